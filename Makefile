@@ -1,0 +1,28 @@
+# Thin front of CMake for daily work; newcomers use ./run, which also installs what is missing.
+PREFIX ?= /usr/local
+GENERATOR := $(shell command -v ninja >/dev/null 2>&1 && echo -G Ninja)
+JOBS ?= $(shell nproc)
+
+all: build/CMakeCache.txt
+	@cmake --build build -j $(JOBS)
+
+build/CMakeCache.txt:
+	@cmake -S . -B build $(GENERATOR) -DCMAKE_BUILD_TYPE=Release >/dev/null
+
+test: all
+	@ctest --test-dir build --output-on-failure -j $(JOBS)
+
+# A build with sanitizers in a folder of its own, then its tests: make asan, make tsan.
+asan tsan dev clang: %:
+	@cmake --preset $@ >/dev/null && cmake --build build-$@ -j $(JOBS) && ctest --test-dir build-$@ --output-on-failure -j $(JOBS)
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: all
+	@cmake --install build --prefix $(PREFIX)
+
+clean:
+	@rm -rf build build-*
+
+.PHONY: all test asan tsan dev clang format install clean

@@ -1,0 +1,5 @@
+#include "dissent/dissent.h"
+int main(void)
+{
+    return 0;
+}

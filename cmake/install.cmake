@@ -1,0 +1,24 @@
+# `make install PREFIX=...`: tool, both libraries, headers, pkg-config and CMake package files, man pages, completions.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS dissent_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS dissent_shared EXPORT dissent-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS dissent_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/dissent DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set_target_properties(dissent_shared PROPERTIES EXPORT_NAME dissent)
+install(EXPORT dissent-targets NAMESPACE dissent:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dissent)
+configure_package_config_file(cmake/dissent-config.cmake.in ${CMAKE_BINARY_DIR}/dissent-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dissent)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/dissent-config-version.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/dissent-config.cmake ${CMAKE_BINARY_DIR}/dissent-config-version.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dissent)
+
+set(DIS_PRIVATE_LIBS "-lm -pthread")
+if(ZLIB_FOUND)
+  string(APPEND DIS_PRIVATE_LIBS " -lz")
+endif()
+if(ZSTD_LIBRARY AND ZSTD_INCLUDE)
+  string(APPEND DIS_PRIVATE_LIBS " -lzstd")
+endif()
+configure_file(cmake/dissent.pc.in ${CMAKE_BINARY_DIR}/dissent.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/dissent.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

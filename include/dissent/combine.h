@@ -1,0 +1,56 @@
+/* combine.h: one set of soft labels from several.
+ *
+ * A view is a table of distributions, one row an item, one column a class. Combining reads M views of the same items and writes
+ * one table of the same shape.
+ *
+ *     const double *p[] = {dis_fit_p(a), dis_fit_p(b)};
+ *     dis_views views = {.n_items = n, .n_classes = k, .n_views = 2, .p = p};
+ *     dis_combination c;
+ *     if (dis_combine(ctx, &views, "centroid", out, &c) != DIS_OK) ...
+ *
+ * Threads: no call keeps state; items are independent, so any number of threads gives the same bytes. */
+#ifndef DIS_COMBINE_H
+#define DIS_COMBINE_H
+#include "dissent/fit.h"
+
+#define DIS_MAX_VIEWS 64
+
+/* A row of the table of combinations; static. */
+typedef struct {
+    const char *name, *summary, *source;
+    const dis_option *options;
+    size_t n_options;
+} dis_combiner;
+DIS_API const dis_combiner *dis_combiner_at(size_t i);
+DIS_API const dis_combiner *dis_combiner_find(const char *name);
+DIS_API dis_status dis_combiner_check(const char *spec);
+
+/* M views of the same items. The arrays stay the caller's. */
+typedef struct {
+    size_t n_items, n_classes, n_views;
+    const double *const *p; /* n_views tables of (n_items, n_classes), rows summing to 1 */
+    const double *weight;   /* n_views, positive, any scale; NULL: what the spec says, else equal */
+} dis_views;
+
+/* What was done. */
+typedef struct {
+    double weight[DIS_MAX_VIEWS];      /* as used, summing to 1 */
+    double temperature[DIS_MAX_VIEWS]; /* 0 where the combination has none */
+    bool on_bound[DIS_MAX_VIEWS];      /* that temperature sits on its bound */
+    double objective;                  /* of the temperatures; NaN where there are none */
+    int max_steps;                     /* of the slowest item */
+} dis_combination;
+
+/* True when the spec asks for weights=auto, which dis_combine cannot choose by itself: call dis_auto_weights first. */
+DIS_API bool dis_combiner_wants_auto_weights(const char *spec);
+
+/* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL. DIS_EUSAGE: no
+ * views, unknown name or option, a number of weights other than n_views, weights=auto without views->weight. */
+DIS_API dis_status dis_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out, dis_combination *did);
+
+/* Weights for views without any gold label: each method is fitted without some of the votes and judged by how well it predicts
+ * those (docs/architecture.md, "Weights without gold"). weight: (n_specs), summing to 1. */
+DIS_API dis_status dis_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs,
+                                    const dis_fit_options *options, double *weight);
+
+#endif

@@ -1,0 +1,42 @@
+/* context.h: what a piece of work may use: threads, memory, a way to show progress and a way to be stopped.
+ *
+ * Most calls take a context; NULL stands for one thread, no progress, never stopped. Create one per process or per
+ * thread of yours, use it for any number of calls one after the other, destroy it at the end.
+ *
+ *     dis_context_options o = dis_context_options_default();
+ *     o.threads = 2;
+ *     dis_context *ctx;
+ *     if (dis_context_create(&o, &ctx) == DIS_OK) { ...; dis_context_destroy(ctx); }
+ *
+ * The number of threads never changes a result: work is cut into pieces that depend on the data alone.
+ * Threads: a context serves one call at a time. `progress` and `stop` are called from the thread that made the call. */
+#ifndef DIS_CONTEXT_H
+#define DIS_CONTEXT_H
+#include "dissent/status.h"
+
+typedef struct dis_context dis_context;
+
+typedef struct {
+    size_t size;     /* of this struct: lets it grow without breaking callers */
+    int threads;     /* 0: as many as this process may run on */
+    uint64_t memory; /* bytes a call may need before it is refused with DIS_ELIMIT; 0: what the machine has available */
+
+    /* `done` goes from 0 to 1 for each `what`; NULL: nobody watches. */
+    void (*progress)(void *user, const char *what, double done);
+    /* Polled between pieces of work; anything but 0 ends the call with DIS_ECANCELLED. NULL: never. */
+    int (*stop)(void *user);
+    void *user;
+} dis_context_options;
+
+DIS_API dis_context_options dis_context_options_default(void);
+
+/* DIS_EUSAGE: a negative or absurd number of threads. DIS_ELIMIT: no memory, or the system gives no thread. */
+DIS_API dis_status dis_context_create(const dis_context_options *options, dis_context **out);
+
+/* Ends the threads. NULL is fine. */
+DIS_API void dis_context_destroy(dis_context *ctx);
+
+/* Threads in use, the caller's own included; 1 for NULL. */
+DIS_API int dis_context_threads(const dis_context *ctx);
+
+#endif

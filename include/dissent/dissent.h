@@ -1,0 +1,14 @@
+/* dissent.h: everything. See each header for what it is for; fit.h and combine.h are the heart. */
+#ifndef DISSENT_H
+#define DISSENT_H
+#include "dissent/status.h"
+#include "dissent/version.h"
+#include "dissent/context.h"
+#include "dissent/names.h"
+#include "dissent/option.h"
+#include "dissent/votes.h"
+#include "dissent/labels.h"
+#include "dissent/fit.h"
+#include "dissent/combine.h"
+#include "dissent/synth.h"
+#endif

@@ -1,0 +1,90 @@
+/* fit.h: soft labels from votes.
+ *
+ * A method is asked for by name with options, as on the command line: "dawid-skene", "mace:method=em,restarts=5".
+ *
+ *     dis_fit *fit;
+ *     if (dis_fit_run(ctx, votes, "dawid-skene:iterations=50", NULL, &fit) != DIS_OK) ...
+ *     const double *p = dis_fit_p(fit);                    // (n_items, n_classes)
+ *     printf("%s after %d iterations\n", dis_fit_look(fit).converged ? "settled" : "stopped", dis_fit_look(fit).iterations);
+ *     dis_fit_destroy(fit);
+ *
+ * Results do not depend on the order of rows, on names, or on the number of threads (see docs/architecture.md for the exact
+ * promise). A fit keeps no pointer into the votes but does keep their counts: it may outlive them. */
+#ifndef DIS_FIT_H
+#define DIS_FIT_H
+#include "dissent/option.h"
+#include "dissent/votes.h"
+
+/* A row of the table of methods; static. */
+typedef struct {
+    const char *name;
+    const char *summary;   /* one line */
+    const char *source;    /* where the formula comes from */
+    const char *objective; /* what its iterations never make worse; "none" when it has no iterations */
+    bool needs_workers;    /* refuses counts and soft votes */
+    const dis_option *options;
+    size_t n_options;
+} dis_method;
+
+/* Row i, NULL past the end; the row of a name, NULL when there is none. */
+DIS_API const dis_method *dis_method_at(size_t i);
+DIS_API const dis_method *dis_method_find(const char *name);
+
+/* Checks NAME[:key=value,...] without running it: DIS_EUSAGE with a sentence that names the option. */
+DIS_API dis_status dis_method_check(const char *spec);
+
+typedef struct dis_fit dis_fit;
+typedef struct dis_state dis_state;
+
+typedef struct {
+    size_t size;            /* of this struct */
+    uint64_t seed;          /* a method's own seed= wins */
+    const int32_t *gold;    /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
+    const dis_state *start; /* parameters to start from (see below); NULL: from the votes */
+} dis_fit_options;
+DIS_API dis_fit_options dis_fit_options_default(void);
+
+/* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT: the message says
+ * how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
+DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec, const dis_fit_options *options,
+                               dis_fit **out);
+DIS_API void dis_fit_destroy(dis_fit *fit);
+
+/* Posterior of the true class, (n_items, n_classes), valid as long as the fit. */
+DIS_API const double *dis_fit_p(const dis_fit *fit);
+/* The same array, given away: the caller frees it with dis_free(), and dis_fit_p() is NULL from now on. */
+DIS_API double *dis_fit_take_p(dis_fit *fit);
+DIS_API void dis_free(void *memory);
+
+typedef struct {
+    const dis_method *method;
+    int iterations;      /* of the restart that won */
+    bool converged;      /* always true for methods without iterations */
+    int restart;         /* which one won, from 0 */
+    double objective;    /* at the end; NaN when the method has none */
+    size_t n_trace;      /* the objective after each iteration */
+    const double *trace;
+} dis_fit_view;
+DIS_API dis_fit_view dis_fit_look(const dis_fit *fit);
+
+/* A named table of numbers that a method estimated. `axes` has one letter a dimension, slowest first: w worker, i item,
+ * v class voted, t true class. */
+typedef struct {
+    const char *name, *axes;
+    size_t n;
+    const double *values;
+} dis_parameter;
+DIS_API const dis_parameter *dis_fit_parameter_at(const dis_fit *fit, size_t i);
+DIS_API const dis_parameter *dis_fit_parameter_find(const dis_fit *fit, const char *name);
+
+/* quality (n_workers): the share of each worker's votes that is right if `p` (n_items, n_classes) is believed, i.e. the mean of
+ * p at the class voted for. n_voted (n_workers) gets the number of votes; either may be NULL. DIS_EDATA without workers. */
+DIS_API dis_status dis_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality, uint64_t *n_voted);
+
+/* State: the parameters of fits under the names of workers, items and classes, to start a later fit from when votes or workers
+ * were added. One file (safetensors) holds any number of fits. */
+DIS_API dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_fit *const *fits, size_t n_fits, const char *path);
+DIS_API dis_status dis_state_read(dis_context *ctx, const char *path, dis_state **out);
+DIS_API void dis_state_destroy(dis_state *state);
+
+#endif

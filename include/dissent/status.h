@@ -1,0 +1,45 @@
+/* status.h: how every call of dissent answers.
+ *
+ * Functions that can fail return a dis_status; DIS_OK is 0. On failure their outputs are untouched and
+ * dis_last_error() holds one sentence for people: the place in their data, the reason, what to do about it.
+ *
+ *     if (dis_votes_read(NULL, &path, 1, NULL, &votes) != DIS_OK) fprintf(stderr, "%s\n", dis_last_error());
+ *
+ * Threads: the message belongs to the calling thread and stays valid until its next failing call. Nothing in the
+ * library prints, exits or aborts. */
+#ifndef DIS_STATUS_H
+#define DIS_STATUS_H
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+
+#if defined(__GNUC__)
+#define DIS_API __attribute__((visibility("default")))
+#else
+#define DIS_API
+#endif
+
+/* name, exit code of the command line tool, meaning */
+#define DIS_STATUS_LIST(X)                                                                                             \
+    X(DIS_OK, 0, "fine")                                                                                               \
+    X(DIS_EBUG, 1, "a defect of dissent itself")                                                                       \
+    X(DIS_EUSAGE, 2, "a wrong option or argument")                                                                     \
+    X(DIS_EDATA, 3, "bad data")                                                                                        \
+    X(DIS_EIO, 4, "a file could not be read or written")                                                               \
+    X(DIS_ELIMIT, 5, "a limit or the memory would be exceeded")                                                        \
+    X(DIS_ENOTCONVERGED, 6, "a method did not converge")                                                               \
+    X(DIS_ECANCELLED, 7, "stopped at the caller's wish")
+
+typedef enum {
+#define DIS_STATUS_ENUM(name, code, meaning) name = code,
+    DIS_STATUS_LIST(DIS_STATUS_ENUM)
+#undef DIS_STATUS_ENUM
+} dis_status;
+
+/* The meaning of a status as listed above; static. */
+DIS_API const char *dis_status_meaning(dis_status status);
+
+/* The message of the last failure in this thread, "" when there was none. */
+DIS_API const char *dis_last_error(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* synth.h: crowds whose truth is known, for demos, tests and benchmarks.
+ *
+ * Votes are made item by item from counter-based random numbers and written as they are made: 1e8 of them need no more memory
+ * than 1e3. The same options give the same bytes on every machine.
+ *
+ *     dis_synth_options o = dis_synth_options_default();
+ *     o.n_items = 1000;
+ *     dis_status s = dis_synth_write(NULL, &o, "votes.csv", "gold.csv"); */
+#ifndef DIS_SYNTH_H
+#define DIS_SYNTH_H
+#include "dissent/context.h"
+
+/* A row of the table of crowd models; static. */
+typedef struct {
+    const char *name, *summary;
+} dis_synth_model;
+/* Row i, NULL past the end: dawid-skene, one-coin, spammer, difficulty. */
+DIS_API const dis_synth_model *dis_synth_model_at(size_t i);
+
+typedef struct {
+    size_t size; /* of this struct */
+    const char *model;
+    uint64_t n_items, n_workers, n_classes, votes_per_item, seed;
+    double accuracy;    /* mean chance that a worker is right */
+    double spread;      /* how much workers differ: standard deviation of that chance */
+    double spammers;    /* share of workers who answer without looking (spammer model) */
+    bool shuffle;       /* rows in random order instead of grouped by item */
+    const char *text;     /* also write texts that depend on the true class to this file (task,text); NULL: no */
+    const char *features; /* also write features (npy, n_items x n_features float32) to this file; NULL: no */
+    uint64_t n_features;
+} dis_synth_options;
+DIS_API dis_synth_options dis_synth_options_default(void);
+
+/* votes: task,worker,label; gold: task,label (NULL: none). Either may be "-". */
+DIS_API dis_status dis_synth_write(dis_context *ctx, const dis_synth_options *options, const char *votes, const char *gold);
+
+#endif

@@ -1,0 +1,132 @@
+/* votes.h: who said what about which item.
+ *
+ * A votes table is read once (from CSV, TSV, JSONL, MACE, npy, or arrays), never changes afterwards, and is what
+ * label methods, agreement and reports work on. It holds ids as indices in order of first appearance, votes grouped
+ * by item.
+ *
+ *     const char *path = "votes.csv";
+ *     dis_votes *votes;
+ *     if (dis_votes_read(NULL, &path, 1, NULL, &votes) != DIS_OK) { puts(dis_last_error()); return 1; }
+ *     ...
+ *     dis_votes_destroy(votes);
+ *
+ * Three kinds: votes (item, worker, label), counts (how many chose each class: no workers known), soft votes (each
+ * vote a distribution over the classes). Counts and soft votes are kept as one table of numbers an item.
+ * Threads: a table may be read by any number of threads at once. */
+#ifndef DIS_VOTES_H
+#define DIS_VOTES_H
+#include "dissent/context.h"
+#include "dissent/names.h"
+
+/* Limits, each with a test at the limit. */
+#define DIS_MAX_CLASSES 65535u
+#define DIS_MAX_IDS 4294967294u /* tasks, and workers */
+#define DIS_MAX_FIELD (16u << 20) /* bytes */
+#define DIS_MAX_COLUMNS 65536u
+#define DIS_MAX_ID (64u << 10) /* bytes */
+
+typedef struct dis_votes dis_votes;
+
+typedef enum {
+    DIS_INPUT_VOTES,  /* one row a vote */
+    DIS_INPUT_COUNTS, /* one row an item, one column a class */
+    DIS_INPUT_MACE,   /* wide: one row an item, one column a worker, no header */
+    DIS_INPUT_SOFT,   /* one row a vote, one column a class */
+} dis_input;
+
+typedef enum { DIS_DUPLICATES_ERROR, DIS_DUPLICATES_FIRST, DIS_DUPLICATES_LAST, DIS_DUPLICATES_ALL } dis_duplicates;
+
+/* Rows whose `column` holds `value` are left out and counted. */
+typedef struct {
+    const char *column, *value;
+} dis_drop_rule;
+
+typedef struct {
+    size_t size; /* of this struct */
+    dis_input input;
+    const char *format;                /* "csv", "tsv", "jsonl", "npy"; NULL: by the file's name, csv when that says nothing */
+    const char *task, *worker, *label; /* column names (keys in JSONL); NULL: task, worker (or performer), label */
+    const dis_drop_rule *drop;
+    size_t n_drop;
+    const char *const *classes; /* declared classes in their order; NULL: those found, integers by value, else by bytes */
+    size_t n_classes;
+    const char *const *na; /* labels that mean "no vote" */
+    size_t n_na;
+    dis_duplicates duplicates; /* what to do when a worker voted on an item twice */
+    bool lenient;              /* skip bad rows, count and list them */
+    bool renormalise;          /* soft rows that do not sum to 1 are scaled, and counted */
+    size_t min_votes;          /* items with fewer votes are left out, and counted */
+} dis_votes_options;
+
+DIS_API dis_votes_options dis_votes_options_default(void);
+
+/* A named source of votes: settings of dis_votes_options under one name (`--preset`). The table grows; rows are static. */
+typedef struct {
+    const char *name, *summary;
+    dis_input input;
+    const char *format, *task, *worker, *label;
+    const dis_drop_rule *drop;
+    size_t n_drop;
+} dis_votes_preset;
+
+/* Row i of the table of presets, NULL past the end. */
+DIS_API const dis_votes_preset *dis_votes_preset_at(size_t i);
+
+/* Reads one table from all files together; "-" is standard input; gzip and zstd are recognised by content.
+ * `options` NULL: the defaults. DIS_EDATA with file:line:column, DIS_EIO, DIS_EUSAGE, DIS_ELIMIT. */
+DIS_API dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_paths,
+                                  const dis_votes_options *options, dis_votes **out);
+
+/* A table from indices in memory: vote v is (task[v], worker[v], label[v]). Lists of names may be NULL: numbers from 0
+ * stand in. Nothing is kept of the arguments. DIS_EDATA: an index out of range, or a duplicate pair under
+ * DIS_DUPLICATES_ERROR. */
+typedef struct {
+    size_t n_votes, n_items, n_workers, n_classes;
+    const uint32_t *task, *worker;
+    const uint16_t *label;
+    const dis_names *tasks, *workers, *classes;
+    dis_duplicates duplicates;
+} dis_votes_arrays;
+DIS_API dis_status dis_votes_from_arrays(dis_context *ctx, const dis_votes_arrays *arrays, dis_votes **out);
+
+/* A table of counts from memory: counts (n_items, n_classes), none negative. Names as above. */
+DIS_API dis_status dis_votes_from_counts(dis_context *ctx, const double *counts, size_t n_items, size_t n_classes,
+                                         const dis_names *tasks, const dis_names *classes, dis_votes **out);
+
+DIS_API void dis_votes_destroy(dis_votes *votes);
+
+/* The inside of a table, valid as long as the table. */
+typedef struct {
+    size_t n_items, n_workers, n_classes, n_votes; /* n_workers 0 and n_votes = rows read, for counts */
+    const uint64_t *start;  /* (n_items + 1): votes of item i are start[i] .. start[i + 1] - 1; NULL for counts and soft */
+    const uint32_t *worker; /* (n_votes) */
+    const uint8_t *label8;  /* (n_votes), when n_classes <= 256, else NULL */
+    const uint16_t *label16; /* (n_votes), when n_classes > 256, else NULL */
+    const double *counts;    /* (n_items, n_classes) for counts and soft votes, else NULL */
+    const dis_names *tasks, *workers, *classes; /* workers is empty for counts */
+} dis_votes_view;
+DIS_API dis_votes_view dis_votes_look(const dis_votes *votes);
+
+/* What reading let pass, for the user to be told. */
+typedef struct {
+    uint64_t rows;         /* of votes, header apart */
+    uint64_t bad_rows;     /* skipped under lenient */
+    uint64_t na;           /* votes without a label */
+    uint64_t dropped;      /* by drop rules */
+    uint64_t duplicates;   /* (task, worker) pairs seen before: kept or not as asked */
+    uint64_t renormalised; /* soft rows scaled */
+    uint64_t items_left_out; /* fewer than min_votes votes */
+    uint64_t ties;         /* items whose largest count is shared */
+    bool look_alike_classes; /* e.g. "0" and "0.0" are two classes */
+} dis_votes_notes;
+DIS_API dis_votes_notes dis_votes_read_notes(const dis_votes *votes);
+
+/* The message of bad row i that was skipped under lenient, NULL past the end; the first 20 are kept. */
+DIS_API const char *dis_votes_skipped(const dis_votes *votes, size_t i);
+
+/* Known labels for the items of `votes` from a CSV, TSV or JSONL file of task and label, as class indices (n_items), -1 where
+ * the file says nothing. Tasks that have no votes are counted in *unknown (may be NULL). DIS_EDATA: a label that is no class,
+ * a task twice with two labels, a malformed file. */
+DIS_API dis_status dis_gold_read(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold, size_t *unknown);
+
+#endif

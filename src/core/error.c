@@ -1,0 +1,74 @@
+/* The last error message: the library's only mutable global, one a thread. */
+#include "core/error.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char last_error[2048];
+
+/* Ids and labels go into messages: control characters must not reach a terminal as such. */
+static void make_inert(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++)
+        if ((*c < 32 && *c != '\n') || *c == 127) *c = '?';
+}
+
+const char *dis_last_error(void)
+{
+    return last_error;
+}
+
+void dis__set_error(const char *message)
+{
+    snprintf(last_error, sizeof last_error, "%s", message);
+}
+
+dis_status dis__fail(dis_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(last_error, sizeof last_error, format, args);
+    va_end(args);
+    make_inert(last_error);
+    return status;
+}
+
+dis_status dis__fail_at(dis_status status, const char *file, uint64_t line, uint64_t column, const char *format, ...)
+{
+    const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
+    int n;
+    if (line && column)
+        n = snprintf(last_error, sizeof last_error, "%.512s:%llu:%llu: ", name, (unsigned long long)line,
+                     (unsigned long long)column);
+    else if (line)
+        n = snprintf(last_error, sizeof last_error, "%.512s:%llu: ", name, (unsigned long long)line);
+    else
+        n = snprintf(last_error, sizeof last_error, "%.512s: ", name);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(last_error + n, sizeof last_error - (size_t)n, format, args);
+    va_end(args);
+    make_inert(last_error);
+    return status;
+}
+
+dis_status dis__fail_io(const char *verb, const char *file)
+{
+    const int code = errno;
+    char text[128];
+    /* strerror() itself may race; the GNU variant returns the text it used. */
+    return dis__fail(DIS_EIO, "cannot %s %s: %s", verb, strcmp(file, "-") == 0 ? "standard input or output" : file,
+                     strerror_r(code, text, sizeof text));
+}
+
+const char *dis_status_meaning(dis_status status)
+{
+    switch (status) {
+#define MEANING(name, code, meaning)                                                                                   \
+    case name: return meaning;
+        DIS_STATUS_LIST(MEANING)
+#undef MEANING
+    }
+    return "an unknown status";
+}

@@ -1,0 +1,39 @@
+/* error.h: how the library reports a failure to itself.
+ *
+ * A function that fails says why once, where it knows best, and everybody above passes the status on:
+ *
+ *     if (n > limit) return dis__fail(DIS_ELIMIT, "%zu classes; at most %u are possible", n, DIS_MAX_CLASSES);
+ *     DIS_TRY(dis__alloc_array(&rows, n, sizeof *rows));
+ *
+ * Messages about the user's data carry the place: "votes.csv:12:5: reason; remedy". */
+#ifndef DIS_CORE_ERROR_H
+#define DIS_CORE_ERROR_H
+#include "dissent/status.h"
+
+/* Leave the function with the status of a call that failed. */
+#define DIS_TRY(call)                                                                                                  \
+    do {                                                                                                               \
+        const dis_status dis_try_status = (call);                                                                      \
+        if (dis_try_status != DIS_OK) return dis_try_status;                                                           \
+    } while (0)
+
+/* The same where there is something to give back first: sets `status` and goes to `label`. */
+#define DIS_TRY_GOTO(status, call, label)                                                                              \
+    do {                                                                                                               \
+        if (((status) = (call)) != DIS_OK) goto label;                                                                 \
+    } while (0)
+
+/* Sets this thread's message and returns `status`. */
+dis_status dis__fail(dis_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same with the place in the user's data. line and column count from 1; 0: not known. */
+dis_status dis__fail_at(dis_status status, const char *file, uint64_t line, uint64_t column, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* DIS_EIO with "verb FILE: strerror(errno)". */
+dis_status dis__fail_io(const char *verb, const char *file);
+
+/* Replaces this thread's message: for carrying one over from another thread. */
+void dis__set_error(const char *message);
+
+#endif

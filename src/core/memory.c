@@ -1,0 +1,93 @@
+/* Allocation: aligned_alloc behind one door. Large blocks come from the system as fresh zero pages either way, so zeroing costs
+ * what touching them would. */
+#include "core/memory.h"
+#include "core/faults.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { ALIGNMENT = 64, HUGE = 4 << 20 };
+
+static dis_status no_memory(size_t n, size_t size)
+{
+    return dis__fail(DIS_ELIMIT, "no memory for %zu x %zu bytes", n, size);
+}
+
+dis_status dis__alloc_array(void *out, size_t n, size_t size)
+{
+    const size_t bytes = dis__size(n, size, ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (bytes > SIZE_MAX / 2 || dis__fault_hits(DIS_FAULT_ALLOC)) return no_memory(n, size);
+    void *block = aligned_alloc(ALIGNMENT, bytes ? bytes : ALIGNMENT);
+    if (!block) return no_memory(n, size);
+#ifdef MADV_HUGEPAGE
+    if (bytes >= HUGE) { /* random access to large tables is bound by the TLB otherwise; a refusal does no harm */
+        const uintptr_t page = ((uintptr_t)block + 4095) & ~(uintptr_t)4095;
+        (void)madvise((void *)page, (uintptr_t)block + bytes - page, MADV_HUGEPAGE);
+    }
+#endif
+    *(void **)out = block;
+    return DIS_OK;
+}
+
+dis_status dis__alloc_zeroed(void *out, size_t n, size_t size)
+{
+    DIS_TRY(dis__alloc_array(out, n, size));
+    memset(*(void **)out, 0, n * size);
+    return DIS_OK;
+}
+
+dis_status dis__resize_array(void *inout, size_t old_n, size_t n, size_t size)
+{
+    void *block;
+    DIS_TRY(dis__alloc_array(&block, n, size));
+    void *old = *(void **)inout;
+    if (old) memcpy(block, old, (old_n < n ? old_n : n) * size);
+    free(old);
+    *(void **)inout = block;
+    return DIS_OK;
+}
+
+dis_status dis__reserve(void *inout, size_t *capacity, size_t used, size_t need, size_t size)
+{
+    if (need <= *capacity) return DIS_OK;
+    size_t grown = *capacity ? *capacity : 16;
+    while (grown < need) grown = grown > SIZE_MAX / 2 ? need : grown * 2;
+    DIS_TRY(dis__resize_array(inout, used, grown, size));
+    *capacity = grown;
+    return DIS_OK;
+}
+
+void dis__free(void *memory)
+{
+    free(memory);
+}
+
+dis_status dis__copy_text(char **out, const char *text, size_t n)
+{
+    char *copy;
+    DIS_TRY(dis__alloc_array(&copy, dis__size(n, 1, 1), 1));
+    if (n) memcpy(copy, text, n);
+    copy[n] = 0;
+    *out = copy;
+    return DIS_OK;
+}
+
+size_t dis__size(size_t a, size_t b, size_t c)
+{
+    size_t product, sum;
+    if (__builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(product, c, &sum)) return SIZE_MAX;
+    return sum;
+}
+
+uint64_t dis__memory_available(void)
+{
+    unsigned long long kib = 0;
+    FILE *f = fopen("/proc/meminfo", "re");
+    if (!f) return 0;
+    char line[128];
+    while (fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %llu", &kib) == 1) break;
+    fclose(f);
+    return (uint64_t)kib * 1024;
+}

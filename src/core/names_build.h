@@ -1,0 +1,18 @@
+/* names_build.h: the inside of a list of names, for those who build one. */
+#ifndef DIS_CORE_NAMES_BUILD_H
+#define DIS_CORE_NAMES_BUILD_H
+#include "dissent/names.h"
+
+struct dis_names {
+    size_t n;
+    uint64_t *start; /* (n + 1): name i is bytes[start[i]] .. bytes[start[i + 1] - 2], then a NUL */
+    char *bytes;
+};
+
+/* A list over arrays that it owns from now on (on failure they stay the caller's). */
+dis_status dis__names_adopt(char *bytes, uint64_t *start, size_t n, dis_names **out);
+/* "0", "1", ... */
+dis_status dis__names_numbers(size_t n, dis_names **out);
+dis_status dis__names_copy(const dis_names *names, dis_names **out);
+
+#endif

@@ -1,0 +1,208 @@
+/* The thread pool behind a context. Threads sleep on a condition variable between calls; within a call jobs are taken from one
+ * atomic counter, so uneven jobs even out. */
+#include "core/pool.h"
+#include "core/memory.h"
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAX_THREADS = 1024, MESSAGE = 2048 };
+
+typedef struct {
+    dis_context *ctx;
+    pthread_t id;
+    int index;
+} worker;
+
+struct dis_context {
+    dis_context_options options;
+    int n_threads;
+    worker *workers; /* n_threads - 1: the caller is thread 0 */
+    pthread_mutex_t mutex;
+    pthread_cond_t wake, done;
+    uint64_t round; /* bumped to start a call */
+    int busy;       /* workers still in the round */
+    bool quit;
+
+    /* the call at hand */
+    dis_status (*job)(void *arg, size_t j, int thread);
+    void *arg;
+    size_t n_jobs;
+    _Atomic size_t next;
+    _Atomic bool stopping;
+    size_t failed_job; /* lowest job that failed; guarded by mutex, like the next two */
+    dis_status failure;
+    char message[MESSAGE];
+};
+
+dis_context_options dis_context_options_default(void)
+{
+    return (dis_context_options){.size = sizeof(dis_context_options)};
+}
+
+static void record_failure(dis_context *ctx, size_t j, dis_status status)
+{
+    atomic_store(&ctx->stopping, true);
+    pthread_mutex_lock(&ctx->mutex);
+    if (ctx->failure == DIS_OK || j < ctx->failed_job) {
+        ctx->failure = status;
+        ctx->failed_job = j;
+        snprintf(ctx->message, sizeof ctx->message, "%s", dis_last_error());
+    }
+    pthread_mutex_unlock(&ctx->mutex);
+}
+
+static void work(dis_context *ctx, int thread)
+{
+    for (;;) {
+        if (thread == 0 && dis__check_stop(ctx) != DIS_OK) record_failure(ctx, SIZE_MAX, DIS_ECANCELLED);
+        if (atomic_load(&ctx->stopping)) return;
+        const size_t j = atomic_fetch_add(&ctx->next, 1);
+        if (j >= ctx->n_jobs) return;
+        const dis_status status = ctx->job(ctx->arg, j, thread);
+        if (status != DIS_OK) record_failure(ctx, j, status);
+    }
+}
+
+static void *thread_main(void *arg)
+{
+    worker *me = arg;
+    dis_context *ctx = me->ctx;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&ctx->mutex);
+    for (;;) {
+        while (!ctx->quit && ctx->round == seen) pthread_cond_wait(&ctx->wake, &ctx->mutex);
+        if (ctx->quit) break;
+        seen = ctx->round;
+        pthread_mutex_unlock(&ctx->mutex);
+        work(ctx, me->index);
+        pthread_mutex_lock(&ctx->mutex);
+        if (--ctx->busy == 0) pthread_cond_signal(&ctx->done);
+    }
+    pthread_mutex_unlock(&ctx->mutex);
+    return NULL;
+}
+
+static int usable_cpus(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    const int n = CPU_COUNT(&set);
+    return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n;
+}
+
+dis_status dis_context_create(const dis_context_options *options, dis_context **out)
+{
+    const dis_context_options o = options ? *options : dis_context_options_default();
+    if (o.threads < 0 || o.threads > MAX_THREADS)
+        return dis__fail(DIS_EUSAGE, "threads must be between 0 (all) and %d, not %d", MAX_THREADS, o.threads);
+
+    dis_context *ctx;
+    DIS_TRY(dis__alloc_zeroed(&ctx, 1, sizeof *ctx));
+    ctx->options = o;
+    const int wanted = o.threads ? o.threads : usable_cpus();
+    const dis_status status = dis__alloc_zeroed(&ctx->workers, (size_t)wanted, sizeof *ctx->workers);
+    if (status != DIS_OK) {
+        dis__free(ctx);
+        return status;
+    }
+    pthread_mutex_init(&ctx->mutex, NULL);
+    pthread_cond_init(&ctx->wake, NULL);
+    pthread_cond_init(&ctx->done, NULL);
+    for (ctx->n_threads = 1; ctx->n_threads < wanted; ctx->n_threads++) {
+        worker *w = &ctx->workers[ctx->n_threads - 1];
+        *w = (worker){.ctx = ctx, .index = ctx->n_threads};
+        if (pthread_create(&w->id, NULL, thread_main, w) != 0) {
+            dis_context_destroy(ctx);
+            return dis__fail(DIS_ELIMIT, "the system gives no more than %d threads; ask for fewer", ctx->n_threads);
+        }
+    }
+    *out = ctx;
+    return DIS_OK;
+}
+
+void dis_context_destroy(dis_context *ctx)
+{
+    if (!ctx) return;
+    pthread_mutex_lock(&ctx->mutex);
+    ctx->quit = true;
+    pthread_cond_broadcast(&ctx->wake);
+    pthread_mutex_unlock(&ctx->mutex);
+    for (int t = 1; t < ctx->n_threads; t++) pthread_join(ctx->workers[t - 1].id, NULL);
+    pthread_mutex_destroy(&ctx->mutex);
+    pthread_cond_destroy(&ctx->wake);
+    pthread_cond_destroy(&ctx->done);
+    dis__free(ctx->workers);
+    dis__free(ctx);
+}
+
+int dis_context_threads(const dis_context *ctx)
+{
+    return ctx ? ctx->n_threads : 1;
+}
+
+dis_status dis__run_jobs(dis_context *ctx, size_t n_jobs, dis_status (*job)(void *arg, size_t j, int thread), void *arg)
+{
+    if (!ctx || ctx->n_threads == 1 || n_jobs <= 1) {
+        for (size_t j = 0; j < n_jobs; j++) {
+            DIS_TRY(dis__check_stop(ctx));
+            DIS_TRY(job(arg, j, 0));
+        }
+        return DIS_OK;
+    }
+    pthread_mutex_lock(&ctx->mutex);
+    ctx->job = job;
+    ctx->arg = arg;
+    ctx->n_jobs = n_jobs;
+    atomic_store(&ctx->next, 0);
+    atomic_store(&ctx->stopping, false);
+    ctx->failure = DIS_OK;
+    ctx->busy = ctx->n_threads - 1;
+    ctx->round++;
+    pthread_cond_broadcast(&ctx->wake);
+    pthread_mutex_unlock(&ctx->mutex);
+
+    work(ctx, 0);
+
+    pthread_mutex_lock(&ctx->mutex);
+    while (ctx->busy) pthread_cond_wait(&ctx->done, &ctx->mutex);
+    pthread_mutex_unlock(&ctx->mutex);
+    if (ctx->failure != DIS_OK) dis__set_error(ctx->message);
+    return ctx->failure;
+}
+
+size_t dis__n_jobs(size_t n, size_t grain, size_t most)
+{
+    const size_t jobs = n / (grain ? grain : 1);
+    return jobs < 1 ? 1 : jobs > most ? most : jobs;
+}
+
+size_t dis__job_first(size_t n, size_t n_jobs, size_t j)
+{
+    return (size_t)((unsigned __int128)n * j / n_jobs);
+}
+
+void dis__progress(dis_context *ctx, const char *what, double done)
+{
+    if (ctx && ctx->options.progress) ctx->options.progress(ctx->options.user, what, done);
+}
+
+dis_status dis__check_stop(dis_context *ctx)
+{
+    if (ctx && ctx->options.stop && ctx->options.stop(ctx->options.user)) return dis__fail(DIS_ECANCELLED, "stopped");
+    return DIS_OK;
+}
+
+dis_status dis__check_memory(const dis_context *ctx, size_t bytes, const char *what)
+{
+    enum { SURELY_FINE = 64 << 20 };
+    if (bytes <= SURELY_FINE && !(ctx && ctx->options.memory)) return DIS_OK;
+    const uint64_t limit = ctx && ctx->options.memory ? ctx->options.memory : dis__memory_available();
+    if (limit == 0 || bytes <= limit) return DIS_OK;
+    if (bytes == SIZE_MAX) return dis__fail(DIS_ELIMIT, "%s would need more memory than any machine has", what);
+    return dis__fail(DIS_ELIMIT, "%s would need %zu bytes (%.1f GiB); %llu bytes (%.1f GiB) are available", what, bytes,
+                     (double)bytes / 0x1p30, (unsigned long long)limit, (double)limit / 0x1p30);
+}

@@ -1,0 +1,79 @@
+/* System calls with a place for faults. A fault is EIO, or ENOSPC where the disk could be full. */
+#include "core/sys.h"
+#include "core/faults.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static bool fault(int code)
+{
+    if (!dis__fault_hits(DIS_FAULT_IO)) return false;
+    errno = code;
+    return true;
+}
+
+int dis__sys_open(const char *path, int flags, mode_t mode)
+{
+    if (fault(EIO)) return -1;
+    int fd;
+    do fd = open(path, flags | O_CLOEXEC, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+ssize_t dis__sys_read(int fd, void *buffer, size_t n)
+{
+    if (fault(EIO)) return -1;
+    ssize_t got;
+    do got = read(fd, buffer, n);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+ssize_t dis__sys_write(int fd, const void *buffer, size_t n)
+{
+    if (fault(ENOSPC)) return -1;
+    ssize_t put;
+    do put = write(fd, buffer, n);
+    while (put < 0 && errno == EINTR);
+    return put;
+}
+
+int dis__sys_fstat(int fd, struct stat *st)
+{
+    return fault(EIO) ? -1 : fstat(fd, st);
+}
+
+void *dis__sys_map(int fd, size_t n)
+{
+    if (fault(ENOMEM)) return NULL;
+    void *map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+int dis__sys_fsync(int fd)
+{
+    return fault(EIO) ? -1 : fsync(fd);
+}
+
+int dis__sys_close(int fd)
+{
+    if (fault(EIO)) {
+        close(fd); /* gone either way, as on Linux after a failed close */
+        errno = EIO;
+        return -1;
+    }
+    return close(fd);
+}
+
+int dis__sys_rename(const char *from, const char *to)
+{
+    return fault(EIO) ? -1 : rename(from, to);
+}
+
+int dis__sys_mkdir(const char *path)
+{
+    return fault(EIO) ? -1 : mkdir(path, 0777);
+}

@@ -1,0 +1,28 @@
+/* outfile.h: a file that appears whole or not at all.
+ *
+ * Bytes go to a temporary file beside the target; commit flushes it to the disk, renames it over the target and flushes the
+ * folder. A crash, a full disk or an abort leaves the old file as it was.
+ *
+ *     dis__out *out;
+ *     DIS_TRY(dis__out_open(path, &out));
+ *     status = dis__out_write(out, text, n);
+ *     return dis__out_finish(out, status);      // commits when status is DIS_OK, else removes the temporary file
+ *
+ * "-" is standard output: written as it comes. */
+#ifndef DIS_IO_OUTFILE_H
+#define DIS_IO_OUTFILE_H
+#include "core/error.h"
+
+typedef struct dis__out dis__out;
+
+dis_status dis__out_open(const char *path, dis__out **out);
+dis_status dis__out_write(dis__out *out, const void *bytes, size_t n);
+dis_status dis__out_printf(dis__out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Room for n bytes (at most DIS_OUT_ROOM) to be filled in place: *room; then dis__out_advance by what was used. */
+#define DIS_OUT_ROOM 65536
+dis_status dis__out_room(dis__out *out, size_t n, char **room);
+void dis__out_advance(dis__out *out, size_t n);
+/* Ends and frees `out`. With `so_far` DIS_OK the file is put in place; otherwise it is given up and `so_far` comes back. */
+dis_status dis__out_finish(dis__out *out, dis_status so_far);
+
+#endif

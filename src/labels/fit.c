@@ -1,0 +1,230 @@
+/* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
+#include "labels/method.h"
+#include "labels/methods.h"
+#include "core/spec.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+dis_fit_options dis_fit_options_default(void)
+{
+    return (dis_fit_options){.size = sizeof(dis_fit_options)};
+}
+
+static dis_status parse(const char *spec, const dis__method **method, void **options)
+{
+    const dis__method *m = dis__method_find(spec, dis__spec_name(spec));
+    if (!m) {
+        char list[512] = "";
+        size_t used = 0;
+        for (size_t i = 0; dis_method_at(i) && used < sizeof list; i++)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", dis_method_at(i)->name);
+        return dis__fail(DIS_EUSAGE, "no method \"%.*s\"; methods are: %s", (int)dis__spec_name(spec), spec, list);
+    }
+    void *parsed;
+    DIS_TRY(dis__alloc_zeroed(&parsed, 1, m->options_size));
+    dis_status status = dis__spec_parse("method", spec, m->info.options, m->info.n_options, parsed, m->options_size);
+    if (status == DIS_OK && m->check) status = m->check(parsed);
+    if (status != DIS_OK) {
+        dis__free(parsed);
+        return status;
+    }
+    *method = m;
+    *options = parsed;
+    return DIS_OK;
+}
+
+dis_status dis_method_check(const char *spec)
+{
+    const dis__method *method;
+    void *options;
+    DIS_TRY(parse(spec, &method, &options));
+    dis__free(options);
+    return DIS_OK;
+}
+
+static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options)
+{
+    if (m->info.needs_workers && !v->start)
+        return dis__fail(DIS_EDATA,
+                         "%s needs to know who cast each vote, and this input has no single votes; use majority, standard or "
+                         "softmax, or bring one row a vote",
+                         m->info.name);
+    size_t bytes = dis__size(v->n_items, dis__size(v->n_classes, sizeof(double), 0), 0);
+    const size_t own = m->memory ? m->memory(v, options) : 0;
+    bytes = bytes == SIZE_MAX || own == SIZE_MAX ? SIZE_MAX : dis__size(bytes, 1, own);
+    char what[160];
+    snprintf(what, sizeof what, "%s with %zu items, %zu classes and %zu workers", m->info.name, v->n_items, v->n_classes,
+             v->n_workers);
+    return dis__check_memory(ctx, bytes, what);
+}
+
+static dis_status run(const dis__fit_args *args, const dis__method *m, dis_fit *fit)
+{
+    *fit = (dis_fit){.method = m,
+                     .n_items = args->votes.n_items,
+                     .n_workers = args->votes.n_workers,
+                     .n_classes = args->votes.n_classes,
+                     .converged = true,
+                     .objective = NAN};
+    DIS_TRY(dis__alloc_array(&fit->p, dis__size(fit->n_items, fit->n_classes, 0), sizeof *fit->p));
+    return m->fit(args, fit);
+}
+
+dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec, const dis_fit_options *options,
+                       dis_fit **out)
+{
+    const dis_fit_options o = options ? *options : dis_fit_options_default();
+    const dis__method *m;
+    void *own;
+    DIS_TRY(parse(spec, &m, &own));
+    dis__fit_args args = {
+        .ctx = ctx, .votes = dis_votes_look(votes), .options = own, .seed = o.seed, .gold = o.gold, .start = o.start};
+    if (m->seed_offset) {
+        const dis_seed *seed = (const dis_seed *)((const char *)own + m->seed_offset - 1);
+        if (seed->given) args.seed = seed->value;
+    }
+    dis_fit *fit = NULL;
+    dis_status status = check_fits(ctx, m, &args.votes, own);
+    if (status == DIS_OK) status = dis__alloc_zeroed(&fit, 1, sizeof *fit);
+    if (status == DIS_OK) status = run(&args, m, fit);
+    dis__free(own);
+    if (status != DIS_OK) {
+        dis_fit_destroy(fit);
+        return status;
+    }
+    *out = fit;
+    return DIS_OK;
+}
+
+void dis_fit_destroy(dis_fit *fit)
+{
+    if (!fit) return;
+    for (size_t i = 0; i < fit->n_parameters; i++) dis__free((void *)(uintptr_t)fit->parameter[i].values);
+    dis__free(fit->trace);
+    dis__free(fit->p);
+    dis__free(fit);
+}
+
+const double *dis_fit_p(const dis_fit *fit)
+{
+    return fit->p;
+}
+
+double *dis_fit_take_p(dis_fit *fit)
+{
+    double *p = fit->p;
+    fit->p = NULL;
+    return p;
+}
+
+void dis_free(void *memory)
+{
+    dis__free(memory);
+}
+
+dis_fit_view dis_fit_look(const dis_fit *fit)
+{
+    return (dis_fit_view){.method = &fit->method->info,
+                          .iterations = fit->iterations,
+                          .converged = fit->converged,
+                          .restart = fit->restart,
+                          .objective = fit->objective,
+                          .n_trace = fit->n_trace,
+                          .trace = fit->trace};
+}
+
+const dis_parameter *dis_fit_parameter_at(const dis_fit *fit, size_t i)
+{
+    return i < fit->n_parameters ? &fit->parameter[i] : NULL;
+}
+
+const dis_parameter *dis_fit_parameter_find(const dis_fit *fit, const char *name)
+{
+    for (size_t i = 0; i < fit->n_parameters; i++)
+        if (strcmp(fit->parameter[i].name, name) == 0) return &fit->parameter[i];
+    return NULL;
+}
+
+dis_status dis__fit_parameter(dis_fit *fit, const char *name, const char *axes, double **values)
+{
+    if (fit->n_parameters == DIS_MAX_PARAMETERS) return dis__fail(DIS_EBUG, "too many parameters");
+    size_t n = 1;
+    for (const char *a = axes; *a; a++)
+        n = dis__size(n, *a == 'w' ? fit->n_workers : *a == 'i' ? fit->n_items : fit->n_classes, 0);
+    DIS_TRY(dis__alloc_zeroed(values, n, sizeof **values));
+    fit->parameter[fit->n_parameters++] = (dis_parameter){.name = name, .axes = axes, .n = n, .values = *values};
+    return DIS_OK;
+}
+
+dis_status dis__fit_trace(dis_fit *fit, double objective)
+{
+    DIS_TRY(dis__reserve(&fit->trace, &fit->trace_capacity, fit->n_trace, fit->n_trace + 1, sizeof *fit->trace));
+    fit->trace[fit->n_trace++] = objective;
+    fit->objective = objective;
+    return DIS_OK;
+}
+
+void dis__item_counts(const dis_votes_view *votes, size_t i, double *counts)
+{
+    const size_t n_classes = votes->n_classes;
+    if (votes->counts) {
+        memcpy(counts, votes->counts + i * n_classes, n_classes * sizeof *counts);
+        return;
+    }
+    memset(counts, 0, n_classes * sizeof *counts);
+    for (uint64_t v = votes->start[i]; v < votes->start[i + 1]; v++) counts[dis__vote_label(votes, v)] += 1;
+}
+
+/* Workers are spread over all items, so each job takes a range of items into sums of its own; a fixed number of jobs, added in
+ * order, keeps the bytes independent of the threads. */
+typedef struct {
+    const dis_votes_view *votes;
+    const double *p;
+    size_t n_jobs;
+    double *sum;     /* (n_jobs, n_workers) */
+    uint64_t *count; /* (n_jobs, n_workers) */
+} quality_work;
+
+static dis_status quality_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const quality_work *w = arg;
+    const dis_votes_view *v = w->votes;
+    double *sum = w->sum + j * v->n_workers;
+    uint64_t *count = w->count + j * v->n_workers;
+    const size_t last = dis__job_first(v->n_items, w->n_jobs, j + 1);
+    for (size_t i = dis__job_first(v->n_items, w->n_jobs, j); i < last; i++) {
+        const double *p = w->p + i * v->n_classes;
+        for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
+            sum[v->worker[k]] += p[dis__vote_label(v, k)];
+            count[v->worker[k]]++;
+        }
+    }
+    return DIS_OK;
+}
+
+dis_status dis_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality, uint64_t *n_voted)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    if (!v.start) return dis__fail(DIS_EDATA, "this input has no single votes: nothing is known of workers");
+    quality_work w = {.votes = &v, .p = p, .n_jobs = dis__n_jobs(v.n_votes, v.n_workers * 4 + 100000, 8)};
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.sum, w.n_jobs * v.n_workers, sizeof *w.sum), end);
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.count, w.n_jobs * v.n_workers, sizeof *w.count), end);
+    DIS_TRY_GOTO(status, dis__run_jobs(ctx, w.n_jobs, quality_job, &w), end);
+    for (size_t i = 0; i < v.n_workers; i++) {
+        double sum = 0;
+        uint64_t count = 0;
+        for (size_t j = 0; j < w.n_jobs; j++) {
+            sum += w.sum[j * v.n_workers + i];
+            count += w.count[j * v.n_workers + i];
+        }
+        if (quality) quality[i] = count ? sum / (double)count : 0;
+        if (n_voted) n_voted[i] = count;
+    }
+end:
+    dis__free(w.sum);
+    dis__free(w.count);
+    return status;
+}

@@ -1,0 +1,88 @@
+/* method.h: what a label method is, from the inside.
+ *
+ * One method a file: its options struct, its table of options, its fit function and its row
+ *
+ *     const dis__method dis__method_standard = {.info = {.name = "standard", ...}, .fit = fit};
+ *
+ * which methods.c lists. fit() finds args->votes checked, options parsed and fit->p allocated (n_items, n_classes); it fills
+ * fit->p, adds its parameters, its trace and its outcome. It may fail at any point: the caller destroys the fit. */
+#ifndef DIS_LABELS_METHOD_H
+#define DIS_LABELS_METHOD_H
+#include "dissent/fit.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include "labels/state.h"
+
+typedef struct {
+    dis_context *ctx;
+    dis_votes_view votes;
+    const void *options;    /* the method's own struct */
+    uint64_t seed;          /* the method's seed= if given, else the caller's */
+    const int32_t *gold;    /* (n_items) or NULL */
+    const dis_state *start; /* or NULL */
+} dis__fit_args;
+
+typedef struct {
+    dis_method info;
+    size_t options_size;
+    size_t seed_offset; /* of the dis_seed field in the options + 1; 0: the method has no seed */
+    /* Checks that one row of options cannot express; NULL: none. */
+    dis_status (*check)(const void *options);
+    /* Bytes it needs beside the votes and the posterior (SIZE_MAX: overflow); NULL: next to nothing. */
+    size_t (*memory)(const dis_votes_view *votes, const void *options);
+    dis_status (*fit)(const dis__fit_args *args, dis_fit *fit);
+} dis__method;
+
+enum { DIS_MAX_PARAMETERS = 8 };
+
+struct dis_fit {
+    const dis__method *method;
+    size_t n_items, n_workers, n_classes;
+    double *p; /* (n_items, n_classes) */
+    int iterations, restart;
+    bool converged;
+    double objective; /* NaN: none */
+    double *trace;
+    size_t n_trace, trace_capacity;
+    dis_parameter parameter[DIS_MAX_PARAMETERS];
+    size_t n_parameters;
+};
+
+/* Adds a parameter of that shape and gives its array to be filled (zeroed). `name` and `axes` must be static. */
+dis_status dis__fit_parameter(dis_fit *fit, const char *name, const char *axes, double **values);
+/* Notes the objective after one more iteration. */
+dis_status dis__fit_trace(dis_fit *fit, double objective);
+
+/* Label of vote v, whatever its width. */
+static inline size_t dis__vote_label(const dis_votes_view *votes, size_t v)
+{
+    return votes->label8 ? votes->label8[v] : votes->label16[v];
+}
+
+/* How often each class was chosen for item i, into counts (n_classes): from votes, counts or soft votes. */
+void dis__item_counts(const dis_votes_view *votes, size_t i, double *counts);
+
+/* The class that gold pins item i to, or -1. */
+static inline int32_t dis__gold(const dis__fit_args *args, size_t i)
+{
+    return args->gold ? args->gold[i] : -1;
+}
+
+/* Option rows that iterative methods share; `type` is the method's options struct with fields of the same names. */
+#define DIS_OPTION_ITERATIONS(type, fallback_)                                                                         \
+    {.key = "iterations", .kind = DIS_OPTION_INT, .offset = offsetof(type, iterations), .fallback = fallback_,         \
+     .low = 0, .high = 1e9, .summary = "most iterations"}
+#define DIS_OPTION_TOLERANCE(type, fallback_)                                                                          \
+    {.key = "tolerance", .kind = DIS_OPTION_REAL, .offset = offsetof(type, tolerance), .fallback = fallback_,          \
+     .low = 0, .high = 1, .summary = "stop when the objective changes by less, relative to itself; 0: never"}
+#define DIS_OPTION_SMOOTHING(type, fallback_)                                                                          \
+    {.key = "smoothing", .kind = DIS_OPTION_REAL, .offset = offsetof(type, smoothing), .fallback = fallback_,          \
+     .low = 0, .high = 1e9, .summary = "pseudo-count added to every cell"}
+#define DIS_OPTION_FLOOR(type, fallback_)                                                                              \
+    {.key = "floor", .kind = DIS_OPTION_REAL, .offset = offsetof(type, floor), .fallback = fallback_, .low = 0,        \
+     .high = .1, .summary = "smallest probability; 0: none"}
+#define DIS_OPTION_SEED_ROW(type)                                                                                      \
+    {.key = "seed", .kind = DIS_OPTION_SEED, .offset = offsetof(type, seed), .summary = "wins over --seed"}
+
+#endif

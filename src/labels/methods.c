@@ -1,0 +1,27 @@
+/* The table of label methods, in the order in which help shows them. A new method is one file and one line here. */
+#include "labels/methods.h"
+#include <string.h>
+
+extern const dis__method dis__method_standard;
+
+static const dis__method *const methods[] = {
+    &dis__method_standard,
+};
+
+const dis__method *dis__method_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strlen(methods[i]->info.name) == length && memcmp(methods[i]->info.name, name, length) == 0) return methods[i];
+    return NULL;
+}
+
+const dis_method *dis_method_at(size_t i)
+{
+    return i < sizeof methods / sizeof *methods ? &methods[i]->info : NULL;
+}
+
+const dis_method *dis_method_find(const char *name)
+{
+    const dis__method *m = dis__method_find(name, strlen(name));
+    return m ? &m->info : NULL;
+}
