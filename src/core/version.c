@@ -1,0 +1,43 @@
+/* What this build is made of. */
+#include "dissent/version.h"
+#include "core/kernel.h"
+#ifdef DIS_HAVE_ZLIB
+#include <zlib.h>
+#define ZLIB_PART "zlib: " ZLIB_VERSION
+#else
+#define ZLIB_PART "zlib: absent (gzip input is refused)"
+#endif
+#ifdef DIS_HAVE_ZSTD
+#include <zstd.h>
+#define ZSTD_PART "zstd: " ZSTD_VERSION_STRING
+#else
+#define ZSTD_PART "zstd: absent (zstd input is refused)"
+#endif
+#if defined(__clang__)
+#define COMPILER_PART "compiler: clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER_PART "compiler: gcc " __VERSION__
+#else
+#define COMPILER_PART "compiler: unknown"
+#endif
+#ifdef DIS_FAULT_HOOKS
+#define FAULTS_PART "fault hooks: present (a build for tests)"
+#else
+#define FAULTS_PART "fault hooks: absent"
+#endif
+
+const char *dis_version(void)
+{
+    return DIS_VERSION;
+}
+
+const char *dis_version_part(size_t part)
+{
+    static const char *const instruction_set[] = {
+        [DIS_ISA_BASELINE] = "instruction set: baseline",
+        [DIS_ISA_AVX2] = "instruction set: avx2",
+        [DIS_ISA_AVX512] = "instruction set: avx512",
+    };
+    const char *const parts[] = {COMPILER_PART, instruction_set[dis__isa()], ZLIB_PART, ZSTD_PART, FAULTS_PART};
+    return part < sizeof parts / sizeof *parts ? parts[part] : 0;
+}
