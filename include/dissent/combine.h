@@ -1,7 +1,7 @@
 /* combine.h: one set of soft labels from several.
  *
- * A view is a table of distributions, one row an item, one column a class. Combining reads M views of the same items and writes
- * one table of the same shape.
+ * A view is a table of distributions, one row an item, one column a class. Combining reads M views of the same items
+ * and writes one table of the same shape.
  *
  *     const double *p[] = {dis_fit_p(a), dis_fit_p(b)};
  *     dis_views views = {.n_items = n, .n_classes = k, .n_views = 2, .p = p};
@@ -44,12 +44,14 @@ typedef struct {
 /* True when the spec asks for weights=auto, which dis_combine cannot choose by itself: call dis_auto_weights first. */
 DIS_API bool dis_combiner_wants_auto_weights(const char *spec);
 
-/* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL. DIS_EUSAGE: no
- * views, unknown name or option, a number of weights other than n_views, weights=auto without views->weight. */
-DIS_API dis_status dis_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out, dis_combination *did);
+/* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL.
+ * DIS_EUSAGE: no views, unknown name or option, a number of weights other than n_views, weights=auto without
+ * views->weight. */
+DIS_API dis_status dis_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
+                               dis_combination *did);
 
-/* Weights for views without any gold label: each method is fitted without some of the votes and judged by how well it predicts
- * those (docs/architecture.md, "Weights without gold"). weight: (n_specs), summing to 1. */
+/* Weights for views without any gold label: each method is fitted without some of the votes and judged by how well it
+ * predicts those (docs/architecture.md, "Weights without gold"). weight: (n_specs), summing to 1. */
 DIS_API dis_status dis_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs,
                                     const dis_fit_options *options, double *weight);
 

@@ -5,11 +5,11 @@
  *     dis_fit *fit;
  *     if (dis_fit_run(ctx, votes, "dawid-skene:iterations=50", NULL, &fit) != DIS_OK) ...
  *     const double *p = dis_fit_p(fit);                    // (n_items, n_classes)
- *     printf("%s after %d iterations\n", dis_fit_look(fit).converged ? "settled" : "stopped", dis_fit_look(fit).iterations);
+ *     printf("%d iterations\n", dis_fit_look(fit).iterations);
  *     dis_fit_destroy(fit);
  *
- * Results do not depend on the order of rows, on names, or on the number of threads (see docs/architecture.md for the exact
- * promise). A fit keeps no pointer into the votes but does keep their counts: it may outlive them. */
+ * Results do not depend on the order of rows, on names, or on the number of threads (see docs/architecture.md for the
+ * exact promise). A fit keeps no pointer into the votes but does keep their counts: it may outlive them. */
 #ifndef DIS_FIT_H
 #define DIS_FIT_H
 #include "dissent/option.h"
@@ -44,10 +44,10 @@ typedef struct {
 } dis_fit_options;
 DIS_API dis_fit_options dis_fit_options_default(void);
 
-/* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT: the message says
- * how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
-DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec, const dis_fit_options *options,
-                               dis_fit **out);
+/* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT: the message
+ * says how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
+DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec,
+                               const dis_fit_options *options, dis_fit **out);
 DIS_API void dis_fit_destroy(dis_fit *fit);
 
 /* Posterior of the true class, (n_items, n_classes), valid as long as the fit. */
@@ -58,11 +58,11 @@ DIS_API void dis_free(void *memory);
 
 typedef struct {
     const dis_method *method;
-    int iterations;      /* of the restart that won */
-    bool converged;      /* always true for methods without iterations */
-    int restart;         /* which one won, from 0 */
-    double objective;    /* at the end; NaN when the method has none */
-    size_t n_trace;      /* the objective after each iteration */
+    int iterations;   /* of the restart that won */
+    bool converged;   /* always true for methods without iterations */
+    int restart;      /* which one won, from 0 */
+    double objective; /* at the end; NaN when the method has none */
+    size_t n_trace;   /* the objective after each iteration */
     const double *trace;
 } dis_fit_view;
 DIS_API dis_fit_view dis_fit_look(const dis_fit *fit);
@@ -77,13 +77,16 @@ typedef struct {
 DIS_API const dis_parameter *dis_fit_parameter_at(const dis_fit *fit, size_t i);
 DIS_API const dis_parameter *dis_fit_parameter_find(const dis_fit *fit, const char *name);
 
-/* quality (n_workers): the share of each worker's votes that is right if `p` (n_items, n_classes) is believed, i.e. the mean of
- * p at the class voted for. n_voted (n_workers) gets the number of votes; either may be NULL. DIS_EDATA without workers. */
-DIS_API dis_status dis_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality, uint64_t *n_voted);
+/* quality (n_workers): the share of each worker's votes that is right if `p` (n_items, n_classes) is believed, i.e. the
+ * mean of p at the class voted for. n_voted (n_workers) gets the number of votes; either may be NULL. DIS_EDATA without
+ * workers. */
+DIS_API dis_status dis_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality,
+                                      uint64_t *n_voted);
 
-/* State: the parameters of fits under the names of workers, items and classes, to start a later fit from when votes or workers
- * were added. One file (safetensors) holds any number of fits. */
-DIS_API dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_fit *const *fits, size_t n_fits, const char *path);
+/* State: the parameters of fits under the names of workers, items and classes, to start a later fit from when votes or
+ * workers were added. One file (safetensors) holds any number of fits. */
+DIS_API dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_fit *const *fits, size_t n_fits,
+                                   const char *path);
 DIS_API dis_status dis_state_read(dis_context *ctx, const char *path, dis_state **out);
 DIS_API void dis_state_destroy(dis_state *state);
 

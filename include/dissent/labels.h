@@ -1,8 +1,8 @@
 /* labels.h: tables of soft labels, one row an item, one column a class, and their files.
  *
- * Files: CSV and TSV (`task,label,entropy,p:CLASS,...`), JSONL ({"task", "label", "p": {class: x}}), npy (n x K float64 with
- * NAME.tasks.txt and NAME.classes.txt beside it). Numbers are written in the shortest form that reads back equal. Output
- * files appear whole or not at all.
+ * Files: CSV and TSV (`task,label,entropy,p:CLASS,...`), JSONL ({"task", "label", "p": {class: x}}), npy (n x K float64
+ * with NAME.tasks.txt and NAME.classes.txt beside it). Numbers are written in the shortest form that reads back equal.
+ * Output files appear whole or not at all.
  *
  *     dis_labels *labels;
  *     if (dis_labels_read(NULL, "labels.csv", NULL, &labels) == DIS_OK) {
@@ -30,21 +30,23 @@ typedef struct {
 } dis_labels_read_options;
 DIS_API dis_labels_read_options dis_labels_read_options_default(void);
 
-/* Class columns are those called p:CLASS or, when there is none, all but task, label and entropy. DIS_EDATA with the place
- * for anything malformed, a task twice, a negative or non-finite number, a row off 1. */
-DIS_API dis_status dis_labels_read(dis_context *ctx, const char *path, const dis_labels_read_options *options, dis_labels **out);
+/* Class columns are those called p:CLASS or, when there is none, all but task, label and entropy. DIS_EDATA with the
+ * place for anything malformed, a task twice, a negative or non-finite number, a row off 1. */
+DIS_API dis_status dis_labels_read(dis_context *ctx, const char *path, const dis_labels_read_options *options,
+                                   dis_labels **out);
 DIS_API void dis_labels_destroy(dis_labels *labels);
 DIS_API dis_labels_view dis_labels_look(const dis_labels *labels);
 /* Rows of a file that had to be scaled. */
 DIS_API uint64_t dis_labels_renormalised(const dis_labels *labels);
 
-/* The same labels with rows in the order of `tasks` and columns in the order of `classes`. DIS_EDATA: an item or class of one
- * that the other lacks. */
-DIS_API dis_status dis_labels_align(dis_context *ctx, const dis_labels *labels, const dis_names *tasks, const dis_names *classes,
-                                    dis_labels **out);
+/* The same labels with rows in the order of `tasks` and columns in the order of `classes`. DIS_EDATA: an item or class
+ * of one that the other lacks. */
+DIS_API dis_status dis_labels_align(dis_context *ctx, const dis_labels *labels, const dis_names *tasks,
+                                    const dis_names *classes, dis_labels **out);
 
 /* Writes to `path` ("-": standard output). `format` as above, NULL by name, csv when that says nothing. */
-DIS_API dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *labels, const char *path, const char *format);
+DIS_API dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *labels, const char *path,
+                                    const char *format);
 
 /* Index of the largest of n_classes numbers; the first one on a tie. */
 DIS_API size_t dis_argmax(const double *p, size_t n_classes);

@@ -29,11 +29,12 @@ typedef struct {
 typedef struct {
     const char *key;
     dis_option_kind kind;
-    size_t offset;        /* of the field in the struct that the values are parsed into */
-    const char *fallback; /* the default, as a user would write it; NULL: unset (zero bytes; for DIS_OPTION_REALS n = 0) */
-    double low, high;     /* inclusive bounds for numbers */
-    const char *choices;  /* "a|b|c" for DIS_OPTION_CHOICE, and words that DIS_OPTION_REALS takes */
-    const char *summary;  /* one line: what it does */
+    size_t offset; /* of the field in the struct that the values are parsed into */
+    const char
+        *fallback;    /* the default, as a user would write it; NULL: unset (zero bytes; for DIS_OPTION_REALS n = 0) */
+    double low, high; /* inclusive bounds for numbers */
+    const char *choices; /* "a|b|c" for DIS_OPTION_CHOICE, and words that DIS_OPTION_REALS takes */
+    const char *summary; /* one line: what it does */
 } dis_option;
 
 #endif

@@ -20,14 +20,14 @@
 #endif
 
 /* name, exit code of the command line tool, meaning */
-#define DIS_STATUS_LIST(X)                                                                                             \
-    X(DIS_OK, 0, "fine")                                                                                               \
-    X(DIS_EBUG, 1, "a defect of dissent itself")                                                                       \
-    X(DIS_EUSAGE, 2, "a wrong option or argument")                                                                     \
-    X(DIS_EDATA, 3, "bad data")                                                                                        \
-    X(DIS_EIO, 4, "a file could not be read or written")                                                               \
-    X(DIS_ELIMIT, 5, "a limit or the memory would be exceeded")                                                        \
-    X(DIS_ENOTCONVERGED, 6, "a method did not converge")                                                               \
+#define DIS_STATUS_LIST(X)                                      \
+    X(DIS_OK, 0, "fine")                                        \
+    X(DIS_EBUG, 1, "a defect of dissent itself")                \
+    X(DIS_EUSAGE, 2, "a wrong option or argument")              \
+    X(DIS_EDATA, 3, "bad data")                                 \
+    X(DIS_EIO, 4, "a file could not be read or written")        \
+    X(DIS_ELIMIT, 5, "a limit or the memory would be exceeded") \
+    X(DIS_ENOTCONVERGED, 6, "a method did not converge")        \
     X(DIS_ECANCELLED, 7, "stopped at the caller's wish")
 
 typedef enum {

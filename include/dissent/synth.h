@@ -1,7 +1,7 @@
 /* synth.h: crowds whose truth is known, for demos, tests and benchmarks.
  *
- * Votes are made item by item from counter-based random numbers and written as they are made: 1e8 of them need no more memory
- * than 1e3. The same options give the same bytes on every machine.
+ * Votes are made item by item from counter-based random numbers and written as they are made: 1e8 of them need no more
+ * memory than 1e3. The same options give the same bytes on every machine.
  *
  *     dis_synth_options o = dis_synth_options_default();
  *     o.n_items = 1000;
@@ -21,10 +21,10 @@ typedef struct {
     size_t size; /* of this struct */
     const char *model;
     uint64_t n_items, n_workers, n_classes, votes_per_item, seed;
-    double accuracy;    /* mean chance that a worker is right */
-    double spread;      /* how much workers differ: standard deviation of that chance */
-    double spammers;    /* share of workers who answer without looking (spammer model) */
-    bool shuffle;       /* rows in random order instead of grouped by item */
+    double accuracy;      /* mean chance that a worker is right */
+    double spread;        /* how much workers differ: standard deviation of that chance */
+    double spammers;      /* share of workers who answer without looking (spammer model) */
+    bool shuffle;         /* rows in random order instead of grouped by item */
     const char *text;     /* also write texts that depend on the true class to this file (task,text); NULL: no */
     const char *features; /* also write features (npy, n_items x n_features float32) to this file; NULL: no */
     uint64_t n_features;
@@ -32,6 +32,7 @@ typedef struct {
 DIS_API dis_synth_options dis_synth_options_default(void);
 
 /* votes: task,worker,label; gold: task,label (NULL: none). Either may be "-". */
-DIS_API dis_status dis_synth_write(dis_context *ctx, const dis_synth_options *options, const char *votes, const char *gold);
+DIS_API dis_status dis_synth_write(dis_context *ctx, const dis_synth_options *options, const char *votes,
+                                   const char *gold);
 
 #endif

@@ -20,10 +20,10 @@
 
 /* Limits, each with a test at the limit. */
 #define DIS_MAX_CLASSES 65535u
-#define DIS_MAX_IDS 4294967294u /* tasks, and workers */
-#define DIS_MAX_FIELD (16u << 20) /* bytes */
+#define DIS_MAX_IDS     4294967294u /* tasks, and workers */
+#define DIS_MAX_FIELD   (16u << 20) /* bytes */
 #define DIS_MAX_COLUMNS 65536u
-#define DIS_MAX_ID (64u << 10) /* bytes */
+#define DIS_MAX_ID      (64u << 10) /* bytes */
 
 typedef struct dis_votes dis_votes;
 
@@ -44,11 +44,12 @@ typedef struct {
 typedef struct {
     size_t size; /* of this struct */
     dis_input input;
-    const char *format;                /* "csv", "tsv", "jsonl", "npy"; NULL: by the file's name, csv when that says nothing */
+    const char *format; /* "csv", "tsv", "jsonl", "npy"; NULL: by the file's name, csv when that says nothing */
     const char *task, *worker, *label; /* column names (keys in JSONL); NULL: task, worker (or performer), label */
     const dis_drop_rule *drop;
     size_t n_drop;
-    const char *const *classes; /* declared classes in their order; NULL: those found, integers by value, else by bytes */
+    const char *const
+        *classes; /* declared classes in their order; NULL: those found, integers by value, else by bytes */
     size_t n_classes;
     const char *const *na; /* labels that mean "no vote" */
     size_t n_na;
@@ -60,7 +61,8 @@ typedef struct {
 
 DIS_API dis_votes_options dis_votes_options_default(void);
 
-/* A named source of votes: settings of dis_votes_options under one name (`--preset`). The table grows; rows are static. */
+/* A named source of votes: settings of dis_votes_options under one name (`--preset`). The table grows; rows are static.
+ */
 typedef struct {
     const char *name, *summary;
     dis_input input;
@@ -98,25 +100,26 @@ DIS_API void dis_votes_destroy(dis_votes *votes);
 /* The inside of a table, valid as long as the table. */
 typedef struct {
     size_t n_items, n_workers, n_classes, n_votes; /* n_workers 0 and n_votes = rows read, for counts */
-    const uint64_t *start;  /* (n_items + 1): votes of item i are start[i] .. start[i + 1] - 1; NULL for counts and soft */
-    const uint32_t *worker; /* (n_votes) */
-    const uint8_t *label8;  /* (n_votes), when n_classes <= 256, else NULL */
-    const uint16_t *label16; /* (n_votes), when n_classes > 256, else NULL */
-    const double *counts;    /* (n_items, n_classes) for counts and soft votes, else NULL */
+    const uint64_t
+        *start; /* (n_items + 1): votes of item i are start[i] .. start[i + 1] - 1; NULL for counts and soft */
+    const uint32_t *worker;                     /* (n_votes) */
+    const uint8_t *label8;                      /* (n_votes), when n_classes <= 256, else NULL */
+    const uint16_t *label16;                    /* (n_votes), when n_classes > 256, else NULL */
+    const double *counts;                       /* (n_items, n_classes) for counts and soft votes, else NULL */
     const dis_names *tasks, *workers, *classes; /* workers is empty for counts */
 } dis_votes_view;
 DIS_API dis_votes_view dis_votes_look(const dis_votes *votes);
 
 /* What reading let pass, for the user to be told. */
 typedef struct {
-    uint64_t rows;         /* of votes, header apart */
-    uint64_t bad_rows;     /* skipped under lenient */
-    uint64_t na;           /* votes without a label */
-    uint64_t dropped;      /* by drop rules */
-    uint64_t duplicates;   /* (task, worker) pairs seen before: kept or not as asked */
-    uint64_t renormalised; /* soft rows scaled */
+    uint64_t rows;           /* of votes, header apart */
+    uint64_t bad_rows;       /* skipped under lenient */
+    uint64_t na;             /* votes without a label */
+    uint64_t dropped;        /* by drop rules */
+    uint64_t duplicates;     /* (task, worker) pairs seen before: kept or not as asked */
+    uint64_t renormalised;   /* soft rows scaled */
     uint64_t items_left_out; /* fewer than min_votes votes */
-    uint64_t ties;         /* items whose largest count is shared */
+    uint64_t ties;           /* items whose largest count is shared */
     bool look_alike_classes; /* e.g. "0" and "0.0" are two classes */
 } dis_votes_notes;
 DIS_API dis_votes_notes dis_votes_read_notes(const dis_votes *votes);
@@ -124,9 +127,10 @@ DIS_API dis_votes_notes dis_votes_read_notes(const dis_votes *votes);
 /* The message of bad row i that was skipped under lenient, NULL past the end; the first 20 are kept. */
 DIS_API const char *dis_votes_skipped(const dis_votes *votes, size_t i);
 
-/* Known labels for the items of `votes` from a CSV, TSV or JSONL file of task and label, as class indices (n_items), -1 where
- * the file says nothing. Tasks that have no votes are counted in *unknown (may be NULL). DIS_EDATA: a label that is no class,
- * a task twice with two labels, a malformed file. */
-DIS_API dis_status dis_gold_read(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold, size_t *unknown);
+/* Known labels for the items of `votes` from a CSV, TSV or JSONL file of task and label, as class indices (n_items), -1
+ * where the file says nothing. Tasks that have no votes are counted in *unknown (may be NULL). DIS_EDATA: a label that
+ * is no class, a task twice with two labels, a malformed file. */
+DIS_API dis_status dis_gold_read(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,
+                                 size_t *unknown);
 
 #endif

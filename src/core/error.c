@@ -65,7 +65,7 @@ dis_status dis__fail_io(const char *verb, const char *file)
 const char *dis_status_meaning(dis_status status)
 {
     switch (status) {
-#define MEANING(name, code, meaning)                                                                                   \
+#define MEANING(name, code, meaning) \
     case name: return meaning;
         DIS_STATUS_LIST(MEANING)
 #undef MEANING

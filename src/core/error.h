@@ -11,16 +11,16 @@
 #include "dissent/status.h"
 
 /* Leave the function with the status of a call that failed. */
-#define DIS_TRY(call)                                                                                                  \
-    do {                                                                                                               \
-        const dis_status dis_try_status = (call);                                                                      \
-        if (dis_try_status != DIS_OK) return dis_try_status;                                                           \
+#define DIS_TRY(call)                                        \
+    do {                                                     \
+        const dis_status dis_try_status = (call);            \
+        if (dis_try_status != DIS_OK) return dis_try_status; \
     } while (0)
 
 /* The same where there is something to give back first: sets `status` and goes to `label`. */
-#define DIS_TRY_GOTO(status, call, label)                                                                              \
-    do {                                                                                                               \
-        if (((status) = (call)) != DIS_OK) goto label;                                                                 \
+#define DIS_TRY_GOTO(status, call, label)              \
+    do {                                               \
+        if (((status) = (call)) != DIS_OK) goto label; \
     } while (0)
 
 /* Sets this thread's message and returns `status`. */

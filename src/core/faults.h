@@ -1,7 +1,8 @@
 /* faults.h: makes the n-th allocation or system call fail, in test builds only (DIS_FAULT_HOOKS).
  *
- * Tests walk n over all sites: arm(kind, 1), arm(kind, 2), ... until a run does not reach the n-th. The tool of a test build
- * arms itself from DISSENT_FAULT=alloc:N or DISSENT_FAULT=io:N and, at its end, says on stderr whether the fault was reached. */
+ * Tests walk n over all sites: arm(kind, 1), arm(kind, 2), ... until a run does not reach the n-th. The tool of a test
+ * build arms itself from DISSENT_FAULT=alloc:N or DISSENT_FAULT=io:N and, at its end, says on stderr whether the fault
+ * was reached. */
 #ifndef DIS_CORE_FAULTS_H
 #define DIS_CORE_FAULTS_H
 #include "dissent/status.h"

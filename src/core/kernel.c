@@ -1,4 +1,5 @@
-/* Which instruction set to use. Decided from the processor and the environment each time: cheap, and no state to keep. */
+/* Which instruction set to use. Decided from the processor and the environment each time: cheap, and no state to keep.
+ */
 #include "core/kernel.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,8 @@ dis_isa dis__isa(void)
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
         best = DIS_ISA_AVX2;
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-            __builtin_cpu_supports("avx512bw"))
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
             best = DIS_ISA_AVX512;
     }
 #endif

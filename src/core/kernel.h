@@ -1,7 +1,7 @@
 /* kernel.h: one source, several instruction sets.
  *
- * A file called NAME_kernel.c is compiled once for each instruction set that the target may have; DIS_KERNEL(f) gives its
- * functions different names. NAME.c holds the table and picks at run time:
+ * A file called NAME_kernel.c is compiled once for each instruction set that the target may have; DIS_KERNEL(f) gives
+ * its functions different names. NAME.c holds the table and picks at run time:
  *
  *     DIS_KERNEL_DECLARE(void, dis__sum_rows, (const double *x, size_t n, double *out));
  *     ... DIS_KERNEL_PICK(dis__sum_rows)(x, n, out);
@@ -23,11 +23,11 @@ const char *dis__isa_name(dis_isa isa);
 #endif
 
 #if defined(__x86_64__)
-#define DIS_KERNEL_DECLARE(type, f, args)                                                                              \
-    type f##_baseline args;                                                                                            \
-    type f##_avx2 args;                                                                                                \
+#define DIS_KERNEL_DECLARE(type, f, args) \
+    type f##_baseline args;               \
+    type f##_avx2 args;                   \
     type f##_avx512 args
-#define DIS_KERNEL_PICK(f)                                                                                             \
+#define DIS_KERNEL_PICK(f) \
     (dis__isa() == DIS_ISA_AVX512 ? f##_avx512 : dis__isa() == DIS_ISA_AVX2 ? f##_avx2 : f##_baseline)
 #else
 #define DIS_KERNEL_DECLARE(type, f, args) type f##_baseline args

@@ -1,5 +1,5 @@
-/* Allocation: aligned_alloc behind one door. Large blocks come from the system as fresh zero pages either way, so zeroing costs
- * what touching them would. */
+/* Allocation: aligned_alloc behind one door. Large blocks come from the system as fresh zero pages either way, so
+ * zeroing costs what touching them would. */
 #include "core/memory.h"
 #include "core/faults.h"
 #include <stdio.h>

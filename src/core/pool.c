@@ -1,5 +1,5 @@
-/* The thread pool behind a context. Threads sleep on a condition variable between calls; within a call jobs are taken from one
- * atomic counter, so uneven jobs even out. */
+/* The thread pool behind a context. Threads sleep on a condition variable between calls; within a call jobs are taken
+ * from one atomic counter, so uneven jobs even out. */
 #include "core/pool.h"
 #include "core/memory.h"
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* pool.h: the inside of a context: threads that share out numbered jobs.
  *
- * Which thread takes which job is open; what a job does must depend on its number alone. Results are then the same for any
- * number of threads. Cut work into a number of jobs that depends on the data only: dis__n_jobs().
+ * Which thread takes which job is open; what a job does must depend on its number alone. Results are then the same for
+ * any number of threads. Cut work into a number of jobs that depends on the data only: dis__n_jobs().
  *
  *     static dis_status job(void *arg, size_t j, int thread) { ... }
  *     DIS_TRY(dis__run_jobs(ctx, n_jobs, job, &arg)); */
@@ -10,12 +10,14 @@
 #include "dissent/context.h"
 #include "core/error.h"
 
-/* Runs job 0 .. n_jobs - 1, returns when all are done. `thread` is 0 .. dis_context_threads() - 1: for scratch memory only.
- * After a failure no new jobs start; the failure of the lowest-numbered failed job is the result, its message this thread's.
- * Polls ctx->stop between jobs. Not to be called from within a job. */
-dis_status dis__run_jobs(dis_context *ctx, size_t n_jobs, dis_status (*job)(void *arg, size_t j, int thread), void *arg);
+/* Runs job 0 .. n_jobs - 1, returns when all are done. `thread` is 0 .. dis_context_threads() - 1: for scratch memory
+ * only. After a failure no new jobs start; the failure of the lowest-numbered failed job is the result, its message
+ * this thread's. Polls ctx->stop between jobs. Not to be called from within a job. */
+dis_status dis__run_jobs(dis_context *ctx, size_t n_jobs, dis_status (*job)(void *arg, size_t j, int thread),
+                         void *arg);
 
-/* How many jobs n pieces of work are cut into when a job should have at least `grain` of them: 1 .. most. Depends on n alone. */
+/* How many jobs n pieces of work are cut into when a job should have at least `grain` of them: 1 .. most. Depends on n
+ * alone. */
 size_t dis__n_jobs(size_t n, size_t grain, size_t most);
 /* The first piece of job j; job j has pieces [first(j), first(j + 1)). */
 size_t dis__job_first(size_t n, size_t n_jobs, size_t j);
@@ -24,8 +26,8 @@ size_t dis__job_first(size_t n, size_t n_jobs, size_t j);
 void dis__progress(dis_context *ctx, const char *what, double done);
 /* DIS_ECANCELLED when the caller wants to stop. */
 dis_status dis__check_stop(dis_context *ctx);
-/* DIS_ELIMIT with both figures when `bytes` (SIZE_MAX: overflow) is more than the context allows or the machine has. `what` reads
- * like "dawid-skene with 5000 classes and 80000 workers". */
+/* DIS_ELIMIT with both figures when `bytes` (SIZE_MAX: overflow) is more than the context allows or the machine has.
+ * `what` reads like "dawid-skene with 5000 classes and 80000 workers". */
 dis_status dis__check_memory(const dis_context *ctx, size_t bytes, const char *what);
 
 #endif

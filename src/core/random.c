@@ -1,4 +1,5 @@
-/* Philox 4x32-10. Ten rounds of two 32 x 32 -> 64 multiplications; the key is bumped by Weyl constants between rounds. */
+/* Philox 4x32-10. Ten rounds of two 32 x 32 -> 64 multiplications; the key is bumped by Weyl constants between rounds.
+ */
 #include "core/random.h"
 #include <math.h>
 

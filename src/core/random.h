@@ -1,7 +1,7 @@
 /* random.h: random numbers as a function of where they are used, not of what was drawn before.
  *
- * dis__random(seed, stream, index) is the same on every machine, for any number of threads, in any order. Streams keep uses
- * apart: give each use its own constant from the list below. */
+ * dis__random(seed, stream, index) is the same on every machine, for any number of threads, in any order. Streams keep
+ * uses apart: give each use its own constant from the list below. */
 #ifndef DIS_CORE_RANDOM_H
 #define DIS_CORE_RANDOM_H
 #include "dissent/status.h"

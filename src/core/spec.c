@@ -15,7 +15,8 @@ typedef struct {
 
 static dis_status wrong(const place *at, const dis_option *o, const char *value, const char *must)
 {
-    return dis__fail(DIS_EUSAGE, "%s %.*s: %s=%s: must be %s", at->what, at->name_length, at->name, o->key, value, must);
+    return dis__fail(DIS_EUSAGE, "%s %.*s: %s=%s: must be %s", at->what, at->name_length, at->name, o->key, value,
+                     must);
 }
 
 /* Index of `value` in "a|b|c", -1 when it is not there. */
@@ -69,7 +70,8 @@ static dis_status set(const place *at, const dis_option *o, const char *value, b
     case DIS_OPTION_INT: {
         const long long x = strtoll(value, &end, 10);
         snprintf(must, sizeof must, "a whole number from %.0f to %.0f", o->low, o->high);
-        if (end == value || *end || errno || (double)x < o->low || (double)x > o->high) return wrong(at, o, value, must);
+        if (end == value || *end || errno || (double)x < o->low || (double)x > o->high)
+            return wrong(at, o, value, must);
         *(int64_t *)field = x;
         return DIS_OK;
     }
@@ -104,8 +106,8 @@ size_t dis__spec_name(const char *spec)
     return strcspn(spec, ":");
 }
 
-dis_status dis__spec_parse(const char *what, const char *spec, const dis_option *options, size_t n_options, void *values,
-                           size_t values_size)
+dis_status dis__spec_parse(const char *what, const char *spec, const dis_option *options, size_t n_options,
+                           void *values, size_t values_size)
 {
     const place at = {.what = what, .name = spec, .name_length = (int)dis__spec_name(spec)};
     memset(values, 0, values_size);

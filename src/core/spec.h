@@ -7,9 +7,9 @@
 /* Length of NAME at the start of a spec. */
 size_t dis__spec_name(const char *spec);
 
-/* Fills `values` (zeroed first, `values_size` bytes) with the defaults, then with what follows NAME: in `spec`. `what` and NAME
- * start the message: DIS_EUSAGE "method mace: no option \"restart\"; it has iterations, restarts, ...". */
-dis_status dis__spec_parse(const char *what, const char *spec, const dis_option *options, size_t n_options, void *values,
-                           size_t values_size);
+/* Fills `values` (zeroed first, `values_size` bytes) with the defaults, then with what follows NAME: in `spec`. `what`
+ * and NAME start the message: DIS_EUSAGE "method mace: no option \"restart\"; it has iterations, restarts, ...". */
+dis_status dis__spec_parse(const char *what, const char *spec, const dis_option *options, size_t n_options,
+                           void *values, size_t values_size);
 
 #endif

@@ -1,5 +1,6 @@
-/* Atomic output. The temporary file lies in the target's folder (rename does not cross file systems) under a name that no other
- * process uses; O_EXCL makes sure. A target that is not a regular file (a pipe, /dev/null) is written directly. */
+/* Atomic output. The temporary file lies in the target's folder (rename does not cross file systems) under a name that
+ * no other process uses; O_EXCL makes sure. A target that is not a regular file (a pipe, /dev/null) is written
+ * directly. */
 #include "io/outfile.h"
 #include "core/memory.h"
 #include "core/sys.h"

@@ -1,7 +1,7 @@
 /* outfile.h: a file that appears whole or not at all.
  *
- * Bytes go to a temporary file beside the target; commit flushes it to the disk, renames it over the target and flushes the
- * folder. A crash, a full disk or an abort leaves the old file as it was.
+ * Bytes go to a temporary file beside the target; commit flushes it to the disk, renames it over the target and flushes
+ * the folder. A crash, a full disk or an abort leaves the old file as it was.
  *
  *     dis__out *out;
  *     DIS_TRY(dis__out_open(path, &out));
@@ -22,7 +22,8 @@ dis_status dis__out_printf(dis__out *out, const char *format, ...) __attribute__
 #define DIS_OUT_ROOM 65536
 dis_status dis__out_room(dis__out *out, size_t n, char **room);
 void dis__out_advance(dis__out *out, size_t n);
-/* Ends and frees `out`. With `so_far` DIS_OK the file is put in place; otherwise it is given up and `so_far` comes back. */
+/* Ends and frees `out`. With `so_far` DIS_OK the file is put in place; otherwise it is given up and `so_far` comes
+ * back. */
 dis_status dis__out_finish(dis__out *out, dis_status so_far);
 
 #endif

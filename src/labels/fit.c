@@ -46,16 +46,17 @@ dis_status dis_method_check(const char *spec)
 static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options)
 {
     if (m->info.needs_workers && !v->start)
-        return dis__fail(DIS_EDATA,
-                         "%s needs to know who cast each vote, and this input has no single votes; use majority, standard or "
-                         "softmax, or bring one row a vote",
-                         m->info.name);
+        return dis__fail(
+            DIS_EDATA,
+            "%s needs to know who cast each vote, and this input has no single votes; use majority, standard or "
+            "softmax, or bring one row a vote",
+            m->info.name);
     size_t bytes = dis__size(v->n_items, dis__size(v->n_classes, sizeof(double), 0), 0);
     const size_t own = m->memory ? m->memory(v, options) : 0;
     bytes = bytes == SIZE_MAX || own == SIZE_MAX ? SIZE_MAX : dis__size(bytes, 1, own);
     char what[160];
-    snprintf(what, sizeof what, "%s with %zu items, %zu classes and %zu workers", m->info.name, v->n_items, v->n_classes,
-             v->n_workers);
+    snprintf(what, sizeof what, "%s with %zu items, %zu classes and %zu workers", m->info.name, v->n_items,
+             v->n_classes, v->n_workers);
     return dis__check_memory(ctx, bytes, what);
 }
 
@@ -176,8 +177,8 @@ void dis__item_counts(const dis_votes_view *votes, size_t i, double *counts)
     for (uint64_t v = votes->start[i]; v < votes->start[i + 1]; v++) counts[dis__vote_label(votes, v)] += 1;
 }
 
-/* Workers are spread over all items, so each job takes a range of items into sums of its own; a fixed number of jobs, added in
- * order, keeps the bytes independent of the threads. */
+/* Workers are spread over all items, so each job takes a range of items into sums of its own; a fixed number of jobs,
+ * added in order, keeps the bytes independent of the threads. */
 typedef struct {
     const dis_votes_view *votes;
     const double *p;
@@ -204,7 +205,8 @@ static dis_status quality_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-dis_status dis_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality, uint64_t *n_voted)
+dis_status dis_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality,
+                              uint64_t *n_voted)
 {
     const dis_votes_view v = dis_votes_look(votes);
     if (!v.start) return dis__fail(DIS_EDATA, "this input has no single votes: nothing is known of workers");

@@ -4,8 +4,9 @@
  *
  *     const dis__method dis__method_standard = {.info = {.name = "standard", ...}, .fit = fit};
  *
- * which methods.c lists. fit() finds args->votes checked, options parsed and fit->p allocated (n_items, n_classes); it fills
- * fit->p, adds its parameters, its trace and its outcome. It may fail at any point: the caller destroys the fit. */
+ * which methods.c lists. fit() finds args->votes checked, options parsed and fit->p allocated (n_items, n_classes); it
+ * fills fit->p, adds its parameters, its trace and its outcome. It may fail at any point: the caller destroys the fit.
+ */
 #ifndef DIS_LABELS_METHOD_H
 #define DIS_LABELS_METHOD_H
 #include "dissent/fit.h"
@@ -70,19 +71,29 @@ static inline int32_t dis__gold(const dis__fit_args *args, size_t i)
 }
 
 /* Option rows that iterative methods share; `type` is the method's options struct with fields of the same names. */
-#define DIS_OPTION_ITERATIONS(type, fallback_)                                                                         \
-    {.key = "iterations", .kind = DIS_OPTION_INT, .offset = offsetof(type, iterations), .fallback = fallback_,         \
-     .low = 0, .high = 1e9, .summary = "most iterations"}
-#define DIS_OPTION_TOLERANCE(type, fallback_)                                                                          \
-    {.key = "tolerance", .kind = DIS_OPTION_REAL, .offset = offsetof(type, tolerance), .fallback = fallback_,          \
-     .low = 0, .high = 1, .summary = "stop when the objective changes by less, relative to itself; 0: never"}
-#define DIS_OPTION_SMOOTHING(type, fallback_)                                                                          \
-    {.key = "smoothing", .kind = DIS_OPTION_REAL, .offset = offsetof(type, smoothing), .fallback = fallback_,          \
-     .low = 0, .high = 1e9, .summary = "pseudo-count added to every cell"}
-#define DIS_OPTION_FLOOR(type, fallback_)                                                                              \
-    {.key = "floor", .kind = DIS_OPTION_REAL, .offset = offsetof(type, floor), .fallback = fallback_, .low = 0,        \
-     .high = .1, .summary = "smallest probability; 0: none"}
-#define DIS_OPTION_SEED_ROW(type)                                                                                      \
-    {.key = "seed", .kind = DIS_OPTION_SEED, .offset = offsetof(type, seed), .summary = "wins over --seed"}
+#define DIS_OPTION_ITERATIONS(type, fallback_)                                                                    \
+    {                                                                                                             \
+        .key = "iterations", .kind = DIS_OPTION_INT, .offset = offsetof(type, iterations), .fallback = fallback_, \
+        .low = 0, .high = 1e9, .summary = "most iterations"                                                       \
+    }
+#define DIS_OPTION_TOLERANCE(type, fallback_)                                                                    \
+    {                                                                                                            \
+        .key = "tolerance", .kind = DIS_OPTION_REAL, .offset = offsetof(type, tolerance), .fallback = fallback_, \
+        .low = 0, .high = 1, .summary = "stop when the objective changes by less, relative to itself; 0: never"  \
+    }
+#define DIS_OPTION_SMOOTHING(type, fallback_)                                                                    \
+    {                                                                                                            \
+        .key = "smoothing", .kind = DIS_OPTION_REAL, .offset = offsetof(type, smoothing), .fallback = fallback_, \
+        .low = 0, .high = 1e9, .summary = "pseudo-count added to every cell"                                     \
+    }
+#define DIS_OPTION_FLOOR(type, fallback_)                                                                          \
+    {                                                                                                              \
+        .key = "floor", .kind = DIS_OPTION_REAL, .offset = offsetof(type, floor), .fallback = fallback_, .low = 0, \
+        .high = .1, .summary = "smallest probability; 0: none"                                                     \
+    }
+#define DIS_OPTION_SEED_ROW(type)                                                                             \
+    {                                                                                                         \
+        .key = "seed", .kind = DIS_OPTION_SEED, .offset = offsetof(type, seed), .summary = "wins over --seed" \
+    }
 
 #endif

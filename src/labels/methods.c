@@ -11,7 +11,8 @@ static const dis__method *const methods[] = {
 const dis__method *dis__method_find(const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strlen(methods[i]->info.name) == length && memcmp(methods[i]->info.name, name, length) == 0) return methods[i];
+        if (strlen(methods[i]->info.name) == length && memcmp(methods[i]->info.name, name, length) == 0)
+            return methods[i];
     return NULL;
 }
 

@@ -1,4 +1,5 @@
-/* Vote shares: p = c / sum c (SOFT-LOSS eq. 3, MULTI-VIEW eq. 9). An item that nobody voted on gets the uniform distribution.
+/* Vote shares: p = c / sum c (SOFT-LOSS eq. 3, MULTI-VIEW eq. 9). An item that nobody voted on gets the uniform
+ * distribution.
  *
  * Cost: one pass over the votes. */
 #include "labels/method.h"

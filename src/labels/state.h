@@ -3,9 +3,9 @@
 #define DIS_LABELS_STATE_H
 #include "dissent/fit.h"
 
-/* Fills `values`, laid out as `axes` says (letters as in dis_parameter) with the sizes of `votes`, with what the state holds for
- * method/name where it knows the worker, item and classes by name; every other cell keeps what it holds. *found: whether the
- * state has that parameter at all. */
+/* Fills `values`, laid out as `axes` says (letters as in dis_parameter) with the sizes of `votes`, with what the state
+ * holds for method/name where it knows the worker, item and classes by name; every other cell keeps what it holds.
+ * *found: whether the state has that parameter at all. */
 dis_status dis__state_fill(const dis_state *state, const char *method, const char *name, const char *axes,
                            const dis_votes_view *votes, double *values, bool *found);
 
