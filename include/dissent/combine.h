@@ -6,7 +6,7 @@
  *     const double *p[] = {dis_fit_p(a), dis_fit_p(b)};
  *     dis_views views = {.n_items = n, .n_classes = k, .n_views = 2, .p = p};
  *     dis_combination c;
- *     if (dis_combine(ctx, &views, "centroid", out, &c) != DIS_OK) ...
+ *     if (dis_combine(ctx, &views, "centroid", out, &c) != DIS_OK) return 1;
  *
  * Threads: no call keeps state; items are independent, so any number of threads gives the same bytes. */
 #ifndef DIS_COMBINE_H

@@ -6,7 +6,9 @@
  *     dis_context_options o = dis_context_options_default();
  *     o.threads = 2;
  *     dis_context *ctx;
- *     if (dis_context_create(&o, &ctx) == DIS_OK) { ...; dis_context_destroy(ctx); }
+ *     if (dis_context_create(&o, &ctx) != DIS_OK) return 1;
+ *     // any number of calls, one after the other
+ *     dis_context_destroy(ctx);
  *
  * The number of threads never changes a result: work is cut into pieces that depend on the data alone.
  * Threads: a context serves one call at a time. `progress` and `stop` are called from the thread that made the call. */

@@ -3,7 +3,7 @@
  * A method is asked for by name with options, as on the command line: "dawid-skene", "mace:method=em,restarts=5".
  *
  *     dis_fit *fit;
- *     if (dis_fit_run(ctx, votes, "dawid-skene:iterations=50", NULL, &fit) != DIS_OK) ...
+ *     if (dis_fit_run(ctx, votes, "dawid-skene:iterations=50", NULL, &fit) != DIS_OK) return 1;
  *     const double *p = dis_fit_p(fit);                    // (n_items, n_classes)
  *     printf("%d iterations\n", dis_fit_look(fit).iterations);
  *     dis_fit_destroy(fit);

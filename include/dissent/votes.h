@@ -7,7 +7,7 @@
  *     const char *path = "votes.csv";
  *     dis_votes *votes;
  *     if (dis_votes_read(NULL, &path, 1, NULL, &votes) != DIS_OK) { puts(dis_last_error()); return 1; }
- *     ...
+ *     printf("%zu items\n", dis_votes_look(votes).n_items);
  *     dis_votes_destroy(votes);
  *
  * Three kinds: votes (item, worker, label), counts (how many chose each class: no workers known), soft votes (each
