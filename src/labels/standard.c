@@ -2,36 +2,32 @@
  * distribution.
  *
  * Cost: one pass over the votes. */
-#include "labels/method.h"
+#include "labels/each_item.h"
+#include <float.h>
 
 typedef struct {
     char none;
 } standard_options;
 
-static dis_status job(void *arg, size_t j, int thread)
+static void shares(const dis__fit_args *args, size_t i, double *p)
 {
-    (void)thread;
-    const dis__fit_args *a = ((void **)arg)[0];
-    dis_fit *fit = ((void **)arg)[1];
-    const size_t n_jobs = *(size_t *)((void **)arg)[2], n_classes = fit->n_classes;
-    const size_t last = dis__job_first(fit->n_items, n_jobs, j + 1);
-    for (size_t i = dis__job_first(fit->n_items, n_jobs, j); i < last; i++) {
-        double *p = fit->p + i * n_classes, sum = 0;
-        dis__item_counts(&a->votes, i, p);
-        for (size_t k = 0; k < n_classes; k++) sum += p[k];
-        for (size_t k = 0; k < n_classes; k++) p[k] = sum > 0 ? p[k] / sum : 1 / (double)n_classes;
-        const int32_t gold = dis__gold(a, i);
-        if (gold >= 0)
-            for (size_t k = 0; k < n_classes; k++) p[k] = (int32_t)k == gold;
+    (void)i;
+    const size_t n_classes = args->votes.n_classes;
+    double sum = 0, most = 0;
+    for (size_t k = 0; k < n_classes; k++) {
+        sum += p[k];
+        most = p[k] > most ? p[k] : most;
     }
-    return DIS_OK;
+    if (sum > DBL_MAX) { /* counts near the end of the range of double */
+        sum = 0;
+        for (size_t k = 0; k < n_classes; k++) sum += p[k] /= most;
+    }
+    for (size_t k = 0; k < n_classes; k++) p[k] /= sum;
 }
 
 static dis_status fit_standard(const dis__fit_args *args, dis_fit *fit)
 {
-    size_t n_jobs = dis__n_jobs(fit->n_items, 4096, 256);
-    void *work[] = {(void *)(uintptr_t)args, fit, &n_jobs};
-    return dis__run_jobs(args->ctx, n_jobs, job, work);
+    return dis__fit_each_item(args, fit, shares);
 }
 
 const dis__method dis__method_standard = {

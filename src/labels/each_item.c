@@ -1,0 +1,40 @@
+/* The loop that majority, standard and softmax share: counts of an item in, soft label out, gold pinned.
+ *
+ * Cost: one pass over the votes; items are cut into jobs by their number alone. */
+#include "labels/each_item.h"
+
+typedef struct {
+    const dis__fit_args *args;
+    dis_fit *fit;
+    void (*item)(const dis__fit_args *args, size_t i, double *p);
+    size_t n_jobs;
+} item_work;
+
+static dis_status item_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const item_work *w = arg;
+    const size_t n_classes = w->fit->n_classes, last = dis__job_first(w->fit->n_items, w->n_jobs, j + 1);
+    for (size_t i = dis__job_first(w->fit->n_items, w->n_jobs, j); i < last; i++) {
+        double *p = w->fit->p + i * n_classes, most = 0;
+        const int32_t gold = dis__gold(w->args, i);
+        if (gold >= 0) {
+            for (size_t k = 0; k < n_classes; k++) p[k] = (int32_t)k == gold;
+            continue;
+        }
+        dis__item_counts(&w->args->votes, i, p);
+        for (size_t k = 0; k < n_classes; k++) most = p[k] > most ? p[k] : most;
+        if (most > 0)
+            w->item(w->args, i, p);
+        else
+            for (size_t k = 0; k < n_classes; k++) p[k] = 1 / (double)n_classes;
+    }
+    return DIS_OK;
+}
+
+dis_status dis__fit_each_item(const dis__fit_args *args, dis_fit *fit,
+                              void (*item)(const dis__fit_args *args, size_t i, double *p))
+{
+    item_work w = {.args = args, .fit = fit, .item = item, .n_jobs = dis__n_jobs(fit->n_items, 4096, 256)};
+    return dis__run_jobs(args->ctx, w.n_jobs, item_job, &w);
+}

@@ -1,0 +1,78 @@
+/* Majority vote: all mass on the class with most votes ("silver" labels in all four papers). What happens to a tie is
+ * the user's choice: the first class in class order, one of the tied classes drawn at random, or the mass split evenly
+ * between them.
+ *
+ * The random choice is keyed by the seed and the text of the task's id, so it depends neither on the order of rows nor
+ * on threads; renaming a task may change it (the one exemption from the promise that names do not matter).
+ *
+ * Cost: one pass over the votes. */
+#include "labels/each_item.h"
+#include "core/random.h"
+
+enum { TIES_FIRST, TIES_RANDOM, TIES_SPLIT };
+
+typedef struct {
+    int ties;
+    dis_seed seed;
+} majority_options;
+
+static const dis_option options[] = {
+    {.key = "ties",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(majority_options, ties),
+     .fallback = "first",
+     .choices = "first|random|split",
+     .summary = "a tie takes the first class, a random one, or is split evenly"},
+    DIS_OPTION_SEED_ROW(majority_options),
+};
+
+/* FNV-1a, 64 bits. An adversary who makes ids collide gains only that two of his tasks draw alike. */
+static uint64_t hash_text(const char *text, size_t n)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
+    return h;
+}
+
+static void majority(const dis__fit_args *args, size_t i, double *p)
+{
+    const majority_options *o = args->options;
+    const size_t n_classes = args->votes.n_classes;
+    double most = 0;
+    size_t n_tied = 0, n_before = 0;
+    for (size_t k = 0; k < n_classes; k++) {
+        n_tied = p[k] > most ? 1 : n_tied + (p[k] == most);
+        most = p[k] > most ? p[k] : most;
+    }
+    size_t pick = 0;
+    if (o->ties == TIES_RANDOM && n_tied > 1) {
+        size_t length;
+        const char *id = dis_names_get(args->votes.tasks, i, &length);
+        pick = (size_t)dis__below(args->seed, DIS_STREAM_TIES, hash_text(id, length), n_tied);
+    }
+    for (size_t k = 0; k < n_classes; k++) {
+        const bool tied = p[k] == most;
+        if (o->ties == TIES_SPLIT)
+            p[k] = tied ? 1 / (double)n_tied : 0;
+        else
+            p[k] = tied && n_before == pick;
+        n_before += tied;
+    }
+}
+
+static dis_status fit_majority(const dis__fit_args *args, dis_fit *fit)
+{
+    return dis__fit_each_item(args, fit, majority);
+}
+
+const dis__method dis__method_majority = {
+    .info = {.name = "majority",
+             .summary = "all mass on the class with most votes",
+             .source = "SOFT-LOSS, MTL, MULTI-VIEW: silver labels",
+             .objective = "none",
+             .options = options,
+             .n_options = sizeof options / sizeof *options},
+    .options_size = sizeof(majority_options),
+    .seed_offset = offsetof(majority_options, seed) + 1,
+    .fit = fit_majority,
+};

@@ -1,0 +1,34 @@
+/* Softmax of the counts: p = exp(c) / sum exp(c) (SOFT-LOSS eq. 4, MULTI-VIEW eq. 10), so that every class gets some
+ * mass. The largest count is subtracted first: 100,000 votes on an item are as fine as 5.
+ *
+ * Cost: one pass over the votes and n_classes exponentials an item. */
+#include "labels/each_item.h"
+#include <math.h>
+
+typedef struct {
+    char none;
+} softmax_options;
+
+static void softmax(const dis__fit_args *args, size_t i, double *p)
+{
+    (void)i;
+    const size_t n_classes = args->votes.n_classes;
+    double most = 0, sum = 0;
+    for (size_t k = 0; k < n_classes; k++) most = p[k] > most ? p[k] : most;
+    for (size_t k = 0; k < n_classes; k++) sum += p[k] = exp(p[k] - most);
+    for (size_t k = 0; k < n_classes; k++) p[k] /= sum;
+}
+
+static dis_status fit_softmax(const dis__fit_args *args, dis_fit *fit)
+{
+    return dis__fit_each_item(args, fit, softmax);
+}
+
+const dis__method dis__method_softmax = {
+    .info = {.name = "softmax",
+             .summary = "softmax of the vote counts: every class gets some mass",
+             .source = "SOFT-LOSS eq. 4, MULTI-VIEW eq. 10",
+             .objective = "none"},
+    .options_size = sizeof(softmax_options),
+    .fit = fit_softmax,
+};

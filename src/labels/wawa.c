@@ -1,0 +1,42 @@
+/* Worker agreement with aggregate: a worker's skill is the share of the votes that agree with the majority; the soft
+ * label is each class's share of the skill that voted for it (the "Wawa" rule of crowdsourcing platforms, as
+ * crowd-kit 1.4.1 has it). A tied majority takes the first class. Workers without votes have skill 0. Items with known
+ * gold are judged by that.
+ *
+ * Cost: two passes over the votes. */
+#include "labels/weighted_vote.h"
+
+typedef struct {
+    char none;
+} wawa_options;
+
+static dis_status run_wawa(dis__weighted_vote *vote, dis_fit *fit)
+{
+    double *skill, *equal;
+    DIS_TRY(dis__fit_parameter(fit, "skill", "w", &skill));
+    DIS_TRY(dis__alloc_array(&equal, fit->n_workers, sizeof *equal));
+    for (size_t w = 0; w < fit->n_workers; w++) equal[w] = 1;
+    const dis_status status = dis__weighted_vote_accuracy(vote, equal, skill);
+    dis__free(equal);
+    return status == DIS_OK ? dis__weighted_vote_shares(vote, skill, fit->p) : status;
+}
+
+static dis_status fit_wawa(const dis__fit_args *args, dis_fit *fit)
+{
+    dis__weighted_vote vote;
+    dis_status status = dis__weighted_vote_create(args, &vote);
+    if (status == DIS_OK) status = run_wawa(&vote, fit);
+    dis__weighted_vote_destroy(&vote);
+    return status;
+}
+
+const dis__method dis__method_wawa = {
+    .info = {.name = "wawa",
+             .summary = "votes weighted by each worker's agreement with the majority",
+             .source = "crowd-kit 1.4.1, Wawa",
+             .objective = "none",
+             .needs_workers = true},
+    .options_size = sizeof(wawa_options),
+    .memory = dis__weighted_vote_memory,
+    .fit = fit_wawa,
+};

@@ -1,0 +1,82 @@
+/* Zero-based skill: skills s and the vote weighted by them are brought into agreement step by step,
+ *
+ *     s <- s + rate * (share of the worker's votes that agree with the weighted vote - s),
+ *
+ * from s = 1/K + 1e-5, the rate being halved at every 20th step (crowd-kit 1.4.1, ZeroBasedSkill). Ties take the first
+ * class. The rule has no objective. Once a step changes no skill, later ones would not either, and the method stops:
+ * with the default rate of 1 that is usually after a handful of the 100 steps, with the same answer.
+ *
+ * Cost: one pass over the votes a step. */
+#include "labels/weighted_vote.h"
+#include <string.h>
+
+typedef struct {
+    int64_t iterations, every;
+    double rate;
+} zbs_options;
+
+static const dis_option options[] = {
+    DIS_OPTION_ITERATIONS(zbs_options, "100"),
+    {.key = "rate",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(zbs_options, rate),
+     .fallback = "1",
+     .low = 0,
+     .high = 1,
+     .summary = "how far a step goes towards the agreement just seen"},
+    {.key = "every",
+     .kind = DIS_OPTION_INT,
+     .offset = offsetof(zbs_options, every),
+     .fallback = "20",
+     .low = 1,
+     .high = 1e9,
+     .summary = "steps after which the rate is halved"},
+};
+
+static dis_status run_zbs(const dis__fit_args *args, dis__weighted_vote *vote, double *accuracy, dis_fit *fit)
+{
+    const zbs_options *o = args->options;
+    double *skill, rate = o->rate;
+    DIS_TRY(dis__fit_parameter(fit, "skill", "w", &skill));
+    for (size_t w = 0; w < fit->n_workers; w++) accuracy[w] = skill[w] = 1 / (double)fit->n_classes + 1e-5;
+    fit->converged = false;
+    for (int64_t step = 1; step <= o->iterations && !fit->converged; step++) {
+        if (step % o->every == 0) rate /= 2;
+        DIS_TRY(dis__weighted_vote_accuracy(vote, skill, accuracy));
+        bool moved = false;
+        for (size_t w = 0; w < fit->n_workers; w++) {
+            const double next = skill[w] + rate * (accuracy[w] - skill[w]);
+            moved |= next != skill[w];
+            skill[w] = next;
+        }
+        fit->iterations = (int)step;
+        fit->converged = !moved;
+        dis__progress(args->ctx, "zero-based-skill", (double)step / (double)o->iterations);
+    }
+    return dis__weighted_vote_shares(vote, skill, fit->p);
+}
+
+static dis_status fit_zbs(const dis__fit_args *args, dis_fit *fit)
+{
+    dis__weighted_vote vote;
+    double *accuracy = NULL;
+    dis_status status = dis__weighted_vote_create(args, &vote);
+    if (status == DIS_OK) status = dis__alloc_array(&accuracy, fit->n_workers, sizeof *accuracy);
+    if (status == DIS_OK) status = run_zbs(args, &vote, accuracy, fit);
+    dis__free(accuracy);
+    dis__weighted_vote_destroy(&vote);
+    return status;
+}
+
+const dis__method dis__method_zero_based_skill = {
+    .info = {.name = "zero-based-skill",
+             .summary = "votes weighted by skills that agree with the weighted vote",
+             .source = "crowd-kit 1.4.1, ZeroBasedSkill",
+             .objective = "none",
+             .needs_workers = true,
+             .options = options,
+             .n_options = sizeof options / sizeof *options},
+    .options_size = sizeof(zbs_options),
+    .memory = dis__weighted_vote_memory,
+    .fit = fit_zbs,
+};
