@@ -7,11 +7,14 @@
 
 static _Thread_local char last_error[2048];
 
-/* Ids and labels go into messages: control characters must not reach a terminal as such. */
+/* Ids and labels go into messages: control characters must not reach a terminal as such, be they one byte or the two of
+ * U+0080 to U+009F, which some terminals obey as well. */
 static void make_inert(char *text)
 {
-    for (unsigned char *c = (unsigned char *)text; *c; c++)
-        if ((*c < 32 && *c != '\n') || *c == 127) *c = '?';
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if (*c < 32 || *c == 127) *c = '?';
+        if (c[0] == 0xC2 && c[1] >= 0x80 && c[1] < 0xA0) c[0] = c[1] = '?';
+    }
 }
 
 const char *dis_last_error(void)

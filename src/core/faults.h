@@ -1,13 +1,15 @@
 /* faults.h: makes the n-th allocation or system call fail, in test builds only (DIS_FAULT_HOOKS).
  *
  * Tests walk n over all sites: arm(kind, 1), arm(kind, 2), ... until a run does not reach the n-th. The tool of a test
- * build arms itself from DISSENT_FAULT=alloc:N or DISSENT_FAULT=io:N and, at its end, says on stderr whether the fault
- * was reached. */
+ * build arms itself from DISSENT_FAULT=alloc:N, io:N or short:N and, at its end, says on stderr whether the fault was
+ * reached. */
 #ifndef DIS_CORE_FAULTS_H
 #define DIS_CORE_FAULTS_H
 #include "dissent/status.h"
 
-typedef enum { DIS_FAULT_ALLOC, DIS_FAULT_IO, DIS_FAULT_KINDS } dis_fault_kind;
+/* ALLOC: an allocation fails. IO: a system call fails. SHORT: a read or write moves one byte only, which is no error.
+ */
+typedef enum { DIS_FAULT_ALLOC, DIS_FAULT_IO, DIS_FAULT_SHORT, DIS_FAULT_KINDS } dis_fault_kind;
 
 #ifdef DIS_FAULT_HOOKS
 /* From now on the n-th call of that kind fails, once (n from 1); 0: none. Starts counting anew. */

@@ -39,7 +39,7 @@ dis_status dis__alloc_zeroed(void *out, size_t n, size_t size)
 
 dis_status dis__resize_array(void *inout, size_t old_n, size_t n, size_t size)
 {
-    void *block;
+    void *block = NULL;
     DIS_TRY(dis__alloc_array(&block, n, size));
     void *old = *(void **)inout;
     if (old) memcpy(block, old, (old_n < n ? old_n : n) * size);
@@ -65,7 +65,7 @@ void dis__free(void *memory)
 
 dis_status dis__copy_text(char **out, const char *text, size_t n)
 {
-    char *copy;
+    char *copy = NULL;
     DIS_TRY(dis__alloc_array(&copy, dis__size(n, 1, 1), 1));
     if (n) memcpy(copy, text, n);
     copy[n] = 0;

@@ -116,8 +116,9 @@ dis_status dis_context_create(const dis_context_options *options, dis_context **
         worker *w = &ctx->workers[ctx->n_threads - 1];
         *w = (worker){.ctx = ctx, .index = ctx->n_threads};
         if (pthread_create(&w->id, NULL, thread_main, w) != 0) {
+            const int got = ctx->n_threads;
             dis_context_destroy(ctx);
-            return dis__fail(DIS_ELIMIT, "the system gives no more than %d threads; ask for fewer", ctx->n_threads);
+            return dis__fail(DIS_ELIMIT, "the system gives no more than %d threads; ask for fewer", got);
         }
     }
     *out = ctx;

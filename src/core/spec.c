@@ -101,6 +101,14 @@ static dis_status unknown(const place *at, const char *key, size_t n, const dis_
                      (int)(n > 64 ? 64 : n), key, list);
 }
 
+/* Whether the key at `now` stands in the list of key=value before it already; `list` begins with ':'. */
+static bool given_before(const char *list, const char *now, size_t key)
+{
+    for (const char *one = list + 1; one < now; one += strcspn(one, ",") + 1)
+        if (strcspn(one, "=") == key && memcmp(one, now, key) == 0) return true;
+    return false;
+}
+
 size_t dis__spec_name(const char *spec)
 {
     return strcspn(spec, ":");
@@ -125,6 +133,8 @@ dis_status dis__spec_parse(const char *what, const char *spec, const dis_option 
         for (size_t i = 0; i < n_options; i++)
             if (strlen(options[i].key) == key && memcmp(options[i].key, rest, key) == 0) o = &options[i];
         if (!o) return unknown(&at, rest, key, options, n_options);
+        if (given_before(spec + at.name_length, rest, key))
+            return dis__fail(DIS_EUSAGE, "%s %.*s: %s is given twice", what, at.name_length, spec, o->key);
         char value[VALUE];
         if (n - key - 1 >= sizeof value) return wrong(&at, o, "...", "shorter");
         memcpy(value, rest + key + 1, n - key - 1);

@@ -1,4 +1,4 @@
-/* System calls with a place for faults. A fault is EIO, or ENOSPC where the disk could be full. */
+/* System calls with a place for faults. A fault is EIO, ENOSPC where the disk could be full, or a short count. */
 #include "core/sys.h"
 #include "core/faults.h"
 #include <errno.h>
@@ -26,6 +26,7 @@ int dis__sys_open(const char *path, int flags, mode_t mode)
 ssize_t dis__sys_read(int fd, void *buffer, size_t n)
 {
     if (fault(EIO)) return -1;
+    if (n > 1 && dis__fault_hits(DIS_FAULT_SHORT)) n = 1;
     ssize_t got;
     do got = read(fd, buffer, n);
     while (got < 0 && errno == EINTR);
@@ -35,6 +36,7 @@ ssize_t dis__sys_read(int fd, void *buffer, size_t n)
 ssize_t dis__sys_write(int fd, const void *buffer, size_t n)
 {
     if (fault(ENOSPC)) return -1;
+    if (n > 1 && dis__fault_hits(DIS_FAULT_SHORT)) n = 1;
     ssize_t put;
     do put = write(fd, buffer, n);
     while (put < 0 && errno == EINTR);
@@ -55,7 +57,11 @@ void *dis__sys_map(int fd, size_t n)
 
 int dis__sys_fsync(int fd)
 {
-    return fault(EIO) ? -1 : fsync(fd);
+    if (fault(EIO)) return -1;
+    int failed;
+    do failed = fsync(fd);
+    while (failed && errno == EINTR);
+    return failed;
 }
 
 int dis__sys_close(int fd)

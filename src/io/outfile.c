@@ -1,6 +1,10 @@
 /* Atomic output. The temporary file lies in the target's folder (rename does not cross file systems) under a name that
  * no other process uses; O_EXCL makes sure. A target that is not a regular file (a pipe, /dev/null) is written
- * directly. */
+ * directly.
+ *
+ * Everything that can fail comes before the rename: an error means that the old file is still there. The one exception
+ * is the flush of the folder after it: then the new file is in place, whole, and the error says that the disk may not
+ * know yet. */
 #include "io/outfile.h"
 #include "core/memory.h"
 #include "core/sys.h"
@@ -18,26 +22,54 @@ struct dis__out {
     int fd;
     char *path;      /* the target */
     char *temporary; /* NULL: written directly */
+    int folder;      /* of the target, open for its flush; -1: none */
     size_t used;
     char *buffer; /* BUFFER bytes */
 };
 
 static void release(dis__out *out)
 {
+    if (out->fd >= 0 && out->fd != STDOUT_FILENO) close(out->fd);
+    if (out->folder >= 0) close(out->folder);
+    if (out->temporary) unlink(out->temporary);
     dis__free(out->path);
     dis__free(out->temporary);
     dis__free(out->buffer);
     dis__free(out);
 }
 
-static dis_status open_temporary(dis__out *out)
+static dis_status open_folder(dis__out *out)
 {
-    const size_t n = strlen(out->path) + 40;
+    char *folder;
+    const char *slash = strrchr(out->path, '/');
+    DIS_TRY(slash ? dis__copy_text(&folder, out->path, slash == out->path ? 1 : (size_t)(slash - out->path))
+                  : dis__copy_text(&folder, ".", 1));
+    out->folder = dis__sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
+    /* EACCES: a folder that may be written but not listed; its flush is left to the system */
+    const dis_status status = out->folder < 0 && errno != EACCES ? dis__fail_io("create", out->path) : DIS_OK;
+    dis__free(folder);
+    return status;
+}
+
+/* `mode` is that of the file to be replaced, 0 when there is none. */
+static dis_status open_temporary(dis__out *out, mode_t mode)
+{
+    enum { SUFFIX = 40, LONGEST = 255 - SUFFIX }; /* of a file name; the start of a longer one will do */
+    const char *slash = strrchr(out->path, '/');
+    const size_t folder = slash ? (size_t)(slash - out->path) + 1 : 0, name = strlen(out->path + folder);
+    const int kept = (int)(folder + (name < LONGEST ? name : LONGEST));
+    const size_t n = (size_t)kept + SUFFIX;
+    DIS_TRY(open_folder(out));
     DIS_TRY(dis__alloc_array(&out->temporary, n, 1));
     for (int i = 0; i < TRIES; i++) {
-        snprintf(out->temporary, n, "%s.%ld.%d.tmp", out->path, (long)getpid(), i);
+        snprintf(out->temporary, n, "%.*s.%ld.%d.tmp", kept, out->path, (long)getpid(), i);
         out->fd = dis__sys_open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
-        if (out->fd >= 0) return DIS_OK;
+        if (out->fd >= 0) {
+            if (mode)
+                (void)fchmod(out->fd,
+                             mode & 07777); /* a private file stays private; where that cannot be set, so be it */
+            return DIS_OK;
+        }
         if (errno != EEXIST) break;
     }
     const dis_status status = dis__fail_io("create", out->path);
@@ -50,6 +82,7 @@ static dis_status open_target(dis__out *out, const char *path)
 {
     DIS_TRY(dis__alloc_array(&out->buffer, BUFFER, 1));
     DIS_TRY(dis__copy_text(&out->path, path, strlen(path)));
+    if (!*path) return dis__fail(DIS_EUSAGE, "a file name is empty; - is standard output");
     if (strcmp(path, "-") == 0) {
         out->fd = STDOUT_FILENO;
         return DIS_OK;
@@ -67,6 +100,11 @@ static dis_status open_target(dis__out *out, const char *path)
         out->fd = dis__sys_open(path, O_WRONLY, 0);
         return out->fd < 0 ? dis__fail_io("open", path) : DIS_OK;
     }
+    if (exists && access(real, W_OK) != 0) { /* rename() would not care */
+        const dis_status status = dis__fail_io("write", path);
+        free(real);
+        return status;
+    }
     dis_status status = DIS_OK;
     if (real) {
         dis__free(out->path);
@@ -74,14 +112,14 @@ static dis_status open_target(dis__out *out, const char *path)
         status = dis__copy_text(&out->path, real, strlen(real));
         free(real);
     }
-    return status != DIS_OK ? status : open_temporary(out);
+    return status != DIS_OK ? status : open_temporary(out, exists ? st.st_mode : 0);
 }
 
 dis_status dis__out_open(const char *path, dis__out **result)
 {
     dis__out *out;
     DIS_TRY(dis__alloc_zeroed(&out, 1, sizeof *out));
-    out->fd = -1;
+    out->fd = out->folder = -1;
     const dis_status status = open_target(out, path);
     if (status != DIS_OK) {
         release(out);
@@ -144,41 +182,27 @@ dis_status dis__out_printf(dis__out *out, const char *format, ...)
     return DIS_OK;
 }
 
-/* The rename lasts only once the folder is on the disk. */
-static dis_status flush_folder(const dis__out *out)
-{
-    char *folder;
-    const char *slash = strrchr(out->path, '/');
-    DIS_TRY(slash ? dis__copy_text(&folder, out->path, slash == out->path ? 1 : (size_t)(slash - out->path))
-                  : dis__copy_text(&folder, ".", 1));
-    const int fd = dis__sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
-    dis_status status = fd < 0 ? dis__fail_io("open", folder) : DIS_OK;
-    /* EINVAL: a file system that has nothing to flush here */
-    if (fd >= 0 && dis__sys_fsync(fd) != 0 && errno != EINVAL) status = dis__fail_io("flush", folder);
-    if (fd >= 0) close(fd);
-    dis__free(folder);
-    return status;
-}
-
 static dis_status commit(dis__out *out)
 {
     DIS_TRY(flush(out));
-    if (!out->temporary) return DIS_OK;
-    if (dis__sys_fsync(out->fd) != 0) return dis__fail_io("flush", out->path);
+    if (out->fd == STDOUT_FILENO) return DIS_OK;
+    if (out->temporary && dis__sys_fsync(out->fd) != 0) return dis__fail_io("flush", out->path);
     const int fd = out->fd;
     out->fd = -1;
     if (dis__sys_close(fd) != 0) return dis__fail_io("close", out->path);
+    if (!out->temporary) return DIS_OK;
     if (dis__sys_rename(out->temporary, out->path) != 0) return dis__fail_io("put in place", out->path);
     dis__free(out->temporary); /* in place: no longer ours to remove */
     out->temporary = NULL;
-    return flush_folder(out);
+    /* EINVAL: a file system that has nothing to flush here */
+    if (out->folder >= 0 && dis__sys_fsync(out->folder) != 0 && errno != EINVAL)
+        return dis__fail_io("flush the folder of", out->path);
+    return DIS_OK;
 }
 
 dis_status dis__out_finish(dis__out *out, dis_status so_far)
 {
     const dis_status status = so_far == DIS_OK ? commit(out) : so_far;
-    if (out->fd >= 0 && out->fd != STDOUT_FILENO) close(out->fd);
-    if (out->temporary) unlink(out->temporary);
     release(out);
     return status;
 }
