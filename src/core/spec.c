@@ -1,7 +1,7 @@
 /* Parsing of options by table: each row says where its value goes, what it may be and what it is when nobody says. */
 #include "core/spec.h"
+#include "core/number.h"
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +34,10 @@ static int choice(const char *choices, const char *value)
 
 static dis_status real(const place *at, const dis_option *o, const char *value, const char *text, double *out)
 {
-    char *end, must[96];
-    const double x = strtod(text, &end);
+    char must[96];
+    double x;
     snprintf(must, sizeof must, "a number from %g to %g", o->low, o->high);
-    if (end == text || *end || isnan(x) || x < o->low || x > o->high) return wrong(at, o, value, must);
+    if (!dis__parse_real(text, strlen(text), &x) || x < o->low || x > o->high) return wrong(at, o, value, must);
     *out = x;
     return DIS_OK;
 }
