@@ -1,0 +1,52 @@
+/* table.h: the inside of a votes table, for those who build one. */
+#ifndef DIS_VOTES_TABLE_H
+#define DIS_VOTES_TABLE_H
+#include "dissent/votes.h"
+#include "core/error.h"
+
+enum { DIS_KEPT_MESSAGES = 20 };
+
+struct dis_votes {
+    size_t n_items, n_workers, n_classes, n_votes;
+    uint64_t *start;   /* (n_items + 1) */
+    uint32_t *worker;  /* (n_votes) */
+    uint8_t *label8;   /* (n_votes), or */
+    uint16_t *label16; /* (n_votes) */
+    double *counts;    /* (n_items, n_classes) */
+    dis_names *tasks, *workers, *classes;
+    dis_votes_notes notes;
+    char *skipped[DIS_KEPT_MESSAGES];
+    size_t n_skipped;
+};
+
+/* Rows in the order they were read, in pieces. Ids are indices; label is an index before `class_of` (below). */
+typedef struct {
+    uint32_t *task, *worker; /* (n) */
+    uint16_t *label;         /* (n) */
+    size_t n;
+} dis__rows;
+
+/* Fills start, worker, label8 or label16 and n_votes of `votes`, whose n_items and n_classes are set, with the rows
+ * grouped by item, in their order within an item. class_of: (labels) the class of each label; NULL: the label itself.
+ * With `consume` the arrays of a piece are freed as soon as they are used (and set to NULL), to keep the peak of memory
+ * low. */
+dis_status dis__votes_group(dis_context *ctx, dis__rows *pieces, size_t n_pieces, const uint16_t *class_of,
+                            bool consume, dis_votes *votes);
+
+/* A (task, worker) pair that voted twice. */
+typedef struct {
+    bool found;
+    size_t item;
+    uint32_t worker;
+} dis__duplicate;
+
+/* What remains after grouping: duplicates counted, and dropped as asked; items with fewer than min_votes votes left
+ * out, and workers who have no vote without them; ties counted. Under DIS_DUPLICATES_ERROR the first pair goes to
+ * *duplicate and nothing is changed: the caller knows how to name the place. */
+dis_status dis__votes_settle(dis_context *ctx, dis_votes *votes, dis_duplicates duplicates, size_t min_votes,
+                             dis__duplicate *duplicate);
+
+/* Counts the ties of a table of counts. */
+void dis__votes_count_ties(dis_votes *votes);
+
+#endif

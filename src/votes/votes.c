@@ -1,0 +1,179 @@
+/* The votes table: made from arrays or from what the readers bring, looked at, destroyed. Grouping and the rules for
+ * duplicates are in group.c, files in read.c. */
+#include "votes/table.h"
+#include "core/memory.h"
+#include "core/names_build.h"
+#include <math.h>
+#include <string.h>
+
+dis_votes_options dis_votes_options_default(void)
+{
+    return (dis_votes_options){.size = sizeof(dis_votes_options)};
+}
+
+void dis_votes_destroy(dis_votes *votes)
+{
+    if (!votes) return;
+    dis__free(votes->start);
+    dis__free(votes->worker);
+    dis__free(votes->label8);
+    dis__free(votes->label16);
+    dis__free(votes->counts);
+    dis_names_destroy(votes->tasks);
+    dis_names_destroy(votes->workers);
+    dis_names_destroy(votes->classes);
+    for (size_t i = 0; i < votes->n_skipped; i++) dis__free(votes->skipped[i]);
+    dis__free(votes);
+}
+
+dis_votes_view dis_votes_look(const dis_votes *votes)
+{
+    return (dis_votes_view){.n_items = votes->n_items,
+                            .n_workers = votes->n_workers,
+                            .n_classes = votes->n_classes,
+                            .n_votes = votes->n_votes,
+                            .start = votes->start,
+                            .worker = votes->worker,
+                            .label8 = votes->label8,
+                            .label16 = votes->label16,
+                            .counts = votes->counts,
+                            .tasks = votes->tasks,
+                            .workers = votes->workers,
+                            .classes = votes->classes};
+}
+
+dis_votes_notes dis_votes_read_notes(const dis_votes *votes)
+{
+    return votes->notes;
+}
+
+const char *dis_votes_skipped(const dis_votes *votes, size_t i)
+{
+    return i < votes->n_skipped ? votes->skipped[i] : NULL;
+}
+
+/* A copy of the list, or numbers where there is none. */
+static dis_status take_names(const char *what, const dis_names *given, size_t n, dis_names **out)
+{
+    if (!given) return dis__names_numbers(n, out);
+    if (dis_names_count(given) != n)
+        return dis__fail(DIS_EDATA, "%zu %s, but a list of %zu names for them", n, what, dis_names_count(given));
+    return dis__names_copy(given, out);
+}
+
+static dis_status check_sizes(size_t n_items, size_t n_workers, size_t n_classes)
+{
+    if (n_items > DIS_MAX_IDS || n_workers > DIS_MAX_IDS)
+        return dis__fail(DIS_ELIMIT, "%zu items and %zu workers; at most %u of each are possible", n_items, n_workers,
+                         DIS_MAX_IDS);
+    if (n_classes > DIS_MAX_CLASSES)
+        return dis__fail(DIS_ELIMIT, "%zu classes; at most %u are possible", n_classes, DIS_MAX_CLASSES);
+    return DIS_OK;
+}
+
+static dis_status check_arrays(const dis_votes_arrays *a)
+{
+    DIS_TRY(check_sizes(a->n_items, a->n_workers, a->n_classes));
+    for (size_t v = 0; v < a->n_votes; v++) {
+        if (a->task[v] >= a->n_items)
+            return dis__fail(DIS_EDATA, "vote %zu is on item %u; there are %zu", v, a->task[v], a->n_items);
+        if (a->worker[v] >= a->n_workers)
+            return dis__fail(DIS_EDATA, "vote %zu is by worker %u; there are %zu", v, a->worker[v], a->n_workers);
+        if (a->label[v] >= a->n_classes)
+            return dis__fail(DIS_EDATA, "vote %zu has label %u; there are %zu classes", v, a->label[v], a->n_classes);
+    }
+    return DIS_OK;
+}
+
+/* The caller's arrays, seen as pieces of a fixed size so that threads can share them out. */
+static dis_status group_arrays(dis_context *ctx, const dis_votes_arrays *a, dis_votes *votes)
+{
+    enum { PIECE = 1 << 18 };
+    const size_t n = a->n_votes / PIECE + 1;
+    dis__rows *pieces;
+    DIS_TRY(dis__alloc_array(&pieces, n, sizeof *pieces));
+    for (size_t i = 0; i < n; i++) {
+        const size_t first = i * PIECE;
+        pieces[i] = (dis__rows){.n = a->n_votes - first < PIECE ? a->n_votes - first : PIECE};
+        if (pieces[i].n)
+            pieces[i] = (dis__rows){.task = (uint32_t *)(uintptr_t)(a->task + first), /* not written to */
+                                    .worker = (uint32_t *)(uintptr_t)(a->worker + first),
+                                    .label = (uint16_t *)(uintptr_t)(a->label + first),
+                                    .n = pieces[i].n};
+    }
+    const dis_status status = dis__votes_group(ctx, pieces, n, NULL, false, votes);
+    dis__free(pieces);
+    return status;
+}
+
+static dis_status fill_from_arrays(dis_context *ctx, const dis_votes_arrays *a, dis_votes *votes)
+{
+    votes->n_items = a->n_items;
+    votes->n_workers = a->n_workers;
+    votes->n_classes = a->n_classes;
+    votes->notes.rows = a->n_votes;
+    DIS_TRY(take_names("items", a->tasks, a->n_items, &votes->tasks));
+    DIS_TRY(take_names("workers", a->workers, a->n_workers, &votes->workers));
+    DIS_TRY(take_names("classes", a->classes, a->n_classes, &votes->classes));
+    DIS_TRY(group_arrays(ctx, a, votes));
+    dis__duplicate twice = {0};
+    DIS_TRY(dis__votes_settle(ctx, votes, a->duplicates, 0, &twice));
+    if (twice.found)
+        return dis__fail(DIS_EDATA,
+                         "worker \"%.200s\" voted twice on item \"%.200s\"; say which vote to keep: "
+                         "duplicates first, last or all",
+                         dis_names_get(votes->workers, twice.worker, NULL),
+                         dis_names_get(votes->tasks, twice.item, NULL));
+    return DIS_OK;
+}
+
+dis_status dis_votes_from_arrays(dis_context *ctx, const dis_votes_arrays *arrays, dis_votes **out)
+{
+    DIS_TRY(check_arrays(arrays));
+    dis_votes *votes;
+    DIS_TRY(dis__alloc_zeroed(&votes, 1, sizeof *votes));
+    const dis_status status = fill_from_arrays(ctx, arrays, votes);
+    if (status != DIS_OK) {
+        dis_votes_destroy(votes);
+        return status;
+    }
+    *out = votes;
+    return DIS_OK;
+}
+
+static dis_status fill_from_counts(const double *counts, const dis_names *tasks, const dis_names *classes,
+                                   dis_votes *votes)
+{
+    const size_t n = dis__size(votes->n_items, votes->n_classes, 0);
+    DIS_TRY(take_names("items", tasks, votes->n_items, &votes->tasks));
+    DIS_TRY(take_names("classes", classes, votes->n_classes, &votes->classes));
+    DIS_TRY(dis__names_numbers(0, &votes->workers));
+    DIS_TRY(dis__alloc_array(&votes->counts, n, sizeof *votes->counts));
+    for (size_t i = 0; i < n; i++)
+        if (!(counts[i] >= 0) || isinf(counts[i]))
+            return dis__fail(DIS_EDATA, "item %zu, class %zu: a count must be a number of 0 or more, not %g",
+                             i / votes->n_classes, i % votes->n_classes, counts[i]);
+    if (n) memcpy(votes->counts, counts, n * sizeof *counts);
+    dis__votes_count_ties(votes);
+    return DIS_OK;
+}
+
+dis_status dis_votes_from_counts(dis_context *ctx, const double *counts, size_t n_items, size_t n_classes,
+                                 const dis_names *tasks, const dis_names *classes, dis_votes **out)
+{
+    (void)ctx;
+    DIS_TRY(check_sizes(n_items, 0, n_classes));
+    dis_votes *votes;
+    DIS_TRY(dis__alloc_zeroed(&votes, 1, sizeof *votes));
+    votes->n_items = n_items;
+    votes->n_classes = n_classes;
+    votes->n_votes = n_items;
+    votes->notes.rows = n_items;
+    const dis_status status = fill_from_counts(counts, tasks, classes, votes);
+    if (status != DIS_OK) {
+        dis_votes_destroy(votes);
+        return status;
+    }
+    *out = votes;
+    return DIS_OK;
+}
