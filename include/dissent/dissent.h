@@ -11,4 +11,7 @@
 #include "dissent/fit.h"
 #include "dissent/combine.h"
 #include "dissent/synth.h"
+#include "dissent/file.h"
+#include "dissent/json.h"
+#include "dissent/table.h"
 #endif

@@ -7,6 +7,7 @@
 #include "io/json.h"
 #include "core/memory.h"
 #include "core/number.h"
+#include "io/text_write.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,25 +72,6 @@ static dis_status add(parser *p, dis__json_kind kind, const char *text, size_t l
                                                        .skip = 1,
                                                        .number = number};
     return DIS_OK;
-}
-
-/* Length of the UTF-8 sequence at s (beyond ASCII), 0 when it is invalid: overlong, a surrogate, above U+10FFFF, cut
- * off. */
-static size_t utf8_length(const char *text, const char *end)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    const size_t room = (size_t)(end - text);
-    const size_t n = s[0] >= 0xC2 && s[0] <= 0xDF   ? 2
-                     : (s[0] & 0xF0) == 0xE0        ? 3
-                     : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
-                                                    : 0;
-    if (n == 0 || n > room) return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-        (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return n;
 }
 
 /* Four hexadecimal digits, -1 when they are none. */
@@ -175,7 +157,7 @@ static dis_status string(parser *p)
         } else if (c < 0x80) {
             p->at++;
         } else {
-            const size_t n = utf8_length(p->at, p->end);
+            const size_t n = dis__utf8_length(p->at, (size_t)(p->end - p->at));
             if (n == 0) return fail(p, p->at, "invalid UTF-8");
             p->at += n;
         }

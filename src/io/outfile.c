@@ -182,14 +182,19 @@ dis_status dis__out_printf(dis__out *out, const char *format, ...)
     return DIS_OK;
 }
 
-static dis_status commit(dis__out *out)
+/* Everything that a full disk can refuse. */
+static dis_status settle(dis__out *out)
 {
     DIS_TRY(flush(out));
     if (out->fd == STDOUT_FILENO) return DIS_OK;
     if (out->temporary && dis__sys_fsync(out->fd) != 0) return dis__fail_io("flush", out->path);
     const int fd = out->fd;
     out->fd = -1;
-    if (dis__sys_close(fd) != 0) return dis__fail_io("close", out->path);
+    return dis__sys_close(fd) != 0 ? dis__fail_io("close", out->path) : DIS_OK;
+}
+
+static dis_status put_in_place(dis__out *out)
+{
     if (!out->temporary) return DIS_OK;
     if (dis__sys_rename(out->temporary, out->path) != 0) return dis__fail_io("put in place", out->path);
     dis__free(out->temporary); /* in place: no longer ours to remove */
@@ -200,9 +205,19 @@ static dis_status commit(dis__out *out)
     return DIS_OK;
 }
 
+dis_status dis__out_finish_all(dis__out *const *outs, size_t n, dis_status so_far)
+{
+    dis_status status = so_far;
+    for (size_t i = 0; i < n && status == DIS_OK; i++)
+        if (outs[i]) status = settle(outs[i]);
+    for (size_t i = 0; i < n && status == DIS_OK; i++)
+        if (outs[i]) status = put_in_place(outs[i]);
+    for (size_t i = 0; i < n; i++)
+        if (outs[i]) release(outs[i]);
+    return status;
+}
+
 dis_status dis__out_finish(dis__out *out, dis_status so_far)
 {
-    const dis_status status = so_far == DIS_OK ? commit(out) : so_far;
-    release(out);
-    return status;
+    return dis__out_finish_all(&out, 1, so_far);
 }

@@ -25,5 +25,8 @@ void dis__out_advance(dis__out *out, size_t n);
 /* Ends and frees `out`. With `so_far` DIS_OK the file is put in place; otherwise it is given up and `so_far` comes
  * back. */
 dis_status dis__out_finish(dis__out *out, dis_status so_far);
+/* The same for files that belong together (NULLs are skipped): all are on the disk before the first is put in place, so
+ * only a crash or a failing rename between two renames can leave some of them new and some old. */
+dis_status dis__out_finish_all(dis__out *const *outs, size_t n, dis_status so_far);
 
 #endif

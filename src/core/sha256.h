@@ -1,0 +1,19 @@
+/* sha256.h: SHA-256 (FIPS 180-4), for naming inputs in summaries and checking files. */
+#ifndef DIS_CORE_SHA256_H
+#define DIS_CORE_SHA256_H
+#include "dissent/status.h"
+
+typedef struct {
+    uint32_t h[8];
+    uint64_t n; /* bytes so far */
+    unsigned char block[64];
+} dis__sha256;
+
+void dis__sha256_begin(dis__sha256 *s);
+void dis__sha256_add(dis__sha256 *s, const void *bytes, size_t n);
+void dis__sha256_end(dis__sha256 *s, unsigned char digest[32]);
+
+/* dis_file_sha256 of dissent/file.h. */
+dis_status dis__sha256_file(const char *path, char hex[65]);
+
+#endif

@@ -1,0 +1,14 @@
+/* format_name.h: which format a file has, by what the user says or by its name. */
+#ifndef DIS_IO_FORMAT_NAME_H
+#define DIS_IO_FORMAT_NAME_H
+#include "core/error.h"
+
+/* One of `formats` ("csv|tsv|jsonl|npy"), static text: `asked` itself if given, else by the end of `path` (".csv",
+ * ".tsv", ".tab",
+ * ".jsonl", ".ndjson", ".npy", any of them followed by .gz or .zst), else "csv". DIS_EUSAGE with the choices. */
+dis_status dis__format_name(const char *asked, const char *path, const char *formats, const char **out);
+
+/* DIS_EUSAGE when the name of an output file promises compression, which is not done. */
+dis_status dis__refuse_compressed_name(const char *path);
+
+#endif
