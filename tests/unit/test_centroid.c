@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "fault_walk.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { N_RANDOM = 300 };
@@ -328,6 +329,27 @@ static void golden_files(void **state)
     free(q);
 }
 
+static dis_status combine_all(void *arg)
+{
+    const double a[] = {.25, .75}, b[] = {.5, .5};
+    const double *const views[] = {a, b};
+    const dis_views v = {.n_items = 1, .n_classes = 2, .n_views = 2, .p = views};
+    double *q = arg;
+    q[0] = q[1] = 7;
+    for (size_t c = 0; dis_combiner_at(c); c++) {
+        const dis_status status = dis_combine(NULL, &v, dis_combiner_at(c)->name, q, NULL);
+        if (status != DIS_OK) return status;
+    }
+    return DIS_OK;
+}
+
+static void allocations_may_fail(void **state)
+{
+    (void)state;
+    double q[2];
+    walk_faults(combine_all, NULL, q);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +361,7 @@ int main(void)
         cmocka_unit_test(threads_and_place_do_not_matter),
         cmocka_unit_test(wrong_use_is_said),
         cmocka_unit_test(golden_files),
+        cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
