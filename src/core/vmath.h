@@ -1,16 +1,18 @@
 /* vmath.h: exp, log, digamma and log-gamma on GCC vector types, for use inside kernels (core/kernel.h).
  *
- * A dis__vec holds DIS_LANES doubles. Every lane is computed by the same operations whatever its neighbours hold, so where in an
- * array a number lies never changes its result. Measured against 200-bit arithmetic (tests/unit/test_special.c has the bounds):
+ * A dis__vec holds DIS_LANES doubles. Every lane is computed by the same operations whatever its neighbours hold, so
+ * where in an array a number lies never changes its result. Measured against 200-bit arithmetic
+ * (tests/unit/test_special.c has the bounds):
  *
  *     dis__vexp       1 ulp        x <= 709; below -708 and for -inf it gives 0
  *     dis__vlog       1 ulp        x >= 0, subnormal numbers too; 0 gives -inf, inf gives inf
  *     dis__vdigamma   1e-15 max(1, |psi|)     0 < x < 1e28
  *     dis__vlgamma    2e-14 max(1, |result|)  0 < x < 1e28
  *
- * exp: x = k ln 2 + r, polynomial of degree 11 in r (Chebyshev nodes, 1.7e-17), k added to the exponent. log: x = 2^k m with m
- * in [sqrt 1/2, sqrt 2), atanh series in s = (m - 1)/(m + 1) (4.6e-18), summed as fdlibm does so that the small terms come last.
- * digamma, log-gamma: recurrence up to x + 10, then the asymptotic series (Abramowitz & Stegun 6.3.18, 6.1.40). */
+ * exp: x = k ln 2 + r, polynomial of degree 11 in r (Chebyshev nodes, 1.7e-17), k added to the exponent. log: x = 2^k m
+ * with m in [sqrt 1/2, sqrt 2), atanh series in s = (m - 1)/(m + 1) (4.6e-18), summed as fdlibm does so that the small
+ * terms come last. digamma, log-gamma: recurrence up to x + 10, then the asymptotic series (Abramowitz &
+ * Stegun 6.3.18, 6.1.40). */
 #ifndef DIS_CORE_VMATH_H
 #define DIS_CORE_VMATH_H
 #include "core/kernel.h"
@@ -72,13 +74,15 @@ static inline dis__vec dis__vexp(dis__vec x)
 
 static inline dis__vec dis__vlog(dis__vec x)
 {
-    const dis__ivec tiny = (dis__ivec)(x < 0x1p-1022), infinite = (dis__ivec)(x == __builtin_inf()), zero = (dis__ivec)(x == 0);
+    const dis__ivec tiny = (dis__ivec)(x < 0x1p-1022), infinite = (dis__ivec)(x == __builtin_inf()),
+                    zero = (dis__ivec)(x == 0);
     const dis__uvec bits = (dis__uvec)dis__vselect(tiny, x * 0x1p54, x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
     const dis__vec biased = (dis__vec)((bits >> 52) + 0x4338000000000000u) - DIS__SHIFTER;
     const dis__vec k = biased - dis__vselect(tiny, dis__vset(1077), dis__vset(1023));
     const dis__vec m = (dis__vec)((bits & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu);
     const dis__vec f = m - 1.0, s = f / (f + 2.0), z = s * s, z2 = z * z, half = f * f * 0.5;
-    const dis__vec even = 0x1.5555555555558p-1 + z2 * (0x1.2492492dfd86cp-2 + z2 * (0x1.7462b91b8df65p-3 + z2 * 0x1.2b5f68a50d903p-3));
+    const dis__vec even =
+        0x1.5555555555558p-1 + z2 * (0x1.2492492dfd86cp-2 + z2 * (0x1.7462b91b8df65p-3 + z2 * 0x1.2b5f68a50d903p-3));
     const dis__vec odd = 0x1.9999999995273p-2 + z2 * (0x1.c71c62d5e53e0p-3 + z2 * 0x1.39fdcceb4bb45p-3);
     const dis__vec tail = z * (even + z * odd);
     const dis__vec y = k * DIS__LN2_HI - ((half - (s * (half + tail) + k * DIS__LN2_LO)) - f);
@@ -103,7 +107,10 @@ static inline dis__vec dis__vdigamma(dis__vec x)
     dis__vec sum, product;
     dis__vshift10(x, &sum, &product);
     const dis__vec y = x + 10.0, r = 1.0 / y, z = r * r;
-    const dis__vec series = z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z * (1.0 / 12)))))));
+    const dis__vec series =
+        z *
+        (1.0 / 12 -
+         z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z * (1.0 / 12)))))));
     return dis__vlog(y) - (r * 0.5 + series + sum);
 }
 
@@ -112,7 +119,10 @@ static inline dis__vec dis__vlgamma(dis__vec x)
     dis__vec sum, product;
     dis__vshift10(x, &sum, &product);
     const dis__vec y = x + 10.0, r = 1.0 / y, z = r * r;
-    const dis__vec series = r * (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680 - z * (1.0 / 1188 - z * (691.0 / 360360 - z * (1.0 / 156)))))));
+    const dis__vec series =
+        r * (1.0 / 12 -
+             z * (1.0 / 360 -
+                  z * (1.0 / 1260 - z * (1.0 / 1680 - z * (1.0 / 1188 - z * (691.0 / 360360 - z * (1.0 / 156)))))));
     return (y - 0.5) * dis__vlog(y) - y + (0.91893853320467274178 + series) - dis__vlog(product);
 }
 

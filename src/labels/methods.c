@@ -2,16 +2,23 @@
 #include "labels/methods.h"
 #include <string.h>
 
+/* clang-format off: one row a line */
 extern const dis__method dis__method_majority;
 extern const dis__method dis__method_standard;
 extern const dis__method dis__method_softmax;
+extern const dis__method dis__method_dawid_skene;
 extern const dis__method dis__method_wawa;
 extern const dis__method dis__method_zero_based_skill;
 
 static const dis__method *const methods[] = {
-    &dis__method_majority, &dis__method_standard,         &dis__method_softmax,
-    &dis__method_wawa,     &dis__method_zero_based_skill,
+    &dis__method_majority,
+    &dis__method_standard,
+    &dis__method_softmax,
+    &dis__method_dawid_skene,
+    &dis__method_wawa,
+    &dis__method_zero_based_skill,
 };
+/* clang-format on */
 
 const dis__method *dis__method_find(const char *name, size_t length)
 {

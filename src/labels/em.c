@@ -1,0 +1,261 @@
+/* The shared loop of the EM methods: shards, passes, updates, convergence. labels/em.h has the idea, em_kernel.c the
+ * pass.
+ *
+ * Cost: an iteration is one pass over the votes and one over the tables, n_shards times the parameters. There are few
+ * shards when the tables are large beside the votes, so that the second pass stays a small part. */
+#include "labels/em.h"
+#include "core/kernel.h"
+#include <math.h>
+#include <string.h>
+
+DIS_KERNEL_DECLARE(void, dis__em_kernel, (dis__em_job * job));
+
+enum { NEAR_CACHE = 768 << 10, SHARD_BYTES = 256 << 20, MOST_SHARDS = 32, FEW_SHARDS = 4, UPDATE_GRAIN = 16384 };
+
+typedef struct {
+    size_t row, worker_size, table_size, n_shards, block;
+} plan;
+
+/* Depends on the problem only. A shard's copy of the table costs about as much as two votes a row: at least 32 votes a
+ * row keep that in the per cents; up to FEW_SHARDS are made regardless, so that a second thread has something to do. */
+static plan make_plan(const dis_votes_view *v, dis__em_layout layout)
+{
+    plan p = {.row = 1, .worker_size = 1, .block = v->n_classes <= 16 ? DIS_EM_BLOCK : v->n_classes <= 256 ? 16 : 8};
+    if (layout == DIS_EM_ROWS) p.row = v->n_classes <= 2 ? 2 : (v->n_classes + 3) / 4 * 4;
+    if (layout != DIS_EM_WORKERS) p.worker_size = dis__size(v->n_classes, p.row, 0);
+    p.table_size = dis__size(v->n_workers, dis__size(p.worker_size, 2, 0), 0);
+    const size_t rows = p.table_size / (2 * p.row) + 1;
+    const size_t few = dis__n_jobs(v->n_votes, 20000, FEW_SHARDS),
+                 many = dis__n_jobs(v->n_votes / 32, rows, MOST_SHARDS);
+    p.n_shards = many > few ? many : few;
+    while (p.n_shards > 1 && dis__size(p.table_size, p.n_shards * sizeof(double), 0) > SHARD_BYTES) p.n_shards--;
+    return p;
+}
+
+static size_t update_jobs(const dis_votes_view *v, const plan *p)
+{
+    return dis__n_jobs(dis__size(v->n_workers, p->worker_size, 0), UPDATE_GRAIN, 64);
+}
+
+/* Doubles, in the order in which they are carved. */
+static size_t doubles(const dis_votes_view *v, const plan *p)
+{
+    const size_t line = (v->n_classes + 7) / 8 * 8;
+    size_t n = dis__size(p->table_size, p->n_shards, 0);
+    n = dis__size(p->n_shards, dis__size(line, p->block + 1, 0), n); /* scratch, line */
+    n = dis__size(line, p->n_shards + 2, n);                         /* class sums, log-prior */
+    return dis__size(update_jobs(v, p), dis__size(p->worker_size, 3, 24),
+                     n); /* an update's sums and scratch, penalties */
+}
+
+size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout)
+{
+    const plan p = make_plan(votes, layout);
+    return dis__size(doubles(votes, &p), sizeof(double), p.n_shards * sizeof(dis__em_job));
+}
+
+/* The first item of shard j: shards have about the same number of votes and items together. */
+static size_t shard_first(const dis_votes_view *v, size_t n_shards, size_t j)
+{
+    const size_t wanted = dis__job_first(v->n_votes + v->n_items, n_shards, j);
+    size_t low = 0, high = v->n_items;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (v->start[middle] + middle < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, dis__em *em)
+{
+    const dis_votes_view *v = &args->votes;
+    const plan p = make_plan(v, layout);
+    const size_t line = (v->n_classes + 7) / 8 * 8;
+    dis__em e = {.args = args,
+                 .fit = fit,
+                 .layout = layout,
+                 .step = DIS_EM_SOFT,
+                 .n_classes = v->n_classes,
+                 .row = p.row,
+                 .worker_size = p.worker_size,
+                 .table_size = p.table_size,
+                 .n_shards = p.n_shards,
+                 .n_update_jobs = update_jobs(v, &p),
+                 .block = p.block,
+                 .special = dis__special_pick(),
+                 .kernel = DIS_KERNEL_PICK(dis__em_kernel)};
+    DIS_TRY(dis__alloc_zeroed(&e.tables, doubles(v, &p), sizeof *e.tables));
+    const dis_status status = dis__alloc_zeroed(&e.jobs, p.n_shards, sizeof *e.jobs);
+    if (status != DIS_OK) {
+        dis__free(e.tables);
+        return status;
+    }
+    double *next = e.tables + p.table_size * p.n_shards;
+    for (size_t j = 0; j < p.n_shards; j++) {
+        e.jobs[j] = (dis__em_job){.first = shard_first(v, p.n_shards, j),
+                                  .last = shard_first(v, p.n_shards, j + 1),
+                                  .votes = v,
+                                  .gold = args->gold,
+                                  .layout = layout,
+                                  .prefetch = p.table_size * sizeof(double) > NEAR_CACHE,
+                                  .table = e.tables + j * p.table_size,
+                                  .row = p.row,
+                                  .block = p.block,
+                                  .scratch = next,
+                                  .line = next + line * p.block};
+        next += line * (p.block + 1);
+    }
+    e.jobs[p.n_shards - 1].last = v->n_items;
+    e.class_sums = next;
+    e.log_prior = e.class_sums + line * (p.n_shards + 1);
+    e.penalties = e.log_prior + line;
+    e.update_scratch = e.penalties + e.n_update_jobs * 8;
+    for (size_t j = 0; j < p.n_shards; j++) {
+        e.jobs[j].class_sum = e.class_sums + line * j;
+        e.jobs[j].log_prior = e.log_prior;
+    }
+    e.class_sum = e.class_sums + line * p.n_shards;
+    *em = e;
+    return DIS_OK;
+}
+
+void dis__em_destroy(dis__em *em)
+{
+    dis__free(em->tables);
+    dis__free(em->jobs);
+}
+
+static dis_status pass_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    dis__em *em = arg;
+    em->kernel(&em->jobs[j]);
+    return DIS_OK;
+}
+
+dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write)
+{
+    for (size_t j = 0; j < em->n_shards; j++) {
+        em->jobs[j].step = step;
+        em->jobs[j].sum = sum;
+        em->jobs[j].p = write ? em->fit->p : NULL;
+    }
+    DIS_TRY(dis__run_jobs(em->args->ctx, em->n_shards, pass_job, em));
+    memset(em->class_sum, 0, em->n_classes * sizeof *em->class_sum);
+    em->log_z = 0;
+    for (size_t j = 0; j < em->n_shards; j++) {
+        for (size_t k = 0; k < em->n_classes; k++) em->class_sum[k] += em->jobs[j].class_sum[k];
+        em->log_z += em->jobs[j].log_z;
+    }
+    em->n_summed = em->args->votes.n_items;
+    return DIS_OK;
+}
+
+/* Sums of worker w over all shards into out (worker_size), and back again as log-probabilities with sums of zero. */
+static void gather(const dis__em *em, size_t w, double *out)
+{
+    const size_t n_rows = em->worker_size / em->row;
+    for (size_t j = 0; j < em->n_shards; j++) {
+        const double *table = em->tables + j * em->table_size + w * 2 * em->worker_size;
+        for (size_t r = 0; r < n_rows; r++)
+            for (size_t k = 0; k < em->row; k++) {
+                const double x = table[(2 * r + 1) * em->row + k];
+                out[r * em->row + k] = j ? out[r * em->row + k] + x : x;
+            }
+    }
+}
+
+static void scatter(dis__em *em, size_t w, const double *values)
+{
+    const size_t n_rows = em->worker_size / em->row;
+    for (size_t j = 0; j < em->n_shards; j++) {
+        double *table = em->tables + j * em->table_size + w * 2 * em->worker_size;
+        for (size_t r = 0; r < n_rows; r++)
+            for (size_t k = 0; k < em->row; k++) {
+                table[2 * r * em->row + k] = values[r * em->row + k];
+                table[(2 * r + 1) * em->row + k] = 0;
+            }
+    }
+}
+
+static dis_status update_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    dis__em *em = arg;
+    const size_t n_workers = em->args->votes.n_workers;
+    double *sums = em->update_scratch + j * (3 * em->worker_size + 16), penalty = 0;
+    const size_t last = dis__job_first(n_workers, em->n_update_jobs, j + 1);
+    for (size_t w = dis__job_first(n_workers, em->n_update_jobs, j); w < last; w++) {
+        gather(em, w, sums);
+        penalty += em->rules->worker(em->rules->arg, w, sums, sums + em->worker_size, em->keep);
+        scatter(em, w, sums);
+    }
+    em->penalties[j * 8] = penalty;
+    return DIS_OK;
+}
+
+dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep)
+{
+    em->rules = rules;
+    em->keep = keep;
+    DIS_TRY(dis__run_jobs(em->args->ctx, em->n_update_jobs, update_job, em));
+    em->penalty = rules->classes(rules->arg, em->class_sum, em->n_summed, em->log_prior, keep);
+    for (size_t j = 0; j < em->n_update_jobs; j++) em->penalty += em->penalties[j * 8];
+    return DIS_OK;
+}
+
+dis_status dis__em_start(dis__em *em, const dis__em_rules *rules, bool only)
+{
+    DIS_TRY(dis__em_pass(em, DIS_EM_SHARES, true, only));
+    return dis__em_update(em, rules, only);
+}
+
+dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance, int64_t *passes)
+{
+    dis_fit *fit = em->fit;
+    double before = -INFINITY;
+    fit->converged = false;
+    for (int64_t n = 1; n <= n_passes; n++) {
+        DIS_TRY(dis__check_stop(em->args->ctx));
+        const dis__em_step step = em->step;
+        DIS_TRY(dis__em_pass(em, step, true, n == n_passes));
+        const double objective = em->log_z + em->penalty;
+        DIS_TRY(dis__fit_trace(fit, objective));
+        if (tolerance > 0 && fabs(objective - before) <= tolerance * fabs(objective)) fit->converged = true;
+        if (rules->after && rules->after(rules->arg, em)) fit->converged = true;
+        const bool end = fit->converged || n == n_passes;
+        /* The pass that turned out to be the last did not write: the same again, without adding up. */
+        if (end && n < n_passes) {
+            const double log_z = em->log_z;
+            DIS_TRY(dis__em_pass(em, step, false, true));
+            em->log_z = log_z;
+        }
+        if (!end || rules->update_last) DIS_TRY(dis__em_update(em, rules, end));
+        dis__progress(em->args->ctx, rules->name, (double)n / (double)n_passes);
+        *passes = n;
+        if (end) break;
+        before = em->step == step ? objective : -INFINITY; /* another step, another objective */
+    }
+    dis__progress(em->args->ctx, rules->name, 1);
+    return DIS_OK;
+}
+
+void dis__em_log(const dis__em *em, double *x, size_t n)
+{
+    em->special.log(x, n);
+    for (size_t i = 0; i < n; i++) x[i] = x[i] > DIS_EM_NEVER ? x[i] : DIS_EM_NEVER;
+}
+
+void dis__em_count_labels(const dis_votes_view *votes, double *counts)
+{
+    for (size_t v = 0; v < votes->n_votes; v++)
+        counts[votes->worker[v] * votes->n_classes + dis__vote_label(votes, v)] += 1;
+}
+
+void dis__em_count_votes(const dis_votes_view *votes, double *counts)
+{
+    for (size_t v = 0; v < votes->n_votes; v++) counts[votes->worker[v]] += 1;
+}

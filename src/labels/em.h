@@ -1,0 +1,125 @@
+/* em.h: the one pass over the votes that dawid-skene, fast-dawid-skene, ibcc, one-coin and mace share (DESIGN.md 4).
+ *
+ * One iteration of such a method is a fused pass and an update:
+ *
+ *     pass    for each item: add the log-probabilities of its votes to the class log-prior, softmax (or argmax), add
+ * the posterior into the sums of each (worker, label) update  for each worker: new log-probabilities from the sums;
+ * then the class prior
+ *
+ * Two layouts of the table. DIS_EM_ROWS: a row of log P(label | worker, true class) over true classes for each (worker,
+ * label), with the sums of the same shape beside it, so that a vote touches one stretch of memory (K = 4: one cache
+ * line) in both halves of the pass. DIS_EM_LABELS and DIS_EM_WORKERS: for models in which log P(label | worker, true) =
+ * A + B [label = true] two numbers are enough, B and the sum of the posterior at the voted class, for each (worker,
+ * label) or for each worker; the sum of all A is a constant of the item-free kind that the update adds to the
+ * objective.
+ *
+ * Items are cut into shards, a number that depends on the problem alone; each has its own copy of the table, and sums
+ * are added in the order of shards: any number of threads gives the same bytes.
+ *
+ * Probabilities of zero enter as DIS_EM_NEVER instead of -inf: exp of it is 0 all the same, and an item that has become
+ * impossible under every class (a warm start can do that) still gets the least impossible one rather than NaN.
+ *
+ * The objective is evaluated at the parameters that made the posteriors: sum of log normalisers plus the `penalty`
+ * (log-prior, minus KL, or constants) of the update that made those parameters. */
+#ifndef DIS_LABELS_EM_H
+#define DIS_LABELS_EM_H
+#include "labels/method.h"
+#include "core/special.h"
+
+#define DIS_EM_NEVER (-1e8)
+
+typedef enum { DIS_EM_ROWS, DIS_EM_LABELS, DIS_EM_WORKERS } dis__em_layout;
+typedef enum { DIS_EM_SHARES, DIS_EM_SOFT, DIS_EM_HARD } dis__em_step;
+
+enum { DIS_EM_BLOCK = 64 }; /* items a kernel works on at a time, at most; a multiple of every vector's lanes */
+
+/* What a kernel gets: one shard, one pass. */
+typedef struct {
+    const dis_votes_view *votes;
+    const int32_t *gold;
+    size_t first, last; /* items */
+    dis__em_layout layout;
+    dis__em_step step;
+    bool sum;      /* add the posteriors into the table */
+    bool prefetch; /* the table is larger than a near cache */
+    double *table;
+    size_t row;              /* doubles from the log-probabilities of a row to its sums */
+    size_t block;            /* items at a time */
+    const double *log_prior; /* (n_classes) */
+    double *scratch;         /* (n_classes, block) */
+    double *line;            /* (n_classes) */
+    double *p;               /* (n_items, n_classes) to be written, or NULL */
+    double *class_sum;       /* (n_classes): out, sum of the posteriors */
+    double log_z;            /* out: sum of the log normalisers; under DIS_EM_HARD of the largest terms */
+} dis__em_job;
+
+typedef struct dis__em dis__em;
+
+/* What makes a method of the shared loop. */
+typedef struct {
+    const char *name;
+    /* New parameters of worker w. sums: what the pass added up, (n_classes, row) of [label][true class] under
+     * DIS_EM_ROWS, (n_classes) under DIS_EM_LABELS, one number under DIS_EM_WORKERS; the log-probabilities (or B)
+     * replace them. `scratch` has room for twice as many numbers. Returns the worker's share of the penalty. With
+     * `keep` the parameters are also to be noted where the user will find them. Called from any thread. */
+    double (*worker)(void *arg, size_t w, double *sums, double *scratch, bool keep);
+    /* New class log-prior (n_classes) from the class sums over n_items items; returns its share of the penalty. */
+    double (*classes)(void *arg, const double *class_sum, size_t n_items, double *log_prior, bool keep);
+    /* Called after each pass when not NULL; true: settled, whatever the objective says. It may change em->step. */
+    bool (*after)(void *arg, dis__em *em);
+    bool update_last; /* parameters are those of an update after the last pass (Dawid-Skene), not those of the last pass
+                       */
+    void *arg;
+} dis__em_rules;
+
+struct dis__em {
+    const dis__fit_args *args;
+    dis_fit *fit;
+    dis__em_layout layout;
+    dis__em_step step; /* of the passes after the first: soft or hard */
+    size_t n_classes, row, worker_size /* doubles of sums a worker */, table_size, n_shards, n_update_jobs, block;
+    double *tables; /* (n_shards, table_size) */
+    dis__em_job *jobs;
+    double *class_sums; /* of each shard */
+    double *class_sum;  /* (n_classes): the total */
+    size_t n_summed;    /* items in it */
+    double *log_prior;  /* (n_classes) */
+    double *update_scratch;
+    double *penalties; /* of each update job, a cache line apart */
+    double log_z, penalty;
+    dis__special special;
+    void (*kernel)(dis__em_job *job);
+    const dis__em_rules *rules; /* for the update at hand */
+    bool keep;
+};
+
+/* Bytes that dis__em_create will take. */
+size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout);
+
+/* Tables of zeros. On failure nothing is left behind. The caller destroys it. */
+dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, dis__em *em);
+void dis__em_destroy(dis__em *em);
+
+/* One pass: class sums, sums in the table (unless sum is false), em->log_z; posteriors into fit->p when `write`. */
+dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write);
+
+/* New parameters from the sums, which start from zero again; em->penalty. Before any pass the sums are zeros and
+ * n_items is 0: that is how parameters from elsewhere get in. */
+dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep);
+
+/* First parameters: from the vote shares, which are also the answer (fit->p) when `only`. */
+dis_status dis__em_start(dis__em *em, const dis__em_rules *rules, bool only);
+
+/* Passes and updates from the parameters at hand until the objective moves by less than `tolerance` relative to itself
+ * or n_passes have been made: traces the objective, sets fit->converged, leaves the posteriors in fit->p. `passes` gets
+ * their number. */
+dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance, int64_t *passes);
+
+/* log x, DIS_EM_NEVER for 0: in place, of n numbers. */
+void dis__em_log(const dis__em *em, double *x, size_t n);
+
+/* (n_workers, n_classes) how often each worker chose each class, or (n_workers) how often they voted. */
+void dis__em_count_labels(const dis_votes_view *votes, double *counts);
+void dis__em_count_votes(const dis_votes_view *votes, double *counts);
+
+#endif
