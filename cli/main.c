@@ -1,5 +1,147 @@
-#include "dissent/dissent.h"
-int main(void)
+/* The tool: finds the subcommand, parses its options, runs it. Signals ask the library to stop between pieces of work,
+ * so that no temporary file stays behind; a second one kills. */
+#include "cli.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const cli_command cli_cmd_synth, cli_cmd_help, cli_cmd_completion;
+
+/* In the order in which help shows them. */
+/* clang-format off */
+static const cli_command *const commands[] = {
+    &cli_cmd_synth,
+    &cli_cmd_help,
+    &cli_cmd_completion,
+};
+/* clang-format on */
+enum { N_COMMANDS = sizeof commands / sizeof *commands, MOST_VALUES = 16384 };
+
+static volatile sig_atomic_t caught; /* a handler has nowhere else to write to */
+
+const cli_command *cli_command_at(size_t i)
 {
-    return 0;
+    return i < N_COMMANDS ? commands[i] : NULL;
+}
+
+const cli_command *cli_command_find(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+int cli_signal(void)
+{
+    return caught;
+}
+
+static void on_signal(int n)
+{
+    caught = n;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction ask = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigaction(SIGINT, &ask, NULL);
+    sigaction(SIGTERM, &ask, NULL);
+    sigaction(SIGHUP, &ask, NULL);
+    sigaction(SIGPIPE, &usual, NULL); /* a reader that has seen enough ends us without a word */
+}
+
+#ifdef DIS_FAULT_HOOKS
+/* Test builds: DISSENT_FAULT=alloc:N, io:N or short:N makes the N-th of them fail (src/core/faults.h). */
+void dis__fault_arm(int kind, uint64_t n);
+bool dis__fault_reached(int kind);
+
+static int fault_kind(void)
+{
+    const char *fault = getenv("DISSENT_FAULT");
+    static const char *const kinds[] = {"alloc:", "io:", "short:"};
+    for (int kind = 0; fault && kind < 3; kind++)
+        if (strncmp(fault, kinds[kind], strlen(kinds[kind])) == 0) return kind;
+    return -1;
+}
+
+static void faults_begin(void)
+{
+    if (fault_kind() >= 0) dis__fault_arm(fault_kind(), strtoull(strchr(getenv("DISSENT_FAULT"), ':') + 1, NULL, 10));
+}
+
+static void faults_end(void)
+{
+    if (fault_kind() >= 0 && !dis__fault_reached(fault_kind())) fputs("fault not reached\n", stderr);
+}
+#else
+static void faults_begin(void)
+{
+}
+
+static void faults_end(void)
+{
+}
+#endif
+
+static const char *command_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return i < N_COMMANDS ? commands[i]->name : NULL;
+}
+
+static int version(cli *c, int argc, char **argv)
+{
+    const bool verbose = argc > 2 && strcmp(argv[2], "--verbose") == 0;
+    if (argc > 3 || (argc > 2 && !verbose)) return cli_usage(c, "--version takes --verbose and nothing else");
+    printf("dissent %s\n", dis_version());
+    for (size_t i = 0; verbose && dis_version_part(i); i++) printf("%s\n", dis_version_part(i));
+    return cli_flush(c);
+}
+
+static int dispatch(cli *c, int argc, char **argv)
+{
+    if (argc < 2) {
+        cli_help(stderr, NULL);
+        return DIS_EUSAGE;
+    }
+    const char *first = argv[1];
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) return version(c, argc, argv);
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
+        cli_help(stdout, NULL);
+        return cli_flush(c);
+    }
+    const cli_command *command = cli_command_find(first);
+    if (!command) {
+        const char *near = cli_nearest(first, command_name, NULL);
+        return near ? cli_usage(c, "no command \"%s\"; did you mean %s?", first, near)
+                    : cli_usage(c, "no command \"%s\"", first);
+    }
+    c->command = command->name;
+    union {
+        max_align_t align;
+        char bytes[MOST_VALUES];
+    } values;
+    if (command->values_size > sizeof values)
+        return cli_error(c, DIS_EBUG, "the options of %s need more room", command->name);
+    size_t n_operands;
+    const int code = cli_parse(c, command, argc - 2, argv + 2, &values, &n_operands);
+    if (code != 0) return code;
+    const cli_common *common = (const cli_common *)&values;
+    if (common->help) {
+        cli_help(stdout, command);
+        return cli_flush(c);
+    }
+    c->quiet = common->quiet;
+    return command->run(c, &values, argv + 2, n_operands);
+}
+
+int main(int argc, char **argv)
+{
+    catch_signals();
+    faults_begin();
+    cli c = cli_talk();
+    const int code = dispatch(&c, argc, argv);
+    faults_end();
+    return code;
 }

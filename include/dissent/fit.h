@@ -44,6 +44,10 @@ typedef struct {
 } dis_fit_options;
 DIS_API dis_fit_options dis_fit_options_default(void);
 
+/* Whether all these could be fitted one after the other, the labels of each kept: what dis_fit_run would refuse, before
+ * any work is done. */
+DIS_API dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs);
+
 /* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT: the message
  * says how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
 DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec,

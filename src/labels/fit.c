@@ -43,7 +43,9 @@ dis_status dis_method_check(const char *spec)
     return DIS_OK;
 }
 
-static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options)
+/* `n_tables`: how many tables of labels there will be while it runs, its own included. */
+static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options,
+                             size_t n_tables)
 {
     if (m->info.needs_workers && !v->start)
         return dis__fail(
@@ -51,7 +53,7 @@ static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_v
             "%s needs to know who cast each vote, and this input has no single votes; use majority, standard or "
             "softmax, or bring one row a vote",
             m->info.name);
-    size_t bytes = dis__size(v->n_items, dis__size(v->n_classes, sizeof(double), 0), 0);
+    size_t bytes = dis__size(dis__size(v->n_items, v->n_classes, 0), n_tables * sizeof(double), 0);
     const size_t own = m->memory ? m->memory(v, options) : 0;
     bytes = bytes == SIZE_MAX || own == SIZE_MAX ? SIZE_MAX : dis__size(bytes, 1, own);
     char what[160];
@@ -72,6 +74,20 @@ static dis_status run(const dis__fit_args *args, const dis__method *m, dis_fit *
     return m->fit(args, fit);
 }
 
+dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    for (size_t i = 0; i < n_specs; i++) {
+        const dis__method *m;
+        void *own;
+        DIS_TRY(parse(specs[i], &m, &own));
+        const dis_status status = check_fits(ctx, m, &v, own, i + 1);
+        dis__free(own);
+        DIS_TRY(status);
+    }
+    return DIS_OK;
+}
+
 dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec, const dis_fit_options *options,
                        dis_fit **out)
 {
@@ -86,7 +102,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
         if (seed->given) args.seed = seed->value;
     }
     dis_fit *fit = NULL;
-    dis_status status = check_fits(ctx, m, &args.votes, own);
+    dis_status status = check_fits(ctx, m, &args.votes, own, 1);
     if (status == DIS_OK) status = dis__alloc_zeroed(&fit, 1, sizeof *fit);
     if (status == DIS_OK) status = run(&args, m, fit);
     dis__free(own);

@@ -1,0 +1,153 @@
+/* cli.h: the bones of the command line tool.
+ *
+ * One static row a subcommand (main.c lists them), one static row an option. Parsing, --help, the man pages and the
+ * shell completions all read these rows, so they cannot disagree. Options are parsed into a struct of the subcommand by
+ * offset:
+ *
+ *     typedef struct { cli_common common; const char *output; } x_values;
+ *     static const cli_option options[] = {{.name = "output", .letter = 'o', .kind = CLI_TEXT,
+ *                                           .offset = offsetof(x_values, output), .argument = "FILE", .summary =
+ * "..."}, CLI_COMMON_OPTIONS(x_values)};
+ *
+ * Standard output carries data, standard error talk; exit codes are those of dis_status, 128 + n after signal n. */
+#ifndef DIS_CLI_H
+#define DIS_CLI_H
+#include "dissent/dissent.h"
+#include <stdio.h>
+#include <time.h>
+
+enum { CLI_MOST_VALUES = 64, CLI_SAFE = 96 };
+
+typedef enum {
+    CLI_FLAG,   /* bool */
+    CLI_TEXT,   /* const char *, NULL: not given */
+    CLI_CHOICE, /* int: index into `choices`, -1: not given and no fallback */
+    CLI_COUNT,  /* uint64_t */
+    CLI_REAL,   /* double */
+    CLI_BYTES,  /* uint64_t, given as 500M, 3G, 2GiB */
+    CLI_LIST,   /* cli_list: may be given several times */
+} cli_kind;
+
+typedef struct {
+    size_t n;
+    const char *value[CLI_MOST_VALUES];
+} cli_list;
+
+/* What the argument of an option names, for completion. */
+typedef enum {
+    CLI_NAMES_NOTHING,
+    CLI_NAMES_FILE,
+    CLI_NAMES_FOLDER,
+    CLI_NAMES_METHOD,
+    CLI_NAMES_COMBINER,
+    CLI_NAMES_PRESET
+} cli_names;
+
+typedef struct {
+    const char *name;
+    char letter; /* 0: none */
+    cli_kind kind;
+    size_t offset;
+    const char *argument; /* FILE, N, ...; NULL for flags */
+    const char *fallback; /* the default as a user would write it */
+    const char *choices;  /* "a|b|c" */
+    double low, high;     /* inclusive bounds for CLI_COUNT and CLI_REAL */
+    cli_names names;
+    const char *summary;
+} cli_option;
+
+/* Every subcommand's struct begins with this. */
+typedef struct {
+    bool help, quiet;
+    uint64_t threads, memory;
+} cli_common;
+
+#define CLI_HELP_OPTION(type)                                                                   \
+    {                                                                                           \
+        .name = "help", .letter = 'h', .kind = CLI_FLAG, .offset = offsetof(type, common.help), \
+        .summary = "show this help"                                                             \
+    }
+#define CLI_COMMON_OPTIONS(type)                                                                            \
+    {.name = "threads",                                                                                     \
+     .kind = CLI_COUNT,                                                                                     \
+     .offset = offsetof(type, common.threads),                                                              \
+     .argument = "N",                                                                                       \
+     .fallback = "0",                                                                                       \
+     .high = 1024,                                                                                          \
+     .summary = "threads to use, 0: as many as there are processors; never changes a result"},              \
+        {.name = "memory",                                                                                  \
+         .kind = CLI_BYTES,                                                                                 \
+         .offset = offsetof(type, common.memory),                                                           \
+         .argument = "SIZE",                                                                                \
+         .fallback = "0",                                                                                   \
+         .summary = "refuse work that needs more than this (500M, 3G); 0: what the machine has available"}, \
+        {.name = "quiet",                                                                                   \
+         .letter = 'q',                                                                                     \
+         .kind = CLI_FLAG,                                                                                  \
+         .offset = offsetof(type, common.quiet),                                                            \
+         .summary = "nothing on standard error but errors"},                                                \
+        CLI_HELP_OPTION(type)
+
+typedef struct {
+    bool quiet, colour, terminal; /* of standard error */
+    bool bar;                     /* a progress bar is on the screen */
+    struct timespec start, drawn;
+    const char *command; /* the subcommand at work, "" before there is one */
+} cli;
+
+typedef struct cli_command {
+    const char *name, *summary;
+    const char *operands;    /* as the usage line shows them */
+    const char *text;        /* paragraphs between the usage line and the options; "\n\n" parts them */
+    const char *examples;    /* one a line */
+    bool methods, combiners; /* help and man page go on with these tables */
+    cli_names names;         /* what operands are */
+    const char *words;       /* "a|b" that may stand first, for completion */
+    size_t least, most;      /* number of operands */
+    const cli_option *options;
+    size_t n_options, values_size;
+    int (*run)(cli *c, const void *values, char **operands, size_t n_operands);
+} cli_command;
+
+/* main.c */
+const cli_command *cli_command_at(size_t i);
+const cli_command *cli_command_find(const char *name);
+int cli_signal(void); /* the signal that asked to stop, 0: none */
+
+/* options.c: fills `values` and moves the operands to the front of argv. DIS_OK or, told already, DIS_EUSAGE. */
+int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *values, size_t *n_operands);
+/* Index of a word in "a|b|c", -1. */
+int cli_choice(const char *choices, const char *word);
+/* The name nearest to `word` among those that next(i) gives until NULL; NULL when none is near. */
+const char *cli_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg);
+
+/* talk.c */
+cli cli_talk(void);
+/* Text of others made fit for a terminal: control characters escaped, cut to some 90 characters. Returns `out`. */
+const char *cli_safe(const char *text, char out[CLI_SAFE]);
+/* "dissent: message", then where help is. Returns exit code 2. */
+int cli_usage(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Says what the library's last call failed with; returns the exit code. */
+int cli_failed(cli *c, dis_status status);
+/* The same for a failure of the tool's own. */
+int cli_error(cli *c, dis_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A line for people, unless --quiet. */
+void cli_say(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_warn(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *cli_bold(const cli *c), *cli_dim(const cli *c), *cli_plain(const cli *c); /* "" without colour */
+void cli_bar_clear(cli *c);
+double cli_seconds(const struct timespec *since);
+dis_status cli_context(cli *c, const cli_common *common, dis_context **out);
+/* Flushes standard output; exit code 4 when that fails. */
+int cli_flush(cli *c);
+
+/* help.c, man.c: for `command` NULL the whole tool. */
+void cli_help(FILE *out, const cli_command *command);
+void cli_man(FILE *out, const cli_command *command);
+/* Help of one option as "-o, --output FILE". */
+void cli_option_head(char *out, size_t size, const cli_option *o);
+void cli_wrap(FILE *out, const char *text, int indent, int column);
+void cli_method_options(FILE *out, const dis_option *options, size_t n_options, int indent);
+void cli_option_value(char *out, size_t size, const dis_option *o);
+
+#endif

@@ -1,0 +1,208 @@
+/* Arguments into a struct, by the rows of a subcommand. --name VALUE and --name=VALUE, -o VALUE and -oVALUE; "--" ends
+ * the options, "-" is an operand. Nothing is allocated: values point into argv. */
+#include "cli.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_choice(const char *choices, const char *word)
+{
+    const size_t n = strlen(word);
+    int index = 0;
+    for (const char *c = choices; c && *c; index++) {
+        const size_t length = strcspn(c, "|");
+        if (length == n && memcmp(c, word, n) == 0) return index;
+        c += length + (c[length] == '|');
+    }
+    return -1;
+}
+
+/* Levenshtein distance, two rows at a time; long words are far from everything. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { MOST = 40 };
+    const size_t n = strlen(a), m = strlen(b);
+    if (n > MOST || m > MOST) return MOST;
+    size_t row[MOST + 1];
+    for (size_t j = 0; j <= m; j++) row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            const size_t change = corner + (a[i - 1] != b[j - 1]);
+            corner = row[j];
+            const size_t gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = change < gap ? change : gap;
+        }
+    }
+    return row[m];
+}
+
+const char *cli_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg)
+{
+    const char *best = NULL;
+    size_t least = strlen(word) / 3 + 2;
+    for (size_t i = 0; next(arg, i); i++) {
+        const char *name = next(arg, i);
+        const size_t d = *word && strncmp(word, name, strlen(word)) == 0 ? 0 : distance(word, name);
+        if (d < least) {
+            least = d;
+            best = name;
+        }
+    }
+    return best;
+}
+
+static const char *option_name(const void *arg, size_t i)
+{
+    const cli_command *command = arg;
+    return i < command->n_options ? command->options[i].name : NULL;
+}
+
+static const cli_option *find(const cli_command *command, const char *name, size_t length)
+{
+    for (size_t i = 0; i < command->n_options; i++)
+        if (strlen(command->options[i].name) == length && memcmp(command->options[i].name, name, length) == 0)
+            return &command->options[i];
+    return NULL;
+}
+
+static const cli_option *find_letter(const cli_command *command, char letter)
+{
+    for (size_t i = 0; i < command->n_options; i++)
+        if (command->options[i].letter == letter) return &command->options[i];
+    return NULL;
+}
+
+/* Whole numbers, also as 1e6. */
+static bool parse_count(const char *text, uint64_t *out)
+{
+    char *end;
+    if (*text < '0' || *text > '9') return false;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    if (*end == 0) return errno == 0;
+    const double x = strtod(text, &end);
+    *out = x >= 0 && x <= 0x1p53 ? (uint64_t)x : 0;
+    return *end == 0 && (double)*out == x && strpbrk(text, "xXpP") == NULL;
+}
+
+static bool parse_real(const char *text, double *out)
+{
+    char *end;
+    if (!*text || strspn(text, "0123456789.eE+-") != strlen(text)) return false;
+    *out = strtod(text, &end);
+    return *end == 0;
+}
+
+/* 500M, 3G, 2GiB, 1.5g: powers of 1024. */
+static bool parse_bytes(const char *text, uint64_t *out)
+{
+    char *end;
+    if ((*text < '0' || *text > '9') && *text != '.') return false;
+    double x = strtod(text, &end);
+    static const char units[] = "KMGT";
+    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+    if (unit) {
+        for (const char *u = units; u <= unit; u++) x *= 1024;
+        end++;
+        if (*end == 'i') end++;
+    }
+    if (*end == 'B' || *end == 'b') end++;
+    if (*end || !(x >= 0) || x > 0x1p62) return false;
+    *out = (uint64_t)x;
+    return true;
+}
+
+/* What was wrong with a value; NULL: nothing. */
+static const char *store(const cli_option *o, const char *value, void *values)
+{
+    void *at = (char *)values + o->offset;
+    switch (o->kind) {
+    case CLI_FLAG: *(bool *)at = true; return NULL;
+    case CLI_TEXT: *(const char **)at = value; return NULL;
+    case CLI_CHOICE: return (*(int *)at = cli_choice(o->choices, value)) >= 0 ? NULL : "is not one of them";
+    case CLI_COUNT:
+        if (!parse_count(value, at)) return "is not a whole number";
+        return (double)*(uint64_t *)at < o->low || (o->high > 0 && (double)*(uint64_t *)at > o->high)
+                   ? "is out of range"
+                   : NULL;
+    case CLI_REAL:
+        if (!parse_real(value, at)) return "is not a number";
+        return *(double *)at < o->low || *(double *)at > o->high ? "is out of range" : NULL;
+    case CLI_BYTES: return parse_bytes(value, at) ? NULL : "is not a size such as 500M or 3G";
+    case CLI_LIST: {
+        cli_list *list = at;
+        if (list->n == CLI_MOST_VALUES) return "is one too many";
+        list->value[list->n++] = value;
+        return NULL;
+    }
+    }
+    return "cannot be";
+}
+
+static int set(cli *c, const cli_option *o, const char *value, void *values)
+{
+    const char *wrong = store(o, value, values);
+    if (!wrong) return DIS_OK;
+    if (o->kind == CLI_CHOICE) return cli_usage(c, "--%s %s: must be one of %s", o->name, value, o->choices);
+    if (o->high > 0 && (o->kind == CLI_COUNT || o->kind == CLI_REAL))
+        return cli_usage(c, "--%s %s: %s; %g to %.10g is possible", o->name, value, wrong, o->low, o->high);
+    if (o->kind == CLI_LIST)
+        return cli_usage(c, "--%s %s: %s; %d are possible", o->name, value, wrong, CLI_MOST_VALUES);
+    return cli_usage(c, "--%s %s: %s", o->name, value, wrong);
+}
+
+static void set_defaults(const cli_command *command, void *values)
+{
+    memset(values, 0, command->values_size);
+    for (size_t i = 0; i < command->n_options; i++) {
+        const cli_option *o = &command->options[i];
+        if (o->kind == CLI_CHOICE) *(int *)((char *)values + o->offset) = -1;
+        if (o->fallback) (void)store(o, o->fallback, values);
+    }
+}
+
+/* Handles the option argv[*i]; moves *i over a value that is an argument of its own. */
+static int take(cli *c, const cli_command *command, int argc, char **argv, int *i, void *values)
+{
+    const char *arg = argv[*i];
+    const bool is_long = arg[1] == '-';
+    const char *name = arg + 1 + is_long;
+    const size_t length = is_long ? strcspn(name, "=") : 1;
+    const cli_option *o = is_long ? find(command, name, length) : find_letter(command, *name);
+    if (!o && is_long) {
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), name);
+        const char *near = cli_nearest(word, option_name, command);
+        return near ? cli_usage(c, "no option --%s; did you mean --%s?", word, near)
+                    : cli_usage(c, "no option --%s", word);
+    }
+    if (!o) return cli_usage(c, "no option -%c", *name);
+    const char *joined = name[length] == 0 ? NULL : name + length + is_long;
+    if (o->kind == CLI_FLAG) return joined ? cli_usage(c, "--%s takes no value", o->name) : set(c, o, "", values);
+    if (!joined && ++*i == argc) return cli_usage(c, "--%s needs a value: %s", o->name, o->argument);
+    return set(c, o, joined ? joined : argv[*i], values);
+}
+
+int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *values, size_t *n_operands)
+{
+    set_defaults(command, values);
+    size_t n = 0;
+    bool only_operands = false;
+    for (int i = 0; i < argc; i++) {
+        if (only_operands || argv[i][0] != '-' || argv[i][1] == 0)
+            argv[n++] = argv[i];
+        else if (strcmp(argv[i], "--") == 0)
+            only_operands = true;
+        else {
+            const int code = take(c, command, argc, argv, &i, values);
+            if (code != DIS_OK) return code;
+        }
+    }
+    *n_operands = n;
+    if (((cli_common *)values)->help) return DIS_OK;
+    if (n < command->least) return cli_usage(c, "%s needs %s", command->name, command->operands);
+    if (n > command->most) return cli_usage(c, "one argument too many: %s", argv[command->most]);
+    return DIS_OK;
+}

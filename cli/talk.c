@@ -1,0 +1,197 @@
+/* What the tool says to people, on standard error: errors, notes, a progress bar on a terminal. Ids and file names are
+ * text of others; nothing of them reaches a terminal unescaped. */
+#include "cli.h"
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MESSAGE = 4096, BAR = 24 };
+
+cli cli_talk(void)
+{
+    cli c = {.command = "", .terminal = isatty(STDERR_FILENO) != 0};
+    const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+    c.colour = c.terminal && !(no_colour && *no_colour) && term && strcmp(term, "dumb") != 0;
+    clock_gettime(CLOCK_MONOTONIC, &c.start);
+    return c;
+}
+
+const char *cli_bold(const cli *c)
+{
+    return c->colour ? "\033[1m" : "";
+}
+
+const char *cli_dim(const cli *c)
+{
+    return c->colour ? "\033[2m" : "";
+}
+
+const char *cli_plain(const cli *c)
+{
+    return c->colour ? "\033[0m" : "";
+}
+
+/* Bytes of the UTF-8 character at s, 0 when it is none; *code gets the character. */
+static size_t decode(const unsigned char *s, uint32_t *code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+    if (n == 0) return 0;
+    uint32_t x = n == 1 ? s[0] : s[0] & (0x7Fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if (s[i] >> 6 != 2) return 0;
+        x = x << 6 | (s[i] & 0x3F);
+    }
+    *code = x;
+    return n > 1 && x < least[n] ? 0 : n;
+}
+
+/* Control characters of ASCII and Latin-1, and those that turn the direction of writing. */
+static bool harmful(uint32_t x)
+{
+    return x < 0x20 || (x >= 0x7F && x < 0xA0) || x == 0x200E || x == 0x200F || (x >= 0x2028 && x <= 0x202E) ||
+           (x >= 0x2066 && x <= 0x2069) || x == 0xFEFF;
+}
+
+static void escape(const char *text, char *out, size_t size)
+{
+    size_t used = 0;
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        uint32_t x = 0;
+        size_t n = decode(s, &x);
+        char piece[12];
+        if (n == 0)
+            snprintf(piece, sizeof piece, "\\x%02x", *s);
+        else if (harmful(x))
+            snprintf(piece, sizeof piece, x < 0x100 ? "\\x%02x" : "\\u%04x", x);
+        else {
+            memcpy(piece, s, n);
+            piece[n] = 0;
+        }
+        s += n ? n : 1;
+        const size_t length = strlen(piece);
+        if (used + length + 4 > size) { /* room for the dots and the NUL */
+            memcpy(out + used, "...", 3);
+            used += 3;
+            break;
+        }
+        memcpy(out + used, piece, length);
+        used += length;
+    }
+    out[used] = 0;
+}
+
+const char *cli_safe(const char *text, char out[CLI_SAFE])
+{
+    escape(text, out, CLI_SAFE);
+    return out;
+}
+
+void cli_bar_clear(cli *c)
+{
+    if (c->bar) fputs("\r\033[K", stderr);
+    c->bar = false;
+}
+
+static void say_safely(cli *c, const char *before, const char *format, va_list args)
+{
+    char raw[MESSAGE], safe[MESSAGE * 2];
+    vsnprintf(raw, sizeof raw, format, args);
+    escape(raw, safe, sizeof safe);
+    cli_bar_clear(c);
+    fprintf(stderr, "%s%s\n", before, safe);
+}
+
+int cli_usage(cli *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say_safely(c, "dissent: ", format, args);
+    va_end(args);
+    fprintf(stderr, "see dissent %s%s--help\n", c->command, *c->command ? " " : "");
+    return DIS_EUSAGE;
+}
+
+int cli_error(cli *c, dis_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say_safely(c, "dissent: ", format, args);
+    va_end(args);
+    return (int)status;
+}
+
+int cli_failed(cli *c, dis_status status)
+{
+    if (status == DIS_OK) return 0;
+    if (status == DIS_ECANCELLED) {
+        cli_bar_clear(c);
+        return 128 + cli_signal();
+    }
+    if (status == DIS_EUSAGE) return cli_usage(c, "%s", dis_last_error());
+    return cli_error(c, status, "%s", dis_last_error());
+}
+
+void cli_say(cli *c, const char *format, ...)
+{
+    if (c->quiet) return;
+    cli_bar_clear(c);
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void cli_warn(cli *c, const char *format, ...)
+{
+    if (c->quiet) return;
+    va_list args;
+    va_start(args, format);
+    say_safely(c, "dissent: note: ", format, args);
+    va_end(args);
+}
+
+double cli_seconds(const struct timespec *since)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - since->tv_sec) + 1e-9 * (double)(now.tv_nsec - since->tv_nsec);
+}
+
+/* Only what takes longer than a moment is worth a bar, and ten a second are enough. */
+static void progress(void *user, const char *what, double done)
+{
+    cli *c = user;
+    if (!c->terminal || c->quiet || cli_seconds(&c->start) < .4 || cli_seconds(&c->drawn) < .1) return;
+    clock_gettime(CLOCK_MONOTONIC, &c->drawn);
+    const int full = done < 0 ? 0 : done > 1 ? BAR : (int)(done * BAR);
+    char safe[CLI_SAFE];
+    fprintf(stderr, "\r\033[K  %s [%.*s%.*s] %3.0f%%", cli_safe(what, safe), full, "########################",
+            BAR - full, "........................", 100 * done);
+    c->bar = true;
+}
+
+static int stop(void *user)
+{
+    (void)user;
+    return cli_signal();
+}
+
+dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
+{
+    dis_context_options o = dis_context_options_default();
+    o.threads = (int)common->threads;
+    o.memory = common->memory;
+    o.progress = progress;
+    o.stop = stop;
+    o.user = c;
+    return dis_context_create(&o, out);
+}
+
+int cli_flush(cli *c)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+    return cli_error(c, DIS_EIO, "cannot write standard output");
+}

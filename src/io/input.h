@@ -1,0 +1,37 @@
+/* input.h: a whole input file in memory.
+ *
+ * A plain file is mapped, anything else (standard input, a pipe) is read; gzip and zstd are recognised by their first
+ * bytes, whatever the name, and unpacked. Formats that dissent does not read (pickle, PyTorch, zip, parquet, ...) are
+ * refused by name with advice.
+ *
+ *     dis__input in;
+ *     DIS_TRY(dis__input_open(ctx, path, &in));
+ *     ... in.bytes, in.n ...
+ *     dis__input_close(&in);
+ *
+ * A mapped file must not be cut shorter by another process while it is being read: the system would answer with a
+ * signal. */
+#ifndef DIS_IO_INPUT_H
+#define DIS_IO_INPUT_H
+#include "dissent/context.h"
+#include "core/error.h"
+
+typedef struct {
+    const char *path;  /* the caller's, "-" for standard input: for messages */
+    const char *bytes; /* (n), nothing readable behind them */
+    size_t n;
+    void *map; /* what to unmap, or NULL */
+    size_t n_map;
+    char *owned; /* what to free, or NULL */
+} dis__input;
+
+/* DIS_EIO, DIS_EDATA (a damaged or unknown archive, a refused format), DIS_ELIMIT (unpacked it does not fit in memory).
+ * On failure there is nothing to close. `path` must outlive the input. */
+dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in);
+void dis__input_close(dis__input *in);
+
+/* The same over bytes that are already there and stay the caller's: for readers that are tested without files. Nothing
+ * is unpacked or refused. */
+dis__input dis__input_of_bytes(const char *path, const char *bytes, size_t n);
+
+#endif

@@ -1,0 +1,61 @@
+/* combiner.h: what a combination of views is, from the inside.
+ *
+ * One combination a file: its options struct, which begins with the field `weights`, its table of options, its run
+ * function and its row, which combiners.c lists. run() finds everything checked, views of weight 0 left out and weights
+ * summing to 1. */
+#ifndef DIS_LABELS_COMBINER_H
+#define DIS_LABELS_COMBINER_H
+#include "dissent/combine.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/pool.h"
+
+typedef struct {
+    dis_context *ctx;
+    size_t n_items, n_classes, n_views;
+    const double *const *p; /* n_views tables of (n_items, n_classes) */
+    const double *weight;   /* (n_views), positive, summing to 1 */
+    const void *options;    /* the combination's own struct */
+    double *out;            /* (n_items, n_classes); may be one of p */
+    double *temperature;    /* (n_views), to be filled where there are any; zeros */
+    bool *on_bound;         /* (n_views), likewise */
+    dis_combination *did;   /* objective and max_steps are to be filled; NaN and 0 */
+} dis__combine_args;
+
+typedef struct {
+    dis_combiner info;
+    size_t options_size;
+    dis_status (*run)(const dis__combine_args *args);
+} dis__combiner;
+
+const dis__combiner *dis__combiner_find(const char *name, size_t length);
+
+/* Weights of views, the first field of every options struct. */
+enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO };
+#define DIS_OPTION_WEIGHTS                                                                                            \
+    {                                                                                                                 \
+        .key = "weights", .kind = DIS_OPTION_REALS, .offset = 0, .fallback = "equal", .low = 0, .high = 1e100,        \
+        .choices = "equal|auto", .summary = "one weight a view, as in .2/.3/.5; auto: by how well they predict votes" \
+    }
+
+#define DIS_OPTION_CENTROID_TOLERANCE(type)                                                                    \
+    {                                                                                                          \
+        .key = "tolerance", .kind = DIS_OPTION_REAL, .offset = offsetof(type, tolerance), .fallback = "1e-12", \
+        .low = 1e-15, .high = 1, .summary = "largest error of a probability, relative to itself, that is left" \
+    }
+#define DIS_OPTION_CENTROID_STEPS(type)                                                                       \
+    {                                                                                                         \
+        .key = "steps", .kind = DIS_OPTION_INT, .offset = offsetof(type, steps), .fallback = "100", .low = 1, \
+        .high = 1e6, .summary = "Newton steps after which a slower, certain way is taken"                     \
+    }
+
+/* The weighted mean of n_views rows of n_classes at p[m] + at, into q. */
+static inline void dis__mean_row(const double *const *p, const double *weight, size_t n_views, size_t n_classes,
+                                 size_t at, double *q)
+{
+    for (size_t k = 0; k < n_classes; k++) q[k] = weight[0] * p[0][at + k];
+    for (size_t m = 1; m < n_views; m++)
+        for (size_t k = 0; k < n_classes; k++) q[k] += weight[m] * p[m][at + k];
+}
+
+#endif

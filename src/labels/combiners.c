@@ -1,0 +1,167 @@
+/* The table of combinations, in the order in which help shows them, and the checks that all of them share. A new
+ * combination is one file and one line here. */
+#include "labels/combiner.h"
+#include "core/spec.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const dis__combiner dis__combiner_average;
+extern const dis__combiner dis__combiner_centroid;
+extern const dis__combiner dis__combiner_temperature;
+extern const dis__combiner dis__combiner_hybrid;
+
+static const dis__combiner *const combiners[] = {
+    &dis__combiner_average,
+    &dis__combiner_centroid,
+    &dis__combiner_temperature,
+    &dis__combiner_hybrid,
+};
+
+const dis__combiner *dis__combiner_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof combiners / sizeof *combiners; i++)
+        if (strlen(combiners[i]->info.name) == length && memcmp(combiners[i]->info.name, name, length) == 0)
+            return combiners[i];
+    return NULL;
+}
+
+const dis_combiner *dis_combiner_at(size_t i)
+{
+    return i < sizeof combiners / sizeof *combiners ? &combiners[i]->info : NULL;
+}
+
+const dis_combiner *dis_combiner_find(const char *name)
+{
+    const dis__combiner *c = dis__combiner_find(name, strlen(name));
+    return c ? &c->info : NULL;
+}
+
+/* The row of a spec and its options, which begin with the weights; the caller frees them. */
+static dis_status parse(const char *spec, const dis__combiner **combiner, dis_reals **options)
+{
+    const dis__combiner *c = dis__combiner_find(spec, dis__spec_name(spec));
+    if (!c) {
+        char list[256] = "";
+        size_t used = 0;
+        for (size_t i = 0; dis_combiner_at(i) && used < sizeof list; i++)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", dis_combiner_at(i)->name);
+        return dis__fail(DIS_EUSAGE, "no combination \"%.*s\"; combinations are: %s", (int)dis__spec_name(spec), spec,
+                         list);
+    }
+    void *parsed;
+    DIS_TRY(dis__alloc_zeroed(&parsed, 1, c->options_size));
+    dis_status status =
+        dis__spec_parse("combination", spec, c->info.options, c->info.n_options, parsed, c->options_size);
+    dis_reals *weights = parsed;
+    double sum = 0;
+    for (size_t m = 0; m < weights->n; m++) sum += weights->value[m];
+    if (status == DIS_OK && weights->n && !(sum > 0))
+        status = dis__fail(DIS_EUSAGE, "combination %s: weights must not all be 0", c->info.name);
+    if (status != DIS_OK) {
+        dis__free(parsed);
+        return status;
+    }
+    *combiner = c;
+    *options = weights;
+    return DIS_OK;
+}
+
+dis_status dis_combiner_check(const char *spec)
+{
+    const dis__combiner *c;
+    dis_reals *options;
+    DIS_TRY(parse(spec, &c, &options));
+    dis__free(options);
+    return DIS_OK;
+}
+
+bool dis_combiner_wants_auto_weights(const char *spec)
+{
+    const dis__combiner *c;
+    dis_reals *options;
+    if (parse(spec, &c, &options) != DIS_OK) return false;
+    const bool wanted = options->n == 0 && options->word == DIS_WEIGHTS_AUTO;
+    dis__free(options);
+    return wanted;
+}
+
+/* weight (n_views): what the caller gave, else what the spec says, else equal; summing to 1. */
+static dis_status choose_weights(const dis_views *views, const dis__combiner *c, const dis_reals *given, double *weight)
+{
+    const size_t n = views->n_views;
+    if (!views->weight && given->n == 0 && given->word == DIS_WEIGHTS_AUTO)
+        return dis__fail(DIS_EUSAGE,
+                         "combination %s: weights=auto needs the votes: give weights, or use `dissent labels`",
+                         c->info.name);
+    if (!views->weight && given->n && given->n != n)
+        return dis__fail(DIS_EUSAGE, "combination %s: %zu weights for %zu views", c->info.name, given->n, n);
+    const double *from = views->weight ? views->weight : given->n ? given->value : NULL;
+    double most = 0, sum = 0;
+    for (size_t m = 0; m < n; m++) {
+        weight[m] = from ? from[m] : 1;
+        if (!(weight[m] >= 0 && weight[m] <= 1e300))
+            return dis__fail(DIS_EUSAGE, "combination %s: weight %zu is not a number from 0 to 1e300", c->info.name,
+                             m + 1);
+        most = weight[m] > most ? weight[m] : most;
+    }
+    if (!(most > 0)) return dis__fail(DIS_EUSAGE, "combination %s: weights must not all be 0", c->info.name);
+    for (size_t m = 0; m < n; m++) sum += weight[m] /= most;
+    for (size_t m = 0; m < n; m++) weight[m] /= sum;
+    return DIS_OK;
+}
+
+/* Runs the combination over the views that have weight. */
+static dis_status run(dis_context *ctx, const dis_views *views, const dis__combiner *c, const dis_reals *options,
+                      double *out, dis_combination *did)
+{
+    const double *p[DIS_MAX_VIEWS];
+    double weight[DIS_MAX_VIEWS], temperature[DIS_MAX_VIEWS] = {0};
+    bool on_bound[DIS_MAX_VIEWS] = {0};
+    *did = (dis_combination){.objective = NAN};
+    DIS_TRY(choose_weights(views, c, options, did->weight));
+    size_t n = 0;
+    for (size_t m = 0; m < views->n_views; m++) {
+        if (!(did->weight[m] > 0)) continue;
+        p[n] = views->p[m];
+        weight[n++] = did->weight[m];
+    }
+    const dis__combine_args args = {.ctx = ctx,
+                                    .n_items = views->n_items,
+                                    .n_classes = views->n_classes,
+                                    .n_views = n,
+                                    .p = p,
+                                    .weight = weight,
+                                    .options = options,
+                                    .out = out,
+                                    .temperature = temperature,
+                                    .on_bound = on_bound,
+                                    .did = did};
+    DIS_TRY(c->run(&args));
+    n = 0;
+    for (size_t m = 0; m < views->n_views; m++) {
+        if (!(did->weight[m] > 0)) continue;
+        did->temperature[m] = temperature[n];
+        did->on_bound[m] = on_bound[n++];
+    }
+    return DIS_OK;
+}
+
+dis_status dis_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out, dis_combination *did)
+{
+    const dis__combiner *c;
+    dis_reals *options;
+    DIS_TRY(parse(spec, &c, &options));
+    dis_combination done;
+    dis_status status;
+    if (views->n_views < 1)
+        status = dis__fail(DIS_EUSAGE, "combination %s: there is no view to combine", c->info.name);
+    else if (views->n_views > DIS_MAX_VIEWS)
+        status = dis__fail(DIS_EUSAGE, "combination %s: %zu views; at most %d are possible", c->info.name,
+                           views->n_views, DIS_MAX_VIEWS);
+    else
+        status = run(ctx, views, c, options, out, &done);
+    dis__free(options);
+    if (status == DIS_OK && did) *did = done;
+    return status;
+}

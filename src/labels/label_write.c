@@ -1,0 +1,236 @@
+/* Label files as text: CSV and TSV `task,label,entropy,p:CLASS,...`, JSONL {"task", "label", "p": {class: x}}.
+ *
+ * Rows are formatted in blocks by all threads and written in order. While the blocks of one round are formatted, one
+ * thread writes those of the round before: two rounds of blocks, some 4 MiB at K = 4, is all the memory it takes. What
+ * a block holds depends on the data alone, so any number of threads writes the same bytes. Cost: O(items * classes),
+ * about 50 ns a number and a logarithm for each that is not 0. */
+#include "labels/label_files.h"
+#include "core/memory.h"
+#include "core/number.h"
+#include "core/pool.h"
+#include "io/format_name.h"
+#include "io/outfile.h"
+#include "io/text_write.h"
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 1 << 17, ROUND = 16 };
+
+typedef struct {
+    char *bytes;
+    size_t used, capacity;
+} block;
+
+typedef struct writing {
+    const dis_labels_view *labels;
+    char delimiter;
+    dis__out *out;
+    /* One row at `at`; room is there. NULL: its numbers are not finite. */
+    char *(*row)(const struct writing *w, char *at, size_t i);
+    char *class_text;      /* names of the classes as they are written, one behind the other */
+    uint64_t *class_start; /* (n_classes + 1) */
+    size_t row_bytes;      /* most bytes of a row, its task apart */
+    size_t n_rows;         /* of a block */
+    size_t n_blocks;
+    block slot[2][ROUND]; /* of the round at hand and of the one before */
+    size_t round;
+} writing;
+
+static char *put(char *at, const char *text, size_t n)
+{
+    memcpy(at, text, n);
+    return at + n;
+}
+
+static char *put_class(const writing *w, char *at, size_t k)
+{
+    return put(at, w->class_text + w->class_start[k], (size_t)(w->class_start[k + 1] - w->class_start[k]));
+}
+
+static bool all_finite(const double *p, size_t n)
+{
+    double sum = 0; /* of zeros unless one is infinite or NaN */
+    for (size_t k = 0; k < n; k++) sum += p[k] * 0;
+    return sum == 0;
+}
+
+static char *delimited_row(const writing *w, char *at, size_t i)
+{
+    const size_t n_classes = w->labels->n_classes;
+    const double *p = w->labels->p + i * n_classes;
+    if (!all_finite(p, n_classes)) return NULL;
+    size_t n;
+    const char *task = dis_names_get(w->labels->tasks, i, &n);
+    at = dis__put_field(at, task, n, w->delimiter);
+    *at++ = w->delimiter;
+    at = put_class(w, at, dis_argmax(p, n_classes));
+    *at++ = w->delimiter;
+    at += dis__format_real(dis_entropy(p, n_classes), at);
+    for (size_t k = 0; k < n_classes; k++) {
+        *at++ = w->delimiter;
+        at += dis__format_real(p[k], at);
+    }
+    *at++ = '\n';
+    return at;
+}
+
+static char *jsonl_row(const writing *w, char *at, size_t i)
+{
+    const size_t n_classes = w->labels->n_classes;
+    const double *p = w->labels->p + i * n_classes;
+    if (!all_finite(p, n_classes)) return NULL;
+    size_t n;
+    const char *task = dis_names_get(w->labels->tasks, i, &n);
+    at = put(at, "{\"task\":", 8);
+    at = dis__put_string(at, task, n);
+    at = put(at, ",\"label\":", 9);
+    at = put_class(w, at, dis_argmax(p, n_classes));
+    at = put(at, ",\"p\":", 5);
+    for (size_t k = 0; k < n_classes; k++) {
+        *at++ = k ? ',' : '{';
+        at = put_class(w, at, k);
+        *at++ = ':';
+        at += dis__format_real(p[k], at);
+    }
+    return put(at, "}}\n", 3);
+}
+
+static dis_status format_block(const writing *w, size_t b, block *to)
+{
+    const size_t n_items = w->labels->n_items;
+    const size_t first = b * w->n_rows, last = n_items - first < w->n_rows ? n_items : first + w->n_rows;
+    to->used = 0;
+    for (size_t i = first; i < last; i++) {
+        size_t n;
+        dis_names_get(w->labels->tasks, i, &n);
+        const size_t need = dis__size(n, 6, to->used + w->row_bytes);
+        DIS_TRY(dis__reserve(&to->bytes, &to->capacity, to->used, need, 1));
+        const char *end = w->row(w, to->bytes + to->used, i);
+        if (!end)
+            return dis__fail(DIS_EDATA, "the labels of task \"%.200s\" are not all finite numbers",
+                             dis_names_get(w->labels->tasks, i, NULL));
+        to->used = (size_t)(end - to->bytes);
+    }
+    return DIS_OK;
+}
+
+/* Blocks of round r in the file, or nothing for r = -1. */
+static dis_status write_round(writing *w, size_t r)
+{
+    for (size_t b = r * ROUND; b < (r + 1) * ROUND && b < w->n_blocks; b++)
+        DIS_TRY(dis__out_write(w->out, w->slot[r & 1][b % ROUND].bytes, w->slot[r & 1][b % ROUND].used));
+    return DIS_OK;
+}
+
+/* Job 0 writes the round before, the others format a block each. */
+static dis_status job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    writing *w = arg;
+    if (j == 0) return w->round ? write_round(w, w->round - 1) : DIS_OK;
+    return format_block(w, w->round * ROUND + j - 1, &w->slot[w->round & 1][j - 1]);
+}
+
+static dis_status write_rows(dis_context *ctx, writing *w)
+{
+    const size_t n_rounds = (w->n_blocks + ROUND - 1) / ROUND;
+    for (w->round = 0; w->round < n_rounds; w->round++) {
+        const size_t left = w->n_blocks - w->round * ROUND;
+        DIS_TRY(dis__run_jobs(ctx, 1 + (left < ROUND ? left : ROUND), job, w));
+        dis__progress(ctx, "writing labels", (double)(w->round + 1) / (double)n_rounds);
+    }
+    return n_rounds ? write_round(w, n_rounds - 1) : DIS_OK;
+}
+
+/* Renders the class names once and works out how large things are. */
+static dis_status prepare(writing *w)
+{
+    const dis_names *classes = w->labels->classes;
+    const size_t n_classes = w->labels->n_classes;
+    size_t total = 0, longest = 0;
+    for (size_t k = 0; k < n_classes; k++) {
+        size_t n;
+        dis_names_get(classes, k, &n);
+        total = dis__size(n, 6, total + 2);
+        longest = n > longest ? n : longest;
+    }
+    DIS_TRY(dis__alloc_array(&w->class_text, total, 1));
+    DIS_TRY(dis__alloc_array(&w->class_start, n_classes + 1, sizeof *w->class_start));
+    char *at = w->class_text;
+    for (size_t k = 0; k < n_classes; k++) {
+        size_t n;
+        const char *name = dis_names_get(classes, k, &n);
+        w->class_start[k] = (uint64_t)(at - w->class_text);
+        at = w->delimiter ? dis__put_field(at, name, n, w->delimiter) : dis__put_string(at, name, n);
+    }
+    w->class_start[n_classes] = (uint64_t)(at - w->class_text);
+    w->row_bytes =
+        64 + 6 * longest + (n_classes + 1) * (DIS_REAL_TEXT + 2) + (w->delimiter ? 0 : (size_t)(at - w->class_text));
+    w->n_rows = BLOCK_BYTES / (24 * n_classes + 48);
+    if (w->n_rows == 0) w->n_rows = 1;
+    w->n_blocks = (w->labels->n_items + w->n_rows - 1) / w->n_rows;
+    return DIS_OK;
+}
+
+static dis_status write_header(const writing *w)
+{
+    char start[] = "task,label,entropy";
+    for (char *c = start; *c; c++)
+        if (*c == ',') *c = w->delimiter;
+    DIS_TRY(dis__out_write(w->out, start, strlen(start)));
+    char *field = NULL;
+    size_t capacity = 0;
+    dis_status status = DIS_OK;
+    for (size_t k = 0; k < w->labels->n_classes && status == DIS_OK; k++) {
+        size_t n;
+        const char *name = dis_names_get(w->labels->classes, k, &n);
+        /* the plain "p:CLASS" first, its field behind it */
+        status = dis__reserve(&field, &capacity, 0, dis__size(n, 3, 16), 1);
+        if (status != DIS_OK) break;
+        memcpy(field, "p:", 2);
+        memcpy(field + 2, name, n);
+        char *out = field + n + 2;
+        *out = w->delimiter;
+        const char *end = dis__put_field(out + 1, field, n + 2, w->delimiter);
+        status = dis__out_write(w->out, out, (size_t)(end - out));
+    }
+    dis__free(field);
+    return status != DIS_OK ? status : dis__out_write(w->out, "\n", 1);
+}
+
+static dis_status write_text(dis_context *ctx, writing *w, const char *path)
+{
+    dis_status status;
+    DIS_TRY_GOTO(status, prepare(w), end);
+    DIS_TRY_GOTO(status, dis__out_open(path, &w->out), end);
+    status = w->delimiter ? write_header(w) : DIS_OK;
+    if (status == DIS_OK) status = write_rows(ctx, w);
+    status = dis__out_finish(w->out, status);
+end:
+    for (size_t i = 0; i < 2 * ROUND; i++) dis__free(w->slot[i / ROUND][i % ROUND].bytes);
+    dis__free(w->class_text);
+    dis__free(w->class_start);
+    return status;
+}
+
+dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *labels, const char *path, const char *format)
+{
+    static const struct {
+        const char *name;
+        char delimiter;
+        char *(*row)(const writing *w, char *at, size_t i);
+    } texts[] = {{"csv", ',', delimited_row}, {"tsv", '\t', delimited_row}, {"jsonl", '\0', jsonl_row}};
+    const char *name;
+    DIS_TRY(dis__format_name(format, path, "csv|tsv|jsonl|npy", &name));
+    DIS_TRY(dis__refuse_compressed_name(path));
+    if (labels->n_classes == 0) return dis__fail(DIS_EUSAGE, "labels without classes cannot be written");
+    if (dis_names_count(labels->tasks) != labels->n_items || dis_names_count(labels->classes) != labels->n_classes)
+        return dis__fail(DIS_EUSAGE, "labels of %zu items and %zu classes with %zu and %zu names", labels->n_items,
+                         labels->n_classes, dis_names_count(labels->tasks), dis_names_count(labels->classes));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(texts[i].name, name) == 0) {
+            writing w = {.labels = labels, .delimiter = texts[i].delimiter, .row = texts[i].row};
+            return write_text(ctx, &w, path);
+        }
+    return dis__labels_write_npy(labels, path);
+}

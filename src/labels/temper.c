@@ -1,0 +1,196 @@
+/* Temperatures of the views (MULTI-VIEW eq. 5-6): one T_m a view, softmax(log p_m / T_m), chosen to minimise
+ *
+ *     f(T) = (sum_{a < b} w_a w_b mean_i JSD(a_i, b_i)) / (sum_{a < b} w_a w_b) + lambda * sum_m T_m^2,    T_m >=
+ * bound,
+ *
+ * with log p floored at -15. Eq. 6 read literally leaves one T free and depends on the order of views; this is what its
+ * released code computes. Without a bound the minimum lies at T -> 0, all views one-hot, which is the opposite of what
+ * is meant.
+ *
+ * The search is BFGS with bounds: coordinates that sit on a bound and would leave the box are held, the inverse Hessian
+ * works on the others, and a step that is cut back to the box must still lower f enough (Armijo; Bertsekas 1982). It
+ * stops when no projected derivative is above 1e-10.
+ *
+ * Cost: a pass over the items an evaluation, n_views^2 / 2 * n_classes logarithms an item; some 10 evaluations. */
+#include "labels/temper.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST_STEPS = 200, MOST_HALVINGS = 40 };
+#define MOST_TEMPERATURE 1000.0
+#define FLAT             1e-10
+
+typedef struct {
+    const dis__combine_args *args;
+    double lambda;
+    const double *temperature; /* (n_views), at which a pass evaluates */
+    size_t n_jobs, n_scratch;
+    double *scratch; /* (threads, n_scratch) */
+    double *sums;    /* (n_jobs, 1 + n_views): each job's part of f and its derivatives */
+} score_work;
+
+static dis_status score_job(void *arg, size_t j, int thread)
+{
+    const score_work *w = arg;
+    const size_t n_items = w->args->n_items;
+    double *sums = w->sums + j * (1 + w->args->n_views);
+    sums[0] = DIS_KERNEL_PICK(dis__temper_score)(w->args, w->temperature, dis__job_first(n_items, w->n_jobs, j),
+                                                 dis__job_first(n_items, w->n_jobs, j + 1),
+                                                 w->scratch + (size_t)thread * w->n_scratch, sums + 1);
+    return DIS_OK;
+}
+
+/* f and its derivatives (n_views) at T. */
+static dis_status score(score_work *w, const double *temperature, double *value, double *gradient)
+{
+    const dis__combine_args *a = w->args;
+    double pairs = 0;
+    for (size_t i = 0; i < a->n_views; i++)
+        for (size_t j = i + 1; j < a->n_views; j++) pairs += a->weight[i] * a->weight[j];
+    const double scale = pairs > 0 && a->n_items > 0 ? 1 / (pairs * (double)a->n_items) : 0;
+    w->temperature = temperature;
+    DIS_TRY(dis__run_jobs(a->ctx, w->n_jobs, score_job, w));
+    *value = 0;
+    memset(gradient, 0, a->n_views * sizeof *gradient);
+    for (size_t j = 0; j < w->n_jobs; j++) {
+        const double *sums = w->sums + j * (1 + a->n_views);
+        *value += scale * sums[0];
+        for (size_t m = 0; m < a->n_views; m++) gradient[m] += scale * sums[1 + m];
+    }
+    for (size_t m = 0; m < a->n_views; m++) {
+        *value += w->lambda * temperature[m] * temperature[m];
+        gradient[m] += 2 * w->lambda * temperature[m];
+    }
+    return DIS_OK;
+}
+
+typedef struct {
+    size_t n;
+    double low, high;
+    double x[DIS_MAX_VIEWS], gradient[DIS_MAX_VIEWS], value;
+    double inverse[DIS_MAX_VIEWS][DIS_MAX_VIEWS]; /* of the Hessian, as far as it is known */
+} search;
+
+static bool is_held(const search *s, size_t i)
+{
+    return (s->x[i] <= s->low && s->gradient[i] > 0) || (s->x[i] >= s->high && s->gradient[i] < 0);
+}
+
+static void forget(search *s, double scale)
+{
+    memset(s->inverse, 0, sizeof s->inverse);
+    for (size_t i = 0; i < s->n; i++) s->inverse[i][i] = scale;
+}
+
+/* Where to go from s->x; false when all free derivatives are flat. */
+static bool direction(search *s, double *d)
+{
+    double largest = 0, downhill = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (!is_held(s, i)) largest = fmax(largest, fabs(s->gradient[i]));
+    if (!(largest > FLAT)) return false;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        downhill = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            d[i] = 0;
+            if (is_held(s, i)) continue;
+            for (size_t j = 0; j < s->n; j++)
+                if (!is_held(s, j)) d[i] -= s->inverse[i][j] * s->gradient[j];
+            downhill += d[i] * s->gradient[i];
+        }
+        if (downhill < 0) break;
+        forget(s, .1 / largest); /* a first step of a tenth */
+    }
+    return downhill < 0;
+}
+
+static void learn(search *s, const double *step, const double *change)
+{
+    double curvature = 0, size = 0, v[DIS_MAX_VIEWS];
+    for (size_t i = 0; i < s->n; i++) {
+        curvature += step[i] * change[i];
+        size += change[i] * change[i];
+    }
+    if (!(curvature > 1e-12 * size)) return;
+    double vy = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        v[i] = 0;
+        for (size_t j = 0; j < s->n; j++) v[i] += s->inverse[i][j] * change[j];
+        vy += v[i] * change[i];
+    }
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t j = 0; j < s->n; j++)
+            s->inverse[i][j] +=
+                (1 + vy / curvature) * step[i] * step[j] / curvature - (v[i] * step[j] + step[i] * v[j]) / curvature;
+}
+
+/* One step of the search; *moved is false when there is nothing left to gain. */
+static dis_status advance(score_work *w, search *s, bool *moved)
+{
+    double d[DIS_MAX_VIEWS], x[DIS_MAX_VIEWS], gradient[DIS_MAX_VIEWS], step[DIS_MAX_VIEWS], value;
+    *moved = false;
+    if (!direction(s, d)) return DIS_OK;
+    double length = 1;
+    for (int halving = 0; halving < MOST_HALVINGS; halving++, length /= 2) {
+        double expected = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            x[i] = fmin(fmax(s->x[i] + length * d[i], s->low), s->high);
+            step[i] = x[i] - s->x[i];
+            expected += step[i] * s->gradient[i];
+        }
+        if (!(expected < 0)) continue;
+        DIS_TRY(score(w, x, &value, gradient));
+        if (!(value <= s->value + 1e-4 * expected)) continue;
+        double change[DIS_MAX_VIEWS];
+        for (size_t i = 0; i < s->n; i++) change[i] = gradient[i] - s->gradient[i];
+        learn(s, step, change);
+        memcpy(s->x, x, s->n * sizeof *x);
+        memcpy(s->gradient, gradient, s->n * sizeof *gradient);
+        s->value = value;
+        *moved = true;
+        return DIS_OK;
+    }
+    return DIS_OK;
+}
+
+static dis_status choose(score_work *w, const dis__temper_options *o)
+{
+    const dis__combine_args *a = w->args;
+    search s = {.n = a->n_views, .low = o->bound, .high = MOST_TEMPERATURE};
+    const double start = o->fixed > 0 ? o->fixed : fmax(o->start, o->bound);
+    for (size_t m = 0; m < s.n; m++) s.x[m] = start;
+    forget(&s, 0); /* an empty matrix gives no direction: the first one will be the steepest */
+    DIS_TRY(score(w, s.x, &s.value, s.gradient));
+    bool moved = !(o->fixed > 0);
+    int n_steps = 0;
+    while (moved && n_steps < MOST_STEPS) {
+        DIS_TRY(advance(w, &s, &moved));
+        n_steps += moved;
+    }
+    for (size_t m = 0; m < s.n; m++) {
+        a->temperature[m] = s.x[m];
+        a->on_bound[m] = !(o->fixed > 0) && s.x[m] <= s.low;
+    }
+    a->did->objective = s.value;
+    a->did->max_steps = n_steps;
+    return DIS_OK;
+}
+
+dis_status dis__temper_choose(const dis__combine_args *args, const dis__temper_options *options)
+{
+    score_work w = {
+        .args = args,
+        .lambda = options->lambda,
+        .n_jobs = dis__n_jobs(args->n_items, 1 + 4096 / (args->n_classes * args->n_views), 64),
+        .n_scratch = dis__temper_scratch(args->n_views, args->n_classes),
+    };
+    const size_t threads = (size_t)dis_context_threads(args->ctx);
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, threads, dis__size(w.n_scratch, sizeof *w.scratch, 0)), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&w.sums, w.n_jobs, (1 + args->n_views) * sizeof *w.sums), end);
+    status = choose(&w, options);
+end:
+    dis__free(w.scratch);
+    dis__free(w.sums);
+    return status;
+}

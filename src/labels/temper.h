@@ -1,0 +1,58 @@
+/* temper.h: views sharpened or flattened by one temperature each, shared by temperature and hybrid. */
+#ifndef DIS_LABELS_TEMPER_H
+#define DIS_LABELS_TEMPER_H
+#include "labels/combiner.h"
+#include "core/kernel.h"
+
+/* The fields of an options struct that choose the temperatures. */
+typedef struct {
+    double lambda, bound, start, fixed;
+} dis__temper_options;
+
+#define DIS_OPTIONS_TEMPER(type)                                                                                  \
+    {.key = "lambda",                                                                                             \
+     .kind = DIS_OPTION_REAL,                                                                                     \
+     .offset = offsetof(type, temper.lambda),                                                                     \
+     .fallback = "1e-3",                                                                                          \
+     .low = 0,                                                                                                    \
+     .high = 1e6,                                                                                                 \
+     .summary = "weight of the sum of squared temperatures"},                                                     \
+        {.key = "bound",                                                                                          \
+         .kind = DIS_OPTION_REAL,                                                                                 \
+         .offset = offsetof(type, temper.bound),                                                                  \
+         .fallback = "1",                                                                                         \
+         .low = .01,                                                                                              \
+         .high = 100,                                                                                             \
+         .summary = "smallest temperature"},                                                                      \
+        {.key = "start",                                                                                          \
+         .kind = DIS_OPTION_REAL,                                                                                 \
+         .offset = offsetof(type, temper.start),                                                                  \
+         .fallback = "1.5",                                                                                       \
+         .low = .01,                                                                                              \
+         .high = 100,                                                                                             \
+         .summary = "temperature from which the search starts"},                                                  \
+    {                                                                                                             \
+        .key = "fixed", .kind = DIS_OPTION_REAL, .offset = offsetof(type, temper.fixed), .low = .01, .high = 100, \
+        .summary = "this temperature for every view, without a search"                                            \
+    }
+
+/* Temperatures of all views into args->temperature, with on_bound, the objective and the steps taken. */
+dis_status dis__temper_choose(const dis__combine_args *args, const dis__temper_options *options);
+
+/* Pairs of views: the sum over items first .. last - 1 of sum_{a < b} w_a w_b JSD(a, b) at temperatures T, and its
+ * derivatives by T (n_views). scratch: dis__temper_scratch numbers. (temper_kernel.c) */
+DIS_KERNEL_DECLARE(double, dis__temper_score,
+                   (const dis__combine_args *args, const double *temperature, size_t first, size_t last,
+                    double *scratch, double *gradient));
+/* softmax(log p / T) of n rows at p, to out, which may be p. */
+DIS_KERNEL_DECLARE(void, dis__temper_rows,
+                   (const double *p, double temperature, size_t n_classes, size_t n, double *scratch, double *out));
+
+static inline size_t dis__temper_scratch(size_t n_views, size_t n_classes)
+{
+    return dis__size(dis__size(n_views, n_classes, 2), 3 * 8, 0);
+}
+
+#define DIS_LOG_FLOOR (-15.0) /* of log p, as in the released code of MULTI-VIEW */
+
+#endif

@@ -1,0 +1,108 @@
+/* The inner loops of tempering, DIS_LANES items side by side.
+ *
+ * With l = max(log p, -15), a = softmax(l / T), m = (a + b) / 2:
+ *
+ *     JSD(a, b) = sum_k a_k (log a_k - log m_k) / 2 + b_k (log b_k - log m_k) / 2
+ *     dJSD / dT_a = sum_k (log a_k - log m_k) / 2 * da_k/dT_a,    da_k/dT = -a_k (l_k - sum_j a_j l_j) / T^2
+ *
+ * log a comes with the softmax for free, so a pair costs one logarithm a class. */
+#include "labels/temper.h"
+#include "core/vmath.h"
+
+typedef dis__vec vec;
+typedef dis__ivec mask;
+
+/* One view's rows, (n_classes) each. */
+typedef struct {
+    vec *a, *log_a, *slope; /* softmax, its logarithm, da/dT */
+} tempered;
+
+static void temper(const double *p, const size_t *at, size_t n_classes, double temperature, const tempered *t)
+{
+    const double inverse = 1 / temperature;
+    vec most = dis__vset(DIS_LOG_FLOOR), sum = {0}, mean = {0};
+    for (size_t k = 0; k < n_classes; k++) {
+        vec x;
+        for (int lane = 0; lane < DIS_LANES; lane++) x[lane] = p[at[lane] + k];
+        t->slope[k] = dis__vmax(dis__vlog(x), dis__vset(DIS_LOG_FLOOR));
+        most = dis__vmax(most, t->slope[k]);
+    }
+    for (size_t k = 0; k < n_classes; k++) {
+        t->log_a[k] = (t->slope[k] - most) * inverse;
+        t->a[k] = dis__vexp(t->log_a[k]);
+        sum += t->a[k];
+    }
+    const vec log_sum = dis__vlog(sum), scale = 1 / sum;
+    for (size_t k = 0; k < n_classes; k++) {
+        t->a[k] *= scale;
+        t->log_a[k] -= log_sum;
+        mean += t->a[k] * t->slope[k];
+    }
+    for (size_t k = 0; k < n_classes; k++) t->slope[k] = t->a[k] * (mean - t->slope[k]) * (inverse * inverse);
+}
+
+static vec pair(const tempered *a, const tempered *b, size_t n_classes, vec *by_a, vec *by_b)
+{
+    vec jsd = {0}, to_a = {0}, to_b = {0};
+    for (size_t k = 0; k < n_classes; k++) {
+        const vec middle = (a->a[k] + b->a[k]) * .5;
+        const vec log_m = dis__vlog(dis__vmax(middle, dis__vset(0x1p-1000))); /* both 0: both terms are 0 */
+        const vec from_a = a->log_a[k] - log_m, from_b = b->log_a[k] - log_m;
+        jsd += a->a[k] * from_a + b->a[k] * from_b;
+        to_a += from_a * a->slope[k];
+        to_b += from_b * b->slope[k];
+    }
+    *by_a = .5 * to_a;
+    *by_b = .5 * to_b;
+    return .5 * jsd;
+}
+
+static double lanes_sum(vec x, size_t many)
+{
+    double sum = 0;
+    for (size_t lane = 0; lane < many; lane++) sum += x[lane];
+    return sum;
+}
+
+double DIS_KERNEL(dis__temper_score)(const dis__combine_args *args, const double *temperature, size_t first,
+                                     size_t last, double *scratch, double *gradient)
+{
+    const size_t n_classes = args->n_classes, n_views = args->n_views;
+    tempered t[DIS_MAX_VIEWS];
+    for (size_t m = 0; m < n_views; m++) {
+        vec *own = (vec *)scratch + m * 3 * n_classes;
+        t[m] = (tempered){own, own + n_classes, own + 2 * n_classes};
+        gradient[m] = 0;
+    }
+    double value = 0;
+    for (size_t i = first; i < last; i += DIS_LANES) {
+        const size_t many = last - i < DIS_LANES ? last - i : DIS_LANES;
+        size_t at[DIS_LANES];
+        for (size_t lane = 0; lane < DIS_LANES; lane++) at[lane] = (i + (lane < many ? lane : 0)) * n_classes;
+        for (size_t m = 0; m < n_views; m++) temper(args->p[m], at, n_classes, temperature[m], &t[m]);
+        for (size_t a = 0; a < n_views; a++)
+            for (size_t b = a + 1; b < n_views; b++) {
+                vec by_a, by_b;
+                const double weight = args->weight[a] * args->weight[b];
+                value += weight * lanes_sum(pair(&t[a], &t[b], n_classes, &by_a, &by_b), many);
+                gradient[a] += weight * lanes_sum(by_a, many);
+                gradient[b] += weight * lanes_sum(by_b, many);
+            }
+    }
+    return value;
+}
+
+void DIS_KERNEL(dis__temper_rows)(const double *p, double temperature, size_t n_classes, size_t n, double *scratch,
+                                  double *out)
+{
+    vec *own = (vec *)scratch;
+    const tempered t = {own, own + n_classes, own + 2 * n_classes};
+    for (size_t i = 0; i < n; i += DIS_LANES) {
+        const size_t many = n - i < DIS_LANES ? n - i : DIS_LANES;
+        size_t at[DIS_LANES];
+        for (size_t lane = 0; lane < DIS_LANES; lane++) at[lane] = (i + (lane < many ? lane : 0)) * n_classes;
+        temper(p, at, n_classes, temperature, &t);
+        for (size_t lane = 0; lane < many; lane++)
+            for (size_t k = 0; k < n_classes; k++) out[at[lane] + k] = t.a[k][lane];
+    }
+}
