@@ -4,19 +4,27 @@
 #include "labels/label_files.h"
 #include "labels/label_table.h"
 #include "core/memory.h"
+#include "core/name_index.h"
 #include "core/names_build.h"
+#include "core/pool.h"
+#include "core/utf8.h"
+#include "dissent/votes.h"
+#include "io/input.h"
 #include "io/npy.h"
 #include "io/outfile.h"
+#include <float.h>
 #include <string.h>
 #include <strings.h>
 
 static const char *const suffixes[] = {".tasks.txt", ".classes.txt"};
 
-/* NAME.npy to NAME.tasks.txt and the like. */
+/* NAME.npy (or NAME.npy.gz) to NAME.tasks.txt and the like. */
 static dis_status beside(const char *path, const char *suffix, char **out)
 {
     size_t n = strlen(path);
-    if (n > 4 && strcasecmp(path + n - 4, ".npy") == 0) n -= 4;
+    if (n > 3 && strcasecmp(path + n - 3, ".gz") == 0) n -= 3;
+    if (n > 4 && strncasecmp(path + n - 4, ".zst", 4) == 0) n -= 4;
+    if (n > 4 && strncasecmp(path + n - 4, ".npy", 4) == 0) n -= 4;
     char *name;
     DIS_TRY(dis__alloc_array(&name, n + strlen(suffix) + 1, 1));
     memcpy(name, path, n);
@@ -75,4 +83,110 @@ dis_status dis__labels_write_npy(const dis_labels_view *labels, const char *path
     if (status == DIS_OK)
         status = dis__out_write(outs[2], labels->p, labels->n_items * labels->n_classes * sizeof *labels->p);
     return dis__out_finish_all(outs, 3, status);
+}
+
+/* Names of a file, one a line. */
+static dis_status read_names(dis_context *ctx, const char *path, dis_names **out)
+{
+    dis__input input;
+    DIS_TRY(dis__input_open(ctx, path, &input));
+    const char *begin = input.bytes, *end = begin + input.n;
+    char *bytes = NULL;
+    uint64_t *start = NULL;
+    size_t n = 0;
+    uint64_t used = 0;
+    dis_status status = DIS_OK;
+    const size_t valid = dis__utf8_check(begin, input.n);
+    if (valid < input.n || (input.n && memchr(begin, 0, input.n)))
+        DIS_TRY_GOTO(status, dis__fail_at(DIS_EDATA, path, 0, 0, "not text in UTF-8, or text with a NUL byte"), end);
+    for (const char *at = begin; at < end; n++) {
+        const char *lf = memchr(at, '\n', (size_t)(end - at));
+        at = lf ? lf + 1 : end;
+    }
+    DIS_TRY_GOTO(status, dis__alloc_array(&bytes, dis__size(input.n, 1, n), 1), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&start, n + 1, sizeof *start), end);
+    n = 0;
+    for (const char *at = begin; at < end; n++) {
+        const char *lf = memchr(at, '\n', (size_t)(end - at)), *stop = lf ? lf : end;
+        size_t length = (size_t)(stop - at);
+        if (length && at[length - 1] == '\r') length--;
+        if (length == 0 || length > DIS_MAX_ID || memchr(at, '\r', length))
+            DIS_TRY_GOTO(status,
+                         dis__fail_at(DIS_EDATA, path, n + 1, 0, "an empty name, one above 64 KiB, or a lone CR"), end);
+        memcpy(bytes + used, at, length);
+        start[n] = used;
+        used += length;
+        bytes[used++] = 0;
+        at = lf ? lf + 1 : end;
+    }
+    start[n] = used;
+    DIS_TRY_GOTO(status, dis__names_adopt(bytes, start, n, out), end);
+    bytes = NULL;
+    start = NULL;
+end:
+    dis__free(bytes);
+    dis__free(start);
+    dis__input_close(&input);
+    return status;
+}
+
+/* The list beside `path`: n names, all different. */
+static dis_status read_list(dis_context *ctx, const char *path, const char *suffix, size_t n, const char *what,
+                            dis_names **out)
+{
+    char *name;
+    DIS_TRY(beside(path, suffix, &name));
+    dis_status status = read_names(ctx, name, out);
+    dis__name_index index = {0};
+    size_t twice = SIZE_MAX;
+    if (status == DIS_OK && dis_names_count(*out) != n)
+        status =
+            dis__fail_at(DIS_EDATA, name, 0, 0, "%zu names for the %zu %s of %s", dis_names_count(*out), n, what, path);
+    if (status == DIS_OK) status = dis__name_index_build(*out, &index, &twice);
+    if (status == DIS_OK && twice != SIZE_MAX)
+        status = dis__fail_at(DIS_EDATA, name, twice + 1, 0, "\"%.200s\" for the second time",
+                              dis_names_get(*out, twice, NULL));
+    dis__name_index_free(&index);
+    dis__free(name);
+    return status;
+}
+
+static dis_status read_table(dis_context *ctx, const char *path, const dis_labels_read_options *options,
+                             const dis__npy *a, dis_labels *labels)
+{
+    if (a->n_dims != 2 || a->n == 0) return dis__fail_at(DIS_EDATA, path, 0, 0, "not a table of items by classes");
+    if (a->dim[1] > DIS_MAX_CLASSES)
+        return dis__fail_at(DIS_ELIMIT, path, 0, 0, "%zu classes; at most %u are possible", a->dim[1], DIS_MAX_CLASSES);
+    DIS_TRY(read_list(ctx, path, suffixes[0], a->dim[0], "items", &labels->tasks));
+    DIS_TRY(read_list(ctx, path, suffixes[1], a->dim[1], "classes", &labels->classes));
+    labels->n_items = a->dim[0];
+    labels->n_classes = a->dim[1];
+    DIS_TRY(dis__check_memory(ctx, dis__size(a->n, sizeof *labels->p, 0), "the table of labels"));
+    DIS_TRY(dis__alloc_array(&labels->p, a->n, sizeof *labels->p));
+    dis__npy_reals(a, 0, a->n, labels->p);
+    for (size_t i = 0; i < labels->n_items; i++) {
+        double *p = labels->p + i * labels->n_classes;
+        for (size_t k = 0; k < labels->n_classes; k++)
+            if (!(p[k] >= 0 && p[k] <= DBL_MAX))
+                return dis__fail_at(DIS_EDATA, path, 0, 0, "row %zu holds %g, which is no probability", i, p[k]);
+        dis__row_sum sum;
+        if (!dis__labels_check_sum(p, labels->n_classes, options->renormalise, &labels->renormalised, &sum))
+            return dis__fail_at(DIS_EDATA, path, 0, 0, "row %zu: %s", i, sum.problem);
+    }
+    return DIS_OK;
+}
+
+dis_status dis__labels_read_npy(dis_context *ctx, const char *path, const dis_labels_read_options *options,
+                                dis_labels *labels)
+{
+    if (strcmp(path, "-") == 0)
+        return dis__fail(DIS_EUSAGE,
+                         "npy comes with lists of tasks and classes beside it and cannot come from standard input");
+    dis__input input;
+    DIS_TRY(dis__input_open(ctx, path, &input));
+    dis__npy a;
+    dis_status status = dis__npy_open(path, input.bytes, input.n, &a);
+    if (status == DIS_OK) status = read_table(ctx, path, options, &a, labels);
+    dis__input_close(&input);
+    return status;
 }

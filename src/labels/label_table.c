@@ -1,7 +1,12 @@
 /* Tables of soft labels: their life, aligning one with another, and what is asked of a single row. */
 #include "labels/label_table.h"
 #include "core/memory.h"
+#include "core/name_index.h"
+#include "core/names_build.h"
+#include "core/pool.h"
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 void dis_labels_destroy(dis_labels *labels)
 {
@@ -26,26 +31,102 @@ uint64_t dis_labels_renormalised(const dis_labels *labels)
     return labels->renormalised;
 }
 
-dis_status dis__labels_check_row(double *p, size_t n_classes, bool renormalise, dis__row_place place,
-                                 uint64_t *renormalised)
+bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64_t *renormalised, dis__row_sum *why)
 {
     double sum = 0;
-    for (size_t k = 0; k < n_classes; k++) {
-        if (!isfinite(p[k]) || p[k] < 0)
-            return dis__fail_at(DIS_EDATA, place.file, place.line, 0,
-                                "a probability of %g; it must be a finite number from 0 up", p[k]);
-        sum += p[k];
+    for (size_t k = 0; k < n_classes; k++) sum += p[k];
+    if (fabs(sum - 1) <= DIS_SUM_SLACK) return true;
+    if (!renormalise || !(sum > 0) || !isfinite(sum)) {
+        snprintf(why->problem, sizeof why->problem, "probabilities that sum to %.9g, not 1; %s", sum,
+                 renormalise ? "that cannot be scaled" : "mend them, or let them be scaled (renormalise)");
+        return false;
     }
-    if (fabs(sum - 1) <= DIS_SUM_SLACK) return DIS_OK;
-    if (!renormalise)
-        return dis__fail_at(DIS_EDATA, place.file, place.line, 0,
-                            "probabilities that sum to %.9g, not 1; mend them, or let them be scaled (renormalise)",
-                            sum);
-    if (!(sum > 0) || !isfinite(sum))
-        return dis__fail_at(DIS_EDATA, place.file, place.line, 0, "probabilities that sum to %g: nothing to scale",
-                            sum);
     for (size_t k = 0; k < n_classes; k++) p[k] /= sum;
     ++*renormalised;
+    return true;
+}
+
+/* Whether two lists hold the same names in the same order. */
+static bool same_names(const dis_names *a, const dis_names *b)
+{
+    if (a == b) return true;
+    const size_t n = dis_names_count(a);
+    if (dis_names_count(b) != n) return false;
+    return memcmp(a->start, b->start, (n + 1) * sizeof *a->start) == 0 &&
+           memcmp(a->bytes, b->bytes, (size_t)a->start[n]) == 0;
+}
+
+/* order[i]: the index in `from` of name i of `to`. Both must hold the same names. */
+static dis_status match(const dis_names *from, const dis_names *to, const char *what, size_t *order)
+{
+    const size_t n = dis_names_count(to);
+    dis__name_index index;
+    size_t twice;
+    DIS_TRY(dis__name_index_build(from, &index, &twice));
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < n && status == DIS_OK; i++) {
+        size_t length;
+        const char *name = dis_names_get(to, i, &length);
+        order[i] = dis__name_index_find(&index, name, length);
+        if (order[i] == SIZE_MAX) status = dis__fail(DIS_EDATA, "no labels for the %s \"%.200s\"", what, name);
+    }
+    dis__name_index_free(&index);
+    if (status != DIS_OK || dis_names_count(from) == n) return status;
+    /* `from` has more: name one of them. */
+    DIS_TRY(dis__name_index_build(to, &index, &twice));
+    for (size_t i = 0; i < dis_names_count(from) && status == DIS_OK; i++) {
+        size_t length;
+        const char *name = dis_names_get(from, i, &length);
+        if (dis__name_index_find(&index, name, length) == SIZE_MAX)
+            status =
+                dis__fail(DIS_EDATA, "labels for the %s \"%.200s\", which the other table does not have", what, name);
+    }
+    dis__name_index_free(&index);
+    return status != DIS_OK ? status : dis__fail(DIS_EDATA, "the same %s more than once", what);
+}
+
+static dis_status align(const dis_labels *labels, const dis_names *tasks, const dis_names *classes, dis_labels *out,
+                        size_t *row, size_t *column)
+{
+    const size_t n_items = dis_names_count(tasks), n_classes = dis_names_count(classes);
+    const bool same_rows = same_names(labels->tasks, tasks), same_columns = same_names(labels->classes, classes);
+    if (!same_columns) DIS_TRY(match(labels->classes, classes, "class", column));
+    if (!same_rows) DIS_TRY(match(labels->tasks, tasks, "task", row));
+    out->n_items = n_items;
+    out->n_classes = n_classes;
+    out->renormalised = labels->renormalised;
+    DIS_TRY(dis__alloc_array(&out->p, dis__size(n_items, n_classes, 0), sizeof *out->p));
+    for (size_t i = 0; i < n_items; i++) {
+        const double *from = labels->p + (same_rows ? i : row[i]) * n_classes;
+        double *to = out->p + i * n_classes;
+        if (same_columns)
+            memcpy(to, from, n_classes * sizeof *to);
+        else
+            for (size_t k = 0; k < n_classes; k++) to[k] = from[column[k]];
+    }
+    DIS_TRY(dis__names_copy(tasks, &out->tasks));
+    return dis__names_copy(classes, &out->classes);
+}
+
+dis_status dis_labels_align(dis_context *ctx, const dis_labels *labels, const dis_names *tasks,
+                            const dis_names *classes, dis_labels **out)
+{
+    DIS_TRY(dis__check_stop(ctx));
+    dis_labels *aligned = NULL;
+    size_t *row = NULL, *column = NULL;
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&aligned, 1, sizeof *aligned), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&row, dis_names_count(tasks), sizeof *row), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&column, dis_names_count(classes), sizeof *column), end);
+    status = align(labels, tasks, classes, aligned, row, column);
+end:
+    dis__free(row);
+    dis__free(column);
+    if (status != DIS_OK) {
+        dis_labels_destroy(aligned);
+        return status;
+    }
+    *out = aligned;
     return DIS_OK;
 }
 

@@ -14,14 +14,13 @@ struct dis_labels {
 /* How far from 1 the sum of a row may be. */
 #define DIS_SUM_SLACK 1e-6
 
-/* Where a row that failed stands: fills line (0: unknown) and puts the file's name in front of the message. */
+/* What is wrong with a row. */
 typedef struct {
-    const char *file;
-    uint64_t line;
-} dis__row_place;
+    char problem[160];
+} dis__row_sum;
 
-/* Checks one row of probabilities and counts it in *renormalised if it had to be scaled to sum to 1. DIS_EDATA. */
-dis_status dis__labels_check_row(double *p, size_t n_classes, bool renormalise, dis__row_place place,
-                                 uint64_t *renormalised);
+/* Whether n_classes numbers, finite and not negative, sum to 1; if not and `renormalise`, they are scaled and counted
+ * in *renormalised. False: `why` says what is wrong, for the caller to add the place. */
+bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64_t *renormalised, dis__row_sum *why);
 
 #endif

@@ -1,0 +1,31 @@
+/* name_index.h: finds names of a long list quickly.
+ *
+ *     dis__name_index index;
+ *     size_t twice;
+ *     DIS_TRY(dis__name_index_build(names, &index, &twice));
+ *     size_t i = dis__name_index_find(&index, text, n);          // SIZE_MAX: not there
+ *     dis__name_index_free(&index);
+ *
+ * The hash is keyed with random bits, so that nobody can choose names that collide; results do not depend on them. */
+#ifndef DIS_CORE_NAME_INDEX_H
+#define DIS_CORE_NAME_INDEX_H
+#include "dissent/names.h"
+#include "core/error.h"
+
+typedef struct {
+    const dis_names *names; /* must outlive the index */
+    uint64_t key[2];
+    uint64_t *slot; /* (mask + 1): 24 bits of hash above a 40-bit index + 1; 0: free */
+    size_t mask;
+} dis__name_index;
+
+/* *twice: the lowest index whose name came before, SIZE_MAX when all names differ. Find gives the first of equal names.
+ * DIS_ELIMIT, and then there is nothing to free. */
+dis_status dis__name_index_build(const dis_names *names, dis__name_index *index, size_t *twice);
+size_t dis__name_index_find(const dis__name_index *index, const char *text, size_t n);
+void dis__name_index_free(dis__name_index *index);
+
+/* SipHash-1-3 (Aumasson and Bernstein 2012). */
+uint64_t dis__siphash(const uint64_t key[2], const void *bytes, size_t n);
+
+#endif
