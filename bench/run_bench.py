@@ -1,0 +1,401 @@
+"""Speed against the peers, in one run on one machine: the table that docs/benchmarks.md explains.
+
+    python3 bench/run_bench.py [--quick] [--large] [--only TEXT] [--python PATH] [--work FOLDER] [--json FILE]
+
+--quick     small sizes and one run each: does everything still work?
+--large     also 1e8 votes from file to file (about 3 GB in the work folder)
+--only      rows whose name contains TEXT
+--python    an interpreter that has the peers; default: a virtual environment under build/, made on the first run
+--work      where the data go (removed at the end); default: a new folder under build/
+
+One thread each unless a row says otherwise. Medians of three, except where one run of a peer takes longer than a minute.
+The time of one iteration is the difference between a long and a short fit, on both sides. Exit status 1 when a floor is missed.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+BUILD = os.path.join(ROOT, "build")
+CALLS = os.path.join(BUILD, "bench", "bench_calls")
+TOOL = os.path.join(BUILD, "dissent")
+PEERS = ["numpy", "scipy", "pandas", "crowd-kit"]
+ENV = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+
+
+class Skipped(Exception):
+    """The reason why a row has no figure."""
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def call(*command):
+    """Runs a command, returns the lines of JSON that it prints."""
+    done = subprocess.run([str(c) for c in command], env=ENV, capture_output=True, text=True)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise Skipped(f"{os.path.basename(str(command[0]))} {command[1]}: {last}")
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def find_peers(wanted):
+    """An interpreter with the peers in it, or the reason why there is none."""
+    if wanted:
+        return wanted
+    venv = os.path.join(BUILD, "peers")
+    python = os.path.join(venv, "bin", "python")
+    try:
+        if not os.path.exists(python):
+            say("making a virtual environment for the peers in build/peers")
+            subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True, text=True)
+        if subprocess.run([python, "-c", "import numpy, scipy, pandas"], capture_output=True).returncode:
+            say("installing " + ", ".join(PEERS))
+            for package in PEERS:  # one by one: what can be had is had
+                subprocess.run([python, "-m", "pip", "install", "-q", package], capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        say(f"no peers: {error}")
+    return python
+
+
+class Bench:
+    def __init__(self, args):
+        self.quick, self.only, self.work = args.quick, args.only, args.work
+        self.python = find_peers(args.python)
+        self.rows, self.made = [], {}
+        self.roof = None
+
+    # ---- measuring ----
+
+    def peer(self, script, *arguments):
+        if not os.path.exists(self.python):
+            raise Skipped("no Python environment for the peers")
+        return call(self.python, os.path.join(HERE, script), *arguments)[0]
+
+    def median(self, measure):
+        """Median of three measurements; fewer when they take longer than a minute."""
+        values, start = [], time.perf_counter()
+        while len(values) < (1 if self.quick else 3):
+            values.append(measure())
+            if time.perf_counter() - start > 60:
+                break
+        return statistics.median(values)
+
+    def path(self, name):
+        return os.path.join(self.work, name)
+
+    def votes(self, n_votes, n_workers, per_item=5, shuffle=False):
+        """A file of votes, made once."""
+        name = self.path(f"votes_{n_votes}_{n_workers}_{per_item}{'_shuffled' if shuffle else ''}.csv")
+        if name not in self.made:
+            call(CALLS, "synth", name, n_votes // per_item, n_workers, 4, per_item, 1, *(["shuffle"] if shuffle else []))
+            self.made[name] = True
+        return name
+
+    def arrays(self, csv):
+        name = csv[:-4] + ".npz"
+        if name not in self.made:
+            done = subprocess.run([self.python, os.path.join(HERE, "peers_data.py"), csv, name], env=ENV,
+                                  capture_output=True, text=True) if os.path.exists(self.python) else None
+            if not done or done.returncode:
+                raise Skipped("pandas or numpy is not installed")
+            self.made[name] = True
+        return name
+
+    def per_iteration(self, csv, spec, threads, few, many):
+        """Seconds of one iteration of ours: the difference of two medians."""
+        repeats = 1 if self.quick else 3
+        out = call(CALLS, "fit", csv, threads, repeats, spec % few, spec % many)
+        a, b = (statistics.median(o["seconds"]) for o in out)
+        return (b - a) / (many - few)
+
+    # ---- reporting ----
+
+    def row(self, name, unit, ours, peer_name, peer, floor, note=""):
+        """`ours` and `peer` are functions that measure seconds; `floor` is the ratio peer / ours that is asked for."""
+        if self.only and self.only not in name + " " + peer_name:
+            return
+        say(f"... {name} against {peer_name}")
+        entry = {"row": name, "unit": unit, "peer_name": peer_name, "floor": floor, "note": note, "ours": None, "peer": None}
+        for key, measure in (("ours", ours), ("peer", peer)):
+            try:
+                entry[key] = measure()
+            except Skipped as reason:
+                entry["note"] = f"skipped: {reason}"
+        if callable(note) and entry["ours"] is not None:
+            entry["note"] = note(entry)
+        elif callable(note):
+            entry["note"] = ""
+        self.add(entry)
+
+    def add(self, entry):
+        ours, peer, floor = entry["ours"], entry["peer"], entry["floor"]
+        entry["ratio"] = peer / ours if ours and peer else None
+        entry["met"] = None if entry["ratio"] is None or floor is None else entry["ratio"] >= floor
+        self.rows.append(entry)
+        say("    " + self.line(entry))
+
+    @staticmethod
+    def line(e):
+        def seconds(x):
+            if x is None:
+                return "-"
+            return f"{x:.3g} s" if x >= 1 else f"{x * 1e3:.3g} ms" if x >= 1e-3 else f"{x * 1e6:.3g} us"
+
+        number = e.get("format", seconds)
+        ratio = "-" if e["ratio"] is None else f"{e['ratio']:.1f}x"
+        floor = "-" if e["floor"] is None else e.get("floor_text", f"{e['floor']:g}x")
+        met = {None: "-", True: "met", False: "MISSED"}[e["met"]]
+        return " | ".join([e["row"], e["peer_name"], number(e["ours"]), number(e["peer"]), ratio, floor, met, e["note"]])
+
+    def table(self):
+        head = ["row", "against", "ours", "peer", "ratio", "floor", "", "note"]
+        lines = [head] + [self.line(e).split(" | ") for e in self.rows]
+        widths = [max(len(line[c]) for line in lines) for c in range(len(head))]
+        for i, line in enumerate(lines):
+            print("  ".join(text.ljust(w) for text, w in zip(line, widths)).rstrip())
+            if i == 0:
+                print("  ".join("-" * w for w in widths))
+
+
+def once(function):
+    """The result of the first call, kept: one side of several rows."""
+    kept = []
+
+    def measure():
+        if not kept:
+            kept.append(function())
+        return kept[0]
+
+    return measure
+
+
+def em_rows(b):
+    memory = once(lambda: call(CALLS, "memory")[0]["bytes_per_second"])
+    spec = "dawid-skene:iterations=%d,tolerance=0"
+    sizes = [20000] if b.quick else [1000000, 10000000]
+    for n in sizes:
+        for workers in (1000, 10000):
+            few, many = (2, 12) if n <= 1000000 else (2, 7)
+            ours = once(lambda n=n, w=workers, few=few, many=many: b.per_iteration(b.votes(n, w), spec, 1, few, many))
+
+            def roof(entry, n=n):
+                # what must be read: 4 bytes of worker and 1 of label a vote, 8 bytes of offset an item of 5 votes
+                least = (5 + 8 / 5) / memory() * 1e9
+                return (f"{entry['ours'] / n * 1e9:.2f} ns a vote; the votes alone take {least:.2f} ns to read "
+                        f"at {memory() / 1e9:.1f} GB/s")
+
+            def ibcc(kind, n=n, w=workers):
+                def measure():
+                    seconds = b.peer("peers_ibcc.py", kind, b.arrays(b.votes(n, w)), 6)["seconds"]
+                    return statistics.median(seconds[1:])
+                return lambda: b.median(measure)
+
+            name = f"dawid-skene iteration, {n:.0e} votes, {workers} workers".replace("e+0", "e")
+            floor = {1000: 20, 10000: 8}[workers]
+            b.row(name, "iteration", ours, "sparse iBCC, published layout", ibcc("plain"), floor, roof)
+            b.row(name, "iteration", ours, "sparse iBCC, our best", ibcc("sparse"), floor)
+            if workers == 1000:
+                steps = (1, 4) if n <= 1000000 else (1, 2)
+                b.row(name, "iteration", ours, "crowd-kit DS",
+                      lambda n=n, w=workers, s=steps: b.median(
+                          lambda: b.peer("peers_crowdkit.py", "dawid-skene", b.arrays(b.votes(n, w)), *s)["seconds"]), 200)
+            b.row(name, "iteration",
+                  lambda n=n, w=workers, few=few, many=many: b.per_iteration(b.votes(n, w), spec, 2, few, many),
+                  "ours: 2 threads against 1", ours, 1.8)
+
+
+def mace_rows(b):
+    n = 20000 if b.quick else 1000000
+    spec = "mace:method=vb,restarts=1,start=uniform,iterations=%d,tolerance=0"
+    b.row(f"mace iteration, {n:.0e} votes".replace("e+0", "e"), "iteration",
+          lambda: b.per_iteration(b.votes(n, 1000), spec, 1, 2, 12), "crowd-kit MACE",
+          lambda: b.median(lambda: b.peer("peers_crowdkit.py", "mace", b.arrays(b.votes(n, 1000)), 1, 4)["seconds"]), 200)
+
+
+def rte(b):
+    """The RTE votes of Snow et al. (2008), or a crowd of the same shape."""
+    for folder in (os.environ.get("DISSENT_DATA"), os.path.join(ROOT, "..", "shared", "data")):
+        path = folder and os.path.join(folder, "rte_snow", "annotations.csv")
+        if path and os.path.exists(path):
+            return path, "RTE"
+    return b.votes(8000, 164, 10), "a crowd of RTE's shape"
+
+
+def glad_rows(b):
+    path, name = rte(b)
+    objectives = {}
+
+    def ours():
+        out = call(CALLS, "fit", path, 1, 1 if b.quick else 3, "glad")[0]
+        objectives["ours"] = out["objective"]
+        return statistics.median(out["seconds"])
+
+    def peer():
+        out = b.peer("peers_crowdkit.py", "glad", path)
+        objectives["peer"] = out["objective"]
+        return out["seconds"]
+
+    before = len(b.rows)
+    b.row(f"glad on {name}, whole fit", "fit", ours, "crowd-kit GLAD", lambda: b.median(peer), 300)
+    if len(b.rows) > before and len(objectives) == 2:
+        b.rows[-1]["note"] = f"objective: ours {objectives['ours']:.3f}, theirs {objectives['peer']:.3f}"
+        if objectives["ours"] < objectives["peer"] - 1e-6:
+            b.rows[-1]["met"] = False
+
+
+def reading_rows(b):
+    n = 50000 if b.quick else 10000000
+    for shuffle in (False, True):
+        path = once(lambda s=shuffle: b.votes(n, 10000, shuffle=s))
+        pandas = once(lambda path=path: b.median(lambda: b.peer("peers_pandas.py", path())["seconds"]))
+        for threads, floor in ((1, 6), (2, 10)):
+            b.row(f"read {n:.0e} rows, {'shuffled' if shuffle else 'grouped'}, {threads} thread{'s' * (threads > 1)}"
+                  .replace("e+0", "e"), "file",
+                  lambda path=path, t=threads: statistics.median(
+                      call(CALLS, "read", path(), t, 1 if b.quick else 3)[0]["seconds"]),
+                  "pandas read_csv + factorize", pandas, floor)
+
+
+def centroid_rows(b):
+    n = 20000 if b.quick else 1000000
+    views, mine, theirs = b.path("views.f64"), b.path("centroid.f64"), b.path("cccp.f64")
+    difference = {}
+
+    def make():
+        if not os.path.exists(b.python):
+            raise Skipped("no Python environment for the peers")
+        if views not in b.made:
+            subprocess.run([b.python, os.path.join(HERE, "peers_cccp.py"), "make", views, "4", str(n), "4", "1"], env=ENV,
+                           check=True, capture_output=True)
+            b.made[views] = True
+
+    def ours():
+        make()
+        return statistics.median(call(CALLS, "combine", views, 4, n, 4, 1, 1 if b.quick else 3, "centroid", mine)[0]["seconds"])
+
+    def peer():
+        make()
+        return b.median(lambda: b.peer("peers_cccp.py", "run", views, theirs, 4, n, 4)["seconds"])
+
+    before = len(b.rows)
+    b.row(f"centroid of 4 views, {n:.0e} items, K = 4".replace("e+0", "e"), "call", ours, "NumPy CCCP to 1e-13", peer, 30)
+    if len(b.rows) > before and b.rows[-1]["ratio"]:
+        code = f"import numpy as np; print(float(abs(np.fromfile({mine!r}) - np.fromfile({theirs!r})).max()))"
+        difference = subprocess.run([b.python, "-c", code], env=ENV, capture_output=True, text=True).stdout.strip()
+        b.rows[-1]["note"] = f"largest difference of the two results {float(difference):.1e}"
+
+
+def watch(command):
+    """Runs a command; wall seconds and the peak of its memory that is not a mapped file, sampled 50 times a second."""
+    start, peak, peak_all = time.perf_counter(), 0, 0
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None:
+        try:
+            with open(f"/proc/{process.pid}/status") as f:
+                fields = dict(line.split(":", 1) for line in f if line.startswith(("RssAnon", "RssShmem", "VmHWM")))
+            peak = max(peak, sum(int(fields[k].split()[0]) for k in ("RssAnon", "RssShmem") if k in fields) * 1024)
+            peak_all = max(peak_all, int(fields.get("VmHWM", "0 kB").split()[0]) * 1024)
+        except OSError:
+            pass
+        time.sleep(.02)
+    seconds = time.perf_counter() - start
+    if process.returncode:
+        raise Skipped(process.stderr.read().strip().splitlines()[-1])
+    return seconds, peak, peak_all
+
+
+def large_row(b):
+    n = 100000 if b.quick else 100000000
+    name = f"labels (default), {n:.0e} votes, file to file, 2 threads".replace("e+0", "e")
+    if b.only and b.only not in name:
+        return
+    say("... " + name)
+    source, target = b.path("large.csv"), b.path("large_labels.csv")
+    try:
+        call(CALLS, "synth", source, n // 10, 10000, 4, 10, 1)
+        size = os.path.getsize(source)
+        seconds, peak, peak_all = watch([TOOL, "labels", source, "-o", target, "--threads", "2", "--quiet"])
+        note = f"input {size / 1e9:.2f} GB, labels {os.path.getsize(target) / 1e9:.2f} GB; peak with the mapped input {peak_all / 1e9:.2f} GB"
+        b.add({"row": name, "unit": "command", "peer_name": "limit of 5 minutes", "ours": seconds, "peer": 300.0, "floor": 1,
+               "floor_text": "300 s", "note": note})
+        b.add({"row": name + ", peak memory", "unit": "bytes", "peer_name": "limit of 3 GB", "ours": peak, "peer": 3e9, "floor": 1,
+               "floor_text": "3 GB", "note": "less the mapped input", "format": lambda x: f"{x / 1e9:.2f} GB"})
+    except Skipped as reason:
+        b.add({"row": name, "unit": "command", "peer_name": "limit of 5 minutes", "ours": None, "peer": None, "floor": None,
+               "note": f"skipped: {reason}"})
+    finally:
+        for path in (source, target):
+            if os.path.exists(path):
+                os.remove(path)
+
+
+def start_row(b):
+    path, what = rte(b)
+    name = f"labels (default) on {what}, whole process, median of 20"
+    if b.only and b.only not in name:
+        return
+    seconds = []
+    try:
+        for _ in range(5 if b.quick else 20):
+            start = time.perf_counter()
+            done = subprocess.run([TOOL, "labels", path, "-o", b.path("rte.csv"), "--quiet"], capture_output=True, text=True)
+            seconds.append(time.perf_counter() - start)
+            if done.returncode:
+                raise Skipped((done.stderr.strip().splitlines() or ["failed"])[-1])
+        b.add({"row": name, "unit": "command", "peer_name": "limit of 50 ms", "ours": statistics.median(seconds), "peer": .05,
+               "floor": 1, "floor_text": "50 ms", "note": f"slowest {max(seconds) * 1e3:.0f} ms"})
+    except (Skipped, OSError) as reason:
+        b.add({"row": name, "unit": "command", "peer_name": "limit of 50 ms", "ours": None, "peer": None, "floor": None,
+               "note": f"skipped: {reason}"})
+
+
+def machine():
+    model = "unknown processor"
+    try:
+        with open("/proc/cpuinfo") as f:
+            model = next(line.split(":", 1)[1].strip() for line in f if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return f"{model}, {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[0]:.2f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--python")
+    parser.add_argument("--work")
+    parser.add_argument("--json")
+    args = parser.parse_args()
+    if not os.path.exists(CALLS):
+        sys.exit("build first: ./run build")
+    args.work = tempfile.mkdtemp(prefix="bench-", dir=args.work or BUILD)
+    try:
+        b = Bench(args)
+        print(machine())
+        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, start_row) + ((large_row,) if args.large else ()):
+            rows(b)
+        b.table()
+        if args.json:
+            keep = [{k: v for k, v in e.items() if k != "format"} for e in b.rows]
+            with open(args.json, "w") as f:
+                json.dump({"machine": machine(), "quick": args.quick, "rows": keep}, f, indent=1)
+    finally:
+        shutil.rmtree(args.work, ignore_errors=True)
+    missed = sum(e["met"] is False for e in b.rows)
+    print(f"\n{len(b.rows)} rows, {missed} below their floor, {sum(e['ratio'] is None for e in b.rows)} skipped")
+    return 1 if missed and not args.quick else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
