@@ -9,6 +9,7 @@ extern const dis__method dis__method_softmax;
 extern const dis__method dis__method_dawid_skene;
 extern const dis__method dis__method_wawa;
 extern const dis__method dis__method_zero_based_skill;
+extern const dis__method dis__method_glad;
 
 static const dis__method *const methods[] = {
     &dis__method_majority,
@@ -17,6 +18,7 @@ static const dis__method *const methods[] = {
     &dis__method_dawid_skene,
     &dis__method_wawa,
     &dis__method_zero_based_skill,
+    &dis__method_glad,
 };
 /* clang-format on */
 
