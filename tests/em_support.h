@@ -13,6 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* cmocka compares floats; these are doubles. */
+#define em_assert_close(a, b, within) em_assert_close_(a, b, within, __FILE__, __LINE__)
+static inline void em_assert_close_(double a, double b, double within, const char *file, int line)
+{
+    if (!(fabs(a - b) <= within)) fail_msg("%s:%d: %.17g and %.17g differ by %.3g", file, line, a, b, fabs(a - b));
+}
+
 /* A table of text cells: plain commas, no quotes. */
 typedef struct {
     char *text;

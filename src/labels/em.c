@@ -207,13 +207,7 @@ dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep)
     return DIS_OK;
 }
 
-dis_status dis__em_start(dis__em *em, const dis__em_rules *rules, bool only)
-{
-    DIS_TRY(dis__em_pass(em, DIS_EM_SHARES, true, only));
-    return dis__em_update(em, rules, only);
-}
-
-dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance, int64_t *passes)
+dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance)
 {
     dis_fit *fit = em->fit;
     double before = -INFINITY;
@@ -235,7 +229,7 @@ dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passe
         }
         if (!end || rules->update_last) DIS_TRY(dis__em_update(em, rules, end));
         dis__progress(em->args->ctx, rules->name, (double)n / (double)n_passes);
-        *passes = n;
+        fit->iterations = (int)n;
         if (end) break;
         before = em->step == step ? objective : -INFINITY; /* another step, another objective */
     }

@@ -107,13 +107,10 @@ dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write);
  * n_items is 0: that is how parameters from elsewhere get in. */
 dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep);
 
-/* First parameters: from the vote shares, which are also the answer (fit->p) when `only`. */
-dis_status dis__em_start(dis__em *em, const dis__em_rules *rules, bool only);
-
-/* Passes and updates from the parameters at hand until the objective moves by less than `tolerance` relative to itself
- * or n_passes have been made: traces the objective, sets fit->converged, leaves the posteriors in fit->p. `passes` gets
- * their number. */
-dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance, int64_t *passes);
+/* Passes and updates from the parameters at hand until the objective moves by less than `tolerance` relative to itself or
+ * n_passes have been made: traces the objective, sets fit->converged and fit->iterations (the number of passes), leaves the
+ * posteriors in fit->p. n_passes = 0: nothing. */
+dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance);
 
 /* log x, DIS_EM_NEVER for 0: in place, of n numbers. */
 void dis__em_log(const dis__em *em, double *x, size_t n);

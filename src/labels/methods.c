@@ -7,6 +7,10 @@ extern const dis__method dis__method_majority;
 extern const dis__method dis__method_standard;
 extern const dis__method dis__method_softmax;
 extern const dis__method dis__method_dawid_skene;
+extern const dis__method dis__method_one_coin;
+extern const dis__method dis__method_fast_dawid_skene;
+extern const dis__method dis__method_ibcc;
+extern const dis__method dis__method_mace;
 extern const dis__method dis__method_wawa;
 extern const dis__method dis__method_zero_based_skill;
 extern const dis__method dis__method_glad;
@@ -16,6 +20,10 @@ static const dis__method *const methods[] = {
     &dis__method_standard,
     &dis__method_softmax,
     &dis__method_dawid_skene,
+    &dis__method_one_coin,
+    &dis__method_fast_dawid_skene,
+    &dis__method_ibcc,
+    &dis__method_mace,
     &dis__method_wawa,
     &dis__method_zero_based_skill,
     &dis__method_glad,

@@ -1,0 +1,92 @@
+/* Confusion matrices from soft counts, and where they start. Cost: O(n_workers * K * K) an update. */
+#include "labels/confusion.h"
+#include <math.h>
+#include <string.h>
+
+dis_status dis__confusion_create(dis__confusion *c, const dis__fit_args *args, dis_fit *fit)
+{
+    DIS_TRY(dis__fit_parameter(fit, "confusion", "wvt", &c->confusion));
+    DIS_TRY(dis__fit_parameter(fit, "prior", "t", &c->prior));
+    return dis__em_create(args, fit, DIS_EM_ROWS, &c->em);
+}
+
+size_t dis__confusion_memory(const dis_votes_view *votes, const void *options)
+{
+    (void)options;
+    return dis__size(dis__size(votes->n_workers, votes->n_classes, 0), votes->n_classes * sizeof(double),
+                     dis__em_memory(votes, DIS_EM_ROWS));
+}
+
+/* Soft counts x (K, row) of one worker to P(label | true). */
+static void normalise(const dis__confusion *c, double *x, double *scratch)
+{
+    const size_t K = c->em.n_classes, row = c->em.row;
+    double *total = scratch, *used = scratch + row; /* (K) each */
+    size_t n_used = 0;
+    memset(total, 0, row * sizeof *total);
+    for (size_t l = 0; l < K; l++) {
+        double *count = x + l * row, sum = 0;
+        for (size_t t = 0; t < K; t++) sum += count[t];
+        used[l] = sum > 0;
+        n_used += sum > 0;
+        if (c->smoothing > 0)
+            for (size_t t = 0; t < K; t++) count[t] += c->smoothing;
+        count[l] += c->diagonal;
+        if (c->floor > 0 && sum > 0)
+            for (size_t t = 0; t < K; t++) count[t] = count[t] > c->floor ? count[t] : c->floor;
+        for (size_t t = 0; t < row; t++) total[t] += count[t];
+    }
+    for (size_t l = 0; l < K; l++)
+        for (size_t t = 0; t < K; t++) x[l * row + t] /= total[t];
+    for (size_t t = 0; t < K; t++)
+        for (size_t l = 0; !(total[t] > 0) && l < K; l++)
+            x[l * row + t] = n_used ? used[l] / (double)n_used : 1 / (double)K;
+}
+
+double dis__confusion_worker(void *arg, size_t w, double *x, double *scratch, bool keep)
+{
+    dis__confusion *c = arg;
+    const size_t K = c->em.n_classes, row = c->em.row;
+    double *confusion = c->confusion + w * K * K;
+    if (c->warm)
+        for (size_t l = 0; l < K; l++) memcpy(x + l * row, confusion + l * K, K * sizeof *x);
+    else
+        normalise(c, x, scratch);
+    if (keep)
+        for (size_t l = 0; l < K; l++) memcpy(confusion + l * K, x + l * row, K * sizeof *x);
+    dis__em_log(&c->em, x, K * row);
+    double penalty = 0;
+    if (c->smoothing > 0 || c->diagonal > 0)
+        for (size_t l = 0; l < K; l++) {
+            if (c->smoothing > 0)
+                for (size_t t = 0; t < K; t++) penalty += c->smoothing * x[l * row + t];
+            penalty += c->diagonal * x[l * row + l];
+        }
+    return penalty;
+}
+
+double dis__confusion_classes(void *arg, const double *sum, size_t n_items, double *log_prior, bool keep)
+{
+    dis__confusion *c = arg;
+    const size_t K = c->em.n_classes;
+    double penalty = 0;
+    for (size_t k = 0; k < K; k++) {
+        double prior = 1 / (double)K;
+        if (c->warm)
+            prior = c->prior[k];
+        else if (!c->uniform_prior && n_items)
+            prior = (sum[k] + c->prior_count) / ((double)n_items + (double)K * c->prior_count);
+        if (keep) c->prior[k] = prior;
+        if (prior < c->floor) prior = c->floor;
+        log_prior[k] = prior > 0 ? log(prior) : DIS_EM_NEVER;
+        if (c->prior_count > 0 && !c->uniform_prior) penalty += c->prior_count * log_prior[k];
+    }
+    return penalty;
+}
+
+dis_status dis__confusion_start(dis__confusion *c, const dis__em_rules *rules, const char *method, bool only)
+{
+    (void)method;
+    DIS_TRY(dis__em_pass(&c->em, DIS_EM_SHARES, true, only));
+    return dis__em_update(&c->em, rules, only);
+}

@@ -1,0 +1,27 @@
+/* confusion.h: the M-step that dawid-skene and fast-dawid-skene share: a class prior and one confusion matrix a worker from soft
+ * counts. The numbers of the struct are the options of the same names (dawid_skene.c explains them). */
+#ifndef DIS_LABELS_CONFUSION_H
+#define DIS_LABELS_CONFUSION_H
+#include "labels/em.h"
+
+typedef struct {
+    double smoothing, diagonal, floor, prior_count;
+    bool uniform_prior;
+    dis__em em;
+    double *confusion; /* (n_workers, K voted, K true): parameters of the fit */
+    double *prior;     /* (K) */
+    bool warm;         /* the next update takes the parameters that stand in the two arrays above */
+} dis__confusion;
+
+/* Adds the parameters to the fit and makes the tables (to be destroyed by dis__em_destroy). */
+dis_status dis__confusion_create(dis__confusion *c, const dis__fit_args *args, dis_fit *fit);
+size_t dis__confusion_memory(const dis_votes_view *votes, const void *options);
+
+/* For dis__em_rules; arg is a dis__confusion. */
+double dis__confusion_worker(void *arg, size_t w, double *sums, double *scratch, bool keep);
+double dis__confusion_classes(void *arg, const double *class_sum, size_t n_items, double *log_prior, bool keep);
+
+/* First parameters: those of the state when the caller gave one that knows `method`, else from vote shares. */
+dis_status dis__confusion_start(dis__confusion *c, const dis__em_rules *rules, const char *method, bool only);
+
+#endif

@@ -1,0 +1,291 @@
+/* MACE: each vote is either the true label or drawn from the worker's spamming strategy (Hovy, Berg-Kirkpatrick, Vaswani & Hovy
+ * 2013; update rules as MACE 0.3).
+ *
+ *     P(label | w, true) = guess[w] * strategy[w][label] + know[w] * [label = true],     classes uniform
+ *
+ * With S[w][l] the sum of p(l | item) over w's votes for l and n[w][l] their number, the expected number of votes for l that were
+ * known is S know / (know + guess strategy[l]), the others were guessed: so the pass needs one sum a (worker, label), and one
+ * number B = log(1 + know / (guess strategy[l])) (labels/em.h).
+ *
+ * method=em: expected counts plus smoothing / K, normalised: posterior mode. method=vb: exp(psi(count + prior) - psi(sum)), not
+ * normalised: variational Bayes with Beta and Dirichlet priors; `know`, `guess` and `strategy` are then these geometric means, as
+ * the reference prints them.
+ *
+ * Objective: em: the marginal log-likelihood plus the log-prior; vb: the evidence lower bound, the sum of log normalisers minus
+ * KL(q || prior) of each worker's Beta and Dirichlet. (The reference maximises the sum of log normalisers alone.)
+ *
+ * Restarts: tables start at 1 + .5 U(0, 1), normalised, the random numbers keyed by seed, restart and the worker's own label
+ * counts, so that neither names nor order matter. Each restart runs `screen` iterations; the best one is then run from its
+ * start. On RTE, MRE and POS that picks the restart that would have won at the end, or one whose objective is the same to 1e-6
+ * (tests/unit/test_em_data.c). start=uniform: guess = know = 1/2, strategy = 1/K, one run.
+ *
+ * An iteration is an update and a pass; iterations = 0 is the pass over the start.
+ *
+ * Cost: one pass over the votes an iteration, restarts * screen besides; memory 2 numbers a (worker, label) and shard. */
+#include "labels/em.h"
+#include "core/random.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    int64_t iterations, restarts, screen;
+    double tolerance, smoothing, know_prior, strategy_prior;
+    int method, start;
+    dis_seed seed;
+} mace_options;
+enum { METHOD_VB, METHOD_EM };
+enum { START_RANDOM, START_UNIFORM };
+
+static const dis_option options_table[] = {
+    {.key = "method",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(mace_options, method),
+     .fallback = "vb",
+     .choices = "vb|em",
+     .summary = "variational Bayes or expectation maximisation"},
+    DIS_OPTION_ITERATIONS(mace_options, "50"),
+    DIS_OPTION_TOLERANCE(mace_options, "1e-7"),
+    {.key = "restarts",
+     .kind = DIS_OPTION_INT,
+     .offset = offsetof(mace_options, restarts),
+     .fallback = "10",
+     .low = 1,
+     .high = 1e6,
+     .summary = "random starts to choose from"},
+    {.key = "screen",
+     .kind = DIS_OPTION_INT,
+     .offset = offsetof(mace_options, screen),
+     .fallback = "10",
+     .low = 1,
+     .high = 1e9,
+     .summary = "iterations each restart gets before only the best goes on"},
+    {.key = "start",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(mace_options, start),
+     .fallback = "random",
+     .choices = "random|uniform",
+     .summary = "first tables"},
+    {.key = "smoothing",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(mace_options, smoothing),
+     .fallback = ".01",
+     .low = 1e-12,
+     .high = 1e9,
+     .summary = "em: pseudo-count, shared out over the classes"},
+    {.key = "know-prior",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(mace_options, know_prior),
+     .fallback = ".5",
+     .low = 1e-6,
+     .high = 1e9,
+     .summary = "vb: prior count of knowing and of guessing"},
+    {.key = "strategy-prior",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(mace_options, strategy_prior),
+     .fallback = "10",
+     .low = 1e-6,
+     .high = 1e9,
+     .summary = "vb: prior count of each label when guessing"},
+    DIS_OPTION_SEED_ROW(mace_options),
+};
+
+typedef struct {
+    const mace_options *o;
+    dis__em em;
+    double *know, *guess; /* (n_workers) */
+    double *strategy;     /* (n_workers, K) */
+    double *n_votes;      /* (n_workers, K) */
+    uint64_t seed;
+    int64_t restart;       /* whose start the next update makes; -1: an update from sums */
+    double prior_constant; /* log normalisers of the priors of one worker */
+} mace;
+
+/* The worker's tables at the start of a restart. */
+static void start_worker(const mace *m, size_t w)
+{
+    const size_t K = m->em.n_classes;
+    double *strategy = m->strategy + w * K, sum = 0;
+    m->know[w] = m->guess[w] = .5;
+    for (size_t l = 0; l < K; l++) strategy[l] = 1 / (double)K;
+    if (m->o->start == START_UNIFORM) return;
+    uint64_t key = 0;
+    for (size_t l = 0; l < K; l++) key = dis__random(key, DIS_STREAM_MACE_START, (uint64_t)m->n_votes[w * K + l]);
+    const uint64_t stream = DIS_STREAM_MACE_START | (uint64_t)(m->restart + 1) << 32;
+    const double know = 1 + .5 * dis__uniform(m->seed ^ key, stream, 0), guess = 1 + .5 * dis__uniform(m->seed ^ key, stream, 1);
+    m->know[w] = know / (know + guess);
+    m->guess[w] = guess / (know + guess);
+    for (size_t l = 0; l < K; l++) sum += strategy[l] = 1 + .5 * dis__uniform(m->seed ^ key, stream, 2 + l);
+    for (size_t l = 0; l < K; l++) strategy[l] /= sum;
+}
+
+/* x (K): how many votes for l were guessed; known: how many were not. Posterior modes. */
+static double maximise(const mace *m, size_t w, const double *guessed, double known)
+{
+    const size_t K = m->em.n_classes;
+    const double a = m->o->smoothing / (double)K;
+    double *strategy = m->strategy + w * K, all = 0;
+    for (size_t l = 0; l < K; l++) all += guessed[l];
+    for (size_t l = 0; l < K; l++) strategy[l] = (guessed[l] + a) / (all + a * (double)K);
+    m->know[w] = (known + a) / (known + all + 2 * a);
+    m->guess[w] = (all + a) / (known + all + 2 * a);
+    return 0;
+}
+
+/* Variational posteriors; returns minus their KL from the priors. psi: room for 2 (K + 4) numbers. */
+static double vary(const mace *m, size_t w, const double *guessed, double known, double *psi)
+{
+    const size_t K = m->em.n_classes;
+    const double a = m->o->know_prior, b = m->o->strategy_prior;
+    const dis__special *f = &m->em.special;
+    double all = 0, *gamma = psi + K + 4;
+    for (size_t l = 0; l < K; l++) all += guessed[l];
+    for (size_t l = 0; l < K; l++) psi[l] = guessed[l] + b;
+    psi[K] = all + b * (double)K;
+    psi[K + 1] = all + a;
+    psi[K + 2] = known + a;
+    psi[K + 3] = all + known + 2 * a;
+    memcpy(gamma, psi, (K + 4) * sizeof *psi);
+    f->digamma(psi, K + 4);
+    f->lgamma(gamma, K + 4);
+    double kl = m->prior_constant + gamma[K] + gamma[K + 3] - gamma[K + 1] - gamma[K + 2];
+    for (size_t l = 0; l < K; l++) {
+        psi[l] -= psi[K];
+        kl += guessed[l] * psi[l] - gamma[l];
+    }
+    psi[K + 1] -= psi[K + 3];
+    psi[K + 2] -= psi[K + 3];
+    kl += all * psi[K + 1] + known * psi[K + 2];
+    f->exp(psi, K + 3);
+    memcpy(m->strategy + w * K, psi, K * sizeof *psi);
+    m->guess[w] = psi[K + 1];
+    m->know[w] = psi[K + 2];
+    return -kl;
+}
+
+static double log_prior_of(const mace *m, size_t w)
+{
+    const size_t K = m->em.n_classes;
+    double sum = log(m->know[w]) + log(m->guess[w]);
+    for (size_t l = 0; l < K; l++) sum += log(m->strategy[w * K + l]);
+    return m->o->smoothing / (double)K * sum;
+}
+
+static double update_worker(void *arg, size_t w, double *x, double *scratch, bool keep)
+{
+    (void)keep;
+    mace *m = arg;
+    const size_t K = m->em.n_classes;
+    const double *strategy = m->strategy + w * K, *n = m->n_votes + w * K;
+    double penalty = 0, known = 0;
+    if (m->restart >= 0) {
+        start_worker(m, w);
+    } else {
+        for (size_t l = 0; l < K; l++) {
+            const double k = x[l] * m->know[w] / (m->know[w] + m->guess[w] * strategy[l]);
+            known += k;
+            x[l] = n[l] > k ? n[l] - k : 0;
+        }
+        penalty = m->o->method == METHOD_EM ? maximise(m, w, x, known) : vary(m, w, x, known, scratch);
+    }
+    if (m->o->method == METHOD_EM) penalty += log_prior_of(m, w);
+    for (size_t l = 0; l < K; l++) scratch[l] = m->guess[w] * strategy[l];
+    for (size_t l = 0; l < K; l++) x[l] = 1 + m->know[w] / scratch[l];
+    m->em.special.log(x, K);
+    m->em.special.log(scratch, K);
+    for (size_t l = 0; l < K; l++) penalty += n[l] * scratch[l];
+    return penalty;
+}
+
+static double update_classes(void *arg, const double *sum, size_t n_items, double *log_prior, bool keep)
+{
+    (void)sum;
+    (void)n_items;
+    (void)keep;
+    const mace *m = arg;
+    for (size_t k = 0; k < m->em.n_classes; k++) log_prior[k] = -log((double)m->em.n_classes);
+    return 0;
+}
+
+/* The first update of restart r, after a pass over its start. The start itself is no variational posterior and has no objective:
+ * the trace begins behind it. */
+static dis_status begin(mace *m, const dis__em_rules *rules, int64_t r, bool only)
+{
+    m->restart = r;
+    DIS_TRY(dis__em_update(&m->em, rules, false));
+    m->restart = -1;
+    DIS_TRY(dis__em_pass(&m->em, DIS_EM_SOFT, !only, only));
+    return only ? DIS_OK : dis__em_update(&m->em, rules, false);
+}
+
+/* The restart whose objective is highest after `screen` iterations. */
+static dis_status choose(mace *m, const dis__em_rules *rules, int64_t screen, int64_t *best)
+{
+    double top = -INFINITY;
+    *best = 0;
+    for (int64_t r = 0; r < m->o->restarts; r++) {
+        DIS_TRY(begin(m, rules, r, false));
+        for (int64_t n = 1; n <= screen; n++) {
+            DIS_TRY(dis__check_stop(m->em.args->ctx));
+            DIS_TRY(dis__em_pass(&m->em, DIS_EM_SOFT, n < screen, false));
+            if (n < screen) DIS_TRY(dis__em_update(&m->em, rules, false));
+        }
+        if (m->em.log_z + m->em.penalty > top) {
+            top = m->em.log_z + m->em.penalty;
+            *best = r;
+        }
+    }
+    return DIS_OK;
+}
+
+static dis_status run(mace *m, const dis__fit_args *args, dis_fit *fit)
+{
+    const mace_options *o = m->o;
+    const double K = (double)args->votes.n_classes;
+    const dis__em_rules rules = {.name = "mace", .worker = update_worker, .classes = update_classes, .arg = m};
+    double g[4] = {o->know_prior, 2 * o->know_prior, o->strategy_prior, K * o->strategy_prior};
+    m->em.special.lgamma(g, 4);
+    m->prior_constant = 2 * g[0] - g[1] + K * g[2] - g[3];
+    dis__em_count_labels(&args->votes, m->n_votes);
+    int64_t best = 0;
+    if (o->start == START_RANDOM && o->restarts > 1 && o->iterations > 0)
+        DIS_TRY(choose(m, &rules, o->screen < o->iterations ? o->screen : o->iterations, &best));
+    fit->restart = (int)best;
+    DIS_TRY(begin(m, &rules, best, o->iterations == 0));
+    return dis__em_loop(&m->em, &rules, o->iterations, o->tolerance);
+}
+
+static dis_status fit_mace(const dis__fit_args *args, dis_fit *fit)
+{
+    mace m = {.o = args->options, .seed = args->seed};
+    DIS_TRY(dis__fit_parameter(fit, "know", "w", &m.know));
+    DIS_TRY(dis__fit_parameter(fit, "guess", "w", &m.guess));
+    DIS_TRY(dis__fit_parameter(fit, "strategy", "wv", &m.strategy));
+    DIS_TRY(dis__em_create(args, fit, DIS_EM_LABELS, &m.em));
+    dis_status status =
+        dis__alloc_zeroed(&m.n_votes, dis__size(args->votes.n_workers, args->votes.n_classes, 0), sizeof *m.n_votes);
+    if (status == DIS_OK) status = run(&m, args, fit);
+    dis__free(m.n_votes);
+    dis__em_destroy(&m.em);
+    return status;
+}
+
+static size_t memory(const dis_votes_view *votes, const void *options)
+{
+    (void)options;
+    return dis__size(votes->n_workers, dis__size(votes->n_classes + 1, 2 * sizeof(double), 0),
+                     dis__em_memory(votes, DIS_EM_LABELS));
+}
+
+const dis__method dis__method_mace = {
+    .info = {.name = "mace",
+             .summary = "each vote is the truth or spam: competence and spamming strategy of each worker",
+             .source = "Hovy et al. 2013",
+             .objective = "evidence lower bound (vb); marginal likelihood plus prior (em)",
+             .needs_workers = true,
+             .options = options_table,
+             .n_options = sizeof options_table / sizeof *options_table},
+    .options_size = sizeof(mace_options),
+    .seed_offset = offsetof(mace_options, seed) + 1,
+    .memory = memory,
+    .fit = fit_mace,
+};

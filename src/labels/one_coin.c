@@ -1,0 +1,126 @@
+/* One-coin Dawid-Skene: a class prior and one skill a worker, by EM (Zhang, Chen, Zhou & Jordan 2016; rules as crowd-kit 1.4.1).
+ *
+ *     P(label | w, true) = skill[w] if label = true, else (1 - skill[w]) / (K - 1)
+ *     M   skill[w] = mean of p(label | item) over w's votes, kept within [floor, 1 - floor]
+ *
+ * log P = A + B [label = true] with A = log((1 - s) / (K - 1)), B = log s - A: the pass needs one number a worker (labels/em.h),
+ * and the sum of A over the votes goes into the objective. Starts from vote shares.
+ *
+ * Objective: the marginal log-likelihood, plus the log of a Beta prior when there is smoothing (a pseudo-count for right and for
+ * wrong). The clip is the constrained maximum, so the objective does not fall.
+ *
+ * Cost: one pass over the votes an iteration; memory 2 numbers a worker and shard. */
+#include "labels/em.h"
+#include <math.h>
+
+typedef struct {
+    int64_t iterations;
+    double tolerance, smoothing, floor;
+    int prior;
+} one_coin_options;
+enum { PRIOR_ESTIMATE, PRIOR_UNIFORM };
+
+static const dis_option options_table[] = {
+    DIS_OPTION_ITERATIONS(one_coin_options, "100"),
+    DIS_OPTION_TOLERANCE(one_coin_options, "1e-7"),
+    DIS_OPTION_SMOOTHING(one_coin_options, "0"),
+    {.key = "floor",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(one_coin_options, floor),
+     .fallback = "1e-10",
+     .low = 1e-300,
+     .high = .1,
+     .summary = "skills stay this far from 0 and 1"},
+    {.key = "prior",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(one_coin_options, prior),
+     .fallback = "estimate",
+     .choices = "estimate|uniform",
+     .summary = "class prior"},
+};
+
+typedef struct {
+    const one_coin_options *o;
+    dis__em em;
+    double *skill;   /* (n_workers) */
+    double *n_votes; /* (n_workers) */
+    double *prior;   /* (K) */
+    bool warm;
+} one_coin;
+
+static double update_worker(void *arg, size_t w, double *x, double *scratch, bool keep)
+{
+    (void)scratch;
+    one_coin *c = arg;
+    const double n = c->n_votes[w], a = c->o->smoothing, floor = c->o->floor;
+    double s = n + 2 * a > 0 ? (x[0] + a) / (n + 2 * a) : .5;
+    if (c->warm) s = c->skill[w];
+    s = s < floor ? floor : s > 1 - floor ? 1 - floor : s;
+    if (keep) c->skill[w] = s;
+    if (c->em.n_classes == 1) { /* there is nothing but the truth to vote for */
+        x[0] = 0;
+        return 0;
+    }
+    const double right = log(s), wrong = log((1 - s) / (double)(c->em.n_classes - 1));
+    x[0] = right - wrong;
+    return n * wrong + a * (right + log1p(-s));
+}
+
+static double update_classes(void *arg, const double *sum, size_t n_items, double *log_prior, bool keep)
+{
+    one_coin *c = arg;
+    const size_t K = c->em.n_classes;
+    for (size_t k = 0; k < K; k++) {
+        double prior = 1 / (double)K;
+        if (c->warm)
+            prior = c->prior[k];
+        else if (c->o->prior == PRIOR_ESTIMATE && n_items)
+            prior = sum[k] / (double)n_items;
+        if (keep) c->prior[k] = prior;
+        log_prior[k] = prior > 0 ? log(prior) : DIS_EM_NEVER;
+    }
+    return 0;
+}
+
+static dis_status run(one_coin *c, const dis__fit_args *args)
+{
+    const one_coin_options *o = c->o;
+    const dis__em_rules rules = {
+        .name = "one-coin", .worker = update_worker, .classes = update_classes, .update_last = true, .arg = c};
+    dis__em_count_votes(&args->votes, c->n_votes);
+    DIS_TRY(dis__em_pass(&c->em, DIS_EM_SHARES, true, o->iterations == 0));
+    DIS_TRY(dis__em_update(&c->em, &rules, o->iterations == 0));
+    return dis__em_loop(&c->em, &rules, o->iterations, o->tolerance);
+}
+
+static dis_status fit_one_coin(const dis__fit_args *args, dis_fit *fit)
+{
+    one_coin c = {.o = args->options};
+    DIS_TRY(dis__fit_parameter(fit, "skill", "w", &c.skill));
+    DIS_TRY(dis__fit_parameter(fit, "prior", "t", &c.prior));
+    DIS_TRY(dis__em_create(args, fit, DIS_EM_WORKERS, &c.em));
+    dis_status status = dis__alloc_zeroed(&c.n_votes, args->votes.n_workers, sizeof *c.n_votes);
+    if (status == DIS_OK) status = run(&c, args);
+    dis__free(c.n_votes);
+    dis__em_destroy(&c.em);
+    return status;
+}
+
+static size_t memory(const dis_votes_view *votes, const void *options)
+{
+    (void)options;
+    return dis__size(votes->n_workers, 2 * sizeof(double), dis__em_memory(votes, DIS_EM_WORKERS));
+}
+
+const dis__method dis__method_one_coin = {
+    .info = {.name = "one-coin",
+             .summary = "EM with one skill a worker",
+             .source = "Zhang, Chen, Zhou & Jordan 2016",
+             .objective = "marginal likelihood, plus prior where there is smoothing",
+             .needs_workers = true,
+             .options = options_table,
+             .n_options = sizeof options_table / sizeof *options_table},
+    .options_size = sizeof(one_coin_options),
+    .memory = memory,
+    .fit = fit_one_coin,
+};
