@@ -1,0 +1,200 @@
+/* Batches: see batch.h. A lookup costs a hash and, as long as a column has some ten thousand values, two reads from the
+ * second level cache. */
+#include "votes/batch.h"
+#include "core/memory.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { FIRST_SLOTS = 1024, TRIAL = 2048 };
+
+static void reset_column(dis__column *c)
+{
+    c->n = c->asked = 0;
+    c->last = 0;
+    c->repeats = true;
+    if (c->slot) memset(c->slot, 0, c->n_slots * sizeof *c->slot);
+}
+
+static void free_column(dis__column *c)
+{
+    dis__free(c->key);
+    dis__free(c->slot);
+    dis__free(c->dealt);
+    dis__free(c->first);
+    dis__free(c->id);
+    dis__free(c->fresh);
+}
+
+static void drop_messages(dis__batch *b)
+{
+    for (size_t i = 0; i < b->n_skipped; i++) dis__free(b->skipped[i].message);
+    b->n_skipped = 0;
+}
+
+void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, dis__arena *texts)
+{
+    b->rules = rules;
+    b->texts = texts;
+    for (int c = 0; c < DIS_ID_COLUMNS; c++) reset_column(&b->id[c]);
+    reset_column(&b->label);
+    b->n_rows = 0;
+    b->seen = b->na = b->dropped = b->bad = 0;
+    drop_messages(b);
+}
+
+void dis__batch_free(dis__batch *b)
+{
+    for (int c = 0; c < DIS_ID_COLUMNS; c++) {
+        free_column(&b->id[c]);
+        dis__free(b->row[c]);
+    }
+    free_column(&b->label);
+    dis__free(b->row_label);
+    dis__free(b->kind);
+    drop_messages(b);
+    *b = (dis__batch){0};
+}
+
+dis_status dis__batch_reserve(dis__batch *b, size_t n)
+{
+    for (int c = 0; c < DIS_ID_COLUMNS; c++) {
+        DIS_TRY(dis__reserve(&b->row[c], &b->row_capacity[c], b->n_rows, b->n_rows + n, sizeof **b->row));
+        DIS_TRY(dis__reserve(&b->id[c].key, &b->id[c].capacity, b->id[c].n, b->id[c].n + n, sizeof(dis__key)));
+    }
+    return dis__reserve(&b->row_label, &b->row_capacity[DIS_ID_COLUMNS], b->n_rows, b->n_rows + n,
+                        sizeof *b->row_label);
+}
+
+static dis_status grow_slots(dis__column *c)
+{
+    const size_t n = c->n_slots ? 2 * c->n_slots : FIRST_SLOTS;
+    uint64_t *slot;
+    DIS_TRY(dis__alloc_zeroed(&slot, n, sizeof *slot));
+    for (size_t k = 0; k < c->n; k++) {
+        size_t i = (size_t)c->key[k].hash & (n - 1);
+        while (slot[i]) i = (i + 1) & (n - 1);
+        slot[i] = (c->key[k].hash & ~(uint64_t)UINT32_MAX) | (k + 1);
+    }
+    dis__free(c->slot);
+    c->slot = slot;
+    c->n_slots = n;
+    return DIS_OK;
+}
+
+static uint32_t append(dis__column *c, const dis__key *key)
+{
+    const uint32_t index = (uint32_t)c->n++;
+    c->key[index] = *key;
+    c->key[index].value = index;
+    return index;
+}
+
+dis_status dis__column_lookup(dis__column *c, const dis__key *key, uint32_t *index)
+{
+    if (!c->repeats) {
+        *index = c->last = append(c, key);
+        return DIS_OK;
+    }
+    if (2 * c->n >= c->n_slots) DIS_TRY(grow_slots(c));
+    if (++c->asked == TRIAL && c->n > TRIAL / 4 * 3) c->repeats = false; /* hardly any value came twice */
+    const uint64_t upper = key->hash & ~(uint64_t)UINT32_MAX;
+    size_t i = (size_t)key->hash & (c->n_slots - 1);
+    for (; c->slot[i]; i = (i + 1) & (c->n_slots - 1)) {
+        const uint32_t k = (uint32_t)c->slot[i] - 1;
+        if ((c->slot[i] & ~(uint64_t)UINT32_MAX) == upper && dis__key_same(&c->key[k], key)) {
+            *index = c->last = k;
+            return DIS_OK;
+        }
+    }
+    *index = c->last = append(c, key);
+    c->slot[i] = upper | ((uint64_t)*index + 1);
+    return DIS_OK;
+}
+
+dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key *label)
+{
+    const dis__key *known = dis__table_find(&rules->known, label);
+    if (known) return known->value == DIS_LABEL_IS_NA ? DIS_LABEL_NA : DIS_LABEL_VOTE;
+    return label->n == 0 ? DIS_LABEL_EMPTY : rules->declared ? DIS_LABEL_UNDECLARED : DIS_LABEL_VOTE;
+}
+
+dis_status dis__batch_label(dis__batch *b, const dis__key *label, uint32_t *index)
+{
+    dis__column *c = &b->label;
+    const size_t n = c->n;
+    DIS_TRY(dis__reserve(&c->key, &c->capacity, n, n + 1, sizeof *c->key));
+    c->asked = 0; /* always looked up: labels repeat */
+    DIS_TRY(dis__column_lookup(c, label, index));
+    if (c->n == n) return DIS_OK;
+    if (n > DIS_MAX_CLASSES)
+        return dis__fail(DIS_ELIMIT, "more than %u different labels; is this the right column?", DIS_MAX_CLASSES);
+    DIS_TRY(dis__reserve(&b->kind, &b->kind_capacity, n, n + 1, sizeof *b->kind));
+    b->kind[n] = (uint8_t)dis__label_kind_of(b->rules, label);
+    return DIS_OK;
+}
+
+__attribute__((format(printf, 3, 4))) static dis_status bad(dis__problem *p, const char *at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->text, sizeof p->text, format, args);
+    va_end(args);
+    p->at = at;
+    return DIS_EDATA;
+}
+
+static dis_status check_id(const dis__cell *cell, const char *what, dis__problem *problem)
+{
+    if (cell->n == 0) return bad(problem, cell->at, "an empty %s; every vote needs one", what);
+    if (cell->n > DIS_MAX_ID) return bad(problem, cell->at, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID);
+    return DIS_OK;
+}
+
+/* Looks a cell up. A long text that is new and does not lie in the input is made to stay. */
+static dis_status look_up(dis__batch *b, dis__column *c, const dis__cell *cell, const char *input,
+                          const char *input_end, uint32_t *index)
+{
+    const dis__key key = dis__key_of(&b->rules->secret, cell->text, cell->n);
+    if (dis__column_repeats(c, &key, index)) return DIS_OK;
+    const size_t n = c->n;
+    DIS_TRY(c == &b->label ? dis__batch_label(b, &key, index) : dis__column_lookup(c, &key, index));
+    if (c->n == n || cell->n <= DIS_KEY_INLINE || (cell->text >= input && cell->text < input_end)) return DIS_OK;
+    const char *copy;
+    DIS_TRY(dis__arena_copy(b->texts, cell->text, cell->n, &copy));
+    c->key[*index].high = (uint64_t)(uintptr_t)copy;
+    return DIS_OK;
+}
+
+dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1], const char *input,
+                          const char *input_end, dis__problem *problem)
+{
+    const dis__cell *given = &cell[DIS_ID_COLUMNS];
+    DIS_TRY(check_id(&cell[DIS_COLUMN_TASK], "task", problem));
+    DIS_TRY(check_id(&cell[DIS_COLUMN_WORKER], "worker", problem));
+    if (given->n > DIS_MAX_ID) return bad(problem, given->at, "a label of more than %u bytes; shorten it", DIS_MAX_ID);
+
+    uint32_t label, index[DIS_ID_COLUMNS];
+    DIS_TRY(look_up(b, &b->label, given, input, input_end, &label));
+    switch ((dis__label_kind)b->kind[label]) {
+    case DIS_LABEL_VOTE: break;
+    case DIS_LABEL_NA: b->na++; return DIS_OK;
+    case DIS_LABEL_EMPTY: return bad(problem, given->at, "an empty label; if it means \"no vote\", say --na \"\"");
+    case DIS_LABEL_UNDECLARED:
+        return bad(problem, given->at,
+                   "the label \"%.*s\" is not among the declared classes; add it, or make it an NA value",
+                   given->n > 200 ? 200 : (int)given->n, given->text);
+    }
+    DIS_TRY(dis__batch_reserve(b, 1));
+    for (int c = 0; c < DIS_ID_COLUMNS; c++) DIS_TRY(look_up(b, &b->id[c], &cell[c], input, input_end, &index[c]));
+    dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label);
+    return DIS_OK;
+}
+
+dis_status dis__batch_skip(dis__batch *b, const dis__problem *problem)
+{
+    b->bad++;
+    if (b->n_skipped == DIS_KEPT_MESSAGES) return DIS_OK;
+    DIS_TRY(dis__copy_text(&b->skipped[b->n_skipped].message, problem->text, strlen(problem->text)));
+    b->skipped[b->n_skipped++].at = problem->at;
+    return DIS_OK;
+}

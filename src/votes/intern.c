@@ -1,0 +1,113 @@
+/* Keys, tables and text that stays. Tables probe linearly and grow by half at three quarters full: on average 1.6 slots
+ * a key, so 51 bytes. */
+#include "votes/intern.h"
+#include "core/memory.h"
+#include <sys/random.h>
+#include <time.h>
+
+dis__secret dis__secret_draw(void)
+{
+    dis__secret s;
+    if (getrandom(&s, sizeof s, GRND_NONBLOCK) !=
+        (ssize_t)sizeof s) { /* early in the life of a machine: better than a constant */
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)&s << 16;
+        for (int i = 0; i < 4; i++)
+            s.word[i] = x = dis__mix(x ^ 0x9e3779b97f4a7c15u, 0xd6e8feb86659fd93u + (uint64_t)i);
+    }
+    s.word[3] |= 1; /* never multiply by zero */
+    return s;
+}
+
+dis__key dis__key_of(const dis__secret *s, const char *text, size_t n)
+{
+    if (n <= DIS_KEY_INLINE) {
+        char padded[DIS_KEY_INLINE] = {0};
+        memcpy(padded, text, n);
+        return dis__key_short(s, dis__load64(padded), dis__load64(padded + 8), n);
+    }
+    uint64_t h = s->word[2] ^ n;
+    size_t i = 0;
+    for (; n - i > 16; i += 16)
+        h = dis__mix(dis__load64(text + i) ^ s->word[0], dis__load64(text + i + 8) ^ s->word[1] ^ h);
+    h = dis__mix(dis__load64(text + n - 16) ^ s->word[0], dis__load64(text + n - 8) ^ s->word[1] ^ h);
+    return (dis__key){.low = dis__load64(text),
+                      .high = (uint64_t)(uintptr_t)text,
+                      .hash = dis__mix(h ^ s->word[2], s->word[3]),
+                      .n = (uint32_t)n};
+}
+
+static size_t seek(const dis__table *t, const dis__key *key)
+{
+    size_t i = dis__slot_of(key->hash, t->n_slots);
+    while (t->slot[i].value != DIS_KEY_NONE && !(t->slot[i].hash == key->hash && dis__key_same(&t->slot[i], key)))
+        i = i + 1 == t->n_slots ? 0 : i + 1;
+    return i;
+}
+
+const dis__key *dis__table_find(const dis__table *table, const dis__key *key)
+{
+    if (table->n == 0) return NULL;
+    const dis__key *k = &table->slot[seek(table, key)];
+    return k->value == DIS_KEY_NONE ? NULL : k;
+}
+
+static dis_status grow(dis__table *t)
+{
+    enum { FIRST = 64 };
+    dis__table larger = {.n = t->n, .n_slots = t->n_slots ? t->n_slots + t->n_slots / 2 : FIRST};
+    if (larger.n_slots > UINT32_MAX) return dis__fail(DIS_ELIMIT, "more than %zu different names", t->n);
+    DIS_TRY(dis__alloc_array(&larger.slot, larger.n_slots, sizeof *larger.slot));
+    for (size_t i = 0; i < larger.n_slots; i++) larger.slot[i].value = DIS_KEY_NONE;
+    for (size_t i = 0; i < t->n_slots; i++)
+        if (t->slot[i].value != DIS_KEY_NONE) larger.slot[seek(&larger, &t->slot[i])] = t->slot[i];
+    dis__free(t->slot);
+    *t = larger;
+    return DIS_OK;
+}
+
+dis_status dis__table_put(dis__table *table, const dis__key *key, const dis__key **at, bool *fresh)
+{
+    if (table->n >= table->n_slots - table->n_slots / 4) DIS_TRY(grow(table));
+    dis__key *slot = &table->slot[seek(table, key)];
+    *fresh = slot->value == DIS_KEY_NONE;
+    if (*fresh) {
+        *slot = *key;
+        table->n++;
+    }
+    *at = slot;
+    return DIS_OK;
+}
+
+void dis__table_free(dis__table *table)
+{
+    dis__free(table->slot);
+    *table = (dis__table){0};
+}
+
+dis_status dis__arena_copy(dis__arena *arena, const char *text, size_t n, const char **copy)
+{
+    enum { BLOCK = 1 << 16 };
+    if (n > arena->room - arena->used) {
+        DIS_TRY(
+            dis__reserve(&arena->block, &arena->capacity, arena->n_blocks, arena->n_blocks + 1, sizeof *arena->block));
+        const size_t room = n > BLOCK ? n : BLOCK;
+        DIS_TRY(dis__alloc_array(&arena->block[arena->n_blocks], room, 1));
+        arena->n_blocks++;
+        arena->used = 0;
+        arena->room = room;
+    }
+    char *to = arena->block[arena->n_blocks - 1] + arena->used;
+    if (n) memcpy(to, text, n);
+    arena->used += n;
+    *copy = to;
+    return DIS_OK;
+}
+
+void dis__arena_free(dis__arena *arena)
+{
+    for (size_t i = 0; i < arena->n_blocks; i++) dis__free(arena->block[i]);
+    dis__free(arena->block);
+    *arena = (dis__arena){0};
+}

@@ -1,0 +1,90 @@
+/* intern.h: texts to numbers, with hashes that nobody can foresee.
+ *
+ * A key is a text in 32 bytes: up to 16 bytes of it lie in the key itself (NUL never occurs in a text, so padding with
+ * zeros is unambiguous), longer ones are pointed to and must stay where they are. Hashes are keyed by a secret of each
+ * reading, so a file made to collide does not; no result depends on it. */
+#ifndef DIS_VOTES_INTERN_H
+#define DIS_VOTES_INTERN_H
+#include "core/error.h"
+#include <string.h>
+
+enum { DIS_KEY_INLINE = 16 };
+#define DIS_KEY_NONE UINT32_MAX
+
+typedef struct {
+    uint64_t word[4];
+} dis__secret;
+
+typedef struct {
+    uint64_t low;  /* the first 8 bytes */
+    uint64_t high; /* the next 8 bytes, or the address of the text when it has more than 16 */
+    uint64_t hash;
+    uint32_t n;     /* bytes */
+    uint32_t value; /* the user's; DIS_KEY_NONE in a free slot of a table */
+} dis__key;
+
+dis__secret dis__secret_draw(void);
+
+/* The upper and the lower half of a product, mixed (as in wyhash by Wang Yi): every bit depends on every bit. */
+static inline uint64_t dis__mix(uint64_t a, uint64_t b)
+{
+    const unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t dis__load64(const char *text)
+{
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+/* From 16 bytes padded with zeros. */
+static inline dis__key dis__key_short(const dis__secret *s, uint64_t low, uint64_t high, size_t n)
+{
+    const uint64_t h = dis__mix(low ^ s->word[0], high ^ s->word[1]);
+    return (dis__key){.low = low, .high = high, .hash = dis__mix(h ^ s->word[2], s->word[3]), .n = (uint32_t)n};
+}
+
+/* The key of any text; n < 2^32. */
+dis__key dis__key_of(const dis__secret *secret, const char *text, size_t n);
+
+static inline const char *dis__key_text(const dis__key *k)
+{
+    return k->n <= DIS_KEY_INLINE ? (const char *)k : (const char *)(uintptr_t)k->high;
+}
+
+static inline bool dis__key_same(const dis__key *a, const dis__key *b)
+{
+    if (a->low != b->low || a->n != b->n) return false;
+    if (a->high == b->high) return true;
+    return a->n > DIS_KEY_INLINE && memcmp(dis__key_text(a), dis__key_text(b), a->n) == 0;
+}
+
+/* An open table from keys to the values within them. */
+typedef struct {
+    dis__key *slot; /* (n_slots) */
+    size_t n_slots, n;
+} dis__table;
+
+/* The slot where a hash belongs: the lower half of its bits, so that the upper ones may choose among tables. */
+static inline size_t dis__slot_of(uint64_t hash, size_t n_slots)
+{
+    return (size_t)((hash & 0xffffffffu) * n_slots >> 32);
+}
+
+/* The key that is there, NULL when it is not. */
+const dis__key *dis__table_find(const dis__table *table, const dis__key *key);
+/* Finds the key, or puts it in with its value and sets *fresh. The pointer is valid until the next call. */
+dis_status dis__table_put(dis__table *table, const dis__key *key, const dis__key **at, bool *fresh);
+void dis__table_free(dis__table *table);
+
+/* Texts that must stay where they are although their source does not. */
+typedef struct {
+    char **block;
+    size_t n_blocks, capacity, used, room;
+} dis__arena;
+dis_status dis__arena_copy(dis__arena *arena, const char *text, size_t n, const char **copy);
+void dis__arena_free(dis__arena *arena);
+
+#endif

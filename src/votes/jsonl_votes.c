@@ -1,0 +1,93 @@
+/* Votes from JSON Lines: one object a line, with the keys task, worker (or performer) and label, or those that the
+ * options name. Values are texts or numbers; a number is kept as it is written, true and false are labels of that name,
+ * and null is an empty one. Lines end with LF or CRLF. */
+#include "votes/reader.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static dis_status open_jsonl(dis__file *file)
+{
+    (void)file; /* keys are looked for in each line */
+    return DIS_OK;
+}
+
+__attribute__((format(printf, 3, 4))) static dis_status bad(dis__cursor *c, const char *at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(c->problem.text, sizeof c->problem.text, format, args);
+    va_end(args);
+    c->problem.at = at;
+    return DIS_EDATA;
+}
+
+static dis_status take(dis__cursor *c, const dis__json_value *object, const char *line, const char *key,
+                       const char *other, bool label, dis__cell *cell)
+{
+    const dis__json_value *v = dis__json_member(object, key);
+    if (!v && other) v = dis__json_member(object, other);
+    if (!v) return bad(c, line, "no key \"%.100s\"; name the key to use", key);
+    const char *at = line + v->at;
+    if (v->kind == DIS_JSON_ARRAY && label)
+        return bad(
+            c, at,
+            "a list of labels; votes with several labels are not supported yet: keep one, or make one table a label");
+    const bool plain = v->kind == DIS_JSON_STRING || v->kind == DIS_JSON_NUMBER;
+    const bool word = label && (v->kind == DIS_JSON_TRUE || v->kind == DIS_JSON_FALSE);
+    const bool null = label && v->kind == DIS_JSON_NULL;
+    if (!plain && !word && !null) return bad(c, at, "\"%.100s\" must be a text or a number", key);
+    *cell = (dis__cell){.text = v->text, .n = null ? 0 : v->length, .at = at};
+    return DIS_OK;
+}
+
+static bool is_dropped(const dis_votes_options *o, const dis__json_value *object)
+{
+    for (size_t d = 0; d < o->n_drop; d++) {
+        const dis__json_value *v = dis__json_member(object, o->drop[d].column);
+        const size_t n = strlen(o->drop[d].value);
+        if (v && v->kind <= DIS_JSON_STRING && v->length == n && memcmp(v->text, o->drop[d].value, n) == 0) return true;
+    }
+    return false;
+}
+
+/* The JSON reader was told that the line is the first: "FILE:1:COLUMN: reason". Its column, on the line where it really
+ * is. */
+static dis_status bad_json(dis__cursor *c, const char *line)
+{
+    const char *message = strstr(dis_last_error(), ":1:");
+    char *reason = NULL;
+    const unsigned long long column = message ? strtoull(message + 3, &reason, 10) : 1;
+    if (!reason || strncmp(reason, ": ", 2) != 0) return bad(c, line, "%s", dis_last_error());
+    return bad(c, line + column - 1, "%s", reason + 2);
+}
+
+static dis_status row_jsonl(dis__cursor *c)
+{
+    static const char *const roles[] = {"task", "worker", "label"};
+    const dis__file *f = c->file;
+    const dis_votes_options *o = &f->reader->o;
+    const char *const given[] = {o->task, o->worker, o->label};
+    const char *line = c->next, *lf = memchr(line, '\n', (size_t)(f->end - line));
+    c->next = lf ? lf + 1 : f->end;
+    size_t n = (size_t)((lf ? lf : f->end) - line);
+    if (n && line[n - 1] == '\r') n--;
+    if (n == 0) return bad(c, line, "a blank line; remove it");
+    if (n > DIS_MAX_FIELD) return bad(c, line, "a line of more than %u bytes", DIS_MAX_FIELD);
+
+    const dis__json_place place = {.file = "", .line = 1, .column = 1, .offset = (uint64_t)(line - f->input->bytes)};
+    const dis__json_value *root;
+    const dis_status status = dis__json_parse(&c->json, line, n, &place, &root);
+    if (status == DIS_EDATA) return bad_json(c, line);
+    DIS_TRY(status);
+    if (root->kind != DIS_JSON_OBJECT)
+        return bad(c, line, "a line must hold one object, {\"task\": ..., \"worker\": ..., \"label\": ...}");
+    c->dropped = is_dropped(o, root);
+    if (c->dropped) return DIS_OK;
+    for (int i = 0; i <= DIS_ID_COLUMNS; i++)
+        DIS_TRY(take(c, root, line, given[i] ? given[i] : roles[i],
+                     !given[i] && i == DIS_COLUMN_WORKER ? "performer" : NULL, i == DIS_ID_COLUMNS, &c->cell[i]));
+    return DIS_OK;
+}
+
+const dis__row_format dis__rows_jsonl = {.name = "jsonl", .open = open_jsonl, .row = row_jsonl};

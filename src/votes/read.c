@@ -1,0 +1,309 @@
+/* dis_votes_read(): options checked, files opened, the reader of the shape at hand called, and what it collected made a
+ * table. The parts: containers with rows in chunks.c (csv_votes.c, jsonl_votes.c), wide tables in wide.c, counts and
+ * soft votes in counts.c; numbering in batch.c and collect.c; grouping in group.c. */
+#include "votes/reader.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include <stdio.h>
+#include <strings.h>
+
+/* Containers, by what files of that kind are called. */
+static const struct {
+    const char *name, *endings;  /* separated by spaces */
+    const dis__row_format *rows; /* NULL: has no single votes */
+} formats[] = {
+    {"csv", "csv", &dis__rows_csv},
+    {"tsv", "tsv tab", &dis__rows_tsv},
+    {"jsonl", "jsonl ndjson", &dis__rows_jsonl},
+    {"npy", "npy", NULL},
+};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+static bool is_among(const char *word, size_t n, const char *list)
+{
+    for (const char *p = list; *p;) {
+        const size_t length = strcspn(p, " ");
+        if (length == n && strncasecmp(p, word, n) == 0) return true;
+        p += length + (p[length] == ' ');
+    }
+    return false;
+}
+
+dis_status dis__votes_format(const char *given, const char *path, const char **format)
+{
+    if (given) {
+        for (size_t i = 0; i < N_FORMATS; i++)
+            if (strcmp(given, formats[i].name) == 0) {
+                *format = formats[i].name;
+                return DIS_OK;
+            }
+        return dis__fail(DIS_EUSAGE, "no format \"%s\"; votes are read from csv, tsv, jsonl and npy", given);
+    }
+    size_t n = strlen(path);
+    if (n > 3 && strcasecmp(path + n - 3, ".gz") == 0)
+        n -= 3;
+    else if (n > 4 && strcasecmp(path + n - 4, ".zst") == 0)
+        n -= 4;
+    *format = "csv";
+    for (size_t dot = n; dot-- > 0 && path[dot] != '/';)
+        if (path[dot] == '.') {
+            for (size_t i = 0; i < N_FORMATS; i++)
+                if (is_among(path + dot + 1, n - dot - 1, formats[i].endings)) *format = formats[i].name;
+            break;
+        }
+    return DIS_OK;
+}
+
+static const dis__row_format *rows_of(const char *format)
+{
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (strcmp(format, formats[i].name) == 0) return formats[i].rows;
+    return NULL;
+}
+
+/* NA values and declared classes, looked up by every label that is new to a batch. */
+static dis_status make_rules(dis__reader *r)
+{
+    const dis_votes_options *o = &r->o;
+    r->rules.secret = dis__secret_draw();
+    r->rules.declared = o->n_classes > 0;
+    if (o->n_classes > DIS_MAX_CLASSES)
+        return dis__fail(DIS_ELIMIT, "%zu classes are declared; at most %u are possible", o->n_classes,
+                         DIS_MAX_CLASSES);
+    for (size_t i = 0; i < o->n_classes + o->n_na; i++) {
+        const bool na = i >= o->n_classes;
+        const char *text = na ? o->na[i - o->n_classes] : o->classes[i];
+        const size_t n = strlen(text);
+        if (n > DIS_MAX_ID) return dis__fail(DIS_EUSAGE, "a class of more than %u bytes is declared", DIS_MAX_ID);
+        if (!na && n == 0) return dis__fail(DIS_EUSAGE, "an empty class is declared");
+        dis__key key = dis__key_of(&r->rules.secret, text, n);
+        key.value = na ? DIS_LABEL_IS_NA : (uint32_t)i;
+        const dis__key *at;
+        bool fresh;
+        DIS_TRY(dis__table_put(&r->rules.known, &key, &at, &fresh));
+        if (!fresh && at->value != DIS_LABEL_IS_NA)
+            return dis__fail(DIS_EUSAGE,
+                             na ? "\"%.200s\" is both a class and an NA value"
+                                : "the class \"%.200s\" is declared twice",
+                             text);
+    }
+    return DIS_OK;
+}
+
+static dis_status declared_names(const dis_votes_options *o, dis_names **out)
+{
+    return dis_names_create(o->classes, o->n_classes, out);
+}
+
+/* Names of classes and the class of each label the collector has seen. */
+static dis_status make_classes(dis__reader *r, uint16_t *class_of)
+{
+    const dis__collector *c = &r->collector;
+    dis_votes *votes = r->votes;
+    if (r->rules.declared) {
+        for (size_t i = 0; i < c->n_labels; i++)
+            class_of[i] = (uint16_t)dis__table_find(&r->rules.known, &c->label[i])->value;
+        votes->n_classes = r->o.n_classes;
+        return declared_names(&r->o, &votes->classes);
+    }
+    DIS_TRY(dis__classes_order(c->label, c->n_labels, class_of));
+    votes->n_classes = c->n_labels;
+    char **texts;
+    DIS_TRY(dis__alloc_zeroed(&texts, c->n_labels, sizeof *texts));
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < c->n_labels && status == DIS_OK; i++)
+        status = dis__copy_text(&texts[class_of[i]], dis__key_text(&c->label[i]), c->label[i].n);
+    if (status == DIS_OK) status = dis_names_create((const char *const *)texts, c->n_labels, &votes->classes);
+    for (size_t i = 0; i < c->n_labels; i++) dis__free(texts[i]);
+    dis__free(texts);
+    return status;
+}
+
+static bool cell_is(const dis__cell *cell, const dis_names *names, size_t i)
+{
+    size_t n;
+    const char *text = dis_names_get(names, i, &n);
+    return cell->n == n && memcmp(cell->text, text, n) == 0;
+}
+
+/* Goes through the files once more for the two rows of a duplicate, and says where the second one is. */
+static dis_status fail_duplicate(dis__reader *r, const dis__duplicate *twice)
+{
+    const dis_names *tasks = r->votes->tasks, *workers = r->votes->workers;
+    char first[600] = "";
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        const char *format;
+        DIS_TRY(dis__votes_format(r->o.format, r->input[i].path, &format));
+        dis__file file;
+        DIS_TRY(dis__file_open(&file, r, &r->input[i], rows_of(format)));
+        dis__cursor c;
+        dis__cursor_open(&c, &file, file.rows);
+        dis_status status = DIS_OK;
+        while (c.next < file.end) {
+            status = file.format->row(&c);
+            if (status == DIS_EDATA) continue; /* skipped before, too */
+            if (status != DIS_OK) break;
+            if (c.dropped || !cell_is(&c.cell[DIS_COLUMN_TASK], tasks, twice->item) ||
+                !cell_is(&c.cell[DIS_COLUMN_WORKER], workers, twice->worker))
+                continue;
+            const dis__cell *label = &c.cell[DIS_ID_COLUMNS];
+            const dis__key key = dis__key_of(&r->rules.secret, label->text, label->n);
+            const dis__key *known = dis__table_find(&r->rules.known, &key);
+            if (known ? known->value == DIS_LABEL_IS_NA : label->n == 0 || r->rules.declared) continue; /* no vote */
+            uint64_t line, column;
+            dis__csv_place(&file.csv, c.cell[DIS_COLUMN_WORKER].at, &line, &column);
+            if (first[0] == 0) {
+                snprintf(first, sizeof first, "%s%s%sline %llu", i ? file.csv.path : "", i ? ", " : "", "",
+                         (unsigned long long)line);
+                continue;
+            }
+            status =
+                dis__fail_at(DIS_EDATA, file.csv.path, line, column,
+                             "worker \"%.200s\" has already voted on task \"%.200s\" (%s); say which vote to keep: "
+                             "--duplicates first, last or all",
+                             dis_names_get(workers, twice->worker, NULL), dis_names_get(tasks, twice->item, NULL),
+                             first);
+            dis__cursor_close(&c);
+            dis__file_close(&file);
+            return status;
+        }
+        dis__cursor_close(&c);
+        dis__file_close(&file);
+        if (status != DIS_OK && status != DIS_EDATA) return status;
+    }
+    return dis__fail(DIS_EBUG, "a duplicate vote that cannot be found again");
+}
+
+static dis_status no_votes(const dis__reader *r)
+{
+    const dis_votes_notes *n = &r->votes->notes;
+    return dis__fail_at(
+        DIS_EDATA, r->input[0].path, 0, 0,
+        "no votes are left: of %llu rows %llu have no label, %llu were dropped, %llu were bad; %llu items "
+        "had too few votes",
+        (unsigned long long)n->rows, (unsigned long long)n->na, (unsigned long long)n->dropped,
+        (unsigned long long)n->bad_rows, (unsigned long long)n->items_left_out);
+}
+
+/* The table from what was collected. */
+static dis_status make_table(dis__reader *r, uint16_t *class_of)
+{
+    dis__collector *c = &r->collector;
+    dis_votes *votes = r->votes;
+    DIS_TRY(make_classes(r, class_of));
+    DIS_TRY(dis__collect_names(c, DIS_COLUMN_TASK, &votes->tasks));
+    DIS_TRY(dis__collect_names(c, DIS_COLUMN_WORKER, &votes->workers));
+    votes->n_items = c->n_ids[DIS_COLUMN_TASK];
+    votes->n_workers = c->n_ids[DIS_COLUMN_WORKER];
+    DIS_TRY(dis__votes_group(r->ctx, c->rows, c->n_pieces, class_of, true, votes));
+    dis__duplicate twice = {0};
+    DIS_TRY(dis__votes_settle(r->ctx, votes, r->o.duplicates, r->o.min_votes, &twice));
+    if (twice.found) return fail_duplicate(r, &twice);
+    return votes->n_items ? DIS_OK : no_votes(r);
+}
+
+dis_status dis__reader_finish(dis__reader *r)
+{
+    if (r->collector.n_labels == 0) return no_votes(r);
+    for (size_t j = 0; j < r->tuning.round; j++) dis__batch_free(&r->batch[j]); /* room for the table */
+    uint16_t *class_of;
+    DIS_TRY(dis__alloc_array(&class_of, r->collector.n_labels, sizeof *class_of));
+    const dis_status status = make_table(r, class_of);
+    dis__free(class_of);
+    return status;
+}
+
+static dis_status read_votes(dis__reader *r)
+{
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        const char *format;
+        DIS_TRY(dis__votes_format(r->o.format, r->input[i].path, &format));
+        const dis__row_format *rows = rows_of(format);
+        if (!rows)
+            return dis__fail(DIS_EUSAGE, "%s: %s files hold counts, not single votes; say --input counts",
+                             r->input[i].path, format);
+        dis__file file;
+        DIS_TRY(dis__file_open(&file, r, &r->input[i], rows));
+        const dis_status status = dis__read_rows(&file);
+        dis__file_close(&file);
+        DIS_TRY(status);
+    }
+    return dis__reader_finish(r);
+}
+
+/* The shapes of input, in the order of dis_input. */
+static dis_status (*const shapes[])(dis__reader *) = {read_votes, dis__read_counts, dis__read_mace, dis__read_counts};
+
+static dis_status check_options(const dis_votes_options *o, size_t n_paths)
+{
+    if (n_paths == 0) return dis__fail(DIS_EUSAGE, "no file to read votes from");
+    if ((size_t)o->input >= sizeof shapes / sizeof *shapes)
+        return dis__fail(DIS_EUSAGE, "no such kind of input: %d", (int)o->input);
+    if ((unsigned)o->duplicates > DIS_DUPLICATES_ALL)
+        return dis__fail(DIS_EUSAGE, "no such rule for duplicates: %d", (int)o->duplicates);
+    if (o->format) {
+        const char *format;
+        DIS_TRY(dis__votes_format(o->format, "", &format));
+    }
+    return DIS_OK;
+}
+
+static dis_status open_inputs(dis__reader *r, const char *const *paths, size_t n_paths, uint64_t *n_bytes)
+{
+    DIS_TRY(dis__alloc_zeroed(&r->input, n_paths, sizeof *r->input));
+    for (; r->n_inputs < n_paths; r->n_inputs++) {
+        DIS_TRY(dis__input_open(r->ctx, paths[r->n_inputs], &r->input[r->n_inputs]));
+        *n_bytes += r->input[r->n_inputs].n;
+    }
+    return DIS_OK;
+}
+
+static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_paths)
+{
+    uint64_t n_bytes = 0;
+    DIS_TRY(check_options(&r->o, n_paths));
+    DIS_TRY(make_rules(r));
+    DIS_TRY(open_inputs(r, paths, n_paths, &n_bytes));
+    DIS_TRY(dis__collect_begin(&r->collector, &r->rules.secret, n_bytes));
+    DIS_TRY(dis__alloc_zeroed(&r->batch, r->tuning.round, sizeof *r->batch));
+    DIS_TRY(dis__alloc_zeroed(&r->texts, r->tuning.round, sizeof *r->texts));
+    DIS_TRY(dis__alloc_zeroed(&r->votes, 1, sizeof *r->votes));
+    DIS_TRY(shapes[r->o.input](r));
+    r->votes->notes.look_alike_classes = dis__classes_look_alike(r->votes->classes);
+    return DIS_OK;
+}
+
+static void release(dis__reader *r)
+{
+    for (size_t i = 0; i < r->n_inputs; i++) dis__input_close(&r->input[i]);
+    for (size_t j = 0; j < r->tuning.round; j++) {
+        if (r->batch) dis__batch_free(&r->batch[j]);
+        if (r->texts) dis__arena_free(&r->texts[j]);
+    }
+    dis__free(r->input);
+    dis__free(r->batch);
+    dis__free(r->texts);
+    dis__table_free(&r->rules.known);
+    dis__collect_free(&r->collector);
+}
+
+dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
+                           const dis__tuning *tuning, dis_votes **out)
+{
+    dis__reader r = {.ctx = ctx, .o = options ? *options : dis_votes_options_default(), .tuning = *tuning};
+    const dis_status status = read_all(&r, paths, n_paths);
+    release(&r);
+    if (status != DIS_OK) {
+        dis_votes_destroy(r.votes);
+        return status;
+    }
+    *out = r.votes;
+    return DIS_OK;
+}
+
+dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
+                          dis_votes **out)
+{
+    static const dis__tuning tuning = {.chunk = 4 << 20, .round = 16};
+    return dis__votes_read(ctx, paths, n_paths, options, &tuning, out);
+}

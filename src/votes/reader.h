@@ -1,0 +1,103 @@
+/* reader.h: the inside of dis_votes_read(): what to read, from which container, and the parts that readers share.
+ *
+ * The mapper is dis_votes_options itself, complete: a container (format), which column or key plays which role, and
+ * drop rules. A preset (presets.c) is a row of such settings; a container is a row of formats[] in read.c. */
+#ifndef DIS_VOTES_READER_H
+#define DIS_VOTES_READER_H
+#include "io/csv.h"
+#include "io/json.h"
+#include "votes/collect.h"
+
+/* Sizes that tests make small; results do not depend on them. */
+typedef struct {
+    size_t chunk; /* bytes of text that one job parses */
+    size_t round; /* chunks that are parsed before they are collected */
+} dis__tuning;
+
+typedef struct {
+    dis_context *ctx;
+    dis_votes_options o; /* roles filled in */
+    dis__tuning tuning;
+    dis__label_rules rules;
+    dis__input *input; /* (n_inputs) */
+    size_t n_inputs;
+    dis__collector collector;
+    dis__arena *texts; /* (tuning.round) */
+    dis__batch *batch; /* (tuning.round) */
+    dis_votes *votes;
+} dis__reader;
+
+/* One file of a container with rows: CSV, TSV, JSONL. */
+typedef struct dis__file dis__file;
+
+/* A cursor over the rows of a file, for one thread. */
+typedef struct {
+    const dis__file *file;
+    const char *next;                   /* where the next row begins */
+    dis__cell cell[DIS_ID_COLUMNS + 1]; /* task, worker, label of the current row */
+    bool dropped;                       /* by a drop rule */
+    dis__problem problem;               /* of a bad row; `next` is then where to go on */
+    dis__csv csv;
+    dis__json json;
+    uint32_t *list; /* scratch of the fast path */
+} dis__cursor;
+
+typedef struct {
+    const char *name;
+    char separator; /* 0: none */
+    /* Reads what comes before the rows (the header) and finds the columns. */
+    dis_status (*open)(dis__file *file);
+    /* The row at cursor->next. DIS_EDATA: see problem. */
+    dis_status (*row)(dis__cursor *cursor);
+    /* As many rows as go fast, from cursor->next up to those that begin at `limit`; NULL: there is no fast way. */
+    dis_status (*fast)(dis__cursor *cursor, const char *limit, dis__batch *batch);
+    bool quotes; /* a row may hold newlines, within quotes */
+} dis__row_format;
+
+struct dis__file {
+    dis__reader *reader;
+    const dis__input *input;
+    const dis__row_format *format;
+    dis__csv csv;                      /* header, and counting of lines */
+    size_t column[DIS_ID_COLUMNS + 1]; /* of task, worker, label */
+    size_t *drop_column;               /* (o.n_drop) */
+    const char *rows;                  /* where they begin */
+    const char *end;
+};
+
+extern const dis__row_format dis__rows_csv, dis__rows_tsv, dis__rows_jsonl;
+
+/* chunks.c: all rows of the file into the reader's collector. */
+dis_status dis__read_rows(dis__file *file);
+/* DIS_EDATA with the place of a problem. */
+dis_status dis__file_fail(dis__file *file, const dis__problem *problem);
+
+void dis__cursor_open(dis__cursor *cursor, const dis__file *file, const char *at);
+void dis__cursor_close(dis__cursor *cursor);
+
+dis_status dis__file_open(dis__file *file, dis__reader *reader, const dis__input *input, const dis__row_format *format);
+void dis__file_close(dis__file *file);
+
+/* csv_votes.c: the column that plays a role, by the user's name for it or the usual ones; DIS_EDATA lists those that
+ * are there. */
+dis_status dis__csv_role(dis__csv *csv, const char *role, const char *given, const char *const *usual, size_t *column);
+
+/* wide.c, counts.c: other shapes, each from all inputs into reader->votes. */
+dis_status dis__read_mace(dis__reader *reader);
+dis_status dis__read_counts(dis__reader *reader);
+
+/* read.c: the container that `given` names (DIS_EUSAGE: no such), or that a path ends on; csv when it says nothing. */
+dis_status dis__votes_format(const char *given, const char *path, const char **format);
+/* The table from what the collector holds. */
+dis_status dis__reader_finish(dis__reader *reader);
+
+/* classes.c: the order of classes: as declared, else integers by value, else bytes. place: (n) where each label goes.
+ */
+dis_status dis__classes_order(const dis__key *labels, size_t n, uint16_t *place);
+bool dis__classes_look_alike(const dis_names *classes);
+
+/* dis_votes_read() with sizes of one's own. */
+dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
+                           const dis__tuning *tuning, dis_votes **out);
+
+#endif
