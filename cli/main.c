@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const cli_command cli_cmd_synth, cli_cmd_help, cli_cmd_completion;
+extern const cli_command cli_cmd_labels, cli_cmd_combine, cli_cmd_synth, cli_cmd_list, cli_cmd_help, cli_cmd_completion;
 
 /* In the order in which help shows them. */
 /* clang-format off */
 static const cli_command *const commands[] = {
+    &cli_cmd_labels,
+    &cli_cmd_combine,
     &cli_cmd_synth,
+    &cli_cmd_list,
     &cli_cmd_help,
     &cli_cmd_completion,
 };

@@ -147,10 +147,9 @@ static int set(cli *c, const cli_option *o, const char *value, void *values)
     if (!wrong) return DIS_OK;
     if (o->kind == CLI_CHOICE) return cli_usage(c, "--%s %s: must be one of %s", o->name, value, o->choices);
     if (o->high > 0 && (o->kind == CLI_COUNT || o->kind == CLI_REAL))
-        return cli_usage(c, "--%s %s: %s; %g to %.10g is possible", o->name, value, wrong, o->low, o->high);
-    if (o->kind == CLI_LIST)
-        return cli_usage(c, "--%s %s: %s; %d are possible", o->name, value, wrong, CLI_MOST_VALUES);
-    return cli_usage(c, "--%s %s: %s", o->name, value, wrong);
+        return cli_usage(c, "--%s %s %s; %g to %.10g is possible", o->name, value, wrong, o->low, o->high);
+    if (o->kind == CLI_LIST) return cli_usage(c, "--%s %s %s; %d are possible", o->name, value, wrong, CLI_MOST_VALUES);
+    return cli_usage(c, "--%s %s %s", o->name, value, wrong);
 }
 
 static void set_defaults(const cli_command *command, void *values)

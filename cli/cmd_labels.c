@@ -1,0 +1,550 @@
+/* dissent labels: votes in, soft labels out.
+ *
+ * Everything that can be checked is checked before the first byte is read. Of a fit only its labels are kept, unless
+ * its parameters are wanted (--workers, --save-state), and the combination is written over the first view: the peak is
+ * the votes, one table of labels a view, and what one method needs while it runs. */
+#include "labels_job.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define TEXT(field, name_, argument_, names_, summary_)                                                   \
+    {                                                                                                     \
+        .name = name_, .kind = CLI_TEXT, .offset = offsetof(labels_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                              \
+    }
+#define LIST(field, name_, argument_, names_, summary_)                                                   \
+    {                                                                                                     \
+        .name = name_, .kind = CLI_LIST, .offset = offsetof(labels_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                              \
+    }
+#define FLAG(field, name_, summary_)                                                                   \
+    {                                                                                                  \
+        .name = name_, .kind = CLI_FLAG, .offset = offsetof(labels_values, field), .summary = summary_ \
+    }
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .offset = offsetof(labels_values, output),
+     .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "where the labels go; without it, standard output"},
+    TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
+         "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
+    LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
+         "NAME[:key=value,...]; one: its own labels; several: combined; none: standard, softmax, dawid-skene and mace"),
+    TEXT(
+        combine, "combine", "SPEC", CLI_NAMES_COMBINER,
+        "NAME[:key=value,...] for several methods; weights=.2/.3/.5 or weights=auto weighs them; without it, centroid"),
+    {.name = "input",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(labels_values, input),
+     .argument = "KIND",
+     .choices = "votes|counts|mace|soft",
+     .summary = "what a row is; without it, votes or what the preset says"},
+    TEXT(input_format, "input-format", "FORMAT", CLI_NAMES_NOTHING,
+         "csv, tsv, jsonl or npy; without it, by the name of the input, else csv"),
+    TEXT(preset, "preset", "NAME", CLI_NAMES_PRESET, "settings for the files of a known tool: dissent list presets"),
+    TEXT(task, "task", "COLUMN", CLI_NAMES_NOTHING, "column of the items; without it, task"),
+    TEXT(worker, "worker", "COLUMN", CLI_NAMES_NOTHING, "column of the workers; without it, worker or performer"),
+    TEXT(label, "label", "COLUMN", CLI_NAMES_NOTHING, "column of the labels; without it, label"),
+    LIST(drop, "drop", "COLUMN=VALUE", CLI_NAMES_NOTHING, "leave out rows where COLUMN holds VALUE"),
+    TEXT(classes, "classes", "LIST|FILE", CLI_NAMES_FILE,
+         "the classes in their order, also ones nobody chose: a,b,c, or a file with one a line"),
+    LIST(na, "na", "VALUE", CLI_NAMES_NOTHING, "a label that means no vote; --na \"\" for empty ones"),
+    {.name = "duplicates",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(labels_values, duplicates),
+     .argument = "RULE",
+     .fallback = "error",
+     .choices = "error|first|last|all",
+     .summary = "when a worker voted on an item twice"},
+    FLAG(lenient, "lenient", "skip bad rows, count and list them"),
+    FLAG(renormalise, "renormalise", "scale soft rows that do not sum to 1, and count them"),
+    {.name = "min-votes",
+     .kind = CLI_COUNT,
+     .offset = offsetof(labels_values, min_votes),
+     .argument = "N",
+     .fallback = "0",
+     .summary = "leave out items with fewer votes"},
+    FLAG(ordinal, "ordinal",
+         "the order of the classes means something (they must then be integers or given by --classes)"),
+    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): these items are pinned to them"),
+    TEXT(save_state, "save-state", "FILE", CLI_NAMES_FILE, "keep what the methods learned, to start a later run from"),
+    TEXT(init_state, "init-state", "FILE", CLI_NAMES_FILE, "start from a state saved before"),
+    TEXT(workers, "workers", "FILE", CLI_NAMES_FILE, "per worker: votes, quality, parameters of each method (CSV)"),
+    TEXT(save_views, "save-views", "FOLDER", CLI_NAMES_FOLDER, "keep the labels of each method in this folder"),
+    TEXT(json, "json", "FILE", CLI_NAMES_FILE, "summary for machines; - is standard output (then the labels need -o)"),
+    FLAG(require_convergence, "require-convergence", "exit with 6, and no output, when a method did not converge"),
+    {.name = "seed",
+     .kind = CLI_COUNT,
+     .offset = offsetof(labels_values, seed),
+     .argument = "N",
+     .fallback = "0",
+     .summary = "for whatever is random; seed= of a method wins"},
+    CLI_COMMON_OPTIONS(labels_values),
+};
+
+static const char *const default_methods[] = {"standard", "softmax", "dawid-skene", "mace"};
+enum { N_DEFAULTS = 4, N_DEFAULTS_WITHOUT_WORKERS = 2 };
+
+static bool is_stdout(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+/* ---- before reading ---- */
+
+static const char *preset_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
+}
+
+static int find_preset(cli *c, const char *name, const dis_votes_preset **out)
+{
+    for (size_t i = 0; dis_votes_preset_at(i); i++)
+        if (strcmp(dis_votes_preset_at(i)->name, name) == 0) {
+            *out = dis_votes_preset_at(i);
+            return 0;
+        }
+    const char *near = cli_nearest(name, preset_name, NULL);
+    return cli_usage(c, "no preset \"%s\"%s%s%s; dissent list presets shows them", name, near ? "; did you mean " : "",
+                     near ? near : "", near ? "?" : "");
+}
+
+static int check_format(cli *c, const char *option, const char *format)
+{
+    if (!format || cli_choice("csv|tsv|jsonl|npy", format) >= 0) return 0;
+    return cli_usage(c, "--%s %s: must be one of csv|tsv|jsonl|npy", option, format);
+}
+
+static const char *method_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_method_at(i) ? dis_method_at(i)->name : NULL;
+}
+
+static int check_method(cli *c, const char *spec)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
+    const char *near = dis_method_find(name) ? NULL : cli_nearest(name, method_name, NULL);
+    if (near) return cli_usage(c, "no method \"%s\"; did you mean %s? dissent list methods shows them", name, near);
+    return cli_failed(c, dis_method_check(spec));
+}
+
+static int check_options(labels_job *job)
+{
+    cli *c = job->c;
+    const labels_values *v = job->v;
+    int code = 0;
+    for (size_t m = 0; m < v->method.n && code == 0; m++) code = check_method(c, v->method.value[m]);
+    if (code == 0 && v->combine) code = cli_failed(c, dis_combiner_check(v->combine));
+    if (code != 0) return code;
+    if (v->combine && v->method.n == 1)
+        return cli_usage(
+            c, "--combine needs several views and there is one --method; name another, or leave --combine out");
+    code = check_format(c, "format", v->format);
+    if (code == 0) code = check_format(c, "input-format", v->input_format);
+    if (code != 0) return code;
+    int to_stdout =
+        is_stdout(v->json) + is_stdout(v->workers) + is_stdout(v->save_state) + (!v->output || is_stdout(v->output));
+    if (to_stdout > 1) return cli_usage(c, "only one thing can go to standard output; give the labels a file with -o");
+    size_t from_stdin = is_stdout(v->gold);
+    for (size_t i = 0; i < job->n_paths; i++) from_stdin += is_stdout(job->paths[i]);
+    if (from_stdin > 1) return cli_usage(c, "only one input can be standard input");
+    return 0;
+}
+
+/* Cuts classes_text at `separator` into job->classes. A line may end in CR LF. */
+static int split_classes(labels_job *job, char separator)
+{
+    size_t n = 1;
+    for (const char *s = job->classes_text; *s; s++) n += *s == separator;
+    job->classes = malloc(n * sizeof *job->classes);
+    if (!job->classes) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
+    for (char *s = job->classes_text; s;) {
+        char *end = strchr(s, separator);
+        if (end) *end = 0;
+        const size_t length = strlen(s);
+        if (separator == '\n' && length && s[length - 1] == '\r') s[length - 1] = 0;
+        if (*s)
+            job->classes[job->n_classes++] = s;
+        else if (separator == ',')
+            return cli_usage(job->c, "--classes %s: an empty class", job->v->classes);
+        s = end ? end + 1 : NULL;
+    }
+    if (job->n_classes == 0) return cli_usage(job->c, "--classes %s: no class in it", job->v->classes);
+    return 0;
+}
+
+static int read_class_file(labels_job *job, const char *path, size_t size)
+{
+    enum { MOST = 1 << 28 };
+    FILE *f = size < MOST ? fopen(path, "rbe") : NULL;
+    job->classes_text = malloc(size + 1);
+    const size_t n = f && job->classes_text ? fread(job->classes_text, 1, size, f) : 0;
+    const bool fine = f && job->classes_text && !ferror(f) && n == size;
+    if (f) fclose(f);
+    if (!fine) return cli_error(job->c, DIS_EIO, "cannot read the classes in %s", path);
+    job->classes_text[n] = 0;
+    if (strlen(job->classes_text) != n) return cli_error(job->c, DIS_EDATA, "%s: a NUL byte in a class name", path);
+    return split_classes(job, '\n');
+}
+
+static int take_classes(labels_job *job)
+{
+    const char *given = job->v->classes;
+    struct stat st;
+    if (!given) return 0;
+    if (stat(given, &st) == 0 && S_ISREG(st.st_mode)) return read_class_file(job, given, (size_t)st.st_size);
+    job->classes_text = strdup(given);
+    if (!job->classes_text) return cli_error(job->c, DIS_ELIMIT, "no memory for --classes");
+    return split_classes(job, ',');
+}
+
+/* COLUMN=VALUE: cut at the first "=". */
+static int take_drops(labels_job *job, const dis_votes_preset *preset, dis_votes_options *o)
+{
+    size_t n = 0, bytes = 1;
+    for (size_t i = 0; preset && i < preset->n_drop && n < CLI_MOST_VALUES; i++) job->drop[n++] = preset->drop[i];
+    for (size_t i = 0; i < job->v->drop.n; i++) bytes += strlen(job->v->drop.value[i]) + 1;
+    char *to = job->drop_text = malloc(bytes);
+    if (!to) return cli_error(job->c, DIS_ELIMIT, "no memory for --drop");
+    for (size_t i = 0; i < job->v->drop.n; i++) {
+        const char *rule = job->v->drop.value[i];
+        if (!strchr(rule, '=') || *rule == '=') return cli_usage(job->c, "--drop %s: must be COLUMN=VALUE", rule);
+        if (n == CLI_MOST_VALUES) return cli_usage(job->c, "--drop %s: one rule too many", rule);
+        strcpy(to, rule);
+        char *value = strchr(to, '=');
+        *value++ = 0;
+        job->drop[n++] = (dis_drop_rule){.column = to, .value = value};
+        to = value + strlen(value) + 1;
+    }
+    o->drop = job->drop;
+    o->n_drop = n;
+    return 0;
+}
+
+static int reading_options(labels_job *job, dis_votes_options *o)
+{
+    const labels_values *v = job->v;
+    const dis_votes_preset *preset = NULL;
+    int code = v->preset ? find_preset(job->c, v->preset, &preset) : 0;
+    if (code == 0) code = take_classes(job);
+    *o = dis_votes_options_default();
+    if (code == 0) code = take_drops(job, preset, o);
+    if (code != 0) return code;
+    o->input = v->input >= 0 ? (dis_input)v->input : preset ? preset->input : DIS_INPUT_VOTES;
+    o->format = v->input_format ? v->input_format : preset ? preset->format : NULL;
+    o->task = v->task ? v->task : preset ? preset->task : NULL;
+    o->worker = v->worker ? v->worker : preset ? preset->worker : NULL;
+    o->label = v->label ? v->label : preset ? preset->label : NULL;
+    o->classes = job->classes;
+    o->n_classes = job->n_classes;
+    o->na = v->na.value;
+    o->n_na = v->na.n;
+    o->duplicates = (dis_duplicates)v->duplicates;
+    o->lenient = v->lenient;
+    o->renormalise = v->renormalise;
+    o->min_votes = (size_t)v->min_votes;
+    return 0;
+}
+
+/* ---- after reading ---- */
+
+static bool is_integer(const char *s)
+{
+    s += *s == '-' || *s == '+';
+    return *s && s[strspn(s, "0123456789")] == 0;
+}
+
+/* Byte order says nothing of "low", "medium", "high". */
+static int check_ordinal(labels_job *job)
+{
+    if (!job->v->ordinal || job->n_classes) return 0;
+    for (size_t k = 0; k < job->look.n_classes; k++)
+        if (!is_integer(dis_names_get(job->look.classes, k, NULL)))
+            return cli_usage(job->c,
+                             "--ordinal: class \"%s\" is no integer; give the classes in their order with --classes",
+                             dis_names_get(job->look.classes, k, NULL));
+    return 0;
+}
+
+static void choose_methods(labels_job *job)
+{
+    const labels_values *v = job->v;
+    job->methods_are_default = v->method.n == 0;
+    if (job->methods_are_default) {
+        job->n_views = job->look.start ? N_DEFAULTS : N_DEFAULTS_WITHOUT_WORKERS;
+        for (size_t m = 0; m < job->n_views; m++) job->view[m].spec = default_methods[m];
+        if (!job->look.start)
+            cli_warn(
+                job->c,
+                "this input does not say who voted: dawid-skene and mace are left out, standard and softmax remain");
+    } else {
+        job->n_views = v->method.n;
+        for (size_t m = 0; m < job->n_views; m++) job->view[m].spec = v->method.value[m];
+    }
+    job->combine_is_default = !v->combine;
+    job->combine = job->n_views == 1 ? NULL : v->combine ? v->combine : "centroid";
+}
+
+static int read_gold(labels_job *job)
+{
+    if (!job->v->gold) return 0;
+    const size_t n = job->look.n_items;
+    job->gold = malloc((n ? n : 1) * sizeof *job->gold);
+    if (!job->gold) return cli_error(job->c, DIS_ELIMIT, "no memory for the gold labels of %zu items", n);
+    const dis_status status = dis_gold_read(job->ctx, job->v->gold, job->votes, job->gold, &job->n_gold_unknown);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    for (size_t i = 0; i < n; i++) job->n_gold += job->gold[i] >= 0;
+    return 0;
+}
+
+/* ---- fitting ---- */
+
+/* FOLDER/SPEC.EXTENSION with nothing in it that a file name should not have; told apart by a number where two are
+ * alike. */
+static void view_path(const labels_job *job, size_t m, char *out, size_t size)
+{
+    enum { MOST = 100 };
+    char name[DIS_MAX_VIEWS][MOST + 1];
+    size_t same = 0;
+    for (size_t i = 0; i <= m; i++) {
+        snprintf(name[i], sizeof name[i], "%s", job->view[i].spec);
+        for (char *s = name[i]; *s; s++)
+            if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789=._-", *s)) *s = '-';
+        if (i < m) continue;
+        for (size_t j = 0; j < m; j++) same += strcmp(name[j], name[m]) == 0;
+    }
+    char number[24] = "";
+    if (same) snprintf(number, sizeof number, "-%zu", same + 1);
+    snprintf(out, size, "%s/%s%s.%s", job->v->save_views, name[m], number, job->v->format ? job->v->format : "csv");
+}
+
+static dis_labels_view labels_of(const labels_job *job, const double *p)
+{
+    return (dis_labels_view){.n_items = job->look.n_items,
+                             .n_classes = job->look.n_classes,
+                             .p = p,
+                             .tasks = job->look.tasks,
+                             .classes = job->look.classes};
+}
+
+static int save_view(labels_job *job, size_t m)
+{
+    const size_t size = strlen(job->v->save_views) + 160;
+    char *path = malloc(size);
+    if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
+    view_path(job, m, path, size);
+    const dis_labels_view view = labels_of(job, job->view[m].p);
+    const dis_status status = dis_labels_write(job->ctx, &view, path, job->v->format);
+    free(path);
+    return cli_failed(job->c, status);
+}
+
+static int fit_view(labels_job *job, size_t m, const dis_fit_options *how)
+{
+    labels_result *r = &job->view[m];
+    struct timespec since;
+    clock_gettime(CLOCK_MONOTONIC, &since);
+    dis_fit *fit;
+    const dis_status status = dis_fit_run(job->ctx, job->votes, r->spec, how, &fit);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    r->fit = fit;
+    r->look = dis_fit_look(fit);
+    r->look.n_trace = 0;
+    r->look.trace = NULL;
+    r->p = dis_fit_take_p(fit);
+    r->seconds = cli_seconds(&since);
+    if (!job->v->workers && !job->v->save_state) {
+        dis_fit_destroy(fit);
+        r->fit = NULL;
+    }
+    /* Our own reader, and most others, would choke on more. */
+    if (job->v->workers && labels_worker_columns(job) > DIS_MAX_COLUMNS)
+        return cli_error(
+            job->c, DIS_ELIMIT,
+            "--workers: %zu classes make %zu columns and %u are possible; --save-state keeps all parameters in "
+            "one file of arrays",
+            job->look.n_classes, labels_worker_columns(job), DIS_MAX_COLUMNS);
+    return job->v->save_views ? save_view(job, m) : 0;
+}
+
+/* Combines nothing at all: tells what is wrong with the number of weights before any fit is made. */
+static dis_status check_combination(const labels_job *job)
+{
+    double equal[DIS_MAX_VIEWS];
+    const double *p[DIS_MAX_VIEWS], none = 0;
+    for (size_t m = 0; m < job->n_views; m++) {
+        equal[m] = 1;
+        p[m] = &none;
+    }
+    const bool automatic = dis_combiner_wants_auto_weights(job->combine);
+    const dis_views views = {.n_classes = 1, .n_views = job->n_views, .p = p, .weight = automatic ? equal : NULL};
+    return dis_combine(job->ctx, &views, job->combine, equal, NULL);
+}
+
+static int fit_all(labels_job *job)
+{
+    const char *specs[DIS_MAX_VIEWS];
+    for (size_t m = 0; m < job->n_views; m++) specs[m] = job->view[m].spec;
+    dis_status status = dis_fit_check(job->ctx, job->votes, specs, job->n_views);
+    if (status == DIS_OK && job->combine) status = check_combination(job);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    if (job->v->save_views && mkdir(job->v->save_views, 0777) != 0 && errno != EEXIST)
+        return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", job->v->save_views, strerror(errno));
+
+    dis_fit_options how = dis_fit_options_default();
+    how.seed = job->v->seed;
+    how.gold = job->gold;
+    how.start = job->start;
+    for (size_t m = 0; m < job->n_views; m++) {
+        const int code = fit_view(job, m, &how);
+        if (code != 0) return code;
+        if (job->v->require_convergence && !job->view[m].look.converged)
+            return cli_error(job->c, DIS_ENOTCONVERGED,
+                             "%s did not converge in %d iterations; allow more (iterations=N) or a larger tolerance",
+                             job->view[m].spec, job->view[m].look.iterations);
+    }
+    double weight[DIS_MAX_VIEWS];
+    const bool automatic = job->combine && dis_combiner_wants_auto_weights(job->combine);
+    if (automatic) {
+        return cli_usage(job->c, "weights=auto cannot be chosen in this build; give the weights");
+        if (status != DIS_OK) return cli_failed(job->c, status);
+    }
+    job->p = job->view[0].p;
+    job->did.weight[0] = 1;
+    if (!job->combine) return 0;
+    const double *p[DIS_MAX_VIEWS];
+    for (size_t m = 0; m < job->n_views; m++) p[m] = job->view[m].p;
+    const dis_views views = {.n_items = job->look.n_items,
+                             .n_classes = job->look.n_classes,
+                             .n_views = job->n_views,
+                             .p = p,
+                             .weight = automatic ? weight : NULL};
+    status = dis_combine(job->ctx, &views, job->combine, job->p, &job->did);
+    return cli_failed(job->c, status);
+}
+
+static void free_views_but_first(labels_job *job)
+{
+    for (size_t m = 1; m < job->n_views; m++) {
+        dis_free(job->view[m].p);
+        job->view[m].p = NULL;
+    }
+}
+
+static int judge_workers(labels_job *job)
+{
+    const size_t n = job->look.n_workers;
+    if (!job->look.start) {
+        if (!job->v->workers) return 0;
+        return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row a vote");
+    }
+    if (!job->v->workers && !job->v->json && job->c->quiet) return 0;
+    job->quality = calloc(n ? n : 1, sizeof *job->quality);
+    job->n_voted = calloc(n ? n : 1, sizeof *job->n_voted);
+    if (!job->quality || !job->n_voted)
+        return cli_error(job->c, DIS_ELIMIT, "no memory for the quality of %zu workers", n);
+    return cli_failed(job->c, dis_worker_quality(job->ctx, job->votes, job->p, job->quality, job->n_voted));
+}
+
+static int write_all(labels_job *job)
+{
+    const labels_values *v = job->v;
+    const dis_fit *fits[DIS_MAX_VIEWS];
+    for (size_t m = 0; m < job->n_views; m++) fits[m] = job->view[m].fit;
+    const dis_labels_view labels = labels_of(job, job->p);
+    int code = cli_failed(job->c, dis_labels_write(job->ctx, &labels, v->output ? v->output : "-", v->format));
+    if (code == 0 && v->workers) code = labels_write_workers(job, v->workers);
+    if (code == 0 && v->save_state)
+        code = cli_failed(job->c, dis_state_write(job->ctx, job->votes, fits, job->n_views, v->save_state));
+    if (code == 0 && v->json) code = cli_failed(job->c, labels_write_json(job, v->json));
+    return code;
+}
+
+static int work(labels_job *job)
+{
+    dis_votes_options o;
+    int code = check_options(job);
+    if (code == 0) code = reading_options(job, &o);
+    if (code != 0) return code;
+    dis_status status = cli_context(job->c, &job->v->common, &job->ctx);
+    if (status == DIS_OK && job->v->init_state) status = dis_state_read(job->ctx, job->v->init_state, &job->start);
+    if (status == DIS_OK)
+        status = dis_votes_read(job->ctx, (const char *const *)job->paths, job->n_paths, &o, &job->votes);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    job->look = dis_votes_look(job->votes);
+    job->notes = dis_votes_read_notes(job->votes);
+    code = check_ordinal(job);
+    if (code == 0) code = read_gold(job);
+    if (code != 0) return code;
+    labels_tell_input(job);
+    choose_methods(job);
+    code = fit_all(job);
+    free_views_but_first(job);
+    if (code == 0) code = judge_workers(job);
+    if (code == 0) code = write_all(job);
+    if (code == 0) labels_tell_result(job);
+    return code;
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    labels_job *job = calloc(1, sizeof *job);
+    if (!job) return cli_error(c, DIS_ELIMIT, "no memory");
+    job->c = c;
+    job->v = values;
+    job->paths = operands;
+    job->n_paths = n_operands;
+    const int code = work(job);
+    for (size_t m = 0; m < job->n_views; m++) {
+        dis_free(job->view[m].p);
+        dis_fit_destroy(job->view[m].fit);
+    }
+    free(job->quality);
+    free(job->n_voted);
+    free(job->gold);
+    dis_state_destroy(job->start);
+    dis_votes_destroy(job->votes);
+    dis_context_destroy(job->ctx);
+    free(job->classes);
+    free(job->classes_text);
+    free(job->drop_text);
+    free(job);
+    return code;
+}
+
+extern const cli_command cli_cmd_labels;
+const cli_command cli_cmd_labels = {
+    .name = "labels",
+    .summary = "soft labels from votes",
+    .operands = "VOTES...",
+    .text = "Reads votes (columns task, worker, label; CSV, TSV or JSONL, also gzip or zstd; - is standard input; "
+            "several files make "
+            "one table), estimates for each item how probable each class is, and writes one row an item: "
+            "task,label,entropy,p:CLASS,...\n\n"
+            "Reading is strict: anything odd is an error with its place; --lenient, --duplicates, --na and "
+            "--renormalise say "
+            "otherwise, and what they let pass is counted. Results depend neither on the order of rows nor on the "
+            "number of "
+            "threads.",
+    .examples = "  dissent labels votes.csv -o labels.csv\n"
+                "  dissent labels votes.csv --method dawid-skene --workers workers.csv -o labels.csv\n"
+                "  dissent labels votes.csv --method standard --method mace:method=em --combine hybrid:weights=auto\n",
+    .methods = true,
+    .combiners = true,
+    .names = CLI_NAMES_FILE,
+    .least = 1,
+    .most = SIZE_MAX,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(labels_values),
+    .run = run,
+};

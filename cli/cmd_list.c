@@ -1,0 +1,159 @@
+/* dissent list methods|combiners|presets|crowds [NAME]: the tables of the library, one row a line, or one row in full.
+ */
+#include "cli.h"
+#include <string.h>
+
+typedef struct {
+    cli_common common;
+} list_values;
+
+static const cli_option options[] = {CLI_HELP_OPTION(list_values)};
+
+enum { NAME_COLUMN = 20 };
+
+static const char *method_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_method_at(i) ? dis_method_at(i)->name : NULL;
+}
+
+static const char *combiner_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_combiner_at(i) ? dis_combiner_at(i)->name : NULL;
+}
+
+static const char *preset_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
+}
+
+static const char *crowd_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_synth_model_at(i) ? dis_synth_model_at(i)->name : NULL;
+}
+
+static const char *method_summary(size_t i)
+{
+    return dis_method_at(i)->summary;
+}
+
+static const char *combiner_summary(size_t i)
+{
+    return dis_combiner_at(i)->summary;
+}
+
+static const char *preset_summary(size_t i)
+{
+    return dis_votes_preset_at(i)->summary;
+}
+
+static const char *crowd_summary(size_t i)
+{
+    return dis_synth_model_at(i)->summary;
+}
+
+static void options_of(const dis_option *rows, size_t n)
+{
+    puts(n ? "options:" : "options: none");
+    cli_method_options(stdout, rows, n, 2);
+}
+
+static void method_detail(size_t i)
+{
+    const dis_method *m = dis_method_at(i);
+    printf("%s: %s\nsource: %s\nobjective: %s\nneeds workers: %s\n", m->name, m->summary, m->source, m->objective,
+           m->needs_workers ? "yes" : "no");
+    options_of(m->options, m->n_options);
+}
+
+static void combiner_detail(size_t i)
+{
+    const dis_combiner *m = dis_combiner_at(i);
+    printf("%s: %s\nsource: %s\n", m->name, m->summary, m->source);
+    options_of(m->options, m->n_options);
+}
+
+static void preset_detail(size_t i)
+{
+    static const char *const inputs[] = {"votes", "counts", "mace", "soft"};
+    const dis_votes_preset *p = dis_votes_preset_at(i);
+    printf("%s: %s\n--input %s", p->name, p->summary, inputs[p->input]);
+    if (p->format) printf(" --input-format %s", p->format);
+    if (p->task) printf(" --task %s", p->task);
+    if (p->worker) printf(" --worker %s", p->worker);
+    if (p->label) printf(" --label %s", p->label);
+    for (size_t d = 0; d < p->n_drop; d++) printf(" --drop %s=%s", p->drop[d].column, p->drop[d].value);
+    putchar('\n');
+}
+
+static void crowd_detail(size_t i)
+{
+    printf("%s: %s\n", dis_synth_model_at(i)->name, dis_synth_model_at(i)->summary);
+}
+
+static const struct {
+    const char *name;
+    const char *(*row)(const void *arg, size_t i);
+    const char *(*summary)(size_t i);
+    void (*detail)(size_t i);
+} tables[] = {
+    {"methods", method_name, method_summary, method_detail},
+    {"combiners", combiner_name, combiner_summary, combiner_detail},
+    {"presets", preset_name, preset_summary, preset_detail},
+    {"crowds", crowd_name, crowd_summary, crowd_detail},
+};
+enum { N_TABLES = sizeof tables / sizeof *tables };
+
+static const char *table_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return i < N_TABLES ? tables[i].name : NULL;
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    (void)values;
+    size_t t = 0;
+    while (t < N_TABLES && strcmp(tables[t].name, operands[0]) != 0) t++;
+    if (t == N_TABLES) {
+        const char *near = cli_nearest(operands[0], table_name, NULL);
+        return cli_usage(c, "no table \"%s\"; there are methods, combiners, presets and crowds%s%s%s", operands[0],
+                         near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+    if (n_operands == 1) {
+        for (size_t i = 0; tables[t].row(NULL, i); i++) {
+            printf("%-*s", NAME_COLUMN, tables[t].row(NULL, i));
+            cli_wrap(stdout, tables[t].summary(i), NAME_COLUMN, NAME_COLUMN);
+        }
+        return cli_flush(c);
+    }
+    for (size_t i = 0; tables[t].row(NULL, i); i++)
+        if (strcmp(tables[t].row(NULL, i), operands[1]) == 0) {
+            tables[t].detail(i);
+            return cli_flush(c);
+        }
+    const char *near = cli_nearest(operands[1], tables[t].row, NULL);
+    return cli_usage(c, "no \"%s\" among the %s%s%s%s", operands[1], tables[t].name, near ? "; did you mean " : "",
+                     near ? near : "", near ? "?" : "");
+}
+
+extern const cli_command cli_cmd_list;
+const cli_command cli_cmd_list = {
+    .name = "list",
+    .summary = "what there is: methods, combiners, presets, crowds",
+    .operands = "methods|combiners|presets|crowds [NAME]",
+    .text = "Lists label methods, combinations of views, presets for files of known tools, or crowd models of synth. "
+            "With NAME, "
+            "that row in full: where the formula comes from, and each option with its default.",
+    .examples = "  dissent list methods\n  dissent list methods dawid-skene\n",
+    .words = "methods|combiners|presets|crowds",
+    .least = 1,
+    .most = 2,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(list_values),
+    .run = run,
+};

@@ -1,0 +1,73 @@
+/* labels_job.h: what `dissent labels` carries from reading to telling; shared by the files of that subcommand. */
+#ifndef DIS_CLI_LABELS_JOB_H
+#define DIS_CLI_LABELS_JOB_H
+#include "cli.h"
+
+typedef struct {
+    cli_common common;
+    const char *output, *format, *input_format, *preset, *task, *worker, *label, *combine, *classes, *gold;
+    const char *save_state, *init_state, *workers, *save_views, *json;
+    int input, duplicates;
+    cli_list method, drop, na;
+    bool lenient, renormalise, ordinal, require_convergence;
+    uint64_t min_votes, seed;
+} labels_values;
+
+/* One view: what is left of its fit. */
+typedef struct {
+    const char *spec;
+    dis_fit *fit;      /* kept only where its parameters are wanted, else NULL */
+    double *p;         /* (n_items, n_classes) */
+    dis_fit_view look; /* without the trace */
+    double seconds;
+} labels_result;
+
+typedef struct {
+    cli *c;
+    const labels_values *v;
+    dis_context *ctx;
+    char *const *paths;
+    size_t n_paths;
+
+    char *classes_text;   /* what --classes pointed to, cut at its separators */
+    const char **classes; /* into classes_text */
+    size_t n_classes;
+    dis_drop_rule drop[CLI_MOST_VALUES];
+    char *drop_text; /* where the rules' texts are */
+
+    dis_votes *votes;
+    dis_votes_view look;
+    dis_votes_notes notes;
+    int32_t *gold; /* (n_items) or NULL */
+    size_t n_gold, n_gold_unknown;
+    dis_state *start;
+
+    const char *combine; /* NULL: one view, taken as it is */
+    bool combine_is_default, methods_are_default;
+    labels_result view[DIS_MAX_VIEWS];
+    size_t n_views;
+    dis_combination did;
+    double *p;         /* the final labels: view[0].p */
+    double *quality;   /* (n_workers) or NULL */
+    uint64_t *n_voted; /* (n_workers) or NULL */
+} labels_job;
+
+/* Smallest, median and largest number of votes of an item. */
+typedef struct {
+    double least, median, most;
+} labels_spread;
+dis_status labels_votes_per_item(const labels_job *job, labels_spread *out);
+
+/* Indices of the least reliable workers, worst first, at most `most`; returns how many. Few votes are drawn towards the
+ * mean of all, so that one wrong vote of one makes nobody the worst. */
+enum { LABELS_WORST = 5 };
+size_t labels_worst_workers(const labels_job *job, size_t worst[LABELS_WORST]);
+
+void labels_tell_input(labels_job *job);
+void labels_tell_result(labels_job *job);
+dis_status labels_write_json(const labels_job *job, const char *path);
+/* Columns that the table of workers has with the fits so far. */
+size_t labels_worker_columns(const labels_job *job);
+int labels_write_workers(const labels_job *job, const char *path); /* an exit code */
+
+#endif

@@ -1,0 +1,24 @@
+#!/bin/sh
+# The C programs under examples/ do what they say.
+set -eu
+folder=$(dirname "$DISSENT")/examples
+[ -x "$folder/example_labels" ] || { echo "skipped: the examples are not built"; exit 77; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT INT TERM
+cd "$scratch"
+"$DISSENT" synth -q --items 200 --classes 2 --gold gold.csv -o votes.csv
+"$folder/example_labels" votes.csv >labels.txt
+[ "$(wc -l <labels.txt)" = 200 ] || { echo "not one line an item"; exit 1; }
+grep -qE '^t0  0 [01]\.[0-9]{3}  1 [01]\.[0-9]{3}$' labels.txt || { echo "a line reads otherwise:"; head -1 labels.txt; exit 1; }
+
+# The same through the tool, to the three digits that the program prints.
+"$DISSENT" labels -q votes.csv --method standard --method dawid-skene:iterations=50 -o labels.csv
+tail -n +2 labels.csv | awk -F, '{ printf "%s  0 %.3f  1 %.3f\n", $1, $4, $5 }' | diff labels.txt - || { echo "program and tool differ"; exit 1; }
+
+status=0
+"$folder/example_labels" nosuch.csv 2>err || status=$?
+[ $status = 4 ] && grep -q nosuch.csv err || { echo "a missing file: exit $status"; cat err; exit 1; }
+
+"$folder/example_score" gold.csv both=labels.csv >table.txt
+awk '$1 == "both" { found = $2 == 200 && $3 > .7 && $3 <= 1 } END { exit !found }' table.txt || { cat table.txt; exit 1; }
+echo "examples hold"
