@@ -24,7 +24,7 @@ def timed(model, votes):
 
 def glad_objective(votes, alphas, betas):
     """log P(votes) + log prior of the parameters, the class summed out: what GLAD's EM climbs. Prior N(1, 1) on each alpha and
-    on each log of the inverse difficulty; its constants are left out."""
+    on each log of the inverse difficulty, its constants included, as dissent's glad reports it."""
     labels = sorted(votes.label.unique())
     k = len(labels)
     a, b = alphas[votes.worker].to_numpy(), betas[votes.task].to_numpy()
@@ -36,7 +36,8 @@ def glad_objective(votes, alphas, betas):
         np.add.at(log_p[:, c], task, np.where(votes.label == name, right, wrong))
     top = log_p.max(axis=1)
     marginal = np.sum(top + np.log(np.exp(log_p - top[:, None]).sum(axis=1)) - np.log(k))
-    return float(marginal - ((alphas - 1) ** 2).sum() / 2 - ((betas - 1) ** 2).sum() / 2)
+    constants = (len(alphas) + len(betas)) * np.log(2 * np.pi) / 2
+    return float(marginal - ((alphas - 1) ** 2).sum() / 2 - ((betas - 1) ** 2).sum() / 2 - constants)
 
 
 def main():

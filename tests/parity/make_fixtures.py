@@ -274,12 +274,12 @@ def make(name, names, n_items, n_workers, fewest, most, seed):
     hot = np.stack([at_temperature(p, 1.5) for p in views])
     table("temperature_fixed", hot.mean(axis=0))
     table("hybrid_fixed", centroid(hot, [.25] * 4))
-    best = min((minimize(temperature_objective, start, args=(views,), method="L-BFGS-B", bounds=[(1, None)] * 4,
-                         options={"ftol": 1e-15, "gtol": 1e-12, "maxiter": 2000}) for start in ([1.5] * 4, [1] * 4, [3] * 4)),
-               key=lambda r: r.fun)
-    for m, t in enumerate(best.x):
-        scalars[f"temperature_{m}"] = t
-    scalars["temperature_objective"] = best.fun
+    for key, start in (("temperature", 1.5), ("temperature_from_3", 3)):  # the objective may have several minima: k5 has two
+        best = minimize(temperature_objective, [start] * 4, args=(views,), method="L-BFGS-B", bounds=[(1, None)] * 4,
+                        options={"ftol": 1e-15, "gtol": 1e-12, "maxiter": 2000})
+        for m, t in enumerate(best.x):
+            scalars[f"{key}_{m}"] = t
+        scalars[f"{key}_objective"] = best.fun
     write(f"{name}.scalars.csv", ["key", "value"], scalars.items())
     print(name, "accuracy", np.mean([names[x] == truth[t] for t, x in zip(tasks, plain.argmax(axis=1))]), scalars)
 
