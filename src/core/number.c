@@ -169,7 +169,7 @@ typedef struct {
     bool negative, truncated;
     uint64_t w;              /* the first 19 significant digits at most */
     int64_t exponent;        /* of w */
-    const char *first, *end; /* from the first significant digit to behind the last one; may contain the point */
+    const char *first, *end; /* from the first digit to behind the last one, the point among them */
 } written;
 
 enum { MOST_DIGITS = 19 };
@@ -180,35 +180,82 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Eight bytes at once, after Lemire: whether they are all digits, and the number they make. Little-endian only. */
+static bool eight_digits(const char *s, uint64_t *value)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t v;
+    memcpy(&v, s, sizeof v);
+    if (((v & UINT64_C(0xF0F0F0F0F0F0F0F0)) |
+         ((v + UINT64_C(0x0606060606060606)) & UINT64_C(0xF0F0F0F0F0F0F0F0)) >> 4) != UINT64_C(0x3333333333333333))
+        return false;
+    v -= UINT64_C(0x3030303030303030);
+    v = v * 10 + (v >> 8); /* pairs, in every other byte */
+    *value = ((v & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x000F424000000064) +
+              (v >> 16 & UINT64_C(0x000000FF000000FF)) * UINT64_C(0x0000271000000001)) >>
+             32;
+    return true;
+#else
+    (void)s;
+    (void)value;
+    return false;
+#endif
+}
+
+/* The digits at *s, appended to *w, which wraps around when there are too many. */
+static void take_digits(const char **s, const char *end, uint64_t *w)
+{
+    const char *at = *s;
+    uint64_t x = *w, eight;
+    while (end - at >= 8 && eight_digits(at, &eight)) {
+        x = x * 100000000 + eight;
+        at += 8;
+    }
+    for (; at < end && is_digit(*at); at++) x = x * 10 + (uint64_t)(*at - '0');
+    *s = at;
+    *w = x;
+}
+
+/* More than 19 digits: keeps the first 19 that matter and remembers whether others were not 0. */
+static void keep_first_digits(written *d)
+{
+    int kept = 0;
+    bool point = false;
+    d->w = 0;
+    d->exponent = 0;
+    for (const char *s = d->first; s < d->end; s++) {
+        if (*s == '.') {
+            point = true;
+            continue;
+        }
+        if (point) d->exponent--;
+        if (kept == 0 && *s == '0') continue;
+        if (kept < MOST_DIGITS) {
+            d->w = d->w * 10 + (uint64_t)(*s - '0');
+            kept++;
+        } else {
+            d->truncated |= *s != '0';
+            d->exponent++;
+        }
+    }
+}
+
 static bool scan(const char *s, const char *end, written *out)
 {
     written d = {0};
     if (s < end && (*s == '+' || *s == '-')) d.negative = *s++ == '-';
-    int64_t point_shift = 0;
-    bool point = false;
-    int kept = 0;
-    size_t n_digits = 0;
-    for (; s < end; s++) {
-        if (*s == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (!is_digit(*s)) break;
-        n_digits++;
-        if (point) point_shift--;
-        if (!kept && *s == '0') continue; /* leading zeros */
-        if (!kept) d.first = s;
-        if (kept < MOST_DIGITS) {
-            d.w = d.w * 10 + (uint64_t)(*s - '0');
-            kept++;
-        } else {
-            d.truncated |= *s != '0';
-            point_shift++;
-        }
+    d.first = s;
+    take_digits(&s, end, &d.w);
+    size_t n_digits = (size_t)(s - d.first);
+    if (s < end && *s == '.') {
+        const char *fraction = ++s;
+        take_digits(&s, end, &d.w);
+        n_digits += (size_t)(s - fraction);
+        d.exponent = fraction - s;
     }
     d.end = s;
-    d.exponent = point_shift;
     if (n_digits == 0) return false;
+    if (n_digits > MOST_DIGITS) keep_first_digits(&d);
     if (s < end && (*s == 'e' || *s == 'E')) {
         s++;
         bool negative = false;
@@ -332,6 +379,7 @@ static uint64_t settle(const written *d, uint64_t bits)
     int64_t e = d->exponent;
     bool more = false;
     const char *s = d->first;
+    while (*s == '0' || *s == '.') s++; /* w > 0: another digit comes */
     for (; s < d->end && kept < EXACT_DIGITS; s++) {
         if (*s == '.') continue;
         const uint32_t digit = (uint32_t)(*s - '0');
