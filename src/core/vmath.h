@@ -19,6 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(DIS_ISA_avx512) || defined(DIS_ISA_avx2)
+#include <immintrin.h>
+#endif
 
 typedef double dis__vec __attribute__((vector_size(8 * DIS_LANES)));
 typedef int64_t dis__ivec __attribute__((vector_size(8 * DIS_LANES)));
@@ -47,9 +50,16 @@ static inline dis__vec dis__vselect(dis__ivec mask, dis__vec a, dis__vec b)
     return (dis__vec)((mask & (dis__ivec)a) | (~mask & (dis__ivec)b));
 }
 
+/* Of numbers, not NaN. */
 static inline dis__vec dis__vmax(dis__vec a, dis__vec b)
 {
+#if defined(DIS_ISA_avx512)
+    return (dis__vec)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(DIS_ISA_avx2)
+    return (dis__vec)_mm256_max_pd((__m256d)a, (__m256d)b);
+#else
     return dis__vselect((dis__ivec)(a > b), a, b);
+#endif
 }
 
 #define DIS__SHIFTER 0x1.8p52 /* added to a small number it leaves the nearest integer in the low bits */
