@@ -2,10 +2,12 @@
  *
  *     bench_em [votes] [workers] [classes] [votes-per-item] [threads] [method]
  *
- * Votes are drawn in memory from the Dawid-Skene model. A fit reports its progress once an iteration: the cost of an iteration is
- * the time between two reports, the first and the last one apart, so that start, end and allocation drop out. Printed are the
- * median and the fastest (on a busy machine the undisturbed one), and the same difference taken between whole runs of 2 and of 2
- * + n iterations. Beside it the bytes of votes that an iteration has to read, and what memcpy achieves in the same minute. */
+ * Votes are drawn in memory from the Dawid-Skene model. A fit reports its progress once an iteration: the cost of an
+ * iteration is the time between two reports, the first and the last one apart, so that start, end and allocation drop
+ * out. Printed are the median and the fastest (on a busy machine the undisturbed one), and the same difference taken
+ * between whole runs of 2 and of 2
+ * + n iterations. Beside it the bytes of votes that an iteration has to read, and what memcpy achieves in the same
+ * minute. */
 #include <dissent/dissent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,7 +162,8 @@ int main(int argc, char **argv)
     for (size_t i = 2; i + 2 < r.n; i++) iteration[n++] = r.at[i] - r.at[i - 1];
     const double typical = median(iteration, n), best = iteration[0], votes_ = (double)n_votes, copy = copy_speed();
     const double bytes = votes_ * (n_classes <= 256 ? 5 : 6) + votes_ / (double)per_item * 8;
-    printf("%s: %zu votes, %zu workers, %zu classes, %zu votes an item, %d thread(s): ns a vote and iteration: median %.2f, "
+    printf("%s: %zu votes, %zu workers, %zu classes, %zu votes an item, %d thread(s): ns a vote and iteration: median "
+           "%.2f, "
            "fastest %.2f, between runs %.2f; %.2f GB/s of votes read, memcpy here moves %.1f GB/s\n",
            method, n_votes, n_workers, n_classes, per_item, dis_context_threads(ctx), 1e9 * typical / votes_,
            1e9 * best / votes_, 1e9 * (many - few) / more / votes_, 1e-9 * bytes / typical, 1e-9 * copy);

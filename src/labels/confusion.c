@@ -84,9 +84,47 @@ double dis__confusion_classes(void *arg, const double *sum, size_t n_items, doub
     return penalty;
 }
 
+/* Parameters of an earlier fit as a place to start from. Workers and classes that it did not know are taken to be right with .7.
+ * Then a little of the uniform distribution everywhere: what a worker never did so far is unlikely, not impossible. */
+static void soften(dis__confusion *c)
+{
+    const size_t K = c->em.n_classes, n_workers = c->em.args->votes.n_workers;
+    const double little = 1e-6;
+    for (size_t w = 0; w < n_workers; w++)
+        for (size_t t = 0; t < K; t++) {
+            double *x = c->confusion + w * K * K + t, sum = 0;
+            for (size_t l = 0; l < K; l++) sum += x[l * K];
+            for (size_t l = 0; l < K; l++)
+                x[l * K] = (1 - little) * (sum > 0 ? x[l * K] / sum : 1 / (double)K) + little / (double)K;
+        }
+    double sum = 0;
+    for (size_t k = 0; k < K; k++) sum += c->prior[k];
+    for (size_t k = 0; k < K; k++)
+        c->prior[k] = (1 - little) * (sum > 0 ? c->prior[k] / sum : 1 / (double)K) + little / (double)K;
+}
+
+static dis_status read_state(dis__confusion *c, const char *method, bool *found)
+{
+    const dis__fit_args *args = c->em.args;
+    const size_t K = c->em.n_classes;
+    for (size_t i = 0; i < args->votes.n_workers * K * K; i++)
+        c->confusion[i] = i / K % K == i % K ? (K > 1 ? .7 : 1) : .3 / (double)(K - 1);
+    for (size_t k = 0; k < K; k++) c->prior[k] = 1 / (double)K;
+    bool prior;
+    DIS_TRY(dis__state_fill(args->start, method, "confusion", "wvt", &args->votes, c->confusion, found));
+    return dis__state_fill(args->start, method, "prior", "t", &args->votes, c->prior, &prior);
+}
+
 dis_status dis__confusion_start(dis__confusion *c, const dis__em_rules *rules, const char *method, bool only)
 {
-    (void)method;
-    DIS_TRY(dis__em_pass(&c->em, DIS_EM_SHARES, true, only));
+    bool warm = false;
+    if (c->em.args->start) DIS_TRY(read_state(c, method, &warm));
+    if (warm) {
+        soften(c);
+        c->warm = true;
+        DIS_TRY(dis__em_update(&c->em, rules, false));
+        c->warm = false;
+    }
+    DIS_TRY(dis__em_pass(&c->em, warm ? DIS_EM_SOFT : DIS_EM_SHARES, true, only));
     return dis__em_update(&c->em, rules, only);
 }

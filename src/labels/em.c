@@ -231,7 +231,11 @@ dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passe
         dis__progress(em->args->ctx, rules->name, (double)n / (double)n_passes);
         fit->iterations = (int)n;
         if (end) break;
-        before = em->step == step ? objective : -INFINITY; /* another step, another objective */
+        before = objective;
+        if (em->step != step) { /* another step, another objective: its trace begins anew */
+            before = -INFINITY;
+            fit->n_trace = 0;
+        }
     }
     dis__progress(em->args->ctx, rules->name, 1);
     return DIS_OK;

@@ -97,6 +97,7 @@ typedef struct {
     double *n_votes;      /* (n_workers, K) */
     uint64_t seed;
     int64_t restart;       /* whose start the next update makes; -1: an update from sums */
+    bool warm;             /* the next update takes the tables at hand */
     double prior_constant; /* log normalisers of the priors of one worker */
 } mace;
 
@@ -177,9 +178,9 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
     const size_t K = m->em.n_classes;
     const double *strategy = m->strategy + w * K, *n = m->n_votes + w * K;
     double penalty = 0, known = 0;
-    if (m->restart >= 0) {
+    if (m->restart >= 0 && !m->warm) {
         start_worker(m, w);
-    } else {
+    } else if (m->restart < 0) {
         for (size_t l = 0; l < K; l++) {
             const double k = x[l] * m->know[w] / (m->know[w] + m->guess[w] * strategy[l]);
             known += k;
@@ -237,6 +238,25 @@ static dis_status choose(mace *m, const dis__em_rules *rules, int64_t screen, in
     return DIS_OK;
 }
 
+/* Tables of an earlier fit, kept away from 0; workers it did not know start in the middle. There is then one run only. */
+static dis_status read_state(mace *m, const dis__fit_args *args)
+{
+    const size_t K = m->em.n_classes;
+    bool guess, strategy;
+    for (size_t w = 0; w < args->votes.n_workers; w++) m->know[w] = m->guess[w] = .5;
+    for (size_t i = 0; i < args->votes.n_workers * K; i++) m->strategy[i] = 1 / (double)K;
+    DIS_TRY(dis__state_fill(args->start, "mace", "know", "w", &args->votes, m->know, &m->warm));
+    DIS_TRY(dis__state_fill(args->start, "mace", "guess", "w", &args->votes, m->guess, &guess));
+    DIS_TRY(dis__state_fill(args->start, "mace", "strategy", "wv", &args->votes, m->strategy, &strategy));
+    m->warm &= guess && strategy;
+    for (size_t w = 0; w < args->votes.n_workers; w++) {
+        m->know[w] = fmin(1, fmax(m->know[w], 1e-9));
+        m->guess[w] = fmin(1, fmax(m->guess[w], 1e-9));
+    }
+    for (size_t i = 0; i < args->votes.n_workers * K; i++) m->strategy[i] = fmin(1, fmax(m->strategy[i], 1e-9));
+    return DIS_OK;
+}
+
 static dis_status run(mace *m, const dis__fit_args *args, dis_fit *fit)
 {
     const mace_options *o = m->o;
@@ -247,7 +267,8 @@ static dis_status run(mace *m, const dis__fit_args *args, dis_fit *fit)
     m->prior_constant = 2 * g[0] - g[1] + K * g[2] - g[3];
     dis__em_count_labels(&args->votes, m->n_votes);
     int64_t best = 0;
-    if (o->start == START_RANDOM && o->restarts > 1 && o->iterations > 0)
+    if (args->start) DIS_TRY(read_state(m, args));
+    if (!m->warm && o->start == START_RANDOM && o->restarts > 1 && o->iterations > 0)
         DIS_TRY(choose(m, &rules, o->screen < o->iterations ? o->screen : o->iterations, &best));
     fit->restart = (int)best;
     DIS_TRY(begin(m, &rules, best, o->iterations == 0));

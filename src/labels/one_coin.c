@@ -82,13 +82,35 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
     return 0;
 }
 
+/* Skills of an earlier fit; workers it did not know start at .7. A class it did not know shares the prior evenly. */
+static dis_status read_state(one_coin *c, const dis__fit_args *args, bool *found)
+{
+    const size_t K = c->em.n_classes;
+    bool prior;
+    for (size_t w = 0; w < args->votes.n_workers; w++) c->skill[w] = .7;
+    for (size_t k = 0; k < K; k++) c->prior[k] = 1 / (double)K;
+    DIS_TRY(dis__state_fill(args->start, "one-coin", "skill", "w", &args->votes, c->skill, found));
+    DIS_TRY(dis__state_fill(args->start, "one-coin", "prior", "t", &args->votes, c->prior, &prior));
+    double sum = 0;
+    for (size_t k = 0; k < K; k++) sum += c->prior[k] = c->prior[k] > 1e-6 ? c->prior[k] : 1e-6;
+    for (size_t k = 0; k < K; k++) c->prior[k] /= sum;
+    return DIS_OK;
+}
+
 static dis_status run(one_coin *c, const dis__fit_args *args)
 {
     const one_coin_options *o = c->o;
     const dis__em_rules rules = {
         .name = "one-coin", .worker = update_worker, .classes = update_classes, .update_last = true, .arg = c};
     dis__em_count_votes(&args->votes, c->n_votes);
-    DIS_TRY(dis__em_pass(&c->em, DIS_EM_SHARES, true, o->iterations == 0));
+    bool warm = false;
+    if (args->start) DIS_TRY(read_state(c, args, &warm));
+    if (warm) {
+        c->warm = true;
+        DIS_TRY(dis__em_update(&c->em, &rules, false));
+        c->warm = false;
+    }
+    DIS_TRY(dis__em_pass(&c->em, warm ? DIS_EM_SOFT : DIS_EM_SHARES, true, o->iterations == 0));
     DIS_TRY(dis__em_update(&c->em, &rules, o->iterations == 0));
     return dis__em_loop(&c->em, &rules, o->iterations, o->tolerance);
 }

@@ -1,5 +1,5 @@
-/* RELIABILITY.md 13 for every method of the table: edge cases and random tiny problems. Whatever the votes, posteriors are finite
- * and sum to 1 within 1e-12, and the objective never falls by more than 1e-10 relative to itself. */
+/* RELIABILITY.md 13 for every method of the table: edge cases and random tiny problems. Whatever the votes, posteriors
+ * are finite and sum to 1 within 1e-12, and the objective never falls by more than 1e-10 relative to itself. */
 #include "em_support.h"
 
 enum { MOST_VOTES = 200 };
@@ -139,7 +139,10 @@ static void edge_cases(void **state)
     add(&one_vote, 0, 0, 1);
     check_all(&one_vote);
 
-    problem silent = {.name = "items without votes, a worker without votes", .n_items = 7, .n_workers = 4, .n_classes = 3};
+    problem silent = {.name = "items without votes, a worker without votes",
+                      .n_items = 7,
+                      .n_workers = 4,
+                      .n_classes = 3};
     for (size_t i = 0; i < 7; i += 2)
         for (size_t w = 0; w < 3; w++) add(&silent, i, w, (i + w) % 3);
     check_all(&silent);
@@ -169,7 +172,10 @@ static void edge_cases(void **state)
         for (size_t w = 0; w < 3; w++) add(&wide, i, w, (i * 37 + (w == 2)) % 300);
     check_all(&wide);
 
-    problem many = {.name = "classes between the sizes that are special", .n_items = 20, .n_workers = 5, .n_classes = 23};
+    problem many = {.name = "classes between the sizes that are special",
+                    .n_items = 20,
+                    .n_workers = 5,
+                    .n_classes = 23};
     for (size_t i = 0; i < 20; i++)
         for (size_t w = 0; w < 5; w++) add(&many, i, w, (i + (w == i % 5)) % 23);
     check_all(&many);
@@ -199,7 +205,9 @@ static void crowded_item(void **state)
 
 static void random_problem(problem *p)
 {
-    *p = (problem){.n_items = 1 + next_random() % 6, .n_workers = 1 + next_random() % 4, .n_classes = 1 + next_random() % 4};
+    *p = (problem){.n_items = 1 + next_random() % 6,
+                   .n_workers = 1 + next_random() % 4,
+                   .n_classes = 1 + next_random() % 4};
     if (next_random() % 64 == 0) p->n_classes = 1 + next_random() % 20;
     const uint64_t style = next_random() % 4;
     for (size_t i = 0; i < p->n_items; i++) {
