@@ -2,7 +2,7 @@
 
     python3 bench/run_bench.py [--quick] [--large] [--only TEXT] [--python PATH] [--work FOLDER] [--json FILE]
 
---quick     small sizes and one run each: does everything still work?
+--quick     small sizes, one run each, floors not judged: does everything still work?
 --large     also 1e8 votes from file to file (about 3 GB in the work folder)
 --only      rows whose name contains TEXT
 --python    an interpreter that has the peers; default: a virtual environment under build/, made on the first run
@@ -115,6 +115,8 @@ class Bench:
         repeats = 1 if self.quick else 3
         out = call(CALLS, "fit", csv, threads, repeats, spec % few, spec % many)
         a, b = (statistics.median(o["seconds"]) for o in out)
+        if b <= a:
+            raise Skipped("too short to measure")
         return (b - a) / (many - few)
 
     # ---- reporting ----
@@ -139,7 +141,7 @@ class Bench:
     def add(self, entry):
         ours, peer, floor = entry["ours"], entry["peer"], entry["floor"]
         entry["ratio"] = peer / ours if ours and peer else None
-        entry["met"] = None if entry["ratio"] is None or floor is None else entry["ratio"] >= floor
+        entry["met"] = None if self.quick or entry["ratio"] is None or floor is None else entry["ratio"] >= floor
         self.rows.append(entry)
         say("    " + self.line(entry))
 
@@ -231,7 +233,7 @@ def rte(b):
 
 
 def glad_rows(b):
-    path, name = rte(b)
+    path, name = (b.votes(400, 20, 10), "a small crowd") if b.quick else rte(b)
     objectives = {}
 
     def ours():
@@ -248,7 +250,7 @@ def glad_rows(b):
     b.row(f"glad on {name}, whole fit", "fit", ours, "crowd-kit GLAD", lambda: b.median(peer), 300)
     if len(b.rows) > before and len(objectives) == 2:
         b.rows[-1]["note"] = f"objective: ours {objectives['ours']:.3f}, theirs {objectives['peer']:.3f}"
-        if objectives["ours"] < objectives["peer"] - 1e-6:
+        if not b.quick and objectives["ours"] < objectives["peer"] - 1e-6:
             b.rows[-1]["met"] = False
 
 
@@ -394,7 +396,7 @@ def main():
         shutil.rmtree(args.work, ignore_errors=True)
     missed = sum(e["met"] is False for e in b.rows)
     print(f"\n{len(b.rows)} rows, {missed} below their floor, {sum(e['ratio'] is None for e in b.rows)} skipped")
-    return 1 if missed and not args.quick else 0
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

@@ -76,14 +76,15 @@ dis_status dis_combiner_check(const char *spec)
     return DIS_OK;
 }
 
+/* Looks at the text alone: a question whose answer could not be had for want of memory would have no honest answer. */
 bool dis_combiner_wants_auto_weights(const char *spec)
 {
-    const dis__combiner *c;
-    dis_reals *options;
-    if (parse(spec, &c, &options) != DIS_OK) return false;
-    const bool wanted = options->n == 0 && options->word == DIS_WEIGHTS_AUTO;
-    dis__free(options);
-    return wanted;
+    static const char wanted[] = "weights=auto";
+    for (const char *one = spec + dis__spec_name(spec); *one; one += strcspn(one, ",")) {
+        one++; /* ':' or ',' */
+        if (strcspn(one, ",") == sizeof wanted - 1 && memcmp(one, wanted, sizeof wanted - 1) == 0) return true;
+    }
+    return false;
 }
 
 /* weight (n_views): what the caller gave, else what the spec says, else equal; summing to 1. */

@@ -87,11 +87,11 @@ static int by_look(const void *a, const void *b)
     return x->n < y->n ? -1 : x->n > y->n;
 }
 
-bool dis__classes_look_alike(const dis_names *classes)
+dis_status dis__classes_look_alike(const dis_names *classes, bool *look_alike)
 {
     const size_t n = dis_names_count(classes);
     entry *sorted;
-    if (dis__alloc_array(&sorted, n, sizeof *sorted) != DIS_OK) return false; /* a hint less */
+    DIS_TRY(dis__alloc_array(&sorted, n, sizeof *sorted));
     for (size_t i = 0; i < n; i++) {
         entry e = {.index = i};
         e.text = dis_names_get(classes, i, &e.n);
@@ -101,8 +101,8 @@ bool dis__classes_look_alike(const dis_names *classes)
         sorted[i] = e;
     }
     qsort(sorted, n, sizeof *sorted, by_look);
-    bool alike = false;
-    for (size_t i = 1; i < n; i++) alike = alike || by_look(&sorted[i - 1], &sorted[i]) == 0;
+    *look_alike = false;
+    for (size_t i = 1; i < n; i++) *look_alike = *look_alike || by_look(&sorted[i - 1], &sorted[i]) == 0;
     dis__free(sorted);
-    return alike;
+    return DIS_OK;
 }

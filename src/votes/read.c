@@ -269,7 +269,7 @@ static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_pa
     DIS_TRY(dis__alloc_zeroed(&r->texts, r->tuning.round, sizeof *r->texts));
     DIS_TRY(dis__alloc_zeroed(&r->votes, 1, sizeof *r->votes));
     DIS_TRY(shapes[r->o.input](r));
-    r->votes->notes.look_alike_classes = dis__classes_look_alike(r->votes->classes);
+    DIS_TRY(dis__classes_look_alike(r->votes->classes, &r->votes->notes.look_alike_classes));
     return DIS_OK;
 }
 

@@ -94,7 +94,7 @@ dis_status dis__reader_finish(dis__reader *reader);
 /* classes.c: the order of classes: as declared, else integers by value, else bytes. place: (n) where each label goes.
  */
 dis_status dis__classes_order(const dis__key *labels, size_t n, uint16_t *place);
-bool dis__classes_look_alike(const dis_names *classes);
+dis_status dis__classes_look_alike(const dis_names *classes, bool *look_alike);
 
 /* dis_votes_read() with sizes of one's own. */
 dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
