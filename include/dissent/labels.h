@@ -2,7 +2,9 @@
  *
  * Files: CSV and TSV (`task,label,entropy,p:CLASS,...`), JSONL ({"task", "label", "p": {class: x}}), npy (n x K float64
  * with NAME.tasks.txt and NAME.classes.txt beside it). Numbers are written in the shortest form that reads back equal.
- * Output files appear whole or not at all.
+ * Output files appear whole or not at all; the three files of npy are all on the disk before the first is put in place,
+ * the array last. In CSV and TSV alike a field that contains the separator, a quote, CR or LF, or that begins or ends
+ * with a space, stands in double quotes with inner quotes doubled; npy refuses names with line breaks.
  *
  *     dis_labels *labels;
  *     if (dis_labels_read(NULL, "labels.csv", NULL, &labels) == DIS_OK) {

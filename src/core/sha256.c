@@ -2,6 +2,7 @@
  * GB/s), through plain C elsewhere (about 0.3 GB/s). Files are read in pieces, so any length needs the same memory. */
 #include "core/sha256.h"
 #include "core/error.h"
+#include "core/kernel.h"
 #include "core/memory.h"
 #include "core/sys.h"
 #include "dissent/file.h"
@@ -99,7 +100,7 @@ __attribute__((target("sha,sse4.1,ssse3"))) static void blocks_sha(uint32_t h[8]
 static void blocks(uint32_t h[8], const unsigned char *bytes, size_t n_blocks)
 {
 #if defined(__x86_64__)
-    if (have_sha()) {
+    if (have_sha() && dis__isa() != DIS_ISA_BASELINE) {
         blocks_sha(h, bytes, n_blocks);
         return;
     }

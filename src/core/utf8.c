@@ -3,9 +3,10 @@
 #include <string.h>
 
 /* By the first byte, 0xc2 .. 0xf4: how long the sequence is and what the second byte may be. */
-static size_t sequence(const unsigned char *s, size_t n)
+size_t dis__utf8_length(const char *text, size_t n)
 {
-    const unsigned char c = s[0];
+    const unsigned char *s = (const unsigned char *)text;
+    const unsigned char c = n ? s[0] : 0;
     size_t length;
     unsigned char low = 0x80, high = 0xbf;
     if (c >= 0xc2 && c <= 0xdf) {
@@ -43,7 +44,7 @@ size_t dis__utf8_check(const char *text, size_t n)
             i++;
             continue;
         }
-        const size_t length = sequence((const unsigned char *)text + i, n - i);
+        const size_t length = dis__utf8_length(text + i, n - i);
         if (length == 0) return i;
         i += length;
     }

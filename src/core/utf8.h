@@ -7,4 +7,7 @@
  * U+10FFFF are invalid), n when all is well. */
 size_t dis__utf8_check(const char *text, size_t n);
 
+/* The length of the valid sequence of two to four bytes at `text`, of which n bytes are there; 0: it is none. */
+size_t dis__utf8_length(const char *text, size_t n);
+
 #endif

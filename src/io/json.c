@@ -7,7 +7,7 @@
 #include "io/json.h"
 #include "core/memory.h"
 #include "core/number.h"
-#include "io/text_write.h"
+#include "core/utf8.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

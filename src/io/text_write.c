@@ -1,6 +1,7 @@
 /* Quoting and escaping. Fields that need neither, nearly all, cost one look at each byte. */
 #include "io/text_write.h"
 #include "core/number.h"
+#include "core/utf8.h"
 #include <math.h>
 #include <string.h>
 
@@ -22,24 +23,6 @@ char *dis__put_field(char *out, const char *text, size_t n, char delimiter)
     }
     *out++ = '"';
     return out;
-}
-
-size_t dis__utf8_length(const char *text, size_t n)
-{
-    const unsigned char *s = (const unsigned char *)text;
-    if (n == 0) return 0;
-    const size_t want = s[0] >= 0xC2 && s[0] <= 0xDF   ? 2
-                        : (s[0] & 0xF0) == 0xE0        ? 3
-                        : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
-                                                       : 0;
-    if (want == 0 || want > n) return 0;
-    for (size_t i = 1; i < want; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    /* overlong, a surrogate, above U+10FFFF */
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-        (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return want;
 }
 
 char *dis__put_string(char *out, const char *text, size_t n)

@@ -23,7 +23,4 @@ char *dis__put_real_field(char *out, double x);
 /* Room: 20 bytes. */
 char *dis__put_count(char *out, uint64_t x);
 
-/* Length of the valid UTF-8 sequence of two or more bytes at `text`, of which `n` bytes are there; 0: it is none. */
-size_t dis__utf8_length(const char *text, size_t n);
-
 #endif

@@ -222,6 +222,40 @@ static void refuses(void **state)
         DIS_EUSAGE);
 }
 
+/* 65,535 classes and ids of 64 KiB are read, one more of either is refused. */
+static void limits(void **state)
+{
+    (void)state;
+    char *text = malloc(4 << 20);
+    dis_labels *labels;
+    for (size_t extra = 0; extra < 2; extra++) {
+        size_t n = (size_t)sprintf(text, "task");
+        for (size_t k = 0; k < DIS_MAX_CLASSES + extra; k++) n += (size_t)sprintf(text + n, ",p:%zu", k);
+        n += (size_t)sprintf(text + n, "\nt,1");
+        for (size_t k = 1; k < DIS_MAX_CLASSES + extra; k++) n += (size_t)sprintf(text + n, ",0");
+        dis_status status = dis_labels_read(NULL, put_file("l.csv", text, n), NULL, &labels);
+        assert_int_equal(status, extra ? DIS_EDATA : DIS_OK);
+        if (status == DIS_OK) assert_int_equal(dis_labels_look(labels).n_classes, DIS_MAX_CLASSES);
+        if (status == DIS_OK) dis_labels_destroy(labels);
+
+        n = (size_t)sprintf(text, "{\"task\":\"t\",\"p\":{\"first\":1");
+        for (size_t k = 1; k < DIS_MAX_CLASSES + extra; k++) n += (size_t)sprintf(text + n, ",\"%zu\":0", k);
+        n += (size_t)sprintf(text + n, "}}");
+        status = dis_labels_read(NULL, put_file("l.jsonl", text, n), NULL, &labels);
+        assert_int_equal(status, extra ? DIS_EDATA : DIS_OK);
+        if (status == DIS_OK) dis_labels_destroy(labels);
+
+        n = (size_t)sprintf(text, "task,p:a\n");
+        memset(text + n, 'x', DIS_MAX_ID + extra);
+        n += DIS_MAX_ID + extra;
+        n += (size_t)sprintf(text + n, ",1\n");
+        status = dis_labels_read(NULL, put_file("l.csv", text, n), NULL, &labels);
+        assert_int_equal(status, extra ? DIS_EDATA : DIS_OK);
+        if (status == DIS_OK) dis_labels_destroy(labels);
+    }
+    free(text);
+}
+
 static void aligns(void **state)
 {
     (void)state;
@@ -334,9 +368,9 @@ static void finds_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_back_equal), cmocka_unit_test(accepts),     cmocka_unit_test(renormalises),
-        cmocka_unit_test(refuses),          cmocka_unit_test(aligns),      cmocka_unit_test(faults),
-        cmocka_unit_test(siphash),          cmocka_unit_test(finds_names),
+        cmocka_unit_test(reads_back_equal), cmocka_unit_test(accepts), cmocka_unit_test(renormalises),
+        cmocka_unit_test(refuses),          cmocka_unit_test(aligns),  cmocka_unit_test(limits),
+        cmocka_unit_test(faults),           cmocka_unit_test(siphash), cmocka_unit_test(finds_names),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

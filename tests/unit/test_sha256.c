@@ -43,6 +43,14 @@ static void known_values(void **state)
     free(a);
 }
 
+/* The same by plain C, as on a machine without the instructions. */
+static void known_values_baseline(void **state)
+{
+    setenv("DISSENT_ISA", "baseline", 1);
+    known_values(state);
+    unsetenv("DISSENT_ISA");
+}
+
 static dis_status hash_it(void *path)
 {
     char hex[65] = "untouched";
@@ -67,6 +75,7 @@ static void files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_values), cmocka_unit_test(files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_values), cmocka_unit_test(known_values_baseline),
+                                       cmocka_unit_test(files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
