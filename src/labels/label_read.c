@@ -1,9 +1,10 @@
 /* Label files as text: CSV and TSV with a header, JSONL.
  *
  * Class columns are those called p:CLASS or, when there is none, all but task, label and entropy; label and entropy are
- * not read, they follow from the rest. One pass over the file, then one over the task names to find one that comes
- * twice. Cost: O(bytes); memory: the table itself, whose size is bounded by the size of the file before anything is
- * allocated. */
+ * not read, they follow from the rest. The text is cut at ends of lines into chunks that all threads read at once:
+ * counting the lines first tells which row of the table each chunk begins with. A file with quotes, in which a line
+ * need not be a row, is one chunk. Then one pass over the task names finds one that comes twice. Cost: O(bytes);
+ * memory: the table and its names twice for a moment, bounded by the size of the file before anything is allocated. */
 #include "labels/label_files.h"
 #include "labels/label_table.h"
 #include "core/memory.h"
@@ -51,34 +52,131 @@ static void free_names(name_list *list)
     dis__free(list->start);
 }
 
+/* A piece of the file. */
+typedef struct {
+    const char *begin, *end;
+    size_t first_row, most_rows;
+    name_list tasks; /* of its rows */
+    uint64_t renormalised;
+} chunk;
+
+/* Which columns hold what. */
+typedef struct {
+    size_t task;
+    size_t *p; /* (n_classes) */
+} columns;
+
 typedef struct {
     dis_context *ctx;
     const dis__input *input;
     const dis_labels_read_options *options;
     dis_labels *labels;
-    name_list tasks;
-    size_t p_capacity; /* rows */
+    char delimiter;          /* of CSV */
+    size_t n_columns;        /* of CSV */
+    columns columns;         /* of CSV */
+    dis__name_index classes; /* of JSONL */
+    chunk *chunks;
+    size_t n_chunks;
 } reading;
 
-/* Room for one more row: allocated once, for as many rows as there are lines. Every row takes at least n_classes bytes,
- * which bounds what a file can ask for. */
-static dis_status make_room(reading *r)
+enum { CHUNK = 1 << 20, MOST_CHUNKS = 1 << 12 };
+
+static size_t count_lines(const char *at, const char *end)
+{
+    size_t n = 0;
+    while (at < end) {
+        const char *lf = memchr(at, '\n', (size_t)(end - at));
+        n++;
+        at = lf ? lf + 1 : end;
+    }
+    return n;
+}
+
+static dis_status count_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    chunk *c = &((reading *)arg)->chunks[j];
+    c->most_rows = count_lines(c->begin, c->end);
+    return DIS_OK;
+}
+
+/* Cuts what is behind `from` into chunks and allocates the table. */
+static dis_status cut(reading *r, const char *from, bool one)
 {
     dis_labels *labels = r->labels;
-    if (r->tasks.n < r->p_capacity) return DIS_OK;
-    if (r->p_capacity == 0) {
-        size_t lines = 1;
-        const char *at = r->input->bytes, *end = at + r->input->n;
-        while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) lines++, at++;
-        const size_t most = r->input->n / labels->n_classes + 1;
-        if (lines > most) lines = most;
-        DIS_TRY(
-            dis__check_memory(r->ctx, dis__size(lines, labels->n_classes * sizeof(double), 0), "the table of labels"));
-        DIS_TRY(dis__alloc_array(&labels->p, lines, labels->n_classes * sizeof *labels->p));
-        r->p_capacity = lines;
-        return DIS_OK;
+    const char *end = r->input->bytes + r->input->n;
+    const size_t n = (size_t)(end - from);
+    const size_t n_chunks = one ? 1 : dis__n_jobs(n, CHUNK, MOST_CHUNKS);
+    DIS_TRY(dis__alloc_zeroed(&r->chunks, n_chunks, sizeof *r->chunks));
+    r->n_chunks = n_chunks;
+    for (size_t j = 0; j < r->n_chunks; j++) {
+        const char *at = from + dis__job_first(n, r->n_chunks, j);
+        if (j) { /* behind the end of the line */
+            if (at < r->chunks[j - 1].begin) at = r->chunks[j - 1].begin;
+            const char *lf = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+            at = lf ? lf + 1 : end;
+            r->chunks[j - 1].end = at;
+        }
+        r->chunks[j].begin = at;
     }
-    return dis__fail(DIS_EBUG, "more labels than lines");
+    r->chunks[r->n_chunks - 1].end = end;
+    DIS_TRY(dis__run_jobs(r->ctx, r->n_chunks, count_job, r));
+    size_t lines = 0;
+    for (size_t j = 0; j < r->n_chunks; j++) {
+        r->chunks[j].first_row = lines;
+        lines += r->chunks[j].most_rows;
+    }
+    /* A row takes at least as many bytes as there are classes. More lines than that: one of them is malformed, and
+     * reading from start to end finds it before the room for this many rows is used up. */
+    const size_t most = n / labels->n_classes + 1;
+    if (lines > most) {
+        r->n_chunks = 1;
+        r->chunks[0].end = end;
+        r->chunks[0].most_rows = lines = most;
+    }
+    DIS_TRY(dis__check_memory(r->ctx, dis__size(lines, labels->n_classes * sizeof(double), 0), "the table of labels"));
+    return dis__alloc_array(&labels->p, lines, labels->n_classes * sizeof *labels->p);
+}
+
+/* The place in the table for the next row of a chunk; NULL: there are more rows than lines. */
+static double *next_row(const reading *r, const chunk *c)
+{
+    return c->tasks.n < c->most_rows ? r->labels->p + (c->first_row + c->tasks.n) * r->labels->n_classes : NULL;
+}
+
+/* The names of all chunks as one list; *twice: the row of a task that was there before, SIZE_MAX when there is none. */
+static dis_status join(reading *r, size_t *twice)
+{
+    dis_labels *labels = r->labels;
+    name_list all = {0};
+    size_t n_bytes = 0;
+    for (size_t j = 0; j < r->n_chunks; j++) {
+        all.n += r->chunks[j].tasks.n;
+        n_bytes += r->chunks[j].tasks.used;
+        labels->renormalised += r->chunks[j].renormalised;
+    }
+    if (all.n == 0) return dis__fail_at(DIS_EDATA, r->input->path, 0, 0, "no labels in it");
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_array(&all.bytes, n_bytes, 1), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&all.start, all.n + 1, sizeof *all.start), end);
+    size_t row = 0;
+    for (size_t j = 0; j < r->n_chunks; j++) {
+        name_list *part = &r->chunks[j].tasks;
+        if (part->n) memcpy(all.bytes + all.used, part->bytes, part->used);
+        for (size_t i = 0; i < part->n; i++) all.start[row++] = all.used + part->start[i];
+        all.used += part->used;
+        free_names(part);
+        *part = (name_list){0};
+    }
+    all.start[row] = all.used;
+    labels->n_items = all.n;
+    DIS_TRY_GOTO(status, finish_names(&all, &labels->tasks), end);
+    dis__name_index index;
+    DIS_TRY_GOTO(status, dis__name_index_build(labels->tasks, &index, twice), end);
+    dis__name_index_free(&index);
+end:
+    free_names(&all);
+    return status;
 }
 
 /* What is wrong with a task id of n bytes; NULL: nothing. */
@@ -91,12 +189,6 @@ static const char *task_problem(size_t n)
 
 /* ---- CSV and TSV ---- */
 
-/* Which columns hold what. */
-typedef struct {
-    size_t task;
-    size_t *p; /* (n_classes) */
-} columns;
-
 static bool has_prefix(const dis__csv_field *f)
 {
     return f->n >= 2 && memcmp(f->text, "p:", 2) == 0;
@@ -107,8 +199,9 @@ static bool named(const dis__csv_field *f, const char *name)
     return f->n == strlen(name) && memcmp(f->text, name, f->n) == 0;
 }
 
-static dis_status find_columns(reading *r, dis__csv *csv, columns *c)
+static dis_status find_columns(reading *r, dis__csv *csv)
 {
+    columns *c = &r->columns;
     c->task = dis__csv_column(csv, "task");
     if (c->task == SIZE_MAX)
         return dis__fail_at(DIS_EDATA, csv->path, 1, 1,
@@ -142,35 +235,53 @@ static dis_status find_columns(reading *r, dis__csv *csv, columns *c)
     return status;
 }
 
-static dis_status read_csv_row(reading *r, dis__csv *csv, const columns *c)
+static dis_status read_csv_row(const reading *r, chunk *to, dis__csv *csv)
 {
-    dis_labels *labels = r->labels;
-    const dis__csv_field *task = &csv->field[c->task];
+    const size_t n_classes = r->labels->n_classes;
+    const dis__csv_field *task = &csv->field[r->columns.task];
     if (task_problem(task->n)) return dis__csv_fail(csv, task, "%s", task_problem(task->n));
-    DIS_TRY(make_room(r));
-    double *p = labels->p + r->tasks.n * labels->n_classes;
-    for (size_t k = 0; k < labels->n_classes; k++) {
-        const dis__csv_field *f = &csv->field[c->p[k]];
+    double *p = next_row(r, to);
+    if (!p) return dis__fail(DIS_EBUG, "more labels than lines");
+    for (size_t k = 0; k < n_classes; k++) {
+        const dis__csv_field *f = &csv->field[r->columns.p[k]];
         if (!dis__parse_real(f->text, f->n, &p[k]))
             return dis__csv_fail(csv, f, "\"%.*s\" is not a finite number", (int)(f->n < 100 ? f->n : 100), f->text);
         if (p[k] < 0) return dis__csv_fail(csv, f, "a probability below 0");
     }
     dis__row_sum sum;
-    if (!dis__labels_check_sum(p, labels->n_classes, r->options->renormalise, &labels->renormalised, &sum))
+    if (!dis__labels_check_sum(p, n_classes, r->options->renormalise, &to->renormalised, &sum))
         return dis__csv_fail(csv, NULL, "%s", sum.problem);
-    return add_name(&r->tasks, task->text, task->n);
+    return add_name(&to->tasks, task->text, task->n);
+}
+
+static dis_status csv_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const reading *r = arg;
+    chunk *c = &r->chunks[j];
+    dis__csv csv;
+    dis__csv_open(&csv, r->input, r->delimiter);
+    csv.n_columns = r->n_columns;
+    csv.row = csv.next = c->begin;
+    csv.end = c->end;
+    bool more = true;
+    dis_status status = DIS_OK;
+    while (status == DIS_OK && (status = dis__csv_next(&csv, &more)) == DIS_OK && more)
+        status = read_csv_row(r, c, &csv);
+    dis__csv_close(&csv);
+    return status;
 }
 
 /* The task of row `twice` was there before: reads up to it once more to tell its place. */
-static dis_status csv_task_twice(reading *r, char delimiter, const columns *c, size_t twice)
+static dis_status csv_task_twice(const reading *r, size_t twice)
 {
     dis__csv csv;
     bool more;
-    dis__csv_open(&csv, r->input, delimiter);
+    dis__csv_open(&csv, r->input, r->delimiter);
     dis_status status = dis__csv_header(&csv);
     for (size_t i = 0; i <= twice && status == DIS_OK; i++) status = dis__csv_next(&csv, &more);
     if (status == DIS_OK) {
-        const dis__csv_field *f = &csv.field[c->task];
+        const dis__csv_field *f = &csv.field[r->columns.task];
         status =
             dis__csv_fail(&csv, f, "the task \"%.*s\" for the second time", (int)(f->n < 200 ? f->n : 200), f->text);
     }
@@ -178,37 +289,21 @@ static dis_status csv_task_twice(reading *r, char delimiter, const columns *c, s
     return status;
 }
 
-static dis_status finish_tasks(reading *r, size_t *twice)
+static dis_status read_delimited(reading *r)
 {
-    dis_labels *labels = r->labels;
-    labels->n_items = r->tasks.n;
-    DIS_TRY(finish_names(&r->tasks, &labels->tasks));
-    dis__name_index index;
-    DIS_TRY(dis__name_index_build(labels->tasks, &index, twice));
-    dis__name_index_free(&index);
-    return DIS_OK;
-}
-
-static dis_status read_delimited(reading *r, char delimiter)
-{
-    enum { POLL = 1 << 16 };
     dis__csv csv;
-    columns c = {0};
-    bool more = true;
-    size_t twice = SIZE_MAX;
-    dis__csv_open(&csv, r->input, delimiter);
+    dis__csv_open(&csv, r->input, r->delimiter);
     dis_status status = dis__csv_header(&csv);
-    if (status == DIS_OK) status = find_columns(r, &csv, &c);
-    while (status == DIS_OK && (status = dis__csv_next(&csv, &more)) == DIS_OK && more) {
-        status = read_csv_row(r, &csv, &c);
-        if (status == DIS_OK && r->tasks.n % POLL == 0) status = dis__check_stop(r->ctx);
-    }
-    if (status == DIS_OK && r->tasks.n == 0) status = dis__fail_at(DIS_EDATA, csv.path, 0, 0, "a header and no labels");
-    if (status == DIS_OK) status = finish_tasks(r, &twice);
-    if (status == DIS_OK && twice != SIZE_MAX) status = csv_task_twice(r, delimiter, &c, twice);
+    if (status == DIS_OK) status = find_columns(r, &csv);
+    r->n_columns = csv.n_columns;
+    const char *rows = csv.next, *end = csv.end;
     dis__csv_close(&csv);
-    dis__free(c.p);
-    return status;
+    DIS_TRY(status);
+    DIS_TRY(cut(r, rows, rows < end && memchr(rows, '"', (size_t)(end - rows)) != NULL));
+    DIS_TRY(dis__run_jobs(r->ctx, r->n_chunks, csv_job, r));
+    size_t twice = SIZE_MAX;
+    DIS_TRY(join(r, &twice));
+    return twice == SIZE_MAX ? DIS_OK : csv_task_twice(r, twice);
 }
 
 /* ---- JSONL ---- */
@@ -232,80 +327,112 @@ static dis_status json_classes(reading *r, const dis__json *json, const dis__jso
     return status;
 }
 
-static dis_status read_json_row(reading *r, const dis__json *json, const dis__json_value *root,
-                                dis__name_index *classes)
+/* The task and the probabilities of a line. */
+static dis_status json_parts(const dis__json *json, const dis__json_value *root, const dis__json_value **task,
+                             const dis__json_value **p)
 {
-    dis_labels *labels = r->labels;
     if (root->kind != DIS_JSON_OBJECT)
         return dis__json_fail(json, root, "not an object; each line reads {\"task\": ..., \"p\": {...}}");
-    const dis__json_value *task = dis__json_member(root, "task"), *p = dis__json_member(root, "p");
-    if (!task || !p) return dis__json_fail(json, root, "no key \"%s\"", task ? "p" : "task");
-    if (task->kind != DIS_JSON_STRING && task->kind != DIS_JSON_NUMBER)
-        return dis__json_fail(json, task, "a task that is no text");
-    if (p->kind != DIS_JSON_OBJECT)
-        return dis__json_fail(json, p, "p is no object; it reads {\"class\": probability, ...}");
-    if (task_problem(task->length)) return dis__json_fail(json, task, "%s", task_problem(task->length));
-    if (!labels->classes) {
-        size_t twice; /* JSON has refused equal keys */
-        DIS_TRY(json_classes(r, json, p));
-        DIS_TRY(dis__name_index_build(labels->classes, classes, &twice));
-    }
+    *task = dis__json_member(root, "task");
+    *p = dis__json_member(root, "p");
+    if (!*task || !*p) return dis__json_fail(json, root, "no key \"%s\"", *task ? "p" : "task");
+    if ((*task)->kind != DIS_JSON_STRING && (*task)->kind != DIS_JSON_NUMBER)
+        return dis__json_fail(json, *task, "a task that is no text");
+    if (task_problem((*task)->length)) return dis__json_fail(json, *task, "%s", task_problem((*task)->length));
+    if ((*p)->kind != DIS_JSON_OBJECT)
+        return dis__json_fail(json, *p, "p is no object; it reads {\"class\": probability, ...}");
+    return DIS_OK;
+}
+
+static dis_status read_json_row(const reading *r, chunk *to, const dis__json *json, const dis__json_value *root)
+{
+    const dis_labels *labels = r->labels;
+    const dis__json_value *task, *p;
+    DIS_TRY(json_parts(json, root, &task, &p));
     if (p->n != labels->n_classes)
         return dis__json_fail(json, p, "%u classes where the first line has %zu", p->n, labels->n_classes);
-    DIS_TRY(make_room(r));
-    double *row = labels->p + r->tasks.n * labels->n_classes;
+    double *row = next_row(r, to);
+    if (!row) return dis__fail(DIS_EBUG, "more labels than lines");
     const dis__json_value *v = p + 1;
     for (size_t k = 0; k < labels->n_classes; k++, v += 2) {
         size_t at = k, n;
         const char *expected = dis_names_get(labels->classes, k, &n);
-        if (n != v->length || memcmp(expected, v->text, n) != 0) at = dis__name_index_find(classes, v->text, v->length);
+        if (n != v->length || memcmp(expected, v->text, n) != 0)
+            at = dis__name_index_find(&r->classes, v->text, v->length);
         if (at == SIZE_MAX) return dis__json_fail(json, v, "a class that the first line does not have");
         if (v[1].kind != DIS_JSON_NUMBER) return dis__json_fail(json, v + 1, "a probability that is no number");
         if (v[1].number < 0) return dis__json_fail(json, v + 1, "a probability below 0");
         row[at] = v[1].number; /* equal keys are refused, so that every class is met once */
     }
     dis__row_sum sum;
-    if (!dis__labels_check_sum(row, labels->n_classes, r->options->renormalise, &labels->renormalised, &sum))
+    if (!dis__labels_check_sum(row, labels->n_classes, r->options->renormalise, &to->renormalised, &sum))
         return dis__json_fail(json, p, "%s", sum.problem);
-    return add_name(&r->tasks, task->text, task->length);
+    return add_name(&to->tasks, task->text, task->length);
 }
 
-static dis_status read_jsonl(reading *r, char delimiter)
+/* Parses the line at `at`, which ends before *next. */
+static dis_status parse_line(const reading *r, dis__json *json, const char *at, uint64_t line, const char **next,
+                             const dis__json_value **root)
 {
-    (void)delimiter;
-    const char *begin = r->input->bytes, *end = begin + r->input->n, *at = begin;
-    if (r->input->n >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
+    const char *end = r->input->bytes + r->input->n, *lf = memchr(at, '\n', (size_t)(end - at));
+    const dis__json_place place = {.file = r->input->path,
+                                   .line = line,
+                                   .column = 1,
+                                   .offset = (uint64_t)(at - r->input->bytes)};
+    *next = lf ? lf + 1 : end;
+    return dis__json_parse(json, at, (size_t)((lf ? lf : end) - at), &place, root);
+}
+
+static dis_status jsonl_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const reading *r = arg;
+    chunk *c = &r->chunks[j];
     dis__json json = {0};
-    dis__name_index classes = {0};
+    const dis__json_value *root;
     dis_status status = DIS_OK;
-    size_t twice = SIZE_MAX;
-    const char *path = r->input->path;
-    for (uint64_t line = 1; at < end && status == DIS_OK; line++) {
-        const char *lf = memchr(at, '\n', (size_t)(end - at)), *stop = lf ? lf : end;
-        const dis__json_place place = {.file = path, .line = line, .column = 1, .offset = (uint64_t)(at - begin)};
-        const dis__json_value *root;
-        status = dis__json_parse(&json, at, (size_t)(stop - at), &place, &root);
-        if (status == DIS_OK) status = read_json_row(r, &json, root, &classes);
-        at = lf ? lf + 1 : end;
+    uint64_t line = c->first_row; /* one line a row */
+    for (const char *at = c->begin; at < c->end && status == DIS_OK;) {
+        status = parse_line(r, &json, at, ++line, &at, &root);
+        if (status == DIS_OK) status = read_json_row(r, c, &json, root);
     }
-    if (status == DIS_OK && r->tasks.n == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "an empty file");
-    if (status == DIS_OK) status = finish_tasks(r, &twice);
-    if (status == DIS_OK && twice != SIZE_MAX) /* one line a task */
-        status = dis__fail_at(DIS_EDATA, path, twice + 1, 0, "the task \"%.200s\" for the second time",
-                              dis_names_get(r->labels->tasks, twice, NULL));
-    dis__name_index_free(&classes);
     dis__json_free(&json);
     return status;
 }
 
+static dis_status read_jsonl(reading *r)
+{
+    const char *at = r->input->bytes, *next;
+    if (r->input->n >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
+    if (at == r->input->bytes + r->input->n) return dis__fail_at(DIS_EDATA, r->input->path, 0, 0, "an empty file");
+    dis__json json = {0};
+    const dis__json_value *root, *task, *p;
+    size_t twice = SIZE_MAX; /* JSON has refused equal keys */
+    dis_status status = parse_line(r, &json, at, 1, &next, &root);
+    if (status == DIS_OK) status = json_parts(&json, root, &task, &p);
+    if (status == DIS_OK) status = json_classes(r, &json, p);
+    dis__json_free(&json);
+    DIS_TRY(status);
+    DIS_TRY(dis__name_index_build(r->labels->classes, &r->classes, &twice));
+    DIS_TRY(cut(r, at, false));
+    DIS_TRY(dis__run_jobs(r->ctx, r->n_chunks, jsonl_job, r));
+    DIS_TRY(join(r, &twice));
+    if (twice == SIZE_MAX) return DIS_OK;
+    return dis__fail_at(DIS_EDATA, r->input->path, twice + 1, 0, "the task \"%.200s\" for the second time",
+                        dis_names_get(r->labels->tasks, twice, NULL));
+}
+
 static dis_status read_text(dis_context *ctx, const char *path, const dis_labels_read_options *options,
-                            dis_status (*read)(reading *r, char delimiter), char delimiter, dis_labels *labels)
+                            dis_status (*read)(reading *r), char delimiter, dis_labels *labels)
 {
     dis__input input;
     DIS_TRY(dis__input_open(ctx, path, &input));
-    reading r = {.ctx = ctx, .input = &input, .options = options, .labels = labels};
-    const dis_status status = read(&r, delimiter);
-    free_names(&r.tasks);
+    reading r = {.ctx = ctx, .input = &input, .options = options, .labels = labels, .delimiter = delimiter};
+    const dis_status status = read(&r);
+    for (size_t j = 0; j < r.n_chunks; j++) free_names(&r.chunks[j].tasks);
+    dis__free(r.chunks);
+    dis__free(r.columns.p);
+    dis__name_index_free(&r.classes);
     dis__input_close(&input);
     return status;
 }
@@ -319,7 +446,7 @@ dis_status dis_labels_read(dis_context *ctx, const char *path, const dis_labels_
 {
     static const struct {
         const char *name;
-        dis_status (*read)(reading *r, char delimiter);
+        dis_status (*read)(reading *r);
         char delimiter;
     } texts[] = {{"csv", read_delimited, ','}, {"tsv", read_delimited, '\t'}, {"jsonl", read_jsonl, '\0'}};
     const dis_labels_read_options o = options ? *options : dis_labels_read_options_default();
