@@ -201,6 +201,8 @@ static const signature signatures[] = {
 
 static const signature *recognise(const char *bytes, size_t n)
 {
+    /* A safetensors file begins with the length of its header, whose low bytes may look like anything. */
+    if (n > 8 && memcmp(bytes + 4, "\0\0\0\0{", 5) == 0) return NULL;
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
         if (n >= signatures[i].n && memcmp(bytes, signatures[i].magic, signatures[i].n) == 0) return &signatures[i];
     return NULL;

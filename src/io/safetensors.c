@@ -145,7 +145,9 @@ static dis_status read_header(const dis__json *json, const dis__json_value *root
 dis_status dis__safetensors_open(const char *file, const void *bytes, size_t n_bytes, dis__safetensors *out)
 {
     const unsigned char *b = bytes;
-    if (n_bytes >= 2 && (memcmp(b, "PK", 2) == 0 || (b[0] == 0x80 && b[1] >= 2 && b[1] <= 5)))
+    /* A length may begin with the same two bytes; behind it comes the header. */
+    const bool has_length = n_bytes > 8 && memcmp(b + 4, "\0\0\0\0{", 5) == 0;
+    if (!has_length && n_bytes >= 2 && (memcmp(b, "PK", 2) == 0 || (b[0] == 0x80 && b[1] >= 2 && b[1] <= 5)))
         return dis__fail_at(DIS_EDATA, file, 0, 0,
                             "a PyTorch file or a pickle, which can run code when it is read: dissent never does; "
                             "in Python, convert it with safetensors.torch.save_file");

@@ -84,23 +84,24 @@ double dis__confusion_classes(void *arg, const double *sum, size_t n_items, doub
     return penalty;
 }
 
-/* Parameters of an earlier fit as a place to start from. Workers and classes that it did not know are taken to be right with .7.
- * Then a little of the uniform distribution everywhere: what a worker never did so far is unlikely, not impossible. */
-static void soften(dis__confusion *c)
+/* Parameters of an earlier fit as a place to start from. Estimates without a prior have hard zeros where a worker had few votes,
+ * and EM does not leave those by itself: each column of worker w counts as n_votes[w] / K votes, to which one vote, spread over
+ * all labels, is added. */
+static void soften(dis__confusion *c, const double *n_votes)
 {
     const size_t K = c->em.n_classes, n_workers = c->em.args->votes.n_workers;
-    const double little = 1e-6;
+    const double even = 1 / (double)K;
     for (size_t w = 0; w < n_workers; w++)
         for (size_t t = 0; t < K; t++) {
             double *x = c->confusion + w * K * K + t, sum = 0;
+            const double share = n_votes[w] / (n_votes[w] + (double)K);
             for (size_t l = 0; l < K; l++) sum += x[l * K];
-            for (size_t l = 0; l < K; l++)
-                x[l * K] = (1 - little) * (sum > 0 ? x[l * K] / sum : 1 / (double)K) + little / (double)K;
+            for (size_t l = 0; l < K; l++) x[l * K] = share * (sum > 0 ? x[l * K] / sum : even) + (1 - share) * even;
         }
+    const double n_items = (double)c->em.args->votes.n_items, share = n_items / (n_items + 1);
     double sum = 0;
     for (size_t k = 0; k < K; k++) sum += c->prior[k];
-    for (size_t k = 0; k < K; k++)
-        c->prior[k] = (1 - little) * (sum > 0 ? c->prior[k] / sum : 1 / (double)K) + little / (double)K;
+    for (size_t k = 0; k < K; k++) c->prior[k] = share * (sum > 0 ? c->prior[k] / sum : even) + (1 - share) * even;
 }
 
 static dis_status read_state(dis__confusion *c, const char *method, bool *found)
@@ -115,16 +116,24 @@ static dis_status read_state(dis__confusion *c, const char *method, bool *found)
     return dis__state_fill(args->start, method, "prior", "t", &args->votes, c->prior, &prior);
 }
 
+static dis_status start_warm(dis__confusion *c, const dis__em_rules *rules)
+{
+    double *n_votes;
+    DIS_TRY(dis__alloc_zeroed(&n_votes, c->em.args->votes.n_workers, sizeof *n_votes));
+    dis__em_count_votes(&c->em.args->votes, n_votes);
+    soften(c, n_votes);
+    dis__free(n_votes);
+    c->warm = true;
+    const dis_status status = dis__em_update(&c->em, rules, false);
+    c->warm = false;
+    return status;
+}
+
 dis_status dis__confusion_start(dis__confusion *c, const dis__em_rules *rules, const char *method, bool only)
 {
     bool warm = false;
     if (c->em.args->start) DIS_TRY(read_state(c, method, &warm));
-    if (warm) {
-        soften(c);
-        c->warm = true;
-        DIS_TRY(dis__em_update(&c->em, rules, false));
-        c->warm = false;
-    }
+    if (warm) DIS_TRY(start_warm(c, rules));
     DIS_TRY(dis__em_pass(&c->em, warm ? DIS_EM_SOFT : DIS_EM_SHARES, true, only));
     return dis__em_update(&c->em, rules, only);
 }

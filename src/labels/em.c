@@ -25,7 +25,7 @@ static plan make_plan(const dis_votes_view *v, dis__em_layout layout)
     if (layout != DIS_EM_WORKERS) p.worker_size = dis__size(v->n_classes, p.row, 0);
     p.table_size = dis__size(v->n_workers, dis__size(p.worker_size, 2, 0), 0);
     const size_t rows = p.table_size / (2 * p.row) + 1;
-    const size_t few = dis__n_jobs(v->n_votes, 20000, FEW_SHARDS),
+    const size_t few = dis__n_jobs(v->n_votes, 20000 + 3 * rows, FEW_SHARDS),
                  many = dis__n_jobs(v->n_votes / 32, rows, MOST_SHARDS);
     p.n_shards = many > few ? many : few;
     while (p.n_shards > 1 && dis__size(p.table_size, p.n_shards * sizeof(double), 0) > SHARD_BYTES) p.n_shards--;
@@ -154,17 +154,35 @@ dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write)
     return DIS_OK;
 }
 
-/* Sums of worker w over all shards into out (worker_size), and back again as log-probabilities with sums of zero. */
+/* Sums of a worker in one shard added to out, and log-probabilities back with sums of zero. `row` is a constant where it is
+ * called with one, and the inner loops vanish. */
+static inline __attribute__((always_inline)) void gather_rows(const double *table, size_t n_rows, size_t row, double *out)
+{
+    for (size_t r = 0; r < n_rows; r++)
+        for (size_t k = 0; k < row; k++) out[r * row + k] += table[(2 * r + 1) * row + k];
+}
+
+static inline __attribute__((always_inline)) void scatter_rows(double *table, size_t n_rows, size_t row, const double *values)
+{
+    for (size_t r = 0; r < n_rows; r++)
+        for (size_t k = 0; k < row; k++) {
+            table[2 * r * row + k] = values[r * row + k];
+            table[(2 * r + 1) * row + k] = 0;
+        }
+}
+
 static void gather(const dis__em *em, size_t w, double *out)
 {
     const size_t n_rows = em->worker_size / em->row;
+    memset(out, 0, em->worker_size * sizeof *out);
     for (size_t j = 0; j < em->n_shards; j++) {
         const double *table = em->tables + j * em->table_size + w * 2 * em->worker_size;
-        for (size_t r = 0; r < n_rows; r++)
-            for (size_t k = 0; k < em->row; k++) {
-                const double x = table[(2 * r + 1) * em->row + k];
-                out[r * em->row + k] = j ? out[r * em->row + k] + x : x;
-            }
+        switch (em->row) {
+        case 1: gather_rows(table, n_rows, 1, out); break;
+        case 2: gather_rows(table, n_rows, 2, out); break;
+        case 4: gather_rows(table, n_rows, 4, out); break;
+        default: gather_rows(table, n_rows, em->row, out);
+        }
     }
 }
 
@@ -173,11 +191,12 @@ static void scatter(dis__em *em, size_t w, const double *values)
     const size_t n_rows = em->worker_size / em->row;
     for (size_t j = 0; j < em->n_shards; j++) {
         double *table = em->tables + j * em->table_size + w * 2 * em->worker_size;
-        for (size_t r = 0; r < n_rows; r++)
-            for (size_t k = 0; k < em->row; k++) {
-                table[2 * r * em->row + k] = values[r * em->row + k];
-                table[(2 * r + 1) * em->row + k] = 0;
-            }
+        switch (em->row) {
+        case 1: scatter_rows(table, n_rows, 1, values); break;
+        case 2: scatter_rows(table, n_rows, 2, values); break;
+        case 4: scatter_rows(table, n_rows, 4, values); break;
+        default: scatter_rows(table, n_rows, em->row, values);
+        }
     }
 }
 

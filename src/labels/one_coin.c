@@ -82,7 +82,8 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
     return 0;
 }
 
-/* Skills of an earlier fit; workers it did not know start at .7. A class it did not know shares the prior evenly. */
+/* Skills of an earlier fit, with one vote right and one wrong added (EM does not leave 0 and 1 by itself); workers that it did not
+ * know start at .7. */
 static dis_status read_state(one_coin *c, const dis__fit_args *args, bool *found)
 {
     const size_t K = c->em.n_classes;
@@ -91,6 +92,8 @@ static dis_status read_state(one_coin *c, const dis__fit_args *args, bool *found
     for (size_t k = 0; k < K; k++) c->prior[k] = 1 / (double)K;
     DIS_TRY(dis__state_fill(args->start, "one-coin", "skill", "w", &args->votes, c->skill, found));
     DIS_TRY(dis__state_fill(args->start, "one-coin", "prior", "t", &args->votes, c->prior, &prior));
+    for (size_t w = 0; w < args->votes.n_workers; w++)
+        c->skill[w] = (c->n_votes[w] * c->skill[w] + 1) / (c->n_votes[w] + 2);
     double sum = 0;
     for (size_t k = 0; k < K; k++) sum += c->prior[k] = c->prior[k] > 1e-6 ? c->prior[k] : 1e-6;
     for (size_t k = 0; k < K; k++) c->prior[k] /= sum;
