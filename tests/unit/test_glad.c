@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 #include "fault_walk.h"
 
@@ -250,6 +250,34 @@ static void golden_files(void **state)
     dis_votes_destroy(votes);
 }
 
+/* A refit from a saved state arrives in fewer iterations at the same answer. */
+static void warm_start(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/dissent-glad-XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    dis_votes *votes = random_votes(77, 300, 20, 3, 2400, .4);
+    dis_fit *cold = fit(NULL, votes, "glad:tolerance=1e-12", NULL);
+    const dis_fit *fits[] = {cold};
+    assert_int_equal(dis_state_write(NULL, votes, fits, 1, path), DIS_OK);
+    dis_fit_options o = dis_fit_options_default();
+    dis_state *saved;
+    assert_int_equal(dis_state_read(NULL, path, &saved), DIS_OK);
+    o.start = saved;
+    dis_fit *warm = fit(NULL, votes, "glad:tolerance=1e-12", &o);
+    print_message("from the start %d iterations, from the state %d\n", dis_fit_look(cold).iterations,
+                  dis_fit_look(warm).iterations);
+    assert_true(dis_fit_look(warm).iterations < dis_fit_look(cold).iterations / 2);
+    for (size_t i = 0; i < 900; i++) assert_true(fabs(dis_fit_p(cold)[i] - dis_fit_p(warm)[i]) < 1e-5);
+    dis_fit_destroy(cold);
+    dis_fit_destroy(warm);
+    dis_state_destroy(saved);
+    dis_votes_destroy(votes);
+    unlink(path);
+}
+
 static dis_status run_once(void *votes)
 {
     dis_fit *f;
@@ -273,6 +301,7 @@ int main(void)
         cmocka_unit_test(many_votes_on_one_item),
         cmocka_unit_test(order_and_threads_do_not_matter),
         cmocka_unit_test(golden_files),
+        cmocka_unit_test(warm_start),
         cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
