@@ -1,4 +1,4 @@
-/* Allocation: aligned_alloc behind one door. Large blocks come from the system as fresh zero pages either way, so
+/* Allocation: posix_memalign behind one door. Large blocks come from the system as fresh zero pages either way, so
  * zeroing costs what touching them would. */
 #include "core/memory.h"
 #include "core/faults.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ALIGNMENT = 64, HUGE = 4 << 20 };
+enum { ALIGNMENT = 64, HUGE = 2 << 20 };
 
 static dis_status no_memory(size_t n, size_t size)
 {
@@ -18,13 +18,11 @@ dis_status dis__alloc_array(void *out, size_t n, size_t size)
 {
     const size_t bytes = dis__size(n, size, ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (bytes > SIZE_MAX / 2 || dis__fault_hits(DIS_FAULT_ALLOC)) return no_memory(n, size);
-    void *block = aligned_alloc(ALIGNMENT, bytes ? bytes : ALIGNMENT);
-    if (!block) return no_memory(n, size);
+    /* Random access to large tables is bound by the TLB: they lie on huge pages where the system has them. */
+    void *block;
+    if (posix_memalign(&block, bytes >= HUGE ? HUGE : ALIGNMENT, bytes ? bytes : ALIGNMENT) != 0) return no_memory(n, size);
 #ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE) { /* random access to large tables is bound by the TLB otherwise; a refusal does no harm */
-        const uintptr_t page = ((uintptr_t)block + 4095) & ~(uintptr_t)4095;
-        (void)madvise((void *)page, (uintptr_t)block + bytes - page, MADV_HUGEPAGE);
-    }
+    if (bytes >= HUGE) (void)madvise(block, bytes, MADV_HUGEPAGE); /* a refusal does no harm */
 #endif
     *(void **)out = block;
     return DIS_OK;

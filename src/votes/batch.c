@@ -7,8 +7,9 @@
 
 enum { FIRST_SLOTS = 1024, TRIAL = 2048 };
 
-static void reset_column(dis__column *c)
+static void reset_column(dis__column *c, const dis__table *frozen)
 {
+    c->frozen = frozen;
     c->n = c->asked = 0;
     c->last = 0;
     c->repeats = true;
@@ -19,7 +20,7 @@ static void free_column(dis__column *c)
 {
     dis__free(c->key);
     dis__free(c->slot);
-    dis__free(c->dealt);
+    dis__free(c->order);
     dis__free(c->first);
     dis__free(c->id);
     dis__free(c->fresh);
@@ -31,12 +32,14 @@ static void drop_messages(dis__batch *b)
     b->n_skipped = 0;
 }
 
-void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, dis__arena *texts)
+void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__table *const frozen[DIS_ID_COLUMNS],
+                      dis__arena *texts)
 {
     b->rules = rules;
     b->texts = texts;
-    for (int c = 0; c < DIS_ID_COLUMNS; c++) reset_column(&b->id[c]);
-    reset_column(&b->label);
+    for (int c = 0; c < DIS_ID_COLUMNS; c++) reset_column(&b->id[c], frozen[c]);
+    reset_column(&b->label, NULL);
+    for (size_t i = 0; i < DIS_RECENT_LABELS; i++) b->recent[i] = (dis__key){.n = UINT32_MAX}; /* no label */
     b->n_rows = 0;
     b->seen = b->na = b->dropped = b->bad = 0;
     drop_messages(b);
@@ -95,8 +98,15 @@ dis_status dis__column_lookup(dis__column *c, const dis__key *key, uint32_t *ind
         *index = c->last = append(c, key);
         return DIS_OK;
     }
+    if (c->frozen) {
+        const dis__key *at = &c->frozen->slot[dis__table_seek(c->frozen, key)];
+        if (at->value != DIS_KEY_NONE) {
+            *index = at->value | DIS_ROW_IS_ID;
+            return DIS_OK;
+        }
+    }
     if (2 * c->n >= c->n_slots) DIS_TRY(grow_slots(c));
-    if (++c->asked == TRIAL && c->n > TRIAL / 4 * 3) c->repeats = false; /* hardly any value came twice */
+    if (++c->asked == TRIAL && c->n > TRIAL - TRIAL / 32) c->repeats = false; /* hardly any came twice */
     const uint64_t upper = key->hash & ~(uint64_t)UINT32_MAX;
     size_t i = (size_t)key->hash & (c->n_slots - 1);
     for (; c->slot[i]; i = (i + 1) & (c->n_slots - 1)) {

@@ -15,20 +15,24 @@ typedef struct {
     size_t n, capacity;
     uint64_t *slot; /* (n_slots) upper half of the hash, then index + 1; 0: free */
     size_t n_slots;
+    const dis__table *frozen; /* values that earlier batches had, to their ids; NULL: not kept */
     size_t asked;  /* how often a value was looked up */
     bool repeats;  /* looked up, else only compared with the one before */
     uint32_t last; /* of the row before */
 
     /* for collect.c */
-    dis__key *dealt; /* (n) by partition */
-    size_t dealt_capacity;
-    size_t *first; /* (partitions + 1) into dealt */
-    uint32_t *id;  /* (n) */
+    uint32_t *order; /* (n) by partition */
+    size_t *first;   /* (partitions + 1) into order */
+    uint32_t *id;  /* (n) its number in the whole input */
     bool *fresh;   /* (n) not seen in any batch before */
     size_t id_capacity;
 } dis__column;
 
 enum { DIS_COLUMN_TASK, DIS_COLUMN_WORKER, DIS_ID_COLUMNS };
+
+enum { DIS_RECENT_LABELS = 128 };
+
+#define DIS_ROW_IS_ID 0x80000000u
 
 /* What a label is good for. */
 typedef enum { DIS_LABEL_VOTE, DIS_LABEL_NA, DIS_LABEL_EMPTY, DIS_LABEL_UNDECLARED } dis__label_kind;
@@ -52,9 +56,10 @@ typedef struct {
     const dis__label_rules *rules;
     dis__column id[DIS_ID_COLUMNS];
     dis__column label;
-    uint8_t *kind; /* (label.capacity) dis__label_kind */
+    uint8_t *kind; /* (label.n) dis__label_kind */
+    dis__key recent[DIS_RECENT_LABELS]; /* labels of the rows before, value: index, by dis__label_slot() */
     size_t kind_capacity;
-    uint32_t *row[DIS_ID_COLUMNS]; /* (n_rows) index into id[].key */
+    uint32_t *row[DIS_ID_COLUMNS]; /* (n_rows) index into id[].key, or DIS_ROW_IS_ID and the id itself */
     uint16_t *row_label;           /* (n_rows) */
     size_t n_rows, row_capacity[DIS_ID_COLUMNS + 1];
     dis__arena *texts; /* long ids that are not as they stand in the input; outlive the batch */
@@ -64,10 +69,17 @@ typedef struct {
 } dis__batch;
 
 /* Empties a batch, keeping its memory; of a new one (all zero) too. */
-void dis__batch_reset(dis__batch *batch, const dis__label_rules *rules, dis__arena *texts);
+void dis__batch_reset(dis__batch *batch, const dis__label_rules *rules, const dis__table *const frozen[DIS_ID_COLUMNS],
+                      dis__arena *texts);
 void dis__batch_free(dis__batch *batch);
 /* Room for n more rows. */
 dis_status dis__batch_reserve(dis__batch *batch, size_t n);
+
+/* A cheap place for a short label among the recent ones; it need not be hashed when it is there. */
+static inline size_t dis__label_slot(uint64_t low, uint64_t high)
+{
+    return (size_t)((low ^ high) * 0x9e3779b97f4a7c15u >> 57);
+}
 
 /* Adds a row; there must be room. The label comes first: rows that are no votes leave no ids behind. Texts of more than
  * 16 bytes must stay where they are. */

@@ -70,7 +70,10 @@ void dis__cursor_close(dis__cursor *cursor)
     dis__csv_close(&cursor->csv);
     dis__json_free(&cursor->json);
     dis__free(cursor->list);
-    cursor->list = NULL;
+    dis__free(cursor->at);
+    dis__free(cursor->key);
+    cursor->list = cursor->at = NULL;
+    cursor->key = NULL;
 }
 
 /* One row the careful way. */
@@ -97,7 +100,7 @@ static dis_status parse_rows(chunk *k, bool lenient)
     for (size_t slow = 1; c->next < k->limit;) {
         if (format->fast) {
             const char *before = c->next;
-            DIS_TRY(format->fast(c, k->limit, k->batch));
+            DIS_TRY(format->fast(c, k->limit));
             slow = c->next > before ? 1 : slow < MOST_SLOW ? 2 * slow : MOST_SLOW;
         }
         for (size_t i = 0; i < slow && c->next < k->limit; i++) DIS_TRY(slow_row(c, k->batch, lenient));
@@ -107,7 +110,9 @@ static dis_status parse_rows(chunk *k, bool lenient)
 
 static void parse(const dis__file *f, chunk *k)
 {
-    dis__batch_reset(k->batch, &f->reader->rules, k->batch->texts);
+    const dis__table *frozen[DIS_ID_COLUMNS];
+    dis__collect_frozen(&f->reader->collector, frozen);
+    dis__batch_reset(k->batch, &f->reader->rules, frozen, k->batch->texts);
     k->cursor.next = k->begin;
     k->status = parse_rows(k, f->reader->o.lenient);
     k->end = k->cursor.next;
@@ -215,7 +220,8 @@ static dis_status read_rounds(dis_context *ctx, reading *r)
         if (status == DIS_OK) status = dis__run_jobs(ctx, r->n, parse_job, r);
         if (status == DIS_OK) status = check(r);
         for (size_t j = 0; j < r->n; j++) batches[j] = r->chunks[j].batch;
-        if (status == DIS_OK) status = dis__collect(ctx, &reader->collector, batches, r->n);
+        if (status == DIS_OK)
+            status = dis__collect(ctx, &reader->collector, batches, r->n, (uint64_t)(r->chunks[r->n - 1].end - r->from));
         if (status == DIS_OK) {
             const char *end = r->chunks[r->n - 1].end;
             r->quotes =
@@ -238,6 +244,7 @@ dis_status dis__read_rows(dis__file *file)
         r.chunks[j].batch = &reader->batch[j];
         r.chunks[j].batch->texts = &reader->texts[j];
         dis__cursor_open(&r.chunks[j].cursor, file, file->rows);
+        r.chunks[j].cursor.batch = r.chunks[j].batch;
     }
     const dis_status status = read_rounds(reader->ctx, &r);
     for (size_t j = 0; j < reader->tuning.round; j++) dis__cursor_close(&r.chunks[j].cursor);

@@ -16,10 +16,11 @@
 
 /* One partition of one column. */
 typedef struct {
-    dis__table table; /* value: the order in which this partition saw it */
-    uint32_t *id;     /* (table.n) its number in the whole input */
-    size_t id_capacity;
-    uint64_t *fresh; /* what the batches at hand brought: batch << 32 | index */
+    dis__table table; /* value: the id */
+    uint64_t *fresh;  /* (n_fresh) what the batches at hand brought: batch << 32 | index, then its id */
+    uint32_t *slot;   /* (n_fresh) where it lies in the table, unless that grew meanwhile */
+    size_t slot_capacity;
+    size_t n_slots; /* of the table when the batches at hand came */
     size_t n_fresh, fresh_capacity;
     size_t *fresh_of; /* (batches) how many of them each batch brought */
     size_t fresh_of_capacity;
@@ -35,8 +36,11 @@ typedef struct {
 typedef struct {
     dis__secret secret;
     unsigned partition_bits;
+    uint64_t n_bytes, n_done; /* text in all, and collected */
     dis__partition *partition[DIS_ID_COLUMNS]; /* (1 << partition_bits) */
     size_t n_ids[DIS_ID_COLUMNS];
+    dis__table frozen[DIS_ID_COLUMNS]; /* all values of a column that has few, to their ids: batches look here first */
+    bool many[DIS_ID_COLUMNS];         /* too many for that */
     dis__names_piece *names[DIS_ID_COLUMNS]; /* (n_pieces) */
     size_t names_capacity[DIS_ID_COLUMNS];
     dis__rows *rows; /* (n_pieces) */
@@ -48,8 +52,10 @@ typedef struct {
 
 /* n_bytes: how much text is to come, which decides the number of partitions. */
 dis_status dis__collect_begin(dis__collector *c, const dis__secret *secret, uint64_t n_bytes);
-/* Takes all rows of the batches, which may be reset afterwards. */
-dis_status dis__collect(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches);
+/* Takes all rows of the batches, which may be reset afterwards. n_bytes: of text they come from. */
+dis_status dis__collect(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes);
+/* For dis__batch_reset(): the tables of columns with few values, NULL for the others. */
+void dis__collect_frozen(const dis__collector *c, const dis__table *frozen[DIS_ID_COLUMNS]);
 /* The names of a column; tables and names of that column are gone afterwards. */
 dis_status dis__collect_names(dis__collector *c, int column, dis_names **out);
 void dis__collect_free(dis__collector *c);

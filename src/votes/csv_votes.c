@@ -6,7 +6,6 @@
 #include "votes/reader.h"
 #include "core/memory.h"
 #include "core/utf8.h"
-#include "io/csv_scan.h"
 #include <stdio.h>
 
 enum {
@@ -77,102 +76,218 @@ static dis_status row_csv(dis__cursor *c)
 }
 
 /* What to keep of 16 bytes when the text has n. */
-static const uint64_t keep_low[DIS_KEY_INLINE + 1] = {0,          0xff,         0xffff,         0xffffff,
-                                                      0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
-                                                      ~0ull,      ~0ull,        ~0ull,          ~0ull,
-                                                      ~0ull,      ~0ull,        ~0ull,          ~0ull,
-                                                      ~0ull};
+static const uint64_t keep_low[DIS_KEY_INLINE + 1] = {
+    0,     0xff,  0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, ~0ull,
+    ~0ull, ~0ull, ~0ull,  ~0ull,    ~0ull,      ~0ull,        ~0ull,          ~0ull};
 static const uint64_t keep_high[DIS_KEY_INLINE + 1] = {
-    0,    0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
-    ~0ull};
+    0,    0,      0,        0,          0,            0,              0,                0,    0,
+    0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, ~0ull};
 
-/* A field's key; 16 bytes can be read from where it begins. */
-static inline dis__key key_at(const dis__secret *secret, const char *text, size_t n)
-{
-    if (n > DIS_KEY_INLINE) return dis__key_of(secret, text, n);
-    return dis__key_short(secret, dis__load64(text) & keep_low[n], dis__load64(text + 8) & keep_high[n], n);
-}
-
+/* A window of text whose rows are plain, and the offsets of its separators and line ends. A field lies between two entries of
+ * the list; the entry before the first one stands for the end of a row before the window. */
 typedef struct {
     const char *text;
     const uint32_t *list;
-    size_t n;
+    size_t n_columns;
     bool crlf;
 } window;
 
-/* Field c of the row whose first entry is `entry` and which begins at `row`. */
-static inline const char *field_at(const window *w, const uint32_t *entry, size_t row, size_t c, bool last, size_t *n)
+static const uint32_t before_the_text = DIS_SCAN_LF - 1; /* plus one is offset 0 */
+
+static inline const char *field(const window *w, const uint32_t *row, size_t c, size_t *n)
 {
-    const size_t begin = c ? (entry[c - 1] & ~DIS_SCAN_LF) + 1 : row;
-    size_t end = entry[c] & ~DIS_SCAN_LF;
-    if (last && w->crlf && end > begin && w->text[end - 1] == '\r') end--;
+    const size_t begin = (row[(ptrdiff_t)c - 1] + 1) & ~DIS_SCAN_LF;
+    size_t end = row[c] & ~DIS_SCAN_LF;
+    if (w->crlf && c + 1 == w->n_columns && end > begin && w->text[end - 1] == '\r') end--;
     *n = end - begin;
     return w->text + begin;
 }
 
-/* Adds rows of a window until one is not plain or begins at `limit`; gives the offset behind the last one added. */
-static dis_status walk(const dis__cursor *c, const window *w, size_t limit, dis__batch *b, size_t *done)
+/* How many rows, from the first, are plain, with a task and a worker, and begin before `limit`. */
+static size_t count_rows(const dis__file *f, const window *w, size_t n_entries, size_t limit)
 {
-    const dis__file *f = c->file;
-    const size_t n_columns = f->csv.n_columns, last = n_columns - 1;
-    const size_t task = f->column[DIS_COLUMN_TASK], worker = f->column[DIS_COLUMN_WORKER],
-                 label = f->column[DIS_ID_COLUMNS];
-    const dis__secret secret = b->rules->secret;
-    const size_t readable = (size_t)(f->end - w->text);
-    DIS_TRY(dis__batch_reserve(b, w->n / n_columns));
-    size_t row = 0;
-    for (size_t i = 0; i + n_columns <= w->n && row < limit; i += n_columns) {
-        const uint32_t *entry = w->list + i;
+    const size_t n_columns = w->n_columns, last = n_columns - 1;
+    const size_t task = f->column[DIS_COLUMN_TASK], worker = f->column[DIS_COLUMN_WORKER];
+    size_t n = 0, n_task, n_worker;
+    for (const uint32_t *row = w->list; (n + 1) * n_columns <= n_entries; row += n_columns, n++) {
         uint32_t within = 0;
-        for (size_t k = 0; k < last; k++) within |= entry[k];
-        const size_t end = entry[last] & ~DIS_SCAN_LF;
-        if (within & DIS_SCAN_LF || !(entry[last] & DIS_SCAN_LF) || end + DIS_KEY_INLINE > readable) break;
-
-        size_t n_task, n_worker, n_label;
-        const char *task_text = field_at(w, entry, row, task, task == last, &n_task);
-        const char *worker_text = field_at(w, entry, row, worker, worker == last, &n_worker);
-        const char *label_text = field_at(w, entry, row, label, label == last, &n_label);
+        for (size_t c = 0; c < last; c++) within |= row[c];
+        if ((within | ~row[last]) & DIS_SCAN_LF || ((row[-1] + 1) & ~DIS_SCAN_LF) >= limit) break;
+        field(w, row, task, &n_task);
+        field(w, row, worker, &n_worker);
         if (n_task == 0 || n_worker == 0) break;
-        dis__key key = key_at(&secret, label_text, n_label);
-        uint32_t given, index[DIS_ID_COLUMNS];
-        DIS_TRY(dis__batch_label(b, &key, &given));
-        if (b->kind[given] != DIS_LABEL_VOTE) {
-            if (b->kind[given] != DIS_LABEL_NA) break;
-            b->na++;
-            b->seen++;
-            row = end + 1;
-            continue;
-        }
-        b->seen++;
-        row = end + 1;
-        const dis__key id[DIS_ID_COLUMNS] = {key_at(&secret, task_text, n_task),
-                                             key_at(&secret, worker_text, n_worker)};
-        for (int k = 0; k < DIS_ID_COLUMNS; k++)
-            if (!dis__column_repeats(&b->id[k], &id[k], &index[k]))
-                DIS_TRY(dis__column_lookup(&b->id[k], &id[k], &index[k]));
-        dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], given);
     }
-    *done = row;
+    /* keys are read 16 bytes at a time, which must not lead behind the input */
+    const size_t readable = (size_t)(f->end - w->text);
+    while (n && (w->list[n * n_columns - 1] & ~DIS_SCAN_LF) + DIS_KEY_INLINE > readable) n--;
+    return n;
+}
+
+/* Keys are written field by field: as a whole they would go through memory, 16 bytes read back just after 8 were written. */
+static inline void put_key(dis__key *to, uint64_t low, uint64_t high, uint64_t hash_of, size_t n)
+{
+    to->low = low;
+    to->high = high;
+    to->hash = hash_of;
+    to->n = (uint32_t)n;
+}
+
+static inline void make_key(const dis__secret *secret, const char *text, size_t n, dis__key *to)
+{
+    if (n > DIS_KEY_INLINE) {
+        *to = dis__key_of(secret, text, n);
+        return;
+    }
+    const uint64_t low = dis__load64(text) & keep_low[n], high = dis__load64(text + 8) & keep_high[n];
+    put_key(to, low, high, dis__hash_short(secret, low, high), n);
+}
+
+/* A short label is first looked for among recent ones, where no hash is needed. */
+static inline dis_status find_label(dis__batch *b, const char *text, size_t n, uint32_t *index)
+{
+    dis__key *recent = NULL;
+    if (n <= DIS_KEY_INLINE) {
+        const uint64_t low = dis__load64(text) & keep_low[n], high = dis__load64(text + 8) & keep_high[n];
+        recent = &b->recent[dis__label_slot(low, high)];
+        if (recent->low == low && recent->high == high && recent->n == n) {
+            *index = recent->value;
+            return DIS_OK;
+        }
+    }
+    dis__key key;
+    make_key(&b->rules->secret, text, n, &key);
+    DIS_TRY(dis__batch_label(b, &key, index));
+    key.value = *index;
+    if (recent) *recent = key;
     return DIS_OK;
 }
 
-static dis_status fast_csv(dis__cursor *c, const char *limit, dis__batch *b)
+/* Labels of n rows; at[] gets where the rows are that are votes. *n becomes smaller where a label is refused. */
+static dis_status take_labels(dis__batch *b, const window *w, size_t column, size_t *n, uint32_t *at, size_t *n_votes)
+{
+    uint16_t *out = b->row_label + b->n_rows;
+    size_t votes = 0;
+    for (size_t r = 0; r < *n; r++) {
+        size_t length;
+        uint32_t label;
+        const char *text = field(w, w->list + r * w->n_columns, column, &length);
+        DIS_TRY(find_label(b, text, length, &label));
+        at[votes] = (uint32_t)(r * w->n_columns);
+        out[votes] = (uint16_t)label;
+        votes += b->kind[label] == DIS_LABEL_VOTE;
+        if (b->kind[label] > DIS_LABEL_NA) *n = r;
+    }
+    b->na += *n - votes;
+    *n_votes = votes;
+    return DIS_OK;
+}
+
+/* Ids of a column whose values hardly repeat but in a row. */
+static void append_ids(dis__batch *b, dis__column *col, const window *w, size_t column, const uint32_t *at, size_t n,
+                       uint32_t *out)
+{
+    const dis__secret secret = b->rules->secret;
+    dis__key *key = col->key;
+    uint32_t last = col->last;
+    size_t n_keys = col->n;
+    uint64_t low_before = 0, high_before = 0; /* of a short key: no field is empty, so none equals this */
+    for (size_t i = 0; i < n; i++) {
+        size_t length;
+        const char *text = field(w, w->list + at[i], column, &length);
+        if (length <= DIS_KEY_INLINE) {
+            const uint64_t low = dis__load64(text) & keep_low[length], high = dis__load64(text + 8) & keep_high[length];
+            if (low != low_before || high != high_before) {
+                last = (uint32_t)n_keys++;
+                put_key(&key[last], low, high, dis__hash_short(&secret, low, high), length);
+                low_before = low;
+                high_before = high;
+            }
+        } else {
+            const dis__key long_key = dis__key_of(&secret, text, length);
+            if (n_keys == 0 || !dis__key_same(&key[last], &long_key)) {
+                last = (uint32_t)n_keys++;
+                key[last] = long_key;
+            }
+            low_before = high_before = 0;
+        }
+        out[i] = last;
+    }
+    col->n = n_keys;
+    col->last = last;
+}
+
+/* Ids of a column whose values repeat: first all keys, so that where they are looked up is fetched meanwhile. */
+static dis_status look_up_ids(dis__batch *b, dis__column *col, const window *w, size_t column, const uint32_t *at, size_t n,
+                              dis__key *key, uint32_t *out)
+{
+    const dis__secret secret = b->rules->secret;
+    const dis__table *frozen = col->frozen;
+    for (size_t i = 0; i < n; i++) {
+        size_t length;
+        const char *text = field(w, w->list + at[i], column, &length);
+        make_key(&secret, text, length, &key[i]);
+        if (frozen) __builtin_prefetch(&frozen->slot[dis__slot_of(key[i].hash, frozen->n_slots)]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (frozen) {
+            const dis__key *slot = &frozen->slot[dis__table_seek(frozen, &key[i])];
+            if (slot->value != DIS_KEY_NONE) {
+                out[i] = slot->value | DIS_ROW_IS_ID;
+                continue;
+            }
+        }
+        if (!dis__column_repeats(col, &key[i], &out[i])) DIS_TRY(dis__column_lookup(col, &key[i], &out[i]));
+    }
+    return DIS_OK;
+}
+
+/* Adds the rows of a window up to one that is not plain or begins at `limit`; *done: bytes of text they take. */
+static dis_status take_window(dis__cursor *c, const window *w, size_t n_entries, size_t limit, size_t *done)
 {
     const dis__file *f = c->file;
+    dis__batch *b = c->batch;
+    size_t n = count_rows(f, w, n_entries, limit), n_votes;
+    DIS_TRY(dis__batch_reserve(b, n));
+    DIS_TRY(take_labels(b, w, f->column[DIS_ID_COLUMNS], &n, c->at, &n_votes));
+    for (int k = 0; k < DIS_ID_COLUMNS; k++) {
+        dis__column *col = &b->id[k];
+        uint32_t *out = b->row[k] + b->n_rows;
+        if (col->repeats)
+            DIS_TRY(look_up_ids(b, col, w, f->column[k], c->at, n_votes, c->key, out));
+        else
+            append_ids(b, col, w, f->column[k], c->at, n_votes, out);
+    }
+    b->n_rows += n_votes;
+    b->seen += n;
+    *done = n ? (w->list[n * w->n_columns - 1] & ~DIS_SCAN_LF) + 1 : 0;
+    return DIS_OK;
+}
+
+static dis_status fast_csv(dis__cursor *c, const char *limit)
+{
+    enum { MOST_ROWS = WINDOW / 2 }; /* a row has at least two columns or it could not be a vote */
+    const dis__file *f = c->file;
     if (f->reader->o.n_drop) return DIS_OK;
-    if (!c->list) DIS_TRY(dis__alloc_array(&c->list, WINDOW + DIS_SCAN_STEP, sizeof *c->list));
+    if (!c->list) {
+        DIS_TRY(dis__alloc_array(&c->list, 1 + WINDOW + DIS_SCAN_STEP, sizeof *c->list));
+        DIS_TRY(dis__alloc_array(&c->at, MOST_ROWS, sizeof *c->at));
+        DIS_TRY(dis__alloc_array(&c->key, MOST_ROWS, sizeof *c->key));
+        c->list[0] = before_the_text;
+        c->scan = DIS_KERNEL_PICK(dis__csv_scan_text);
+    }
+    uint32_t *list = c->list + 1;
     while (c->next < limit) {
         const size_t left = (size_t)(f->end - c->next), n = left < WINDOW ? left : WINDOW;
-        const dis__csv_scan scan = DIS_KERNEL_PICK(dis__csv_scan_text)(c->next, n, c->csv.separator, c->list);
+        const dis__csv_scan scan = c->scan(c->next, n, c->csv.separator, list);
         if (scan.not_ascii) { /* up to the last whole row, so that no sequence is cut */
             size_t k = scan.n;
-            while (k && !(c->list[k - 1] & DIS_SCAN_LF)) k--;
-            const size_t whole = k ? (c->list[k - 1] & ~DIS_SCAN_LF) + 1 : 0;
+            while (k && !(list[k - 1] & DIS_SCAN_LF)) k--;
+            const size_t whole = k ? (list[k - 1] & ~DIS_SCAN_LF) + 1 : 0;
             if (dis__utf8_check(c->next, whole) < whole) return DIS_OK;
         }
-        const window w = {.text = c->next, .list = c->list, .n = scan.n, .crlf = scan.crlf};
+        const window w = {.text = c->next, .list = list, .n_columns = f->csv.n_columns, .crlf = scan.crlf};
         size_t done = 0;
-        DIS_TRY(walk(c, &w, (size_t)(limit - c->next), b, &done));
+        DIS_TRY(take_window(c, &w, scan.n, (size_t)(limit - c->next), &done));
         if (done == 0) return DIS_OK;
         c->next += done;
     }

@@ -1,5 +1,5 @@
-/* Keys, tables and text that stays. Tables probe linearly and grow by half at three quarters full: on average 1.6 slots
- * a key, so 51 bytes. */
+/* Keys, tables and text that stays. Tables probe linearly and grow by half at three quarters full, so large ones have on average
+ * 1.6 slots a key: 51 bytes. */
 #include "votes/intern.h"
 #include "core/memory.h"
 #include <sys/random.h>
@@ -38,39 +38,37 @@ dis__key dis__key_of(const dis__secret *s, const char *text, size_t n)
                       .n = (uint32_t)n};
 }
 
-static size_t seek(const dis__table *t, const dis__key *key)
-{
-    size_t i = dis__slot_of(key->hash, t->n_slots);
-    while (t->slot[i].value != DIS_KEY_NONE && !(t->slot[i].hash == key->hash && dis__key_same(&t->slot[i], key)))
-        i = i + 1 == t->n_slots ? 0 : i + 1;
-    return i;
-}
-
 const dis__key *dis__table_find(const dis__table *table, const dis__key *key)
 {
     if (table->n == 0) return NULL;
-    const dis__key *k = &table->slot[seek(table, key)];
+    const dis__key *k = &table->slot[dis__table_seek(table, key)];
     return k->value == DIS_KEY_NONE ? NULL : k;
 }
 
-static dis_status grow(dis__table *t)
+dis_status dis__table_resize(dis__table *t, size_t n_slots)
 {
-    enum { FIRST = 64 };
-    dis__table larger = {.n = t->n, .n_slots = t->n_slots ? t->n_slots + t->n_slots / 2 : FIRST};
-    if (larger.n_slots > UINT32_MAX) return dis__fail(DIS_ELIMIT, "more than %zu different names", t->n);
-    DIS_TRY(dis__alloc_array(&larger.slot, larger.n_slots, sizeof *larger.slot));
-    for (size_t i = 0; i < larger.n_slots; i++) larger.slot[i].value = DIS_KEY_NONE;
+    dis__table larger = {.n = t->n, .n_slots = n_slots};
+    if (n_slots > UINT32_MAX) return dis__fail(DIS_ELIMIT, "more than %zu different names", t->n);
+    DIS_TRY(dis__alloc_array(&larger.slot, n_slots, sizeof *larger.slot));
+    for (size_t i = 0; i < n_slots; i++) larger.slot[i].value = DIS_KEY_NONE;
     for (size_t i = 0; i < t->n_slots; i++)
-        if (t->slot[i].value != DIS_KEY_NONE) larger.slot[seek(&larger, &t->slot[i])] = t->slot[i];
+        if (t->slot[i].value != DIS_KEY_NONE) larger.slot[dis__table_seek(&larger, &t->slot[i])] = t->slot[i];
     dis__free(t->slot);
     *t = larger;
     return DIS_OK;
 }
 
+dis_status dis__table_grow(dis__table *t)
+{
+    enum { FIRST = 256, MANY = 1 << 18 };
+    const size_t n_slots = t->n_slots < MANY ? 2 * t->n_slots : t->n_slots + t->n_slots / 2;
+    return dis__table_resize(t, n_slots < FIRST ? FIRST : n_slots);
+}
+
 dis_status dis__table_put(dis__table *table, const dis__key *key, const dis__key **at, bool *fresh)
 {
-    if (table->n >= table->n_slots - table->n_slots / 4) DIS_TRY(grow(table));
-    dis__key *slot = &table->slot[seek(table, key)];
+    if (dis__table_is_full(table)) DIS_TRY(dis__table_grow(table));
+    dis__key *slot = &table->slot[dis__table_seek(table, key)];
     *fresh = slot->value == DIS_KEY_NONE;
     if (*fresh) {
         *slot = *key;

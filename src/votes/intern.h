@@ -39,11 +39,16 @@ static inline uint64_t dis__load64(const char *text)
     return word;
 }
 
+static inline uint64_t dis__hash_short(const dis__secret *s, uint64_t low, uint64_t high)
+{
+    return dis__mix(low ^ s->word[0], high ^ s->word[1]);
+}
+
 /* From 16 bytes padded with zeros. */
 static inline dis__key dis__key_short(const dis__secret *s, uint64_t low, uint64_t high, size_t n)
 {
-    const uint64_t h = dis__mix(low ^ s->word[0], high ^ s->word[1]);
-    return (dis__key){.low = low, .high = high, .hash = dis__mix(h ^ s->word[2], s->word[3]), .n = (uint32_t)n};
+    return (dis__key){
+        .low = low, .high = high, .hash = dis__hash_short(s, low, high), .n = (uint32_t)n};
 }
 
 /* The key of any text; n < 2^32. */
@@ -71,6 +76,22 @@ typedef struct {
 static inline size_t dis__slot_of(uint64_t hash, size_t n_slots)
 {
     return (size_t)((hash & 0xffffffffu) * n_slots >> 32);
+}
+
+/* The slot that holds the key, or the free one where it would go. The table must have slots. */
+static inline size_t dis__table_seek(const dis__table *t, const dis__key *key)
+{
+    size_t i = dis__slot_of(key->hash, t->n_slots);
+    while (t->slot[i].value != DIS_KEY_NONE && !(t->slot[i].hash == key->hash && dis__key_same(&t->slot[i], key)))
+        i = i + 1 == t->n_slots ? 0 : i + 1;
+    return i;
+}
+/* Makes room for more: as many slots as asked for, or by its own measure. */
+dis_status dis__table_resize(dis__table *table, size_t n_slots);
+dis_status dis__table_grow(dis__table *table);
+static inline bool dis__table_is_full(const dis__table *table)
+{
+    return table->n >= table->n_slots - table->n_slots / 4;
 }
 
 /* The key that is there, NULL when it is not. */

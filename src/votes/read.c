@@ -304,6 +304,6 @@ dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_
 dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
                           dis_votes **out)
 {
-    static const dis__tuning tuning = {.chunk = 4 << 20, .round = 16};
+    static const dis__tuning tuning = {.chunk = 1 << 19, .round = 16};
     return dis__votes_read(ctx, paths, n_paths, options, &tuning, out);
 }

@@ -5,6 +5,7 @@
 #ifndef DIS_VOTES_READER_H
 #define DIS_VOTES_READER_H
 #include "io/csv.h"
+#include "io/csv_scan.h"
 #include "io/json.h"
 #include "votes/collect.h"
 
@@ -39,7 +40,11 @@ typedef struct {
     dis__problem problem;               /* of a bad row; `next` is then where to go on */
     dis__csv csv;
     dis__json json;
-    uint32_t *list; /* scratch of the fast path */
+    dis__batch *batch;    /* where rows go */
+    /* scratch of the fast path of CSV */
+    uint32_t *list, *at;
+    dis__key *key;
+    dis__csv_scan (*scan)(const char *text, size_t n, char separator, uint32_t *list);
 } dis__cursor;
 
 typedef struct {
@@ -49,8 +54,9 @@ typedef struct {
     dis_status (*open)(dis__file *file);
     /* The row at cursor->next. DIS_EDATA: see problem. */
     dis_status (*row)(dis__cursor *cursor);
-    /* As many rows as go fast, from cursor->next up to those that begin at `limit`; NULL: there is no fast way. */
-    dis_status (*fast)(dis__cursor *cursor, const char *limit, dis__batch *batch);
+    /* As many rows as go fast, from cursor->next up to those that begin at `limit`, into cursor->batch; NULL: there is no
+     * fast way. */
+    dis_status (*fast)(dis__cursor *cursor, const char *limit);
     bool quotes; /* a row may hold newlines, within quotes */
 } dis__row_format;
 

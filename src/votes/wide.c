@@ -57,12 +57,14 @@ static dis_status take_row(wide *w, dis__problem *problem)
     return DIS_OK;
 }
 
-static dis_status flush(wide *w)
+static dis_status flush(wide *w, uint64_t n_bytes)
 {
     dis_votes_notes *notes = &w->reader->votes->notes;
     notes->na += w->batch->na;
-    DIS_TRY(dis__collect(w->reader->ctx, &w->reader->collector, &w->batch, 1));
-    dis__batch_reset(w->batch, &w->reader->rules, w->batch->texts);
+    DIS_TRY(dis__collect(w->reader->ctx, &w->reader->collector, &w->batch, 1, n_bytes));
+    const dis__table *frozen[DIS_ID_COLUMNS];
+    dis__collect_frozen(&w->reader->collector, frozen);
+    dis__batch_reset(w->batch, &w->reader->rules, frozen, w->batch->texts);
     return DIS_OK;
 }
 
@@ -109,18 +111,21 @@ static dis_status read_wide(wide *w, const dis__input *input, const char *format
     dis__csv_open(&w->file.csv, input, separator);
     if (w->csv.next == w->csv.end) return dis__fail_at(DIS_EDATA, input->path, 0, 0, "the file is empty");
     size_t n_columns = 0;
+    const char *from = w->csv.next;
     while (w->csv.next < w->csv.end) {
         DIS_TRY(read_line(w, &n_columns));
         w->row++;
-        if (w->batch->n_rows >= ROWS_A_BATCH) DIS_TRY(flush(w));
+        if (w->batch->n_rows < ROWS_A_BATCH) continue;
+        DIS_TRY(flush(w, (uint64_t)(w->csv.next - from)));
+        from = w->csv.next;
     }
-    return flush(w);
+    return flush(w, (uint64_t)(w->csv.end - from));
 }
 
 dis_status dis__read_mace(dis__reader *reader)
 {
     wide w = {.reader = reader, .batch = &reader->batch[0]};
-    dis__batch_reset(w.batch, &reader->rules, &reader->texts[0]);
+    dis__batch_reset(w.batch, &reader->rules, (const dis__table *const[DIS_ID_COLUMNS]){NULL}, &reader->texts[0]);
     for (size_t i = 0; i < reader->n_inputs; i++) {
         const char *format;
         DIS_TRY(dis__votes_format(reader->o.format, reader->input[i].path, &format));

@@ -1,0 +1,78 @@
+/* Votes of every shape and container: the first two bytes choose the options. One chunk and tiny chunks must agree, in
+ * the table as in the message; a table that is read is whole: indices in range, names different, votes of an item
+ * together. */
+#include "fuzz.h"
+#include "fuzz_file.h"
+#include "votes/reader.h"
+#include <math.h>
+
+static void check(const dis_votes *votes)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    MUST(v.n_items > 0 && v.n_classes > 0 && v.n_classes <= DIS_MAX_CLASSES);
+    MUST(dis_names_count(v.tasks) == v.n_items && dis_names_count(v.workers) == v.n_workers);
+    MUST(dis_names_count(v.classes) == v.n_classes);
+    for (size_t i = 0; i < v.n_items && i < 300; i++)
+        for (size_t k = 0; k < i; k++)
+            MUST(strcmp(dis_names_get(v.tasks, i, NULL), dis_names_get(v.tasks, k, NULL)) != 0);
+    if (v.counts) {
+        for (size_t i = 0; i < v.n_items * v.n_classes; i++) MUST(v.counts[i] >= 0 && isfinite(v.counts[i]));
+        return;
+    }
+    MUST(v.start[0] == 0 && v.start[v.n_items] == v.n_votes);
+    for (size_t i = 0; i < v.n_items; i++) MUST(v.start[i] < v.start[i + 1]);
+    for (size_t k = 0; k < v.n_votes; k++)
+        MUST(v.worker[k] < v.n_workers && (v.label8 ? v.label8[k] : v.label16[k]) < v.n_classes);
+}
+
+static void compare(const dis_votes *a, const dis_votes *b)
+{
+    const dis_votes_view x = dis_votes_look(a), y = dis_votes_look(b);
+    MUST(x.n_items == y.n_items && x.n_workers == y.n_workers && x.n_classes == y.n_classes && x.n_votes == y.n_votes);
+    for (size_t i = 0; i < x.n_items; i++)
+        MUST(strcmp(dis_names_get(x.tasks, i, NULL), dis_names_get(y.tasks, i, NULL)) == 0);
+    if (x.start) {
+        MUST(memcmp(x.start, y.start, (x.n_items + 1) * sizeof *x.start) == 0);
+        MUST(memcmp(x.worker, y.worker, x.n_votes * sizeof *x.worker) == 0);
+        MUST(x.label8 ? memcmp(x.label8, y.label8, x.n_votes) == 0
+                      : memcmp(x.label16, y.label16, x.n_votes * sizeof *x.label16) == 0);
+    } else {
+        MUST(memcmp(x.counts, y.counts, x.n_items * x.n_classes * sizeof *x.counts) == 0);
+    }
+    const dis_votes_notes m = dis_votes_read_notes(a), n = dis_votes_read_notes(b);
+    MUST(m.rows == n.rows && m.bad_rows == n.bad_rows && m.na == n.na && m.duplicates == n.duplicates &&
+         m.ties == n.ties);
+    for (size_t i = 0; dis_votes_skipped(a, i); i++)
+        MUST(strcmp(dis_votes_skipped(a, i), dis_votes_skipped(b, i)) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const formats[] = {"csv", "tsv", "jsonl", "npy"}, *const na[] = {""};
+    if (size < 2) return 0;
+    dis_votes_options o = dis_votes_options_default();
+    o.input = (dis_input)(data[0] & 3);
+    o.format = formats[data[0] >> 2 & 3];
+    o.duplicates = (dis_duplicates)(data[0] >> 4 & 3);
+    o.lenient = data[0] >> 6 & 1;
+    o.renormalise = data[0] >> 7;
+    o.na = na;
+    o.n_na = data[1] & 1;
+    o.min_votes = data[1] >> 1 & 3;
+    const dis__tuning whole = {.chunk = 1 << 19, .round = 16}, tiny = {.chunk = 1 + (data[1] >> 3), .round = 3};
+    const char *path = fuzz_file("a", data + 2, size - 2);
+    dis_votes *a = NULL, *b = NULL;
+    char message[2048] = "";
+    const dis_status status = dis__votes_read(NULL, &path, 1, &o, &whole, &a);
+    if (status != DIS_OK) snprintf(message, sizeof message, "%s", dis_last_error());
+    MUST(status == dis__votes_read(NULL, &path, 1, &o, &tiny, &b));
+    if (status != DIS_OK) {
+        MUST(strcmp(message, dis_last_error()) == 0 && message[0]);
+        return 0;
+    }
+    check(a);
+    compare(a, b);
+    dis_votes_destroy(a);
+    dis_votes_destroy(b);
+    return 0;
+}
