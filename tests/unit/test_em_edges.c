@@ -1,6 +1,7 @@
 /* RELIABILITY.md 13 for every method of the table: edge cases and random tiny problems. Whatever the votes, posteriors
  * are finite and sum to 1 within 1e-12, and the objective never falls by more than 1e-10 relative to itself. */
 #include "em_support.h"
+#include "fault_walk.h"
 
 enum { MOST_VOTES = 200 };
 
@@ -245,11 +246,42 @@ static void random_problems(void **state)
     }
 }
 
+typedef struct {
+    const dis_votes *votes;
+    const char *spec;
+} faulty_call;
+
+static dis_status run_faulty(void *arg)
+{
+    const faulty_call *c = arg;
+    dis_fit *fit = NULL;
+    const dis_status status = dis_fit_run(NULL, c->votes, c->spec, NULL, &fit);
+    if (status != DIS_OK) assert_null(fit);
+    dis_fit_destroy(fit);
+    return status;
+}
+
+/* Every allocation of every method fails once: an error, nothing left behind (the sanitizers look for that). */
+static void failing_allocations(void **state)
+{
+    (void)state;
+    problem p = {.n_items = 6, .n_workers = 3, .n_classes = 3};
+    for (size_t i = 0; i < 6; i++)
+        for (size_t w = 0; w < 3; w++) add(&p, i, w, (i + (w == i % 3)) % 3);
+    dis_votes *votes = em_make_votes(p.n_votes, p.task, p.worker, p.label, p.n_items, p.n_workers, p.n_classes);
+    for (size_t m = 0; m < n_methods() + N_EXTRA; m++) {
+        faulty_call c = {.votes = votes, .spec = spec_at(m)};
+        walk_faults(run_faulty, NULL, &c);
+    }
+    dis_votes_destroy(votes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edge_cases),
         cmocka_unit_test(crowded_item),
+        cmocka_unit_test(failing_allocations),
         cmocka_unit_test(random_problems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
