@@ -78,7 +78,8 @@ static const cli_option options[] = {
     TEXT(workers, "workers", "FILE", CLI_NAMES_FILE, "per worker: votes, quality, parameters of each method (CSV)"),
     TEXT(save_views, "save-views", "FOLDER", CLI_NAMES_FOLDER, "keep the labels of each method in this folder"),
     TEXT(json, "json", "FILE", CLI_NAMES_FILE, "summary for machines; - is standard output (then the labels need -o)"),
-    FLAG(require_convergence, "require-convergence", "exit with 6, and no output, when a method did not converge"),
+    FLAG(require_convergence, "require-convergence",
+         "exit with 6, and write no labels, when a method did not converge"),
     {.name = "seed",
      .kind = CLI_COUNT,
      .offset = offsetof(labels_values, seed),
@@ -112,7 +113,7 @@ static int find_preset(cli *c, const char *name, const dis_votes_preset **out)
             return 0;
         }
     const char *near = cli_nearest(name, preset_name, NULL);
-    return cli_usage(c, "no preset \"%s\"%s%s%s; dissent list presets shows them", name, near ? "; did you mean " : "",
+    return cli_usage(c, "no preset \"%s\"%s%s%s dissent list presets shows them", name, near ? "; did you mean " : ";",
                      near ? near : "", near ? "?" : "");
 }
 

@@ -1,4 +1,4 @@
-/* The weighted mean of the views, q = sum_m w_m p_m (MULTI-VIEW eq. 1).
+/* The weighted mean of the views, q = sum_m w_m p_m (Wright & Augenstein 2022 eq. 1).
  *
  * Cost: one pass over the views, at memory speed. */
 #include "labels/combiner.h"
@@ -41,7 +41,7 @@ static dis_status run_average(const dis__combine_args *args)
 const dis__combiner dis__combiner_average = {
     .info = {.name = "average",
              .summary = "weighted mean of the views",
-             .source = "MULTI-VIEW eq. 1",
+             .source = "Wright & Augenstein 2022 eq. 1",
              .options = options,
              .n_options = sizeof options / sizeof *options},
     .options_size = sizeof(average_options),

@@ -1,5 +1,5 @@
-/* Jensen-Shannon centroid: the distribution q that minimises sum_m w_m JS(p_m, q) over the views p_m (MULTI-VIEW, eq.
- * 2; Nielsen 2020).
+/* Jensen-Shannon centroid: the distribution q that minimises sum_m w_m JS(p_m, q) over the views p_m (Wright &
+ * Augenstein 2022, eq. 2; Nielsen 2020).
  *
  * The derivative by q_k is log(2 q_k) / 2 - sum_m w_m log(p_mk + q_k) / 2, so at the minimum over the simplex
  *
@@ -160,7 +160,7 @@ end:
 const dis__combiner dis__combiner_centroid = {
     .info = {.name = "centroid",
              .summary = "Jensen-Shannon centroid: close to where most views agree",
-             .source = "MULTI-VIEW eq. 2, Nielsen 2020",
+             .source = "Wright & Augenstein 2022 eq. 2, Nielsen 2020",
              .options = options,
              .n_options = sizeof options / sizeof *options},
     .options_size = sizeof(centroid_options),

@@ -1,4 +1,5 @@
-/* em.h: the one pass over the votes that dawid-skene, fast-dawid-skene, ibcc, one-coin and mace share (DESIGN.md 4).
+/* em.h: the one pass over the votes that dawid-skene, fast-dawid-skene, ibcc, one-coin and mace share
+ * (docs/architecture.md).
  *
  * One iteration of such a method is a fused pass and an update:
  *
@@ -107,9 +108,9 @@ dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write);
  * n_items is 0: that is how parameters from elsewhere get in. */
 dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep);
 
-/* Passes and updates from the parameters at hand until the objective moves by less than `tolerance` relative to itself or
- * n_passes have been made: traces the objective, sets fit->converged and fit->iterations (the number of passes), leaves the
- * posteriors in fit->p. n_passes = 0: nothing. */
+/* Passes and updates from the parameters at hand until the objective moves by less than `tolerance` relative to itself
+ * or n_passes have been made: traces the objective, sets fit->converged and fit->iterations (the number of passes),
+ * leaves the posteriors in fit->p. n_passes = 0: nothing. */
 dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance);
 
 /* log x, DIS_EM_NEVER for 0: in place, of n numbers. */

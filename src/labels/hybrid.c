@@ -1,4 +1,4 @@
-/* Temperature scaling of the views, then their Jensen-Shannon centroid (MULTI-VIEW eq. 8).
+/* Temperature scaling of the views, then their Jensen-Shannon centroid (Wright & Augenstein 2022 eq. 8).
  *
  * Tempered views are made a block of items at a time and go straight into the centroid, so no second copy of the views
  * is held.
@@ -46,10 +46,9 @@ static dis_status hybrid_job(void *arg, size_t j, int thread)
     const size_t last = dis__job_first(a->n_items, w->n_jobs, j + 1);
     for (size_t i = dis__job_first(a->n_items, w->n_jobs, j); i < last; i += BLOCK) {
         const size_t many = last - i < BLOCK ? last - i : BLOCK;
-        for (size_t m = 0; m < a->n_views; m++)
-            DIS_KERNEL_PICK(dis__temper_rows)
-            (a->p[m] + i * a->n_classes, a->temperature[m], a->n_classes, many, scratch,
-             scratch + w->n_scratch + m * w->n_block);
+        for (size_t m = 0; m < a->n_views; m++) DIS_KERNEL_PICK(dis__temper_rows)
+        (a->p[m] + i * a->n_classes, a->temperature[m], a->n_classes, many, scratch,
+         scratch + w->n_scratch + m * w->n_block);
         const int taken = DIS_KERNEL_PICK(dis__centroid_rows)(&problem, 0, many, scratch, q);
         w->n_steps[j] = taken > w->n_steps[j] ? taken : w->n_steps[j];
         memcpy(a->out + i * a->n_classes, q, many * a->n_classes * sizeof *q);
@@ -84,7 +83,7 @@ end:
 const dis__combiner dis__combiner_hybrid = {
     .info = {.name = "hybrid",
              .summary = "views scaled by a temperature each, then their Jensen-Shannon centroid",
-             .source = "MULTI-VIEW eq. 8",
+             .source = "Wright & Augenstein 2022 eq. 8",
              .options = options,
              .n_options = sizeof options / sizeof *options},
     .options_size = sizeof(hybrid_options),

@@ -68,7 +68,7 @@ static dis_status fit_majority(const dis__fit_args *args, dis_fit *fit)
 const dis__method dis__method_majority = {
     .info = {.name = "majority",
              .summary = "all mass on the class with most votes",
-             .source = "SOFT-LOSS, MTL, MULTI-VIEW: silver labels",
+             .source = "the most common baseline; Sheng et al. 2008",
              .objective = "none",
              .options = options,
              .n_options = sizeof options / sizeof *options},

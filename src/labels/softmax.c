@@ -1,5 +1,5 @@
-/* Softmax of the counts: p = exp(c) / sum exp(c) (SOFT-LOSS eq. 4, MULTI-VIEW eq. 10), so that every class gets some
- * mass. The largest count is subtracted first: 100,000 votes on an item are as fine as 5.
+/* Softmax of the counts: p = exp(c) / sum exp(c) (Uma et al. 2020 eq. 4, Wright & Augenstein 2022 eq. 10), so that
+ * every class gets some mass. The largest count is subtracted first: 100,000 votes on an item are as fine as 5.
  *
  * Cost: one pass over the votes and n_classes exponentials an item. */
 #include "labels/each_item.h"
@@ -27,7 +27,7 @@ static dis_status fit_softmax(const dis__fit_args *args, dis_fit *fit)
 const dis__method dis__method_softmax = {
     .info = {.name = "softmax",
              .summary = "softmax of the vote counts: every class gets some mass",
-             .source = "SOFT-LOSS eq. 4, MULTI-VIEW eq. 10",
+             .source = "Uma et al. 2020 eq. 4, Wright & Augenstein 2022 eq. 10",
              .objective = "none"},
     .options_size = sizeof(softmax_options),
     .fit = fit_softmax,

@@ -1,5 +1,5 @@
-/* Vote shares: p = c / sum c (SOFT-LOSS eq. 3, MULTI-VIEW eq. 9). An item that nobody voted on gets the uniform
- * distribution.
+/* Vote shares: p = c / sum c (Uma et al. 2020 eq. 3, Wright & Augenstein 2022 eq. 9). An item that nobody voted on gets
+ * the uniform distribution.
  *
  * Cost: one pass over the votes. */
 #include "labels/each_item.h"
@@ -33,7 +33,7 @@ static dis_status fit_standard(const dis__fit_args *args, dis_fit *fit)
 const dis__method dis__method_standard = {
     .info = {.name = "standard",
              .summary = "vote shares",
-             .source = "SOFT-LOSS eq. 3, MULTI-VIEW eq. 9",
+             .source = "Uma et al. 2020 eq. 3, Wright & Augenstein 2022 eq. 9",
              .objective = "none"},
     .options_size = sizeof(standard_options),
     .fit = fit_standard,

@@ -1,4 +1,5 @@
-/* Temperatures of the views (MULTI-VIEW eq. 5-6): one T_m a view, softmax(log p_m / T_m), chosen to minimise
+/* Temperatures of the views (Wright & Augenstein 2022 eq. 5-6): one T_m a view, softmax(log p_m / T_m), chosen to
+ * minimise
  *
  *     f(T) = (sum_{a < b} w_a w_b mean_i JSD(a_i, b_i)) / (sum_{a < b} w_a w_b) + lambda * sum_m T_m^2,    T_m >=
  * bound,

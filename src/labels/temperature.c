@@ -1,6 +1,6 @@
-/* Temperature scaling of the views, then their weighted mean (MULTI-VIEW eq. 5-7): views that are surer than the others
- * agree with are flattened before they are averaged. temper.c says how the temperatures are chosen; `fixed=1.5` is
- * where the released code stops.
+/* Temperature scaling of the views, then their weighted mean (Wright & Augenstein 2022 eq. 5-7): views that are surer
+ * than the others agree with are flattened before they are averaged. temper.c says how the temperatures are chosen;
+ * `fixed=1.5` is where the released code stops.
  *
  * Cost: that of temper.c and one more pass. */
 #include "labels/temper.h"
@@ -62,7 +62,7 @@ static dis_status run_temperature(const dis__combine_args *args)
 const dis__combiner dis__combiner_temperature = {
     .info = {.name = "temperature",
              .summary = "views scaled by a temperature each so that they agree, then averaged",
-             .source = "MULTI-VIEW eq. 5-7 and its released code",
+             .source = "Wright & Augenstein 2022 eq. 5-7 and its released code",
              .options = options,
              .n_options = sizeof options / sizeof *options},
     .options_size = sizeof(temperature_options),
