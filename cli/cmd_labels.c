@@ -416,7 +416,7 @@ static int fit_all(labels_job *job)
     double weight[DIS_MAX_VIEWS];
     const bool automatic = job->combine && dis_combiner_wants_auto_weights(job->combine);
     if (automatic) {
-        return cli_usage(job->c, "weights=auto cannot be chosen in this build; give the weights");
+        status = dis_auto_weights(job->ctx, job->votes, specs, job->n_views, &how, weight);
         if (status != DIS_OK) return cli_failed(job->c, status);
     }
     job->p = job->view[0].p;

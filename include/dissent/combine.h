@@ -51,7 +51,7 @@ DIS_API dis_status dis_combine(dis_context *ctx, const dis_views *views, const c
                                dis_combination *did);
 
 /* Weights for views without any gold label: each method is fitted without some of the votes and judged by how well it
- * predicts those (docs/architecture.md, "Weights without gold"). weight: (n_specs), summing to 1. */
+ * predicts those (docs/auto-weights.md). weight: (n_specs), summing to 1. */
 DIS_API dis_status dis_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs,
                                     const dis_fit_options *options, double *weight);
 

@@ -124,29 +124,31 @@ size_t dis__format_real(double x, char *out)
         return 1;
     }
     const decimal d = strip_zeros(shortest(bits & ((UINT64_C(1) << 52) - 1), (int)(bits >> 52 & 0x7FF)));
-    char buffer[20];
-    const char *digits = digits_before(buffer + sizeof buffer, d.digits);
-    const int n = (int)(buffer + sizeof buffer - digits), point = n + d.exponent; /* digits before the decimal point */
+    /* Digits are copied by fixed lengths, which is faster than by their number: zeros behind them, room enough in
+     * `out`. */
+    enum { WIDTH = 20 };
+    char buffer[2 * WIDTH];
+    memset(buffer + WIDTH, '0', WIDTH);
+    const char *digits = digits_before(buffer + WIDTH, d.digits);
+    const int n = (int)(buffer + WIDTH - digits), point = n + d.exponent; /* digits before the decimal point */
     if (point > 0 && point <= 16) {
-        const int before = n < point ? n : point;
-        memcpy(o, digits, (size_t)before);
-        memset(o + before, '0', (size_t)(point - before));
+        memcpy(o, digits, 16);
         o += point;
         if (n > point) {
             *o++ = '.';
-            memcpy(o, digits + point, (size_t)(n - point));
+            memcpy(o, digits + point, 17);
             o += n - point;
         }
     } else if (point <= 0 && point > -4) {
         memcpy(o, "0.000", 5);
         o += 2 - point;
-        memcpy(o, digits, (size_t)n);
+        memcpy(o, digits, 17);
         o += n;
     } else {
         *o++ = digits[0];
         if (n > 1) {
             *o++ = '.';
-            memcpy(o, digits + 1, (size_t)n - 1);
+            memcpy(o, digits + 1, 17);
             o += n - 1;
         }
         *o++ = 'e';

@@ -364,11 +364,16 @@ static dis_status iterate(glad *g)
     return DIS_OK;
 }
 
-static dis_status start(glad *g, double *difficulty)
+static dis_status start(const dis__fit_args *args, glad *g, double *difficulty)
 {
+    bool found;
     const size_t n_workers = g->fit->n_workers, n_items = g->fit->n_items;
     for (size_t w = 0; w < n_workers; w++) g->ability[w] = 1;
     for (size_t i = 0; i < n_items; i++) difficulty[i] = exp(-1);
+    if (args->start) {
+        DIS_TRY(dis__state_fill(args->start, "glad", "ability", "w", &args->votes, g->ability, &found));
+        DIS_TRY(dis__state_fill(args->start, "glad", "difficulty", "i", &args->votes, difficulty, &found));
+    }
     for (size_t w = 0; w < n_workers; w++)
         if (!isfinite(g->ability[w])) g->ability[w] = 1;
     for (size_t i = 0; i < n_items; i++) {
@@ -414,7 +419,7 @@ static dis_status run_glad(const dis__fit_args *args, glad *g)
     DIS_TRY(dis__alloc_array(&g->sums, dis__size(g->n_jobs, v->n_workers, 0), sizeof *g->sums));
     DIS_TRY(dis__alloc_array(&g->total, g->n_jobs, sizeof *g->total));
     DIS_TRY(dis__alloc_array(&g->scratch, (size_t)dis_context_threads(args->ctx), g->n_scratch * sizeof *g->scratch));
-    DIS_TRY(start(g, difficulty));
+    DIS_TRY(start(args, g, difficulty));
     DIS_TRY(iterate(g));
     for (size_t i = 0; i < v->n_items; i++) difficulty[i] = exp(-g->easy[i]);
     return DIS_OK;

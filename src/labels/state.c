@@ -54,21 +54,26 @@ typedef struct {
     size_t keys_used;
 } plan;
 
-static void add_list(plan *p, int list, const dis_names *names)
+static void add_starts(plan *p, int list, const dis_names *names)
 {
-    const size_t n = dis_names_count(names);
-    p->tensors[p->n_tensors++] = (dis__tensor){.name = list_name[list],
-                                               .dtype = dis__dtype_find("U8", 2),
-                                               .n_dims = 1,
-                                               .dim = {(size_t)names->start[n]},
-                                               .n = (size_t)names->start[n],
-                                               .data = names->bytes};
+    const size_t n = dis_names_count(names) + 1;
     p->tensors[p->n_tensors++] = (dis__tensor){.name = list_start[list],
                                                .dtype = dis__dtype_find("U64", 3),
                                                .n_dims = 1,
-                                               .dim = {n + 1},
-                                               .n = n + 1,
+                                               .dim = {n},
+                                               .n = n,
                                                .data = names->start};
+}
+
+static void add_bytes(plan *p, int list, const dis_names *names)
+{
+    const size_t n = (size_t)names->start[dis_names_count(names)];
+    p->tensors[p->n_tensors++] = (dis__tensor){.name = list_name[list],
+                                               .dtype = dis__dtype_find("U8", 2),
+                                               .n_dims = 1,
+                                               .dim = {n},
+                                               .n = n,
+                                               .data = names->bytes};
 }
 
 static dis_status add_parameter(plan *p, const char *method, const dis_parameter *parameter,
@@ -119,9 +124,10 @@ static dis_status make_plan(const dis_votes_view *votes, const dis_fit *const *f
             items |= strchr(fits[f]->parameter[i].axes, 'i') != NULL;
         }
     }
-    add_list(p, WORKERS, votes->workers);
-    add_list(p, CLASSES, votes->classes);
-    if (items) add_list(p, TASKS, votes->tasks);
+    /* Wide numbers first keeps all of them aligned, which some readers of safetensors ask for. */
+    const dis_names *const names[LISTS] = {votes->workers, votes->classes, votes->tasks};
+    for (int list = 0; list < (items ? LISTS : TASKS); list++) add_starts(p, list, names[list]);
+    for (int list = 0; list < (items ? LISTS : TASKS); list++) add_bytes(p, list, names[list]);
     return DIS_OK;
 }
 

@@ -1,0 +1,314 @@
+/* Weights for views without gold labels (SPEC.md 2, "beyond"; docs/auto-weights.md has the measurements).
+ *
+ * The votes of every item are split into two halves. Each method is fitted to each half, and the label that one half of
+ * the crowd gives an item (by the equally weighted average of all views fitted to that half) judges the views fitted to
+ * the other: with P_mi the probability that view m gives to that label, the weights maximise
+ *
+ *     mean_i log(sum_m w_m P_mi) + .3 * mean_m log w_m,
+ *
+ * the log score of the weighted average plus a Dirichlet prior that weighs .3 of all the data, so that no view falls
+ * below .23 of its equal share. The function is concave; its maximum is the fixed point of
+ *
+ *     w_m <- (mean_i w_m P_mi / sum_n w_n P_ni + .3 / M) / 1.3,
+ *
+ * which is EM and never lowers it. Judging by the label that several held-out votes agree on, rather than by single
+ * votes, lets a view pay for being sure and wrong; the prior keeps views that only look better to the same crowd from
+ * taking over.
+ *
+ * Which half a vote falls into must depend neither on names nor on the order of rows. Items and workers get colours: a
+ * number made of the labels and colours of their votes, refined three times (Weisfeiler-Leman), so that two of them
+ * share one only when the votes do not tell them apart. The votes of an item are dealt out to the halves in the order
+ * of their colours; votes that cannot be told apart stay together.
+ *
+ * Cost: per round two fits of every method to half of the votes; four rounds with different splits, one above a million
+ * votes. */
+#include "labels/combiner.h"
+#include "labels/method.h"
+#include "votes/table.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 4, REFINEMENTS = 3, MOST_STEPS = 500, MOST_JOBS = 64 };
+#define MANY_VOTES 1000000
+#define PRIOR      .3
+#define SETTLED    1e-12
+#define NEAR_TIE   1e-6 /* above the rounding of float */
+
+typedef struct {
+    dis_context *ctx;
+    const dis_votes *votes;
+    dis_votes_view v;
+    size_t n_views, n_rounds, n_terms; /* terms of the score so far */
+    uint64_t *item_colour;             /* (n_items) */
+    uint64_t *worker_colour;           /* (n_workers) */
+    uint8_t *half;                     /* (n_votes): 0 or 1 */
+    dis_votes part;                    /* the votes of one half; names are borrowed */
+    float *p[2];                       /* (n_views, n_items, n_classes) for each half */
+    float *score;                      /* (2 * n_rounds * n_items, n_views): P */
+    double *sums;                      /* (MOST_JOBS, n_views) */
+} auto_work;
+
+/* A good mixture of the bits of x (splitmix64). */
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* Colours of items and workers. Votes are added up, so their order does not count. */
+static dis_status colour(auto_work *a)
+{
+    const dis_votes_view *v = &a->v;
+    uint64_t *sum;
+    DIS_TRY(dis__alloc_array(&sum, v->n_workers, sizeof *sum));
+    memset(a->item_colour, 0, v->n_items * sizeof *a->item_colour);
+    memset(a->worker_colour, 0, v->n_workers * sizeof *a->worker_colour);
+    for (int r = 0; r < REFINEMENTS; r++) {
+        memset(sum, 0, v->n_workers * sizeof *sum);
+        for (size_t i = 0; i < v->n_items; i++) {
+            uint64_t own = 0;
+            for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++)
+                own += mix(a->worker_colour[v->worker[k]] + mix(dis__vote_label(v, k)));
+            a->item_colour[i] = mix(a->item_colour[i] + mix(own));
+            for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++)
+                sum[v->worker[k]] += mix(a->item_colour[i] + mix(dis__vote_label(v, k)));
+        }
+        for (size_t w = 0; w < v->n_workers; w++) a->worker_colour[w] = mix(a->worker_colour[w] + mix(sum[w]));
+    }
+    dis__free(sum);
+    return DIS_OK;
+}
+
+typedef struct {
+    uint64_t key, vote;
+} keyed_vote;
+
+static int by_key(const void *x, const void *y)
+{
+    const keyed_vote *a = x, *b = y;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+/* Deals the votes of each item out to two halves as even as groups of equal votes allow. */
+static dis_status split(auto_work *a, uint64_t seed, size_t round)
+{
+    const dis_votes_view *v = &a->v;
+    size_t most = 1;
+    for (size_t i = 0; i < v->n_items; i++) {
+        const size_t n = (size_t)(v->start[i + 1] - v->start[i]);
+        most = n > most ? n : most;
+    }
+    keyed_vote *keyed;
+    DIS_TRY(dis__alloc_array(&keyed, most, sizeof *keyed));
+    const uint64_t salt = mix(seed + mix(round + 1));
+    for (size_t i = 0; i < v->n_items; i++) {
+        const size_t n = (size_t)(v->start[i + 1] - v->start[i]);
+        const uint64_t own = mix(salt ^ a->item_colour[i]);
+        for (size_t k = 0; k < n; k++) {
+            const uint64_t at = v->start[i] + k;
+            keyed[k] = (keyed_vote){mix(own + mix(a->worker_colour[v->worker[at]] + mix(dis__vote_label(v, at)))), at};
+        }
+        qsort(keyed, n, sizeof *keyed, by_key);
+        size_t count[2] = {0, 0};
+        for (size_t k = 0, end; k < n; k = end) {
+            for (end = k + 1; end < n && keyed[end].key == keyed[k].key;) end++;
+            const uint8_t half = count[0] == count[1] ? (uint8_t)(keyed[k].key >> 63) : count[1] < count[0];
+            for (size_t g = k; g < end; g++) a->half[keyed[g].vote] = half;
+            count[half] += end - k;
+        }
+    }
+    dis__free(keyed);
+    return DIS_OK;
+}
+
+/* The votes of one half into a->part. */
+static void take_half(auto_work *a, uint8_t half)
+{
+    const dis_votes_view *v = &a->v;
+    dis_votes *part = &a->part;
+    size_t n = 0;
+    for (size_t i = 0; i < v->n_items; i++) {
+        part->start[i] = n;
+        for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
+            if (a->half[k] != half) continue;
+            part->worker[n] = v->worker[k];
+            if (part->label8)
+                part->label8[n++] = v->label8[k];
+            else
+                part->label16[n++] = v->label16[k];
+        }
+    }
+    part->start[v->n_items] = n;
+    part->n_votes = n;
+}
+
+/* Every method on both halves, into a->p. */
+static dis_status fit_halves(auto_work *a, const char *const *specs, const dis_fit_options *options, size_t round)
+{
+    const size_t n = a->v.n_items * a->v.n_classes;
+    for (uint8_t half = 0; half < 2; half++) {
+        take_half(a, half);
+        for (size_t m = 0; m < a->n_views; m++) {
+            dis_fit *fit;
+            DIS_TRY(dis_fit_run(a->ctx, &a->part, specs[m], options, &fit));
+            const double *p = dis_fit_p(fit);
+            for (size_t k = 0; k < n; k++) a->p[half][m * n + k] = (float)p[k];
+            dis_fit_destroy(fit);
+            dis__progress(a->ctx, "weights",
+                          (double)(round * 2 * a->n_views + half * a->n_views + m + 1) /
+                              (double)(a->n_rounds * 2 * a->n_views));
+        }
+    }
+    return DIS_OK;
+}
+
+/* P of every view for items that both halves voted on: the mean over the classes that the judging half likes best,
+ * which is one unless there is a tie. */
+static void judge(auto_work *a)
+{
+    const dis_votes_view *v = &a->v;
+    const size_t n_classes = v->n_classes, n = v->n_items * n_classes;
+    for (size_t i = 0; i < v->n_items; i++) {
+        size_t count[2] = {0, 0};
+        for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) count[a->half[k]]++;
+        for (int half = 0; half < 2 && count[0] && count[1]; half++) {
+            const float *judging = a->p[1 - half] + i * n_classes, *judged = a->p[half] + i * n_classes;
+            double most = 0, n_best = 0, *sum = a->sums;
+            for (size_t k = 0; k < n_classes; k++) {
+                double mean = 0;
+                for (size_t m = 0; m < a->n_views; m++) mean += (double)judging[m * n + k];
+                most = mean > most ? mean : most;
+            }
+            memset(sum, 0, a->n_views * sizeof *sum);
+            for (size_t k = 0; k < n_classes; k++) {
+                double mean = 0;
+                for (size_t m = 0; m < a->n_views; m++) mean += (double)judging[m * n + k];
+                if (mean < most * (1 - NEAR_TIE)) continue;
+                for (size_t m = 0; m < a->n_views; m++) sum[m] += (double)judged[m * n + k];
+                n_best++;
+            }
+            for (size_t m = 0; m < a->n_views; m++) a->score[a->n_terms * a->n_views + m] = (float)(sum[m] / n_best);
+            a->n_terms++;
+        }
+    }
+}
+
+typedef struct {
+    const auto_work *a;
+    const double *weight;
+    size_t n_jobs;
+} step_work;
+
+/* Each view's share of the terms of job j. */
+static dis_status step_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const step_work *w = arg;
+    const size_t n_views = w->a->n_views, last = dis__job_first(w->a->n_terms, w->n_jobs, j + 1);
+    double *sum = w->a->sums + j * n_views, own[DIS_MAX_VIEWS];
+    memset(sum, 0, n_views * sizeof *sum);
+    for (size_t t = dis__job_first(w->a->n_terms, w->n_jobs, j); t < last; t++) {
+        const float *p = w->a->score + t * n_views;
+        double all = 0;
+        for (size_t m = 0; m < n_views; m++) all += own[m] = w->weight[m] * (double)p[m];
+        if (!(all > 0)) continue; /* no view has any hope for it: nothing to choose by */
+        for (size_t m = 0; m < n_views; m++) sum[m] += own[m] / all;
+    }
+    return DIS_OK;
+}
+
+static dis_status maximise(auto_work *a, double *weight)
+{
+    const size_t n_views = a->n_views;
+    step_work w = {.a = a, .weight = weight, .n_jobs = dis__n_jobs(a->n_terms, 4096, MOST_JOBS)};
+    for (size_t m = 0; m < n_views; m++) weight[m] = 1 / (double)n_views;
+    double moved = 1;
+    for (int step = 0; step < MOST_STEPS && moved > SETTLED && a->n_terms; step++) {
+        DIS_TRY(dis__run_jobs(a->ctx, w.n_jobs, step_job, &w));
+        double sum[DIS_MAX_VIEWS] = {0}, total = 0;
+        for (size_t j = 0; j < w.n_jobs; j++)
+            for (size_t m = 0; m < n_views; m++) sum[m] += a->sums[j * n_views + m];
+        for (size_t m = 0; m < n_views; m++) total += sum[m];
+        if (!(total > 0)) break;
+        moved = 0;
+        for (size_t m = 0; m < n_views; m++) {
+            const double next = (sum[m] / total + PRIOR / (double)n_views) / (1 + PRIOR);
+            moved = fmax(moved, fabs(next - weight[m]));
+            weight[m] = next;
+        }
+    }
+    return DIS_OK;
+}
+
+static dis_status allocate(auto_work *a)
+{
+    const dis_votes_view *v = &a->v;
+    const size_t table = dis__size(a->n_views, dis__size(v->n_items, v->n_classes, 0), 0);
+    const size_t terms = dis__size(2 * a->n_rounds, dis__size(v->n_items, a->n_views, 0), 0);
+    const size_t numbers = dis__size(2, table, terms == SIZE_MAX ? 0 : terms);
+    DIS_TRY(
+        dis__check_memory(a->ctx,
+                          terms == SIZE_MAX ? SIZE_MAX : dis__size(numbers, sizeof(float), dis__size(v->n_votes, 6, 0)),
+                          "choosing weights for so many views of so many items"));
+    DIS_TRY(dis__alloc_array(&a->item_colour, v->n_items, sizeof *a->item_colour));
+    DIS_TRY(dis__alloc_array(&a->worker_colour, v->n_workers, sizeof *a->worker_colour));
+    DIS_TRY(dis__alloc_array(&a->half, v->n_votes, sizeof *a->half));
+    DIS_TRY(dis__alloc_array(&a->part.start, v->n_items + 1, sizeof *a->part.start));
+    DIS_TRY(dis__alloc_array(&a->part.worker, v->n_votes, sizeof *a->part.worker));
+    if (v->label8)
+        DIS_TRY(dis__alloc_array(&a->part.label8, v->n_votes, sizeof *a->part.label8));
+    else
+        DIS_TRY(dis__alloc_array(&a->part.label16, v->n_votes, sizeof *a->part.label16));
+    for (int half = 0; half < 2; half++) DIS_TRY(dis__alloc_array(&a->p[half], table, sizeof *a->p[half]));
+    DIS_TRY(dis__alloc_array(&a->score, terms, sizeof *a->score));
+    return dis__alloc_array(&a->sums, MOST_JOBS * a->n_views, sizeof *a->sums);
+}
+
+static dis_status choose(auto_work *a, const char *const *specs, const dis_fit_options *options, double *weight)
+{
+    DIS_TRY(allocate(a));
+    DIS_TRY(colour(a));
+    for (size_t round = 0; round < a->n_rounds; round++) {
+        DIS_TRY(split(a, options->seed, round));
+        DIS_TRY(fit_halves(a, specs, options, round));
+        judge(a);
+    }
+    return maximise(a, weight);
+}
+
+dis_status dis_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs,
+                            const dis_fit_options *options, double *weight)
+{
+    if (n_specs < 1 || n_specs > DIS_MAX_VIEWS)
+        return dis__fail(DIS_EUSAGE, "weights=auto: %zu views; 1 to %d are possible", n_specs, DIS_MAX_VIEWS);
+    for (size_t m = 0; m < n_specs; m++) DIS_TRY(dis_method_check(specs[m]));
+    auto_work a = {.ctx = ctx, .votes = votes, .v = dis_votes_look(votes), .n_views = n_specs};
+    if (!a.v.start)
+        return dis__fail(DIS_EDATA, "weights=auto needs single votes to split the crowd in two; give the weights");
+    a.n_rounds = a.v.n_votes > MANY_VOTES ? 1 : ROUNDS;
+    a.part = (dis_votes){.n_items = a.v.n_items,
+                         .n_workers = a.v.n_workers,
+                         .n_classes = a.v.n_classes,
+                         .tasks = votes->tasks,
+                         .workers = votes->workers,
+                         .classes = votes->classes};
+    dis_fit_options o = options ? *options : dis_fit_options_default();
+    o.start = NULL; /* an earlier fit may have seen both halves */
+    double chosen[DIS_MAX_VIEWS] = {1};
+    const dis_status status = n_specs > 1 ? choose(&a, specs, &o, chosen) : DIS_OK;
+    dis__free(a.item_colour);
+    dis__free(a.worker_colour);
+    dis__free(a.half);
+    dis__free(a.part.start);
+    dis__free(a.part.worker);
+    dis__free(a.part.label8);
+    dis__free(a.part.label16);
+    for (int half = 0; half < 2; half++) dis__free(a.p[half]);
+    dis__free(a.score);
+    dis__free(a.sums);
+    if (status == DIS_OK) memcpy(weight, chosen, n_specs * sizeof *weight);
+    return status;
+}

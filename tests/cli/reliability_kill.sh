@@ -1,0 +1,35 @@
+#!/bin/sh
+# kill -9 at any time (RELIABILITY 3): every output is the old file or the new one, whole. What may be left is a temporary file
+# NAME.PID.N.tmp, which nothing reads.
+set -eu
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT INT TERM
+cd "$scratch"
+fail() {
+    echo "$*"
+    exit 1
+}
+
+"$DISSENT" synth --items 20000 --seed 1 -o votes.csv -q
+mkdir new
+"$DISSENT" labels votes.csv --method ibcc:iterations=3 -o new/labels.csv --workers new/workers.csv -q
+old=0
+for i in $(seq 1 30); do
+    echo old >labels.csv
+    echo old >workers.csv
+    "$DISSENT" labels votes.csv --method ibcc:iterations=3 -o labels.csv --workers workers.csv -q &
+    pid=$!
+    # from the start to past the end, in uneven steps; the later ones hit the writing
+    sleep "$(awk -v i="$i" 'BEGIN { printf "%.3f", (i * 37 % 31) * .004 }')"
+    kill -9 $pid 2>/dev/null || true
+    wait $pid 2>/dev/null || true
+    for f in labels.csv workers.csv; do
+        if [ "$(head -c 4 $f)" = old ]; then
+            old=$((old + 1))
+        else
+            cmp -s $f new/$f || fail "$f is neither the old nor the new file"
+        fi
+    done
+    rm -f ./*.tmp
+done
+echo "60 outputs after 30 kills: $old old, $((60 - old)) new, all whole"

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Any number of threads gives the same bytes (RELIABILITY 6), in every output of every method.
+set -eu
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT INT TERM
+cd "$scratch"
+fail() {
+    echo "$*"
+    exit 1
+}
+
+"$DISSENT" synth --items 12000 --workers 200 --classes 4 --seed 3 --shuffle --gold gold.csv -o votes.csv -q
+head -300 gold.csv >known.csv
+"$DISSENT" synth --items 2000 --workers 60 --classes 300 --votes-per-item 7 --seed 4 -o many.csv -q # 16-bit labels
+
+# compare FILE: the same as with one thread.
+run() {
+    name=$1
+    shift
+    for threads in 1 2 3 7 16; do
+        mkdir "$threads"
+        (cd "$threads" && "$DISSENT" "$@" --threads $threads -q) || fail "$name fails with $threads threads"
+        [ $threads = 1 ] || diff -r 1 $threads >/dev/null || fail "$name: $threads threads give other bytes than 1: $(diff -rq 1 $threads)"
+    done
+    rm -rf 1 2 3 7 16
+}
+
+run "default" labels ../votes.csv --gold ../known.csv -o labels.csv --workers workers.csv --save-state state.safetensors \
+    --save-views views --json summary.json
+run "other methods" labels ../votes.csv --method majority:ties=random --method one-coin:iterations=15 --method fast-dawid-skene \
+    --method ibcc:iterations=15 --method mace:method=em,restarts=3,iterations=15 --method wawa --method zero-based-skill \
+    --method glad:iterations=10 --combine hybrid -o labels.jsonl --save-views views --json summary.json
+run "weights" labels ../votes.csv --method standard --method ibcc:iterations=10 --combine average:weights=.3/.7 -o labels.npy \
+    --json summary.json
+run "many classes" labels ../many.csv --method standard --method dawid-skene:iterations=5 --combine temperature -o labels.tsv \
+    --json summary.json
+run "synth" synth --items 30000 --model difficulty --shuffle -o votes.csv --gold gold.csv --text text.csv --features features.npy
