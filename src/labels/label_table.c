@@ -34,7 +34,10 @@ uint64_t dis_labels_renormalised(const dis_labels *labels)
 bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64_t *renormalised, dis__row_sum *why)
 {
     double sum = 0;
-    for (size_t k = 0; k < n_classes; k++) sum += p[k];
+    for (size_t k = 0; k < n_classes; k++) {
+        p[k] += 0.0; /* -0 becomes 0: it would be written as 0 and so read back with other bits */
+        sum += p[k];
+    }
     if (fabs(sum - 1) <= DIS_SUM_SLACK) return true;
     if (!renormalise || !(sum > 0) || !isfinite(sum)) {
         snprintf(why->problem, sizeof why->problem, "probabilities that sum to %.9g, not 1; %s", sum,

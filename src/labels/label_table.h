@@ -19,8 +19,8 @@ typedef struct {
     char problem[160];
 } dis__row_sum;
 
-/* Whether n_classes numbers, finite and not negative, sum to 1; if not and `renormalise`, they are scaled and counted
- * in *renormalised. False: `why` says what is wrong, for the caller to add the place. */
+/* Whether n_classes numbers, finite and not negative (-0 becomes 0), sum to 1; if not and `renormalise`, they are
+ * scaled and counted in *renormalised. False: `why` says what is wrong, for the caller to add the place. */
 bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64_t *renormalised, dis__row_sum *why);
 
 #endif

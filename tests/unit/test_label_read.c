@@ -114,6 +114,10 @@ static void accepts(void **state)
     assert_string_equal(dis_names_get(v.classes, 1, NULL), "no");
     assert_true(v.p[0] == .25 && v.p[1] == .75 && v.p[2] == 1 && v.p[3] == 0);
     dis_labels_destroy(a);
+    /* -0 is 0, to the bit: found by fuzzing. */
+    a = read_text("a.csv", "task,p:x,p:y\n1,-0,1\n");
+    assert_false(signbit(dis_labels_look(a).p[0]));
+    dis_labels_destroy(a);
     /* With p: columns the others are not classes. */
     a = read_text("a.csv", "task,note,p:x,p:y\n1,hello,0.5,0.5\n");
     assert_int_equal(dis_labels_look(a).n_classes, 2);
