@@ -46,7 +46,7 @@ DIS_API bool dis_combiner_wants_auto_weights(const char *spec);
 
 /* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL.
  * DIS_EUSAGE: no views, unknown name or option, a number of weights other than n_views, weights=auto without
- * views->weight. */
+ * views->weight. On failure `out` is untouched, unless the caller stopped the work half-way (DIS_ECANCELLED). */
 DIS_API dis_status dis_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
                                dis_combination *did);
 
