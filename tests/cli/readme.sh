@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every shell block of README.md, in order, in one fresh folder: what README shows must work. Blocks marked ```sh are run
+# Runs every shell block of README.md, in order, in one fresh folder: what README shows must work, and print what README says. Blocks marked ```sh are run
 # with the tool first in the path, and lines that begin with ./run, make or cmake are left out (they build what is being tested).
 # The table of methods must name every method of `dissent list methods`, and no other.
 set -eu
@@ -10,14 +10,33 @@ trap 'rm -rf "$scratch"' EXIT INT TERM
 PATH=$(dirname "$DISSENT"):$PATH
 export PATH
 
-awk '/^```sh$/ { on = 1; next } /^```$/ { on = 0 } on && !/^(\.\/run|make|cmake|git|cc) / { print }' "$source/README.md" >"$scratch/blocks.sh"
-[ -s "$scratch/blocks.sh" ] || { echo "README.md has no shell blocks"; exit 1; }
-mkdir "$scratch/work"
-(cd "$scratch/work" && sh -eu "$scratch/blocks.sh") >"$scratch/out" 2>"$scratch/err" </dev/null || {
-    echo "a block of README.md failed:"
-    cat "$scratch/out" "$scratch/err"
-    exit 1
+# One file a block, in order: NNN.sh what to run, NNN.text what README says it prints (both streams together).
+mkdir "$scratch/blocks" "$scratch/work"
+awk -v folder="$scratch/blocks" '
+    /^```sh$/ { n++; file = sprintf("%s/%03d.sh", folder, n); next }
+    /^```text$/ && !closed { file = sprintf("%s/%03d.text", folder, n); next }
+    /^```/ { if (file) { close(file); closed = file ~ /text$/; file = "" } next }
+    file { closed = 0; if (!/^(\.\/run|make|cmake|git|cc) /) print > file }' "$source/README.md"
+
+# Times differ from run to run, the last digits from one instruction set to the next.
+plain() {
+    sed -E -e 's/, [0-9]+\.[0-9]+ s$/, T s/; s/( (yes|no|-) +)[0-9]+\.[0-9]{3}$/\1T/' -e 's/([0-9]\.[0-9]{6})[0-9]+/\1/g' "$1"
 }
+
+shown=0
+for block in "$scratch"/blocks/*.sh; do
+    (cd "$scratch/work" && sh -eu "$block") >"$scratch/out" 2>&1 </dev/null || {
+        echo "a block of README.md failed:"
+        cat "$block" "$scratch/out"
+        exit 1
+    }
+    text=${block%.sh}.text
+    [ -e "$text" ] || continue
+    plain "$text" >"$scratch/expected"
+    plain "$scratch/out" | diff "$scratch/expected" - || { echo "README.md shows something else than this block prints:" && cat "$block" && exit 1; }
+    shown=$((shown + 1))
+done
+[ "$shown" -ge 5 ] || { echo "only $shown blocks of README.md show what they print"; exit 1; }
 
 dissent list methods | cut -d' ' -f1 | sort >"$scratch/methods"
 sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' "$source/README.md" | sort >"$scratch/table"

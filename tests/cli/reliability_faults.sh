@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every allocation and every system call of each command fails once (RELIABILITY 1 and 2), and every read and write comes up short
+# Every allocation and every system call of each command fails once, and every read and write comes up short
 # once. Expected: exit 5 or 4 with one sentence (0 for a short count), every output the old or the new file, whole, no temporary
 # file. Files of one run are put in place one after the other as they are done: a late failure may leave the first ones new.
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# kill -9 at any time (RELIABILITY 3): every output is the old file or the new one, whole. What may be left is a temporary file
+# kill -9 at any time: every output is the old file or the new one, whole. What may be left is a temporary file
 # NAME.PID.N.tmp, which nothing reads.
 set -eu
 scratch=$(mktemp -d)

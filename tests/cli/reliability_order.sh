@@ -1,5 +1,5 @@
 #!/bin/sh
-# Shuffled rows and renamed tasks and workers change nothing (RELIABILITY 6): posteriors within 1e-12 at a fixed number of
+# Shuffled rows and renamed tasks and workers change nothing: posteriors within 1e-12 at a fixed number of
 # iterations, and the same number of iterations when a method runs to its end. crowd-kit's MACE fails this by up to 0.69.
 set -eu
 scratch=$(mktemp -d)

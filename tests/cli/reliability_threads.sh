@@ -1,5 +1,5 @@
 #!/bin/sh
-# Any number of threads gives the same bytes (RELIABILITY 6), in every output of every method.
+# Any number of threads gives the same bytes, in every output of every method.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM

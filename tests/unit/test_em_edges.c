@@ -1,4 +1,4 @@
-/* RELIABILITY.md 13 for every method of the table: edge cases and random tiny problems. Whatever the votes, posteriors
+/* Every method of the table: edge cases and random tiny problems. Whatever the votes, posteriors
  * are finite and sum to 1 within 1e-12, and the objective never falls by more than 1e-10 relative to itself. */
 #include "em_support.h"
 #include "fault_walk.h"
