@@ -88,8 +88,8 @@ DIS_API dis_status dis_worker_quality(dis_context *ctx, const dis_votes *votes, 
                                       uint64_t *n_voted);
 
 /* State: the parameters of fits under the names of workers, items and classes, to start a later fit from when votes or
- * workers were added. One file (safetensors, laid out as src/labels/state.c says) holds any number of fits; of several fits of one
- * method the first is kept. DIS_EDATA: a damaged file, or one of another version. */
+ * workers were added. One file (safetensors, laid out as src/labels/state.c says) holds any number of fits; of several
+ * fits of one method the first is kept. DIS_EDATA: a damaged file, or one of another version. */
 DIS_API dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_fit *const *fits, size_t n_fits,
                                    const char *path);
 DIS_API dis_status dis_state_read(dis_context *ctx, const char *path, dis_state **out);

@@ -20,7 +20,8 @@ dis_status dis__alloc_array(void *out, size_t n, size_t size)
     if (bytes > SIZE_MAX / 2 || dis__fault_hits(DIS_FAULT_ALLOC)) return no_memory(n, size);
     /* Random access to large tables is bound by the TLB: they lie on huge pages where the system has them. */
     void *block;
-    if (posix_memalign(&block, bytes >= HUGE ? HUGE : ALIGNMENT, bytes ? bytes : ALIGNMENT) != 0) return no_memory(n, size);
+    if (posix_memalign(&block, bytes >= HUGE ? HUGE : ALIGNMENT, bytes ? bytes : ALIGNMENT) != 0)
+        return no_memory(n, size);
 #ifdef MADV_HUGEPAGE
     if (bytes >= HUGE) (void)madvise(block, bytes, MADV_HUGEPAGE); /* a refusal does no harm */
 #endif

@@ -1,4 +1,5 @@
-/* Weights for views without gold labels (a question that MULTI-VIEW leaves open; docs/auto-weights.md has the measurements).
+/* Weights for views without gold labels (a question that MULTI-VIEW leaves open; docs/auto-weights.md has the
+ * measurements).
  *
  * The votes of every item are split into two halves. Each method is fitted to each half, and the label that one half of
  * the crowd gives an item (by the equally weighted average of all views fitted to that half) judges the views fitted to

@@ -154,15 +154,17 @@ dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write)
     return DIS_OK;
 }
 
-/* Sums of a worker in one shard added to out, and log-probabilities back with sums of zero. `row` is a constant where it is
- * called with one, and the inner loops vanish. */
-static inline __attribute__((always_inline)) void gather_rows(const double *table, size_t n_rows, size_t row, double *out)
+/* Sums of a worker in one shard added to out, and log-probabilities back with sums of zero. `row` is a constant where
+ * it is called with one, and the inner loops vanish. */
+static inline __attribute__((always_inline)) void gather_rows(const double *table, size_t n_rows, size_t row,
+                                                              double *out)
 {
     for (size_t r = 0; r < n_rows; r++)
         for (size_t k = 0; k < row; k++) out[r * row + k] += table[(2 * r + 1) * row + k];
 }
 
-static inline __attribute__((always_inline)) void scatter_rows(double *table, size_t n_rows, size_t row, const double *values)
+static inline __attribute__((always_inline)) void scatter_rows(double *table, size_t n_rows, size_t row,
+                                                               const double *values)
 {
     for (size_t r = 0; r < n_rows; r++)
         for (size_t k = 0; k < row; k++) {

@@ -87,7 +87,8 @@ INLINE void score_rows(arrays a, size_t first, size_t n, const shape *s, bool pr
             for (size_t c = 0; c < s->pieces; c++)
                 sum[c] += (*(const v4 *)(row[0] + 4 * c) + *(const v4 *)(row[1] + 4 * c)) +
                           (*(const v4 *)(row[2] + 4 * c) + *(const v4 *)(row[3] + 4 * c));
-            if (!s->pieces) sum2 += (*(const v2 *)row[0] + *(const v2 *)row[1]) + (*(const v2 *)row[2] + *(const v2 *)row[3]);
+            if (!s->pieces)
+                sum2 += (*(const v2 *)row[0] + *(const v2 *)row[1]) + (*(const v2 *)row[2] + *(const v2 *)row[3]);
         }
         for (; v < end; v++) {
             if (prefetch) prefetch_row(&a, v, s);
@@ -185,7 +186,8 @@ static void shares(arrays a, const int32_t *gold, size_t first, size_t n, const 
 {
     for (size_t b = 0; b < n; b++) {
         const uint64_t begin = a.start[first + b], end = a.start[first + b + 1];
-        for (size_t k = 0; k < s->n_classes; k++) a.scratch[k * s->block + b] = end > begin ? 0 : 1 / (double)s->n_classes;
+        for (size_t k = 0; k < s->n_classes; k++)
+            a.scratch[k * s->block + b] = end > begin ? 0 : 1 / (double)s->n_classes;
         for (uint64_t v = begin; v < end; v++) a.scratch[label_of(&a, v, s) * s->block + b] += 1;
         for (size_t k = 0; end > begin && k < s->n_classes; k++) a.scratch[k * s->block + b] /= (double)(end - begin);
         for (size_t k = 0; gold && gold[first + b] >= 0 && k < s->n_classes; k++)

@@ -1,10 +1,11 @@
-/* Fast Dawid-Skene: as dawid-skene, with the E-step giving each item to its likeliest class (Sinha, Rao & Balasubramanian 2018),
- * the first one on a tie. It settles in a few iterations. method=hybrid runs soft iterations until the class marginals move by at
- * most .005 (L1), then hard ones.
+/* Fast Dawid-Skene: as dawid-skene, with the E-step giving each item to its likeliest class (Sinha, Rao &
+ * Balasubramanian 2018), the first one on a tie. It settles in a few iterations. method=hybrid runs soft iterations
+ * until the class marginals move by at most .005 (L1), then hard ones.
  *
- * Objective: the classification log-likelihood, sum over items of max_t log prior[t] prod confusion[w][l][t]; coordinate ascent,
- * so it never falls. Under hybrid the trace holds the marginal likelihood of the soft iterations, and begins anew with the first
- * hard one. The reference stops when the class marginals move by less than 1e-4: marginals=1e-4.
+ * Objective: the classification log-likelihood, sum over items of max_t log prior[t] prod confusion[w][l][t];
+ * coordinate ascent, so it never falls. Under hybrid the trace holds the marginal likelihood of the soft iterations,
+ * and begins anew with the first hard one. The reference stops when the class marginals move by less than 1e-4:
+ * marginals=1e-4.
  *
  * Cost: as dawid-skene an iteration, without the exponentials. */
 #include "labels/confusion.h"

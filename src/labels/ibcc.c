@@ -1,14 +1,15 @@
-/* Independent Bayesian classifier combination: dawid-skene with Dirichlet priors, by variational Bayes (Kim & Ghahramani 2012;
- * update rules as the iBCC of Li, Rubinstein & Cohn 2019).
+/* Independent Bayesian classifier combination: dawid-skene with Dirichlet priors, by variational Bayes (Kim &
+ * Ghahramani 2012; update rules as the iBCC of Li, Rubinstein & Cohn 2019).
  *
  *     q(pi[w][., t]) = Dirichlet(nu[., t]),  nu[l, t] = prior[l, t] + sum of p(t | item) over w's votes for l
- *     q(t | item)   ~  exp( E log kappa[t] + sum over votes of E log pi[w][l, t] ),  E log pi[l, t] = psi(nu[l, t]) - psi(sum_l nu)
+ *     q(t | item)   ~  exp( E log kappa[t] + sum over votes of E log pi[w][l, t] ),  E log pi[l, t] = psi(nu[l, t]) -
+ * psi(sum_l nu)
  *
- * and the same for the class proportions kappa. Priors: `diagonal` where label = true, `off-diagonal` elsewhere, `class-prior`.
- * Starts from vote shares. Parameters given back are posterior means.
+ * and the same for the class proportions kappa. Priors: `diagonal` where label = true, `off-diagonal` elsewhere,
+ * `class-prior`. Starts from vote shares. Parameters given back are posterior means.
  *
- * Objective: the evidence lower bound. With q(t) optimal for the given q(pi), q(kappa) it is the sum over items of the log
- * normaliser minus KL(q || prior) of every Dirichlet; both halves of an iteration raise it.
+ * Objective: the evidence lower bound. With q(t) optimal for the given q(pi), q(kappa) it is the sum over items of the
+ * log normaliser minus KL(q || prior) of every Dirichlet; both halves of an iteration raise it.
  *
  * Cost: one pass over the votes an iteration, 2 special functions for each of n_workers * K * K numbers. */
 #include "labels/confusion.h"

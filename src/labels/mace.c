@@ -1,28 +1,31 @@
-/* MACE: each vote is either the true label or drawn from the worker's spamming strategy (Hovy, Berg-Kirkpatrick, Vaswani & Hovy
- * 2013; update rules as MACE 0.3).
+/* MACE: each vote is either the true label or drawn from the worker's spamming strategy (Hovy, Berg-Kirkpatrick,
+ * Vaswani & Hovy 2013; update rules as MACE 0.3).
  *
  *     P(label | w, true) = guess[w] * strategy[w][label] + know[w] * [label = true],     classes uniform
  *
- * With S[w][l] the sum of p(l | item) over w's votes for l and n[w][l] their number, the expected number of votes for l that were
- * known is S know / (know + guess strategy[l]), the others were guessed: so the pass needs one sum a (worker, label), and one
- * number B = log(1 + know / (guess strategy[l])) (labels/em.h).
+ * With S[w][l] the sum of p(l | item) over w's votes for l and n[w][l] their number, the expected number of votes for l
+ * that were known is S know / (know + guess strategy[l]), the others were guessed: so the pass needs one sum a (worker,
+ * label), and one number B = log(1 + know / (guess strategy[l])) (labels/em.h).
  *
- * method=em: expected counts plus smoothing / K, normalised: posterior mode. method=vb: exp(psi(count + prior) - psi(sum)), not
- * normalised: variational Bayes with Beta and Dirichlet priors; `know`, `guess` and `strategy` are then these geometric means, as
- * the reference prints them.
+ * method=em: expected counts plus smoothing / K, normalised: posterior mode. method=vb: exp(psi(count + prior) -
+ * psi(sum)), not normalised: variational Bayes with Beta and Dirichlet priors; `know`, `guess` and `strategy` are then
+ * these geometric means, as the reference prints them.
  *
- * Objective: em: the marginal log-likelihood plus the log-prior; vb: the evidence lower bound, the sum of log normalisers minus
- * KL(q || prior) of each worker's Beta and Dirichlet. (The reference maximises the sum of log normalisers alone.)
+ * Objective: em: the marginal log-likelihood plus the log-prior; vb: the evidence lower bound, the sum of log
+ * normalisers minus KL(q || prior) of each worker's Beta and Dirichlet. (The reference maximises the sum of log
+ * normalisers alone.)
  *
- * Restarts: tables start at 1 + .5 U(0, 1), normalised, the random numbers keyed by seed, restart and the worker's own label
- * counts, so that neither names nor order matter. Each restart runs `screen` iterations; the best one is then run from its
- * start. On RTE, MRE and POS the restart chosen after 5 iterations goes to the same optimum as the one that wins when all run
- * until they settle (tests/unit/test_em_data.c). start=uniform: guess = know = 1/2, strategy = 1/K, one run.
+ * Restarts: tables start at 1 + .5 U(0, 1), normalised, the random numbers keyed by seed, restart and the worker's own
+ * label counts, so that neither names nor order matter. Each restart runs `screen` iterations; the best one is then run
+ * from its start. On RTE, MRE and POS the restart chosen after 5 iterations goes to the same optimum as the one that
+ * wins when all run until they settle (tests/unit/test_em_data.c). start=uniform: guess = know = 1/2, strategy = 1/K,
+ * one run.
  *
- * An iteration is an update and a pass; iterations = 0 is the pass over the start. The reference stops after 50; ours goes
- * on until the objective has settled (15 to 230 iterations on the crowds tried), which costs no accuracy there.
+ * An iteration is an update and a pass; iterations = 0 is the pass over the start. The reference stops after 50; ours
+ * goes on until the objective has settled (15 to 230 iterations on the crowds tried), which costs no accuracy there.
  *
- * Cost: one pass over the votes an iteration, restarts * screen besides; memory 2 numbers a (worker, label) and shard. */
+ * Cost: one pass over the votes an iteration, restarts * screen besides; memory 2 numbers a (worker, label) and shard.
+ */
 #include "labels/em.h"
 #include "core/random.h"
 #include <math.h>
@@ -113,7 +116,8 @@ static void start_worker(const mace *m, size_t w)
     uint64_t key = 0;
     for (size_t l = 0; l < K; l++) key = dis__random(key, DIS_STREAM_MACE_START, (uint64_t)m->n_votes[w * K + l]);
     const uint64_t stream = DIS_STREAM_MACE_START | (uint64_t)(m->restart + 1) << 32;
-    const double know = 1 + .5 * dis__uniform(m->seed ^ key, stream, 0), guess = 1 + .5 * dis__uniform(m->seed ^ key, stream, 1);
+    const double know = 1 + .5 * dis__uniform(m->seed ^ key, stream, 0),
+                 guess = 1 + .5 * dis__uniform(m->seed ^ key, stream, 1);
     m->know[w] = know / (know + guess);
     m->guess[w] = guess / (know + guess);
     for (size_t l = 0; l < K; l++) sum += strategy[l] = 1 + .5 * dis__uniform(m->seed ^ key, stream, 2 + l);
@@ -208,8 +212,8 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
     return 0;
 }
 
-/* The first update of restart r, after a pass over its start. The start itself is no variational posterior and has no objective:
- * the trace begins behind it. */
+/* The first update of restart r, after a pass over its start. The start itself is no variational posterior and has no
+ * objective: the trace begins behind it. */
 static dis_status begin(mace *m, const dis__em_rules *rules, int64_t r, bool only)
 {
     m->restart = r;
@@ -239,7 +243,8 @@ static dis_status choose(mace *m, const dis__em_rules *rules, int64_t screen, in
     return DIS_OK;
 }
 
-/* Tables of an earlier fit, kept away from 0; workers it did not know start in the middle. There is then one run only. */
+/* Tables of an earlier fit, kept away from 0; workers it did not know start in the middle. There is then one run only.
+ */
 static dis_status read_state(mace *m, const dis__fit_args *args)
 {
     const size_t K = m->em.n_classes;

@@ -1,13 +1,14 @@
-/* One-coin Dawid-Skene: a class prior and one skill a worker, by EM (Zhang, Chen, Zhou & Jordan 2016; rules as crowd-kit 1.4.1).
+/* One-coin Dawid-Skene: a class prior and one skill a worker, by EM (Zhang, Chen, Zhou & Jordan 2016; rules as
+ * crowd-kit 1.4.1).
  *
  *     P(label | w, true) = skill[w] if label = true, else (1 - skill[w]) / (K - 1)
  *     M   skill[w] = mean of p(label | item) over w's votes, kept within [floor, 1 - floor]
  *
- * log P = A + B [label = true] with A = log((1 - s) / (K - 1)), B = log s - A: the pass needs one number a worker (labels/em.h),
- * and the sum of A over the votes goes into the objective. Starts from vote shares.
+ * log P = A + B [label = true] with A = log((1 - s) / (K - 1)), B = log s - A: the pass needs one number a worker
+ * (labels/em.h), and the sum of A over the votes goes into the objective. Starts from vote shares.
  *
- * Objective: the marginal log-likelihood, plus the log of a Beta prior when there is smoothing (a pseudo-count for right and for
- * wrong). The clip is the constrained maximum, so the objective does not fall.
+ * Objective: the marginal log-likelihood, plus the log of a Beta prior when there is smoothing (a pseudo-count for
+ * right and for wrong). The clip is the constrained maximum, so the objective does not fall.
  *
  * Cost: one pass over the votes an iteration; memory 2 numbers a worker and shard. */
 #include "labels/em.h"
@@ -82,8 +83,8 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
     return 0;
 }
 
-/* Skills of an earlier fit, with one vote right and one wrong added (EM does not leave 0 and 1 by itself); workers that it did not
- * know start at .7. */
+/* Skills of an earlier fit, with one vote right and one wrong added (EM does not leave 0 and 1 by itself); workers that
+ * it did not know start at .7. */
 static dis_status read_state(one_coin *c, const dis__fit_args *args, bool *found)
 {
     const size_t K = c->em.n_classes;
