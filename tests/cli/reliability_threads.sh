@@ -9,7 +9,7 @@ fail() {
     exit 1
 }
 
-"$DISSENT" synth --items 12000 --workers 200 --classes 4 --seed 3 --shuffle --gold gold.csv -o votes.csv -q
+"$DISSENT" synth --items 8000 --workers 200 --classes 4 --seed 3 --shuffle --gold gold.csv -o votes.csv -q
 head -300 gold.csv >known.csv
 "$DISSENT" synth --items 2000 --workers 60 --classes 300 --votes-per-item 7 --seed 4 -o many.csv -q # 16-bit labels
 
@@ -30,8 +30,8 @@ run "default" labels ../votes.csv --gold ../known.csv -o labels.csv --workers wo
 run "other methods" labels ../votes.csv --method majority:ties=random --method one-coin:iterations=15 --method fast-dawid-skene \
     --method ibcc:iterations=15 --method mace:method=em,restarts=3,iterations=15 --method wawa --method zero-based-skill \
     --method glad:iterations=10 --combine hybrid -o labels.jsonl --save-views views --json summary.json
-run "weights" labels ../votes.csv --method standard --method ibcc:iterations=10 --combine average:weights=.3/.7 -o labels.npy \
-    --json summary.json
+run "weights without gold" labels ../votes.csv --method standard --method ibcc:iterations=5 --combine average:weights=auto \
+    -o labels.npy --json summary.json
 run "many classes" labels ../many.csv --method standard --method dawid-skene:iterations=5 --combine temperature -o labels.tsv \
     --json summary.json
-run "synth" synth --items 30000 --model difficulty --shuffle -o votes.csv --gold gold.csv --text text.csv --features features.npy
+run "synth" synth --items 20000 --model difficulty --shuffle -o votes.csv --gold gold.csv --text text.csv --features features.npy
