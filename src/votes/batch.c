@@ -5,15 +5,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { FIRST_SLOTS = 1024, TRIAL = 2048 };
+enum { FIRST_SLOTS = 1024, TRIAL = 2048, NEXT_TRIAL = 16 };
 
 static void reset_column(dis__column *c, const dis__table *frozen)
 {
     c->frozen = frozen;
+    if (c->slot && c->asked) memset(c->slot, 0, c->n_slots * sizeof *c->slot); /* else none is taken */
     c->n = c->asked = 0;
     c->last = 0;
-    c->repeats = true;
-    if (c->slot) memset(c->slot, 0, c->n_slots * sizeof *c->slot);
+    c->repeats = c->again == 0;
+    c->again -= c->again > 0;
 }
 
 static void free_column(dis__column *c)
@@ -39,7 +40,7 @@ void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__t
     b->texts = texts;
     for (int c = 0; c < DIS_ID_COLUMNS; c++) reset_column(&b->id[c], frozen[c]);
     reset_column(&b->label, NULL);
-    for (size_t i = 0; i < DIS_RECENT_LABELS; i++) b->recent[i] = (dis__key){.n = UINT32_MAX}; /* no label */
+    for (size_t i = 0; i < DIS_RECENT_LABELS; i++) b->recent[i] = (dis__recent){.high = 1}; /* no label */
     b->n_rows = 0;
     b->seen = b->na = b->dropped = b->bad = 0;
     drop_messages(b);
@@ -106,7 +107,10 @@ dis_status dis__column_lookup(dis__column *c, const dis__key *key, uint32_t *ind
         }
     }
     if (2 * c->n >= c->n_slots) DIS_TRY(grow_slots(c));
-    if (++c->asked == TRIAL && c->n > TRIAL - TRIAL / 32) c->repeats = false; /* hardly any came twice */
+    if (++c->asked == TRIAL && c->n > TRIAL - TRIAL / 32) { /* hardly any came twice */
+        c->repeats = false;
+        c->again = NEXT_TRIAL;
+    }
     const uint64_t upper = key->hash & ~(uint64_t)UINT32_MAX;
     size_t i = (size_t)key->hash & (c->n_slots - 1);
     for (; c->slot[i]; i = (i + 1) & (c->n_slots - 1)) {

@@ -16,15 +16,16 @@ typedef struct {
     uint64_t *slot; /* (n_slots) upper half of the hash, then index + 1; 0: free */
     size_t n_slots;
     const dis__table *frozen; /* values that earlier batches had, to their ids; NULL: not kept */
-    size_t asked;  /* how often a value was looked up */
-    bool repeats;  /* looked up, else only compared with the one before */
-    uint32_t last; /* of the row before */
+    size_t asked;             /* how often a value was looked up */
+    bool repeats;             /* looked up, else only compared with the one before */
+    unsigned again;           /* how often to go on without lookups after a reset, before trying again */
+    uint32_t last;            /* of the row before */
 
     /* for collect.c */
     uint32_t *order; /* (n) by partition */
     size_t *first;   /* (partitions + 1) into order */
-    uint32_t *id;  /* (n) its number in the whole input */
-    bool *fresh;   /* (n) not seen in any batch before */
+    uint32_t *id;    /* (n) its number in the whole input */
+    bool *fresh;     /* (n) not seen in any batch before */
     size_t id_capacity;
 } dis__column;
 
@@ -52,12 +53,18 @@ typedef struct {
     char *message;
 } dis__skipped;
 
+/* A label of up to 16 bytes, as in a key. */
+typedef struct {
+    uint64_t low, high; /* a free one has high alone, which no text has */
+    uint32_t index, kind;
+} dis__recent;
+
 typedef struct {
     const dis__label_rules *rules;
     dis__column id[DIS_ID_COLUMNS];
     dis__column label;
-    uint8_t *kind; /* (label.n) dis__label_kind */
-    dis__key recent[DIS_RECENT_LABELS]; /* labels of the rows before, value: index, by dis__label_slot() */
+    uint8_t *kind;                         /* (label.n) dis__label_kind */
+    dis__recent recent[DIS_RECENT_LABELS]; /* labels of the rows before, by dis__label_slot() */
     size_t kind_capacity;
     uint32_t *row[DIS_ID_COLUMNS]; /* (n_rows) index into id[].key, or DIS_ROW_IS_ID and the id itself */
     uint16_t *row_label;           /* (n_rows) */

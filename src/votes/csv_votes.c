@@ -76,45 +76,52 @@ static dis_status row_csv(dis__cursor *c)
 }
 
 /* What to keep of 16 bytes when the text has n. */
-static const uint64_t keep_low[DIS_KEY_INLINE + 1] = {
-    0,     0xff,  0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, ~0ull,
-    ~0ull, ~0ull, ~0ull,  ~0ull,    ~0ull,      ~0ull,        ~0ull,          ~0ull};
+static const uint64_t keep_low[DIS_KEY_INLINE + 1] = {0,          0xff,         0xffff,         0xffffff,
+                                                      0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
+                                                      ~0ull,      ~0ull,        ~0ull,          ~0ull,
+                                                      ~0ull,      ~0ull,        ~0ull,          ~0ull,
+                                                      ~0ull};
 static const uint64_t keep_high[DIS_KEY_INLINE + 1] = {
-    0,    0,      0,        0,          0,            0,              0,                0,    0,
-    0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, ~0ull};
+    0,    0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
+    ~0ull};
 
-/* A window of text whose rows are plain, and the offsets of its separators and line ends. A field lies between two entries of
- * the list; the entry before the first one stands for the end of a row before the window. */
+/* A window of text whose rows are plain, and the offsets of its separators and line ends. A field lies between two
+ * entries of the list; the entry before the first one stands for the end of a row before the window. */
 typedef struct {
     const char *text;
     const uint32_t *list;
+    size_t n_entries, limit; /* rows that begin at `limit` are not ours */
     size_t n_columns;
+    size_t column[DIS_ID_COLUMNS + 1]; /* of task, worker, label */
     bool crlf;
 } window;
 
+/* What handles rows is compiled twice: for any window, and for the usual one, whose shape is known then. */
+#define FOR_BOTH static inline __attribute__((always_inline))
+
 static const uint32_t before_the_text = DIS_SCAN_LF - 1; /* plus one is offset 0 */
 
-static inline const char *field(const window *w, const uint32_t *row, size_t c, size_t *n)
+/* A field of a row of n_columns: only the entries before it and behind it are line ends. */
+FOR_BOTH const char *field(const window *w, const uint32_t *row, size_t c, size_t *n)
 {
-    const size_t begin = (row[(ptrdiff_t)c - 1] + 1) & ~DIS_SCAN_LF;
-    size_t end = row[c] & ~DIS_SCAN_LF;
+    const size_t begin = c ? row[c - 1] + 1 : (row[-1] + 1) & ~DIS_SCAN_LF;
+    size_t end = c + 1 == w->n_columns ? row[c] & ~DIS_SCAN_LF : row[c];
     if (w->crlf && c + 1 == w->n_columns && end > begin && w->text[end - 1] == '\r') end--;
     *n = end - begin;
     return w->text + begin;
 }
 
-/* How many rows, from the first, are plain, with a task and a worker, and begin before `limit`. */
-static size_t count_rows(const dis__file *f, const window *w, size_t n_entries, size_t limit)
+/* How many rows, from the first, are plain, with a task and a worker, and begin before the limit. */
+FOR_BOTH size_t count_rows(const dis__file *f, const window *w)
 {
-    const size_t n_columns = w->n_columns, last = n_columns - 1;
-    const size_t task = f->column[DIS_COLUMN_TASK], worker = f->column[DIS_COLUMN_WORKER];
+    const size_t n_columns = w->n_columns, last = n_columns - 1, most = w->n_entries / n_columns;
     size_t n = 0, n_task, n_worker;
-    for (const uint32_t *row = w->list; (n + 1) * n_columns <= n_entries; row += n_columns, n++) {
+    for (const uint32_t *row = w->list; n < most; row += n_columns, n++) {
         uint32_t within = 0;
         for (size_t c = 0; c < last; c++) within |= row[c];
-        if ((within | ~row[last]) & DIS_SCAN_LF || ((row[-1] + 1) & ~DIS_SCAN_LF) >= limit) break;
-        field(w, row, task, &n_task);
-        field(w, row, worker, &n_worker);
+        if ((within | ~row[last]) & DIS_SCAN_LF || ((row[-1] + 1) & ~DIS_SCAN_LF) >= w->limit) break;
+        field(w, row, w->column[DIS_COLUMN_TASK], &n_task);
+        field(w, row, w->column[DIS_COLUMN_WORKER], &n_worker);
         if (n_task == 0 || n_worker == 0) break;
     }
     /* keys are read 16 bytes at a time, which must not lead behind the input */
@@ -123,7 +130,8 @@ static size_t count_rows(const dis__file *f, const window *w, size_t n_entries, 
     return n;
 }
 
-/* Keys are written field by field: as a whole they would go through memory, 16 bytes read back just after 8 were written. */
+/* Keys are written field by field: as a whole they would go through memory, 16 bytes read back just after 8 were
+ * written. */
 static inline void put_key(dis__key *to, uint64_t low, uint64_t high, uint64_t hash_of, size_t n)
 {
     to->low = low;
@@ -143,39 +151,43 @@ static inline void make_key(const dis__secret *secret, const char *text, size_t 
 }
 
 /* A short label is first looked for among recent ones, where no hash is needed. */
-static inline dis_status find_label(dis__batch *b, const char *text, size_t n, uint32_t *index)
+FOR_BOTH dis_status find_label(dis__batch *b, const char *text, size_t n, uint32_t *index, uint32_t *kind)
 {
-    dis__key *recent = NULL;
+    dis__recent *recent = NULL;
+    uint64_t low = 0, high = 0;
     if (n <= DIS_KEY_INLINE) {
-        const uint64_t low = dis__load64(text) & keep_low[n], high = dis__load64(text + 8) & keep_high[n];
+        low = dis__load64(text) & keep_low[n];
+        high = n <= 8 ? 0 : dis__load64(text + 8) & keep_high[n];
         recent = &b->recent[dis__label_slot(low, high)];
-        if (recent->low == low && recent->high == high && recent->n == n) {
-            *index = recent->value;
+        if (recent->low == low && recent->high == high) {
+            *index = recent->index;
+            *kind = recent->kind;
             return DIS_OK;
         }
     }
     dis__key key;
     make_key(&b->rules->secret, text, n, &key);
     DIS_TRY(dis__batch_label(b, &key, index));
-    key.value = *index;
-    if (recent) *recent = key;
+    *kind = b->kind[*index];
+    if (recent) *recent = (dis__recent){.low = low, .high = high, .index = *index, .kind = *kind};
     return DIS_OK;
 }
 
 /* Labels of n rows; at[] gets where the rows are that are votes. *n becomes smaller where a label is refused. */
-static dis_status take_labels(dis__batch *b, const window *w, size_t column, size_t *n, uint32_t *at, size_t *n_votes)
+FOR_BOTH dis_status take_labels(dis__batch *b, const window *w, size_t *n, uint32_t *at, size_t *n_votes)
 {
+    const size_t column = w->column[DIS_ID_COLUMNS];
     uint16_t *out = b->row_label + b->n_rows;
     size_t votes = 0;
     for (size_t r = 0; r < *n; r++) {
         size_t length;
-        uint32_t label;
+        uint32_t label, kind;
         const char *text = field(w, w->list + r * w->n_columns, column, &length);
-        DIS_TRY(find_label(b, text, length, &label));
+        DIS_TRY(find_label(b, text, length, &label, &kind));
         at[votes] = (uint32_t)(r * w->n_columns);
         out[votes] = (uint16_t)label;
-        votes += b->kind[label] == DIS_LABEL_VOTE;
-        if (b->kind[label] > DIS_LABEL_NA) *n = r;
+        votes += kind == DIS_LABEL_VOTE;
+        if (kind > DIS_LABEL_NA) *n = r;
     }
     b->na += *n - votes;
     *n_votes = votes;
@@ -183,8 +195,8 @@ static dis_status take_labels(dis__batch *b, const window *w, size_t column, siz
 }
 
 /* Ids of a column whose values hardly repeat but in a row. */
-static void append_ids(dis__batch *b, dis__column *col, const window *w, size_t column, const uint32_t *at, size_t n,
-                       uint32_t *out)
+FOR_BOTH void append_ids(dis__batch *b, dis__column *col, const window *w, size_t column, const uint32_t *at, size_t n,
+                         uint32_t *out)
 {
     const dis__secret secret = b->rules->secret;
     dis__key *key = col->key;
@@ -217,8 +229,8 @@ static void append_ids(dis__batch *b, dis__column *col, const window *w, size_t 
 }
 
 /* Ids of a column whose values repeat: first all keys, so that where they are looked up is fetched meanwhile. */
-static dis_status look_up_ids(dis__batch *b, dis__column *col, const window *w, size_t column, const uint32_t *at, size_t n,
-                              dis__key *key, uint32_t *out)
+FOR_BOTH dis_status look_up_ids(dis__batch *b, dis__column *col, const window *w, size_t column, const uint32_t *at,
+                                size_t n, dis__key *key, uint32_t *out)
 {
     const dis__secret secret = b->rules->secret;
     const dis__table *frozen = col->frozen;
@@ -241,26 +253,48 @@ static dis_status look_up_ids(dis__batch *b, dis__column *col, const window *w, 
     return DIS_OK;
 }
 
-/* Adds the rows of a window up to one that is not plain or begins at `limit`; *done: bytes of text they take. */
-static dis_status take_window(dis__cursor *c, const window *w, size_t n_entries, size_t limit, size_t *done)
+/* Adds the rows of a window up to one that is not plain or begins at the limit; *done: bytes of text they take. */
+FOR_BOTH dis_status take_window(dis__cursor *c, const window *w, size_t *done)
 {
-    const dis__file *f = c->file;
     dis__batch *b = c->batch;
-    size_t n = count_rows(f, w, n_entries, limit), n_votes;
+    size_t n = count_rows(c->file, w), n_votes;
     DIS_TRY(dis__batch_reserve(b, n));
-    DIS_TRY(take_labels(b, w, f->column[DIS_ID_COLUMNS], &n, c->at, &n_votes));
+    DIS_TRY(take_labels(b, w, &n, c->at, &n_votes));
     for (int k = 0; k < DIS_ID_COLUMNS; k++) {
         dis__column *col = &b->id[k];
         uint32_t *out = b->row[k] + b->n_rows;
         if (col->repeats)
-            DIS_TRY(look_up_ids(b, col, w, f->column[k], c->at, n_votes, c->key, out));
+            DIS_TRY(look_up_ids(b, col, w, w->column[k], c->at, n_votes, c->key, out));
         else
-            append_ids(b, col, w, f->column[k], c->at, n_votes, out);
+            append_ids(b, col, w, w->column[k], c->at, n_votes, out);
     }
     b->n_rows += n_votes;
     b->seen += n;
     *done = n ? (w->list[n * w->n_columns - 1] & ~DIS_SCAN_LF) + 1 : 0;
     return DIS_OK;
+}
+
+static dis_status take_any(dis__cursor *c, const window *w, size_t *done)
+{
+    return take_window(c, w, done);
+}
+
+static bool is_usual(const window *w)
+{
+    return w->n_columns == 3 && !w->crlf && w->column[DIS_COLUMN_TASK] == 0 && w->column[DIS_COLUMN_WORKER] == 1 &&
+           w->column[DIS_ID_COLUMNS] == 2;
+}
+
+static dis_status take_usual(dis__cursor *c, const window *w, size_t *done)
+{
+    const window usual = {.text = w->text,
+                          .list = w->list,
+                          .n_entries = w->n_entries,
+                          .limit = w->limit,
+                          .n_columns = 3,
+                          .column = {0, 1, 2},
+                          .crlf = false};
+    return take_window(c, &usual, done);
 }
 
 static dis_status fast_csv(dis__cursor *c, const char *limit)
@@ -285,9 +319,15 @@ static dis_status fast_csv(dis__cursor *c, const char *limit)
             const size_t whole = k ? (list[k - 1] & ~DIS_SCAN_LF) + 1 : 0;
             if (dis__utf8_check(c->next, whole) < whole) return DIS_OK;
         }
-        const window w = {.text = c->next, .list = list, .n_columns = f->csv.n_columns, .crlf = scan.crlf};
+        const window w = {.text = c->next,
+                          .list = list,
+                          .n_entries = scan.n,
+                          .limit = (size_t)(limit - c->next),
+                          .n_columns = f->csv.n_columns,
+                          .column = {f->column[0], f->column[1], f->column[2]},
+                          .crlf = scan.crlf};
         size_t done = 0;
-        DIS_TRY(take_window(c, &w, scan.n, (size_t)(limit - c->next), &done));
+        DIS_TRY(is_usual(&w) ? take_usual(c, &w, &done) : take_any(c, &w, &done));
         if (done == 0) return DIS_OK;
         c->next += done;
     }
