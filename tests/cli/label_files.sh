@@ -1,3 +1,4 @@
+#!/bin/sh
 # The label files that the tool writes, as Python reads them: CSV, TSV, JSONL and npy hold the same tasks, labels and numbers,
 # and any of them can be combined with the others.
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }

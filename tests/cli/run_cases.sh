@@ -19,6 +19,7 @@ plain() {
 
 failed=0
 count=0
+# shellcheck disable=SC2046 # names of cases have no spaces
 [ $# -gt 0 ] || set -- $(cd "$source/tests/cli/cases" && ls)
 for name; do
     case=$source/tests/cli/cases/$name
