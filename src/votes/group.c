@@ -80,6 +80,11 @@ static dis_status is_grouped(dis_context *ctx, grouping *g, bool *grouped)
     return DIS_OK;
 }
 
+static inline uint16_t class_at(const grouping *g, uint16_t label)
+{
+    return g->class_of ? g->class_of[label] : label;
+}
+
 static dis_status copy_job(void *arg, size_t j, int thread)
 {
     (void)thread;
@@ -88,7 +93,10 @@ static dis_status copy_job(void *arg, size_t j, int thread)
     const dis__rows *p = &g->pieces[j];
     const size_t first = (size_t)g->first[j];
     if (p->n) memcpy(votes->worker + first, p->worker, p->n * sizeof *p->worker);
-    for (size_t i = 0; i < p->n; i++) put_label(votes, first + i, g->class_of ? g->class_of[p->label[i]] : p->label[i]);
+    if (votes->label8)
+        for (size_t i = 0; i < p->n; i++) votes->label8[first + i] = (uint8_t)class_at(g, p->label[i]);
+    else
+        for (size_t i = 0; i < p->n; i++) votes->label16[first + i] = class_at(g, p->label[i]);
     /* start[] of the items that begin after the first row of this piece: its first row is open_items()'s */
     for (size_t i = 1; i < p->n; i++)
         for (size_t item = (size_t)p->task[i - 1] + 1; item <= p->task[i]; item++) votes->start[item] = first + i;
@@ -128,9 +136,8 @@ static dis_status deal_job(void *arg, size_t j, int thread)
     const uint32_t low = (uint32_t)((1ull << g->shift) - 1);
     for (size_t i = 0; i < p->n; i++) {
         const uint32_t item = p->task[i];
-        g->packed[place[item >> g->shift]++] = (packed){.worker = p->worker[i],
-                                                        .label = g->class_of ? g->class_of[p->label[i]] : p->label[i],
-                                                        .item = (uint16_t)(item & low)};
+        g->packed[place[item >> g->shift]++] =
+            (packed){.worker = p->worker[i], .label = class_at(g, p->label[i]), .item = (uint16_t)(item & low)};
     }
     consume_piece(g, j);
     return DIS_OK;
