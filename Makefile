@@ -7,7 +7,7 @@ all: build/CMakeCache.txt
 	@cmake --build build -j $(JOBS)
 
 build/CMakeCache.txt:
-	@cmake -S . -B build $(GENERATOR) -DCMAKE_BUILD_TYPE=Release >/dev/null
+	@cmake -S . -B build $(GENERATOR) -DCMAKE_BUILD_TYPE=Release -DDIS_WERROR=$(or $(DIS_WERROR),OFF) >/dev/null
 
 test: all
 	@ctest --test-dir build --output-on-failure -j $(JOBS)
