@@ -76,7 +76,7 @@ static mask load(const dis__centroid_problem *c, const size_t *at, vec *p, vec *
     for (size_t k = 0; k < c->n_classes; k++) {
         vec mean = {0}, *row = p + k * c->n_views;
         for (size_t m = 0; m < c->n_views; m++) {
-            vec x;
+            vec x = {0};
             for (int lane = 0; lane < DIS_LANES; lane++) x[lane] = c->p[m][at[lane] + k];
             row[m] = x;
             same &= x == row[0];

@@ -22,7 +22,7 @@ static void temper(const double *p, const size_t *at, size_t n_classes, double t
     const double inverse = 1 / temperature;
     vec most = dis__vset(DIS_LOG_FLOOR), sum = {0}, mean = {0};
     for (size_t k = 0; k < n_classes; k++) {
-        vec x;
+        vec x = {0};
         for (int lane = 0; lane < DIS_LANES; lane++) x[lane] = p[at[lane] + k];
         t->slope[k] = dis__vmax(dis__vlog(x), dis__vset(DIS_LOG_FLOOR));
         most = dis__vmax(most, t->slope[k]);

@@ -221,7 +221,8 @@ static dis_status read_rounds(dis_context *ctx, reading *r)
         if (status == DIS_OK) status = check(r);
         for (size_t j = 0; j < r->n; j++) batches[j] = r->chunks[j].batch;
         if (status == DIS_OK)
-            status = dis__collect(ctx, &reader->collector, batches, r->n, (uint64_t)(r->chunks[r->n - 1].end - r->from));
+            status =
+                dis__collect(ctx, &reader->collector, batches, r->n, (uint64_t)(r->chunks[r->n - 1].end - r->from));
         if (status == DIS_OK) {
             const char *end = r->chunks[r->n - 1].end;
             r->quotes =

@@ -65,7 +65,8 @@ typedef struct {
     dis__batch *const *batch;
     size_t n_batches;
     uint64_t n_bytes;
-    size_t base[DIS_ID_COLUMNS]; /* numbers given before; what is new gets a number of its partition's, from here on, at first */
+    size_t base
+        [DIS_ID_COLUMNS]; /* numbers given before; what is new gets a number of its partition's, from here on, at first */
     size_t (*first)[DIS_ID_COLUMNS]; /* (n_batches) the first new number of each batch */
     uint16_t **label_of;             /* (n_batches) (labels of that batch) */
 } collecting;
@@ -121,12 +122,14 @@ static void which(const collecting *w, size_t j, int *column, size_t *partition)
     *partition = j & (((size_t)1 << w->c->partition_bits) - 1);
 }
 
-static dis_status merge_keys(dis__partition *part, dis__column *col, size_t first, size_t last, size_t batch, size_t base)
+static dis_status merge_keys(dis__partition *part, dis__column *col, size_t first, size_t last, size_t batch,
+                             size_t base)
 {
     dis__table *t = &part->table;
     DIS_TRY(dis__reserve(&part->fresh, &part->fresh_capacity, part->n_fresh, part->n_fresh + last - first,
                          sizeof *part->fresh));
-    DIS_TRY(dis__reserve(&part->slot, &part->slot_capacity, part->n_fresh, part->n_fresh + last - first, sizeof *part->slot));
+    DIS_TRY(dis__reserve(&part->slot, &part->slot_capacity, part->n_fresh, part->n_fresh + last - first,
+                         sizeof *part->slot));
     for (size_t i = first; i < last; i++) {
         if (i + 2 * AHEAD < last) __builtin_prefetch(&col->key[col->order[i + 2 * AHEAD]]);
         if (i + AHEAD < last && t->n_slots)
@@ -210,7 +213,8 @@ static dis_status foresee(const collecting *w, dis__partition *part)
     const double left = w->c->n_bytes > w->c->n_done ? (double)(w->c->n_bytes - w->c->n_done) : 0;
     const double to_come = (double)part->n_fresh * left / (double)(w->n_bytes ? w->n_bytes : 1);
     if (to_come < 1000 || (double)t->n + 1.5 * (double)part->n_fresh < .7 * (double)t->n_slots) return DIS_OK;
-    const double wanted = ((double)t->n + to_come) / .7, least = 1.5 * (double)t->n_slots, most = 4. * (double)t->n_slots;
+    const double wanted = ((double)t->n + to_come) / .7, least = 1.5 * (double)t->n_slots,
+                 most = 4. * (double)t->n_slots;
     return dis__table_resize(t, (size_t)(wanted < least ? least : wanted > most ? most : wanted));
 }
 
@@ -244,7 +248,8 @@ static dis_status rows_job(void *arg, size_t j, int thread)
         dis__column *col = &b->id[k];
         for (size_t i = 0; i < col->n; i++)
             if (!col->fresh[i] && col->id[i] >= w->base[k])
-                col->id[i] = (uint32_t)c->partition[k][partition_of(c, col->key[i].hash)].fresh[col->id[i] - w->base[k]];
+                col->id[i] =
+                    (uint32_t)c->partition[k][partition_of(c, col->key[i].hash)].fresh[col->id[i] - w->base[k]];
     }
     dis__rows *rows = &c->rows[c->n_pieces - w->n_batches + j];
     const size_t n = b->n_rows;
@@ -356,7 +361,8 @@ static dis_status collect(dis_context *ctx, collecting *w)
     return DIS_OK;
 }
 
-dis_status dis__collect(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes)
+dis_status dis__collect(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
+                        uint64_t n_bytes)
 {
     collecting w = {.c = c, .batch = batches, .n_batches = n_batches, .n_bytes = n_bytes};
     c->n_done += n_bytes;

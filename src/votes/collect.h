@@ -36,7 +36,7 @@ typedef struct {
 typedef struct {
     dis__secret secret;
     unsigned partition_bits;
-    uint64_t n_bytes, n_done; /* text in all, and collected */
+    uint64_t n_bytes, n_done;                  /* text in all, and collected */
     dis__partition *partition[DIS_ID_COLUMNS]; /* (1 << partition_bits) */
     size_t n_ids[DIS_ID_COLUMNS];
     dis__table frozen[DIS_ID_COLUMNS]; /* all values of a column that has few, to their ids: batches look here first */
@@ -53,7 +53,8 @@ typedef struct {
 /* n_bytes: how much text is to come, which decides the number of partitions. */
 dis_status dis__collect_begin(dis__collector *c, const dis__secret *secret, uint64_t n_bytes);
 /* Takes all rows of the batches, which may be reset afterwards. n_bytes: of text they come from. */
-dis_status dis__collect(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes);
+dis_status dis__collect(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
+                        uint64_t n_bytes);
 /* For dis__batch_reset(): the tables of columns with few values, NULL for the others. */
 void dis__collect_frozen(const dis__collector *c, const dis__table *frozen[DIS_ID_COLUMNS]);
 /* The names of a column; tables and names of that column are gone afterwards. */

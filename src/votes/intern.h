@@ -47,8 +47,7 @@ static inline uint64_t dis__hash_short(const dis__secret *s, uint64_t low, uint6
 /* From 16 bytes padded with zeros. */
 static inline dis__key dis__key_short(const dis__secret *s, uint64_t low, uint64_t high, size_t n)
 {
-    return (dis__key){
-        .low = low, .high = high, .hash = dis__hash_short(s, low, high), .n = (uint32_t)n};
+    return (dis__key){.low = low, .high = high, .hash = dis__hash_short(s, low, high), .n = (uint32_t)n};
 }
 
 /* The key of any text; n < 2^32. */

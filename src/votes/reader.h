@@ -40,7 +40,7 @@ typedef struct {
     dis__problem problem;               /* of a bad row; `next` is then where to go on */
     dis__csv csv;
     dis__json json;
-    dis__batch *batch;    /* where rows go */
+    dis__batch *batch; /* where rows go */
     /* scratch of the fast path of CSV */
     uint32_t *list, *at;
     dis__key *key;

@@ -51,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         put_row(&csv);
     }
     MUST(rows <= size);
+    dis__csv_close(&csv);
 
     const dis__input again = dis__input_of_bytes("fuzz", written ? written : "", n_written);
     dis__csv back;
