@@ -1,4 +1,4 @@
-/* The EM methods on real crowds (shared/data): the published accuracies (SPEC.md, table of section 2), the same answer
+/* The EM methods on real crowds (shared/data): the published accuracies (MULTI-VIEW table 1), the same answer
  * for shuffled rows and renamed workers, the choice of MACE's restart, and warm starts. */
 #include "em_support.h"
 
