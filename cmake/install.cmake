@@ -20,5 +20,7 @@ endif()
 if(ZSTD_LIBRARY AND ZSTD_INCLUDE)
   string(APPEND DIS_PRIVATE_LIBS " -lzstd")
 endif()
+# The prefix may be chosen as late as at installation (make install PREFIX=...): the file says where it is relative to itself.
+file(RELATIVE_PATH DIS_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/dissent.pc.in ${CMAKE_BINARY_DIR}/dissent.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/dissent.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
