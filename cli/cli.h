@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { CLI_MOST_VALUES = 64, CLI_SAFE = 96 };
+enum { CLI_MOST_VALUES = 64, CLI_SAFE = 96, CLI_NUMBER = 32 };
 
 typedef enum {
     CLI_FLAG,   /* bool */
@@ -121,6 +121,9 @@ int cli_choice(const char *choices, const char *word);
 /* The name nearest to `word` among those that next(i) gives until NULL; NULL when none is near. */
 const char *cli_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg);
 
+/* Refuses what is no format of a label file. 0 or, told already, DIS_EUSAGE. */
+int cli_check_format(cli *c, const char *option, const char *format);
+
 /* talk.c */
 cli cli_talk(void);
 /* Text of others made fit for a terminal: control characters escaped, cut to some 90 characters. Returns `out`. */
@@ -134,6 +137,10 @@ int cli_error(cli *c, dis_status status, const char *format, ...) __attribute__(
 /* A line for people, unless --quiet. */
 void cli_say(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_warn(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* 1,234,567 */
+const char *cli_grouped(uint64_t x, char out[CLI_NUMBER]);
+/* The "s" of several. */
+const char *cli_plural(uint64_t n);
 const char *cli_bold(const cli *c), *cli_dim(const cli *c), *cli_plain(const cli *c); /* "" without colour */
 void cli_bar_clear(cli *c);
 double cli_seconds(const struct timespec *since);

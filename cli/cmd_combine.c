@@ -1,5 +1,5 @@
 /* dissent combine: one file of soft labels from several, matched by the names of items and classes. */
-#include "cli.h"
+#include "summary.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,49 +108,23 @@ static int combine_all(combine_job *job)
 static dis_status write_json(const combine_job *job)
 {
     dis_json *j;
-    dis_status status = dis_json_open(job->v->json, &j);
+    dis_status status = cli_summary_open(job->v->json, "combine", NULL, &j);
     if (status != DIS_OK) return status;
-    dis_json_begin_object(j);
-    dis_json_key(j, "schema_version");
-    dis_json_count(j, 1);
-    dis_json_key(j, "version");
-    dis_json_text(j, dis_version());
-    dis_json_key(j, "command");
-    dis_json_text(j, "combine");
-    dis_json_key(j, "spec");
-    dis_json_text(j, job->v->combine);
-    dis_json_key(j, "items");
-    dis_json_count(j, dis_labels_look(job->labels[0]).n_items);
-    dis_json_key(j, "inputs");
-    dis_json_begin_array(j);
+    cli_put_text(j, "spec", job->v->combine);
+    cli_put_count(j, "items", dis_labels_look(job->labels[0]).n_items);
+    cli_inputs_begin(j);
     for (size_t m = 0; m < job->n && status == DIS_OK; m++) {
-        char hex[65];
-        const bool file = strcmp(job->paths[m], "-") != 0;
-        if (file) status = dis_file_sha256(job->paths[m], hex);
         dis_json_begin_object(j);
-        dis_json_key(j, "path");
-        dis_json_text(j, job->paths[m]);
-        dis_json_key(j, "sha256");
-        dis_json_text(j, file && status == DIS_OK ? hex : NULL);
-        if (!file) {
-            dis_json_key(j, "reason");
-            dis_json_text(j, "standard input cannot be read twice");
-        }
-        dis_json_key(j, "renormalised");
-        dis_json_count(j, dis_labels_renormalised(job->labels[m]));
-        dis_json_key(j, "weight");
-        dis_json_real(j, job->did.weight[m]);
-        dis_json_key(j, "temperature");
-        dis_json_real(j, job->did.temperature[m] > 0 ? job->did.temperature[m] : NAN);
-        dis_json_key(j, "on_bound");
-        dis_json_bool(j, job->did.on_bound[m]);
+        status = cli_put_file_fields(j, job->paths[m], "labels");
+        cli_put_count(j, "renormalised", dis_labels_renormalised(job->labels[m]));
+        cli_put_real(j, "weight", job->did.weight[m]);
+        cli_put_real(j, "temperature", job->did.temperature[m] > 0 ? job->did.temperature[m] : NAN);
+        cli_put_bool(j, "on_bound", job->did.on_bound[m]);
         dis_json_end_object(j);
     }
-    dis_json_end_array(j);
-    dis_json_key(j, "objective");
-    dis_json_real(j, job->did.objective);
-    dis_json_end_object(j);
-    return dis_json_finish(j, status);
+    cli_inputs_end(j);
+    cli_put_real(j, "objective", job->did.objective);
+    return cli_summary_finish(j, status);
 }
 
 static void tell(combine_job *job)
@@ -177,8 +151,7 @@ static int work(combine_job *job)
     if (dis_combiner_wants_auto_weights(v->combine))
         return cli_usage(
             c, "weights=auto needs the votes, which label files do not hold; use dissent labels, or give the weights");
-    if (v->format && cli_choice("csv|tsv|jsonl|npy", v->format) < 0)
-        return cli_usage(c, "--format %s: must be one of csv|tsv|jsonl|npy", v->format);
+    if (cli_check_format(c, "format", v->format) != 0) return DIS_EUSAGE;
     if (v->json && strcmp(v->json, "-") == 0 && (!v->output || strcmp(v->output, "-") == 0))
         return cli_usage(c, "only one thing can go to standard output; give the labels a file with -o");
     status = cli_context(c, &v->common, &job->ctx);

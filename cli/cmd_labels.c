@@ -39,39 +39,7 @@ static const cli_option options[] = {
     TEXT(
         combine, "combine", "SPEC", CLI_NAMES_COMBINER,
         "NAME[:key=value,...] for several methods; weights=.2/.3/.5 or weights=auto weighs them; without it, centroid"),
-    {.name = "input",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(labels_values, input),
-     .argument = "KIND",
-     .choices = "votes|counts|mace|soft",
-     .summary = "what a row is; without it, votes or what the preset says"},
-    TEXT(input_format, "input-format", "FORMAT", CLI_NAMES_NOTHING,
-         "csv, tsv, jsonl or npy; without it, by the name of the input, else csv"),
-    TEXT(preset, "preset", "NAME", CLI_NAMES_PRESET, "settings for the files of a known tool: dissent list presets"),
-    TEXT(task, "task", "COLUMN", CLI_NAMES_NOTHING, "column of the items; without it, task"),
-    TEXT(worker, "worker", "COLUMN", CLI_NAMES_NOTHING, "column of the workers; without it, worker or performer"),
-    TEXT(label, "label", "COLUMN", CLI_NAMES_NOTHING, "column of the labels; without it, label"),
-    LIST(drop, "drop", "COLUMN=VALUE", CLI_NAMES_NOTHING, "leave out rows where COLUMN holds VALUE"),
-    TEXT(classes, "classes", "LIST|FILE", CLI_NAMES_FILE,
-         "the classes in their order, also ones nobody chose: a,b,c, or a file with one a line"),
-    LIST(na, "na", "VALUE", CLI_NAMES_NOTHING, "a label that means no vote; --na \"\" for empty ones"),
-    {.name = "duplicates",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(labels_values, duplicates),
-     .argument = "RULE",
-     .fallback = "error",
-     .choices = "error|first|last|all",
-     .summary = "when a worker voted on an item twice"},
-    FLAG(lenient, "lenient", "skip bad rows, count and list them"),
-    FLAG(renormalise, "renormalise", "scale soft rows that do not sum to 1, and count them"),
-    {.name = "min-votes",
-     .kind = CLI_COUNT,
-     .offset = offsetof(labels_values, min_votes),
-     .argument = "N",
-     .fallback = "0",
-     .summary = "leave out items with fewer votes"},
-    FLAG(ordinal, "ordinal",
-         "the order of the classes means something (they must then be integers or given by --classes)"),
+    CLI_VOTES_OPTIONS(labels_values, reading),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): these items are pinned to them"),
     TEXT(save_state, "save-state", "FILE", CLI_NAMES_FILE, "keep what the methods learned, to start a later run from"),
     TEXT(init_state, "init-state", "FILE", CLI_NAMES_FILE, "start from a state saved before"),
@@ -99,30 +67,6 @@ static bool is_stdout(const char *path)
 
 /* ---- before reading ---- */
 
-static const char *preset_name(const void *arg, size_t i)
-{
-    (void)arg;
-    return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
-}
-
-static int find_preset(cli *c, const char *name, const dis_votes_preset **out)
-{
-    for (size_t i = 0; dis_votes_preset_at(i); i++)
-        if (strcmp(dis_votes_preset_at(i)->name, name) == 0) {
-            *out = dis_votes_preset_at(i);
-            return 0;
-        }
-    const char *near = cli_nearest(name, preset_name, NULL);
-    return cli_usage(c, "no preset \"%s\"%s%s%s dissent list presets shows them", name, near ? "; did you mean " : ";",
-                     near ? near : "", near ? "?" : "");
-}
-
-static int check_format(cli *c, const char *option, const char *format)
-{
-    if (!format || cli_choice("csv|tsv|jsonl|npy", format) >= 0) return 0;
-    return cli_usage(c, "--%s %s: must be one of csv|tsv|jsonl|npy", option, format);
-}
-
 static const char *method_name(const void *arg, size_t i)
 {
     (void)arg;
@@ -149,130 +93,14 @@ static int check_options(labels_job *job)
     if (v->combine && v->method.n == 1)
         return cli_usage(
             c, "--combine needs several views and there is one --method; name another, or leave --combine out");
-    code = check_format(c, "format", v->format);
-    if (code == 0) code = check_format(c, "input-format", v->input_format);
+    code = cli_check_format(c, "format", v->format);
     if (code != 0) return code;
     int to_stdout =
         is_stdout(v->json) + is_stdout(v->workers) + is_stdout(v->save_state) + (!v->output || is_stdout(v->output));
     if (to_stdout > 1) return cli_usage(c, "only one thing can go to standard output; give the labels a file with -o");
     size_t from_stdin = is_stdout(v->gold);
-    for (size_t i = 0; i < job->n_paths; i++) from_stdin += is_stdout(job->paths[i]);
+    for (size_t i = 0; i < job->in.n_paths; i++) from_stdin += is_stdout(job->in.paths[i]);
     if (from_stdin > 1) return cli_usage(c, "only one input can be standard input");
-    return 0;
-}
-
-/* Cuts classes_text at `separator` into job->classes. A line may end in CR LF. */
-static int split_classes(labels_job *job, char separator)
-{
-    size_t n = 1;
-    for (const char *s = job->classes_text; *s; s++) n += *s == separator;
-    job->classes = malloc(n * sizeof *job->classes);
-    if (!job->classes) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
-    for (char *s = job->classes_text; s;) {
-        char *end = strchr(s, separator);
-        if (end) *end = 0;
-        const size_t length = strlen(s);
-        if (separator == '\n' && length && s[length - 1] == '\r') s[length - 1] = 0;
-        if (*s)
-            job->classes[job->n_classes++] = s;
-        else if (separator == ',')
-            return cli_usage(job->c, "--classes %s: an empty class", job->v->classes);
-        s = end ? end + 1 : NULL;
-    }
-    if (job->n_classes == 0) return cli_usage(job->c, "--classes %s: no class in it", job->v->classes);
-    return 0;
-}
-
-static int read_class_file(labels_job *job, const char *path, size_t size)
-{
-    enum { MOST = 1 << 28 };
-    FILE *f = size < MOST ? fopen(path, "rbe") : NULL;
-    job->classes_text = malloc(size + 1);
-    const size_t n = f && job->classes_text ? fread(job->classes_text, 1, size, f) : 0;
-    const bool fine = f && job->classes_text && !ferror(f) && n == size;
-    if (f) fclose(f);
-    if (!fine) return cli_error(job->c, DIS_EIO, "cannot read the classes in %s", path);
-    job->classes_text[n] = 0;
-    if (strlen(job->classes_text) != n) return cli_error(job->c, DIS_EDATA, "%s: a NUL byte in a class name", path);
-    return split_classes(job, '\n');
-}
-
-static int take_classes(labels_job *job)
-{
-    const char *given = job->v->classes;
-    struct stat st;
-    if (!given) return 0;
-    if (stat(given, &st) == 0 && S_ISREG(st.st_mode)) return read_class_file(job, given, (size_t)st.st_size);
-    job->classes_text = strdup(given);
-    if (!job->classes_text) return cli_error(job->c, DIS_ELIMIT, "no memory for --classes");
-    return split_classes(job, ',');
-}
-
-/* COLUMN=VALUE: cut at the first "=". */
-static int take_drops(labels_job *job, const dis_votes_preset *preset, dis_votes_options *o)
-{
-    size_t n = 0, bytes = 1;
-    for (size_t i = 0; preset && i < preset->n_drop && n < CLI_MOST_VALUES; i++) job->drop[n++] = preset->drop[i];
-    for (size_t i = 0; i < job->v->drop.n; i++) bytes += strlen(job->v->drop.value[i]) + 1;
-    char *to = job->drop_text = malloc(bytes);
-    if (!to) return cli_error(job->c, DIS_ELIMIT, "no memory for --drop");
-    for (size_t i = 0; i < job->v->drop.n; i++) {
-        const char *rule = job->v->drop.value[i];
-        if (!strchr(rule, '=') || *rule == '=') return cli_usage(job->c, "--drop %s: must be COLUMN=VALUE", rule);
-        if (n == CLI_MOST_VALUES) return cli_usage(job->c, "--drop %s: one rule too many", rule);
-        strcpy(to, rule);
-        char *value = strchr(to, '=');
-        *value++ = 0;
-        job->drop[n++] = (dis_drop_rule){.column = to, .value = value};
-        to = value + strlen(value) + 1;
-    }
-    o->drop = job->drop;
-    o->n_drop = n;
-    return 0;
-}
-
-static int reading_options(labels_job *job, dis_votes_options *o)
-{
-    const labels_values *v = job->v;
-    const dis_votes_preset *preset = NULL;
-    int code = v->preset ? find_preset(job->c, v->preset, &preset) : 0;
-    if (code == 0) code = take_classes(job);
-    *o = dis_votes_options_default();
-    if (code == 0) code = take_drops(job, preset, o);
-    if (code != 0) return code;
-    o->input = v->input >= 0 ? (dis_input)v->input : preset ? preset->input : DIS_INPUT_VOTES;
-    o->format = v->input_format ? v->input_format : preset ? preset->format : NULL;
-    o->task = v->task ? v->task : preset ? preset->task : NULL;
-    o->worker = v->worker ? v->worker : preset ? preset->worker : NULL;
-    o->label = v->label ? v->label : preset ? preset->label : NULL;
-    o->classes = job->classes;
-    o->n_classes = job->n_classes;
-    o->na = v->na.value;
-    o->n_na = v->na.n;
-    o->duplicates = (dis_duplicates)v->duplicates;
-    o->lenient = v->lenient;
-    o->renormalise = v->renormalise;
-    o->min_votes = (size_t)v->min_votes;
-    return 0;
-}
-
-/* ---- after reading ---- */
-
-static bool is_integer(const char *s)
-{
-    s += *s == '-' || *s == '+';
-    return *s && s[strspn(s, "0123456789")] == 0;
-}
-
-/* Byte order says nothing of "low", "medium", "high". */
-static int check_ordinal(labels_job *job)
-{
-    if (!job->v->ordinal || job->n_classes) return 0;
-    for (size_t k = 0; k < job->look.n_classes; k++)
-        if (!is_integer(dis_names_get(job->look.classes, k, NULL)))
-            return cli_usage(job->c,
-                             "--ordinal: class \"%s\" is no integer; give the classes in their order with --classes",
-                             dis_names_get(job->look.classes, k, NULL));
     return 0;
 }
 
@@ -281,9 +109,9 @@ static void choose_methods(labels_job *job)
     const labels_values *v = job->v;
     job->methods_are_default = v->method.n == 0;
     if (job->methods_are_default) {
-        job->n_views = job->look.start ? N_DEFAULTS : N_DEFAULTS_WITHOUT_WORKERS;
+        job->n_views = job->in.look.start ? N_DEFAULTS : N_DEFAULTS_WITHOUT_WORKERS;
         for (size_t m = 0; m < job->n_views; m++) job->view[m].spec = default_methods[m];
-        if (!job->look.start)
+        if (!job->in.look.start)
             cli_warn(
                 job->c,
                 "this input does not say who voted: dawid-skene and mace are left out, standard and softmax remain");
@@ -293,18 +121,6 @@ static void choose_methods(labels_job *job)
     }
     job->combine_is_default = !v->combine;
     job->combine = job->n_views == 1 ? NULL : v->combine ? v->combine : "centroid";
-}
-
-static int read_gold(labels_job *job)
-{
-    if (!job->v->gold) return 0;
-    const size_t n = job->look.n_items;
-    job->gold = malloc((n ? n : 1) * sizeof *job->gold);
-    if (!job->gold) return cli_error(job->c, DIS_ELIMIT, "no memory for the gold labels of %zu items", n);
-    const dis_status status = dis_gold_read(job->ctx, job->v->gold, job->votes, job->gold, &job->n_gold_unknown);
-    if (status != DIS_OK) return cli_failed(job->c, status);
-    for (size_t i = 0; i < n; i++) job->n_gold += job->gold[i] >= 0;
-    return 0;
 }
 
 /* ---- fitting ---- */
@@ -330,11 +146,11 @@ static void view_path(const labels_job *job, size_t m, char *out, size_t size)
 
 static dis_labels_view labels_of(const labels_job *job, const double *p)
 {
-    return (dis_labels_view){.n_items = job->look.n_items,
-                             .n_classes = job->look.n_classes,
+    return (dis_labels_view){.n_items = job->in.look.n_items,
+                             .n_classes = job->in.look.n_classes,
                              .p = p,
-                             .tasks = job->look.tasks,
-                             .classes = job->look.classes};
+                             .tasks = job->in.look.tasks,
+                             .classes = job->in.look.classes};
 }
 
 static int save_view(labels_job *job, size_t m)
@@ -355,7 +171,7 @@ static int fit_view(labels_job *job, size_t m, const dis_fit_options *how)
     struct timespec since;
     clock_gettime(CLOCK_MONOTONIC, &since);
     dis_fit *fit;
-    const dis_status status = dis_fit_run(job->ctx, job->votes, r->spec, how, &fit);
+    const dis_status status = dis_fit_run(job->ctx, job->in.votes, r->spec, how, &fit);
     if (status != DIS_OK) return cli_failed(job->c, status);
     r->fit = fit;
     r->look = dis_fit_look(fit);
@@ -373,7 +189,7 @@ static int fit_view(labels_job *job, size_t m, const dis_fit_options *how)
             job->c, DIS_ELIMIT,
             "--workers: %zu classes make %zu columns and %u are possible; --save-state keeps all parameters in "
             "one file of arrays",
-            job->look.n_classes, labels_worker_columns(job), DIS_MAX_COLUMNS);
+            job->in.look.n_classes, labels_worker_columns(job), DIS_MAX_COLUMNS);
     return job->v->save_views ? save_view(job, m) : 0;
 }
 
@@ -395,7 +211,7 @@ static int fit_all(labels_job *job)
 {
     const char *specs[DIS_MAX_VIEWS];
     for (size_t m = 0; m < job->n_views; m++) specs[m] = job->view[m].spec;
-    dis_status status = dis_fit_check(job->ctx, job->votes, specs, job->n_views);
+    dis_status status = dis_fit_check(job->ctx, job->in.votes, specs, job->n_views);
     if (status == DIS_OK && job->combine) status = check_combination(job);
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (job->v->save_views && mkdir(job->v->save_views, 0777) != 0 && errno != EEXIST)
@@ -403,7 +219,7 @@ static int fit_all(labels_job *job)
 
     dis_fit_options how = dis_fit_options_default();
     how.seed = job->v->seed;
-    how.gold = job->gold;
+    how.gold = job->in.gold;
     how.start = job->start;
     for (size_t m = 0; m < job->n_views; m++) {
         const int code = fit_view(job, m, &how);
@@ -416,7 +232,7 @@ static int fit_all(labels_job *job)
     double weight[DIS_MAX_VIEWS];
     const bool automatic = job->combine && dis_combiner_wants_auto_weights(job->combine);
     if (automatic) {
-        status = dis_auto_weights(job->ctx, job->votes, specs, job->n_views, &how, weight);
+        status = dis_auto_weights(job->ctx, job->in.votes, specs, job->n_views, &how, weight);
         if (status != DIS_OK) return cli_failed(job->c, status);
     }
     job->p = job->view[0].p;
@@ -424,8 +240,8 @@ static int fit_all(labels_job *job)
     if (!job->combine) return 0;
     const double *p[DIS_MAX_VIEWS];
     for (size_t m = 0; m < job->n_views; m++) p[m] = job->view[m].p;
-    const dis_views views = {.n_items = job->look.n_items,
-                             .n_classes = job->look.n_classes,
+    const dis_views views = {.n_items = job->in.look.n_items,
+                             .n_classes = job->in.look.n_classes,
                              .n_views = job->n_views,
                              .p = p,
                              .weight = automatic ? weight : NULL};
@@ -443,8 +259,8 @@ static void free_views_but_first(labels_job *job)
 
 static int judge_workers(labels_job *job)
 {
-    const size_t n = job->look.n_workers;
-    if (!job->look.start) {
+    const size_t n = job->in.look.n_workers;
+    if (!job->in.look.start) {
         if (!job->v->workers) return 0;
         return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row a vote");
     }
@@ -453,7 +269,7 @@ static int judge_workers(labels_job *job)
     job->n_voted = calloc(n ? n : 1, sizeof *job->n_voted);
     if (!job->quality || !job->n_voted)
         return cli_error(job->c, DIS_ELIMIT, "no memory for the quality of %zu workers", n);
-    return cli_failed(job->c, dis_worker_quality(job->ctx, job->votes, job->p, job->quality, job->n_voted));
+    return cli_failed(job->c, dis_worker_quality(job->ctx, job->in.votes, job->p, job->quality, job->n_voted));
 }
 
 static int write_all(labels_job *job)
@@ -465,26 +281,21 @@ static int write_all(labels_job *job)
     int code = cli_failed(job->c, dis_labels_write(job->ctx, &labels, v->output ? v->output : "-", v->format));
     if (code == 0 && v->workers) code = labels_write_workers(job, v->workers);
     if (code == 0 && v->save_state)
-        code = cli_failed(job->c, dis_state_write(job->ctx, job->votes, fits, job->n_views, v->save_state));
+        code = cli_failed(job->c, dis_state_write(job->ctx, job->in.votes, fits, job->n_views, v->save_state));
     if (code == 0 && v->json) code = cli_failed(job->c, labels_write_json(job, v->json));
     return code;
 }
 
 static int work(labels_job *job)
 {
-    dis_votes_options o;
     int code = check_options(job);
-    if (code == 0) code = reading_options(job, &o);
+    if (code == 0) code = votes_input_check(&job->in);
     if (code != 0) return code;
     dis_status status = cli_context(job->c, &job->v->common, &job->ctx);
     if (status == DIS_OK && job->v->init_state) status = dis_state_read(job->ctx, job->v->init_state, &job->start);
-    if (status == DIS_OK)
-        status = dis_votes_read(job->ctx, (const char *const *)job->paths, job->n_paths, &o, &job->votes);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    job->look = dis_votes_look(job->votes);
-    job->notes = dis_votes_read_notes(job->votes);
-    code = check_ordinal(job);
-    if (code == 0) code = read_gold(job);
+    code = votes_input_read(&job->in, job->ctx);
+    if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, job->ctx, job->v->gold);
     if (code != 0) return code;
     labels_tell_input(job);
     choose_methods(job);
@@ -502,8 +313,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     if (!job) return cli_error(c, DIS_ELIMIT, "no memory");
     job->c = c;
     job->v = values;
-    job->paths = operands;
-    job->n_paths = n_operands;
+    job->in = (votes_input){.c = c, .v = &job->v->reading, .paths = operands, .n_paths = n_operands};
     const int code = work(job);
     for (size_t m = 0; m < job->n_views; m++) {
         dis_free(job->view[m].p);
@@ -511,13 +321,9 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     }
     free(job->quality);
     free(job->n_voted);
-    free(job->gold);
     dis_state_destroy(job->start);
-    dis_votes_destroy(job->votes);
+    votes_input_free(&job->in);
     dis_context_destroy(job->ctx);
-    free(job->classes);
-    free(job->classes_text);
-    free(job->drop_text);
     free(job);
     return code;
 }

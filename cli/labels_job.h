@@ -1,16 +1,15 @@
 /* labels_job.h: what `dissent labels` carries from reading to telling; shared by the files of that subcommand. */
 #ifndef DIS_CLI_LABELS_JOB_H
 #define DIS_CLI_LABELS_JOB_H
-#include "cli.h"
+#include "votes_input.h"
 
 typedef struct {
     cli_common common;
-    const char *output, *format, *input_format, *preset, *task, *worker, *label, *combine, *classes, *gold;
-    const char *save_state, *init_state, *workers, *save_views, *json;
-    int input, duplicates;
-    cli_list method, drop, na;
-    bool lenient, renormalise, ordinal, require_convergence;
-    uint64_t min_votes, seed;
+    cli_votes_values reading;
+    const char *output, *format, *combine, *gold, *save_state, *init_state, *workers, *save_views, *json;
+    cli_list method;
+    bool require_convergence;
+    uint64_t seed;
 } labels_values;
 
 /* One view: what is left of its fit. */
@@ -26,20 +25,7 @@ typedef struct {
     cli *c;
     const labels_values *v;
     dis_context *ctx;
-    char *const *paths;
-    size_t n_paths;
-
-    char *classes_text;   /* what --classes pointed to, cut at its separators */
-    const char **classes; /* into classes_text */
-    size_t n_classes;
-    dis_drop_rule drop[CLI_MOST_VALUES];
-    char *drop_text; /* where the rules' texts are */
-
-    dis_votes *votes;
-    dis_votes_view look;
-    dis_votes_notes notes;
-    int32_t *gold; /* (n_items) or NULL */
-    size_t n_gold, n_gold_unknown;
+    votes_input in;
     dis_state *start;
 
     const char *combine; /* NULL: one view, taken as it is */
@@ -51,12 +37,6 @@ typedef struct {
     double *quality;   /* (n_workers) or NULL */
     uint64_t *n_voted; /* (n_workers) or NULL */
 } labels_job;
-
-/* Smallest, median and largest number of votes of an item. */
-typedef struct {
-    double least, median, most;
-} labels_spread;
-dis_status labels_votes_per_item(const labels_job *job, labels_spread *out);
 
 /* Indices of the least reliable workers, worst first, at most `most`; returns how many. Few votes are drawn towards the
  * mean of all, so that one wrong vote of one makes nobody the worst. */

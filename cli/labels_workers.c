@@ -10,7 +10,7 @@ enum { FIXED = 3 };
 /* Numbers that a parameter has for each worker; 0: it is not about workers. */
 static size_t per_worker(const labels_job *job, const dis_parameter *parameter)
 {
-    return parameter->axes[0] == 'w' && job->look.n_workers ? parameter->n / job->look.n_workers : 0;
+    return parameter->axes[0] == 'w' && job->in.look.n_workers ? parameter->n / job->in.look.n_workers : 0;
 }
 
 size_t labels_worker_columns(const labels_job *job)
@@ -24,21 +24,21 @@ size_t labels_worker_columns(const labels_job *job)
 
 static const char *class_name(const labels_job *job, size_t k)
 {
-    return dis_names_get(job->look.classes, k, NULL);
+    return dis_names_get(job->in.look.classes, k, NULL);
 }
 
 /* Where column c of a parameter lies among its numbers for one worker: columns go by true class, then by class voted,
  * whatever the order in memory. */
 static size_t place(const labels_job *job, const dis_parameter *parameter, size_t c)
 {
-    const size_t k = job->look.n_classes;
+    const size_t k = job->in.look.n_classes;
     return strcmp(parameter->axes, "wvt") == 0 ? c % k * k + c / k : c;
 }
 
 /* The name of column c, in memory of its own; NULL: none left. */
 static char *column_name(const labels_job *job, const char *method, const dis_parameter *parameter, size_t c)
 {
-    const size_t k = job->look.n_classes, n_axes = strlen(parameter->axes);
+    const size_t k = job->in.look.n_classes, n_axes = strlen(parameter->axes);
     const char *first = n_axes == 2 ? class_name(job, c) : n_axes == 3 ? class_name(job, c / k) : NULL;
     const char *second = n_axes == 3 ? class_name(job, c % k) : NULL;
     const size_t size =
@@ -72,9 +72,9 @@ static bool name_columns(const labels_job *job, char **names)
 
 static void write_rows(const labels_job *job, dis_table *table)
 {
-    for (size_t w = 0; w < job->look.n_workers; w++) {
+    for (size_t w = 0; w < job->in.look.n_workers; w++) {
         size_t length;
-        const char *name = dis_names_get(job->look.workers, w, &length);
+        const char *name = dis_names_get(job->in.look.workers, w, &length);
         dis_table_text(table, name, length);
         dis_table_count(table, job->n_voted[w]);
         if (job->n_voted[w])

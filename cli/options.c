@@ -205,3 +205,9 @@ int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *v
     if (n > command->most) return cli_usage(c, "one argument too many: %s", argv[command->most]);
     return DIS_OK;
 }
+
+int cli_check_format(cli *c, const char *option, const char *format)
+{
+    if (!format || cli_choice("csv|tsv|jsonl|npy", format) >= 0) return 0;
+    return cli_usage(c, "--%s %s: must be one of csv|tsv|jsonl|npy", option, format);
+}

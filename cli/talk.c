@@ -195,3 +195,21 @@ int cli_flush(cli *c)
     if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
     return cli_error(c, DIS_EIO, "cannot write standard output");
 }
+
+const char *cli_grouped(uint64_t x, char out[CLI_NUMBER])
+{
+    char digits[24];
+    const int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)x);
+    int used = 0;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0) out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = 0;
+    return out;
+}
+
+const char *cli_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}

@@ -4,9 +4,12 @@
  * one was asked for and could be drawn. In JSON it is {"value", "ci_low", "ci_high", "n"}, with "reason" or
  * "degenerate" where they apply; infinite values are the string "inf".
  *
- *     const dis_metric m = {.value = .91, .ci_low = .88, .ci_high = .93, .n = 800, .has_interval = true};
- *     dis_json_key(json, "accuracy");
- *     dis_json_metric(json, &m); */
+ *     dis_json *json;
+ *     if (dis_json_open("metric.json", &json) == DIS_OK) {
+ *         const dis_metric m = {.value = .91, .ci_low = .88, .ci_high = .93, .n = 800, .has_interval = true};
+ *         dis_json_metric(json, &m);
+ *         if (dis_json_finish(json, DIS_OK) != DIS_OK) fprintf(stderr, "%s\n", dis_last_error());
+ *     } */
 #ifndef DIS_METRIC_H
 #define DIS_METRIC_H
 #include "dissent/json.h"

@@ -1,0 +1,315 @@
+/* Reading votes for a subcommand: options into dis_votes_options, then what people and machines are told of it. */
+#include "votes_input.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- before reading ---- */
+
+static const char *preset_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
+}
+
+static int find_preset(cli *c, const char *name, const dis_votes_preset **out)
+{
+    for (size_t i = 0; dis_votes_preset_at(i); i++)
+        if (strcmp(dis_votes_preset_at(i)->name, name) == 0) {
+            *out = dis_votes_preset_at(i);
+            return 0;
+        }
+    const char *near = cli_nearest(name, preset_name, NULL);
+    return cli_usage(c, "no preset \"%s\"%s%s%s dissent list presets shows them", name, near ? "; did you mean " : ";",
+                     near ? near : "", near ? "?" : "");
+}
+
+/* Cuts classes_text at `separator` into in->classes. A line may end in CR LF. */
+static int split_classes(votes_input *in, char separator)
+{
+    size_t n = 1;
+    for (const char *s = in->classes_text; *s; s++) n += *s == separator;
+    in->classes = malloc(n * sizeof *in->classes);
+    if (!in->classes) return cli_error(in->c, DIS_ELIMIT, "no memory for %zu classes", n);
+    for (char *s = in->classes_text; s;) {
+        char *end = strchr(s, separator);
+        if (end) *end = 0;
+        const size_t length = strlen(s);
+        if (separator == '\n' && length && s[length - 1] == '\r') s[length - 1] = 0;
+        if (*s)
+            in->classes[in->n_classes++] = s;
+        else if (separator == ',')
+            return cli_usage(in->c, "--classes %s: an empty class", in->v->classes);
+        s = end ? end + 1 : NULL;
+    }
+    if (in->n_classes == 0) return cli_usage(in->c, "--classes %s: no class in it", in->v->classes);
+    return 0;
+}
+
+static int read_class_file(votes_input *in, const char *path, size_t size)
+{
+    enum { MOST = 1 << 28 };
+    FILE *f = size < MOST ? fopen(path, "rbe") : NULL;
+    in->classes_text = malloc(size + 1);
+    const size_t n = f && in->classes_text ? fread(in->classes_text, 1, size, f) : 0;
+    const bool fine = f && in->classes_text && !ferror(f) && n == size;
+    if (f) fclose(f);
+    if (!fine) return cli_error(in->c, DIS_EIO, "cannot read the classes in %s", path);
+    in->classes_text[n] = 0;
+    if (strlen(in->classes_text) != n) return cli_error(in->c, DIS_EDATA, "%s: a NUL byte in a class name", path);
+    return split_classes(in, '\n');
+}
+
+static int take_classes(votes_input *in)
+{
+    const char *given = in->v->classes;
+    struct stat st;
+    if (!given) return 0;
+    if (stat(given, &st) == 0 && S_ISREG(st.st_mode)) return read_class_file(in, given, (size_t)st.st_size);
+    in->classes_text = strdup(given);
+    if (!in->classes_text) return cli_error(in->c, DIS_ELIMIT, "no memory for --classes");
+    return split_classes(in, ',');
+}
+
+/* COLUMN=VALUE: cut at the first "=". */
+static int take_drops(votes_input *in, const dis_votes_preset *preset, dis_votes_options *o)
+{
+    size_t n = 0, bytes = 1;
+    for (size_t i = 0; preset && i < preset->n_drop && n < CLI_MOST_VALUES; i++) in->drop[n++] = preset->drop[i];
+    for (size_t i = 0; i < in->v->drop.n; i++) bytes += strlen(in->v->drop.value[i]) + 1;
+    char *to = in->drop_text = malloc(bytes);
+    if (!to) return cli_error(in->c, DIS_ELIMIT, "no memory for --drop");
+    for (size_t i = 0; i < in->v->drop.n; i++) {
+        const char *rule = in->v->drop.value[i];
+        if (!strchr(rule, '=') || *rule == '=') return cli_usage(in->c, "--drop %s: must be COLUMN=VALUE", rule);
+        if (n == CLI_MOST_VALUES) return cli_usage(in->c, "--drop %s: one rule too many", rule);
+        strcpy(to, rule);
+        char *value = strchr(to, '=');
+        *value++ = 0;
+        in->drop[n++] = (dis_drop_rule){.column = to, .value = value};
+        to = value + strlen(value) + 1;
+    }
+    o->drop = in->drop;
+    o->n_drop = n;
+    return 0;
+}
+
+int votes_input_check(votes_input *in)
+{
+    const cli_votes_values *v = in->v;
+    dis_votes_options *o = &in->how;
+    const dis_votes_preset *preset = NULL;
+    int code = cli_check_format(in->c, "input-format", v->input_format);
+    if (code == 0 && v->preset) code = find_preset(in->c, v->preset, &preset);
+    if (code == 0) code = take_classes(in);
+    *o = dis_votes_options_default();
+    if (code == 0) code = take_drops(in, preset, o);
+    if (code != 0) return code;
+    o->input = v->input >= 0 ? (dis_input)v->input : preset ? preset->input : DIS_INPUT_VOTES;
+    o->format = v->input_format ? v->input_format : preset ? preset->format : NULL;
+    o->task = v->task ? v->task : preset ? preset->task : NULL;
+    o->worker = v->worker ? v->worker : preset ? preset->worker : NULL;
+    o->label = v->label ? v->label : preset ? preset->label : NULL;
+    o->classes = in->classes;
+    o->n_classes = in->n_classes;
+    o->na = v->na.value;
+    o->n_na = v->na.n;
+    o->duplicates = (dis_duplicates)v->duplicates;
+    o->lenient = v->lenient;
+    o->renormalise = v->renormalise;
+    o->min_votes = (size_t)v->min_votes;
+    return 0;
+}
+
+/* ---- after reading ---- */
+
+static bool is_integer(const char *s)
+{
+    s += *s == '-' || *s == '+';
+    return *s && s[strspn(s, "0123456789")] == 0;
+}
+
+/* Byte order says nothing of "low", "medium", "high". */
+static int check_ordinal(votes_input *in)
+{
+    if (!in->v->ordinal || in->n_classes) return 0;
+    for (size_t k = 0; k < in->look.n_classes; k++)
+        if (!is_integer(dis_names_get(in->look.classes, k, NULL)))
+            return cli_usage(in->c,
+                             "--ordinal: class \"%s\" is no integer; give the classes in their order with --classes",
+                             dis_names_get(in->look.classes, k, NULL));
+    return 0;
+}
+
+int votes_input_read(votes_input *in, dis_context *ctx)
+{
+    const dis_status status = dis_votes_read(ctx, (const char *const *)in->paths, in->n_paths, &in->how, &in->votes);
+    if (status != DIS_OK) return cli_failed(in->c, status);
+    in->look = dis_votes_look(in->votes);
+    in->notes = dis_votes_read_notes(in->votes);
+    return check_ordinal(in);
+}
+
+int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
+{
+    const size_t n = in->look.n_items;
+    in->gold = malloc((n ? n : 1) * sizeof *in->gold);
+    if (!in->gold) return cli_error(in->c, DIS_ELIMIT, "no memory for the gold labels of %zu items", n);
+    const dis_status status = dis_gold_read(ctx, path, in->votes, in->gold, &in->n_gold_unknown);
+    if (status != DIS_OK) return cli_failed(in->c, status);
+    for (size_t i = 0; i < n; i++) in->n_gold += in->gold[i] >= 0;
+    return 0;
+}
+
+void votes_input_free(votes_input *in)
+{
+    free(in->gold);
+    dis_votes_destroy(in->votes);
+    free(in->classes);
+    free(in->classes_text);
+    free(in->drop_text);
+}
+
+/* ---- telling ---- */
+
+static double votes_of(const dis_votes_view *v, size_t i)
+{
+    if (v->start) return (double)(v->start[i + 1] - v->start[i]);
+    double sum = 0;
+    for (size_t k = 0; k < v->n_classes; k++) sum += v->counts[i * v->n_classes + k];
+    return sum;
+}
+
+/* The median is at most twice the mean, so buckets up to there find it, whatever the largest number is. Counts that are
+ * not whole are rounded for the median alone. */
+dis_status votes_input_spread(const votes_input *in, votes_spread *out)
+{
+    const dis_votes_view *v = &in->look;
+    double sum = 0;
+    *out = (votes_spread){.least = v->n_items ? INFINITY : 0};
+    for (size_t i = 0; i < v->n_items; i++) {
+        const double n = votes_of(v, i);
+        sum += n;
+        if (n < out->least) out->least = n;
+        if (n > out->most) out->most = n;
+    }
+    if (v->n_items == 0) return DIS_OK;
+    const double mean = sum / (double)v->n_items;
+    const size_t n_buckets = mean < 1e7 ? (size_t)(2 * mean) + 3 : 20000003;
+    uint64_t *bucket = calloc(n_buckets, sizeof *bucket);
+    if (!bucket) return DIS_ELIMIT;
+    for (size_t i = 0; i < v->n_items; i++) {
+        const double n = votes_of(v, i) + .5;
+        bucket[n < (double)n_buckets ? (size_t)n : n_buckets - 1]++;
+    }
+    uint64_t below = 0;
+    size_t b = 0;
+    while ((below += bucket[b]) * 2 < v->n_items) b++;
+    out->median = (double)b;
+    free(bucket);
+    return DIS_OK;
+}
+
+/* "%s" in the note stands for the "s" of several. */
+static void tell_count(cli *c, const char *what, uint64_t n, const char *note)
+{
+    char number[CLI_NUMBER], line[128];
+    const char *s = strstr(note, "%s");
+    snprintf(line, sizeof line, "%.*s%s%s", (int)(s ? s - note : 0), note, s ? cli_plural(n) : "", s ? s + 2 : note);
+    if (n) cli_say(c, "  %-18s %s %s", what, cli_grouped(n, number), line);
+}
+
+void votes_input_tell(votes_input *in)
+{
+    cli *c = in->c;
+    if (c->quiet) return;
+    const dis_votes_view *v = &in->look;
+    char safe[CLI_SAFE], items[CLI_NUMBER], workers[CLI_NUMBER + 16] = "", votes[CLI_NUMBER], more[64] = "";
+    if (v->start) {
+        char number[CLI_NUMBER];
+        snprintf(workers, sizeof workers, "%s worker%s, ", cli_grouped(v->n_workers, number), cli_plural(v->n_workers));
+    }
+    if (in->n_paths > 1) snprintf(more, sizeof more, " and %zu more", in->n_paths - 1);
+    cli_say(c, "%s%s%s%s: %s item%s, %s%zu class%s, %s %s%s", cli_bold(c),
+            strcmp(in->paths[0], "-") == 0 ? "standard input" : cli_safe(in->paths[0], safe), cli_plain(c), more,
+            cli_grouped(v->n_items, items), cli_plural(v->n_items), workers, v->n_classes,
+            v->n_classes == 1 ? "" : "es", cli_grouped(v->n_votes, votes), v->start ? "vote" : "row",
+            cli_plural(v->n_votes));
+    votes_spread spread;
+    if (votes_input_spread(in, &spread) == DIS_OK)
+        cli_say(c, "  %-18s %.6g to %.6g, median %.6g", "votes per item", spread.least, spread.most, spread.median);
+    const dis_votes_notes *n = &in->notes;
+    tell_count(c, "ties", n->ties, "item%s with several most-chosen classes");
+    tell_count(c, "bad rows", n->bad_rows, "skipped (--lenient)");
+    for (size_t i = 0; n->bad_rows && dis_votes_skipped(in->votes, i); i++)
+        cli_say(c, "    %s", cli_safe(dis_votes_skipped(in->votes, i), safe));
+    tell_count(c, "no label", n->na, "vote%s left out (--na)");
+    tell_count(c, "dropped", n->dropped, "row%s (drop rules)");
+    static const char *const kept[] = {"", "the first vote counts", "the last vote counts", "all votes count"};
+    char duplicates[64];
+    snprintf(duplicates, sizeof duplicates, "vote%%s by a worker on an item again (%s)", kept[in->v->duplicates]);
+    tell_count(c, "duplicates", n->duplicates, duplicates);
+    tell_count(c, "renormalised", n->renormalised, "row%s that did not sum to 1");
+    tell_count(c, "items left out", n->items_left_out, "with fewer votes than --min-votes");
+    if (n->look_alike_classes)
+        cli_warn(c, "classes that look alike (\"0\" and \"0.0\"?) are kept apart; check the label column");
+}
+
+void votes_input_tell_gold(votes_input *in, const char *verb)
+{
+    if (!in->gold || in->c->quiet) return;
+    char note[96];
+    snprintf(note, sizeof note, "item%%s %s", verb);
+    tell_count(in->c, "gold", in->n_gold, note);
+    tell_count(in->c, "gold without votes", in->n_gold_unknown, "task%s of the gold file");
+}
+
+dis_status votes_input_put_files(const votes_input *in, dis_json *j)
+{
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < in->n_paths && status == DIS_OK; i++) status = cli_put_file(j, in->paths[i], "votes");
+    return status;
+}
+
+dis_status votes_input_put_table(const votes_input *in, dis_json *j)
+{
+    const dis_votes_view *v = &in->look;
+    votes_spread spread;
+    const dis_status status = votes_input_spread(in, &spread);
+    if (status != DIS_OK) return status;
+    cli_put_count(j, "items", v->n_items);
+    if (v->start)
+        cli_put_count(j, "workers", v->n_workers);
+    else
+        cli_put_text(j, "workers", NULL);
+    cli_put_count(j, "votes", v->n_votes);
+    cli_put_names(j, "classes", v->classes);
+    cli_put_bool(j, "ordinal", in->v->ordinal);
+    dis_json_key(j, "votes_per_item");
+    dis_json_begin_object(j);
+    cli_put_real(j, "min", spread.least);
+    cli_put_real(j, "median", spread.median);
+    cli_put_real(j, "max", spread.most);
+    dis_json_end_object(j);
+    return DIS_OK;
+}
+
+void votes_input_put_notes(const votes_input *in, dis_json *j)
+{
+    const dis_votes_notes *n = &in->notes;
+    dis_json_key(j, "notes");
+    dis_json_begin_object(j);
+    cli_put_count(j, "rows", n->rows);
+    cli_put_count(j, "ties", n->ties);
+    cli_put_count(j, "bad_rows", n->bad_rows);
+    cli_put_count(j, "na", n->na);
+    cli_put_count(j, "dropped", n->dropped);
+    cli_put_count(j, "duplicates", n->duplicates);
+    cli_put_count(j, "renormalised", n->renormalised);
+    cli_put_count(j, "items_left_out", n->items_left_out);
+    cli_put_bool(j, "look_alike_classes", n->look_alike_classes);
+    cli_put_count(j, "gold", in->n_gold);
+    cli_put_count(j, "gold_without_votes", in->n_gold_unknown);
+    dis_json_end_object(j);
+}

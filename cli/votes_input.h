@@ -1,0 +1,100 @@
+/* votes_input.h: the options by which a subcommand reads votes, and the reading itself.
+ *
+ *     typedef struct { cli_common common; cli_votes_values reading; ... } x_values;
+ *     static const cli_option options[] = {CLI_VOTES_OPTIONS(x_values, reading), CLI_COMMON_OPTIONS(x_values)};
+ *
+ *     votes_input in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands};
+ *     int code = votes_input_check(&in);            before the first byte is read
+ *     if (code == 0) code = votes_input_read(&in, ctx);
+ *     if (code == 0 && v->gold) code = votes_input_read_gold(&in, ctx, v->gold);
+ *     if (code == 0) votes_input_tell(&in);
+ *     ...
+ *     votes_input_free(&in);
+ *
+ * Calls that return int return an exit code, what is wrong told already. */
+#ifndef DIS_CLI_VOTES_INPUT_H
+#define DIS_CLI_VOTES_INPUT_H
+#include "summary.h"
+
+typedef struct {
+    const char *input_format, *preset, *task, *worker, *label, *classes;
+    int input, duplicates;
+    cli_list drop, na;
+    bool lenient, renormalise, ordinal;
+    uint64_t min_votes;
+} cli_votes_values;
+
+/* clang-format off */
+#define CLI_VOTES_OPTIONS(type, field)                                                                              \
+    {.name = "input", .kind = CLI_CHOICE, .offset = offsetof(type, field.input), .argument = "KIND",                \
+     .choices = "votes|counts|mace|soft", .summary = "what a row is; without it, votes or what the preset says"},   \
+    {.name = "input-format", .kind = CLI_TEXT, .offset = offsetof(type, field.input_format), .argument = "FORMAT",  \
+     .summary = "csv, tsv, jsonl or npy; without it, by the name of the input, else csv"},                          \
+    {.name = "preset", .kind = CLI_TEXT, .offset = offsetof(type, field.preset), .argument = "NAME",                \
+     .names = CLI_NAMES_PRESET, .summary = "settings for the files of a known tool: dissent list presets"},         \
+    {.name = "task", .kind = CLI_TEXT, .offset = offsetof(type, field.task), .argument = "COLUMN",                  \
+     .summary = "column of the items; without it, task"},                                                           \
+    {.name = "worker", .kind = CLI_TEXT, .offset = offsetof(type, field.worker), .argument = "COLUMN",              \
+     .summary = "column of the workers; without it, worker or performer"},                                          \
+    {.name = "label", .kind = CLI_TEXT, .offset = offsetof(type, field.label), .argument = "COLUMN",                \
+     .summary = "column of the labels; without it, label"},                                                         \
+    {.name = "drop", .kind = CLI_LIST, .offset = offsetof(type, field.drop), .argument = "COLUMN=VALUE",            \
+     .summary = "leave out rows where COLUMN holds VALUE"},                                                         \
+    {.name = "classes", .kind = CLI_TEXT, .offset = offsetof(type, field.classes), .argument = "LIST|FILE",         \
+     .names = CLI_NAMES_FILE,                                                                                       \
+     .summary = "the classes in their order, also ones nobody chose: a,b,c, or a file with one a line"},            \
+    {.name = "na", .kind = CLI_LIST, .offset = offsetof(type, field.na), .argument = "VALUE",                       \
+     .summary = "a label that means no vote; --na \"\" for empty ones"},                                            \
+    {.name = "duplicates", .kind = CLI_CHOICE, .offset = offsetof(type, field.duplicates), .argument = "RULE",      \
+     .fallback = "error", .choices = "error|first|last|all", .summary = "when a worker voted on an item twice"},    \
+    {.name = "lenient", .kind = CLI_FLAG, .offset = offsetof(type, field.lenient),                                  \
+     .summary = "skip bad rows, count and list them"},                                                              \
+    {.name = "renormalise", .kind = CLI_FLAG, .offset = offsetof(type, field.renormalise),                          \
+     .summary = "scale soft rows that do not sum to 1, and count them"},                                            \
+    {.name = "min-votes", .kind = CLI_COUNT, .offset = offsetof(type, field.min_votes), .argument = "N",            \
+     .fallback = "0", .summary = "leave out items with fewer votes"},                                               \
+    {.name = "ordinal", .kind = CLI_FLAG, .offset = offsetof(type, field.ordinal),                                  \
+     .summary = "the order of the classes means something (they must then be integers or given by --classes)"}
+/* clang-format on */
+
+typedef struct {
+    cli *c;
+    const cli_votes_values *v;
+    char *const *paths;
+    size_t n_paths;
+
+    dis_votes_options how;
+    char *classes_text;   /* what --classes pointed to, cut at its separators */
+    const char **classes; /* into classes_text */
+    size_t n_classes;
+    dis_drop_rule drop[CLI_MOST_VALUES];
+    char *drop_text; /* where the rules' texts are */
+
+    dis_votes *votes;
+    dis_votes_view look;
+    dis_votes_notes notes;
+    int32_t *gold; /* (n_items), -1: not known; NULL without votes_input_read_gold */
+    size_t n_gold, n_gold_unknown;
+} votes_input;
+
+int votes_input_check(votes_input *in);
+int votes_input_read(votes_input *in, dis_context *ctx);
+int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path);
+void votes_input_free(votes_input *in);
+
+/* Smallest, median and largest number of votes of an item. */
+typedef struct {
+    double least, median, most;
+} votes_spread;
+dis_status votes_input_spread(const votes_input *in, votes_spread *out);
+
+/* For people: what was read, and what reading let pass. */
+void votes_input_tell(votes_input *in);
+/* "gold" and how many items have it; `verb` reads "pinned to the known class". */
+void votes_input_tell_gold(votes_input *in, const char *verb);
+/* For machines: the files (within cli_inputs_begin and _end), the size of the table, the notes. */
+dis_status votes_input_put_files(const votes_input *in, dis_json *j);
+dis_status votes_input_put_table(const votes_input *in, dis_json *j);
+void votes_input_put_notes(const votes_input *in, dis_json *j);
+
+#endif
