@@ -1,0 +1,57 @@
+/* records.h: rows of named texts from CSV, TSV or JSON Lines, whichever the file is: for readers that want a few columns
+ * of a table of moderate size. (Votes have a faster reader of their own.)
+ *
+ *     static const char *const names[] = {"task", "label"};
+ *     dis__records r;
+ *     bool more;
+ *     DIS_TRY(dis__records_open(ctx, path, NULL, &r));
+ *     dis_status status = dis__records_want(&r, names, 2);
+ *     while (status == DIS_OK && (status = dis__records_next(&r, &more)) == DIS_OK && more)
+ *         if (r.cell[1].n == 0) status = dis__records_fail(&r, 1, "empty label; ...");
+ *     dis__records_close(&r);
+ *
+ * A name may list others that will do, "label|gold": the first one that is there. In JSON a cell is a text, or a number
+ * or truth value as it is written; lists, objects and null are refused. Cells are valid until the next row. */
+#ifndef DIS_IO_RECORDS_H
+#define DIS_IO_RECORDS_H
+#include "io/csv.h"
+#include "io/json.h"
+
+typedef struct {
+    const char *text;
+    size_t n;
+} dis__record_cell;
+
+typedef struct {
+    dis__input in;
+    const char *format;
+    dis__record_cell *cell; /* (n_wanted) of the current row */
+    uint64_t n_rows;        /* read so far */
+    /* the rest is for the reader alone */
+    const char *const *wanted;
+    size_t n_wanted;
+    size_t *column; /* (n_wanted) of CSV */
+    dis__csv csv;
+    dis__json json;
+    const dis__json_value *root, **value; /* (n_wanted) of JSON */
+    const char *next;
+    uint64_t line;
+} dis__records;
+
+/* `format`: "csv", "tsv", "jsonl"; NULL: by the file's name, csv when that says nothing. `path` must outlive the reader.
+ * DIS_EUSAGE, DIS_EIO, DIS_EDATA; on failure there is nothing to close. */
+dis_status dis__records_open(dis_context *ctx, const char *path, const char *format, dis__records *r);
+void dis__records_close(dis__records *r);
+
+/* The columns, by name, that rows are to give, in that order; the texts must outlive the reader. CSV: DIS_EDATA when one
+ * is missing, with those that are there. May be called once, before the first row. */
+dis_status dis__records_want(dis__records *r, const char *const *names, size_t n);
+/* The names of all columns of CSV and TSV; 0 for JSON Lines, where every line has keys of its own. */
+size_t dis__records_n_columns(const dis__records *r);
+dis__record_cell dis__records_column(const dis__records *r, size_t i);
+
+dis_status dis__records_next(dis__records *r, bool *more);
+/* DIS_EDATA with the place of cell i of the current row. */
+dis_status dis__records_fail(dis__records *r, size_t i, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif
