@@ -16,6 +16,8 @@ typedef enum {
     DIS_STREAM_SYNTH_VOTE,
     DIS_STREAM_SYNTH_ORDER,
     DIS_STREAM_SYNTH_CONTENT,
+    DIS_STREAM_BOOTSTRAP,
+    DIS_STREAM_HALVES,
 } dis_stream;
 
 typedef struct {

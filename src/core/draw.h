@@ -1,0 +1,51 @@
+/* draw.h: many random numbers one after the other, where a block of random.h for each would cost too much.
+ *
+ * A source is started at a place (seed, stream, index) as random.h has them, so what comes out of it depends on that
+ * place alone; give every piece of work a source of its own.
+ *
+ *     dis__source source = dis__source_at(seed, DIS_STREAM_BOOTSTRAP, resample);
+ *     const uint64_t heads = dis__draw_binomial(&source, 1000, .5); */
+#ifndef DIS_CORE_DRAW_H
+#define DIS_CORE_DRAW_H
+#include "dissent/status.h"
+
+/* xoshiro256++ (Blackman and Vigna 2021). */
+typedef struct {
+    uint64_t s[4];
+} dis__source;
+
+dis__source dis__source_at(uint64_t seed, uint64_t stream, uint64_t index);
+
+static inline uint64_t dis__draw(dis__source *source)
+{
+    uint64_t *s = source->s;
+    const uint64_t sum = s[0] + s[3], out = (sum << 23 | sum >> 41) + s[0], t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = s[3] << 45 | s[3] >> 19;
+    return out;
+}
+
+/* In [0, 1): 53 random bits. */
+static inline double dis__draw_uniform(dis__source *source)
+{
+    return (double)(dis__draw(source) >> 11) * 0x1p-53;
+}
+
+/* In [0, n), n > 0, without bias that anybody could see (2^-64 n). */
+static inline uint64_t dis__draw_below(dis__source *source, uint64_t n)
+{
+    return (uint64_t)((unsigned __int128)dis__draw(source) * n >> 64);
+}
+
+/* How many of n trials succeed that do so with probability p each. */
+uint64_t dis__draw_binomial(dis__source *source, uint64_t n, double p);
+
+/* n balls into cells, a ball going to cell c with probability weight[c] / (sum of weights): drawn (n_cells).
+ * Not all weights may be 0. */
+void dis__draw_multinomial(dis__source *source, uint64_t n, const uint64_t *weight, size_t n_cells, uint64_t *drawn);
+
+#endif

@@ -1,0 +1,294 @@
+/* Percentile bootstrap over items (Efron 1979), exact in law, without drawing items one by one.
+ *
+ * How often each of n items comes up in S draws is multinomial. Three facts make it cheap:
+ * - how the draws fall on blocks of items is multinomial too, and given that, blocks are independent;
+ * - numbers that are Poisson with one mean are, given their sum, multinomial with that sum;
+ * - m more draws on top of a multinomial with sum s give a multinomial with sum s + m.
+ * So for each block the total S is drawn, then a Poisson number for each of its n items with mean
+ * (S - 3 sqrt S) / n, which is one comparison of 16 random bits with a few thresholds; when their sum is above S (one
+ * time in a thousand) they are drawn again; what is missing, about 3 sqrt S, is drawn one by one.
+ *
+ * 16 bits do not hold a Poisson probability exactly. Of each probability the part that is a whole number of 2^-16 goes
+ * to the thresholds; the sum of what is left belongs to one further code, and an item that gets it (about one in ten
+ * thousand) is decided from those remainders with 53 bits.
+ *
+ * Resamples are taken in groups, a block of items at a time, so a column comes from memory once a group. Cost: about
+ * a cycle for an item and resample, and half a cycle for each column; a binomial number for each cell. */
+#include "metrics/bootstrap.h"
+#include "metrics/bootstrap_kernel.h"
+#include "core/draw.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include "core/random.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BLOCK = 8192,    /* items whose counts are drawn together */
+    GROUP = 16,      /* resamples that one job does */
+    MOST_COUNT = 24, /* Poisson numbers above this are not told apart: below 2^-80 for means up to 1.1 */
+    SHORT_BY = 3,    /* standard deviations that the Poisson sum aims below the total */
+};
+
+size_t dis__bootstrap_draws(size_t n_items, double fraction)
+{
+    const double draws = floor((double)n_items * fraction + .5);
+    return draws < 1 ? 1 : draws > (double)n_items ? n_items : (size_t)draws;
+}
+
+/* ---- counts of one block ---- */
+
+/* A Poisson distribution cut for 16 bits: a code above `bound`s, then the remainders. */
+typedef struct {
+    int16_t bound[MOST_COUNT + 2];
+    size_t n_bounds;             /* above the last one is the code of the remainders */
+    double rest[MOST_COUNT + 1]; /* of each number, in units of 2^-16 */
+    double all_rest;
+    size_t n_numbers;
+} poisson;
+
+static void poisson_cut(double mean, poisson *out)
+{
+    double mass = exp(-mean);
+    int32_t whole = 0;
+    size_t n = 0;
+    *out = (poisson){0};
+    for (; n <= MOST_COUNT; n++) {
+        const double scaled = mass * 65536, part = floor(scaled);
+        out->rest[n] = scaled - part;
+        out->all_rest += out->rest[n];
+        whole += (int32_t)part;
+        if (part > 0 || n < 2) out->bound[out->n_bounds++] = (int16_t)(whole - 32769);
+        mass *= mean / (double)(n + 1);
+    }
+    out->n_numbers = n;
+}
+
+/* The number of an item that got the code of the remainders. */
+static uint8_t poisson_rest(const poisson *p, dis__source *source)
+{
+    double u = dis__draw_uniform(source) * p->all_rest;
+    for (size_t k = 0; k + 1 < p->n_numbers; k++) {
+        if (u < p->rest[k]) return (uint8_t)k;
+        u -= p->rest[k];
+    }
+    return (uint8_t)(p->n_numbers - 1);
+}
+
+/* Eight generators from one word, as their authors advise (splitmix64). */
+static void spread(uint64_t word, uint64_t state[32])
+{
+    for (size_t i = 0; i < 32; i++) {
+        uint64_t z = word += 0x9e3779b97f4a7c15u;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+        state[i] = z ^ z >> 31;
+    }
+}
+
+static void add_one(uint8_t *count)
+{
+    *count =
+        (uint8_t)(*count + (*count < UINT8_MAX)); /* never full: n items draw at most n, and 255 of one are 1e-500 */
+}
+
+/* How often each of n items (at most BLOCK) is drawn in `total` draws; count has room for n rounded up to 64. */
+static void draw_block(const dis__bootstrap *b, size_t resample, size_t block, uint64_t total, uint8_t *count, size_t n)
+{
+    dis__source source =
+        dis__source_at(b->seed, DIS_STREAM_BOOTSTRAP | (uint64_t)(block + 1) << 32, (uint64_t)resample);
+    const size_t padded = (n + 63) / 64 * 64;
+    const double aim = (double)total - SHORT_BY * sqrt((double)total);
+    uint64_t drawn = 0;
+    if (aim < 1 || aim > 4 * (double)n) /* few items; or, in theory, draws that all fell on them */
+        memset(count, 0, padded);
+    else {
+        poisson p;
+        poisson_cut(aim / (double)n, &p);
+        uint64_t state[32];
+        spread(dis__draw(&source), state);
+        do {
+            DIS_KERNEL_PICK(dis__bootstrap_poisson)(state, p.bound, p.n_bounds, count, padded);
+            memset(count + n, 0, padded - n);
+            for (uint8_t *at = count; (at = memchr(at, (int)p.n_bounds, (size_t)(count + n - at))); at++)
+                *at = poisson_rest(&p, &source);
+            drawn = DIS_KERNEL_PICK(dis__bootstrap_total)(count, n);
+        } while (drawn > total);
+    }
+    for (; drawn + 2 <= total; drawn += 2) { /* two indices below 2^13 from one word, with a bias of 2^-19 of one */
+        const uint64_t word = dis__draw(&source);
+        add_one(&count[(word >> 32) * n >> 32]);
+        add_one(&count[(word & UINT32_MAX) * n >> 32]);
+    }
+    if (drawn < total) add_one(&count[dis__draw_below(&source, n)]);
+}
+
+static size_t block_items(const dis__bootstrap *b, size_t block)
+{
+    const size_t left = b->n_items - block * BLOCK;
+    return left < BLOCK ? left : BLOCK;
+}
+
+/* How the draws of a resample fall on the blocks: total (n_blocks). */
+static void draw_totals(const dis__bootstrap *b, size_t resample, size_t n_blocks, uint64_t *total)
+{
+    dis__source source = dis__source_at(b->seed, DIS_STREAM_BOOTSTRAP, (uint64_t)resample);
+    uint64_t draws = b->n_draws, left = b->n_items;
+    for (size_t block = 0; block < n_blocks; block++) {
+        const uint64_t n = block_items(b, block);
+        total[block] = n == left ? draws : dis__draw_binomial(&source, draws, (double)n / (double)left);
+        draws -= total[block];
+        left -= n;
+    }
+}
+
+/* ---- groups of resamples ---- */
+
+typedef struct {
+    const dis__bootstrap *b;
+    size_t n_blocks, n_values;
+    const double *const *columns;
+    double *values;
+    dis__bootstrap_statistic statistic;
+    dis__bootstrap_of_cells of_cells;
+    void *arg;
+    const uint64_t *cells;
+    size_t n_cells;
+    uint64_t *totals; /* a thread: (GROUP, n_blocks); or (n_cells) */
+    uint8_t *counts;  /* a thread: (counts_room) */
+    size_t counts_room;
+} work;
+
+static dis_status sums_job(void *arg, size_t j, int thread)
+{
+    const work *w = arg;
+    const dis__bootstrap *b = w->b;
+    const size_t first = j * GROUP, n = b->n_resamples - first < GROUP ? b->n_resamples - first : GROUP;
+    uint64_t *total = w->totals + (size_t)thread * GROUP * w->n_blocks;
+    uint8_t *count = w->counts + (size_t)thread * w->counts_room;
+    for (size_t r = 0; r < n; r++) draw_totals(b, first + r, w->n_blocks, total + r * w->n_blocks);
+    memset(w->values + first * w->n_values, 0, n * w->n_values * sizeof *w->values);
+    for (size_t block = 0; block < w->n_blocks; block++)
+        for (size_t r = 0; r < n; r++) {
+            const size_t items = block_items(b, block);
+            draw_block(b, first + r, block, total[r * w->n_blocks + block], count, items);
+            DIS_KERNEL_PICK(dis__bootstrap_dot)
+            (count, w->columns, w->n_values, block * BLOCK, items, w->values + (first + r) * w->n_values);
+        }
+    return DIS_OK;
+}
+
+static dis_status run_job(void *arg, size_t j, int thread)
+{
+    const work *w = arg;
+    const dis__bootstrap *b = w->b;
+    const size_t last = (j + 1) * GROUP < b->n_resamples ? (j + 1) * GROUP : b->n_resamples;
+    uint64_t *total = w->totals + (size_t)thread * GROUP * w->n_blocks;
+    uint8_t *count = w->counts + (size_t)thread * w->counts_room;
+    for (size_t r = j * GROUP; r < last; r++) {
+        draw_totals(b, r, w->n_blocks, total);
+        for (size_t block = 0; block < w->n_blocks; block++)
+            draw_block(b, r, block, total[block], count + block * BLOCK, block_items(b, block));
+        DIS_TRY(w->statistic(w->arg, count, r, thread, w->values + r * w->n_values));
+    }
+    return DIS_OK;
+}
+
+static dis_status cells_job(void *arg, size_t j, int thread)
+{
+    const work *w = arg;
+    const dis__bootstrap *b = w->b;
+    const size_t last = (j + 1) * GROUP < b->n_resamples ? (j + 1) * GROUP : b->n_resamples;
+    uint64_t *drawn = w->totals + (size_t)thread * w->n_cells;
+    for (size_t r = j * GROUP; r < last; r++) {
+        dis__source source = dis__source_at(b->seed, DIS_STREAM_BOOTSTRAP, (uint64_t)r);
+        dis__draw_multinomial(&source, b->n_draws, w->cells, w->n_cells, drawn);
+        DIS_TRY(w->of_cells(w->arg, drawn, r, thread, w->values + r * w->n_values));
+    }
+    return DIS_OK;
+}
+
+static dis_status run(dis_context *ctx, work *w, size_t totals_room, dis_status (*job)(void *, size_t, int))
+{
+    const size_t threads = (size_t)dis_context_threads(ctx);
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_array(&w->totals, dis__size(threads, totals_room, 0), sizeof *w->totals), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&w->counts, dis__size(threads, w->counts_room, 0), sizeof *w->counts), end);
+    status = dis__run_jobs(ctx, (w->b->n_resamples + GROUP - 1) / GROUP, job, w);
+end:
+    dis__free(w->totals);
+    dis__free(w->counts);
+    return status;
+}
+
+dis_status dis__bootstrap_sums(dis_context *ctx, const dis__bootstrap *b, const double *const *columns,
+                               size_t n_columns, double *sums)
+{
+    const size_t n_blocks = (b->n_items + BLOCK - 1) / BLOCK;
+    work w = {
+        .b = b, .n_blocks = n_blocks, .n_values = n_columns, .columns = columns, .values = sums, .counts_room = BLOCK};
+    return run(ctx, &w, dis__size(GROUP, n_blocks, 0), sums_job);
+}
+
+dis_status dis__bootstrap_run(dis_context *ctx, const dis__bootstrap *b, dis__bootstrap_statistic statistic, void *arg,
+                              size_t n_values, double *values)
+{
+    const size_t n_blocks = (b->n_items + BLOCK - 1) / BLOCK;
+    work w = {.b = b,
+              .n_blocks = n_blocks,
+              .n_values = n_values,
+              .values = values,
+              .statistic = statistic,
+              .arg = arg,
+              .counts_room = dis__size(n_blocks, BLOCK, 0)};
+    return run(ctx, &w, dis__size(GROUP, n_blocks, 0), run_job);
+}
+
+dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const uint64_t *cells, size_t n_cells,
+                                dis__bootstrap_of_cells statistic, void *arg, size_t n_values, double *values)
+{
+    work w = {.b = b,
+              .n_values = n_values,
+              .values = values,
+              .of_cells = statistic,
+              .arg = arg,
+              .cells = cells,
+              .n_cells = n_cells};
+    return run(ctx, &w, n_cells, cells_job);
+}
+
+/* ---- intervals ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double *sorted, size_t n, double q)
+{
+    const double at = q * (double)(n - 1), below = floor(at);
+    const size_t i = (size_t)below;
+    const double x = sorted[i], y = sorted[i + 1 < n ? i + 1 : i];
+    return x == y ? x : x + (at - below) * (y - x); /* equal ones may be infinite */
+}
+
+bool dis__bootstrap_interval(double *figures, size_t n, double *low, double *high)
+{
+    size_t defined = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(figures[i])) figures[defined++] = figures[i];
+    if (defined == 0 || 2 * defined < n) return false;
+    qsort(figures, defined, sizeof *figures, ascending);
+    *low = quantile(figures, defined, .025);
+    *high = quantile(figures, defined, .975);
+    return true;
+}
+
+bool dis__bootstrap_interval_of(const double *values, size_t n_resamples, size_t n_values, size_t v, double *scratch,
+                                double *low, double *high)
+{
+    for (size_t r = 0; r < n_resamples; r++) scratch[r] = values[r * n_values + v];
+    return dis__bootstrap_interval(scratch, n_resamples, low, high);
+}

@@ -1,0 +1,60 @@
+/* bootstrap.h: how much a figure would change with other items of the same kind.
+ *
+ * A resample draws n_draws items with replacement; what it holds is told by how often each item was drawn. For resample
+ * r of a seed these counts are always the same, whatever is computed from them and by how many threads. Three ways to
+ * use them, from fast to general:
+ *
+ *     dis__bootstrap_cells   the figure depends on how many items fall into each of a few cells (accuracy, F1):
+ *                            counts of cells are drawn as such, without looking at items (same law, other numbers)
+ *     dis__bootstrap_sums    the figure is made of sums over items (means, correlations): sums of several columns
+ *     dis__bootstrap_run     anything: the counts of all items are handed to a function
+ *
+ *     dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = 1000, .seed = seed};
+ *     DIS_TRY(dis__bootstrap_sums(ctx, &b, &column, 1, sums));
+ *     dis__bootstrap_interval(sums, b.n_resamples, &low, &high);
+ *
+ * Threads: the results do not depend on their number. */
+#ifndef DIS_METRICS_BOOTSTRAP_H
+#define DIS_METRICS_BOOTSTRAP_H
+#include "dissent/context.h"
+#include "core/error.h"
+
+typedef struct {
+    size_t n_items;     /* at least 1 */
+    size_t n_draws;     /* at least 1, at most n_items */
+    size_t n_resamples; /* at least 1 */
+    uint64_t seed;
+} dis__bootstrap;
+
+enum { DIS_BOOTSTRAP_MOST_VALUES = 64 };
+
+/* n_draws for a share of the items: rounded, at least one. */
+size_t dis__bootstrap_draws(size_t n_items, double fraction);
+
+/* sums (n_resamples, n_columns): the sum over the drawn items of columns[c][i]. */
+dis_status dis__bootstrap_sums(dis_context *ctx, const dis__bootstrap *b, const double *const *columns,
+                               size_t n_columns, double *sums);
+
+/* Calls statistic(arg, count, resample, thread, values) once a resample, from any thread: count (n_items) is how often
+ * each item was drawn; it writes n_values numbers, NaN where a figure is undefined. values (n_resamples, n_values). */
+typedef dis_status (*dis__bootstrap_statistic)(void *arg, const uint8_t *count, size_t resample, int thread,
+                                               double *values);
+dis_status dis__bootstrap_run(dis_context *ctx, const dis__bootstrap *b, dis__bootstrap_statistic statistic, void *arg,
+                              size_t n_values, double *values);
+
+/* The same for a table of cells whose counts sum to n_items: `drawn` (n_cells) is how many drawn items lie in each. */
+typedef dis_status (*dis__bootstrap_of_cells)(void *arg, const uint64_t *drawn, size_t resample, int thread,
+                                              double *values);
+dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const uint64_t *cells, size_t n_cells,
+                                dis__bootstrap_of_cells statistic, void *arg, size_t n_values, double *values);
+
+/* The 95 % percentile interval of n figures: quantiles .025 and .975, between two neighbours by linear interpolation at
+ * position q (n - 1) of the sorted figures from 0 (NumPy's default, type 7 of Hyndman and Fan 1996). Undefined figures
+ * (NaN) are left out; false, and nothing written, when fewer than half are defined. `figures` are left
+ * sorted. */
+bool dis__bootstrap_interval(double *figures, size_t n, double *low, double *high);
+/* The same for figure v of a table (n_resamples, n_values); scratch (n_resamples). */
+bool dis__bootstrap_interval_of(const double *values, size_t n_resamples, size_t n_values, size_t v, double *scratch,
+                                double *low, double *high);
+
+#endif
