@@ -26,6 +26,7 @@ typedef enum {
     CLI_REAL,   /* double */
     CLI_BYTES,  /* uint64_t, given as 500M, 3G, 2GiB */
     CLI_LIST,   /* cli_list: may be given several times */
+    CLI_WORDS,  /* cli_list: takes all words up to the next option; may be given several times */
 } cli_kind;
 
 typedef struct {

@@ -84,11 +84,13 @@ static void quoted(const char *text)
 
 static void zsh_option(const cli_option *o)
 {
-    printf("            '%s--%s%s[", o->kind == CLI_LIST ? "*" : "", o->name, o->argument ? "=" : "");
+    const bool words_follow = o->kind == CLI_WORDS;
+    printf("            '%s--%s%s[", o->kind == CLI_LIST || words_follow ? "*" : "", o->name,
+           o->argument && !words_follow ? "=" : "");
     quoted(o->summary);
     putchar(']');
     if (o->argument) {
-        printf(":%s:", o->argument);
+        printf("%s:%s:", words_follow ? ":*-*" : "", o->argument);
         if (o->choices) {
             putchar('(');
             words(o->choices, ' ');

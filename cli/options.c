@@ -1,5 +1,5 @@
-/* Arguments into a struct, by the rows of a subcommand. --name VALUE and --name=VALUE, -o VALUE and -oVALUE; "--" ends
- * the options, "-" is an operand. Nothing is allocated: values point into argv. */
+/* Arguments into a struct, by the rows of a subcommand. --name VALUE and --name=VALUE, -o VALUE and -oVALUE; --name V W
+ * where an option takes all words up to the next one; "--" ends the options, "-" is an operand. Nothing is allocated: values point into argv. */
 #include "cli.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -131,7 +131,8 @@ static const char *store(const cli_option *o, const char *value, void *values)
         if (!parse_real(value, at)) return "is not a number";
         return *(double *)at < o->low || *(double *)at > o->high ? "is out of range" : NULL;
     case CLI_BYTES: return parse_bytes(value, at) ? NULL : "is not a size such as 500M or 3G";
-    case CLI_LIST: {
+    case CLI_LIST:
+    case CLI_WORDS: {
         cli_list *list = at;
         if (list->n == CLI_MOST_VALUES) return "is one too many";
         list->value[list->n++] = value;
@@ -148,7 +149,8 @@ static int set(cli *c, const cli_option *o, const char *value, void *values)
     if (o->kind == CLI_CHOICE) return cli_usage(c, "--%s %s: must be one of %s", o->name, value, o->choices);
     if (o->high > 0 && (o->kind == CLI_COUNT || o->kind == CLI_REAL))
         return cli_usage(c, "--%s %s %s; %g to %.10g is possible", o->name, value, wrong, o->low, o->high);
-    if (o->kind == CLI_LIST) return cli_usage(c, "--%s %s %s; %d are possible", o->name, value, wrong, CLI_MOST_VALUES);
+    if (o->kind == CLI_LIST || o->kind == CLI_WORDS)
+        return cli_usage(c, "--%s %s %s; %d are possible", o->name, value, wrong, CLI_MOST_VALUES);
     return cli_usage(c, "--%s %s %s", o->name, value, wrong);
 }
 
@@ -162,7 +164,13 @@ static void set_defaults(const cli_command *command, void *values)
     }
 }
 
-/* Handles the option argv[*i]; moves *i over a value that is an argument of its own. */
+/* "-" is standard input or output, not an option. */
+static bool is_option(const char *arg)
+{
+    return arg[0] == '-' && arg[1] != 0;
+}
+
+/* Handles the option argv[*i]; moves *i over values that are arguments of their own. */
 static int take(cli *c, const cli_command *command, int argc, char **argv, int *i, void *values)
 {
     const char *arg = argv[*i];
@@ -181,7 +189,12 @@ static int take(cli *c, const cli_command *command, int argc, char **argv, int *
     const char *joined = name[length] == 0 ? NULL : name + length + is_long;
     if (o->kind == CLI_FLAG) return joined ? cli_usage(c, "--%s takes no value", o->name) : set(c, o, "", values);
     if (!joined && ++*i == argc) return cli_usage(c, "--%s needs a value: %s", o->name, o->argument);
-    return set(c, o, joined ? joined : argv[*i], values);
+    if (o->kind == CLI_WORDS && !joined && is_option(argv[*i]))
+        return cli_usage(c, "--%s needs a value: %s", o->name, o->argument);
+    int code = set(c, o, joined ? joined : argv[*i], values);
+    while (o->kind == CLI_WORDS && !joined && code == DIS_OK && *i + 1 < argc && !is_option(argv[*i + 1]))
+        code = set(c, o, argv[++*i], values);
+    return code;
 }
 
 int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *values, size_t *n_operands)
@@ -190,7 +203,7 @@ int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *v
     size_t n = 0;
     bool only_operands = false;
     for (int i = 0; i < argc; i++) {
-        if (only_operands || argv[i][0] != '-' || argv[i][1] == 0)
+        if (only_operands || !is_option(argv[i]))
             argv[n++] = argv[i];
         else if (strcmp(argv[i], "--") == 0)
             only_operands = true;

@@ -1,0 +1,129 @@
+/* compare.h: is one model better than another, and on which items?
+ *
+ * Two sides, A and B, each with the predictions of one or more seeds (training runs) for the same items with known
+ * labels. The difference in accuracy and macro-F1 comes with a 95 % interval and a p-value of the paired bootstrap;
+ * McNemar's test stands beside it. With human soft labels the items are sorted into four cells (both right, both wrong,
+ * only A right, only B right) and a Mann-Whitney test tells whether the two mixed cells hold items of another kind.
+ *
+ *     const int32_t *a[] = {a_seed_1, a_seed_2}, *b[] = {b_seed_1, b_seed_2};
+ *     const dis_compare_input in = {
+ *         .n_items = n, .n_classes = k, .gold = gold, .a = a, .n_a = 2, .b = b, .n_b = 2, .human = p};
+ *     dis_comparison *c;
+ *     if (dis_compare(ctx, &in, NULL, &c) == DIS_OK) {
+ *         const dis_comparison_view *v = dis_comparison_look(c);
+ *         printf("A - B: %g, p %g\n", v->metric[DIS_COMPARE_ACCURACY].difference.value,
+ *                v->metric[DIS_COMPARE_ACCURACY].p);
+ *         dis_comparison_destroy(c);
+ *     }
+ *
+ * Threads: no call keeps state; the same seed gives the same numbers for any number of threads. A result is read by any
+ * number of threads. */
+#ifndef DIS_COMPARE_H
+#define DIS_COMPARE_H
+#include "dissent/context.h"
+#include "dissent/metric.h"
+
+/* What a test looks for: another law; smaller numbers in the first group; larger ones. */
+typedef enum { DIS_TWO_SIDED, DIS_LESS, DIS_GREATER } dis_alternative;
+
+/* ---- tests that stand by themselves ---- */
+
+typedef struct {
+    double u, p;        /* U of the first group; NaN with a reason */
+    size_t n_x, n_y;    /* numbers in the groups */
+    bool exact;         /* few numbers, no ties: the exact law; else normal, corrected for ties and continuity */
+    const char *reason; /* static text: why there is no p; NULL when there is one */
+} dis_rank_test;
+
+/* Mann-Whitney U test of two groups of numbers, as scipy.stats.mannwhitneyu. An empty group: a result with a reason.
+ * DIS_EUSAGE: a NaN. DIS_ELIMIT. */
+DIS_API dis_status dis_mann_whitney(const double *x, size_t n_x, const double *y, size_t n_y,
+                                    dis_alternative alternative, dis_rank_test *out);
+
+#define DIS_MCNEMAR_FEW 25
+
+typedef struct {
+    uint64_t only_a, only_b; /* items that one side alone has right */
+    double statistic;        /* chi-square with continuity correction; when exact, the smaller of the two numbers */
+    double p;                /* two-sided */
+    bool exact;              /* fewer than DIS_MCNEMAR_FEW such items: binomial law */
+} dis_mcnemar;
+
+DIS_API dis_mcnemar dis_mcnemar_test(uint64_t only_a, uint64_t only_b);
+
+/* Excess kurtosis as scipy.stats.kurtosis gives it by default; NaN when all n numbers are the same. Of two different
+ * numbers it is always -2, of three always -1.5. */
+DIS_API double dis_kurtosis(const double *x, size_t n);
+
+/* ---- two sides ---- */
+
+/* The arrays stay the caller's. */
+typedef struct {
+    size_t n_items, n_classes;
+    const int32_t *gold; /* (n_items): class, -1: unknown, the item is left out */
+    size_t n_a, n_b;     /* seeds a side, 1 .. DIS_COMPARE_MOST_SEEDS */
+    const int32_t *const *a, *const *b; /* n_a and n_b arrays of (n_items): the predicted class */
+    const double *human;                /* (n_items, n_classes) soft labels for the four cells; NULL: no cells */
+} dis_compare_input;
+
+#define DIS_COMPARE_MOST_SEEDS 64
+
+typedef struct {
+    size_t size; /* of this struct */
+    uint64_t seed;
+    uint64_t resamples; /* 10,000; 0: no intervals, no p */
+    double fraction;    /* of the items drawn for a resample: 1 */
+    bool pool_seeds;    /* resample (item, seed) pairs, A's and B's seeds paired in order, instead of items */
+    dis_alternative alternative; /* of the Mann-Whitney test, "only A right" being the first group: two-sided */
+} dis_compare_options;
+DIS_API dis_compare_options dis_compare_options_default(void);
+
+enum { DIS_COMPARE_ACCURACY, DIS_COMPARE_MACRO_F1, DIS_COMPARE_METRICS };
+enum { DIS_CELL_BOTH_RIGHT, DIS_CELL_BOTH_WRONG, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELLS };
+enum { DIS_CELL_KURTOSIS, DIS_CELL_ENTROPY, DIS_CELL_MAX_PROBABILITY, DIS_CELL_STATISTICS };
+
+typedef struct {
+    dis_metric a, b;       /* mean over the seeds of a side; with pool_seeds, of its pooled predictions */
+    dis_metric difference; /* A - B */
+    double sd_a, sd_b;     /* standard deviation over seeds; NaN for one seed */
+    /* Paired bootstrap (Berg-Kirkpatrick et al. 2012): the share of resamples whose difference is more than twice the
+     * observed one, in the direction of the observed one; 1 when the observed one is 0, NaN without resamples. */
+    double p;
+    double p_two_sided; /* share of resamples whose difference is at least |observed| away from the observed one */
+    int stars;          /* 2: p <= .01, 1: p <= .05, else 0 */
+} dis_significance;
+
+typedef struct {
+    dis_metric mean[DIS_CELLS]; /* over the (item, pair of seeds) in the cell; without intervals */
+    dis_rank_test test;         /* only A right against only B right */
+    size_t left_out; /* items without a value: the kurtosis of a uniform soft label */
+} dis_cell_statistic;
+
+typedef struct {
+    size_t n_items;      /* with a gold label */
+    size_t n_a, n_b;     /* seeds */
+    uint64_t n_resample; /* drawn for a resample */
+    dis_significance metric[DIS_COMPARE_METRICS];
+    /* Pairs of seeds: in order when both sides have the same number, else each with each. */
+    size_t n_pairs;
+    const dis_mcnemar *mcnemar;    /* (n_pairs), in order of a's seeds, then b's */
+    uint64_t cell[DIS_CELLS];      /* (item, pair) in each cell */
+    bool has_statistics;           /* human soft labels were given */
+    dis_cell_statistic statistic[DIS_CELL_STATISTICS];
+} dis_comparison_view;
+
+typedef struct dis_comparison dis_comparison;
+
+/* options NULL: the defaults. DIS_EUSAGE: no items with gold, no or too many seeds, a class out of range, a fraction
+ * outside (0, 1], pool_seeds with different numbers of seeds. DIS_ELIMIT, DIS_ECANCELLED. */
+DIS_API dis_status dis_compare(dis_context *ctx, const dis_compare_input *input, const dis_compare_options *options,
+                               dis_comparison **out);
+DIS_API const dis_comparison_view *dis_comparison_look(const dis_comparison *comparison);
+DIS_API void dis_comparison_destroy(dis_comparison *comparison);
+
+/* Names of metrics, cells and statistics as they stand in JSON; static. */
+DIS_API const char *dis_compare_metric_name(size_t i);
+DIS_API const char *dis_cell_name(size_t i);
+DIS_API const char *dis_cell_statistic_name(size_t i);
+
+#endif
