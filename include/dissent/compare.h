@@ -60,8 +60,8 @@ DIS_API double dis_kurtosis(const double *x, size_t n);
 /* The arrays stay the caller's. */
 typedef struct {
     size_t n_items, n_classes;
-    const int32_t *gold; /* (n_items): class, -1: unknown, the item is left out */
-    size_t n_a, n_b;     /* seeds a side, 1 .. DIS_COMPARE_MOST_SEEDS */
+    const int32_t *gold;                /* (n_items): class, -1: unknown, the item is left out */
+    size_t n_a, n_b;                    /* seeds a side, 1 .. DIS_COMPARE_MOST_SEEDS */
     const int32_t *const *a, *const *b; /* n_a and n_b arrays of (n_items): the predicted class */
     const double *human;                /* (n_items, n_classes) soft labels for the four cells; NULL: no cells */
 } dis_compare_input;
@@ -71,9 +71,9 @@ typedef struct {
 typedef struct {
     size_t size; /* of this struct */
     uint64_t seed;
-    uint64_t resamples; /* 10,000; 0: no intervals, no p */
-    double fraction;    /* of the items drawn for a resample: 1 */
-    bool pool_seeds;    /* resample (item, seed) pairs, A's and B's seeds paired in order, instead of items */
+    uint64_t resamples;          /* 10,000; 0: no intervals, no p */
+    double fraction;             /* of the items drawn for a resample: 1 */
+    bool pool_seeds;             /* resample (item, seed) pairs, A's and B's seeds paired in order, instead of items */
     dis_alternative alternative; /* of the Mann-Whitney test, "only A right" being the first group: two-sided */
 } dis_compare_options;
 DIS_API dis_compare_options dis_compare_options_default(void);
@@ -96,7 +96,7 @@ typedef struct {
 typedef struct {
     dis_metric mean[DIS_CELLS]; /* over the (item, pair of seeds) in the cell; without intervals */
     dis_rank_test test;         /* only A right against only B right */
-    size_t left_out; /* items without a value: the kurtosis of a uniform soft label */
+    size_t left_out;            /* items without a value: the kurtosis of a uniform soft label */
 } dis_cell_statistic;
 
 typedef struct {
@@ -106,9 +106,9 @@ typedef struct {
     dis_significance metric[DIS_COMPARE_METRICS];
     /* Pairs of seeds: in order when both sides have the same number, else each with each. */
     size_t n_pairs;
-    const dis_mcnemar *mcnemar;    /* (n_pairs), in order of a's seeds, then b's */
-    uint64_t cell[DIS_CELLS];      /* (item, pair) in each cell */
-    bool has_statistics;           /* human soft labels were given */
+    const dis_mcnemar *mcnemar; /* (n_pairs), in order of a's seeds, then b's */
+    uint64_t cell[DIS_CELLS];   /* (item, pair) in each cell */
+    bool has_statistics;        /* human soft labels were given */
     dis_cell_statistic statistic[DIS_CELL_STATISTICS];
 } dis_comparison_view;
 

@@ -11,6 +11,8 @@
 #include "dissent/metric.h"
 #include "dissent/fit.h"
 #include "dissent/combine.h"
+#include "dissent/compare.h"
+#include "dissent/views.h"
 #include "dissent/synth.h"
 #include "dissent/file.h"
 #include "dissent/json.h"

@@ -1,0 +1,138 @@
+/* Two sides compared: checks, pairs of seeds, McNemar's tests; the bootstrap (paired_bootstrap.c) and the four cells
+ * (four_cells.c) have files of their own. */
+#include "dissent/compare.h"
+#include "dissent/votes.h"
+#include "metrics/sides.h"
+#include "core/memory.h"
+
+struct dis_comparison {
+    dis_comparison_view view;
+    dis_mcnemar *mcnemar;
+};
+
+static const char *const metric_names[DIS_COMPARE_METRICS] = {
+    [DIS_COMPARE_ACCURACY] = "accuracy",
+    [DIS_COMPARE_MACRO_F1] = "macro_f1",
+};
+
+const char *dis_compare_metric_name(size_t i)
+{
+    return i < DIS_COMPARE_METRICS ? metric_names[i] : NULL;
+}
+
+dis_compare_options dis_compare_options_default(void)
+{
+    return (dis_compare_options){.size = sizeof(dis_compare_options), .resamples = 10000, .fraction = 1};
+}
+
+static dis_status check_side(const dis_compare_input *in, const int32_t *const *labels, size_t n, const char *side)
+{
+    if (n == 0 || n > DIS_COMPARE_MOST_SEEDS)
+        return dis__fail(DIS_EUSAGE, "side %s has the predictions of %zu seeds; 1 to %d are possible", side, n,
+                         DIS_COMPARE_MOST_SEEDS);
+    for (size_t s = 0; s < n; s++)
+        for (size_t i = 0; i < in->n_items; i++)
+            if (in->gold[i] >= 0 && (labels[s][i] < 0 || (size_t)labels[s][i] >= in->n_classes))
+                return dis__fail(DIS_EUSAGE, "side %s, seed %zu: item %zu has class %d of %zu", side, s + 1, i + 1,
+                                 (int)labels[s][i], in->n_classes);
+    return DIS_OK;
+}
+
+static dis_status check(const dis_compare_input *in, const dis_compare_options *o)
+{
+    size_t known = 0;
+    if (in->n_classes == 0 || in->n_classes > DIS_MAX_CLASSES)
+        return dis__fail(DIS_EUSAGE, "%zu classes; 1 to %d are possible", in->n_classes, (int)DIS_MAX_CLASSES);
+    for (size_t i = 0; i < in->n_items; i++) {
+        if (in->gold[i] >= 0 && (size_t)in->gold[i] >= in->n_classes)
+            return dis__fail(DIS_EUSAGE, "the gold label of item %zu is class %d of %zu", i + 1, (int)in->gold[i],
+                             in->n_classes);
+        known += in->gold[i] >= 0;
+    }
+    if (known == 0) return dis__fail(DIS_EUSAGE, "no item has a gold label to compare by");
+    DIS_TRY(check_side(in, in->a, in->n_a, "A"));
+    DIS_TRY(check_side(in, in->b, in->n_b, "B"));
+    if (!(o->fraction > 0 && o->fraction <= 1))
+        return dis__fail(DIS_EUSAGE, "a fraction of %g of the items; it must be above 0 and at most 1", o->fraction);
+    if (o->resamples > UINT32_MAX)
+        return dis__fail(DIS_EUSAGE, "%llu resamples; at most %u are possible", (unsigned long long)o->resamples,
+                         UINT32_MAX);
+    if (o->pool_seeds && in->n_a != in->n_b)
+        return dis__fail(DIS_EUSAGE, "seeds can be pooled in pairs only, and A has %zu, B %zu", in->n_a, in->n_b);
+    return DIS_OK;
+}
+
+static size_t find_pairs(const dis_compare_input *in, size_t (*pairs)[2])
+{
+    size_t n = 0;
+    for (size_t a = 0; a < in->n_a; a++)
+        for (size_t b = 0; b < in->n_b; b++) {
+            if (in->n_a == in->n_b && a != b) continue;
+            pairs[n][0] = a;
+            pairs[n++][1] = b;
+        }
+    return n;
+}
+
+static dis_mcnemar test_pair(const dis_compare_input *in, const size_t pair[2])
+{
+    uint64_t only[2] = {0, 0};
+    for (size_t i = 0; i < in->n_items; i++) {
+        if (in->gold[i] < 0) continue;
+        const bool a = in->a[pair[0]][i] == in->gold[i], b = in->b[pair[1]][i] == in->gold[i];
+        only[0] += a && !b;
+        only[1] += b && !a;
+    }
+    return dis_mcnemar_test(only[0], only[1]);
+}
+
+static dis_status compare(dis_context *ctx, const dis_compare_input *in, const dis_compare_options *o,
+                          size_t (*pairs)[2], dis_comparison *c)
+{
+    dis_comparison_view *v = &c->view;
+    v->n_a = in->n_a;
+    v->n_b = in->n_b;
+    v->n_pairs = find_pairs(in, pairs);
+    v->mcnemar = c->mcnemar;
+    for (size_t i = 0; i < in->n_items; i++) v->n_items += in->gold[i] >= 0;
+    for (size_t q = 0; q < v->n_pairs; q++) c->mcnemar[q] = test_pair(in, pairs[q]);
+    DIS_TRY(dis__cell_statistics(in, pairs, v->n_pairs, o->alternative, v));
+    dis__patterns patterns;
+    dis_status status = dis__patterns_find(in, o->pool_seeds, &patterns);
+    if (status == DIS_OK) status = dis__paired_bootstrap(ctx, &patterns, o, v);
+    dis__patterns_free(&patterns);
+    return status;
+}
+
+dis_status dis_compare(dis_context *ctx, const dis_compare_input *in, const dis_compare_options *options,
+                       dis_comparison **out)
+{
+    const dis_compare_options fallback = dis_compare_options_default(), *o = options ? options : &fallback;
+    DIS_TRY(check(in, o));
+    dis_comparison *c;
+    size_t(*pairs)[2] = NULL;
+    DIS_TRY(dis__alloc_zeroed(&c, 1, sizeof *c));
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_array(&c->mcnemar, in->n_a * in->n_b, sizeof *c->mcnemar), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&pairs, in->n_a * in->n_b, sizeof *pairs), end);
+    status = compare(ctx, in, o, pairs, c);
+end:
+    dis__free(pairs);
+    if (status == DIS_OK)
+        *out = c;
+    else
+        dis_comparison_destroy(c);
+    return status;
+}
+
+const dis_comparison_view *dis_comparison_look(const dis_comparison *comparison)
+{
+    return &comparison->view;
+}
+
+void dis_comparison_destroy(dis_comparison *comparison)
+{
+    if (!comparison) return;
+    dis__free(comparison->mcnemar);
+    dis__free(comparison);
+}

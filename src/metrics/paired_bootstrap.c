@@ -1,0 +1,223 @@
+/* Paired bootstrap significance (Berg-Kirkpatrick, Burkett and Klein 2012) of accuracy and macro-F1.
+ *
+ * A resample draws items with replacement, the same for all seeds of both sides, and gives a difference d*. Resamples
+ * scatter around the observed difference d as d would around the true one, so under "no difference" a d* beyond 2 d is as
+ * rare as d itself: p = share of d* > 2 d (< 2 d when B is ahead). Several seeds: a side's figure is the mean over its
+ * seeds, so p speaks of these seeds on other items. With seeds pooled, (item, pair of seeds) are drawn instead, as
+ * though they were independent.
+ *
+ * A tally holds, for each series (seed) and class, how often it was answered and how often rightly, in the two halves of
+ * one word. Macro-F1 is the mean of 2 tp / (answered + gold) over the classes that occur among gold or answers, as
+ * scikit-learn has it. Differences in accuracy are compared as whole numbers. Cost a resample: O(patterns x seeds +
+ * classes x seeds) and the draw. */
+#include "metrics/sides.h"
+#include "metrics/bootstrap.h"
+#include "core/memory.h"
+#include <math.h>
+
+/* From this many items a pattern on, counts of patterns are drawn as such. */
+enum { ITEMS_A_PATTERN = 32 };
+
+/* What one resample gives: for each metric A, B and the difference; that of accuracy as the whole number
+ * n_b * (right answers of A) - n_a * (right answers of B). */
+enum { SIDE_A, SIDE_B, DIFFERENCE, N_VALUES = 3 };
+
+typedef struct {
+    const dis__patterns *p;
+    double n_draws;
+    size_t tally_room;
+    uint64_t *tally; /* a thread: (n_series, n_classes) answers, then (n_classes) gold */
+    uint64_t *drawn; /* a thread: (n_patterns); NULL when counts of patterns are drawn */
+} bootstrap_work;
+
+static double macro_f1(const uint64_t *answers, const uint64_t *gold, size_t n_classes)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < n_classes; k++) {
+        const uint64_t total = (answers[k] & UINT32_MAX) + gold[k];
+        if (!total) continue;
+        sum += 2 * (double)(answers[k] >> 32) / (double)total;
+        n++;
+    }
+    return sum / (double)n;
+}
+
+/* Fills a tally from how often each pattern came. */
+static void count(const dis__patterns *p, const uint64_t *drawn, uint64_t *tally)
+{
+    uint64_t *gold = tally + p->n_series * p->n_classes;
+    for (size_t i = 0; i < (p->n_series + 1) * p->n_classes; i++) tally[i] = 0;
+    for (size_t c = 0; c < p->n_patterns; c++) {
+        if (!drawn[c]) continue;
+        const uint32_t *answer = p->answer + c * p->n_series, truth = p->gold[c];
+        gold[truth] += drawn[c];
+        for (size_t s = 0; s < p->n_series; s++)
+            tally[s * p->n_classes + answer[s]] += drawn[c] << (answer[s] == truth ? 32 : 0) | drawn[c];
+    }
+}
+
+/* Figures of one series. */
+static void figures(const dis__patterns *p, const uint64_t *tally, size_t s, uint64_t *right, double *f1)
+{
+    const uint64_t *answers = tally + s * p->n_classes;
+    *right = 0;
+    for (size_t k = 0; k < p->n_classes; k++) *right += answers[k] >> 32;
+    *f1 = macro_f1(answers, tally + p->n_series * p->n_classes, p->n_classes);
+}
+
+static void measure(const bootstrap_work *w, const uint64_t *drawn, int thread, double *values)
+{
+    const dis__patterns *p = w->p;
+    uint64_t *tally = w->tally + (size_t)thread * w->tally_room, right[2] = {0, 0};
+    const size_t n_seeds[2] = {p->n_a, p->n_series - p->n_a};
+    double f1[2] = {0, 0};
+    count(p, drawn, tally);
+    for (size_t s = 0; s < p->n_series; s++) {
+        uint64_t r;
+        double f;
+        figures(p, tally, s, &r, &f);
+        right[s >= p->n_a] += r;
+        f1[s >= p->n_a] += f / (double)n_seeds[s >= p->n_a];
+    }
+    double *accuracy = values + DIS_COMPARE_ACCURACY * N_VALUES, *macro = values + DIS_COMPARE_MACRO_F1 * N_VALUES;
+    accuracy[SIDE_A] = (double)right[0] / ((double)n_seeds[0] * w->n_draws);
+    accuracy[SIDE_B] = (double)right[1] / ((double)n_seeds[1] * w->n_draws);
+    accuracy[DIFFERENCE] = (double)((int64_t)(right[0] * n_seeds[1]) - (int64_t)(right[1] * n_seeds[0]));
+    macro[SIDE_A] = f1[0];
+    macro[SIDE_B] = f1[1];
+    macro[DIFFERENCE] = f1[0] - f1[1];
+}
+
+static dis_status of_cells(void *arg, const uint64_t *drawn, size_t resample, int thread, double *values)
+{
+    (void)resample;
+    measure(arg, drawn, thread, values);
+    return DIS_OK;
+}
+
+static dis_status of_items(void *arg, const uint8_t *times, size_t resample, int thread, double *values)
+{
+    const bootstrap_work *w = arg;
+    const dis__patterns *p = w->p;
+    uint64_t *drawn = w->drawn + (size_t)thread * p->n_patterns;
+    for (size_t c = 0; c < p->n_patterns; c++) drawn[c] = 0;
+    for (size_t i = 0; i < p->n; i++) drawn[p->pattern[i]] += times[i];
+    return of_cells(arg, drawn, resample, thread, values);
+}
+
+/* ---- from resamples to p-values ---- */
+
+/* Shares of n_resamples differences (every N_VALUES * DIS_COMPARE_METRICS-th number) by their place to what was observed.
+ * Differences times `scale` and `observed` are on one scale; both are whole numbers for accuracy, exact below 2^53. */
+static void shares(const double *difference, size_t n_resamples, double scale, double observed, dis_significance *out)
+{
+    const double direction = observed > 0 ? 1 : -1, size = fabs(observed);
+    size_t beyond = 0, away = 0;
+    for (size_t r = 0; r < n_resamples; r++) {
+        const double d = difference[r * N_VALUES * DIS_COMPARE_METRICS] * scale;
+        beyond += d * direction > 2 * size;
+        away += fabs(d - observed) >= size;
+    }
+    out->p = size > 0 ? (double)beyond / (double)n_resamples : 1;
+    out->p_two_sided = (double)away / (double)n_resamples;
+}
+
+static void interval(const double *values, size_t n_resamples, size_t v, double scale, double *scratch, dis_metric *m)
+{
+    m->has_interval = dis__bootstrap_interval_of(values, n_resamples, N_VALUES * DIS_COMPARE_METRICS, v, scratch,
+                                                 &m->ci_low, &m->ci_high);
+    m->ci_low *= scale;
+    m->ci_high *= scale;
+}
+
+static void conclude(const dis__patterns *p, const double *values, size_t n_resamples, size_t n_draws, double *scratch,
+                     const double *observed, dis_comparison_view *out)
+{
+    const double seeds = (double)p->n_a * (double)(p->n_series - p->n_a);
+    for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
+        dis_significance *s = &out->metric[m];
+        const bool whole = m == DIS_COMPARE_ACCURACY;
+        interval(values, n_resamples, m * N_VALUES + SIDE_A, 1, scratch, &s->a);
+        interval(values, n_resamples, m * N_VALUES + SIDE_B, 1, scratch, &s->b);
+        interval(values, n_resamples, m * N_VALUES + DIFFERENCE, whole ? 1 / (seeds * (double)n_draws) : 1, scratch,
+                 &s->difference);
+        shares(values + m * N_VALUES + DIFFERENCE, n_resamples, whole ? (double)p->n : 1,
+               observed[m * N_VALUES + DIFFERENCE] * (whole ? (double)n_draws : 1), s);
+        s->stars = s->p <= .01 ? 2 : s->p <= .05;
+    }
+}
+
+/* ---- what was observed ---- */
+
+static double deviation(double sum, double squares, size_t n)
+{
+    const double mean = sum / (double)n;
+    return n > 1 ? sqrt(fmax(squares - sum * mean, 0) / (double)(n - 1)) : NAN;
+}
+
+static void observe(const bootstrap_work *w, double *observed, dis_comparison_view *out)
+{
+    const dis__patterns *p = w->p;
+    const bootstrap_work all = {.p = p, .n_draws = (double)p->n, .tally = w->tally, .tally_room = w->tally_room};
+    measure(&all, p->count, 0, observed);
+    double sum[2][DIS_COMPARE_METRICS] = {{0}}, squares[2][DIS_COMPARE_METRICS] = {{0}};
+    for (size_t s = 0; s < p->n_series; s++) {
+        uint64_t right;
+        double x[DIS_COMPARE_METRICS];
+        figures(p, w->tally, s, &right, &x[DIS_COMPARE_MACRO_F1]);
+        x[DIS_COMPARE_ACCURACY] = (double)right / (double)p->n;
+        for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
+            sum[s >= p->n_a][m] += x[m];
+            squares[s >= p->n_a][m] += x[m] * x[m];
+        }
+    }
+    const size_t n_b = p->n_series - p->n_a;
+    for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
+        dis_significance *s = &out->metric[m];
+        const double *v = observed + m * N_VALUES, scale = (double)p->n_a * (double)n_b * (double)p->n;
+        *s = (dis_significance){.a = {.value = v[SIDE_A], .n = p->n},
+                                .b = {.value = v[SIDE_B], .n = p->n},
+                                .difference = {.value = v[DIFFERENCE], .n = p->n},
+                                .sd_a = deviation(sum[0][m], squares[0][m], p->n_a),
+                                .sd_b = deviation(sum[1][m], squares[1][m], n_b),
+                                .p = NAN,
+                                .p_two_sided = NAN};
+        if (m == DIS_COMPARE_ACCURACY) s->difference.value /= scale;
+    }
+}
+
+dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const dis_compare_options *o,
+                                 dis_comparison_view *out)
+{
+    const size_t threads = (size_t)dis_context_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
+    const bool by_pattern = p->n / ITEMS_A_PATTERN >= p->n_patterns;
+    const dis__bootstrap b = {.n_items = p->n,
+                              .n_draws = dis__bootstrap_draws(p->n, o->fraction),
+                              .n_resamples = (size_t)o->resamples,
+                              .seed = o->seed};
+    bootstrap_work w = {.p = p,
+                        .n_draws = (double)b.n_draws,
+                        .tally_room = dis__size(p->n_series + 1, p->n_classes, 0)};
+    double *values = NULL, *scratch = NULL, observed[N_VALUES * DIS_COMPARE_METRICS];
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_array(&w.tally, dis__size(threads, w.tally_room, 0), sizeof *w.tally), end);
+    observe(&w, observed, out);
+    out->n_resample = b.n_draws;
+    if (b.n_resamples == 0) goto end;
+    DIS_TRY_GOTO(status, dis__alloc_array(&values, dis__size(b.n_resamples, n_values, 0), sizeof *values), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&scratch, b.n_resamples, sizeof *scratch), end);
+    if (by_pattern)
+        status = dis__bootstrap_cells(ctx, &b, p->count, p->n_patterns, of_cells, &w, n_values, values);
+    else {
+        DIS_TRY_GOTO(status, dis__alloc_array(&w.drawn, dis__size(threads, p->n_patterns, 0), sizeof *w.drawn), end);
+        status = dis__bootstrap_run(ctx, &b, of_items, &w, n_values, values);
+    }
+    if (status == DIS_OK) conclude(p, values, b.n_resamples, b.n_draws, scratch, observed, out);
+end:
+    dis__free(w.tally);
+    dis__free(w.drawn);
+    dis__free(values);
+    dis__free(scratch);
+    return status;
+}
