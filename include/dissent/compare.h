@@ -5,9 +5,10 @@
  * McNemar's test stands beside it. With human soft labels the items are sorted into four cells (both right, both wrong,
  * only A right, only B right) and a Mann-Whitney test tells whether the two mixed cells hold items of another kind.
  *
- *     const int32_t *a[] = {a_seed_1, a_seed_2}, *b[] = {b_seed_1, b_seed_2};
+ *     static const int32_t gold[] = {0, 1, 1}, from_a[] = {0, 1, 0}, from_b[] = {1, 1, 0};
+ *     const int32_t *side_a[] = {from_a}, *side_b[] = {from_b};
  *     const dis_compare_input in = {
- *         .n_items = n, .n_classes = k, .gold = gold, .a = a, .n_a = 2, .b = b, .n_b = 2, .human = p};
+ *         .n_items = 3, .n_classes = 2, .gold = gold, .a = side_a, .n_a = 1, .b = side_b, .n_b = 1};
  *     dis_comparison *c;
  *     if (dis_compare(ctx, &in, NULL, &c) == DIS_OK) {
  *         const dis_comparison_view *v = dis_comparison_look(c);

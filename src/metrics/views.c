@@ -14,6 +14,7 @@
 #include "core/pool.h"
 #include "core/special.h"
 #include <math.h>
+#include <stdio.h>
 
 enum {
     TOGETHER = 16,  /* columns that are filled and resampled together */
@@ -255,7 +256,7 @@ static double correlate_means(const double *others, const double *centroid, size
 static void hub_over_views(const measuring *w, const dis_views_distances_view *view, dis_metric *out)
 {
     const size_t n = view->n_views;
-    double others[DIS_MAX_VIEWS], centroid[DIS_MAX_VIEWS];
+    double others[DIS_MAX_VIEWS] = {0}, centroid[DIS_MAX_VIEWS] = {0};
     for (size_t m = 0; m < n; m++) {
         others[m] = view->to_others[m].value;
         centroid[m] = view->to_centroid[m].value;
