@@ -110,3 +110,28 @@ size_t dis_names_find(const dis_names *names, const char *text, size_t length)
     }
     return SIZE_MAX;
 }
+
+dis_status dis__name_list_add(dis__name_list *list, const char *text, size_t n)
+{
+    DIS_TRY(dis__reserve(&list->bytes, &list->capacity, list->used, dis__size(n, 1, list->used + 1), 1));
+    DIS_TRY(dis__reserve(&list->start, &list->start_capacity, list->n + 1, list->n + 2, sizeof *list->start));
+    if (n) memcpy(list->bytes + list->used, text, n);
+    list->bytes[list->used + n] = 0;
+    list->start[list->n++] = list->used;
+    list->used += n + 1;
+    list->start[list->n] = list->used;
+    return DIS_OK;
+}
+
+dis_status dis__name_list_finish(dis__name_list *list, dis_names **out)
+{
+    DIS_TRY(dis__names_adopt(list->bytes, list->start, list->n, out));
+    *list = (dis__name_list){0};
+    return DIS_OK;
+}
+
+void dis__name_list_free(dis__name_list *list)
+{
+    dis__free(list->bytes);
+    dis__free(list->start);
+}

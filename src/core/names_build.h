@@ -15,4 +15,17 @@ dis_status dis__names_adopt(char *bytes, uint64_t *start, size_t n, dis_names **
 dis_status dis__names_numbers(size_t n, dis_names **out);
 dis_status dis__names_copy(const dis_names *names, dis_names **out);
 
+/* A list that grows: {0} is an empty one. */
+typedef struct {
+    char *bytes;
+    size_t used, capacity;
+    uint64_t *start; /* (n + 1) once there is a name */
+    size_t n, start_capacity;
+} dis__name_list;
+
+dis_status dis__name_list_add(dis__name_list *list, const char *text, size_t n);
+/* The list as names; it is empty afterwards. On failure it stays as it is. */
+dis_status dis__name_list_finish(dis__name_list *list, dis_names **out);
+void dis__name_list_free(dis__name_list *list);
+
 #endif

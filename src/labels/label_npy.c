@@ -7,9 +7,9 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
-#include "core/utf8.h"
 #include "dissent/votes.h"
 #include "io/input.h"
+#include "io/name_file.h"
 #include "io/npy.h"
 #include "io/outfile.h"
 #include <float.h>
@@ -85,58 +85,13 @@ dis_status dis__labels_write_npy(const dis_labels_view *labels, const char *path
     return dis__out_finish_all(outs, 3, status);
 }
 
-/* Names of a file, one a line. */
-static dis_status read_names(dis_context *ctx, const char *path, dis_names **out)
-{
-    dis__input input;
-    DIS_TRY(dis__input_open(ctx, path, &input));
-    const char *begin = input.bytes, *end = begin + input.n;
-    char *bytes = NULL;
-    uint64_t *start = NULL;
-    size_t n = 0;
-    uint64_t used = 0;
-    dis_status status = DIS_OK;
-    const size_t valid = dis__utf8_check(begin, input.n);
-    if (valid < input.n || (input.n && memchr(begin, 0, input.n)))
-        DIS_TRY_GOTO(status, dis__fail_at(DIS_EDATA, path, 0, 0, "not text in UTF-8, or text with a NUL byte"), end);
-    for (const char *at = begin; at < end; n++) {
-        const char *lf = memchr(at, '\n', (size_t)(end - at));
-        at = lf ? lf + 1 : end;
-    }
-    DIS_TRY_GOTO(status, dis__alloc_array(&bytes, dis__size(input.n, 1, n), 1), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&start, n + 1, sizeof *start), end);
-    n = 0;
-    for (const char *at = begin; at < end; n++) {
-        const char *lf = memchr(at, '\n', (size_t)(end - at)), *stop = lf ? lf : end;
-        size_t length = (size_t)(stop - at);
-        if (length && at[length - 1] == '\r') length--;
-        if (length == 0 || length > DIS_MAX_ID || memchr(at, '\r', length))
-            DIS_TRY_GOTO(status,
-                         dis__fail_at(DIS_EDATA, path, n + 1, 0, "an empty name, one above 64 KiB, or a lone CR"), end);
-        memcpy(bytes + used, at, length);
-        start[n] = used;
-        used += length;
-        bytes[used++] = 0;
-        at = lf ? lf + 1 : end;
-    }
-    start[n] = used;
-    DIS_TRY_GOTO(status, dis__names_adopt(bytes, start, n, out), end);
-    bytes = NULL;
-    start = NULL;
-end:
-    dis__free(bytes);
-    dis__free(start);
-    dis__input_close(&input);
-    return status;
-}
-
 /* The list beside `path`: n names, all different. */
 static dis_status read_list(dis_context *ctx, const char *path, const char *suffix, size_t n, const char *what,
                             dis_names **out)
 {
     char *name;
     DIS_TRY(beside(path, suffix, &name));
-    dis_status status = read_names(ctx, name, out);
+    dis_status status = dis__names_read(ctx, name, out);
     dis__name_index index = {0};
     size_t twice = SIZE_MAX;
     if (status == DIS_OK && dis_names_count(*out) != n)

@@ -19,44 +19,11 @@
 #include "io/json.h"
 #include <string.h>
 
-/* A list of names that grows. */
-typedef struct {
-    char *bytes;
-    size_t used, capacity;
-    uint64_t *start;
-    size_t n, start_capacity;
-} name_list;
-
-static dis_status add_name(name_list *list, const char *text, size_t n)
-{
-    DIS_TRY(dis__reserve(&list->bytes, &list->capacity, list->used, dis__size(n, 1, list->used + 1), 1));
-    DIS_TRY(dis__reserve(&list->start, &list->start_capacity, list->n + 1, list->n + 2, sizeof *list->start));
-    if (n) memcpy(list->bytes + list->used, text, n);
-    list->bytes[list->used + n] = 0;
-    list->start[list->n++] = list->used;
-    list->used += n + 1;
-    list->start[list->n] = list->used;
-    return DIS_OK;
-}
-
-static dis_status finish_names(name_list *list, dis_names **out)
-{
-    DIS_TRY(dis__names_adopt(list->bytes, list->start, list->n, out));
-    *list = (name_list){0};
-    return DIS_OK;
-}
-
-static void free_names(name_list *list)
-{
-    dis__free(list->bytes);
-    dis__free(list->start);
-}
-
 /* A piece of the file. */
 typedef struct {
     const char *begin, *end;
     size_t first_row, most_rows;
-    name_list tasks; /* of its rows */
+    dis__name_list tasks; /* of its rows */
     uint64_t renormalised;
 } chunk;
 
@@ -148,7 +115,7 @@ static double *next_row(const reading *r, const chunk *c)
 static dis_status join(reading *r, size_t *twice)
 {
     dis_labels *labels = r->labels;
-    name_list all = {0};
+    dis__name_list all = {0};
     size_t n_bytes = 0;
     for (size_t j = 0; j < r->n_chunks; j++) {
         all.n += r->chunks[j].tasks.n;
@@ -161,21 +128,21 @@ static dis_status join(reading *r, size_t *twice)
     DIS_TRY_GOTO(status, dis__alloc_array(&all.start, all.n + 1, sizeof *all.start), end);
     size_t row = 0;
     for (size_t j = 0; j < r->n_chunks; j++) {
-        name_list *part = &r->chunks[j].tasks;
+        dis__name_list *part = &r->chunks[j].tasks;
         if (part->n) memcpy(all.bytes + all.used, part->bytes, part->used);
         for (size_t i = 0; i < part->n; i++) all.start[row++] = all.used + part->start[i];
         all.used += part->used;
-        free_names(part);
-        *part = (name_list){0};
+        dis__name_list_free(part);
+        *part = (dis__name_list){0};
     }
     all.start[row] = all.used;
     labels->n_items = all.n;
-    DIS_TRY_GOTO(status, finish_names(&all, &labels->tasks), end);
+    DIS_TRY_GOTO(status, dis__name_list_finish(&all, &labels->tasks), end);
     dis__name_index index;
     DIS_TRY_GOTO(status, dis__name_index_build(labels->tasks, &index, twice), end);
     dis__name_index_free(&index);
 end:
-    free_names(&all);
+    dis__name_list_free(&all);
     return status;
 }
 
@@ -209,7 +176,7 @@ static dis_status find_columns(reading *r, dis__csv *csv)
                             "task,label,entropy,p:yes,p:no");
     bool prefixed = false;
     for (size_t i = 0; i < csv->n_columns; i++) prefixed |= has_prefix(&csv->header[i]);
-    name_list classes = {0};
+    dis__name_list classes = {0};
     dis_status status = dis__alloc_array(&c->p, csv->n_columns, sizeof *c->p);
     for (size_t i = 0; i < csv->n_columns && status == DIS_OK; i++) {
         const dis__csv_field *f = &csv->header[i];
@@ -221,7 +188,7 @@ static dis_status find_columns(reading *r, dis__csv *csv)
             status = dis__fail_at(DIS_EDATA, csv->path, 1, 0,
                                   "column %zu is of a class with a name of more than 64 KiB", i + 1);
         else
-            status = add_name(&classes, f->text + skip, f->n - skip);
+            status = dis__name_list_add(&classes, f->text + skip, f->n - skip);
         if (status == DIS_OK) c->p[classes.n - 1] = i;
     }
     if (status == DIS_OK && classes.n == 0)
@@ -230,8 +197,8 @@ static dis_status find_columns(reading *r, dis__csv *csv)
         status = dis__fail_at(DIS_ELIMIT, csv->path, 1, 0, "%zu classes; at most %u are possible", classes.n,
                               DIS_MAX_CLASSES);
     r->labels->n_classes = classes.n;
-    if (status == DIS_OK) status = finish_names(&classes, &r->labels->classes);
-    free_names(&classes);
+    if (status == DIS_OK) status = dis__name_list_finish(&classes, &r->labels->classes);
+    dis__name_list_free(&classes);
     return status;
 }
 
@@ -251,7 +218,7 @@ static dis_status read_csv_row(const reading *r, chunk *to, dis__csv *csv)
     dis__row_sum sum;
     if (!dis__labels_check_sum(p, n_classes, r->options->renormalise, &to->renormalised, &sum))
         return dis__csv_fail(csv, NULL, "%s", sum.problem);
-    return add_name(&to->tasks, task->text, task->n);
+    return dis__name_list_add(&to->tasks, task->text, task->n);
 }
 
 static dis_status csv_job(void *arg, size_t j, int thread)
@@ -314,16 +281,16 @@ static dis_status json_classes(reading *r, const dis__json *json, const dis__jso
     if (p->n == 0) return dis__json_fail(json, p, "no classes");
     if (p->n > DIS_MAX_CLASSES)
         return dis__json_fail(json, p, "%u classes; at most %u are possible", p->n, DIS_MAX_CLASSES);
-    name_list classes = {0};
+    dis__name_list classes = {0};
     dis_status status = DIS_OK;
     const dis__json_value *v = p + 1;
     for (uint32_t k = 0; k < p->n && status == DIS_OK; k++, v += 1 + v[1].skip)
         status = v->length == 0           ? dis__json_fail(json, v, "a class without a name")
                  : v->length > DIS_MAX_ID ? dis__json_fail(json, v, "a class with a name of more than 64 KiB")
-                                          : add_name(&classes, v->text, v->length);
+                                          : dis__name_list_add(&classes, v->text, v->length);
     r->labels->n_classes = p->n;
-    if (status == DIS_OK) status = finish_names(&classes, &r->labels->classes);
-    free_names(&classes);
+    if (status == DIS_OK) status = dis__name_list_finish(&classes, &r->labels->classes);
+    dis__name_list_free(&classes);
     return status;
 }
 
@@ -367,7 +334,7 @@ static dis_status read_json_row(const reading *r, chunk *to, const dis__json *js
     dis__row_sum sum;
     if (!dis__labels_check_sum(row, labels->n_classes, r->options->renormalise, &to->renormalised, &sum))
         return dis__json_fail(json, p, "%s", sum.problem);
-    return add_name(&to->tasks, task->text, task->length);
+    return dis__name_list_add(&to->tasks, task->text, task->length);
 }
 
 /* Parses the line at `at`, which ends before *next. */
@@ -429,7 +396,7 @@ static dis_status read_text(dis_context *ctx, const char *path, const dis_labels
     DIS_TRY(dis__input_open(ctx, path, &input));
     reading r = {.ctx = ctx, .input = &input, .options = options, .labels = labels, .delimiter = delimiter};
     const dis_status status = read(&r);
-    for (size_t j = 0; j < r.n_chunks; j++) free_names(&r.chunks[j].tasks);
+    for (size_t j = 0; j < r.n_chunks; j++) dis__name_list_free(&r.chunks[j].tasks);
     dis__free(r.chunks);
     dis__free(r.columns.p);
     dis__name_index_free(&r.classes);

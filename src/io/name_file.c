@@ -1,0 +1,38 @@
+/* Names of a file, one a line; lines end with LF or CRLF. */
+#include "io/name_file.h"
+#include "core/names_build.h"
+#include "core/utf8.h"
+#include "dissent/votes.h"
+#include "io/input.h"
+#include <string.h>
+
+static dis_status take_lines(const dis__input *input, dis__name_list *list)
+{
+    const char *begin = input->bytes, *end = begin + input->n;
+    if (dis__utf8_check(begin, input->n) < input->n || (input->n && memchr(begin, 0, input->n)))
+        return dis__fail_at(DIS_EDATA, input->path, 0, 0, "not text in UTF-8, or text with a NUL byte");
+    for (const char *at = begin; at < end;) {
+        const char *lf = memchr(at, '\n', (size_t)(end - at)), *stop = lf ? lf : end;
+        size_t n = (size_t)(stop - at);
+        if (n && at[n - 1] == '\r') n--;
+        if (n == 0 || n > DIS_MAX_ID || memchr(at, '\r', n))
+            return dis__fail_at(DIS_EDATA, input->path, list->n + 1, 0,
+                                "an empty name, one above 64 KiB, or a lone CR");
+        DIS_TRY(dis__name_list_add(list, at, n));
+        at = lf ? lf + 1 : end;
+    }
+    return DIS_OK;
+}
+
+dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out)
+{
+    dis__input input;
+    DIS_TRY(dis__input_open(ctx, path, &input));
+    dis__name_list list = {0};
+    dis_status status = take_lines(&input, &list);
+    if (status == DIS_OK && list.n == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no names in it");
+    if (status == DIS_OK) status = dis__name_list_finish(&list, out);
+    dis__name_list_free(&list);
+    dis__input_close(&input);
+    return status;
+}

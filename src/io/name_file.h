@@ -1,0 +1,10 @@
+/* name_file.h: a file of names, one a line: the tasks and classes beside an array. */
+#ifndef DIS_IO_NAME_FILE_H
+#define DIS_IO_NAME_FILE_H
+#include "dissent/context.h"
+#include "dissent/names.h"
+
+/* DIS_EDATA with the line: an empty name, one above DIS_MAX_ID bytes, a lone CR, NUL, invalid UTF-8. DIS_EIO, DIS_ELIMIT. */
+dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out);
+
+#endif
