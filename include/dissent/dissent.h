@@ -8,6 +8,7 @@
 #include "dissent/option.h"
 #include "dissent/votes.h"
 #include "dissent/labels.h"
+#include "dissent/items.h"
 #include "dissent/metric.h"
 #include "dissent/fit.h"
 #include "dissent/combine.h"

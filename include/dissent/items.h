@@ -1,0 +1,70 @@
+/* items.h: what the votes are about: texts, tokens of sentences, rows of numbers, images. A model is trained on them.
+ *
+ *     dis_items *items;
+ *     if (dis_items_read(NULL, "items.csv", NULL, &items) == DIS_OK) {
+ *         printf("%zu texts\n", dis_items_look(items).n_items);
+ *         dis_items_destroy(items);
+ *     }
+ *
+ * Items are found by their task ids, as in votes and labels. Files: CSV, TSV and JSONL for texts and tokens; CSV, TSV,
+ * npy and raw little-endian float32 for numbers; npy and CIFAR's binary records for images; one token a line with blank
+ * lines between sentences (conll). Reading is strict, errors name the place.
+ * Threads: a table may be read by any number of threads at once. */
+#ifndef DIS_ITEMS_H
+#define DIS_ITEMS_H
+#include "dissent/context.h"
+#include "dissent/names.h"
+#include "dissent/votes.h"
+
+typedef struct dis_items dis_items;
+
+typedef enum {
+    DIS_ITEMS_TEXT,     /* one or more texts an item */
+    DIS_ITEMS_TOKENS,   /* an item is a token within a sentence */
+    DIS_ITEMS_FEATURES, /* a row of numbers an item */
+    DIS_ITEMS_IMAGES,   /* height x width x channels numbers from 0 to 1 an item */
+} dis_items_kind;
+
+typedef struct {
+    size_t size; /* of this struct */
+    dis_items_kind kind;
+    const char
+        *format;      /* "csv", "tsv", "jsonl", "npy", "f32", "cifar", "conll"; NULL: by the file's name, csv when that
+                           says nothing */
+    const char *task; /* column of the ids; NULL: task */
+    const char *const *columns; /* texts: their columns, NULL: text. tokens: one, NULL: token (conll: the number of the
+                                   field, from 1, NULL: the first). features: NULL: all columns but task */
+    size_t n_columns;
+    const char
+        *sentence;     /* tokens in a table: rows with equal values here, one behind the other, are one sentence; NULL:
+                             sentence */
+    const char *tasks; /* npy, f32, cifar, conll: a file with one id a line; NULL: NAME.tasks.txt beside an npy if it is
+                          there, else 0, 1, 2, ... */
+    size_t width;      /* f32: numbers a row */
+    const dis_drop_rule *where; /* tables: only rows whose columns hold these values */
+    size_t n_where;
+} dis_items_options;
+DIS_API dis_items_options dis_items_options_default(void);
+
+/* `options` NULL: the defaults. DIS_EDATA with the place, DIS_EIO, DIS_EUSAGE (options that do not go together),
+ * DIS_ELIMIT. */
+DIS_API dis_status dis_items_read(dis_context *ctx, const char *path, const dis_items_options *options,
+                                  dis_items **out);
+DIS_API void dis_items_destroy(dis_items *items);
+
+/* The inside of a table, valid as long as the table. */
+typedef struct {
+    dis_items_kind kind;
+    size_t n_items;
+    const dis_names *tasks;
+    size_t n_texts;                 /* an item; 0 unless TEXT or TOKENS */
+    const dis_names *texts;         /* (n_items * n_texts); text t of item i is i * n_texts + t */
+    size_t n_sentences;             /* TOKENS */
+    const uint64_t *sentence;       /* (n_sentences + 1): items sentence[s] .. sentence[s + 1] - 1 */
+    size_t height, width, channels; /* IMAGES */
+    size_t n_features;              /* FEATURES, and IMAGES: their product */
+    const float *x;                 /* (n_items, n_features) */
+} dis_items_view;
+DIS_API dis_items_view dis_items_look(const dis_items *items);
+
+#endif

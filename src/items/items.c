@@ -1,0 +1,148 @@
+/* Items: the table of formats, ids, and the life of a table. */
+#include "items/items_build.h"
+#include "core/memory.h"
+#include "core/name_index.h"
+#include "core/names_build.h"
+#include "core/pool.h"
+#include "io/name_file.h"
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static const char *const kind_names[] = {"texts", "tokens", "features", "images"};
+
+/* What each format can hold: one bit a kind. */
+static const struct {
+    const char *name, *ending;
+    unsigned kinds;
+    dis__items_reader *read;
+} formats[] = {
+    {"csv", ".csv", 1u << DIS_ITEMS_TEXT | 1u << DIS_ITEMS_TOKENS | 1u << DIS_ITEMS_FEATURES, dis__items_read_table},
+    {"tsv", ".tsv", 1u << DIS_ITEMS_TEXT | 1u << DIS_ITEMS_TOKENS | 1u << DIS_ITEMS_FEATURES, dis__items_read_table},
+    {"jsonl", ".jsonl", 1u << DIS_ITEMS_TEXT | 1u << DIS_ITEMS_TOKENS, dis__items_read_table},
+    {"npy", ".npy", 1u << DIS_ITEMS_FEATURES | 1u << DIS_ITEMS_IMAGES, dis__items_read_npy},
+    {"f32", ".f32", 1u << DIS_ITEMS_FEATURES, dis__items_read_f32},
+    {"cifar", ".bin", 1u << DIS_ITEMS_IMAGES, dis__items_read_cifar},
+    {"conll", ".conll", 1u << DIS_ITEMS_TOKENS, dis__items_read_conll},
+};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+dis_items_options dis_items_options_default(void)
+{
+    return (dis_items_options){.size = sizeof(dis_items_options), .kind = DIS_ITEMS_TEXT};
+}
+
+void dis_items_destroy(dis_items *items)
+{
+    if (!items) return;
+    dis_names_destroy(items->tasks);
+    dis_names_destroy(items->texts);
+    dis__free(items->sentence);
+    dis__free(items->x);
+    dis__free(items);
+}
+
+dis_items_view dis_items_look(const dis_items *items)
+{
+    return (dis_items_view){.kind = items->kind,
+                            .n_items = items->n_items,
+                            .tasks = items->tasks,
+                            .n_texts = items->n_texts,
+                            .texts = items->texts,
+                            .n_sentences = items->n_sentences,
+                            .sentence = items->sentence,
+                            .height = items->height,
+                            .width = items->width,
+                            .channels = items->channels,
+                            .n_features = items->n_features,
+                            .x = items->x};
+}
+
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t n = strlen(path);
+    const size_t e = strlen(ending);
+    if (n > 3 && strcasecmp(path + n - 3, ".gz") == 0) n -= 3;
+    if (n > 4 && strncasecmp(path + n - 4, ".zst", 4) == 0) n -= 4;
+    return n > e && strncasecmp(path + n - e, ending, e) == 0;
+}
+
+static dis_status find_format(const char *asked, const char *path, size_t *format)
+{
+    *format = 0; /* csv */
+    for (size_t i = 0; i < N_FORMATS; i++)
+        if (asked ? strcmp(asked, formats[i].name) == 0 : ends_with(path, formats[i].ending)) {
+            *format = i;
+            return DIS_OK;
+        }
+    if (!asked) return DIS_OK;
+    return dis__fail(DIS_EUSAGE, "no format \"%s\" of items; there are csv, tsv, jsonl, npy, f32, cifar and conll",
+                     asked);
+}
+
+/* NAME.npy to NAME.tasks.txt when that file is there; NULL: it is not. */
+static dis_status list_beside(const char *path, char **out)
+{
+    static const char ending[] = ".npy", suffix[] = ".tasks.txt";
+    const size_t n = strlen(path), e = sizeof ending - 1;
+    *out = NULL;
+    if (n <= e || strcasecmp(path + n - e, ending) != 0) return DIS_OK;
+    char *name;
+    DIS_TRY(dis__alloc_array(&name, n - e + sizeof suffix, 1));
+    memcpy(name, path, n - e);
+    memcpy(name + n - e, suffix, sizeof suffix);
+    if (access(name, R_OK) == 0) {
+        *out = name;
+        return DIS_OK;
+    }
+    dis__free(name);
+    return DIS_OK;
+}
+
+dis_status dis__items_take_tasks(dis_context *ctx, const char *path, const dis_items_options *options, size_t n,
+                                 dis_items *items)
+{
+    char *beside = NULL;
+    if (!options->tasks) DIS_TRY(list_beside(path, &beside));
+    const char *list = options->tasks ? options->tasks : beside;
+    dis_status status = list ? dis__names_read(ctx, list, &items->tasks) : dis__names_numbers(n, &items->tasks);
+    if (status == DIS_OK && dis_names_count(items->tasks) != n)
+        status = dis__fail_at(DIS_EDATA, list, 0, 0, "%zu ids for the %zu items of %s", dis_names_count(items->tasks),
+                              n, path);
+    dis__free(beside);
+    return status;
+}
+
+static dis_status check_twice(const char *path, const dis_names *tasks)
+{
+    dis__name_index index;
+    size_t twice;
+    DIS_TRY(dis__name_index_build(tasks, &index, &twice));
+    dis__name_index_free(&index);
+    if (twice == SIZE_MAX) return DIS_OK;
+    return dis__fail_at(DIS_EDATA, path, 0, 0, "the item \"%.200s\" is there twice; every item needs an id of its own",
+                        dis_names_get(tasks, twice, NULL));
+}
+
+dis_status dis_items_read(dis_context *ctx, const char *path, const dis_items_options *options, dis_items **out)
+{
+    const dis_items_options usual = dis_items_options_default(), *o = options ? options : &usual;
+    size_t format;
+    DIS_TRY(find_format(o->format, path, &format));
+    if (!(formats[format].kinds >> o->kind & 1))
+        return dis__fail(DIS_EUSAGE, "%s: %s files do not hold %s", path, formats[format].name, kind_names[o->kind]);
+    DIS_TRY(dis__check_stop(ctx));
+    dis_items *items;
+    DIS_TRY(dis__alloc_zeroed(&items, 1, sizeof *items));
+    items->kind = o->kind;
+    dis_status status = formats[format].read(ctx, path, formats[format].name, o, items);
+    if (status == DIS_OK && items->n_items == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no items in it");
+    if (status == DIS_OK) status = check_twice(path, items->tasks);
+    if (status != DIS_OK) {
+        dis_items_destroy(items);
+        return status;
+    }
+    *out = items;
+    return DIS_OK;
+}

@@ -1,0 +1,25 @@
+/* items_build.h: the inside of a table of items, for those who build one. */
+#ifndef DIS_ITEMS_ITEMS_BUILD_H
+#define DIS_ITEMS_ITEMS_BUILD_H
+#include "dissent/items.h"
+#include "core/error.h"
+
+struct dis_items {
+    dis_items_kind kind;
+    size_t n_items, n_texts, n_sentences, height, width, channels, n_features;
+    dis_names *tasks, *texts;
+    uint64_t *sentence;
+    float *x;
+};
+
+/* One reader a format; `items` is zeroed but for its kind, and is destroyed by the caller on failure. */
+typedef dis_status dis__items_reader(dis_context *ctx, const char *path, const char *format,
+                                     const dis_items_options *options, dis_items *items);
+dis__items_reader dis__items_read_table, dis__items_read_npy, dis__items_read_f32, dis__items_read_cifar,
+    dis__items_read_conll;
+
+/* The ids of n items: of options->tasks, of the list beside an npy, or numbers. */
+dis_status dis__items_take_tasks(dis_context *ctx, const char *path, const dis_items_options *options, size_t n,
+                                 dis_items *items);
+
+#endif

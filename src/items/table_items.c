@@ -1,0 +1,176 @@
+/* Items of a table: texts, tokens with their sentence, or numbers, one row an item. Rows that a `where` rule does not
+ * want are left out. Cost: one pass. */
+#include "items/items_build.h"
+#include "core/memory.h"
+#include "core/names_build.h"
+#include "core/number.h"
+#include "io/records.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Columns in the order in which they are wanted: task, sentence (tokens), the contents, those of the rules. */
+typedef struct {
+    const dis_items_options *o;
+    dis_items *items;
+    dis__records r;
+    const char **wanted;
+    char *names; /* of feature columns, copied out of the header */
+    size_t n_wanted, sentence, first, n_contents, rules;
+    dis__name_list tasks, texts;
+    dis__record_cell last; /* the sentence of the row before, in `last_text` */
+    char *last_text;
+    size_t last_room, sentence_room, x_room;
+} reading;
+
+/* Features without named columns: all but the ids and those that rules look at. */
+static bool is_other(const reading *t, const dis__record_cell *name)
+{
+    const char *task = t->o->task ? t->o->task : "task";
+    bool other = name->n == strlen(task) && memcmp(name->text, task, name->n) == 0;
+    for (size_t i = 0; i < t->o->n_where; i++)
+        other |= name->n == strlen(t->o->where[i].column) && memcmp(name->text, t->o->where[i].column, name->n) == 0;
+    return other;
+}
+
+static dis_status want_features(reading *t)
+{
+    const size_t n = dis__records_n_columns(&t->r);
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++) bytes += dis__records_column(&t->r, i).n + 1;
+    DIS_TRY(dis__alloc_array(&t->names, bytes, 1));
+    char *to = t->names;
+    for (size_t i = 0; i < n; i++) {
+        const dis__record_cell name = dis__records_column(&t->r, i);
+        if (is_other(t, &name)) continue;
+        if (memchr(name.text, '|', name.n))
+            return dis__fail_at(DIS_EDATA, t->r.in.path, 1, 0, "a column name with \"|\" in it; rename it");
+        t->wanted[t->n_wanted++] = to;
+        memcpy(to, name.text, name.n);
+        to[name.n] = 0;
+        to += name.n + 1;
+    }
+    return DIS_OK;
+}
+
+static dis_status want(reading *t)
+{
+    static const char *const usual[] = {[DIS_ITEMS_TEXT] = "text", [DIS_ITEMS_TOKENS] = "token"};
+    const dis_items_options *o = t->o;
+    const size_t most = 2 + (o->n_columns ? o->n_columns : 1) + dis__records_n_columns(&t->r) + o->n_where;
+    DIS_TRY(dis__alloc_array(&t->wanted, most, sizeof *t->wanted));
+    t->wanted[t->n_wanted++] = o->task ? o->task : "task";
+    t->sentence = t->n_wanted;
+    if (o->kind == DIS_ITEMS_TOKENS) t->wanted[t->n_wanted++] = o->sentence ? o->sentence : "sentence";
+    t->first = t->n_wanted;
+    for (size_t i = 0; i < o->n_columns; i++) t->wanted[t->n_wanted++] = o->columns[i];
+    if (o->n_columns == 0 && o->kind == DIS_ITEMS_FEATURES)
+        DIS_TRY(want_features(t));
+    else if (o->n_columns == 0)
+        t->wanted[t->n_wanted++] = usual[o->kind];
+    t->n_contents = t->n_wanted - t->first;
+    if (t->n_contents == 0)
+        return dis__fail_at(DIS_EDATA, t->r.in.path, 1, 0, "no columns beside the ids; features need some");
+    t->rules = t->n_wanted;
+    for (size_t i = 0; i < o->n_where; i++) t->wanted[t->n_wanted++] = o->where[i].column;
+    return dis__records_want(&t->r, t->wanted, t->n_wanted);
+}
+
+static bool is_wanted(const reading *t)
+{
+    bool good = true;
+    for (size_t i = 0; i < t->o->n_where; i++) {
+        const dis__record_cell *c = &t->r.cell[t->rules + i];
+        const char *value = t->o->where[i].value;
+        good &= c->n == strlen(value) && memcmp(c->text, value, c->n) == 0;
+    }
+    return good;
+}
+
+/* A row whose sentence is not that of the row before begins a new one. */
+static dis_status take_sentence(reading *t)
+{
+    dis_items *items = t->items;
+    const dis__record_cell *c = &t->r.cell[t->sentence];
+    if (items->n_items && c->n == t->last.n && memcmp(c->text, t->last.text, c->n) == 0) return DIS_OK;
+    DIS_TRY(dis__reserve(&items->sentence, &t->sentence_room, items->n_sentences, items->n_sentences + 2,
+                         sizeof *items->sentence));
+    items->sentence[items->n_sentences++] = items->n_items;
+    DIS_TRY(dis__reserve(&t->last_text, &t->last_room, 0, c->n + 1, 1));
+    memcpy(t->last_text, c->text, c->n);
+    t->last = (dis__record_cell){.text = t->last_text, .n = c->n};
+    return DIS_OK;
+}
+
+static dis_status take_numbers(reading *t)
+{
+    dis_items *items = t->items;
+    const size_t k = t->n_contents, used = items->n_items * k;
+    DIS_TRY(dis__reserve(&items->x, &t->x_room, used, used + k, sizeof *items->x));
+    for (size_t i = 0; i < k; i++) {
+        const dis__record_cell *c = &t->r.cell[t->first + i];
+        double x;
+        if (!dis__parse_real(c->text, c->n, &x) || fabs(x) > (double)FLT_MAX)
+            return dis__records_fail(&t->r, t->first + i, "\"%.*s\" is no number; name the columns of features",
+                                     c->n > 60 ? 60 : (int)c->n, c->text);
+        items->x[used + i] = (float)x;
+    }
+    return DIS_OK;
+}
+
+static dis_status take_row(reading *t)
+{
+    const dis__record_cell *task = &t->r.cell[0];
+    if (task->n == 0) return dis__records_fail(&t->r, 0, "an empty id; every item needs one");
+    if (task->n > DIS_MAX_ID) return dis__records_fail(&t->r, 0, "an id of more than %u bytes; shorten it", DIS_MAX_ID);
+    DIS_TRY(dis__name_list_add(&t->tasks, task->text, task->n));
+    if (t->o->kind == DIS_ITEMS_FEATURES) {
+        DIS_TRY(take_numbers(t));
+    } else {
+        for (size_t i = 0; i < t->n_contents; i++)
+            DIS_TRY(dis__name_list_add(&t->texts, t->r.cell[t->first + i].text, t->r.cell[t->first + i].n));
+        if (t->o->kind == DIS_ITEMS_TOKENS) DIS_TRY(take_sentence(t));
+    }
+    t->items->n_items++;
+    return DIS_OK;
+}
+
+static dis_status read_rows(reading *t)
+{
+    if (t->o->kind == DIS_ITEMS_TOKENS && t->o->n_columns > 1)
+        return dis__fail(DIS_EUSAGE, "tokens come from one column, not from %zu", t->o->n_columns);
+    DIS_TRY(want(t));
+    for (bool more;;) {
+        DIS_TRY(dis__records_next(&t->r, &more));
+        if (!more) break;
+        if (is_wanted(t)) DIS_TRY(take_row(t));
+    }
+    dis_items *items = t->items;
+    if (items->n_items == 0 && t->o->n_where)
+        return dis__fail_at(DIS_EDATA, t->r.in.path, 0, 0, "no row has the wanted values (%s=%s%s)",
+                            t->o->where[0].column, t->o->where[0].value, t->o->n_where > 1 ? ", ..." : "");
+    if (items->n_items == 0) return DIS_OK;
+    DIS_TRY(dis__name_list_finish(&t->tasks, &items->tasks));
+    if (t->o->kind == DIS_ITEMS_FEATURES) {
+        items->n_features = t->n_contents;
+        return DIS_OK;
+    }
+    items->n_texts = t->n_contents;
+    if (items->sentence) items->sentence[items->n_sentences] = items->n_items;
+    return dis__name_list_finish(&t->texts, &items->texts);
+}
+
+dis_status dis__items_read_table(dis_context *ctx, const char *path, const char *format,
+                                 const dis_items_options *options, dis_items *items)
+{
+    reading t = {.o = options, .items = items};
+    DIS_TRY(dis__records_open(ctx, path, format, &t.r));
+    const dis_status status = read_rows(&t);
+    dis__records_close(&t.r);
+    dis__name_list_free(&t.tasks);
+    dis__name_list_free(&t.texts);
+    dis__free(t.wanted);
+    dis__free(t.names);
+    dis__free(t.last_text);
+    return status;
+}
