@@ -5,11 +5,11 @@
  * - numbers that are Poisson with one mean are, given their sum, multinomial with that sum;
  * - m more draws on top of a multinomial with sum s give a multinomial with sum s + m.
  * So for each block the total S is drawn, then a Poisson number for each of its n items with mean
- * (S - 3 sqrt S) / n, which is one comparison of 16 random bits with a few thresholds; when their sum is above S (one
+ * (S - 3 sqrt S) / n, which is one comparison of 16 random bits with a few bounds; when their sum is above S (one
  * time in a thousand) they are drawn again; what is missing, about 3 sqrt S, is drawn one by one.
  *
  * 16 bits do not hold a Poisson probability exactly. Of each probability the part that is a whole number of 2^-16 goes
- * to the thresholds; the sum of what is left belongs to one further code, and an item that gets it (about one in ten
+ * to the bounds; the sum of what is left belongs to one further code, and an item that gets it (about one in ten
  * thousand) is decided from those remainders with 53 bits.
  *
  * Resamples are taken in groups, a block of items at a time, so a column comes from memory once a group. Cost: about
@@ -169,13 +169,13 @@ static dis_status sums_job(void *arg, size_t j, int thread)
     uint8_t *count = w->counts + (size_t)thread * w->counts_room;
     for (size_t r = 0; r < n; r++) draw_totals(b, first + r, w->n_blocks, total + r * w->n_blocks);
     memset(w->values + first * w->n_values, 0, n * w->n_values * sizeof *w->values);
-    for (size_t block = 0; block < w->n_blocks; block++)
-        for (size_t r = 0; r < n; r++) {
-            const size_t items = block_items(b, block);
-            draw_block(b, first + r, block, total[r * w->n_blocks + block], count, items);
-            DIS_KERNEL_PICK(dis__bootstrap_dot)
-            (count, w->columns, w->n_values, block * BLOCK, items, w->values + (first + r) * w->n_values);
-        }
+    for (size_t block = 0; block < w->n_blocks; block++) {
+        const size_t items = block_items(b, block);
+        for (size_t r = 0; r < n; r++)
+            draw_block(b, first + r, block, total[r * w->n_blocks + block], count + r * BLOCK, items);
+        DIS_KERNEL_PICK(dis__bootstrap_dot)
+        (count, BLOCK, n, w->columns, w->n_values, block * BLOCK, items, w->values + first * w->n_values);
+    }
     return DIS_OK;
 }
 
@@ -226,8 +226,12 @@ dis_status dis__bootstrap_sums(dis_context *ctx, const dis__bootstrap *b, const 
                                size_t n_columns, double *sums)
 {
     const size_t n_blocks = (b->n_items + BLOCK - 1) / BLOCK;
-    work w = {
-        .b = b, .n_blocks = n_blocks, .n_values = n_columns, .columns = columns, .values = sums, .counts_room = BLOCK};
+    work w = {.b = b,
+              .n_blocks = n_blocks,
+              .n_values = n_columns,
+              .columns = columns,
+              .values = sums,
+              .counts_room = GROUP * BLOCK};
     return run(ctx, &w, dis__size(GROUP, n_blocks, 0), sums_job);
 }
 

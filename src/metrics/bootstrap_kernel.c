@@ -1,9 +1,10 @@
 /* The inner loops of the bootstrap.
  *
- * Poisson numbers, 64 items at a time: each item gets 16 random bits, and its number is how many of the thresholds they
- * reach. The bits come from eight xoshiro256++ generators side by side, the same ones for every instruction set. */
+ * Poisson numbers, 64 items at a time: each item gets 16 random bits, and its number is how many of the bounds they
+ * lie above. The bits come from eight xoshiro256++ generators side by side, the same ones for every instruction set. */
 #include "metrics/bootstrap_kernel.h"
 #include "core/vmath.h"
+#include <stdbool.h>
 
 enum { GENERATORS = 8 };
 
@@ -72,14 +73,19 @@ uint64_t DIS_KERNEL(dis__bootstrap_total)(const uint8_t *count, size_t n)
     return sum;
 }
 
-typedef uint8_t few_bytes __attribute__((vector_size(DIS_LANES)));
-typedef int32_t few_ints __attribute__((vector_size(4 * DIS_LANES)));
+enum { TILE = 1024, ROWS = 4 }; /* items whose columns stay in the first cache; resamples side by side */
 
 static inline dis__vec load_counts(const uint8_t *count)
 {
-    few_bytes v;
-    memcpy(&v, count, sizeof v);
-    return __builtin_convertvector(__builtin_convertvector(v, few_ints), dis__vec);
+#if defined(DIS_ISA_avx512)
+    return (dis__vec)_mm512_cvtepi64_pd(_mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)count)));
+#elif defined(DIS_ISA_avx2)
+    int32_t four;
+    memcpy(&four, count, sizeof four);
+    return (dis__vec)_mm256_cvtepi32_pd(_mm_cvtepu8_epi32(_mm_cvtsi32_si128(four)));
+#else
+    return (dis__vec){count[0], count[1]};
+#endif
 }
 
 static inline double across(dis__vec x)
@@ -89,34 +95,49 @@ static inline double across(dis__vec x)
     return sum;
 }
 
-/* As many columns at once as share the work of turning counts into numbers. */
-#define DOT(name, width)                                                                                       \
-    static void name(const uint8_t *count, const double *const *columns, size_t first, size_t n, double *sums) \
-    {                                                                                                          \
-        dis__vec a[width] = {{0}}, b[width] = {{0}};                                                           \
-        size_t i = 0;                                                                                          \
-        for (; i + 2 * DIS_LANES <= n; i += 2 * DIS_LANES) {                                                   \
-            const dis__vec m = load_counts(count + i), k = load_counts(count + i + DIS_LANES);                 \
-            for (int c = 0; c < (width); c++) {                                                                \
-                a[c] += m * dis__vload(columns[c] + first + i);                                                \
-                b[c] += k * dis__vload(columns[c] + first + i + DIS_LANES);                                    \
-            }                                                                                                  \
-        }                                                                                                      \
-        for (int c = 0; c < (width); c++) {                                                                    \
-            double sum = across(a[c] + b[c]);                                                                  \
-            for (size_t j = i; j < n; j++) sum += count[j] * columns[c][first + j];                            \
-            sums[c] += sum;                                                                                    \
-        }                                                                                                      \
+/* sums[r][c] += count[r] . column[c] for ROWS resamples and `width` columns. */
+#define DOT(name, width)                                                                                      \
+    static void name(const uint8_t *const *count, const double *const *column, size_t n, double *const *sums) \
+    {                                                                                                         \
+        dis__vec a[ROWS][width] = {{{0}}};                                                                    \
+        size_t i = 0;                                                                                         \
+        for (; i + DIS_LANES <= n; i += DIS_LANES)                                                            \
+            for (int r = 0; r < ROWS; r++) {                                                                  \
+                const dis__vec m = load_counts(count[r] + i);                                                 \
+                for (int c = 0; c < (width); c++) a[r][c] += m * dis__vload(column[c] + i);                   \
+            }                                                                                                 \
+        for (int r = 0; r < ROWS; r++)                                                                        \
+            for (int c = 0; c < (width); c++) {                                                               \
+                double sum = across(a[r][c]);                                                                 \
+                for (size_t j = i; j < n; j++) sum += count[r][j] * column[c][j];                             \
+                sums[r][c] += sum;                                                                            \
+            }                                                                                                 \
     }
-DOT(dot_four, 4)
 DOT(dot_two, 2)
 DOT(dot_one, 1)
 
-void DIS_KERNEL(dis__bootstrap_dot)(const uint8_t *count, const double *const *columns, size_t n_columns, size_t first,
-                                    size_t n, double *sums)
+void DIS_KERNEL(dis__bootstrap_dot)(const uint8_t *count, size_t stride, size_t n_resamples,
+                                    const double *const *columns, size_t n_columns, size_t first, size_t n,
+                                    double *sums)
 {
-    size_t c = 0;
-    for (; c + 4 <= n_columns; c += 4) dot_four(count, columns + c, first, n, sums + c);
-    for (; c + 2 <= n_columns; c += 2) dot_two(count, columns + c, first, n, sums + c);
-    if (c < n_columns) dot_one(count, columns + c, first, n, sums + c);
+    for (size_t at = 0; at < n; at += TILE) {
+        const size_t items = n - at < TILE ? n - at : TILE;
+        for (size_t c = 0; c < n_columns; c += 2)
+            for (size_t r = 0; r < n_resamples; r += ROWS) {
+                const double *const column[] = {columns[c] + first + at,
+                                                columns[c + 1 < n_columns ? c + 1 : c] + first + at};
+                const uint8_t *row[ROWS];
+                double *to[ROWS], unwanted[2];
+                for (size_t j = 0; j < ROWS; j++) { /* behind the last resample it is done again, for nothing */
+                    const bool there = r + j < n_resamples;
+                    row[j] = count + (there ? r + j : r) * stride + at;
+                    to[j] = there ? sums + (r + j) * n_columns + c : unwanted;
+                }
+                unwanted[0] = unwanted[1] = 0;
+                if (c + 1 < n_columns)
+                    dot_two(row, column, items, to);
+                else
+                    dot_one(row, column, items, to);
+            }
+    }
 }

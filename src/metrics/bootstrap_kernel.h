@@ -11,9 +11,10 @@ DIS_KERNEL_DECLARE(void, dis__bootstrap_poisson,
                    (uint64_t state[32], const int16_t *bound, size_t n_bounds, uint8_t *count, size_t n));
 /* The sum of n counts. */
 DIS_KERNEL_DECLARE(uint64_t, dis__bootstrap_total, (const uint8_t *count, size_t n));
-/* sums[c] += sum over i < n of count[i] columns[c][first + i]. */
+/* sums (n_resamples, n_columns): for each resample r and column c adds the sum over i < n of
+ * count[r stride + i] columns[c][first + i]. */
 DIS_KERNEL_DECLARE(void, dis__bootstrap_dot,
-                   (const uint8_t *count, const double *const *columns, size_t n_columns, size_t first, size_t n,
-                    double *sums));
+                   (const uint8_t *count, size_t stride, size_t n_resamples, const double *const *columns,
+                    size_t n_columns, size_t first, size_t n, double *sums));
 
 #endif
