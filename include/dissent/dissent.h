@@ -9,6 +9,7 @@
 #include "dissent/votes.h"
 #include "dissent/labels.h"
 #include "dissent/items.h"
+#include "dissent/align.h"
 #include "dissent/metric.h"
 #include "dissent/fit.h"
 #include "dissent/combine.h"

@@ -82,6 +82,13 @@ fail:
     return status;
 }
 
+bool dis__names_same(const dis_names *a, const dis_names *b)
+{
+    if (a == b) return true;
+    return a->n == b->n && memcmp(a->start, b->start, (a->n + 1) * sizeof *a->start) == 0 &&
+           memcmp(a->bytes, b->bytes, (size_t)a->start[a->n]) == 0;
+}
+
 void dis_names_destroy(dis_names *names)
 {
     if (!names) return;

@@ -14,6 +14,8 @@ dis_status dis__names_adopt(char *bytes, uint64_t *start, size_t n, dis_names **
 /* "0", "1", ... */
 dis_status dis__names_numbers(size_t n, dis_names **out);
 dis_status dis__names_copy(const dis_names *names, dis_names **out);
+/* Whether two lists hold the same names in the same order. */
+bool dis__names_same(const dis_names *a, const dis_names *b);
 
 /* A list that grows: {0} is an empty one. */
 typedef struct {

@@ -49,16 +49,6 @@ bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64
     return true;
 }
 
-/* Whether two lists hold the same names in the same order. */
-static bool same_names(const dis_names *a, const dis_names *b)
-{
-    if (a == b) return true;
-    const size_t n = dis_names_count(a);
-    if (dis_names_count(b) != n) return false;
-    return memcmp(a->start, b->start, (n + 1) * sizeof *a->start) == 0 &&
-           memcmp(a->bytes, b->bytes, (size_t)a->start[n]) == 0;
-}
-
 /* order[i]: the index in `from` of name i of `to`. Both must hold the same names. */
 static dis_status match(const dis_names *from, const dis_names *to, const char *what, size_t *order)
 {
@@ -92,7 +82,8 @@ static dis_status align(const dis_labels *labels, const dis_names *tasks, const 
                         size_t *row, size_t *column)
 {
     const size_t n_items = dis_names_count(tasks), n_classes = dis_names_count(classes);
-    const bool same_rows = same_names(labels->tasks, tasks), same_columns = same_names(labels->classes, classes);
+    const bool same_rows = dis__names_same(labels->tasks, tasks),
+               same_columns = dis__names_same(labels->classes, classes);
     if (!same_columns) DIS_TRY(match(labels->classes, classes, "class", column));
     if (!same_rows) DIS_TRY(match(labels->tasks, tasks, "task", row));
     out->n_items = n_items;

@@ -1,0 +1,76 @@
+/* align.h: several tables of labels, and gold labels, matched by the names of items and classes.
+ *
+ * Whatever compares label files first brings them into one order: rows by task, columns by class.
+ *
+ *     const dis_align_source sources[] = {{"a.csv", dis_labels_look(a)}, {"human.csv", dis_labels_look(b)}};
+ *     dis_align_options o = dis_align_options_default();
+ *     o.gold = gold;                                    // from dis_gold_load(), or NULL
+ *     dis_aligned *aligned;
+ *     if (dis_align(NULL, sources, 2, &o, &aligned) == DIS_OK) {
+ *         dis_aligned_view v = dis_aligned_look(aligned);   // v.p[0], v.p[1], v.gold
+ *         dis_aligned_destroy(aligned);
+ *     }
+ *
+ * Strict by default: an item or class of one that another lacks is an error that names it. With `lenient` items that
+ * some table lacks are left out, a class that a table lacks has probability 0 there, and all of that is counted.
+ * Tables that are in order already are not copied: the sources must outlive the alignment. */
+#ifndef DIS_ALIGN_H
+#define DIS_ALIGN_H
+#include "dissent/labels.h"
+
+/* ---- gold labels as a file has them ---- */
+
+typedef struct dis_gold dis_gold;
+
+/* From CSV, TSV or JSONL with task and label (or gold). DIS_EDATA with the place: a malformed row, an empty label, a
+ * task with two labels. DIS_EIO, DIS_ELIMIT. The caller destroys it. */
+DIS_API dis_status dis_gold_load(dis_context *ctx, const char *path, dis_gold **out);
+DIS_API void dis_gold_destroy(dis_gold *gold);
+
+typedef struct {
+    size_t n_items;
+    const int32_t *label;             /* (n_items) index into classes */
+    const dis_names *tasks, *classes; /* in order of first appearance */
+} dis_gold_view;
+DIS_API dis_gold_view dis_gold_look(const dis_gold *gold);
+
+/* ---- everything in one order ---- */
+
+typedef struct {
+    const char *name; /* what messages call it: mostly the file */
+    dis_labels_view labels;
+} dis_align_source;
+
+typedef struct {
+    size_t size; /* of this struct */
+    bool lenient;
+    const dis_gold *gold; /* NULL: none */
+} dis_align_options;
+DIS_API dis_align_options dis_align_options_default(void);
+
+typedef struct dis_aligned dis_aligned;
+
+/* At least one source. Items are in the order of the first source; classes too, unless lenient had to add some: then
+ * integers by value, else by bytes. DIS_EDATA: what does not match, or no item is left. DIS_EUSAGE: no source. */
+DIS_API dis_status dis_align(dis_context *ctx, const dis_align_source *sources, size_t n_sources,
+                             const dis_align_options *options, dis_aligned **out);
+DIS_API void dis_aligned_destroy(dis_aligned *aligned);
+
+/* What lenient let pass in one source. */
+typedef struct {
+    size_t items_left_out; /* that another source lacks */
+    size_t classes_added;  /* that it lacks and another, or the gold labels, have */
+} dis_align_notes;
+
+typedef struct {
+    size_t n_items, n_classes, n_sources;
+    const double *const *p; /* (n_sources) tables (n_items, n_classes) */
+    const int32_t *gold;    /* (n_items) class, -1: none; NULL when no gold was given */
+    const dis_names *tasks, *classes;
+    const dis_align_notes *notes; /* (n_sources) */
+    size_t without_gold;          /* items that the gold labels lack */
+    size_t gold_left_out;         /* gold labels of no item */
+} dis_aligned_view;
+DIS_API dis_aligned_view dis_aligned_look(const dis_aligned *aligned);
+
+#endif
