@@ -1,0 +1,108 @@
+/* Comparisons of sides and of views give the same bytes with any number of threads. */
+#include "em_support.h"
+#include "core/random.h"
+
+enum { N = 3000, K = 5, SEEDS = 3, VIEWS = 5 };
+static int32_t gold[N], label[2 * SEEDS][N];
+static double p[VIEWS][N * K];
+
+static void make(void)
+{
+    for (size_t i = 0; i < N; i++) {
+        gold[i] = (int32_t)dis__below(1, 1, i, K);
+        for (size_t s = 0; s < 2 * SEEDS; s++)
+            label[s][i] =
+                dis__uniform(1, 2, i * 2 * SEEDS + s) < .6 ? gold[i] : (int32_t)dis__below(1, 3, i * 2 * SEEDS + s, K);
+        for (size_t m = 0; m < VIEWS; m++) {
+            double sum = 0;
+            for (size_t k = 0; k < K; k++) sum += p[m][i * K + k] = dis__uniform(2, m, i * K + k);
+            for (size_t k = 0; k < K; k++) p[m][i * K + k] /= sum;
+        }
+    }
+}
+
+static dis_context *context(int threads)
+{
+    dis_context_options o = dis_context_options_default();
+    o.threads = threads;
+    dis_context *ctx;
+    assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
+    return ctx;
+}
+
+static dis_comparison *sides(int threads, size_t seeds, bool pool, uint64_t seed)
+{
+    const int32_t *a[] = {label[0], label[1], label[2]}, *b[] = {label[3], label[4], label[5]};
+    const dis_compare_input in = {
+        .n_items = N, .n_classes = K, .gold = gold, .n_a = seeds, .n_b = seeds, .a = a, .b = b, .human = p[0]};
+    dis_compare_options o = dis_compare_options_default();
+    o.resamples = 500;
+    o.pool_seeds = pool;
+    o.seed = seed;
+    dis_context *ctx = context(threads);
+    dis_comparison *c;
+    assert_int_equal(dis_compare(ctx, &in, &o, &c), DIS_OK);
+    dis_context_destroy(ctx);
+    return c;
+}
+
+static void same_sides(void **state)
+{
+    (void)state;
+    make();
+    for (size_t seeds = 1; seeds <= SEEDS; seeds += 2)
+        for (int pool = 0; pool < 2; pool++) {
+            dis_comparison *one = sides(1, seeds, pool, 4);
+            for (int threads = 2; threads <= 7; threads += 5) {
+                dis_comparison *many = sides(threads, seeds, pool, 4);
+                const dis_comparison_view *x = dis_comparison_look(one), *y = dis_comparison_look(many);
+                assert_memory_equal(x->metric, y->metric, sizeof x->metric);
+                assert_memory_equal(x->statistic, y->statistic, sizeof x->statistic);
+                dis_comparison_destroy(many);
+            }
+            dis_comparison *other = sides(1, seeds, pool, 5); /* the seed does something */
+            assert_memory_not_equal(dis_comparison_look(one)->metric, dis_comparison_look(other)->metric,
+                                    sizeof dis_comparison_look(one)->metric);
+            dis_comparison_destroy(other);
+            dis_comparison_destroy(one);
+        }
+}
+
+static dis_views_distances *distances(int threads)
+{
+    const double *tables[VIEWS];
+    for (size_t m = 0; m < VIEWS; m++) tables[m] = p[m];
+    const dis_views in = {.n_items = N, .n_classes = K, .n_views = VIEWS, .p = tables};
+    dis_views_options o = dis_views_options_default();
+    o.resamples = 300;
+    dis_context *ctx = context(threads);
+    dis_views_distances *d;
+    assert_int_equal(dis_views_measure(ctx, &in, &o, &d), DIS_OK);
+    dis_context_destroy(ctx);
+    return d;
+}
+
+static void same_views(void **state)
+{
+    (void)state;
+    make();
+    dis_views_distances *one = distances(1);
+    for (int threads = 2; threads <= 7; threads += 5) {
+        dis_views_distances *many = distances(threads);
+        const dis_views_distances_view *x = dis_views_distances_look(one), *y = dis_views_distances_look(many);
+        assert_memory_equal(x->jsd, y->jsd, VIEWS * VIEWS * sizeof *x->jsd);
+        assert_memory_equal(x->entropy, y->entropy, VIEWS * sizeof *x->entropy);
+        assert_memory_equal(x->to_others, y->to_others, VIEWS * sizeof *x->to_others);
+        assert_memory_equal(x->to_centroid, y->to_centroid, VIEWS * sizeof *x->to_centroid);
+        assert_memory_equal(&x->hub_over_items, &y->hub_over_items, sizeof x->hub_over_items);
+        assert_memory_equal(&x->hub_over_views, &y->hub_over_views, sizeof x->hub_over_views);
+        dis_views_distances_destroy(many);
+    }
+    dis_views_distances_destroy(one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_sides), cmocka_unit_test(same_views)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
