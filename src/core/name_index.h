@@ -25,6 +25,9 @@ dis_status dis__name_index_build(const dis_names *names, dis__name_index *index,
 size_t dis__name_index_find(const dis__name_index *index, const char *text, size_t n);
 void dis__name_index_free(dis__name_index *index);
 
+/* Random bits for a key; without a source of them, at least bits that an attacker does not know beforehand.
+ * `somewhere`: any address of the caller's. */
+void dis__draw_key(uint64_t key[2], const void *somewhere);
 /* SipHash-1-3 (Aumasson and Bernstein 2012). */
 uint64_t dis__siphash(const uint64_t key[2], const void *bytes, size_t n);
 

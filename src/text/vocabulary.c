@@ -3,7 +3,6 @@
 #include "core/memory.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum { FIRST_SLOTS = 1024 };
 
@@ -23,8 +22,7 @@ static dis_status grow(dis__vocabulary *v)
     const size_t size = v->slot ? 2 * (v->mask + 1) : FIRST_SLOTS;
     uint32_t *slot;
     DIS_TRY(dis__alloc_zeroed(&slot, size, sizeof *slot));
-    if (!v->slot && getrandom(v->key, sizeof v->key, GRND_NONBLOCK) != (ssize_t)sizeof v->key)
-        v->key[0] = (uint64_t)(uintptr_t)slot; /* the address of an allocation: better than nothing */
+    if (!v->slot) dis__draw_key(v->key, slot);
     for (size_t i = 0; i < v->seen.n; i++) {
         size_t n, at;
         const char *word = seen_word(v, i, &n);
