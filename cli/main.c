@@ -6,12 +6,14 @@
 #include <string.h>
 
 extern const cli_command cli_cmd_labels, cli_cmd_combine, cli_cmd_synth, cli_cmd_list, cli_cmd_help, cli_cmd_completion;
+extern const cli_command cli_cmd_agree;
 
 /* In the order in which help shows them. */
 /* clang-format off */
 static const cli_command *const commands[] = {
     &cli_cmd_labels,
     &cli_cmd_combine,
+    &cli_cmd_agree,
     &cli_cmd_synth,
     &cli_cmd_list,
     &cli_cmd_help,

@@ -11,6 +11,7 @@
 #include "dissent/items.h"
 #include "dissent/align.h"
 #include "dissent/metric.h"
+#include "dissent/agreement.h"
 #include "dissent/fit.h"
 #include "dissent/combine.h"
 #include "dissent/compare.h"

@@ -1,0 +1,438 @@
+/* dissent agree: how far the voters agree, overall and by worker, item, class and pair of workers. */
+#include "votes_input.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    cli_common common;
+    cli_votes_values reading;
+    const char *output, *format, *gold, *workers, *items, *by_class, *pairs, *json;
+    uint64_t bootstrap, seed, most_pairs, least_common;
+    bool singles;
+} agree_values;
+
+#define TEXT(field, name_, argument_, names_, summary_)                                                  \
+    {                                                                                                    \
+        .name = name_, .kind = CLI_TEXT, .offset = offsetof(agree_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                             \
+    }
+#define COUNT(field, name_, fallback_, low_, high_, summary_)                                       \
+    {                                                                                               \
+        .name = name_, .kind = CLI_COUNT, .offset = offsetof(agree_values, field), .argument = "N", \
+        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                      \
+    }
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .offset = offsetof(agree_values, output),
+     .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "where the table of coefficients goes; without it, standard output"},
+    TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
+         "csv, tsv, jsonl or text (for people); without it, by the name of the output, else text on a terminal and csv "
+         "elsewhere"),
+    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): also how good the workers are"),
+    TEXT(workers, "workers", "FILE", CLI_NAMES_FILE,
+         "per worker: votes, agreement with the others, alpha without that worker, accuracy (CSV, TSV or JSONL by the "
+         "name)"),
+    TEXT(items, "items", "FILE", CLI_NAMES_FILE, "per item: votes, classes chosen, the most chosen one, agreement"),
+    TEXT(by_class, "classes-table", "FILE", CLI_NAMES_FILE,
+         "per class: votes, agreement on it, Fleiss' kappa and alpha of it against all others"),
+    TEXT(pairs, "pairs", "FILE", CLI_NAMES_FILE,
+         "per pair of workers: votes on the same items, agreement, Cohen's kappas, Scott's pi"),
+    TEXT(json, "json", "FILE", CLI_NAMES_FILE, "summary for machines; - is standard output (then the table needs -o)"),
+    COUNT(bootstrap, "bootstrap", "1000", 0, 1e7, "resamples of the items for 95 % intervals; 0: no intervals"),
+    COUNT(seed, "seed", "0", 0, 0, "of the resamples"),
+    COUNT(most_pairs, "most-pairs", "100000", 0, 1e8,
+          "look at no more pairs of workers; beyond, at those among the workers with most votes; 0: at none"),
+    COUNT(least_common, "least-common", "5", 1, 0,
+          "votes on the same items that a pair must have to count in Cohen's kappa"),
+    {.name = "singles",
+     .kind = CLI_FLAG,
+     .offset = offsetof(agree_values, singles),
+     .summary = "items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's own software"},
+    CLI_VOTES_OPTIONS(agree_values, reading),
+    CLI_COMMON_OPTIONS(agree_values),
+};
+
+typedef struct {
+    cli *c;
+    const agree_values *v;
+    votes_input in;
+    dis_agreement *agreement;
+    dis_agreement_view look;
+} agree_job;
+
+static bool is_stdout(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+static int check_options(const agree_job *job)
+{
+    const agree_values *v = job->v;
+    if (v->format && cli_choice("csv|tsv|jsonl|text", v->format) < 0)
+        return cli_usage(job->c, "--format %s: must be one of csv|tsv|jsonl|text", v->format);
+    if (v->format && strcmp(v->format, "text") == 0 && v->output && !is_stdout(v->output))
+        return cli_usage(job->c, "--format text is for standard output; leave -o out");
+    const int to_stdout = is_stdout(v->json) + is_stdout(v->workers) + is_stdout(v->items) + is_stdout(v->by_class) +
+                          is_stdout(v->pairs) + (!v->output || is_stdout(v->output));
+    if (to_stdout > 1)
+        return cli_usage(job->c, "only one thing can go to standard output; give the table of coefficients a file "
+                                 "with -o");
+    size_t from_stdin = is_stdout(v->gold);
+    for (size_t i = 0; i < job->in.n_paths; i++) from_stdin += is_stdout(job->in.paths[i]);
+    if (from_stdin > 1) return cli_usage(job->c, "only one input can be standard input");
+    return 0;
+}
+
+static int need_workers(const agree_job *job)
+{
+    const char *option = job->v->workers ? "workers" : job->v->pairs ? "pairs" : NULL;
+    if (!option || job->in.look.start) return 0;
+    return cli_error(job->c, DIS_EDATA, "--%s: this input does not say who voted; bring one row a vote", option);
+}
+
+/* Rows that say something here: those about gold only when there is some. */
+static bool is_shown(const agree_job *job, size_t m)
+{
+    return job->v->gold || !dis_agreement_measure_at(m)->needs_gold;
+}
+
+/* ---- tables ---- */
+
+static void put_value(dis_table *t, double x)
+{
+    if (isnan(x))
+        dis_table_nothing(t);
+    else
+        dis_table_real(t, x);
+}
+
+static void put_text(dis_table *t, const char *text)
+{
+    if (text)
+        dis_table_text(t, text, strlen(text));
+    else
+        dis_table_nothing(t);
+}
+
+static void put_name(dis_table *t, const dis_names *names, size_t i)
+{
+    size_t n;
+    const char *text = dis_names_get(names, i, &n);
+    dis_table_text(t, text, n);
+}
+
+static void put_metric(dis_table *t, const dis_metric *m)
+{
+    put_value(t, m->reason ? (double)NAN : m->value);
+    put_value(t, m->has_interval ? m->ci_low : (double)NAN);
+    put_value(t, m->has_interval ? m->ci_high : (double)NAN);
+}
+
+#define N(columns) (sizeof(columns) / sizeof *(columns))
+
+static dis_status write_measures(const agree_job *job, const char *path, const char *format)
+{
+    static const char *const columns[] = {"measure", "value", "ci_low", "ci_high", "n", "degenerate", "reason"};
+    dis_table *t;
+    const dis_status status = dis_table_open(path, format, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t m = 0; m < job->look.n_metrics; m++) {
+        if (!is_shown(job, m)) continue;
+        const dis_metric *x = &job->look.metric[m];
+        put_text(t, dis_agreement_measure_at(m)->name);
+        put_metric(t, x);
+        dis_table_count(t, x->n);
+        put_text(t, x->degenerate ? "true" : NULL);
+        put_text(t, x->reason);
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+static dis_status write_workers(const agree_job *job, const char *path)
+{
+    static const char *const columns[] = {"worker",        "votes",      "compared", "agreement",
+                                          "alpha_without", "gold_votes", "accuracy"};
+    dis_table *t;
+    const dis_status status = dis_table_open(path, NULL, columns, job->v->gold ? N(columns) : N(columns) - 2, &t);
+    if (status != DIS_OK) return status;
+    for (size_t w = 0; w < job->look.n_workers; w++) {
+        const dis_agreement_worker *x = &job->look.workers[w];
+        put_name(t, job->in.look.workers, w);
+        dis_table_count(t, x->votes);
+        dis_table_count(t, x->compared);
+        put_value(t, x->agreement);
+        put_value(t, x->alpha_without);
+        if (!job->v->gold) continue;
+        dis_table_count(t, x->gold_votes);
+        put_value(t, x->accuracy);
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+static dis_status write_items(const agree_job *job, const char *path)
+{
+    static const char *const columns[] = {"task", "votes", "chosen", "label", "agreement"};
+    dis_table *t;
+    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t i = 0; i < job->look.n_items; i++) {
+        const dis_agreement_item *x = &job->look.items[i];
+        put_name(t, job->in.look.tasks, i);
+        dis_table_count(t, x->votes);
+        dis_table_count(t, x->chosen);
+        if (x->votes)
+            put_name(t, job->in.look.classes, x->top);
+        else
+            dis_table_nothing(t);
+        put_value(t, x->agreement);
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+static dis_status write_classes(const agree_job *job, const char *path)
+{
+    static const char *const columns[] = {
+        "class",  "votes",         "share",          "agreement", "agreement_ci_low", "agreement_ci_high",
+        "fleiss", "fleiss_ci_low", "fleiss_ci_high", "alpha",     "alpha_ci_low",     "alpha_ci_high"};
+    dis_table *t;
+    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t k = 0; k < job->look.n_classes; k++) {
+        const dis_agreement_class *x = &job->look.classes[k];
+        put_name(t, job->in.look.classes, k);
+        dis_table_count(t, x->votes);
+        put_value(t, x->share);
+        put_metric(t, &x->agreement);
+        put_metric(t, &x->fleiss);
+        put_metric(t, &x->alpha);
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+static dis_status write_pairs(const agree_job *job, const char *path)
+{
+    static const char *const columns[] = {"worker_a",     "worker_b",        "n",     "agreement", "cohen",
+                                          "cohen_linear", "cohen_quadratic", "scott", "degenerate"};
+    dis_table *t;
+    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t p = 0; p < job->look.n_pairs; p++) {
+        const dis_agreement_pair *x = &job->look.pairs[p];
+        put_name(t, job->in.look.workers, x->a);
+        put_name(t, job->in.look.workers, x->b);
+        dis_table_count(t, x->n);
+        put_value(t, x->agreement);
+        put_value(t, x->cohen);
+        put_value(t, x->cohen_linear);
+        put_value(t, x->cohen_quadratic);
+        put_value(t, x->scott);
+        put_text(t, x->degenerate ? "true" : NULL);
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+/* ---- for machines ---- */
+
+static void put_counts(const agree_job *job, dis_json *j)
+{
+    const dis_agreement_view *l = &job->look;
+    dis_json_key(j, "compared");
+    dis_json_begin_object(j);
+    cli_put_count(j, "items", l->compared);
+    cli_put_count(j, "items_with_one_vote", l->singles);
+    cli_put_count(j, "items_without_votes", l->empty);
+    cli_put_count(j, "votes", l->votes_compared);
+    cli_put_bool(j, "singles_in_chance", job->v->singles);
+    cli_put_count(j, "resamples", job->v->bootstrap);
+    if (l->pairs) {
+        cli_put_count(j, "pairs_of_workers", l->n_pairs);
+        cli_put_count(j, "workers_in_pairs", l->pair_workers);
+        cli_put_count(j, "pairs_too_small", l->pairs_too_small);
+        cli_put_count(j, "pairs_degenerate", l->pairs_degenerate);
+        cli_put_count(j, "least_common", job->v->least_common);
+    }
+    dis_json_end_object(j);
+}
+
+static dis_status write_json(const agree_job *job, const char *path)
+{
+    dis_json *j;
+    dis_status status = cli_summary_open(path, "agree", &job->v->seed, &j);
+    if (status != DIS_OK) return status;
+    cli_inputs_begin(j);
+    status = votes_input_put_files(&job->in, j);
+    if (status == DIS_OK && job->v->gold) status = cli_put_file(j, job->v->gold, "gold");
+    cli_inputs_end(j);
+    if (status == DIS_OK) status = votes_input_put_table(&job->in, j);
+    votes_input_put_notes(&job->in, j);
+    put_counts(job, j);
+    dis_json_key(j, "metrics");
+    dis_json_begin_object(j);
+    for (size_t m = 0; m < job->look.n_metrics; m++) {
+        if (!is_shown(job, m)) continue;
+        dis_json_key(j, dis_agreement_measure_at(m)->name);
+        dis_json_metric(j, &job->look.metric[m]);
+    }
+    dis_json_end_object(j);
+    dis_json_key(j, "by_class");
+    dis_json_begin_array(j);
+    for (size_t k = 0; k < job->look.n_classes; k++) {
+        const dis_agreement_class *x = &job->look.classes[k];
+        dis_json_begin_object(j);
+        cli_put_text(j, "class", dis_names_get(job->in.look.classes, k, NULL));
+        cli_put_count(j, "votes", x->votes);
+        cli_put_real(j, "share", x->share);
+        dis_json_key(j, "agreement");
+        dis_json_metric(j, &x->agreement);
+        dis_json_key(j, "fleiss");
+        dis_json_metric(j, &x->fleiss);
+        dis_json_key(j, "alpha");
+        dis_json_metric(j, &x->alpha);
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+    return cli_summary_finish(j, status);
+}
+
+/* ---- for people ---- */
+
+static void print_measures(const agree_job *job)
+{
+    bool crowd = false;
+    printf("%-44s %8s%s\n", "Agreement", "value", job->v->bootstrap ? "   95 % interval" : "");
+    for (size_t m = 0; m < job->look.n_metrics; m++) {
+        const dis_agreement_measure *row = dis_agreement_measure_at(m);
+        const dis_metric *x = &job->look.metric[m];
+        if (!is_shown(job, m)) continue;
+        if (row->crowd && !crowd) printf("\n%-44s %8s\n", "Crowd", "value");
+        crowd = row->crowd;
+        printf("  %-42s ", row->title);
+        if (x->reason)
+            printf("%8s  %s", "-", x->reason);
+        else
+            printf("%8.4f", x->value);
+        if (x->has_interval) printf("  %7.4f .. %7.4f", x->ci_low, x->ci_high);
+        if (x->degenerate) printf("  (all labels are the same: 1 by convention)");
+        printf("\n");
+    }
+}
+
+static void tell(agree_job *job)
+{
+    const dis_agreement_view *l = &job->look;
+    cli *c = job->c;
+    char number[CLI_NUMBER], other[CLI_NUMBER];
+    votes_input_tell(&job->in);
+    votes_input_tell_gold(&job->in, "whose truth is known");
+    if (l->singles + l->empty)
+        cli_say(c, "  %-18s %s item%s with fewer than two votes", "not compared",
+                cli_grouped(l->singles + l->empty, number), cli_plural(l->singles + l->empty));
+    if (l->pairs && l->pair_workers < l->n_workers)
+        cli_say(c, "  %-18s among the %s workers with most votes of %s (--most-pairs)", "pairs",
+                cli_grouped(l->pair_workers, number), cli_grouped(l->n_workers, other));
+    if (l->pairs_too_small)
+        cli_say(c, "  %-18s %s of %s share fewer than %llu votes: not in Cohen's kappa (--least-common)", "pairs",
+                cli_grouped(l->pairs_too_small, number), cli_grouped(l->n_pairs, other),
+                (unsigned long long)job->v->least_common);
+    if (l->pairs_degenerate)
+        cli_say(c, "  %-18s %s chose nothing but one and the same class: Cohen's kappa 1 by convention", "pairs",
+                cli_grouped(l->pairs_degenerate, number));
+}
+
+/* ---- work ---- */
+
+static int write_all(const agree_job *job)
+{
+    const agree_values *v = job->v;
+    const bool to_stdout = !v->output || is_stdout(v->output);
+    const bool people = v->format ? strcmp(v->format, "text") == 0 : to_stdout && isatty(STDOUT_FILENO);
+    dis_status status = DIS_OK;
+    if (people)
+        print_measures(job);
+    else
+        status = write_measures(job, to_stdout ? "-" : v->output, v->format);
+    if (status == DIS_OK && v->workers) status = write_workers(job, v->workers);
+    if (status == DIS_OK && v->items) status = write_items(job, v->items);
+    if (status == DIS_OK && v->by_class) status = write_classes(job, v->by_class);
+    if (status == DIS_OK && v->pairs) status = write_pairs(job, v->pairs);
+    if (status == DIS_OK && v->json) status = write_json(job, v->json);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    return cli_flush(job->c);
+}
+
+static int measure(agree_job *job, dis_context *ctx)
+{
+    const agree_values *v = job->v;
+    dis_agreement_options o = dis_agreement_options_default();
+    o.parts = (v->items ? DIS_AGREEMENT_ITEMS : 0u) | (v->workers ? DIS_AGREEMENT_WORKERS : 0u) |
+              (v->most_pairs ? DIS_AGREEMENT_PAIRS : 0u);
+    o.gold = job->in.gold;
+    o.ordinal = v->reading.ordinal;
+    o.singles = v->singles;
+    o.bootstrap = (size_t)v->bootstrap;
+    o.seed = v->seed;
+    o.most_pairs = (size_t)v->most_pairs;
+    o.least_common = (size_t)v->least_common;
+    const dis_status status = dis_agreement_run(ctx, job->in.votes, &o, &job->agreement);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    job->look = dis_agreement_look(job->agreement);
+    return 0;
+}
+
+static int work(agree_job *job, dis_context **ctx)
+{
+    int code = check_options(job);
+    if (code == 0) code = votes_input_check(&job->in);
+    if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, ctx));
+    if (code == 0) code = votes_input_read(&job->in, *ctx);
+    if (code == 0) code = need_workers(job);
+    if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
+    if (code == 0) code = measure(job, *ctx);
+    if (code != 0) return code;
+    tell(job);
+    return write_all(job);
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const agree_values *v = values;
+    agree_job job = {.c = c, .v = v, .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands}};
+    dis_context *ctx = NULL;
+    const int code = work(&job, &ctx);
+    dis_agreement_destroy(job.agreement);
+    votes_input_free(&job.in);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_agree;
+const cli_command cli_cmd_agree = {
+    .name = "agree",
+    .summary = "how far the voters agree: kappas, alpha, workers, items, pairs",
+    .operands = "VOTES...",
+    .text =
+        "Reads votes as dissent labels does and measures agreement: the share of agreeing pairs of votes, Cohen's "
+        "kappa of pairs of workers (unweighted, linear, quadratic), Fleiss' kappa, Scott's pi, Krippendorff's alpha "
+        "(nominal, ordinal, interval, ratio) and Gwet's AC1 and AC2, each with a bootstrap interval over items.\n\n"
+        "Items with fewer than two votes are left out and counted. Coefficients that need ordered classes or "
+        "numbers are there when the classes are numbers; --ordinal with --classes says that other classes have an "
+        "order. With --gold: how good the crowd is. Counts (--input counts) serve wherever no workers are needed.",
+    .examples =
+        "  dissent agree votes.csv\n"
+        "  dissent agree votes.csv --gold gold.csv --workers workers.csv --pairs pairs.csv\n"
+        "  dissent agree ratings.csv --classes low,medium,high --ordinal --json agreement.json -o agreement.csv\n",
+    .names = CLI_NAMES_FILE,
+    .least = 1,
+    .most = SIZE_MAX,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(agree_values),
+    .run = run,
+};

@@ -1,0 +1,373 @@
+/* Agreement: what was asked for, put together. The formulas are in agreement_coefficients.c (all from patterns of
+ * votes), agreement_workers.c and agreement_pairs.c.
+ *
+ * Cost: one pass over the votes for the patterns, one each for items and gold, two for workers; see there. */
+#include "metrics/agreement_inside.h"
+#include "core/memory.h"
+#include <math.h>
+#include <string.h>
+
+enum { ITEM_GRAIN = 1 << 14, MOST_JOBS = 64 };
+#define MOST_PAIRS     100000000u
+#define MOST_RESAMPLES 10000000u
+#define GOOD_WORKER    .75
+
+struct dis_agreement {
+    dis_agreement_view view;
+    dis_metric metric[DIS_MEASURES];
+    dis_agreement_class *classes;
+    dis_agreement_item *items;
+    dis_agreement_worker *workers;
+    dis_agreement_pair *pairs;
+};
+
+dis_agreement_options dis_agreement_options_default(void)
+{
+    return (dis_agreement_options){.size = sizeof(dis_agreement_options),
+                                   .parts = DIS_AGREEMENT_ALL,
+                                   .bootstrap = 1000,
+                                   .most_pairs = 100000,
+                                   .least_common = 5};
+}
+
+void dis_agreement_destroy(dis_agreement *a)
+{
+    if (!a) return;
+    dis__free(a->classes);
+    dis__free(a->items);
+    dis__free(a->workers);
+    dis__free(a->pairs);
+    dis__free(a);
+}
+
+dis_agreement_view dis_agreement_look(const dis_agreement *a)
+{
+    return a->view;
+}
+
+const dis_metric *dis_agreement_find(const dis_agreement *a, const char *name)
+{
+    for (size_t m = 0; m < DIS_MEASURES; m++)
+        if (strcmp(dis_agreement_measure_at(m)->name, name) == 0) return &a->metric[m];
+    return NULL;
+}
+
+/* ---- items and gold ---- */
+
+typedef struct {
+    uint64_t items, votes, right, never; /* whose truth is known: items with votes, their votes, ... */
+} gold_sums;
+
+typedef struct {
+    const dis_votes_view *votes;
+    const int32_t *gold;
+    dis_agreement_item *items; /* (n_items) or NULL */
+    size_t n_jobs;
+    gold_sums *sums; /* (n_jobs) */
+} item_work;
+
+static void one_item(const item_work *w, size_t i, uint32_t *count, dis__tally *tally, gold_sums *sums)
+{
+    const size_t n = dis__item_tally(w->votes, i, count, tally);
+    const int64_t gold = w->gold ? w->gold[i] : -1;
+    uint64_t votes = 0, most = 0, right = 0;
+    double same = 0;
+    uint32_t top = 0;
+    for (size_t t = 0; t < n; t++) {
+        const uint64_t c = tally[t].count;
+        votes += c;
+        same += (double)c * (double)(c - 1);
+        if (c > most || (c == most && tally[t].class < top)) {
+            most = c;
+            top = tally[t].class;
+        }
+        if ((int64_t)tally[t].class == gold) right = c;
+    }
+    if (gold >= 0 && votes) {
+        sums->items++;
+        sums->votes += votes;
+        sums->right += right;
+        sums->never += right == 0;
+    }
+    if (w->items)
+        w->items[i] =
+            (dis_agreement_item){.votes = votes,
+                                 .chosen = (uint32_t)n,
+                                 .top = top,
+                                 .agreement = votes > 1 ? same / ((double)votes * ((double)votes - 1)) : (double)NAN};
+}
+
+static dis_status item_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const item_work *w = arg;
+    uint32_t *count = NULL;
+    dis__tally *tally = NULL;
+    dis_status status = dis__alloc_zeroed(&count, w->votes->n_classes, sizeof *count);
+    if (status == DIS_OK) status = dis__alloc_array(&tally, w->votes->n_classes, sizeof *tally);
+    const size_t last = dis__job_first(w->votes->n_items, w->n_jobs, j + 1);
+    for (size_t i = dis__job_first(w->votes->n_items, w->n_jobs, j); status == DIS_OK && i < last; i++)
+        one_item(w, i, count, tally, &w->sums[j]);
+    dis__free(count);
+    dis__free(tally);
+    return status;
+}
+
+static dis_status look_at_items(dis_context *ctx, const dis_votes_view *votes, const int32_t *gold,
+                                dis_agreement_item *items, gold_sums *all)
+{
+    item_work w = {.votes = votes,
+                   .gold = gold,
+                   .items = items,
+                   .n_jobs = dis__n_jobs(votes->n_items, ITEM_GRAIN, MOST_JOBS)};
+    DIS_TRY(dis__alloc_zeroed(&w.sums, w.n_jobs, sizeof *w.sums));
+    const dis_status status = dis__run_jobs(ctx, w.n_jobs, item_job, &w);
+    for (size_t j = 0; j < w.n_jobs; j++) {
+        all->items += w.sums[j].items;
+        all->votes += w.sums[j].votes;
+        all->right += w.sums[j].right;
+        all->never += w.sums[j].never;
+    }
+    dis__free(w.sums);
+    return status;
+}
+
+/* ---- coefficients ---- */
+
+static dis_metric measured(double value, uint64_t n)
+{
+    return (dis_metric){.value = value, .ci_low = NAN, .ci_high = NAN, .n = (size_t)n};
+}
+
+static void take_classes(const dis__class_sums *sums, const dis__coefficient_values *all, dis_agreement *a)
+{
+    for (size_t k = 0; k < a->view.n_classes; k++) {
+        dis_agreement_class *to = &a->classes[k];
+        double value[DIS_CLASS_MEASURES];
+        bool degenerate = false;
+        const uint64_t votes = (uint64_t)sums[k].votes;
+        const bool chosen = dis__class_measures(&sums[k], all, value, &degenerate);
+        *to = (dis_agreement_class){.votes = votes, .share = sums[k].votes / all->votes};
+        dis_metric *const metrics[DIS_CLASS_MEASURES] = {&to->agreement, &to->fleiss, &to->alpha};
+        for (int m = 0; m < DIS_CLASS_MEASURES; m++) {
+            *metrics[m] = chosen ? measured(value[m], votes) : dis_metric_undefined("nobody chose this class");
+            metrics[m]->degenerate = degenerate;
+        }
+    }
+}
+
+static void nothing_to_compare(dis_agreement *a, const char *reason)
+{
+    for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) a->metric[m] = dis_metric_undefined(reason);
+    for (size_t k = 0; k < a->view.n_classes; k++) {
+        const dis_metric none = dis_metric_undefined(reason);
+        a->classes[k] = (dis_agreement_class){.share = NAN, .agreement = none, .fleiss = none, .alpha = none};
+    }
+}
+
+static dis_status measure_patterns(const dis__vote_patterns *patterns, const dis__coefficients *coefficients,
+                                   dis_agreement *a)
+{
+    const size_t n = a->view.n_classes;
+    double *times = NULL, *rank = NULL;
+    dis__class_sums *sums = NULL;
+    dis__coefficient_values v;
+    dis_status status = dis__alloc_array(&times, patterns->n, sizeof *times);
+    if (status == DIS_OK) status = dis__alloc_array(&rank, n, sizeof *rank);
+    if (status == DIS_OK) status = dis__alloc_array(&sums, n, sizeof *sums);
+    if (status == DIS_OK) {
+        for (size_t p = 0; p < patterns->n; p++) times[p] = (double)patterns->pattern[p].items;
+        dis__coefficients_of(coefficients, times, sums, rank, &v);
+        for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) {
+            const char *reason = dis__coefficient_reason(coefficients, (dis__measure)m);
+            a->metric[m] = reason ? dis_metric_undefined(reason) : measured(v.value[m], patterns->compared);
+            a->metric[m].degenerate = !reason && v.degenerate[m];
+        }
+        take_classes(sums, &v, a);
+    }
+    dis__free(times);
+    dis__free(rank);
+    dis__free(sums);
+    return status;
+}
+
+static void count_crowd(const dis__vote_patterns *p, dis_agreement *a)
+{
+    dis_agreement_view *v = &a->view;
+    v->compared = p->compared;
+    v->singles = p->singles;
+    v->empty = p->empty;
+    v->votes = p->votes;
+    v->votes_compared = p->votes_compared;
+    const uint64_t items = p->compared + p->singles;
+    dis_metric *per_item = &a->metric[DIS_MEASURE_VOTES_PER_ITEM], *ratio = &a->metric[DIS_MEASURE_CODER_TO_LABEL];
+    *per_item = *ratio = a->metric[DIS_MEASURE_AGREEMENT_WITH_SINGLES] = dis_metric_undefined("there are no votes");
+    if (!items) return;
+    *per_item = measured((double)p->votes / (double)items, items);
+    *ratio = measured((double)p->votes / ((double)items * (double)v->n_classes), items);
+    const dis_metric *percent = &a->metric[DIS_MEASURE_PERCENT];
+    const double agreed = percent->reason ? 0 : percent->value * (double)p->compared;
+    a->metric[DIS_MEASURE_AGREEMENT_WITH_SINGLES] = measured((agreed + (double)p->singles) / (double)items, items);
+}
+
+static dis_status measure_coefficients(dis_context *ctx, const dis__vote_patterns *patterns, const dis__coefficients *c,
+                                       const dis_agreement_options *o, dis_agreement *a)
+{
+    dis_status status = DIS_OK;
+    if (patterns->compared == 0)
+        nothing_to_compare(a, dis__coefficient_reason(c, DIS_MEASURE_PERCENT));
+    else {
+        status = measure_patterns(patterns, c, a);
+        if (status == DIS_OK && o->bootstrap)
+            status = dis__agreement_intervals(ctx, patterns, c, o->bootstrap, o->seed, a->metric, a->classes,
+                                              a->view.n_classes);
+    }
+    for (dis__measure m = DIS_MEASURE_COHEN; m <= DIS_MEASURE_COHEN_QUADRATIC; m++) {
+        const char *reason = dis__coefficient_reason(c, m);
+        if (!a->view.n_workers && patterns->compared) reason = "the input does not say who voted";
+        a->metric[m] = dis_metric_undefined(reason ? reason : "pairs of workers were not looked at");
+    }
+    return status;
+}
+
+/* ---- workers and pairs ---- */
+
+static void judge_crowd(const dis_agreement_options *o, const gold_sums *gold, bool workers, dis_agreement *a)
+{
+    dis_metric *to = a->metric;
+    const char *none = o->gold ? "no item with votes has a known truth" : "no gold labels were given";
+    to[DIS_MEASURE_WORKER_ACCURACY] = to[DIS_MEASURE_WORKERS_AT_75] =
+        dis_metric_undefined(o->gold && !workers ? "the input does not say who voted" : none);
+    to[DIS_MEASURE_VOTE_ACCURACY] = to[DIS_MEASURE_GOLD_NEVER_VOTED] = dis_metric_undefined(none);
+    if (!gold->items) return;
+    to[DIS_MEASURE_VOTE_ACCURACY] = measured((double)gold->right / (double)gold->votes, gold->votes);
+    to[DIS_MEASURE_GOLD_NEVER_VOTED] = measured((double)gold->never / (double)gold->items, gold->items);
+    if (!workers) return;
+    double sum = 0;
+    uint64_t n = 0, good = 0;
+    for (size_t w = 0; w < a->view.n_workers; w++) {
+        if (!a->workers[w].gold_votes) continue;
+        n++;
+        sum += a->workers[w].accuracy;
+        good += a->workers[w].accuracy >= GOOD_WORKER;
+    }
+    to[DIS_MEASURE_WORKER_ACCURACY] = measured(sum / (double)n, n);
+    to[DIS_MEASURE_WORKERS_AT_75] = measured((double)good / (double)n, n);
+}
+
+/* Means over the pairs that share enough, each weighing by what it shares. */
+static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agreement *a)
+{
+    double sum[DIS_KAPPAS] = {0}, weight = 0;
+    uint64_t n = 0;
+    for (size_t p = 0; p < a->view.n_pairs; p++) {
+        const dis_agreement_pair *x = &a->pairs[p];
+        if (x->n < o->least_common) {
+            a->view.pairs_too_small++;
+            continue;
+        }
+        n++;
+        a->view.pairs_degenerate += x->degenerate;
+        weight += (double)x->n;
+        sum[0] += (double)x->n * x->cohen;
+        sum[1] += (double)x->n * x->cohen_linear;
+        sum[2] += (double)x->n * x->cohen_quadratic;
+    }
+    for (int m = 0; m < DIS_KAPPAS; m++) {
+        dis_metric *to = &a->metric[DIS_MEASURE_COHEN + m];
+        if (m && !ordered) continue; /* has its reason */
+        *to = n ? measured(sum[m] / weight, n) : dis_metric_undefined("no two workers share enough items");
+        to->degenerate = n && a->view.pairs_degenerate == n;
+    }
+}
+
+static dis_status measure_workers(dis_context *ctx, const dis_votes_view *votes, const dis__vote_patterns *patterns,
+                                  const uint32_t *order, const dis_agreement_options *o, dis_agreement *a)
+{
+    dis__by_worker by;
+    DIS_TRY(dis__by_worker_make(ctx, votes, &by));
+    dis_status status = DIS_OK;
+    if ((o->parts & DIS_AGREEMENT_WORKERS) || o->gold) {
+        status = dis__alloc_array(&a->workers, votes->n_workers, sizeof *a->workers);
+        if (status == DIS_OK) status = dis__agreement_workers(ctx, votes, &by, patterns, o->gold, a->workers);
+    }
+    if (status == DIS_OK && (o->parts & DIS_AGREEMENT_PAIRS)) {
+        dis__worker_pairs pairs;
+        status = dis__agreement_pairs(ctx, votes, &by, o->most_pairs, order, &pairs);
+        if (status == DIS_OK) {
+            a->pairs = pairs.pair;
+            a->view.n_pairs = pairs.n;
+            a->view.pair_workers = pairs.workers;
+            if (patterns->compared) mean_of_pairs(o, order != NULL, a);
+        }
+    }
+    dis__by_worker_free(&by);
+    return status;
+}
+
+static dis_status measure_all(dis_context *ctx, const dis_votes_view *votes, const dis__vote_patterns *patterns,
+                              const dis__coefficients *coefficients, const dis_agreement_options *o, dis_agreement *a)
+{
+    gold_sums gold = {0};
+    DIS_TRY(measure_coefficients(ctx, patterns, coefficients, o, a));
+    count_crowd(patterns, a);
+    if (o->parts & DIS_AGREEMENT_ITEMS) DIS_TRY(dis__alloc_array(&a->items, votes->n_items, sizeof *a->items));
+    if (a->items || o->gold) DIS_TRY(look_at_items(ctx, votes, o->gold, a->items, &gold));
+    const bool workers = votes->start != NULL, wanted = (o->parts & (DIS_AGREEMENT_WORKERS | DIS_AGREEMENT_PAIRS)) != 0;
+    if (workers && (wanted || o->gold))
+        DIS_TRY(measure_workers(ctx, votes, patterns, dis__class_order(coefficients), o, a));
+    judge_crowd(o, &gold, workers, a);
+    return DIS_OK;
+}
+
+static dis_status fill(dis_context *ctx, const dis_votes_view *votes, const dis_agreement_options *o, dis_agreement *a)
+{
+    dis__vote_patterns patterns;
+    dis__coefficients *coefficients = NULL;
+    a->view = (dis_agreement_view){.n_items = votes->n_items,
+                                   .n_workers = votes->n_workers,
+                                   .n_classes = votes->n_classes,
+                                   .metric = a->metric,
+                                   .n_metrics = DIS_MEASURES};
+    DIS_TRY(dis__alloc_array(&a->classes, votes->n_classes, sizeof *a->classes));
+    DIS_TRY(dis__vote_patterns_find(ctx, votes, o->singles, &patterns));
+    dis_status status = dis__coefficients_create(votes, &patterns, o->ordinal, &coefficients);
+    if (status == DIS_OK) status = measure_all(ctx, votes, &patterns, coefficients, o, a);
+    dis__coefficients_destroy(coefficients);
+    dis__vote_patterns_free(&patterns);
+    a->view.classes = a->classes;
+    a->view.items = a->items;
+    a->view.workers = a->workers;
+    a->view.pairs = a->pairs;
+    return status;
+}
+
+static dis_status check_options(const dis_votes_view *votes, const dis_agreement_options *o)
+{
+    if (o->most_pairs > MOST_PAIRS)
+        return dis__fail(DIS_EUSAGE, "at most %u pairs of workers are possible, not %zu", MOST_PAIRS, o->most_pairs);
+    if (o->bootstrap > MOST_RESAMPLES)
+        return dis__fail(DIS_EUSAGE, "at most %u resamples are possible, not %zu", MOST_RESAMPLES, o->bootstrap);
+    for (size_t i = 0; o->gold && i < votes->n_items; i++)
+        if (o->gold[i] < -1 || (o->gold[i] >= 0 && (size_t)o->gold[i] >= votes->n_classes))
+            return dis__fail(DIS_EUSAGE, "the gold class %d of item %zu is none of %zu classes", o->gold[i], i,
+                             votes->n_classes);
+    return DIS_OK;
+}
+
+dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis_agreement_options *options,
+                             dis_agreement **out)
+{
+    const dis_agreement_options o = options ? *options : dis_agreement_options_default();
+    const dis_votes_view v = dis_votes_look(votes);
+    DIS_TRY(check_options(&v, &o));
+    dis_agreement *a;
+    DIS_TRY(dis__alloc_zeroed(&a, 1, sizeof *a));
+    const dis_status status = fill(ctx, &v, &o, a);
+    if (status != DIS_OK) {
+        dis_agreement_destroy(a);
+        return status;
+    }
+    *out = a;
+    return DIS_OK;
+}

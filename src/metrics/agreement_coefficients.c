@@ -1,0 +1,395 @@
+/* Coefficients of agreement from patterns of votes.
+ *
+ * Item i has r votes, c_k of them for class k; w is how often its pattern comes, N = sum w the number of items.
+ *
+ *   pairs that agree       P   = sum_k c_k (c_k - 1) / (r (r - 1))
+ *   their disagreement     D_d = sum_kl c_k c_l d_kl / (r (r - 1)) for a distance d; P = 1 - D for d = [k != l]
+ *   percent                mean of P over items
+ *   class shares           pi_k = mean over items of c_k / r       (Gwet 2014: Fleiss, AC1, AC2)
+ *                          q_k  = n_k / n, n_k = sum w c_k, n = sum w r      (Scott)
+ *   Fleiss 1971            (P - pe) / (1 - pe), pe = sum pi_k^2: every item weighs the same
+ *   Scott 1955             the same with q, and P weighted by r: every vote weighs the same
+ *   Gwet 2008, 2014        pe = T / (K (K - 1)) sum pi_k (1 - pi_k), T = sum of all weights 1 - d (K for AC1)
+ *   Krippendorff 2011      1 - D_o / D_e, D_o = sum w r D_d, D_e = sum_kl n_k n_l d_kl / (n - 1)
+ *
+ * Distances: linear |x_k - x_l| and quadratic, x the numbers that the classes are (places where they are none), divided
+ * by their range; ordinal weights (j^2 + j) / (K (K - 1)) for places j apart; interval = quadratic; ratio
+ * ((x_k - x_l) / (x_k + x_l))^2. Krippendorff's ordinal distance is (m_k - m_l)^2 with m_k = n_1 + ... + n_{k-1} + n_k /
+ * 2, the mean rank of the class, so it is the interval distance of numbers that depend on the sample.
+ *
+ * D of every pattern is computed once, except for m. Sums of |x_k - x_l| and (x_k - x_l)^2 over many pairs come from
+ * sums along the order of x and from moments.
+ *
+ * Cost: once O(tallies) (ratio: the sum over patterns of tallies^2), then O(tallies + K) each time the weights change
+ * (ratio: K^2 of the classes used). */
+#include "metrics/agreement_inside.h"
+#include "core/memory.h"
+#include "core/number.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Disagreements of a pattern by distance. */
+typedef enum { BY_NAME, BY_LINEAR, BY_QUADRATIC, BY_PLACE, BY_RATIO, DISTANCES } distance;
+
+enum { FEW = 8 }; /* tallies whose pairs are gone through one by one */
+
+struct dis__coefficients {
+    const dis__vote_patterns *patterns;
+    size_t n_classes;
+    bool numbers, ordered, negative;
+    uint32_t *place;         /* (n_classes) in the order of the numbers, or of the classes where they are none */
+    uint32_t *order;         /* (n_classes) the class at each place */
+    bool rising;             /* x rises with the class */
+    double *x;               /* (n_classes) between 0 and 1: numbers, or places; NULL for classes without order */
+    double *raw;             /* (n_classes) the numbers as they are; NULL without */
+    double total[DISTANCES]; /* sum of d over all K^2 pairs of classes */
+    double *d;               /* (patterns, DISTANCES) D of each pattern */
+};
+
+/* ---- classes ---- */
+
+static dis_status take_numbers(const dis_votes_view *votes, dis__coefficients *c)
+{
+    DIS_TRY(dis__alloc_array(&c->raw, votes->n_classes, sizeof *c->raw));
+    c->numbers = votes->n_classes > 0;
+    for (size_t k = 0; k < votes->n_classes && c->numbers; k++) {
+        size_t n;
+        const char *text = dis_names_get(votes->classes, k, &n);
+        c->numbers = dis__parse_real(text, n, &c->raw[k]);
+        c->negative |= c->numbers && c->raw[k] < 0;
+    }
+    return DIS_OK;
+}
+
+typedef struct {
+    double x;
+    uint32_t class;
+} numbered;
+
+static int by_number(const void *a, const void *b)
+{
+    const numbered *x = a, *y = b;
+    if (x->x != y->x) return x->x < y->x ? -1 : 1;
+    return (x->class > y->class) - (x->class < y->class);
+}
+
+static dis_status order_classes(dis__coefficients *c)
+{
+    const size_t n = c->n_classes;
+    DIS_TRY(dis__alloc_array(&c->place, n, sizeof *c->place));
+    DIS_TRY(dis__alloc_array(&c->order, n, sizeof *c->order));
+    numbered *sorted;
+    DIS_TRY(dis__alloc_array(&sorted, n, sizeof *sorted));
+    for (size_t k = 0; k < n; k++) sorted[k] = (numbered){.x = c->x ? c->x[k] : 0, .class = (uint32_t)k};
+    if (n > 1) qsort(sorted, n, sizeof *sorted, by_number);
+    c->rising = true;
+    for (size_t j = 0; j < n; j++) {
+        c->order[j] = sorted[j].class;
+        c->place[sorted[j].class] = (uint32_t)j;
+        c->rising &= sorted[j].class == j;
+    }
+    dis__free(sorted);
+    return DIS_OK;
+}
+
+static dis_status place_classes(const dis_votes_view *votes, bool ordinal, dis__coefficients *c)
+{
+    const size_t n = votes->n_classes;
+    c->n_classes = n;
+    DIS_TRY(take_numbers(votes, c));
+    c->ordered = c->numbers || ordinal;
+    if (!c->ordered) return order_classes(c);
+    DIS_TRY(dis__alloc_array(&c->x, n, sizeof *c->x));
+    double least = INFINITY, most = -INFINITY;
+    for (size_t k = 0; k < n; k++) {
+        c->x[k] = c->numbers ? c->raw[k] : (double)k;
+        least = fmin(least, c->x[k]);
+        most = fmax(most, c->x[k]);
+    }
+    /* halves, so that the range of numbers near the largest possible is finite */
+    for (size_t k = 0; k < n; k++) c->x[k] = most > least ? (c->x[k] / 2 - least / 2) / (most / 2 - least / 2) : 0;
+    return order_classes(c);
+}
+
+static double ratio_distance(double a, double b)
+{
+    /* halves as above; two zeros are no distance apart */
+    const double sum = a / 2 + b / 2;
+    const double d = sum != 0 ? (a / 2 - b / 2) / sum : 0;
+    return d * d;
+}
+
+/* ---- patterns ---- */
+
+/* sum_kl c_k c_l d_kl for every distance. `t` is sorted by class. */
+static void pair_by_pair(const dis__coefficients *c, const dis__tally *t, size_t n, double sum[DISTANCES])
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            const double both = 2 * (double)t[i].count * (double)t[j].count;
+            const double apart = fabs((double)c->place[t[j].class] - (double)c->place[t[i].class]);
+            sum[BY_NAME] += both;
+            sum[BY_PLACE] += both * (apart * apart + apart);
+            if (c->x) {
+                const double dx = fabs(c->x[t[j].class] - c->x[t[i].class]);
+                sum[BY_LINEAR] += both * dx;
+                sum[BY_QUADRATIC] += both * dx * dx;
+            }
+            if (c->numbers) sum[BY_RATIO] += both * ratio_distance(c->raw[t[i].class], c->raw[t[j].class]);
+        }
+}
+
+/* The same in one pass, but for ratio. */
+static void along_the_order(const dis__coefficients *c, const dis__tally *t, size_t n, double sum[DISTANCES])
+{
+    double before = 0, before_place = 0, before_x = 0, square = 0, place2 = 0, x2 = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double count = (double)t[i].count, place = (double)t[i].class, x = c->x ? c->x[t[i].class] : 0;
+        sum[BY_PLACE] += 2 * count * (before * place - before_place); /* of |k - l| */
+        sum[BY_LINEAR] += 2 * count * (before * x - before_x);
+        before += count;
+        before_place += count * place;
+        before_x += count * x;
+        square += count * count;
+        place2 += count * place * place;
+        x2 += count * x * x;
+    }
+    sum[BY_NAME] = before * before - square;
+    sum[BY_PLACE] += 2 * (before * place2 - before_place * before_place);
+    sum[BY_QUADRATIC] = 2 * (before * x2 - before_x * before_x);
+    if (!c->numbers) return;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
+            sum[BY_RATIO] +=
+                2 * (double)t[i].count * (double)t[j].count * ratio_distance(c->raw[t[i].class], c->raw[t[j].class]);
+}
+
+static void distances_of(const dis__coefficients *c, const dis__tally *t, size_t n, double sum[DISTANCES])
+{
+    for (int d = 0; d < DISTANCES; d++) sum[d] = 0;
+    if (n <= FEW || !c->rising)
+        pair_by_pair(c, t, n, sum);
+    else
+        along_the_order(c, t, n, sum);
+    const double k = (double)c->n_classes;
+    if (c->n_classes > 1) sum[BY_PLACE] /= k * (k - 1);
+}
+
+static dis_status measure_patterns(dis__coefficients *c)
+{
+    const dis__vote_patterns *all = c->patterns;
+    DIS_TRY(dis__alloc_array(&c->d, all->n, DISTANCES * sizeof *c->d));
+    for (size_t p = 0; p < all->n; p++) {
+        double *d = c->d + p * DISTANCES;
+        const double r = (double)all->pattern[p].votes;
+        distances_of(c, all->pattern[p].tally, all->pattern[p].n, d);
+        for (int j = 0; j < DISTANCES; j++) d[j] /= r > 1 ? r * (r - 1) : 1;
+    }
+    /* one vote for each class: the sums over all pairs of classes */
+    dis__tally *one;
+    DIS_TRY(dis__alloc_array(&one, c->n_classes, sizeof *one));
+    for (size_t k = 0; k < c->n_classes; k++) one[k] = (dis__tally){.class = (uint32_t)k, .count = 1};
+    const bool numbers = c->numbers;
+    c->numbers = false; /* nobody asks for the sum of ratios */
+    distances_of(c, one, c->n_classes, c->total);
+    c->numbers = numbers;
+    dis__free(one);
+    return DIS_OK;
+}
+
+dis_status dis__coefficients_create(const dis_votes_view *votes, const dis__vote_patterns *patterns, bool ordinal,
+                                    dis__coefficients **out)
+{
+    dis__coefficients *c;
+    DIS_TRY(dis__alloc_zeroed(&c, 1, sizeof *c));
+    c->patterns = patterns;
+    dis_status status = place_classes(votes, ordinal, c);
+    if (status == DIS_OK) status = measure_patterns(c);
+    if (status != DIS_OK) {
+        dis__coefficients_destroy(c);
+        return status;
+    }
+    *out = c;
+    return DIS_OK;
+}
+
+void dis__coefficients_destroy(dis__coefficients *c)
+{
+    if (!c) return;
+    dis__free(c->x);
+    dis__free(c->raw);
+    dis__free(c->place);
+    dis__free(c->order);
+    dis__free(c->d);
+    dis__free(c);
+}
+
+const uint32_t *dis__class_order(const dis__coefficients *c)
+{
+    return c->ordered ? c->order : NULL;
+}
+
+const char *dis__coefficient_reason(const dis__coefficients *c, dis__measure measure)
+{
+    static const char *const order = "the classes are no numbers and no order was declared for them";
+    static const char *const number = "the classes are no numbers";
+    static const char *const sign = "a class is negative, and ratios need a scale that begins at 0";
+    if (c->patterns->compared == 0) return "no item has two votes";
+    const dis__scale scale = dis__measure_scale(measure);
+    if (scale >= DIS_SCALE_NUMBERS && !c->numbers) return number;
+    if (scale >= DIS_SCALE_ORDER && !c->ordered) return order;
+    return scale >= DIS_SCALE_RATIO && c->negative ? sign : NULL;
+}
+
+/* ---- all together ---- */
+
+typedef struct {
+    double items;             /* with at least two votes */
+    double shared;            /* items whose votes count in the class shares */
+    double votes;             /* on items with at least two */
+    double mean[DISTANCES];   /* sum of w D */
+    double paired[DISTANCES]; /* sum of w r D */
+} totals;
+
+static void add_patterns(const dis__coefficients *c, const double *times, dis__class_sums *k, totals *t)
+{
+    for (size_t i = 0; i < c->n_classes; i++) k[i] = (dis__class_sums){0};
+    *t = (totals){0};
+    for (size_t p = 0; p < c->patterns->n; p++) {
+        const dis__vote_pattern *x = &c->patterns->pattern[p];
+        const double w = times[p], r = (double)x->votes, *d = c->d + p * DISTANCES;
+        if (w == 0) continue;
+        t->shared += w;
+        for (size_t i = 0; i < x->n; i++) k[x->tally[i].class].share += w * (double)x->tally[i].count / r;
+        if (x->votes < 2) continue;
+        t->items += w;
+        t->votes += w * r;
+        for (int j = 0; j < DISTANCES; j++) {
+            t->mean[j] += w * d[j];
+            t->paired[j] += w * r * d[j];
+        }
+        for (size_t i = 0; i < x->n; i++) {
+            const double n = (double)x->tally[i].count;
+            dis__class_sums *to = &k[x->tally[i].class];
+            to->votes += w * n;
+            to->both += w * (n * (n - 1) / (r - 1));
+            to->parted += w * (2 * n * (r - n) / (r * (r - 1)));
+        }
+    }
+}
+
+/* 1 - observed / expected disagreement. Nothing expected: all is alike, 1 by convention. */
+static void settle(dis__coefficient_values *out, dis__measure which, double observed, double expected)
+{
+    const bool none = !(expected > 0);
+    out->degenerate[which] = none;
+    out->value[which] = none ? 1 : 1 - observed / expected;
+}
+
+/* sum_kl n_k n_l (x_k - x_l)^2 / (n - 1), about the mean so that nothing cancels. */
+static double spread(const dis__class_sums *k, size_t n_classes, const double *x, double n)
+{
+    double mean = 0, sum = 0;
+    for (size_t i = 0; i < n_classes; i++) mean += k[i].votes * x[i];
+    mean /= n;
+    for (size_t i = 0; i < n_classes; i++) sum += k[i].votes * (x[i] - mean) * (x[i] - mean);
+    return 2 * n * sum / (n - 1);
+}
+
+static void alpha_ordinal(const dis__coefficients *c, const double *times, const dis__class_sums *k, double *rank,
+                          const totals *t, dis__coefficient_values *out)
+{
+    double before = 0;
+    for (size_t j = 0; j < c->n_classes; j++) {
+        const size_t i = c->order[j];
+        rank[i] = (before + k[i].votes / 2) / t->votes - .5;
+        before += k[i].votes;
+    }
+    double observed = 0;
+    for (size_t p = 0; p < c->patterns->n; p++) {
+        const dis__vote_pattern *x = &c->patterns->pattern[p];
+        if (x->votes < 2 || times[p] == 0) continue;
+        double mean = 0, sum = 0;
+        const double r = (double)x->votes;
+        for (size_t i = 0; i < x->n; i++) mean += (double)x->tally[i].count * rank[x->tally[i].class];
+        mean /= r;
+        for (size_t i = 0; i < x->n; i++) {
+            const double from = rank[x->tally[i].class] - mean;
+            sum += (double)x->tally[i].count * from * from;
+        }
+        observed += times[p] * (2 * r * sum / (r - 1));
+    }
+    settle(out, DIS_MEASURE_ALPHA_ORDINAL, observed, spread(k, c->n_classes, rank, t->votes));
+}
+
+static void alpha_ratio(const dis__coefficients *c, const dis__class_sums *k, const totals *t,
+                        dis__coefficient_values *out)
+{
+    double expected = 0;
+    for (size_t i = 0; i < c->n_classes; i++) {
+        if (k[i].votes == 0) continue;
+        double sum = 0;
+        for (size_t j = i + 1; j < c->n_classes; j++) sum += k[j].votes * ratio_distance(c->raw[i], c->raw[j]);
+        expected += 2 * k[i].votes * sum;
+    }
+    settle(out, DIS_MEASURE_ALPHA_RATIO, t->paired[BY_RATIO], expected / (t->votes - 1));
+}
+
+static void gwet(const dis__coefficients *c, double share_variance, const totals *t, dis__measure which, distance d,
+                 dis__coefficient_values *out)
+{
+    const double n = (double)c->n_classes;
+    const double chance = n > 1 ? (n * n - c->total[d]) / (n * (n - 1)) * share_variance : 1;
+    settle(out, which, t->mean[d] / t->items, 1 - chance);
+}
+
+void dis__coefficients_of(const dis__coefficients *c, const double *times, dis__class_sums *classes, double *rank,
+                          dis__coefficient_values *out)
+{
+    totals t;
+    *out = (dis__coefficient_values){0};
+    add_patterns(c, times, classes, &t);
+    out->items = t.items;
+    out->shared = t.shared;
+    out->votes = t.votes;
+    double variance = 0, scott = 0, nominal = 0, used = 0; /* 1 - sum pi^2 = sum pi (1 - pi) without cancellation */
+    for (size_t k = 0; k < c->n_classes; k++) {
+        const double pi = classes[k].share / t.shared, q = classes[k].votes / t.votes;
+        variance += pi * (1 - pi);
+        scott += q * (1 - q);
+        nominal += classes[k].votes * (t.votes - classes[k].votes);
+        used += classes[k].votes > 0;
+    }
+    out->value[DIS_MEASURE_PERCENT] = (t.items - t.mean[BY_NAME]) / t.items;
+    settle(out, DIS_MEASURE_FLEISS, t.mean[BY_NAME] / t.items, variance);
+    settle(out, DIS_MEASURE_SCOTT, t.paired[BY_NAME] / t.votes, scott);
+    settle(out, DIS_MEASURE_ALPHA_NOMINAL, t.paired[BY_NAME], nominal / (t.votes - 1));
+    gwet(c, variance, &t, DIS_MEASURE_AC1, BY_NAME, out);
+    if (c->ordered) {
+        alpha_ordinal(c, times, classes, rank, &t, out);
+        gwet(c, variance, &t, DIS_MEASURE_AC2_LINEAR, BY_LINEAR, out);
+        gwet(c, variance, &t, DIS_MEASURE_AC2_QUADRATIC, BY_QUADRATIC, out);
+        gwet(c, variance, &t, DIS_MEASURE_AC2_ORDINAL, BY_PLACE, out);
+    }
+    if (c->numbers) {
+        settle(out, DIS_MEASURE_ALPHA_INTERVAL, t.paired[BY_QUADRATIC], spread(classes, c->n_classes, c->x, t.votes));
+        alpha_ratio(c, classes, &t, out);
+    }
+    if (used > 1) return;
+    for (int m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) { /* all labels are the same */
+        out->value[m] = 1;
+        out->degenerate[m] = true;
+    }
+}
+
+bool dis__class_measures(const dis__class_sums *k, const dis__coefficient_values *all, double out[DIS_CLASS_MEASURES],
+                         bool *degenerate)
+{
+    if (k->votes == 0) return false;
+    const double rest = all->votes - k->votes, pi = k->share / all->shared;
+    *degenerate = rest == 0;
+    out[0] = k->both / k->votes;
+    out[1] = rest == 0 ? 1 : 1 - k->parted / all->items / (2 * pi * (1 - pi));
+    out[2] = rest == 0 ? 1 : 1 - (all->votes - 1) * (k->votes - k->both) / (k->votes * rest);
+    return true;
+}

@@ -1,0 +1,135 @@
+/* agreement_inside.h: what the files of agreement share.
+ *
+ * Everything but the parts about workers is a function of how many items have which pattern of votes, where a pattern
+ * is "2 for class 0, 3 for class 4". There are far fewer patterns than items (56 for five votes on four classes), so
+ * the votes are looked at once, and a bootstrap resample of the items is a draw of how often each pattern comes. */
+#ifndef DIS_METRICS_AGREEMENT_INSIDE_H
+#define DIS_METRICS_AGREEMENT_INSIDE_H
+#include "dissent/agreement.h"
+#include "core/pool.h"
+
+/* `count` votes for class `class`. */
+typedef struct {
+    uint32_t class, count;
+} dis__tally;
+
+typedef struct {
+    const dis__tally *tally; /* (n), by class */
+    size_t n;
+    uint64_t votes;
+    uint64_t items; /* that have this pattern */
+} dis__vote_pattern;
+
+/* agreement_patterns.c */
+typedef struct {
+    dis__vote_pattern *pattern; /* (n), in an order that depends on the patterns alone */
+    size_t n;
+    dis__tally *tallies;
+    uint64_t compared, singles, empty, votes, votes_compared;
+} dis__vote_patterns;
+
+/* With `singles` patterns of one vote are kept too. */
+dis_status dis__vote_patterns_find(dis_context *ctx, const dis_votes_view *votes, bool singles,
+                                   dis__vote_patterns *out);
+void dis__vote_patterns_free(dis__vote_patterns *patterns);
+
+/* The votes of item i as tallies (room for as many as there are classes, in no order); returns how many. `count`
+ * (n_classes) holds zeros before and after. Counts must have been checked. */
+size_t dis__item_tally(const dis_votes_view *votes, size_t i, uint32_t *count, dis__tally *out);
+
+/* agreement_measures.c: places of the rows of dis_agreement_measure_at. */
+typedef enum {
+    DIS_MEASURE_PERCENT,
+    DIS_MEASURE_FLEISS,
+    DIS_MEASURE_SCOTT,
+    DIS_MEASURE_ALPHA_NOMINAL,
+    DIS_MEASURE_ALPHA_ORDINAL,
+    DIS_MEASURE_ALPHA_INTERVAL,
+    DIS_MEASURE_ALPHA_RATIO,
+    DIS_MEASURE_AC1,
+    DIS_MEASURE_AC2_LINEAR,
+    DIS_MEASURE_AC2_QUADRATIC,
+    DIS_MEASURE_AC2_ORDINAL,
+    DIS_MEASURE_COHEN,
+    DIS_MEASURE_COHEN_LINEAR,
+    DIS_MEASURE_COHEN_QUADRATIC,
+    DIS_MEASURE_VOTES_PER_ITEM,
+    DIS_MEASURE_CODER_TO_LABEL,
+    DIS_MEASURE_AGREEMENT_WITH_SINGLES,
+    DIS_MEASURE_WORKER_ACCURACY,
+    DIS_MEASURE_WORKERS_AT_75,
+    DIS_MEASURE_VOTE_ACCURACY,
+    DIS_MEASURE_GOLD_NEVER_VOTED,
+    DIS_MEASURES,
+    DIS_MEASURES_OF_PATTERNS = DIS_MEASURE_COHEN, /* those that patterns alone decide come first */
+} dis__measure;
+
+/* What the classes must be for a measure to mean something. */
+typedef enum { DIS_SCALE_NAMES, DIS_SCALE_ORDER, DIS_SCALE_NUMBERS, DIS_SCALE_RATIO } dis__scale;
+dis__scale dis__measure_scale(dis__measure measure);
+
+/* agreement_coefficients.c: the coefficients as functions of how often each pattern comes. */
+typedef struct dis__coefficients dis__coefficients;
+
+/* What of a pattern or a class does not depend on how often patterns come. */
+dis_status dis__coefficients_create(const dis_votes_view *votes, const dis__vote_patterns *patterns, bool ordinal,
+                                    dis__coefficients **out);
+void dis__coefficients_destroy(dis__coefficients *coefficients);
+/* Why a coefficient is not defined for these classes; NULL when it is. */
+const char *dis__coefficient_reason(const dis__coefficients *coefficients, dis__measure measure);
+/* The class at each place of the order that means something (numbers rising, else as the classes come); NULL: none does.
+ */
+const uint32_t *dis__class_order(const dis__coefficients *coefficients);
+
+/* Numbers of one class, and room for them: (n_classes) each. */
+typedef struct {
+    double votes;  /* n_k */
+    double share;  /* sum over items of its share of the votes */
+    double both;   /* o_kk */
+    double parted; /* sum over items of the share of pairs of votes with just one of the two for it */
+} dis__class_sums;
+
+typedef struct {
+    double value[DIS_MEASURES_OF_PATTERNS]; /* where there is no reason against it */
+    bool degenerate[DIS_MEASURES_OF_PATTERNS];
+    double items, votes; /* compared */
+    double shared;       /* items that count in the class shares */
+} dis__coefficient_values;
+
+/* times: (n) how often each pattern comes; `rank` and `classes` are scratch, and `classes` a result too. Needs at least
+ * one item with two votes. */
+void dis__coefficients_of(const dis__coefficients *coefficients, const double *times, dis__class_sums *classes,
+                          double *rank, dis__coefficient_values *out);
+
+/* Agreement, Fleiss' kappa and alpha of class k against all others; false: nobody chose it. */
+enum { DIS_CLASS_MEASURES = 3 };
+bool dis__class_measures(const dis__class_sums *k, const dis__coefficient_values *all, double out[DIS_CLASS_MEASURES],
+                         bool *degenerate);
+
+/* agreement_workers.c */
+typedef struct {
+    uint64_t *first; /* (n_workers + 1) */
+    uint32_t *item;  /* (n_votes) items of worker w: item[first[w]] .. item[first[w + 1] - 1], rising */
+    uint32_t *vote;  /* (n_votes) which vote of that item it is */
+} dis__by_worker;
+dis_status dis__by_worker_make(dis_context *ctx, const dis_votes_view *votes, dis__by_worker *out);
+void dis__by_worker_free(dis__by_worker *by);
+
+dis_status dis__agreement_workers(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
+                                  const dis__vote_patterns *patterns, const int32_t *gold, dis_agreement_worker *out);
+
+/* agreement_pairs.c */
+typedef struct {
+    dis_agreement_pair *pair;
+    size_t n, workers;
+} dis__worker_pairs;
+dis_status dis__agreement_pairs(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
+                                size_t most_pairs, const uint32_t *order, dis__worker_pairs *out);
+enum { DIS_KAPPAS = 3 }; /* unweighted, linear, quadratic */
+
+/* agreement_intervals.c: intervals of the coefficients of patterns and of classes. */
+dis_status dis__agreement_intervals(dis_context *ctx, const dis__vote_patterns *patterns,
+                                    const dis__coefficients *coefficients, size_t n_resamples, uint64_t seed,
+                                    dis_metric *metric, dis_agreement_class *classes, size_t n_classes);
+
+#endif
