@@ -18,6 +18,8 @@ typedef enum {
     DIS_STREAM_SYNTH_CONTENT,
     DIS_STREAM_BOOTSTRAP,
     DIS_STREAM_HALVES,
+    DIS_STREAM_WEIGHTS,
+    DIS_STREAM_DROPOUT,
 } dis_stream;
 
 typedef struct {

@@ -1,0 +1,246 @@
+/* Checkpoints: one safetensors file. Parameters lie under their names, optimiser state number s of a parameter under
+ * "state.s/NAME". The metadata holds format, version, seed, steps, pass, whatever the caller adds, and "checksum": the
+ * SHA-256 of every other metadata text and of every tensor's name, shape and bytes, in the order of the file. A file that
+ * was cut, or of which one bit has changed, is refused before the net is touched. Cost: one pass over the bytes for the
+ * checksum, one for the disk. */
+#include "core/sha256.h"
+#include "dissent/version.h"
+#include "io/input.h"
+#include "io/safetensors.h"
+#include "nn/net_inside.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NET_FORMAT  "dissent-net"
+#define NET_VERSION "1"
+
+enum { OWN_KEYS = 7, KEY = DIS_NET_NAME + 24, MOST_STATES = 2 };
+
+static void hash_text(dis__sha256 *sha, const char *text, size_t n)
+{
+    const uint64_t length = n;
+    dis__sha256_add(sha, &length, sizeof length);
+    dis__sha256_add(sha, text, n);
+}
+
+static void hash_tensor(dis__sha256 *sha, const dis__tensor *t, size_t name_length)
+{
+    hash_text(sha, t->name, name_length);
+    for (size_t d = 0; d < t->n_dims; d++) {
+        const uint64_t dim = t->dim[d];
+        dis__sha256_add(sha, &dim, sizeof dim);
+    }
+    dis__sha256_add(sha, t->data, t->n * t->dtype->size);
+}
+
+static void hex_of(dis__sha256 *sha, char hex[65])
+{
+    unsigned char digest[32];
+    dis__sha256_end(sha, digest);
+    for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* ---- writing ---- */
+
+typedef struct {
+    dis__tensor *tensors;
+    size_t n_tensors;
+    char (*names)[KEY];
+    const char *(*metadata)[2];
+    size_t n_metadata;
+} parts;
+
+static void add_tensor(parts *p, const dis__net *net, const dis__param *param, const char *arena, int state)
+{
+    char *name = p->names[p->n_tensors];
+    if (state < 0)
+        snprintf(name, KEY, "%s", param->info.name);
+    else
+        snprintf(name, KEY, "state.%d/%s", state, param->info.name);
+    dis__tensor *t = &p->tensors[p->n_tensors++];
+    *t = (dis__tensor){.name = name,
+                       .name_length = strlen(name),
+                       .dtype = dis__dtype_find(net->device->real == sizeof(float) ? "F32" : "F64", 3),
+                       .n_dims = param->info.n_dims,
+                       .n = param->info.n,
+                       .data = arena + param->at * net->device->real};
+    memcpy(t->dim, param->info.dim, sizeof param->info.dim);
+}
+
+static void add_text(parts *p, const char *key, const char *value)
+{
+    p->metadata[p->n_metadata][0] = key;
+    p->metadata[p->n_metadata++][1] = value;
+}
+
+dis_status dis__net_save(const dis__net *net, const char *path, bool with_state, const char *const (*extra)[2],
+                         size_t n_extra)
+{
+    const int n_states = with_state && net->state_arena ? net->n_states : 0;
+    const size_t most = dis__size(net->n_params, 1 + MOST_STATES, 0);
+    char seed[24], steps[24], pass[24], checksum[65];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)net->seed);
+    snprintf(steps, sizeof steps, "%llu", (unsigned long long)net->steps);
+    snprintf(pass, sizeof pass, "%llu", (unsigned long long)net->pass);
+    parts p = {0};
+    dis__out *out;
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_array(&p.tensors, most, sizeof *p.tensors), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&p.names, most, sizeof *p.names), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&p.metadata, dis__size(n_extra, 1, OWN_KEYS), sizeof *p.metadata), end);
+    for (size_t i = 0; i < net->n_params; i++) add_tensor(&p, net, &net->params[i], net->param_arena, -1);
+    for (int s = 0; s < n_states; s++)
+        for (size_t i = 0; i < net->n_params; i++)
+            if (net->params[i].info.trained)
+                add_tensor(&p, net, &net->params[i], net->state_arena + (size_t)s * net->n_numbers * net->device->real,
+                           s);
+    add_text(&p, "format", NET_FORMAT);
+    add_text(&p, "version", NET_VERSION);
+    add_text(&p, "dissent", DIS_VERSION);
+    add_text(&p, "seed", seed);
+    add_text(&p, "steps", steps);
+    add_text(&p, "pass", pass);
+    for (size_t i = 0; i < n_extra; i++) add_text(&p, extra[i][0], extra[i][1]);
+    dis__sha256 sha;
+    dis__sha256_begin(&sha);
+    for (size_t i = 0; i < p.n_metadata; i++)
+        for (int j = 0; j < 2; j++) hash_text(&sha, p.metadata[i][j], strlen(p.metadata[i][j]));
+    for (size_t i = 0; i < p.n_tensors; i++) hash_tensor(&sha, &p.tensors[i], p.tensors[i].name_length);
+    hex_of(&sha, checksum);
+    add_text(&p, "checksum", checksum);
+    DIS_TRY_GOTO(status, dis__out_open(path, &out), end);
+    status = dis__safetensors_write(out, p.tensors, p.n_tensors, (const char *const(*)[2])p.metadata, p.n_metadata);
+    status = dis__out_finish(out, status);
+end:
+    dis__free(p.tensors);
+    dis__free(p.names);
+    dis__free(p.metadata);
+    return status;
+}
+
+/* ---- reading ---- */
+
+static dis_status bad(const char *path, const char *reason)
+{
+    return dis__fail_at(DIS_EDATA, path, 0, 0, "%s", reason);
+}
+
+static dis_status check_sum(const char *path, const dis__safetensors *file)
+{
+    const dis__json_value *format = dis__safetensors_metadata(file, "format"), *m = file->metadata;
+    const dis__json_value *version = dis__safetensors_metadata(file, "version");
+    const dis__json_value *wanted = dis__safetensors_metadata(file, "checksum");
+    if (!format || !dis__json_is(format, NET_FORMAT) || !wanted)
+        return bad(path, "a safetensors file, but not a net that dissent has saved");
+    if (!version || !dis__json_is(version, NET_VERSION))
+        return bad(path, "a net of another version of dissent; train it again with this one");
+    dis__sha256 sha;
+    dis__sha256_begin(&sha);
+    for (const dis__json_value *key = m + 1; key < m + m->skip; key += 2) {
+        if (dis__json_is(key, "checksum")) continue;
+        hash_text(&sha, key->text, key->length);
+        hash_text(&sha, key[1].text, key[1].length);
+    }
+    for (size_t i = 0; i < file->n_tensors; i++) hash_tensor(&sha, &file->tensors[i], file->tensors[i].name_length);
+    char hex[65];
+    hex_of(&sha, hex);
+    return dis__json_is(wanted, hex) ? DIS_OK
+                                     : bad(path, "its checksum is wrong: the file was damaged after it was written");
+}
+
+static dis_status number_of(const char *path, const dis__safetensors *file, const char *key, uint64_t *out)
+{
+    const dis__json_value *v = dis__safetensors_metadata(file, key);
+    uint64_t x = 0;
+    if (!v || v->length == 0 || v->length > 20) return bad(path, "a net without its seed, steps or pass");
+    for (uint32_t i = 0; i < v->length; i++) {
+        if (v->text[i] < '0' || v->text[i] > '9') return bad(path, "a net without its seed, steps or pass");
+        x = x * 10 + (uint64_t)(v->text[i] - '0');
+    }
+    *out = x;
+    return DIS_OK;
+}
+
+/* The tensor of a parameter, of the same type and shape, every number finite. */
+static dis_status find_tensor(const dis__net *net, const char *path, const dis__safetensors *file, const char *name,
+                              const dis__param *param, const dis__tensor **out)
+{
+    const dis__tensor *t = dis__safetensors_find(file, name);
+    bool good = t && t->n_dims == param->info.n_dims &&
+                strcmp(t->dtype->name, net->device->real == sizeof(float) ? "F32" : "F64") == 0;
+    for (size_t d = 0; good && d < t->n_dims; d++) good = t->dim[d] == param->info.dim[d];
+    if (!good)
+        return dis__fail_at(DIS_EDATA, path, 0, 0, "a checkpoint of another net: %s is %s", name,
+                            t ? "of another shape" : "missing");
+    for (size_t i = 0; i < t->n; i++) {
+        float f;
+        double x;
+        const char *at = (const char *)t->data + i * t->dtype->size;
+        if (t->dtype->size == sizeof f)
+            memcpy(&f, at, sizeof f), x = (double)f;
+        else
+            memcpy(&x, at, sizeof x);
+        if (!isfinite(x)) return dis__fail_at(DIS_EDATA, path, 0, 0, "%s has a number that is not finite", name);
+    }
+    *out = t;
+    return DIS_OK;
+}
+
+/* First all are looked for, then all are copied: `fill` says which. */
+static dis_status each_tensor(dis__net *net, const char *path, const dis__safetensors *file, int n_states, bool fill)
+{
+    for (int s = -1; s < n_states; s++)
+        for (size_t i = 0; i < net->n_params; i++) {
+            const dis__param *p = &net->params[i];
+            if (s >= 0 && !p->info.trained) continue;
+            char name[KEY];
+            if (s < 0)
+                snprintf(name, KEY, "%s", p->info.name);
+            else
+                snprintf(name, KEY, "state.%d/%s", s, p->info.name);
+            const dis__tensor *t = NULL;
+            if (!fill) {
+                DIS_TRY(find_tensor(net, path, file, name, p, &t));
+                continue;
+            }
+            t = dis__safetensors_find(file, name);
+            char *arena = s < 0 ? net->param_arena : net->state_arena + (size_t)s * net->n_numbers * net->device->real;
+            if (t) memcpy(arena + p->at * net->device->real, t->data, t->n * t->dtype->size);
+        }
+    return DIS_OK;
+}
+
+static bool has_state(const dis__safetensors *file)
+{
+    for (size_t i = 0; i < file->n_tensors; i++)
+        if (file->tensors[i].name_length > 6 && memcmp(file->tensors[i].name, "state.", 6) == 0) return true;
+    return false;
+}
+
+dis_status dis__net_load(dis__net *net, dis_context *ctx, const char *path)
+{
+    dis__input input;
+    dis__safetensors file;
+    DIS_TRY(dis__input_open(ctx, path, &input));
+    dis_status status = dis__safetensors_open(path, input.bytes, input.n, &file);
+    if (status != DIS_OK) {
+        dis__input_close(&input);
+        return status;
+    }
+    uint64_t seed, steps, pass;
+    DIS_TRY_GOTO(status, check_sum(path, &file), end);
+    DIS_TRY_GOTO(status, number_of(path, &file, "seed", &seed), end);
+    DIS_TRY_GOTO(status, number_of(path, &file, "steps", &steps), end);
+    DIS_TRY_GOTO(status, number_of(path, &file, "pass", &pass), end);
+    const int n_states = net->state_arena && has_state(&file) ? net->n_states : 0;
+    DIS_TRY_GOTO(status, each_tensor(net, path, &file, n_states, false), end);
+    DIS_TRY_GOTO(status, each_tensor(net, path, &file, n_states, true), end);
+    net->seed = seed;
+    net->steps = steps;
+    net->pass = pass;
+end:
+    dis__safetensors_close(&file);
+    dis__input_close(&input);
+    return status;
+}

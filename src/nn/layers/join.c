@@ -1,0 +1,218 @@
+/* Layers without parameters that pass values on: dropout, the sum of two, several side by side, pooling. O(elements). */
+#include "nn/net_inside.h"
+
+static size_t n_elements(const dis__net *net, int value)
+{
+    return dis__net_rows(net, value) * dis__shape_of(net, value)->channels;
+}
+
+/* dx += dy or dx = dy for the whole value. */
+static dis_status pass_down(dis__net *net, int from, int to)
+{
+    if (!dis__grad(net, to)) return DIS_OK;
+    const size_t n = n_elements(net, from);
+    if (!dis__grad_adds(net, to)) {
+        const dis__copy_columns_args copy = {
+            .from = dis__grad(net, from), .to = dis__grad(net, to), .from_ld = 1, .to_ld = 1, .width = n};
+        return dis__op_run(net, DIS_OP_copy_columns, &copy, 1, n);
+    }
+    const dis__add_args add = {.x = dis__grad(net, from), .y = dis__grad(net, to)};
+    return dis__op_run(net, DIS_OP_add, &add, n, 1);
+}
+
+/* ---- dropout ---- */
+
+typedef struct {
+    double rate;
+} dropout;
+
+static dis__dropout_args dropout_arguments(const dis__net *net, const dis__layer *layer)
+{
+    return (dis__dropout_args){
+        .n = n_elements(net, layer->out),
+        .rate = net->training ? ((const dropout *)layer->own)->rate : 0,
+        .seed = net->seed,
+        .step = net->pass,
+        .layer = (uint32_t)layer->index,
+    };
+}
+
+static dis_status run_dropout(dis__net *net, const dis__dropout_args *args)
+{
+    const size_t blocks = (args->n + DIS_DROPOUT_BLOCK - 1) / DIS_DROPOUT_BLOCK;
+    return dis__op_run(net, DIS_OP_dropout, args, blocks, 4 * DIS_DROPOUT_BLOCK);
+}
+
+static dis_status dropout_forward(dis__net *net, dis__layer *layer)
+{
+    dis__dropout_args args = dropout_arguments(net, layer);
+    args.x = dis__data(net, layer->in[0]);
+    args.y = dis__data(net, layer->out);
+    return run_dropout(net, &args);
+}
+
+static dis_status dropout_backward(dis__net *net, dis__layer *layer)
+{
+    dis__dropout_args args = dropout_arguments(net, layer);
+    args.x = dis__grad(net, layer->out);
+    args.y = dis__grad(net, layer->in[0]);
+    args.add = dis__grad_adds(net, layer->in[0]);
+    return run_dropout(net, &args);
+}
+
+static const dis__layer_kind dropout_kind = {.name = "dropout",
+                                             .own = sizeof(dropout),
+                                             .forward = dropout_forward,
+                                             .backward = dropout_backward};
+
+int dis__layer_dropout(dis__net *net, int x, double rate)
+{
+    if (x < 0) return dis__net_bad(net, DIS_EBUG, "dropout: no input");
+    if (!(rate >= 0 && rate < 1))
+        return dis__net_bad(net, DIS_EUSAGE, "a dropout rate of %g; it must be in [0, 1)", rate);
+    if (rate == 0) return x;
+    const dis__shape shape = *dis__shape_of(net, x);
+    dis__layer *layer = dis__net_layer(net, &dropout_kind, "dropout", &x, 1, &shape);
+    if (!layer) return DIS_NONE;
+    ((dropout *)layer->own)->rate = rate;
+    return layer->out;
+}
+
+/* ---- add ---- */
+
+static dis_status add_forward(dis__net *net, dis__layer *layer)
+{
+    const dis__add_args args = {.x = dis__data(net, layer->in[0]),
+                                .z = dis__data(net, layer->in[1]),
+                                .y = dis__data(net, layer->out)};
+    return dis__op_run(net, DIS_OP_add, &args, n_elements(net, layer->out), 1);
+}
+
+static dis_status add_backward(dis__net *net, dis__layer *layer)
+{
+    DIS_TRY(pass_down(net, layer->out, layer->in[0]));
+    return pass_down(net, layer->out, layer->in[1]);
+}
+
+static const dis__layer_kind add_kind = {.name = "add", .forward = add_forward, .backward = add_backward};
+
+int dis__layer_add(dis__net *net, int x, int y)
+{
+    if (x < 0 || y < 0) return dis__net_bad(net, DIS_EBUG, "add: no input");
+    const dis__shape shape = *dis__shape_of(net, x);
+    if (!dis__same_shape(net, x, y, "add")) return DIS_NONE;
+    dis__layer *layer = dis__net_layer(net, &add_kind, "add", (int[]){x, y}, 2, &shape);
+    return layer ? layer->out : DIS_NONE;
+}
+
+/* ---- concat ---- */
+
+static dis_status concat_forward(dis__net *net, dis__layer *layer)
+{
+    const size_t rows = dis__net_rows(net, layer->out), width = dis__shape_of(net, layer->out)->channels;
+    char *to = dis__data(net, layer->out);
+    for (int i = 0; i < layer->n_in; i++) {
+        const size_t part = dis__shape_of(net, layer->in[i])->channels;
+        const dis__copy_columns_args args = {
+            .from = dis__data(net, layer->in[i]), .to = to, .from_ld = part, .to_ld = width, .width = part};
+        DIS_TRY(dis__op_run(net, DIS_OP_copy_columns, &args, rows, part));
+        to += part * net->device->real;
+    }
+    return DIS_OK;
+}
+
+static dis_status concat_backward(dis__net *net, dis__layer *layer)
+{
+    const size_t rows = dis__net_rows(net, layer->out), width = dis__shape_of(net, layer->out)->channels;
+    const char *from = dis__grad(net, layer->out);
+    for (int i = 0; i < layer->n_in; i++) {
+        const size_t part = dis__shape_of(net, layer->in[i])->channels;
+        if (dis__grad(net, layer->in[i])) {
+            const dis__copy_columns_args args = {.from = from,
+                                                 .to = dis__grad(net, layer->in[i]),
+                                                 .from_ld = width,
+                                                 .to_ld = part,
+                                                 .width = part,
+                                                 .add = dis__grad_adds(net, layer->in[i])};
+            DIS_TRY(dis__op_run(net, DIS_OP_copy_columns, &args, rows, part));
+        }
+        from += part * net->device->real;
+    }
+    return DIS_OK;
+}
+
+static const dis__layer_kind concat_kind = {.name = "concat", .forward = concat_forward, .backward = concat_backward};
+
+int dis__layer_concat(dis__net *net, const int *values, int n)
+{
+    if (n < 1 || n > DIS_LAYER_INS || values[0] < 0) return dis__net_bad(net, DIS_EBUG, "concat: no input");
+    dis__shape shape = *dis__shape_of(net, values[0]);
+    for (int i = 1; i < n; i++) {
+        if (values[i] < 0) return dis__net_bad(net, DIS_EBUG, "concat: no input");
+        const dis__shape *other = dis__shape_of(net, values[i]);
+        if (other->rows != shape.rows || other->time != shape.time || other->height != shape.height ||
+            other->width != shape.width)
+            return dis__net_bad(net, DIS_EUSAGE, "concat: values of different rows");
+        shape.channels += other->channels;
+    }
+    dis__layer *layer = dis__net_layer(net, &concat_kind, "concat", values, n, &shape);
+    return layer ? layer->out : DIS_NONE;
+}
+
+/* ---- pooling ---- */
+
+typedef struct {
+    dis__pooling kind;
+} pool;
+
+static dis_status pool_plan(dis__net *net, dis__layer *layer)
+{
+    const size_t rows = dis__most_rows(net, layer->out), width = dis__shape_of(net, layer->out)->channels;
+    const bool max = ((const pool *)layer->own)->kind == DIS_POOL_MAX;
+    return max ? dis__layer_work(net, layer, dis__size(dis__size(rows, width, 0), sizeof(int32_t), 0), DIS_WORK_KEPT)
+               : DIS_OK;
+}
+
+static dis__pool_args pool_arguments(const dis__net *net, const dis__layer *layer)
+{
+    const dis__shape *s = dis__shape_of(net, layer->in[0]);
+    return (dis__pool_args){
+        .kind = ((const pool *)layer->own)->kind,
+        .x = dis__data(net, layer->in[0]),
+        .y = dis__data(net, layer->out),
+        .choice = layer->n_works ? layer->work[0] : NULL,
+        .length = dis__ints_of(net, layer->ints[0]),
+        .per = dis__axis_now(net, s->time) * s->height * s->width,
+        .width = s->channels,
+    };
+}
+
+static dis_status pool_forward(dis__net *net, dis__layer *layer)
+{
+    const dis__pool_args args = pool_arguments(net, layer);
+    return dis__op_run(net, DIS_OP_pool, &args, dis__net_rows(net, layer->out), args.per * args.width);
+}
+
+static dis_status pool_backward(dis__net *net, dis__layer *layer)
+{
+    dis__pool_args args = pool_arguments(net, layer);
+    args.dy = dis__grad(net, layer->out);
+    args.dx = dis__grad(net, layer->in[0]);
+    args.add = dis__grad_adds(net, layer->in[0]);
+    return dis__op_run(net, DIS_OP_pool_grad, &args, dis__net_rows(net, layer->out), args.per * args.width);
+}
+
+static const dis__layer_kind pool_kind = {
+    .name = "pool", .own = sizeof(pool), .plan = pool_plan, .forward = pool_forward, .backward = pool_backward};
+
+int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind)
+{
+    if (x < 0) return dis__net_bad(net, DIS_EBUG, "pool: no input");
+    if (lengths != DIS_NONE && !dis__ints_fit(net, lengths, "lengths", "pool")) return DIS_NONE;
+    const dis__shape *s = dis__shape_of(net, x), shape = dis__shape_rows(s->rows, s->channels);
+    dis__layer *layer = dis__net_layer(net, &pool_kind, "pool", &x, 1, &shape);
+    if (!layer) return DIS_NONE;
+    ((pool *)layer->own)->kind = kind;
+    layer->ints[0] = lengths;
+    return layer->out;
+}

@@ -1,0 +1,64 @@
+/* Layer normalisation over channels, of x or of x + residual: O(elements). Mean and 1 / sd of each row are kept, the rest
+ * is computed again in backward. */
+#include "nn/net_inside.h"
+
+static const double EPSILON = 1e-5;
+
+static dis_status plan(dis__net *net, dis__layer *layer)
+{
+    const size_t rows = dis__most_rows(net, layer->out);
+    return dis__layer_work(net, layer, dis__size(rows, 2 * net->device->real, 0), DIS_WORK_KEPT);
+}
+
+static dis__layernorm_args arguments(const dis__net *net, const dis__layer *layer)
+{
+    return (dis__layernorm_args){
+        .x = dis__data(net, layer->in[0]),
+        .r = layer->in[1] == DIS_NONE ? NULL : dis__data(net, layer->in[1]),
+        .gain = dis__param_of(net, layer, 0),
+        .bias = dis__param_of(net, layer, 1),
+        .y = dis__data(net, layer->out),
+        .stats = layer->work[0],
+        .n_rows = dis__net_rows(net, layer->out),
+        .width = dis__shape_of(net, layer->out)->channels,
+        .epsilon = EPSILON,
+    };
+}
+
+static dis_status forward(dis__net *net, dis__layer *layer)
+{
+    const dis__layernorm_args args = arguments(net, layer);
+    return dis__op_run(net, DIS_OP_layernorm, &args, args.n_rows, 4 * args.width);
+}
+
+static dis_status backward(dis__net *net, dis__layer *layer)
+{
+    dis__layernorm_args args = arguments(net, layer);
+    args.dy = dis__grad(net, layer->out);
+    args.d_gain = dis__param_grad(net, layer, 0);
+    args.d_bias = dis__param_grad(net, layer, 1);
+    if (args.d_gain) DIS_TRY(dis__op_run(net, DIS_OP_layernorm_param_grad, &args, args.width, 4 * args.n_rows));
+    args.dx = dis__grad(net, layer->in[0]);
+    if (args.dx) args.add_x = dis__grad_adds(net, layer->in[0]);
+    args.dr = layer->in[1] == DIS_NONE ? NULL : dis__grad(net, layer->in[1]);
+    if (args.dr) args.add_r = dis__grad_adds(net, layer->in[1]);
+    if (!args.dx && !args.dr) return DIS_OK;
+    return dis__op_run(net, DIS_OP_layernorm_grad, &args, args.n_rows, 6 * args.width);
+}
+
+static const dis__layer_kind layernorm_kind = {.name = "layernorm",
+                                               .plan = plan,
+                                               .forward = forward,
+                                               .backward = backward};
+
+int dis__layer_layernorm(dis__net *net, const char *name, int x, int residual)
+{
+    if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+    const dis__shape shape = *dis__shape_of(net, x);
+    if (residual != DIS_NONE && !dis__same_shape(net, x, residual, name)) return DIS_NONE;
+    dis__layer *layer = dis__net_layer(net, &layernorm_kind, name, (int[]){x, residual}, 2, &shape);
+    if (!layer) return DIS_NONE;
+    dis__layer_param(net, layer, "weight", 1, &shape.channels, DIS_START_ONE, 0);
+    dis__layer_param(net, layer, "bias", 1, &shape.channels, DIS_START_ZERO, 0);
+    return layer->out;
+}

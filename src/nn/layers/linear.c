@@ -1,0 +1,139 @@
+/* Linear layer with its activation: y = act(x W' + b), W (out, in). Backward: dz = dy act' in place of dy; dx = dz W,
+ * dW += dz' x, db += sums of dz. Three products of 2 rows in out operations each. */
+#include "nn/net_inside.h"
+#include <math.h>
+
+typedef struct {
+    size_t n_in, n_out;
+    dis__activation act;
+} linear;
+
+static dis_status plan(dis__net *net, dis__layer *layer)
+{
+    const linear *l = layer->own;
+    /* GELU's slope needs its argument; the others' follow from the value. */
+    if (l->act != DIS_ACT_GELU) return DIS_OK;
+    const size_t n = dis__size(dis__most_rows(net, layer->out), l->n_out, 0);
+    return dis__layer_work(net, layer, dis__size(n, net->device->real, 0), DIS_WORK_KEPT);
+}
+
+static dis_status forward(dis__net *net, dis__layer *layer)
+{
+    const linear *l = layer->own;
+    const size_t rows = dis__net_rows(net, layer->out);
+    const bool gelu = l->act == DIS_ACT_GELU;
+    DIS_TRY(dis__product(net, &(dis__product_args){.tb = true,
+                                                   .act = gelu ? DIS_ACT_NONE : l->act,
+                                                   .m = rows,
+                                                   .n = l->n_out,
+                                                   .k = l->n_in,
+                                                   .a = dis__data(net, layer->in[0]),
+                                                   .lda = l->n_in,
+                                                   .b = dis__param_of(net, layer, 0),
+                                                   .ldb = l->n_in,
+                                                   .bias = dis__param_of(net, layer, 1),
+                                                   .c = gelu ? layer->work[0] : dis__data(net, layer->out),
+                                                   .ldc = l->n_out}));
+    if (!gelu) return DIS_OK;
+    const dis__activate_args args = {.act = l->act, .x = layer->work[0], .y = dis__data(net, layer->out)};
+    return dis__op_run(net, DIS_OP_activate, &args, rows * l->n_out, 16);
+}
+
+static dis_status backward(dis__net *net, dis__layer *layer)
+{
+    const linear *l = layer->own;
+    const size_t rows = dis__net_rows(net, layer->out);
+    void *dz = dis__grad(net, layer->out), *dw = dis__param_grad(net, layer, 0), *db = dis__param_grad(net, layer, 1);
+    if (l->act != DIS_ACT_NONE) {
+        const dis__activate_args args = {.act = l->act,
+                                         .x = l->act == DIS_ACT_GELU ? layer->work[0] : dis__data(net, layer->out),
+                                         .dy = dz,
+                                         .y = dz};
+        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &args, rows * l->n_out, l->act == DIS_ACT_GELU ? 16 : 2));
+    }
+    if (dw)
+        DIS_TRY(dis__product(net, &(dis__product_args){.ta = true,
+                                                       .add = true,
+                                                       .m = l->n_out,
+                                                       .n = l->n_in,
+                                                       .k = rows,
+                                                       .a = dz,
+                                                       .lda = l->n_out,
+                                                       .b = dis__data(net, layer->in[0]),
+                                                       .ldb = l->n_in,
+                                                       .c = dw,
+                                                       .ldc = l->n_in}));
+    if (db) {
+        const dis__column_sums_args args = {.x = dz, .n_rows = rows, .ld = l->n_out, .out = db};
+        DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &args, l->n_out, rows));
+    }
+    if (!dis__grad(net, layer->in[0])) return DIS_OK;
+    return dis__product(net, &(dis__product_args){.add = dis__grad_adds(net, layer->in[0]),
+                                                  .m = rows,
+                                                  .n = l->n_in,
+                                                  .k = l->n_out,
+                                                  .a = dz,
+                                                  .lda = l->n_out,
+                                                  .b = dis__param_of(net, layer, 0),
+                                                  .ldb = l->n_in,
+                                                  .c = dis__grad(net, layer->in[0]),
+                                                  .ldc = l->n_in});
+}
+
+static const dis__layer_kind linear_kind = {
+    .name = "linear", .own = sizeof(linear), .plan = plan, .forward = forward, .backward = backward};
+
+int dis__layer_linear(dis__net *net, const char *name, int x, size_t n_out, dis__activation act)
+{
+    if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+    dis__shape shape = *dis__shape_of(net, x);
+    const size_t n_in = shape.channels;
+    shape.channels = n_out;
+    dis__layer *layer = dis__net_layer(net, &linear_kind, name, &x, 1, &shape);
+    if (!layer) return DIS_NONE;
+    *(linear *)layer->own = (linear){n_in, n_out, act};
+    const double spread = 1 / sqrt((double)n_in);
+    dis__layer_param(net, layer, "weight", 2, (size_t[]){n_out, n_in}, DIS_START_UNIFORM, spread);
+    dis__layer_param(net, layer, "bias", 1, &n_out, DIS_START_UNIFORM, spread);
+    return layer->out;
+}
+
+/* ---- an activation alone ---- */
+
+static dis_status activate_forward(dis__net *net, dis__layer *layer)
+{
+    const linear *l = layer->own;
+    const dis__activate_args args = {.act = l->act, .x = dis__data(net, layer->in[0]), .y = dis__data(net, layer->out)};
+    return dis__op_run(net, DIS_OP_activate, &args, dis__net_rows(net, layer->out) * l->n_out, 16);
+}
+
+/* dy becomes dx in place, then goes to where it belongs. */
+static dis_status activate_backward(dis__net *net, dis__layer *layer)
+{
+    const linear *l = layer->own;
+    const size_t n = dis__net_rows(net, layer->out) * l->n_out;
+    void *dy = dis__grad(net, layer->out), *dx = dis__grad(net, layer->in[0]);
+    const bool adds = dis__grad_adds(net, layer->in[0]);
+    const dis__activate_args args = {.act = l->act,
+                                     .x = dis__data(net, l->act == DIS_ACT_GELU ? layer->in[0] : layer->out),
+                                     .dy = dy,
+                                     .y = adds ? dy : dx};
+    DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &args, n, 16));
+    const dis__add_args add = {.x = dy, .y = dx};
+    return adds ? dis__op_run(net, DIS_OP_add, &add, n, 1) : DIS_OK;
+}
+
+static const dis__layer_kind activate_kind = {.name = "activation",
+                                              .own = sizeof(linear),
+                                              .forward = activate_forward,
+                                              .backward = activate_backward};
+
+int dis__layer_activate(dis__net *net, int x, dis__activation act)
+{
+    if (x < 0) return dis__net_bad(net, DIS_EBUG, "activation: no input");
+    const dis__shape shape = *dis__shape_of(net, x);
+    dis__layer *layer = dis__net_layer(net, &activate_kind, "activation", &x, 1, &shape);
+    if (!layer) return DIS_NONE;
+    *(linear *)layer->own = (linear){shape.channels, shape.channels, act};
+    return layer->out;
+}

@@ -1,0 +1,187 @@
+/* Loops of layer normalisation (Ba, Kiros & Hinton 2016), dropout (Srivastava et al. 2014) and pooling over rows.
+ *
+ * Dropout draws Philox 4x32-10 words: element e of a layer takes word e % 4 of the block with counter (step, e / 4;
+ * stream, layer) under the seed. A word below rate * 2^32 drops the element. Nothing is stored: backward draws again. */
+#include "nn/loops/loops.h"
+#include "core/random.h"
+
+void OP(layernorm)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__layernorm_args *a = args;
+    const size_t n = a->width;
+    const real *gain = a->gain, *bias = a->bias;
+    for (size_t i = first; i < last; i++) {
+        const real *restrict x = (const real *)a->x + i * n, *r = a->r ? (const real *)a->r + i * n : NULL;
+        real *restrict y = (real *)a->y + i * n, *stats = (real *)a->stats + 2 * i;
+        for (size_t c = 0; c < n; c++) y[c] = r ? x[c] + r[c] : x[c];
+        const real mean = sum(y, n) / (real)n;
+        for (size_t c = 0; c < n; c++) y[c] -= mean;
+        const real inverse = 1 / SQRT(dot(y, y, n) / (real)n + (real)a->epsilon);
+        for (size_t c = 0; c < n; c++) y[c] = gain[c] * (y[c] * inverse) + bias[c];
+        stats[0] = mean;
+        stats[1] = inverse;
+    }
+}
+
+/* With z = (s - mean) / sd and g = gain dy: ds = (g - mean(g) - z mean(g z)) / sd. */
+void OP(layernorm_grad)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__layernorm_args *a = args;
+    const size_t n = a->width;
+    const real *gain = a->gain;
+    for (size_t i = first; i < last; i++) {
+        const real *restrict x = (const real *)a->x + i * n, *r = a->r ? (const real *)a->r + i * n : NULL;
+        const real *restrict dy = (const real *)a->dy + i * n, *stats = (const real *)a->stats + 2 * i;
+        real *dx = a->dx ? (real *)a->dx + i * n : NULL, *dr = a->dr ? (real *)a->dr + i * n : NULL;
+        const real mean = stats[0], inverse = stats[1];
+        real g_sum[LANES] = {0}, gz_sum[LANES] = {0};
+        for (size_t c0 = 0; c0 < n; c0 += LANES)
+            for (size_t l = 0; l < LANES && c0 + l < n; l++) {
+                const size_t c = c0 + l;
+                const real z = ((r ? x[c] + r[c] : x[c]) - mean) * inverse, g = gain[c] * dy[c];
+                g_sum[l] += g;
+                gz_sum[l] += g * z;
+            }
+        const real g_mean = sum(g_sum, LANES) / (real)n, gz_mean = sum(gz_sum, LANES) / (real)n;
+        for (size_t c = 0; c < n; c++) {
+            const real z = ((r ? x[c] + r[c] : x[c]) - mean) * inverse;
+            const real d = (gain[c] * dy[c] - g_mean - z * gz_mean) * inverse;
+            if (dx) dx[c] = a->add_x ? dx[c] + d : d;
+            if (dr) dr[c] = a->add_r ? dr[c] + d : d;
+        }
+    }
+}
+
+void OP(layernorm_param_grad)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__layernorm_args *a = args;
+    const size_t n = a->width;
+    const real *x = a->x, *r = a->r, *dy = a->dy, *stats = a->stats;
+    real *restrict d_gain = a->d_gain, *restrict d_bias = a->d_bias;
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const real mean = stats[2 * i], inverse = stats[2 * i + 1];
+        for (size_t c = first; c < last; c++) {
+            const size_t e = i * n + c;
+            const real s = r ? x[e] + r[e] : x[e];
+            d_gain[c] += dy[e] * ((s - mean) * inverse);
+            d_bias[c] += dy[e];
+        }
+    }
+}
+
+/* DIS_DROPOUT_BLOCK words for elements block * DIS_DROPOUT_BLOCK ...: dis__philox for all counters side by side. */
+static inline void dropout_words(uint64_t seed, uint64_t step, uint32_t layer, uint64_t block,
+                                 uint32_t word[DIS_DROPOUT_BLOCK])
+{
+    enum { N = DIS_DROPOUT_BLOCK / 4, SIDE = 16 };
+    for (uint32_t b = 0; b < N; b += SIDE) {
+        uint32_t c0[SIDE], c1[SIDE], c2[SIDE], c3[SIDE], k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+        for (uint32_t i = 0; i < SIDE; i++) {
+            c0[i] = (uint32_t)block * N + b + i;
+            c1[i] = (uint32_t)step;
+            c2[i] = DIS_STREAM_DROPOUT;
+            c3[i] = layer;
+        }
+        for (int round = 0; round < 10; round++) {
+            for (uint32_t i = 0; i < SIDE; i++) {
+                const uint64_t p = (uint64_t)0xD2511F53u * c0[i], q = (uint64_t)0xCD9E8D57u * c2[i];
+                c0[i] = (uint32_t)(q >> 32) ^ c1[i] ^ k0;
+                c2[i] = (uint32_t)(p >> 32) ^ c3[i] ^ k1;
+                c1[i] = (uint32_t)q;
+                c3[i] = (uint32_t)p;
+            }
+            k0 += 0x9E3779B9u;
+            k1 += 0xBB67AE85u;
+        }
+        for (uint32_t i = 0; i < SIDE; i++) {
+            word[4 * (b + i)] = c0[i];
+            word[4 * (b + i) + 1] = c1[i];
+            word[4 * (b + i) + 2] = c2[i];
+            word[4 * (b + i) + 3] = c3[i];
+        }
+    }
+}
+
+/* A word below this drops its element. */
+static inline uint32_t dropout_threshold(double rate)
+{
+    return (uint32_t)(rate * 0x1p32);
+}
+
+void OP(dropout)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__dropout_args *a = args;
+    const uint32_t threshold = dropout_threshold(a->rate);
+    const real scale = (real)(1 / (1 - a->rate));
+    for (size_t block = first; block < last; block++) {
+        uint32_t word[DIS_DROPOUT_BLOCK];
+        dropout_words(a->seed, a->step, a->layer, block, word);
+        const size_t at = block * DIS_DROPOUT_BLOCK, left = a->n - at;
+        const size_t n = left < DIS_DROPOUT_BLOCK ? left : DIS_DROPOUT_BLOCK;
+        const real *x = (const real *)a->x + at;
+        real *y = (real *)a->y + at;
+        if (a->add)
+            for (size_t i = 0; i < n; i++) y[i] += word[i] < threshold ? 0 : x[i] * scale;
+        else
+            for (size_t i = 0; i < n; i++) y[i] = word[i] < threshold ? 0 : x[i] * scale;
+    }
+}
+
+static inline size_t pool_length(const dis__pool_args *a, size_t i)
+{
+    return a->length ? (size_t)a->length[i] : a->per;
+}
+
+void OP(pool)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__pool_args *a = args;
+    const size_t w = a->width;
+    for (size_t i = first; i < last; i++) {
+        const size_t n = pool_length(a, i);
+        const real *restrict x = (const real *)a->x + i * a->per * w;
+        real *restrict y = (real *)a->y + i * w;
+        int32_t *restrict choice = a->kind == DIS_POOL_MAX ? a->choice + i * w : NULL;
+        memset(y, 0, w * sizeof *y);
+        if (n == 0) continue;
+        memcpy(y, a->kind == DIS_POOL_LAST ? x + (n - 1) * w : x, w * sizeof *y);
+        if (choice) memset(choice, 0, w * sizeof *choice);
+        if (a->kind == DIS_POOL_MAX)
+            for (size_t t = 1; t < n; t++)
+                for (size_t c = 0; c < w; c++) {
+                    const bool more = x[t * w + c] > y[c];
+                    y[c] = more ? x[t * w + c] : y[c];
+                    choice[c] = more ? (int32_t)t : choice[c];
+                }
+        if (a->kind == DIS_POOL_MEAN) {
+            for (size_t t = 1; t < n; t++)
+                for (size_t c = 0; c < w; c++) y[c] += x[t * w + c];
+            for (size_t c = 0; c < w; c++) y[c] *= 1 / (real)n;
+        }
+    }
+}
+
+void OP(pool_grad)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__pool_args *a = args;
+    const size_t w = a->width;
+    for (size_t i = first; i < last; i++) {
+        const size_t n = pool_length(a, i);
+        const real *restrict dy = (const real *)a->dy + i * w;
+        real *restrict dx = (real *)a->dx + i * a->per * w;
+        if (!a->add) memset(dx, 0, a->per * w * sizeof *dx);
+        if (n == 0) continue;
+        if (a->kind == DIS_POOL_MAX)
+            for (size_t c = 0; c < w; c++) dx[(size_t)a->choice[i * w + c] * w + c] += dy[c];
+        else if (a->kind == DIS_POOL_MEAN)
+            for (size_t t = 0; t < n; t++)
+                for (size_t c = 0; c < w; c++) dx[t * w + c] += dy[c] * (1 / (real)n);
+        else
+            for (size_t c = 0; c < w; c++) dx[(a->kind == DIS_POOL_LAST ? n - 1 : 0) * w + c] += dy[c];
+    }
+}

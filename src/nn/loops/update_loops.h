@@ -1,0 +1,59 @@
+/* Loops of optimisers: SGD with momentum (Sutskever et al. 2013), Adam (Kingma & Ba 2015), AdamW (Loshchilov & Hutter
+ * 2019), each as PyTorch defines it. One pass over the arena reads and writes parameter, gradient and state, and leaves
+ * the gradient at 0 for the next step. */
+#include "nn/loops/loops.h"
+
+static void sgd(const dis__update_args *a, size_t n, real *restrict p, real *restrict g, real *restrict m)
+{
+    const real rate = (real)a->rate, scale = (real)a->scale, momentum = (real)a->momentum, decay = (real)a->decay;
+    const real keep = a->first ? 0 : momentum;
+    for (size_t i = 0; i < n; i++) {
+        real d = g[i] * scale + decay * p[i];
+        if (momentum != 0) {
+            m[i] = keep * m[i] + d;
+            d = a->nesterov ? d + momentum * m[i] : m[i];
+        }
+        p[i] -= rate * d;
+        g[i] = 0;
+    }
+}
+
+static void adam(const dis__update_args *a, size_t n, real *restrict p, real *restrict g, real *restrict m,
+                 real *restrict v)
+{
+    const bool decoupled = a->kind == DIS_OPTIMIZER_ADAMW;
+    const real scale = (real)a->scale, beta1 = (real)a->beta1, beta2 = (real)a->beta2, epsilon = (real)a->epsilon;
+    const real rest1 = (real)(1 - a->beta1), rest2 = (real)(1 - a->beta2);
+    const real rate = (real)(a->rate / a->correct1), root = (real)(1 / sqrt(a->correct2));
+    const real shrink = decoupled ? (real)(1 - a->rate * a->decay) : 1, decay = decoupled ? 0 : (real)a->decay;
+    for (size_t i = 0; i < n; i++) {
+        const real x = p[i] * shrink, d = g[i] * scale + decay * x;
+        m[i] = beta1 * m[i] + rest1 * d;
+        v[i] = beta2 * v[i] + rest2 * d * d;
+        p[i] = x - rate * m[i] / (SQRT(v[i]) * root + epsilon);
+        g[i] = 0;
+    }
+}
+
+void OP(update)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__update_args *a = args;
+    real *p = (real *)a->param + first, *g = (real *)a->grad + first;
+    real *m = a->m ? (real *)a->m + first : NULL, *v = a->v ? (real *)a->v + first : NULL;
+    if (a->kind == DIS_OPTIMIZER_SGD)
+        sgd(a, last - first, p, g, m);
+    else
+        adam(a, last - first, p, g, m, v);
+}
+
+void OP(square_sums)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__square_sums_args *a = args;
+    for (size_t b = first; b < last; b++) {
+        const size_t at = b * DIS_SQUARES_BLOCK, left = a->n - at;
+        const real *x = (const real *)a->x + at;
+        a->sums[b] = (double)dot(x, x, left < DIS_SQUARES_BLOCK ? left : DIS_SQUARES_BLOCK);
+    }
+}

@@ -1,0 +1,194 @@
+/* net.h: a net: built from layers, planned, then run forward and backward and stepped.
+ *
+ *     dis__net *net;
+ *     DIS_TRY(dis__net_create(&dis__device_cpu, seed, &net));
+ *     const int rows = dis__net_axis(net, 64);                     // at most 64 rows a batch
+ *     const int x = dis__net_reals(net, "features", dis__shape_rows(rows, 4096));
+ *     const int h = dis__layer_dropout(net, dis__layer_linear(net, "hidden", x, 128, DIS_ACT_RELU), .5);
+ *     const int z = dis__layer_linear(net, "out", h, n_classes, DIS_ACT_NONE);
+ *     const int head = dis__head_soft(net, "gold", z, NULL);
+ *     DIS_TRY(dis__net_plan(net, ctx, &options));                  // says whether building failed; all memory is taken
+ *     for each batch:
+ *         dis__net_resize(net, rows, n);
+ *         dis__net_put(net, x, features);
+ *         dis__head_put_labels(net, head, labels);
+ *         DIS_TRY(dis__net_forward(net, true));
+ *         DIS_TRY(dis__net_backward(net));
+ *         DIS_TRY(dis__net_step(net, rate));
+ *     dis__net_destroy(net);
+ *
+ * Build order is execution order; backward is the loop down. Building calls return the number of a value (or of an
+ * input, or a head), below 0 after a failure; calls given a number below 0 do nothing, so builders need no checks:
+ * dis__net_plan() returns the first failure. Names of parameters are those of their layer, a dot, and "weight", "bias"
+ * and so on, as PyTorch lays them out.
+ *
+ * Axes are sizes that differ from batch to batch, up to a maximum: rows of a batch, positions of a sentence, tokens
+ * gathered. A value is a block of reals, (rows, time, height, width, channels), rows and time being axes.
+ *
+ * The loss is the sum over heads of weight * mean loss. Gradients of parameters add up over calls of backward until
+ * dis__net_step, which leaves them at 0.
+ *
+ * The same seed, batches and device give the same bytes for any number of threads. A net serves one thread at a time,
+ * and uses the context that it was planned with until it is destroyed. A call that was cancelled in the middle (context
+ * with `stop`) leaves a net whose step has to be done again from a checkpoint. */
+#ifndef DIS_NN_NET_H
+#define DIS_NN_NET_H
+#include "dissent/context.h"
+#include "nn/ops.h"
+#include "nn/optimizer.h"
+
+typedef struct dis__net dis__net;
+
+#define DIS_NONE       (-1) /* no axis, no value, no lengths */
+#define DIS_NET_AXES   16
+#define DIS_LAYER_INS  8
+#define DIS_PARAM_DIMS 4
+#define DIS_NET_NAME   96
+
+typedef struct {
+    int rows, time;                 /* axes; time may be DIS_NONE */
+    size_t height, width, channels; /* height = width = 1 but for images and fixed-length sequences */
+} dis__shape;
+
+static inline dis__shape dis__shape_rows(int rows, size_t channels)
+{
+    return (dis__shape){rows, DIS_NONE, 1, 1, channels};
+}
+
+/* ---- building ---- */
+
+dis_status dis__net_create(const dis__device *device, uint64_t seed, dis__net **out);
+void dis__net_destroy(dis__net *net);
+
+int dis__net_axis(dis__net *net, size_t most);
+/* Numbers that each batch brings: a value. */
+int dis__net_reals(dis__net *net, const char *name, dis__shape shape);
+/* Whole numbers that each batch brings (ids, lengths, places): rows x time x per of them. Not a value. */
+int dis__net_ints(dis__net *net, const char *name, int rows, int time, size_t per);
+
+/* ids (DIS_NONE id: an id below 0) to rows of a table: (rows, time, 1, per, width). */
+int dis__layer_embed(dis__net *net, const char *name, int ids, size_t n_ids, size_t width);
+/* The mean of the rows of the first lengths[i] ids of each row (lengths may be DIS_NONE): (rows, width). */
+int dis__layer_embed_bag(dis__net *net, const char *name, int ids, int lengths, size_t n_ids, size_t width);
+/* act(W x + b) over channels. */
+int dis__layer_linear(dis__net *net, const char *name, int x, size_t n_out, dis__activation act);
+int dis__layer_activate(dis__net *net, int x, dis__activation act);
+/* Normalised over channels; of x + residual where that is not DIS_NONE. */
+int dis__layer_layernorm(dis__net *net, const char *name, int x, int residual);
+int dis__layer_dropout(dis__net *net, int x, double rate);
+int dis__layer_add(dis__net *net, int x, int y);
+/* Side by side in channels. */
+int dis__layer_concat(dis__net *net, const int *values, int n);
+/* One row of channels of each (time, height, width); lengths (or DIS_NONE) says how many of the first count. */
+int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind);
+/* Rows of x, counted over (rows, time, height, width), taken by index: (rows of index, channels). */
+int dis__layer_gather(dis__net *net, int x, int index);
+
+/* What a head measures. */
+typedef struct {
+    size_t size;
+    dis__loss loss;
+    double weight; /* of this head in the sum */
+    double base;   /* of logarithms; 0: e */
+    double floor;  /* of targets, for inverse KL */
+} dis__soft_head_options;
+dis__soft_head_options dis__soft_head_options_default(void); /* cross-entropy, 1, e, 1e-6 */
+
+/* Returns the number of a head. */
+int dis__head_soft(dis__net *net, const char *name, int logits, const dis__soft_head_options *options);
+
+typedef struct {
+    size_t size;
+    dis__crowd kind;
+    double weight;
+    bool over_all; /* the mean is over rows x workers, missing votes counting as 0; otherwise over votes */
+} dis__crowd_head_options;
+dis__crowd_head_options dis__crowd_head_options_default(void); /* MW, 1, over votes */
+
+/* most_votes: of one batch. */
+int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_workers, size_t most_votes,
+                    const dis__crowd_head_options *options);
+
+/* Parameters whose name begins with this stay as they are. Before planning. */
+void dis__net_freeze(dis__net *net, const char *prefix);
+
+/* ---- planning ---- */
+
+typedef struct {
+    size_t size;
+    bool training; /* false: memory for forward only */
+    dis__optimizer_options optimizer;
+} dis__plan_options;
+dis__plan_options dis__plan_options_default(void); /* for training, Adam */
+
+/* The first failure of building; DIS_ELIMIT when the memory is not there, before any is taken. Sets all parameters to
+ * their starts, which depend on the seed and the parameter's name. */
+dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_options *options);
+size_t dis__net_bytes(const dis__net *net);        /* what the plan takes */
+size_t dis__net_n_parameters(const dis__net *net); /* numbers that are trained */
+
+/* ---- batches ---- */
+
+/* n: 0 .. the axis' maximum. */
+void dis__net_resize(dis__net *net, int axis, size_t n);
+size_t dis__net_rows(const dis__net *net, int value); /* rows x time x height x width as they are now */
+/* As many numbers as the value or the input has now, copied. */
+void dis__net_put(dis__net *net, int value, const float *x);
+void dis__net_put_exact(dis__net *net, int value, const double *x);
+void dis__net_put_ints(dis__net *net, int ints, const int32_t *x);
+/* Targets (rows, classes) and weights (rows; NULL: 1; 0: no target). Each row is to sum to 1. */
+void dis__head_put_targets(dis__net *net, int head, const float *target, const float *weight);
+void dis__head_put_exact(dis__net *net, int head, const double *target, const double *weight);
+/* One label a row, below 0: none. Exactly as one-hot targets. */
+void dis__head_put_labels(dis__net *net, int head, const int32_t *label);
+/* Votes sorted by row; DIS_EUSAGE when they are not, or out of range. */
+dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t *row, const int32_t *worker,
+                               const int32_t *label);
+/* The head has no targets in this batch, or (prediction) never: only q is made. */
+void dis__head_put_nothing(dis__net *net, int head);
+/* What the head's losses are summed up and divided by; 0 (the start): the sum of the weights or votes of the batch. For
+ * adding up gradients over several passes. */
+void dis__head_set_norm(dis__net *net, int head, double norm);
+void dis__head_set_weight(dis__net *net, int head, double weight);
+
+/* ---- running ---- */
+
+/* training: dropout and batch statistics, drawn for this pass. */
+dis_status dis__net_forward(dis__net *net, bool training);
+dis_status dis__net_backward(dis__net *net);
+/* One step of the optimiser at this rate; gradients are 0 afterwards. */
+dis_status dis__net_step(dis__net *net, double rate);
+
+double dis__net_loss(const dis__net *net);            /* of the last forward: the weighted sum */
+double dis__head_loss(const dis__net *net, int head); /* the mean of one head; 0 when nothing counted */
+/* q of a head, (rows, classes). */
+void dis__head_get(const dis__net *net, int head, double *q);
+void dis__net_get(const dis__net *net, int value, double *x);
+void dis__net_get_grad(const dis__net *net, int value, double *x);
+
+/* ---- parameters ---- */
+
+typedef struct {
+    char name[DIS_NET_NAME];
+    size_t n_dims, dim[DIS_PARAM_DIMS], n;
+    bool trained; /* false: frozen, or statistics */
+} dis__param_info;
+size_t dis__net_n_params(const dis__net *net);
+const dis__param_info *dis__net_param(const dis__net *net, size_t param);
+size_t dis__net_find_param(const dis__net *net, const char *name); /* SIZE_MAX: not there */
+void dis__param_get(const dis__net *net, size_t param, double *x);
+void dis__param_get_grad(const dis__net *net, size_t param, double *x);
+void dis__param_put(dis__net *net, size_t param, const double *x);
+void dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x); /* rows of dim[0] */
+
+/* ---- checkpoints ---- */
+
+/* Parameters, optimiser state and the step to a safetensors file with a checksum, whole or not at all. `extra`: pairs of
+ * key and text kept with it. */
+dis_status dis__net_save(const dis__net *net, const char *path, bool with_state, const char *const (*extra)[2],
+                         size_t n_extra);
+/* Fills a planned net of the same shape. DIS_EDATA: cut off, changed, or of another net; the net is then unchanged. */
+dis_status dis__net_load(dis__net *net, dis_context *ctx, const char *path);
+uint64_t dis__net_steps(const dis__net *net);
+
+#endif

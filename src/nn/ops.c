@@ -1,0 +1,69 @@
+/* The table of kernels, made from the one list in ops.h, and how a product is cut into tiles. */
+#include "nn/ops.h"
+#include "core/kernel.h"
+#include "nn/cpu/gemm.h"
+#include <string.h>
+
+#define DECLARE(name)                                                                 \
+    void dis__ref_##name(const void *args, size_t first, size_t last, void *scratch); \
+    DIS_KERNEL_DECLARE(void, dis__cpu_##name, (const void *args, size_t first, size_t last, void *scratch));
+DIS_OPS(DECLARE)
+#undef DECLARE
+
+const dis__device dis__device_ref = {.name = "ref", .real = sizeof(double), .threads = false, .scratch = 64};
+const dis__device dis__device_cpu = {.name = "cpu",
+                                     .real = sizeof(float),
+                                     .threads = true,
+                                     .scratch = DIS_GEMM_SCRATCH};
+
+static const dis__device *const devices[] = {&dis__device_ref, &dis__device_cpu};
+
+const dis__device *dis__device_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        if (strcmp(devices[i]->name, name) == 0) return devices[i];
+    return NULL;
+}
+
+void dis__ops_pick(const dis__device *device, dis__op_function *table[DIS_N_OPS])
+{
+#define ROW(name) \
+    table[DIS_OP_##name] = device == &dis__device_cpu ? DIS_KERNEL_PICK(dis__cpu_##name) : dis__ref_##name;
+    DIS_OPS(ROW)
+#undef ROW
+}
+
+const char *dis__op_name(dis__op op)
+{
+#define NAME(name) [DIS_OP_##name] = #name,
+    static const char *const names[DIS_N_OPS] = {DIS_OPS(NAME)};
+#undef NAME
+    return names[op];
+}
+
+static size_t parts(size_t n, size_t size)
+{
+    return (n + size - 1) / size;
+}
+
+size_t dis__product_tiles(dis__product_args *args)
+{
+    /* As large as the packed blocks, smaller while there are few: a tile of a few hundred thousand operations is worth
+     * a job of its own. Sizes depend on the shape alone. */
+    enum { FEW = 8, SMALLEST = 1 << 18 };
+    size_t rows = DIS_GEMM_MC, cols = DIS_GEMM_NC;
+    if (args->m == 0 || args->n == 0) return 0;
+    while (parts(args->m, rows) * parts(args->n, cols) < FEW) {
+        const size_t r = rows < args->m ? rows : args->m, c = cols < args->n ? cols : args->n;
+        if (r * c * (args->k ? args->k : 1) < 2 * SMALLEST) break;
+        if (c > 64 && c >= r)
+            cols = parts(parts(c, 2), 32) * 32;
+        else if (r > 24)
+            rows = parts(parts(r, 2), 12) * 12;
+        else
+            break;
+    }
+    args->tile_rows = rows;
+    args->tile_cols = cols;
+    return parts(args->m, rows) * parts(args->n, cols);
+}

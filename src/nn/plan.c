@@ -1,0 +1,263 @@
+/* Planning: every size at the axes' maxima, then one arena each for parameters, gradients, optimiser state and
+ * activations.
+ *
+ * A pass over L layers has 2 L moments. A value is alive from its forward to its own backward (forward only: to its last
+ * use), the gradient of a value from the backward of its last user to its own backward. Pieces are laid out by size,
+ * largest first, each at the lowest place that is free while it is alive: O(pieces^2), within a few percent of the
+ * largest sum of pieces alive at once. */
+#include "core/random.h"
+#include "nn/net_inside.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGN = 64, NUMBERS = 16 }; /* pieces in bytes, parameters in numbers */
+
+dis__plan_options dis__plan_options_default(void)
+{
+    return (dis__plan_options){.size = sizeof(dis__plan_options),
+                               .training = true,
+                               .optimizer = dis__optimizer_options_default()};
+}
+
+static size_t aligned(size_t n, size_t to)
+{
+    return n > SIZE_MAX - to ? SIZE_MAX : (n + to - 1) / to * to;
+}
+
+static size_t axis_most(const dis__net *net, int axis)
+{
+    return axis == DIS_NONE ? 1 : net->axis_most[axis];
+}
+
+size_t dis__most_rows(const dis__net *net, int value)
+{
+    const dis__shape *s = dis__shape_of(net, value);
+    const size_t rows = dis__size(axis_most(net, s->rows), axis_most(net, s->time), 0);
+    return dis__size(dis__size(rows, s->height, 0), s->width, 0);
+}
+
+static dis_status new_piece(dis__net *net, size_t bytes, size_t from, size_t to, size_t *piece)
+{
+    DIS_TRY(dis__reserve(&net->pieces, &net->pieces_room, net->n_pieces, net->n_pieces + 1, sizeof *net->pieces));
+    net->pieces[net->n_pieces] = (dis__piece){.bytes = aligned(bytes, ALIGN), .from = from, .to = to};
+    *piece = net->n_pieces++;
+    return DIS_OK;
+}
+
+static size_t backward_moment(const dis__net *net, int layer)
+{
+    return layer < 0 ? 2 * net->n_layers : 2 * net->n_layers - 1 - (size_t)layer;
+}
+
+dis_status dis__layer_work(dis__net *net, dis__layer *layer, size_t bytes, dis__work_life life)
+{
+    if (layer->n_works == DIS_LAYER_WORKS) return dis__fail(DIS_EBUG, "%s: too much memory of its own", layer->name);
+    const size_t back = backward_moment(net, layer->index);
+    const size_t from = life == DIS_WORK_BACKWARD ? back : life == DIS_WORK_BATCH ? 0 : (size_t)layer->index;
+    const bool stays = life == DIS_WORK_RESULT || life == DIS_WORK_BATCH;
+    const size_t to = stays ? 2 * net->n_layers : net->training_plan ? back : (size_t)layer->index;
+    if (life == DIS_WORK_BACKWARD && !net->training_plan) bytes = 0;
+    return new_piece(net, bytes, from < to ? from : to, to, &layer->work_piece[layer->n_works++]);
+}
+
+void dis__layer_scratch(dis__net *net, size_t bytes)
+{
+    if (bytes > net->scratch_bytes) net->scratch_bytes = aligned(bytes, ALIGN);
+}
+
+/* Which gradients are wanted: those of values with something trained below them. */
+static void find_wanted(dis__net *net)
+{
+    for (size_t i = 0; i < net->n_layers; i++) {
+        const dis__layer *layer = &net->layers[i];
+        bool wants = false;
+        for (size_t p = 0; p < layer->n_params; p++) wants |= net->params[layer->param[p]].info.trained;
+        for (int v = 0; v < layer->n_in; v++) wants |= layer->in[v] != DIS_NONE && net->slots[layer->in[v]].wants_grad;
+        if (layer->out != DIS_NONE) net->slots[layer->out].wants_grad = wants && net->training_plan;
+    }
+}
+
+static dis_status plan_values(dis__net *net)
+{
+    for (size_t i = 0; i < net->n_slots; i++) {
+        dis__slot *s = &net->slots[i];
+        const size_t bytes =
+            dis__size(dis__size(dis__most_rows(net, (int)i), s->shape.channels, 0), net->device->real, 0);
+        const size_t from = s->producer == DIS_NONE ? 0 : (size_t)s->producer, back = backward_moment(net, s->producer);
+        /* What a batch brings, and what nobody within uses but the caller may read, stays to the end. */
+        const bool stays = s->producer == DIS_NONE || s->last_use == DIS_NONE;
+        const size_t last = stays ? 2 * net->n_layers : (size_t)s->last_use;
+        DIS_TRY(new_piece(net, bytes, from, net->training_plan && back > last ? back : last, &s->piece));
+        if (s->wants_grad && s->last_use != DIS_NONE)
+            DIS_TRY(new_piece(net, bytes, backward_moment(net, s->last_use), back, &s->grad_piece));
+        else
+            s->wants_grad = false;
+    }
+    return DIS_OK;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const dis__piece *x = *(dis__piece *const *)a, *y = *(dis__piece *const *)b;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+    return x < y ? -1 : x > y;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const dis__piece *x = *(dis__piece *const *)a, *y = *(dis__piece *const *)b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static dis_status place_pieces(dis__net *net)
+{
+    dis__piece **order, **alive;
+    DIS_TRY(dis__alloc_array(&order, net->n_pieces * 2, sizeof *order));
+    alive = order + net->n_pieces;
+    for (size_t i = 0; i < net->n_pieces; i++) order[i] = &net->pieces[i];
+    qsort(order, net->n_pieces, sizeof *order, by_size);
+    net->work_bytes = 0;
+    for (size_t i = 0; i < net->n_pieces; i++) {
+        dis__piece *p = order[i];
+        size_t n = 0, at = 0;
+        for (size_t j = 0; j < i; j++)
+            if (order[j]->from <= p->to && p->from <= order[j]->to) alive[n++] = order[j];
+        qsort(alive, n, sizeof *alive, by_place);
+        for (size_t j = 0; j < n; j++) {
+            if (dis__size(1, at, p->bytes) <= alive[j]->at) break;
+            const size_t end = dis__size(1, alive[j]->at, alive[j]->bytes);
+            if (end > at) at = end;
+        }
+        p->at = at;
+        const size_t end = dis__size(1, at, p->bytes);
+        if (end > net->work_bytes) net->work_bytes = end;
+    }
+    dis__free(order);
+    return DIS_OK;
+}
+
+static void plan_params(dis__net *net)
+{
+    net->n_numbers = 0;
+    for (size_t i = 0; i < net->n_params; i++) {
+        if (net->params[i].statistic) net->params[i].info.trained = false;
+        net->params[i].at = net->n_numbers;
+        net->n_numbers = aligned(dis__size(1, net->n_numbers, net->params[i].info.n), NUMBERS);
+    }
+}
+
+static void plan_ints(dis__net *net)
+{
+    net->int_count = 0;
+    for (size_t i = 0; i < net->n_ints; i++) {
+        dis__ints *s = &net->ints[i];
+        s->at = net->int_count;
+        const size_t n = dis__size(dis__size(axis_most(net, s->rows), axis_most(net, s->time), 0), s->per, 0);
+        net->int_count = dis__size(1, net->int_count, n);
+    }
+}
+
+/* Every layer's own memory, then all pieces; nothing is allocated yet but lists. */
+static dis_status make_plan(dis__net *net)
+{
+    plan_params(net);
+    plan_ints(net);
+    find_wanted(net);
+    net->scratch_bytes = aligned(net->device->scratch, ALIGN);
+    DIS_TRY(plan_values(net));
+    for (size_t i = 0; i < net->n_layers; i++)
+        if (net->layers[i].kind->plan) DIS_TRY(net->layers[i].kind->plan(net, &net->layers[i]));
+    return place_pieces(net);
+}
+
+size_t dis__net_bytes(const dis__net *net)
+{
+    const size_t real = net->device->real, threads = (size_t)dis_context_threads(net->ctx);
+    const size_t arenas = net->training_plan ? 2 + (size_t)net->n_states : 1;
+    size_t bytes = dis__size(dis__size(net->n_numbers, real, 0), arenas, net->work_bytes);
+    bytes = dis__size(net->int_count, sizeof *net->int_arena, bytes);
+    return dis__size(net->scratch_bytes, threads, bytes);
+}
+
+static dis_status take_memory(dis__net *net)
+{
+    const size_t real = net->device->real;
+    DIS_TRY(dis__alloc_zeroed(&net->param_arena, net->n_numbers, real));
+    if (net->training_plan) {
+        DIS_TRY(dis__alloc_zeroed(&net->grad_arena, net->n_numbers, real));
+        DIS_TRY(dis__alloc_zeroed(&net->state_arena, dis__size(net->n_numbers, (size_t)net->n_states, 0), real));
+        DIS_TRY(dis__alloc_zeroed(&net->squares, net->n_numbers / DIS_SQUARES_BLOCK + 1, sizeof *net->squares));
+    }
+    DIS_TRY(dis__alloc_zeroed(&net->work_arena, net->work_bytes, 1));
+    DIS_TRY(dis__alloc_zeroed(&net->int_arena, net->int_count, sizeof *net->int_arena));
+    return dis__alloc_array(&net->scratch, (size_t)dis_context_threads(net->ctx), net->scratch_bytes);
+}
+
+static void set_pointers(dis__net *net)
+{
+    for (size_t i = 0; i < net->n_slots; i++) {
+        dis__slot *s = &net->slots[i];
+        s->data = net->work_arena + net->pieces[s->piece].at;
+        s->grad = s->wants_grad ? net->work_arena + net->pieces[s->grad_piece].at : NULL;
+    }
+    for (size_t i = 0; i < net->n_layers; i++)
+        for (size_t w = 0; w < net->layers[i].n_works; w++)
+            net->layers[i].work[w] = net->work_arena + net->pieces[net->layers[i].work_piece[w]].at;
+    for (size_t i = 0; i < net->n_ints; i++) net->ints[i].data = net->int_arena + net->ints[i].at;
+}
+
+static uint64_t name_key(const char *name)
+{
+    uint32_t h = 2166136261u; /* FNV-1a: a parameter's start depends on its name, not on what else is in the net */
+    for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
+    return (uint64_t)h << 32 | DIS_STREAM_WEIGHTS;
+}
+
+static double start_of(const dis__net *net, const dis__param *p, uint64_t stream, size_t i)
+{
+    switch (p->start) {
+    case DIS_START_ZERO: return 0;
+    case DIS_START_ONE: return 1;
+    case DIS_START_UNIFORM: return (2 * dis__uniform(net->seed, stream, i) - 1) * p->spread;
+    case DIS_START_NORMAL: return dis__normal(net->seed, stream, i) * p->spread;
+    case DIS_START_IDENTITY: { /* the last two dimensions are square */
+        const size_t n = p->info.dim[p->info.n_dims - 1];
+        return i / n % n == i % n;
+    }
+    }
+    return 0;
+}
+
+static void set_starts(dis__net *net)
+{
+    for (size_t i = 0; i < net->n_params; i++) {
+        const dis__param *p = &net->params[i];
+        const uint64_t stream = name_key(p->info.name);
+        for (size_t j = 0; j < p->info.n; j++) {
+            const double x = start_of(net, p, stream, j);
+            if (net->device->real == sizeof(float))
+                ((float *)net->param_arena)[p->at + j] = (float)x;
+            else
+                ((double *)net->param_arena)[p->at + j] = x;
+        }
+    }
+}
+
+dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_options *options)
+{
+    if (net->status != DIS_OK) return dis__fail(net->status, "%s", net->message);
+    if (net->planned) return dis__fail(DIS_EBUG, "a net is planned once");
+    if (net->n_layers == 0) return dis__fail(DIS_EUSAGE, "a net without layers");
+    const dis__plan_options o = options ? *options : dis__plan_options_default();
+    net->planned = true; /* a plan that failed cannot be tried again */
+    net->ctx = ctx;
+    net->training_plan = o.training;
+    net->optimizer = o.optimizer;
+    net->n_states = o.optimizer.kind != DIS_OPTIMIZER_SGD ? 2 : o.optimizer.momentum != 0 ? 1 : 0;
+    DIS_TRY(make_plan(net));
+    DIS_TRY(dis__check_memory(ctx, dis__net_bytes(net), "this net, with its largest batch,"));
+    DIS_TRY(take_memory(net));
+    set_pointers(net);
+    set_starts(net);
+    return DIS_OK;
+}

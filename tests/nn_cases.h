@@ -1,0 +1,201 @@
+/* nn_cases.h: one list of small nets, at least one a layer and a head, that every device is tested with. Below each layer
+ * stands a linear one or a table, so that the gradient of its input is seen in a parameter. */
+#ifndef DIS_TESTS_NN_CASES_H
+#define DIS_TESTS_NN_CASES_H
+#include "nn_support.h"
+
+static int below(nn_net *f, size_t channels)
+{
+    const int x = nn_reals(f, dis__shape_rows(f->rows, 7));
+    return dis__layer_linear(f->net, "below", x, channels, DIS_ACT_NONE);
+}
+
+/* (rows, time, channels) */
+static int sequence(nn_net *f, size_t channels)
+{
+    const int ids = nn_ints_input(f, f->rows, f->time, 1, -1, 8);
+    return dis__layer_embed(f->net, "words", ids, 9, channels);
+}
+
+static int lengths(nn_net *f)
+{
+    return nn_ints_input(f, f->rows, DIS_NONE, 1, 0, DIS_NONE);
+}
+
+static void above(nn_net *f, int x)
+{
+    nn_soft(f, "head", dis__layer_linear(f->net, "above", x, 4, DIS_ACT_NONE), NULL);
+}
+
+static void case_linear(nn_net *f)
+{
+    above(f, below(f, 37));
+}
+
+#define ACTIVATION(name, act)                                              \
+    static void case_##name(nn_net *f)                                     \
+    {                                                                      \
+        above(f, dis__layer_linear(f->net, "act", below(f, 19), 13, act)); \
+    }
+ACTIVATION(relu, DIS_ACT_RELU)
+ACTIVATION(tanh, DIS_ACT_TANH)
+ACTIVATION(sigmoid, DIS_ACT_SIGMOID)
+ACTIVATION(gelu, DIS_ACT_GELU)
+
+static void case_activations_alone(nn_net *f)
+{
+    const int x = below(f, 11), y = dis__layer_activate(f->net, x, DIS_ACT_GELU);
+    above(f, dis__layer_add(f->net, dis__layer_activate(f->net, y, DIS_ACT_TANH),
+                            dis__layer_activate(f->net, x, DIS_ACT_SIGMOID)));
+}
+
+static void case_wide(nn_net *f)
+{
+    const int x = nn_reals(f, dis__shape_rows(f->rows, 700));
+    above(f, dis__layer_linear(f->net, "wide", x, 530, DIS_ACT_TANH));
+}
+
+static void case_embed(nn_net *f)
+{
+    above(f, dis__layer_pool(f->net, sequence(f, 21), DIS_NONE, DIS_POOL_MEAN));
+}
+
+static void case_embed_bag(nn_net *f)
+{
+    const int ids = nn_ints_input(f, f->rows, f->time, 1, -1, 30);
+    above(f, dis__layer_embed_bag(f->net, "bag", ids, lengths(f), 31, 18));
+}
+
+static void case_layernorm(nn_net *f)
+{
+    above(f, dis__layer_layernorm(f->net, "norm", below(f, 33), DIS_NONE));
+}
+
+static void case_layernorm_residual(nn_net *f)
+{
+    const int x = below(f, 9), y = dis__layer_linear(f->net, "other", x, 9, DIS_ACT_TANH);
+    above(f, dis__layer_layernorm(f->net, "norm", y, x));
+}
+
+static void case_dropout(nn_net *f)
+{
+    const int x = below(f, 50);
+    above(f, dis__layer_add(f->net, dis__layer_dropout(f->net, x, .3), x));
+}
+
+static void case_add_itself(nn_net *f)
+{
+    const int x = below(f, 5);
+    above(f, dis__layer_add(f->net, x, x));
+}
+
+static void case_concat(nn_net *f)
+{
+    const int x = below(f, 5), y = dis__layer_linear(f->net, "y", x, 3, DIS_ACT_TANH);
+    above(f, dis__layer_concat(f->net, (int[]){y, x, y}, 3));
+}
+
+#define POOL(name, kind)                                                     \
+    static void case_pool_##name(nn_net *f)                                  \
+    {                                                                        \
+        above(f, dis__layer_pool(f->net, sequence(f, 6), lengths(f), kind)); \
+    }
+POOL(max, DIS_POOL_MAX)
+POOL(mean, DIS_POOL_MEAN)
+POOL(first, DIS_POOL_FIRST)
+POOL(last, DIS_POOL_LAST)
+
+static void case_gather(nn_net *f)
+{
+    const int x = sequence(f, 6), index = nn_ints_input(f, f->tokens, DIS_NONE, 1, -1, 0);
+    above(f, dis__layer_gather(f->net, x, index));
+}
+
+#define SOFT(name, kind, log_base)                                   \
+    static void case_##name(nn_net *f)                               \
+    {                                                                \
+        dis__soft_head_options o = dis__soft_head_options_default(); \
+        o.loss = kind;                                               \
+        o.base = log_base;                                           \
+        o.floor = 1e-3;                                              \
+        o.weight = .7;                                               \
+        nn_soft(f, "head", below(f, 5), &o);                         \
+    }
+SOFT(ce, DIS_LOSS_CE, 0)
+SOFT(kl, DIS_LOSS_KL, 2)
+SOFT(inverse_kl, DIS_LOSS_INVERSE_KL, 2)
+SOFT(js, DIS_LOSS_JS, 10)
+
+#define CROWD(name, kind)                        \
+    static void case_crowd_##name(nn_net *f)     \
+    {                                            \
+        nn_crowd(f, "crowd", below(f, 3), kind); \
+    }
+CROWD(mw, DIS_CROWD_MW)
+CROWD(vw, DIS_CROWD_VW)
+CROWD(vb, DIS_CROWD_VB)
+CROWD(vwb, DIS_CROWD_VWB)
+CROWD(sw, DIS_CROWD_SW)
+
+static void case_many_heads(nn_net *f)
+{
+    const int x = dis__layer_linear(f->net, "shared", below(f, 12), 10, DIS_ACT_RELU);
+    above(f, x);
+    dis__soft_head_options o = dis__soft_head_options_default();
+    o.loss = DIS_LOSS_KL;
+    o.weight = .25;
+    nn_soft(f, "second", dis__layer_linear(f->net, "second", x, 3, DIS_ACT_NONE), &o);
+    nn_crowd(f, "crowd", dis__layer_linear(f->net, "third", x, 4, DIS_ACT_NONE), DIS_CROWD_MW);
+}
+
+static void case_frozen(nn_net *f)
+{
+    const int x = dis__layer_linear(f->net, "mid", below(f, 12), 10, DIS_ACT_RELU);
+    above(f, x);
+    dis__net_freeze(f->net, "below");
+    dis__net_freeze(f->net, "above.bias");
+}
+
+#define CASE(name)         \
+    {                      \
+#name, case_##name \
+    }
+static const nn_case nn_cases[] = {
+    CASE(linear),
+    CASE(relu),
+    CASE(tanh),
+    CASE(sigmoid),
+    CASE(gelu),
+    CASE(activations_alone),
+    CASE(wide),
+    CASE(embed),
+    CASE(embed_bag),
+    CASE(layernorm),
+    CASE(layernorm_residual),
+    CASE(dropout),
+    CASE(add_itself),
+    CASE(concat),
+    CASE(pool_max),
+    CASE(pool_mean),
+    CASE(pool_first),
+    CASE(pool_last),
+    CASE(gather),
+    CASE(ce),
+    CASE(kl),
+    CASE(inverse_kl),
+    CASE(js),
+    CASE(crowd_mw),
+    CASE(crowd_vw),
+    CASE(crowd_vb),
+    CASE(crowd_vwb),
+    CASE(crowd_sw),
+    CASE(many_heads),
+    CASE(frozen),
+};
+enum { NN_CASES = sizeof nn_cases / sizeof *nn_cases };
+
+/* rows, time, tokens: tiny, odd, nothing at all, and the most that was planned for. */
+static const size_t nn_sizes[][3] = {{1, 1, 1}, {3, 5, 7}, {0, 3, 0}, {17, 12, 33}, {40, 7, 60}};
+enum { NN_SIZES = sizeof nn_sizes / sizeof *nn_sizes };
+
+#endif
