@@ -1,31 +1,10 @@
-/* Batches: see batch.h. A lookup costs a hash and, as long as a column has some ten thousand values, two reads from the
- * second level cache. */
+/* Batches: see batch.h. */
 #include "votes/batch.h"
 #include "core/memory.h"
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { FIRST_SLOTS = 1024, TRIAL = 2048, NEXT_TRIAL = 16 };
-
-static void reset_column(dis__column *c, const dis__table *frozen)
-{
-    c->frozen = frozen;
-    if (c->slot && c->asked) memset(c->slot, 0, c->n_slots * sizeof *c->slot); /* else none is taken */
-    c->n = c->asked = 0;
-    c->last = 0;
-    c->repeats = c->again == 0;
-    c->again -= c->again > 0;
-}
-
-static void free_column(dis__column *c)
-{
-    dis__free(c->key);
-    dis__free(c->slot);
-    dis__free(c->order);
-    dis__free(c->first);
-    dis__free(c->id);
-    dis__free(c->fresh);
-}
+enum { FIRST_SLOTS = 1024 };
 
 static void drop_messages(dis__batch *b)
 {
@@ -33,14 +12,16 @@ static void drop_messages(dis__batch *b)
     b->n_skipped = 0;
 }
 
-void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__table *const frozen[DIS_ID_COLUMNS],
-                      dis__arena *texts)
+void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, dis__ids ids[DIS_ID_COLUMNS], size_t j,
+                      const dis__batch *before, dis__arena *texts)
 {
     b->rules = rules;
     b->texts = texts;
-    for (int c = 0; c < DIS_ID_COLUMNS; c++) reset_column(&b->id[c], frozen[c]);
-    reset_column(&b->label, NULL);
-    for (size_t i = 0; i < DIS_RECENT_LABELS; i++) b->recent[i] = (dis__recent){.high = 1}; /* no label */
+    for (int c = 0; c < DIS_ID_COLUMNS; c++)
+        b->share[c] = dis__id_share_of(&ids[c], j, before ? &before->share[c] : NULL, texts);
+    if (b->label.n) memset(b->label.slot, 0, b->label.n_slots * sizeof *b->label.slot);
+    b->label.n = 0;
+    for (size_t i = 0; i < DIS_RECENT_LABELS; i++) b->recent[i] = (dis__recent){.word = DIS_NO_WORD};
     b->n_rows = 0;
     b->seen = b->na = b->dropped = b->bad = 0;
     drop_messages(b);
@@ -48,11 +29,9 @@ void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__t
 
 void dis__batch_free(dis__batch *b)
 {
-    for (int c = 0; c < DIS_ID_COLUMNS; c++) {
-        free_column(&b->id[c]);
-        dis__free(b->row[c]);
-    }
-    free_column(&b->label);
+    for (int c = 0; c < DIS_ID_COLUMNS; c++) dis__free(b->row[c]);
+    dis__free(b->label.key);
+    dis__free(b->label.slot);
     dis__free(b->row_label);
     dis__free(b->kind);
     drop_messages(b);
@@ -61,15 +40,13 @@ void dis__batch_free(dis__batch *b)
 
 dis_status dis__batch_reserve(dis__batch *b, size_t n)
 {
-    for (int c = 0; c < DIS_ID_COLUMNS; c++) {
+    for (int c = 0; c < DIS_ID_COLUMNS; c++)
         DIS_TRY(dis__reserve(&b->row[c], &b->row_capacity[c], b->n_rows, b->n_rows + n, sizeof **b->row));
-        DIS_TRY(dis__reserve(&b->id[c].key, &b->id[c].capacity, b->id[c].n, b->id[c].n + n, sizeof(dis__key)));
-    }
     return dis__reserve(&b->row_label, &b->row_capacity[DIS_ID_COLUMNS], b->n_rows, b->n_rows + n,
                         sizeof *b->row_label);
 }
 
-static dis_status grow_slots(dis__column *c)
+static dis_status grow_slots(dis__labels *c)
 {
     const size_t n = c->n_slots ? 2 * c->n_slots : FIRST_SLOTS;
     uint64_t *slot;
@@ -85,46 +62,6 @@ static dis_status grow_slots(dis__column *c)
     return DIS_OK;
 }
 
-static uint32_t append(dis__column *c, const dis__key *key)
-{
-    const uint32_t index = (uint32_t)c->n++;
-    c->key[index] = *key;
-    c->key[index].value = index;
-    return index;
-}
-
-dis_status dis__column_lookup(dis__column *c, const dis__key *key, uint32_t *index)
-{
-    if (!c->repeats) {
-        *index = c->last = append(c, key);
-        return DIS_OK;
-    }
-    if (c->frozen) {
-        const dis__key *at = &c->frozen->slot[dis__table_seek(c->frozen, key)];
-        if (at->value != DIS_KEY_NONE) {
-            *index = at->value | DIS_ROW_IS_ID;
-            return DIS_OK;
-        }
-    }
-    if (2 * c->n >= c->n_slots) DIS_TRY(grow_slots(c));
-    if (++c->asked == TRIAL && c->n > TRIAL - TRIAL / 32) { /* hardly any came twice */
-        c->repeats = false;
-        c->again = NEXT_TRIAL;
-    }
-    const uint64_t upper = key->hash & ~(uint64_t)UINT32_MAX;
-    size_t i = (size_t)key->hash & (c->n_slots - 1);
-    for (; c->slot[i]; i = (i + 1) & (c->n_slots - 1)) {
-        const uint32_t k = (uint32_t)c->slot[i] - 1;
-        if ((c->slot[i] & ~(uint64_t)UINT32_MAX) == upper && dis__key_same(&c->key[k], key)) {
-            *index = c->last = k;
-            return DIS_OK;
-        }
-    }
-    *index = c->last = append(c, key);
-    c->slot[i] = upper | ((uint64_t)*index + 1);
-    return DIS_OK;
-}
-
 dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key *label)
 {
     const dis__key *known = dis__table_find(&rules->known, label);
@@ -134,16 +71,25 @@ dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key
 
 dis_status dis__batch_label(dis__batch *b, const dis__key *label, uint32_t *index)
 {
-    dis__column *c = &b->label;
+    dis__labels *c = &b->label;
+    const uint64_t upper = label->hash & ~(uint64_t)UINT32_MAX;
+    if (2 * c->n >= c->n_slots) DIS_TRY(grow_slots(c));
+    size_t i = (size_t)label->hash & (c->n_slots - 1);
+    for (; c->slot[i]; i = (i + 1) & (c->n_slots - 1)) {
+        *index = (uint32_t)c->slot[i] - 1;
+        if ((c->slot[i] & ~(uint64_t)UINT32_MAX) == upper && dis__key_same(&c->key[*index], label)) return DIS_OK;
+    }
     const size_t n = c->n;
-    DIS_TRY(dis__reserve(&c->key, &c->capacity, n, n + 1, sizeof *c->key));
-    c->asked = 0; /* always looked up: labels repeat */
-    DIS_TRY(dis__column_lookup(c, label, index));
-    if (c->n == n) return DIS_OK;
     if (n > DIS_MAX_CLASSES)
         return dis__fail(DIS_ELIMIT, "more than %u different labels; is this the right column?", DIS_MAX_CLASSES);
+    DIS_TRY(dis__reserve(&c->key, &c->capacity, n, n + 1, sizeof *c->key));
     DIS_TRY(dis__reserve(&b->kind, &b->kind_capacity, n, n + 1, sizeof *b->kind));
+    *index = (uint32_t)n;
+    c->key[n] = *label;
+    c->key[n].value = *index;
     b->kind[n] = (uint8_t)dis__label_kind_of(b->rules, label);
+    c->slot[i] = upper | (n + 1);
+    c->n++;
     return DIS_OK;
 }
 
@@ -164,18 +110,22 @@ static dis_status check_id(const dis__cell *cell, const char *what, dis__problem
     return DIS_OK;
 }
 
-/* Looks a cell up. A long text that is new and does not lie in the input is made to stay. */
-static dis_status look_up(dis__batch *b, dis__column *c, const dis__cell *cell, const char *input,
-                          const char *input_end, uint32_t *index)
+/* Whether a text lies in the input, where it stays. */
+static bool stays(const dis__cell *cell, const char *input, const char *input_end)
+{
+    return cell->text >= input && cell->text < input_end;
+}
+
+/* A long label that is new and does not lie in the input is made to stay. */
+static dis_status look_up_label(dis__batch *b, const dis__cell *cell, bool in_input, uint32_t *index)
 {
     const dis__key key = dis__key_of(&b->rules->secret, cell->text, cell->n);
-    if (dis__column_repeats(c, &key, index)) return DIS_OK;
-    const size_t n = c->n;
-    DIS_TRY(c == &b->label ? dis__batch_label(b, &key, index) : dis__column_lookup(c, &key, index));
-    if (c->n == n || cell->n <= DIS_KEY_INLINE || (cell->text >= input && cell->text < input_end)) return DIS_OK;
+    const size_t n = b->label.n;
+    DIS_TRY(dis__batch_label(b, &key, index));
+    if (b->label.n == n || cell->n <= DIS_KEY_INLINE || in_input) return DIS_OK;
     const char *copy;
     DIS_TRY(dis__arena_copy(b->texts, cell->text, cell->n, &copy));
-    c->key[*index].high = (uint64_t)(uintptr_t)copy;
+    b->label.key[*index].high = (uint64_t)(uintptr_t)copy;
     return DIS_OK;
 }
 
@@ -188,7 +138,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1
     if (given->n > DIS_MAX_ID) return bad(problem, given->at, "a label of more than %u bytes; shorten it", DIS_MAX_ID);
 
     uint32_t label, index[DIS_ID_COLUMNS];
-    DIS_TRY(look_up(b, &b->label, given, input, input_end, &label));
+    DIS_TRY(look_up_label(b, given, stays(given, input, input_end), &label));
     switch ((dis__label_kind)b->kind[label]) {
     case DIS_LABEL_VOTE: break;
     case DIS_LABEL_NA: b->na++; return DIS_OK;
@@ -199,7 +149,12 @@ dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1
                    given->n > 200 ? 200 : (int)given->n, given->text);
     }
     DIS_TRY(dis__batch_reserve(b, 1));
-    for (int c = 0; c < DIS_ID_COLUMNS; c++) DIS_TRY(look_up(b, &b->id[c], &cell[c], input, input_end, &index[c]));
+    for (int c = 0; c < DIS_ID_COLUMNS; c++) {
+        const dis__id_key key =
+            dis__id_key_of(&b->rules->secret, cell[c].text, cell[c].n, stays(&cell[c], input, input_end));
+        index[c] = dis__ids_find(&b->share[c], &key);
+        if (index[c] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
+    }
     dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label);
     return DIS_OK;
 }

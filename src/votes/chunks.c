@@ -2,15 +2,16 @@
  *
  * The text is cut into chunks of equal size, whatever is there; a row belongs to the chunk it begins in. Where the
  * first row of a chunk begins is a guess: behind the next LF, taking into account whether the number of quotes before
- * it is odd (counted only when quotes have been seen). Chunks are parsed side by side, then looked at in order: where
- * one begins elsewhere than the one before it ended, the guess was wrong (a damaged file) and the chunk is parsed again
- * from the right place. So rows, errors and what lenient skips are those of a reader that goes from start to end, for
- * any size of chunk and any number of threads.
- *
- * Several chunks make a round; what a round needs is used again by the next. */
+ * it is odd (counted only when quotes have been seen). Several chunks make a round: they are parsed side by side, then
+ * looked at in order. Where one begins elsewhere than the one before it ended, the guess was wrong (a damaged file): what
+ * the round brought is taken back, and its chunks are parsed again one after the other, each from where the one before
+ * it ended. So rows, errors and what lenient skips are those of a reader that goes from start to end, for any size of
+ * chunk and any number of threads. What a round needs is used again by the next. */
 #include "votes/reader.h"
 #include "core/memory.h"
 #include "core/pool.h"
+
+enum { HEAD = 1 << 16 }; /* bytes of a round that are searched for quotes */
 
 typedef struct {
     const char *begin; /* of the first row */
@@ -24,10 +25,12 @@ typedef struct {
 
 typedef struct {
     dis__file *file;
-    chunk *chunks;    /* (round) */
-    size_t n;         /* in the round at hand */
-    const char *from; /* where the round's text begins */
-    bool quotes;      /* have been seen: count them */
+    chunk *chunks;        /* (round) */
+    size_t n;             /* in the round at hand */
+    size_t most;          /* in it; the first rounds are short, for nothing is known yet of what is to come */
+    const char *from;     /* where the round's text begins */
+    bool quotes;          /* have been seen: count them */
+    dis__batch **batches; /* (round) those of the chunks */
 } reading;
 
 dis_status dis__file_fail(dis__file *file, const dis__problem *problem)
@@ -69,11 +72,8 @@ void dis__cursor_close(dis__cursor *cursor)
 {
     dis__csv_close(&cursor->csv);
     dis__json_free(&cursor->json);
-    dis__free(cursor->list);
-    dis__free(cursor->at);
-    dis__free(cursor->key);
-    cursor->list = cursor->at = NULL;
-    cursor->key = NULL;
+    dis__free(cursor->scratch);
+    cursor->scratch = NULL;
 }
 
 /* One row the careful way. */
@@ -97,7 +97,7 @@ static dis_status parse_rows(chunk *k, bool lenient)
     dis__cursor *c = &k->cursor;
     const dis__row_format *format = c->file->format;
     /* Rows in a row that go the careful way before the fast one is tried again; more where it keeps failing. */
-    for (size_t slow = 1; c->next < k->limit;) {
+    for (size_t slow = 1; c->next < k->limit && !dis__batch_is_full(k->batch);) {
         if (format->fast) {
             const char *before = c->next;
             DIS_TRY(format->fast(c, k->limit));
@@ -108,13 +108,13 @@ static dis_status parse_rows(chunk *k, bool lenient)
     return DIS_OK;
 }
 
-static void parse(const dis__file *f, chunk *k)
+static void parse(const reading *r, size_t j)
 {
-    const dis__table *frozen[DIS_ID_COLUMNS];
-    dis__collect_frozen(&f->reader->collector, frozen);
-    dis__batch_reset(k->batch, &f->reader->rules, frozen, k->batch->texts);
+    dis__reader *reader = r->file->reader;
+    chunk *k = &r->chunks[j];
+    dis__batch_reset(k->batch, &reader->rules, reader->collector.ids, j, j ? k[-1].batch : NULL, k->batch->texts);
     k->cursor.next = k->begin;
-    k->status = parse_rows(k, f->reader->o.lenient);
+    k->status = parse_rows(k, reader->o.lenient);
     k->end = k->cursor.next;
 }
 
@@ -122,9 +122,9 @@ static dis_status parse_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const reading *r = arg;
-    chunk *k = &r->chunks[j];
-    parse(r->file, k);
-    return k->status == DIS_EDATA ? DIS_OK : k->status; /* bad data counts only once the guess has been proved right */
+    parse(r, j);
+    const dis_status status = r->chunks[j].status;
+    return status == DIS_EDATA ? DIS_OK : status; /* bad data counts only once the guess has been proved right */
 }
 
 static dis_status quotes_job(void *arg, size_t j, int thread)
@@ -157,7 +157,7 @@ static const char *guess_row(const char *at, const char *end, bool quotes, bool 
 static dis_status plan(dis_context *ctx, reading *r)
 {
     const dis__file *f = r->file;
-    const size_t size = f->reader->tuning.chunk, most = f->reader->tuning.round;
+    const size_t size = f->reader->tuning.chunk, most = r->most;
     const char *at = r->from;
     for (r->n = 0; r->n < most && at < f->end; r->n++) {
         at += (size_t)(f->end - at) < size ? (size_t)(f->end - at) : size;
@@ -192,15 +192,58 @@ static dis_status take_notes(dis__file *f, const dis__batch *b)
     return DIS_OK;
 }
 
-/* Proves the guesses right, or parses again. */
-static dis_status check(reading *r)
+static dis_status prepare(const reading *r, size_t room, bool in_order)
 {
+    dis__reader *reader = r->file->reader;
+    dis__round round = {.n_batches = r->n, .room = room, .in_order = in_order};
     for (size_t j = 0; j < r->n; j++) {
-        chunk *k = &r->chunks[j];
-        if (j && k->begin != r->chunks[j - 1].end) {
-            k->begin = r->chunks[j - 1].end;
-            parse(r->file, k);
+        const size_t n = (size_t)(r->chunks[j].limit - (j ? r->chunks[j - 1].limit : r->from));
+        round.n_bytes = n > round.n_bytes ? n : round.n_bytes;
+    }
+    round.most_rows = round.n_bytes / r->file->least + 2;
+    return dis__collect_prepare(&reader->collector, &round);
+}
+
+static void withdraw(const reading *r)
+{
+    dis__collect_withdraw(&r->file->reader->collector, r->batches, r->n);
+}
+
+/* All chunks side by side, with as much room for new ids as it takes. */
+static dis_status parse_all(dis_context *ctx, reading *r)
+{
+    for (size_t room = 1;; room *= 4) {
+        DIS_TRY(prepare(r, room, dis_context_threads(ctx) == 1));
+        DIS_TRY(dis__run_jobs(ctx, r->n, parse_job, r));
+        bool full = false;
+        for (size_t j = 0; j < r->n; j++) full = full || dis__batch_is_full(r->batches[j]);
+        if (!full) return DIS_OK;
+        withdraw(r);
+    }
+}
+
+static dis_status parse_in_order(const reading *r)
+{
+    withdraw(r);
+    DIS_TRY(prepare(r, DIS_ROOM_FOR_ALL, true));
+    for (size_t j = 0; j < r->n; j++) {
+        if (j) r->chunks[j].begin = r->chunks[j - 1].end;
+        parse(r, j);
+        if (r->chunks[j].status != DIS_OK) break;
+    }
+    return DIS_OK;
+}
+
+/* Proves the guesses right, or parses again. */
+static dis_status check(const reading *r)
+{
+    for (size_t j = 1; j < r->n && r->chunks[j - 1].status == DIS_OK; j++)
+        if (r->chunks[j].begin != r->chunks[j - 1].end) {
+            DIS_TRY(parse_in_order(r));
+            break;
         }
+    for (size_t j = 0; j < r->n; j++) {
+        const chunk *k = &r->chunks[j];
         if (k->status == DIS_EDATA) return dis__file_fail(r->file, &k->cursor.problem);
         DIS_TRY(k->status);
         DIS_TRY(take_notes(r->file, k->batch));
@@ -208,47 +251,45 @@ static dis_status check(reading *r)
     return DIS_OK;
 }
 
-static dis_status read_rounds(dis_context *ctx, reading *r)
+static dis_status read_round(dis_context *ctx, reading *r)
 {
     dis__file *f = r->file;
-    dis__reader *reader = f->reader;
-    dis__batch **batches;
-    DIS_TRY(dis__alloc_array(&batches, reader->tuning.round, sizeof *batches));
-    dis_status status = DIS_OK;
-    while (status == DIS_OK && r->from < f->end) {
-        status = plan(ctx, r);
-        if (status == DIS_OK) status = dis__run_jobs(ctx, r->n, parse_job, r);
-        if (status == DIS_OK) status = check(r);
-        for (size_t j = 0; j < r->n; j++) batches[j] = r->chunks[j].batch;
-        if (status == DIS_OK)
-            status =
-                dis__collect(ctx, &reader->collector, batches, r->n, (uint64_t)(r->chunks[r->n - 1].end - r->from));
-        if (status == DIS_OK) {
-            const char *end = r->chunks[r->n - 1].end;
-            r->quotes =
-                r->quotes || memchr(r->from, '"', (size_t)(end - r->from) < 65536 ? (size_t)(end - r->from) : 65536);
-            r->from = end;
-            dis__progress(ctx, "reading votes", (double)(r->from - f->input->bytes) / (double)f->input->n);
-        }
+    DIS_TRY(plan(ctx, r));
+    DIS_TRY(parse_all(ctx, r));
+    DIS_TRY(check(r));
+    const char *end = r->chunks[r->n - 1].end;
+    const size_t n = (size_t)(end - r->from);
+    DIS_TRY(dis__collect(ctx, &f->reader->collector, r->batches, r->n, n));
+    r->quotes = r->quotes || memchr(r->from, '"', n < HEAD ? n : HEAD);
+    r->from = end;
+    r->most = 2 * r->most < f->reader->tuning.round ? 2 * r->most : f->reader->tuning.round;
+    dis__progress(ctx, "reading votes", (double)(r->from - f->input->bytes) / (double)f->input->n);
+    return DIS_OK;
+}
+
+static dis_status read_rounds(reading *r)
+{
+    dis__reader *reader = r->file->reader;
+    const size_t n = reader->tuning.round;
+    DIS_TRY(dis__alloc_zeroed(&r->chunks, n, sizeof *r->chunks));
+    DIS_TRY(dis__alloc_array(&r->batches, n, sizeof *r->batches));
+    for (size_t j = 0; j < n; j++) {
+        r->batches[j] = r->chunks[j].batch = &reader->batch[j];
+        r->batches[j]->texts = &reader->texts[j];
+        dis__cursor_open(&r->chunks[j].cursor, r->file, r->file->rows);
+        r->chunks[j].cursor.batch = r->batches[j];
     }
-    dis__free(batches);
-    return status;
+    while (r->from < r->file->end) DIS_TRY(read_round(reader->ctx, r));
+    return DIS_OK;
 }
 
 dis_status dis__read_rows(dis__file *file)
 {
-    dis__reader *reader = file->reader;
-    const size_t head = (size_t)(file->end - file->rows) < 65536 ? (size_t)(file->end - file->rows) : 65536;
-    reading r = {.file = file, .from = file->rows, .quotes = memchr(file->rows, '"', head) != NULL};
-    DIS_TRY(dis__alloc_zeroed(&r.chunks, reader->tuning.round, sizeof *r.chunks));
-    for (size_t j = 0; j < reader->tuning.round; j++) {
-        r.chunks[j].batch = &reader->batch[j];
-        r.chunks[j].batch->texts = &reader->texts[j];
-        dis__cursor_open(&r.chunks[j].cursor, file, file->rows);
-        r.chunks[j].cursor.batch = r.chunks[j].batch;
-    }
-    const dis_status status = read_rounds(reader->ctx, &r);
-    for (size_t j = 0; j < reader->tuning.round; j++) dis__cursor_close(&r.chunks[j].cursor);
+    const size_t head = (size_t)(file->end - file->rows) < HEAD ? (size_t)(file->end - file->rows) : HEAD;
+    reading r = {.file = file, .from = file->rows, .most = 1, .quotes = memchr(file->rows, '"', head) != NULL};
+    const dis_status status = read_rounds(&r);
+    for (size_t j = 0; r.batches && j < file->reader->tuning.round; j++) dis__cursor_close(&r.chunks[j].cursor);
     dis__free(r.chunks);
+    dis__free(r.batches);
     return status;
 }

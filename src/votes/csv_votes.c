@@ -42,6 +42,13 @@ static dis_status open_csv(dis__file *f)
         DIS_TRY(dis__csv_role(&f->csv, "drop", NULL, none, &f->drop_column[d]));
     }
     f->rows = f->csv.next;
+    /* a byte behind each field, and one in each that must not be empty */
+    f->least = f->csv.n_columns;
+    for (int i = 0; i <= DIS_ID_COLUMNS; i++) {
+        bool again = false;
+        for (int k = 0; k < i; k++) again |= f->column[k] == f->column[i];
+        f->least += !again;
+    }
     return DIS_OK;
 }
 
@@ -75,15 +82,15 @@ static dis_status row_csv(dis__cursor *c)
     return DIS_OK;
 }
 
-/* What to keep of 16 bytes when the text has n. */
-static const uint64_t keep_low[DIS_KEY_INLINE + 1] = {0,          0xff,         0xffff,         0xffffff,
-                                                      0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
-                                                      ~0ull,      ~0ull,        ~0ull,          ~0ull,
-                                                      ~0ull,      ~0ull,        ~0ull,          ~0ull,
-                                                      ~0ull};
-static const uint64_t keep_high[DIS_KEY_INLINE + 1] = {
-    0,    0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
-    ~0ull};
+/* What to keep of 8 bytes when the text has n; of more than 8, all. */
+static const uint64_t keep[DIS_ID_INLINE + 2] = {0,          0xff,         0xffff,         0xffffff,
+                                                 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
+                                                 ~0ull,      ~0ull};
+
+static inline uint64_t word_of(const char *text, size_t n)
+{
+    return dis__load64(text) & keep[n > DIS_ID_INLINE ? DIS_ID_INLINE + 1 : n];
+}
 
 /* A window of text whose rows are plain, and the offsets of its separators and line ends. A field lies between two
  * entries of the list; the entry before the first one stands for the end of a row before the window. */
@@ -95,6 +102,21 @@ typedef struct {
     size_t column[DIS_ID_COLUMNS + 1]; /* of task, worker, label */
     bool crlf;
 } window;
+
+enum { MOST_ROWS = WINDOW / 2, MARGIN = 64 }; /* a row with a task has at least two bytes */
+
+/* Room for one window. */
+typedef struct dis__csv_scratch {
+    dis__csv_scan (*scan)(const char *text, size_t n, char separator, uint32_t *list);
+    uint32_t list[16 + WINDOW + DIS_SCAN_STEP]; /* from the 16th on; the one before it stands for the row before */
+    size_t n_votes, n_tasks;
+    size_t longest[DIS_ID_COLUMNS]; /* bytes of a task, of a worker */
+    uint64_t task[MOST_ROWS + 1];   /* (n_tasks) the first 8 bytes of those that differ from the one before */
+    uint64_t worker[MOST_ROWS + 1]; /* (n_votes) the first 8 bytes */
+    uint32_t task_of[MOST_ROWS + 1], row[MOST_ROWS + 1]; /* (n_votes) index into task, into the list */
+    uint32_t tag[MOST_ROWS + MARGIN];
+    uint32_t number[MOST_ROWS + 1]; /* (n_tasks) */
+} dis__csv_scratch;
 
 /* What handles rows is compiled twice: for any window, and for the usual one, whose shape is known then. */
 #define FOR_BOTH static inline __attribute__((always_inline))
@@ -111,164 +133,130 @@ FOR_BOTH const char *field(const window *w, const uint32_t *row, size_t c, size_
     return w->text + begin;
 }
 
-/* How many rows, from the first, are plain, with a task and a worker, and begin before the limit. */
-FOR_BOTH size_t count_rows(const dis__file *f, const window *w)
+/* How many rows of the window begin before the limit and may be looked at 8 bytes at a time, which must not lead behind
+ * the input. */
+static size_t count_rows(const dis__file *f, const window *w)
 {
-    const size_t n_columns = w->n_columns, last = n_columns - 1, most = w->n_entries / n_columns;
-    size_t n = 0, n_task, n_worker;
-    for (const uint32_t *row = w->list; n < most; row += n_columns, n++) {
-        uint32_t within = 0;
-        for (size_t c = 0; c < last; c++) within |= row[c];
-        if ((within | ~row[last]) & DIS_SCAN_LF || ((row[-1] + 1) & ~DIS_SCAN_LF) >= w->limit) break;
-        field(w, row, w->column[DIS_COLUMN_TASK], &n_task);
-        field(w, row, w->column[DIS_COLUMN_WORKER], &n_worker);
-        if (n_task == 0 || n_worker == 0) break;
-    }
-    /* keys are read 16 bytes at a time, which must not lead behind the input */
     const size_t readable = (size_t)(f->end - w->text);
-    while (n && (w->list[n * n_columns - 1] & ~DIS_SCAN_LF) + DIS_KEY_INLINE > readable) n--;
+    size_t n = w->n_entries / w->n_columns;
+    while (n && ((w->list[(n - 1) * w->n_columns - 1] + 1) & ~DIS_SCAN_LF) >= w->limit) n--;
+    while (n && (w->list[n * w->n_columns - 1] & ~DIS_SCAN_LF) + DIS_ID_INLINE > readable) n--;
     return n;
 }
 
-/* Keys are written field by field: as a whole they would go through memory, 16 bytes read back just after 8 were
- * written. */
-static inline void put_key(dis__key *to, uint64_t low, uint64_t high, uint64_t hash_of, size_t n)
+/* The index and kind of a label that is not among the recent ones. */
+static dis_status find_label(dis__batch *b, const char *text, size_t n, uint64_t word, dis__recent *found)
 {
-    to->low = low;
-    to->high = high;
-    to->hash = hash_of;
-    to->n = (uint32_t)n;
-}
-
-static inline void make_key(const dis__secret *secret, const char *text, size_t n, dis__key *to)
-{
-    if (n > DIS_KEY_INLINE) {
-        *to = dis__key_of(secret, text, n);
-        return;
-    }
-    const uint64_t low = dis__load64(text) & keep_low[n], high = dis__load64(text + 8) & keep_high[n];
-    put_key(to, low, high, dis__hash_short(secret, low, high), n);
-}
-
-/* A short label is first looked for among recent ones, where no hash is needed. */
-FOR_BOTH dis_status find_label(dis__batch *b, const char *text, size_t n, uint32_t *index, uint32_t *kind)
-{
-    dis__recent *recent = NULL;
-    uint64_t low = 0, high = 0;
-    if (n <= DIS_KEY_INLINE) {
-        low = dis__load64(text) & keep_low[n];
-        high = n <= 8 ? 0 : dis__load64(text + 8) & keep_high[n];
-        recent = &b->recent[dis__label_slot(low, high)];
-        if (recent->low == low && recent->high == high) {
-            *index = recent->index;
-            *kind = recent->kind;
-            return DIS_OK;
-        }
-    }
-    dis__key key;
-    make_key(&b->rules->secret, text, n, &key);
-    DIS_TRY(dis__batch_label(b, &key, index));
-    *kind = b->kind[*index];
-    if (recent) *recent = (dis__recent){.low = low, .high = high, .index = *index, .kind = *kind};
+    const dis__key key = dis__key_of(&b->rules->secret, text, n);
+    DIS_TRY(dis__batch_label(b, &key, &found->index));
+    found->kind = b->kind[found->index];
+    found->word = word;
+    if (n <= DIS_ID_INLINE) b->recent[dis__label_slot(word)] = *found;
     return DIS_OK;
 }
 
-/* Labels of n rows; at[] gets where the rows are that are votes. *n becomes smaller where a label is refused. */
-FOR_BOTH dis_status take_labels(dis__batch *b, const window *w, size_t *n, uint32_t *at, size_t *n_votes)
+/* Goes through n rows up to one that is not plain or whose label is refused: labels into the batch, words of tasks (one
+ * for several rows in a row) and workers into the scratch. *n becomes the number of rows that were good. */
+FOR_BOTH dis_status take_fields(dis__batch *b, const window *w, dis__csv_scratch *s, size_t *n)
 {
-    const size_t column = w->column[DIS_ID_COLUMNS];
-    uint16_t *out = b->row_label + b->n_rows;
-    size_t votes = 0;
-    for (size_t r = 0; r < *n; r++) {
-        size_t length;
-        uint32_t label, kind;
-        const char *text = field(w, w->list + r * w->n_columns, column, &length);
-        DIS_TRY(find_label(b, text, length, &label, &kind));
-        at[votes] = (uint32_t)(r * w->n_columns);
-        out[votes] = (uint16_t)label;
-        votes += kind == DIS_LABEL_VOTE;
-        if (kind > DIS_LABEL_NA) *n = r;
+    const size_t n_columns = w->n_columns, last = n_columns - 1;
+    uint16_t *label_out = b->row_label + b->n_rows;
+    uint64_t task_before = 0, longest_task = 0, longest_worker = 0; /* no task is empty, so none has this word */
+    size_t n_votes = 0, n_tasks = 0, r = 0;
+    const uint32_t *row = w->list;
+    for (; r < *n; r++, row += n_columns) {
+        uint32_t within = 0;
+        for (size_t c = 0; c < last; c++) within |= row[c];
+        size_t n_task, n_worker, n_label;
+        const char *task = field(w, row, w->column[DIS_COLUMN_TASK], &n_task);
+        const char *worker = field(w, row, w->column[DIS_COLUMN_WORKER], &n_worker);
+        const char *label = field(w, row, w->column[DIS_ID_COLUMNS], &n_label);
+        if ((within | ~row[last]) & DIS_SCAN_LF || n_task == 0 || n_worker == 0) break;
+
+        const uint64_t word = word_of(label, n_label);
+        dis__recent found = b->recent[dis__label_slot(word)];
+        if (found.word != word || n_label > DIS_ID_INLINE) DIS_TRY(find_label(b, label, n_label, word, &found));
+        if (found.kind > DIS_LABEL_NA) break;
+        const bool vote = found.kind == DIS_LABEL_VOTE;
+        label_out[n_votes] = (uint16_t)found.index;
+
+        const uint64_t task_word = word_of(task, n_task);
+        s->task[n_tasks] = task_word;
+        n_tasks += vote && task_word != task_before;
+        task_before = vote ? task_word : task_before;
+        s->task_of[n_votes] = (uint32_t)n_tasks - 1;
+        s->worker[n_votes] = word_of(worker, n_worker);
+        s->row[n_votes] = (uint32_t)(r * n_columns);
+        longest_task = n_task > longest_task ? n_task : longest_task;
+        longest_worker = n_worker > longest_worker ? n_worker : longest_worker;
+        n_votes += vote;
     }
-    b->na += *n - votes;
-    *n_votes = votes;
+    *n = r;
+    s->n_votes = n_votes;
+    s->n_tasks = n_tasks;
+    s->longest[DIS_COLUMN_TASK] = longest_task;
+    s->longest[DIS_COLUMN_WORKER] = longest_worker;
     return DIS_OK;
 }
 
-/* Ids of a column whose values hardly repeat but in a row. */
-FOR_BOTH void append_ids(dis__batch *b, dis__column *col, const window *w, size_t column, const uint32_t *at, size_t n,
-                         uint32_t *out)
+/* The numbers of short ids. Their slots are fetched ahead. */
+static void find_short(dis__id_share *share, const dis__secret *secret, const uint64_t *word, size_t n, uint32_t *tag,
+                       uint32_t *out)
 {
-    const dis__secret secret = b->rules->secret;
-    dis__key *key = col->key;
-    uint32_t last = col->last;
-    size_t n_keys = col->n;
-    uint64_t low_before = 0, high_before = 0; /* of a short key: no field is empty, so none equals this */
+    enum { AHEAD = 32 };
+    const dis__id_slot *slot = share->ids->slot;
+    const size_t n_slots = share->ids->n_slots;
+    for (size_t i = 0; i < n; i++) tag[i] = dis__id_tag(secret, word[i]);
+    for (size_t i = 0; i < AHEAD; i++) tag[n + i] = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t length;
-        const char *text = field(w, w->list + at[i], column, &length);
-        if (length <= DIS_KEY_INLINE) {
-            const uint64_t low = dis__load64(text) & keep_low[length], high = dis__load64(text + 8) & keep_high[length];
-            if (low != low_before || high != high_before) {
-                last = (uint32_t)n_keys++;
-                put_key(&key[last], low, high, dis__hash_short(&secret, low, high), length);
-                low_before = low;
-                high_before = high;
-            }
-        } else {
-            const dis__key long_key = dis__key_of(&secret, text, length);
-            if (n_keys == 0 || !dis__key_same(&key[last], &long_key)) {
-                last = (uint32_t)n_keys++;
-                key[last] = long_key;
-            }
-            low_before = high_before = 0;
-        }
-        out[i] = last;
+        __builtin_prefetch(&slot[dis__slot_of(tag[i + AHEAD], n_slots)]);
+        const dis__id_key key = {.word = word[i], .tag = tag[i], .n = (uint32_t)(71 - __builtin_clzll(word[i])) / 8};
+        out[i] = dis__ids_find(share, &key);
     }
-    col->n = n_keys;
-    col->last = last;
 }
 
-/* Ids of a column whose values repeat: first all keys, so that where they are looked up is fetched meanwhile. */
-FOR_BOTH dis_status look_up_ids(dis__batch *b, dis__column *col, const window *w, size_t column, const uint32_t *at,
-                                size_t n, dis__key *key, uint32_t *out)
+/* The numbers of ids of any length. A long one often repeats that of the row before. */
+FOR_BOTH void find_any(dis__id_share *share, const dis__secret *secret, const window *w, size_t column,
+                       const dis__csv_scratch *s, uint32_t *out)
 {
-    const dis__secret secret = b->rules->secret;
-    const dis__table *frozen = col->frozen;
-    for (size_t i = 0; i < n; i++) {
-        size_t length;
-        const char *text = field(w, w->list + at[i], column, &length);
-        make_key(&secret, text, length, &key[i]);
-        if (frozen) __builtin_prefetch(&frozen->slot[dis__slot_of(key[i].hash, frozen->n_slots)]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (frozen) {
-            const dis__key *slot = &frozen->slot[dis__table_seek(frozen, &key[i])];
-            if (slot->value != DIS_KEY_NONE) {
-                out[i] = slot->value | DIS_ROW_IS_ID;
-                continue;
-            }
+    const char *text_before = NULL;
+    size_t n_before = 0;
+    for (size_t i = 0; i < s->n_votes; i++) {
+        size_t n;
+        const char *text = field(w, w->list + s->row[i], column, &n);
+        if (n == n_before && memcmp(text, text_before, n) == 0) {
+            out[i] = out[i - 1];
+            continue;
         }
-        if (!dis__column_repeats(col, &key[i], &out[i])) DIS_TRY(dis__column_lookup(col, &key[i], &out[i]));
+        const dis__id_key key = dis__id_key_of(secret, text, n, true);
+        out[i] = dis__ids_find(share, &key);
+        text_before = text;
+        n_before = n;
     }
-    return DIS_OK;
 }
 
 /* Adds the rows of a window up to one that is not plain or begins at the limit; *done: bytes of text they take. */
 FOR_BOTH dis_status take_window(dis__cursor *c, const window *w, size_t *done)
 {
     dis__batch *b = c->batch;
-    size_t n = count_rows(c->file, w), n_votes;
+    dis__csv_scratch *s = c->scratch;
+    const dis__secret *secret = &b->rules->secret;
+    size_t n = count_rows(c->file, w);
     DIS_TRY(dis__batch_reserve(b, n));
-    DIS_TRY(take_labels(b, w, &n, c->at, &n_votes));
-    for (int k = 0; k < DIS_ID_COLUMNS; k++) {
-        dis__column *col = &b->id[k];
-        uint32_t *out = b->row[k] + b->n_rows;
-        if (col->repeats)
-            DIS_TRY(look_up_ids(b, col, w, w->column[k], c->at, n_votes, c->key, out));
-        else
-            append_ids(b, col, w, w->column[k], c->at, n_votes, out);
+    DIS_TRY(take_fields(b, w, s, &n));
+    uint32_t *task = b->row[DIS_COLUMN_TASK] + b->n_rows, *worker = b->row[DIS_COLUMN_WORKER] + b->n_rows;
+    if (s->longest[DIS_COLUMN_TASK] > DIS_ID_INLINE) {
+        find_any(&b->share[DIS_COLUMN_TASK], secret, w, w->column[DIS_COLUMN_TASK], s, task);
+    } else {
+        find_short(&b->share[DIS_COLUMN_TASK], secret, s->task, s->n_tasks, s->tag, s->number);
+        for (size_t i = 0; i < s->n_votes; i++) task[i] = s->number[s->task_of[i]];
     }
-    b->n_rows += n_votes;
+    if (s->longest[DIS_COLUMN_WORKER] > DIS_ID_INLINE)
+        find_any(&b->share[DIS_COLUMN_WORKER], secret, w, w->column[DIS_COLUMN_WORKER], s, worker);
+    else
+        find_short(&b->share[DIS_COLUMN_WORKER], secret, s->worker, s->n_votes, s->tag, worker);
+    b->n_rows += s->n_votes;
+    b->na += n - s->n_votes;
     b->seen += n;
     *done = n ? (w->list[n * w->n_columns - 1] & ~DIS_SCAN_LF) + 1 : 0;
     return DIS_OK;
@@ -299,20 +287,18 @@ static dis_status take_usual(dis__cursor *c, const window *w, size_t *done)
 
 static dis_status fast_csv(dis__cursor *c, const char *limit)
 {
-    enum { MOST_ROWS = WINDOW / 2 }; /* a row has at least two columns or it could not be a vote */
+    enum { FIRST = 16 };
     const dis__file *f = c->file;
     if (f->reader->o.n_drop) return DIS_OK;
-    if (!c->list) {
-        DIS_TRY(dis__alloc_array(&c->list, 1 + WINDOW + DIS_SCAN_STEP, sizeof *c->list));
-        DIS_TRY(dis__alloc_array(&c->at, MOST_ROWS, sizeof *c->at));
-        DIS_TRY(dis__alloc_array(&c->key, MOST_ROWS, sizeof *c->key));
-        c->list[0] = before_the_text;
-        c->scan = DIS_KERNEL_PICK(dis__csv_scan_text);
+    if (!c->scratch) {
+        DIS_TRY(dis__alloc_array(&c->scratch, 1, sizeof *c->scratch));
+        c->scratch->list[FIRST - 1] = before_the_text;
+        c->scratch->scan = DIS_KERNEL_PICK(dis__csv_scan_text);
     }
-    uint32_t *list = c->list + 1;
+    uint32_t *list = c->scratch->list + FIRST;
     while (c->next < limit) {
         const size_t left = (size_t)(f->end - c->next), n = left < WINDOW ? left : WINDOW;
-        const dis__csv_scan scan = c->scan(c->next, n, c->csv.separator, list);
+        const dis__csv_scan scan = c->scratch->scan(c->next, n, c->csv.separator, list);
         if (scan.not_ascii) { /* up to the last whole row, so that no sequence is cut */
             size_t k = scan.n;
             while (k && !(list[k - 1] & DIS_SCAN_LF)) k--;

@@ -191,11 +191,11 @@ static dis_status make_table(dis__reader *r, uint16_t *class_of)
     dis__collector *c = &r->collector;
     dis_votes *votes = r->votes;
     DIS_TRY(make_classes(r, class_of));
-    DIS_TRY(dis__collect_names(c, DIS_COLUMN_TASK, &votes->tasks));
-    DIS_TRY(dis__collect_names(c, DIS_COLUMN_WORKER, &votes->workers));
-    votes->n_items = c->n_ids[DIS_COLUMN_TASK];
-    votes->n_workers = c->n_ids[DIS_COLUMN_WORKER];
-    DIS_TRY(dis__votes_group(r->ctx, c->rows, c->n_pieces, class_of, true, votes));
+    votes->n_items = c->ids[DIS_COLUMN_TASK].n;
+    votes->n_workers = c->ids[DIS_COLUMN_WORKER].n;
+    DIS_TRY(dis__ids_names(&c->ids[DIS_COLUMN_TASK], &votes->tasks));
+    DIS_TRY(dis__ids_names(&c->ids[DIS_COLUMN_WORKER], &votes->workers));
+    DIS_TRY(dis__votes_group(r->ctx, &c->rows, class_of, true, votes));
     dis__duplicate twice = {0};
     DIS_TRY(dis__votes_settle(r->ctx, votes, r->o.duplicates, r->o.min_votes, &twice));
     if (twice.found) return fail_duplicate(r, &twice);
@@ -304,6 +304,7 @@ dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_
 dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
                           dis_votes **out)
 {
-    static const dis__tuning tuning = {.chunk = 1 << 19, .round = 16};
+    const size_t n_threads = (size_t)dis_context_threads(ctx);
+    const dis__tuning tuning = {.chunk = 1 << 17, .round = n_threads <= 4 ? 16 : 4 * n_threads};
     return dis__votes_read(ctx, paths, n_paths, options, &tuning, out);
 }

@@ -40,11 +40,8 @@ typedef struct {
     dis__problem problem;               /* of a bad row; `next` is then where to go on */
     dis__csv csv;
     dis__json json;
-    dis__batch *batch; /* where rows go */
-    /* scratch of the fast path of CSV */
-    uint32_t *list, *at;
-    dis__key *key;
-    dis__csv_scan (*scan)(const char *text, size_t n, char separator, uint32_t *list);
+    dis__batch *batch;                /* where rows go */
+    struct dis__csv_scratch *scratch; /* of the fast path of CSV */
 } dis__cursor;
 
 typedef struct {
@@ -69,6 +66,7 @@ struct dis__file {
     size_t *drop_column;               /* (o.n_drop) */
     const char *rows;                  /* where they begin */
     const char *end;
+    size_t least; /* bytes of a row that is a vote */
 };
 
 extern const dis__row_format dis__rows_csv, dis__rows_tsv, dis__rows_jsonl;

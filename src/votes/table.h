@@ -19,7 +19,7 @@ struct dis_votes {
     size_t n_skipped;
 };
 
-/* Rows in the order they were read, in pieces. Ids are indices; label is an index before `class_of` (below). */
+/* Rows in the order they were read. Ids are indices; label is an index before `class_of` (below). */
 typedef struct {
     uint32_t *task, *worker; /* (n) */
     uint16_t *label;         /* (n) */
@@ -28,10 +28,10 @@ typedef struct {
 
 /* Fills start, worker, label8 or label16 and n_votes of `votes`, whose n_items and n_classes are set, with the rows
  * grouped by item, in their order within an item. class_of: (labels) the class of each label; NULL: the label itself.
- * With `consume` the arrays of a piece are freed as soon as they are used (and set to NULL), to keep the peak of memory
+ * With `consume` the arrays of the rows are freed or become the table's (and are set to NULL), to keep the peak of memory
  * low. */
-dis_status dis__votes_group(dis_context *ctx, dis__rows *pieces, size_t n_pieces, const uint16_t *class_of,
-                            bool consume, dis_votes *votes);
+dis_status dis__votes_group(dis_context *ctx, dis__rows *rows, const uint16_t *class_of, bool consume,
+                            dis_votes *votes);
 
 /* A (task, worker) pair that voted twice. */
 typedef struct {

@@ -85,25 +85,13 @@ static dis_status check_arrays(const dis_votes_arrays *a)
     return DIS_OK;
 }
 
-/* The caller's arrays, seen as pieces of a fixed size so that threads can share them out. */
 static dis_status group_arrays(dis_context *ctx, const dis_votes_arrays *a, dis_votes *votes)
 {
-    enum { PIECE = 1 << 18 };
-    const size_t n = a->n_votes / PIECE + 1;
-    dis__rows *pieces;
-    DIS_TRY(dis__alloc_array(&pieces, n, sizeof *pieces));
-    for (size_t i = 0; i < n; i++) {
-        const size_t first = i * PIECE;
-        pieces[i] = (dis__rows){.n = a->n_votes - first < PIECE ? a->n_votes - first : PIECE};
-        if (pieces[i].n)
-            pieces[i] = (dis__rows){.task = (uint32_t *)(uintptr_t)(a->task + first), /* not written to */
-                                    .worker = (uint32_t *)(uintptr_t)(a->worker + first),
-                                    .label = (uint16_t *)(uintptr_t)(a->label + first),
-                                    .n = pieces[i].n};
-    }
-    const dis_status status = dis__votes_group(ctx, pieces, n, NULL, false, votes);
-    dis__free(pieces);
-    return status;
+    dis__rows rows = {.task = (uint32_t *)(uintptr_t)a->task, /* not written to */
+                      .worker = (uint32_t *)(uintptr_t)a->worker,
+                      .label = (uint16_t *)(uintptr_t)a->label,
+                      .n = a->n_votes};
+    return dis__votes_group(ctx, &rows, NULL, false, votes);
 }
 
 static dis_status fill_from_arrays(dis_context *ctx, const dis_votes_arrays *a, dis_votes *votes)

@@ -57,15 +57,27 @@ static dis_status take_row(wide *w, dis__problem *problem)
     return DIS_OK;
 }
 
+enum { ROWS_A_BATCH = 1 << 17 };
+
+static dis_status begin_batch(wide *w)
+{
+    dis__reader *reader = w->reader;
+    const size_t n_bytes = (size_t)reader->collector.n_bytes, most = ROWS_A_BATCH + DIS_MAX_COLUMNS;
+    const dis__round round = {.n_batches = 1,
+                              .n_bytes = n_bytes,
+                              .most_rows = n_bytes < most ? n_bytes + 1 : most,
+                              .room = DIS_ROOM_FOR_ALL,
+                              .in_order = true};
+    DIS_TRY(dis__collect_prepare(&reader->collector, &round));
+    dis__batch_reset(w->batch, &reader->rules, reader->collector.ids, 0, NULL, &reader->texts[0]);
+    return DIS_OK;
+}
+
 static dis_status flush(wide *w, uint64_t n_bytes)
 {
-    dis_votes_notes *notes = &w->reader->votes->notes;
-    notes->na += w->batch->na;
+    w->reader->votes->notes.na += w->batch->na;
     DIS_TRY(dis__collect(w->reader->ctx, &w->reader->collector, &w->batch, 1, n_bytes));
-    const dis__table *frozen[DIS_ID_COLUMNS];
-    dis__collect_frozen(&w->reader->collector, frozen);
-    dis__batch_reset(w->batch, &w->reader->rules, frozen, w->batch->texts);
-    return DIS_OK;
+    return begin_batch(w);
 }
 
 static dis_status skip(wide *w, const dis__problem *problem)
@@ -104,7 +116,6 @@ static dis_status read_line(wide *w, size_t *n_columns)
 
 static dis_status read_wide(wide *w, const dis__input *input, const char *format)
 {
-    enum { ROWS_A_BATCH = 1 << 17 };
     const char separator = strcmp(format, "tsv") == 0 ? '\t' : ',';
     dis__csv_open(&w->csv, input, separator);
     w->file.input = input;
@@ -125,7 +136,7 @@ static dis_status read_wide(wide *w, const dis__input *input, const char *format
 dis_status dis__read_mace(dis__reader *reader)
 {
     wide w = {.reader = reader, .batch = &reader->batch[0]};
-    dis__batch_reset(w.batch, &reader->rules, (const dis__table *const[DIS_ID_COLUMNS]){NULL}, &reader->texts[0]);
+    DIS_TRY(begin_batch(&w));
     for (size_t i = 0; i < reader->n_inputs; i++) {
         const char *format;
         DIS_TRY(dis__votes_format(reader->o.format, reader->input[i].path, &format));

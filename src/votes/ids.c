@@ -1,0 +1,250 @@
+/* The shared table of ids: see ids.h. It probes linearly. A slot is claimed by exchanging its zero for a mark, written,
+ * and published with its number; others wait at the mark, which lasts some ten instructions. The table grows between
+ * rounds only, so slots stay where they are while chunks look. It is kept as small as the ids that are there and those
+ * that the next round will likely bring allow: a table of some ten thousand workers should stay in the second cache. Slots
+ * lie in the order of their hashes, so growing reads and writes memory from one end to the other.
+ *
+ * Cost: one line of memory a lookup; for a new id 40 bytes more, and its name. */
+#include "votes/ids.h"
+#include "core/memory.h"
+#include "core/names_build.h"
+
+enum { FIRST_SLOTS = 256, AHEAD = 16 };
+
+void dis__ids_free(dis__ids *ids)
+{
+    dis__free(ids->slot);
+    dis__free(ids->bytes);
+    dis__free(ids->start);
+    dis__free(ids->fresh);
+    dis__free(ids->mine);
+    *ids = (dis__ids){0};
+}
+
+static dis_status resize(dis__ids *ids, size_t n_slots)
+{
+    dis__id_slot *slot;
+    if (n_slots > UINT32_MAX) return dis__fail(DIS_ELIMIT, "more than %zu different names", ids->n);
+    DIS_TRY(dis__alloc_zeroed(&slot, n_slots, sizeof *slot));
+    for (size_t i = 0; i < ids->n_slots; i++) {
+        const uint64_t meta = atomic_load_explicit(&ids->slot[i].meta, memory_order_relaxed);
+        if (meta == 0) continue;
+        size_t k = dis__slot_of(meta >> 32, n_slots);
+        while (atomic_load_explicit(&slot[k].meta, memory_order_relaxed)) k = k + 1 == n_slots ? 0 : k + 1;
+        slot[k].word = ids->slot[i].word;
+        atomic_store_explicit(&slot[k].meta, meta, memory_order_relaxed);
+    }
+    dis__free(ids->slot);
+    ids->slot = slot;
+    ids->n_slots = n_slots;
+    return DIS_OK;
+}
+
+/* At least five slots for four ids that may come. If it must grow then to two slots an id, and for the rest of the input
+ * if it goes on like this, but to four times the size at most: it may not. A table that is far too large shrinks. */
+static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)
+{
+    const size_t ids_soon = dis__size(ids->n, 1, fresh), need = dis__size(ids_soon, 5, FIRST_SLOTS) / 4;
+    const double least = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.5 * ((double)ids->n + to_come),
+                 most = 4. * (double)ids->n_slots;
+    const double some = guess > most ? most : guess, wanted = some > least ? some : least;
+    return need <= ids->n_slots && (double)ids->n_slots < 4 * wanted ? DIS_OK : resize(ids, (size_t)wanted);
+}
+
+dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t most, bool in_order, double to_come)
+{
+    const size_t fresh = dis__size(n_chunks, most, 0);
+    if (fresh >= UINT32_MAX - ids->n) return dis__fail(DIS_ELIMIT, "more than %zu different names", ids->n);
+    DIS_TRY(make_slots(ids, fresh, to_come));
+    DIS_TRY(dis__reserve(&ids->fresh, &ids->fresh_capacity, 0, fresh, sizeof *ids->fresh));
+    DIS_TRY(dis__reserve(&ids->mine, &ids->mine_capacity, 0, fresh, sizeof *ids->mine));
+    ids->most = most;
+    ids->in_order = in_order;
+    return DIS_OK;
+}
+
+dis__id_share dis__id_share_of(dis__ids *ids, size_t chunk, const dis__id_share *before, dis__arena *texts)
+{
+    const size_t first = !ids->in_order ? chunk * ids->most : before ? before->first + before->n_fresh : 0;
+    return (dis__id_share){.ids = ids, .texts = texts, .chunk = (uint32_t)chunk, .first = first};
+}
+
+void dis__ids_withdraw(dis__ids *ids, const dis__id_share *share)
+{
+    for (size_t i = 0; i < share->n_fresh; i++)
+        atomic_store_explicit(&ids->slot[ids->fresh[share->first + i].slot].meta, 0, memory_order_relaxed);
+}
+
+/* 64 bits of a text of more than 8 bytes. */
+static uint64_t hash_long(const dis__secret *s, const char *text, size_t n)
+{
+    uint64_t h = s->word[2] ^ n;
+    size_t i = 0;
+    for (; n - i > 16; i += 16)
+        h = dis__mix(dis__load64(text + i) ^ s->word[0], dis__load64(text + i + 8) ^ s->word[1] ^ h);
+    const char *last = n < 16 ? text : text + n - 16;
+    return dis__mix(dis__load64(last) ^ s->word[0], dis__load64(text + n - 8) ^ s->word[1] ^ h);
+}
+
+dis__id_key dis__id_key_of(const dis__secret *s, const char *text, size_t n, bool stays)
+{
+    dis__id_key key = {.n = (uint32_t)n, .text = text, .stays = stays};
+    if (n > DIS_ID_INLINE) {
+        key.word = hash_long(s, text, n);
+        key.tag = (uint32_t)dis__mix(key.word ^ s->word[2], s->word[3]) | 3;
+    } else {
+        memcpy(&key.word, text, n);
+        key.tag = dis__id_tag(s, key.word);
+    }
+    return key;
+}
+
+bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key *key)
+{
+    const char *text;
+    size_t n;
+    if (number < ids->n) {
+        text = ids->bytes + ids->start[number];
+        n = (size_t)(ids->start[number + 1] - ids->start[number]) - 1;
+    } else {
+        const dis__fresh_id *f = &ids->fresh[number - ids->n];
+        text = (const char *)(uintptr_t)f->text;
+        n = f->n;
+    }
+    return n == key->n && memcmp(text, key->text, n) == 0;
+}
+
+bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *number)
+{
+    dis__ids *ids = s->ids;
+    const size_t index = s->first + s->n_fresh;
+    uint64_t text = key->word;
+    if (s->n_mine == ids->most) {
+        s->full = true;
+        *number = 0;
+        return true;
+    }
+    if (key->n > DIS_ID_INLINE) {
+        const char *kept = key->text;
+        *number = DIS_ID_NONE;
+        if (!key->stays && dis__arena_copy(s->texts, key->text, key->n, &kept) != DIS_OK) return true;
+        text = (uint64_t)(uintptr_t)kept;
+    }
+    uint64_t none = 0;
+    if (!ids->in_order && !atomic_compare_exchange_strong_explicit(&ids->slot[i].meta, &none, DIS_SLOT_IN_WORK,
+                                                                   memory_order_acquire, memory_order_relaxed))
+        return false;
+    dis__fresh_id *f = &ids->fresh[index];
+    f->text = text;
+    f->n = key->n;
+    f->slot = (uint32_t)i;
+    atomic_store_explicit(&f->owner, s->chunk, memory_order_relaxed);
+    ids->slot[i].word = key->word;
+    *number = (uint32_t)(ids->n + index);
+    atomic_store_explicit(&ids->slot[i].meta, (uint64_t)key->tag << 32 | (*number + 1), memory_order_release);
+    ids->mine[s->chunk * ids->most + s->n_mine++] = (uint32_t)index;
+    s->n_fresh++;
+    return true;
+}
+
+void dis__ids_meet(dis__id_share *s, uint32_t number)
+{
+    const uint32_t index = (uint32_t)(number - s->ids->n);
+    dis__fresh_id *f = &s->ids->fresh[index];
+    uint32_t owner = atomic_load_explicit(&f->owner, memory_order_relaxed);
+    while (owner > s->chunk && !(s->full = s->full || s->n_mine == s->ids->most))
+        if (atomic_compare_exchange_weak_explicit(&f->owner, &owner, s->chunk, memory_order_relaxed,
+                                                  memory_order_relaxed)) {
+            s->ids->mine[s->chunk * s->ids->most + s->n_mine++] = index;
+            return;
+        }
+}
+
+static bool is_mine(const dis__id_share *s, const dis__fresh_id *f)
+{
+    return atomic_load_explicit(&f->owner, memory_order_relaxed) == s->chunk;
+}
+
+void dis__ids_count(dis__id_share *s)
+{
+    const dis__ids *ids = s->ids;
+    const uint32_t *mine = ids->mine + s->chunk * ids->most;
+    s->n_ids = s->n_bytes = 0;
+    for (size_t i = 0; i < s->n_mine; i++) {
+        const dis__fresh_id *f = &ids->fresh[mine[i]];
+        const bool counts = is_mine(s, f);
+        s->n_ids += counts;
+        s->n_bytes += counts ? (size_t)f->n + 1 : 0;
+    }
+}
+
+/* As many as needed, and if it must grow then as many as are guessed, within four times the need. */
+static size_t with_foresight(size_t need, double guess)
+{
+    const double most = 4. * (double)need;
+    const double wanted = guess > most ? most : guess;
+    return wanted > (double)need ? (size_t)wanted : need;
+}
+
+dis_status dis__ids_reserve(dis__ids *ids, size_t n, size_t n_bytes, double n_guess, double bytes_guess)
+{
+    enum { WHOLE_WORD = 8 }; /* a short name is written as one */
+    const size_t used = ids->start ? (size_t)ids->start[ids->n] : 0, n_start = dis__size(n, 1, 1),
+                 n_text = dis__size(n_bytes, 1, WHOLE_WORD);
+    if (n_start > ids->start_capacity) {
+        const size_t capacity = with_foresight(n_start, n_guess);
+        DIS_TRY(dis__resize_array(&ids->start, ids->n + 1, capacity, sizeof *ids->start));
+        ids->start_capacity = capacity;
+    }
+    if (n_text > ids->bytes_capacity) {
+        const size_t capacity = with_foresight(n_text, bytes_guess);
+        DIS_TRY(dis__resize_array(&ids->bytes, used, capacity, 1));
+        ids->bytes_capacity = capacity;
+    }
+    ids->start[n] = n_bytes;
+    return DIS_OK;
+}
+
+void dis__ids_number(const dis__id_share *s, size_t id, size_t at)
+{
+    dis__ids *ids = s->ids;
+    const uint32_t *mine = ids->mine + s->chunk * ids->most;
+    char *bytes = ids->bytes;
+    const size_t end = at + s->n_bytes;
+    for (size_t i = 0; i < s->n_mine; i++) {
+        dis__fresh_id *f = &ids->fresh[mine[i]];
+        if (!ids->in_order && i + AHEAD < s->n_mine)
+            __builtin_prefetch(&ids->slot[ids->fresh[mine[i + AHEAD]].slot], 1);
+        if (!is_mine(s, f)) continue;
+        f->id = (uint32_t)id;
+        ids->start[id] = at;
+        if (f->n > DIS_ID_INLINE)
+            memcpy(bytes + at, (const char *)(uintptr_t)f->text, f->n);
+        else if (end - at > sizeof f->text)
+            memcpy(bytes + at, &f->text, sizeof f->text);
+        else
+            memcpy(bytes + at, &f->text, f->n); /* not into the next chunk's names */
+        at += f->n;
+        bytes[at++] = 0;
+        if (id != ids->n + mine[i]) {
+            _Atomic uint64_t *meta = &ids->slot[f->slot].meta;
+            atomic_store_explicit(meta, (atomic_load_explicit(meta, memory_order_relaxed) >> 32) << 32 | (id + 1),
+                                  memory_order_relaxed);
+        }
+        id++;
+    }
+}
+
+void dis__ids_finish(dis__ids *ids, size_t n)
+{
+    ids->n = n;
+}
+
+dis_status dis__ids_names(dis__ids *ids, dis_names **out)
+{
+    DIS_TRY(dis__names_adopt(ids->bytes, ids->start, ids->n, out));
+    ids->bytes = NULL;
+    ids->start = NULL;
+    dis__ids_free(ids);
+    return DIS_OK;
+}

@@ -1,0 +1,144 @@
+/* ids.h: one numbering of the ids of a column, by first appearance, filled from all threads at once.
+ *
+ * Text is read in rounds of chunks. All chunks of a round look their ids up in one table and put in what is not there,
+ * side by side; an id that is new gets a number of its chunk's own for the time being, and remembers the first chunk
+ * that has it. After the round each chunk goes through the ids it had first, in order, and gives them their numbers and
+ * names: the same ones for any cutting into chunks and any number of threads. When chunks are read one after the other,
+ * the first number is already the right one.
+ *
+ *     DIS_TRY(dis__ids_prepare(ids, n_chunks, most, in_order, to_come));
+ *     ... in each chunk j: share = dis__id_share_of(ids, j, before, arena); number = dis__ids_find(&share, &key); ...
+ *     ... all counted: dis__ids_count(&share); room made: dis__ids_reserve(); dis__ids_number(&share, ...); ...
+ *     ... dis__ids_final(ids, number) of every row ...
+ *     dis__ids_finish(ids, n);
+ *
+ * A slot of the table has 16 bytes: an id of up to 8 bytes lies in it whole, so that finding it reads one line of
+ * memory; of a longer one the slot has 64 bits of hash, and its name is compared. Hashes are keyed by a secret. */
+#ifndef DIS_VOTES_IDS_H
+#define DIS_VOTES_IDS_H
+#include "dissent/names.h"
+#include "votes/intern.h"
+#include <stdatomic.h>
+
+enum { DIS_ID_INLINE = 8 };
+#define DIS_ID_NONE UINT32_MAX
+
+typedef struct {
+    uint64_t word;         /* the text padded with zeros, or a hash of a longer one */
+    _Atomic uint64_t meta; /* tag << 32 | 1 + number; 0: free */
+} dis__id_slot;
+
+#define DIS_SLOT_IN_WORK ((uint64_t)UINT32_MAX) /* being written: its tag is none that a key has */
+
+/* A text to be looked up. */
+typedef struct {
+    uint64_t word;    /* as in a slot */
+    uint32_t tag;     /* 32 bits of hash, the lowest set when the text is long, the next one always */
+    uint32_t n;       /* bytes */
+    const char *text; /* of a long one */
+    bool stays;       /* that text outlives the round where it is */
+} dis__id_key;
+
+/* An id that no earlier round had. */
+typedef struct {
+    uint64_t text;          /* as the word of a slot, or the address of a longer text */
+    uint32_t n;             /* bytes */
+    uint32_t slot;          /* where it lies in the table */
+    _Atomic uint32_t owner; /* the first chunk that is known to have it */
+    uint32_t id;            /* its number, once it has one */
+} dis__fresh_id;
+
+typedef struct {
+    dis__secret secret;
+    dis__id_slot *slot; /* (n_slots) */
+    size_t n_slots;
+    size_t n;        /* ids of the rounds before */
+    char *bytes;     /* (start[n]) their names, each with a NUL behind it */
+    uint64_t *start; /* (n + 1) */
+    size_t bytes_capacity, start_capacity;
+
+    /* the round at hand */
+    bool in_order; /* its chunks are read one after the other */
+    size_t most;   /* new ids a chunk may have */
+    dis__fresh_id *fresh;
+    uint32_t *mine; /* (most a chunk) ids that a chunk was the first known to have, as indices into fresh */
+    size_t fresh_capacity, mine_capacity;
+} dis__ids;
+
+/* One chunk's part in the round. */
+typedef struct {
+    dis__ids *ids;
+    dis__arena *texts; /* for long texts that do not stay */
+    uint32_t chunk;
+    size_t first; /* of its own among the new ids */
+    size_t n_fresh, n_mine;
+    bool full;             /* had more new ids than there is room for: its numbers are worth nothing */
+    size_t n_ids, n_bytes; /* after dis__ids_count(): ids that are its to number, and bytes of their names */
+} dis__id_share;
+
+void dis__ids_free(dis__ids *ids);
+/* Room for a round of n_chunks with at most `most` new ids each; a chunk that has more becomes full, and the round must
+ * be withdrawn. to_come: how many ids the rest of the input may bring, as a guess. DIS_ELIMIT: too many. */
+dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t most, bool in_order, double to_come);
+/* The share of a chunk that begins; before: that of the chunk before it, NULL for the first. */
+dis__id_share dis__id_share_of(dis__ids *ids, size_t chunk, const dis__id_share *before, dis__arena *texts);
+/* Takes out again what the chunks of the round put in; all of them, for tables know no single removals. */
+void dis__ids_withdraw(dis__ids *ids, const dis__id_share *share);
+
+/* The keys of texts: of 1 to 8 bytes in a word padded with zeros, of any length >= 1. */
+static inline uint32_t dis__id_tag(const dis__secret *s, uint64_t word)
+{
+    return ((uint32_t)dis__mix(word ^ s->word[0], s->word[3]) & ~3u) | 2;
+}
+dis__id_key dis__id_key_of(const dis__secret *secret, const char *text, size_t n, bool stays);
+
+/* Whether a number's name is that long text. */
+bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key *key);
+/* Puts a key into a slot that was free a moment ago; false: another chunk was faster. *number is DIS_ID_NONE when there
+ * is no memory for its text. */
+bool dis__ids_put(dis__id_share *share, const dis__id_key *key, size_t slot, uint32_t *number);
+/* Tells an id that is new in this round that this chunk has it too. */
+void dis__ids_meet(dis__id_share *share, uint32_t number);
+
+/* The number of a key. DIS_ID_NONE: no memory, with the allocator's message; never for a text that stays. */
+static inline uint32_t dis__ids_find(dis__id_share *share, const dis__id_key *key)
+{
+    const dis__ids *ids = share->ids;
+    const size_t n_slots = ids->n_slots;
+    for (size_t i = dis__slot_of(key->tag, n_slots);;) {
+        dis__id_slot *slot = &ids->slot[i];
+        const uint64_t meta = atomic_load_explicit(&slot->meta, memory_order_acquire);
+        if (meta >> 32 == key->tag && slot->word == key->word) {
+            const uint32_t number = (uint32_t)meta - 1;
+            if (!(key->tag & 1) || dis__ids_same_text(ids, number, key)) {
+                if (number >= ids->n && !ids->in_order) dis__ids_meet(share, number);
+                return number;
+            }
+        }
+        if (meta == 0) {
+            uint32_t number;
+            if (dis__ids_put(share, key, i, &number)) return number;
+        } else if (meta != DIS_SLOT_IN_WORK) {
+            i = i + 1 == n_slots ? 0 : i + 1;
+        }
+    }
+}
+
+/* After all chunks of the round, chunk by chunk: how many ids are its to number. */
+void dis__ids_count(dis__id_share *share);
+/* Room for that many ids and bytes of names in all, and a guess of how many it will be in the end. */
+dis_status dis__ids_reserve(dis__ids *ids, size_t n, size_t n_bytes, double n_guess, double bytes_guess);
+/* Gives this chunk's ids the numbers from `id` on, and puts their names where `at` says. */
+void dis__ids_number(const dis__id_share *share, size_t id, size_t at);
+/* The number for good; after all chunks have numbered theirs. */
+static inline uint32_t dis__ids_final(const dis__ids *ids, uint32_t number)
+{
+    return number < ids->n ? number : ids->fresh[number - ids->n].id;
+}
+/* Ends the round: there are n ids now. */
+void dis__ids_finish(dis__ids *ids, size_t n);
+
+/* The names; the ids are gone afterwards. */
+dis_status dis__ids_names(dis__ids *ids, dis_names **out);
+
+#endif
