@@ -115,7 +115,7 @@ typedef struct {
 
 typedef struct dis_comparison dis_comparison;
 
-/* options NULL: the defaults. DIS_EUSAGE: no items with gold, no or too many seeds, a class out of range, a fraction
+/* options NULL: the defaults. DIS_EDATA: no item with a gold label. DIS_EUSAGE: no or too many seeds, a class out of range, a fraction
  * outside (0, 1], pool_seeds with different numbers of seeds. DIS_ELIMIT, DIS_ECANCELLED. */
 DIS_API dis_status dis_compare(dis_context *ctx, const dis_compare_input *input, const dis_compare_options *options,
                                dis_comparison **out);

@@ -49,7 +49,7 @@ static dis_status check(const dis_compare_input *in, const dis_compare_options *
                              in->n_classes);
         known += in->gold[i] >= 0;
     }
-    if (known == 0) return dis__fail(DIS_EUSAGE, "no item has a gold label to compare by");
+    if (known == 0) return dis__fail(DIS_EDATA, "no item has a gold label to compare by");
     DIS_TRY(check_side(in, in->a, in->n_a, "A"));
     DIS_TRY(check_side(in, in->b, in->n_b, "B"));
     if (!(o->fraction > 0 && o->fraction <= 1))

@@ -26,6 +26,7 @@ c,w3,z
 d,w3,z
 TEXT
 printf 'task,label\nd,z\n' >gold.csv
+printf 'task,label\na,x\nb,y\nc,z\nd,z\n' >gold4.csv
 printf 'task,x,y\na,3,1\nb,0,2\n' >counts.csv
 "$DISSENT" labels votes.csv --method standard -q -o one.csv
 "$DISSENT" labels votes.csv --method softmax -q -o two.csv
@@ -80,3 +81,6 @@ walk "labels.npy labels.tasks.txt labels.classes.txt" labels --input counts ../c
 walk "both.tsv" combine ../one.csv ../two.csv --combine temperature -o both.tsv --threads 1 -q
 walk "votes.csv gold.csv text.csv features.npy" synth --items 20 --workers 5 --votes-per-item 3 --model spammer -o votes.csv --gold gold.csv \
     --text text.csv --features features.npy --threads 1 -q
+walk "table.csv summary.json" compare --a ../one.csv ../two.csv --b ../two.csv --gold ../gold4.csv --human ../one.csv --bootstrap 20 -o table.csv \
+    --json summary.json --threads 1 -q
+walk "table.jsonl summary.json" views ../one.csv ../two.csv --bootstrap 20 -o table.jsonl --json summary.json --threads 2 -q

@@ -294,7 +294,7 @@ static void refused(void **state)
     assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EUSAGE);
     in = good;
     in.n_items = 0;
-    assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EUSAGE);
+    assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EDATA);
     in = good;
     in.n_b = 1;
     o.pool_seeds = true;

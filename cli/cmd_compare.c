@@ -1,0 +1,168 @@
+/* dissent compare: is one model better than another, and on which items? */
+#include "compare_job.h"
+#include <stdlib.h>
+
+/* clang-format off */
+static const cli_option options[] = {
+    {.name = "a", .kind = CLI_WORDS, .offset = offsetof(compare_values, a), .argument = "FILE...",
+     .names = CLI_NAMES_FILE, .summary = "predictions of A, one file a seed (training run)"},
+    {.name = "b", .kind = CLI_WORDS, .offset = offsetof(compare_values, b), .argument = "FILE...",
+     .names = CLI_NAMES_FILE, .summary = "predictions of B, mostly the baseline"},
+    {.name = "gold", .kind = CLI_TEXT, .offset = offsetof(compare_values, gold), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "the true labels: task and label"},
+    {.name = "human", .kind = CLI_TEXT, .offset = offsetof(compare_values, human), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "soft labels of people: what kind of items A and B differ on"},
+    {.name = "alternative", .kind = CLI_CHOICE, .offset = offsetof(compare_values, alternative), .argument = "SIDE",
+     .fallback = "two-sided", .choices = "two-sided|less|greater",
+     .summary = "of the Mann-Whitney test: items that only A has right against those that only B has"},
+    {.name = "pool-seeds", .kind = CLI_FLAG, .offset = offsetof(compare_values, pool_seeds),
+     .summary = "resample pairs of item and seed, as though seeds were independent, instead of items"},
+    CLI_FIGURES_OPTIONS(compare_values, figures, "10000"),
+    {.name = "lenient", .kind = CLI_FLAG, .offset = offsetof(compare_values, lenient),
+     .summary = "leave out items that not all files have, take missing classes as 0, and count both"},
+    {.name = "renormalise", .kind = CLI_FLAG, .offset = offsetof(compare_values, renormalise),
+     .summary = "scale rows that do not sum to 1, and count them"},
+    CLI_COMMON_OPTIONS(compare_values),
+};
+/* clang-format on */
+
+static int check(compare_job *job)
+{
+    const compare_values *v = job->v;
+    if (v->a.n == 0 || v->b.n == 0)
+        return cli_usage(job->c, "compare needs predictions of both sides: --a FILE... --b FILE...");
+    if (!v->gold) return cli_usage(job->c, "compare needs the true labels: --gold FILE");
+    if (v->pool_seeds && v->a.n != v->b.n)
+        return cli_usage(job->c, "--pool-seeds pairs the seeds of both sides in order, and A has %zu, B %zu", v->a.n,
+                         v->b.n);
+    int code = cli_figures_check(job->c, &v->figures);
+    for (size_t i = 0; i < v->a.n && code == 0; i++) code = label_input_add(&job->in, v->a.value[i], "a");
+    for (size_t i = 0; i < v->b.n && code == 0; i++) code = label_input_add(&job->in, v->b.value[i], "b");
+    if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
+    job->in.gold_path = v->gold;
+    return code;
+}
+
+/* The class of the largest probability, for each item and seed. */
+static int take_labels(compare_job *job, const int32_t **sides)
+{
+    const dis_aligned_view *t = &job->in.look;
+    const size_t n = job->v->a.n + job->v->b.n;
+    job->labels = calloc(t->n_items * n, sizeof *job->labels);
+    if (!job->labels) return cli_error(job->c, DIS_ELIMIT, "no memory for the predictions of %zu items", t->n_items);
+    for (size_t s = 0; s < n; s++) {
+        int32_t *side = job->labels + s * t->n_items;
+        for (size_t i = 0; i < t->n_items; i++) side[i] = (int32_t)dis_argmax(t->p[s] + i * t->n_classes, t->n_classes);
+        sides[s] = side;
+    }
+    return 0;
+}
+
+static int compare(compare_job *job, dis_context *ctx)
+{
+    const compare_values *v = job->v;
+    const dis_aligned_view *t = &job->in.look;
+    const int32_t *sides[2 * CLI_MOST_VALUES];
+    const int code = take_labels(job, sides);
+    if (code != 0) return code;
+    const dis_compare_input in = {.n_items = t->n_items,
+                                  .n_classes = t->n_classes,
+                                  .gold = t->gold,
+                                  .n_a = v->a.n,
+                                  .n_b = v->b.n,
+                                  .a = sides,
+                                  .b = sides + v->a.n,
+                                  .human = v->human ? t->p[v->a.n + v->b.n] : NULL};
+    dis_compare_options o = dis_compare_options_default();
+    o.seed = v->figures.seed;
+    o.resamples = v->figures.bootstrap;
+    o.fraction = v->figures.fraction;
+    o.pool_seeds = v->pool_seeds;
+    o.alternative = (dis_alternative)v->alternative;
+    const dis_status status = dis_compare(ctx, &in, &o, &job->comparison);
+    if (status == DIS_OK) job->look = dis_comparison_look(job->comparison);
+    return cli_failed(job->c, status);
+}
+
+static void tell(compare_job *job)
+{
+    const dis_comparison_view *v = job->look;
+    const uint64_t apart = v->cell[DIS_CELL_ONLY_A] + v->cell[DIS_CELL_ONLY_B];
+    char items[CLI_NUMBER];
+    bool starred = false;
+    for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) starred |= v->metric[m].stars > 0;
+    if (starred && apart < DIS_MCNEMAR_FEW * v->n_pairs)
+        cli_warn(job->c,
+                 "the sides differ in being right on few items (%llu): the bootstrap's p is then too small; "
+                 "McNemar's holds",
+                 (unsigned long long)(apart / v->n_pairs));
+    cli_say(job->c, "%s items, %zu against %zu seed%s (%.2f s)", cli_grouped(v->n_items, items), v->n_a, v->n_b,
+            v->n_a + v->n_b > 2 ? "s" : "", cli_seconds(&job->c->start));
+}
+
+static int work(compare_job *job, dis_context *ctx)
+{
+    int code = label_input_read(&job->in, ctx);
+    if (code == 0) label_input_tell(&job->in);
+    if (code == 0) code = compare(job, ctx);
+    if (code != 0) return code;
+    const char *format = cli_figures_format(&job->v->figures);
+    if (format)
+        code = cli_failed(job->c, compare_table(job, format));
+    else {
+        compare_text(job);
+        code = cli_flush(job->c);
+    }
+    if (code == 0 && job->v->figures.json) code = cli_failed(job->c, compare_json(job));
+    if (code == 0) tell(job);
+    return code;
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    (void)operands;
+    (void)n_operands;
+    const compare_values *v = values;
+    compare_job job = {.c = c, .v = v, .in = {.c = c, .lenient = v->lenient, .renormalise = v->renormalise}};
+    int code = check(&job);
+    if (code != 0) return code;
+    dis_context *ctx;
+    const dis_status status = cli_context(c, &v->common, &ctx);
+    if (status != DIS_OK) return cli_failed(c, status);
+    code = work(&job, ctx);
+    dis_comparison_destroy(job.comparison);
+    free(job.labels);
+    label_input_free(&job.in);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_compare;
+const cli_command cli_cmd_compare = {
+    .name = "compare",
+    .summary = "is one model better than another, and on which items",
+    .operands = "--a FILE... --b FILE... --gold FILE",
+    .text =
+        "Accuracy and macro-F1 of two sides with their difference, its 95 % interval and the p-value of the paired "
+        "bootstrap: the share of resamples whose difference is more than twice the observed one. One star is p <= .05, "
+        "two are p <= .01. Several files a side are several seeds: items are resampled, the same for all seeds, and a "
+        "side's figure is the mean over its seeds. McNemar's test stands beside it, for each pair of seeds: in order "
+        "when both sides have the same number, else each with each.\n\n"
+        "With --human, items are sorted into four cells (both right, both wrong, only A right, only B right); each "
+        "has the mean kurtosis, entropy and largest probability of the soft labels of people, and a Mann-Whitney test "
+        "holds the two mixed cells against each other. Which soft labels (shares of votes, softmax of counts) is up "
+        "to the file: dissent labels --method standard or softmax.\n\n"
+        "Predictions are files as dissent labels writes them; the class of the largest probability counts.",
+    .examples =
+        "  dissent compare --a soft.csv --b gold.csv --gold test.csv\n"
+        "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --human people.csv --json compare.json\n"
+        "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --pool-seeds --fraction .33 "
+        "--bootstrap 1000\n",
+    .names = CLI_NAMES_FILE,
+    .least = 0,
+    .most = 0,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(compare_values),
+    .run = run,
+};

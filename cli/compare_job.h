@@ -1,0 +1,29 @@
+/* compare_job.h: one run of `dissent compare`, shared by the files that work, tell and write it down. */
+#ifndef DIS_CLI_COMPARE_JOB_H
+#define DIS_CLI_COMPARE_JOB_H
+#include "label_input.h"
+
+typedef struct {
+    cli_common common;
+    cli_figures_values figures;
+    cli_list a, b;
+    const char *gold, *human;
+    int alternative;
+    bool pool_seeds, lenient, renormalise;
+} compare_values;
+
+typedef struct {
+    cli *c;
+    const compare_values *v;
+    label_input in;
+    int32_t *labels; /* (n_a + n_b, n_items) predicted classes */
+    dis_comparison *comparison;
+    const dis_comparison_view *look;
+} compare_job;
+
+/* compare_write.c */
+void compare_text(const compare_job *job);
+dis_status compare_table(const compare_job *job, const char *format);
+dis_status compare_json(const compare_job *job);
+
+#endif

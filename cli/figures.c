@@ -1,0 +1,46 @@
+/* Tables of figures: where they go, and a figure with its interval as text. */
+#include "figures.h"
+#include <string.h>
+#include <unistd.h>
+
+static const char *const formats[] = {"csv", "tsv", "jsonl", NULL};
+enum { TEXT = 3 };
+
+int cli_figures_check(cli *c, const cli_figures_values *v)
+{
+    const bool to_stdout = strcmp(cli_figures_path(v), "-") == 0;
+    if (v->format == TEXT && !to_stdout)
+        return cli_usage(c, "text is for standard output; csv, tsv and jsonl for a file");
+    if (v->json && strcmp(v->json, "-") == 0 && to_stdout)
+        return cli_usage(c, "the table and the summary cannot both go to standard output; give one of them a file");
+    return 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+const char *cli_figures_format(const cli_figures_values *v)
+{
+    if (v->format >= 0) return formats[v->format];
+    if (strcmp(cli_figures_path(v), "-") == 0) return isatty(STDOUT_FILENO) ? NULL : "csv";
+    return ends_with(v->output, ".tsv") ? "tsv" : ends_with(v->output, ".jsonl") ? "jsonl" : "csv";
+}
+
+const char *cli_figures_path(const cli_figures_values *v)
+{
+    return v->output ? v->output : "-";
+}
+
+const char *cli_figure(const dis_metric *m, int decimals, char out[CLI_FIGURE])
+{
+    if (m->reason)
+        snprintf(out, CLI_FIGURE, "- (%s)", m->reason);
+    else if (m->has_interval)
+        snprintf(out, CLI_FIGURE, "%.*f [%.*f, %.*f]", decimals, m->value, decimals, m->ci_low, decimals, m->ci_high);
+    else
+        snprintf(out, CLI_FIGURE, "%.*f", decimals, m->value);
+    return out;
+}

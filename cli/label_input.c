@@ -1,0 +1,98 @@
+/* Files of soft labels, and gold labels, in one order. */
+#include "label_input.h"
+#include <string.h>
+
+static bool is_stdin(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+int label_input_add(label_input *in, const char *path, const char *role)
+{
+    if (in->n == LABEL_INPUT_MOST) return cli_usage(in->c, "%s is one file too many", path);
+    in->path[in->n] = path;
+    in->role[in->n++] = role;
+    return 0;
+}
+
+static int check_stdin(const label_input *in)
+{
+    size_t n = is_stdin(in->gold_path);
+    for (size_t i = 0; i < in->n; i++) n += is_stdin(in->path[i]);
+    return n > 1 ? cli_usage(in->c, "standard input can be read once, and - stands there %zu times", n) : 0;
+}
+
+int label_input_read(label_input *in, dis_context *ctx)
+{
+    const int code = check_stdin(in);
+    if (code != 0) return code;
+    dis_labels_read_options how = dis_labels_read_options_default();
+    how.renormalise = in->renormalise;
+    dis_align_source sources[LABEL_INPUT_MOST];
+    for (size_t i = 0; i < in->n; i++) {
+        const dis_status status = dis_labels_read(ctx, in->path[i], &how, &in->labels[i]);
+        if (status != DIS_OK) return cli_failed(in->c, status);
+        sources[i] = (dis_align_source){.name = in->path[i], .labels = dis_labels_look(in->labels[i])};
+    }
+    if (in->gold_path) {
+        const dis_status status = dis_gold_load(ctx, in->gold_path, &in->gold);
+        if (status != DIS_OK) return cli_failed(in->c, status);
+    }
+    dis_align_options o = dis_align_options_default();
+    o.lenient = in->lenient;
+    o.gold = in->gold;
+    const dis_status status = dis_align(ctx, sources, in->n, &o, &in->aligned);
+    if (status != DIS_OK) return cli_failed(in->c, status);
+    in->look = dis_aligned_look(in->aligned);
+    return 0;
+}
+
+void label_input_free(label_input *in)
+{
+    dis_aligned_destroy(in->aligned);
+    dis_gold_destroy(in->gold);
+    for (size_t i = 0; i < in->n; i++) dis_labels_destroy(in->labels[i]);
+}
+
+void label_input_tell(label_input *in)
+{
+    const dis_aligned_view *v = &in->look;
+    for (size_t i = 0; i < in->n; i++) {
+        const uint64_t scaled = dis_labels_renormalised(in->labels[i]);
+        if (scaled)
+            cli_warn(in->c, "%s: %llu rows did not sum to 1 and were scaled", in->path[i], (unsigned long long)scaled);
+        if (v->notes[i].items_left_out)
+            cli_warn(in->c, "%s: %zu items that another file lacks are left out", in->path[i],
+                     v->notes[i].items_left_out);
+        if (v->notes[i].classes_added)
+            cli_warn(in->c, "%s: %zu classes that only other files have count as 0", in->path[i],
+                     v->notes[i].classes_added);
+    }
+    if (!in->gold) return;
+    if (v->without_gold) cli_warn(in->c, "%s: %zu items have no gold label", in->gold_path, v->without_gold);
+    if (v->gold_left_out)
+        cli_warn(in->c, "%s: %zu gold labels are of items that no file has", in->gold_path, v->gold_left_out);
+}
+
+dis_status label_input_put(const label_input *in, dis_json *j)
+{
+    dis_status status = DIS_OK;
+    cli_inputs_begin(j);
+    for (size_t i = 0; i < in->n && status == DIS_OK; i++) {
+        dis_json_begin_object(j);
+        status = cli_put_file_fields(j, in->path[i], in->role[i]);
+        cli_put_count(j, "renormalised", dis_labels_renormalised(in->labels[i]));
+        cli_put_count(j, "items_left_out", in->look.notes[i].items_left_out);
+        cli_put_count(j, "classes_added", in->look.notes[i].classes_added);
+        dis_json_end_object(j);
+    }
+    if (status == DIS_OK && in->gold_path) {
+        dis_json_begin_object(j);
+        status = cli_put_file_fields(j, in->gold_path, "gold");
+        cli_put_count(j, "items_without", in->look.without_gold);
+        cli_put_count(j, "left_out", in->look.gold_left_out);
+        dis_json_end_object(j);
+    }
+    cli_inputs_end(j);
+    return status;
+}

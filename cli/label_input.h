@@ -1,0 +1,41 @@
+/* label_input.h: several files of soft labels, and gold labels, read and brought into one order: for the subcommands
+ * that hold them against each other.
+ *
+ *     label_input in = {.c = c, .lenient = v->lenient};
+ *     int code = label_input_add(&in, path, "a");           before the first byte is read, in the order wanted
+ *     in.gold_path = v->gold;
+ *     if (code == 0) code = label_input_read(&in, ctx);     in.look has everything
+ *     if (code == 0) label_input_tell(&in);
+ *     label_input_free(&in);
+ *
+ * Calls that return int return an exit code, what is wrong told already. */
+#ifndef DIS_CLI_LABEL_INPUT_H
+#define DIS_CLI_LABEL_INPUT_H
+#include "figures.h"
+#include "summary.h"
+
+enum { LABEL_INPUT_MOST = 2 * CLI_MOST_VALUES + 1 };
+
+typedef struct {
+    cli *c;
+    bool lenient, renormalise;
+    const char *gold_path; /* NULL: none */
+    size_t n;
+    const char *path[LABEL_INPUT_MOST], *role[LABEL_INPUT_MOST];
+    dis_labels *labels[LABEL_INPUT_MOST];
+    dis_gold *gold;
+    dis_aligned *aligned;
+    dis_aligned_view look;
+} label_input;
+
+/* `role` is what the summary calls the file; both must outlive the input. */
+int label_input_add(label_input *in, const char *path, const char *role);
+int label_input_read(label_input *in, dis_context *ctx);
+void label_input_free(label_input *in);
+
+/* For people: what --lenient and --renormalise let pass. */
+void label_input_tell(label_input *in);
+/* For machines: "inputs", each with what it had let pass. */
+dis_status label_input_put(const label_input *in, dis_json *j);
+
+#endif
