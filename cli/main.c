@@ -9,6 +9,7 @@ extern const cli_command cli_cmd_labels, cli_cmd_combine, cli_cmd_synth, cli_cmd
 extern const cli_command cli_cmd_agree;
 extern const cli_command cli_cmd_compare;
 extern const cli_command cli_cmd_views;
+extern const cli_command cli_cmd_report;
 
 /* In the order in which help shows them. */
 /* clang-format off */
@@ -18,6 +19,7 @@ static const cli_command *const commands[] = {
     &cli_cmd_agree,
     &cli_cmd_compare,
     &cli_cmd_views,
+    &cli_cmd_report,
     &cli_cmd_synth,
     &cli_cmd_list,
     &cli_cmd_help,

@@ -17,6 +17,7 @@
 #include "dissent/compare.h"
 #include "dissent/views.h"
 #include "dissent/synth.h"
+#include "dissent/report.h"
 #include "dissent/file.h"
 #include "dissent/json.h"
 #include "dissent/table.h"

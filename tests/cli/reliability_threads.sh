@@ -39,3 +39,4 @@ run "synth" synth --items 20000 --model difficulty --shuffle -o votes.csv --gold
 run "compare" compare --a ../views/mace.csv ../views/softmax.csv --b ../views/standard.csv ../views/dawid-skene.csv --gold ../gold.csv \
     --human ../views/softmax.csv --bootstrap 300 -o table.csv --json summary.json
 run "views" views ../views/mace.csv ../views/softmax.csv ../views/standard.csv --bootstrap 300 -o table.csv --json summary.json
+run "report" report --votes ../votes.csv --gold ../known.csv --bootstrap 20 -o report.html --json summary.json

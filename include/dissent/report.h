@@ -1,0 +1,53 @@
+/* report.h: one HTML file that shows what the votes, the labels and the models say.
+ *
+ * A report is opened, given what there is, and written. Charts, tables and sentences that the given does not allow are
+ * left out. The file works offline, loads nothing, and stays small: everything is aggregated before it is drawn, so a
+ * million items make no larger file than a thousand.
+ *
+ *     dis_report *report;
+ *     if (dis_report_open(NULL, &report) != DIS_OK) return 1;
+ *     dis_status status = dis_report_add_votes(report, votes, "votes.csv");
+ *     if (status == DIS_OK) status = dis_report_add_fit(report, "dawid-skene", a, dis_fit_p(a));
+ *     if (status == DIS_OK) status = dis_report_write(ctx, report, "report.html");
+ *     dis_report_destroy(report);
+ *
+ * What is added stays the caller's and must live until the report is written; texts are copied. Ids, labels, titles and
+ * file names may hold anything: they are inert in the page. The same input gives the same bytes, for any number of
+ * threads. Threads: one report, one thread at a time. */
+#ifndef DIS_REPORT_H
+#define DIS_REPORT_H
+#include "dissent/combine.h"
+#include "dissent/labels.h"
+
+typedef struct dis_report dis_report;
+
+typedef struct {
+    size_t size;       /* of this struct */
+    const char *title; /* NULL: says what the report is about */
+    uint64_t seed;     /* for bootstrap intervals */
+    size_t bootstrap;  /* resamples for them; 0: none */
+} dis_report_options;
+DIS_API dis_report_options dis_report_options_default(void);
+
+/* options NULL: the defaults. DIS_ELIMIT. */
+DIS_API dis_status dis_report_open(const dis_report_options *options, dis_report **out);
+DIS_API void dis_report_destroy(dis_report *report);
+
+/* The votes, once; `source` (may be NULL) is where they come from, for people. */
+DIS_API dis_status dis_report_add_votes(dis_report *report, const dis_votes *votes, const char *source);
+/* Known classes of the items: (n_items), -1 elsewhere. */
+DIS_API dis_status dis_report_add_gold(dis_report *report, const int32_t *gold);
+/* One view of the labels: the items and classes of all views and of the votes must be the same, in the same order
+ * (dis_labels_align). The view added last is the one that the report trusts: workers are judged by it. DIS_EUSAGE: another
+ * number of items or classes, or more than DIS_MAX_VIEWS views. */
+DIS_API dis_status dis_report_add_labels(dis_report *report, const char *name, const dis_labels_view *labels);
+/* The same with the fit that it comes from, whose iterations are shown too. `p` as dis_fit_p or dis_fit_take_p gave it. */
+DIS_API dis_status dis_report_add_fit(dis_report *report, const char *name, const dis_fit *fit, const double *p);
+/* A line under "How this was made": "votes.csv", its SHA-256. */
+DIS_API dis_status dis_report_add_source(dis_report *report, const char *role, const char *text);
+
+/* Puts the file in place whole or not at all ("-": standard output). DIS_EUSAGE: nothing was added. DIS_EIO, DIS_ELIMIT,
+ * DIS_ECANCELLED. */
+DIS_API dis_status dis_report_write(dis_context *ctx, const dis_report *report, const char *path);
+
+#endif

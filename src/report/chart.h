@@ -1,0 +1,169 @@
+/* chart.h: the few charts a report needs, as SVG.
+ *
+ * A chart is drawn 440 units wide with 13-unit letters: readable at the width of a phone, and not blown up on a wide
+ * screen, where figures stand side by side. Colours are classes that the page's style sheet fills in, for light and dark
+ * (page_style.c); no mark is told from another by colour alone: series have dashes or shapes of their own, cells and
+ * segments carry their number or name. Every chart is role="img" with an accessible name, every mark has a <title>.
+ *
+ * Texts that come from users are shown by dis__put_label. Arrays stay the caller's. */
+#ifndef DIS_REPORT_CHART_H
+#define DIS_REPORT_CHART_H
+#include "report/markup.h"
+
+enum { DIS__CHART_WIDTH = 440, DIS__SERIES_COLOURS = 8, DIS__HEAT_STEPS = 10, DIS__CHART_NAME = 26 };
+
+/* ---- chart_axis.c ---- */
+
+/* Numbers to places: ticks at first, first + step, ... as far as high. On a log scale low and high are powers of ten and
+ * ticks are `step` times the one before. */
+typedef struct {
+    double low, high, first, step;
+    bool log;
+} dis__scale;
+
+/* About `ticks` steps of 1, 2 or 5 times a power of ten that cover low .. high. `whole`: no fractions. */
+dis__scale dis__scale_nice(double low, double high, int ticks, bool whole);
+dis__scale dis__scale_log(double low, double high);
+/* Place of x when the scale runs from `from` to `to`. */
+double dis__scale_place(const dis__scale *s, double x, double from, double to);
+/* How a tick is written: 0.25, 12,000 as 12k. */
+dis__digits dis__scale_text(const dis__scale *s, double x);
+
+typedef struct {
+    dis__scale x, y;
+    const char *x_title, *y_title; /* with units */
+    double left, right, top, bottom;
+} dis__frame;
+
+/* Opens the picture; `name` is plain text. */
+void dis__svg_begin(dis__markup *m, double width, double height, const dis__markup *name);
+void dis__svg_end(dis__markup *m);
+/* Margins for these scales in a picture so high. */
+dis__frame dis__frame_make(dis__scale x, dis__scale y, const char *x_title, const char *y_title, double top,
+                           double height);
+/* Grid lines, ticks, titles. */
+void dis__frame_draw(dis__markup *m, const dis__frame *f);
+double dis__frame_x(const dis__frame *f, double x);
+double dis__frame_y(const dis__frame *f, double y);
+
+/* Names of series with their marks, in lines from `top`; returns where they end. */
+typedef enum { DIS__MARK_BOX, DIS__MARK_LINE, DIS__MARK_SHAPE } dis__mark;
+double dis__legend(dis__markup *m, double top, const char *const *names, size_t n, dis__mark mark);
+/* Height that legend would take. */
+double dis__legend_height(const char *const *names, size_t n);
+/* Shape s (circle, triangle, square, diamond) around a point. */
+void dis__shape(dis__markup *m, size_t s, double x, double y, double r, const char *class);
+/* Characters of a text, not bytes. */
+size_t dis__length(const char *text);
+
+/* ---- chart_histogram.c ---- */
+
+typedef struct {
+    const double *edge;    /* (n + 1) */
+    const uint64_t *count; /* (n) */
+    size_t n;
+    bool whole;                           /* edges lie around whole numbers: bar b stands for edge[b] + .5 */
+    const char *x_title, *y_title, *unit; /* unit of what is counted, plural: "items" */
+} dis__histogram;
+void dis__chart_histogram(dis__markup *m, const dis__histogram *h, const dis__markup *name);
+
+/* Several histograms over the same edges, one below the other, each on its own scale of shares. */
+typedef struct {
+    const double *edge;
+    size_t n, n_panels;
+    const char *const *panel;     /* names, hostile */
+    const uint64_t *const *count; /* (n_panels, n) */
+    const double *mean;           /* (n_panels): marked by a line */
+    const char *x_title, *unit;
+} dis__panels;
+void dis__chart_panels(dis__markup *m, const dis__panels *p, const dis__markup *name);
+
+/* ---- chart_bars.c ---- */
+
+/* Horizontal bars: one row a name; the first series is a bar, others are shapes on it. */
+typedef struct {
+    const char *const *row;    /* (n), hostile */
+    const char *const *series; /* (n_series), hostile */
+    size_t n, n_series;
+    const double *value; /* (n, n_series), NaN: not there */
+    const char *x_title;
+    bool share; /* values are shown in percent */
+} dis__bars;
+void dis__chart_bars(dis__markup *m, const dis__bars *b, const dis__markup *name);
+
+/* One row an item with one or two stacked bars. */
+typedef struct {
+    const char *const *row;  /* (n) names, hostile */
+    const char *const *note; /* (n) ours, at the right; may be NULL */
+    const char *const *bar;  /* (n_bars) ours: "votes", "labels" */
+    size_t n, n_bars;
+    const char *const *part; /* (n_parts) names, hostile */
+    size_t n_parts;          /* at most DIS__SERIES_COLOURS */
+    const double *share;     /* (n, n_bars, n_parts), rows sum to 1 */
+} dis__stack;
+void dis__chart_stack(dis__markup *m, const dis__stack *s, const dis__markup *name);
+
+/* ---- chart_lines.c ---- */
+
+typedef struct {
+    const char *name; /* hostile */
+    const double *x, *y;
+    size_t n;
+} dis__line;
+typedef struct {
+    const dis__line *line;
+    size_t n;
+    dis__scale x, y;
+    const char *x_title, *y_title;
+    bool diagonal; /* a thin line where y = x */
+    bool marks;    /* a shape at each point */
+} dis__lines;
+void dis__chart_lines(dis__markup *m, const dis__lines *l, const dis__markup *name);
+
+/* ---- chart_scatter.c ---- */
+
+typedef struct {
+    const double *x, *y;
+    const unsigned char *kind; /* (n): which of the kinds; NULL: all the first */
+    size_t n;
+    const char *const *kinds; /* names, ours */
+    size_t n_kinds;
+    const char *const *name; /* (n), hostile; NULL: none */
+    dis__scale sx, sy;
+    const char *x_title, *y_title;
+    const dis__line *curve; /* thin lines for reference */
+    size_t n_curves;
+} dis__scatter;
+void dis__chart_scatter(dis__markup *m, const dis__scatter *s, const dis__markup *name);
+
+/* How many points fall into each cell of a raster over the frame. */
+typedef struct {
+    const uint64_t *count; /* (n_y, n_x), lowest y first */
+    size_t n_x, n_y;
+    dis__scale sx, sy;
+    const char *x_title, *y_title, *unit;
+    bool diagonal;
+    const dis__line *curve;
+    size_t n_curves;
+} dis__density;
+void dis__chart_density(dis__markup *m, const dis__density *d, const dis__markup *name);
+
+/* ---- chart_heat.c ---- */
+
+typedef struct {
+    const char *const *row;    /* (n_rows), hostile */
+    const char *const *column; /* (n_columns), hostile */
+    size_t n_rows, n_columns;
+    const double *value; /* (n_rows, n_columns), NaN: nothing there */
+    double low, high;    /* of the colours */
+    int decimals;
+    bool percent;
+    const char *row_title, *column_title, *value_title;
+    double width; /* of the picture, DIS__CHART_WIDTH or less for small ones */
+    bool legend;
+} dis__heat;
+void dis__chart_heat(dis__markup *m, const dis__heat *h, const dis__markup *name);
+/* The colour class of a value: 0 .. DIS__HEAT_STEPS - 1. */
+int dis__heat_step(double x, double low, double high);
+
+#endif

@@ -1,0 +1,221 @@
+/* Scales with round ticks, frames, legends.
+ *
+ * Ticks are at multiples of 1, 2 or 5 times a power of ten (Heckbert, "Nice numbers for graph labels", 1990). Widths of
+ * texts are guessed at 7 units a character: a picture without a browser has no other way. */
+#include "report/chart.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LETTER 7.0
+
+dis__scale dis__scale_nice(double low, double high, int ticks, bool whole)
+{
+    if (!(high > low)) high = low + (fabs(low) > 1e-300 ? fabs(low) : 1);
+    const double rough = (high - low) / ticks, power = pow(10, floor(log10(rough))), lead = rough / power;
+    double step = power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
+    if (whole && step < 1) step = 1;
+    dis__scale s = {.low = floor(low / step + 1e-9) * step, .high = ceil(high / step - 1e-9) * step, .step = step};
+    if (!(s.high > s.low)) s.high = s.low + step;
+    s.first = s.low;
+    return s;
+}
+
+dis__scale dis__scale_log(double low, double high)
+{
+    dis__scale s = {.low = pow(10, floor(log10(low) + 1e-9)), .high = pow(10, ceil(log10(high) - 1e-9)), .log = true};
+    if (!(s.high > s.low)) s.high = s.low * 10;
+    s.first = s.low;
+    const double decades = log10(s.high / s.low);
+    s.step = pow(10, decades > 7 ? ceil(decades / 7) : 1);
+    return s;
+}
+
+double dis__scale_place(const dis__scale *s, double x, double from, double to)
+{
+    double t = s->log ? log(x / s->low) / log(s->high / s->low) : (x - s->low) / (s->high - s->low);
+    if (!(t >= 0)) t = 0;
+    if (t > 1) t = 1;
+    return from + t * (to - from);
+}
+
+dis__digits dis__scale_text(const dis__scale *s, double x)
+{
+    const double size = fmax(fabs(s->low), fabs(s->high));
+    if (s->log || size > 1e15) {
+        if (fabs(x) < 9999.5 && fabs(x) >= 1e-3)
+            return dis__fixed(x, x < .00999 ? 3 : x < .0999 ? 2 : x < .999 ? 1 : 0);
+        dis__digits d;
+        if (x >= 1e4 && x < 1e6)
+            snprintf(d.text, sizeof d.text, "%dk", (int)(x / 1000 + .5));
+        else
+            snprintf(d.text, sizeof d.text, "1e%d", (int)floor(log10(fabs(x)) + .5));
+        return d;
+    }
+    const double unit = size >= 1e6 && s->step >= 1e4 ? 1e6 : size >= 1e4 && s->step >= 100 ? 1e3 : 1;
+    int decimals = 0;
+    for (double step = s->step / unit; decimals < 9 && fabs(step - floor(step + .5)) > 1e-6 * step; step *= 10)
+        decimals++;
+    dis__digits d = dis__fixed(x / unit, decimals);
+    if (unit > 1 && x != 0) strcat(d.text, unit > 1e3 ? "M" : "k");
+    return d;
+}
+
+void dis__svg_begin(dis__markup *m, double width, double height, const dis__markup *name)
+{
+    dis__putf(m, "<svg role=\"img\" viewBox=\"0 0 %s %s\" width=\"%s\" height=\"%s\" aria-label=\"",
+              dis__fixed(width, 0).text, dis__fixed(height, 0).text, dis__fixed(width, 0).text,
+              dis__fixed(height, 0).text);
+    dis__put_markup_escaped(m, name);
+    dis__put(m, "\">\n");
+}
+
+void dis__svg_end(dis__markup *m)
+{
+    dis__put(m, "</svg>\n");
+}
+
+/* The tick after x. */
+static double next_tick(const dis__scale *s, double x)
+{
+    return s->log ? x * s->step : s->first + floor((x - s->first) / s->step + 1.5) * s->step;
+}
+
+static double end_of(const dis__scale *s)
+{
+    return s->high + (s->log ? s->high : s->step) * 1e-6;
+}
+
+dis__frame dis__frame_make(dis__scale x, dis__scale y, const char *x_title, const char *y_title, double top,
+                           double height)
+{
+    size_t longest = 1;
+    for (double t = y.first; t <= end_of(&y); t = next_tick(&y, t)) {
+        const size_t n = strlen(dis__scale_text(&y, t).text);
+        if (n > longest) longest = n;
+    }
+    return (dis__frame){.x = x,
+                        .y = y,
+                        .x_title = x_title,
+                        .y_title = y_title,
+                        .left = 12 + LETTER * (double)longest,
+                        .right = DIS__CHART_WIDTH - 14,
+                        .top = top + 26,
+                        .bottom = height - 42};
+}
+
+double dis__frame_x(const dis__frame *f, double x)
+{
+    return dis__scale_place(&f->x, x, f->left, f->right);
+}
+
+double dis__frame_y(const dis__frame *f, double y)
+{
+    return dis__scale_place(&f->y, y, f->bottom, f->top);
+}
+
+void dis__frame_draw(dis__markup *m, const dis__frame *f)
+{
+    dis__put(m, "<g class=\"ax\" aria-hidden=\"true\">");
+    for (double t = f->y.first; t <= end_of(&f->y); t = next_tick(&f->y, t)) {
+        const double y = dis__frame_y(f, t);
+        dis__putf(m, "<path class=\"g\" d=\"M%s %sH%s\"/><text x=\"%s\" y=\"%s\" class=\"e\">%s</text>",
+                  dis__fixed(f->left, 1).text, dis__fixed(y, 1).text, dis__fixed(f->right, 1).text,
+                  dis__fixed(f->left - 6, 1).text, dis__fixed(y + 4, 1).text, dis__scale_text(&f->y, t).text);
+    }
+    for (double t = f->x.first; t <= end_of(&f->x); t = next_tick(&f->x, t)) {
+        const double x = dis__frame_x(f, t);
+        dis__putf(m, "<path class=\"t\" d=\"M%s %sv5\"/><text x=\"%s\" y=\"%s\" class=\"m\">%s</text>",
+                  dis__fixed(x, 1).text, dis__fixed(f->bottom, 1).text, dis__fixed(x, 1).text,
+                  dis__fixed(f->bottom + 18, 1).text, dis__scale_text(&f->x, t).text);
+    }
+    dis__putf(m, "<path class=\"t\" d=\"M%s %sH%s\"/>", dis__fixed(f->left, 1).text, dis__fixed(f->bottom, 1).text,
+              dis__fixed(f->right, 1).text);
+    dis__putf(m, "<text class=\"at\" x=\"2\" y=\"%s\">%s</text>", dis__fixed(f->top - 12, 1).text, f->y_title);
+    dis__putf(m, "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text></g>\n", dis__fixed(f->right, 1).text,
+              dis__fixed(f->bottom + 36, 1).text, f->x_title);
+}
+
+size_t dis__length(const char *text)
+{
+    size_t n = 0;
+    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+enum { LINE = 20, SWATCH = 24 };
+
+static double entry_width(const char *name)
+{
+    const size_t n = dis__length(name);
+    return SWATCH + LETTER * (double)(n > DIS__CHART_NAME ? DIS__CHART_NAME + 1 : n) + 12;
+}
+
+void dis__shape(dis__markup *m, size_t s, double x, double y, double r, const char *class)
+{
+    char at[3][48];
+    snprintf(at[0], sizeof at[0], "%s", dis__fixed(x, 1).text);
+    snprintf(at[1], sizeof at[1], "%s", dis__fixed(y, 1).text);
+    snprintf(at[2], sizeof at[2], "%s", dis__fixed(r, 1).text);
+    switch (s % 4) {
+    case 0: dis__putf(m, "<circle class=\"%s\" cx=\"%s\" cy=\"%s\" r=\"%s\">", class, at[0], at[1], at[2]); return;
+    case 1:
+        dis__putf(m, "<path class=\"%s\" d=\"M%s %sl%s %sh-%sz\">", class, at[0], dis__fixed(y - 1.25 * r, 1).text,
+                  dis__fixed(1.2 * r, 1).text, dis__fixed(2.1 * r, 1).text, dis__fixed(2.4 * r, 1).text);
+        return;
+    case 2:
+        dis__putf(m, "<path class=\"%s\" d=\"M%s %sh%sv%sh-%sz\">", class, dis__fixed(x - .9 * r, 1).text,
+                  dis__fixed(y - .9 * r, 1).text, dis__fixed(1.8 * r, 1).text, dis__fixed(1.8 * r, 1).text,
+                  dis__fixed(1.8 * r, 1).text);
+        return;
+    default:
+        dis__putf(m, "<path class=\"%s\" d=\"M%s %sl%s %sl-%s %sl-%s -%sz\">", class, at[0],
+                  dis__fixed(y - 1.3 * r, 1).text, dis__fixed(1.3 * r, 1).text, dis__fixed(1.3 * r, 1).text,
+                  dis__fixed(1.3 * r, 1).text, dis__fixed(1.3 * r, 1).text, dis__fixed(1.3 * r, 1).text,
+                  dis__fixed(1.3 * r, 1).text);
+    }
+}
+
+double dis__legend_height(const char *const *names, size_t n)
+{
+    double x = 0, lines = n ? 1 : 0;
+    for (size_t i = 0; i < n; i++) {
+        const double width = entry_width(names[i]);
+        if (x > 0 && x + width > DIS__CHART_WIDTH) {
+            x = 0;
+            lines++;
+        }
+        x += width;
+    }
+    return lines * LINE;
+}
+
+double dis__legend(dis__markup *m, double top, const char *const *names, size_t n, dis__mark mark)
+{
+    double x = 0, y = top;
+    for (size_t i = 0; i < n; i++) {
+        const double width = entry_width(names[i]);
+        if (x > 0 && x + width > DIS__CHART_WIDTH) {
+            x = 0;
+            y += LINE;
+        }
+        const size_t colour = i % DIS__SERIES_COLOURS;
+        char class[16];
+        snprintf(class, sizeof class, "s%zu", colour);
+        if (mark == DIS__MARK_BOX) {
+            dis__putf(m, "<rect class=\"s%zu\" x=\"%s\" y=\"%s\" width=\"14\" height=\"12\" rx=\"2\"/>", colour,
+                      dis__fixed(x + 3, 1).text, dis__fixed(y + 3, 1).text);
+        } else {
+            if (mark == DIS__MARK_LINE)
+                dis__putf(m, "<path class=\"l l%zu\" d=\"M%s %sh20\"/>", colour, dis__fixed(x, 1).text,
+                          dis__fixed(y + 9, 1).text);
+            dis__shape(m, i, x + 10, y + 9, 4, class);
+            dis__put(m, i % 4 == 0 ? "</circle>" : "</path>");
+        }
+        dis__putf(m, "<text x=\"%s\" y=\"%s\">", dis__fixed(x + SWATCH, 1).text, dis__fixed(y + 13.5, 1).text);
+        dis__put_label(m, names[i], strlen(names[i]), DIS__CHART_NAME);
+        dis__put(m, "</text>\n");
+        x += width;
+    }
+    return n ? y + LINE : top;
+}

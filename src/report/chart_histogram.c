@@ -1,0 +1,99 @@
+/* Histograms: one, or several below each other over the same axis. */
+#include "report/chart.h"
+#include <math.h>
+#include <string.h>
+
+static double largest(const uint64_t *count, size_t n)
+{
+    uint64_t most = 0;
+    for (size_t b = 0; b < n; b++)
+        if (count[b] > most) most = count[b];
+    return (double)most;
+}
+
+static void put_bar(dis__markup *m, double x0, double x1, double top, double bottom, const char *class)
+{
+    const double gap = x1 - x0 > 6 ? 1.5 : x1 - x0 > 3 ? .5 : 0;
+    dis__putf(m, "<rect class=\"%s\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\">", class,
+              dis__fixed(x0 + gap / 2, 2).text, dis__fixed(top, 1).text, dis__fixed(x1 - x0 - gap, 2).text,
+              dis__fixed(bottom - top, 1).text);
+}
+
+/* "3", "3 to 5", "0.25 to 0.3" */
+static void put_range(dis__markup *m, const double *edge, bool whole)
+{
+    if (!whole)
+        dis__putf(m, "%s to %s", dis__brief(edge[0]).text, dis__brief(edge[1]).text);
+    else if (edge[1] - edge[0] < 1.5)
+        dis__put(m, dis__grouped((uint64_t)(edge[0] + 1)).text);
+    else
+        dis__putf(m, "%s to %s", dis__grouped((uint64_t)(edge[0] + 1)).text, dis__grouped((uint64_t)edge[1]).text);
+}
+
+void dis__chart_histogram(dis__markup *m, const dis__histogram *h, const dis__markup *name)
+{
+    enum { HEIGHT = 270 };
+    const double half = h->whole ? .5 : 0; /* whole numbers stand in the middle of their bars */
+    /* A lone bar needs neighbours to be one. */
+    const double room = h->whole && h->n < 4 ? 2 : 0;
+    const dis__scale x = dis__scale_nice(fmax(0, h->edge[0] + half - room), h->edge[h->n] - half + room, 6, h->whole);
+    const dis__scale y = dis__scale_nice(0, fmax(1, largest(h->count, h->n)), 4, true);
+    dis__frame f = dis__frame_make(x, y, h->x_title, h->y_title, 0, HEIGHT);
+    /* The bars may begin before the first tick and end behind the last. */
+    const double low = fmin(x.low, h->edge[0]), high = fmax(x.high, h->edge[h->n]);
+    dis__svg_begin(m, DIS__CHART_WIDTH, HEIGHT, name);
+    f.x.first = x.low;
+    f.x.low = low;
+    f.x.high = high;
+    dis__frame_draw(m, &f);
+    for (size_t b = 0; b < h->n; b++) {
+        if (h->count[b] == 0) continue;
+        put_bar(m, dis__frame_x(&f, h->edge[b]), dis__frame_x(&f, h->edge[b + 1]),
+                dis__frame_y(&f, (double)h->count[b]), f.bottom, "s0");
+        dis__put(m, "<title>");
+        put_range(m, h->edge + b, h->whole);
+        dis__putf(m, ": %s %s</title></rect>\n", dis__grouped(h->count[b]).text, h->unit);
+    }
+    dis__svg_end(m);
+}
+
+void dis__chart_panels(dis__markup *m, const dis__panels *p, const dis__markup *name)
+{
+    enum { PANEL = 74, BAR = 46 };
+    const double height = PANEL * (double)p->n_panels + 40;
+    const dis__scale x = dis__scale_nice(p->edge[0], p->edge[p->n], 5, false);
+    const double left = 8, right = DIS__CHART_WIDTH - 14;
+    dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
+    for (size_t i = 0; i < p->n_panels; i++) {
+        const double bottom = PANEL * (double)(i + 1), most = fmax(1, largest(p->count[i], p->n));
+        double total = 0;
+        for (size_t b = 0; b < p->n; b++) total += (double)p->count[i][b];
+        dis__putf(m, "<text class=\"b\" x=\"%s\" y=\"%s\">", dis__fixed(left, 1).text,
+                  dis__fixed(bottom - BAR - 11, 1).text);
+        dis__put_label(m, p->panel[i], strlen(p->panel[i]), 30);
+        dis__putf(m, "</text><text class=\"e q\" x=\"%s\" y=\"%s\">mean %s</text>\n", dis__fixed(right, 1).text,
+                  dis__fixed(bottom - BAR - 11, 1).text, dis__fixed(p->mean[i], 3).text);
+        for (size_t b = 0; b < p->n; b++) {
+            if (p->count[i][b] == 0) continue;
+            const double h = fmax(.8, BAR * (double)p->count[i][b] / most);
+            put_bar(m, dis__scale_place(&x, p->edge[b], left, right), dis__scale_place(&x, p->edge[b + 1], left, right),
+                    bottom - h, bottom, "s0");
+            dis__put(m, "<title>");
+            put_range(m, p->edge + b, false);
+            dis__putf(m, ": %s %s (%s)</title></rect>\n", dis__grouped(p->count[i][b]).text, p->unit,
+                      dis__share((double)p->count[i][b] / fmax(1, total)).text);
+        }
+        const double at = dis__scale_place(&x, p->mean[i], left, right);
+        dis__putf(m, "<path class=\"t\" d=\"M%s %sH%s\"/><path class=\"mean\" d=\"M%s %sv-%d\"/>\n",
+                  dis__fixed(left, 1).text, dis__fixed(bottom, 1).text, dis__fixed(right, 1).text,
+                  dis__fixed(at, 1).text, dis__fixed(bottom, 1).text, (int)BAR);
+    }
+    dis__put(m, "<g class=\"ax\" aria-hidden=\"true\">");
+    for (double t = x.low; t <= x.high + x.step * 1e-6; t += x.step)
+        dis__putf(m, "<text class=\"m\" x=\"%s\" y=\"%s\">%s</text>",
+                  dis__fixed(dis__scale_place(&x, t, left, right), 1).text, dis__fixed(height - 24, 1).text,
+                  dis__scale_text(&x, t).text);
+    dis__putf(m, "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text></g>\n", dis__fixed(right, 1).text,
+              dis__fixed(height - 6, 1).text, p->x_title);
+    dis__svg_end(m);
+}

@@ -1,0 +1,49 @@
+/* Lines over a frame: traces, calibration curves. */
+#include "report/chart.h"
+#include <math.h>
+#include <stdio.h>
+
+static void put_line(dis__markup *m, const dis__frame *f, const dis__line *l, const char *class)
+{
+    bool pen = false;
+    dis__putf(m, "<path class=\"%s\" d=\"", class);
+    for (size_t i = 0; i < l->n; i++) {
+        const bool there = isfinite(l->x[i]) && isfinite(l->y[i]);
+        if (there)
+            dis__putf(m, "%c%s %s", pen ? 'L' : 'M', dis__fixed(dis__frame_x(f, l->x[i]), 1).text,
+                      dis__fixed(dis__frame_y(f, l->y[i]), 1).text);
+        pen = there;
+    }
+    dis__put(m, "\"/>\n");
+}
+
+void dis__chart_lines(dis__markup *m, const dis__lines *l, const dis__markup *name)
+{
+    enum { MOST = 16 };
+    const char *names[MOST];
+    const size_t n = l->n < MOST ? l->n : MOST;
+    for (size_t i = 0; i < n; i++) names[i] = l->line[i].name;
+    const double top = n > 1 ? dis__legend_height(names, n) + 6 : 0, height = top + 290;
+    const dis__frame f = dis__frame_make(l->x, l->y, l->x_title, l->y_title, top, height);
+    dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
+    if (n > 1) dis__legend(m, 0, names, n, DIS__MARK_LINE);
+    dis__frame_draw(m, &f);
+    if (l->diagonal) {
+        const double x[] = {fmax(f.x.low, f.y.low), fmin(f.x.high, f.y.high)};
+        put_line(m, &f, &(dis__line){.x = x, .y = x, .n = 2}, "ref");
+    }
+    for (size_t i = 0; i < n; i++) {
+        char line[24], mark[16];
+        snprintf(line, sizeof line, "l l%zu", i % DIS__SERIES_COLOURS);
+        snprintf(mark, sizeof mark, "s%zu", i % DIS__SERIES_COLOURS);
+        put_line(m, &f, &l->line[i], line);
+        for (size_t k = 0; l->marks && k < l->line[i].n; k++) {
+            const double x = l->line[i].x[k], y = l->line[i].y[k];
+            if (!isfinite(x) || !isfinite(y)) continue;
+            dis__shape(m, i, dis__frame_x(&f, x), dis__frame_y(&f, y), 4, mark);
+            dis__putf(m, "<title>%s, %s</title>%s\n", dis__brief(x).text, dis__brief(y).text,
+                      i % 4 == 0 ? "</circle>" : "</path>");
+        }
+    }
+    dis__svg_end(m);
+}

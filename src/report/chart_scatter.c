@@ -1,0 +1,81 @@
+/* Points, and rasters of points where there are too many to draw. */
+#include "report/chart.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_curve(dis__markup *m, const dis__frame *f, const dis__line *c)
+{
+    dis__put(m, "<path class=\"ref\" d=\"");
+    for (size_t i = 0; i < c->n; i++)
+        dis__putf(m, "%c%s %s", i ? 'L' : 'M', dis__fixed(dis__frame_x(f, c->x[i]), 1).text,
+                  dis__fixed(dis__frame_y(f, c->y[i]), 1).text);
+    dis__put(m, "\"/>");
+    if (c->name && c->n) { /* at its left end, above the line */
+        dis__putf(m, "<text class=\"q\" x=\"%s\" y=\"%s\">", dis__fixed(f->left + 5, 1).text,
+                  dis__fixed(dis__frame_y(f, c->y[0]) - 5, 1).text);
+        dis__put_label(m, c->name, strlen(c->name), 30);
+        dis__put(m, "</text>");
+    }
+    dis__put(m, "\n");
+}
+
+void dis__chart_scatter(dis__markup *m, const dis__scatter *s, const dis__markup *name)
+{
+    const double top = s->n_kinds > 1 ? dis__legend_height(s->kinds, s->n_kinds) + 6 : 0, height = top + 320;
+    const dis__frame f = dis__frame_make(s->sx, s->sy, s->x_title, s->y_title, top, height);
+    dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
+    if (s->n_kinds > 1) dis__legend(m, 0, s->kinds, s->n_kinds, DIS__MARK_SHAPE);
+    dis__frame_draw(m, &f);
+    for (size_t c = 0; c < s->n_curves; c++) put_curve(m, &f, &s->curve[c]);
+    for (size_t i = 0; i < s->n; i++) {
+        const size_t kind = s->kind ? s->kind[i] : 0;
+        char class[16];
+        snprintf(class, sizeof class, "p s%zu", kind % DIS__SERIES_COLOURS);
+        dis__shape(m, kind, dis__frame_x(&f, s->x[i]), dis__frame_y(&f, s->y[i]), s->n > 500 ? 2.5 : 4, class);
+        if (s->name) {
+            dis__put(m, "<title>");
+            dis__put_label(m, s->name[i], strlen(s->name[i]), 40);
+            dis__putf(m, ": %s, %s</title>", dis__brief(s->x[i]).text, dis__brief(s->y[i]).text);
+        }
+        dis__put(m, kind % 4 == 0 ? "</circle>\n" : "</path>\n");
+    }
+    dis__svg_end(m);
+}
+
+/* Colours follow the logarithm: a raster of a million points has cells of one and cells of a hundred thousand. */
+void dis__chart_density(dis__markup *m, const dis__density *d, const dis__markup *name)
+{
+    enum { HEIGHT = 350, STEPS = 5 };
+    const dis__frame f = dis__frame_make(d->sx, d->sy, d->x_title, d->y_title, 0, HEIGHT - 30);
+    double most = 1;
+    for (size_t i = 0; i < d->n_x * d->n_y; i++)
+        if ((double)d->count[i] > most) most = (double)d->count[i];
+    dis__svg_begin(m, DIS__CHART_WIDTH, HEIGHT, name);
+    dis__frame_draw(m, &f);
+    const double w = (f.right - f.left) / (double)d->n_x, h = (f.bottom - f.top) / (double)d->n_y;
+    for (size_t j = 0; j < d->n_y; j++)
+        for (size_t i = 0; i < d->n_x; i++) {
+            const uint64_t n = d->count[j * d->n_x + i];
+            if (n == 0) continue;
+            dis__putf(m,
+                      "<rect class=\"h%d\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"><title>%s %s</title></rect>\n",
+                      1 + dis__heat_step(log((double)n), 0, log(most)) * (DIS__HEAT_STEPS - 2) / (DIS__HEAT_STEPS - 1),
+                      dis__fixed(f.left + w * (double)i, 1).text, dis__fixed(f.bottom - h * (double)(j + 1), 1).text,
+                      dis__fixed(w - .4, 1).text, dis__fixed(h - .4, 1).text, dis__grouped(n).text, d->unit);
+        }
+    if (d->diagonal) {
+        const double x[] = {fmax(f.x.low, f.y.low), fmin(f.x.high, f.y.high)};
+        put_curve(m, &f, &(dis__line){.x = x, .y = x, .n = 2});
+    }
+    for (size_t c = 0; c < d->n_curves; c++) put_curve(m, &f, &d->curve[c]);
+    dis__put(m, "<g class=\"ax\" aria-hidden=\"true\">");
+    for (int s = 0; s < STEPS; s++)
+        dis__putf(m, "<rect class=\"h%d\" x=\"%d\" y=\"%d\" width=\"22\" height=\"10\"/>", 1 + s * 2, 40 + 22 * s,
+                  (int)HEIGHT - 14);
+    dis__putf(
+        m,
+        "<text class=\"e\" x=\"34\" y=\"%d\">1</text><text x=\"%d\" y=\"%d\">%s %s (steps of equal ratio)</text></g>\n",
+        (int)HEIGHT - 5, 40 + 22 * STEPS + 6, (int)HEIGHT - 5, dis__grouped((uint64_t)most).text, d->unit);
+    dis__svg_end(m);
+}

@@ -1,0 +1,103 @@
+/* How far the views lie apart: the Jensen-Shannon divergence of every pair, as a heat map. */
+#include "report/inside.h"
+#include "dissent/views.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_pair(dis__markup *m, const dis_report *r, size_t a, size_t b)
+{
+    dis__put_name(m, r->view[a].name, strlen(r->view[a].name), 30);
+    dis__put(m, " and ");
+    dis__put_name(m, r->view[b].name, strlen(r->view[b].name), 30);
+}
+
+static void put_caption(dis__markup *m, const dis_report *r, const dis_views_distances_view *d, size_t first, size_t n)
+{
+    size_t near[2] = {first, first + 1}, far[2] = {first, first + 1};
+    const size_t all = d->n_views;
+    for (size_t a = first; a < first + n; a++)
+        for (size_t b = a + 1; b < first + n; b++) {
+            const double x = d->jsd[a * all + b].value;
+            if (x < d->jsd[near[0] * all + near[1]].value) memcpy(near, (size_t[]){a, b}, sizeof near);
+            if (x > d->jsd[far[0] * all + far[1]].value) memcpy(far, (size_t[]){a, b}, sizeof far);
+        }
+    if (n == 2) {
+        put_pair(m, r, first, first + 1);
+        dis__putf(m, " are %s nats apart", dis__brief(d->jsd[far[0] * all + far[1]].value).text);
+    } else {
+        dis__put(m, "Furthest apart are ");
+        put_pair(m, r, far[0], far[1]);
+        dis__putf(m, " (%s nats), closest ", dis__brief(d->jsd[far[0] * all + far[1]].value).text);
+        put_pair(m, r, near[0], near[1]);
+        dis__putf(m, " (%s)", dis__brief(d->jsd[near[0] * all + near[1]].value).text);
+    }
+    dis__put(m, ". 0 means the same labels, 0.693 that they share nothing. Columns carry the letters of the rows.");
+}
+
+static void draw(dis__report_job *job, const dis_views_distances_view *d)
+{
+    enum { MOST = DIS__REPORT_SHOWN_VIEWS };
+    const dis_report *r = job->r;
+    const size_t n = r->n_views < MOST ? r->n_views : MOST, first = r->n_views - n;
+    char row_text[MOST][128], letter[MOST][2];
+    const char *rows[MOST], *columns[MOST];
+    double value[MOST * MOST], most = 0;
+    for (size_t i = 0; i < n; i++) {
+        snprintf(row_text[i], sizeof row_text[i], "%.110s  %c", r->view[first + i].name, (char)('A' + i));
+        snprintf(letter[i], sizeof letter[i], "%c", (char)('A' + i));
+        rows[i] = row_text[i];
+        columns[i] = letter[i];
+        for (size_t k = 0; k < n; k++) {
+            value[i * n + k] = d->jsd[(first + i) * d->n_views + first + k].value;
+            most = fmax(most, value[i * n + k]);
+        }
+    }
+    dis__figure f = {.id = "view-distances", .title = "How far the methods lie apart"};
+    put_caption(&f.caption, r, d, first, n);
+    const dis__heat h = {.row = rows,
+                         .column = columns,
+                         .n_rows = n,
+                         .n_columns = n,
+                         .value = value,
+                         .high = most,
+                         .decimals = 3,
+                         .row_title = "",
+                         .column_title = "mean Jensen-Shannon divergence",
+                         .value_title = "nats",
+                         .width = DIS__CHART_WIDTH,
+                         .legend = true};
+    dis__chart_heat(&f.chart, &h, dis__figure_name(&f, "heat map"));
+    dis__grid_column(&f.grid, "view", DIS__TEXT);
+    dis__grid_column(&f.grid, "other view", DIS__TEXT);
+    dis__grid_column(&f.grid, "divergence (nats)", DIS__REAL);
+    dis__grid_column(&f.grid, "95 % from", DIS__REAL);
+    dis__grid_column(&f.grid, "to", DIS__REAL);
+    for (size_t a = 0; a < d->n_views; a++)
+        for (size_t b = a + 1; b < d->n_views; b++) {
+            const dis_metric *m = &d->jsd[a * d->n_views + b];
+            dis__grid_text(&f.grid, r->view[a].name, strlen(r->view[a].name));
+            dis__grid_text(&f.grid, r->view[b].name, strlen(r->view[b].name));
+            dis__grid_number(&f.grid, m->value);
+            dis__grid_number(&f.grid, m->has_interval ? m->ci_low : (double)NAN);
+            dis__grid_number(&f.grid, m->has_interval ? m->ci_high : (double)NAN);
+        }
+    dis__page_figure(&job->page, &f);
+}
+
+dis_status dis__figure_distances(dis__report_job *job)
+{
+    const dis_report *r = job->r;
+    if (r->n_views < 2) return DIS_OK;
+    const double *p[DIS_MAX_VIEWS];
+    for (size_t m = 0; m < r->n_views; m++) p[m] = r->view[m].p;
+    const dis_views views = {.n_items = r->n_items, .n_classes = r->n_classes, .n_views = r->n_views, .p = p};
+    dis_views_options o = dis_views_options_default();
+    o.seed = r->seed;
+    o.resamples = r->bootstrap;
+    dis_views_distances *d;
+    DIS_TRY(dis_views_measure(job->ctx, &views, &o, &d));
+    draw(job, dis_views_distances_look(d));
+    dis_views_distances_destroy(d);
+    return DIS_OK;
+}

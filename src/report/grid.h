@@ -1,0 +1,55 @@
+/* grid.h: the numbers behind a chart: one table, shown as HTML that sorts and filters, and offered as CSV.
+ *
+ * Cells are given from left to right; the row ends by itself behind the last column. As with markup, failures are kept
+ * in the grid's own status until it is written. Names are cut for display, and in the CSV to DIS__GRID_NAME bytes:
+ * an id of 64 kB would otherwise be there a few hundred times. */
+#ifndef DIS_REPORT_GRID_H
+#define DIS_REPORT_GRID_H
+#include "report/markup.h"
+
+enum { DIS__GRID_COLUMNS = 40, DIS__GRID_NAME = 256, DIS__GRID_SHOWN = 40 };
+
+typedef enum {
+    DIS__TEXT,  /* hostile text */
+    DIS__LONG,  /* the same, shown whole as far as it was kept */
+    DIS__COUNT, /* a whole number */
+    DIS__REAL,  /* about four digits */
+    DIS__SHARE, /* shown as a percentage */
+} dis__cell_kind;
+
+typedef struct {
+    const char *head; /* ours, or a user's text when head_is_name */
+    dis__cell_kind kind;
+    bool head_is_name;
+} dis__column;
+
+typedef struct {
+    double x; /* NaN: nothing here */
+    size_t first, n;
+} dis__cell;
+
+typedef struct {
+    dis__column column[DIS__GRID_COLUMNS];
+    size_t n_columns;
+    dis__cell *cell; /* row after row */
+    size_t n_cells, capacity;
+    dis__markup texts;
+    dis_status status;
+} dis__grid;
+
+void dis__grid_column(dis__grid *g, const char *head, dis__cell_kind kind);
+/* A column named after a class or a view. */
+void dis__grid_column_named(dis__grid *g, const char *name, dis__cell_kind kind);
+void dis__grid_text(dis__grid *g, const char *text, size_t n);
+void dis__grid_ours(dis__grid *g, const char *text);
+void dis__grid_number(dis__grid *g, double x);
+void dis__grid_free(dis__grid *g);
+size_t dis__grid_rows(const dis__grid *g);
+
+/* The table as HTML; `caption` names it for those who cannot see it. */
+void dis__grid_html(dis__markup *m, const dis__grid *g, const char *caption);
+/* href="data:text/csv,..." content: safe within double quotes. A text cell that a spreadsheet would take for a formula
+ * gets an apostrophe in front. */
+void dis__grid_data_uri(dis__markup *m, const dis__grid *g);
+
+#endif

@@ -1,0 +1,76 @@
+/* inside.h: what the sections of a report share. */
+#ifndef DIS_REPORT_INSIDE_H
+#define DIS_REPORT_INSIDE_H
+#include "dissent/report.h"
+#include "report/page.h"
+
+enum { DIS__REPORT_BINS = 20, DIS__REPORT_SHOWN_CLASSES = 12, DIS__REPORT_SHOWN_VIEWS = 8 };
+
+typedef struct {
+    char *name;
+    const double *p; /* (n_items, n_classes) */
+    const dis_fit *fit;
+} dis__report_view;
+
+typedef struct {
+    char *role, *text;
+} dis__report_source;
+
+struct dis_report {
+    char *title, *votes_source;
+    uint64_t seed;
+    size_t bootstrap;
+    const dis_votes *votes;
+    size_t n_items, n_classes; /* of the votes, or of the first view */
+    const dis_names *tasks, *classes;
+    const int32_t *gold;
+    dis__report_view view[DIS_MAX_VIEWS];
+    size_t n_views;
+    dis__report_source *source;
+    size_t n_sources, sources_capacity;
+};
+
+/* What one pass over a view gives. Entropies are shares of log n_classes. */
+typedef struct {
+    uint64_t bin[DIS__REPORT_BINS];
+    double mean_entropy;
+    double *prevalence; /* (n_classes), sums to 1 */
+    uint64_t changed;   /* items whose first class is not that of the trusted view */
+    uint64_t right, judged;
+} dis__view_tally;
+
+typedef struct {
+    dis_context *ctx;
+    const dis_report *r;
+    dis_votes_view look; /* all zero without votes */
+    size_t main;         /* the trusted view; n_views when there is none */
+    dis__view_tally tally[DIS_MAX_VIEWS];
+    double *raw;       /* (n_classes): share of the votes; NULL without votes */
+    size_t *top_class; /* (n_shown): the most frequent classes, most frequent first */
+    size_t n_shown;
+    dis__page page;
+} dis__report_job;
+
+/* tally.c: fills tally, raw and top_class. */
+dis_status dis__report_tally(dis__report_job *job);
+void dis__report_tally_free(dis__report_job *job);
+
+/* The items with the largest score, best first, ties by weight, then by place. */
+typedef struct {
+    double score, weight;
+    size_t item;
+} dis__ranked;
+size_t dis__rank(dis__ranked *best, size_t n, size_t most, dis__ranked one);
+
+const char *dis__class_name(const dis__report_job *job, size_t k);
+
+/* One section each; nothing to show is no failure. */
+dis_status dis__section_people(dis__report_job *job);
+dis_status dis__section_labels(dis__report_job *job);
+dis_status dis__section_workers(dis__report_job *job);
+dis_status dis__section_made(dis__report_job *job);
+
+/* Figures that fill a file of their own; each puts itself into the open section. */
+dis_status dis__figure_distances(dis__report_job *job);
+
+#endif

@@ -1,0 +1,247 @@
+/* Growing text, escaping, and numbers for people. */
+#include "report/markup.h"
+#include "core/memory.h"
+#include "core/number.h"
+#include "core/sha256.h"
+#include "core/utf8.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void dis__markup_free(dis__markup *m)
+{
+    dis__free(m->bytes);
+    *m = (dis__markup){0};
+}
+
+static char *room(dis__markup *m, size_t n)
+{
+    if (m->status != DIS_OK) return NULL;
+    m->status = dis__reserve(&m->bytes, &m->capacity, m->n, dis__size(1, m->n, n), 1);
+    return m->status == DIS_OK ? m->bytes + m->n : NULL;
+}
+
+void dis__put_n(dis__markup *m, const char *ours, size_t n)
+{
+    char *to = n ? room(m, n) : NULL;
+    if (!to) return;
+    memcpy(to, ours, n);
+    m->n += n;
+}
+
+void dis__put(dis__markup *m, const char *ours)
+{
+    dis__put_n(m, ours, strlen(ours));
+}
+
+void dis__putf(dis__markup *m, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, format, args);
+    char *to = n >= 0 ? room(m, (size_t)n + 1) : NULL;
+    if (to) {
+        vsnprintf(to, (size_t)n + 1, format, again);
+        m->n += (size_t)n;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+static void pass_on(dis__markup *m, const dis__markup *from)
+{
+    if (m->status == DIS_OK) m->status = from->status;
+}
+
+void dis__put_markup(dis__markup *m, const dis__markup *from)
+{
+    pass_on(m, from);
+    dis__put_n(m, from->bytes, from->n);
+}
+
+void dis__put_markup_escaped(dis__markup *m, const dis__markup *from)
+{
+    pass_on(m, from);
+    dis__put_escaped(m, from->bytes, from->n);
+}
+
+static const char *entity(char c)
+{
+    switch (c) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '"': return "&quot;";
+    case '\'': return "&#39;";
+    default: return NULL;
+    }
+}
+
+void dis__put_escaped(dis__markup *m, const char *text, size_t n)
+{
+    size_t from = 0; /* what lies before i and is not put yet */
+    for (size_t i = 0; i < n;) {
+        const size_t wide = (unsigned char)text[i] < 0x80 ? 1 : dis__utf8_length(text + i, n - i);
+        const char *instead = wide == 0 ? "\xEF\xBF\xBD" : wide == 1 ? entity(text[i]) : NULL;
+        if (instead) {
+            dis__put_n(m, text + from, i - from);
+            dis__put(m, instead);
+            from = i + 1;
+        }
+        i += wide ? wide : 1;
+    }
+    dis__put_n(m, text + from, n - from);
+}
+
+static uint32_t code_point(const char *text, size_t length)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    if (length < 2) return s[0];
+    uint32_t c = s[0] & (0x7Fu >> length);
+    for (size_t i = 1; i < length; i++) c = c << 6 | (s[i] & 0x3Fu);
+    return c;
+}
+
+/* Characters that show nothing, or that change how their neighbours show. Joiners and variation selectors are left:
+ * scripts and emoji need them. */
+static bool is_invisible(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},       {0x61C, 0x61C},    {0x180E, 0x180E},
+                  {0x200B, 0x200B}, {0x200E, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},  {0xFEFF, 0xFEFF},
+                  {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++)
+        if (c >= ranges[r].first && c <= ranges[r].last) return true;
+    return false;
+}
+
+void dis__put_display(dis__markup *m, const char *text, size_t n, size_t most)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < n; shown++) {
+        if (shown == most) {
+            dis__put(m, "\xE2\x80\xA6");
+            return;
+        }
+        const size_t length = (unsigned char)text[i] < 0x80 ? 1 : dis__utf8_length(text + i, n - i);
+        const uint32_t c = length ? code_point(text + i, length) : 0xFFFD;
+        if (c == '\n' || c == '\r' || c == '\t')
+            dis__put(m, " ");
+        else if (length == 0)
+            dis__put(m, "\xEF\xBF\xBD");
+        else if (is_invisible(c))
+            dis__putf(m, "U+%04X", (unsigned)c);
+        else
+            dis__put_n(m, text + i, length);
+        i += length ? length : 1;
+    }
+}
+
+void dis__put_name(dis__markup *m, const char *text, size_t n, size_t most)
+{
+    dis__put(m, "\xE2\x81\xA8");
+    dis__put_display(m, text, n, most);
+    dis__put(m, "\xE2\x81\xA9");
+}
+
+void dis__put_label(dis__markup *m, const char *text, size_t n, size_t most)
+{
+    dis__markup name = {0};
+    dis__put_name(&name, text, n, most);
+    dis__put_markup_escaped(m, &name);
+    dis__markup_free(&name);
+}
+
+/* ---- numbers ---- */
+
+static dis__digits group(uint64_t x, const char *sign)
+{
+    dis__digits d;
+    char plain[24];
+    const int n = snprintf(plain, sizeof plain, "%llu", (unsigned long long)x);
+    size_t used = 0;
+    for (; *sign; sign++) d.text[used++] = *sign;
+    for (int i = 0; i < n; i++) {
+        if (i && (n - i) % 3 == 0) d.text[used++] = ',';
+        d.text[used++] = plain[i];
+    }
+    d.text[used] = 0;
+    return d;
+}
+
+dis__digits dis__grouped(uint64_t x)
+{
+    return group(x, "");
+}
+
+static dis__digits shortest(double x)
+{
+    dis__digits d;
+    d.text[dis__format_real(x, d.text)] = 0;
+    return d;
+}
+
+dis__digits dis__fixed(double x, int decimals)
+{
+    if (isnan(x)) return (dis__digits){"-"};
+    if (isinf(x)) return x > 0 ? (dis__digits){"inf"} : (dis__digits){"-inf"};
+    double scale = 1;
+    for (int i = 0; i < decimals; i++) scale *= 10;
+    if (fabs(x) * scale > 1e15) return shortest(x);
+    const uint64_t rounded = (uint64_t)(fabs(x) * scale + .5), unit = (uint64_t)scale;
+    dis__digits d;
+    const char *sign = x < 0 && rounded ? "-" : "";
+    if (decimals == 0)
+        snprintf(d.text, sizeof d.text, "%s%llu", sign, (unsigned long long)rounded);
+    else
+        snprintf(d.text, sizeof d.text, "%s%llu.%0*llu", sign, (unsigned long long)(rounded / unit), decimals,
+                 (unsigned long long)(rounded % unit));
+    return d;
+}
+
+dis__digits dis__brief(double x)
+{
+    const double size = fabs(x);
+    if (!isfinite(x) || (size > 0 && size < 1e-4)) {
+        if (!isfinite(x)) return dis__fixed(x, 0);
+        double power = 1; /* two digits are enough for what is as good as nothing */
+        while (size * power < 10) power *= 10;
+        return shortest(floor(x * power + .5) / power);
+    }
+    if (size >= 1e15) return shortest(x);
+    if (x >= 0 && floor(x) == x) return group((uint64_t)x, "");
+    if (size >= 99.95) return group((uint64_t)(size + .5), x < 0 ? "-" : "");
+    return dis__fixed(x, size >= 9.995 ? 1 : size >= .9995 ? 2 : size >= .00995 || size == 0 ? 3 : 5);
+}
+
+dis__digits dis__share(double x)
+{
+    dis__digits d = dis__fixed(100 * x, fabs(x) > 0 && fabs(x) < .0995 ? 1 : 0);
+    if (isfinite(x)) strcat(d.text, " %");
+    return d;
+}
+
+/* ---- the name of a script ---- */
+
+dis__digits dis__csp_hash(const char *text)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char h[33] = {0}; /* a zero byte behind: 32 is two more than a multiple of three */
+    dis__sha256 s;
+    dis__sha256_begin(&s);
+    dis__sha256_add(&s, text, strlen(text));
+    dis__sha256_end(&s, h);
+    dis__digits d;
+    size_t n = 0;
+    for (size_t i = 0; i < 33; i += 3) {
+        const unsigned w = (unsigned)h[i] << 16 | (unsigned)h[i + 1] << 8 | h[i + 2];
+        for (int shift = 18; shift >= 0; shift -= 6) d.text[n++] = letters[w >> shift & 63];
+    }
+    d.text[n - 1] = '=';
+    d.text[n] = 0;
+    return d;
+}

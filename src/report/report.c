@@ -1,0 +1,180 @@
+/* The builder: remembers what it is given, and at the end lets the sections look at it. */
+#include "report/inside.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include "dissent/version.h"
+#include "io/outfile.h"
+#include <string.h>
+
+dis_report_options dis_report_options_default(void)
+{
+    return (dis_report_options){.size = sizeof(dis_report_options), .bootstrap = 1000};
+}
+
+static dis_status copy(char **out, const char *text)
+{
+    return text ? dis__copy_text(out, text, strlen(text)) : DIS_OK;
+}
+
+dis_status dis_report_open(const dis_report_options *options, dis_report **out)
+{
+    const dis_report_options fallback = dis_report_options_default();
+    const dis_report_options *o = options ? options : &fallback;
+    dis_report *r;
+    DIS_TRY(dis__alloc_zeroed(&r, 1, sizeof *r));
+    r->seed = o->seed;
+    r->bootstrap = o->bootstrap;
+    const dis_status status = copy(&r->title, o->title);
+    if (status == DIS_OK)
+        *out = r;
+    else
+        dis_report_destroy(r);
+    return status;
+}
+
+void dis_report_destroy(dis_report *report)
+{
+    if (!report) return;
+    for (size_t m = 0; m < report->n_views; m++) dis__free(report->view[m].name);
+    for (size_t i = 0; i < report->n_sources; i++) {
+        dis__free(report->source[i].role);
+        dis__free(report->source[i].text);
+    }
+    dis__free(report->source);
+    dis__free(report->title);
+    dis__free(report->votes_source);
+    dis__free(report);
+}
+
+/* The first table says which items and classes the report is about. */
+static dis_status check_shape(dis_report *r, size_t n_items, size_t n_classes, const dis_names *tasks,
+                              const dis_names *classes)
+{
+    if (!r->tasks) {
+        r->n_items = n_items;
+        r->n_classes = n_classes;
+        r->tasks = tasks;
+        r->classes = classes;
+    } else if (r->n_items != n_items || r->n_classes != n_classes) {
+        return dis__fail(DIS_EUSAGE, "a table of %zu items and %zu classes beside one of %zu and %zu; align them first",
+                         n_items, n_classes, r->n_items, r->n_classes);
+    }
+    return DIS_OK;
+}
+
+dis_status dis_report_add_votes(dis_report *report, const dis_votes *votes, const char *source)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    if (report->votes) return dis__fail(DIS_EUSAGE, "a report takes one table of votes");
+    char *name = NULL;
+    DIS_TRY(copy(&name, source));
+    const dis_status status = check_shape(report, v.n_items, v.n_classes, v.tasks, v.classes);
+    if (status != DIS_OK) {
+        dis__free(name);
+        return status;
+    }
+    report->votes = votes;
+    report->votes_source = name;
+    return DIS_OK;
+}
+
+dis_status dis_report_add_gold(dis_report *report, const int32_t *gold)
+{
+    report->gold = gold;
+    return DIS_OK;
+}
+
+static dis_status add_view(dis_report *r, const char *name, const double *p, const dis_fit *fit)
+{
+    if (r->n_views == DIS_MAX_VIEWS) return dis__fail(DIS_EUSAGE, "more than %d views in one report", DIS_MAX_VIEWS);
+    dis__report_view view = {.p = p, .fit = fit};
+    DIS_TRY(copy(&view.name, name));
+    r->view[r->n_views++] = view;
+    return DIS_OK;
+}
+
+dis_status dis_report_add_labels(dis_report *report, const char *name, const dis_labels_view *labels)
+{
+    DIS_TRY(check_shape(report, labels->n_items, labels->n_classes, labels->tasks, labels->classes));
+    return add_view(report, name, labels->p, NULL);
+}
+
+dis_status dis_report_add_fit(dis_report *report, const char *name, const dis_fit *fit, const double *p)
+{
+    if (!report->votes) return dis__fail(DIS_EUSAGE, "a fit in a report without its votes; add them first");
+    return add_view(report, name, p, fit);
+}
+
+dis_status dis_report_add_source(dis_report *report, const char *role, const char *text)
+{
+    dis__report_source s = {0};
+    dis_status status;
+    DIS_TRY(dis__reserve(&report->source, &report->sources_capacity, report->n_sources, report->n_sources + 1,
+                         sizeof *report->source));
+    DIS_TRY_GOTO(status, copy(&s.role, role), end);
+    DIS_TRY_GOTO(status, copy(&s.text, text), end);
+    report->source[report->n_sources++] = s;
+    return DIS_OK;
+end:
+    dis__free(s.role);
+    dis__free(s.text);
+    return status;
+}
+
+/* In the order of the page. */
+static dis_status (*const sections[])(dis__report_job *) = {
+    dis__section_people,
+    dis__section_labels,
+    dis__section_workers,
+    dis__section_made,
+};
+enum { N_SECTIONS = sizeof sections / sizeof *sections };
+
+static void put_heading(const dis_report *r, dis__markup *title, dis__markup *subtitle)
+{
+    if (r->title)
+        dis__put_display(title, r->title, strlen(r->title), 200);
+    else
+        dis__put(title, r->votes ? "What the votes say" : "What the labels say");
+    if (r->votes_source) {
+        dis__put_name(subtitle, r->votes_source, strlen(r->votes_source), 80);
+        dis__put(subtitle, " \xC2\xB7 ");
+    }
+    dis__putf(subtitle, "dissent %s \xC2\xB7 seed %s", dis_version(), dis__grouped(r->seed).text);
+}
+
+dis_status dis_report_write(dis_context *ctx, const dis_report *report, const char *path)
+{
+    if (!report->tasks) return dis__fail(DIS_EUSAGE, "a report about nothing: add votes, labels or predictions");
+    dis__report_job *job = NULL;
+    dis__markup title = {0}, subtitle = {0}, page = {0};
+    dis__out *out;
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&job, 1, sizeof *job), end);
+    job->ctx = ctx;
+    job->r = report;
+    job->main = report->n_views ? report->n_views - 1 : 0;
+    if (report->votes) job->look = dis_votes_look(report->votes);
+    DIS_TRY_GOTO(status, dis__report_tally(job), end);
+    for (size_t s = 0; s < N_SECTIONS; s++) {
+        dis__progress(ctx, "drawing", (double)s / N_SECTIONS);
+        DIS_TRY_GOTO(status, dis__check_stop(ctx), end);
+        DIS_TRY_GOTO(status, sections[s](job), end);
+    }
+    put_heading(report, &title, &subtitle);
+    dis__page_put(&page, &job->page, &title, &subtitle);
+    DIS_TRY_GOTO(status, page.status, end);
+    DIS_TRY_GOTO(status, dis__out_open(path, &out), end);
+    status = dis__out_finish(out, dis__out_write(out, page.bytes, page.n));
+    dis__progress(ctx, "drawing", 1);
+end:
+    if (job) {
+        dis__report_tally_free(job);
+        dis__page_free(&job->page);
+    }
+    dis__free(job);
+    dis__markup_free(&title);
+    dis__markup_free(&subtitle);
+    dis__markup_free(&page);
+    return status;
+}

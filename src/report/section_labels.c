@@ -1,0 +1,407 @@
+/* Labels: how sure each method is, where they differ, which items are disputed, how the methods got there. */
+#include "report/inside.h"
+#include "core/memory.h"
+#include "labels/method.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_view(dis__markup *m, const dis__report_job *job, size_t view)
+{
+    const char *name = job->r->view[view].name;
+    dis__put_name(m, name, strlen(name), 30);
+}
+
+static void entropies(dis__report_job *job)
+{
+    const dis_report *r = job->r;
+    const size_t n = r->n_views < DIS__REPORT_SHOWN_VIEWS ? r->n_views : DIS__REPORT_SHOWN_VIEWS;
+    const size_t first = r->n_views - n; /* the trusted one is the last */
+    const char *names[DIS__REPORT_SHOWN_VIEWS];
+    const uint64_t *count[DIS__REPORT_SHOWN_VIEWS];
+    double mean[DIS__REPORT_SHOWN_VIEWS], edge[DIS__REPORT_BINS + 1];
+    size_t surest = first, least = first;
+    for (size_t i = 0; i < n; i++) {
+        const dis__view_tally *t = &job->tally[first + i];
+        names[i] = r->view[first + i].name;
+        count[i] = t->bin;
+        mean[i] = t->mean_entropy;
+        if (t->mean_entropy < job->tally[surest].mean_entropy) surest = first + i;
+        if (t->mean_entropy > job->tally[least].mean_entropy) least = first + i;
+    }
+    for (size_t b = 0; b <= DIS__REPORT_BINS; b++) edge[b] = (double)b / DIS__REPORT_BINS;
+    dis__figure f = {.id = "item-entropy", .title = "How uncertain the labels are"};
+    dis__put(&f.caption, "0: one class is certain; 1: all are equally likely. ");
+    put_view(&f.caption, job, surest);
+    if (surest != least) {
+        dis__putf(&f.caption, " is the surest (mean %s), ", dis__fixed(job->tally[surest].mean_entropy, 2).text);
+        put_view(&f.caption, job, least);
+        dis__putf(&f.caption, " leaves most open (%s). The dashed line is the mean.",
+                  dis__fixed(job->tally[least].mean_entropy, 2).text);
+    } else {
+        dis__putf(&f.caption, " has a mean of %s, the dashed line.", dis__fixed(mean[0], 2).text);
+    }
+    const dis__panels p = {.edge = edge,
+                           .n = DIS__REPORT_BINS,
+                           .n_panels = n,
+                           .panel = names,
+                           .count = count,
+                           .mean = mean,
+                           .x_title = "entropy of an item (share of the largest possible)",
+                           .unit = "items"};
+    dis__chart_panels(&f.chart, &p, dis__figure_name(&f, "one histogram a method"));
+    dis__grid_column(&f.grid, "entropy, from", DIS__REAL);
+    dis__grid_column(&f.grid, "to", DIS__REAL);
+    for (size_t i = 0; i < n; i++) dis__grid_column_named(&f.grid, names[i], DIS__COUNT);
+    for (size_t b = 0; b < DIS__REPORT_BINS; b++) {
+        dis__grid_number(&f.grid, edge[b]);
+        dis__grid_number(&f.grid, edge[b + 1]);
+        for (size_t i = 0; i < n; i++) dis__grid_number(&f.grid, (double)count[i][b]);
+    }
+    dis__page_figure(&job->page, &f);
+}
+
+/* ---- disputed items ---- */
+
+enum { MOST_ITEMS = 100, DRAWN_ITEMS = 12, MOST_PARTS = DIS__SERIES_COLOURS - 1 };
+
+typedef struct {
+    dis__ranked best[MOST_ITEMS];
+    size_t n;
+    double share[DRAWN_ITEMS * 2 * DIS__SERIES_COLOURS];
+    char note[DRAWN_ITEMS][64];
+    double *counts; /* (n_classes) */
+} disputed;
+
+/* Vote shares of an item into d->counts; returns the number of votes. */
+static double vote_shares(const dis__report_job *job, disputed *d, size_t item)
+{
+    const size_t n_classes = job->r->n_classes;
+    double total = 0;
+    dis__item_counts(&job->look, item, d->counts);
+    for (size_t k = 0; k < n_classes; k++) total += d->counts[k];
+    for (size_t k = 0; total > 0 && k < n_classes; k++) d->counts[k] /= total;
+    return total;
+}
+
+static void find_disputed(const dis__report_job *job, disputed *d)
+{
+    const dis_report *r = job->r;
+    for (size_t i = 0; i < r->n_items; i++) {
+        double votes = 0;
+        const double *p = d->counts;
+        if (r->votes)
+            votes = vote_shares(job, d, i);
+        else
+            p = r->view[job->main].p + i * r->n_classes;
+        if (r->votes && votes == 0) continue;
+        const double h = dis_entropy(p, r->n_classes);
+        /* to ten digits: equal shares in another order must tie */
+        if (h > 0) d->n = dis__rank(d->best, d->n, MOST_ITEMS, (dis__ranked){floor(h * 1e10 + .5) / 1e10, votes, i});
+    }
+}
+
+/* The classes that the drawn items are about, most mass first; the rest is one more part. */
+static size_t choose_parts(const dis__report_job *job, disputed *d, size_t n, size_t *part, double *mass)
+{
+    const dis_report *r = job->r;
+    memset(mass, 0, r->n_classes * sizeof *mass);
+    for (size_t i = 0; i < n; i++) {
+        const size_t item = d->best[i].item;
+        if (r->votes) vote_shares(job, d, item);
+        for (size_t k = 0; k < r->n_classes; k++) {
+            if (r->votes) mass[k] += d->counts[k];
+            if (r->n_views) mass[k] += r->view[job->main].p[item * r->n_classes + k];
+        }
+    }
+    dis__ranked best[MOST_PARTS];
+    size_t found = 0;
+    const bool all = r->n_classes <= MOST_PARTS;
+    for (size_t k = 0; k < r->n_classes; k++)
+        found = dis__rank(best, found, MOST_PARTS, (dis__ranked){.score = all ? 0 : mass[k], .item = k});
+    for (size_t k = 0; k < found; k++) part[k] = best[k].item;
+    return found;
+}
+
+static void fill_shares(const double *p, const size_t *part, size_t n_parts, size_t n_shown, double *out)
+{
+    double rest = 1;
+    for (size_t k = 0; k < n_parts; k++) rest -= out[k] = p[part[k]];
+    if (n_shown > n_parts) out[n_parts] = fmax(0, rest);
+}
+
+static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
+{
+    const dis_report *r = job->r;
+    const size_t n = d->n < DRAWN_ITEMS ? d->n : DRAWN_ITEMS;
+    size_t part[MOST_PARTS];
+    const size_t n_parts = choose_parts(job, d, n, part, mass), n_shown = n_parts + (n_parts < r->n_classes);
+    const char *names[DIS__SERIES_COLOURS], *rows[DRAWN_ITEMS], *notes[DRAWN_ITEMS], *bars[2];
+    size_t n_bars = 0;
+    if (r->votes) bars[n_bars++] = "votes";
+    if (r->n_views) bars[n_bars++] = "label";
+    for (size_t k = 0; k < n_parts; k++) names[k] = dis__class_name(job, part[k]);
+    if (n_shown > n_parts) names[n_parts] = "all others";
+    for (size_t i = 0; i < n; i++) {
+        const size_t item = d->best[i].item;
+        size_t b = 0;
+        rows[i] = dis_names_get(r->tasks, item, NULL);
+        notes[i] = d->note[i];
+        if (r->votes) {
+            snprintf(d->note[i], sizeof d->note[i], "%s votes", dis__brief(vote_shares(job, d, item)).text);
+            fill_shares(d->counts, part, n_parts, n_shown, d->share + (i * n_bars + b++) * n_shown);
+        }
+        if (r->n_views)
+            fill_shares(r->view[job->main].p + item * r->n_classes, part, n_parts, n_shown,
+                        d->share + (i * n_bars + b) * n_shown);
+    }
+    dis__figure f = {.id = "most-disputed",
+                     .title = "The most disputed items",
+                     .wide = true,
+                     .note = "The 100 items whose votes are spread most evenly."};
+    if (d->n < MOST_ITEMS) f.note = NULL;
+    dis__put(&f.caption, "The items whose votes are spread most evenly over the classes, and what ");
+    if (r->n_views)
+        put_view(&f.caption, job, job->main);
+    else
+        dis__put(&f.caption, "they say");
+    dis__put(&f.caption, r->n_views ? " makes of them. " : ". ");
+    if (r->n_views && r->votes) { /* how many of them the labels settle all the same */
+        size_t settled = 0;
+        for (size_t i = 0; i < d->n; i++) {
+            const double *p = r->view[job->main].p + d->best[i].item * r->n_classes;
+            settled += p[dis_argmax(p, r->n_classes)] >= .8;
+        }
+        if (settled)
+            dis__putf(&f.caption,
+                      "Of the %zu most disputed, %zu still end%s with one class at 80 %% or more: there it knows whom "
+                      "to trust. The others are worth another look.",
+                      d->n, settled, settled == 1 ? "s" : "");
+        else
+            dis__putf(
+                &f.caption,
+                "None of the %zu most disputed ends with one class at 80 %% or more: they are worth another look.",
+                d->n);
+    }
+    /* two pictures: side by side where there is room */
+    for (size_t first = 0, end = (n + 1) / 2; first < n; first = end, end = n) {
+        const dis__stack s = {.row = rows + first,
+                              .note = r->votes ? notes + first : NULL,
+                              .bar = bars,
+                              .n = end - first,
+                              .n_bars = n_bars,
+                              .part = names,
+                              .n_parts = n_shown,
+                              .share = d->share + first * n_bars * n_shown};
+        dis__chart_stack(&f.chart, &s, dis__figure_name(&f, first ? "stacked bars, continued" : "stacked bars"));
+    }
+    dis__grid_column(&f.grid, "item", DIS__TEXT);
+    if (r->votes) dis__grid_column(&f.grid, "votes", job->look.start ? DIS__COUNT : DIS__REAL);
+    dis__grid_column(&f.grid, "entropy (nats)", DIS__REAL);
+    if (r->n_views) dis__grid_column(&f.grid, "label", DIS__TEXT);
+    if (r->n_views) dis__grid_column(&f.grid, "its probability", DIS__REAL);
+    for (size_t i = 0; i < d->n; i++) {
+        const size_t item = d->best[i].item;
+        size_t length;
+        const char *name = dis_names_get(r->tasks, item, &length);
+        dis__grid_text(&f.grid, name, length);
+        if (r->votes) dis__grid_number(&f.grid, d->best[i].weight);
+        dis__grid_number(&f.grid, d->best[i].score);
+        if (!r->n_views) continue;
+        const double *p = r->view[job->main].p + item * r->n_classes;
+        const size_t k = dis_argmax(p, r->n_classes);
+        dis__grid_text(&f.grid, dis__class_name(job, k), strlen(dis__class_name(job, k)));
+        dis__grid_number(&f.grid, p[k]);
+    }
+    dis__page_figure(&job->page, &f);
+}
+
+static dis_status disputed_items(dis__report_job *job)
+{
+    disputed *d = NULL;
+    double *mass = NULL;
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&d, 1, sizeof *d), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&d->counts, job->r->n_classes, sizeof *d->counts), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&mass, job->r->n_classes, sizeof *mass), end);
+    find_disputed(job, d);
+    if (d->n) draw_disputed(job, d, mass);
+end:
+    if (d) dis__free(d->counts);
+    dis__free(d);
+    dis__free(mass);
+    return status;
+}
+
+/* ---- traces ---- */
+
+/* Objectives of different methods have nothing in common but that they rise: drawn is how far each still has to go, a
+ * vote, on a log scale. The last iteration is its own reference and is not drawn. */
+enum { MOST_POINTS = 200 };
+
+typedef struct {
+    dis__line line[DIS__REPORT_SHOWN_VIEWS];
+    size_t view[DIS__REPORT_SHOWN_VIEWS], n;
+    double x[DIS__REPORT_SHOWN_VIEWS][MOST_POINTS], y[DIS__REPORT_SHOWN_VIEWS][MOST_POINTS];
+    double least, most, longest;
+} traces;
+
+static void add_trace(const dis__report_job *job, traces *t, size_t m)
+{
+    const dis_fit_view look = dis_fit_look(job->r->view[m].fit);
+    const double votes = job->look.n_votes ? (double)job->look.n_votes : 1, end = look.trace[look.n_trace - 1];
+    const size_t stride = 1 + (look.n_trace - 2) / MOST_POINTS;
+    dis__line *l = &t->line[t->n];
+    l->name = job->r->view[m].name;
+    l->x = t->x[t->n];
+    l->y = t->y[t->n];
+    for (size_t i = 0; i + 1 < look.n_trace && l->n < MOST_POINTS; i += stride) {
+        const double gap = (end - look.trace[i]) / votes;
+        if (!(gap > 1e-15) || !isfinite(gap)) continue;
+        t->x[t->n][l->n] = (double)(i + 1);
+        t->y[t->n][l->n++] = gap;
+        t->least = fmin(t->least, gap);
+        t->most = fmax(t->most, gap);
+        t->longest = fmax(t->longest, (double)(i + 1));
+    }
+    if (l->n >= 2)
+        t->view[t->n++] = m;
+    else
+        *l = (dis__line){0};
+}
+
+static void draw_traces(dis__report_job *job, const traces *t)
+{
+    dis__figure f = {.id = "em-trace", .title = "How the methods settled"};
+    for (size_t i = 0; i < t->n; i++) {
+        const dis_fit_view look = dis_fit_look(job->r->view[t->view[i]].fit);
+        put_view(&f.caption, job, t->view[i]);
+        dis__putf(&f.caption,
+                  look.converged ? " converged after %d iterations. "
+                                 : " stopped after %d iterations without converging: allow it more. ",
+                  look.iterations);
+    }
+    dis__put(&f.caption, "A straight fall means steady progress; a shelf, that it was nearly stuck before it found "
+                         "something better.");
+    const dis__lines l = {.line = t->line,
+                          .n = t->n,
+                          .x = dis__scale_nice(0, t->longest, 5, true),
+                          .y = dis__scale_log(t->least, t->most),
+                          .x_title = "iteration",
+                          .y_title = "objective still to gain (nats a vote)"};
+    dis__chart_lines(&f.chart, &l, dis__figure_name(&f, "line chart"));
+    dis__grid_column(&f.grid, "method", DIS__TEXT);
+    dis__grid_column(&f.grid, "iteration", DIS__COUNT);
+    dis__grid_column(&f.grid, "still to gain (nats a vote)", DIS__REAL);
+    for (size_t i = 0; i < t->n; i++)
+        for (size_t k = 0; k < t->line[i].n; k++) {
+            dis__grid_text(&f.grid, t->line[i].name, strlen(t->line[i].name));
+            dis__grid_number(&f.grid, t->line[i].x[k]);
+            dis__grid_number(&f.grid, t->line[i].y[k]);
+        }
+    dis__page_figure(&job->page, &f);
+}
+
+static dis_status trace_methods(dis__report_job *job)
+{
+    traces *t;
+    DIS_TRY(dis__alloc_zeroed(&t, 1, sizeof *t));
+    t->least = INFINITY;
+    for (size_t m = 0; m < job->r->n_views && t->n < DIS__REPORT_SHOWN_VIEWS; m++)
+        if (job->r->view[m].fit && dis_fit_look(job->r->view[m].fit).n_trace > 2) add_trace(job, t, m);
+    if (t->n) draw_traces(job, t);
+    dis__free(t);
+    return DIS_OK;
+}
+
+/* ---- the table of views ---- */
+
+static void table_of_views(dis__report_job *job)
+{
+    const dis_report *r = job->r;
+    const bool gold = job->tally[job->main].judged > 0;
+    size_t best = job->main;
+    dis__figure f = {.id = "views", .title = "The methods side by side", .wide = true, .open = true};
+    for (size_t m = 0; m < r->n_views; m++)
+        if (job->tally[m].right > job->tally[best].right) best = m;
+    if (gold) {
+        put_view(&f.caption, job, best);
+        dis__putf(&f.caption, " is right most often: %s of the %s items whose class is known. ",
+                  dis__share((double)job->tally[best].right / (double)job->tally[best].judged).text,
+                  dis__grouped(job->tally[best].judged).text);
+    }
+    dis__put(&f.caption, "Changed labels are counted against ");
+    put_view(&f.caption, job, job->main);
+    dis__put(&f.caption, ", the view this report trusts.");
+    dis__grid_column(&f.grid, "view", DIS__TEXT);
+    if (gold) dis__grid_column(&f.grid, "accuracy", DIS__SHARE);
+    dis__grid_column(&f.grid, "mean entropy (share of largest)", DIS__REAL);
+    dis__grid_column(&f.grid, "labels changed", DIS__COUNT);
+    dis__grid_column(&f.grid, "iterations", DIS__COUNT);
+    dis__grid_column(&f.grid, "converged", DIS__TEXT);
+    for (size_t m = 0; m < r->n_views; m++) {
+        const dis__view_tally *t = &job->tally[m];
+        const dis_fit_view look = r->view[m].fit ? dis_fit_look(r->view[m].fit) : (dis_fit_view){0};
+        dis__grid_text(&f.grid, r->view[m].name, strlen(r->view[m].name));
+        if (gold) dis__grid_number(&f.grid, t->judged ? (double)t->right / (double)t->judged : NAN);
+        dis__grid_number(&f.grid, t->mean_entropy);
+        dis__grid_number(&f.grid, (double)t->changed);
+        dis__grid_number(&f.grid, look.iterations ? (double)look.iterations : (double)NAN);
+        dis__grid_ours(&f.grid, look.iterations == 0 ? "-" : look.converged ? "yes" : "no");
+    }
+    dis__page_figure(&job->page, &f);
+}
+
+static void say_labels(dis__report_job *job)
+{
+    const dis_report *r = job->r;
+    const dis__view_tally *trusted = &job->tally[job->main];
+    dis__markup say = {0};
+    size_t most = job->main;
+    for (size_t m = 0; m < r->n_views; m++)
+        if (job->tally[m].changed > job->tally[most].changed) most = m;
+    if (r->n_views > 1) {
+        dis__put(&say, "This report trusts ");
+        put_view(&say, job, job->main);
+        dis__putf(&say, ". It gives %s of the items another label than ",
+                  dis__share((double)job->tally[most].changed / fmax(1, (double)r->n_items)).text);
+        put_view(&say, job, most);
+        dis__put(&say, ", the view that it differs from most.");
+        dis__page_say(&job->page, &say);
+    }
+    if (trusted->judged) {
+        size_t best = job->main;
+        for (size_t m = 0; m < r->n_views; m++)
+            if (job->tally[m].right > job->tally[best].right) best = m;
+        dis__put(&say, "Against the known classes ");
+        put_view(&say, job, best);
+        dis__putf(&say, " is best with %s right",
+                  dis__share((double)job->tally[best].right / (double)trusted->judged).text);
+        if (best != job->main) {
+            dis__put(&say, "; ");
+            put_view(&say, job, job->main);
+            dis__putf(&say, " has %s", dis__share((double)trusted->right / (double)trusted->judged).text);
+        }
+        dis__put(&say, ".");
+        dis__page_say(&job->page, &say);
+        dis__page_tile(&job->page, dis__share((double)trusted->right / (double)trusted->judged).text, "labels right");
+    }
+    dis__markup_free(&say);
+}
+
+dis_status dis__section_labels(dis__report_job *job)
+{
+    if (job->r->n_items == 0 || (job->r->n_views == 0 && !job->r->votes)) return DIS_OK;
+    dis__page_section(&job->page, "labels", "Labels",
+                      "What the methods make of the votes: one distribution over the classes for each item.");
+    if (job->r->n_views) {
+        say_labels(job);
+        table_of_views(job);
+        entropies(job);
+        DIS_TRY(dis__figure_distances(job));
+    }
+    DIS_TRY(disputed_items(job));
+    DIS_TRY(trace_methods(job));
+    dis__page_section_end(&job->page);
+    return DIS_OK;
+}

@@ -1,0 +1,44 @@
+/* How this was made: inputs with their hashes, what reading let pass, the methods. */
+#include "report/inside.h"
+#include <string.h>
+
+static void row(dis__grid *g, const char *what, const char *value)
+{
+    dis__grid_ours(g, what);
+    dis__grid_text(g, value, strlen(value));
+}
+
+static void note(dis__grid *g, const char *what, uint64_t n)
+{
+    if (n) row(g, what, dis__grouped(n).text);
+}
+
+dis_status dis__section_made(dis__report_job *job)
+{
+    const dis_report *r = job->r;
+    dis__page_section(&job->page, "made", "How this was made",
+                      "Enough to make it again: the same inputs, version and seed give the same bytes.");
+    dis__figure f = {.id = "sources", .title = "Sources and settings", .wide = true, .open = true};
+    dis__putf(&f.caption, "%zu view%s of %s items.", r->n_views, dis__plural(r->n_views),
+              dis__grouped(r->n_items).text);
+    dis__grid_column(&f.grid, "what", DIS__TEXT);
+    dis__grid_column(&f.grid, "value", DIS__LONG);
+    for (size_t i = 0; i < r->n_sources; i++) {
+        dis__grid_text(&f.grid, r->source[i].role, strlen(r->source[i].role));
+        dis__grid_text(&f.grid, r->source[i].text, strlen(r->source[i].text));
+    }
+    if (r->votes) {
+        const dis_votes_notes n = dis_votes_read_notes(r->votes);
+        note(&f.grid, "items with a tie for the first place", n.ties);
+        note(&f.grid, "bad rows skipped", n.bad_rows);
+        note(&f.grid, "votes without a label left out", n.na);
+        note(&f.grid, "rows dropped by rules", n.dropped);
+        note(&f.grid, "votes of a worker on an item again", n.duplicates);
+        note(&f.grid, "rows scaled to sum to 1", n.renormalised);
+        note(&f.grid, "items left out for too few votes", n.items_left_out);
+        if (n.look_alike_classes) row(&f.grid, "classes that look alike", "kept apart, such as \"0\" and \"0.0\"");
+    }
+    dis__page_figure(&job->page, &f);
+    dis__page_section_end(&job->page);
+    return DIS_OK;
+}
