@@ -12,6 +12,7 @@
 #include "dissent/align.h"
 #include "dissent/metric.h"
 #include "dissent/agreement.h"
+#include "dissent/evaluate.h"
 #include "dissent/fit.h"
 #include "dissent/combine.h"
 #include "dissent/compare.h"

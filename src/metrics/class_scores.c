@@ -1,0 +1,238 @@
+/* Accuracy, precision, recall and F1 from how often each class was taken for each other.
+ *
+ * F1 of a class is 2 right / (gold + predicted), precision right / predicted, recall right / gold, each 0 where it would
+ * be 0 / 0. Macro-F1 is the mean over the classes that occur in gold or predictions, weighted F1 weighs them by gold,
+ * micro-F1 pools all decisions: as scikit-learn. The baseline always answers the most frequent gold label.
+ *
+ * Intervals: all of these depend on the counts of (gold, predicted) alone, and resampling items makes those counts
+ * multinomial; so a resample is one draw of cells. Cost: a binomial number for each cell that is not empty. */
+#include "metrics/evaluation.h"
+#include "core/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Per class, of the items at hand. */
+typedef struct {
+    uint64_t *gold, *predicted, *right; /* (n_classes) each, one behind the other */
+    uint64_t n;
+} tally;
+
+enum { ACCURACY, MACRO, WEIGHTED, BASE_ACCURACY, BASE_MACRO, FIGURES };
+enum { MOST_CLASS_INTERVALS = 4096 }; /* classes with an interval each: three columns of resamples */
+
+static double ratio(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+static double f1_of(const tally *t, size_t k)
+{
+    return ratio(2 * (double)t->right[k], (double)(t->gold[k] + t->predicted[k]));
+}
+
+static void figures(const tally *t, size_t n_classes, size_t majority, double out[FIGURES])
+{
+    double macro = 0, weighted = 0;
+    size_t n = 0, n_base = 0;
+    uint64_t right = 0;
+    for (size_t k = 0; k < n_classes; k++) {
+        const double f1 = f1_of(t, k);
+        const bool in_gold = t->gold[k] > 0;
+        n += in_gold || t->predicted[k];
+        n_base += in_gold || k == majority;
+        macro += f1;
+        weighted += f1 * (double)t->gold[k];
+        right += t->right[k];
+    }
+    const double all = (double)t->n, base = (double)t->gold[majority];
+    out[ACCURACY] = (double)right / all;
+    out[MACRO] = macro / (double)n;
+    out[WEIGHTED] = weighted / all;
+    out[BASE_ACCURACY] = base / all;
+    out[BASE_MACRO] = 2 * base / (base + all) / (double)n_base;
+}
+
+static const struct {
+    dis_eval_metric metric;
+    size_t figure;
+} metric_of[] = {
+    {DIS_EVAL_ACCURACY, ACCURACY},
+    {DIS_EVAL_MICRO_F1, ACCURACY},
+    {DIS_EVAL_MACRO_F1, MACRO},
+    {DIS_EVAL_WEIGHTED_F1, WEIGHTED},
+    {DIS_EVAL_MAJORITY_ACCURACY, BASE_ACCURACY},
+    {DIS_EVAL_MAJORITY_MACRO_F1, BASE_MACRO},
+};
+enum { N_METRICS = sizeof metric_of / sizeof *metric_of };
+
+/* ---- cells ---- */
+
+static int by_code(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static dis_status cells_put(dis__cells *c, size_t *room, uint64_t code, size_t n_classes, uint64_t count)
+{
+    if (c->n == *room) {
+        size_t rooms[2] = {*room, *room};
+        DIS_TRY(dis__reserve(&c->gold, &rooms[0], c->n, c->n + 1, sizeof *c->gold));
+        DIS_TRY(dis__reserve(&c->predicted, &rooms[1], c->n, c->n + 1, sizeof *c->predicted));
+        DIS_TRY(dis__reserve(&c->count, room, c->n, c->n + 1, sizeof *c->count));
+    }
+    c->gold[c->n] = (uint32_t)(code / n_classes);
+    c->predicted[c->n] = (uint32_t)(code % n_classes);
+    c->count[c->n++] = count;
+    return DIS_OK;
+}
+
+/* Few classes: a matrix. */
+static dis_status cells_by_matrix(dis_evaluation *e)
+{
+    const size_t k = e->in.n_classes;
+    size_t room = 0;
+    DIS_TRY(dis__alloc_zeroed(&e->confusion, dis__size(k, k, 0), sizeof *e->confusion));
+    for (size_t i = 0; i < e->in.n_items; i++)
+        if (e->in.gold[i] >= 0) e->confusion[(size_t)e->in.gold[i] * k + (size_t)e->predicted[i]]++;
+    for (size_t c = 0; c < k * k; c++)
+        if (e->confusion[c]) DIS_TRY(cells_put(&e->cells, &room, c, k, e->confusion[c]));
+    return DIS_OK;
+}
+
+/* Many: the sorted list of what occurs. */
+static dis_status cells_by_sorting(dis_evaluation *e)
+{
+    const size_t k = e->in.n_classes, n = e->view.n_gold;
+    uint64_t *code;
+    DIS_TRY(dis__alloc_array(&code, n, sizeof *code));
+    size_t j = 0, room = 0;
+    for (size_t i = 0; i < e->in.n_items; i++)
+        if (e->in.gold[i] >= 0) code[j++] = (uint64_t)e->in.gold[i] * k + (uint64_t)e->predicted[i];
+    qsort(code, n, sizeof *code, by_code);
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < n && status == DIS_OK; i = j) {
+        for (j = i + 1; j < n && code[j] == code[i];) j++;
+        status = cells_put(&e->cells, &room, code[i], k, j - i);
+    }
+    dis__free(code);
+    return status;
+}
+
+static tally tally_over(uint64_t *room, size_t n_classes)
+{
+    return (tally){.gold = room, .predicted = room + n_classes, .right = room + 2 * n_classes};
+}
+
+static void tally_cells(tally *t, const dis__cells *c, const uint64_t *count, size_t n_classes)
+{
+    memset(t->gold, 0, 3 * n_classes * sizeof *t->gold);
+    t->n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        t->gold[c->gold[i]] += count[i];
+        t->predicted[c->predicted[i]] += count[i];
+        if (c->gold[i] == c->predicted[i]) t->right[c->gold[i]] += count[i];
+        t->n += count[i];
+    }
+}
+
+static dis_metric measured(double value, size_t n, bool degenerate)
+{
+    return (dis_metric){.value = value, .ci_low = NAN, .ci_high = NAN, .n = n, .degenerate = degenerate};
+}
+
+dis_status dis__class_scores(dis_evaluation *e)
+{
+    const size_t k = e->in.n_classes;
+    DIS_TRY(k <= DIS_EVAL_MOST_CONFUSED ? cells_by_matrix(e) : cells_by_sorting(e));
+    DIS_TRY(dis__alloc_zeroed(&e->classes, k, sizeof *e->classes));
+    uint64_t *room;
+    DIS_TRY(dis__alloc_array(&room, dis__size(k, 3, 0), sizeof *room));
+    tally t = tally_over(room, k);
+    tally_cells(&t, &e->cells, e->cells.count, k);
+    const size_t n = e->view.n_gold;
+    e->view.majority = 0;
+    for (size_t c = 0; c < k; c++) {
+        if (t.gold[c] > t.gold[e->view.majority]) e->view.majority = c;
+        const double right = (double)t.right[c];
+        e->classes[c] = (dis_class_scores){
+            .precision = measured(ratio(right, (double)t.predicted[c]), n, t.predicted[c] == 0),
+            .recall = measured(ratio(right, (double)t.gold[c]), n, t.gold[c] == 0),
+            .f1 = measured(f1_of(&t, c), n, t.predicted[c] + t.gold[c] == 0),
+            .n_gold = t.gold[c],
+            .n_predicted = t.predicted[c],
+            .n_right = t.right[c],
+        };
+    }
+    double x[FIGURES];
+    figures(&t, k, e->view.majority, x);
+    for (size_t m = 0; m < N_METRICS; m++)
+        if (e->wanted[metric_of[m].metric])
+            e->view.metric[metric_of[m].metric] = measured(x[metric_of[m].figure], n, false);
+    e->view.classes = e->classes;
+    e->view.confusion = e->confusion;
+    dis__free(room);
+    return DIS_OK;
+}
+
+/* ---- intervals ---- */
+
+typedef struct {
+    const dis_evaluation *e;
+    uint64_t *room; /* a thread: (3 n_classes) */
+    bool by_class;
+} resampled;
+
+static dis_status one_resample(void *arg, const uint64_t *drawn, size_t resample, int thread, double *values)
+{
+    (void)resample;
+    const resampled *r = arg;
+    const size_t k = r->e->in.n_classes;
+    tally t = tally_over(r->room + (size_t)thread * 3 * k, k);
+    tally_cells(&t, &r->e->cells, drawn, k);
+    figures(&t, k, r->e->view.majority, values);
+    for (size_t c = 0; r->by_class && c < k; c++) {
+        double *to = values + FIGURES + 3 * c;
+        to[0] = ratio((double)t.right[c], (double)t.predicted[c]);
+        to[1] = ratio((double)t.right[c], (double)t.gold[c]);
+        to[2] = f1_of(&t, c);
+    }
+    return DIS_OK;
+}
+
+static void set_interval(dis_metric *m, const double *values, size_t n_resamples, size_t n_values, size_t v,
+                         double *scratch)
+{
+    if (!m->reason)
+        m->has_interval =
+            dis__bootstrap_interval_of(values, n_resamples, n_values, v, scratch, &m->ci_low, &m->ci_high);
+}
+
+dis_status dis__class_intervals(dis_context *ctx, dis_evaluation *e, const dis__bootstrap *b)
+{
+    const size_t k = e->in.n_classes;
+    resampled r = {.e = e, .by_class = k <= MOST_CLASS_INTERVALS};
+    const size_t n_values = FIGURES + (r.by_class ? 3 * k : 0);
+    double *values = NULL, *scratch = NULL;
+    dis_status status;
+    DIS_TRY_GOTO(status,
+                 dis__alloc_array(&r.room, dis__size((size_t)dis_context_threads(ctx), 3 * k, 0), sizeof *r.room), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&values, dis__size(b->n_resamples, n_values, 0), sizeof *values), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&scratch, b->n_resamples, sizeof *scratch), end);
+    DIS_TRY_GOTO(status, dis__bootstrap_cells(ctx, b, e->cells.count, e->cells.n, one_resample, &r, n_values, values),
+                 end);
+    for (size_t m = 0; m < N_METRICS; m++)
+        set_interval(&e->view.metric[metric_of[m].metric], values, b->n_resamples, n_values, metric_of[m].figure,
+                     scratch);
+    for (size_t c = 0; r.by_class && c < k; c++) {
+        dis_metric *const of[] = {&e->classes[c].precision, &e->classes[c].recall, &e->classes[c].f1};
+        for (size_t v = 0; v < 3; v++)
+            set_interval(of[v], values, b->n_resamples, n_values, FIGURES + 3 * c + v, scratch);
+    }
+end:
+    dis__free(r.room);
+    dis__free(values);
+    dis__free(scratch);
+    return status;
+}

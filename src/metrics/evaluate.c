@@ -1,0 +1,462 @@
+/* Predictions against gold labels and people. One pass over q and p gives everything that is a mean over items (tiles of
+ * items, so that nothing but what is needed later is kept in memory); then the figures that need all items at once:
+ * confusion, correlations, temperatures; then the bootstrap.
+ *
+ * Cost: three logarithms for each item and class, a sort of the entropies for Spearman's correlation, about three more
+ * passes for calibrated log-likelihood. */
+#include "metrics/evaluation.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include "metrics/ranks.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- the table ---- */
+
+static const dis_eval_row table[] = {
+#define ROW(id, name_, better_, needs_, summary_) \
+    [DIS_EVAL_##id] = {.name = name_, .summary = summary_, .better = better_, .needs = needs_},
+    DIS_EVAL_LIST(ROW)
+#undef ROW
+};
+
+const dis_eval_row *dis_eval_row_at(size_t i)
+{
+    return i < DIS_EVAL_METRICS ? &table[i] : NULL;
+}
+
+dis_eval_metric dis_eval_find(const char *name)
+{
+    size_t i = 0;
+    while (i < DIS_EVAL_METRICS && strcmp(table[i].name, name) != 0) i++;
+    return (dis_eval_metric)i;
+}
+
+dis_evaluate_options dis_evaluate_options_default(void)
+{
+    return (dis_evaluate_options){
+        .size = sizeof(dis_evaluate_options), .fraction = 1, .top_k = 3, .n_splits = 5, .n_bins = 15};
+}
+
+const dis__eval_mean dis__eval_means[DIS_EVAL_MEANS] = {
+    {DIS_EVAL_MODEL_ENTROPY, DIS_ITEM_MODEL_ENTROPY, 1, 0, false},
+    {DIS_EVAL_CONFIDENCE, DIS_ITEM_CONFIDENCE, 1, 0, false},
+    {DIS_EVAL_LOG_LOSS, DIS_ITEM_LOG_LOSS, 1, 0, false},
+    {DIS_EVAL_BRIER, DIS_ITEM_BRIER, 1, 0, false},
+    {DIS_EVAL_TOP_K_ACCURACY, DIS_ITEM_IN_TOP_K, 1, 0, false},
+    {DIS_EVAL_HUMAN_ENTROPY, DIS_ITEM_HUMAN_ENTROPY, 1, 0, false},
+    {DIS_EVAL_CROSS_ENTROPY, DIS_ITEM_CROSS_ENTROPY, 1, 0, false},
+    {DIS_EVAL_KL, DIS_ITEM_KL, 1, 0, false},
+    {DIS_EVAL_INVERSE_KL, DIS_ITEM_INVERSE_KL, 1, 0, false},
+    {DIS_EVAL_JSD, DIS_ITEM_JSD, 1, 0, false},
+    {DIS_EVAL_TOTAL_VARIATION, DIS_ITEM_TOTAL_VARIATION, 1, 0, false},
+    {DIS_EVAL_MANHATTAN, DIS_ITEM_TOTAL_VARIATION, 2, 0, false},
+    {DIS_EVAL_WASSERSTEIN, DIS_ITEM_WASSERSTEIN, 1, 0, false},
+    {DIS_EVAL_HUMAN_BRIER, DIS_ITEM_HUMAN_BRIER, 1, 0, false},
+    {DIS_EVAL_ENTROPY_SIMILARITY, DIS_ITEM_ENTROPY_GAP, -1, 1, true},
+};
+
+double dis__eval_mean_value(const dis__eval_mean *row, double mean, size_t n_classes)
+{
+    return row->shift + row->scale * (row->of_log_k ? mean / log((double)n_classes) : mean);
+}
+
+double dis__correlation(double xy, double xx, double yy)
+{
+    if (!(xx > 0 && yy > 0)) return NAN;
+    const double r = xy / (sqrt(xx) * sqrt(yy));
+    return r > 1 ? 1 : r < -1 ? -1 : r;
+}
+
+size_t dis__reliability_bin_of(double confidence, size_t n_bins)
+{
+    const double b = ceil(confidence * (double)n_bins) - 1;
+    return b < 0 ? 0 : b >= (double)n_bins ? n_bins - 1 : (size_t)b;
+}
+
+/* ---- the pass over items ---- */
+
+enum { TILE = 512 };
+
+typedef struct {
+    uint64_t n;
+    double confidence, right;
+} bin_sums;
+
+typedef struct {
+    double sum[DIS_ITEM_COLUMNS];
+    double least[2], most[2]; /* of the entropies of q and p */
+    dis__item_counts counts;
+    bin_sums bin[DIS_EVAL_MOST_BINS];
+} item_sums;
+
+typedef struct {
+    dis_evaluation *e;
+    dis__item_args args;
+    bool used[DIS_ITEM_COLUMNS];
+    size_t n_jobs;
+    double *tile;   /* a thread: (DIS_ITEM_COLUMNS, TILE) for columns that are not kept */
+    item_sums *sum; /* a job */
+} item_work;
+
+static void range(const double *x, size_t n, double *least, double *most)
+{
+    double a = *least, b = *most;
+    for (size_t i = 0; i < n; i++) {
+        a = x[i] < a ? x[i] : a;
+        b = x[i] > b ? x[i] : b;
+    }
+    *least = a;
+    *most = b;
+}
+
+static dis_status items_job(void *arg, size_t j, int thread)
+{
+    const item_work *w = arg;
+    dis_evaluation *e = w->e;
+    const size_t n = e->in.n_items, last = dis__job_first(n, w->n_jobs, j + 1), n_bins = e->o.n_bins;
+    item_sums *s = &w->sum[j];
+    *s = (item_sums){.least = {INFINITY, INFINITY}, .most = {-INFINITY, -INFINITY}};
+    for (size_t first = dis__job_first(n, w->n_jobs, j); first < last; first += TILE) {
+        const size_t many = last - first < TILE ? last - first : TILE;
+        double *column[DIS_ITEM_COLUMNS];
+        for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
+            column[c] = e->column[c] ? e->column[c] + first : w->tile + ((size_t)thread * DIS_ITEM_COLUMNS + c) * TILE;
+        DIS_KERNEL_PICK(dis__item_metrics)(&w->args, first, many, column, e->predicted + first, &s->counts);
+        for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
+            if (w->used[c]) s->sum[c] += DIS_KERNEL_PICK(dis__item_sum)(column[c], many);
+        range(column[DIS_ITEM_MODEL_ENTROPY], many, &s->least[0], &s->most[0]);
+        if (e->in.human) range(column[DIS_ITEM_HUMAN_ENTROPY], many, &s->least[1], &s->most[1]);
+        for (size_t i = 0; e->in.gold && i < many; i++) {
+            if (e->in.gold[first + i] < 0) continue;
+            bin_sums *b = &s->bin[dis__reliability_bin_of(column[DIS_ITEM_CONFIDENCE][i], n_bins)];
+            b->n++;
+            b->confidence += column[DIS_ITEM_CONFIDENCE][i];
+            b->right += column[DIS_ITEM_CORRECT][i];
+        }
+    }
+    return DIS_OK;
+}
+
+/* Jobs in their order. */
+static void add_up(const item_work *w, item_sums *out)
+{
+    *out = w->sum[0];
+    for (size_t j = 1; j < w->n_jobs; j++) {
+        const item_sums *s = &w->sum[j];
+        for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) out->sum[c] += s->sum[c];
+        for (int x = 0; x < 2; x++) {
+            out->least[x] = s->least[x] < out->least[x] ? s->least[x] : out->least[x];
+            out->most[x] = s->most[x] > out->most[x] ? s->most[x] : out->most[x];
+        }
+        out->counts.floored += s->counts.floored;
+        out->counts.human_floored += s->counts.human_floored;
+        for (size_t b = 0; b < w->e->o.n_bins; b++) {
+            out->bin[b].n += s->bin[b].n;
+            out->bin[b].confidence += s->bin[b].confidence;
+            out->bin[b].right += s->bin[b].right;
+        }
+    }
+}
+
+/* Which columns are measured, and which are kept for later. */
+static dis_status make_columns(item_work *w)
+{
+    dis_evaluation *e = w->e;
+    const bool all = e->o.keep_items || e->o.resamples > 0,
+               both = e->in.human && (e->wanted[DIS_EVAL_ENTROPY_CORRELATION] || e->wanted[DIS_EVAL_ENTROPY_SPEARMAN]);
+    for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) {
+        const bool gold = dis__column_is_of_gold((dis__item_column)c), human = c >= DIS_ITEM_HUMAN_ENTROPY;
+        w->used[c] = (!gold || e->in.gold) && (!human || e->in.human);
+        const bool keep = w->used[c] && (all || (both && (c == DIS_ITEM_MODEL_ENTROPY || c == DIS_ITEM_HUMAN_ENTROPY)));
+        if (keep) DIS_TRY(dis__alloc_array(&e->column[c], e->in.n_items, sizeof(double)));
+    }
+    return DIS_OK;
+}
+
+static dis_status pass_over_items(dis_context *ctx, dis_evaluation *e, item_sums *out)
+{
+    item_work w = {.e = e,
+                   .args = {.n_classes = e->in.n_classes,
+                            .top_k = e->o.top_k,
+                            .q = e->in.q,
+                            .human = e->in.human,
+                            .gold = e->in.gold},
+                   .n_jobs = dis__n_jobs(e->in.n_items, 16384, 64)};
+    dis_status status;
+    DIS_TRY(make_columns(&w));
+    DIS_TRY(dis__alloc_array(&e->predicted, e->in.n_items, sizeof *e->predicted));
+    DIS_TRY_GOTO(status,
+                 dis__alloc_array(&w.tile, (size_t)dis_context_threads(ctx) * DIS_ITEM_COLUMNS, TILE * sizeof *w.tile),
+                 end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&w.sum, w.n_jobs, sizeof *w.sum), end);
+    DIS_TRY_GOTO(status, dis__run_jobs(ctx, w.n_jobs, items_job, &w), end);
+    add_up(&w, out);
+end:
+    dis__free(w.tile);
+    dis__free(w.sum);
+    return status;
+}
+
+/* ---- figures ---- */
+
+static void set(dis_evaluation *e, dis_eval_metric m, double value, size_t n)
+{
+    if (e->wanted[m]) e->view.metric[m] = (dis_metric){.value = value, .ci_low = NAN, .ci_high = NAN, .n = n};
+}
+
+static void refuse(dis_evaluation *e, dis_eval_metric m, const char *reason)
+{
+    if (!e->wanted[m]) return;
+    e->view.metric[m] = dis_metric_undefined(reason);
+    e->wanted[m] = false;
+}
+
+static void set_means(dis_evaluation *e, const item_sums *s)
+{
+    if (e->in.n_classes < 2) refuse(e, DIS_EVAL_ENTROPY_SIMILARITY, "there is one class");
+    if (e->o.top_k >= e->in.n_classes)
+        refuse(e, DIS_EVAL_TOP_K_ACCURACY, "k is not below the number of classes: always 1");
+    for (size_t i = 0; i < DIS_EVAL_MEANS; i++) {
+        const dis__eval_mean *row = &dis__eval_means[i];
+        const size_t n = dis__column_is_of_gold(row->column) ? e->view.n_gold : e->in.n_items;
+        set(e, row->metric, dis__eval_mean_value(row, s->sum[row->column] / (double)n, e->in.n_classes), n);
+    }
+}
+
+static dis_status set_bins(dis_evaluation *e, const item_sums *s)
+{
+    const size_t n_bins = e->o.n_bins;
+    DIS_TRY(dis__alloc_array(&e->bin, n_bins, sizeof *e->bin));
+    double error = 0;
+    for (size_t b = 0; b < n_bins; b++) {
+        const bin_sums *x = &s->bin[b];
+        const double n = (double)x->n;
+        e->bin[b] = (dis_reliability_bin){.low = (double)b / (double)n_bins,
+                                          .high = (double)(b + 1) / (double)n_bins,
+                                          .n = x->n,
+                                          .confidence = x->n ? x->confidence / n : NAN,
+                                          .accuracy = x->n ? x->right / n : NAN};
+        error += fabs(x->right - x->confidence);
+    }
+    set(e, DIS_EVAL_ECE, error / (double)e->view.n_gold, e->view.n_gold);
+    e->view.bin = e->bin;
+    e->view.n_bins = n_bins;
+    return DIS_OK;
+}
+
+/* Of ranks; their means are known. */
+static dis_status spearman(dis_evaluation *e)
+{
+    const size_t n = e->in.n_items;
+    double *rank;
+    DIS_TRY(dis__alloc_array(&rank, dis__size(n, 3, 0), sizeof *rank));
+    double *rounded = rank + 2 * n;
+    for (size_t i = 0; i < n; i++) rounded[i] = dis__entropy_to_rank(e->column[DIS_ITEM_MODEL_ENTROPY][i]);
+    dis_status status = dis__ranks(rounded, n, rank, NULL);
+    for (size_t i = 0; i < n; i++) rounded[i] = dis__entropy_to_rank(e->column[DIS_ITEM_HUMAN_ENTROPY][i]);
+    if (status == DIS_OK) status = dis__ranks(rounded, n, rank + n, NULL);
+    if (status == DIS_OK) {
+        double sums[3] = {0, 0, 0};
+        const double mean = ((double)n + 1) / 2;
+        DIS_KERNEL_PICK(dis__item_moments)(rank, rank + n, n, mean, mean, sums);
+        set(e, DIS_EVAL_ENTROPY_SPEARMAN, dis__correlation(sums[0], sums[1], sums[2]), n);
+    }
+    dis__free(rank);
+    return status;
+}
+
+static dis_status set_correlations(dis_evaluation *e, const item_sums *s)
+{
+    const size_t n = e->in.n_items;
+    const double slack = 1e-12; /* entropies that differ by rounding alone are the same */
+    const char *reason = NULL;
+    if (n < 2)
+        reason = "there is one item";
+    else if (s->most[0] - s->least[0] <= slack)
+        reason = "the entropy of the predictions is the same for all items";
+    else if (s->most[1] - s->least[1] <= slack)
+        reason = "the entropy of the human labels is the same for all items";
+    if (reason) {
+        refuse(e, DIS_EVAL_ENTROPY_CORRELATION, reason);
+        refuse(e, DIS_EVAL_ENTROPY_SPEARMAN, reason);
+        return DIS_OK;
+    }
+    e->model_entropy_mean = s->sum[DIS_ITEM_MODEL_ENTROPY] / (double)n;
+    e->human_entropy_mean = s->sum[DIS_ITEM_HUMAN_ENTROPY] / (double)n;
+    if (e->wanted[DIS_EVAL_ENTROPY_CORRELATION]) {
+        double sums[3] = {0, 0, 0};
+        DIS_KERNEL_PICK(dis__item_moments)
+        (e->column[DIS_ITEM_MODEL_ENTROPY], e->column[DIS_ITEM_HUMAN_ENTROPY], n, e->model_entropy_mean,
+         e->human_entropy_mean, sums);
+        set(e, DIS_EVAL_ENTROPY_CORRELATION, dis__correlation(sums[0], sums[1], sums[2]), n);
+    }
+    return e->wanted[DIS_EVAL_ENTROPY_SPEARMAN] ? spearman(e) : DIS_OK;
+}
+
+static dis_status set_calibrated(dis_context *ctx, dis_evaluation *e)
+{
+    if (!e->wanted[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD]) return DIS_OK;
+    e->calibration = (dis__calibration){.n = e->view.n_gold,
+                                        .n_classes = e->in.n_classes,
+                                        .q = e->in.q,
+                                        .gold = e->in.gold,
+                                        .item = e->known,
+                                        .group = e->in.group,
+                                        .n_groups = e->in.n_groups,
+                                        .n_splits = e->o.n_splits,
+                                        .seed = e->o.seed};
+    const char *reason;
+    DIS_TRY(dis__calibrate(ctx, &e->calibration, &e->calibrated, &reason));
+    if (reason) {
+        refuse(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, reason);
+        return DIS_OK;
+    }
+    set(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, e->calibrated.value, e->view.n_gold);
+    e->view.n_splits = e->o.n_splits;
+    memcpy(e->view.temperature, e->calibrated.temperature, sizeof e->view.temperature);
+    memcpy(e->view.on_bound, e->calibrated.on_bound, sizeof e->view.on_bound);
+    return DIS_OK;
+}
+
+/* ---- the whole ---- */
+
+static dis_status check(const dis_evaluate_input *in, const dis_evaluate_options *o)
+{
+    if (in->n_items == 0 || in->n_classes == 0 || !in->q)
+        return dis__fail(DIS_EUSAGE, "there are no predictions to evaluate");
+    if (o->n_splits < 1 || o->n_splits > DIS_EVAL_MOST_SPLITS)
+        return dis__fail(DIS_EUSAGE, "the number of splits must be from 1 to %d", DIS_EVAL_MOST_SPLITS);
+    if (o->n_bins < 1 || o->n_bins > DIS_EVAL_MOST_BINS)
+        return dis__fail(DIS_EUSAGE, "the number of bins must be from 1 to %d", DIS_EVAL_MOST_BINS);
+    if (!(o->fraction > 0 && o->fraction <= 1)) return dis__fail(DIS_EUSAGE, "the fraction must be above 0, at most 1");
+    if (o->top_k < 1) return dis__fail(DIS_EUSAGE, "top_k must be at least 1");
+    for (size_t i = 0; in->gold && i < in->n_items; i++)
+        if (in->gold[i] < -1 || (in->gold[i] >= 0 && (size_t)in->gold[i] >= in->n_classes))
+            return dis__fail(DIS_EUSAGE, "the gold label of item %zu is %d and there are %zu classes", i, in->gold[i],
+                             in->n_classes);
+    for (size_t i = 0; in->group && i < in->n_items; i++)
+        if (in->group[i] >= in->n_groups)
+            return dis__fail(DIS_EUSAGE, "the group of item %zu is %u and there are %zu", i, in->group[i],
+                             in->n_groups);
+    return DIS_OK;
+}
+
+/* Which metrics can be measured; the others get their reason. */
+static void choose(dis_evaluation *e)
+{
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        const unsigned needs = table[m].needs;
+        const char *reason = e->o.wanted && !e->o.wanted[m]              ? "not asked for"
+                             : needs & DIS_NEEDS_GOLD && !e->in.gold     ? "there are no gold labels"
+                             : needs & DIS_NEEDS_HUMAN && !e->in.human   ? "there are no human labels"
+                             : needs & DIS_NEEDS_ORDER && !e->o.ordinal  ? "the classes have no order"
+                             : needs & DIS_NEEDS_GOLD && !e->view.n_gold ? "no item has a gold label"
+                                                                         : NULL;
+        e->wanted[m] = !reason;
+        e->view.metric[m] = dis_metric_undefined(reason);
+    }
+}
+
+static dis_status find_known(dis_evaluation *e)
+{
+    if (!e->in.gold) return DIS_OK;
+    for (size_t i = 0; i < e->in.n_items; i++) e->view.n_gold += e->in.gold[i] >= 0;
+    if (e->view.n_gold == e->in.n_items || e->view.n_gold == 0) return DIS_OK;
+    DIS_TRY(dis__alloc_array(&e->known, e->view.n_gold, sizeof *e->known));
+    for (size_t i = 0, j = 0; i < e->in.n_items; i++)
+        if (e->in.gold[i] >= 0) e->known[j++] = i;
+    return DIS_OK;
+}
+
+/* The values of single items for the caller: NaN where there is no gold label. */
+static void show_items(dis_evaluation *e)
+{
+    for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
+        for (size_t i = 0; e->known && e->column[c] && dis__column_is_of_gold((dis__item_column)c) && i < e->in.n_items;
+             i++)
+            if (e->in.gold[i] < 0) e->column[c][i] = NAN;
+    e->view.items = (dis_eval_items){
+        .predicted = e->predicted,
+        .model_entropy = e->column[DIS_ITEM_MODEL_ENTROPY],
+        .confidence = e->column[DIS_ITEM_CONFIDENCE],
+        .log_loss = e->column[DIS_ITEM_LOG_LOSS],
+        .brier = e->column[DIS_ITEM_BRIER],
+        .human_entropy = e->column[DIS_ITEM_HUMAN_ENTROPY],
+        .cross_entropy = e->column[DIS_ITEM_CROSS_ENTROPY],
+        .kl = e->column[DIS_ITEM_KL],
+        .inverse_kl = e->column[DIS_ITEM_INVERSE_KL],
+        .jsd = e->column[DIS_ITEM_JSD],
+        .total_variation = e->column[DIS_ITEM_TOTAL_VARIATION],
+        .wasserstein = e->o.ordinal ? e->column[DIS_ITEM_WASSERSTEIN] : NULL,
+        .human_brier = e->column[DIS_ITEM_HUMAN_BRIER],
+    };
+}
+
+static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
+{
+    e->view.n_items = e->in.n_items;
+    e->view.n_classes = e->in.n_classes;
+    e->view.resamples = e->o.resamples;
+    e->view.majority = SIZE_MAX;
+    DIS_TRY(find_known(e));
+    choose(e);
+    if (e->view.n_gold == 0) e->in.gold = NULL;
+    item_sums *sums;
+    DIS_TRY(dis__alloc_array(&sums, 1, sizeof *sums));
+    dis_status status;
+    DIS_TRY_GOTO(status, pass_over_items(ctx, e, sums), end);
+    e->view.floored = sums->counts.floored;
+    e->view.human_floored = sums->counts.human_floored;
+    set_means(e, sums);
+    if (e->in.gold) {
+        DIS_TRY_GOTO(status, set_bins(e, sums), end);
+        DIS_TRY_GOTO(status, dis__class_scores(e), end);
+        DIS_TRY_GOTO(status, set_calibrated(ctx, e), end);
+    }
+    if (e->in.human) DIS_TRY_GOTO(status, set_correlations(e, sums), end);
+    if (e->o.resamples) DIS_TRY_GOTO(status, dis__eval_intervals(ctx, e), end);
+    if (e->o.keep_items) show_items(e);
+end:
+    dis__free(sums);
+    return status;
+}
+
+dis_status dis_evaluate(dis_context *ctx, const dis_evaluate_input *input, const dis_evaluate_options *options,
+                        dis_evaluation **out)
+{
+    const dis_evaluate_options o = options ? *options : dis_evaluate_options_default();
+    DIS_TRY(check(input, &o));
+    dis_evaluation *e;
+    DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));
+    e->in = *input;
+    e->o = o;
+    const dis_status status = evaluate(ctx, e);
+    e->o.wanted = NULL;
+    if (status == DIS_OK)
+        *out = e;
+    else
+        dis_evaluation_destroy(e);
+    return status;
+}
+
+const dis_evaluation_view *dis_evaluation_look(const dis_evaluation *evaluation)
+{
+    return &evaluation->view;
+}
+
+void dis_evaluation_destroy(dis_evaluation *e)
+{
+    if (!e) return;
+    for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) dis__free(e->column[c]);
+    dis__free(e->predicted);
+    dis__free(e->known);
+    dis__free(e->classes);
+    dis__free(e->confusion);
+    dis__free(e->bin);
+    dis__free(e->cells.count);
+    dis__free(e->cells.gold);
+    dis__free(e->cells.predicted);
+    dis__free(e->calibrated.fitted);
+    dis__free(e);
+}

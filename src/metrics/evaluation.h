@@ -1,0 +1,75 @@
+/* evaluation.h: the inside of dis_evaluate(), for its parts.
+ *
+ * evaluate.c passes over the items and puts the figures together, class_scores.c has what depends on the confusion of
+ * classes alone, calibrated.c the temperatures, eval_intervals.c the bootstrap of everything. */
+#ifndef DIS_METRICS_EVALUATION_H
+#define DIS_METRICS_EVALUATION_H
+#include "dissent/evaluate.h"
+#include "core/error.h"
+#include "metrics/bootstrap.h"
+#include "metrics/calibrated.h"
+#include "metrics/item_metrics.h"
+
+/* Items that have a gold label, by (gold, predicted): the cells that are not empty. */
+typedef struct {
+    size_t n;
+    uint64_t *count; /* (n) */
+    uint32_t *gold, *predicted;
+} dis__cells;
+
+struct dis_evaluation {
+    dis_evaluation_view view;
+    dis_evaluate_input in;
+    dis_evaluate_options o;
+    bool wanted[DIS_EVAL_METRICS]; /* and possible */
+
+    double *column[DIS_ITEM_COLUMNS]; /* (n_items), NULL where not kept */
+    int32_t *predicted;               /* (n_items) */
+    size_t *known;                    /* (n_gold) items with a gold label; NULL: all */
+    dis_class_scores *classes;
+    uint64_t *confusion;
+    dis_reliability_bin *bin;
+    dis__cells cells;
+    dis__calibration calibration;
+    dis__calibrated calibrated;
+    double model_entropy_mean, human_entropy_mean;
+};
+
+/* Metrics that are means of a column: value = scale * mean + shift. */
+typedef struct {
+    dis_eval_metric metric;
+    dis__item_column column;
+    double scale, shift;
+    bool of_log_k; /* the mean is taken in units of log K */
+} dis__eval_mean;
+enum { DIS_EVAL_MEANS = 15 };
+extern const dis__eval_mean dis__eval_means[DIS_EVAL_MEANS];
+double dis__eval_mean_value(const dis__eval_mean *row, double mean, size_t n_classes);
+
+static inline bool dis__column_is_of_gold(dis__item_column c)
+{
+    return c >= DIS_ITEM_LOG_LOSS && c <= DIS_ITEM_IN_TOP_K;
+}
+
+/* An entropy as it is ranked, in whole steps of 2^-40: distributions that differ in the order of their classes alone must
+ * tie, although their sums are rounded differently. */
+static inline double dis__entropy_to_rank(double entropy)
+{
+    return (entropy + 0x1p12) - 0x1p12;
+}
+
+/* Pearson's correlation from sums about the means; NaN where one of the two does not vary. */
+double dis__correlation(double xy, double xx, double yy);
+
+/* class_scores.c: cells, class scores, confusion matrix, accuracy and F1 in all its kinds. */
+dis_status dis__class_scores(dis_evaluation *e);
+/* Their intervals. */
+dis_status dis__class_intervals(dis_context *ctx, dis_evaluation *e, const dis__bootstrap *b);
+
+/* eval_intervals.c: the intervals of everything that was measured. */
+dis_status dis__eval_intervals(dis_context *ctx, dis_evaluation *e);
+
+/* Which bin of n a confidence falls into: above low, up to high. */
+size_t dis__reliability_bin_of(double confidence, size_t n_bins);
+
+#endif

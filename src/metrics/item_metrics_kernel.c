@@ -1,0 +1,195 @@
+/* All per-item metrics in one pass over q and p, DIS_LANES items side by side.
+ *
+ * With e the floor, qf = max(q, e), S = sum qf, q' = qf / S, and the same for p with P:
+ *
+ *     H(q) = -sum q log qf                 cross-entropy = -sum p log q' = -sum p log qf + log S sum p
+ *     KL(p || q') = cross-entropy - H(p)   KL(q' || p') = sum q' (log q' - log p') = sum qf (log qf - log pf) / S - log S + log P
+ *     JSD = H((p + q) / 2) - (H(p) + H(q)) / 2
+ *
+ * so an item and class costs three logarithms and no division. Where q is 0, q log qf is 0 as it should be. */
+#include "metrics/item_metrics.h"
+#include "core/vmath.h"
+#include <stdbool.h>
+
+typedef dis__vec vec;
+
+static inline vec absolute(vec x)
+{
+    return (vec)((dis__ivec)x & INT64_MAX);
+}
+
+static inline vec at_least_0(vec x)
+{
+    return dis__vmax(x, (vec){0});
+}
+
+static inline vec rows(const double *p, const size_t *at, size_t k)
+{
+    vec x = {0};
+    for (int lane = 0; lane < DIS_LANES; lane++) x[lane] = p[at[lane] + k];
+    return x;
+}
+
+/* The sums of DIS_LANES items over their classes. */
+typedef struct {
+    vec most, best;                /* largest q and its class */
+    vec squares, above;            /* sum q^2; classes before gold in the order of q */
+    vec q_log_q, qf_log_qf, q_sum; /* of q: sum q log qf, sum qf log qf, S */
+    vec p_log_p, p_log_q, qf_log_pf, pf_sum, p_sum;
+    vec m_log_m, apart, squared_apart, moved, moved_sum;
+    dis__ivec floored, human_floored;
+} sums;
+
+static inline void add_class(sums *s, vec q, vec p, double k, vec gold_q, vec gold, bool has_gold, bool has_human)
+{
+    const vec floor = dis__vset(DIS_PROBABILITY_FLOOR), qf = dis__vmax(q, floor), log_q = dis__vlog(qf);
+    const dis__ivec better = (dis__ivec)(q > s->most);
+    s->most = dis__vselect(better, q, s->most);
+    s->best = dis__vselect(better, dis__vset(k), s->best);
+    s->q_log_q += q * log_q;
+    s->q_sum += qf;
+    s->floored += (dis__ivec)(q < floor); /* -1 a lane */
+    if (has_gold) {
+        const dis__ivec before =
+            (dis__ivec)(q > gold_q) | ((dis__ivec)(q == gold_q) & (dis__ivec)(dis__vset(k) < gold));
+        s->above += dis__vselect(before, dis__vset(1), (vec){0});
+        s->squares += q * q;
+    }
+    if (has_human) {
+        const vec pf = dis__vmax(p, floor), log_p = dis__vlog(pf), difference = p - q, middle = (p + q) * .5;
+        s->qf_log_qf += qf * log_q;
+        s->human_floored += (dis__ivec)(p < floor);
+        s->p_sum += p;
+        s->pf_sum += pf;
+        s->p_log_p += p * log_p;
+        s->p_log_q += p * log_q;
+        s->qf_log_pf += qf * log_p;
+        s->m_log_m += middle * dis__vlog(dis__vmax(middle, floor));
+        s->apart += absolute(difference);
+        s->squared_apart += difference * difference;
+        s->moved += difference;
+        s->moved_sum += absolute(s->moved);
+    }
+}
+
+static inline void put(double *const *column, dis__item_column c, size_t i, size_t many, vec x)
+{
+    if (many == DIS_LANES)
+        dis__vstore(column[c] + i, x);
+    else
+        for (size_t lane = 0; lane < many; lane++) column[c][i + lane] = x[lane];
+}
+
+static inline uint64_t count_lanes(dis__ivec minus, size_t many)
+{
+    uint64_t n = 0;
+    for (size_t lane = 0; lane < many; lane++) n -= (uint64_t)minus[lane];
+    return n;
+}
+
+static inline void all_items(const dis__item_args *args, size_t first, size_t n, double *const *column,
+                             int32_t *predicted, dis__item_counts *counts, bool has_gold, bool has_human)
+{
+    const size_t n_classes = args->n_classes;
+    for (size_t i = 0; i < n; i += DIS_LANES) {
+        const size_t many = n - i < DIS_LANES ? n - i : DIS_LANES;
+        size_t at[DIS_LANES];
+        vec gold = {0}, gold_q = {0}, known = {0};
+        for (size_t lane = 0; lane < DIS_LANES; lane++) {
+            const size_t item = first + i + (lane < many ? lane : 0);
+            at[lane] = item * n_classes;
+            if (!has_gold) continue;
+            const int32_t g = args->gold[item];
+            known[lane] = g >= 0;
+            gold[lane] = g >= 0 ? g : 0;
+            gold_q[lane] = args->q[at[lane] + (size_t)(g >= 0 ? g : 0)];
+        }
+        sums s = {.most = dis__vset(-1)};
+        for (size_t k = 0; k < n_classes; k++)
+            add_class(&s, rows(args->q, at, k), has_human ? rows(args->human, at, k) : (vec){0}, (double)k, gold_q,
+                      gold, has_gold, has_human);
+        counts->floored += count_lanes(s.floored, many);
+        for (size_t lane = 0; lane < many; lane++) predicted[i + lane] = (int32_t)s.best[lane];
+        const vec entropy = at_least_0(-s.q_log_q), log_sum = dis__vlog(s.q_sum);
+        put(column, DIS_ITEM_MODEL_ENTROPY, i, many, entropy);
+        put(column, DIS_ITEM_CONFIDENCE, i, many, s.most);
+        if (has_gold) {
+            const vec right = dis__vselect((dis__ivec)(s.best == gold), known, (vec){0});
+            const vec near = dis__vselect((dis__ivec)(s.above < (double)args->top_k), known, (vec){0});
+            const vec loss = log_sum - dis__vlog(dis__vmax(gold_q, dis__vset(DIS_PROBABILITY_FLOOR)));
+            put(column, DIS_ITEM_LOG_LOSS, i, many, known * at_least_0(loss));
+            put(column, DIS_ITEM_BRIER, i, many, known * at_least_0(s.squares - 2 * gold_q + 1));
+            put(column, DIS_ITEM_CORRECT, i, many, right);
+            put(column, DIS_ITEM_IN_TOP_K, i, many, near);
+        }
+        if (has_human) {
+            counts->human_floored += count_lanes(s.human_floored, many);
+            const vec people = at_least_0(-s.p_log_p), cross = log_sum * s.p_sum - s.p_log_q;
+            const vec inverse = (s.qf_log_qf - s.qf_log_pf) / s.q_sum - log_sum + dis__vlog(s.pf_sum);
+            put(column, DIS_ITEM_HUMAN_ENTROPY, i, many, people);
+            put(column, DIS_ITEM_CROSS_ENTROPY, i, many, cross);
+            put(column, DIS_ITEM_KL, i, many, at_least_0(cross + s.p_log_p));
+            put(column, DIS_ITEM_INVERSE_KL, i, many, at_least_0(inverse));
+            put(column, DIS_ITEM_JSD, i, many, at_least_0((s.p_log_p + s.q_log_q) * .5 - s.m_log_m));
+            put(column, DIS_ITEM_TOTAL_VARIATION, i, many, s.apart * .5);
+            put(column, DIS_ITEM_WASSERSTEIN, i, many, s.moved_sum);
+            put(column, DIS_ITEM_HUMAN_BRIER, i, many, s.squared_apart);
+            put(column, DIS_ITEM_ENTROPY_GAP, i, many, absolute(people - entropy));
+        }
+    }
+}
+
+void DIS_KERNEL(dis__item_metrics)(const dis__item_args *args, size_t first, size_t n,
+                                   double *const column[DIS_ITEM_COLUMNS], int32_t *predicted, dis__item_counts *counts)
+{
+    if (args->gold && args->human)
+        all_items(args, first, n, column, predicted, counts, true, true);
+    else if (args->gold)
+        all_items(args, first, n, column, predicted, counts, true, false);
+    else if (args->human)
+        all_items(args, first, n, column, predicted, counts, false, true);
+    else
+        all_items(args, first, n, column, predicted, counts, false, false);
+}
+
+static inline double across(vec x)
+{
+    double sum = 0;
+    for (int lane = 0; lane < DIS_LANES; lane++) sum += x[lane];
+    return sum;
+}
+
+double DIS_KERNEL(dis__item_sum)(const double *x, size_t n)
+{
+    vec a = {0}, b = {0};
+    size_t i = 0;
+    for (; i + 2 * DIS_LANES <= n; i += 2 * DIS_LANES) {
+        a += dis__vload(x + i);
+        b += dis__vload(x + i + DIS_LANES);
+    }
+    double sum = across(a + b);
+    for (; i < n; i++) sum += x[i];
+    return sum;
+}
+
+void DIS_KERNEL(dis__item_moments)(const double *x, const double *y, size_t n, double x_mean, double y_mean,
+                                   double sums_out[3])
+{
+    vec xy = {0}, xx = {0}, yy = {0};
+    size_t i = 0;
+    for (; i + DIS_LANES <= n; i += DIS_LANES) {
+        const vec a = dis__vload(x + i) - x_mean, b = dis__vload(y + i) - y_mean;
+        xy += a * b;
+        xx += a * a;
+        yy += b * b;
+    }
+    sums_out[0] += across(xy);
+    sums_out[1] += across(xx);
+    sums_out[2] += across(yy);
+    for (; i < n; i++) {
+        const double a = x[i] - x_mean, b = y[i] - y_mean;
+        sums_out[0] += a * b;
+        sums_out[1] += a * a;
+        sums_out[2] += b * b;
+    }
+}
