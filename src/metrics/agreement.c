@@ -236,7 +236,7 @@ static void judge_crowd(const dis_agreement_options *o, const gold_sums *gold, b
 {
     dis_metric *to = a->metric;
     const char *none = o->gold ? "no item with votes has a known truth" : "no gold labels were given";
-    to[DIS_MEASURE_WORKER_ACCURACY] = to[DIS_MEASURE_WORKERS_AT_75] =
+    to[DIS_MEASURE_WORKER_ACCURACY] = to[DIS_MEASURE_WORKERS_AT_75] = to[DIS_MEASURE_WORKERS_ABOVE_75] =
         dis_metric_undefined(o->gold && !workers ? "the input does not say who voted" : none);
     to[DIS_MEASURE_VOTE_ACCURACY] = to[DIS_MEASURE_GOLD_NEVER_VOTED] = dis_metric_undefined(none);
     if (!gold->items) return;
@@ -244,15 +244,17 @@ static void judge_crowd(const dis_agreement_options *o, const gold_sums *gold, b
     to[DIS_MEASURE_GOLD_NEVER_VOTED] = measured((double)gold->never / (double)gold->items, gold->items);
     if (!workers) return;
     double sum = 0;
-    uint64_t n = 0, good = 0;
+    uint64_t n = 0, good = 0, better = 0;
     for (size_t w = 0; w < a->view.n_workers; w++) {
         if (!a->workers[w].gold_votes) continue;
         n++;
         sum += a->workers[w].accuracy;
         good += a->workers[w].accuracy >= GOOD_WORKER;
+        better += a->workers[w].accuracy > GOOD_WORKER;
     }
     to[DIS_MEASURE_WORKER_ACCURACY] = measured(sum / (double)n, n);
     to[DIS_MEASURE_WORKERS_AT_75] = measured((double)good / (double)n, n);
+    to[DIS_MEASURE_WORKERS_ABOVE_75] = measured((double)better / (double)n, n);
 }
 
 /* Means over the pairs that share enough, each weighing by what it shares. */
@@ -299,6 +301,9 @@ static dis_status measure_workers(dis_context *ctx, const dis_votes_view *votes,
             a->view.n_pairs = pairs.n;
             a->view.pair_workers = pairs.workers;
             if (patterns->compared) mean_of_pairs(o, order != NULL, a);
+            if (o->bootstrap && !a->metric[DIS_MEASURE_COHEN].reason)
+                status =
+                    dis__pair_intervals(ctx, votes, &by, pairs.pair, pairs.n, order, o, &a->metric[DIS_MEASURE_COHEN]);
         }
     }
     dis__by_worker_free(&by);

@@ -58,6 +58,7 @@ typedef enum {
     DIS_MEASURE_AGREEMENT_WITH_SINGLES,
     DIS_MEASURE_WORKER_ACCURACY,
     DIS_MEASURE_WORKERS_AT_75,
+    DIS_MEASURE_WORKERS_ABOVE_75,
     DIS_MEASURE_VOTE_ACCURACY,
     DIS_MEASURE_GOLD_NEVER_VOTED,
     DIS_MEASURES,
@@ -125,7 +126,17 @@ typedef struct {
 } dis__worker_pairs;
 dis_status dis__agreement_pairs(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
                                 size_t most_pairs, const uint32_t *order, dis__worker_pairs *out);
+/* Of two workers who chose the class at place k a[k] and b[k] times in n pairs of votes: what n times their disagreement
+ * would be by chance. */
 enum { DIS_KAPPAS = 3 }; /* unweighted, linear, quadratic */
+void dis__kappa_chance(const double *a, const double *b, size_t n_classes, double n, double out[DIS_KAPPAS]);
+/* 1 - observed / expected; 1 when nothing is expected. */
+double dis__beyond_chance(double observed, double expected);
+
+/* agreement_pair_intervals.c: intervals of the means of Cohen's kappas over `pairs` (n, by a, then b). */
+dis_status dis__pair_intervals(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
+                               const dis_agreement_pair *pairs, size_t n, const uint32_t *order,
+                               const dis_agreement_options *options, dis_metric metric[DIS_KAPPAS]);
 
 /* agreement_intervals.c: intervals of the coefficients of patterns and of classes. */
 dis_status dis__agreement_intervals(dis_context *ctx, const dis__vote_patterns *patterns,

@@ -37,7 +37,7 @@ typedef struct {
     co_vote *found, *sorted; /* (room) */
     size_t room;
     uint64_t *first; /* (n + 1) */
-    uint64_t *a, *b; /* (n_classes) */
+    double *a, *b;   /* (n_classes) votes for the class at each place; zeros between pairs */
 } pair_room;
 
 static inline uint16_t label_of(const dis_votes_view *votes, uint64_t v)
@@ -45,35 +45,47 @@ static inline uint16_t label_of(const dis_votes_view *votes, uint64_t v)
     return votes->label8 ? votes->label8[v] : votes->label16[v];
 }
 
-static double beyond_chance(double observed, double expected)
+static inline uint32_t place_of(const pair_work *w, uint16_t class)
+{
+    return w->place ? w->place[class] : class;
+}
+
+double dis__beyond_chance(double observed, double expected)
 {
     return expected > 0 ? 1 - observed / expected : 1;
+}
+
+void dis__kappa_chance(const double *a, const double *b, size_t n_classes, double n, double out[DIS_KAPPAS])
+{
+    double same = 0, parted = 0, a_below = 0, b_below = 0, a_sum = 0, b_sum = 0, squares = 0;
+    for (size_t k = 0; k < n_classes; k++) {
+        const double place = (double)k;
+        same += a[k] * b[k];
+        a_below += a[k];
+        b_below += b[k];
+        parted += a_below * (n - b_below) + b_below * (n - a_below); /* pairs that the step from k to k + 1 parts */
+        a_sum += a[k] * place;
+        b_sum += b[k] * place;
+        squares += (a[k] + b[k]) * place * place;
+    }
+    out[0] = n * n - same;
+    out[1] = parted;
+    out[2] = n * squares - 2 * a_sum * b_sum;
 }
 
 static void weighted(const pair_work *w, const pair_room *room, const co_vote *c, double n, dis_agreement_pair *out)
 {
     out->cohen_linear = out->cohen_quadratic = NAN;
     if (!w->order) return;
-    double linear = 0, quadratic = 0;
+    double linear = 0, quadratic = 0, chance[DIS_KAPPAS];
     for (size_t i = 0; i < out->n; i++) {
-        const double d = fabs((double)w->place[c[i].mine] - (double)w->place[c[i].theirs]);
+        const double d = fabs((double)place_of(w, c[i].mine) - (double)place_of(w, c[i].theirs));
         linear += d;
         quadratic += d * d;
     }
-    /* sum_kl a_k b_l |k - l| = sum over the steps between classes of the pairs that they part */
-    double chance = 0, a_below = 0, b_below = 0, a_sum = 0, b_sum = 0, squares = 0;
-    for (size_t k = 0; k < w->votes->n_classes; k++) {
-        const uint32_t class = w->order[k];
-        const double a = (double)room->a[class], b = (double)room->b[class], place = (double)k;
-        a_below += a;
-        b_below += b;
-        chance += a_below * (n - b_below) + b_below * (n - a_below);
-        a_sum += a * place;
-        b_sum += b * place;
-        squares += (a + b) * place * place;
-    }
-    out->cohen_linear = beyond_chance(n * linear, chance);
-    out->cohen_quadratic = beyond_chance(n * quadratic, n * squares - 2 * a_sum * b_sum);
+    dis__kappa_chance(room->a, room->b, w->votes->n_classes, n, chance);
+    out->cohen_linear = dis__beyond_chance(n * linear, chance[1]);
+    out->cohen_quadratic = dis__beyond_chance(n * quadratic, chance[2]);
 }
 
 static void measure_pair(const pair_work *w, const pair_room *room, const co_vote *c, dis_agreement_pair *out)
@@ -82,23 +94,22 @@ static void measure_pair(const pair_work *w, const pair_room *room, const co_vot
     uint64_t equal = 0;
     for (size_t i = 0; i < out->n; i++) {
         equal += c[i].mine == c[i].theirs;
-        room->a[c[i].mine]++;
-        room->b[c[i].theirs]++;
+        room->a[place_of(w, c[i].mine)]++;
+        room->b[place_of(w, c[i].theirs)]++;
     }
     double cohen = n * n, scott = n * n;
-    for (size_t i = 0; i < out->n; i++) { /* every class once: by the votes for it, each 1 / a_k of a_k b_k */
-        const double a = (double)room->a[c[i].mine], b = (double)room->b[c[i].mine];
-        const double d = (double)room->b[c[i].theirs], e = (double)room->a[c[i].theirs];
-        cohen -= b;
-        scott -= (a + b) / 4 + (d + e) / 4;
+    for (size_t i = 0; i < out->n; i++) { /* sums over classes, each class as often as it was chosen, by votes */
+        const uint32_t mine = place_of(w, c[i].mine), theirs = place_of(w, c[i].theirs);
+        cohen -= room->b[mine];
+        scott -= (room->a[mine] + room->b[mine] + room->a[theirs] + room->b[theirs]) / 4;
     }
     const double apart = n * (n - (double)equal);
     out->agreement = (double)equal / n;
-    out->cohen = beyond_chance(apart, cohen);
-    out->scott = beyond_chance(apart, scott);
+    out->cohen = dis__beyond_chance(apart, cohen);
+    out->scott = dis__beyond_chance(apart, scott);
     out->degenerate = cohen == 0;
     weighted(w, room, c, n, out);
-    for (size_t i = 0; i < out->n; i++) room->a[c[i].mine] = room->b[c[i].theirs] = 0;
+    for (size_t i = 0; i < out->n; i++) room->a[place_of(w, c[i].mine)] = room->b[place_of(w, c[i].theirs)] = 0;
 }
 
 /* Votes of later workers on the items of `me`, in room->found; returns how many. */

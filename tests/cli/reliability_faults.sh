@@ -86,3 +86,5 @@ walk "table.csv summary.json" compare --a ../one.csv ../two.csv --b ../two.csv -
 walk "table.jsonl summary.json" views ../one.csv ../two.csv --bootstrap 20 -o table.jsonl --json summary.json --threads 2 -q
 walk "report.html summary.json" report --votes ../votes.csv --gold ../gold.csv --labels ../one.csv --bootstrap 5 -o report.html \
     --json summary.json --threads 1 -q
+walk "agreement.csv pairs.csv summary.json" agree ../votes.csv --gold ../gold.csv -o agreement.csv --pairs pairs.csv --json summary.json \
+    --bootstrap 20 --least-common 1 --threads 1 -q
