@@ -54,18 +54,20 @@ double dis__confusion_worker(void *arg, size_t w, double *x, double *scratch, bo
         normalise(c, x, scratch);
     if (keep)
         for (size_t l = 0; l < K; l++) memcpy(confusion + l * K, x + l * row, K * sizeof *x);
-    dis__em_log(&c->em, x, K * row);
     double penalty = 0;
-    if (c->smoothing > 0 || c->diagonal > 0)
+    if (c->smoothing > 0 || c->diagonal > 0) {
+        memcpy(scratch, x, K * row * sizeof *x);
+        c->em.special.log(scratch, K * row);
         for (size_t l = 0; l < K; l++) {
             if (c->smoothing > 0)
-                for (size_t t = 0; t < K; t++) penalty += c->smoothing * x[l * row + t];
-            penalty += c->diagonal * x[l * row + l];
+                for (size_t t = 0; t < K; t++) penalty += c->smoothing * scratch[l * row + t];
+            if (c->diagonal > 0) penalty += c->diagonal * scratch[l * row + l];
         }
+    }
     return penalty;
 }
 
-double dis__confusion_classes(void *arg, const double *sum, size_t n_items, double *log_prior, bool keep)
+double dis__confusion_classes(void *arg, const double *sum, size_t n_items, double *out, bool keep)
 {
     dis__confusion *c = arg;
     const size_t K = c->em.n_classes;
@@ -77,9 +79,8 @@ double dis__confusion_classes(void *arg, const double *sum, size_t n_items, doub
         else if (!c->uniform_prior && n_items)
             prior = (sum[k] + c->prior_count) / ((double)n_items + (double)K * c->prior_count);
         if (keep) c->prior[k] = prior;
-        if (prior < c->floor) prior = c->floor;
-        log_prior[k] = prior > 0 ? log(prior) : DIS_EM_NEVER;
-        if (c->prior_count > 0 && !c->uniform_prior) penalty += c->prior_count * log_prior[k];
+        out[k] = prior > c->floor ? prior : c->floor;
+        if (c->prior_count > 0 && !c->uniform_prior) penalty += c->prior_count * log(out[k]);
     }
     return penalty;
 }

@@ -19,7 +19,7 @@ size_t dis__confusion_memory(const dis_votes_view *votes, const void *options);
 
 /* For dis__em_rules; arg is a dis__confusion. */
 double dis__confusion_worker(void *arg, size_t w, double *sums, double *scratch, bool keep);
-double dis__confusion_classes(void *arg, const double *class_sum, size_t n_items, double *log_prior, bool keep);
+double dis__confusion_classes(void *arg, const double *class_sum, size_t n_items, double *out, bool keep);
 
 /* First parameters: those of the state when the caller gave one that knows `method`, else from vote shares. */
 dis_status dis__confusion_start(dis__confusion *c, const dis__em_rules *rules, const char *method, bool only);

@@ -10,7 +10,7 @@
 
 DIS_KERNEL_DECLARE(void, dis__em_kernel, (dis__em_job * job));
 
-enum { NEAR_CACHE = 768 << 10, SHARD_BYTES = 256 << 20, MOST_SHARDS = 32, FEW_SHARDS = 4, UPDATE_GRAIN = 16384 };
+enum { SHARD_BYTES = 256 << 20, MOST_SHARDS = 32, FEW_SHARDS = 4, UPDATE_GRAIN = 16384 };
 
 typedef struct {
     size_t row, worker_size, table_size, n_shards, block;
@@ -42,8 +42,8 @@ static size_t doubles(const dis_votes_view *v, const plan *p)
 {
     const size_t line = (v->n_classes + 7) / 8 * 8;
     size_t n = dis__size(p->table_size, p->n_shards, 0);
-    n = dis__size(p->n_shards, dis__size(line, p->block + 1, 0), n); /* scratch, line */
-    n = dis__size(line, p->n_shards + 2, n);                         /* class sums, log-prior */
+    n = dis__size(p->n_shards, dis__size(line, p->block + 1, 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2), n); /* a job's own */
+    n = dis__size(line, p->n_shards + 2, n); /* class sums, prior */
     return dis__size(update_jobs(v, p), dis__size(p->worker_size, 3, 24),
                      n); /* an update's sums and scratch, penalties */
 }
@@ -100,22 +100,23 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                                   .votes = v,
                                   .gold = args->gold,
                                   .layout = layout,
-                                  .prefetch = p.table_size * sizeof(double) > NEAR_CACHE,
                                   .table = e.tables + j * p.table_size,
                                   .row = p.row,
                                   .block = p.block,
-                                  .scratch = next,
-                                  .line = next + line * p.block};
-        next += line * (p.block + 1);
+                                  .normaliser = next,
+                                  .index = p.table_size > UINT32_MAX ? NULL : (uint32_t *)(next + 2 * DIS_EM_BLOCK),
+                                  .scratch = next + 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2,
+                                  .line = next + 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2 + line * p.block};
+        next += 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2 + line * (p.block + 1);
     }
     e.jobs[p.n_shards - 1].last = v->n_items;
     e.class_sums = next;
-    e.log_prior = e.class_sums + line * (p.n_shards + 1);
-    e.penalties = e.log_prior + line;
+    e.prior = e.class_sums + line * (p.n_shards + 1);
+    e.penalties = e.prior + line;
     e.update_scratch = e.penalties + e.n_update_jobs * 8;
     for (size_t j = 0; j < p.n_shards; j++) {
         e.jobs[j].class_sum = e.class_sums + line * j;
-        e.jobs[j].log_prior = e.log_prior;
+        e.jobs[j].prior = e.prior;
     }
     e.class_sum = e.class_sums + line * p.n_shards;
     *em = e;
@@ -154,7 +155,7 @@ dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write)
     return DIS_OK;
 }
 
-/* Sums of a worker in one shard added to out, and log-probabilities back with sums of zero. `row` is a constant where
+/* Sums of a worker in one shard added to out, and probabilities back with sums of zero. `row` is a constant where
  * it is called with one, and the inner loops vanish. */
 static inline __attribute__((always_inline)) void gather_rows(const double *table, size_t n_rows, size_t row,
                                                               double *out)
@@ -223,7 +224,7 @@ dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep)
     em->rules = rules;
     em->keep = keep;
     DIS_TRY(dis__run_jobs(em->args->ctx, em->n_update_jobs, update_job, em));
-    em->penalty = rules->classes(rules->arg, em->class_sum, em->n_summed, em->log_prior, keep);
+    em->penalty = rules->classes(rules->arg, em->class_sum, em->n_summed, em->prior, keep);
     for (size_t j = 0; j < em->n_update_jobs; j++) em->penalty += em->penalties[j * 8];
     return DIS_OK;
 }
@@ -260,12 +261,6 @@ dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passe
     }
     dis__progress(em->args->ctx, rules->name, 1);
     return DIS_OK;
-}
-
-void dis__em_log(const dis__em *em, double *x, size_t n)
-{
-    em->special.log(x, n);
-    for (size_t i = 0; i < n; i++) x[i] = x[i] > DIS_EM_NEVER ? x[i] : DIS_EM_NEVER;
 }
 
 void dis__em_count_labels(const dis_votes_view *votes, double *counts)

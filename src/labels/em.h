@@ -3,22 +3,22 @@
  *
  * One iteration of such a method is a fused pass and an update:
  *
- *     pass    for each item: add the log-probabilities of its votes to the class log-prior, softmax (or argmax), add
- * the posterior into the sums of each (worker, label) update  for each worker: new log-probabilities from the sums;
- * then the class prior
+ *     pass    for each item: multiply the class prior by the probabilities of its votes, normalise (or take the best
+ *             class), add the posterior into the sums of each (worker, label)
+ *     update  for each worker: new probabilities from the sums; then the class prior
  *
- * Two layouts of the table. DIS_EM_ROWS: a row of log P(label | worker, true class) over true classes for each (worker,
+ * Two layouts of the table. DIS_EM_ROWS: a row of P(label | worker, true class) over true classes for each (worker,
  * label), with the sums of the same shape beside it, so that a vote touches one stretch of memory (K = 4: one cache
- * line) in both halves of the pass. DIS_EM_LABELS and DIS_EM_WORKERS: for models in which log P(label | worker, true) =
- * A + B [label = true] two numbers are enough, B and the sum of the posterior at the voted class, for each (worker,
- * label) or for each worker; the sum of all A is a constant of the item-free kind that the update adds to the
+ * line) in both halves of the pass. DIS_EM_LABELS and DIS_EM_WORKERS: for models in which P(label | worker, true) =
+ * A * B^[label = true] two numbers are enough, B and the sum of the posterior at the voted class, for each (worker,
+ * label) or for each worker; the product of all A does not depend on the items: the update adds its logarithm to the
  * objective.
  *
  * Items are cut into shards, a number that depends on the problem alone; each has its own copy of the table, and sums
  * are added in the order of shards: any number of threads gives the same bytes.
  *
- * Probabilities of zero enter as DIS_EM_NEVER instead of -inf: exp of it is 0 all the same, and an item that has become
- * impossible under every class (a warm start can do that) still gets the least impossible one rather than NaN.
+ * A probability of zero counts as 2^DIS_EM_NEVER where an item has become impossible under every class (a warm start
+ * can do that): it gets the least impossible one rather than NaN.
  *
  * The objective is evaluated at the parameters that made the posteriors: sum of log normalisers plus the `penalty`
  * (log-prior, minus KL, or constants) of the update that made those parameters. */
@@ -27,12 +27,13 @@
 #include "labels/method.h"
 #include "core/special.h"
 
-#define DIS_EM_NEVER (-1e8)
+#define DIS_EM_NEVER (-144269504.0)
 
 typedef enum { DIS_EM_ROWS, DIS_EM_LABELS, DIS_EM_WORKERS } dis__em_layout;
 typedef enum { DIS_EM_SHARES, DIS_EM_SOFT, DIS_EM_HARD } dis__em_step;
 
-enum { DIS_EM_BLOCK = 64 }; /* items a kernel works on at a time, at most; a multiple of every vector's lanes */
+/* What a kernel works on at a time, at most: items (a multiple of every vector's lanes), and votes. */
+enum { DIS_EM_BLOCK = 64, DIS_EM_VOTES = 1024 };
 
 /* What a kernel gets: one shard, one pass. */
 typedef struct {
@@ -41,17 +42,18 @@ typedef struct {
     size_t first, last; /* items */
     dis__em_layout layout;
     dis__em_step step;
-    bool sum;      /* add the posteriors into the table */
-    bool prefetch; /* the table is larger than a near cache */
+    bool sum; /* add the posteriors into the table */
     double *table;
-    size_t row;              /* doubles from the log-probabilities of a row to its sums */
-    size_t block;            /* items at a time */
-    const double *log_prior; /* (n_classes) */
-    double *scratch;         /* (n_classes, block) */
-    double *line;            /* (n_classes) */
-    double *p;               /* (n_items, n_classes) to be written, or NULL */
-    double *class_sum;       /* (n_classes): out, sum of the posteriors */
-    double log_z;            /* out: sum of the log normalisers; under DIS_EM_HARD of the largest terms */
+    size_t row;          /* doubles from the probabilities of a row to its sums */
+    size_t block;        /* items at a time */
+    const double *prior; /* (n_classes), zeros behind */
+    double *scratch;     /* (block, n_classes), padded */
+    double *normaliser;  /* (2, DIS_EM_BLOCK): of each item, and its inverse */
+    double *line;        /* (n_classes) */
+    uint32_t *index;     /* (DIS_EM_VOTES), NULL: the table is too large for it */
+    double *p;           /* (n_items, n_classes) to be written, or NULL */
+    double *class_sum;   /* (n_classes): out, sum of the posteriors */
+    double log_z;        /* out: sum of the log normalisers; under DIS_EM_HARD of the largest terms */
 } dis__em_job;
 
 typedef struct dis__em dis__em;
@@ -60,12 +62,12 @@ typedef struct dis__em dis__em;
 typedef struct {
     const char *name;
     /* New parameters of worker w. sums: what the pass added up, (n_classes, row) of [label][true class] under
-     * DIS_EM_ROWS, (n_classes) under DIS_EM_LABELS, one number under DIS_EM_WORKERS; the log-probabilities (or B)
+     * DIS_EM_ROWS, (n_classes) under DIS_EM_LABELS, one number under DIS_EM_WORKERS; the probabilities (or B)
      * replace them. `scratch` has room for twice as many numbers. Returns the worker's share of the penalty. With
      * `keep` the parameters are also to be noted where the user will find them. Called from any thread. */
     double (*worker)(void *arg, size_t w, double *sums, double *scratch, bool keep);
-    /* New class log-prior (n_classes) from the class sums over n_items items; returns its share of the penalty. */
-    double (*classes)(void *arg, const double *class_sum, size_t n_items, double *log_prior, bool keep);
+    /* New class prior (n_classes) from the class sums over n_items items; returns its share of the penalty. */
+    double (*classes)(void *arg, const double *class_sum, size_t n_items, double *prior, bool keep);
     /* Called after each pass when not NULL; true: settled, whatever the objective says. It may change em->step. */
     bool (*after)(void *arg, dis__em *em);
     bool update_last; /* parameters are those of an update after the last pass (Dawid-Skene), not those of the last pass
@@ -84,7 +86,7 @@ struct dis__em {
     double *class_sums; /* of each shard */
     double *class_sum;  /* (n_classes): the total */
     size_t n_summed;    /* items in it */
-    double *log_prior;  /* (n_classes) */
+    double *prior;      /* (n_classes) */
     double *update_scratch;
     double *penalties; /* of each update job, a cache line apart */
     double log_z, penalty;
@@ -112,9 +114,6 @@ dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep);
  * or n_passes have been made: traces the objective, sets fit->converged and fit->iterations (the number of passes),
  * leaves the posteriors in fit->p. n_passes = 0: nothing. */
 dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance);
-
-/* log x, DIS_EM_NEVER for 0: in place, of n numbers. */
-void dis__em_log(const dis__em *em, double *x, size_t n);
 
 /* (n_workers, n_classes) how often each worker chose each class, or (n_workers) how often they voted. */
 void dis__em_count_labels(const dis_votes_view *votes, double *counts);

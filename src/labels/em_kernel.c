@@ -1,19 +1,27 @@
 /* The fused pass over one shard of items (labels/em.h), for each instruction set.
  *
- * Items are taken in blocks of up to DIS_EM_BLOCK. The block's scores lie class by class, scratch[k * block + b], so
- * that softmax runs down whole vectors of items: one division and no shuffles for as many items as a vector has lanes,
- * and the same code for every number of classes. Log normalisers cost one log a block: the sums (each in [1, K]) are
- * multiplied first.
+ * Probabilities are multiplied as they are, not added up as logarithms: no exp, no log, one division an item. Items are
+ * taken in blocks of up to DIS_EM_BLOCK with at most DIS_EM_VOTES votes:
  *
- *     1. score   add up log-probability rows, one row a vote; transpose into scratch
- *     2. softmax scratch becomes posteriors (or argmax)
- *     3. spread  add the posterior of each item into the sums of its votes
+ *     1. index   where the row of each vote of the block lies, in whole vectors of votes
+ *     2. score   the product of the prior and the rows of each item's votes, item by item into scratch[b * row + k]
+ *     3. share   products become posteriors (or the best class gets all)
+ *     4. spread  the posterior of each item is added to the sums of its votes
+ *
+ * The sum of the products of an item is its normaliser. Logarithms of normalisers cost nothing: their exponents are
+ * added up as integers, their mantissas multiplied, and a shard takes one log at its end.
+ *
+ * What a double cannot hold: factors are at most 1 (but for the pairs below), so a class that underflows on the way
+ * would have underflowed in the end, and is at most 2^-300 of an item whose normaliser is above 2^-700. Items outside
+ * 2^-700 .. 2^700, impossible ones among them, are done again by careful(): mantissa and exponent of each class apart,
+ * a factor of 0 taken as 2^DIS_EM_NEVER. Numbers below 2^-1022 count as 0 (core/vmath.h): they are slow, and mean
+ * nothing here.
  *
  * Everything that depends on the problem is decided outside the loops: pass() below is expanded for constant numbers of
  * classes and of 4-wide pieces a row, so the loops over classes vanish for K <= 8, and the loops over pieces for K
  * <= 16.
  *
- * Cost a vote at K = 4: a worker, a label, one cache line read twice and written once. */
+ * Cost a vote at K = 4: a worker, a label, one cache line read twice and written once; some 10 instructions. */
 #include "labels/em.h"
 #include "core/vmath.h"
 
@@ -21,16 +29,22 @@
 
 typedef double v4 __attribute__((vector_size(32), may_alias));
 typedef double v2 __attribute__((vector_size(16), may_alias));
+typedef int64_t i4 __attribute__((vector_size(32), may_alias));
 
-enum { AHEAD = 24 }; /* votes between a prefetch and its use */
+#define LEAST 0x1p-700
+#define MOST  0x1p700
 
 /* The constants of one expansion. */
 typedef struct {
     size_t n_classes; /* K */
     size_t pieces;    /* 4-wide pieces of a row; 0: one piece of 2 */
+    size_t row;       /* doubles: 4 * pieces, or 2 */
     size_t block;
-    bool wide; /* 16-bit labels */
+    bool wide;  /* 16-bit labels */
+    bool pairs; /* two numbers a (worker, label) or a worker instead of two rows */
 } shape;
+
+enum { IN_REGISTERS = 4 }; /* pieces of a row that are kept there */
 
 /* The arrays of a job. A local copy, so that compilers see that the sums written through `table` do not change it. */
 typedef struct {
@@ -38,103 +52,105 @@ typedef struct {
     const uint32_t *worker;
     const uint8_t *label8;
     const uint16_t *label16;
-    size_t n_votes;
-    const double *log_prior;
-    double *table, *scratch, *line;
+    const double *prior;
+    const int32_t *gold;
+    double *table, *scratch, *sum, *line;
+    uint32_t *index;
     bool by_label; /* pairs: one for each (worker, label), not for each worker */
 } arrays;
 
-enum { MOST = 4 }; /* pieces of a row that are kept in registers */
-
-INLINE size_t label_of(const arrays *a, size_t v, const shape *s)
+INLINE size_t label_of(const arrays *a, uint64_t v, const shape *s)
 {
     return s->wide ? a->label16[v] : a->label8[v];
 }
 
-INLINE double *row_of(const arrays *a, size_t v, const shape *s)
+/* Doubles from the start of the table to the row or pair of vote v. */
+INLINE uint64_t place_of(const arrays *a, uint64_t v, const shape *s)
 {
-    return a->table + ((size_t)a->worker[v] * s->n_classes + label_of(a, v, s)) * (s->pieces ? 8 * s->pieces : 4);
+    const uint64_t w = a->worker[v];
+    if (!s->pairs) return (w * s->n_classes + label_of(a, v, s)) * (2 * s->row);
+    return 2 * (a->by_label ? w * s->n_classes + label_of(a, v, s) : w);
 }
 
-INLINE void prefetch_row(const arrays *a, size_t v, const shape *s)
+INLINE void find_rows(arrays a, uint64_t first, size_t n, const shape *s)
 {
-    if (v + AHEAD >= a->n_votes) return;
-    const double *row = row_of(a, v + AHEAD, s);
-    for (size_t c = 0; c < s->pieces + !s->pieces; c++) __builtin_prefetch(row + 8 * c, 1);
+    uint32_t *restrict index = a.index;
+    for (size_t i = 0; i < n; i++) index[i] = (uint32_t)place_of(&a, first + i, s);
 }
 
-/* Scores of items first .. first + n - 1 into scratch, rows layout, few classes. */
-INLINE void score_rows(arrays a, size_t first, size_t n, const shape *s, bool prefetch)
+/* Piece c of the row, or the whole row of 2, that at[j] leads to. */
+#define PIECE(j, c) (*(const v4 *)(a.table + at[j] + 4 * (c)))
+#define HALF(j)     (*(const v2 *)(a.table + at[j]))
+
+/* Four votes, then two, then one: few branches, short chains of products. */
+INLINE void score_rows(arrays a, size_t first, size_t n, const shape *s)
 {
-    v4 prior[MOST] = {{0}};
+    v4 prior[IN_REGISTERS] = {{0}};
     v2 prior2 = {0};
-    double padded[4 * MOST] = {0};
-    for (size_t k = 0; k < s->n_classes; k++) padded[k] = a.log_prior[k];
-    for (size_t c = 0; c < s->pieces; c++) memcpy(&prior[c], padded + 4 * c, sizeof prior[c]);
-    if (!s->pieces) memcpy(&prior2, padded, sizeof prior2);
-    uint64_t v = a.start[first];
+    for (size_t c = 0; c < s->pieces; c++) memcpy(&prior[c], a.prior + 4 * c, sizeof prior[c]);
+    if (!s->pieces) memcpy(&prior2, a.prior, sizeof prior2);
+    const uint32_t *at = a.index;
     for (size_t b = 0; b < n; b++) {
-        const uint64_t end = a.start[first + b + 1];
-        v4 sum[MOST] = {{0}};
-        v2 sum2 = prior2;
-        for (size_t c = 0; c < s->pieces; c++) sum[c] = prior[c];
-        for (; v + 4 <= end; v += 4) { /* four at a time: fewer branches, shorter chains of additions */
-            const double *row[4];
-            for (size_t j = 0; j < 4; j++) {
-                if (prefetch) prefetch_row(&a, v + j, s);
-                row[j] = row_of(&a, v + j, s);
-            }
-            for (size_t c = 0; c < s->pieces; c++)
-                sum[c] += (*(const v4 *)(row[0] + 4 * c) + *(const v4 *)(row[1] + 4 * c)) +
-                          (*(const v4 *)(row[2] + 4 * c) + *(const v4 *)(row[3] + 4 * c));
-            if (!s->pieces)
-                sum2 += (*(const v2 *)row[0] + *(const v2 *)row[1]) + (*(const v2 *)row[2] + *(const v2 *)row[3]);
+        uint64_t left = a.start[first + b + 1] - a.start[first + b];
+        v4 x[IN_REGISTERS] = {{0}};
+        v2 x2 = prior2;
+        for (size_t c = 0; c < s->pieces; c++) x[c] = prior[c];
+        for (; left >= 4; left -= 4, at += 4) {
+            for (size_t c = 0; c < s->pieces; c++) x[c] *= (PIECE(0, c) * PIECE(1, c)) * (PIECE(2, c) * PIECE(3, c));
+            if (!s->pieces) x2 *= (HALF(0) * HALF(1)) * (HALF(2) * HALF(3));
         }
-        for (; v < end; v++) {
-            if (prefetch) prefetch_row(&a, v, s);
-            const double *row = row_of(&a, v, s);
-            for (size_t c = 0; c < s->pieces; c++) sum[c] += *(const v4 *)(row + 4 * c);
-            if (!s->pieces) sum2 += *(const v2 *)row;
+        if (left & 2) {
+            for (size_t c = 0; c < s->pieces; c++) x[c] *= PIECE(0, c) * PIECE(1, c);
+            if (!s->pieces) x2 *= HALF(0) * HALF(1);
+            at += 2;
         }
-        for (size_t k = 0; k < s->n_classes; k++)
-            a.scratch[k * s->block + b] = s->pieces ? sum[k / 4][k % 4] : sum2[k % 2];
+        if (left & 1) {
+            for (size_t c = 0; c < s->pieces; c++) x[c] *= PIECE(0, c);
+            if (!s->pieces) x2 *= HALF(0);
+            at++;
+        }
+        for (size_t c = 0; c < s->pieces; c++) memcpy(a.scratch + b * s->row + 4 * c, &x[c], sizeof x[c]);
+        if (!s->pieces) memcpy(a.scratch + b * s->row, &x2, sizeof x2);
     }
 }
 
-INLINE void add_row(const arrays *a, size_t v, const v4 *p, v2 p2, const shape *s)
+INLINE void add_row(const arrays *a, uint64_t at, const v4 *p, v2 p2, const shape *s)
 {
-    double *row = row_of(a, v, s);
-    for (size_t c = 0; c < s->pieces; c++) *(v4 *)(row + 4 * s->pieces + 4 * c) += p[c];
-    if (!s->pieces) *(v2 *)(row + 2) += p2;
+    double *row = a->table + at + s->row;
+    for (size_t c = 0; c < s->pieces; c++) *(v4 *)(row + 4 * c) += p[c];
+    if (!s->pieces) *(v2 *)row += p2;
 }
 
 INLINE void spread_rows(arrays a, size_t first, size_t n, const shape *s)
 {
-    uint64_t v = a.start[first];
+    const uint32_t *at = a.index;
     for (size_t b = 0; b < n; b++) {
-        const uint64_t end = a.start[first + b + 1];
-        double at[4 * MOST] = {0};
-        for (size_t k = 0; k < s->n_classes; k++) at[k] = a.scratch[k * s->block + b];
-        v4 p[MOST] = {{0}};
-        for (size_t c = 0; c < s->pieces; c++) p[c] = (v4){at[4 * c], at[4 * c + 1], at[4 * c + 2], at[4 * c + 3]};
-        const v2 p2 = {at[0], at[1]};
-        for (; v + 4 <= end; v += 4)
-            for (size_t j = 0; j < 4; j++) add_row(&a, v + j, p, p2, s);
-        for (; v < end; v++) add_row(&a, v, p, p2, s);
+        uint64_t left = a.start[first + b + 1] - a.start[first + b];
+        v4 p[IN_REGISTERS] = {{0}};
+        v2 p2 = {0};
+        for (size_t c = 0; c < s->pieces; c++) memcpy(&p[c], a.scratch + b * s->row + 4 * c, sizeof p[c]);
+        if (!s->pieces) memcpy(&p2, a.scratch + b * s->row, sizeof p2);
+        for (; left >= 4; left -= 4, at += 4)
+            for (size_t j = 0; j < 4; j++) add_row(&a, at[j], p, p2, s);
+        if (left & 2) {
+            for (size_t j = 0; j < 2; j++) add_row(&a, at[j], p, p2, s);
+            at += 2;
+        }
+        if (left & 1) add_row(&a, *at++, p, p2, s);
     }
 }
 
-/* The same for many classes: a row at a time through memory. */
+/* The same for many classes or many votes: a row at a time through memory. */
 static void score_lines(arrays a, size_t first, size_t n, const shape *s)
 {
     uint64_t v = a.start[first];
     for (size_t b = 0; b < n; b++) {
-        for (size_t k = 0; k < s->n_classes; k++) a.line[k] = a.log_prior[k];
+        double *x = a.scratch + b * s->row;
+        for (size_t k = 0; k < s->row; k++) x[k] = a.prior[k];
         for (const uint64_t end = a.start[first + b + 1]; v < end; v++) {
-            const double *row = row_of(&a, v, s);
-            for (size_t k = 0; k < s->n_classes; k++) a.line[k] += row[k];
+            const double *row = a.table + place_of(&a, v, s);
+            for (size_t k = 0; k < s->row; k++) x[k] *= row[k];
         }
-        for (size_t k = 0; k < s->n_classes; k++) a.scratch[k * s->block + b] = a.line[k];
     }
 }
 
@@ -142,72 +158,147 @@ static void spread_lines(arrays a, size_t first, size_t n, const shape *s)
 {
     uint64_t v = a.start[first];
     for (size_t b = 0; b < n; b++) {
-        for (size_t k = 0; k < s->n_classes; k++) a.line[k] = a.scratch[k * s->block + b];
+        const double *p = a.scratch + b * s->row;
         for (const uint64_t end = a.start[first + b + 1]; v < end; v++) {
-            double *row = row_of(&a, v, s) + 4 * s->pieces;
-            for (size_t k = 0; k < s->n_classes; k++) row[k] += a.line[k];
+            double *row = a.table + place_of(&a, v, s) + s->row;
+            for (size_t k = 0; k < s->row; k++) row[k] += p[k];
         }
     }
 }
 
-/* The same for two numbers a (worker, label) or a worker: B and the sum of the posterior at the voted class. */
-INLINE double *pair_of(const arrays *a, size_t v, size_t label, const shape *s)
+/* The same for pairs: a factor of the voted class, and the sum of the posterior there. With few classes the product
+ * stays in registers: a chain of stores and loads of the same place would be slow. */
+INLINE void score_pairs(arrays a, size_t first, size_t n, const shape *s)
 {
-    const size_t w = a->worker[v];
-    return a->table + 2 * (a->by_label ? w * s->n_classes + label : w);
-}
-
-INLINE void score_pairs(arrays a, size_t first, size_t n, const shape *s, bool prefetch)
-{
-    for (size_t k = 0; k < s->n_classes; k++)
-        for (size_t b = 0; b < n; b++) a.scratch[k * s->block + b] = a.log_prior[k];
+    static const i4 lanes = {0, 1, 2, 3};
+    const bool small = s->pieces <= IN_REGISTERS;
     uint64_t v = a.start[first];
-    for (size_t b = 0; b < n; b++)
+    for (size_t b = 0; b < n; b++) {
+        double *x = a.scratch + b * s->row;
+        v4 y[IN_REGISTERS] = {{0}};
+        for (size_t k = 0; !small && k < s->row; k++) x[k] = a.prior[k];
+        for (size_t c = 0; small && c < s->pieces; c++) memcpy(&y[c], a.prior + 4 * c, sizeof y[c]);
+        double x0 = a.prior[0], x1 = a.prior[1];
         for (const uint64_t end = a.start[first + b + 1]; v < end; v++) {
-            if (prefetch && v + AHEAD < a.n_votes)
-                __builtin_prefetch(pair_of(&a, v + AHEAD, label_of(&a, v + AHEAD, s), s), 1);
             const size_t label = label_of(&a, v, s);
-            a.scratch[label * s->block + b] += *pair_of(&a, v, label, s);
+            const double factor = a.table[place_of(&a, v, s)];
+            for (size_t c = 0; small && c < s->pieces; c++) {
+                const i4 hit = lanes + (int64_t)(4 * c) == (int64_t)label;
+                y[c] *= (v4)((hit & (i4)(factor - (v4){0})) | (~hit & (i4)(1 - (v4){0})));
+            }
+            if (!s->pieces) {
+                x0 *= label ? 1 : factor;
+                x1 *= label ? factor : 1;
+            }
+            if (!small) x[label] *= factor;
         }
+        for (size_t c = 0; small && c < s->pieces; c++) memcpy(x + 4 * c, &y[c], sizeof y[c]);
+        if (!s->pieces) {
+            x[0] = x0;
+            x[1] = x1;
+        }
+    }
 }
 
 INLINE void spread_pairs(arrays a, size_t first, size_t n, const shape *s)
 {
     uint64_t v = a.start[first];
     for (size_t b = 0; b < n; b++)
-        for (const uint64_t end = a.start[first + b + 1]; v < end; v++) {
-            const size_t label = label_of(&a, v, s);
-            pair_of(&a, v, label, s)[1] += a.scratch[label * s->block + b];
-        }
+        for (const uint64_t end = a.start[first + b + 1]; v < end; v++)
+            a.table[place_of(&a, v, s) + 1] += a.scratch[b * s->row + label_of(&a, v, s)];
 }
 
-/* Vote shares instead of scores and softmax: where the methods start. Nobody voted: all classes alike. */
-static void shares(arrays a, const int32_t *gold, size_t first, size_t n, const shape *s)
+/* Vote shares instead of products: where the methods start. Nobody voted: all classes alike. */
+static void shares(arrays a, size_t first, size_t n, const shape *s)
 {
     for (size_t b = 0; b < n; b++) {
         const uint64_t begin = a.start[first + b], end = a.start[first + b + 1];
-        for (size_t k = 0; k < s->n_classes; k++)
-            a.scratch[k * s->block + b] = end > begin ? 0 : 1 / (double)s->n_classes;
-        for (uint64_t v = begin; v < end; v++) a.scratch[label_of(&a, v, s) * s->block + b] += 1;
-        for (size_t k = 0; end > begin && k < s->n_classes; k++) a.scratch[k * s->block + b] /= (double)(end - begin);
-        for (size_t k = 0; gold && gold[first + b] >= 0 && k < s->n_classes; k++)
-            a.scratch[k * s->block + b] = k == (size_t)gold[first + b];
+        double *x = a.scratch + b * s->row;
+        for (size_t k = 0; k < s->row; k++) x[k] = end > begin || k >= s->n_classes ? 0 : 1 / (double)s->n_classes;
+        for (uint64_t v = begin; v < end; v++) x[label_of(&a, v, s)] += 1;
+        for (size_t k = 0; end > begin && k < s->n_classes; k++) x[k] /= (double)(end - begin);
+        for (size_t k = 0; a.gold && a.gold[first + b] >= 0 && k < s->n_classes; k++)
+            x[k] = k == (size_t)a.gold[first + b];
     }
 }
 
-/* Known items: every other class is impossible, and the normaliser becomes the score of the known one by itself. */
+/* Known items: every other class is impossible, and the normaliser becomes the product of the known one by itself. */
 static void pin(double *scratch, const int32_t *gold, size_t n, const shape *s)
 {
     for (size_t b = 0; b < n; b++)
         for (size_t k = 0; gold[b] >= 0 && k < s->n_classes; k++)
-            if (k != (size_t)gold[b]) scratch[k * s->block + b] = -1e300;
+            if (k != (size_t)gold[b]) scratch[b * s->row + k] = 0;
 }
 
-INLINE double lanes_sum(dis__vec v)
+/* x = mantissa * 2^exponent with 1 <= mantissa < 2; the exponent is added to e. 0: see above. */
+INLINE double split(double x, double *e)
 {
-    double sum = 0;
-    for (size_t l = 0; l < DIS_LANES; l++) sum += v[l];
-    return sum;
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const bool zero = x < 0x1p-1022;
+    *e += zero ? DIS_EM_NEVER : (double)(int64_t)(bits >> 52) - 1023;
+    bits = zero ? 0x3ff0000000000000u : (bits & 0x000fffffffffffffu) | 0x3ff0000000000000u;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The product of item i into x, whatever its size; returns the power of 2 that it is to be multiplied with. */
+static double careful(arrays a, size_t i, double *x, const shape *s)
+{
+    double *e = a.line;
+    for (size_t k = 0; k < s->n_classes; k++) {
+        e[k] = 0;
+        x[k] = split(a.prior[k], &e[k]);
+    }
+    for (uint64_t v = a.start[i]; v < a.start[i + 1]; v++) {
+        const double *row = a.table + place_of(&a, v, s);
+        if (s->pairs) {
+            const size_t k = label_of(&a, v, s);
+            x[k] = split(x[k] * split(row[0], &e[k]), &e[k]);
+        } else {
+            for (size_t k = 0; k < s->n_classes; k++) x[k] = split(x[k] * split(row[k], &e[k]), &e[k]);
+        }
+    }
+    const size_t known = a.gold && a.gold[i] >= 0 ? (size_t)a.gold[i] : s->n_classes;
+    double top = -1e300;
+    for (size_t k = 0; k < s->n_classes; k++)
+        if ((known == s->n_classes || k == known) && e[k] > top) top = e[k];
+    for (size_t k = 0; k < s->n_classes; k++) {
+        const uint64_t bits = (uint64_t)(e[k] - top < -1000 ? 0 : 1023 + e[k] - top) << 52;
+        double scale;
+        memcpy(&scale, &bits, sizeof scale);
+        x[k] = (known == s->n_classes || k == known) && e[k] - top >= -1000 ? x[k] * scale : 0;
+    }
+    for (size_t k = s->n_classes; k < s->row; k++) x[k] = 0;
+    return top;
+}
+
+/* Sums of log normalisers: mantissas multiplied, exponents (the bias of 1023 included) added. */
+typedef struct {
+    dis__vec product;
+    dis__uvec exponent;
+    double n;     /* numbers in each lane */
+    double extra; /* powers of 2 besides */
+} logs;
+
+INLINE void take_exponent(logs *l, dis__vec x, bool fresh)
+{
+    const dis__uvec bits = (dis__uvec)x;
+    const dis__vec mantissa = (dis__vec)((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u);
+    l->exponent += bits >> 52;
+    l->product = fresh ? mantissa : l->product * mantissa;
+    l->n += 1;
+}
+
+static double finish_logs(const logs *l)
+{
+    double exponents = l->extra, sum = 0;
+    const dis__vec mantissas = dis__vlog(l->product);
+    for (size_t j = 0; j < DIS_LANES; j++) {
+        exponents += (double)l->exponent[j] - 1023 * l->n;
+        sum += mantissas[j];
+    }
+    return sum + exponents * 0.693147180559945309417;
 }
 
 INLINE size_t whole_vectors(size_t n)
@@ -215,111 +306,160 @@ INLINE size_t whole_vectors(size_t n)
     return (n + DIS_LANES - 1) / DIS_LANES * DIS_LANES;
 }
 
-/* Scores to posteriors; returns the sum of the log normalisers. Lanes past n hold a certain item: log normaliser 0. */
-INLINE double softmax(double *scratch, size_t n, const shape *s)
+/* The normaliser of one item: the sum of its products, under DIS_EM_HARD the largest. */
+INLINE double total_of(const double *x, bool hard, const shape *s)
 {
-    const size_t padded = whole_vectors(n);
-    for (size_t b = n; b < padded; b++)
-        for (size_t k = 0; k < s->n_classes; k++) scratch[k * s->block + b] = k ? -1e300 : 0;
-    dis__vec shift = {0}, product = dis__vset(1);
-    for (size_t b = 0; b < padded; b += DIS_LANES) {
-        dis__vec top = dis__vload(scratch + b), sum = {0};
-        for (size_t k = 1; k < s->n_classes; k++) top = dis__vmax(top, dis__vload(scratch + k * s->block + b));
-        for (size_t k = 0; k < s->n_classes; k++) {
-            const dis__vec e = dis__vexp(dis__vload(scratch + k * s->block + b) - top);
-            dis__vstore(scratch + k * s->block + b, e);
-            sum += e;
-        }
-        const dis__vec scale = 1.0 / sum;
-        for (size_t k = 0; k < s->n_classes; k++)
-            dis__vstore(scratch + k * s->block + b, dis__vload(scratch + k * s->block + b) * scale);
-        shift += top;
-        product *= sum; /* at most K^(block / lanes): 65535^4 for large K, 16^32 for small */
+    if (hard) {
+        double top = x[0];
+        for (size_t k = 1; k < s->n_classes; k++) top = x[k] > top ? x[k] : top;
+        return top;
     }
-    return lanes_sum(shift + dis__vlog(product));
+    if (s->row == 2) return x[0] + x[1];
+    double y[4] = {x[0], x[1], x[2], x[3]};
+    for (size_t k = 4; k < s->row; k += 4)
+        for (size_t j = 0; j < 4; j++) y[j] += x[k + j];
+    return (y[0] + y[1]) + (y[2] + y[3]);
 }
 
-/* All of an item to its best class, the first one on a tie; returns the sum of the best scores. */
-static double harden(double *scratch, size_t n, const shape *s)
+/* All of an item to its best class, the first one on a tie. */
+INLINE void harden(double *x, double top, const shape *s)
 {
-    double total = 0;
-    for (size_t b = 0; b < n; b++) {
-        size_t best = 0;
-        for (size_t k = 1; k < s->n_classes; k++)
-            if (scratch[k * s->block + b] > scratch[best * s->block + b]) best = k;
-        total += scratch[best * s->block + b];
-        for (size_t k = 0; k < s->n_classes; k++) scratch[k * s->block + b] = k == best;
+    bool found = false;
+    for (size_t k = 0; k < s->row; k++) {
+        const bool best = !found && x[k] == top;
+        found |= best;
+        x[k] = best;
     }
-    return total;
+}
+
+/* x / y given 1 / y: a product and its correction (Markstein 1990), so that x / x is 1. */
+INLINE double quotient(double x, double y, double inverse)
+{
+#ifdef __FMA__
+    const double q = x * inverse;
+    return __builtin_fma(__builtin_fma(-q, y, x), inverse, q);
+#else
+    (void)inverse;
+    return x / y;
+#endif
+}
+
+/* Products to posteriors. Items past n, up to whole vectors, are certain ones: log normaliser 0. */
+INLINE void share(arrays a, size_t first, size_t n, const shape *s, bool hard, logs *l)
+{
+    const size_t padded = whole_vectors(n);
+    double *restrict sum = a.sum, *restrict x = a.scratch;
+    for (size_t b = n; b < padded; b++)
+        for (size_t k = 0; k < s->row; k++) x[b * s->row + k] = k == 0;
+    for (size_t b = 0; b < padded; b++) sum[b] = total_of(x + b * s->row, hard, s);
+    dis__ivec fit = ~(dis__ivec){0};
+    for (size_t b = 0; b < padded; b += DIS_LANES)
+        fit &= (dis__ivec)(dis__vload(sum + b) > LEAST) & (dis__ivec)(dis__vload(sum + b) < MOST);
+    bool fits = true;
+    for (size_t j = 0; j < DIS_LANES; j++) fits &= fit[j] != 0;
+    for (size_t b = 0; !fits && b < n; b++)
+        if (!(sum[b] > LEAST && sum[b] < MOST)) {
+            l->extra += careful(a, first + b, x + b * s->row, s);
+            sum[b] = total_of(x + b * s->row, hard, s);
+        }
+    for (size_t b = 0; b < padded; b += DIS_LANES) take_exponent(l, dis__vload(sum + b), false);
+    take_exponent(l, l->product, true); /* the product stays small */
+    if (hard) {
+        for (size_t b = 0; b < n; b++) harden(x + b * s->row, sum[b], s);
+        return;
+    }
+    double *restrict inverse = a.sum + DIS_EM_BLOCK;
+    for (size_t b = 0; b < padded; b++) inverse[b] = 1 / sum[b];
+    for (size_t b = 0; b < n; b++)
+        for (size_t k = 0; k < s->row; k++) x[b * s->row + k] = quotient(x[b * s->row + k], sum[b], inverse[b]);
 }
 
 /* Adds the posteriors of a block to the class sums. */
-INLINE void add_classes(double *scratch, size_t n, const shape *s, double *class_sum)
+INLINE void add_classes(arrays a, size_t n, const shape *s, double *class_sum)
 {
-    const size_t padded = whole_vectors(n);
-    for (size_t k = 0; k < s->n_classes; k++) {
-        double *p = scratch + k * s->block;
-        for (size_t b = n; b < padded; b++) p[b] = 0;
-        dis__vec sum = {0};
-        for (size_t b = 0; b < padded; b += DIS_LANES) sum += dis__vload(p + b);
-        class_sum[k] += lanes_sum(sum);
+    if (s->pieces > IN_REGISTERS) {
+        for (size_t b = 0; b < n; b++)
+            for (size_t k = 0; k < s->n_classes; k++) class_sum[k] += a.scratch[b * s->row + k];
+        return;
     }
+    double even[4 * IN_REGISTERS] = {0}, odd[4 * IN_REGISTERS] = {0};
+    for (size_t b = 0; b + 2 <= n; b += 2)
+        for (size_t k = 0; k < s->row; k++) {
+            even[k] += a.scratch[b * s->row + k];
+            odd[k] += a.scratch[(b + 1) * s->row + k];
+        }
+    for (size_t k = 0; n % 2 && k < s->row; k++) even[k] += a.scratch[(n - 1) * s->row + k];
+    for (size_t k = 0; k < s->n_classes; k++) class_sum[k] += even[k] + odd[k];
 }
 
-INLINE void pass(dis__em_job *job, shape s, bool prefetch)
+/* How many items from `first` on make a block: as many as the index has room for, at least one. */
+INLINE size_t block_of(const uint64_t *start, size_t first, size_t last, const shape *s)
+{
+    size_t n = last - first < s->block ? last - first : s->block;
+    while (n > 1 && start[first + n] - start[first] > DIS_EM_VOTES) n /= 2;
+    return n;
+}
+
+INLINE void pass(dis__em_job *job, shape s)
 {
     const dis_votes_view *votes = job->votes;
     const arrays a = {.start = votes->start,
                       .worker = votes->worker,
                       .label8 = votes->label8,
                       .label16 = votes->label16,
-                      .n_votes = votes->n_votes,
-                      .log_prior = job->log_prior,
+                      .prior = job->prior,
+                      .gold = job->gold,
                       .table = job->table,
                       .scratch = job->scratch,
+                      .sum = job->normaliser,
                       .line = job->line,
+                      .index = job->index,
                       .by_label = job->layout == DIS_EM_LABELS};
-    const bool rows = job->layout == DIS_EM_ROWS;
-    double log_z = 0;
+    logs l = {.product = dis__vset(1)};
     for (size_t k = 0; k < s.n_classes; k++) job->class_sum[k] = 0;
-    for (size_t first = job->first; first < job->last; first += s.block) {
-        const size_t n = job->last - first < s.block ? job->last - first : s.block;
+    for (size_t first = job->first, n; first < job->last; first += n) {
+        n = block_of(a.start, first, job->last, &s);
+        const uint64_t n_votes = a.start[first + n] - a.start[first];
+        const bool indexed = !s.pairs && s.pieces <= IN_REGISTERS && n_votes <= DIS_EM_VOTES && job->index;
+        if (indexed) find_rows(a, a.start[first], n_votes, &s);
         if (job->step == DIS_EM_SHARES) {
-            shares(a, job->gold, first, n, &s);
+            shares(a, first, n, &s);
         } else {
-            if (!rows)
-                score_pairs(a, first, n, &s, prefetch);
-            else if (s.pieces <= MOST)
-                score_rows(a, first, n, &s, prefetch);
+            if (s.pairs)
+                score_pairs(a, first, n, &s);
+            else if (indexed)
+                score_rows(a, first, n, &s);
             else
                 score_lines(a, first, n, &s);
-            if (job->gold) pin(a.scratch, job->gold + first, n, &s);
-            log_z += job->step == DIS_EM_SOFT ? softmax(a.scratch, n, &s) : harden(a.scratch, n, &s);
+            if (a.gold) pin(a.scratch, a.gold + first, n, &s);
+            share(a, first, n, &s, job->step == DIS_EM_HARD, &l);
         }
-        add_classes(a.scratch, n, &s, job->class_sum);
+        add_classes(a, n, &s, job->class_sum);
         if (job->p)
             for (size_t b = 0; b < n; b++)
-                for (size_t k = 0; k < s.n_classes; k++)
-                    job->p[(first + b) * s.n_classes + k] = a.scratch[k * s.block + b];
+                memcpy(job->p + (first + b) * s.n_classes, a.scratch + b * s.row, s.n_classes * sizeof *job->p);
         if (!job->sum) continue;
-        if (!rows)
+        if (s.pairs)
             spread_pairs(a, first, n, &s);
-        else if (s.pieces <= MOST)
+        else if (indexed)
             spread_rows(a, first, n, &s);
         else
             spread_lines(a, first, n, &s);
     }
-    job->log_z = log_z;
+    job->log_z = finish_logs(&l);
 }
 
-#define EXPAND(name, k, pieces_, block_, wide_)                                              \
-    static void name(dis__em_job *job)                                                       \
-    {                                                                                        \
-        const shape s = {.n_classes = k, .pieces = pieces_, .block = block_, .wide = wide_}; \
-        if (job->prefetch)                                                                   \
-            pass(job, s, true);                                                              \
-        else                                                                                 \
-            pass(job, s, false);                                                             \
+#define EXPAND(name, k, pieces_, block_, wide_)                                                                       \
+    static void name(dis__em_job *job)                                                                                \
+    {                                                                                                                 \
+        shape s = {                                                                                                   \
+            .n_classes = k, .pieces = pieces_, .row = (pieces_) ? 4 * (pieces_) : 2, .block = block_, .wide = wide_}; \
+        if (job->layout == DIS_EM_ROWS) {                                                                             \
+            pass(job, s);                                                                                             \
+        } else {                                                                                                      \
+            s.pairs = true;                                                                                           \
+            pass(job, s);                                                                                             \
+        }                                                                                                             \
     }
 EXPAND(pass_1, 1, 0, DIS_EM_BLOCK, false)
 EXPAND(pass_2, 2, 0, DIS_EM_BLOCK, false)
@@ -341,5 +481,7 @@ void DIS_KERNEL(dis__em_kernel)(dis__em_job *job)
                                                     pass_6,  pass_7,  pass_8,  pass_12, pass_12, pass_12,
                                                     pass_12, pass_16, pass_16, pass_16, pass_16};
     const size_t n_classes = job->votes->n_classes;
+    const unsigned before = dis__flush_tiny();
     (n_classes <= 16 ? passes[n_classes] : job->votes->label8 ? pass_256 : pass_65535)(job);
+    dis__flush_restore(before);
 }

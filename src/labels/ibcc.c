@@ -87,30 +87,32 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
         kl += total[t];
         for (size_t l = 0; l < K; l++) kl -= nu[l * row + t];
     }
+    f->exp(x, K * row);
     return -kl;
 }
 
-static double update_classes(void *arg, const double *sum, size_t n_items, double *log_prior, bool keep)
+static double update_classes(void *arg, const double *sum, size_t n_items, double *prior, bool keep)
 {
     ibcc *b = arg;
     const dis__special *f = &b->c.em.special;
     const size_t K = b->c.em.n_classes;
-    if (b->c.warm) return dis__confusion_classes(&b->c, sum, n_items, log_prior, keep);
+    if (b->c.warm) return dis__confusion_classes(&b->c, sum, n_items, prior, keep);
     const double a = b->o->class_prior, prior_total = a * (double)K, total = prior_total + (double)n_items;
     double ends[3] = {total, a, prior_total}, psi_total = total, *nu = b->scratch;
-    for (size_t k = 0; k < K; k++) nu[k] = log_prior[k] = sum[k] + a;
+    for (size_t k = 0; k < K; k++) nu[k] = prior[k] = sum[k] + a;
     if (keep)
         for (size_t k = 0; k < K; k++) b->c.prior[k] = nu[k] / total;
-    f->digamma(log_prior, K);
+    f->digamma(prior, K);
     f->digamma(&psi_total, 1);
     double kl = 0;
     for (size_t k = 0; k < K; k++) {
-        log_prior[k] -= psi_total;
-        kl += (nu[k] - a) * log_prior[k];
+        prior[k] -= psi_total;
+        kl += (nu[k] - a) * prior[k];
     }
     f->lgamma(nu, K);
     f->lgamma(ends, 3);
     for (size_t k = 0; k < K; k++) kl += ends[1] - nu[k];
+    f->exp(prior, K);
     return -(kl + ends[0] - ends[2]);
 }
 

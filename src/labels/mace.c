@@ -5,7 +5,7 @@
  *
  * With S[w][l] the sum of p(l | item) over w's votes for l and n[w][l] their number, the expected number of votes for l
  * that were known is S know / (know + guess strategy[l]), the others were guessed: so the pass needs one sum a (worker,
- * label), and one number B = log(1 + know / (guess strategy[l])) (labels/em.h).
+ * label), and one number B = 1 + know / (guess strategy[l]) (labels/em.h).
  *
  * method=em: expected counts plus smoothing / K, normalised: posterior mode. method=vb: exp(psi(count + prior) -
  * psi(sum)), not normalised: variational Bayes with Beta and Dirichlet priors; `know`, `guess` and `strategy` are then
@@ -196,19 +196,18 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
     if (m->o->method == METHOD_EM) penalty += log_prior_of(m, w);
     for (size_t l = 0; l < K; l++) scratch[l] = m->guess[w] * strategy[l];
     for (size_t l = 0; l < K; l++) x[l] = 1 + m->know[w] / scratch[l];
-    m->em.special.log(x, K);
     m->em.special.log(scratch, K);
     for (size_t l = 0; l < K; l++) penalty += n[l] * scratch[l];
     return penalty;
 }
 
-static double update_classes(void *arg, const double *sum, size_t n_items, double *log_prior, bool keep)
+static double update_classes(void *arg, const double *sum, size_t n_items, double *prior, bool keep)
 {
     (void)sum;
     (void)n_items;
     (void)keep;
     const mace *m = arg;
-    for (size_t k = 0; k < m->em.n_classes; k++) log_prior[k] = -log((double)m->em.n_classes);
+    for (size_t k = 0; k < m->em.n_classes; k++) prior[k] = 1 / (double)m->em.n_classes;
     return 0;
 }
 

@@ -59,15 +59,15 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
     s = s < floor ? floor : s > 1 - floor ? 1 - floor : s;
     if (keep) c->skill[w] = s;
     if (c->em.n_classes == 1) { /* there is nothing but the truth to vote for */
-        x[0] = 0;
+        x[0] = 1;
         return 0;
     }
-    const double right = log(s), wrong = log((1 - s) / (double)(c->em.n_classes - 1));
-    x[0] = right - wrong;
-    return n * wrong + a * (right + log1p(-s));
+    const double wrong = (1 - s) / (double)(c->em.n_classes - 1);
+    x[0] = s / wrong;
+    return n * log(wrong) + (a > 0 ? a * (log(s) + log1p(-s)) : 0);
 }
 
-static double update_classes(void *arg, const double *sum, size_t n_items, double *log_prior, bool keep)
+static double update_classes(void *arg, const double *sum, size_t n_items, double *out, bool keep)
 {
     one_coin *c = arg;
     const size_t K = c->em.n_classes;
@@ -78,7 +78,7 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
         else if (c->o->prior == PRIOR_ESTIMATE && n_items)
             prior = sum[k] / (double)n_items;
         if (keep) c->prior[k] = prior;
-        log_prior[k] = prior > 0 ? log(prior) : DIS_EM_NEVER;
+        out[k] = prior;
     }
     return 0;
 }
