@@ -1,5 +1,5 @@
-/* dissent list methods|combiners|presets|crowds [NAME]: the tables of the library, one row a line, or one row in full.
- */
+/* dissent list methods|combiners|metrics|presets|crowds [NAME]: the tables of the library, one row a line, or one row in
+ * full. */
 #include "cli.h"
 #include <string.h>
 
@@ -9,7 +9,7 @@ typedef struct {
 
 static const cli_option options[] = {CLI_HELP_OPTION(list_values)};
 
-enum { NAME_COLUMN = 20 };
+enum { NAME_COLUMN = 20, WIDE_COLUMN = 28 };
 
 static const char *method_name(const void *arg, size_t i)
 {
@@ -21,6 +21,12 @@ static const char *combiner_name(const void *arg, size_t i)
 {
     (void)arg;
     return dis_combiner_at(i) ? dis_combiner_at(i)->name : NULL;
+}
+
+static const char *metric_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_eval_row_at(i) ? dis_eval_row_at(i)->name : NULL;
 }
 
 static const char *preset_name(const void *arg, size_t i)
@@ -43,6 +49,11 @@ static const char *method_summary(size_t i)
 static const char *combiner_summary(size_t i)
 {
     return dis_combiner_at(i)->summary;
+}
+
+static const char *metric_summary(size_t i)
+{
+    return dis_eval_row_at(i)->summary;
 }
 
 static const char *preset_summary(size_t i)
@@ -76,6 +87,14 @@ static void combiner_detail(size_t i)
     options_of(m->options, m->n_options);
 }
 
+static void metric_detail(size_t i)
+{
+    const dis_eval_row *m = dis_eval_row_at(i);
+    printf("%s: %s\nbetter: %s\nneeds:%s%s%s%s\n", m->name, m->summary, m->better,
+           m->needs & DIS_NEEDS_GOLD ? " gold labels" : "", m->needs & DIS_NEEDS_HUMAN ? " human labels" : "",
+           m->needs & DIS_NEEDS_ORDER ? ", classes with an order" : "", m->needs ? "" : " nothing but predictions");
+}
+
 static void preset_detail(size_t i)
 {
     static const char *const inputs[] = {"votes", "counts", "mace", "soft"};
@@ -102,6 +121,7 @@ static const struct {
 } tables[] = {
     {"methods", method_name, method_summary, method_detail},
     {"combiners", combiner_name, combiner_summary, combiner_detail},
+    {"metrics", metric_name, metric_summary, metric_detail},
     {"presets", preset_name, preset_summary, preset_detail},
     {"crowds", crowd_name, crowd_summary, crowd_detail},
 };
@@ -120,13 +140,16 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     while (t < N_TABLES && strcmp(tables[t].name, operands[0]) != 0) t++;
     if (t == N_TABLES) {
         const char *near = cli_nearest(operands[0], table_name, NULL);
-        return cli_usage(c, "no table \"%s\"; there are methods, combiners, presets and crowds%s%s%s", operands[0],
-                         near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        return cli_usage(c, "no table \"%s\"; there are methods, combiners, metrics, presets and crowds%s%s%s",
+                         operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (n_operands == 1) {
+        int width = NAME_COLUMN;
+        for (size_t i = 0; tables[t].row(NULL, i); i++)
+            if (strlen(tables[t].row(NULL, i)) >= NAME_COLUMN) width = WIDE_COLUMN;
         for (size_t i = 0; tables[t].row(NULL, i); i++) {
-            printf("%-*s", NAME_COLUMN, tables[t].row(NULL, i));
-            cli_wrap(stdout, tables[t].summary(i), NAME_COLUMN, NAME_COLUMN);
+            printf("%-*s", width, tables[t].row(NULL, i));
+            cli_wrap(stdout, tables[t].summary(i), width, width);
         }
         return cli_flush(c);
     }
@@ -143,13 +166,14 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_list;
 const cli_command cli_cmd_list = {
     .name = "list",
-    .summary = "what there is: methods, combiners, presets, crowds",
-    .operands = "methods|combiners|presets|crowds [NAME]",
-    .text = "Lists label methods, combinations of views, presets for files of known tools, or crowd models of synth. "
+    .summary = "what there is: methods, combiners, metrics, presets, crowds",
+    .operands = "methods|combiners|metrics|presets|crowds [NAME]",
+    .text = "Lists label methods, combinations of views, metrics of eval, presets for files of known tools, or crowd "
+            "models of synth. "
             "With NAME, "
             "that row in full: where the formula comes from, and each option with its default.",
     .examples = "  dissent list methods\n  dissent list methods dawid-skene\n",
-    .words = "methods|combiners|presets|crowds",
+    .words = "methods|combiners|metrics|presets|crowds",
     .least = 1,
     .most = 2,
     .options = options,

@@ -22,29 +22,51 @@ static int check_stdin(const label_input *in)
     return n > 1 ? cli_usage(in->c, "standard input can be read once, and - stands there %zu times", n) : 0;
 }
 
-int label_input_read(label_input *in, dis_context *ctx)
+int label_input_load(label_input *in, dis_context *ctx)
 {
     const int code = check_stdin(in);
     if (code != 0) return code;
     dis_labels_read_options how = dis_labels_read_options_default();
     how.renormalise = in->renormalise;
-    dis_align_source sources[LABEL_INPUT_MOST];
     for (size_t i = 0; i < in->n; i++) {
         const dis_status status = dis_labels_read(ctx, in->path[i], &how, &in->labels[i]);
         if (status != DIS_OK) return cli_failed(in->c, status);
-        sources[i] = (dis_align_source){.name = in->path[i], .labels = dis_labels_look(in->labels[i])};
     }
-    if (in->gold_path) {
-        const dis_status status = dis_gold_load(ctx, in->gold_path, &in->gold);
-        if (status != DIS_OK) return cli_failed(in->c, status);
-    }
+    return in->gold_path ? cli_failed(in->c, dis_gold_load(ctx, in->gold_path, &in->gold)) : 0;
+}
+
+int label_input_add_view(label_input *in, const char *path, const char *role, const dis_labels_view *view)
+{
+    const int code = label_input_add(in, path, role);
+    if (code == 0) in->view[in->n - 1] = view;
+    return code;
+}
+
+int label_input_align(label_input *in, dis_context *ctx)
+{
+    dis_align_source sources[LABEL_INPUT_MOST];
+    for (size_t i = 0; i < in->n; i++)
+        sources[i] = (dis_align_source){.name = in->path[i],
+                                        .labels = in->view[i] ? *in->view[i] : dis_labels_look(in->labels[i])};
     dis_align_options o = dis_align_options_default();
     o.lenient = in->lenient;
     o.gold = in->gold;
+    o.classes = in->classes;
     const dis_status status = dis_align(ctx, sources, in->n, &o, &in->aligned);
     if (status != DIS_OK) return cli_failed(in->c, status);
     in->look = dis_aligned_look(in->aligned);
     return 0;
+}
+
+int label_input_read(label_input *in, dis_context *ctx)
+{
+    const int code = label_input_load(in, ctx);
+    return code != 0 ? code : label_input_align(in, ctx);
+}
+
+static uint64_t renormalised(const label_input *in, size_t i)
+{
+    return in->labels[i] ? dis_labels_renormalised(in->labels[i]) : 0;
 }
 
 void label_input_free(label_input *in)
@@ -58,7 +80,7 @@ void label_input_tell(label_input *in)
 {
     const dis_aligned_view *v = &in->look;
     for (size_t i = 0; i < in->n; i++) {
-        const uint64_t scaled = dis_labels_renormalised(in->labels[i]);
+        const uint64_t scaled = renormalised(in, i);
         if (scaled)
             cli_warn(in->c, "%s: %llu rows did not sum to 1 and were scaled", in->path[i], (unsigned long long)scaled);
         if (v->notes[i].items_left_out)
@@ -81,7 +103,7 @@ dis_status label_input_put(const label_input *in, dis_json *j)
     for (size_t i = 0; i < in->n && status == DIS_OK; i++) {
         dis_json_begin_object(j);
         status = cli_put_file_fields(j, in->path[i], in->role[i]);
-        cli_put_count(j, "renormalised", dis_labels_renormalised(in->labels[i]));
+        cli_put_count(j, "renormalised", renormalised(in, i));
         cli_put_count(j, "items_left_out", in->look.notes[i].items_left_out);
         cli_put_count(j, "classes_added", in->look.notes[i].classes_added);
         dis_json_end_object(j);

@@ -22,7 +22,9 @@ typedef struct {
     const char *gold_path; /* NULL: none */
     size_t n;
     const char *path[LABEL_INPUT_MOST], *role[LABEL_INPUT_MOST];
-    dis_labels *labels[LABEL_INPUT_MOST];
+    dis_labels *labels[LABEL_INPUT_MOST];          /* NULL for those that */
+    const dis_labels_view *view[LABEL_INPUT_MOST]; /* were in memory */
+    const dis_names *classes;                      /* declared ones; NULL: those of the files */
     dis_gold *gold;
     dis_aligned *aligned;
     dis_aligned_view look;
@@ -31,6 +33,10 @@ typedef struct {
 /* `role` is what the summary calls the file; both must outlive the input. */
 int label_input_add(label_input *in, const char *path, const char *role);
 int label_input_read(label_input *in, dis_context *ctx);
+/* The same in two steps: the files; then labels that are in memory already, if any, and everything in one order. */
+int label_input_load(label_input *in, dis_context *ctx);
+int label_input_add_view(label_input *in, const char *path, const char *role, const dis_labels_view *view);
+int label_input_align(label_input *in, dis_context *ctx);
 void label_input_free(label_input *in);
 
 /* For people: what --lenient and --renormalise let pass. */

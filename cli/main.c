@@ -7,6 +7,7 @@
 
 extern const cli_command cli_cmd_labels, cli_cmd_combine, cli_cmd_synth, cli_cmd_list, cli_cmd_help, cli_cmd_completion;
 extern const cli_command cli_cmd_agree;
+extern const cli_command cli_cmd_eval;
 extern const cli_command cli_cmd_compare;
 extern const cli_command cli_cmd_views;
 extern const cli_command cli_cmd_report;
@@ -17,6 +18,7 @@ static const cli_command *const commands[] = {
     &cli_cmd_labels,
     &cli_cmd_combine,
     &cli_cmd_agree,
+    &cli_cmd_eval,
     &cli_cmd_compare,
     &cli_cmd_views,
     &cli_cmd_report,

@@ -45,13 +45,16 @@ typedef struct {
     size_t size; /* of this struct */
     bool lenient;
     const dis_gold *gold; /* NULL: none */
+    const dis_names
+        *classes; /* declared, in their order; a table that lacks one has probability 0 there. NULL: those of
+                                 the first source. They must outlive the alignment */
 } dis_align_options;
 DIS_API dis_align_options dis_align_options_default(void);
 
 typedef struct dis_aligned dis_aligned;
 
 /* At least one source. Items are in the order of the first source; classes too, unless lenient had to add some: then
- * integers by value, else by bytes. DIS_EDATA: what does not match, or no item is left. DIS_EUSAGE: no source. */
+ * integers by value, else by bytes (declared ones never change). DIS_EDATA: what does not match, or no item is left. DIS_EUSAGE: no source. */
 DIS_API dis_status dis_align(dis_context *ctx, const dis_align_source *sources, size_t n_sources,
                              const dis_align_options *options, dis_aligned **out);
 DIS_API void dis_aligned_destroy(dis_aligned *aligned);

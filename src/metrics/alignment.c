@@ -26,6 +26,8 @@ typedef struct {
     const dis_align_source *source;
     size_t n_sources;
     const dis_gold *gold;
+    const dis_names *declared; /* or NULL */
+    const char *declared_by;   /* what messages call them: the first source, or that they were declared */
     bool lenient;
     uint32_t **column;    /* (n_sources): where each class of the source goes; NULL: where it is */
     uint32_t *gold_class; /* the same for the labels of the gold file */
@@ -67,7 +69,7 @@ static dis_status strange_class(const matcher *m, const char *where, const char 
     return dis__fail(DIS_EDATA,
                      "%s: the class \"%.200s\" is not among the classes of %s; give both the same classes, or let a "
                      "class that is not there have probability 0 (lenient)",
-                     where, class, m->source[0].name);
+                     where, class, m->declared_by);
 }
 
 static dis_status gold_classes(matcher *m, class_list *l)
@@ -78,30 +80,31 @@ static dis_status gold_classes(matcher *m, class_list *l)
     for (size_t k = 0; k < n; k++) {
         bool fresh;
         DIS_TRY(class_put(l, g->classes, k, &m->gold_class[k], &fresh));
-        if (!fresh || m->lenient) continue;
+        if (!fresh || (m->lenient && !m->declared)) continue;
         size_t i = 0;
         while (g->label[i] != (int32_t)k) i++;
         return dis__fail(DIS_EDATA,
                          "%s, row %llu: the gold label \"%.200s\" of task \"%.200s\" is not among the classes of %s; "
                          "mend it, or let it have probability 0 (lenient)",
                          g->path, (unsigned long long)g->row[i], dis_names_get(g->classes, k, NULL),
-                         dis_names_get(g->tasks, i, NULL), m->source[0].name);
+                         dis_names_get(g->tasks, i, NULL), m->declared_by);
     }
     return DIS_OK;
 }
 
 static dis_status source_classes(matcher *m, class_list *l, size_t s)
 {
-    const dis_names *first = m->source[0].labels.classes, *names = m->source[s].labels.classes;
+    const dis_names *first = m->out->classes, *names = m->source[s].labels.classes;
     const size_t n = dis_names_count(names), n_first = dis_names_count(first);
-    if (s && dis__names_same(first, names)) return DIS_OK;
+    if (first != names && dis__names_same(first, names)) return DIS_OK;
     DIS_TRY(dis__alloc_array(&m->column[s], n, sizeof *m->column[s]));
     for (size_t k = 0; k < n; k++) {
         bool fresh;
         DIS_TRY(class_put(l, names, k, &m->column[s][k], &fresh));
-        if (s && fresh && !m->lenient) return strange_class(m, m->source[s].name, dis_names_get(names, k, NULL));
+        if (first != names && fresh && (!m->lenient || m->declared))
+            return strange_class(m, m->source[s].name, dis_names_get(names, k, NULL));
     }
-    if (m->lenient || n == n_first) return DIS_OK;
+    if (m->lenient || m->declared || n == n_first) return DIS_OK;
     for (size_t k = 0; k < n_first; k++) { /* it has fewer: name one */
         size_t length;
         const char *name = dis_names_get(first, k, &length);
@@ -157,8 +160,15 @@ end:
 
 static dis_status match_classes_in(matcher *m, class_list *l)
 {
-    const size_t n_first = m->source[0].labels.n_classes;
-    m->out->classes = m->source[0].labels.classes;
+    m->out->classes = m->declared ? m->declared : m->source[0].labels.classes;
+    const size_t n_first = dis_names_count(m->out->classes);
+    for (size_t k = 0; m->declared && k < n_first; k++) {
+        uint32_t index;
+        bool fresh;
+        DIS_TRY(class_put(l, m->declared, k, &index, &fresh));
+        if (!fresh)
+            return dis__fail(DIS_EUSAGE, "the class \"%.200s\" is declared twice", dis_names_get(m->declared, k, NULL));
+    }
     for (size_t s = 0; s < m->n_sources; s++) DIS_TRY(source_classes(m, l, s));
     if (m->gold) DIS_TRY(gold_classes(m, l));
     m->out->n_classes = l->n;
@@ -167,6 +177,7 @@ static dis_status match_classes_in(matcher *m, class_list *l)
     if (l->n > n_first) return order_classes(m, l);
     for (size_t s = 0; fewer && s < m->n_sources; s++)
         m->out->notes[s].classes_added = l->n - m->source[s].labels.n_classes;
+    if (m->declared) return DIS_OK;
     dis__free(m->column[0]); /* the first source is as it should be */
     m->column[0] = NULL;
     return DIS_OK;
@@ -370,7 +381,13 @@ dis_status dis_align(dis_context *ctx, const dis_align_source *sources, size_t n
 {
     const dis_align_options o = options ? *options : dis_align_options_default();
     if (n_sources == 0) return dis__fail(DIS_EUSAGE, "there are no labels to match");
-    matcher m = {.ctx = ctx, .source = sources, .n_sources = n_sources, .gold = o.gold, .lenient = o.lenient};
+    matcher m = {.ctx = ctx,
+                 .source = sources,
+                 .n_sources = n_sources,
+                 .gold = o.gold,
+                 .declared = o.classes,
+                 .declared_by = o.classes ? "this comparison (--classes)" : sources[0].name,
+                 .lenient = o.lenient};
     DIS_TRY(dis__alloc_zeroed(&m.out, 1, sizeof *m.out));
     const dis_status status = match(&m);
     for (size_t s = 0; s < n_sources; s++) {

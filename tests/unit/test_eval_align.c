@@ -158,6 +158,42 @@ static void lenient_counts_instead(void **state)
     unmake(&d);
 }
 
+static void declared_classes_lead(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {"no", "yes", "maybe"}, *const too_few[] = {"no"},
+                             *const twice[] = {"no", "no"};
+    dis_names *declared;
+    table a = make("a.csv", abc, 3, yes_no, 2, p_abc), b = make("b.csv", cab, 3, no_yes, 2, p_cab);
+    const dis_align_source sources[] = {a.source, b.source};
+    dis_align_options o = dis_align_options_default();
+    dis_aligned *aligned;
+    assert_int_equal(dis_names_create(wanted, 3, &declared), DIS_OK);
+    o.classes = declared;
+    assert_int_equal(dis_align(NULL, sources, 2, &o, &aligned), DIS_OK);
+    const dis_aligned_view v = dis_aligned_look(aligned);
+    assert_int_equal(v.n_classes, 3);
+    assert_string_equal(dis_names_get(v.classes, 2, NULL), "maybe");
+    static const double p0[] = {.9, .1, 0, .8, .2, 0, .7, .3, 0}, p1[] = {.8, .2, 0, .7, .3, 0, .6, .4, 0};
+    assert_memory_equal(v.p[0], p0, sizeof p0);
+    assert_memory_equal(v.p[1], p1, sizeof p1);
+    assert_int_equal(v.notes[0].classes_added, 1);
+    dis_aligned_destroy(aligned);
+    dis_names_destroy(declared);
+    assert_int_equal(dis_names_create(too_few, 1, &declared), DIS_OK);
+    o.classes = declared;
+    o.lenient = true;
+    assert_int_equal(dis_align(NULL, sources, 2, &o, &aligned), DIS_EDATA);
+    assert_non_null(strstr(dis_last_error(), "\"yes\""));
+    dis_names_destroy(declared);
+    assert_int_equal(dis_names_create(twice, 2, &declared), DIS_OK);
+    o.classes = declared;
+    assert_int_equal(dis_align(NULL, sources, 2, &o, &aligned), DIS_EUSAGE);
+    dis_names_destroy(declared);
+    unmake(&a);
+    unmake(&b);
+}
+
 static void bad_gold_is_refused(void **state)
 {
     (void)state;
@@ -213,6 +249,7 @@ int main(void)
         cmocka_unit_test(rows_and_columns_follow_the_first),
         cmocka_unit_test(what_does_not_match_is_named),
         cmocka_unit_test(lenient_counts_instead),
+        cmocka_unit_test(declared_classes_lead),
         cmocka_unit_test(bad_gold_is_refused),
         cmocka_unit_test(every_fault_is_reported),
     };

@@ -1,0 +1,277 @@
+/* dissent eval: how good predictions are, against gold labels and against people. */
+#include "eval_job.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* clang-format off */
+static const cli_option options[] = {
+    {.name = "gold", .kind = CLI_TEXT, .offset = offsetof(eval_values, gold), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "the true labels: task and label"},
+    {.name = "human", .kind = CLI_TEXT, .offset = offsetof(eval_values, human), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "soft labels of people, as dissent labels writes them"},
+    {.name = "votes", .kind = CLI_WORDS, .offset = offsetof(eval_values, votes), .argument = "FILE...",
+     .names = CLI_NAMES_FILE, .summary = "votes to make the soft labels of people from, instead of --human"},
+    {.name = "human-labels", .kind = CLI_TEXT, .offset = offsetof(eval_values, human_labels), .argument = "SPEC",
+     .names = CLI_NAMES_METHOD,
+     .summary = "how: standard, softmax or another method; it changes the figures, so it has no default"},
+    {.name = "metric", .kind = CLI_LIST, .offset = offsetof(eval_values, metric), .argument = "NAME",
+     .summary = "only this one; may be given several times. dissent list metrics shows them"},
+    {.name = "items", .kind = CLI_TEXT, .offset = offsetof(eval_values, items), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "also the values of single items (CSV, TSV or JSONL by the name)"},
+    {.name = "classes-table", .kind = CLI_TEXT, .offset = offsetof(eval_values, class_table), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "also precision, recall and F1 of each class"},
+    {.name = "confusion", .kind = CLI_TEXT, .offset = offsetof(eval_values, confusion), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "also how often each class was taken for each other"},
+    {.name = "bins", .kind = CLI_TEXT, .offset = offsetof(eval_values, bins), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "also the bins of the reliability diagram"},
+    {.name = "top-k", .kind = CLI_COUNT, .offset = offsetof(eval_values, top_k), .argument = "N", .fallback = "3",
+     .low = 1, .high = 65535, .summary = "of top_k_accuracy"},
+    {.name = "ece-bins", .kind = CLI_COUNT, .offset = offsetof(eval_values, n_bins), .argument = "N",
+     .fallback = "15", .low = 1, .high = DIS_EVAL_MOST_BINS, .summary = "equal bins of confidence"},
+    {.name = "splits", .kind = CLI_COUNT, .offset = offsetof(eval_values, n_splits), .argument = "N",
+     .fallback = "5", .low = 1, .high = DIS_EVAL_MOST_SPLITS,
+     .summary = "random halves for calibrated_log_likelihood"},
+    CLI_FIGURES_OPTIONS(eval_values, figures, "1000"),
+    CLI_VOTES_OPTIONS(eval_values, reading),
+    CLI_COMMON_OPTIONS(eval_values),
+};
+/* clang-format on */
+
+bool eval_shows(const eval_job *job, size_t m)
+{
+    const unsigned needs = dis_eval_row_at(m)->needs;
+    if (needs & DIS_NEEDS_ORDER && !job->v->reading.ordinal && job->v->metric.n == 0) return false;
+    return job->wanted[m] && (!(needs & DIS_NEEDS_GOLD) || job->v->gold) &&
+           (!(needs & DIS_NEEDS_HUMAN) || job->human.p || job->v->human);
+}
+
+/* ---- before reading ---- */
+
+static const char *metric_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_eval_row_at(i) ? dis_eval_row_at(i)->name : NULL;
+}
+
+static int check_metrics(eval_job *job)
+{
+    const cli_list *given = &job->v->metric;
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) job->wanted[m] = given->n == 0;
+    for (size_t i = 0; i < given->n; i++) {
+        const dis_eval_metric m = dis_eval_find(given->value[i]);
+        if (m == DIS_EVAL_METRICS) {
+            const char *near = cli_nearest(given->value[i], metric_name, NULL);
+            return cli_usage(job->c, "no metric \"%s\"%s%s%s dissent list metrics shows them", given->value[i],
+                             near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
+        }
+        job->wanted[m] = true;
+    }
+    return 0;
+}
+
+static bool is_stdout(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+static int check(eval_job *job, char **operands)
+{
+    const eval_values *v = job->v;
+    cli *c = job->c;
+    if (!v->gold && !v->human && v->votes.n == 0)
+        return cli_usage(c, "nothing to measure against: give --gold, --human, or --votes with --human-labels");
+    if (v->human && v->votes.n) return cli_usage(c, "--human and --votes both say what people think; give one of them");
+    if (v->votes.n && !v->human_labels)
+        return cli_usage(c, "--votes needs --human-labels standard, softmax or another method: the choice changes the "
+                            "figures");
+    if (v->human_labels && v->votes.n == 0) return cli_usage(c, "--human-labels is about --votes, and there are none");
+    int code = check_metrics(job);
+    if (code == 0) code = cli_figures_check(c, &v->figures);
+    if (code == 0 && v->human_labels) code = cli_failed(c, dis_method_check(v->human_labels));
+    if (code != 0) return code;
+    const int to_stdout = is_stdout(v->figures.json) + is_stdout(v->items) + is_stdout(v->class_table) +
+                          is_stdout(v->confusion) + is_stdout(v->bins) + is_stdout(cli_figures_path(&v->figures));
+    if (to_stdout > 1) return cli_usage(c, "only one thing can go to standard output; give the table a file with -o");
+    for (size_t i = 0; i < job->n && code == 0; i++) code = label_input_add(&job->in, operands[i], "predictions");
+    if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
+    job->in.gold_path = v->gold;
+    return code == 0 ? votes_input_check(&job->votes) : code;
+}
+
+/* ---- reading ---- */
+
+static bool is_integer(const char *s)
+{
+    s += *s == '-' || *s == '+';
+    return *s && s[strspn(s, "0123456789")] == 0;
+}
+
+/* Byte order says nothing of "low", "medium", "high", and columns may come in any order. */
+static int check_ordinal(eval_job *job)
+{
+    if (!job->v->reading.ordinal || job->classes) return 0;
+    const dis_names *names = job->in.look.classes;
+    for (size_t k = 0; k < job->in.look.n_classes; k++) {
+        const char *name = dis_names_get(names, k, NULL);
+        if (!is_integer(name))
+            return cli_usage(job->c,
+                             "--ordinal: class \"%s\" is no integer; give the classes in their order with --classes",
+                             name);
+        if (k && strtol(name, NULL, 10) < strtol(dis_names_get(names, k - 1, NULL), NULL, 10))
+            return cli_usage(job->c, "--ordinal: class \"%s\" does not come in order; give the order with --classes",
+                             name);
+    }
+    return 0;
+}
+
+/* Votes are read with the classes of the predictions, so that a class nobody chose is not missed. */
+static int people_from_votes(eval_job *job, dis_context *ctx)
+{
+    votes_input *in = &job->votes;
+    const dis_names *names = dis_labels_look(job->in.labels[0]).classes;
+    const size_t n = dis_names_count(names);
+    const char **classes = NULL;
+    if (!in->n_classes && !job->v->reading.lenient) {
+        classes = malloc((n ? n : 1) * sizeof *classes);
+        if (!classes) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
+        for (size_t k = 0; k < n; k++) classes[k] = dis_names_get(names, k, NULL);
+        in->how.classes = classes;
+        in->how.n_classes = n;
+    }
+    int code = votes_input_read(in, ctx);
+    free(classes);
+    if (code != 0) return code;
+    dis_fit_options how = dis_fit_options_default();
+    how.seed = job->v->figures.seed;
+    const dis_status status = dis_fit_run(ctx, in->votes, job->v->human_labels, &how, &job->fit);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    job->human = (dis_labels_view){.n_items = in->look.n_items,
+                                   .n_classes = in->look.n_classes,
+                                   .p = dis_fit_p(job->fit),
+                                   .tasks = in->look.tasks,
+                                   .classes = in->look.classes};
+    return label_input_add_view(&job->in, in->paths[0], "votes", &job->human);
+}
+
+static int read_all(eval_job *job, dis_context *ctx)
+{
+    if (job->votes.n_classes) {
+        const dis_status status = dis_names_create(job->votes.classes, job->votes.n_classes, &job->classes);
+        if (status != DIS_OK) return cli_failed(job->c, status);
+        job->in.classes = job->classes;
+    }
+    int code = label_input_load(&job->in, ctx);
+    if (code == 0 && job->v->votes.n) code = people_from_votes(job, ctx);
+    if (code == 0) code = label_input_align(&job->in, ctx);
+    if (code == 0) code = check_ordinal(job);
+    if (code == 0) label_input_tell(&job->in);
+    return code;
+}
+
+/* ---- measuring ---- */
+
+static int measure(eval_job *job, dis_context *ctx)
+{
+    const eval_values *v = job->v;
+    const dis_aligned_view *t = &job->in.look;
+    dis_evaluate_options o = dis_evaluate_options_default();
+    o.seed = v->figures.seed;
+    o.resamples = v->figures.bootstrap;
+    o.fraction = v->figures.fraction;
+    o.ordinal = v->reading.ordinal;
+    o.keep_items = v->items != NULL;
+    o.top_k = (size_t)v->top_k;
+    o.n_bins = (size_t)v->n_bins;
+    o.n_splits = (size_t)v->n_splits;
+    o.wanted = job->wanted;
+    for (size_t i = 0; i < job->n; i++) {
+        const dis_evaluate_input in = {.n_items = t->n_items,
+                                       .n_classes = t->n_classes,
+                                       .q = t->p[i],
+                                       .gold = t->gold,
+                                       .human = t->n_sources > job->n ? t->p[job->n] : NULL};
+        const dis_status status = dis_evaluate(ctx, &in, &o, &job->evaluation[i]);
+        if (status != DIS_OK) return cli_failed(job->c, status);
+        job->look[i] = dis_evaluation_look(job->evaluation[i]);
+    }
+    return 0;
+}
+
+static void tell(eval_job *job)
+{
+    char items[CLI_NUMBER], floored[CLI_NUMBER];
+    for (size_t i = 0; i < job->n; i++)
+        if (job->look[i]->floored)
+            cli_say(job->c, "%s: %s probabilities below 1e-12 were raised to it for logarithms", job->in.path[i],
+                    cli_grouped(job->look[i]->floored, floored));
+    cli_say(job->c, "%s item%s, %zu classes, %zu file%s of predictions (%.2f s)",
+            cli_grouped(job->in.look.n_items, items), cli_plural(job->in.look.n_items), job->in.look.n_classes, job->n,
+            cli_plural(job->n), cli_seconds(&job->c->start));
+}
+
+static int write_all(eval_job *job)
+{
+    const eval_values *v = job->v;
+    const char *format = cli_figures_format(&v->figures);
+    dis_status status = DIS_OK;
+    if (v->items) status = eval_items(job);
+    if (status == DIS_OK && v->class_table) status = eval_class_table(job);
+    if (status == DIS_OK && v->confusion) status = eval_confusion(job);
+    if (status == DIS_OK && v->bins) status = eval_bins(job);
+    if (status == DIS_OK && format) status = eval_table(job, format);
+    if (status == DIS_OK && v->figures.json) status = eval_json(job);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    if (format) return 0;
+    eval_text(job);
+    return cli_flush(job->c);
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const eval_values *v = values;
+    eval_job job = {.c = c,
+                    .v = v,
+                    .n = n_operands,
+                    .in = {.c = c, .lenient = v->reading.lenient, .renormalise = v->reading.renormalise},
+                    .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n}};
+    dis_context *ctx = NULL;
+    int code = check(&job, operands);
+    if (code == 0) code = cli_failed(c, cli_context(c, &v->common, &ctx));
+    if (code == 0) code = read_all(&job, ctx);
+    if (code == 0) code = measure(&job, ctx);
+    if (code == 0) code = write_all(&job);
+    if (code == 0) tell(&job);
+    for (size_t i = 0; i < job.n; i++) dis_evaluation_destroy(job.evaluation[i]);
+    label_input_free(&job.in);
+    dis_fit_destroy(job.fit);
+    votes_input_free(&job.votes);
+    dis_names_destroy(job.classes);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_eval;
+const cli_command cli_cmd_eval = {
+    .name = "eval",
+    .summary = "measure predictions against gold labels and against people",
+    .operands = "PRED...",
+    .text =
+        "Measures predicted distributions (label files as dissent labels writes them, or anybody's CSV, TSV, JSONL or "
+        "npy with one column a class) against gold labels (--gold), against the soft labels of people (--human, or "
+        "--votes with --human-labels), or both. Each figure comes with a 95 % bootstrap interval over items; the "
+        "majority-class baseline and the floor of cross-entropy, the entropy of the human labels, stand beside.\n\n"
+        "Files are matched by task and class. Items or classes that not all files have are errors; --lenient leaves "
+        "such "
+        "items out, takes missing classes as 0, and counts both. Several files of predictions make one table with a "
+        "column each. docs/evaluation.md defines every metric; dissent list metrics lists them.",
+    .examples = "  dissent eval labels.csv --gold gold.csv\n"
+                "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json figures.json\n"
+                "  dissent eval model.npy --votes votes.csv --human-labels softmax --items items.csv\n",
+    .names = CLI_NAMES_FILE,
+    .least = 1,
+    .most = CLI_MOST_VALUES,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(eval_values),
+    .run = run,
+};
