@@ -137,6 +137,113 @@ CROWD(vb, DIS_CROWD_VB)
 CROWD(vwb, DIS_CROWD_VWB)
 CROWD(sw, DIS_CROWD_SW)
 
+static void case_pool_ends(nn_net *f)
+{
+    above(f, dis__layer_pool(f->net, sequence(f, 6), lengths(f), DIS_POOL_ENDS));
+}
+
+static void case_lstm(nn_net *f)
+{
+    const int x = sequence(f, 5), n = lengths(f);
+    above(f, dis__layer_pool(f->net, dis__layer_lstm(f->net, "lstm", x, n, 6, false, 1, 0), n, DIS_POOL_LAST));
+}
+
+static void case_lstm_both(nn_net *f)
+{
+    const int x = sequence(f, 5), n = lengths(f);
+    above(f, dis__layer_pool(f->net, dis__layer_lstm(f->net, "lstm", x, n, 9, true, 2, .2), n, DIS_POOL_MEAN));
+}
+
+static void case_lstm_all(nn_net *f)
+{
+    const int x = dis__layer_lstm(f->net, "lstm", sequence(f, 4), DIS_NONE, 3, true, 1, 0);
+    above(f, x);
+    nn_soft(f, "ends", dis__layer_pool(f->net, x, DIS_NONE, DIS_POOL_ENDS), NULL);
+}
+
+static void case_attention(nn_net *f)
+{
+    const int x = sequence(f, 6), n = lengths(f), y = dis__layer_attention(f->net, "att", x, n, 2, .2);
+    above(f, dis__layer_pool(f->net, y, n, DIS_POOL_MEAN));
+}
+
+static void case_attention_alone(nn_net *f)
+{
+    above(f, dis__layer_attention(f->net, "att", below(f, 6), DIS_NONE, 3, .3));
+}
+
+static void case_encoder(nn_net *f)
+{
+    const int n = lengths(f);
+    const int x = dis__layer_encoder(f->net, "one", sequence(f, 8), n, 2, 11, DIS_ACT_RELU, .1, true);
+    above(f, dis__layer_encoder(f->net, "two", x, n, 4, 10, DIS_ACT_GELU, 0, false));
+}
+
+static int convolve(nn_net *f, const char *name, int x, int n, size_t out, size_t kernel, size_t stride, bool same)
+{
+    dis__conv_options o = dis__conv_options_default();
+    o.out = out;
+    o.kernel = kernel;
+    o.stride = stride;
+    o.same = same;
+    o.act = DIS_ACT_TANH;
+    return dis__layer_conv(f->net, name, x, n, &o);
+}
+
+static void case_conv_time(nn_net *f)
+{
+    const int n = lengths(f), x = convolve(f, "c3", sequence(f, 5), n, 7, 3, 1, true);
+    const int y = convolve(f, "c4", x, n, 6, 4, 1, true);
+    above(f, dis__layer_pool(f->net, y, n, DIS_POOL_MAX));
+}
+
+/* Sequences of fixed length, with windows in between. */
+static void case_conv_fixed(nn_net *f)
+{
+    const int ids = nn_ints_input(f, f->rows, DIS_NONE, 11, -1, 5);
+    const int x = convolve(f, "c5", dis__layer_embed(f->net, "chars", ids, 6, 4), DIS_NONE, 5, 5, 1, true);
+    const int y = dis__layer_window(f->net, x, DIS_POOL_MAX, 3, 2);
+    above(f, dis__layer_pool(f->net, convolve(f, "c2", y, DIS_NONE, 3, 2, 1, false), DIS_NONE, DIS_POOL_MEAN));
+}
+
+/* (rows, 6, 5, channels) */
+static int image(nn_net *f, size_t channels)
+{
+    const int x = nn_reals(f, (dis__shape){f->rows, DIS_NONE, 6, 5, 3});
+    return dis__layer_linear(f->net, "below", x, channels, DIS_ACT_NONE);
+}
+
+static void case_conv_image(nn_net *f)
+{
+    const int x = convolve(f, "c3", image(f, 4), DIS_NONE, 5, 3, 2, true);
+    const int y = convolve(f, "c2", x, DIS_NONE, 4, 2, 1, false);
+    above(f, dis__layer_pool(f->net, y, DIS_NONE, DIS_POOL_MEAN));
+}
+
+static void case_windows(nn_net *f)
+{
+    const int x = image(f, 4), y = dis__layer_window(f->net, x, DIS_POOL_MEAN, 2, 1);
+    const int z = dis__layer_window(f->net, x, DIS_POOL_MAX, 2, 2);
+    above(f, dis__layer_add(f->net, dis__layer_pool(f->net, y, DIS_NONE, DIS_POOL_MAX),
+                            dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN)));
+}
+
+static void case_shortcut(nn_net *f)
+{
+    const int x = image(f, 4), y = dis__layer_shortcut(f->net, x, 2, 8);
+    above(f, dis__layer_add(f->net, dis__layer_pool(f->net, y, DIS_NONE, DIS_POOL_MEAN),
+                            dis__layer_pool(f->net, convolve(f, "c", x, DIS_NONE, 8, 1, 1, true), DIS_NONE,
+                                            DIS_POOL_MAX)));
+}
+
+static void case_batchnorm(nn_net *f)
+{
+    const int x = image(f, 4), y = dis__layer_batchnorm(f->net, "norm", x, DIS_NONE, DIS_ACT_TANH);
+    const int z =
+        dis__layer_batchnorm(f->net, "norm2", dis__layer_linear(f->net, "mid", y, 4, DIS_ACT_NONE), y, DIS_ACT_SIGMOID);
+    above(f, dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN));
+}
+
 static void case_many_heads(nn_net *f)
 {
     const int x = dis__layer_linear(f->net, "shared", below(f, 12), 10, DIS_ACT_RELU);
@@ -189,6 +296,19 @@ static const nn_case nn_cases[] = {
     CASE(crowd_vb),
     CASE(crowd_vwb),
     CASE(crowd_sw),
+    CASE(pool_ends),
+    CASE(lstm),
+    CASE(lstm_both),
+    CASE(lstm_all),
+    CASE(attention),
+    CASE(attention_alone),
+    CASE(encoder),
+    CASE(conv_time),
+    CASE(conv_fixed),
+    CASE(conv_image),
+    CASE(windows),
+    CASE(shortcut),
+    CASE(batchnorm),
     CASE(many_heads),
     CASE(frozen),
 };

@@ -81,6 +81,34 @@ int dis__layer_add(dis__net *net, int x, int y);
 int dis__layer_concat(dis__net *net, const int *values, int n);
 /* One row of channels of each (time, height, width); lengths (or DIS_NONE) says how many of the first count. */
 int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind);
+/* LSTM over time, both directions side by side in channels where `both`; layers stand one on the other, with dropout
+ * between them. lengths may be DIS_NONE. (rows, time, hidden or 2 hidden); DIS_POOL_LAST or DIS_POOL_ENDS takes the final
+ * states. */
+int dis__layer_lstm(dis__net *net, const char *name, int x, int lengths, size_t hidden, bool both, int layers,
+                    double dropout);
+/* Multi-head self-attention over time with its projections. Where x has no time, attention sees one position: the values
+ * alone are projected, and there are no queries and keys. */
+int dis__layer_attention(dis__net *net, const char *name, int x, int lengths, size_t n_heads, double dropout);
+/* A block of an attention encoder, normalised before (or after) attention and feed-forward. */
+int dis__layer_encoder(dis__net *net, const char *name, int x, int lengths, size_t n_heads, size_t n_feed,
+                       dis__activation act, double dropout, bool norm_first);
+/* Convolution. Over time, or over the width of a sequence of fixed length (height 1), kernel is that of the one
+ * dimension and lengths may say where sequences end; over images it is kernel x kernel. `same`: padded so that stride 1
+ * keeps the size; otherwise only where the kernel lies within, which time cannot. */
+typedef struct {
+    size_t size;
+    size_t out, kernel, stride;
+    bool same, bias;
+    dis__activation act;
+} dis__conv_options;
+dis__conv_options dis__conv_options_default(void); /* kernel 3, stride 1, same, with bias, no activation */
+int dis__layer_conv(dis__net *net, const char *name, int x, int lengths, const dis__conv_options *options);
+/* Max or mean in windows of kernel x kernel (height 1: of kernel). */
+int dis__layer_window(dis__net *net, int x, dis__pooling kind, size_t kernel, size_t stride);
+/* Every stride-th place, with zeros for further channels on both sides: the shortcut "A" of He et al. (2016). */
+int dis__layer_shortcut(dis__net *net, int x, size_t stride, size_t channels);
+/* act(batch normalisation of x + residual); residual may be DIS_NONE. GELU is not possible here. */
+int dis__layer_batchnorm(dis__net *net, const char *name, int x, int residual, dis__activation act);
 /* Rows of x, counted over (rows, time, height, width), taken by index: (rows of index, channels). */
 int dis__layer_gather(dis__net *net, int x, int index);
 

@@ -154,6 +154,10 @@ void dis__set_number(const dis__net *net, void *numbers, size_t i, double x);
 double dis__sum_rows(const dis__net *net, const void *numbers, size_t n);
 void dis__soft_head_clear(dis__layer *layer);
 
+/* Adds (or stores) the gradient of value `from` to that of value `to`, which has the same shape; nothing where that is
+ * not wanted. */
+dis_status dis__pass_down(dis__net *net, int from, int to);
+
 static inline void *dis__data(const dis__net *net, int value)
 {
     return net->slots[value].data;

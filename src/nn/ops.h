@@ -37,6 +37,20 @@ typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_AC
     X(soft_loss_grad)       \
     X(crowd_loss)           \
     X(crowd_param_grad)     \
+    X(lstm)                 \
+    X(lstm_grad)            \
+    X(attention)            \
+    X(attention_grad)       \
+    X(conv)                 \
+    X(conv_grad)            \
+    X(window)               \
+    X(window_grad)          \
+    X(shortcut)             \
+    X(shortcut_grad)        \
+    X(batch_stats)          \
+    X(batchnorm)            \
+    X(batchnorm_sums)       \
+    X(batchnorm_grad)       \
     X(update)               \
     X(square_sums)
 
@@ -66,13 +80,13 @@ const char *dis__op_name(dis__op op);
 
 /* ---- arguments ---- */
 
-/* C (m x n) = act(op(A) op(B) + bias), or += without activation. Index: tiles of tile_rows x tile_cols, row by row;
+/* C (m x n) = act(op(A) op(B) + bias + bias2), or += without activation. Index: tiles of tile_rows x tile_cols, row by row;
  * dis__product_tiles() sets them and returns their number. */
 typedef struct {
     bool ta, tb, add;
     dis__activation act;
     size_t m, n, k, lda, ldb, ldc;
-    const void *a, *b, *bias; /* bias: (n) or NULL */
+    const void *a, *b, *bias, *bias2; /* biases: (n) or NULL */
     void *c;
     size_t tile_rows, tile_cols;
 } dis__product_args;
@@ -145,7 +159,9 @@ typedef struct {
     bool add;
 } dis__copy_columns_args;
 
-typedef enum { DIS_POOL_MAX, DIS_POOL_MEAN, DIS_POOL_FIRST, DIS_POOL_LAST, DIS_N_POOLS } dis__pooling;
+/* ENDS: the first half of the channels from the last row, the second half from the first: the final states of both
+ * directions of a bidirectional LSTM. */
+typedef enum { DIS_POOL_MAX, DIS_POOL_MEAN, DIS_POOL_FIRST, DIS_POOL_LAST, DIS_POOL_ENDS, DIS_N_POOLS } dis__pooling;
 
 /* One row (width) of `per` of them, of which the first length[i] count (NULL: all; 0: the row is 0). choice: (rows,
  * width) int32, of max only. Index: rows. grad stores dx (add: +=). */
@@ -195,6 +211,84 @@ typedef struct {
     void *d_matrix, *d_bias;
 } dis__crowd_args;
 typedef dis__crowd_args dis__crowd_loss_args;
+
+/* One direction or two of an LSTM over (rows, time). gates[d]: (rows, time, 4 hidden), before: the inputs' part of each
+ * gate's argument, after: the gates i, f, g, o. cell[d]: (rows, time, hidden). y: (rows, time, directions hidden), 0
+ * behind a row's length. grad: gates[d] become the gradients of their arguments, before[d] (rows, time, hidden) the
+ * state before each step. Index: blocks of DIS_LSTM_BLOCK rows of direction 0, then of direction 1. */
+#define DIS_LSTM_BLOCK 32
+typedef struct {
+    size_t n_rows, n_times, n_hidden, n_directions;
+    const int32_t *length; /* NULL: all */
+    const void *weight[2]; /* (4 hidden, hidden): of the state before */
+    void *gates[2], *cell[2], *before[2];
+    void *y;
+    const void *dy;
+} dis__lstm_args;
+
+/* Scaled dot-product attention of one sequence a row: qkv (rows, time, 3 channels), y (rows, time, channels), share
+ * (rows, heads, time, time): the softmax. Index: (row, head). Without keys (value_only) qkv is (rows, channels), time is
+ * 1 and every share is 1. The dropout of shares is keyed as dis__dropout_args says, by the place in `share`. */
+typedef struct {
+    size_t n_times, n_heads, channels;
+    bool value_only;
+    const int32_t *length;
+    const void *qkv;
+    void *y, *share;
+    double rate;
+    uint64_t seed, step;
+    uint32_t layer;
+    const void *dy;
+    void *d_qkv;
+    bool add;
+} dis__attention_args;
+
+/* Convolution of images (n, height, width, channels) with weight (out, kernel_h, kernel_w, channels): y (n, out_h,
+ * out_w, out), act(. + bias). What lies outside, or behind length[i] columns of an image, is 0. Index: groups of `group`
+ * images. grad: index: parts of the groups; dx (may be NULL) is stored or added, d_weight (parts, weight; may be NULL)
+ * stored. */
+typedef struct {
+    size_t n, height, width, channels, out_h, out_w, out;
+    size_t kernel_h, kernel_w, stride, pad_top, pad_left;
+    size_t group, n_parts;
+    const int32_t *length;
+    dis__activation act;
+    const void *x, *weight, *bias;
+    void *y;
+    const void *dy;
+    void *dx, *d_weight;
+    bool add;
+} dis__conv_args;
+#define DIS_CONV_ROWS 192 /* places of y at a time */
+
+/* Max or mean of windows of an image; choice: (n, out_h, out_w, channels), of max: where it was. The strided identity of
+ * ResNets ("shortcut") takes every stride-th place and puts `before` empty channels in front. Index: images. */
+typedef struct {
+    dis__pooling kind;
+    size_t n, height, width, channels, out_h, out_w, kernel, stride, out, before;
+    const void *x;
+    void *y;
+    int32_t *choice;
+    const void *dy;
+    void *dx;
+    bool add;
+} dis__window_args;
+
+/* Batch normalisation over n_rows rows of `width` channels: y = act(gain (x - mean) scale + bias + r). stats: (2, width)
+ * mean and 1 / sd. batch_stats: of this batch, moving `running` (2, width: mean, variance) along; or from `running`
+ * where `fixed`. Index: columns. batchnorm, batchnorm_grad: index: rows. batchnorm_sums: sums (2, width) of dz and dz
+ * times the normalised x, also added to d_bias and d_gain (each may be NULL). Index: columns. */
+typedef struct {
+    const void *x, *r, *gain, *bias;
+    void *y, *stats, *running_mean, *running_var;
+    size_t n_rows, width;
+    dis__activation act;
+    double epsilon, momentum;
+    bool fixed;
+    const void *dz;
+    void *sums, *d_gain, *d_bias, *dx;
+    bool add;
+} dis__batchnorm_args;
 
 typedef enum { DIS_OPTIMIZER_SGD, DIS_OPTIMIZER_ADAM, DIS_OPTIMIZER_ADAMW, DIS_N_OPTIMIZERS } dis__optimizer_kind;
 

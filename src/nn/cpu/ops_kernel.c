@@ -14,41 +14,37 @@ typedef float real;
 DIS_OPS(DECLARE)
 #undef DECLARE
 #include "nn/loops/loops.h"
+
+static dis__gemm gemm_of(const matrices *x)
+{
+    return (dis__gemm){x->ta, x->tb, x->add, x->m, x->n, x->k, x->a, x->b, x->c, x->lda, x->ldb, x->ldc};
+}
+
+static void times(const matrices *x, void *scratch)
+{
+    const dis__gemm g = gemm_of(x);
+    DIS_KERNEL(dis__sgemm)(&g, scratch);
+}
+
+static void pack(const matrices *x, float *packed)
+{
+    const dis__gemm g = gemm_of(x);
+    DIS_KERNEL(dis__sgemm_pack)(&g, packed);
+}
+
+static void times_packed(const matrices *x, const float *packed, void *scratch)
+{
+    const dis__gemm g = gemm_of(x);
+    DIS_KERNEL(dis__sgemm_with_packed)(&g, packed, scratch);
+}
+
+enum { TIMES_SCRATCH = DIS_GEMM_SCRATCH };
+
 #include "nn/loops/dense_loops.h"
 #include "nn/loops/norm_loops.h"
 #include "nn/loops/head_loops.h"
 #include "nn/loops/update_loops.h"
-
-void OP(product)(const void *args, size_t first, size_t last, void *scratch)
-{
-    const dis__product_args *a = args;
-    const size_t across = (a->n + a->tile_cols - 1) / a->tile_cols;
-    const float *bias = a->bias;
-    for (size_t t = first; t < last; t++) {
-        const size_t row = t / across * a->tile_rows, col = t % across * a->tile_cols;
-        const size_t m = a->m - row < a->tile_rows ? a->m - row : a->tile_rows;
-        const size_t n = a->n - col < a->tile_cols ? a->n - col : a->tile_cols;
-        const dis__gemm g = {
-            .ta = a->ta,
-            .tb = a->tb,
-            .add = a->add,
-            .m = m,
-            .n = n,
-            .k = a->k,
-            .a = (const float *)a->a + (a->ta ? row : row * a->lda),
-            .b = (const float *)a->b + (a->tb ? col * a->ldb : col),
-            .c = (float *)a->c + row * a->ldc + col,
-            .lda = a->lda,
-            .ldb = a->ldb,
-            .ldc = a->ldc,
-        };
-        DIS_KERNEL(dis__sgemm)(&g, scratch);
-        if (!bias && a->act == DIS_ACT_NONE) continue;
-        for (size_t i = 0; i < m; i++) {
-            float *c = g.c + i * g.ldc;
-            if (bias)
-                for (size_t j = 0; j < n; j++) c[j] += bias[col + j];
-            activate_row(a->act, c, c, n);
-        }
-    }
-}
+#include "nn/loops/lstm_loops.h"
+#include "nn/loops/attention_loops.h"
+#include "nn/loops/image_loops.h"
+#include "nn/loops/batchnorm_loops.h"

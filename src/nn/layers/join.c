@@ -6,8 +6,7 @@ static size_t n_elements(const dis__net *net, int value)
     return dis__net_rows(net, value) * dis__shape_of(net, value)->channels;
 }
 
-/* dx += dy or dx = dy for the whole value. */
-static dis_status pass_down(dis__net *net, int from, int to)
+dis_status dis__pass_down(dis__net *net, int from, int to)
 {
     if (!dis__grad(net, to)) return DIS_OK;
     const size_t n = n_elements(net, from);
@@ -90,8 +89,8 @@ static dis_status add_forward(dis__net *net, dis__layer *layer)
 
 static dis_status add_backward(dis__net *net, dis__layer *layer)
 {
-    DIS_TRY(pass_down(net, layer->out, layer->in[0]));
-    return pass_down(net, layer->out, layer->in[1]);
+    DIS_TRY(dis__pass_down(net, layer->out, layer->in[0]));
+    return dis__pass_down(net, layer->out, layer->in[1]);
 }
 
 static const dis__layer_kind add_kind = {.name = "add", .forward = add_forward, .backward = add_backward};

@@ -1,5 +1,5 @@
-/* Loops of dense layers: activations, sums of columns, rows gathered from a table, copies of columns, sums. All are
- * bound by memory: O(elements). */
+/* Loops of dense layers: products, activations, sums of columns, rows gathered from a table, copies of columns, sums. All but the
+ * product are bound by memory: O(elements). */
 #include "nn/loops/loops.h"
 
 static inline real sigmoid(real x)
@@ -54,6 +54,29 @@ static inline void activate_grad_row(dis__activation act, const real *x, const r
     }
 }
 #undef EACH
+
+void OP(product)(const void *args, size_t first, size_t last, void *scratch)
+{
+    const dis__product_args *a = args;
+    const size_t across = (a->n + a->tile_cols - 1) / a->tile_cols;
+    const real *bias = a->bias, *bias2 = a->bias2;
+    for (size_t t = first; t < last; t++) {
+        const size_t row = t / across * a->tile_rows, col = t % across * a->tile_cols;
+        const size_t m = a->m - row < a->tile_rows ? a->m - row : a->tile_rows;
+        const size_t n = a->n - col < a->tile_cols ? a->n - col : a->tile_cols;
+        real *c = (real *)a->c + row * a->ldc + col;
+        const real *left = a->a, *right = a->b;
+        times(&(matrices){a->ta, a->tb, a->add, m, n, a->k, left + (a->ta ? row : row * a->lda), a->lda,
+                          right + (a->tb ? col * a->ldb : col), a->ldb, c, a->ldc},
+              scratch);
+        if (!bias && !bias2 && a->act == DIS_ACT_NONE) continue;
+        for (size_t i = 0; i < m; i++) {
+            for (size_t j = 0; bias && j < n; j++) c[i * a->ldc + j] += bias[col + j];
+            for (size_t j = 0; bias2 && j < n; j++) c[i * a->ldc + j] += bias2[col + j];
+            activate_row(a->act, c + i * a->ldc, c + i * a->ldc, n);
+        }
+    }
+}
 
 void OP(activate)(const void *args, size_t first, size_t last, void *scratch)
 {

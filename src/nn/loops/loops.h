@@ -56,6 +56,18 @@ static inline void store_or_add(real *restrict to, const real *restrict from, si
         for (size_t i = 0; i < n; i++) to[i] += from[i];
 }
 
+/* A product within an operation: C (m x n) = op(A) op(B), or +=. times() is given by the file that includes this. */
+typedef struct {
+    bool ta, tb, add;
+    size_t m, n, k;
+    const real *a;
+    size_t lda;
+    const real *b;
+    size_t ldb;
+    real *c;
+    size_t ldc;
+} matrices;
+
 /* q = softmax(z), returns the log of the sum of exp(z). */
 static inline real softmax(const real *restrict z, real *restrict q, size_t n)
 {

@@ -111,24 +111,35 @@ static inline uint32_t dropout_threshold(double rate)
     return (uint32_t)(rate * 0x1p32);
 }
 
+/* y[i] (+)= x[i] kept or dropped, for elements at .. at + n of a layer. x may be y. */
+static inline void drop(uint64_t seed, uint64_t step, uint32_t layer, double rate, size_t at, size_t n, const real *x,
+                        real *y, bool add)
+{
+    const uint32_t threshold = dropout_threshold(rate);
+    const real scale = (real)(1 / (1 - rate));
+    while (n) {
+        uint32_t words[DIS_DROPOUT_BLOCK];
+        dropout_words(seed, step, layer, at / DIS_DROPOUT_BLOCK, words);
+        const uint32_t *word = words + at % DIS_DROPOUT_BLOCK;
+        const size_t left = DIS_DROPOUT_BLOCK - at % DIS_DROPOUT_BLOCK, m = n < left ? n : left;
+        if (add)
+            for (size_t i = 0; i < m; i++) y[i] += word[i] < threshold ? 0 : x[i] * scale;
+        else
+            for (size_t i = 0; i < m; i++) y[i] = word[i] < threshold ? 0 : x[i] * scale;
+        at += m;
+        n -= m;
+        x += m;
+        y += m;
+    }
+}
+
 void OP(dropout)(const void *args, size_t first, size_t last, void *scratch)
 {
     (void)scratch;
     const dis__dropout_args *a = args;
-    const uint32_t threshold = dropout_threshold(a->rate);
-    const real scale = (real)(1 / (1 - a->rate));
-    for (size_t block = first; block < last; block++) {
-        uint32_t word[DIS_DROPOUT_BLOCK];
-        dropout_words(a->seed, a->step, a->layer, block, word);
-        const size_t at = block * DIS_DROPOUT_BLOCK, left = a->n - at;
-        const size_t n = left < DIS_DROPOUT_BLOCK ? left : DIS_DROPOUT_BLOCK;
-        const real *x = (const real *)a->x + at;
-        real *y = (real *)a->y + at;
-        if (a->add)
-            for (size_t i = 0; i < n; i++) y[i] += word[i] < threshold ? 0 : x[i] * scale;
-        else
-            for (size_t i = 0; i < n; i++) y[i] = word[i] < threshold ? 0 : x[i] * scale;
-    }
+    const size_t at = first * DIS_DROPOUT_BLOCK,
+                 end = last * DIS_DROPOUT_BLOCK < a->n ? last * DIS_DROPOUT_BLOCK : a->n;
+    drop(a->seed, a->step, a->layer, a->rate, at, end - at, (const real *)a->x + at, (real *)a->y + at, a->add);
 }
 
 static inline size_t pool_length(const dis__pool_args *a, size_t i)
@@ -149,6 +160,7 @@ void OP(pool)(const void *args, size_t first, size_t last, void *scratch)
         memset(y, 0, w * sizeof *y);
         if (n == 0) continue;
         memcpy(y, a->kind == DIS_POOL_LAST ? x + (n - 1) * w : x, w * sizeof *y);
+        if (a->kind == DIS_POOL_ENDS) memcpy(y, x + (n - 1) * w, w / 2 * sizeof *y);
         if (choice) memset(choice, 0, w * sizeof *choice);
         if (a->kind == DIS_POOL_MAX)
             for (size_t t = 1; t < n; t++)
@@ -182,6 +194,9 @@ void OP(pool_grad)(const void *args, size_t first, size_t last, void *scratch)
             for (size_t t = 0; t < n; t++)
                 for (size_t c = 0; c < w; c++) dx[t * w + c] += dy[c] * (1 / (real)n);
         else
-            for (size_t c = 0; c < w; c++) dx[(a->kind == DIS_POOL_LAST ? n - 1 : 0) * w + c] += dy[c];
+            for (size_t c = 0; c < w; c++) {
+                const bool end = a->kind == DIS_POOL_LAST || (a->kind == DIS_POOL_ENDS && c < w / 2);
+                dx[(end ? n - 1 : 0) * w + c] += dy[c];
+            }
     }
 }

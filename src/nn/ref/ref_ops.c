@@ -12,31 +12,47 @@ typedef double real;
 DIS_OPS(DECLARE)
 #undef DECLARE
 #include "nn/loops/loops.h"
-#include "nn/loops/dense_loops.h"
-#include "nn/loops/norm_loops.h"
-#include "nn/loops/head_loops.h"
-#include "nn/loops/update_loops.h"
 
 static double element(const double *x, bool transposed, size_t ld, size_t i, size_t j)
 {
     return transposed ? x[j * ld + i] : x[i * ld + j];
 }
 
-void dis__ref_product(const void *args, size_t first, size_t last, void *scratch)
+static void times(const matrices *x, void *scratch)
 {
     (void)scratch;
-    const dis__product_args *a = args;
-    const size_t across = (a->n + a->tile_cols - 1) / a->tile_cols;
-    const double *bias = a->bias;
-    for (size_t t = first; t < last; t++) {
-        const size_t row = t / across * a->tile_rows, col = t % across * a->tile_cols;
-        for (size_t i = row; i < a->m && i < row + a->tile_rows; i++)
-            for (size_t j = col; j < a->n && j < col + a->tile_cols; j++) {
-                double *c = (double *)a->c + i * a->ldc + j, total = a->add ? *c : 0;
-                for (size_t p = 0; p < a->k; p++)
-                    total += element(a->a, a->ta, a->lda, i, p) * element(a->b, a->tb, a->ldb, p, j);
-                if (bias) total += bias[j];
-                activate_row(a->act, &total, c, 1);
-            }
-    }
+    for (size_t i = 0; i < x->m; i++)
+        for (size_t j = 0; j < x->n; j++) {
+            double total = x->add ? x->c[i * x->ldc + j] : 0;
+            for (size_t p = 0; p < x->k; p++)
+                total += element(x->a, x->ta, x->lda, i, p) * element(x->b, x->tb, x->ldb, p, j);
+            x->c[i * x->ldc + j] = total;
+        }
 }
+
+/* Packing is for speed only: here the matrix is copied, k rows of n. */
+static void pack(const matrices *x, double *packed)
+{
+    for (size_t p = 0; p < x->k; p++)
+        for (size_t j = 0; j < x->n; j++) packed[p * x->n + j] = element(x->b, x->tb, x->ldb, p, j);
+}
+
+static void times_packed(const matrices *x, const double *packed, void *scratch)
+{
+    matrices y = *x;
+    y.tb = false;
+    y.b = packed;
+    y.ldb = x->n;
+    times(&y, scratch);
+}
+
+enum { TIMES_SCRATCH = 64 };
+
+#include "nn/loops/dense_loops.h"
+#include "nn/loops/norm_loops.h"
+#include "nn/loops/head_loops.h"
+#include "nn/loops/update_loops.h"
+#include "nn/loops/lstm_loops.h"
+#include "nn/loops/attention_loops.h"
+#include "nn/loops/image_loops.h"
+#include "nn/loops/batchnorm_loops.h"

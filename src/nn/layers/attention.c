@@ -1,0 +1,111 @@
+/* Multi-head self-attention and the encoder block around it. A linear layer makes queries, keys and values in one
+ * product, attention_loops.h does one row and head at a time, a second linear layer puts the heads together. Names as in
+ * the products: NAME.in_proj.weight (3 channels, channels), NAME.out_proj.weight. */
+#include "nn/net_inside.h"
+#include <stdio.h>
+
+typedef struct {
+    size_t n_heads, channels;
+    bool value_only;
+    double rate;
+} attention;
+
+static dis_status plan(dis__net *net, dis__layer *layer)
+{
+    const attention *l = layer->own;
+    if (l->value_only) return DIS_OK;
+    const dis__shape *s = dis__shape_of(net, layer->out);
+    const size_t n = net->axis_most[s->time], square = dis__size(dis__size(n, n, 0), net->device->real, 0);
+    dis__layer_scratch(net, dis__size(square, 2, net->device->scratch));
+    return dis__layer_work(net, layer, dis__size(dis__size(net->axis_most[s->rows], l->n_heads, 0), square, 0),
+                           DIS_WORK_KEPT);
+}
+
+static dis__attention_args arguments(const dis__net *net, const dis__layer *layer)
+{
+    const attention *l = layer->own;
+    return (dis__attention_args){
+        .n_times = dis__axis_now(net, dis__shape_of(net, layer->out)->time),
+        .n_heads = l->n_heads,
+        .channels = l->channels,
+        .value_only = l->value_only,
+        .length = dis__ints_of(net, layer->ints[0]),
+        .qkv = dis__data(net, layer->in[0]),
+        .y = dis__data(net, layer->out),
+        .share = l->value_only ? NULL : layer->work[0],
+        .rate = net->training ? l->rate : 0,
+        .seed = net->seed,
+        .step = net->pass,
+        .layer = (uint32_t)layer->index,
+    };
+}
+
+static dis_status run(dis__net *net, const dis__layer *layer, const dis__attention_args *args, dis__op op)
+{
+    const size_t rows = dis__axis_now(net, dis__shape_of(net, layer->out)->rows), d = args->channels / args->n_heads;
+    const size_t places = args->value_only ? dis__net_rows(net, layer->out) : rows;
+    return dis__op_run(net, op, args, places * args->n_heads, args->n_times * (args->n_times + 8) * d / 4 + 1);
+}
+
+static dis_status forward(dis__net *net, dis__layer *layer)
+{
+    const dis__attention_args args = arguments(net, layer);
+    return run(net, layer, &args, DIS_OP_attention);
+}
+
+static dis_status backward(dis__net *net, dis__layer *layer)
+{
+    dis__attention_args args = arguments(net, layer);
+    args.dy = dis__grad(net, layer->out);
+    args.d_qkv = dis__grad(net, layer->in[0]);
+    args.add = dis__grad_adds(net, layer->in[0]);
+    return run(net, layer, &args, DIS_OP_attention_grad);
+}
+
+static const dis__layer_kind attention_kind = {
+    .name = "attention", .own = sizeof(attention), .plan = plan, .forward = forward, .backward = backward};
+
+static const char *join(char out[DIS_NET_NAME], const char *name, const char *what)
+{
+    snprintf(out, DIS_NET_NAME, "%.*s.%s", DIS_NET_NAME / 2, name, what);
+    return out;
+}
+
+int dis__layer_attention(dis__net *net, const char *name, int x, int lengths, size_t n_heads, double dropout)
+{
+    if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+    if (lengths != DIS_NONE && !dis__ints_fit(net, lengths, "lengths", name)) return DIS_NONE;
+    const dis__shape shape = *dis__shape_of(net, x);
+    const bool alone = shape.time == DIS_NONE;
+    char text[DIS_NET_NAME];
+    if (n_heads == 0 || shape.channels % n_heads != 0 || shape.height * shape.width != 1)
+        return dis__net_bad(net, DIS_EUSAGE, "%s: %zu channels in %zu heads", name, shape.channels, n_heads);
+    if (!(dropout >= 0 && dropout < 1)) return dis__net_bad(net, DIS_EUSAGE, "%s: a dropout rate of %g", name, dropout);
+    const int qkv = dis__layer_linear(net, join(text, name, alone ? "v_proj" : "in_proj"), x,
+                                      (alone ? 1 : 3) * shape.channels, DIS_ACT_NONE);
+    if (qkv < 0) return DIS_NONE;
+    dis__layer *layer = dis__net_layer(net, &attention_kind, name, &qkv, 1, &shape);
+    if (!layer) return DIS_NONE;
+    *(attention *)layer->own = (attention){n_heads, shape.channels, alone, dropout};
+    layer->ints[0] = alone ? DIS_NONE : lengths;
+    return dis__layer_linear(net, join(text, name, "out_proj"), layer->out, shape.channels, DIS_ACT_NONE);
+}
+
+/* norm_first: x + f(norm(x)) for attention and feed-forward in turn; otherwise norm(x + f(x)). */
+int dis__layer_encoder(dis__net *net, const char *name, int x, int lengths, size_t n_heads, size_t n_feed,
+                       dis__activation act, double dropout, bool norm_first)
+{
+    if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+    char text[DIS_NET_NAME];
+    const size_t channels = dis__shape_of(net, x)->channels;
+    int y = norm_first ? dis__layer_layernorm(net, join(text, name, "norm1"), x, DIS_NONE) : x;
+    y = dis__layer_attention(net, join(text, name, "self_attn"), y, lengths, n_heads, dropout);
+    y = dis__layer_dropout(net, y, dropout);
+    x = norm_first ? dis__layer_add(net, x, y) : dis__layer_layernorm(net, join(text, name, "norm1"), y, x);
+    y = norm_first ? dis__layer_layernorm(net, join(text, name, "norm2"), x, DIS_NONE) : x;
+    y = dis__layer_linear(net, join(text, name, "linear1"), y, n_feed, act);
+    y = dis__layer_dropout(net, y, dropout);
+    y = dis__layer_linear(net, join(text, name, "linear2"), y, channels, DIS_ACT_NONE);
+    y = dis__layer_dropout(net, y, dropout);
+    return norm_first ? dis__layer_add(net, x, y) : dis__layer_layernorm(net, join(text, name, "norm2"), y, x);
+}

@@ -1,0 +1,87 @@
+/* Batch normalisation over rows, time and place, with the residual and the activation that follow it: O(elements). The
+ * running mean and variance are kept with the parameters, saved with them and never trained. */
+#include "nn/net_inside.h"
+
+typedef struct {
+    dis__activation act;
+} batchnorm;
+
+static const double EPSILON = 1e-5, MOMENTUM = .1;
+enum { GAIN, BIAS, RUNNING_MEAN, RUNNING_VAR };
+enum { STATS, SUMS };
+
+static dis_status plan(dis__net *net, dis__layer *layer)
+{
+    const size_t bytes = dis__size(dis__shape_of(net, layer->out)->channels, 2 * net->device->real, 0);
+    DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_KEPT));
+    return dis__layer_work(net, layer, bytes, DIS_WORK_BACKWARD);
+}
+
+static dis__batchnorm_args arguments(const dis__net *net, const dis__layer *layer)
+{
+    return (dis__batchnorm_args){
+        .x = dis__data(net, layer->in[0]),
+        .r = layer->in[1] == DIS_NONE ? NULL : dis__data(net, layer->in[1]),
+        .gain = dis__param_of(net, layer, GAIN),
+        .bias = dis__param_of(net, layer, BIAS),
+        .running_mean = dis__param_of(net, layer, RUNNING_MEAN),
+        .running_var = dis__param_of(net, layer, RUNNING_VAR),
+        .y = dis__data(net, layer->out),
+        .stats = layer->work[STATS],
+        .n_rows = dis__net_rows(net, layer->out),
+        .width = dis__shape_of(net, layer->out)->channels,
+        .act = ((const batchnorm *)layer->own)->act,
+        .epsilon = EPSILON,
+        .momentum = MOMENTUM,
+        .fixed = !net->training,
+    };
+}
+
+static dis_status forward(dis__net *net, dis__layer *layer)
+{
+    const dis__batchnorm_args args = arguments(net, layer);
+    DIS_TRY(dis__op_run(net, DIS_OP_batch_stats, &args, args.width, 4 * args.n_rows));
+    return dis__op_run(net, DIS_OP_batchnorm, &args, args.n_rows, 4 * args.width);
+}
+
+static dis_status backward(dis__net *net, dis__layer *layer)
+{
+    dis__batchnorm_args args = arguments(net, layer);
+    void *dz = dis__grad(net, layer->out);
+    if (args.n_rows == 0) return DIS_OK;
+    if (args.act != DIS_ACT_NONE) {
+        const dis__activate_args act = {.act = args.act, .x = args.y, .dy = dz, .y = dz};
+        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &act, args.n_rows * args.width, 2));
+    }
+    args.dz = dz;
+    args.sums = layer->work[SUMS];
+    args.d_gain = dis__param_grad(net, layer, GAIN);
+    args.d_bias = dis__param_grad(net, layer, BIAS);
+    DIS_TRY(dis__op_run(net, DIS_OP_batchnorm_sums, &args, args.width, 4 * args.n_rows));
+    if (dis__grad(net, layer->in[0])) {
+        args.dx = dis__grad(net, layer->in[0]);
+        args.add = dis__grad_adds(net, layer->in[0]);
+        DIS_TRY(dis__op_run(net, DIS_OP_batchnorm_grad, &args, args.n_rows, 6 * args.width));
+    }
+    return layer->in[1] == DIS_NONE ? DIS_OK : dis__pass_down(net, layer->out, layer->in[1]);
+}
+
+static const dis__layer_kind batchnorm_kind = {
+    .name = "batchnorm", .own = sizeof(batchnorm), .plan = plan, .forward = forward, .backward = backward};
+
+int dis__layer_batchnorm(dis__net *net, const char *name, int x, int residual, dis__activation act)
+{
+    if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+    if (act == DIS_ACT_GELU) return dis__net_bad(net, DIS_EUSAGE, "%s: GELU cannot follow here", name);
+    const dis__shape shape = *dis__shape_of(net, x);
+    if (residual != DIS_NONE && !dis__same_shape(net, x, residual, name)) return DIS_NONE;
+    dis__layer *layer = dis__net_layer(net, &batchnorm_kind, name, (int[]){x, residual}, 2, &shape);
+    if (!layer) return DIS_NONE;
+    ((batchnorm *)layer->own)->act = act;
+    dis__layer_param(net, layer, "weight", 1, &shape.channels, DIS_START_ONE, 0);
+    dis__layer_param(net, layer, "bias", 1, &shape.channels, DIS_START_ZERO, 0);
+    dis__layer_param(net, layer, "running_mean", 1, &shape.channels, DIS_START_ZERO, 0);
+    dis__layer_param(net, layer, "running_var", 1, &shape.channels, DIS_START_ONE, 0);
+    for (size_t i = RUNNING_MEAN; i < layer->n_params; i++) net->params[layer->param[i]].statistic = true;
+    return layer->out;
+}
