@@ -40,7 +40,10 @@ static const cli_option options[] = {
 bool eval_shows(const eval_job *job, size_t m)
 {
     const unsigned needs = dis_eval_row_at(m)->needs;
-    if (needs & DIS_NEEDS_ORDER && !job->v->reading.ordinal && job->v->metric.n == 0) return false;
+    if (job->v->metric.n == 0) { /* nobody asked for it in particular, and it says nothing here */
+        if (needs & DIS_NEEDS_ORDER && !job->v->reading.ordinal) return false;
+        if (m == DIS_EVAL_TOP_K_ACCURACY && job->v->top_k >= job->in.look.n_classes) return false;
+    }
     return job->wanted[m] && (!(needs & DIS_NEEDS_GOLD) || job->v->gold) &&
            (!(needs & DIS_NEEDS_HUMAN) || job->human.p || job->v->human);
 }

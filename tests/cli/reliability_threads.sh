@@ -43,3 +43,5 @@ run "report" report --votes ../votes.csv --gold ../known.csv --bootstrap 20 -o r
 run "agreement" agree ../votes.csv --gold ../gold.csv -o agreement.csv --workers workers.csv --items items.csv --classes-table classes.csv \
     --pairs pairs.csv --json summary.json
 run "agreement of many classes" agree ../many.csv -o agreement.jsonl --workers workers.csv --pairs pairs.csv --bootstrap 100 --json summary.json
+run "eval" eval ../views/mace.csv ../views/softmax.csv --gold ../gold.csv --human ../views/standard.csv --bootstrap 50 --ordinal -o table.csv \
+    --items items.csv --classes-table classes.csv --json summary.json
