@@ -12,6 +12,8 @@ static const cli_option options[] = {
      .names = CLI_NAMES_FILE, .summary = "the true labels: task and label"},
     {.name = "human", .kind = CLI_TEXT, .offset = offsetof(compare_values, human), .argument = "FILE",
      .names = CLI_NAMES_FILE, .summary = "soft labels of people: what kind of items A and B differ on"},
+    {.name = "hard", .kind = CLI_FLAG, .offset = offsetof(compare_values, hard),
+     .summary = "predictions are files of task and label, without probabilities"},
     {.name = "alternative", .kind = CLI_CHOICE, .offset = offsetof(compare_values, alternative), .argument = "SIDE",
      .fallback = "two-sided", .choices = "two-sided|less|greater",
      .summary = "of the Mann-Whitney test: items that only A has right against those that only B has"},
@@ -36,10 +38,45 @@ static int check(compare_job *job)
         return cli_usage(job->c, "--pool-seeds pairs the seeds of both sides in order, and A has %zu, B %zu", v->a.n,
                          v->b.n);
     int code = cli_figures_check(job->c, &v->figures);
-    for (size_t i = 0; i < v->a.n && code == 0; i++) code = label_input_add(&job->in, v->a.value[i], "a");
-    for (size_t i = 0; i < v->b.n && code == 0; i++) code = label_input_add(&job->in, v->b.value[i], "b");
+    for (size_t i = 0; i < v->a.n && code == 0 && !v->hard; i++) code = label_input_add(&job->in, v->a.value[i], "a");
+    for (size_t i = 0; i < v->b.n && code == 0 && !v->hard; i++) code = label_input_add(&job->in, v->b.value[i], "b");
     if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
     job->in.gold_path = v->gold;
+    return code;
+}
+
+/* Labels as predictions, behind what was read already. A class that a file does not have is no mistake there; one that
+ * people do not have is, since their soft labels say what classes there are. */
+static int read_hard(compare_job *job, dis_context *ctx)
+{
+    const compare_values *v = job->v;
+    const size_t n = v->a.n + v->b.n;
+    const dis_names *lists[2 * CLI_MOST_VALUES + 2];
+    size_t n_lists = 0;
+    const bool all = !v->human || v->lenient;
+    if (v->human) lists[n_lists++] = dis_labels_look(job->in.labels[0]).classes;
+    if (all) lists[n_lists++] = dis_gold_look(job->in.gold).classes;
+    job->hard = calloc(n, sizeof *job->hard);
+    if (!job->hard) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu files", n);
+    int code = 0;
+    for (size_t s = 0; s < n && code == 0; s++) {
+        const bool is_a = s < v->a.n;
+        const char *path = is_a ? v->a.value[s] : v->b.value[s - v->a.n];
+        code = hard_labels_read(job->c, ctx, path, &job->hard[s]);
+        if (code == 0) code = label_input_add_view(&job->in, path, is_a ? "a" : "b", &job->hard[s].view);
+        if (code == 0 && all) lists[n_lists++] = job->hard[s].view.classes;
+    }
+    if (code == 0) code = hard_labels_classes(job->c, lists, n_lists, &job->classes);
+    job->in.classes = job->classes;
+    return code;
+}
+
+static int read_all(compare_job *job, dis_context *ctx)
+{
+    int code = label_input_load(&job->in, ctx);
+    if (code == 0 && job->v->hard) code = read_hard(job, ctx);
+    if (code == 0) code = label_input_align(&job->in, ctx);
+    if (code == 0) label_input_tell(&job->in);
     return code;
 }
 
@@ -47,12 +84,13 @@ static int check(compare_job *job)
 static int take_labels(compare_job *job, const int32_t **sides)
 {
     const dis_aligned_view *t = &job->in.look;
-    const size_t n = job->v->a.n + job->v->b.n;
+    const size_t n = job->v->a.n + job->v->b.n, first = job->v->hard && job->v->human;
     job->labels = calloc(t->n_items * n, sizeof *job->labels);
     if (!job->labels) return cli_error(job->c, DIS_ELIMIT, "no memory for the predictions of %zu items", t->n_items);
     for (size_t s = 0; s < n; s++) {
         int32_t *side = job->labels + s * t->n_items;
-        for (size_t i = 0; i < t->n_items; i++) side[i] = (int32_t)dis_argmax(t->p[s] + i * t->n_classes, t->n_classes);
+        for (size_t i = 0; i < t->n_items; i++)
+            side[i] = (int32_t)dis_argmax(t->p[first + s] + i * t->n_classes, t->n_classes);
         sides[s] = side;
     }
     return 0;
@@ -72,7 +110,7 @@ static int compare(compare_job *job, dis_context *ctx)
                                   .n_b = v->b.n,
                                   .a = sides,
                                   .b = sides + v->a.n,
-                                  .human = v->human ? t->p[v->a.n + v->b.n] : NULL};
+                                  .human = v->human ? t->p[v->hard ? 0 : v->a.n + v->b.n] : NULL};
     dis_compare_options o = dis_compare_options_default();
     o.seed = v->figures.seed;
     o.resamples = v->figures.bootstrap;
@@ -102,8 +140,7 @@ static void tell(compare_job *job)
 
 static int work(compare_job *job, dis_context *ctx)
 {
-    int code = label_input_read(&job->in, ctx);
-    if (code == 0) label_input_tell(&job->in);
+    int code = read_all(job, ctx);
     if (code == 0) code = compare(job, ctx);
     if (code != 0) return code;
     const char *format = cli_figures_format(&job->v->figures);
@@ -123,7 +160,9 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     (void)operands;
     (void)n_operands;
     const compare_values *v = values;
-    compare_job job = {.c = c, .v = v, .in = {.c = c, .lenient = v->lenient, .renormalise = v->renormalise}};
+    compare_job job = {.c = c,
+                       .v = v,
+                       .in = {.c = c, .lenient = v->lenient, .renormalise = v->renormalise, .hard = v->hard}};
     int code = check(&job);
     if (code != 0) return code;
     dis_context *ctx;
@@ -133,6 +172,9 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis_comparison_destroy(job.comparison);
     free(job.labels);
     label_input_free(&job.in);
+    for (size_t s = 0; job.hard && s < v->a.n + v->b.n; s++) hard_labels_free(&job.hard[s]);
+    free(job.hard);
+    dis_names_destroy(job.classes);
     dis_context_destroy(ctx);
     return code;
 }
@@ -152,7 +194,8 @@ const cli_command cli_cmd_compare = {
         "has the mean kurtosis, entropy and largest probability of the soft labels of people, and a Mann-Whitney test "
         "holds the two mixed cells against each other. Which soft labels (shares of votes, softmax of counts) is up "
         "to the file: dissent labels --method standard or softmax.\n\n"
-        "Predictions are files as dissent labels writes them; the class of the largest probability counts.",
+        "Predictions are files of soft labels as dissent labels writes them, of which the class of the largest "
+        "probability counts, or with --hard files of task and label.",
     .examples =
         "  dissent compare --a soft.csv --b gold.csv --gold test.csv\n"
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --human people.csv --json compare.json\n"

@@ -1,6 +1,7 @@
 /* compare_job.h: one run of `dissent compare`, shared by the files that work, tell and write it down. */
 #ifndef DIS_CLI_COMPARE_JOB_H
 #define DIS_CLI_COMPARE_JOB_H
+#include "hard_labels.h"
 #include "label_input.h"
 
 typedef struct {
@@ -9,14 +10,16 @@ typedef struct {
     cli_list a, b;
     const char *gold, *human;
     int alternative;
-    bool pool_seeds, lenient, renormalise;
+    bool hard, pool_seeds, lenient, renormalise;
 } compare_values;
 
 typedef struct {
     cli *c;
     const compare_values *v;
-    label_input in;
-    int32_t *labels; /* (n_a + n_b, n_items) predicted classes */
+    label_input in;     /* sides first, then people; hard predictions behind people */
+    hard_labels *hard;  /* (n_a + n_b) with --hard */
+    dis_names *classes; /* with --hard: of all files together */
+    int32_t *labels;    /* (n_a + n_b, n_items) predicted classes */
     dis_comparison *comparison;
     const dis_comparison_view *look;
 } compare_job;

@@ -86,7 +86,7 @@ void label_input_tell(label_input *in)
         if (v->notes[i].items_left_out)
             cli_warn(in->c, "%s: %zu items that another file lacks are left out", in->path[i],
                      v->notes[i].items_left_out);
-        if (v->notes[i].classes_added)
+        if (v->notes[i].classes_added && !(in->hard && in->view[i]))
             cli_warn(in->c, "%s: %zu classes that only other files have count as 0", in->path[i],
                      v->notes[i].classes_added);
     }

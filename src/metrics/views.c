@@ -10,6 +10,7 @@
  * resampled with all its views. Cost: O(views^2 x items x classes) logarithms, O(views^2 x items) a resample. */
 #include "dissent/views.h"
 #include "metrics/bootstrap.h"
+#include "metrics/evaluation.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/special.h"
@@ -204,10 +205,8 @@ static dis_status measure_views(const measuring *w, size_t which, double *means,
  * not vary. */
 static double correlation(const double *sums, double n)
 {
-    const double xx = sums[2] - sums[0] * sums[0] / n, yy = sums[3] - sums[1] * sums[1] / n;
-    const double xy = sums[4] - sums[0] * sums[1] / n;
-    if (!(xx > 0 && yy > 0)) return NAN;
-    return fmax(-1, fmin(1, xy / sqrt(xx * yy)));
+    return dis__correlation(sums[4] - sums[0] * sums[1] / n, sums[2] - sums[0] * sums[0] / n,
+                            sums[3] - sums[1] * sums[1] / n);
 }
 
 static const char not_varying[] = "one of the two is the same for all";

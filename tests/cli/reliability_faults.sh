@@ -83,6 +83,7 @@ walk "votes.csv gold.csv text.csv features.npy" synth --items 20 --workers 5 --v
     --text text.csv --features features.npy --threads 1 -q
 walk "table.csv summary.json" compare --a ../one.csv ../two.csv --b ../two.csv --gold ../gold4.csv --human ../one.csv --bootstrap 20 -o table.csv \
     --json summary.json --threads 1 -q
+walk "table.tsv" compare --hard --a ../gold4.csv --b ../gold4.csv --gold ../gold4.csv --human ../one.csv --bootstrap 0 -o table.tsv --threads 1 -q
 walk "table.jsonl summary.json" views ../one.csv ../two.csv --bootstrap 20 -o table.jsonl --json summary.json --threads 2 -q
 walk "report.html summary.json" report --votes ../votes.csv --gold ../gold.csv --labels ../one.csv --bootstrap 5 -o report.html \
     --json summary.json --threads 1 -q
