@@ -2,9 +2,14 @@
  *
  * Whatever compares label files first brings them into one order: rows by task, columns by class.
  *
- *     const dis_align_source sources[] = {{"a.csv", dis_labels_look(a)}, {"human.csv", dis_labels_look(b)}};
+ *     dis_labels *model, *people;
+ *     dis_gold *gold;
+ *     if (dis_labels_read(NULL, "model.csv", NULL, &model) != DIS_OK) return 1;
+ *     if (dis_labels_read(NULL, "people.csv", NULL, &people) != DIS_OK) return 1;
+ *     if (dis_gold_load(NULL, "gold.csv", &gold) != DIS_OK) return 1;
+ *     const dis_align_source sources[] = {{"model.csv", dis_labels_look(model)}, {"people.csv", dis_labels_look(people)}};
  *     dis_align_options o = dis_align_options_default();
- *     o.gold = gold;                                    // from dis_gold_load(), or NULL
+ *     o.gold = gold;
  *     dis_aligned *aligned;
  *     if (dis_align(NULL, sources, 2, &o, &aligned) == DIS_OK) {
  *         dis_aligned_view v = dis_aligned_look(aligned);   // v.p[0], v.p[1], v.gold
