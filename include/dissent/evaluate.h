@@ -4,7 +4,9 @@
  * distributions p (cross-entropy, divergences, whether the model is unsure where people are), or both. Every metric
  * comes with n and, if asked for, a 95 % bootstrap interval over items. docs/evaluation.md defines each.
  *
- *     const dis_evaluate_input in = {.n_items = n, .n_classes = k, .q = q, .gold = gold, .human = p};
+ *     static const double q[] = {.9, .1, .4, .6}, p[] = {.8, .2, .5, .5}; // two items, two classes
+ *     static const int32_t gold[] = {0, 1};
+ *     const dis_evaluate_input in = {.n_items = 2, .n_classes = 2, .q = q, .gold = gold, .human = p};
  *     dis_evaluation *e;
  *     if (dis_evaluate(ctx, &in, NULL, &e) == DIS_OK) {
  *         const dis_evaluation_view *v = dis_evaluation_look(e);
