@@ -6,21 +6,22 @@
  * has its votes counted out.
  *
  * Where items have few votes on few classes even that is too slow: the labels of an item, each cut to the bits it
- * needs, are pushed together to one short number that counts in a table directly; the table is turned into patterns at
- * the end. Eight labels are loaded at once and pushed together in three shifts.
+ * needs, are pushed together to one short number that counts in a table directly (agreement_kernel.c); the table is
+ * turned into patterns at the end.
  *
  * Items are cut into jobs by their number alone, each with a table of its own; the tables are added in the order of
  * the jobs and the patterns sorted by what they are, so that neither threads nor the order of rows matter.
  *
  * Cost: O(votes) and the sort of the patterns; memory: 8 bytes a tally, 48 a pattern. */
 #include "metrics/agreement_inside.h"
+#include "metrics/agreement_kernel.h"
 #include "core/memory.h"
 #include "core/random.h"
 #include "votes/intern.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRAIN = 1 << 18, MOST_JOBS = 64, WORD = 8, CODE_BITS = 15, FIRST_SLOTS = 1024 };
+enum { GRAIN = 1 << 18, MOST_JOBS = 64, CODE_BITS = 15, FIRST_SLOTS = 1024 };
 
 typedef struct {
     uint64_t a, b;
@@ -160,26 +161,34 @@ static dis_status count_item(const search *s, finder *f, size_t i, name128 name,
     return add(f, name, room->tally, dis__item_tally(s->votes, i, room->count, room->tally), 1);
 }
 
-static dis_status item_of_counts(const search *s, finder *f, size_t i, const scratch *room)
+/* Why the counts of an item are none. */
+static dis_status wrong_counts(const dis_votes_view *v, size_t i)
 {
-    const dis_votes_view *v = s->votes;
     const double *c = v->counts + i * v->n_classes;
-    name128 name = {0, 0};
-    double votes = 0;
-    for (size_t k = 0; k < v->n_classes; k++) {
-        if (c[k] == 0) continue;
-        votes += c[k];
-        if (!(votes <= UINT32_MAX))
-            return dis__fail(DIS_ELIMIT, "item \"%.200s\": more than %u votes", dis_names_get(v->tasks, i, NULL),
-                             UINT32_MAX);
-        if (c[k] != (double)(uint32_t)c[k])
+    for (size_t k = 0; k < v->n_classes; k++)
+        if (!(c[k] <= UINT32_MAX && c[k] == (double)(uint32_t)c[k]) && c[k] <= UINT32_MAX)
             return dis__fail(DIS_EDATA,
                              "item \"%.200s\", class \"%.200s\": a count of %g; agreement is about whole votes, which "
                              "soft votes are not",
                              dis_names_get(v->tasks, i, NULL), dis_names_get(v->classes, k, NULL), c[k]);
-        const uint64_t n = (uint64_t)c[k];
-        name = plus(name, (name128){n * s->key[k].a, n * s->key[k].b});
+    return dis__fail(DIS_ELIMIT, "item \"%.200s\": more than %u votes", dis_names_get(v->tasks, i, NULL), UINT32_MAX);
+}
+
+static dis_status item_of_counts(const search *s, finder *f, size_t i, const scratch *room)
+{
+    const size_t n = s->votes->n_classes;
+    const double *c = s->votes->counts + i * n;
+    name128 name = {0, 0};
+    double votes = 0;
+    bool whole = true;
+    for (size_t k = 0; k < n; k++) { /* no branches: which counts are 0 is as good as random */
+        const double capped = c[k] < UINT32_MAX ? c[k] : UINT32_MAX;
+        const int64_t x = (int64_t)capped;
+        whole &= (double)x == capped;
+        votes += c[k];
+        name = plus(name, (name128){(uint64_t)x * s->key[k].a, (uint64_t)x * s->key[k].b});
     }
+    if (!whole || !(votes <= UINT32_MAX)) return wrong_counts(s->votes, i);
     return count_item(s, f, i, name, room);
 }
 
@@ -198,56 +207,16 @@ static dis_status item_of_votes(const search *s, finder *f, size_t i, const scra
 
 /* ---- items with codes ---- */
 
-/* Constants for pushing eight labels of `bits` bits together. */
-typedef struct {
-    uint64_t keep[WORD + 1]; /* the bytes of so many labels */
-    uint32_t mark[WORD + 1]; /* tells codes of different length apart */
-    uint64_t two, four, eight;
-    unsigned bits, gap;
-} pusher;
-
-static pusher pusher_make(unsigned bits)
-{
-    pusher p = {.bits = bits, .gap = WORD - bits};
-    for (unsigned r = 0; r <= WORD; r++) {
-        p.keep[r] = r == WORD ? UINT64_MAX : ((uint64_t)1 << (8 * r)) - 1;
-        p.mark[r] = (uint32_t)1 << (bits * r <= CODE_BITS ? bits * r : 0);
-    }
-    p.two = (((uint64_t)1 << (2 * bits)) - 1) * 0x0001000100010001u;
-    p.four = (((uint64_t)1 << (4 * bits)) - 1) * 0x0000000100000001u;
-    p.eight = bits < 8 ? ((uint64_t)1 << (8 * bits)) - 1 : UINT64_MAX;
-    return p;
-}
-
-static inline uint32_t push(const pusher *p, uint64_t word, uint64_t r)
-{
-    word &= p->keep[r];
-    word = (word | word >> p->gap) & p->two;
-    word = (word | word >> (2 * p->gap)) & p->four;
-    word = (word | word >> (4 * p->gap)) & p->eight;
-    return (uint32_t)word | p->mark[r];
-}
-
 static dis_status code_items(const search *s, finder *f, size_t first, size_t last, uint32_t *table,
                              const scratch *room)
 {
     const dis_votes_view *v = s->votes;
-    const pusher p = pusher_make(s->bits);
-    const uint64_t *start = v->start;
-    const uint64_t loadable = v->n_votes >= WORD ? v->n_votes - WORD : 0;
-    uint64_t at = start[first];
+    size_t loadable = last; /* items before this one have a whole word of labels from their first vote on */
+    while (loadable > first && v->start[loadable - 1] + DIS_CODE_WORD > v->n_votes) loadable--;
     for (size_t i = first; i < last; i++) {
-        const uint64_t next = start[i + 1], r = next - at;
-        if (r <= s->most_coded && at <= loadable && v->n_votes >= WORD) {
-            uint64_t word;
-            memcpy(&word, v->label8 + at, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-            word = __builtin_bswap64(word);
-#endif
-            table[push(&p, word, r)]++;
-        } else
-            DIS_TRY(item_of_votes(s, f, i, room));
-        at = next;
+        if (i < loadable)
+            i = DIS_KERNEL_PICK(dis__code_items)(v->start, v->label8, i, loadable, s->bits, s->most_coded, table);
+        if (i < last) DIS_TRY(item_of_votes(s, f, i, room));
     }
     return DIS_OK;
 }
@@ -384,7 +353,7 @@ dis_status dis__vote_patterns_find(dis_context *ctx, const dis_votes_view *votes
     search s = {.votes = votes, .n_jobs = dis__n_jobs(votes->n_items, GRAIN, MOST_JOBS)};
     if (votes->label8 && votes->n_classes <= 16) {
         for (s.bits = 1; (size_t)1 << s.bits < votes->n_classes;) s.bits++;
-        s.most_coded = (CODE_BITS - 1) / s.bits < WORD ? (CODE_BITS - 1) / s.bits : WORD;
+        s.most_coded = (CODE_BITS - 1) / s.bits < DIS_CODE_WORD ? (CODE_BITS - 1) / s.bits : DIS_CODE_WORD;
     }
     name128 *key = NULL;
     dis_status status = dis__alloc_zeroed(&s.finders, s.n_jobs, sizeof *s.finders);
