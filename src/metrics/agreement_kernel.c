@@ -1,6 +1,7 @@
 /* The labels of an item as one short number: eight are loaded at once, and the bits that matter of each byte pushed
  * together, by one instruction where that is fast (all processors with AVX-512), else by three shifts that halve the gaps.
- * Labels of the next items that were loaded along are cut off behind. A few cycles an item. */
+ * Labels of the next items that were loaded along are cut off behind. A few cycles an item. Counts become bytes, so that
+ * the counts of an item are one word. */
 #include "metrics/agreement_kernel.h"
 #include <string.h>
 
@@ -34,4 +35,32 @@ size_t DIS_KERNEL(dis__code_items)(const uint64_t *start, const uint8_t *label, 
         at = next;
     }
     return last;
+}
+
+typedef double reals __attribute__((vector_size(8 * DIS_LANES)));
+typedef int64_t longs __attribute__((vector_size(8 * DIS_LANES)));
+typedef int32_t ints __attribute__((vector_size(4 * DIS_LANES)));
+typedef uint8_t bytes __attribute__((vector_size(DIS_LANES)));
+
+int DIS_KERNEL(dis__counts_to_bytes)(const double *count, size_t n, uint8_t *out)
+{
+    longs wrong = {0};
+    size_t i = 0;
+    for (; i + DIS_LANES <= n; i += DIS_LANES) {
+        reals c;
+        memcpy(&c, count + i, sizeof c);
+        const longs small = c < 256;
+        c = (reals)((longs)c & small); /* what is too large would not fit an int */
+        const ints x = __builtin_convertvector(c, ints);
+        wrong |= ~small | (__builtin_convertvector(x, reals) != c);
+        const bytes b = __builtin_convertvector(x, bytes);
+        memcpy(out + i, &b, sizeof b);
+    }
+    int fine = 1;
+    for (size_t j = 0; j < DIS_LANES; j++) fine &= wrong[j] == 0;
+    for (; i < n; i++) {
+        out[i] = (uint8_t)(count[i] < 256 ? count[i] : 0);
+        fine &= count[i] == out[i];
+    }
+    return fine;
 }

@@ -1,4 +1,4 @@
-/* agreement_kernel.h: the labels of an item as one short number. */
+/* agreement_kernel.h: the votes of an item as one short number. */
 #ifndef DIS_METRICS_AGREEMENT_KERNEL_H
 #define DIS_METRICS_AGREEMENT_KERNEL_H
 #include "core/kernel.h"
@@ -13,5 +13,7 @@ enum { DIS_CODE_WORD = 8 }; /* labels that are loaded at once */
 DIS_KERNEL_DECLARE(size_t, dis__code_items,
                    (const uint64_t *start, const uint8_t *label, size_t first, size_t last, unsigned bits, size_t most,
                     uint32_t *table));
+/* n counts as bytes; false, with bytes that mean nothing, when one is no whole number or above 255. */
+DIS_KERNEL_DECLARE(int, dis__counts_to_bytes, (const double *count, size_t n, uint8_t *out));
 
 #endif

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRAIN = 1 << 18, MOST_JOBS = 64, CODE_BITS = 15, FIRST_SLOTS = 1024 };
+enum { GRAIN = 1 << 18, MOST_JOBS = 64, CODE_BITS = 15, FIRST_SLOTS = 1024, BLOCK = 1024, WORD_BITS = 12 };
 
 typedef struct {
     uint64_t a, b;
@@ -221,6 +221,15 @@ static dis_status code_items(const search *s, finder *f, size_t first, size_t la
     return DIS_OK;
 }
 
+/* Adds a pattern of room->tally (n) that so many items have. */
+static dis_status add_items(finder *f, name128 name, size_t n, uint64_t items, const scratch *room)
+{
+    entry *e = find(f, name);
+    if (!e) return add(f, name, room->tally, n, items);
+    e->items += items;
+    return DIS_OK;
+}
+
 static dis_status decode(const search *s, finder *f, const uint32_t *table, size_t n_table, const scratch *room)
 {
     for (size_t code = 1; code < n_table; code++) {
@@ -238,19 +247,69 @@ static dis_status decode(const search *s, finder *f, const uint32_t *table, size
             room->tally[t].count = room->count[room->tally[t].class];
             room->count[room->tally[t].class] = 0;
         }
-        entry *e = find(f, name);
-        if (e)
-            e->items += table[code];
-        else
-            DIS_TRY(add(f, name, room->tally, n, table[code]));
+        DIS_TRY(add_items(f, name, n, table[code], room));
     }
     return DIS_OK;
+}
+
+/* ---- counts in words ---- */
+
+/* Words of counts that were seen, each where its hash says; one that finds its place taken is counted the usual way. */
+typedef struct {
+    uint64_t word[1 << WORD_BITS];
+    uint64_t items[1 << WORD_BITS];
+    uint8_t bytes[BLOCK * DIS_CODE_WORD + DIS_CODE_WORD];
+} words;
+
+static dis_status block_of_counts(const search *s, finder *f, size_t first, size_t last, words *w, const scratch *room)
+{
+    const size_t k = s->votes->n_classes;
+    const uint64_t keep = k == DIS_CODE_WORD ? UINT64_MAX : ((uint64_t)1 << (8 * k)) - 1;
+    const bool fit =
+        DIS_KERNEL_PICK(dis__counts_to_bytes)(s->votes->counts + first * k, (last - first) * k, w->bytes) != 0;
+    for (size_t i = first; i < last; i++) {
+        uint64_t word;
+        memcpy(&word, w->bytes + (i - first) * k, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap64(word);
+#endif
+        word &= keep;
+        const size_t at = (size_t)((word * 0x9e3779b97f4a7c15u) >> (64 - WORD_BITS));
+        if (fit && (w->word[at] == word || w->items[at] == 0)) {
+            w->word[at] = word;
+            w->items[at]++;
+        } else
+            DIS_TRY(item_of_counts(s, f, i, room));
+    }
+    return DIS_OK;
+}
+
+static dis_status range_of_counts(const search *s, finder *f, size_t first, size_t last, const scratch *room)
+{
+    words *w;
+    DIS_TRY(dis__alloc_zeroed(&w, 1, sizeof *w));
+    dis_status status = DIS_OK;
+    for (size_t i = first; i < last && status == DIS_OK; i += BLOCK)
+        status = block_of_counts(s, f, i, last - i < BLOCK ? last : i + BLOCK, w, room);
+    for (size_t at = 0; at < (size_t)1 << WORD_BITS && status == DIS_OK; at++) {
+        name128 name = {0, 0};
+        size_t n = 0;
+        for (size_t k = 0; k < s->votes->n_classes; k++) {
+            const uint32_t c = (uint32_t)(w->word[at] >> (8 * k)) & UINT8_MAX;
+            name = plus(name, (name128){c * s->key[k].a, c * s->key[k].b});
+            if (c) room->tally[n++] = (dis__tally){.class = (uint32_t)k, .count = c};
+        }
+        if (w->items[at]) status = add_items(f, name, n, w->items[at], room);
+    }
+    dis__free(w);
+    return status;
 }
 
 /* ---- all items ---- */
 
 static dis_status search_range(const search *s, finder *f, size_t first, size_t last, const scratch *room)
 {
+    if (s->votes->counts && s->votes->n_classes <= DIS_CODE_WORD) return range_of_counts(s, f, first, last, room);
     if (s->votes->counts) {
         for (size_t i = first; i < last; i++) DIS_TRY(item_of_counts(s, f, i, room));
         return DIS_OK;
