@@ -26,7 +26,13 @@ ROOT = os.path.dirname(HERE)
 BUILD = os.path.join(ROOT, "build")
 CALLS = os.path.join(BUILD, "bench", "bench_calls")
 TOOL = os.path.join(BUILD, "dissent")
-PEERS = ["numpy", "scipy", "pandas", "crowd-kit"]
+PEERS = {  # package: module
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "pandas": "pandas",
+    "crowd-kit": "crowdkit",
+    "krippendorff": "krippendorff",
+}
 ENV = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 
@@ -57,10 +63,13 @@ def find_peers(wanted):
         if not os.path.exists(python):
             say("making a virtual environment for the peers in build/peers")
             subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True, text=True)
-        if subprocess.run([python, "-c", "import numpy, scipy, pandas"], capture_output=True).returncode:
-            say("installing " + ", ".join(PEERS))
-            for package in PEERS:  # one by one: what can be had is had
-                subprocess.run([python, "-m", "pip", "install", "-q", package], capture_output=True, text=True)
+        code = "import importlib.util, sys; print(*[m for m in sys.argv[1:] if not importlib.util.find_spec(m)])"
+        found = subprocess.run([python, "-c", code, *PEERS.values()], check=True, capture_output=True, text=True)
+        missing = [p for p, module in PEERS.items() if module in found.stdout.split()]
+        if missing:
+            say("installing " + ", ".join(missing))
+        for package in missing:  # one by one: what can be had is had
+            subprocess.run([python, "-m", "pip", "install", "-q", package], capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError) as error:
         say(f"no peers: {error}")
     return python
@@ -296,6 +305,34 @@ def centroid_rows(b):
         b.rows[-1]["note"] = f"largest difference of the two results {float(difference):.1e}"
 
 
+def agreement_rows(b):
+    items, classes, per_item = (20000, 4, 5) if b.quick else (2000000, 4, 5)
+    binary, counts = os.path.join(BUILD, "bench", "bench_agreement"), b.path("counts.i64")
+    alphas = {}
+    made = once(lambda: call(binary, items, classes, per_item, 3 if b.quick else 15, counts)[0])
+
+    def ours(key):
+        def measure():
+            alphas["ours"] = made()["alpha"]
+            return statistics.median(made()[key])
+        return measure
+
+    def peer():
+        made()
+        out = b.peer("peers_krippendorff.py", counts, items, classes, 1 if b.quick else 3)
+        alphas["peer"] = out["alpha"]
+        return statistics.median(out["seconds"])
+
+    peer = once(peer)
+    size = f"{items * per_item:.0e}".replace("e+0", "e")
+    for name, key in (("votes in memory", "seconds"), ("counts in memory", "seconds_counts")):
+        before = len(b.rows)
+        b.row(f"alpha, {size} votes, {name}", "call", ours(key), "krippendorff, alpha from value counts", peer,
+              100)
+        if len(b.rows) > before and len(alphas) == 2:
+            b.rows[-1]["note"] = f"alphas differ by {abs(alphas['ours'] - alphas['peer']):.1e}"
+
+
 def watch(command):
     """Runs a command; wall seconds and the peak of its memory that is not a mapped file, sampled 50 times a second."""
     start, peak, peak_all = time.perf_counter(), 0, 0
@@ -385,7 +422,7 @@ def main():
     try:
         b = Bench(args)
         print(machine())
-        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, start_row) + ((large_row,) if args.large else ()):
+        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, agreement_rows, start_row) + ((large_row,) if args.large else ()):
             rows(b)
         b.table()
         if args.json:

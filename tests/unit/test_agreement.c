@@ -207,15 +207,72 @@ static void counts_are_votes(void **state)
     dis_agreement_destroy(b);
     dis_votes_destroy(votes);
     dis_votes_destroy(counted);
-    counts[3] = .5;
-    dis_agreement *none = NULL;
-    assert_int_equal(dis_votes_from_counts(NULL, counts, ITEMS, CLASSES, NULL, NULL, &counted), DIS_OK);
-    assert_int_equal(dis_agreement_run(NULL, counted, NULL, &none), DIS_EDATA);
-    assert_non_null(strstr(dis_last_error(), "soft votes"));
-    assert_null(none);
-    dis_votes_destroy(counted);
+    for (int large = 0; large < 2; large++) {
+        counts[3] = large ? 5e9 : .5;
+        dis_agreement *none = NULL;
+        assert_int_equal(dis_votes_from_counts(NULL, counts, ITEMS, CLASSES, NULL, NULL, &counted), DIS_OK);
+        assert_int_equal(dis_agreement_run(NULL, counted, NULL, &none), large ? DIS_ELIMIT : DIS_EDATA);
+        assert_non_null(strstr(dis_last_error(), large ? "more than 4294967295 votes" : "soft votes"));
+        assert_null(none);
+        dis_votes_destroy(counted);
+    }
     free(counts);
     raw_free(&r);
+}
+
+/* However an item is looked up (codes, words of bytes, sums), and whatever the counts are. */
+static void many_shapes(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n_classes, most;
+    } shapes[] = {{2, 3}, {2, 300}, {3, 5}, {4, 8}, {5, 1000}, {8, 4}, {8, 9}, {9, 5}, {16, 3}, {17, 3}, {300, 2}};
+    for (size_t c = 0; c < sizeof shapes / sizeof *shapes; c++) {
+        const size_t k = shapes[c].n_classes, n = 3000;
+        double *counts = calloc(n * k, sizeof *counts);
+        raw r = {.n_items = n, .n_workers = 1, .n_classes = k};
+        size_t room = 0;
+        for (size_t i = 0; i < n; i++) {
+            size_t left = i % 3 ? shapes[c].most : dis__below(31, c, 7 * i, shapes[c].most + 1);
+            for (uint64_t draw = 0; left; draw++) { /* several votes at once for one class */
+                const size_t some = 1 + dis__below(32, c * n + i, draw, left);
+                counts[i * k + dis__below(33, c * n + i, draw, k)] += (double)some;
+                left -= some;
+                room += some;
+            }
+        }
+        r.task = malloc(room * sizeof *r.task);
+        r.worker = malloc(room * sizeof *r.worker);
+        r.label = malloc(room * sizeof *r.label);
+        double percent = 0, compared = 0;
+        for (size_t i = 0; i < n; i++) {
+            double votes = 0, equal = 0;
+            for (size_t j = 0; j < k; j++) {
+                votes += counts[i * k + j];
+                equal += counts[i * k + j] * (counts[i * k + j] - 1);
+                for (double x = 0; x < counts[i * k + j]; x++) raw_add(&r, i, 0, j);
+            }
+            if (votes < 2) continue;
+            percent += equal / (votes * (votes - 1));
+            compared++;
+        }
+        dis_votes *votes = table(&r), *counted;
+        assert_int_equal(dis_votes_from_counts(NULL, counts, n, k, NULL, NULL, &counted), DIS_OK);
+        dis_agreement_options o = dis_agreement_options_default();
+        o.bootstrap = 0;
+        o.parts = 0;
+        dis_agreement *a = run(NULL, votes, &o), *b = run(NULL, counted, &o);
+        em_assert_close(value(a, "percent"), percent / compared, 1e-12);
+        for (size_t m = 0; m < dis_agreement_look(a).n_metrics; m++)
+            if (!dis_agreement_look(a).metric[m].reason)
+                assert_true(dis_agreement_look(a).metric[m].value == dis_agreement_look(b).metric[m].value);
+        dis_agreement_destroy(a);
+        dis_agreement_destroy(b);
+        dis_votes_destroy(votes);
+        dis_votes_destroy(counted);
+        free(counts);
+        raw_free(&r);
+    }
 }
 
 /* ---- edge rules ---- */
@@ -519,6 +576,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counted_one_by_one),
         cmocka_unit_test(counts_are_votes),
+        cmocka_unit_test(many_shapes),
         cmocka_unit_test(edges),
         cmocka_unit_test(wrong_options),
         cmocka_unit_test(scales),
