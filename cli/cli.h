@@ -129,6 +129,8 @@ int cli_check_format(cli *c, const char *option, const char *format);
 cli cli_talk(void);
 /* Text of others made fit for a terminal: control characters escaped, cut to some 90 characters. Returns `out`. */
 const char *cli_safe(const char *text, char out[CLI_SAFE]);
+/* The same, cut to fit into `size` bytes. */
+void cli_escape(const char *text, char *out, size_t size);
 /* "dissent: message", then where help is. Returns exit code 2. */
 int cli_usage(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says what the library's last call failed with; returns the exit code. */

@@ -11,6 +11,7 @@ extern const cli_command cli_cmd_eval;
 extern const cli_command cli_cmd_compare;
 extern const cli_command cli_cmd_views;
 extern const cli_command cli_cmd_report;
+extern const cli_command cli_cmd_review;
 
 /* In the order in which help shows them. */
 /* clang-format off */
@@ -19,6 +20,7 @@ static const cli_command *const commands[] = {
     &cli_cmd_combine,
     &cli_cmd_agree,
     &cli_cmd_eval,
+    &cli_cmd_review,
     &cli_cmd_compare,
     &cli_cmd_views,
     &cli_cmd_report,

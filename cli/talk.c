@@ -54,7 +54,7 @@ static bool harmful(uint32_t x)
            (x >= 0x2066 && x <= 0x2069) || x == 0xFEFF;
 }
 
-static void escape(const char *text, char *out, size_t size)
+void cli_escape(const char *text, char *out, size_t size)
 {
     size_t used = 0;
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
@@ -84,7 +84,7 @@ static void escape(const char *text, char *out, size_t size)
 
 const char *cli_safe(const char *text, char out[CLI_SAFE])
 {
-    escape(text, out, CLI_SAFE);
+    cli_escape(text, out, CLI_SAFE);
     return out;
 }
 
@@ -98,7 +98,7 @@ static void say_safely(cli *c, const char *before, const char *format, va_list a
 {
     char raw[MESSAGE], safe[MESSAGE * 2];
     vsnprintf(raw, sizeof raw, format, args);
-    escape(raw, safe, sizeof safe);
+    cli_escape(raw, safe, sizeof safe);
     cli_bar_clear(c);
     fprintf(stderr, "%s%s\n", before, safe);
 }

@@ -13,6 +13,7 @@
 #include "dissent/metric.h"
 #include "dissent/agreement.h"
 #include "dissent/evaluate.h"
+#include "dissent/review.h"
 #include "dissent/fit.h"
 #include "dissent/combine.h"
 #include "dissent/compare.h"

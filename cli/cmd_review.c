@@ -1,0 +1,425 @@
+/* dissent review: which items to label again and which workers to look at, ranked, with the reason. */
+#include "votes_input.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    cli_common common;
+    cli_votes_values reading;
+    const char *output, *method, *gold, *items, *workers, *json;
+    int format, by;
+    uint64_t top, budget, seed;
+} review_values;
+
+enum { FORMAT_CSV, FORMAT_TSV, FORMAT_JSONL, FORMAT_TEXT, DEFAULT_TOP = 20 };
+
+#define TEXT(field, name_, argument_, names_, summary_)                                                   \
+    {                                                                                                     \
+        .name = name_, .kind = CLI_TEXT, .offset = offsetof(review_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                              \
+    }
+#define COUNT(field, name_, fallback_, high_, summary_)                                              \
+    {                                                                                                \
+        .name = name_, .kind = CLI_COUNT, .offset = offsetof(review_values, field), .argument = "N", \
+        .fallback = fallback_, .high = high_, .summary = summary_                                    \
+    }
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .offset = offsetof(review_values, output),
+     .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "where the ranked items go; without it, standard output"},
+    {.name = "format",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(review_values, format),
+     .argument = "FORMAT",
+     .choices = "csv|tsv|jsonl|text",
+     .summary = "without it, by the name of the output, else text on a terminal and csv elsewhere"},
+    COUNT(top, "top", "0", 0,
+          "show so many items (and workers); 0: 20 as text, all in a file, with --budget those that get votes"),
+    {.name = "by",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(review_values, by),
+     .argument = "ORDER",
+     .fallback = "gain",
+     .choices = "gain|doubt|surprise",
+     .summary = "gain: where another vote of this crowd tells most; doubt: where the label is most likely wrong, for "
+                "an expert to settle; surprise: where votes are least like these workers, the item may be unclear"},
+    COUNT(budget, "budget", "0", 0, "votes that can be bought: how many to get on which item"),
+    TEXT(items, "items", "FILE", CLI_NAMES_FILE, "every item, ranked (CSV, TSV or JSONL by the name)"),
+    TEXT(workers, "workers", "FILE", CLI_NAMES_FILE, "every worker, ranked: the most suspicious first"),
+    TEXT(json, "json", "FILE", CLI_NAMES_FILE, "summary for machines; - is standard output (then the items need -o)"),
+    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
+         "known labels (task,label): workers are judged by them, and these items are not relabelled"),
+    TEXT(method, "method", "SPEC", CLI_NAMES_METHOD,
+         "NAME[:key=value,...]: label method whose labels the model of the crowd starts from; without it, standard"),
+    COUNT(seed, "seed", "0", 0, "for methods that use chance"),
+    CLI_VOTES_OPTIONS(review_values, reading),
+    CLI_COMMON_OPTIONS(review_values),
+};
+
+typedef struct {
+    cli *c;
+    const review_values *v;
+    votes_input in;
+    dis_review *review;
+    dis_review_view look;
+    size_t n_flagged; /* workers who stand out: the first rows */
+} review_job;
+
+static const char *const causes[] = {"fine", "constant", "random", "confuses"};
+static const char *const orders[] = {"gain", "doubt", "surprise"};
+
+static bool is_stdout(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
+
+static bool items_to_stdout(const review_values *v)
+{
+    return !v->output || is_stdout(v->output);
+}
+
+static bool for_people(const review_values *v)
+{
+    return v->format >= 0 ? v->format == FORMAT_TEXT : items_to_stdout(v) && isatty(STDOUT_FILENO);
+}
+
+static int check_options(const review_job *job)
+{
+    const review_values *v = job->v;
+    if (v->format == FORMAT_TEXT && !items_to_stdout(v))
+        return cli_usage(job->c, "--format text is for standard output; leave -o out");
+    if (is_stdout(v->json) + is_stdout(v->workers) + is_stdout(v->items) + items_to_stdout(v) > 1)
+        return cli_usage(job->c, "only one thing can go to standard output; give the ranked items a file with -o");
+    size_t from_stdin = is_stdout(v->gold);
+    for (size_t i = 0; i < job->in.n_paths; i++) from_stdin += is_stdout(job->in.paths[i]);
+    if (from_stdin > 1) return cli_usage(job->c, "only one input can be standard input");
+    return v->method ? cli_failed(job->c, dis_method_check(v->method)) : 0;
+}
+
+/* ---- tables ---- */
+
+static void put_name(dis_table *t, const dis_names *names, size_t i)
+{
+    size_t n;
+    const char *text = dis_names_get(names, i, &n);
+    dis_table_text(t, text, n);
+}
+
+static void put_text(dis_table *t, const char *text)
+{
+    dis_table_text(t, text, strlen(text));
+}
+
+#define N(columns) (sizeof(columns) / sizeof *(columns))
+
+static dis_status write_items(const review_job *job, const char *path, const char *format, size_t n)
+{
+    static const char *const columns[] = {"task",  "label",     "right", "gain",      "surprise", "hard",
+                                          "votes", "for_label", "other", "for_other", "buy",      "reason"};
+    dis_table *t;
+    const dis_status status = dis_table_open(path, format, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t r = 0; r < n; r++) {
+        const dis_review_item *x = &job->look.items[r];
+        char reason[DIS_REVIEW_REASON];
+        put_name(t, job->in.look.tasks, x->item);
+        put_name(t, job->in.look.classes, x->label);
+        dis_table_real(t, x->right);
+        dis_table_real(t, x->gain);
+        dis_table_real(t, x->surprise);
+        dis_table_real(t, x->hard);
+        dis_table_real(t, x->votes);
+        dis_table_real(t, x->for_label);
+        if (x->for_other > 0)
+            put_name(t, job->in.look.classes, x->other);
+        else
+            dis_table_nothing(t);
+        dis_table_real(t, x->for_other);
+        dis_table_count(t, x->buy);
+        put_text(t, dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+static dis_status write_workers(const review_job *job, const char *path)
+{
+    static const char *const columns[] = {"worker", "votes",    "quality", "ci_low", "ci_high",
+                                          "peers",  "evidence", "verdict", "reason"};
+    dis_table *t;
+    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
+    if (status != DIS_OK) return status;
+    for (size_t r = 0; r < job->look.n_workers; r++) {
+        const dis_review_worker *x = &job->look.workers[r];
+        char reason[DIS_REVIEW_REASON];
+        put_name(t, job->in.look.workers, x->worker);
+        dis_table_count(t, x->votes);
+        const double figures[] = {x->quality, x->low, x->high, x->peers, x->evidence};
+        for (size_t a = 0; a < N(figures); a++)
+            if (x->votes)
+                dis_table_real(t, figures[a]);
+            else
+                dis_table_nothing(t);
+        put_text(t, causes[x->cause]);
+        put_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
+    }
+    return dis_table_finish(t, DIS_OK);
+}
+
+/* ---- for machines ---- */
+
+static void put_share(dis_json *j, const char *name, double value, size_t n)
+{
+    dis_metric m = {.value = value, .n = n};
+    if (n == 0) m = dis_metric_undefined("there are no items");
+    dis_json_key(j, name);
+    dis_json_metric(j, &m);
+}
+
+static void put_items(const review_job *job, dis_json *j, size_t n)
+{
+    dis_json_key(j, "items_to_relabel");
+    dis_json_begin_array(j);
+    for (size_t r = 0; r < n; r++) {
+        const dis_review_item *x = &job->look.items[r];
+        char reason[DIS_REVIEW_REASON];
+        dis_json_begin_object(j);
+        cli_put_text(j, "task", dis_names_get(job->in.look.tasks, x->item, NULL));
+        cli_put_text(j, "label", dis_names_get(job->in.look.classes, x->label, NULL));
+        cli_put_real(j, "right", x->right);
+        cli_put_real(j, "gain", x->gain);
+        cli_put_real(j, "surprise", x->surprise);
+        cli_put_real(j, "hard", x->hard);
+        cli_put_real(j, "votes", x->votes);
+        cli_put_count(j, "buy", x->buy);
+        cli_put_text(j, "reason", dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+}
+
+static void put_workers(const review_job *job, dis_json *j, size_t n)
+{
+    dis_json_key(j, "workers_to_check");
+    dis_json_begin_array(j);
+    for (size_t r = 0; r < n; r++) {
+        const dis_review_worker *x = &job->look.workers[r];
+        char reason[DIS_REVIEW_REASON];
+        dis_json_begin_object(j);
+        cli_put_text(j, "worker", dis_names_get(job->in.look.workers, x->worker, NULL));
+        cli_put_count(j, "votes", x->votes);
+        dis_json_key(j, "quality");
+        const dis_metric quality = {
+            .value = x->quality, .ci_low = x->low, .ci_high = x->high, .n = (size_t)x->votes, .has_interval = true};
+        dis_json_metric(j, &quality);
+        cli_put_real(j, "peers", x->peers);
+        cli_put_real(j, "evidence", x->evidence);
+        cli_put_text(j, "verdict", causes[x->cause]);
+        cli_put_text(j, "reason", dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+}
+
+static size_t at_most(size_t n, uint64_t most)
+{
+    return n < most ? n : (size_t)most;
+}
+
+static dis_status write_json(const review_job *job, const char *path)
+{
+    const dis_review_view *l = &job->look;
+    const uint64_t top = job->v->top ? job->v->top : DEFAULT_TOP;
+    dis_json *j;
+    dis_status status = cli_summary_open(path, "review", &job->v->seed, &j);
+    if (status != DIS_OK) return status;
+    cli_inputs_begin(j);
+    status = votes_input_put_files(&job->in, j);
+    if (status == DIS_OK && job->v->gold) status = cli_put_file(j, job->v->gold, "gold");
+    cli_inputs_end(j);
+    if (status == DIS_OK) status = votes_input_put_table(&job->in, j);
+    votes_input_put_notes(&job->in, j);
+    cli_put_text(j, "method", l->method);
+    cli_put_text(j, "by", orders[job->v->by]);
+    cli_put_count(j, "budget", job->v->budget);
+    cli_put_count(j, "spent", l->spent);
+    cli_put_count(j, "workers_that_stand_out", job->n_flagged);
+    dis_json_key(j, "metrics");
+    dis_json_begin_object(j);
+    put_share(j, "expected_right", l->right, l->n_items);
+    put_share(j, "expected_right_after_budget", l->right_after, l->n_items);
+    put_share(j, "typical_worker_right", l->typical, job->in.look.n_votes);
+    dis_json_end_object(j);
+    put_items(job, j, at_most(l->n_items, top));
+    put_workers(job, j, at_most(job->n_flagged, top));
+    return cli_summary_finish(j, status);
+}
+
+/* ---- for people ---- */
+
+static void print_items(const review_job *job, size_t n)
+{
+    const bool budget = job->v->budget > 0;
+    printf("%-24s %-12s %6s %6s %6s%s  %s\n", "item", "label", "right", "gain", "odd", budget ? "  buy" : "", "why");
+    for (size_t r = 0; r < n; r++) {
+        const dis_review_item *x = &job->look.items[r];
+        char task[CLI_SAFE], label[CLI_SAFE], reason[DIS_REVIEW_REASON], safe[2 * DIS_REVIEW_REASON];
+        dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason);
+        cli_escape(reason, safe, sizeof safe);
+        printf("%-24s %-12s %6.3f %6.3f %6.1f", cli_safe(dis_names_get(job->in.look.tasks, x->item, NULL), task),
+               cli_safe(dis_names_get(job->in.look.classes, x->label, NULL), label), x->right, x->gain, x->surprise);
+        if (budget) printf(" %4u", x->buy);
+        printf("  %s\n", safe);
+    }
+}
+
+static void print_workers(const review_job *job, size_t n)
+{
+    printf("\n%-24s %7s %6s %-13s %8s  %s\n", "worker", "votes", "right", "95 % interval", "evidence", "why");
+    for (size_t r = 0; r < n; r++) {
+        const dis_review_worker *x = &job->look.workers[r];
+        char name[CLI_SAFE], reason[DIS_REVIEW_REASON], safe[2 * DIS_REVIEW_REASON];
+        dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason);
+        cli_escape(reason, safe, sizeof safe);
+        printf("%-24s %7llu %6.3f %5.3f - %5.3f %8.1f  %s\n",
+               cli_safe(dis_names_get(job->in.look.workers, x->worker, NULL), name), (unsigned long long)x->votes,
+               x->quality, x->low, x->high, x->evidence, safe);
+    }
+}
+
+static void tell(review_job *job)
+{
+    const dis_review_view *l = &job->look;
+    cli *c = job->c;
+    char number[CLI_NUMBER], other[CLI_NUMBER];
+    votes_input_tell(&job->in);
+    votes_input_tell_gold(&job->in, "known: workers are judged by them");
+    if (!job->in.look.start)
+        cli_warn(c, "this input does not say who voted: everybody counts as the same typical worker, and there is "
+                    "nothing to say of single workers");
+    if (l->n_items == 0) return;
+    cli_say(c, "  %-18s %.1f %% of labels expected to be right; a typical vote is right in %.1f %%", "now",
+            100 * l->right, 100 * l->typical);
+    if (job->v->budget)
+        cli_say(c, "  %-18s %s vote%s spread: %.1f %% expected to be right", "after the budget",
+                cli_grouped(l->spent, number), cli_plural(l->spent), 100 * l->right_after);
+    if (l->spent < job->v->budget)
+        cli_say(c, "  %-18s %s of %s votes: nothing to be gained from more before a new review", "not needed",
+                cli_grouped(job->v->budget - l->spent, number), cli_grouped(job->v->budget, other));
+    if (job->in.look.start)
+        cli_say(c, "  %-18s %s of %s stand out%s", "workers", cli_grouped(job->n_flagged, number),
+                cli_grouped(l->n_workers, other),
+                job->n_flagged && !job->v->workers && !for_people(job->v) ? " (--workers FILE lists them)" : "");
+}
+
+/* ---- work ---- */
+
+/* How many items are shown where --top leaves it open. */
+static size_t n_shown(const review_job *job, bool people)
+{
+    const dis_review_view *l = &job->look;
+    if (job->v->top) return at_most(l->n_items, job->v->top);
+    if (!job->v->budget) return people ? at_most(l->n_items, DEFAULT_TOP) : l->n_items;
+    size_t last = 0;
+    for (size_t r = 0; r < l->n_items; r++)
+        if (l->items[r].buy) last = r + 1;
+    return last;
+}
+
+static int write_all(const review_job *job)
+{
+    const review_values *v = job->v;
+    static const char *const formats[] = {"csv", "tsv", "jsonl"};
+    const bool people = for_people(v);
+    const size_t n = n_shown(job, people);
+    dis_status status = DIS_OK;
+    if (people) {
+        print_items(job, n);
+        const size_t workers = at_most(job->n_flagged, v->top ? v->top : DEFAULT_TOP);
+        if (workers) print_workers(job, workers);
+    } else
+        status = write_items(job, items_to_stdout(v) ? "-" : v->output, v->format >= 0 ? formats[v->format] : NULL, n);
+    if (status == DIS_OK && v->items) status = write_items(job, v->items, NULL, job->look.n_items);
+    if (status == DIS_OK && v->workers) status = write_workers(job, v->workers);
+    if (status == DIS_OK && v->json) status = write_json(job, v->json);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    return cli_flush(job->c);
+}
+
+static int review(review_job *job, dis_context *ctx)
+{
+    const review_values *v = job->v;
+    if (v->workers && !job->in.look.start)
+        return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row a vote");
+    dis_review_options o = dis_review_options_default();
+    o.method = v->method;
+    o.seed = v->seed;
+    o.gold = job->in.gold;
+    o.budget = v->budget;
+    o.by = (dis_review_order)v->by;
+    const dis_status status = dis_review_run(ctx, job->in.votes, &o, &job->review);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    job->look = dis_review_look(job->review);
+    while (job->n_flagged < job->look.n_workers && job->look.workers[job->n_flagged].cause != DIS_REVIEW_FINE)
+        job->n_flagged++;
+    return 0;
+}
+
+static int work(review_job *job, dis_context **ctx)
+{
+    int code = check_options(job);
+    if (code == 0) code = votes_input_check(&job->in);
+    if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, ctx));
+    if (code == 0) code = votes_input_read(&job->in, *ctx);
+    if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
+    if (code == 0) code = review(job, *ctx);
+    if (code != 0) return code;
+    tell(job);
+    return write_all(job);
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const review_values *v = values;
+    review_job job = {.c = c, .v = v, .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands}};
+    dis_context *ctx = NULL;
+    const int code = work(&job, &ctx);
+    dis_review_destroy(job.review);
+    votes_input_free(&job.in);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_review;
+const cli_command cli_cmd_review = {
+    .name = "review",
+    .summary = "which items to label again and which workers to look at, with the reason",
+    .operands = "VOTES...",
+    .text = "Reads votes as dissent labels does and ranks items by how much one more vote of a typical worker is "
+            "expected to tell about them, and workers by the evidence that they vote without looking. Each row says "
+            "why in words.\n\n"
+            "right: chance that the label is right. gain: expected fall of the entropy by one more vote, nats. odd "
+            "(surprise): by how many standard deviations the votes are more surprising than these workers' votes are; "
+            "2 or more is disagreement that the quality of the workers does not explain. hard: chance that the item "
+            "is harder than most. evidence: log10 of how much better a worker's votes are explained by not looking at "
+            "the items than by being like the others; from 1 on the worker stands out. It grows with the number of "
+            "votes: three wrong votes of four are no evidence.\n\n"
+            "With --budget the votes are spread over the items so that each goes where it tells most after those "
+            "before it. Review again once they have come in.",
+    .examples = "  dissent review votes.csv\n"
+                "  dissent review votes.csv --budget 500 -o buy.csv --workers workers.csv\n"
+                "  dissent review votes.csv --by doubt --top 50 --gold known.csv -o for_the_expert.csv\n",
+    .methods = true,
+    .names = CLI_NAMES_FILE,
+    .least = 1,
+    .most = SIZE_MAX,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(review_values),
+    .run = run,
+};

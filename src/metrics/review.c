@@ -1,0 +1,190 @@
+/* A review: first labels by a label method, the model of the crowd (review_model.h), what it says of items and workers
+ * (review_items.c, review_workers.c), the budget (review_budget.c), and the ranking of it all. */
+#include "metrics/review_inside.h"
+#include "dissent/fit.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* docs/review.md has the measurements behind these. */
+static const char default_method[] = "standard";
+
+dis_review_options dis_review_options_default(void)
+{
+    return (dis_review_options){.size = sizeof(dis_review_options)};
+}
+
+/* ---- ranking ---- */
+
+typedef struct {
+    bool last;
+    double first, second; /* larger first */
+    size_t at;
+} rank;
+
+static int compare(const void *x, const void *y)
+{
+    const rank *a = x, *b = y;
+    if (a->last != b->last) return a->last ? 1 : -1;
+    if (a->first != b->first) return a->first > b->first ? -1 : 1;
+    if (a->second != b->second) return a->second > b->second ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static rank rank_of_item(const dis_review_item *row, dis_review_order by)
+{
+    const double gain = dis__review_digits(row->gain), doubt = dis__review_digits(1 - row->right),
+                 surprise = dis__review_digits(row->surprise);
+    switch (by) {
+    case DIS_REVIEW_BY_DOUBT: return (rank){row->known, doubt, gain, row->item};
+    case DIS_REVIEW_BY_SURPRISE: return (rank){row->known, surprise, doubt, row->item};
+    case DIS_REVIEW_BY_GAIN: break;
+    }
+    return (rank){row->known, gain, doubt, row->item};
+}
+
+/* rows (n, size bytes each) in the order of `order`. */
+static void arrange(const rank *order, size_t n, size_t size, const void *rows, void *out)
+{
+    for (size_t r = 0; r < n; r++) memcpy((char *)out + r * size, (const char *)rows + order[r].at * size, size);
+}
+
+static dis_status rank_items(dis_review *review, const dis_review_item *rows, dis_review_order by)
+{
+    const size_t n = review->view.n_items;
+    rank *order;
+    DIS_TRY(dis__alloc_array(&review->items, n, sizeof *review->items));
+    DIS_TRY(dis__alloc_array(&order, n, sizeof *order));
+    for (size_t i = 0; i < n; i++) order[i] = rank_of_item(rows + i, by);
+    qsort(order, n, sizeof *order, compare);
+    arrange(order, n, sizeof *rows, rows, review->items);
+    dis__free(order);
+    return DIS_OK;
+}
+
+static dis_status rank_workers(dis_review *review, const dis_review_worker *rows)
+{
+    const size_t n = review->view.n_workers;
+    rank *order;
+    DIS_TRY(dis__alloc_array(&review->workers, n, sizeof *review->workers));
+    DIS_TRY(dis__alloc_array(&review->row_of_worker, n, sizeof *review->row_of_worker));
+    DIS_TRY(dis__alloc_array(&order, n, sizeof *order));
+    for (size_t w = 0; w < n; w++)
+        order[w] = (rank){.last = rows[w].votes == 0, .first = dis__review_digits(rows[w].evidence), .at = w};
+    qsort(order, n, sizeof *order, compare);
+    arrange(order, n, sizeof *rows, rows, review->workers);
+    for (size_t r = 0; r < n; r++) review->row_of_worker[order[r].at] = r;
+    dis__free(order);
+    return DIS_OK;
+}
+
+/* ---- from votes to the review ---- */
+
+static dis_status review_items(const dis__review_model *m, const dis_review_options *o, dis_review *review)
+{
+    const size_t n = m->votes.n_items;
+    dis_review_item *rows;
+    double gain = 0, right = 0;
+    DIS_TRY(dis__alloc_array(&rows, n, sizeof *rows));
+    dis_status status = dis__review_items(m, rows);
+    if (status == DIS_OK && o->budget) status = dis__review_spend(m, rows, o->budget, &review->view.spent, &gain);
+    if (status == DIS_OK) status = rank_items(review, rows, o->by);
+    for (size_t i = 0; status == DIS_OK && i < n; i++) right += rows[i].right;
+    review->view.right = n ? right / (double)n : 0;
+    review->view.right_after = n ? (right + gain) / (double)n : 0;
+    dis__free(rows);
+    return status;
+}
+
+static dis_status review_workers(const dis__review_model *m, dis_review *review)
+{
+    if (!m->votes.start) return DIS_OK;
+    dis_review_worker *rows;
+    DIS_TRY(dis__alloc_array(&rows, m->n_workers, sizeof *rows));
+    dis_status status = dis__review_workers(m, rows);
+    if (status == DIS_OK) status = rank_workers(review, rows);
+    dis__free(rows);
+    return status;
+}
+
+static dis_status first_labels(dis_context *ctx, const dis_votes *votes, const char *method,
+                               const dis_review_options *o, double **p)
+{
+    dis_fit_options how = dis_fit_options_default();
+    how.seed = o->seed;
+    how.gold = o->gold;
+    dis_fit *fit;
+    DIS_TRY(dis_fit_run(ctx, votes, method, &how, &fit));
+    *p = dis_fit_take_p(fit);
+    dis_fit_destroy(fit);
+    return DIS_OK;
+}
+
+static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_review_options *o, dis_review *review)
+{
+    const dis_votes_view look = dis_votes_look(votes);
+    const char *method = o->method ? o->method : default_method;
+    const size_t K = look.n_classes;
+    double *p;
+    dis__review_model m;
+    DIS_TRY(dis__copy_text(&review->method, method, strlen(method)));
+    review->view.n_items = look.n_items;
+    review->view.n_workers = look.start ? look.n_workers : 0;
+    DIS_TRY(first_labels(ctx, votes, method, o, &p));
+    DIS_TRY(dis__review_model_create(ctx, &look, o->gold, p, &m));
+    const double *crowd = m.crowd + DIS_REVIEW_USUAL * K * K;
+    for (size_t t = 0; t < K; t++) review->view.typical += exp(m.log_prior[t]) * crowd[t * K + t];
+    dis_status status = review_items(&m, o, review);
+    if (status == DIS_OK) status = review_workers(&m, review);
+    dis__review_model_destroy(&m);
+    review->view.method = review->method;
+    review->view.items = review->items;
+    review->view.workers = review->workers;
+    return status;
+}
+
+static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_review_options *o)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    char what[128];
+    if ((int)o->by < DIS_REVIEW_BY_GAIN || (int)o->by > DIS_REVIEW_BY_SURPRISE)
+        return dis__fail(DIS_EUSAGE, "items can be ordered by gain, doubt or surprise");
+    for (size_t i = 0; o->gold && i < v.n_items; i++)
+        if (o->gold[i] >= 0 && (size_t)o->gold[i] >= v.n_classes)
+            return dis__fail(DIS_EDATA, "item %zu: gold class %d; there are %zu", i, o->gold[i], v.n_classes);
+    snprintf(what, sizeof what, "a review with %zu classes and %zu workers", v.n_classes, v.n_workers);
+    const size_t rows = dis__size(v.n_items, 2 * sizeof(dis_review_item) + sizeof(rank) + v.n_classes * sizeof(double),
+                                  dis__size(v.n_workers, 2 * sizeof(dis_review_worker) + sizeof(rank), 0));
+    return dis__check_memory(ctx, dis__size(1, rows, dis__review_model_memory(&v)), what);
+}
+
+dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, const dis_review_options *options, dis_review **out)
+{
+    const dis_review_options o = options ? *options : dis_review_options_default();
+    DIS_TRY(check(ctx, votes, &o));
+    dis_review *review;
+    DIS_TRY(dis__alloc_zeroed(&review, 1, sizeof *review));
+    const dis_status status = fill(ctx, votes, &o, review);
+    if (status != DIS_OK) {
+        dis_review_destroy(review);
+        return status;
+    }
+    *out = review;
+    return DIS_OK;
+}
+
+void dis_review_destroy(dis_review *review)
+{
+    if (!review) return;
+    dis__free(review->items);
+    dis__free(review->workers);
+    dis__free(review->row_of_worker);
+    dis__free(review->method);
+    dis__free(review);
+}
+
+dis_review_view dis_review_look(const dis_review *review)
+{
+    return review->view;
+}

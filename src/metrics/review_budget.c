@@ -1,0 +1,77 @@
+/* Spreads a budget of votes over items: the next vote always goes where it is expected to lower the entropy of the truth
+ * most (review_items.c).
+ *
+ * The expected entropy of an item falls by less with every vote and items are independent, so taking the largest fall
+ * first is the best spread there is. Gains are updated in expectation: after real votes came in, a new review knows
+ * more than any plan, which is why no item gets more than DIS_REVIEW_MOST votes of one.
+ *
+ * Cost: a heap over the items; one look ahead for each vote given. */
+#include "metrics/review_parts.h"
+#include <math.h>
+
+typedef struct {
+    double digits;  /* gain of the next vote, rounded */
+    double entropy; /* expected after the votes given and the next one; NaN: not known yet */
+    uint32_t item;
+} bid;
+
+/* Larger first; equal ones in order of items. */
+static bool before(const bid *a, const bid *b)
+{
+    return a->digits != b->digits ? a->digits > b->digits : a->item < b->item;
+}
+
+static void sift_down(bid *heap, size_t n, size_t at)
+{
+    const bid moving = heap[at];
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && before(&heap[child + 1], &heap[child])) child++;
+        if (!before(&heap[child], &moving)) break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moving;
+}
+
+/* Votes from a heap of n items until the budget is spent or nothing is to be gained. */
+static uint64_t spend(const dis__review_model *m, dis_review_item *rows, bid *heap, size_t n, uint64_t budget,
+                      double *scratch)
+{
+    uint64_t spent = 0;
+    for (; n && spent < budget; spent++) {
+        bid *top = heap;
+        const size_t have = ++rows[top->item].buy;
+        if (isnan(top->entropy)) top->entropy = dis__review_look_ahead(m, top->item, have, scratch).entropy;
+        const double now = top->entropy;
+        if (have < DIS_REVIEW_MOST) top->entropy = dis__review_look_ahead(m, top->item, have + 1, scratch).entropy;
+        top->digits = have < DIS_REVIEW_MOST ? dis__review_digits(now - top->entropy) : 0;
+        if (!(top->digits > 0)) *top = heap[--n];
+        if (n) sift_down(heap, n, 0);
+    }
+    return spent;
+}
+
+dis_status dis__review_spend(const dis__review_model *m, dis_review_item *rows, uint64_t budget, uint64_t *spent,
+                             double *gain)
+{
+    const size_t n_items = m->votes.n_items;
+    size_t n = 0;
+    bid *heap = NULL;
+    double *scratch = NULL;
+    *spent = 0;
+    *gain = 0;
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_array(&heap, n_items, sizeof *heap), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&scratch, (DIS_REVIEW_LEVELS + 1) * m->n_classes, sizeof *scratch), end);
+    for (size_t i = 0; i < n_items; i++) {
+        const double digits = dis__review_digits(rows[i].gain);
+        if (digits > 0) heap[n++] = (bid){.digits = digits, .entropy = NAN, .item = (uint32_t)i};
+    }
+    for (size_t at = n / 2; at-- > 0;) sift_down(heap, n, at);
+    *spent = spend(m, rows, heap, n, budget, scratch);
+    for (size_t i = 0; i < n_items; i++)
+        if (rows[i].buy) *gain += dis__review_look_ahead(m, i, rows[i].buy, scratch).right - rows[i].right;
+end:
+    dis__free(heap);
+    dis__free(scratch);
+    return status;
+}

@@ -1,0 +1,158 @@
+/* Why an item or a worker stands where it does, in plain words. */
+#include "metrics/review_inside.h"
+#include "labels/method.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { NAME = 48, CUT = 40 };
+#define ODD_Z      2.0 /* standard deviations from which votes count as odd */
+#define BETTER_BY  .1  /* difference in shares of right votes that is worth a word */
+#define STRONG     1.0
+#define CHANCE_GAP .15 /* above what blind guessing reaches by less than this, workers are called poor */
+
+/* A class name, cut at a whole character when it is long, and in quotes unless it reads like a word. */
+static const char *name_of(const dis_names *names, size_t i, char out[NAME])
+{
+    size_t length;
+    const char *name = dis_names_get(names, i, &length);
+    bool word = length > 0;
+    for (size_t k = 0; k < length; k++) word &= (name[k] | 32) >= 'a' && (name[k] | 32) <= 'z';
+    const char *quote = word ? "" : "'";
+    int n = (int)length;
+    if (length > CUT)
+        for (n = CUT - 3; n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80;) n--;
+    snprintf(out, NAME, "%s%.*s%s%s", quote, n, name, length > CUT ? "..." : "", quote);
+    return out;
+}
+
+static double percent(double x)
+{
+    return 100 * x;
+}
+
+/* Mean quality of those who chose `label`; NaN: nobody did, or it is not known who. */
+static double mean_quality(const dis_review *review, const dis_votes_view *v, size_t item, size_t label)
+{
+    if (!v->start) return NAN;
+    double sum = 0, n = 0;
+    for (uint64_t a = v->start[item]; a < v->start[item + 1]; a++) {
+        if (dis__vote_label(v, a) != label) continue;
+        const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[a]];
+        sum += (w->low + w->high) / 2;
+        n++;
+    }
+    return n > 0 ? sum / n : NAN;
+}
+
+typedef struct {
+    char *out;
+    size_t size, used;
+} text;
+
+static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(t->out + t->used, t->size - t->used, format, args);
+    va_end(args);
+    if (n > 0) t->used = t->used + (size_t)n < t->size ? t->used + (size_t)n : t->size - 1;
+}
+
+/* How the votes lie. */
+static void put_split(text *t, const dis_review_item *row, const char *label, const char *other)
+{
+    const double n = row->votes, a = row->for_label, b = row->for_other;
+    if (n <= 0)
+        put(t, "no votes");
+    else if (n <= 1 && a > 0)
+        put(t, "a single vote, for %s", label);
+    else if (b <= 0)
+        put(t, "all %.6g for %s", n, label);
+    else if (a == b)
+        put(t, "a tie: %.6g of %.6g for %s, %.6g for %s", a, n, label, b, other);
+    else if (a > b)
+        put(t, "%.6g of %.6g for %s, %.6g for %s", a, n, label, b, other);
+    else
+        put(t, "%.6g of %.6g for %s, %.6g for %s", b, n, other, a, label);
+}
+
+/* What the workers' quality adds to that. good, bad: of those who voted for the label, for the other. */
+static void put_quality(text *t, const dis_review_item *row, const char *label, const char *other, double good,
+                        double bad, double typical)
+{
+    if (good > bad + BETTER_BY)
+        put(t, "%s those for %s are better workers (right %.0f %% against %.0f %%)",
+            row->for_label < row->for_other ? ", but" : ";", label, percent(good), percent(bad));
+    else if (bad > good + BETTER_BY)
+        put(t, "%s those for %s are better workers (right %.0f %% against %.0f %%)",
+            row->for_other < row->for_label ? ", but" : ";", other, percent(bad), percent(good));
+    else if (row->for_other <= 0 && good < typical - CHANCE_GAP)
+        put(t, "%s poor (right %.0f %% of the time)", row->votes <= 1 ? "; that worker is" : "; these workers are",
+            percent(good));
+    else if (row->for_label <= 0 && row->for_other > 0)
+        put(t, "; as the crowd errs, %s is more probable", label);
+}
+
+const char *dis_review_item_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    const dis_review_item *row = review->items + r;
+    char label[NAME], other[NAME];
+    text t = {.out = out, .size = size};
+    out[0] = 0;
+    name_of(v.classes, row->label, label);
+    name_of(v.classes, row->other, other);
+    put_split(&t, row, label, other);
+    if (row->known) {
+        put(&t, "; known to be %s", label);
+        return out;
+    }
+    const double good = mean_quality(review, &v, row->item, row->label);
+    const double bad = row->other == row->label ? NAN : mean_quality(review, &v, row->item, row->other);
+    put_quality(&t, row, label, other, good, bad, review->view.typical);
+    if (row->surprise >= ODD_Z) put(&t, "; odd for these workers (%.1f sd): the item may be unclear", row->surprise);
+    return out;
+}
+
+const char *dis_review_worker_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    const dis_review_worker *w = review->workers + r;
+    char said[NAME], truth[NAME];
+    text t = {.out = out, .size = size};
+    out[0] = 0;
+    if (w->votes == 0) {
+        put(&t, "no votes");
+        return out;
+    }
+    name_of(v.classes, w->said, said);
+    name_of(v.classes, w->truth, truth);
+    switch (w->cause) {
+    case DIS_REVIEW_CONSTANT:
+        put(&t, "says %s whatever the item: %.0f %% of %llu votes (others: %.0f %%)", said, percent(w->share),
+            (unsigned long long)w->votes, percent(w->expected));
+        break;
+    case DIS_REVIEW_RANDOM:
+        put(&t, "votes do not follow the items: right in %.0f %% of %llu (others: %.0f %%)", percent(w->quality),
+            (unsigned long long)w->votes, percent(w->peers));
+        break;
+    case DIS_REVIEW_CONFUSES:
+        put(&t, "says %s where it is %s: %.0f %% of %.0f votes (others: %.0f %%)", said, truth, percent(w->share),
+            w->of, percent(w->expected));
+        break;
+    case DIS_REVIEW_FINE:
+        if (w->high < w->peers)
+            put(&t, "weaker than others, but looks at the items: right in %.0f %% of %llu (others: %.0f %%)",
+                percent(w->quality), (unsigned long long)w->votes, percent(w->peers));
+        else if (w->evidence > -STRONG)
+            put(&t, "too few votes to tell: right in %.0f %% of %llu (others: %.0f %%)", percent(w->quality),
+                (unsigned long long)w->votes, percent(w->peers));
+        else
+            put(&t, "like the others: right in %.0f %% of %llu (others: %.0f %%)", percent(w->quality),
+                (unsigned long long)w->votes, percent(w->peers));
+        break;
+    }
+    return out;
+}

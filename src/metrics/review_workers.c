@@ -1,0 +1,250 @@
+/* What a review says of each worker.
+ *
+ * Every vote is set against the posterior of the truth without it (marginal p over the levels, divided by the
+ * probability of the vote): nobody is their own judge, which matters where items have three votes. With C the crowd's
+ * matrix, three explanations of a worker's votes are compared by how probable they make them:
+ *
+ *     like the others      prod over votes of sum over t of truth[t] C[v][t]
+ *     without looking      the worker's own rates of labels, whatever the truth: Dirichlet-multinomial, prior 1/2 a class
+ *     in their own way     a matrix of their own: each column Dirichlet-multinomial with prior 2 C[.][t]
+ *
+ * evidence = log10 of "without looking" over "like the others". It grows with the number of votes, so that three wrong
+ * votes of four are no evidence and thirty of forty are; and somebody who always says the frequent class is found
+ * although most of those votes are right. C is first that of all votes, then that of the workers weighted by the
+ * probability (of equal odds beforehand) that they are like the others, so that many spammers do not pass for the
+ * crowd. "In their own way" decides only what the reason says: mixing up two classes is not blindness.
+ *
+ * Cost: two passes, O(K) a vote and probable truth; K^2 numbers a thread and job. */
+#include "metrics/review_parts.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST_JOBS = 64, GRAIN = 4096 };
+#define NEGLIGIBLE  1e-9
+#define RATE_PRIOR  .5
+#define OWN_PRIOR   2.0
+#define DOUBT       4.0 /* votes at the peers' share that everybody is given in the interval */
+#define STRONG      1.0 /* log10: ten to one */
+#define FAVOURITE_Z 3.0
+
+typedef struct {
+    const dis__review_model *m;
+    dis_review_worker *rows;
+    const double *crowd; /* (K voted, K true) */
+    size_t n_jobs, n_scratch;
+    double *scratch; /* (threads, n_scratch) */
+    double *sums;    /* (n_jobs, K, K): counts of workers weighted by how much they are like the others */
+    bool last;       /* second pass: causes too, no sums */
+} worker_work;
+
+/* What is added up over the votes of one worker. */
+typedef struct {
+    double *truth;    /* (K) of the vote at hand */
+    double *q;        /* (K) a typical worker's answers to it */
+    double *given;    /* (K) votes for each class */
+    double *expected; /* (K) of a typical worker on the same items */
+    double *count;    /* (K, K) soft counts by the truth without the vote */
+    double *believed; /* (K, K) soft counts by the posterior with all votes: what a matrix is estimated from */
+    double *gamma;    /* (2 K + 2) */
+    double like;      /* log-probability of the votes, like the others */
+} tally;
+
+enum { TALLY_ROWS = 6, TALLY_TABLES = 2 };
+
+static tally tally_of(double *scratch, size_t K)
+{
+    return (tally){.truth = scratch,
+                   .q = scratch + K,
+                   .given = scratch + 2 * K,
+                   .expected = scratch + 3 * K,
+                   .gamma = scratch + 4 * K,
+                   .count = scratch + TALLY_ROWS * K + 2,
+                   .believed = scratch + TALLY_ROWS * K + 2 + K * K};
+}
+
+static void truth_without(const dis__review_model *m, const double *p, const double *row, double *truth)
+{
+    const size_t K = m->n_classes;
+    double total = 0;
+    for (size_t t = 0; t < K; t++) truth[t] = -row[t];
+    m->special.exp(truth, K);
+    for (size_t t = 0; t < K; t++) total += truth[t] *= p[t];
+    for (size_t t = 0; t < K; t++) truth[t] /= total;
+}
+
+static void add_vote(const worker_work *work, const double *p, const double *row, size_t label, tally *y,
+                     dis_review_worker *out)
+{
+    const size_t K = work->m->n_classes;
+    truth_without(work->m, p, row, y->truth);
+    memset(y->q, 0, K * sizeof *y->q);
+    for (size_t t = 0; t < K; t++) {
+        if (y->truth[t] < NEGLIGIBLE) continue;
+        for (size_t v = 0; v < K; v++) y->q[v] += y->truth[t] * work->crowd[v * K + t];
+    }
+    y->like += log(y->q[label]);
+    y->given[label] += 1;
+    out->quality += y->truth[label];
+    for (size_t t = 0; t < K; t++) {
+        y->expected[t] += y->q[t];
+        out->peers += y->q[t] * y->truth[t];
+        y->count[label * K + t] += y->truth[t];
+        y->believed[label * K + t] += p[t];
+    }
+}
+
+/* log of the Dirichlet-multinomial probability of a sequence with these counts (n, stride apart), prior[k] = scale *
+ * share[k * stride], or scale where share is NULL. gamma: (2 n + 2). */
+static double log_sequence(const dis__special *f, const double *count, const double *share, double scale, size_t n,
+                           size_t stride, double *gamma)
+{
+    double total = 0, prior = 0, sum;
+    for (size_t k = 0; k < n; k++) {
+        const double a = share ? scale * share[k * stride] : scale;
+        gamma[k] = a + count[k * stride];
+        gamma[n + k] = a;
+        prior += a;
+        total += gamma[k];
+    }
+    gamma[2 * n] = prior;
+    gamma[2 * n + 1] = total;
+    f->lgamma(gamma, 2 * n + 2);
+    sum = gamma[2 * n] - gamma[2 * n + 1];
+    for (size_t k = 0; k < n; k++) sum += gamma[k] - gamma[n + k];
+    return sum;
+}
+
+/* How much better a matrix of their own explains the votes than the crowd's. */
+static double own_way(const worker_work *work, const tally *y)
+{
+    const size_t K = work->m->n_classes;
+    double sum = 0;
+    for (size_t t = 0; t < K; t++) {
+        sum += log_sequence(&work->m->special, y->count + t, work->crowd + t, OWN_PRIOR, K, K, y->gamma);
+        for (size_t v = 0; v < K; v++)
+            if (y->count[v * K + t] > 0) sum -= y->count[v * K + t] * log(work->crowd[v * K + t]);
+    }
+    return sum;
+}
+
+/* The class that is chosen most above what a typical worker would. */
+static void find_favourite(const tally *y, size_t K, double n, dis_review_worker *out)
+{
+    double best = -INFINITY;
+    for (size_t v = 0; v < K; v++) {
+        const double e = y->expected[v], z = (y->given[v] - e) / sqrt(fmax(e * (1 - e / n), .25));
+        if (z <= best) continue;
+        best = z;
+        out->said = v;
+    }
+    out->truth = out->said;
+    out->of = n;
+    out->share = y->given[out->said] / n;
+    out->expected = y->expected[out->said] / n;
+    out->cause = best >= FAVOURITE_Z && out->share >= .5 ? DIS_REVIEW_CONSTANT : DIS_REVIEW_RANDOM;
+}
+
+/* The mistake that is made most above what a typical worker would. */
+static void find_confusion(const worker_work *work, const tally *y, dis_review_worker *out)
+{
+    const size_t K = work->m->n_classes;
+    double best = -INFINITY;
+    for (size_t t = 0; t < K; t++) {
+        double n = 0;
+        for (size_t v = 0; v < K; v++) n += y->count[v * K + t];
+        for (size_t v = 0; v < K && n > 0; v++) {
+            const double x = y->count[v * K + t], e = n * work->crowd[v * K + t];
+            if (v == t || x <= e || x * log(x / e) <= best) continue;
+            best = x * log(x / e);
+            out->said = v;
+            out->truth = t;
+            out->of = n;
+            out->share = x / n;
+            out->expected = work->crowd[v * K + t];
+        }
+    }
+    if (best > 0) out->cause = DIS_REVIEW_CONFUSES;
+}
+
+static void interval(dis_review_worker *out)
+{
+    const double n = (double)out->votes + DOUBT;
+    const double mean = (out->quality * (double)out->votes + DOUBT * out->peers) / n;
+    const double half = 1.959963984540054 * sqrt(mean * (1 - mean) / (n + 1)); /* of a Beta distribution */
+    out->low = fmax(mean - half, 0);
+    out->high = fmin(mean + half, 1);
+}
+
+static void review_worker(const worker_work *work, size_t w, double *scratch, dis_review_worker *out)
+{
+    const dis__review_model *m = work->m;
+    const size_t K = m->n_classes;
+    const double *matrix = dis__review_matrix(m, w);
+    memset(scratch, 0, work->n_scratch * sizeof *scratch);
+    tally y = tally_of(scratch, K);
+    *out = (dis_review_worker){.worker = w, .votes = m->worker_start[w + 1] - m->worker_start[w]};
+    if (out->votes == 0) return;
+    for (uint64_t a = m->worker_start[w]; a < m->worker_start[w + 1]; a++)
+        add_vote(work, m->p + m->item_of[a] * K, matrix + m->label_of[a] * K, m->label_of[a], &y, out);
+    const double n = (double)out->votes;
+    out->quality /= n;
+    out->peers /= n;
+    const double blind = log_sequence(&m->special, y.given, NULL, RATE_PRIOR, K, 1, y.gamma) - y.like;
+    out->evidence = blind / log(10);
+    if (!work->last) return;
+    interval(out);
+    find_favourite(&y, K, n, out);
+    if (out->evidence < STRONG)
+        out->cause = DIS_REVIEW_FINE;
+    else if (own_way(work, &y) > blind + STRONG * log(10))
+        find_confusion(work, &y, out);
+}
+
+static dis_status worker_job(void *arg, size_t j, int thread)
+{
+    const worker_work *work = arg;
+    const dis__review_model *m = work->m;
+    const size_t K = m->n_classes, last = dis__job_first(m->n_workers, work->n_jobs, j + 1);
+    double *scratch = work->scratch + (size_t)thread * work->n_scratch, *sums = work->sums + j * K * K;
+    const tally y = tally_of(scratch, K);
+    memset(sums, 0, K * K * sizeof *sums);
+    for (size_t w = dis__job_first(m->n_workers, work->n_jobs, j); w < last; w++) {
+        review_worker(work, w, scratch, work->rows + w);
+        const double like = 1 / (1 + pow(10, work->rows[w].evidence));
+        for (size_t x = 0; x < K * K && work->rows[w].votes; x++) sums[x] += like * y.believed[x];
+    }
+    return DIS_OK;
+}
+
+static dis_status two_passes(worker_work *work)
+{
+    const size_t K = work->m->n_classes;
+    DIS_TRY(dis__run_jobs(work->m->ctx, work->n_jobs, worker_job, work));
+    for (size_t j = 1; j < work->n_jobs; j++)
+        for (size_t x = 0; x < K * K; x++) work->sums[x] += work->sums[j * K * K + x];
+    double *others = work->sums + work->n_jobs * K * K;
+    dis__review_normalise(work->sums, K, others);
+    work->crowd = others;
+    work->last = true;
+    return dis__run_jobs(work->m->ctx, work->n_jobs, worker_job, work);
+}
+
+dis_status dis__review_workers(const dis__review_model *m, dis_review_worker *rows)
+{
+    const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
+    size_t n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MOST_JOBS);
+    n_jobs = n_jobs < m->n_workers ? n_jobs : m->n_workers ? m->n_workers : 1;
+    worker_work work = {.m = m,
+                        .rows = rows,
+                        .crowd = m->crowd + DIS_REVIEW_USUAL * K * K,
+                        .n_jobs = n_jobs,
+                        .n_scratch = TALLY_ROWS * K + 2 + TALLY_TABLES * K * K};
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_array(&work.scratch, dis__size(threads, work.n_scratch, 0), sizeof(double)), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&work.sums, dis__size(n_jobs + 1, K * K, 0), sizeof(double)), end);
+    status = two_passes(&work);
+end:
+    dis__free(work.scratch);
+    dis__free(work.sums);
+    return status;
+}
