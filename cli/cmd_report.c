@@ -286,6 +286,7 @@ static int work(report_job *job)
     o.title = v->title;
     o.seed = v->seed;
     o.bootstrap = (size_t)v->bootstrap;
+    o.ordinal = v->reading.ordinal;
     dis_status status = cli_context(job->c, &v->common, &job->ctx);
     if (status == DIS_OK) status = dis_report_open(&o, &job->report);
     if (status != DIS_OK) return cli_failed(job->c, status);

@@ -103,6 +103,17 @@ typedef struct {
 } dis__stack;
 void dis__chart_stack(dis__markup *m, const dis__stack *s, const dis__markup *name);
 
+/* ---- chart_intervals.c ---- */
+
+typedef struct {
+    const char *const *row;               /* (n), hostile */
+    const double *value, *low, *high_end; /* (n); low and high_end NaN: no interval */
+    size_t n;
+    double high; /* the axis goes at least so far, and to 0 */
+    const char *x_title;
+} dis__intervals;
+void dis__chart_intervals(dis__markup *m, const dis__intervals *c, const dis__markup *name);
+
 /* ---- chart_lines.c ---- */
 
 typedef struct {

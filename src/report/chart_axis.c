@@ -56,6 +56,7 @@ dis__digits dis__scale_text(const dis__scale *s, double x)
     int decimals = 0;
     for (double step = s->step / unit; decimals < 9 && fabs(step - floor(step + .5)) > 1e-6 * step; step *= 10)
         decimals++;
+    if (unit == 1 && decimals == 0 && x >= 1000) return dis__grouped((uint64_t)(x + .5));
     dis__digits d = dis__fixed(x / unit, decimals);
     if (unit > 1 && x != 0) strcat(d.text, unit > 1e3 ? "M" : "k");
     return d;

@@ -1,6 +1,7 @@
 /* inside.h: what the sections of a report share. */
 #ifndef DIS_REPORT_INSIDE_H
 #define DIS_REPORT_INSIDE_H
+#include "dissent/agreement.h"
 #include "dissent/report.h"
 #include "report/page.h"
 
@@ -20,6 +21,7 @@ struct dis_report {
     char *title, *votes_source;
     uint64_t seed;
     size_t bootstrap;
+    bool ordinal;
     const dis_votes *votes;
     size_t n_items, n_classes; /* of the votes, or of the first view */
     const dis_names *tasks, *classes;
@@ -48,6 +50,7 @@ typedef struct {
     double *raw;       /* (n_classes): share of the votes; NULL without votes */
     size_t *top_class; /* (n_shown): the most frequent classes, most frequent first */
     size_t n_shown;
+    dis_agreement *agreement; /* NULL where votes cannot be compared one by one */
     dis__page page;
 } dis__report_job;
 
@@ -72,5 +75,13 @@ dis_status dis__section_made(dis__report_job *job);
 
 /* Figures that fill a file of their own; each puts itself into the open section. */
 dis_status dis__figure_distances(dis__report_job *job);
+dis_status dis__figure_traces(dis__report_job *job);
+
+/* figure_agreement.c */
+dis_status dis__report_agreement(dis__report_job *job); /* fills job->agreement */
+void dis__say_agreement(dis__report_job *job);
+void dis__figure_coefficients(dis__report_job *job);
+void dis__figure_class_agreement(dis__report_job *job);
+void dis__figure_pairs(dis__report_job *job);
 
 #endif

@@ -90,7 +90,7 @@ const char dis__page_style[] =
     ".scroll{overflow-x:auto;max-height:26rem;overflow-y:auto;border:1px solid var(--line);border-radius:8px}\n"
     "table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.34rem .75rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top;"
-    "overflow-wrap:normal}\n"
+    "overflow-wrap:normal}td bdi{overflow-wrap:anywhere}\n"
     "tbody th{font-weight:400;max-width:20rem;overflow-wrap:anywhere;min-width:7.5rem}\n"
     "tbody tr:last-child>*{border-bottom:0}\n"
     "thead th{position:sticky;top:0;background:var(--paper);box-shadow:0 1px 0 var(--line);font-weight:600;"

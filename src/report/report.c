@@ -24,6 +24,7 @@ dis_status dis_report_open(const dis_report_options *options, dis_report **out)
     DIS_TRY(dis__alloc_zeroed(&r, 1, sizeof *r));
     r->seed = o->seed;
     r->bootstrap = o->bootstrap;
+    r->ordinal = o->ordinal;
     const dis_status status = copy(&r->title, o->title);
     if (status == DIS_OK)
         *out = r;
@@ -156,6 +157,7 @@ dis_status dis_report_write(dis_context *ctx, const dis_report *report, const ch
     job->main = report->n_views ? report->n_views - 1 : 0;
     if (report->votes) job->look = dis_votes_look(report->votes);
     DIS_TRY_GOTO(status, dis__report_tally(job), end);
+    DIS_TRY_GOTO(status, dis__report_agreement(job), end);
     for (size_t s = 0; s < N_SECTIONS; s++) {
         dis__progress(ctx, "drawing", (double)s / N_SECTIONS);
         DIS_TRY_GOTO(status, dis__check_stop(ctx), end);
@@ -170,6 +172,7 @@ dis_status dis_report_write(dis_context *ctx, const dis_report *report, const ch
 end:
     if (job) {
         dis__report_tally_free(job);
+        dis_agreement_destroy(job->agreement);
         dis__page_free(&job->page);
     }
     dis__free(job);

@@ -18,7 +18,7 @@ dis_status dis__section_made(dis__report_job *job)
     const dis_report *r = job->r;
     dis__page_section(&job->page, "made", "How this was made",
                       "Enough to make it again: the same inputs, version and seed give the same bytes.");
-    dis__figure f = {.id = "sources", .title = "Sources and settings", .wide = true, .open = true};
+    dis__figure f = {.id = "sources", .title = "Sources and settings", .open = true};
     dis__putf(&f.caption, "%zu view%s of %s items.", r->n_views, dis__plural(r->n_views),
               dis__grouped(r->n_items).text);
     dis__grid_column(&f.grid, "what", DIS__TEXT);
@@ -39,6 +39,7 @@ dis_status dis__section_made(dis__report_job *job)
         if (n.look_alike_classes) row(&f.grid, "classes that look alike", "kept apart, such as \"0\" and \"0.0\"");
     }
     dis__page_figure(&job->page, &f);
+    DIS_TRY(dis__figure_traces(job));
     dis__page_section_end(&job->page);
     return DIS_OK;
 }

@@ -197,8 +197,11 @@ dis_status dis__section_people(dis__report_job *job)
     spread_of(&job->look, &s);
     tiles(job, &s);
     say_size(job, &s);
+    dis__say_agreement(job);
     dis__page_section(&job->page, "people", "People", "What was asked of whom, and how far the answers agree.");
     votes_per_item(job, &s);
+    dis__figure_coefficients(job);
+    dis__figure_class_agreement(job);
     DIS_TRY(prevalence(job));
     dis__page_section_end(&job->page);
     return DIS_OK;

@@ -20,7 +20,7 @@ typedef struct {
     uint64_t votes_below;
     dis__ranked busiest[MOST_ROWS]; /* by number of votes */
     size_t n_busiest;
-    dis__ranked unusual[SHOWN_MATRICES];
+    dis__ranked unusual[2 * SHOWN_MATRICES];
     size_t n_unusual;
 } crowd;
 
@@ -46,7 +46,7 @@ static void judge(const dis__report_job *job, crowd *c)
         if (z < -1.96) {
             c->below++;
             c->votes_below += c->votes[w];
-            c->n_unusual = dis__rank(c->unusual, c->n_unusual, SHOWN_MATRICES,
+            c->n_unusual = dis__rank(c->unusual, c->n_unusual, 2 * SHOWN_MATRICES,
                                      (dis__ranked){.score = -z, .weight = (double)c->votes[w], .item = w});
         }
         c->n_busiest = dis__rank(c->busiest, c->n_busiest, MOST_ROWS,
@@ -291,7 +291,7 @@ static dis_status confusions(dis__report_job *job, const crowd *c)
     dis_status status;
     for (size_t i = 0; i < c->n_busiest && m.n < SHOWN_MATRICES; i++) m.worker[m.n++] = c->busiest[i].item;
     n_busy = m.n;
-    for (size_t i = 0; i < c->n_unusual; i++) {
+    for (size_t i = 0; i < c->n_unusual && m.n < 2 * SHOWN_MATRICES; i++) {
         bool new = true;
         for (size_t j = 0; j < n_busy; j++) new &= m.worker[j] != c->unusual[i].item;
         if (new) m.worker[m.n++] = c->unusual[i].item;
@@ -349,6 +349,7 @@ dis_status dis__section_workers(dis__report_job *job)
         &job->page, "workers", "Workers",
         "Judged by the labels this report trusts: the share of a worker\xE2\x80\x99s votes that they bear out.");
     DIS_TRY_GOTO(status, quality_and_volume(job, c), end);
+    dis__figure_pairs(job);
     DIS_TRY_GOTO(status, confusions(job, c), end);
     dis__page_section_end(&job->page);
 end:

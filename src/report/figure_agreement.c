@@ -1,0 +1,264 @@
+/* Agreement of the voters: coefficients, class by class, and between the busiest workers. */
+#include "report/inside.h"
+#include "core/memory.h"
+#include <math.h>
+#include <string.h>
+
+enum { PAIR_WORKERS = 12, MOST_PAIRS = PAIR_WORKERS * (PAIR_WORKERS - 1) / 2, TABLE_CLASSES = 500 };
+
+/* Soft votes and counts with fractions cannot be compared vote by vote. */
+static bool whole_votes(const dis_votes_view *v)
+{
+    for (size_t i = 0; !v->start && i < v->n_items * v->n_classes; i++)
+        if (v->counts[i] != floor(v->counts[i])) return false;
+    return true;
+}
+
+dis_status dis__report_agreement(dis__report_job *job)
+{
+    if (!job->r->votes || job->look.n_items == 0 || !whole_votes(&job->look)) return DIS_OK;
+    dis_agreement_options o = dis_agreement_options_default();
+    o.parts = DIS_AGREEMENT_PAIRS;
+    o.gold = job->r->gold;
+    o.ordinal = job->r->ordinal;
+    o.bootstrap = job->r->bootstrap;
+    o.seed = job->r->seed;
+    o.most_pairs = MOST_PAIRS;
+    return dis_agreement_run(job->ctx, job->r->votes, &o, &job->agreement);
+}
+
+static const dis_metric *metric(const dis__report_job *job, const char *name)
+{
+    const dis_metric *m = dis_agreement_find(job->agreement, name);
+    return m && !m->reason ? m : NULL;
+}
+
+/* Landis and Koch (1977), as people use it; the words say more than they should, so the number stands beside them. */
+static const char *in_words(double kappa)
+{
+    static const struct {
+        double below;
+        const char *word;
+    } rows[] = {{0, "worse than chance"}, {.2, "slight"},      {.4, "fair"},
+                {.6, "moderate"},         {.8, "substantial"}, {INFINITY, "almost perfect"}};
+    size_t i = 0;
+    while (kappa >= rows[i].below) i++;
+    return rows[i].word;
+}
+
+void dis__say_agreement(dis__report_job *job)
+{
+    const dis_metric *percent = job->agreement ? metric(job, "percent") : NULL;
+    const dis_metric *alpha = job->agreement ? metric(job, "alpha_nominal") : NULL;
+    if (!percent || !alpha) return;
+    dis__markup say = {0};
+    dis__putf(
+        &say,
+        "Two votes on the same item agree in %s of the cases. Beyond what chance would give, that is %s agreement "
+        "(Krippendorff\xE2\x80\x99s alpha %s",
+        dis__share(percent->value).text, in_words(alpha->value), dis__fixed(alpha->value, 2).text);
+    if (alpha->has_interval)
+        dis__putf(&say, ", 95 %% from %s to %s", dis__fixed(alpha->ci_low, 2).text, dis__fixed(alpha->ci_high, 2).text);
+    dis__put(&say, ").");
+    dis__page_say(&job->page, &say);
+    dis__markup_free(&say);
+    dis__page_tile(&job->page, dis__share(percent->value).text, "of pairs of votes agree");
+}
+
+void dis__figure_coefficients(dis__report_job *job)
+{
+    static const char *const shown[] = {"percent",       "fleiss",         "alpha_nominal",    "gwet_ac1",
+                                        "alpha_ordinal", "alpha_interval", "gwet_ac2_ordinal", "cohen"};
+    enum { N_SHOWN = sizeof shown / sizeof *shown };
+    const char *row[N_SHOWN];
+    double value[N_SHOWN], low[N_SHOWN], high[N_SHOWN];
+    size_t n = 0;
+    if (!job->agreement) return;
+    const dis_agreement_view a = dis_agreement_look(job->agreement);
+    for (size_t i = 0; i < N_SHOWN; i++) {
+        const dis_metric *m = metric(job, shown[i]);
+        const bool ordered = strstr(shown[i], "ordinal") || strstr(shown[i], "interval");
+        if (!m || (ordered && !job->r->ordinal)) continue;
+        for (size_t k = 0; dis_agreement_measure_at(k); k++)
+            if (strcmp(dis_agreement_measure_at(k)->name, shown[i]) == 0) row[n] = dis_agreement_measure_at(k)->title;
+        value[n] = m->value;
+        low[n] = m->has_interval ? m->ci_low : (double)NAN;
+        high[n++] = m->has_interval ? m->ci_high : (double)NAN;
+    }
+    if (n == 0) return;
+    dis__figure f = {.id = "agreement", .title = "How far people agree"};
+    const dis_metric *alpha = metric(job, "alpha_nominal"), *percent = metric(job, "percent");
+    if (percent && alpha)
+        dis__putf(&f.caption,
+                  "%s of the pairs of votes on an item agree; with chance taken off, %s remains, %s agreement by the "
+                  "usual words. ",
+                  dis__share(percent->value).text, dis__fixed(alpha->value, 2).text, in_words(alpha->value));
+    dis__put(&f.caption, "0 is what guessing would reach, 1 is full agreement.");
+    if (a.singles)
+        dis__putf(&f.caption, " %s item%s with a single vote %s left out.", dis__grouped(a.singles).text,
+                  dis__plural(a.singles), a.singles == 1 ? "is" : "are");
+    const dis__intervals c = {.row = row,
+                              .value = value,
+                              .low = low,
+                              .high_end = high,
+                              .n = n,
+                              .high = 1,
+                              .x_title = "agreement, with 95 % interval"};
+    dis__chart_intervals(&f.chart, &c, dis__figure_name(&f, "dots with intervals"));
+    dis__grid_column(&f.grid, "coefficient", DIS__TEXT);
+    dis__grid_column(&f.grid, "value", DIS__REAL);
+    dis__grid_column(&f.grid, "95 % from", DIS__REAL);
+    dis__grid_column(&f.grid, "to", DIS__REAL);
+    dis__grid_column(&f.grid, "n", DIS__COUNT);
+    for (size_t i = 0; i < a.n_metrics; i++) {
+        const dis_metric *m = &a.metric[i];
+        if (m->reason) continue;
+        dis__grid_ours(&f.grid, dis_agreement_measure_at(i)->title);
+        dis__grid_number(&f.grid, m->value);
+        dis__grid_number(&f.grid, m->has_interval ? m->ci_low : (double)NAN);
+        dis__grid_number(&f.grid, m->has_interval ? m->ci_high : (double)NAN);
+        dis__grid_number(&f.grid, (double)m->n);
+    }
+    dis__page_figure(&job->page, &f);
+}
+
+void dis__figure_class_agreement(dis__report_job *job)
+{
+    if (!job->agreement || job->r->n_classes < 2) return;
+    const dis_agreement_view a = dis_agreement_look(job->agreement);
+    static const char *const series[] = {"another vote agrees", "by chance"};
+    const char *row[DIS__REPORT_SHOWN_CLASSES];
+    double value[2 * DIS__REPORT_SHOWN_CLASSES];
+    size_t best = SIZE_MAX, worst = SIZE_MAX, n = 0;
+    for (size_t i = 0; i < job->n_shown; i++) {
+        const dis_agreement_class *c = &a.classes[job->top_class[i]];
+        if (c->agreement.reason) continue;
+        row[n] = dis__class_name(job, job->top_class[i]);
+        value[2 * n] = c->agreement.value;
+        value[2 * n + 1] = c->share;
+        if (best == SIZE_MAX || value[2 * n] > value[2 * best]) best = n;
+        if (worst == SIZE_MAX || value[2 * n] < value[2 * worst]) worst = n;
+        n++;
+    }
+    if (n == 0) return;
+    dis__figure f = {.id = "class-agreement", .title = "Which classes people agree on"};
+    dis__put(&f.caption, "When one person chooses a class, how often does another choose it too? ");
+    if (best != worst) {
+        dis__put(&f.caption, "Most often for ");
+        dis__put_name(&f.caption, row[best], strlen(row[best]), 30);
+        dis__putf(&f.caption, " (%s), least for ", dis__share(value[2 * best]).text);
+        dis__put_name(&f.caption, row[worst], strlen(row[worst]), 30);
+        dis__putf(&f.caption, " (%s). ", dis__share(value[2 * worst]).text);
+    }
+    dis__put(&f.caption, "Triangles are what chance would give.");
+    const dis__bars b = {.row = row,
+                         .series = series,
+                         .n = n,
+                         .n_series = 2,
+                         .value = value,
+                         .x_title = "chance that another vote agrees (%)",
+                         .share = true};
+    dis__chart_bars(&f.chart, &b, dis__figure_name(&f, "bars"));
+    dis__grid_column(&f.grid, "class", DIS__TEXT);
+    dis__grid_column(&f.grid, "votes", DIS__COUNT);
+    dis__grid_column(&f.grid, "share of votes", DIS__SHARE);
+    dis__grid_column(&f.grid, "another vote agrees", DIS__SHARE);
+    dis__grid_column(&f.grid, "Fleiss' kappa", DIS__REAL);
+    for (size_t k = 0; k < a.n_classes && k < TABLE_CLASSES; k++) {
+        const dis_agreement_class *c = &a.classes[k];
+        dis__grid_text(&f.grid, dis__class_name(job, k), strlen(dis__class_name(job, k)));
+        dis__grid_number(&f.grid, (double)c->votes);
+        dis__grid_number(&f.grid, c->share);
+        dis__grid_number(&f.grid, c->agreement.reason ? (double)NAN : c->agreement.value);
+        dis__grid_number(&f.grid, c->fleiss.reason ? (double)NAN : c->fleiss.value);
+    }
+    dis__page_figure(&job->page, &f);
+}
+
+/* ---- pairs of workers ---- */
+
+typedef struct {
+    uint32_t worker[PAIR_WORKERS];
+    const char *name[PAIR_WORKERS];
+    size_t n;
+    double value[PAIR_WORKERS * PAIR_WORKERS];
+} pairs;
+
+static size_t place_of(pairs *p, uint32_t worker)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->worker[i] == worker) return i;
+    if (p->n == PAIR_WORKERS) return SIZE_MAX;
+    p->worker[p->n] = worker;
+    return p->n++;
+}
+
+static void put_pair(dis__markup *m, const dis__report_job *job, const dis_agreement_pair *p)
+{
+    const char *a = dis_names_get(job->look.workers, p->a, NULL), *b = dis_names_get(job->look.workers, p->b, NULL);
+    dis__put_name(m, a, strlen(a), 24);
+    dis__put(m, " and ");
+    dis__put_name(m, b, strlen(b), 24);
+    dis__putf(m, " (%s of %s)", dis__share(p->agreement).text, dis__grouped(p->n).text);
+}
+
+void dis__figure_pairs(dis__report_job *job)
+{
+    if (!job->agreement) return;
+    const dis_agreement_view a = dis_agreement_look(job->agreement);
+    if (!a.pairs || a.n_pairs < 3) return;
+    pairs p = {0};
+    for (size_t i = 0; i < PAIR_WORKERS * PAIR_WORKERS; i++) p.value[i] = NAN;
+    const dis_agreement_pair *best = NULL, *worst = NULL;
+    for (size_t i = 0; i < a.n_pairs; i++) {
+        const dis_agreement_pair *one = &a.pairs[i];
+        const size_t x = place_of(&p, one->a), y = place_of(&p, one->b);
+        if (x == SIZE_MAX || y == SIZE_MAX) continue;
+        p.value[x * PAIR_WORKERS + y] = p.value[y * PAIR_WORKERS + x] = one->agreement;
+        if (one->n < 5) continue; /* too few to speak of */
+        if (!best || one->agreement > best->agreement) best = one;
+        if (!worst || one->agreement < worst->agreement) worst = one;
+    }
+    for (size_t i = 0; i < p.n; i++) p.name[i] = dis_names_get(job->look.workers, p.worker[i], NULL);
+    for (size_t i = 0; i < p.n; i++) /* close up the rows */
+        memmove(p.value + i * p.n, p.value + i * PAIR_WORKERS, p.n * sizeof *p.value);
+    dis__figure f = {.id = "pairwise-agreement", .title = "Who agrees with whom"};
+    dis__putf(&f.caption, "The %zu workers with most votes, on the items that both voted on. ", p.n);
+    if (best && worst && best != worst) {
+        dis__put(&f.caption, "Most alike: ");
+        put_pair(&f.caption, job, best);
+        dis__put(&f.caption, "; least: ");
+        put_pair(&f.caption, job, worst);
+        dis__put(&f.caption, ". A pale row is somebody who agrees with nobody.");
+    } else {
+        dis__put(&f.caption, "They share too few items for more than a hint.");
+    }
+    const dis__heat h = {.row = p.name,
+                         .column = p.name,
+                         .n_rows = p.n,
+                         .n_columns = p.n,
+                         .value = p.value,
+                         .high = 1,
+                         .percent = true,
+                         .row_title = "",
+                         .column_title = "votes that agree (%)",
+                         .value_title = "agree",
+                         .width = DIS__CHART_WIDTH,
+                         .legend = true};
+    dis__chart_heat(&f.chart, &h, dis__figure_name(&f, "heat map"));
+    dis__grid_column(&f.grid, "worker", DIS__TEXT);
+    dis__grid_column(&f.grid, "other worker", DIS__TEXT);
+    dis__grid_column(&f.grid, "shared votes", DIS__COUNT);
+    dis__grid_column(&f.grid, "agree", DIS__SHARE);
+    dis__grid_column(&f.grid, "Cohen's kappa", DIS__REAL);
+    for (size_t i = 0; i < a.n_pairs; i++) {
+        const char *one = dis_names_get(job->look.workers, a.pairs[i].a, NULL);
+        const char *two = dis_names_get(job->look.workers, a.pairs[i].b, NULL);
+        dis__grid_text(&f.grid, one, strlen(one));
+        dis__grid_text(&f.grid, two, strlen(two));
+        dis__grid_number(&f.grid, (double)a.pairs[i].n);
+        dis__grid_number(&f.grid, a.pairs[i].agreement);
+        dis__grid_number(&f.grid, a.pairs[i].cohen);
+    }
+    dis__page_figure(&job->page, &f);
+}
