@@ -9,8 +9,8 @@
 typedef struct {
     cli_common common;
     cli_votes_values reading;
-    cli_list votes, method, labels;
-    const char *output, *combine, *gold, *title, *json;
+    cli_list votes, method, labels, pred;
+    const char *output, *combine, *gold, *human, *human_labels, *title, *json;
     uint64_t seed, bootstrap;
 } report_values;
 
@@ -40,7 +40,12 @@ static const cli_option options[] = {
          "NAME[:key=value,...]: how several methods become the labels that the report trusts; without it, centroid"),
     LIST(labels, "labels", "NAME=FILE", CLI_NAMES_FILE,
          "soft labels of the same items made elsewhere, to stand beside the methods"),
-    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): labels are judged by them"),
+    LIST(pred, "pred", "NAME=FILE", CLI_NAMES_FILE,
+         "predictions of a model, to be judged by gold labels and by people"),
+    TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): labels and predictions are judged by them"),
+    TEXT(human, "human", "FILE", CLI_NAMES_FILE, "what people say about the items of the predictions, as soft labels"),
+    TEXT(human_labels, "human-labels", "SPEC", CLI_NAMES_METHOD,
+         "without --human: the method that makes it of the votes, or none; without it, standard"),
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
     CLI_VOTES_OPTIONS(report_values, reading),
     {.name = "bootstrap",
@@ -71,13 +76,21 @@ typedef struct {
 } report_table;
 
 typedef struct {
+    report_table table[CLI_MOST_VALUES];
+    size_t n;
+} report_tables;
+
+typedef struct {
     cli *c;
     const report_values *v;
     dis_context *ctx;
     votes_input in;
     dis_report *report;
-    report_table table[CLI_MOST_VALUES];
-    size_t n_tables;
+    report_tables labels, pred;
+    report_table human;
+    dis_gold *gold;
+    dis_aligned *aligned_labels, *aligned_pred;
+    dis_fit *human_fit;
     const char *spec[DIS_MAX_VIEWS];
     dis_fit *fit[DIS_MAX_VIEWS];
     double *p[DIS_MAX_VIEWS];
@@ -91,44 +104,72 @@ static bool is_dash(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
-static int check_options(report_job *job)
+/* How many of the inputs are standard input. */
+static size_t dashes(const cli_list *paths)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < paths->n; i++) n += is_dash(paths->value[i]);
+    return n;
+}
+
+static int check_given(report_job *job)
 {
     const report_values *v = job->v;
     cli *c = job->c;
-    if (v->votes.n == 0 && v->labels.n == 0)
-        return cli_usage(c, "a report about what? give --votes FILE or --labels NAME=FILE");
-    if (v->votes.n == 0 && (v->method.n || v->combine))
-        return cli_usage(c, "--method and --combine need votes; give --votes FILE");
-    if (v->votes.n == 0 && v->gold) return cli_usage(c, "--gold needs votes; give --votes FILE");
+    if (v->votes.n == 0 && v->labels.n == 0 && v->pred.n == 0)
+        return cli_usage(c, "a report about what? give --votes FILE, --labels NAME=FILE or --pred NAME=FILE");
+    if (v->votes.n == 0 && (v->method.n || v->combine || v->human_labels))
+        return cli_usage(c, "--method, --combine and --human-labels need votes; give --votes FILE");
+    if (v->human && v->human_labels)
+        return cli_usage(c, "--human and --human-labels both say what people think; give one");
+    if (v->pred.n == 0 && (v->human || v->human_labels))
+        return cli_usage(c, "--human is what predictions are judged by; give --pred NAME=FILE");
+    if (v->pred.n && !v->gold && !v->human && v->votes.n == 0)
+        return cli_usage(c, "--pred needs something to be judged by: --gold, --human or --votes");
     if (v->method.n + v->labels.n + 1 > DIS_MAX_VIEWS)
         return cli_usage(c, "more than %d views in one report", DIS_MAX_VIEWS);
-    int code = 0;
-    for (size_t m = 0; m < v->method.n && code == 0; m++) code = cli_failed(c, dis_method_check(v->method.value[m]));
-    if (code == 0 && v->combine) code = cli_failed(c, dis_combiner_check(v->combine));
-    if (code != 0) return code;
     if (v->combine && v->method.n == 1)
         return cli_usage(
             c, "--combine needs several views and there is one --method; name another, or leave --combine out");
     if (is_dash(v->json) && (!v->output || is_dash(v->output)))
         return cli_usage(c, "only one thing can go to standard output; give the report a file with -o");
-    size_t from_stdin = is_dash(v->gold);
-    for (size_t i = 0; i < v->votes.n; i++) from_stdin += is_dash(v->votes.value[i]);
-    if (from_stdin > 1) return cli_usage(c, "only one input can be standard input");
+    if (dashes(&v->votes) + is_dash(v->gold) + is_dash(v->human) > 1)
+        return cli_usage(c, "only one input can be standard input");
+    if (is_dash(v->gold) && (v->votes.n && v->pred.n))
+        return cli_usage(c, "the gold labels are read twice here and cannot be standard input");
     return 0;
 }
 
-/* NAME=FILE; a bare FILE is called by its name without folder and ending. */
-static int take_table(report_job *job, const char *given)
+static bool no_human(const report_values *v)
 {
-    report_table *t = &job->table[job->n_tables];
-    const char *equals = strchr(given, '='), *slash = strrchr(given, '/');
-    const char *name = equals ? given : slash ? slash + 1 : given;
-    const size_t length = equals ? (size_t)(equals - given) : strcspn(name, ".");
-    if (length == 0) return cli_usage(job->c, "%s: must be NAME=FILE", given);
-    t->path = equals ? equals + 1 : given;
-    t->name = strndup(name, length);
-    if (!t->name) return cli_error(job->c, DIS_ELIMIT, "no memory for a name");
-    job->n_tables++;
+    return v->human_labels && strcmp(v->human_labels, "none") == 0;
+}
+
+static int check_options(report_job *job)
+{
+    const report_values *v = job->v;
+    int code = check_given(job);
+    for (size_t m = 0; m < v->method.n && code == 0; m++)
+        code = cli_failed(job->c, dis_method_check(v->method.value[m]));
+    if (code == 0 && v->combine) code = cli_failed(job->c, dis_combiner_check(v->combine));
+    if (code == 0 && v->human_labels && !no_human(v)) code = cli_failed(job->c, dis_method_check(v->human_labels));
+    return code;
+}
+
+/* NAME=FILE; a bare FILE is called by its name without folder and ending. */
+static int take_tables(report_job *job, const cli_list *given, report_tables *out)
+{
+    for (size_t i = 0; i < given->n; i++) {
+        report_table *t = &out->table[out->n];
+        const char *text = given->value[i], *equals = strchr(text, '='), *slash = strrchr(text, '/');
+        const char *name = equals ? text : slash ? slash + 1 : text;
+        const size_t length = equals ? (size_t)(equals - text) : strcspn(name, ".");
+        if (length == 0) return cli_usage(job->c, "%s: must be NAME=FILE", text);
+        t->path = equals ? equals + 1 : text;
+        t->name = strndup(name, length);
+        if (!t->name) return cli_error(job->c, DIS_ELIMIT, "no memory for a name");
+        out->n++;
+    }
     return 0;
 }
 
@@ -146,29 +187,124 @@ static int read_votes(report_job *job)
     return code;
 }
 
-static dis_status read_table(report_job *job, report_table *t)
+static int read_table(report_job *job, report_table *t)
 {
     dis_labels_read_options how = dis_labels_read_options_default();
     how.renormalise = job->v->reading.renormalise;
-    dis_labels *read, *aligned;
-    dis_status status = dis_labels_read(job->ctx, t->path, &how, &read);
-    if (status != DIS_OK) return status;
-    const dis_labels_view first = job->table[0].labels ? dis_labels_look(job->table[0].labels) : dis_labels_look(read);
-    const bool votes = job->in.votes != NULL;
-    status = dis_labels_align(job->ctx, read, votes ? job->in.look.tasks : first.tasks,
-                              votes ? job->in.look.classes : first.classes, &aligned);
-    dis_labels_destroy(read);
-    if (status != DIS_OK) return status;
-    t->labels = aligned;
-    const dis_labels_view look = dis_labels_look(aligned);
-    return dis_report_add_labels(job->report, t->name, &look);
+    return cli_failed(job->c, dis_labels_read(job->ctx, t->path, &how, &t->labels));
 }
 
 static int read_tables(report_job *job)
 {
     int code = 0;
-    for (size_t i = 0; i < job->n_tables && code == 0; i++) code = cli_failed(job->c, read_table(job, &job->table[i]));
+    for (size_t i = 0; i < job->labels.n && code == 0; i++) code = read_table(job, &job->labels.table[i]);
+    for (size_t i = 0; i < job->pred.n && code == 0; i++) code = read_table(job, &job->pred.table[i]);
+    if (code == 0 && job->human.path) code = read_table(job, &job->human);
+    const bool wanted = job->v->gold && (job->v->votes.n == 0 || job->pred.n);
+    if (code == 0 && wanted) code = cli_failed(job->c, dis_gold_load(job->ctx, job->v->gold, &job->gold));
     return code;
+}
+
+static dis_align_source source_of(const report_table *t)
+{
+    return (dis_align_source){.name = t->path, .labels = dis_labels_look(t->labels)};
+}
+
+static dis_align_options matching(const report_job *job)
+{
+    dis_align_options o = dis_align_options_default();
+    o.lenient = job->v->reading.lenient;
+    o.gold = job->gold;
+    return o;
+}
+
+/* In the order of the votes. */
+static dis_status add_labels_beside_votes(report_job *job)
+{
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++) {
+        report_table *t = &job->labels.table[i];
+        dis_labels *aligned;
+        status = dis_labels_align(job->ctx, t->labels, job->in.look.tasks, job->in.look.classes, &aligned);
+        if (status != DIS_OK) return status;
+        dis_labels_destroy(t->labels);
+        t->labels = aligned;
+        const dis_labels_view look = dis_labels_look(aligned);
+        status = dis_report_add_labels(job->report, t->name, &look);
+    }
+    return status;
+}
+
+/* By themselves, in the order of the first. */
+static dis_status add_labels(report_job *job)
+{
+    dis_align_source source[CLI_MOST_VALUES];
+    if (job->labels.n == 0) return DIS_OK;
+    for (size_t i = 0; i < job->labels.n; i++) source[i] = source_of(&job->labels.table[i]);
+    const dis_align_options o = matching(job);
+    dis_status status = dis_align(job->ctx, source, job->labels.n, &o, &job->aligned_labels);
+    if (status != DIS_OK) return status;
+    const dis_aligned_view a = dis_aligned_look(job->aligned_labels);
+    for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++) {
+        const dis_labels_view look = {
+            .n_items = a.n_items, .n_classes = a.n_classes, .p = a.p[i], .tasks = a.tasks, .classes = a.classes};
+        status = dis_report_add_labels(job->report, job->labels.table[i].name, &look);
+    }
+    if (status == DIS_OK && a.gold) status = dis_report_add_gold(job->report, a.gold);
+    return status;
+}
+
+/* What people say: a file, or what a method makes of the votes. */
+static dis_status find_human(report_job *job, dis_align_source *out, bool *found)
+{
+    *found = false;
+    if (job->human.labels) {
+        *out = source_of(&job->human);
+        *found = true;
+        return DIS_OK;
+    }
+    if (!job->in.votes || no_human(job->v)) return DIS_OK;
+    dis_fit_options how = dis_fit_options_default();
+    how.seed = job->v->seed;
+    const char *spec = job->v->human_labels ? job->v->human_labels : "standard";
+    const dis_status status = dis_fit_run(job->ctx, job->in.votes, spec, &how, &job->human_fit);
+    if (status != DIS_OK) return status;
+    *out = (dis_align_source){.name = job->v->votes.value[0],
+                              .labels = {.n_items = job->in.look.n_items,
+                                         .n_classes = job->in.look.n_classes,
+                                         .p = dis_fit_p(job->human_fit),
+                                         .tasks = job->in.look.tasks,
+                                         .classes = job->in.look.classes}};
+    *found = true;
+    return DIS_OK;
+}
+
+static int add_predictions(report_job *job)
+{
+    dis_align_source source[CLI_MOST_VALUES + 1];
+    bool human = false;
+    const size_t n = job->pred.n;
+    if (n == 0) return 0;
+    for (size_t i = 0; i < n; i++) source[i] = source_of(&job->pred.table[i]);
+    dis_status status = find_human(job, &source[n], &human);
+    const dis_align_options o = matching(job);
+    if (status == DIS_OK) status = dis_align(job->ctx, source, n + human, &o, &job->aligned_pred);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    const dis_aligned_view a = dis_aligned_look(job->aligned_pred);
+    char safe[CLI_SAFE];
+    for (size_t i = 0; i < n + human; i++)
+        if (a.notes[i].items_left_out)
+            cli_warn(job->c, "%s: %zu items that another table lacks are left out (--lenient)",
+                     cli_safe(source[i].name, safe), a.notes[i].items_left_out);
+    const dis_report_test test = {.n_items = a.n_items,
+                                  .n_classes = a.n_classes,
+                                  .classes = a.classes,
+                                  .gold = a.gold,
+                                  .human = human ? a.p[n] : NULL};
+    status = dis_report_add_test(job->report, &test);
+    for (size_t i = 0; i < n && status == DIS_OK; i++)
+        status = dis_report_add_predictions(job->report, job->pred.table[i].name, a.p[i]);
+    return cli_failed(job->c, status);
 }
 
 static int fit_one(report_job *job, size_t m, const dis_fit_options *how)
@@ -244,7 +380,11 @@ static int add_sources(report_job *job)
     const report_values *v = job->v;
     dis_status status = DIS_OK;
     for (size_t i = 0; i < v->votes.n && status == DIS_OK; i++) status = add_file(job, "votes", v->votes.value[i]);
-    for (size_t i = 0; i < job->n_tables && status == DIS_OK; i++) status = add_file(job, "labels", job->table[i].path);
+    for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++)
+        status = add_file(job, "labels", job->labels.table[i].path);
+    for (size_t i = 0; i < job->pred.n && status == DIS_OK; i++)
+        status = add_file(job, "predictions", job->pred.table[i].path);
+    if (status == DIS_OK && v->human) status = add_file(job, "people", v->human);
     if (status == DIS_OK && v->gold) status = add_file(job, "gold", v->gold);
     for (size_t m = 0; m < job->n_fits && status == DIS_OK; m++)
         status = dis_report_add_source(job->report, "method", job->spec[m]);
@@ -260,16 +400,23 @@ static dis_status write_json(report_job *job)
     if (status != DIS_OK) return status;
     cli_inputs_begin(j);
     if (job->in.votes) status = votes_input_put_files(&job->in, j);
-    for (size_t i = 0; i < job->n_tables && status == DIS_OK; i++)
-        status = cli_put_file(j, job->table[i].path, "labels");
+    for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++)
+        status = cli_put_file(j, job->labels.table[i].path, "labels");
+    for (size_t i = 0; i < job->pred.n && status == DIS_OK; i++)
+        status = cli_put_file(j, job->pred.table[i].path, "predictions");
+    if (status == DIS_OK && v->human) status = cli_put_file(j, v->human, "human");
     if (status == DIS_OK && v->gold) status = cli_put_file(j, v->gold, "gold");
     cli_inputs_end(j);
     if (job->in.votes && status == DIS_OK) status = votes_input_put_table(&job->in, j);
     dis_json_key(j, "views");
     dis_json_begin_array(j);
-    for (size_t i = 0; i < job->n_tables; i++) dis_json_text(j, job->table[i].name);
+    for (size_t i = 0; i < job->labels.n; i++) dis_json_text(j, job->labels.table[i].name);
     for (size_t m = 0; m < job->n_fits; m++) dis_json_text(j, job->spec[m]);
     if (job->combine) dis_json_text(j, job->combine);
+    dis_json_end_array(j);
+    dis_json_key(j, "predictions");
+    dis_json_begin_array(j);
+    for (size_t i = 0; i < job->pred.n; i++) dis_json_text(j, job->pred.table[i].name);
     dis_json_end_array(j);
     cli_put_text(j, "output", v->output ? v->output : "-");
     return cli_summary_finish(j, status);
@@ -279,7 +426,9 @@ static int work(report_job *job)
 {
     const report_values *v = job->v;
     int code = check_options(job);
-    for (size_t i = 0; i < v->labels.n && code == 0; i++) code = take_table(job, v->labels.value[i]);
+    if (code == 0) code = take_tables(job, &v->labels, &job->labels);
+    if (code == 0) code = take_tables(job, &v->pred, &job->pred);
+    job->human.path = v->human;
     if (code == 0 && v->votes.n) code = votes_input_check(&job->in);
     if (code != 0) return code;
     dis_report_options o = dis_report_options_default();
@@ -292,7 +441,9 @@ static int work(report_job *job)
     if (status != DIS_OK) return cli_failed(job->c, status);
     code = read_votes(job);
     if (code == 0) code = read_tables(job);
+    if (code == 0) code = cli_failed(job->c, job->in.votes ? add_labels_beside_votes(job) : add_labels(job));
     if (code == 0) code = fit_all(job);
+    if (code == 0) code = add_predictions(job);
     if (code == 0) code = add_sources(job);
     if (code != 0) return code;
     status = dis_report_write(job->ctx, job->report, v->output ? v->output : "-");
@@ -303,6 +454,14 @@ static int work(report_job *job)
         cli_say(job->c, "%s%s%s: open it in a browser, %.2f s", cli_bold(job->c), cli_safe(v->output, safe),
                 cli_plain(job->c), cli_seconds(&job->c->start));
     return 0;
+}
+
+static void free_tables(report_tables *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        free(t->table[i].name);
+        dis_labels_destroy(t->table[i].labels);
+    }
 }
 
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
@@ -323,10 +482,13 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
         dis_free(job->p[m]);
         dis_fit_destroy(job->fit[m]);
     }
-    for (size_t i = 0; i < job->n_tables; i++) {
-        free(job->table[i].name);
-        dis_labels_destroy(job->table[i].labels);
-    }
+    dis_aligned_destroy(job->aligned_labels);
+    dis_aligned_destroy(job->aligned_pred);
+    dis_fit_destroy(job->human_fit);
+    dis_gold_destroy(job->gold);
+    free_tables(&job->labels);
+    free_tables(&job->pred);
+    dis_labels_destroy(job->human.labels);
     free(job->combined);
     votes_input_free(&job->in);
     dis_context_destroy(job->ctx);
@@ -337,16 +499,18 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_report;
 const cli_command cli_cmd_report = {
     .name = "report",
-    .summary = "one HTML file that shows what the votes and labels say",
+    .summary = "one HTML file that shows what votes, labels and models say",
     .operands = "",
     .text =
         "Writes one HTML file that works offline: how far people agree, what the methods make of their votes, which "
-        "items are disputed, which workers stand out. Every chart has its numbers as a table and as CSV. With votes "
+        "items are disputed, which workers stand out, how good a model is. Every chart has its numbers as a table and "
+        "as CSV. With votes "
         "the methods are fitted as dissent labels would; their combination is the view that the report trusts.\n\n"
         "The file stays small whatever the number of items, and ids and labels in it are inert whatever they hold.",
     .examples = "  dissent report --votes votes.csv -o report.html\n"
                 "  dissent report --votes votes.csv --gold gold.csv --method standard --method glad -o report.html\n"
-                "  dissent report --labels ours=labels.csv --labels theirs=other.csv -o report.html\n",
+                "  dissent report --labels ours=labels.csv --labels theirs=other.csv -o report.html\n"
+                "  dissent report --votes votes.csv --pred mine=predictions.csv --gold gold.csv -o report.html\n",
     .methods = true,
     .combiners = true,
     .names = CLI_NAMES_FILE,

@@ -44,6 +44,17 @@ DIS_API dis_status dis_report_add_gold(dis_report *report, const int32_t *gold);
 DIS_API dis_status dis_report_add_labels(dis_report *report, const char *name, const dis_labels_view *labels);
 /* The same with the fit that it comes from, whose iterations are shown too. `p` as dis_fit_p or dis_fit_take_p gave it. */
 DIS_API dis_status dis_report_add_fit(dis_report *report, const char *name, const dis_fit *fit, const double *p);
+/* The items that predictions are of, once: the predictions of a report are all of these items and classes, in their order
+ * (dis_align). They need not be the items of the votes. */
+typedef struct {
+    size_t n_items, n_classes;
+    const dis_names *classes;
+    const int32_t *gold; /* (n_items) known class, -1: not known; NULL: none is */
+    const double *human; /* (n_items, n_classes): what people say; NULL: not known */
+} dis_report_test;
+DIS_API dis_status dis_report_add_test(dis_report *report, const dis_report_test *test);
+/* What one model says of them: q (n_items, n_classes), rows sum to 1. DIS_EUSAGE: before dis_report_add_test. */
+DIS_API dis_status dis_report_add_predictions(dis_report *report, const char *name, const double *q);
 /* A line under "How this was made": "votes.csv", its SHA-256. */
 DIS_API dis_status dis_report_add_source(dis_report *report, const char *role, const char *text);
 

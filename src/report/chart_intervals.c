@@ -26,7 +26,7 @@ void dis__chart_intervals(dis__markup *m, const dis__intervals *c, const dis__ma
               dis__fixed(height - 7, 1).text, c->x_title);
     for (size_t i = 0; i < c->n; i++) {
         const double y = 4 + ROW * (double)i, at = dis__scale_place(&x, c->value[i], left, right);
-        dis__putf(m, "<text class=\"over\" x=\"%s\" y=\"%s\">", dis__fixed(left, 1).text, dis__fixed(y + 13, 1).text);
+        dis__putf(m, "<text x=\"%s\" y=\"%s\">", dis__fixed(left + 5, 1).text, dis__fixed(y + 13, 1).text);
         dis__put_label(m, c->row[i], strlen(c->row[i]), 40);
         dis__put(m, "</text>");
         if (!isnan(c->low[i]))

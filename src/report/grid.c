@@ -115,7 +115,9 @@ void dis__grid_html(dis__markup *m, const dis__grid *g, const char *caption)
             dis__markup shown = {0};
             dis__put_display(&shown, g->texts.bytes + cell->first, cell->n,
                              g->column[c].kind == DIS__LONG ? DIS__GRID_NAME : DIS__GRID_SHOWN);
-            dis__put(m, c == 0 ? "<th scope=\"row\"><bdi>" : "<td><bdi>");
+            dis__put(m, c == 0                           ? "<th scope=\"row\"><bdi>"
+                        : g->column[c].kind == DIS__LONG ? "<td class=\"long\"><bdi>"
+                                                         : "<td><bdi>");
             dis__put_markup_escaped(m, &shown);
             dis__put(m, c == 0 ? "</bdi></th>" : "</bdi></td>");
             dis__markup_free(&shown);

@@ -2,6 +2,7 @@
 #ifndef DIS_REPORT_INSIDE_H
 #define DIS_REPORT_INSIDE_H
 #include "dissent/agreement.h"
+#include "dissent/evaluate.h"
 #include "dissent/report.h"
 #include "report/page.h"
 
@@ -12,6 +13,11 @@ typedef struct {
     const double *p; /* (n_items, n_classes) */
     const dis_fit *fit;
 } dis__report_view;
+
+typedef struct {
+    char *name;
+    const double *q; /* (test.n_items, test.n_classes) */
+} dis__report_prediction;
 
 typedef struct {
     char *role, *text;
@@ -28,6 +34,9 @@ struct dis_report {
     const int32_t *gold;
     dis__report_view view[DIS_MAX_VIEWS];
     size_t n_views;
+    dis_report_test test; /* what predictions are of */
+    dis__report_prediction prediction[DIS_MAX_VIEWS];
+    size_t n_predictions;
     dis__report_source *source;
     size_t n_sources, sources_capacity;
 };
@@ -50,7 +59,9 @@ typedef struct {
     double *raw;       /* (n_classes): share of the votes; NULL without votes */
     size_t *top_class; /* (n_shown): the most frequent classes, most frequent first */
     size_t n_shown;
-    dis_agreement *agreement; /* NULL where votes cannot be compared one by one */
+    dis_agreement *agreement;                  /* NULL where votes cannot be compared one by one */
+    dis_evaluation *evaluation[DIS_MAX_VIEWS]; /* (n_predictions) */
+    const dis_evaluation_view *model[DIS_MAX_VIEWS];
     dis__page page;
 } dis__report_job;
 
@@ -71,6 +82,7 @@ const char *dis__class_name(const dis__report_job *job, size_t k);
 dis_status dis__section_people(dis__report_job *job);
 dis_status dis__section_labels(dis__report_job *job);
 dis_status dis__section_workers(dis__report_job *job);
+dis_status dis__section_model(dis__report_job *job);
 dis_status dis__section_made(dis__report_job *job);
 
 /* Figures that fill a file of their own; each puts itself into the open section. */

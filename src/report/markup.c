@@ -178,6 +178,21 @@ dis__digits dis__grouped(uint64_t x)
     return group(x, "");
 }
 
+dis__digits dis__large(uint64_t x)
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } rows[] = {{1e9, " G"}, {1e6, " M"}, {1e5, " k"}};
+    for (size_t i = 0; i < 3; i++) {
+        if ((double)x < rows[i].unit) continue;
+        dis__digits d = dis__brief((double)x / (rows[i].unit == 1e5 ? 1e3 : rows[i].unit));
+        strcat(d.text, rows[i].name);
+        return d;
+    }
+    return group(x, "");
+}
+
 static dis__digits shortest(double x)
 {
     dis__digits d;

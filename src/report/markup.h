@@ -52,6 +52,8 @@ dis__digits dis__brief(double x);
 dis__digits dis__share(double x);
 /* 1,234,567 */
 dis__digits dis__grouped(uint64_t x);
+/* Seven letters at most: 12,345, 123 k, 1.23 M */
+dis__digits dis__large(uint64_t x);
 
 static inline const char *dis__plural(uint64_t n)
 {

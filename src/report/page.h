@@ -10,6 +10,7 @@ extern const char dis__page_style[], dis__page_script[];
 
 typedef struct {
     dis__markup body, tiles, says, toc;
+    size_t n_tiles;
     bool in_section;
 } dis__page;
 

@@ -37,6 +37,7 @@ void dis_report_destroy(dis_report *report)
 {
     if (!report) return;
     for (size_t m = 0; m < report->n_views; m++) dis__free(report->view[m].name);
+    for (size_t m = 0; m < report->n_predictions; m++) dis__free(report->prediction[m].name);
     for (size_t i = 0; i < report->n_sources; i++) {
         dis__free(report->source[i].role);
         dis__free(report->source[i].text);
@@ -106,6 +107,25 @@ dis_status dis_report_add_fit(dis_report *report, const char *name, const dis_fi
     return add_view(report, name, p, fit);
 }
 
+dis_status dis_report_add_test(dis_report *report, const dis_report_test *test)
+{
+    if (report->test.classes) return dis__fail(DIS_EUSAGE, "a report takes predictions of one set of items");
+    report->test = *test;
+    return DIS_OK;
+}
+
+dis_status dis_report_add_predictions(dis_report *report, const char *name, const double *q)
+{
+    if (!report->test.classes)
+        return dis__fail(DIS_EUSAGE, "predictions in a report that does not know of which items; add those first");
+    if (report->n_predictions == DIS_MAX_VIEWS)
+        return dis__fail(DIS_EUSAGE, "more than %d sets of predictions in one report", DIS_MAX_VIEWS);
+    dis__report_prediction prediction = {.q = q};
+    DIS_TRY(copy(&prediction.name, name));
+    report->prediction[report->n_predictions++] = prediction;
+    return DIS_OK;
+}
+
 dis_status dis_report_add_source(dis_report *report, const char *role, const char *text)
 {
     dis__report_source s = {0};
@@ -124,10 +144,7 @@ end:
 
 /* In the order of the page. */
 static dis_status (*const sections[])(dis__report_job *) = {
-    dis__section_people,
-    dis__section_labels,
-    dis__section_workers,
-    dis__section_made,
+    dis__section_people, dis__section_labels, dis__section_workers, dis__section_model, dis__section_made,
 };
 enum { N_SECTIONS = sizeof sections / sizeof *sections };
 
@@ -136,7 +153,7 @@ static void put_heading(const dis_report *r, dis__markup *title, dis__markup *su
     if (r->title)
         dis__put_display(title, r->title, strlen(r->title), 200);
     else
-        dis__put(title, r->votes ? "What the votes say" : "What the labels say");
+        dis__put(title, r->votes ? "What the votes say" : r->n_views ? "What the labels say" : "What the model says");
     if (r->votes_source) {
         dis__put_name(subtitle, r->votes_source, strlen(r->votes_source), 80);
         dis__put(subtitle, " \xC2\xB7 ");
@@ -146,7 +163,8 @@ static void put_heading(const dis_report *r, dis__markup *title, dis__markup *su
 
 dis_status dis_report_write(dis_context *ctx, const dis_report *report, const char *path)
 {
-    if (!report->tasks) return dis__fail(DIS_EUSAGE, "a report about nothing: add votes, labels or predictions");
+    if (!report->tasks && report->n_predictions == 0)
+        return dis__fail(DIS_EUSAGE, "a report about nothing: add votes, labels or predictions");
     dis__report_job *job = NULL;
     dis__markup title = {0}, subtitle = {0}, page = {0};
     dis__out *out;
@@ -173,6 +191,7 @@ end:
     if (job) {
         dis__report_tally_free(job);
         dis_agreement_destroy(job->agreement);
+        for (size_t m = 0; m < DIS_MAX_VIEWS; m++) dis_evaluation_destroy(job->evaluation[m]);
         dis__page_free(&job->page);
     }
     dis__free(job);

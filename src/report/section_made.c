@@ -19,8 +19,15 @@ dis_status dis__section_made(dis__report_job *job)
     dis__page_section(&job->page, "made", "How this was made",
                       "Enough to make it again: the same inputs, version and seed give the same bytes.");
     dis__figure f = {.id = "sources", .title = "Sources and settings", .open = true};
-    dis__putf(&f.caption, "%zu view%s of %s items.", r->n_views, dis__plural(r->n_views),
-              dis__grouped(r->n_items).text);
+    if (r->tasks)
+        dis__putf(&f.caption, "%zu view%s of %s items. ", r->n_views, dis__plural(r->n_views),
+                  dis__grouped(r->n_items).text);
+    if (r->n_predictions)
+        dis__putf(&f.caption, "%zu set%s of predictions of %s items. ", r->n_predictions, dis__plural(r->n_predictions),
+                  dis__grouped(r->test.n_items).text);
+    if (r->bootstrap)
+        dis__putf(&f.caption, "Intervals are from %s bootstrap resamples of the items.",
+                  dis__grouped(r->bootstrap).text);
     dis__grid_column(&f.grid, "what", DIS__TEXT);
     dis__grid_column(&f.grid, "value", DIS__LONG);
     for (size_t i = 0; i < r->n_sources; i++) {

@@ -160,15 +160,16 @@ static dis_status prevalence(dis__report_job *job)
     return DIS_OK;
 }
 
-static void tiles(dis__report_job *job, const spread *s)
+static void tiles(dis__report_job *job)
 {
+    const uint64_t ties = dis_votes_read_notes(job->r->votes).ties;
     const dis_votes_view *v = &job->look;
     dis__page *page = &job->page;
-    dis__page_tile(page, dis__grouped(v->n_items).text, v->n_items == 1 ? "item" : "items");
-    if (v->start) dis__page_tile(page, dis__grouped(v->n_workers).text, v->n_workers == 1 ? "worker" : "workers");
-    if (v->start) dis__page_tile(page, dis__grouped(v->n_votes).text, v->n_votes == 1 ? "vote" : "votes");
+    dis__page_tile(page, dis__large(v->n_items).text, v->n_items == 1 ? "item" : "items");
+    if (v->start) dis__page_tile(page, dis__large(v->n_workers).text, v->n_workers == 1 ? "worker" : "workers");
+    if (v->start) dis__page_tile(page, dis__large(v->n_votes).text, v->n_votes == 1 ? "vote" : "votes");
     dis__page_tile(page, dis__grouped(v->n_classes).text, v->n_classes == 1 ? "class" : "classes");
-    dis__page_tile(page, dis__brief(s->mean).text, "votes an item");
+    if (ties) dis__page_tile(page, dis__share((double)ties / (double)v->n_items).text, "items with a tie");
 }
 
 static void say_size(dis__report_job *job, const spread *s)
@@ -195,7 +196,7 @@ dis_status dis__section_people(dis__report_job *job)
     if (!job->r->votes || job->look.n_items == 0) return DIS_OK;
     spread s;
     spread_of(&job->look, &s);
-    tiles(job, &s);
+    tiles(job);
     say_size(job, &s);
     dis__say_agreement(job);
     dis__page_section(&job->page, "people", "People", "What was asked of whom, and how far the answers agree.");

@@ -329,7 +329,6 @@ static void say_workers(dis__report_job *job, const crowd *c)
     }
     dis__page_say(&job->page, &say);
     dis__markup_free(&say);
-    dis__page_tile(&job->page, dis__share(c->mean).text, "votes borne out");
 }
 
 dis_status dis__section_workers(dis__report_job *job)

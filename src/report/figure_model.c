@@ -1,0 +1,324 @@
+/* Charts about predictions: calibration, doubt beside people's doubt, distance from people, what is mistaken for what. */
+#include "report/model.h"
+#include "core/memory.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST = DIS__REPORT_SHOWN_VIEWS };
+
+static size_t shown(const dis__report_job *job)
+{
+    return job->r->n_predictions < MOST ? job->r->n_predictions : MOST;
+}
+
+/* ---- calibration ---- */
+
+void dis__figure_reliability(dis__report_job *job)
+{
+    double x[MOST][DIS_EVAL_MOST_BINS], y[MOST][DIS_EVAL_MOST_BINS];
+    dis__line line[MOST] = {{0}};
+    size_t n = 0;
+    dis__figure f = {.id = "reliability", .title = "Is it as sure as it should be?"};
+    dis__grid_column(&f.grid, "model", DIS__TEXT);
+    dis__grid_column(&f.grid, "confidence, from", DIS__REAL);
+    dis__grid_column(&f.grid, "to", DIS__REAL);
+    dis__grid_column(&f.grid, "items", DIS__COUNT);
+    dis__grid_column(&f.grid, "mean confidence", DIS__REAL);
+    dis__grid_column(&f.grid, "accuracy", DIS__REAL);
+    for (size_t m = 0; m < shown(job); m++) {
+        const dis_evaluation_view *e = job->model[m];
+        if (!e->bin || !dis__model_has(e, DIS_EVAL_ECE)) continue;
+        const char *name = job->r->prediction[m].name;
+        line[n] = (dis__line){.name = name, .x = x[n], .y = y[n]};
+        for (size_t b = 0; b < e->n_bins; b++) {
+            const dis_reliability_bin *bin = &e->bin[b];
+            dis__grid_text(&f.grid, name, strlen(name));
+            dis__grid_number(&f.grid, bin->low);
+            dis__grid_number(&f.grid, bin->high);
+            dis__grid_number(&f.grid, (double)bin->n);
+            dis__grid_number(&f.grid, bin->n ? bin->confidence : (double)NAN);
+            dis__grid_number(&f.grid, bin->n ? bin->accuracy : (double)NAN);
+            if (bin->n == 0) continue;
+            x[n][line[n].n] = bin->confidence;
+            y[n][line[n].n++] = bin->accuracy;
+        }
+        const double gap = e->metric[DIS_EVAL_CONFIDENCE].value - e->metric[DIS_EVAL_ACCURACY].value;
+        dis__put_model(&f.caption, job, m);
+        dis__putf(&f.caption, " has an expected calibration error of %s: %s. ",
+                  dis__fixed(e->metric[DIS_EVAL_ECE].value, 3).text,
+                  gap > .02    ? "it is surer than it is right"
+                  : gap < -.02 ? "it is right more often than it is sure"
+                               : "on average as sure as it is right");
+        n++;
+    }
+    if (n == 0) {
+        dis__markup_free(&f.caption);
+        dis__grid_free(&f.grid);
+        return;
+    }
+    dis__put(&f.caption, "Points below the dashed diagonal are answers given too surely.");
+    const dis__scale unit = {.high = 1, .step = .2};
+    const dis__lines l = {.line = line,
+                          .n = n,
+                          .x = unit,
+                          .y = unit,
+                          .x_title = "confidence of the answer",
+                          .y_title = "share of such answers that are right",
+                          .diagonal = true,
+                          .marks = true};
+    dis__chart_lines(&f.chart, &l, dis__figure_name(&f, "reliability diagram"));
+    dis__page_figure(&job->page, &f);
+}
+
+/* ---- doubt of the model beside doubt of people ---- */
+
+dis_status dis__figure_entropies(dis__report_job *job, size_t model)
+{
+    enum { RASTER = 24 };
+    const dis_evaluation_view *e = job->model[model];
+    if (!e->items.model_entropy || !e->items.human_entropy || e->n_classes < 2) return DIS_OK;
+    uint64_t *count;
+    DIS_TRY(dis__alloc_zeroed(&count, RASTER * RASTER, sizeof *count));
+    const double scale = RASTER / log((double)e->n_classes);
+    size_t sure = 0, doubted = 0;
+    for (size_t i = 0; i < e->n_items; i++) {
+        const double p = e->items.human_entropy[i] * scale, q = e->items.model_entropy[i] * scale;
+        const size_t x = p < RASTER ? (size_t)p : RASTER - 1, y = q < RASTER ? (size_t)q : RASTER - 1;
+        count[y * RASTER + x]++;
+        doubted += p > RASTER / 2.0;
+        sure += p > RASTER / 2.0 && q < RASTER / 4.0;
+    }
+    dis__figure f = {.id = "entropy-correlation", .title = "Does it doubt where people disagree?"};
+    if (dis__model_has(e, DIS_EVAL_ENTROPY_CORRELATION)) {
+        dis__put(&f.caption, "The doubt of ");
+        dis__put_model(&f.caption, job, model);
+        dis__putf(&f.caption, " and that of people go together at a correlation of %s. ",
+                  dis__fixed(e->metric[DIS_EVAL_ENTROPY_CORRELATION].value, 2).text);
+    }
+    if (doubted)
+        dis__putf(&f.caption, "Of the %s items that divide people, it is quite sure on %s (%s), bottom right. ",
+                  dis__grouped(doubted).text, dis__grouped(sure).text, dis__share((double)sure / (double)doubted).text);
+    dis__put(&f.caption, "On the dashed diagonal both doubt alike.");
+    const dis__scale unit = {.high = 1, .step = .2};
+    const dis__density d = {.count = count,
+                            .n_x = RASTER,
+                            .n_y = RASTER,
+                            .sx = unit,
+                            .sy = unit,
+                            .x_title = "entropy of people (share of the largest)",
+                            .y_title = "entropy of the model (share of the largest)",
+                            .unit = "items",
+                            .diagonal = true};
+    dis__chart_density(&f.chart, &d, dis__figure_name(&f, "raster"));
+    dis__grid_column(&f.grid, "entropy of people, from", DIS__REAL);
+    dis__grid_column(&f.grid, "entropy of the model, from", DIS__REAL);
+    dis__grid_column(&f.grid, "items", DIS__COUNT);
+    for (size_t i = 0; i < RASTER * RASTER; i++) {
+        if (count[i] == 0) continue;
+        dis__grid_number(&f.grid, (double)(i % RASTER) / RASTER);
+        dis__grid_number(&f.grid, (double)(i / RASTER) / RASTER);
+        dis__grid_number(&f.grid, (double)count[i]);
+    }
+    dis__page_figure(&job->page, &f);
+    dis__free(count);
+    return DIS_OK;
+}
+
+/* ---- distance from people ---- */
+
+dis_status dis__figure_divergences(dis__report_job *job)
+{
+    enum { BINS = 28 };
+    const double width = .025; /* to .7, just past log 2 */
+    uint64_t *counts;
+    DIS_TRY(dis__alloc_zeroed(&counts, (size_t)MOST * BINS, sizeof *counts));
+    const char *names[MOST];
+    const uint64_t *rows[MOST];
+    double mean[MOST], edge[BINS + 1];
+    size_t n = 0, close = 0, far = 0;
+    for (size_t b = 0; b <= BINS; b++) edge[b] = width * (double)b;
+    for (size_t m = 0; m < shown(job); m++) {
+        const dis_evaluation_view *e = job->model[m];
+        if (!e->items.jsd || !dis__model_has(e, DIS_EVAL_JSD)) continue;
+        uint64_t *row = counts + n * BINS;
+        for (size_t i = 0; i < e->n_items; i++) {
+            const size_t b = (size_t)(fmax(0, e->items.jsd[i]) / width);
+            row[b < BINS ? b : BINS - 1]++;
+        }
+        names[n] = job->r->prediction[m].name;
+        rows[n] = row;
+        mean[n] = e->metric[DIS_EVAL_JSD].value;
+        if (mean[n] < mean[close]) close = n;
+        if (mean[n] > mean[far]) far = n;
+        n++;
+    }
+    if (n) {
+        dis__figure f = {.id = "distance-to-people", .title = "How far from people"};
+        dis__put(&f.caption,
+                 "Jensen-Shannon divergence of each item: 0 is the same distribution, 0.69 nothing in common. ");
+        dis__put_name(&f.caption, names[close], strlen(names[close]), 30);
+        dis__putf(&f.caption, n > 1 ? " is closest on average (%s), " : " is %s away on average.",
+                  dis__fixed(mean[close], 3).text);
+        if (n > 1) {
+            dis__put_name(&f.caption, names[far], strlen(names[far]), 30);
+            dis__putf(&f.caption, " furthest (%s).", dis__fixed(mean[far], 3).text);
+        }
+        const dis__panels p = {.edge = edge,
+                               .n = BINS,
+                               .n_panels = n,
+                               .panel = names,
+                               .count = rows,
+                               .mean = mean,
+                               .x_title = "divergence of an item from people (nats)",
+                               .unit = "items"};
+        dis__chart_panels(&f.chart, &p, dis__figure_name(&f, "one histogram a model"));
+        dis__grid_column(&f.grid, "divergence, from", DIS__REAL);
+        dis__grid_column(&f.grid, "to", DIS__REAL);
+        for (size_t i = 0; i < n; i++) dis__grid_column_named(&f.grid, names[i], DIS__COUNT);
+        for (size_t b = 0; b < BINS; b++) {
+            dis__grid_number(&f.grid, edge[b]);
+            dis__grid_number(&f.grid, edge[b + 1]);
+            for (size_t i = 0; i < n; i++) dis__grid_number(&f.grid, (double)rows[i][b]);
+        }
+        dis__page_figure(&job->page, &f);
+    }
+    dis__free(counts);
+    return DIS_OK;
+}
+
+/* ---- what is mistaken for what ---- */
+
+typedef struct {
+    size_t class[DIS__REPORT_SHOWN_CLASSES], n;
+} choice;
+
+/* The classes with most gold labels; few enough: all, in their order. */
+static choice frequent(const dis_evaluation_view *e)
+{
+    choice c = {0};
+    dis__ranked best[DIS__REPORT_SHOWN_CLASSES];
+    const bool all = e->n_classes <= DIS__REPORT_SHOWN_CLASSES;
+    for (size_t k = 0; k < e->n_classes; k++)
+        c.n = dis__rank(best, c.n, DIS__REPORT_SHOWN_CLASSES,
+                        (dis__ranked){.score = all ? 0 : (double)e->classes[k].n_gold, .item = k});
+    for (size_t i = 0; i < c.n; i++) c.class[i] = best[i].item;
+    return c;
+}
+
+dis_status dis__figure_confusion(dis__report_job *job, size_t model)
+{
+    const dis_evaluation_view *e = job->model[model];
+    const dis_names *classes = job->r->test.classes;
+    if (!e->confusion || !e->classes) return DIS_OK;
+    const choice c = frequent(e);
+    const char *name[DIS__REPORT_SHOWN_CLASSES];
+    double value[DIS__REPORT_SHOWN_CLASSES * DIS__REPORT_SHOWN_CLASSES];
+    uint64_t most = 0;
+    size_t worst[2] = {0, 0};
+    for (size_t i = 0; i < c.n; i++) {
+        const uint64_t *row = e->confusion + c.class[i] * e->n_classes, total = e->classes[c.class[i]].n_gold;
+        name[i] = dis_names_get(classes, c.class[i], NULL);
+        for (size_t k = 0; k < c.n; k++) {
+            const uint64_t n = row[c.class[k]];
+            value[i * c.n + k] = total ? (double)n / (double)total : (double)NAN;
+            if (i != k && n > most) {
+                most = n;
+                memcpy(worst, (size_t[]){i, k}, sizeof worst);
+            }
+        }
+    }
+    dis__figure f = {.id = "model-confusion", .title = "What it mistakes for what"};
+    dis__put_model(&f.caption, job, model);
+    if (most) {
+        dis__put(&f.caption, " most often answers ");
+        dis__put_name(&f.caption, name[worst[1]], strlen(name[worst[1]]), 30);
+        dis__put(&f.caption, " where the class is ");
+        dis__put_name(&f.caption, name[worst[0]], strlen(name[worst[0]]), 30);
+        dis__putf(&f.caption, " (%s items). ", dis__grouped(most).text);
+    } else {
+        dis__put(&f.caption, " makes no mistakes here. ");
+    }
+    dis__put(&f.caption, "Percent of each known class; the diagonal is right.");
+    if (c.n < e->n_classes) dis__putf(&f.caption, " The %zu most frequent classes of %zu.", c.n, e->n_classes);
+    const dis__heat h = {.row = name,
+                         .column = name,
+                         .n_rows = c.n,
+                         .n_columns = c.n,
+                         .value = value,
+                         .high = 1,
+                         .percent = true,
+                         .row_title = "known",
+                         .column_title = "answered (%)",
+                         .value_title = "of the row",
+                         .width = DIS__CHART_WIDTH,
+                         .legend = true};
+    dis__chart_heat(&f.chart, &h, dis__figure_name(&f, "heat map"));
+    dis__grid_column(&f.grid, "class", DIS__TEXT);
+    dis__grid_column(&f.grid, "known", DIS__COUNT);
+    dis__grid_column(&f.grid, "answered", DIS__COUNT);
+    dis__grid_column(&f.grid, "precision", DIS__REAL);
+    dis__grid_column(&f.grid, "recall", DIS__REAL);
+    dis__grid_column(&f.grid, "F1", DIS__REAL);
+    enum { MOST_ROWS = 500, MOST_CELLS = 20 };
+    for (size_t i = 0; i < c.n && c.n <= MOST_CELLS; i++)
+        dis__grid_column_named(&f.grid, name[i], DIS__COUNT); /* how often each class was answered */
+    for (size_t k = 0; k < e->n_classes && k < MOST_ROWS; k++) {
+        const dis_class_scores *s = &e->classes[k];
+        const char *one = dis_names_get(classes, k, NULL);
+        dis__grid_text(&f.grid, one, strlen(one));
+        dis__grid_number(&f.grid, (double)s->n_gold);
+        dis__grid_number(&f.grid, (double)s->n_predicted);
+        dis__grid_number(&f.grid, s->precision.reason ? (double)NAN : s->precision.value);
+        dis__grid_number(&f.grid, s->recall.reason ? (double)NAN : s->recall.value);
+        dis__grid_number(&f.grid, s->f1.reason ? (double)NAN : s->f1.value);
+        for (size_t i = 0; i < c.n && c.n <= MOST_CELLS; i++)
+            dis__grid_number(&f.grid, (double)e->confusion[k * e->n_classes + c.class[i]]);
+    }
+    dis__page_figure(&job->page, &f);
+    return DIS_OK;
+}
+
+/* ---- class by class ---- */
+
+void dis__figure_classes(dis__report_job *job)
+{
+    enum { MOST_SERIES = 3 };
+    const dis_evaluation_view *first = job->model[0];
+    const size_t n_series = job->r->n_predictions < MOST_SERIES ? job->r->n_predictions : MOST_SERIES;
+    if (!first->classes) return;
+    const choice c = frequent(first);
+    const char *row[DIS__REPORT_SHOWN_CLASSES], *series[MOST_SERIES];
+    double value[DIS__REPORT_SHOWN_CLASSES * MOST_SERIES];
+    size_t best = 0, worst = 0;
+    for (size_t m = 0; m < n_series; m++) series[m] = job->r->prediction[m].name;
+    for (size_t i = 0; i < c.n; i++) {
+        row[i] = dis_names_get(job->r->test.classes, c.class[i], NULL);
+        for (size_t m = 0; m < n_series; m++) {
+            const dis_metric *f1 = &job->model[m]->classes[c.class[i]].f1;
+            value[i * n_series + m] = f1->reason ? (double)NAN : f1->value;
+        }
+        if (value[i * n_series] > value[best * n_series]) best = i;
+        if (value[i * n_series] < value[worst * n_series]) worst = i;
+    }
+    dis__figure f = {.id = "class-f1", .title = "Class by class"};
+    dis__put(&f.caption, "F1 weighs what is found against what is claimed; 1 is perfect. ");
+    dis__put_model(&f.caption, job, 0);
+    if (best != worst) {
+        dis__put(&f.caption, " does best on class ");
+        dis__put_name(&f.caption, row[best], strlen(row[best]), 30);
+        dis__putf(&f.caption, " (%s) and worst on ", dis__fixed(value[best * n_series], 2).text);
+        dis__put_name(&f.caption, row[worst], strlen(row[worst]), 30);
+        dis__putf(&f.caption, " (%s).", dis__fixed(value[worst * n_series], 2).text);
+    } else {
+        dis__put(&f.caption, " does equally well on all.");
+    }
+    const dis__bars b = {.row = row, .series = series, .n = c.n, .n_series = n_series, .value = value, .x_title = "F1"};
+    dis__chart_bars(&f.chart, &b, dis__figure_name(&f, "bars"));
+    dis__grid_column(&f.grid, "class", DIS__TEXT);
+    for (size_t m = 0; m < n_series; m++) dis__grid_column_named(&f.grid, series[m], DIS__REAL);
+    for (size_t i = 0; i < c.n; i++) {
+        dis__grid_text(&f.grid, row[i], strlen(row[i]));
+        for (size_t m = 0; m < n_series; m++) dis__grid_number(&f.grid, value[i * n_series + m]);
+    }
+    dis__page_figure(&job->page, &f);
+}
