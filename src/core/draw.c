@@ -47,23 +47,25 @@ static uint64_t by_inversion(dis__source *source, uint64_t n, double p)
     }
 }
 
+/* Whether log v is at most the logarithm of the density at k over that at the mode. */
+static bool accept(double n, double p, double deviation, double b, double v, double k)
+{
+    const double alpha = (2.83 + 5.1 / b) * deviation, odds = p / (1 - p), mode = floor((n + 1) * p);
+    const double bound = (mode + .5) * log((mode + 1) / (odds * (n - mode + 1))) +
+                         (n + 1) * log((n - mode + 1) / (n - k + 1)) + (k + .5) * log(odds * (n - k + 1) / (k + 1)) +
+                         stirling_tail(mode) + stirling_tail(n - mode) - stirling_tail(k) - stirling_tail(n - k);
+    return log(v * alpha) <= bound;
+}
+
 static uint64_t by_rejection(dis__source *source, uint64_t trials, double p)
 {
-    const double n = (double)trials, q = 1 - p, deviation = sqrt(n * p * q);
+    const double n = (double)trials, deviation = sqrt(n * p * (1 - p));
     const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p, c = n * p + .5;
-    const double quick = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * deviation, odds = p / q, mode = floor((n + 1) * p);
     for (;;) {
-        const double u = dis__draw_uniform(source) - .5, us = .5 - fabs(u);
-        double v = dis__draw_uniform(source);
+        const double u = dis__draw_uniform(source) - .5, us = .5 - fabs(u), v = dis__draw_uniform(source);
         const double k = floor((2 * a / us + b) * u + c);
-        if (us >= 0.07 && v <= quick) return (uint64_t)k;
-        if (!(k >= 0 && k <= n)) continue;
-        v = log(v * alpha / (a / (us * us) + b));
-        const double bound = (mode + .5) * log((mode + 1) / (odds * (n - mode + 1))) +
-                             (n + 1) * log((n - mode + 1) / (n - k + 1)) +
-                             (k + .5) * log(odds * (n - k + 1) / (k + 1)) + stirling_tail(mode) +
-                             stirling_tail(n - mode) - stirling_tail(k) - stirling_tail(n - k);
-        if (v <= bound) return (uint64_t)k;
+        if (us >= 0.07 && v * b <= 0.92 * b - 4.2) return (uint64_t)k; /* seven in ten end here */
+        if (k >= 0 && k <= n && accept(n, p, deviation, b, v / (a / (us * us) + b), k)) return (uint64_t)k;
     }
 }
 

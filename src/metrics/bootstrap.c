@@ -21,7 +21,6 @@
 #include "core/pool.h"
 #include "core/random.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -264,17 +263,39 @@ dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const
 
 /* ---- intervals ---- */
 
-static int ascending(const void *a, const void *b)
+/* Number i of n in rising order, with smaller ones before it and larger ones behind (Hoare's quickselect). */
+static double select_place(double *x, size_t n, size_t i)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    size_t low = 0, high = n - 1;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const double a = x[low], b = x[middle], c = x[high];
+        const double pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+        /* of three numbers two are at least the middle one: both ends move, and `down` ends below `high` */
+        size_t up = low, down = high;
+        for (;; up++, down--) {
+            while (x[up] < pivot) up++;
+            while (x[down] > pivot) down--;
+            if (up >= down) break;
+            const double swap = x[up];
+            x[up] = x[down];
+            x[down] = swap;
+        }
+        if (i <= down) /* up to there at most the pivot, behind it at least */
+            high = down;
+        else
+            low = down + 1;
+    }
+    return x[i];
 }
 
-static double quantile(const double *sorted, size_t n, double q)
+static double quantile(double *figures, size_t n, double q)
 {
     const double at = q * (double)(n - 1), below = floor(at);
     const size_t i = (size_t)below;
-    const double x = sorted[i], y = sorted[i + 1 < n ? i + 1 : i];
+    const double x = select_place(figures, n, i);
+    double y = i + 1 < n ? figures[i + 1] : x; /* the smallest of those behind */
+    for (size_t j = i + 2; j < n; j++) y = figures[j] < y ? figures[j] : y;
     return x == y ? x : x + (at - below) * (y - x); /* equal ones may be infinite */
 }
 
@@ -284,7 +305,6 @@ bool dis__bootstrap_interval(double *figures, size_t n, double *low, double *hig
     for (size_t i = 0; i < n; i++)
         if (!isnan(figures[i])) figures[defined++] = figures[i];
     if (defined == 0 || 2 * defined < n) return false;
-    qsort(figures, defined, sizeof *figures, ascending);
     *low = quantile(figures, defined, .025);
     *high = quantile(figures, defined, .975);
     return true;

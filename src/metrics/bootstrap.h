@@ -50,8 +50,8 @@ dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const
 
 /* The 95 % percentile interval of n figures: quantiles .025 and .975, between two neighbours by linear interpolation at
  * position q (n - 1) of the sorted figures from 0 (NumPy's default, type 7 of Hyndman and Fan 1996). Undefined figures
- * (NaN) are left out; false, and nothing written, when fewer than half are defined. `figures` are left
- * sorted. */
+ * (NaN) are left out; false, and nothing written, when fewer than half are defined. The order of
+ * `figures` is changed. */
 bool dis__bootstrap_interval(double *figures, size_t n, double *low, double *high);
 /* The same for figure v of a table (n_resamples, n_values); scratch (n_resamples). */
 bool dis__bootstrap_interval_of(const double *values, size_t n_resamples, size_t n_values, size_t v, double *scratch,

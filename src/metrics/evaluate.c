@@ -123,6 +123,7 @@ static dis_status items_job(void *arg, size_t j, int thread)
         for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
             column[c] = e->column[c] ? e->column[c] + first : w->tile + ((size_t)thread * DIS_ITEM_COLUMNS + c) * TILE;
         DIS_KERNEL_PICK(dis__item_metrics)(&w->args, first, many, column, e->predicted + first, &s->counts);
+        if (w->args.labels_only) continue;
         for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
             if (w->used[c]) s->sum[c] += DIS_KERNEL_PICK(dis__item_sum)(column[c], many);
         range(column[DIS_ITEM_MODEL_ENTROPY], many, &s->least[0], &s->most[0]);
@@ -159,17 +160,36 @@ static void add_up(const item_work *w, item_sums *out)
     }
 }
 
-/* Which columns are measured, and which are kept for later. */
+/* Metrics that follow from the most probable classes alone. */
+static bool is_of_labels(size_t m)
+{
+    static const dis_eval_metric of_labels[] = {DIS_EVAL_ACCURACY, DIS_EVAL_MAJORITY_ACCURACY,
+                                                DIS_EVAL_MACRO_F1, DIS_EVAL_MAJORITY_MACRO_F1,
+                                                DIS_EVAL_MICRO_F1, DIS_EVAL_WEIGHTED_F1};
+    for (size_t i = 0; i < sizeof of_labels / sizeof *of_labels; i++)
+        if (m == of_labels[i]) return true;
+    return false;
+}
+
+/* Which columns are measured, and which are kept for later: for the caller, for the bootstrap, for correlations. */
 static dis_status make_columns(item_work *w)
 {
     dis_evaluation *e = w->e;
-    const bool all = e->o.keep_items || e->o.resamples > 0,
-               both = e->in.human && (e->wanted[DIS_EVAL_ENTROPY_CORRELATION] || e->wanted[DIS_EVAL_ENTROPY_SPEARMAN]);
+    bool keep[DIS_ITEM_COLUMNS] = {false};
+    w->args.labels_only = !e->o.keep_items;
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        if (e->wanted[m] && !is_of_labels(m)) w->args.labels_only = false;
+    if (w->args.labels_only) return DIS_OK;
+    for (size_t i = 0; e->o.resamples && i < DIS_EVAL_MEANS; i++)
+        if (e->wanted[dis__eval_means[i].metric]) keep[dis__eval_means[i].column] = true;
+    if (e->o.resamples && e->wanted[DIS_EVAL_ECE]) keep[DIS_ITEM_CONFIDENCE] = keep[DIS_ITEM_CORRECT] = true;
+    if (e->wanted[DIS_EVAL_ENTROPY_CORRELATION] || e->wanted[DIS_EVAL_ENTROPY_SPEARMAN])
+        keep[DIS_ITEM_MODEL_ENTROPY] = keep[DIS_ITEM_HUMAN_ENTROPY] = true;
     for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) {
         const bool gold = dis__column_is_of_gold((dis__item_column)c), human = c >= DIS_ITEM_HUMAN_ENTROPY;
         w->used[c] = (!gold || e->in.gold) && (!human || e->in.human);
-        const bool keep = w->used[c] && (all || (both && (c == DIS_ITEM_MODEL_ENTROPY || c == DIS_ITEM_HUMAN_ENTROPY)));
-        if (keep) DIS_TRY(dis__alloc_array(&e->column[c], e->in.n_items, sizeof(double)));
+        if (w->used[c] && (keep[c] || e->o.keep_items))
+            DIS_TRY(dis__alloc_array(&e->column[c], e->in.n_items, sizeof(double)));
     }
     return DIS_OK;
 }
@@ -410,7 +430,7 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     e->view.human_floored = sums->counts.human_floored;
     set_means(e, sums);
     if (e->in.gold) {
-        DIS_TRY_GOTO(status, set_bins(e, sums), end);
+        if (e->wanted[DIS_EVAL_ECE]) DIS_TRY_GOTO(status, set_bins(e, sums), end);
         DIS_TRY_GOTO(status, dis__class_scores(e), end);
         DIS_TRY_GOTO(status, set_calibrated(ctx, e), end);
     }

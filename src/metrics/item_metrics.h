@@ -2,6 +2,7 @@
 #ifndef DIS_METRICS_ITEM_METRICS_H
 #define DIS_METRICS_ITEM_METRICS_H
 #include "core/kernel.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,7 @@ typedef enum {
 
 typedef struct {
     size_t n_classes, top_k;
+    bool labels_only;        /* nothing but the most probable class */
     const double *q, *human; /* human may be NULL */
     const int32_t *gold;     /* may be NULL */
 } dis__item_args;
@@ -41,7 +43,7 @@ typedef struct {
 } dis__item_counts;
 
 /* Items first .. first + n - 1: column[c][i] for i < n, and the most probable class. Columns against gold are 0 where
- * there is none; without gold or people their columns are not written. */
+ * there is none; without gold or people, or when labels are all that is wanted, columns are not written. */
 DIS_KERNEL_DECLARE(void, dis__item_metrics,
                    (const dis__item_args *args, size_t first, size_t n, double *const column[DIS_ITEM_COLUMNS],
                     int32_t *predicted, dis__item_counts *counts));
