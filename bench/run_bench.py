@@ -32,6 +32,7 @@ PEERS = {  # package: module
     "pandas": "pandas",
     "crowd-kit": "crowdkit",
     "krippendorff": "krippendorff",
+    "scikit-learn": "sklearn",
 }
 ENV = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
@@ -333,6 +334,31 @@ def agreement_rows(b):
             b.rows[-1]["note"] = f"alphas differ by {abs(alphas['ours'] - alphas['peer']):.1e}"
 
 
+def metric_rows(b):
+    """Predictions against gold and people, arrays in memory, one thread."""
+    big, middle = (20000, 10000) if b.quick else (1000000, 100000)
+    kinds = (("metrics", "all metrics without intervals", "scikit-learn, scipy, NumPy", big, 15),
+             ("calibrated", "calibrated log-likelihood", "scipy minimize_scalar", big, 50),
+             ("bootstrap_cross_entropy", "1,000 resamples of cross-entropy", "NumPy, vectorised", middle, 6),
+             ("bootstrap_accuracy", "1,000 resamples of accuracy", "NumPy, vectorised", middle, 200),
+             ("bootstrap_f1", "1,000 resamples of macro-F1", "NumPy, vectorised", middle, 200))
+
+    def arrays(n):
+        name = b.path(f"eval_{n}.f64")
+        if name not in b.made:
+            if not os.path.exists(b.python):
+                raise Skipped("no Python environment for the peers")
+            subprocess.run([b.python, os.path.join(HERE, "peers_metrics.py"), "make", name, str(n), "10", "1"], env=ENV, check=True,
+                           capture_output=True)
+            b.made[name] = True
+        return name
+
+    for what, title, peer, n, floor in kinds:
+        b.row(f"eval: {title}, {n:.0e} items, K = 10".replace("e+0", "e"), "call",
+              lambda: statistics.median(call(os.path.join(BUILD, "bench", "bench_eval"), what, arrays(n), n, 10, 1, 1 if b.quick else 5)[0]["seconds"]),
+              peer, lambda: b.median(lambda: b.peer("peers_metrics.py", "run", what, arrays(n), n, 10)["seconds"]), floor)
+
+
 def watch(command):
     """Runs a command; wall seconds and the peak of its memory that is not a mapped file, sampled 50 times a second."""
     start, peak, peak_all = time.perf_counter(), 0, 0
@@ -422,7 +448,7 @@ def main():
     try:
         b = Bench(args)
         print(machine())
-        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, agreement_rows, start_row) + ((large_row,) if args.large else ()):
+        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, agreement_rows, metric_rows, start_row) + ((large_row,) if args.large else ()):
             rows(b)
         b.table()
         if args.json:
