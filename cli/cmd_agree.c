@@ -306,7 +306,7 @@ static dis_status write_json(const agree_job *job, const char *path)
 static void print_measures(const agree_job *job)
 {
     bool crowd = false;
-    printf("%-44s %8s%s\n", "Agreement", "value", job->v->bootstrap ? "   95 % interval" : "");
+    printf("%-44s %8s%s\n", "Agreement", "value", job->v->bootstrap ? "  95 % interval" : "");
     for (size_t m = 0; m < job->look.n_metrics; m++) {
         const dis_agreement_measure *row = dis_agreement_measure_at(m);
         const dis_metric *x = &job->look.metric[m];
@@ -318,7 +318,7 @@ static void print_measures(const agree_job *job)
             printf("%8s  %s", "-", x->reason);
         else
             printf("%8.4f", x->value);
-        if (x->has_interval) printf("  %7.4f .. %7.4f", x->ci_low, x->ci_high);
+        if (x->has_interval) printf("  [%.4f, %.4f]", x->ci_low, x->ci_high);
         if (x->degenerate) printf("  (all labels are the same: 1 by convention)");
         printf("\n");
     }
