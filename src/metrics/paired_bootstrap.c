@@ -13,7 +13,9 @@
 #include "metrics/sides.h"
 #include "metrics/bootstrap.h"
 #include "core/memory.h"
+#include "core/pool.h"
 #include <math.h>
+#include <stdio.h>
 
 /* From this many items a pattern on, counts of patterns are drawn as such. */
 enum { ITEMS_A_PATTERN = 32 };
@@ -200,6 +202,11 @@ dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const
                         .n_draws = (double)b.n_draws,
                         .tally_room = dis__size(p->n_series + 1, p->n_classes, 0)};
     double *values = NULL, *scratch = NULL, observed[N_VALUES * DIS_COMPARE_METRICS];
+    const size_t a_thread = dis__size(w.tally_room + (by_pattern ? 0 : p->n_patterns), threads, 0);
+    char what[96];
+    snprintf(what, sizeof what, "%zu resamples of %zu answers a side", b.n_resamples, p->n);
+    DIS_TRY(
+        dis__check_memory(ctx, dis__size(dis__size(b.n_resamples, n_values + 1, a_thread), sizeof(double), 0), what));
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&w.tally, dis__size(threads, w.tally_room, 0), sizeof *w.tally), end);
     observe(&w, observed, out);

@@ -288,11 +288,12 @@ static dis_status allocate(measuring *w)
 {
     const dis_views *v = w->views;
     const size_t threads = (size_t)dis_context_threads(w->ctx), n_resamples = w->b.n_resamples;
-    const size_t column_numbers = dis__size(v->n_items, dis__size(v->n_views, A_VIEW, TOGETHER + 1 + v->n_classes), 0);
+    const size_t an_item = dis__size(v->n_views, A_VIEW, TOGETHER + 1 + v->n_classes);
+    const size_t numbers = dis__size(v->n_items, an_item, dis__size(n_resamples, TOGETHER + 1 + 2 * v->n_views, 0));
     char what[96];
     snprintf(what, sizeof what, "comparing %zu views of %zu items", v->n_views, v->n_items);
     w->scratch_room = 2 * (v->n_classes > NUMBERS ? v->n_classes : NUMBERS);
-    DIS_TRY(dis__check_memory(w->ctx, dis__size(column_numbers, sizeof(double), 0), what));
+    DIS_TRY(dis__check_memory(w->ctx, dis__size(numbers, sizeof(double), 0), what));
     DIS_TRY(dis__alloc_array(&w->centroid, dis__size(v->n_items, v->n_classes, 0), sizeof *w->centroid));
     for (size_t c = 0; c < A_VIEW; c++)
         DIS_TRY(dis__alloc_array(&w->column[c], dis__size(v->n_views, v->n_items, 0), sizeof *w->column[c]));

@@ -318,6 +318,34 @@ static void refused(void **state)
     assert_int_equal(dis_mann_whitney((const double[]){NAN}, 1, (const double[]){1}, 1, DIS_TWO_SIDED, &t), DIS_EUSAGE);
 }
 
+static int stop_now(void *user)
+{
+    return ++*(int *)user > 2;
+}
+
+/* More memory than allowed is refused before work starts; a caller who wants to stop is heard. */
+static void limits(void **state)
+{
+    (void)state;
+    const dis_compare_input in = make(3000, 4, 2, .6, .5, 2);
+    int polls = 0;
+    dis_context_options how = dis_context_options_default();
+    how.threads = 1;
+    how.memory = 100000;
+    dis_context *ctx;
+    dis_comparison *c = NULL;
+    assert_int_equal(dis_context_create(&how, &ctx), DIS_OK);
+    assert_int_equal(dis_compare(ctx, &in, NULL, &c), DIS_ELIMIT);
+    dis_context_destroy(ctx);
+    how.memory = 0;
+    how.stop = stop_now;
+    how.user = &polls;
+    assert_int_equal(dis_context_create(&how, &ctx), DIS_OK);
+    assert_int_equal(dis_compare(ctx, &in, NULL, &c), DIS_ECANCELLED);
+    dis_context_destroy(ctx);
+    assert_null(c);
+}
+
 static dis_status one_comparison(void *arg)
 {
     dis_comparison *c = NULL;
@@ -343,7 +371,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(null),     cmocka_unit_test(planted),     cmocka_unit_test(by_hand),
         cmocka_unit_test(the_same), cmocka_unit_test(few_classes), cmocka_unit_test(left_out),
-        cmocka_unit_test(two_ways), cmocka_unit_test(refused),     cmocka_unit_test(faults),
+        cmocka_unit_test(two_ways), cmocka_unit_test(refused),     cmocka_unit_test(limits),
+        cmocka_unit_test(faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
