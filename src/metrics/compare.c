@@ -86,6 +86,29 @@ static dis_mcnemar test_pair(const dis_compare_input *in, const size_t pair[2])
     return dis_mcnemar_test(only[0], only[1]);
 }
 
+static dis_status bootstrap(dis_context *ctx, const dis_compare_input *in, const dis_compare_options *o,
+                            dis_comparison_view *v)
+{
+    dis__patterns patterns;
+    dis_status status = dis__patterns_find(in, o->pool_seeds, &patterns);
+    if (status == DIS_OK) status = dis__paired_bootstrap(ctx, &patterns, o, v);
+    dis__patterns_free(&patterns);
+    return status;
+}
+
+/* Pooled seeds have no figures of their own: their deviations are measured apart. */
+static dis_status deviations(dis_context *ctx, const dis_compare_input *in, dis_comparison_view *v)
+{
+    const dis_compare_options apart = {.size = sizeof apart, .fraction = 1};
+    dis_comparison_view each = {0};
+    DIS_TRY(bootstrap(ctx, in, &apart, &each));
+    for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
+        v->metric[m].sd_a = each.metric[m].sd_a;
+        v->metric[m].sd_b = each.metric[m].sd_b;
+    }
+    return DIS_OK;
+}
+
 static dis_status compare(dis_context *ctx, const dis_compare_input *in, const dis_compare_options *o,
                           size_t (*pairs)[2], dis_comparison *c)
 {
@@ -97,11 +120,8 @@ static dis_status compare(dis_context *ctx, const dis_compare_input *in, const d
     for (size_t i = 0; i < in->n_items; i++) v->n_items += in->gold[i] >= 0;
     for (size_t q = 0; q < v->n_pairs; q++) c->mcnemar[q] = test_pair(in, pairs[q]);
     DIS_TRY(dis__cell_statistics(in, pairs, v->n_pairs, o->alternative, v));
-    dis__patterns patterns;
-    dis_status status = dis__patterns_find(in, o->pool_seeds, &patterns);
-    if (status == DIS_OK) status = dis__paired_bootstrap(ctx, &patterns, o, v);
-    dis__patterns_free(&patterns);
-    return status;
+    DIS_TRY(bootstrap(ctx, in, o, v));
+    return o->pool_seeds ? deviations(ctx, in, v) : DIS_OK;
 }
 
 dis_status dis_compare(dis_context *ctx, const dis_compare_input *in, const dis_compare_options *options,
