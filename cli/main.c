@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const cli_command cli_cmd_labels, cli_cmd_combine, cli_cmd_synth, cli_cmd_list, cli_cmd_help, cli_cmd_completion;
+extern const cli_command cli_cmd_labels, cli_cmd_combine, cli_cmd_train, cli_cmd_predict, cli_cmd_model, cli_cmd_synth,
+    cli_cmd_list, cli_cmd_help, cli_cmd_completion;
 extern const cli_command cli_cmd_agree;
 extern const cli_command cli_cmd_eval;
 extern const cli_command cli_cmd_compare;
@@ -24,6 +25,9 @@ static const cli_command *const commands[] = {
     &cli_cmd_compare,
     &cli_cmd_views,
     &cli_cmd_report,
+    &cli_cmd_train,
+    &cli_cmd_predict,
+    &cli_cmd_model,
     &cli_cmd_synth,
     &cli_cmd_list,
     &cli_cmd_help,

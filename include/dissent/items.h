@@ -52,6 +52,14 @@ DIS_API dis_status dis_items_read(dis_context *ctx, const char *path, const dis_
                                   dis_items **out);
 DIS_API void dis_items_destroy(dis_items *items);
 
+/* Some of the items as a table of their own, in the order of `rows`; of tokens, `rows` are sentences. DIS_EUSAGE: no
+ * row, or one that is not there. */
+DIS_API dis_status dis_items_select(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n,
+                                    dis_items **out);
+
+/* 0 .. n - 1 in an order that depends on the seed alone: for splits. */
+DIS_API void dis_shuffled(uint64_t seed, size_t n, size_t *order);
+
 /* The inside of a table, valid as long as the table. */
 typedef struct {
     dis_items_kind kind;

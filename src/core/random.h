@@ -20,6 +20,8 @@ typedef enum {
     DIS_STREAM_HALVES,
     DIS_STREAM_WEIGHTS,
     DIS_STREAM_DROPOUT,
+    DIS_STREAM_TRAIN_ORDER,
+    DIS_STREAM_SPLIT,
 } dis_stream;
 
 typedef struct {

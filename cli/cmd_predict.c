@@ -1,0 +1,187 @@
+/* dissent predict: what a trained model says of items, as a file of labels; dissent model: what a model is. */
+#include "items_input.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    cli_common common;
+    cli_items_values reading;
+    const char *items, *output, *format, *head, *json;
+} predict_values;
+
+#define TEXT(field, name_, argument_, names_, summary_)                                                    \
+    {                                                                                                      \
+        .name = name_, .kind = CLI_TEXT, .offset = offsetof(predict_values, field), .argument = argument_, \
+        .names = names_, .summary = summary_                                                               \
+    }
+
+static const cli_option predict_options[] = {
+    TEXT(items, "items", "FILE", CLI_NAMES_FILE, "the items, of the kind that the model was trained on"),
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .offset = offsetof(predict_values, output),
+     .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "where the predictions go; without it, standard output"},
+    TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
+         "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
+    TEXT(head, "head", "NAME", CLI_NAMES_NOTHING, "gold, silver, soft or crowd; without it, the model's first"),
+    CLI_ITEMS_OPTIONS(predict_values, reading),
+    CLI_COMMON_OPTIONS(predict_values),
+};
+
+static int predict(cli *c, const predict_values *v, const char *folder, dis_context *ctx, dis_model **model,
+                   dis_items **items, dis_labels **labels)
+{
+    if (!v->items) return cli_usage(c, "predict needs the items: --items FILE");
+    if (cli_check_format(c, "format", v->format) != 0) return DIS_EUSAGE;
+    int code = cli_failed(c, dis_model_load(ctx, folder, model));
+    if (code != 0) return code;
+    const dis_model_view m = dis_model_look(*model);
+    code = items_input_read(c, ctx, &v->reading, NULL, m.kind->items, v->items, items);
+    if (code != 0) return code;
+    code = cli_failed(c, dis_model_predict(ctx, *model, *items, v->head, labels));
+    if (code != 0) return code;
+    const dis_labels_view view = dis_labels_look(*labels);
+    code = cli_failed(c, dis_labels_write(ctx, &view, v->output ? v->output : "-", v->format));
+    char number[CLI_NUMBER], safe[CLI_SAFE];
+    if (code == 0)
+        cli_say(c, "%s item%s predicted by the head %s of %s (%.2f s)", cli_grouped(view.n_items, number),
+                cli_plural(view.n_items), v->head ? v->head : m.head[0], cli_safe(folder, safe),
+                cli_seconds(&c->start));
+    return code;
+}
+
+static int run_predict(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const predict_values *v = values;
+    dis_context *ctx = NULL;
+    dis_model *model = NULL;
+    dis_items *items = NULL;
+    dis_labels *labels = NULL;
+    (void)n_operands;
+    int code = cli_failed(c, cli_context(c, &v->common, &ctx));
+    if (code == 0) code = predict(c, v, operands[0], ctx, &model, &items, &labels);
+    dis_labels_destroy(labels);
+    dis_items_destroy(items);
+    dis_model_destroy(model);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_predict, cli_cmd_model;
+const cli_command cli_cmd_predict = {
+    .name = "predict",
+    .summary = "soft labels of items by a trained model",
+    .operands = "MODEL",
+    .text =
+        "Reads a model that dissent train has written and items, and writes one row an item, as dissent labels does: "
+        "task,label,entropy,p:CLASS,...",
+    .examples = "  dissent predict model --items new.csv -o predicted.csv\n"
+                "  dissent predict model --items test.f32 --width 512 --head soft -o predicted.csv\n",
+    .names = CLI_NAMES_FOLDER,
+    .least = 1,
+    .most = 1,
+    .options = predict_options,
+    .n_options = sizeof predict_options / sizeof *predict_options,
+    .values_size = sizeof(predict_values),
+    .run = run_predict,
+};
+
+/* ---- model ---- */
+
+typedef struct {
+    cli_common common;
+    const char *json;
+} model_values;
+
+static const cli_option model_options[] = {
+    {.name = "json",
+     .kind = CLI_TEXT,
+     .offset = offsetof(model_values, json),
+     .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "the same for machines; - is standard output"},
+    CLI_COMMON_OPTIONS(model_values),
+};
+
+static void show(const dis_model_view *m)
+{
+    printf("%-22s %s\n%-22s %s\n%-22s %llu\n", "model", m->spec, "objective", m->objective, "seed",
+           (unsigned long long)m->seed);
+    printf("%-22s %zu\n%-22s %zu\n", "parameters", m->n_parameters, "trained on", m->n_examples);
+    if (m->n_left_out) printf("%-22s %zu\n", "left out", m->n_left_out);
+    if (m->n_words) printf("%-22s %zu (%zu with vectors of a file)\n", "words", m->n_words, m->n_words_in_vectors);
+    printf("%-22s", "classes");
+    for (size_t k = 0; k < dis_names_count(m->classes); k++) {
+        char safe[CLI_SAFE];
+        printf("%s %s", k ? "," : "", cli_safe(dis_names_get(m->classes, k, NULL), safe));
+    }
+    printf("\n%-22s", "heads");
+    for (size_t h = 0; h < m->n_heads; h++) printf("%s %s", h ? "," : "", m->head[h]);
+    printf("\n%-22s %zu, of which number %zu was kept%s%s\n", "epochs", m->n_epochs, m->best_epoch + 1,
+           m->keep ? " by " : "", m->keep ? m->keep : "");
+    printf("%-22s %.6g\n", "loss of that epoch", m->epoch[m->best_epoch].loss);
+    if (m->keep) printf("%-22s %.6g\n", m->keep, m->epoch[m->best_epoch].dev);
+}
+
+static dis_status write_summary(const dis_model_view *m, const char *path)
+{
+    dis_json *j;
+    const dis_status status = cli_summary_open(path, "model", &m->seed, &j);
+    if (status != DIS_OK) return status;
+    cli_put_text(j, "model", m->spec);
+    cli_put_text(j, "objective", m->objective);
+    cli_put_count(j, "parameters", m->n_parameters);
+    cli_put_count(j, "examples", m->n_examples);
+    cli_put_count(j, "left_out", m->n_left_out);
+    cli_put_count(j, "words", m->n_words);
+    cli_put_names(j, "classes", m->classes);
+    dis_json_key(j, "heads");
+    dis_json_begin_array(j);
+    for (size_t h = 0; h < m->n_heads; h++) dis_json_text(j, m->head[h]);
+    dis_json_end_array(j);
+    cli_put_count(j, "epochs", m->n_epochs);
+    cli_put_count(j, "best_epoch", m->best_epoch);
+    cli_put_text(j, "kept_by", m->keep);
+    cli_put_real(j, "dev", m->epoch[m->best_epoch].dev);
+    cli_put_real(j, "loss", m->epoch[m->best_epoch].loss);
+    return cli_summary_finish(j, DIS_OK);
+}
+
+static int run_model(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const model_values *v = values;
+    dis_context *ctx = NULL;
+    dis_model *model = NULL;
+    (void)n_operands;
+    int code = cli_failed(c, cli_context(c, &v->common, &ctx));
+    if (code == 0) code = cli_failed(c, dis_model_load(ctx, operands[0], &model));
+    if (code == 0) {
+        const dis_model_view m = dis_model_look(model);
+        if (!v->json || strcmp(v->json, "-") != 0) show(&m);
+        code = v->json ? cli_failed(c, write_summary(&m, v->json)) : 0;
+        if (code == 0) code = cli_flush(c);
+    }
+    dis_model_destroy(model);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+const cli_command cli_cmd_model = {
+    .name = "model",
+    .summary = "what a trained model is",
+    .operands = "MODEL",
+    .text =
+        "Describes a folder that dissent train has written: model and objective, classes, heads, sizes, and the epoch "
+        "that was kept.",
+    .examples = "  dissent model model\n",
+    .names = CLI_NAMES_FOLDER,
+    .least = 1,
+    .most = 1,
+    .options = model_options,
+    .n_options = sizeof model_options / sizeof *model_options,
+    .values_size = sizeof(model_values),
+    .run = run_model,
+};

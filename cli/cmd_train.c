@@ -1,0 +1,498 @@
+/* dissent train: a model from items and what people said of them.
+ *
+ * Everything is read once; --runs trains so many seeds on it, --jobs of them side by side, each with a share of the
+ * threads (which changes nothing but the time). A run's model lies in the output folder itself, or in seed-N within it
+ * when there are several. */
+#include "items_input.h"
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+typedef struct {
+    cli_common common;
+    cli_items_values reading;
+    const char *model, *objective, *items, *labels, *gold, *votes, *dev_items, *dev_labels, *dev_gold, *output;
+    const char *optimizer, *schedule, *keep, *vectors, *curves, *json;
+    cli_list dev_where;
+    uint64_t epochs, batch, patience, accumulate, runs, jobs, seed;
+    double rate, soft_weight, base, floor, dev;
+    bool lenient, resume, renormalise;
+} train_values;
+
+#define TEXT(field, name_, argument_, fallback_, names_, summary_)                                       \
+    {                                                                                                    \
+        .name = name_, .kind = CLI_TEXT, .offset = offsetof(train_values, field), .argument = argument_, \
+        .fallback = fallback_, .names = names_, .summary = summary_                                      \
+    }
+#define COUNT(field, name_, fallback_, low_, high_, summary_)                                       \
+    {                                                                                               \
+        .name = name_, .kind = CLI_COUNT, .offset = offsetof(train_values, field), .argument = "N", \
+        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                      \
+    }
+#define REAL(field, name_, fallback_, low_, high_, summary_)                                       \
+    {                                                                                              \
+        .name = name_, .kind = CLI_REAL, .offset = offsetof(train_values, field), .argument = "X", \
+        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                     \
+    }
+#define FLAG(field, name_, summary_)                                                                  \
+    {                                                                                                 \
+        .name = name_, .kind = CLI_FLAG, .offset = offsetof(train_values, field), .summary = summary_ \
+    }
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .offset = offsetof(train_values, output),
+     .argument = "FOLDER",
+     .names = CLI_NAMES_FOLDER,
+     .summary = "where the model goes"},
+    TEXT(model, "model", "SPEC", "text", CLI_NAMES_NOTHING, "NAME[:key=value,...]: dissent list models"),
+    TEXT(objective, "objective", "NAME", "kl", CLI_NAMES_NOTHING, "what to train towards: dissent list objectives"),
+    TEXT(items, "items", "FILE", NULL, CLI_NAMES_FILE, "the items to learn from"),
+    TEXT(labels, "labels", "FILE", NULL, CLI_NAMES_FILE, "their soft labels, as dissent labels writes them"),
+    TEXT(gold, "gold", "FILE", NULL, CLI_NAMES_FILE, "their gold labels (task,label)"),
+    TEXT(votes, "votes", "FILE", NULL, CLI_NAMES_FILE, "the votes (task,worker,label), for the objectives crowd:..."),
+    REAL(dev, "dev", "0", 0, .9, "share of the items to hold out as a development set"),
+    TEXT(dev_items, "dev-items", "FILE", NULL, CLI_NAMES_FILE, "items of a development set of its own"),
+    {.name = "dev-where",
+     .kind = CLI_LIST,
+     .offset = offsetof(train_values, dev_where),
+     .argument = "COLUMN=VALUE",
+     .summary = "the development set is the rows of the items where COLUMN holds VALUE"},
+    TEXT(dev_labels, "dev-labels", "FILE", NULL, CLI_NAMES_FILE,
+         "its soft labels; without it, those of --labels unless it is a file of its own"),
+    TEXT(dev_gold, "dev-gold", "FILE", NULL, CLI_NAMES_FILE,
+         "its gold labels; without it, those of --gold unless it is a file of its own"),
+    TEXT(keep, "keep", "METRIC", NULL, CLI_NAMES_NOTHING,
+         "keep the epoch that is best by this on the development set; without it, macro_f1 with gold, else "
+         "cross_entropy"),
+    COUNT(patience, "patience", "0", 0, 1e9, "stop after so many epochs without a better one; 0: never"),
+    COUNT(epochs, "epochs", "0", 0, 1e9, "passes over the items; 0: the model's own number"),
+    COUNT(batch, "batch", "0", 0, 1e9, "items a step; 0: the model's own number"),
+    REAL(rate, "rate", "0", 0, 1e3, "learning rate; 0: the model's own"),
+    TEXT(optimizer, "optimizer", "SPEC", NULL, CLI_NAMES_NOTHING,
+         "sgd, adam or adamw[:key=value,...]; without it, the model's own"),
+    TEXT(schedule, "schedule", "SPEC", "constant", CLI_NAMES_NOTHING,
+         "constant, step:at=50/55, linear:warm-up=200 or cosine:warm-up=200"),
+    COUNT(accumulate, "accumulate", "1", 1, 1e6, "batches whose gradients make one step"),
+    REAL(soft_weight, "soft-weight", "1", 0, 1e9, "of the soft head beside a gold or silver one"),
+    REAL(base, "base", "0", 0, 1e9, "of the logarithms of the soft head, such as 2; 0: e"),
+    REAL(floor, "floor", "1e-6", 1e-300, .5, "smallest target probability, for inverse KL"),
+    TEXT(vectors, "vectors", "FILE", NULL, CLI_NAMES_FILE, "word vectors to start from, in GloVe's text format"),
+    COUNT(runs, "runs", "1", 1, 100000, "train so many seeds: --seed, the next, ..."),
+    COUNT(jobs, "jobs", "1", 1, 1024, "runs side by side"),
+    FLAG(resume, "resume", "go on from the checkpoints in the output folder"),
+    TEXT(curves, "curves", "FILE", NULL, CLI_NAMES_FILE, "loss and development metric of every epoch (CSV)"),
+    TEXT(json, "json", "FILE", NULL, CLI_NAMES_FILE, "summary for machines; - is standard output"),
+    FLAG(lenient, "lenient", "leave out items without a label, and count them"),
+    FLAG(renormalise, "renormalise", "scale soft labels that do not sum to 1, and count them"),
+    COUNT(seed, "seed", "0", 0, 1e19, "for starts, order, dropout and the held-out share"),
+    CLI_ITEMS_OPTIONS(train_values, reading),
+    CLI_COMMON_OPTIONS(train_values),
+};
+
+typedef struct {
+    cli *c;
+    const train_values *v;
+    dis_context *ctx;
+    const dis_model_kind *kind;
+    dis_items *all, *items, *dev_items;
+    dis_labels *labels, *dev_labels;
+    dis_gold *gold, *dev_gold;
+    dis_votes *votes;
+    dis_model **model; /* (runs) */
+    int lock;
+    /* shared by jobs */
+    pthread_mutex_t mutex;
+    size_t next;
+    dis_status status;
+    char message[1024];
+} train_job;
+
+/* ---- reading ---- */
+
+static int check(train_job *job)
+{
+    cli *c = job->c;
+    const train_values *v = job->v;
+    if (!v->items) return cli_usage(c, "train needs the items: --items FILE");
+    if (!v->output) return cli_usage(c, "train needs somewhere to put the model: -o FOLDER");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(v->model, ":"), v->model);
+    job->kind = dis_model_kind_find(name);
+    if (!job->kind) return cli_usage(c, "no model \"%s\"; dissent list models shows them", name);
+    if (!dis_objective_find(v->objective))
+        return cli_usage(c, "no objective \"%s\"; dissent list objectives shows them", v->objective);
+    const int devs = (v->dev > 0) + (v->dev_items != NULL) + (v->dev_where.n > 0);
+    if (devs > 1) return cli_usage(c, "--dev, --dev-items and --dev-where are three ways to say one thing; use one");
+    if (v->dev_items && !v->dev_labels && !v->dev_gold)
+        return cli_usage(c, "--dev-items needs labels to be judged by: --dev-gold, --dev-labels or both");
+    if (devs == 0 && (v->dev_labels || v->dev_gold || v->keep || v->patience))
+        return cli_usage(c, "there is no development set; name one with --dev, --dev-items or --dev-where");
+    return 0;
+}
+
+static int read_labels(train_job *job, const char *path, dis_labels **out)
+{
+    dis_labels_read_options o = dis_labels_read_options_default();
+    o.renormalise = job->v->renormalise;
+    const int code = cli_failed(job->c, dis_labels_read(job->ctx, path, &o, out));
+    if (code == 0 && dis_labels_renormalised(*out)) {
+        char safe[CLI_SAFE];
+        cli_warn(job->c, "%s: %llu rows did not sum to 1 and were scaled", cli_safe(path, safe),
+                 (unsigned long long)dis_labels_renormalised(*out));
+    }
+    return code;
+}
+
+/* Holds out a share of the items (of sentences), by the seed: the same for all runs. */
+static int hold_out(train_job *job)
+{
+    const dis_items_view v = dis_items_look(job->all);
+    const size_t n = v.sentence ? v.n_sentences : v.n_items, n_dev = (size_t)((double)n * job->v->dev + .5);
+    if (n_dev == 0 || n_dev == n) return cli_error(job->c, DIS_EDATA, "--dev leaves one side of %zu items empty", n);
+    size_t *row = malloc(n * sizeof *row);
+    if (!row) return cli_error(job->c, DIS_ELIMIT, "no memory for a split of %zu items", n);
+    dis_shuffled(job->v->seed, n, row);
+    dis_status status = dis_items_select(job->ctx, job->all, row, n_dev, &job->dev_items);
+    if (status == DIS_OK) status = dis_items_select(job->ctx, job->all, row + n_dev, n - n_dev, &job->items);
+    free(row);
+    return cli_failed(job->c, status);
+}
+
+static int read_all(train_job *job)
+{
+    cli *c = job->c;
+    const train_values *v = job->v;
+    const dis_items_kind kind = job->kind->items;
+    int code = items_input_read(c, job->ctx, &v->reading, NULL, kind, v->items, v->dev > 0 ? &job->all : &job->items);
+    if (code == 0 && v->dev > 0) code = hold_out(job);
+    if (code == 0 && (v->dev_items || v->dev_where.n))
+        code = items_input_read(c, job->ctx, &v->reading, v->dev_where.n ? &v->dev_where : NULL, kind,
+                                v->dev_items ? v->dev_items : v->items, &job->dev_items);
+    if (code == 0 && v->labels) code = read_labels(job, v->labels, &job->labels);
+    if (code == 0 && v->dev_labels) code = read_labels(job, v->dev_labels, &job->dev_labels);
+    if (code == 0 && v->gold) code = cli_failed(c, dis_gold_load(job->ctx, v->gold, &job->gold));
+    if (code == 0 && v->dev_gold) code = cli_failed(c, dis_gold_load(job->ctx, v->dev_gold, &job->dev_gold));
+    if (code == 0 && v->votes) code = cli_failed(c, dis_votes_read(job->ctx, &v->votes, 1, NULL, &job->votes));
+    return code;
+}
+
+/* One process a folder: the lock ends with the process, however that ends. */
+static int take_folder(train_job *job)
+{
+    const char *folder = job->v->output;
+    char path[4096], safe[CLI_SAFE];
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", cli_safe(folder, safe), strerror(errno));
+    if ((size_t)snprintf(path, sizeof path, "%s/lock", folder) >= sizeof path)
+        return cli_error(job->c, DIS_EUSAGE, "-o: a path that is too long");
+    job->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (job->lock < 0)
+        return cli_error(job->c, DIS_EIO, "cannot write to the folder %s: %s", cli_safe(folder, safe), strerror(errno));
+    if (flock(job->lock, LOCK_EX | LOCK_NB) != 0)
+        return cli_error(job->c, DIS_EIO, "another run is writing to %s; wait for it, or use another folder",
+                         cli_safe(folder, safe));
+    return 0;
+}
+
+/* ---- training ---- */
+
+static void folder_of(const train_job *job, size_t run, char *out, size_t size)
+{
+    if (job->v->runs == 1)
+        snprintf(out, size, "%s", job->v->output);
+    else
+        snprintf(out, size, "%s/seed-%llu", job->v->output, (unsigned long long)(job->v->seed + run));
+}
+
+static dis_status train_one(train_job *job, dis_context *ctx, size_t run)
+{
+    const train_values *v = job->v;
+    char folder[4096];
+    folder_of(job, run, folder, sizeof folder);
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return DIS_EIO;
+    dis_train_options o = dis_train_options_default();
+    o.model = v->model;
+    o.objective = v->objective;
+    o.seed = v->seed + run;
+    o.epochs = (size_t)v->epochs;
+    o.batch = (size_t)v->batch;
+    o.rate = v->rate;
+    o.optimizer = v->optimizer;
+    o.schedule = v->schedule;
+    o.keep = v->keep;
+    o.patience = (size_t)v->patience;
+    o.soft_weight = v->soft_weight;
+    o.base = v->base;
+    o.floor = v->floor;
+    o.accumulate = (size_t)v->accumulate;
+    o.lenient = v->lenient;
+    o.vectors = v->vectors;
+    o.folder = folder;
+    o.resume = v->resume;
+    const dis_examples train = {.items = job->items, .labels = job->labels, .gold = job->gold, .votes = job->votes};
+    /* Items of another file may carry the same ids and be others. */
+    const bool apart = v->dev_items != NULL;
+    const dis_examples dev = {.items = job->dev_items,
+                              .labels = job->dev_labels || apart ? job->dev_labels : job->labels,
+                              .gold = job->dev_gold || apart ? job->dev_gold : job->gold};
+    dis_status status = dis_train(ctx, &train, job->dev_items ? &dev : NULL, &o, &job->model[run]);
+    if (status == DIS_OK) status = dis_model_save(ctx, job->model[run], folder);
+    return status;
+}
+
+static size_t take_run(train_job *job)
+{
+    pthread_mutex_lock(&job->mutex);
+    const size_t run = job->status == DIS_OK ? job->next++ : SIZE_MAX;
+    pthread_mutex_unlock(&job->mutex);
+    return run < job->v->runs ? run : SIZE_MAX;
+}
+
+static void note_failure(train_job *job, dis_status status)
+{
+    pthread_mutex_lock(&job->mutex);
+    if (job->status == DIS_OK) {
+        job->status = status;
+        snprintf(job->message, sizeof job->message, "%s", dis_last_error());
+    }
+    pthread_mutex_unlock(&job->mutex);
+}
+
+static int asked_to_stop(void *user)
+{
+    (void)user;
+    return cli_signal();
+}
+
+/* A worker of --jobs: runs until there are none, on a context of its own. */
+static void *work_on_runs(void *arg)
+{
+    train_job *job = arg;
+    dis_context_options o = dis_context_options_default();
+    const int all = dis_context_threads(job->ctx);
+    o.threads = all / (int)job->v->jobs > 0 ? all / (int)job->v->jobs : 1;
+    o.memory = job->v->common.memory;
+    o.stop = asked_to_stop;
+    dis_context *ctx;
+    dis_status status = dis_context_create(&o, &ctx);
+    if (status != DIS_OK) {
+        note_failure(job, status);
+        return NULL;
+    }
+    for (size_t run; (run = take_run(job)) != SIZE_MAX;)
+        if ((status = train_one(job, ctx, run)) != DIS_OK) note_failure(job, status);
+    dis_context_destroy(ctx);
+    return NULL;
+}
+
+static int train_all(train_job *job)
+{
+    const size_t n_jobs = (size_t)(job->v->jobs < job->v->runs ? job->v->jobs : job->v->runs);
+    if (n_jobs == 1) {
+        for (size_t run = 0; run < job->v->runs; run++) {
+            const int code = cli_failed(job->c, train_one(job, job->ctx, run));
+            if (code != 0) return code;
+        }
+        return 0;
+    }
+    pthread_t *thread = calloc(n_jobs, sizeof *thread);
+    if (!thread) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu jobs", n_jobs);
+    size_t n = 0;
+    while (n < n_jobs && pthread_create(&thread[n], NULL, work_on_runs, job) == 0) n++;
+    if (n == 0) work_on_runs(job);
+    for (size_t i = 0; i < n; i++) pthread_join(thread[i], NULL);
+    free(thread);
+    return job->status == DIS_OK ? 0 : cli_error(job->c, job->status, "%s", job->message);
+}
+
+/* ---- telling ---- */
+
+/* Mean and standard deviation of what the kept epochs reached. */
+static void spread(const train_job *job, double (*of)(const dis_model_view *m), double *mean, double *sd)
+{
+    double sum = 0, squares = 0;
+    const double n = (double)job->v->runs;
+    for (size_t r = 0; r < job->v->runs; r++) {
+        const dis_model_view m = dis_model_look(job->model[r]);
+        sum += of(&m);
+    }
+    *mean = sum / n;
+    for (size_t r = 0; r < job->v->runs; r++) {
+        const dis_model_view m = dis_model_look(job->model[r]);
+        squares += (of(&m) - *mean) * (of(&m) - *mean);
+    }
+    *sd = n > 1 ? sqrt(squares / (n - 1)) : NAN;
+}
+
+static double kept_dev(const dis_model_view *m)
+{
+    return m->epoch[m->best_epoch].dev;
+}
+
+static double kept_loss(const dis_model_view *m)
+{
+    return m->epoch[m->best_epoch].loss;
+}
+
+static void tell(train_job *job)
+{
+    cli *c = job->c;
+    const dis_model_view m = dis_model_look(job->model[0]);
+    char safe[CLI_SAFE], number[CLI_NUMBER], examples[CLI_NUMBER];
+    cli_say(c, "  %-18s %s item%s%s", "trained on", cli_grouped(m.n_examples, examples), cli_plural(m.n_examples),
+            m.n_left_out ? "; those without a label were left out" : "");
+    cli_say(c, "  %-18s %s", "parameters", cli_grouped(m.n_parameters, number));
+    double mean, sd;
+    char deviation[64] = "";
+    spread(job, kept_loss, &mean, &sd);
+    if (job->v->runs > 1) snprintf(deviation, sizeof deviation, " (sd %.4f)", sd);
+    cli_say(c, "  %-18s %.4f%s", "loss", mean, deviation);
+    if (m.keep) {
+        spread(job, kept_dev, &mean, &sd);
+        if (job->v->runs > 1) snprintf(deviation, sizeof deviation, " (sd %.4f)", sd);
+        cli_say(c, "  %-18s %.4f%s on the development set", m.keep, mean, deviation);
+    }
+    cli_say(c, "%s%s%s: %s, %s, %llu run%s from seed %llu, %.2f s", cli_bold(c), cli_safe(job->v->output, safe),
+            cli_plain(c), m.spec, m.objective, (unsigned long long)job->v->runs, cli_plural(job->v->runs),
+            (unsigned long long)job->v->seed, cli_seconds(&c->start));
+}
+
+static dis_status write_curves(const train_job *job)
+{
+    static const char *const columns[] = {"seed", "epoch", "loss", "rate", "dev", "dev_cross_entropy", "kept"};
+    dis_table *table;
+    dis_status status = dis_table_open(job->v->curves, NULL, columns, 7, &table);
+    if (status != DIS_OK) return status;
+    for (size_t r = 0; r < job->v->runs; r++) {
+        const dis_model_view m = dis_model_look(job->model[r]);
+        for (size_t e = 0; e < m.n_epochs; e++) {
+            dis_table_count(table, m.seed);
+            dis_table_count(table, e + 1);
+            dis_table_real(table, m.epoch[e].loss);
+            dis_table_real(table, m.epoch[e].rate);
+            dis_table_real(table, m.epoch[e].dev);
+            dis_table_real(table, m.epoch[e].dev_cross_entropy);
+            dis_table_count(table, e == m.best_epoch);
+        }
+    }
+    return dis_table_finish(table, DIS_OK);
+}
+
+static dis_status put_files(const train_job *job, dis_json *j)
+{
+    const train_values *v = job->v;
+    const char *const files[][2] = {{v->items, "items"},         {v->labels, "labels"},
+                                    {v->gold, "gold"},           {v->votes, "votes"},
+                                    {v->dev_items, "dev items"}, {v->dev_labels, "dev labels"},
+                                    {v->dev_gold, "dev gold"},   {v->vectors, "word vectors"}};
+    dis_status status = DIS_OK;
+    cli_inputs_begin(j);
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == DIS_OK; i++)
+        if (files[i][0]) status = cli_put_file(j, files[i][0], files[i][1]);
+    cli_inputs_end(j);
+    return status;
+}
+
+static void put_spread(const train_job *job, dis_json *j, const char *name, double (*of)(const dis_model_view *m))
+{
+    double mean, sd;
+    spread(job, of, &mean, &sd);
+    dis_json_key(j, name);
+    dis_json_begin_object(j);
+    cli_put_real(j, "value", mean);
+    cli_put_real(j, "sd", sd);
+    cli_put_count(j, "n", job->v->runs);
+    dis_json_end_object(j);
+}
+
+static dis_status write_json(const train_job *job)
+{
+    dis_json *j;
+    dis_status status = cli_summary_open(job->v->json, "train", &job->v->seed, &j);
+    if (status != DIS_OK) return status;
+    const dis_model_view m = dis_model_look(job->model[0]);
+    cli_put_text(j, "model", m.spec);
+    cli_put_text(j, "objective", m.objective);
+    status = put_files(job, j);
+    cli_put_count(j, "runs", job->v->runs);
+    cli_put_count(j, "examples", m.n_examples);
+    cli_put_count(j, "left_out", m.n_left_out);
+    cli_put_count(j, "parameters", m.n_parameters);
+    cli_put_names(j, "classes", m.classes);
+    cli_put_text(j, "kept_by", m.keep);
+    dis_json_key(j, "metrics");
+    dis_json_begin_object(j);
+    put_spread(job, j, "loss", kept_loss);
+    if (m.keep) put_spread(job, j, m.keep, kept_dev);
+    dis_json_end_object(j);
+    return cli_summary_finish(j, status);
+}
+
+static int work(train_job *job)
+{
+    int code = check(job);
+    if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, &job->ctx));
+    if (code == 0) code = read_all(job);
+    if (code == 0) code = take_folder(job);
+    if (code != 0) return code;
+    job->model = calloc((size_t)job->v->runs, sizeof *job->model);
+    if (!job->model) return cli_error(job->c, DIS_ELIMIT, "no memory for %llu runs", (unsigned long long)job->v->runs);
+    code = train_all(job);
+    if (code == 0 && job->v->curves) code = cli_failed(job->c, write_curves(job));
+    if (code == 0 && job->v->json) code = cli_failed(job->c, write_json(job));
+    if (code == 0) tell(job);
+    return code;
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    train_job job = {.c = c, .v = values, .lock = -1, .mutex = PTHREAD_MUTEX_INITIALIZER};
+    (void)operands;
+    (void)n_operands;
+    const int code = work(&job);
+    for (size_t r = 0; job.model && r < job.v->runs; r++) dis_model_destroy(job.model[r]);
+    free(job.model);
+    dis_items_destroy(job.all);
+    dis_items_destroy(job.items);
+    dis_items_destroy(job.dev_items);
+    dis_labels_destroy(job.labels);
+    dis_labels_destroy(job.dev_labels);
+    dis_gold_destroy(job.gold);
+    dis_gold_destroy(job.dev_gold);
+    dis_votes_destroy(job.votes);
+    dis_context_destroy(job.ctx);
+    if (job.lock >= 0) close(job.lock);
+    return code;
+}
+
+extern const cli_command cli_cmd_train;
+const cli_command cli_cmd_train = {
+    .name = "train",
+    .summary = "a model that learns from people",
+    .operands = "",
+    .text =
+        "Trains a model on items (texts, tokens, rows of numbers, images) towards their soft labels, their gold "
+        "labels, both at once, or the votes of single workers. Everything is matched by task id. The best epoch on "
+        "the development set is kept.\n\n"
+        "The same data, options and seed give the same model, for any number of threads. A run that was stopped goes "
+        "on with --resume as if it had not been.",
+    .examples = "  dissent train --items items.csv --labels labels.csv --dev .1 -o model\n"
+                "  dissent train --model mlp --items x.f32 --width 512 --labels labels.csv --gold gold.csv "
+                "--objective gold+kl --runs 10 --jobs 2 -o models\n"
+                "  dissent train --items items.csv --votes votes.csv --objective crowd:mw -o model\n",
+    .least = 0,
+    .most = 0,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(train_values),
+    .run = run,
+};

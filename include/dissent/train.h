@@ -1,0 +1,125 @@
+/* train.h: models that learn from people.
+ *
+ * A model is trained on items (items.h) towards gold labels, soft labels, both at once, or straight towards the votes of
+ * single workers; what it predicts is a table of labels like any other.
+ *
+ *     dis_train_options o = dis_train_options_default();
+ *     o.model = "mlp:hidden=64";
+ *     o.objective = "gold+kl";
+ *     const dis_examples train = {.items = items, .labels = soft, .gold = gold};
+ *     dis_model *model;
+ *     if (dis_train(ctx, &train, NULL, &o, &model) == DIS_OK) {
+ *         dis_labels *predicted;
+ *         if (dis_model_predict(ctx, model, items, NULL, &predicted) == DIS_OK) dis_labels_destroy(predicted);
+ *         dis_model_destroy(model);
+ *     }
+ *
+ * Everything is matched by task id. The same data, options and seed give the same bytes for any number of threads, also
+ * when the work was stopped and resumed. Threads: a model serves one call at a time. */
+#ifndef DIS_TRAIN_H
+#define DIS_TRAIN_H
+#include "dissent/align.h"
+#include "dissent/items.h"
+#include "dissent/option.h"
+
+/* A row of the table of models; static. */
+typedef struct {
+    const char *name, *summary, *source;
+    dis_items_kind items;
+    const dis_option *options;
+    size_t n_options;
+    /* What training takes when nobody says otherwise. */
+    size_t epochs, batch;
+    double rate;
+    const char *optimizer;
+} dis_model_kind;
+/* Row i, NULL past the end. */
+DIS_API const dis_model_kind *dis_model_kind_at(size_t i);
+DIS_API const dis_model_kind *dis_model_kind_find(const char *name);
+
+/* A row of the table of objectives; static. */
+typedef struct {
+    const char *name, *summary;
+    bool needs_gold, needs_labels, needs_votes;
+} dis_objective;
+DIS_API const dis_objective *dis_objective_at(size_t i);
+DIS_API const dis_objective *dis_objective_find(const char *name);
+
+/* What to learn from, or to judge by. Items without any target are left out of training (and counted). */
+typedef struct {
+    const dis_items *items;
+    const dis_labels *labels; /* soft labels; silver labels are their most probable classes, ties left out */
+    const dis_gold *gold;
+    const dis_votes *votes;
+} dis_examples;
+
+typedef struct {
+    size_t size;           /* of this struct */
+    const char *model;     /* NAME[:key=value,...] */
+    const char *objective; /* NAME of the table */
+    uint64_t seed;
+    size_t epochs, batch;  /* 0: the model's own; a batch counts items */
+    double rate;           /* 0: the model's own */
+    const char *optimizer; /* NAME[:key=value,...]; NULL: the model's own */
+    const char *schedule;  /* NAME[:key=value,...]; NULL: constant */
+    const char *keep;      /* metric by which the best epoch on the development set is kept, as `dissent list metrics`
+                              names it; NULL: macro_f1 with gold, else cross_entropy. Without a development set the last
+                              epoch is kept */
+    size_t patience;       /* epochs without a better one until training stops; 0: all epochs */
+    double soft_weight;    /* of the soft head where there is a gold or silver one: 1 */
+    double base;           /* of the logarithms of the soft head; 0: e */
+    double floor;          /* of targets of inverse KL: 1e-6 */
+    size_t accumulate;     /* batches whose gradients make one step: 1 */
+    bool lenient;          /* items without a target are left out, and counted; otherwise they are an error */
+    const char *vectors;   /* file of word vectors; NULL: none */
+    const char *folder;    /* where checkpoints go after each epoch, and on a stop; NULL: none are made */
+    bool resume;           /* goes on from the checkpoint in the folder, if there is one */
+    const dis_names
+        *classes; /* in their order, also ones that no example has; NULL: those of labels, else of the votes,
+                                 else of gold */
+} dis_train_options;
+DIS_API dis_train_options dis_train_options_default(void);
+
+/* One epoch of the curve. NaN: not measured. */
+typedef struct {
+    double loss;              /* mean over the steps of the epoch */
+    double rate;              /* of its last step */
+    double dev;               /* the metric that the best epoch is chosen by */
+    double dev_cross_entropy; /* to the soft labels of the development set, or to its gold */
+} dis_epoch;
+
+typedef struct dis_model dis_model;
+
+/* Trains; `dev` may be NULL. DIS_EUSAGE and DIS_EDATA before work starts: options that do not exist or do not go
+ * together, items of another kind, classes that differ, no example with a target. DIS_ELIMIT: too little memory.
+ * DIS_ECANCELLED: stopped, with a checkpoint when there is a folder for it. */
+DIS_API dis_status dis_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
+                             const dis_train_options *options, dis_model **out);
+
+/* A folder of model.json and model.safetensors, each whole or not at all. */
+DIS_API dis_status dis_model_save(dis_context *ctx, const dis_model *model, const char *folder);
+DIS_API dis_status dis_model_load(dis_context *ctx, const char *folder, dis_model **out);
+DIS_API void dis_model_destroy(dis_model *model);
+
+/* One distribution an item, by the head of that name; NULL: the first. DIS_EUSAGE: no such head, or items of another
+ * kind. */
+DIS_API dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items *items, const char *head,
+                                     dis_labels **out);
+
+typedef struct {
+    const dis_model_kind *kind;
+    const char *spec, *objective; /* as they were asked for */
+    uint64_t seed;
+    const dis_names *classes;
+    size_t n_parameters;
+    size_t n_heads;
+    const char *head[4];
+    size_t n_epochs, best_epoch; /* from 0; of the epoch that was kept */
+    const dis_epoch *epoch;
+    const char *keep;                   /* the metric, NULL without a development set */
+    size_t n_examples, n_left_out;      /* items trained on, and those without a target */
+    size_t n_words, n_words_in_vectors; /* of the vocabulary */
+} dis_model_view;
+DIS_API dis_model_view dis_model_look(const dis_model *model);
+
+#endif

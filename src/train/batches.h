@@ -1,0 +1,32 @@
+/* batches.h: which units go through the net together, in which order: a function of seed and epoch.
+ *
+ * Units are shuffled; within stretches of some batches those of like length are put together, so that little is padded;
+ * then the batches are shuffled. */
+#ifndef DIS_TRAIN_BATCHES_H
+#define DIS_TRAIN_BATCHES_H
+#include "train/model.h"
+
+typedef struct {
+    uint32_t *all;  /* units that take part */
+    uint32_t *unit; /* the same in the order of the epoch */
+    size_t n_units;
+    size_t *first; /* (n_units + 1): batch b has units first[b] .. first[b + 1] - 1, in order[] */
+    size_t *order; /* (n_units): which of these comes b-th */
+    size_t n;      /* batches */
+} dis__batches;
+
+/* used: (n_items); a unit takes part when one of its items does. */
+dis_status dis__batches_create(const dis__encoded *encoded, const bool *used, dis__batches *out);
+void dis__batches_epoch(dis__batches *b, const dis__encoded *encoded, const dis__batch_limits *limits, uint64_t seed,
+                        uint64_t epoch);
+void dis__batches_free(dis__batches *b);
+
+/* Batch i of the epoch. */
+static inline const uint32_t *dis__batch_units(const dis__batches *b, size_t i, size_t *n)
+{
+    const size_t which = b->order[i];
+    *n = b->first[which + 1] - b->first[which];
+    return b->unit + b->first[which];
+}
+
+#endif

@@ -1,0 +1,451 @@
+/* A model's folder: model.json says what it is (model, objective, classes, vocabulary, curve) and names the file of its
+ * numbers, which is called after their SHA-256. That file is written first, so model.json never names one that is not
+ * whole; the one that an older model.json named is removed last. */
+#include "core/names_build.h"
+#include "core/sha256.h"
+#include "core/sys.h"
+#include "dissent/file.h"
+#include "dissent/json.h"
+#include "dissent/version.h"
+#include "io/input.h"
+#include "io/json.h"
+#include "io/safetensors.h"
+#include "train/model.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SCHEMA = 1, HEX = 64, SHORT = 16, FILE_NAME = 64 };
+#define MODEL_FORMAT "dissent-model"
+
+static dis_status path_of(const char *folder, const char *name, char **out)
+{
+    const size_t n = strlen(folder) + strlen(name) + 2;
+    DIS_TRY(dis__alloc_array(out, n, 1));
+    snprintf(*out, n, "%s/%s", folder, name);
+    return DIS_OK;
+}
+
+/* ---- writing ---- */
+
+static void put_text(dis_json *j, const char *key, const char *text)
+{
+    dis_json_key(j, key);
+    dis_json_text(j, text);
+}
+
+static void put_count(dis_json *j, const char *key, uint64_t n)
+{
+    dis_json_key(j, key);
+    dis_json_count(j, n);
+}
+
+static void put_names(dis_json *j, const char *key, const dis_names *names)
+{
+    dis_json_key(j, key);
+    dis_json_begin_array(j);
+    for (size_t i = 0; names && i < dis_names_count(names); i++) {
+        size_t n;
+        const char *name = dis_names_get(names, i, &n);
+        dis_json_text_n(j, name, n);
+    }
+    dis_json_end_array(j);
+}
+
+static void put_floats(dis_json *j, const char *key, const float *x, size_t n)
+{
+    dis_json_key(j, key);
+    dis_json_begin_array(j);
+    for (size_t i = 0; x && i < n; i++) dis_json_real(j, (double)x[i]);
+    dis_json_end_array(j);
+}
+
+static void put_encoder(dis_json *j, const dis__encoder *e)
+{
+    dis_json_key(j, "encoder");
+    dis_json_begin_object(j);
+    put_count(j, "texts", e->n_texts);
+    put_count(j, "vector_width", e->vector_width);
+    put_count(j, "words_in_vectors", e->n_in_vectors);
+    put_count(j, "features", e->n_features);
+    put_count(j, "height", e->height);
+    put_count(j, "width", e->width);
+    put_count(j, "channels", e->channels);
+    put_floats(j, "shift", e->shift, e->n_features);
+    put_floats(j, "scale", e->scale, e->n_features);
+    put_names(j, "words", e->words.words);
+    put_names(j, "characters", e->characters.words);
+    dis_json_end_object(j);
+}
+
+static void put_curve(dis_json *j, const dis_model *m)
+{
+    dis_json_key(j, "curve");
+    dis_json_begin_array(j);
+    for (size_t e = 0; e < m->n_epochs; e++) {
+        dis_json_begin_object(j);
+        dis_json_key(j, "loss");
+        dis_json_real(j, m->epoch[e].loss);
+        dis_json_key(j, "rate");
+        dis_json_real(j, m->epoch[e].rate);
+        dis_json_key(j, "dev");
+        dis_json_real(j, m->epoch[e].dev);
+        dis_json_key(j, "dev_cross_entropy");
+        dis_json_real(j, m->epoch[e].dev_cross_entropy);
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+}
+
+static dis_status write_json(const dis_model *m, const char *path, const char *weights, const char *hex)
+{
+    dis_json *j;
+    DIS_TRY(dis_json_open(path, &j));
+    dis_json_begin_object(j);
+    put_text(j, "format", MODEL_FORMAT);
+    put_count(j, "schema_version", SCHEMA);
+    put_text(j, "version", dis_version());
+    put_text(j, "model", m->spec);
+    put_text(j, "objective", m->objective);
+    put_count(j, "seed", m->seed);
+    put_names(j, "classes", m->classes);
+    put_text(j, "weights", weights);
+    put_text(j, "weights_sha256", hex);
+    put_count(j, "parameters", m->n_parameters);
+    put_count(j, "examples", m->n_examples);
+    put_count(j, "left_out", m->n_left_out);
+    put_text(j, "kept_by", m->keep);
+    put_count(j, "best_epoch", m->best_epoch);
+    put_curve(j, m);
+    put_encoder(j, &m->encoder);
+    dis_json_end_object(j);
+    return dis_json_finish(j, DIS_OK);
+}
+
+static dis_status list_tensors(const dis_model *m, dis__tensor **out)
+{
+    dis__tensor *t;
+    DIS_TRY(dis__alloc_zeroed(&t, m->weights.n, sizeof *t));
+    for (size_t i = 0; i < m->weights.n; i++) {
+        const dis__param_info *info = &m->weights.info[i];
+        t[i] = (dis__tensor){.name = info->name,
+                             .name_length = strlen(info->name),
+                             .dtype = dis__dtype_find("F32", 3),
+                             .n_dims = info->n_dims,
+                             .n = info->n,
+                             .data = m->weights.value[i]};
+        memcpy(t[i].dim, info->dim, info->n_dims * sizeof *info->dim);
+    }
+    *out = t;
+    return DIS_OK;
+}
+
+/* The digest is of names, shapes and numbers: known before the file is, which is called after it. */
+static void digest_of(const dis_model *m, char hex[HEX + 1])
+{
+    dis__sha256 sha;
+    dis__sha256_begin(&sha);
+    for (size_t i = 0; i < m->weights.n; i++) {
+        const dis__param_info *info = &m->weights.info[i];
+        dis__sha256_add(&sha, info->name, strlen(info->name) + 1);
+        for (size_t d = 0; d < info->n_dims; d++) {
+            const uint64_t dim = info->dim[d];
+            dis__sha256_add(&sha, &dim, sizeof dim);
+        }
+        dis__sha256_add(&sha, m->weights.value[i], info->n * sizeof **m->weights.value);
+    }
+    unsigned char digest[32];
+    dis__sha256_end(&sha, digest);
+    for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+static dis_status write_weights(const dis_model *m, const char *path)
+{
+    dis__tensor *tensors;
+    static const char *const metadata[][2] = {{"format", MODEL_FORMAT}};
+    DIS_TRY(list_tensors(m, &tensors));
+    dis__out *out;
+    dis_status status = dis__out_open(path, &out);
+    if (status == DIS_OK) {
+        status = dis__safetensors_write(out, tensors, m->weights.n, metadata, 1);
+        status = dis__out_finish(out, status);
+    }
+    dis__free(tensors);
+    return status;
+}
+
+/* What an older model.json names; "" when there is none that makes sense. */
+static dis_status old_weights(dis_context *ctx, const char *path, char name[FILE_NAME])
+{
+    dis__input in;
+    dis__json json = {0};
+    const dis__json_value *root, *v;
+    const dis__json_place place = {.file = path};
+    name[0] = 0;
+    if (access(path, F_OK) != 0) return DIS_OK;
+    DIS_TRY(dis__input_open(ctx, path, &in));
+    const dis_status status = dis__json_parse(&json, in.bytes, in.n, &place, &root);
+    if (status == DIS_OK && (v = dis__json_member(root, "weights")) && v->kind == DIS_JSON_STRING &&
+        v->length < FILE_NAME && !memchr(v->text, '/', v->length)) {
+        memcpy(name, v->text, v->length);
+        name[v->length] = 0;
+    }
+    dis__json_free(&json);
+    dis__input_close(&in);
+    return status == DIS_EDATA ? DIS_OK : status; /* a damaged one is replaced */
+}
+
+static dis_status remove_file(const char *folder, const char *name)
+{
+    char *path;
+    DIS_TRY(path_of(folder, name, &path));
+    unlink(path); /* a file too many does no harm */
+    dis__free(path);
+    return DIS_OK;
+}
+
+dis_status dis_model_save(dis_context *ctx, const dis_model *model, const char *folder)
+{
+    char hex[HEX + 1], name[FILE_NAME], old[FILE_NAME], *json = NULL, *weights = NULL;
+    dis_status status = DIS_OK;
+    if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("cannot make the folder", folder);
+    digest_of(model, hex);
+    snprintf(name, sizeof name, "weights-%.*s.safetensors", SHORT, hex);
+    DIS_TRY_GOTO(status, path_of(folder, "model.json", &json), end);
+    DIS_TRY_GOTO(status, path_of(folder, name, &weights), end);
+    DIS_TRY_GOTO(status, old_weights(ctx, json, old), end);
+    DIS_TRY_GOTO(status, write_weights(model, weights), end);
+    DIS_TRY_GOTO(status, write_json(model, json, name, hex), end);
+    if (*old && strcmp(old, name) != 0) status = remove_file(folder, old);
+end:
+    dis__free(json);
+    dis__free(weights);
+    return status;
+}
+
+/* ---- reading ---- */
+
+typedef struct {
+    dis__json json;
+    const dis__json_value *root;
+    const char *path;
+} source;
+
+static dis_status member(const source *s, const dis__json_value *of, const char *key, dis__json_kind kind,
+                         const dis__json_value **out)
+{
+    *out = dis__json_member(of, key);
+    if (!*out) return dis__json_fail(&s->json, of, "no \"%s\": not a model that dissent has written", key);
+    if ((*out)->kind != kind) return dis__json_fail(&s->json, *out, "\"%s\" is of another kind", key);
+    return DIS_OK;
+}
+
+static dis_status take_text(const source *s, const char *key, char **out)
+{
+    const dis__json_value *v;
+    DIS_TRY(member(s, s->root, key, DIS_JSON_STRING, &v));
+    return dis__copy_text(out, v->text, v->length);
+}
+
+static dis_status take_count(const source *s, const dis__json_value *of, const char *key, size_t *out)
+{
+    const dis__json_value *v;
+    DIS_TRY(member(s, of, key, DIS_JSON_NUMBER, &v));
+    if (!(v->number >= 0 && v->number <= 1e15) || v->number != floor(v->number))
+        return dis__json_fail(&s->json, v, "\"%s\" is no count", key);
+    *out = (size_t)v->number;
+    return DIS_OK;
+}
+
+static dis_status take_names(const source *s, const dis__json_value *of, const char *key, dis_names **out)
+{
+    const dis__json_value *v;
+    DIS_TRY(member(s, of, key, DIS_JSON_ARRAY, &v));
+    dis__name_list list = {0};
+    dis_status status = DIS_OK;
+    const dis__json_value *e = v + 1;
+    for (uint32_t i = 0; i < v->n && status == DIS_OK; i++, e += e->skip) {
+        if (e->kind != DIS_JSON_STRING)
+            status = dis__json_fail(&s->json, e, "\"%s\" must hold texts", key);
+        else
+            status = dis__name_list_add(&list, e->text, e->length);
+    }
+    if (status == DIS_OK && list.n) status = dis__name_list_finish(&list, out);
+    dis__name_list_free(&list);
+    return status;
+}
+
+static dis_status take_floats(const source *s, const dis__json_value *of, const char *key, size_t n, float **out)
+{
+    const dis__json_value *v;
+    DIS_TRY(member(s, of, key, DIS_JSON_ARRAY, &v));
+    if (v->n == 0) return DIS_OK;
+    if (v->n != n) return dis__json_fail(&s->json, v, "\"%s\" has %u numbers, not %zu", key, v->n, n);
+    DIS_TRY(dis__alloc_array(out, n, sizeof **out));
+    for (size_t i = 0; i < n; i++) {
+        const dis__json_value *e = v + 1 + i;
+        if (e->kind != DIS_JSON_NUMBER) return dis__json_fail(&s->json, e, "\"%s\" must hold numbers", key);
+        (*out)[i] = (float)e->number;
+    }
+    return DIS_OK;
+}
+
+static dis_status take_vocabulary(const source *s, const dis__json_value *of, const char *key, dis__vocabulary *out)
+{
+    dis_names *names = NULL;
+    DIS_TRY(take_names(s, of, key, &names));
+    if (!names) return DIS_OK;
+    const dis_status status = dis__vocabulary_of(names, out);
+    dis_names_destroy(names);
+    return status == DIS_EDATA ? dis__json_fail(&s->json, of, "a word twice in \"%s\"", key) : status;
+}
+
+static dis_status take_encoder(const source *s, dis__encoder *e)
+{
+    const dis__json_value *of;
+    DIS_TRY(member(s, s->root, "encoder", DIS_JSON_OBJECT, &of));
+    DIS_TRY(take_count(s, of, "texts", &e->n_texts));
+    DIS_TRY(take_count(s, of, "vector_width", &e->vector_width));
+    DIS_TRY(take_count(s, of, "words_in_vectors", &e->n_in_vectors));
+    DIS_TRY(take_count(s, of, "features", &e->n_features));
+    DIS_TRY(take_count(s, of, "height", &e->height));
+    DIS_TRY(take_count(s, of, "width", &e->width));
+    DIS_TRY(take_count(s, of, "channels", &e->channels));
+    DIS_TRY(take_floats(s, of, "shift", e->n_features, &e->shift));
+    DIS_TRY(take_floats(s, of, "scale", e->n_features, &e->scale));
+    if (!e->shift != !e->scale) return dis__json_fail(&s->json, of, "shift and scale go together");
+    DIS_TRY(take_vocabulary(s, of, "words", &e->words));
+    return take_vocabulary(s, of, "characters", &e->characters);
+}
+
+static double number_of(const dis__json_value *object, const char *key)
+{
+    const dis__json_value *v = dis__json_member(object, key);
+    return v && v->kind == DIS_JSON_NUMBER ? v->number : NAN;
+}
+
+static dis_status take_curve(const source *s, dis_model *m)
+{
+    const dis__json_value *v;
+    DIS_TRY(member(s, s->root, "curve", DIS_JSON_ARRAY, &v));
+    DIS_TRY(dis__alloc_zeroed(&m->epoch, v->n, sizeof *m->epoch));
+    const dis__json_value *e = v + 1;
+    for (uint32_t i = 0; i < v->n; i++, e += e->skip)
+        m->epoch[m->n_epochs++] = (dis_epoch){.loss = number_of(e, "loss"),
+                                              .rate = number_of(e, "rate"),
+                                              .dev = number_of(e, "dev"),
+                                              .dev_cross_entropy = number_of(e, "dev_cross_entropy")};
+    if (m->best_epoch >= m->n_epochs) return dis__json_fail(&s->json, v, "the best epoch is none of the curve's");
+    return DIS_OK;
+}
+
+static dis_status read_model(const source *s, dis_model **out, char **weights, char **hex)
+{
+    char *format = NULL, *spec = NULL, *objective = NULL;
+    dis_status status;
+    DIS_TRY_GOTO(status, take_text(s, "format", &format), end);
+    if (strcmp(format, MODEL_FORMAT) != 0)
+        DIS_TRY_GOTO(status, dis__json_fail(&s->json, s->root, "not a model that dissent has written"), end);
+    DIS_TRY_GOTO(status, take_text(s, "model", &spec), end);
+    DIS_TRY_GOTO(status, take_text(s, "objective", &objective), end);
+    DIS_TRY_GOTO(status, take_text(s, "weights", weights), end);
+    DIS_TRY_GOTO(status, take_text(s, "weights_sha256", hex), end);
+    DIS_TRY_GOTO(status, dis__model_create(spec, objective, out), end);
+    dis_model *m = *out;
+    size_t seed;
+    const dis__json_value *keep = dis__json_member(s->root, "kept_by");
+    if (keep && keep->kind == DIS_JSON_STRING)
+        DIS_TRY_GOTO(status, dis__copy_text(&m->keep, keep->text, keep->length), end);
+    DIS_TRY_GOTO(status, take_count(s, s->root, "seed", &seed), end);
+    m->seed = seed;
+    DIS_TRY_GOTO(status, take_count(s, s->root, "parameters", &m->n_parameters), end);
+    DIS_TRY_GOTO(status, take_count(s, s->root, "examples", &m->n_examples), end);
+    DIS_TRY_GOTO(status, take_count(s, s->root, "left_out", &m->n_left_out), end);
+    DIS_TRY_GOTO(status, take_count(s, s->root, "best_epoch", &m->best_epoch), end);
+    DIS_TRY_GOTO(status, take_names(s, s->root, "classes", &m->classes), end);
+    if (!m->classes) DIS_TRY_GOTO(status, dis__json_fail(&s->json, s->root, "a model without classes"), end);
+    DIS_TRY_GOTO(status, take_curve(s, m), end);
+    status = take_encoder(s, &m->encoder);
+end:
+    dis__free(format);
+    dis__free(spec);
+    dis__free(objective);
+    return status;
+}
+
+static dis_status take_tensors(const dis__safetensors *file, const char *path, dis_model *m)
+{
+    dis__weights *w = &m->weights;
+    DIS_TRY(dis__alloc_zeroed(&w->info, file->n_tensors, sizeof *w->info));
+    DIS_TRY(dis__alloc_zeroed(&w->value, file->n_tensors, sizeof *w->value));
+    for (size_t i = 0; i < file->n_tensors; i++) {
+        const dis__tensor *t = &file->tensors[i];
+        if (t->name_length >= DIS_NET_NAME || t->n_dims > DIS_PARAM_DIMS || strcmp(t->dtype->name, "F32") != 0)
+            return dis__fail_at(DIS_EDATA, path, 0, 0, "an array that no model of dissent has");
+        memcpy(w->info[i].name, t->name, t->name_length);
+        w->info[i].n_dims = t->n_dims;
+        memcpy(w->info[i].dim, t->dim, t->n_dims * sizeof *t->dim);
+        w->info[i].n = t->n;
+        w->n = i + 1;
+        DIS_TRY(dis__alloc_array(&w->value[i], t->n, sizeof **w->value));
+        memcpy(w->value[i], t->data, t->n * sizeof **w->value);
+    }
+    return DIS_OK;
+}
+
+static dis_status read_weights(dis_context *ctx, const char *path, const char *hex, dis_model *m)
+{
+    dis__input in;
+    dis__safetensors file;
+    char have[HEX + 1];
+    DIS_TRY(dis__input_open(ctx, path, &in));
+    dis_status status = dis__safetensors_open(path, in.bytes, in.n, &file);
+    if (status == DIS_OK) {
+        status = take_tensors(&file, path, m);
+        dis__safetensors_close(&file);
+    }
+    dis__input_close(&in);
+    if (status != DIS_OK) return status;
+    digest_of(m, have);
+    if (strcmp(have, hex) == 0) return DIS_OK;
+    return dis__fail_at(DIS_EDATA, path, 0, 0,
+                        "its numbers are not those that model.json was written with; the file was damaged or replaced");
+}
+
+static dis_status load(dis_context *ctx, const char *folder, const char *path, dis_model **out)
+{
+    dis__input in;
+    source s = {.path = path};
+    char *name = NULL, *hex = NULL, *weights = NULL;
+    const dis__json_place place = {.file = path, .line = 1, .column = 1};
+    DIS_TRY(dis__input_open(ctx, path, &in));
+    dis_status status = dis__json_parse(&s.json, in.bytes, in.n, &place, &s.root);
+    if (status == DIS_OK) status = read_model(&s, out, &name, &hex);
+    if (status == DIS_OK && strchr(name, '/'))
+        status = dis__fail_at(DIS_EDATA, path, 0, 0, "the file of weights must lie in the model's folder");
+    if (status == DIS_OK) status = path_of(folder, name, &weights);
+    if (status == DIS_OK) status = read_weights(ctx, weights, hex, *out);
+    dis__free(name);
+    dis__free(hex);
+    dis__free(weights);
+    dis__json_free(&s.json);
+    dis__input_close(&in);
+    return status;
+}
+
+dis_status dis_model_load(dis_context *ctx, const char *folder, dis_model **out)
+{
+    char *path;
+    dis_model *model = NULL;
+    DIS_TRY(path_of(folder, "model.json", &path));
+    const dis_status status = load(ctx, folder, path, &model);
+    dis__free(path);
+    if (status != DIS_OK) {
+        dis_model_destroy(model);
+        return status;
+    }
+    *out = model;
+    return DIS_OK;
+}

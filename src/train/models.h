@@ -1,0 +1,8 @@
+/* models.h: the rows that models.c lists, one a file. */
+#ifndef DIS_TRAIN_MODELS_H
+#define DIS_TRAIN_MODELS_H
+#include "train/model.h"
+
+extern const dis__model_row dis__model_mlp, dis__model_text;
+
+#endif

@@ -1,0 +1,65 @@
+/* Predictions of a trained model, in batches as large as pays. */
+#include "core/names_build.h"
+#include "core/pool.h"
+#include "labels/label_table.h"
+#include "train/model.h"
+#include <string.h>
+
+enum { BATCH = 256 };
+
+static dis_status find_head(const dis_model *model, const char *name, size_t *head)
+{
+    *head = 0;
+    if (!name) return DIS_OK;
+    for (size_t h = 0; h < model->n_heads; h++)
+        if (strcmp(model->head[h], name) == 0) {
+            *head = h;
+            return DIS_OK;
+        }
+    return dis__fail(DIS_EUSAGE, "the model has no head \"%.60s\"; it has %s%s%s", name, model->head[0],
+                     model->n_heads > 1 ? " and " : "", model->n_heads > 1 ? model->head[1] : "");
+}
+
+static dis_status predict(dis_context *ctx, const dis_model *model, const dis_items_view *items, size_t head,
+                          dis__encoded *encoded, dis__running *running, dis_labels *labels)
+{
+    const size_t k = dis_names_count(model->classes);
+    DIS_TRY(model->row->encode(ctx, model->settings, &model->encoder, items, encoded));
+    const dis__batch_limits limits = dis__limits_of(encoded, items->n_items < BATCH ? items->n_items : BATCH);
+    DIS_TRY(dis__running_build(model, &limits, model->seed, NULL, NULL, running));
+    dis__plan_options plan = dis__plan_options_default();
+    plan.training = false;
+    DIS_TRY(dis__net_plan(running->net, ctx, &plan));
+    DIS_TRY(dis__weights_give(&model->weights, running->net));
+    DIS_TRY(
+        dis__check_memory(ctx, dis__size(dis__size(items->n_items, k, 0), sizeof *labels->p, 0), "the predictions"));
+    DIS_TRY(dis__alloc_array(&labels->p, dis__size(items->n_items, k, 0), sizeof *labels->p));
+    DIS_TRY(dis__running_predict(running, model, encoded, head, &limits, labels->p));
+    labels->n_items = items->n_items;
+    labels->n_classes = k;
+    DIS_TRY(dis__names_copy(items->tasks, &labels->tasks));
+    return dis__names_copy(model->classes, &labels->classes);
+}
+
+dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items *items, const char *head,
+                             dis_labels **out)
+{
+    const dis_items_view view = dis_items_look(items);
+    size_t h;
+    DIS_TRY(find_head(model, head, &h));
+    if (view.kind != model->row->info.items)
+        return dis__fail(DIS_EUSAGE, "the model %s was trained on another kind of items", model->row->info.name);
+    dis_labels *labels;
+    DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));
+    dis__encoded encoded = {0};
+    dis__running running = {0};
+    const dis_status status = predict(ctx, model, &view, h, &encoded, &running, labels);
+    dis__running_free(&running);
+    dis__encoded_free(&encoded);
+    if (status != DIS_OK) {
+        dis_labels_destroy(labels);
+        return status;
+    }
+    *out = labels;
+    return DIS_OK;
+}

@@ -1,0 +1,43 @@
+/* run.h: a training run, shared by its loop and its checkpoints. */
+#ifndef DIS_TRAIN_RUN_H
+#define DIS_TRAIN_RUN_H
+#include "dissent/evaluate.h"
+#include "train/batches.h"
+#include "train/targets.h"
+
+/* How far it has come: between two batches. */
+typedef struct {
+    size_t epoch, batch;
+    double loss; /* summed over the batches of the epoch so far */
+    double rate; /* of the last step */
+} dis__place;
+
+typedef struct {
+    const dis_train_options *o;
+    const dis__objective_row *objective;
+    dis_model *model;
+    dis__running running;
+    dis__batch_limits limits;
+    dis__encoded encoded, dev_encoded;
+    dis__targets targets, dev_targets;
+    dis__batches batches;
+    dis__schedule schedule;
+    size_t epochs, most_votes;
+    dis_eval_metric keep;
+    bool higher; /* is better */
+    dis__place at;
+    /* one batch's targets, and the development set's predictions (NULL without one) */
+    int32_t *label;
+    float *weight, *target;
+    int32_t *vote_row;
+    double *q;
+    char what[96]; /* for whoever watches */
+} dis__training;
+
+/* checkpoint files in o->folder: where the run is, and the best epoch's numbers. */
+dis_status dis__training_save(const dis__training *t);
+dis_status dis__training_save_best(const dis__training *t);
+/* Goes on from there, if there is a checkpoint. DIS_EDATA: it is damaged, or of a run with other settings or data. */
+dis_status dis__training_load(dis__training *t, dis_context *ctx);
+
+#endif

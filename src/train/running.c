@@ -1,0 +1,235 @@
+/* A model's net at work: building it for given sizes of batches, predicting, and moving its numbers in and out. */
+#include "train/model.h"
+#include "core/spec.h"
+#include "train/objective.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---- weights ---- */
+
+void dis__weights_free(dis__weights *weights)
+{
+    for (size_t i = 0; i < weights->n; i++) dis__free(weights->value[i]);
+    dis__free(weights->value);
+    dis__free(weights->info);
+    *weights = (dis__weights){0};
+}
+
+static size_t largest(const dis__net *net)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < dis__net_n_params(net); i++)
+        if (dis__net_param(net, i)->n > most) most = dis__net_param(net, i)->n;
+    return most;
+}
+
+static dis_status make_room(const dis__net *net, dis__weights *weights)
+{
+    const size_t n = dis__net_n_params(net);
+    DIS_TRY(dis__alloc_array(&weights->info, n, sizeof *weights->info));
+    DIS_TRY(dis__alloc_zeroed(&weights->value, n, sizeof *weights->value));
+    for (; weights->n < n; weights->n++) {
+        weights->info[weights->n] = *dis__net_param(net, weights->n);
+        DIS_TRY(dis__alloc_array(&weights->value[weights->n], weights->info[weights->n].n, sizeof **weights->value));
+    }
+    return DIS_OK;
+}
+
+dis_status dis__weights_take(const dis__net *net, dis__weights *weights)
+{
+    if (weights->n == 0) DIS_TRY(make_room(net, weights));
+    double *exact;
+    DIS_TRY(dis__alloc_array(&exact, largest(net), sizeof *exact));
+    for (size_t i = 0; i < weights->n; i++) {
+        dis__param_get(net, i, exact);
+        for (size_t j = 0; j < weights->info[i].n; j++) weights->value[i][j] = (float)exact[j];
+    }
+    dis__free(exact);
+    return DIS_OK;
+}
+
+static size_t find_weight(const dis__weights *weights, const char *name)
+{
+    for (size_t i = 0; i < weights->n; i++)
+        if (strcmp(weights->info[i].name, name) == 0) return i;
+    return SIZE_MAX;
+}
+
+dis_status dis__weights_give(const dis__weights *weights, dis__net *net)
+{
+    double *exact;
+    dis_status status = DIS_OK;
+    DIS_TRY(dis__alloc_array(&exact, largest(net), sizeof *exact));
+    for (size_t p = 0; p < dis__net_n_params(net) && status == DIS_OK; p++) {
+        const dis__param_info *info = dis__net_param(net, p);
+        const size_t i = find_weight(weights, info->name);
+        if (i == SIZE_MAX || weights->info[i].n_dims != info->n_dims ||
+            memcmp(weights->info[i].dim, info->dim, info->n_dims * sizeof *info->dim) != 0) {
+            status = dis__fail(DIS_EDATA, "the model's numbers lack %s, or have it in another shape", info->name);
+            break;
+        }
+        for (size_t j = 0; j < info->n; j++) exact[j] = (double)weights->value[i][j];
+        dis__param_put(net, p, exact);
+    }
+    dis__free(exact);
+    return status;
+}
+
+/* ---- models ---- */
+
+static dis_status fill(const char *spec, const char *objective, dis_model *model)
+{
+    const dis__model_row *row = dis__model_row_find(spec, dis__spec_name(spec));
+    if (!row) {
+        char list[256] = "";
+        for (size_t i = 0; dis__model_row_at(i); i++)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
+                     dis__model_row_at(i)->info.name);
+        return dis__fail(DIS_EUSAGE, "no model \"%.*s\"; there are: %s", (int)dis__spec_name(spec), spec, list);
+    }
+    const dis__objective_row *o = dis__objective_row_find(objective);
+    if (!o) return dis__fail(DIS_EUSAGE, "no objective \"%.60s\"; dissent list objectives shows them", objective);
+    model->row = row;
+    DIS_TRY(dis__alloc_zeroed(&model->settings, 1, row->settings_size ? row->settings_size : 1));
+    DIS_TRY(
+        dis__spec_parse("model", spec, row->info.options, row->info.n_options, model->settings, row->settings_size));
+    DIS_TRY(dis__copy_text(&model->spec, spec, strlen(spec)));
+    DIS_TRY(dis__copy_text(&model->objective, objective, strlen(objective)));
+    if (o->main != DIS_MAIN_NONE) strcpy(model->head[model->n_heads++], o->main == DIS_MAIN_GOLD ? "gold" : "silver");
+    if (o->soft >= 0) strcpy(model->head[model->n_heads++], "soft");
+    if (o->crowd >= 0) strcpy(model->head[model->n_heads++], "crowd");
+    return DIS_OK;
+}
+
+dis_status dis__model_create(const char *spec, const char *objective, dis_model **out)
+{
+    dis_model *model;
+    DIS_TRY(dis__alloc_zeroed(&model, 1, sizeof *model));
+    const dis_status status = fill(spec, objective, model);
+    if (status != DIS_OK) {
+        dis_model_destroy(model);
+        return status;
+    }
+    *out = model;
+    return DIS_OK;
+}
+
+void dis_model_destroy(dis_model *model)
+{
+    if (!model) return;
+    dis__free(model->settings);
+    dis__free(model->spec);
+    dis__free(model->objective);
+    dis__free(model->keep);
+    dis_names_destroy(model->classes);
+    dis__encoder_free(&model->encoder);
+    dis__free(model->epoch);
+    dis__weights_free(&model->weights);
+    dis__free(model);
+}
+
+dis_model_view dis_model_look(const dis_model *model)
+{
+    dis_model_view v = {.kind = &model->row->info,
+                        .spec = model->spec,
+                        .objective = model->objective,
+                        .seed = model->seed,
+                        .classes = model->classes,
+                        .n_parameters = model->n_parameters,
+                        .n_heads = model->n_heads,
+                        .n_epochs = model->n_epochs,
+                        .best_epoch = model->best_epoch,
+                        .epoch = model->epoch,
+                        .keep = model->keep,
+                        .n_examples = model->n_examples,
+                        .n_left_out = model->n_left_out,
+                        .n_words = model->encoder.words.words ? dis_names_count(model->encoder.words.words) : 0,
+                        .n_words_in_vectors = model->encoder.n_in_vectors};
+    for (size_t h = 0; h < model->n_heads; h++) v.head[h] = model->head[h];
+    return v;
+}
+
+/* ---- nets ---- */
+
+dis__batch_limits dis__limits_of(const dis__encoded *encoded, size_t batch)
+{
+    dis__batch_limits l = {.units = batch, .items = batch, .longest = 1};
+    for (size_t u = 0; u < encoded->n_units; u++) {
+        if (encoded->length && encoded->length[u] > l.longest) l.longest = encoded->length[u];
+        const size_t n = encoded->unit ? (size_t)(encoded->unit[u + 1] - encoded->unit[u]) : 1;
+        if (n > l.items) l.items = n;
+    }
+    return l;
+}
+
+void dis__running_free(dis__running *r)
+{
+    dis__net_destroy(r->net);
+    dis__free(r->in.whole);
+    dis__free(r->in.numbers);
+    *r = (dis__running){0};
+}
+
+static dis_status build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed,
+                        dis_status (*add_heads)(void *arg, dis__running *r, const int *logits), void *arg,
+                        dis__running *r)
+{
+    const dis__model_row *row = model->row;
+    int logits[DIS_MOST_HEADS];
+    DIS_TRY(dis__net_create(&dis__device_cpu, seed, &r->net));
+    r->in.most_units = limits->units;
+    DIS_TRY(row->build(r->net, model->settings, &model->encoder, limits, &r->in));
+    for (size_t h = 0; h < model->n_heads; h++) {
+        const size_t k = dis_names_count(model->classes);
+        /* The first head's layer has one name whatever the head is: equal targets then give equal models. */
+        const char *layer = h == 0 ? "out" : "out.soft";
+        logits[h] = row->head ? row->head(r->net, model->settings, &r->in, layer, k)
+                              : dis__layer_linear(r->net, layer, r->in.trunk, k, DIS_ACT_NONE);
+    }
+    if (add_heads) return add_heads(arg, r, logits);
+    for (size_t h = 0; h < model->n_heads; h++) r->head[h] = dis__head_soft(r->net, model->head[h], logits[h], NULL);
+    return DIS_OK;
+}
+
+dis_status dis__running_build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed,
+                              dis_status (*add_heads)(void *arg, dis__running *r, const int *logits), void *arg,
+                              dis__running *r)
+{
+    *r = (dis__running){0};
+    const dis_status status = build(model, limits, seed, add_heads, arg, r);
+    if (status != DIS_OK) dis__running_free(r);
+    return status;
+}
+
+/* Units in their order, as many as fit. */
+static size_t next_batch(const dis__encoded *encoded, const dis__batch_limits *limits, size_t first)
+{
+    size_t u = first, items = 0;
+    while (u < encoded->n_units && u - first < limits->units) {
+        const size_t n = encoded->unit ? (size_t)(encoded->unit[u + 1] - encoded->unit[u]) : 1;
+        if (u > first && items + n > limits->items) break;
+        items += n;
+        u++;
+    }
+    return u - first;
+}
+
+dis_status dis__running_predict(dis__running *r, const dis_model *model, const dis__encoded *encoded, size_t head,
+                                const dis__batch_limits *limits, double *q)
+{
+    const size_t k = dis_names_count(model->classes);
+    uint32_t *units;
+    dis_status status = DIS_OK;
+    DIS_TRY(dis__alloc_array(&units, limits->units, sizeof *units));
+    for (size_t u = 0; u < encoded->n_units && status == DIS_OK;) {
+        const size_t n = next_batch(encoded, limits, u), first = encoded->unit ? (size_t)encoded->unit[u] : u;
+        for (size_t i = 0; i < n; i++) units[i] = (uint32_t)(u + i);
+        model->row->put(r->net, &r->in, encoded, units, n);
+        for (size_t h = 0; h < model->n_heads; h++) dis__head_put_nothing(r->net, r->head[h]);
+        status = dis__net_forward(r->net, false);
+        if (status == DIS_OK) dis__head_get(r->net, r->head[head], q + first * k);
+        u += n;
+    }
+    dis__free(units);
+    return status;
+}

@@ -1,0 +1,240 @@
+/* Labels, gold and votes brought into the order of the items, by name. Cost: a look-up an item and source. */
+#include "train/targets.h"
+#include "core/memory.h"
+#include "core/name_index.h"
+#include "core/names_build.h"
+#include "core/pool.h"
+#include "votes/reader.h"
+#include <string.h>
+
+void dis__targets_free(dis__targets *t)
+{
+    dis__free(t->label);
+    dis__free(t->human);
+    dis__free(t->target);
+    dis__free(t->weight);
+    dis__free(t->first);
+    dis__free(t->worker);
+    dis__free(t->vote);
+    dis__free(t->used);
+    *t = (dis__targets){0};
+}
+
+/* Integers by value, else by bytes. */
+static dis_status usual_order(const dis_names *names, dis_names **out)
+{
+    const size_t n = dis_names_count(names);
+    const dis__secret secret = dis__secret_draw();
+    dis__key *key = NULL;
+    uint16_t *place = NULL;
+    const char **text = NULL;
+    dis_status status;
+    if (n > DIS_MAX_CLASSES) return dis__fail(DIS_ELIMIT, "%zu classes; at most %u are possible", n, DIS_MAX_CLASSES);
+    DIS_TRY_GOTO(status, dis__alloc_array(&key, n, sizeof *key), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&place, n, sizeof *place), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&text, n, sizeof *text), end);
+    for (size_t k = 0; k < n; k++) {
+        size_t length;
+        const char *name = dis_names_get(names, k, &length);
+        key[k] = dis__key_of(&secret, name, length);
+    }
+    DIS_TRY_GOTO(status, dis__classes_order(key, n, place), end);
+    for (size_t k = 0; k < n; k++) text[place[k]] = dis_names_get(names, k, NULL);
+    status = dis_names_create(text, n, out);
+end:
+    dis__free(key);
+    dis__free(place);
+    dis__free(text);
+    return status;
+}
+
+dis_status dis__examples_classes(const dis_examples *examples, dis_names **out)
+{
+    if (examples->labels) return dis__names_copy(dis_labels_look(examples->labels).classes, out);
+    if (examples->votes) return dis__names_copy(dis_votes_look(examples->votes).classes, out);
+    if (examples->gold) return usual_order(dis_gold_look(examples->gold).classes, out);
+    return dis__fail(DIS_EUSAGE, "nothing to learn from: give labels, gold or votes");
+}
+
+/* place[k]: which of `classes` the source's class k is. */
+static dis_status match_classes(const dis_names *from, const dis_names *classes, const char *what, size_t **place)
+{
+    const size_t n = dis_names_count(from);
+    DIS_TRY(dis__alloc_array(place, n, sizeof **place));
+    for (size_t k = 0; k < n; k++) {
+        size_t length;
+        const char *name = dis_names_get(from, k, &length);
+        (*place)[k] = dis_names_find(classes, name, length);
+        if ((*place)[k] == SIZE_MAX)
+            return dis__fail(DIS_EDATA,
+                             "the class \"%.100s\" of the %s is none of the model's; give all classes with --classes",
+                             name, what);
+    }
+    return DIS_OK;
+}
+
+/* row[i]: where item i is in a source's tasks, SIZE_MAX: not there. */
+static dis_status match_items(const dis_names *items, const dis_names *tasks, size_t **row)
+{
+    dis__name_index index;
+    size_t twice;
+    DIS_TRY(dis__alloc_array(row, dis_names_count(items), sizeof **row));
+    DIS_TRY(dis__name_index_build(tasks, &index, &twice));
+    for (size_t i = 0; i < dis_names_count(items); i++) {
+        size_t n;
+        const char *name = dis_names_get(items, i, &n);
+        (*row)[i] = dis__name_index_find(&index, name, n);
+    }
+    dis__name_index_free(&index);
+    return DIS_OK;
+}
+
+typedef struct {
+    dis__targets *t;
+    const dis_names *items, *classes;
+    size_t *row, *place;
+} matching;
+
+static dis_status match(matching *m, const dis_names *tasks, const dis_names *classes, const char *what)
+{
+    dis__free(m->row);
+    dis__free(m->place);
+    m->row = m->place = NULL;
+    DIS_TRY(match_classes(classes, m->classes, what, &m->place));
+    return match_items(m->items, tasks, &m->row);
+}
+
+static dis_status take_soft(matching *m, const dis_labels *labels, bool lenient)
+{
+    dis__targets *t = m->t;
+    const dis_labels_view v = dis_labels_look(labels);
+    const size_t k = t->n_classes;
+    DIS_TRY(match(m, v.tasks, v.classes, "labels"));
+    DIS_TRY(dis__alloc_zeroed(&t->human, dis__size(t->n_items, k, 0), sizeof *t->human));
+    DIS_TRY(dis__alloc_zeroed(&t->target, dis__size(t->n_items, k, 0), sizeof *t->target));
+    DIS_TRY(dis__alloc_zeroed(&t->weight, t->n_items, sizeof *t->weight));
+    for (size_t i = 0; i < t->n_items; i++) {
+        if (m->row[i] == SIZE_MAX && !lenient)
+            return dis__fail(DIS_EDATA, "the item \"%.100s\" has no soft label; --lenient leaves such items out",
+                             dis_names_get(m->items, i, NULL));
+        if (m->row[i] == SIZE_MAX) continue;
+        for (size_t c = 0; c < v.n_classes; c++) t->human[i * k + m->place[c]] = v.p[m->row[i] * v.n_classes + c];
+        for (size_t c = 0; c < k; c++) t->target[i * k + c] = (float)t->human[i * k + c];
+        t->weight[i] = 1;
+    }
+    return DIS_OK;
+}
+
+static dis_status no_labels(dis__targets *t)
+{
+    if (!t->label) DIS_TRY(dis__alloc_array(&t->label, t->n_items, sizeof *t->label));
+    for (size_t i = 0; i < t->n_items; i++) t->label[i] = -1;
+    return DIS_OK;
+}
+
+static dis_status take_gold(matching *m, const dis_gold *gold)
+{
+    dis__targets *t = m->t;
+    const dis_gold_view v = dis_gold_look(gold);
+    DIS_TRY(match(m, v.tasks, v.classes, "gold labels"));
+    DIS_TRY(no_labels(t));
+    for (size_t i = 0; i < t->n_items; i++)
+        if (m->row[i] != SIZE_MAX) t->label[i] = (int32_t)m->place[v.label[m->row[i]]];
+    return DIS_OK;
+}
+
+/* The most probable class; none where two share that place. */
+static dis_status take_silver(matching *m)
+{
+    dis__targets *t = m->t;
+    const size_t k = t->n_classes;
+    DIS_TRY(no_labels(t));
+    for (size_t i = 0; i < t->n_items; i++) {
+        if (t->weight[i] == 0) continue;
+        const double *p = t->human + i * k;
+        const size_t best = dis_argmax(p, k);
+        bool tie = false;
+        for (size_t c = best + 1; c < k; c++) tie |= p[c] == p[best];
+        if (!tie) t->label[i] = (int32_t)best;
+    }
+    return DIS_OK;
+}
+
+static dis_status take_votes(matching *m, const dis_votes *votes)
+{
+    dis__targets *t = m->t;
+    const dis_votes_view v = dis_votes_look(votes);
+    if (!v.start)
+        return dis__fail(DIS_EDATA, "this input does not say who voted; crowd objectives need one row a vote");
+    DIS_TRY(match(m, v.tasks, v.classes, "votes"));
+    DIS_TRY(dis__alloc_array(&t->first, t->n_items + 1, sizeof *t->first));
+    DIS_TRY(dis__alloc_array(&t->worker, v.n_votes, sizeof *t->worker));
+    DIS_TRY(dis__alloc_array(&t->vote, v.n_votes, sizeof *t->vote));
+    t->n_workers = v.n_workers;
+    uint64_t n = 0;
+    for (size_t i = 0; i < t->n_items; i++) {
+        t->first[i] = n;
+        for (uint64_t w = m->row[i] == SIZE_MAX ? 0 : v.start[m->row[i]];
+             m->row[i] != SIZE_MAX && w < v.start[m->row[i] + 1]; w++, n++) {
+            t->worker[n] = (int32_t)v.worker[w];
+            t->vote[n] = (int32_t)m->place[v.label8 ? v.label8[w] : v.label16[w]];
+        }
+    }
+    t->first[t->n_items] = n;
+    return DIS_OK;
+}
+
+static dis_status mark_used(matching *m, bool lenient)
+{
+    dis__targets *t = m->t;
+    DIS_TRY(dis__alloc_zeroed(&t->used, t->n_items, sizeof *t->used));
+    size_t lacking = SIZE_MAX;
+    for (size_t i = 0; i < t->n_items; i++) {
+        t->used[i] = (t->label && t->label[i] >= 0) || (t->weight && t->weight[i] > 0) ||
+                     (t->first && t->first[i] < t->first[i + 1]);
+        t->n_used += t->used[i];
+        if (!t->used[i] && lacking == SIZE_MAX) lacking = i;
+    }
+    if (t->n_used == 0)
+        return dis__fail(DIS_EDATA, "none of the %zu items has a label; do the ids (\"%.100s\", ...) match?",
+                         t->n_items, dis_names_get(m->items, 0, NULL));
+    if (lacking != SIZE_MAX && !lenient)
+        return dis__fail(DIS_EDATA, "the item \"%.100s\" has no label, as have %zu others; --lenient leaves them out",
+                         dis_names_get(m->items, lacking, NULL), t->n_items - t->n_used - 1);
+    return DIS_OK;
+}
+
+static dis_status make(matching *m, const dis_examples *e, const dis__objective_row *o, bool lenient)
+{
+    dis__targets *t = m->t;
+    if (o && o->info.needs_gold && !e->gold)
+        return dis__fail(DIS_EUSAGE, "the objective %s needs gold labels; give them with --gold", o->info.name);
+    if (o && o->info.needs_labels && !e->labels)
+        return dis__fail(DIS_EUSAGE, "the objective %s needs soft labels; give them with --labels", o->info.name);
+    if (o && o->info.needs_votes && !e->votes)
+        return dis__fail(DIS_EUSAGE, "the objective %s needs votes; give them with --votes", o->info.name);
+    const bool soft = o ? o->soft >= 0 || o->main == DIS_MAIN_SILVER : e->labels != NULL;
+    if (soft) DIS_TRY(take_soft(m, e->labels, lenient));
+    if (o ? o->main == DIS_MAIN_GOLD : e->gold != NULL)
+        DIS_TRY(take_gold(m, e->gold));
+    else if (o ? o->main == DIS_MAIN_SILVER : e->labels != NULL)
+        DIS_TRY(take_silver(m));
+    if (o && o->crowd >= 0) DIS_TRY(take_votes(m, e->votes));
+    if (o && o->soft < 0 && t->weight) /* soft labels were there for silver ones alone */
+        memset(t->weight, 0, t->n_items * sizeof *t->weight);
+    return mark_used(m, lenient || (o && o->main == DIS_MAIN_SILVER));
+}
+
+dis_status dis__targets_make(dis_context *ctx, const dis_examples *examples, const dis__objective_row *objective,
+                             const dis_names *classes, bool lenient, dis__targets *out)
+{
+    DIS_TRY(dis__check_stop(ctx));
+    const dis_items_view items = dis_items_look(examples->items);
+    *out = (dis__targets){.n_items = items.n_items, .n_classes = dis_names_count(classes)};
+    matching m = {.t = out, .items = items.tasks, .classes = classes};
+    const dis_status status = make(&m, examples, objective, lenient);
+    dis__free(m.row);
+    dis__free(m.place);
+    if (status != DIS_OK) dis__targets_free(out);
+    return status;
+}

@@ -1,0 +1,340 @@
+/* Training: epochs of batches, the best epoch on the development set kept, a checkpoint after each epoch.
+ *
+ * Which units a batch holds is a function of seed and epoch (batches.h), what dropout leaves out a function of seed and
+ * pass (nn); so a run that goes on from a checkpoint does exactly what it would have done without the stop. */
+#include "core/names_build.h"
+#include "core/pool.h"
+#include "dissent/evaluate.h"
+#include "train/batches.h"
+#include "train/how.h"
+#include "train/run.h"
+#include "train/targets.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+dis_train_options dis_train_options_default(void)
+{
+    return (dis_train_options){.size = sizeof(dis_train_options),
+                               .model = "text",
+                               .objective = "kl",
+                               .soft_weight = 1,
+                               .floor = 1e-6,
+                               .accumulate = 1};
+}
+
+/* ---- before the first step ---- */
+
+static dis_status check_options(const dis_train_options *o)
+{
+    if (o->accumulate == 0) return dis__fail(DIS_EUSAGE, "accumulate must be at least 1");
+    if (!(o->soft_weight >= 0 && o->soft_weight <= 1e9))
+        return dis__fail(DIS_EUSAGE, "the weight of the soft head must be 0 or more");
+    if (o->base < 0 || o->base == 1) return dis__fail(DIS_EUSAGE, "the base of logarithms must be above 0, and not 1");
+    if (!(o->floor > 0 && o->floor < 1)) return dis__fail(DIS_EUSAGE, "the floor must lie between 0 and 1");
+    if (o->resume && !o->folder) return dis__fail(DIS_EUSAGE, "resuming needs the folder of the checkpoint");
+    return DIS_OK;
+}
+
+static const char *const kind_names[] = {"texts", "tokens", "features", "images"};
+
+static dis_status check_kind(const dis_model *model, const dis_items *items)
+{
+    const dis_items_kind have = dis_items_look(items).kind;
+    if (have == model->row->info.items) return DIS_OK;
+    return dis__fail(DIS_EUSAGE, "the model %s learns from %s, and these items are %s", model->row->info.name,
+                     kind_names[model->row->info.items], kind_names[have]);
+}
+
+/* The metric that decides between epochs. */
+static dis_status choose_keep(dis__training *t, const dis_train_options *o, const dis_examples *dev)
+{
+    if (!dev) return DIS_OK;
+    const char *name = o->keep ? o->keep : dev->gold ? "macro_f1" : "cross_entropy";
+    const dis_eval_metric metric = dis_eval_find(name);
+    if (metric == DIS_EVAL_METRICS)
+        return dis__fail(DIS_EUSAGE, "no metric \"%.60s\" to keep the best epoch by; dissent list metrics shows them",
+                         name);
+    const dis_eval_row *row = dis_eval_row_at(metric);
+    const bool higher = strcmp(row->better, "higher") == 0;
+    if (!higher && strcmp(row->better, "lower") != 0)
+        return dis__fail(DIS_EUSAGE, "%s is neither better high nor low; keep the best epoch by another metric", name);
+    if (row->needs & DIS_NEEDS_HUMAN && !dev->labels)
+        return dis__fail(DIS_EUSAGE, "%s needs soft labels of the development set", name);
+    t->keep = metric;
+    t->higher = higher;
+    return dis__copy_text(&t->model->keep, name, strlen(name));
+}
+
+static dis_status add_heads(void *arg, dis__running *r, const int *logits)
+{
+    const dis__training *t = arg;
+    size_t h = 0;
+    if (t->objective->main != DIS_MAIN_NONE) {
+        r->head[h] = dis__head_soft(r->net, t->model->head[h], logits[h], NULL);
+        h++;
+    }
+    if (t->objective->soft >= 0) {
+        dis__soft_head_options o = dis__soft_head_options_default();
+        o.loss = (dis__loss)t->objective->soft;
+        o.weight = h ? t->o->soft_weight : 1;
+        o.base = t->o->base;
+        o.floor = t->o->floor;
+        r->head[h] = dis__head_soft(r->net, t->model->head[h], logits[h], &o);
+        h++;
+    }
+    if (t->objective->crowd >= 0) {
+        dis__crowd_head_options o = dis__crowd_head_options_default();
+        o.kind = (dis__crowd)t->objective->crowd;
+        r->head[h] = dis__head_crowd(r->net, t->model->head[h], logits[h], t->targets.n_workers, t->most_votes, &o);
+    }
+    return DIS_OK;
+}
+
+/* The most votes that a batch can hold: those of the items with the most. */
+static size_t most_votes(const dis__targets *t, size_t items)
+{
+    size_t most = 0;
+    for (size_t i = 0; t->first && i < t->n_items; i++)
+        if (t->first[i + 1] - t->first[i] > most) most = (size_t)(t->first[i + 1] - t->first[i]);
+    const size_t all = t->first ? (size_t)t->first[t->n_items] : 0;
+    return dis__size(most, items, 0) < all ? most * items : all;
+}
+
+static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_examples *train, const dis_examples *dev)
+{
+    const dis_train_options *o = t->o;
+    dis_model *model = t->model;
+    DIS_TRY(check_kind(model, train->items));
+    if (dev) DIS_TRY(check_kind(model, dev->items));
+    if (o->classes)
+        DIS_TRY(dis__names_copy(o->classes, &model->classes));
+    else
+        DIS_TRY(dis__examples_classes(train, &model->classes));
+    DIS_TRY(dis__targets_make(ctx, train, t->objective, model->classes, o->lenient, &t->targets));
+    if (dev) DIS_TRY(dis__targets_make(ctx, dev, NULL, model->classes, true, &t->dev_targets));
+    DIS_TRY(choose_keep(t, o, dev));
+    model->n_examples = t->targets.n_used;
+    model->n_left_out = t->targets.n_items - t->targets.n_used;
+
+    const dis_items_view items = dis_items_look(train->items);
+    DIS_TRY(model->row->learn(ctx, model->settings, &items, o->vectors, &model->encoder));
+    DIS_TRY(model->row->encode(ctx, model->settings, &model->encoder, &items, &t->encoded));
+    if (dev) {
+        const dis_items_view dev_items = dis_items_look(dev->items);
+        DIS_TRY(model->row->encode(ctx, model->settings, &model->encoder, &dev_items, &t->dev_encoded));
+    }
+    return dis__batches_create(&t->encoded, t->targets.used, &t->batches);
+}
+
+static dis_status prepare_net(dis__training *t, dis_context *ctx)
+{
+    const dis_train_options *o = t->o;
+    dis_model *model = t->model;
+    const dis_model_kind *kind = &model->row->info;
+    const size_t batch = o->batch ? o->batch : kind->batch;
+    t->epochs = o->epochs ? o->epochs : kind->epochs;
+    t->limits = dis__limits_of(&t->encoded, batch);
+    if (t->dev_encoded.n_units) {
+        const dis__batch_limits dev = dis__limits_of(&t->dev_encoded, batch);
+        if (dev.items > t->limits.items) t->limits.items = dev.items;
+        if (dev.longest > t->limits.longest) t->limits.longest = dev.longest;
+    }
+    t->most_votes = most_votes(&t->targets, t->limits.items);
+    dis__batches_epoch(&t->batches, &t->encoded, &t->limits, model->seed, 0);
+    dis__plan_options plan = dis__plan_options_default();
+    DIS_TRY(dis__optimizer_parse(o->optimizer ? o->optimizer : kind->optimizer, &plan.optimizer));
+    DIS_TRY(dis__schedule_parse(o->schedule ? o->schedule : "constant", o->rate > 0 ? o->rate : kind->rate,
+                                (t->batches.n + o->accumulate - 1) / o->accumulate, t->epochs, &t->schedule));
+    DIS_TRY(dis__running_build(model, &t->limits, model->seed, add_heads, t, &t->running));
+    DIS_TRY(dis__net_plan(t->running.net, ctx, &plan));
+    if (model->row->start) model->row->start(t->running.net, &model->encoder);
+    model->n_parameters = dis__net_n_parameters(t->running.net);
+    DIS_TRY(dis__alloc_array(&model->epoch, t->epochs, sizeof *model->epoch));
+    DIS_TRY(dis__alloc_array(&t->label, t->limits.items, sizeof *t->label));
+    DIS_TRY(dis__alloc_array(&t->weight, t->limits.items, sizeof *t->weight));
+    DIS_TRY(dis__alloc_array(&t->target, dis__size(t->limits.items, t->targets.n_classes, 0), sizeof *t->target));
+    DIS_TRY(dis__alloc_array(&t->vote_row, dis__size(3, t->most_votes, 0), sizeof *t->vote_row));
+    if (t->dev_encoded.n_units)
+        DIS_TRY(dis__alloc_array(&t->q, dis__size(t->dev_encoded.n_items, t->targets.n_classes, 0), sizeof *t->q));
+    return DIS_OK;
+}
+
+/* ---- steps ---- */
+
+/* Calls `take` for every item of the units, in the order of the heads' rows. */
+#define EACH_ITEM(t, units, n, row, item)                                                                            \
+    for (size_t u_ = 0, row = 0; u_ < (n); u_++)                                                                     \
+        for (size_t item = (t)->encoded.unit ? (size_t)(t)->encoded.unit[(units)[u_]] : (units)[u_],                 \
+                    end_ = (t)->encoded.unit ? (size_t)(t)->encoded.unit[(units)[u_] + 1] : (size_t)(units)[u_] + 1; \
+             item < end_; item++, row++)
+
+static dis_status put_votes(dis__training *t, int head, const uint32_t *units, size_t n)
+{
+    const dis__targets *g = &t->targets;
+    int32_t *row_of = t->vote_row, *worker = row_of + t->most_votes, *label = worker + t->most_votes;
+    size_t n_votes = 0;
+    EACH_ITEM(t, units, n, row, item)
+    {
+        for (uint64_t v = g->first[item]; v < g->first[item + 1]; v++, n_votes++) {
+            row_of[n_votes] = (int32_t)row;
+            worker[n_votes] = g->worker[v];
+            label[n_votes] = g->vote[v];
+        }
+    }
+    return dis__head_put_votes(t->running.net, head, n_votes, row_of, worker, label);
+}
+
+static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
+{
+    const dis__targets *g = &t->targets;
+    const size_t k = g->n_classes;
+    size_t h = 0;
+    if (t->objective->main != DIS_MAIN_NONE) {
+        EACH_ITEM(t, units, n, row, item) t->label[row] = g->label[item];
+        dis__head_put_labels(t->running.net, t->running.head[h++], t->label);
+    }
+    if (t->objective->soft >= 0) {
+        EACH_ITEM(t, units, n, row, item)
+        {
+            memcpy(t->target + row * k, g->target + item * k, k * sizeof *t->target);
+            t->weight[row] = g->weight[item];
+        }
+        dis__head_put_targets(t->running.net, t->running.head[h++], t->target, t->weight);
+    }
+    return t->objective->crowd >= 0 ? put_votes(t, t->running.head[h], units, n) : DIS_OK;
+}
+
+static dis_status one_batch(dis__training *t, size_t b)
+{
+    size_t n;
+    const uint32_t *units = dis__batch_units(&t->batches, b, &n);
+    dis__net *net = t->running.net;
+    t->model->row->put(net, &t->running.in, &t->encoded, units, n);
+    DIS_TRY(put_targets(t, units, n));
+    DIS_TRY(dis__net_forward(net, true));
+    DIS_TRY(dis__net_backward(net));
+    t->at.loss += dis__net_loss(net);
+    if ((b + 1) % t->o->accumulate == 0 || b + 1 == t->batches.n) {
+        t->at.rate = dis__schedule_rate(&t->schedule, dis__net_steps(net));
+        DIS_TRY(dis__net_step(net, t->at.rate));
+    }
+    return DIS_OK;
+}
+
+static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
+{
+    e->dev = e->dev_cross_entropy = NAN;
+    if (!t->q) return DIS_OK;
+    const dis__targets *g = &t->dev_targets;
+    DIS_TRY(dis__running_predict(&t->running, t->model, &t->dev_encoded, 0, &t->limits, t->q));
+    bool wanted[DIS_EVAL_METRICS] = {false};
+    const dis_eval_metric loss = g->human ? DIS_EVAL_CROSS_ENTROPY : DIS_EVAL_LOG_LOSS;
+    wanted[t->keep] = wanted[loss] = true;
+    dis_evaluate_options o = dis_evaluate_options_default();
+    o.resamples = 0;
+    o.seed = t->model->seed;
+    o.wanted = wanted;
+    const dis_evaluate_input in = {
+        .n_items = g->n_items, .n_classes = g->n_classes, .q = t->q, .gold = g->label, .human = g->human};
+    dis_evaluation *evaluation;
+    DIS_TRY(dis_evaluate(ctx, &in, &o, &evaluation));
+    const dis_evaluation_view *v = dis_evaluation_look(evaluation);
+    e->dev = v->metric[t->keep].value;
+    e->dev_cross_entropy = v->metric[loss].value;
+    dis_evaluation_destroy(evaluation);
+    return DIS_OK;
+}
+
+static dis_status end_epoch(dis__training *t, dis_context *ctx)
+{
+    dis_model *model = t->model;
+    dis_epoch *e = &model->epoch[t->at.epoch];
+    *e = (dis_epoch){.loss = t->at.loss / (double)t->batches.n, .rate = t->at.rate};
+    DIS_TRY(judge(t, ctx, e));
+    model->n_epochs = t->at.epoch + 1;
+    const bool first = t->at.epoch == 0;
+    const double best = model->epoch[model->best_epoch].dev;
+    const bool better = !t->q || first || isnan(best) || (t->higher ? e->dev > best : e->dev < best);
+    if (better) {
+        model->best_epoch = t->at.epoch;
+        DIS_TRY(dis__weights_take(t->running.net, &model->weights));
+        if (t->o->folder) DIS_TRY(dis__training_save_best(t));
+    }
+    t->at = (dis__place){.epoch = t->at.epoch + 1};
+    return t->o->folder ? dis__training_save(t) : DIS_OK;
+}
+
+static bool out_of_patience(const dis__training *t)
+{
+    return t->q && t->o->patience && t->at.epoch > t->model->best_epoch + t->o->patience;
+}
+
+static dis_status epochs(dis__training *t, dis_context *ctx)
+{
+    while (t->at.epoch < t->epochs && !out_of_patience(t)) {
+        dis__batches_epoch(&t->batches, &t->encoded, &t->limits, t->model->seed, t->at.epoch);
+        for (; t->at.batch < t->batches.n; t->at.batch++) {
+            dis_status status = dis__check_stop(ctx);
+            if (status == DIS_ECANCELLED && t->o->folder && t->at.batch % t->o->accumulate == 0)
+                DIS_TRY(dis__training_save(t));
+            if (status == DIS_OK) status = one_batch(t, t->at.batch);
+            DIS_TRY(status);
+            const double done = (double)t->at.epoch + (double)t->at.batch / (double)t->batches.n;
+            dis__progress(ctx, t->what, done / (double)t->epochs);
+        }
+        DIS_TRY(end_epoch(t, ctx));
+        const dis_epoch *e = &t->model->epoch[t->model->n_epochs - 1];
+        if (t->q)
+            snprintf(t->what, sizeof t->what, "loss %.4f, %s %.4f", e->loss, t->model->keep, e->dev);
+        else
+            snprintf(t->what, sizeof t->what, "loss %.4f", e->loss);
+        if (!isfinite(e->loss))
+            return dis__fail(DIS_EDATA, "the loss became infinite in epoch %zu; try a smaller rate or clip=1",
+                             t->model->n_epochs);
+    }
+    return DIS_OK;
+}
+
+static void free_training(dis__training *t)
+{
+    dis__running_free(&t->running);
+    dis__encoded_free(&t->encoded);
+    dis__encoded_free(&t->dev_encoded);
+    dis__targets_free(&t->targets);
+    dis__targets_free(&t->dev_targets);
+    dis__batches_free(&t->batches);
+    dis__free(t->label);
+    dis__free(t->weight);
+    dis__free(t->target);
+    dis__free(t->vote_row);
+    dis__free(t->q);
+}
+
+static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *train, const dis_examples *dev)
+{
+    DIS_TRY(prepare_data(t, ctx, train, dev));
+    DIS_TRY(prepare_net(t, ctx));
+    if (t->o->resume) DIS_TRY(dis__training_load(t, ctx));
+    return epochs(t, ctx);
+}
+
+dis_status dis_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
+                     const dis_train_options *options, dis_model **out)
+{
+    const dis_train_options usual = dis_train_options_default();
+    dis__training t = {.o = options ? options : &usual, .what = "training"};
+    DIS_TRY(check_options(t.o));
+    DIS_TRY(dis__model_create(t.o->model, t.o->objective, &t.model));
+    t.objective = dis__objective_row_find(t.o->objective);
+    t.model->seed = t.o->seed;
+    const dis_status status = work(&t, ctx, train, dev);
+    free_training(&t);
+    dis__vectors_free(&t.model->encoder.vectors);
+    if (status != DIS_OK) {
+        dis_model_destroy(t.model);
+        return status;
+    }
+    *out = t.model;
+    return DIS_OK;
+}

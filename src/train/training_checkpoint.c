@@ -1,0 +1,192 @@
+/* Checkpoints of a run: checkpoint.safetensors holds the net with the optimiser's state, and as metadata the place, the
+ * curve so far and a key: the SHA-256 of all that determines the run. best.safetensors holds the numbers of the best
+ * epoch, written before the checkpoint that mentions it; a crash between the two repeats the epoch, which writes the same
+ * again. */
+#include "train/run.h"
+#include "core/sha256.h"
+#include "dissent/version.h"
+#include "io/input.h"
+#include "io/safetensors.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NUMBER = 17, PER_EPOCH = 4 };
+
+static dis_status path_of(const dis__training *t, const char *name, char **out)
+{
+    const size_t n = strlen(t->o->folder) + strlen(name) + 2;
+    DIS_TRY(dis__alloc_array(out, n, 1));
+    snprintf(*out, n, "%s/%s", t->o->folder, name);
+    return DIS_OK;
+}
+
+static void hash_text(dis__sha256 *sha, const char *text)
+{
+    const char *s = text ? text : "";
+    dis__sha256_add(sha, s, strlen(s) + 1);
+}
+
+/* Everything that the bytes of the result depend on, but for the files of word vectors, which show in the vocabulary's
+ * starts. */
+static void key_of(const dis__training *t, char hex[65])
+{
+    const dis_train_options *o = t->o;
+    char numbers[256];
+    dis__sha256 sha;
+    dis__sha256_begin(&sha);
+    hash_text(&sha, dis_version());
+    hash_text(&sha, o->model);
+    hash_text(&sha, o->objective);
+    hash_text(&sha, o->optimizer);
+    hash_text(&sha, o->schedule);
+    hash_text(&sha, o->vectors);
+    hash_text(&sha, t->model->keep);
+    snprintf(numbers, sizeof numbers, "%llu %zu %zu %zu %a %a %a %a %zu %d", (unsigned long long)o->seed, t->epochs,
+             t->limits.units, o->patience, o->rate, o->soft_weight, o->base, o->floor, o->accumulate, (int)o->lenient);
+    hash_text(&sha, numbers);
+    const dis__targets *const sets[] = {&t->targets, &t->dev_targets};
+    for (int i = 0; i < 2; i++) {
+        const dis__targets *g = sets[i];
+        if (g->label) dis__sha256_add(&sha, g->label, g->n_items * sizeof *g->label);
+        if (g->human) dis__sha256_add(&sha, g->human, g->n_items * g->n_classes * sizeof *g->human);
+        if (g->vote) dis__sha256_add(&sha, g->vote, (size_t)g->first[g->n_items] * sizeof *g->vote);
+        if (g->worker) dis__sha256_add(&sha, g->worker, (size_t)g->first[g->n_items] * sizeof *g->worker);
+    }
+    const dis__encoded *const items[] = {&t->encoded, &t->dev_encoded};
+    for (int i = 0; i < 2; i++) {
+        const dis__encoded *e = items[i];
+        if (e->ids) dis__sha256_add(&sha, e->ids, (size_t)e->start[e->n_units * e->n_lists] * sizeof *e->ids);
+        if (e->start) dis__sha256_add(&sha, e->start, (e->n_units * e->n_lists + 1) * sizeof *e->start);
+        if (e->x) dis__sha256_add(&sha, e->x, e->n_items * t->model->encoder.n_features * sizeof *e->x);
+    }
+    unsigned char digest[32];
+    dis__sha256_end(&sha, digest);
+    for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* Doubles as their bits, so that NaN and the last digit come back. */
+static void put_real(char *to, double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    snprintf(to, NUMBER, "%016llx", (unsigned long long)bits);
+}
+
+static bool get_real(const char *from, double *x)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < NUMBER - 1; i++) {
+        const char c = from[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
+        bits = bits << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    memcpy(x, &bits, sizeof bits);
+    return true;
+}
+
+dis_status dis__training_save(const dis__training *t)
+{
+    const dis_model *m = t->model;
+    char key[65], place[64], sums[2 * NUMBER], *curve = NULL, *path = NULL;
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&curve, m->n_epochs * PER_EPOCH * (NUMBER - 1) + NUMBER, 1), end);
+    for (size_t e = 0; e < m->n_epochs; e++) {
+        const double x[PER_EPOCH] = {m->epoch[e].loss, m->epoch[e].rate, m->epoch[e].dev,
+                                     m->epoch[e].dev_cross_entropy};
+        for (size_t i = 0; i < PER_EPOCH; i++) put_real(curve + (e * PER_EPOCH + i) * (NUMBER - 1), x[i]);
+    }
+    key_of(t, key);
+    snprintf(place, sizeof place, "%zu %zu %zu", t->at.epoch, t->at.batch, m->best_epoch);
+    put_real(sums, t->at.loss);
+    put_real(sums + NUMBER - 1, t->at.rate);
+    const char *const extra[][2] = {{"run", key}, {"place", place}, {"sums", sums}, {"curve", curve}};
+    DIS_TRY_GOTO(status, path_of(t, "checkpoint.safetensors", &path), end);
+    status = dis__net_save(t->running.net, path, true, extra, sizeof extra / sizeof *extra);
+end:
+    dis__free(curve);
+    dis__free(path);
+    return status;
+}
+
+dis_status dis__training_save_best(const dis__training *t)
+{
+    char *path;
+    DIS_TRY(path_of(t, "best.safetensors", &path));
+    const dis_status status = dis__net_save(t->running.net, path, false, NULL, 0);
+    dis__free(path);
+    return status;
+}
+
+/* The text of a key, with a NUL behind it; NULL: not there. */
+static char *text_of(const dis__safetensors *file, const char *key, char *room, size_t n)
+{
+    const dis__json_value *v = dis__safetensors_metadata(file, key);
+    if (!v || v->length >= n) return NULL;
+    memcpy(room, v->text, v->length);
+    room[v->length] = 0;
+    return room;
+}
+
+static dis_status take_place(dis__training *t, const dis__safetensors *file, const char *path)
+{
+    dis_model *m = t->model;
+    char key[65], have[65], place[64], sums[2 * NUMBER];
+    key_of(t, key);
+    if (!text_of(file, "run", have, sizeof have) || strcmp(key, have) != 0)
+        return dis__fail_at(
+            DIS_EDATA, path, 0, 0,
+            "a checkpoint of a run with other settings or other data; resume with the same, or begin anew");
+    const dis__json_value *curve = dis__safetensors_metadata(file, "curve");
+    size_t epoch, batch, best;
+    if (!text_of(file, "place", place, sizeof place) || sscanf(place, "%zu %zu %zu", &epoch, &batch, &best) != 3 ||
+        epoch > t->epochs || (best >= epoch && epoch) || !curve || curve->length != epoch * PER_EPOCH * (NUMBER - 1) ||
+        !text_of(file, "sums", sums, sizeof sums) || strlen(sums) != 2 * (NUMBER - 1) || !get_real(sums, &t->at.loss) ||
+        !get_real(sums + NUMBER - 1, &t->at.rate))
+        return dis__fail_at(DIS_EDATA, path, 0, 0, "not a checkpoint that dissent has written");
+    for (size_t e = 0; e < epoch; e++) {
+        double x[PER_EPOCH] = {0};
+        for (size_t i = 0; i < PER_EPOCH; i++)
+            if (!get_real(curve->text + (e * PER_EPOCH + i) * (NUMBER - 1), &x[i]))
+                return dis__fail_at(DIS_EDATA, path, 0, 0, "not a checkpoint that dissent has written");
+        m->epoch[e] = (dis_epoch){.loss = x[0], .rate = x[1], .dev = x[2], .dev_cross_entropy = x[3]};
+    }
+    t->at.epoch = epoch;
+    t->at.batch = batch;
+    m->n_epochs = epoch;
+    m->best_epoch = best;
+    return DIS_OK;
+}
+
+static dis_status load(dis__training *t, dis_context *ctx, const char *path, const char *best)
+{
+    dis__input in;
+    dis__safetensors file;
+    DIS_TRY(dis__input_open(ctx, path, &in));
+    dis_status status = dis__safetensors_open(path, in.bytes, in.n, &file);
+    if (status == DIS_OK) {
+        status = take_place(t, &file, path);
+        dis__safetensors_close(&file);
+    }
+    dis__input_close(&in);
+    if (status == DIS_OK && t->model->n_epochs) {
+        status = dis__net_load(t->running.net, ctx, best);
+        if (status == DIS_OK) status = dis__weights_take(t->running.net, &t->model->weights);
+    }
+    return status == DIS_OK ? dis__net_load(t->running.net, ctx, path) : status;
+}
+
+dis_status dis__training_load(dis__training *t, dis_context *ctx)
+{
+    char *path = NULL, *best = NULL;
+    dis_status status;
+    DIS_TRY_GOTO(status, path_of(t, "checkpoint.safetensors", &path), end);
+    DIS_TRY_GOTO(status, path_of(t, "best.safetensors", &best), end);
+    if (access(path, F_OK) == 0) status = load(t, ctx, path, best);
+end:
+    dis__free(path);
+    dis__free(best);
+    return status;
+}

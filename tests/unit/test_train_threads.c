@@ -1,0 +1,429 @@
+/* Training: what must be equal is equal to the bit, whatever the threads, the stops and the disk do; what can be learned
+ * is learned; what makes no sense is refused before work starts. */
+#include "dissent/dissent.h"
+#include "train/model.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "fault_walk.h"
+
+enum { N = 90, K = 3, F = 5 };
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/dissent-train-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[4][160];
+    static int next;
+    next = (next + 1) % 4;
+    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
+    return path[next];
+}
+
+static FILE *begin(const char *name)
+{
+    FILE *f = fopen(path_of(name), "wb");
+    assert_non_null(f);
+    return f;
+}
+
+/* Class k of item i has a bump at feature k; texts say it in words. Labels: hard as a one-hot table, soft, gold, votes of
+ * three workers of whom the last is always wrong. */
+static void write_crowd(void)
+{
+    FILE *x = begin("x.csv"), *t = begin("t.csv"), *hard = begin("hard.csv"), *soft = begin("soft.csv"),
+         *gold = begin("gold.csv"), *votes = begin("votes.csv");
+    static const char *const words[] = {"red apple", "green pear", "blue plum"};
+    fprintf(x, "task,a,b,c,d,e\n");
+    fprintf(t, "task,text\n");
+    fprintf(hard, "task,p:0,p:1,p:2\n");
+    fprintf(soft, "task,p:0,p:1,p:2\n");
+    fprintf(gold, "task,label\n");
+    fprintf(votes, "task,worker,label\n");
+    for (int i = 0; i < N; i++) {
+        const int k = i % K;
+        fprintf(x, "i%d", i);
+        for (int f = 0; f < F; f++) fprintf(x, ",%g", (f == k) + .3 * sin(i * 7 + f * 3));
+        fprintf(x, "\n");
+        fprintf(t, "i%d,\"the %s number %d\"\n", i, words[k], i / 2);
+        fprintf(hard, "i%d,%d,%d,%d\n", i, k == 0, k == 1, k == 2);
+        fprintf(soft, "i%d,%g,%g,%g\n", i, k == 0 ? .7 : .15, k == 1 ? .7 : .15, k == 2 ? .7 : .15);
+        fprintf(gold, "i%d,%d\n", i, k);
+        for (int w = 0; w < 3; w++) fprintf(votes, "i%d,w%d,%d\n", i, w, w == 2 ? (k + 1) % K : k);
+    }
+    FILE *const all[] = {x, t, hard, soft, gold, votes};
+    for (size_t i = 0; i < 6; i++) fclose(all[i]);
+}
+
+typedef struct {
+    dis_items *features, *texts;
+    dis_labels *hard, *soft;
+    dis_gold *gold;
+    dis_votes *votes;
+} crowd;
+
+static crowd read_crowd(void)
+{
+    crowd c;
+    write_crowd();
+    dis_items_options o = dis_items_options_default();
+    assert_int_equal(dis_items_read(NULL, path_of("t.csv"), &o, &c.texts), DIS_OK);
+    o.kind = DIS_ITEMS_FEATURES;
+    assert_int_equal(dis_items_read(NULL, path_of("x.csv"), &o, &c.features), DIS_OK);
+    assert_int_equal(dis_labels_read(NULL, path_of("hard.csv"), NULL, &c.hard), DIS_OK);
+    assert_int_equal(dis_labels_read(NULL, path_of("soft.csv"), NULL, &c.soft), DIS_OK);
+    assert_int_equal(dis_gold_load(NULL, path_of("gold.csv"), &c.gold), DIS_OK);
+    const char *votes = path_of("votes.csv");
+    assert_int_equal(dis_votes_read(NULL, &votes, 1, NULL, &c.votes), DIS_OK);
+    return c;
+}
+
+static void free_crowd(crowd *c)
+{
+    dis_items_destroy(c->features);
+    dis_items_destroy(c->texts);
+    dis_labels_destroy(c->hard);
+    dis_labels_destroy(c->soft);
+    dis_gold_destroy(c->gold);
+    dis_votes_destroy(c->votes);
+}
+
+static dis_train_options quick(const char *model, const char *objective)
+{
+    dis_train_options o = dis_train_options_default();
+    o.model = model;
+    o.objective = objective;
+    o.epochs = 4;
+    o.batch = 16;
+    o.rate = .02;
+    return o;
+}
+
+static dis_model *train(const dis_examples *e, const dis_examples *dev, const dis_train_options *o, int threads)
+{
+    dis_context_options co = dis_context_options_default();
+    co.threads = threads;
+    dis_context *ctx;
+    assert_int_equal(dis_context_create(&co, &ctx), DIS_OK);
+    dis_model *m = NULL;
+    const dis_status status = dis_train(ctx, e, dev, o, &m);
+    if (status != DIS_OK) print_message("%s\n", dis_last_error());
+    assert_int_equal(status, DIS_OK);
+    dis_context_destroy(ctx);
+    return m;
+}
+
+/* The parameters whose name begins with `prefix` are the same to the bit. */
+static void assert_same(const dis_model *a, const dis_model *b, const char *prefix)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->weights.n; i++) {
+        if (strncmp(a->weights.info[i].name, prefix, strlen(prefix)) != 0) continue;
+        for (size_t j = 0; j < b->weights.n; j++)
+            if (strcmp(a->weights.info[i].name, b->weights.info[j].name) == 0) {
+                assert_memory_equal(a->weights.value[i], b->weights.value[j],
+                                    a->weights.info[i].n * sizeof **a->weights.value);
+                n++;
+            }
+    }
+    assert_true(n > 0);
+}
+
+static double accuracy(dis_model *m, const dis_items *items, const char *head)
+{
+    dis_labels *p;
+    assert_int_equal(dis_model_predict(NULL, m, items, head, &p), DIS_OK);
+    const dis_labels_view v = dis_labels_look(p);
+    size_t right = 0;
+    for (size_t i = 0; i < v.n_items; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < K; k++) sum += v.p[i * K + k];
+        assert_true(fabs(sum - 1) < 1e-6);
+        right += dis_argmax(v.p + i * K, K) == i % K;
+    }
+    dis_labels_destroy(p);
+    return (double)right / N;
+}
+
+static void every_objective_learns(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    for (size_t i = 0; dis_objective_at(i); i++)
+        for (int text = 0; text < 2; text++) {
+            dis_train_options o = quick(text ? "text:width=16,hidden=0,buckets=512" : "mlp:hidden=16,dropout=0",
+                                        dis_objective_at(i)->name);
+            o.epochs = 25;
+            const dis_examples e = {.items = text ? c.texts : c.features,
+                                    .labels = c.soft,
+                                    .gold = c.gold,
+                                    .votes = c.votes};
+            dis_model *m = train(&e, NULL, &o, 1);
+            const dis_model_view v = dis_model_look(m);
+            assert_int_equal(v.n_examples, N);
+            assert_true(v.epoch[24].loss < v.epoch[0].loss);
+            assert_true(accuracy(m, e.items, NULL) > .95);
+            if (v.n_heads > 1) assert_true(accuracy(m, e.items, "soft") > .95);
+            dis_model_destroy(m);
+        }
+    free_crowd(&c);
+}
+
+static void equal_targets_give_equal_models(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    const dis_examples e = {.items = c.features, .labels = c.hard, .gold = c.gold};
+    dis_train_options o = quick("mlp:hidden=16", "gold");
+    dis_model *gold = train(&e, NULL, &o, 1);
+    o.objective = "silver";
+    dis_model *silver = train(&e, NULL, &o, 1);
+    assert_same(gold, silver, "");
+    o.objective = "soft-ce";
+    dis_model *soft = train(&e, NULL, &o, 1);
+    assert_same(gold, soft, "");
+    dis_model_destroy(soft);
+    o.objective = "gold+kl"; /* weight 0 on the soft head */
+    o.soft_weight = 0;
+    dis_model *multi = train(&e, NULL, &o, 1);
+    assert_same(gold, multi, "hidden");
+    assert_same(gold, multi, "out.w");
+    dis_model_destroy(gold);
+    dis_model_destroy(silver);
+    dis_model_destroy(multi);
+    free_crowd(&c);
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    static const char *const models[] = {"mlp:hidden=16", "text:width=16,buckets=512"};
+    for (int text = 0; text < 2; text++) {
+        const dis_examples e = {.items = text ? c.texts : c.features, .labels = c.soft, .gold = c.gold};
+        const dis_train_options o = quick(models[text], "gold+ce");
+        dis_model *one = train(&e, &e, &o, 1);
+        static const int threads[] = {2, 3, 7};
+        for (size_t i = 0; i < 3; i++) {
+            dis_model *more = train(&e, &e, &o, threads[i]);
+            assert_same(one, more, "");
+            assert_memory_equal(one->epoch, more->epoch, one->n_epochs * sizeof *one->epoch);
+            dis_model_destroy(more);
+        }
+        dis_model_destroy(one);
+    }
+    free_crowd(&c);
+}
+
+static int stop_after(void *user)
+{
+    return --*(int *)user < 0;
+}
+
+/* Stopped after every possible number of looks, and resumed: the same model. */
+static void resumed_is_the_same(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    const dis_examples e = {.items = c.features, .labels = c.soft, .gold = c.gold};
+    dis_train_options o = quick("mlp:hidden=8", "gold+kl");
+    o.schedule = "linear:warm-up=3";
+    o.optimizer = "adamw:decay=.01,clip=1";
+    dis_model *whole = train(&e, &e, &o, 1);
+    o.folder = folder;
+    bool finished = false;
+    for (int looks = 1; !finished; looks += 5) {
+        unlink(path_of("checkpoint.safetensors"));
+        int left = looks;
+        dis_context_options co = dis_context_options_default();
+        co.threads = 1;
+        co.stop = stop_after;
+        co.user = &left;
+        dis_context *ctx;
+        assert_int_equal(dis_context_create(&co, &ctx), DIS_OK);
+        dis_model *m = NULL;
+        o.resume = false;
+        const dis_status status = dis_train(ctx, &e, &e, &o, &m);
+        dis_context_destroy(ctx);
+        finished = status == DIS_OK;
+        if (!finished) {
+            assert_int_equal(status, DIS_ECANCELLED);
+            o.resume = true;
+            m = train(&e, &e, &o, 2);
+        }
+        assert_same(whole, m, "");
+        assert_int_equal(whole->best_epoch, m->best_epoch);
+        assert_memory_equal(whole->epoch, m->epoch, whole->n_epochs * sizeof *whole->epoch);
+        dis_model_destroy(m);
+    }
+    /* Another run's checkpoint, and a damaged one. */
+    dis_model *m = NULL;
+    o.resume = true;
+    o.seed = 1;
+    assert_int_equal(dis_train(NULL, &e, &e, &o, &m), DIS_EDATA);
+    assert_non_null(strstr(dis_last_error(), "other settings or other data"));
+    o.seed = 0;
+    FILE *f = fopen(path_of("checkpoint.safetensors"), "r+b");
+    assert_non_null(f);
+    fseek(f, -3, SEEK_END);
+    const int byte = fgetc(f);
+    fseek(f, -3, SEEK_END);
+    fputc(byte ^ 1, f);
+    fclose(f);
+    assert_int_equal(dis_train(NULL, &e, &e, &o, &m), DIS_EDATA);
+    assert_non_null(strstr(dis_last_error(), "damaged"));
+    assert_null(m);
+    dis_model_destroy(whole);
+    free_crowd(&c);
+}
+
+static void saved_is_the_same(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    for (int text = 0; text < 2; text++) {
+        const dis_examples e = {.items = text ? c.texts : c.features, .labels = c.soft, .gold = c.gold};
+        const dis_train_options o =
+            quick(text ? "text:width=8,buckets=64" : "mlp:hidden=4/3,scale=standard", "gold+inverse-kl");
+        dis_model *m = train(&e, &e, &o, 1), *again;
+        const char *to = path_of("model");
+        assert_int_equal(dis_model_save(NULL, m, to), DIS_OK);
+        assert_int_equal(dis_model_load(NULL, to, &again), DIS_OK);
+        assert_same(m, again, "");
+        const dis_model_view v = dis_model_look(again);
+        assert_string_equal(v.objective, "gold+inverse-kl");
+        assert_string_equal(v.keep, "macro_f1");
+        assert_int_equal(v.n_epochs, 4);
+        dis_labels *p, *q;
+        assert_int_equal(dis_model_predict(NULL, m, e.items, "soft", &p), DIS_OK);
+        assert_int_equal(dis_model_predict(NULL, again, e.items, "soft", &q), DIS_OK);
+        assert_memory_equal(dis_labels_look(p).p, dis_labels_look(q).p, N * K * sizeof(double));
+        dis_labels_destroy(p);
+        dis_labels_destroy(q);
+        dis_model_destroy(m);
+        dis_model_destroy(again);
+    }
+    free_crowd(&c);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    FILE *f = begin("few.csv");
+    fputs("task,label\ni0,0\ni1,1\n", f);
+    fclose(f);
+    f = begin("odd.csv");
+    fputs("task,label\ni0,0\ni1,9\n", f);
+    fclose(f);
+    dis_gold *few, *odd;
+    assert_int_equal(dis_gold_load(NULL, path_of("few.csv"), &few), DIS_OK);
+    assert_int_equal(dis_gold_load(NULL, path_of("odd.csv"), &odd), DIS_OK);
+    const struct {
+        const char *model, *objective, *message;
+        dis_examples e;
+        dis_status status;
+    } cases[] = {
+        {"mpl", "gold", "no model \"mpl\"; there are: mlp, text", {.items = c.features}, DIS_EUSAGE},
+        {"mlp", "glod", "no objective \"glod\"", {.items = c.features}, DIS_EUSAGE},
+        {"mlp:hide=3", "gold", "no option \"hide\"", {.items = c.features}, DIS_EUSAGE},
+        {"mlp", "gold", "these items are texts", {.items = c.texts, .gold = c.gold}, DIS_EUSAGE},
+        {"mlp", "gold", "needs gold labels", {.items = c.features, .labels = c.soft}, DIS_EUSAGE},
+        {"mlp", "kl", "needs soft labels", {.items = c.features, .gold = c.gold}, DIS_EUSAGE},
+        {"mlp", "crowd:mw", "needs votes", {.items = c.features, .labels = c.soft}, DIS_EUSAGE},
+        {"mlp",
+         "gold",
+         "the item \"i2\" has no label, as have 87 others",
+         {.items = c.features, .gold = few},
+         DIS_EDATA},
+        {"mlp",
+         "gold+kl",
+         "the class \"9\" of the gold labels is none of the model's",
+         {.items = c.features, .labels = c.soft, .gold = odd},
+         DIS_EDATA},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dis_train_options o = quick(cases[i].model, cases[i].objective);
+        dis_model *m = NULL;
+        assert_int_equal(dis_train(NULL, &cases[i].e, NULL, &o, &m), cases[i].status);
+        if (!strstr(dis_last_error(), cases[i].message)) print_message("%s\n", dis_last_error());
+        assert_non_null(strstr(dis_last_error(), cases[i].message));
+        assert_null(m);
+    }
+    dis_train_options o = quick("mlp", "gold");
+    o.lenient = true;
+    const dis_examples some = {.items = c.features, .gold = few};
+    dis_model *m = train(&some, NULL, &o, 1);
+    assert_int_equal(dis_model_look(m).n_left_out, N - 2);
+    dis_model_destroy(m);
+    dis_gold_destroy(few);
+    dis_gold_destroy(odd);
+    free_crowd(&c);
+}
+
+typedef struct {
+    crowd c;
+    bool text;
+} fault_case;
+
+static dis_status everything(void *arg)
+{
+    fault_case *f = arg;
+    dis_train_options o = quick(f->text ? "text:width=4,hidden=0,buckets=16" : "mlp:hidden=2", "gold+kl");
+    o.epochs = 2;
+    o.batch = N;
+    o.folder = folder;
+    const dis_examples e = {.items = f->text ? f->c.texts : f->c.features, .labels = f->c.soft, .gold = f->c.gold};
+    dis_model *m = NULL, *again = NULL;
+    dis_labels *p = NULL;
+    dis_status status = dis_train(NULL, &e, &e, &o, &m);
+    if (status == DIS_OK) status = dis_model_save(NULL, m, path_of("faulty"));
+    if (status == DIS_OK) status = dis_model_load(NULL, path_of("faulty"), &again);
+    if (status == DIS_OK) status = dis_model_predict(NULL, again, e.items, NULL, &p);
+    dis_labels_destroy(p);
+    dis_model_destroy(m);
+    dis_model_destroy(again);
+    return status;
+}
+
+static void survives_every_fault(void **state)
+{
+    (void)state;
+    fault_case f = {.c = read_crowd()};
+    for (int text = 0; text < 2; text++) {
+        f.text = text;
+        walk_faults(everything, NULL, &f);
+    }
+    free_crowd(&f.c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_objective_learns), cmocka_unit_test(equal_targets_give_equal_models),
+        cmocka_unit_test(threads_change_nothing), cmocka_unit_test(resumed_is_the_same),
+        cmocka_unit_test(saved_is_the_same),      cmocka_unit_test(refusals),
+        cmocka_unit_test(survives_every_fault),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
