@@ -1,4 +1,4 @@
-/* dissent list methods|combiners|metrics|presets|crowds [NAME]: the tables of the library, one row a line, or one row in
+/* dissent list TABLE [NAME]: the tables of the library, one row a line, or one row in
  * full. */
 #include "cli.h"
 #include <string.h>
@@ -41,6 +41,18 @@ static const char *crowd_name(const void *arg, size_t i)
     return dis_synth_model_at(i) ? dis_synth_model_at(i)->name : NULL;
 }
 
+static const char *model_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_model_kind_at(i) ? dis_model_kind_at(i)->name : NULL;
+}
+
+static const char *objective_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_objective_at(i) ? dis_objective_at(i)->name : NULL;
+}
+
 static const char *method_summary(size_t i)
 {
     return dis_method_at(i)->summary;
@@ -64,6 +76,16 @@ static const char *preset_summary(size_t i)
 static const char *crowd_summary(size_t i)
 {
     return dis_synth_model_at(i)->summary;
+}
+
+static const char *model_summary(size_t i)
+{
+    return dis_model_kind_at(i)->summary;
+}
+
+static const char *objective_summary(size_t i)
+{
+    return dis_objective_at(i)->summary;
 }
 
 static void options_of(const dis_option *rows, size_t n)
@@ -113,6 +135,22 @@ static void crowd_detail(size_t i)
     printf("%s: %s\n", dis_synth_model_at(i)->name, dis_synth_model_at(i)->summary);
 }
 
+static void model_detail(size_t i)
+{
+    static const char *const items[] = {"texts", "tokens", "features", "images"};
+    const dis_model_kind *m = dis_model_kind_at(i);
+    printf("%s: %s\nsource: %s\nitems: %s\nepochs %zu, batch %zu, rate %g, optimizer %s\n", m->name, m->summary,
+           m->source, items[m->items], m->epochs, m->batch, m->rate, m->optimizer);
+    options_of(m->options, m->n_options);
+}
+
+static void objective_detail(size_t i)
+{
+    const dis_objective *o = dis_objective_at(i);
+    printf("%s: %s\nneeds:%s%s%s\n", o->name, o->summary, o->needs_gold ? " gold labels" : "",
+           o->needs_labels ? o->needs_gold ? ", soft labels" : " soft labels" : "", o->needs_votes ? " votes" : "");
+}
+
 static const struct {
     const char *name;
     const char *(*row)(const void *arg, size_t i);
@@ -122,6 +160,8 @@ static const struct {
     {"methods", method_name, method_summary, method_detail},
     {"combiners", combiner_name, combiner_summary, combiner_detail},
     {"metrics", metric_name, metric_summary, metric_detail},
+    {"models", model_name, model_summary, model_detail},
+    {"objectives", objective_name, objective_summary, objective_detail},
     {"presets", preset_name, preset_summary, preset_detail},
     {"crowds", crowd_name, crowd_summary, crowd_detail},
 };
@@ -140,8 +180,9 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     while (t < N_TABLES && strcmp(tables[t].name, operands[0]) != 0) t++;
     if (t == N_TABLES) {
         const char *near = cli_nearest(operands[0], table_name, NULL);
-        return cli_usage(c, "no table \"%s\"; there are methods, combiners, metrics, presets and crowds%s%s%s",
-                         operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        return cli_usage(
+            c, "no table \"%s\"; there are methods, combiners, metrics, models, objectives, presets and crowds%s%s%s",
+            operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (n_operands == 1) {
         int width = NAME_COLUMN;
@@ -166,14 +207,15 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_list;
 const cli_command cli_cmd_list = {
     .name = "list",
-    .summary = "what there is: methods, combiners, metrics, presets, crowds",
-    .operands = "methods|combiners|metrics|presets|crowds [NAME]",
-    .text = "Lists label methods, combinations of views, metrics of eval, presets for files of known tools, or crowd "
-            "models of synth. "
-            "With NAME, "
-            "that row in full: where the formula comes from, and each option with its default.",
+    .summary = "what there is: methods, combiners, metrics, models, objectives, presets, crowds",
+    .operands = "methods|combiners|metrics|models|objectives|presets|crowds [NAME]",
+    .text =
+        "Lists label methods, combinations of views, metrics of eval, models and objectives of train, presets for "
+        "files "
+        "of known tools, or crowd models of synth. With NAME, that row in full: where the formula comes from, and each "
+        "option with its default.",
     .examples = "  dissent list methods\n  dissent list methods dawid-skene\n",
-    .words = "methods|combiners|metrics|presets|crowds",
+    .words = "methods|combiners|metrics|models|objectives|presets|crowds",
     .least = 1,
     .most = 2,
     .options = options,
