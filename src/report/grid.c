@@ -26,6 +26,11 @@ void dis__grid_column_named(dis__grid *g, const char *name, dis__cell_kind kind)
     add_column(g, (dis__column){.head = name, .kind = kind, .head_is_name = true});
 }
 
+void dis__grid_csv_only(dis__grid *g)
+{
+    if (g->n_columns) g->column[g->n_columns - 1].csv_only = true;
+}
+
 static void add(dis__grid *g, dis__cell cell)
 {
     if (g->status == DIS_OK) g->status = g->texts.status;
@@ -91,41 +96,48 @@ static void put_number(dis__markup *m, dis__cell_kind kind, double x)
         dis__put(m, fabs(x) < 10 && (fabs(x) >= 1e-3 || x == 0) ? dis__fixed(x, 4).text : dis__brief(x).text);
 }
 
+static void put_head(dis__markup *m, const dis__column *column)
+{
+    if (column->csv_only) return;
+    dis__put(m, is_text(column->kind) ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"n\">");
+    if (column->head_is_name)
+        dis__put_label(m, column->head, strlen(column->head), 24);
+    else
+        dis__put_escaped(m, column->head, strlen(column->head));
+    dis__put(m, "</th>");
+}
+
+static void put_cell(dis__markup *m, const dis__grid *g, const dis__cell *cell, size_t c)
+{
+    const dis__cell_kind kind = g->column[c].kind;
+    if (g->column[c].csv_only) return;
+    if (!is_text(kind)) {
+        dis__put(m, "<td class=\"n\">");
+        put_number(m, kind, cell->x);
+        dis__put(m, "</td>");
+        return;
+    }
+    dis__markup shown = {0};
+    dis__put_display(&shown, g->texts.bytes + cell->first, cell->n,
+                     kind == DIS__LONG ? DIS__GRID_NAME : DIS__GRID_SHOWN);
+    dis__put(m, c == 0 ? "<th scope=\"row\"><bdi>" : kind == DIS__LONG ? "<td class=\"long\"><bdi>" : "<td><bdi>");
+    dis__put_markup_escaped(m, &shown);
+    dis__put(m, c == 0 ? "</bdi></th>" : "</bdi></td>");
+    dis__markup_free(&shown);
+}
+
 void dis__grid_html(dis__markup *m, const dis__grid *g, const char *caption)
 {
     if (m->status == DIS_OK) m->status = g->status;
     dis__put(m, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
     dis__put_escaped(m, caption, strlen(caption));
     dis__put(m, ": table\"><table class=\"sort\"><thead><tr>");
-    for (size_t c = 0; c < g->n_columns; c++) {
-        const dis__column *column = &g->column[c];
-        dis__put(m, is_text(column->kind) ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"n\">");
-        if (column->head_is_name)
-            dis__put_label(m, column->head, strlen(column->head), 24);
-        else
-            dis__put_escaped(m, column->head, strlen(column->head));
-        dis__put(m, "</th>");
-    }
+    for (size_t c = 0; c < g->n_columns; c++) put_head(m, &g->column[c]);
     dis__put(m, "</tr></thead><tbody>\n");
     for (size_t i = 0; g->n_columns && i < g->n_cells; i++) {
         const size_t c = i % g->n_columns;
-        const dis__cell *cell = &g->cell[i];
         if (c == 0) dis__put(m, "<tr>");
-        if (is_text(g->column[c].kind)) {
-            dis__markup shown = {0};
-            dis__put_display(&shown, g->texts.bytes + cell->first, cell->n,
-                             g->column[c].kind == DIS__LONG ? DIS__GRID_NAME : DIS__GRID_SHOWN);
-            dis__put(m, c == 0                           ? "<th scope=\"row\"><bdi>"
-                        : g->column[c].kind == DIS__LONG ? "<td class=\"long\"><bdi>"
-                                                         : "<td><bdi>");
-            dis__put_markup_escaped(m, &shown);
-            dis__put(m, c == 0 ? "</bdi></th>" : "</bdi></td>");
-            dis__markup_free(&shown);
-        } else {
-            dis__put(m, "<td class=\"n\">");
-            put_number(m, g->column[c].kind, cell->x);
-            dis__put(m, "</td>");
-        }
+        put_cell(m, g, &g->cell[i], c);
         if (c + 1 == g->n_columns) dis__put(m, "</tr>\n");
     }
     dis__put(m, "</tbody></table></div>");

@@ -21,6 +21,7 @@ typedef struct {
     const char *head; /* ours, or a user's text when head_is_name */
     dis__cell_kind kind;
     bool head_is_name;
+    bool csv_only; /* not in the table on the page */
 } dis__column;
 
 typedef struct {
@@ -40,6 +41,8 @@ typedef struct {
 void dis__grid_column(dis__grid *g, const char *head, dis__cell_kind kind);
 /* A column named after a class or a view. */
 void dis__grid_column_named(dis__grid *g, const char *name, dis__cell_kind kind);
+/* Leaves the last column to the CSV. */
+void dis__grid_csv_only(dis__grid *g);
 void dis__grid_text(dis__grid *g, const char *text, size_t n);
 void dis__grid_ours(dis__grid *g, const char *text);
 void dis__grid_number(dis__grid *g, double x);

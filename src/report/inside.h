@@ -83,6 +83,7 @@ dis_status dis__section_people(dis__report_job *job);
 dis_status dis__section_labels(dis__report_job *job);
 dis_status dis__section_workers(dis__report_job *job);
 dis_status dis__section_model(dis__report_job *job);
+dis_status dis__section_next(dis__report_job *job);
 dis_status dis__section_made(dis__report_job *job);
 
 /* Figures that fill a file of their own; each puts itself into the open section. */

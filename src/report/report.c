@@ -143,9 +143,16 @@ end:
 }
 
 /* In the order of the page. */
+/* clang-format off */
 static dis_status (*const sections[])(dis__report_job *) = {
-    dis__section_people, dis__section_labels, dis__section_workers, dis__section_model, dis__section_made,
+    dis__section_people,
+    dis__section_labels,
+    dis__section_workers,
+    dis__section_model,
+    dis__section_next,
+    dis__section_made,
 };
+/* clang-format on */
 enum { N_SECTIONS = sizeof sections / sizeof *sections };
 
 static void put_heading(const dis_report *r, dis__markup *title, dis__markup *subtitle)

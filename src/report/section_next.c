@@ -1,0 +1,99 @@
+/* What to do next: items worth another vote and workers worth a look, as dis_review ranks them, each with its reason. */
+#include "report/inside.h"
+#include "dissent/review.h"
+#include <string.h>
+
+enum { MOST_ROWS = 100 };
+
+static void put_text(dis__grid *g, const dis_names *names, size_t i)
+{
+    size_t n;
+    const char *text = dis_names_get(names, i, &n);
+    dis__grid_text(g, text, n);
+}
+
+static void items(dis__report_job *job, const dis_review *review, const dis_review_view *v)
+{
+    char reason[DIS_REVIEW_REASON];
+    size_t n = 0;
+    dis__figure f = {.id = "label-next", .title = "Items to label again", .wide = true, .open = true};
+    if (v->n_items > MOST_ROWS) f.note = "The first 100; dissent review ranks all.";
+    dis__putf(
+        &f.caption,
+        "%s of the labels are expected to be right, and a typical vote is right in %s. One more vote helps most where "
+        "the votes leave the label open: these items come first.",
+        dis__share(v->right).text, dis__share(v->typical).text);
+    dis__grid_column(&f.grid, "item", DIS__TEXT);
+    dis__grid_column(&f.grid, "label", DIS__TEXT);
+    dis__grid_column(&f.grid, "chance that it is right", DIS__SHARE);
+    dis__grid_column(&f.grid, "gain of one more vote (nats)", DIS__REAL);
+    dis__grid_column(&f.grid, "why", DIS__LONG);
+    for (size_t i = 0; i < v->n_items && n < MOST_ROWS; i++) {
+        const dis_review_item *one = &v->items[i];
+        if (one->known) continue;
+        put_text(&f.grid, job->look.tasks, one->item);
+        put_text(&f.grid, job->look.classes, one->label);
+        dis__grid_number(&f.grid, one->right);
+        dis__grid_number(&f.grid, one->gain);
+        dis_review_item_reason(review, job->r->votes, i, reason, sizeof reason);
+        dis__grid_text(&f.grid, reason, strlen(reason));
+        n++;
+    }
+    dis__page_figure(&job->page, &f);
+}
+
+static void workers(dis__report_job *job, const dis_review *review, const dis_review_view *v)
+{
+    char reason[DIS_REVIEW_REASON];
+    size_t n = 0, out = 0;
+    for (size_t i = 0; i < v->n_workers; i++) out += v->workers[i].cause != DIS_REVIEW_FINE;
+    if (v->n_workers == 0) return;
+    dis__figure f = {.id = "look-at-workers", .title = "Workers to look at", .wide = true, .open = true};
+    if (out > MOST_ROWS) f.note = "The first 100; dissent review --workers lists all.";
+    if (out == 0) {
+        dis__putf(&f.caption, "Nobody stands out: all %zu vote like their peers, as far as their votes can tell.",
+                  v->n_workers);
+        dis__page_figure(&job->page, &f);
+        return;
+    }
+    dis__putf(&f.caption,
+              "%zu of %zu worker%s stand%s out by votes that do not depend on the item, or that mistake one class for "
+              "another. Evidence counts powers of ten; peers are what a typical worker would reach on the same items.",
+              out, v->n_workers, dis__plural(v->n_workers), out == 1 ? "s" : "");
+    dis__grid_column(&f.grid, "worker", DIS__TEXT);
+    dis__grid_column(&f.grid, "votes", DIS__COUNT);
+    dis__grid_column(&f.grid, "right", DIS__SHARE);
+    dis__grid_column(&f.grid, "peers", DIS__SHARE);
+    dis__grid_column(&f.grid, "evidence", DIS__REAL);
+    dis__grid_column(&f.grid, "why", DIS__LONG);
+    for (size_t i = 0; i < v->n_workers && n < MOST_ROWS; i++) {
+        const dis_review_worker *one = &v->workers[i];
+        if (one->cause == DIS_REVIEW_FINE) continue;
+        put_text(&f.grid, job->look.workers, one->worker);
+        dis__grid_number(&f.grid, (double)one->votes);
+        dis__grid_number(&f.grid, one->quality);
+        dis__grid_number(&f.grid, one->peers);
+        dis__grid_number(&f.grid, one->evidence);
+        dis_review_worker_reason(review, job->r->votes, i, reason, sizeof reason);
+        dis__grid_text(&f.grid, reason, strlen(reason));
+        n++;
+    }
+    dis__page_figure(&job->page, &f);
+}
+
+dis_status dis__section_next(dis__report_job *job)
+{
+    if (!job->agreement || job->r->n_classes < 2) return DIS_OK; /* soft votes cannot be reviewed one by one */
+    dis_review_options o = dis_review_options_default();
+    o.seed = job->r->seed;
+    dis_review *review;
+    DIS_TRY(dis_review_run(job->ctx, job->r->votes, &o, &review));
+    const dis_review_view v = dis_review_look(review);
+    dis__page_section(&job->page, "next", "What to do next",
+                      "Where another vote helps most, and whose votes are worth a look, each with the reason.");
+    items(job, review, &v);
+    workers(job, review, &v);
+    dis__page_section_end(&job->page);
+    dis_review_destroy(review);
+    return DIS_OK;
+}

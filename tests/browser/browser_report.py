@@ -1,0 +1,235 @@
+"""Reports in a real browser: of a synthetic crowd, of a hostile one, and of a real one where the data is there.
+
+usage: browser_report.py DISSENT [DATA_FOLDER]     exit 77 with the reason when there is no browser
+
+Each report must show every chart with an accessible name, say nothing on the console, run no script but its own, sort
+and filter its tables, offer CSV that reads back, and fit on a phone without scrolling sideways.
+"""
+import csv
+import io
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+import webdriver
+
+LONG = "long-" + "x" * 65000
+HOSTILE = [
+    "<script>window.pwned=1</script>",
+    "</script><script>window.pwned=1</script>",
+    "\"><img src=x onerror=\"window.pwned=1\">",
+    "' onmouseover='window.pwned=1",
+    "</style></title></svg><svg onload=window.pwned=1>",
+    "javascript:window.pwned=1",
+    "=HYPERLINK(\"http://localhost/\")",
+    "+1+cmd|' /C calc'!A0",
+    "../../../etc/passwd",
+    "\u202egnp.exe",
+    "שלום עולם",
+    "مرحبا",
+    "{{7*7}}${7*7}<%= 7*7 %>",
+    "&lt;script&gt;",
+    "\x1b[31mred\x07",
+    "👩‍👩‍👧 ❤️",
+    LONG,
+]
+
+
+def write_hostile(path):
+    """Every id and class hostile; enough votes that every chart has something to show."""
+    classes = HOSTILE[:5] + [HOSTILE[6], HOSTILE[10], LONG]
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        rows = csv.writer(f)
+        rows.writerow(["task", "worker", "label"])
+        for t, task in enumerate(HOSTILE * 3):
+            for w in range(5):
+                worker = HOSTILE[(t + 3 * w) % len(HOSTILE)]
+                rows.writerow([f"{task}{t // len(HOSTILE) or ''}", worker, classes[(t + w * w // 2) % len(classes)]])
+
+
+def run(*command):
+    subprocess.run(command, check=True)
+
+
+def check(claim, what):
+    if not claim:
+        raise AssertionError(what)
+
+
+def check_quiet(page):
+    entries = [e for e in page.console() if e["level"] in ("SEVERE", "WARNING")]
+    check(not entries, f"the console says {entries[:3]}")
+    check(page.run("return window.pwned") is None, "an injected script ran")
+    check(page.run("return document.scripts.length") == 1, "a script that is not ours")
+    check(page.run("return document.querySelectorAll('img,iframe,object,embed,form,base').length") == 0,
+          "elements that are not ours")
+    handlers = page.run("""return [...document.querySelectorAll('*')].flatMap(e => [...e.attributes])
+        .filter(a => a.name.startsWith('on') || a.name === 'style' || /^javascript:/i.test(a.value)).map(a => a.name)""")
+    check(not handlers, f"attributes that are not ours: {handlers[:5]}")
+    check(page.run("return performance.getEntriesByType('resource').length") == 0, "something was loaded")
+
+
+def check_charts(page, least):
+    names = page.run("""return [...document.querySelectorAll('svg')].map(
+        s => s.getAttribute('role') + '|' + (s.getAttribute('aria-label') || '').trim())""")
+    check(len(names) >= least, f"{len(names)} charts, at least {least} expected")
+    for name in names:
+        role, _, label = name.partition("|")
+        check(role == "img" and len(label) > 20, f"a chart without a name: {name[:80]}")
+    empty = page.run("""return [...document.querySelectorAll('figure')].filter(f => !f.querySelector('h3').textContent.trim()
+        || f.querySelector('figcaption p').textContent.trim().length < 15).map(f => f.id)""")
+    check(not empty, f"figures without a caption: {empty}")
+    bare = page.run("""return [...document.querySelectorAll('figure')].filter(f => f.querySelector('svg')
+        && !(f.querySelector('table') && f.querySelector('a[download]'))).map(f => f.id)""")
+    check(not bare, f"charts without their numbers: {bare}")
+    bad = page.run("""return [...document.querySelectorAll('svg *')].flatMap(e => [...e.attributes])
+        .filter(a => /NaN|inf|undefined/.test(a.value)).map(a => a.name + '=' + a.value)""")
+    check(not bad, f"marks at no place: {bad[:3]}")
+
+
+def check_csv(page):
+    links = page.run("return [...document.querySelectorAll('a[download]')].map(a => [a.download, a.href])")
+    for name, href in links:
+        head, _, body = href.partition(",")
+        check(head == "data:text/csv;charset=utf-8" and name.endswith(".csv"), f"a link of another kind: {name}")
+        rows = list(csv.reader(io.StringIO(urllib.parse.unquote(body), newline="")))
+        check(len({len(r) for r in rows}) == 1 and len(rows) > 1, f"{name} is ragged")
+        formulas = [c for r in rows for c in r if c[:1] in "=@+\t" and c]
+        check(not formulas, f"{name} holds a formula: {formulas[:1]}")
+    return len(links)
+
+
+def check_tables(page):
+    """Each table sorts by its first number, down and up, and filters."""
+    sorted_tables = page.run("""
+        let wrong = [], n = 0;
+        for (const t of document.querySelectorAll('table.sort')) {
+            const th = [...t.tHead.rows[0].cells].findIndex(c => c.className === 'n');
+            if (th < 0 || t.tBodies[0].rows.length < 2) continue;
+            const read = () => [...t.tBodies[0].rows].map(r => parseFloat(r.cells[th].textContent.replace(/[,\\s%]/g, '')))
+                .filter(x => !isNaN(x));
+            const button = t.tHead.rows[0].cells[th].querySelector('button');
+            button.click();
+            const down = read();
+            button.click();
+            const up = read();
+            const falls = down.every((x, i) => !i || down[i - 1] >= x), rises = up.every((x, i) => !i || up[i - 1] <= x);
+            if (!falls || !rises || t.tHead.rows[0].cells[th].getAttribute('aria-sort') !== 'ascending')
+                wrong.push(t.closest('figure').id);
+            n++;
+        }
+        return [n, wrong];""")
+    check(not sorted_tables[1] and sorted_tables[0] >= 3, f"tables that do not sort: {sorted_tables}")
+    filtered = page.run("""
+        let wrong = [], n = 0;
+        for (const box of document.querySelectorAll('.filter input')) {
+            const t = box.closest('figure').querySelector('table.sort'), rows = [...t.tBodies[0].rows];
+            const want = rows[rows.length - 1].cells[0].textContent;
+            box.value = want;
+            box.dispatchEvent(new Event('input'));
+            const shown = rows.filter(r => !r.hidden);
+            if (!shown.length || shown.some(r => !r.textContent.toLowerCase().includes(want.toLowerCase())))
+                wrong.push(t.closest('figure').id);
+            box.value = '';
+            box.dispatchEvent(new Event('input'));
+            if (rows.some(r => r.hidden)) wrong.push(t.closest('figure').id + ' stays filtered');
+            n++;
+        }
+        return [n, wrong];""")
+    check(not filtered[1] and filtered[0] >= 1, f"tables that do not filter: {filtered}")
+
+
+def check_phone(page):
+    for width in (360, 320):
+        page.size(width, 740, mobile=True)
+        page.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        wide = page.run("return document.documentElement.scrollWidth")
+        check(wide <= width, f"{wide} pixels wide on a screen of {width}")
+    letters = page.run("""return Math.min(...[...document.querySelectorAll('.chart > svg')].map(
+        s => 13 * s.getBoundingClientRect().width / s.viewBox.baseVal.width))""")
+    check(letters >= 7.5, f"letters of {letters:.1f} pixels on a phone")
+    page.size(1280)
+
+
+def check_dark(page):
+    read = "return getComputedStyle(document.body).backgroundColor"
+    light = page.run(read)
+    page.dark()
+    check(page.run(read) != light, "dark looks like light")
+    page.dark(False)
+
+
+def check_policy(page):
+    policy = page.run("return document.querySelector('meta[http-equiv]').content")
+    check("default-src 'none'" in policy and "unsafe" not in policy, f"policy: {policy}")
+    page.run("""const s = document.createElement('script'); s.textContent = 'window.pwned = 1';
+        document.body.appendChild(s);""")
+    check(page.run("return window.pwned") is None, "the policy lets a foreign script run")
+
+
+def look(page, path, charts):
+    page.open(path)
+    check_quiet(page)
+    check_charts(page, charts)
+    links = check_csv(page)
+    check_tables(page)
+    check_phone(page)
+    check_dark(page)
+    check_quiet(page)
+    check_policy(page)
+    page.console()  # what the policy said about our foreign script
+    print(f"{os.path.basename(path)}: {os.path.getsize(path)} bytes, {links} tables: fine")
+
+
+def main():
+    dissent = sys.argv[1]
+    data = os.environ.get("DISSENT_DATA") or (sys.argv[2] if len(sys.argv) > 2 else "")
+    browser, driver = webdriver.find()
+    if not browser or not driver:
+        print("skipped: needs chromium and chromedriver (Debian: chromium, chromium-driver)")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        def at(name):
+            return os.path.join(folder, name)
+
+        run(dissent, "synth", "--model", "spammer", "--items", "400", "--workers", "30", "--gold", at("gold.csv"),
+            "-o", at("votes.csv"), "-q")
+        run(dissent, "labels", at("votes.csv"), "--method", "glad", "-o", at("glad.csv"), "-q")
+        run(dissent, "labels", at("votes.csv"), "--method", "softmax", "-o", at("soft.csv"), "-q")
+        run(dissent, "report", "--votes", at("votes.csv"), "--gold", at("gold.csv"), "--pred", "a=" + at("glad.csv"),
+            "--pred", "b=" + at("soft.csv"), "-o", at("synthetic.html"), "-q")
+        write_hostile(at("hostile.csv"))
+        run(dissent, "labels", at("hostile.csv"), "--method", "softmax", "-o", at("hostile-labels.csv"), "-q")
+        run(dissent, "report", "--votes", at("hostile.csv"), "--pred", HOSTILE[0].replace("=", ":") + "=" +
+            at("hostile-labels.csv"), "--labels", "</svg><b>=" + at("hostile-labels.csv"), "--title", "".join(HOSTILE[:5]),
+            "-o", at("hostile.html"), "-q")
+        reports = [("synthetic.html", 18), ("hostile.html", 12)]
+        rte = os.path.join(data, "rte_snow")
+        if data and os.path.exists(os.path.join(rte, "annotations.csv")):
+            run(dissent, "report", "--votes", os.path.join(rte, "annotations.csv"), "--gold", os.path.join(rte, "gold.csv"),
+                "-o", at("rte.html"), "-q")
+            reports.append(("rte.html", 10))
+        else:
+            print("the report of a real data set is skipped: no data folder")
+        try:
+            page = webdriver.Browser(browser, driver)
+        except (RuntimeError, OSError) as e:
+            print(f"skipped: the browser does not start: {e}")
+            return 77
+        failed = 0
+        try:
+            for name, charts in reports:
+                try:
+                    look(page, at(name), charts)
+                except AssertionError as e:
+                    print(f"{name}: {e}")
+                    failed = 1
+        finally:
+            page.close()
+        return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
