@@ -86,9 +86,9 @@ def main():
     model = kind(d["task"], d["worker"], d["label"], int(d["n_items"]), int(d["n_workers"]), int(d["n_classes"]))
     seconds = []
     for _ in range(int(sys.argv[3])):
-        start = time.perf_counter()
+        start = time.process_time()
         model.iterate()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     if len(sys.argv) > 4:
         np.save(sys.argv[4], model.t)
     print(json.dumps({"seconds": seconds}))

@@ -17,10 +17,11 @@ size_t dis__confusion_memory(const dis_votes_view *votes, const void *options)
                      dis__em_memory(votes, DIS_EM_ROWS));
 }
 
-/* Soft counts x (K, row) of one worker to P(label | true). */
-static void normalise(const dis__confusion *c, double *x, double *scratch)
+/* Soft counts x (K, row) of one worker to P(label | true). Called with constants for the usual K, and the inner loops
+ * vanish. */
+static inline __attribute__((always_inline)) void normalise_rows(const dis__confusion *c, size_t K, size_t row,
+                                                                 double *restrict x, double *restrict scratch)
 {
-    const size_t K = c->em.n_classes, row = c->em.row;
     double *total = scratch, *used = scratch + row; /* (K) each */
     size_t n_used = 0;
     memset(total, 0, row * sizeof *total);
@@ -36,11 +37,22 @@ static void normalise(const dis__confusion *c, double *x, double *scratch)
             for (size_t t = 0; t < K; t++) count[t] = count[t] > c->floor ? count[t] : c->floor;
         for (size_t t = 0; t < row; t++) total[t] += count[t];
     }
+    for (size_t t = K; t < row; t++) total[t] = 1;
     for (size_t l = 0; l < K; l++)
-        for (size_t t = 0; t < K; t++) x[l * row + t] /= total[t];
+        for (size_t t = 0; t < row; t++) x[l * row + t] /= total[t];
     for (size_t t = 0; t < K; t++)
         for (size_t l = 0; !(total[t] > 0) && l < K; l++)
             x[l * row + t] = n_used ? used[l] / (double)n_used : 1 / (double)K;
+}
+
+static void normalise(const dis__confusion *c, double *x, double *scratch)
+{
+    switch (c->em.n_classes) {
+    case 2: normalise_rows(c, 2, 2, x, scratch); break;
+    case 3: normalise_rows(c, 3, 4, x, scratch); break;
+    case 4: normalise_rows(c, 4, 4, x, scratch); break;
+    default: normalise_rows(c, c->em.n_classes, c->em.row, x, scratch);
+    }
 }
 
 double dis__confusion_worker(void *arg, size_t w, double *x, double *scratch, bool keep)

@@ -16,8 +16,9 @@ typedef struct {
     size_t row, worker_size, table_size, n_shards, block;
 } plan;
 
-/* Depends on the problem only. A shard's copy of the table costs about as much as two votes a row: at least 32 votes a
- * row keep that in the per cents; up to FEW_SHARDS are made regardless, so that a second thread has something to do. */
+/* Depends on the problem only. A shard's copy of the table costs about as much as four votes a row, and room in the
+ * second cache: at least 64 votes a row keep that in the per cents. Up to FEW_SHARDS are made at 10 votes a row, so that
+ * a second thread has something to do. Powers of two share out evenly over the usual numbers of threads. */
 static plan make_plan(const dis_votes_view *v, dis__em_layout layout)
 {
     plan p = {.row = 1, .worker_size = 1, .block = v->n_classes <= 16 ? DIS_EM_BLOCK : v->n_classes <= 256 ? 16 : 8};
@@ -25,10 +26,10 @@ static plan make_plan(const dis_votes_view *v, dis__em_layout layout)
     if (layout != DIS_EM_WORKERS) p.worker_size = dis__size(v->n_classes, p.row, 0);
     p.table_size = dis__size(v->n_workers, dis__size(p.worker_size, 2, 0), 0);
     const size_t rows = p.table_size / (2 * p.row) + 1;
-    const size_t few = dis__n_jobs(v->n_votes, 20000 + 3 * rows, FEW_SHARDS),
-                 many = dis__n_jobs(v->n_votes / 32, rows, MOST_SHARDS);
-    p.n_shards = many > few ? many : few;
-    while (p.n_shards > 1 && dis__size(p.table_size, p.n_shards * sizeof(double), 0) > SHARD_BYTES) p.n_shards--;
+    const size_t few = dis__n_jobs(v->n_votes, 20000 + 10 * rows, FEW_SHARDS),
+                 many = dis__n_jobs(v->n_votes / 64, rows, MOST_SHARDS), wanted = many > few ? many : few;
+    for (p.n_shards = 1; 2 * p.n_shards <= wanted;) p.n_shards *= 2;
+    while (p.n_shards > 1 && dis__size(p.table_size, p.n_shards * sizeof(double), 0) > SHARD_BYTES) p.n_shards /= 2;
     return p;
 }
 

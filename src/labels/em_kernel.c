@@ -75,7 +75,12 @@ INLINE uint64_t place_of(const arrays *a, uint64_t v, const shape *s)
 INLINE void find_rows(arrays a, uint64_t first, size_t n, const shape *s)
 {
     uint32_t *restrict index = a.index;
-    for (size_t i = 0; i < n; i++) index[i] = (uint32_t)place_of(&a, first + i, s);
+    if (s->pairs && !a.by_label)
+        for (size_t i = 0; i < n; i++) index[i] = 2 * a.worker[first + i];
+    else
+        for (size_t i = 0; i < n; i++)
+            index[i] = (uint32_t)((a.worker[first + i] * s->n_classes + label_of(&a, first + i, s)) *
+                                  (s->pairs ? 2 : 2 * s->row));
 }
 
 /* Piece c of the row, or the whole row of 2, that at[j] leads to. */
@@ -167,12 +172,13 @@ static void spread_lines(arrays a, size_t first, size_t n, const shape *s)
 }
 
 /* The same for pairs: a factor of the voted class, and the sum of the posterior there. With few classes the product
- * stays in registers: a chain of stores and loads of the same place would be slow. */
-INLINE void score_pairs(arrays a, size_t first, size_t n, const shape *s)
+ * stays in registers: a chain of stores and loads of the same place would be slow. `indexed` is a constant. */
+INLINE void score_pairs(arrays a, size_t first, size_t n, const shape *s, bool indexed)
 {
     static const i4 lanes = {0, 1, 2, 3};
     const bool small = s->pieces <= IN_REGISTERS;
-    uint64_t v = a.start[first];
+    const uint64_t begin = a.start[first];
+    uint64_t v = begin;
     for (size_t b = 0; b < n; b++) {
         double *x = a.scratch + b * s->row;
         v4 y[IN_REGISTERS] = {{0}};
@@ -181,10 +187,10 @@ INLINE void score_pairs(arrays a, size_t first, size_t n, const shape *s)
         double x0 = a.prior[0], x1 = a.prior[1];
         for (const uint64_t end = a.start[first + b + 1]; v < end; v++) {
             const size_t label = label_of(&a, v, s);
-            const double factor = a.table[place_of(&a, v, s)];
+            const double factor = a.table[indexed ? a.index[v - begin] : place_of(&a, v, s)];
             for (size_t c = 0; small && c < s->pieces; c++) {
                 const i4 hit = lanes + (int64_t)(4 * c) == (int64_t)label;
-                y[c] *= (v4)((hit & (i4)(factor - (v4){0})) | (~hit & (i4)(1 - (v4){0})));
+                y[c] = (v4)((hit & (i4)(y[c] * factor)) | (~hit & (i4)y[c]));
             }
             if (!s->pieces) {
                 x0 *= label ? 1 : factor;
@@ -200,12 +206,15 @@ INLINE void score_pairs(arrays a, size_t first, size_t n, const shape *s)
     }
 }
 
-INLINE void spread_pairs(arrays a, size_t first, size_t n, const shape *s)
+INLINE void spread_pairs(arrays a, size_t first, size_t n, const shape *s, bool indexed)
 {
-    uint64_t v = a.start[first];
-    for (size_t b = 0; b < n; b++)
+    const uint64_t begin = a.start[first];
+    uint64_t v = begin;
+    for (size_t b = 0; b < n; b++) {
+        const double *p = a.scratch + b * s->row;
         for (const uint64_t end = a.start[first + b + 1]; v < end; v++)
-            a.table[place_of(&a, v, s) + 1] += a.scratch[b * s->row + label_of(&a, v, s)];
+            a.table[(indexed ? a.index[v - begin] : place_of(&a, v, s)) + 1] += p[label_of(&a, v, s)];
+    }
 }
 
 /* Vote shares instead of products: where the methods start. Nobody voted: all classes alike. */
@@ -420,13 +429,15 @@ INLINE void pass(dis__em_job *job, shape s)
     for (size_t first = job->first, n; first < job->last; first += n) {
         n = block_of(a.start, first, job->last, &s);
         const uint64_t n_votes = a.start[first + n] - a.start[first];
-        const bool indexed = !s.pairs && s.pieces <= IN_REGISTERS && n_votes <= DIS_EM_VOTES && job->index;
+        const bool indexed = (s.pairs || s.pieces <= IN_REGISTERS) && n_votes <= DIS_EM_VOTES && job->index;
         if (indexed) find_rows(a, a.start[first], n_votes, &s);
         if (job->step == DIS_EM_SHARES) {
             shares(a, first, n, &s);
         } else {
-            if (s.pairs)
-                score_pairs(a, first, n, &s);
+            if (s.pairs && indexed)
+                score_pairs(a, first, n, &s, true);
+            else if (s.pairs)
+                score_pairs(a, first, n, &s, false);
             else if (indexed)
                 score_rows(a, first, n, &s);
             else
@@ -439,8 +450,10 @@ INLINE void pass(dis__em_job *job, shape s)
             for (size_t b = 0; b < n; b++)
                 memcpy(job->p + (first + b) * s.n_classes, a.scratch + b * s.row, s.n_classes * sizeof *job->p);
         if (!job->sum) continue;
-        if (s.pairs)
-            spread_pairs(a, first, n, &s);
+        if (s.pairs && indexed)
+            spread_pairs(a, first, n, &s, true);
+        else if (s.pairs)
+            spread_pairs(a, first, n, &s, false);
         else if (indexed)
             spread_rows(a, first, n, &s);
         else
