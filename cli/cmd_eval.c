@@ -31,6 +31,9 @@ static const cli_option options[] = {
     {.name = "splits", .kind = CLI_COUNT, .offset = offsetof(eval_values, n_splits), .argument = "N",
      .fallback = "5", .low = 1, .high = DIS_EVAL_MOST_SPLITS,
      .summary = "random halves for calibrated_log_likelihood"},
+    {.name = "groups", .kind = CLI_TEXT, .offset = offsetof(eval_values, groups), .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "items that stay in one half (task and group or sentence); without it, each for itself"},
     CLI_FIGURES_OPTIONS(eval_values, figures, "1000"),
     CLI_VOTES_OPTIONS(eval_values, reading),
     CLI_COMMON_OPTIONS(eval_values),
@@ -171,6 +174,15 @@ static int read_all(eval_job *job, dis_context *ctx)
     return code;
 }
 
+static int read_groups(eval_job *job, dis_context *ctx)
+{
+    if (!job->v->groups) return 0;
+    const size_t n = job->in.look.n_items;
+    job->group = malloc(n * sizeof *job->group);
+    if (!job->group) return cli_error(job->c, DIS_ELIMIT, "no memory for the groups of %zu items", n);
+    return cli_failed(job->c, dis_groups_read(ctx, job->v->groups, job->in.look.tasks, job->group, &job->n_groups));
+}
+
 /* ---- measuring ---- */
 
 static int measure(eval_job *job, dis_context *ctx)
@@ -192,7 +204,9 @@ static int measure(eval_job *job, dis_context *ctx)
                                        .n_classes = t->n_classes,
                                        .q = t->p[i],
                                        .gold = t->gold,
-                                       .human = t->n_sources > job->n ? t->p[job->n] : NULL};
+                                       .human = t->n_sources > job->n ? t->p[job->n] : NULL,
+                                       .group = job->group,
+                                       .n_groups = job->n_groups};
         const dis_status status = dis_evaluate(ctx, &in, &o, &job->evaluation[i]);
         if (status != DIS_OK) return cli_failed(job->c, status);
         job->look[i] = dis_evaluation_look(job->evaluation[i]);
@@ -241,12 +255,14 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     int code = check(&job, operands);
     if (code == 0) code = cli_failed(c, cli_context(c, &v->common, &ctx));
     if (code == 0) code = read_all(&job, ctx);
+    if (code == 0) code = read_groups(&job, ctx);
     if (code == 0) code = measure(&job, ctx);
     if (code == 0) code = write_all(&job);
     if (code == 0) tell(&job);
     for (size_t i = 0; i < job.n; i++) dis_evaluation_destroy(job.evaluation[i]);
     label_input_free(&job.in);
     dis_fit_destroy(job.fit);
+    free(job.group);
     votes_input_free(&job.votes);
     dis_names_destroy(job.classes);
     dis_context_destroy(ctx);

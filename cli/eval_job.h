@@ -9,7 +9,7 @@ typedef struct {
     cli_votes_values reading;
     cli_figures_values figures;
     cli_list votes, metric;
-    const char *gold, *human, *human_labels, *items, *class_table, *confusion, *bins;
+    const char *gold, *human, *human_labels, *items, *class_table, *confusion, *bins, *groups;
     uint64_t top_k, n_bins, n_splits;
 } eval_values;
 
@@ -23,6 +23,8 @@ typedef struct {
     dis_fit *fit; /* of the votes */
     dis_labels_view human;
     bool wanted[DIS_EVAL_METRICS];
+    uint32_t *group; /* with --groups */
+    size_t n_groups;
     dis_evaluation *evaluation[CLI_MOST_VALUES];
     const dis_evaluation_view *look[CLI_MOST_VALUES];
 } eval_job;

@@ -355,6 +355,10 @@ dis_status eval_json(const eval_job *job)
     dis_status status = cli_summary_open(v->figures.json, "eval", &v->figures.seed, &j);
     if (status != DIS_OK) return status;
     status = label_input_put(&job->in, j);
+    if (status == DIS_OK && v->groups) {
+        dis_json_key(j, "groups");
+        status = cli_put_file(j, v->groups, "groups");
+    }
     cli_put_count(j, "items", job->in.look.n_items);
     cli_put_names(j, "classes", job->in.look.classes);
     cli_put_text(j, "human_labels", v->human_labels);

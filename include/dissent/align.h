@@ -39,6 +39,12 @@ typedef struct {
 } dis_gold_view;
 DIS_API dis_gold_view dis_gold_look(const dis_gold *gold);
 
+/* Which group each of `tasks` belongs to (a token to its sentence), from a file of task and group (or sentence): group
+ * (n tasks) counts from 0 in order of appearance in the file, *n_groups is how many there are. Tasks of the file that are
+ * not asked for are passed over. DIS_EDATA: a task without a group, or with two. */
+DIS_API dis_status dis_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
+                                   size_t *n_groups);
+
 /* ---- everything in one order ---- */
 
 typedef struct {

@@ -341,6 +341,19 @@ static dis_status set_calibrated(dis_context *ctx, dis_evaluation *e)
 
 /* ---- the whole ---- */
 
+/* What an item may cost at most: its columns, and whatever else is held beside them at one time. */
+static dis_status check_room(const dis_context *ctx, const dis_evaluation *e)
+{
+    const size_t resampled = e->o.resamples ? 1 : 0, threads = (size_t)dis_context_threads(ctx);
+    const size_t an_item = (e->o.keep_items || resampled ? DIS_ITEM_COLUMNS : 2) * sizeof(double) + /* columns */
+                           sizeof(int32_t) + sizeof(size_t) +                                       /* class, place */
+                           5 * sizeof(dis__ranked) +                                                /* sorting */
+                           resampled * ((6 + 2 * e->o.n_splits) * sizeof(double) + threads * (sizeof(double) + 1));
+    const size_t k = e->in.n_classes, matrix = k <= DIS_EVAL_MOST_CONFUSED ? dis__size(k, k, 0) : 0;
+    return dis__check_memory(ctx, dis__size(e->in.n_items, an_item, dis__size(matrix, sizeof(uint64_t), 1 << 20)),
+                             "an evaluation");
+}
+
 static dis_status check(const dis_evaluate_input *in, const dis_evaluate_options *o)
 {
     if (in->n_items == 0 || in->n_classes == 0 || !in->q)
@@ -419,6 +432,7 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     e->view.n_classes = e->in.n_classes;
     e->view.resamples = e->o.resamples;
     e->view.majority = SIZE_MAX;
+    DIS_TRY(check_room(ctx, e));
     DIS_TRY(find_known(e));
     choose(e);
     if (e->view.n_gold == 0) e->in.gold = NULL;

@@ -1,6 +1,8 @@
-/* Gold labels from a file of task and label, whatever items they are for. Cost: two lookups a row. */
+/* Gold labels from a file of task and label, whatever items they are for; and groups of items, which are read alike. Cost:
+ * two lookups a row. */
 #include "metrics/gold_table.h"
 #include "core/memory.h"
+#include "core/name_index.h"
 #include "core/names_build.h"
 #include "io/records.h"
 #include "votes/intern.h"
@@ -58,7 +60,16 @@ static dis_status list_finish(list *l, dis_names **out)
     return DIS_OK;
 }
 
+/* What the second column is. */
 typedef struct {
+    const char *column, *what; /* its names; what messages call it */
+    size_t most;               /* different values */
+} column_kind;
+static const column_kind labels_kind = {"label|gold", "gold label", DIS_MAX_CLASSES},
+                         groups_kind = {"group|sentence", "group", DIS_MAX_IDS};
+
+typedef struct {
+    const column_kind *kind;
     dis__secret secret;
     dis__arena texts;
     list tasks, classes;
@@ -71,7 +82,7 @@ static dis_status take(loader *l, dis__records *r, uint64_t row)
     const dis__record_cell *task = &r->cell[0], *label = &r->cell[1];
     if (task->n > DIS_MAX_ID || label->n > DIS_MAX_ID)
         return dis__records_fail(r, task->n > DIS_MAX_ID ? 0 : 1, "a name of more than %u bytes", DIS_MAX_ID);
-    if (label->n == 0) return dis__records_fail(r, 1, "an empty label; leave out tasks that have none");
+    if (label->n == 0) return dis__records_fail(r, 1, "an empty %s; leave out tasks that have none", l->kind->what);
     uint32_t item, class;
     bool fresh, fresh_class;
     DIS_TRY(list_put(&l->tasks, &l->secret, &l->texts, task, &item, &fresh));
@@ -79,11 +90,11 @@ static dis_status take(loader *l, dis__records *r, uint64_t row)
     dis_gold *g = l->gold;
     if (!fresh) {
         if (g->label[item] == (int32_t) class) return DIS_OK;
-        return dis__records_fail(r, 1, "task \"%.*s\" has two gold labels; keep one",
-                                 (int)(task->n > 200 ? 200 : task->n), task->text);
+        return dis__records_fail(r, 1, "task \"%.*s\" has two %ss; keep one", (int)(task->n > 200 ? 200 : task->n),
+                                 task->text, l->kind->what);
     }
-    if (l->classes.n > DIS_MAX_CLASSES)
-        return dis__records_fail(r, 1, "more than %u different labels", DIS_MAX_CLASSES);
+    if (l->classes.n > l->kind->most)
+        return dis__records_fail(r, 1, "more than %zu different %ss", l->kind->most, l->kind->what);
     DIS_TRY(dis__reserve(&g->label, &l->label_room, g->n, g->n + 1, sizeof *g->label));
     DIS_TRY(dis__reserve(&g->row, &l->row_room, g->n, g->n + 1, sizeof *g->row));
     g->label[g->n] = (int32_t) class;
@@ -93,7 +104,7 @@ static dis_status take(loader *l, dis__records *r, uint64_t row)
 
 static dis_status read_rows(loader *l, dis__records *r)
 {
-    static const char *const columns[] = {"task", "label|gold"};
+    const char *const columns[] = {"task", l->kind->column};
     DIS_TRY(dis__records_want(r, columns, 2));
     for (uint64_t row = 1;; row++) {
         bool more;
@@ -101,7 +112,7 @@ static dis_status read_rows(loader *l, dis__records *r)
         if (!more) break;
         DIS_TRY(take(l, r, row));
     }
-    if (l->tasks.n == 0) return dis__fail(DIS_EDATA, "%s: no gold labels in it", l->gold->path);
+    if (l->tasks.n == 0) return dis__fail(DIS_EDATA, "%s: no %ss in it", l->gold->path, l->kind->what);
     DIS_TRY(list_finish(&l->tasks, &l->gold->tasks));
     return list_finish(&l->classes, &l->gold->classes);
 }
@@ -116,9 +127,9 @@ static dis_status load(dis_context *ctx, loader *l, const char *path)
     return status;
 }
 
-dis_status dis_gold_load(dis_context *ctx, const char *path, dis_gold **out)
+static dis_status load_kind(dis_context *ctx, const char *path, const column_kind *kind, dis_gold **out)
 {
-    loader l = {.secret = dis__secret_draw()};
+    loader l = {.kind = kind, .secret = dis__secret_draw()};
     DIS_TRY(dis__alloc_zeroed(&l.gold, 1, sizeof *l.gold));
     const dis_status status = load(ctx, &l, path);
     list_free(&l.tasks);
@@ -128,6 +139,48 @@ dis_status dis_gold_load(dis_context *ctx, const char *path, dis_gold **out)
         *out = l.gold;
     else
         dis_gold_destroy(l.gold);
+    return status;
+}
+
+dis_status dis_gold_load(dis_context *ctx, const char *path, dis_gold **out)
+{
+    return load_kind(ctx, path, &labels_kind, out);
+}
+
+static dis_status look_up_groups(const dis_gold *file, const dis_names *tasks, uint32_t *group)
+{
+    dis__name_index index;
+    size_t twice;
+    DIS_TRY(dis__name_index_build(file->tasks, &index, &twice));
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < dis_names_count(tasks) && status == DIS_OK; i++) {
+        size_t n;
+        const char *name = dis_names_get(tasks, i, &n);
+        const size_t at = dis__name_index_find(&index, name, n);
+        if (at == SIZE_MAX)
+            status = dis__fail(DIS_EDATA, "%s: no group for the item \"%.200s\"; add it", file->path, name);
+        else
+            group[i] = (uint32_t)file->label[at];
+    }
+    dis__name_index_free(&index);
+    return status;
+}
+
+dis_status dis_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
+                           size_t *n_groups)
+{
+    dis_gold *file;
+    uint32_t *found = NULL;
+    const size_t n = dis_names_count(tasks);
+    DIS_TRY(load_kind(ctx, path, &groups_kind, &file));
+    dis_status status = dis__alloc_array(&found, n, sizeof *found);
+    if (status == DIS_OK) status = look_up_groups(file, tasks, found);
+    if (status == DIS_OK) {
+        if (n) memcpy(group, found, n * sizeof *group);
+        *n_groups = dis_names_count(file->classes);
+    }
+    dis__free(found);
+    dis_gold_destroy(file);
     return status;
 }
 

@@ -210,6 +210,31 @@ static void bad_gold_is_refused(void **state)
     dis_gold_destroy(gold);
 }
 
+static void groups_are_found_by_task(void **state)
+{
+    (void)state;
+    snprintf(gold_path, sizeof gold_path, "/tmp/test_eval_align_%ld.csv", (long)getpid());
+    FILE *f = fopen(gold_path, "w");
+    assert_non_null(f);
+    fputs("task,sentence\nz,s9\nb,s1\na,s9\nc,s1\n", f);
+    fclose(f);
+    dis_names *tasks;
+    uint32_t group[3] = {7, 7, 7};
+    size_t n = 7;
+    assert_int_equal(dis_names_create(abc, 3, &tasks), DIS_OK);
+    assert_int_equal(dis_groups_read(NULL, gold_path, tasks, group, &n), DIS_OK);
+    assert_int_equal(n, 2);
+    assert_true(group[0] == 0 && group[1] == 1 && group[2] == 1);
+    dis_names_destroy(tasks);
+    static const char *const other[] = {"a", "y"};
+    assert_int_equal(dis_names_create(other, 2, &tasks), DIS_OK);
+    assert_int_equal(dis_groups_read(NULL, gold_path, tasks, group, &n), DIS_EDATA);
+    assert_non_null(strstr(dis_last_error(), "no group for the item \"y\""));
+    assert_true(n == 2 && group[1] == 1);
+    dis_names_destroy(tasks);
+    unlink(gold_path);
+}
+
 static dis_status lenient_run(void *arg)
 {
     const dis_align_source *sources = arg;
@@ -251,6 +276,7 @@ int main(void)
         cmocka_unit_test(lenient_counts_instead),
         cmocka_unit_test(declared_classes_lead),
         cmocka_unit_test(bad_gold_is_refused),
+        cmocka_unit_test(groups_are_found_by_task),
         cmocka_unit_test(every_fault_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
