@@ -1,6 +1,7 @@
 /* The table of kernels, made from the one list in ops.h, and how a product is cut into tiles. */
 #include "nn/ops.h"
 #include "core/kernel.h"
+#include "core/memory.h"
 #include "nn/cpu/gemm.h"
 #include <string.h>
 
@@ -48,17 +49,17 @@ static size_t parts(size_t n, size_t size)
 
 size_t dis__product_tiles(dis__product_args *args)
 {
-    /* As large as the packed blocks, smaller while there are few: a tile of a few hundred thousand operations is worth
-     * a job of its own. Sizes depend on the shape alone. */
-    enum { FEW = 8, SMALLEST = 1 << 18 };
+    /* As large as the packed blocks, smaller while there are few. A tile of some million operations is worth a job of
+     * its own; narrower ones would spend more time packing than multiplying. Sizes depend on the shape alone. */
+    enum { FEW = 8, SMALLEST = 1 << 23, LOW = 96, NARROW = 128 };
     size_t rows = DIS_GEMM_MC, cols = DIS_GEMM_NC;
     if (args->m == 0 || args->n == 0) return 0;
     while (parts(args->m, rows) * parts(args->n, cols) < FEW) {
         const size_t r = rows < args->m ? rows : args->m, c = cols < args->n ? cols : args->n;
-        if (r * c * (args->k ? args->k : 1) < 2 * SMALLEST) break;
-        if (c > 64 && c >= r)
+        if (dis__size(r * c, args->k, 0) < 2 * SMALLEST) break;
+        if (c >= NARROW && c >= r)
             cols = parts(parts(c, 2), 32) * 32;
-        else if (r > 24)
+        else if (r >= LOW)
             rows = parts(parts(r, 2), 12) * 12;
         else
             break;

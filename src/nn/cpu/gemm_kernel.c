@@ -104,6 +104,12 @@ static inline __attribute__((always_inline)) void tile(const int height, const i
 {
     dis__vecf sum[MR][2];
 #pragma GCC unroll 12
+    for (int i = 0; i < height; i++) /* C is needed at the end: its lines are on their way while k runs */
+        if ((size_t)i < rows) {
+            __builtin_prefetch(c + (size_t)i * ldc, 1);
+            if (vectors == 2) __builtin_prefetch(c + (size_t)i * ldc + L, 1);
+        }
+#pragma GCC unroll 12
     for (int i = 0; i < height; i++)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++) sum[i][v] = (dis__vecf){0};
