@@ -3,6 +3,7 @@
 #ifndef DIS_TESTS_NN_CASES_H
 #define DIS_TESTS_NN_CASES_H
 #include "nn_support.h"
+#include "nn/models/nets.h"
 
 static int below(nn_net *f, size_t channels)
 {
@@ -64,6 +65,24 @@ static void case_embed_bag(nn_net *f)
 {
     const int ids = nn_ints_input(f, f->rows, f->time, 1, -1, 30);
     above(f, dis__layer_embed_bag(f->net, "bag", ids, lengths(f), 31, 18));
+}
+
+static void case_embed_again(nn_net *f)
+{
+    const int x = sequence(f, 5), more = nn_ints_input(f, f->rows, f->time, 1, -1, 8);
+    above(f, dis__layer_add(f->net, x, dis__layer_embed_again(f->net, x, more, DIS_NONE)));
+}
+
+static void case_weigh(nn_net *f)
+{
+    const int n = lengths(f), x = sequence(f, 6), s = dis__layer_linear(f->net, "score", x, 1, DIS_ACT_TANH);
+    above(f, dis__layer_weigh(f->net, x, s, n));
+}
+
+static void case_reshape(nn_net *f)
+{
+    const int x = dis__layer_reshape(f->net, below(f, 12), 2, 3, 2);
+    above(f, dis__layer_pool(f->net, x, DIS_NONE, DIS_POOL_MAX));
 }
 
 static void case_layernorm(nn_net *f)
@@ -244,6 +263,82 @@ static void case_batchnorm(nn_net *f)
     above(f, dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN));
 }
 
+static void tagger(nn_net *f, dis__tagger_kind kind)
+{
+    dis__tagger_options o = dis__tagger_options_default();
+    o.kind = kind;
+    o.n_words = 9;
+    o.n_characters = 6;
+    o.word_width = 5;
+    o.character_width = 3;
+    o.hidden = 4;
+    o.feed = 7;
+    o.encoder_layers = 1;
+    o.sentences = o.positions = o.tokens = o.distinct = o.characters = 12;
+    const dis__tagger t = dis__tagger_build(f->net, &o);
+    f->rows = t.sentences;
+    f->time = t.positions;
+    f->tokens = t.tokens;
+    f->ints[f->n_ints++] = (nn_ints){t.word_ids, -1, 8};
+    f->ints[f->n_ints++] = (nn_ints){t.lengths, 0, DIS_NONE};
+    f->ints[f->n_ints++] = (nn_ints){t.character_ids, 0, 5};
+    f->ints[f->n_ints++] = (nn_ints){t.spelt, 1, 12};
+    f->ints[f->n_ints++] = (nn_ints){t.place, 0, 0};
+    f->ints[f->n_ints++] = (nn_ints){t.word, 0, 11};
+    nn_soft(f, "gold", dis__tagger_head(f->net, &o, &t, "gold", 4), NULL);
+    nn_soft(f, "soft", dis__tagger_head(f->net, &o, &t, "soft", 3), NULL);
+}
+
+static void case_tagger_encoder(nn_net *f)
+{
+    tagger(f, DIS_TAGGER_ENCODER);
+}
+
+static void case_tagger_additive(nn_net *f)
+{
+    tagger(f, DIS_TAGGER_ADDITIVE);
+}
+
+static void case_stem_cnn(nn_net *f)
+{
+    dis__stem_cnn_options o = dis__stem_cnn_options_default();
+    o.n_characters = 8;
+    o.width = 4;
+    o.length = 9;
+    o.channels[0] = 3;
+    o.channels[1] = 2;
+    o.feed = 5;
+    o.rows = 40;
+    const dis__stem_cnn s = dis__stem_cnn_build(f->net, &o);
+    f->rows = s.rows;
+    for (int i = 0; i < 2; i++) f->ints[f->n_ints++] = (nn_ints){s.text[i], -1, 7};
+    above(f, s.trunk);
+}
+
+static void resnet(nn_net *f, dis__resnet_kind kind)
+{
+    dis__resnet_options o = dis__resnet_options_default();
+    o.kind = kind;
+    o.height = o.width = 7;
+    o.first_width = 4;
+    o.rows = 40;
+    for (int i = 0; i < 4; i++) o.blocks[i] = 1;
+    const dis__resnet r = dis__resnet_build(f->net, &o);
+    f->rows = r.rows;
+    f->reals[f->n_reals++] = r.images;
+    above(f, r.trunk);
+}
+
+static void case_resnet_cifar(nn_net *f)
+{
+    resnet(f, DIS_RESNET_CIFAR);
+}
+
+static void case_resnet_imagenet(nn_net *f)
+{
+    resnet(f, DIS_RESNET_IMAGENET);
+}
+
 static void case_many_heads(nn_net *f)
 {
     const int x = dis__layer_linear(f->net, "shared", below(f, 12), 10, DIS_ACT_RELU);
@@ -263,9 +358,13 @@ static void case_frozen(nn_net *f)
     dis__net_freeze(f->net, "above.bias");
 }
 
-#define CASE(name)         \
-    {                      \
-#name, case_##name \
+#define CASE(name)                \
+    {                             \
+#name, case_##name, false \
+    }
+#define LARGE(name)              \
+    {                            \
+#name, case_##name, true \
     }
 static const nn_case nn_cases[] = {
     CASE(linear),
@@ -274,9 +373,12 @@ static const nn_case nn_cases[] = {
     CASE(sigmoid),
     CASE(gelu),
     CASE(activations_alone),
-    CASE(wide),
+    LARGE(wide),
     CASE(embed),
     CASE(embed_bag),
+    CASE(embed_again),
+    CASE(weigh),
+    CASE(reshape),
     CASE(layernorm),
     CASE(layernorm_residual),
     CASE(dropout),
@@ -309,6 +411,11 @@ static const nn_case nn_cases[] = {
     CASE(windows),
     CASE(shortcut),
     CASE(batchnorm),
+    LARGE(tagger_encoder),
+    LARGE(tagger_additive),
+    LARGE(stem_cnn),
+    LARGE(resnet_cifar),
+    LARGE(resnet_imagenet),
     CASE(many_heads),
     CASE(frozen),
 };

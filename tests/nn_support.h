@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {
     const char *name;
     void (*build)(nn_net *f);
+    bool large; /* slow in double: small batches are enough there */
 } nn_case;
 
 static inline int nn_reals(nn_net *f, dis__shape shape)

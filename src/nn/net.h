@@ -70,6 +70,8 @@ int dis__net_ints(dis__net *net, const char *name, int rows, int time, size_t pe
 int dis__layer_embed(dis__net *net, const char *name, int ids, size_t n_ids, size_t width);
 /* The mean of the rows of the first lengths[i] ids of each row (lengths may be DIS_NONE): (rows, width). */
 int dis__layer_embed_bag(dis__net *net, const char *name, int ids, int lengths, size_t n_ids, size_t width);
+/* Further ids, or bags of them, from the table that made `embedded`. */
+int dis__layer_embed_again(dis__net *net, int embedded, int ids, int lengths);
 /* act(W x + b) over channels. */
 int dis__layer_linear(dis__net *net, const char *name, int x, size_t n_out, dis__activation act);
 int dis__layer_activate(dis__net *net, int x, dis__activation act);
@@ -79,6 +81,11 @@ int dis__layer_dropout(dis__net *net, int x, double rate);
 int dis__layer_add(dis__net *net, int x, int y);
 /* Side by side in channels. */
 int dis__layer_concat(dis__net *net, const int *values, int n);
+/* The same numbers as rows of another shape, whose rows and time are x's: (height, width, channels) may be cut anew. */
+int dis__layer_reshape(dis__net *net, int x, size_t height, size_t width, size_t channels);
+/* The mean of the rows of channels of each (time, height, width), weighted by the softmax of their scores (one channel).
+ * Scores of tanh layers make it the additive attention of Bahdanau et al. (2015). */
+int dis__layer_weigh(dis__net *net, int x, int scores, int lengths);
 /* One row of channels of each (time, height, width); lengths (or DIS_NONE) says how many of the first count. */
 int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind);
 /* LSTM over time, both directions side by side in channels where `both`; layers stand one on the other, with dropout
@@ -99,6 +106,7 @@ typedef struct {
     size_t size;
     size_t out, kernel, stride;
     bool same, bias;
+    bool he; /* weights start with the variance of He et al. (2015), for ReLU */
     dis__activation act;
 } dis__conv_options;
 dis__conv_options dis__conv_options_default(void); /* kernel 3, stride 1, same, with bias, no activation */

@@ -33,6 +33,8 @@ typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_AC
     X(copy_columns)         \
     X(pool)                 \
     X(pool_grad)            \
+    X(weigh)                \
+    X(weigh_grad)           \
     X(soft_loss)            \
     X(soft_loss_grad)       \
     X(crowd_loss)           \
@@ -176,6 +178,18 @@ typedef struct {
     void *dx;
     bool add;
 } dis__pool_args;
+
+/* y[i] = sum over the first length[i] of `per` rows of share * x, share (rows, per) = softmax of the scores. Index: rows.
+ * grad: each of dx and d_scores may be NULL. */
+typedef struct {
+    const void *x, *scores;
+    void *y, *share;
+    const int32_t *length;
+    size_t per, width;
+    const void *dy;
+    void *dx, *d_scores;
+    bool add_x, add_scores;
+} dis__weigh_args;
 
 typedef enum { DIS_LOSS_CE, DIS_LOSS_KL, DIS_LOSS_INVERSE_KL, DIS_LOSS_JS, DIS_N_LOSSES } dis__loss;
 

@@ -144,7 +144,7 @@ static void dropout(void **state)
         assert_true(!stays || (fabs(z[i] - 1 / .7) < 1e-12 && fabsf(y[i] - 1 / .7f) < 1e-6f));
         kept += stays;
     }
-    assert_true(kept > .67 * N && kept < .73 * N);
+    assert_true(kept > N * 67 / 100 && kept < N * 73 / 100);
 }
 
 static void table(void **state)

@@ -9,8 +9,8 @@
 #include "nn_cases.h"
 #include "fault_walk.h"
 
-static const nn_case mlp = {"many_heads", case_many_heads}, small = {"linear", case_linear},
-                     dropped = {"dropout", case_dropout};
+static const nn_case mlp = {"many_heads", case_many_heads, false}, small = {"linear", case_linear, false},
+                     dropped = {"dropout", case_dropout, false};
 
 static void make(const nn_case *c, const dis__device *device, dis_context *ctx, const dis__plan_options *o, nn_net *f)
 {
@@ -274,7 +274,7 @@ static void threads_train_alike(void **state)
         o.threads = counts[t];
         dis_context *ctx;
         assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
-        const nn_case wide = {"wide", case_wide};
+        const nn_case wide = {"wide", case_wide, false};
         nn_net f;
         make(&wide, &dis__device_cpu, ctx, NULL, &f);
         train(&f, 3);

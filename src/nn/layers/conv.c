@@ -138,7 +138,8 @@ int dis__layer_conv(dis__net *net, const char *name, int x, int lengths, const d
     layer->ints[0] = lengths;
     const size_t dim[] = {o.out, flat ? 1 : o.kernel, o.kernel, n_in};
     const double spread = 1 / sqrt((double)(dim[1] * dim[2] * n_in));
-    dis__layer_param(net, layer, "weight", 4, dim, DIS_START_UNIFORM, spread);
+    dis__layer_param(net, layer, "weight", 4, dim, o.he ? DIS_START_NORMAL : DIS_START_UNIFORM,
+                     o.he ? spread * sqrt(2) : spread);
     if (o.bias) dis__layer_param(net, layer, "bias", 1, &o.out, DIS_START_UNIFORM, spread);
     return layer->out;
 }

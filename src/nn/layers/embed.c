@@ -6,7 +6,6 @@
 typedef struct {
     bool from_value; /* the table is a value */
     bool bag;
-    size_t n_ids;
 } embed;
 
 static dis__gather_args arguments(const dis__net *net, const dis__layer *layer)
@@ -52,17 +51,39 @@ static const dis__layer_kind embed_kind = {.name = "embed",
                                            .forward = forward,
                                            .backward = backward};
 
-static int embedding(dis__net *net, const char *name, int ids, int lengths, size_t n_ids, size_t width, bool bag)
+static dis__layer *new_embed(dis__net *net, const char *name, int ids, int lengths, size_t width, bool bag)
 {
-    if (!dis__ints_fit(net, ids, "ids", name)) return DIS_NONE;
+    if (!dis__ints_fit(net, ids, "ids", name)) return NULL;
     const dis__ints *in = &net->ints[ids];
     const dis__shape shape = {in->rows, bag ? DIS_NONE : in->time, 1, bag ? 1 : in->per, width};
     dis__layer *layer = dis__net_layer(net, &embed_kind, name, NULL, 0, &shape);
-    if (!layer) return DIS_NONE;
-    *(embed *)layer->own = (embed){.bag = bag, .n_ids = n_ids};
+    if (!layer) return NULL;
+    ((embed *)layer->own)->bag = bag;
     layer->ints[0] = ids;
     layer->ints[1] = lengths;
+    return layer;
+}
+
+static int embedding(dis__net *net, const char *name, int ids, int lengths, size_t n_ids, size_t width, bool bag)
+{
+    dis__layer *layer = new_embed(net, name, ids, lengths, width, bag);
+    if (!layer) return DIS_NONE;
     dis__layer_param(net, layer, "weight", 2, (size_t[]){n_ids, width}, DIS_START_NORMAL, bag ? .1 : 1);
+    return layer->out;
+}
+
+int dis__layer_embed_again(dis__net *net, int embedded, int ids, int lengths)
+{
+    if (embedded < 0) return dis__net_bad(net, DIS_EBUG, "embed: no table");
+    const int producer = net->slots[embedded].producer;
+    const dis__layer *first = producer == DIS_NONE ? NULL : &net->layers[producer];
+    if (!first || first->kind != &embed_kind || !first->n_params) return dis__net_bad(net, DIS_EBUG, "embed: no table");
+    const size_t table = first->param[0];
+    const bool bag = ((const embed *)first->own)->bag;
+    if (lengths != DIS_NONE && !dis__ints_fit(net, lengths, "lengths", "embed")) return DIS_NONE;
+    dis__layer *layer = new_embed(net, "embed again", ids, lengths, dis__shape_of(net, embedded)->channels, bag);
+    if (!layer) return DIS_NONE;
+    layer->param[layer->n_params++] = table;
     return layer->out;
 }
 

@@ -124,3 +124,43 @@ void OP(attention_grad)(const void *args, size_t first, size_t last, void *scrat
               scratch);
     }
 }
+
+/* ---- rows weighted by the softmax of their scores ---- */
+
+void OP(weigh)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__weigh_args *a = args;
+    const size_t w = a->width;
+    for (size_t i = first; i < last; i++) {
+        const size_t n = a->length ? (size_t)a->length[i] : a->per;
+        const real *x = (const real *)a->x + i * a->per * w;
+        real *restrict y = (real *)a->y + i * w, *share = (real *)a->share + i * a->per;
+        memset(y, 0, w * sizeof *y);
+        if (n == 0) continue;
+        softmax((const real *)a->scores + i * a->per, share, n);
+        for (size_t t = 0; t < n; t++)
+            for (size_t c = 0; c < w; c++) y[c] += share[t] * x[t * w + c];
+    }
+}
+
+void OP(weigh_grad)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__weigh_args *a = args;
+    const size_t w = a->width;
+    for (size_t i = first; i < last; i++) {
+        const size_t n = a->length ? (size_t)a->length[i] : a->per;
+        const real *x = (const real *)a->x + i * a->per * w, *y = (const real *)a->y + i * w;
+        const real *restrict dy = (const real *)a->dy + i * w, *share = (const real *)a->share + i * a->per;
+        real *dx = a->dx ? (real *)a->dx + i * a->per * w : NULL;
+        real *ds = a->d_scores ? (real *)a->d_scores + i * a->per : NULL;
+        if (dx && !a->add_x) memset(dx, 0, a->per * w * sizeof *dx);
+        if (ds && !a->add_scores) memset(ds, 0, a->per * sizeof *ds);
+        const real mean = dot(dy, y, w); /* sum over rows of share dy x */
+        for (size_t t = 0; t < n; t++) {
+            for (size_t c = 0; dx && c < w; c++) dx[t * w + c] += share[t] * dy[c];
+            if (ds) ds[t] += share[t] * (dot(dy, x + t * w, w) - mean);
+        }
+    }
+}
