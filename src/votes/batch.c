@@ -12,38 +12,47 @@ static void drop_messages(dis__batch *b)
     b->n_skipped = 0;
 }
 
-void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, dis__ids ids[DIS_ID_COLUMNS], size_t j,
-                      const dis__batch *before, dis__arena *texts)
+void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__known_labels *known,
+                      dis__ids ids[DIS_ID_COLUMNS], size_t j, const dis__batch *before, dis__arena *texts)
 {
     b->rules = rules;
+    b->known = known;
     b->texts = texts;
     for (int c = 0; c < DIS_ID_COLUMNS; c++)
         b->share[c] = dis__id_share_of(&ids[c], j, before ? &before->share[c] : NULL, texts);
     if (b->label.n) memset(b->label.slot, 0, b->label.n_slots * sizeof *b->label.slot);
-    b->label.n = 0;
+    b->label.n = b->label.n_votes = 0;
     for (size_t i = 0; i < DIS_RECENT_LABELS; i++) b->recent[i] = (dis__recent){.word = DIS_NO_WORD};
-    b->n_rows = 0;
+    b->n_rows = b->n_runs = 0;
     b->seen = b->na = b->dropped = b->bad = 0;
     drop_messages(b);
 }
 
 void dis__batch_free(dis__batch *b)
 {
-    for (int c = 0; c < DIS_ID_COLUMNS; c++) dis__free(b->row[c]);
-    dis__free(b->label.key);
-    dis__free(b->label.slot);
+    dis__free(b->run);
+    dis__free(b->run_row);
+    dis__free(b->worker);
     dis__free(b->row_label);
-    dis__free(b->kind);
+    dis__free(b->label.key);
+    dis__free(b->label.label);
+    dis__free(b->label.slot);
     drop_messages(b);
     *b = (dis__batch){0};
 }
 
 dis_status dis__batch_reserve(dis__batch *b, size_t n)
 {
-    for (int c = 0; c < DIS_ID_COLUMNS; c++)
-        DIS_TRY(dis__reserve(&b->row[c], &b->row_capacity[c], b->n_rows, b->n_rows + n, sizeof **b->row));
-    return dis__reserve(&b->row_label, &b->row_capacity[DIS_ID_COLUMNS], b->n_rows, b->n_rows + n,
-                        sizeof *b->row_label);
+    enum { FIRST_ROWS = 64 };
+    const size_t need = b->n_rows + n;
+    if (need <= b->capacity) return DIS_OK;
+    const size_t capacity = need < 2 * b->capacity ? 2 * b->capacity : need < FIRST_ROWS ? FIRST_ROWS : need;
+    DIS_TRY(dis__resize_array(&b->run, b->n_runs, capacity, sizeof *b->run));
+    DIS_TRY(dis__resize_array(&b->run_row, b->n_runs, capacity, sizeof *b->run_row));
+    DIS_TRY(dis__resize_array(&b->worker, b->n_rows, capacity, sizeof *b->worker));
+    DIS_TRY(dis__resize_array(&b->row_label, b->n_rows, capacity, sizeof *b->row_label));
+    b->capacity = capacity;
+    return DIS_OK;
 }
 
 static dis_status grow_slots(dis__labels *c)
@@ -69,27 +78,42 @@ dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key
     return label->n == 0 ? DIS_LABEL_EMPTY : rules->declared ? DIS_LABEL_UNDECLARED : DIS_LABEL_VOTE;
 }
 
-dis_status dis__batch_label(dis__batch *b, const dis__key *label, uint32_t *index)
+/* Adds a label that is new, at a free slot. */
+static dis_status add_label(dis__batch *b, const dis__key *key, uint64_t *slot)
 {
     dis__labels *c = &b->label;
-    const uint64_t upper = label->hash & ~(uint64_t)UINT32_MAX;
-    if (2 * c->n >= c->n_slots) DIS_TRY(grow_slots(c));
-    size_t i = (size_t)label->hash & (c->n_slots - 1);
-    for (; c->slot[i]; i = (i + 1) & (c->n_slots - 1)) {
-        *index = (uint32_t)c->slot[i] - 1;
-        if ((c->slot[i] & ~(uint64_t)UINT32_MAX) == upper && dis__key_same(&c->key[*index], label)) return DIS_OK;
-    }
-    const size_t n = c->n;
-    if (n > DIS_MAX_CLASSES)
+    const size_t n = c->n, index = b->known->n + c->n_votes;
+    DIS_TRY(dis__reserve(&c->key, &c->key_capacity, n, n + 1, sizeof *c->key));
+    DIS_TRY(dis__reserve(&c->label, &c->label_capacity, n, n + 1, sizeof *c->label));
+    const dis__label_kind kind = dis__label_kind_of(b->rules, key);
+    if (kind == DIS_LABEL_VOTE && index > DIS_MAX_CLASSES)
         return dis__fail(DIS_ELIMIT, "more than %u different labels; is this the right column?", DIS_MAX_CLASSES);
-    DIS_TRY(dis__reserve(&c->key, &c->capacity, n, n + 1, sizeof *c->key));
-    DIS_TRY(dis__reserve(&b->kind, &b->kind_capacity, n, n + 1, sizeof *b->kind));
-    *index = (uint32_t)n;
-    c->key[n] = *label;
-    c->key[n].value = *index;
-    b->kind[n] = (uint8_t)dis__label_kind_of(b->rules, label);
-    c->slot[i] = upper | (n + 1);
-    c->n++;
+    c->key[n] = *key;
+    c->label[n] = (dis__label){.index = (uint32_t)index, .kind = kind};
+    c->n_votes += kind == DIS_LABEL_VOTE;
+    *slot = (key->hash & ~(uint64_t)UINT32_MAX) | ++c->n;
+    return DIS_OK;
+}
+
+dis_status dis__batch_label(dis__batch *b, const dis__key *key, dis__label *label)
+{
+    dis__labels *c = &b->label;
+    const dis__key *known = dis__table_find(&b->known->table, key);
+    if (known) {
+        *label = (dis__label){.index = known->value, .kind = DIS_LABEL_VOTE};
+        return DIS_OK;
+    }
+    if (2 * c->n >= c->n_slots) DIS_TRY(grow_slots(c));
+    size_t i = (size_t)key->hash & (c->n_slots - 1), k = 0;
+    for (; c->slot[i]; i = (i + 1) & (c->n_slots - 1)) {
+        k = (uint32_t)c->slot[i] - 1;
+        if (c->slot[i] >> 32 == key->hash >> 32 && dis__key_same(&c->key[k], key)) break;
+    }
+    if (c->slot[i] == 0) {
+        k = c->n;
+        DIS_TRY(add_label(b, key, &c->slot[i]));
+    }
+    *label = c->label[k];
     return DIS_OK;
 }
 
@@ -117,15 +141,15 @@ static bool stays(const dis__cell *cell, const char *input, const char *input_en
 }
 
 /* A long label that is new and does not lie in the input is made to stay. */
-static dis_status look_up_label(dis__batch *b, const dis__cell *cell, bool in_input, uint32_t *index)
+static dis_status look_up_label(dis__batch *b, const dis__cell *cell, bool in_input, dis__label *label)
 {
     const dis__key key = dis__key_of(&b->rules->secret, cell->text, cell->n);
     const size_t n = b->label.n;
-    DIS_TRY(dis__batch_label(b, &key, index));
+    DIS_TRY(dis__batch_label(b, &key, label));
     if (b->label.n == n || cell->n <= DIS_KEY_INLINE || in_input) return DIS_OK;
     const char *copy;
     DIS_TRY(dis__arena_copy(b->texts, cell->text, cell->n, &copy));
-    b->label.key[*index].high = (uint64_t)(uintptr_t)copy;
+    b->label.key[n].high = (uint64_t)(uintptr_t)copy;
     return DIS_OK;
 }
 
@@ -137,9 +161,10 @@ dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1
     DIS_TRY(check_id(&cell[DIS_COLUMN_WORKER], "worker", problem));
     if (given->n > DIS_MAX_ID) return bad(problem, given->at, "a label of more than %u bytes; shorten it", DIS_MAX_ID);
 
-    uint32_t label, index[DIS_ID_COLUMNS];
+    dis__label label;
+    uint32_t index[DIS_ID_COLUMNS];
     DIS_TRY(look_up_label(b, given, stays(given, input, input_end), &label));
-    switch ((dis__label_kind)b->kind[label]) {
+    switch ((dis__label_kind)label.kind) {
     case DIS_LABEL_VOTE: break;
     case DIS_LABEL_NA: b->na++; return DIS_OK;
     case DIS_LABEL_EMPTY: return bad(problem, given->at, "an empty label; if it means \"no vote\", say --na \"\"");
@@ -155,7 +180,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1
         index[c] = dis__ids_find(&b->share[c], &key);
         if (index[c] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
     }
-    dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label);
+    dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label.index);
     return DIS_OK;
 }
 

@@ -1,7 +1,8 @@
 /* batch.h: votes as one piece of a file holds them.
  *
- * Batches are filled on all threads at once: ids are looked up in tables that all of them share (ids.h), labels, which
- * are few, are numbered by each batch for itself. collect.h puts batches together. */
+ * Batches are filled on all threads at once: ids are looked up in tables that all of them share (ids.h). Labels are few:
+ * those of earlier rounds have their numbers, each batch numbers those that it meets first for itself, behind them.
+ * collect.h puts batches together. */
 #ifndef DIS_VOTES_BATCH_H
 #define DIS_VOTES_BATCH_H
 #include "votes/ids.h"
@@ -29,31 +30,47 @@ typedef struct {
     char *message;
 } dis__skipped;
 
-/* The different labels of a batch, in order of appearance. */
+/* A label that earlier rounds did not have, or that is no vote. */
 typedef struct {
-    dis__key *key; /* (n), value = its own index */
-    size_t n, capacity;
-    uint64_t *slot; /* (n_slots) upper half of the hash, then index + 1; 0: free */
+    uint32_t index; /* of a vote: behind those of earlier rounds */
+    uint32_t kind;  /* dis__label_kind */
+} dis__label;
+
+/* The labels that are new in a batch, in order of appearance. */
+typedef struct {
+    dis__key *key;     /* (n) */
+    dis__label *label; /* (n) */
+    size_t n, key_capacity, label_capacity;
+    size_t n_votes; /* of them are votes */
+    uint64_t *slot; /* (n_slots) upper half of the hash, then index into key + 1; 0: free */
     size_t n_slots;
 } dis__labels;
+
+/* The labels of earlier rounds. */
+typedef struct {
+    dis__table table; /* value: index into key */
+    dis__key *key;    /* (n) in order of first appearance */
+    size_t n, capacity;
+} dis__known_labels;
 
 /* A label of up to 8 bytes that was looked up before. */
 typedef struct {
     uint64_t word; /* padded with zeros; DIS_NO_WORD: none */
-    uint32_t index, kind;
+    dis__label label;
 } dis__recent;
 #define DIS_NO_WORD UINT64_MAX /* no text has such bytes */
 
 typedef struct {
     const dis__label_rules *rules;
     dis__id_share share[DIS_ID_COLUMNS];
+    const dis__known_labels *known;
     dis__labels label;
-    uint8_t *kind;                         /* (label.n) dis__label_kind */
     dis__recent recent[DIS_RECENT_LABELS]; /* labels of the rows before, by dis__label_slot() */
-    size_t kind_capacity;
-    uint32_t *row[DIS_ID_COLUMNS]; /* (n_rows) numbers, as the shares gave them */
-    uint16_t *row_label;           /* (n_rows) */
-    size_t n_rows, row_capacity[DIS_ID_COLUMNS + 1];
+    uint32_t *run;                         /* (n_runs) numbers of tasks, as their share gave them; may repeat */
+    uint32_t *run_row;                     /* (n_runs) the first row of each; it goes on to the next */
+    uint32_t *worker;                      /* (n_rows) numbers, as their share gave them */
+    uint16_t *row_label;                   /* (n_rows) */
+    size_t n_runs, n_rows, capacity;
     dis__arena *texts; /* long ids that are not as they stand in the input; outlive the batch */
     uint64_t seen, na, dropped, bad;
     dis__skipped skipped[DIS_KEPT_MESSAGES];
@@ -62,8 +79,8 @@ typedef struct {
 
 /* Empties a batch, keeping its memory; of a new one (all zero) too. It becomes the j-th of a round that was prepared; in
  * a round that is filled in order, `before` is the batch before it (NULL: the first one). */
-void dis__batch_reset(dis__batch *batch, const dis__label_rules *rules, dis__ids ids[DIS_ID_COLUMNS], size_t j,
-                      const dis__batch *before, dis__arena *texts);
+void dis__batch_reset(dis__batch *batch, const dis__label_rules *rules, const dis__known_labels *known,
+                      dis__ids ids[DIS_ID_COLUMNS], size_t j, const dis__batch *before, dis__arena *texts);
 void dis__batch_free(dis__batch *batch);
 /* Whether it had more new ids than there was room for. */
 static inline bool dis__batch_is_full(const dis__batch *batch)
@@ -79,14 +96,17 @@ static inline size_t dis__label_slot(uint64_t word)
     return (size_t)(word * 0x9e3779b97f4a7c15u >> 57);
 }
 
-/* The index of a label. A text of more than 16 bytes must stay where it is. */
-dis_status dis__batch_label(dis__batch *batch, const dis__key *label, uint32_t *index);
+/* A label's index and kind. A text of more than 16 bytes must stay where it is. */
+dis_status dis__batch_label(dis__batch *batch, const dis__key *key, dis__label *label);
 
 /* Adds a row; there must be room. The label comes first: rows that are no votes leave no ids behind. */
 static inline void dis__batch_add(dis__batch *batch, uint32_t task, uint32_t worker, uint32_t label)
 {
-    batch->row[DIS_COLUMN_TASK][batch->n_rows] = task;
-    batch->row[DIS_COLUMN_WORKER][batch->n_rows] = worker;
+    if (batch->n_runs == 0 || batch->run[batch->n_runs - 1] != task) {
+        batch->run[batch->n_runs] = task;
+        batch->run_row[batch->n_runs++] = (uint32_t)batch->n_rows;
+    }
+    batch->worker[batch->n_rows] = worker;
     batch->row_label[batch->n_rows++] = (uint16_t)label;
 }
 

@@ -112,7 +112,8 @@ static void parse(const reading *r, size_t j)
 {
     dis__reader *reader = r->file->reader;
     chunk *k = &r->chunks[j];
-    dis__batch_reset(k->batch, &reader->rules, reader->collector.ids, j, j ? k[-1].batch : NULL, k->batch->texts);
+    dis__collector *c = &reader->collector;
+    dis__batch_reset(k->batch, &reader->rules, &c->labels, c->ids, j, j ? k[-1].batch : NULL, k->batch->texts);
     k->cursor.next = k->begin;
     k->status = parse_rows(k, reader->o.lenient);
     k->end = k->cursor.next;

@@ -4,25 +4,34 @@
  *   count   how many new ids a batch had first
  *   number  it numbers them in order of appearance, from where the batch before ends, and keeps their names
  *   rows    its rows get the numbers of the whole input
+ *   tasks   while rows lie item by item: where its items begin; else its rows get their tasks
  *
- * Cost a row: 10 bytes read and written; a new id: 24 bytes read, its name written, and its slot when batches were filled
- * side by side. */
+ * Cost a row: 6 bytes read and written, and 4 more when rows do not lie item by item; a new id: 24 bytes read, its name
+ * written, and its slot when batches were filled side by side. */
 #include "votes/collect.h"
 #include "core/memory.h"
 #include "core/pool.h"
 
+/* Where the parts of a batch go. */
+typedef struct {
+    size_t id[DIS_ID_COLUMNS], byte[DIS_ID_COLUMNS]; /* its first new number and the first byte of its name */
+    size_t row;                                      /* its first row */
+    uint16_t *label_of;                              /* (new labels that are votes) their indices for good */
+    bool falls;                                      /* a task is smaller than the one before */
+    uint32_t before;                                 /* the last task before it, DIS_ID_NONE at the beginning */
+} placement;
+
 typedef struct {
     dis__collector *c;
-    dis__batch *const *batch;
+    dis__batch *const *batch; /* (n_batches) */
+    placement *to;            /* (n_batches) */
     size_t n_batches;
-    size_t (*first_id)[DIS_ID_COLUMNS], (*first_byte)[DIS_ID_COLUMNS]; /* (n_batches) */
-    size_t *first_row;                                                 /* (n_batches) */
-    uint16_t **label_of;                                               /* (n_batches) (labels of that batch) */
+    size_t n_known; /* labels of earlier rounds */
 } collecting;
 
 dis_status dis__collect_begin(dis__collector *c, const dis__secret *secret, uint64_t n_bytes)
 {
-    *c = (dis__collector){.n_bytes = n_bytes};
+    *c = (dis__collector){.n_bytes = n_bytes, .last_task = DIS_ID_NONE};
     for (int k = 0; k < DIS_ID_COLUMNS; k++) {
         c->ids[k].secret = *secret;
         c->rate[k] = 1;
@@ -34,10 +43,11 @@ void dis__collect_free(dis__collector *c)
 {
     for (int k = 0; k < DIS_ID_COLUMNS; k++) dis__ids_free(&c->ids[k]);
     dis__free(c->rows.task);
+    dis__free(c->rows.start);
     dis__free(c->rows.worker);
     dis__free(c->rows.label);
-    dis__table_free(&c->label_table);
-    dis__free(c->label);
+    dis__table_free(&c->labels.table);
+    dis__free(c->labels.key);
 }
 
 static double bytes_left(const dis__collector *c)
@@ -76,17 +86,14 @@ static dis_status number_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const collecting *w = arg;
-    for (int k = 0; k < DIS_ID_COLUMNS; k++)
-        dis__ids_number(&w->batch[j]->share[k], w->first_id[j][k], w->first_byte[j][k]);
+    for (int k = 0; k < DIS_ID_COLUMNS; k++) dis__ids_number(&w->batch[j]->share[k], w->to[j].id[k], w->to[j].byte[k]);
     return DIS_OK;
 }
 
 static void final_ids(const dis__ids *ids, const uint32_t *number, size_t n, uint32_t *to)
 {
-    if (ids->in_order) {
-        if (n) memcpy(to, number, n * sizeof *to);
-        return;
-    }
+    if (ids->in_order && n && to != number) memcpy(to, number, n * sizeof *to);
+    if (ids->in_order) return;
     for (size_t i = 0; i < n; i++) to[i] = dis__ids_final(ids, number[i]);
 }
 
@@ -95,31 +102,62 @@ static dis_status rows_job(void *arg, size_t j, int thread)
     (void)thread;
     const collecting *w = arg;
     const dis__rows *rows = &w->c->rows;
+    dis__batch *b = w->batch[j];
+    placement *to = &w->to[j];
+    final_ids(&w->c->ids[DIS_COLUMN_WORKER], b->worker, b->n_rows, rows->worker + to->row);
+    uint16_t *label = rows->label + to->row;
+    if (b->n_rows) memcpy(label, b->row_label, b->n_rows * sizeof *label);
+    const size_t n_known = w->n_known;
+    for (size_t i = 0; b->label.n_votes && i < b->n_rows; i++)
+        if (label[i] >= n_known) label[i] = to->label_of[label[i] - n_known];
+
+    final_ids(&w->c->ids[DIS_COLUMN_TASK], b->run, b->n_runs, b->run);
+    bool falls = false;
+    for (size_t i = 1; i < b->n_runs; i++) falls |= b->run[i] < b->run[i - 1];
+    to->falls = falls;
+    return DIS_OK;
+}
+
+static dis_status tasks_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const collecting *w = arg;
+    const dis__rows *rows = &w->c->rows;
     const dis__batch *b = w->batch[j];
-    const size_t first = w->first_row[j], n = b->n_rows;
-    final_ids(&w->c->ids[DIS_COLUMN_TASK], b->row[DIS_COLUMN_TASK], n, rows->task + first);
-    final_ids(&w->c->ids[DIS_COLUMN_WORKER], b->row[DIS_COLUMN_WORKER], n, rows->worker + first);
-    const uint16_t *label_of = w->label_of[j];
-    for (size_t i = 0; i < n; i++) rows->label[first + i] = label_of[b->row_label[i]];
+    const placement *to = &w->to[j];
+    if (w->c->scattered) {
+        uint32_t *task = rows->task + to->row;
+        for (size_t r = 0; r < b->n_runs; r++) {
+            const size_t end = r + 1 < b->n_runs ? b->run_row[r + 1] : b->n_rows;
+            for (size_t i = b->run_row[r]; i < end; i++) task[i] = b->run[r];
+        }
+        return DIS_OK;
+    }
+    uint32_t before = to->before;
+    for (size_t r = 0; r < b->n_runs; r++) {
+        if (b->run[r] != before) rows->start[b->run[r]] = to->row + b->run_row[r];
+        before = b->run[r];
+    }
     return DIS_OK;
 }
 
 /* Labels are few: one table, batch by batch. */
-static dis_status merge_labels(dis__collector *c, const dis__batch *b, uint16_t *label_of)
+static dis_status merge_labels(dis__known_labels *known, const dis__batch *b, uint16_t *label_of)
 {
+    size_t votes = 0;
     for (size_t i = 0; i < b->label.n; i++) {
-        if (b->kind[i] != DIS_LABEL_VOTE) continue;
+        if (b->label.label[i].kind != DIS_LABEL_VOTE) continue;
         dis__key key = b->label.key[i];
-        key.value = (uint32_t)c->n_labels;
+        key.value = (uint32_t)known->n;
         const dis__key *at;
         bool fresh;
-        DIS_TRY(dis__table_put(&c->label_table, &key, &at, &fresh));
-        label_of[i] = (uint16_t)at->value;
+        DIS_TRY(dis__table_put(&known->table, &key, &at, &fresh));
+        label_of[votes++] = (uint16_t)at->value;
         if (!fresh) continue;
-        if (c->n_labels == DIS_MAX_CLASSES)
+        if (known->n == DIS_MAX_CLASSES)
             return dis__fail(DIS_ELIMIT, "more than %u different labels; is this the right column?", DIS_MAX_CLASSES);
-        DIS_TRY(dis__reserve(&c->label, &c->label_capacity, c->n_labels, c->n_labels + 1, sizeof *c->label));
-        c->label[c->n_labels++] = key;
+        DIS_TRY(dis__reserve(&known->key, &known->capacity, known->n, known->n + 1, sizeof *known->key));
+        known->key[known->n++] = key;
     }
     return DIS_OK;
 }
@@ -135,8 +173,8 @@ static dis_status place_ids(const collecting *w, int k, uint64_t n_bytes, size_t
     *n = before;
     for (size_t b = 0; b < w->n_batches; b++) {
         const dis__id_share *s = &w->batch[b]->share[k];
-        w->first_id[b][k] = *n;
-        w->first_byte[b][k] = at;
+        w->to[b].id[k] = *n;
+        w->to[b].byte[k] = at;
         *n += s->n_ids;
         at += s->n_bytes;
     }
@@ -153,38 +191,81 @@ static dis_status place_rows(const collecting *w)
     dis__collector *c = w->c;
     size_t n = c->rows.n;
     for (size_t b = 0; b < w->n_batches; b++) {
-        w->first_row[b] = n;
+        w->to[b].row = n;
         n += w->batch[b]->n_rows;
     }
     if (n > c->rows_capacity) {
         const double guess = 1.01 * (double)n * (double)c->n_bytes / (double)(c->n_done ? c->n_done : 1);
         const size_t capacity = guess > (double)n ? (size_t)guess : n;
-        DIS_TRY(dis__resize_array(&c->rows.task, c->rows.n, capacity, sizeof *c->rows.task));
         DIS_TRY(dis__resize_array(&c->rows.worker, c->rows.n, capacity, sizeof *c->rows.worker));
         DIS_TRY(dis__resize_array(&c->rows.label, c->rows.n, capacity, sizeof *c->rows.label));
         c->rows_capacity = capacity;
     }
-    c->rows.n = n;
+    return DIS_OK;
+}
+
+/* Finds out whether rows still lie item by item, the tasks of all batches being final. */
+static void look_for_falls(const collecting *w)
+{
+    dis__collector *c = w->c;
+    for (size_t b = 0; b < w->n_batches; b++) {
+        const dis__batch *batch = w->batch[b];
+        w->to[b].before = c->last_task;
+        if (batch->n_runs == 0) continue;
+        const bool back = c->last_task != DIS_ID_NONE && batch->run[0] < c->last_task;
+        c->scattered = c->scattered || back || w->to[b].falls;
+        c->last_task = batch->run[batch->n_runs - 1];
+    }
+}
+
+/* Room for the tasks of all rows; those of the rows before, if they are not there yet, from where items begin. */
+static dis_status make_tasks(dis__collector *c, size_t n_before, size_t n_items)
+{
+    const bool first = c->rows.start || !c->rows.task;
+    if (c->rows_capacity > c->task_capacity) {
+        DIS_TRY(dis__resize_array(&c->rows.task, first ? 0 : n_before, c->rows_capacity, sizeof *c->rows.task));
+        c->task_capacity = c->rows_capacity;
+    }
+    if (!c->rows.start) return DIS_OK;
+    for (size_t i = 0; i < n_items; i++) {
+        const size_t end = i + 1 < n_items ? (size_t)c->rows.start[i + 1] : n_before;
+        for (size_t r = (size_t)c->rows.start[i]; r < end; r++) c->rows.task[r] = (uint32_t)i;
+    }
+    dis__free(c->rows.start);
+    c->rows.start = NULL;
+    return DIS_OK;
+}
+
+static dis_status make_starts(dis__collector *c, size_t n_before, size_t n_items)
+{
+    if (n_items < c->start_capacity) return DIS_OK;
+    const double more = c->rate[DIS_COLUMN_TASK] * bytes_left(c), most = 4. * (double)n_items;
+    const size_t capacity = n_items + 1 + (size_t)(1.02 * more < most ? 1.02 * more : most);
+    DIS_TRY(dis__resize_array(&c->rows.start, n_before, capacity, sizeof *c->rows.start));
+    c->start_capacity = capacity;
     return DIS_OK;
 }
 
 static dis_status collect(dis_context *ctx, collecting *w, uint64_t n_bytes)
 {
     dis__collector *c = w->c;
+    const size_t rows_before = c->rows.n, items_before = c->ids[DIS_COLUMN_TASK].n;
     size_t n_ids[DIS_ID_COLUMNS];
-    DIS_TRY(dis__alloc_array(&w->first_id, w->n_batches, sizeof *w->first_id));
-    DIS_TRY(dis__alloc_array(&w->first_byte, w->n_batches, sizeof *w->first_byte));
-    DIS_TRY(dis__alloc_array(&w->first_row, w->n_batches, sizeof *w->first_row));
-    DIS_TRY(dis__alloc_zeroed(&w->label_of, w->n_batches, sizeof *w->label_of));
-    for (size_t b = 0; b < w->n_batches; b++) {
-        DIS_TRY(dis__alloc_array(&w->label_of[b], w->batch[b]->label.n, sizeof **w->label_of));
-        DIS_TRY(merge_labels(c, w->batch[b], w->label_of[b]));
-    }
+    DIS_TRY(dis__alloc_zeroed(&w->to, w->n_batches, sizeof *w->to));
+    for (size_t b = 0; b < w->n_batches; b++)
+        DIS_TRY(dis__alloc_array(&w->to[b].label_of, w->batch[b]->label.n_votes, sizeof *w->to[b].label_of));
     DIS_TRY(dis__run_jobs(ctx, w->n_batches, count_job, w));
     for (int k = 0; k < DIS_ID_COLUMNS; k++) DIS_TRY(place_ids(w, k, n_bytes, &n_ids[k]));
     DIS_TRY(place_rows(w));
     DIS_TRY(dis__run_jobs(ctx, w->n_batches, number_job, w));
+    w->n_known = c->labels.n;
+    for (size_t b = 0; b < w->n_batches; b++) DIS_TRY(merge_labels(&c->labels, w->batch[b], w->to[b].label_of));
     DIS_TRY(dis__run_jobs(ctx, w->n_batches, rows_job, w));
+    look_for_falls(w);
+    DIS_TRY(c->scattered ? make_tasks(c, rows_before, items_before)
+                         : make_starts(c, items_before, n_ids[DIS_COLUMN_TASK]));
+    DIS_TRY(dis__run_jobs(ctx, w->n_batches, tasks_job, w));
+    for (size_t b = 0; b < w->n_batches; b++) c->rows.n += w->batch[b]->n_rows;
     for (int k = 0; k < DIS_ID_COLUMNS; k++) dis__ids_finish(&c->ids[k], n_ids[k]);
     return DIS_OK;
 }
@@ -195,10 +276,7 @@ dis_status dis__collect(dis_context *ctx, dis__collector *c, dis__batch *const *
     collecting w = {.c = c, .batch = batches, .n_batches = n_batches};
     c->n_done += n_bytes;
     const dis_status status = collect(ctx, &w, n_bytes);
-    for (size_t b = 0; w.label_of && b < n_batches; b++) dis__free(w.label_of[b]);
-    dis__free(w.label_of);
-    dis__free(w.first_id);
-    dis__free(w.first_byte);
-    dis__free(w.first_row);
+    for (size_t b = 0; w.to && b < n_batches; b++) dis__free(w.to[b].label_of);
+    dis__free(w.to);
     return status;
 }

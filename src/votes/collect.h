@@ -18,11 +18,11 @@ typedef struct {
     uint64_t n_bytes, n_done; /* text in all, and collected */
     dis__ids ids[DIS_ID_COLUMNS];
     double rate[DIS_ID_COLUMNS]; /* new ids a byte of text in the last round; in the first, as many as there may be */
-    dis__rows rows;              /* with final ids */
-    size_t rows_capacity;
-    dis__table label_table; /* value: index into label */
-    dis__key *label;        /* in order of first appearance */
-    size_t n_labels, label_capacity;
+    dis__rows rows;              /* with final ids; while rows lie item by item, start instead of task */
+    size_t rows_capacity, task_capacity, start_capacity;
+    bool scattered;     /* rows do not lie item by item */
+    uint32_t last_task; /* of the rows that are here */
+    dis__known_labels labels;
 } dis__collector;
 
 /* n_bytes: how much text is to come. */

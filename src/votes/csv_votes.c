@@ -82,15 +82,10 @@ static dis_status row_csv(dis__cursor *c)
     return DIS_OK;
 }
 
-/* What to keep of 8 bytes when the text has n; of more than 8, all. */
-static const uint64_t keep[DIS_ID_INLINE + 2] = {0,          0xff,         0xffff,         0xffffff,
+/* What to keep of 8 bytes when the text has n. */
+static const uint64_t keep[DIS_ID_INLINE + 1] = {0,          0xff,         0xffff,         0xffffff,
                                                  0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
-                                                 ~0ull,      ~0ull};
-
-static inline uint64_t word_of(const char *text, size_t n)
-{
-    return dis__load64(text) & keep[n > DIS_ID_INLINE ? DIS_ID_INLINE + 1 : n];
-}
+                                                 ~0ull};
 
 /* A window of text whose rows are plain, and the offsets of its separators and line ends. A field lies between two
  * entries of the list; the entry before the first one stands for the end of a row before the window. */
@@ -105,17 +100,17 @@ typedef struct {
 
 enum { MOST_ROWS = WINDOW / 2, MARGIN = 64 }; /* a row with a task has at least two bytes */
 
-/* Room for one window. */
+/* Room for one window, and what is known of its rows: their labels and workers, and runs of rows with one task. */
 typedef struct dis__csv_scratch {
     dis__csv_scan (*scan)(const char *text, size_t n, char separator, uint32_t *list);
     uint32_t list[16 + WINDOW + DIS_SCAN_STEP]; /* from the 16th on; the one before it stands for the row before */
-    size_t n_votes, n_tasks;
-    size_t longest[DIS_ID_COLUMNS]; /* bytes of a task, of a worker */
-    uint64_t task[MOST_ROWS + 1];   /* (n_tasks) the first 8 bytes of those that differ from the one before */
+    size_t n_votes, n_runs;
+    bool is_long[DIS_ID_COLUMNS];   /* some ids have more than 8 bytes */
+    uint64_t task[MOST_ROWS + 1];   /* (n_runs) the first 8 bytes */
+    uint32_t first[MOST_ROWS + 1];  /* (n_runs) of its votes */
     uint64_t worker[MOST_ROWS + 1]; /* (n_votes) the first 8 bytes */
-    uint32_t task_of[MOST_ROWS + 1], row[MOST_ROWS + 1]; /* (n_votes) index into task, into the list */
+    uint32_t row[MOST_ROWS + 1];    /* (n_votes) index into the list; only when some are long */
     uint32_t tag[MOST_ROWS + MARGIN];
-    uint32_t number[MOST_ROWS + 1]; /* (n_tasks) */
 } dis__csv_scratch;
 
 /* What handles rows is compiled twice: for any window, and for the usual one, whose shape is known then. */
@@ -144,58 +139,101 @@ static size_t count_rows(const dis__file *f, const window *w)
     return n;
 }
 
-/* The index and kind of a label that is not among the recent ones. */
-static dis_status find_label(dis__batch *b, const char *text, size_t n, uint64_t word, dis__recent *found)
-{
-    const dis__key key = dis__key_of(&b->rules->secret, text, n);
-    DIS_TRY(dis__batch_label(b, &key, &found->index));
-    found->kind = b->kind[found->index];
-    found->word = word;
-    if (n <= DIS_ID_INLINE) b->recent[dis__label_slot(word)] = *found;
-    return DIS_OK;
-}
-
-/* Goes through n rows up to one that is not plain or whose label is refused: labels into the batch, words of tasks (one
- * for several rows in a row) and workers into the scratch. *n becomes the number of rows that were good. */
-FOR_BOTH dis_status take_fields(dis__batch *b, const window *w, dis__csv_scratch *s, size_t *n)
+/* The rows that are easiest, from the first up to one that is not: short ids, and a short label of a vote that was seen
+ * before. Nothing is looked up but the label. */
+FOR_BOTH size_t take_easy(const dis__batch *b, const window *w, size_t n, dis__csv_scratch *s)
 {
     const size_t n_columns = w->n_columns, last = n_columns - 1;
     uint16_t *label_out = b->row_label + b->n_rows;
-    uint64_t task_before = 0, longest_task = 0, longest_worker = 0; /* no task is empty, so none has this word */
-    size_t n_votes = 0, n_tasks = 0, r = 0;
     const uint32_t *row = w->list;
-    for (; r < *n; r++, row += n_columns) {
+    uint64_t before = 0; /* no task is empty, so none has this word */
+    size_t n_runs = 0, r = 0;
+    for (; r < n; r++, row += n_columns) {
         uint32_t within = 0;
         for (size_t c = 0; c < last; c++) within |= row[c];
         size_t n_task, n_worker, n_label;
         const char *task = field(w, row, w->column[DIS_COLUMN_TASK], &n_task);
         const char *worker = field(w, row, w->column[DIS_COLUMN_WORKER], &n_worker);
         const char *label = field(w, row, w->column[DIS_ID_COLUMNS], &n_label);
-        if ((within | ~row[last]) & DIS_SCAN_LF || n_task == 0 || n_worker == 0) break;
+        if (((within | ~row[last]) & DIS_SCAN_LF) | ((n_task - 1) | (n_worker - 1)) / DIS_ID_INLINE |
+            (n_label > DIS_ID_INLINE))
+            break;
+        const uint64_t word = dis__load64(label) & keep[n_label];
+        const dis__recent *found = &b->recent[dis__label_slot(word)];
+        if (found->word != word || found->label.kind != DIS_LABEL_VOTE) break;
+        label_out[r] = (uint16_t)found->label.index;
+        const uint64_t task_word = dis__load64(task) & keep[n_task];
+        s->task[n_runs] = task_word;
+        s->first[n_runs] = (uint32_t)r;
+        n_runs += task_word != before;
+        before = task_word;
+        s->worker[r] = dis__load64(worker) & keep[n_worker];
+    }
+    s->n_runs = n_runs;
+    s->n_votes = r;
+    s->is_long[DIS_COLUMN_TASK] = s->is_long[DIS_COLUMN_WORKER] = false;
+    return r;
+}
 
-        const uint64_t word = word_of(label, n_label);
-        dis__recent found = b->recent[dis__label_slot(word)];
-        if (found.word != word || n_label > DIS_ID_INLINE) DIS_TRY(find_label(b, label, n_label, word, &found));
-        if (found.kind > DIS_LABEL_NA) break;
-        const bool vote = found.kind == DIS_LABEL_VOTE;
-        label_out[n_votes] = (uint16_t)found.index;
+static dis_status find_label(dis__batch *b, const char *text, size_t n, dis__label *label)
+{
+    uint64_t word = 0;
+    dis__recent *recent = NULL;
+    if (n <= DIS_ID_INLINE) {
+        word = dis__load64(text) & keep[n];
+        recent = &b->recent[dis__label_slot(word)];
+        *label = recent->label;
+        if (recent->word == word) return DIS_OK;
+    }
+    const dis__key key = dis__key_of(&b->rules->secret, text, n);
+    DIS_TRY(dis__batch_label(b, &key, label));
+    if (recent) *recent = (dis__recent){.word = word, .label = *label};
+    return DIS_OK;
+}
 
-        const uint64_t task_word = word_of(task, n_task);
-        s->task[n_tasks] = task_word;
-        n_tasks += vote && task_word != task_before;
-        task_before = vote ? task_word : task_before;
-        s->task_of[n_votes] = (uint32_t)n_tasks - 1;
+static uint64_t word_of(const char *text, size_t n)
+{
+    return dis__load64(text) & keep[n < DIS_ID_INLINE ? n : DIS_ID_INLINE];
+}
+
+/* Goes on with the rows from `r`, all of them votes so far, up to one that is not plain or whose label is refused. *n
+ * becomes the number of rows that were good. */
+static dis_status take_others(dis__batch *b, const window *w, size_t r, size_t *n, dis__csv_scratch *s)
+{
+    const size_t n_columns = w->n_columns, last = n_columns - 1;
+    uint16_t *label_out = b->row_label + b->n_rows;
+    const char *task_before = "";
+    size_t n_before = 0, n_votes = r, n_runs = s->n_runs;
+    for (size_t i = 0; i < r; i++) s->row[i] = (uint32_t)(i * n_columns);
+    for (; r < *n; r++) {
+        const uint32_t *row = w->list + r * n_columns;
+        uint32_t within = 0;
+        for (size_t c = 0; c < last; c++) within |= row[c];
+        if ((within | ~row[last]) & DIS_SCAN_LF) break;
+        size_t n_task, n_worker, n_label;
+        const char *task = field(w, row, w->column[DIS_COLUMN_TASK], &n_task);
+        const char *worker = field(w, row, w->column[DIS_COLUMN_WORKER], &n_worker);
+        const char *text = field(w, row, w->column[DIS_ID_COLUMNS], &n_label);
+        if (n_task == 0 || n_worker == 0) break;
+        dis__label label;
+        DIS_TRY(find_label(b, text, n_label, &label));
+        if (label.kind > DIS_LABEL_NA) break;
+        if (label.kind == DIS_LABEL_NA) continue;
+        label_out[n_votes] = (uint16_t)label.index;
+        if (n_task != n_before || memcmp(task, task_before, n_task) != 0) {
+            s->task[n_runs] = word_of(task, n_task);
+            s->first[n_runs++] = (uint32_t)n_votes;
+            s->is_long[DIS_COLUMN_TASK] |= n_task > DIS_ID_INLINE;
+            task_before = task;
+            n_before = n_task;
+        }
         s->worker[n_votes] = word_of(worker, n_worker);
-        s->row[n_votes] = (uint32_t)(r * n_columns);
-        longest_task = n_task > longest_task ? n_task : longest_task;
-        longest_worker = n_worker > longest_worker ? n_worker : longest_worker;
-        n_votes += vote;
+        s->is_long[DIS_COLUMN_WORKER] |= n_worker > DIS_ID_INLINE;
+        s->row[n_votes++] = (uint32_t)(r * n_columns);
     }
     *n = r;
     s->n_votes = n_votes;
-    s->n_tasks = n_tasks;
-    s->longest[DIS_COLUMN_TASK] = longest_task;
-    s->longest[DIS_COLUMN_WORKER] = longest_worker;
+    s->n_runs = n_runs;
     return DIS_OK;
 }
 
@@ -204,67 +242,56 @@ static void find_short(dis__id_share *share, const dis__secret *secret, const ui
                        uint32_t *out)
 {
     enum { AHEAD = 32 };
-    const dis__id_slot *slot = share->ids->slot;
-    const size_t n_slots = share->ids->n_slots;
+    const dis__ids *ids = share->ids;
+    const dis__id_slot *slot = ids->slot;
+    const size_t n_slots = ids->n_slots;
+    const uint64_t sure = ids->in_order ? UINT32_MAX : ids->n; /* numbers up to here are as good as final */
     for (size_t i = 0; i < n; i++) tag[i] = dis__id_tag(secret, word[i]);
     for (size_t i = 0; i < AHEAD; i++) tag[n + i] = 0;
     for (size_t i = 0; i < n; i++) {
         __builtin_prefetch(&slot[dis__slot_of(tag[i + AHEAD], n_slots)]);
-        const dis__id_key key = {.word = word[i], .tag = tag[i], .n = (uint32_t)(71 - __builtin_clzll(word[i])) / 8};
-        out[i] = dis__ids_find(share, &key);
-    }
-}
-
-/* The numbers of ids of any length. A long one often repeats that of the row before. */
-FOR_BOTH void find_any(dis__id_share *share, const dis__secret *secret, const window *w, size_t column,
-                       const dis__csv_scratch *s, uint32_t *out)
-{
-    const char *text_before = NULL;
-    size_t n_before = 0;
-    for (size_t i = 0; i < s->n_votes; i++) {
-        size_t n;
-        const char *text = field(w, w->list + s->row[i], column, &n);
-        if (n == n_before && memcmp(text, text_before, n) == 0) {
-            out[i] = out[i - 1];
-            continue;
+        const dis__id_slot *at = &slot[dis__slot_of(tag[i], n_slots)];
+        const uint64_t meta = atomic_load_explicit(&at->meta, memory_order_acquire);
+        if (meta >> 32 == tag[i] && at->word == word[i] && (uint32_t)meta <= sure) {
+            out[i] = (uint32_t)meta - 1;
+        } else {
+            const dis__id_key key = {.word = word[i],
+                                     .tag = tag[i],
+                                     .n = (uint32_t)(71 - __builtin_clzll(word[i])) / 8};
+            out[i] = dis__ids_find(share, &key);
         }
-        const dis__id_key key = dis__id_key_of(secret, text, n, true);
+    }
+}
+
+/* The numbers of ids of any length; vote: (n) which votes they are of, NULL: all. */
+static void find_any(dis__id_share *share, const dis__secret *secret, const window *w, size_t column,
+                     const uint32_t *row, const uint32_t *vote, size_t n, uint32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t length;
+        const char *text = field(w, w->list + row[vote ? vote[i] : i], column, &length);
+        const dis__id_key key = dis__id_key_of(secret, text, length, true);
         out[i] = dis__ids_find(share, &key);
-        text_before = text;
-        n_before = n;
     }
 }
 
-/* Adds the rows of a window up to one that is not plain or begins at the limit; *done: bytes of text they take. */
-FOR_BOTH dis_status take_window(dis__cursor *c, const window *w, size_t *done)
+/* Ids of the votes at hand into the batch. */
+static void find_ids(dis__batch *b, const window *w, dis__csv_scratch *s)
 {
-    dis__batch *b = c->batch;
-    dis__csv_scratch *s = c->scratch;
     const dis__secret *secret = &b->rules->secret;
-    size_t n = count_rows(c->file, w);
-    DIS_TRY(dis__batch_reserve(b, n));
-    DIS_TRY(take_fields(b, w, s, &n));
-    uint32_t *task = b->row[DIS_COLUMN_TASK] + b->n_rows, *worker = b->row[DIS_COLUMN_WORKER] + b->n_rows;
-    if (s->longest[DIS_COLUMN_TASK] > DIS_ID_INLINE) {
-        find_any(&b->share[DIS_COLUMN_TASK], secret, w, w->column[DIS_COLUMN_TASK], s, task);
-    } else {
-        find_short(&b->share[DIS_COLUMN_TASK], secret, s->task, s->n_tasks, s->tag, s->number);
-        for (size_t i = 0; i < s->n_votes; i++) task[i] = s->number[s->task_of[i]];
-    }
-    if (s->longest[DIS_COLUMN_WORKER] > DIS_ID_INLINE)
-        find_any(&b->share[DIS_COLUMN_WORKER], secret, w, w->column[DIS_COLUMN_WORKER], s, worker);
+    dis__id_share *tasks = &b->share[DIS_COLUMN_TASK], *workers = &b->share[DIS_COLUMN_WORKER];
+    uint32_t *run = b->run + b->n_runs, *worker = b->worker + b->n_rows;
+    if (s->is_long[DIS_COLUMN_TASK])
+        find_any(tasks, secret, w, w->column[DIS_COLUMN_TASK], s->row, s->first, s->n_runs, run);
     else
-        find_short(&b->share[DIS_COLUMN_WORKER], secret, s->worker, s->n_votes, s->tag, worker);
+        find_short(tasks, secret, s->task, s->n_runs, s->tag, run);
+    if (s->is_long[DIS_COLUMN_WORKER])
+        find_any(workers, secret, w, w->column[DIS_COLUMN_WORKER], s->row, NULL, s->n_votes, worker);
+    else
+        find_short(workers, secret, s->worker, s->n_votes, s->tag, worker);
+    for (size_t i = 0; i < s->n_runs; i++) b->run_row[b->n_runs + i] = (uint32_t)b->n_rows + s->first[i];
+    b->n_runs += s->n_runs;
     b->n_rows += s->n_votes;
-    b->na += n - s->n_votes;
-    b->seen += n;
-    *done = n ? (w->list[n * w->n_columns - 1] & ~DIS_SCAN_LF) + 1 : 0;
-    return DIS_OK;
-}
-
-static dis_status take_any(dis__cursor *c, const window *w, size_t *done)
-{
-    return take_window(c, w, done);
 }
 
 static bool is_usual(const window *w)
@@ -273,16 +300,31 @@ static bool is_usual(const window *w)
            w->column[DIS_ID_COLUMNS] == 2;
 }
 
-static dis_status take_usual(dis__cursor *c, const window *w, size_t *done)
+static size_t take_easy_usual(const dis__batch *b, const window *w, size_t n, dis__csv_scratch *s)
 {
-    const window usual = {.text = w->text,
-                          .list = w->list,
-                          .n_entries = w->n_entries,
-                          .limit = w->limit,
-                          .n_columns = 3,
-                          .column = {0, 1, 2},
-                          .crlf = false};
-    return take_window(c, &usual, done);
+    const window usual = {.text = w->text, .list = w->list, .n_columns = 3, .column = {0, 1, 2}, .crlf = false};
+    return take_easy(b, &usual, n, s);
+}
+
+static size_t take_easy_any(const dis__batch *b, const window *w, size_t n, dis__csv_scratch *s)
+{
+    return take_easy(b, w, n, s);
+}
+
+/* Adds the rows of a window up to one that is not plain or begins at the limit; *done: bytes of text they take. */
+static dis_status take_window(dis__cursor *c, const window *w, size_t *done)
+{
+    dis__batch *b = c->batch;
+    dis__csv_scratch *s = c->scratch;
+    size_t n = count_rows(c->file, w);
+    DIS_TRY(dis__batch_reserve(b, n));
+    const size_t easy = is_usual(w) ? take_easy_usual(b, w, n, s) : take_easy_any(b, w, n, s);
+    if (easy < n) DIS_TRY(take_others(b, w, easy, &n, s));
+    find_ids(b, w, s);
+    b->na += n - s->n_votes;
+    b->seen += n;
+    *done = n ? (w->list[n * w->n_columns - 1] & ~DIS_SCAN_LF) + 1 : 0;
+    return DIS_OK;
 }
 
 static dis_status fast_csv(dis__cursor *c, const char *limit)
@@ -313,7 +355,7 @@ static dis_status fast_csv(dis__cursor *c, const char *limit)
                           .column = {f->column[0], f->column[1], f->column[2]},
                           .crlf = scan.crlf};
         size_t done = 0;
-        DIS_TRY(is_usual(&w) ? take_usual(c, &w, &done) : take_any(c, &w, &done));
+        DIS_TRY(take_window(c, &w, &done));
         if (done == 0) return DIS_OK;
         c->next += done;
     }

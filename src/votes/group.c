@@ -68,21 +68,31 @@ static inline uint16_t class_at(const grouping *g, uint16_t label)
     return g->class_of ? g->class_of[label] : label;
 }
 
-static dis_status copy_job(void *arg, size_t j, int thread)
+static dis_status labels_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const grouping *g = arg;
+    dis_votes *votes = g->votes;
+    const uint16_t *label = g->rows->label;
+    size_t first, last;
+    run_of(g, j, &first, &last);
+    if (votes->label8)
+        for (size_t i = first; i < last; i++) votes->label8[i] = (uint8_t)class_at(g, label[i]);
+    else
+        for (size_t i = first; i < last; i++) votes->label16[i] = class_at(g, label[i]);
+    return DIS_OK;
+}
+
+static dis_status starts_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const grouping *g = arg;
     dis_votes *votes = g->votes;
     const uint32_t *task = g->rows->task;
-    const uint16_t *label = g->rows->label;
     size_t first, last;
     run_of(g, j, &first, &last);
     if (!g->consume && last > first)
         memcpy(votes->worker + first, g->rows->worker + first, (last - first) * sizeof *votes->worker);
-    if (votes->label8)
-        for (size_t i = first; i < last; i++) votes->label8[i] = (uint8_t)class_at(g, label[i]);
-    else
-        for (size_t i = first; i < last; i++) votes->label16[i] = class_at(g, label[i]);
     size_t next =
         first ? (size_t)task[first - 1] + 1 : 0; /* item that begins with the next row that is not before it */
     for (size_t i = first; i < last; i++)
@@ -152,11 +162,16 @@ static dis_status sort_job(void *arg, size_t r, int thread)
     return DIS_OK;
 }
 
-/* The rows' array of workers becomes the table's when it is ours to use. */
+/* The rows' arrays of workers and starts become the table's when they are ours to use. */
 static dis_status alloc_votes(const grouping *g)
 {
     dis_votes *votes = g->votes;
-    DIS_TRY(dis__alloc_array(&votes->start, dis__size(votes->n_items, 1, 1), sizeof *votes->start));
+    if (g->rows->start) {
+        votes->start = g->rows->start;
+        g->rows->start = NULL;
+    } else {
+        DIS_TRY(dis__alloc_array(&votes->start, dis__size(votes->n_items, 1, 1), sizeof *votes->start));
+    }
     votes->start[votes->n_items] = votes->n_votes;
     if (g->consume) {
         votes->worker = g->rows->worker;
@@ -171,7 +186,8 @@ static dis_status alloc_votes(const grouping *g)
 static dis_status copy_rows(dis_context *ctx, grouping *g)
 {
     DIS_TRY(alloc_votes(g));
-    DIS_TRY(dis__run_jobs(ctx, g->n_runs, copy_job, g));
+    DIS_TRY(dis__run_jobs(ctx, g->n_runs, labels_job, g));
+    DIS_TRY(dis__run_jobs(ctx, g->n_runs, starts_job, g));
     /* items behind the last one that has votes */
     for (size_t item = g->rows->n ? (size_t)g->rows->task[g->rows->n - 1] + 1 : 0; item < g->votes->n_items; item++)
         g->votes->start[item] = g->votes->n_votes;
@@ -219,6 +235,12 @@ static dis_status group(dis_context *ctx, grouping *g)
 {
     g->votes->n_votes = g->rows->n;
     g->n_runs = dis__n_jobs(g->rows->n, RUN, MOST_RUNS);
+    if (g->rows->start) {
+        DIS_TRY(alloc_votes(g));
+        DIS_TRY(dis__run_jobs(ctx, g->n_runs, labels_job, g));
+        consume_rows(g);
+        return DIS_OK;
+    }
     DIS_TRY(dis__alloc_array(&g->falls, g->n_runs, sizeof *g->falls));
     bool grouped;
     DIS_TRY(is_grouped(ctx, g, &grouped));

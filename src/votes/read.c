@@ -101,20 +101,20 @@ static dis_status make_classes(dis__reader *r, uint16_t *class_of)
     const dis__collector *c = &r->collector;
     dis_votes *votes = r->votes;
     if (r->rules.declared) {
-        for (size_t i = 0; i < c->n_labels; i++)
-            class_of[i] = (uint16_t)dis__table_find(&r->rules.known, &c->label[i])->value;
+        for (size_t i = 0; i < c->labels.n; i++)
+            class_of[i] = (uint16_t)dis__table_find(&r->rules.known, &c->labels.key[i])->value;
         votes->n_classes = r->o.n_classes;
         return declared_names(&r->o, &votes->classes);
     }
-    DIS_TRY(dis__classes_order(c->label, c->n_labels, class_of));
-    votes->n_classes = c->n_labels;
+    DIS_TRY(dis__classes_order(c->labels.key, c->labels.n, class_of));
+    votes->n_classes = c->labels.n;
     char **texts;
-    DIS_TRY(dis__alloc_zeroed(&texts, c->n_labels, sizeof *texts));
+    DIS_TRY(dis__alloc_zeroed(&texts, c->labels.n, sizeof *texts));
     dis_status status = DIS_OK;
-    for (size_t i = 0; i < c->n_labels && status == DIS_OK; i++)
-        status = dis__copy_text(&texts[class_of[i]], dis__key_text(&c->label[i]), c->label[i].n);
-    if (status == DIS_OK) status = dis_names_create((const char *const *)texts, c->n_labels, &votes->classes);
-    for (size_t i = 0; i < c->n_labels; i++) dis__free(texts[i]);
+    for (size_t i = 0; i < c->labels.n && status == DIS_OK; i++)
+        status = dis__copy_text(&texts[class_of[i]], dis__key_text(&c->labels.key[i]), c->labels.key[i].n);
+    if (status == DIS_OK) status = dis_names_create((const char *const *)texts, c->labels.n, &votes->classes);
+    for (size_t i = 0; i < c->labels.n; i++) dis__free(texts[i]);
     dis__free(texts);
     return status;
 }
@@ -204,10 +204,10 @@ static dis_status make_table(dis__reader *r, uint16_t *class_of)
 
 dis_status dis__reader_finish(dis__reader *r)
 {
-    if (r->collector.n_labels == 0) return no_votes(r);
+    if (r->collector.labels.n == 0) return no_votes(r);
     for (size_t j = 0; j < r->tuning.round; j++) dis__batch_free(&r->batch[j]); /* room for the table */
     uint16_t *class_of;
-    DIS_TRY(dis__alloc_array(&class_of, r->collector.n_labels, sizeof *class_of));
+    DIS_TRY(dis__alloc_array(&class_of, r->collector.labels.n, sizeof *class_of));
     const dis_status status = make_table(r, class_of);
     dis__free(class_of);
     return status;

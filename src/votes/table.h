@@ -21,14 +21,16 @@ struct dis_votes {
 
 /* Rows in the order they were read. Ids are indices; label is an index before `class_of` (below). */
 typedef struct {
-    uint32_t *task, *worker; /* (n) */
-    uint16_t *label;         /* (n) */
+    uint32_t *task;   /* (n), or NULL, and */
+    uint64_t *start;  /* (n_items + 1) the row each item begins with, but the last entry: rows lie item by item */
+    uint32_t *worker; /* (n) */
+    uint16_t *label;  /* (n) */
     size_t n;
 } dis__rows;
 
 /* Fills start, worker, label8 or label16 and n_votes of `votes`, whose n_items and n_classes are set, with the rows
  * grouped by item, in their order within an item. class_of: (labels) the class of each label; NULL: the label itself.
- * With `consume` the arrays of the rows are freed or become the table's (and are set to NULL), to keep the peak of memory
+ * With `consume` (else there must be no rows->start) the arrays of the rows are freed or become the table's (and are set to NULL), to keep the peak of memory
  * low. */
 dis_status dis__votes_group(dis_context *ctx, dis__rows *rows, const uint16_t *class_of, bool consume,
                             dis_votes *votes);

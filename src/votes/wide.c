@@ -69,7 +69,8 @@ static dis_status begin_batch(wide *w)
                               .room = DIS_ROOM_FOR_ALL,
                               .in_order = true};
     DIS_TRY(dis__collect_prepare(&reader->collector, &round));
-    dis__batch_reset(w->batch, &reader->rules, reader->collector.ids, 0, NULL, &reader->texts[0]);
+    dis__batch_reset(w->batch, &reader->rules, &reader->collector.labels, reader->collector.ids, 0, NULL,
+                     &reader->texts[0]);
     return DIS_OK;
 }
 
