@@ -15,6 +15,8 @@ static void drop_messages(dis__batch *b)
 void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__known_labels *known,
                       dis__ids ids[DIS_ID_COLUMNS], size_t j, const dis__batch *before, dis__arena *texts)
 {
+    if (!b->rules || b->label.n) /* else all of them are known, and known labels keep their indices */
+        for (size_t i = 0; i < DIS_RECENT_LABELS; i++) b->recent[i] = (dis__recent){.word = DIS_NO_WORD};
     b->rules = rules;
     b->known = known;
     b->texts = texts;
@@ -22,7 +24,6 @@ void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__k
         b->share[c] = dis__id_share_of(&ids[c], j, before ? &before->share[c] : NULL, texts);
     if (b->label.n) memset(b->label.slot, 0, b->label.n_slots * sizeof *b->label.slot);
     b->label.n = b->label.n_votes = 0;
-    for (size_t i = 0; i < DIS_RECENT_LABELS; i++) b->recent[i] = (dis__recent){.word = DIS_NO_WORD};
     b->n_rows = b->n_runs = 0;
     b->seen = b->na = b->dropped = b->bad = 0;
     drop_messages(b);

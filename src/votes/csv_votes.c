@@ -105,16 +105,18 @@ typedef struct dis__csv_scratch {
     dis__csv_scan (*scan)(const char *text, size_t n, char separator, uint32_t *list);
     uint32_t list[16 + WINDOW + DIS_SCAN_STEP]; /* from the 16th on; the one before it stands for the row before */
     size_t n_votes, n_runs;
-    bool is_long[DIS_ID_COLUMNS];   /* some ids have more than 8 bytes */
-    uint64_t task[MOST_ROWS + 1];   /* (n_runs) the first 8 bytes */
-    uint32_t first[MOST_ROWS + 1];  /* (n_runs) of its votes */
-    uint64_t worker[MOST_ROWS + 1]; /* (n_votes) the first 8 bytes */
-    uint32_t row[MOST_ROWS + 1];    /* (n_votes) index into the list; only when some are long */
-    uint32_t tag[MOST_ROWS + MARGIN];
+    bool is_long[DIS_ID_COLUMNS];      /* some ids have more than 8 bytes */
+    uint64_t task[MOST_ROWS + 1];      /* (n_runs) the first 8 bytes */
+    uint32_t first[MOST_ROWS + 1];     /* (n_runs) of its votes */
+    uint64_t worker[MOST_ROWS + 1];    /* (n_votes) the first 8 bytes */
+    uint32_t row[MOST_ROWS + 1];       /* (n_votes) index into the list; only when some are long */
+    uint32_t home[MOST_ROWS + MARGIN]; /* where short ids belong in their table */
 } dis__csv_scratch;
 
 /* What handles rows is compiled twice: for any window, and for the usual one, whose shape is known then. */
 #define FOR_BOTH static inline __attribute__((always_inline))
+/* What has a loop that counts is on its own, so that all it needs stays in registers. */
+#define ALONE static __attribute__((noinline))
 
 static const uint32_t before_the_text = DIS_SCAN_LF - 1; /* plus one is offset 0 */
 
@@ -237,29 +239,46 @@ static dis_status take_others(dis__batch *b, const window *w, size_t r, size_t *
     return DIS_OK;
 }
 
+static inline bool has_word(const dis__id_slot *slot, uint64_t word)
+{
+    return atomic_load_explicit(&slot->word, memory_order_relaxed) == word;
+}
+
+/* The slot of a bucket that has that word, or its first: without a branch, for it may well be any of the four. */
+static inline const dis__id_slot *in_bucket(const dis__id_slot *bucket, uint64_t word)
+{
+    const dis__id_slot *at = has_word(&bucket[1], word) ? &bucket[1] : bucket;
+    at = has_word(&bucket[2], word) ? &bucket[2] : at;
+    return has_word(&bucket[3], word) ? &bucket[3] : at;
+}
+
+/* A short id that is not where it belongs, or not there yet. */
+ALONE uint32_t find_elsewhere(dis__id_share *share, uint64_t word)
+{
+    const dis__id_key key = {.word = word,
+                             .tag = dis__id_tag(&share->ids->secret, word),
+                             .n = (uint32_t)(71 - __builtin_clzll(word)) / 8};
+    return dis__ids_find(share, &key);
+}
+
 /* The numbers of short ids. Their slots are fetched ahead. */
-static void find_short(dis__id_share *share, const dis__secret *secret, const uint64_t *word, size_t n, uint32_t *tag,
-                       uint32_t *out)
+ALONE void find_short(dis__id_share *share, const uint64_t *word, size_t n, uint32_t *home, uint32_t *out)
 {
     enum { AHEAD = 32 };
     const dis__ids *ids = share->ids;
+    const dis__secret secret = ids->secret;
     const dis__id_slot *slot = ids->slot;
     const size_t n_slots = ids->n_slots;
-    const uint64_t sure = ids->in_order ? UINT32_MAX : ids->n; /* numbers up to here are as good as final */
-    for (size_t i = 0; i < n; i++) tag[i] = dis__id_tag(secret, word[i]);
-    for (size_t i = 0; i < AHEAD; i++) tag[n + i] = 0;
+    const uint32_t sure = ids->in_order ? UINT32_MAX : (uint32_t)ids->n; /* smaller numbers are as good as final */
+    for (size_t i = 0; i < n; i++) home[i] = (uint32_t)dis__ids_home(dis__id_tag(&secret, word[i]), n_slots);
+    for (size_t i = 0; i < AHEAD; i++) home[n + i] = 0;
     for (size_t i = 0; i < n; i++) {
-        __builtin_prefetch(&slot[dis__slot_of(tag[i + AHEAD], n_slots)]);
-        const dis__id_slot *at = &slot[dis__slot_of(tag[i], n_slots)];
+        __builtin_prefetch(&slot[home[i + AHEAD]]);
+        const dis__id_slot *at = in_bucket(&slot[home[i]], word[i]);
         const uint64_t meta = atomic_load_explicit(&at->meta, memory_order_acquire);
-        if (meta >> 32 == tag[i] && at->word == word[i] && (uint32_t)meta <= sure) {
-            out[i] = (uint32_t)meta - 1;
-        } else {
-            const dis__id_key key = {.word = word[i],
-                                     .tag = tag[i],
-                                     .n = (uint32_t)(71 - __builtin_clzll(word[i])) / 8};
-            out[i] = dis__ids_find(share, &key);
-        }
+        const uint32_t number = (uint32_t)meta - 1;
+        const bool here = has_word(at, word[i]) && number < sure && !(meta & DIS_SLOT_IS_LONG);
+        out[i] = here ? number : find_elsewhere(share, word[i]);
     }
 }
 
@@ -284,11 +303,11 @@ static void find_ids(dis__batch *b, const window *w, dis__csv_scratch *s)
     if (s->is_long[DIS_COLUMN_TASK])
         find_any(tasks, secret, w, w->column[DIS_COLUMN_TASK], s->row, s->first, s->n_runs, run);
     else
-        find_short(tasks, secret, s->task, s->n_runs, s->tag, run);
+        find_short(tasks, s->task, s->n_runs, s->home, run);
     if (s->is_long[DIS_COLUMN_WORKER])
         find_any(workers, secret, w, w->column[DIS_COLUMN_WORKER], s->row, NULL, s->n_votes, worker);
     else
-        find_short(workers, secret, s->worker, s->n_votes, s->tag, worker);
+        find_short(workers, s->worker, s->n_votes, s->home, worker);
     for (size_t i = 0; i < s->n_runs; i++) b->run_row[b->n_runs + i] = (uint32_t)b->n_rows + s->first[i];
     b->n_runs += s->n_runs;
     b->n_rows += s->n_votes;
@@ -300,13 +319,13 @@ static bool is_usual(const window *w)
            w->column[DIS_ID_COLUMNS] == 2;
 }
 
-static size_t take_easy_usual(const dis__batch *b, const window *w, size_t n, dis__csv_scratch *s)
+ALONE size_t take_easy_usual(const dis__batch *b, const window *w, size_t n, dis__csv_scratch *s)
 {
     const window usual = {.text = w->text, .list = w->list, .n_columns = 3, .column = {0, 1, 2}, .crlf = false};
     return take_easy(b, &usual, n, s);
 }
 
-static size_t take_easy_any(const dis__batch *b, const window *w, size_t n, dis__csv_scratch *s)
+ALONE size_t take_easy_any(const dis__batch *b, const window *w, size_t n, dis__csv_scratch *s)
 {
     return take_easy(b, w, n, s);
 }

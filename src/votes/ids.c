@@ -1,4 +1,4 @@
-/* The shared table of ids: see ids.h. It probes linearly. A slot is claimed by exchanging its zero for a mark, written,
+/* The shared table of ids: see ids.h. It probes slot by slot from the first of a bucket. A slot is claimed by exchanging its zero for a mark, written,
  * and published with its number; others wait at the mark, which lasts some ten instructions. The table grows between
  * rounds only, so slots stay where they are while chunks look. It is kept as small as the ids that are there and those
  * that the next round will likely bring allow: a table of some ten thousand workers should stay in the second cache. Slots
@@ -29,9 +29,10 @@ static dis_status resize(dis__ids *ids, size_t n_slots)
     for (size_t i = 0; i < ids->n_slots; i++) {
         const uint64_t meta = atomic_load_explicit(&ids->slot[i].meta, memory_order_relaxed);
         if (meta == 0) continue;
-        size_t k = dis__slot_of(meta >> 32, n_slots);
+        size_t k = dis__ids_home((uint32_t)(meta >> 32), n_slots);
         while (atomic_load_explicit(&slot[k].meta, memory_order_relaxed)) k = k + 1 == n_slots ? 0 : k + 1;
-        slot[k].word = ids->slot[i].word;
+        atomic_store_explicit(&slot[k].word, atomic_load_explicit(&ids->slot[i].word, memory_order_relaxed),
+                              memory_order_relaxed);
         atomic_store_explicit(&slot[k].meta, meta, memory_order_relaxed);
     }
     dis__free(ids->slot);
@@ -45,10 +46,12 @@ static dis_status resize(dis__ids *ids, size_t n_slots)
 static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)
 {
     const size_t ids_soon = dis__size(ids->n, 1, fresh), need = dis__size(ids_soon, 5, FIRST_SLOTS) / 4;
-    const double least = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.5 * ((double)ids->n + to_come),
+    const double least = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.4 * ((double)ids->n + to_come),
                  most = 4. * (double)ids->n_slots;
     const double some = guess > most ? most : guess, wanted = some > least ? some : least;
-    return need <= ids->n_slots && (double)ids->n_slots < 4 * wanted ? DIS_OK : resize(ids, (size_t)wanted);
+    return need <= ids->n_slots && (double)ids->n_slots < 4 * wanted
+               ? DIS_OK
+               : resize(ids, ((size_t)wanted + DIS_BUCKET - 1) / DIS_BUCKET * DIS_BUCKET);
 }
 
 dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t most, bool in_order, double to_come)
@@ -139,7 +142,7 @@ bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *
     f->n = key->n;
     f->slot = (uint32_t)i;
     atomic_store_explicit(&f->owner, s->chunk, memory_order_relaxed);
-    ids->slot[i].word = key->word;
+    atomic_store_explicit(&ids->slot[i].word, key->word, memory_order_relaxed);
     *number = (uint32_t)(ids->n + index);
     atomic_store_explicit(&ids->slot[i].meta, (uint64_t)key->tag << 32 | (*number + 1), memory_order_release);
     ids->mine[s->chunk * ids->most + s->n_mine++] = (uint32_t)index;

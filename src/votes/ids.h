@@ -12,8 +12,9 @@
  *     ... dis__ids_final(ids, number) of every row ...
  *     dis__ids_finish(ids, n);
  *
- * A slot of the table has 16 bytes: an id of up to 8 bytes lies in it whole, so that finding it reads one line of
- * memory; of a longer one the slot has 64 bits of hash, and its name is compared. Hashes are keyed by a secret. */
+ * A slot of the table has 16 bytes: an id of up to 8 bytes lies in it whole; of a longer one the slot has 64 bits of
+ * hash, and its name is compared. Four slots make a bucket, one line of memory, and nearly all ids lie in the bucket
+ * where they belong. Hashes are keyed by a secret. */
 #ifndef DIS_VOTES_IDS_H
 #define DIS_VOTES_IDS_H
 #include "dissent/names.h"
@@ -24,10 +25,13 @@ enum { DIS_ID_INLINE = 8 };
 #define DIS_ID_NONE UINT32_MAX
 
 typedef struct {
-    uint64_t word;         /* the text padded with zeros, or a hash of a longer one */
+    _Atomic uint64_t word; /* the text padded with zeros, or a hash of a longer one */
     _Atomic uint64_t meta; /* tag << 32 | 1 + number; 0: free */
 } dis__id_slot;
 
+enum { DIS_BUCKET = 4 };
+
+#define DIS_SLOT_IS_LONG (1ull << 32)           /* in meta: the word is a hash */
 #define DIS_SLOT_IN_WORK ((uint64_t)UINT32_MAX) /* being written: its tag is none that a key has */
 
 /* A text to be looked up. */
@@ -51,10 +55,10 @@ typedef struct {
 typedef struct {
     dis__secret secret;
     dis__id_slot *slot; /* (n_slots) */
-    size_t n_slots;
-    size_t n;        /* ids of the rounds before */
-    char *bytes;     /* (start[n]) their names, each with a NUL behind it */
-    uint64_t *start; /* (n + 1) */
+    size_t n_slots;     /* a multiple of DIS_BUCKET */
+    size_t n;           /* ids of the rounds before */
+    char *bytes;        /* (start[n]) their names, each with a NUL behind it */
+    uint64_t *start;    /* (n + 1) */
     size_t bytes_capacity, start_capacity;
 
     /* the round at hand */
@@ -92,6 +96,12 @@ static inline uint32_t dis__id_tag(const dis__secret *s, uint64_t word)
 }
 dis__id_key dis__id_key_of(const dis__secret *secret, const char *text, size_t n, bool stays);
 
+/* The first slot of the bucket where a key belongs. */
+static inline size_t dis__ids_home(uint32_t tag, size_t n_slots)
+{
+    return DIS_BUCKET * dis__slot_of(tag, n_slots / DIS_BUCKET);
+}
+
 /* Whether a number's name is that long text. */
 bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key *key);
 /* Puts a key into a slot that was free a moment ago; false: another chunk was faster. *number is DIS_ID_NONE when there
@@ -105,10 +115,10 @@ static inline uint32_t dis__ids_find(dis__id_share *share, const dis__id_key *ke
 {
     const dis__ids *ids = share->ids;
     const size_t n_slots = ids->n_slots;
-    for (size_t i = dis__slot_of(key->tag, n_slots);;) {
+    for (size_t i = dis__ids_home(key->tag, n_slots);;) {
         dis__id_slot *slot = &ids->slot[i];
         const uint64_t meta = atomic_load_explicit(&slot->meta, memory_order_acquire);
-        if (meta >> 32 == key->tag && slot->word == key->word) {
+        if (meta >> 32 == key->tag && atomic_load_explicit(&slot->word, memory_order_relaxed) == key->word) {
             const uint32_t number = (uint32_t)meta - 1;
             if (!(key->tag & 1) || dis__ids_same_text(ids, number, key)) {
                 if (number >= ids->n && !ids->in_order) dis__ids_meet(share, number);
