@@ -305,6 +305,7 @@ dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_p
                           dis_votes **out)
 {
     const size_t n_threads = (size_t)dis_context_threads(ctx);
-    const dis__tuning tuning = {.chunk = 1 << 17, .round = n_threads <= 4 ? 16 : 4 * n_threads};
+    /* what a round holds should stay in the second cache, and threads should seldom wait for each other */
+    const dis__tuning tuning = {.chunk = 1 << 17, .round = n_threads == 1 ? 4 : n_threads <= 4 ? 16 : 4 * n_threads};
     return dis__votes_read(ctx, paths, n_paths, options, &tuning, out);
 }

@@ -635,6 +635,40 @@ static void colliding_ids_do_no_harm(void **state)
     dis_votes_destroy(votes);
 }
 
+/* Long stretches of one task and worker, then many at once: rounds that find no room for their new ids are read again,
+ * and the ids are numbered as if nothing had happened. Some ids are long, some are quoted. */
+static void bursts_of_new_ids(void **state)
+{
+    (void)state;
+    static char text[1 << 16], out[ROOM], id[64];
+    size_t n = (size_t)sprintf(text, "task,worker,label\n");
+    static const char *const forms[] = {"%zx", "%zxabcdefg", "%zx-and-more-than-sixteen-bytes",
+                                        "\"%zx, a quoted task\""};
+    for (size_t i = 0, k = 0; i < 2400; i++) {
+        const bool burst = i % 800 >= 500;
+        k += burst;
+        sprintf(id, forms[i / 800 + (k % 50 == 49)], k);
+        n += (size_t)sprintf(text + n, "%s,w%zu,x\n", burst ? id : "t", burst ? k : 0);
+    }
+    const dis_votes_options o = {DEFAULTS, .duplicates = DIS_DUPLICATES_ALL};
+    assert_int_equal(read_bytes("a.csv", text, n, &o, out), DIS_OK);
+    assert_non_null(strstr(out, "| t:w0=x,w0=x,"));
+    assert_non_null(strstr(out, " 1:w1=x, 2:w2=x, 3:w3=x,"));
+    assert_non_null(strstr(out, " 12dabcdefg:w301=x,"));
+    assert_non_null(strstr(out, "| rows 2400 twice 1499"));
+    dis_votes *votes;
+    const char *path = path_of("a.csv");
+    assert_int_equal(dis_votes_read(NULL, &path, 1, &o, &votes), DIS_OK);
+    const dis_votes_view v = dis_votes_look(votes);
+    assert_int_equal(v.n_items, 901);
+    assert_int_equal(v.n_workers, 901);
+    for (size_t k = 0; k < v.n_workers; k++) { /* as they appear */
+        sprintf(id, "w%zu", k);
+        assert_string_equal(dis_names_get(v.workers, k, NULL), id);
+    }
+    dis_votes_destroy(votes);
+}
+
 static void gold_labels(void **state)
 {
     (void)state;
@@ -763,6 +797,7 @@ int main(void)
         cmocka_unit_test(large_tables_do_not_depend_on_threads),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(colliding_ids_do_no_harm),
+        cmocka_unit_test(bursts_of_new_ids),
         cmocka_unit_test(gold_labels),
         cmocka_unit_test(presets_are_settings),
         cmocka_unit_test(survives_every_fault),
