@@ -1,4 +1,5 @@
-/* What following a review is worth: bench_review items|workers SEEDS [CROWD ...] simulates crowds whose truth is known.
+/* What following a review is worth: bench_review items|workers|honesty SEEDS [CROWD ...] simulates crowds whose truth is
+ * known.
  *
  * items: every item starts with 3 votes; then votes are bought in batches of a tenth of the number of items, up to
  * twice that number, by each policy, and the labels that a label method gives are compared with the truth:
@@ -14,6 +15,10 @@
  * workers: how well rankings of workers find planted spammers: precision at k = the number of spammers, by the review,
  * by raw agreement with the majority, by the posterior quality of `dissent labels --workers`.
  *
+ * honesty: whether a review's own figures can be believed, with 5 votes an item: the share of right labels it expects
+ * and the true one, now and after a budget of one vote an item was spent as proposed; and how well `surprise` and `hard`
+ * tell hard items (ease below 1) from the others (area under the ROC curve; 1/2 is chance).
+ *
  * One CSV row a seed and point; tools/review_curve.py makes tables and the picture of docs/review.md. */
 #include "dissent/dissent.h"
 #include <math.h>
@@ -23,7 +28,7 @@
 #include <string.h>
 
 enum { ITEMS = 1000, MOST_WORKERS = 200, FIRST = 3, QUEUE = 48, BATCHES = 20, BATCH = ITEMS / 10, MOST_CLASSES = 8 };
-enum { MOST_VOTES = ITEMS * FIRST + BATCHES * BATCH };
+enum { MOST_VOTES = ITEMS * 5 + BATCHES * BATCH };
 
 typedef struct {
     const char *name;
@@ -239,11 +244,10 @@ static void buy_best(const world *w, const char *policy, const dis_votes *votes,
     }
 }
 
-static void buy_by_review(const dis_votes *votes, const char *method, size_t taken[ITEMS])
+static void buy_by_review(const dis_votes *votes, size_t taken[ITEMS])
 {
     dis_review_options o = dis_review_options_default();
     o.budget = BATCH;
-    o.method = method;
     dis_review *review;
     if (dis_review_run(NULL, votes, &o, &review) != DIS_OK) complain();
     const dis_review_view v = dis_review_look(review);
@@ -255,20 +259,18 @@ static void buy_by_review(const dis_votes *votes, const char *method, size_t tak
     dis_review_destroy(review);
 }
 
-static double review_accuracy(const world *w, const dis_votes *votes, const char *method)
+static double review_accuracy(const world *w, const dis_votes *votes)
 {
-    dis_review_options o = dis_review_options_default();
-    o.method = method;
     dis_review *review;
     size_t right = 0;
-    if (dis_review_run(NULL, votes, &o, &review) != DIS_OK) complain();
+    if (dis_review_run(NULL, votes, NULL, &review) != DIS_OK) complain();
     const dis_review_view v = dis_review_look(review);
     for (size_t r = 0; r < v.n_items; r++) right += v.items[r].label == w->truth[v.items[r].item];
     dis_review_destroy(review);
     return (double)right / ITEMS;
 }
 
-static void run_policy(const world *w, const char *policy, const char *review_method)
+static void run_policy(const world *w, const char *policy)
 {
     static const char *const judges[] = {"majority", "one-coin", "dawid-skene", "ibcc"};
     static double p[ITEMS * MOST_CLASSES];
@@ -282,10 +284,10 @@ static void run_policy(const world *w, const char *policy, const char *review_me
                    round * BATCH, accuracy(w, p));
         }
         printf("%s,%s,review,%llu,%zu,%.4f\n", w->c->name, policy, (unsigned long long)w->seed, round * BATCH,
-               review_accuracy(w, votes, review_method));
+               review_accuracy(w, votes));
         if (round < BATCHES) {
             if (strcmp(policy, "review") == 0)
-                buy_by_review(votes, review_method, taken);
+                buy_by_review(votes, taken);
             else
                 buy_best(w, policy, votes, "one-coin", round, taken);
         }
@@ -332,23 +334,72 @@ static void rank_workers(const world *w)
     dis_votes_destroy(votes);
 }
 
+/* ---- honesty ---- */
+
+/* Area under the ROC curve of `score` for items of ease below 1. */
+static double area(const world *w, const double *score)
+{
+    double wins = 0, pairs = 0;
+    for (size_t a = 0; a < ITEMS; a++)
+        for (size_t b = 0; b < ITEMS && w->ease[a] < 1; b++) {
+            if (w->ease[b] < 1) continue;
+            wins += score[a] > score[b] ? 1 : score[a] == score[b] ? .5 : 0;
+            pairs++;
+        }
+    return pairs > 0 ? wins / pairs : NAN;
+}
+
+static void judge_review(const world *w)
+{
+    enum { VOTES = 5 };
+    static double surprise[ITEMS], hard[ITEMS];
+    size_t taken[ITEMS], right = 0;
+    for (size_t i = 0; i < ITEMS; i++) taken[i] = VOTES;
+    dis_votes *votes = votes_of(w, taken);
+    dis_review_options o = dis_review_options_default();
+    o.budget = ITEMS;
+    dis_review *review;
+    if (dis_review_run(NULL, votes, &o, &review) != DIS_OK) complain();
+    const dis_review_view v = dis_review_look(review);
+    for (size_t r = 0; r < v.n_items; r++) {
+        const dis_review_item *x = &v.items[r];
+        right += x->label == w->truth[x->item];
+        surprise[x->item] = x->surprise;
+        hard[x->item] = x->hard;
+        taken[x->item] += x->buy;
+    }
+    const double before = v.right, after = v.right_after;
+    dis_review_destroy(review);
+    dis_votes_destroy(votes);
+    votes = votes_of(w, taken);
+    printf("%s,%llu,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", w->c->name, (unsigned long long)w->seed, before,
+           (double)right / ITEMS, after, review_accuracy(w, votes), w->c->hard ? area(w, surprise) : NAN,
+           w->c->hard ? area(w, hard) : NAN);
+    dis_votes_destroy(votes);
+}
+
 int main(int argc, char **argv)
 {
-    const bool items = argc > 2 && strcmp(argv[1], "items") == 0, workers = argc > 2 && strcmp(argv[1], "workers") == 0;
-    if (!items && !workers) {
-        fprintf(stderr, "usage: bench_review items|workers SEEDS [CROWD ...]\n");
+    static const char *const modes[] = {"items", "workers", "honesty"};
+    static const char *const heads[] = {"crowd,policy,labels,seed,bought,accuracy", "crowd,ranking,seed,precision",
+                                        "crowd,seed,expected,right,expected_after,right_after,surprise_area,hard_area"};
+    size_t mode = 0;
+    while (mode < 3 && (argc < 3 || strcmp(argv[1], modes[mode]) != 0)) mode++;
+    if (mode == 3) {
+        fprintf(stderr, "usage: bench_review items|workers|honesty SEEDS [CROWD ...]\n");
         return 2;
     }
     static const char *const policies[] = {"random", "fewest", "shares", "doubt", "review"};
     static world w;
-    puts(items ? "crowd,policy,labels,seed,bought,accuracy" : "crowd,ranking,seed,precision");
+    puts(heads[mode]);
     for (size_t c = 0; c < N_CROWDS; c++) {
         bool wanted = argc == 3;
         for (int a = 3; a < argc; a++) wanted |= strcmp(argv[a], crowds[c].name) == 0;
         for (uint64_t seed = 0; wanted && seed < strtoull(argv[2], NULL, 10); seed++) {
             make_world(&w, &crowds[c], seed);
-            if (workers && crowds[c].spammers > 0) rank_workers(&w);
-            for (size_t p = 0; items && p < sizeof policies / sizeof *policies; p++) run_policy(&w, policies[p], NULL);
+            if (mode == 1 && crowds[c].spammers > 0) rank_workers(&w);
+            if (mode == 2) judge_review(&w);
+            for (size_t p = 0; mode == 0 && p < sizeof policies / sizeof *policies; p++) run_policy(&w, policies[p]);
         }
     }
     return 0;

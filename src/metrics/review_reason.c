@@ -66,16 +66,29 @@ static void put_split(text *t, const dis_review_item *row, const char *label, co
     const double n = row->votes, a = row->for_label, b = row->for_other;
     if (n <= 0)
         put(t, "no votes");
-    else if (n <= 1 && a > 0)
-        put(t, "a single vote, for %s", label);
-    else if (b <= 0)
-        put(t, "all %.6g for %s", n, label);
+    else if (n <= 1 && (a <= 0 || b <= 0))
+        put(t, "a single vote, for %s", a > 0 ? label : other);
+    else if (a >= n || b >= n)
+        put(t, "all %.6g for %s", n, a > 0 ? label : other);
     else if (a == b)
         put(t, "a tie: %.6g of %.6g for %s, %.6g for %s", a, n, label, b, other);
     else if (a > b)
         put(t, "%.6g of %.6g for %s, %.6g for %s", a, n, label, b, other);
     else
         put(t, "%.6g of %.6g for %s, %.6g for %s", b, n, other, a, label);
+}
+
+/* A single vote is worth what its worker is. */
+static bool put_voter(text *t, const dis_review *review, const dis_votes_view *v, size_t item)
+{
+    static const char *const words[] = {[DIS_REVIEW_CONSTANT] = ", by a worker who says so whatever the item",
+                                        [DIS_REVIEW_RANDOM] = ", by a worker whose votes do not follow the items",
+                                        [DIS_REVIEW_CONFUSES] = ", by a worker who mixes up classes"};
+    if (!v->start || v->start[item + 1] - v->start[item] != 1) return false;
+    const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[v->start[item]]];
+    if (w->cause == DIS_REVIEW_FINE) return false;
+    put(t, "%s", words[w->cause]);
+    return true;
 }
 
 /* What the workers' quality adds to that. good, bad: of those who voted for the label, for the other. */
@@ -92,7 +105,7 @@ static void put_quality(text *t, const dis_review_item *row, const char *label, 
         put(t, "%s poor (right %.0f %% of the time)", row->votes <= 1 ? "; that worker is" : "; these workers are",
             percent(good));
     else if (row->for_label <= 0 && row->for_other > 0)
-        put(t, "; as the crowd errs, %s is more probable", label);
+        put(t, ", but %s is more probable, given who voted so", label);
 }
 
 const char *dis_review_item_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size)
@@ -111,7 +124,7 @@ const char *dis_review_item_reason(const dis_review *review, const dis_votes *vo
     }
     const double good = mean_quality(review, &v, row->item, row->label);
     const double bad = row->other == row->label ? NAN : mean_quality(review, &v, row->item, row->other);
-    put_quality(&t, row, label, other, good, bad, review->view.typical);
+    if (!put_voter(&t, review, &v, row->item)) put_quality(&t, row, label, other, good, bad, review->view.typical);
     if (row->surprise >= ODD_Z) put(&t, "; odd for these workers (%.1f sd): the item may be unclear", row->surprise);
     return out;
 }

@@ -114,16 +114,13 @@ static double log_sequence(const dis__special *f, const double *count, const dou
     return sum;
 }
 
-/* How much better a matrix of their own explains the votes than the crowd's. */
+/* How much better a matrix of their own explains the votes than not looking: both for the same soft counts. */
 static double own_way(const worker_work *work, const tally *y)
 {
     const size_t K = work->m->n_classes;
-    double sum = 0;
-    for (size_t t = 0; t < K; t++) {
-        sum += log_sequence(&work->m->special, y->count + t, work->crowd + t, OWN_PRIOR, K, K, y->gamma);
-        for (size_t v = 0; v < K; v++)
-            if (y->count[v * K + t] > 0) sum -= y->count[v * K + t] * log(work->crowd[v * K + t]);
-    }
+    const dis__special *f = &work->m->special;
+    double sum = -log_sequence(f, y->given, NULL, RATE_PRIOR, K, 1, y->gamma);
+    for (size_t t = 0; t < K; t++) sum += log_sequence(f, y->count + t, work->crowd + t, OWN_PRIOR, K, K, y->gamma);
     return sum;
 }
 
@@ -141,7 +138,8 @@ static void find_favourite(const tally *y, size_t K, double n, dis_review_worker
     out->of = n;
     out->share = y->given[out->said] / n;
     out->expected = y->expected[out->said] / n;
-    out->cause = best >= FAVOURITE_Z && out->share >= .5 ? DIS_REVIEW_CONSTANT : DIS_REVIEW_RANDOM;
+    const bool constant = out->share >= .95 || (best >= FAVOURITE_Z && out->share >= .5);
+    out->cause = constant ? DIS_REVIEW_CONSTANT : DIS_REVIEW_RANDOM;
 }
 
 /* The mistake that is made most above what a typical worker would. */
@@ -196,7 +194,7 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
     find_favourite(&y, K, n, out);
     if (out->evidence < STRONG)
         out->cause = DIS_REVIEW_FINE;
-    else if (own_way(work, &y) > blind + STRONG * log(10))
+    else if (own_way(work, &y) > STRONG * log(10))
         find_confusion(work, &y, out);
 }
 

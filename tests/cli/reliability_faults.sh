@@ -87,6 +87,9 @@ walk "table.tsv" compare --hard --a ../gold4.csv --b ../gold4.csv --gold ../gold
 walk "table.jsonl summary.json" views ../one.csv ../two.csv --bootstrap 20 -o table.jsonl --json summary.json --threads 2 -q
 walk "report.html summary.json" report --votes ../votes.csv --gold ../gold.csv --labels ../one.csv --pred ../two.csv --lenient --bootstrap 5 -o report.html \
     --json summary.json --threads 1 -q
+walk "items.csv all.jsonl workers.csv summary.json" review ../votes.csv --gold ../gold.csv --budget 4 -o items.csv --items all.jsonl \
+    --workers workers.csv --json summary.json --threads 1 -q
+walk "items.tsv" review --input counts ../counts.csv -o items.tsv --threads 2 -q
 walk "agreement.csv pairs.csv summary.json" agree ../votes.csv --gold ../gold.csv -o agreement.csv --pairs pairs.csv --json summary.json \
     --bootstrap 20 --least-common 1 --threads 1 -q
 walk "table.csv items.csv classes.csv confusion.csv bins.csv summary.json" eval ../one.csv ../two.csv --gold ../gold4.csv --votes ../votes.csv \

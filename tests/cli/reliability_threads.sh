@@ -40,6 +40,8 @@ run "compare" compare --a ../views/mace.csv ../views/softmax.csv --b ../views/st
     --human ../views/softmax.csv --bootstrap 300 -o table.csv --json summary.json
 run "views" views ../views/mace.csv ../views/softmax.csv ../views/standard.csv --bootstrap 300 -o table.csv --json summary.json
 run "report" report --votes ../votes.csv --gold ../known.csv --bootstrap 20 -o report.html --json summary.json
+run "review" review ../votes.csv --gold ../known.csv --budget 900 -o items.csv --items all.csv --workers workers.csv --json summary.json
+run "review of many classes" review ../many.csv --method mace:iterations=5 --budget 50 -o items.jsonl --workers workers.csv
 run "agreement" agree ../votes.csv --gold ../gold.csv -o agreement.csv --workers workers.csv --items items.csv --classes-table classes.csv \
     --pairs pairs.csv --json summary.json
 run "agreement of many classes" agree ../many.csv -o agreement.jsonl --workers workers.csv --pairs pairs.csv --bootstrap 100 --json summary.json

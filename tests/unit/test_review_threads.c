@@ -1,0 +1,62 @@
+/* A review is the same to the last bit with any number of threads. */
+#include "review_support.h"
+
+static dis_review *with_threads(const dis_votes *votes, int threads)
+{
+    dis_context_options o = dis_context_options_default();
+    o.threads = threads;
+    dis_context *ctx;
+    assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
+    dis_review_options how = dis_review_options_default();
+    how.budget = 500;
+    dis_review *review = review_of(ctx, votes, &how);
+    dis_context_destroy(ctx);
+    return review;
+}
+
+static void compare(const dis_votes *votes)
+{
+    dis_review *one = with_threads(votes, 1);
+    const dis_review_view a = dis_review_look(one);
+    for (int threads = 2; threads <= 7; threads += 5) {
+        dis_review *many = with_threads(votes, threads);
+        const dis_review_view b = dis_review_look(many);
+        assert_true(a.right == b.right && a.right_after == b.right_after && a.spent == b.spent);
+        for (size_t r = 0; r < a.n_items; r++) {
+            const dis_review_item *x = &a.items[r], *y = &b.items[r];
+            assert_true(x->item == y->item && x->label == y->label && x->right == y->right && x->gain == y->gain &&
+                        x->surprise == y->surprise && x->hard == y->hard && x->buy == y->buy);
+        }
+        for (size_t r = 0; r < a.n_workers; r++) {
+            const dis_review_worker *x = &a.workers[r], *y = &b.workers[r];
+            assert_true(x->worker == y->worker && x->quality == y->quality && x->low == y->low && x->high == y->high &&
+                        x->peers == y->peers && x->evidence == y->evidence && x->cause == y->cause);
+        }
+        dis_review_destroy(many);
+    }
+    dis_review_destroy(one);
+}
+
+static void votes_and_counts(void **state)
+{
+    (void)state;
+    enum { N = 9000, K = 4 };
+    review_crowd c = review_good_crowd(5, N, 60, K);
+    for (size_t w = 0; w < 10; w++) c.habit[w] = (int)(w % K);
+    dis_votes *votes = review_even_votes(&c, 4);
+    compare(votes);
+    static double counts[N * K];
+    const dis_votes_view v = dis_votes_look(votes);
+    for (size_t i = 0; i < N; i++)
+        for (uint64_t a = v.start[i]; a < v.start[i + 1]; a++) counts[i * K + v.label8[a]]++;
+    dis_votes_destroy(votes);
+    assert_int_equal(dis_votes_from_counts(NULL, counts, N, K, NULL, NULL, &votes), DIS_OK);
+    compare(votes);
+    dis_votes_destroy(votes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(votes_and_counts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
