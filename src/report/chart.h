@@ -53,8 +53,9 @@ double dis__legend(dis__markup *m, double top, const char *const *names, size_t 
 double dis__legend_height(const char *const *names, size_t n);
 /* Shape s (circle, triangle, square, diamond) around a point. */
 void dis__shape(dis__markup *m, size_t s, double x, double y, double r, const char *class);
-/* Characters of a text, not bytes. */
-size_t dis__length(const char *text);
+/* How wide a text will be, more or less, and how many of its characters fit (all, or some and three dots). */
+double dis__text_width(const char *text);
+size_t dis__text_fit(const char *text, double width);
 
 /* ---- chart_histogram.c ---- */
 
@@ -162,10 +163,9 @@ void dis__chart_density(dis__markup *m, const dis__density *d, const dis__markup
 /* ---- chart_heat.c ---- */
 
 typedef struct {
-    const char *const *row;    /* (n_rows), hostile */
-    const char *const *column; /* (n_columns), hostile */
-    size_t n_rows, n_columns;
-    const double *value; /* (n_rows, n_columns), NaN: nothing there */
+    const char *const *name; /* (n) of rows and columns, hostile */
+    size_t n;
+    const double *value; /* (n, n), NaN: nothing there */
     double low, high;    /* of the colours */
     int decimals;
     bool percent;

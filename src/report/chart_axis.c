@@ -1,13 +1,13 @@
 /* Scales with round ticks, frames, legends.
  *
  * Ticks are at multiples of 1, 2 or 5 times a power of ten (Heckbert, "Nice numbers for graph labels", 1990). Widths of
- * texts are guessed at 7 units a character: a picture without a browser has no other way. */
+ * texts are guessed: a picture without a browser has no other way. */
 #include "report/chart.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LETTER 7.0
+#define DIGIT 8.0
 
 dis__scale dis__scale_nice(double low, double high, int ticks, bool whole)
 {
@@ -99,7 +99,7 @@ dis__frame dis__frame_make(dis__scale x, dis__scale y, const char *x_title, cons
                         .y = y,
                         .x_title = x_title,
                         .y_title = y_title,
-                        .left = 12 + LETTER * (double)longest,
+                        .left = 12 + DIGIT * (double)longest,
                         .right = DIS__CHART_WIDTH - 14,
                         .top = top + 26,
                         .bottom = height - 42};
@@ -137,19 +137,44 @@ void dis__frame_draw(dis__markup *m, const dis__frame *f)
               dis__fixed(f->bottom + 36, 1).text, f->x_title);
 }
 
-size_t dis__length(const char *text)
+/* Widths of a usual sans serif at 13 units; what is beyond Latin counts as wide. */
+static double letter_width(const char *text)
 {
-    size_t n = 0;
-    for (; *text; text++) n += ((unsigned char)*text & 0xC0) != 0x80;
-    return n;
+    const unsigned char c = (unsigned char)*text;
+    if ((c & 0xC0) == 0x80) return 0;
+    if (c >= 0xE1) return 13.5;
+    if (c >= 0x80 || (c >= '0' && c <= '9')) return 8.3;
+    if (strchr("ijl.,:;|!'()[] ft/", c)) return 4.9;
+    if (strchr("mwMW@%", c)) return 12.4;
+    return c >= 'A' && c <= 'Z' ? 9.2 : 7.9;
 }
 
-enum { LINE = 20, SWATCH = 24 };
+double dis__text_width(const char *text)
+{
+    double width = 0;
+    for (; *text; text++) width += letter_width(text);
+    return width;
+}
+
+size_t dis__text_fit(const char *text, double width)
+{
+    const double dots = 12;
+    double used = 0;
+    size_t fits = 0, all = 0;
+    for (; *text && used <= width; text++) {
+        used += letter_width(text);
+        if (((unsigned char)text[1] & 0xC0) == 0x80) continue; /* within a character */
+        all++;
+        if (used <= width - dots) fits = all;
+    }
+    return used <= width ? all : fits;
+}
+
+enum { LINE = 20, SWATCH = 24, LONGEST = 240 };
 
 static double entry_width(const char *name)
 {
-    const size_t n = dis__length(name);
-    return SWATCH + LETTER * (double)(n > DIS__CHART_NAME ? DIS__CHART_NAME + 1 : n) + 12;
+    return SWATCH + fmin(dis__text_width(name), LONGEST) + 12;
 }
 
 void dis__shape(dis__markup *m, size_t s, double x, double y, double r, const char *class)
@@ -214,7 +239,7 @@ double dis__legend(dis__markup *m, double top, const char *const *names, size_t 
             dis__put(m, i % 4 == 0 ? "</circle>" : "</path>");
         }
         dis__putf(m, "<text x=\"%s\" y=\"%s\">", dis__fixed(x + SWATCH, 1).text, dis__fixed(y + 13.5, 1).text);
-        dis__put_label(m, names[i], strlen(names[i]), DIS__CHART_NAME);
+        dis__put_label(m, names[i], strlen(names[i]), dis__text_fit(names[i], LONGEST));
         dis__put(m, "</text>\n");
         x += width;
     }

@@ -40,7 +40,7 @@ void dis__chart_bars(dis__markup *m, const dis__bars *b, const dis__markup *name
         const double y = top + ROW * (double)i, *value = b->value + i * b->n_series;
         dis__digits d;
         dis__putf(m, "<text x=\"%s\" y=\"%s\">", dis__fixed(left, 1).text, dis__fixed(y + 14, 1).text);
-        dis__put_label(m, b->row[i], strlen(b->row[i]), 40);
+        dis__put_label(m, b->row[i], strlen(b->row[i]), dis__text_fit(b->row[i], right));
         dis__put(m, "</text>\n");
         for (size_t s = 0; s < b->n_series; s++) {
             if (isnan(value[s])) continue;
@@ -80,11 +80,12 @@ static void put_parts(dis__markup *m, const dis__stack *s, const double *share, 
                   dis__fixed(fmax(.3, width - 1), 1).text, dis__fixed(height, 1).text);
         dis__put_label(m, s->part[k], strlen(s->part[k]), 40);
         dis__putf(m, ": %s</title></rect>", dis__share(share[k]).text);
-        const size_t fits = width > 16 ? (size_t)((width - 8) / 6.5) : 0, length = dis__length(s->part[k]);
-        if (fits >= 1 && (length <= fits || fits >= 4)) {
+        const size_t fits = width > 12 ? dis__text_fit(s->part[k], 1.12 * (width - 7)) : 0;
+        const bool whole = dis__text_width(s->part[k]) <= 1.12 * (width - 7);
+        if (fits && (whole || fits >= 4)) {
             dis__putf(m, "<text class=\"on%zu\" x=\"%s\" y=\"%s\">", k % DIS__SERIES_COLOURS, dis__fixed(x + 4, 1).text,
                       dis__fixed(y + height - 3.5, 1).text);
-            dis__put_label(m, s->part[k], strlen(s->part[k]), length <= fits ? length : fits - 1);
+            dis__put_label(m, s->part[k], strlen(s->part[k]), fits);
             dis__put(m, "</text>");
         }
         dis__put(m, "\n");
@@ -95,17 +96,16 @@ static void put_parts(dis__markup *m, const dis__stack *s, const double *share, 
 void dis__chart_stack(dis__markup *m, const dis__stack *s, const dis__markup *name)
 {
     enum { BAR = 15, HEAD = 20, GAP = 12 };
-    size_t longest = 0;
-    for (size_t b = 0; b < s->n_bars; b++)
-        if (strlen(s->bar[b]) > longest) longest = strlen(s->bar[b]);
-    const double top = dis__legend_height(s->part, s->n_parts) + 8, left = 8 + 6.5 * (double)longest;
+    double longest = 0;
+    for (size_t b = 0; b < s->n_bars; b++) longest = fmax(longest, dis__text_width(s->bar[b]));
+    const double top = dis__legend_height(s->part, s->n_parts) + 8, left = 8 + longest;
     const double row = HEAD + (BAR + 2) * (double)s->n_bars + GAP, right = DIS__CHART_WIDTH - 4;
     dis__svg_begin(m, DIS__CHART_WIDTH, top + row * (double)s->n, name);
     dis__legend(m, 0, s->part, s->n_parts, DIS__MARK_BOX);
     for (size_t i = 0; i < s->n; i++) {
         const double y = top + row * (double)i;
         dis__putf(m, "<text class=\"b\" x=\"%s\" y=\"%s\">", dis__fixed(left, 1).text, dis__fixed(y + 14, 1).text);
-        dis__put_label(m, s->row[i], strlen(s->row[i]), 34);
+        dis__put_label(m, s->row[i], strlen(s->row[i]), dis__text_fit(s->row[i], 290));
         dis__put(m, "</text>");
         if (s->note)
             dis__putf(m, "<text class=\"e q\" x=\"%s\" y=\"%s\">%s</text>\n", dis__fixed(right, 1).text,

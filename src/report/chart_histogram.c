@@ -70,7 +70,7 @@ void dis__chart_panels(dis__markup *m, const dis__panels *p, const dis__markup *
         for (size_t b = 0; b < p->n; b++) total += (double)p->count[i][b];
         dis__putf(m, "<text class=\"b\" x=\"%s\" y=\"%s\">", dis__fixed(left, 1).text,
                   dis__fixed(bottom - BAR - 11, 1).text);
-        dis__put_label(m, p->panel[i], strlen(p->panel[i]), 30);
+        dis__put_label(m, p->panel[i], strlen(p->panel[i]), dis__text_fit(p->panel[i], 300));
         dis__putf(m, "</text><text class=\"e q\" x=\"%s\" y=\"%s\">mean %s</text>\n", dis__fixed(right, 1).text,
                   dis__fixed(bottom - BAR - 11, 1).text, dis__fixed(p->mean[i], 3).text);
         for (size_t b = 0; b < p->n; b++) {

@@ -27,7 +27,7 @@ void dis__chart_intervals(dis__markup *m, const dis__intervals *c, const dis__ma
     for (size_t i = 0; i < c->n; i++) {
         const double y = 4 + ROW * (double)i, at = dis__scale_place(&x, c->value[i], left, right);
         dis__putf(m, "<text x=\"%s\" y=\"%s\">", dis__fixed(left + 5, 1).text, dis__fixed(y + 13, 1).text);
-        dis__put_label(m, c->row[i], strlen(c->row[i]), 40);
+        dis__put_label(m, c->row[i], strlen(c->row[i]), dis__text_fit(c->row[i], right));
         dis__put(m, "</text>");
         if (!isnan(c->low[i]))
             dis__putf(m, "<path class=\"l l0\" d=\"M%s %sH%s\"/>",

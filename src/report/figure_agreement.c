@@ -233,10 +233,8 @@ void dis__figure_pairs(dis__report_job *job)
     } else {
         dis__put(&f.caption, "They share too few items for more than a hint.");
     }
-    const dis__heat h = {.row = p.name,
-                         .column = p.name,
-                         .n_rows = p.n,
-                         .n_columns = p.n,
+    const dis__heat h = {.name = p.name,
+                         .n = p.n,
                          .value = p.value,
                          .high = 1,
                          .percent = true,

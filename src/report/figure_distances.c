@@ -2,7 +2,6 @@
 #include "report/inside.h"
 #include "dissent/views.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static void put_pair(dis__markup *m, const dis_report *r, size_t a, size_t b)
@@ -32,7 +31,7 @@ static void put_caption(dis__markup *m, const dis_report *r, const dis_views_dis
         put_pair(m, r, near[0], near[1]);
         dis__putf(m, " (%s)", dis__brief(d->jsd[near[0] * all + near[1]].value).text);
     }
-    dis__put(m, ". 0 means the same labels, 0.693 that they share nothing. Columns carry the letters of the rows.");
+    dis__put(m, ". 0 means the same labels, 0.693 that they share nothing.");
 }
 
 static void draw(dis__report_job *job, const dis_views_distances_view *d)
@@ -40,14 +39,10 @@ static void draw(dis__report_job *job, const dis_views_distances_view *d)
     enum { MOST = DIS__REPORT_SHOWN_VIEWS };
     const dis_report *r = job->r;
     const size_t n = r->n_views < MOST ? r->n_views : MOST, first = r->n_views - n;
-    char row_text[MOST][128], letter[MOST][2];
-    const char *rows[MOST], *columns[MOST];
+    const char *names[MOST];
     double value[MOST * MOST], most = 0;
     for (size_t i = 0; i < n; i++) {
-        snprintf(row_text[i], sizeof row_text[i], "%.110s  %c", r->view[first + i].name, (char)('A' + i));
-        snprintf(letter[i], sizeof letter[i], "%c", (char)('A' + i));
-        rows[i] = row_text[i];
-        columns[i] = letter[i];
+        names[i] = r->view[first + i].name;
         for (size_t k = 0; k < n; k++) {
             value[i * n + k] = d->jsd[(first + i) * d->n_views + first + k].value;
             most = fmax(most, value[i * n + k]);
@@ -55,10 +50,8 @@ static void draw(dis__report_job *job, const dis_views_distances_view *d)
     }
     dis__figure f = {.id = "view-distances", .title = "How far the methods lie apart"};
     put_caption(&f.caption, r, d, first, n);
-    const dis__heat h = {.row = rows,
-                         .column = columns,
-                         .n_rows = n,
-                         .n_columns = n,
+    const dis__heat h = {.name = names,
+                         .n = n,
                          .value = value,
                          .high = most,
                          .decimals = 3,

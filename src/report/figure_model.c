@@ -240,10 +240,8 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
     }
     dis__put(&f.caption, "Percent of each known class; the diagonal is right.");
     if (c.n < e->n_classes) dis__putf(&f.caption, " The %zu most frequent classes of %zu.", c.n, e->n_classes);
-    const dis__heat h = {.row = name,
-                         .column = name,
-                         .n_rows = c.n,
-                         .n_columns = c.n,
+    const dis__heat h = {.name = name,
+                         .n = c.n,
                          .value = value,
                          .high = 1,
                          .percent = true,

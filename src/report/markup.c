@@ -221,11 +221,18 @@ dis__digits dis__fixed(double x, int decimals)
 dis__digits dis__brief(double x)
 {
     const double size = fabs(x);
-    if (!isfinite(x) || (size > 0 && size < 1e-4)) {
-        if (!isfinite(x)) return dis__fixed(x, 0);
-        double power = 1; /* two digits are enough for what is as good as nothing */
-        while (size * power < 10) power *= 10;
-        return shortest(floor(x * power + .5) / power);
+    if (!isfinite(x)) return dis__fixed(x, 0);
+    if (size > 0 && size < 1e-4) { /* two digits are enough for what is as good as nothing */
+        int power = (int)floor(log10(size));
+        double lead = floor(x * pow(10, 1 - power) + .5) / 10;
+        if (fabs(lead) >= 10) {
+            lead /= 10;
+            power++;
+        }
+        dis__digits d = dis__fixed(lead, 1);
+        char *end = d.text + strlen(d.text);
+        snprintf(end, 8, "e%d", power);
+        return d;
     }
     if (size >= 1e15) return shortest(x);
     if (x >= 0 && floor(x) == x) return group((uint64_t)x, "");

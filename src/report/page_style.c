@@ -7,16 +7,16 @@
     "--paper:#fff;--page:#f6f7f9;--ink:#1a1d21;--soft:#56606b;--line:#e1e5ea;--grid:#eceff2;--accent:#0b63a5;" \
     "--shade:0 1px 2px rgba(20,30,40,.06),0 4px 16px rgba(20,30,40,.05);"                                      \
     "--c0:#0072b2;--c1:#e69f00;--c2:#009e73;--c3:#cc79a7;--c4:#56b4e9;--c5:#d55e00;--c6:#8c8c8c;--c7:#3b3b3b;" \
-    "--o0:#fff;--o1:#1a1d21;--o2:#fff;--o3:#1a1d21;--o4:#1a1d21;--o5:#fff;--o6:#1a1d21;--o7:#fff;"             \
+    "--o0:#fff;--o1:#1a1d21;--o2:#1a1d21;--o3:#1a1d21;--o4:#1a1d21;--o5:#1a1d21;--o6:#1a1d21;--o7:#fff;"       \
     "--h0:#f3f6fa;--h1:#e0eaf4;--h2:#c9dcee;--h3:#aecbe6;--h4:#8fb8db;--h5:#6ea2ce;--h6:#4f8abf;--h7:#3371aa;" \
-    "--h8:#1d5890;--h9:#0b3f73;--lo:#1a1d21;--hi:#fff;"
+    "--h8:#1d5890;--h9:#0b3f73;--lo:#1a1d21;--mid:#1a1d21;--hi:#fff;"
 #define DARK                                                                                                      \
     "--paper:#1b1f24;--page:#131619;--ink:#e9ecef;--soft:#a3adb8;--line:#323941;--grid:#2a3037;--accent:#7cc0f5;" \
     "--shade:none;"                                                                                               \
     "--c0:#4aa3dc;--c1:#e69f00;--c2:#2bbd92;--c3:#d893b9;--c4:#8fd0f5;--c5:#ec7d33;--c6:#9a9a9a;--c7:#d8d8d8;"    \
     "--o0:#10151a;--o1:#10151a;--o2:#10151a;--o3:#10151a;--o4:#10151a;--o5:#10151a;--o6:#10151a;--o7:#10151a;"    \
     "--h0:#20262d;--h1:#213244;--h2:#22405b;--h3:#255073;--h4:#2b628c;--h5:#3a77a5;--h6:#528ebc;--h7:#71a7d2;"    \
-    "--h8:#98c2e6;--h9:#c6e0f7;--lo:#e9ecef;--hi:#10151a;"
+    "--h8:#98c2e6;--h9:#c6e0f7;--lo:#e9ecef;--mid:#10151a;--hi:#10151a;"
 
 const char dis__page_style[] =
     ":root{color-scheme:light dark;" LIGHT "}\n"
@@ -34,9 +34,10 @@ const char dis__page_style[] =
     "h2+p{margin:.15rem 0 1.1rem;color:var(--soft);max-width:44rem}\n"
     "h3{font-size:1.05rem;line-height:1.3;margin:0}\n"
     ".q{color:var(--soft)}\n"
-    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(7rem,1fr));gap:.75rem;margin:0 0 "
+    ".tiles{display:flex;flex-wrap:wrap;gap:.75rem;margin:0 0 "
     "1rem;padding:0}\n"
-    ".tiles div{background:var(--paper);border:1px solid var(--line);border-radius:12px;padding:.8rem .95rem .75rem;"
+    ".tiles div{flex:1 1 6.8rem;background:var(--paper);border:1px solid var(--line);border-radius:12px;padding:.8rem "
+    ".95rem .75rem;"
     "display:flex;flex-direction:column}\n"
     ".tiles dt{order:2;color:var(--soft);font-size:.85rem;line-height:1.35}\n"
     ".tiles dd{order:1;margin:0;font-size:1.45rem;font-weight:650;letter-spacing:-.02em;line-height:1.25;"
@@ -79,7 +80,7 @@ const char dis__page_style[] =
     ".h0{fill:var(--h0)}.h1{fill:var(--h1)}.h2{fill:var(--h2)}.h3{fill:var(--h3)}.h4{fill:var(--h4)}.h5{fill:var(--h5)}"
     ".h6{fill:var(--h6)}.h7{fill:var(--h7)}.h8{fill:var(--h8)}.h9{fill:var(--h9)}.none{fill:none;stroke:var(--line);"
     "stroke-dasharray:2 3}\n"
-    "svg .lo{fill:var(--lo)}svg .hi{fill:var(--hi)}\n"
+    "svg .lo{fill:var(--lo)}svg .mid{fill:var(--mid)}svg .hi{fill:var(--hi)}\n"
     "details{margin-top:.7rem;font-size:.93rem}\n"
     "summary{cursor:pointer;color:var(--accent);width:max-content;padding:.1rem 0}\n"
     ".csv{margin:.5rem 0 .6rem;font-size:.9rem}\n"
@@ -104,6 +105,7 @@ const char dis__page_style[] =
     "footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.9rem}\n"
     "@media (max-width:480px){.shell{padding:0 .6rem 3rem}figure{padding:.9rem .8rem .8rem}.tiles{gap:.5rem}.tiles "
     "div{padding:.65rem .7rem}.tiles dd{font-size:1.2rem}}\n"
+    "@media (min-width:700px){tbody th{min-width:9.5rem}}\n"
     "@media (min-width:1000px){\n"
     ".shell{display:grid;grid-template-columns:11.5rem minmax(0,1fr);column-gap:2.25rem}\n"
     "header,footer{grid-column:2}\n"
@@ -114,8 +116,7 @@ const char dis__page_style[] =
     "font-size:.88rem}\n"
     "main{grid-column:2}\n"
     ".figures{grid-template-columns:repeat(2,minmax(0,1fr))}.wide{grid-column:1/-1}\n"
-    ".c4{grid-template-columns:repeat(4,1fr)}.c5{grid-template-columns:repeat(5,1fr)}"
-    ".c6{grid-template-columns:repeat(6,1fr)}\n"
+    ".c4 div{flex-basis:22%}.c5 div{flex-basis:17%}.c6 div{flex-basis:14%}\n"
     "}\n"
     "@media print{:root{" LIGHT "--shade:none;--page:#fff}\n"
     "body{font-size:10.5pt}nav,.filter,details,.csv{display:none}.shell{display:block;max-width:none;padding:0}\n"

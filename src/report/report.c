@@ -162,7 +162,8 @@ static void put_heading(const dis_report *r, dis__markup *title, dis__markup *su
     else
         dis__put(title, r->votes ? "What the votes say" : r->n_views ? "What the labels say" : "What the model says");
     if (r->votes_source) {
-        dis__put_name(subtitle, r->votes_source, strlen(r->votes_source), 80);
+        const char *slash = strrchr(r->votes_source, '/'), *name = slash ? slash + 1 : r->votes_source;
+        dis__put_name(subtitle, name, strlen(name), 80);
         dis__put(subtitle, " \xC2\xB7 ");
     }
     dis__putf(subtitle, "dissent %s \xC2\xB7 seed %s", dis_version(), dis__grouped(r->seed).text);

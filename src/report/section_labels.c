@@ -172,7 +172,9 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
             const double *p = r->view[job->main].p + d->best[i].item * r->n_classes;
             settled += p[dis_argmax(p, r->n_classes)] >= .8;
         }
-        if (settled)
+        if (settled == d->n)
+            dis__putf(&f.caption, "All %zu still end with one class at 80 %% or more: it knows whom to trust.", d->n);
+        else if (settled)
             dis__putf(&f.caption,
                       "Of the %zu most disputed, %zu still end%s with one class at 80 %% or more: there it knows whom "
                       "to trust. The others are worth another look.",
@@ -282,10 +284,14 @@ static void say_labels(dis__report_job *job)
     if (r->n_views > 1) {
         dis__put(&say, "This report trusts ");
         put_view(&say, job, job->main);
-        dis__putf(&say, ". It gives %s of the items another label than ",
-                  dis__share((double)job->tally[most].changed / fmax(1, (double)r->n_items)).text);
-        put_view(&say, job, most);
-        dis__put(&say, ", the view that it differs from most.");
+        if (job->tally[most].changed) {
+            dis__putf(&say, ". It gives %s of the items another label than ",
+                      dis__share((double)job->tally[most].changed / fmax(1, (double)r->n_items)).text);
+            put_view(&say, job, most);
+            dis__put(&say, ", the view that it differs from most.");
+        } else {
+            dis__put(&say, "; every view gives every item the same label, and they differ in how sure they are.");
+        }
         dis__page_say(&job->page, &say);
     }
     if (trusted->judged) {

@@ -242,10 +242,8 @@ static void draw_matrix(dis__report_job *job, const crowd *c, const matrices *m,
     dis__put_markup_escaped(&f->chart, &shown_name);
     dis__putf(&f->chart, "</bdi></b> <span class=\"q\">%s votes, %s borne out</span></p>",
               dis__grouped(c->votes[w]).text, dis__share(c->quality[w]).text);
-    const dis__heat h = {.row = names,
-                         .column = names,
-                         .n_rows = shown,
-                         .n_columns = shown,
+    const dis__heat h = {.name = names,
+                         .n = shown,
                          .value = value,
                          .low = 0,
                          .high = 1,
@@ -269,7 +267,11 @@ static void draw_matrices(dis__report_job *job, const crowd *c, const matrices *
               "Rows are what the labels say, columns what the worker said, in percent of the row: a careful worker has "
               "a dark diagonal, one who always says the same a dark column. First the %zu with most votes",
               n_busy);
-    if (m->n > n_busy) dis__putf(&f.caption, ", then the %zu furthest below what chance explains", m->n - n_busy);
+    if (m->n > n_busy)
+        dis__putf(&f.caption,
+                  m->n - n_busy > 1 ? ", then the %zu furthest below what chance explains"
+                                    : ", then %zu more, furthest below what chance explains",
+                  m->n - n_busy);
     dis__put(&f.caption, ".");
     if (job->n_shown < job->r->n_classes)
         dis__putf(&f.caption, " The %zu most frequent classes of %zu.", job->n_shown, job->r->n_classes);
@@ -315,7 +317,7 @@ end:
 static void say_workers(dis__report_job *job, const crowd *c)
 {
     dis__markup say = {0};
-    dis__putf(&say, "A typical vote is borne out by the labels with %s. ", dis__share(c->mean).text);
+    dis__putf(&say, "The labels bear out %s of the votes. ", dis__share(c->mean).text);
     if (c->below) {
         dis__putf(&say, "%zu worker%s stay%s clearly below that, with %s of all votes; ", c->below,
                   dis__plural(c->below), c->below == 1 ? "s" : "",
