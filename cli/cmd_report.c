@@ -45,7 +45,7 @@ static const cli_option options[] = {
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): labels and predictions are judged by them"),
     TEXT(human, "human", "FILE", CLI_NAMES_FILE, "what people say about the items of the predictions, as soft labels"),
     TEXT(human_labels, "human-labels", "SPEC", CLI_NAMES_METHOD,
-         "without --human: the method that makes it of the votes, or none; without it, standard"),
+         "the same from the votes: standard, softmax or another method; it changes the figures, so it has no default"),
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
     CLI_VOTES_OPTIONS(report_values, reading),
     {.name = "bootstrap",
@@ -124,8 +124,9 @@ static int check_given(report_job *job)
         return cli_usage(c, "--human and --human-labels both say what people think; give one");
     if (v->pred.n == 0 && (v->human || v->human_labels))
         return cli_usage(c, "--human is what predictions are judged by; give --pred NAME=FILE");
-    if (v->pred.n && !v->gold && !v->human && v->votes.n == 0)
-        return cli_usage(c, "--pred needs something to be judged by: --gold, --human or --votes");
+    if (v->pred.n && !v->gold && !v->human && !v->human_labels)
+        return cli_usage(c, "--pred needs something to be judged by: --gold, --human, or --votes with --human-labels "
+                            "standard, softmax or another method");
     if (v->method.n + v->labels.n + 1 > DIS_MAX_VIEWS)
         return cli_usage(c, "more than %d views in one report", DIS_MAX_VIEWS);
     if (v->combine && v->method.n == 1)
@@ -140,11 +141,6 @@ static int check_given(report_job *job)
     return 0;
 }
 
-static bool no_human(const report_values *v)
-{
-    return v->human_labels && strcmp(v->human_labels, "none") == 0;
-}
-
 static int check_options(report_job *job)
 {
     const report_values *v = job->v;
@@ -152,7 +148,7 @@ static int check_options(report_job *job)
     for (size_t m = 0; m < v->method.n && code == 0; m++)
         code = cli_failed(job->c, dis_method_check(v->method.value[m]));
     if (code == 0 && v->combine) code = cli_failed(job->c, dis_combiner_check(v->combine));
-    if (code == 0 && v->human_labels && !no_human(v)) code = cli_failed(job->c, dis_method_check(v->human_labels));
+    if (code == 0 && v->human_labels) code = cli_failed(job->c, dis_method_check(v->human_labels));
     return code;
 }
 
@@ -263,11 +259,10 @@ static dis_status find_human(report_job *job, dis_align_source *out, bool *found
         *found = true;
         return DIS_OK;
     }
-    if (!job->in.votes || no_human(job->v)) return DIS_OK;
+    if (!job->v->human_labels) return DIS_OK;
     dis_fit_options how = dis_fit_options_default();
     how.seed = job->v->seed;
-    const char *spec = job->v->human_labels ? job->v->human_labels : "standard";
-    const dis_status status = dis_fit_run(job->ctx, job->in.votes, spec, &how, &job->human_fit);
+    const dis_status status = dis_fit_run(job->ctx, job->in.votes, job->v->human_labels, &how, &job->human_fit);
     if (status != DIS_OK) return status;
     *out = (dis_align_source){.name = job->v->votes.value[0],
                               .labels = {.n_items = job->in.look.n_items,
@@ -507,10 +502,11 @@ const cli_command cli_cmd_report = {
         "as CSV. With votes "
         "the methods are fitted as dissent labels would; their combination is the view that the report trusts.\n\n"
         "The file stays small whatever the number of items, and ids and labels in it are inert whatever they hold.",
-    .examples = "  dissent report --votes votes.csv -o report.html\n"
-                "  dissent report --votes votes.csv --gold gold.csv --method standard --method glad -o report.html\n"
-                "  dissent report --labels ours=labels.csv --labels theirs=other.csv -o report.html\n"
-                "  dissent report --votes votes.csv --pred mine=predictions.csv --gold gold.csv -o report.html\n",
+    .examples =
+        "  dissent report --votes votes.csv -o report.html\n"
+        "  dissent report --votes votes.csv --gold gold.csv --method standard --method glad -o report.html\n"
+        "  dissent report --labels ours=labels.csv --labels theirs=other.csv -o report.html\n"
+        "  dissent report --votes votes.csv --pred mine=predictions.csv --human-labels standard -o report.html\n",
     .methods = true,
     .combiners = true,
     .names = CLI_NAMES_FILE,

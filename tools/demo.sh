@@ -1,8 +1,9 @@
 #!/bin/sh
-# ./run demo: a crowd whose truth is known, labelled by every method and every combination, scored against the truth.
+# ./run demo: a crowd whose truth is known, labelled by every method and every combination, scored against the truth; at the
+# end one page that shows all of it.
 # usage: tools/demo.sh [BUILD_FOLDER]
 set -eu
-build=${1:-build}
+build=$(cd "${1:-build}" && pwd)
 dissent=$build/dissent
 score=$build/examples/example_score
 folder=$build/demo
@@ -32,4 +33,14 @@ done
 echo "every method and combination against the truth (NLL: mean of -log p at the true class; lower is better)"
 "$score" "$@"
 echo
-echo "files: $folder"
+
+echo "\$ dissent eval majority.csv mace.csv glad.csv --gold gold.csv --votes votes.csv --human-labels standard"
+(cd "$folder" && "$dissent" eval majority.csv mace.csv glad.csv --gold gold.csv --votes votes.csv --human-labels standard \
+    --bootstrap 200 --format text --quiet)
+echo
+echo "\$ dissent report --votes votes.csv --gold gold.csv --pred majority.csv --pred mace.csv --pred glad.csv --human-labels standard -o report.html"
+(cd "$folder" && "$dissent" report --votes votes.csv --gold gold.csv --pred majority.csv --pred mace.csv --pred glad.csv \
+    --human-labels standard --title "A crowd in which a quarter do not look" --quiet -o report.html)
+echo
+echo "the report:      file://$folder/report.html"
+echo "all other files: $folder"

@@ -199,11 +199,11 @@ def main():
         run(dissent, "labels", at("votes.csv"), "--method", "glad", "-o", at("glad.csv"), "-q")
         run(dissent, "labels", at("votes.csv"), "--method", "softmax", "-o", at("soft.csv"), "-q")
         run(dissent, "report", "--votes", at("votes.csv"), "--gold", at("gold.csv"), "--pred", "a=" + at("glad.csv"),
-            "--pred", "b=" + at("soft.csv"), "-o", at("synthetic.html"), "-q")
+            "--pred", "b=" + at("soft.csv"), "--human-labels", "standard", "-o", at("synthetic.html"), "-q")
         write_hostile(at("hostile.csv"))
         run(dissent, "labels", at("hostile.csv"), "--method", "softmax", "-o", at("hostile-labels.csv"), "-q")
         run(dissent, "report", "--votes", at("hostile.csv"), "--pred", HOSTILE[0].replace("=", ":") + "=" +
-            at("hostile-labels.csv"), "--labels", "</svg><b>=" + at("hostile-labels.csv"), "--title", "".join(HOSTILE[:5]),
+            at("hostile-labels.csv"), "--human-labels", "standard", "--labels", "</svg><b>=" + at("hostile-labels.csv"), "--title", "".join(HOSTILE[:5]),
             "-o", at("hostile.html"), "-q")
         reports = [("synthetic.html", 18), ("hostile.html", 12)]
         rte = os.path.join(data, "rte_snow")

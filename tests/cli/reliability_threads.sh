@@ -47,4 +47,4 @@ run "agreement" agree ../votes.csv --gold ../gold.csv -o agreement.csv --workers
 run "agreement of many classes" agree ../many.csv -o agreement.jsonl --workers workers.csv --pairs pairs.csv --bootstrap 100 --json summary.json
 run "eval" eval ../views/mace.csv ../views/softmax.csv --gold ../gold.csv --human ../views/standard.csv --bootstrap 50 --ordinal -o table.csv \
     --items items.csv --classes-table classes.csv --json summary.json
-run "report" report --votes ../votes.csv --gold ../gold.csv --pred ../labels.csv --bootstrap 20 -o report.html --json summary.json
+run "report" report --votes ../votes.csv --gold ../gold.csv --pred ../labels.csv --human-labels softmax --bootstrap 20 -o report.html --json summary.json
