@@ -4,7 +4,7 @@ set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
 cd "$scratch"
-"$DISSENT" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >commands
+"$DISSENT" help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' >commands
 [ -s commands ] || { echo "help names no commands"; exit 1; }
 for shell in bash zsh fish; do
     "$DISSENT" completion $shell >completion.$shell
