@@ -109,9 +109,14 @@ bool dis__class_measures(const dis__class_sums *k, const dis__coefficient_values
 
 /* agreement_workers.c */
 typedef struct {
+    uint32_t item;
+    uint32_t same; /* votes on the item for this class, this one included */
+    uint16_t class;
+} dis__cast;
+
+typedef struct {
     uint64_t *first; /* (n_workers + 1) */
-    uint32_t *item;  /* (n_votes) items of worker w: item[first[w]] .. item[first[w + 1] - 1], rising */
-    uint32_t *vote;  /* (n_votes) which vote of that item it is */
+    dis__cast *cast; /* (n_votes) votes of worker w: cast[first[w]] .. cast[first[w + 1] - 1], items rising */
 } dis__by_worker;
 dis_status dis__by_worker_make(dis_context *ctx, const dis_votes_view *votes, dis__by_worker *out);
 void dis__by_worker_free(dis__by_worker *by);

@@ -10,8 +10,8 @@
  *
  * and M = sum n kappa / sum n over the pairs gets ((kappa - M) + n times that) / sum n. All these sum to 0.
  *
- * Cost: one pass over the pairs of votes and O(classes) a pair of workers; then about a cycle for each item and
- * resample. */
+ * Cost: one pass over the pairs of votes and O(classes) a pair of workers; then about a cycle for each item that some
+ * pair shares, and resample. */
 #include "metrics/agreement_inside.h"
 #include "metrics/bootstrap.h"
 #include "core/memory.h"
@@ -38,6 +38,7 @@ typedef struct {
     double *a, *b;            /* (n_classes) */
     double *from_a, *from_b;  /* (n_classes) sum_j a_j |j - k|, and of b */
     double *adds[DIS_KAPPAS]; /* (n_items) */
+    bool *shared;             /* (n_items) some pair has both its votes there */
 } influence;
 
 static inline uint16_t label_of(const dis_votes_view *votes, uint64_t v)
@@ -102,6 +103,7 @@ static void add_pair(influence *f, const co_vote *c, size_t n_votes)
             f->from_b[c[v].mine] + f->from_a[c[v].theirs],
             n * (x * x + y * y) - 2 * (x * b_first + y * a_first) + a_second + b_second,
         };
+        f->shared[c[v].item] = true;
         for (int m = 0; m < f->n_kappas; m++)
             f->adds[m][c[v].item] += always[m] + by_distance[m] * d[m] + by_chance[m] * more_chance[m];
     }
@@ -120,8 +122,8 @@ static void add_worker(influence *f, size_t from, size_t to)
         n += f->pairs[p].n;
     }
     for (uint64_t x = f->by->first[me]; x < f->by->first[me + 1]; x++) {
-        const uint32_t i = f->by->item[x];
-        const uint16_t mine = f->place[label_of(v, v->start[i] + f->by->vote[x])];
+        const uint32_t i = f->by->cast[x].item;
+        const uint16_t mine = f->place[f->by->cast[x].class];
         for (uint64_t y = v->start[i]; y < v->start[i + 1]; y++) {
             const uint32_t p = f->pair_of[v->worker[y]];
             if (p != UINT32_MAX)
@@ -163,18 +165,29 @@ static dis_status prepare(influence *f, const uint32_t *order)
     DIS_TRY(dis__alloc_array(&f->from_a, k, sizeof *f->from_a));
     DIS_TRY(dis__alloc_array(&f->from_b, k, sizeof *f->from_b));
     for (int m = 0; m < DIS_KAPPAS; m++) DIS_TRY(dis__alloc_zeroed(&f->adds[m], f->votes->n_items, sizeof *f->adds[m]));
+    DIS_TRY(dis__alloc_zeroed(&f->shared, f->votes->n_items, sizeof *f->shared));
     for (size_t w = 0; w < f->votes->n_workers; w++) f->pair_of[w] = UINT32_MAX;
     for (size_t j = 0; j < k; j++) f->place[order ? order[j] : j] = (uint16_t)j;
     return DIS_OK;
 }
 
+/* Only items that some pair shares are drawn: moves them to the front; returns how many. */
+static size_t keep_shared(const influence *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->votes->n_items; i++) {
+        if (!f->shared[i]) continue;
+        for (int m = 0; m < f->n_kappas; m++) f->adds[m][n] = f->adds[m][i];
+        n++;
+    }
+    return n;
+}
+
 static dis_status draw(dis_context *ctx, const influence *f, const dis_agreement_options *o,
                        dis_metric metric[DIS_KAPPAS])
 {
-    const dis__bootstrap b = {.n_items = f->votes->n_items,
-                              .n_draws = f->votes->n_items,
-                              .n_resamples = o->bootstrap,
-                              .seed = o->seed};
+    const size_t items = keep_shared(f);
+    const dis__bootstrap b = {.n_items = items, .n_draws = items, .n_resamples = o->bootstrap, .seed = o->seed};
     const size_t n = (size_t)f->n_kappas;
     double *sums, *scratch;
     DIS_TRY(dis__alloc_array(&sums, dis__size(o->bootstrap, n + 1, 0), sizeof *sums));
@@ -217,6 +230,7 @@ dis_status dis__pair_intervals(dis_context *ctx, const dis_votes_view *votes, co
     dis__free(f.b);
     dis__free(f.from_a);
     dis__free(f.from_b);
+    dis__free(f.shared);
     for (int m = 0; m < DIS_KAPPAS; m++) dis__free(f.adds[m]);
     return status;
 }

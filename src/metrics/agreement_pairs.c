@@ -119,8 +119,8 @@ static size_t find_co_votes(const pair_work *w, size_t me, const pair_room *room
     const uint32_t who = w->worker[me];
     size_t n = 0;
     for (uint64_t x = w->by->first[who]; x < w->by->first[who + 1]; x++) {
-        const uint64_t start = v->start[w->by->item[x]], end = v->start[w->by->item[x] + 1];
-        const uint16_t mine = label_of(v, start + w->by->vote[x]);
+        const uint64_t start = v->start[w->by->cast[x].item], end = v->start[w->by->cast[x].item + 1];
+        const uint16_t mine = w->by->cast[x].class;
         for (uint64_t y = start; y < end; y++) {
             const uint32_t rank = w->rank[v->worker[y]];
             if (rank != UINT32_MAX && rank > me)
@@ -135,7 +135,7 @@ static dis_status reserve(const pair_work *w, size_t me, pair_room *room)
     const uint32_t who = w->worker[me];
     size_t most = 0;
     for (uint64_t x = w->by->first[who]; x < w->by->first[who + 1]; x++)
-        most += (size_t)(w->votes->start[w->by->item[x] + 1] - w->votes->start[w->by->item[x]]);
+        most += (size_t)(w->votes->start[w->by->cast[x].item + 1] - w->votes->start[w->by->cast[x].item]);
     DIS_TRY(dis__alloc_array(&room->found, most, sizeof *room->found));
     DIS_TRY(dis__alloc_array(&room->sorted, most, sizeof *room->sorted));
     DIS_TRY(dis__alloc_zeroed(&room->first, w->n + 2, sizeof *room->first));

@@ -7,7 +7,7 @@
  * remains the item leaves A and n altogether.
  *
  * Votes are grouped by worker by counting; a worker's items come in rising order, so sums have a fixed order.
- * Cost: O(votes + workers + classes) with 12 bytes a vote. */
+ * Cost: O(votes + workers + classes) with 12 bytes a vote and 16 an item. */
 #include "metrics/agreement_inside.h"
 #include "core/memory.h"
 #include <math.h>
@@ -22,13 +22,27 @@ static inline uint32_t label_of(const dis_votes_view *votes, uint64_t v)
 
 /* ---- grouping ---- */
 
+/* The votes of item i to where `at` says that the next vote of each worker goes. */
+static void deal_item(const dis_votes_view *votes, size_t i, uint32_t *count, uint64_t *at, dis__cast *cast)
+{
+    const uint64_t start = votes->start[i], end = votes->start[i + 1];
+    for (uint64_t v = start; v < end; v++) count[label_of(votes, v)]++;
+    for (uint64_t v = start; v < end; v++) {
+        const uint32_t class = label_of(votes, v);
+        cast[at[votes->worker[v]]++] =
+            (dis__cast){.item = (uint32_t)i, .same = count[class], .class = (uint16_t) class};
+    }
+    for (uint64_t v = start; v < end; v++) count[label_of(votes, v)] = 0;
+}
+
 dis_status dis__by_worker_make(dis_context *ctx, const dis_votes_view *votes, dis__by_worker *out)
 {
+    uint32_t *count = NULL;
     *out = (dis__by_worker){0};
     DIS_TRY(dis__check_memory(ctx, dis__size(votes->n_votes, 12, 0), "agreement of workers"));
     dis_status status = dis__alloc_zeroed(&out->first, votes->n_workers + 2, sizeof *out->first);
-    if (status == DIS_OK) status = dis__alloc_array(&out->item, votes->n_votes, sizeof *out->item);
-    if (status == DIS_OK) status = dis__alloc_array(&out->vote, votes->n_votes, sizeof *out->vote);
+    if (status == DIS_OK) status = dis__alloc_array(&out->cast, votes->n_votes, sizeof *out->cast);
+    if (status == DIS_OK) status = dis__alloc_zeroed(&count, votes->n_classes, sizeof *count);
     if (status != DIS_OK) {
         dis__by_worker_free(out);
         return status;
@@ -37,24 +51,26 @@ dis_status dis__by_worker_make(dis_context *ctx, const dis_votes_view *votes, di
     uint64_t *at = out->first + 1;
     for (size_t v = 0; v < votes->n_votes; v++) at[votes->worker[v] + 1]++;
     for (size_t w = 0; w < votes->n_workers; w++) at[w + 1] += at[w];
-    for (size_t i = 0; i < votes->n_items; i++)
-        for (uint64_t v = votes->start[i]; v < votes->start[i + 1]; v++) {
-            const uint64_t to = at[votes->worker[v]]++;
-            out->item[to] = (uint32_t)i;
-            out->vote[to] = (uint32_t)(v - votes->start[i]);
-        }
+    for (size_t i = 0; i < votes->n_items; i++) deal_item(votes, i, count, at, out->cast);
+    dis__free(count);
     return DIS_OK;
 }
 
 void dis__by_worker_free(dis__by_worker *by)
 {
     dis__free(by->first);
-    dis__free(by->item);
-    dis__free(by->vote);
+    dis__free(by->cast);
     *by = (dis__by_worker){0};
 }
 
 /* ---- items ---- */
+
+/* All that a worker's vote needs to know of its item, in one place: items come from all over memory. */
+typedef struct {
+    double pairs; /* S */
+    uint32_t votes;
+    int32_t gold;
+} item_facts;
 
 typedef struct {
     const dis_votes_view *votes;
@@ -62,8 +78,7 @@ typedef struct {
     const int32_t *gold;
     dis_agreement_worker *out;
     size_t item_jobs, worker_jobs;
-    uint32_t *same;    /* (n_votes) votes on the item for the class of this one */
-    double *pairs;     /* (n_items) S */
+    item_facts *items; /* (n_items) */
     double a, n, nn;   /* A, n and sum n_k^2 over items with at least two votes */
     const double *n_k; /* (n_classes) */
 } worker_work;
@@ -77,11 +92,11 @@ static dis_status item_job(void *arg, size_t j, int thread)
     DIS_TRY(dis__alloc_zeroed(&count, v->n_classes, sizeof *count));
     const size_t last = dis__job_first(v->n_items, w->item_jobs, j + 1);
     for (size_t i = dis__job_first(v->n_items, w->item_jobs, j); i < last; i++) {
+        const uint64_t start = v->start[i], end = v->start[i + 1];
         double sum = 0;
-        for (uint64_t x = v->start[i]; x < v->start[i + 1]; x++) sum += 2. * count[label_of(v, x)]++;
-        for (uint64_t x = v->start[i]; x < v->start[i + 1]; x++) w->same[x] = count[label_of(v, x)];
-        for (uint64_t x = v->start[i]; x < v->start[i + 1]; x++) count[label_of(v, x)] = 0;
-        w->pairs[i] = sum;
+        for (uint64_t x = start; x < end; x++) sum += 2. * count[label_of(v, x)]++;
+        for (uint64_t x = start; x < end; x++) count[label_of(v, x)] = 0;
+        w->items[i] = (item_facts){.pairs = sum, .votes = (uint32_t)(end - start), .gold = w->gold ? w->gold[i] : -1};
     }
     dis__free(count);
     return DIS_OK;
@@ -107,35 +122,30 @@ typedef struct {
     uint64_t compared;
 } worker_sums;
 
-/* The votes by.vote[first .. last) of one worker on item i. */
-static void take_item(const worker_work *w, size_t i, uint64_t first, uint64_t last, worker_room *room,
+/* The n votes `cast` of worker `me` on one item. */
+static void take_item(const worker_work *w, uint32_t me, const dis__cast *cast, uint64_t n, worker_room *room,
                       worker_sums *sums)
 {
-    const dis_votes_view *v = w->votes;
-    const uint64_t start = v->start[i], r = v->start[i + 1] - start, m = last - first, others = r - m;
+    const item_facts *item = &w->items[cast->item];
+    const uint64_t r = item->votes, others = r - n;
     if (r < 2) return;
-    double s = w->pairs[i];
-    for (uint64_t x = first; x < last; x++) {
-        const uint64_t vote = start + w->by->vote[x];
-        const uint32_t class = label_of(v, vote);
-        s -= 2. * (double)(w->same[vote] - room->mine[class] - 1);
-        room->mine[class]++;
-        take_from(room, class, 1);
+    double s = item->pairs;
+    for (uint64_t x = 0; x < n; x++) {
+        s -= 2. * (double)(cast[x].same - room->mine[cast[x].class] - 1);
+        room->mine[cast[x].class]++;
+        take_from(room, cast[x].class, 1);
     }
-    for (uint64_t x = first; x < last && others; x++) {
-        const uint64_t vote = start + w->by->vote[x];
-        sums->agreed += (double)(w->same[vote] - room->mine[label_of(v, vote)]) / (double)others;
-    }
-    for (uint64_t x = first; x < last; x++) room->mine[label_of(v, start + w->by->vote[x])] = 0;
-    if (others) sums->compared += m;
-    sums->a += w->pairs[i] / (double)(r - 1) - (others >= 2 ? s / (double)(others - 1) : 0);
-    sums->n += (double)m;
+    for (uint64_t x = 0; x < n && others; x++)
+        sums->agreed += (double)(cast[x].same - room->mine[cast[x].class]) / (double)others;
+    for (uint64_t x = 0; x < n; x++) room->mine[cast[x].class] = 0;
+    if (others) sums->compared += n;
+    sums->a += item->pairs / (double)(r - 1) - (others >= 2 ? s / (double)(others - 1) : 0);
+    sums->n += (double)n;
     if (others != 1) return;
     sums->n += 1; /* the one that remains has nothing to be compared with */
-    const uint32_t me = v->worker[start + w->by->vote[first]];
-    uint64_t left = start;
-    while (v->worker[left] == me) left++;
-    take_from(room, label_of(v, left), 1);
+    uint64_t left = w->votes->start[cast->item];
+    while (w->votes->worker[left] == me) left++;
+    take_from(room, label_of(w->votes, left), 1);
 }
 
 static double alpha_of_rest(const worker_work *w, const worker_sums *sums, worker_room *room)
@@ -154,24 +164,24 @@ static double alpha_of_rest(const worker_work *w, const worker_sums *sums, worke
 
 static void one_worker(const worker_work *w, size_t who, worker_room *room)
 {
-    const dis__by_worker *by = w->by;
+    const dis__cast *cast = w->by->cast + w->by->first[who];
+    const uint64_t votes = w->by->first[who + 1] - w->by->first[who];
     worker_sums sums = {0};
     uint64_t right = 0;
     dis_agreement_worker *out = &w->out[who];
-    *out = (dis_agreement_worker){.votes = by->first[who + 1] - by->first[who]};
-    for (uint64_t x = by->first[who], next; x < by->first[who + 1]; x = next) {
-        const uint32_t i = by->item[x];
-        for (next = x + 1; next < by->first[who + 1] && by->item[next] == i;) next++;
-        take_item(w, i, x, next, room, &sums);
-        if (!w->gold || w->gold[i] < 0) continue;
+    *out = (dis_agreement_worker){.votes = votes};
+    for (uint64_t x = 0, next; x < votes; x = next) {
+        for (next = x + 1; next < votes && cast[next].item == cast[x].item;) next++;
+        take_item(w, (uint32_t)who, cast + x, next - x, room, &sums);
+        const int32_t gold = w->items[cast[x].item].gold;
+        if (gold < 0) continue;
         out->gold_votes += next - x;
-        for (uint64_t y = x; y < next; y++)
-            right += label_of(w->votes, w->votes->start[i] + by->vote[y]) == (uint32_t)w->gold[i];
+        for (uint64_t y = x; y < next; y++) right += cast[y].class == gold;
     }
     out->compared = sums.compared;
-    out->agreement = sums.compared ? sums.agreed / (double)sums.compared : NAN;
+    out->agreement = sums.compared ? sums.agreed / (double)sums.compared : (double)NAN;
     out->alpha_without = alpha_of_rest(w, &sums, room);
-    out->accuracy = out->gold_votes ? (double)right / (double)out->gold_votes : NAN;
+    out->accuracy = out->gold_votes ? (double)right / (double)out->gold_votes : (double)NAN;
 }
 
 static dis_status worker_job(void *arg, size_t j, int thread)
@@ -222,13 +232,11 @@ dis_status dis__agreement_workers(dis_context *ctx, const dis_votes_view *votes,
                      .worker_jobs = dis__n_jobs(votes->n_workers, WORKER_GRAIN, MOST_JOBS)};
     double *n_k = NULL;
     dis_status status = dis__alloc_zeroed(&n_k, votes->n_classes, sizeof *n_k);
-    if (status == DIS_OK) status = dis__alloc_array(&w.same, votes->n_votes, sizeof *w.same);
-    if (status == DIS_OK) status = dis__alloc_array(&w.pairs, votes->n_items, sizeof *w.pairs);
+    if (status == DIS_OK) status = dis__alloc_array(&w.items, votes->n_items, sizeof *w.items);
     if (status == DIS_OK) sum_patterns(patterns, votes->n_classes, n_k, &w);
     if (status == DIS_OK) status = dis__run_jobs(ctx, w.item_jobs, item_job, &w);
     if (status == DIS_OK) status = dis__run_jobs(ctx, w.worker_jobs, worker_job, &w);
     dis__free(n_k);
-    dis__free(w.same);
-    dis__free(w.pairs);
+    dis__free(w.items);
     return status;
 }
