@@ -68,7 +68,7 @@ typedef struct {
     votes_input in;
     dis_review *review;
     dis_review_view look;
-    size_t n_flagged; /* workers who stand out: the first rows */
+    size_t n_flagged; /* doubtful workers: the first rows */
 } review_job;
 
 static const char *const causes[] = {"fine", "constant", "random", "confuses"};
@@ -248,7 +248,7 @@ static dis_status write_json(const review_job *job, const char *path)
     cli_put_text(j, "by", orders[job->v->by]);
     cli_put_count(j, "budget", job->v->budget);
     cli_put_count(j, "spent", l->spent);
-    cli_put_count(j, "workers_that_stand_out", job->n_flagged);
+    cli_put_count(j, "doubtful_workers", job->n_flagged);
     dis_json_key(j, "metrics");
     dis_json_begin_object(j);
     put_share(j, "expected_right", l->right, l->n_items);
@@ -312,7 +312,7 @@ static void tell(review_job *job)
         cli_say(c, "  %-18s %s of %s votes: nothing to be gained from more before a new review", "not needed",
                 cli_grouped(job->v->budget - l->spent, number), cli_grouped(job->v->budget, other));
     if (job->in.look.start)
-        cli_say(c, "  %-18s %s of %s stand out%s", "workers", cli_grouped(job->n_flagged, number),
+        cli_say(c, "  %-18s %s of %s doubtful%s", "workers", cli_grouped(job->n_flagged, number),
                 cli_grouped(l->n_workers, other),
                 job->n_flagged && !job->v->workers && !for_people(job->v) ? " (--workers FILE lists them)" : "");
 }
@@ -407,7 +407,7 @@ const cli_command cli_cmd_review = {
             "(surprise): by how many standard deviations the votes are more surprising than these workers' votes are; "
             "2 or more is disagreement that the quality of the workers does not explain. hard: chance that the item "
             "is harder than most. evidence: log10 of how much better a worker's votes are explained by not looking at "
-            "the items than by being like the others; from 1 on the worker stands out. It grows with the number of "
+            "the items than by being like the others; from 1 on the worker is doubtful. It grows with the number of "
             "votes: three wrong votes of four are no evidence.\n\n"
             "With --budget the votes are spread over the items so that each goes where it tells most after those "
             "before it. Review again once they have come in.",

@@ -56,7 +56,7 @@ typedef struct {
     bool known;      /* gold: nothing to relabel */
 } dis_review_item;
 
-/* What makes a worker stand out. */
+/* What makes a worker doubtful. */
 typedef enum {
     DIS_REVIEW_FINE,     /* votes like the others, as far as can be told */
     DIS_REVIEW_CONSTANT, /* chooses `said` whatever the item */

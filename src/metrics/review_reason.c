@@ -31,18 +31,25 @@ static double percent(double x)
     return 100 * x;
 }
 
-/* Mean quality of those who chose `label`; NaN: nobody did, or it is not known who. */
-static double mean_quality(const dis_review *review, const dis_votes_view *v, size_t item, size_t label)
+/* Those who chose a class. */
+typedef struct {
+    double n, quality; /* quality: their mean; NaN: nobody did, or it is not known who */
+    double blind;      /* how many of them are doubtful */
+} camp;
+
+static camp camp_of(const dis_review *review, const dis_votes_view *v, size_t item, size_t label)
 {
-    if (!v->start) return NAN;
-    double sum = 0, n = 0;
-    for (uint64_t a = v->start[item]; a < v->start[item + 1]; a++) {
+    camp c = {.quality = NAN};
+    double sum = 0;
+    for (uint64_t a = v->start ? v->start[item] : 0; v->start && a < v->start[item + 1]; a++) {
         if (dis__vote_label(v, a) != label) continue;
         const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[a]];
         sum += (w->low + w->high) / 2;
-        n++;
+        c.n++;
+        c.blind += w->cause != DIS_REVIEW_FINE;
     }
-    return n > 0 ? sum / n : NAN;
+    if (c.n > 0) c.quality = sum / c.n;
+    return c;
 }
 
 typedef struct {
@@ -91,19 +98,34 @@ static bool put_voter(text *t, const dis_review *review, const dis_votes_view *v
     return true;
 }
 
-/* What the workers' quality adds to that. good, bad: of those who voted for the label, for the other. */
-static void put_quality(text *t, const dis_review_item *row, const char *label, const char *other, double good,
-                        double bad, double typical)
+/* What is to be said of one camp against the other, if anything. */
+static bool put_contrast(text *t, const camp *bad, const camp *good, const char *bad_name, const char *good_name)
 {
-    if (good > bad + BETTER_BY)
-        put(t, "%s those for %s are better workers (right %.0f %% against %.0f %%)",
-            row->for_label < row->for_other ? ", but" : ";", label, percent(good), percent(bad));
-    else if (bad > good + BETTER_BY)
-        put(t, "%s those for %s are better workers (right %.0f %% against %.0f %%)",
-            row->for_other < row->for_label ? ", but" : ";", other, percent(bad), percent(good));
-    else if (row->for_other <= 0 && good < typical - CHANCE_GAP)
+    if (bad->blind > 0 && bad->blind == bad->n && good->blind < good->n) {
+        if (bad->n > 1)
+            put(t, "; those for %s are by doubtful workers", bad_name);
+        else
+            put(t, "; the one for %s is by a doubtful worker", bad_name);
+        return true;
+    }
+    if (!(good->quality > bad->quality + BETTER_BY)) return false;
+    put(t, "%s those for %s are better workers (right %.0f %% against %.0f %%)", good->n < bad->n ? ", but" : ";",
+        good_name, percent(good->quality), percent(bad->quality));
+    return true;
+}
+
+/* What the workers' quality adds to how the votes lie. */
+static void put_quality(text *t, const dis_review_item *row, const char *label, const char *other,
+                        const camp *for_label, const camp *for_other, double typical)
+{
+    if (put_contrast(t, for_other, for_label, other, label)) return;
+    if (put_contrast(t, for_label, for_other, label, other)) return;
+    const double blind = for_label->blind + for_other->blind;
+    if (blind > 0 && 2 * blind >= row->votes)
+        put(t, "; %.6g of these votes are by doubtful workers", blind);
+    else if (row->for_other <= 0 && for_label->quality < typical - CHANCE_GAP)
         put(t, "%s poor (right %.0f %% of the time)", row->votes <= 1 ? "; that worker is" : "; these workers are",
-            percent(good));
+            percent(for_label->quality));
     else if (row->for_label <= 0 && row->for_other > 0)
         put(t, ", but %s is more probable, given who voted so", label);
 }
@@ -122,9 +144,11 @@ const char *dis_review_item_reason(const dis_review *review, const dis_votes *vo
         put(&t, "; known to be %s", label);
         return out;
     }
-    const double good = mean_quality(review, &v, row->item, row->label);
-    const double bad = row->other == row->label ? NAN : mean_quality(review, &v, row->item, row->other);
-    if (!put_voter(&t, review, &v, row->item)) put_quality(&t, row, label, other, good, bad, review->view.typical);
+    const camp for_label = camp_of(review, &v, row->item, row->label);
+    const camp for_other =
+        row->other == row->label ? (camp){.quality = NAN} : camp_of(review, &v, row->item, row->other);
+    if (!put_voter(&t, review, &v, row->item))
+        put_quality(&t, row, label, other, &for_label, &for_other, review->view.typical);
     if (row->surprise >= ODD_Z) put(&t, "; odd for these workers (%.1f sd): the item may be unclear", row->surprise);
     return out;
 }
