@@ -1,6 +1,6 @@
 /* Votes from JSON Lines: one object a line, with the keys task, worker (or performer) and label, or those that the
  * options name. Values are texts or numbers; a number is kept as it is written, true and false are labels of that name,
- * and null is an empty one. Lines end with LF or CRLF. */
+ * null and an empty list are an empty one, and a list of one is what it holds. Lines end with LF or CRLF. */
 #include "votes/reader.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,14 +28,15 @@ static dis_status take(dis__cursor *c, const dis__json_value *object, const char
     const dis__json_value *v = dis__json_member(object, key);
     if (!v && other) v = dis__json_member(object, other);
     if (!v) return bad(c, line, "no key \"%.100s\"; name the key to use", key);
+    if (label && v->kind == DIS_JSON_ARRAY && v->n == 1) v++; /* a choice of one, as annotation tools write it */
     const char *at = line + v->at;
-    if (v->kind == DIS_JSON_ARRAY && label)
+    if (v->kind == DIS_JSON_ARRAY && label && v->n > 0)
         return bad(
             c, at,
             "a list of labels; votes with several labels are not supported yet: keep one, or make one table a label");
     const bool plain = v->kind == DIS_JSON_STRING || v->kind == DIS_JSON_NUMBER;
     const bool word = label && (v->kind == DIS_JSON_TRUE || v->kind == DIS_JSON_FALSE);
-    const bool null = label && v->kind == DIS_JSON_NULL;
+    const bool null = label && (v->kind == DIS_JSON_NULL || v->kind == DIS_JSON_ARRAY);
     if (!plain && !word && !null) return bad(c, at, "\"%.100s\" must be a text or a number", key);
     *cell = (dis__cell){.text = v->text, .n = null ? 0 : v->length, .at = at};
     return DIS_OK;

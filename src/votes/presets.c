@@ -61,6 +61,22 @@ static const dis_votes_preset presets[] = {
      .worker = "_annotator_id",
      .label = "answer",
      DROP(prodigy_drop)},
+    {.name = "prodigy-choice",
+     .summary = "Prodigy JSONL of one choice an item (key accept), ignored ones left out",
+     .input = DIS_INPUT_VOTES,
+     .format = "jsonl",
+     .task = "_input_hash",
+     .worker = "_annotator_id",
+     .label = "accept",
+     DROP(prodigy_drop)},
+    {.name = "prodigy-session",
+     .summary = "as prodigy-choice, workers by _session_id (older versions)",
+     .input = DIS_INPUT_VOTES,
+     .format = "jsonl",
+     .task = "_input_hash",
+     .worker = "_session_id",
+     .label = "accept",
+     DROP(prodigy_drop)},
 };
 
 const dis_votes_preset *dis_votes_preset_at(size_t i)
