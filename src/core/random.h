@@ -22,6 +22,7 @@ typedef enum {
     DIS_STREAM_DROPOUT,
     DIS_STREAM_TRAIN_ORDER,
     DIS_STREAM_SPLIT,
+    DIS_STREAM_AUGMENT,
 } dis_stream;
 
 typedef struct {

@@ -1,5 +1,6 @@
 /* Words of a text: one pass over its bytes. The text is valid UTF-8 (readers see to that). */
 #include "text/words.h"
+#include "core/utf8.h"
 #include <string.h>
 
 dis__words dis__words_of(const char *text, size_t n, bool lower)
@@ -10,12 +11,6 @@ dis__words dis__words_of(const char *text, size_t n, bool lower)
     w.lower = lower;
     w.n = 0;
     return w;
-}
-
-static size_t character(const char *s)
-{
-    const unsigned char c = (unsigned char)*s;
-    return c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
 }
 
 static bool is_letter(char c)
@@ -52,13 +47,13 @@ bool dis__words_next(dis__words *w)
 {
     w->n = 0;
     while (w->next < w->end) {
-        const size_t n = character(w->next);
+        const size_t n = dis__utf8_step(*w->next);
         const class c = class_of(w->next, n);
         const bool begun = w->n > 0;
         if (c == SPACE) {
             if (begun) return true;
         } else if (c == LETTER || (c == JOINER && begun && w->next + n < w->end &&
-                                   class_of(w->next + n, character(w->next + n)) == LETTER)) {
+                                   class_of(w->next + n, dis__utf8_step(w->next[n])) == LETTER)) {
             if (w->n + n > DIS_WORD_BYTES) return true;
             put(w, w->next, n);
         } else {

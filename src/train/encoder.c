@@ -1,4 +1,4 @@
-/* What models learn of items before training, and items as numbers: their ends. */
+/* What models learn of items before training, and items as numbers: what all models share. */
 #include "train/model.h"
 
 void dis__encoder_free(dis__encoder *encoder)
@@ -17,5 +17,17 @@ void dis__encoded_free(dis__encoded *encoded)
     dis__free(encoded->start);
     dis__free(encoded->ids);
     dis__free(encoded->x);
+    dis__free(encoded->type);
+    dis__free(encoded->spelt);
+    dis__free(encoded->letters);
+    dis__free(encoded->mark);
     *encoded = (dis__encoded){0};
+}
+
+void dis__start_words(dis__net *net, const dis__encoder *encoder)
+{
+    const dis__vectors *v = &encoder->vectors;
+    const size_t param = dis__net_find_param(net, "words.weight");
+    for (size_t i = 0; v->known && i < dis__vocabulary_size(&encoder->words); i++)
+        if (v->known[i]) dis__param_put_rows(net, param, i, 1, v->x + i * v->width);
 }

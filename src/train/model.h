@@ -34,6 +34,12 @@ typedef struct {
     uint64_t *start;      /* (n_units * n_lists + 1): list l of unit u is ids[start[u * n_lists + l]] .. */
     int32_t *ids;
     float *x; /* (n_items, n_features) */
+    /* tokens: each distinct word is spelt once */
+    size_t n_types;
+    uint32_t *type;   /* (n_items) which distinct word a token is */
+    uint64_t *spelt;  /* (n_types + 1): its letters are letters[spelt[t]] .. */
+    int32_t *letters; /* ids */
+    int32_t *mark;    /* (n_types) -1; room for putting a batch */
 } dis__encoded;
 void dis__encoded_free(dis__encoded *encoded);
 
@@ -51,7 +57,12 @@ typedef struct {
     int trunk;                 /* the value that heads start from */
     int32_t *whole;
     float *numbers;
-    size_t room; /* of either */
+    size_t room;          /* of either */
+    size_t shape[3], pad; /* of images */
+    bool flip;
+    /* of the batch at hand: whether it is trained on, and what randomness in laying it out is keyed by */
+    bool training;
+    uint64_t seed, batch;
 } dis__inputs;
 
 typedef struct {
@@ -121,6 +132,10 @@ void dis__running_free(dis__running *r);
 /* q of one head for all items of `encoded`, (n_items, n_classes), in batches of at most the limits. */
 dis_status dis__running_predict(dis__running *r, const dis_model *model, const dis__encoded *encoded, size_t head,
                                 const dis__batch_limits *limits, double *q);
+
+/* Word vectors into the rows of the table "words.weight": known words begin where their vectors are, words without one
+ * stay at their random start. */
+void dis__start_words(dis__net *net, const dis__encoder *encoder);
 
 /* Limits for batches of about `batch` items of these. */
 dis__batch_limits dis__limits_of(const dis__encoded *encoded, size_t batch);

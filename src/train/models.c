@@ -6,6 +6,9 @@
 static const dis__model_row *const rows[] = {
     &dis__model_mlp,
     &dis__model_text,
+    &dis__model_tagger,
+    &dis__model_stem_cnn,
+    &dis__model_resnet,
 };
 /* clang-format on */
 enum { N_ROWS = sizeof rows / sizeof *rows };

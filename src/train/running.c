@@ -154,6 +154,10 @@ dis_model_view dis_model_look(const dis_model *model)
 dis__batch_limits dis__limits_of(const dis__encoded *encoded, size_t batch)
 {
     dis__batch_limits l = {.units = batch, .items = batch, .longest = 1};
+    if (encoded->unit && encoded->n_items) { /* sentences: room for those of half the usual length and above */
+        const double mean = (double)encoded->n_items / (double)encoded->n_units;
+        l.units = (size_t)(2 * (double)batch / mean) + 1;
+    }
     for (size_t u = 0; u < encoded->n_units; u++) {
         if (encoded->length && encoded->length[u] > l.longest) l.longest = encoded->length[u];
         const size_t n = encoded->unit ? (size_t)(encoded->unit[u + 1] - encoded->unit[u]) : 1;
@@ -220,6 +224,7 @@ dis_status dis__running_predict(dis__running *r, const dis_model *model, const d
     const size_t k = dis_names_count(model->classes);
     uint32_t *units;
     dis_status status = DIS_OK;
+    r->in.training = false;
     DIS_TRY(dis__alloc_array(&units, limits->units, sizeof *units));
     for (size_t u = 0; u < encoded->n_units && status == DIS_OK;) {
         const size_t n = next_batch(encoded, limits, u), first = encoded->unit ? (size_t)encoded->unit[u] : u;

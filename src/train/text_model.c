@@ -252,15 +252,6 @@ static void put(dis__net *net, const dis__inputs *in, const dis__encoded *encode
     }
 }
 
-/* Known words begin where their vectors are; words without one stay at their random start. */
-static void start(dis__net *net, const dis__encoder *encoder)
-{
-    const dis__vectors *v = &encoder->vectors;
-    const size_t param = dis__net_find_param(net, "words.weight");
-    for (size_t i = 0; v->known && i < dis__vocabulary_size(&encoder->words); i++)
-        if (v->known[i]) dis__param_put_rows(net, param, i, 1, v->x + i * v->width);
-}
-
 const dis__model_row dis__model_text = {
     .info = {.name = "text",
              .summary = "bags of words and of pieces of words, for texts, without anything pretrained",
@@ -277,5 +268,5 @@ const dis__model_row dis__model_text = {
     .encode = encode,
     .build = build,
     .put = put,
-    .start = start,
+    .start = dis__start_words,
 };

@@ -210,6 +210,9 @@ static dis_status one_batch(dis__training *t, size_t b)
     size_t n;
     const uint32_t *units = dis__batch_units(&t->batches, b, &n);
     dis__net *net = t->running.net;
+    t->running.in.training = true;
+    t->running.in.seed = t->model->seed;
+    t->running.in.batch = (uint64_t)t->at.epoch << 32 | b;
     t->model->row->put(net, &t->running.in, &t->encoded, units, n);
     DIS_TRY(put_targets(t, units, n));
     DIS_TRY(dis__net_forward(net, true));
