@@ -52,10 +52,15 @@ static FILE *begin(const char *name)
 static void write_crowd(void)
 {
     FILE *x = begin("x.csv"), *t = begin("t.csv"), *hard = begin("hard.csv"), *soft = begin("soft.csv"),
-         *gold = begin("gold.csv"), *votes = begin("votes.csv");
+         *gold = begin("gold.csv"), *votes = begin("votes.csv"), *tokens = begin("tokens.csv"),
+         *images = begin("images.npy");
     static const char *const words[] = {"red apple", "green pear", "blue plum"};
     fprintf(x, "task,a,b,c,d,e\n");
-    fprintf(t, "task,text\n");
+    fprintf(t, "task,text,stem\n");
+    fprintf(tokens, "task,sentence,token\n");
+    char head[129];
+    snprintf(head, sizeof head, "{'descr': '|u1', 'fortran_order': False, 'shape': (%d, 4, 4), }", N);
+    fprintf(images, "\x93NUMPY\x01%c\x76%c%-117s\n", 0, 0, head);
     fprintf(hard, "task,p:0,p:1,p:2\n");
     fprintf(soft, "task,p:0,p:1,p:2\n");
     fprintf(gold, "task,label\n");
@@ -65,18 +70,20 @@ static void write_crowd(void)
         fprintf(x, "i%d", i);
         for (int f = 0; f < F; f++) fprintf(x, ",%g", (f == k) + .3 * sin(i * 7 + f * 3));
         fprintf(x, "\n");
-        fprintf(t, "i%d,\"the %s number %d\"\n", i, words[k], i / 2);
+        fprintf(t, "i%d,\"the %s number %d\",%s\n", i, words[k], i / 2, words[k]);
+        fprintf(tokens, "i%d,%d,%s%d\n", i, (i + i / 4) / 5, words[k], i % 2);
+        for (int pixel = 0; pixel < 16; pixel++) fputc(pixel / 4 == k ? 200 + i % 9 : 20 + pixel, images);
         fprintf(hard, "i%d,%d,%d,%d\n", i, k == 0, k == 1, k == 2);
         fprintf(soft, "i%d,%g,%g,%g\n", i, k == 0 ? .7 : .15, k == 1 ? .7 : .15, k == 2 ? .7 : .15);
         fprintf(gold, "i%d,%d\n", i, k);
         for (int w = 0; w < 3; w++) fprintf(votes, "i%d,w%d,%d\n", i, w, w == 2 ? (k + 1) % K : k);
     }
-    FILE *const all[] = {x, t, hard, soft, gold, votes};
-    for (size_t i = 0; i < 6; i++) fclose(all[i]);
+    FILE *const all[] = {x, t, hard, soft, gold, votes, tokens, images};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) fclose(all[i]);
 }
 
 typedef struct {
-    dis_items *features, *texts;
+    dis_items *features, *texts, *pairs, *tokens, *images;
     dis_labels *hard, *soft;
     dis_gold *gold;
     dis_votes *votes;
@@ -88,6 +95,20 @@ static crowd read_crowd(void)
     write_crowd();
     dis_items_options o = dis_items_options_default();
     assert_int_equal(dis_items_read(NULL, path_of("t.csv"), &o, &c.texts), DIS_OK);
+    const char *const both[] = {"text", "stem"};
+    o.columns = both;
+    o.n_columns = 2;
+    assert_int_equal(dis_items_read(NULL, path_of("t.csv"), &o, &c.pairs), DIS_OK);
+    o = dis_items_options_default();
+    o.kind = DIS_ITEMS_TOKENS;
+    assert_int_equal(dis_items_read(NULL, path_of("tokens.csv"), &o, &c.tokens), DIS_OK);
+    FILE *ids = begin("ids.txt");
+    for (int i = 0; i < N; i++) fprintf(ids, "i%d\n", i);
+    fclose(ids);
+    o.kind = DIS_ITEMS_IMAGES;
+    o.tasks = path_of("ids.txt");
+    assert_int_equal(dis_items_read(NULL, path_of("images.npy"), &o, &c.images), DIS_OK);
+    o = dis_items_options_default();
     o.kind = DIS_ITEMS_FEATURES;
     assert_int_equal(dis_items_read(NULL, path_of("x.csv"), &o, &c.features), DIS_OK);
     assert_int_equal(dis_labels_read(NULL, path_of("hard.csv"), NULL, &c.hard), DIS_OK);
@@ -102,10 +123,32 @@ static void free_crowd(crowd *c)
 {
     dis_items_destroy(c->features);
     dis_items_destroy(c->texts);
+    dis_items_destroy(c->pairs);
+    dis_items_destroy(c->tokens);
+    dis_items_destroy(c->images);
     dis_labels_destroy(c->hard);
     dis_labels_destroy(c->soft);
     dis_gold_destroy(c->gold);
     dis_votes_destroy(c->votes);
+}
+
+/* One small model of each kind, and the items that it learns from. */
+enum { MODELS = 6 };
+static const char *small_model(const crowd *c, size_t i, const dis_items **items)
+{
+    const struct {
+        const char *spec;
+        const dis_items *items;
+    } models[MODELS] = {
+        {"mlp:hidden=8", c->features},
+        {"text:width=8,hidden=4,buckets=64", c->texts},
+        {"text:width=8,hidden=4,buckets=0", c->pairs},
+        {"tagger:word=8,character=4,hidden=4,layers=1,heads=2,feed=8", c->tokens},
+        {"stem-cnn:width=4,length=12,first=2,second=4,feed=8", c->pairs},
+        {"resnet:blocks=1/1/1,width=4,pad=1", c->images},
+    };
+    *items = models[i].items;
+    return models[i].spec;
 }
 
 static dis_train_options quick(const char *model, const char *objective)
@@ -218,14 +261,13 @@ static void threads_change_nothing(void **state)
 {
     (void)state;
     crowd c = read_crowd();
-    static const char *const models[] = {"mlp:hidden=16", "text:width=16,buckets=512"};
-    for (int text = 0; text < 2; text++) {
-        const dis_examples e = {.items = text ? c.texts : c.features, .labels = c.soft, .gold = c.gold};
-        const dis_train_options o = quick(models[text], "gold+ce");
+    for (size_t i = 0; i < MODELS; i++) {
+        dis_examples e = {.labels = c.soft, .gold = c.gold};
+        const dis_train_options o = quick(small_model(&c, i, &e.items), "gold+ce");
         dis_model *one = train(&e, &e, &o, 1);
         static const int threads[] = {2, 3, 7};
-        for (size_t i = 0; i < 3; i++) {
-            dis_model *more = train(&e, &e, &o, threads[i]);
+        for (size_t t = 0; t < 3; t++) {
+            dis_model *more = train(&e, &e, &o, threads[t]);
             assert_same(one, more, "");
             assert_memory_equal(one->epoch, more->epoch, one->n_epochs * sizeof *one->epoch);
             dis_model_destroy(more);
@@ -301,10 +343,10 @@ static void saved_is_the_same(void **state)
 {
     (void)state;
     crowd c = read_crowd();
-    for (int text = 0; text < 2; text++) {
-        const dis_examples e = {.items = text ? c.texts : c.features, .labels = c.soft, .gold = c.gold};
-        const dis_train_options o =
-            quick(text ? "text:width=8,buckets=64" : "mlp:hidden=4/3,scale=standard", "gold+inverse-kl");
+    for (size_t i = 0; i < MODELS; i++) {
+        dis_examples e = {.labels = c.soft, .gold = c.gold};
+        const char *spec = small_model(&c, i, &e.items);
+        const dis_train_options o = quick(i ? spec : "mlp:hidden=4/3,scale=standard", "gold+inverse-kl");
         dis_model *m = train(&e, &e, &o, 1), *again;
         const char *to = path_of("model");
         assert_int_equal(dis_model_save(NULL, m, to), DIS_OK);
@@ -322,6 +364,24 @@ static void saved_is_the_same(void **state)
         dis_labels_destroy(q);
         dis_model_destroy(m);
         dis_model_destroy(again);
+    }
+    free_crowd(&c);
+}
+
+/* What each model can learn, it learns: its items tell the classes apart. */
+static void every_model_learns(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    for (size_t i = 0; i < MODELS; i++) {
+        dis_examples e = {.gold = c.gold};
+        dis_train_options o = quick(small_model(&c, i, &e.items), "gold");
+        o.epochs = 60;
+        o.rate = .01;
+        o.optimizer = "adam";
+        dis_model *m = train(&e, &e, &o, 1);
+        assert_true(accuracy(m, e.items, NULL) > .95);
+        dis_model_destroy(m);
     }
     free_crowd(&c);
 }
@@ -383,17 +443,17 @@ static void refusals(void **state)
 
 typedef struct {
     crowd c;
-    bool text;
+    size_t model;
 } fault_case;
 
 static dis_status everything(void *arg)
 {
     fault_case *f = arg;
-    dis_train_options o = quick(f->text ? "text:width=4,hidden=0,buckets=16" : "mlp:hidden=2", "gold+kl");
-    o.epochs = 2;
+    dis_examples e = {.labels = f->c.soft, .gold = f->c.gold};
+    dis_train_options o = quick(small_model(&f->c, f->model, &e.items), "gold+kl");
+    o.epochs = 1;
     o.batch = N;
     o.folder = folder;
-    const dis_examples e = {.items = f->text ? f->c.texts : f->c.features, .labels = f->c.soft, .gold = f->c.gold};
     dis_model *m = NULL, *again = NULL;
     dis_labels *p = NULL;
     dis_status status = dis_train(NULL, &e, &e, &o, &m);
@@ -410,19 +470,20 @@ static void survives_every_fault(void **state)
 {
     (void)state;
     fault_case f = {.c = read_crowd()};
-    for (int text = 0; text < 2; text++) {
-        f.text = text;
-        walk_faults(everything, NULL, &f);
-    }
+    for (f.model = 0; f.model < MODELS; f.model++) walk_faults(everything, NULL, &f);
     free_crowd(&f.c);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_objective_learns), cmocka_unit_test(equal_targets_give_equal_models),
-        cmocka_unit_test(threads_change_nothing), cmocka_unit_test(resumed_is_the_same),
-        cmocka_unit_test(saved_is_the_same),      cmocka_unit_test(refusals),
+        cmocka_unit_test(every_objective_learns),
+        cmocka_unit_test(equal_targets_give_equal_models),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(resumed_is_the_same),
+        cmocka_unit_test(every_model_learns),
+        cmocka_unit_test(saved_is_the_same),
+        cmocka_unit_test(refusals),
         cmocka_unit_test(survives_every_fault),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
