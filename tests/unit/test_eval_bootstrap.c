@@ -56,7 +56,7 @@ static void binomial_numbers_follow_their_law(void **state)
         static double seen[ROOM], expected[ROOM];
         memset(seen, 0, sizeof seen);
         dis__source source = dis__source_at(3, 99, c);
-        const double shift = n > ROOM - 1 ? fmax(0, n * p - ROOM / 2) : 0;
+        const double shift = n > ROOM - 1 ? fmax(0, n * p - ROOM / 2.0) : 0;
         for (int i = 0; i < DRAWS; i++) {
             const double k = (double)dis__draw_binomial(&source, cases[c].n, p) - shift;
             assert_true(k >= 0 && k < ROOM);

@@ -1,5 +1,5 @@
-/* Metrics equal scikit-learn's and scipy's on fixtures (tests/parity/make_metric_fixtures.py), are defined or have a
- * reason at every edge, and do not depend on the number of threads. */
+/* Metrics equal scikit-learn's and scipy's on fixtures (tests/parity/make_metric_fixtures.py) and are defined or
+ * have a reason at every edge. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "core/random.h"
+#include "eval_support.h"
 #include "fault_walk.h"
 
 /* ---- parity ---- */
@@ -114,58 +114,7 @@ static void equals_scikit_learn_and_scipy(void **state)
     }
 }
 
-/* ---- made-up items ---- */
-
-typedef struct {
-    size_t n, k;
-    double *q, *p;
-    int32_t *gold;
-} items;
-
-static void random_row(uint64_t seed, size_t i, size_t k, double sharp, double *row)
-{
-    double sum = 0;
-    for (size_t c = 0; c < k; c++) sum += row[c] = exp(sharp * dis__normal(seed, 1000, i * k + c));
-    for (size_t c = 0; c < k; c++) row[c] /= sum;
-}
-
-static items make(size_t n, size_t k, uint64_t seed)
-{
-    items x = {.n = n, .k = k};
-    x.q = malloc(n * k * sizeof *x.q);
-    x.p = malloc(n * k * sizeof *x.p);
-    x.gold = malloc(n * sizeof *x.gold);
-    for (size_t i = 0; i < n; i++) {
-        random_row(seed, i, k, 1.5, x.q + i * k);
-        random_row(seed + 1, i, k, 1, x.p + i * k);
-        double sum = 0; /* people agree with the model a little */
-        for (size_t c = 0; c < k; c++) sum += x.p[i * k + c] *= .2 + x.q[i * k + c];
-        for (size_t c = 0; c < k; c++) x.p[i * k + c] /= sum;
-        double u = dis__uniform(seed + 2, 1000, i);
-        x.gold[i] = 0;
-        while ((size_t)x.gold[i] + 1 < k && (u -= x.p[i * k + (size_t)x.gold[i]]) > 0) x.gold[i]++;
-    }
-    return x;
-}
-
-static void unmake(items *x)
-{
-    free(x->q);
-    free(x->p);
-    free(x->gold);
-}
-
-static dis_evaluate_input input(const items *x)
-{
-    return (dis_evaluate_input){.n_items = x->n, .n_classes = x->k, .q = x->q, .human = x->p, .gold = x->gold};
-}
-
-static dis_evaluation *run(const dis_evaluate_input *in, const dis_evaluate_options *o)
-{
-    dis_evaluation *e;
-    assert_int_equal(dis_evaluate(NULL, in, o, &e), DIS_OK);
-    return e;
-}
+/* ---- intervals ---- */
 
 static void intervals_lie_around_the_values(void **state)
 {
@@ -203,53 +152,6 @@ static void intervals_lie_around_the_values(void **state)
     assert_true(wider > 1.4 && wider < 2.1);
     dis_evaluation_destroy(third);
     dis_evaluation_destroy(e);
-    unmake(&x);
-}
-
-static void same_view(const dis_evaluation_view *a, const dis_evaluation_view *b)
-{
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
-        const dis_metric *x = &a->metric[m], *y = &b->metric[m];
-        assert_memory_equal(&x->value, &y->value, sizeof x->value);
-        assert_memory_equal(&x->ci_low, &y->ci_low, sizeof x->ci_low);
-        assert_memory_equal(&x->ci_high, &y->ci_high, sizeof x->ci_high);
-    }
-    assert_memory_equal(a->temperature, b->temperature, sizeof a->temperature);
-    assert_memory_equal(a->confusion, b->confusion, a->n_classes * a->n_classes * sizeof *a->confusion);
-    assert_memory_equal(a->items.kl, b->items.kl, a->n_items * sizeof(double));
-}
-
-static void any_number_of_threads_gives_the_same_bytes(void **state)
-{
-    (void)state;
-    items x = make(70001, 3, 5); /* enough for the search to start from a sample, and for several jobs */
-    const dis_evaluate_input in = input(&x);
-    dis_evaluate_options o = dis_evaluate_options_default();
-    o.resamples = 40;
-    o.keep_items = true;
-    dis_evaluation *one = run(&in, &o);
-    static const int threads[] = {2, 3, 7, 16};
-    for (size_t t = 0; t < 4; t++) {
-        dis_context_options c = dis_context_options_default();
-        c.threads = threads[t];
-        dis_context *ctx;
-        assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
-        dis_evaluation *more;
-        assert_int_equal(dis_evaluate(ctx, &in, &o, &more), DIS_OK);
-        same_view(dis_evaluation_look(one), dis_evaluation_look(more));
-        dis_evaluation_destroy(more);
-        dis_context_destroy(ctx);
-    }
-    /* what is kept does not change what is measured */
-    o.keep_items = false;
-    o.resamples = 0;
-    dis_evaluation *plain = run(&in, &o);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
-        assert_memory_equal(&dis_evaluation_look(plain)->metric[m].value, &dis_evaluation_look(one)->metric[m].value,
-                            sizeof(double));
-    assert_null(dis_evaluation_look(plain)->items.kl);
-    dis_evaluation_destroy(plain);
-    dis_evaluation_destroy(one);
     unmake(&x);
 }
 
@@ -555,15 +457,10 @@ static void every_fault_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_scikit_learn_and_scipy),
-        cmocka_unit_test(intervals_lie_around_the_values),
-        cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
-        cmocka_unit_test(groups_stay_together),
-        cmocka_unit_test(temperatures_of_many_items_are_the_best),
-        cmocka_unit_test(edges_have_values_or_reasons),
-        cmocka_unit_test(unknown_gold_is_left_out),
-        cmocka_unit_test(wrong_arguments_are_refused),
-        cmocka_unit_test(many_classes),
+        cmocka_unit_test(equals_scikit_learn_and_scipy), cmocka_unit_test(intervals_lie_around_the_values),
+        cmocka_unit_test(groups_stay_together),          cmocka_unit_test(temperatures_of_many_items_are_the_best),
+        cmocka_unit_test(edges_have_values_or_reasons),  cmocka_unit_test(unknown_gold_is_left_out),
+        cmocka_unit_test(wrong_arguments_are_refused),   cmocka_unit_test(many_classes),
         cmocka_unit_test(every_fault_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

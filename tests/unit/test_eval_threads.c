@@ -1,0 +1,59 @@
+/* Evaluation does not depend on the number of threads, nor on what else is kept or asked for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+#include "eval_support.h"
+
+static void same_view(const dis_evaluation_view *a, const dis_evaluation_view *b)
+{
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        const dis_metric *x = &a->metric[m], *y = &b->metric[m];
+        assert_memory_equal(&x->value, &y->value, sizeof x->value);
+        assert_memory_equal(&x->ci_low, &y->ci_low, sizeof x->ci_low);
+        assert_memory_equal(&x->ci_high, &y->ci_high, sizeof x->ci_high);
+    }
+    assert_memory_equal(a->temperature, b->temperature, sizeof a->temperature);
+    assert_memory_equal(a->confusion, b->confusion, a->n_classes * a->n_classes * sizeof *a->confusion);
+    assert_memory_equal(a->items.kl, b->items.kl, a->n_items * sizeof(double));
+}
+
+static void any_number_of_threads_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    items x = make(70001, 3, 5); /* enough for the search to start from a sample, and for several jobs */
+    const dis_evaluate_input in = input(&x);
+    dis_evaluate_options o = dis_evaluate_options_default();
+    o.resamples = 40;
+    o.keep_items = true;
+    dis_evaluation *one = run(&in, &o);
+    static const int threads[] = {2, 3, 7, 16};
+    for (size_t t = 0; t < 4; t++) {
+        dis_context_options c = dis_context_options_default();
+        c.threads = threads[t];
+        dis_context *ctx;
+        assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
+        dis_evaluation *more;
+        assert_int_equal(dis_evaluate(ctx, &in, &o, &more), DIS_OK);
+        same_view(dis_evaluation_look(one), dis_evaluation_look(more));
+        dis_evaluation_destroy(more);
+        dis_context_destroy(ctx);
+    }
+    /* what is kept does not change what is measured */
+    o.keep_items = false;
+    o.resamples = 0;
+    dis_evaluation *plain = run(&in, &o);
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
+        assert_memory_equal(&dis_evaluation_look(plain)->metric[m].value, &dis_evaluation_look(one)->metric[m].value,
+                            sizeof(double));
+    assert_null(dis_evaluation_look(plain)->items.kl);
+    dis_evaluation_destroy(plain);
+    dis_evaluation_destroy(one);
+    unmake(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_threads_gives_the_same_bytes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
