@@ -59,8 +59,102 @@ size_t dis__tie_length(const dis__ranked *sorted, size_t n)
     return length;
 }
 
+/* ---- ranks of many numbers ----
+ *
+ * Half of the sorting above is moving memory about. Here a number and its place share one word: the upper 32 bits of
+ * where the number lies between the least and the most, and its index. Three passes sort these; numbers that look the
+ * same so far lie together then, few of them, and are put in order by comparing. */
+
+enum { PACKED_PASSES = 3 };
+
+static bool packed_below(const double *x, uint64_t a, uint64_t b)
+{
+    return x[(uint32_t)a] < x[(uint32_t)b];
+}
+
+/* Heap sort by value: never slow, whatever the run. */
+static void sort_run(const double *x, uint64_t *run, size_t n)
+{
+    for (size_t built = n / 2, left = n; left > 1;) {
+        uint64_t one;
+        if (built > 0)
+            one = run[--built];
+        else {
+            one = run[--left];
+            run[left] = run[0];
+        }
+        size_t at = built;
+        for (size_t child; (child = 2 * at + 1) < left; at = child) {
+            if (child + 1 < left && packed_below(x, run[child], run[child + 1])) child++;
+            if (!packed_below(x, one, run[child])) break;
+            run[at] = run[child];
+        }
+        run[at] = one;
+    }
+}
+
+static void sort_packed(uint64_t **words, uint64_t **spare, size_t n)
+{
+    size_t place[PACKED_PASSES][BUCKETS] = {{0}};
+    for (size_t i = 0; i < n; i++)
+        for (int pass = 0; pass < PACKED_PASSES; pass++)
+            place[pass][(*words)[i] >> (32 + pass * DIGIT) & (BUCKETS - 1)]++;
+    for (int pass = 0; pass < PACKED_PASSES; pass++) {
+        const int shift = 32 + pass * DIGIT;
+        size_t *p = place[pass], sum = 0;
+        if (p[(*words)[0] >> shift & (BUCKETS - 1)] == n) continue;
+        for (size_t b = 0; b < BUCKETS; b++) {
+            const size_t count = p[b];
+            p[b] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++) (*spare)[p[(*words)[i] >> shift & (BUCKETS - 1)]++] = (*words)[i];
+        uint64_t *swap = *words;
+        *words = *spare;
+        *spare = swap;
+    }
+}
+
+static bool all_same(const double *x, const uint64_t *run, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (x[(uint32_t)run[i]] != x[(uint32_t)run[0]]) return false;
+    return true;
+}
+
+static dis_status ranks_of_many(const double *x, size_t n, double *rank, double *ties)
+{
+    uint64_t *words, least = UINT64_MAX, most = 0;
+    DIS_TRY(dis__alloc_array(&words, dis__size(n, 2, 0), sizeof *words));
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t key = key_of(x[i]);
+        least = key < least ? key : least;
+        most = key > most ? key : most;
+    }
+    int shift = 0;
+    while ((most - least) >> shift > UINT32_MAX) shift++;
+    for (size_t i = 0; i < n; i++) words[i] = (key_of(x[i]) - least) >> shift << 32 | i;
+    uint64_t *sorted = words, *spare = words + n;
+    sort_packed(&sorted, &spare, n);
+    double sum = 0;
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && sorted[end] >> 32 == sorted[i] >> 32;) end++;
+        if (end - i > 1 && !all_same(x, sorted + i, end - i)) sort_run(x, sorted + i, end - i);
+        for (size_t j = i, stop; j < end; j = stop) {
+            for (stop = j + 1; stop < end && x[(uint32_t)sorted[stop]] == x[(uint32_t)sorted[j]];) stop++;
+            const double t = (double)(stop - j), mean = (double)j + (t + 1) / 2;
+            for (size_t k = j; k < stop; k++) rank[(uint32_t)sorted[k]] = mean;
+            sum += t * t * t - t;
+        }
+    }
+    dis__free(words);
+    if (ties) *ties = sum;
+    return DIS_OK;
+}
+
 dis_status dis__ranks(const double *x, size_t n, double *rank, double *ties)
 {
+    if (n > FEW && n <= UINT32_MAX) return ranks_of_many(x, n, rank, ties);
     dis__ranked *sorted;
     DIS_TRY(dis__alloc_array(&sorted, dis__size(n, 2, 0), sizeof *sorted));
     for (size_t i = 0; i < n; i++) sorted[i] = (dis__ranked){.value = x[i], .index = i};

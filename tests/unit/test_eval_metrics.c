@@ -10,6 +10,7 @@
 #include "dissent/dissent.h"
 #include "eval_support.h"
 #include "fault_walk.h"
+#include "metrics/ranks.h"
 
 /* ---- parity ---- */
 
@@ -232,6 +233,37 @@ static void temperatures_of_many_items_are_the_best(void **state)
     free(all);
     dis_evaluation_destroy(e);
     unmake(&x);
+}
+
+/* Ranks of many numbers are those of counting: all different, a few values, clusters that differ in their last bits, one
+ * value far off. */
+static void ranks_are_those_of_counting(void **state)
+{
+    (void)state;
+    enum { N = 1500 };
+    static double x[N], rank[N];
+    for (int kind = 0; kind < 5; kind++) {
+        for (size_t i = 0; i < N; i++) {
+            const double u = dis__uniform(1, 900 + (uint64_t)kind, i);
+            x[i] = kind == 0   ? u - .5
+                   : kind == 1 ? floor(5 * u) - 2
+                   : kind == 2 ? 1 + floor(300 * u) * 0x1p-52
+                   : kind == 3 ? (i ? 1 + floor(40 * u) * 0x1p-50 : -1e300)
+                               : (u < .5 ? 0 : -0.0);
+        }
+        double ties, expected_ties = 0;
+        assert_int_equal(dis__ranks(x, N, rank, &ties), DIS_OK);
+        for (size_t i = 0; i < N; i++) {
+            double below = 0, same = 0;
+            for (size_t j = 0; j < N; j++) {
+                below += x[j] < x[i];
+                same += x[j] == x[i];
+            }
+            assert_true(rank[i] == below + (same + 1) / 2);
+            expected_ties += same * same - 1;
+        }
+        assert_true(ties == expected_ties);
+    }
 }
 
 /* ---- edges ---- */
@@ -457,10 +489,15 @@ static void every_fault_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_scikit_learn_and_scipy), cmocka_unit_test(intervals_lie_around_the_values),
-        cmocka_unit_test(groups_stay_together),          cmocka_unit_test(temperatures_of_many_items_are_the_best),
-        cmocka_unit_test(edges_have_values_or_reasons),  cmocka_unit_test(unknown_gold_is_left_out),
-        cmocka_unit_test(wrong_arguments_are_refused),   cmocka_unit_test(many_classes),
+        cmocka_unit_test(equals_scikit_learn_and_scipy),
+        cmocka_unit_test(intervals_lie_around_the_values),
+        cmocka_unit_test(groups_stay_together),
+        cmocka_unit_test(temperatures_of_many_items_are_the_best),
+        cmocka_unit_test(ranks_are_those_of_counting),
+        cmocka_unit_test(edges_have_values_or_reasons),
+        cmocka_unit_test(unknown_gold_is_left_out),
+        cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(many_classes),
         cmocka_unit_test(every_fault_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
