@@ -76,8 +76,11 @@ static dis_status labels_job(void *arg, size_t j, int thread)
     const uint16_t *label = g->rows->label;
     size_t first, last;
     run_of(g, j, &first, &last);
-    if (votes->label8)
-        for (size_t i = first; i < last; i++) votes->label8[i] = (uint8_t)class_at(g, label[i]);
+    const uint16_t *class_of = g->class_of;
+    if (votes->label8 && class_of)
+        for (size_t i = first; i < last; i++) votes->label8[i] = (uint8_t)class_of[label[i]];
+    else if (votes->label8)
+        for (size_t i = first; i < last; i++) votes->label8[i] = (uint8_t)label[i];
     else
         for (size_t i = first; i < last; i++) votes->label16[i] = class_at(g, label[i]);
     return DIS_OK;

@@ -147,6 +147,8 @@ bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *
     atomic_store_explicit(&ids->slot[i].meta, (uint64_t)key->tag << 32 | (*number + 1), memory_order_release);
     ids->mine[s->chunk * ids->most + s->n_mine++] = (uint32_t)index;
     s->n_fresh++;
+    s->n_ids++;
+    s->n_bytes += (size_t)key->n + 1;
     return true;
 }
 
@@ -171,6 +173,7 @@ static bool is_mine(const dis__id_share *s, const dis__fresh_id *f)
 void dis__ids_count(dis__id_share *s)
 {
     const dis__ids *ids = s->ids;
+    if (ids->in_order) return;
     const uint32_t *mine = ids->mine + s->chunk * ids->most;
     s->n_ids = s->n_bytes = 0;
     for (size_t i = 0; i < s->n_mine; i++) {

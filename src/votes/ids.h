@@ -77,7 +77,7 @@ typedef struct {
     size_t first; /* of its own among the new ids */
     size_t n_fresh, n_mine;
     bool full;             /* had more new ids than there is room for: its numbers are worth nothing */
-    size_t n_ids, n_bytes; /* after dis__ids_count(): ids that are its to number, and bytes of their names */
+    size_t n_ids, n_bytes; /* ids that are its to number and bytes of their names, once they are counted */
 } dis__id_share;
 
 void dis__ids_free(dis__ids *ids);

@@ -34,18 +34,6 @@ static size_t label_at(const dis_votes *votes, size_t v)
     return votes->label8 ? votes->label8[v] : votes->label16[v];
 }
 
-/* Whether two of a few votes may be of one worker: surely not when their last 6 bits all differ. */
-static bool may_repeat(const uint32_t *worker, size_t n)
-{
-    uint64_t seen = 0, again = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t bit = 1ull << (worker[i] & 63);
-        again |= seen & bit;
-        seen |= bit;
-    }
-    return again != 0;
-}
-
 /* Votes of one item whose worker voted on it before. */
 static dis_status find_duplicates(const survey *s, size_t item, int thread, findings *f)
 {
@@ -88,14 +76,32 @@ static bool is_tie(const dis_votes *votes, size_t item, uint64_t *chosen)
     return holders > 1;
 }
 
-/* The same for at most 8 classes and few votes: the counts lie in the bytes of one word. */
-static bool is_tie_of_few(const uint8_t *label, size_t n, size_t n_classes)
+/* Both for at most 8 classes and few votes, from what fits into words: workers may repeat only if the last 6 bits of two
+ * are the same, and the counts of classes are the bytes of one word. */
+typedef struct {
+    uint64_t seen, again; /* bits of workers, once and more often */
+    uint64_t counts;
+} quick_look;
+
+static quick_look look(const uint32_t *worker, const uint8_t *label, size_t n)
 {
-    uint64_t counts = 0;
-    for (size_t i = 0; i < n; i++) counts += 1ull << 8 * label[i];
+    quick_look q = {0};
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bit = 1ull << (worker[i] & 63);
+        q.again |= q.seen & bit;
+        q.seen |= bit;
+        q.counts += 1ull << 8 * label[i];
+    }
+    return q;
+}
+
+static bool counts_tie(uint64_t counts, size_t n)
+{
+    const uint64_t ones = 0x0101010101010101;
+    if ((counts + (0x7f - n / 2) * ones) & 0x80 * ones) return false; /* one has more than half */
     uint64_t best = 0;
     bool tie = false;
-    for (size_t k = 0; k < n_classes; k++, counts >>= 8) {
+    for (; counts; counts >>= 8) {
         const uint64_t c = counts & 0xff;
         tie = (tie && c <= best) || (c == best && c > 0);
         best = c > best ? c : best;
@@ -108,15 +114,19 @@ static dis_status survey_job(void *arg, size_t j, int thread)
     enum { WORD_CLASSES = 8 };
     const survey *s = arg;
     const dis_votes *votes = s->votes;
+    const size_t few = votes->label8 && votes->n_classes <= WORD_CLASSES ? FEW_VOTES : 0;
     findings f = {0};
     const size_t last = dis__job_first(votes->n_items, s->n_jobs, j + 1);
     for (size_t i = dis__job_first(votes->n_items, s->n_jobs, j); i < last; i++) {
         const size_t first = (size_t)votes->start[i], n = (size_t)votes->start[i + 1] - first;
-        const bool few = n <= FEW_VOTES;
-        if (!few || may_repeat(votes->worker + first, n)) DIS_TRY(find_duplicates(s, i, thread, &f));
-        f.ties += few && votes->label8 && votes->n_classes <= WORD_CLASSES
-                      ? is_tie_of_few(votes->label8 + first, n, votes->n_classes)
-                      : is_tie(votes, i, s->chosen[thread]);
+        if (n <= few) {
+            const quick_look q = look(votes->worker + first, votes->label8 + first, n);
+            f.ties += counts_tie(q.counts, n);
+            if (!q.again) continue;
+        } else {
+            f.ties += is_tie(votes, i, s->chosen[thread]);
+        }
+        DIS_TRY(find_duplicates(s, i, thread, &f));
     }
     s->found[j] = f;
     return DIS_OK;
