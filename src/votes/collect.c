@@ -6,7 +6,7 @@
  *   rows    its rows get the numbers of the whole input
  *   tasks   while rows lie item by item: where its items begin; else its rows get their tasks
  *
- * Cost a row: 6 bytes read and written, and 4 more when rows do not lie item by item; a new id: 24 bytes read, its name
+ * Cost a row: 5 or 6 bytes read and written, and 4 more when rows do not lie item by item; a new id: 24 bytes read, its name
  * written, and its slot when batches were filled side by side. */
 #include "votes/collect.h"
 #include "core/memory.h"
@@ -45,6 +45,7 @@ void dis__collect_free(dis__collector *c)
     dis__free(c->rows.task);
     dis__free(c->rows.start);
     dis__free(c->rows.worker);
+    dis__free(c->rows.label8);
     dis__free(c->rows.label);
     dis__table_free(&c->labels.table);
     dis__free(c->labels.key);
@@ -105,11 +106,14 @@ static dis_status rows_job(void *arg, size_t j, int thread)
     dis__batch *b = w->batch[j];
     placement *to = &w->to[j];
     final_ids(&w->c->ids[DIS_COLUMN_WORKER], b->worker, b->n_rows, rows->worker + to->row);
-    uint16_t *label = rows->label + to->row;
-    if (b->n_rows) memcpy(label, b->row_label, b->n_rows * sizeof *label);
+    uint16_t *label = b->row_label;
     const size_t n_known = w->n_known;
     for (size_t i = 0; b->label.n_votes && i < b->n_rows; i++)
         if (label[i] >= n_known) label[i] = to->label_of[label[i] - n_known];
+    if (rows->label8)
+        for (size_t i = 0; i < b->n_rows; i++) rows->label8[to->row + i] = (uint8_t)label[i];
+    else if (b->n_rows)
+        memcpy(rows->label + to->row, label, b->n_rows * sizeof *label);
 
     final_ids(&w->c->ids[DIS_COLUMN_TASK], b->run, b->n_runs, b->run);
     bool falls = false;
@@ -194,13 +198,24 @@ static dis_status place_rows(const collecting *w)
         w->to[b].row = n;
         n += w->batch[b]->n_rows;
     }
-    if (n > c->rows_capacity) {
+    dis__rows *rows = &c->rows;
+    const bool wide = c->labels.n > UINT8_MAX + 1;
+    size_t capacity = c->rows_capacity;
+    if (n > capacity) {
         const double guess = 1.01 * (double)n * (double)c->n_bytes / (double)(c->n_done ? c->n_done : 1);
-        const size_t capacity = guess > (double)n ? (size_t)guess : n;
-        DIS_TRY(dis__resize_array(&c->rows.worker, c->rows.n, capacity, sizeof *c->rows.worker));
-        DIS_TRY(dis__resize_array(&c->rows.label, c->rows.n, capacity, sizeof *c->rows.label));
-        c->rows_capacity = capacity;
+        capacity = guess > (double)n ? (size_t)guess : n;
+        DIS_TRY(dis__resize_array(&rows->worker, rows->n, capacity, sizeof *rows->worker));
     }
+    if (!wide && capacity > c->rows_capacity)
+        DIS_TRY(dis__resize_array(&rows->label8, rows->n, capacity, sizeof *rows->label8));
+    if (wide && (capacity > c->rows_capacity || !rows->label))
+        DIS_TRY(dis__resize_array(&rows->label, rows->label ? rows->n : 0, capacity, sizeof *rows->label));
+    if (wide && rows->label8) {
+        for (size_t i = 0; i < rows->n; i++) rows->label[i] = rows->label8[i];
+        dis__free(rows->label8);
+        rows->label8 = NULL;
+    }
+    c->rows_capacity = capacity;
     return DIS_OK;
 }
 
@@ -256,10 +271,10 @@ static dis_status collect(dis_context *ctx, collecting *w, uint64_t n_bytes)
         DIS_TRY(dis__alloc_array(&w->to[b].label_of, w->batch[b]->label.n_votes, sizeof *w->to[b].label_of));
     DIS_TRY(dis__run_jobs(ctx, w->n_batches, count_job, w));
     for (int k = 0; k < DIS_ID_COLUMNS; k++) DIS_TRY(place_ids(w, k, n_bytes, &n_ids[k]));
-    DIS_TRY(place_rows(w));
-    DIS_TRY(dis__run_jobs(ctx, w->n_batches, number_job, w));
     w->n_known = c->labels.n;
     for (size_t b = 0; b < w->n_batches; b++) DIS_TRY(merge_labels(&c->labels, w->batch[b], w->to[b].label_of));
+    DIS_TRY(place_rows(w));
+    DIS_TRY(dis__run_jobs(ctx, w->n_batches, number_job, w));
     DIS_TRY(dis__run_jobs(ctx, w->n_batches, rows_job, w));
     look_for_falls(w);
     DIS_TRY(c->scattered ? make_tasks(c, rows_before, items_before)

@@ -21,6 +21,8 @@ typedef struct {
 
 typedef struct {
     dis__rows *rows;
+    const uint8_t *label8; /* of the rows, wherever they are by now */
+    const uint16_t *label;
     const uint16_t *class_of;
     bool consume;
     dis_votes *votes;
@@ -63,8 +65,10 @@ static dis_status is_grouped(dis_context *ctx, grouping *g, bool *grouped)
     return DIS_OK;
 }
 
-static inline uint16_t class_at(const grouping *g, uint16_t label)
+/* The class of row i. */
+static inline uint16_t class_at(const grouping *g, size_t i)
 {
+    const uint16_t label = g->label8 ? g->label8[i] : g->label[i];
     return g->class_of ? g->class_of[label] : label;
 }
 
@@ -73,16 +77,16 @@ static dis_status labels_job(void *arg, size_t j, int thread)
     (void)thread;
     const grouping *g = arg;
     dis_votes *votes = g->votes;
-    const uint16_t *label = g->rows->label;
+    const uint16_t *class_of = g->class_of;
+    uint8_t *label8 = votes->label8;
     size_t first, last;
     run_of(g, j, &first, &last);
-    const uint16_t *class_of = g->class_of;
-    if (votes->label8 && class_of)
-        for (size_t i = first; i < last; i++) votes->label8[i] = (uint8_t)class_of[label[i]];
-    else if (votes->label8)
-        for (size_t i = first; i < last; i++) votes->label8[i] = (uint8_t)label[i];
+    if (label8 && label8 == g->label8 && class_of)
+        for (size_t i = first; i < last; i++) label8[i] = (uint8_t)class_of[label8[i]];
+    else if (label8)
+        for (size_t i = first; i < last; i++) label8[i] = (uint8_t)class_at(g, i);
     else
-        for (size_t i = first; i < last; i++) votes->label16[i] = class_at(g, label[i]);
+        for (size_t i = first; i < last; i++) votes->label16[i] = class_at(g, i);
     return DIS_OK;
 }
 
@@ -126,7 +130,7 @@ static dis_status deal_job(void *arg, size_t j, int thread)
     for (size_t i = first; i < last; i++) {
         const uint32_t item = rows->task[i];
         g->packed[place[item >> g->shift]++] =
-            (packed){.worker = rows->worker[i], .label = class_at(g, rows->label[i]), .item = (uint16_t)(item & low)};
+            (packed){.worker = rows->worker[i], .label = class_at(g, i), .item = (uint16_t)(item & low)};
     }
     return DIS_OK;
 }
@@ -165,7 +169,7 @@ static dis_status sort_job(void *arg, size_t r, int thread)
     return DIS_OK;
 }
 
-/* The rows' arrays of workers and starts become the table's when they are ours to use. */
+/* The rows' arrays become the table's when they are ours to use. */
 static dis_status alloc_votes(const grouping *g)
 {
     dis_votes *votes = g->votes;
@@ -181,6 +185,11 @@ static dis_status alloc_votes(const grouping *g)
         g->rows->worker = NULL;
     } else {
         DIS_TRY(dis__alloc_array(&votes->worker, votes->n_votes, sizeof *votes->worker));
+    }
+    if (g->consume && g->rows->label8 && votes->n_classes <= 256) {
+        votes->label8 = g->rows->label8;
+        g->rows->label8 = NULL;
+        return DIS_OK;
     }
     return votes->n_classes <= 256 ? dis__alloc_array(&votes->label8, votes->n_votes, sizeof *votes->label8)
                                    : dis__alloc_array(&votes->label16, votes->n_votes, sizeof *votes->label16);
@@ -203,8 +212,10 @@ static void consume_rows(const grouping *g)
     if (!g->consume) return;
     dis__free(g->rows->task);
     dis__free(g->rows->label);
+    dis__free(g->rows->label8);
     g->rows->task = NULL;
     g->rows->label = NULL;
+    g->rows->label8 = NULL;
 }
 
 static dis_status sort_rows(dis_context *ctx, grouping *g)
@@ -255,7 +266,12 @@ static dis_status group(dis_context *ctx, grouping *g)
 
 dis_status dis__votes_group(dis_context *ctx, dis__rows *rows, const uint16_t *class_of, bool consume, dis_votes *votes)
 {
-    grouping g = {.rows = rows, .class_of = class_of, .consume = consume, .votes = votes};
+    grouping g = {.rows = rows,
+                  .label8 = rows->label8,
+                  .label = rows->label,
+                  .class_of = class_of,
+                  .consume = consume,
+                  .votes = votes};
     const dis_status status = group(ctx, &g);
     dis__free(g.falls);
     dis__free(g.place);

@@ -24,6 +24,7 @@ typedef struct {
     uint32_t *task;   /* (n), or NULL, and */
     uint64_t *start;  /* (n_items + 1) the row each item begins with, but the last entry: rows lie item by item */
     uint32_t *worker; /* (n) */
+    uint8_t *label8;  /* (n), or, when some do not fit, */
     uint16_t *label;  /* (n) */
     size_t n;
 } dis__rows;
