@@ -194,7 +194,7 @@ static int measure(eval_job *job, dis_context *ctx)
     o.resamples = v->figures.bootstrap;
     o.fraction = v->figures.fraction;
     o.ordinal = v->reading.ordinal;
-    o.keep_items = v->items != NULL;
+    o.keep_items = v->items || v->bins; /* bins too come from single items */
     o.top_k = (size_t)v->top_k;
     o.n_bins = (size_t)v->n_bins;
     o.n_splits = (size_t)v->n_splits;

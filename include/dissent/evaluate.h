@@ -134,8 +134,8 @@ typedef struct {
     const dis_class_scores *classes; /* (n_classes); NULL without gold */
     const uint64_t *confusion;       /* (gold, predicted); NULL without gold or above DIS_EVAL_MOST_CONFUSED classes */
     size_t n_bins;
-    const dis_reliability_bin *bin;           /* (n_bins); NULL without gold or when ECE was not wanted */
-    size_t n_splits;                          /* 0: not measured */
+    const dis_reliability_bin *bin; /* (n_bins); NULL without gold, or when only accuracy and F1 were wanted */
+    size_t n_splits;                /* 0: not measured */
     double temperature[DIS_EVAL_MOST_SPLITS]; /* of each split */
     bool on_bound[DIS_EVAL_MOST_SPLITS];      /* it sits on the bound of the search */
     dis_eval_items items;                     /* with keep_items */

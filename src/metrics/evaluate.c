@@ -179,7 +179,8 @@ static dis_status make_columns(item_work *w)
     w->args.labels_only = !e->o.keep_items;
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
         if (e->wanted[m] && !is_of_labels(m)) w->args.labels_only = false;
-    if (w->args.labels_only) return DIS_OK;
+    e->labels_only = w->args.labels_only;
+    if (e->labels_only) return DIS_OK;
     for (size_t i = 0; e->o.resamples && i < DIS_EVAL_MEANS; i++)
         if (e->wanted[dis__eval_means[i].metric]) keep[dis__eval_means[i].column] = true;
     if (e->o.resamples && e->wanted[DIS_EVAL_ECE]) keep[DIS_ITEM_CONFIDENCE] = keep[DIS_ITEM_CORRECT] = true;
@@ -444,7 +445,7 @@ static dis_status evaluate(dis_context *ctx, dis_evaluation *e)
     e->view.human_floored = sums->counts.human_floored;
     set_means(e, sums);
     if (e->in.gold) {
-        if (e->wanted[DIS_EVAL_ECE]) DIS_TRY_GOTO(status, set_bins(e, sums), end);
+        if (!e->labels_only) DIS_TRY_GOTO(status, set_bins(e, sums), end);
         DIS_TRY_GOTO(status, dis__class_scores(e), end);
         DIS_TRY_GOTO(status, set_calibrated(ctx, e), end);
     }

@@ -22,6 +22,7 @@ struct dis_evaluation {
     dis_evaluate_input in;
     dis_evaluate_options o;
     bool wanted[DIS_EVAL_METRICS]; /* and possible */
+    bool labels_only;              /* nothing is wanted but what predicted classes tell */
 
     double *column[DIS_ITEM_COLUMNS]; /* (n_items), NULL where not kept */
     int32_t *predicted;               /* (n_items) */

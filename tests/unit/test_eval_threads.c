@@ -52,8 +52,36 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     unmake(&x);
 }
 
+/* What is asked for decides what is computed, never what comes out. */
+static void selections_agree_with_the_whole(void **state)
+{
+    (void)state;
+    items x = make(3000, 4, 9);
+    const dis_evaluate_input in = input(&x);
+    dis_evaluate_options o = dis_evaluate_options_default();
+    o.resamples = 60;
+    o.ordinal = true;
+    dis_evaluation *all = run(&in, &o);
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
+        bool wanted[DIS_EVAL_METRICS] = {false};
+        wanted[m] = true;
+        o.wanted = wanted;
+        dis_evaluation *one = run(&in, &o);
+        const dis_metric *a = &dis_evaluation_look(all)->metric[m], *b = &dis_evaluation_look(one)->metric[m];
+        assert_null(b->reason);
+        assert_memory_equal(&a->value, &b->value, sizeof a->value);
+        assert_true(fabs(a->ci_low - b->ci_low) < 1e-12 && fabs(a->ci_high - b->ci_high) < 1e-12);
+        for (size_t other = 0; other < DIS_EVAL_METRICS; other++)
+            assert_true(other == m || dis_evaluation_look(one)->metric[other].reason);
+        dis_evaluation_destroy(one);
+    }
+    dis_evaluation_destroy(all);
+    unmake(&x);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_threads_gives_the_same_bytes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+                                       cmocka_unit_test(selections_agree_with_the_whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
