@@ -3,15 +3,17 @@
  * A model is trained on items (items.h) towards gold labels, soft labels, both at once, or straight towards the votes of
  * single workers; what it predicts is a table of labels like any other.
  *
- *     dis_train_options o = dis_train_options_default();
- *     o.model = "mlp:hidden=64";
- *     o.objective = "gold+kl";
- *     const dis_examples train = {.items = items, .labels = soft, .gold = gold};
+ *     dis_items *items;
+ *     dis_labels *soft, *predicted;
  *     dis_model *model;
- *     if (dis_train(ctx, &train, NULL, &o, &model) == DIS_OK) {
- *         dis_labels *predicted;
- *         if (dis_model_predict(ctx, model, items, NULL, &predicted) == DIS_OK) dis_labels_destroy(predicted);
- *         dis_model_destroy(model);
+ *     dis_train_options o = dis_train_options_default();
+ *     o.objective = "soft-ce";
+ *     if (dis_items_read(NULL, "items.csv", NULL, &items) == DIS_OK &&
+ *         dis_labels_read(NULL, "labels.csv", NULL, &soft) == DIS_OK) {
+ *         const dis_examples train = {.items = items, .labels = soft};
+ *         if (dis_train(NULL, &train, NULL, &o, &model) == DIS_OK &&
+ *             dis_model_predict(NULL, model, items, NULL, &predicted) == DIS_OK)
+ *             printf("%zu predictions\n", dis_labels_look(predicted).n_items);
  *     }
  *
  * Everything is matched by task id. The same data, options and seed give the same bytes for any number of threads, also
