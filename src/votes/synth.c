@@ -258,18 +258,39 @@ static char *put_word(uint64_t number, char *out)
     return out;
 }
 
-/* 8 to 15 words, a third of them from the vocabulary of the true class. */
+/* Items that are hard for people look like a second class too: how much of what tells the class comes from that one.
+ * Only the difficulty model knows hard items. */
+typedef struct {
+    uint64_t truth, rival;
+    double share; /* of the rival */
+} likeness;
+
+static likeness likeness_of(const synth *s, uint64_t i)
+{
+    static const double shares[] = {.48, .4, .25, .1, 0};
+    const item it = make_item(s, i);
+    likeness l = {.truth = it.truth, .rival = it.truth};
+    if (s->vote == vote_difficulty && s->o.n_classes > 1) {
+        l.rival = dis__below(s->o.seed, DIS_STREAM_SYNTH_CONTENT | UINT64_C(1) << 63, i, s->o.n_classes - 1);
+        l.rival += l.rival >= l.truth;
+        l.share = shares[it.ease];
+    }
+    return l;
+}
+
+/* 8 to 15 words, a third of them from the vocabulary of the true class or of its rival. */
 static char *put_text(const synth *s, uint64_t i, char *out)
 {
-    const uint64_t truth = make_item(s, i).truth;
+    const likeness l = likeness_of(s, i);
     const uint64_t n = 8 + dis__below(s->o.seed, DIS_STREAM_SYNTH_CONTENT, i, 8);
     *out++ = 't';
     out = put_number(out, i);
     for (uint64_t j = 0; j < n; j++) {
         const dis_random_block b = dis__philox(i, DIS_STREAM_SYNTH_CONTENT | (j + 1) << 32, s->o.seed);
         const bool own = unit(b.word[0]) < 1. / 3;
+        const uint64_t class = unit(b.word[2]) < l.share ? l.rival : l.truth;
         *out++ = j ? ' ' : ',';
-        out = put_word(own ? WORDS_OF_ALL + truth * WORDS_OF_CLASS + ((uint64_t)b.word[1] * WORDS_OF_CLASS >> 32)
+        out = put_word(own ? WORDS_OF_ALL + class * WORDS_OF_CLASS + ((uint64_t)b.word[1] * WORDS_OF_CLASS >> 32)
                            : (uint64_t)b.word[1] * WORDS_OF_ALL >> 32,
                        out);
     }
@@ -277,13 +298,15 @@ static char *put_text(const synth *s, uint64_t i, char *out)
     return out;
 }
 
-/* A bell around the mean of the true class; means are bells too. */
+/* A bell around the mean of the true class, drawn towards its rival's; means are bells too. */
 static char *put_features(const synth *s, uint64_t i, char *out)
 {
     enum { MEANS = 1 << 20 }; /* keeps the streams of means and of noise apart */
-    const uint64_t truth = make_item(s, i).truth;
+    const likeness l = likeness_of(s, i);
     for (uint64_t j = 0; j < s->o.n_features; j++) {
-        const double mean = bell(dis__philox(truth, DIS_STREAM_SYNTH_CONTENT | (MEANS + j) << 32, s->o.seed));
+        const uint64_t stream = DIS_STREAM_SYNTH_CONTENT | (MEANS + j) << 32;
+        double mean = bell(dis__philox(l.truth, stream, s->o.seed));
+        if (l.share > 0) mean += l.share * (bell(dis__philox(l.rival, stream, s->o.seed)) - mean);
         const double noise = bell(dis__philox(i, DIS_STREAM_SYNTH_CONTENT | (2 * MEANS + j) << 32, s->o.seed));
         const float x = (float)(.75 * mean + noise);
         uint32_t bits;
