@@ -149,8 +149,7 @@ static dis_status run_centroid(const dis__combine_args *args)
     DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, threads, dis__size(w.n_scratch, sizeof *w.scratch, 0)), end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.n_steps, w.n_jobs, sizeof *w.n_steps), end);
     DIS_TRY_GOTO(status, dis__run_jobs(args->ctx, w.n_jobs, centroid_job, &w), end);
-    for (size_t j = 0; j < w.n_jobs; j++)
-        args->did->max_steps = w.n_steps[j] > args->did->max_steps ? w.n_steps[j] : args->did->max_steps;
+    dis__note_steps(args, w.n_steps, w.n_jobs);
 end:
     dis__free(w.scratch);
     dis__free(w.n_steps);

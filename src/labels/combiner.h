@@ -49,6 +49,13 @@ enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO };
         .high = 1e6, .summary = "Newton steps after which a slower, certain way is taken"                     \
     }
 
+/* Notes the most steps that any of n_jobs jobs took. */
+static inline void dis__note_steps(const dis__combine_args *args, const int *n_steps, size_t n_jobs)
+{
+    for (size_t j = 0; j < n_jobs; j++)
+        if (n_steps[j] > args->did->max_steps) args->did->max_steps = n_steps[j];
+}
+
 /* The weighted mean of n_views rows of n_classes at p[m] + at, into q. */
 static inline void dis__mean_row(const double *const *p, const double *weight, size_t n_views, size_t n_classes,
                                  size_t at, double *q)

@@ -72,8 +72,7 @@ static dis_status run_hybrid(const dis__combine_args *args)
     DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, (size_t)dis_context_threads(args->ctx), each), end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.n_steps, w.n_jobs, sizeof *w.n_steps), end);
     DIS_TRY_GOTO(status, dis__run_jobs(args->ctx, w.n_jobs, hybrid_job, &w), end);
-    for (size_t j = 0; j < w.n_jobs; j++)
-        args->did->max_steps = w.n_steps[j] > args->did->max_steps ? w.n_steps[j] : args->did->max_steps;
+    dis__note_steps(args, w.n_steps, w.n_jobs);
 end:
     dis__free(w.scratch);
     dis__free(w.n_steps);

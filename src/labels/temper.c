@@ -10,9 +10,10 @@
  *
  * The search is BFGS with bounds: coordinates that sit on a bound and would leave the box are held, the inverse Hessian
  * works on the others, and a step that is cut back to the box must still lower f enough (Armijo; Bertsekas 1982). It
- * stops when no projected derivative is above 1e-10.
+ * stops when no projected derivative is above 1e-10. It is made from three starts, since f is not convex.
  *
- * Cost: a pass over the items an evaluation, n_views^2 / 2 * n_classes logarithms an item; some 10 evaluations. */
+ * Cost: a pass over the items an evaluation, n_views^2 / 2 * n_classes logarithms an item; some 10 evaluations a start.
+ */
 #include "labels/temper.h"
 #include <math.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 enum { MOST_STEPS = 200, MOST_HALVINGS = 40 };
 #define MOST_TEMPERATURE 1000.0
 #define FLAT             1e-10
+#define BETTER           1e-6
 
 typedef struct {
     const dis__combine_args *args;
@@ -154,25 +156,40 @@ static dis_status advance(score_work *w, search *s, bool *moved)
     return DIS_OK;
 }
 
+/* From all temperatures at `start` down to a minimum. */
+static dis_status descend(score_work *w, search *s, double start, bool move, int *n_steps)
+{
+    for (size_t m = 0; m < s->n; m++) s->x[m] = start;
+    forget(s, 0); /* an empty matrix gives no direction: the first one will be the steepest */
+    DIS_TRY(score(w, s->x, &s->value, s->gradient));
+    for (*n_steps = 0; move && *n_steps < MOST_STEPS; *n_steps += move) DIS_TRY(advance(w, s, &move));
+    return DIS_OK;
+}
+
+/* f may have more than one minimum: the lowest one that is found from the start, from below and from above it. Another
+ * start must win clearly, so that rounding does not decide between two ways to the same minimum. */
 static dis_status choose(score_work *w, const dis__temper_options *o)
 {
     const dis__combine_args *a = w->args;
-    search s = {.n = a->n_views, .low = o->bound, .high = MOST_TEMPERATURE};
-    const double start = o->fixed > 0 ? o->fixed : fmax(o->start, o->bound);
-    for (size_t m = 0; m < s.n; m++) s.x[m] = start;
-    forget(&s, 0); /* an empty matrix gives no direction: the first one will be the steepest */
-    DIS_TRY(score(w, s.x, &s.value, s.gradient));
-    bool moved = !(o->fixed > 0);
-    int n_steps = 0;
-    while (moved && n_steps < MOST_STEPS) {
-        DIS_TRY(advance(w, &s, &moved));
-        n_steps += moved;
+    const bool move = !(o->fixed > 0);
+    const double start = move ? fmax(o->start, o->bound) : o->fixed, others[] = {o->bound, 4 * start};
+    search best = {.n = a->n_views, .low = o->bound, .high = MOST_TEMPERATURE};
+    int n_steps;
+    DIS_TRY(descend(w, &best, start, move, &n_steps));
+    for (size_t i = 0; move && i < sizeof others / sizeof *others; i++) {
+        search s = best;
+        int taken;
+        if (!(others[i] > 0) || others[i] == start || others[i] > MOST_TEMPERATURE) continue;
+        DIS_TRY(descend(w, &s, others[i], true, &taken));
+        if (!(s.value < best.value - BETTER * fabs(best.value))) continue;
+        best = s;
+        n_steps = taken;
     }
-    for (size_t m = 0; m < s.n; m++) {
-        a->temperature[m] = s.x[m];
-        a->on_bound[m] = !(o->fixed > 0) && s.x[m] <= s.low;
+    for (size_t m = 0; m < best.n; m++) {
+        a->temperature[m] = best.x[m];
+        a->on_bound[m] = move && best.x[m] <= best.low;
     }
-    a->did->objective = s.value;
+    a->did->objective = best.value;
     a->did->max_steps = n_steps;
     return DIS_OK;
 }
