@@ -78,13 +78,20 @@ uint64_t dis__draw_binomial(dis__source *source, uint64_t n, double p)
     return p > .5 ? n - k : k;
 }
 
-void dis__draw_multinomial(dis__source *source, uint64_t n, const uint64_t *weight, size_t n_cells, uint64_t *drawn)
+void dis__draw_multinomial(dis__source *sources, size_t n_sources, uint64_t n, const uint64_t *weight, size_t n_cells,
+                           uint64_t *drawn)
 {
-    uint64_t left = 0;
+    uint64_t left = 0, balls[DIS_DRAW_SOURCES];
     for (size_t c = 0; c < n_cells; c++) left += weight[c];
+    for (size_t s = 0; s < n_sources; s++) balls[s] = n;
     for (size_t c = 0; c < n_cells; c++) {
-        drawn[c] = weight[c] == left ? n : dis__draw_binomial(source, n, (double)weight[c] / (double)left);
-        n -= drawn[c];
+        const bool last = weight[c] == left; /* of those that are not empty */
+        const double p = last ? 1 : (double)weight[c] / (double)left;
+        for (size_t s = 0; s < n_sources; s++) {
+            const uint64_t k = last ? balls[s] : dis__draw_binomial(&sources[s], balls[s], p);
+            drawn[s * n_cells + c] = k;
+            balls[s] -= k;
+        }
         left -= weight[c];
     }
 }

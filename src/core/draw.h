@@ -44,8 +44,11 @@ static inline uint64_t dis__draw_below(dis__source *source, uint64_t n)
 /* How many of n trials succeed that do so with probability p each. */
 uint64_t dis__draw_binomial(dis__source *source, uint64_t n, double p);
 
-/* n balls into cells, a ball going to cell c with probability weight[c] / (sum of weights): drawn (n_cells).
- * Not all weights may be 0. */
-void dis__draw_multinomial(dis__source *source, uint64_t n, const uint64_t *weight, size_t n_cells, uint64_t *drawn);
+/* n balls into cells, a ball going to cell c with probability weight[c] / (sum of weights), once from each source:
+ * drawn (n_sources, n_cells). Several at once cost less, since one number is drawn while another waits for its square
+ * root. Not all weights may be 0; at most DIS_DRAW_SOURCES. */
+enum { DIS_DRAW_SOURCES = 4 };
+void dis__draw_multinomial(dis__source *sources, size_t n_sources, uint64_t n, const uint64_t *weight, size_t n_cells,
+                           uint64_t *drawn);
 
 #endif

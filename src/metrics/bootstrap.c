@@ -154,7 +154,7 @@ typedef struct {
     void *arg;
     const uint64_t *cells;
     size_t n_cells;
-    uint64_t *totals; /* a thread: (GROUP, n_blocks); or (n_cells) */
+    uint64_t *totals; /* a thread: (GROUP, n_blocks); or (DIS_DRAW_SOURCES, n_cells) */
     uint8_t *counts;  /* a thread: (counts_room) */
     size_t counts_room;
 } work;
@@ -199,11 +199,16 @@ static dis_status cells_job(void *arg, size_t j, int thread)
     const work *w = arg;
     const dis__bootstrap *b = w->b;
     const size_t last = (j + 1) * GROUP < b->n_resamples ? (j + 1) * GROUP : b->n_resamples;
-    uint64_t *drawn = w->totals + (size_t)thread * w->n_cells;
-    for (size_t r = j * GROUP; r < last; r++) {
-        dis__source source = dis__source_at(b->seed, DIS_STREAM_BOOTSTRAP, (uint64_t)r);
-        dis__draw_multinomial(&source, b->n_draws, w->cells, w->n_cells, drawn);
-        DIS_TRY(w->of_cells(w->arg, drawn, r, thread, w->values + r * w->n_values));
+    uint64_t *drawn = w->totals + (size_t)thread * DIS_DRAW_SOURCES * w->n_cells;
+    for (size_t first = j * GROUP; first < last; first += DIS_DRAW_SOURCES) {
+        const size_t many = last - first < DIS_DRAW_SOURCES ? last - first : DIS_DRAW_SOURCES;
+        dis__source sources[DIS_DRAW_SOURCES];
+        for (size_t r = 0; r < many; r++)
+            sources[r] = dis__source_at(b->seed, DIS_STREAM_BOOTSTRAP, (uint64_t)(first + r));
+        dis__draw_multinomial(sources, many, b->n_draws, w->cells, w->n_cells, drawn);
+        for (size_t r = 0; r < many; r++)
+            DIS_TRY(
+                w->of_cells(w->arg, drawn + r * w->n_cells, first + r, thread, w->values + (first + r) * w->n_values));
     }
     return DIS_OK;
 }
@@ -258,7 +263,7 @@ dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const
               .arg = arg,
               .cells = cells,
               .n_cells = n_cells};
-    return run(ctx, &w, n_cells, cells_job);
+    return run(ctx, &w, dis__size(n_cells, DIS_DRAW_SOURCES, 0), cells_job);
 }
 
 /* ---- intervals ---- */
