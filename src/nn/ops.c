@@ -49,10 +49,11 @@ static size_t parts(size_t n, size_t size)
 
 size_t dis__product_tiles(dis__product_args *args)
 {
-    /* As large as the packed blocks, smaller while there are few. A tile of some million operations is worth a job of
-     * its own; narrower ones would spend more time packing than multiplying. Sizes depend on the shape alone. */
-    enum { FEW = 8, SMALLEST = 1 << 23, LOW = 96, NARROW = 128 };
-    size_t rows = DIS_GEMM_MC, cols = DIS_GEMM_NC;
+    /* As wide as a packed block and twice as high, smaller while there are few. A tile of some million operations is
+     * worth a job of its own; narrower ones would spend more time packing than multiplying. Sizes depend on the shape
+     * alone. */
+    enum { FEW = 6, SMALLEST = 1 << 23, LOW = 96, NARROW = 128 };
+    size_t rows = 2 * DIS_GEMM_MC, cols = DIS_GEMM_NC;
     if (args->m == 0 || args->n == 0) return 0;
     while (parts(args->m, rows) * parts(args->n, cols) < FEW) {
         const size_t r = rows < args->m ? rows : args->m, c = cols < args->n ? cols : args->n;

@@ -137,9 +137,10 @@ static void dropout(void **state)
     ref[DIS_OP_dropout](&args, 0, blocks, NULL);
     size_t kept = 0;
     for (size_t i = 0; i < N; i++) {
+        const size_t side = DIS_DROPOUT_BLOCK / 4, counter = i / DIS_DROPOUT_BLOCK * side + i % side;
         const dis_random_block b =
-            dis__philox((uint64_t)args.step << 32 | i / 4, (uint64_t)args.layer << 32 | DIS_STREAM_DROPOUT, args.seed);
-        const bool stays = b.word[i % 4] >= (uint32_t)(.3 * 0x1p32);
+            dis__philox(args.step << 32 | counter, (uint64_t)args.layer << 32 | DIS_STREAM_DROPOUT, args.seed);
+        const bool stays = b.word[i % DIS_DROPOUT_BLOCK / side] >= (uint32_t)(.3 * 0x1p32);
         assert_true((y[i] != 0) == stays && (z[i] != 0) == stays);
         assert_true(!stays || (fabs(z[i] - 1 / .7) < 1e-12 && fabsf(y[i] - 1 / .7f) < 1e-6f));
         kept += stays;

@@ -18,6 +18,7 @@
 #define THIRD 2
 #endif
 enum { MR = 3 * THIRD, L = DIS_FLANES, NR = 2 * L, KC = DIS_GEMM_KC, MC = DIS_GEMM_MC, NC = DIS_GEMM_NC };
+enum { AHEAD = 64 }; /* floats: rows are far apart, and the next squares of each are fetched early */
 _Static_assert(MC % MR == 0 && NC % NR == 0 && MR <= L + 2, "blocks of whole panels");
 
 static inline size_t smaller(size_t a, size_t b)
@@ -39,9 +40,16 @@ static void pack_across(const float *x, size_t ld, size_t n_rows, size_t k, size
     for (; p + L <= k; p += L)
         for (size_t i0 = 0; i0 < width; i0 += L) {
             dis__vecf row[L];
+            if (i0 + L <= n_rows) {
 #pragma GCC unroll 16
-            for (size_t i = 0; i < L; i++)
-                row[i] = i0 + i < n_rows ? dis__loadf(x + (i0 + i) * ld + p) : (dis__vecf){0};
+                for (size_t i = 0; i < L; i++) {
+                    row[i] = dis__loadf(x + (i0 + i) * ld + p);
+                    __builtin_prefetch(x + (i0 + i) * ld + p + AHEAD);
+                }
+            } else {
+                for (size_t i = 0; i < L; i++)
+                    row[i] = i0 + i < n_rows ? dis__loadf(x + (i0 + i) * ld + p) : (dis__vecf){0};
+            }
             dis__transposef(row);
             if (width <= L || width - i0 >= L) {
 #pragma GCC unroll 16
@@ -60,6 +68,10 @@ static void pack_along(const float *x, size_t ld, size_t n_cols, size_t k, size_
     if (n_cols == width && width % L == 0) {
         for (size_t p = 0; p < k; p++)
             for (size_t i = 0; i < width; i += L) dis__storef(to + p * width + i, dis__loadf(x + p * ld + i));
+        return;
+    }
+    if (n_cols == MR && width == MR) {
+        for (size_t p = 0; p < k; p++) memcpy(to + p * MR, x + p * ld, MR * sizeof *to);
         return;
     }
     for (size_t p = 0; p < k; p++) {
@@ -113,10 +125,14 @@ static inline __attribute__((always_inline)) void tile(const int height, const i
     for (int i = 0; i < height; i++)
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++) sum[i][v] = (dis__vecf){0};
+#pragma GCC unroll 4
     for (size_t p = 0; p < k; p++) {
         dis__vecf right[2];
 #pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++) right[v] = dis__loadf(b + v * L);
+        for (int v = 0; v < vectors; v++) {
+            right[v] = dis__loadf(b + v * L);
+            __builtin_prefetch(b + (v + 16 * vectors) * L);
+        }
 #pragma GCC unroll 12
         for (int i = 0; i < height; i++) {
 #pragma GCC unroll 2

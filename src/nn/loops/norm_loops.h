@@ -1,7 +1,8 @@
 /* Loops of layer normalisation (Ba, Kiros & Hinton 2016), dropout (Srivastava et al. 2014) and pooling over rows.
  *
- * Dropout draws Philox 4x32-10 words: element e of a layer takes word e % 4 of the block with counter (step, e / 4;
- * stream, layer) under the seed. A word below rate * 2^32 drops the element. Nothing is stored: backward draws again. */
+ * Dropout draws Philox 4x32-10 words: of each 1,024 elements of a layer, element e takes word e / 256 of the block with
+ * counter e % 256 (step, number of the thousand; stream, layer) under the seed, so that words of many counters lie side by
+ * side as they are computed. A word below rate * 2^32 drops the element. Nothing is stored: backward draws again. */
 #include "nn/loops/loops.h"
 #include "core/random.h"
 
@@ -76,32 +77,25 @@ void OP(layernorm_param_grad)(const void *args, size_t first, size_t last, void 
 static inline void dropout_words(uint64_t seed, uint64_t step, uint32_t layer, uint64_t block,
                                  uint32_t word[DIS_DROPOUT_BLOCK])
 {
-    enum { N = DIS_DROPOUT_BLOCK / 4, SIDE = 16 };
-    for (uint32_t b = 0; b < N; b += SIDE) {
-        uint32_t c0[SIDE], c1[SIDE], c2[SIDE], c3[SIDE], k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-        for (uint32_t i = 0; i < SIDE; i++) {
-            c0[i] = (uint32_t)block * N + b + i;
-            c1[i] = (uint32_t)step;
-            c2[i] = DIS_STREAM_DROPOUT;
-            c3[i] = layer;
+    enum { N = DIS_DROPOUT_BLOCK / 4 };
+    uint32_t *restrict c0 = word, *restrict c1 = word + N, *restrict c2 = word + 2 * N, *restrict c3 = word + 3 * N;
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    for (uint32_t i = 0; i < N; i++) {
+        c0[i] = (uint32_t)block * N + i;
+        c1[i] = (uint32_t)step;
+        c2[i] = DIS_STREAM_DROPOUT;
+        c3[i] = layer;
+    }
+    for (int round = 0; round < 10; round++) {
+        for (uint32_t i = 0; i < N; i++) {
+            const uint64_t p = (uint64_t)0xD2511F53u * c0[i], q = (uint64_t)0xCD9E8D57u * c2[i];
+            c0[i] = (uint32_t)(q >> 32) ^ c1[i] ^ k0;
+            c2[i] = (uint32_t)(p >> 32) ^ c3[i] ^ k1;
+            c1[i] = (uint32_t)q;
+            c3[i] = (uint32_t)p;
         }
-        for (int round = 0; round < 10; round++) {
-            for (uint32_t i = 0; i < SIDE; i++) {
-                const uint64_t p = (uint64_t)0xD2511F53u * c0[i], q = (uint64_t)0xCD9E8D57u * c2[i];
-                c0[i] = (uint32_t)(q >> 32) ^ c1[i] ^ k0;
-                c2[i] = (uint32_t)(p >> 32) ^ c3[i] ^ k1;
-                c1[i] = (uint32_t)q;
-                c3[i] = (uint32_t)p;
-            }
-            k0 += 0x9E3779B9u;
-            k1 += 0xBB67AE85u;
-        }
-        for (uint32_t i = 0; i < SIDE; i++) {
-            word[4 * (b + i)] = c0[i];
-            word[4 * (b + i) + 1] = c1[i];
-            word[4 * (b + i) + 2] = c2[i];
-            word[4 * (b + i) + 3] = c3[i];
-        }
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
     }
 }
 
