@@ -122,4 +122,6 @@ const char dis__page_style[] =
     "body{font-size:10.5pt}nav,.filter,details,.csv{display:none}.shell{display:block;max-width:none;padding:0}\n"
     "figure,.tiles div,.says{break-inside:avoid;box-shadow:none}h2{break-after:avoid;margin-top:1.5rem}\n"
     ".figures{grid-template-columns:repeat(2,minmax(0,1fr));gap:.6rem}.wide{grid-column:1/-1}\n"
-    ".scroll{max-height:none;overflow:visible}thead th{position:static}th button::after{content:none}}\n";
+    "tbody tr:nth-child(n+26){display:none}.wide>.chart>svg{flex-basis:280px}"
+    "table{font-size:8.5pt}th,td{padding:.2rem .4rem}.long{min-width:0}tbody th{min-width:4rem}.one{flex:0 1 "
+    "150px}.scroll{max-height:none;overflow:visible}thead th{position:static}th button::after{content:none}}\n";
