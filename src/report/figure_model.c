@@ -115,8 +115,9 @@ dis_status dis__figure_entropies(dis__report_job *job, size_t model)
     dis__grid_column(&f.grid, "items", DIS__COUNT);
     for (size_t i = 0; i < RASTER * RASTER; i++) {
         if (count[i] == 0) continue;
-        dis__grid_number(&f.grid, (double)(i % RASTER) / RASTER);
-        dis__grid_number(&f.grid, (double)(i / RASTER) / RASTER);
+        const size_t x = i % RASTER, y = i / RASTER;
+        dis__grid_number(&f.grid, (double)x / RASTER);
+        dis__grid_number(&f.grid, (double)y / RASTER);
         dis__grid_number(&f.grid, (double)count[i]);
     }
     dis__page_figure(&job->page, &f);

@@ -143,9 +143,11 @@ void dis__put_display(dis__markup *m, const char *text, size_t n, size_t most)
 
 void dis__put_name(dis__markup *m, const char *text, size_t n, size_t most)
 {
-    dis__put(m, "\xE2\x81\xA8");
+    /* U+2068 and U+2069, byte by byte: in a literal they would turn the text of this file */
+    static const char isolate[] = {(char)0xE2, (char)0x81, (char)0xA8}, end[] = {(char)0xE2, (char)0x81, (char)0xA9};
+    dis__put_n(m, isolate, sizeof isolate);
     dis__put_display(m, text, n, most);
-    dis__put(m, "\xE2\x81\xA9");
+    dis__put_n(m, end, sizeof end);
 }
 
 void dis__put_label(dis__markup *m, const char *text, size_t n, size_t most)

@@ -1,9 +1,11 @@
 /* What to do next: items worth another vote and workers worth a look, as dis_review ranks them, each with its reason. */
 #include "report/inside.h"
+#include "core/memory.h"
 #include "dissent/review.h"
 #include <string.h>
 
-enum { MOST_ROWS = 100 };
+/* A review keeps a confusion matrix a worker; where they are huge, it is a job of its own and not of a report. */
+enum { MOST_ROWS = 100, MOST_CELLS = 20000000 };
 
 static void put_text(dis__grid *g, const dis_names *names, size_t i)
 {
@@ -83,7 +85,9 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
 
 dis_status dis__section_next(dis__report_job *job)
 {
-    if (!job->agreement || job->r->n_classes < 2) return DIS_OK; /* soft votes cannot be reviewed one by one */
+    const size_t n_classes = job->r->n_classes, n_workers = job->look.n_workers ? job->look.n_workers : 1;
+    if (!job->agreement || n_classes < 2) return DIS_OK; /* soft votes cannot be reviewed one by one */
+    if (dis__size(dis__size(n_classes, n_classes, 0), n_workers, 0) > MOST_CELLS) return DIS_OK;
     dis_review_options o = dis_review_options_default();
     o.seed = job->r->seed;
     dis_review *review;
