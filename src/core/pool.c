@@ -26,6 +26,7 @@ struct dis_context {
     uint64_t round; /* bumped to start a call */
     int busy;       /* workers still in the round */
     bool quit;
+    bool held; /* the caller's wish to stop is not looked at */
 
     /* the call at hand */
     dis_status (*job)(void *arg, size_t j, int thread);
@@ -193,8 +194,14 @@ void dis__progress(dis_context *ctx, const char *what, double done)
 
 dis_status dis__check_stop(dis_context *ctx)
 {
-    if (ctx && ctx->options.stop && ctx->options.stop(ctx->options.user)) return dis__fail(DIS_ECANCELLED, "stopped");
+    if (ctx && !ctx->held && ctx->options.stop && ctx->options.stop(ctx->options.user))
+        return dis__fail(DIS_ECANCELLED, "stopped");
     return DIS_OK;
+}
+
+void dis__hold_stop(dis_context *ctx, bool held)
+{
+    if (ctx) ctx->held = held;
 }
 
 dis_status dis__check_memory(const dis_context *ctx, size_t bytes, const char *what)

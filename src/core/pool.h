@@ -26,6 +26,8 @@ size_t dis__job_first(size_t n, size_t n_jobs, size_t j);
 void dis__progress(dis_context *ctx, const char *what, double done);
 /* DIS_ECANCELLED when the caller wants to stop. */
 dis_status dis__check_stop(dis_context *ctx);
+/* While held, nothing is cancelled: for work that is short and must not be left half done. */
+void dis__hold_stop(dis_context *ctx, bool held);
 /* DIS_ELIMIT with both figures when `bytes` (SIZE_MAX: overflow) is more than the context allows or the machine has.
  * `what` reads like "dawid-skene with 5000 classes and 80000 workers". */
 dis_status dis__check_memory(const dis_context *ctx, size_t bytes, const char *what);

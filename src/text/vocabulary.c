@@ -133,7 +133,7 @@ int32_t dis__vocabulary_find(const dis__vocabulary *v, const char *word, size_t 
 
 size_t dis__vocabulary_size(const dis__vocabulary *v)
 {
-    return dis_names_count(v->words) + 1;
+    return (v->words ? dis_names_count(v->words) : 0) + 1; /* none: a model without words */
 }
 
 void dis__vocabulary_free(dis__vocabulary *v)

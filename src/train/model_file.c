@@ -259,6 +259,21 @@ static dis_status take_count(const source *s, const dis__json_value *of, const c
     return DIS_OK;
 }
 
+/* All 64 bits, which a double does not hold. */
+static dis_status take_seed(const source *s, uint64_t *out)
+{
+    const dis__json_value *v;
+    DIS_TRY(member(s, s->root, "seed", DIS_JSON_NUMBER, &v));
+    uint64_t x = 0;
+    for (uint32_t i = 0; i < v->length; i++) {
+        const unsigned digit = (unsigned)(v->text[i] - '0');
+        if (digit > 9 || x > (UINT64_MAX - digit) / 10) return dis__json_fail(&s->json, v, "\"seed\" is no seed");
+        x = x * 10 + digit;
+    }
+    *out = x;
+    return DIS_OK;
+}
+
 static dis_status take_names(const source *s, const dis__json_value *of, const char *key, dis_names **out)
 {
     const dis__json_value *v;
@@ -354,12 +369,10 @@ static dis_status read_model(const source *s, dis_model **out, char **weights, c
     DIS_TRY_GOTO(status, take_text(s, "weights_sha256", hex), end);
     DIS_TRY_GOTO(status, dis__model_create(spec, objective, out), end);
     dis_model *m = *out;
-    size_t seed;
     const dis__json_value *keep = dis__json_member(s->root, "kept_by");
     if (keep && keep->kind == DIS_JSON_STRING)
         DIS_TRY_GOTO(status, dis__copy_text(&m->keep, keep->text, keep->length), end);
-    DIS_TRY_GOTO(status, take_count(s, s->root, "seed", &seed), end);
-    m->seed = seed;
+    DIS_TRY_GOTO(status, take_seed(s, &m->seed), end);
     DIS_TRY_GOTO(status, take_count(s, s->root, "parameters", &m->n_parameters), end);
     DIS_TRY_GOTO(status, take_count(s, s->root, "examples", &m->n_examples), end);
     DIS_TRY_GOTO(status, take_count(s, s->root, "left_out", &m->n_left_out), end);

@@ -249,12 +249,20 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
     return DIS_OK;
 }
 
+/* A stop between steps leaves a checkpoint; other failures do not. */
+static dis_status stop_here(dis__training *t, dis_status status)
+{
+    if (status != DIS_ECANCELLED || !t->o->folder) return status;
+    DIS_TRY(dis__training_save(t));
+    return dis__fail(DIS_ECANCELLED, "stopped");
+}
+
 static dis_status end_epoch(dis__training *t, dis_context *ctx)
 {
     dis_model *model = t->model;
     dis_epoch *e = &model->epoch[t->at.epoch];
     *e = (dis_epoch){.loss = t->at.loss / (double)t->batches.n, .rate = t->at.rate};
-    DIS_TRY(judge(t, ctx, e));
+    DIS_TRY(stop_here(t, judge(t, ctx, e)));
     model->n_epochs = t->at.epoch + 1;
     const bool first = t->at.epoch == 0;
     const double best = model->epoch[model->best_epoch].dev;
@@ -278,10 +286,10 @@ static dis_status epochs(dis__training *t, dis_context *ctx)
     while (t->at.epoch < t->epochs && !out_of_patience(t)) {
         dis__batches_epoch(&t->batches, &t->encoded, &t->limits, t->model->seed, t->at.epoch);
         for (; t->at.batch < t->batches.n; t->at.batch++) {
-            dis_status status = dis__check_stop(ctx);
-            if (status == DIS_ECANCELLED && t->o->folder && t->at.batch % t->o->accumulate == 0)
-                DIS_TRY(dis__training_save(t));
-            if (status == DIS_OK) status = one_batch(t, t->at.batch);
+            if (t->at.batch % t->o->accumulate == 0) DIS_TRY(stop_here(t, dis__check_stop(ctx)));
+            dis__hold_stop(ctx, true); /* a step is done or not done */
+            const dis_status status = one_batch(t, t->at.batch);
+            dis__hold_stop(ctx, false);
             DIS_TRY(status);
             const double done = (double)t->at.epoch + (double)t->at.batch / (double)t->batches.n;
             dis__progress(ctx, t->what, done / (double)t->epochs);

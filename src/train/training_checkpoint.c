@@ -113,9 +113,11 @@ end:
 
 dis_status dis__training_save_best(const dis__training *t)
 {
-    char *path;
+    char *path, key[65];
+    key_of(t, key);
+    const char *const extra[][2] = {{"run", key}};
     DIS_TRY(path_of(t, "best.safetensors", &path));
-    const dis_status status = dis__net_save(t->running.net, path, false, NULL, 0);
+    const dis_status status = dis__net_save(t->running.net, path, false, extra, 1);
     dis__free(path);
     return status;
 }
@@ -130,15 +132,20 @@ static char *text_of(const dis__safetensors *file, const char *key, char *room, 
     return room;
 }
 
+static dis_status check_run(dis__training *t, const dis__safetensors *file, const char *path)
+{
+    char key[65], have[65];
+    key_of(t, key);
+    if (text_of(file, "run", have, sizeof have) && strcmp(key, have) == 0) return DIS_OK;
+    return dis__fail_at(DIS_EDATA, path, 0, 0,
+                        "a checkpoint of a run with other settings or other data; resume with the same, or begin anew");
+}
+
 static dis_status take_place(dis__training *t, const dis__safetensors *file, const char *path)
 {
     dis_model *m = t->model;
-    char key[65], have[65], place[64], sums[2 * NUMBER];
-    key_of(t, key);
-    if (!text_of(file, "run", have, sizeof have) || strcmp(key, have) != 0)
-        return dis__fail_at(
-            DIS_EDATA, path, 0, 0,
-            "a checkpoint of a run with other settings or other data; resume with the same, or begin anew");
+    char place[64], sums[2 * NUMBER];
+    DIS_TRY(check_run(t, file, path));
     const dis__json_value *curve = dis__safetensors_metadata(file, "curve");
     size_t epoch, batch, best;
     if (!text_of(file, "place", place, sizeof place) || sscanf(place, "%zu %zu %zu", &epoch, &batch, &best) != 3 ||
@@ -160,22 +167,30 @@ static dis_status take_place(dis__training *t, const dis__safetensors *file, con
     return DIS_OK;
 }
 
-static dis_status load(dis__training *t, dis_context *ctx, const char *path, const char *best)
+/* Gives the metadata to `take`, then the numbers to the net, whose checksum covers both. */
+static dis_status load_one(dis__training *t, dis_context *ctx, const char *path,
+                           dis_status (*take)(dis__training *t, const dis__safetensors *file, const char *path))
 {
     dis__input in;
     dis__safetensors file;
     DIS_TRY(dis__input_open(ctx, path, &in));
     dis_status status = dis__safetensors_open(path, in.bytes, in.n, &file);
     if (status == DIS_OK) {
-        status = take_place(t, &file, path);
+        status = take(t, &file, path);
         dis__safetensors_close(&file);
     }
     dis__input_close(&in);
-    if (status == DIS_OK && t->model->n_epochs) {
-        status = dis__net_load(t->running.net, ctx, best);
-        if (status == DIS_OK) status = dis__weights_take(t->running.net, &t->model->weights);
-    }
     return status == DIS_OK ? dis__net_load(t->running.net, ctx, path) : status;
+}
+
+static dis_status load(dis__training *t, dis_context *ctx, const char *path, const char *best)
+{
+    DIS_TRY(load_one(t, ctx, path, take_place));
+    if (t->model->n_epochs == 0) return DIS_OK;
+    /* Another run may have begun in this folder, and have been killed before its own first checkpoint. */
+    DIS_TRY(load_one(t, ctx, best, check_run));
+    DIS_TRY(dis__weights_take(t->running.net, &t->model->weights));
+    return dis__net_load(t->running.net, ctx, path);
 }
 
 dis_status dis__training_load(dis__training *t, dis_context *ctx)

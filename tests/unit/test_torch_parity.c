@@ -1,0 +1,452 @@
+/* Nets against PyTorch: forward, gradients and training of every model, with fixtures that
+ * tests/parity/make_torch_fixtures.py has made. The same start and batches give the same losses, probabilities and
+ * parameters: to 1e-8 on `ref`, to 1e-4 on `cpu`, whose numbers are floats. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "io/input.h"
+#include "io/safetensors.h"
+#include "nn/models/nets.h"
+#include "train/model.h"
+
+enum { K = 3, WORKERS = 4, MOST_BINDINGS = 16, TENSOR_NAME = 160 };
+static const double RATE = .01;
+
+/* Where the tensors of a batch go: values, whole numbers, and sizes that they tell. */
+typedef struct {
+    const char *tensor;
+    enum { AXIS, REALS, INTS } kind;
+    int number;
+    size_t dim; /* AXIS: which one of the tensor */
+    size_t per; /* AXIS: that many of it make one */
+} binding;
+
+typedef struct {
+    dis__net *net;
+    dis__inputs in;   /* of models that are built by their row */
+    dis_model *model; /* the same */
+    int trunk, logits;
+    binding bind[MOST_BINDINGS];
+    size_t n_bound;
+    int head, second;
+} fixture_net;
+
+typedef struct {
+    const char *name;
+    void (*build)(fixture_net *f); /* up to the logits */
+    dis__loss loss;
+    int crowd; /* kind, or DIS_NONE */
+    bool two;  /* labels, and a second head of KL in bits at weight .5 */
+    bool momentum;
+} parity_case;
+
+static void bind(fixture_net *f, const char *tensor, int kind, int number, size_t dim, size_t per)
+{
+    assert_true(f->n_bound < MOST_BINDINGS);
+    f->bind[f->n_bound++] = (binding){tensor, kind, number, dim, per};
+}
+
+/* ---- nets ---- */
+
+static void build_row(fixture_net *f, const char *spec, size_t rows, size_t longest, size_t n_features, size_t n_texts)
+{
+    const dis__batch_limits limits = {.units = rows, .items = rows, .longest = longest};
+    assert_int_equal(dis__model_create(spec, "kl", &f->model), DIS_OK);
+    f->model->encoder.n_features = n_features;
+    f->model->encoder.n_texts = n_texts;
+    f->in.most_units = rows;
+    assert_int_equal(f->model->row->build(f->net, f->model->settings, &f->model->encoder, &limits, &f->in), DIS_OK);
+    f->trunk = f->in.trunk;
+    f->logits = dis__layer_linear(f->net, "out", f->trunk, K, DIS_ACT_NONE);
+}
+
+static void build_mlp(fixture_net *f)
+{
+    build_row(f, "mlp:hidden=6/4,dropout=0", 7, 1, 5, 0);
+    bind(f, "x", AXIS, f->in.units, 0, 1);
+    bind(f, "x", REALS, f->in.reals[0], 0, 0);
+}
+
+/* Of two texts a model makes four lists of words, whose means stand side by side. */
+static void build_text(fixture_net *f)
+{
+    build_row(f, "text:width=4,hidden=5,buckets=10,dropout=0", 8, 5, 0, 2);
+    bind(f, "ids", AXIS, f->in.units, 0, 4);
+    bind(f, "ids", AXIS, f->in.time[0], 0, 1);
+    bind(f, "ids", AXIS, f->in.time[1], 1, 1);
+    bind(f, "ids", INTS, f->in.ints[0], 0, 0);
+    bind(f, "lengths", INTS, f->in.ints[1], 0, 0);
+}
+
+static void build_tagger(fixture_net *f, dis__tagger_kind kind)
+{
+    dis__tagger_options o = dis__tagger_options_default();
+    o.kind = kind;
+    o.n_words = 9;
+    o.n_characters = 7;
+    o.word_width = o.character_width = 3;
+    o.hidden = 2;
+    o.encoder_layers = 1;
+    o.feed = 6;
+    o.dropout = 0;
+    o.sentences = 5;
+    o.positions = 6;
+    o.tokens = 30;
+    o.distinct = 6;
+    o.characters = 4;
+    const dis__tagger t = dis__tagger_build(f->net, &o);
+    f->trunk = t.trunk;
+    f->logits = dis__tagger_head(f->net, &o, &t, "gold", K);
+    bind(f, "words", AXIS, t.sentences, 0, 1);
+    bind(f, "words", AXIS, t.positions, 1, 1);
+    bind(f, "place", AXIS, t.tokens, 0, 1);
+    bind(f, "characters", AXIS, t.distinct, 0, 1);
+    bind(f, "characters", AXIS, t.characters, 1, 1);
+    bind(f, "words", INTS, t.word_ids, 0, 0);
+    bind(f, "lengths", INTS, t.lengths, 0, 0);
+    bind(f, "characters", INTS, t.character_ids, 0, 0);
+    bind(f, "spelt", INTS, t.spelt, 0, 0);
+    bind(f, "place", INTS, t.place, 0, 0);
+    bind(f, "word", INTS, t.word, 0, 0);
+}
+
+static void build_tagger_encoder(fixture_net *f)
+{
+    build_tagger(f, DIS_TAGGER_ENCODER);
+}
+
+static void build_tagger_additive(fixture_net *f)
+{
+    build_tagger(f, DIS_TAGGER_ADDITIVE);
+}
+
+static void build_stem_cnn(fixture_net *f)
+{
+    dis__stem_cnn_options o = dis__stem_cnn_options_default();
+    o.n_characters = 8;
+    o.width = 4;
+    o.length = 7;
+    o.channels[0] = 2;
+    o.channels[1] = 3;
+    o.windows[0] = 2;
+    o.windows[1] = 3;
+    o.n_windows = 2;
+    o.feed = 5;
+    o.dropout = 0;
+    o.rows = 8;
+    const dis__stem_cnn s = dis__stem_cnn_build(f->net, &o);
+    f->trunk = s.trunk;
+    f->logits = dis__layer_linear(f->net, "out", s.trunk, K, DIS_ACT_NONE);
+    bind(f, "word", AXIS, s.rows, 0, 1);
+    bind(f, "word", INTS, s.text[0], 0, 0);
+    bind(f, "stem", INTS, s.text[1], 0, 0);
+}
+
+static void build_resnet(fixture_net *f, dis__resnet_kind kind)
+{
+    dis__resnet_options o = dis__resnet_options_default();
+    o.kind = kind;
+    o.height = 7;
+    o.width = 6;
+    o.first_width = 2;
+    for (size_t s = 0; s < 4; s++) o.blocks[s] = s < (kind == DIS_RESNET_CIFAR ? 3 : 2);
+    o.rows = 6;
+    const dis__resnet r = dis__resnet_build(f->net, &o);
+    f->trunk = r.trunk;
+    f->logits = dis__layer_linear(f->net, "out", r.trunk, K, DIS_ACT_NONE);
+    bind(f, "images", AXIS, r.rows, 0, 1);
+    bind(f, "images", REALS, r.images, 0, 0);
+}
+
+static void build_resnet_cifar(fixture_net *f)
+{
+    build_resnet(f, DIS_RESNET_CIFAR);
+}
+
+static void build_resnet_imagenet(fixture_net *f)
+{
+    build_resnet(f, DIS_RESNET_IMAGENET);
+}
+
+static const parity_case cases[] = {
+    {"mlp_ce", build_mlp, DIS_LOSS_CE, DIS_NONE, false, true},
+    {"mlp_kl", build_mlp, DIS_LOSS_KL, DIS_NONE, false, true},
+    {"mlp_inverse_kl", build_mlp, DIS_LOSS_INVERSE_KL, DIS_NONE, false, true},
+    {"mlp_js", build_mlp, DIS_LOSS_JS, DIS_NONE, false, true},
+    {"mlp_two", build_mlp, DIS_LOSS_CE, DIS_NONE, true, true},
+    {"mlp_crowd_mw", build_mlp, DIS_LOSS_CE, DIS_CROWD_MW, false, true},
+    {"mlp_crowd_vw", build_mlp, DIS_LOSS_CE, DIS_CROWD_VW, false, true},
+    {"mlp_crowd_vb", build_mlp, DIS_LOSS_CE, DIS_CROWD_VB, false, true},
+    {"mlp_crowd_vwb", build_mlp, DIS_LOSS_CE, DIS_CROWD_VWB, false, true},
+    {"mlp_crowd_sw", build_mlp, DIS_LOSS_CE, DIS_CROWD_SW, false, true},
+    {"text", build_text, DIS_LOSS_KL, DIS_NONE, false, false},
+    {"tagger_encoder", build_tagger_encoder, DIS_LOSS_CE, DIS_NONE, false, false},
+    {"tagger_additive", build_tagger_additive, DIS_LOSS_CE, DIS_NONE, false, false},
+    {"stem_cnn", build_stem_cnn, DIS_LOSS_INVERSE_KL, DIS_NONE, false, false},
+    {"resnet_cifar", build_resnet_cifar, DIS_LOSS_CE, DIS_NONE, false, false},
+    {"resnet_imagenet", build_resnet_imagenet, DIS_LOSS_JS, DIS_NONE, false, false},
+};
+
+/* ---- fixtures ---- */
+
+typedef struct {
+    const parity_case *c;
+    const char *path;
+    dis__input input;
+    dis__safetensors file;
+    double tolerance;
+    const dis__device *device;
+    double worst; /* of all that was compared, relative to the tolerance */
+} parity;
+
+static const dis__tensor *tensor(const parity *p, const char *format, ...)
+{
+    char name[TENSOR_NAME];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    const dis__tensor *t = dis__safetensors_find(&p->file, name);
+    if (!t) fail_msg("%s: no %s", p->path, name);
+    return t;
+}
+
+/* A copy that the caller frees. */
+static void *numbers(const dis__tensor *t)
+{
+    const size_t bytes = t->n * t->dtype->size;
+    void *x = malloc(bytes ? bytes : 1);
+    memcpy(x, t->data, bytes);
+    return x;
+}
+
+static void compare(parity *p, const char *what, const char *name, const double *have, const dis__tensor *wanted)
+{
+    double *x = numbers(wanted);
+    for (size_t i = 0; i < wanted->n; i++) {
+        const double off = fabs(have[i] - x[i]) / (p->tolerance * fmax(1, fabs(x[i])));
+        if (!(off <= 1))
+            fail_msg("%s on %s: %s %s [%zu] is %.12g, PyTorch has %.12g", p->c->name, p->device->name, what, name, i,
+                     have[i], x[i]);
+        if (off > p->worst) p->worst = off;
+    }
+    free(x);
+}
+
+static void put_batch(const parity *p, fixture_net *f, size_t batch)
+{
+    for (size_t i = 0; i < f->n_bound; i++) {
+        const binding *b = &f->bind[i];
+        const dis__tensor *t = tensor(p, "batch.%zu/%s", batch, b->tensor);
+        if (b->kind == AXIS) {
+            dis__net_resize(f->net, b->number, t->dim[b->dim] / b->per);
+            continue;
+        }
+        void *x = numbers(t);
+        if (b->kind == REALS)
+            dis__net_put_exact(f->net, b->number, x);
+        else
+            dis__net_put_ints(f->net, b->number, x);
+        free(x);
+    }
+    if (p->c->build == build_text) { /* list l of row i is bag 4 i + l */
+        const size_t rows = tensor(p, "batch.%zu/ids", batch)->dim[0] / 4;
+        int32_t at[8];
+        for (size_t l = 0; l < 4; l++) {
+            for (size_t i = 0; i < rows; i++) at[i] = (int32_t)(4 * i + l);
+            dis__net_put_ints(f->net, f->in.ints[2 + l], at);
+        }
+    }
+    if (p->c->crowd != DIS_NONE) {
+        const dis__tensor *t = tensor(p, "batch.%zu/vote_row", batch);
+        int32_t *row = numbers(t), *worker = numbers(tensor(p, "batch.%zu/vote_worker", batch)),
+                *label = numbers(tensor(p, "batch.%zu/vote_label", batch));
+        assert_int_equal(dis__head_put_votes(f->net, f->head, t->n, row, worker, label), DIS_OK);
+        free(row);
+        free(worker);
+        free(label);
+        return;
+    }
+    double *target = numbers(tensor(p, "batch.%zu/target", batch)),
+           *weight = numbers(tensor(p, "batch.%zu/weight", batch));
+    dis__head_put_exact(f->net, p->c->two ? f->second : f->head, target, weight);
+    free(target);
+    free(weight);
+    if (p->c->two) {
+        int32_t *label = numbers(tensor(p, "batch.%zu/label", batch));
+        dis__head_put_labels(f->net, f->head, label);
+        free(label);
+    }
+}
+
+static void add_heads(const parity_case *c, fixture_net *f)
+{
+    if (c->crowd != DIS_NONE) {
+        dis__crowd_head_options o = dis__crowd_head_options_default();
+        o.kind = (dis__crowd)c->crowd;
+        f->head = dis__head_crowd(f->net, "crowd", f->logits, WORKERS, 40, &o);
+        return;
+    }
+    dis__soft_head_options o = dis__soft_head_options_default();
+    o.loss = c->loss;
+    f->head = dis__head_soft(f->net, "head", f->logits, &o);
+    if (!c->two) return;
+    o.loss = DIS_LOSS_KL;
+    o.weight = .5;
+    o.base = 2;
+    f->second = dis__head_soft(f->net, "soft", dis__layer_linear(f->net, "soft.out", f->trunk, K, DIS_ACT_NONE), &o);
+}
+
+/* Built, planned, and at the fixture's start: every parameter of the net is there in the same shape. */
+static void make(const parity *p, const dis__optimizer_options *optimizer, fixture_net *f)
+{
+    dis__plan_options o = dis__plan_options_default();
+    if (optimizer) o.optimizer = *optimizer;
+    *f = (fixture_net){0};
+    assert_int_equal(dis__net_create(p->device, 1, &f->net), DIS_OK);
+    p->c->build(f);
+    add_heads(p->c, f);
+    if (dis__net_plan(f->net, NULL, &o) != DIS_OK) fail_msg("%s: %s", p->c->name, dis_last_error());
+    for (size_t i = 0; i < dis__net_n_params(f->net); i++) {
+        const dis__param_info *info = dis__net_param(f->net, i);
+        const dis__tensor *t = tensor(p, "start/%s", info->name);
+        assert_int_equal(t->n_dims, info->n_dims);
+        for (size_t d = 0; d < t->n_dims; d++) assert_int_equal(t->dim[d], info->dim[d]);
+        double *x = numbers(t);
+        dis__param_put(f->net, i, x);
+        free(x);
+    }
+}
+
+static void destroy(fixture_net *f)
+{
+    dis__net_destroy(f->net);
+    dis__free(f->in.whole);
+    dis__free(f->in.numbers);
+    dis_model_destroy(f->model);
+}
+
+/* Adam scales a gradient that is nothing but rounding up to a whole step: a bias that softmax takes out again. */
+static bool undetermined(const parity *p, const char *name)
+{
+    return p->device == &dis__device_cpu && strcmp(name, "attention.score.bias") == 0;
+}
+
+static void compare_params(parity *p, const fixture_net *f, const char *prefix, const char *what,
+                           void (*get)(const dis__net *net, size_t param, double *x), bool trained_only)
+{
+    for (size_t i = 0; i < dis__net_n_params(f->net); i++) {
+        const dis__param_info *info = dis__net_param(f->net, i);
+        if ((trained_only && !info->trained) || undetermined(p, info->name)) continue;
+        double *x = calloc(info->n, sizeof *x);
+        get(f->net, i, x);
+        compare(p, what, info->name, x, tensor(p, "%s%s", prefix, info->name));
+        free(x);
+    }
+}
+
+static void compare_q(parity *p, const fixture_net *f, const char *what, const dis__tensor *wanted)
+{
+    double *q = calloc(wanted->n, sizeof *q);
+    dis__head_get(f->net, f->head, q);
+    compare(p, what, "q", q, wanted);
+    free(q);
+}
+
+static void forward_and_backward(parity *p)
+{
+    fixture_net f;
+    make(p, NULL, &f);
+    put_batch(p, &f, 0);
+    assert_int_equal(dis__net_forward(f.net, true), DIS_OK);
+    const double loss = dis__net_loss(f.net);
+    compare(p, "forward", "loss", &loss, tensor(p, "loss"));
+    compare_q(p, &f, "forward", tensor(p, "q"));
+    assert_int_equal(dis__net_backward(f.net), DIS_OK);
+    compare_params(p, &f, "grad/", "gradient of", dis__param_get_grad, true);
+    destroy(&f);
+}
+
+static void train(parity *p, const char *name, const dis__optimizer_options *optimizer)
+{
+    fixture_net f;
+    make(p, optimizer, &f);
+    const dis__tensor *wanted = tensor(p, "%s/losses", name);
+    assert_true(wanted->n == 20 || (wanted->n == 5 && strncmp(p->c->name, "resnet", 6) == 0));
+    double *losses = calloc(wanted->n, sizeof *losses);
+    for (size_t s = 0; s < wanted->n; s++) {
+        put_batch(p, &f, s % 2);
+        assert_int_equal(dis__net_forward(f.net, true), DIS_OK);
+        losses[s] = dis__net_loss(f.net);
+        assert_int_equal(dis__net_backward(f.net), DIS_OK);
+        assert_int_equal(dis__net_step(f.net, RATE), DIS_OK);
+    }
+    compare(p, name, "loss of step", losses, wanted);
+    free(losses);
+    char prefix[TENSOR_NAME];
+    snprintf(prefix, sizeof prefix, "%s/final/", name);
+    compare_params(p, &f, prefix, name, dis__param_get, false);
+    put_batch(p, &f, 0);
+    assert_int_equal(dis__net_forward(f.net, false), DIS_OK);
+    compare_q(p, &f, name, tensor(p, "%s/q", name));
+    destroy(&f);
+}
+
+static void compare_case(const parity_case *c, const dis__device *device, double tolerance)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/tests/parity/fixtures/torch_%s.safetensors", DIS_SOURCE_DIR, c->name);
+    parity p = {.c = c, .path = path, .tolerance = tolerance, .device = device};
+    assert_int_equal(dis__input_open(NULL, path, &p.input), DIS_OK);
+    if (dis__safetensors_open(path, p.input.bytes, p.input.n, &p.file) != DIS_OK) fail_msg("%s", dis_last_error());
+    forward_and_backward(&p);
+    static const struct {
+        const char *name;
+        dis__optimizer_kind kind;
+        double momentum, decay;
+        bool nesterov, decay_all;
+    } optimizers[] = {
+        {"momentum", DIS_OPTIMIZER_SGD, .9, .01, false, true},
+        {"nesterov", DIS_OPTIMIZER_SGD, .9, 0, true, true},
+        {"adam", DIS_OPTIMIZER_ADAM, 0, .01, false, true},
+        {"adamw", DIS_OPTIMIZER_ADAMW, 0, .1, false, false},
+    };
+    for (size_t i = c->momentum ? 0 : 1; i < sizeof optimizers / sizeof *optimizers; i++) {
+        dis__optimizer_options o = dis__optimizer_options_default();
+        o.kind = optimizers[i].kind;
+        o.momentum = optimizers[i].momentum;
+        o.nesterov = optimizers[i].nesterov;
+        o.weight_decay = optimizers[i].decay;
+        o.decay_all = optimizers[i].decay_all;
+        train(&p, optimizers[i].name, &o);
+    }
+    print_message("%-16s %s: largest difference %.1e\n", c->name, device->name, p.worst * tolerance);
+    dis__safetensors_close(&p.file);
+    dis__input_close(&p.input);
+}
+
+static void exact(void **state)
+{
+    compare_case(*state, &dis__device_ref, 1e-8);
+}
+
+static void fast(void **state)
+{
+    compare_case(*state, &dis__device_cpu, 1e-4);
+}
+
+int main(void)
+{
+    enum { N = sizeof cases / sizeof *cases };
+    struct CMUnitTest tests[2 * N];
+    for (size_t i = 0; i < N; i++) {
+        tests[2 * i] = (struct CMUnitTest){cases[i].name, exact, NULL, NULL, (void *)&cases[i]};
+        tests[2 * i + 1] = (struct CMUnitTest){cases[i].name, fast, NULL, NULL, (void *)&cases[i]};
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
