@@ -182,13 +182,14 @@ size_t dis__net_bytes(const dis__net *net)
 static dis_status take_memory(dis__net *net)
 {
     const size_t real = net->device->real;
-    DIS_TRY(dis__alloc_zeroed(&net->param_arena, net->n_numbers, real));
+    DIS_TRY(
+        dis__alloc_array(&net->param_arena, net->n_numbers, real)); /* arenas of numbers are filled by start_job() */
     if (net->training_plan) {
-        DIS_TRY(dis__alloc_zeroed(&net->grad_arena, net->n_numbers, real));
-        DIS_TRY(dis__alloc_zeroed(&net->state_arena, dis__size(net->n_numbers, (size_t)net->n_states, 0), real));
+        DIS_TRY(dis__alloc_array(&net->grad_arena, net->n_numbers, real));
+        DIS_TRY(dis__alloc_array(&net->state_arena, dis__size(net->n_numbers, (size_t)net->n_states, 0), real));
         DIS_TRY(dis__alloc_zeroed(&net->squares, net->n_numbers / DIS_SQUARES_BLOCK + 1, sizeof *net->squares));
     }
-    DIS_TRY(dis__alloc_zeroed(&net->work_arena, net->work_bytes, 1));
+    DIS_TRY(dis__alloc_array(&net->work_arena, net->work_bytes, 1));
     DIS_TRY(dis__alloc_zeroed(&net->int_arena, net->int_count, sizeof *net->int_arena));
     return dis__alloc_array(&net->scratch, (size_t)dis_context_threads(net->ctx), net->scratch_bytes);
 }
@@ -228,19 +229,36 @@ static double start_of(const dis__net *net, const dis__param *p, uint64_t stream
     return 0;
 }
 
-static void set_starts(dis__net *net)
+static size_t n_start_jobs(const dis__net *net)
 {
+    enum { GRAIN = 1 << 19, MOST = 256 };
+    return dis__n_jobs(dis__net_bytes(net), GRAIN, MOST);
+}
+
+/* One stretch of each arena: zeros, then the starts of the parameters that lie in it. Large nets are touched
+ * for the first time here, by all threads. */
+static dis_status start_job(void *arg, size_t job, int thread)
+{
+    dis__net *net = arg;
+    (void)thread;
+    const size_t real = net->device->real, n_jobs = n_start_jobs(net);
+    const size_t first = dis__job_first(net->n_numbers, n_jobs, job),
+                 last = dis__job_first(net->n_numbers, n_jobs, job + 1);
+    const size_t work = dis__job_first(net->work_bytes, n_jobs, job);
+    memset(net->work_arena + work, 0, dis__job_first(net->work_bytes, n_jobs, job + 1) - work);
+    memset(net->param_arena + first * real, 0, (last - first) * real);
+    if (net->training_plan) memset(net->grad_arena + first * real, 0, (last - first) * real);
+    for (size_t s = 0; net->training_plan && s < (size_t)net->n_states; s++)
+        memset(net->state_arena + (s * net->n_numbers + first) * real, 0, (last - first) * real);
     for (size_t i = 0; i < net->n_params; i++) {
         const dis__param *p = &net->params[i];
+        const size_t from = first > p->at ? first - p->at : 0, end = last > p->at ? last - p->at : 0;
+        if (from >= p->info.n || end == 0) continue;
         const uint64_t stream = name_key(p->info.name);
-        for (size_t j = 0; j < p->info.n; j++) {
-            const double x = start_of(net, p, stream, j);
-            if (net->device->real == sizeof(float))
-                ((float *)net->param_arena)[p->at + j] = (float)x;
-            else
-                ((double *)net->param_arena)[p->at + j] = x;
-        }
+        for (size_t j = from; j < p->info.n && j < end; j++)
+            dis__set_number(net, net->param_arena, p->at + j, start_of(net, p, stream, j));
     }
+    return DIS_OK;
 }
 
 dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_options *options)
@@ -258,6 +276,5 @@ dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_option
     DIS_TRY(dis__check_memory(ctx, dis__net_bytes(net), "this net, with its largest batch,"));
     DIS_TRY(take_memory(net));
     set_pointers(net);
-    set_starts(net);
-    return DIS_OK;
+    return dis__run_jobs(ctx, n_start_jobs(net), start_job, net);
 }
