@@ -95,12 +95,12 @@ def labelme(o, scratch):
     other = {s: write(os.path.join(scratch, s + ".csv"), ["task", "label"],
                       [(r["index"], r["label"]) for r in items if r["split"] == s]) for s in ("valid", "test")}
     conditions = {"gold": ("gold", None), "majority": ("silver", "majority"), "d&s": ("silver", "dawid-skene"),
-                  "crowd layer": ("crowd:mw", None), "soft": ("soft-ce", "softmax")}
+                  "crowd layer": ("crowd:mw", None), "crowd, over all": ("crowd:mw", None), "soft": ("soft-ce", "softmax")}
 
     def one(job):
         condition, seed = job
         objective, method = conditions[condition]
-        name = f"{condition.replace(' ', '-').replace('&', '')}-{seed}"
+        name = f"{condition.replace(' ', '-').replace('&', '').replace(',', '')}-{seed}"
         tasks = [str(i) for i in range(1000)]
         random.Random(seed).shuffle(tasks)
         train, held = set(tasks[:888]), set(tasks[888:])
@@ -114,6 +114,8 @@ def labelme(o, scratch):
             args += ["--votes", some_rows(votes, folder + ".votes.csv", train)]
         else:
             args += ["--labels", some_rows(labels[method], folder + ".labels.csv", train)]
+        if condition == "crowd, over all":
+            args.append("--over-all")
         call(o.tool, *args)
         out = folder + ".pred.csv"
         call(o.tool, "predict", folder, "--items", os.path.join(data, "vgg_avg_train.f32"), "--width", 512, "--quiet", "-o", out)

@@ -22,7 +22,7 @@ typedef struct {
     cli_list dev_where;
     uint64_t epochs, batch, patience, accumulate, runs, jobs, seed;
     double rate, soft_weight, base, floor, dev;
-    bool lenient, resume, renormalise;
+    bool lenient, resume, renormalise, over_all;
 } train_values;
 
 #define TEXT(field, name_, argument_, fallback_, names_, summary_)                                       \
@@ -85,6 +85,8 @@ static const cli_option options[] = {
     REAL(soft_weight, "soft-weight", "1", 0, 1e9, "of the soft head beside a gold or silver one"),
     REAL(base, "base", "0", 0, 1e9, "of the logarithms of the soft head, such as 2; 0: e"),
     REAL(floor, "floor", "1e-6", 1e-300, .5, "smallest target probability, for inverse KL"),
+    FLAG(over_all, "over-all",
+         "crowd objectives: losses are means over items x workers, missing votes counting as 0; otherwise over votes"),
     TEXT(vectors, "vectors", "FILE", NULL, CLI_NAMES_FILE, "word vectors to start from, in GloVe's text format"),
     COUNT(runs, "runs", "1", 1, 100000, "train so many seeds: --seed, the next, ..."),
     COUNT(jobs, "jobs", "1", 1, 1024, "runs side by side"),
@@ -235,6 +237,7 @@ static dis_status train_one(train_job *job, dis_context *ctx, size_t run)
     o.floor = v->floor;
     o.accumulate = (size_t)v->accumulate;
     o.lenient = v->lenient;
+    o.over_all = v->over_all;
     o.vectors = v->vectors;
     o.folder = folder;
     o.resume = v->resume;

@@ -71,6 +71,8 @@ typedef struct {
     double soft_weight;    /* of the soft head where there is a gold or silver one: 1 */
     double base;           /* of the logarithms of the soft head; 0: e */
     double floor;          /* of targets of inverse KL: 1e-6 */
+    bool over_all;         /* crowd losses are means over items x workers, missing votes counting as 0, as in published
+                              code; otherwise over votes */
     size_t accumulate;     /* batches whose gradients make one step: 1 */
     bool lenient;          /* items without a target are left out, and counted; otherwise they are an error */
     const char *vectors;   /* file of word vectors; NULL: none */

@@ -86,6 +86,7 @@ static dis_status add_heads(void *arg, dis__running *r, const int *logits)
     if (t->objective->crowd >= 0) {
         dis__crowd_head_options o = dis__crowd_head_options_default();
         o.kind = (dis__crowd)t->objective->crowd;
+        o.over_all = t->o->over_all;
         r->head[h] = dis__head_crowd(r->net, t->model->head[h], logits[h], t->targets.n_workers, t->most_votes, &o);
     }
     return DIS_OK;

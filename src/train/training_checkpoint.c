@@ -44,8 +44,9 @@ static void key_of(const dis__training *t, char hex[65])
     hash_text(&sha, o->schedule);
     hash_text(&sha, o->vectors);
     hash_text(&sha, t->model->keep);
-    snprintf(numbers, sizeof numbers, "%llu %zu %zu %zu %a %a %a %a %zu %d", (unsigned long long)o->seed, t->epochs,
-             t->limits.units, o->patience, o->rate, o->soft_weight, o->base, o->floor, o->accumulate, (int)o->lenient);
+    snprintf(numbers, sizeof numbers, "%llu %zu %zu %zu %a %a %a %a %zu %d %d", (unsigned long long)o->seed, t->epochs,
+             t->limits.units, o->patience, o->rate, o->soft_weight, o->base, o->floor, o->accumulate, (int)o->lenient,
+             (int)o->over_all);
     hash_text(&sha, numbers);
     const dis__targets *const sets[] = {&t->targets, &t->dev_targets};
     for (int i = 0; i < 2; i++) {
