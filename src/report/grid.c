@@ -117,13 +117,9 @@ static void put_cell(dis__markup *m, const dis__grid *g, const dis__cell *cell, 
         dis__put(m, "</td>");
         return;
     }
-    dis__markup shown = {0};
-    dis__put_display(&shown, g->texts.bytes + cell->first, cell->n,
-                     kind == DIS__LONG ? DIS__GRID_NAME : DIS__GRID_SHOWN);
     dis__put(m, c == 0 ? "<th scope=\"row\"><bdi>" : kind == DIS__LONG ? "<td class=\"long\"><bdi>" : "<td><bdi>");
-    dis__put_markup_escaped(m, &shown);
+    dis__put_shown(m, g->texts.bytes + cell->first, cell->n, kind == DIS__LONG ? DIS__GRID_NAME : DIS__GRID_SHOWN);
     dis__put(m, c == 0 ? "</bdi></th>" : "</bdi></td>");
-    dis__markup_free(&shown);
 }
 
 void dis__grid_html(dis__markup *m, const dis__grid *g, const char *caption)

@@ -119,7 +119,7 @@ static bool is_invisible(uint32_t c)
     return false;
 }
 
-void dis__put_display(dis__markup *m, const char *text, size_t n, size_t most)
+static void put_shown(dis__markup *m, const char *text, size_t n, size_t most, bool escape)
 {
     size_t shown = 0;
     for (size_t i = 0; i < n; shown++) {
@@ -135,27 +135,43 @@ void dis__put_display(dis__markup *m, const char *text, size_t n, size_t most)
             dis__put(m, "\xEF\xBF\xBD");
         else if (is_invisible(c))
             dis__putf(m, "U+%04X", (unsigned)c);
+        else if (escape && length == 1 && entity(text[i]))
+            dis__put(m, entity(text[i]));
         else
             dis__put_n(m, text + i, length);
         i += length ? length : 1;
     }
 }
 
+/* U+2068 and U+2069, byte by byte: in a literal they would turn the text of this file. */
+static const char isolate[] = {(char)0xE2, (char)0x81, (char)0xA8},
+                  end_isolate[] = {(char)0xE2, (char)0x81, (char)0xA9};
+
+static void put_isolated(dis__markup *m, const char *text, size_t n, size_t most, bool escape)
+{
+    dis__put_n(m, isolate, sizeof isolate);
+    put_shown(m, text, n, most, escape);
+    dis__put_n(m, end_isolate, sizeof end_isolate);
+}
+
+void dis__put_display(dis__markup *m, const char *text, size_t n, size_t most)
+{
+    put_shown(m, text, n, most, false);
+}
+
+void dis__put_shown(dis__markup *m, const char *text, size_t n, size_t most)
+{
+    put_shown(m, text, n, most, true);
+}
+
 void dis__put_name(dis__markup *m, const char *text, size_t n, size_t most)
 {
-    /* U+2068 and U+2069, byte by byte: in a literal they would turn the text of this file */
-    static const char isolate[] = {(char)0xE2, (char)0x81, (char)0xA8}, end[] = {(char)0xE2, (char)0x81, (char)0xA9};
-    dis__put_n(m, isolate, sizeof isolate);
-    dis__put_display(m, text, n, most);
-    dis__put_n(m, end, sizeof end);
+    put_isolated(m, text, n, most, false);
 }
 
 void dis__put_label(dis__markup *m, const char *text, size_t n, size_t most)
 {
-    dis__markup name = {0};
-    dis__put_name(&name, text, n, most);
-    dis__put_markup_escaped(m, &name);
-    dis__markup_free(&name);
+    put_isolated(m, text, n, most, true);
 }
 
 /* ---- numbers ---- */

@@ -37,7 +37,8 @@ void dis__put_markup(dis__markup *m, const dis__markup *from);
 void dis__put_display(dis__markup *m, const char *text, size_t n, size_t most);
 /* The same between U+2068 and U+2069, so that right-to-left names leave the sentence around them alone. */
 void dis__put_name(dis__markup *m, const char *text, size_t n, size_t most);
-/* Display text, escaped: for SVG and attributes (isolated as above). */
+/* Display text, escaped: within <bdi>; and isolated as above, for SVG and attributes. */
+void dis__put_shown(dis__markup *m, const char *text, size_t n, size_t most);
 void dis__put_label(dis__markup *m, const char *text, size_t n, size_t most);
 
 typedef struct {

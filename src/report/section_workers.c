@@ -237,9 +237,7 @@ static void draw_matrix(dis__report_job *job, const crowd *c, const matrices *m,
     dis__put_name(&label, name, length, 40);
     dis__putf(&label, ": %s votes, %s borne out.", dis__grouped(c->votes[w]).text, dis__share(c->quality[w]).text);
     dis__put(&f->chart, "<div class=\"one\"><p><b><bdi>");
-    dis__markup shown_name = {0};
-    dis__put_display(&shown_name, name, length, 24);
-    dis__put_markup_escaped(&f->chart, &shown_name);
+    dis__put_shown(&f->chart, name, length, 24);
     dis__putf(&f->chart, "</bdi></b> <span class=\"q\">%s votes, %s borne out</span></p>",
               dis__grouped(c->votes[w]).text, dis__share(c->quality[w]).text);
     const dis__heat h = {.name = names,
@@ -255,7 +253,6 @@ static void draw_matrix(dis__report_job *job, const crowd *c, const matrices *m,
     dis__chart_heat(&f->chart, &h, &label);
     dis__put(&f->chart, "</div>\n");
     dis__markup_free(&label);
-    dis__markup_free(&shown_name);
 }
 
 static void draw_matrices(dis__report_job *job, const crowd *c, const matrices *m, size_t n_busy)

@@ -85,7 +85,7 @@ walk "table.csv summary.json" compare --a ../one.csv ../two.csv --b ../two.csv -
     --json summary.json --threads 1 -q
 walk "table.tsv" compare --hard --a ../gold4.csv --b ../gold4.csv --gold ../gold4.csv --human ../one.csv --bootstrap 0 -o table.tsv --threads 1 -q
 walk "table.jsonl summary.json" views ../one.csv ../two.csv --bootstrap 20 -o table.jsonl --json summary.json --threads 2 -q
-walk "report.html summary.json" report --votes ../votes.csv --gold ../gold.csv --labels ../one.csv --pred ../two.csv --human-labels standard --lenient --bootstrap 5 -o report.html \
+walk "report.html summary.json" report --votes ../votes.csv --gold ../gold.csv --labels ../one.csv --method standard --method one-coin:iterations=3 --pred ../two.csv --human-labels standard --lenient --bootstrap 5 -o report.html \
     --json summary.json --threads 1 -q
 walk "items.csv all.jsonl workers.csv summary.json" review ../votes.csv --gold ../gold.csv --budget 4 -o items.csv --items all.jsonl \
     --workers workers.csv --json summary.json --threads 1 -q
