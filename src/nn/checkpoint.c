@@ -155,8 +155,9 @@ static dis_status number_of(const char *path, const dis__safetensors *file, cons
     uint64_t x = 0;
     if (!v || v->length == 0 || v->length > 20) return bad(path, "a net without its seed, steps or pass");
     for (uint32_t i = 0; i < v->length; i++) {
-        if (v->text[i] < '0' || v->text[i] > '9') return bad(path, "a net without its seed, steps or pass");
-        x = x * 10 + (uint64_t)(v->text[i] - '0');
+        const unsigned digit = (unsigned)(v->text[i] - '0');
+        if (digit > 9 || x > (UINT64_MAX - digit) / 10) return bad(path, "a net without its seed, steps or pass");
+        x = x * 10 + digit;
     }
     *out = x;
     return DIS_OK;

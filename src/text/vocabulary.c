@@ -127,6 +127,7 @@ dis_status dis__vocabulary_of(const dis_names *words, dis__vocabulary *v)
 
 int32_t dis__vocabulary_find(const dis__vocabulary *v, const char *word, size_t n)
 {
+    if (!v->words) return DIS_UNKNOWN;
     const size_t i = dis__name_index_find(&v->index, word, n);
     return i == SIZE_MAX ? DIS_UNKNOWN : (int32_t)(i + 1);
 }

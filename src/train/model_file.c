@@ -301,7 +301,8 @@ static dis_status take_floats(const source *s, const dis__json_value *of, const 
     DIS_TRY(dis__alloc_array(out, n, sizeof **out));
     for (size_t i = 0; i < n; i++) {
         const dis__json_value *e = v + 1 + i;
-        if (e->kind != DIS_JSON_NUMBER) return dis__json_fail(&s->json, e, "\"%s\" must hold numbers", key);
+        if (e->kind != DIS_JSON_NUMBER || !isfinite((float)e->number))
+            return dis__json_fail(&s->json, e, "\"%s\" must hold numbers", key);
         (*out)[i] = (float)e->number;
     }
     return DIS_OK;
@@ -404,6 +405,9 @@ static dis_status take_tensors(const dis__safetensors *file, const char *path, d
         w->n = i + 1;
         DIS_TRY(dis__alloc_array(&w->value[i], t->n, sizeof **w->value));
         memcpy(w->value[i], t->data, t->n * sizeof **w->value);
+        for (size_t j = 0; j < t->n; j++)
+            if (!isfinite(w->value[i][j]))
+                return dis__fail_at(DIS_EDATA, path, 0, 0, "%s has a number that is not finite", w->info[i].name);
     }
     return DIS_OK;
 }

@@ -81,6 +81,8 @@ static dis_status encode(dis_context *ctx, const void *of, const dis__encoder *e
     if (items->height != encoder->height || items->width != encoder->width || items->channels != encoder->channels)
         return dis__fail(DIS_EDATA, "images of %zu x %zu x %zu; the model was made for %zu x %zu x %zu", items->height,
                          items->width, items->channels, encoder->height, encoder->width, encoder->channels);
+    if (!encoder->shift || encoder->n_features != items->n_features) /* a model file that somebody has changed */
+        return dis__fail(DIS_EDATA, "a model of images without the scale of their %zu numbers", items->n_features);
     out->n_items = out->n_units = items->n_items;
     DIS_TRY(dis__alloc_array(&out->x, dis__size(items->n_items, items->n_features, 0), sizeof *out->x));
     for (size_t i = 0; i < items->n_items * items->n_features; i++) {

@@ -190,6 +190,8 @@ static dis_status encode(dis_context *ctx, const void *of, const dis__encoder *e
     (void)ctx;
     if (items->n_texts != encoder->n_texts)
         return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for %zu", items->n_texts, encoder->n_texts);
+    if (items->n_texts > MOST_TEXTS) /* a model file that somebody has changed */
+        return dis__fail(DIS_EDATA, "a model of %zu texts an item; there are at most %d", items->n_texts, MOST_TEXTS);
     encoding e = {.s = of, .encoder = encoder, .out = out};
     const dis_status status = encode_items(&e, items);
     for (size_t t = 0; t < MOST_TEXTS; t++) dis__free(e.words[t]);

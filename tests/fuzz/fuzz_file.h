@@ -10,7 +10,7 @@ static char fuzz_folder[64];
 
 static inline void fuzz_clean(void)
 {
-    static const char *const names[] = {"a", "a.tsv", "a.jsonl", "b", "s"};
+    static const char *const names[] = {"a", "a.tsv", "a.jsonl", "b", "s", "model.json", "w"};
     char path[128];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", fuzz_folder, names[i]);
