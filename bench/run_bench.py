@@ -365,7 +365,7 @@ def metric_rows(b):
 
     for what, title, peer, n, floor in kinds:
         b.row(f"eval: {title}, {n:.0e} items, K = 10".replace("e+0", "e"), "call",
-              lambda: statistics.median(call(os.path.join(BUILD, "bench", "bench_eval"), what, arrays(n), n, 10, 1, 1 if b.quick else 5)[0]["seconds"]),
+              lambda: statistics.median(call(os.path.join(BUILD, "bench", "bench_eval"), what, arrays(n), n, 10, 1, 1 if b.quick else 5 if n == big else 15)[0]["seconds"]),
               peer, lambda: b.median(lambda: b.peer("peers_metrics.py", "run", what, arrays(n), n, 10)["seconds"]), floor)
 
 
