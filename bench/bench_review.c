@@ -9,7 +9,7 @@
  *   doubt    items with the highest entropy of the method's posterior
  *   review   dis_review_run with the batch as its budget
  * Who votes on an item, and how, is fixed beforehand in an order of its own for each item: every policy that buys the
- * m-th vote of an item gets the same one. Workers differ in how often they come (the most active come some 20 times as
+ * m-th vote of an item gets the same one. Workers differ in how often they come (the most active come some 40 times as
  * often as the least). Ties are broken at random.
  *
  * workers: how well rankings of workers find planted spammers: precision at k = the number of spammers, by the review,
@@ -19,6 +19,9 @@
  * and the true one, now and after a budget of one vote an item was spent as proposed; and how well `surprise` and `hard`
  * tell hard items (ease below 1) from the others (area under the ROC curve; 1/2 is chance).
  *
+ * file SEEDS NAME VOTES GOLD: as items, but the votes are those of a file, each item's in an order drawn by the seed, and
+ * the votes beyond the first three are what can be bought (at most 1,000 items with gold and three votes).
+ *
  * One CSV row a seed and point; tools/review_curve.py makes tables and the picture of docs/review.md. */
 #include "dissent/dissent.h"
 #include <math.h>
@@ -27,8 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS = 1000, MOST_WORKERS = 200, FIRST = 3, QUEUE = 48, BATCHES = 20, BATCH = ITEMS / 10, MOST_CLASSES = 8 };
-enum { MOST_VOTES = ITEMS * 5 + BATCHES * BATCH };
+enum { ITEMS = 1000, MOST_WORKERS = 1024, FIRST = 3, QUEUE = 48, BATCHES = 20, MOST_CLASSES = 8 };
+enum { MOST_VOTES = ITEMS * QUEUE };
 
 typedef struct {
     const char *name;
@@ -79,6 +82,8 @@ enum { TRUTH, EASE, SKILL, TILT, SPAM, FAVOURITE, ACTIVITY, ARRIVAL, VOTE, MISTA
 typedef struct {
     const crowd *c;
     uint64_t seed;
+    size_t n_items, batch; /* batch: votes bought at a time, a tenth of the items */
+    size_t length[ITEMS];  /* of each item's queue */
     uint32_t truth[ITEMS];
     double ease[ITEMS];
     bool spammer[MOST_WORKERS];
@@ -133,6 +138,8 @@ static void make_world(world *w, const crowd *c, uint64_t seed)
     static const double eases[] = {.25, .5, 1, 2, 4};
     w->c = c;
     w->seed = seed;
+    w->n_items = ITEMS;
+    w->batch = ITEMS / 10;
     double activity[MOST_WORKERS];
     for (size_t a = 0; a < c->n_workers; a++) {
         w->spammer[a] = uniform(seed, SPAM, a, 0) < c->spammers;
@@ -148,6 +155,7 @@ static void make_world(world *w, const crowd *c, uint64_t seed)
         for (size_t a = 0; a < c->n_workers; a++)
             who[a] = (arrival){.key = -log(uniform(seed, ARRIVAL, i, a)) / activity[a], .worker = (uint16_t)a};
         qsort(who, c->n_workers, sizeof *who, by_key);
+        w->length[i] = QUEUE;
         for (size_t q = 0; q < QUEUE; q++) {
             w->queue_worker[i][q] = who[q].worker;
             w->queue_label[i][q] = vote(w, i, who[q].worker);
@@ -166,14 +174,14 @@ static dis_votes *votes_of(const world *w, const size_t taken[ITEMS])
     static uint32_t task[MOST_VOTES], worker[MOST_VOTES];
     static uint16_t label[MOST_VOTES];
     size_t n = 0;
-    for (size_t i = 0; i < ITEMS; i++)
+    for (size_t i = 0; i < w->n_items; i++)
         for (size_t q = 0; q < taken[i]; q++, n++) {
             task[n] = (uint32_t)i;
             worker[n] = w->queue_worker[i][q];
             label[n] = w->queue_label[i][q];
         }
     const dis_votes_arrays a = {.n_votes = n,
-                                .n_items = ITEMS,
+                                .n_items = w->n_items,
                                 .n_workers = w->c->n_workers,
                                 .n_classes = w->c->n_classes,
                                 .task = task,
@@ -196,8 +204,9 @@ static void fit(const dis_votes *votes, const char *method, double *p)
 static double accuracy(const world *w, const double *p)
 {
     size_t right = 0;
-    for (size_t i = 0; i < ITEMS; i++) right += dis_argmax(p + i * w->c->n_classes, w->c->n_classes) == w->truth[i];
-    return (double)right / ITEMS;
+    for (size_t i = 0; i < w->n_items; i++)
+        right += dis_argmax(p + i * w->c->n_classes, w->c->n_classes) == w->truth[i];
+    return (double)right / (double)w->n_items;
 }
 
 /* ---- policies ---- */
@@ -222,7 +231,7 @@ static double share_entropy(const world *w, size_t i, size_t n)
     return dis_entropy(p, w->c->n_classes);
 }
 
-/* One vote each for the BATCH items of the highest score. */
+/* One vote each for the batch of items of the highest score. */
 static void buy_best(const world *w, const char *policy, const dis_votes *votes, const char *method, size_t round,
                      size_t taken[ITEMS])
 {
@@ -230,31 +239,31 @@ static void buy_best(const world *w, const char *policy, const dis_votes *votes,
     choice c[ITEMS];
     const size_t K = w->c->n_classes;
     if (strcmp(policy, "doubt") == 0) fit(votes, method, p);
-    for (size_t i = 0; i < ITEMS; i++) {
+    for (size_t i = 0; i < w->n_items; i++) {
         c[i] = (choice){.tie = uniform(w->seed, TIE, round, i), .item = i};
         if (strcmp(policy, "fewest") == 0) c[i].score = -(double)taken[i];
         if (strcmp(policy, "shares") == 0) c[i].score = share_entropy(w, i, taken[i]);
         if (strcmp(policy, "doubt") == 0) c[i].score = dis_entropy(p + i * K, K);
     }
-    qsort(c, ITEMS, sizeof *c, by_score);
-    for (size_t n = 0, r = 0; n < BATCH && r < ITEMS; r++) {
-        if (taken[c[r].item] == QUEUE) continue;
+    qsort(c, w->n_items, sizeof *c, by_score);
+    for (size_t n = 0, r = 0; n < w->batch && r < w->n_items; r++) {
+        if (taken[c[r].item] == w->length[c[r].item]) continue;
         taken[c[r].item]++;
         n++;
     }
 }
 
-static void buy_by_review(const dis_votes *votes, size_t taken[ITEMS])
+static void buy_by_review(const world *w, const dis_votes *votes, size_t taken[ITEMS])
 {
     dis_review_options o = dis_review_options_default();
-    o.budget = BATCH;
+    o.budget = w->batch;
     dis_review *review;
     if (dis_review_run(NULL, votes, &o, &review) != DIS_OK) complain();
     const dis_review_view v = dis_review_look(review);
     for (size_t r = 0; r < v.n_items; r++) {
         size_t *t = taken + v.items[r].item;
         *t += v.items[r].buy;
-        if (*t > QUEUE) *t = QUEUE;
+        if (*t > w->length[v.items[r].item]) *t = w->length[v.items[r].item]; /* nobody is left to ask: votes lost */
     }
     dis_review_destroy(review);
 }
@@ -267,7 +276,7 @@ static double review_accuracy(const world *w, const dis_votes *votes)
     const dis_review_view v = dis_review_look(review);
     for (size_t r = 0; r < v.n_items; r++) right += v.items[r].label == w->truth[v.items[r].item];
     dis_review_destroy(review);
-    return (double)right / ITEMS;
+    return (double)right / (double)w->n_items;
 }
 
 static void run_policy(const world *w, const char *policy)
@@ -275,19 +284,19 @@ static void run_policy(const world *w, const char *policy)
     static const char *const judges[] = {"majority", "one-coin", "dawid-skene", "ibcc"};
     static double p[ITEMS * MOST_CLASSES];
     size_t taken[ITEMS];
-    for (size_t i = 0; i < ITEMS; i++) taken[i] = FIRST;
+    for (size_t i = 0; i < w->n_items; i++) taken[i] = FIRST < w->length[i] ? FIRST : w->length[i];
     for (size_t round = 0;; round++) {
         dis_votes *votes = votes_of(w, taken);
         for (size_t j = 0; j < sizeof judges / sizeof *judges; j++) {
             fit(votes, judges[j], p);
             printf("%s,%s,%s,%llu,%zu,%.4f\n", w->c->name, policy, judges[j], (unsigned long long)w->seed,
-                   round * BATCH, accuracy(w, p));
+                   round * w->batch, accuracy(w, p));
         }
-        printf("%s,%s,review,%llu,%zu,%.4f\n", w->c->name, policy, (unsigned long long)w->seed, round * BATCH,
+        printf("%s,%s,review,%llu,%zu,%.4f\n", w->c->name, policy, (unsigned long long)w->seed, round * w->batch,
                review_accuracy(w, votes));
         if (round < BATCHES) {
             if (strcmp(policy, "review") == 0)
-                buy_by_review(votes, taken);
+                buy_by_review(w, votes, taken);
             else
                 buy_best(w, policy, votes, "one-coin", round, taken);
         }
@@ -315,7 +324,7 @@ static void rank_workers(const world *w)
 {
     static double p[ITEMS * MOST_CLASSES];
     size_t taken[ITEMS];
-    for (size_t i = 0; i < ITEMS; i++) taken[i] = FIRST;
+    for (size_t i = 0; i < w->n_items; i++) taken[i] = FIRST < w->length[i] ? FIRST : w->length[i];
     dis_votes *votes = votes_of(w, taken);
     double suspicion[MOST_WORKERS], quality[MOST_WORKERS];
     static const char *const judges[] = {"majority", "one-coin", "dawid-skene"};
@@ -340,8 +349,8 @@ static void rank_workers(const world *w)
 static double area(const world *w, const double *score)
 {
     double wins = 0, pairs = 0;
-    for (size_t a = 0; a < ITEMS; a++)
-        for (size_t b = 0; b < ITEMS && w->ease[a] < 1; b++) {
+    for (size_t a = 0; a < w->n_items; a++)
+        for (size_t b = 0; b < w->n_items && w->ease[a] < 1; b++) {
             if (w->ease[b] < 1) continue;
             wins += score[a] > score[b] ? 1 : score[a] == score[b] ? .5 : 0;
             pairs++;
@@ -354,10 +363,10 @@ static void judge_review(const world *w)
     enum { VOTES = 5 };
     static double surprise[ITEMS], hard[ITEMS];
     size_t taken[ITEMS], right = 0;
-    for (size_t i = 0; i < ITEMS; i++) taken[i] = VOTES;
+    for (size_t i = 0; i < w->n_items; i++) taken[i] = VOTES;
     dis_votes *votes = votes_of(w, taken);
     dis_review_options o = dis_review_options_default();
-    o.budget = ITEMS;
+    o.budget = w->n_items;
     dis_review *review;
     if (dis_review_run(NULL, votes, &o, &review) != DIS_OK) complain();
     const dis_review_view v = dis_review_look(review);
@@ -373,25 +382,79 @@ static void judge_review(const world *w)
     dis_votes_destroy(votes);
     votes = votes_of(w, taken);
     printf("%s,%llu,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", w->c->name, (unsigned long long)w->seed, before,
-           (double)right / ITEMS, after, review_accuracy(w, votes), w->c->hard ? area(w, surprise) : NAN,
+           (double)right / (double)w->n_items, after, review_accuracy(w, votes), w->c->hard ? area(w, surprise) : NAN,
            w->c->hard ? area(w, hard) : NAN);
     dis_votes_destroy(votes);
 }
 
+/* ---- real votes ---- */
+
+/* The votes of a file on items whose truth is known, each item's in an order drawn by the seed. */
+static void real_world(world *w, const crowd *c, const dis_votes *votes, const int32_t *gold, uint64_t seed)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    w->c = c;
+    w->seed = seed;
+    w->n_items = 0;
+    for (size_t i = 0; i < v.n_items && w->n_items < ITEMS; i++) {
+        const size_t to = w->n_items,
+                     n = (size_t)(v.start[i + 1] - v.start[i]) < QUEUE ? (size_t)(v.start[i + 1] - v.start[i]) : QUEUE;
+        arrival order[QUEUE];
+        if (gold[i] < 0 || n < FIRST) continue;
+        for (size_t q = 0; q < n; q++) order[q] = (arrival){.key = uniform(seed, ARRIVAL, i, q), .worker = (uint16_t)q};
+        qsort(order, n, sizeof *order, by_key);
+        for (size_t q = 0; q < n; q++) {
+            w->queue_worker[to][q] = (uint16_t)v.worker[v.start[i] + order[q].worker];
+            w->queue_label[to][q] = v.label8[v.start[i] + order[q].worker];
+        }
+        w->truth[to] = (uint32_t)gold[i];
+        w->length[to] = n;
+        w->n_items++;
+    }
+    w->batch = w->n_items / 10;
+}
+
+static int run_file(world *w, uint64_t seeds, char **argv, const char *const *policies, size_t n_policies)
+{
+    dis_votes_options how = dis_votes_options_default();
+    how.duplicates = DIS_DUPLICATES_FIRST;
+    dis_votes *votes;
+    const char *path = argv[1];
+    if (dis_votes_read(NULL, &path, 1, &how, &votes) != DIS_OK) complain();
+    const dis_votes_view v = dis_votes_look(votes);
+    const crowd c = {.name = argv[0], .n_classes = v.n_classes, .n_workers = v.n_workers};
+    int32_t *gold = malloc((v.n_items + 1) * sizeof *gold);
+    if (!gold || v.n_classes > MOST_CLASSES || v.n_workers > MOST_WORKERS) {
+        fprintf(stderr, "%s: at most %d classes and %d workers\n", path, MOST_CLASSES, MOST_WORKERS);
+        return 5;
+    }
+    if (dis_gold_read(NULL, argv[2], votes, gold, NULL) != DIS_OK) complain();
+    for (uint64_t seed = 0; seed < seeds; seed++) {
+        real_world(w, &c, votes, gold, seed);
+        for (size_t p = 0; p < n_policies; p++) run_policy(w, policies[p]);
+    }
+    free(gold);
+    dis_votes_destroy(votes);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const modes[] = {"items", "workers", "honesty"};
+    static const char *const modes[] = {"items", "workers", "honesty", "file"};
     static const char *const heads[] = {"crowd,policy,labels,seed,bought,accuracy", "crowd,ranking,seed,precision",
-                                        "crowd,seed,expected,right,expected_after,right_after,surprise_area,hard_area"};
+                                        "crowd,seed,expected,right,expected_after,right_after,surprise_area,hard_area",
+                                        "crowd,policy,labels,seed,bought,accuracy"};
     size_t mode = 0;
-    while (mode < 3 && (argc < 3 || strcmp(argv[1], modes[mode]) != 0)) mode++;
-    if (mode == 3) {
-        fprintf(stderr, "usage: bench_review items|workers|honesty SEEDS [CROWD ...]\n");
+    while (mode < 4 && (argc < 3 || strcmp(argv[1], modes[mode]) != 0)) mode++;
+    if (mode == 4 || (mode == 3 && argc != 6)) {
+        fprintf(stderr, "usage: bench_review items|workers|honesty SEEDS [CROWD ...], or file SEEDS NAME VOTES GOLD\n");
         return 2;
     }
     static const char *const policies[] = {"random", "fewest", "shares", "doubt", "review"};
     static world w;
+    const size_t n_policies = sizeof policies / sizeof *policies;
     puts(heads[mode]);
+    if (mode == 3) return run_file(&w, strtoull(argv[2], NULL, 10), argv + 3, policies, n_policies);
     for (size_t c = 0; c < N_CROWDS; c++) {
         bool wanted = argc == 3;
         for (int a = 3; a < argc; a++) wanted |= strcmp(argv[a], crowds[c].name) == 0;
@@ -399,7 +462,7 @@ int main(int argc, char **argv)
             make_world(&w, &crowds[c], seed);
             if (mode == 1 && crowds[c].spammers > 0) rank_workers(&w);
             if (mode == 2) judge_review(&w);
-            for (size_t p = 0; mode == 0 && p < sizeof policies / sizeof *policies; p++) run_policy(&w, policies[p]);
+            for (size_t p = 0; mode == 0 && p < n_policies; p++) run_policy(&w, policies[p]);
         }
     }
     return 0;

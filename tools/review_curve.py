@@ -4,7 +4,8 @@
     build/bench/bench_review items 40 > items.csv
     build/bench/bench_review workers 200 > workers.csv
     build/bench/bench_review honesty 40 > honesty.csv
-    tools/review_curve.py items.csv workers.csv honesty.csv docs/review.svg > tables.md
+    build/bench/bench_review file 10 rte VOTES GOLD > rte.csv          (and other sets)
+    tools/review_curve.py items.csv workers.csv honesty.csv docs/review.svg [rte.csv ...] > tables.md
 
 Means over seeds with the 95 % interval of the mean (normal). The picture takes its colours from a style sheet of its
 own, so that it is readable on light and dark pages."""
@@ -120,6 +121,21 @@ def honesty_table(rows):
         print(f"\n`{name}` tells hard items from others with an area under the ROC curve of {area[0]:.3f} ± {area[1]:.3f}.")
 
 
+def real_table(paths):
+    """Mean over the whole curve and the orders in which votes come."""
+    print("\nVotes of real crowds: share of right labels, mean over the curve, in per cent:\n")
+    print("| set | labels | " + " | ".join(name for name, *_ in POLICIES.values()) + " |")
+    print("|---|---|" + "---|" * len(POLICIES))
+    for path in paths:
+        curve = defaultdict(list)
+        for row in read(path):
+            curve[row["labels"], row["policy"]].append(float(row["accuracy"]))
+            name = row["crowd"]
+        for labels in (DRAWN, "majority"):
+            cells = [f"{100 * sum(c) / len(c):.1f}" for c in (curve[labels, p] for p in POLICIES)]
+            print(f"| {name} | {labels} | " + " | ".join(cells) + " |")
+
+
 def panel(out, points, crowd, left, top, width, height):
     bought = sorted({int(key[3]) for key in points})
     values = [points[crowd, p, DRAWN, str(b)][0] for p in POLICIES for b in bought]
@@ -196,7 +212,7 @@ def picture(points, path):
 
 
 def main():
-    if len(sys.argv) != 5:
+    if len(sys.argv) < 5:
         sys.exit(__doc__)
     rows = read(sys.argv[1])
     points = group(rows, ["crowd", "policy", "labels", "bought"], "accuracy")
@@ -205,6 +221,8 @@ def main():
     worker_table(group(read(sys.argv[2]), ["crowd", "ranking"], "precision"))
     honesty_table(read(sys.argv[3]))
     picture(points, sys.argv[4])
+    if len(sys.argv) > 5:
+        real_table(sys.argv[5:])
 
 
 main()

@@ -8,7 +8,7 @@
  *     crowd    level[e], prior[t]: means of p, with the doubt of 100 and of 5 items added
  *
  * So a worker with three votes is the crowd, one with thirty has a skill, one with hundreds a matrix of their own. The
- * numbers (24 votes a column, 5 rounds) are those that did best over several simulated crowds; little depends on them.
+ * numbers (10 votes a column, 5 rounds) are those that did well over simulated and real crowds; little depends on them.
  *
  * Cost: O(votes K) a round, O(n_workers K^2) numbers of memory and exponentials. */
 #include "metrics/review_model.h"
@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STRENGTH    24.0
+#define STRENGTH    10.0
 #define DIAGONAL    4.0 /* votes for the truth in each column of the crowd's matrix, and 2 spread over all labels */
 #define SKILL_DOUBT 4.0
 #define LEVEL_DOUBT 100.0 /* items */
