@@ -136,7 +136,8 @@ static size_t count_rows(const dis__file *f, const window *w)
 {
     const size_t readable = (size_t)(f->end - w->text);
     size_t n = w->n_entries / w->n_columns;
-    while (n && ((w->list[(n - 1) * w->n_columns - 1] + 1) & ~DIS_SCAN_LF) >= w->limit) n--;
+    const uint32_t *row = w->list + n * w->n_columns; /* behind the last one */
+    for (; n && (((row - w->n_columns)[-1] + 1) & ~DIS_SCAN_LF) >= w->limit; n--) row -= w->n_columns;
     while (n && (w->list[n * w->n_columns - 1] & ~DIS_SCAN_LF) + DIS_ID_INLINE > readable) n--;
     return n;
 }
@@ -282,30 +283,44 @@ ALONE void find_short(dis__id_share *share, const uint64_t *word, size_t n, uint
     }
 }
 
-/* The numbers of ids of any length; vote: (n) which votes they are of, NULL: all. */
-static void find_any(dis__id_share *share, const dis__secret *secret, const window *w, size_t column,
-                     const uint32_t *row, const uint32_t *vote, size_t n, uint32_t *out)
+/* The numbers of ids of any length; vote: (n) which votes they are of, NULL: all. A long id leads to its slot, from there
+ * to where its name begins, and from there to the name: block by block, each is fetched before the next is asked for. */
+ALONE void find_any(dis__id_share *share, const window *w, size_t column, const uint32_t *row, const uint32_t *vote,
+                    size_t n, uint32_t *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        size_t length;
-        const char *text = field(w, w->list + row[vote ? vote[i] : i], column, &length);
-        const dis__id_key key = dis__id_key_of(secret, text, length, true);
-        out[i] = dis__ids_find(share, &key);
+    enum { BLOCK = 64 };
+    const dis__ids *ids = share->ids;
+    dis__id_key key[BLOCK];
+    uint32_t likely[BLOCK];
+    for (size_t first = 0; first < n; first += BLOCK) {
+        const size_t size = n - first < BLOCK ? n - first : BLOCK;
+        for (size_t i = 0; i < size; i++) {
+            size_t length;
+            const char *text = field(w, w->list + row[vote ? vote[first + i] : first + i], column, &length);
+            key[i] = dis__id_key_of(&ids->secret, text, length, true);
+            __builtin_prefetch(&ids->slot[dis__ids_home(key[i].tag, ids->n_slots)]);
+        }
+        for (size_t i = 0; i < size; i++) {
+            likely[i] = dis__ids_peek(ids, &key[i]);
+            if (likely[i] < ids->n) __builtin_prefetch(&ids->start[likely[i]]);
+        }
+        for (size_t i = 0; i < size; i++)
+            if (likely[i] < ids->n) __builtin_prefetch(ids->bytes + ids->start[likely[i]]);
+        for (size_t i = 0; i < size; i++) out[first + i] = dis__ids_find(share, &key[i]);
     }
 }
 
 /* Ids of the votes at hand into the batch. */
 static void find_ids(dis__batch *b, const window *w, dis__csv_scratch *s)
 {
-    const dis__secret *secret = &b->rules->secret;
     dis__id_share *tasks = &b->share[DIS_COLUMN_TASK], *workers = &b->share[DIS_COLUMN_WORKER];
     uint32_t *run = b->run + b->n_runs, *worker = b->worker + b->n_rows;
     if (s->is_long[DIS_COLUMN_TASK])
-        find_any(tasks, secret, w, w->column[DIS_COLUMN_TASK], s->row, s->first, s->n_runs, run);
+        find_any(tasks, w, w->column[DIS_COLUMN_TASK], s->row, s->first, s->n_runs, run);
     else
         find_short(tasks, s->task, s->n_runs, s->home, run);
     if (s->is_long[DIS_COLUMN_WORKER])
-        find_any(workers, secret, w, w->column[DIS_COLUMN_WORKER], s->row, NULL, s->n_votes, worker);
+        find_any(workers, w, w->column[DIS_COLUMN_WORKER], s->row, NULL, s->n_votes, worker);
     else
         find_short(workers, s->worker, s->n_votes, s->home, worker);
     for (size_t i = 0; i < s->n_runs; i++) b->run_row[b->n_runs + i] = (uint32_t)b->n_rows + s->first[i];

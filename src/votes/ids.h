@@ -102,6 +102,17 @@ static inline size_t dis__ids_home(uint32_t tag, size_t n_slots)
     return DIS_BUCKET * dis__slot_of(tag, n_slots / DIS_BUCKET);
 }
 
+/* The number that a key likely has, from a look at its bucket alone; DIS_ID_NONE: who knows. */
+static inline uint32_t dis__ids_peek(const dis__ids *ids, const dis__id_key *key)
+{
+    const dis__id_slot *bucket = &ids->slot[dis__ids_home(key->tag, ids->n_slots)];
+    for (int i = 0; i < DIS_BUCKET; i++) {
+        const uint64_t meta = atomic_load_explicit(&bucket[i].meta, memory_order_acquire);
+        if (meta >> 32 == key->tag) return (uint32_t)meta - 1;
+    }
+    return DIS_ID_NONE;
+}
+
 /* Whether a number's name is that long text. */
 bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key *key);
 /* Puts a key into a slot that was free a moment ago; false: another chunk was faster. *number is DIS_ID_NONE when there
