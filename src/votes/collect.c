@@ -281,7 +281,11 @@ static dis_status collect(dis_context *ctx, collecting *w, uint64_t n_bytes)
                          : make_starts(c, items_before, n_ids[DIS_COLUMN_TASK]));
     DIS_TRY(dis__run_jobs(ctx, w->n_batches, tasks_job, w));
     for (size_t b = 0; b < w->n_batches; b++) c->rows.n += w->batch[b]->n_rows;
-    for (int k = 0; k < DIS_ID_COLUMNS; k++) dis__ids_finish(&c->ids[k], n_ids[k]);
+    for (int k = 0; k < DIS_ID_COLUMNS; k++) {
+        bool has_medium = false;
+        for (size_t b = 0; b < w->n_batches; b++) has_medium = has_medium || w->batch[b]->share[k].has_medium;
+        dis__ids_finish(&c->ids[k], n_ids[k], has_medium);
+    }
     return DIS_OK;
 }
 

@@ -269,9 +269,10 @@ ALONE void find_short(dis__id_share *share, const uint64_t *word, size_t n, uint
     const dis__ids *ids = share->ids;
     const dis__secret secret = ids->secret;
     const dis__id_slot *slot = ids->slot;
-    const size_t n_slots = ids->n_slots;
+    const size_t n_buckets = ids->n_buckets, stride = ids->stride;
     const uint32_t sure = ids->in_order ? UINT32_MAX : (uint32_t)ids->n; /* smaller numbers are as good as final */
-    for (size_t i = 0; i < n; i++) home[i] = (uint32_t)dis__ids_home(dis__id_tag(&secret, word[i]), n_slots);
+    for (size_t i = 0; i < n; i++)
+        home[i] = (uint32_t)(stride * dis__slot_of(dis__id_tag(&secret, word[i]), n_buckets));
     for (size_t i = 0; i < AHEAD; i++) home[n + i] = 0;
     for (size_t i = 0; i < n; i++) {
         __builtin_prefetch(&slot[home[i + AHEAD]]);
@@ -297,11 +298,13 @@ ALONE void find_any(dis__id_share *share, const window *w, size_t column, const 
         for (size_t i = 0; i < size; i++) {
             size_t length;
             const char *text = field(w, w->list + row[vote ? vote[first + i] : first + i], column, &length);
-            key[i] = dis__id_key_of(&ids->secret, text, length, true);
-            __builtin_prefetch(&ids->slot[dis__ids_home(key[i].tag, ids->n_slots)]);
+            key[i] = dis__id_key_of(ids, text, length, true);
+            const dis__id_slot *bucket = &ids->slot[dis__ids_home(ids, key[i].tag)];
+            __builtin_prefetch(bucket);
+            if ((key[i].tag & 3) == DIS_ID_MEDIUM) __builtin_prefetch(bucket + DIS_BUCKET);
         }
         for (size_t i = 0; i < size; i++) {
-            likely[i] = dis__ids_peek(ids, &key[i]);
+            likely[i] = (key[i].tag & 3) == DIS_ID_LONG ? dis__ids_peek(ids, &key[i]) : DIS_ID_NONE;
             if (likely[i] < ids->n) __builtin_prefetch(&ids->start[likely[i]]);
         }
         for (size_t i = 0; i < size; i++)

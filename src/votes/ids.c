@@ -21,23 +21,45 @@ void dis__ids_free(dis__ids *ids)
     *ids = (dis__ids){0};
 }
 
-static dis_status resize(dis__ids *ids, size_t n_slots)
+static uint64_t relaxed(const _Atomic uint64_t *from)
 {
-    dis__id_slot *slot;
-    if (n_slots > UINT32_MAX) return dis__fail(DIS_ELIMIT, "more than %zu different names", ids->n);
-    DIS_TRY(dis__alloc_zeroed(&slot, n_slots, sizeof *slot));
-    for (size_t i = 0; i < ids->n_slots; i++) {
-        const uint64_t meta = atomic_load_explicit(&ids->slot[i].meta, memory_order_relaxed);
-        if (meta == 0) continue;
-        size_t k = dis__ids_home((uint32_t)(meta >> 32), n_slots);
-        while (atomic_load_explicit(&slot[k].meta, memory_order_relaxed)) k = k + 1 == n_slots ? 0 : k + 1;
-        atomic_store_explicit(&slot[k].word, atomic_load_explicit(&ids->slot[i].word, memory_order_relaxed),
-                              memory_order_relaxed);
-        atomic_store_explicit(&slot[k].meta, meta, memory_order_relaxed);
+    return atomic_load_explicit(from, memory_order_relaxed);
+}
+
+static void put_in(const dis__ids *to, uint64_t meta, uint64_t word, uint64_t high)
+{
+    size_t k = dis__ids_home(to, (uint32_t)(meta >> 32));
+    while (relaxed(&to->slot[k].meta)) k = dis__ids_next(to, k);
+    atomic_store_explicit(&to->slot[k].word, word, memory_order_relaxed);
+    if (to->stride == DIS_WIDE_BUCKET) atomic_store_explicit(dis__ids_high(to, k), high, memory_order_relaxed);
+    atomic_store_explicit(&to->slot[k].meta, meta, memory_order_relaxed);
+}
+
+/* A table of another size; a wide one when it should be, for which all keys are made again from the names. */
+static dis_status resize(dis__ids *ids, size_t n_buckets)
+{
+    dis__ids to = *ids;
+    to.stride = ids->has_medium ? DIS_WIDE_BUCKET : DIS_BUCKET;
+    to.n_buckets = n_buckets;
+    if (n_buckets > UINT32_MAX / DIS_WIDE_BUCKET) return dis__fail(DIS_ELIMIT, "more than %zu different names", ids->n);
+    DIS_TRY(dis__alloc_zeroed(&to.slot, n_buckets * to.stride, sizeof *to.slot));
+    if (to.stride == ids->stride) {
+        for (size_t b = 0; b < ids->n_buckets; b++)
+            for (size_t i = b * ids->stride; i < b * ids->stride + DIS_BUCKET; i++) {
+                const uint64_t meta = relaxed(&ids->slot[i].meta);
+                if (meta == 0) continue;
+                put_in(&to, meta, relaxed(&ids->slot[i].word),
+                       to.stride == DIS_WIDE_BUCKET ? relaxed(dis__ids_high(ids, i)) : 0);
+            }
+    } else {
+        for (size_t i = 0; i < ids->n; i++) {
+            const size_t n = (size_t)(ids->start[i + 1] - ids->start[i]) - 1;
+            const dis__id_key key = dis__id_key_of(&to, ids->bytes + ids->start[i], n, true);
+            put_in(&to, (uint64_t)key.tag << 32 | (i + 1), key.word, key.high);
+        }
     }
     dis__free(ids->slot);
-    ids->slot = slot;
-    ids->n_slots = n_slots;
+    *ids = to;
     return DIS_OK;
 }
 
@@ -46,12 +68,13 @@ static dis_status resize(dis__ids *ids, size_t n_slots)
 static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)
 {
     const size_t ids_soon = dis__size(ids->n, 1, fresh), need = dis__size(ids_soon, 5, FIRST_SLOTS) / 4;
+    const size_t n_slots = DIS_BUCKET * ids->n_buckets;
     const double least = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.4 * ((double)ids->n + to_come),
-                 most = 4. * (double)ids->n_slots;
+                 most = 4. * (double)n_slots;
     const double some = guess > most ? most : guess, wanted = some > least ? some : least;
-    return need <= ids->n_slots && (double)ids->n_slots < 4 * wanted
-               ? DIS_OK
-               : resize(ids, ((size_t)wanted + DIS_BUCKET - 1) / DIS_BUCKET * DIS_BUCKET);
+    const bool fits = need <= n_slots && (double)n_slots < 4 * wanted;
+    const bool shape = (ids->stride == DIS_WIDE_BUCKET) == ids->has_medium;
+    return fits && shape ? DIS_OK : resize(ids, fits ? ids->n_buckets : (size_t)wanted / DIS_BUCKET + 1);
 }
 
 dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t most, bool in_order, double to_come)
@@ -89,12 +112,17 @@ static uint64_t hash_long(const dis__secret *s, const char *text, size_t n)
     return dis__mix(dis__load64(last) ^ s->word[0], dis__load64(text + n - 8) ^ s->word[1] ^ h);
 }
 
-dis__id_key dis__id_key_of(const dis__secret *s, const char *text, size_t n, bool stays)
+dis__id_key dis__id_key_of(const dis__ids *ids, const char *text, size_t n, bool stays)
 {
+    const dis__secret *s = &ids->secret;
     dis__id_key key = {.n = (uint32_t)n, .text = text, .stays = stays};
-    if (n > DIS_ID_INLINE) {
+    if (n > DIS_ID_INLINE && n <= DIS_ID_WIDE && ids->stride == DIS_WIDE_BUCKET) {
+        key.word = dis__load64(text);
+        key.high = dis__load64(text + n - 8) >> 8 * (DIS_ID_WIDE - n);
+        key.tag = ((uint32_t)dis__hash_short(s, key.word, key.high) & ~3u) | DIS_ID_MEDIUM;
+    } else if (n > DIS_ID_INLINE) {
         key.word = hash_long(s, text, n);
-        key.tag = (uint32_t)dis__mix(key.word ^ s->word[2], s->word[3]) | 3;
+        key.tag = (uint32_t)dis__mix(key.word ^ s->word[2], s->word[3]) | DIS_ID_LONG;
     } else {
         memcpy(&key.word, text, n);
         key.tag = dis__id_tag(s, key.word);
@@ -143,12 +171,14 @@ bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *
     f->slot = (uint32_t)i;
     atomic_store_explicit(&f->owner, s->chunk, memory_order_relaxed);
     atomic_store_explicit(&ids->slot[i].word, key->word, memory_order_relaxed);
+    if ((key->tag & 3) == DIS_ID_MEDIUM) atomic_store_explicit(dis__ids_high(ids, i), key->high, memory_order_relaxed);
     *number = (uint32_t)(ids->n + index);
     atomic_store_explicit(&ids->slot[i].meta, (uint64_t)key->tag << 32 | (*number + 1), memory_order_release);
     ids->mine[s->chunk * ids->most + s->n_mine++] = (uint32_t)index;
     s->n_fresh++;
     s->n_ids++;
     s->n_bytes += (size_t)key->n + 1;
+    s->has_medium = s->has_medium || (key->n > DIS_ID_INLINE && key->n <= DIS_ID_WIDE);
     return true;
 }
 
@@ -241,8 +271,9 @@ void dis__ids_number(const dis__id_share *s, size_t id, size_t at)
     }
 }
 
-void dis__ids_finish(dis__ids *ids, size_t n)
+void dis__ids_finish(dis__ids *ids, size_t n, bool has_medium)
 {
+    ids->has_medium = ids->has_medium || has_medium;
     ids->n = n;
 }
 

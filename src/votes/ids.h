@@ -14,7 +14,8 @@
  *
  * A slot of the table has 16 bytes: an id of up to 8 bytes lies in it whole; of a longer one the slot has 64 bits of
  * hash, and its name is compared. Four slots make a bucket, one line of memory, and nearly all ids lie in the bucket
- * where they belong. Hashes are keyed by a secret. */
+ * where they belong. Once there are ids of 9 to 16 bytes, each bucket has a second line with the rest of its texts, so that
+ * these need no comparison of names either. Hashes are keyed by a secret. */
 #ifndef DIS_VOTES_IDS_H
 #define DIS_VOTES_IDS_H
 #include "dissent/names.h"
@@ -29,15 +30,20 @@ typedef struct {
     _Atomic uint64_t meta; /* tag << 32 | 1 + number; 0: free */
 } dis__id_slot;
 
-enum { DIS_BUCKET = 4 };
+enum { DIS_BUCKET = 4, DIS_WIDE_BUCKET = 8 }; /* slots, and slots with the second line */
+enum { DIS_ID_WIDE = 16 };                    /* bytes that fit into a wide bucket */
 
-#define DIS_SLOT_IS_LONG (1ull << 32)           /* in meta: the word is a hash */
+#define DIS_SLOT_IS_LONG (1ull << 32)           /* in meta: see dis__id_key */
 #define DIS_SLOT_IN_WORK ((uint64_t)UINT32_MAX) /* being written: its tag is none that a key has */
+
+/* How a text lies in a slot: whole; whole with the second line; as a hash. */
+typedef enum { DIS_ID_SHORT = 2, DIS_ID_MEDIUM = 1, DIS_ID_LONG = 3 } dis__id_kind;
 
 /* A text to be looked up. */
 typedef struct {
     uint64_t word;    /* as in a slot */
-    uint32_t tag;     /* 32 bits of hash, the lowest set when the text is long, the next one always */
+    uint64_t high;    /* of a text of 9 to 16 bytes in wide buckets: what follows the first 8 */
+    uint32_t tag;     /* 30 bits of hash, then a dis__id_kind */
     uint32_t n;       /* bytes */
     const char *text; /* of a long one */
     bool stays;       /* that text outlives the round where it is */
@@ -54,11 +60,13 @@ typedef struct {
 
 typedef struct {
     dis__secret secret;
-    dis__id_slot *slot; /* (n_slots) */
-    size_t n_slots;     /* a multiple of DIS_BUCKET */
-    size_t n;           /* ids of the rounds before */
-    char *bytes;        /* (start[n]) their names, each with a NUL behind it */
-    uint64_t *start;    /* (n + 1) */
+    dis__id_slot *slot; /* (n_buckets * stride) */
+    size_t n_buckets;
+    size_t stride;   /* DIS_BUCKET or DIS_WIDE_BUCKET */
+    bool has_medium; /* some ids have 9 to 16 bytes: the table should be wide */
+    size_t n;        /* ids of the rounds before */
+    char *bytes;     /* (start[n]) their names, each with a NUL behind it */
+    uint64_t *start; /* (n + 1) */
     size_t bytes_capacity, start_capacity;
 
     /* the round at hand */
@@ -76,6 +84,7 @@ typedef struct {
     uint32_t chunk;
     size_t first; /* of its own among the new ids */
     size_t n_fresh, n_mine;
+    bool has_medium;
     bool full;             /* had more new ids than there is room for: its numbers are worth nothing */
     size_t n_ids, n_bytes; /* ids that are its to number and bytes of their names, once they are counted */
 } dis__id_share;
@@ -92,20 +101,30 @@ void dis__ids_withdraw(dis__ids *ids, const dis__id_share *share);
 /* The keys of texts: of 1 to 8 bytes in a word padded with zeros, of any length >= 1. */
 static inline uint32_t dis__id_tag(const dis__secret *s, uint64_t word)
 {
-    return ((uint32_t)dis__mix(word ^ s->word[0], s->word[3]) & ~3u) | 2;
+    return ((uint32_t)dis__mix(word ^ s->word[0], s->word[3]) & ~3u) | DIS_ID_SHORT;
 }
-dis__id_key dis__id_key_of(const dis__secret *secret, const char *text, size_t n, bool stays);
+dis__id_key dis__id_key_of(const dis__ids *ids, const char *text, size_t n, bool stays);
 
-/* The first slot of the bucket where a key belongs. */
-static inline size_t dis__ids_home(uint32_t tag, size_t n_slots)
+/* The first slot of the bucket where a key belongs, the one to look at after a slot, and the rest of a slot's text. */
+static inline size_t dis__ids_home(const dis__ids *ids, uint32_t tag)
 {
-    return DIS_BUCKET * dis__slot_of(tag, n_slots / DIS_BUCKET);
+    return ids->stride * dis__slot_of(tag, ids->n_buckets);
+}
+static inline size_t dis__ids_next(const dis__ids *ids, size_t i)
+{
+    i += i % DIS_BUCKET == DIS_BUCKET - 1 ? ids->stride - DIS_BUCKET + 1 : 1;
+    return i == ids->stride * ids->n_buckets ? 0 : i;
+}
+static inline _Atomic uint64_t *dis__ids_high(const dis__ids *ids, size_t i)
+{
+    dis__id_slot *line = &ids->slot[i - i % DIS_BUCKET + DIS_BUCKET];
+    return i % 2 ? &line[i % DIS_BUCKET / 2].meta : &line[i % DIS_BUCKET / 2].word;
 }
 
 /* The number that a key likely has, from a look at its bucket alone; DIS_ID_NONE: who knows. */
 static inline uint32_t dis__ids_peek(const dis__ids *ids, const dis__id_key *key)
 {
-    const dis__id_slot *bucket = &ids->slot[dis__ids_home(key->tag, ids->n_slots)];
+    const dis__id_slot *bucket = &ids->slot[dis__ids_home(ids, key->tag)];
     for (int i = 0; i < DIS_BUCKET; i++) {
         const uint64_t meta = atomic_load_explicit(&bucket[i].meta, memory_order_acquire);
         if (meta >> 32 == key->tag) return (uint32_t)meta - 1;
@@ -121,17 +140,27 @@ bool dis__ids_put(dis__id_share *share, const dis__id_key *key, size_t slot, uin
 /* Tells an id that is new in this round that this chunk has it too. */
 void dis__ids_meet(dis__id_share *share, uint32_t number);
 
+/* Whether a slot with the tag and the word of a key has all of it. */
+static inline bool dis__ids_same(const dis__ids *ids, size_t i, uint32_t number, const dis__id_key *key)
+{
+    switch ((dis__id_kind)(key->tag & 3)) {
+    case DIS_ID_SHORT: return true;
+    case DIS_ID_MEDIUM: return atomic_load_explicit(dis__ids_high(ids, i), memory_order_relaxed) == key->high;
+    case DIS_ID_LONG: break;
+    }
+    return dis__ids_same_text(ids, number, key);
+}
+
 /* The number of a key. DIS_ID_NONE: no memory, with the allocator's message; never for a text that stays. */
 static inline uint32_t dis__ids_find(dis__id_share *share, const dis__id_key *key)
 {
     const dis__ids *ids = share->ids;
-    const size_t n_slots = ids->n_slots;
-    for (size_t i = dis__ids_home(key->tag, n_slots);;) {
+    for (size_t i = dis__ids_home(ids, key->tag);;) {
         dis__id_slot *slot = &ids->slot[i];
         const uint64_t meta = atomic_load_explicit(&slot->meta, memory_order_acquire);
         if (meta >> 32 == key->tag && atomic_load_explicit(&slot->word, memory_order_relaxed) == key->word) {
             const uint32_t number = (uint32_t)meta - 1;
-            if (!(key->tag & 1) || dis__ids_same_text(ids, number, key)) {
+            if (dis__ids_same(ids, i, number, key)) {
                 if (number >= ids->n && !ids->in_order) dis__ids_meet(share, number);
                 return number;
             }
@@ -140,7 +169,7 @@ static inline uint32_t dis__ids_find(dis__id_share *share, const dis__id_key *ke
             uint32_t number;
             if (dis__ids_put(share, key, i, &number)) return number;
         } else if (meta != DIS_SLOT_IN_WORK) {
-            i = i + 1 == n_slots ? 0 : i + 1;
+            i = dis__ids_next(ids, i);
         }
     }
 }
@@ -156,8 +185,8 @@ static inline uint32_t dis__ids_final(const dis__ids *ids, uint32_t number)
 {
     return number < ids->n ? number : ids->fresh[number - ids->n].id;
 }
-/* Ends the round: there are n ids now. */
-void dis__ids_finish(dis__ids *ids, size_t n);
+/* Ends the round: there are n ids now; has_medium: some of the new ones have 9 to 16 bytes. */
+void dis__ids_finish(dis__ids *ids, size_t n, bool has_medium);
 
 /* The names; the ids are gone afterwards. */
 dis_status dis__ids_names(dis__ids *ids, dis_names **out);
