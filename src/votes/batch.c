@@ -176,8 +176,8 @@ dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1
     }
     DIS_TRY(dis__batch_reserve(b, 1));
     for (int c = 0; c < DIS_ID_COLUMNS; c++) {
-        const dis__id_key key =
-            dis__id_key_of(b->share[c].ids, cell[c].text, cell[c].n, stays(&cell[c], input, input_end));
+        dis__id_key key;
+        dis__id_key_make(b->share[c].ids, cell[c].text, cell[c].n, stays(&cell[c], input, input_end), &key);
         index[c] = dis__ids_find(&b->share[c], &key);
         if (index[c] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
     }

@@ -269,12 +269,16 @@ ALONE void find_short(dis__id_share *share, const uint64_t *word, size_t n, uint
     const dis__ids *ids = share->ids;
     const dis__secret secret = ids->secret;
     const dis__id_slot *slot = ids->slot;
-    const size_t n_buckets = ids->n_buckets, stride = ids->stride;
+    const size_t n_buckets = ids->n_buckets;
     const uint32_t sure = ids->in_order ? UINT32_MAX : (uint32_t)ids->n; /* smaller numbers are as good as final */
     for (size_t i = 0; i < n; i++)
-        home[i] = (uint32_t)(stride * dis__slot_of(dis__id_tag(&secret, word[i]), n_buckets));
+        home[i] = (uint32_t)(DIS_BUCKET * dis__slot_of(dis__id_tag(&secret, word[i]), n_buckets));
     for (size_t i = 0; i < AHEAD; i++) home[n + i] = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; ids->fill == DIS_WIDE_BUCKET && i < n; i++) {
+        __builtin_prefetch(&slot[home[i + AHEAD]]);
+        out[i] = find_elsewhere(share, word[i]);
+    }
+    for (size_t i = 0; ids->fill == DIS_BUCKET && i < n; i++) {
         __builtin_prefetch(&slot[home[i + AHEAD]]);
         const dis__id_slot *at = in_bucket(&slot[home[i]], word[i]);
         const uint64_t meta = atomic_load_explicit(&at->meta, memory_order_acquire);
@@ -298,10 +302,8 @@ ALONE void find_any(dis__id_share *share, const window *w, size_t column, const 
         for (size_t i = 0; i < size; i++) {
             size_t length;
             const char *text = field(w, w->list + row[vote ? vote[first + i] : first + i], column, &length);
-            key[i] = dis__id_key_of(ids, text, length, true);
-            const dis__id_slot *bucket = &ids->slot[dis__ids_home(ids, key[i].tag)];
-            __builtin_prefetch(bucket);
-            if ((key[i].tag & 3) == DIS_ID_MEDIUM) __builtin_prefetch(bucket + DIS_BUCKET);
+            dis__id_key_make(ids, text, length, true, &key[i]);
+            __builtin_prefetch(&ids->slot[dis__ids_home(ids, key[i].tag)]);
         }
         for (size_t i = 0; i < size; i++) {
             likely[i] = (key[i].tag & 3) == DIS_ID_LONG ? dis__ids_peek(ids, &key[i]) : DIS_ID_NONE;

@@ -31,7 +31,7 @@ static void put_in(const dis__ids *to, uint64_t meta, uint64_t word, uint64_t hi
     size_t k = dis__ids_home(to, (uint32_t)(meta >> 32));
     while (relaxed(&to->slot[k].meta)) k = dis__ids_next(to, k);
     atomic_store_explicit(&to->slot[k].word, word, memory_order_relaxed);
-    if (to->stride == DIS_WIDE_BUCKET) atomic_store_explicit(dis__ids_high(to, k), high, memory_order_relaxed);
+    if (to->fill == DIS_WIDE_BUCKET) atomic_store_explicit(dis__ids_high(to, k), high, memory_order_relaxed);
     atomic_store_explicit(&to->slot[k].meta, meta, memory_order_relaxed);
 }
 
@@ -39,22 +39,23 @@ static void put_in(const dis__ids *to, uint64_t meta, uint64_t word, uint64_t hi
 static dis_status resize(dis__ids *ids, size_t n_buckets)
 {
     dis__ids to = *ids;
-    to.stride = ids->has_medium ? DIS_WIDE_BUCKET : DIS_BUCKET;
+    to.fill = ids->has_medium ? DIS_WIDE_BUCKET : DIS_BUCKET;
     to.n_buckets = n_buckets;
-    if (n_buckets > UINT32_MAX / DIS_WIDE_BUCKET) return dis__fail(DIS_ELIMIT, "more than %zu different names", ids->n);
-    DIS_TRY(dis__alloc_zeroed(&to.slot, n_buckets * to.stride, sizeof *to.slot));
-    if (to.stride == ids->stride) {
+    if (n_buckets > UINT32_MAX / DIS_BUCKET) return dis__fail(DIS_ELIMIT, "more than %zu different names", ids->n);
+    DIS_TRY(dis__alloc_zeroed(&to.slot, n_buckets * DIS_BUCKET, sizeof *to.slot));
+    if (to.fill == ids->fill) {
         for (size_t b = 0; b < ids->n_buckets; b++)
-            for (size_t i = b * ids->stride; i < b * ids->stride + DIS_BUCKET; i++) {
+            for (size_t i = b * DIS_BUCKET; i < b * DIS_BUCKET + ids->fill; i++) {
                 const uint64_t meta = relaxed(&ids->slot[i].meta);
                 if (meta == 0) continue;
                 put_in(&to, meta, relaxed(&ids->slot[i].word),
-                       to.stride == DIS_WIDE_BUCKET ? relaxed(dis__ids_high(ids, i)) : 0);
+                       to.fill == DIS_WIDE_BUCKET ? relaxed(dis__ids_high(ids, i)) : 0);
             }
     } else {
         for (size_t i = 0; i < ids->n; i++) {
             const size_t n = (size_t)(ids->start[i + 1] - ids->start[i]) - 1;
-            const dis__id_key key = dis__id_key_of(&to, ids->bytes + ids->start[i], n, true);
+            dis__id_key key;
+            dis__id_key_make(&to, ids->bytes + ids->start[i], n, true, &key);
             put_in(&to, (uint64_t)key.tag << 32 | (i + 1), key.word, key.high);
         }
     }
@@ -68,13 +69,12 @@ static dis_status resize(dis__ids *ids, size_t n_buckets)
 static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)
 {
     const size_t ids_soon = dis__size(ids->n, 1, fresh), need = dis__size(ids_soon, 5, FIRST_SLOTS) / 4;
-    const size_t n_slots = DIS_BUCKET * ids->n_buckets;
+    const size_t fill = ids->has_medium ? DIS_WIDE_BUCKET : DIS_BUCKET, n_slots = fill * ids->n_buckets;
     const double least = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.4 * ((double)ids->n + to_come),
                  most = 4. * (double)n_slots;
     const double some = guess > most ? most : guess, wanted = some > least ? some : least;
     const bool fits = need <= n_slots && (double)n_slots < 4 * wanted;
-    const bool shape = (ids->stride == DIS_WIDE_BUCKET) == ids->has_medium;
-    return fits && shape ? DIS_OK : resize(ids, fits ? ids->n_buckets : (size_t)wanted / DIS_BUCKET + 1);
+    return fits && fill == ids->fill ? DIS_OK : resize(ids, fits ? ids->n_buckets : (size_t)wanted / fill + 1);
 }
 
 dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t most, bool in_order, double to_come)
@@ -112,22 +112,29 @@ static uint64_t hash_long(const dis__secret *s, const char *text, size_t n)
     return dis__mix(dis__load64(last) ^ s->word[0], dis__load64(text + n - 8) ^ s->word[1] ^ h);
 }
 
-dis__id_key dis__id_key_of(const dis__ids *ids, const char *text, size_t n, bool stays)
+/* Fields are written one by one, each once: a key that was copied as a whole just after would be waited for. */
+void dis__id_key_make(const dis__ids *ids, const char *text, size_t n, bool stays, dis__id_key *key)
 {
     const dis__secret *s = &ids->secret;
-    dis__id_key key = {.n = (uint32_t)n, .text = text, .stays = stays};
-    if (n > DIS_ID_INLINE && n <= DIS_ID_WIDE && ids->stride == DIS_WIDE_BUCKET) {
-        key.word = dis__load64(text);
-        key.high = dis__load64(text + n - 8) >> 8 * (DIS_ID_WIDE - n);
-        key.tag = ((uint32_t)dis__hash_short(s, key.word, key.high) & ~3u) | DIS_ID_MEDIUM;
-    } else if (n > DIS_ID_INLINE) {
-        key.word = hash_long(s, text, n);
-        key.tag = (uint32_t)dis__mix(key.word ^ s->word[2], s->word[3]) | DIS_ID_LONG;
+    uint64_t word = 0, high = 0;
+    uint32_t tag;
+    if (n <= DIS_ID_INLINE) {
+        memcpy(&word, text, n);
+        tag = dis__id_tag(s, word);
+    } else if (n <= DIS_ID_WIDE && ids->fill == DIS_WIDE_BUCKET) {
+        word = dis__load64(text);
+        high = dis__load64(text + n - 8) >> 8 * (DIS_ID_WIDE - n);
+        tag = ((uint32_t)dis__hash_short(s, word, high) & ~3u) | DIS_ID_MEDIUM;
     } else {
-        memcpy(&key.word, text, n);
-        key.tag = dis__id_tag(s, key.word);
+        word = hash_long(s, text, n);
+        tag = (uint32_t)dis__mix(word ^ s->word[2], s->word[3]) | DIS_ID_LONG;
     }
-    return key;
+    key->word = word;
+    key->high = high;
+    key->tag = tag;
+    key->n = (uint32_t)n;
+    key->text = text;
+    key->stays = stays;
 }
 
 bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key *key)

@@ -14,8 +14,8 @@
  *
  * A slot of the table has 16 bytes: an id of up to 8 bytes lies in it whole; of a longer one the slot has 64 bits of
  * hash, and its name is compared. Four slots make a bucket, one line of memory, and nearly all ids lie in the bucket
- * where they belong. Once there are ids of 9 to 16 bytes, each bucket has a second line with the rest of its texts, so that
- * these need no comparison of names either. Hashes are keyed by a secret. */
+ * where they belong. Once there are ids of 9 to 16 bytes, a bucket has two slots, and the rest of their texts in place of
+ * the others: it is wide, and these ids need no comparison of names either. Hashes are keyed by a secret. */
 #ifndef DIS_VOTES_IDS_H
 #define DIS_VOTES_IDS_H
 #include "dissent/names.h"
@@ -30,13 +30,13 @@ typedef struct {
     _Atomic uint64_t meta; /* tag << 32 | 1 + number; 0: free */
 } dis__id_slot;
 
-enum { DIS_BUCKET = 4, DIS_WIDE_BUCKET = 8 }; /* slots, and slots with the second line */
+enum { DIS_BUCKET = 4, DIS_WIDE_BUCKET = 2 }; /* slots that are used as such, of a line of four */
 enum { DIS_ID_WIDE = 16 };                    /* bytes that fit into a wide bucket */
 
 #define DIS_SLOT_IS_LONG (1ull << 32)           /* in meta: see dis__id_key */
 #define DIS_SLOT_IN_WORK ((uint64_t)UINT32_MAX) /* being written: its tag is none that a key has */
 
-/* How a text lies in a slot: whole; whole with the second line; as a hash. */
+/* How a text lies in a slot: whole; whole in a wide bucket; as a hash. */
 typedef enum { DIS_ID_SHORT = 2, DIS_ID_MEDIUM = 1, DIS_ID_LONG = 3 } dis__id_kind;
 
 /* A text to be looked up. */
@@ -60,9 +60,9 @@ typedef struct {
 
 typedef struct {
     dis__secret secret;
-    dis__id_slot *slot; /* (n_buckets * stride) */
+    dis__id_slot *slot; /* (n_buckets * DIS_BUCKET) */
     size_t n_buckets;
-    size_t stride;   /* DIS_BUCKET or DIS_WIDE_BUCKET */
+    size_t fill;     /* DIS_BUCKET or DIS_WIDE_BUCKET */
     bool has_medium; /* some ids have 9 to 16 bytes: the table should be wide */
     size_t n;        /* ids of the rounds before */
     char *bytes;     /* (start[n]) their names, each with a NUL behind it */
@@ -103,29 +103,29 @@ static inline uint32_t dis__id_tag(const dis__secret *s, uint64_t word)
 {
     return ((uint32_t)dis__mix(word ^ s->word[0], s->word[3]) & ~3u) | DIS_ID_SHORT;
 }
-dis__id_key dis__id_key_of(const dis__ids *ids, const char *text, size_t n, bool stays);
+void dis__id_key_make(const dis__ids *ids, const char *text, size_t n, bool stays, dis__id_key *key);
 
 /* The first slot of the bucket where a key belongs, the one to look at after a slot, and the rest of a slot's text. */
 static inline size_t dis__ids_home(const dis__ids *ids, uint32_t tag)
 {
-    return ids->stride * dis__slot_of(tag, ids->n_buckets);
+    return DIS_BUCKET * dis__slot_of(tag, ids->n_buckets);
 }
 static inline size_t dis__ids_next(const dis__ids *ids, size_t i)
 {
-    i += i % DIS_BUCKET == DIS_BUCKET - 1 ? ids->stride - DIS_BUCKET + 1 : 1;
-    return i == ids->stride * ids->n_buckets ? 0 : i;
+    i += i % DIS_BUCKET == ids->fill - 1 ? DIS_BUCKET - ids->fill + 1 : 1;
+    return i == DIS_BUCKET * ids->n_buckets ? 0 : i;
 }
 static inline _Atomic uint64_t *dis__ids_high(const dis__ids *ids, size_t i)
 {
-    dis__id_slot *line = &ids->slot[i - i % DIS_BUCKET + DIS_BUCKET];
-    return i % 2 ? &line[i % DIS_BUCKET / 2].meta : &line[i % DIS_BUCKET / 2].word;
+    dis__id_slot *rest = &ids->slot[i - i % DIS_BUCKET + DIS_WIDE_BUCKET];
+    return i % 2 ? &rest->meta : &rest->word;
 }
 
 /* The number that a key likely has, from a look at its bucket alone; DIS_ID_NONE: who knows. */
 static inline uint32_t dis__ids_peek(const dis__ids *ids, const dis__id_key *key)
 {
     const dis__id_slot *bucket = &ids->slot[dis__ids_home(ids, key->tag)];
-    for (int i = 0; i < DIS_BUCKET; i++) {
+    for (size_t i = 0; i < ids->fill; i++) {
         const uint64_t meta = atomic_load_explicit(&bucket[i].meta, memory_order_acquire);
         if (meta >> 32 == key->tag) return (uint32_t)meta - 1;
     }
