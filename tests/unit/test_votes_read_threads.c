@@ -142,6 +142,14 @@ static void reads(void **state)
          TEXT("task\tworker\tlabel\n\"t\t1\"\tw\t-1\nt2\tw\t1\nt2\tv\t+0\n"),
          {DEFAULTS},
          "-1 +0 1 | t\t1:w=-1, t2:w=1,v=+0, | rows 3 ties 1"},
+        /* ids that begin or end like others */
+        {"a.csv",
+         TEXT("task,worker,label\nabcdefgh12345678,w,x\nabcdefgh,w,x\n12345678,w,x\nabcdefgh12345678,v,x\n"
+              "12345678,v,y\nabcdefgh1,v,x\nabcdefgh12345678,u,x\nabcdefgh123456789,v,x\nabcdefgh1,w,x\n"
+              "12345678,abcdefgh12345678,x\nabcdefgh,12345678,y\nabcdefgh123456789,w,x\n"),
+         {DEFAULTS},
+         "x y | abcdefgh12345678:w=x,v=x,u=x, abcdefgh:w=x,12345678=y, 12345678:w=x,v=y,abcdefgh12345678=x, "
+         "abcdefgh1:v=x,w=x, abcdefgh123456789:v=x,w=x, | rows 12 ties 1"},
         /* quoted and plain, short and long, the same id */
         {"a.csv",
          TEXT("task,worker,label\n\"a\",\"the worker's name is \"\"Bob\"\" and "
