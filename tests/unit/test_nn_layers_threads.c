@@ -40,7 +40,7 @@ static void finite_differences(void **state)
     (void)state;
     for (int c = 0; c < NN_CASES; c++)
         for (int s = 0; s < NN_SIZES; s++) {
-            if (nn_cases[c].large && s > 1) continue;
+            if ((nn_cases[c].large && s > 1) || s == NN_SIZES - 1) continue;
             nn_net f;
             make(&nn_cases[c], &dis__device_ref, NULL, &f);
             assert_int_equal(nn_fill(&f, nn_sizes[s][0], nn_sizes[s][1], nn_sizes[s][2]), DIS_OK);

@@ -30,16 +30,23 @@ static inline void dis__storef(float *x, dis__vecf v)
     memcpy(x, &v, sizeof v);
 }
 
+#if defined(__clang__) || __GNUC__ >= 12
+#define DIS_SHUFFLEF(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else /* GCC had its own way before */
+typedef int32_t dis__maskf __attribute__((vector_size(4 * DIS_FLANES)));
+#define DIS_SHUFFLEF(a, b, ...) __builtin_shuffle(a, b, (dis__maskf){__VA_ARGS__})
+#endif
+
 /* Lanes of a and b in turn: the lower halves, the upper halves. */
 #if DIS_FLANES == 16
-#define DIS_ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-#define DIS_ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define DIS_ZIP_LOW(a, b)  DIS_SHUFFLEF(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define DIS_ZIP_HIGH(a, b) DIS_SHUFFLEF(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 #elif DIS_FLANES == 8
-#define DIS_ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-#define DIS_ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define DIS_ZIP_LOW(a, b)  DIS_SHUFFLEF(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define DIS_ZIP_HIGH(a, b) DIS_SHUFFLEF(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #else
-#define DIS_ZIP_LOW(a, b)  __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define DIS_ZIP_HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define DIS_ZIP_LOW(a, b)  DIS_SHUFFLEF(a, b, 0, 4, 1, 5)
+#define DIS_ZIP_HIGH(a, b) DIS_SHUFFLEF(a, b, 2, 6, 3, 7)
 #endif
 
 /* A square of DIS_FLANES x DIS_FLANES: rows become columns. Each round zips row i with row i + half; after log2 rounds
