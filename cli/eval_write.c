@@ -101,7 +101,7 @@ static void class_rows(const eval_job *job)
 void eval_text(const eval_job *job)
 {
     const bool intervals = job->n <= MOST_WITH_INTERVALS;
-    const int width = intervals ? 26 : 16;
+    const int width = intervals ? 28 : 16; /* "10.5569 [10.3999, 10.7135]" and a gap */
     char items[CLI_NUMBER], safe[CLI_SAFE];
     if (job->n > 1) {
         printf("%-*s", NAME_WIDTH, "");
