@@ -1,6 +1,6 @@
 #!/bin/sh
-# ./run demo: a crowd whose truth is known, labelled by every method and every combination, scored against the truth; at the
-# end one page that shows all of it.
+# ./run demo: a crowd whose truth is known, labelled by every method and every combination and scored against the truth; then
+# two models taught by another crowd, by its majority and by its doubts; at the end a page that shows all of it.
 # usage: tools/demo.sh [BUILD_FOLDER]
 set -eu
 build=$(cd "${1:-build}" && pwd)
@@ -38,9 +38,35 @@ echo "\$ dissent eval majority.csv mace.csv glad.csv --gold gold.csv --votes vot
 (cd "$folder" && "$dissent" eval majority.csv mace.csv glad.csv --gold gold.csv --votes votes.csv --human-labels standard \
     --bootstrap 200 --format text --quiet)
 echo
-echo "\$ dissent report --votes votes.csv --gold gold.csv --pred majority.csv --pred mace.csv --pred glad.csv --human-labels standard -o report.html"
+echo "\$ dissent report --votes votes.csv --gold gold.csv --pred majority.csv --pred mace.csv --pred glad.csv --human-labels standard -o crowd.html"
 (cd "$folder" && "$dissent" report --votes votes.csv --gold gold.csv --pred majority.csv --pred mace.csv --pred glad.csv \
-    --human-labels standard --title "A crowd in which a quarter do not look" --quiet -o report.html)
+    --human-labels standard --title "A crowd in which a quarter do not look" --quiet -o crowd.html)
 echo
-echo "the report:      file://$folder/report.html"
-echo "all other files: $folder"
+
+echo "Now models. Texts about which people disagree, some more than others; a model is taught two thirds of them, once by the"
+echo "majority's labels and once by the shares of the votes, and asked about the rest."
+set -- --model difficulty --items 4000 --workers 80 --classes 3 --votes-per-item 12 --accuracy .75 --seed 7
+echo "\$ dissent synth $* --text texts.csv --gold truth.csv -o opinions.csv"
+cd "$folder"
+"$dissent" synth "$@" --text texts.csv --gold truth.csv -o opinions.csv
+"$dissent" labels opinions.csv --method standard --quiet -o people.csv
+awk 'NR == 1 || NR % 3' texts.csv > learn.csv
+awk 'NR == 1 || NR % 3 == 0' texts.csv > unseen.csv
+for way in hard=silver soft=soft-ce; do
+    name=${way%%=*}
+    echo "\$ dissent train --items learn.csv --labels people.csv --objective ${way#*=} --dev .1 --keep accuracy -o $name"
+    "$dissent" train --items learn.csv --labels people.csv --objective "${way#*=}" --dev .1 --keep accuracy -o "$name"
+    "$dissent" predict "$name" --items unseen.csv --quiet -o "$name.csv"
+done
+echo
+echo "\$ dissent eval hard.csv soft.csv --gold truth.csv --human people.csv: as often right, and nearer to people"
+"$dissent" eval hard.csv soft.csv --gold truth.csv --human people.csv --lenient --bootstrap 200 --format text --quiet \
+    --metric accuracy --metric kl --metric cross_entropy --metric entropy_correlation
+awk -F, 'NR == FNR { seen[$1] = 1; next } $1 in seen' unseen.csv opinions.csv > votes-unseen.csv
+awk -F, 'NR == FNR { seen[$1] = 1; next } $1 in seen' unseen.csv truth.csv > gold-unseen.csv
+"$dissent" report --votes votes-unseen.csv --gold gold-unseen.csv --pred hard=hard.csv --pred soft=soft.csv --human-labels standard \
+    --title "Two models and the people who taught them" --quiet -o report.html
+echo
+echo "the report:           file://$folder/report.html"
+echo "of the first crowd:   file://$folder/crowd.html"
+echo "all other files:      $folder"

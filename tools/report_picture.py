@@ -1,4 +1,4 @@
-"""Makes docs/report.png, the picture of a report that README shows, from the demo's report.
+"""Makes docs/report.png, the picture of a report that README shows, from the demo's report of its first crowd.
 
 usage: tools/report_picture.py [REPORT.html [OUT.png]]      after ./run demo; needs chromium and chromium-driver
 """
@@ -24,7 +24,7 @@ def both(report):
 
 
 def main():
-    report = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..", "build", "demo", "report.html")
+    report = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..", "build", "demo", "crowd.html")
     out = sys.argv[2] if len(sys.argv) > 2 else os.path.join(HERE, "..", "docs", "report.png")
     browser, driver = webdriver.find()
     if not browser or not driver:
