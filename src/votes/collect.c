@@ -93,7 +93,7 @@ static dis_status number_job(void *arg, size_t j, int thread)
 
 static void final_ids(const dis__ids *ids, const uint32_t *number, size_t n, uint32_t *to)
 {
-    if (ids->in_order && n && to != number) memcpy(to, number, n * sizeof *to);
+    if (ids->in_order && to != number) memcpy(to, number, n * sizeof *to);
     if (ids->in_order) return;
     for (size_t i = 0; i < n; i++) to[i] = dis__ids_final(ids, number[i]);
 }
@@ -105,6 +105,7 @@ static dis_status rows_job(void *arg, size_t j, int thread)
     const dis__rows *rows = &w->c->rows;
     dis__batch *b = w->batch[j];
     placement *to = &w->to[j];
+    if (b->n_rows == 0) return DIS_OK;
     final_ids(&w->c->ids[DIS_COLUMN_WORKER], b->worker, b->n_rows, rows->worker + to->row);
     uint16_t *label = b->row_label;
     const size_t n_known = w->n_known;
@@ -112,7 +113,7 @@ static dis_status rows_job(void *arg, size_t j, int thread)
         if (label[i] >= n_known) label[i] = to->label_of[label[i] - n_known];
     if (rows->label8)
         for (size_t i = 0; i < b->n_rows; i++) rows->label8[to->row + i] = (uint8_t)label[i];
-    else if (b->n_rows)
+    else
         memcpy(rows->label + to->row, label, b->n_rows * sizeof *label);
 
     final_ids(&w->c->ids[DIS_COLUMN_TASK], b->run, b->n_runs, b->run);
@@ -129,6 +130,7 @@ static dis_status tasks_job(void *arg, size_t j, int thread)
     const dis__rows *rows = &w->c->rows;
     const dis__batch *b = w->batch[j];
     const placement *to = &w->to[j];
+    if (b->n_rows == 0) return DIS_OK;
     if (w->c->scattered) {
         uint32_t *task = rows->task + to->row;
         for (size_t r = 0; r < b->n_runs; r++) {

@@ -356,6 +356,8 @@ static dis_status take_window(dis__cursor *c, const window *w, size_t *done)
     dis__batch *b = c->batch;
     dis__csv_scratch *s = c->scratch;
     size_t n = count_rows(c->file, w);
+    *done = 0;
+    if (n == 0) return DIS_OK;
     DIS_TRY(dis__batch_reserve(b, n));
     const size_t easy = is_usual(w) ? take_easy_usual(b, w, n, s) : take_easy_any(b, w, n, s);
     if (easy < n) DIS_TRY(take_others(b, w, easy, &n, s));
