@@ -1,6 +1,7 @@
 #!/bin/sh
 # Training and kill -9: a run that is killed at any time, and resumed as often as it takes, ends with the same bytes as one that was
 # left alone. SIGINT leaves a checkpoint; two runs cannot share a folder; a damaged checkpoint, or another run's, is refused.
+# shellcheck disable=SC2086 # options are words
 set -eu
 scratch=$(mktemp -d)
 holder=
@@ -153,4 +154,8 @@ for file in checkpoint best; do
         expect 3 "$file.safetensors" train --resume -o damaged
     done
 done
+# Seeds have 64 bits, also those that a double cannot hold.
+train -o large --seed 9007199254740993
+"$DISSENT" model large >out
+grep -q 9007199254740993 out || fail "the seed did not come back: $(cat out)"
 echo "killed $kills times in runs of $((took / 1000000)) ms and stopped: the same bytes; damage and second runs are refused"

@@ -18,9 +18,11 @@ enum { K = 3, WORKERS = 4, MOST_BINDINGS = 16, TENSOR_NAME = 160 };
 static const double RATE = .01;
 
 /* Where the tensors of a batch go: values, whole numbers, and sizes that they tell. */
+typedef enum { AXIS, REALS, INTS } binding_kind;
+
 typedef struct {
     const char *tensor;
-    enum { AXIS, REALS, INTS } kind;
+    binding_kind kind;
     int number;
     size_t dim; /* AXIS: which one of the tensor */
     size_t per; /* AXIS: that many of it make one */
@@ -45,7 +47,7 @@ typedef struct {
     bool momentum;
 } parity_case;
 
-static void bind(fixture_net *f, const char *tensor, int kind, int number, size_t dim, size_t per)
+static void bind(fixture_net *f, const char *tensor, binding_kind kind, int number, size_t dim, size_t per)
 {
     assert_true(f->n_bound < MOST_BINDINGS);
     f->bind[f->n_bound++] = (binding){tensor, kind, number, dim, per};
