@@ -150,6 +150,7 @@ for file in checkpoint best; do
         expect 3 "$file.safetensors" train --resume -o damaged
         byte=$(od -An -tu1 -j$at -N1 whole/$file.safetensors | tr -d ' ')
         cp whole/$file.safetensors damaged/$file.safetensors
+        # shellcheck disable=SC2059 # the byte is the format
         printf "\\$(printf %o $((byte ^ 4)))" | dd of=damaged/$file.safetensors bs=1 seek=$at conv=notrunc 2>/dev/null
         expect 3 "$file.safetensors" train --resume -o damaged
     done
