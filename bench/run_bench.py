@@ -15,6 +15,8 @@ The time of one iteration is the difference between a long and a short fit, on b
 import argparse
 import json
 import os
+import random
+import resource
 import shutil
 import statistics
 import subprocess
@@ -34,6 +36,7 @@ PEERS = {  # package: module
     "crowd-kit": "crowdkit",
     "krippendorff": "krippendorff",
     "scikit-learn": "sklearn",
+    "torch": "torch",
 }
 ENV = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
@@ -369,6 +372,79 @@ def metric_rows(b):
               peer, lambda: b.median(lambda: b.peer("peers_metrics.py", "run", what, arrays(n), n, 10)["seconds"]), floor)
 
 
+def training_rows(b):
+    """Epochs of training and of prediction, one thread, processor time: the difference of a long and a short run of the tool."""
+    made = {}
+
+    def files():
+        if made:
+            return made
+        rng = random.Random(1)
+        n = 2000 if b.quick else 20000
+        made["features"] = b.path("features.npy")
+        call_plain(TOOL, "synth", "--items", n, "--classes", 8, "--features", made["features"], "--n-features", 512, "--gold",
+                   b.path("numbered.csv"), "-o", b.path("feature_votes.csv"), "-q")
+        made["ids"], made["gold"] = b.path("ids.txt"), b.path("numbered.csv")
+        with open(made["ids"], "w") as f:
+            f.writelines(f"t{i}\n" for i in range(n))
+        words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(1, 12))) for _ in range(4000)]
+        made["tokens"], made["token_gold"] = b.path("tokens.conll"), b.path("token_gold.csv")
+        count = 0
+        with open(made["tokens"], "w") as f, open(made["token_gold"], "w") as g:
+            g.write("task,label\n")
+            while count < (512 if b.quick else 4096):
+                for _ in range(rng.randint(4, 28)):
+                    f.write(words[int(len(words) * rng.random() ** 3)] + "\n")
+                    g.write(f"{count},{rng.randrange(12)}\n")
+                    count += 1
+                f.write("\n")
+        made["pairs"], made["pair_gold"] = b.path("pairs.csv"), b.path("pair_gold.csv")
+        with open(made["pairs"], "w") as f, open(made["pair_gold"], "w") as g:
+            f.write("task,word,stem\n")
+            g.write("task,label\n")
+            for i in range(256 if b.quick else 3072):
+                word = rng.choice(words) + rng.choice(words)
+                f.write(f"{i},{word},{word[:rng.randint(1, len(word))]}\n")
+                g.write(f"{i},{rng.randrange(2)}\n")
+        return made
+
+    def processor(*command):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        call_plain(TOOL, *command)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def ours(arguments, few, many):
+        def measure():
+            common = ["train", *arguments(files()), "--objective", "gold", "--threads", 1, "-q", "-o", b.path("model"), "--epochs"]
+            return b.median(lambda: (processor(*common, many) - processor(*common, few)) / (many - few))
+        return measure
+
+    def peer(kind, file, classes, batch, n):
+        return lambda: statistics.median(b.peer("peers_torch.py", kind, files()[file], classes, batch, n)["seconds"])
+
+    def feature_items(f):
+        return ["--items", f["features"], "--ids", f["ids"]]
+
+    few, many = (1, 2) if b.quick else (2, 12)
+    b.row("train mlp 512-128-8, batch 64, an epoch", "epoch",
+          ours(lambda f: ["--model", "mlp", *feature_items(f), "--gold", f["gold"], "--batch", 64], few, many),
+          "PyTorch", peer("mlp", "features", 8, 64, 4), 2.5)
+    b.row("train tagger, paper's sizes, batches of 1,024 tokens, an epoch", "epoch",
+          ours(lambda f: ["--model", "tagger", "--items", f["tokens"], "--gold", f["token_gold"], "--batch", 1024], 1, 2),
+          "PyTorch, a sentence once", peer("tagger", "tokens", 12, 1024, 2), 1.5)
+    b.row("train stem-cnn, paper's sizes, batch 1,024, an epoch", "epoch",
+          ours(lambda f: ["--model", "stem-cnn", "--items", f["pairs"], "--text", "word", "--text", "stem", "--gold", f["pair_gold"],
+                          "--batch", 1024], 1, 2),
+          "PyTorch", peer("stem-cnn", "pairs", 2, 1024, 2), 2)
+
+
+def call_plain(*command):
+    done = subprocess.run([str(c) for c in command], env=ENV, capture_output=True, text=True)
+    if done.returncode:
+        raise Skipped((done.stderr.strip().splitlines() or ["failed"])[-1])
+
+
 def watch(command):
     """Runs a command; wall seconds and the peak of its memory that is not a mapped file, sampled 50 times a second."""
     start, peak, peak_all = time.perf_counter(), 0, 0
@@ -458,7 +534,7 @@ def main():
     try:
         b = Bench(args)
         print(machine())
-        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, agreement_rows, metric_rows, start_row) + ((large_row,) if args.large else ()):
+        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, agreement_rows, metric_rows, training_rows, start_row) + ((large_row,) if args.large else ()):
             rows(b)
         b.table()
         if args.json:
