@@ -122,6 +122,10 @@ int cli_choice(const char *choices, const char *word);
 /* The name nearest to `word` among those that next(i) gives until NULL; NULL when none is near. */
 const char *cli_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg);
 
+/* COLUMN=VALUE of an option, each cut at its first "=", into rules[*n] and on; *n is then how many there are, *room where
+ * their texts are (to be freed). 0 or, told already, an exit code. */
+int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_rule rules[CLI_MOST_VALUES], size_t *n,
+                   char **room);
 /* Refuses what is no format of a label file. 0 or, told already, DIS_EUSAGE. */
 int cli_check_format(cli *c, const char *option, const char *format);
 

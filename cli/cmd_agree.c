@@ -1,4 +1,5 @@
 /* dissent agree: how far the voters agree, overall and by worker, item, class and pair of workers. */
+#include "figures.h"
 #include "votes_input.h"
 #include <math.h>
 #include <stdlib.h>
@@ -105,36 +106,6 @@ static bool is_shown(const agree_job *job, size_t m)
 
 /* ---- tables ---- */
 
-static void put_value(dis_table *t, double x)
-{
-    if (isnan(x))
-        dis_table_nothing(t);
-    else
-        dis_table_real(t, x);
-}
-
-static void put_text(dis_table *t, const char *text)
-{
-    if (text)
-        dis_table_text(t, text, strlen(text));
-    else
-        dis_table_nothing(t);
-}
-
-static void put_name(dis_table *t, const dis_names *names, size_t i)
-{
-    size_t n;
-    const char *text = dis_names_get(names, i, &n);
-    dis_table_text(t, text, n);
-}
-
-static void put_metric(dis_table *t, const dis_metric *m)
-{
-    put_value(t, m->reason ? (double)NAN : m->value);
-    put_value(t, m->has_interval ? m->ci_low : (double)NAN);
-    put_value(t, m->has_interval ? m->ci_high : (double)NAN);
-}
-
 #define N(columns) (sizeof(columns) / sizeof *(columns))
 
 static dis_status write_measures(const agree_job *job, const char *path, const char *format)
@@ -146,11 +117,11 @@ static dis_status write_measures(const agree_job *job, const char *path, const c
     for (size_t m = 0; m < job->look.n_metrics; m++) {
         if (!is_shown(job, m)) continue;
         const dis_metric *x = &job->look.metric[m];
-        put_text(t, dis_agreement_measure_at(m)->name);
-        put_metric(t, x);
+        cli_cell_text(t, dis_agreement_measure_at(m)->name);
+        cli_cell_metric(t, x);
         dis_table_count(t, x->n);
-        put_text(t, x->degenerate ? "true" : NULL);
-        put_text(t, x->reason);
+        cli_cell_text(t, x->degenerate ? "true" : NULL);
+        cli_cell_text(t, x->reason);
     }
     return dis_table_finish(t, DIS_OK);
 }
@@ -164,14 +135,14 @@ static dis_status write_workers(const agree_job *job, const char *path)
     if (status != DIS_OK) return status;
     for (size_t w = 0; w < job->look.n_workers; w++) {
         const dis_agreement_worker *x = &job->look.workers[w];
-        put_name(t, job->in.look.workers, w);
+        cli_cell_name(t, job->in.look.workers, w);
         dis_table_count(t, x->votes);
         dis_table_count(t, x->compared);
-        put_value(t, x->agreement);
-        put_value(t, x->alpha_without);
+        dis_table_real(t, x->agreement);
+        dis_table_real(t, x->alpha_without);
         if (!job->v->gold) continue;
         dis_table_count(t, x->gold_votes);
-        put_value(t, x->accuracy);
+        dis_table_real(t, x->accuracy);
     }
     return dis_table_finish(t, DIS_OK);
 }
@@ -184,14 +155,14 @@ static dis_status write_items(const agree_job *job, const char *path)
     if (status != DIS_OK) return status;
     for (size_t i = 0; i < job->look.n_items; i++) {
         const dis_agreement_item *x = &job->look.items[i];
-        put_name(t, job->in.look.tasks, i);
+        cli_cell_name(t, job->in.look.tasks, i);
         dis_table_count(t, x->votes);
         dis_table_count(t, x->chosen);
         if (x->votes)
-            put_name(t, job->in.look.classes, x->top);
+            cli_cell_name(t, job->in.look.classes, x->top);
         else
             dis_table_nothing(t);
-        put_value(t, x->agreement);
+        dis_table_real(t, x->agreement);
     }
     return dis_table_finish(t, DIS_OK);
 }
@@ -206,12 +177,12 @@ static dis_status write_classes(const agree_job *job, const char *path)
     if (status != DIS_OK) return status;
     for (size_t k = 0; k < job->look.n_classes; k++) {
         const dis_agreement_class *x = &job->look.classes[k];
-        put_name(t, job->in.look.classes, k);
+        cli_cell_name(t, job->in.look.classes, k);
         dis_table_count(t, x->votes);
-        put_value(t, x->share);
-        put_metric(t, &x->agreement);
-        put_metric(t, &x->fleiss);
-        put_metric(t, &x->alpha);
+        dis_table_real(t, x->share);
+        cli_cell_metric(t, &x->agreement);
+        cli_cell_metric(t, &x->fleiss);
+        cli_cell_metric(t, &x->alpha);
     }
     return dis_table_finish(t, DIS_OK);
 }
@@ -225,15 +196,15 @@ static dis_status write_pairs(const agree_job *job, const char *path)
     if (status != DIS_OK) return status;
     for (size_t p = 0; p < job->look.n_pairs; p++) {
         const dis_agreement_pair *x = &job->look.pairs[p];
-        put_name(t, job->in.look.workers, x->a);
-        put_name(t, job->in.look.workers, x->b);
+        cli_cell_name(t, job->in.look.workers, x->a);
+        cli_cell_name(t, job->in.look.workers, x->b);
         dis_table_count(t, x->n);
-        put_value(t, x->agreement);
-        put_value(t, x->cohen);
-        put_value(t, x->cohen_linear);
-        put_value(t, x->cohen_quadratic);
-        put_value(t, x->scott);
-        put_text(t, x->degenerate ? "true" : NULL);
+        dis_table_real(t, x->agreement);
+        dis_table_real(t, x->cohen);
+        dis_table_real(t, x->cohen_linear);
+        dis_table_real(t, x->cohen_quadratic);
+        dis_table_real(t, x->scott);
+        cli_cell_text(t, x->degenerate ? "true" : NULL);
     }
     return dis_table_finish(t, DIS_OK);
 }

@@ -6,7 +6,7 @@
 typedef struct {
     cli_common common;
     cli_items_values reading;
-    const char *items, *output, *format, *head, *json;
+    const char *items, *output, *format, *head;
 } predict_values;
 
 #define TEXT(field, name_, argument_, names_, summary_)                                                    \

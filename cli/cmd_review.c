@@ -1,4 +1,5 @@
 /* dissent review: which items to label again and which workers to look at, ranked, with the reason. */
+#include "figures.h"
 #include "votes_input.h"
 #include <stdlib.h>
 #include <string.h>
@@ -104,18 +105,6 @@ static int check_options(const review_job *job)
 
 /* ---- tables ---- */
 
-static void put_name(dis_table *t, const dis_names *names, size_t i)
-{
-    size_t n;
-    const char *text = dis_names_get(names, i, &n);
-    dis_table_text(t, text, n);
-}
-
-static void put_text(dis_table *t, const char *text)
-{
-    dis_table_text(t, text, strlen(text));
-}
-
 #define N(columns) (sizeof(columns) / sizeof *(columns))
 
 static dis_status write_items(const review_job *job, const char *path, const char *format, size_t n)
@@ -128,8 +117,8 @@ static dis_status write_items(const review_job *job, const char *path, const cha
     for (size_t r = 0; r < n; r++) {
         const dis_review_item *x = &job->look.items[r];
         char reason[DIS_REVIEW_REASON];
-        put_name(t, job->in.look.tasks, x->item);
-        put_name(t, job->in.look.classes, x->label);
+        cli_cell_name(t, job->in.look.tasks, x->item);
+        cli_cell_name(t, job->in.look.classes, x->label);
         dis_table_real(t, x->right);
         dis_table_real(t, x->gain);
         dis_table_real(t, x->surprise);
@@ -137,12 +126,12 @@ static dis_status write_items(const review_job *job, const char *path, const cha
         dis_table_real(t, x->votes);
         dis_table_real(t, x->for_label);
         if (x->for_other > 0)
-            put_name(t, job->in.look.classes, x->other);
+            cli_cell_name(t, job->in.look.classes, x->other);
         else
             dis_table_nothing(t);
         dis_table_real(t, x->for_other);
         dis_table_count(t, x->buy);
-        put_text(t, dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        cli_cell_text(t, dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
     }
     return dis_table_finish(t, DIS_OK);
 }
@@ -157,7 +146,7 @@ static dis_status write_workers(const review_job *job, const char *path)
     for (size_t r = 0; r < job->look.n_workers; r++) {
         const dis_review_worker *x = &job->look.workers[r];
         char reason[DIS_REVIEW_REASON];
-        put_name(t, job->in.look.workers, x->worker);
+        cli_cell_name(t, job->in.look.workers, x->worker);
         dis_table_count(t, x->votes);
         const double figures[] = {x->quality, x->low, x->high, x->peers, x->evidence};
         for (size_t a = 0; a < N(figures); a++)
@@ -165,8 +154,8 @@ static dis_status write_workers(const review_job *job, const char *path)
                 dis_table_real(t, figures[a]);
             else
                 dis_table_nothing(t);
-        put_text(t, causes[x->cause]);
-        put_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        cli_cell_text(t, causes[x->cause]);
+        cli_cell_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
     }
     return dis_table_finish(t, DIS_OK);
 }

@@ -127,28 +127,6 @@ void eval_text(const eval_job *job)
 
 /* ---- tables ---- */
 
-static void put_text(dis_table *t, const char *text)
-{
-    if (text)
-        dis_table_text(t, text, strlen(text));
-    else
-        dis_table_nothing(t);
-}
-
-static void put_name(dis_table *t, const dis_names *names, size_t i)
-{
-    size_t n;
-    const char *text = dis_names_get(names, i, &n);
-    dis_table_text(t, text, n);
-}
-
-static void put_metric(dis_table *t, const dis_metric *m)
-{
-    dis_table_real(t, m->reason ? (double)NAN : m->value); /* NaN is an empty cell */
-    dis_table_real(t, m->has_interval ? m->ci_low : (double)NAN);
-    dis_table_real(t, m->has_interval ? m->ci_high : (double)NAN);
-}
-
 dis_status eval_table(const eval_job *job, const char *format)
 {
     static const char *const columns[] = {"metric",  "predictions", "value",  "ci_low",
@@ -159,12 +137,12 @@ dis_status eval_table(const eval_job *job, const char *format)
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
         for (size_t i = 0; i < job->n && eval_shows(job, m); i++) {
             const dis_metric *x = &job->look[i]->metric[m];
-            put_text(t, dis_eval_row_at(m)->name);
-            put_text(t, job->in.path[i]);
-            put_metric(t, x);
+            cli_cell_text(t, dis_eval_row_at(m)->name);
+            cli_cell_text(t, job->in.path[i]);
+            cli_cell_metric(t, x);
             dis_table_count(t, x->n);
-            put_text(t, dis_eval_row_at(m)->better);
-            put_text(t, x->reason);
+            cli_cell_text(t, dis_eval_row_at(m)->better);
+            cli_cell_text(t, x->reason);
         }
     return dis_table_finish(t, DIS_OK);
 }
@@ -187,14 +165,14 @@ dis_status eval_items(const eval_job *job)
                                         x->human_entropy, x->cross_entropy,   x->kl,          x->inverse_kl,
                                         x->jsd,           x->total_variation, x->wasserstein, x->human_brier};
         for (size_t i = 0; i < a->n_items; i++) {
-            put_text(t, job->in.path[f]);
-            put_name(t, a->tasks, i);
+            cli_cell_text(t, job->in.path[f]);
+            cli_cell_name(t, a->tasks, i);
             const bool known = a->gold && a->gold[i] >= 0;
             if (known)
-                put_name(t, a->classes, (size_t)a->gold[i]);
+                cli_cell_name(t, a->classes, (size_t)a->gold[i]);
             else
                 dis_table_nothing(t);
-            put_name(t, a->classes, (size_t)x->predicted[i]);
+            cli_cell_name(t, a->classes, (size_t)x->predicted[i]);
             if (known)
                 dis_table_count(t, a->gold[i] == x->predicted[i]);
             else
@@ -220,14 +198,14 @@ dis_status eval_class_table(const eval_job *job)
     for (size_t f = 0; f < job->n; f++)
         for (size_t k = 0; job->look[f]->classes && k < job->look[f]->n_classes; k++) {
             const dis_class_scores *s = &job->look[f]->classes[k];
-            put_text(t, job->in.path[f]);
-            put_name(t, job->in.look.classes, k);
+            cli_cell_text(t, job->in.path[f]);
+            cli_cell_name(t, job->in.look.classes, k);
             dis_table_count(t, s->n_gold);
             dis_table_count(t, s->n_predicted);
             dis_table_count(t, s->n_right);
-            put_metric(t, &s->precision);
-            put_metric(t, &s->recall);
-            put_metric(t, &s->f1);
+            cli_cell_metric(t, &s->precision);
+            cli_cell_metric(t, &s->recall);
+            cli_cell_metric(t, &s->f1);
         }
     return dis_table_finish(t, DIS_OK);
 }
@@ -241,9 +219,9 @@ dis_status eval_confusion(const eval_job *job)
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++)
         for (size_t c = 0; job->look[f]->confusion && c < k * k; c++) {
-            put_text(t, job->in.path[f]);
-            put_name(t, job->in.look.classes, c / k);
-            put_name(t, job->in.look.classes, c % k);
+            cli_cell_text(t, job->in.path[f]);
+            cli_cell_name(t, job->in.look.classes, c / k);
+            cli_cell_name(t, job->in.look.classes, c % k);
             dis_table_count(t, job->look[f]->confusion[c]);
         }
     return dis_table_finish(t, DIS_OK);
@@ -258,7 +236,7 @@ dis_status eval_bins(const eval_job *job)
     for (size_t f = 0; f < job->n; f++)
         for (size_t b = 0; b < job->look[f]->n_bins; b++) {
             const dis_reliability_bin *x = &job->look[f]->bin[b];
-            put_text(t, job->in.path[f]);
+            cli_cell_text(t, job->in.path[f]);
             dis_table_real(t, x->low);
             dis_table_real(t, x->high);
             dis_table_count(t, x->n);

@@ -1,5 +1,6 @@
 /* Tables of figures: where they go, and a figure with its interval as text. */
 #include "figures.h"
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,4 +44,26 @@ const char *cli_figure(const dis_metric *m, int decimals, char out[CLI_FIGURE])
     else
         snprintf(out, CLI_FIGURE, "%.*f", decimals, m->value);
     return out;
+}
+
+void cli_cell_text(dis_table *t, const char *text)
+{
+    if (text)
+        dis_table_text(t, text, strlen(text));
+    else
+        dis_table_nothing(t);
+}
+
+void cli_cell_name(dis_table *t, const dis_names *names, size_t i)
+{
+    size_t n;
+    const char *text = dis_names_get(names, i, &n);
+    dis_table_text(t, text, n);
+}
+
+void cli_cell_metric(dis_table *t, const dis_metric *m)
+{
+    dis_table_real(t, m->reason ? (double)NAN : m->value); /* NaN is an empty cell */
+    dis_table_real(t, m->has_interval ? m->ci_low : (double)NAN);
+    dis_table_real(t, m->has_interval ? m->ci_high : (double)NAN);
 }

@@ -40,6 +40,10 @@ int cli_figures_check(cli *c, const cli_figures_values *v);
 const char *cli_figures_format(const cli_figures_values *v);
 /* Where the table goes, "-" for standard output. */
 const char *cli_figures_path(const cli_figures_values *v);
+/* Cells of a table: a text (NULL: an empty cell), a name of a list, a figure as value, low and high end. */
+void cli_cell_text(dis_table *t, const char *text);
+void cli_cell_name(dis_table *t, const dis_names *names, size_t i);
+void cli_cell_metric(dis_table *t, const dis_metric *m);
 /* ".8112 [.7867, .8350]" with so many decimals, or why there is no value. Returns `out`. */
 const char *cli_figure(const dis_metric *m, int decimals, char out[CLI_FIGURE]);
 

@@ -224,3 +224,23 @@ int cli_check_format(cli *c, const char *option, const char *format)
     if (!format || cli_choice("csv|tsv|jsonl|npy", format) >= 0) return 0;
     return cli_usage(c, "--%s %s: must be one of csv|tsv|jsonl|npy", option, format);
 }
+
+int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_rule rules[CLI_MOST_VALUES], size_t *n,
+                   char **room)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < list->n; i++) bytes += strlen(list->value[i]) + 1;
+    char *to = *room = malloc(bytes);
+    if (!to) return cli_error(c, DIS_ELIMIT, "no memory for --%s", option);
+    for (size_t i = 0; i < list->n; i++) {
+        const char *rule = list->value[i];
+        if (!strchr(rule, '=') || *rule == '=') return cli_usage(c, "--%s %s: must be COLUMN=VALUE", option, rule);
+        if (*n == CLI_MOST_VALUES) return cli_usage(c, "--%s %s: one rule too many", option, rule);
+        strcpy(to, rule);
+        char *value = strchr(to, '=');
+        *value++ = 0;
+        rules[(*n)++] = (dis_drop_rule){.column = to, .value = value};
+        to = value + strlen(value) + 1;
+    }
+    return 0;
+}

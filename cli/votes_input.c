@@ -72,29 +72,6 @@ static int take_classes(votes_input *in)
     return split_classes(in, ',');
 }
 
-/* COLUMN=VALUE: cut at the first "=". */
-static int take_drops(votes_input *in, const dis_votes_preset *preset, dis_votes_options *o)
-{
-    size_t n = 0, bytes = 1;
-    for (size_t i = 0; preset && i < preset->n_drop && n < CLI_MOST_VALUES; i++) in->drop[n++] = preset->drop[i];
-    for (size_t i = 0; i < in->v->drop.n; i++) bytes += strlen(in->v->drop.value[i]) + 1;
-    char *to = in->drop_text = malloc(bytes);
-    if (!to) return cli_error(in->c, DIS_ELIMIT, "no memory for --drop");
-    for (size_t i = 0; i < in->v->drop.n; i++) {
-        const char *rule = in->v->drop.value[i];
-        if (!strchr(rule, '=') || *rule == '=') return cli_usage(in->c, "--drop %s: must be COLUMN=VALUE", rule);
-        if (n == CLI_MOST_VALUES) return cli_usage(in->c, "--drop %s: one rule too many", rule);
-        strcpy(to, rule);
-        char *value = strchr(to, '=');
-        *value++ = 0;
-        in->drop[n++] = (dis_drop_rule){.column = to, .value = value};
-        to = value + strlen(value) + 1;
-    }
-    o->drop = in->drop;
-    o->n_drop = n;
-    return 0;
-}
-
 int votes_input_check(votes_input *in)
 {
     const cli_votes_values *v = in->v;
@@ -104,8 +81,12 @@ int votes_input_check(votes_input *in)
     if (code == 0 && v->preset) code = find_preset(in->c, v->preset, &preset);
     if (code == 0) code = take_classes(in);
     *o = dis_votes_options_default();
-    if (code == 0) code = take_drops(in, preset, o);
+    size_t n_drop = preset ? preset->n_drop : 0;
+    for (size_t i = 0; i < n_drop; i++) in->drop[i] = preset->drop[i];
+    if (code == 0) code = cli_take_rules(in->c, "drop", &v->drop, in->drop, &n_drop, &in->drop_text);
     if (code != 0) return code;
+    o->drop = in->drop;
+    o->n_drop = n_drop;
     o->input = v->input >= 0 ? (dis_input)v->input : preset ? preset->input : DIS_INPUT_VOTES;
     o->format = v->input_format ? v->input_format : preset ? preset->format : NULL;
     o->task = v->task ? v->task : preset ? preset->task : NULL;

@@ -154,6 +154,17 @@ static dis_status hash_file(const char *path, int fd, unsigned char *buffer, siz
     }
 }
 
+void dis__sha256_hex(dis__sha256 *s, char hex[65])
+{
+    unsigned char digest[32];
+    dis__sha256_end(s, digest);
+    for (int i = 0; i < 32; i++) {
+        hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
+        hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
+    }
+    hex[64] = 0;
+}
+
 dis_status dis__sha256_file(const char *path, char hex[65])
 {
     enum { ROOM = 1 << 18 };
@@ -166,13 +177,7 @@ dis_status dis__sha256_file(const char *path, char hex[65])
     if (fd >= 0) close(fd);
     dis__free(buffer);
     if (status != DIS_OK) return status;
-    unsigned char digest[32];
-    dis__sha256_end(&s, digest);
-    for (int i = 0; i < 32; i++) {
-        hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-        hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-    }
-    hex[64] = 0;
+    dis__sha256_hex(&s, hex);
     return DIS_OK;
 }
 

@@ -14,6 +14,9 @@ void dis__sha256_begin(dis__sha256 *s);
 void dis__sha256_add(dis__sha256 *s, const void *bytes, size_t n);
 void dis__sha256_end(dis__sha256 *s, unsigned char digest[32]);
 
+/* The same in lower-case hexadecimal, with a NUL at the end. */
+void dis__sha256_hex(dis__sha256 *s, char hex[65]);
+
 /* dis_file_sha256 of dissent/file.h. */
 dis_status dis__sha256_file(const char *path, char hex[65]);
 

@@ -61,3 +61,8 @@ dis_status dis__refuse_compressed_name(const char *path)
                      "%s: output is not compressed; name the file without .gz or .zst and compress it afterwards",
                      path);
 }
+
+bool dis__path_ends(const char *path, const char *ending)
+{
+    return ends_with(path, without_compression(path), ending);
+}

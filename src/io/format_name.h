@@ -8,6 +8,9 @@
  * ".jsonl", ".ndjson", ".npy", any of them followed by .gz or .zst), else "csv". DIS_EUSAGE with the choices. */
 dis_status dis__format_name(const char *asked, const char *path, const char *formats, const char **out);
 
+/* Whether a path ends so, .gz or .zst behind it apart. */
+bool dis__path_ends(const char *path, const char *ending);
+
 /* DIS_EUSAGE when the name of an output file promises compression, which is not done. */
 dis_status dis__refuse_compressed_name(const char *path);
 

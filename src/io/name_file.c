@@ -1,10 +1,12 @@
 /* Names of a file, one a line; lines end with LF or CRLF. */
 #include "io/name_file.h"
+#include "core/memory.h"
 #include "core/names_build.h"
 #include "core/utf8.h"
 #include "dissent/votes.h"
 #include "io/input.h"
 #include <string.h>
+#include <strings.h>
 
 static dis_status take_lines(const dis__input *input, dis__name_list *list)
 {
@@ -35,4 +37,18 @@ dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out)
     dis__name_list_free(&list);
     dis__input_close(&input);
     return status;
+}
+
+dis_status dis__name_beside(const char *path, const char *suffix, char **out)
+{
+    size_t n = strlen(path);
+    if (n > 3 && strcasecmp(path + n - 3, ".gz") == 0) n -= 3;
+    if (n > 4 && strncasecmp(path + n - 4, ".zst", 4) == 0) n -= 4;
+    if (n > 4 && strncasecmp(path + n - 4, ".npy", 4) == 0) n -= 4;
+    char *name;
+    DIS_TRY(dis__alloc_array(&name, n + strlen(suffix) + 1, 1));
+    memcpy(name, path, n);
+    strcpy(name + n, suffix);
+    *out = name;
+    return DIS_OK;
 }

@@ -7,4 +7,7 @@
 /* DIS_EDATA with the line: an empty name, one above DIS_MAX_ID bytes, a lone CR, NUL, invalid UTF-8. DIS_EIO, DIS_ELIMIT. */
 dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out);
 
+/* NAME.npy (or NAME.npy.gz) to NAME and the suffix, such as ".tasks.txt". The caller frees it. */
+dis_status dis__name_beside(const char *path, const char *suffix, char **out);
+
 #endif

@@ -4,10 +4,10 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
+#include "io/format_name.h"
 #include "io/name_file.h"
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 static const char *const kind_names[] = {"texts", "tokens", "features", "images"};
@@ -59,20 +59,11 @@ dis_items_view dis_items_look(const dis_items *items)
                             .x = items->x};
 }
 
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t n = strlen(path);
-    const size_t e = strlen(ending);
-    if (n > 3 && strcasecmp(path + n - 3, ".gz") == 0) n -= 3;
-    if (n > 4 && strncasecmp(path + n - 4, ".zst", 4) == 0) n -= 4;
-    return n > e && strncasecmp(path + n - e, ending, e) == 0;
-}
-
 static dis_status find_format(const char *asked, const char *path, size_t *format)
 {
     *format = 0; /* csv */
     for (size_t i = 0; i < N_FORMATS; i++)
-        if (asked ? strcmp(asked, formats[i].name) == 0 : ends_with(path, formats[i].ending)) {
+        if (asked ? strcmp(asked, formats[i].name) == 0 : dis__path_ends(path, formats[i].ending)) {
             *format = i;
             return DIS_OK;
         }
@@ -81,22 +72,15 @@ static dis_status find_format(const char *asked, const char *path, size_t *forma
                      asked);
 }
 
-/* NAME.npy to NAME.tasks.txt when that file is there; NULL: it is not. */
+/* NAME.tasks.txt beside NAME.npy when that file is there; NULL: it is not. */
 static dis_status list_beside(const char *path, char **out)
 {
-    static const char ending[] = ".npy", suffix[] = ".tasks.txt";
-    const size_t n = strlen(path), e = sizeof ending - 1;
     *out = NULL;
-    if (n <= e || strcasecmp(path + n - e, ending) != 0) return DIS_OK;
-    char *name;
-    DIS_TRY(dis__alloc_array(&name, n - e + sizeof suffix, 1));
-    memcpy(name, path, n - e);
-    memcpy(name + n - e, suffix, sizeof suffix);
-    if (access(name, R_OK) == 0) {
-        *out = name;
-        return DIS_OK;
-    }
-    dis__free(name);
+    if (!dis__path_ends(path, ".npy")) return DIS_OK;
+    DIS_TRY(dis__name_beside(path, ".tasks.txt", out));
+    if (access(*out, R_OK) == 0) return DIS_OK;
+    dis__free(*out);
+    *out = NULL;
     return DIS_OK;
 }
 

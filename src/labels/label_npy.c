@@ -14,24 +14,8 @@
 #include "io/outfile.h"
 #include <float.h>
 #include <string.h>
-#include <strings.h>
 
 static const char *const suffixes[] = {".tasks.txt", ".classes.txt"};
-
-/* NAME.npy (or NAME.npy.gz) to NAME.tasks.txt and the like. */
-static dis_status beside(const char *path, const char *suffix, char **out)
-{
-    size_t n = strlen(path);
-    if (n > 3 && strcasecmp(path + n - 3, ".gz") == 0) n -= 3;
-    if (n > 4 && strncasecmp(path + n - 4, ".zst", 4) == 0) n -= 4;
-    if (n > 4 && strncasecmp(path + n - 4, ".npy", 4) == 0) n -= 4;
-    char *name;
-    DIS_TRY(dis__alloc_array(&name, n + strlen(suffix) + 1, 1));
-    memcpy(name, path, n);
-    strcpy(name + n, suffix);
-    *out = name;
-    return DIS_OK;
-}
 
 static dis_status check_names(const dis_names *names, const char *what)
 {
@@ -72,7 +56,7 @@ dis_status dis__labels_write_npy(const dis_labels_view *labels, const char *path
     dis_status status = DIS_OK;
     for (size_t i = 0; i < 2 && status == DIS_OK; i++) {
         char *name = NULL;
-        status = beside(path, suffixes[i], &name);
+        status = dis__name_beside(path, suffixes[i], &name);
         if (status == DIS_OK) status = dis__out_open(name, &outs[i]);
         if (status == DIS_OK) status = write_names(outs[i], names[i]);
         dis__free(name);
@@ -90,7 +74,7 @@ static dis_status read_list(dis_context *ctx, const char *path, const char *suff
                             dis_names **out)
 {
     char *name;
-    DIS_TRY(beside(path, suffix, &name));
+    DIS_TRY(dis__name_beside(path, suffix, &name));
     dis_status status = dis__names_read(ctx, name, out);
     dis__name_index index = {0};
     size_t twice = SIZE_MAX;

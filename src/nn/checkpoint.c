@@ -34,13 +34,6 @@ static void hash_tensor(dis__sha256 *sha, const dis__tensor *t, size_t name_leng
     dis__sha256_add(sha, t->data, t->n * t->dtype->size);
 }
 
-static void hex_of(dis__sha256 *sha, char hex[65])
-{
-    unsigned char digest[32];
-    dis__sha256_end(sha, digest);
-    for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
-}
-
 /* ---- writing ---- */
 
 typedef struct {
@@ -107,7 +100,7 @@ dis_status dis__net_save(const dis__net *net, const char *path, bool with_state,
     for (size_t i = 0; i < p.n_metadata; i++)
         for (int j = 0; j < 2; j++) hash_text(&sha, p.metadata[i][j], strlen(p.metadata[i][j]));
     for (size_t i = 0; i < p.n_tensors; i++) hash_tensor(&sha, &p.tensors[i], p.tensors[i].name_length);
-    hex_of(&sha, checksum);
+    dis__sha256_hex(&sha, checksum);
     add_text(&p, "checksum", checksum);
     DIS_TRY_GOTO(status, dis__out_open(path, &out), end);
     status = dis__safetensors_write(out, p.tensors, p.n_tensors, (const char *const(*)[2])p.metadata, p.n_metadata);
@@ -144,7 +137,7 @@ static dis_status check_sum(const char *path, const dis__safetensors *file)
     }
     for (size_t i = 0; i < file->n_tensors; i++) hash_tensor(&sha, &file->tensors[i], file->tensors[i].name_length);
     char hex[65];
-    hex_of(&sha, hex);
+    dis__sha256_hex(&sha, hex);
     return dis__json_is(wanted, hex) ? DIS_OK
                                      : bad(path, "its checksum is wrong: the file was damaged after it was written");
 }

@@ -31,3 +31,12 @@ void dis__start_words(dis__net *net, const dis__encoder *encoder)
     for (size_t i = 0; v->known && i < dis__vocabulary_size(&encoder->words); i++)
         if (v->known[i]) dis__param_put_rows(net, param, i, 1, v->x + i * v->width);
 }
+
+dis_status dis__learn_vectors(dis_context *ctx, const char *path, dis__encoder *encoder)
+{
+    if (!path) return DIS_OK;
+    DIS_TRY(dis__vectors_read(ctx, path, &encoder->words, &encoder->vectors));
+    encoder->vector_width = encoder->vectors.width;
+    encoder->n_in_vectors = encoder->vectors.n_known;
+    return DIS_OK;
+}

@@ -133,6 +133,8 @@ void dis__running_free(dis__running *r);
 dis_status dis__running_predict(dis__running *r, const dis_model *model, const dis__encoded *encoded, size_t head,
                                 const dis__batch_limits *limits, double *q);
 
+/* Reads the vectors of the words that the encoder knows; `path` NULL: there are none. */
+dis_status dis__learn_vectors(dis_context *ctx, const char *path, dis__encoder *encoder);
 /* Word vectors into the rows of the table "words.weight": known words begin where their vectors are, words without one
  * stay at their random start. */
 void dis__start_words(dis__net *net, const dis__encoder *encoder);

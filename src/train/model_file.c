@@ -156,9 +156,7 @@ static void digest_of(const dis_model *m, char hex[HEX + 1])
         }
         dis__sha256_add(&sha, m->weights.value[i], info->n * sizeof **m->weights.value);
     }
-    unsigned char digest[32];
-    dis__sha256_end(&sha, digest);
-    for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    dis__sha256_hex(&sha, hex);
 }
 
 static dis_status write_weights(const dis_model *m, const char *path)

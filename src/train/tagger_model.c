@@ -77,11 +77,7 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
     }
     DIS_TRY(dis__vocabulary_close(&encoder->words, (uint64_t)s->seen, SIZE_MAX));
     DIS_TRY(dis__vocabulary_close(&encoder->characters, 1, SIZE_MAX));
-    if (!vectors) return DIS_OK;
-    DIS_TRY(dis__vectors_read(ctx, vectors, &encoder->words, &encoder->vectors));
-    encoder->vector_width = encoder->vectors.width;
-    encoder->n_in_vectors = encoder->vectors.n_known;
-    return DIS_OK;
+    return dis__learn_vectors(ctx, vectors, encoder);
 }
 
 static dis_status spell(const settings *s, const dis__encoder *encoder, const dis__vocabulary *types, dis__encoded *out)

@@ -70,11 +70,7 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
         while (dis__words_next(&w)) DIS_TRY(dis__vocabulary_count(&encoder->words, w.word, w.n));
     }
     DIS_TRY(dis__vocabulary_close(&encoder->words, (uint64_t)s->seen, (size_t)s->vocabulary));
-    if (!vectors) return DIS_OK;
-    DIS_TRY(dis__vectors_read(ctx, vectors, &encoder->words, &encoder->vectors));
-    encoder->vector_width = encoder->vectors.width;
-    encoder->n_in_vectors = encoder->vectors.n_known;
-    return DIS_OK;
+    return dis__learn_vectors(ctx, vectors, encoder);
 }
 
 /* FNV-1a: the same on every machine, for rows that nobody can profit from making collide. */

@@ -29,8 +29,7 @@ static void hash_text(dis__sha256 *sha, const char *text)
     dis__sha256_add(sha, s, strlen(s) + 1);
 }
 
-/* Everything that the bytes of the result depend on, but for the files of word vectors, which show in the vocabulary's
- * starts. */
+/* Everything that the bytes of the result depend on. */
 static void key_of(const dis__training *t, char hex[65])
 {
     const dis_train_options *o = t->o;
@@ -61,11 +60,13 @@ static void key_of(const dis__training *t, char hex[65])
         const dis__encoded *e = items[i];
         if (e->ids) dis__sha256_add(&sha, e->ids, (size_t)e->start[e->n_units * e->n_lists] * sizeof *e->ids);
         if (e->start) dis__sha256_add(&sha, e->start, (e->n_units * e->n_lists + 1) * sizeof *e->start);
+        if (e->type) dis__sha256_add(&sha, e->type, e->n_items * sizeof *e->type);
+        if (e->letters) dis__sha256_add(&sha, e->letters, (size_t)e->spelt[e->n_types] * sizeof *e->letters);
         if (e->x) dis__sha256_add(&sha, e->x, e->n_items * t->model->encoder.n_features * sizeof *e->x);
     }
-    unsigned char digest[32];
-    dis__sha256_end(&sha, digest);
-    for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    const dis__vectors *v = &t->model->encoder.vectors;
+    if (v->x) dis__sha256_add(&sha, v->x, dis__vocabulary_size(&t->model->encoder.words) * v->width * sizeof *v->x);
+    dis__sha256_hex(&sha, hex);
 }
 
 /* Doubles as their bits, so that NaN and the last digit come back. */
