@@ -11,9 +11,7 @@
 /* A list of different names that grows. */
 typedef struct {
     dis__table table; /* value: index */
-    char *bytes;
-    uint64_t *start;
-    size_t n, n_bytes, bytes_room, start_room;
+    dis__name_list names;
 } list;
 
 static dis_status list_put(list *l, const dis__secret *secret, dis__arena *texts, const dis__record_cell *cell,
@@ -26,21 +24,15 @@ static dis_status list_put(list *l, const dis__secret *secret, dis__arena *texts
         *index = at->value;
         return DIS_OK;
     }
-    if (l->n >= DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "more than %u different names", DIS_MAX_IDS);
+    if (l->names.n >= DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "more than %u different names", DIS_MAX_IDS);
     const char *stays = cell->text;
     if (cell->n > DIS_KEY_INLINE) {
         DIS_TRY(dis__arena_copy(texts, cell->text, cell->n, &stays));
         key = dis__key_of(secret, stays, cell->n);
     }
-    key.value = (uint32_t)l->n;
+    key.value = (uint32_t)l->names.n;
     DIS_TRY(dis__table_put(&l->table, &key, &at, fresh));
-    DIS_TRY(dis__reserve(&l->bytes, &l->bytes_room, l->n_bytes, l->n_bytes + cell->n + 1, 1));
-    DIS_TRY(dis__reserve(&l->start, &l->start_room, l->n, l->n + 2, sizeof *l->start));
-    if (cell->n) memcpy(l->bytes + l->n_bytes, cell->text, cell->n);
-    l->bytes[l->n_bytes + cell->n] = 0;
-    l->start[l->n++] = l->n_bytes;
-    l->n_bytes += cell->n + 1;
-    l->start[l->n] = l->n_bytes;
+    DIS_TRY(dis__name_list_add(&l->names, cell->text, cell->n));
     *index = key.value;
     return DIS_OK;
 }
@@ -48,16 +40,7 @@ static dis_status list_put(list *l, const dis__secret *secret, dis__arena *texts
 static void list_free(list *l)
 {
     dis__table_free(&l->table);
-    dis__free(l->bytes);
-    dis__free(l->start);
-}
-
-static dis_status list_finish(list *l, dis_names **out)
-{
-    DIS_TRY(dis__names_adopt(l->bytes, l->start, l->n, out));
-    l->bytes = NULL;
-    l->start = NULL;
-    return DIS_OK;
+    dis__name_list_free(&l->names);
 }
 
 /* What the second column is. */
@@ -93,7 +76,7 @@ static dis_status take(loader *l, dis__records *r, uint64_t row)
         return dis__records_fail(r, 1, "task \"%.*s\" has two %ss; keep one", (int)(task->n > 200 ? 200 : task->n),
                                  task->text, l->kind->what);
     }
-    if (l->classes.n > l->kind->most)
+    if (l->classes.names.n > l->kind->most)
         return dis__records_fail(r, 1, "more than %zu different %ss", l->kind->most, l->kind->what);
     DIS_TRY(dis__reserve(&g->label, &l->label_room, g->n, g->n + 1, sizeof *g->label));
     DIS_TRY(dis__reserve(&g->row, &l->row_room, g->n, g->n + 1, sizeof *g->row));
@@ -112,9 +95,9 @@ static dis_status read_rows(loader *l, dis__records *r)
         if (!more) break;
         DIS_TRY(take(l, r, row));
     }
-    if (l->tasks.n == 0) return dis__fail(DIS_EDATA, "%s: no %ss in it", l->gold->path, l->kind->what);
-    DIS_TRY(list_finish(&l->tasks, &l->gold->tasks));
-    return list_finish(&l->classes, &l->gold->classes);
+    if (l->tasks.names.n == 0) return dis__fail(DIS_EDATA, "%s: no %ss in it", l->gold->path, l->kind->what);
+    DIS_TRY(dis__name_list_finish(&l->tasks.names, &l->gold->tasks));
+    return dis__name_list_finish(&l->classes.names, &l->gold->classes);
 }
 
 static dis_status load(dis_context *ctx, loader *l, const char *path)
