@@ -3,7 +3,6 @@
     peers_torch.py mlp ITEMS.npy CLASSES BATCH EPOCHS
     peers_torch.py tagger TOKENS.conll CLASSES BATCH EPOCHS
     peers_torch.py stem-cnn ITEMS.csv CLASSES BATCH EPOCHS
-    peers_torch.py predict-mlp ITEMS.npy CLASSES BATCH EPOCHS
 
 Prints {"seconds": [...]}: processor time of each epoch behind the first, {"version": ...}. Labels are random: time does not depend on
 them. The tagger reads each sentence once, as ours does (the released code reads it once a word), and spells each token."""
@@ -64,18 +63,6 @@ def features(path, classes, batch):
 def mlp(path, classes, batch, n):
     x, batches = features(path, classes, batch)
     epochs(n, train(mlp_net(x, classes), batches))
-
-
-def predict_mlp(path, classes, batch, n):
-    x, _ = features(path, classes, batch)
-    net = mlp_net(x, classes).eval()
-
-    def step():
-        with torch.no_grad():
-            for at in range(0, len(x), batch):
-                torch.softmax(net(x[at:at + batch]), 1)
-
-    epochs(n, step)
 
 
 def encoder(width, layers, heads, feed):
@@ -185,5 +172,5 @@ def stem_cnn(path, classes, batch, n):
 
 
 if __name__ == "__main__":
-    kinds = {"mlp": mlp, "predict-mlp": predict_mlp, "tagger": tagger, "stem-cnn": stem_cnn}
+    kinds = {"mlp": mlp, "tagger": tagger, "stem-cnn": stem_cnn}
     kinds[sys.argv[1]](sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
