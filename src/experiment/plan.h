@@ -1,0 +1,61 @@
+/* plan.h: an experiment as its file describes it: conditions (cells), folds and seeds, and the runs that they make.
+ *
+ *     dis__plan *plan;
+ *     DIS_TRY(dis__plan_read(ctx, "labelme.yaml", NULL, &plan));
+ *     for (size_t r = 0; r < plan->n_runs; r++) puts(plan->run[r].key);
+ *     dis__plan_destroy(plan);
+ *
+ * A plan never changes once it is read; any number of threads may look at it. */
+#ifndef DIS_EXPERIMENT_PLAN_H
+#define DIS_EXPERIMENT_PLAN_H
+#include "dissent/context.h"
+#include "dissent/evaluate.h"
+
+typedef struct {
+    const char *key, *value;
+} dis__setting;
+
+/* One condition: a row of the table. */
+typedef struct {
+    const char *name;
+    const char *data; /* the data set that it works on */
+    size_t n_settings;
+    const dis__setting *setting; /* all that tells it from the others (labels, objective, model, ...), as texts */
+    size_t baseline;             /* the cell that it is tested against; SIZE_MAX: none */
+    const double *published;     /* (n_measures) what a paper reports, NaN: nothing */
+} dis__cell;
+
+/* One number that every run gives: a column of the table. */
+typedef struct {
+    const char *set; /* on which items: "test", or the name of a further set */
+    dis_eval_metric metric;
+} dis__measure;
+
+/* One training of one cell on one fold with one seed. */
+typedef struct {
+    size_t cell, fold;
+    uint64_t seed;
+    char key[65]; /* SHA-256 of everything that determines its result, inputs by their contents */
+} dis__run;
+
+typedef struct {
+    const char *name, *about; /* about: "" when the file says nothing */
+    const char *path;         /* of the file */
+    size_t n_cells, n_measures, n_runs;
+    const dis__cell *cell;
+    const dis__measure *measure;
+    const dis__run *run;     /* in order of cell, fold, seed */
+    bool keep_predictions;   /* beside the results, for comparisons and for users */
+    uint64_t resamples;      /* of comparisons with the baseline */
+    double fraction;         /* of the items drawn for a resample */
+    bool pool_seeds;         /* resample (item, seed) pairs */
+    const char *data_folder; /* where relative paths of data were looked for */
+} dis__plan;
+
+/* `data_folder` NULL: DISSENT_DATA, else ../shared/data when the file names no folder of its own. Everything is checked:
+ * DIS_EDATA with file:line:column for an unknown key, a wrong type, a name that nothing has; DIS_EIO for a missing file of
+ * data. Nothing is trained or fitted. */
+dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_folder, dis__plan **out);
+void dis__plan_destroy(dis__plan *plan);
+
+#endif
