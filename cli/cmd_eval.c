@@ -137,7 +137,7 @@ static int people_from_votes(eval_job *job, dis_context *ctx)
     const dis_names *names = dis_labels_look(job->in.labels[0]).classes;
     const size_t n = dis_names_count(names);
     const char **classes = NULL;
-    if (!in->n_classes && !job->v->reading.lenient) {
+    if (!in->classes.n && !job->v->reading.lenient) {
         classes = malloc((n ? n : 1) * sizeof *classes);
         if (!classes) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
         for (size_t k = 0; k < n; k++) classes[k] = dis_names_get(names, k, NULL);
@@ -161,8 +161,8 @@ static int people_from_votes(eval_job *job, dis_context *ctx)
 
 static int read_all(eval_job *job, dis_context *ctx)
 {
-    if (job->votes.n_classes) {
-        const dis_status status = dis_names_create(job->votes.classes, job->votes.n_classes, &job->classes);
+    if (job->votes.classes.n) {
+        const dis_status status = dis_names_create(job->votes.classes.name, job->votes.classes.n, &job->classes);
         if (status != DIS_OK) return cli_failed(job->c, status);
         job->in.classes = job->classes;
     }

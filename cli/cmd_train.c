@@ -3,6 +3,7 @@
  * Everything is read once; --runs trains so many seeds on it, --jobs of them side by side, each with a share of the
  * threads (which changes nothing but the time). A run's model lies in the output folder itself, or in seed-N within it
  * when there are several. */
+#include "class_list.h"
 #include "items_input.h"
 #include <errno.h>
 #include <math.h>
@@ -18,7 +19,7 @@ typedef struct {
     cli_common common;
     cli_items_values reading;
     const char *model, *objective, *items, *labels, *gold, *votes, *dev_items, *dev_labels, *dev_gold, *output;
-    const char *optimizer, *schedule, *keep, *vectors, *curves, *json;
+    const char *optimizer, *schedule, *keep, *vectors, *curves, *classes, *json;
     cli_list dev_where;
     uint64_t epochs, batch, patience, accumulate, runs, jobs, seed;
     double rate, soft_weight, base, floor, dev;
@@ -59,6 +60,8 @@ static const cli_option options[] = {
     TEXT(labels, "labels", "FILE", NULL, CLI_NAMES_FILE, "their soft labels, as dissent labels writes them"),
     TEXT(gold, "gold", "FILE", NULL, CLI_NAMES_FILE, "their gold labels (task,label)"),
     TEXT(votes, "votes", "FILE", NULL, CLI_NAMES_FILE, "the votes (task,worker,label), for the objectives crowd:..."),
+    TEXT(classes, "classes", "LIST|FILE", NULL, CLI_NAMES_FILE,
+         "the classes in their order, also ones nobody chose: a,b,c, or a file with one a line"),
     REAL(dev, "dev", "0", 0, .9, "share of the items to hold out as a development set"),
     TEXT(dev_items, "dev-items", "FILE", NULL, CLI_NAMES_FILE, "items of a development set of its own"),
     {.name = "dev-where",
@@ -109,7 +112,9 @@ typedef struct {
     dis_labels *labels, *dev_labels;
     dis_gold *gold, *dev_gold;
     dis_votes *votes;
-    dis_model **model; /* (runs) */
+    class_list classes;  /* declared ones */
+    dis_names *declared; /* the same; NULL: none */
+    dis_model **model;   /* (runs) */
     int lock;
     /* shared by jobs */
     pthread_mutex_t mutex;
@@ -183,7 +188,12 @@ static int read_all(train_job *job)
     if (code == 0 && v->dev_labels) code = read_labels(job, v->dev_labels, &job->dev_labels);
     if (code == 0 && v->gold) code = cli_failed(c, dis_gold_load(job->ctx, v->gold, &job->gold));
     if (code == 0 && v->dev_gold) code = cli_failed(c, dis_gold_load(job->ctx, v->dev_gold, &job->dev_gold));
-    if (code == 0 && v->votes) code = cli_failed(c, dis_votes_read(job->ctx, &v->votes, 1, NULL, &job->votes));
+    if (code == 0 && v->votes) {
+        dis_votes_options how = dis_votes_options_default();
+        how.classes = job->classes.name;
+        how.n_classes = job->classes.n;
+        code = cli_failed(c, dis_votes_read(job->ctx, &v->votes, 1, &how, &job->votes));
+    }
     return code;
 }
 
@@ -241,6 +251,7 @@ static dis_status train_one(train_job *job, dis_context *ctx, size_t run)
     o.vectors = v->vectors;
     o.folder = folder;
     o.resume = v->resume;
+    o.classes = job->declared;
     const dis_examples train = {.items = job->items, .labels = job->labels, .gold = job->gold, .votes = job->votes};
     /* Items of another file may carry the same ids and be others. */
     const bool apart = v->dev_items != NULL;
@@ -443,6 +454,9 @@ static dis_status write_json(const train_job *job)
 static int work(train_job *job)
 {
     int code = check(job);
+    if (code == 0) code = class_list_take(job->c, job->v->classes, &job->classes);
+    if (code == 0 && job->classes.n)
+        code = cli_failed(job->c, dis_names_create(job->classes.name, job->classes.n, &job->declared));
     if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, &job->ctx));
     if (code == 0) code = read_all(job);
     if (code == 0) code = take_folder(job);
@@ -472,6 +486,8 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis_gold_destroy(job.gold);
     dis_gold_destroy(job.dev_gold);
     dis_votes_destroy(job.votes);
+    dis_names_destroy(job.declared);
+    class_list_free(&job.classes);
     dis_context_destroy(job.ctx);
     if (job.lock >= 0) close(job.lock);
     return code;

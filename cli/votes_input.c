@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- before reading ---- */
 
@@ -25,53 +24,6 @@ static int find_preset(cli *c, const char *name, const dis_votes_preset **out)
                      near ? near : "", near ? "?" : "");
 }
 
-/* Cuts classes_text at `separator` into in->classes. A line may end in CR LF. */
-static int split_classes(votes_input *in, char separator)
-{
-    size_t n = 1;
-    for (const char *s = in->classes_text; *s; s++) n += *s == separator;
-    in->classes = malloc(n * sizeof *in->classes);
-    if (!in->classes) return cli_error(in->c, DIS_ELIMIT, "no memory for %zu classes", n);
-    for (char *s = in->classes_text; s;) {
-        char *end = strchr(s, separator);
-        if (end) *end = 0;
-        const size_t length = strlen(s);
-        if (separator == '\n' && length && s[length - 1] == '\r') s[length - 1] = 0;
-        if (*s)
-            in->classes[in->n_classes++] = s;
-        else if (separator == ',')
-            return cli_usage(in->c, "--classes %s: an empty class", in->v->classes);
-        s = end ? end + 1 : NULL;
-    }
-    if (in->n_classes == 0) return cli_usage(in->c, "--classes %s: no class in it", in->v->classes);
-    return 0;
-}
-
-static int read_class_file(votes_input *in, const char *path, size_t size)
-{
-    enum { MOST = 1 << 28 };
-    FILE *f = size < MOST ? fopen(path, "rbe") : NULL;
-    in->classes_text = malloc(size + 1);
-    const size_t n = f && in->classes_text ? fread(in->classes_text, 1, size, f) : 0;
-    const bool fine = f && in->classes_text && !ferror(f) && n == size;
-    if (f) fclose(f);
-    if (!fine) return cli_error(in->c, DIS_EIO, "cannot read the classes in %s", path);
-    in->classes_text[n] = 0;
-    if (strlen(in->classes_text) != n) return cli_error(in->c, DIS_EDATA, "%s: a NUL byte in a class name", path);
-    return split_classes(in, '\n');
-}
-
-static int take_classes(votes_input *in)
-{
-    const char *given = in->v->classes;
-    struct stat st;
-    if (!given) return 0;
-    if (stat(given, &st) == 0 && S_ISREG(st.st_mode)) return read_class_file(in, given, (size_t)st.st_size);
-    in->classes_text = strdup(given);
-    if (!in->classes_text) return cli_error(in->c, DIS_ELIMIT, "no memory for --classes");
-    return split_classes(in, ',');
-}
-
 int votes_input_check(votes_input *in)
 {
     const cli_votes_values *v = in->v;
@@ -79,7 +31,7 @@ int votes_input_check(votes_input *in)
     const dis_votes_preset *preset = NULL;
     int code = cli_check_format(in->c, "input-format", v->input_format);
     if (code == 0 && v->preset) code = find_preset(in->c, v->preset, &preset);
-    if (code == 0) code = take_classes(in);
+    if (code == 0) code = class_list_take(in->c, v->classes, &in->classes);
     *o = dis_votes_options_default();
     size_t n_drop = preset ? preset->n_drop : 0;
     for (size_t i = 0; i < n_drop; i++) in->drop[i] = preset->drop[i];
@@ -92,8 +44,8 @@ int votes_input_check(votes_input *in)
     o->task = v->task ? v->task : preset ? preset->task : NULL;
     o->worker = v->worker ? v->worker : preset ? preset->worker : NULL;
     o->label = v->label ? v->label : preset ? preset->label : NULL;
-    o->classes = in->classes;
-    o->n_classes = in->n_classes;
+    o->classes = in->classes.name;
+    o->n_classes = in->classes.n;
     o->na = v->na.value;
     o->n_na = v->na.n;
     o->duplicates = (dis_duplicates)v->duplicates;
@@ -114,7 +66,7 @@ static bool is_integer(const char *s)
 /* Byte order says nothing of "low", "medium", "high". */
 static int check_ordinal(votes_input *in)
 {
-    if (!in->v->ordinal || in->n_classes) return 0;
+    if (!in->v->ordinal || in->classes.n) return 0;
     for (size_t k = 0; k < in->look.n_classes; k++)
         if (!is_integer(dis_names_get(in->look.classes, k, NULL)))
             return cli_usage(in->c,
@@ -147,8 +99,7 @@ void votes_input_free(votes_input *in)
 {
     free(in->gold);
     dis_votes_destroy(in->votes);
-    free(in->classes);
-    free(in->classes_text);
+    class_list_free(&in->classes);
     free(in->drop_text);
 }
 

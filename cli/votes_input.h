@@ -14,6 +14,7 @@
  * Calls that return int return an exit code, what is wrong told already. */
 #ifndef DIS_CLI_VOTES_INPUT_H
 #define DIS_CLI_VOTES_INPUT_H
+#include "class_list.h"
 #include "summary.h"
 
 typedef struct {
@@ -64,9 +65,7 @@ typedef struct {
     size_t n_paths;
 
     dis_votes_options how;
-    char *classes_text;   /* what --classes pointed to, cut at its separators */
-    const char **classes; /* into classes_text */
-    size_t n_classes;
+    class_list classes;
     dis_drop_rule drop[CLI_MOST_VALUES];
     char *drop_text; /* where the rules' texts are */
 

@@ -66,10 +66,11 @@ static dis_status match_classes(const dis_names *from, const dis_names *classes,
         const char *name = dis_names_get(from, k, &length);
         (*place)[k] = dis_names_find(classes, name, length);
         if ((*place)[k] == SIZE_MAX)
-            return dis__fail(
-                DIS_EDATA,
-                "the class \"%.100s\" of the %s is none of the model's; the soft labels need a column for every class",
-                name, what);
+            return dis__fail(DIS_EDATA,
+                             "the class \"%.100s\" of the %s is none of the model's; declare it (--classes), or give "
+                             "the soft labels a "
+                             "column for it",
+                             name, what);
     }
     return DIS_OK;
 }

@@ -2,6 +2,7 @@
  *
  * Which units a batch holds is a function of seed and epoch (batches.h), what dropout leaves out a function of seed and
  * pass (nn); so a run that goes on from a checkpoint does exactly what it would have done without the stop. */
+#include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
 #include "dissent/evaluate.h"
@@ -102,6 +103,20 @@ static size_t most_votes(const dis__targets *t, size_t items)
     return dis__size(most, items, 0) < all ? most * items : all;
 }
 
+static dis_status take_declared(const dis_names *classes, dis_names **out)
+{
+    const size_t n = dis_names_count(classes);
+    if (n == 0 || n > DIS_MAX_CLASSES)
+        return dis__fail(DIS_EUSAGE, "%zu classes are declared; 1 to %u are possible", n, DIS_MAX_CLASSES);
+    dis__name_index index;
+    size_t twice;
+    DIS_TRY(dis__name_index_build(classes, &index, &twice));
+    dis__name_index_free(&index);
+    if (twice != SIZE_MAX)
+        return dis__fail(DIS_EUSAGE, "the class \"%.200s\" is declared twice", dis_names_get(classes, twice, NULL));
+    return dis__names_copy(classes, out);
+}
+
 static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_examples *train, const dis_examples *dev)
 {
     const dis_train_options *o = t->o;
@@ -109,7 +124,7 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     DIS_TRY(check_kind(model, train->items));
     if (dev) DIS_TRY(check_kind(model, dev->items));
     if (o->classes)
-        DIS_TRY(dis__names_copy(o->classes, &model->classes));
+        DIS_TRY(take_declared(o->classes, &model->classes));
     else
         DIS_TRY(dis__examples_classes(train, &model->classes));
     DIS_TRY(dis__targets_make(ctx, train, t->objective, model->classes, o->lenient, &t->targets));
