@@ -20,15 +20,15 @@
 #include "core/memory.h"
 #include "core/random.h"
 #include "io/outfile.h"
+#include "scratch.h"
 
-static char folder[64], path[128];
+#define NAME "out.csv"
+static char path[128];
 
-static int make_folder(void **state)
+static int name_file(void **state)
 {
-    (void)state;
-    strcpy(folder, "/tmp/dissent-outfile-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/out.csv", folder);
+    if (make_folder(state)) return -1;
+    strcpy(path, in_folder(NAME));
     return 0;
 }
 
@@ -49,24 +49,6 @@ static int temporaries(bool remove_temporaries)
     return n;
 }
 
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static char *contents(const char *file, size_t *n)
-{
-    FILE *f = fopen(file, "rb");
-    if (!f) return NULL;
-    char *bytes = malloc(4 << 20);
-    *n = fread(bytes, 1, 4 << 20, f);
-    fclose(f);
-    return bytes;
-}
-
 static void expect(const char *file, const char *text)
 {
     size_t n = 0;
@@ -75,14 +57,6 @@ static void expect(const char *file, const char *text)
     assert_int_equal(n, strlen(text));
     assert_memory_equal(bytes, text, n);
     free(bytes);
-}
-
-static void put_file(const char *file, const char *text)
-{
-    FILE *f = fopen(file, "wb");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
 }
 
 /* Some of every way of writing: 3 x 100,000 letters in pieces and at once, more than any buffer holds. */
@@ -140,7 +114,7 @@ static void writes(void **state)
 static void giving_up(void **state)
 {
     (void)state;
-    put_file(path, "old");
+    put_text(NAME, "old");
     dis__out *out;
     assert_int_equal(dis__out_open(path, &out), DIS_OK);
     assert_int_equal(dis__out_write(out, "new", 3), DIS_OK);
@@ -273,7 +247,7 @@ static void names_links_and_modes(void **state)
     char link[128], name[400];
     struct stat st;
     snprintf(link, sizeof link, "%s/link", folder);
-    put_file(path, "old");
+    put_text(NAME, "old");
     assert_int_equal(symlink("out.csv", link), 0);
     assert_int_equal(chmod(path, 0600), 0);
     assert_int_equal(write_letters(link, 'l'), DIS_OK); /* the file behind the link is replaced, and keeps its mode */
@@ -314,7 +288,7 @@ static void side_by_side(void **state)
     (void)state;
     char stale[200];
     snprintf(stale, sizeof stale, "%s.%ld.0.tmp", path, (long)getpid());
-    put_file(stale, "stale");
+    put_text(strrchr(stale, '/') + 1, "stale");
     dis__out *a, *b;
     assert_int_equal(dis__out_open(path, &a), DIS_OK);
     assert_int_equal(dis__out_open(path, &b), DIS_OK);
@@ -389,5 +363,5 @@ int main(void)
         cmocka_unit_test(standard_output),
         cmocka_unit_test(killed),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, name_file, remove_folder);
 }

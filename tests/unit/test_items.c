@@ -8,39 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "fault_walk.h"
-
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/dissent-items-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *put(const char *name, const void *bytes, size_t n)
-{
-    static char path[160];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    if (n) assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-    return path;
-}
-
-static const char *put_text(const char *name, const char *text)
-{
-    return put(name, text, strlen(text));
-}
+#include "scratch.h"
 
 static dis_items *read_items(const char *path, const dis_items_options *o)
 {
@@ -126,7 +94,7 @@ static void features(void **state)
 
     const float raw[] = {1, 2, 3, 4, 5, 6};
     o.width = 3;
-    const char *path = put("f.f32", raw, sizeof raw);
+    const char *path = put_file("f.f32", raw, sizeof raw);
     items = read_items(path, &o);
     v = dis_items_look(items);
     assert_int_equal(v.n_items, 2);
@@ -137,7 +105,7 @@ static void features(void **state)
     char ids[160];
     snprintf(ids, sizeof ids, "%s", put_text("ids.txt", "left\nright\n"));
     o.tasks = ids;
-    items = read_items(put("f.f32", raw, sizeof raw), &o);
+    items = read_items(put_file("f.f32", raw, sizeof raw), &o);
     assert_string_equal(dis_names_get(dis_items_look(items).tasks, 0, NULL), "left");
     dis_items_destroy(items);
 }
@@ -151,7 +119,7 @@ static void images(void **state)
     bytes[RECORD + 1 + 2048] = 51; /* blue of the first pixel of the second */
     dis_items_options o = dis_items_options_default();
     o.kind = DIS_ITEMS_IMAGES;
-    dis_items *items = read_items(put("c.bin", bytes, 2 * RECORD), &o);
+    dis_items *items = read_items(put_file("c.bin", bytes, 2 * RECORD), &o);
     free(bytes);
     const dis_items_view v = dis_items_look(items);
     assert_int_equal(v.n_items, 2);
@@ -165,7 +133,7 @@ static void images(void **state)
     for (size_t i = 10 + strlen(npy + 10); i < head; i++) npy[i] = ' ';
     npy[head - 1] = '\n';
     memcpy(npy + head, "\x00\x33\x66\xff", 4);
-    items = read_items(put("i.npy", npy, head + 4), &o);
+    items = read_items(put_file("i.npy", npy, head + 4), &o);
     const dis_items_view w = dis_items_look(items);
     assert_int_equal(w.height, 2);
     assert_int_equal(w.channels, 1);

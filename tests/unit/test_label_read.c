@@ -11,47 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "fault_walk.h"
-
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/dissent-read-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[4][256];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
-    return path[next];
-}
-
-static const char *put_file(const char *name, const char *bytes, size_t n)
-{
-    const char *path = in_folder(name);
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    if (n) assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
-    return path;
-}
-
-static const char *put_text(const char *name, const char *text)
-{
-    return put_file(name, text, strlen(text));
-}
+#include "scratch.h"
 
 static dis_labels *read_text(const char *name, const char *text)
 {

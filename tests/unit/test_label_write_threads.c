@@ -13,42 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "fault_walk.h"
-
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/dissent-labels-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *in_folder(const char *name)
-{
-    static char path[4][256];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
-    return path[next];
-}
-
-static char *contents(const char *path, size_t *n)
-{
-    FILE *f = fopen(path, "rb");
-    if (!f) fail_msg("%s is missing", path);
-    char *bytes = calloc(1, 8 << 20);
-    *n = fread(bytes, 1, (8 << 20) - 1, f);
-    fclose(f);
-    return bytes;
-}
+#include "scratch.h"
 
 static void expect_file(const char *path, const char *text)
 {

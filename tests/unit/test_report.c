@@ -13,38 +13,17 @@
 #include <unistd.h>
 #include "dissent/dissent.h"
 #include "fault_walk.h"
+#include "scratch.h"
 #include "report/figure.h"
 #include "report/page.h"
 
-static char path[] = "/tmp/dissent_test_reportXXXXXX", target[64];
+static char target[128];
 
-static int make_folder(void **state)
+static int name_target(void **state)
 {
-    (void)state;
-    if (!mkdtemp(path)) return -1;
-    snprintf(target, sizeof target, "%s/report.html", path);
+    if (make_folder(state)) return -1;
+    strcpy(target, in_folder("report.html"));
     return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(target);
-    return rmdir(path);
-}
-
-static char *slurp(const char *file, size_t *n)
-{
-    FILE *f = fopen(file, "rb");
-    assert_non_null(f);
-    fseek(f, 0, SEEK_END);
-    *n = (size_t)ftell(f);
-    rewind(f);
-    char *bytes = malloc(*n + 1);
-    assert_int_equal(fread(bytes, 1, *n, f), *n);
-    fclose(f);
-    bytes[*n] = 0;
-    return bytes;
 }
 
 static const char *text_of(dis__markup *m)
@@ -273,7 +252,7 @@ static void hostile_names_stay_text(void **state)
     make(&s, 8, 8, 4, 3, true, 1);
     assert_int_equal(write_report(&s), DIS_OK);
     size_t n;
-    char *page = slurp(target, &n);
+    char *page = contents(target, &n);
     assert_int_equal(strlen(page), n);
     assert_int_equal(count(page, "<script"), 1); /* ours, at the end */
     assert_int_equal(count(page, "</script"), 1);
@@ -299,7 +278,7 @@ static void the_page_is_well_formed(void **state)
     make(&s, 8, 5, 3, 2, true, 1);
     assert_int_equal(write_report(&s), DIS_OK);
     size_t n;
-    char *page = slurp(target, &n);
+    char *page = contents(target, &n);
     const char *end = strstr(page, "<script>"), *at = strstr(page, "</style>");
     bool tag = false, quoted = false;
     for (; at < end; at++) {
@@ -328,7 +307,7 @@ static void a_million_items_make_no_large_file(void **state)
     make(&s, 1000000, 20000, 3, 2, false, 2);
     assert_int_equal(write_report(&s), DIS_OK);
     size_t n;
-    char *page = slurp(target, &n);
+    char *page = contents(target, &n);
     assert_true(n < 5000000);
     print_message("%zu bytes\n", n);
     free(page);
@@ -379,5 +358,5 @@ int main(void)
         cmocka_unit_test(faults_leave_no_trace),
         cmocka_unit_test(wrong_use_is_told),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, name_target, remove_folder);
 }

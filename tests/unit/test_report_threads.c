@@ -9,29 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 #include "dissent/dissent.h"
+#include "scratch.h"
 
-static char folder[] = "/tmp/dissent_test_reportsXXXXXX", votes_path[64], page_path[64];
+static char votes_path[128], page_path[128];
 
-static int make_folder(void **state)
+static int make_crowd(void **state)
 {
-    (void)state;
-    if (!mkdtemp(folder)) return -1;
-    snprintf(votes_path, sizeof votes_path, "%s/votes.csv", folder);
-    snprintf(page_path, sizeof page_path, "%s/report.html", folder);
+    if (make_folder(state)) return -1;
+    strcpy(votes_path, in_folder("votes.csv"));
+    strcpy(page_path, in_folder("report.html"));
     dis_synth_options o = dis_synth_options_default();
     o.n_items = 9000;
     o.n_workers = 70;
     o.n_classes = 3;
     o.votes_per_item = 4;
     return dis_synth_write(NULL, &o, votes_path, NULL) == DIS_OK ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(votes_path);
-    unlink(page_path);
-    return rmdir(folder);
 }
 
 static char *report(int threads, size_t *n)
@@ -59,12 +51,7 @@ static char *report(int threads, size_t *n)
     for (size_t m = 0; m < 3; m++) dis_fit_destroy(fit[m]);
     dis_votes_destroy(votes);
     dis_context_destroy(ctx);
-    FILE *f = fopen(page_path, "rb");
-    assert_non_null(f);
-    char *bytes = malloc(4 << 20);
-    *n = fread(bytes, 1, 4 << 20, f);
-    fclose(f);
-    return bytes;
+    return contents(page_path, n);
 }
 
 static void any_number_of_threads_gives_the_same_bytes(void **state)
@@ -85,5 +72,5 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_threads_gives_the_same_bytes)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_crowd, remove_folder);
 }

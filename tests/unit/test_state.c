@@ -16,42 +16,16 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "fault_walk.h"
+#include "scratch.h"
 
-static char folder[64], path[128];
+#define STATE "state.safetensors"
+static char path[128];
 
-static int make_folder(void **state)
+static int name_file(void **state)
 {
-    (void)state;
-    strcpy(folder, "/tmp/dissent-state-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(path, sizeof path, "%s/state.safetensors", folder);
+    if (make_folder(state)) return -1;
+    strcpy(path, in_folder(STATE));
     return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static char *contents(size_t *n)
-{
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    char *bytes = malloc(1 << 20);
-    *n = fread(bytes, 1, 1 << 20, f);
-    fclose(f);
-    return bytes;
-}
-
-static void put_file(const void *bytes, size_t n)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    if (n) assert_int_equal(fwrite(bytes, 1, n, f), n);
-    fclose(f);
 }
 
 /* Votes of which only the names matter here. */
@@ -202,16 +176,16 @@ static void damaged(void **state)
     attempt a = {make_votes(old_tasks, 2, old_workers, 2, old_classes, 2), make_fit("standard", 2, 2, 2, 0)};
     assert_int_equal(write_it(&a), DIS_OK);
     size_t n;
-    char *bytes = contents(&n);
+    char *bytes = contents(path, &n);
     dis_state *s = NULL;
     for (size_t cut = 0; cut < n; cut++) {
-        put_file(bytes, cut);
+        put_file(STATE, bytes, cut);
         assert_int_equal(dis_state_read(NULL, path, &s), DIS_EDATA);
     }
     for (size_t i = 0; i < n; i++)
         for (int bit = 0; bit < 8; bit += 3) {
             bytes[i] = (char)(bytes[i] ^ 1 << bit);
-            put_file(bytes, n);
+            put_file(STATE, bytes, n);
             const dis_status status = dis_state_read(NULL, path, &s);
             assert_true(status == DIS_OK || status == DIS_EDATA || (status == DIS_ELIMIT && i < 8));
             if (status == DIS_OK) dis_state_destroy(s);
@@ -422,5 +396,5 @@ int main(void)
         cmocka_unit_test(saves_by_name), cmocka_unit_test(faults), cmocka_unit_test(damaged),
         cmocka_unit_test(safetensors),   cmocka_unit_test(npy),    cmocka_unit_test(npy_numbers),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, name_file, remove_folder);
 }

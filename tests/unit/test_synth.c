@@ -12,41 +12,17 @@
 #include <cmocka.h>
 #include "dissent/synth.h"
 #include "fault_walk.h"
+#include "scratch.h"
 
-static char folder[64], votes_path[96], gold_path[96], other_path[96];
+static char votes_path[96], gold_path[96], other_path[96];
 
-static int make_folder(void **state)
+static int name_files(void **state)
 {
-    (void)state;
-    strcpy(folder, "/tmp/dissent-synth-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    if (make_folder(state)) return -1;
     snprintf(votes_path, sizeof votes_path, "%s/votes.csv", folder);
     snprintf(gold_path, sizeof gold_path, "%s/gold.csv", folder);
     snprintf(other_path, sizeof other_path, "%s/other.csv", folder);
     return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static char *contents(const char *path, size_t *n)
-{
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    fseek(f, 0, SEEK_END);
-    *n = (size_t)ftell(f);
-    rewind(f);
-    char *bytes = malloc(*n + 1);
-    assert_non_null(bytes);
-    assert_int_equal(fread(bytes, 1, *n, f), *n);
-    bytes[*n] = 0;
-    fclose(f);
-    return bytes;
 }
 
 typedef struct {
@@ -332,5 +308,5 @@ int main(void)
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(faults_leave_nothing_behind),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, name_files, remove_folder);
 }

@@ -11,38 +11,13 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "fault_walk.h"
+#include "scratch.h"
 
 enum { N = 90, K = 3, F = 5 };
 
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/dissent-train-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *path_of(const char *name)
-{
-    static char path[4][160];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
-    return path[next];
-}
-
 static FILE *begin(const char *name)
 {
-    FILE *f = fopen(path_of(name), "wb");
+    FILE *f = fopen(in_folder(name), "wb");
     assert_non_null(f);
     return f;
 }
@@ -94,27 +69,27 @@ static crowd read_crowd(void)
     crowd c;
     write_crowd();
     dis_items_options o = dis_items_options_default();
-    assert_int_equal(dis_items_read(NULL, path_of("t.csv"), &o, &c.texts), DIS_OK);
+    assert_int_equal(dis_items_read(NULL, in_folder("t.csv"), &o, &c.texts), DIS_OK);
     const char *const both[] = {"text", "stem"};
     o.columns = both;
     o.n_columns = 2;
-    assert_int_equal(dis_items_read(NULL, path_of("t.csv"), &o, &c.pairs), DIS_OK);
+    assert_int_equal(dis_items_read(NULL, in_folder("t.csv"), &o, &c.pairs), DIS_OK);
     o = dis_items_options_default();
     o.kind = DIS_ITEMS_TOKENS;
-    assert_int_equal(dis_items_read(NULL, path_of("tokens.csv"), &o, &c.tokens), DIS_OK);
+    assert_int_equal(dis_items_read(NULL, in_folder("tokens.csv"), &o, &c.tokens), DIS_OK);
     FILE *ids = begin("ids.txt");
     for (int i = 0; i < N; i++) fprintf(ids, "i%d\n", i);
     fclose(ids);
     o.kind = DIS_ITEMS_IMAGES;
-    o.tasks = path_of("ids.txt");
-    assert_int_equal(dis_items_read(NULL, path_of("images.npy"), &o, &c.images), DIS_OK);
+    o.tasks = in_folder("ids.txt");
+    assert_int_equal(dis_items_read(NULL, in_folder("images.npy"), &o, &c.images), DIS_OK);
     o = dis_items_options_default();
     o.kind = DIS_ITEMS_FEATURES;
-    assert_int_equal(dis_items_read(NULL, path_of("x.csv"), &o, &c.features), DIS_OK);
-    assert_int_equal(dis_labels_read(NULL, path_of("hard.csv"), NULL, &c.hard), DIS_OK);
-    assert_int_equal(dis_labels_read(NULL, path_of("soft.csv"), NULL, &c.soft), DIS_OK);
-    assert_int_equal(dis_gold_load(NULL, path_of("gold.csv"), &c.gold), DIS_OK);
-    const char *votes = path_of("votes.csv");
+    assert_int_equal(dis_items_read(NULL, in_folder("x.csv"), &o, &c.features), DIS_OK);
+    assert_int_equal(dis_labels_read(NULL, in_folder("hard.csv"), NULL, &c.hard), DIS_OK);
+    assert_int_equal(dis_labels_read(NULL, in_folder("soft.csv"), NULL, &c.soft), DIS_OK);
+    assert_int_equal(dis_gold_load(NULL, in_folder("gold.csv"), &c.gold), DIS_OK);
+    const char *votes = in_folder("votes.csv");
     assert_int_equal(dis_votes_read(NULL, &votes, 1, NULL, &c.votes), DIS_OK);
     return c;
 }
@@ -295,7 +270,7 @@ static void resumed_is_the_same(void **state)
     o.folder = folder;
     bool finished = false;
     for (int looks = 1; !finished; looks += 5) {
-        unlink(path_of("checkpoint.safetensors"));
+        unlink(in_folder("checkpoint.safetensors"));
         int left = looks;
         dis_context_options co = dis_context_options_default();
         co.threads = 1;
@@ -325,7 +300,7 @@ static void resumed_is_the_same(void **state)
     assert_int_equal(dis_train(NULL, &e, &e, &o, &m), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "other settings or other data"));
     o.seed = 0;
-    FILE *f = fopen(path_of("checkpoint.safetensors"), "r+b");
+    FILE *f = fopen(in_folder("checkpoint.safetensors"), "r+b");
     assert_non_null(f);
     fseek(f, -3, SEEK_END);
     const int byte = fgetc(f);
@@ -348,7 +323,7 @@ static void saved_is_the_same(void **state)
         const char *spec = small_model(&c, i, &e.items);
         const dis_train_options o = quick(i ? spec : "mlp:hidden=4/3,scale=standard", "gold+inverse-kl");
         dis_model *m = train(&e, &e, &o, 1), *again;
-        const char *to = path_of("model");
+        const char *to = in_folder("model");
         assert_int_equal(dis_model_save(NULL, m, to), DIS_OK);
         assert_int_equal(dis_model_load(NULL, to, &again), DIS_OK);
         assert_same(m, again, "");
@@ -397,8 +372,8 @@ static void refusals(void **state)
     fputs("task,label\ni0,0\ni1,9\n", f);
     fclose(f);
     dis_gold *few, *odd;
-    assert_int_equal(dis_gold_load(NULL, path_of("few.csv"), &few), DIS_OK);
-    assert_int_equal(dis_gold_load(NULL, path_of("odd.csv"), &odd), DIS_OK);
+    assert_int_equal(dis_gold_load(NULL, in_folder("few.csv"), &few), DIS_OK);
+    assert_int_equal(dis_gold_load(NULL, in_folder("odd.csv"), &odd), DIS_OK);
     const struct {
         const char *model, *objective, *message;
         dis_examples e;
@@ -457,8 +432,8 @@ static dis_status everything(void *arg)
     dis_model *m = NULL, *again = NULL;
     dis_labels *p = NULL;
     dis_status status = dis_train(NULL, &e, &e, &o, &m);
-    if (status == DIS_OK) status = dis_model_save(NULL, m, path_of("faulty"));
-    if (status == DIS_OK) status = dis_model_load(NULL, path_of("faulty"), &again);
+    if (status == DIS_OK) status = dis_model_save(NULL, m, in_folder("faulty"));
+    if (status == DIS_OK) status = dis_model_load(NULL, in_folder("faulty"), &again);
     if (status == DIS_OK) status = dis_model_predict(NULL, again, e.items, NULL, &p);
     dis_labels_destroy(p);
     dis_model_destroy(m);

@@ -1,0 +1,82 @@
+/* scratch.h: a folder of its own for a group of tests, and files in it.
+ *
+ *     int main(void)
+ *     {
+ *         const struct CMUnitTest tests[] = {...};
+ *         return cmocka_run_group_tests(tests, make_folder, remove_folder);
+ *     } */
+#ifndef DIS_TESTS_SCRATCH_H
+#define DIS_TESTS_SCRATCH_H
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[64];
+
+static inline int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/dissent-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static inline int remove_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+/* The path of a name in the folder; the last four are kept. */
+static inline const char *in_folder(const char *name)
+{
+    static char path[4][512];
+    static int next;
+    next = (next + 1) % 4;
+    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
+    return path[next];
+}
+
+/* A file of these bytes in the folder; its path. */
+static inline const char *put_file(const char *name, const void *bytes, size_t n)
+{
+    const char *path = in_folder(name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    if (n) assert_int_equal(fwrite(bytes, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+static inline const char *put_text(const char *name, const char *text)
+{
+    return put_file(name, text, strlen(text));
+}
+
+/* All bytes of a file and a NUL behind them; the caller frees. NULL: there is no such file. */
+static inline char *contents_if_any(const char *path, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    *n = 0;
+    if (!f) return NULL;
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    *n = (size_t)ftell(f);
+    rewind(f);
+    char *bytes = malloc(*n + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *n, f), *n);
+    bytes[*n] = 0;
+    fclose(f);
+    return bytes;
+}
+
+static inline char *contents(const char *path, size_t *n)
+{
+    char *bytes = contents_if_any(path, n);
+    if (bytes) return bytes;
+    fail_msg("%s is missing", path);
+    abort(); /* for the compiler: the line above does not return */
+}
+
+#endif
