@@ -119,8 +119,6 @@ int cli_signal(void); /* the signal that asked to stop, 0: none */
 int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *values, size_t *n_operands);
 /* Index of a word in "a|b|c", -1. */
 int cli_choice(const char *choices, const char *word);
-/* The name nearest to `word` among those that next(i) gives until NULL; NULL when none is near. */
-const char *cli_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg);
 
 /* COLUMN=VALUE of an option, each cut at its first "=", into rules[*n] and on; *n is then how many there are, *room where
  * their texts are (to be freed). 0 or, told already, an exit code. */

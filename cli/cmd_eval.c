@@ -66,7 +66,7 @@ static int check_metrics(eval_job *job)
     for (size_t i = 0; i < given->n; i++) {
         const dis_eval_metric m = dis_eval_find(given->value[i]);
         if (m == DIS_EVAL_METRICS) {
-            const char *near = cli_nearest(given->value[i], metric_name, NULL);
+            const char *near = dis_nearest(given->value[i], metric_name, NULL);
             return cli_usage(job->c, "no metric \"%s\"%s%s%s dissent list metrics shows them", given->value[i],
                              near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
         }

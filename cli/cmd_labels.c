@@ -77,7 +77,7 @@ static int check_method(cli *c, const char *spec)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
-    const char *near = dis_method_find(name) ? NULL : cli_nearest(name, method_name, NULL);
+    const char *near = dis_method_find(name) ? NULL : dis_nearest(name, method_name, NULL);
     if (near) return cli_usage(c, "no method \"%s\"; did you mean %s? dissent list methods shows them", name, near);
     return cli_failed(c, dis_method_check(spec));
 }

@@ -179,7 +179,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     size_t t = 0;
     while (t < N_TABLES && strcmp(tables[t].name, operands[0]) != 0) t++;
     if (t == N_TABLES) {
-        const char *near = cli_nearest(operands[0], table_name, NULL);
+        const char *near = dis_nearest(operands[0], table_name, NULL);
         return cli_usage(
             c, "no table \"%s\"; there are methods, combiners, metrics, models, objectives, presets and crowds%s%s%s",
             operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
@@ -199,7 +199,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
             tables[t].detail(i);
             return cli_flush(c);
         }
-    const char *near = cli_nearest(operands[1], tables[t].row, NULL);
+    const char *near = dis_nearest(operands[1], tables[t].row, NULL);
     return cli_usage(c, "no \"%s\" among the %s%s%s%s", operands[1], tables[t].name, near ? "; did you mean " : "",
                      near ? near : "", near ? "?" : "");
 }

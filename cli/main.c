@@ -132,7 +132,7 @@ static int dispatch(cli *c, int argc, char **argv)
     }
     const cli_command *command = cli_command_find(first);
     if (!command) {
-        const char *near = cli_nearest(first, command_name, NULL);
+        const char *near = dis_nearest(first, command_name, NULL);
         return near ? cli_usage(c, "no command \"%s\"; did you mean %s?", first, near)
                     : cli_usage(c, "no command \"%s\"", first);
     }

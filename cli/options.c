@@ -17,42 +17,6 @@ int cli_choice(const char *choices, const char *word)
     return -1;
 }
 
-/* Levenshtein distance, two rows at a time; long words are far from everything. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { MOST = 40 };
-    const size_t n = strlen(a), m = strlen(b);
-    if (n > MOST || m > MOST) return MOST;
-    size_t row[MOST + 1];
-    for (size_t j = 0; j <= m; j++) row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            const size_t change = corner + (a[i - 1] != b[j - 1]);
-            corner = row[j];
-            const size_t gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = change < gap ? change : gap;
-        }
-    }
-    return row[m];
-}
-
-const char *cli_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg)
-{
-    const char *best = NULL;
-    size_t least = strlen(word) / 3 + 2;
-    for (size_t i = 0; next(arg, i); i++) {
-        const char *name = next(arg, i);
-        const size_t d = *word && strncmp(word, name, strlen(word)) == 0 ? 0 : distance(word, name);
-        if (d < least) {
-            least = d;
-            best = name;
-        }
-    }
-    return best;
-}
-
 static const char *option_name(const void *arg, size_t i)
 {
     const cli_command *command = arg;
@@ -181,7 +145,7 @@ static int take(cli *c, const cli_command *command, int argc, char **argv, int *
     if (!o && is_long) {
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), name);
-        const char *near = cli_nearest(word, option_name, command);
+        const char *near = dis_nearest(word, option_name, command);
         return near ? cli_usage(c, "no option --%s; did you mean --%s?", word, near)
                     : cli_usage(c, "no option --%s", word);
     }

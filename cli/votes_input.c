@@ -19,7 +19,7 @@ static int find_preset(cli *c, const char *name, const dis_votes_preset **out)
             *out = dis_votes_preset_at(i);
             return 0;
         }
-    const char *near = cli_nearest(name, preset_name, NULL);
+    const char *near = dis_nearest(name, preset_name, NULL);
     return cli_usage(c, "no preset \"%s\"%s%s%s dissent list presets shows them", name, near ? "; did you mean " : ";",
                      near ? near : "", near ? "?" : "");
 }

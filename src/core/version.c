@@ -13,6 +13,11 @@
 #else
 #define ZSTD_PART "zstd: absent (zstd input is refused)"
 #endif
+#ifdef DIS_HAVE_YAML
+#define YAML_PART "libyaml: present"
+#else
+#define YAML_PART "libyaml: absent (no experiments)"
+#endif
 #define NETS_PART "nets: own matrix product (no vendor library)"
 #if defined(__clang__)
 #define COMPILER_PART "compiler: clang " __clang_version__
@@ -39,7 +44,7 @@ const char *dis_version_part(size_t part)
         [DIS_ISA_AVX2] = "instruction set: avx2",
         [DIS_ISA_AVX512] = "instruction set: avx512",
     };
-    const char *const parts[] = {COMPILER_PART, instruction_set[dis__isa()], ZLIB_PART, ZSTD_PART, NETS_PART,
+    const char *const parts[] = {COMPILER_PART, instruction_set[dis__isa()], ZLIB_PART, ZSTD_PART, YAML_PART, NETS_PART,
                                  FAULTS_PART};
     return part < sizeof parts / sizeof *parts ? parts[part] : 0;
 }

@@ -1,0 +1,39 @@
+/* Which of several names a misspelt one was meant to be. Cost: length x length a name. */
+#include "dissent/option.h"
+#include <string.h>
+
+/* Levenshtein distance, two rows at a time; long words are far from everything. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { MOST = 40 };
+    const size_t n = strlen(a), m = strlen(b);
+    if (n > MOST || m > MOST) return MOST;
+    size_t row[MOST + 1];
+    for (size_t j = 0; j <= m; j++) row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            const size_t change = corner + (a[i - 1] != b[j - 1]);
+            corner = row[j];
+            const size_t gap = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = change < gap ? change : gap;
+        }
+    }
+    return row[m];
+}
+
+const char *dis_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg)
+{
+    const char *best = NULL;
+    size_t least = strlen(word) / 3 + 2;
+    for (size_t i = 0; next(arg, i); i++) {
+        const char *name = next(arg, i);
+        const size_t d = *word && strncmp(word, name, strlen(word)) == 0 ? 0 : distance(word, name);
+        if (d < least) {
+            least = d;
+            best = name;
+        }
+    }
+    return best;
+}
