@@ -124,6 +124,12 @@ int cli_choice(const char *choices, const char *word);
  * their texts are (to be freed). 0 or, told already, an exit code. */
 int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_rule rules[CLI_MOST_VALUES], size_t *n,
                    char **room);
+/* Whether a path says standard input or output; NULL does not. */
+bool cli_is_dash(const char *path);
+/* Refuses that two things go to standard output: the main one, `what` ("the labels"), where `output` is NULL or -, and
+ * those of the n others that are -. Likewise inputs. 0 or, told already, DIS_EUSAGE. */
+int cli_one_stdout(cli *c, const char *what, const char *output, const char *const *others, size_t n);
+int cli_one_stdin(cli *c, const char *one, char *const *others, size_t n);
 /* Refuses what is no format of a label file. 0 or, told already, DIS_EUSAGE. */
 int cli_check_format(cli *c, const char *option, const char *format);
 

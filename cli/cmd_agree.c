@@ -9,8 +9,9 @@
 typedef struct {
     cli_common common;
     cli_votes_values reading;
-    const char *output, *format, *gold, *workers, *items, *by_class, *pairs, *json;
-    uint64_t bootstrap, seed, most_pairs, least_common;
+    cli_figures_values figures;
+    const char *gold, *workers, *items, *by_class, *pairs;
+    uint64_t most_pairs, least_common;
     bool singles;
 } agree_values;
 
@@ -19,6 +20,7 @@ typedef struct {
         .name = name_, .kind = CLI_TEXT, .offset = offsetof(agree_values, field), .argument = argument_, \
         .names = names_, .summary = summary_                                                             \
     }
+#define N(array) (sizeof(array) / sizeof *(array))
 #define COUNT(field, name_, fallback_, low_, high_, summary_)                                       \
     {                                                                                               \
         .name = name_, .kind = CLI_COUNT, .offset = offsetof(agree_values, field), .argument = "N", \
@@ -26,16 +28,8 @@ typedef struct {
     }
 
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(agree_values, output),
-     .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "where the table of coefficients goes; without it, standard output"},
-    TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
-         "csv, tsv, jsonl or text (for people); without it, by the name of the output, else text on a terminal and csv "
-         "elsewhere"),
+    CLI_TABLE_OPTIONS(agree_values, figures),
+    CLI_BOOTSTRAP_OPTION(agree_values, figures, "1000"),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): also how good the workers are"),
     TEXT(workers, "workers", "FILE", CLI_NAMES_FILE,
          "per worker: votes, agreement with the others, alpha without that worker, accuracy (CSV, TSV or JSONL by the "
@@ -45,9 +39,6 @@ static const cli_option options[] = {
          "per class: votes, agreement on it, Fleiss' kappa and alpha of it against all others"),
     TEXT(pairs, "pairs", "FILE", CLI_NAMES_FILE,
          "per pair of workers: votes on the same items, agreement, Cohen's kappas, Scott's pi"),
-    TEXT(json, "json", "FILE", CLI_NAMES_FILE, "summary for machines; - is standard output (then the table needs -o)"),
-    COUNT(bootstrap, "bootstrap", "1000", 0, 1e7, "resamples of the items for 95 % intervals; 0: no intervals"),
-    COUNT(seed, "seed", "0", 0, 0, "of the resamples"),
     COUNT(most_pairs, "most-pairs", "100000", 0, 1e8,
           "look at no more pairs of workers; beyond, at those among the workers with most votes; 0: at none"),
     COUNT(least_common, "least-common", "5", 1, 0,
@@ -68,27 +59,13 @@ typedef struct {
     dis_agreement_view look;
 } agree_job;
 
-static bool is_stdout(const char *path)
-{
-    return path && strcmp(path, "-") == 0;
-}
-
 static int check_options(const agree_job *job)
 {
     const agree_values *v = job->v;
-    if (v->format && cli_choice("csv|tsv|jsonl|text", v->format) < 0)
-        return cli_usage(job->c, "--format %s: must be one of csv|tsv|jsonl|text", v->format);
-    if (v->format && strcmp(v->format, "text") == 0 && v->output && !is_stdout(v->output))
-        return cli_usage(job->c, "--format text is for standard output; leave -o out");
-    const int to_stdout = is_stdout(v->json) + is_stdout(v->workers) + is_stdout(v->items) + is_stdout(v->by_class) +
-                          is_stdout(v->pairs) + (!v->output || is_stdout(v->output));
-    if (to_stdout > 1)
-        return cli_usage(job->c, "only one thing can go to standard output; give the table of coefficients a file "
-                                 "with -o");
-    size_t from_stdin = is_stdout(v->gold);
-    for (size_t i = 0; i < job->in.n_paths; i++) from_stdin += is_stdout(job->in.paths[i]);
-    if (from_stdin > 1) return cli_usage(job->c, "only one input can be standard input");
-    return 0;
+    const char *const others[] = {v->figures.json, v->workers, v->items, v->by_class, v->pairs};
+    int code = cli_figures_check(job->c, &v->figures);
+    if (code == 0) code = cli_one_stdout(job->c, "the table", v->figures.output, others, N(others));
+    return code == 0 ? cli_one_stdin(job->c, v->gold, job->in.paths, job->in.n_paths) : code;
 }
 
 static int need_workers(const agree_job *job)
@@ -105,8 +82,6 @@ static bool is_shown(const agree_job *job, size_t m)
 }
 
 /* ---- tables ---- */
-
-#define N(columns) (sizeof(columns) / sizeof *(columns))
 
 static dis_status write_measures(const agree_job *job, const char *path, const char *format)
 {
@@ -221,7 +196,7 @@ static void put_counts(const agree_job *job, dis_json *j)
     cli_put_count(j, "items_without_votes", l->empty);
     cli_put_count(j, "votes", l->votes_compared);
     cli_put_bool(j, "singles_in_chance", job->v->singles);
-    cli_put_count(j, "resamples", job->v->bootstrap);
+    cli_put_count(j, "resamples", job->v->figures.bootstrap);
     if (l->pairs) {
         cli_put_count(j, "pairs_of_workers", l->n_pairs);
         cli_put_count(j, "workers_in_pairs", l->pair_workers);
@@ -235,7 +210,7 @@ static void put_counts(const agree_job *job, dis_json *j)
 static dis_status write_json(const agree_job *job, const char *path)
 {
     dis_json *j;
-    dis_status status = cli_summary_open(path, "agree", &job->v->seed, &j);
+    dis_status status = cli_summary_open(path, "agree", &job->v->figures.seed, &j);
     if (status != DIS_OK) return status;
     cli_inputs_begin(j);
     status = votes_input_put_files(&job->in, j);
@@ -277,7 +252,7 @@ static dis_status write_json(const agree_job *job, const char *path)
 static void print_measures(const agree_job *job)
 {
     bool crowd = false;
-    printf("%-44s %8s%s\n", "Agreement", "value", job->v->bootstrap ? "  95 % interval" : "");
+    printf("%-44s %8s%s\n", "Agreement", "value", job->v->figures.bootstrap ? "  95 % interval" : "");
     for (size_t m = 0; m < job->look.n_metrics; m++) {
         const dis_agreement_measure *row = dis_agreement_measure_at(m);
         const dis_metric *x = &job->look.metric[m];
@@ -322,18 +297,17 @@ static void tell(agree_job *job)
 static int write_all(const agree_job *job)
 {
     const agree_values *v = job->v;
-    const bool to_stdout = !v->output || is_stdout(v->output);
-    const bool people = v->format ? strcmp(v->format, "text") == 0 : to_stdout && isatty(STDOUT_FILENO);
+    const char *format = cli_figures_format(&v->figures);
     dis_status status = DIS_OK;
-    if (people)
-        print_measures(job);
+    if (format)
+        status = write_measures(job, cli_figures_path(&v->figures), format);
     else
-        status = write_measures(job, to_stdout ? "-" : v->output, v->format);
+        print_measures(job);
     if (status == DIS_OK && v->workers) status = write_workers(job, v->workers);
     if (status == DIS_OK && v->items) status = write_items(job, v->items);
     if (status == DIS_OK && v->by_class) status = write_classes(job, v->by_class);
     if (status == DIS_OK && v->pairs) status = write_pairs(job, v->pairs);
-    if (status == DIS_OK && v->json) status = write_json(job, v->json);
+    if (status == DIS_OK && v->figures.json) status = write_json(job, v->figures.json);
     if (status != DIS_OK) return cli_failed(job->c, status);
     return cli_flush(job->c);
 }
@@ -347,8 +321,8 @@ static int measure(agree_job *job, dis_context *ctx)
     o.gold = job->in.gold;
     o.ordinal = v->reading.ordinal;
     o.singles = v->singles;
-    o.bootstrap = (size_t)v->bootstrap;
-    o.seed = v->seed;
+    o.bootstrap = (size_t)v->figures.bootstrap;
+    o.seed = v->figures.seed;
     o.most_pairs = (size_t)v->most_pairs;
     o.least_common = (size_t)v->least_common;
     const dis_status status = dis_agreement_run(ctx, job->in.votes, &o, &job->agreement);

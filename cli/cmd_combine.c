@@ -152,8 +152,7 @@ static int work(combine_job *job)
         return cli_usage(
             c, "weights=auto needs the votes, which label files do not hold; use dissent labels, or give the weights");
     if (cli_check_format(c, "format", v->format) != 0) return DIS_EUSAGE;
-    if (v->json && strcmp(v->json, "-") == 0 && (!v->output || strcmp(v->output, "-") == 0))
-        return cli_usage(c, "only one thing can go to standard output; give the labels a file with -o");
+    if (cli_one_stdout(c, "the labels", v->output, &v->json, 1) != 0) return DIS_EUSAGE;
     status = cli_context(c, &v->common, &job->ctx);
     if (status != DIS_OK) return cli_failed(c, status);
     int code = read_all(job);

@@ -75,11 +75,6 @@ static int check_metrics(eval_job *job)
     return 0;
 }
 
-static bool is_stdout(const char *path)
-{
-    return path && strcmp(path, "-") == 0;
-}
-
 static int check(eval_job *job, char **operands)
 {
     const eval_values *v = job->v;
@@ -94,10 +89,8 @@ static int check(eval_job *job, char **operands)
     int code = check_metrics(job);
     if (code == 0) code = cli_figures_check(c, &v->figures);
     if (code == 0 && v->human_labels) code = cli_failed(c, dis_method_check(v->human_labels));
-    if (code != 0) return code;
-    const int to_stdout = is_stdout(v->figures.json) + is_stdout(v->items) + is_stdout(v->class_table) +
-                          is_stdout(v->confusion) + is_stdout(v->bins) + is_stdout(cli_figures_path(&v->figures));
-    if (to_stdout > 1) return cli_usage(c, "only one thing can go to standard output; give the table a file with -o");
+    const char *const others[] = {v->figures.json, v->items, v->class_table, v->confusion, v->bins};
+    if (code == 0) code = cli_one_stdout(c, "the table", v->figures.output, others, sizeof others / sizeof *others);
     for (size_t i = 0; i < job->n && code == 0; i++) code = label_input_add(&job->in, operands[i], "predictions");
     if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
     job->in.gold_path = v->gold;

@@ -60,11 +60,6 @@ static const cli_option options[] = {
 static const char *const default_methods[] = {"standard", "softmax", "dawid-skene", "mace"};
 enum { N_DEFAULTS = 4, N_DEFAULTS_WITHOUT_WORKERS = 2 };
 
-static bool is_stdout(const char *path)
-{
-    return path && strcmp(path, "-") == 0;
-}
-
 /* ---- before reading ---- */
 
 static const char *method_name(const void *arg, size_t i)
@@ -95,13 +90,9 @@ static int check_options(labels_job *job)
             c, "--combine needs several views and there is one --method; name another, or leave --combine out");
     code = cli_check_format(c, "format", v->format);
     if (code != 0) return code;
-    int to_stdout =
-        is_stdout(v->json) + is_stdout(v->workers) + is_stdout(v->save_state) + (!v->output || is_stdout(v->output));
-    if (to_stdout > 1) return cli_usage(c, "only one thing can go to standard output; give the labels a file with -o");
-    size_t from_stdin = is_stdout(v->gold);
-    for (size_t i = 0; i < job->in.n_paths; i++) from_stdin += is_stdout(job->in.paths[i]);
-    if (from_stdin > 1) return cli_usage(c, "only one input can be standard input");
-    return 0;
+    const char *const others[] = {v->json, v->workers, v->save_state};
+    code = cli_one_stdout(c, "the labels", v->output, others, sizeof others / sizeof *others);
+    return code == 0 ? cli_one_stdin(c, v->gold, job->in.paths, job->in.n_paths) : code;
 }
 
 static void choose_methods(labels_job *job)

@@ -8,18 +8,20 @@
 typedef struct {
     cli_common common;
     cli_votes_values reading;
-    const char *output, *method, *gold, *items, *workers, *json;
-    int format, by;
-    uint64_t top, budget, seed;
+    cli_figures_values figures;
+    const char *method, *gold, *items, *workers;
+    int by;
+    uint64_t top, budget;
 } review_values;
 
-enum { FORMAT_CSV, FORMAT_TSV, FORMAT_JSONL, FORMAT_TEXT, DEFAULT_TOP = 20 };
+enum { DEFAULT_TOP = 20 };
 
 #define TEXT(field, name_, argument_, names_, summary_)                                                   \
     {                                                                                                     \
         .name = name_, .kind = CLI_TEXT, .offset = offsetof(review_values, field), .argument = argument_, \
         .names = names_, .summary = summary_                                                              \
     }
+#define N(array) (sizeof(array) / sizeof *(array))
 #define COUNT(field, name_, fallback_, high_, summary_)                                              \
     {                                                                                                \
         .name = name_, .kind = CLI_COUNT, .offset = offsetof(review_values, field), .argument = "N", \
@@ -27,19 +29,7 @@ enum { FORMAT_CSV, FORMAT_TSV, FORMAT_JSONL, FORMAT_TEXT, DEFAULT_TOP = 20 };
     }
 
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .offset = offsetof(review_values, output),
-     .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "where the ranked items go; without it, standard output"},
-    {.name = "format",
-     .kind = CLI_CHOICE,
-     .offset = offsetof(review_values, format),
-     .argument = "FORMAT",
-     .choices = "csv|tsv|jsonl|text",
-     .summary = "without it, by the name of the output, else text on a terminal and csv elsewhere"},
+    CLI_TABLE_OPTIONS(review_values, figures),
     COUNT(top, "top", "0", 0,
           "show so many items (and workers); 0: 20 as text, all in a file, with --budget those that get votes"),
     {.name = "by",
@@ -53,12 +43,10 @@ static const cli_option options[] = {
     COUNT(budget, "budget", "0", 0, "votes that can be bought: how many to get on which item"),
     TEXT(items, "items", "FILE", CLI_NAMES_FILE, "every item, ranked (CSV, TSV or JSONL by the name)"),
     TEXT(workers, "workers", "FILE", CLI_NAMES_FILE, "every worker, ranked: the most suspicious first"),
-    TEXT(json, "json", "FILE", CLI_NAMES_FILE, "summary for machines; - is standard output (then the items need -o)"),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
          "known labels (task,label): workers are judged by them, and these items are not relabelled"),
     TEXT(method, "method", "SPEC", CLI_NAMES_METHOD,
          "NAME[:key=value,...]: label method whose labels the model of the crowd starts from; without it, standard"),
-    COUNT(seed, "seed", "0", 0, "for methods that use chance"),
     CLI_VOTES_OPTIONS(review_values, reading),
     CLI_COMMON_OPTIONS(review_values),
 };
@@ -75,37 +63,22 @@ typedef struct {
 static const char *const causes[] = {"fine", "constant", "random", "confuses"};
 static const char *const orders[] = {"gain", "doubt", "surprise"};
 
-static bool is_stdout(const char *path)
-{
-    return path && strcmp(path, "-") == 0;
-}
-
-static bool items_to_stdout(const review_values *v)
-{
-    return !v->output || is_stdout(v->output);
-}
-
 static bool for_people(const review_values *v)
 {
-    return v->format >= 0 ? v->format == FORMAT_TEXT : items_to_stdout(v) && isatty(STDOUT_FILENO);
+    return !cli_figures_format(&v->figures);
 }
 
 static int check_options(const review_job *job)
 {
     const review_values *v = job->v;
-    if (v->format == FORMAT_TEXT && !items_to_stdout(v))
-        return cli_usage(job->c, "--format text is for standard output; leave -o out");
-    if (is_stdout(v->json) + is_stdout(v->workers) + is_stdout(v->items) + items_to_stdout(v) > 1)
-        return cli_usage(job->c, "only one thing can go to standard output; give the ranked items a file with -o");
-    size_t from_stdin = is_stdout(v->gold);
-    for (size_t i = 0; i < job->in.n_paths; i++) from_stdin += is_stdout(job->in.paths[i]);
-    if (from_stdin > 1) return cli_usage(job->c, "only one input can be standard input");
-    return v->method ? cli_failed(job->c, dis_method_check(v->method)) : 0;
+    const char *const others[] = {v->figures.json, v->workers, v->items};
+    int code = cli_figures_check(job->c, &v->figures);
+    if (code == 0) code = cli_one_stdout(job->c, "the ranked items", v->figures.output, others, N(others));
+    if (code == 0) code = cli_one_stdin(job->c, v->gold, job->in.paths, job->in.n_paths);
+    return code == 0 && v->method ? cli_failed(job->c, dis_method_check(v->method)) : code;
 }
 
 /* ---- tables ---- */
-
-#define N(columns) (sizeof(columns) / sizeof *(columns))
 
 static dis_status write_items(const review_job *job, const char *path, const char *format, size_t n)
 {
@@ -225,7 +198,7 @@ static dis_status write_json(const review_job *job, const char *path)
     const dis_review_view *l = &job->look;
     const uint64_t top = job->v->top ? job->v->top : DEFAULT_TOP;
     dis_json *j;
-    dis_status status = cli_summary_open(path, "review", &job->v->seed, &j);
+    dis_status status = cli_summary_open(path, "review", &job->v->figures.seed, &j);
     if (status != DIS_OK) return status;
     cli_inputs_begin(j);
     status = votes_input_put_files(&job->in, j);
@@ -323,7 +296,6 @@ static size_t n_shown(const review_job *job, bool people)
 static int write_all(const review_job *job)
 {
     const review_values *v = job->v;
-    static const char *const formats[] = {"csv", "tsv", "jsonl"};
     const bool people = for_people(v);
     const size_t n = n_shown(job, people);
     dis_status status = DIS_OK;
@@ -332,10 +304,10 @@ static int write_all(const review_job *job)
         const size_t workers = at_most(job->n_flagged, v->top ? v->top : DEFAULT_TOP);
         if (workers) print_workers(job, workers);
     } else
-        status = write_items(job, items_to_stdout(v) ? "-" : v->output, v->format >= 0 ? formats[v->format] : NULL, n);
+        status = write_items(job, cli_figures_path(&v->figures), cli_figures_format(&v->figures), n);
     if (status == DIS_OK && v->items) status = write_items(job, v->items, NULL, job->look.n_items);
     if (status == DIS_OK && v->workers) status = write_workers(job, v->workers);
-    if (status == DIS_OK && v->json) status = write_json(job, v->json);
+    if (status == DIS_OK && v->figures.json) status = write_json(job, v->figures.json);
     if (status != DIS_OK) return cli_failed(job->c, status);
     return cli_flush(job->c);
 }
@@ -347,7 +319,7 @@ static int review(review_job *job, dis_context *ctx)
         return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row a vote");
     dis_review_options o = dis_review_options_default();
     o.method = v->method;
-    o.seed = v->seed;
+    o.seed = v->figures.seed;
     o.gold = job->in.gold;
     o.budget = v->budget;
     o.by = (dis_review_order)v->by;

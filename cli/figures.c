@@ -9,12 +9,9 @@ enum { TEXT = 3 };
 
 int cli_figures_check(cli *c, const cli_figures_values *v)
 {
-    const bool to_stdout = strcmp(cli_figures_path(v), "-") == 0;
-    if (v->format == TEXT && !to_stdout)
-        return cli_usage(c, "text is for standard output; csv, tsv and jsonl for a file");
-    if (v->json && strcmp(v->json, "-") == 0 && to_stdout)
-        return cli_usage(c, "the table and the summary cannot both go to standard output; give one of them a file");
-    return 0;
+    if (v->format == TEXT && !cli_is_dash(cli_figures_path(v)))
+        return cli_usage(c, "--format text is for standard output; leave -o out, or name csv, tsv or jsonl");
+    return cli_one_stdout(c, "the table", v->output, &v->json, 1);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -26,7 +23,7 @@ static bool ends_with(const char *text, const char *end)
 const char *cli_figures_format(const cli_figures_values *v)
 {
     if (v->format >= 0) return formats[v->format];
-    if (strcmp(cli_figures_path(v), "-") == 0) return isatty(STDOUT_FILENO) ? NULL : "csv";
+    if (cli_is_dash(cli_figures_path(v))) return isatty(STDOUT_FILENO) ? NULL : "csv";
     return ends_with(v->output, ".tsv") ? "tsv" : ends_with(v->output, ".jsonl") ? "jsonl" : "csv";
 }
 

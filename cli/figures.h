@@ -1,9 +1,9 @@
-/* figures.h: what subcommands share that give a table of figures with intervals: where it goes and how it is drawn.
+/* figures.h: what subcommands share that give a table: where it goes, how it is drawn, how its intervals are made.
  *
  *     typedef struct { cli_common common; cli_figures_values figures; ... } x_values;
  *     static const cli_option options[] = {CLI_FIGURES_OPTIONS(x_values, figures, "1000"), CLI_COMMON_OPTIONS(x_values)};
  *
- * The table is text for people on a terminal, and CSV, TSV or JSONL otherwise. */
+ * A table without intervals takes CLI_TABLE_OPTIONS alone. It is text for people on a terminal, and CSV, TSV or JSONL otherwise. */
 #ifndef DIS_CLI_FIGURES_H
 #define DIS_CLI_FIGURES_H
 #include "cli.h"
@@ -18,20 +18,23 @@ typedef struct {
 } cli_figures_values;
 
 /* clang-format off */
-#define CLI_FIGURES_OPTIONS(type, field, resamples)                                                                 \
+#define CLI_TABLE_OPTIONS(type, field)                                                                              \
     {.name = "output", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(type, field.output), .argument = "FILE", \
      .names = CLI_NAMES_FILE, .summary = "where the table goes; without it, standard output"},                      \
     {.name = "format", .kind = CLI_CHOICE, .offset = offsetof(type, field.format), .argument = "FORMAT",            \
      .choices = "csv|tsv|jsonl|text",                                                                               \
      .summary = "without it, text on a terminal, else by the name of the output, else csv"},                        \
-    {.name = "bootstrap", .kind = CLI_COUNT, .offset = offsetof(type, field.bootstrap), .argument = "N",            \
-     .fallback = resamples, .high = 1e9, .summary = "resamples; 0 for none, and then no intervals"},                \
-    {.name = "fraction", .kind = CLI_REAL, .offset = offsetof(type, field.fraction), .argument = "X",               \
-     .fallback = "1", .low = 1e-9, .high = 1, .summary = "share of the items that a resample draws"},               \
     {.name = "seed", .kind = CLI_COUNT, .offset = offsetof(type, field.seed), .argument = "N", .fallback = "0",     \
-     .summary = "for the resamples"},                                                                               \
+     .summary = "for all that uses chance"},                                                                        \
     {.name = "json", .kind = CLI_TEXT, .offset = offsetof(type, field.json), .argument = "FILE",                    \
      .names = CLI_NAMES_FILE, .summary = "summary for machines; - is standard output (then the table needs -o)"}
+#define CLI_BOOTSTRAP_OPTION(type, field, resamples)                                                                \
+    {.name = "bootstrap", .kind = CLI_COUNT, .offset = offsetof(type, field.bootstrap), .argument = "N",            \
+     .fallback = resamples, .high = 1e9, .summary = "resamples; 0 for none, and then no intervals"}
+#define CLI_FIGURES_OPTIONS(type, field, resamples)                                                                 \
+    CLI_TABLE_OPTIONS(type, field), CLI_BOOTSTRAP_OPTION(type, field, resamples),                                   \
+    {.name = "fraction", .kind = CLI_REAL, .offset = offsetof(type, field.fraction), .argument = "X",               \
+     .fallback = "1", .low = 1e-9, .high = 1, .summary = "share of the items that a resample draws"}
 /* clang-format on */
 
 /* Options that do not go together; an exit code, what is wrong told already. */

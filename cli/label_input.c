@@ -2,11 +2,6 @@
 #include "label_input.h"
 #include <string.h>
 
-static bool is_stdin(const char *path)
-{
-    return path && strcmp(path, "-") == 0;
-}
-
 int label_input_add(label_input *in, const char *path, const char *role)
 {
     if (in->n == LABEL_INPUT_MOST) return cli_usage(in->c, "%s is one file too many", path);
@@ -17,8 +12,8 @@ int label_input_add(label_input *in, const char *path, const char *role)
 
 static int check_stdin(const label_input *in)
 {
-    size_t n = is_stdin(in->gold_path);
-    for (size_t i = 0; i < in->n; i++) n += is_stdin(in->path[i]);
+    size_t n = cli_is_dash(in->gold_path);
+    for (size_t i = 0; i < in->n; i++) n += cli_is_dash(in->path[i]);
     return n > 1 ? cli_usage(in->c, "standard input can be read once, and - stands there %zu times", n) : 0;
 }
 
