@@ -1,7 +1,8 @@
-/* dissent report: one HTML file about votes, labels and predictions.
+/* dissent report: one HTML file about votes, labels, predictions and training.
  *
  * With votes the methods are fitted here, as `dissent labels` would, so that one command gives a full report; label
  * files made elsewhere stand beside them. The combination of the methods is the view that the report trusts. */
+#include "model_curves.h"
 #include "votes_input.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 typedef struct {
     cli_common common;
     cli_votes_values reading;
-    cli_list votes, method, labels, pred;
+    cli_list votes, method, labels, pred, model;
     const char *output, *combine, *gold, *human, *human_labels, *title, *json;
     uint64_t seed, bootstrap;
 } report_values;
@@ -42,6 +43,8 @@ static const cli_option options[] = {
          "soft labels of the same items made elsewhere, to stand beside the methods"),
     LIST(pred, "pred", "NAME=FILE", CLI_NAMES_FILE,
          "predictions of a model, to be judged by gold labels and by people"),
+    LIST(model, "model", "NAME=FOLDER", CLI_NAMES_FOLDER,
+         "what dissent train has written, of one run or of several seeds: its training curves are drawn"),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): labels and predictions are judged by them"),
     TEXT(human, "human", "FILE", CLI_NAMES_FILE, "what people say about the items of the predictions, as soft labels"),
     TEXT(human_labels, "human-labels", "SPEC", CLI_NAMES_METHOD,
@@ -86,7 +89,7 @@ typedef struct {
     dis_context *ctx;
     votes_input in;
     dis_report *report;
-    report_tables labels, pred;
+    report_tables labels, pred, models; /* of models only names and folders */
     report_table human;
     dis_gold *gold;
     dis_aligned *aligned_labels, *aligned_pred;
@@ -116,8 +119,9 @@ static int check_given(report_job *job)
 {
     const report_values *v = job->v;
     cli *c = job->c;
-    if (v->votes.n == 0 && v->labels.n == 0 && v->pred.n == 0)
-        return cli_usage(c, "a report about what? give --votes FILE, --labels NAME=FILE or --pred NAME=FILE");
+    if (v->votes.n == 0 && v->labels.n == 0 && v->pred.n == 0 && v->model.n == 0)
+        return cli_usage(c, "a report about what? give --votes FILE, --labels NAME=FILE, --pred NAME=FILE or --model "
+                            "NAME=FOLDER");
     if (v->votes.n == 0 && (v->method.n || v->combine || v->human_labels))
         return cli_usage(c, "--method, --combine and --human-labels need votes; give --votes FILE");
     if (v->human && v->human_labels)
@@ -359,6 +363,14 @@ static int fit_all(report_job *job)
     return combine_fits(job, &how);
 }
 
+static int add_models(report_job *job)
+{
+    int code = 0;
+    for (size_t i = 0; i < job->models.n && code == 0; i++)
+        code = model_curves_add(job->c, job->ctx, job->report, job->models.table[i].name, job->models.table[i].path);
+    return code;
+}
+
 static dis_status add_file(report_job *job, const char *role, const char *path)
 {
     char line[65 + 16] = "", hex[65];
@@ -379,6 +391,8 @@ static int add_sources(report_job *job)
         status = add_file(job, "labels", job->labels.table[i].path);
     for (size_t i = 0; i < job->pred.n && status == DIS_OK; i++)
         status = add_file(job, "predictions", job->pred.table[i].path);
+    for (size_t i = 0; i < job->models.n && status == DIS_OK; i++)
+        status = dis_report_add_source(job->report, "model", job->models.table[i].path);
     if (status == DIS_OK && v->human) status = add_file(job, "people", v->human);
     if (status == DIS_OK && v->gold) status = add_file(job, "gold", v->gold);
     for (size_t m = 0; m < job->n_fits && status == DIS_OK; m++)
@@ -413,6 +427,10 @@ static dis_status write_json(report_job *job)
     dis_json_begin_array(j);
     for (size_t i = 0; i < job->pred.n; i++) dis_json_text(j, job->pred.table[i].name);
     dis_json_end_array(j);
+    dis_json_key(j, "models");
+    dis_json_begin_array(j);
+    for (size_t i = 0; i < job->models.n; i++) dis_json_text(j, job->models.table[i].name);
+    dis_json_end_array(j);
     cli_put_text(j, "output", v->output ? v->output : "-");
     return cli_summary_finish(j, status);
 }
@@ -423,6 +441,7 @@ static int work(report_job *job)
     int code = check_options(job);
     if (code == 0) code = take_tables(job, &v->labels, &job->labels);
     if (code == 0) code = take_tables(job, &v->pred, &job->pred);
+    if (code == 0) code = take_tables(job, &v->model, &job->models);
     job->human.path = v->human;
     if (code == 0 && v->votes.n) code = votes_input_check(&job->in);
     if (code != 0) return code;
@@ -439,6 +458,7 @@ static int work(report_job *job)
     if (code == 0) code = cli_failed(job->c, job->in.votes ? add_labels_beside_votes(job) : add_labels(job));
     if (code == 0) code = fit_all(job);
     if (code == 0) code = add_predictions(job);
+    if (code == 0) code = add_models(job);
     if (code == 0) code = add_sources(job);
     if (code != 0) return code;
     status = dis_report_write(job->ctx, job->report, v->output ? v->output : "-");
@@ -483,6 +503,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis_gold_destroy(job->gold);
     free_tables(&job->labels);
     free_tables(&job->pred);
+    free_tables(&job->models);
     dis_labels_destroy(job->human.labels);
     free(job->combined);
     votes_input_free(&job->in);
@@ -498,7 +519,8 @@ const cli_command cli_cmd_report = {
     .operands = "",
     .text =
         "Writes one HTML file that works offline: how far people agree, what the methods make of their votes, which "
-        "items are disputed, which workers stand out, how good a model is. Every chart has its numbers as a table and "
+        "items are disputed, which workers stand out, how a model learned and how good it is. Every chart has its "
+        "numbers as a table and "
         "as CSV. With votes "
         "the methods are fitted as dissent labels would; their combination is the view that the report trusts.\n\n"
         "The file stays small whatever the number of items, and ids and labels in it are inert whatever they hold.",
@@ -506,7 +528,8 @@ const cli_command cli_cmd_report = {
         "  dissent report --votes votes.csv -o report.html\n"
         "  dissent report --votes votes.csv --gold gold.csv --method standard --method glad -o report.html\n"
         "  dissent report --labels ours=labels.csv --labels theirs=other.csv -o report.html\n"
-        "  dissent report --votes votes.csv --pred mine=predictions.csv --human-labels standard -o report.html\n",
+        "  dissent report --votes votes.csv --pred mine=predictions.csv --human-labels standard -o report.html\n"
+        "  dissent report --model soft=soft-model --model hard=hard-model -o report.html\n",
     .methods = true,
     .combiners = true,
     .names = CLI_NAMES_FILE,

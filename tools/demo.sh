@@ -65,6 +65,7 @@ echo "\$ dissent eval hard.csv soft.csv --gold truth.csv --human people.csv: as 
 awk -F, 'NR == FNR { seen[$1] = 1; next } $1 in seen' unseen.csv opinions.csv > votes-unseen.csv
 awk -F, 'NR == FNR { seen[$1] = 1; next } $1 in seen' unseen.csv truth.csv > gold-unseen.csv
 "$dissent" report --votes votes-unseen.csv --gold gold-unseen.csv --pred hard=hard.csv --pred soft=soft.csv --human-labels standard \
+    --model hard=hard --model soft=soft \
     --title "Two models and the people who taught them" --quiet -o report.html
 echo
 echo "the report:           file://$folder/report.html"

@@ -9,6 +9,7 @@
 #include "dissent/votes.h"
 #include "dissent/labels.h"
 #include "dissent/items.h"
+#include "dissent/curve.h"
 #include "dissent/train.h"
 #include "dissent/align.h"
 #include "dissent/metric.h"

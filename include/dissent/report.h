@@ -11,12 +11,13 @@
  *     if (status == DIS_OK) status = dis_report_write(ctx, report, "report.html");
  *     dis_report_destroy(report);
  *
- * What is added stays the caller's and must live until the report is written; texts are copied. Ids, labels, titles and
+ * What is added stays the caller's and must live until the report is written; texts and curves are copied. Ids, labels, titles and
  * file names may hold anything: they are inert in the page. The same input gives the same bytes, for any number of
  * threads. Threads: one report, one thread at a time. */
 #ifndef DIS_REPORT_H
 #define DIS_REPORT_H
 #include "dissent/combine.h"
+#include "dissent/curve.h"
 #include "dissent/labels.h"
 
 typedef struct dis_report dis_report;
@@ -55,6 +56,9 @@ typedef struct {
 DIS_API dis_status dis_report_add_test(dis_report *report, const dis_report_test *test);
 /* What one model says of them: q (n_items, n_classes), rows sum to 1. DIS_EUSAGE: before dis_report_add_test. */
 DIS_API dis_status dis_report_add_predictions(dis_report *report, const char *name, const double *q);
+/* How a model was trained, once a run: runs of one name are drawn thin, beside their mean. The curve is copied.
+ * DIS_EUSAGE: a curve without epochs. */
+DIS_API dis_status dis_report_add_curve(dis_report *report, const char *name, const dis_curve *curve);
 /* A line under "How this was made": "votes.csv", its SHA-256. */
 DIS_API dis_status dis_report_add_source(dis_report *report, const char *role, const char *text);
 

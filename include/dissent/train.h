@@ -21,6 +21,7 @@
 #ifndef DIS_TRAIN_H
 #define DIS_TRAIN_H
 #include "dissent/align.h"
+#include "dissent/curve.h"
 #include "dissent/items.h"
 #include "dissent/option.h"
 
@@ -83,14 +84,6 @@ typedef struct {
                                  else of gold */
 } dis_train_options;
 DIS_API dis_train_options dis_train_options_default(void);
-
-/* One epoch of the curve. NaN: not measured. */
-typedef struct {
-    double loss;              /* mean over the steps of the epoch */
-    double rate;              /* of its last step */
-    double dev;               /* the metric that the best epoch is chosen by */
-    double dev_cross_entropy; /* to the soft labels of the development set, or to its gold */
-} dis_epoch;
 
 typedef struct dis_model dis_model;
 

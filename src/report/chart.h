@@ -117,10 +117,13 @@ void dis__chart_intervals(dis__markup *m, const dis__intervals *c, const dis__ma
 
 /* ---- chart_lines.c ---- */
 
-typedef struct {
+typedef struct dis__line {
     const char *name; /* hostile */
     const double *x, *y;
     size_t n;
+    const struct dis__line *thin; /* lines that this one sums up, drawn thin in its colour */
+    size_t n_thin;
+    size_t marked; /* one point has a shape: 1 for the first; 0: none */
 } dis__line;
 typedef struct {
     const dis__line *line;

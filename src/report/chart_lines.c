@@ -1,4 +1,4 @@
-/* Lines over a frame: traces, calibration curves. */
+/* Lines over a frame: traces, calibration curves, training curves. */
 #include "report/chart.h"
 #include <math.h>
 #include <stdio.h>
@@ -33,11 +33,14 @@ void dis__chart_lines(dis__markup *m, const dis__lines *l, const dis__markup *na
         put_line(m, &f, &(dis__line){.x = x, .y = x, .n = 2}, "ref");
     }
     for (size_t i = 0; i < n; i++) {
-        char line[24], mark[16];
+        char line[24], thin[24], mark[16];
+        snprintf(thin, sizeof thin, "l l%zu thin", i % DIS__SERIES_COLOURS);
         snprintf(line, sizeof line, "l l%zu", i % DIS__SERIES_COLOURS);
         snprintf(mark, sizeof mark, "s%zu", i % DIS__SERIES_COLOURS);
+        for (size_t t = 0; t < l->line[i].n_thin; t++) put_line(m, &f, &l->line[i].thin[t], thin);
         put_line(m, &f, &l->line[i], line);
-        for (size_t k = 0; l->marks && k < l->line[i].n; k++) {
+        for (size_t k = 0; k < l->line[i].n; k++) {
+            if (!l->marks && k + 1 != l->line[i].marked) continue;
             const double x = l->line[i].x[k], y = l->line[i].y[k];
             if (!isfinite(x) || !isfinite(y)) continue;
             dis__shape(m, i, dis__frame_x(&f, x), dis__frame_y(&f, y), 4, mark);

@@ -20,6 +20,13 @@ typedef struct {
 } dis__report_prediction;
 
 typedef struct {
+    char *name;
+    dis_epoch *epoch;
+    size_t n_epochs, best_epoch;
+    const dis_eval_row *keep; /* what `dev` of the epochs is; NULL: nothing, or nothing known */
+} dis__report_curve;
+
+typedef struct {
     char *role, *text;
 } dis__report_source;
 
@@ -37,6 +44,8 @@ struct dis_report {
     dis_report_test test; /* what predictions are of */
     dis__report_prediction prediction[DIS_MAX_VIEWS];
     size_t n_predictions;
+    dis__report_curve *curve; /* in the order of their adding */
+    size_t n_curves, curves_capacity;
     dis__report_source *source;
     size_t n_sources, sources_capacity;
 };
@@ -82,6 +91,7 @@ const char *dis__class_name(const dis__report_job *job, size_t k);
 dis_status dis__section_people(dis__report_job *job);
 dis_status dis__section_labels(dis__report_job *job);
 dis_status dis__section_workers(dis__report_job *job);
+dis_status dis__section_training(dis__report_job *job);
 dis_status dis__section_model(dis__report_job *job);
 dis_status dis__section_next(dis__report_job *job);
 dis_status dis__section_made(dis__report_job *job);

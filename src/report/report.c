@@ -38,6 +38,11 @@ void dis_report_destroy(dis_report *report)
     if (!report) return;
     for (size_t m = 0; m < report->n_views; m++) dis__free(report->view[m].name);
     for (size_t m = 0; m < report->n_predictions; m++) dis__free(report->prediction[m].name);
+    for (size_t i = 0; i < report->n_curves; i++) {
+        dis__free(report->curve[i].name);
+        dis__free(report->curve[i].epoch);
+    }
+    dis__free(report->curve);
     for (size_t i = 0; i < report->n_sources; i++) {
         dis__free(report->source[i].role);
         dis__free(report->source[i].text);
@@ -126,6 +131,34 @@ dis_status dis_report_add_predictions(dis_report *report, const char *name, cons
     return DIS_OK;
 }
 
+static const dis_eval_row *find_metric(const char *name)
+{
+    for (size_t i = 0; name && i < DIS_EVAL_METRICS; i++)
+        if (strcmp(dis_eval_row_at(i)->name, name) == 0) return dis_eval_row_at(i);
+    return NULL;
+}
+
+dis_status dis_report_add_curve(dis_report *report, const char *name, const dis_curve *curve)
+{
+    dis__report_curve c = {.n_epochs = curve->n_epochs,
+                           .best_epoch = curve->best_epoch,
+                           .keep = find_metric(curve->keep)};
+    dis_status status;
+    if (c.n_epochs == 0 || c.best_epoch >= c.n_epochs)
+        return dis__fail(DIS_EUSAGE, "a training curve of %zu epochs of which number %zu was kept", c.n_epochs,
+                         c.best_epoch + 1);
+    DIS_TRY(dis__reserve(&report->curve, &report->curves_capacity, report->n_curves, report->n_curves + 1,
+                         sizeof *report->curve));
+    DIS_TRY_GOTO(status, copy(&c.name, name), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&c.epoch, c.n_epochs, sizeof *c.epoch), end);
+    memcpy(c.epoch, curve->epoch, c.n_epochs * sizeof *c.epoch);
+    report->curve[report->n_curves++] = c;
+    return DIS_OK;
+end:
+    dis__free(c.name);
+    return status;
+}
+
 dis_status dis_report_add_source(dis_report *report, const char *role, const char *text)
 {
     dis__report_source s = {0};
@@ -148,6 +181,7 @@ static dis_status (*const sections[])(dis__report_job *) = {
     dis__section_people,
     dis__section_labels,
     dis__section_workers,
+    dis__section_training,
     dis__section_model,
     dis__section_next,
     dis__section_made,
@@ -160,7 +194,10 @@ static void put_heading(const dis_report *r, dis__markup *title, dis__markup *su
     if (r->title)
         dis__put_display(title, r->title, strlen(r->title), 200);
     else
-        dis__put(title, r->votes ? "What the votes say" : r->n_views ? "What the labels say" : "What the model says");
+        dis__put(title, r->votes           ? "What the votes say"
+                        : r->n_views       ? "What the labels say"
+                        : r->n_predictions ? "What the model says"
+                                           : "How the models learned");
     if (r->votes_source) {
         const char *slash = strrchr(r->votes_source, '/'), *name = slash ? slash + 1 : r->votes_source;
         dis__put_name(subtitle, name, strlen(name), 80);
@@ -171,8 +208,8 @@ static void put_heading(const dis_report *r, dis__markup *title, dis__markup *su
 
 dis_status dis_report_write(dis_context *ctx, const dis_report *report, const char *path)
 {
-    if (!report->tasks && report->n_predictions == 0)
-        return dis__fail(DIS_EUSAGE, "a report about nothing: add votes, labels or predictions");
+    if (!report->tasks && report->n_predictions == 0 && report->n_curves == 0)
+        return dis__fail(DIS_EUSAGE, "a report about nothing: add votes, labels, predictions or training curves");
     dis__report_job *job = NULL;
     dis__markup title = {0}, subtitle = {0}, page = {0};
     dis__out *out;

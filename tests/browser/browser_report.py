@@ -195,17 +195,21 @@ def main():
             return os.path.join(folder, name)
 
         run(dissent, "synth", "--model", "spammer", "--items", "400", "--workers", "30", "--gold", at("gold.csv"),
-            "-o", at("votes.csv"), "-q")
+            "--text", at("texts.csv"), "-o", at("votes.csv"), "-q")
         run(dissent, "labels", at("votes.csv"), "--method", "glad", "-o", at("glad.csv"), "-q")
         run(dissent, "labels", at("votes.csv"), "--method", "softmax", "-o", at("soft.csv"), "-q")
-        run(dissent, "report", "--votes", at("votes.csv"), "--gold", at("gold.csv"), "--pred", "a=" + at("glad.csv"),
+        for name, objective, runs in (("hard", "silver", "1"), ("soft", "soft-ce", "3")):
+            run(dissent, "train", "--items", at("texts.csv"), "--labels", at("soft.csv"), "--objective", objective, "--dev",
+                ".2", "--epochs", "4", "--runs", runs, "-o", at(name), "-q")
+        run(dissent, "report", "--model", "</svg>\"hard=" + at("hard"), "--model", "soft=" + at("soft"),
+            "--votes", at("votes.csv"), "--gold", at("gold.csv"), "--pred", "a=" + at("glad.csv"),
             "--pred", "b=" + at("soft.csv"), "--human-labels", "standard", "-o", at("synthetic.html"), "-q")
         write_hostile(at("hostile.csv"))
         run(dissent, "labels", at("hostile.csv"), "--method", "softmax", "-o", at("hostile-labels.csv"), "-q")
         run(dissent, "report", "--votes", at("hostile.csv"), "--pred", HOSTILE[0].replace("=", ":") + "=" +
             at("hostile-labels.csv"), "--human-labels", "standard", "--labels", "</svg><b>=" + at("hostile-labels.csv"), "--title", "".join(HOSTILE[:5]),
             "-o", at("hostile.html"), "-q")
-        reports = [("synthetic.html", 18), ("hostile.html", 12)]
+        reports = [("synthetic.html", 20), ("hostile.html", 12)]
         rte = os.path.join(data, "rte_snow")
         if data and os.path.exists(os.path.join(rte, "annotations.csv")):
             run(dissent, "report", "--votes", os.path.join(rte, "annotations.csv"), "--gold", os.path.join(rte, "gold.csv"),

@@ -323,6 +323,63 @@ static void faults_leave_no_trace(void **state)
     unmake(&s);
 }
 
+/* ---- training curves ---- */
+
+static dis_epoch epochs[2][250];
+
+static void fill_epochs(void)
+{
+    for (size_t r = 0; r < 2; r++)
+        for (size_t e = 0; e < 250; e++)
+            epochs[r][e] = (dis_epoch){.loss = 1. / (double)(e + 1),
+                                       .dev = .5 + .001 * (double)e,
+                                       .dev_cross_entropy = r ? (double)NAN : .5 + .01 * (double)e};
+}
+
+static dis_status write_curves(void *arg)
+{
+    (void)arg;
+    dis_report *r;
+    dis_status status = dis_report_open(NULL, &r);
+    if (status != DIS_OK) return status;
+    static const char *const name[] = {"<b>\"hard\"", "soft", "soft"};
+    const dis_curve curve[] = {
+        {.epoch = epochs[0], .n_epochs = 250, .best_epoch = 249, .keep = "macro_f1"},
+        {.seed = 1, .epoch = epochs[1], .n_epochs = 9, .best_epoch = 3, .keep = "macro_f1"},
+        {.seed = 2, .epoch = epochs[0], .n_epochs = 7, .best_epoch = 5, .keep = "no such metric"},
+    };
+    for (size_t i = 0; i < 3 && status == DIS_OK; i++) status = dis_report_add_curve(r, name[i], &curve[i]);
+    if (status == DIS_OK) status = dis_report_write(NULL, r, target);
+    dis_report_destroy(r);
+    return status;
+}
+
+static void training_curves_are_drawn(void **state)
+{
+    (void)state;
+    fill_epochs();
+    assert_int_equal(write_curves(NULL), DIS_OK);
+    size_t n;
+    char *page = contents(target, &n);
+    assert_non_null(strstr(page, "<h2 id=\"training\">"));
+    assert_non_null(strstr(page, "<figure id=\"dev-macro-f1\">"));
+    assert_non_null(strstr(page, "<figure id=\"dev-cross-entropy\">"));
+    assert_non_null(strstr(page, "<figure id=\"training-loss\">"));
+    assert_non_null(strstr(page, "thin"));
+    assert_null(strstr(page, "<b>\"hard\""));
+    strstr(page, "<script>")[0] = 0;
+    assert_null(strstr(page, "NaN"));
+    assert_true(n < 200000);
+    free(page);
+    walk_faults(write_curves, NULL, NULL);
+    dis_report *r;
+    assert_int_equal(dis_report_open(NULL, &r), DIS_OK);
+    assert_int_equal(dis_report_add_curve(r, "x", &(dis_curve){0}), DIS_EUSAGE);
+    assert_int_equal(dis_report_add_curve(r, "x", &(dis_curve){.epoch = epochs[0], .n_epochs = 2, .best_epoch = 2}),
+                     DIS_EUSAGE);
+    dis_report_destroy(r);
+}
+
 static void wrong_use_is_told(void **state)
 {
     (void)state;
@@ -356,6 +413,7 @@ int main(void)
         cmocka_unit_test(the_page_is_well_formed),
         cmocka_unit_test(a_million_items_make_no_large_file),
         cmocka_unit_test(faults_leave_no_trace),
+        cmocka_unit_test(training_curves_are_drawn),
         cmocka_unit_test(wrong_use_is_told),
     };
     return cmocka_run_group_tests(tests, name_target, remove_folder);
