@@ -62,27 +62,12 @@ enum { N_DEFAULTS = 4, N_DEFAULTS_WITHOUT_WORKERS = 2 };
 
 /* ---- before reading ---- */
 
-static const char *method_name(const void *arg, size_t i)
-{
-    (void)arg;
-    return dis_method_at(i) ? dis_method_at(i)->name : NULL;
-}
-
-static int check_method(cli *c, const char *spec)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
-    const char *near = dis_method_find(name) ? NULL : dis_nearest(name, method_name, NULL);
-    if (near) return cli_usage(c, "no method \"%s\"; did you mean %s? dissent list methods shows them", name, near);
-    return cli_failed(c, dis_method_check(spec));
-}
-
 static int check_options(labels_job *job)
 {
     cli *c = job->c;
     const labels_values *v = job->v;
     int code = 0;
-    for (size_t m = 0; m < v->method.n && code == 0; m++) code = check_method(c, v->method.value[m]);
+    for (size_t m = 0; m < v->method.n && code == 0; m++) code = cli_failed(c, dis_method_check(v->method.value[m]));
     if (code == 0 && v->combine) code = cli_failed(c, dis_combiner_check(v->combine));
     if (code != 0) return code;
     if (v->combine && v->method.n == 1)

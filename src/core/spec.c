@@ -114,6 +114,25 @@ size_t dis__spec_name(const char *spec)
     return strcspn(spec, ":");
 }
 
+dis_status dis__spec_row(const char *what, const char *spec, const char *(*name)(const void *unused, size_t i),
+                         size_t *row)
+{
+    const size_t n = dis__spec_name(spec);
+    char list[512] = "", asked[64];
+    size_t used = 0, i = 0;
+    for (const char *one; (one = name(NULL, i)); i++) {
+        if (strlen(one) == n && memcmp(one, spec, n) == 0) {
+            *row = i;
+            return DIS_OK;
+        }
+        if (used < sizeof list) used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", one);
+    }
+    snprintf(asked, sizeof asked, "%.*s", (int)(n < sizeof asked ? n : sizeof asked), spec);
+    const char *near = dis_nearest(asked, name, NULL);
+    return near ? dis__fail(DIS_EUSAGE, "no %s \"%s\"; did you mean %s? There are: %s", what, asked, near, list)
+                : dis__fail(DIS_EUSAGE, "no %s \"%s\"; there are: %s", what, asked, list);
+}
+
 dis_status dis__spec_parse(const char *what, const char *spec, const dis_option *options, size_t n_options,
                            void *values, size_t values_size)
 {

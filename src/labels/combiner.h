@@ -28,8 +28,6 @@ typedef struct {
     dis_status (*run)(const dis__combine_args *args);
 } dis__combiner;
 
-const dis__combiner *dis__combiner_find(const char *name, size_t length);
-
 /* Weights of views, the first field of every options struct. */
 enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO };
 #define DIS_OPTION_WEIGHTS                                                                                            \

@@ -18,12 +18,10 @@ static const dis__combiner *const combiners[] = {
     &dis__combiner_hybrid,
 };
 
-const dis__combiner *dis__combiner_find(const char *name, size_t length)
+static const char *name_of(const void *unused, size_t i)
 {
-    for (size_t i = 0; i < sizeof combiners / sizeof *combiners; i++)
-        if (strlen(combiners[i]->info.name) == length && memcmp(combiners[i]->info.name, name, length) == 0)
-            return combiners[i];
-    return NULL;
+    (void)unused;
+    return i < sizeof combiners / sizeof *combiners ? combiners[i]->info.name : NULL;
 }
 
 const dis_combiner *dis_combiner_at(size_t i)
@@ -33,22 +31,17 @@ const dis_combiner *dis_combiner_at(size_t i)
 
 const dis_combiner *dis_combiner_find(const char *name)
 {
-    const dis__combiner *c = dis__combiner_find(name, strlen(name));
-    return c ? &c->info : NULL;
+    for (size_t i = 0; i < sizeof combiners / sizeof *combiners; i++)
+        if (strcmp(combiners[i]->info.name, name) == 0) return &combiners[i]->info;
+    return NULL;
 }
 
 /* The row of a spec and its options, which begin with the weights; the caller frees them. */
 static dis_status parse(const char *spec, const dis__combiner **combiner, dis_reals **options)
 {
-    const dis__combiner *c = dis__combiner_find(spec, dis__spec_name(spec));
-    if (!c) {
-        char list[256] = "";
-        size_t used = 0;
-        for (size_t i = 0; dis_combiner_at(i) && used < sizeof list; i++)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", dis_combiner_at(i)->name);
-        return dis__fail(DIS_EUSAGE, "no combination \"%.*s\"; combinations are: %s", (int)dis__spec_name(spec), spec,
-                         list);
-    }
+    size_t row;
+    DIS_TRY(dis__spec_row("combination", spec, name_of, &row));
+    const dis__combiner *c = combiners[row];
     void *parsed;
     DIS_TRY(dis__alloc_zeroed(&parsed, 1, c->options_size));
     dis_status status =

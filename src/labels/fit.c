@@ -13,14 +13,8 @@ dis_fit_options dis_fit_options_default(void)
 
 static dis_status parse(const char *spec, const dis__method **method, void **options)
 {
-    const dis__method *m = dis__method_find(spec, dis__spec_name(spec));
-    if (!m) {
-        char list[512] = "";
-        size_t used = 0;
-        for (size_t i = 0; dis_method_at(i) && used < sizeof list; i++)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", dis_method_at(i)->name);
-        return dis__fail(DIS_EUSAGE, "no method \"%.*s\"; methods are: %s", (int)dis__spec_name(spec), spec, list);
-    }
+    const dis__method *m;
+    DIS_TRY(dis__method_find(spec, &m));
     void *parsed;
     DIS_TRY(dis__alloc_zeroed(&parsed, 1, m->options_size));
     dis_status status = dis__spec_parse("method", spec, m->info.options, m->info.n_options, parsed, m->options_size);

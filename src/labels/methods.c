@@ -1,5 +1,6 @@
 /* The table of label methods, in the order in which help shows them. A new method is one file and one line here. */
 #include "labels/methods.h"
+#include "core/spec.h"
 #include <string.h>
 
 /* clang-format off: one row a line */
@@ -22,12 +23,18 @@ static const dis__method *const methods[] = {
 };
 /* clang-format on */
 
-const dis__method *dis__method_find(const char *name, size_t length)
+static const char *name_of(const void *unused, size_t i)
 {
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strlen(methods[i]->info.name) == length && memcmp(methods[i]->info.name, name, length) == 0)
-            return methods[i];
-    return NULL;
+    (void)unused;
+    return i < sizeof methods / sizeof *methods ? methods[i]->info.name : NULL;
+}
+
+dis_status dis__method_find(const char *spec, const dis__method **out)
+{
+    size_t i;
+    DIS_TRY(dis__spec_row("method", spec, name_of, &i));
+    *out = methods[i];
+    return DIS_OK;
 }
 
 const dis_method *dis_method_at(size_t i)
@@ -37,6 +44,7 @@ const dis_method *dis_method_at(size_t i)
 
 const dis_method *dis_method_find(const char *name)
 {
-    const dis__method *m = dis__method_find(name, strlen(name));
-    return m ? &m->info : NULL;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(methods[i]->info.name, name) == 0) return &methods[i]->info;
+    return NULL;
 }

@@ -3,6 +3,7 @@
 #define DIS_LABELS_METHODS_H
 #include "labels/method.h"
 
-const dis__method *dis__method_find(const char *name, size_t length);
+/* The row that NAME[:key=value,...] asks for; DIS_EUSAGE when there is none. */
+dis_status dis__method_find(const char *spec, const dis__method **out);
 
 #endif

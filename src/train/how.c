@@ -69,50 +69,53 @@ static const struct {
     {"cosine", DIS_SCHEDULE_COSINE, warm, sizeof warm / sizeof *warm},
 };
 
-static bool is(const char *spec, const char *name)
+static const char *optimizer_name(const void *unused, size_t i)
 {
-    return dis__spec_name(spec) == strlen(name) && memcmp(spec, name, strlen(name)) == 0;
+    (void)unused;
+    return i < sizeof optimizers / sizeof *optimizers ? optimizers[i].name : NULL;
+}
+
+static const char *schedule_name(const void *unused, size_t i)
+{
+    (void)unused;
+    return i < sizeof schedules / sizeof *schedules ? schedules[i].name : NULL;
 }
 
 dis_status dis__optimizer_parse(const char *spec, dis__optimizer_options *out)
 {
-    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
-        if (!is(spec, optimizers[i].name)) continue;
-        values v;
-        DIS_TRY(dis__spec_parse("optimizer", spec, optimizers[i].options, optimizers[i].n_options, &v, sizeof v));
-        *out = dis__optimizer_options_default();
-        out->kind = optimizers[i].kind;
-        out->momentum = v.momentum;
-        out->nesterov = v.nesterov;
-        if (out->kind != DIS_OPTIMIZER_SGD) {
-            out->beta1 = v.beta1;
-            out->beta2 = v.beta2;
-            out->epsilon = v.epsilon;
-        }
-        out->weight_decay = v.decay;
-        out->decay_all = v.decay_all;
-        out->clip = v.clip;
-        return DIS_OK;
+    size_t i;
+    values v;
+    DIS_TRY(dis__spec_row("optimizer", spec, optimizer_name, &i));
+    DIS_TRY(dis__spec_parse("optimizer", spec, optimizers[i].options, optimizers[i].n_options, &v, sizeof v));
+    *out = dis__optimizer_options_default();
+    out->kind = optimizers[i].kind;
+    out->momentum = v.momentum;
+    out->nesterov = v.nesterov;
+    if (out->kind != DIS_OPTIMIZER_SGD) {
+        out->beta1 = v.beta1;
+        out->beta2 = v.beta2;
+        out->epsilon = v.epsilon;
     }
-    return dis__fail(DIS_EUSAGE, "no optimizer \"%.60s\"; there are sgd, adam and adamw", spec);
+    out->weight_decay = v.decay;
+    out->decay_all = v.decay_all;
+    out->clip = v.clip;
+    return DIS_OK;
 }
 
 dis_status dis__schedule_parse(const char *spec, double rate, size_t per_epoch, size_t epochs, dis__schedule *out)
 {
-    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++) {
-        if (!is(spec, schedules[i].name)) continue;
-        values v;
-        DIS_TRY(dis__spec_parse("schedule", spec, schedules[i].options, schedules[i].n_options, &v, sizeof v));
-        *out = dis__schedule_default();
-        out->kind = schedules[i].kind;
-        out->rate = rate;
-        out->warm_up = (uint64_t)v.warm_up;
-        out->steps = (uint64_t)per_epoch * epochs;
-        out->factor = v.factor;
-        if (v.at.n > DIS_SCHEDULE_DROPS)
-            return dis__fail(DIS_EUSAGE, "schedule step: at most %d drops", DIS_SCHEDULE_DROPS);
-        for (size_t d = 0; d < v.at.n; d++) out->drop[d] = (uint64_t)(v.at.value[d] * (double)per_epoch);
-        return DIS_OK;
-    }
-    return dis__fail(DIS_EUSAGE, "no schedule \"%.60s\"; there are constant, step, linear and cosine", spec);
+    size_t i;
+    values v;
+    DIS_TRY(dis__spec_row("schedule", spec, schedule_name, &i));
+    DIS_TRY(dis__spec_parse("schedule", spec, schedules[i].options, schedules[i].n_options, &v, sizeof v));
+    *out = dis__schedule_default();
+    out->kind = schedules[i].kind;
+    out->rate = rate;
+    out->warm_up = (uint64_t)v.warm_up;
+    out->steps = (uint64_t)per_epoch * epochs;
+    out->factor = v.factor;
+    if (v.at.n > DIS_SCHEDULE_DROPS)
+        return dis__fail(DIS_EUSAGE, "schedule step: at most %d drops", DIS_SCHEDULE_DROPS);
+    for (size_t d = 0; d < v.at.n; d++) out->drop[d] = (uint64_t)(v.at.value[d] * (double)per_epoch);
+    return DIS_OK;
 }

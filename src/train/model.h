@@ -83,8 +83,8 @@ typedef struct {
     void (*start)(dis__net *net, const dis__encoder *encoder);
 } dis__model_row;
 
-const dis__model_row *dis__model_row_at(size_t i);
-const dis__model_row *dis__model_row_find(const char *name, size_t n);
+/* The row that NAME[:key=value,...] asks for; DIS_EUSAGE when there is none. */
+dis_status dis__model_row_find(const char *spec, const dis__model_row **out);
 
 /* Numbers of a net by name, apart from any net. */
 typedef struct {

@@ -1,5 +1,6 @@
 /* The table of models: one row a file. */
 #include "train/models.h"
+#include "core/spec.h"
 #include <string.h>
 
 /* clang-format off */
@@ -13,16 +14,18 @@ static const dis__model_row *const rows[] = {
 /* clang-format on */
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-const dis__model_row *dis__model_row_at(size_t i)
+static const char *name_of(const void *unused, size_t i)
 {
-    return i < N_ROWS ? rows[i] : NULL;
+    (void)unused;
+    return i < N_ROWS ? rows[i]->info.name : NULL;
 }
 
-const dis__model_row *dis__model_row_find(const char *name, size_t n)
+dis_status dis__model_row_find(const char *spec, const dis__model_row **out)
 {
-    for (size_t i = 0; i < N_ROWS; i++)
-        if (strlen(rows[i]->info.name) == n && memcmp(rows[i]->info.name, name, n) == 0) return rows[i];
-    return NULL;
+    size_t i;
+    DIS_TRY(dis__spec_row("model", spec, name_of, &i));
+    *out = rows[i];
+    return DIS_OK;
 }
 
 const dis_model_kind *dis_model_kind_at(size_t i)
@@ -32,6 +35,7 @@ const dis_model_kind *dis_model_kind_at(size_t i)
 
 const dis_model_kind *dis_model_kind_find(const char *name)
 {
-    const dis__model_row *row = dis__model_row_find(name, strlen(name));
-    return row ? &row->info : NULL;
+    for (size_t i = 0; i < N_ROWS; i++)
+        if (strcmp(rows[i]->info.name, name) == 0) return &rows[i]->info;
+    return NULL;
 }

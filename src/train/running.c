@@ -79,14 +79,8 @@ dis_status dis__weights_give(const dis__weights *weights, dis__net *net)
 
 static dis_status fill(const char *spec, const char *objective, dis_model *model)
 {
-    const dis__model_row *row = dis__model_row_find(spec, dis__spec_name(spec));
-    if (!row) {
-        char list[256] = "";
-        for (size_t i = 0; dis__model_row_at(i); i++)
-            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "",
-                     dis__model_row_at(i)->info.name);
-        return dis__fail(DIS_EUSAGE, "no model \"%.*s\"; there are: %s", (int)dis__spec_name(spec), spec, list);
-    }
+    const dis__model_row *row;
+    DIS_TRY(dis__model_row_find(spec, &row));
     const dis__objective_row *o = dis__objective_row_find(objective);
     if (!o) return dis__fail(DIS_EUSAGE, "no objective \"%.60s\"; dissent list objectives shows them", objective);
     model->row = row;

@@ -65,8 +65,7 @@ static dis_fit *make_fit(const char *method, size_t n_items, size_t n_workers, s
 {
     dis_fit *fit;
     assert_int_equal(dis__alloc_zeroed(&fit, 1, sizeof *fit), DIS_OK);
-    fit->method = dis__method_find(method, strlen(method));
-    assert_non_null(fit->method);
+    assert_int_equal(dis__method_find(method, &fit->method), DIS_OK);
     fit->n_items = n_items, fit->n_workers = n_workers, fit->n_classes = n_classes;
     static const char *const names[] = {"prior", "confusion", "ease", "skill"}, *const axes[] = {"t", "wvt", "i", "w"};
     for (size_t p = 0; p < 4; p++) {

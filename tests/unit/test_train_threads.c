@@ -379,7 +379,7 @@ static void refusals(void **state)
         dis_examples e;
         dis_status status;
     } cases[] = {
-        {"mpl", "gold", "no model \"mpl\"; there are: mlp, text", {.items = c.features}, DIS_EUSAGE},
+        {"mpl", "gold", "no model \"mpl\"; did you mean mlp? There are: mlp, text", {.items = c.features}, DIS_EUSAGE},
         {"mlp", "glod", "no objective \"glod\"", {.items = c.features}, DIS_EUSAGE},
         {"mlp:hide=3", "gold", "no option \"hide\"", {.items = c.features}, DIS_EUSAGE},
         {"mlp", "gold", "these items are texts", {.items = c.texts, .gold = c.gold}, DIS_EUSAGE},
