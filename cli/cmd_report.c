@@ -102,16 +102,11 @@ typedef struct {
     double *combined;
 } report_job;
 
-static bool is_dash(const char *path)
-{
-    return path && strcmp(path, "-") == 0;
-}
-
 /* How many of the inputs are standard input. */
 static size_t dashes(const cli_list *paths)
 {
     size_t n = 0;
-    for (size_t i = 0; i < paths->n; i++) n += is_dash(paths->value[i]);
+    for (size_t i = 0; i < paths->n; i++) n += cli_is_dash(paths->value[i]);
     return n;
 }
 
@@ -136,11 +131,10 @@ static int check_given(report_job *job)
     if (v->combine && v->method.n == 1)
         return cli_usage(
             c, "--combine needs several views and there is one --method; name another, or leave --combine out");
-    if (is_dash(v->json) && (!v->output || is_dash(v->output)))
-        return cli_usage(c, "only one thing can go to standard output; give the report a file with -o");
-    if (dashes(&v->votes) + is_dash(v->gold) + is_dash(v->human) > 1)
+    if (cli_one_stdout(c, "the report", v->output, &v->json, 1) != 0) return DIS_EUSAGE;
+    if (dashes(&v->votes) + cli_is_dash(v->gold) + cli_is_dash(v->human) > 1)
         return cli_usage(c, "only one input can be standard input");
-    if (is_dash(v->gold) && (v->votes.n && v->pred.n))
+    if (cli_is_dash(v->gold) && (v->votes.n && v->pred.n))
         return cli_usage(c, "the gold labels are read twice here and cannot be standard input");
     return 0;
 }
@@ -374,7 +368,7 @@ static int add_models(report_job *job)
 static dis_status add_file(report_job *job, const char *role, const char *path)
 {
     char line[65 + 16] = "", hex[65];
-    if (is_dash(path)) return dis_report_add_source(job->report, role, "standard input");
+    if (cli_is_dash(path)) return dis_report_add_source(job->report, role, "standard input");
     dis_status status = dis_report_add_source(job->report, role, path);
     if (status == DIS_OK) status = dis_file_sha256(path, hex);
     if (status != DIS_OK) return status;
@@ -465,7 +459,7 @@ static int work(report_job *job)
     if (status == DIS_OK && v->json) status = write_json(job);
     if (status != DIS_OK) return cli_failed(job->c, status);
     char safe[CLI_SAFE];
-    if (v->output && !is_dash(v->output))
+    if (v->output && !cli_is_dash(v->output))
         cli_say(job->c, "%s%s%s: open it in a browser, %.2f s", cli_bold(job->c), cli_safe(v->output, safe),
                 cli_plain(job->c), cli_seconds(&job->c->start));
     return 0;
