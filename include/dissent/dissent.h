@@ -7,6 +7,7 @@
 #include "dissent/names.h"
 #include "dissent/option.h"
 #include "dissent/votes.h"
+#include "dissent/columns.h"
 #include "dissent/labels.h"
 #include "dissent/items.h"
 #include "dissent/curve.h"

@@ -12,7 +12,7 @@
 
 typedef struct {
     int64_t iterations, every;
-    double rate;
+    double rate, factor, margin;
 } zbs_options;
 
 static const dis_option options[] = {
@@ -30,7 +30,21 @@ static const dis_option options[] = {
      .fallback = "20",
      .low = 1,
      .high = 1e9,
-     .summary = "steps after which the rate is halved"},
+     .summary = "steps after which the rate is made smaller"},
+    {.key = "factor",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(zbs_options, factor),
+     .fallback = ".5",
+     .low = 0,
+     .high = 1,
+     .summary = "what the rate is multiplied by then"},
+    {.key = "margin",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(zbs_options, margin),
+     .fallback = "1e-5",
+     .low = 0,
+     .high = 1,
+     .summary = "how far above chance skills start"},
 };
 
 static dis_status run_zbs(const dis__fit_args *args, dis__weighted_vote *vote, double *accuracy, dis_fit *fit)
@@ -38,10 +52,10 @@ static dis_status run_zbs(const dis__fit_args *args, dis__weighted_vote *vote, d
     const zbs_options *o = args->options;
     double *skill, rate = o->rate;
     DIS_TRY(dis__fit_parameter(fit, "skill", "w", &skill));
-    for (size_t w = 0; w < fit->n_workers; w++) accuracy[w] = skill[w] = 1 / (double)fit->n_classes + 1e-5;
+    for (size_t w = 0; w < fit->n_workers; w++) accuracy[w] = skill[w] = 1 / (double)fit->n_classes + o->margin;
     fit->converged = false;
     for (int64_t step = 1; step <= o->iterations && !fit->converged; step++) {
-        if (step % o->every == 0) rate /= 2;
+        if (step % o->every == 0) rate *= o->factor;
         DIS_TRY(dis__weighted_vote_accuracy(vote, skill, accuracy));
         bool moved = false;
         for (size_t w = 0; w < fit->n_workers; w++) {

@@ -127,7 +127,7 @@ static bool cell_is(const dis__cell *cell, const dis_names *names, size_t i)
 }
 
 /* Goes through the files once more for the two rows of a duplicate, and says where the second one is. */
-static dis_status fail_duplicate(dis__reader *r, const dis__duplicate *twice)
+static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
 {
     const dis_names *tasks = r->votes->tasks, *workers = r->votes->workers;
     char first[600] = "";
@@ -178,7 +178,7 @@ static dis_status no_votes(const dis__reader *r)
 {
     const dis_votes_notes *n = &r->votes->notes;
     return dis__fail_at(
-        DIS_EDATA, r->input[0].path, 0, 0,
+        DIS_EDATA, r->n_inputs ? r->input[0].path : "votes", 0, 0,
         "no votes are left: of %llu rows %llu have no label, %llu were dropped, %llu were bad; %llu items "
         "had too few votes",
         (unsigned long long)n->rows, (unsigned long long)n->na, (unsigned long long)n->dropped,
@@ -198,7 +198,7 @@ static dis_status make_table(dis__reader *r, uint16_t *class_of)
     DIS_TRY(dis__votes_group(r->ctx, &c->rows, class_of, true, votes));
     dis__duplicate twice = {0};
     DIS_TRY(dis__votes_settle(r->ctx, votes, r->o.duplicates, r->o.min_votes, &twice));
-    if (twice.found) return fail_duplicate(r, &twice);
+    if (twice.found) return r->fail_duplicate(r, &twice);
     return votes->n_items ? DIS_OK : no_votes(r);
 }
 
@@ -239,8 +239,6 @@ static dis_status check_options(const dis_votes_options *o, size_t n_paths)
     if (n_paths == 0) return dis__fail(DIS_EUSAGE, "no file to read votes from");
     if ((size_t)o->input >= sizeof shapes / sizeof *shapes)
         return dis__fail(DIS_EUSAGE, "no such kind of input: %d", (int)o->input);
-    if ((unsigned)o->duplicates > DIS_DUPLICATES_ALL)
-        return dis__fail(DIS_EUSAGE, "no such rule for duplicates: %d", (int)o->duplicates);
     if (o->format) {
         const char *format;
         DIS_TRY(dis__votes_format(o->format, "", &format));
@@ -258,22 +256,29 @@ static dis_status open_inputs(dis__reader *r, const char *const *paths, size_t n
     return DIS_OK;
 }
 
+dis_status dis__reader_begin(dis__reader *r, uint64_t n_to_come)
+{
+    if ((unsigned)r->o.duplicates > DIS_DUPLICATES_ALL)
+        return dis__fail(DIS_EUSAGE, "no such rule for duplicates: %d", (int)r->o.duplicates);
+    DIS_TRY(make_rules(r));
+    DIS_TRY(dis__collect_begin(&r->collector, &r->rules.secret, n_to_come));
+    DIS_TRY(dis__alloc_zeroed(&r->batch, r->tuning.round, sizeof *r->batch));
+    DIS_TRY(dis__alloc_zeroed(&r->texts, r->tuning.round, sizeof *r->texts));
+    return dis__alloc_zeroed(&r->votes, 1, sizeof *r->votes);
+}
+
 static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_paths)
 {
     uint64_t n_bytes = 0;
     DIS_TRY(check_options(&r->o, n_paths));
-    DIS_TRY(make_rules(r));
     DIS_TRY(open_inputs(r, paths, n_paths, &n_bytes));
-    DIS_TRY(dis__collect_begin(&r->collector, &r->rules.secret, n_bytes));
-    DIS_TRY(dis__alloc_zeroed(&r->batch, r->tuning.round, sizeof *r->batch));
-    DIS_TRY(dis__alloc_zeroed(&r->texts, r->tuning.round, sizeof *r->texts));
-    DIS_TRY(dis__alloc_zeroed(&r->votes, 1, sizeof *r->votes));
+    DIS_TRY(dis__reader_begin(r, n_bytes));
     DIS_TRY(shapes[r->o.input](r));
     DIS_TRY(dis__classes_look_alike(r->votes->classes, &r->votes->notes.look_alike_classes));
     return DIS_OK;
 }
 
-static void release(dis__reader *r)
+void dis__reader_release(dis__reader *r)
 {
     for (size_t i = 0; i < r->n_inputs; i++) dis__input_close(&r->input[i]);
     for (size_t j = 0; j < r->tuning.round; j++) {
@@ -290,9 +295,12 @@ static void release(dis__reader *r)
 dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
                            const dis__tuning *tuning, dis_votes **out)
 {
-    dis__reader r = {.ctx = ctx, .o = options ? *options : dis_votes_options_default(), .tuning = *tuning};
+    dis__reader r = {.ctx = ctx,
+                     .o = options ? *options : dis_votes_options_default(),
+                     .tuning = *tuning,
+                     .fail_duplicate = fail_in_files};
     const dis_status status = read_all(&r, paths, n_paths);
-    release(&r);
+    dis__reader_release(&r);
     if (status != DIS_OK) {
         dis_votes_destroy(r.votes);
         return status;
@@ -301,11 +309,16 @@ dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_
     return DIS_OK;
 }
 
+/* What a round holds should stay in the second cache, and threads should seldom wait for each other. */
+size_t dis__round_size(const dis_context *ctx)
+{
+    const size_t n_threads = (size_t)dis_context_threads(ctx);
+    return n_threads == 1 ? 4 : n_threads <= 4 ? 16 : 4 * n_threads;
+}
+
 dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
                           dis_votes **out)
 {
-    const size_t n_threads = (size_t)dis_context_threads(ctx);
-    /* what a round holds should stay in the second cache, and threads should seldom wait for each other */
-    const dis__tuning tuning = {.chunk = 1 << 17, .round = n_threads == 1 ? 4 : n_threads <= 4 ? 16 : 4 * n_threads};
+    const dis__tuning tuning = {.chunk = 1 << 17, .round = dis__round_size(ctx)};
     return dis__votes_read(ctx, paths, n_paths, options, &tuning, out);
 }

@@ -4,6 +4,7 @@
  * drop rules. A preset (presets.c) is a row of such settings; a container is a row of formats[] in read.c. */
 #ifndef DIS_VOTES_READER_H
 #define DIS_VOTES_READER_H
+#include "dissent/columns.h"
 #include "io/csv.h"
 #include "io/csv_scan.h"
 #include "io/json.h"
@@ -15,7 +16,8 @@ typedef struct {
     size_t round; /* chunks that are parsed before they are collected */
 } dis__tuning;
 
-typedef struct {
+typedef struct dis__reader dis__reader;
+struct dis__reader {
     dis_context *ctx;
     dis_votes_options o; /* roles filled in */
     dis__tuning tuning;
@@ -26,7 +28,9 @@ typedef struct {
     dis__arena *texts; /* (tuning.round) */
     dis__batch *batch; /* (tuning.round) */
     dis_votes *votes;
-} dis__reader;
+    /* DIS_EDATA that names the place of a vote that was there before. */
+    dis_status (*fail_duplicate)(dis__reader *reader, const dis__duplicate *twice);
+};
 
 /* One file of a container with rows: CSV, TSV, JSONL. */
 typedef struct dis__file dis__file;
@@ -92,14 +96,23 @@ dis_status dis__read_counts(dis__reader *reader);
 
 /* read.c: the container that `given` names (DIS_EUSAGE: no such), or that a path ends on; csv when it says nothing. */
 dis_status dis__votes_format(const char *given, const char *path, const char **format);
+/* Rules for labels and an empty collector. n_to_come: bytes, or whatever else the source counts in. */
+dis_status dis__reader_begin(dis__reader *reader, uint64_t n_to_come);
 /* The table from what the collector holds. */
 dis_status dis__reader_finish(dis__reader *reader);
+/* Gives back all but the table. */
+void dis__reader_release(dis__reader *reader);
+/* How many chunks a round has. */
+size_t dis__round_size(const dis_context *ctx);
 
 /* classes.c: the order of classes: as declared, else integers by value, else bytes. place: (n) where each label goes.
  */
 dis_status dis__classes_order(const dis__key *labels, size_t n, uint16_t *place);
 dis_status dis__classes_look_alike(const dis_names *classes, bool *look_alike);
 
+/* columns.c: dis_votes_from_columns() with sizes of one's own; a chunk counts rows. */
+dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *columns, const dis_votes_options *options,
+                                   const dis__tuning *tuning, dis_votes **out);
 /* dis_votes_read() with sizes of one's own. */
 dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
                            const dis__tuning *tuning, dis_votes **out);

@@ -1,0 +1,141 @@
+/* Calls into the library: without Python's lock, stopped by Ctrl-C, watched by a callback; its failures as exceptions; and
+ * lists of texts on the way in and out. Signals are looked at, and progress is told, ten times a second at most: each
+ * time the lock has to be taken again. Both only ever happen in the thread that made the call. */
+#include "py_core.h"
+#include <time.h>
+
+enum { EVERY_MS = 100 };
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int stop(void *user)
+{
+    core_call *call = user;
+    if (call->raised) return 1;
+    const int64_t now = now_ms();
+    if (now - call->looked < EVERY_MS || !call->thread) return 0;
+    call->looked = now;
+    core_retake(call);
+    call->raised = PyErr_CheckSignals() < 0;
+    core_release(call);
+    return call->raised;
+}
+
+static void show(void *user, const char *what, double done)
+{
+    core_call *call = user;
+    const int64_t now = now_ms();
+    if (call->raised || !call->thread || (now - call->shown < EVERY_MS && done < 1)) return;
+    call->shown = now;
+    core_retake(call);
+    PyObject *result = PyObject_CallFunction(call->progress, "sd", what, done);
+    call->raised = result == NULL;
+    Py_XDECREF(result);
+    core_release(call);
+}
+
+int core_begin(core_call *call, core_state *state, int threads, PyObject *progress)
+{
+    *call = (core_call){.state = state};
+    call->looked = call->shown = now_ms();
+    if (progress && progress != Py_None) {
+        if (!PyCallable_Check(progress)) {
+            PyErr_SetString(PyExc_TypeError, "progress must be a function of a text and a number, or None");
+            return -1;
+        }
+        call->progress = progress;
+    }
+    dis_context_options options = dis_context_options_default();
+    options.threads = threads;
+    options.stop = stop;
+    options.user = call;
+    if (call->progress) options.progress = show;
+    const dis_status status = dis_context_create(&options, &call->ctx);
+    return status == DIS_OK ? 0 : core_fail(state, status);
+}
+
+void core_release(core_call *call)
+{
+    call->thread = PyEval_SaveThread();
+}
+
+void core_retake(core_call *call)
+{
+    PyEval_RestoreThread(call->thread);
+    call->thread = NULL;
+}
+
+int core_fail(core_state *state, dis_status status)
+{
+    PyObject *error = status > DIS_OK && (int)status < CORE_N_ERRORS ? state->error[status] : NULL;
+    const char *message = dis_last_error();
+    PyErr_SetString(error ? error : state->error[0], *message ? message : dis_status_meaning(status));
+    return -1;
+}
+
+int core_end(core_call *call, dis_status status)
+{
+    dis_context_destroy(call->ctx);
+    call->ctx = NULL;
+    if (call->raised) return -1;
+    return status == DIS_OK ? 0 : core_fail(call->state, status);
+}
+
+int core_texts_get(PyObject *object, const char *what, core_texts *texts)
+{
+    *texts = (core_texts){0};
+    if (!object || object == Py_None) return 0;
+    if (PyUnicode_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s must be a list of texts, not one text", what);
+        return -1;
+    }
+    texts->keep = PySequence_List(object);
+    if (!texts->keep) return -1;
+    const Py_ssize_t n = PyList_Size(texts->keep);
+    texts->text = PyMem_Calloc((size_t)n + 1, sizeof *texts->text);
+    if (!texts->text) {
+        core_texts_free(texts);
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PyList_GetItem(texts->keep, i);
+        Py_ssize_t length = 0;
+        const char *text = PyUnicode_Check(item) ? PyUnicode_AsUTF8AndSize(item, &length) : NULL;
+        if (!text || strlen(text) != (size_t)length) {
+            if (!PyErr_Occurred())
+                PyErr_Format(PyExc_TypeError, "%s must be texts without NUL characters; element %zd is %R", what, i,
+                             item);
+            core_texts_free(texts);
+            return -1;
+        }
+        texts->text[i] = text;
+    }
+    texts->n = (size_t)n;
+    return 0;
+}
+
+void core_texts_free(core_texts *texts)
+{
+    PyMem_Free(texts->text);
+    Py_XDECREF(texts->keep);
+    *texts = (core_texts){0};
+}
+
+PyObject *core_names_list(const dis_names *names)
+{
+    const size_t n = dis_names_count(names);
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; list && i < n; i++) {
+        size_t length;
+        const char *text = dis_names_get(names, i, &length);
+        PyObject *item = PyUnicode_FromStringAndSize(text, (Py_ssize_t)length);
+        if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0) Py_CLEAR(list);
+    }
+    return list;
+}

@@ -1,0 +1,142 @@
+/* Combining views: several tables of soft labels into one, and weights for them without gold labels. */
+#include "py_core.h"
+
+typedef struct {
+    Py_buffer view[DIS_MAX_VIEWS], weight;
+    const double *p[DIS_MAX_VIEWS];
+    Py_ssize_t n;
+} inputs;
+
+static void release(inputs *in)
+{
+    for (Py_ssize_t i = 0; i < in->n; i++) PyBuffer_Release(&in->view[i]);
+    if (in->weight.obj) PyBuffer_Release(&in->weight);
+}
+
+static int take(PyObject *views, PyObject *weight, Py_ssize_t n_numbers, inputs *in)
+{
+    const Py_ssize_t n = PyTuple_Size(views);
+    if (n < 1 || n > DIS_MAX_VIEWS) {
+        PyErr_Format(PyExc_ValueError, "%zd views; there must be 1 to %d", n, DIS_MAX_VIEWS);
+        return -1;
+    }
+    for (; in->n < n; in->n++) {
+        if (core_get_buffer(PyTuple_GetItem(views, in->n), "a view", CORE_FLOAT64, n_numbers, &in->view[in->n]) < 0)
+            return -1;
+        in->p[in->n] = in->view[in->n].buf;
+    }
+    if (weight == Py_None) return 0;
+    return core_get_buffer(weight, "weights", CORE_FLOAT64, n, &in->weight);
+}
+
+/* Which numbers of each view a list has room for. */
+static PyObject *numbers(const double *x, size_t n)
+{
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; list && i < n; i++) {
+        PyObject *item = PyFloat_FromDouble(x[i]);
+        if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0) Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *describe(const dis_combination *did, size_t n)
+{
+    PyObject *bound = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; bound && i < n; i++)
+        if (PyList_SetItem(bound, (Py_ssize_t)i, PyBool_FromLong(did->on_bound[i])) < 0) Py_CLEAR(bound);
+    PyObject *weight = numbers(did->weight, n), *temperature = numbers(did->temperature, n);
+    if (!bound || !weight || !temperature) {
+        Py_XDECREF(bound);
+        Py_XDECREF(weight);
+        Py_XDECREF(temperature);
+        return NULL;
+    }
+    return Py_BuildValue("{sNsNsNsdsi}", "weights", weight, "temperatures", temperature, "on_bound", bound, "objective",
+                         did->objective, "max_steps", did->max_steps);
+}
+
+static PyObject *combine(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"views", "n_items", "n_classes", "spec", "weights", "threads", "progress", NULL};
+    PyObject *views, *weight = Py_None, *progress = NULL, *result = NULL;
+    Py_ssize_t n_items, n_classes;
+    const char *spec;
+    int threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!nns|$OiO:combine", names, &PyTuple_Type, &views, &n_items,
+                                     &n_classes, &spec, &weight, &threads, &progress))
+        return NULL;
+    if (n_items < 0 || n_classes < 1 || n_items > PY_SSIZE_T_MAX / n_classes) {
+        PyErr_SetString(PyExc_ValueError, "impossible sizes");
+        return NULL;
+    }
+    core_state *state = core_state_of_module(module);
+    inputs in = {0};
+    void *data = NULL;
+    PyObject *array = NULL;
+    core_call call;
+    if (take(views, weight, n_items * n_classes, &in) == 0)
+        array = core_array_create(state, CORE_FLOAT64, n_items, n_classes, &data);
+    if (array && core_begin(&call, state, threads, progress) == 0) {
+        const dis_views all = {.n_items = (size_t)n_items,
+                               .n_classes = (size_t)n_classes,
+                               .n_views = (size_t)in.n,
+                               .p = in.p,
+                               .weight = in.weight.buf};
+        dis_combination did = {0};
+        core_release(&call);
+        const dis_status status = dis_combine(call.ctx, &all, spec, data, &did);
+        core_retake(&call);
+        PyObject *info = core_end(&call, status) == 0 ? describe(&did, (size_t)in.n) : NULL;
+        if (info) result = Py_BuildValue("(ON)", array, info);
+    }
+    Py_XDECREF(array);
+    release(&in);
+    return result;
+}
+
+static PyObject *auto_weights(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"votes", "specs", "seed", "threads", "progress", NULL};
+    PyObject *table, *list, *progress = NULL, *array = NULL;
+    unsigned long long seed = 0;
+    int threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$KiO:auto_weights", names, &table, &list, &seed, &threads,
+                                     &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    const dis_votes *votes = core_votes_look(state, table);
+    core_texts specs;
+    if (!votes || core_texts_get(list, "specs", &specs) < 0) return NULL;
+    dis_fit_options options = dis_fit_options_default();
+    options.seed = seed;
+    void *data;
+    core_call call;
+    if (specs.n == 0 || specs.n > DIS_MAX_VIEWS)
+        PyErr_Format(PyExc_ValueError, "%zu methods; there must be 1 to %d", specs.n, DIS_MAX_VIEWS);
+    else
+        array = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)specs.n, -1, &data);
+    if (array && core_begin(&call, state, threads, progress) < 0) {
+        Py_CLEAR(array);
+    } else if (array) {
+        core_release(&call);
+        const dis_status status = dis_auto_weights(call.ctx, votes, specs.text, specs.n, &options, data);
+        core_retake(&call);
+        if (core_end(&call, status) < 0) Py_CLEAR(array);
+    }
+    core_texts_free(&specs);
+    return array;
+}
+
+static PyMethodDef functions[] = {
+    {"combine", (PyCFunction)(void (*)(void))combine, METH_VARARGS | METH_KEYWORDS,
+     "One table of several, and what was done."},
+    {"auto_weights", (PyCFunction)(void (*)(void))auto_weights, METH_VARARGS | METH_KEYWORDS,
+     "A weight for each method."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_add_combine(PyObject *module)
+{
+    return core_add_functions(module, functions);
+}

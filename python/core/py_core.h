@@ -1,0 +1,117 @@
+/* py_core.h: what the parts of dissent._core share.
+ *
+ * A part is a file py_NAME.c with one function that adds its functions and types to the module; py_module.c has the list. The
+ * module keeps to the limited C API of Python 3.11, so that one binary serves 3.11 and everything after.
+ *
+ * How a function that works for long looks:
+ *
+ *     core_call call;
+ *     if (core_begin(&call, module, threads, progress) < 0) return NULL;
+ *     core_release(&call);                                  // no Python object may be touched from here ...
+ *     dis_status status = dis_fit_run(call.ctx, ...);
+ *     core_retake(&call);                                   // ... to here
+ *     if (core_end(&call, status) < 0) return NULL;         // raises what went wrong, Ctrl-C included
+ *
+ * Only public headers of the library are used. */
+#ifndef DISSENT_PYTHON_CORE_H
+#define DISSENT_PYTHON_CORE_H
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <string.h>
+#include "dissent/dissent.h"
+
+/* ---- the module (py_module.c) ---- */
+
+enum { CORE_N_ERRORS = 8 };
+
+typedef struct {
+    PyObject *error[CORE_N_ERRORS]; /* by dis_status; [0] is the base class */
+    PyTypeObject *array, *arrow, *column, *votes, *fit;
+} core_state;
+
+/* The state, from the module or from an object of one of its types. */
+core_state *core_state_of_module(PyObject *module);
+core_state *core_state_of_object(PyObject *object);
+
+int core_add_functions(PyObject *module, PyMethodDef *functions);
+/* A new type of the module under its name, kept in *place. */
+int core_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **place);
+/* What tp_dealloc ends with. */
+void core_free_object(PyObject *object);
+
+/* Each part; -1 with an exception on failure. */
+int core_add_array(PyObject *module);
+int core_add_arrow(PyObject *module);
+int core_add_arrow_out(PyObject *module);
+int core_add_column(PyObject *module);
+int core_add_votes(PyObject *module);
+int core_add_fit(PyObject *module);
+int core_add_combine(PyObject *module);
+int core_add_tables(PyObject *module);
+
+/* ---- calls (py_call.c) ---- */
+
+typedef struct {
+    core_state *state;
+    dis_context *ctx;
+    PyThreadState *thread; /* while Python may run elsewhere */
+    PyObject *progress;    /* callable(what, done), or NULL */
+    int64_t looked, shown; /* when signals were last looked at and progress last shown, in ms */
+    int raised;            /* a callback or a signal left an exception */
+} core_call;
+
+/* threads: 0 for all processors. progress: None, or callable(what: str, done: float). -1 with an exception. */
+int core_begin(core_call *call, core_state *state, int threads, PyObject *progress);
+void core_release(core_call *call);
+void core_retake(core_call *call);
+/* Gives back the context. -1 with the exception that fits the status, or that a callback raised. */
+int core_end(core_call *call, dis_status status);
+/* The exception of a status with the library's last message; always -1. */
+int core_fail(core_state *state, dis_status status);
+
+/* ---- memory with a shape (py_array.c) ---- */
+
+typedef enum {
+    CORE_FLOAT64,
+    CORE_FLOAT32,
+    CORE_INT64,
+    CORE_INT32,
+    CORE_UINT64,
+    CORE_UINT32,
+    CORE_UINT16,
+    CORE_UINT8
+} core_kind;
+
+/* An object with the buffer protocol over `data`, in row-major order, two dimensions when n_columns >= 0. owner: the
+ * object that keeps the memory (then it is read-only), NULL: it is the array's own and given back with dis_free(). */
+PyObject *core_array_new(core_state *state, void *data, core_kind kind, Py_ssize_t n_rows, Py_ssize_t n_columns,
+                         PyObject *owner);
+/* A new array to be filled; *data is its memory. */
+PyObject *core_array_create(core_state *state, core_kind kind, Py_ssize_t n_rows, Py_ssize_t n_columns, void **data);
+/* The memory of an object with the buffer protocol: contiguous, of that kind, n elements (-1: any number). On success the
+ * caller releases the view with PyBuffer_Release(). TypeError or ValueError that name `what`. */
+int core_get_buffer(PyObject *object, const char *what, core_kind kind, Py_ssize_t n, Py_buffer *view);
+
+/* ---- columns (py_column.c) ---- */
+
+/* The cells of a Column; TypeError that names `what` for another object. Valid as long as it. */
+int core_column_look(core_state *state, PyObject *object, const char *what, dis_column *column);
+
+/* ---- votes and fits (py_votes.c, py_fit.c) ---- */
+
+/* The table of a Votes object; TypeError for anything else. Valid as long as the object. */
+const dis_votes *core_votes_look(core_state *state, PyObject *object);
+
+/* Texts of a sequence of str for calls that take lists of texts; NULL-terminated UTF-8 that the `keep` list owns. */
+typedef struct {
+    const char **text;
+    size_t n;
+    PyObject *keep;
+} core_texts;
+/* None is an empty list. -1 with a TypeError that names `what`. */
+int core_texts_get(PyObject *object, const char *what, core_texts *texts);
+void core_texts_free(core_texts *texts);
+/* A list of names as Python texts. */
+PyObject *core_names_list(const dis_names *names);
+
+#endif

@@ -1,0 +1,399 @@
+/* Votes: a table of votes as a Python object, made of columns, of counts or of files. */
+#include "py_core.h"
+#include <errno.h>
+#include <stdlib.h>
+
+typedef struct {
+    PyObject_HEAD dis_votes *votes;
+} votes_object;
+
+static void votes_dealloc(PyObject *object)
+{
+    dis_votes_destroy(((votes_object *)object)->votes);
+    core_free_object(object);
+}
+
+const dis_votes *core_votes_look(core_state *state, PyObject *object)
+{
+    if (!PyObject_TypeCheck(object, state->votes)) {
+        PyErr_SetString(PyExc_TypeError, "expected a table of votes");
+        return NULL;
+    }
+    return ((votes_object *)object)->votes;
+}
+
+static PyObject *wrap(core_state *state, dis_votes *votes)
+{
+    votes_object *v = (votes_object *)PyType_GenericAlloc(state->votes, 0);
+    if (v)
+        v->votes = votes;
+    else
+        dis_votes_destroy(votes);
+    return (PyObject *)v;
+}
+
+static int duplicates_of(const char *word, dis_duplicates *out)
+{
+    static const char *const words[] = {"error", "first", "last", "all"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *out = (dis_duplicates)i;
+            return 0;
+        }
+    PyErr_Format(PyExc_ValueError, "duplicates must be \"error\", \"first\", \"last\" or \"all\", not \"%.50s\"", word);
+    return -1;
+}
+
+static PyObject *votes_from_columns(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"task",    "worker",    "label",   "classes",  "na", "duplicates",
+                            "lenient", "min_votes", "threads", "progress", NULL};
+    PyObject *task, *worker, *label, *classes = NULL, *na = NULL, *progress = NULL;
+    const char *duplicates = "error";
+    int lenient = 0, threads = 0;
+    Py_ssize_t min_votes = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO|$OOspniO:votes_from_columns", names, &task, &worker, &label,
+                                     &classes, &na, &duplicates, &lenient, &min_votes, &threads, &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    dis_votes_columns columns;
+    dis_votes_options options = dis_votes_options_default();
+    if (core_column_look(state, task, "task", &columns.task) < 0 ||
+        core_column_look(state, worker, "worker", &columns.worker) < 0 ||
+        core_column_look(state, label, "label", &columns.label) < 0 ||
+        duplicates_of(duplicates, &options.duplicates) < 0)
+        return NULL;
+    core_texts class_list, na_list;
+    if (core_texts_get(classes, "classes", &class_list) < 0) return NULL;
+    if (core_texts_get(na, "na", &na_list) < 0) {
+        core_texts_free(&class_list);
+        return NULL;
+    }
+    options.classes = class_list.text;
+    options.n_classes = class_list.n;
+    options.na = na_list.text;
+    options.n_na = na_list.n;
+    options.lenient = lenient != 0;
+    options.min_votes = min_votes > 0 ? (size_t)min_votes : 0;
+
+    PyObject *result = NULL;
+    dis_votes *votes = NULL;
+    core_call call;
+    if (core_begin(&call, state, threads, progress) == 0) {
+        core_release(&call);
+        const dis_status status = dis_votes_from_columns(call.ctx, &columns, &options, &votes);
+        core_retake(&call);
+        const int failed = core_end(&call, status);
+        if (!failed)
+            result = wrap(state, votes);
+        else
+            dis_votes_destroy(votes);
+    }
+    core_texts_free(&class_list);
+    core_texts_free(&na_list);
+    return result;
+}
+
+static int input_of(const char *word, dis_input *out)
+{
+    static const char *const words[] = {"votes", "counts", "mace", "soft"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *out = (dis_input)i;
+            return 0;
+        }
+    PyErr_Format(PyExc_ValueError, "input must be \"votes\", \"counts\", \"mace\" or \"soft\", not \"%.50s\"", word);
+    return -1;
+}
+
+static int use_preset(const char *name, dis_votes_options *o)
+{
+    const dis_votes_preset *p;
+    for (size_t i = 0; (p = dis_votes_preset_at(i)); i++) {
+        if (strcmp(p->name, name) != 0) continue;
+        o->input = p->input;
+        o->format = p->format;
+        o->task = p->task;
+        o->worker = p->worker;
+        o->label = p->label;
+        o->drop = p->drop;
+        o->n_drop = p->n_drop;
+        return 0;
+    }
+    PyErr_Format(PyExc_ValueError, "no preset \"%.50s\"; dissent list presets names them", name);
+    return -1;
+}
+
+static PyObject *votes_from_files(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"paths",     "input",   "format",   "preset",     "task",    "worker",
+                            "label",     "classes", "na",       "duplicates", "lenient", "renormalise",
+                            "min_votes", "threads", "progress", NULL};
+    PyObject *paths, *classes = NULL, *na = NULL, *progress = NULL;
+    const char *input = NULL, *format = NULL, *preset = NULL, *task = NULL, *worker = NULL, *label = NULL,
+               *duplicates = "error";
+    int lenient = 0, renormalise = 0, threads = 0;
+    Py_ssize_t min_votes = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzzzzzOOsppniO:votes_from_files", names, &paths, &input,
+                                     &format, &preset, &task, &worker, &label, &classes, &na, &duplicates, &lenient,
+                                     &renormalise, &min_votes, &threads, &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    dis_votes_options options = dis_votes_options_default();
+    if (preset && use_preset(preset, &options) < 0) return NULL;
+    if (input && input_of(input, &options.input) < 0) return NULL;
+    if (duplicates_of(duplicates, &options.duplicates) < 0) return NULL;
+    if (format) options.format = format;
+    if (task) options.task = task;
+    if (worker) options.worker = worker;
+    if (label) options.label = label;
+    options.lenient = lenient != 0;
+    options.renormalise = renormalise != 0;
+    options.min_votes = min_votes > 0 ? (size_t)min_votes : 0;
+
+    PyObject *result = NULL;
+    core_texts lists[3] = {{0}};
+    if (core_texts_get(paths, "paths", &lists[0]) == 0 && core_texts_get(classes, "classes", &lists[1]) == 0 &&
+        core_texts_get(na, "na", &lists[2]) == 0) {
+        options.classes = lists[1].text;
+        options.n_classes = lists[1].n;
+        options.na = lists[2].text;
+        options.n_na = lists[2].n;
+        core_call call;
+        if (core_begin(&call, state, threads, progress) == 0) {
+            dis_votes *votes = NULL;
+            core_release(&call);
+            const dis_status status = dis_votes_read(call.ctx, lists[0].text, lists[0].n, &options, &votes);
+            core_retake(&call);
+            if (core_end(&call, status) == 0)
+                result = wrap(state, votes);
+            else
+                dis_votes_destroy(votes);
+        }
+    }
+    for (int i = 0; i < 3; i++) core_texts_free(&lists[i]);
+    return result;
+}
+
+/* A list of names, or NULL for None; -1 with an exception. */
+static int names_of(core_state *state, PyObject *object, const char *what, dis_names **out)
+{
+    *out = NULL;
+    if (!object || object == Py_None) return 0;
+    core_texts texts;
+    if (core_texts_get(object, what, &texts) < 0) return -1;
+    const dis_status status = dis_names_create(texts.text, texts.n, out);
+    core_texts_free(&texts);
+    return status == DIS_OK ? 0 : core_fail(state, status);
+}
+
+static PyObject *votes_from_counts(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"counts", "n_items", "n_classes", "tasks", "classes", NULL};
+    PyObject *counts, *tasks = NULL, *classes = NULL;
+    Py_ssize_t n_items, n_classes;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Onn|$OO:votes_from_counts", names, &counts, &n_items, &n_classes,
+                                     &tasks, &classes))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    if (n_items < 0 || n_classes < 0 || (n_classes && n_items > PY_SSIZE_T_MAX / n_classes)) {
+        PyErr_SetString(PyExc_ValueError, "impossible sizes");
+        return NULL;
+    }
+    Py_buffer view;
+    if (core_get_buffer(counts, "counts", CORE_FLOAT64, n_items * n_classes, &view) < 0) return NULL;
+    PyObject *result = NULL;
+    dis_names *task_names = NULL, *class_names = NULL;
+    if (names_of(state, tasks, "tasks", &task_names) == 0 && names_of(state, classes, "classes", &class_names) == 0) {
+        dis_votes *votes;
+        const dis_status status =
+            dis_votes_from_counts(NULL, view.buf, (size_t)n_items, (size_t)n_classes, task_names, class_names, &votes);
+        if (status == DIS_OK)
+            result = wrap(state, votes);
+        else
+            core_fail(state, status);
+    }
+    dis_names_destroy(task_names);
+    dis_names_destroy(class_names);
+    PyBuffer_Release(&view);
+    return result;
+}
+
+/* ---- looking at a table ---- */
+
+static dis_votes_view look(PyObject *object)
+{
+    return dis_votes_look(((votes_object *)object)->votes);
+}
+
+static const dis_names *names_by(PyObject *object, PyObject *axis)
+{
+    const dis_votes_view v = look(object);
+    if (PyUnicode_Check(axis)) {
+        if (PyUnicode_CompareWithASCIIString(axis, "task") == 0) return v.tasks;
+        if (PyUnicode_CompareWithASCIIString(axis, "worker") == 0) return v.workers;
+        if (PyUnicode_CompareWithASCIIString(axis, "label") == 0) return v.classes;
+    }
+    PyErr_Format(PyExc_ValueError, "names are those of \"task\", \"worker\" or \"label\", not of %R", axis);
+    return NULL;
+}
+
+static PyObject *get_names(PyObject *object, PyObject *axis)
+{
+    const dis_names *names = names_by(object, axis);
+    return names ? core_names_list(names) : NULL;
+}
+
+/* None when a name is no integer of 64 bits. */
+static PyObject *get_integers(PyObject *object, PyObject *axis)
+{
+    const dis_names *names = names_by(object, axis);
+    if (!names) return NULL;
+    const size_t n = dis_names_count(names);
+    void *data;
+    PyObject *array = core_array_create(core_state_of_object(object), CORE_INT64, (Py_ssize_t)n, -1, &data);
+    if (!array) return NULL;
+    int64_t *out = data;
+    for (size_t i = 0; i < n; i++) {
+        char *end;
+        size_t length;
+        const char *text = dis_names_get(names, i, &length);
+        errno = 0;
+        out[i] = strtoll(text, &end, 10);
+        if (errno || length == 0 || end != text + length) {
+            Py_DECREF(array);
+            Py_RETURN_NONE;
+        }
+    }
+    return array;
+}
+
+typedef struct {
+    const char *text;
+    size_t n, index;
+} sorted_name;
+
+static int by_bytes(const void *a, const void *b)
+{
+    const sorted_name *x = a, *y = b;
+    const int order = memcmp(x->text, y->text, x->n < y->n ? x->n : y->n);
+    return order ? order : x->n < y->n ? -1 : x->n > y->n;
+}
+
+/* Where each name stands among them all; bytes of UTF-8 are in the order of characters, which is Python's. */
+static PyObject *get_order(PyObject *object, PyObject *axis)
+{
+    const dis_names *names = names_by(object, axis);
+    if (!names) return NULL;
+    const size_t n = dis_names_count(names);
+    void *data;
+    PyObject *array = core_array_create(core_state_of_object(object), CORE_INT64, (Py_ssize_t)n, -1, &data);
+    sorted_name *sorted = array ? PyMem_Malloc((n + 1) * sizeof *sorted) : NULL;
+    if (!sorted) {
+        Py_XDECREF(array);
+        return PyErr_NoMemory();
+    }
+    for (size_t i = 0; i < n; i++) {
+        sorted[i].text = dis_names_get(names, i, &sorted[i].n);
+        sorted[i].index = i;
+    }
+    qsort(sorted, n, sizeof *sorted, by_bytes);
+    for (size_t i = 0; i < n; i++) ((int64_t *)data)[i] = (int64_t)sorted[i].index;
+    PyMem_Free(sorted);
+    return array;
+}
+
+/* The votes as arrays over the table's memory, or None where it has none. */
+static PyObject *get_arrays(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    core_state *state = core_state_of_object(object);
+    const dis_votes_view v = look(object);
+    const Py_ssize_t n = (Py_ssize_t)v.n_votes, items = (Py_ssize_t)v.n_items, K = (Py_ssize_t)v.n_classes;
+    if (v.counts) return core_array_new(state, (void *)(uintptr_t)v.counts, CORE_FLOAT64, items, K, object);
+    PyObject *start = core_array_new(state, (void *)(uintptr_t)v.start, CORE_UINT64, items + 1, -1, object),
+             *worker = core_array_new(state, (void *)(uintptr_t)v.worker, CORE_UINT32, n, -1, object),
+             *label = v.label8 ? core_array_new(state, (void *)(uintptr_t)v.label8, CORE_UINT8, n, -1, object)
+                               : core_array_new(state, (void *)(uintptr_t)v.label16, CORE_UINT16, n, -1, object);
+    PyObject *result = start && worker && label ? PyTuple_Pack(3, start, worker, label) : NULL;
+    Py_XDECREF(start);
+    Py_XDECREF(worker);
+    Py_XDECREF(label);
+    return result;
+}
+
+static PyObject *get_notes(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    const dis_votes_notes n = dis_votes_read_notes(((votes_object *)object)->votes);
+    return Py_BuildValue("{sKsKsKsKsKsKsKsKsO}", "rows", (unsigned long long)n.rows, "bad_rows",
+                         (unsigned long long)n.bad_rows, "na", (unsigned long long)n.na, "dropped",
+                         (unsigned long long)n.dropped, "duplicates", (unsigned long long)n.duplicates, "renormalised",
+                         (unsigned long long)n.renormalised, "items_left_out", (unsigned long long)n.items_left_out,
+                         "ties", (unsigned long long)n.ties, "look_alike_classes",
+                         n.look_alike_classes ? Py_True : Py_False);
+}
+
+static PyObject *get_skipped(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    const dis_votes *votes = ((votes_object *)object)->votes;
+    PyObject *list = PyList_New(0);
+    const char *message;
+    for (size_t i = 0; list && (message = dis_votes_skipped(votes, i)); i++) {
+        PyObject *text = PyUnicode_FromString(message);
+        if (!text || PyList_Append(list, text) < 0) Py_CLEAR(list);
+        Py_XDECREF(text);
+    }
+    return list;
+}
+
+static PyObject *get_size(PyObject *object, void *which)
+{
+    const dis_votes_view v = look(object);
+    const size_t sizes[] = {v.n_items, v.n_workers, v.n_classes, v.n_votes};
+    return PyLong_FromSize_t(sizes[(intptr_t)which]);
+}
+
+static PyGetSetDef getters[] = {
+    {"n_items", get_size, NULL, "How many tasks there are.", (void *)0},
+    {"n_workers", get_size, NULL, "How many workers there are; 0 for counts.", (void *)1},
+    {"n_classes", get_size, NULL, "How many classes there are.", (void *)2},
+    {"n_votes", get_size, NULL, "How many votes there are; rows for counts.", (void *)3},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMethodDef methods[] = {
+    {"names", get_names, METH_O, "names(axis)\n\nThe names of \"task\", \"worker\" or \"label\"."},
+    {"integers", get_integers, METH_O, "integers(axis)\n\nNames as int64; None when they are not."},
+    {"order", get_order, METH_O, "order(axis)\n\nIndices that sort the names."},
+    {"arrays", get_arrays, METH_NOARGS, "arrays()\n\n(start, worker, label) of votes grouped by task, or counts."},
+    {"notes", get_notes, METH_NOARGS, "notes()\n\nWhat reading let pass."},
+    {"skipped", get_skipped, METH_NOARGS, "skipped()\n\nMessages of the first rows that were skipped."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, votes_dealloc},
+    {Py_tp_getset, getters},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "A table of votes."},
+    {0, NULL},
+};
+static PyType_Spec spec = {.name = "dissent._core.Votes",
+                           .basicsize = sizeof(votes_object),
+                           .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                           .slots = slots};
+
+#define WITH_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function)), METH_VARARGS | METH_KEYWORDS
+
+static PyMethodDef functions[] = {
+    {"votes_from_columns", WITH_KEYWORDS(votes_from_columns), "A table of three columns."},
+    {"votes_from_files", WITH_KEYWORDS(votes_from_files), "A table of one or more files."},
+    {"votes_from_counts", WITH_KEYWORDS(votes_from_counts), "A table of counts: an array (items, classes) of float64."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_add_votes(PyObject *module)
+{
+    if (core_add_type(module, &spec, &core_state_of_module(module)->votes) < 0) return -1;
+    return core_add_functions(module, functions);
+}

@@ -1,0 +1,70 @@
+"""dissent turns annotator disagreement into training signal.
+
+Votes become soft labels by the methods of crowd-kit (under its names) and more, several views are combined into one, and
+labels, models and workers are judged against people. The work is done by a C library, without Python's lock, on all
+processors.
+
+>>> import dissent
+>>> votes = dissent.Votes([("t1", "ann", "yes"), ("t1", "bob", "no"), ("t1", "eve", "yes"), ("t2", "ann", "no")])
+>>> dissent.MajorityVote().fit_predict(votes).to_dict()
+{'t1': 'yes', 't2': 'no'}
+"""
+
+from ._core import (
+    CancelledError,
+    ConvergenceError,
+    DataError,
+    DissentError,
+    FileError,
+    InternalError,
+    LimitError,
+    OptionError,
+    __version__,
+)
+from ._results import SoftLabels, Values
+from ._votes import Votes, read_votes
+from .aggregation import (
+    GLAD,
+    IBCC,
+    MACE,
+    DawidSkene,
+    FastDawidSkene,
+    MajorityVote,
+    OneCoinDawidSkene,
+    Softmax,
+    Standard,
+    Wawa,
+    ZeroBasedSkill,
+)
+from .combination import Average, Hybrid, JensenShannonCentroid, Temperature
+
+__all__ = [
+    "GLAD",
+    "IBCC",
+    "MACE",
+    "Average",
+    "CancelledError",
+    "ConvergenceError",
+    "DataError",
+    "DawidSkene",
+    "DissentError",
+    "FastDawidSkene",
+    "FileError",
+    "Hybrid",
+    "InternalError",
+    "JensenShannonCentroid",
+    "LimitError",
+    "MajorityVote",
+    "OneCoinDawidSkene",
+    "OptionError",
+    "SoftLabels",
+    "Softmax",
+    "Standard",
+    "Temperature",
+    "Values",
+    "Votes",
+    "Wawa",
+    "ZeroBasedSkill",
+    "__version__",
+    "read_votes",
+]

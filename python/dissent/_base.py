@@ -1,0 +1,374 @@
+"""What estimators share: scikit-learn's manners without scikit-learn, and fitting by the library's table of methods."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from . import _core
+from ._results import SoftLabels, Values, ids_index
+from ._votes import ProgressLike, Votes, as_votes, progress_of, threads_of
+
+T = TypeVar("T", bound="Estimator")
+
+METHODS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.methods()}
+COMBINERS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.combiners()}
+
+
+class Estimator:
+    """Parameters as scikit-learn has them: those of __init__, kept under their names and not looked at before fit."""
+
+    @classmethod
+    def _parameters(cls) -> dict[str, inspect.Parameter]:
+        return {k: p for k, p in inspect.signature(cls).parameters.items() if p.kind is not p.VAR_KEYWORD}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters as they were given."""
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def set_params(self: T, **params: Any) -> T:
+        """Sets parameters by name."""
+        known = self._parameters()
+        for name, value in params.items():
+            if name not in known:
+                raise _core.OptionError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def clone(self: T) -> T:
+        """A new one with the same parameters that has not been fitted."""
+        return type(self)(**self.get_params())
+
+    def __sklearn_clone__(self: T) -> T:
+        return self.clone()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._is_fitted()
+
+    def _is_fitted(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        given = []
+        for name, p in self._parameters().items():
+            value = getattr(self, name)
+            if not (value is p.default or (type(value) is type(p.default) and bool(np.all(value == p.default)))):
+                given.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.get_params()  # what was fitted is not pickled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+
+def spec_of(name: str, options: Mapping[str, Any]) -> str:
+    """NAME:key=value,... as the library and the command line take it."""
+
+    def text(value: Any) -> str:
+        if isinstance(value, bool):
+            return str(int(value))
+        if isinstance(value, (int, np.integer)):
+            return str(int(value))
+        if isinstance(value, (float, np.floating)):
+            return repr(float(value))
+        if isinstance(value, str):
+            if not value.replace("-", "").replace("_", "").isalnum():
+                raise _core.OptionError(f"{name}: {value!r} is no value of an option")
+            return value
+        if isinstance(value, (list, tuple, np.ndarray)):
+            return "/".join(repr(float(x)) for x in value)
+        raise _core.OptionError(f"{name}: an option cannot be {value!r}")
+
+    given = ",".join(f"{key}={text(value)}" for key, value in options.items() if value is not None)
+    return f"{name}:{given}" if given else name
+
+
+def gold_of(votes: Votes, known: Any) -> np.ndarray | None:
+    """Known labels by task (a Series, a dict, a Values) as class indices, -1 where nothing is known."""
+    if known is None:
+        return None
+    pairs = known.items() if hasattr(known, "items") else known
+    place = {t: i for i, t in enumerate(votes.tasks.tolist())}
+    number = {c: k for k, c in enumerate(votes.classes.tolist())}
+    gold = np.full(len(place), -1, dtype=np.int32)
+    for task, label in pairs:
+        i = place.get(task)
+        if i is None:
+            continue  # a task without votes
+        if label not in number:
+            raise _core.DataError(f"the known label {label!r} of task {task!r} is not among the classes {list(number)}")
+        gold[i] = number[label]
+    return gold
+
+
+class Aggregator(Estimator):
+    """Soft labels from votes by one of the library's methods.
+
+    After fit: ``probas_`` and ``labels_`` by task, ``skills_`` by worker, ``loss_history_`` (the objective per vote after
+    each iteration), ``n_iter_``, ``converged_``, ``objective_``, ``classes_``, ``result_`` (a SoftLabels) and, where the
+    method has them, ``errors_`` and ``priors_``. They are pandas objects when votes came in pandas.
+    """
+
+    _method: ClassVar[str]
+    # parameters of ours -> options of the method
+    _options: ClassVar[dict[str, str]] = {}
+    # crowd-kit sorts the tasks of some aggregators; so do we, in pandas
+    _sorts_tasks: ClassVar[bool] = False
+
+    n_jobs: int | None
+    progress: ProgressLike
+
+    def _spec(self) -> str:
+        return spec_of(self._method, {option: getattr(self, name) for name, option in self._options.items()})
+
+    def _seed(self) -> int:
+        seed = getattr(self, "random_state", 0)
+        if seed is None:
+            return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+        if hasattr(seed, "integers"):
+            return int(seed.integers(2**63))
+        if hasattr(seed, "randint"):
+            return int(seed.randint(2**31 - 1))
+        if not 0 <= int(seed) < 2**64:
+            raise _core.OptionError("random_state is a whole number from 0 to 2**64 - 1, a generator or None")
+        return int(seed)
+
+    def _progress(self) -> ProgressLike:
+        return self.progress
+
+    def _run(self, data: Any, known: Any = None) -> None:
+        votes = as_votes(data, self.n_jobs)
+        watcher = progress_of(self._progress())
+        try:
+            fit = _core.fit(
+                votes.core,
+                self._spec(),
+                seed=self._seed(),
+                gold=gold_of(votes, known),
+                threads=threads_of(self.n_jobs),
+                progress=watcher,
+            )
+        finally:
+            if hasattr(watcher, "close"):
+                watcher.close()
+        self._keep(votes, np.asarray(fit.p), fit)
+
+    def _keep(self, votes: Votes, p: np.ndarray, fit: _core.Fit | None) -> None:
+        self._fitted: dict[str, Any] = {"votes": votes, "p": p, "fit": fit}
+
+    def _is_fitted(self) -> bool:
+        return "_fitted" in self.__dict__
+
+    def _have(self, name: str) -> Any:
+        if not self._is_fitted():
+            raise AttributeError(f"{type(self).__name__} has not been fitted: call fit() first")
+        return self._fitted[name]
+
+    def _once(self, name: str, make: Any) -> Any:
+        """A result that is made when it is first asked for."""
+        self._have("votes")
+        if name not in self._fitted:
+            self._fitted[name] = make()
+        return self._fitted[name]
+
+    # ---- what comes out ----
+
+    def _order(self) -> np.ndarray | None:
+        """How tasks are sorted in pandas, None: as they appear."""
+        votes: Votes = self._have("votes")
+        return _order_of(votes, "task") if votes.pandas and self._sorts_tasks else None
+
+    def _by_task(self, values: np.ndarray, name: str) -> Any:
+        votes: Votes = self._have("votes")
+        if not votes.pandas:
+            return Values(votes.tasks, values, name, "task")
+        import pandas as pd
+
+        order = self._order()
+        tasks = votes.tasks
+        if order is not None:
+            tasks, values = tasks[order], values[order]
+        return pd.Series(values, index=ids_index(votes, "task", tasks), name=name)
+
+    def _by_worker(self, values: np.ndarray, name: str) -> Any:
+        votes: Votes = self._have("votes")
+        if not votes.pandas:
+            return Values(votes.workers, values, name, "worker")
+        import pandas as pd
+
+        workers = votes.workers
+        if self._sorts_tasks:
+            order = _order_of(votes, "worker")
+            workers, values = workers[order], values[order]
+        return pd.Series(values, index=ids_index(votes, "worker", workers), name=name)
+
+    def _by_class(self, values: np.ndarray, name: str) -> Any:
+        votes: Votes = self._have("votes")
+        if not votes.pandas:
+            return Values(votes.classes, values, name, "label")
+        import pandas as pd
+
+        return pd.Series(values, index=ids_index(votes, "label", votes.classes), name=name)
+
+    def _table(self, p: np.ndarray) -> Any:
+        votes: Votes = self._have("votes")
+        if not votes.pandas:
+            return SoftLabels(votes.tasks, votes.classes, p)
+        import pandas as pd
+
+        order = self._order()
+        tasks = votes.tasks
+        if order is not None:
+            tasks, p = tasks[order], p[order]
+        columns = ids_index(votes, "label", votes.classes)
+        return pd.DataFrame(p, index=ids_index(votes, "task", tasks), columns=columns, copy=False)
+
+    def _parameter(self, name: str) -> np.ndarray | None:
+        fit: _core.Fit | None = self._have("fit")
+        found = None if fit is None else fit.parameters().get(name)
+        return None if found is None else np.asarray(found[1])
+
+    def _missing(self, name: str) -> AttributeError:
+        return AttributeError(f"{type(self).__name__} estimates no {name}")
+
+    @property
+    def result_(self) -> SoftLabels:
+        """The soft labels, whatever the votes came in."""
+        votes: Votes = self._have("votes")
+        return self._once("result", lambda: SoftLabels(votes.tasks, votes.classes, self._have("p")))
+
+    @property
+    def votes_(self) -> Votes:
+        """The votes it was fitted to."""
+        return self._have("votes")
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Classes in the order of columns."""
+        return self._have("votes").classes
+
+    @property
+    def probas_(self) -> Any:
+        """A distribution over the classes for each task."""
+        return self._once("probas", lambda: self._table(self._have("p")))
+
+    @property
+    def labels_(self) -> Any:
+        """The most likely class of each task; the first one on a tie."""
+        return self._once("labels", lambda: self._by_task(self._labels(), "agg_label"))
+
+    def _labels(self) -> np.ndarray:
+        return self._have("votes").classes[np.argmax(self._have("p"), axis=1)]
+
+    @property
+    def skills_(self) -> Any:
+        """How good each worker is: the method's own figure, or the share of votes that agree with probas_."""
+
+        def make() -> Any:
+            skill = self._parameter("skill")
+            votes: Votes = self._have("votes")
+            if skill is None:
+                if votes.core.n_workers == 0:
+                    raise self._missing("skills: no workers are known")
+                skill = np.asarray(_core.worker_quality(votes.core, np.ascontiguousarray(self._have("p"))))
+            return self._by_worker(skill, "skill")
+
+        return self._once("skills", make)
+
+    @property
+    def priors_(self) -> Any:
+        """How frequent each class is believed to be."""
+
+        def make() -> Any:
+            prior = self._parameter("prior")
+            if prior is None:
+                raise self._missing("priors")
+            return self._by_class(prior, "prior")
+
+        return self._once("priors", make)
+
+    def _confusion(self) -> np.ndarray | None:
+        """(workers, label given, true label)"""
+        votes: Votes = self._have("votes")
+        fit: _core.Fit | None = self._have("fit")
+        found = None if fit is None else fit.parameters().get("confusion")
+        if found is None:
+            return None
+        axes, values = found
+        k = votes.core.n_classes
+        table = np.asarray(values).reshape(votes.core.n_workers, k, k)
+        return table if axes == "wvt" else table.transpose(0, 2, 1)
+
+    @property
+    def errors_(self) -> Any:
+        """Confusion matrices: the chance that a worker gives a label (rows), given the true one (columns)."""
+
+        def make() -> Any:
+            table = self._confusion()
+            if table is None:
+                raise self._missing("confusion matrices")
+            votes: Votes = self._have("votes")
+            if not votes.pandas:
+                return table
+            import pandas as pd
+
+            k = votes.core.n_classes
+            workers = ids_index(votes, "worker", votes.workers)
+            labels = ids_index(votes, "label", votes.classes)
+            index = pd.MultiIndex.from_arrays(
+                [workers.repeat(k), labels.take(np.tile(np.arange(k), len(workers)))], names=["worker", "label"]
+            )
+            return pd.DataFrame(table.reshape(-1, k), index=index, columns=labels)
+
+        return self._once("errors", make)
+
+    @property
+    def loss_history_(self) -> list[float]:
+        """The objective after each iteration, per vote."""
+        fit: _core.Fit | None = self._have("fit")
+        n = max(1, self._have("votes").core.n_votes)
+        return [] if fit is None else (np.asarray(fit.trace) / n).tolist()
+
+    def _summary(self) -> dict[str, Any]:
+        fit: _core.Fit | None = self._have("fit")
+        return {"iterations": 0, "converged": True, "objective": float("nan")} if fit is None else fit.summary()
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations that were run."""
+        return self._summary()["iterations"]
+
+    @property
+    def converged_(self) -> bool:
+        """Whether it settled before n_iter."""
+        return self._summary()["converged"]
+
+    @property
+    def objective_(self) -> float:
+        """What the method maximises, at the end; NaN when it has no such thing."""
+        return self._summary()["objective"]
+
+    def _repr_html_(self) -> str:
+        if not self._is_fitted():
+            return f"<code>{repr(self).replace('<', '&lt;')}</code>"
+        s = self._summary()
+        note = f"{s['iterations']} iterations, {'converged' if s['converged'] else 'not converged'}" if s["iterations"] else ""
+        return f"<code>{repr(self).replace('<', '&lt;')}</code> {note}{self.result_._repr_html_()}"
+
+
+def _order_of(votes: Votes, role: str) -> np.ndarray:
+    """Indices that sort ids as pandas would."""
+    values = votes.tasks if role == "task" else votes.workers
+    if values.dtype.kind in "iufb":
+        return np.argsort(values, kind="stable")
+    if votes.axes[role].originals is None:
+        return np.asarray(votes.core.order(role))
+    try:
+        return np.argsort(values, kind="stable")
+    except TypeError:
+        return np.arange(len(values))

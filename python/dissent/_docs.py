@@ -1,0 +1,31 @@
+"""Docstrings of estimators, from the library's own tables: what a method does, where it comes from, what its options mean."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+COMMON = {
+    "n_jobs": "Threads; None or -1 for all processors. No result depends on it.",
+    "progress": "True for a progress bar, or a function that is called with a text and a number from 0 to 1.",
+    "random_state": "Seed: a whole number, a NumPy generator, or None for a new one each time.",
+}
+
+
+def describe(cls: Any, row: dict[str, Any], own: dict[str, str], see: str = "") -> None:
+    """Writes the docstring of a class: its own text, the row of its method, its parameters."""
+    options = {o["key"]: o for o in row["options"]}
+    summary = row["summary"][0].upper() + row["summary"][1:]
+    parts = [f"{summary} ({row['source']}).", ""]
+    if row.get("objective", "none") != "none":
+        parts += [f"Objective, which no iteration makes worse: {row['objective']}.", ""]
+    if cls.__doc__:
+        parts += [inspect.cleandoc(cls.__doc__), ""]
+    parameters = [p for n, p in inspect.signature(cls).parameters.items() if n != "self"]
+    if parameters:
+        parts += ["Parameters", "----------"]
+    for p in parameters:
+        option = options.get(cls._options.get(p.name, ""))
+        text = own.get(p.name) or (option and option["summary"]) or COMMON.get(p.name, "")
+        parts += [f"{p.name} : default {p.default!r}", f"    {text[0].upper() + text[1:]}" if text else ""]
+    cls.__doc__ = "\n".join(parts).rstrip() + "\n"

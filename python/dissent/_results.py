@@ -1,0 +1,186 @@
+"""What comes out: soft labels and values under names, as NumPy, Arrow or pandas, and as a small picture in notebooks."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._votes import Votes
+
+_SHOWN = 10  # rows of a table in a notebook
+_COLOURS = ("#3b6fb6", "#d1803a", "#4d9a57", "#b5484c", "#7d62a8", "#86644f", "#c772a9", "#7a7a7a", "#a8a337", "#3aa5b3")
+
+
+def _arrow_column(values: np.ndarray) -> Any:
+    """Something that arrow_stream() takes: an array of numbers or a list of texts."""
+    values = np.asarray(values)
+    if values.dtype.kind == "f":
+        return np.ascontiguousarray(values, dtype=np.float64)
+    if values.dtype.kind in "iu" and values.dtype != np.uint64:
+        return np.ascontiguousarray(values, dtype=np.int64)
+    return [str(v) for v in values.tolist()]
+
+
+def _bar(p: np.ndarray, width: int = 160) -> str:
+    """A distribution as a stacked bar."""
+    x, parts = 0.0, []
+    for k, share in enumerate(p):
+        w = width * float(share)
+        if w >= 0.5:
+            parts.append(f'<rect x="{x:.1f}" width="{w:.1f}" height="12" fill="{_COLOURS[k % len(_COLOURS)]}"/>')
+        x += w
+    return f'<svg width="{width}" height="12" role="img">{"".join(parts)}</svg>'
+
+
+def _table(head: list[str], rows: list[list[str]], caption: str) -> str:
+    cells = "".join(f"<th>{h}</th>" for h in head)
+    body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in rows)
+    return f"<table><caption>{html.escape(caption)}</caption><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _text(value: Any, longest: int = 40) -> str:
+    text = str(value)
+    return html.escape(text if len(text) <= longest else text[: longest - 1] + "…")
+
+
+class Values:
+    """Numbers or labels under ids, in order: what a pandas Series would hold.
+
+    >>> v = Values(["a", "b"], [0.5, 1.0], name="skill", index_name="worker")
+    >>> v["b"], len(v)
+    (1.0, 2)
+    """
+
+    def __init__(self, index: Any, values: Any, name: str, index_name: str) -> None:
+        self.index = np.asarray(index, dtype=object) if isinstance(index, list) else np.asarray(index)
+        self.values = np.asarray(values)
+        self.name, self.index_name = name, index_name
+        self._place: dict[Any, int] | None = None
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._place is None:
+            self._place = {k: i for i, k in enumerate(self.index.tolist())}
+        value = self.values[self._place[key]]
+        return value.item() if hasattr(value, "item") else value
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values.tolist())
+
+    def items(self) -> Iterator[tuple[Any, Any]]:
+        return zip(self.index.tolist(), self.values.tolist())
+
+    def to_dict(self) -> dict[Any, Any]:
+        return dict(self.items())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return _core.arrow_stream((self.index_name, self.name), (_arrow_column(self.index), _arrow_column(self.values)))
+
+    def to_pandas(self) -> Any:
+        import pandas as pd
+
+        return pd.Series(self.values, index=pd.Index(self.index, name=self.index_name), name=self.name)
+
+    def __repr__(self) -> str:
+        some = ", ".join(f"{k!r}: {v!r}" for k, v in list(self.items())[:4])
+        return f"<{self.name} of {len(self)} {self.index_name}s: {some}{', ...' if len(self) > 4 else ''}>"
+
+    def _repr_html_(self) -> str:
+        rows = [[_text(k), _text(f"{v:.4g}" if isinstance(v, float) else v)] for k, v in list(self.items())[:_SHOWN]]
+        return _table([_text(self.index_name), _text(self.name)], rows, f"{len(self)} {self.index_name}s")
+
+
+class SoftLabels:
+    """A distribution over the classes for every task.
+
+    ``numpy.asarray(labels)`` gives the numbers (tasks, classes) without a copy; ``polars.DataFrame(labels)``,
+    ``pyarrow.table(labels)`` and everything else that speaks Arrow gives a table with task, label, entropy and a column a
+    class; ``to_pandas()`` what crowd-kit gives. PyTorch: ``torch.from_numpy(labels.p)``.
+
+    >>> s = SoftLabels(["a", "b"], ["no", "yes"], [[0.25, 0.75], [1.0, 0.0]])
+    >>> s.labels.tolist(), s["a"]
+    (['yes', 'no'], {'no': 0.25, 'yes': 0.75})
+    """
+
+    def __init__(self, tasks: Any, classes: Any, p: Any) -> None:
+        self.tasks = np.asarray(tasks, dtype=object) if isinstance(tasks, list) else np.asarray(tasks)
+        self.classes = np.asarray(classes, dtype=object) if isinstance(classes, list) else np.asarray(classes)
+        self.p: np.ndarray = np.asarray(p, dtype=np.float64)
+        if self.p.shape != (len(self.tasks), len(self.classes)):
+            raise _core.DataError(f"{len(self.tasks)} tasks and {len(self.classes)} classes, but numbers of shape {self.p.shape}")
+        self._place: dict[Any, int] | None = None
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The most likely class of each task; the first one on a tie."""
+        return self.classes[np.argmax(self.p, axis=1)] if len(self.classes) else self.classes[:0]
+
+    @property
+    def entropy(self) -> np.ndarray:
+        """Entropy of each task's distribution, in nats."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return -np.sum(np.where(self.p > 0, self.p * np.log(self.p), 0.0), axis=1) + 0.0
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.p.shape[0], self.p.shape[1]
+
+    def __getitem__(self, task: Any) -> dict[Any, float]:
+        if self._place is None:
+            self._place = {k: i for i, k in enumerate(self.tasks.tolist())}
+        return dict(zip(self.classes.tolist(), self.p[self._place[task]].tolist()))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.p, dtype=dtype) if copy else np.asarray(self.p, dtype=dtype)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self.p.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> Any:
+        return self.p.__dlpack_device__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        names = ["task", "label", "entropy", *(f"p:{c}" for c in self.classes.tolist())]
+        columns = [_arrow_column(self.tasks), _arrow_column(self.labels), _arrow_column(self.entropy)]
+        columns += [np.ascontiguousarray(self.p[:, k]) for k in range(len(self.classes))]
+        return _core.arrow_stream(tuple(names), tuple(columns))
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with a row a task and a column a class."""
+        import pandas as pd
+
+        return pd.DataFrame(self.p, index=pd.Index(self.tasks, name="task"), columns=pd.Index(self.classes, name="label"), copy=False)
+
+    def __repr__(self) -> str:
+        return f"SoftLabels({len(self.tasks)} tasks, {len(self.classes)} classes)"
+
+    def _repr_html_(self) -> str:
+        labels, entropy = self.labels, self.entropy
+        head = ["task", "label", "distribution", *(_text(c, 16) for c in self.classes[:_SHOWN]), "entropy"]
+        rows = [
+            [_text(self.tasks[i]), _text(labels[i]), _bar(self.p[i]), *(f"{x:.3f}" for x in self.p[i, :_SHOWN]), f"{entropy[i]:.3f}"]
+            for i in range(min(_SHOWN, len(self)))
+        ]
+        mean = float(entropy.mean()) if len(self) else 0.0
+        return _table(head, rows, f"{len(self)} tasks, {len(self.classes)} classes, mean entropy {mean:.3f} nats")
+
+
+def ids_index(votes: Votes, role: str, values: np.ndarray, name: str | None = None) -> Any:
+    """Ids as a pandas index of the kind that came in."""
+    import pandas as pd
+
+    axis = votes.axes[role]
+    dtype = axis.dtype if axis.kind == "text" else None
+    return pd.Index(values, name=name or role, dtype=dtype)

@@ -1,0 +1,497 @@
+"""Label methods, under crowd-kit's names: change ``from crowdkit.aggregation import X`` to ``from dissent import X``.
+
+>>> from dissent import DawidSkene
+>>> votes = [("t1", "ann", 1), ("t1", "bob", 1), ("t2", "ann", 0), ("t2", "bob", 0), ("t3", "ann", 1), ("t3", "bob", 0)]
+>>> DawidSkene(n_iter=20).fit_predict(votes).to_dict()["t1"]
+1
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import _core
+from ._base import METHODS, Aggregator
+from ._docs import describe
+from ._votes import ProgressLike, Votes, as_votes
+
+__all__ = [
+    "GLAD",
+    "IBCC",
+    "MACE",
+    "DawidSkene",
+    "FastDawidSkene",
+    "MajorityVote",
+    "OneCoinDawidSkene",
+    "Softmax",
+    "Standard",
+    "Wawa",
+    "ZeroBasedSkill",
+]
+
+
+class _Simple(Aggregator):
+    """Fits to votes and nothing else."""
+
+    def fit(self, data: Any) -> Any:
+        """Fits to votes: a table with columns task, worker and label, of any kind that Votes takes."""
+        self._run(data)
+        return self
+
+    def fit_predict_proba(self, data: Any) -> Any:
+        """Fits, and gives a distribution over the classes for each task."""
+        return self.fit(data).probas_
+
+    def fit_predict(self, data: Any) -> Any:
+        """Fits, and gives the most likely class of each task."""
+        return self.fit(data).labels_
+
+
+class Standard(_Simple):
+    """The soft label of a task is the share of votes for each class. Takes counts too (Votes.from_counts)."""
+
+    _method = "standard"
+
+    def __init__(self, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class Softmax(_Simple):
+    """The soft label of a task is the softmax of its vote counts. Takes counts too (Votes.from_counts)."""
+
+    _method = "softmax"
+
+    def __init__(self, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+def _weighted_shares(votes: Votes, weight: np.ndarray) -> np.ndarray:
+    """Shares of votes that count as much as their worker; items whose votes count nothing get equal shares."""
+    item, worker, label = votes.rows()
+    n_items, n_classes = votes.core.n_items, votes.core.n_classes
+    flat = np.bincount(item * n_classes + label, weights=weight[worker], minlength=n_items * n_classes)
+    table = flat.reshape(n_items, n_classes)
+    total = table.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(total != 0, table / total, 1.0 / n_classes)
+
+
+def _weights_of(votes: Votes, skills: Any, missing: float | None) -> np.ndarray:
+    """A number for each worker by name; NaN, or `missing`, where there is none."""
+    known = dict(skills.items() if hasattr(skills, "items") else skills)
+    default = float("nan") if missing is None else float(missing)
+    return np.array([float(known.get(w, default)) for w in votes.workers.tolist()])
+
+
+class MajorityVote(Aggregator):
+    """probas_ holds the shares of votes, labels_ the class with most of them, the first one on a tie; skills_ each worker's
+    share of votes that agree with labels_. Votes may be weighted by skills."""
+
+    _method = "standard"
+    _sorts_tasks = True
+
+    def __init__(
+        self,
+        default_skill: float | None = None,
+        on_missing_skill: str = "error",
+        *,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.default_skill = default_skill
+        self.on_missing_skill = on_missing_skill
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, data: Any, skills: Any = None) -> MajorityVote:
+        """Fits to votes, weighted by skills (a Series or dict by worker) when they are given."""
+        votes = as_votes(data, self.n_jobs)
+        if skills is None:
+            self._run(votes)
+            return self
+        weight = self._skill_weights(votes, skills)
+        if np.isnan(weight).any():  # ignored workers
+            item, worker, _ = votes.rows()
+            voted = np.bincount(item, weights=~np.isnan(weight[worker]), minlength=votes.core.n_items)
+            if (voted == 0).any():
+                raise _core.DataError(
+                    f"{int((voted == 0).sum())} tasks have no worker with a known skill; give on_missing_skill='value' and default_skill"
+                )
+            weight = np.nan_to_num(weight, nan=0.0)
+        self._keep(votes, _weighted_shares(votes, weight), None)
+        return self
+
+    def _skill_weights(self, votes: Votes, skills: Any) -> np.ndarray:
+        if self.on_missing_skill not in ("error", "ignore", "value"):
+            raise _core.OptionError(f"on_missing_skill is 'error', 'ignore' or 'value', not {self.on_missing_skill!r}")
+        if (self.on_missing_skill == "value") != (self.default_skill is not None):
+            raise _core.OptionError("default_skill goes with on_missing_skill='value', and that needs it")
+        weight = _weights_of(votes, skills, self.default_skill)
+        if self.on_missing_skill == "error" and np.isnan(weight).any():
+            unknown = votes.workers[np.isnan(weight)][0]
+            raise _core.DataError(
+                f"{int(np.isnan(weight).sum())} workers have no skill, for one {unknown!r}; give it, or another on_missing_skill"
+            )
+        return weight
+
+    def fit_predict_proba(self, data: Any, skills: Any = None) -> Any:
+        """Fits, and gives a distribution over the classes for each task."""
+        return self.fit(data, skills).probas_
+
+    def fit_predict(self, data: Any, skills: Any = None) -> Any:
+        """Fits, and gives the class with most votes for each task."""
+        return self.fit(data, skills).labels_
+
+    @property
+    def skills_(self) -> Any:
+        """The share of each worker's votes that agree with labels_."""
+
+        def make() -> Any:
+            p = self._have("p")
+            best = np.zeros_like(p)
+            best[np.arange(len(p)), np.argmax(p, axis=1)] = 1.0
+            quality = _core.worker_quality(self._have("votes").core, best)
+            return self._by_worker(np.asarray(quality), "skill")
+
+        return self._once("skills", make)
+
+
+class _Skilled(_Simple):
+    """Skills of workers, then a weighted vote, which may be held over other votes of the same workers."""
+
+    _sorts_tasks = True
+
+    def _apply(self, data: Any) -> MajorityVote:
+        votes: Votes = self._have("votes")
+        known = dict(zip(votes.workers.tolist(), np.asarray(self._parameter("skill")).tolist()))
+        return MajorityVote(n_jobs=self.n_jobs).fit(data, known)
+
+    def predict(self, data: Any) -> Any:
+        """The most likely classes of tasks that workers of fit() voted on."""
+        return self._apply(data).labels_
+
+    def predict_proba(self, data: Any) -> Any:
+        """Distributions over the classes of tasks that workers of fit() voted on."""
+        return self._apply(data).probas_
+
+
+class Wawa(_Skilled):
+    """Worker agreement with aggregate: skills are agreements with the majority vote."""
+
+    _method = "wawa"
+
+    def __init__(self, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class ZeroBasedSkill(_Skilled):
+    """Stops early when a step changes no skill: later ones would not either."""
+
+    _method = "zero-based-skill"
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "lr_init": "rate",
+        "lr_steps_to_reduce": "every",
+        "lr_reduce_factor": "factor",
+        "eps": "margin",
+    }
+
+    def __init__(
+        self,
+        n_iter: int = 100,
+        lr_init: float = 1.0,
+        lr_steps_to_reduce: int = 20,
+        lr_reduce_factor: float = 0.5,
+        eps: float = 1e-5,
+        *,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.lr_init = lr_init
+        self.lr_steps_to_reduce = lr_steps_to_reduce
+        self.lr_reduce_factor = lr_reduce_factor
+        self.eps = eps
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class DawidSkene(Aggregator):
+    """``floor`` is crowd-kit's; 0, the command line's default, is better where there are many classes."""
+
+    _method = "dawid-skene"
+    _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance", "smoothing": "smoothing", "floor": "floor"}
+
+    def __init__(
+        self,
+        n_iter: int = 100,
+        tol: float = 1e-5,
+        *,
+        smoothing: float = 0.0,
+        floor: float = 1e-10,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.smoothing = smoothing
+        self.floor = floor
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def fit(self, data: Any, true_labels: Any = None) -> DawidSkene:
+        """Fits to votes; true_labels (a Series or dict by task) are labels that are known and stay as they are."""
+        self._run(data, true_labels)
+        return self
+
+    def fit_predict_proba(self, data: Any, true_labels: Any = None) -> Any:
+        """Fits, and gives a distribution over the classes for each task."""
+        return self.fit(data, true_labels).probas_
+
+    def fit_predict(self, data: Any, true_labels: Any = None) -> Any:
+        """Fits, and gives the most likely class of each task."""
+        return self.fit(data, true_labels).labels_
+
+
+class OneCoinDawidSkene(_Simple):
+    """A worker is right with one and the same chance, whatever the class; wrong labels share the rest."""
+
+    _method = "one-coin"
+    _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance", "smoothing": "smoothing"}
+
+    def __init__(
+        self,
+        n_iter: int = 100,
+        tol: float = 1e-5,
+        *,
+        smoothing: float = 0.0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def _confusion(self) -> np.ndarray | None:
+        skill = self._parameter("skill")
+        k = self._have("votes").core.n_classes
+        if skill is None:
+            return None
+        wrong = (1.0 - skill) / max(k - 1, 1)
+        return np.where(np.eye(k, dtype=bool), skill[:, None, None], wrong[:, None, None])
+
+
+class FastDawidSkene(_Simple):
+    """Hard assignments: settles in a few iterations. probas_ are the posteriors at the end."""
+
+    _method = "fast-dawid-skene"
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "method": "method",
+        "smoothing": "smoothing",
+        "floor": "floor",
+    }
+
+    def __init__(
+        self,
+        n_iter: int = 100,
+        tol: float = 1e-9,
+        *,
+        method: str = "hard",
+        smoothing: float = 0.0,
+        floor: float = 0.0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.method = method
+        self.smoothing = smoothing
+        self.floor = floor
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class IBCC(_Simple):
+    """Dawid and Skene's model with priors on everything, so that few votes a worker are enough."""
+
+    _method = "ibcc"
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "diagonal": "diagonal",
+        "off_diagonal": "off-diagonal",
+        "class_prior": "class-prior",
+    }
+
+    def __init__(
+        self,
+        n_iter: int = 500,
+        tol: float = 1e-8,
+        *,
+        diagonal: float = 4.0,
+        off_diagonal: float = 1.0,
+        class_prior: float = 1.0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.diagonal = diagonal
+        self.off_diagonal = off_diagonal
+        self.class_prior = class_prior
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class GLAD(_Simple):
+    """alphas_ are the abilities of workers, betas_ the easiness of tasks, as crowd-kit has them."""
+
+    _method = "glad"
+    _sorts_tasks = True
+    _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance"}
+
+    def __init__(
+        self,
+        n_iter: int = 100,
+        tol: float = 1e-5,
+        silent: bool = True,
+        labels_priors: Any = None,
+        alphas_priors_mean: Any = None,
+        betas_priors_mean: Any = None,
+        m_step_max_iter: int = 25,
+        m_step_tol: float = 1e-2,
+        *,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.silent = silent
+        self.labels_priors = labels_priors
+        self.alphas_priors_mean = alphas_priors_mean
+        self.betas_priors_mean = betas_priors_mean
+        self.m_step_max_iter = m_step_max_iter
+        self.m_step_tol = m_step_tol
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def _progress(self) -> ProgressLike:
+        return self.progress if self.progress is not None else not self.silent
+
+    def fit(self, data: Any) -> GLAD:
+        """Fits to votes."""
+        for name in ("labels_priors", "alphas_priors_mean", "betas_priors_mean"):
+            if getattr(self, name) is not None:
+                raise _core.OptionError(f"GLAD's {name} cannot be chosen here: classes are equally likely, abilities and easiness N(1, 1)")
+        self._run(data)
+        return self
+
+    @property
+    def alphas_(self) -> Any:
+        """The ability of each worker."""
+        return self._once("alphas", lambda: self._by_worker(np.asarray(self._parameter("ability")), "alpha"))
+
+    @property
+    def betas_(self) -> Any:
+        """The easiness of each task, in logarithms."""
+        return self._once("betas", lambda: self._by_task(-np.log(np.asarray(self._parameter("difficulty"))), "beta"))
+
+    @property
+    def skills_(self) -> Any:
+        """The ability of each worker."""
+        return self._once("skills", lambda: self._by_worker(np.asarray(self._parameter("ability")), "skill"))
+
+
+class MACE(_Simple):
+    """spamming_ holds for each worker the chances of guessing and of knowing, thetas_ the strategy of guessing. Of all
+    restarts only the one that is best after a few iterations is run to the end, which has the same winner."""
+
+    _method = "mace"
+    _options: ClassVar[dict[str, str]] = {
+        "n_restarts": "restarts",
+        "n_iter": "iterations",
+        "method": "method",
+        "smoothing": "smoothing",
+        "default_noise": "noise",
+        "alpha": "guess-prior",
+        "beta": "know-prior",
+        "tol": "tolerance",
+    }
+
+    def __init__(
+        self,
+        n_restarts: int = 10,
+        n_iter: int = 50,
+        method: str = "vb",
+        smoothing: float = 0.01,
+        default_noise: float = 0.5,
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        random_state: Any = 0,
+        verbose: int = 0,
+        *,
+        tol: float = 0.0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_restarts = n_restarts
+        self.n_iter = n_iter
+        self.method = method
+        self.smoothing = smoothing
+        self.default_noise = default_noise
+        self.alpha = alpha
+        self.beta = beta
+        self.random_state = random_state
+        self.verbose = verbose
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def _progress(self) -> ProgressLike:
+        return self.progress if self.progress is not None else self.verbose > 0
+
+    @property
+    def spamming_(self) -> np.ndarray:
+        """(workers, 2): the chances of guessing and of knowing."""
+        return np.column_stack([np.asarray(self._parameter("guess")), np.asarray(self._parameter("know"))])
+
+    @property
+    def thetas_(self) -> np.ndarray:
+        """(workers, classes): what a worker says when guessing."""
+        return np.asarray(self._parameter("strategy")).reshape(self._have("votes").core.n_workers, -1)
+
+    @property
+    def skills_(self) -> Any:
+        """The chance that a worker knows."""
+
+        def make() -> Any:
+            guess, know = self.spamming_.T
+            return self._by_worker(know / (know + guess), "skill")
+
+        return self._once("skills", make)
+
+
+_OWN = {
+    "default_skill": "Weight of workers whose skill is not given, with on_missing_skill='value'.",
+    "on_missing_skill": "'error', 'ignore' (their votes count nothing) or 'value', when skills lack a worker.",
+    "silent": "False for a progress bar.",
+    "verbose": "Anything but 0 for a progress bar.",
+    "m_step_max_iter": "Not used: an M step is one step of Newton's method here.",
+    "m_step_tol": "Not used, likewise.",
+    "labels_priors": "Only None: classes are equally likely beforehand.",
+    "alphas_priors_mean": "Only None: 1 for all.",
+    "betas_priors_mean": "Only None: 1 for all.",
+}
+for _class in (
+    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, GLAD, MACE
+):  # fmt: skip
+    describe(_class, METHODS[_class._method], _OWN)

@@ -1,0 +1,269 @@
+"""One set of soft labels from several views of the same votes.
+
+>>> from dissent import DawidSkene, JensenShannonCentroid, Standard
+>>> votes = [("t1", "ann", 1), ("t1", "bob", 1), ("t2", "ann", 0), ("t2", "bob", 0), ("t3", "ann", 1), ("t3", "bob", 0)]
+>>> JensenShannonCentroid([Standard(), DawidSkene()]).fit_predict(votes)["t2"]
+0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import _core
+from ._base import COMBINERS, Aggregator, spec_of
+from ._docs import describe
+from ._results import SoftLabels
+from ._votes import ProgressLike, Votes, as_votes, progress_of, threads_of
+from .aggregation import MACE, DawidSkene, Softmax, Standard, _Simple
+
+__all__ = ["Average", "Hybrid", "JensenShannonCentroid", "Temperature"]
+
+
+def _same_rows(views: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
+    """The numbers of several views of the same tasks and classes, and the first view to make the result like."""
+    first = views[0]
+    tables = []
+    for view in views:
+        if hasattr(first, "index") and hasattr(first, "columns"):  # pandas: by name
+            view = view.reindex(index=first.index, columns=first.columns)
+            if bool(view.isna().to_numpy().any()):
+                raise _core.DataError("the views are not of the same tasks and classes")
+        elif isinstance(first, SoftLabels):
+            if not isinstance(view, SoftLabels) or view.classes.tolist() != first.classes.tolist():
+                raise _core.DataError("the views are not of the same classes")
+            if view.tasks.tolist() != first.tasks.tolist():
+                raise _core.DataError("the views are not of the same tasks in the same order")
+        table = np.ascontiguousarray(view, dtype=np.float64)
+        if table.ndim != 2 or (tables and table.shape != tables[0].shape):
+            raise _core.DataError("views have one row a task and one column a class, the same for all")
+        if not np.isfinite(table).all() or (table < 0).any() or not np.allclose(table.sum(axis=1), 1, atol=1e-6):
+            raise _core.DataError("the rows of a view are distributions: none negative, their sum 1")
+        tables.append(table)
+    return tables, first
+
+
+class _Combination(_Simple):
+    _combiner: ClassVar[str]
+    _method = "standard"
+
+    aggregators: Sequence[Aggregator] | None
+    weights: Any
+    random_state: Any
+
+    def _combiner_spec(self) -> str:
+        options = {option: getattr(self, name) for name, option in self._options.items() if name != "weights"}
+        return spec_of(self._combiner, options)
+
+    def _members(self) -> list[Aggregator]:
+        if self.aggregators is None:
+            return [Standard(), Softmax(), DawidSkene(tol=1e-7, floor=0.0), MACE(n_iter=500, tol=1e-7)]
+        members = [a.clone() for a in self.aggregators]
+        if not members:
+            raise _core.OptionError("no aggregators to combine")
+        return members
+
+    def _weights(self, n: int, votes: Votes | None, members: Sequence[Aggregator]) -> np.ndarray | None:
+        if self.weights is None or (isinstance(self.weights, str) and self.weights == "equal"):
+            return None
+        if isinstance(self.weights, str):
+            if self.weights != "auto":
+                raise _core.OptionError(f"weights are numbers, 'equal' or 'auto', not {self.weights!r}")
+            if votes is None:
+                raise _core.OptionError("weights='auto' needs the votes: call fit()")
+            specs = [m._spec() for m in members]
+            return np.asarray(_core.auto_weights(votes.core, specs, seed=self._seed(), threads=threads_of(self.n_jobs)))
+        weights = np.ascontiguousarray(self.weights, dtype=np.float64)
+        if weights.shape != (n,):
+            raise _core.OptionError(f"{n} views, but weights of shape {weights.shape}")
+        if not np.isfinite(weights).all() or (weights <= 0).any():
+            raise _core.OptionError("weights are positive numbers")
+        return weights
+
+    def _combine(self, tables: Sequence[np.ndarray], weights: np.ndarray | None) -> tuple[np.ndarray, dict[str, Any]]:
+        n_items, n_classes = tables[0].shape
+        p, info = _core.combine(
+            tuple(np.ascontiguousarray(t) for t in tables),
+            n_items,
+            n_classes,
+            self._combiner_spec(),
+            weights=weights,
+            threads=threads_of(self.n_jobs),
+            progress=progress_of(self._progress()),
+        )
+        return np.asarray(p), info
+
+    def fit(self, data: Any) -> Any:
+        """Fits every aggregator to the votes and combines what they say."""
+        votes = as_votes(data, self.n_jobs)
+        members = self._members()
+        tables = []
+        for member in members:
+            member._run(votes)
+            tables.append(member._have("p"))
+        p, info = self._combine(tables, self._weights(len(members), votes, members))
+        self._keep(votes, p, None)
+        self._fitted.update(members=members, info=info)
+        return self
+
+    def combine(self, views: Sequence[Any]) -> Any:
+        """Combines soft labels that are there: SoftLabels, DataFrames or arrays, and gives one of the same kind."""
+        views = list(views)
+        if not views:
+            raise _core.OptionError("no views to combine")
+        tables, like = _same_rows(views)
+        p, _ = self._combine(tables, self._weights(len(tables), None, ()))
+        if isinstance(like, SoftLabels):
+            return SoftLabels(like.tasks, like.classes, p)
+        if hasattr(like, "columns"):
+            return type(like)(p, index=like.index, columns=like.columns)
+        return p
+
+    @property
+    def aggregators_(self) -> list[Aggregator]:
+        """The aggregators, fitted."""
+        return self._have("members")
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """How much each view counts; their sum is 1."""
+        return np.array(self._have("info")["weights"])
+
+    @property
+    def temperatures_(self) -> np.ndarray:
+        """The temperature of each view; 0 where there is none."""
+        return np.array(self._have("info")["temperatures"])
+
+    @property
+    def on_bound_(self) -> np.ndarray:
+        """Whether a temperature sits on its bound."""
+        return np.array(self._have("info")["on_bound"])
+
+
+class Average(_Combination):
+    """The mean of the views."""
+
+    _combiner = "average"
+
+    def __init__(
+        self,
+        aggregators: Sequence[Aggregator] | None = None,
+        weights: Any = "equal",
+        *,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.aggregators = aggregators
+        self.weights = weights
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class JensenShannonCentroid(_Combination):
+    """The distribution that is closest to all views in Jensen-Shannon divergence."""
+
+    _combiner = "centroid"
+    _options: ClassVar[dict[str, str]] = {"tol": "tolerance", "n_iter": "steps"}
+
+    def __init__(
+        self,
+        aggregators: Sequence[Aggregator] | None = None,
+        weights: Any = "equal",
+        tol: float = 1e-12,
+        n_iter: int = 100,
+        *,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.aggregators = aggregators
+        self.weights = weights
+        self.tol = tol
+        self.n_iter = n_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class Temperature(_Combination):
+    """temperatures_ says how much each view was flattened, on_bound_ which of them sit on the bound."""
+
+    _combiner = "temperature"
+    _options: ClassVar[dict[str, str]] = {"penalty": "lambda", "bound": "bound", "start": "start", "fixed": "fixed"}
+
+    def __init__(
+        self,
+        aggregators: Sequence[Aggregator] | None = None,
+        weights: Any = "equal",
+        penalty: float = 1e-3,
+        bound: float = 1.0,
+        start: float = 1.5,
+        fixed: float | None = None,
+        *,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.aggregators = aggregators
+        self.weights = weights
+        self.penalty = penalty
+        self.bound = bound
+        self.start = start
+        self.fixed = fixed
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class Hybrid(_Combination):
+    """Temperature, then centroid."""
+
+    _combiner = "hybrid"
+    _options: ClassVar[dict[str, str]] = {
+        "penalty": "lambda",
+        "bound": "bound",
+        "start": "start",
+        "fixed": "fixed",
+        "tol": "tolerance",
+        "n_iter": "steps",
+    }
+
+    def __init__(
+        self,
+        aggregators: Sequence[Aggregator] | None = None,
+        weights: Any = "equal",
+        penalty: float = 1e-3,
+        bound: float = 1.0,
+        start: float = 1.5,
+        fixed: float | None = None,
+        tol: float = 1e-12,
+        n_iter: int = 100,
+        *,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.aggregators = aggregators
+        self.weights = weights
+        self.penalty = penalty
+        self.bound = bound
+        self.start = start
+        self.fixed = fixed
+        self.tol = tol
+        self.n_iter = n_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+_OWN = {
+    "aggregators": "What to combine; None: Standard, Softmax, DawidSkene and MACE, as the command line does.",
+    "weights": "One number a view, 'equal', or 'auto': by how well each predicts votes it has not seen.",
+}
+for _class in (Average, JensenShannonCentroid, Temperature, Hybrid):
+    describe(_class, COMBINERS[_class._combiner], _OWN)

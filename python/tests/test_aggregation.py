@@ -1,0 +1,133 @@
+"""Label methods: shapes, names, the same answers whatever votes come in, scikit-learn's manners."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from conftest import ALL
+
+import dissent
+from dissent import _core
+
+COMBINATIONS = [getattr(dissent, name) for name in dissent.combination.__all__]
+
+
+@pytest.mark.parametrize("cls", ALL + COMBINATIONS)
+def test_pandas_in_pandas_out(cls, frame):
+    import pandas as pd
+
+    model = cls().fit(frame)
+    assert isinstance(model.probas_, pd.DataFrame) and isinstance(model.labels_, pd.Series)
+    assert model.probas_.shape == (60, 3) and model.probas_.index.name == "task" and model.probas_.columns.name == "label"
+    assert list(model.probas_.columns) == [0, 1, 2]
+    assert model.labels_.name == "agg_label" and model.labels_.index.name == "task"
+    assert np.allclose(model.probas_.sum(axis=1), 1, atol=1e-12)
+    assert (model.probas_.idxmax(axis=1) == model.labels_).all()
+    assert model.skills_.name == "skill" and model.skills_.index.name == "worker" and len(model.skills_) == 9
+    assert isinstance(model.n_iter_, int) and model.converged_ in (True, False)
+    assert isinstance(model.loss_history_, list)
+    pd.testing.assert_series_equal(cls().fit_predict(frame), model.labels_)
+    pd.testing.assert_frame_equal(cls().fit_predict_proba(frame), model.probas_)
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_lists_give_the_same_numbers(cls, frame, columns):
+    there = cls().fit(frame)
+    here = cls().fit(columns)
+    assert isinstance(here.probas_, dissent.SoftLabels) and isinstance(here.labels_, dissent.Values)
+    table = there.probas_.loc[here.probas_.tasks.tolist()].to_numpy()
+    assert np.array_equal(table, np.asarray(here.probas_))
+    assert here.labels_.to_dict() == there.labels_.to_dict()
+
+
+@pytest.mark.parametrize("cls", ALL + COMBINATIONS)
+def test_threads_change_nothing(cls, columns):
+    one = np.asarray(cls(n_jobs=1).fit_predict_proba(columns))
+    for n_jobs in (2, 3, -1):
+        assert np.array_equal(one, np.asarray(cls(n_jobs=n_jobs).fit_predict_proba(columns)))
+
+
+@pytest.mark.parametrize("cls", ALL + COMBINATIONS)
+def test_manners(cls):
+    model = cls(n_jobs=1)
+    params = model.get_params()
+    assert set(params) == set(inspect.signature(cls).parameters)
+    assert model.set_params(**params) is model
+    assert repr(model) == f"{cls.__name__}(n_jobs=1)"
+    again = pickle.loads(pickle.dumps(model))
+    assert again.get_params() == params
+    with pytest.raises(dissent.OptionError, match="no parameter"):
+        model.set_params(nonsense=1)
+    with pytest.raises(AttributeError, match="fit"):
+        model.probas_
+    sklearn = pytest.importorskip("sklearn.base")
+    assert sklearn.clone(model).get_params() == params
+
+
+@pytest.mark.parametrize("cls", ALL)
+def test_options_are_those_of_the_library(cls):
+    """Every parameter that is handed on is an option of the method, and every default is one it takes."""
+    rows = {o["key"]: o for o in {m["name"]: m for m in _core.methods()}[cls._method]["options"]}
+    for name, key in cls._options.items():
+        assert key in rows, f"{cls.__name__}.{name}"
+        default = inspect.signature(cls).parameters[name].default
+        if rows[key]["kind"] in ("int", "float"):
+            assert rows[key]["low"] <= default <= rows[key]["high"]
+        assert rows[key]["summary"][1:] in cls.__doc__
+    assert {m["summary"][1:] for m in _core.methods() if m["name"] == cls._method}.pop() in cls.__doc__
+
+
+def test_every_method_has_a_class():
+    assert {m["name"] for m in _core.methods()} - {"majority"} == {cls._method for cls in ALL}
+    assert {c["name"] for c in _core.combiners()} == {cls._combiner for cls in COMBINATIONS}
+
+
+def test_combining_is_what_it_says(columns):
+    members = [dissent.Standard(), dissent.DawidSkene()]
+    views = [m.clone().fit(columns).probas_ for m in members]
+    average = dissent.Average(members).fit(columns)
+    assert np.allclose(average.probas_, np.mean([np.asarray(v) for v in views], axis=0), atol=1e-15)
+    assert np.allclose(dissent.Average(weights=[3, 1]).combine(views), (3 * views[0].p + views[1].p) / 4)
+    assert np.array_equal(dissent.Average().combine(views), average.probas_)
+    assert np.isclose(dissent.JensenShannonCentroid(members, weights="auto").fit(columns).weights_.sum(), 1)
+
+
+def test_known_labels_stay(frame, crowd):
+    truth = crowd[3]
+    known = {t: truth[t] for t in list(truth)[:20]}
+    model = dissent.DawidSkene().fit(frame, known)
+    assert all(model.labels_[t] == c and model.probas_.loc[t, c] == 1 for t, c in known.items())
+
+
+def test_weighted_majority_vote():
+    votes = [("t1", "p1", 0), ("t1", "p2", 0), ("t1", "p3", 1), ("t2", "p1", 1), ("t2", "p2", 0), ("t2", "p3", 1)]
+    result = dissent.MajorityVote().fit(votes, {"p1": 0.5, "p2": 0.7, "p3": 0.4})
+    assert np.allclose(result.probas_, [[1.2 / 1.6, 0.4 / 1.6], [0.7 / 1.6, 0.9 / 1.6]])
+    with pytest.raises(dissent.DataError, match="p3"):
+        dissent.MajorityVote().fit(votes, {"p1": 0.5, "p2": 0.7})
+    model = dissent.MajorityVote(1.0, "value").fit(votes, {"p1": 0.5, "p2": 0.7})
+    assert np.allclose(model.probas_, [[1.2 / 2.2, 1 / 2.2], [0.7 / 2.2, 1.5 / 2.2]])
+
+
+def test_html(columns):
+    model = dissent.DawidSkene().fit({**columns, "task": ["<script>" + t for t in columns["task"]]})
+    page = model._repr_html_() + model.skills_._repr_html_() + model.labels_._repr_html_()
+    assert "<script>" not in page and "&lt;script&gt;" in page and "<svg" in page
+
+
+def test_progress_and_stopping(columns):
+    seen = []
+    dissent.MACE(progress=lambda what, done: seen.append((what, done))).fit(columns)
+    assert seen and all(0 <= done <= 1 for _, done in seen)
+
+    class Enough(Exception):
+        pass
+
+    def stop(what, done):
+        raise Enough
+
+    with pytest.raises(Enough):
+        dissent.MACE(progress=stop).fit(columns)
