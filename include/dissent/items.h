@@ -43,6 +43,9 @@ typedef struct {
     size_t width;      /* f32: numbers a row */
     const dis_drop_rule *where; /* tables: only rows whose columns hold these values */
     size_t n_where;
+    const char *const *header; /* CSV and TSV that do not begin with the names of their columns: these are the names */
+    size_t n_header;
+    bool numbered; /* tables: ids are the numbers of the rows from 0, there is no column of them */
 } dis_items_options;
 DIS_API dis_items_options dis_items_options_default(void);
 

@@ -23,6 +23,7 @@ typedef enum {
     DIS_STREAM_TRAIN_ORDER,
     DIS_STREAM_SPLIT,
     DIS_STREAM_AUGMENT,
+    DIS_STREAM_SUBSAMPLE,
 } dis_stream;
 
 typedef struct {

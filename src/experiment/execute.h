@@ -28,7 +28,7 @@ typedef struct {
     const char *set;       /* name, of the plan */
     dis_labels *predicted; /* of the items that were measured */
     int32_t *gold;         /* (n_items of predicted) class, -1: none; NULL: no gold labels */
-    double *human;         /* (n_items, n_classes); NULL: none */
+    double *human;         /* (n_items, n_classes), zeros where people said nothing; NULL: none */
 } dis__predicted_set;
 
 typedef struct {

@@ -262,6 +262,15 @@ dis_status dis__csv_header(dis__csv *csv)
     return check_twice(csv);
 }
 
+dis_status dis__csv_declare(dis__csv *csv, const char *const *names, size_t n)
+{
+    DIS_TRY(dis__alloc_array(&csv->header, n, sizeof *csv->header));
+    for (size_t i = 0; i < n; i++)
+        csv->header[i] = (dis__csv_field){.text = names[i], .n = strlen(names[i]), .at = csv->begin};
+    csv->n_columns = n;
+    return check_twice(csv);
+}
+
 size_t dis__csv_column(const dis__csv *csv, const char *name)
 {
     const size_t n = strlen(name);

@@ -50,6 +50,8 @@ void dis__csv_close(dis__csv *csv);
 
 /* Reads the header: DIS_EDATA when the file is empty or two columns have one name. */
 dis_status dis__csv_header(dis__csv *csv);
+/* In place of a header that the file lacks: n different names, which must outlive the reader. */
+dis_status dis__csv_declare(dis__csv *csv, const char *const *names, size_t n);
 /* The column of that name, SIZE_MAX when there is none. */
 size_t dis__csv_column(const dis__csv *csv, const char *name);
 

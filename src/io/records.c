@@ -13,8 +13,15 @@ static bool is_json(const dis__records *r)
 
 dis_status dis__records_open(dis_context *ctx, const char *path, const char *format, dis__records *r)
 {
+    return dis__records_open_bare(ctx, path, format, NULL, 0, r);
+}
+
+dis_status dis__records_open_bare(dis_context *ctx, const char *path, const char *format, const char *const *names,
+                                  size_t n, dis__records *r)
+{
     *r = (dis__records){.line = 0};
     DIS_TRY(dis__format_name(format, path, "csv|tsv|jsonl", &r->format));
+    if (is_json(r) && n) return dis__fail(DIS_EUSAGE, "%s: JSON Lines have their names in every line, no header", path);
     DIS_TRY(dis__input_open(ctx, path, &r->in));
     dis_status status = DIS_OK;
     if (is_json(r)) {
@@ -23,7 +30,7 @@ dis_status dis__records_open(dis_context *ctx, const char *path, const char *for
         if (r->next == r->in.bytes + r->in.n) status = dis__fail_at(DIS_EDATA, path, 0, 0, "the file is empty");
     } else {
         dis__csv_open(&r->csv, &r->in, strcmp(r->format, "tsv") == 0 ? '\t' : ',');
-        status = dis__csv_header(&r->csv);
+        status = n ? dis__csv_declare(&r->csv, names, n) : dis__csv_header(&r->csv);
     }
     if (status != DIS_OK) dis__records_close(r);
     return status;

@@ -41,6 +41,10 @@ typedef struct {
 /* `format`: "csv", "tsv", "jsonl"; NULL: by the file's name, csv when that says nothing. `path` must outlive the reader.
  * DIS_EUSAGE, DIS_EIO, DIS_EDATA; on failure there is nothing to close. */
 dis_status dis__records_open(dis_context *ctx, const char *path, const char *format, dis__records *r);
+/* The same for a CSV or TSV file that lacks its header: `names` of its columns, which must outlive the reader. n 0: it
+ * has one. */
+dis_status dis__records_open_bare(dis_context *ctx, const char *path, const char *format, const char *const *names,
+                                  size_t n, dis__records *r);
 void dis__records_close(dis__records *r);
 
 /* The columns, by name, that rows are to give, in that order; the texts must outlive the reader. CSV: DIS_EDATA when one

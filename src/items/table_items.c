@@ -7,9 +7,10 @@
 #include "io/records.h"
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-/* Columns in the order in which they are wanted: task, sentence (tokens), the contents, those of the rules. */
+/* Columns in the order in which they are wanted: task (unless rows are numbered), sentence (tokens), the contents, those of the rules. */
 typedef struct {
     const dis_items_options *o;
     dis_items *items;
@@ -27,7 +28,7 @@ typedef struct {
 static bool is_other(const reading *t, const dis__record_cell *name)
 {
     const char *task = t->o->task ? t->o->task : "task";
-    bool other = name->n == strlen(task) && memcmp(name->text, task, name->n) == 0;
+    bool other = !t->o->numbered && name->n == strlen(task) && memcmp(name->text, task, name->n) == 0;
     for (size_t i = 0; i < t->o->n_where; i++)
         other |= name->n == strlen(t->o->where[i].column) && memcmp(name->text, t->o->where[i].column, name->n) == 0;
     return other;
@@ -59,7 +60,7 @@ static dis_status want(reading *t)
     const dis_items_options *o = t->o;
     const size_t most = 2 + (o->n_columns ? o->n_columns : 1) + dis__records_n_columns(&t->r) + o->n_where;
     DIS_TRY(dis__alloc_array(&t->wanted, most, sizeof *t->wanted));
-    t->wanted[t->n_wanted++] = o->task ? o->task : "task";
+    if (!o->numbered) t->wanted[t->n_wanted++] = o->task ? o->task : "task";
     t->sentence = t->n_wanted;
     if (o->kind == DIS_ITEMS_TOKENS) t->wanted[t->n_wanted++] = o->sentence ? o->sentence : "sentence";
     t->first = t->n_wanted;
@@ -118,12 +119,22 @@ static dis_status take_numbers(reading *t)
     return DIS_OK;
 }
 
-static dis_status take_row(reading *t)
+static dis_status take_task(reading *t)
 {
+    if (t->o->numbered) {
+        char number[24];
+        const int n = snprintf(number, sizeof number, "%llu", (unsigned long long)t->r.n_rows - 1);
+        return dis__name_list_add(&t->tasks, number, (size_t)n);
+    }
     const dis__record_cell *task = &t->r.cell[0];
     if (task->n == 0) return dis__records_fail(&t->r, 0, "an empty id; every item needs one");
     if (task->n > DIS_MAX_ID) return dis__records_fail(&t->r, 0, "an id of more than %u bytes; shorten it", DIS_MAX_ID);
-    DIS_TRY(dis__name_list_add(&t->tasks, task->text, task->n));
+    return dis__name_list_add(&t->tasks, task->text, task->n);
+}
+
+static dis_status take_row(reading *t)
+{
+    DIS_TRY(take_task(t));
     if (t->o->kind == DIS_ITEMS_FEATURES) {
         DIS_TRY(take_numbers(t));
     } else {
@@ -164,7 +175,7 @@ dis_status dis__items_read_table(dis_context *ctx, const char *path, const char 
                                  const dis_items_options *options, dis_items *items)
 {
     reading t = {.o = options, .items = items};
-    DIS_TRY(dis__records_open(ctx, path, format, &t.r));
+    DIS_TRY(dis__records_open_bare(ctx, path, format, options->header, options->n_header, &t.r));
     const dis_status status = read_rows(&t);
     dis__records_close(&t.r);
     dis__name_list_free(&t.tasks);

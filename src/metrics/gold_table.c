@@ -1,12 +1,15 @@
 /* Gold labels from a file of task and label, whatever items they are for; and groups of items, which are read alike. Cost:
- * two lookups a row. */
+ * two lookups a row. A table of labels may come from several sources, renamed and chosen as each says. */
 #include "metrics/gold_table.h"
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"
+#include "io/format_name.h"
 #include "io/records.h"
 #include "votes/intern.h"
 #include "votes/table.h"
+#include <stdio.h>
+#include <string.h>
 
 /* A list of different names that grows. */
 typedef struct {
@@ -58,26 +61,22 @@ typedef struct {
     list tasks, classes;
     size_t label_room, row_room;
     dis_gold *gold;
+    const dis__gold_source *source; /* being read */
+    char *task;                     /* prefix and id, when there is a prefix */
+    size_t task_room;
 } loader;
 
-static dis_status take(loader *l, dis__records *r, uint64_t row)
+enum { LABEL, TASK }; /* cells of a row; those of rules stand behind, and numbered rows have no task */
+
+static dis_status add(loader *l, const dis__record_cell *task, const dis__record_cell *label, uint64_t row, bool *two)
 {
-    const dis__record_cell *task = &r->cell[0], *label = &r->cell[1];
-    if (task->n > DIS_MAX_ID || label->n > DIS_MAX_ID)
-        return dis__records_fail(r, task->n > DIS_MAX_ID ? 0 : 1, "a name of more than %u bytes", DIS_MAX_ID);
-    if (label->n == 0) return dis__records_fail(r, 1, "an empty %s; leave out tasks that have none", l->kind->what);
-    uint32_t item, class;
+    uint32_t item = 0, class = 0;
     bool fresh, fresh_class;
     DIS_TRY(list_put(&l->tasks, &l->secret, &l->texts, task, &item, &fresh));
     DIS_TRY(list_put(&l->classes, &l->secret, &l->texts, label, &class, &fresh_class));
     dis_gold *g = l->gold;
-    if (!fresh) {
-        if (g->label[item] == (int32_t) class) return DIS_OK;
-        return dis__records_fail(r, 1, "task \"%.*s\" has two %ss; keep one", (int)(task->n > 200 ? 200 : task->n),
-                                 task->text, l->kind->what);
-    }
-    if (l->classes.names.n > l->kind->most)
-        return dis__records_fail(r, 1, "more than %zu different %ss", l->kind->most, l->kind->what);
+    *two = !fresh && g->label[item] != (int32_t) class;
+    if (!fresh) return DIS_OK;
     DIS_TRY(dis__reserve(&g->label, &l->label_room, g->n, g->n + 1, sizeof *g->label));
     DIS_TRY(dis__reserve(&g->row, &l->row_room, g->n, g->n + 1, sizeof *g->row));
     g->label[g->n] = (int32_t) class;
@@ -85,39 +84,149 @@ static dis_status take(loader *l, dis__records *r, uint64_t row)
     return DIS_OK;
 }
 
-static dis_status read_rows(loader *l, dis__records *r)
+/* The id with what the source puts before it, or the row's number. */
+static dis_status full_task(loader *l, const dis__record_cell *cell, uint64_t row, dis__record_cell *out)
 {
-    const char *const columns[] = {"task", l->kind->column};
-    DIS_TRY(dis__records_want(r, columns, 2));
+    const dis__gold_source *s = l->source;
+    const size_t before = s->prefix ? strlen(s->prefix) : 0, n = s->numbered ? 24 : cell->n;
+    *out = cell ? *cell : (dis__record_cell){0};
+    if (!before && !s->numbered) return DIS_OK;
+    DIS_TRY(dis__reserve(&l->task, &l->task_room, 0, dis__size(1, before, n), 1));
+    if (before) memcpy(l->task, s->prefix, before);
+    if (s->numbered)
+        out->n = before + (size_t)snprintf(l->task + before, n, "%llu", (unsigned long long)row - 1);
+    else if (cell->n)
+        memcpy(l->task + before, cell->text, cell->n);
+    if (!s->numbered) out->n = before + cell->n;
+    out->text = l->task;
+    return DIS_OK;
+}
+
+static bool same(const dis__record_cell *cell, const char *text)
+{
+    return cell->n == strlen(text) && memcmp(cell->text, text, cell->n) == 0;
+}
+
+static dis_status renamed(loader *l, dis__records *r, dis__record_cell *label)
+{
+    const dis__gold_source *s = l->source;
+    for (size_t i = 0; i < s->n_map; i++)
+        if (same(label, s->from[i])) {
+            *label = (dis__record_cell){.text = s->to[i], .n = strlen(s->to[i])};
+            return DIS_OK;
+        }
+    if (s->n_map == 0) return DIS_OK;
+    if (r)
+        return dis__records_fail(r, LABEL, "\"%.*s\" is none of the labels that the map renames; add it",
+                                 (int)(label->n > 200 ? 200 : label->n), label->text);
+    return dis__fail_at(DIS_EDATA, s->path, 0, 0, "\"%.*s\" is none of the labels that the map renames; add it",
+                        (int)label->n, label->text);
+}
+
+static dis_status take(loader *l, dis__records *r, uint64_t row)
+{
+    const dis__gold_source *s = l->source;
+    const size_t rules = s->numbered ? TASK : TASK + 1;
+    for (size_t i = 0; i < s->n_where; i++)
+        if (!same(&r->cell[rules + i], s->where[i].value)) return DIS_OK;
+    dis__record_cell task, label = r->cell[LABEL];
+    DIS_TRY(full_task(l, s->numbered ? NULL : &r->cell[TASK], row, &task));
+    if (task.n > DIS_MAX_ID || label.n > DIS_MAX_ID)
+        return dis__records_fail(r, task.n > DIS_MAX_ID ? rules - 1 : LABEL, "a name of more than %u bytes",
+                                 DIS_MAX_ID);
+    if (label.n == 0 && s->skip_empty) return DIS_OK;
+    if (label.n == 0) return dis__records_fail(r, LABEL, "an empty %s; leave out tasks that have none", l->kind->what);
+    bool two;
+    DIS_TRY(renamed(l, r, &label));
+    DIS_TRY(add(l, &task, &label, row, &two));
+    if (two)
+        return dis__records_fail(r, LABEL, "task \"%.*s\" has two %ss; keep one", (int)(task.n > 200 ? 200 : task.n),
+                                 task.text, l->kind->what);
+    if (l->classes.names.n > l->kind->most)
+        return dis__records_fail(r, LABEL, "more than %zu different %ss", l->kind->most, l->kind->what);
+    return DIS_OK;
+}
+
+static dis_status read_rows(loader *l, dis__records *r, const char **columns)
+{
+    const dis__gold_source *s = l->source;
+    size_t n = 0;
+    columns[n++] = s->label ? s->label : l->kind->column;
+    if (!s->numbered) columns[n++] = s->task ? s->task : "task";
+    for (size_t i = 0; i < s->n_where; i++) columns[n++] = s->where[i].column;
+    DIS_TRY(dis__records_want(r, columns, n));
     for (uint64_t row = 1;; row++) {
         bool more;
         DIS_TRY(dis__records_next(r, &more));
-        if (!more) break;
+        if (!more) return DIS_OK;
         DIS_TRY(take(l, r, row));
+    }
+}
+
+static dis_status read_table(dis_context *ctx, loader *l)
+{
+    const dis__gold_source *s = l->source;
+    const char **columns;
+    dis__records r;
+    DIS_TRY(dis__alloc_array(&columns, 2 + s->n_where, sizeof *columns));
+    dis_status status = dis__records_open_bare(ctx, s->path, s->format, s->header, s->n_header, &r);
+    if (status == DIS_OK) {
+        status = read_rows(l, &r, columns);
+        dis__records_close(&r);
+    }
+    dis__free(columns);
+    return status;
+}
+
+/* CIFAR's records begin with a byte that is the label. */
+static dis_status read_cifar(dis_context *ctx, loader *l)
+{
+    enum { RECORD = 1 + 3 * 32 * 32 };
+    dis__gold_source s = *l->source;
+    dis__input in;
+    s.numbered = true;
+    l->source = &s;
+    DIS_TRY(dis__input_open(ctx, s.path, &in));
+    dis_status status = DIS_OK;
+    if (in.n % RECORD)
+        status = dis__fail_at(DIS_EDATA, s.path, 0, 0, "%zu bytes are not records of %d bytes (a label, 3 x 32 x 32)",
+                              in.n, RECORD);
+    for (size_t i = 0; status == DIS_OK && i < in.n / RECORD; i++) {
+        char number[8];
+        bool two;
+        const int n = snprintf(number, sizeof number, "%d", (unsigned char)in.bytes[i * RECORD]);
+        dis__record_cell task, label = {.text = number, .n = (size_t)n};
+        status = renamed(l, NULL, &label);
+        if (status == DIS_OK) status = full_task(l, NULL, i + 1, &task);
+        if (status == DIS_OK) status = add(l, &task, &label, i + 1, &two);
+    }
+    dis__input_close(&in);
+    return status;
+}
+
+static dis_status load(dis_context *ctx, loader *l, const dis__gold_source *sources, size_t n)
+{
+    DIS_TRY(dis__copy_text(&l->gold->path, sources[0].path, strlen(sources[0].path)));
+    for (size_t i = 0; i < n; i++) {
+        const dis__gold_source *s = l->source = &sources[i];
+        const bool cifar = s->format ? strcmp(s->format, "cifar") == 0 : dis__path_ends(s->path, ".bin");
+        DIS_TRY(cifar ? read_cifar(ctx, l) : read_table(ctx, l));
     }
     if (l->tasks.names.n == 0) return dis__fail(DIS_EDATA, "%s: no %ss in it", l->gold->path, l->kind->what);
     DIS_TRY(dis__name_list_finish(&l->tasks.names, &l->gold->tasks));
     return dis__name_list_finish(&l->classes.names, &l->gold->classes);
 }
 
-static dis_status load(dis_context *ctx, loader *l, const char *path)
-{
-    DIS_TRY(dis__copy_text(&l->gold->path, path, strlen(path)));
-    dis__records r;
-    DIS_TRY(dis__records_open(ctx, path, NULL, &r));
-    const dis_status status = read_rows(l, &r);
-    dis__records_close(&r);
-    return status;
-}
-
-static dis_status load_kind(dis_context *ctx, const char *path, const column_kind *kind, dis_gold **out)
+static dis_status load_kind(dis_context *ctx, const dis__gold_source *sources, size_t n, const column_kind *kind,
+                            dis_gold **out)
 {
     loader l = {.kind = kind, .secret = dis__secret_draw()};
     DIS_TRY(dis__alloc_zeroed(&l.gold, 1, sizeof *l.gold));
-    const dis_status status = load(ctx, &l, path);
+    const dis_status status = load(ctx, &l, sources, n);
     list_free(&l.tasks);
     list_free(&l.classes);
     dis__arena_free(&l.texts);
+    dis__free(l.task);
     if (status == DIS_OK)
         *out = l.gold;
     else
@@ -125,9 +234,15 @@ static dis_status load_kind(dis_context *ctx, const char *path, const column_kin
     return status;
 }
 
+dis_status dis__gold_load(dis_context *ctx, const dis__gold_source *sources, size_t n, dis_gold **out)
+{
+    return load_kind(ctx, sources, n, &labels_kind, out);
+}
+
 dis_status dis_gold_load(dis_context *ctx, const char *path, dis_gold **out)
 {
-    return load_kind(ctx, path, &labels_kind, out);
+    const dis__gold_source source = {.path = path};
+    return load_kind(ctx, &source, 1, &labels_kind, out);
 }
 
 static dis_status look_up_groups(const dis_gold *file, const dis_names *tasks, uint32_t *group)
@@ -155,7 +270,8 @@ dis_status dis_groups_read(dis_context *ctx, const char *path, const dis_names *
     dis_gold *file;
     uint32_t *found = NULL;
     const size_t n = dis_names_count(tasks);
-    DIS_TRY(load_kind(ctx, path, &groups_kind, &file));
+    const dis__gold_source source = {.path = path};
+    DIS_TRY(load_kind(ctx, &source, 1, &groups_kind, &file));
     dis_status status = dis__alloc_array(&found, n, sizeof *found);
     if (status == DIS_OK) status = look_up_groups(file, tasks, found);
     if (status == DIS_OK) {

@@ -4,7 +4,7 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
-#include "votes/reader.h"
+#include "votes/class_order.h"
 #include <string.h>
 
 void dis__targets_free(dis__targets *t)
@@ -20,39 +20,11 @@ void dis__targets_free(dis__targets *t)
     *t = (dis__targets){0};
 }
 
-/* Integers by value, else by bytes. */
-static dis_status usual_order(const dis_names *names, dis_names **out)
-{
-    const size_t n = dis_names_count(names);
-    const dis__secret secret = dis__secret_draw();
-    dis__key *key = NULL;
-    uint16_t *place = NULL;
-    const char **text = NULL;
-    dis_status status;
-    if (n > DIS_MAX_CLASSES) return dis__fail(DIS_ELIMIT, "%zu classes; at most %u are possible", n, DIS_MAX_CLASSES);
-    DIS_TRY_GOTO(status, dis__alloc_array(&key, n, sizeof *key), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&place, n, sizeof *place), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&text, n, sizeof *text), end);
-    for (size_t k = 0; k < n; k++) {
-        size_t length;
-        const char *name = dis_names_get(names, k, &length);
-        key[k] = dis__key_of(&secret, name, length);
-    }
-    DIS_TRY_GOTO(status, dis__classes_order(key, n, place), end);
-    for (size_t k = 0; k < n; k++) text[place[k]] = dis_names_get(names, k, NULL);
-    status = dis_names_create(text, n, out);
-end:
-    dis__free(key);
-    dis__free(place);
-    dis__free(text);
-    return status;
-}
-
 dis_status dis__examples_classes(const dis_examples *examples, dis_names **out)
 {
     if (examples->labels) return dis__names_copy(dis_labels_look(examples->labels).classes, out);
     if (examples->votes) return dis__names_copy(dis_votes_look(examples->votes).classes, out);
-    if (examples->gold) return usual_order(dis_gold_look(examples->gold).classes, out);
+    if (examples->gold) return dis__usual_order(dis_gold_look(examples->gold).classes, out);
     return dis__fail(DIS_EUSAGE, "nothing to learn from: give labels, gold or votes");
 }
 

@@ -1,5 +1,6 @@
 /* The order of classes, and classes that look alike. Integers are compared by value whatever their length; equal values
  * ("7", "07") by bytes. */
+#include "votes/class_order.h"
 #include "votes/reader.h"
 #include "core/memory.h"
 #include "core/number.h"
@@ -105,4 +106,31 @@ dis_status dis__classes_look_alike(const dis_names *classes, bool *look_alike)
     for (size_t i = 1; i < n; i++) *look_alike = *look_alike || by_look(&sorted[i - 1], &sorted[i]) == 0;
     dis__free(sorted);
     return DIS_OK;
+}
+
+dis_status dis__usual_order(const dis_names *names, dis_names **out)
+{
+    const size_t n = dis_names_count(names);
+    const dis__secret secret = dis__secret_draw();
+    dis__key *key = NULL;
+    uint16_t *place = NULL;
+    const char **text = NULL;
+    dis_status status;
+    if (n > DIS_MAX_CLASSES) return dis__fail(DIS_ELIMIT, "%zu classes; at most %u are possible", n, DIS_MAX_CLASSES);
+    DIS_TRY_GOTO(status, dis__alloc_array(&key, n, sizeof *key), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&place, n, sizeof *place), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&text, n, sizeof *text), end);
+    for (size_t k = 0; k < n; k++) {
+        size_t length;
+        const char *name = dis_names_get(names, k, &length);
+        key[k] = dis__key_of(&secret, name, length);
+    }
+    DIS_TRY_GOTO(status, dis__classes_order(key, n, place), end);
+    for (size_t k = 0; k < n; k++) text[place[k]] = dis_names_get(names, k, NULL);
+    status = dis_names_create(text, n, out);
+end:
+    dis__free(key);
+    dis__free(place);
+    dis__free(text);
+    return status;
 }

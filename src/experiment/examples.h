@@ -1,0 +1,30 @@
+/* examples.h: a part of a material as what models learn from: items, gold labels, soft labels and votes of its own. */
+#ifndef DIS_EXPERIMENT_EXAMPLES_H
+#define DIS_EXPERIMENT_EXAMPLES_H
+#include "dissent/train.h"
+#include "experiment/material.h"
+
+typedef struct {
+    size_t n;      /* tasks of the part */
+    size_t *task;  /* (n) which of the material they are */
+    size_t n_read; /* items that are read: of tokens, all of the sentences that have one of the part */
+    size_t *read;  /* (n_read) which of the material */
+    dis_items *items;
+    dis_gold *gold;
+    dis_labels *labels;
+    dis_votes *votes;
+} dis__examples;
+
+/* wanted: (m->n). */
+dis_status dis__examples_of(dis_context *ctx, const dis__material *m, const bool *wanted, dis__examples *out);
+/* Each adds what it says, for the tasks of the part that have it. Nothing is added when none does. */
+dis_status dis__examples_add_gold(const dis__material *m, dis__examples *e);
+dis_status dis__examples_add_labels(const dis__material *m, const dis__label_set *labels, dis__examples *e);
+dis_status dis__examples_add_votes(dis_context *ctx, const dis__material *m, const bool *wanted, uint64_t most,
+                                   uint64_t seed, dis__examples *e);
+void dis__examples_free(dis__examples *e);
+
+/* Rows of a table of the material's tasks as labels of their own. */
+dis_status dis__labels_of_rows(const dis__material *m, const double *p, const size_t *task, size_t n, dis_labels **out);
+
+#endif

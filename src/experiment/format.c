@@ -1,0 +1,244 @@
+/* The rows of an experiment's file: what docs/experiments.md says of each key comes from here. */
+#include "experiment/format.h"
+
+#define ROW(struct_, field_, kind_, key_, summary_) \
+    .key = key_, .kind = kind_, .offset = offsetof(struct_, field_), .summary = summary_
+#define N(rows) .field = rows, .n_fields = sizeof(rows) / sizeof *(rows)
+
+#define WHERE_ROW(s)                                                                         \
+    {                                                                                        \
+        ROW(s, where, DIS_FIELD_PAIRS, "where", "only rows whose columns hold these values") \
+    }
+#define HEADER_ROW(s)                                                                                               \
+    {                                                                                                               \
+        ROW(s, header, DIS_FIELD_TEXTS, "header", "names of the columns, for a file that does not begin with them") \
+    }
+#define NUMBERED_ROW(s)                                                                                      \
+    {                                                                                                        \
+        ROW(s, numbered, DIS_FIELD_FLAG, "numbered", "tasks are the rows' numbers from 0"), .fallback = "no" \
+    }
+#define PREFIX_ROW(s)                                                                                           \
+    {                                                                                                           \
+        ROW(s, prefix, DIS_FIELD_TEXT, "prefix", "put before every task, to tell those of several files apart") \
+    }
+
+static const dis__field items_rows[] = {
+    {ROW(dis__items_part, file, DIS_FIELD_FILE, "file", "the items"), .required = true},
+    {ROW(dis__items_part, kind, DIS_FIELD_CHOICE, "kind", "what an item is"), .fallback = "text",
+     .choices = "text|tokens|features|images"},
+    {ROW(dis__items_part, format, DIS_FIELD_TEXT, "format",
+         "csv, tsv, jsonl, npy, f32, cifar or conll; else by the name")},
+    {ROW(dis__items_part, task, DIS_FIELD_TEXT, "task", "column of the ids; task when nothing is said")},
+    {ROW(dis__items_part, text, DIS_FIELD_TEXTS, "text", "columns of texts, of the token, or of the features")},
+    {ROW(dis__items_part, sentence, DIS_FIELD_TEXT, "sentence", "tokens: column of the sentence they stand in")},
+    {ROW(dis__items_part, tasks, DIS_FIELD_FILE, "tasks",
+         "npy, f32, cifar, conll: a file with one id a line; else 0, 1, ...")},
+    {ROW(dis__items_part, width, DIS_FIELD_COUNT, "width", "f32: numbers a row"), .high = 1e9},
+    WHERE_ROW(dis__items_part),
+    HEADER_ROW(dis__items_part),
+    NUMBERED_ROW(dis__items_part),
+    PREFIX_ROW(dis__items_part),
+};
+const dis__schema dis__items_schema = {.what = "file of items",
+                                       .size = sizeof(dis__items_part),
+                                       N(items_rows),
+                                       .alone = "file"};
+
+static const dis__field votes_rows[] = {
+    {ROW(dis__votes_part, file, DIS_FIELD_FILES, "file", "the votes, in one or several files"), .required = true},
+    {ROW(dis__votes_part, input, DIS_FIELD_CHOICE, "input", "shape of the input, as dissent labels --input"),
+     .fallback = "votes", .choices = "votes|counts|mace|soft"},
+    {ROW(dis__votes_part, preset, DIS_FIELD_TEXT, "preset", "a source that dissent knows: dissent list presets")},
+    {ROW(dis__votes_part, format, DIS_FIELD_TEXT, "format", "csv, tsv, jsonl or npy; else by the name")},
+    {ROW(dis__votes_part, task, DIS_FIELD_TEXT, "task", "column of the tasks")},
+    {ROW(dis__votes_part, worker, DIS_FIELD_TEXT, "worker", "column of the workers")},
+    {ROW(dis__votes_part, label, DIS_FIELD_TEXT, "label", "column of the labels")},
+    {ROW(dis__votes_part, columns, DIS_FIELD_PAIRS, "columns",
+         "counts in a table with other columns: which columns are counts, and of which class each is")},
+    {ROW(dis__votes_part, where, DIS_FIELD_PAIRS, "where", "with columns: only rows whose columns hold these values")},
+    {ROW(dis__votes_part, na, DIS_FIELD_TEXTS, "na", "labels that mean \"no vote\"")},
+    {ROW(dis__votes_part, duplicates, DIS_FIELD_CHOICE, "duplicates",
+         "what to do when a worker voted on an item twice"),
+     .fallback = "error", .choices = "error|first|last|all"},
+    {ROW(dis__votes_part, min_votes, DIS_FIELD_COUNT, "min_votes", "items with fewer votes are left out"), .high = 1e9},
+};
+const dis__schema dis__votes_schema = {.what = "source of votes",
+                                       .size = sizeof(dis__votes_part),
+                                       N(votes_rows),
+                                       .alone = "file"};
+
+static const dis__field gold_rows[] = {
+    {ROW(dis__gold_part, file, DIS_FIELD_FILE, "file", "a table with tasks and their labels")},
+    {ROW(dis__gold_part, method, DIS_FIELD_TEXT, "method",
+         "in place of a file: gold is what this label method makes of the votes, ties left out")},
+    {ROW(dis__gold_part, format, DIS_FIELD_TEXT, "format", "csv, tsv, jsonl or cifar; else by the name")},
+    {ROW(dis__gold_part, task, DIS_FIELD_TEXT, "task", "column of the tasks; task when nothing is said")},
+    {ROW(dis__gold_part, label, DIS_FIELD_TEXT, "label", "column of the labels; label or gold when nothing is said")},
+    {ROW(dis__gold_part, map, DIS_FIELD_PAIRS, "map", "other names for labels; every label that occurs must be there")},
+    {ROW(dis__gold_part, skip_empty, DIS_FIELD_FLAG, "skip_empty",
+         "rows without a label are passed over; otherwise an error"),
+     .fallback = "no"},
+    WHERE_ROW(dis__gold_part),
+    HEADER_ROW(dis__gold_part),
+    NUMBERED_ROW(dis__gold_part),
+    PREFIX_ROW(dis__gold_part),
+};
+const dis__schema dis__gold_schema = {.what = "source of gold labels",
+                                      .size = sizeof(dis__gold_part),
+                                      N(gold_rows),
+                                      .alone = "file"};
+
+static const dis__field split_rows[] = {
+    {ROW(dis__split_part, by, DIS_FIELD_CHOICE, "by",
+         "none: all items train. column: as a column says. folds: each fold is tested once. hold-out: some are drawn. "
+         "block: the last ones"),
+     .choices = "none|column|folds|hold-out|block", .required = true},
+    {ROW(dis__split_part, column, DIS_FIELD_TEXT, "column",
+         "column, folds: the column that says where an item belongs")},
+    {ROW(dis__split_part, file, DIS_FIELD_FILE, "file", "the table with that column; else that of the items")},
+    {ROW(dis__split_part, task, DIS_FIELD_TEXT, "task", "column of its tasks; else as for the items")},
+    {ROW(dis__split_part, train, DIS_FIELD_TEXTS, "train", "column: values of items to train on; else all the others")},
+    {ROW(dis__split_part, dev, DIS_FIELD_TEXTS, "dev", "column: values of items to choose the epoch by")},
+    {ROW(dis__split_part, test, DIS_FIELD_TEXTS, "test", "column: values of items to test on")},
+    {ROW(dis__split_part, folds, DIS_FIELD_COUNT, "folds", "folds: how many, where no column says it"), .high = 1000},
+    {ROW(dis__split_part, size, DIS_FIELD_REAL, "size", "hold-out, block: items to test on; below 1, their share"),
+     .high = 1e9},
+    {ROW(dis__split_part, stratify, DIS_FIELD_FLAG, "stratify", "folds, hold-out: every gold label in the same share"),
+     .fallback = "yes"},
+    {ROW(dis__split_part, seed, DIS_FIELD_TEXT, "seed",
+         "a number, or run: drawn anew with each seed. Without it, 0 for folds, run for hold-out and shares")},
+};
+const dis__schema dis__split_schema = {.what = "split", .size = sizeof(dis__split_part), N(split_rows), .alone = "by"};
+
+static const dis__field set_rows[] = {
+    {ROW(dis__set_part, items, DIS_FIELD_LIST, "items", "its items"), .part = &dis__items_schema, .required = true},
+    {ROW(dis__set_part, gold, DIS_FIELD_LIST, "gold", "their gold labels"), .part = &dis__gold_schema},
+    {ROW(dis__set_part, votes, DIS_FIELD_RECORD, "votes", "what people said of them, for measures against people"),
+     .part = &dis__votes_schema},
+};
+const dis__schema dis__set_schema = {.what = "set", .size = sizeof(dis__set_part), N(set_rows)};
+
+static const dis__field data_rows[] = {
+    {ROW(dis__data_part, items, DIS_FIELD_LIST, "items", "what models read: one file, or a list of them"),
+     .part = &dis__items_schema},
+    {ROW(dis__data_part, votes, DIS_FIELD_RECORD, "votes", "what people said"), .part = &dis__votes_schema},
+    {ROW(dis__data_part, gold, DIS_FIELD_LIST, "gold", "known labels: one file, or a list of them"),
+     .part = &dis__gold_schema},
+    {ROW(dis__data_part, classes, DIS_FIELD_TEXTS, "classes",
+         "in their order; else those found, integers by value, others by bytes")},
+    {ROW(dis__data_part, ordinal, DIS_FIELD_FLAG, "ordinal", "the order of the classes means something"),
+     .fallback = "no"},
+    {ROW(dis__data_part, sets, DIS_FIELD_NAMED, "sets",
+         "further items by name, to measure on or to choose the epoch by"),
+     .part = &dis__set_schema},
+    {ROW(dis__data_part, split, DIS_FIELD_RECORD, "split", "which items train and which are tested"),
+     .part = &dis__split_schema},
+    {ROW(dis__data_part, dev, DIS_FIELD_TEXT, "dev",
+         "the items that choose the epoch: a set, next (the fold behind the tested one), a share of those to train on, "
+         "or none")},
+    {ROW(dis__data_part, human, DIS_FIELD_TEXT, "human",
+         "labels that stand for people in measures: a name of labels, or a method")},
+};
+const dis__schema dis__data_schema = {.what = "data set", .size = sizeof(dis__data_part), N(data_rows)};
+
+static const dis__field labels_rows[] = {
+    {ROW(dis__labels_part, method, DIS_FIELD_TEXT, "method", "NAME[:key=value,...]: dissent list methods")},
+    {ROW(dis__labels_part, methods, DIS_FIELD_TEXTS, "methods", "several methods, to be combined")},
+    {ROW(dis__labels_part, combine, DIS_FIELD_TEXT, "combine",
+         "NAME[:key=value,...]: dissent list combinations; else centroid")},
+    {ROW(dis__labels_part, file, DIS_FIELD_FILE, "file", "in place of a method: labels as dissent labels writes them")},
+};
+const dis__schema dis__labels_schema = {.what = "set of labels",
+                                        .size = sizeof(dis__labels_part),
+                                        N(labels_rows),
+                                        .alone = "method"};
+
+static const dis__field cell_rows[] = {
+    {ROW(dis__cell_part, name, DIS_FIELD_TEXT, "name",
+         "its row's name; {key} stands for the value of a key. Else its values")},
+    {ROW(dis__cell_part, data, DIS_FIELD_TEXT, "data", "the data set; the only one when nothing is said")},
+    {ROW(dis__cell_part, labels, DIS_FIELD_TEXT, "labels", "a name of labels, or a method: what to train towards")},
+    {ROW(dis__cell_part, objective, DIS_FIELD_TEXT, "objective",
+         "dissent list objectives; without one nothing is trained and the labels themselves are measured")},
+    {ROW(dis__cell_part, votes_per_item, DIS_FIELD_COUNT, "votes_per_item",
+         "labels from so many votes an item, drawn by the seed; 0: all"),
+     .high = 1e6},
+    {ROW(dis__cell_part, model, DIS_FIELD_TEXT, "model", "NAME[:key=value,...]: dissent list models")},
+    {ROW(dis__cell_part, epochs, DIS_FIELD_COUNT, "epochs", "passes over the items; 0: the model's own number"),
+     .high = 1e9},
+    {ROW(dis__cell_part, batch, DIS_FIELD_COUNT, "batch", "items a step; 0: the model's own number"), .high = 1e9},
+    {ROW(dis__cell_part, rate, DIS_FIELD_REAL, "rate", "learning rate; 0: the model's own"), .high = 1e3},
+    {ROW(dis__cell_part, optimizer, DIS_FIELD_TEXT, "optimizer",
+         "sgd, adam or adamw[:key=value,...]; else the model's own")},
+    {ROW(dis__cell_part, schedule, DIS_FIELD_TEXT, "schedule",
+         "constant, step:at=50/55, linear:warm-up=200 or cosine:...")},
+    {ROW(dis__cell_part, keep, DIS_FIELD_TEXT, "keep",
+         "metric by which the best epoch is kept; else macro_f1 with gold, cross_entropy without")},
+    {ROW(dis__cell_part, judge, DIS_FIELD_CHOICE, "judge",
+         "what chooses the epoch: gold labels where there are some, or the cell's own labels"),
+     .fallback = "gold", .choices = "gold|labels"},
+    {ROW(dis__cell_part, patience, DIS_FIELD_COUNT, "patience",
+         "epochs without a better one until training stops; 0: never"),
+     .high = 1e9},
+    {ROW(dis__cell_part, accumulate, DIS_FIELD_COUNT, "accumulate", "batches whose gradients make one step"),
+     .fallback = "1", .low = 1, .high = 1e6},
+    {ROW(dis__cell_part, soft_weight, DIS_FIELD_REAL, "soft_weight", "of the soft head beside a gold or silver one"),
+     .fallback = "1", .high = 1e9},
+    {ROW(dis__cell_part, base, DIS_FIELD_REAL, "base", "of the logarithms of the soft head; 0: e"), .high = 1e9},
+    {ROW(dis__cell_part, floor, DIS_FIELD_REAL, "floor", "smallest target probability, for inverse KL"),
+     .fallback = "1e-6", .low = 1e-300, .high = .5},
+    {ROW(dis__cell_part, over_all, DIS_FIELD_FLAG, "over_all",
+         "crowd objectives: means over items x workers, not over votes"),
+     .fallback = "no"},
+    {ROW(dis__cell_part, vectors, DIS_FIELD_FILE, "vectors", "word vectors to start from, in GloVe's text format")},
+    {ROW(dis__cell_part, baseline, DIS_FIELD_TEXT, "baseline", "the cell to test against; {key} as in name")},
+    {ROW(dis__cell_part, published, DIS_FIELD_NODE, "published",
+         "what a paper reports: METRIC or SET.METRIC, and the number"),
+     .form = "map of numbers"},
+};
+const dis__schema dis__cell_schema = {.what = "cell", .size = sizeof(dis__cell_part), N(cell_rows)};
+
+static const dis__field significance_rows[] = {
+    {ROW(dis__significance_part, resamples, DIS_FIELD_COUNT, "resamples", "of the paired bootstrap"),
+     .fallback = "1000", .low = 1, .high = 1e7},
+    {ROW(dis__significance_part, fraction, DIS_FIELD_REAL, "fraction", "of the items drawn for a resample"),
+     .fallback = "1", .low = 1e-6, .high = 1},
+    {ROW(dis__significance_part, pool_seeds, DIS_FIELD_FLAG, "pool_seeds",
+         "resample (item, seed) pairs, as if seeds were independent"),
+     .fallback = "no"},
+};
+const dis__schema dis__significance_schema = {.what = "test of significance",
+                                              .size = sizeof(dis__significance_part),
+                                              N(significance_rows)};
+
+static const dis__field file_rows[] = {
+    {ROW(dis__file_part, name, DIS_FIELD_TEXT, "name", "of the experiment"), .required = true},
+    {ROW(dis__file_part, about, DIS_FIELD_TEXT, "about", "what it is for, for people")},
+    {ROW(dis__file_part, data, DIS_FIELD_NAMED, "data", "data sets by name"), .part = &dis__data_schema,
+     .required = true},
+    {ROW(dis__file_part, labels, DIS_FIELD_NAMED, "labels", "sets of labels by name, beside the methods themselves"),
+     .part = &dis__labels_schema},
+    {ROW(dis__file_part, split, DIS_FIELD_RECORD, "split", "for data sets that have none of their own"),
+     .part = &dis__split_schema},
+    {ROW(dis__file_part, dev, DIS_FIELD_TEXT, "dev", "for data sets that have none of their own")},
+    {ROW(dis__file_part, human, DIS_FIELD_TEXT, "human", "for data sets that have none of their own")},
+    {ROW(dis__file_part, defaults, DIS_FIELD_NODE, "defaults", "keys of cells, for those that do not say otherwise"),
+     .form = "cell"},
+    {ROW(dis__file_part, cells, DIS_FIELD_NODE, "cells",
+         "the conditions; a list in place of a value makes a cell of each"),
+     .form = "list of cells", .required = true},
+    {ROW(dis__file_part, seeds, DIS_FIELD_NODE, "seeds",
+         "how many (0, 1, ...), or a list of them; 1 when nothing is said"),
+     .form = "number or list"},
+    {ROW(dis__file_part, measure, DIS_FIELD_NODE, "measure",
+         "SET: [METRIC, ...]: dissent list metrics; test is the tested part of the split"),
+     .form = "map of lists", .required = true},
+    {ROW(dis__file_part, published, DIS_FIELD_NODE, "published", "CELL: {METRIC: number}, for cells of a grid"),
+     .form = "map of maps"},
+    {ROW(dis__file_part, significance, DIS_FIELD_RECORD, "significance", "how cells are tested against their baseline"),
+     .part = &dis__significance_schema},
+    {ROW(dis__file_part, keep_predictions, DIS_FIELD_FLAG, "keep_predictions",
+         "beside the results: comparisons need them"),
+     .fallback = "yes"},
+};
+const dis__schema dis__file_schema = {.what = "experiment", .size = sizeof(dis__file_part), N(file_rows)};

@@ -1,0 +1,337 @@
+/* Label sets of an experiment: fitted and combined as `dissent labels` does it, or read from a file, then put in the order
+ * of the material's tasks and classes.
+ *
+ * What was fitted is kept in a file of the cache under its key: one line that says what follows, with a SHA-256 of it,
+ * then the numbers as they lie in memory. A file that is not exactly that is as good as none. */
+#include "experiment/material.h"
+#include "core/draw.h"
+#include "core/memory.h"
+#include "core/name_index.h"
+#include "core/random.h"
+#include "core/sha256.h"
+#include "dissent/combine.h"
+#include "io/input.h"
+#include "io/outfile.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void dis__label_set_free(dis__label_set *set)
+{
+    dis__free(set->p);
+    dis__free(set->has);
+    *set = (dis__label_set){0};
+}
+
+/* ---- some of the votes ---- */
+
+/* FNV-1a: what is drawn for an item depends on its id, not on its place. */
+static uint64_t hash_text(const char *text, size_t n)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
+    return h;
+}
+
+static dis__source source_of(const dis_names *tasks, size_t i, uint64_t seed)
+{
+    size_t n;
+    const char *task = dis_names_get(tasks, i, &n);
+    return dis__source_at(seed, DIS_STREAM_SUBSAMPLE, hash_text(task, n));
+}
+
+/* `most` of the votes first .. end - 1, each with the same chance (selection sampling; Knuth, volume 2, algorithm S). */
+static void pick_votes(const dis_votes_view *v, size_t item, uint64_t most, uint64_t seed, dis_votes_arrays *a,
+                       uint32_t *task, uint32_t *worker, uint16_t *label)
+{
+    dis__source source = source_of(v->tasks, item, seed);
+    uint64_t left = v->start[item + 1] - v->start[item], need = most && most < left ? most : left;
+    for (uint64_t j = v->start[item]; need; j++, left--) {
+        if (need < left && dis__draw_below(&source, left) >= need) continue;
+        task[a->n_votes] = (uint32_t)item;
+        worker[a->n_votes] = v->worker[j];
+        label[a->n_votes++] = v->label8 ? v->label8[j] : v->label16[j];
+        need--;
+    }
+}
+
+static dis_status pick_from_votes(dis_context *ctx, const dis_votes_view *v, const bool *wanted, uint64_t most,
+                                  uint64_t seed, dis_votes **out)
+{
+    uint32_t *task = NULL, *worker = NULL;
+    uint16_t *label = NULL;
+    dis_votes_arrays a = {.n_items = v->n_items,
+                          .n_workers = v->n_workers,
+                          .n_classes = v->n_classes,
+                          .tasks = v->tasks,
+                          .workers = v->workers,
+                          .classes = v->classes,
+                          .duplicates = DIS_DUPLICATES_ALL};
+    dis_status status = dis__alloc_array(&task, v->n_votes, sizeof *task);
+    if (status == DIS_OK) status = dis__alloc_array(&worker, v->n_votes, sizeof *worker);
+    if (status == DIS_OK) status = dis__alloc_array(&label, v->n_votes, sizeof *label);
+    if (status == DIS_OK) {
+        for (size_t i = 0; i < v->n_items; i++)
+            if (!wanted || wanted[i]) pick_votes(v, i, most, seed, &a, task, worker, label);
+        a.task = task;
+        a.worker = worker;
+        a.label = label;
+        status = dis_votes_from_arrays(ctx, &a, out);
+    }
+    dis__free(task);
+    dis__free(worker);
+    dis__free(label);
+    return status;
+}
+
+static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, uint64_t most, uint64_t seed,
+                                   dis_votes **out)
+{
+    const size_t k = v->n_classes;
+    double *counts;
+    DIS_TRY(dis__alloc_zeroed(&counts, dis__size(v->n_items, k, 0), sizeof *counts));
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < v->n_items && status == DIS_OK; i++) {
+        dis__source source = source_of(v->tasks, i, seed);
+        uint64_t left = 0;
+        for (size_t c = 0; c < k; c++) {
+            const double x = v->counts[i * k + c];
+            if (x != (double)(uint64_t)x)
+                status = dis__fail(DIS_EDATA,
+                                   "votes_per_item: the counts of \"%.100s\" are no whole numbers, so votes "
+                                   "cannot be drawn from them",
+                                   dis_names_get(v->tasks, i, NULL));
+            left += (uint64_t)x;
+        }
+        uint64_t need = most && most < left ? most : left;
+        for (size_t c = 0; c < k && status == DIS_OK; c++)
+            for (uint64_t j = (uint64_t)v->counts[i * k + c]; j; j--, left--) {
+                if (need == 0 || (need < left && dis__draw_below(&source, left) >= need)) continue;
+                counts[i * k + c]++;
+                need--;
+            }
+    }
+    if (status == DIS_OK) status = dis_votes_from_counts(ctx, counts, v->n_items, k, v->tasks, v->classes, out);
+    dis__free(counts);
+    return status;
+}
+
+dis_status dis__votes_pick(dis_context *ctx, const dis__material *m, const bool *wanted, uint64_t most, uint64_t seed,
+                           dis_votes **out)
+{
+    const dis_votes_view v = dis_votes_look(m->votes);
+    if (v.counts) return pick_from_counts(ctx, &v, most, seed, out);
+    if (!wanted) return pick_from_votes(ctx, &v, NULL, most, seed, out);
+    bool *of_votes;
+    DIS_TRY(dis__alloc_zeroed(&of_votes, v.n_items, sizeof *of_votes));
+    for (size_t i = 0; i < m->n; i++)
+        if (wanted[i] && m->vote_row[i] != SIZE_MAX) of_votes[m->vote_row[i]] = true;
+    const dis_status status = pick_from_votes(ctx, &v, of_votes, most, seed, out);
+    dis__free(of_votes);
+    return status;
+}
+
+/* ---- fitting ---- */
+
+static dis_status fit_one(dis_context *ctx, const dis_votes *votes, const char *spec, double **p)
+{
+    dis_fit *fit;
+    DIS_TRY(dis_fit_run(ctx, votes, spec, NULL, &fit));
+    *p = dis_fit_take_p(fit);
+    dis_fit_destroy(fit);
+    return DIS_OK;
+}
+
+static dis_status fit_several(dis_context *ctx, const dis_votes *votes, const dis__labels_part *l, double **p)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    const char *combine = l->combine ? l->combine : "centroid";
+    double *view[DIS_MAX_VIEWS] = {0}, weight[DIS_MAX_VIEWS];
+    const size_t n = l->methods.n;
+    dis_status status = DIS_OK;
+    dis_views views = {.n_items = v.n_items, .n_classes = v.n_classes, .n_views = n, .p = (const double *const *)view};
+    if (dis_combiner_wants_auto_weights(combine)) {
+        status = dis_auto_weights(ctx, votes, l->methods.text, n, NULL, weight);
+        views.weight = weight;
+    }
+    for (size_t i = 0; i < n && status == DIS_OK; i++) status = fit_one(ctx, votes, l->methods.text[i], &view[i]);
+    if (status == DIS_OK && n > 1) status = dis_combine(ctx, &views, combine, view[0], NULL);
+    if (status == DIS_OK) {
+        *p = view[0];
+        view[0] = NULL;
+    }
+    for (size_t i = 0; i < n; i++) dis_free(view[i]);
+    return status;
+}
+
+static dis_status fit(dis_context *ctx, const dis__material *m, const dis__labels_part *labels, uint64_t votes_per_item,
+                      uint64_t seed, double **p)
+{
+    dis_votes *some = NULL;
+    if (votes_per_item) DIS_TRY(dis__votes_pick(ctx, m, NULL, votes_per_item, seed, &some));
+    const dis_votes *votes = some ? some : m->votes;
+    const dis_status status =
+        labels->method ? fit_one(ctx, votes, labels->method, p) : fit_several(ctx, votes, labels, p);
+    dis_votes_destroy(some);
+    return status;
+}
+
+/* ---- the cache ---- */
+
+enum { HEAD = 256 };
+
+static void head_of(const char *key, size_t n, size_t k, const double *p, char head[HEAD])
+{
+    char hex[65];
+    dis__sha256 s;
+    dis__sha256_begin(&s);
+    dis__sha256_add(&s, p, n * k * sizeof *p);
+    dis__sha256_hex(&s, hex);
+    memset(head, ' ', HEAD);
+    const int length = snprintf(head, HEAD, "dissent labels 1 %s %zu x %zu %s", key, n, k, hex);
+    head[length] = ' ';
+    head[HEAD - 1] = '\n';
+}
+
+static dis_status cache_path(const char *cache, const char *key, char **out)
+{
+    const size_t n = strlen(cache) + strlen(key) + 16;
+    DIS_TRY(dis__alloc_array(out, n, 1));
+    snprintf(*out, n, "%s/labels-%s", cache, key);
+    return DIS_OK;
+}
+
+/* NULL in *p: it is not there, or not whole. */
+static dis_status cache_get(dis_context *ctx, const char *path, const char *key, size_t n, size_t k, double **p)
+{
+    dis__input in;
+    *p = NULL;
+    if (access(path, R_OK) != 0) return DIS_OK;
+    dis_status status = dis__input_open(ctx, path, &in);
+    if (status == DIS_EDATA) return DIS_OK; /* damaged so that it looks like something else */
+    DIS_TRY(status);
+    const size_t bytes = n * k * sizeof **p;
+    if (in.n == HEAD + bytes) {
+        status = dis__alloc_array(p, n * k, sizeof **p);
+        if (status == DIS_OK) {
+            char head[HEAD];
+            memcpy(*p, in.bytes + HEAD, bytes);
+            head_of(key, n, k, *p, head);
+            if (memcmp(head, in.bytes, HEAD) != 0) {
+                dis__free(*p);
+                *p = NULL;
+            }
+        }
+    }
+    dis__input_close(&in);
+    return status;
+}
+
+static dis_status cache_put(const char *path, const char *key, size_t n, size_t k, const double *p)
+{
+    char head[HEAD];
+    dis__out *out;
+    head_of(key, n, k, p, head);
+    DIS_TRY(dis__out_open(path, &out));
+    dis_status status = dis__out_write(out, head, HEAD);
+    if (status == DIS_OK) status = dis__out_write(out, p, n * k * sizeof *p);
+    return dis__out_finish(out, status);
+}
+
+/* Labels in the order of the votes' items. */
+static dis_status made_or_kept(dis_context *ctx, const dis__material *m, const dis__labels_part *labels,
+                               uint64_t votes_per_item, uint64_t seed, const char *cache, const char *key, double **p)
+{
+    const dis_votes_view v = dis_votes_look(m->votes);
+    if (!cache) return fit(ctx, m, labels, votes_per_item, seed, p);
+    char *path;
+    DIS_TRY(cache_path(cache, key, &path));
+    dis_status status = cache_get(ctx, path, key, v.n_items, v.n_classes, p);
+    if (status == DIS_OK && !*p) {
+        status = fit(ctx, m, labels, votes_per_item, seed, p);
+        if (status == DIS_OK && (status = cache_put(path, key, v.n_items, v.n_classes, *p)) != DIS_OK) {
+            dis_free(*p);
+            *p = NULL;
+        }
+    }
+    dis__free(path);
+    return status;
+}
+
+/* ---- in the order of the material ---- */
+
+static dis_status room_for(const dis__material *m, size_t k, dis__label_set *set)
+{
+    DIS_TRY(dis__alloc_zeroed(&set->p, dis__size(m->n, k, 0), sizeof *set->p));
+    return dis__alloc_zeroed(&set->has, m->n, sizeof *set->has);
+}
+
+static dis_status from_votes(dis_context *ctx, const dis__material *m, const dis__labels_part *labels,
+                             uint64_t votes_per_item, uint64_t seed, const char *cache, const char *key,
+                             dis__label_set *set)
+{
+    const size_t k = dis_names_count(m->classes);
+    double *p;
+    DIS_TRY(room_for(m, k, set));
+    DIS_TRY(made_or_kept(ctx, m, labels, votes_per_item, seed, cache, key, &p));
+    for (size_t i = 0; i < m->n; i++) {
+        set->has[i] = m->vote_row[i] != SIZE_MAX;
+        if (set->has[i]) memcpy(set->p + i * k, p + m->vote_row[i] * k, k * sizeof *p);
+    }
+    dis_free(p);
+    return DIS_OK;
+}
+
+static dis_status place_rows(const dis__material *m, const dis_labels_view *v, const char *path, dis__label_set *set)
+{
+    const size_t k = dis_names_count(m->classes);
+    dis__name_index index;
+    size_t twice, *place;
+    DIS_TRY(room_for(m, k, set));
+    DIS_TRY(dis__alloc_array(&place, v->n_classes, sizeof *place));
+    dis_status status = DIS_OK;
+    for (size_t c = 0; c < v->n_classes && status == DIS_OK; c++) {
+        size_t n;
+        const char *name = dis_names_get(v->classes, c, &n);
+        if ((place[c] = dis_names_find(m->classes, name, n)) == SIZE_MAX)
+            status = dis__fail_at(DIS_EDATA, path, 0, 0, "the class \"%.100s\" is none of the data set's", name);
+    }
+    if (status == DIS_OK) status = dis__name_index_build(v->tasks, &index, &twice);
+    if (status == DIS_OK) {
+        for (size_t i = 0; i < m->n; i++) {
+            size_t n;
+            const char *task = dis_names_get(m->tasks, i, &n);
+            const size_t row = dis__name_index_find(&index, task, n);
+            set->has[i] = row != SIZE_MAX;
+            for (size_t c = 0; set->has[i] && c < v->n_classes; c++)
+                set->p[i * k + place[c]] = v->p[row * v->n_classes + c];
+        }
+        dis__name_index_free(&index);
+    }
+    dis__free(place);
+    return status;
+}
+
+static dis_status from_file(dis_context *ctx, const dis__material *m, const char *path, dis__label_set *set)
+{
+    dis_labels *labels;
+    DIS_TRY(dis_labels_read(ctx, path, NULL, &labels));
+    const dis_labels_view v = dis_labels_look(labels);
+    const dis_status status = place_rows(m, &v, path, set);
+    dis_labels_destroy(labels);
+    return status;
+}
+
+dis_status dis__label_set_make(dis_context *ctx, const dis__material *m, const dis__labels_part *labels,
+                               uint64_t votes_per_item, uint64_t seed, const char *cache, const char *key,
+                               dis__label_set *out)
+{
+    dis__label_set set = {0};
+    const dis_status status = labels->file ? from_file(ctx, m, labels->file, &set)
+                                           : from_votes(ctx, m, labels, votes_per_item, seed, cache, key, &set);
+    if (status == DIS_OK)
+        *out = set;
+    else
+        dis__label_set_free(&set);
+    return status;
+}

@@ -1,0 +1,54 @@
+/* material.h: the data of an experiment in memory: items, votes, gold labels and classes, matched by task; label sets
+ * made of them; and the parts that a split makes. Nothing here changes once it is made. */
+#ifndef DIS_EXPERIMENT_MATERIAL_H
+#define DIS_EXPERIMENT_MATERIAL_H
+#include "dissent/align.h"
+#include "dissent/items.h"
+#include "experiment/plan_inside.h"
+
+typedef struct {
+    dis_items *items;       /* NULL: none */
+    dis_votes *votes;       /* NULL: none */
+    const dis_names *tasks; /* of the items, else of the votes */
+    size_t n;               /* how many */
+    dis_names *classes;     /* of the whole data set */
+    int32_t *label;         /* (n) gold, -1: none; NULL: no gold labels */
+    size_t *vote_row;       /* (n) where a task is in the votes, SIZE_MAX: nowhere; NULL: no votes */
+    uint32_t *group;        /* (n) the sentence of a token; NULL: items are no tokens */
+    size_t n_groups;
+    int32_t *value;    /* (n) of the split's column, -1: no row; NULL: the split has none */
+    dis_names *values; /* what there is in the column */
+} dis__material;
+
+/* `set` SIZE_MAX: the data set itself. Otherwise `own` is its material, whose classes the set's labels must have. */
+dis_status dis__material_read(dis_context *ctx, const dis__data *data, size_t set, const dis__material *own,
+                              dis__material *out);
+void dis__material_free(dis__material *m);
+
+/* ---- labels of all tasks of a material ---- */
+
+typedef struct {
+    double *p; /* (n, n_classes) zero where there is none */
+    bool *has; /* (n) */
+} dis__label_set;
+
+/* Made as `labels` says; `cache` and `key` name a file that is read in place of the work, or written after it (cache
+ * NULL: none). */
+dis_status dis__label_set_make(dis_context *ctx, const dis__material *m, const dis__labels_part *labels,
+                               uint64_t votes_per_item, uint64_t seed, const char *cache, const char *key,
+                               dis__label_set *out);
+void dis__label_set_free(dis__label_set *set);
+
+/* Votes on tasks for which wanted[task of m] holds, at most `most` an item (0: all), drawn by the seed; wanted NULL: all
+ * tasks of the votes. Workers and classes stay as they are. */
+dis_status dis__votes_pick(dis_context *ctx, const dis__material *m, const bool *wanted, uint64_t most, uint64_t seed,
+                           dis_votes **out);
+
+/* ---- splits ---- */
+
+typedef enum { DIS_PART_NONE, DIS_PART_TRAIN, DIS_PART_DEV, DIS_PART_TEST } dis__part_of_split;
+
+/* part (n): which each task belongs to. Tasks with neither gold nor votes are of none. */
+dis_status dis__split_make(const dis__data *data, const dis__material *m, size_t fold, uint64_t seed, uint8_t *part);
+
+#endif

@@ -1,0 +1,80 @@
+/* An experiment's file into a plan. */
+#include "experiment/plan_inside.h"
+#include "core/memory.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Where data is looked for when it is not beside the file: as told, by the environment, in ../shared/data of the folder
+ * that the experiments' folder is in, or of the current one. */
+static dis_status choose_folders(dis__plan_inside *p, const char *path, const char *told)
+{
+    const char *slash = strrchr(path, '/'), *environment = getenv("DISSENT_DATA");
+    dis__form *form = &p->form;
+    DIS_TRY(dis__keep_text(&p->kept, &form->folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : "."));
+    if (slash == path) form->folder = "/";
+    if (!told && environment && *environment) told = environment;
+    if (told) return dis__keep_text(&p->kept, &form->data_folder, "%s", told);
+    const char *beside;
+    DIS_TRY(dis__keep_text(&p->kept, &beside, "%s/../../shared/data", form->folder));
+    static const char *const here = "../shared/data";
+    form->data_folder = is_folder(beside) ? beside : is_folder(here) ? here : form->folder;
+    return DIS_OK;
+}
+
+static dis_status read_file(dis_context *ctx, const char *path, const char *data_folder, dis__plan_inside *p)
+{
+    DIS_TRY(dis__yaml_read(ctx, path, &p->yaml));
+    p->form = (dis__form){.yaml = &p->yaml, .kept = &p->kept};
+    DIS_TRY(choose_folders(p, path, data_folder));
+    DIS_TRY(dis__record_read(&p->form, &dis__file_schema, p->yaml.node, &p->file));
+    DIS_TRY(dis__plan_take_labels(p));
+    DIS_TRY(dis__plan_take_data(ctx, p));
+    DIS_TRY(dis__plan_take_measures(p));
+    DIS_TRY(dis__plan_take_cells(p));
+    DIS_TRY(dis__plan_take_runs(p));
+    static const dis__significance_part usual = {.resamples = 1000, .fraction = 1};
+    const dis__significance_part *s = p->file.significance ? p->file.significance : &usual;
+    dis__plan *plan = &p->plan;
+    plan->name = p->file.name;
+    plan->about = p->file.about ? p->file.about : "";
+    plan->path = p->yaml.path;
+    plan->keep_predictions = p->file.keep_predictions;
+    plan->resamples = s->resamples;
+    plan->fraction = s->fraction;
+    plan->pool_seeds = s->pool_seeds;
+    plan->data_folder = p->form.data_folder;
+    return DIS_OK;
+}
+
+dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_folder, dis__plan **out)
+{
+    dis__plan_inside *p;
+    DIS_TRY(dis__alloc_zeroed(&p, 1, sizeof *p));
+    const dis_status status = read_file(ctx, path, data_folder, p);
+    if (status != DIS_OK) {
+        dis__plan_destroy(&p->plan);
+        return status;
+    }
+    *out = &p->plan;
+    return DIS_OK;
+}
+
+void dis__plan_destroy(dis__plan *plan)
+{
+    if (!plan) return;
+    dis__plan_inside *p = (dis__plan_inside *)plan;
+    dis__free(p->cell);
+    dis__free(p->cells);
+    dis__ink_free(&p->ink);
+    dis__kept_free(&p->kept);
+    dis__yaml_free(&p->yaml);
+    dis__free(p);
+}

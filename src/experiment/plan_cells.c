@@ -1,0 +1,379 @@
+/* Cells: the product of the lists in each entry and in the defaults, the first key slowest; their names, baselines and
+ * published figures. */
+#include "experiment/plan_inside.h"
+#include "core/memory.h"
+#include "core/number.h"
+#include "dissent/fit.h"
+#include "dissent/train.h"
+#include "train/how.h"
+#include "train/model.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FAIL(p, at, ...) dis__yaml_fail(&(p)->yaml, at, __VA_ARGS__)
+
+enum { MOST_KEYS = 32, MOST_CELLS = 100000 };
+
+/* One key of an entry, or of the defaults. */
+typedef struct {
+    const dis__field *field;
+    const dis__yaml_node *value;
+    bool own, varies; /* the entry's own; a list */
+} axis;
+
+typedef struct {
+    dis__plan_inside *p;
+    axis axis[MOST_KEYS];
+    size_t n_axes;
+    size_t capacity, inside_capacity;
+} grid;
+
+/* ---- the grid ---- */
+
+static dis_status add_axes(grid *g, const dis__yaml_node *map, bool own)
+{
+    dis__plan_inside *p = g->p;
+    const dis__yaml_node *key = map + 1;
+    if (map->kind != DIS_YAML_MAP) return FAIL(p, map, "a cell must be a map of keys and values");
+    for (uint32_t i = 0; i < map->n; i++) {
+        const dis__field *field = dis__schema_find(&dis__cell_schema, key->text);
+        if (!field) return dis__unknown_key(&p->form, &dis__cell_schema, key);
+        bool there = false;
+        for (size_t a = 0; a < g->n_axes; a++) there |= g->axis[a].field == field;
+        const bool varies = (key + 1)->kind == DIS_YAML_LIST;
+        if (varies && (key + 1)->n == 0) return FAIL(p, key + 1, "%s: an empty list", field->key);
+        if (!there) g->axis[g->n_axes++] = (axis){.field = field, .value = key + 1, .own = own, .varies = varies};
+        key += 1 + (key + 1)->skip;
+    }
+    return DIS_OK;
+}
+
+static const dis__yaml_node *choice_of(const axis *a, size_t i)
+{
+    const dis__yaml_node *at = a->varies ? a->value + 1 : a->value;
+    for (; i; i--) at += at->skip;
+    return at;
+}
+
+static size_t choices(const axis *a)
+{
+    return a->varies ? a->value->n : 1;
+}
+
+static bool is_said(const axis *a)
+{
+    static const char *const unsaid[] = {"name", "baseline", "published"};
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++)
+        if (strcmp(a->field->key, unsaid[i]) == 0) return false;
+    return true;
+}
+
+/* ---- names ---- */
+
+typedef struct {
+    char text[512];
+    size_t n;
+} line;
+
+static void add(line *l, const char *text)
+{
+    const int n = snprintf(l->text + l->n, sizeof l->text - l->n, "%s", text);
+    l->n += (size_t)n < sizeof l->text - l->n ? (size_t)n : sizeof l->text - l->n - 1;
+}
+
+/* "{objective} on {data}" with the cell's values. */
+static dis_status fill_in(grid *g, const dis__yaml_node *at, const dis__cell *cell, const char **out)
+{
+    dis__plan_inside *p = g->p;
+    line l = {.n = 0};
+    const char *s = at->text;
+    while (*s) {
+        const size_t plain = strcspn(s, "{");
+        char piece[256];
+        snprintf(piece, sizeof piece, "%.*s", (int)plain, s);
+        add(&l, piece);
+        s += plain;
+        if (!*s) break;
+        const size_t n = strcspn(s, "}");
+        if (!s[n]) return FAIL(p, at, "\"%.100s\": a { without its }", at->text);
+        snprintf(piece, sizeof piece, "%.*s", (int)(n - 1), s + 1);
+        if (!dis__schema_find(&dis__cell_schema, piece))
+            return FAIL(p, at, "\"%.100s\": {%.60s} is no key of a cell", at->text, piece);
+        for (size_t i = 0; i < cell->n_settings; i++)
+            if (strcmp(cell->setting[i].key, piece) == 0) add(&l, cell->setting[i].value);
+        s += n + 1;
+    }
+    if (l.n == 0) return FAIL(p, at, "\"%.100s\": an empty name", at->text);
+    return dis__keep_text(&p->kept, out, "%s", l.text);
+}
+
+/* The values that the entry gives and those that vary, as a reader of the table wants them. */
+static dis_status usual_name(grid *g, const dis__cell *cell, const char **out)
+{
+    static const char *const plain[] = {"data", "labels", "objective", "model"};
+    line l = {.n = 0};
+    size_t s = 0;
+    for (size_t a = 0; a < g->n_axes; a++) {
+        if (!is_said(&g->axis[a])) continue;
+        const dis__setting *setting = &cell->setting[s++];
+        if (!g->axis[a].own && !g->axis[a].varies) continue;
+        bool bare = false;
+        for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) bare |= strcmp(setting->key, plain[i]) == 0;
+        add(&l, l.n ? ", " : "");
+        if (!bare) {
+            add(&l, setting->key);
+            add(&l, "=");
+        }
+        add(&l, setting->value);
+    }
+    if (l.n == 0) add(&l, "all");
+    return dis__keep_text(&g->p->kept, out, "%s", l.text);
+}
+
+/* ---- checks ---- */
+
+static dis_status find_data(dis__plan_inside *p, dis__cell_inside *c)
+{
+    if (!c->part.data && p->file.data.n > 1)
+        return FAIL(p, c->part.at, "there are several data sets; a cell needs the key data");
+    for (size_t i = 0; i < p->file.data.n; i++)
+        if (!c->part.data || strcmp(p->data[i].name, c->part.data) == 0) {
+            c->data = i;
+            return DIS_OK;
+        }
+    return FAIL(p, dis__record_place(&c->part, "data"), "data: no data set \"%.60s\" in this file", c->part.data);
+}
+
+static const char *objective_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_objective_at(i) ? dis_objective_at(i)->name : NULL;
+}
+
+static dis_status check_needs(dis__plan_inside *p, const dis__cell_inside *c, const dis_objective *o)
+{
+    const dis__data *d = &p->data[c->data];
+    const dis__yaml_node *at = dis__record_place(&c->part, "objective");
+    if (o->needs_labels && !c->labels)
+        return FAIL(p, at, "objective: %s needs the key labels, what to train towards", o->name);
+    if (o->needs_gold && !d->part->gold.n)
+        return FAIL(p, at, "objective: %s needs gold labels, which %s lacks", o->name, d->name);
+    if (o->needs_votes &&
+        (!d->part->votes || d->part->votes->input == DIS_INPUT_COUNTS || d->part->votes->input == DIS_INPUT_SOFT))
+        return FAIL(p, at, "objective: %s needs to know who voted, which %s does not say", o->name, d->name);
+    if (!d->part->items.n) return FAIL(p, at, "objective: the data set %s has no items to train on", d->name);
+    return DIS_OK;
+}
+
+static dis_status check_training(dis__plan_inside *p, const dis__cell_inside *c)
+{
+    const dis__cell_part *part = &c->part;
+    const dis__data *d = &p->data[c->data];
+    const dis_objective *o = dis_objective_find(part->objective);
+    if (!o) {
+        const char *near = dis_nearest(part->objective, objective_name, NULL);
+        return FAIL(p, dis__record_place(part, "objective"),
+                    "objective: no objective \"%.60s\"%s%s%s dissent list objectives shows them", part->objective,
+                    near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
+    }
+    DIS_TRY(check_needs(p, c, o));
+    if (!part->model) return FAIL(p, part->at, "a cell with an objective needs the key model");
+    dis_model *model;
+    const dis__yaml_node *at = dis__record_place(part, "model");
+    DIS_TRY(dis__plan_refuse(p, at, "model", dis__model_create(part->model, part->objective, &model)));
+    const dis_model_kind *kind = dis_model_look(model).kind;
+    dis_model_destroy(model);
+    static const char *const kinds[] = {"text", "tokens", "features", "images"};
+    const dis__items_part *items = dis__part(&d->part->items, 0);
+    if ((int)kind->items != items->kind)
+        return FAIL(p, at, "model: %s reads %s, and the items of %s are %s", kind->name, kinds[kind->items], d->name,
+                    kinds[items->kind]);
+    dis__optimizer_options optimizer;
+    dis__schedule schedule;
+    if (part->optimizer)
+        DIS_TRY(dis__plan_refuse(p, dis__record_place(part, "optimizer"), "optimizer",
+                                 dis__optimizer_parse(part->optimizer, &optimizer)));
+    if (part->schedule)
+        DIS_TRY(dis__plan_refuse(p, dis__record_place(part, "schedule"), "schedule",
+                                 dis__schedule_parse(part->schedule, 1, 1, 1, &schedule)));
+    if (part->keep && dis_eval_find(part->keep) == DIS_EVAL_METRICS)
+        return FAIL(p, dis__record_place(part, "keep"), "keep: no metric \"%.60s\"; dissent list metrics shows them",
+                    part->keep);
+    if ((part->keep || part->patience) && d->dev == DIS_DEV_NONE)
+        return FAIL(p, dis__record_place(part, part->keep ? "keep" : "patience"),
+                    "%s has nothing to go by: the data set %s has no dev", part->keep ? "keep" : "patience", d->name);
+    if (part->judge == DIS_JUDGE_LABELS && !c->labels)
+        return FAIL(p, dis__record_place(part, "judge"), "judge: the cell has no labels to judge by");
+    return DIS_OK;
+}
+
+static dis_status check(dis__plan_inside *p, dis__cell_inside *c)
+{
+    DIS_TRY(find_data(p, c));
+    const dis__data *d = &p->data[c->data];
+    const dis__yaml_node *at = dis__record_place(&c->part, "labels");
+    if (c->part.labels) {
+        DIS_TRY(dis__plan_find_labels(p, at, "labels", c->part.labels, &c->labels));
+        if (!d->part->votes && !c->labels->file)
+            return FAIL(p, at, "labels: the data set %s has no votes to make labels from", d->name);
+        const dis_method *method;
+        for (size_t i = 0; i < (c->labels->method ? 1 : c->labels->methods.n); i++) {
+            const char *spec = c->labels->method ? c->labels->method : c->labels->methods.text[i];
+            char name[80];
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
+            method = dis_method_find(name);
+            if (method && method->needs_workers &&
+                (d->part->votes->input == DIS_INPUT_COUNTS || d->part->votes->input == DIS_INPUT_SOFT))
+                return FAIL(p, at, "labels: %s needs to know who voted, which %s does not say", name, d->name);
+        }
+    }
+    if (c->part.votes_per_item && (!c->labels || c->labels->file))
+        return FAIL(p, dis__record_place(&c->part, "votes_per_item"),
+                    "votes_per_item: the cell has no labels that are made from votes");
+    if (c->part.objective) return check_training(p, c);
+    return c->labels ? DIS_OK : FAIL(p, c->part.at, "a cell needs an objective to train towards, or labels to measure");
+}
+
+/* ---- cells ---- */
+
+/* One combination of the choices. */
+static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chosen)
+{
+    dis__plan_inside *p = g->p;
+    size_t n = p->plan.n_cells;
+    if (n >= MOST_CELLS) return FAIL(p, at, "more than %d cells", MOST_CELLS);
+    DIS_TRY(dis__reserve(&p->cell, &g->inside_capacity, n, n + 1, sizeof *p->cell));
+    DIS_TRY(dis__reserve(&p->cells, &g->capacity, n, n + 1, sizeof *p->cells));
+    dis__cell_inside *inside = &p->cell[n];
+    dis__cell *cell = &p->cells[n];
+    *inside = (dis__cell_inside){.part = {.at = at}};
+    *cell = (dis__cell){.baseline = SIZE_MAX};
+    DIS_TRY(dis__record_defaults(&p->form, &dis__cell_schema, &inside->part));
+    dis__setting *setting;
+    const dis__yaml_node *name = NULL;
+    DIS_TRY(dis__keep(&p->kept, &setting, g->n_axes, sizeof *setting));
+    for (size_t a = 0; a < g->n_axes; a++) {
+        const dis__yaml_node *value = choice_of(&g->axis[a], chosen[a]);
+        DIS_TRY(dis__field_read(&p->form, g->axis[a].field, value, &inside->part));
+        if (strcmp(g->axis[a].field->key, "name") == 0) name = value;
+        if (is_said(&g->axis[a]))
+            setting[cell->n_settings++] = (dis__setting){.key = g->axis[a].field->key, .value = value->text};
+    }
+    cell->setting = setting;
+    DIS_TRY(check(p, inside));
+    cell->data = p->data[inside->data].name;
+    DIS_TRY(name ? fill_in(g, name, cell, &cell->name) : usual_name(g, cell, &cell->name));
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(p->cells[i].name, cell->name) == 0)
+            return FAIL(p, name ? name : at,
+                        "two cells are called \"%.100s\"; give them names, as name: \"{data} {labels}\"", cell->name);
+    if (inside->part.baseline) { /* its text for now; the cells are not all there yet */
+        const dis__yaml_node *base = NULL;
+        for (size_t a = 0; a < g->n_axes; a++)
+            if (strcmp(g->axis[a].field->key, "baseline") == 0) base = choice_of(&g->axis[a], chosen[a]);
+        DIS_TRY(fill_in(g, base, cell, &inside->part.baseline));
+    }
+    p->plan.n_cells = n + 1;
+    return DIS_OK;
+}
+
+static dis_status expand(grid *g, const dis__yaml_node *entry)
+{
+    size_t chosen[MOST_KEYS] = {0};
+    g->n_axes = 0;
+    DIS_TRY(add_axes(g, entry, true));
+    if (g->p->file.defaults) DIS_TRY(add_axes(g, g->p->file.defaults, false));
+    for (;;) {
+        DIS_TRY(add_cell(g, entry, chosen));
+        size_t a = g->n_axes;
+        while (a > 0 && ++chosen[a - 1] == choices(&g->axis[a - 1])) chosen[--a] = 0;
+        if (a == 0) return DIS_OK;
+    }
+}
+
+static dis_status find_baselines(dis__plan_inside *p)
+{
+    for (size_t i = 0; i < p->plan.n_cells; i++) {
+        const char *base = p->cell[i].part.baseline;
+        if (!base) continue;
+        size_t b = 0;
+        while (b < p->plan.n_cells && strcmp(p->cells[b].name, base) != 0) b++;
+        if (b == p->plan.n_cells)
+            return FAIL(p, dis__record_place(&p->cell[i].part, "baseline"), "baseline: no cell is called \"%.100s\"",
+                        base);
+        if (b != i && p->cell[b].data != p->cell[i].data)
+            return FAIL(p, dis__record_place(&p->cell[i].part, "baseline"),
+                        "baseline: \"%.100s\" works on other data than \"%.100s\"", base, p->cells[i].name);
+        p->cells[i].baseline = b == i ? SIZE_MAX : b;
+    }
+    return DIS_OK;
+}
+
+/* ---- published figures ---- */
+
+static dis_status find_measure(dis__plan_inside *p, const dis__yaml_node *key, size_t *out)
+{
+    for (*out = 0; *out < p->plan.n_measures; (*out)++) {
+        const dis__measure *m = &p->measures[*out];
+        const char *metric = dis_eval_row_at(m->metric)->name;
+        const size_t n = strlen(m->set);
+        if (strcmp(key->text, metric) == 0) return DIS_OK;
+        if (strncmp(key->text, m->set, n) == 0 && key->text[n] == '.' && strcmp(key->text + n + 1, metric) == 0)
+            return DIS_OK;
+    }
+    return FAIL(p, key, "published: \"%.100s\" is not measured; write METRIC or SET.METRIC of those under measure",
+                key->text);
+}
+
+static dis_status take_published(dis__plan_inside *p, const dis__yaml_node *map, double *figures)
+{
+    if (map->kind != DIS_YAML_MAP) return FAIL(p, map, "published must be a map: METRIC: number");
+    const dis__yaml_node *key = map + 1;
+    for (uint32_t i = 0; i < map->n; i++) {
+        const dis__yaml_node *value = key + 1;
+        size_t m;
+        DIS_TRY(find_measure(p, key, &m));
+        if (value->kind != DIS_YAML_TEXT || !dis__parse_real(value->text, value->length, &figures[m]))
+            return FAIL(p, value, "published: %.60s must be a number", key->text);
+        key = value + value->skip;
+    }
+    return DIS_OK;
+}
+
+static dis_status take_figures(dis__plan_inside *p)
+{
+    double *figures;
+    const size_t n = p->plan.n_measures;
+    DIS_TRY(dis__keep(&p->kept, &figures, dis__size(p->plan.n_cells, n, 0), sizeof *figures));
+    for (size_t i = 0; i < p->plan.n_cells * n; i++) figures[i] = NAN;
+    for (size_t c = 0; c < p->plan.n_cells; c++) {
+        p->cells[c].published = figures + c * n;
+        if (p->cell[c].part.published) DIS_TRY(take_published(p, p->cell[c].part.published, figures + c * n));
+    }
+    const dis__yaml_node *map = p->file.published;
+    if (!map) return DIS_OK;
+    if (map->kind != DIS_YAML_MAP) return FAIL(p, map, "published must be a map: CELL: {METRIC: number}");
+    const dis__yaml_node *key = map + 1;
+    for (uint32_t i = 0; i < map->n; i++) {
+        size_t c = 0;
+        while (c < p->plan.n_cells && strcmp(p->cells[c].name, key->text) != 0) c++;
+        if (c == p->plan.n_cells) return FAIL(p, key, "published: no cell is called \"%.100s\"", key->text);
+        DIS_TRY(take_published(p, key + 1, figures + c * n));
+        key += 1 + (key + 1)->skip;
+    }
+    return DIS_OK;
+}
+
+dis_status dis__plan_take_cells(dis__plan_inside *p)
+{
+    grid g = {.p = p};
+    const dis__yaml_node *list = p->file.cells;
+    if (list->kind != DIS_YAML_LIST || list->n == 0) return FAIL(p, list, "cells must be a list of maps");
+    const dis__yaml_node *entry = list + 1;
+    for (uint32_t i = 0; i < list->n; i++, entry += entry->skip) DIS_TRY(expand(&g, entry));
+    DIS_TRY(find_baselines(p));
+    DIS_TRY(take_figures(p));
+    p->plan.cell = p->cells;
+    return DIS_OK;
+}

@@ -1,0 +1,400 @@
+/* Data sets, labels and measures of a plan: everything is looked up in the tables of the library and checked against the
+ * rest of the file, so that nothing is found wrong hours later. */
+#include "experiment/plan_inside.h"
+#include "core/number.h"
+#include "dissent/combine.h"
+#include "io/format_name.h"
+#include "dissent/items.h"
+#include "metrics/gold_table.h"
+#include "votes/class_order.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAIL(p, at, ...) dis__yaml_fail(&(p)->yaml, at, __VA_ARGS__)
+
+dis_status dis__plan_refuse(dis__plan_inside *p, const dis__yaml_node *at, const char *key, dis_status status)
+{
+    char message[900];
+    if (status != DIS_EUSAGE && status != DIS_EDATA) return status;
+    snprintf(message, sizeof message, "%s", dis_last_error());
+    return FAIL(p, at, "%s: %s", key, message);
+}
+
+/* ---- labels ---- */
+
+static dis_status check_labels(dis__plan_inside *p, const char *name, const dis__labels_part *l)
+{
+    const dis__yaml_node *at = l->at;
+    if ((l->method != NULL) + (l->methods.n > 0) + (l->file != NULL) != 1)
+        return FAIL(p, at, "labels %.100s: give one of method, methods and file", name);
+    if (l->combine && !l->methods.n) return FAIL(p, at, "labels %.100s: combine needs methods", name);
+    if (l->method) {
+        const dis__yaml_node *method = dis__record_place(l, "method");
+        DIS_TRY(dis__plan_refuse(p, method, "method", dis_method_check(l->method)));
+    }
+    for (size_t i = 0; i < l->methods.n; i++)
+        DIS_TRY(dis__plan_refuse(p, l->methods.at[i], "methods", dis_method_check(l->methods.text[i])));
+    if (l->methods.n > DIS_MAX_VIEWS) return FAIL(p, at, "more than %d methods", DIS_MAX_VIEWS);
+    if (!l->combine) return DIS_OK;
+    return dis__plan_refuse(p, dis__record_place(l, "combine"), "combine", dis_combiner_check(l->combine));
+}
+
+dis_status dis__plan_take_labels(dis__plan_inside *p)
+{
+    for (size_t i = 0; i < p->file.labels.n; i++)
+        DIS_TRY(check_labels(p, p->file.labels.name[i], dis__part(&p->file.labels, i)));
+    return DIS_OK;
+}
+
+static const char *labels_name(const void *arg, size_t i)
+{
+    const dis__plan_inside *p = arg;
+    if (i < p->file.labels.n) return p->file.labels.name[i];
+    const dis_method *method = dis_method_at(i - p->file.labels.n);
+    return method ? method->name : NULL;
+}
+
+dis_status dis__plan_find_labels(dis__plan_inside *p, const dis__yaml_node *at, const char *key, const char *text,
+                                 const dis__labels_part **out)
+{
+    for (size_t i = 0; i < p->file.labels.n; i++)
+        if (strcmp(p->file.labels.name[i], text) == 0) {
+            *out = dis__part(&p->file.labels, i);
+            return DIS_OK;
+        }
+    char name[80];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
+    if (!dis_method_find(name)) {
+        const char *near = dis_nearest(text, labels_name, p);
+        return FAIL(p, at, "%s: \"%.100s\" is no name under labels and no method%s%s%s", key, text,
+                    near ? "; did you mean " : "; dissent list methods shows them", near ? near : "", near ? "?" : "");
+    }
+    DIS_TRY(dis__plan_refuse(p, at, key, dis_method_check(text)));
+    dis__labels_part *made;
+    DIS_TRY(dis__keep(&p->kept, &made, 1, sizeof *made));
+    made->at = at;
+    made->method = text;
+    *out = made;
+    return DIS_OK;
+}
+
+/* ---- sources ---- */
+
+static dis_status check_items(dis__plan_inside *p, const dis__parts *items)
+{
+    for (size_t i = 0; i < items->n; i++) {
+        const dis__items_part *part = dis__part(items, i), *first = dis__part(items, 0);
+        if (part->kind != first->kind)
+            return FAIL(p, dis__record_place(part, "kind"), "kind: all files of a set hold items of one kind");
+        if (part->kind == DIS_ITEMS_TOKENS && part->text.n > 1)
+            return FAIL(p, part->text.at[1], "text: tokens come from one column");
+    }
+    return DIS_OK;
+}
+
+static dis_status check_gold(dis__plan_inside *p, const dis__parts *gold, const dis__votes_part *votes)
+{
+    for (size_t i = 0; i < gold->n; i++) {
+        const dis__gold_part *part = dis__part(gold, i);
+        if ((part->file != NULL) + (part->method != NULL) != 1)
+            return FAIL(p, part->at, "gold: give one of file and method");
+        if (!part->method) continue;
+        const dis__yaml_node *at = dis__record_place(part, "method");
+        if (gold->n > 1) return FAIL(p, at, "method: gold labels by a method stand alone");
+        if (!votes) return FAIL(p, at, "method: there are no votes to make gold labels from");
+        DIS_TRY(dis__plan_refuse(p, at, "method", dis_method_check(part->method)));
+    }
+    return DIS_OK;
+}
+
+static const char *preset_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
+}
+
+static dis_status check_votes(dis__plan_inside *p, dis__votes_part *votes)
+{
+    const char *format;
+    if (!votes) return DIS_OK;
+    if (votes->format)
+        DIS_TRY(dis__plan_refuse(p, dis__record_place(votes, "format"), "format",
+                                 dis__format_name(votes->format, votes->file.text[0], "csv|tsv|jsonl|npy", &format)));
+    if (votes->columns.n && (votes->input != DIS_INPUT_COUNTS || votes->preset))
+        return FAIL(p, dis__record_place(votes, "columns"), "columns are for input: counts");
+    if (votes->columns.n && votes->file.n > 1)
+        return FAIL(p, votes->file.at[1], "file: columns are taken from one file");
+    if (votes->where.n && !votes->columns.n)
+        return FAIL(p, dis__record_place(votes, "where"),
+                    "where: votes are chosen by rows only where columns are named");
+    if (!votes->preset) return DIS_OK;
+    for (size_t i = 0; dis_votes_preset_at(i); i++) {
+        const dis_votes_preset *preset = dis_votes_preset_at(i);
+        if (strcmp(preset->name, votes->preset) != 0) continue;
+        if (!dis__yaml_member(votes->at, "input")) votes->input = (int)preset->input;
+        return DIS_OK;
+    }
+    const char *near = dis_nearest(votes->preset, preset_name, NULL);
+    return FAIL(p, dis__record_place(votes, "preset"),
+                "preset: no preset \"%.60s\"%s%s%s dissent list presets shows them", votes->preset,
+                near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
+}
+
+/* ---- data sets ---- */
+
+size_t dis__set_find(const dis__data_part *data, const char *name)
+{
+    for (size_t i = 0; i < data->sets.n; i++)
+        if (strcmp(data->sets.name[i], name) == 0) return i;
+    return SIZE_MAX;
+}
+
+static dis_status check_sets(dis__plan_inside *p, const dis__data_part *d)
+{
+    for (size_t i = 0; i < d->sets.n; i++) {
+        const dis__set_part *set = dis__part(&d->sets, i);
+        if (strcmp(d->sets.name[i], "test") == 0 || strcmp(d->sets.name[i], "none") == 0 ||
+            strcmp(d->sets.name[i], "next") == 0 || strchr(d->sets.name[i], '.'))
+            return FAIL(p, set->at, "sets: \"%.60s\" means something else already; choose another name",
+                        d->sets.name[i]);
+        if (!d->items.n)
+            return FAIL(p, set->at, "sets: the data set itself has no items, so nothing learns to judge these");
+        DIS_TRY(check_items(p, &set->items));
+        DIS_TRY(check_gold(p, &set->gold, set->votes));
+        DIS_TRY(check_votes(p, set->votes));
+        const dis__items_part *own = dis__part(&d->items, 0), *its = dis__part(&set->items, 0);
+        if (own->kind != its->kind) return FAIL(p, its->at, "items of a set must be of the kind that the data set has");
+    }
+    return DIS_OK;
+}
+
+static dis_status take_seed(dis__plan_inside *p, dis__data *d)
+{
+    const dis__split_part *s = d->split;
+    d->seed_of_run = s->by != DIS_SPLIT_FOLDS;
+    if (!s->seed) return DIS_OK;
+    char *end;
+    d->seed_of_run = strcmp(s->seed, "run") == 0;
+    d->seed = strtoull(s->seed, &end, 10);
+    if (!d->seed_of_run && (*end || s->seed[0] < '0' || s->seed[0] > '9'))
+        return FAIL(p, dis__record_place(s, "seed"), "seed: \"%.60s\" must be a whole number, or run", s->seed);
+    return DIS_OK;
+}
+
+/* Values of a fold column, each once, in the usual order. */
+static dis_status take_fold_names(dis__plan_inside *p, const dis_names *found, dis__data *d)
+{
+    const size_t n = dis_names_count(found);
+    dis_names *sorted;
+    if (n < 2 || n > 1000)
+        return FAIL(p, dis__record_place(d->split, "column"), "column: \"%.60s\" has %zu values; folds are 2 to 1000",
+                    d->split->column, n);
+    DIS_TRY(dis__usual_order(found, &sorted));
+    dis_status status = dis__keep(&p->kept, &d->fold, n, sizeof *d->fold);
+    for (size_t i = 0; i < n && status == DIS_OK; i++)
+        status = dis__keep_text(&p->kept, &d->fold[i], "%s", dis_names_get(sorted, i, NULL));
+    d->n_folds = n;
+    dis_names_destroy(sorted);
+    return status;
+}
+
+static dis_status take_folds(dis_context *ctx, dis__plan_inside *p, dis__data *d)
+{
+    const dis__split_part *s = d->split;
+    if ((s->column != NULL) + (s->folds > 0) != 1)
+        return FAIL(p, s->at, "split: by folds needs either folds, how many, or the column that says it");
+    d->n_folds = (size_t)s->folds;
+    if (!s->column)
+        return d->n_folds > 1 ? DIS_OK : FAIL(p, dis__record_place(s, "folds"), "folds: there must be 2 at least");
+    dis_gold *column;
+    DIS_TRY(dis__plan_refuse(p, dis__record_place(s, "column"), "column", dis__split_column(ctx, d, &column)));
+    const dis_status status = take_fold_names(p, dis_gold_look(column).classes, d);
+    dis_gold_destroy(column);
+    return status;
+}
+
+static dis_status take_split(dis_context *ctx, dis__plan_inside *p, dis__data *d)
+{
+    static const dis__split_part none = {.by = DIS_SPLIT_NONE};
+    static const struct {
+        const char *key;
+        unsigned kinds; /* of splits that have it */
+    } uses[] = {
+        {"column", 1u << DIS_SPLIT_COLUMN | 1u << DIS_SPLIT_FOLDS},
+        {"file", 1u << DIS_SPLIT_COLUMN | 1u << DIS_SPLIT_FOLDS},
+        {"task", 1u << DIS_SPLIT_COLUMN | 1u << DIS_SPLIT_FOLDS},
+        {"train", 1u << DIS_SPLIT_COLUMN},
+        {"dev", 1u << DIS_SPLIT_COLUMN},
+        {"test", 1u << DIS_SPLIT_COLUMN},
+        {"folds", 1u << DIS_SPLIT_FOLDS},
+        {"size", 1u << DIS_SPLIT_HOLD_OUT | 1u << DIS_SPLIT_BLOCK},
+        {"stratify", 1u << DIS_SPLIT_FOLDS | 1u << DIS_SPLIT_HOLD_OUT},
+        {"seed", 1u << DIS_SPLIT_FOLDS | 1u << DIS_SPLIT_HOLD_OUT | 1u << DIS_SPLIT_NONE | 1u << DIS_SPLIT_COLUMN |
+                     1u << DIS_SPLIT_BLOCK},
+    };
+    const dis__split_part *s = d->split = d->part->split ? d->part->split : p->file.split ? p->file.split : &none;
+    d->n_folds = 1;
+    DIS_TRY(take_seed(p, d));
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        const dis__yaml_node *at = dis__yaml_member(s->at, uses[i].key);
+        if (at && !(uses[i].kinds >> s->by & 1))
+            return FAIL(p, at, "%s does not go with a split of this kind", uses[i].key);
+    }
+    if (s->by == DIS_SPLIT_FOLDS) return take_folds(ctx, p, d);
+    if (s->by == DIS_SPLIT_COLUMN) {
+        dis_gold *column;
+        if (!s->column || !s->test.n) return FAIL(p, s->at, "split: by column needs the keys column and test");
+        DIS_TRY(dis__plan_refuse(p, dis__record_place(s, "column"), "column", dis__split_column(ctx, d, &column)));
+        const dis_names *values = dis_gold_look(column).classes;
+        dis_status status = DIS_OK;
+        const dis__texts *const named[] = {&s->train, &s->dev, &s->test};
+        for (size_t part = 0; part < 3; part++)
+            for (size_t i = 0; i < named[part]->n && status == DIS_OK; i++)
+                if (dis_names_find(values, named[part]->text[i], strlen(named[part]->text[i])) == SIZE_MAX)
+                    status = FAIL(p, named[part]->at[i], "no row has \"%.60s\" in the column %.60s",
+                                  named[part]->text[i], s->column);
+        dis_gold_destroy(column);
+        return status;
+    }
+    const bool sized = s->by == DIS_SPLIT_HOLD_OUT || s->by == DIS_SPLIT_BLOCK;
+    if (sized && !(s->size > 0)) return FAIL(p, s->at, "split: this one needs the key size, how many items to test on");
+    if (s->size >= 1 && s->size != (double)(uint64_t)s->size)
+        return FAIL(p, dis__record_place(s, "size"), "size must be a whole number, or a share below 1");
+    return DIS_OK;
+}
+
+static dis_status take_dev(dis__plan_inside *p, dis__data *d)
+{
+    const char *dev = d->part->dev ? d->part->dev : p->file.dev;
+    const dis__yaml_node *at = d->part->dev ? dis__record_place(d->part, "dev") : dis__record_place(&p->file, "dev");
+    if (!dev) {
+        d->dev = d->split->by == DIS_SPLIT_FOLDS ? DIS_DEV_NEXT : d->split->dev.n ? DIS_DEV_PART : DIS_DEV_NONE;
+        if (d->dev == DIS_DEV_NEXT && d->n_folds < 3)
+            return FAIL(p, d->split->at, "split: with 2 folds none is left to train on; say dev: none, or a share");
+        return DIS_OK;
+    }
+    d->dev_set = dis__set_find(d->part, dev);
+    if (strcmp(dev, "none") == 0) {
+        d->dev = DIS_DEV_NONE;
+    } else if (strcmp(dev, "next") == 0) {
+        d->dev = DIS_DEV_NEXT;
+        if (d->split->by != DIS_SPLIT_FOLDS || d->n_folds < 3)
+            return FAIL(p, at, "dev: next needs a split by 3 folds at least");
+    } else if (d->dev_set != SIZE_MAX) {
+        const dis__set_part *set = dis__part(&d->part->sets, d->dev_set);
+        d->dev = DIS_DEV_SET;
+        if (!set->gold.n && !(set->votes && d->human))
+            return FAIL(p, at, "dev: the set \"%.60s\" has no gold labels, nor votes and human labels to judge by",
+                        dev);
+    } else if (dis__parse_real(dev, strlen(dev), &d->dev_share) && d->dev_share > 0 && d->dev_share < 1) {
+        d->dev = DIS_DEV_SHARE;
+    } else {
+        return FAIL(p, at, "dev: \"%.60s\" must be a set of %s, next, a share between 0 and 1, or none", dev, d->name);
+    }
+    return DIS_OK;
+}
+
+static dis_status take_one(dis_context *ctx, dis__plan_inside *p, dis__data *d)
+{
+    const dis__data_part *part = d->part;
+    if (!part->items.n && !part->votes)
+        return FAIL(p, part->at, "the data set %.60s has neither items nor votes", d->name);
+    DIS_TRY(check_items(p, &part->items));
+    DIS_TRY(check_gold(p, &part->gold, part->votes));
+    DIS_TRY(check_votes(p, part->votes));
+    DIS_TRY(check_sets(p, part));
+    const char *human = part->human ? part->human : p->file.human;
+    const dis__yaml_node *at = part->human ? dis__record_place(part, "human") : dis__record_place(&p->file, "human");
+    if (human) DIS_TRY(dis__plan_find_labels(p, at, "human", human, &d->human));
+    if (part->human && !part->votes && !d->human->file)
+        return FAIL(p, at, "human: the data set %.60s has no votes to make labels from", d->name);
+    if (!part->votes && d->human && !d->human->file) d->human = NULL;
+    DIS_TRY(take_split(ctx, p, d));
+    return take_dev(p, d);
+}
+
+dis_status dis__plan_take_data(dis_context *ctx, dis__plan_inside *p)
+{
+    const dis__parts *parts = &p->file.data;
+    DIS_TRY(dis__keep(&p->kept, &p->data, parts->n, sizeof *p->data));
+    for (size_t i = 0; i < parts->n; i++) {
+        p->data[i].name = parts->name[i];
+        p->data[i].part = dis__part(parts, i);
+        DIS_TRY(take_one(ctx, p, &p->data[i]));
+    }
+    return DIS_OK;
+}
+
+/* ---- measures ---- */
+
+static const char *metric_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_eval_row_at(i) ? dis_eval_row_at(i)->name : NULL;
+}
+
+/* Whether some data set can be measured so on this set; `why` says what lacks. */
+static bool can_measure(const dis__plan_inside *p, const char *set, unsigned needs, bool *known, const char **why)
+{
+    for (size_t i = 0; i < p->file.data.n; i++) {
+        const dis__data *d = &p->data[i];
+        const size_t s = dis__set_find(d->part, set);
+        if (s == SIZE_MAX && strcmp(set, "test") != 0) continue;
+        const dis__set_part *part = s == SIZE_MAX ? NULL : dis__part(&d->part->sets, s);
+        const bool gold = part ? part->gold.n > 0 : d->part->gold.n > 0,
+                   votes = part ? part->votes && !(d->human && d->human->file)
+                                : d->part->votes != NULL || (d->human && d->human->file);
+        *known = true;
+        if ((needs & DIS_NEEDS_GOLD) && !gold)
+            *why = "gold labels of the set";
+        else if ((needs & DIS_NEEDS_HUMAN) && !votes)
+            *why = "votes on the set";
+        else if ((needs & DIS_NEEDS_HUMAN) && !d->human)
+            *why = "labels that stand for people: say human: standard, softmax, or other labels";
+        else if ((needs & DIS_NEEDS_ORDER) && !d->part->ordinal)
+            *why = "ordinal: yes for the data set";
+        else
+            return true;
+    }
+    return false;
+}
+
+static dis_status take_metric(dis__plan_inside *p, const char *set, const dis__yaml_node *at)
+{
+    if (at->kind != DIS_YAML_TEXT) return FAIL(p, at, "measure: a metric must be a text");
+    const dis_eval_metric metric = dis_eval_find(at->text);
+    if (metric == DIS_EVAL_METRICS) {
+        const char *near = dis_nearest(at->text, metric_name, NULL);
+        return FAIL(p, at, "measure: no metric \"%.60s\"%s%s%s dissent list metrics shows them", at->text,
+                    near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
+    }
+    for (size_t i = 0; i < p->plan.n_measures; i++)
+        if (p->measures[i].metric == metric && strcmp(p->measures[i].set, set) == 0)
+            return FAIL(p, at, "measure: %s is there twice", at->text);
+    bool known = false;
+    const char *why = "";
+    if (!can_measure(p, set, dis_eval_row_at(metric)->needs, &known, &why))
+        return known
+                   ? FAIL(p, at, "measure: %s needs %s", at->text, why)
+                   : FAIL(p, at, "measure: no data set has a set \"%.60s\"; test is the tested part of the split", set);
+    p->measures[p->plan.n_measures++] = (dis__measure){.set = set, .metric = metric};
+    return DIS_OK;
+}
+
+dis_status dis__plan_take_measures(dis__plan_inside *p)
+{
+    const dis__yaml_node *map = p->file.measure;
+    if (map->kind != DIS_YAML_MAP || map->n == 0) return FAIL(p, map, "measure must be a map: SET: [METRIC, ...]");
+    DIS_TRY(dis__keep(&p->kept, &p->measures, map->skip, sizeof *p->measures));
+    const dis__yaml_node *key = map + 1;
+    for (uint32_t i = 0; i < map->n; i++) {
+        const dis__yaml_node *list = key + 1, *at = list->kind == DIS_YAML_LIST ? list + 1 : list;
+        const uint32_t n = list->kind == DIS_YAML_LIST ? list->n : 1;
+        if (n == 0) return FAIL(p, list, "measure: an empty list");
+        for (uint32_t m = 0; m < n; m++, at += at->skip) DIS_TRY(take_metric(p, key->text, at));
+        key = list + list->skip;
+    }
+    p->plan.measure = p->measures;
+    return DIS_OK;
+}

@@ -1,0 +1,82 @@
+/* plan_inside.h: what a plan knows beyond what its users see. */
+#ifndef DIS_EXPERIMENT_PLAN_INSIDE_H
+#define DIS_EXPERIMENT_PLAN_INSIDE_H
+#include "experiment/format.h"
+#include "experiment/plan.h"
+#include "dissent/align.h"
+
+typedef enum {
+    DIS_DEV_NONE,
+    DIS_DEV_PART, /* of the split, as its column says */
+    DIS_DEV_NEXT, /* the fold behind the tested one */
+    DIS_DEV_SHARE,
+    DIS_DEV_SET,
+} dis__dev_kind;
+
+/* A data set with what the file says for all of them. */
+typedef struct {
+    const char *name;
+    const dis__data_part *part;
+    const dis__split_part *split; /* never NULL */
+    size_t n_folds;               /* 1 unless by folds */
+    const char **fold;            /* (n_folds) values of the column, where one says it */
+    bool seed_of_run;             /* the split is drawn with the seed of the run */
+    uint64_t seed;                /* otherwise with this */
+    dis__dev_kind dev;
+    double dev_share;
+    size_t dev_set;
+    const dis__labels_part *human; /* NULL: none */
+} dis__data;
+
+typedef struct {
+    dis__cell_part part;
+    size_t data;
+    const dis__labels_part *labels; /* NULL: none */
+} dis__cell_inside;
+
+typedef struct {
+    dis__plan plan; /* first: the two are one */
+    dis__yaml yaml;
+    dis__kept kept;
+    dis__ink ink;
+    dis__form form;
+    dis__file_part file;
+    dis__data *data; /* (file.data.n) */
+    dis__cell_inside *cell;
+    uint64_t *seed;
+    size_t n_seeds;
+    dis__cell *cells;
+    dis__measure *measures;
+} dis__plan_inside;
+
+static inline const dis__plan_inside *dis__inside(const dis__plan *plan)
+{
+    return (const dis__plan_inside *)plan;
+}
+
+/* The set of a measure among those of a data set; SIZE_MAX: "test", or it has none of that name. */
+size_t dis__set_find(const dis__data_part *data, const char *name);
+
+/* plan_data.c */
+dis_status dis__plan_take_labels(dis__plan_inside *p);
+dis_status dis__plan_take_data(dis_context *ctx, dis__plan_inside *p);
+dis_status dis__plan_take_measures(dis__plan_inside *p);
+/* Labels by name, else by method; `key` is what the message calls the place. */
+dis_status dis__plan_find_labels(dis__plan_inside *p, const dis__yaml_node *at, const char *key, const char *text,
+                                 const dis__labels_part **out);
+/* A message of another part of the library, given the place in the file. */
+dis_status dis__plan_refuse(dis__plan_inside *p, const dis__yaml_node *at, const char *key, dis_status status);
+
+/* plan_cells.c: conditions, their names, baselines and published figures. */
+dis_status dis__plan_take_cells(dis__plan_inside *p);
+/* plan_runs.c: seeds, folds, keys. */
+dis_status dis__plan_take_runs(dis__plan_inside *p);
+
+/* Where the column of a split is read from (material.c reads it). */
+dis_status dis__split_column(dis_context *ctx, const dis__data *data, dis_gold **out);
+
+/* The digest of what a set of labels is made from: votes of a data set, method, and the draw of votes_per_item. */
+dis_status dis__labels_key(dis__ink *ink, const dis__data_part *data, const dis__votes_part *votes,
+                           const dis__labels_part *labels, uint64_t votes_per_item, uint64_t seed, char hex[65]);
+
+#endif

@@ -1,0 +1,183 @@
+/* Runs: every cell on every fold with every seed, each with its key, the SHA-256 of a text of all that determines its
+ * result: what the files hold, not what they are called; settings, not their order, nor the names of cells. */
+#include "experiment/plan_inside.h"
+#include "core/memory.h"
+#include "core/number.h"
+#include "dissent/version.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <errno.h>
+#include <string.h>
+
+#define FAIL(p, at, ...) dis__yaml_fail(&(p)->yaml, at, __VA_ARGS__)
+
+enum { MOST_RUNS = 10000000, FORMAT = 1 }; /* FORMAT: of the text behind a key, and of how runs are done */
+
+static bool whole(const dis__yaml_node *node, uint64_t *out)
+{
+    char *end;
+    if (node->kind != DIS_YAML_TEXT || node->text[0] < '0' || node->text[0] > '9') return false;
+    errno = 0;
+    *out = strtoull(node->text, &end, 10);
+    return !*end && !errno;
+}
+
+static dis_status take_seeds(dis__plan_inside *p)
+{
+    const dis__yaml_node *node = p->file.seeds;
+    uint64_t n = 1;
+    const bool list = node && node->kind == DIS_YAML_LIST;
+    if (node && !list && (!whole(node, &n) || n < 1 || n > 100000))
+        return FAIL(p, node, "seeds must be a number from 1 to 100000, or a list of seeds");
+    if (list) n = node->n;
+    if (n == 0) return FAIL(p, node, "seeds: an empty list");
+    DIS_TRY(dis__keep(&p->kept, &p->seed, (size_t)n, sizeof *p->seed));
+    p->n_seeds = (size_t)n;
+    for (size_t i = 0; i < n; i++) p->seed[i] = i;
+    const dis__yaml_node *at = list ? node + 1 : NULL;
+    for (size_t i = 0; list && i < n; i++, at++) {
+        if (!whole(at, &p->seed[i]))
+            return FAIL(p, at, "seeds: \"%.60s\" must be a whole number", at->text ? at->text : "");
+        for (size_t j = 0; j < i; j++)
+            if (p->seed[j] == p->seed[i]) return FAIL(p, at, "seeds: %s is there twice", at->text);
+    }
+    return DIS_OK;
+}
+
+/* ---- keys ---- */
+
+static dis_status put_field(dis__ink *ink, const dis__schema *schema, const char *key, const void *record)
+{
+    return dis__ink_field(ink, dis__schema_find(schema, key), record);
+}
+
+static dis_status put_number(dis__ink *ink, const char *key, uint64_t x)
+{
+    char text[32];
+    return dis__ink_put(ink, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)x));
+}
+
+/* What every key begins with. */
+static dis_status put_head(dis__ink *ink)
+{
+    ink->n = 0;
+    DIS_TRY(put_number(ink, "format", FORMAT));
+    return dis__ink_put(ink, "version", DIS_VERSION, strlen(DIS_VERSION));
+}
+
+static dis_status put_data(dis__ink *ink, const dis__data_part *part)
+{
+    static const char *const keys[] = {"items", "votes", "gold", "classes", "ordinal"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) DIS_TRY(put_field(ink, &dis__data_schema, keys[i], part));
+    return DIS_OK;
+}
+
+static dis_status put_labels(dis__ink *ink, const char *key, const dis__labels_part *labels)
+{
+    DIS_TRY(dis__ink_put(ink, key, "", 0));
+    return labels ? dis__ink_record(ink, &dis__labels_schema, labels) : DIS_OK;
+}
+
+/* A split that comes from elsewhere than the items says so by its file. */
+static dis_status put_split(dis__ink *ink, const dis__data *d)
+{
+    DIS_TRY(dis__ink_record(ink, &dis__split_schema, d->split));
+    DIS_TRY(put_number(ink, "dev", d->dev));
+    if (d->dev == DIS_DEV_SHARE) {
+        char share[DIS_REAL_TEXT];
+        return dis__ink_put(ink, "share", share, dis__format_real(d->dev_share, share));
+    }
+    if (d->dev == DIS_DEV_SET) return dis__ink_record(ink, &dis__set_schema, dis__part(&d->part->sets, d->dev_set));
+    return DIS_OK;
+}
+
+static dis_status put_measures(dis__ink *ink, const dis__plan_inside *p, const dis__data *d)
+{
+    for (size_t m = 0; m < p->plan.n_measures; m++) {
+        const dis__measure *measure = &p->measures[m];
+        const size_t s = dis__set_find(d->part, measure->set);
+        const char *metric = dis_eval_row_at(measure->metric)->name;
+        DIS_TRY(dis__ink_put(ink, "set", measure->set, strlen(measure->set)));
+        DIS_TRY(dis__ink_put(ink, "metric", metric, strlen(metric)));
+        if (s != SIZE_MAX) DIS_TRY(dis__ink_record(ink, &dis__set_schema, dis__part(&d->part->sets, s)));
+    }
+    return DIS_OK;
+}
+
+static dis_status put_cell(dis__ink *ink, const dis__plan_inside *p, const dis__cell_inside *c)
+{
+    static const char *const names[] = {"name", "data", "labels", "baseline", "published"};
+    static const char *const without_training[] = {"votes_per_item"};
+    DIS_TRY(put_head(ink));
+    for (size_t i = 0; i < dis__cell_schema.n_fields; i++) {
+        const dis__field *field = &dis__cell_schema.field[i];
+        bool counts = c->part.objective || strcmp(field->key, without_training[0]) == 0;
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++) counts &= strcmp(field->key, names[n]) != 0;
+        if (counts) DIS_TRY(dis__ink_field(ink, field, &c->part));
+    }
+    const dis__data *d = &p->data[c->data];
+    DIS_TRY(put_data(ink, d->part));
+    DIS_TRY(put_split(ink, d));
+    DIS_TRY(put_labels(ink, "labels", c->labels));
+    DIS_TRY(put_labels(ink, "human", d->human));
+    return put_measures(ink, p, d);
+}
+
+dis_status dis__labels_key(dis__ink *ink, const dis__data_part *data, const dis__votes_part *votes,
+                           const dis__labels_part *labels, uint64_t votes_per_item, uint64_t seed, char hex[65])
+{
+    DIS_TRY(put_head(ink));
+    if (votes) DIS_TRY(dis__ink_record(ink, &dis__votes_schema, votes));
+    DIS_TRY(put_field(ink, &dis__data_schema, "classes", data));
+    DIS_TRY(put_field(ink, &dis__data_schema, "gold", data)); /* its classes may be more than those of the votes */
+    DIS_TRY(put_labels(ink, "labels", labels));
+    DIS_TRY(put_number(ink, "votes_per_item", votes_per_item));
+    DIS_TRY(put_number(ink, "seed", votes_per_item ? seed : 0));
+    dis__ink_digest(ink, hex);
+    return DIS_OK;
+}
+
+/* ---- runs ---- */
+
+/* A cell that trains nothing and draws nothing is the same with every seed. */
+static size_t n_seeds_of(const dis__plan_inside *p, const dis__cell_inside *c)
+{
+    const dis__data *d = &p->data[c->data];
+    const bool drawn = d->seed_of_run && d->split->by == DIS_SPLIT_HOLD_OUT;
+    const bool folds = d->seed_of_run && d->split->by == DIS_SPLIT_FOLDS && !d->fold;
+    return c->part.objective || c->part.votes_per_item || drawn || folds ? p->n_seeds : 1;
+}
+
+static dis_status add_runs(dis__plan_inside *p, size_t cell, dis__run *runs, size_t *n)
+{
+    const dis__cell_inside *c = &p->cell[cell];
+    dis__sha256 all;
+    DIS_TRY(put_cell(&p->ink, p, c));
+    dis__sha256_begin(&all);
+    dis__sha256_add(&all, p->ink.text, p->ink.n);
+    for (size_t fold = 0; fold < p->data[c->data].n_folds; fold++)
+        for (size_t s = 0; s < n_seeds_of(p, c); s++) {
+            dis__run *run = &runs[(*n)++];
+            dis__sha256 its = all;
+            char end[80];
+            *run = (dis__run){.cell = cell, .fold = fold, .seed = p->seed[s]};
+            dis__sha256_add(&its, end,
+                            (size_t)snprintf(end, sizeof end, "run %zu %llu\n", fold, (unsigned long long)run->seed));
+            dis__sha256_hex(&its, run->key);
+        }
+    return DIS_OK;
+}
+
+dis_status dis__plan_take_runs(dis__plan_inside *p)
+{
+    DIS_TRY(take_seeds(p));
+    size_t n = 0;
+    for (size_t c = 0; c < p->plan.n_cells; c++)
+        n = dis__size(p->data[p->cell[c].data].n_folds, n_seeds_of(p, &p->cell[c]), n);
+    if (n > MOST_RUNS) return FAIL(p, p->file.cells, "cells: %zu runs; at most %d are possible", n, MOST_RUNS);
+    dis__run *runs;
+    DIS_TRY(dis__keep(&p->kept, &runs, n, sizeof *runs));
+    for (size_t c = 0; c < p->plan.n_cells; c++) DIS_TRY(add_runs(p, c, runs, &p->plan.n_runs));
+    p->plan.run = runs;
+    return DIS_OK;
+}

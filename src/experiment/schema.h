@@ -1,0 +1,123 @@
+/* schema.h: what a part of an experiment's file may say: one static row a key, from which reading, checking, the text that
+ * keys of runs are made of, and the reference in docs/experiments.md come.
+ *
+ * A record is a struct whose first member is `const dis__yaml_node *at`; rows say where in it a value goes. */
+#ifndef DIS_EXPERIMENT_SCHEMA_H
+#define DIS_EXPERIMENT_SCHEMA_H
+#include "io/yaml.h"
+#include "core/sha256.h"
+
+/* Memory that lives as long as a plan. */
+typedef struct {
+    void **block;
+    size_t n, capacity;
+} dis__kept;
+dis_status dis__keep(dis__kept *kept, void *out, size_t n, size_t size); /* zeroed */
+/* snprintf into kept memory. */
+dis_status dis__keep_text(dis__kept *kept, const char **out, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void dis__kept_free(dis__kept *kept);
+
+typedef struct {
+    size_t n;
+    const char **text;
+    const dis__yaml_node **at;
+} dis__texts;
+
+/* A map of texts, in the order of the file. */
+typedef struct {
+    size_t n;
+    const char **key, **value;
+    const dis__yaml_node **at; /* of the values */
+} dis__pairs;
+
+/* A list of records, or a map of them by name. */
+typedef struct {
+    size_t n;
+    const char **name; /* of a map; NULL for a list */
+    void *record;
+    size_t size; /* of one record */
+} dis__parts;
+
+static inline void *dis__part(const dis__parts *parts, size_t i)
+{
+    return (char *)parts->record + i * parts->size;
+}
+
+typedef enum {
+    DIS_FIELD_TEXT,   /* const char * */
+    DIS_FIELD_TEXTS,  /* dis__texts: one or a list */
+    DIS_FIELD_COUNT,  /* uint64_t */
+    DIS_FIELD_REAL,   /* double */
+    DIS_FIELD_FLAG,   /* bool: yes, no, true, false */
+    DIS_FIELD_CHOICE, /* int: index into choices */
+    DIS_FIELD_FILE,   /* const char *: where it was found */
+    DIS_FIELD_FILES,  /* dis__texts of such */
+    DIS_FIELD_PAIRS,  /* dis__pairs */
+    DIS_FIELD_RECORD, /* pointer to a record, NULL: not there */
+    DIS_FIELD_LIST,   /* dis__parts: one record or a list of them */
+    DIS_FIELD_NAMED,  /* dis__parts: a map of records */
+    DIS_FIELD_NODE,   /* const dis__yaml_node *: read by code of its own */
+} dis__field_kind;
+
+typedef struct dis__schema dis__schema;
+
+typedef struct {
+    const char *key;
+    dis__field_kind kind;
+    size_t offset;
+    const char *fallback; /* as a user would write it; NULL: not set, all zero */
+    double low, high;     /* of numbers */
+    const char *choices;  /* "a|b|c" */
+    const dis__schema *part;
+    bool required;
+    const char *form; /* of DIS_FIELD_NODE, for the reference */
+    const char *summary;
+} dis__field;
+
+struct dis__schema {
+    const char *what; /* "data set" */
+    size_t size;      /* of the record */
+    const dis__field *field;
+    size_t n_fields;
+    const char *alone; /* the key that a text in place of the map stands for; NULL: it must be a map */
+};
+
+/* A file being read. */
+typedef struct {
+    const dis__yaml *yaml;
+    dis__kept *kept;
+    const char *folder;      /* of the file itself */
+    const char *data_folder; /* where else files of data are looked for */
+} dis__form;
+
+/* DIS_EDATA at the place: an unknown key, a wrong type, a number out of bounds, a missing key. DIS_EIO: a missing file. */
+dis_status dis__record_read(dis__form *form, const dis__schema *schema, const dis__yaml_node *node, void *record);
+/* One value into its place in the record. */
+dis_status dis__field_read(dis__form *form, const dis__field *field, const dis__yaml_node *node, void *record);
+dis_status dis__record_defaults(dis__form *form, const dis__schema *schema, void *record);
+const dis__field *dis__schema_find(const dis__schema *schema, const char *key);
+/* DIS_EDATA: no such key; did you mean ... */
+dis_status dis__unknown_key(dis__form *form, const dis__schema *schema, const dis__yaml_node *key);
+/* The node of a value that the file gives, else of the record. */
+const dis__yaml_node *dis__record_place(const void *record, const char *key);
+bool dis__field_is_set(const dis__field *field, const void *record);
+
+/* What a digest of settings is made of: every value that is set, under its key, with its length before it; files by the
+ * SHA-256 of their contents. */
+typedef struct {
+    char *text;
+    size_t n, capacity;
+    /* Digests of files that were asked for before. */
+    const char **path;
+    char (*digest)[65];
+    size_t n_files, path_capacity, digest_capacity;
+} dis__ink;
+dis_status dis__ink_put(dis__ink *ink, const char *key, const char *value, size_t n);
+dis_status dis__ink_file(dis__ink *ink, const char *key, const char *path);
+dis_status dis__ink_field(dis__ink *ink, const dis__field *field, const void *record);
+dis_status dis__ink_record(dis__ink *ink, const dis__schema *schema, const void *record);
+void dis__ink_digest(const dis__ink *ink, char hex[65]);
+void dis__ink_free(dis__ink *ink);
+
+#endif
