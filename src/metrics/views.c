@@ -1,4 +1,4 @@
-/* Distances between views (MULTI-VIEW: Wu et al. 2023, figure 4 and section 5.4).
+/* Distances between views (Wright and Augenstein 2022, figure 4 and section 5.4).
  *
  * JSD(p, q) = H((p + q) / 2) - (H(p) + H(q)) / 2 in nats, so the entropies of the rows of each view are computed once and
  * a pair costs one logarithm a probability. Equal rows give exactly 0. Each item is one row of columns of numbers (one a

@@ -1,4 +1,4 @@
-/* Distances between the views of real crowds, as Wu et al. (2023) look at them in section 5.4: views near the
+/* Distances between the views of real crowds, as Wright and Augenstein (2022) look at them in section 5.4: views near the
  * Jensen-Shannon centroid are those near the others (published r = .935). Looks in $DISSENT_DATA or ../shared/data;
  * skipped where they are absent. */
 #include "em_support.h"
