@@ -47,21 +47,27 @@ static size_t parts(size_t n, size_t size)
     return (n + size - 1) / size;
 }
 
+/* n cut into parts of at most `most`, all alike, multiples of `unit` where there are several. */
+static size_t even_part(size_t n, size_t most, size_t unit)
+{
+    const size_t size = parts(n, parts(n, most));
+    return size == n ? n : parts(size, unit) * unit;
+}
+
 size_t dis__product_tiles(dis__product_args *args)
 {
-    /* As wide as a packed block and twice as high, smaller while there are few. A tile of some million operations is
-     * worth a job of its own; narrower ones would spend more time packing than multiplying. Sizes depend on the shape
-     * alone. */
-    enum { FEW = 6, SMALLEST = 1 << 23, LOW = 96, NARROW = 128 };
-    size_t rows = 2 * DIS_GEMM_MC, cols = DIS_GEMM_NC;
+    /* High and as wide as a packed strip, since each tile packs its strip anew; smaller while there are few. A tile of
+     * some million operations is worth a job of its own; smaller ones would spend more time packing than multiplying.
+     * Sizes depend on the shape alone. */
+    enum { FEW = 4, SMALLEST = 1 << 23, HIGH = 2048, LOW = 96, NARROW = 128 };
     if (args->m == 0 || args->n == 0) return 0;
+    size_t rows = even_part(args->m, HIGH, 24), cols = even_part(args->n, DIS_GEMM_NC, 16);
     while (parts(args->m, rows) * parts(args->n, cols) < FEW) {
-        const size_t r = rows < args->m ? rows : args->m, c = cols < args->n ? cols : args->n;
-        if (dis__size(r * c, args->k, 0) < 2 * SMALLEST) break;
-        if (c >= NARROW && c >= r)
-            cols = parts(parts(c, 2), 32) * 32;
-        else if (r >= LOW)
-            rows = parts(parts(r, 2), 12) * 12;
+        if (dis__size(rows * cols, args->k, 0) < 2 * SMALLEST) break;
+        if (cols >= NARROW && cols >= rows / 4)
+            cols = even_part(cols, parts(cols, 2), 16);
+        else if (rows >= LOW)
+            rows = even_part(rows, parts(rows, 2), 24);
         else
             break;
     }

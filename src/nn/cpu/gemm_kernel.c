@@ -1,65 +1,72 @@
 /* Matrix product on one core, after Goto & van de Geijn (2008).
  *
- * A block of op(B) (KC x NC) is packed into panels of NR columns, a block of op(A) (MC x KC) into panels of MR rows,
- * both with k outermost, so that the inner kernel reads them in order: it keeps an MR x NR tile of C in registers and
- * adds one outer product a step. With AVX-512 a tile is 12 x 32: 24 accumulators, 2 vectors of B, one broadcast of A.
- * Panels at the lower edge are a third or two thirds as high, at the right edge half as wide; both run the same chain
- * of operations for an element as the full ones.
+ * A strip of op(B) (DEEP x NC) is packed into panels a few vectors wide with k outermost, so that the inner kernel reads
+ * it in order. The kernel keeps a tile of C in registers and adds one outer product a step: with AVX-512 8 x 48, that
+ * is 24 accumulators, 3 vectors of B and one broadcast of A; 11 loads for 24 multiply-adds leave the loads room. Rows
+ * of A are read where they lie, several at a time; only a transposed A is packed, a block (MC x KC) at a time. Within a
+ * block of MC rows of C all of k runs through before the next block, so that C and the blocks of B that pass by stay
+ * in the second cache.
  *
+ * Tiles at the lower edge are lower, at the right edge narrower; all run the same chain of operations for an element.
  * Packing a matrix against its grain goes through squares transposed in registers.
  *
- * Cost: 2 m n k operations; packing touches A n / NC times and B m / MC times. */
+ * Cost: 2 m n k operations; packing touches B once a strip of C, a transposed A n / NC times. */
 #include "nn/cpu/gemm.h"
 #include "nn/cpu/vecf.h"
 
 #if defined(DIS_ISA_avx512)
-#define THIRD 4
+enum { STEP = 4, MR = 8, WIDE = 3 }; /* heights of tiles are multiples of STEP up to MR, widths up to WIDE vectors */
 #else
-#define THIRD 2
+enum { STEP = 2, MR = 6, WIDE = 2 };
 #endif
-enum { MR = 3 * THIRD, L = DIS_FLANES, NR = 2 * L, KC = DIS_GEMM_KC, MC = DIS_GEMM_MC, NC = DIS_GEMM_NC };
-enum { AHEAD = 64 }; /* floats: rows are far apart, and the next squares of each are fetched early */
-_Static_assert(MC % MR == 0 && NC % NR == 0 && MR <= L + 2, "blocks of whole panels");
+enum { L = DIS_FLANES, NR = WIDE * L, KC = DIS_GEMM_KC, MC = DIS_GEMM_MC, NC = DIS_GEMM_NC, DEEP = DIS_GEMM_DEEP };
+enum { APART = MR * KC + 16 };
+enum { AHEAD = 64, ROWS_AHEAD = 8 }; /* rows lie in pages of their own, and what comes next of each is fetched early */
+_Static_assert(MC % MR == 0 && NC % L == 0 && DEEP % KC == 0, "blocks of whole panels");
 
 static inline size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Height of the panel that has `left` rows to go: a multiple of THIRD. */
-static inline size_t panel_height(size_t left)
+static inline size_t tile_height(size_t left)
 {
-    return left >= MR ? MR : (left + THIRD - 1) / THIRD * THIRD;
+    return left >= MR ? MR : (left + STEP - 1) / STEP * STEP;
 }
 
-/* `n_rows` rows of x (each `k` long, `ld` apart) become columns of a panel `width` wide: to[p * width + i]. Where the
- * panel is narrower than a vector each step writes over what the one before spilled; the last spills behind the panel. */
+/* Vectors of the panel that has `left` columns to go. Two of two are faster than three and one. */
+static inline size_t panel_vectors(size_t left)
+{
+    const size_t vectors = (left + L - 1) / L;
+    if (WIDE == 3 && vectors == 4) return 2;
+    return smaller(vectors, WIDE);
+}
+
+/* `n_rows` rows of x (each `k` long, `ld` apart) become columns of a panel `width` wide, whole vectors: to[p * width + i]. */
 static void pack_across(const float *x, size_t ld, size_t n_rows, size_t k, size_t width, float *to)
 {
-    size_t p = 0;
-    for (; p + L <= k; p += L)
-        for (size_t i0 = 0; i0 < width; i0 += L) {
+    for (size_t i0 = 0; i0 < width; i0 += L) {
+        const float *from = x + i0 * ld;
+        size_t p = 0;
+        for (; p + L <= k; p += L) {
             dis__vecf row[L];
             if (i0 + L <= n_rows) {
 #pragma GCC unroll 16
                 for (size_t i = 0; i < L; i++) {
-                    row[i] = dis__loadf(x + (i0 + i) * ld + p);
-                    __builtin_prefetch(x + (i0 + i) * ld + p + AHEAD);
+                    row[i] = dis__loadf(from + i * ld + p);
+                    __builtin_prefetch(from + i * ld + p + AHEAD);
                 }
             } else {
                 for (size_t i = 0; i < L; i++)
-                    row[i] = i0 + i < n_rows ? dis__loadf(x + (i0 + i) * ld + p) : (dis__vecf){0};
+                    row[i] = i0 + i < n_rows ? dis__loadf(from + i * ld + p) : (dis__vecf){0};
             }
             dis__transposef(row);
-            if (width <= L || width - i0 >= L) {
 #pragma GCC unroll 16
-                for (size_t j = 0; j < L; j++) dis__storef(to + (p + j) * width + i0, row[j]);
-            } else {
-                for (size_t j = 0; j < L; j++) memcpy(to + (p + j) * width + i0, &row[j], (width - i0) * sizeof *to);
-            }
+            for (size_t j = 0; j < L; j++) dis__storef(to + (p + j) * width + i0, row[j]);
         }
-    for (; p < k; p++)
-        for (size_t i = 0; i < width; i++) to[p * width + i] = i < n_rows ? x[i * ld + p] : 0;
+        for (; p < k; p++)
+            for (size_t i = 0; i < L; i++) to[p * width + i0 + i] = i0 + i < n_rows ? from[i * ld + p] : 0;
+    }
 }
 
 /* `n_cols` columns of x, whose rows are `ld` apart, copied into a panel `width` wide, padded with zeros. */
@@ -67,11 +74,10 @@ static void pack_along(const float *x, size_t ld, size_t n_cols, size_t k, size_
 {
     if (n_cols == width && width % L == 0) {
         for (size_t p = 0; p < k; p++)
-            for (size_t i = 0; i < width; i += L) dis__storef(to + p * width + i, dis__loadf(x + p * ld + i));
-        return;
-    }
-    if (n_cols == MR && width == MR) {
-        for (size_t p = 0; p < k; p++) memcpy(to + p * MR, x + p * ld, MR * sizeof *to);
+            for (size_t i = 0; i < width; i += L) {
+                __builtin_prefetch(x + (p + ROWS_AHEAD) * ld + i);
+                dis__storef(to + p * width + i, dis__loadf(x + p * ld + i));
+            }
         return;
     }
     for (size_t p = 0; p < k; p++) {
@@ -80,71 +86,84 @@ static void pack_along(const float *x, size_t ld, size_t n_cols, size_t k, size_
     }
 }
 
+/* Rows [row, row + m) of a transposed A: panels MR high, APART floats from one to the next. Four panels at a time: whole
+ * lines are read, and few places written to. */
 static void pack_a(const dis__gemm *g, size_t row, size_t m, size_t k0, size_t k, float *to)
 {
-    for (size_t i = 0; i < m; i += MR) {
-        const size_t rows = smaller(MR, m - i), height = panel_height(m - i);
-        if (g->ta)
-            pack_along(g->a + k0 * g->lda + row + i, g->lda, rows, k, height, to);
-        else
-            pack_across(g->a + (row + i) * g->lda + k0, g->lda, rows, k, height, to);
-        to += height * k;
-    }
+    enum { FOUR = 4 * MR };
+    const float *from = g->a + k0 * g->lda + row;
+    size_t i = 0;
+    for (; i + FOUR <= m; i += FOUR, to += 4 * APART)
+        for (size_t p = 0; p < k; p++) {
+            const float *x = from + p * g->lda + i;
+            __builtin_prefetch(x + ROWS_AHEAD * g->lda);
+            __builtin_prefetch(x + ROWS_AHEAD * g->lda + 16);
+#pragma GCC unroll 4
+            for (size_t j = 0; j < 4; j++) memcpy(to + j * APART + p * MR, x + j * MR, MR * sizeof *to);
+        }
+    for (; i < m; i += MR, to += APART) pack_along(from + i, g->lda, smaller(MR, m - i), k, MR, to);
 }
 
-static inline size_t panel_width(size_t left)
+/* Rows [row, row + m), fewer than MR, of an A that is not transposed: one panel, padded with zeros. */
+static void pack_tail(const dis__gemm *g, size_t row, size_t m, size_t k0, size_t k, float *to)
 {
-    return left > L ? NR : L;
+    const float *from = g->a + row * g->lda + k0;
+    for (size_t p = 0; p < k; p++)
+        for (size_t i = 0; i < MR; i++) to[p * MR + i] = i < m ? from[i * g->lda + p] : 0;
 }
 
+/* B's rows [k0, k0 + k), columns [col, col + n). */
 static void pack_b(const dis__gemm *g, size_t col, size_t n, size_t k0, size_t k, float *to)
 {
-    for (size_t j = 0; j < n; j += NR) {
-        const size_t cols = smaller(NR, n - j), width = panel_width(n - j);
+    for (size_t j = 0; j < n;) {
+        const size_t width = panel_vectors(n - j) * L, cols = smaller(width, n - j);
         if (g->tb)
             pack_across(g->b + (col + j) * g->ldb + k0, g->ldb, cols, k, width, to);
         else
             pack_along(g->b + k0 * g->ldb + col + j, g->ldb, cols, k, width, to);
         to += width * k;
+        j += width;
     }
 }
 
+/* Where the rows of A lie that a tile needs: element (i, p) at a[i * row + p * step]. */
+typedef struct {
+    const float *a;
+    size_t row, step;
+} left;
+
 /* One tile of C: rows x cols of it lie within C. */
-static inline __attribute__((always_inline)) void tile(const int height, const int vectors, const float *a,
-                                                       const float *b, size_t k, bool add, float *c, size_t ldc,
-                                                       size_t rows, size_t cols)
+static inline __attribute__((always_inline)) void tile(const int height, const int vectors, left x, const float *b,
+                                                       size_t k, bool add, float *c, size_t ldc, size_t rows,
+                                                       size_t cols)
 {
-    dis__vecf sum[MR][2];
-#pragma GCC unroll 12
-    for (int i = 0; i < height; i++) /* C is needed at the end: its lines are on their way while k runs */
-        if ((size_t)i < rows) {
-            __builtin_prefetch(c + (size_t)i * ldc, 1);
-            if (vectors == 2) __builtin_prefetch(c + (size_t)i * ldc + L, 1);
-        }
-#pragma GCC unroll 12
+    dis__vecf sum[MR][WIDE];
+    const float *a[(MR + 2) / 3]; /* every third row; those between are one and two rows further */
+#pragma GCC unroll 8
+    for (int i = 0; i < height; i += 3) a[i / 3] = x.a + (size_t)i * x.row;
+    for (size_t i = 0; i < rows; i++) __builtin_prefetch(c + i * ldc, 1); /* needed at the end */
+#pragma GCC unroll 8
     for (int i = 0; i < height; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 3
         for (int v = 0; v < vectors; v++) sum[i][v] = (dis__vecf){0};
 #pragma GCC unroll 4
-    for (size_t p = 0; p < k; p++) {
-        dis__vecf right[2];
-#pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++) {
-            right[v] = dis__loadf(b + v * L);
-            __builtin_prefetch(b + (v + 16 * vectors) * L);
-        }
-#pragma GCC unroll 12
+    for (size_t p = 0; p < k; p++, b += vectors * L) {
+        dis__vecf right[WIDE];
+#pragma GCC unroll 3
+        for (int v = 0; v < vectors; v++) right[v] = dis__loadf(b + v * L);
+#pragma GCC unroll 8
         for (int i = 0; i < height; i++) {
-#pragma GCC unroll 2
-            for (int v = 0; v < vectors; v++) sum[i][v] += a[i] * right[v];
+            const float y = a[i / 3][(size_t)(i % 3) * x.row];
+#pragma GCC unroll 3
+            for (int v = 0; v < vectors; v++) sum[i][v] += y * right[v];
         }
-        a += height;
-        b += vectors * L;
+#pragma GCC unroll 8
+        for (int i = 0; i < height; i += 3) a[i / 3] += x.step;
     }
     if (rows == (size_t)height && cols == (size_t)(vectors * L)) {
-#pragma GCC unroll 12
+#pragma GCC unroll 8
         for (int i = 0; i < height; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 3
             for (int v = 0; v < vectors; v++) {
                 float *to = c + (size_t)i * ldc + v * L;
                 dis__storef(to, add ? dis__loadf(to) + sum[i][v] : sum[i][v]);
@@ -152,41 +171,47 @@ static inline __attribute__((always_inline)) void tile(const int height, const i
         return;
     }
     float edge[MR][NR];
-#pragma GCC unroll 12
+#pragma GCC unroll 8
     for (int i = 0; i < height; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 3
         for (int v = 0; v < vectors; v++) dis__storef(edge[i] + v * L, sum[i][v]);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) c[i * ldc + j] = add ? c[i * ldc + j] + edge[i][j] : edge[i][j];
 }
 
-#define TILE_ARGS const float *a, const float *b, size_t k, bool add, float *c, size_t ldc, size_t rows, size_t cols
-#define TILE(name, height, vectors)                              \
-    static void name(TILE_ARGS)                                  \
-    {                                                            \
-        tile(height, vectors, a, b, k, add, c, ldc, rows, cols); \
+#define TILE_ARGS left x, const float *b, size_t k, bool add, float *c, size_t ldc, size_t rows, size_t cols
+#define TILE(height, vectors)                                          \
+    static void tile_##height##_##vectors(TILE_ARGS)                   \
+    {                                                                  \
+        tile(height *STEP, vectors, x, b, k, add, c, ldc, rows, cols); \
     }
-TILE(tile_1_1, THIRD, 1)
-TILE(tile_2_1, 2 * THIRD, 1)
-TILE(tile_3_1, MR, 1)
-TILE(tile_1_2, THIRD, 2)
-TILE(tile_2_2, 2 * THIRD, 2)
-TILE(tile_3_2, MR, 2)
+TILE(1, 1)
+TILE(1, 2)
+TILE(2, 1)
+TILE(2, 2)
+#if defined(DIS_ISA_avx512)
+TILE(1, 3)
+TILE(2, 3)
+static void (*const tiles[][WIDE])(TILE_ARGS) = {{tile_1_1, tile_1_2, tile_1_3}, {tile_2_1, tile_2_2, tile_2_3}};
+#else
+TILE(3, 1)
+TILE(3, 2)
+static void (*const tiles[][WIDE])(TILE_ARGS) = {{tile_1_1, tile_1_2}, {tile_2_1, tile_2_2}, {tile_3_1, tile_3_2}};
+#endif
 
-static void (*const tiles[3][2])(TILE_ARGS) = {{tile_1_1, tile_1_2}, {tile_2_1, tile_2_2}, {tile_3_1, tile_3_2}};
-
-/* C block (m x n) at c from packed panels: a panel of A stays in the first cache while those of B pass by. */
-static void product(const float *a, const float *b, size_t m, size_t n, size_t k, bool add, float *c, size_t ldc)
+/* C block (m x n) at c: some rows of A stay in the first cache while the panels of B pass by. `high` is how far MR rows
+ * of A are apart. */
+static void product(left x, size_t high, const float *b, size_t m, size_t n, size_t k, bool add, float *c, size_t ldc)
 {
-    for (size_t i = 0; i < m; i += MR) {
-        const size_t height = panel_height(m - i), rows = smaller(MR, m - i);
+    for (size_t i = 0; i < m; i += MR, x.a += high) {
+        const size_t height = tile_height(m - i), rows = smaller(MR, m - i);
         const float *panel = b;
-        for (size_t j = 0; j < n; j += NR) {
-            const size_t width = panel_width(n - j), cols = smaller(NR, n - j);
-            tiles[height / THIRD - 1][width / L - 1](a, panel, k, add, c + i * ldc + j, ldc, rows, cols);
-            panel += width * k;
+        for (size_t j = 0; j < n;) {
+            const size_t vectors = panel_vectors(n - j), cols = smaller(vectors * L, n - j);
+            tiles[height / STEP - 1][vectors - 1](x, panel, k, add, c + i * ldc + j, ldc, rows, cols);
+            panel += vectors * L * k;
+            j += vectors * L;
         }
-        a += height * k;
     }
 }
 
@@ -196,20 +221,47 @@ static void zero(const dis__gemm *g)
     for (size_t i = 0; i < g->m; i++) memset(g->c + i * g->ldc, 0, g->n * sizeof *g->c);
 }
 
+/* C's columns [col, col + n) += A's columns [k0, k0 + k) times a packed strip. */
+static void strip(const dis__gemm *g, size_t col, size_t n, size_t k0, size_t k, const float *packed, float *a)
+{
+    for (size_t i = 0; i < g->m; i += MC) {
+        const size_t m = smaller(MC, g->m - i);
+        const float *b = packed;
+        for (size_t p = 0; p < k; p += KC) {
+            const size_t deep = smaller(KC, k - p);
+            const bool add = g->add || k0 + p;
+            float *c = g->c + i * g->ldc + col;
+            if (g->ta) {
+                pack_a(g, i, m, k0 + p, deep, a);
+                product((left){a, 1, MR}, APART, b, m, n, deep, add, c, g->ldc);
+            } else {
+                const size_t whole = m / MR * MR;
+                product((left){g->a + i * g->lda + k0 + p, g->lda, 1}, MR * g->lda, b, whole, n, deep, add, c, g->ldc);
+                if (m > whole) {
+                    pack_tail(g, i + whole, m - whole, k0 + p, deep, a);
+                    product((left){a, 1, MR}, APART, b, m - whole, n, deep, add, c + whole * g->ldc, g->ldc);
+                }
+            }
+            b += DIS_KERNEL(dis__sgemm_packed_size)(deep, n);
+        }
+    }
+}
+
 void DIS_KERNEL(dis__sgemm)(const dis__gemm *g, void *scratch)
 {
     if (g->k == 0) zero(g);
-    float *const a = scratch, *const b = a + KC * MC + 32;
+    float *const a = scratch, *const b = a + MC / MR * APART;
     for (size_t j = 0; j < g->n; j += NC) {
         const size_t n = smaller(NC, g->n - j);
-        for (size_t p = 0; p < g->k; p += KC) {
-            const size_t k = smaller(KC, g->k - p);
-            pack_b(g, j, n, p, k, b);
-            for (size_t i = 0; i < g->m; i += MC) {
-                const size_t m = smaller(MC, g->m - i);
-                pack_a(g, i, m, p, k, a);
-                product(a, b, m, n, k, g->add || p, g->c + i * g->ldc + j, g->ldc);
+        for (size_t p = 0; p < g->k; p += DEEP) {
+            const size_t k = smaller(DEEP, g->k - p);
+            float *to = b;
+            for (size_t q = 0; q < k; q += KC) {
+                const size_t deep = smaller(KC, k - q);
+                pack_b(g, j, n, p + q, deep, to);
+                to += DIS_KERNEL(dis__sgemm_packed_size)(deep, n);
             }
+            strip(g, j, n, p, k, b, a);
         }
     }
 }
@@ -232,14 +284,5 @@ void DIS_KERNEL(dis__sgemm_pack)(const dis__gemm *g, float *packed)
 void DIS_KERNEL(dis__sgemm_with_packed)(const dis__gemm *g, const float *packed, void *scratch)
 {
     if (g->k == 0) zero(g);
-    float *const a = scratch;
-    for (size_t p = 0; p < g->k; p += KC) {
-        const size_t k = smaller(KC, g->k - p);
-        for (size_t i = 0; i < g->m; i += MC) {
-            const size_t m = smaller(MC, g->m - i);
-            pack_a(g, i, m, p, k, a);
-            product(a, packed, m, g->n, k, g->add || p, g->c + i * g->ldc, g->ldc);
-        }
-        packed += DIS_KERNEL(dis__sgemm_packed_size)(k, g->n);
-    }
+    strip(g, 0, g->n, 0, g->k, packed, scratch);
 }
