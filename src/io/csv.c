@@ -208,8 +208,17 @@ dis_status dis__csv_fail(dis__csv *csv, const dis__csv_field *field, const char 
     return fail_at(csv, field ? field->at : csv->row, message);
 }
 
+/* Where the next line that holds something begins. */
+static const char *past_blank_lines(const dis__csv *csv)
+{
+    const char *p = csv->next;
+    while (p < csv->end && (*p == '\n' || (*p == '\r' && p + 1 < csv->end && p[1] == '\n'))) p += 1 + (*p == '\r');
+    return p;
+}
+
 dis_status dis__csv_next(dis__csv *csv, bool *more)
 {
+    if (csv->declared && csv->n_columns > 1) csv->next = past_blank_lines(csv);
     *more = csv->next < csv->end;
     if (!*more) return DIS_OK;
     const dis_status status = dis__csv_row(csv);
@@ -268,6 +277,7 @@ dis_status dis__csv_declare(dis__csv *csv, const char *const *names, size_t n)
     for (size_t i = 0; i < n; i++)
         csv->header[i] = (dis__csv_field){.text = names[i], .n = strlen(names[i]), .at = csv->begin};
     csv->n_columns = n;
+    csv->declared = true;
     return check_twice(csv);
 }
 

@@ -36,6 +36,7 @@ typedef struct {
     size_t n_columns;       /* what every row must have; 0: anything */
     dis__csv_field *header; /* (n_columns) after dis__csv_header(), with texts of their own */
     char *header_text;
+    bool declared;  /* dis__csv_declare() said it */
     char *unquoted; /* fields that had doubled quotes */
     size_t unquoted_used, unquoted_capacity;
     const char *counted;    /* lines up to here have been counted */
@@ -50,7 +51,8 @@ void dis__csv_close(dis__csv *csv);
 
 /* Reads the header: DIS_EDATA when the file is empty or two columns have one name. */
 dis_status dis__csv_header(dis__csv *csv);
-/* In place of a header that the file lacks: n different names, which must outlive the reader. */
+/* In place of a header that the file lacks: n different names, which must outlive the reader. In such files blank lines
+ * part sentences, and are passed over. */
 dis_status dis__csv_declare(dis__csv *csv, const char *const *names, size_t n);
 /* The column of that name, SIZE_MAX when there is none. */
 size_t dis__csv_column(const dis__csv *csv, const char *name);

@@ -132,6 +132,24 @@ static void goes_on_behind_a_bad_row(void **state)
     dis__csv_close(&csv);
 }
 
+static void without_a_header_blank_lines_part_sentences(void **state)
+{
+    (void)state;
+    static const char text[] = "\n1\ta\n2\tb\n\n\r\n3\tc\n\n";
+    static const char *const names[] = {"n", "token"};
+    const dis__input in = dis__input_of_bytes("t.tsv", text, sizeof text - 1);
+    dis__csv csv;
+    dis__csv_open(&csv, &in, '\t');
+    assert_int_equal(dis__csv_declare(&csv, names, 2), DIS_OK);
+    char seen[8] = "";
+    for (bool more = true; more;) {
+        assert_int_equal(dis__csv_next(&csv, &more), DIS_OK);
+        if (more) strncat(seen, csv.field[1].text, 1);
+    }
+    assert_string_equal(seen, "abc");
+    dis__csv_close(&csv);
+}
+
 static void limits_hold(void **state)
 {
     (void)state;
@@ -223,9 +241,13 @@ static void survives_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_like_python),        cmocka_unit_test(refuses_with_the_place),
-        cmocka_unit_test(goes_on_behind_a_bad_row), cmocka_unit_test(limits_hold),
-        cmocka_unit_test(utf8_by_the_table),        cmocka_unit_test(survives_no_memory),
+        cmocka_unit_test(reads_like_python),
+        cmocka_unit_test(refuses_with_the_place),
+        cmocka_unit_test(goes_on_behind_a_bad_row),
+        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(without_a_header_blank_lines_part_sentences),
+        cmocka_unit_test(utf8_by_the_table),
+        cmocka_unit_test(survives_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
