@@ -22,6 +22,7 @@
 #include "dissent/compare.h"
 #include "dissent/views.h"
 #include "dissent/synth.h"
+#include "dissent/experiment.h"
 #include "dissent/report.h"
 #include "dissent/file.h"
 #include "dissent/json.h"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -82,4 +83,18 @@ int dis__sys_rename(const char *from, const char *to)
 int dis__sys_mkdir(const char *path)
 {
     return fault(EIO) ? -1 : mkdir(path, 0777);
+}
+
+int dis__sys_symlink(const char *target, const char *path)
+{
+    return fault(ENOSPC) ? -1 : symlink(target, path);
+}
+
+int dis__sys_flock(int fd, int operation)
+{
+    if (fault(EIO)) return -1;
+    int failed;
+    do failed = flock(fd, operation);
+    while (failed && errno == EINTR);
+    return failed;
 }

@@ -15,5 +15,7 @@ int dis__sys_fsync(int fd);
 int dis__sys_close(int fd);
 int dis__sys_rename(const char *from, const char *to);
 int dis__sys_mkdir(const char *path);
+int dis__sys_symlink(const char *target, const char *path);
+int dis__sys_flock(int fd, int operation);
 
 #endif

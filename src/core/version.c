@@ -18,6 +18,12 @@
 #else
 #define YAML_PART "libyaml: absent (no experiments)"
 #endif
+#ifdef DIS_HAVE_SQLITE
+#include <sqlite3.h>
+#define SQLITE_PART "SQLite: " SQLITE_VERSION
+#else
+#define SQLITE_PART "SQLite: absent (no results of experiments)"
+#endif
 #define NETS_PART "nets: own matrix product (no vendor library)"
 #if defined(__clang__)
 #define COMPILER_PART "compiler: clang " __clang_version__
@@ -44,7 +50,17 @@ const char *dis_version_part(size_t part)
         [DIS_ISA_AVX2] = "instruction set: avx2",
         [DIS_ISA_AVX512] = "instruction set: avx512",
     };
-    const char *const parts[] = {COMPILER_PART, instruction_set[dis__isa()], ZLIB_PART, ZSTD_PART, YAML_PART, NETS_PART,
-                                 FAULTS_PART};
+    /* clang-format off */
+    const char *const parts[] = {
+        COMPILER_PART,
+        instruction_set[dis__isa()],
+        ZLIB_PART,
+        ZSTD_PART,
+        YAML_PART,
+        SQLITE_PART,
+        NETS_PART,
+        FAULTS_PART,
+    };
+    /* clang-format on */
     return part < sizeof parts / sizeof *parts ? parts[part] : 0;
 }

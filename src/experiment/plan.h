@@ -8,35 +8,13 @@
  * A plan never changes once it is read; any number of threads may look at it. */
 #ifndef DIS_EXPERIMENT_PLAN_H
 #define DIS_EXPERIMENT_PLAN_H
-#include "dissent/context.h"
-#include "dissent/evaluate.h"
+#include "dissent/experiment.h"
 
-typedef struct {
-    const char *key, *value;
-} dis__setting;
-
-/* One condition: a row of the table. */
-typedef struct {
-    const char *name;
-    const char *data; /* the data set that it works on */
-    size_t n_settings;
-    const dis__setting *setting; /* all that tells it from the others (labels, objective, model, ...), as texts */
-    size_t baseline;             /* the cell that it is tested against; SIZE_MAX: none */
-    const double *published;     /* (n_measures) what a paper reports, NaN: nothing */
-} dis__cell;
-
-/* One number that every run gives: a column of the table. */
-typedef struct {
-    const char *set; /* on which items: "test", or the name of a further set */
-    dis_eval_metric metric;
-} dis__measure;
-
-/* One training of one cell on one fold with one seed. */
-typedef struct {
-    size_t cell, fold;
-    uint64_t seed;
-    char key[65]; /* SHA-256 of everything that determines its result, inputs by their contents */
-} dis__run;
+/* What users see of it, too. */
+typedef dis_experiment_setting dis__setting;
+typedef dis_experiment_cell dis__cell;
+typedef dis_experiment_measure dis__measure;
+typedef dis_run dis__run;
 
 typedef struct {
     const char *name, *about; /* about: "" when the file says nothing */

@@ -39,6 +39,32 @@ dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out)
     return status;
 }
 
+dis_status dis__names_check_lines(const dis_names *names, const char *what)
+{
+    for (size_t i = 0; i < dis_names_count(names); i++) {
+        size_t n;
+        const char *name = dis_names_get(names, i, &n);
+        if (memchr(name, '\n', n) || memchr(name, '\r', n))
+            return dis__fail(
+                DIS_EDATA,
+                "the name of a %s holds a line break (\"%.100s\"), so it cannot stand in the list beside an npy file; "
+                "write csv or jsonl instead",
+                what, name);
+    }
+    return DIS_OK;
+}
+
+dis_status dis__names_write(dis__out *out, const dis_names *names)
+{
+    for (size_t i = 0; i < dis_names_count(names); i++) {
+        size_t n;
+        const char *name = dis_names_get(names, i, &n);
+        DIS_TRY(dis__out_write(out, name, n));
+        DIS_TRY(dis__out_write(out, "\n", 1));
+    }
+    return DIS_OK;
+}
+
 dis_status dis__name_beside(const char *path, const char *suffix, char **out)
 {
     size_t n = strlen(path);

@@ -17,40 +17,14 @@
 
 static const char *const suffixes[] = {".tasks.txt", ".classes.txt"};
 
-static dis_status check_names(const dis_names *names, const char *what)
-{
-    for (size_t i = 0; i < dis_names_count(names); i++) {
-        size_t n;
-        const char *name = dis_names_get(names, i, &n);
-        if (memchr(name, '\n', n) || memchr(name, '\r', n))
-            return dis__fail(
-                DIS_EDATA,
-                "the name of a %s holds a line break (\"%.100s\"), so it cannot stand in the list beside an npy file; "
-                "write csv or jsonl instead",
-                what, name);
-    }
-    return DIS_OK;
-}
-
-static dis_status write_names(dis__out *out, const dis_names *names)
-{
-    for (size_t i = 0; i < dis_names_count(names); i++) {
-        size_t n;
-        const char *name = dis_names_get(names, i, &n);
-        DIS_TRY(dis__out_write(out, name, n));
-        DIS_TRY(dis__out_write(out, "\n", 1));
-    }
-    return DIS_OK;
-}
-
 dis_status dis__labels_write_npy(const dis_labels_view *labels, const char *path)
 {
     if (strcmp(path, "-") == 0)
         return dis__fail(
             DIS_EUSAGE,
             "npy comes with lists of tasks and classes beside it and cannot go to standard output; name a file");
-    DIS_TRY(check_names(labels->tasks, "task"));
-    DIS_TRY(check_names(labels->classes, "class"));
+    DIS_TRY(dis__names_check_lines(labels->tasks, "task"));
+    DIS_TRY(dis__names_check_lines(labels->classes, "class"));
     const dis_names *const names[] = {labels->tasks, labels->classes};
     dis__out *outs[3] = {NULL, NULL, NULL};
     dis_status status = DIS_OK;
@@ -58,7 +32,7 @@ dis_status dis__labels_write_npy(const dis_labels_view *labels, const char *path
         char *name = NULL;
         status = dis__name_beside(path, suffixes[i], &name);
         if (status == DIS_OK) status = dis__out_open(name, &outs[i]);
-        if (status == DIS_OK) status = write_names(outs[i], names[i]);
+        if (status == DIS_OK) status = dis__names_write(outs[i], names[i]);
         dis__free(name);
     }
     if (status == DIS_OK) status = dis__out_open(path, &outs[2]);

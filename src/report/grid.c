@@ -31,7 +31,7 @@ void dis__grid_csv_only(dis__grid *g)
     if (g->n_columns) g->column[g->n_columns - 1].csv_only = true;
 }
 
-static void add(dis__grid *g, dis__cell cell)
+static void add(dis__grid *g, dis__grid_cell cell)
 {
     if (g->status == DIS_OK) g->status = g->texts.status;
     if (g->status == DIS_OK)
@@ -52,7 +52,7 @@ void dis__grid_text(dis__grid *g, const char *text, size_t n)
     const size_t kept = cut(text, n, DIS__GRID_NAME), first = g->texts.n;
     dis__put_n(&g->texts, text, kept);
     if (kept < n) dis__putf(&g->texts, "\xE2\x80\xA6 (%zu bytes)", n);
-    add(g, (dis__cell){.x = NAN, .first = first, .n = g->texts.n - first});
+    add(g, (dis__grid_cell){.x = NAN, .first = first, .n = g->texts.n - first});
 }
 
 void dis__grid_ours(dis__grid *g, const char *text)
@@ -62,7 +62,7 @@ void dis__grid_ours(dis__grid *g, const char *text)
 
 void dis__grid_number(dis__grid *g, double x)
 {
-    add(g, (dis__cell){.x = x});
+    add(g, (dis__grid_cell){.x = x});
 }
 
 void dis__grid_free(dis__grid *g)
@@ -107,7 +107,7 @@ static void put_head(dis__markup *m, const dis__column *column)
     dis__put(m, "</th>");
 }
 
-static void put_cell(dis__markup *m, const dis__grid *g, const dis__cell *cell, size_t c)
+static void put_cell(dis__markup *m, const dis__grid *g, const dis__grid_cell *cell, size_t c)
 {
     const dis__cell_kind kind = g->column[c].kind;
     if (g->column[c].csv_only) return;

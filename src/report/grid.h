@@ -27,12 +27,12 @@ typedef struct {
 typedef struct {
     double x; /* NaN: nothing here */
     size_t first, n;
-} dis__cell;
+} dis__grid_cell;
 
 typedef struct {
     dis__column column[DIS__GRID_COLUMNS];
     size_t n_columns;
-    dis__cell *cell; /* row after row */
+    dis__grid_cell *cell; /* row after row */
     size_t n_cells, capacity;
     dis__markup texts;
     dis_status status;

@@ -1,0 +1,232 @@
+/* The table: per cell and measure mean, standard deviation and interval over seeds, and a test against the baseline.
+ *
+ * The value of a seed is the mean over its folds that are done. The interval is mean -+ t sd / sqrt(n) with Student's t
+ * of n - 1 degrees of freedom. For whole degrees of freedom the law of t is a finite sum (Abramowitz and Stegun 1964,
+ * 26.7.3 and 26.7.4), so its quantile is found by bisection. */
+#include "experiment/inside_experiment.h"
+#include "experiment/versus.h"
+#include "core/memory.h"
+#include <math.h>
+#include <string.h>
+
+struct dis_experiment_table {
+    dis_experiment_row *row;
+    size_t n_rows, n_measures;
+    dis_experiment_figure *figure; /* (n_cells, n_measures) */
+    double *seed;                  /* values of seeds, (n_cells, n_measures, most seeds) */
+};
+
+/* ---- Student's t ---- */
+
+/* Share of the law within -t .. t, t = tan(angle) sqrt(n). */
+static double within(double angle, size_t n)
+{
+    const double c = cos(angle), s = sin(angle), half_turn = 1.57079632679489661923;
+    double term = n % 2 ? c : 1, sum = n == 1 ? 0 : term;
+    for (size_t i = n % 2 ? 3 : 2; i + 1 < n; i += 2) {
+        term *= c * c * (double)(i - 1) / (double)i;
+        sum += term;
+    }
+    return n % 2 ? (angle + s * sum) / half_turn : s * sum;
+}
+
+double dis__student_quantile(double share, size_t n)
+{
+    double low = 0, high = 1.57079632679489661923;
+    for (int i = 0; i < 200 && low < high; i++) {
+        const double middle = low + (high - low) / 2;
+        if (middle == low || middle == high) break;
+        if (within(middle, n) < share)
+            low = middle;
+        else
+            high = middle;
+    }
+    return tan(low) * sqrt((double)n);
+}
+
+/* ---- figures ---- */
+
+static void summarise(dis_experiment_figure *f)
+{
+    f->mean = f->sd = f->ci_low = f->ci_high = f->difference = f->p = (double)NAN;
+    if (f->n == 0) return;
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < f->n; i++) sum += f->seed[i];
+    f->mean = sum / (double)f->n;
+    if (f->n == 1) return;
+    for (size_t i = 0; i < f->n; i++) squares += (f->seed[i] - f->mean) * (f->seed[i] - f->mean);
+    f->sd = sqrt(squares / (double)(f->n - 1));
+    const double reach = dis__student_quantile(.95, f->n - 1) * f->sd / sqrt((double)f->n);
+    f->ci_low = f->mean - reach;
+    f->ci_high = f->mean + reach;
+}
+
+/* Runs of a cell lie together, fold after fold; seeds are told by their first run. */
+typedef struct {
+    size_t first, end;
+} span;
+
+static span runs_of(const dis__plan *plan, size_t cell)
+{
+    span s = {0};
+    while (s.first < plan->n_runs && plan->run[s.first].cell != cell) s.first++;
+    for (s.end = s.first; s.end < plan->n_runs && plan->run[s.end].cell == cell; s.end++) {}
+    return s;
+}
+
+static bool first_of_seed(const dis__plan *plan, span s, size_t r)
+{
+    for (size_t q = s.first; q < r; q++)
+        if (plan->run[q].seed == plan->run[r].seed) return false;
+    return true;
+}
+
+/* Mean over the folds of the seed of run r; NaN: nothing there. */
+static double seed_value(const dis_experiment *e, const dis__known *known, span s, size_t r, size_t m)
+{
+    const dis__plan *plan = e->plan;
+    double sum = 0;
+    size_t n = 0;
+    for (size_t q = s.first; q < s.end; q++) {
+        const double x = known->value[q * plan->n_measures + m];
+        if (plan->run[q].seed != plan->run[r].seed || !e->selected[q] || isnan(x)) continue;
+        sum += x;
+        n++;
+    }
+    return n ? sum / (double)n : (double)NAN;
+}
+
+static void fill_row(const dis_experiment *e, const dis__known *known, dis_experiment_table *t, size_t cell,
+                     dis_experiment_row *row, double **room)
+{
+    const dis__plan *plan = e->plan;
+    const span s = runs_of(plan, cell);
+    dis_experiment_figure *figure = t->figure + cell * plan->n_measures;
+    *row = (dis_experiment_row){.cell = cell, .figure = figure};
+    for (size_t r = s.first; r < s.end; r++) {
+        if (!e->selected[r]) continue;
+        row->n_runs++;
+        row->n_done += known->state[r] == DIS_RUN_DONE;
+        row->n_failed += known->state[r] == DIS_RUN_FAILED;
+        row->n_seeds += first_of_seed(plan, s, r);
+        if (plan->run[r].fold + 1 > row->n_folds) row->n_folds = plan->run[r].fold + 1;
+    }
+    for (size_t m = 0; m < plan->n_measures; m++) {
+        dis_experiment_figure *f = &figure[m];
+        f->published = plan->cell[cell].published ? plan->cell[cell].published[m] : (double)NAN;
+        f->seed = *room;
+        for (size_t r = s.first; r < s.end; r++) {
+            if (!first_of_seed(plan, s, r)) continue;
+            const double x = seed_value(e, known, s, r, m);
+            if (!isnan(x)) (*room)[f->n++] = x;
+        }
+        *room += f->n;
+        summarise(f);
+    }
+}
+
+/* The best mean of each measure among the cells of one data set, where there are several. */
+static void mark_best(const dis_experiment *e, dis_experiment_table *t)
+{
+    const dis__plan *plan = e->plan;
+    for (size_t m = 0; m < plan->n_measures; m++) {
+        const char *better = dis_eval_row_at(plan->measure[m].metric)->better;
+        const double sign = strcmp(better, "higher") == 0 ? 1 : strcmp(better, "lower") == 0 ? -1 : 0;
+        for (size_t i = 0; i < t->n_rows && sign != 0; i++) {
+            dis_experiment_figure *f = t->figure + t->row[i].cell * plan->n_measures + m;
+            size_t rivals = 0, beaten = 0;
+            for (size_t k = 0; k < t->n_rows; k++) {
+                const double other = t->row[k].figure[m].mean;
+                if (k == i || isnan(other) ||
+                    strcmp(plan->cell[t->row[k].cell].data, plan->cell[t->row[i].cell].data) != 0)
+                    continue;
+                rivals++;
+                beaten += sign * f->mean >= sign * other;
+            }
+            f->best = rivals && rivals == beaten;
+        }
+    }
+}
+
+/* Which metric of a comparison a measure is; DIS_COMPARE_METRICS: none. */
+static size_t compared_metric(dis_eval_metric metric)
+{
+    return metric == DIS_EVAL_ACCURACY   ? DIS_COMPARE_ACCURACY
+           : metric == DIS_EVAL_MACRO_F1 ? DIS_COMPARE_MACRO_F1
+                                         : DIS_COMPARE_METRICS;
+}
+
+static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
+                            dis_experiment_table *t, size_t cell)
+{
+    const dis__plan *plan = e->plan;
+    const size_t against = plan->cell[cell].baseline;
+    if (against == SIZE_MAX || against == cell) return DIS_OK;
+    dis_experiment_figure *figure = t->figure + cell * plan->n_measures;
+    for (size_t m = 0; m < plan->n_measures; m++) {
+        if (compared_metric(plan->measure[m].metric) == DIS_COMPARE_METRICS || figure[m].compared || !figure[m].n)
+            continue;
+        dis_comparison *c = NULL;
+        DIS_TRY(dis__versus(ctx, store, plan, known->state, cell, against, plan->measure[m].set, &c));
+        /* one comparison serves all measures of the set */
+        for (size_t k = m; c && k < plan->n_measures; k++) {
+            const size_t metric = compared_metric(plan->measure[k].metric);
+            if (metric == DIS_COMPARE_METRICS || strcmp(plan->measure[k].set, plan->measure[m].set) != 0) continue;
+            const dis_significance *s = &dis_comparison_look(c)->metric[metric];
+            figure[k].compared = !s->difference.reason;
+            figure[k].difference = s->difference.value;
+            figure[k].p = s->p;
+            figure[k].stars = s->stars;
+        }
+        dis_comparison_destroy(c);
+    }
+    return DIS_OK;
+}
+
+static dis_status fill(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
+                       dis_experiment_table *t)
+{
+    const dis__plan *plan = e->plan;
+    double *room = t->seed;
+    for (size_t c = 0; c < plan->n_cells; c++) {
+        fill_row(e, known, t, c, &t->row[t->n_rows], &room);
+        t->n_rows += t->row[t->n_rows].n_runs > 0;
+    }
+    mark_best(e, t);
+    for (size_t i = 0; i < t->n_rows && store; i++) DIS_TRY(test_cell(ctx, e, store, known, t, t->row[i].cell));
+    return DIS_OK;
+}
+
+dis_status dis__table_make(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
+                           dis_experiment_table **out)
+{
+    const dis__plan *plan = e->plan;
+    dis_experiment_table *t;
+    DIS_TRY(dis__alloc_zeroed(&t, 1, sizeof *t));
+    t->n_measures = plan->n_measures;
+    dis_status status = dis__alloc_zeroed(&t->row, plan->n_cells, sizeof *t->row);
+    if (status == DIS_OK)
+        status = dis__alloc_zeroed(&t->figure, dis__size(plan->n_cells, plan->n_measures, 0), sizeof *t->figure);
+    if (status == DIS_OK)
+        status = dis__alloc_zeroed(&t->seed, dis__size(plan->n_runs, plan->n_measures, 0), sizeof *t->seed);
+    if (status == DIS_OK) status = fill(ctx, e, store, known, t);
+    if (status == DIS_OK)
+        *out = t;
+    else
+        dis_experiment_table_destroy(t);
+    return status;
+}
+
+dis_experiment_table_view dis_experiment_table_look(const dis_experiment_table *t)
+{
+    return (dis_experiment_table_view){.n_rows = t->n_rows, .n_measures = t->n_measures, .row = t->row};
+}
+
+void dis_experiment_table_destroy(dis_experiment_table *t)
+{
+    if (!t) return;
+    dis__free(t->row);
+    dis__free(t->figure);
+    dis__free(t->seed);
+    dis__free(t);
+}

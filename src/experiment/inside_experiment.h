@@ -1,0 +1,29 @@
+/* inside_experiment.h: the inside of an experiment: its plan, its store, which runs are meant. */
+#ifndef DIS_EXPERIMENT_INSIDE_H
+#define DIS_EXPERIMENT_INSIDE_H
+#include "experiment/store.h"
+
+struct dis_experiment {
+    dis__plan *plan;
+    char *store;    /* path of the folder */
+    bool *selected; /* (n_runs) */
+    size_t n_selected;
+};
+
+/* How long the database of a store is waited for. */
+enum { DIS__STORE_PATIENCE_MS = 30000 };
+
+/* (n_runs, ...) arrays of all that is known; the caller frees them with dis__known_free, also on failure. */
+dis_status dis__known_read(const dis_experiment *e, dis__store *store, dis__known *out);
+void dis__known_free(dis__known *known);
+
+/* An experiment over a plan that is made by hand, which it owns from now on; on failure the plan stays the caller's. */
+dis_status dis__experiment_make(dis__plan *plan, const dis_experiment_options *options, dis_experiment **out);
+
+/* x such that a share of Student's law with n degrees of freedom lies within -x .. x. */
+double dis__student_quantile(double share, size_t n);
+
+dis_status dis__table_make(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
+                           dis_experiment_table **out);
+
+#endif

@@ -1,0 +1,270 @@
+/* SQLite behind our errors. In test builds each statement is a place where memory, and each step one where the disk, can
+ * fail; what SQLite does within is its own. */
+#include "experiment/sql.h"
+#include "core/faults.h"
+#include "core/memory.h"
+#include <math.h>
+#include <string.h>
+
+#ifdef DIS_HAVE_SQLITE
+#include <sqlite3.h>
+
+struct dis__sql {
+    sqlite3 *db;
+    char *path;
+};
+
+/* codes, status, what it means for a user */
+static const struct {
+    int code;
+    dis_status status;
+    const char *meaning;
+} failures[] = {
+    {SQLITE_NOMEM, DIS_ELIMIT, "no memory"},
+    {SQLITE_BUSY, DIS_EIO, "another program keeps it locked; try again when that is done"},
+    {SQLITE_LOCKED, DIS_EIO, "another program keeps it locked; try again when that is done"},
+    {SQLITE_FULL, DIS_EIO, "the disk is full; make room and go on with the same command"},
+    {SQLITE_READONLY, DIS_EIO, "it cannot be written"},
+    {SQLITE_CANTOPEN, DIS_EIO, "it cannot be opened"},
+    {SQLITE_IOERR, DIS_EIO, "the disk failed to read or write"},
+    {SQLITE_PERM, DIS_EIO, "it cannot be written"},
+    {SQLITE_AUTH, DIS_EIO, "it cannot be written"},
+    {SQLITE_NOLFS, DIS_EIO, "the file system does not take files that large"},
+    {SQLITE_PROTOCOL, DIS_EIO, "another program keeps it locked; try again when that is done"},
+    {SQLITE_NOTADB, DIS_EDATA, "it is no SQLite database; use another store, or move it away"},
+    {SQLITE_CORRUPT, DIS_EDATA, "it is damaged; move it away, or repair it with sqlite3's .recover"},
+    {SQLITE_TOOBIG, DIS_ELIMIT, "a text is too long for it"},
+};
+
+static dis_status failed(const char *path, int code, const char *said)
+{
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        if (failures[i].code == (code & 0xFF))
+            return dis__fail(failures[i].status, "%s: %s (SQLite: %s)", path, failures[i].meaning,
+                             said ? said : sqlite3_errstr(code));
+    return dis__fail(DIS_EBUG, "%s: SQLite answers %d: %s", path, code, said ? said : sqlite3_errstr(code));
+}
+
+static dis_status check(dis__sql *db, int code)
+{
+    return code == SQLITE_OK ? DIS_OK : failed(db->path, code, sqlite3_errmsg(db->db));
+}
+
+dis_status dis__sql_open(const char *path, bool create, int wait_ms, dis__sql **out)
+{
+    dis__sql *db;
+    DIS_TRY(dis__alloc_zeroed(&db, 1, sizeof *db));
+    dis_status status = dis__copy_text(&db->path, path, strlen(path));
+    if (status == DIS_OK && dis__fault_hits(DIS_FAULT_IO)) status = failed(path, SQLITE_CANTOPEN, NULL);
+    if (status == DIS_OK) {
+        const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
+        const int code = sqlite3_open_v2(path, &db->db, flags, NULL);
+        if (code != SQLITE_OK) status = failed(path, code, db->db ? sqlite3_errmsg(db->db) : NULL);
+    }
+    if (status == DIS_OK) {
+        sqlite3_busy_timeout(db->db, wait_ms);
+        *out = db;
+    } else {
+        dis__sql_close(db);
+    }
+    return status;
+}
+
+void dis__sql_close(dis__sql *db)
+{
+    if (!db) return;
+    sqlite3_close(db->db);
+    dis__free(db->path);
+    dis__free(db);
+}
+
+dis_status dis__sql_run(dis__sql *db, const char *text)
+{
+    if (dis__fault_hits(DIS_FAULT_ALLOC)) return failed(db->path, SQLITE_NOMEM, NULL);
+    if (dis__fault_hits(DIS_FAULT_IO)) return failed(db->path, SQLITE_FULL, NULL);
+    return check(db, sqlite3_exec(db->db, text, NULL, NULL, NULL));
+}
+
+dis__query dis__sql_query(dis__sql *db, const char *text)
+{
+    dis__query q = {.db = db};
+    sqlite3_stmt *statement = NULL;
+    if (dis__fault_hits(DIS_FAULT_ALLOC))
+        q.status = failed(db->path, SQLITE_NOMEM, NULL);
+    else
+        q.status = check(db, sqlite3_prepare_v2(db->db, text, -1, &statement, NULL));
+    q.statement = statement;
+    return q;
+}
+
+void dis__bind_text(dis__query *q, const char *text)
+{
+    if (q->status == DIS_OK)
+        q->status = check(q->db, sqlite3_bind_text(q->statement, ++q->bound, text, -1, SQLITE_TRANSIENT));
+}
+
+void dis__bind_count(dis__query *q, uint64_t x)
+{
+    if (q->status == DIS_OK) q->status = check(q->db, sqlite3_bind_int64(q->statement, ++q->bound, (int64_t)x));
+}
+
+void dis__bind_real(dis__query *q, double x)
+{
+    if (q->status == DIS_OK)
+        q->status = check(q->db, isnan(x) ? sqlite3_bind_null(q->statement, ++q->bound)
+                                          : sqlite3_bind_double(q->statement, ++q->bound, x));
+}
+
+bool dis__sql_next(dis__query *q)
+{
+    if (q->status != DIS_OK) return false;
+    const int code = dis__fault_hits(DIS_FAULT_IO) ? SQLITE_IOERR : sqlite3_step(q->statement);
+    if (code == SQLITE_ROW) return true;
+    if (code != SQLITE_DONE) q->status = failed(q->db->path, code, sqlite3_errmsg(q->db->db));
+    return false;
+}
+
+const char *dis__sql_text(dis__query *q, int column)
+{
+    return (const char *)sqlite3_column_text(q->statement, column);
+}
+
+double dis__sql_real(dis__query *q, int column)
+{
+    return sqlite3_column_type(q->statement, column) == SQLITE_NULL ? (double)NAN
+                                                                    : sqlite3_column_double(q->statement, column);
+}
+
+uint64_t dis__sql_count(dis__query *q, int column)
+{
+    return (uint64_t)sqlite3_column_int64(q->statement, column);
+}
+
+void dis__sql_again(dis__query *q)
+{
+    if (q->statement) sqlite3_reset(q->statement);
+    q->bound = 0;
+}
+
+dis_status dis__sql_end(dis__query *q)
+{
+    sqlite3_finalize(q->statement);
+    q->statement = NULL;
+    return q->status;
+}
+
+dis_status dis__sql_commit(dis__sql *db, dis_status so_far)
+{
+    dis_status status = so_far;
+    if (status == DIS_OK) status = dis__sql_run(db, "COMMIT");
+    if (status != DIS_OK) sqlite3_exec(db->db, "ROLLBACK", NULL, NULL, NULL); /* the message stays the first one's */
+    return status;
+}
+#else
+/* Without SQLite nothing can be opened, so nothing else is ever called with a connection. */
+dis_status dis__sql_open(const char *path, bool create, int wait_ms, dis__sql **out)
+{
+    (void)create;
+    (void)wait_ms;
+    (void)out;
+    return dis__fail(DIS_EUSAGE,
+                     "%s: results of experiments need SQLite, and this build has none; install "
+                     "libsqlite3-dev and build again",
+                     path);
+}
+
+void dis__sql_close(dis__sql *db)
+{
+    (void)db;
+}
+
+static dis_status absent(void)
+{
+    return dis__fail(DIS_EBUG, "SQLite is called in a build without it");
+}
+
+dis_status dis__sql_run(dis__sql *db, const char *text)
+{
+    (void)db;
+    (void)text;
+    return absent();
+}
+
+dis__query dis__sql_query(dis__sql *db, const char *text)
+{
+    (void)text;
+    return (dis__query){.db = db, .status = absent()};
+}
+
+void dis__bind_text(dis__query *q, const char *text)
+{
+    (void)q;
+    (void)text;
+}
+
+void dis__bind_count(dis__query *q, uint64_t x)
+{
+    (void)q;
+    (void)x;
+}
+
+void dis__bind_real(dis__query *q, double x)
+{
+    (void)q;
+    (void)x;
+}
+
+bool dis__sql_next(dis__query *q)
+{
+    (void)q;
+    return false;
+}
+
+const char *dis__sql_text(dis__query *q, int column)
+{
+    (void)q;
+    (void)column;
+    return NULL;
+}
+
+double dis__sql_real(dis__query *q, int column)
+{
+    (void)q;
+    (void)column;
+    return (double)NAN;
+}
+
+uint64_t dis__sql_count(dis__query *q, int column)
+{
+    (void)q;
+    (void)column;
+    return 0;
+}
+
+void dis__sql_again(dis__query *q)
+{
+    (void)q;
+}
+
+dis_status dis__sql_end(dis__query *q)
+{
+    return q->status;
+}
+
+dis_status dis__sql_commit(dis__sql *db, dis_status so_far)
+{
+    (void)db;
+    return so_far;
+}
+#endif
+
+dis_status dis__sql_do(dis__query *q)
+{
+    while (dis__sql_next(q)) {}
+    return dis__sql_end(q);
+}
+
+dis_status dis__sql_begin(dis__sql *db)
+{
+    return dis__sql_run(db, "BEGIN IMMEDIATE");
+}

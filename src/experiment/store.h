@@ -1,0 +1,62 @@
+/* store.h: results of runs, in a folder.
+ *
+ *     results.sqlite     a row a run, its measures, its curve, its sets of predictions (store.c has the tables)
+ *     predictions/KEY/   SET.npy with lists of tasks and classes: ordinary label files
+ *     truth/             gold labels and soft labels of people of the sets, by their SHA-256, kept once
+ *     cache/             label sets, made by the runs themselves
+ *     owners/            lock files of the processes at work
+ *
+ * Files are on the disk before the row that names them. A run that is at work has a row with the name of its owner; when
+ * the owner is dead the claim is void. Threads: any number, one after the other within. */
+#ifndef DIS_EXPERIMENT_STORE_H
+#define DIS_EXPERIMENT_STORE_H
+#include "experiment/execute.h"
+
+typedef struct dis__store dis__store;
+
+/* `create` false: *out is NULL when there is no store. `wait_ms`: how long to wait for other processes at the database.
+ * DIS_EIO; DIS_EDATA: a database that is damaged, somebody else's or of a later version; DIS_EUSAGE: no SQLite. */
+dis_status dis__store_open(const char *folder, bool create, int wait_ms, dis__store **out);
+/* Claims that are still there are given back. */
+void dis__store_close(dis__store *store);
+/* The folder for label sets; valid as long as the store. */
+const char *dis__store_cache(const dis__store *store);
+
+typedef enum { DIS__CLAIMED, DIS__IS_DONE, DIS__HAS_FAILED, DIS__IS_ELSEWHERE } dis__claim;
+
+/* Takes a run unless it is done (with all measures of the plan), at work elsewhere or, without `retry`, failed. What an
+ * earlier try left of its files is removed. */
+dis_status dis__store_claim(dis__store *store, const dis__plan *plan, size_t run, bool retry, dis__claim *out);
+/* A claimed run: its result; that it failed; nothing. */
+dis_status dis__store_keep(dis__store *store, const dis__plan *plan, size_t run, const dis__result *result,
+                           double seconds);
+dis_status dis__store_fail(dis__store *store, const dis__plan *plan, size_t run, const char *message, double seconds);
+dis_status dis__store_release(dis__store *store, const dis__plan *plan, size_t run);
+
+/* What is known of the runs of a plan, (n_runs) each. Arrays that are NULL are left out. */
+typedef struct {
+    dis_run_state *state;
+    double *seconds; /* NaN: not known */
+    double *value;   /* (n_runs, n_measures), NaN: undefined, or not there */
+} dis__known;
+/* store NULL: nothing is known. */
+dis_status dis__store_look(dis__store *store, const dis__plan *plan, const dis__known *out);
+
+/* The curve of a done run. *out has n epochs (none: NULL); the caller frees it. */
+dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out, size_t *n);
+
+/* Predictions of a done run and what is known of the items. */
+typedef struct {
+    dis_labels *predicted;
+    int32_t *gold; /* (n_items) -1: none; NULL: no gold labels */
+    double *human; /* (n_items, n_classes); NULL: none */
+} dis__kept_set;
+/* *found false: none were kept. DIS_EDATA: files that do not go together. */
+dis_status dis__store_predictions(dis__store *store, dis_context *ctx, const char *key, const char *set,
+                                  dis__kept_set *out, bool *found);
+void dis__kept_set_free(dis__kept_set *set);
+
+/* Everything about the run whose key begins so; *n: how many there are (one: *out is filled). For `show`. */
+dis_status dis__store_record(dis__store *store, const char *prefix, dis_run_record **out, size_t *n);
+
+#endif

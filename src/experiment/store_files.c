@@ -1,0 +1,316 @@
+/* Predictions and what is known of their items, as files.
+ *
+ * A set's tasks, classes, gold labels and soft labels of people are the same for many runs. They are kept once, under
+ * the SHA-256 of all of them: truth/HASH.tasks.txt, .classes.txt, .gold.csv and .npy (people). Predictions are
+ * predictions/KEY/SET.npy with symbolic links to these lists beside it: an ordinary label file, for two flushes of the
+ * disk a set. The list of tasks is put in place last, so whoever finds it finds the others. */
+#include "experiment/store_inside.h"
+#include "core/memory.h"
+#include "core/name_index.h"
+#include "core/sha256.h"
+#include "core/sys.h"
+#include "dissent/table.h"
+#include "io/name_file.h"
+#include "io/npy.h"
+#include "io/outfile.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LONGEST_NAME = 100 };
+
+static void add_names(dis__sha256 *h, const dis_names *names)
+{
+    for (size_t i = 0; i < dis_names_count(names); i++) {
+        size_t n;
+        const char *name = dis_names_get(names, i, &n);
+        dis__sha256_add(h, name, n + 1); /* the NUL parts them */
+    }
+}
+
+static void hash_truth(const dis__predicted_set *set, const dis_labels_view *v, char hex[65])
+{
+    const uint64_t shape[] = {v->n_items, v->n_classes, set->gold != NULL, set->human != NULL};
+    dis__sha256 h;
+    dis__sha256_begin(&h);
+    dis__sha256_add(&h, shape, sizeof shape);
+    add_names(&h, v->tasks);
+    add_names(&h, v->classes);
+    if (set->gold) dis__sha256_add(&h, set->gold, v->n_items * sizeof *set->gold);
+    if (set->human) dis__sha256_add(&h, set->human, v->n_items * v->n_classes * sizeof *set->human);
+    dis__sha256_hex(&h, hex);
+}
+
+static dis_status write_array(const char *path, const double *p, size_t n_items, size_t n_classes)
+{
+    dis__out *out;
+    DIS_TRY(dis__out_open(path, &out));
+    dis_status status = dis__npy_write_header(out, sizeof *p, n_items, n_classes);
+    if (status == DIS_OK) status = dis__out_write(out, p, n_items * n_classes * sizeof *p);
+    return dis__out_finish(out, status);
+}
+
+static dis_status write_list(const char *path, const dis_names *names)
+{
+    dis__out *out;
+    DIS_TRY(dis__out_open(path, &out));
+    return dis__out_finish(out, dis__names_write(out, names));
+}
+
+static dis_status write_gold(const char *path, const dis_labels_view *v, const int32_t *gold)
+{
+    static const char *const columns[] = {"task", "label"};
+    dis_table *table;
+    DIS_TRY(dis_table_open(path, "csv", columns, 2, &table));
+    for (size_t i = 0; i < v->n_items; i++) {
+        if (gold[i] < 0) continue;
+        size_t n;
+        const char *name = dis_names_get(v->tasks, i, &n);
+        dis_table_text(table, name, n);
+        name = dis_names_get(v->classes, (size_t)gold[i], &n);
+        dis_table_text(table, name, n);
+    }
+    return dis_table_finish(table, DIS_OK);
+}
+
+static bool has_gold(const dis__predicted_set *set, const dis_labels_view *v)
+{
+    for (size_t i = 0; set->gold && i < v->n_items; i++)
+        if (set->gold[i] >= 0) return true;
+    return false;
+}
+
+/* One of the files of a truth; `kind` is what the file is called after the hash. */
+static dis_status write_part(const dis__store *s, const char *hash, const char *kind, const dis__predicted_set *set,
+                             const dis_labels_view *v)
+{
+    char *path;
+    DIS_TRY(dis__store_path(s, "truth", hash, kind, &path));
+    dis_status status = DIS_OK;
+    if (strcmp(kind, ".npy") == 0) {
+        if (set->human) status = write_array(path, set->human, v->n_items, v->n_classes);
+    } else if (strcmp(kind, ".gold.csv") == 0) {
+        if (has_gold(set, v)) status = write_gold(path, v, set->gold);
+    } else {
+        status = write_list(path, strcmp(kind, ".classes.txt") == 0 ? v->classes : v->tasks);
+    }
+    dis__free(path);
+    return status;
+}
+
+static dis_status write_truth(const dis__store *s, const char *hash, const dis__predicted_set *set,
+                              const dis_labels_view *v)
+{
+    static const char *const kinds[] = {".npy", ".gold.csv", ".classes.txt", ".tasks.txt"};
+    char *last;
+    DIS_TRY(dis__store_path(s, "truth", hash, ".tasks.txt", &last));
+    const bool there = access(last, F_OK) == 0;
+    dis__free(last);
+    if (there) return DIS_OK;
+    DIS_TRY(dis__names_check_lines(v->tasks, "task"));
+    DIS_TRY(dis__names_check_lines(v->classes, "class"));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) DIS_TRY(write_part(s, hash, kinds[i], set, v));
+    return DIS_OK;
+}
+
+/* A name of a set as part of a file's name: letters, digits, . - _ as they are, other bytes as %XX; a long one is cut
+ * and told from others by its hash. */
+static void file_name(const char *set, char out[LONGEST_NAME + 1])
+{
+    size_t used = 0;
+    bool cut = false;
+    for (const unsigned char *c = (const unsigned char *)set; *c && !cut; c++) {
+        const bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+                           *c == '-' || *c == '_' || (*c == '.' && used);
+        cut = used + 3 > LONGEST_NAME - 17;
+        if (!cut) used += (size_t)snprintf(out + used, LONGEST_NAME - used, plain ? "%c" : "%%%02X", *c);
+    }
+    if (cut) {
+        dis__sha256 h;
+        char hex[65];
+        dis__sha256_begin(&h);
+        dis__sha256_add(&h, set, strlen(set));
+        dis__sha256_hex(&h, hex);
+        snprintf(out + used, LONGEST_NAME + 1 - used, "-%.16s", hex);
+    } else {
+        out[used] = 0;
+    }
+}
+
+/* FOLDER/FILE.KIND points to the list in truth/. */
+static dis_status link_list(const dis__store *s, const char *file, const char *hash, const char *kind)
+{
+    char target[128], *path;
+    snprintf(target, sizeof target, "../../truth/%s%s", hash, kind);
+    DIS_TRY(dis__store_path(s, file, NULL, kind, &path));
+    dis_status status = DIS_OK;
+    unlink(path);
+    if (dis__sys_symlink(target, path) != 0) status = dis__fail_io("make the link", path);
+    dis__free(path);
+    return status;
+}
+
+static dis_status write_predictions(const dis__store *s, const char *key, const char *file, const char *hash,
+                                    const dis_labels_view *v)
+{
+    char *path;
+    DIS_TRY(dis__store_path(s, "predictions", key, "", &path));
+    dis_status status = dis__make_folder(path);
+    dis__free(path);
+    DIS_TRY(status);
+    DIS_TRY(link_list(s, file, hash, ".classes.txt"));
+    DIS_TRY(link_list(s, file, hash, ".tasks.txt"));
+    DIS_TRY(dis__store_path(s, file, NULL, ".npy", &path));
+    status = write_array(path, v->p, v->n_items, v->n_classes);
+    dis__free(path);
+    return status;
+}
+
+dis_status dis__write_set(dis__store *store, const char *key, const dis__predicted_set *set, char **file,
+                          char truth[65])
+{
+    const dis_labels_view v = dis_labels_look(set->predicted);
+    char name[LONGEST_NAME + 1], path[256], hash[65];
+    file_name(set->set, name);
+    snprintf(path, sizeof path, "predictions/%s/%s", key, name);
+    hash_truth(set, &v, hash);
+    DIS_TRY(write_truth(store, hash, set, &v));
+    DIS_TRY(write_predictions(store, key, path, hash, &v));
+    memcpy(path + strlen(path), ".npy", 5);
+    memcpy(truth, hash, sizeof hash);
+    return dis__copy_text(file, path, strlen(path));
+}
+
+dis_status dis__remove_predictions(const dis__store *store, const char *key)
+{
+    char *path;
+    DIS_TRY(dis__store_path(store, "predictions", key, "", &path));
+    DIR *d = opendir(path);
+    if (d) {
+        for (const struct dirent *e; (e = readdir(d));)
+            if (e->d_name[0] != '.') unlinkat(dirfd(d), e->d_name, 0);
+        closedir(d);
+        rmdir(path); /* one that stays is in nobody's way */
+    }
+    dis__free(path);
+    return DIS_OK;
+}
+
+/* ---- reading ---- */
+
+/* Gold labels of the items of `v`, -1 for those that have none. */
+static dis_status match_gold(const char *path, const dis_gold_view *gold, const dis_labels_view *v, int32_t *out)
+{
+    dis__name_index index;
+    size_t twice;
+    DIS_TRY(dis__name_index_build(gold->tasks, &index, &twice));
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < v->n_items && status == DIS_OK; i++) {
+        size_t n;
+        const char *name = dis_names_get(v->tasks, i, &n);
+        const size_t at = dis__name_index_find(&index, name, n);
+        out[i] = -1;
+        if (at == SIZE_MAX) continue;
+        name = dis_names_get(gold->classes, (size_t)gold->label[at], &n);
+        const size_t class = dis_names_find(v->classes, name, n);
+        if (class == SIZE_MAX) status = dis__fail(DIS_EDATA, "%s: a class that the predictions do not have", path);
+        out[i] = (int32_t) class;
+    }
+    dis__name_index_free(&index);
+    return status;
+}
+
+static dis_status read_gold(const dis__store *s, dis_context *ctx, const char *hash, const dis_labels_view *v,
+                            int32_t **out)
+{
+    char *path;
+    DIS_TRY(dis__store_path(s, "truth", hash, ".gold.csv", &path));
+    dis_status status = DIS_OK;
+    if (access(path, F_OK) == 0) {
+        dis_gold *gold = NULL;
+        status = dis_gold_load(ctx, path, &gold);
+        if (status == DIS_OK) status = dis__alloc_array(out, v->n_items, sizeof **out);
+        if (status == DIS_OK) {
+            const dis_gold_view look = dis_gold_look(gold);
+            status = match_gold(path, &look, v, *out);
+        }
+        dis_gold_destroy(gold);
+    }
+    dis__free(path);
+    return status;
+}
+
+static dis_status read_human(const dis__store *s, dis_context *ctx, const char *hash, const dis_labels_view *v,
+                             double **out)
+{
+    char *path;
+    DIS_TRY(dis__store_path(s, "truth", hash, ".npy", &path));
+    dis_status status = DIS_OK;
+    if (access(path, F_OK) == 0) {
+        dis_labels *human = NULL;
+        status = dis_labels_read(ctx, path, NULL, &human);
+        if (status == DIS_OK) {
+            const dis_labels_view h = dis_labels_look(human);
+            if (h.n_items != v->n_items || h.n_classes != v->n_classes)
+                status = dis__fail(DIS_EDATA, "%s: %zu items and %zu classes beside predictions of %zu and %zu", path,
+                                   h.n_items, h.n_classes, v->n_items, v->n_classes);
+            if (status == DIS_OK) status = dis__alloc_array(out, h.n_items * h.n_classes, sizeof **out);
+            if (status == DIS_OK) memcpy(*out, h.p, h.n_items * h.n_classes * sizeof **out);
+            dis_labels_destroy(human);
+        }
+    }
+    dis__free(path);
+    return status;
+}
+
+static dis_status find_set(dis__store *s, const char *key, const char *set, char **path, char truth[65])
+{
+    pthread_mutex_lock(&s->mutex);
+    dis__query q = dis__sql_query(s->db, "SELECT path, truth FROM sets WHERE key = ? AND set_name = ?");
+    dis__bind_text(&q, key);
+    dis__bind_text(&q, set);
+    *path = NULL;
+    if (dis__sql_next(&q)) {
+        const char *file = dis__sql_text(&q, 0), *hash = dis__sql_text(&q, 1);
+        if (file && hash) {
+            snprintf(truth, 65, "%s", hash);
+            const dis_status status = dis__store_path(s, file, NULL, "", path);
+            if (status != DIS_OK) q.status = status;
+        }
+    }
+    const dis_status status = dis__sql_end(&q);
+    pthread_mutex_unlock(&s->mutex);
+    return status;
+}
+
+dis_status dis__store_predictions(dis__store *store, dis_context *ctx, const char *key, const char *set,
+                                  dis__kept_set *out, bool *found)
+{
+    char *path, truth[65];
+    DIS_TRY(find_set(store, key, set, &path, truth));
+    *found = path != NULL;
+    if (!path) return DIS_OK;
+    dis__kept_set kept = {0};
+    dis_status status = dis_labels_read(ctx, path, NULL, &kept.predicted);
+    dis__free(path);
+    if (status == DIS_OK) {
+        const dis_labels_view v = dis_labels_look(kept.predicted);
+        status = read_gold(store, ctx, truth, &v, &kept.gold);
+        if (status == DIS_OK) status = read_human(store, ctx, truth, &v, &kept.human);
+    }
+    if (status == DIS_OK)
+        *out = kept;
+    else
+        dis__kept_set_free(&kept);
+    return status;
+}
+
+void dis__kept_set_free(dis__kept_set *set)
+{
+    dis_labels_destroy(set->predicted);
+    dis__free(set->gold);
+    dis__free(set->human);
+    *set = (dis__kept_set){0};
+}

@@ -1,0 +1,27 @@
+/* store_inside.h: what the files of the store share. */
+#ifndef DIS_EXPERIMENT_STORE_INSIDE_H
+#define DIS_EXPERIMENT_STORE_INSIDE_H
+#include "experiment/owner.h"
+#include "experiment/sql.h"
+#include "experiment/store.h"
+#include <pthread.h>
+
+struct dis__store {
+    char *folder, *cache, *owners;
+    dis__sql *db;
+    dis__owner owner;
+    pthread_mutex_t mutex; /* around the database */
+};
+
+/* FOLDER/PART, and FOLDER/PART/NAME when there is a name, then the suffix. The caller frees it. */
+dis_status dis__store_path(const dis__store *store, const char *part, const char *name, const char *suffix, char **out);
+dis_status dis__make_folder(const char *path);
+
+/* store_files.c. A set's predictions and truth on the disk; *file is its path relative to the store, *truth the SHA-256
+ * of what is known of its items. The caller frees *file. */
+dis_status dis__write_set(dis__store *store, const char *key, const dis__predicted_set *set, char **file,
+                          char truth[65]);
+/* What an earlier try left of a run. */
+dis_status dis__remove_predictions(const dis__store *store, const char *key);
+
+#endif

@@ -1,0 +1,402 @@
+/* The table of an experiment as text, Markdown, LaTeX and CSV.
+ *
+ * The first three share one walk over data sets, cells and measures; what differs is a row of functions. Names come from
+ * users: each format makes them harmless in its own way, after control characters were made visible. */
+#include "experiment/inside_experiment.h"
+#include "dissent/table.h"
+#include "io/outfile.h"
+#include "report/markup.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DECIMALS = 4, NAME_WIDTH = 30, COLUMN_WIDTH = 24, LONGEST_NAME = 200 };
+
+typedef struct {
+    const dis_experiment *e;
+    dis_experiment_table_view t;
+    dis__markup out;
+    bool several_sets, tested, marked;
+} writer;
+
+static const char *const stars[] = {"", "*", "**"};
+
+static const char *metric_name(const writer *w, size_t m)
+{
+    return dis_eval_row_at(w->e->plan->measure[m].metric)->name;
+}
+
+static const dis__cell *cell_of(const writer *w, size_t row)
+{
+    return &w->e->plan->cell[w->t.row[row].cell];
+}
+
+/* Whether a row begins another data set than the one before it. */
+static bool begins_data(const writer *w, size_t row)
+{
+    return row == 0 || strcmp(cell_of(w, row)->data, cell_of(w, row - 1)->data) != 0;
+}
+
+static bool several_data(const writer *w)
+{
+    for (size_t r = 1; r < w->t.n_rows; r++)
+        if (begins_data(w, r)) return true;
+    return false;
+}
+
+/* Characters of UTF-8 from byte `from` on. */
+static size_t width_since(const dis__markup *m, size_t from)
+{
+    size_t n = 0;
+    for (size_t i = from; i < m->n; i++) n += ((unsigned char)m->bytes[i] & 0xC0) != 0x80;
+    return n;
+}
+
+static void pad(dis__markup *m, size_t from, size_t width)
+{
+    for (size_t n = width_since(m, from); n < width; n++) dis__put(m, " ");
+    if (width_since(m, from) > width) dis__put(m, "  ");
+}
+
+/* ---- text ---- */
+
+static void text_head(writer *w)
+{
+    dis__markup *m = &w->out;
+    for (int line = 0; line < 2; line++) {
+        size_t from = m->n;
+        pad(m, from, NAME_WIDTH);
+        from = m->n;
+        dis__put(m, line == 0 ? "runs" : "");
+        pad(m, from, 10);
+        for (size_t i = 0; i < w->t.n_measures; i++) {
+            from = m->n;
+            if (line == 0)
+                dis__put(m, metric_name(w, i));
+            else
+                dis__put_display(m, w->e->plan->measure[i].set, strlen(w->e->plan->measure[i].set), COLUMN_WIDTH - 2);
+            if (i + 1 < w->t.n_measures) pad(m, from, COLUMN_WIDTH);
+        }
+        dis__put(m, "\n");
+    }
+}
+
+static void text_data(writer *w, const char *data)
+{
+    dis__put_display(&w->out, data, strlen(data), LONGEST_NAME);
+    dis__put(&w->out, "\n");
+}
+
+/* 0: mean and sd; 1: interval; 2: what was published. */
+static void text_figure(dis__markup *m, const dis_experiment_figure *f, int line)
+{
+    if (line == 0 && f->n == 0) dis__put(m, "-");
+    if (line == 0 && f->n) {
+        dis__putf(m, "%s%s", dis__fixed(f->mean, DECIMALS).text, f->best ? "^" : "");
+        if (f->n > 1) dis__putf(m, " sd %s", dis__fixed(f->sd, DECIMALS).text);
+        if (f->compared && f->stars) dis__putf(m, " %s", stars[f->stars]);
+    }
+    if (line == 1 && f->n > 1)
+        dis__putf(m, "[%s, %s]", dis__fixed(f->ci_low, DECIMALS).text, dis__fixed(f->ci_high, DECIMALS).text);
+    if (line == 2 && !isnan(f->published)) dis__put(m, dis__fixed(f->published, DECIMALS).text);
+}
+
+static void text_row(writer *w, size_t row)
+{
+    dis__markup *m = &w->out;
+    const dis_experiment_row *r = &w->t.row[row];
+    bool any[3] = {true, false, false};
+    for (size_t i = 0; i < w->t.n_measures; i++) {
+        any[1] |= r->figure[i].n > 1;
+        any[2] |= !isnan(r->figure[i].published);
+    }
+    for (int line = 0; line < 3; line++) {
+        if (!any[line]) continue;
+        size_t from = m->n;
+        if (line == 0) {
+            dis__put(m, "  ");
+            dis__put_display(m, cell_of(w, row)->name, strlen(cell_of(w, row)->name), LONGEST_NAME);
+        }
+        pad(m, from, NAME_WIDTH);
+        from = m->n;
+        if (line == 0) dis__putf(m, "%zu/%zu", r->n_done, r->n_runs);
+        if (line == 2) dis__put(m, "paper");
+        pad(m, from, 10);
+        for (size_t i = 0; i < w->t.n_measures; i++) {
+            from = m->n;
+            text_figure(m, &r->figure[i], line);
+            if (i + 1 < w->t.n_measures) pad(m, from, COLUMN_WIDTH);
+        }
+        while (m->n && m->bytes[m->n - 1] == ' ') m->n--;
+        dis__put(m, "\n");
+    }
+}
+
+static void text_end(writer *w)
+{
+    dis__markup *m = &w->out;
+    dis__put(m, "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval.");
+    if (w->marked) dis__put(m, " ^ best of its data set.");
+    if (w->tested) dis__put(m, " * p <= .05, ** p <= .01 against the baseline, paired bootstrap.");
+    dis__put(m, "\n");
+}
+
+/* ---- Markdown ---- */
+
+/* All that Markdown or HTML would take for more than text gets a backslash. */
+static void markdown_name(dis__markup *m, const char *text)
+{
+    dis__markup plain = {0};
+    dis__put_display(&plain, text, strlen(text), LONGEST_NAME);
+    for (size_t i = 0; i < plain.n; i++) {
+        if (strchr("\\`*_{}[]<>()#+!|~&$", plain.bytes[i])) dis__put(m, "\\");
+        dis__put_n(m, plain.bytes + i, 1);
+    }
+    if (m->status == DIS_OK) m->status = plain.status;
+    dis__markup_free(&plain);
+}
+
+static void markdown_head(writer *w)
+{
+    dis__markup *m = &w->out;
+    dis__put(m, w->several_sets ? "| data | cell | runs |" : "| cell | runs |");
+    for (size_t i = 0; i < w->t.n_measures; i++) {
+        dis__put(m, " ");
+        markdown_name(m, metric_name(w, i));
+        dis__put(m, " (");
+        markdown_name(m, w->e->plan->measure[i].set);
+        dis__put(m, ") |");
+    }
+    dis__put(m, w->several_sets ? "\n|---|---|---|" : "\n|---|---|");
+    for (size_t i = 0; i < w->t.n_measures; i++) dis__put(m, "---|");
+    dis__put(m, "\n");
+}
+
+static void markdown_figure(dis__markup *m, const dis_experiment_figure *f)
+{
+    const char *bold = f->best ? "**" : "";
+    if (f->n == 0)
+        dis__put(m, "-");
+    else
+        dis__putf(m, "%s%s%s", bold, dis__fixed(f->mean, DECIMALS).text, bold);
+    if (f->n && f->compared)
+        for (int s = 0; s < f->stars; s++) dis__put(m, "\\*");
+    if (f->n > 1)
+        dis__putf(m, " sd %s [%s, %s]", dis__fixed(f->sd, DECIMALS).text, dis__fixed(f->ci_low, DECIMALS).text,
+                  dis__fixed(f->ci_high, DECIMALS).text);
+    if (!isnan(f->published)) dis__putf(m, "; paper %s", dis__fixed(f->published, DECIMALS).text);
+}
+
+static void markdown_row(writer *w, size_t row)
+{
+    dis__markup *m = &w->out;
+    const dis_experiment_row *r = &w->t.row[row];
+    dis__put(m, "| ");
+    if (w->several_sets) {
+        markdown_name(m, cell_of(w, row)->data);
+        dis__put(m, " | ");
+    }
+    markdown_name(m, cell_of(w, row)->name);
+    dis__putf(m, " | %zu/%zu |", r->n_done, r->n_runs);
+    for (size_t i = 0; i < w->t.n_measures; i++) {
+        dis__put(m, " ");
+        markdown_figure(m, &r->figure[i]);
+        dis__put(m, " |");
+    }
+    dis__put(m, "\n");
+}
+
+static void markdown_end(writer *w)
+{
+    dis__markup *m = &w->out;
+    dis__put(m, "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval.");
+    if (w->marked) dis__put(m, " Bold: best of its data set.");
+    if (w->tested) dis__put(m, " \\* p <= .05, \\*\\* p <= .01 against the baseline, paired bootstrap.");
+    dis__put(m, "\n");
+}
+
+/* ---- LaTeX ---- */
+
+static void latex_name(dis__markup *m, const char *text)
+{
+    static const struct {
+        char c;
+        const char *text;
+    } special[] = {{'\\', "\\textbackslash{}"},
+                   {'~', "\\textasciitilde{}"},
+                   {'^', "\\textasciicircum{}"},
+                   {'&', "\\&"},
+                   {'%', "\\%"},
+                   {'$', "\\$"},
+                   {'#', "\\#"},
+                   {'_', "\\_"},
+                   {'{', "\\{"},
+                   {'}', "\\}"},
+                   {'<', "\\textless{}"},
+                   {'>', "\\textgreater{}"}};
+    dis__markup plain = {0};
+    dis__put_display(&plain, text, strlen(text), LONGEST_NAME);
+    for (size_t i = 0; i < plain.n; i++) {
+        size_t s = 0;
+        while (s < sizeof special / sizeof *special && special[s].c != plain.bytes[i]) s++;
+        if (s < sizeof special / sizeof *special)
+            dis__put(m, special[s].text);
+        else
+            dis__put_n(m, plain.bytes + i, 1);
+    }
+    if (m->status == DIS_OK) m->status = plain.status;
+    dis__markup_free(&plain);
+}
+
+static void latex_head(writer *w)
+{
+    dis__markup *m = &w->out;
+    dis__put(m, "% needs \\usepackage{booktabs}\n\\begin{tabular}{ll");
+    for (size_t i = 0; i < w->t.n_measures; i++) dis__put(m, "l");
+    dis__put(m, "}\n\\toprule\n & runs");
+    for (size_t i = 0; i < w->t.n_measures; i++) {
+        dis__put(m, " & ");
+        latex_name(m, metric_name(w, i));
+        dis__put(m, " (");
+        latex_name(m, w->e->plan->measure[i].set);
+        dis__put(m, ")");
+    }
+    dis__put(m, " \\\\\n\\midrule\n");
+}
+
+static void latex_data(writer *w, const char *data)
+{
+    dis__putf(&w->out, "\\multicolumn{%zu}{l}{\\textit{", w->t.n_measures + 2);
+    latex_name(&w->out, data);
+    dis__put(&w->out, "}} \\\\\n");
+}
+
+static void latex_figure(dis__markup *m, const dis_experiment_figure *f)
+{
+    if (f->n == 0)
+        dis__put(m, "--");
+    else
+        dis__putf(m, f->best ? "\\textbf{%s}" : "%s", dis__fixed(f->mean, DECIMALS).text);
+    if (f->n && f->compared && f->stars) dis__putf(m, "$^{%s}$", stars[f->stars]);
+    if (f->n > 1)
+        dis__putf(m, " {\\footnotesize sd %s [%s, %s]}", dis__fixed(f->sd, DECIMALS).text,
+                  dis__fixed(f->ci_low, DECIMALS).text, dis__fixed(f->ci_high, DECIMALS).text);
+    if (!isnan(f->published)) dis__putf(m, " {\\footnotesize paper %s}", dis__fixed(f->published, DECIMALS).text);
+}
+
+static void latex_row(writer *w, size_t row)
+{
+    dis__markup *m = &w->out;
+    const dis_experiment_row *r = &w->t.row[row];
+    latex_name(m, cell_of(w, row)->name);
+    dis__putf(m, " & %zu/%zu", r->n_done, r->n_runs);
+    for (size_t i = 0; i < w->t.n_measures; i++) {
+        dis__put(m, " & ");
+        latex_figure(m, &r->figure[i]);
+    }
+    dis__put(m, " \\\\\n");
+}
+
+static void latex_end(writer *w)
+{
+    dis__put(&w->out, "\\bottomrule\n\\end{tabular}\n% means over seeds (of each the mean over folds), standard "
+                      "deviation, 95 % interval; bold: best of its data set;\n% * p <= .05, ** p <= .01 against the "
+                      "baseline, paired bootstrap\n");
+}
+
+/* ---- CSV ---- */
+
+static void csv_text(dis_table *t, const char *text)
+{
+    dis_table_text(t, text, strlen(text));
+}
+
+static void csv_figure(const writer *w, dis_table *t, size_t row, size_t m)
+{
+    const dis_experiment_row *r = &w->t.row[row];
+    const dis_experiment_figure *f = &r->figure[m];
+    const dis__cell *cell = cell_of(w, row);
+    csv_text(t, cell->data);
+    csv_text(t, cell->name);
+    csv_text(t, w->e->plan->measure[m].set);
+    csv_text(t, metric_name(w, m));
+    dis_table_count(t, r->n_runs);
+    dis_table_count(t, r->n_done);
+    dis_table_count(t, r->n_failed);
+    dis_table_count(t, f->n);
+    dis_table_real(t, f->mean);
+    dis_table_real(t, f->sd);
+    dis_table_real(t, f->ci_low);
+    dis_table_real(t, f->ci_high);
+    dis_table_real(t, f->published);
+    csv_text(t, cell->baseline == SIZE_MAX ? "" : w->e->plan->cell[cell->baseline].name);
+    dis_table_real(t, f->compared ? f->difference : (double)NAN);
+    dis_table_real(t, f->compared ? f->p : (double)NAN);
+    if (f->compared)
+        dis_table_count(t, (uint64_t)f->stars);
+    else
+        dis_table_nothing(t);
+    dis_table_count(t, f->best);
+}
+
+static dis_status write_csv(const writer *w, const char *path)
+{
+    static const char *const columns[] = {"data",      "cell",     "set",        "metric", "runs",   "done",
+                                          "failed",    "seeds",    "mean",       "sd",     "ci_low", "ci_high",
+                                          "published", "baseline", "difference", "p",      "stars",  "best"};
+    dis_table *t;
+    DIS_TRY(dis_table_open(path, "csv", columns, sizeof columns / sizeof *columns, &t));
+    for (size_t r = 0; r < w->t.n_rows; r++)
+        for (size_t m = 0; m < w->t.n_measures; m++) csv_figure(w, t, r, m);
+    return dis_table_finish(t, DIS_OK);
+}
+
+/* ---- all ---- */
+
+static const struct {
+    const char *name;
+    void (*head)(writer *w);
+    void (*data)(writer *w, const char *data); /* NULL: rows say it themselves */
+    void (*row)(writer *w, size_t row);
+    void (*end)(writer *w);
+} formats[] = {
+    {"text", text_head, text_data, text_row, text_end},
+    {"markdown", markdown_head, NULL, markdown_row, markdown_end},
+    {"latex", latex_head, latex_data, latex_row, latex_end},
+};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+static writer make_writer(const dis_experiment *e, const dis_experiment_table *table)
+{
+    writer w = {.e = e, .t = dis_experiment_table_look(table)};
+    w.several_sets = several_data(&w);
+    for (size_t r = 0; r < w.t.n_rows; r++)
+        for (size_t m = 0; m < w.t.n_measures; m++) {
+            w.tested |= w.t.row[r].figure[m].compared;
+            w.marked |= w.t.row[r].figure[m].best;
+        }
+    return w;
+}
+
+dis_status dis_experiment_table_write(const dis_experiment *experiment, const dis_experiment_table *table,
+                                      const char *path, const char *format)
+{
+    writer w = make_writer(experiment, table);
+    if (strcmp(format, "csv") == 0) return write_csv(&w, path);
+    size_t f = 0;
+    while (f < N_FORMATS && strcmp(formats[f].name, format) != 0) f++;
+    if (f == N_FORMATS)
+        return dis__fail(DIS_EUSAGE, "no table as \"%.40s\"; there are text, markdown, csv and latex", format);
+    formats[f].head(&w);
+    for (size_t r = 0; r < w.t.n_rows; r++) {
+        if (formats[f].data && w.several_sets && begins_data(&w, r)) formats[f].data(&w, cell_of(&w, r)->data);
+        formats[f].row(&w, r);
+    }
+    formats[f].end(&w);
+    dis_status status = w.out.status;
+    dis__out *out;
+    if (status == DIS_OK && (status = dis__out_open(path, &out)) == DIS_OK)
+        status = dis__out_finish(out, dis__out_write(out, w.out.bytes, w.out.n));
+    dis__markup_free(&w.out);
+    return status;
+}
