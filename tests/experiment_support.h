@@ -139,7 +139,10 @@ static inline dis_status made_execute(dis_context *ctx, void *user, size_t run, 
     made_work *w = user;
     (void)ctx;
     atomic_fetch_add(&w->calls[run], 1);
-    if (w->sleep_ms) nanosleep(&(struct timespec){.tv_nsec = (long)w->sleep_ms * 1000000}, NULL);
+    if (w->sleep_ms) {
+        const struct timespec t = {.tv_sec = w->sleep_ms / 1000, .tv_nsec = (long)(w->sleep_ms % 1000) * 1000000};
+        nanosleep(&t, NULL);
+    }
     if (run == w->bad) return dis__fail(DIS_EDATA, "run %zu is bad on purpose", run);
     dis__result result = {0};
     const dis_status status = made_result(w, run, &result);
