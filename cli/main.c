@@ -13,6 +13,7 @@ extern const cli_command cli_cmd_compare;
 extern const cli_command cli_cmd_views;
 extern const cli_command cli_cmd_report;
 extern const cli_command cli_cmd_review;
+extern const cli_command cli_cmd_experiment;
 
 /* In the order in which help shows them. */
 /* clang-format off */
@@ -28,6 +29,7 @@ static const cli_command *const commands[] = {
     &cli_cmd_train,
     &cli_cmd_predict,
     &cli_cmd_model,
+    &cli_cmd_experiment,
     &cli_cmd_synth,
     &cli_cmd_list,
     &cli_cmd_help,

@@ -1,0 +1,310 @@
+/* dissent experiment: a table of conditions from one file: run, status, table, show, report. */
+#include "experiment_job.h"
+#include "summary.h"
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* clang-format off */
+static const cli_option options[] = {
+    {.name = "store", .kind = CLI_TEXT, .offset = offsetof(experiment_values, store), .argument = "FOLDER",
+     .names = CLI_NAMES_FOLDER, .summary = "where results lie; without it, NAME.results here for NAME.yaml"},
+    {.name = "data", .kind = CLI_TEXT, .offset = offsetof(experiment_values, data), .argument = "FOLDER",
+     .names = CLI_NAMES_FOLDER, .summary = "where the file's relative paths of data are looked for"},
+    {.name = "filter", .kind = CLI_LIST, .offset = offsetof(experiment_values, filter), .argument = "TEXT|KEY=VALUE",
+     .summary = "only runs whose cell has TEXT in its name, or a setting, cell, data, fold or seed of that value"},
+    {.name = "jobs", .letter = 'j', .kind = CLI_COUNT, .offset = offsetof(experiment_values, jobs), .argument = "N",
+     .fallback = "0", .high = 1024, .summary = "run: so many runs side by side; 0: as many as threads"},
+    {.name = "retry-failed", .kind = CLI_FLAG, .offset = offsetof(experiment_values, retry_failed),
+     .summary = "run: try again what failed earlier"},
+    {.name = "output", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(experiment_values, output),
+     .argument = "FILE", .names = CLI_NAMES_FILE, .summary = "table: where it goes; without it, standard output"},
+    {.name = "format", .kind = CLI_CHOICE, .offset = offsetof(experiment_values, format), .argument = "FORMAT",
+     .choices = "text|markdown|csv|latex",
+     .summary = "table: without it, text on a terminal, else by the name of the output, else csv"},
+    {.name = "json", .kind = CLI_TEXT, .offset = offsetof(experiment_values, json), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "summary for machines; - is standard output, instead of the text"},
+    CLI_COMMON_OPTIONS(experiment_values),
+};
+
+static const struct {
+    const char *name;
+    size_t operands; /* behind the action */
+    bool run, table; /* takes the options of these */
+    int (*act)(experiment_job *job);
+} actions[] = {
+    {"run", 1, true, false, experiment_run},
+    {"status", 1, false, false, experiment_status},
+    {"table", 1, false, true, experiment_table},
+    {"show", 2, false, false, experiment_show},
+};
+/* clang-format on */
+enum { N_ACTIONS = sizeof actions / sizeof *actions };
+
+const char *experiment_time(double seconds, char out[CLI_NUMBER])
+{
+    const double s = seconds < 0 ? 0 : seconds;
+    if (isnan(s))
+        snprintf(out, CLI_NUMBER, "-");
+    else if (s >= 3600)
+        snprintf(out, CLI_NUMBER, "%.0f h %02.0f min", floor(s / 3600), floor(fmod(s, 3600) / 60));
+    else if (s >= 60)
+        snprintf(out, CLI_NUMBER, "%.0f min %02.0f s", floor(s / 60), floor(fmod(s, 60)));
+    else
+        snprintf(out, CLI_NUMBER, s < 10 ? "%.1f s" : "%.0f s", s);
+    return out;
+}
+
+dis_status experiment_summary_open(const experiment_job *job, dis_json **out)
+{
+    const dis_status status = cli_summary_open(job->v->json, "experiment", NULL, out);
+    if (status != DIS_OK) return status;
+    cli_inputs_begin(*out);
+    const dis_status hashed = cli_put_file(*out, job->look.path, "experiment");
+    cli_inputs_end(*out);
+    if (hashed != DIS_OK) return dis_json_finish(*out, hashed);
+    cli_put_text(*out, "experiment", job->look.name);
+    cli_put_text(*out, "store", job->look.store);
+    return DIS_OK;
+}
+
+/* ---- run ---- */
+
+static void watch(void *user, const dis_experiment_counts *n)
+{
+    experiment_job *job = user;
+    cli *c = job->c;
+    if (!c->terminal || c->quiet || cli_seconds(&c->start) < .4 || cli_seconds(&job->drawn) < .1) return;
+    clock_gettime(CLOCK_MONOTONIC, &job->drawn);
+    char left[CLI_NUMBER], failed[CLI_NUMBER] = "", elsewhere[48] = "";
+    if (n->failed) snprintf(failed, sizeof failed, ", %zu failed", n->failed);
+    if (n->elsewhere) snprintf(elsewhere, sizeof elsewhere, ", %zu in other processes", n->elsewhere);
+    fprintf(stderr, "\r\033[K  %zu of %zu runs done%s, %zu at work%s, %s%s", n->done, n->total, failed, n->running,
+            elsewhere, isnan(n->seconds_left) ? "time left not known yet" : experiment_time(n->seconds_left, left),
+            isnan(n->seconds_left) ? "" : " left");
+    c->bar = true;
+}
+
+static dis_status run_json(const experiment_job *job, const dis_experiment_counts *n)
+{
+    dis_json *j;
+    const dis_status status = experiment_summary_open(job, &j);
+    if (status != DIS_OK) return status;
+    cli_put_count(j, "runs", n->total);
+    cli_put_count(j, "done", n->done);
+    cli_put_count(j, "failed", n->failed);
+    cli_put_count(j, "computed", n->computed);
+    cli_put_real(j, "seconds", n->seconds);
+    cli_put_real(j, "run_seconds", n->run_seconds);
+    return cli_summary_finish(j, DIS_OK);
+}
+
+int experiment_run(experiment_job *job)
+{
+    cli *c = job->c;
+    dis_experiment_run_options o = dis_experiment_run_options_default();
+    o.jobs = (size_t)job->v->jobs;
+    o.retry_failed = job->v->retry_failed;
+    o.watch = watch;
+    o.user = job;
+    dis_experiment_counts n;
+    const dis_status status = dis_experiment_run(job->ctx, job->experiment, &o, &n);
+    char message[2048], time[CLI_NUMBER];
+    snprintf(message, sizeof message, "%s", dis_last_error());
+    cli_bar_clear(c);
+    int code = 0;
+    if (job->v->json && status != DIS_ECANCELLED) code = cli_failed(c, run_json(job, &n));
+    cli_say(c, "%zu of %zu runs done, %zu of them now, %zu failed (%s)", n.done, n.total, n.computed, n.failed,
+            experiment_time(n.seconds, time));
+    if (status == DIS_ECANCELLED) {
+        cli_say(c, "stopped; the same command goes on from here");
+        return cli_failed(c, status);
+    }
+    if (status != DIS_OK) return cli_error(c, status, "%s%s", message, n.failed ? "; --retry-failed tries again" : "");
+    return code;
+}
+
+/* ---- table ---- */
+
+static const char *table_format(const experiment_values *v)
+{
+    static const char *const names[] = {"text", "markdown", "csv", "latex"};
+    static const char *const endings[][2] = {{".txt", "text"},
+                                             {".md", "markdown"},
+                                             {".markdown", "markdown"},
+                                             {".tex", "latex"}};
+    if (v->format >= 0) return names[v->format];
+    if (!v->output || cli_is_dash(v->output)) return isatty(STDOUT_FILENO) ? "text" : "csv";
+    const size_t n = strlen(v->output);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t m = strlen(endings[i][0]);
+        if (n >= m && strcmp(v->output + n - m, endings[i][0]) == 0) return endings[i][1];
+    }
+    return "csv";
+}
+
+static void figure_json(dis_json *j, const experiment_job *job, const dis_experiment_figure *f, size_t m)
+{
+    const dis_experiment_measure *measure = &job->look.measure[m];
+    dis_json_begin_object(j);
+    cli_put_text(j, "set", measure->set);
+    cli_put_text(j, "metric", dis_eval_row_at(measure->metric)->name);
+    cli_put_count(j, "seeds", f->n);
+    cli_put_real(j, "mean", f->mean);
+    cli_put_real(j, "sd", f->sd);
+    cli_put_real(j, "ci_low", f->ci_low);
+    cli_put_real(j, "ci_high", f->ci_high);
+    dis_json_key(j, "values");
+    dis_json_begin_array(j);
+    for (size_t i = 0; i < f->n; i++) dis_json_real(j, f->seed[i]);
+    dis_json_end_array(j);
+    if (!isnan(f->published)) cli_put_real(j, "published", f->published);
+    if (f->compared) {
+        cli_put_real(j, "difference", f->difference);
+        cli_put_real(j, "p", f->p);
+        cli_put_count(j, "stars", (uint64_t)f->stars);
+    }
+    cli_put_bool(j, "best", f->best);
+    dis_json_end_object(j);
+}
+
+static dis_status table_json(const experiment_job *job, const dis_experiment_table_view *t)
+{
+    dis_json *j;
+    const dis_status status = experiment_summary_open(job, &j);
+    if (status != DIS_OK) return status;
+    dis_json_key(j, "cells");
+    dis_json_begin_array(j);
+    for (size_t r = 0; r < t->n_rows; r++) {
+        const dis_experiment_row *row = &t->row[r];
+        const dis_experiment_cell *cell = &job->look.cell[row->cell];
+        dis_json_begin_object(j);
+        cli_put_text(j, "name", cell->name);
+        cli_put_text(j, "data", cell->data);
+        cli_put_text(j, "baseline", cell->baseline == SIZE_MAX ? NULL : job->look.cell[cell->baseline].name);
+        cli_put_count(j, "runs", row->n_runs);
+        cli_put_count(j, "done", row->n_done);
+        cli_put_count(j, "failed", row->n_failed);
+        dis_json_key(j, "measures");
+        dis_json_begin_array(j);
+        for (size_t m = 0; m < t->n_measures; m++) figure_json(j, job, &row->figure[m], m);
+        dis_json_end_array(j);
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+    return cli_summary_finish(j, DIS_OK);
+}
+
+int experiment_table(experiment_job *job)
+{
+    cli *c = job->c;
+    const experiment_values *v = job->v;
+    dis_experiment_table *table;
+    dis_status status = dis_experiment_tabulate(job->ctx, job->experiment, &table);
+    if (status != DIS_OK) return cli_failed(c, status);
+    const dis_experiment_table_view t = dis_experiment_table_look(table);
+    cli_bar_clear(c);
+    if (v->output || !cli_is_dash(v->json))
+        status = dis_experiment_table_write(job->experiment, table, v->output ? v->output : "-", table_format(v));
+    if (status == DIS_OK && v->json) status = table_json(job, &t);
+    size_t runs = 0, done = 0, failed = 0;
+    for (size_t r = 0; r < t.n_rows; r++) {
+        runs += t.row[r].n_runs;
+        done += t.row[r].n_done;
+        failed += t.row[r].n_failed;
+    }
+    dis_experiment_table_destroy(table);
+    if (status == DIS_OK && done < runs)
+        cli_warn(c, "%zu of %zu runs are missing%s; dissent experiment run does them", runs - done, runs,
+                 failed ? ", failed ones among them" : "");
+    return cli_failed(c, status);
+}
+
+/* ---- all ---- */
+
+static const char *action_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return i < N_ACTIONS ? actions[i].name : NULL;
+}
+
+static int check(cli *c, const experiment_values *v, size_t a, size_t n_operands)
+{
+    const char *name = actions[a].name;
+    if (n_operands != 1 + actions[a].operands)
+        return cli_usage(c,
+                         actions[a].operands == 2 ? "%s takes a FILE and the beginning of a run's key"
+                                                  : "%s takes one FILE",
+                         name);
+    if (!actions[a].run && (v->jobs || v->retry_failed))
+        return cli_usage(c, "--jobs and --retry-failed are for run, not for %s", name);
+    if (!actions[a].table && (v->output || v->format >= 0))
+        return cli_usage(c, "--output and --format are for table, not for %s", name);
+    if (v->output && cli_is_dash(v->output) && cli_is_dash(v->json))
+        return cli_usage(c, "the table and the summary cannot both go to standard output; give one of them a file");
+    return 0;
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const experiment_values *v = values;
+    size_t a = 0;
+    while (a < N_ACTIONS && strcmp(actions[a].name, operands[0]) != 0) a++;
+    if (a == N_ACTIONS) {
+        const char *near = dis_nearest(operands[0], action_name, NULL);
+        return cli_usage(c, "no action \"%s\"; there are run, status, table and show%s%s%s", operands[0],
+                         near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+    int code = check(c, v, a, n_operands);
+    if (code != 0) return code;
+    experiment_job job = {.c = c, .v = v, .run = n_operands > 2 ? operands[2] : NULL};
+    dis_experiment_options o = dis_experiment_options_default();
+    o.store = v->store;
+    o.data_folder = v->data;
+    o.filter = v->filter.value;
+    o.n_filters = v->filter.n;
+    dis_status status = cli_context(c, &v->common, &job.ctx);
+    if (status != DIS_OK) return cli_failed(c, status);
+    status = dis_experiment_read(job.ctx, operands[1], &o, &job.experiment);
+    if (status == DIS_OK) {
+        job.look = dis_experiment_look(job.experiment);
+        code = actions[a].act(&job);
+    } else {
+        code = cli_failed(c, status);
+    }
+    dis_experiment_destroy(job.experiment);
+    dis_context_destroy(job.ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_experiment;
+const cli_command cli_cmd_experiment = {
+    .name = "experiment",
+    .summary = "a table of conditions from one file: run it, look at it",
+    .operands = "run|status|table FILE | show FILE RUN",
+    .text =
+        "FILE (YAML) names data, label methods, objectives, models, seeds and measures. Every combination is a cell, "
+        "every cell, fold and seed a run with its own key: the SHA-256 of all that determines its result.\n\n"
+        "run does the runs that the store lacks, as many side by side as there are processors. Killed at any time, it "
+        "loses only the runs it was at; the same command goes on. Several processes may work on one store. A run that "
+        "fails is noted and does not stop the others; the exit code then says that something failed.\n\n"
+        "status counts what is done, failed and missing, cell by cell. table gives mean, standard deviation and 95 % "
+        "interval over seeds (of each seed the mean over its folds; Student's t), stars of the paired bootstrap "
+        "against the baseline cell (accuracy and macro-F1; the predictions of all folds of a seed together, seeds "
+        "paired), and what a paper reports where the file says so. show prints one run: settings, measures, curve, "
+        "files, why it failed.\n\n"
+        "Results belong to keys: when the file changes, its table shows the runs that are still the same, and the rest "
+        "as missing. Runs of cells that are gone stay in the store.",
+    .examples = "  dissent experiment run experiments/labelme.yaml --jobs 2\n"
+                "  dissent experiment status experiments/labelme.yaml\n"
+                "  dissent experiment table experiments/labelme.yaml --format markdown -o labelme.md\n"
+                "  dissent experiment run experiments/labelme.yaml --filter gold --filter seed=0\n",
+    .names = CLI_NAMES_FILE,
+    .words = "run|status|table|show",
+    .least = 2,
+    .most = 3,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(experiment_values),
+    .run = run,
+};
