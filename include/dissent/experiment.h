@@ -194,4 +194,10 @@ DIS_API void dis_experiment_table_destroy(dis_experiment_table *table);
 DIS_API dis_status dis_experiment_table_write(const dis_experiment *experiment, const dis_experiment_table *table,
                                               const char *path, const char *format);
 
+/* ---- the report ---- */
+
+/* One HTML page like those of dissent/report.h: the table, every measure with its intervals and single seeds, training
+ * curves, who is right where, how divided people are, predictions beside people. DIS_EIO, DIS_EDATA, DIS_ELIMIT. */
+DIS_API dis_status dis_experiment_report(dis_context *ctx, dis_experiment *experiment, const char *path);
+
 #endif

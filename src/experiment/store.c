@@ -470,13 +470,15 @@ dis_status dis__store_look(dis__store *store, const dis__plan *plan, const dis__
     return status;
 }
 
-dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out, size_t *n)
+dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out, size_t *n, size_t *best)
 {
     dis_epoch *epoch = NULL;
-    size_t capacity = 0, used = 0;
+    size_t capacity = 0, used = 0, kept = 0;
     pthread_mutex_lock(&store->mutex);
     dis__query q =
-        dis__sql_query(store->db, "SELECT loss, rate, dev, dev_cross_entropy FROM epochs WHERE key = ? ORDER BY epoch");
+        dis__sql_query(store->db,
+                       "SELECT loss, rate, dev, dev_cross_entropy, best_epoch FROM epochs JOIN runs USING(key)"
+                       " WHERE key = ? ORDER BY epoch");
     dis__bind_text(&q, key);
     while (dis__sql_next(&q)) {
         const dis_status status = dis__reserve(&epoch, &capacity, used, used + 1, sizeof *epoch);
@@ -484,6 +486,7 @@ dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out,
             q.status = status;
             break;
         }
+        kept = (size_t)dis__sql_count(&q, 4);
         epoch[used++] = (dis_epoch){.loss = dis__sql_real(&q, 0),
                                     .rate = dis__sql_real(&q, 1),
                                     .dev = dis__sql_real(&q, 2),
@@ -497,5 +500,6 @@ dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out,
     }
     *out = epoch;
     *n = used;
+    *best = kept;
     return DIS_OK;
 }

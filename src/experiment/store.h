@@ -42,8 +42,8 @@ typedef struct {
 /* store NULL: nothing is known. */
 dis_status dis__store_look(dis__store *store, const dis__plan *plan, const dis__known *out);
 
-/* The curve of a done run. *out has n epochs (none: NULL); the caller frees it. */
-dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out, size_t *n);
+/* The curve of a done run. *out has n epochs (none: NULL), *best is the one that was kept; the caller frees it. */
+dis_status dis__store_curve(dis__store *store, const char *key, dis_epoch **out, size_t *n, size_t *best);
 
 /* Predictions of a done run and what is known of the items. */
 typedef struct {

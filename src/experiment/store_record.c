@@ -79,7 +79,7 @@ static dis_status take_run(dis__store *s, record *r)
 {
     dis_run_record *v = &r->view;
     dis__query q = dis__sql_query(s->db, "SELECT experiment, cell, data, settings, fold, seed, state, message, version,"
-                                         " finished, seconds, best_epoch, parameters, examples, owner"
+                                         " finished, seconds, parameters, examples, owner"
                                          " FROM runs WHERE key = ?");
     dis__bind_text(&q, v->key);
     dis_status status = DIS_OK;
@@ -96,7 +96,7 @@ static dis_status take_run(dis__store *s, record *r)
         if (status == DIS_OK) status = take_settings(r, v->key, dis__sql_text(&q, 3));
         v->fold = dis__sql_count(&q, 4);
         v->seed = dis__sql_count(&q, 5);
-        const char *state = dis__sql_text(&q, 6), *owner = dis__sql_text(&q, 14);
+        const char *state = dis__sql_text(&q, 6), *owner = dis__sql_text(&q, 13);
         for (int i = 0; i < DIS_RUN_STATES; i++)
             if (state && strcmp(state, dis_run_state_name((dis_run_state)i)) == 0) v->state = (dis_run_state)i;
         bool alive = false;
@@ -104,9 +104,8 @@ static dis_status take_run(dis__store *s, record *r)
             status = dis__owner_lives(s->owners, owner, &alive);
         if (v->state == DIS_RUN_RUNNING && !alive) v->state = DIS_RUN_MISSING;
         v->seconds = dis__sql_real(&q, 10);
-        v->best_epoch = (size_t)dis__sql_count(&q, 11);
-        v->n_parameters = (size_t)dis__sql_count(&q, 12);
-        v->n_examples = (size_t)dis__sql_count(&q, 13);
+        v->n_parameters = (size_t)dis__sql_count(&q, 11);
+        v->n_examples = (size_t)dis__sql_count(&q, 12);
     }
     if (q.status == DIS_OK) q.status = status;
     return dis__sql_end(&q);
@@ -195,7 +194,7 @@ dis_status dis__store_record(dis__store *store, const char *prefix, dis_run_reco
     if (status == DIS_OK && found == 1) status = take_all(store, r);
     pthread_mutex_unlock(&store->mutex);
     if (status == DIS_OK && found == 1) {
-        status = dis__store_curve(store, r->view.key, &epoch, &r->view.n_epochs);
+        status = dis__store_curve(store, r->view.key, &epoch, &r->view.n_epochs, &r->view.best_epoch);
         if (status == DIS_OK && epoch) status = own(r, epoch);
         r->view.epoch = epoch;
     }

@@ -115,6 +115,26 @@ typedef struct {
 } dis__intervals;
 void dis__chart_intervals(dis__markup *m, const dis__intervals *c, const dis__markup *name);
 
+/* ---- chart_points.c ---- */
+
+/* One row a name: its mean with an interval, the values that the mean is of, and a number to hold it against. */
+typedef struct {
+    const char *row;        /* hostile */
+    double mean, low, high; /* low and high NaN: no interval; mean NaN: nothing there */
+    const double *value;
+    size_t n;
+    double other; /* NaN: none */
+    bool strong;  /* the mean is told in bold */
+} dis__points_row;
+typedef struct {
+    const dis__points_row *row;
+    size_t n;
+    const char *x_title;
+    const char *value_name, *mean_name, *other_name; /* ours, for the legend */
+} dis__points;
+/* The axis spans what is there; it need not go to 0, since nothing is drawn by its length. */
+void dis__chart_points(dis__markup *m, const dis__points *p, const dis__markup *name);
+
 /* ---- chart_lines.c ---- */
 
 typedef struct dis__line {

@@ -1,0 +1,36 @@
+/* experiment_page.h: what the sections of an experiment's report share. */
+#ifndef DIS_EXPERIMENT_PAGE_H
+#define DIS_EXPERIMENT_PAGE_H
+#include "experiment/inside_experiment.h"
+#include "report/inside.h"
+
+typedef struct {
+    dis_context *ctx;
+    const dis_experiment *e;
+    dis__store *store; /* NULL: nothing was run */
+    const dis__known *known;
+    dis_experiment_table_view t;
+    dis__page *page;
+    size_t n_ids; /* figures so far that are numbered */
+} dis__experiment_page;
+
+/* A number for the next figure's id. */
+typedef struct {
+    char text[48];
+} dis__figure_id;
+dis__figure_id dis__next_id(dis__experiment_page *p, const char *kind);
+/* Text of ours and of users as one title that is safe as it is; the caller frees it. */
+void dis__put_title(dis__markup *m, const char *ours, const char *theirs);
+
+/* Rows of the table that belong to the data set of row `first`: first .. end - 1 (cells of a data set lie together). */
+size_t dis__data_end(const dis__experiment_page *p, size_t first);
+const dis__cell *dis__row_cell(const dis__experiment_page *p, size_t row);
+
+/* One section each; nothing to show is no failure. */
+dis_status dis__experiment_results(dis__experiment_page *p);
+dis_status dis__experiment_training(dis__experiment_page *p);
+dis_status dis__experiment_baseline(dis__experiment_page *p);
+dis_status dis__experiment_people(dis__experiment_page *p);
+dis_status dis__experiment_made(dis__experiment_page *p);
+
+#endif

@@ -1,0 +1,359 @@
+/* Where conditions differ and how people do: the four cells of a comparison, how divided people are, and predictions
+ * beside people on the items that divide them most. All from predictions that were kept. */
+#include "experiment/experiment_page.h"
+#include "experiment/versus.h"
+#include "core/memory.h"
+#include "core/names_build.h"
+#include "dissent/labels.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_ITEMS = 8, BINS = 20 };
+
+/* Sets of the plan, each once: *next goes from 0; false: no more. */
+static bool next_set(const dis__plan *plan, size_t *next, const char **set)
+{
+    for (; *next < plan->n_measures; ++*next) {
+        bool seen = false;
+        for (size_t i = 0; i < *next && !seen; i++) seen = strcmp(plan->measure[i].set, plan->measure[*next].set) == 0;
+        if (seen) continue;
+        *set = plan->measure[(*next)++].set;
+        return true;
+    }
+    return false;
+}
+
+/* ---- four cells ---- */
+
+static void four_columns(dis__grid *g)
+{
+    static const char *const heads[] = {"both right", "only this right", "only baseline right", "both wrong"};
+    dis__grid_column(g, "cell", DIS__TEXT);
+    dis__grid_column(g, "baseline", DIS__TEXT);
+    dis__grid_column(g, "of soft labels", DIS__TEXT);
+    for (size_t i = 0; i < 4; i++) dis__grid_column(g, heads[i], DIS__REAL);
+    dis__grid_column(g, "p of the mixed two", DIS__REAL);
+}
+
+static void four_rows(dis__grid *g, const char *name, const char *baseline, const dis_comparison_view *v)
+{
+    static const size_t order[] = {DIS_CELL_BOTH_RIGHT, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELL_BOTH_WRONG};
+    static const char *const what[] = {"mean kurtosis", "mean entropy", "mean largest probability"};
+    dis__grid_text(g, name, strlen(name));
+    dis__grid_text(g, baseline, strlen(baseline));
+    dis__grid_ours(g, "items");
+    for (size_t i = 0; i < 4; i++) dis__grid_number(g, (double)v->cell[order[i]]);
+    dis__grid_number(g, (double)NAN);
+    for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics; s++) {
+        const dis_cell_statistic *c = &v->statistic[s];
+        dis__grid_text(g, name, strlen(name));
+        dis__grid_text(g, baseline, strlen(baseline));
+        dis__grid_ours(g, what[s]);
+        for (size_t i = 0; i < 4; i++)
+            dis__grid_number(g, c->mean[order[i]].reason ? (double)NAN : c->mean[order[i]].value);
+        dis__grid_number(g, c->test.reason ? (double)NAN : c->test.p);
+    }
+}
+
+static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, const char *set, bool *begun)
+{
+    const dis__plan *plan = p->e->plan;
+    const dis__figure_id id = dis__next_id(p, "four-cells");
+    dis__markup title = {0};
+    dis__figure f = {.id = id.text, .wide = true, .open = true};
+    dis_status status = DIS_OK;
+    four_columns(&f.grid);
+    for (size_t r = first; r < end && status == DIS_OK; r++) {
+        const dis__cell *cell = dis__row_cell(p, r);
+        dis_comparison *c = NULL;
+        if (cell->baseline == SIZE_MAX || cell->baseline == p->t.row[r].cell) continue;
+        status = dis__versus(p->ctx, p->store, plan, p->known->state, p->t.row[r].cell, cell->baseline, set, &c);
+        if (c) four_rows(&f.grid, cell->name, plan->cell[cell->baseline].name, dis_comparison_look(c));
+        dis_comparison_destroy(c);
+    }
+    if (status == DIS_OK && dis__grid_rows(&f.grid)) {
+        if (!*begun)
+            dis__page_section(p->page, "baseline", "Against the baseline",
+                              "On which items a condition and its baseline differ, and what people said of these.");
+        *begun = true;
+        dis__put_title(&title, "Who is right where, ", set);
+        f.title = title.status == DIS_OK ? title.bytes : "";
+        dis__put_name(&f.caption, dis__row_cell(p, first)->data, strlen(dis__row_cell(p, first)->data), 40);
+        dis__put(&f.caption, ": items of all seeds and folds by who is right, and how the soft labels of people look "
+                             "there. Low kurtosis and high entropy are items that divide people. The last column is "
+                             "the Mann-Whitney test of the two mixed cells against each other.");
+        if (f.grid.status == DIS_OK) f.grid.status = title.status;
+        dis__page_figure(p->page, &f);
+    } else {
+        dis__grid_free(&f.grid);
+    }
+    dis__markup_free(&title);
+    return status;
+}
+
+dis_status dis__experiment_baseline(dis__experiment_page *p)
+{
+    bool begun = false;
+    if (!p->store) return DIS_OK;
+    for (size_t first = 0, end; first < p->t.n_rows; first = end) {
+        end = dis__data_end(p, first);
+        const char *set;
+        for (size_t next = 0; next_set(p->e->plan, &next, &set);) DIS_TRY(four_cells(p, first, end, set, &begun));
+    }
+    if (begun) dis__page_section_end(p->page);
+    return DIS_OK;
+}
+
+/* ---- people ---- */
+
+/* Predictions of the first seed of a cell that has all its folds. */
+static dis_status first_pooled(dis__experiment_page *p, size_t cell, const char *set, dis__pooled *out, bool *found)
+{
+    const dis__plan *plan = p->e->plan;
+    *found = false;
+    for (size_t r = 0; r < plan->n_runs && !*found; r++) {
+        if (plan->run[r].cell != cell || p->known->state[r] != DIS_RUN_DONE) continue;
+        DIS_TRY(
+            dis__pool_folds(p->ctx, p->store, plan, p->known->state, cell, plan->run[r].seed, set, true, out, found));
+        if (!*found) return DIS_OK; /* no predictions, or a fold is missing: the other seeds are most likely so too */
+    }
+    return DIS_OK;
+}
+
+/* Everything that the two figures of one data set and set of items need. */
+typedef struct {
+    const char *data, *set;
+    dis__pooled some; /* of any cell: for people */
+    bool found;
+    uint64_t bin[BINS];
+    double mean;
+} people;
+
+static void count_entropies(people *w)
+{
+    const size_t k = w->some.n_classes;
+    for (size_t i = 0; i < w->some.n_items; i++) {
+        const double h = k > 1 ? dis_entropy(w->some.human + i * k, k) / log((double)k) : 0;
+        const size_t b = (size_t)(h * BINS);
+        w->bin[b < BINS ? b : BINS - 1]++;
+        w->mean += h / (double)w->some.n_items;
+    }
+}
+
+static void entropies(dis__experiment_page *p, const people *all, size_t n)
+{
+    enum { MOST = 8 };
+    const char *panel[MOST];
+    const uint64_t *count[MOST];
+    double mean[MOST], edge[BINS + 1];
+    dis__markup name[MOST] = {{0}};
+    const size_t shown = n < MOST ? n : MOST;
+    dis__figure f = {.id = "human-entropies", .title = "How divided people are"};
+    dis__put(&f.caption,
+             "Entropy of what people said of an item, as a share of the largest possible: 0 is one answer, 1 "
+             "all answers alike. Dashed lines are means.");
+    for (size_t b = 0; b <= BINS; b++) edge[b] = (double)b / BINS;
+    dis__grid_column(&f.grid, "entropy, from", DIS__REAL);
+    dis__grid_column(&f.grid, "to", DIS__REAL);
+    for (size_t i = 0; i < shown; i++) {
+        dis__put_n(&name[i], all[i].data, strlen(all[i].data));
+        dis__put(&name[i], ", ");
+        dis__put_n(&name[i], all[i].set, strlen(all[i].set) + 1);
+        panel[i] = name[i].status == DIS_OK ? name[i].bytes : "";
+        count[i] = all[i].bin;
+        mean[i] = all[i].mean;
+        dis__grid_column_named(&f.grid, panel[i], DIS__COUNT);
+        if (f.grid.status == DIS_OK) f.grid.status = name[i].status;
+    }
+    for (size_t b = 0; b < BINS; b++) {
+        dis__grid_number(&f.grid, edge[b]);
+        dis__grid_number(&f.grid, edge[b + 1]);
+        for (size_t i = 0; i < shown; i++) dis__grid_number(&f.grid, (double)count[i][b]);
+    }
+    const dis__panels panels = {.edge = edge,
+                                .n = BINS,
+                                .n_panels = shown,
+                                .panel = panel,
+                                .count = count,
+                                .mean = mean,
+                                .x_title = "entropy of people (share of the largest)",
+                                .unit = "items"};
+    dis__chart_panels(&f.chart, &panels, dis__figure_name(&f, "one histogram a data set"));
+    dis__page_figure(p->page, &f);
+    for (size_t i = 0; i < shown; i++) dis__markup_free(&name[i]);
+}
+
+/* The cell of the data set that is closest to people (least KL, cross-entropy or JSD), else the last one. */
+static size_t closest(const dis__experiment_page *p, size_t first, size_t end, const char *set)
+{
+    static const dis_eval_metric order[] = {DIS_EVAL_KL, DIS_EVAL_CROSS_ENTROPY, DIS_EVAL_JSD};
+    const dis__plan *plan = p->e->plan;
+    for (size_t o = 0; o < sizeof order / sizeof *order; o++)
+        for (size_t m = 0; m < plan->n_measures; m++) {
+            if (plan->measure[m].metric != order[o] || strcmp(plan->measure[m].set, set) != 0) continue;
+            for (size_t r = first; r < end; r++)
+                if (p->t.row[r].figure[m].best) return p->t.row[r].cell;
+        }
+    return p->t.row[end - 1].cell;
+}
+
+/* The items that divide people most, ties by place. */
+static size_t most_divided(const dis__pooled *s, size_t item[SHOWN_ITEMS])
+{
+    dis__ranked best[SHOWN_ITEMS];
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_items; i++)
+        n = dis__rank(best, n, SHOWN_ITEMS,
+                      (dis__ranked){.score = dis_entropy(s->human + i * s->n_classes, s->n_classes), .item = i});
+    for (size_t i = 0; i < n; i++) item[i] = best[i].item;
+    return n;
+}
+
+/* Classes by their share among the shown items' people; the last of DIS__SERIES_COLOURS parts gathers the rest. */
+typedef struct {
+    size_t class[DIS__SERIES_COLOURS];
+    size_t n, n_parts;
+} parts;
+
+static parts choose_parts(const dis__pooled *s, const size_t *item, size_t n)
+{
+    parts c = {0};
+    dis__ranked best[DIS__SERIES_COLOURS];
+    const size_t most = s->n_classes <= DIS__SERIES_COLOURS ? s->n_classes : DIS__SERIES_COLOURS - 1;
+    for (size_t k = 0; k < s->n_classes; k++) {
+        double share = 0;
+        for (size_t i = 0; i < n; i++) share += s->human[item[i] * s->n_classes + k];
+        c.n = dis__rank(best, c.n, most, (dis__ranked){.score = s->n_classes == most ? 0 : share, .item = k});
+    }
+    for (size_t i = 0; i < c.n; i++) c.class[i] = best[i].item;
+    c.n_parts = c.n + (s->n_classes > c.n);
+    return c;
+}
+
+static void take_shares(const parts *c, const double *p, double *share)
+{
+    double rest = 1;
+    for (size_t i = 0; i < c->n; i++) rest -= share[i] = p[c->class[i]];
+    if (c->n_parts > c->n) share[c->n] = fmax(0, rest);
+}
+
+/* `with` holds predictions of the same items in the same order as `base`. */
+static void draw_items(dis__experiment_page *p, const people *w, const dis__pooled *base, const dis__pooled *with,
+                       const char *base_name, const char *with_name)
+{
+    static const char *const two[] = {"people", "model"}, *const three[] = {"people", "baseline", "closest"};
+    const size_t n_bars = base ? 3 : 2, k = with->n_classes;
+    size_t item[SHOWN_ITEMS];
+    const size_t n = most_divided(with, item);
+    const parts c = choose_parts(with, item, n);
+    const char *row[SHOWN_ITEMS], *part[DIS__SERIES_COLOURS];
+    double share[SHOWN_ITEMS * 3 * DIS__SERIES_COLOURS];
+    for (size_t i = 0; i < c.n; i++) part[i] = dis_names_get(with->classes, c.class[i], NULL);
+    if (c.n_parts > c.n) part[c.n] = "other classes";
+    for (size_t i = 0; i < n; i++) {
+        const double *const from[] = {with->human + item[i] * k, base ? base->p + item[i] * k : with->p + item[i] * k,
+                                      with->p + item[i] * k};
+        row[i] = dis_names_get(with->tasks, item[i], NULL);
+        for (size_t b = 0; b < n_bars; b++) take_shares(&c, from[b], share + (i * n_bars + b) * c.n_parts);
+    }
+    const dis__figure_id id = dis__next_id(p, "divided");
+    dis__markup title = {0};
+    dis__put_title(&title, "The items that divide people most, ", w->set);
+    dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
+    dis__put_name(&f.caption, w->data, strlen(w->data), 40);
+    dis__put(&f.caption, ": what people said, and the predictions of ");
+    if (base) {
+        dis__put_name(&f.caption, base_name, strlen(base_name), 40);
+        dis__put(&f.caption, " (baseline) and ");
+    }
+    dis__put_name(&f.caption, with_name, strlen(with_name), 40);
+    dis__put(&f.caption, base ? " (closest to people), of the first seed." : ", of the first seed.");
+    const dis__stack stack = {.row = row,
+                              .bar = base ? three : two,
+                              .n = n,
+                              .n_bars = n_bars,
+                              .part = part,
+                              .n_parts = c.n_parts,
+                              .share = share};
+    dis__chart_stack(&f.chart, &stack, dis__figure_name(&f, "stacked bars"));
+    dis__grid_column(&f.grid, "item", DIS__TEXT);
+    dis__grid_column(&f.grid, "who", DIS__TEXT);
+    for (size_t i = 0; i < c.n_parts; i++) dis__grid_column_named(&f.grid, part[i], DIS__SHARE);
+    for (size_t i = 0; i < n; i++)
+        for (size_t b = 0; b < n_bars; b++) {
+            dis__grid_text(&f.grid, row[i], strlen(row[i]));
+            dis__grid_ours(&f.grid, stack.bar[b]);
+            for (size_t s = 0; s < c.n_parts; s++) dis__grid_number(&f.grid, share[(i * n_bars + b) * c.n_parts + s]);
+        }
+    if (f.grid.status == DIS_OK) f.grid.status = title.status;
+    dis__page_figure(p->page, &f);
+    dis__markup_free(&title);
+}
+
+static dis_status divided_items(dis__experiment_page *p, size_t first, size_t end, const people *w)
+{
+    const dis__plan *plan = p->e->plan;
+    const size_t with = closest(p, first, end, w->set), against = plan->cell[with].baseline;
+    dis__pooled a = {0}, b = {0};
+    bool found_a = false, found_b = false;
+    DIS_TRY(first_pooled(p, with, w->set, &a, &found_a));
+    dis_status status = DIS_OK;
+    if (found_a && against != SIZE_MAX && against != with) status = first_pooled(p, against, w->set, &b, &found_b);
+    /* only where both are of the same items in the same order */
+    const bool same = found_b && dis__names_same(a.tasks, b.tasks) && dis__names_same(a.classes, b.classes);
+    if (status == DIS_OK && found_a && a.human)
+        draw_items(p, w, same ? &b : NULL, &a, same ? plan->cell[against].name : "", plan->cell[with].name);
+    dis__pooled_free(&a);
+    dis__pooled_free(&b);
+    return status;
+}
+
+/* What is known of people in each data set and set of items. */
+static dis_status gather_people(dis__experiment_page *p, people *all, size_t most, size_t *n)
+{
+    for (size_t first = 0, end; first < p->t.n_rows; first = end) {
+        end = dis__data_end(p, first);
+        const char *set;
+        for (size_t next = 0; *n < most && next_set(p->e->plan, &next, &set);) {
+            people *w = &all[*n];
+            for (size_t r = first; r < end && !w->found; r++)
+                DIS_TRY(first_pooled(p, p->t.row[r].cell, set, &w->some, &w->found));
+            if (w->found && w->some.human) {
+                w->data = dis__row_cell(p, first)->data;
+                w->set = set;
+                count_entropies(w);
+                ++*n;
+            } else {
+                dis__pooled_free(&w->some);
+                w->found = false;
+            }
+        }
+    }
+    return DIS_OK;
+}
+
+dis_status dis__experiment_people(dis__experiment_page *p)
+{
+    enum { MOST = 16 };
+    people *all;
+    size_t n = 0;
+    if (!p->store) return DIS_OK;
+    DIS_TRY(dis__alloc_zeroed(&all, MOST + 1, sizeof *all));
+    dis_status status = gather_people(p, all, MOST, &n);
+    if (status == DIS_OK && n) {
+        dis__page_section(p->page, "people", "People",
+                          "How far people agree on the items that models were measured on, and whether models follow.");
+        entropies(p, all, n);
+        for (size_t first = 0, end; first < p->t.n_rows && status == DIS_OK; first = end) {
+            end = dis__data_end(p, first);
+            for (size_t i = 0; i < n && status == DIS_OK; i++)
+                if (strcmp(all[i].data, dis__row_cell(p, first)->data) == 0)
+                    status = divided_items(p, first, end, &all[i]);
+        }
+        dis__page_section_end(p->page);
+    }
+    for (size_t i = 0; i <= MOST; i++) dis__pooled_free(&all[i].some);
+    dis__free(all);
+    return status;
+}

@@ -1,0 +1,232 @@
+/* Results: the table, and every measure as dots with intervals. */
+#include "experiment/experiment_page.h"
+#include "core/memory.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *metric_name(const dis__experiment_page *p, size_t m)
+{
+    return dis_eval_row_at(p->e->plan->measure[m].metric)->name;
+}
+
+/* "macro f1" for macro_f1. */
+static void plain_metric(const dis__experiment_page *p, size_t m, char out[64])
+{
+    snprintf(out, 64, "%s", metric_name(p, m));
+    for (char *s = out; *s; s++)
+        if (*s == '_') *s = ' ';
+}
+
+static void put_cell_name(dis__markup *m, const char *name)
+{
+    dis__put(m, "\xE2\x80\x9C");
+    dis__put_name(m, name, strlen(name), 40);
+    dis__put(m, "\xE2\x80\x9D");
+}
+
+/* ---- sentences and tiles ---- */
+
+static void say_progress(dis__experiment_page *p)
+{
+    size_t runs = 0, done = 0, failed = 0;
+    for (size_t r = 0; r < p->t.n_rows; r++) {
+        runs += p->t.row[r].n_runs;
+        done += p->t.row[r].n_done;
+        failed += p->t.row[r].n_failed;
+    }
+    dis__page_tile(p->page, dis__large(p->t.n_rows).text, p->t.n_rows == 1 ? "cell" : "cells");
+    dis__page_tile(p->page, dis__large(done).text, done == 1 ? "run done" : "runs done");
+    if (failed) dis__page_tile(p->page, dis__large(failed).text, "failed");
+    if (runs > done + failed) dis__page_tile(p->page, dis__large(runs - done - failed).text, "still missing");
+    dis__markup say = {0};
+    if (done < runs) {
+        dis__putf(&say, "%s of %s runs are done%s; the figures below are about these.", dis__grouped(done).text,
+                  dis__grouped(runs).text, failed ? ", and some have failed" : "");
+        dis__page_say(p->page, &say);
+    }
+    dis__markup_free(&say);
+}
+
+/* The best cell of a data set by one measure, and how it stands to its baseline. */
+static void say_best(dis__experiment_page *p, size_t first, size_t end, size_t m)
+{
+    char metric[64];
+    plain_metric(p, m, metric);
+    for (size_t r = first; r < end; r++) {
+        const dis_experiment_figure *f = &p->t.row[r].figure[m];
+        if (!f->best) continue;
+        const dis__cell *cell = dis__row_cell(p, r);
+        dis__markup say = {0};
+        dis__put(&say, "On ");
+        dis__put_name(&say, cell->data, strlen(cell->data), 40);
+        dis__putf(&say, ", ");
+        put_cell_name(&say, cell->name);
+        dis__putf(&say, " is best in %s (", metric);
+        dis__put_name(&say, p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set), 30);
+        dis__putf(&say, "): %s", dis__fixed(f->mean, 4).text);
+        if (f->n > 1)
+            dis__putf(&say, " over %zu seeds, 95 %% from %s to %s", f->n, dis__fixed(f->ci_low, 4).text,
+                      dis__fixed(f->ci_high, 4).text);
+        if (f->compared) {
+            dis__putf(&say, "; %s%s than ", dis__fixed(fabs(f->difference), 4).text,
+                      f->difference >= 0 ? " more" : " less");
+            put_cell_name(&say, p->e->plan->cell[cell->baseline].name);
+            dis__putf(&say, f->stars == 2   ? ", p at most .01"
+                            : f->stars == 1 ? ", p at most .05"
+                                            : ", which chance may have done");
+        }
+        dis__put(&say, ".");
+        dis__page_say(p->page, &say);
+        dis__markup_free(&say);
+        return;
+    }
+}
+
+/* ---- the table ---- */
+
+static void put_figure(dis__grid *g, const dis_experiment_figure *f)
+{
+    static const char *const stars[] = {"", " *", " **"};
+    char text[128];
+    if (f->n == 0)
+        snprintf(text, sizeof text, "-");
+    else if (f->n == 1)
+        snprintf(text, sizeof text, "%s%s%s", dis__fixed(f->mean, 4).text, f->compared ? stars[f->stars] : "",
+                 f->best ? " (best)" : "");
+    else
+        snprintf(text, sizeof text, "%s sd %s%s%s", dis__fixed(f->mean, 4).text, dis__fixed(f->sd, 4).text,
+                 f->compared ? stars[f->stars] : "", f->best ? " (best)" : "");
+    if (!isnan(f->published)) {
+        const size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "; paper %s", dis__fixed(f->published, 4).text);
+    }
+    dis__grid_ours(g, text);
+}
+
+static void table(dis__experiment_page *p, size_t first, size_t end)
+{
+    enum { MOST_MEASURES = DIS__GRID_COLUMNS - 3 };
+    const size_t n_measures = p->t.n_measures < MOST_MEASURES ? p->t.n_measures : MOST_MEASURES;
+    const dis__figure_id id = dis__next_id(p, "table");
+    dis__markup title = {0}, head[MOST_MEASURES] = {{0}};
+    dis__put_title(&title, "All results on ", dis__row_cell(p, first)->data);
+    dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : "", .wide = true, .open = true};
+    dis__put(&f.caption, "Mean and standard deviation over seeds; of each seed the mean over its folds. Stars: paired "
+                         "bootstrap against the baseline, * p at most .05, ** p at most .01.");
+    dis__grid_column(&f.grid, "cell", DIS__TEXT);
+    dis__grid_column(&f.grid, "runs", DIS__TEXT);
+    for (size_t m = 0; m < n_measures; m++) {
+        char metric[64];
+        plain_metric(p, m, metric);
+        dis__putf(&head[m], "%s, ", metric);
+        dis__put_n(&head[m], p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set) + 1);
+        dis__grid_column_named(&f.grid, head[m].status == DIS_OK ? head[m].bytes : "", DIS__TEXT);
+    }
+    for (size_t r = first; r < end; r++) {
+        const dis__cell *cell = dis__row_cell(p, r);
+        char runs[64];
+        snprintf(runs, sizeof runs, "%zu/%zu", p->t.row[r].n_done, p->t.row[r].n_runs);
+        dis__grid_text(&f.grid, cell->name, strlen(cell->name));
+        dis__grid_ours(&f.grid, runs);
+        for (size_t m = 0; m < n_measures; m++) put_figure(&f.grid, &p->t.row[r].figure[m]);
+    }
+    if (f.grid.status == DIS_OK) f.grid.status = title.status;
+    for (size_t m = 0; m < n_measures; m++)
+        if (f.grid.status == DIS_OK) f.grid.status = head[m].status;
+    dis__page_figure(p->page, &f);
+    dis__markup_free(&title);
+    for (size_t m = 0; m < n_measures; m++) dis__markup_free(&head[m]);
+}
+
+/* ---- one measure ---- */
+
+static void measure_numbers(const dis__experiment_page *p, dis__grid *g, size_t first, size_t end, size_t m)
+{
+    static const char *const heads[] = {"mean", "sd", "95 % from", "to", "published", "difference", "p"};
+    dis__grid_column(g, "cell", DIS__TEXT);
+    dis__grid_column(g, "seeds", DIS__COUNT);
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) dis__grid_column(g, heads[i], DIS__REAL);
+    for (size_t r = first; r < end; r++) {
+        const dis_experiment_figure *f = &p->t.row[r].figure[m];
+        const double x[] = {f->mean,
+                            f->sd,
+                            f->ci_low,
+                            f->ci_high,
+                            f->published,
+                            f->compared ? f->difference : (double)NAN,
+                            f->compared ? f->p : (double)NAN};
+        dis__grid_text(g, dis__row_cell(p, r)->name, strlen(dis__row_cell(p, r)->name));
+        dis__grid_number(g, (double)f->n);
+        for (size_t i = 0; i < sizeof x / sizeof *x; i++) dis__grid_number(g, x[i]);
+    }
+}
+
+static dis_status measure(dis__experiment_page *p, size_t first, size_t end, size_t m, bool several)
+{
+    dis__points_row *row;
+    const char *set = p->e->plan->measure[m].set, *data = dis__row_cell(p, first)->data;
+    const dis_eval_row *metric = dis_eval_row_at(p->e->plan->measure[m].metric);
+    char name[64], ours[96];
+    size_t n = 0;
+    DIS_TRY(dis__alloc_array(&row, end - first, sizeof *row));
+    for (size_t r = first; r < end; r++) {
+        const dis_experiment_figure *f = &p->t.row[r].figure[m];
+        if (f->n == 0) continue;
+        row[n++] = (dis__points_row){.row = dis__row_cell(p, r)->name,
+                                     .mean = f->mean,
+                                     .low = f->ci_low,
+                                     .high = f->ci_high,
+                                     .value = f->seed,
+                                     .n = f->n,
+                                     .other = f->published,
+                                     .strong = f->best};
+    }
+    if (n) {
+        const dis__figure_id id = dis__next_id(p, "measure");
+        dis__markup title = {0};
+        plain_metric(p, m, name);
+        snprintf(ours, sizeof ours, "%s, ", name);
+        dis__put_title(&title, ours, set);
+        dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
+        if (several) {
+            dis__put_name(&f.caption, data, strlen(data), 40);
+            dis__put(&f.caption, ": ");
+        }
+        dis__putf(&f.caption, "%s. ", metric->summary);
+        if (strcmp(metric->better, "higher") == 0 || strcmp(metric->better, "lower") == 0)
+            dis__putf(&f.caption, "%s is better; the best is in bold.",
+                      strcmp(metric->better, "higher") == 0 ? "Higher" : "Lower");
+        const dis__points points = {.row = row,
+                                    .n = n,
+                                    .x_title = name,
+                                    .value_name = "single seeds",
+                                    .mean_name = "mean, 95 % interval",
+                                    .other_name = "published"};
+        dis__chart_points(&f.chart, &points, dis__figure_name(&f, "dots with intervals"));
+        measure_numbers(p, &f.grid, first, end, m);
+        if (f.grid.status == DIS_OK) f.grid.status = title.status;
+        dis__page_figure(p->page, &f);
+        dis__markup_free(&title);
+    }
+    dis__free(row);
+    return DIS_OK;
+}
+
+dis_status dis__experiment_results(dis__experiment_page *p)
+{
+    const bool several = p->t.n_rows && dis__data_end(p, 0) < p->t.n_rows;
+    say_progress(p);
+    dis__page_section(p->page, "results", "Results",
+                      "Every condition by every measure: means over seeds with their spread.");
+    for (size_t first = 0, end; first < p->t.n_rows; first = end) {
+        end = dis__data_end(p, first);
+        table(p, first, end);
+        for (size_t m = 0; m < p->t.n_measures; m++) {
+            say_best(p, first, end, m);
+            DIS_TRY(measure(p, first, end, m, several));
+        }
+    }
+    dis__page_section_end(p->page);
+    return DIS_OK;
+}

@@ -1,0 +1,110 @@
+/* Values of single runs, their mean and its interval, one row a condition; a diamond where others report a number. */
+#include "report/chart.h"
+#include <math.h>
+#include <string.h>
+
+enum { ROW = 44, LEFT = 6, RIGHT = DIS__CHART_WIDTH - 62 };
+
+static void widen(double x, double *low, double *high)
+{
+    if (isnan(x)) return;
+    *low = fmin(*low, x);
+    *high = fmax(*high, x);
+}
+
+static dis__scale scale_of(const dis__points *p)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < p->n; i++) {
+        const dis__points_row *r = &p->row[i];
+        widen(r->mean, &low, &high);
+        widen(r->low, &low, &high);
+        widen(r->high, &low, &high);
+        widen(r->other, &low, &high);
+        for (size_t k = 0; k < r->n; k++) widen(r->value[k], &low, &high);
+    }
+    if (low > high) low = 0, high = 1;
+    if (high - low < 1e-9 * fmax(1, fabs(high))) low -= .05 * fmax(.1, fabs(low)), high += .05 * fmax(.1, fabs(high));
+    return dis__scale_nice(low, high, 5, false);
+}
+
+static void put_axis(dis__markup *m, const dis__points *p, const dis__scale *x, double top, double height)
+{
+    dis__put(m, "<g class=\"ax\" aria-hidden=\"true\">");
+    for (double t = x->first; t <= x->high + x->step * 1e-6; t += x->step) {
+        const double at = dis__scale_place(x, t, LEFT, RIGHT);
+        dis__putf(m, "<path class=\"g\" d=\"M%s %sV%s\"/><text class=\"m\" x=\"%s\" y=\"%s\">%s</text>",
+                  dis__fixed(at, 1).text, dis__fixed(top, 1).text, dis__fixed(height - 44, 1).text,
+                  dis__fixed(fmax(at, LEFT + 10), 1).text, dis__fixed(height - 26, 1).text, dis__scale_text(x, t).text);
+    }
+    dis__putf(m, "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text></g>\n", dis__fixed(RIGHT, 1).text,
+              dis__fixed(height - 7, 1).text, p->x_title);
+}
+
+static void put_row(dis__markup *m, const dis__points *p, const dis__points_row *r, const dis__scale *x, double y)
+{
+    dis__putf(m, "<text class=\"%s\" x=\"%s\" y=\"%s\">", r->strong ? "b" : "", dis__fixed(LEFT + 5, 1).text,
+              dis__fixed(y + 14, 1).text);
+    dis__put_label(m, r->row, strlen(r->row), dis__text_fit(r->row, RIGHT));
+    dis__put(m, "</text>");
+    const double line = y + 29;
+    for (size_t k = 0; k < r->n; k++)
+        dis__putf(m, "<circle class=\"p s4\" cx=\"%s\" cy=\"%s\" r=\"2.6\"/>",
+                  dis__fixed(dis__scale_place(x, r->value[k], LEFT, RIGHT), 1).text, dis__fixed(line, 1).text);
+    if (!isnan(r->low))
+        dis__putf(m, "<path class=\"l l0\" d=\"M%s %sH%s\"/>",
+                  dis__fixed(dis__scale_place(x, r->low, LEFT, RIGHT), 1).text, dis__fixed(line, 1).text,
+                  dis__fixed(dis__scale_place(x, r->high, LEFT, RIGHT), 1).text);
+    if (!isnan(r->other)) {
+        dis__shape(m, 3, dis__scale_place(x, r->other, LEFT, RIGHT), line, 4, "s5");
+        dis__putf(m, "<title>%s %s</title></path>", p->other_name, dis__fixed(r->other, 4).text);
+    }
+    if (!isnan(r->mean)) {
+        dis__putf(m, "<circle class=\"s0\" cx=\"%s\" cy=\"%s\" r=\"4\"><title>",
+                  dis__fixed(dis__scale_place(x, r->mean, LEFT, RIGHT), 1).text, dis__fixed(line, 1).text);
+        dis__put_label(m, r->row, strlen(r->row), 40);
+        dis__putf(m, ": %s", dis__fixed(r->mean, 4).text);
+        if (!isnan(r->low))
+            dis__putf(m, ", 95 %% from %s to %s", dis__fixed(r->low, 4).text, dis__fixed(r->high, 4).text);
+        dis__putf(m, "</title></circle><text class=\"%s\" x=\"%s\" y=\"%s\">%s</text>", r->strong ? "b" : "q",
+                  dis__fixed(RIGHT + 10, 1).text, dis__fixed(line + 4.5, 1).text, dis__fixed(r->mean, 4).text);
+    }
+    dis__put(m, "\n");
+}
+
+/* Marks and what they are, in one line. */
+static void put_legend(dis__markup *m, const dis__points *p, bool values, bool other)
+{
+    double x = LEFT;
+    dis__putf(m, "<circle class=\"s0\" cx=\"%s\" cy=\"9\" r=\"4\"/><path class=\"l l0\" d=\"M%s 9h18\"/>",
+              dis__fixed(x + 9, 1).text, dis__fixed(x, 1).text);
+    dis__putf(m, "<text x=\"%s\" y=\"13.5\">%s</text>", dis__fixed(x + 24, 1).text, p->mean_name);
+    x += 38 + dis__text_width(p->mean_name);
+    if (values) {
+        dis__putf(m, "<circle class=\"p s4\" cx=\"%s\" cy=\"9\" r=\"2.6\"/><text x=\"%s\" y=\"13.5\">%s</text>",
+                  dis__fixed(x + 4, 1).text, dis__fixed(x + 12, 1).text, p->value_name);
+        x += 26 + dis__text_width(p->value_name);
+    }
+    if (other) {
+        dis__shape(m, 3, x + 5, 9, 4, "s5");
+        dis__putf(m, "</path><text x=\"%s\" y=\"13.5\">%s</text>", dis__fixed(x + 15, 1).text, p->other_name);
+    }
+    dis__put(m, "\n");
+}
+
+void dis__chart_points(dis__markup *m, const dis__points *p, const dis__markup *name)
+{
+    enum { LEGEND = 24 };
+    const dis__scale x = scale_of(p);
+    const double height = LEGEND + ROW * (double)p->n + 52;
+    bool values = false, other = false;
+    for (size_t i = 0; i < p->n; i++) {
+        values |= p->row[i].n > 1;
+        other |= !isnan(p->row[i].other);
+    }
+    dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
+    put_legend(m, p, values, other);
+    put_axis(m, p, &x, LEGEND, height);
+    for (size_t i = 0; i < p->n; i++) put_row(m, p, &p->row[i], &x, LEGEND + ROW * (double)i);
+    dis__svg_end(m);
+}
