@@ -18,7 +18,8 @@ static const cli_option options[] = {
     {.name = "retry-failed", .kind = CLI_FLAG, .offset = offsetof(experiment_values, retry_failed),
      .summary = "run: try again what failed earlier"},
     {.name = "output", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(experiment_values, output),
-     .argument = "FILE", .names = CLI_NAMES_FILE, .summary = "table: where it goes; without it, standard output"},
+     .argument = "FILE", .names = CLI_NAMES_FILE,
+     .summary = "table, report: where it goes; without it, standard output for the table"},
     {.name = "format", .kind = CLI_CHOICE, .offset = offsetof(experiment_values, format), .argument = "FORMAT",
      .choices = "text|markdown|csv|latex",
      .summary = "table: without it, text on a terminal, else by the name of the output, else csv"},
@@ -30,13 +31,14 @@ static const cli_option options[] = {
 static const struct {
     const char *name;
     size_t operands; /* behind the action */
-    bool run, table; /* takes the options of these */
+    bool run, output, format, json; /* takes the options of running, and these */
     int (*act)(experiment_job *job);
 } actions[] = {
-    {"run", 1, true, false, experiment_run},
-    {"status", 1, false, false, experiment_status},
-    {"table", 1, false, true, experiment_table},
-    {"show", 2, false, false, experiment_show},
+    {"run", 1, true, false, false, true, experiment_run},
+    {"status", 1, false, false, false, true, experiment_status},
+    {"table", 1, false, true, true, true, experiment_table},
+    {"show", 2, false, false, false, true, experiment_show},
+    {"report", 1, false, true, false, false, experiment_report},
 };
 /* clang-format on */
 enum { N_ACTIONS = sizeof actions / sizeof *actions };
@@ -94,8 +96,6 @@ static dis_status run_json(const experiment_job *job, const dis_experiment_count
     cli_put_count(j, "done", n->done);
     cli_put_count(j, "failed", n->failed);
     cli_put_count(j, "computed", n->computed);
-    cli_put_real(j, "seconds", n->seconds);
-    cli_put_real(j, "run_seconds", n->run_seconds);
     return cli_summary_finish(j, DIS_OK);
 }
 
@@ -220,6 +220,18 @@ int experiment_table(experiment_job *job)
     return cli_failed(c, status);
 }
 
+/* ---- report ---- */
+
+int experiment_report(experiment_job *job)
+{
+    cli *c = job->c;
+    if (!job->v->output) return cli_usage(c, "report needs somewhere to go: -o FILE.html");
+    const int code = cli_failed(c, dis_experiment_report(job->ctx, job->experiment, job->v->output));
+    char safe[CLI_SAFE];
+    if (code == 0 && !cli_is_dash(job->v->output)) cli_say(c, "wrote %s", cli_safe(job->v->output, safe));
+    return code;
+}
+
 /* ---- all ---- */
 
 static const char *action_name(const void *arg, size_t i)
@@ -238,8 +250,9 @@ static int check(cli *c, const experiment_values *v, size_t a, size_t n_operands
                          name);
     if (!actions[a].run && (v->jobs || v->retry_failed))
         return cli_usage(c, "--jobs and --retry-failed are for run, not for %s", name);
-    if (!actions[a].table && (v->output || v->format >= 0))
-        return cli_usage(c, "--output and --format are for table, not for %s", name);
+    if (!actions[a].output && v->output) return cli_usage(c, "--output is for table and report, not for %s", name);
+    if (!actions[a].format && v->format >= 0) return cli_usage(c, "--format is for table, not for %s", name);
+    if (!actions[a].json && v->json) return cli_usage(c, "%s has no summary for machines; table has", name);
     if (v->output && cli_is_dash(v->output) && cli_is_dash(v->json))
         return cli_usage(c, "the table and the summary cannot both go to standard output; give one of them a file");
     return 0;
@@ -252,7 +265,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     while (a < N_ACTIONS && strcmp(actions[a].name, operands[0]) != 0) a++;
     if (a == N_ACTIONS) {
         const char *near = dis_nearest(operands[0], action_name, NULL);
-        return cli_usage(c, "no action \"%s\"; there are run, status, table and show%s%s%s", operands[0],
+        return cli_usage(c, "no action \"%s\"; there are run, status, table, show and report%s%s%s", operands[0],
                          near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     int code = check(c, v, a, n_operands);
@@ -281,7 +294,7 @@ extern const cli_command cli_cmd_experiment;
 const cli_command cli_cmd_experiment = {
     .name = "experiment",
     .summary = "a table of conditions from one file: run it, look at it",
-    .operands = "run|status|table FILE | show FILE RUN",
+    .operands = "run|status|table|report FILE | show FILE RUN",
     .text =
         "FILE (YAML) names data, label methods, objectives, models, seeds and measures. Every combination is a cell, "
         "every cell, fold and seed a run with its own key: the SHA-256 of all that determines its result.\n\n"
@@ -292,15 +305,17 @@ const cli_command cli_cmd_experiment = {
         "interval over seeds (of each seed the mean over its folds; Student's t), stars of the paired bootstrap "
         "against the baseline cell (accuracy and macro-F1; the predictions of all folds of a seed together, seeds "
         "paired), and what a paper reports where the file says so. show prints one run: settings, measures, curve, "
-        "files, why it failed.\n\n"
+        "files, why it failed. report writes one HTML page with the table, every measure with its intervals, "
+        "training curves and where conditions differ.\n\n"
         "Results belong to keys: when the file changes, its table shows the runs that are still the same, and the rest "
         "as missing. Runs of cells that are gone stay in the store.",
     .examples = "  dissent experiment run experiments/labelme.yaml --jobs 2\n"
                 "  dissent experiment status experiments/labelme.yaml\n"
                 "  dissent experiment table experiments/labelme.yaml --format markdown -o labelme.md\n"
+                "  dissent experiment report experiments/labelme.yaml -o labelme.html\n"
                 "  dissent experiment run experiments/labelme.yaml --filter gold --filter seed=0\n",
     .names = CLI_NAMES_FILE,
-    .words = "run|status|table|show",
+    .words = "run|status|table|show|report",
     .least = 2,
     .most = 3,
     .options = options,

@@ -27,6 +27,7 @@ int experiment_run(experiment_job *job);
 int experiment_status(experiment_job *job);
 int experiment_table(experiment_job *job);
 int experiment_show(experiment_job *job);
+int experiment_report(experiment_job *job);
 
 /* The summary for machines, opened with the file, its SHA-256 and the store in it. */
 dis_status experiment_summary_open(const experiment_job *job, dis_json **out);
