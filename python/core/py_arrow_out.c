@@ -260,7 +260,82 @@ failed:
     return NULL;
 }
 
+/* ---- names ---- */
+
+static void schema_gone(PyObject *capsule)
+{
+    struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
+    if (schema && schema->release) schema->release(schema);
+    free(schema);
+}
+
+static void array_gone(PyObject *capsule)
+{
+    struct ArrowArray *array = PyCapsule_GetPointer(capsule, "arrow_array");
+    if (array && array->release) array->release(array);
+    free(array);
+}
+
+/* The texts of a list of names; ENOMEM. */
+static int take_names(const dis_names *names, out_column *c)
+{
+    const size_t n = dis_names_count(names);
+    size_t length, total = 0;
+    int64_t *offset = malloc((n + 1) * sizeof *offset);
+    c->format = "U";
+    c->values = offset;
+    for (size_t i = 0; i < n; i++) {
+        dis_names_get(names, i, &length);
+        total += length;
+    }
+    c->bytes = malloc(total + 1);
+    c->name = strdup("");
+    if (!offset || !c->bytes || !c->name) return ENOMEM;
+    offset[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *text = dis_names_get(names, i, &length);
+        memcpy(c->bytes + offset[i], text, length);
+        offset[i + 1] = offset[i] + (int64_t)length;
+    }
+    return 0;
+}
+
+static PyObject *arrow_names(PyObject *module, PyObject *args)
+{
+    PyObject *table_object, *axis;
+    if (!PyArg_ParseTuple(args, "OO:arrow_names", &table_object, &axis)) return NULL;
+    const dis_names *names = core_votes_names(core_state_of_module(module), table_object, axis);
+    if (!names) return NULL;
+    out_column column = {0};
+    struct ArrowSchema *schema = calloc(1, sizeof *schema);
+    struct ArrowArray *array = calloc(1, sizeof *array);
+    PyObject *schema_capsule = NULL, *array_capsule = NULL, *pair = NULL;
+    if (schema && array && take_names(names, &column) == 0 && make_schema("U", "", 0, schema) == 0 &&
+        give_child(&column, (int64_t)dis_names_count(names), array) == 0) {
+        schema_capsule = PyCapsule_New(schema, "arrow_schema", schema_gone);
+        array_capsule = PyCapsule_New(array, "arrow_array", array_gone);
+        if (schema_capsule && array_capsule) pair = PyTuple_Pack(2, schema_capsule, array_capsule);
+    } else {
+        PyErr_NoMemory();
+    }
+    free_column(&column);
+    if (!schema_capsule) {
+        if (schema && schema->release) schema->release(schema);
+        free(schema);
+    }
+    if (!array_capsule) {
+        if (array && array->release) array->release(array);
+        free(array);
+    }
+    Py_XDECREF(schema_capsule);
+    Py_XDECREF(array_capsule);
+    return pair;
+}
+
 static PyMethodDef functions[] = {
+    {"arrow_names", arrow_names, METH_VARARGS,
+     "arrow_names(votes, axis)\n\nCapsules of a schema and an array with the names of \"task\", \"worker\" or "
+     "\"label\"."},
     {"arrow_stream", arrow_stream, METH_VARARGS,
      "arrow_stream(names, columns)\n\nA capsule with a table of lists of texts and arrays of float64 or int64."},
     {NULL, NULL, 0, NULL},

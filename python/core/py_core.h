@@ -101,6 +101,8 @@ int core_column_look(core_state *state, PyObject *object, const char *what, dis_
 
 /* The table of a Votes object; TypeError for anything else. Valid as long as the object. */
 const dis_votes *core_votes_look(core_state *state, PyObject *object);
+/* Its names of "task", "worker" or "label"; NULL with an exception. */
+const dis_names *core_votes_names(core_state *state, PyObject *object, PyObject *axis);
 
 /* Texts of a sequence of str for calls that take lists of texts; NULL-terminated UTF-8 that the `keep` list owns. */
 typedef struct {

@@ -238,6 +238,11 @@ static const dis_names *names_by(PyObject *object, PyObject *axis)
     return NULL;
 }
 
+const dis_names *core_votes_names(core_state *state, PyObject *object, PyObject *axis)
+{
+    return core_votes_look(state, object) ? names_by(object, axis) : NULL;
+}
+
 static PyObject *get_names(PyObject *object, PyObject *axis)
 {
     const dis_names *names = names_by(object, axis);

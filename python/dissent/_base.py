@@ -190,10 +190,9 @@ class Aggregator(Estimator):
         import pandas as pd
 
         order = self._order()
-        tasks = votes.tasks
         if order is not None:
-            tasks, values = tasks[order], values[order]
-        return pd.Series(values, index=ids_index(votes, "task", tasks), name=name)
+            values = values[order]
+        return pd.Series(values, index=ids_index(votes, "task", order), name=name, copy=False)
 
     def _by_worker(self, values: np.ndarray, name: str) -> Any:
         votes: Votes = self._have("votes")
@@ -201,11 +200,10 @@ class Aggregator(Estimator):
             return Values(votes.workers, values, name, "worker")
         import pandas as pd
 
-        workers = votes.workers
-        if self._sorts_tasks:
-            order = _order_of(votes, "worker")
-            workers, values = workers[order], values[order]
-        return pd.Series(values, index=ids_index(votes, "worker", workers), name=name)
+        order = _order_of(votes, "worker") if self._sorts_tasks else None
+        if order is not None:
+            values = values[order]
+        return pd.Series(values, index=ids_index(votes, "worker", order), name=name)
 
     def _by_class(self, values: np.ndarray, name: str) -> Any:
         votes: Votes = self._have("votes")
@@ -213,7 +211,7 @@ class Aggregator(Estimator):
             return Values(votes.classes, values, name, "label")
         import pandas as pd
 
-        return pd.Series(values, index=ids_index(votes, "label", votes.classes), name=name)
+        return pd.Series(values, index=ids_index(votes, "label"), name=name)
 
     def _table(self, p: np.ndarray) -> Any:
         votes: Votes = self._have("votes")
@@ -222,11 +220,9 @@ class Aggregator(Estimator):
         import pandas as pd
 
         order = self._order()
-        tasks = votes.tasks
         if order is not None:
-            tasks, p = tasks[order], p[order]
-        columns = ids_index(votes, "label", votes.classes)
-        return pd.DataFrame(p, index=ids_index(votes, "task", tasks), columns=columns, copy=False)
+            p = p[order]
+        return pd.DataFrame(p, index=ids_index(votes, "task", order), columns=ids_index(votes, "label"), copy=False)
 
     def _parameter(self, name: str) -> np.ndarray | None:
         fit: _core.Fit | None = self._have("fit")
@@ -260,10 +256,19 @@ class Aggregator(Estimator):
     @property
     def labels_(self) -> Any:
         """The most likely class of each task; the first one on a tie."""
-        return self._once("labels", lambda: self._by_task(self._labels(), "agg_label"))
 
-    def _labels(self) -> np.ndarray:
-        return self._have("votes").classes[np.argmax(self._have("p"), axis=1)]
+        def make() -> Any:
+            votes: Votes = self._have("votes")
+            best = np.argmax(self._have("p"), axis=1)
+            if not votes.pandas:
+                return Values(votes.tasks, votes.classes[best], "agg_label", "task")
+            import pandas as pd
+
+            order = self._order()
+            labels = ids_index(votes, "label", best if order is None else best[order])
+            return pd.Series(labels.array, index=ids_index(votes, "task", order), name="agg_label", copy=False)
+
+        return self._once("labels", make)
 
     @property
     def skills_(self) -> Any:
@@ -318,8 +323,8 @@ class Aggregator(Estimator):
             import pandas as pd
 
             k = votes.core.n_classes
-            workers = ids_index(votes, "worker", votes.workers)
-            labels = ids_index(votes, "label", votes.classes)
+            workers = ids_index(votes, "worker")
+            labels = ids_index(votes, "label")
             index = pd.MultiIndex.from_arrays(
                 [workers.repeat(k), labels.take(np.tile(np.arange(k), len(workers)))], names=["worker", "label"]
             )
@@ -363,11 +368,9 @@ class Aggregator(Estimator):
 
 def _order_of(votes: Votes, role: str) -> np.ndarray:
     """Indices that sort ids as pandas would."""
-    values = votes.tasks if role == "task" else votes.workers
-    if values.dtype.kind in "iufb":
-        return np.argsort(values, kind="stable")
-    if votes.axes[role].originals is None:
+    if votes.axes[role].kind == "text":
         return np.asarray(votes.core.order(role))
+    values = votes._ids(role)
     try:
         return np.argsort(values, kind="stable")
     except TypeError:

@@ -177,10 +177,25 @@ class SoftLabels:
         return _table(head, rows, f"{len(self)} tasks, {len(self.classes)} classes, mean entropy {mean:.3f} nats")
 
 
-def ids_index(votes: Votes, role: str, values: np.ndarray, name: str | None = None) -> Any:
-    """Ids as a pandas index of the kind that came in."""
+class _Names:
+    """The names of a votes table as Arrow texts."""
+
+    def __init__(self, votes: Votes, role: str) -> None:
+        self.votes, self.role = votes, role
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return _core.arrow_names(self.votes.core, self.role)
+
+
+def ids_index(votes: Votes, role: str, order: np.ndarray | None = None) -> Any:
+    """Ids as a pandas index of the kind that came in; texts that were Arrow's never become Python objects."""
     import pandas as pd
 
     axis = votes.axes[role]
-    dtype = axis.dtype if axis.kind == "text" else None
-    return pd.Index(values, name=name or role, dtype=dtype)
+    if axis.kind == "text" and getattr(axis.dtype, "storage", "") == "pyarrow":
+        import pyarrow as pa
+
+        index = pd.Index(pd.array(pa.array(_Names(votes, role)), dtype=axis.dtype), name=role)
+    else:
+        index = pd.Index(votes._ids(role), name=role, dtype=axis.dtype if axis.kind == "text" else None)
+    return index if order is None else index.take(order)

@@ -1,7 +1,9 @@
 /* Votes from columns in memory: see dissent/columns.h. Rows are cut into chunks of equal size; a round of chunks goes side
  * by side, each into a batch (batch.h), and is then collected (collect.h), as when a file is read. Within a chunk, rows
- * go block by block: the texts of a block's cells are looked at where they lie, checked, and their keys made and their
- * slots fetched before the first is looked up. A task that is the one of the row before is not looked up again.
+ * go block by block: the texts of a block's cells are looked at where they lie; those that are plain (1 to 64 KiB of ASCII,
+ * nearly all) need no second look, and of those of up to 8 bytes the word that they are is all that is needed. Keys are
+ * made and their slots fetched before the first is looked up. A task that is the one of the row before is not looked up
+ * again.
  *
  * A row with a flaw stops everything, or under lenient is skipped; it leaves no ids behind.
  *
@@ -16,7 +18,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { BLOCK = 64, CHUNK_ROWS = 8192, NUMBER_ROOM = DIS_REAL_TEXT };
+enum { BLOCK = 64, CHUNK_ROWS = 8192, NUMBER_END = DIS_REAL_TEXT, NUMBER_ROOM = NUMBER_END + 8 };
 enum { COLUMNS = DIS_ID_COLUMNS + 1, LABEL = DIS_ID_COLUMNS };
 static const char *const column_name[COLUMNS] = {"task", "worker", "label"};
 
@@ -32,8 +34,10 @@ typedef struct {
 /* The texts of one column in a block of rows. */
 typedef struct {
     dis_text text[BLOCK];
-    char number[BLOCK][NUMBER_ROOM];
-    bool stays; /* texts lie in the column, not in `number` */
+    uint64_t word[BLOCK];            /* of plain texts of up to 8 bytes: padded with zeros */
+    uint64_t odd;                    /* one bit a row: its text is not plain */
+    char number[BLOCK][NUMBER_ROOM]; /* 8 bytes may be read from where a text begins */
+    bool stays;                      /* texts lie in the column, not in `number` */
 } cells;
 
 /* ---- cells ---- */
@@ -45,14 +49,14 @@ static bool bit_at(const uint8_t *bits, size_t i)
 
 static size_t write_number(uint64_t magnitude, bool negative, char room[NUMBER_ROOM], const char **text)
 {
-    char *p = room + NUMBER_ROOM;
+    char *p = room + NUMBER_END;
     do {
         *--p = (char)('0' + magnitude % 10);
         magnitude /= 10;
     } while (magnitude);
     if (negative) *--p = '-';
     *text = p;
-    return (size_t)(room + NUMBER_ROOM - p);
+    return (size_t)(room + NUMBER_END - p);
 }
 
 static dis_text signed_text(int64_t x, char room[NUMBER_ROOM])
@@ -167,19 +171,45 @@ static dis_text cell_text(const dis_cells *c, size_t i, char room[NUMBER_ROOM])
     return (dis_text){.bytes = "", .n = BROKEN};
 }
 
-/* ---- flaws ---- */
+/* ---- plain texts ---- */
 
-/* Whether a text is plain ASCII without a NUL, which nearly all are. */
-static bool is_plain(const char *text, size_t n)
+#define EVERY_BYTE(x) (0x0101010101010101u * (x))
+
+/* Whether all 8 bytes are ASCII and none is NUL. */
+static inline bool plain_word(uint64_t word)
 {
-    unsigned char high = 0;
-    bool nul = false;
-    for (size_t i = 0; i < n; i++) {
-        high |= (unsigned char)text[i];
-        nul |= text[i] == 0;
-    }
-    return high < 0x80 && !nul;
+    return ((word | (word - EVERY_BYTE(1u))) & EVERY_BYTE(0x80u)) == 0;
 }
+
+static inline uint64_t first_bytes(size_t n)
+{
+    return n >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * n) - 1;
+}
+
+/* Sets word and odd of row i; room: bytes that may be read from where its text begins. */
+static inline void weigh(cells *c, size_t i, size_t room)
+{
+    const char *text = c->text[i].bytes;
+    const size_t n = c->text[i].n;
+    bool plain;
+    if (n - 1 < DIS_ID_INLINE) {
+        uint64_t word = 0;
+        if (room >= sizeof word)
+            word = dis__load64(text) & first_bytes(n);
+        else
+            memcpy(&word, text, n);
+        c->word[i] = word;
+        plain = plain_word(word | (EVERY_BYTE(1u) & ~first_bytes(n)));
+    } else if (n - 1 < DIS_MAX_ID) {
+        plain = plain_word(dis__load64(text + n - 8));
+        for (size_t k = 0; k + 8 < n; k += 8) plain = plain && plain_word(dis__load64(text + k));
+    } else {
+        plain = false;
+    }
+    c->odd |= (uint64_t)!plain << i;
+}
+
+/* ---- flaws ---- */
 
 __attribute__((format(printf, 2, 3))) static dis_status flaw(dis__problem *p, const char *format, ...)
 {
@@ -198,21 +228,29 @@ static dis_status check_text(const dis_text *t, int column, size_t row, dis__pro
     if (column != LABEL && t->n == 0) return flaw(problem, "row %zu: no %s; every vote needs one", row, name);
     if (t->n > DIS_MAX_ID)
         return flaw(problem, "row %zu: a %s of more than %u bytes; shorten it", row, name, DIS_MAX_ID);
-    if (is_plain(t->bytes, t->n)) return DIS_OK;
+    if (t->n == 0) return DIS_OK;
     if (memchr(t->bytes, 0, t->n)) return flaw(problem, "row %zu: the %s has a NUL byte in it; take it out", row, name);
     if (dis__utf8_check(t->bytes, t->n) < t->n)
         return flaw(problem, "row %zu: the %s is not valid UTF-8; convert it", row, name);
     return DIS_OK;
 }
 
-/* A label's index, or *is_vote false when it is an NA value. */
-static dis_status find_label(dis__batch *b, const dis_text *t, bool stays, size_t row, dis__label *label,
+/* The index and kind of row i's label. */
+static dis_status find_label(dis__batch *b, const cells *c, size_t i, size_t row, dis__label *label,
                              dis__problem *problem)
 {
+    const dis_text *t = &c->text[i];
+    dis__recent *recent = NULL;
+    if (t->n - 1 < DIS_ID_INLINE && !(c->odd >> i & 1)) {
+        recent = &b->recent[dis__label_slot(c->word[i])];
+        *label = recent->label;
+        if (recent->word == c->word[i] && label->kind == DIS_LABEL_VOTE) return DIS_OK;
+    }
     const dis__key key = dis__key_of(&b->rules->secret, t->bytes ? t->bytes : "", t->n);
     const size_t n = b->label.n;
     DIS_TRY(dis__batch_label(b, &key, label));
-    if (b->label.n > n && t->n > DIS_KEY_INLINE && !stays) { /* it is new */
+    if (recent) *recent = (dis__recent){.word = c->word[i], .label = *label};
+    if (b->label.n > n && t->n > DIS_KEY_INLINE && !c->stays) { /* it is new */
         const char *copy;
         DIS_TRY(dis__arena_copy(b->texts, t->bytes, t->n, &copy));
         b->label.key[n].high = (uint64_t)(uintptr_t)copy;
@@ -243,16 +281,43 @@ static size_t piece_of(const table *t, int column, size_t row)
     return low;
 }
 
+/* Cells first .. last - 1 of a piece into rows i .. of a block. Texts of one buffer, the most frequent kind, go by the
+ * shortest way: all but those at its end have room for a word. */
+static void look_at_texts(const dis_cells *p, size_t first, size_t last, cells *out, size_t i)
+{
+    const bool wide = p->kind == DIS_CELLS_LARGE_STRING;
+    const int32_t *at32 = (const int32_t *)p->values + p->first;
+    const int64_t *at64 = (const int64_t *)p->values + p->first;
+    const int64_t end = wide ? at64[p->n] : at32[p->n];
+    for (size_t k = first; k < last; k++, i++) {
+        const int64_t a = wide ? at64[k] : at32[k], z = wide ? at64[k + 1] : at32[k + 1];
+        out->text[i] = between(p->bytes, a, z);
+        if (p->valid && !bit_at(p->valid, p->first + k)) out->text[i] = (dis_text){0};
+        weigh(out, i, end > a ? (size_t)(end - a) : out->text[i].n);
+    }
+}
+
 static void look(const table *t, int column, size_t row, size_t n, cells *out)
 {
     const dis_column *c = &t->column[column];
     size_t k = piece_of(t, column, row);
     out->stays = true;
+    out->odd = 0;
     for (size_t i = 0; i < n; k++) {
         const size_t begin = t->first[column][k], end = t->first[column][k + 1];
+        const size_t last = row + n < end ? row + n : end;
         const dis_cells *piece = &c->piece[k], *texts = piece->dictionary ? piece->dictionary : piece;
-        for (; i < n && row + i < end; i++) out->text[i] = cell_text(piece, row + i - begin, out->number[i]);
-        out->stays = out->stays && texts->kind <= DIS_CELLS_STRING_VIEW;
+        const bool stays = texts->kind <= DIS_CELLS_STRING_VIEW;
+        if (row + i >= last) continue; /* an empty piece */
+        if (piece->kind == DIS_CELLS_STRING || piece->kind == DIS_CELLS_LARGE_STRING) {
+            look_at_texts(piece, row + i - begin, last - begin, out, i);
+            i = last - row;
+        }
+        for (; row + i < last; i++) {
+            out->text[i] = cell_text(piece, row + i - begin, out->number[i]);
+            weigh(out, i, stays ? out->text[i].n : 8);
+        }
+        out->stays = out->stays && stays;
     }
 }
 
@@ -273,7 +338,13 @@ static dis_status find_ids(dis__id_share *share, const cells *c, const uint8_t *
         const dis_text *t = &c->text[list[i]];
         again[i] = runs && i && same_text(t, &c->text[list[i - 1]]);
         if (again[i]) continue;
-        dis__id_key_make(ids, t->bytes, t->n, c->stays, &key[i]);
+        if (t->n <= DIS_ID_INLINE && !(c->odd >> list[i] & 1))
+            key[i] = (dis__id_key){.word = c->word[list[i]],
+                                   .tag = dis__id_tag(&ids->secret, c->word[list[i]]),
+                                   .n = (uint32_t)t->n,
+                                   .text = t->bytes};
+        else
+            dis__id_key_make(ids, t->bytes, t->n, c->stays, &key[i]);
         __builtin_prefetch(&ids->slot[dis__ids_home(ids, key[i].tag)]);
     }
     for (size_t i = 0; i < n; i++) {
@@ -297,15 +368,18 @@ static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n
     uint16_t label_of[BLOCK];
     uint32_t number[DIS_ID_COLUMNS][BLOCK];
     size_t n_votes = 0;
-    for (int c = 0; c < COLUMNS; c++) look(t, c, row, n, &block[c]);
+    uint64_t odd = 0;
+    for (int c = 0; c < COLUMNS; c++) {
+        look(t, c, row, n, &block[c]);
+        odd |= block[c].odd;
+    }
     for (size_t i = 0; i < n; i++) {
-        dis__problem problem = {0};
-        dis__label label = {0};
+        dis__problem problem;
+        dis__label label;
         dis_status status = DIS_OK;
-        for (int c = 0; c < COLUMNS && status == DIS_OK; c++)
+        for (int c = 0; odd >> i & 1 && c < COLUMNS && status == DIS_OK; c++)
             status = check_text(&block[c].text[i], c, row + i, &problem);
-        if (status == DIS_OK)
-            status = find_label(b, &block[LABEL].text[i], block[LABEL].stays, row + i, &label, &problem);
+        if (status == DIS_OK) status = find_label(b, &block[LABEL], i, row + i, &label, &problem);
         b->seen++;
         if (status == DIS_EDATA) {
             if (!t->reader.o.lenient) return dis__fail(DIS_EDATA, "%s", problem.text);
