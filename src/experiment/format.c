@@ -1,5 +1,6 @@
 /* The rows of an experiment's file: what docs/experiments.md says of each key comes from here. */
 #include "experiment/format.h"
+#include "experiment/plan.h"
 
 #define ROW(struct_, field_, kind_, key_, summary_) \
     .key = key_, .kind = kind_, .offset = offsetof(struct_, field_), .summary = summary_
@@ -242,3 +243,42 @@ static const dis__field file_rows[] = {
      .fallback = "yes"},
 };
 const dis__schema dis__file_schema = {.what = "experiment", .size = sizeof(dis__file_part), N(file_rows)};
+
+/* ---- the reference ---- */
+
+static const dis__schema *const schemas[] = {&dis__file_schema,        &dis__data_schema,   &dis__items_schema,
+                                             &dis__votes_schema,       &dis__gold_schema,   &dis__split_schema,
+                                             &dis__set_schema,         &dis__labels_schema, &dis__cell_schema,
+                                             &dis__significance_schema};
+
+static const char *form_of(const dis__field *field)
+{
+    static const char *const forms[] = {
+        [DIS_FIELD_TEXT] = "text",          [DIS_FIELD_TEXTS] = "text or list", [DIS_FIELD_COUNT] = "whole number",
+        [DIS_FIELD_REAL] = "number",        [DIS_FIELD_FLAG] = "yes or no",     [DIS_FIELD_FILE] = "file",
+        [DIS_FIELD_FILES] = "file or list", [DIS_FIELD_PAIRS] = "map of texts",
+    };
+    if (field->form) return field->form;
+    if (field->kind == DIS_FIELD_CHOICE) return field->choices;
+    return field->part ? field->part->what : forms[field->kind];
+}
+
+bool dis__plan_key_at(size_t i, dis__plan_key *out)
+{
+    for (size_t s = 0; s < sizeof schemas / sizeof *schemas; s++) {
+        if (i < schemas[s]->n_fields) {
+            const dis__field *field = &schemas[s]->field[i];
+            *out = (dis__plan_key){.part = schemas[s]->what,
+                                   .key = field->key,
+                                   .form = form_of(field),
+                                   .fallback = field->fallback,
+                                   .summary = field->summary,
+                                   .required = field->required,
+                                   .many = field->kind == DIS_FIELD_NAMED || field->kind == DIS_FIELD_LIST,
+                                   .named = field->kind == DIS_FIELD_NAMED};
+            return true;
+        }
+        i -= schemas[s]->n_fields;
+    }
+    return false;
+}
