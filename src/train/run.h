@@ -31,12 +31,15 @@ typedef struct {
     float *weight, *target;
     int32_t *vote_row;
     double *q;
-    char what[96]; /* for whoever watches */
+    char what[96];              /* for whoever watches */
+    bool best_unsaved;          /* the best epoch is in memory only */
+    double saved_at, save_took; /* seconds: of the last checkpoint; 0: there is none yet */
 } dis__training;
 
 /* checkpoint files in o->folder: where the run is, and the best epoch's numbers. */
-dis_status dis__training_save(const dis__training *t);
-dis_status dis__training_save_best(const dis__training *t);
+dis_status dis__training_save(dis__training *t);
+/* Whether the last checkpoint is so old that another one costs little beside the training since. */
+bool dis__training_save_due(const dis__training *t);
 /* Goes on from there, if there is a checkpoint. DIS_EDATA: it is damaged, or of a run with other settings or data. */
 dis_status dis__training_load(dis__training *t, dis_context *ctx);
 

@@ -286,10 +286,10 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     if (better) {
         model->best_epoch = t->at.epoch;
         DIS_TRY(dis__weights_take(t->running.net, &model->weights));
-        if (t->o->folder) DIS_TRY(dis__training_save_best(t));
+        t->best_unsaved = true;
     }
     t->at = (dis__place){.epoch = t->at.epoch + 1};
-    return t->o->folder ? dis__training_save(t) : DIS_OK;
+    return t->o->folder && dis__training_save_due(t) ? dis__training_save(t) : DIS_OK;
 }
 
 static bool out_of_patience(const dis__training *t)

@@ -1,7 +1,10 @@
 /* Checkpoints of a run: checkpoint.safetensors holds the net with the optimiser's state, and as metadata the place, the
  * curve so far and a key: the SHA-256 of all that determines the run. best.safetensors holds the numbers of the best
  * epoch, written before the checkpoint that mentions it; a crash between the two repeats the epoch, which writes the same
- * again. */
+ * again.
+ *
+ * After an epoch a checkpoint is written when the last is RARELY times as old as writing it took: large nets would
+ * otherwise spend more time on short epochs' checkpoints than on the epochs. */
 #include "train/run.h"
 #include "core/sha256.h"
 #include "dissent/version.h"
@@ -11,9 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { NUMBER = 17, PER_EPOCH = 4 };
+enum { NUMBER = 17, PER_EPOCH = 4, RARELY = 20 };
 
 static dis_status path_of(const dis__training *t, const char *name, char **out)
 {
@@ -89,7 +93,33 @@ static bool get_real(const char *from, double *x)
     return true;
 }
 
-dis_status dis__training_save(const dis__training *t)
+static dis_status write_best(const dis__training *t)
+{
+    char *path, key[65];
+    key_of(t, key);
+    const char *const extra[][2] = {{"run", key}};
+    DIS_TRY(path_of(t, "best.safetensors", &path));
+    const dis_status status = dis__net_save(t->running.net, path, false, extra, 1);
+    dis__free(path);
+    return status;
+}
+
+/* The net has the best epoch's numbers when that has just ended; otherwise it gets them for a moment. */
+static dis_status save_best(dis__training *t)
+{
+    if (t->at.batch == 0 && t->model->best_epoch + 1 == t->at.epoch) return write_best(t);
+    dis__weights now = {0};
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__weights_take(t->running.net, &now), end);
+    DIS_TRY_GOTO(status, dis__weights_give(&t->model->weights, t->running.net), end);
+    DIS_TRY_GOTO(status, write_best(t), end);
+    status = dis__weights_give(&now, t->running.net);
+end:
+    dis__weights_free(&now);
+    return status;
+}
+
+static dis_status save_place(const dis__training *t)
 {
     const dis_model *m = t->model;
     char key[65], place[64], sums[2 * NUMBER], *curve = NULL, *path = NULL;
@@ -113,15 +143,27 @@ end:
     return status;
 }
 
-dis_status dis__training_save_best(const dis__training *t)
+static double seconds(void)
 {
-    char *path, key[65];
-    key_of(t, key);
-    const char *const extra[][2] = {{"run", key}};
-    DIS_TRY(path_of(t, "best.safetensors", &path));
-    const dis_status status = dis__net_save(t->running.net, path, false, extra, 1);
-    dis__free(path);
-    return status;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+dis_status dis__training_save(dis__training *t)
+{
+    const double begun = seconds();
+    if (t->best_unsaved) DIS_TRY(save_best(t));
+    t->best_unsaved = false;
+    DIS_TRY(save_place(t));
+    t->saved_at = seconds();
+    t->save_took = t->saved_at - begun;
+    return DIS_OK;
+}
+
+bool dis__training_save_due(const dis__training *t)
+{
+    return seconds() - t->saved_at >= RARELY * t->save_took;
 }
 
 /* The text of a key, with a NUL behind it; NULL: not there. */
