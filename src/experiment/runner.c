@@ -1,6 +1,8 @@
-/* The runner. Worker threads take runs in the order of the plan, claim each in the store, execute it and keep the
- * result; the calling thread waits, tells the watcher and asks whether to stop. A run has one thread of its own, or an
- * equal share of the threads when fewer runs are left than there are workers: threads never change a result.
+/* The runner. Worker threads take runs in the order of the plan, claim each in the store and execute it. What came out
+ * waits in a short queue for the calling thread, which keeps it in the store, so that nobody computes less because a disk
+ * is slow; when the queue is full a worker keeps its result itself. Meanwhile the calling thread tells the watcher and
+ * asks whether to stop. A run has one thread of its own, or an equal share of the threads when fewer runs are left than
+ * there are workers: threads never change a result.
  *
  * A run in flight elsewhere is put back and asked about again: in the end it is done, failed, or its process has died and
  * it is ours. A failure of the store stops everything; a failure of a run is noted in the store. */
@@ -21,11 +23,20 @@ enum { MESSAGE = 2048, MOST_JOBS = 1024 };
 
 typedef enum { WAITING, ELSEWHERE, AT_WORK, DONE, FAILED } progress_of;
 
+/* What came out of a run, until it is kept. */
+typedef struct {
+    size_t run;
+    dis_status status;
+    dis__result result; /* with DIS_OK */
+    double seconds;
+    char message[MESSAGE]; /* otherwise */
+} outcome;
+
 typedef struct {
     const dis__runner *r;
     size_t jobs;
     int threads;
-    struct timespec begin;
+    struct timespec begin, told;
 
     pthread_mutex_t mutex; /* all below */
     pthread_cond_t changed;
@@ -34,6 +45,8 @@ typedef struct {
     size_t next;           /* no run before it is waiting */
     size_t left;           /* neither done nor failed */
     size_t workers;        /* alive */
+    outcome **queue;       /* (jobs) to be kept by the calling thread */
+    size_t n_queue;
     dis_experiment_counts counts;
     dis_status broken;  /* the store's failure */
     dis_status failure; /* of the first run that failed, in the order of the plan */
@@ -122,38 +135,56 @@ static dis_status share_threads(job *j, int threads, dis_context **ctx)
     return dis_context_create(&o, ctx);
 }
 
-/* A claimed run: executed, and what came out kept. The failure of a run is no failure here. */
+/* Puts an outcome into the store and frees it; without the mutex. The failure of a run is no failure here. */
+static dis_status keep(job *j, outcome *o, progress_of *how)
+{
+    const dis__runner *r = j->r;
+    const size_t run = o->run;
+    dis_status kept;
+    if (o->status == DIS_ECANCELLED)
+        kept = dis__store_release(r->store, r->plan, run);
+    else if (o->status != DIS_OK)
+        kept = dis__store_fail(r->store, r->plan, run, o->message, o->seconds);
+    else
+        kept = dis__store_keep(r->store, r->plan, run, &o->result, o->seconds);
+    *how = kept != DIS_OK || o->status == DIS_ECANCELLED ? WAITING : o->status == DIS_OK ? DONE : FAILED;
+    if (*how != WAITING) {
+        pthread_mutex_lock(&j->mutex);
+        j->counts.run_seconds += o->seconds;
+        j->counts.computed += o->status == DIS_OK;
+        j->seconds[run] = o->seconds;
+        if (o->status != DIS_OK) note_failure(j, run, o->status, o->message);
+        pthread_mutex_unlock(&j->mutex);
+    }
+    if (o->status == DIS_OK) dis__result_free(&o->result);
+    dis__free(o);
+    return kept;
+}
+
+/* Executes a claimed run; *how is AT_WORK when somebody else keeps what came out. Without the mutex. */
 static dis_status carry_out(job *j, dis_context *ctx, size_t run, progress_of *how)
 {
     const dis__runner *r = j->r;
     struct timespec begin;
+    outcome *o;
+    DIS_TRY(dis__alloc_zeroed(&o, 1, sizeof *o));
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    dis__result result;
-    const dis_status status = r->execute(ctx, r->user, run, &result);
-    const double seconds = since(&begin);
-    *how = WAITING;
-    if (status == DIS_ECANCELLED) return dis__store_release(r->store, r->plan, run);
-    char message[MESSAGE];
-    dis_status kept;
-    if (status == DIS_OK) {
-        kept = dis__store_keep(r->store, r->plan, run, &result, seconds);
-        dis__result_free(&result);
-    } else {
-        snprintf(message, sizeof message, "%s", dis_last_error());
-        kept = dis__store_fail(r->store, r->plan, run, message, seconds);
-    }
-    if (kept != DIS_OK) return kept;
-    *how = status == DIS_OK ? DONE : FAILED;
+    o->run = run;
+    o->status = r->execute(ctx, r->user, run, &o->result);
+    o->seconds = since(&begin);
+    if (o->status != DIS_OK) snprintf(o->message, sizeof o->message, "%s", dis_last_error());
     pthread_mutex_lock(&j->mutex);
-    j->counts.run_seconds += seconds;
-    j->counts.computed += status == DIS_OK;
-    j->seconds[run] = seconds;
-    if (status != DIS_OK) note_failure(j, run, status, message);
+    const bool room = j->n_queue < j->jobs;
+    if (room) {
+        j->queue[j->n_queue++] = o;
+        pthread_cond_broadcast(&j->changed);
+    }
     pthread_mutex_unlock(&j->mutex);
-    return DIS_OK;
+    *how = AT_WORK;
+    return room ? DIS_OK : keep(j, o, how);
 }
 
-/* One run, from claim to end; without the mutex. */
+/* One run, from claim to outcome; without the mutex. */
 static dis_status do_run(job *j, dis_context **ctx, size_t run, int threads, progress_of *how)
 {
     static const progress_of answers[] = {
@@ -172,6 +203,13 @@ static dis_status do_run(job *j, dis_context **ctx, size_t run, int threads, pro
     j->counts.running--;
     pthread_mutex_unlock(&j->mutex);
     return status;
+}
+
+/* The end of a run, for now; with the mutex held. */
+static void end_run(job *j, size_t run, dis_status status, progress_of how)
+{
+    if (status != DIS_OK) note_broken(j, status);
+    settle(j, run, status == DIS_OK ? how : WAITING);
 }
 
 static void *work(void *arg)
@@ -194,12 +232,8 @@ static void *work(void *arg)
         progress_of how = WAITING;
         const dis_status status = do_run(j, &ctx, run, threads > 0 ? threads : 1, &how);
         pthread_mutex_lock(&j->mutex);
-        if (status != DIS_OK) {
-            note_broken(j, status);
-            how = WAITING;
-        }
         j->counts.elsewhere += how == ELSEWHERE;
-        settle(j, run, how);
+        if (status != DIS_OK || how != AT_WORK) end_run(j, run, status, how);
         if (how == ELSEWHERE && ask && !atomic_load(&j->stop)) wait_for_change(j, ASK_SECONDS);
     }
     j->workers--;
@@ -238,8 +272,11 @@ static double estimate(const job *j)
     return left / (double)(j->left && j->left < j->jobs ? j->left : j->jobs);
 }
 
+/* With the mutex held, which is let go of meanwhile; not more often than is worth it. */
 static void tell(dis_context *ctx, job *j)
 {
+    if (j->workers && since(&j->told) < TICK_SECONDS) return;
+    clock_gettime(CLOCK_MONOTONIC, &j->told);
     j->counts.seconds = since(&j->begin);
     j->counts.seconds_left = estimate(j);
     const dis_experiment_counts counts = j->counts;
@@ -250,12 +287,26 @@ static void tell(dis_context *ctx, job *j)
     if (stop) note_broken(j, DIS_ECANCELLED);
 }
 
+/* The oldest outcome of the queue; with the mutex held, which is let go of meanwhile. */
+static void keep_first(job *j)
+{
+    outcome *o = j->queue[0];
+    const size_t run = o->run;
+    memmove(j->queue, j->queue + 1, --j->n_queue * sizeof(outcome *));
+    pthread_mutex_unlock(&j->mutex);
+    progress_of how;
+    const dis_status status = keep(j, o, &how);
+    pthread_mutex_lock(&j->mutex);
+    end_run(j, run, status, how);
+}
+
 static void watch_workers(dis_context *ctx, job *j)
 {
     pthread_mutex_lock(&j->mutex);
-    while (j->workers) {
+    while (j->workers || j->n_queue) {
+        while (j->n_queue) keep_first(j);
         tell(ctx, j);
-        if (j->workers) wait_for_change(j, TICK_SECONDS);
+        if (j->workers && !j->n_queue) wait_for_change(j, TICK_SECONDS);
     }
     tell(ctx, j);
     pthread_mutex_unlock(&j->mutex);
@@ -306,6 +357,7 @@ static dis_status run_all(dis_context *ctx, job *j)
     DIS_TRY(dis__alloc_array(&j->seconds, n, sizeof *j->seconds));
     DIS_TRY(look_first(j));
     if (j->jobs > j->left) j->jobs = j->left;
+    DIS_TRY(dis__alloc_array(&j->queue, j->jobs, sizeof *j->queue));
     if (j->left) DIS_TRY(start_workers(ctx, j));
     if (j->broken != DIS_OK) {
         dis__set_error(j->message);
@@ -342,6 +394,7 @@ dis_status dis__runner_run(dis_context *ctx, const dis__runner *runner, dis_expe
     *counts = j.counts;
     pthread_mutex_destroy(&j.mutex);
     pthread_cond_destroy(&j.changed);
+    dis__free(j.queue);
     dis__free(j.progress);
     dis__free(j.seconds);
     return status;

@@ -1,5 +1,6 @@
 /* Predictions of all folds of a seed are put one behind the other; seeds are brought into the order of the first by task
- * name, since folds may be cut anew for every seed. When seeds are of different items (a test set drawn by seed), or
+ * name, since folds may be cut anew for every seed. Seeds of which both sides have every fold are used; where a side has
+ * but one by its nature (nothing is drawn in it), all of the other side. When seeds are of different items (a test set drawn by seed), or
  * there are more of them than a comparison takes, the pairs (item, seed) are the items: the sides are then compared as
  * one long set of predictions each, which treats seeds as independent.
  *
@@ -144,19 +145,18 @@ dis_status dis__pool_folds(dis_context *ctx, dis__store *store, const dis__plan 
 
 /* ---- two cells ---- */
 
+/* The seeds of one side that are done. */
 typedef struct {
-    dis__pooled *a, *b; /* (n) seeds that both sides have */
-    size_t n, capacity;
-} seeds;
+    dis__pooled *one;
+    uint64_t *seed;
+    size_t n, capacity, seed_capacity;
+} side;
 
-static void seeds_free(seeds *s)
+static void side_free(side *s)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        dis__pooled_free(&s->a[i]);
-        dis__pooled_free(&s->b[i]);
-    }
-    dis__free(s->a);
-    dis__free(s->b);
+    for (size_t i = 0; i < s->n; i++) dis__pooled_free(&s->one[i]);
+    dis__free(s->one);
+    dis__free(s->seed);
 }
 
 /* Rows of `p` in the order of `tasks`; *same false: other items. */
@@ -201,31 +201,85 @@ static dis_status reorder(dis__pooled *p, const dis_names *tasks, const dis_name
 }
 
 static dis_status gather(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
-                         size_t cell, size_t against, const char *set, seeds *s)
+                         size_t cell, const char *set, side *s)
 {
     for (size_t r = 0; r < plan->n_runs; r++) {
         const dis__run *run = &plan->run[r];
-        bool seen = run->cell != cell;
+        bool seen = run->cell != cell, found;
         for (size_t q = 0; q < r && !seen; q++) seen = plan->run[q].cell == cell && plan->run[q].seed == run->seed;
         if (seen) continue;
-        dis__pooled a = {0}, b = {0};
-        bool found_a = false, found_b = false, same = false;
-        DIS_TRY(dis__pool_folds(ctx, store, plan, state, cell, run->seed, set, false, &a, &found_a));
-        dis_status status = DIS_OK;
-        if (found_a) status = dis__pool_folds(ctx, store, plan, state, against, run->seed, set, false, &b, &found_b);
-        if (status == DIS_OK && found_b) status = reorder(&b, a.tasks, a.classes, &same);
-        size_t capacity = s->capacity;
-        if (status == DIS_OK && same) status = dis__reserve(&s->a, &capacity, s->n, s->n + 1, sizeof *s->a);
-        if (status == DIS_OK && same) status = dis__reserve(&s->b, &s->capacity, s->n, s->n + 1, sizeof *s->b);
-        if (status == DIS_OK && same) {
-            s->a[s->n] = a;
-            s->b[s->n++] = b;
-            continue;
-        }
-        dis__pooled_free(&a);
-        dis__pooled_free(&b);
-        DIS_TRY(status);
+        DIS_TRY(dis__reserve(&s->one, &s->capacity, s->n, s->n + 1, sizeof *s->one));
+        DIS_TRY(dis__reserve(&s->seed, &s->seed_capacity, s->n, s->n + 1, sizeof *s->seed));
+        DIS_TRY(dis__pool_folds(ctx, store, plan, state, cell, run->seed, set, false, &s->one[s->n], &found));
+        s->seed[s->n] = run->seed;
+        s->n += found;
     }
+    return DIS_OK;
+}
+
+/* How many seeds the plan has for a cell; 2 stands for several. */
+static size_t count_seeds(const dis__plan *plan, size_t cell)
+{
+    size_t first = SIZE_MAX;
+    for (size_t r = 0; r < plan->n_runs; r++) {
+        if (plan->run[r].cell != cell) continue;
+        if (first == SIZE_MAX) first = r;
+        if (plan->run[r].seed != plan->run[first].seed) return 2;
+    }
+    return first != SIZE_MAX;
+}
+
+/* Leaves the seeds that both sides have, in the same order. */
+static void pair_seeds(side *a, side *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->n; i++)
+        for (size_t j = n; j < b->n; j++) {
+            if (a->seed[i] != b->seed[j]) continue;
+            const dis__pooled x = a->one[n], y = b->one[n];
+            const uint64_t seed = b->seed[n];
+            a->one[n] = a->one[i];
+            a->one[i] = x;
+            a->seed[i] = a->seed[n];
+            b->one[n] = b->one[j];
+            b->one[j] = y;
+            b->seed[j] = seed;
+            n++;
+            break;
+        }
+    for (side *s = a;; s = b) {
+        while (s->n > n) dis__pooled_free(&s->one[--s->n]);
+        if (s == b) return;
+    }
+}
+
+/* Brings all seeds into the order of A's first; *same false: they are not of the same items. */
+static dis_status reorder_all(side *a, side *b, bool *same)
+{
+    *same = a->n <= DIS_COMPARE_MOST_SEEDS && b->n <= DIS_COMPARE_MOST_SEEDS;
+    for (size_t i = 1; i < a->n && *same; i++) DIS_TRY(reorder(&a->one[i], a->one[0].tasks, a->one[0].classes, same));
+    for (size_t i = 0; i < b->n && *same; i++) DIS_TRY(reorder(&b->one[i], a->one[0].tasks, a->one[0].classes, same));
+    return DIS_OK;
+}
+
+/* The same seed by seed, for sides whose seeds are of different items; pairs that do not match are left out. */
+static dis_status match_pairs(side *a, side *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        bool same;
+        DIS_TRY(reorder(&b->one[i], a->one[i].tasks, a->one[i].classes, &same));
+        same = same && dis__names_same(a->one[i].classes, a->one[0].classes);
+        if (!same) continue;
+        const dis__pooled x = a->one[n], y = b->one[n];
+        a->one[n] = a->one[i];
+        a->one[i] = x;
+        b->one[n] = b->one[i];
+        b->one[i] = y;
+        n++;
+    }
+    while (a->n > n) dis__pooled_free(&a->one[--a->n]);
+    while (b->n > n) dis__pooled_free(&b->one[--b->n]);
     return DIS_OK;
 }
 
@@ -259,48 +313,59 @@ static dis_status chain(dis__pooled *p, size_t n)
     return DIS_OK;
 }
 
-static dis_status compare(dis_context *ctx, const dis__plan *plan, const seeds *s, size_t n, dis_comparison **out)
+static dis_status compare(dis_context *ctx, const dis__plan *plan, const side *one, size_t n_a, const side *other,
+                          size_t n_b, dis_comparison **out)
 {
     const int32_t *a[DIS_COMPARE_MOST_SEEDS], *b[DIS_COMPARE_MOST_SEEDS];
-    for (size_t i = 0; i < n; i++) {
-        a[i] = s->a[i].label;
-        b[i] = s->b[i].label;
-    }
+    const dis__pooled *first = &one->one[0];
+    for (size_t i = 0; i < n_a; i++) a[i] = one->one[i].label;
+    for (size_t i = 0; i < n_b; i++) b[i] = other->one[i].label;
     bool gold = false;
-    for (size_t i = 0; i < s->a[0].n_items && !gold; i++) gold = s->a[0].gold[i] >= 0;
+    for (size_t i = 0; i < first->n_items && !gold; i++) gold = first->gold[i] >= 0;
     if (!gold) return DIS_OK;
-    const dis_compare_input in = {.n_items = s->a[0].n_items,
-                                  .n_classes = s->a[0].n_classes,
-                                  .gold = s->a[0].gold,
-                                  .n_a = n,
-                                  .n_b = n,
+    const dis_compare_input in = {.n_items = first->n_items,
+                                  .n_classes = first->n_classes,
+                                  .gold = first->gold,
+                                  .n_a = n_a,
+                                  .n_b = n_b,
                                   .a = a,
                                   .b = b,
-                                  .human = s->a[0].human};
+                                  .human = first->human};
     dis_compare_options o = dis_compare_options_default();
     o.resamples = plan->resamples;
     o.fraction = plan->fraction;
-    o.pool_seeds = plan->pool_seeds;
+    o.pool_seeds = plan->pool_seeds && n_a == n_b;
     return dis_compare(ctx, &in, &o, out);
+}
+
+static dis_status compare_sides(dis_context *ctx, const dis__plan *plan, side *a, side *b, bool one_seed,
+                                dis_comparison **out)
+{
+    bool same = false;
+    if (!one_seed) pair_seeds(a, b);
+    if (a->n == 0 || b->n == 0) return DIS_OK;
+    DIS_TRY(reorder_all(a, b, &same));
+    if (same) return compare(ctx, plan, a, a->n, b, b->n, out);
+    pair_seeds(a, b);
+    if (a->n == 0) return DIS_OK;
+    DIS_TRY(match_pairs(a, b));
+    if (a->n == 0) return DIS_OK;
+    DIS_TRY(chain(a->one, a->n));
+    DIS_TRY(chain(b->one, b->n));
+    return compare(ctx, plan, a, 1, b, 1, out);
 }
 
 dis_status dis__versus(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
                        size_t cell, size_t against, const char *set, dis_comparison **out)
 {
-    seeds s = {0};
+    side a = {0}, b = {0};
     dis_comparison *found = NULL;
-    dis_status status = gather(ctx, store, plan, state, cell, against, set, &s);
-    bool same = s.n <= DIS_COMPARE_MOST_SEEDS;
-    for (size_t i = 1; i < s.n && status == DIS_OK && same; i++) {
-        status = reorder(&s.a[i], s.a[0].tasks, s.a[0].classes, &same);
-        if (status == DIS_OK && same) status = reorder(&s.b[i], s.a[0].tasks, s.a[0].classes, &same);
-    }
-    if (status == DIS_OK && s.n && !same) {
-        status = chain(s.a, s.n);
-        if (status == DIS_OK) status = chain(s.b, s.n);
-    }
-    if (status == DIS_OK && s.n) status = compare(ctx, plan, &s, same ? s.n : 1, &found);
-    seeds_free(&s);
+    const bool one_seed = count_seeds(plan, cell) < 2 || count_seeds(plan, against) < 2;
+    dis_status status = gather(ctx, store, plan, state, cell, set, &a);
+    if (status == DIS_OK) status = gather(ctx, store, plan, state, against, set, &b);
+    if (status == DIS_OK) status = compare_sides(ctx, plan, &a, &b, one_seed, &found);
+    side_free(&a);
+    side_free(&b);
     if (status == DIS_OK) *out = found;
     return status;
 }
