@@ -114,8 +114,10 @@ int experiment_run(experiment_job *job)
     cli_bar_clear(c);
     int code = 0;
     if (job->v->json && status != DIS_ECANCELLED) code = cli_failed(c, run_json(job, &n));
-    cli_say(c, "%zu of %zu runs done, %zu of them now, %zu failed (%s)", n.done, n.total, n.computed, n.failed,
-            experiment_time(n.seconds, time));
+    const bool broken = status != DIS_OK && status != DIS_ECANCELLED && n.failed == 0 && n.computed == 0;
+    if (!broken)
+        cli_say(c, "%zu of %zu runs done, %zu of them now, %zu failed (%s)", n.done, n.total, n.computed, n.failed,
+                experiment_time(n.seconds, time));
     if (status == DIS_ECANCELLED) {
         cli_say(c, "stopped; the same command goes on from here");
         return cli_failed(c, status);

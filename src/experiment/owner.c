@@ -54,14 +54,16 @@ static bool is_name(const char *text)
     return strspn(text, "0123456789abcdef") == DIS__OWNER_NAME - 1 && text[DIS__OWNER_NAME - 1] == 0;
 }
 
-static dis_status clear_dead(const char *folder)
+static dis_status clear_dead(const char *folder, bool *alone)
 {
     DIR *d = opendir(folder);
     if (!d) return dis__fail_io("read the folder", folder);
     dis_status status = DIS_OK;
+    *alone = true;
     for (const struct dirent *e; status == DIS_OK && (e = readdir(d));) {
-        bool alive;
+        bool alive = false;
         if (is_name(e->d_name)) status = dis__owner_lives(folder, e->d_name, &alive);
+        if (alive) *alone = false;
     }
     closedir(d);
     return status;
@@ -83,10 +85,10 @@ static dis_status make_file(const char *folder, dis__owner *o, bool *there)
     return DIS_OK;
 }
 
-dis_status dis__owner_begin(const char *folder, dis__owner *owner)
+dis_status dis__owner_begin(const char *folder, dis__owner *owner, bool *alone)
 {
     if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("make the folder", folder);
-    DIS_TRY(clear_dead(folder));
+    DIS_TRY(clear_dead(folder, alone));
     for (int i = 0; i < TRIES; i++) {
         dis__owner o = {.fd = -1};
         bool there = false;

@@ -15,8 +15,8 @@ typedef struct {
     char *path;
 } dis__owner;
 
-/* Makes the folder where it is not there. Files of dead owners are cleared away. DIS_EIO. */
-dis_status dis__owner_begin(const char *folder, dis__owner *owner);
+/* Makes the folder where it is not there. Files of dead owners are cleared away; *alone: nobody else lives. DIS_EIO. */
+dis_status dis__owner_begin(const char *folder, dis__owner *owner, bool *alone);
 void dis__owner_end(dis__owner *owner);
 /* Whether the owner of that name lives. DIS_EIO. */
 dis_status dis__owner_lives(const char *folder, const char *name, bool *out);

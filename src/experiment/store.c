@@ -7,6 +7,7 @@
 #include "core/sys.h"
 #include "dissent/version.h"
 #include "io/text_write.h"
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -101,6 +102,34 @@ static dis_status make_folders(dis__store *s)
     return status;
 }
 
+/* Temporary files of the dead; called when nobody else is at work. */
+static dis_status sweep(const dis__store *s, const char *part)
+{
+    char *path;
+    DIS_TRY(dis__store_path(s, part, NULL, "", &path));
+    DIR *d = opendir(path);
+    if (d) {
+        for (const struct dirent *e; (e = readdir(d));) {
+            const size_t n = strlen(e->d_name);
+            if (n > 4 && strcmp(e->d_name + n - 4, ".tmp") == 0) unlinkat(dirfd(d), e->d_name, 0);
+        }
+        closedir(d);
+    }
+    dis__free(path);
+    return DIS_OK;
+}
+
+/* Becoming an owner is a transaction: who finds itself alone in it may sweep, since nobody can begin meanwhile. */
+static dis_status become_owner(dis__store *s)
+{
+    bool alone = false;
+    DIS_TRY(dis__sql_begin(s->db));
+    dis_status status = dis__owner_begin(s->owners, &s->owner, &alone);
+    if (status == DIS_OK && alone) status = sweep(s, "truth");
+    if (status == DIS_OK && alone) status = sweep(s, "cache");
+    return dis__sql_commit(s->db, status);
+}
+
 static dis_status fill_store(dis__store *s, const char *folder, bool create, int wait_ms)
 {
     DIS_TRY(dis__copy_text(&s->folder, folder, strlen(folder)));
@@ -108,7 +137,7 @@ static dis_status fill_store(dis__store *s, const char *folder, bool create, int
     DIS_TRY(dis__store_path(s, "owners", NULL, "", &s->owners));
     if (create) DIS_TRY(make_folders(s));
     DIS_TRY(open_database(s, create, wait_ms));
-    return create ? dis__owner_begin(s->owners, &s->owner) : DIS_OK;
+    return create ? become_owner(s) : DIS_OK;
 }
 
 dis_status dis__store_open(const char *folder, bool create, int wait_ms, dis__store **out)
