@@ -133,6 +133,13 @@ static dis_status usual_name(grid *g, const dis__cell *cell, const char **out)
 
 /* ---- checks ---- */
 
+/* Where a key of a cell stands: in its entry or in the defaults. */
+static const dis__yaml_node *place_of(const dis__plan_inside *p, const dis__cell_part *part, const char *key)
+{
+    const dis__yaml_node *own = dis__yaml_member(part->at, key), *usual = dis__yaml_member(p->file.defaults, key);
+    return own ? own : usual ? usual : part->at;
+}
+
 static dis_status find_data(dis__plan_inside *p, dis__cell_inside *c)
 {
     if (!c->part.data && p->file.data.n > 1)
@@ -142,7 +149,7 @@ static dis_status find_data(dis__plan_inside *p, dis__cell_inside *c)
             c->data = i;
             return DIS_OK;
         }
-    return FAIL(p, dis__record_place(&c->part, "data"), "data: no data set \"%.60s\" in this file", c->part.data);
+    return FAIL(p, place_of(p, &c->part, "data"), "data: no data set \"%.60s\" in this file", c->part.data);
 }
 
 static const char *objective_name(const void *arg, size_t i)
@@ -154,7 +161,7 @@ static const char *objective_name(const void *arg, size_t i)
 static dis_status check_needs(dis__plan_inside *p, const dis__cell_inside *c, const dis_objective *o)
 {
     const dis__data *d = &p->data[c->data];
-    const dis__yaml_node *at = dis__record_place(&c->part, "objective");
+    const dis__yaml_node *at = place_of(p, &c->part, "objective");
     if (o->needs_labels && !c->labels)
         return FAIL(p, at, "objective: %s needs the key labels, what to train towards", o->name);
     if (o->needs_gold && !d->part->gold.n)
@@ -173,14 +180,14 @@ static dis_status check_training(dis__plan_inside *p, const dis__cell_inside *c)
     const dis_objective *o = dis_objective_find(part->objective);
     if (!o) {
         const char *near = dis_nearest(part->objective, objective_name, NULL);
-        return FAIL(p, dis__record_place(part, "objective"),
+        return FAIL(p, place_of(p, part, "objective"),
                     "objective: no objective \"%.60s\"%s%s%s dissent list objectives shows them", part->objective,
                     near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
     }
     DIS_TRY(check_needs(p, c, o));
     if (!part->model) return FAIL(p, part->at, "a cell with an objective needs the key model");
     dis_model *model;
-    const dis__yaml_node *at = dis__record_place(part, "model");
+    const dis__yaml_node *at = place_of(p, part, "model");
     DIS_TRY(dis__plan_refuse(p, at, "model", dis__model_create(part->model, part->objective, &model)));
     const dis_model_kind *kind = dis_model_look(model).kind;
     dis_model_destroy(model);
@@ -192,19 +199,18 @@ static dis_status check_training(dis__plan_inside *p, const dis__cell_inside *c)
     dis__optimizer_options optimizer;
     dis__schedule schedule;
     if (part->optimizer)
-        DIS_TRY(dis__plan_refuse(p, dis__record_place(part, "optimizer"), "optimizer",
+        DIS_TRY(dis__plan_refuse(p, place_of(p, part, "optimizer"), "optimizer",
                                  dis__optimizer_parse(part->optimizer, &optimizer)));
     if (part->schedule)
-        DIS_TRY(dis__plan_refuse(p, dis__record_place(part, "schedule"), "schedule",
+        DIS_TRY(dis__plan_refuse(p, place_of(p, part, "schedule"), "schedule",
                                  dis__schedule_parse(part->schedule, 1, 1, 1, &schedule)));
     if (part->keep && dis_eval_find(part->keep) == DIS_EVAL_METRICS)
-        return FAIL(p, dis__record_place(part, "keep"), "keep: no metric \"%.60s\"; dissent list metrics shows them",
-                    part->keep);
+        return dis__plan_no_metric(p, place_of(p, part, "keep"), "keep", part->keep);
     if ((part->keep || part->patience) && d->dev == DIS_DEV_NONE)
-        return FAIL(p, dis__record_place(part, part->keep ? "keep" : "patience"),
+        return FAIL(p, place_of(p, part, part->keep ? "keep" : "patience"),
                     "%s has nothing to go by: the data set %s has no dev", part->keep ? "keep" : "patience", d->name);
     if (part->judge == DIS_JUDGE_LABELS && !c->labels)
-        return FAIL(p, dis__record_place(part, "judge"), "judge: the cell has no labels to judge by");
+        return FAIL(p, place_of(p, part, "judge"), "judge: the cell has no labels to judge by");
     return DIS_OK;
 }
 
@@ -212,7 +218,7 @@ static dis_status check(dis__plan_inside *p, dis__cell_inside *c)
 {
     DIS_TRY(find_data(p, c));
     const dis__data *d = &p->data[c->data];
-    const dis__yaml_node *at = dis__record_place(&c->part, "labels");
+    const dis__yaml_node *at = place_of(p, &c->part, "labels");
     if (c->part.labels) {
         DIS_TRY(dis__plan_find_labels(p, at, "labels", c->part.labels, &c->labels));
         if (!d->part->votes && !c->labels->file)
@@ -229,7 +235,7 @@ static dis_status check(dis__plan_inside *p, dis__cell_inside *c)
         }
     }
     if (c->part.votes_per_item && (!c->labels || c->labels->file))
-        return FAIL(p, dis__record_place(&c->part, "votes_per_item"),
+        return FAIL(p, place_of(p, &c->part, "votes_per_item"),
                     "votes_per_item: the cell has no labels that are made from votes");
     if (c->part.objective) return check_training(p, c);
     return c->labels ? DIS_OK : FAIL(p, c->part.at, "a cell needs an objective to train towards, or labels to measure");
@@ -300,10 +306,9 @@ static dis_status find_baselines(dis__plan_inside *p)
         size_t b = 0;
         while (b < p->plan.n_cells && strcmp(p->cells[b].name, base) != 0) b++;
         if (b == p->plan.n_cells)
-            return FAIL(p, dis__record_place(&p->cell[i].part, "baseline"), "baseline: no cell is called \"%.100s\"",
-                        base);
+            return FAIL(p, place_of(p, &p->cell[i].part, "baseline"), "baseline: no cell is called \"%.100s\"", base);
         if (b != i && p->cell[b].data != p->cell[i].data)
-            return FAIL(p, dis__record_place(&p->cell[i].part, "baseline"),
+            return FAIL(p, place_of(p, &p->cell[i].part, "baseline"),
                         "baseline: \"%.100s\" works on other data than \"%.100s\"", base, p->cells[i].name);
         p->cells[i].baseline = b == i ? SIZE_MAX : b;
     }

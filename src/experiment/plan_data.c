@@ -334,6 +334,13 @@ static const char *metric_name(const void *arg, size_t i)
     return dis_eval_row_at(i) ? dis_eval_row_at(i)->name : NULL;
 }
 
+dis_status dis__plan_no_metric(dis__plan_inside *p, const dis__yaml_node *at, const char *key, const char *name)
+{
+    const char *near = dis_nearest(name, metric_name, NULL);
+    return FAIL(p, at, "%s: no metric \"%.60s\"%s%s%s dissent list metrics shows them", key, name,
+                near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
+}
+
 /* Whether some data set can be measured so on this set; `why` says what lacks. */
 static bool can_measure(const dis__plan_inside *p, const char *set, unsigned needs, bool *known, const char **why)
 {
@@ -364,11 +371,7 @@ static dis_status take_metric(dis__plan_inside *p, const char *set, const dis__y
 {
     if (at->kind != DIS_YAML_TEXT) return FAIL(p, at, "measure: a metric must be a text");
     const dis_eval_metric metric = dis_eval_find(at->text);
-    if (metric == DIS_EVAL_METRICS) {
-        const char *near = dis_nearest(at->text, metric_name, NULL);
-        return FAIL(p, at, "measure: no metric \"%.60s\"%s%s%s dissent list metrics shows them", at->text,
-                    near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
-    }
+    if (metric == DIS_EVAL_METRICS) return dis__plan_no_metric(p, at, "measure", at->text);
     for (size_t i = 0; i < p->plan.n_measures; i++)
         if (p->measures[i].metric == metric && strcmp(p->measures[i].set, set) == 0)
             return FAIL(p, at, "measure: %s is there twice", at->text);

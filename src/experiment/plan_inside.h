@@ -66,6 +66,7 @@ dis_status dis__plan_find_labels(dis__plan_inside *p, const dis__yaml_node *at, 
                                  const dis__labels_part **out);
 /* A message of another part of the library, given the place in the file. */
 dis_status dis__plan_refuse(dis__plan_inside *p, const dis__yaml_node *at, const char *key, dis_status status);
+dis_status dis__plan_no_metric(dis__plan_inside *p, const dis__yaml_node *at, const char *key, const char *name);
 
 /* plan_cells.c: conditions, their names, baselines and published figures. */
 dis_status dis__plan_take_cells(dis__plan_inside *p);
