@@ -32,7 +32,14 @@ dis_status dis__alloc_array(void *out, size_t n, size_t size)
 dis_status dis__alloc_zeroed(void *out, size_t n, size_t size)
 {
     DIS_TRY(dis__alloc_array(out, n, size));
-    memset(*(void **)out, 0, n * size);
+    char *block = *(char **)out;
+    size_t done = 0;
+#if defined(__linux__) && defined(MADV_DONTNEED)
+    /* Whole pages that are given up read as zeros: the system clears each when it is first used, by whoever uses it. */
+    const size_t whole = n * size & ~(size_t)(HUGE - 1);
+    if (whole && madvise(block, whole, MADV_DONTNEED) == 0) done = whole;
+#endif
+    memset(block + done, 0, n * size - done);
     return DIS_OK;
 }
 

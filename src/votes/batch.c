@@ -15,8 +15,10 @@ static void drop_messages(dis__batch *b)
 void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__known_labels *known,
                       dis__ids ids[DIS_ID_COLUMNS], size_t j, const dis__batch *before, dis__arena *texts)
 {
-    if (!b->rules || b->label.n) /* else all of them are known, and known labels keep their indices */
+    if (!b->rules || b->label.n) { /* else all of them are known, and known labels keep their indices */
         for (size_t i = 0; i < DIS_RECENT_LABELS; i++) b->recent[i] = (dis__recent){.word = DIS_NO_WORD};
+        b->few = (dis__few_labels){0};
+    }
     b->rules = rules;
     b->known = known;
     b->texts = texts;
@@ -54,6 +56,21 @@ dis_status dis__batch_reserve(dis__batch *b, size_t n)
     DIS_TRY(dis__resize_array(&b->row_label, b->n_rows, capacity, sizeof *b->row_label));
     b->capacity = capacity;
     return DIS_OK;
+}
+
+void dis__batch_remember(dis__batch *b, uint64_t word, dis__label label)
+{
+    dis__few_labels *few = &b->few;
+    b->recent[dis__label_slot(word)] = (dis__recent){.word = word, .label = label};
+    if (label.kind != DIS_LABEL_VOTE) return;
+    for (size_t i = 0; i < few->n; i++)
+        if (few->word[i] == word) return;
+    if (few->n == DIS_FEW_LABELS) {
+        few->more = true;
+        return;
+    }
+    few->word[few->n] = word;
+    few->index[few->n++] = label.index;
 }
 
 static dis_status grow_slots(dis__labels *c)

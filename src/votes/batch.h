@@ -60,16 +60,26 @@ typedef struct {
 } dis__recent;
 #define DIS_NO_WORD UINT64_MAX /* no text has such bytes */
 
+/* The first of them that are votes, for those who compare with all. */
+enum { DIS_FEW_LABELS = 16 };
+typedef struct {
+    uint64_t word[DIS_FEW_LABELS];
+    uint32_t index[DIS_FEW_LABELS];
+    size_t n;
+    bool more; /* have been seen than there is room for */
+} dis__few_labels;
+
 typedef struct {
     const dis__label_rules *rules;
     dis__id_share share[DIS_ID_COLUMNS];
     const dis__known_labels *known;
     dis__labels label;
     dis__recent recent[DIS_RECENT_LABELS]; /* labels of the rows before, by dis__label_slot() */
-    uint32_t *run;                         /* (n_runs) numbers of tasks, as their share gave them; may repeat */
-    uint32_t *run_row;                     /* (n_runs) the first row of each; it goes on to the next */
-    uint32_t *worker;                      /* (n_rows) numbers, as their share gave them */
-    uint16_t *row_label;                   /* (n_rows) */
+    dis__few_labels few;
+    uint32_t *run;       /* (n_runs) numbers of tasks, as their share gave them; may repeat */
+    uint32_t *run_row;   /* (n_runs) the first row of each; it goes on to the next */
+    uint32_t *worker;    /* (n_rows) numbers, as their share gave them */
+    uint16_t *row_label; /* (n_rows) */
     size_t n_runs, n_rows, capacity;
     dis__arena *texts; /* long ids that are not as they stand in the input; outlive the batch */
     uint64_t seen, na, dropped, bad;
@@ -95,6 +105,9 @@ static inline size_t dis__label_slot(uint64_t word)
 {
     return (size_t)(word * 0x9e3779b97f4a7c15u >> 57);
 }
+
+/* Remembers a label of up to 8 bytes. */
+void dis__batch_remember(dis__batch *batch, uint64_t word, dis__label label);
 
 /* A label's index and kind. A text of more than 16 bytes must stay where it is. */
 dis_status dis__batch_label(dis__batch *batch, const dis__key *key, dis__label *label);

@@ -1,16 +1,14 @@
 /* Votes from CSV and TSV. Most rows of most files hold no quotes: they are found by looking for separators 64 bytes at
- * a time (csv_scan.h) and their ids are hashed where they stand. A row with anything difficult goes through the strict
- * reader, which alone says what is wrong with it; after such a row the fast way is tried again.
+ * a time (csv_scan.h), and taken a window at a time, column by column (take.h). A row with anything difficult goes through
+ * the strict reader, which alone says what is wrong with it; after such a row the fast way is tried again.
  *
- * Cost: for a row of three short fields some 25 ns, of which the scan is a fifth. */
+ * Cost of a row of three short fields with AVX-512: scan 2.5 ns, fields 3.5 ns, worker 4 ns; a task of a table that
+ * no cache holds 10 ns more, a new one 20 ns. */
 #include "votes/reader.h"
 #include "core/memory.h"
 #include "core/utf8.h"
+#include "votes/take.h"
 #include <stdio.h>
-
-enum {
-    WINDOW = 1 << 14
-}; /* bytes scanned at once: they and the list stay in the first cache; no id in it is too long */
 
 dis_status dis__csv_role(dis__csv *csv, const char *role, const char *given, const char *const *usual, size_t *column)
 {
@@ -82,57 +80,25 @@ static dis_status row_csv(dis__cursor *c)
     return DIS_OK;
 }
 
-/* What to keep of 8 bytes when the text has n. */
-static const uint64_t keep[DIS_ID_INLINE + 1] = {0,          0xff,         0xffff,         0xffffff,
-                                                 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
-                                                 ~0ull};
-
-/* A window of text whose rows are plain, and the offsets of its separators and line ends. A field lies between two
- * entries of the list; the entry before the first one stands for the end of a row before the window. */
-typedef struct {
-    const char *text;
-    const uint32_t *list;
-    size_t n_entries, limit; /* rows that begin at `limit` are not ours */
-    size_t n_columns;
-    size_t column[DIS_ID_COLUMNS + 1]; /* of task, worker, label */
-    bool crlf;
-} window;
-
-enum { MOST_ROWS = WINDOW / 2, MARGIN = 64 }; /* a row with a task has at least two bytes */
-
-/* Room for one window, and what is known of its rows: their labels and workers, and runs of rows with one task. */
+/* Room for one window, and the kernels. */
 typedef struct dis__csv_scratch {
     dis__csv_scan (*scan)(const char *text, size_t n, char separator, uint32_t *list);
-    uint32_t list[16 + WINDOW + DIS_SCAN_STEP]; /* from the 16th on; the one before it stands for the row before */
-    size_t n_votes, n_runs;
-    bool is_long[DIS_ID_COLUMNS];      /* some ids have more than 8 bytes */
-    uint64_t task[MOST_ROWS + 1];      /* (n_runs) the first 8 bytes */
-    uint32_t first[MOST_ROWS + 1];     /* (n_runs) of its votes */
-    uint64_t worker[MOST_ROWS + 1];    /* (n_votes) the first 8 bytes */
-    uint32_t row[MOST_ROWS + 1];       /* (n_votes) index into the list; only when some are long */
-    uint32_t home[MOST_ROWS + MARGIN]; /* where short ids belong in their table */
+    size_t (*take_rows)(const dis__batch *b, const dis__window *w, size_t n, dis__taken *t);
+    void (*find_homes)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *home);
+    size_t (*find_at_home)(const dis__ids *ids, const uint64_t *word, const uint32_t *home, size_t n, uint32_t *out,
+                           uint32_t *missed, dis__ask ask);
+    uint32_t list[16 + DIS_WINDOW + DIS_SCAN_STEP]; /* from the 16th on; the one before it stands for the row before */
+    dis__taken taken[2];                            /* this window's and the one's before */
+    bool now;                                       /* which is this one's */
+    bool waits;                                     /* tasks of the other are still to be found, */
+    size_t first_run;                               /* and are the batch's runs from this one on */
 } dis__csv_scratch;
-
-/* What handles rows is compiled twice: for any window, and for the usual one, whose shape is known then. */
-#define FOR_BOTH static inline __attribute__((always_inline))
-/* What has a loop that counts is on its own, so that all it needs stays in registers. */
-#define ALONE static __attribute__((noinline))
 
 static const uint32_t before_the_text = DIS_SCAN_LF - 1; /* plus one is offset 0 */
 
-/* A field of a row of n_columns: only the entries before it and behind it are line ends. */
-FOR_BOTH const char *field(const window *w, const uint32_t *row, size_t c, size_t *n)
-{
-    const size_t begin = c ? row[c - 1] + 1 : (row[-1] + 1) & ~DIS_SCAN_LF;
-    size_t end = c + 1 == w->n_columns ? row[c] & ~DIS_SCAN_LF : row[c];
-    if (w->crlf && c + 1 == w->n_columns && end > begin && w->text[end - 1] == '\r') end--;
-    *n = end - begin;
-    return w->text + begin;
-}
-
 /* How many rows of the window begin before the limit and may be looked at 8 bytes at a time, which must not lead behind
  * the input. */
-static size_t count_rows(const dis__file *f, const window *w)
+static size_t count_rows(const dis__file *f, const dis__window *w)
 {
     const size_t readable = (size_t)(f->end - w->text);
     size_t n = w->n_entries / w->n_columns;
@@ -142,66 +108,28 @@ static size_t count_rows(const dis__file *f, const window *w)
     return n;
 }
 
-/* The rows that are easiest, from the first up to one that is not: short ids, and a short label of a vote that was seen
- * before. Nothing is looked up but the label. */
-FOR_BOTH size_t take_easy(const dis__batch *b, const window *w, size_t n, dis__csv_scratch *s)
-{
-    const size_t n_columns = w->n_columns, last = n_columns - 1;
-    uint16_t *label_out = b->row_label + b->n_rows;
-    const uint32_t *row = w->list;
-    uint64_t before = 0; /* no task is empty, so none has this word */
-    size_t n_runs = 0, r = 0;
-    for (; r < n; r++, row += n_columns) {
-        uint32_t within = 0;
-        for (size_t c = 0; c < last; c++) within |= row[c];
-        size_t n_task, n_worker, n_label;
-        const char *task = field(w, row, w->column[DIS_COLUMN_TASK], &n_task);
-        const char *worker = field(w, row, w->column[DIS_COLUMN_WORKER], &n_worker);
-        const char *label = field(w, row, w->column[DIS_ID_COLUMNS], &n_label);
-        if (((within | ~row[last]) & DIS_SCAN_LF) | ((n_task - 1) | (n_worker - 1)) / DIS_ID_INLINE |
-            (n_label > DIS_ID_INLINE))
-            break;
-        const uint64_t word = dis__load64(label) & keep[n_label];
-        const dis__recent *found = &b->recent[dis__label_slot(word)];
-        if (found->word != word || found->label.kind != DIS_LABEL_VOTE) break;
-        label_out[r] = (uint16_t)found->label.index;
-        const uint64_t task_word = dis__load64(task) & keep[n_task];
-        s->task[n_runs] = task_word;
-        s->first[n_runs] = (uint32_t)r;
-        n_runs += task_word != before;
-        before = task_word;
-        s->worker[r] = dis__load64(worker) & keep[n_worker];
-    }
-    s->n_runs = n_runs;
-    s->n_votes = r;
-    s->is_long[DIS_COLUMN_TASK] = s->is_long[DIS_COLUMN_WORKER] = false;
-    return r;
-}
-
 static dis_status find_label(dis__batch *b, const char *text, size_t n, dis__label *label)
 {
-    uint64_t word = 0;
-    dis__recent *recent = NULL;
-    if (n <= DIS_ID_INLINE) {
-        word = dis__load64(text) & keep[n];
-        recent = &b->recent[dis__label_slot(word)];
+    const uint64_t word = n <= DIS_ID_INLINE ? dis__load64(text) & dis__keep_bytes[n] : DIS_NO_WORD;
+    if (word != DIS_NO_WORD) {
+        const dis__recent *recent = &b->recent[dis__label_slot(word)];
         *label = recent->label;
         if (recent->word == word) return DIS_OK;
     }
     const dis__key key = dis__key_of(&b->rules->secret, text, n);
     DIS_TRY(dis__batch_label(b, &key, label));
-    if (recent) *recent = (dis__recent){.word = word, .label = *label};
+    if (word != DIS_NO_WORD) dis__batch_remember(b, word, *label);
     return DIS_OK;
 }
 
 static uint64_t word_of(const char *text, size_t n)
 {
-    return dis__load64(text) & keep[n < DIS_ID_INLINE ? n : DIS_ID_INLINE];
+    return dis__load64(text) & dis__keep_bytes[n < DIS_ID_INLINE ? n : DIS_ID_INLINE];
 }
 
 /* Goes on with the rows from `r`, all of them votes so far, up to one that is not plain or whose label is refused. *n
  * becomes the number of rows that were good. */
-static dis_status take_others(dis__batch *b, const window *w, size_t r, size_t *n, dis__csv_scratch *s)
+static dis_status take_others(dis__batch *b, const dis__window *w, size_t r, size_t *n, dis__taken *s)
 {
     const size_t n_columns = w->n_columns, last = n_columns - 1;
     uint16_t *label_out = b->row_label + b->n_rows;
@@ -214,9 +142,9 @@ static dis_status take_others(dis__batch *b, const window *w, size_t r, size_t *
         for (size_t c = 0; c < last; c++) within |= row[c];
         if ((within | ~row[last]) & DIS_SCAN_LF) break;
         size_t n_task, n_worker, n_label;
-        const char *task = field(w, row, w->column[DIS_COLUMN_TASK], &n_task);
-        const char *worker = field(w, row, w->column[DIS_COLUMN_WORKER], &n_worker);
-        const char *text = field(w, row, w->column[DIS_ID_COLUMNS], &n_label);
+        const char *task = dis__window_field(w, row, w->column[DIS_COLUMN_TASK], &n_task);
+        const char *worker = dis__window_field(w, row, w->column[DIS_COLUMN_WORKER], &n_worker);
+        const char *text = dis__window_field(w, row, w->column[DIS_ID_COLUMNS], &n_label);
         if (n_task == 0 || n_worker == 0) break;
         dis__label label;
         DIS_TRY(find_label(b, text, n_label, &label));
@@ -240,58 +168,10 @@ static dis_status take_others(dis__batch *b, const window *w, size_t r, size_t *
     return DIS_OK;
 }
 
-static inline bool has_word(const dis__id_slot *slot, uint64_t word)
-{
-    return atomic_load_explicit(&slot->word, memory_order_relaxed) == word;
-}
-
-/* The slot of a bucket that has that word, or its first: without a branch, for it may well be any of the four. */
-static inline const dis__id_slot *in_bucket(const dis__id_slot *bucket, uint64_t word)
-{
-    const dis__id_slot *at = has_word(&bucket[1], word) ? &bucket[1] : bucket;
-    at = has_word(&bucket[2], word) ? &bucket[2] : at;
-    return has_word(&bucket[3], word) ? &bucket[3] : at;
-}
-
-/* A short id that is not where it belongs, or not there yet. */
-ALONE uint32_t find_elsewhere(dis__id_share *share, uint64_t word)
-{
-    const dis__id_key key = {.word = word,
-                             .tag = dis__id_tag(&share->ids->secret, word),
-                             .n = (uint32_t)(71 - __builtin_clzll(word)) / 8};
-    return dis__ids_find(share, &key);
-}
-
-/* The numbers of short ids. Their slots are fetched ahead. */
-ALONE void find_short(dis__id_share *share, const uint64_t *word, size_t n, uint32_t *home, uint32_t *out)
-{
-    enum { AHEAD = 32 };
-    const dis__ids *ids = share->ids;
-    const dis__secret secret = ids->secret;
-    const dis__id_slot *slot = ids->slot;
-    const size_t n_buckets = ids->n_buckets;
-    const uint32_t sure = ids->in_order ? UINT32_MAX : (uint32_t)ids->n; /* smaller numbers are as good as final */
-    for (size_t i = 0; i < n; i++)
-        home[i] = (uint32_t)(DIS_BUCKET * dis__slot_of(dis__id_tag(&secret, word[i]), n_buckets));
-    for (size_t i = 0; i < AHEAD; i++) home[n + i] = 0;
-    for (size_t i = 0; ids->fill == DIS_WIDE_BUCKET && i < n; i++) {
-        __builtin_prefetch(&slot[home[i + AHEAD]]);
-        out[i] = find_elsewhere(share, word[i]);
-    }
-    for (size_t i = 0; ids->fill == DIS_BUCKET && i < n; i++) {
-        __builtin_prefetch(&slot[home[i + AHEAD]]);
-        const dis__id_slot *at = in_bucket(&slot[home[i]], word[i]);
-        const uint64_t meta = atomic_load_explicit(&at->meta, memory_order_acquire);
-        const uint32_t number = (uint32_t)meta - 1;
-        const bool here = has_word(at, word[i]) && number < sure && !(meta & DIS_SLOT_IS_LONG);
-        out[i] = here ? number : find_elsewhere(share, word[i]);
-    }
-}
-
 /* The numbers of ids of any length; vote: (n) which votes they are of, NULL: all. A long id leads to its slot, from there
  * to where its name begins, and from there to the name: block by block, each is fetched before the next is asked for. */
-ALONE void find_any(dis__id_share *share, const window *w, size_t column, const uint32_t *row, const uint32_t *vote,
-                    size_t n, uint32_t *out)
+static __attribute__((noinline)) void find_any(dis__id_share *share, const dis__window *w, size_t column,
+                                               const uint32_t *row, const uint32_t *vote, size_t n, uint32_t *out)
 {
     enum { BLOCK = 64 };
     const dis__ids *ids = share->ids;
@@ -301,7 +181,7 @@ ALONE void find_any(dis__id_share *share, const window *w, size_t column, const 
         const size_t size = n - first < BLOCK ? n - first : BLOCK;
         for (size_t i = 0; i < size; i++) {
             size_t length;
-            const char *text = field(w, w->list + row[vote ? vote[first + i] : first + i], column, &length);
+            const char *text = dis__window_field(w, w->list + row[vote ? vote[first + i] : first + i], column, &length);
             dis__id_key_make(ids, text, length, true, &key[i]);
             __builtin_prefetch(&ids->slot[dis__ids_home(ids, key[i].tag)]);
         }
@@ -315,72 +195,110 @@ ALONE void find_any(dis__id_share *share, const window *w, size_t column, const 
     }
 }
 
-/* Ids of the votes at hand into the batch. */
-static void find_ids(dis__batch *b, const window *w, dis__csv_scratch *s)
+/* The numbers of short ids are found in two steps, with something else in between: those that lie where they belong, then
+ * the others. Behind a full bucket lies the next, which is asked for. */
+static size_t find_short(const dis__csv_scratch *k, const dis__ids *ids, dis__taken *t, int c, uint32_t *out,
+                         dis__ask ask)
 {
+    const size_t n = c == DIS_COLUMN_TASK ? t->n_runs : t->n_votes;
+    const uint64_t *word = c == DIS_COLUMN_TASK ? t->task : t->worker;
+    const uint32_t *home = t->home[c];
+    if (ids->fill == DIS_WIDE_BUCKET) {
+        for (size_t i = 0; i < ask.n; i++) __builtin_prefetch(&ask.ids->slot[ask.home[i]]);
+        for (size_t i = 0; i < n; i++) t->missed[c][i] = (uint32_t)i;
+        return n;
+    }
+    const size_t n_missed = k->find_at_home(ids, word, home, n, out, t->missed[c], ask);
+    const dis__id_slot *end = ids->slot + DIS_BUCKET * ids->n_buckets;
+    for (size_t i = 0; i < n_missed; i++) {
+        const dis__id_slot *next = &ids->slot[home[t->missed[c][i]]] + DIS_BUCKET;
+        if (next < end && atomic_load_explicit(&next[-1].meta, memory_order_relaxed)) __builtin_prefetch(next);
+    }
+    return n_missed;
+}
+
+static void find_missed(dis__id_share *share, const dis__taken *t, int c, size_t n_missed, uint32_t *out)
+{
+    dis__ids_find_short(share, c == DIS_COLUMN_TASK ? t->task : t->worker, t->home[c], t->missed[c], n_missed, out);
+}
+
+/* Ids of the votes at hand into the batch. Short tasks wait for the next window: by then their buckets have come. */
+static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
+{
+    dis__taken *t = &k->taken[k->now], *waiting = &k->taken[!k->now];
     dis__id_share *tasks = &b->share[DIS_COLUMN_TASK], *workers = &b->share[DIS_COLUMN_WORKER];
-    uint32_t *run = b->run + b->n_runs, *worker = b->worker + b->n_rows;
-    if (s->is_long[DIS_COLUMN_TASK])
-        find_any(tasks, w, w->column[DIS_COLUMN_TASK], s->row, s->first, s->n_runs, run);
-    else
-        find_short(tasks, s->task, s->n_runs, s->home, run);
-    if (s->is_long[DIS_COLUMN_WORKER])
-        find_any(workers, w, w->column[DIS_COLUMN_WORKER], s->row, NULL, s->n_votes, worker);
-    else
-        find_short(workers, s->worker, s->n_votes, s->home, worker);
-    for (size_t i = 0; i < s->n_runs; i++) b->run_row[b->n_runs + i] = (uint32_t)b->n_rows + s->first[i];
-    b->n_runs += s->n_runs;
-    b->n_rows += s->n_votes;
+    uint32_t *worker = b->worker + b->n_rows;
+    size_t n_missed = 0;
+    dis__ask ask[2] = {{.ids = tasks->ids}, {.ids = tasks->ids}};
+    if (!t->is_long[DIS_COLUMN_TASK]) {
+        k->find_homes(tasks->ids, t->task, t->n_runs, t->home[DIS_COLUMN_TASK]);
+        ask[0] = (dis__ask){tasks->ids, t->home[DIS_COLUMN_TASK], k->waits ? t->n_runs / 2 : 0};
+        ask[1] = (dis__ask){tasks->ids, t->home[DIS_COLUMN_TASK] + ask[0].n, t->n_runs - ask[0].n};
+    }
+    if (k->waits) n_missed = find_short(k, tasks->ids, waiting, DIS_COLUMN_TASK, b->run + k->first_run, ask[0]);
+    if (t->is_long[DIS_COLUMN_WORKER]) {
+        find_any(workers, w, w->column[DIS_COLUMN_WORKER], t->row, NULL, t->n_votes, worker);
+    } else {
+        k->find_homes(workers->ids, t->worker, t->n_votes, t->home[DIS_COLUMN_WORKER]);
+        const size_t n = find_short(k, workers->ids, t, DIS_COLUMN_WORKER, worker, ask[1]);
+        find_missed(workers, t, DIS_COLUMN_WORKER, n, worker);
+    }
+    if (k->waits) find_missed(tasks, waiting, DIS_COLUMN_TASK, n_missed, b->run + k->first_run);
+    k->waits = !t->is_long[DIS_COLUMN_TASK];
+    k->first_run = b->n_runs;
+    k->now = !k->now;
+    if (!k->waits) find_any(tasks, w, w->column[DIS_COLUMN_TASK], t->row, t->first, t->n_runs, b->run + b->n_runs);
+    for (size_t i = 0; i < t->n_runs; i++) b->run_row[b->n_runs + i] = (uint32_t)b->n_rows + t->first[i];
+    b->n_runs += t->n_runs;
+    b->n_rows += t->n_votes;
 }
 
-static bool is_usual(const window *w)
+/* Tasks that still wait. */
+static void find_rest(dis__batch *b, dis__csv_scratch *k)
 {
-    return w->n_columns == 3 && !w->crlf && w->column[DIS_COLUMN_TASK] == 0 && w->column[DIS_COLUMN_WORKER] == 1 &&
-           w->column[DIS_ID_COLUMNS] == 2;
-}
-
-ALONE size_t take_easy_usual(const dis__batch *b, const window *w, size_t n, dis__csv_scratch *s)
-{
-    const window usual = {.text = w->text, .list = w->list, .n_columns = 3, .column = {0, 1, 2}, .crlf = false};
-    return take_easy(b, &usual, n, s);
-}
-
-ALONE size_t take_easy_any(const dis__batch *b, const window *w, size_t n, dis__csv_scratch *s)
-{
-    return take_easy(b, w, n, s);
+    dis__taken *t = &k->taken[!k->now];
+    dis__id_share *tasks = &b->share[DIS_COLUMN_TASK];
+    uint32_t *run = b->run + k->first_run;
+    if (!k->waits) return;
+    k->waits = false;
+    find_missed(tasks, t, DIS_COLUMN_TASK, find_short(k, tasks->ids, t, DIS_COLUMN_TASK, run, (dis__ask){0}), run);
 }
 
 /* Adds the rows of a window up to one that is not plain or begins at the limit; *done: bytes of text they take. */
-static dis_status take_window(dis__cursor *c, const window *w, size_t *done)
+static dis_status take_window(dis__cursor *c, const dis__window *w, size_t *done)
 {
     dis__batch *b = c->batch;
     dis__csv_scratch *s = c->scratch;
     size_t n = count_rows(c->file, w);
     *done = 0;
     if (n == 0) return DIS_OK;
-    DIS_TRY(dis__batch_reserve(b, n));
-    const size_t easy = is_usual(w) ? take_easy_usual(b, w, n, s) : take_easy_any(b, w, n, s);
-    if (easy < n) DIS_TRY(take_others(b, w, easy, &n, s));
+    DIS_TRY(dis__batch_reserve(b, n + DIS_TAKE_MARGIN));
+    dis__taken *t = &s->taken[s->now];
+    const size_t easy = s->take_rows(b, w, n, t);
+    if (easy < n) DIS_TRY(take_others(b, w, easy, &n, t));
+    b->na += n - t->n_votes;
     find_ids(b, w, s);
-    b->na += n - s->n_votes;
     b->seen += n;
     *done = n ? (w->list[n * w->n_columns - 1] & ~DIS_SCAN_LF) + 1 : 0;
     return DIS_OK;
 }
 
-static dis_status fast_csv(dis__cursor *c, const char *limit)
+static dis_status take_windows(dis__cursor *c, const char *limit)
 {
     enum { FIRST = 16 };
     const dis__file *f = c->file;
-    if (f->reader->o.n_drop) return DIS_OK;
     if (!c->scratch) {
         DIS_TRY(dis__alloc_array(&c->scratch, 1, sizeof *c->scratch));
+        c->scratch->now = c->scratch->waits = false;
         c->scratch->list[FIRST - 1] = before_the_text;
         c->scratch->scan = DIS_KERNEL_PICK(dis__csv_scan_text);
+        c->scratch->take_rows = DIS_KERNEL_PICK(dis__take_rows);
+        c->scratch->find_homes = DIS_KERNEL_PICK(dis__find_homes);
+        c->scratch->find_at_home = DIS_KERNEL_PICK(dis__find_at_home);
     }
     uint32_t *list = c->scratch->list + FIRST;
     while (c->next < limit) {
-        const size_t left = (size_t)(f->end - c->next), n = left < WINDOW ? left : WINDOW;
+        const size_t left = (size_t)(f->end - c->next), n = left < DIS_WINDOW ? left : DIS_WINDOW;
         const dis__csv_scan scan = c->scratch->scan(c->next, n, c->csv.separator, list);
         if (scan.not_ascii) { /* up to the last whole row, so that no sequence is cut */
             size_t k = scan.n;
@@ -388,18 +306,26 @@ static dis_status fast_csv(dis__cursor *c, const char *limit)
             const size_t whole = k ? (list[k - 1] & ~DIS_SCAN_LF) + 1 : 0;
             if (dis__utf8_check(c->next, whole) < whole) return DIS_OK;
         }
-        const window w = {.text = c->next,
-                          .list = list,
-                          .n_entries = scan.n,
-                          .limit = (size_t)(limit - c->next),
-                          .n_columns = f->csv.n_columns,
-                          .column = {f->column[0], f->column[1], f->column[2]},
-                          .crlf = scan.crlf};
+        const dis__window w = {.text = c->next,
+                               .list = list,
+                               .n_entries = scan.n,
+                               .limit = (size_t)(limit - c->next),
+                               .n_columns = f->csv.n_columns,
+                               .column = {f->column[0], f->column[1], f->column[2]},
+                               .crlf = scan.crlf};
         size_t done = 0;
         DIS_TRY(take_window(c, &w, &done));
         if (done == 0) return DIS_OK;
         c->next += done;
     }
+    return DIS_OK;
+}
+
+static dis_status fast_csv(dis__cursor *c, const char *limit)
+{
+    if (c->file->reader->o.n_drop) return DIS_OK;
+    DIS_TRY(take_windows(c, limit));
+    if (c->scratch) find_rest(c->batch, c->scratch);
     return DIS_OK;
 }
 

@@ -70,7 +70,7 @@ static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)
 {
     const size_t ids_soon = dis__size(ids->n, 1, fresh), need = dis__size(ids_soon, 5, FIRST_SLOTS) / 4;
     const size_t fill = ids->has_medium ? DIS_WIDE_BUCKET : DIS_BUCKET, n_slots = fill * ids->n_buckets;
-    const double least = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.4 * ((double)ids->n + to_come),
+    const double least = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.7 * ((double)ids->n + to_come),
                  most = 4. * (double)n_slots;
     const double some = guess > most ? most : guess, wanted = some > least ? some : least;
     const bool fits = need <= n_slots && (double)n_slots < 4 * wanted;
@@ -152,6 +152,14 @@ bool dis__ids_same_text(const dis__ids *ids, uint32_t number, const dis__id_key 
     return n == key->n && memcmp(text, key->text, n) == 0;
 }
 
+/* Makes a free slot ours; false: another chunk was faster. */
+static inline bool claim(const dis__ids *ids, dis__id_slot *slot)
+{
+    uint64_t none = 0;
+    return ids->in_order || atomic_compare_exchange_strong_explicit(&slot->meta, &none, DIS_SLOT_IN_WORK,
+                                                                    memory_order_acquire, memory_order_relaxed);
+}
+
 bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *number)
 {
     dis__ids *ids = s->ids;
@@ -168,10 +176,7 @@ bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *
         if (!key->stays && dis__arena_copy(s->texts, key->text, key->n, &kept) != DIS_OK) return true;
         text = (uint64_t)(uintptr_t)kept;
     }
-    uint64_t none = 0;
-    if (!ids->in_order && !atomic_compare_exchange_strong_explicit(&ids->slot[i].meta, &none, DIS_SLOT_IN_WORK,
-                                                                   memory_order_acquire, memory_order_relaxed))
-        return false;
+    if (!claim(ids, &ids->slot[i])) return false;
     dis__fresh_id *f = &ids->fresh[index];
     f->text = text;
     f->n = key->n;
@@ -187,6 +192,50 @@ bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *
     s->n_bytes += (size_t)key->n + 1;
     s->has_medium = s->has_medium || (key->n > DIS_ID_INLINE && key->n <= DIS_ID_WIDE);
     return true;
+}
+
+/* A new id mostly finds a place at home: slots of a bucket are taken in order, so counting those that are taken shows
+ * the free one without guessing. */
+void dis__ids_find_short(dis__id_share *s, const uint64_t *word, const uint32_t *home, const uint32_t *which, size_t n,
+                         uint32_t *out)
+{
+    dis__ids *ids = s->ids;
+    dis__id_slot *const slots = ids->slot;
+    const dis__secret secret = ids->secret;
+    const bool narrow = ids->fill == DIS_BUCKET;
+    uint32_t *mine = ids->mine + s->chunk * ids->most;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t text = word[which[i]];
+        dis__id_slot *bucket = slots + home[which[i]];
+        const dis__id_key key = {.word = text,
+                                 .tag = dis__id_tag(&secret, text),
+                                 .n = (uint32_t)(71 - __builtin_clzll(text)) / 8};
+        size_t taken = 0;
+        bool known = false; /* or perhaps, in a slot that is being written */
+        for (size_t k = 0; k < DIS_BUCKET; k++) {
+            const uint64_t meta = atomic_load_explicit(&bucket[k].meta, memory_order_acquire);
+            taken += meta != 0;
+            known |= (meta == DIS_SLOT_IN_WORK) | (relaxed(&bucket[k].word) == text);
+        }
+        if (!narrow || known || taken == DIS_BUCKET || s->n_mine == ids->most || !claim(ids, &bucket[taken])) {
+            out[which[i]] = dis__ids_find(s, &key);
+            continue;
+        }
+        const size_t index = s->first + s->n_fresh;
+        const uint32_t number = (uint32_t)(ids->n + index);
+        dis__fresh_id *f = &ids->fresh[index];
+        f->text = text;
+        f->n = key.n;
+        f->slot = (uint32_t)(bucket + taken - slots);
+        atomic_store_explicit(&f->owner, s->chunk, memory_order_relaxed);
+        atomic_store_explicit(&bucket[taken].word, text, memory_order_relaxed);
+        atomic_store_explicit(&bucket[taken].meta, (uint64_t)key.tag << 32 | (number + 1), memory_order_release);
+        mine[s->n_mine++] = (uint32_t)index;
+        s->n_fresh++;
+        s->n_ids++;
+        s->n_bytes += (size_t)key.n + 1;
+        out[which[i]] = number;
+    }
 }
 
 void dis__ids_meet(dis__id_share *s, uint32_t number)

@@ -98,10 +98,15 @@ dis__id_share dis__id_share_of(dis__ids *ids, size_t chunk, const dis__id_share 
 /* Takes out again what the chunks of the round put in; all of them, for tables know no single removals. */
 void dis__ids_withdraw(dis__ids *ids, const dis__id_share *share);
 
-/* The keys of texts: of 1 to 8 bytes in a word padded with zeros, of any length >= 1. */
+/* The keys of texts: of 1 to 8 bytes in a word padded with zeros, of any length >= 1. The hash of a word is one that vectors
+ * can compute: its halves are added to secrets and multiplied (NH of Black et al. 1999, universal to 2^-32), the product
+ * is mixed by a bijection and multiplied by an odd secret, of which the upper bits count (Dietzfelbinger et al. 1997). */
 static inline uint32_t dis__id_tag(const dis__secret *s, uint64_t word)
 {
-    return ((uint32_t)dis__mix(word ^ s->word[0], s->word[3]) & ~3u) | DIS_ID_SHORT;
+    const uint32_t low = (uint32_t)word + (uint32_t)s->word[0],
+                   high = (uint32_t)(word >> 32) + (uint32_t)(s->word[0] >> 32);
+    const uint64_t h = (uint64_t)low * high;
+    return ((uint32_t)((h ^ h >> 32) * s->word[3] >> 32) & ~3u) | DIS_ID_SHORT;
 }
 void dis__id_key_make(const dis__ids *ids, const char *text, size_t n, bool stays, dis__id_key *key);
 
@@ -173,6 +178,10 @@ static inline uint32_t dis__ids_find(dis__id_share *share, const dis__id_key *ke
         }
     }
 }
+
+/* The numbers of texts of 1 to 8 bytes whose homes are known, which: (n) those that are wanted; most are new. */
+void dis__ids_find_short(dis__id_share *share, const uint64_t *word, const uint32_t *home, const uint32_t *which,
+                         size_t n, uint32_t *out);
 
 /* After all chunks of the round, chunk by chunk: how many ids are its to number. */
 void dis__ids_count(dis__id_share *share);

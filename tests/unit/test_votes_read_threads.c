@@ -525,6 +525,107 @@ static void random_csv_is_read_as_by_a_plain_reader(void **state)
     }
 }
 
+/* A file of some thousand rows: ids of 0 to 40 bytes, mostly short; in runs or scattered; few labels or many; columns in any
+ * order, perhaps one more; quotes and CRLF never, seldom or often. */
+static size_t random_rows(uint64_t p, char *text)
+{
+    uint64_t draw = 0;
+#define DRAW_ROWS(n) dis__below(43, p, draw++, n)
+    static const char *const heads[] = {"task,worker,label", "task,worker,label", "label,task,worker",
+                                        "task,more,worker,label"};
+    static const unsigned often[] = {0, 0, 2, 30};
+    const unsigned quoted = often[DRAW_ROWS(4)], crlf = often[DRAW_ROWS(4)], long_ids = often[DRAW_ROWS(4)],
+                   odd = often[DRAW_ROWS(3)];
+    const char *head = heads[DRAW_ROWS(4)];
+    const size_t n_rows = 1 + DRAW_ROWS(3000), run = 1 + DRAW_ROWS(6), n_ids = 1 + DRAW_ROWS(2000);
+    const size_t n_labels = 1 + DRAW_ROWS(p % 2 ? 5 : 40);
+    size_t n = (size_t)sprintf(text, "%s\n", head);
+    for (size_t r = 0; r < n_rows; r++) {
+        for (const char *column = head; column; column = strchr(column, ',') ? strchr(column, ',') + 1 : NULL) {
+            char id[64];
+            const size_t number = column[0] == 'l'   ? DRAW_ROWS(n_labels)
+                                  : column[0] == 'w' ? DRAW_ROWS(300)
+                                  : run == 1         ? DRAW_ROWS(n_ids)
+                                                     : r / run;
+            size_t length = (size_t)sprintf(id, "%c%zu", column[0], number);
+            if (number % 100 < long_ids) {
+                memset(id + length, 'x', 40 - length);
+                length += number % (40 - length);
+            }
+            if (DRAW_ROWS(1000) < odd) length = 0;
+            const bool quote = DRAW_ROWS(100) < quoted;
+            n += (size_t)sprintf(text + n, quote ? "\"%.*s\"," : "%.*s,", (int)length, id);
+        }
+        n--; /* the last comma */
+        n += (size_t)sprintf(text + n, DRAW_ROWS(100) < crlf ? "\r\n" : "\n");
+    }
+    return n;
+#undef DRAW_ROWS
+}
+
+static void assert_same_tables(const dis_votes *a, const dis_votes *b)
+{
+    const dis_votes_view v = dis_votes_look(a), w = dis_votes_look(b);
+    const dis_votes_notes n = dis_votes_read_notes(a), m = dis_votes_read_notes(b);
+    assert_memory_equal(&n, &m, sizeof n);
+    assert_int_equal(v.n_votes, w.n_votes);
+    assert_int_equal(v.n_items, w.n_items);
+    assert_int_equal(v.n_workers, w.n_workers);
+    assert_int_equal(v.n_classes, w.n_classes);
+    assert_memory_equal(v.start, w.start, (v.n_items + 1) * sizeof *v.start);
+    assert_memory_equal(v.worker, w.worker, v.n_votes * sizeof *v.worker);
+    assert_memory_equal(v.label8, w.label8, v.n_votes);
+    const dis_names *const names[][2] = {{v.tasks, w.tasks}, {v.workers, w.workers}, {v.classes, w.classes}};
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < dis_names_count(names[k][0]); i++)
+            assert_string_equal(dis_names_get(names[k][0], i, NULL), dis_names_get(names[k][1], i, NULL));
+}
+
+/* With a drop rule every row goes the careful way; without one, most go the fast way, which differs by instruction set. */
+static void fast_and_careful_agree(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    enum { PROBLEMS = 12 };
+#else
+    enum { PROBLEMS = 120 };
+#endif
+    static const dis_drop_rule never[] = {{"label", "no label is like this"}};
+    static const char *const sets[] = {"baseline", "avx2", "avx512"};
+    static const dis__tuning tunings[] = {{.chunk = 1 << 19, .round = 2}, {.chunk = 3000, .round = 4}};
+    char *text = malloc(3000 * 200);
+    for (uint64_t p = 0; p < PROBLEMS; p++) {
+        put("rows.csv", text, random_rows(p, text));
+        const char *path = path_of("rows.csv");
+        dis_votes_options o = {DEFAULTS, .duplicates = DIS_DUPLICATES_ALL, .lenient = p % 3 != 0};
+        dis_votes_options careful = o;
+        careful.drop = never;
+        careful.n_drop = 1;
+        dis_votes *want = NULL;
+        const dis_status expected = dis__votes_read(NULL, &path, 1, &careful, &tunings[0], &want);
+        char message[1000];
+        snprintf(message, sizeof message, "%s", dis_last_error());
+        for (size_t way = 0; way < 6; way++) {
+            setenv("DISSENT_ISA", sets[way / 2], 1);
+            dis_context_options c = dis_context_options_default();
+            c.threads = way % 2 ? 3 : 1;
+            dis_context *ctx;
+            dis_votes *votes = NULL;
+            assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
+            assert_int_equal(dis__votes_read(ctx, &path, 1, &o, &tunings[way % 2], &votes), expected);
+            if (expected == DIS_OK)
+                assert_same_tables(votes, want);
+            else
+                assert_string_equal(dis_last_error(), message);
+            dis_votes_destroy(votes);
+            dis_context_destroy(ctx);
+        }
+        unsetenv("DISSENT_ISA");
+        dis_votes_destroy(want);
+    }
+    free(text);
+}
+
 /* Many ids, more than one round of chunks, in runs, shuffled and by worker; the same bytes for 1, 2, 3, 7 and 16
  * threads. */
 static void large_tables_do_not_depend_on_threads(void **state)
@@ -802,6 +903,7 @@ int main(void)
         cmocka_unit_test(lenient_skips_and_says_so),
         cmocka_unit_test(several_files_and_archives),
         cmocka_unit_test(random_csv_is_read_as_by_a_plain_reader),
+        cmocka_unit_test(fast_and_careful_agree),
         cmocka_unit_test(large_tables_do_not_depend_on_threads),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(colliding_ids_do_no_harm),
