@@ -104,7 +104,7 @@ static void source_of(const dis__gold_part *part, const dis_drop_rule *rules, di
 static dis_status read_gold(dis_context *ctx, const dis__parts *parts, dis_gold **out)
 {
     dis__gold_source *source;
-    dis_drop_rule **rules;
+    dis_drop_rule **rules = NULL;
     DIS_TRY(dis__alloc_array(&source, parts->n, sizeof *source));
     dis_status status = dis__alloc_zeroed(&rules, parts->n, sizeof *rules);
     for (size_t i = 0; i < parts->n && status == DIS_OK; i++) {
