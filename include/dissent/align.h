@@ -38,6 +38,9 @@ typedef struct {
     const dis_names *tasks, *classes; /* in order of first appearance */
 } dis_gold_view;
 DIS_API dis_gold_view dis_gold_look(const dis_gold *gold);
+/* Gold labels with copies of what `view` shows. DIS_EDATA: none, a task twice, a label that is no class, an empty name. DIS_EUSAGE:
+ * lists of other lengths. */
+DIS_API dis_status dis_gold_from_memory(dis_context *ctx, const dis_gold_view *view, dis_gold **out);
 
 /* Which group each of `tasks` belongs to (a token to its sentence), from a file of task and group (or sentence): group
  * (n tasks) counts from 0 in order of appearance in the file, *n_groups is how many there are. Tasks of the file that are

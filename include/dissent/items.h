@@ -55,14 +55,6 @@ DIS_API dis_status dis_items_read(dis_context *ctx, const char *path, const dis_
                                   dis_items **out);
 DIS_API void dis_items_destroy(dis_items *items);
 
-/* Some of the items as a table of their own, in the order of `rows`; of tokens, `rows` are sentences. DIS_EUSAGE: no
- * row, or one that is not there. */
-DIS_API dis_status dis_items_select(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n,
-                                    dis_items **out);
-
-/* 0 .. n - 1 in an order that depends on the seed alone: for splits. */
-DIS_API void dis_shuffled(uint64_t seed, size_t n, size_t *order);
-
 /* The inside of a table, valid as long as the table. */
 typedef struct {
     dis_items_kind kind;
@@ -77,5 +69,19 @@ typedef struct {
     const float *x;                 /* (n_items, n_features) */
 } dis_items_view;
 DIS_API dis_items_view dis_items_look(const dis_items *items);
+
+/* Items that are in memory: a table with copies of what `view` shows, laid out as dis_items_look() gives it. What its kind has
+ * no use for is not looked at; tasks NULL: 0, 1, 2, ... DIS_EDATA: no items, an empty id, an id twice, a number that is not
+ * finite, sentences that do not follow one another. DIS_EUSAGE: lists of other lengths than n_items, images whose sides do not
+ * make n_features. */
+DIS_API dis_status dis_items_from_memory(dis_context *ctx, const dis_items_view *view, dis_items **out);
+
+/* Some of the items as a table of their own, in the order of `rows`; of tokens, `rows` are sentences. DIS_EUSAGE: no
+ * row, or one that is not there. */
+DIS_API dis_status dis_items_select(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n,
+                                    dis_items **out);
+
+/* 0 .. n - 1 in an order that depends on the seed alone: for splits. */
+DIS_API void dis_shuffled(uint64_t seed, size_t n, size_t *order);
 
 #endif

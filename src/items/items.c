@@ -98,7 +98,7 @@ dis_status dis__items_take_tasks(dis_context *ctx, const char *path, const dis_i
     return status;
 }
 
-static dis_status check_twice(const char *path, const dis_names *tasks)
+dis_status dis__items_check_twice(const char *path, const dis_names *tasks)
 {
     dis__name_index index;
     size_t twice;
@@ -122,7 +122,7 @@ dis_status dis_items_read(dis_context *ctx, const char *path, const dis_items_op
     items->kind = o->kind;
     dis_status status = formats[format].read(ctx, path, formats[format].name, o, items);
     if (status == DIS_OK && items->n_items == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no items in it");
-    if (status == DIS_OK) status = check_twice(path, items->tasks);
+    if (status == DIS_OK) status = dis__items_check_twice(path, items->tasks);
     if (status != DIS_OK) {
         dis_items_destroy(items);
         return status;

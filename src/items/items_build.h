@@ -22,6 +22,9 @@ dis__items_reader dis__items_read_table, dis__items_read_npy, dis__items_read_f3
 dis_status dis__items_take_tasks(dis_context *ctx, const char *path, const dis_items_options *options, size_t n,
                                  dis_items *items);
 
+/* DIS_EDATA: an id that is there twice. `path` is where it says so. */
+dis_status dis__items_check_twice(const char *path, const dis_names *tasks);
+
 /* Several tables (n > 0) as one; prefix[i], which may be NULL, goes before the ids of table i. DIS_EDATA: tables of
  * different kinds or columns, an id twice. */
 dis_status dis__items_join(dis_context *ctx, dis_items *const *parts, const char *const *prefix, size_t n,
