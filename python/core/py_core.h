@@ -26,7 +26,7 @@ enum { CORE_N_ERRORS = 8 };
 
 typedef struct {
     PyObject *error[CORE_N_ERRORS]; /* by dis_status; [0] is the base class */
-    PyTypeObject *array, *arrow, *column, *votes, *fit;
+    PyTypeObject *array, *arrow, *column, *votes, *fit, *items, *model;
 } core_state;
 
 /* The state, from the module or from an object of one of its types. */
@@ -48,6 +48,11 @@ int core_add_votes(PyObject *module);
 int core_add_fit(PyObject *module);
 int core_add_combine(PyObject *module);
 int core_add_tables(PyObject *module);
+int core_add_evaluate(PyObject *module);
+int core_add_agreement(PyObject *module);
+int core_add_report(PyObject *module);
+int core_add_items(PyObject *module);
+int core_add_train(PyObject *module);
 
 /* ---- calls (py_call.c) ---- */
 
@@ -104,6 +109,11 @@ const dis_votes *core_votes_look(core_state *state, PyObject *object);
 /* Its names of "task", "worker" or "label"; NULL with an exception. */
 const dis_names *core_votes_names(core_state *state, PyObject *object, PyObject *axis);
 
+/* The same for a Fit, an Items and a Model. */
+const dis_fit *core_fit_look(core_state *state, PyObject *object);
+const dis_items *core_items_look(core_state *state, PyObject *object);
+const dis_model *core_model_look(core_state *state, PyObject *object);
+
 /* Texts of a sequence of str for calls that take lists of texts; NULL-terminated UTF-8 that the `keep` list owns. */
 typedef struct {
     const char **text;
@@ -115,5 +125,7 @@ int core_texts_get(PyObject *object, const char *what, core_texts *texts);
 void core_texts_free(core_texts *texts);
 /* A list of names as Python texts. */
 PyObject *core_names_list(const dis_names *names);
+/* A list of options as dictionaries, for the tables of methods, combinations and models. */
+PyObject *core_options_list(const dis_option *options, size_t n);
 
 #endif

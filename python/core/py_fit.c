@@ -15,6 +15,15 @@ static void fit_dealloc(PyObject *object)
     core_free_object(object);
 }
 
+const dis_fit *core_fit_look(core_state *state, PyObject *object)
+{
+    if (!PyObject_TypeCheck(object, state->fit)) {
+        PyErr_SetString(PyExc_TypeError, "expected a fit");
+        return NULL;
+    }
+    return ((fit_object *)object)->fit;
+}
+
 static PyObject *wrap(core_state *state, dis_fit *fit, const dis_votes *votes)
 {
     const dis_votes_view v = dis_votes_look(votes);

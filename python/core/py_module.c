@@ -12,6 +12,11 @@ static int (*const parts[])(PyObject *module) = {
     core_add_fit,
     core_add_combine,
     core_add_tables,
+    core_add_evaluate,
+    core_add_agreement,
+    core_add_report,
+    core_add_items,
+    core_add_train,
 };
 /* clang-format on */
 
@@ -92,6 +97,8 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->column);
     Py_VISIT(state->votes);
     Py_VISIT(state->fit);
+    Py_VISIT(state->items);
+    Py_VISIT(state->model);
     return 0;
 }
 
@@ -104,6 +111,8 @@ static int clear(PyObject *module)
     Py_CLEAR(state->column);
     Py_CLEAR(state->votes);
     Py_CLEAR(state->fit);
+    Py_CLEAR(state->items);
+    Py_CLEAR(state->model);
     return 0;
 }
 

@@ -8,7 +8,7 @@ static const char *const kinds[] = {[DIS_OPTION_INT] = "int",
                                     [DIS_OPTION_REALS] = "floats",
                                     [DIS_OPTION_SEED] = "seed"};
 
-static PyObject *options_list(const dis_option *options, size_t n)
+PyObject *core_options_list(const dis_option *options, size_t n)
 {
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (size_t i = 0; list && i < n; i++) {
@@ -35,7 +35,7 @@ static PyObject *methods(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const dis_method *m;
     for (size_t i = 0; list && (m = dis_method_at(i)); i++) {
-        PyObject *options = options_list(m->options, m->n_options);
+        PyObject *options = core_options_list(m->options, m->n_options);
         if (!options) {
             Py_DECREF(list);
             return NULL;
@@ -54,7 +54,7 @@ static PyObject *combiners(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const dis_combiner *c;
     for (size_t i = 0; list && (c = dis_combiner_at(i)); i++) {
-        PyObject *options = options_list(c->options, c->n_options);
+        PyObject *options = core_options_list(c->options, c->n_options);
         if (!options) {
             Py_DECREF(list);
             return NULL;

@@ -1,0 +1,259 @@
+/* How far voters agree, and what to look at again. */
+#include "py_measure.h"
+#include <math.h>
+
+/* ---- agreement ---- */
+
+static PyObject *metrics_of(const dis_agreement_view *v)
+{
+    PyObject *dict = PyDict_New();
+    for (size_t m = 0; dict && m < v->n_metrics; m++)
+        if (core_put(dict, dis_agreement_measure_at(m)->name, core_metric(&v->metric[m])) < 0) Py_CLEAR(dict);
+    return dict;
+}
+
+static PyObject *classes_of(const dis_agreement_view *v)
+{
+    PyObject *list = PyList_New(0);
+    for (size_t k = 0; list && k < v->n_classes; k++) {
+        const dis_agreement_class *c = &v->classes[k];
+        PyObject *row = Py_BuildValue("{sNsNsNsNsN}", "votes", core_count(c->votes), "share", core_real(c->share),
+                                      "agreement", core_metric(&c->agreement), "fleiss", core_metric(&c->fleiss),
+                                      "alpha", core_metric(&c->alpha));
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+#define FIELD(type, member, kind)             \
+    {                                         \
+#member, offsetof(type, member), kind \
+    }
+#define FIELDS(state, rows, n, fields)                                                               \
+    ((rows) ? core_fields(state, rows, n, sizeof *(rows), fields, sizeof(fields) / sizeof *(fields)) \
+            : Py_NewRef(Py_None))
+
+static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
+{
+    static const core_field items[] = {FIELD(dis_agreement_item, votes, CORE_FIELD_U64),
+                                       FIELD(dis_agreement_item, chosen, CORE_FIELD_U32),
+                                       FIELD(dis_agreement_item, top, CORE_FIELD_U32),
+                                       FIELD(dis_agreement_item, agreement, CORE_FIELD_REAL)};
+    static const core_field workers[] = {FIELD(dis_agreement_worker, votes, CORE_FIELD_U64),
+                                         FIELD(dis_agreement_worker, compared, CORE_FIELD_U64),
+                                         FIELD(dis_agreement_worker, agreement, CORE_FIELD_REAL),
+                                         FIELD(dis_agreement_worker, alpha_without, CORE_FIELD_REAL),
+                                         FIELD(dis_agreement_worker, gold_votes, CORE_FIELD_U64),
+                                         FIELD(dis_agreement_worker, accuracy, CORE_FIELD_REAL)};
+    static const core_field pairs[] = {FIELD(dis_agreement_pair, a, CORE_FIELD_U32),
+                                       FIELD(dis_agreement_pair, b, CORE_FIELD_U32),
+                                       FIELD(dis_agreement_pair, n, CORE_FIELD_U64),
+                                       FIELD(dis_agreement_pair, agreement, CORE_FIELD_REAL),
+                                       FIELD(dis_agreement_pair, scott, CORE_FIELD_REAL),
+                                       FIELD(dis_agreement_pair, cohen, CORE_FIELD_REAL),
+                                       FIELD(dis_agreement_pair, cohen_linear, CORE_FIELD_REAL),
+                                       FIELD(dis_agreement_pair, cohen_quadratic, CORE_FIELD_REAL),
+                                       FIELD(dis_agreement_pair, degenerate, CORE_FIELD_BOOL)};
+    PyObject *d = PyDict_New();
+    if (!d) return NULL;
+    if (core_put(d, "n_items", core_count(v->n_items)) < 0 || core_put(d, "n_workers", core_count(v->n_workers)) < 0 ||
+        core_put(d, "compared", core_count(v->compared)) < 0 || core_put(d, "singles", core_count(v->singles)) < 0 ||
+        core_put(d, "empty", core_count(v->empty)) < 0 || core_put(d, "votes", core_count(v->votes)) < 0 ||
+        core_put(d, "votes_compared", core_count(v->votes_compared)) < 0 ||
+        core_put(d, "pair_workers", core_count(v->pair_workers)) < 0 ||
+        core_put(d, "pairs_too_small", core_count(v->pairs_too_small)) < 0 ||
+        core_put(d, "pairs_degenerate", core_count(v->pairs_degenerate)) < 0 ||
+        core_put(d, "metrics", metrics_of(v)) < 0 || core_put(d, "classes", classes_of(v)) < 0 ||
+        core_put(d, "items", FIELDS(state, v->items, v->n_items, items)) < 0 ||
+        core_put(d, "workers", FIELDS(state, v->workers, v->n_workers, workers)) < 0 ||
+        core_put(d, "pairs", FIELDS(state, v->pairs, v->n_pairs, pairs)) < 0)
+        Py_CLEAR(d);
+    return d;
+}
+
+static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"votes", "gold",      "items",      "workers",      "pairs",   "ordinal",  "singles",
+                            "seed",  "bootstrap", "most_pairs", "least_common", "threads", "progress", NULL};
+    PyObject *table, *gold = NULL, *progress = NULL, *result = NULL;
+    int items = 1, workers = 1, pairs = 1, ordinal = 0, singles = 0, threads = 0;
+    dis_agreement_options o = dis_agreement_options_default();
+    unsigned long long seed = 0;
+    Py_ssize_t bootstrap = (Py_ssize_t)o.bootstrap, most_pairs = (Py_ssize_t)o.most_pairs,
+               least_common = (Py_ssize_t)o.least_common;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OpppppKnnniO:agreement", names, &table, &gold, &items,
+                                     &workers, &pairs, &ordinal, &singles, &seed, &bootstrap, &most_pairs,
+                                     &least_common, &threads, &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    const dis_votes *votes = core_votes_look(state, table);
+    if (!votes) return NULL;
+    if (bootstrap < 0 || most_pairs < 0 || least_common < 0) {
+        PyErr_SetString(PyExc_ValueError, "bootstrap, most_pairs and least_common are 0 or more");
+        return NULL;
+    }
+    const dis_votes_view v = dis_votes_look(votes);
+    Py_buffer known = {0};
+    if (core_gold_get(gold, "gold", v.n_items, v.n_classes, &known) < 0) return NULL;
+    o.parts = (unsigned)(items ? DIS_AGREEMENT_ITEMS : 0) | (unsigned)(workers ? DIS_AGREEMENT_WORKERS : 0) |
+              (unsigned)(pairs ? DIS_AGREEMENT_PAIRS : 0);
+    o.gold = known.buf;
+    o.ordinal = ordinal != 0;
+    o.singles = singles != 0;
+    o.seed = seed;
+    o.bootstrap = (size_t)bootstrap;
+    o.most_pairs = (size_t)most_pairs;
+    o.least_common = (size_t)least_common;
+    core_call call;
+    if (core_begin(&call, state, threads, progress) == 0) {
+        dis_agreement *a = NULL;
+        core_release(&call);
+        const dis_status status = dis_agreement_run(call.ctx, votes, &o, &a);
+        core_retake(&call);
+        if (core_end(&call, status) == 0) {
+            const dis_agreement_view look = dis_agreement_look(a);
+            result = agreement_of(state, &look);
+        }
+        dis_agreement_destroy(a);
+    }
+    core_buffer_free(&known);
+    return result;
+}
+
+static PyObject *measures(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    PyObject *list = PyList_New(0);
+    const dis_agreement_measure *m;
+    for (size_t i = 0; list && (m = dis_agreement_measure_at(i)); i++) {
+        PyObject *row = Py_BuildValue("{sssssssssOsO}", "name", m->name, "title", m->title, "missing", m->missing,
+                                      "source", m->source, "crowd", m->crowd ? Py_True : Py_False, "needs_gold",
+                                      m->needs_gold ? Py_True : Py_False);
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+/* ---- review ---- */
+
+static const char *const orders[] = {
+    [DIS_REVIEW_BY_GAIN] = "gain", [DIS_REVIEW_BY_DOUBT] = "doubt", [DIS_REVIEW_BY_SURPRISE] = "surprise"};
+static const char *const causes[] = {[DIS_REVIEW_FINE] = "fine",
+                                     [DIS_REVIEW_CONSTANT] = "constant",
+                                     [DIS_REVIEW_RANDOM] = "random",
+                                     [DIS_REVIEW_CONFUSES] = "confuses"};
+
+/* What the reason of row r is, as a text; names may be cut within a character. */
+typedef const char *reason_of(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size);
+
+static PyObject *reasons(const dis_review *review, const dis_votes *votes, size_t n, reason_of *say)
+{
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (size_t r = 0; list && r < n; r++) {
+        char text[DIS_REVIEW_REASON];
+        say(review, votes, r, text, sizeof text);
+        PyObject *item = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+        if (!item || PyList_SetItem(list, (Py_ssize_t)r, item) < 0) Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *cause_list(const dis_review_view *v)
+{
+    PyObject *list = PyList_New((Py_ssize_t)v->n_workers);
+    for (size_t r = 0; list && r < v->n_workers; r++)
+        if (PyList_SetItem(list, (Py_ssize_t)r, PyUnicode_FromString(causes[v->workers[r].cause])) < 0) Py_CLEAR(list);
+    return list;
+}
+
+static PyObject *review_of(core_state *state, const dis_review *review, const dis_votes *votes, size_t top)
+{
+    static const core_field items[] = {
+        FIELD(dis_review_item, item, CORE_FIELD_SIZE),      FIELD(dis_review_item, label, CORE_FIELD_SIZE),
+        FIELD(dis_review_item, other, CORE_FIELD_SIZE),     FIELD(dis_review_item, votes, CORE_FIELD_REAL),
+        FIELD(dis_review_item, for_label, CORE_FIELD_REAL), FIELD(dis_review_item, for_other, CORE_FIELD_REAL),
+        FIELD(dis_review_item, right, CORE_FIELD_REAL),     FIELD(dis_review_item, gain, CORE_FIELD_REAL),
+        FIELD(dis_review_item, surprise, CORE_FIELD_REAL),  FIELD(dis_review_item, hard, CORE_FIELD_REAL),
+        FIELD(dis_review_item, buy, CORE_FIELD_U32),        FIELD(dis_review_item, known, CORE_FIELD_BOOL)};
+    static const core_field workers[] = {
+        FIELD(dis_review_worker, worker, CORE_FIELD_SIZE),   FIELD(dis_review_worker, votes, CORE_FIELD_U64),
+        FIELD(dis_review_worker, quality, CORE_FIELD_REAL),  FIELD(dis_review_worker, low, CORE_FIELD_REAL),
+        FIELD(dis_review_worker, high, CORE_FIELD_REAL),     FIELD(dis_review_worker, peers, CORE_FIELD_REAL),
+        FIELD(dis_review_worker, evidence, CORE_FIELD_REAL), FIELD(dis_review_worker, said, CORE_FIELD_SIZE),
+        FIELD(dis_review_worker, truth, CORE_FIELD_SIZE),    FIELD(dis_review_worker, share, CORE_FIELD_REAL),
+        FIELD(dis_review_worker, expected, CORE_FIELD_REAL), FIELD(dis_review_worker, of, CORE_FIELD_REAL)};
+    const dis_review_view v = dis_review_look(review);
+    const size_t n = v.n_items < top ? v.n_items : top;
+    PyObject *d = PyDict_New();
+    if (!d) return NULL;
+    if (core_put(d, "method", core_text(v.method)) < 0 || core_put(d, "n_items", core_count(v.n_items)) < 0 ||
+        core_put(d, "right", core_real(v.right)) < 0 || core_put(d, "right_after", core_real(v.right_after)) < 0 ||
+        core_put(d, "spent", core_count(v.spent)) < 0 || core_put(d, "typical", core_real(v.typical)) < 0 ||
+        core_put(d, "items", FIELDS(state, v.items, n, items)) < 0 ||
+        core_put(d, "item_reasons", reasons(review, votes, n, dis_review_item_reason)) < 0 ||
+        core_put(d, "workers", v.n_workers ? FIELDS(state, v.workers, v.n_workers, workers) : Py_NewRef(Py_None)) < 0 ||
+        core_put(d, "causes", cause_list(&v)) < 0 ||
+        core_put(d, "worker_reasons", reasons(review, votes, v.n_workers, dis_review_worker_reason)) < 0)
+        Py_CLEAR(d);
+    return d;
+}
+
+static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"votes", "method", "gold", "budget", "by", "top", "seed", "threads", "progress", NULL};
+    PyObject *table, *gold = NULL, *progress = NULL, *result = NULL;
+    const char *method = NULL, *by = "gain";
+    unsigned long long seed = 0, budget = 0;
+    Py_ssize_t top = PY_SSIZE_T_MAX;
+    int threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zOKsnKiO:review", names, &table, &method, &gold, &budget, &by,
+                                     &top, &seed, &threads, &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    const dis_votes *votes = core_votes_look(state, table);
+    if (!votes) return NULL;
+    dis_review_options o = dis_review_options_default();
+    int order = -1;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(by, orders[i]) == 0) order = i;
+    if (order < 0 || top < 0) {
+        PyErr_Format(PyExc_ValueError,
+                     order < 0 ? "by must be \"gain\", \"doubt\" or \"surprise\", not \"%.50s\"" : "top is 0 or more",
+                     by);
+        return NULL;
+    }
+    const dis_votes_view v = dis_votes_look(votes);
+    Py_buffer known = {0};
+    if (core_gold_get(gold, "gold", v.n_items, v.n_classes, &known) < 0) return NULL;
+    o.method = method;
+    o.seed = seed;
+    o.gold = known.buf;
+    o.budget = budget;
+    o.by = (dis_review_order)order;
+    core_call call;
+    if (core_begin(&call, state, threads, progress) == 0) {
+        dis_review *r = NULL;
+        core_release(&call);
+        const dis_status status = dis_review_run(call.ctx, votes, &o, &r);
+        core_retake(&call);
+        if (core_end(&call, status) == 0) result = review_of(state, r, votes, (size_t)top);
+        dis_review_destroy(r);
+    }
+    core_buffer_free(&known);
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"agreement", CORE_KEYWORDS(agreement), "Coefficients, and tables of items, workers, pairs and classes."},
+    {"agreement_measures", measures, METH_NOARGS, "agreement_measures()\n\nThe rows of the table of coefficients."},
+    {"review", CORE_KEYWORDS(review), "Items and workers, ranked."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_add_agreement(PyObject *module)
+{
+    return core_add_functions(module, functions);
+}

@@ -1,0 +1,42 @@
+/* py_measure.h: what the parts that measure share: metrics and tables of the library as Python objects. */
+#ifndef DISSENT_PYTHON_MEASURE_H
+#define DISSENT_PYTHON_MEASURE_H
+#include "py_core.h"
+
+#define CORE_KEYWORDS(function) ((PyCFunction)(void (*)(void))(function)), METH_VARARGS | METH_KEYWORDS
+
+/* Puts a new value, which may be NULL with an exception, under a key; the reference is taken. */
+int core_put(PyObject *dict, const char *key, PyObject *value);
+/* A number; None for NaN. */
+PyObject *core_real(double x);
+PyObject *core_count(uint64_t n);
+/* A static text; None for NULL. */
+PyObject *core_text(const char *text);
+/* {"value", "ci_low", "ci_high", "n", "reason", "degenerate"}; None where there is nothing. */
+PyObject *core_metric(const dis_metric *metric);
+
+/* Columns of an array of structs: what each field is and where. */
+typedef enum { CORE_FIELD_REAL, CORE_FIELD_U64, CORE_FIELD_U32, CORE_FIELD_SIZE, CORE_FIELD_BOOL } core_field_kind;
+typedef struct {
+    const char *name;
+    size_t offset;
+    core_field_kind kind;
+} core_field;
+/* {name: array}, n numbers each: float64, int64, or uint8 for bools. */
+PyObject *core_fields(core_state *state, const void *rows, size_t n, size_t stride, const core_field *fields,
+                      size_t n_fields);
+/* A copy of n numbers, None for NULL. */
+PyObject *core_reals(core_state *state, const double *x, size_t n);
+PyObject *core_counts(core_state *state, const uint64_t *x, size_t n);
+
+/* Classes of n_items items as int32, -1: not known. None: view->buf stays NULL. ValueError for one that is not there. */
+int core_gold_get(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
+/* A table (n_items, n_classes) of distributions; None likewise. ValueError that names the row. */
+int core_rows_get(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
+/* The same for a table that must be there: TypeError for None. */
+int core_rows_must(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
+void core_buffer_free(Py_buffer *view);
+/* 0 with an exception: sizes that no table has. */
+int core_sizes_ok(Py_ssize_t n_items, Py_ssize_t n_classes);
+
+#endif

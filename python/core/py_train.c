@@ -1,0 +1,336 @@
+/* Model: training, predicting, and folders of models. */
+#include "py_measure.h"
+
+typedef struct {
+    PyObject_HEAD dis_model *model;
+    PyThread_type_lock lock; /* a model serves one call at a time, and Python's lock is free while it works */
+} model_object;
+
+static void model_dealloc(PyObject *object)
+{
+    model_object *m = (model_object *)object;
+    dis_model_destroy(m->model);
+    if (m->lock) PyThread_free_lock(m->lock);
+    core_free_object(object);
+}
+
+const dis_model *core_model_look(core_state *state, PyObject *object)
+{
+    if (!PyObject_TypeCheck(object, state->model)) {
+        PyErr_SetString(PyExc_TypeError, "expected a model");
+        return NULL;
+    }
+    return ((model_object *)object)->model;
+}
+
+static PyObject *wrap(core_state *state, dis_model *model)
+{
+    model_object *m = (model_object *)PyType_GenericAlloc(state->model, 0);
+    if (!m) {
+        dis_model_destroy(model);
+        return NULL;
+    }
+    m->model = model;
+    m->lock = PyThread_allocate_lock();
+    if (m->lock) return (PyObject *)m;
+    Py_DECREF(m);
+    return PyErr_NoMemory();
+}
+
+/* ---- what to learn from ---- */
+
+typedef struct {
+    dis_examples e;
+    dis_labels *labels;
+    dis_gold *gold;
+} examples;
+
+static void free_examples(examples *x)
+{
+    dis_labels_destroy(x->labels);
+    dis_gold_destroy(x->gold);
+}
+
+static dis_status gold_of(const dis_names *tasks, const dis_names *classes, const int32_t *label, dis_gold **out)
+{
+    const size_t n = dis_names_count(tasks);
+    const char **text = PyMem_Malloc((n + 1) * sizeof *text);
+    int32_t *known = PyMem_Malloc((n + 1) * sizeof *known);
+    dis_names *some = NULL;
+    dis_status status = text && known ? DIS_OK : DIS_ELIMIT;
+    size_t m = 0;
+    for (size_t i = 0; i < n && status == DIS_OK; i++)
+        if (label[i] >= 0) {
+            text[m] = dis_names_get(tasks, i, NULL);
+            known[m++] = label[i];
+        }
+    if (status == DIS_OK) status = dis_names_create(text, m, &some);
+    if (status == DIS_OK) {
+        const dis_gold_view view = {.n_items = m, .label = known, .tasks = some, .classes = classes};
+        status = dis_gold_from_memory(NULL, &view, out);
+    }
+    dis_names_destroy(some);
+    PyMem_Free(text);
+    PyMem_Free(known);
+    return status;
+}
+
+/* (items, soft (n, classes) or None, gold (n) or None, votes or None) in the order of the items. */
+static int take_examples(core_state *state, PyObject *tuple, const dis_names *classes, examples *out)
+{
+    PyObject *items, *soft, *gold, *votes;
+    if (!PyArg_ParseTuple(tuple, "OOOO:examples", &items, &soft, &gold, &votes)) return -1;
+    out->e.items = core_items_look(state, items);
+    if (!out->e.items) return -1;
+    const dis_items_view v = dis_items_look(out->e.items);
+    const size_t k = dis_names_count(classes);
+    Py_buffer p = {0}, known = {0};
+    dis_status status = DIS_OK;
+    if (!core_sizes_ok((Py_ssize_t)v.n_items, (Py_ssize_t)k) ||
+        core_rows_get(soft, "soft labels", v.n_items, k, &p) < 0 ||
+        core_gold_get(gold, "gold", v.n_items, k, &known) < 0) {
+        core_buffer_free(&p);
+        return -1;
+    }
+    if (p.buf) {
+        const dis_labels_view view = {
+            .n_items = v.n_items, .n_classes = k, .p = p.buf, .tasks = v.tasks, .classes = classes};
+        status = dis_labels_from_memory(NULL, &view, &out->labels);
+    }
+    if (known.buf && status == DIS_OK) status = gold_of(v.tasks, classes, known.buf, &out->gold);
+    core_buffer_free(&p);
+    core_buffer_free(&known);
+    if (status != DIS_OK) return core_fail(state, status);
+    out->e.labels = out->labels;
+    out->e.gold = out->gold;
+    if (votes == Py_None) return 0;
+    out->e.votes = core_votes_look(state, votes);
+    return out->e.votes ? 0 : -1;
+}
+
+/* ---- training ---- */
+
+static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"examples", "classes", "dev",       "model",      "objective", "seed",     "epochs",
+                            "batch",    "rate",    "optimizer", "schedule",   "keep",      "patience", "soft_weight",
+                            "base",     "floor",   "over_all",  "accumulate", "lenient",   "vectors",  "folder",
+                            "resume",   "threads", "progress",  NULL};
+    PyObject *given, *list, *dev = Py_None, *progress = NULL, *result = NULL;
+    dis_train_options o = dis_train_options_default();
+    unsigned long long seed = 0;
+    Py_ssize_t epochs = 0, batch = 0, patience = 0, accumulate = 1;
+    int over_all = 0, lenient = 0, resume = 0, threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O|$OssKnndzzzndddpnpzzpiO:train", names, &PyTuple_Type, &given,
+                                     &list, &dev, &o.model, &o.objective, &seed, &epochs, &batch, &o.rate, &o.optimizer,
+                                     &o.schedule, &o.keep, &patience, &o.soft_weight, &o.base, &o.floor, &over_all,
+                                     &accumulate, &lenient, &o.vectors, &o.folder, &resume, &threads, &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    if (epochs < 0 || batch < 0 || patience < 0 || accumulate < 0 || (dev != Py_None && !PyTuple_Check(dev))) {
+        PyErr_SetString(PyExc_ValueError, "epochs, batch, patience and accumulate are 0 or more");
+        return NULL;
+    }
+    core_texts texts;
+    dis_names *classes = NULL;
+    if (core_texts_get(list, "classes", &texts) < 0) return NULL;
+    const dis_status named = dis_names_create(texts.text, texts.n, &classes);
+    core_texts_free(&texts);
+    if (named != DIS_OK) {
+        core_fail(state, named);
+        return NULL;
+    }
+    o.seed = seed;
+    o.epochs = (size_t)epochs;
+    o.batch = (size_t)batch;
+    o.patience = (size_t)patience;
+    o.accumulate = (size_t)accumulate;
+    o.over_all = over_all != 0;
+    o.lenient = lenient != 0;
+    o.resume = resume != 0;
+    o.classes = classes;
+    examples train_on = {0}, judge_by = {0};
+    core_call call;
+    if (take_examples(state, given, classes, &train_on) == 0 &&
+        (dev == Py_None || take_examples(state, dev, classes, &judge_by) == 0) &&
+        core_begin(&call, state, threads, progress) == 0) {
+        dis_model *model = NULL;
+        core_release(&call);
+        const dis_status status = dis_train(call.ctx, &train_on.e, dev == Py_None ? NULL : &judge_by.e, &o, &model);
+        core_retake(&call);
+        if (core_end(&call, status) == 0)
+            result = wrap(state, model);
+        else
+            dis_model_destroy(model);
+    }
+    free_examples(&train_on);
+    free_examples(&judge_by);
+    dis_names_destroy(classes);
+    return result;
+}
+
+static PyObject *load(PyObject *module, PyObject *args)
+{
+    const char *folder;
+    if (!PyArg_ParseTuple(args, "s:load_model", &folder)) return NULL;
+    core_state *state = core_state_of_module(module);
+    core_call call;
+    if (core_begin(&call, state, 1, NULL) < 0) return NULL;
+    dis_model *model = NULL;
+    core_release(&call);
+    const dis_status status = dis_model_load(call.ctx, folder, &model);
+    core_retake(&call);
+    if (core_end(&call, status) < 0) return NULL;
+    return wrap(state, model);
+}
+
+/* ---- a model that is there ---- */
+
+static PyObject *predict(PyObject *object, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"items", "head", "threads", "progress", NULL};
+    PyObject *given, *progress = NULL, *array = NULL;
+    const char *head = NULL;
+    int threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$ziO:predict", names, &given, &head, &threads, &progress))
+        return NULL;
+    core_state *state = core_state_of_object(object);
+    const dis_items *items = core_items_look(state, given);
+    core_call call;
+    if (!items || core_begin(&call, state, threads, progress) < 0) return NULL;
+    const model_object *m = (model_object *)object;
+    dis_labels *labels = NULL;
+    core_release(&call);
+    PyThread_acquire_lock(m->lock, WAIT_LOCK);
+    const dis_status status = dis_model_predict(call.ctx, m->model, items, head, &labels);
+    PyThread_release_lock(m->lock);
+    core_retake(&call);
+    if (core_end(&call, status) == 0) {
+        const dis_labels_view v = dis_labels_look(labels);
+        void *data;
+        array = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)v.n_items, (Py_ssize_t)v.n_classes, &data);
+        if (array) memcpy(data, v.p, v.n_items * v.n_classes * sizeof *v.p);
+    }
+    dis_labels_destroy(labels);
+    return array;
+}
+
+static PyObject *save(PyObject *object, PyObject *args)
+{
+    const char *folder;
+    if (!PyArg_ParseTuple(args, "s:save", &folder)) return NULL;
+    core_call call;
+    if (core_begin(&call, core_state_of_object(object), 1, NULL) < 0) return NULL;
+    const model_object *m = (model_object *)object;
+    core_release(&call);
+    PyThread_acquire_lock(m->lock, WAIT_LOCK);
+    const dis_status status = dis_model_save(call.ctx, m->model, folder);
+    PyThread_release_lock(m->lock);
+    core_retake(&call);
+    if (core_end(&call, status) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *look(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    const dis_model_view v = dis_model_look(((model_object *)object)->model);
+    PyObject *epochs = PyList_New(0), *heads = PyList_New(0);
+    for (size_t e = 0; epochs && e < v.n_epochs; e++) {
+        PyObject *row =
+            Py_BuildValue("{sNsNsNsN}", "loss", core_real(v.epoch[e].loss), "rate", core_real(v.epoch[e].rate), "dev",
+                          core_real(v.epoch[e].dev), "dev_cross_entropy", core_real(v.epoch[e].dev_cross_entropy));
+        if (!row || PyList_Append(epochs, row) < 0) Py_CLEAR(epochs);
+        Py_XDECREF(row);
+    }
+    for (size_t h = 0; heads && h < v.n_heads; h++) {
+        PyObject *name = PyUnicode_FromString(v.head[h]);
+        if (!name || PyList_Append(heads, name) < 0) Py_CLEAR(heads);
+        Py_XDECREF(name);
+    }
+    PyObject *classes = core_names_list(v.classes);
+    if (!epochs || !heads || !classes) {
+        Py_XDECREF(epochs);
+        Py_XDECREF(heads);
+        Py_XDECREF(classes);
+        return NULL;
+    }
+    return Py_BuildValue("{sNsNsNsNsNsNsNsNsNsNsNsNsN}", "model", core_text(v.spec), "kind", core_text(v.kind->name),
+                         "objective", core_text(v.objective), "seed", core_count(v.seed), "classes", classes,
+                         "n_parameters", core_count(v.n_parameters), "heads", heads, "epochs", epochs, "best_epoch",
+                         core_count(v.best_epoch), "keep", core_text(v.keep), "n_examples", core_count(v.n_examples),
+                         "n_left_out", core_count(v.n_left_out), "n_words", core_count(v.n_words));
+}
+
+/* ---- tables ---- */
+
+static PyObject *models(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    static const char *const kinds[] = {[DIS_ITEMS_TEXT] = "texts",
+                                        [DIS_ITEMS_TOKENS] = "tokens",
+                                        [DIS_ITEMS_FEATURES] = "features",
+                                        [DIS_ITEMS_IMAGES] = "images"};
+    PyObject *list = PyList_New(0);
+    const dis_model_kind *m;
+    for (size_t i = 0; list && (m = dis_model_kind_at(i)); i++) {
+        PyObject *options = core_options_list(m->options, m->n_options);
+        PyObject *row = options ? Py_BuildValue("{sssssssssNsnsnsdss}", "name", m->name, "summary", m->summary,
+                                                "source", m->source ? m->source : "", "items", kinds[m->items],
+                                                "options", options, "epochs", (Py_ssize_t)m->epochs, "batch",
+                                                (Py_ssize_t)m->batch, "rate", m->rate, "optimizer", m->optimizer)
+                                : NULL;
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyObject *objectives(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    PyObject *list = PyList_New(0);
+    const dis_objective *o;
+    for (size_t i = 0; list && (o = dis_objective_at(i)); i++) {
+        PyObject *row =
+            Py_BuildValue("{sssssOsOsO}", "name", o->name, "summary", o->summary, "needs_gold",
+                          o->needs_gold ? Py_True : Py_False, "needs_labels", o->needs_labels ? Py_True : Py_False,
+                          "needs_votes", o->needs_votes ? Py_True : Py_False);
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyMethodDef methods[] = {
+    {"predict", CORE_KEYWORDS(predict), "predict(items)\n\nOne distribution an item."},
+    {"save", save, METH_VARARGS, "save(folder)"},
+    {"look", look, METH_NOARGS, "look()\n\nWhat the model is and how it was trained."},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, model_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "A trained model."},
+    {0, NULL},
+};
+static PyType_Spec spec = {.name = "dissent._core.Model",
+                           .basicsize = sizeof(model_object),
+                           .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                           .slots = slots};
+
+static PyMethodDef functions[] = {
+    {"train", CORE_KEYWORDS(train), "Trains a model."},
+    {"load_model", load, METH_VARARGS, "load_model(folder)"},
+    {"models", models, METH_NOARGS, "models()\n\nThe rows of the table of models."},
+    {"objectives", objectives, METH_NOARGS, "objectives()\n\nThe rows of the table of objectives."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_add_train(PyObject *module)
+{
+    if (core_add_type(module, &spec, &core_state_of_module(module)->model) < 0) return -1;
+    return core_add_functions(module, functions);
+}
