@@ -66,6 +66,19 @@ class Estimator:
         self.__init__(**state)  # type: ignore[misc]
 
 
+def seed_of(seed: Any) -> int:
+    """A random_state as the library's seed."""
+    if seed is None:
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+    if hasattr(seed, "integers"):
+        return int(seed.integers(2**63))
+    if hasattr(seed, "randint"):
+        return int(seed.randint(2**31 - 1))
+    if not 0 <= int(seed) < 2**64:
+        raise _core.OptionError("random_state is a whole number from 0 to 2**64 - 1, a generator or None")
+    return int(seed)
+
+
 def spec_of(name: str, options: Mapping[str, Any]) -> str:
     """NAME:key=value,... as the library and the command line take it."""
 
@@ -127,16 +140,7 @@ class Aggregator(Estimator):
         return spec_of(self._method, {option: getattr(self, name) for name, option in self._options.items()})
 
     def _seed(self) -> int:
-        seed = getattr(self, "random_state", 0)
-        if seed is None:
-            return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
-        if hasattr(seed, "integers"):
-            return int(seed.integers(2**63))
-        if hasattr(seed, "randint"):
-            return int(seed.randint(2**31 - 1))
-        if not 0 <= int(seed) < 2**64:
-            raise _core.OptionError("random_state is a whole number from 0 to 2**64 - 1, a generator or None")
-        return int(seed)
+        return seed_of(getattr(self, "random_state", 0))
 
     def _progress(self) -> ProgressLike:
         return self.progress

@@ -109,3 +109,140 @@ def auto_weights(
 def methods() -> list[dict[str, Any]]: ...
 def combiners() -> list[dict[str, Any]]: ...
 def version_parts() -> list[str]: ...
+
+class Items:
+    @property
+    def kind(self) -> str: ...
+    def __len__(self) -> int: ...
+
+class Model:
+    def predict(self, items: Items, *, head: str | None = None, threads: int = 0, progress: _Progress = None) -> Array: ...
+    def save(self, folder: str, /) -> None: ...
+    def look(self) -> dict[str, Any]: ...
+
+_Examples = tuple[Items, Any, Any, Votes | None]
+
+def items_from_texts(texts: Sequence[str], n_texts: int = 1, tasks: Sequence[str] | None = None, sentences: Any = None) -> Items: ...
+def items_from_array(x: Any, shape: tuple[int, ...], tasks: Sequence[str] | None = None) -> Items: ...
+def train(
+    examples: _Examples,
+    classes: Sequence[str],
+    *,
+    dev: _Examples | None = None,
+    model: str = "text",
+    objective: str = "kl",
+    seed: int = 0,
+    epochs: int = 0,
+    batch: int = 0,
+    rate: float = 0,
+    optimizer: str | None = None,
+    schedule: str | None = None,
+    keep: str | None = None,
+    patience: int = 0,
+    soft_weight: float = 1,
+    base: float = 0,
+    floor: float = 1e-6,
+    over_all: bool = False,
+    accumulate: int = 1,
+    lenient: bool = False,
+    vectors: str | None = None,
+    folder: str | None = None,
+    resume: bool = False,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> Model: ...
+def load_model(folder: str, /) -> Model: ...
+def models() -> list[dict[str, Any]]: ...
+def objectives() -> list[dict[str, Any]]: ...
+def evaluate(
+    q: Any,
+    n_items: int,
+    n_classes: int,
+    *,
+    gold: Any = None,
+    human: Any = None,
+    group: Any = None,
+    n_groups: int = 0,
+    metrics: Sequence[str] | None = None,
+    seed: int = 0,
+    resamples: int = 0,
+    fraction: float = 1,
+    ordinal: bool = False,
+    keep_items: bool = False,
+    top_k: int = 3,
+    n_splits: int = 5,
+    n_bins: int = 15,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
+def compare(
+    a: tuple[Any, ...],
+    b: tuple[Any, ...],
+    gold: Any,
+    n_classes: int,
+    *,
+    human: Any = None,
+    seed: int = 0,
+    resamples: int = 10000,
+    fraction: float = 1,
+    pool_seeds: bool = False,
+    alternative: str = "two-sided",
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
+def metrics() -> list[dict[str, Any]]: ...
+def agreement(
+    votes: Votes,
+    *,
+    gold: Any = None,
+    items: bool = True,
+    workers: bool = True,
+    pairs: bool = True,
+    ordinal: bool = False,
+    singles: bool = False,
+    seed: int = 0,
+    bootstrap: int = 1000,
+    most_pairs: int = ...,
+    least_common: int = ...,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
+def agreement_measures() -> list[dict[str, Any]]: ...
+def review(
+    votes: Votes,
+    *,
+    method: str | None = None,
+    gold: Any = None,
+    budget: int = 0,
+    by: str = "gain",
+    top: int = ...,
+    seed: int = 0,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
+def distances(
+    views: tuple[Any, ...],
+    n_items: int,
+    n_classes: int,
+    *,
+    seed: int = 0,
+    resamples: int = 1000,
+    fraction: float = 1,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
+def report(
+    path: str,
+    labels: tuple[Any, ...] | None,
+    predictions: tuple[Any, ...] | None,
+    curves: tuple[tuple[str, Model], ...],
+    *,
+    title: str | None = None,
+    seed: int = 0,
+    bootstrap: int = 1000,
+    ordinal: bool = False,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> None: ...
+def read_labels(path: str, *, format: str | None = None, renormalise: bool = False, threads: int = 0) -> tuple[list[str], list[str], Array]: ...
+def write_labels(path: str, tasks: Sequence[str], classes: Sequence[str], p: Any, *, format: str | None = None, threads: int = 0) -> None: ...

@@ -1,0 +1,695 @@
+"""Models that learn from people: soft labels, gold labels, both at once, or the votes of single workers.
+
+>>> import numpy as np
+>>> from dissent import SoftClassifier
+>>> x = np.array([[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.9, 0.2]] * 10)
+>>> p = np.array([[0.8, 0.2], [0.1, 0.9], [0.7, 0.3], [0.2, 0.8]] * 10)
+>>> model = SoftClassifier(model="mlp:hidden=8,dropout=0", n_epochs=30, learning_rate=0.02).fit(x, p)
+>>> model.predict(x[:2]).tolist(), model.predict_proba(x).shape
+([0, 1], (40, 2))
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._base import Estimator, seed_of
+from ._results import _table, _text
+from ._tables import Ids, LabelTable, gold_codes, id_array, id_texts, known_labels, label_table
+from ._votes import ProgressLike, Votes, _is_missing, _sorted, as_votes, is_pandas, progress_of, threads_of
+from .aggregation import Standard
+
+__all__ = ["SoftClassifier", "models", "objectives"]
+
+_OBJECTIVES: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.objectives()}
+_USUAL = {"texts": "text", "tokens": "tagger", "features": "mlp", "images": "resnet"}
+_CLASSES_FILE = "python.json"
+
+
+def models() -> list[dict[str, Any]]:
+    """The models that SoftClassifier knows: name, summary, the items it is for, its options, its own epochs, batch and rate.
+
+    >>> [m["name"] for m in models() if m["items"] == "features"]
+    ['mlp']
+    """
+    return _core.models()
+
+
+def objectives() -> list[dict[str, Any]]:
+    """What a model can be trained towards: name, summary, and whether it needs gold labels, soft labels or votes.
+
+    >>> "soft-ce" in [o["name"] for o in objectives()]
+    True
+    """
+    return _core.objectives()
+
+
+class _Rows:
+    """X: what the items are, and their ids where they have some."""
+
+    def __init__(self, X: Any, tasks: Any = None) -> None:
+        self.pandas = is_pandas(X)
+        self.index: Any = X.index if self.pandas else None
+        self.bounds: np.ndarray | None = None  # of sentences
+        self.n_texts = 1
+        self.texts: list[str] = []
+        self.array: np.ndarray | None = None
+        if self.pandas:
+            self._take_pandas(X)
+        elif isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
+            self._take_array(X)
+        else:
+            self._take_list(X)
+        self.n = len(self.array) if self.array is not None else len(self.texts) // self.n_texts
+        given = tasks if tasks is not None else self.index
+        self.ids = None if given is None else Ids(given.tolist() if hasattr(given, "tolist") else list(given))
+        if self.ids is not None:
+            if len(self.ids.ids) != self.n:
+                raise _core.DataError(f"X: {len(self.ids.ids)} task ids for {self.n} items")
+            twice = self.ids.twice()
+            if twice:
+                raise _core.DataError(f"X: the task {twice[0]!r} is there twice; every item needs an id of its own")
+
+    def _take_pandas(self, X: Any) -> None:
+        if X.ndim == 1:
+            self._take_list(X.tolist())
+        elif all(getattr(t, "kind", "O") in "biuf" for t in X.dtypes):
+            self._take_array(X.to_numpy())
+        else:
+            self._take_list([tuple(row) for row in X.itertuples(index=False, name=None)])
+
+    def _take_array(self, X: np.ndarray) -> None:
+        if X.ndim == 3:
+            X = X[..., np.newaxis]
+        if X.ndim not in (2, 4) or 0 in X.shape:
+            raise _core.DataError(f"X: features are (items, numbers) and images (items, height, width[, channels]), not {X.shape}")
+        scale = X.ndim == 4 and X.dtype == np.uint8
+        with np.errstate(over="ignore"):
+            self.array = np.ascontiguousarray(X, dtype=np.float32)
+        if scale:
+            self.array = self.array * (np.float32(1) / np.float32(255))
+
+    def _take_list(self, X: Any) -> None:
+        if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
+            raise TypeError("X: a list of texts, an array of numbers, or a Series or DataFrame of either")
+        items = X.tolist() if hasattr(X, "tolist") else list(X)
+        if not items:
+            raise _core.DataError("X: no items")
+        first = items[0]
+        if isinstance(first, str):
+            self.texts = self._all_texts(items)
+        elif isinstance(first, tuple) and first and isinstance(first[0], str):
+            self.n_texts = len(first)
+            for i, item in enumerate(items):
+                if not isinstance(item, tuple) or len(item) != self.n_texts:
+                    raise _core.DataError(f"X: item {i} is not {self.n_texts} texts, as the first one is")
+            self.texts = self._all_texts([t for item in items for t in item])
+        elif isinstance(first, list) and first and isinstance(first[0], str):
+            for i, item in enumerate(items):
+                if not isinstance(item, list) or not item:
+                    raise _core.DataError(f"X: item {i} is no sentence, a list of one token or more, as the first one is")
+            self.bounds = np.cumsum([0, *(len(s) for s in items)]).astype(np.uint64)
+            self.texts = self._all_texts([t for s in items for t in s])
+        else:
+            try:
+                self._take_array(np.asarray(items, dtype=np.float64))
+            except (TypeError, ValueError) as e:
+                if isinstance(e, _core.DissentError):
+                    raise
+                raise TypeError(f"X: items are texts, tuples of texts, lists of tokens or numbers, not {type(first).__name__}") from None
+
+    @staticmethod
+    def _all_texts(texts: Sequence[Any]) -> list[str]:
+        for i, t in enumerate(texts):
+            if not isinstance(t, str):
+                what = "missing" if _is_missing(t) else f"a {type(t).__name__}"
+                raise _core.DataError(f"X: text {i} (counted from 0) is {what}, not a text")
+        return list(texts)
+
+    @property
+    def kind(self) -> str:
+        if self.array is not None:
+            return "images" if self.array.ndim == 4 else "features"
+        return "texts" if self.bounds is None else "tokens"
+
+    def keep(self, rows: np.ndarray) -> None:
+        """Only these rows from now on."""
+        if self.bounds is not None:
+            raise _core.DataError("every token needs a label")
+        if self.array is not None:
+            self.array = np.ascontiguousarray(self.array[rows])
+        else:
+            m = self.n_texts
+            self.texts = [self.texts[i * m + t] for i in rows.tolist() for t in range(m)]
+        if self.ids is not None:
+            self.ids = Ids([self.ids.ids[i] for i in rows.tolist()])
+        self.n = len(rows)
+
+    def items(self, tasks: list[str] | None = None) -> _core.Items:
+        if self.array is not None:
+            return _core.items_from_array(self.array, self.array.shape, tasks)
+        return _core.items_from_texts(self.texts, self.n_texts, tasks, self.bounds)
+
+    def match(self, ids: Ids | None, what: str, n: int) -> np.ndarray:
+        """Where each item stands among other ids, -1: nowhere."""
+        if ids is None or (self.ids is None and ids.ids == list(range(self.n))):
+            if n != self.n:
+                raise _core.DataError(f"{what}: {n} rows for the {self.n} items of X")
+            return np.arange(self.n)
+        if self.ids is None:
+            raise _core.DataError(f"{what} has task ids and X has none: give fit(..., tasks=ids of X), or {what} as an array in the order of X")
+        return ids.find_all(self.ids.ids)
+
+
+class _Targets:
+    """What the items are to become: soft labels, gold labels, votes, and the classes of all."""
+
+    def __init__(self, soft: LabelTable | None, hard: Any, votes: Votes | None, classes: Sequence[Any] | None) -> None:
+        self.soft, self.hard, self.votes = soft, hard, votes
+        if classes is not None:
+            self.classes = Ids(list(classes))
+        elif soft is not None:
+            self.classes = soft.classes or Ids(range(soft.p.shape[1]))
+        elif votes is not None:
+            self.classes = Ids(votes.classes.tolist())
+        else:
+            self.classes = Ids(_sorted([c for c in dict.fromkeys(known_labels(hard, "y")[1]) if c is not None]))
+
+    def class_texts(self) -> list[str]:
+        texts = id_texts(self.classes.ids)
+        if self.votes is not None:
+            there, names = Ids(self.votes.classes.tolist()), self.votes.core.names("label")
+            texts = [names[i] if (i := there.find(c)) >= 0 else t for c, t in zip(self.classes.ids, texts)]
+        return texts
+
+    def soft_rows(self, rows: _Rows) -> np.ndarray | None:
+        """(items, classes), NaN where there is no soft label."""
+        if self.soft is None:
+            return None
+        place = rows.match(self.soft.tasks, "y", len(self.soft.p))
+        p = np.full((rows.n, len(self.classes.ids)), np.nan)
+        have = place >= 0
+        p[have] = 0
+        columns = range(self.soft.p.shape[1]) if self.soft.classes is None else self.soft.classes.ids
+        for k, c in enumerate(columns):
+            to = self.classes.find(c)
+            if to < 0:
+                raise _core.DataError(f"y: the class {c!r} is not among the classes {self.classes.ids}")
+            p[have, to] = self.soft.p[place[have], k]
+        return p
+
+    def gold_rows(self, rows: _Rows, what: str = "y") -> np.ndarray | None:
+        if self.hard is None:
+            return None
+        ids, labels = known_labels(self.hard, what)
+        if ids is None or (rows.ids is None and ids == list(range(rows.n))):
+            return gold_codes(labels, Ids(range(rows.n)), self.classes, what=what)
+        if rows.ids is None:
+            rows.match(Ids(ids), what, len(ids))  # says what is missing
+        return gold_codes(dict(zip(ids, labels)), rows.ids or Ids(()), self.classes, what=what)
+
+
+def _is_soft(y: Any) -> bool:
+    """Whether y is a table of distributions rather than one label an item."""
+    if hasattr(y, "result_") or isinstance(y, LabelTable) or type(y).__name__ == "SoftLabels":
+        return True
+    if is_pandas(y):
+        return y.ndim == 2 and not {"task", "label"} >= set(y.columns)
+    if isinstance(y, np.ndarray):
+        return y.ndim == 2
+    if isinstance(y, Mapping):
+        return any(isinstance(v, Mapping) for v in y.values()) or any(str(k).startswith("p:") for k in y)
+    if isinstance(y, (list, tuple)):
+        return bool(y) and isinstance(y[0], (list, tuple, np.ndarray)) and len(y[0]) > 0 and isinstance(y[0][0], (float, np.floating, np.ndarray))
+    return hasattr(y, "columns") or hasattr(y, "column_names")
+
+
+def _flat(y: Any, rows: _Rows) -> Any:
+    """Labels of sentences, one behind the other."""
+    if rows.bounds is None or not isinstance(y, (list, tuple)) or not y or isinstance(y[0], (str, int)):
+        return y
+    sizes = np.diff(rows.bounds.astype(np.int64)).tolist()
+    if len(y) != len(sizes):
+        raise _core.DataError(f"y: labels of {len(y)} sentences for {len(sizes)}")
+    for s, (labels, n) in enumerate(zip(y, sizes)):
+        if len(labels) != n:
+            raise _core.DataError(f"y: sentence {s} has {n} tokens and {len(labels)} labels")
+    if isinstance(y[0], np.ndarray) and y[0].ndim == 2:
+        return np.concatenate(y)
+    return [label for labels in y for label in labels]
+
+
+class SoftClassifier(Estimator):
+    """A classifier that learns what people say, disagreement included.
+
+    Parameters
+    ----------
+    objective : str
+        What it is trained towards; objectives() lists them. "soft-ce", "kl", "inverse-kl" and "js" learn soft labels,
+        "gold" hard ones, "gold+kl" and the like both at once with two heads, "crowd:mw" and the like the votes of single
+        workers.
+    model : str
+        "text", "mlp", "tagger", "stem-cnn", "resnet", with options as on the command line ("mlp:hidden=64,dropout=0.2");
+        models() lists them. "auto": text for texts, mlp for rows of numbers, tagger for sentences, resnet for images.
+    n_epochs, batch_size, learning_rate, optimizer, schedule
+        None: the model's own.
+    keep : str, optional
+        With a development set (fit(..., dev=(X, y))): the metric by which the best epoch is kept; macro_f1 with gold labels,
+        else cross_entropy.
+    patience : int
+        Epochs without a better one until training stops; 0: all epochs.
+    soft_weight : float
+        Of the soft head where there is a gold one.
+    base : float
+        Of the logarithms of the soft head; 0: e.
+    floor : float
+        Of targets of inverse KL.
+    over_all : bool
+        Crowd losses are means over items x workers, as in some published code; otherwise over votes.
+    accumulate : int
+        Batches whose gradients make one step.
+    aggregator : estimator, optional
+        Makes soft labels of votes where only votes are given; None: Standard(), the shares of the votes.
+    classes : list, optional
+        All classes in their order; else those of y.
+    lenient : bool
+        Leave out items without a label, and count them; otherwise they are an error.
+    vectors : file, optional
+        Word vectors to start from, in GloVe's text format.
+    checkpoints : folder, optional
+        Where a checkpoint goes after each epoch and when training is stopped; resume=True goes on from it.
+    random_state, n_jobs, progress
+        As everywhere. The same data, options and seed give the same model for any n_jobs.
+
+    After fit: ``classes_``, ``history_`` (one dict an epoch: loss, rate, dev, dev_cross_entropy; None where not measured),
+    ``n_epochs_``, ``best_epoch_``, ``heads_``, ``n_parameters_``, ``n_left_out_``, ``model_``. ``save(folder)`` writes what
+    ``dissent predict`` reads, ``SoftClassifier.load(folder)`` reads what ``dissent train`` writes. Pickling keeps the
+    parameters only.
+    """
+
+    _estimator_type = "classifier"
+
+    def __init__(
+        self,
+        objective: str = "soft-ce",
+        model: str = "auto",
+        *,
+        n_epochs: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        optimizer: str | None = None,
+        schedule: str | None = None,
+        keep: str | None = None,
+        patience: int = 0,
+        soft_weight: float = 1.0,
+        base: float = 0.0,
+        floor: float = 1e-6,
+        over_all: bool = False,
+        accumulate: int = 1,
+        aggregator: Any = None,
+        classes: Sequence[Any] | None = None,
+        lenient: bool = False,
+        vectors: str | os.PathLike[str] | None = None,
+        checkpoints: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.objective = objective
+        self.model = model
+        self.n_epochs = n_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.optimizer = optimizer
+        self.schedule = schedule
+        self.keep = keep
+        self.patience = patience
+        self.soft_weight = soft_weight
+        self.base = base
+        self.floor = floor
+        self.over_all = over_all
+        self.accumulate = accumulate
+        self.aggregator = aggregator
+        self.classes = classes
+        self.lenient = lenient
+        self.vectors = vectors
+        self.checkpoints = checkpoints
+        self.resume = resume
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    # ---- fitting ----
+
+    def fit(self, X: Any, y: Any = None, *, gold: Any = None, votes: Any = None, tasks: Any = None, dev: Any = None) -> SoftClassifier:
+        """Trains the model.
+
+        Parameters
+        ----------
+        X : items
+            An array (items, numbers); a list or Series of texts; tuples of texts; sentences as lists of tokens; an array
+            of images (items, height, width[, channels]), bytes or numbers from 0 to 1. A Series or DataFrame brings the task
+            ids with its index.
+        y : labels
+            Soft labels: SoftLabels, a fitted aggregator, a DataFrame or an array (items, classes). Or one label an item.
+            By task id where X and y have ids, else in the order of X.
+        gold : labels by task, optional
+            Gold labels beside soft ones.
+        votes : Votes or a table, optional
+            For crowd objectives; where y is None their shares (see aggregator) are the soft labels.
+        tasks : list, optional
+            Task ids of X, where X has no index.
+        dev : tuple, optional
+            (X, y) or (X, y, gold): a development set, by which the best epoch is kept.
+        """
+        needs = self._needs()
+        rows = _Rows(X, tasks)
+        table = None if votes is None else as_votes(votes, self.n_jobs)
+        targets = self._targets(_flat(y, rows), gold, table, needs, rows)
+        n_given = rows.n
+        examples = self._examples(rows, targets)
+        judged = None
+        if dev is not None:
+            if not isinstance(dev, (tuple, list)) or len(dev) not in (2, 3):
+                raise _core.OptionError("dev is (X, y) or (X, y, gold)")
+            judged = self._dev(dev, targets)
+        watcher = progress_of(self.progress)
+        try:
+            model = _core.train(
+                examples,
+                targets.class_texts(),
+                dev=judged,
+                model=self._model_spec(rows.kind),
+                objective=self.objective,
+                seed=seed_of(self.random_state),
+                epochs=self.n_epochs or 0,
+                batch=self.batch_size or 0,
+                rate=float(self.learning_rate or 0),
+                optimizer=self.optimizer,
+                schedule=self.schedule,
+                keep=self.keep,
+                patience=self.patience,
+                soft_weight=float(self.soft_weight),
+                base=float(self.base),
+                floor=float(self.floor),
+                over_all=self.over_all,
+                accumulate=self.accumulate,
+                lenient=True,
+                vectors=None if self.vectors is None else os.fspath(self.vectors),
+                folder=None if self.checkpoints is None else os.fspath(self.checkpoints),
+                resume=self.resume,
+                threads=threads_of(self.n_jobs),
+                progress=watcher,
+            )
+        finally:
+            if hasattr(watcher, "close"):
+                watcher.close()
+        self._keep(model, id_array(targets.classes.ids))
+        self._left_out = n_given - rows.n
+        return self
+
+    def _needs(self) -> dict[str, Any]:
+        if self.objective not in _OBJECTIVES:
+            raise _core.OptionError(f"no objective {self.objective!r}; there are {', '.join(_OBJECTIVES)}")
+        return _OBJECTIVES[self.objective]
+
+    def _model_spec(self, kind: str) -> str:
+        return _USUAL[kind] if self.model == "auto" else self.model
+
+    def _targets(self, y: Any, gold: Any, votes: Votes | None, needs: dict[str, Any], rows: _Rows) -> _Targets:
+        soft, hard = None, gold
+        if y is not None and _is_soft(y):
+            soft = label_table(y, "y")
+        elif y is not None and gold is not None:
+            raise _core.OptionError("y holds one label an item and so does gold; y is soft labels where gold is given")
+        elif y is not None:
+            hard = y
+        if soft is None and needs["needs_labels"]:
+            if votes is not None:
+                soft = label_table(self._aggregated(votes), "votes")
+            elif hard is not None and not needs["needs_gold"]:
+                soft = self._one_hot(hard, rows)
+        for need, have, what in (
+            ("needs_labels", soft, "soft labels: give them as y, or votes"),
+            ("needs_gold", hard, "gold labels: give them as y, or as gold beside soft labels"),
+            ("needs_votes", votes, "votes: fit(X, votes=...)"),
+        ):
+            if needs[need] and have is None:
+                raise _core.OptionError(f"the objective {self.objective} needs {what}")
+        if soft is None and hard is None and votes is None:
+            raise _core.OptionError("nothing to learn from: give y or votes")
+        return _Targets(soft if needs["needs_labels"] else None, hard if needs["needs_gold"] else None, votes if needs["needs_votes"] else None, self.classes)
+
+    def _aggregated(self, votes: Votes) -> Any:
+        aggregator = (self.aggregator if self.aggregator is not None else Standard(n_jobs=self.n_jobs)).clone()
+        return aggregator.fit(votes).result_
+
+    def _one_hot(self, hard: Any, rows: _Rows) -> LabelTable:
+        targets = _Targets(None, hard, None, self.classes)
+        codes = targets.gold_rows(rows)
+        if codes is None or not len(targets.classes.ids):
+            raise _core.DataError("y: no labels")
+        p = np.zeros((rows.n, len(targets.classes.ids)))
+        p[np.arange(rows.n)[codes >= 0], codes[codes >= 0]] = 1
+        known = np.flatnonzero(codes >= 0)
+        ids = list(range(rows.n)) if rows.ids is None else rows.ids.ids
+        if len(known) < rows.n and rows.ids is None:
+            rows.ids = Ids(ids)
+        tasks = None if len(known) == rows.n else [ids[i] for i in known.tolist()]
+        return LabelTable(p[known], tasks, targets.classes.ids, False, "y")
+
+    def _examples(self, rows: _Rows, targets: _Targets) -> tuple[Any, Any, Any, Any]:
+        p, codes = targets.soft_rows(rows), targets.gold_rows(rows)
+        texts: list[str] | None = None
+        has = np.zeros(rows.n, dtype=bool)
+        if p is not None:
+            has |= ~np.isnan(p[:, 0])
+        elif codes is not None:
+            has |= codes >= 0
+        if targets.votes is not None:
+            texts, voted = self._task_texts(rows, targets.votes)
+            has |= voted
+        if not has.all():
+            i = int(np.argmin(has))
+            name = i if rows.ids is None else rows.ids.ids[i]
+            if not self.lenient:
+                raise _core.DataError(f"the item {name!r} has no label, as have {int((~has).sum()) - 1} others; lenient=True leaves them out")
+            if not has.any():
+                raise _core.DataError(f"none of the {rows.n} items has a label; do the ids ({name!r}, ...) match?")
+            keep = np.flatnonzero(has)
+            rows.keep(keep)
+            p = None if p is None else p[keep]
+            codes = None if codes is None else codes[keep]
+            texts = None if texts is None else [texts[i] for i in keep.tolist()]
+        items = rows.items(texts)
+        return (
+            items,
+            None if p is None else np.ascontiguousarray(p),
+            None if codes is None else np.ascontiguousarray(codes),
+            None if targets.votes is None else targets.votes.core,
+        )
+
+    def _task_texts(self, rows: _Rows, votes: Votes) -> tuple[list[str], np.ndarray]:
+        """The items' ids as the votes' texts, and which of them have votes."""
+        there, names = Ids(votes.tasks.tolist()), votes.core.names("task")
+        ids = list(range(rows.n)) if rows.ids is None else rows.ids.ids
+        place = there.find_all(ids)
+        taken = set(names)
+        texts = []
+        for i, (at, k) in enumerate(zip(place.tolist(), ids)):
+            text = names[at] if at >= 0 else f"{k}"
+            while at < 0 and text in taken:
+                text += f" (item {i})"
+            taken.add(text)
+            texts.append(text)
+        return texts, place >= 0
+
+    def _dev(self, dev: Sequence[Any], train: _Targets) -> tuple[Any, Any, Any, Any]:
+        rows = _Rows(dev[0])
+        y, gold = _flat(dev[1], rows), dev[2] if len(dev) == 3 else None
+        soft = label_table(y, "dev") if _is_soft(y) else None
+        hard = gold if soft is not None else y
+        targets = _Targets(soft, hard, None, train.classes.ids)
+        p, codes = targets.soft_rows(rows), targets.gold_rows(rows, "dev")
+        if p is not None and np.isnan(p).any():
+            raise _core.DataError("dev: an item has no soft label")
+        return rows.items(), p, codes, None
+
+    # ---- what was fitted ----
+
+    def _keep(self, model: _core.Model, classes: np.ndarray) -> None:
+        self._trained = model
+        self._look: dict[str, Any] = model.look()
+        self._classes = classes
+        self._left_out = 0
+
+    def _is_fitted(self) -> bool:
+        return "_trained" in self.__dict__
+
+    def _have(self, name: str) -> Any:
+        if not self._is_fitted():
+            raise AttributeError("SoftClassifier has not been fitted: call fit() first")
+        return self.__dict__[name]
+
+    @property
+    def model_(self) -> _core.Model:
+        """The trained model itself."""
+        return self._have("_trained")
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Classes in the order of the columns of predict_proba."""
+        return self._have("_classes")
+
+    @property
+    def history_(self) -> list[dict[str, float | None]]:
+        """One dict an epoch: loss, rate, dev (the metric that the best epoch is kept by), dev_cross_entropy."""
+        return self._have("_look")["epochs"]
+
+    @property
+    def n_epochs_(self) -> int:
+        """Epochs that were run."""
+        return len(self._have("_look")["epochs"])
+
+    @property
+    def best_epoch_(self) -> int:
+        """The epoch that was kept, from 0."""
+        return self._have("_look")["best_epoch"]
+
+    @property
+    def keep_(self) -> str | None:
+        """The metric that it was kept by; None without a development set."""
+        return self._have("_look")["keep"]
+
+    @property
+    def heads_(self) -> list[str]:
+        """Names of the heads; predictions are those of the first unless asked for another."""
+        return self._have("_look")["heads"]
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers the model has."""
+        return self._have("_look")["n_parameters"]
+
+    @property
+    def n_left_out_(self) -> int:
+        """Items without a label that lenient=True left out."""
+        self._have("_trained")
+        return self._left_out
+
+    # ---- predicting ----
+
+    def predict_proba(self, X: Any, *, head: str | None = None) -> Any:
+        """A distribution over classes_ for every item: an array, a DataFrame when X is pandas, an array a sentence of tokens."""
+        model: _core.Model = self._have("_trained")
+        rows = _Rows(X)
+        p = np.asarray(model.predict(rows.items(), head=head, threads=threads_of(self.n_jobs)))
+        if rows.bounds is not None:
+            return np.split(p, rows.bounds[1:-1].astype(np.int64))
+        if rows.pandas:
+            import pandas as pd
+
+            return pd.DataFrame(p, index=rows.index, columns=pd.Index(self.classes_, name="label"), copy=False)
+        return p
+
+    def predict(self, X: Any, *, head: str | None = None) -> Any:
+        """The most probable class of every item; the first one on a tie."""
+        p = self.predict_proba(X, head=head)
+        if isinstance(p, list):
+            return [self.classes_[np.argmax(s, axis=1)] for s in p]
+        labels = self.classes_[np.argmax(np.asarray(p), axis=1)]
+        if is_pandas(p):
+            return type(p[p.columns[0]])(labels, index=p.index, name="label")
+        return labels
+
+    def score(self, X: Any, y: Any) -> float:
+        """Accuracy against one label an item; against soft labels minus the cross-entropy, nats. Higher is better."""
+        rows = _Rows(X)
+        y = _flat(y, rows)
+        p = self.predict_proba(X)
+        q = np.ascontiguousarray(np.concatenate(p) if isinstance(p, list) else np.asarray(p))
+        targets = _Targets(label_table(y, "y") if _is_soft(y) else None, None if _is_soft(y) else y, None, self.classes_.tolist())
+        human, codes = targets.soft_rows(rows), targets.gold_rows(rows)
+        if human is not None and np.isnan(human).any():
+            raise _core.DataError("y: an item has no soft label")
+        name = "accuracy" if human is None else "cross_entropy"
+        found = _core.evaluate(q, *q.shape, gold=codes, human=human, metrics=[name], threads=threads_of(self.n_jobs))
+        value = found["metrics"][name]
+        if value["value"] is None:
+            raise _core.DataError(f"{name}: {value['reason']}")
+        return value["value"] if human is None else -value["value"]
+
+    # ---- folders ----
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the model as a folder that ``dissent predict`` and load() read."""
+        model: _core.Model = self._have("_trained")
+        path = os.fspath(folder)
+        model.save(path)
+        classes = self.classes_.tolist()
+        beside = os.path.join(path, _CLASSES_FILE)
+        if all(type(c) in (int, float, bool) for c in classes):
+            with open(beside + ".new", "w", encoding="utf-8") as f:
+                json.dump({"classes": classes}, f)
+            os.replace(beside + ".new", beside)
+        elif os.path.exists(beside):
+            os.remove(beside)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str], **params: Any) -> SoftClassifier:
+        """A trained model of a folder, also one that ``dissent train`` has written; its classes are then texts."""
+        path = os.fspath(folder)
+        model = _core.load_model(path)
+        look = model.look()
+        classifier = cls(objective=look["objective"], model=look["model"], random_state=look["seed"])
+        classifier.set_params(**params)
+        classes: list[Any] = look["classes"]
+        try:
+            with open(os.path.join(path, _CLASSES_FILE), encoding="utf-8") as f:
+                were = json.load(f)["classes"]
+            if id_texts(were) == classes:
+                classes = were
+        except FileNotFoundError:
+            pass
+        except (ValueError, KeyError, TypeError) as e:
+            raise _core.DataError(f"{path}/{_CLASSES_FILE}: not what save() writes: {e}") from None
+        classifier._keep(model, id_array(classes))
+        return classifier
+
+    # ---- manners ----
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(string=True, allow_nan=False),
+        )
+
+    def _repr_html_(self) -> str:
+        name = f"<code>{_text(repr(self), 200)}</code>"
+        if not self._is_fitted():
+            return name
+        losses = [e["loss"] for e in self.history_ if e["loss"] is not None]
+        rows = [["epochs", str(self.n_epochs_)], ["epoch kept", str(self.best_epoch_ + 1)], ["loss", f"{losses[-1]:.4f}" if losses else "–"]]
+        rows += [["parameters", f"{self.n_parameters_:,}"], ["classes", _text(", ".join(map(str, self.classes_.tolist())))]]
+        return name + _curve(losses) + _table(["", ""], rows, "trained model")
+
+
+def _curve(values: Sequence[float], width: int = 240, height: int = 60) -> str:
+    """A line of losses."""
+    if len(values) < 2:
+        return ""
+    low, high = min(values), max(values)
+    span = (high - low) or 1.0
+    points = " ".join(f"{width * i / (len(values) - 1):.1f},{height - height * (v - low) / span:.1f}" for i, v in enumerate(values))
+    return f'<svg width="{width}" height="{height + 4}" role="img"><polyline fill="none" stroke="#3b6fb6" stroke-width="1.5" points="{points}"/></svg>'
