@@ -12,7 +12,6 @@
 #include "experiment/sql.h"
 #include "labels/label_table.h"
 #include <dirent.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -151,21 +150,6 @@ static inline dis_status made_execute(dis_context *ctx, void *user, size_t run, 
     else
         dis__result_free(&result);
     return status;
-}
-
-/* ---- folders ---- */
-
-static inline int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
-{
-    (void)st;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
-static inline void remove_tree(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* The table as one text: all that is in it, to the bit. */

@@ -7,9 +7,11 @@
  *     } */
 #ifndef DIS_TESTS_SCRATCH_H
 #define DIS_TESTS_SCRATCH_H
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char folder[64];
 
@@ -17,6 +19,14 @@ static inline int make_folder(void **state)
 {
     (void)state;
     strcpy(folder, "/tmp/dissent-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+/* The same where flushing costs nothing, for tests that write thousands of files. */
+static inline int make_folder_in_memory(void **state)
+{
+    if (access("/dev/shm", W_OK) != 0) return make_folder(state);
+    strcpy(folder, "/dev/shm/dissent-test-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -36,6 +46,20 @@ static inline const char *in_folder(const char *name)
     next = (next + 1) % 4;
     snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
     return path[next];
+}
+
+static inline int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+/* A file or a whole folder in it, if it is there. */
+static inline void remove_in_folder(const char *name)
+{
+    nftw(in_folder(name), remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* A file of these bytes in the folder; its path. */

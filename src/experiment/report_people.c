@@ -86,6 +86,7 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
         if (f.grid.status == DIS_OK) f.grid.status = title.status;
         dis__page_figure(p->page, &f);
     } else {
+        if (status == DIS_OK) status = f.grid.status;
         dis__grid_free(&f.grid);
     }
     dis__markup_free(&title);

@@ -6,19 +6,17 @@
 #include <cmocka.h>
 #include "experiment_support.h"
 #include "fault_walk.h"
+#include "scratch.h"
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* In memory where that is possible: the walk over faults flushes thousands of files. */
-static char scratch[64];
-
 static const char *fresh(const char *name)
 {
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", scratch, name);
-    remove_tree(path);
+    static char path[512];
+    remove_in_folder(name);
+    snprintf(path, sizeof path, "%s", in_folder(name));
     return path;
 }
 
@@ -159,7 +157,7 @@ static void a_record_has_everything(void **state)
     for (size_t i = 0; i < 2; i++) { /* ordinary label files, within the store */
         char path[512];
         assert_null(strstr(record->file[i], ".."));
-        snprintf(path, sizeof path, "%s/record/%s", scratch, record->file[i]);
+        snprintf(path, sizeof path, "%s/record/%s", folder, record->file[i]);
         dis_labels *labels;
         assert_int_equal(dis_labels_read(NULL, path, NULL, &labels), DIS_OK);
         assert_int_equal(dis_labels_look(labels).n_items, MADE_ITEMS);
@@ -257,7 +255,7 @@ static void a_dead_owner_holds_nothing(void **state)
     free(whole);
     /* nothing of the dead is left but what belongs there */
     char owners[300];
-    snprintf(owners, sizeof owners, "%s/dead/owners", scratch);
+    snprintf(owners, sizeof owners, "%s/dead/owners", folder);
     DIR *d = opendir(owners);
     assert_non_null(d);
     for (const struct dirent *e; (e = readdir(d));) assert_int_equal(e->d_name[0], '.');
@@ -328,23 +326,16 @@ static void asked_to_stop_it_stops(void **state)
 
 /* ---- what stands in the way ---- */
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
-
 static void bad_databases_are_refused(void **state)
 {
     (void)state;
-    char file[300];
+    char file[600];
     dis__store *store;
     const char *path = fresh("bad");
     mkdir(path, 0777);
     snprintf(file, sizeof file, "%s/results.sqlite", path);
-    write_file(file, "this is no database, but it is long enough to have the header of one, were it one at all......");
+    put_text("bad/results.sqlite",
+             "this is no database, but it is long enough to have the header of one, were it one at all......");
     assert_int_equal(dis__store_open(path, true, 100, &store), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "no SQLite database"));
     /* somebody else's */
@@ -375,7 +366,7 @@ static void a_damaged_database_is_told(void **state)
     dis__store *store = open_store(path);
     assert_int_equal(run_made(&b, store, 2, false, &counts), DIS_OK);
     dis__store_close(store);
-    char file[300];
+    char file[600];
     snprintf(file, sizeof file, "%s/results.sqlite", path);
     struct stat st;
     assert_int_equal(stat(file, &st), 0);
@@ -399,7 +390,7 @@ static void a_locked_database_is_told(void **state)
     const char *path = fresh("locked");
     dis__store *store = open_store(path);
     dis__store_close(store);
-    char file[300];
+    char file[600];
     snprintf(file, sizeof file, "%s/results.sqlite", path);
     dis__sql *db;
     assert_int_equal(dis__sql_open(file, false, 100, &db), DIS_OK);
@@ -435,7 +426,6 @@ static dis_status small_experiment(void *arg)
     bench *b = arg;
     dis__store *store;
     dis_experiment_counts counts;
-    remove_tree(fresh("faults"));
     for (size_t r = 0; r < MADE_RUNS; r++) b->selected[r] = r == 0 || r == 8;
     DIS_TRY(dis__store_open(fresh("faults"), true, 1000, &store));
     dis_status status = run_made(b, store, 1, false, &counts);
@@ -472,8 +462,7 @@ static bool has_temporary(const char *path)
 static void still_usable(void *arg)
 {
     bench *b = arg;
-    char path[256];
-    snprintf(path, sizeof path, "%s/faults", scratch);
+    const char *path = in_folder("faults");
     assert_false(has_temporary(path));
     dis__store *store;
     dis_experiment_counts counts;
@@ -505,21 +494,6 @@ static void student_is_right(void **state)
         assert_true(fabs(dis__student_quantile(.95, known[i].n) - known[i].t) < 1e-9 * known[i].t);
 }
 
-static int begin(void **state)
-{
-    (void)state;
-    snprintf(scratch, sizeof scratch, "%s/dissent-experiment-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    return mkdtemp(scratch) ? 0 : -1;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    remove_tree(scratch);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -531,5 +505,5 @@ int main(void)
         cmocka_unit_test(a_locked_database_is_told),   cmocka_unit_test(no_store_is_no_failure),
         cmocka_unit_test(every_fault_is_told),         cmocka_unit_test(student_is_right),
     };
-    return cmocka_run_group_tests(tests, begin, finish);
+    return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
 }

@@ -1,0 +1,158 @@
+/* The public calls of experiments, from a file to a report: each once, and each with everything that can fail failing. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "dissent/dissent.h"
+#include "fault_walk.h"
+#include "scratch.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool built_in(void)
+{
+    for (size_t i = 0; dis_version_part(i); i++)
+        if (strcmp(dis_version_part(i), "SQLite: absent (no results of experiments)") == 0 ||
+            strstr(dis_version_part(i), "libyaml: absent"))
+            return false;
+    return true;
+}
+
+static dis_status read_experiment(dis_experiment **out)
+{
+    dis_experiment_options o = dis_experiment_options_default();
+    o.store = in_folder("store");
+    return dis_experiment_read(NULL, in_folder("e.yaml"), &o, out);
+}
+
+static void from_file_to_table(void **state)
+{
+    (void)state;
+    dis_experiment *e;
+    assert_int_equal(read_experiment(&e), DIS_OK);
+    const dis_experiment_view v = dis_experiment_look(e);
+    assert_int_equal(v.n_cells, 3);
+    assert_int_equal(v.n_measures, 2);
+    assert_int_equal(v.n_selected, v.n_runs);
+    dis_run_state states[64];
+    assert_int_equal(dis_experiment_states(NULL, e, states, NULL), DIS_OK);
+    assert_int_equal(states[0], DIS_RUN_MISSING);
+    dis_run_record *record;
+    assert_int_equal(dis_experiment_record(NULL, e, v.run[0].key, &record), DIS_EUSAGE);
+    assert_non_null(strstr(dis_last_error(), "not been done"));
+    dis_experiment_counts counts;
+    assert_int_equal(dis_experiment_run(NULL, e, NULL, &counts), DIS_OK);
+    assert_int_equal(counts.done, v.n_runs);
+    assert_int_equal(dis_experiment_states(NULL, e, states, NULL), DIS_OK);
+    assert_int_equal(states[0], DIS_RUN_DONE);
+    assert_int_equal(dis_experiment_record(NULL, e, v.run[0].key, &record), DIS_OK);
+    assert_string_equal(record->cell, "votes");
+    dis_run_record_destroy(record);
+
+    dis_experiment_table *table;
+    assert_int_equal(dis_experiment_tabulate(NULL, e, &table), DIS_OK);
+    const dis_experiment_table_view t = dis_experiment_table_look(table);
+    assert_int_equal(t.n_rows, 3);
+    assert_false(t.row[0].figure[0].compared);
+    assert_true(t.row[1].figure[0].compared);
+    assert_true(fabs(t.row[0].figure[0].mean - 4. / 6) < 1e-12);
+    assert_int_equal(dis_experiment_table_write(e, table, in_folder("t"), "word"), DIS_EUSAGE);
+    dis_experiment_table_destroy(table);
+    dis_experiment_destroy(e);
+}
+
+/* Seeds whose test sets differ are compared as pairs of item and seed; a cell without chance against all of them. */
+static void seeds_of_all_kinds(void **state)
+{
+    (void)state;
+    put_text("e2.yaml",
+             "name: two\n"
+             "data: {d: {items: i.csv, votes: v.csv, gold: g.csv, split: {by: hold-out, size: 3}, dev: none}}\n"
+             "human: standard\n"
+             "defaults: {epochs: 1, model: 'text:width=4,hidden=0,buckets=16', baseline: soft}\n"
+             "cells: [{name: soft, labels: standard, objective: kl}, {name: hard, labels: majority, objective: kl},"
+             " {name: labels, labels: majority}]\n"
+             "seeds: 3\n"
+             "measure: {test: [accuracy]}\n");
+    dis_experiment_options o = dis_experiment_options_default();
+    dis_experiment *e;
+    dis_experiment_counts counts;
+    dis_experiment_table *table;
+    o.store = in_folder("store2");
+    const dis_status status = dis_experiment_read(NULL, in_folder("e2.yaml"), &o, &e);
+    if (status != DIS_OK) fail_msg("%s", dis_last_error());
+    assert_int_equal(dis_experiment_run(NULL, e, NULL, &counts), DIS_OK);
+    assert_int_equal(dis_experiment_tabulate(NULL, e, &table), DIS_OK);
+    const dis_experiment_table_view t = dis_experiment_table_look(table);
+    for (size_t r = 1; r < t.n_rows; r++) {
+        const dis_experiment_figure *f = &t.row[r].figure[0];
+        assert_true(f->compared);
+        assert_true(fabs(f->difference - (f->mean - t.row[0].figure[0].mean)) < 1e-12);
+    }
+    dis_experiment_table_destroy(table);
+    dis_experiment_destroy(e);
+}
+
+static dis_status everything(void *arg)
+{
+    (void)arg;
+    dis_experiment *e = NULL;
+    dis_experiment_table *table = NULL;
+    dis_run_record *record = NULL;
+    dis_experiment_counts counts;
+    dis_run_state states[64];
+    remove_in_folder("store");
+    dis_status status = read_experiment(&e);
+    if (status == DIS_OK) status = dis_experiment_run(NULL, e, NULL, &counts);
+    if (status == DIS_OK) status = dis_experiment_states(NULL, e, states, NULL);
+    if (status == DIS_OK) status = dis_experiment_record(NULL, e, dis_experiment_look(e).run[1].key, &record);
+    if (status == DIS_OK) status = dis_experiment_tabulate(NULL, e, &table);
+    static const char *const formats[] = {"text", "markdown", "latex", "csv"};
+    for (size_t i = 0; i < 4 && status == DIS_OK; i++)
+        status = dis_experiment_table_write(e, table, in_folder("table"), formats[i]);
+    if (status == DIS_OK) status = dis_experiment_report(NULL, e, in_folder("report.html"));
+    dis_run_record_destroy(record);
+    dis_experiment_table_destroy(table);
+    dis_experiment_destroy(e);
+    return status;
+}
+
+static void every_fault_is_told(void **state)
+{
+    (void)state;
+    walk_faults(everything, NULL, NULL);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    if (make_folder_in_memory(state) != 0) return -1;
+    put_text("v.csv", "task,worker,label\na,w1,x\na,w2,x\na,w3,y\nb,w1,y\nb,w2,y\nb,w3,y\nc,w1,x\nc,w2,y\nc,w3,z\n"
+                      "d,w1,z\nd,w2,z\nd,w3,x\ne,w1,z\ne,w2,y\ne,w3,y\nf,w1,x\nf,w2,z\nf,w3,z\n");
+    put_text("g.csv", "task,label\na,x\nb,y\nc,y\nd,z\ne,y\nf,x\n");
+    put_text("i.csv", "task,text\na,one two\nb,two\nc,three\nd,four one\ne,five\nf,six\n");
+    put_text("e.yaml", "name: e\ndata: {d: {votes: v.csv, gold: g.csv}}\nsplit: {by: none}\nhuman: standard\n"
+                       "defaults: {baseline: votes}\n"
+                       "cells: [{name: votes, labels: standard}, {name: soft, labels: softmax},"
+                       " {name: ds, labels: dawid-skene, published: {accuracy: .5}}]\n"
+                       "measure: {test: [accuracy, kl]}\n");
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_file_to_table),
+        cmocka_unit_test(seeds_of_all_kinds),
+        cmocka_unit_test(every_fault_is_told),
+    };
+    if (!built_in()) {
+        puts("skipped: no SQLite or libyaml in this build");
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, begin, remove_folder);
+}
