@@ -1,0 +1,96 @@
+#!/bin/sh
+# A run of an experiment gives the numbers that the commands give by hand; and the example of docs/experiments.md runs.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+"$DISSENT" --version --verbose | grep -q 'libyaml: present' || {
+    echo "skipped: built without libyaml"
+    exit 77
+}
+"$DISSENT" --version --verbose | grep -qi 'sqlite: absent' && {
+    echo "skipped: built without SQLite"
+    exit 77
+}
+
+"$DISSENT" synth --items 120 --workers 12 --classes 3 --votes-per-item 4 --seed 5 --gold gold.csv --text plain.csv -o votes.csv --quiet
+# A column that says where items belong; texts of synth have neither quotes nor commas.
+awk -F, 'NR == 1 { print "task,text,part"; next } { print $1 "," $2 "," (NR % 5 == 0 ? "test" : NR % 5 == 1 ? "dev" : "train") }' plain.csv >items.csv
+classes=$(cut -d, -f3 votes.csv | tail -n +2 | sort -u | tr '\n' ',' | sed 's/,$//')
+
+cat >e.yaml <<'YAML'
+name: by hand
+data:
+  d:
+    items: items.csv
+    votes: votes.csv
+    gold: gold.csv
+    split: {by: column, column: part, train: train, dev: dev, test: test}
+    human: softmax
+labels:
+  both: {methods: [dawid-skene, standard], combine: average}
+defaults: {labels: both, model: "text:width=8,hidden=8", epochs: 3, batch: 16, rate: .01}
+seeds: [3]
+measure:
+  test: [accuracy, macro_f1, cross_entropy, kl, entropy_correlation, calibrated_log_likelihood]
+cells:
+  - {objective: [soft-ce, gold+kl, gold, silver]}
+YAML
+"$DISSENT" experiment run e.yaml --store store --quiet
+"$DISSENT" experiment table e.yaml --store store --format csv -o table.csv --quiet
+
+# compare CELL METRIC...: the value in m.csv stands in the row of the table.
+compare() {
+    cell=$1
+    shift
+    for metric; do
+        by_hand=$(awk -F, -v m="$metric" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i } $column["metric"] == m { print $column["value"] }' m.csv)
+        ours=$(awk -v c="$cell" -v m="$metric" 'index($0, c ",test," m ",") { sub(".*,test," m ",", ""); print }' table.csv)
+        test -n "$by_hand" && echo "$ours" | grep -qF ",$by_hand," || {
+            echo "$cell, $metric: by hand $by_hand; experiment $ours"
+            exit 1
+        }
+    done
+}
+
+"$DISSENT" labels votes.csv --method dawid-skene --method standard --combine average -o both.csv --quiet
+"$DISSENT" labels votes.csv --method softmax -o softmax.csv --quiet
+for objective in soft-ce gold+kl gold silver; do
+    case $objective in
+    gold) labels="" ;;
+    *) labels="--labels both.csv" ;;
+    esac
+    # shellcheck disable=SC2086
+    "$DISSENT" train --items items.csv --where part=train --dev-where part=dev --dev-gold gold.csv --dev-labels softmax.csv \
+        --gold gold.csv $labels --objective $objective --model text:width=8,hidden=8 --epochs 3 --batch 16 --rate .01 --seed 3 \
+        --classes "$classes" --lenient --quiet -o "model-$objective"
+    "$DISSENT" predict "model-$objective" --items items.csv --where part=test -o p.csv --quiet
+    "$DISSENT" eval p.csv --gold gold.csv --human softmax.csv --lenient --bootstrap 0 --quiet --format csv -o m.csv
+    compare $objective accuracy macro_f1 cross_entropy kl entropy_correlation calibrated_log_likelihood
+done
+
+# Tokens: whole sentences are read, and the labels say which tokens count.
+awk -F, 'NR == 1 { print "task,token,sentence,part"; next } { print $1 ",w" $2 NR % 4 "," int((NR - 2) / 10) "," (NR % 5 == 0 ? "test" : NR % 5 == 1 ? "dev" : "train") }' gold.csv >tokens.csv
+for part in train dev test; do
+    awk -F, -v part=$part 'NR == FNR { of[$1] = $4; next } FNR == 1 || of[$1] == part' tokens.csv gold.csv >"gold-$part.csv"
+done
+sed -e 's/items: items.csv/items: {file: tokens.csv, kind: tokens}/' -e 's/text:width=8,hidden=8/tagger:word=6,character=4,hidden=4,layers=1,feed=8/' \
+    -e 's/, cross_entropy.*]/, calibrated_log_likelihood]/' -e 's/objective: \[.*\]/objective: gold/' e.yaml >tokens.yaml
+"$DISSENT" experiment run tokens.yaml --store store --quiet
+"$DISSENT" experiment table tokens.yaml --store store --format csv -o table.csv --quiet
+"$DISSENT" train --items tokens.csv --dev-items tokens.csv --dev-gold gold-dev.csv --gold gold-train.csv --objective gold \
+    --model tagger:word=6,character=4,hidden=4,layers=1,feed=8 --epochs 3 --batch 16 --rate .01 --seed 3 --classes "$classes" --lenient --quiet -o model-tokens
+"$DISSENT" predict model-tokens --items tokens.csv -o all.csv --quiet
+awk -F, 'NR == FNR { of[$1] = 1; next } FNR == 1 || of[$1]' gold-test.csv all.csv >p.csv
+"$DISSENT" eval p.csv --gold gold.csv --groups tokens.csv --lenient --bootstrap 0 --quiet --format csv -o m.csv
+compare gold accuracy macro_f1 calibrated_log_likelihood
+
+# The example of the manual, on a crowd of forty.
+mkdir example
+cd example
+sed -n '/<!-- example -->/,/^```$/p' "$DISSENT_SOURCE/docs/experiments.md" | sed '1,2d;$d' >small.yaml
+grep -q '^name: small' small.yaml
+"$DISSENT" synth --items 40 --workers 6 --classes 2 --votes-per-item 4 --seed 1 --gold gold.csv --text items.csv -o votes.csv --quiet
+"$DISSENT" experiment run small.yaml --quiet
+test "$("$DISSENT" experiment table small.yaml --format csv --quiet | grep -c ',test,accuracy,')" = 4
