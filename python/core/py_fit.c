@@ -44,13 +44,15 @@ static PyObject *wrap(core_state *state, dis_fit *fit, const dis_votes *votes)
 
 static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes", "spec", "seed", "gold", "threads", "progress", NULL};
+    static char *names[] = {"votes", "spec", "seed", "gold", "start", "threads", "progress", NULL};
     PyObject *table, *gold = NULL, *progress = NULL;
+    const char *start = NULL;
+    Py_ssize_t n_start = 0;
     const char *spec;
     unsigned long long seed = 0;
     int threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Os|$KOiO:fit", names, &table, &spec, &seed, &gold, &threads,
-                                     &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Os|$KOz#iO:fit", names, &table, &spec, &seed, &gold, &start,
+                                     &n_start, &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
@@ -70,8 +72,12 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
         options.gold = view.buf;
     }
     PyObject *result = NULL;
+    dis_state *begin = NULL;
+    const dis_status read = start ? dis_state_from_bytes(start, (size_t)n_start, &begin) : DIS_OK;
+    if (read != DIS_OK) core_fail(state, read);
+    options.start = begin;
     core_call call;
-    if (core_begin(&call, state, threads, progress) == 0) {
+    if (read == DIS_OK && core_begin(&call, state, threads, progress) == 0) {
         dis_fit *fit = NULL;
         core_release(&call);
         const dis_status status = dis_fit_run(call.ctx, votes, spec, &options, &fit);
@@ -81,6 +87,7 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
         else
             dis_fit_destroy(fit);
     }
+    dis_state_destroy(begin);
     if (view.obj) PyBuffer_Release(&view);
     return result;
 }

@@ -145,15 +145,16 @@ class Aggregator(Estimator):
     def _progress(self) -> ProgressLike:
         return self.progress
 
-    def _run(self, data: Any, known: Any = None) -> None:
+    def _run(self, data: Any, known: Any = None, spec: str | None = None, start: bytes | None = None) -> None:
         votes = as_votes(data, self.n_jobs)
         watcher = progress_of(self._progress())
         try:
             fit = _core.fit(
                 votes.core,
-                self._spec(),
+                spec or self._spec(),
                 seed=self._seed(),
                 gold=gold_of(votes, known),
+                start=start,
                 threads=threads_of(self.n_jobs),
                 progress=watcher,
             )
@@ -290,6 +291,43 @@ class Aggregator(Estimator):
         return self._once("skills", make)
 
     @property
+    def loss_history_(self) -> list[float]:
+        """The objective after each iteration, per vote."""
+        fit: _core.Fit | None = self._have("fit")
+        n = max(1, self._have("votes").core.n_votes)
+        return [] if fit is None else (np.asarray(fit.trace) / n).tolist()
+
+    def _summary(self) -> dict[str, Any]:
+        fit: _core.Fit | None = self._have("fit")
+        return {"iterations": 0, "converged": True, "objective": float("nan")} if fit is None else fit.summary()
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations that were run."""
+        return self._summary()["iterations"]
+
+    @property
+    def converged_(self) -> bool:
+        """Whether it settled before n_iter."""
+        return self._summary()["converged"]
+
+    @property
+    def objective_(self) -> float:
+        """What the method maximises, at the end; NaN when it has no such thing."""
+        return self._summary()["objective"]
+
+    def _repr_html_(self) -> str:
+        if not self._is_fitted():
+            return f"<code>{repr(self).replace('<', '&lt;')}</code>"
+        s = self._summary()
+        note = f"{s['iterations']} iterations, {'converged' if s['converged'] else 'not converged'}" if s["iterations"] else ""
+        return f"<code>{repr(self).replace('<', '&lt;')}</code> {note}{self.result_._repr_html_()}"
+
+
+class Confusions(Aggregator):
+    """Aggregators that estimate class priors and confusion matrices."""
+
+    @property
     def priors_(self) -> Any:
         """How frequent each class is believed to be."""
 
@@ -335,39 +373,6 @@ class Aggregator(Estimator):
             return pd.DataFrame(table.reshape(-1, k), index=index, columns=labels)
 
         return self._once("errors", make)
-
-    @property
-    def loss_history_(self) -> list[float]:
-        """The objective after each iteration, per vote."""
-        fit: _core.Fit | None = self._have("fit")
-        n = max(1, self._have("votes").core.n_votes)
-        return [] if fit is None else (np.asarray(fit.trace) / n).tolist()
-
-    def _summary(self) -> dict[str, Any]:
-        fit: _core.Fit | None = self._have("fit")
-        return {"iterations": 0, "converged": True, "objective": float("nan")} if fit is None else fit.summary()
-
-    @property
-    def n_iter_(self) -> int:
-        """Iterations that were run."""
-        return self._summary()["iterations"]
-
-    @property
-    def converged_(self) -> bool:
-        """Whether it settled before n_iter."""
-        return self._summary()["converged"]
-
-    @property
-    def objective_(self) -> float:
-        """What the method maximises, at the end; NaN when it has no such thing."""
-        return self._summary()["objective"]
-
-    def _repr_html_(self) -> str:
-        if not self._is_fitted():
-            return f"<code>{repr(self).replace('<', '&lt;')}</code>"
-        s = self._summary()
-        note = f"{s['iterations']} iterations, {'converged' if s['converged'] else 'not converged'}" if s["iterations"] else ""
-        return f"<code>{repr(self).replace('<', '&lt;')}</code> {note}{self.result_._repr_html_()}"
 
 
 def _order_of(votes: Votes, role: str) -> np.ndarray:

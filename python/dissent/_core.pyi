@@ -91,7 +91,16 @@ def votes_from_files(
 def votes_from_counts(
     counts: Any, n_items: int, n_classes: int, *, tasks: Sequence[str] | None = None, classes: Sequence[str] | None = None
 ) -> Votes: ...
-def fit(votes: Votes, spec: str, *, seed: int = 0, gold: Any = None, threads: int = 0, progress: _Progress = None) -> Fit: ...
+def fit(
+    votes: Votes,
+    spec: str,
+    *,
+    seed: int = 0,
+    gold: Any = None,
+    start: bytes | None = None,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> Fit: ...
 def worker_quality(votes: Votes, p: Any, /) -> Array: ...
 def combine(
     views: tuple[Any, ...],

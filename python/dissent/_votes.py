@@ -209,6 +209,13 @@ def make_column(source: Any) -> tuple[_core.Column, Axis]:
     return _array_column(np.asarray(source))
 
 
+class ColumnError(_core.DataError, KeyError):
+    """A table lacks a column."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 def _names_of(role: str, given: str | Sequence[str] | None) -> tuple[str, ...]:
     if given is None:
         return ("worker", "performer") if role == "worker" else (role,)
@@ -220,7 +227,7 @@ def _pick(columns: Iterable[str], role: str, names: tuple[str, ...]) -> str:
     for name in names:
         if name in columns:
             return name
-    raise _core.DataError(f"no column {' or '.join(map(repr, names))} for the {role} of a vote; there are {columns}")
+    raise ColumnError(f"no column {' or '.join(map(repr, names))} for the {role} of a vote; there are {columns}")
 
 
 def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_core.Column, Axis]]:
@@ -235,7 +242,7 @@ def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_co
         try:
             columns = _core.columns(data, names)
         except KeyError as e:
-            raise _core.DataError(str(e.args[0])) from None
+            raise ColumnError(str(e.args[0])) from None
         return [(c, Axis(c.kind)) for c in columns]
     if isinstance(data, Mapping):
         return [make_column(data[_pick(data, role, n)]) for role, n in zip(_ROLES, names)]

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core
-from ._base import METHODS, Aggregator
+from ._base import METHODS, Aggregator, Confusions, gold_of, spec_of
 from ._docs import describe
+from ._state import state_bytes
 from ._votes import ProgressLike, Votes, as_votes
 
 __all__ = [
@@ -168,7 +169,9 @@ class _Skilled(_Simple):
     def _apply(self, data: Any) -> MajorityVote:
         votes: Votes = self._have("votes")
         known = dict(zip(votes.workers.tolist(), np.asarray(self._parameter("skill")).tolist()))
-        return MajorityVote(n_jobs=self.n_jobs).fit(data, known)
+        result = MajorityVote(n_jobs=self.n_jobs).fit(data, known)
+        self._fitted.update(labels=result.labels_, probas=result.probas_)  # as crowd-kit does
+        return result
 
     def predict(self, data: Any) -> Any:
         """The most likely classes of tasks that workers of fit() voted on."""
@@ -221,8 +224,10 @@ class ZeroBasedSkill(_Skilled):
         self.progress = progress
 
 
-class DawidSkene(Aggregator):
-    """``floor`` is crowd-kit's; 0, the command line's default, is better where there are many classes."""
+class DawidSkene(Confusions):
+    """``floor`` is crowd-kit's; 0, the command line's default, is better where there are many classes.
+    ``initial_error_strategy`` says what ``initial_error`` of fit() is: with 'addition' counts of earlier votes that are added
+    to those of these votes before the first iteration, with 'assign' the matrices to begin with."""
 
     _method = "dawid-skene"
     _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance", "smoothing": "smoothing", "floor": "floor"}
@@ -231,6 +236,7 @@ class DawidSkene(Aggregator):
         self,
         n_iter: int = 100,
         tol: float = 1e-5,
+        initial_error_strategy: str | None = None,
         *,
         smoothing: float = 0.0,
         floor: float = 1e-10,
@@ -239,26 +245,109 @@ class DawidSkene(Aggregator):
     ) -> None:
         self.n_iter = n_iter
         self.tol = tol
+        self.initial_error_strategy = initial_error_strategy
         self.smoothing = smoothing
         self.floor = floor
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, data: Any, true_labels: Any = None) -> DawidSkene:
-        """Fits to votes; true_labels (a Series or dict by task) are labels that are known and stay as they are."""
-        self._run(data, true_labels)
+    def fit(self, data: Any, true_labels: Any = None, initial_error: Any = None) -> DawidSkene:
+        """Fits to votes; true_labels (a Series or dict by task) are labels that are known and stay as they are,
+        initial_error is a DataFrame by (worker, label given) with a column for each true label."""
+        if initial_error is None or self.initial_error_strategy is None:
+            self._run(data, true_labels)
+            return self
+        votes = as_votes(data, self.n_jobs)
+        shares = _shares(votes, gold_of(votes, true_labels))
+        confusion = _first_errors(votes, shares, initial_error, self.initial_error_strategy, self.floor)
+        if self.n_iter == 0:
+            self._keep(votes, shares, None)
+            self._fitted["confusion"] = confusion
+            return self
+        start = state_bytes(
+            "dawid-skene",
+            {"confusion": ("wvt", confusion), "prior": ("t", shares.mean(axis=0))},
+            votes.core.names("worker"),
+            votes.core.names("label"),
+        )
+        # the library counts iterations from the parameters it starts with, crowd-kit from the votes
+        options = {option: getattr(self, name) for name, option in self._options.items()}
+        spec = spec_of(self._method, {**options, "iterations": self.n_iter - 1, "soften": 0})
+        self._run(votes, true_labels, spec, start)
         return self
 
-    def fit_predict_proba(self, data: Any, true_labels: Any = None) -> Any:
+    def _confusion(self) -> np.ndarray | None:
+        kept: np.ndarray | None = self._fitted.get("confusion")
+        return super()._confusion() if kept is None else kept
+
+    def fit_predict_proba(self, data: Any, true_labels: Any = None, initial_error: Any = None) -> Any:
         """Fits, and gives a distribution over the classes for each task."""
-        return self.fit(data, true_labels).probas_
+        return self.fit(data, true_labels, initial_error).probas_
 
-    def fit_predict(self, data: Any, true_labels: Any = None) -> Any:
+    def fit_predict(self, data: Any, true_labels: Any = None, initial_error: Any = None) -> Any:
         """Fits, and gives the most likely class of each task."""
-        return self.fit(data, true_labels).labels_
+        return self.fit(data, true_labels, initial_error).labels_
 
 
-class OneCoinDawidSkene(_Simple):
+def _shares(votes: Votes, gold: np.ndarray | None) -> np.ndarray:
+    """Shares of votes; known labels are certain."""
+    counts = votes.counts()
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    if gold is not None:
+        known = gold >= 0
+        shares[known] = np.eye(shares.shape[1])[gold[known]]
+    return shares
+
+
+def _given_errors(votes: Votes, given: Any) -> tuple[np.ndarray, np.ndarray]:
+    """initial_error as (workers, label given, true label) with 0 where it says nothing, and which (worker, label) it has."""
+    if list(getattr(getattr(given, "index", None), "names", [])) != ["worker", "label"]:
+        raise _core.DataError("initial_error must be a DataFrame indexed by worker and label")
+    k = votes.core.n_classes
+    worker_at = {w: i for i, w in enumerate(votes.workers.tolist())}
+    class_at = {c: i for i, c in enumerate(votes.classes.tolist())}
+    table = np.zeros((votes.core.n_workers, k, k))
+    there = np.zeros((votes.core.n_workers, k), dtype=bool)
+    columns = [class_at[c] for c in given.columns if c in class_at]
+    if len(columns) < k:
+        raise _core.DataError("initial_error must have a column for every class")
+    values = given[[c for c in given.columns if c in class_at]].to_numpy(dtype=np.float64)
+    for (worker, label), row in zip(given.index, values):
+        if worker in worker_at and label in class_at:
+            table[worker_at[worker], class_at[label], columns] = row
+            there[worker_at[worker], class_at[label]] = True
+    return table, there
+
+
+def _first_errors(votes: Votes, shares: np.ndarray, given: Any, strategy: str, floor: float) -> np.ndarray:
+    """The confusion matrices before the first iteration, as crowd-kit makes them."""
+    k = votes.core.n_classes
+    item, worker, label = votes.rows()
+    used = np.zeros((votes.core.n_workers, k), dtype=bool)
+    used[worker, label] = True
+    initial, there = _given_errors(votes, given)
+    if strategy == "addition":
+        table = np.zeros((votes.core.n_workers * k, k))
+        np.add.at(table, worker * k + label, shares[item])
+        table = table.reshape(-1, k, k) + initial
+        there |= used
+    elif strategy == "assign":
+        missing = (used & ~there).any(axis=1)
+        if missing.any():
+            raise _core.DataError(
+                f"All the workers in data should be in initial_error: {int(missing.sum())} of them are not, for one {votes.workers[missing][0]!r}"
+            )
+        if (np.asarray(given.to_numpy(dtype=np.float64)) <= 1).all() and not np.allclose(initial.sum(axis=1), 1):
+            raise _core.DataError("The sum of each worker's error matrix in initial_error should be 1.0")
+        table = initial
+    else:
+        raise _core.OptionError(f"initial_error_strategy is 'assign', 'addition' or None, not {strategy!r}")
+    table = np.where(there[:, :, None], np.maximum(table, floor), 0.0)
+    total = table.sum(axis=1, keepdims=True)
+    return np.divide(table, total, out=np.full_like(table, 1.0 / k), where=total > 0)
+
+
+class OneCoinDawidSkene(_Simple, Confusions):
     """A worker is right with one and the same chance, whatever the class; wrong labels share the rest."""
 
     _method = "one-coin"
@@ -268,6 +357,7 @@ class OneCoinDawidSkene(_Simple):
         self,
         n_iter: int = 100,
         tol: float = 1e-5,
+        initial_error_strategy: str | None = None,
         *,
         smoothing: float = 0.0,
         n_jobs: int | None = None,
@@ -275,6 +365,7 @@ class OneCoinDawidSkene(_Simple):
     ) -> None:
         self.n_iter = n_iter
         self.tol = tol
+        self.initial_error_strategy = initial_error_strategy
         self.smoothing = smoothing
         self.n_jobs = n_jobs
         self.progress = progress
@@ -288,7 +379,7 @@ class OneCoinDawidSkene(_Simple):
         return np.where(np.eye(k, dtype=bool), skill[:, None, None], wrong[:, None, None])
 
 
-class FastDawidSkene(_Simple):
+class FastDawidSkene(_Simple, Confusions):
     """Hard assignments: settles in a few iterations. probas_ are the posteriors at the end."""
 
     _method = "fast-dawid-skene"
@@ -320,7 +411,7 @@ class FastDawidSkene(_Simple):
         self.progress = progress
 
 
-class IBCC(_Simple):
+class IBCC(_Simple, Confusions):
     """Dawid and Skene's model with priors on everything, so that few votes a worker are enough."""
 
     _method = "ibcc"
@@ -481,6 +572,7 @@ class MACE(_Simple):
 
 
 _OWN = {
+    "initial_error_strategy": "'assign', 'addition' or None; a model with one number a worker does not use it.",
     "default_skill": "Weight of workers whose skill is not given, with on_missing_skill='value'.",
     "on_missing_skill": "'error', 'ignore' (their votes count nothing) or 'value', when skills lack a worker.",
     "silent": "False for a progress bar.",
@@ -495,3 +587,4 @@ for _class in (
     Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, GLAD, MACE
 ):  # fmt: skip
     describe(_class, METHODS[_class._method], _OWN)
+DawidSkene.__doc__ = (DawidSkene.__doc__ or "").replace(_OWN["initial_error_strategy"], "'assign', 'addition' or None, as above.")

@@ -99,7 +99,7 @@ double dis__confusion_classes(void *arg, const double *sum, size_t n_items, doub
 
 /* Parameters of an earlier fit as a place to start from. Estimates without a prior have hard zeros where a worker had
  * few votes, and EM does not leave those by itself: each column of worker w counts as n_votes[w] / K votes, to which
- * one vote, spread over all labels, is added. */
+ * `soften` votes, spread over all labels, are added. */
 static void soften(dis__confusion *c, const double *n_votes)
 {
     const size_t K = c->em.n_classes, n_workers = c->em.args->votes.n_workers;
@@ -107,11 +107,11 @@ static void soften(dis__confusion *c, const double *n_votes)
     for (size_t w = 0; w < n_workers; w++)
         for (size_t t = 0; t < K; t++) {
             double *x = c->confusion + w * K * K + t, sum = 0;
-            const double share = n_votes[w] / (n_votes[w] + (double)K);
+            const double share = n_votes[w] / (n_votes[w] + c->soften * (double)K);
             for (size_t l = 0; l < K; l++) sum += x[l * K];
             for (size_t l = 0; l < K; l++) x[l * K] = share * (sum > 0 ? x[l * K] / sum : even) + (1 - share) * even;
         }
-    const double n_items = (double)c->em.args->votes.n_items, share = n_items / (n_items + 1);
+    const double n_items = (double)c->em.args->votes.n_items, share = n_items / (n_items + c->soften);
     double sum = 0;
     for (size_t k = 0; k < K; k++) sum += c->prior[k];
     for (size_t k = 0; k < K; k++) c->prior[k] = share * (sum > 0 ? c->prior[k] / sum : even) + (1 - share) * even;

@@ -6,6 +6,7 @@
 
 typedef struct {
     double smoothing, diagonal, floor, prior_count;
+    double soften; /* votes, spread over all labels, added to each column of a state's matrices; 0: as they are */
     bool uniform_prior;
     dis__em em;
     double *confusion; /* (n_workers, K voted, K true): parameters of the fit */

@@ -20,7 +20,7 @@
 
 typedef struct {
     int64_t iterations;
-    double tolerance, smoothing, diagonal, floor, prior_count;
+    double tolerance, smoothing, diagonal, floor, prior_count, soften;
     int prior;
 } ds_options;
 enum { PRIOR_ESTIMATE, PRIOR_UNIFORM };
@@ -50,6 +50,13 @@ static const dis_option options_table[] = {
      .low = 0,
      .high = 1e9,
      .summary = "pseudo-count added to every class in its estimate"},
+    {.key = "soften",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(ds_options, soften),
+     .fallback = "1",
+     .low = 0,
+     .high = 1e9,
+     .summary = "start from a state: even votes added to each column of its matrices; 0: they are taken as they are"},
 };
 
 static dis_status run(const ds_options *o, dis__confusion *c)
@@ -70,6 +77,7 @@ static dis_status fit_dawid_skene(const dis__fit_args *args, dis_fit *fit)
                         .diagonal = o->diagonal,
                         .floor = o->floor,
                         .prior_count = o->prior_count,
+                        .soften = o->soften,
                         .uniform_prior = o->prior == PRIOR_UNIFORM};
     DIS_TRY(dis__confusion_create(&c, args, fit));
     const dis_status status = run(o, &c);

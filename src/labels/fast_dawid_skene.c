@@ -95,7 +95,7 @@ static dis_status run(fds *f, const dis__fit_args *args, dis_fit *fit)
 static dis_status fit_fast_dawid_skene(const dis__fit_args *args, dis_fit *fit)
 {
     const fds_options *o = args->options;
-    fds f = {.c = {.smoothing = o->smoothing, .diagonal = o->diagonal, .floor = o->floor}, .o = o};
+    fds f = {.c = {.smoothing = o->smoothing, .diagonal = o->diagonal, .floor = o->floor, .soften = 1}, .o = o};
     DIS_TRY(dis__confusion_create(&f.c, args, fit));
     dis_status status = dis__alloc_array(&f.marginals, args->votes.n_classes, sizeof *f.marginals);
     if (status == DIS_OK) status = run(&f, args, fit);

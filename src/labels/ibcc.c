@@ -130,7 +130,7 @@ static dis_status run(ibcc *b)
 
 static dis_status fit_ibcc(const dis__fit_args *args, dis_fit *fit)
 {
-    ibcc b = {.o = args->options};
+    ibcc b = {.o = args->options, .c = {.soften = 1}};
     DIS_TRY(dis__confusion_create(&b.c, args, fit));
     dis_status status = dis__alloc_array(&b.scratch, args->votes.n_classes, sizeof *b.scratch);
     if (status == DIS_OK) status = run(&b);

@@ -217,10 +217,9 @@ static dis_status check_parameter(const dis_state *s, const dis__json_value *key
     return DIS_OK;
 }
 
-static dis_status read_state(dis_context *ctx, const char *path, dis_state *s)
+/* What lies in the input. */
+static dis_status read_state(const char *path, dis_state *s)
 {
-    DIS_TRY(dis__copy_text(&s->path, path, strlen(path)));
-    DIS_TRY(dis__input_open(ctx, s->path, &s->input));
     DIS_TRY(dis__safetensors_open(s->path, s->input.bytes, s->input.n, &s->file));
     const dis__json_value *format = dis__safetensors_metadata(&s->file, "format");
     const dis__json_value *version = dis__safetensors_metadata(&s->file, "version");
@@ -236,17 +235,41 @@ static dis_status read_state(dis_context *ctx, const char *path, dis_state *s)
     return DIS_OK;
 }
 
-dis_status dis_state_read(dis_context *ctx, const char *path, dis_state **out)
+/* Takes the bytes when they are given, else opens the file. */
+static dis_status open_state(dis_context *ctx, const char *path, const char *bytes, size_t n, dis_state *s)
+{
+    DIS_TRY(dis__copy_text(&s->path, path, strlen(path)));
+    if (bytes) {
+        char *copy;
+        DIS_TRY(dis__copy_text(&copy, bytes, n));
+        s->input = (dis__input){.path = s->path, .bytes = copy, .n = n, .owned = copy};
+    } else {
+        DIS_TRY(dis__input_open(ctx, s->path, &s->input));
+    }
+    return read_state(path, s);
+}
+
+static dis_status make_state(dis_context *ctx, const char *path, const char *bytes, size_t n, dis_state **out)
 {
     dis_state *state;
     DIS_TRY(dis__alloc_zeroed(&state, 1, sizeof *state));
-    const dis_status status = read_state(ctx, path, state);
+    const dis_status status = open_state(ctx, path, bytes, n, state);
     if (status != DIS_OK) {
         dis_state_destroy(state);
         return status;
     }
     *out = state;
     return DIS_OK;
+}
+
+dis_status dis_state_read(dis_context *ctx, const char *path, dis_state **out)
+{
+    return make_state(ctx, path, NULL, 0, out);
+}
+
+dis_status dis_state_from_bytes(const void *bytes, size_t n, dis_state **out)
+{
+    return make_state(NULL, "state", bytes, n, out);
 }
 
 void dis_state_destroy(dis_state *state)
