@@ -99,15 +99,19 @@ dis_status dis__experiment_made(dis__experiment_page *p)
 
 /* ---- training ---- */
 
-/* The metric that epochs were kept by, where the cell says so. */
-static const char *kept_by(const dis__cell *cell)
+/* The metric that epochs were kept by: what the cell says, else what training takes by itself, macro-F1 where there was
+ * gold (then it is another number than the cross-entropy beside it) and cross-entropy elsewhere. */
+static const char *kept_by(const dis__cell *cell, const dis_curve *curve)
 {
-    for (size_t i = 0; i < cell->n_settings; i++) {
-        const char *key = cell->setting[i].key, *dot = strrchr(key, '.');
-        if (strcmp(dot ? dot + 1 : key, "keep") == 0 && dis_eval_find(cell->setting[i].value) != DIS_EVAL_METRICS)
-            return cell->setting[i].value;
+    for (size_t i = 0; i < cell->n_settings; i++)
+        if (strcmp(cell->setting[i].key, "keep") == 0) return cell->setting[i].value;
+    bool measured = false, other = false;
+    for (size_t e = 0; e < curve->n_epochs; e++) {
+        const double dev = curve->epoch[e].dev, beside = curve->epoch[e].dev_cross_entropy;
+        measured |= !isnan(dev);
+        other |= !isnan(dev) && !(fabs(dev - beside) <= 1e-12 * fabs(dev));
     }
-    return NULL;
+    return !measured ? NULL : other ? "macro_f1" : "cross_entropy";
 }
 
 static dis_status add_curves(dis__experiment_page *p, dis_report *report)
@@ -117,9 +121,10 @@ static dis_status add_curves(dis__experiment_page *p, dis_report *report)
         if (!p->e->selected[r] || p->known->state[r] != DIS_RUN_DONE) continue;
         const dis__cell *cell = &plan->cell[plan->run[r].cell];
         dis_epoch *epoch = NULL;
-        dis_curve curve = {.seed = plan->run[r].seed, .keep = kept_by(cell)};
+        dis_curve curve = {.seed = plan->run[r].seed};
         DIS_TRY(dis__store_curve(p->store, plan->run[r].key, &epoch, &curve.n_epochs, &curve.best_epoch));
         curve.epoch = epoch;
+        curve.keep = kept_by(cell, &curve);
         const dis_status status = curve.n_epochs ? dis_report_add_curve(report, cell->name, &curve) : DIS_OK;
         dis__free(epoch);
         DIS_TRY(status);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_ITEMS = 8, BINS = 20 };
+enum { SHOWN_ITEMS = 6, BINS = 20 };
 
 /* Sets of the plan, each once: *next goes from 0; false: no more. */
 static bool next_set(const dis__plan *plan, size_t *next, const char **set)

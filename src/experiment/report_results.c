@@ -48,8 +48,8 @@ static void say_progress(dis__experiment_page *p)
     dis__markup_free(&say);
 }
 
-/* The best cell of a data set by one measure, and how it stands to its baseline. */
-static void say_best(dis__experiment_page *p, size_t first, size_t end, size_t m)
+/* The best cell of a data set by one measure, and how it stands to its baseline; true: something was said. */
+static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m)
 {
     char metric[64];
     plain_metric(p, m, metric);
@@ -79,8 +79,9 @@ static void say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
         dis__put(&say, ".");
         dis__page_say(p->page, &say);
         dis__markup_free(&say);
-        return;
+        return true;
     }
+    return false;
 }
 
 /* ---- the table ---- */
@@ -193,7 +194,8 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
             dis__put_name(&f.caption, data, strlen(data), 40);
             dis__put(&f.caption, ": ");
         }
-        dis__putf(&f.caption, "%s. ", metric->summary);
+        dis__putf(&f.caption, "%c%s. ", metric->summary[0] >= 'a' ? metric->summary[0] - 'a' + 'A' : metric->summary[0],
+                  metric->summary + 1);
         if (strcmp(metric->better, "higher") == 0 || strcmp(metric->better, "lower") == 0)
             dis__putf(&f.caption, "%s is better; the best is in bold.",
                       strcmp(metric->better, "higher") == 0 ? "Higher" : "Lower");
@@ -215,7 +217,9 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
 
 dis_status dis__experiment_results(dis__experiment_page *p)
 {
+    enum { MOST_SENTENCES = 8 };
     const bool several = p->t.n_rows && dis__data_end(p, 0) < p->t.n_rows;
+    size_t said = 0;
     say_progress(p);
     dis__page_section(p->page, "results", "Results",
                       "Every condition by every measure: means over seeds with their spread.");
@@ -223,7 +227,7 @@ dis_status dis__experiment_results(dis__experiment_page *p)
         end = dis__data_end(p, first);
         table(p, first, end);
         for (size_t m = 0; m < p->t.n_measures; m++) {
-            say_best(p, first, end, m);
+            said += said < MOST_SENTENCES && say_best(p, first, end, m);
             DIS_TRY(measure(p, first, end, m, several));
         }
     }

@@ -1,4 +1,4 @@
-"""Reports in a real browser: of a synthetic crowd, of a hostile one, and of a real one where the data is there.
+"""Reports in a real browser: of a synthetic crowd, of a hostile one, of a hostile experiment, and of real data where it is there.
 
 usage: browser_report.py DISSENT [DATA_FOLDER]     exit 77 with the reason when there is no browser
 
@@ -7,6 +7,7 @@ and filter its tables, offer CSV that reads back, and fit on a phone without scr
 """
 import csv
 import io
+import json
 import os
 import subprocess
 import sys
@@ -47,6 +48,26 @@ def write_hostile(path):
             for w in range(5):
                 worker = HOSTILE[(t + 3 * w) % len(HOSTILE)]
                 rows.writerow([f"{task}{t // len(HOSTILE) or ''}", worker, classes[(t + w * w // 2) % len(classes)]])
+
+
+def write_experiment(folder):
+    """Two conditions, three seeds and two data sets, every name hostile; JSON is YAML."""
+    with open(os.path.join(folder, "hostile-items.csv"), "w", newline="", encoding="utf-8") as f:
+        rows = csv.writer(f)
+        rows.writerow(["task", "text"])
+        for t, task in enumerate(HOSTILE * 3):
+            rows.writerow([f"{task}{t // len(HOSTILE) or ''}", f"word {t % 7} and {t % 5}"])
+    names = [HOSTILE[1].replace("{", "("), HOSTILE[2], HOSTILE[3]]
+    parts = {"items": "hostile-items.csv", "votes": "hostile.csv", "gold": {"method": "majority"}}
+    cells = [{"name": f"{name} {data}", "data": data, "labels": labels, "baseline": f"{names[0]} {data}"}
+             for data in (HOSTILE[4], HOSTILE[9]) for name, labels in zip(names, ("majority", "softmax", "standard"))]
+    with open(os.path.join(folder, "hostile.yaml"), "w", encoding="utf-8") as f:
+        json.dump({"name": "".join(HOSTILE[:3]), "about": HOSTILE[0],
+                   "data": {HOSTILE[4]: parts, HOSTILE[9]: {**parts, "human": "softmax"}}, "human": "standard",
+                   "split": {"by": "hold-out", "size": .3}, "dev": .2, "seeds": 3, "cells": cells,
+                   "defaults": {"model": "text:width=4", "epochs": 3, "objective": "soft-ce"},
+                   "published": {cells[1]["name"]: {"accuracy": .5}},
+                   "measure": {"test": ["accuracy", "kl"]}}, f)
 
 
 def run(*command):
@@ -210,6 +231,15 @@ def main():
             at("hostile-labels.csv"), "--human-labels", "standard", "--labels", "</svg><b>=" + at("hostile-labels.csv"), "--title", "".join(HOSTILE[:5]),
             "-o", at("hostile.html"), "-q")
         reports = [("synthetic.html", 20), ("hostile.html", 12)]
+        parts = subprocess.run([dissent, "--version", "--verbose"], check=True, capture_output=True, text=True).stdout
+        if "libyaml: absent" in parts or "SQLite: absent" in parts:
+            print("the report of an experiment is skipped: no libyaml or SQLite")
+        else:
+            write_experiment(folder)
+            run(dissent, "experiment", "run", at("hostile.yaml"), "--store", at("store"), "-q")
+            run(dissent, "experiment", "report", at("hostile.yaml"), "--store", at("store"), "-o", at("experiment.html"),
+                "-q")
+            reports.append(("experiment.html", 8))
         rte = os.path.join(data, "rte_snow")
         if data and os.path.exists(os.path.join(rte, "annotations.csv")):
             run(dissent, "report", "--votes", os.path.join(rte, "annotations.csv"), "--gold", os.path.join(rte, "gold.csv"),
