@@ -225,6 +225,23 @@ static void case_conv_fixed(nn_net *f)
     above(f, dis__layer_pool(f->net, convolve(f, "c2", y, DIS_NONE, 3, 2, 1, false), DIS_NONE, DIS_POOL_MEAN));
 }
 
+/* Two texts over one table, by kernels of even and odd width, with and without bias; some ids are none. */
+static void case_lookup_conv(nn_net *f)
+{
+    const int table = dis__layer_table(f->net, "letters", 6, 5);
+    int y[2];
+    for (size_t i = 0; i < 2; i++) {
+        const int ids = nn_ints_input(f, f->rows, DIS_NONE, 7, -1, 5);
+        dis__conv_options o = dis__conv_options_default();
+        o.out = 9;
+        o.kernel = 3 + i;
+        o.bias = i == 0;
+        o.act = i ? DIS_ACT_TANH : DIS_ACT_NONE;
+        y[i] = dis__layer_lookup_conv(f->net, i ? "second" : "first", ids, table, &o);
+    }
+    above(f, dis__layer_pool(f->net, dis__layer_add(f->net, y[0], y[1]), DIS_NONE, DIS_POOL_MEAN));
+}
+
 /* (rows, 6, 5, channels) */
 static int image(nn_net *f, size_t channels)
 {
@@ -407,6 +424,7 @@ static const nn_case nn_cases[] = {
     CASE(encoder),
     CASE(conv_time),
     CASE(conv_fixed),
+    CASE(lookup_conv),
     CASE(conv_image),
     CASE(windows),
     CASE(shortcut),

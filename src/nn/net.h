@@ -111,6 +111,10 @@ typedef struct {
 } dis__conv_options;
 dis__conv_options dis__conv_options_default(void); /* kernel 3, stride 1, same, with bias, no activation */
 int dis__layer_conv(dis__net *net, const char *name, int x, int lengths, const dis__conv_options *options);
+/* The same over rows of a table (n_ids x width) by ids of a fixed number a row, below 0: zeros. Far less work than an
+ * embedding and a convolution where a batch has more places than the table rows; the parameters are theirs. */
+int dis__layer_table(dis__net *net, const char *name, size_t n_ids, size_t width);
+int dis__layer_lookup_conv(dis__net *net, const char *name, int ids, int table, const dis__conv_options *options);
 /* Max or mean in windows of kernel x kernel (height 1: of kernel). */
 int dis__layer_window(dis__net *net, int x, dis__pooling kind, size_t kernel, size_t stride);
 /* Every stride-th place, with zeros for further channels on both sides: the shortcut "A" of He et al. (2016). */

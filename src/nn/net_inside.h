@@ -143,6 +143,8 @@ size_t dis__most_rows(const dis__net *net, int value); /* as dis__net_rows, at t
 
 /* Cuts [0, n) into jobs of about 64k units of work, `work` being that of one index. */
 dis_status dis__op_run(dis__net *net, dis__op op, const void *args, size_t n, size_t work);
+/* The same for operations whose index is columns: a job has whole lines of memory of them. */
+dis_status dis__op_run_columns(dis__net *net, dis__op op, const void *args, size_t n, size_t work);
 dis_status dis__product(dis__net *net, const dis__product_args *args);
 /* x += or =: says which, and notes that the gradient is there from now on. The gradient must be wanted. */
 bool dis__grad_adds(dis__net *net, int value);

@@ -45,6 +45,8 @@ typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_AC
     X(attention_grad)       \
     X(conv)                 \
     X(conv_grad)            \
+    X(lookup_conv)          \
+    X(lookup_conv_grad)     \
     X(window)               \
     X(window_grad)          \
     X(shortcut)             \
@@ -274,6 +276,20 @@ typedef struct {
     bool add;
 } dis__conv_args;
 #define DIS_CONV_ROWS 192 /* places of y at a time */
+
+/* Convolution over rows of a table: place j of text i is row id[i * width + j] (below 0: zeros). product: (ids, kernel,
+ * out): each row of the table times the weights of each place of the kernel, so that y[i][j] = act(bias + sum over k of
+ * product[id of place j + k - before][k]). Index: texts. grad: d_product += the gradients of the places it went to;
+ * index: columns of out. */
+typedef struct {
+    size_t n, width, kernel, before, out;
+    const int32_t *id;
+    dis__activation act;
+    const void *product, *bias; /* bias may be NULL */
+    void *y;
+    const void *dy;
+    void *d_product;
+} dis__lookup_conv_args;
 
 /* Max or mean of windows of an image; choice: (n, out_h, out_w, channels), of max: where it was. The strided identity of
  * ResNets ("shortcut") takes every stride-th place and puts `before` empty channels in front. Index: images. */

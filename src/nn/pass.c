@@ -20,12 +20,12 @@ static dis_status run_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-dis_status dis__op_run(dis__net *net, dis__op op, const void *args, size_t n, size_t work)
+static dis_status run_cut(dis__net *net, dis__op op, const void *args, size_t n, size_t work, size_t least)
 {
     enum { GRAIN = 1 << 16, MOST = 64 };
     if (n == 0) return DIS_OK;
     size_t n_jobs = net->device->threads ? dis__n_jobs(dis__size(n, work, 0), GRAIN, MOST) : 1;
-    if (n_jobs > n) n_jobs = n;
+    if (n_jobs > (n + least - 1) / least) n_jobs = (n + least - 1) / least;
     if (n_jobs == 1) {
         net->op[op](args, 0, n, net->scratch);
         return DIS_OK;
@@ -37,6 +37,17 @@ dis_status dis__op_run(dis__net *net, dis__op op, const void *args, size_t n, si
               .scratch = net->scratch,
               .scratch_bytes = net->scratch_bytes};
     return dis__run_jobs(net->ctx, n_jobs, run_job, &c);
+}
+
+dis_status dis__op_run(dis__net *net, dis__op op, const void *args, size_t n, size_t work)
+{
+    return run_cut(net, op, args, n, work, 1);
+}
+
+dis_status dis__op_run_columns(dis__net *net, dis__op op, const void *args, size_t n, size_t work)
+{
+    enum { COLUMNS = 128 };
+    return run_cut(net, op, args, n, work, COLUMNS);
 }
 
 dis_status dis__product(dis__net *net, const dis__product_args *args)

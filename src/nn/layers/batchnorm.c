@@ -40,7 +40,7 @@ static dis__batchnorm_args arguments(const dis__net *net, const dis__layer *laye
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const dis__batchnorm_args args = arguments(net, layer);
-    DIS_TRY(dis__op_run(net, DIS_OP_batch_stats, &args, args.width, 4 * args.n_rows));
+    DIS_TRY(dis__op_run_columns(net, DIS_OP_batch_stats, &args, args.width, 4 * args.n_rows));
     return dis__op_run(net, DIS_OP_batchnorm, &args, args.n_rows, 4 * args.width);
 }
 
@@ -57,7 +57,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     args.sums = layer->work[SUMS];
     args.d_gain = dis__param_grad(net, layer, GAIN);
     args.d_bias = dis__param_grad(net, layer, BIAS);
-    DIS_TRY(dis__op_run(net, DIS_OP_batchnorm_sums, &args, args.width, 4 * args.n_rows));
+    DIS_TRY(dis__op_run_columns(net, DIS_OP_batchnorm_sums, &args, args.width, 4 * args.n_rows));
     if (dis__grad(net, layer->in[0])) {
         args.dx = dis__grad(net, layer->in[0]);
         args.add = dis__grad_adds(net, layer->in[0]);

@@ -89,7 +89,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     }
     if (db) {
         const dis__column_sums_args sums = {.x = dz, .n_rows = rows, .ld = args.out, .out = db};
-        DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &sums, args.out, rows));
+        DIS_TRY(dis__op_run_columns(net, DIS_OP_column_sums, &sums, args.out, rows));
     }
     args.dy = dz;
     args.dx = dis__grad(net, layer->in[0]);
@@ -100,7 +100,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
                         dis__size(rows / args.n_parts + 1, args.out * k / 4 + k, 0)));
     if (!dw) return DIS_OK;
     const dis__column_sums_args parts = {.x = layer->work[0], .n_rows = args.n_parts, .ld = args.out * k, .out = dw};
-    return dis__op_run(net, DIS_OP_column_sums, &parts, args.out * k, args.n_parts);
+    return dis__op_run_columns(net, DIS_OP_column_sums, &parts, args.out * k, args.n_parts);
 }
 
 static const dis__layer_kind conv_kind = {

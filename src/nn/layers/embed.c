@@ -43,7 +43,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     if (!args.d_table) return DIS_OK;
     if (e->from_value && !dis__grad_adds(net, layer->in[0]))
         dis__zero(net, args.d_table, dis__net_rows(net, layer->in[0]) * args.width);
-    return dis__op_run(net, DIS_OP_gather_grad, &args, args.width, args.n_rows * args.per * 2);
+    return dis__op_run_columns(net, DIS_OP_gather_grad, &args, args.width, args.n_rows * args.per * 2);
 }
 
 static const dis__layer_kind embed_kind = {.name = "embed",

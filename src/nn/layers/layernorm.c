@@ -37,7 +37,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     args.dy = dis__grad(net, layer->out);
     args.d_gain = dis__param_grad(net, layer, 0);
     args.d_bias = dis__param_grad(net, layer, 1);
-    if (args.d_gain) DIS_TRY(dis__op_run(net, DIS_OP_layernorm_param_grad, &args, args.width, 4 * args.n_rows));
+    if (args.d_gain) DIS_TRY(dis__op_run_columns(net, DIS_OP_layernorm_param_grad, &args, args.width, 4 * args.n_rows));
     args.dx = dis__grad(net, layer->in[0]);
     if (args.dx) args.add_x = dis__grad_adds(net, layer->in[0]);
     args.dr = layer->in[1] == DIS_NONE ? NULL : dis__grad(net, layer->in[1]);

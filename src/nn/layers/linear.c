@@ -65,7 +65,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
                                                        .ldc = l->n_in}));
     if (db) {
         const dis__column_sums_args args = {.x = dz, .n_rows = rows, .ld = l->n_out, .out = db};
-        DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &args, l->n_out, rows));
+        DIS_TRY(dis__op_run_columns(net, DIS_OP_column_sums, &args, l->n_out, rows));
     }
     if (!dis__grad(net, layer->in[0])) return DIS_OK;
     return dis__product(net, &(dis__product_args){.add = dis__grad_adds(net, layer->in[0]),

@@ -106,7 +106,7 @@ static dis_status weights_backward(dis__net *net, dis__layer *layer, size_t d)
                                                            .ldc = products[p].n}));
         void *db = dis__param_grad(net, layer, d * PARAMS + (p ? B_STATE : B_INPUT));
         const dis__column_sums_args sums = {.x = gates, .n_rows = rows, .ld = n_gates, .out = db};
-        if (db) DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &sums, n_gates, rows));
+        if (db) DIS_TRY(dis__op_run_columns(net, DIS_OP_column_sums, &sums, n_gates, rows));
     }
     if (!dis__grad(net, layer->in[0])) return DIS_OK;
     return dis__product(net, &(dis__product_args){.add = dis__grad_adds(net, layer->in[0]),

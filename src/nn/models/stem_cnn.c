@@ -3,8 +3,11 @@
  * maxima over all places go through an attention encoder that sees one position. Word and stem have layers of their own
  * and share the table of characters.
  *
- * Cost of a row forward: 2 texts 2 length width channels (sum of windows) operations for the first layers, half the
- * length for the second. */
+ * The first layer looks up products of the table and its weights instead of convolving rows of the table
+ * (lookup_conv.c): a text has few different letters.
+ *
+ * Cost forward, windows w: 4 letters width channels[0] sum(w) operations a batch, and a row 2 length channels[0] sum(w)
+ * additions and 2 length n_windows channels[0] channels[1] sum(w) operations for the second layers. */
 #include "nn/models/nets.h"
 #include <stdio.h>
 
@@ -24,8 +27,8 @@ dis__stem_cnn_options dis__stem_cnn_options_default(void)
     };
 }
 
-/* Convolutions of every window side by side. */
-static int convolve(dis__net *net, const dis__stem_cnn_options *o, const char *name, int x, size_t channels)
+/* Convolutions of every window side by side: over ids of the table, or over a value (table DIS_NONE). */
+static int convolve(dis__net *net, const dis__stem_cnn_options *o, const char *name, int x, int table, size_t channels)
 {
     int side[4];
     const size_t n = o->n_windows < 4 ? o->n_windows : 4;
@@ -36,18 +39,20 @@ static int convolve(dis__net *net, const dis__stem_cnn_options *o, const char *n
         c.out = channels;
         c.kernel = o->windows[i];
         c.act = DIS_ACT_RELU;
-        side[i] = dis__layer_conv(net, text, x, DIS_NONE, &c);
+        side[i] = table == DIS_NONE ? dis__layer_conv(net, text, x, DIS_NONE, &c)
+                                    : dis__layer_lookup_conv(net, text, x, table, &c);
     }
     return dis__layer_concat(net, side, (int)n);
 }
 
-static int read_text(dis__net *net, const dis__stem_cnn_options *o, const char *name, int x)
+static int read_text(dis__net *net, const dis__stem_cnn_options *o, const char *name, int ids, int table)
 {
     char text[DIS_NET_NAME / 2];
     snprintf(text, sizeof text, "%.16s.first", name);
-    x = dis__layer_window(net, convolve(net, o, text, x, o->channels[0]), DIS_POOL_MAX, 2, 2);
+    int x = convolve(net, o, text, ids, table, o->channels[0]);
+    x = dis__layer_window(net, x, DIS_POOL_MAX, 2, 2);
     snprintf(text, sizeof text, "%.16s.second", name);
-    x = dis__layer_pool(net, convolve(net, o, text, x, o->channels[1]), DIS_NONE, DIS_POOL_MAX);
+    x = dis__layer_pool(net, convolve(net, o, text, x, DIS_NONE, o->channels[1]), DIS_NONE, DIS_POOL_MAX);
     snprintf(text, sizeof text, "%.16s.encoder", name);
     return dis__layer_encoder(net, text, x, DIS_NONE, 1, o->feed, DIS_ACT_RELU, o->dropout, true);
 }
@@ -58,9 +63,8 @@ dis__stem_cnn dis__stem_cnn_build(dis__net *net, const dis__stem_cnn_options *o)
     dis__stem_cnn s = {.rows = dis__net_axis(net, o->rows)};
     int end[2];
     for (int i = 0; i < 2; i++) s.text[i] = dis__net_ints(net, names[i], s.rows, DIS_NONE, o->length);
-    end[0] = dis__layer_embed(net, "characters", s.text[0], o->n_characters, o->width);
-    end[1] = dis__layer_embed_again(net, end[0], s.text[1], DIS_NONE);
-    for (int i = 0; i < 2; i++) end[i] = read_text(net, o, names[i], end[i]);
+    const int table = dis__layer_table(net, "characters", o->n_characters, o->width);
+    for (int i = 0; i < 2; i++) end[i] = read_text(net, o, names[i], s.text[i], table);
     s.trunk = dis__layer_concat(net, end, 2);
     return s;
 }

@@ -55,4 +55,5 @@ enum { TIMES_SCRATCH = 64 };
 #include "nn/loops/lstm_loops.h"
 #include "nn/loops/attention_loops.h"
 #include "nn/loops/image_loops.h"
+#include "nn/loops/lookup_loops.h"
 #include "nn/loops/batchnorm_loops.h"
