@@ -250,8 +250,8 @@ static int take_side(PyObject *tuple, const char *what, size_t n_items, size_t n
         return -1;
     }
     for (; s->n < (size_t)n; s->n++) {
-        if (core_gold_get(PyTuple_GetItem(tuple, (Py_ssize_t)s->n), "predictions", n_items, n_classes, &s->view[s->n]) <
-            0)
+        if (core_gold_must(PyTuple_GetItem(tuple, (Py_ssize_t)s->n), "predictions", n_items, n_classes,
+                           &s->view[s->n]) < 0)
             return -1;
         s->label[s->n] = s->view[s->n].buf;
     }
@@ -298,7 +298,7 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
     if (!sides) return PyErr_NoMemory();
     Py_buffer known = {0}, people = {0};
     core_call call;
-    if (core_gold_get(gold, "gold", n, k, &known) == 0 && core_rows_get(human, "human", n, k, &people) == 0 &&
+    if (core_gold_must(gold, "gold", n, k, &known) == 0 && core_rows_get(human, "human", n, k, &people) == 0 &&
         take_side(a, "a", n, k, &sides[0]) == 0 && take_side(b, "b", n, k, &sides[1]) == 0 &&
         core_begin(&call, state, threads, progress) == 0) {
         const dis_compare_input in = {.n_items = n,

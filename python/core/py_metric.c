@@ -128,6 +128,13 @@ int core_rows_get(PyObject *object, const char *what, size_t n_items, size_t n_c
     return 0;
 }
 
+int core_gold_must(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view)
+{
+    if (object != Py_None) return core_gold_get(object, what, n_items, n_classes, view);
+    PyErr_Format(PyExc_TypeError, "%s must be an array", what);
+    return -1;
+}
+
 int core_rows_must(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view)
 {
     if (object != Py_None) return core_rows_get(object, what, n_items, n_classes, view);

@@ -380,6 +380,8 @@ class SoftClassifier(Estimator):
             if not isinstance(dev, (tuple, list)) or len(dev) not in (2, 3):
                 raise _core.OptionError("dev is (X, y) or (X, y, gold)")
             judged = self._dev(dev, targets)
+        if self.checkpoints is not None:
+            os.makedirs(self.checkpoints, exist_ok=True)
         watcher = progress_of(self.progress)
         try:
             model = _core.train(
