@@ -26,11 +26,11 @@ static int stop(void *user)
     return call->raised;
 }
 
-static void show(void *user, const char *what, double done)
+void core_show(void *user, const char *what, double done)
 {
     core_call *call = user;
     const int64_t now = now_ms();
-    if (call->raised || !call->thread || (now - call->shown < EVERY_MS && done < 1)) return;
+    if (call->raised || !call->thread || !call->progress || (now - call->shown < EVERY_MS && done < 1)) return;
     call->shown = now;
     core_retake(call);
     PyObject *result = PyObject_CallFunction(call->progress, "sd", what, done);
@@ -54,7 +54,7 @@ int core_begin(core_call *call, core_state *state, int threads, PyObject *progre
     options.threads = threads;
     options.stop = stop;
     options.user = call;
-    if (call->progress) options.progress = show;
+    if (call->progress) options.progress = core_show;
     const dis_status status = dis_context_create(&options, &call->ctx);
     return status == DIS_OK ? 0 : core_fail(state, status);
 }

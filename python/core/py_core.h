@@ -53,6 +53,7 @@ int core_add_agreement(PyObject *module);
 int core_add_report(PyObject *module);
 int core_add_items(PyObject *module);
 int core_add_train(PyObject *module);
+int core_add_experiment(PyObject *module);
 
 /* ---- calls (py_call.c) ---- */
 
@@ -69,6 +70,8 @@ typedef struct {
 int core_begin(core_call *call, core_state *state, int threads, PyObject *progress);
 void core_release(core_call *call);
 void core_retake(core_call *call);
+/* Tells `progress`, as a context does; user: the call, whose thread has let go of Python's lock. */
+void core_show(void *user, const char *what, double done);
 /* Gives back the context. -1 with the exception that fits the status, or that a callback raised. */
 int core_end(core_call *call, dis_status status);
 /* The exception of a status with the library's last message; always -1. */

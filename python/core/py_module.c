@@ -17,6 +17,7 @@ static int (*const parts[])(PyObject *module) = {
     core_add_report,
     core_add_items,
     core_add_train,
+    core_add_experiment,
 };
 /* clang-format on */
 

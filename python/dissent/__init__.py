@@ -21,6 +21,7 @@ from ._core import (
     OptionError,
     __version__,
 )
+from . import experiment
 from ._results import SoftLabels, Values
 from ._votes import Votes, read_votes
 from .aggregation import (
@@ -100,6 +101,7 @@ __all__ = [
     "agreement_measures",
     "compare",
     "evaluate",
+    "experiment",
     "metrics",
     "models",
     "objectives",

@@ -255,3 +255,29 @@ def report(
 ) -> None: ...
 def read_labels(path: str, *, format: str | None = None, renormalise: bool = False, threads: int = 0) -> tuple[list[str], list[str], Array]: ...
 def write_labels(path: str, tasks: Sequence[str], classes: Sequence[str], p: Any, *, format: str | None = None, threads: int = 0) -> None: ...
+def experiment_run(
+    path: str,
+    *,
+    store: str | None = None,
+    data_folder: str | None = None,
+    filters: Sequence[str] | None = None,
+    jobs: int = 0,
+    retry_failed: bool = False,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
+def experiment_table(
+    path: str, *, store: str | None = None, data_folder: str | None = None, filters: Sequence[str] | None = None, threads: int = 0
+) -> list[dict[str, Any]]: ...
+def experiment_states(
+    path: str, *, store: str | None = None, data_folder: str | None = None, filters: Sequence[str] | None = None, threads: int = 0
+) -> list[dict[str, Any]]: ...
+def experiment_report(
+    path: str,
+    *,
+    store: str | None = None,
+    data_folder: str | None = None,
+    filters: Sequence[str] | None = None,
+    output: str,
+    threads: int = 0,
+) -> None: ...

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 from conftest import make_crowd
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tool import needs_tool, put_csv, run, same_metrics, summary
 
@@ -301,6 +301,7 @@ numbers = st.one_of(
 )
 
 
+@settings(deadline=None, max_examples=60)
 @given(numbers, numbers, numbers)
 def test_anything_is_measured_or_refused(pred, gold, human):
     for call in (
@@ -314,6 +315,7 @@ def test_anything_is_measured_or_refused(pred, gold, human):
             pass
 
 
+@settings(deadline=None, max_examples=60)
 @given(st.one_of(numbers, st.integers(-5, 2**65)), st.integers(-3, 2**64))
 def test_core_takes_no_nonsense(thing, n):
     votes = dissent.Votes([("a", "x", 0), ("b", "x", 1)]).core

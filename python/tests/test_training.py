@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tool import needs_tool, put_csv, run
 
@@ -369,11 +369,12 @@ things = st.one_of(
 FINE = (DissentError, TypeError, ValueError, OverflowError, OSError, BufferError)
 
 
+@settings(deadline=None, max_examples=60)
 @given(things, things, things)
 def test_anything_is_fitted_or_refused(X, y, more):
     for call in (
-        lambda: SoftClassifier(n_epochs=1, n_jobs=1, model="auto").fit(X, y),
-        lambda: SoftClassifier("gold", n_epochs=1, n_jobs=1).fit(X, y, tasks=more),
+        lambda: SoftClassifier(n_epochs=1, n_jobs=1, model=SMALL["text"]).fit(X, y),
+        lambda: SoftClassifier("gold", n_epochs=1, n_jobs=1, model=SMALL["mlp"]).fit(X, y, tasks=more),
         lambda: _core.items_from_texts(X, 2, y, more),
         lambda: _core.items_from_texts(["a", "b"], more, X, y),
         lambda: _core.items_from_array(X, (y, more)),

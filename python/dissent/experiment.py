@@ -1,0 +1,118 @@
+"""Experiments: a table of conditions from one YAML file, as ``dissent experiment`` runs them (docs/experiments.md).
+
+Results lie in a folder, the store; nothing is computed twice, and the command line and Python may share one. They need a build
+with libyaml and SQLite, and say so where those were missing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._tables import Table
+from ._votes import ProgressLike, progress_of, threads_of
+
+__all__ = ["report", "run", "status", "table"]
+
+_Path = str | os.PathLike[str]
+
+
+def _where(file: _Path, store: _Path | None, data: _Path | None, filters: Sequence[str] | str) -> tuple[str, dict[str, Any]]:
+    return os.fspath(file), {
+        "store": None if store is None else os.fspath(store),
+        "data_folder": None if data is None else os.fspath(data),
+        "filters": [filters] if isinstance(filters, str) else list(filters),
+    }
+
+
+def _table(rows: list[dict[str, Any]], names: Sequence[str]) -> Table:
+    """Columns of rows; None becomes NaN in columns of numbers."""
+    columns: dict[str, Any] = {}
+    for name in names:
+        values = [r[name] for r in rows]
+        if any(isinstance(v, float) for v in values) or all(v is None for v in values):
+            columns[name] = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+        elif all(isinstance(v, (int, bool)) for v in values):
+            columns[name] = np.array(values)
+        else:
+            columns[name] = np.empty(len(values), dtype=object)
+            columns[name][:] = values
+    return Table(columns)
+
+
+def run(
+    file: _Path,
+    *,
+    store: _Path | None = None,
+    data: _Path | None = None,
+    filters: Sequence[str] | str = (),
+    jobs: int = 0,
+    retry_failed: bool = False,
+    n_jobs: int | None = None,
+    progress: ProgressLike = None,
+) -> dict[str, Any]:
+    """Does what is missing of an experiment's runs; Ctrl-C keeps those that are done.
+
+    Parameters
+    ----------
+    file : path
+        The YAML file.
+    store : path, optional
+        Folder of the results; None: NAME.results here, for NAME.yaml.
+    data : path, optional
+        Where relative paths of data are looked for.
+    filters : list of str
+        Only some runs: part of a cell's name, or KEY=VALUE (a setting, cell, data, fold, seed).
+    jobs : int
+        Runs side by side; 0: as many as threads.
+    retry_failed : bool
+        Try again what failed earlier.
+
+    Returns how many runs there are (total), are done, failed, and were computed now, and the seconds it took. A run that
+    fails does not stop the others; the first failure is raised at the end.
+    """
+    path, where = _where(file, store, data, filters)
+    watcher = progress_of(progress)
+    try:
+        return _core.experiment_run(path, **where, jobs=jobs, retry_failed=retry_failed, threads=threads_of(n_jobs), progress=watcher)
+    finally:
+        if hasattr(watcher, "close"):
+            watcher.close()
+
+
+def table(
+    file: _Path, *, store: _Path | None = None, data: _Path | None = None, filters: Sequence[str] | str = (), n_jobs: int | None = None
+) -> Table:
+    """The table of an experiment: one row a cell and measure.
+
+    Columns: cell, data, set, metric, n (seeds), mean, sd, ci_low, ci_high (95 %, Student's t over seeds), published,
+    difference and p (paired bootstrap against the baseline), stars, best, runs_done, seeds (values of single seeds).
+    """
+    path, where = _where(file, store, data, filters)
+    rows = _core.experiment_table(path, **where, threads=threads_of(n_jobs))
+    names = ("cell", "data", "set", "metric", "n", "mean", "sd", "ci_low", "ci_high", "published", "difference", "p", "stars", "best")
+    return _table(rows, (*names, "runs_done", "seeds"))
+
+
+def status(file: _Path, *, store: _Path | None = None, data: _Path | None = None, filters: Sequence[str] | str = ()) -> Table:
+    """One row a run: cell, fold, seed, key, and state: missing, running, done or failed."""
+    path, where = _where(file, store, data, filters)
+    return _table(_core.experiment_states(path, **where, threads=1), ("cell", "fold", "seed", "key", "state"))
+
+
+def report(
+    file: _Path,
+    output: _Path,
+    *,
+    store: _Path | None = None,
+    data: _Path | None = None,
+    filters: Sequence[str] | str = (),
+    n_jobs: int | None = None,
+) -> None:
+    """Writes one HTML page of an experiment: the table, measures over seeds, training, who is right where."""
+    path, where = _where(file, store, data, filters)
+    _core.experiment_report(path, **where, output=os.fspath(output), threads=threads_of(n_jobs))

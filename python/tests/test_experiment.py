@@ -1,0 +1,82 @@
+"""Experiments from Python: the table and the store of the command line."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from tool import needs_tool, put_csv, run
+
+import dissent
+from dissent import experiment
+
+PLAN = """
+name: small
+data:
+  crowd:
+    items: items.csv
+    votes: votes.csv
+    gold: gold.csv
+    split: {by: hold-out, size: .3}
+    human: standard
+defaults: {model: "text:width=8", epochs: 2, baseline: gold}
+seeds: 2
+measure:
+  test: [accuracy, cross_entropy]
+cells:
+  - {name: gold, objective: gold}
+  - {name: soft, objective: soft-ce, labels: standard}
+"""
+
+
+@pytest.fixture()
+def plan(crowd, tmp_path):
+    if any("yaml: absent" in p or "SQLite: absent" in p for p in dissent._core.version_parts()):
+        pytest.skip("this build has no YAML or no SQLite")
+    words = ["alpha beta", "gamma delta", "epsilon zeta"]
+    put_csv(tmp_path / "items.csv", ["task", "text"], [(t, f"{words[c]} {t}") for t, c in crowd[3].items()])
+    put_csv(tmp_path / "votes.csv", ["task", "worker", "label"], list(zip(*crowd[:3])))
+    put_csv(tmp_path / "gold.csv", ["task", "label"], list(crowd[3].items()))
+    (tmp_path / "small.yaml").write_text(PLAN)
+    return tmp_path / "small.yaml"
+
+
+def test_run_status_table_report(plan, tmp_path):
+    store = tmp_path / "store"
+    assert set(experiment.status(plan, store=store)["state"]) == {"missing"}
+    seen: list = []
+    done = experiment.run(plan, store=store, progress=lambda what, share: seen.append(share))
+    assert (done["total"], done["done"], done["failed"], done["computed"]) == (4, 4, 0, 4)
+    assert experiment.run(plan, store=store)["computed"] == 0
+    assert set(experiment.status(plan, store=store)["state"]) == {"done"}
+    t = experiment.table(plan, store=store)
+    assert t["cell"].tolist() == ["gold", "gold", "soft", "soft"] and t["n"].tolist() == [2] * 4
+    assert t["metric"].tolist() == ["accuracy", "cross_entropy"] * 2
+    for i in range(4):
+        assert t["mean"][i] == pytest.approx(np.mean(t["seeds"][i]))
+    assert np.isnan(t["p"][0]) and 0 <= t["p"][2] <= 1 and t.row(0)["p"] is None
+    some = experiment.table(plan, store=store, filters="cell=soft")
+    assert set(some["cell"]) == {"soft"}
+    experiment.report(plan, tmp_path / "page.html", store=store)
+    assert "soft" in (tmp_path / "page.html").read_text()
+
+
+@needs_tool
+def test_the_table_of_the_command_line(plan, tmp_path):
+    experiment.run(plan, store=tmp_path / "store")
+    run("experiment", "table", plan, "--store", tmp_path / "store", "-o", tmp_path / "t.csv")
+    with open(tmp_path / "t.csv", newline="") as f:
+        theirs = list(csv.DictReader(f))
+    ours = experiment.table(plan, store=tmp_path / "store")
+    assert [float(r["mean"]) for r in theirs] == ours["mean"].tolist()
+
+
+def test_refusals(plan, tmp_path):
+    with pytest.raises(dissent.FileError):
+        experiment.run(tmp_path / "nothing.yaml")
+    with pytest.raises(dissent.OptionError):
+        experiment.table(plan, filters=["no such cell"])
+    plan.write_text(PLAN.replace("objective: gold}", "objective: glod}"))
+    with pytest.raises(dissent.DataError, match=r"small\.yaml:\d+:\d+"):
+        experiment.status(plan)
