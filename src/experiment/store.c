@@ -143,6 +143,7 @@ static dis_status fill_store(dis__store *s, const char *folder, bool create, int
 dis_status dis__store_open(const char *folder, bool create, int wait_ms, dis__store **out)
 {
     dis__store *s;
+    DIS_TRY(dis__sql_there());
     DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
     s->owner.fd = -1;
     pthread_mutex_init(&s->mutex, NULL);
