@@ -256,10 +256,10 @@ static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
 /* Tasks that still wait. */
 static void find_rest(dis__batch *b, dis__csv_scratch *k)
 {
+    if (!k->waits) return;
     dis__taken *t = &k->taken[!k->now];
     dis__id_share *tasks = &b->share[DIS_COLUMN_TASK];
     uint32_t *run = b->run + k->first_run;
-    if (!k->waits) return;
     k->waits = false;
     find_missed(tasks, t, DIS_COLUMN_TASK, find_short(k, tasks->ids, t, DIS_COLUMN_TASK, run, (dis__ask){0}), run);
 }
