@@ -1,0 +1,84 @@
+"""The examples, the notebook and the code of the manual run as they stand."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples" / "python").glob("*.py"))
+
+
+def needs(path: Path) -> None:
+    """Skips where something that the code imports is not installed."""
+    for name in re.findall(r"^(?:import|from) (\w+)", path.read_text(), re.MULTILINE):
+        pytest.importorskip(name, reason=f"{name} is not installed")
+
+
+def run_code(source: str, where: str, space: dict) -> object:
+    """Runs statements; the value of a last line that is an expression, as notebooks show it."""
+    tree = ast.parse(source, where)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, where, "exec"), space)
+    return eval(compile(ast.Expression(last.value), where, "eval"), space) if last else None
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
+def test_example(path, tmp_path, monkeypatch, capsys):
+    needs(path)
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_notebook(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads((ROOT / "examples" / "python" / "tour.ipynb").read_text())
+    space: dict = {"__name__": "__main__"}
+    shown = []
+    for i, cell in enumerate(notebook["cells"]):
+        if cell["cell_type"] != "code":
+            continue
+        assert cell["outputs"] == [] and cell["execution_count"] is None  # kept without outputs
+        value = run_code("".join(cell["source"]), f"cell {i}", space)
+        html = getattr(value, "_repr_html_", None)
+        shown.append(html() if html else repr(value))
+    assert len(shown) > 10 and sum("<table" in s for s in shown) >= 7
+
+
+@pytest.mark.parametrize("page", ["pytorch.md"])
+def test_page(page, tmp_path, monkeypatch):
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / page).read_text(), re.MULTILINE | re.DOTALL)
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.chdir(tmp_path)
+    space: dict = {"__name__": "__main__"}
+    for i, block in enumerate(blocks):
+        run_code(block, f"{page}, block {i + 1}", space)
+    check_losses(torch, space)
+
+
+def check_losses(torch, space: dict) -> None:
+    """The losses of the page are the metrics of the library, and every one has a gradient."""
+    import numpy as np
+
+    import dissent
+
+    rng = np.random.default_rng(0)
+    z = torch.tensor(rng.normal(size=(40, 3)), requires_grad=True)
+    p = rng.dirichlet([2, 2, 2], size=40)
+    e = dissent.evaluate(torch.softmax(z.detach(), -1).numpy(), human=p, bootstrap=0)
+    for name, metric in (("soft_cross_entropy", "cross_entropy"), ("kl", "kl"), ("inverse_kl", "inverse_kl"), ("js", "jsd")):
+        loss = space[name](z, torch.from_numpy(p))
+        assert abs(loss.item() - e[metric].value) < 1e-9, name
+        assert torch.autograd.grad(loss, z)[0].abs().sum() > 0
+    assert abs(space["inverse_kl"](z, torch.eye(3).double()[[0] * 40]).item()) < 20
+    two = space["TwoHeads"](torch.nn.Linear(4, 6), 6, 3)
+    two.loss(torch.randn(5, 4), torch.tensor([0, 1, 2, -1, 0]), torch.full((5, 3), 1 / 3)).backward()
+    crowd = space["CrowdLayer"](int(space["worker"].max()) + 1, 2)
+    crowd(torch.randn(3, 2), space["item"], space["worker"], space["label"]).backward()
+    assert crowd.matrix.grad.abs().sum() > 0 and space["result"].kl >= 0
