@@ -234,7 +234,8 @@ static dis_status check(dis__plan_inside *p, dis__cell_inside *c)
                 return FAIL(p, at, "labels: %s needs to know who voted, which %s does not say", name, d->name);
         }
     }
-    if (c->part.votes_per_item && (!c->labels || c->labels->file))
+    const dis_objective *o = c->part.objective ? dis_objective_find(c->part.objective) : NULL;
+    if (c->part.votes_per_item && (!c->labels || c->labels->file) && !(o && o->needs_votes))
         return FAIL(p, place_of(p, &c->part, "votes_per_item"),
                     "votes_per_item: the cell has no labels that are made from votes");
     if (c->part.objective) return check_training(p, c);
