@@ -146,6 +146,11 @@ int dis_context_threads(const dis_context *ctx)
     return ctx ? ctx->n_threads : 1;
 }
 
+uint64_t dis__context_memory(const dis_context *ctx)
+{
+    return ctx ? ctx->options.memory : 0;
+}
+
 dis_status dis__run_jobs(dis_context *ctx, size_t n_jobs, dis_status (*job)(void *arg, size_t j, int thread), void *arg)
 {
     if (!ctx || ctx->n_threads == 1 || n_jobs <= 1) {

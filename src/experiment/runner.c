@@ -36,6 +36,7 @@ typedef struct {
     const dis__runner *r;
     size_t jobs;
     int threads;
+    uint64_t memory;
     struct timespec begin, told;
 
     pthread_mutex_t mutex; /* all below */
@@ -130,6 +131,7 @@ static dis_status share_threads(job *j, int threads, dis_context **ctx)
     *ctx = NULL;
     dis_context_options o = dis_context_options_default();
     o.threads = threads;
+    o.memory = j->memory;
     o.stop = asked_to_stop;
     o.user = j;
     return dis_context_create(&o, ctx);
@@ -379,7 +381,7 @@ dis_status dis__runner_run(dis_context *ctx, const dis__runner *runner, dis_expe
 {
     const size_t asked = runner->options.jobs;
     if (asked > MOST_JOBS) return dis__fail(DIS_EUSAGE, "%zu jobs; at most %d are possible", asked, MOST_JOBS);
-    job j = {.r = runner, .threads = dis_context_threads(ctx), .jobs = asked};
+    job j = {.r = runner, .threads = dis_context_threads(ctx), .jobs = asked, .memory = dis__context_memory(ctx)};
     if (j.jobs == 0) j.jobs = (size_t)j.threads;
     if ((size_t)j.threads < j.jobs) j.threads = (int)j.jobs;
     clock_gettime(CLOCK_MONOTONIC, &j.begin);

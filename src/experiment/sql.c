@@ -4,7 +4,9 @@
 #include "core/faults.h"
 #include "core/memory.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef DIS_HAVE_SQLITE
 #include <sqlite3.h>
@@ -55,17 +57,55 @@ dis_status dis__sql_there(void)
     return DIS_OK;
 }
 
+/* file:PATH?immutable=1, with what means something in there written as %XX. The caller frees it. */
+static dis_status frozen_name(const char *path, char **out)
+{
+    static const char hex[] = "0123456789ABCDEF", scheme[] = "file:", option[] = "?immutable=1";
+    DIS_TRY(dis__alloc_array(out, dis__size(3, strlen(path), sizeof scheme + sizeof option), 1));
+    char *at = *out;
+    memcpy(at, scheme, sizeof scheme - 1);
+    at += sizeof scheme - 1;
+    for (const unsigned char *c = (const unsigned char *)path; *c; c++) {
+        if (*c == '?' || *c == '#' || *c == '%') {
+            *at++ = '%';
+            *at++ = hex[*c >> 4];
+            *at++ = hex[*c & 15];
+        } else {
+            *at++ = (char)*c;
+        }
+    }
+    memcpy(at, option, sizeof option);
+    return DIS_OK;
+}
+
+/* A database beside which nothing may be written has no place for the files of WAL mode: it is read as it lies. Where
+ * they are there already, somebody is at work, and SQLite shares them. */
+static dis_status open_as_allowed(dis__sql *db, bool create)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0), code;
+    char *name = NULL;
+    if (!create && access(db->path, W_OK) != 0) {
+        const size_t n = strlen(db->path) + 5;
+        DIS_TRY(dis__alloc_array(&name, n, 1));
+        snprintf(name, n, "%s-wal", db->path);
+        const bool at_work = access(name, F_OK) == 0;
+        dis__free(name);
+        name = NULL;
+        flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | (at_work ? 0 : SQLITE_OPEN_URI);
+        if (!at_work) DIS_TRY(frozen_name(db->path, &name));
+    }
+    code = sqlite3_open_v2(name ? name : db->path, &db->db, flags, NULL);
+    dis__free(name);
+    return code == SQLITE_OK ? DIS_OK : failed(db->path, code, db->db ? sqlite3_errmsg(db->db) : NULL);
+}
+
 dis_status dis__sql_open(const char *path, bool create, int wait_ms, dis__sql **out)
 {
     dis__sql *db;
     DIS_TRY(dis__alloc_zeroed(&db, 1, sizeof *db));
     dis_status status = dis__copy_text(&db->path, path, strlen(path));
     if (status == DIS_OK && dis__fault_hits(DIS_FAULT_IO)) status = failed(path, SQLITE_CANTOPEN, NULL);
-    if (status == DIS_OK) {
-        const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0);
-        const int code = sqlite3_open_v2(path, &db->db, flags, NULL);
-        if (code != SQLITE_OK) status = failed(path, code, db->db ? sqlite3_errmsg(db->db) : NULL);
-    }
+    if (status == DIS_OK) status = open_as_allowed(db, create);
     if (status == DIS_OK) {
         sqlite3_busy_timeout(db->db, wait_ms);
         *out = db;

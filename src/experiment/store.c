@@ -57,14 +57,15 @@ static dis_status make_tables(dis__sql *db)
     return dis__sql_run(db, text);
 }
 
-/* Within a transaction: two processes may open a new store at once. */
-static dis_status check_tables(dis__sql *db, const char *path)
+/* Whose database it is; *empty: nobody has made tables in it yet. */
+static dis_status check_tables(dis__sql *db, const char *path, bool *empty)
 {
     uint64_t application = 0, schema = 0, n_tables = 0;
     DIS_TRY(pragma(db, "PRAGMA application_id", &application));
     DIS_TRY(pragma(db, "PRAGMA user_version", &schema));
     DIS_TRY(pragma(db, "SELECT count(*) FROM sqlite_master", &n_tables));
-    if (n_tables == 0 && application == 0) return make_tables(db);
+    *empty = n_tables == 0 && application == 0;
+    if (*empty) return DIS_OK;
     if (application != APPLICATION)
         return dis__fail(DIS_EDATA, "%s: a database of another program; use another store", path);
     if (schema != SCHEMA)
@@ -75,16 +76,31 @@ static dis_status check_tables(dis__sql *db, const char *path)
     return DIS_OK;
 }
 
-static dis_status open_database(dis__store *s, bool create, int wait_ms)
+/* Within a transaction: two processes may open a new store at once. */
+static dis_status settle_tables(dis__sql *db, const char *path)
+{
+    bool empty;
+    DIS_TRY(check_tables(db, path, &empty));
+    return empty ? make_tables(db) : DIS_OK;
+}
+
+/* *there false: a database without tables, whose maker died early. */
+static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *there)
 {
     char *path;
+    bool empty = false;
     DIS_TRY(dis__store_path(s, "results.sqlite", NULL, "", &path));
     dis_status status = dis__sql_open(path, create, wait_ms, &s->db);
-    /* synchronous=NORMAL: a commit is safe from the death of the process; power loss may take the last ones back */
-    if (status == DIS_OK) status = dis__sql_run(s->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-    if (status == DIS_OK) status = dis__sql_begin(s->db);
-    if (status == DIS_OK) status = dis__sql_commit(s->db, check_tables(s->db, path));
+    if (create) {
+        /* synchronous=NORMAL: a commit is safe from the death of the process; power loss may take the last ones back */
+        if (status == DIS_OK) status = dis__sql_run(s->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+        if (status == DIS_OK) status = dis__sql_begin(s->db);
+        if (status == DIS_OK) status = dis__sql_commit(s->db, settle_tables(s->db, path));
+    } else if (status == DIS_OK) {
+        status = check_tables(s->db, path, &empty);
+    }
     dis__free(path);
+    *there = !empty;
     return status;
 }
 
@@ -130,13 +146,13 @@ static dis_status become_owner(dis__store *s)
     return dis__sql_commit(s->db, status);
 }
 
-static dis_status fill_store(dis__store *s, const char *folder, bool create, int wait_ms)
+static dis_status fill_store(dis__store *s, const char *folder, bool create, int wait_ms, bool *there)
 {
     DIS_TRY(dis__copy_text(&s->folder, folder, strlen(folder)));
     DIS_TRY(dis__store_path(s, "cache", NULL, "", &s->cache));
     DIS_TRY(dis__store_path(s, "owners", NULL, "", &s->owners));
     if (create) DIS_TRY(make_folders(s));
-    DIS_TRY(open_database(s, create, wait_ms));
+    DIS_TRY(open_database(s, create, wait_ms, there));
     return create ? become_owner(s) : DIS_OK;
 }
 
@@ -157,7 +173,7 @@ dis_status dis__store_open(const char *folder, bool create, int wait_ms, dis__st
     }
     dis__free(s->folder);
     s->folder = NULL;
-    if (status == DIS_OK && there) status = fill_store(s, folder, create, wait_ms);
+    if (status == DIS_OK && there) status = fill_store(s, folder, create, wait_ms, &there);
     if (status == DIS_OK && there) {
         *out = s;
         return DIS_OK;

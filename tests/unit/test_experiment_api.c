@@ -65,6 +65,35 @@ static void from_file_to_table(void **state)
     dis_experiment_destroy(e);
 }
 
+static void filters_choose_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *filter[2];
+        size_t n, runs;
+    } known[] = {{{"soft"}, 1, 1},
+                 {{"o"}, 1, 2},
+                 {{"labels=dawid-skene"}, 1, 1},
+                 {{"seed=0"}, 1, 3},
+                 {{"seed=1"}, 1, 0},
+                 {{"data=d", "o"}, 2, 2},
+                 {{"cell=so"}, 1, 0},
+                 {{"fold=0", "cell=ds"}, 2, 1},
+                 {{"nothing=here"}, 1, 0}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        dis_experiment_options o = dis_experiment_options_default();
+        dis_experiment *e;
+        o.filter = known[i].filter;
+        o.n_filters = known[i].n;
+        const dis_status status = dis_experiment_read(NULL, in_folder("e.yaml"), &o, &e);
+        assert_int_equal(status, known[i].runs ? DIS_OK : DIS_EUSAGE);
+        if (status != DIS_OK) continue;
+        assert_int_equal(dis_experiment_look(e).n_selected, known[i].runs);
+        assert_string_equal(dis_experiment_look(e).store, "e.results");
+        dis_experiment_destroy(e);
+    }
+}
+
 /* Seeds whose test sets differ are compared as pairs of item and seed; a cell without chance against all of them. */
 static void seeds_of_all_kinds(void **state)
 {
@@ -147,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_file_to_table),
+        cmocka_unit_test(filters_choose_runs),
         cmocka_unit_test(seeds_of_all_kinds),
         cmocka_unit_test(every_fault_is_told),
     };
