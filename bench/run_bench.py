@@ -33,12 +33,14 @@ PEERS = {  # package: module
     "numpy": "numpy",
     "scipy": "scipy",
     "pandas": "pandas",
+    "pyarrow": "pyarrow",
     "crowd-kit": "crowdkit",
     "krippendorff": "krippendorff",
     "scikit-learn": "sklearn",
     "torch": "torch",
 }
-ENV = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+PACKAGE = os.path.join(BUILD, "python")
+ENV = dict(os.environ, PYTHONPATH=PACKAGE, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 
 class Skipped(Exception):
@@ -489,6 +491,34 @@ def large_row(b):
                 os.remove(path)
 
 
+def package_rows(b):
+    """The Python package, a DataFrame in and a DataFrame out, ids as text."""
+    def ours(name, votes, n, columns):
+        def measure():
+            if not os.path.exists(os.path.join(PACKAGE, "dissent", "_core.abi3.so")):
+                raise Skipped("the Python module was not built")
+            return statistics.median(b.peer("peers_package.py", "ours", name, votes(), n, columns, 1 if b.quick else 5)["seconds"])
+        return measure
+
+    n = 20000 if b.quick else 1000000
+    for name, size, iterations, floor in (("DawidSkene", n, 10, 60), ("MACE", n, 10, 100), ("GLAD", n // 10, 2, 100)):
+        votes = lambda size=size: b.votes(size, 1000, shuffle=True)
+        row = f"Python: {name}, {size:.0e} votes, {iterations} iterations, DataFrame to DataFrame".replace("e+0", "e")
+        peer = once(lambda name=name, votes=votes, k=iterations: b.median(
+            lambda: b.peer("peers_package.py", "peer", name, votes(), k, "str")["seconds"][0]))
+        b.row(row, "fit", ours(name, votes, iterations, "str"), f"crowd-kit {name}", peer, floor)
+        if name == "DawidSkene":
+            b.row(row + ", object columns", "fit", ours(name, votes, iterations, "object"), f"crowd-kit {name}",
+                  lambda votes=votes, k=iterations: b.median(
+                      lambda: b.peer("peers_package.py", "peer", "DawidSkene", votes(), k, "object")["seconds"][0]), None)
+    times = once(lambda: b.peer("peers_package.py", "overhead", b.votes(n, 1000, shuffle=True), 10, 1 if b.quick else 9))
+    before = len(b.rows)
+    b.row("Python: DawidSkene, the same, what the package adds", "fit", lambda: statistics.median(times()["python"]),
+          "the library's calls on the same Arrow buffers", lambda: statistics.median(times()["c"]), 1 / 1.2)
+    if len(b.rows) > before:
+        b.rows[-1]["floor_text"] = "at most 20 % more"
+
+
 def start_row(b):
     path, what = rte(b)
     name = f"labels (default) on {what}, whole process, median of 20"
@@ -534,7 +564,7 @@ def main():
     try:
         b = Bench(args)
         print(machine())
-        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, agreement_rows, metric_rows, training_rows, start_row) + ((large_row,) if args.large else ()):
+        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, agreement_rows, metric_rows, training_rows, package_rows, start_row) + ((large_row,) if args.large else ()):
             rows(b)
         b.table()
         if args.json:

@@ -487,6 +487,12 @@ class GLAD(_Simple):
         return self
 
     @property
+    def priors_(self) -> Any:
+        """Classes are equally likely beforehand."""
+        k = self._have("votes").core.n_classes
+        return self._once("priors", lambda: self._by_class(np.full(k, 1.0 / k), "prior"))
+
+    @property
     def alphas_(self) -> Any:
         """The ability of each worker."""
         return self._once("alphas", lambda: self._by_worker(np.asarray(self._parameter("ability")), "alpha"))
