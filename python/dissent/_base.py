@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._results import SoftLabels, Values, ids_index
-from ._votes import ProgressLike, Votes, as_votes, progress_of, threads_of
+from ._votes import ProgressLike, Votes, as_votes, end_progress, progress_of, threads_of
 
 T = TypeVar("T", bound="Estimator")
 
@@ -159,8 +159,7 @@ class Aggregator(Estimator):
                 progress=watcher,
             )
         finally:
-            if hasattr(watcher, "close"):
-                watcher.close()
+            end_progress(watcher)
         self._keep(votes, np.asarray(fit.p), fit)
 
     def _keep(self, votes: Votes, p: np.ndarray, fit: _core.Fit | None) -> None:

@@ -68,9 +68,16 @@ class _Bar:
 
 
 def progress_of(progress: ProgressLike) -> Callable[[str, float], object] | None:
+    """What is called with a text and a number while the library works."""
     if progress is True:
         return _Bar()
     return progress or None
+
+
+def end_progress(watcher: object) -> None:
+    """Takes a bar off the screen."""
+    if isinstance(watcher, _Bar):
+        watcher.close()
 
 
 class Axis:
@@ -186,8 +193,7 @@ def _pandas_column(series: Any) -> tuple[_core.Column, Axis]:
                 return column, Axis(column.kind, dtype if column.kind == "text" else None)
             except TypeError:
                 return _object_column(series.tolist())
-        values = [None if v is pd.NA or v != v else v for v in series.tolist()]
-        return _core.column(values), Axis("text", dtype)
+        return _core.column([None if _is_missing(v) else v for v in series.tolist()]), Axis("text", dtype)
     column, axis = _object_column(series.tolist())
     axis.dtype = dtype if axis.kind == "text" else None
     return column, axis
@@ -408,9 +414,9 @@ class Votes:
         arrays = self.core.arrays()
         if not isinstance(arrays, tuple):
             raise _core.DataError("counts have no single votes")
-        start, worker, label = (np.asarray(a) for a in arrays)
-        item = np.repeat(np.arange(self.core.n_items, dtype=np.int64), np.diff(start.astype(np.int64)))
-        return item, worker.astype(np.int64), label.astype(np.int64)
+        start, worker, label = (np.asarray(a).astype(np.int64) for a in arrays)
+        item = np.repeat(np.arange(self.core.n_items, dtype=np.int64), start[1:] - start[:-1])
+        return item, worker, label
 
     def __len__(self) -> int:
         return self.core.n_votes

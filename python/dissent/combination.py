@@ -26,7 +26,7 @@ __all__ = ["Average", "Hybrid", "JensenShannonCentroid", "Temperature"]
 def _same_rows(views: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
     """The numbers of several views of the same tasks and classes, and the first view to make the result like."""
     first = views[0]
-    tables = []
+    tables: list[np.ndarray] = []
     for view in views:
         if hasattr(first, "index") and hasattr(first, "columns"):  # pandas: by name
             view = view.reindex(index=first.index, columns=first.columns)

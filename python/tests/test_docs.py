@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
+import pathlib
 import pkgutil
 
 import pytest
@@ -23,3 +25,18 @@ def test_everything_public_is_described():
     for name in dissent.__all__:
         thing = getattr(dissent, name)
         assert name == "__version__" or (thing.__doc__ and len(thing.__doc__) > 20), name
+
+
+def test_the_stub_names_what_is_there():
+    """_core.pyi has every function, class and method of the module, and no other."""
+    from dissent import _core
+
+    tree = ast.parse((pathlib.Path(dissent.__file__).parent / "_core.pyi").read_text())
+    stub = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    real = {n for n in dir(_core) if not n.startswith("_")}
+    assert set(stub) == real
+    for name, node in stub.items():
+        if isinstance(node, ast.ClassDef):
+            methods = {n.name for n in node.body if isinstance(n, ast.FunctionDef) and not n.name.startswith("__")}
+            if not issubclass(getattr(_core, name), Exception):
+                assert methods == {n for n in dir(getattr(_core, name)) if not n.startswith("_")}, name

@@ -21,7 +21,7 @@ from hypothesis.extra import numpy as hnp
 import dissent
 from dissent import DissentError, Votes, _core
 
-settings.register_profile("dissent", deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+settings.register_profile("dissent", deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 settings.load_profile("dissent")
 
 ids = st.one_of(
