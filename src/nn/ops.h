@@ -56,7 +56,8 @@ typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_AC
     X(batchnorm_sums)       \
     X(batchnorm_grad)       \
     X(update)               \
-    X(square_sums)
+    X(square_sums)          \
+    X(uniform)
 
 typedef enum {
 #define DIS_OP_ENUM(name) DIS_OP_##name,
@@ -339,5 +340,12 @@ typedef struct {
     size_t n;
     double *sums;
 } dis__square_sums_args;
+
+/* y[i] = (2 u - 1) spread, u = dis__uniform(seed, stream, i). Index: elements. */
+typedef struct {
+    uint64_t seed, stream;
+    double spread;
+    void *y;
+} dis__uniform_args;
 
 #endif

@@ -219,7 +219,7 @@ static double start_of(const dis__net *net, const dis__param *p, uint64_t stream
     switch (p->start) {
     case DIS_START_ZERO: return 0;
     case DIS_START_ONE: return 1;
-    case DIS_START_UNIFORM: return (2 * dis__uniform(net->seed, stream, i) - 1) * p->spread;
+    case DIS_START_UNIFORM: break; /* an operation of its own */
     case DIS_START_NORMAL: return dis__normal(net->seed, stream, i) * p->spread;
     case DIS_START_IDENTITY: { /* the last two dimensions are square */
         const size_t n = p->info.dim[p->info.n_dims - 1];
@@ -232,11 +232,12 @@ static double start_of(const dis__net *net, const dis__param *p, uint64_t stream
 static size_t n_start_jobs(const dis__net *net)
 {
     enum { GRAIN = 1 << 19, MOST = 256 };
-    return dis__n_jobs(dis__net_bytes(net), GRAIN, MOST);
+    return dis__n_jobs(dis__size(net->n_numbers, 4 * net->device->real, 0), GRAIN, MOST);
 }
 
-/* One stretch of each arena: zeros, then the starts of the parameters that lie in it. Large nets are touched
- * for the first time here, by all threads. */
+/* One stretch of each arena of numbers: zeros, then the starts of the parameters that lie in it. Large nets are touched
+ * for the first time here, by all threads. Activations are touched by the passes, and only as much of them as batches
+ * need: every pass writes what it reads. */
 static dis_status start_job(void *arg, size_t job, int thread)
 {
     dis__net *net = arg;
@@ -244,8 +245,6 @@ static dis_status start_job(void *arg, size_t job, int thread)
     const size_t real = net->device->real, n_jobs = n_start_jobs(net);
     const size_t first = dis__job_first(net->n_numbers, n_jobs, job),
                  last = dis__job_first(net->n_numbers, n_jobs, job + 1);
-    const size_t work = dis__job_first(net->work_bytes, n_jobs, job);
-    memset(net->work_arena + work, 0, dis__job_first(net->work_bytes, n_jobs, job + 1) - work);
     memset(net->param_arena + first * real, 0, (last - first) * real);
     if (net->training_plan) memset(net->grad_arena + first * real, 0, (last - first) * real);
     for (size_t s = 0; net->training_plan && s < (size_t)net->n_states; s++)
@@ -255,6 +254,11 @@ static dis_status start_job(void *arg, size_t job, int thread)
         const size_t from = first > p->at ? first - p->at : 0, end = last > p->at ? last - p->at : 0;
         if (from >= p->info.n || end == 0) continue;
         const uint64_t stream = name_key(p->info.name);
+        if (p->start == DIS_START_UNIFORM) {
+            const dis__uniform_args args = {net->seed, stream, p->spread, net->param_arena + p->at * real};
+            net->op[DIS_OP_uniform](&args, from, end < p->info.n ? end : p->info.n, NULL);
+            continue;
+        }
         for (size_t j = from; j < p->info.n && j < end; j++)
             dis__set_number(net, net->param_arena, p->at + j, start_of(net, p, stream, j));
     }

@@ -27,8 +27,9 @@ dis__stem_cnn_options dis__stem_cnn_options_default(void)
     };
 }
 
-/* Convolutions of every window side by side: over ids of the table, or over a value (table DIS_NONE). */
-static int convolve(dis__net *net, const dis__stem_cnn_options *o, const char *name, int x, int table, size_t channels)
+/* Convolutions of every window side by side: over ids of a table, or over a value (table NULL). */
+static int convolve(dis__net *net, const dis__stem_cnn_options *o, const char *name, int x, const int *table,
+                    size_t channels)
 {
     int side[4];
     const size_t n = o->n_windows < 4 ? o->n_windows : 4;
@@ -39,8 +40,8 @@ static int convolve(dis__net *net, const dis__stem_cnn_options *o, const char *n
         c.out = channels;
         c.kernel = o->windows[i];
         c.act = DIS_ACT_RELU;
-        side[i] = table == DIS_NONE ? dis__layer_conv(net, text, x, DIS_NONE, &c)
-                                    : dis__layer_lookup_conv(net, text, x, table, &c);
+        side[i] =
+            !table ? dis__layer_conv(net, text, x, DIS_NONE, &c) : dis__layer_lookup_conv(net, text, x, *table, &c);
     }
     return dis__layer_concat(net, side, (int)n);
 }
@@ -49,10 +50,10 @@ static int read_text(dis__net *net, const dis__stem_cnn_options *o, const char *
 {
     char text[DIS_NET_NAME / 2];
     snprintf(text, sizeof text, "%.16s.first", name);
-    int x = convolve(net, o, text, ids, table, o->channels[0]);
+    int x = convolve(net, o, text, ids, &table, o->channels[0]);
     x = dis__layer_window(net, x, DIS_POOL_MAX, 2, 2);
     snprintf(text, sizeof text, "%.16s.second", name);
-    x = dis__layer_pool(net, convolve(net, o, text, x, DIS_NONE, o->channels[1]), DIS_NONE, DIS_POOL_MAX);
+    x = dis__layer_pool(net, convolve(net, o, text, x, NULL, o->channels[1]), DIS_NONE, DIS_POOL_MAX);
     snprintf(text, sizeof text, "%.16s.encoder", name);
     return dis__layer_encoder(net, text, x, DIS_NONE, 1, o->feed, DIS_ACT_RELU, o->dropout, true);
 }
