@@ -465,10 +465,11 @@ def known_labels(gold: Any, what: str = "gold") -> tuple[list[Any] | None, list[
     elif isinstance(gold, Mapping):
         two = "task" in gold and ("label" in gold or "gold" in gold) and not isinstance(gold["task"], str)
         tasks, labels = _two_columns(gold, what) if two else (list(gold), list(gold.values()))
-    elif isinstance(gold, np.ndarray):
-        if gold.ndim != 1:
-            raise _core.DataError(f"{what}: one label a task, not an array of {gold.ndim} dimensions")
-        tasks, labels = None, gold.tolist()
+    elif hasattr(gold, "__array__") and not hasattr(gold, "columns") and not hasattr(gold, "column_names"):
+        array = np.asarray(gold)  # NumPy, PyTorch, a Series of polars
+        if array.ndim != 1:
+            raise _core.DataError(f"{what}: one label a task, not an array of {array.ndim} dimensions")
+        tasks, labels = None, array.tolist()
     elif isinstance(gold, (list, tuple)):
         pairs = bool(gold) and all(isinstance(g, tuple) and len(g) == 2 for g in gold)
         tasks, labels = ([g[0] for g in gold], [g[1] for g in gold]) if pairs else (None, list(gold))

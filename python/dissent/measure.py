@@ -855,9 +855,7 @@ def report(
         How they were trained.
     """
     if votes is None and labels is not None:
-        fitted = labels if hasattr(labels, "votes_") else None
-        if fitted is not None:
-            votes = fitted.votes_
+        votes = next((v.votes_ for v in _one_or_named(labels, "labels").values() if hasattr(v, "votes_")), None)
     table = None if votes is None else as_votes(votes, n_jobs)
     part = None
     if table is not None or labels is not None:
@@ -913,11 +911,19 @@ def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool) -> t
     views = []
     for (name, given), p in zip(named.items(), numbers):
         fit = None
-        if votes is not None and hasattr(given, "_fitted") and given._is_fitted() and given._fitted.get("votes") is votes:
+        if votes is not None and hasattr(given, "votes_") and _same_votes(votes, given.votes_):
             fit = given._fitted.get("fit")
         views.append((name, fit, p))
     codes = None if gold is None else gold_codes(gold, tasks, classes, lenient=lenient or votes is not None)
     return None if votes is None else votes.core, *texts, codes, tuple(views)
+
+
+def _same_votes(a: Votes, b: Votes) -> bool:
+    """Whether a fit to one is a fit to the other."""
+    if a is b:
+        return True
+    sizes = [(v.core.n_items, v.core.n_classes, v.core.n_votes) for v in (a, b)]
+    return sizes[0] == sizes[1] and all(a.core.names(role) == b.core.names(role) for role in ("task", "label"))
 
 
 def _list_of(rows: Iterable[Mapping[str, Any]], text: str) -> str:

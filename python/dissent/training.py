@@ -62,10 +62,8 @@ class _Rows:
         self.array: np.ndarray | None = None
         if self.pandas:
             self._take_pandas(X)
-        elif isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
-            self._take_array(X)
         else:
-            self._take_list(X)
+            self._take_any(X)
         self.n = len(self.array) if self.array is not None else len(self.texts) // self.n_texts
         given = tasks if tasks is not None else self.index
         self.ids = None if given is None else Ids(given.tolist() if hasattr(given, "tolist") else list(given))
@@ -83,6 +81,21 @@ class _Rows:
             self._take_array(X.to_numpy())
         else:
             self._take_list([tuple(row) for row in X.itertuples(index=False, name=None)])
+
+    def _take_any(self, X: Any) -> None:
+        if hasattr(X, "to_pylist"):  # pyarrow
+            X = [tuple(row.values()) for row in X.to_pylist()] if hasattr(X, "column_names") else X.to_pylist()
+        elif hasattr(X, "columns") and hasattr(X, "rows"):  # polars
+            X = X.rows()
+        array = np.asarray(X) if hasattr(X, "__array__") else None  # NumPy, PyTorch, polars
+        if array is not None and array.dtype.kind in "biuf":
+            self._take_array(array)
+        elif array is not None and array.ndim == 1:
+            self._take_list(array.tolist())
+        elif isinstance(X, list) and X and isinstance(X[0], tuple) and not any(isinstance(v, str) for v in X[0]):
+            self._take_list([list(row) for row in X])
+        else:
+            self._take_list(X)
 
     def _take_array(self, X: np.ndarray) -> None:
         if X.ndim == 3:
@@ -221,8 +234,8 @@ def _is_soft(y: Any) -> bool:
         return True
     if is_pandas(y):
         return y.ndim == 2 and not {"task", "label"} >= set(y.columns)
-    if isinstance(y, np.ndarray):
-        return y.ndim == 2
+    if hasattr(y, "__array__") and not hasattr(y, "columns"):  # NumPy, PyTorch
+        return np.ndim(y) == 2
     if isinstance(y, Mapping):
         return any(isinstance(v, Mapping) for v in y.values()) or any(str(k).startswith("p:") for k in y)
     if isinstance(y, (list, tuple)):

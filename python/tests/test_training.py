@@ -24,6 +24,16 @@ from dissent import DissentError, SoftClassifier, SoftLabels, _core
 SMALL = {"text": "text:width=16,hidden=0,buckets=512", "mlp": "mlp:hidden=8,dropout=0", "tagger": "tagger:word=8,character=4,hidden=4,layers=1,feed=8"}
 
 
+class Tensor:
+    """What PyTorch's tensors are to NumPy."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self._array, dtype=dtype)
+
+
 @pytest.fixture(scope="module")
 def world(crowd):
     """Items of a crowd: texts and numbers that say the truth, and what the crowd said."""
@@ -70,6 +80,7 @@ def test_every_kind_of_item(world):
         ([(t, "x") for t in world["texts"]], gold, SMALL["text"]),
         (world["x"], gold, "auto"),
         (world["x"].tolist(), gold, "auto"),
+        (Tensor(world["x"]), Tensor(np.array(gold)), "auto"),
         (images, gold, "resnet:blocks=1/1/1,width=2"),
         (images[..., 0], gold, "resnet:blocks=1/1/1,width=2"),
         (sentences, [[c, 0, 1] for c in gold], SMALL["tagger"]),
@@ -96,6 +107,21 @@ def test_pandas(world):
     by_id = SoftClassifier("gold", n_epochs=1).fit(frame, pd.Series(world["truth"]).iloc[::-1])
     by_row = SoftClassifier("gold", n_epochs=1).fit(world["x"], [world["truth"][t] for t in world["tasks"]])
     assert np.array_equal(by_id.predict_proba(world["x"]), by_row.predict_proba(world["x"]))
+
+
+def test_arrow(world):
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    gold = [world["truth"][t] for t in world["tasks"]]
+    for model, given in (
+        (SMALL["text"], [world["texts"], pl.Series(world["texts"]), pa.array(world["texts"]), pa.chunked_array([world["texts"]])]),
+        (SMALL["text"], [[(t, t) for t in world["texts"]], *(lib({"a": world["texts"], "b": world["texts"]}) for lib in (pl.DataFrame, pa.table))]),
+        (SMALL["mlp"], [world["x"], *(lib({c: world["x"][:, k] for k, c in enumerate("abc")}) for lib in (pl.DataFrame, pa.table))]),
+    ):
+        first = None
+        for X in given:
+            p = SoftClassifier("gold", model, n_epochs=1).fit(X, pl.Series(gold) if X is given[1] else gold).predict_proba(X)
+            first = p if first is None else first
+            assert np.array_equal(p, first)
 
 
 def test_votes_as_targets(world):
