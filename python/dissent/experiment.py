@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._measuring import Watching
 from ._tables import Table
-from ._votes import ProgressLike, progress_of, threads_of
+from ._votes import ProgressLike, threads_of
 
 __all__ = ["report", "run", "status", "table"]
 
@@ -76,12 +77,8 @@ def run(
     fails does not stop the others; the first failure is raised at the end.
     """
     path, where = _where(file, store, data, filters)
-    watcher = progress_of(progress)
-    try:
-        return _core.experiment_run(path, **where, jobs=jobs, retry_failed=retry_failed, threads=threads_of(n_jobs), progress=watcher)
-    finally:
-        if hasattr(watcher, "close"):
-            watcher.close()
+    with Watching(n_jobs, progress) as watching:
+        return _core.experiment_run(path, **where, jobs=jobs, retry_failed=retry_failed, **watching)
 
 
 def table(

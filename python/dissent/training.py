@@ -13,16 +13,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _core
 from ._base import Estimator, seed_of
+from ._items import Rows, Targets, flat_labels, is_soft
+from ._measuring import Watching
 from ._results import _table, _text
-from ._tables import Ids, LabelTable, gold_codes, id_array, id_texts, known_labels, label_table
-from ._votes import ProgressLike, Votes, _is_missing, _sorted, as_votes, is_pandas, progress_of, threads_of
+from ._tables import Ids, LabelTable, id_array, id_texts, label_table
+from ._votes import ProgressLike, Votes, as_votes, is_pandas, threads_of
 from .aggregation import Standard
 
 __all__ = ["SoftClassifier", "models", "objectives"]
@@ -48,214 +50,6 @@ def objectives() -> list[dict[str, Any]]:
     True
     """
     return _core.objectives()
-
-
-class _Rows:
-    """X: what the items are, and their ids where they have some."""
-
-    def __init__(self, X: Any, tasks: Any = None) -> None:
-        self.pandas = is_pandas(X)
-        self.index: Any = X.index if self.pandas else None
-        self.bounds: np.ndarray | None = None  # of sentences
-        self.n_texts = 1
-        self.texts: list[str] = []
-        self.array: np.ndarray | None = None
-        if self.pandas:
-            self._take_pandas(X)
-        else:
-            self._take_any(X)
-        self.n = len(self.array) if self.array is not None else len(self.texts) // self.n_texts
-        given = tasks if tasks is not None else self.index
-        self.ids = None if given is None else Ids(given.tolist() if hasattr(given, "tolist") else list(given))
-        if self.ids is not None:
-            if len(self.ids.ids) != self.n:
-                raise _core.DataError(f"X: {len(self.ids.ids)} task ids for {self.n} items")
-            twice = self.ids.twice()
-            if twice:
-                raise _core.DataError(f"X: the task {twice[0]!r} is there twice; every item needs an id of its own")
-
-    def _take_pandas(self, X: Any) -> None:
-        if X.ndim == 1:
-            self._take_list(X.tolist())
-        elif all(getattr(t, "kind", "O") in "biuf" for t in X.dtypes):
-            self._take_array(X.to_numpy())
-        else:
-            self._take_list([tuple(row) for row in X.itertuples(index=False, name=None)])
-
-    def _take_any(self, X: Any) -> None:
-        if hasattr(X, "to_pylist"):  # pyarrow
-            X = [tuple(row.values()) for row in X.to_pylist()] if hasattr(X, "column_names") else X.to_pylist()
-        elif hasattr(X, "columns") and hasattr(X, "rows"):  # polars
-            X = X.rows()
-        array = np.asarray(X) if hasattr(X, "__array__") else None  # NumPy, PyTorch, polars
-        if array is not None and array.dtype.kind in "biuf":
-            self._take_array(array)
-        elif array is not None and array.ndim == 1:
-            self._take_list(array.tolist())
-        elif isinstance(X, list) and X and isinstance(X[0], tuple) and not any(isinstance(v, str) for v in X[0]):
-            self._take_list([list(row) for row in X])
-        else:
-            self._take_list(X)
-
-    def _take_array(self, X: np.ndarray) -> None:
-        if X.ndim == 3:
-            X = X[..., np.newaxis]
-        if X.ndim not in (2, 4) or 0 in X.shape:
-            raise _core.DataError(f"X: features are (items, numbers) and images (items, height, width[, channels]), not {X.shape}")
-        scale = X.ndim == 4 and X.dtype == np.uint8
-        with np.errstate(over="ignore"):
-            self.array = np.ascontiguousarray(X, dtype=np.float32)
-        if scale:
-            self.array = self.array * (np.float32(1) / np.float32(255))
-
-    def _take_list(self, X: Any) -> None:
-        if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
-            raise TypeError("X: a list of texts, an array of numbers, or a Series or DataFrame of either")
-        items = X.tolist() if hasattr(X, "tolist") else list(X)
-        if not items:
-            raise _core.DataError("X: no items")
-        first = items[0]
-        if isinstance(first, str):
-            self.texts = self._all_texts(items)
-        elif isinstance(first, tuple) and first and isinstance(first[0], str):
-            self.n_texts = len(first)
-            for i, item in enumerate(items):
-                if not isinstance(item, tuple) or len(item) != self.n_texts:
-                    raise _core.DataError(f"X: item {i} is not {self.n_texts} texts, as the first one is")
-            self.texts = self._all_texts([t for item in items for t in item])
-        elif isinstance(first, list) and first and isinstance(first[0], str):
-            for i, item in enumerate(items):
-                if not isinstance(item, list) or not item:
-                    raise _core.DataError(f"X: item {i} is no sentence, a list of one token or more, as the first one is")
-            self.bounds = np.cumsum([0, *(len(s) for s in items)]).astype(np.uint64)
-            self.texts = self._all_texts([t for s in items for t in s])
-        else:
-            try:
-                self._take_array(np.asarray(items, dtype=np.float64))
-            except (TypeError, ValueError) as e:
-                if isinstance(e, _core.DissentError):
-                    raise
-                raise TypeError(f"X: items are texts, tuples of texts, lists of tokens or numbers, not {type(first).__name__}") from None
-
-    @staticmethod
-    def _all_texts(texts: Sequence[Any]) -> list[str]:
-        for i, t in enumerate(texts):
-            if not isinstance(t, str):
-                what = "missing" if _is_missing(t) else f"a {type(t).__name__}"
-                raise _core.DataError(f"X: text {i} (counted from 0) is {what}, not a text")
-        return list(texts)
-
-    @property
-    def kind(self) -> str:
-        if self.array is not None:
-            return "images" if self.array.ndim == 4 else "features"
-        return "texts" if self.bounds is None else "tokens"
-
-    def keep(self, rows: np.ndarray) -> None:
-        """Only these rows from now on."""
-        if self.bounds is not None:
-            raise _core.DataError("every token needs a label")
-        if self.array is not None:
-            self.array = np.ascontiguousarray(self.array[rows])
-        else:
-            m = self.n_texts
-            self.texts = [self.texts[i * m + t] for i in rows.tolist() for t in range(m)]
-        if self.ids is not None:
-            self.ids = Ids([self.ids.ids[i] for i in rows.tolist()])
-        self.n = len(rows)
-
-    def items(self, tasks: list[str] | None = None) -> _core.Items:
-        if self.array is not None:
-            return _core.items_from_array(self.array, self.array.shape, tasks)
-        return _core.items_from_texts(self.texts, self.n_texts, tasks, self.bounds)
-
-    def match(self, ids: Ids | None, what: str, n: int) -> np.ndarray:
-        """Where each item stands among other ids, -1: nowhere."""
-        if ids is None or (self.ids is None and ids.ids == list(range(self.n))):
-            if n != self.n:
-                raise _core.DataError(f"{what}: {n} rows for the {self.n} items of X")
-            return np.arange(self.n)
-        if self.ids is None:
-            raise _core.DataError(f"{what} has task ids and X has none: give fit(..., tasks=ids of X), or {what} as an array in the order of X")
-        return ids.find_all(self.ids.ids)
-
-
-class _Targets:
-    """What the items are to become: soft labels, gold labels, votes, and the classes of all."""
-
-    def __init__(self, soft: LabelTable | None, hard: Any, votes: Votes | None, classes: Sequence[Any] | None) -> None:
-        self.soft, self.hard, self.votes = soft, hard, votes
-        if classes is not None:
-            self.classes = Ids(list(classes))
-        elif soft is not None:
-            self.classes = soft.classes or Ids(range(soft.p.shape[1]))
-        elif votes is not None:
-            self.classes = Ids(votes.classes.tolist())
-        else:
-            self.classes = Ids(_sorted([c for c in dict.fromkeys(known_labels(hard, "y")[1]) if c is not None]))
-
-    def class_texts(self) -> list[str]:
-        texts = id_texts(self.classes.ids)
-        if self.votes is not None:
-            there, names = Ids(self.votes.classes.tolist()), self.votes.core.names("label")
-            texts = [names[i] if (i := there.find(c)) >= 0 else t for c, t in zip(self.classes.ids, texts)]
-        return texts
-
-    def soft_rows(self, rows: _Rows) -> np.ndarray | None:
-        """(items, classes), NaN where there is no soft label."""
-        if self.soft is None:
-            return None
-        place = rows.match(self.soft.tasks, "y", len(self.soft.p))
-        p = np.full((rows.n, len(self.classes.ids)), np.nan)
-        have = place >= 0
-        p[have] = 0
-        columns = range(self.soft.p.shape[1]) if self.soft.classes is None else self.soft.classes.ids
-        for k, c in enumerate(columns):
-            to = self.classes.find(c)
-            if to < 0:
-                raise _core.DataError(f"y: the class {c!r} is not among the classes {self.classes.ids}")
-            p[have, to] = self.soft.p[place[have], k]
-        return p
-
-    def gold_rows(self, rows: _Rows, what: str = "y") -> np.ndarray | None:
-        if self.hard is None:
-            return None
-        ids, labels = known_labels(self.hard, what)
-        if ids is None or (rows.ids is None and ids == list(range(rows.n))):
-            return gold_codes(labels, Ids(range(rows.n)), self.classes, what=what)
-        if rows.ids is None:
-            rows.match(Ids(ids), what, len(ids))  # says what is missing
-        return gold_codes(dict(zip(ids, labels)), rows.ids or Ids(()), self.classes, what=what)
-
-
-def _is_soft(y: Any) -> bool:
-    """Whether y is a table of distributions rather than one label an item."""
-    if hasattr(y, "result_") or isinstance(y, LabelTable) or type(y).__name__ == "SoftLabels":
-        return True
-    if is_pandas(y):
-        return y.ndim == 2 and not {"task", "label"} >= set(y.columns)
-    if hasattr(y, "__array__") and not hasattr(y, "columns"):  # NumPy, PyTorch
-        return np.ndim(y) == 2
-    if isinstance(y, Mapping):
-        return any(isinstance(v, Mapping) for v in y.values()) or any(str(k).startswith("p:") for k in y)
-    if isinstance(y, (list, tuple)):
-        return bool(y) and isinstance(y[0], (list, tuple, np.ndarray)) and len(y[0]) > 0 and isinstance(y[0][0], (float, np.floating, np.ndarray))
-    return hasattr(y, "columns") or hasattr(y, "column_names")
-
-
-def _flat(y: Any, rows: _Rows) -> Any:
-    """Labels of sentences, one behind the other."""
-    if rows.bounds is None or not isinstance(y, (list, tuple)) or not y or isinstance(y[0], (str, int)):
-        return y
-    sizes = np.diff(rows.bounds.astype(np.int64)).tolist()
-    if len(y) != len(sizes):
-        raise _core.DataError(f"y: labels of {len(y)} sentences for {len(sizes)}")
-    for s, (labels, n) in enumerate(zip(y, sizes)):
-        if len(labels) != n:
-            raise _core.DataError(f"y: sentence {s} has {n} tokens and {len(labels)} labels")
-    if isinstance(y[0], np.ndarray) and y[0].ndim == 2:
-        return np.concatenate(y)
-    return [label for labels in y for label in labels]
 
 
 class SoftClassifier(Estimator):
@@ -383,9 +177,9 @@ class SoftClassifier(Estimator):
             (X, y) or (X, y, gold): a development set, by which the best epoch is kept.
         """
         needs = self._needs()
-        rows = _Rows(X, tasks)
+        rows = Rows(X, tasks)
         table = None if votes is None else as_votes(votes, self.n_jobs)
-        targets = self._targets(_flat(y, rows), gold, table, needs, rows)
+        targets = self._targets(flat_labels(y, rows), gold, table, needs, rows)
         n_given = rows.n
         examples = self._examples(rows, targets)
         judged = None
@@ -395,8 +189,7 @@ class SoftClassifier(Estimator):
             judged = self._dev(dev, targets)
         if self.checkpoints is not None:
             os.makedirs(self.checkpoints, exist_ok=True)
-        watcher = progress_of(self.progress)
-        try:
+        with Watching(self.n_jobs, self.progress) as watching:
             model = _core.train(
                 examples,
                 targets.class_texts(),
@@ -420,12 +213,8 @@ class SoftClassifier(Estimator):
                 vectors=None if self.vectors is None else os.fspath(self.vectors),
                 folder=None if self.checkpoints is None else os.fspath(self.checkpoints),
                 resume=self.resume,
-                threads=threads_of(self.n_jobs),
-                progress=watcher,
+                **watching,
             )
-        finally:
-            if hasattr(watcher, "close"):
-                watcher.close()
         self._keep(model, id_array(targets.classes.ids))
         self._left_out = n_given - rows.n
         return self
@@ -438,9 +227,9 @@ class SoftClassifier(Estimator):
     def _model_spec(self, kind: str) -> str:
         return _USUAL[kind] if self.model == "auto" else self.model
 
-    def _targets(self, y: Any, gold: Any, votes: Votes | None, needs: dict[str, Any], rows: _Rows) -> _Targets:
+    def _targets(self, y: Any, gold: Any, votes: Votes | None, needs: dict[str, Any], rows: Rows) -> Targets:
         soft, hard = None, gold
-        if y is not None and _is_soft(y):
+        if y is not None and is_soft(y):
             soft = label_table(y, "y")
         elif y is not None and gold is not None:
             raise _core.OptionError("y holds one label an item and so does gold; y is soft labels where gold is given")
@@ -460,14 +249,14 @@ class SoftClassifier(Estimator):
                 raise _core.OptionError(f"the objective {self.objective} needs {what}")
         if soft is None and hard is None and votes is None:
             raise _core.OptionError("nothing to learn from: give y or votes")
-        return _Targets(soft if needs["needs_labels"] else None, hard if needs["needs_gold"] else None, votes if needs["needs_votes"] else None, self.classes)
+        return Targets(soft if needs["needs_labels"] else None, hard if needs["needs_gold"] else None, votes if needs["needs_votes"] else None, self.classes)
 
     def _aggregated(self, votes: Votes) -> Any:
         aggregator = (self.aggregator if self.aggregator is not None else Standard(n_jobs=self.n_jobs)).clone()
         return aggregator.fit(votes).result_
 
-    def _one_hot(self, hard: Any, rows: _Rows) -> LabelTable:
-        targets = _Targets(None, hard, None, self.classes)
+    def _one_hot(self, hard: Any, rows: Rows) -> LabelTable:
+        targets = Targets(None, hard, None, self.classes)
         codes = targets.gold_rows(rows)
         if codes is None or not len(targets.classes.ids):
             raise _core.DataError("y: no labels")
@@ -480,7 +269,7 @@ class SoftClassifier(Estimator):
         tasks = None if len(known) == rows.n else [ids[i] for i in known.tolist()]
         return LabelTable(p[known], tasks, targets.classes.ids, False, "y")
 
-    def _examples(self, rows: _Rows, targets: _Targets) -> tuple[Any, Any, Any, Any]:
+    def _examples(self, rows: Rows, targets: Targets) -> tuple[Any, Any, Any, Any]:
         p, codes = targets.soft_rows(rows), targets.gold_rows(rows)
         texts: list[str] | None = None
         has = np.zeros(rows.n, dtype=bool)
@@ -511,7 +300,7 @@ class SoftClassifier(Estimator):
             None if targets.votes is None else targets.votes.core,
         )
 
-    def _task_texts(self, rows: _Rows, votes: Votes) -> tuple[list[str], np.ndarray]:
+    def _task_texts(self, rows: Rows, votes: Votes) -> tuple[list[str], np.ndarray]:
         """The items' ids as the votes' texts, and which of them have votes."""
         there, names = Ids(votes.tasks.tolist()), votes.core.names("task")
         ids = list(range(rows.n)) if rows.ids is None else rows.ids.ids
@@ -526,12 +315,12 @@ class SoftClassifier(Estimator):
             texts.append(text)
         return texts, place >= 0
 
-    def _dev(self, dev: Sequence[Any], train: _Targets) -> tuple[Any, Any, Any, Any]:
-        rows = _Rows(dev[0])
-        y, gold = _flat(dev[1], rows), dev[2] if len(dev) == 3 else None
-        soft = label_table(y, "dev") if _is_soft(y) else None
+    def _dev(self, dev: Sequence[Any], train: Targets) -> tuple[Any, Any, Any, Any]:
+        rows = Rows(dev[0])
+        y, gold = flat_labels(dev[1], rows), dev[2] if len(dev) == 3 else None
+        soft = label_table(y, "dev") if is_soft(y) else None
         hard = gold if soft is not None else y
-        targets = _Targets(soft, hard, None, train.classes.ids)
+        targets = Targets(soft, hard, None, train.classes.ids)
         p, codes = targets.soft_rows(rows), targets.gold_rows(rows, "dev")
         if p is not None and np.isnan(p).any():
             raise _core.DataError("dev: an item has no soft label")
@@ -604,7 +393,7 @@ class SoftClassifier(Estimator):
     def predict_proba(self, X: Any, *, head: str | None = None) -> Any:
         """A distribution over classes_ for every item: an array, a DataFrame when X is pandas, an array a sentence of tokens."""
         model: _core.Model = self._have("_trained")
-        rows = _Rows(X)
+        rows = Rows(X)
         p = np.asarray(model.predict(rows.items(), head=head, threads=threads_of(self.n_jobs)))
         if rows.bounds is not None:
             return np.split(p, rows.bounds[1:-1].astype(np.int64))
@@ -626,11 +415,11 @@ class SoftClassifier(Estimator):
 
     def score(self, X: Any, y: Any) -> float:
         """Accuracy against one label an item; against soft labels minus the cross-entropy, nats. Higher is better."""
-        rows = _Rows(X)
-        y = _flat(y, rows)
+        rows = Rows(X)
+        y = flat_labels(y, rows)
         p = self.predict_proba(X)
         q = np.ascontiguousarray(np.concatenate(p) if isinstance(p, list) else np.asarray(p))
-        targets = _Targets(label_table(y, "y") if _is_soft(y) else None, None if _is_soft(y) else y, None, self.classes_.tolist())
+        targets = Targets(label_table(y, "y") if is_soft(y) else None, None if is_soft(y) else y, None, self.classes_.tolist())
         human, codes = targets.soft_rows(rows), targets.gold_rows(rows)
         if human is not None and np.isnan(human).any():
             raise _core.DataError("y: an item has no soft label")

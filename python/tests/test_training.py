@@ -112,14 +112,14 @@ def test_pandas(world):
 def test_arrow(world):
     pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
     gold = [world["truth"][t] for t in world["tasks"]]
-    for model, given in (
+    for model, forms in (
         (SMALL["text"], [world["texts"], pl.Series(world["texts"]), pa.array(world["texts"]), pa.chunked_array([world["texts"]])]),
         (SMALL["text"], [[(t, t) for t in world["texts"]], *(lib({"a": world["texts"], "b": world["texts"]}) for lib in (pl.DataFrame, pa.table))]),
         (SMALL["mlp"], [world["x"], *(lib({c: world["x"][:, k] for k, c in enumerate("abc")}) for lib in (pl.DataFrame, pa.table))]),
     ):
         first = None
-        for X in given:
-            p = SoftClassifier("gold", model, n_epochs=1).fit(X, pl.Series(gold) if X is given[1] else gold).predict_proba(X)
+        for X in forms:
+            p = SoftClassifier("gold", model, n_epochs=1).fit(X, pl.Series(gold) if X is forms[1] else gold).predict_proba(X)
             first = p if first is None else first
             assert np.array_equal(p, first)
 

@@ -1,0 +1,140 @@
+"""How far voters agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._base import seed_of
+from ._measuring import Watching, checked_count, columns_of, figures_of, known_classes, list_of, number_of
+from ._tables import Figures, Metric, make_table
+from ._votes import ProgressLike, Votes, as_votes
+
+
+def agreement_measures() -> list[dict[str, Any]]:
+    """What agreement() measures: name, title, what it does about missing votes, source.
+
+    >>> [m["name"] for m in agreement_measures()][:2]
+    ['percent', 'fleiss']
+    """
+    return _core.agreement_measures()
+
+
+class Agreement(Figures):
+    """What agreement() found.
+
+    Coefficients are attributes (``a.alpha_nominal``: a number, or None) and items (``a["alpha_nominal"]``: a Metric with
+    interval, n and reason). ``classes``, ``items``, ``workers`` and ``pairs`` are tables; those that were not asked for, or
+    need workers that are not known, are None.
+    """
+
+    def __init__(self, found: dict[str, Any], votes: Votes) -> None:
+        self._figures = figures_of(found["metrics"])
+        for name in ("n_items", "n_workers", "compared", "singles", "empty", "votes", "votes_compared", "pairs_too_small", "pairs_degenerate"):
+            setattr(self, name, found[name])
+        self._caption = f"{found['compared']} tasks with two votes or more of {found['n_items']}"
+        pandas = votes.pandas
+        rows = found["classes"]
+        self.classes: Any = make_table(
+            {
+                "label": votes.classes,
+                "votes": np.array([r["votes"] for r in rows], dtype=np.int64),
+                "share": np.array([np.nan if r["share"] is None else r["share"] for r in rows]),
+                **{c: np.array([number_of(r[c]) for r in rows]) for c in ("agreement", "fleiss", "alpha")},
+            },
+            "label",
+            pandas,
+        )
+        self.items: Any = None
+        if found["items"] is not None:
+            columns = columns_of(found["items"])
+            columns["top"] = votes.classes[columns["top"]]
+            self.items = make_table({"task": votes.tasks, **columns}, "task", pandas)
+        self.workers: Any = None
+        if found["workers"] is not None:
+            self.workers = make_table({"worker": votes.workers, **columns_of(found["workers"])}, "worker", pandas)
+        self.pairs: Any = None
+        if found["pairs"] is not None:
+            columns = columns_of(found["pairs"])
+            columns.update({side: votes.workers[columns[side]] for side in "ab"})
+            columns["degenerate"] = columns["degenerate"].astype(bool)
+            self.pairs = make_table(columns, None, pandas)
+
+    def _shown(self) -> dict[str, Metric]:
+        return {name: m for name, m in self._figures.items() if m.value is not None}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The coefficients as the command line's JSON has them."""
+        return {
+            "items": self.__dict__["n_items"],
+            "compared": self.__dict__["compared"],
+            "metrics": {name: m.to_dict() for name, m in self._figures.items()},
+        }
+
+
+def agreement(
+    votes: Any,
+    gold: Any = None,
+    *,
+    items: bool = True,
+    workers: bool = True,
+    pairs: bool = True,
+    ordinal: bool = False,
+    singles: bool = False,
+    bootstrap: int = 1000,
+    most_pairs: int | None = None,
+    least_common: int | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: ProgressLike = None,
+) -> Agreement:
+    """How far voters agree: overall, by task, worker, class and pair of workers.
+
+    Parameters
+    ----------
+    votes : Votes or a table
+        As aggregators take them.
+    gold : labels by task, optional
+        Known labels: then also how often workers are right.
+    items, workers, pairs : bool
+        Which tables to make; without pairs the coefficients cohen* are left out.
+    ordinal : bool
+        The order of the classes means something; taken for granted when all are numbers.
+    singles : bool
+        Items with one vote count in the chance agreement of Fleiss and Gwet.
+    bootstrap : int
+        Resamples of the items for 95 % intervals; 0: none.
+    most_pairs, least_common : int
+        Most pairs of workers to look at, and the votes that a pair must share to count in cohen*.
+
+    >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x"), ("t3", "a", "y"), ("t3", "b", "y")]
+    >>> result = agreement(votes, bootstrap=0)
+    >>> round(result.alpha_nominal, 4), result.workers["votes"].tolist()
+    (0.4444, [3, 3])
+    """
+    table = as_votes(votes, n_jobs)
+    more: dict[str, Any] = {}
+    if most_pairs is not None:
+        more["most_pairs"] = checked_count("most_pairs", most_pairs)
+    if least_common is not None:
+        more["least_common"] = checked_count("least_common", least_common)
+    with Watching(n_jobs, progress) as watching:
+        found = _core.agreement(
+            table.core,
+            gold=known_classes(table, gold),
+            items=items,
+            workers=workers,
+            pairs=pairs,
+            ordinal=ordinal,
+            singles=singles,
+            seed=seed_of(random_state),
+            bootstrap=checked_count("bootstrap", bootstrap),
+            **more,
+            **watching,
+        )
+    return Agreement(found, table)
+
+
+agreement.__doc__ = f"{agreement.__doc__}\n    What is measured:\n\n{list_of(_core.agreement_measures(), 'title')}\n    "

@@ -1,0 +1,187 @@
+"""Predictions against gold labels and against people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._base import seed_of
+from ._measuring import Watching, checked_count, columns_of, figures_of, list_of, number_of
+from ._tables import Aligned, Figures, Ids, gold_codes, known_labels, label_table, make_table
+from ._votes import ProgressLike, _sorted, is_pandas
+
+
+def metrics() -> list[dict[str, Any]]:
+    """What evaluate() measures: name, summary, which direction is better, what it needs.
+
+    >>> metrics()[0]["name"]
+    'accuracy'
+    """
+    return _core.metrics()
+
+
+class Evaluation(Figures):
+    """What evaluate() found.
+
+    Figures are attributes (``e.accuracy``: a number, or None where it cannot be measured) and, with interval, n and the
+    reason why there is none, items (``e["accuracy"]``: a Metric). ``by_class``, ``bins`` and ``items`` are tables,
+    ``confusion`` an array (gold, predicted); they are None where there is nothing to show.
+    """
+
+    def __init__(self, found: dict[str, Any], aligned: Aligned, gold: np.ndarray | None, human: bool) -> None:
+        needs = {m["name"]: m for m in _core.metrics()}
+        self._figures = {
+            name: m
+            for name, m in figures_of(found["metrics"]).items()
+            if (gold is not None or not needs[name]["needs_gold"]) and (human or not needs[name]["needs_human"])
+        }
+        self.n_items: int = found["n_items"]
+        self.n_gold: int = found["n_gold"]
+        self.classes: np.ndarray = aligned.class_column()
+        self.left_out = aligned.left_out
+        self.floored: int = found["floored"]
+        self.human_floored: int = found["human_floored"]
+        self.temperatures: list[dict[str, Any]] = found["temperatures"]
+        self.majority_class: Any = None if found["majority"] is None else self.classes.tolist()[found["majority"]]
+        self._caption = f"{self.n_items} tasks, {self.n_gold} with gold labels"
+        k, pandas = len(self.classes), aligned.pandas
+        self.confusion: np.ndarray | None = None if found["confusion"] is None else np.asarray(found["confusion"]).reshape(k, k)
+        self.by_class: Any = None
+        if found["classes"]:
+            rows = found["classes"]
+            columns: dict[str, Any] = {"label": self.classes}
+            columns.update({c: np.array([r[c] for r in rows]) for c in ("gold", "predicted", "right")})
+            for c in ("precision", "recall", "f1"):
+                columns[c] = np.array([number_of(r[c]) for r in rows])
+                if rows[0][c]["ci_low"] is not None:
+                    columns[f"{c}_ci_low"] = np.array([np.nan if r[c]["ci_low"] is None else r[c]["ci_low"] for r in rows])
+                    columns[f"{c}_ci_high"] = np.array([np.nan if r[c]["ci_high"] is None else r[c]["ci_high"] for r in rows])
+            self.by_class = make_table(columns, "label", pandas)
+        bins = columns_of(found["bins"])
+        self.bins: Any = make_table(bins, None, pandas) if len(bins["n"]) else None
+        self.items: Any = None
+        if found["items"] is not None:
+            values = columns_of(found["items"])
+            columns = {"task": aligned.task_column()}
+            if gold is not None:
+                labels = np.empty(len(gold), dtype=object)
+                labels[:] = [None if c < 0 else self.classes.tolist()[c] for c in gold]
+                columns["gold"] = labels
+            columns["predicted"] = self.classes[values.pop("predicted")]
+            self.items = make_table({**columns, **values}, "task", pandas)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as the command line's JSON has them."""
+        return {
+            "items": self.n_items,
+            "gold": self.n_gold,
+            "classes": self.classes.tolist(),
+            "floored": self.floored,
+            "metrics": {name: m.to_dict() for name, m in self._figures.items()},
+        }
+
+
+def evaluate(
+    pred: Any,
+    gold: Any = None,
+    human: Any = None,
+    *,
+    metrics: Sequence[str] | None = None,
+    groups: Any = None,
+    bootstrap: int = 1000,
+    fraction: float = 1.0,
+    ordinal: bool = False,
+    keep_items: bool = False,
+    top_k: int = 3,
+    n_splits: int = 5,
+    n_bins: int = 15,
+    lenient: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: ProgressLike = None,
+) -> Evaluation:
+    """Measures predicted distributions against gold labels, against people, or both.
+
+    Parameters
+    ----------
+    pred : labels
+        SoftLabels, a fitted aggregator, a DataFrame (rows tasks, columns classes), a table with task and p:CLASS columns, an
+        array (tasks, classes), or a file.
+    gold : labels by task
+        A Series, a dict, Values, a table with task and label, or a list in the order of the rows. None: not known.
+    human : labels
+        What people say, as pred.
+    metrics : list of str, optional
+        Only these; None: all.
+    groups : by task
+        Items of one group (tokens of a sentence) stay in one half of a split for calibrated_log_likelihood.
+    bootstrap : int
+        Resamples for the 95 % intervals; 0: none.
+    fraction : float
+        Share of the items that a resample draws.
+    ordinal : bool
+        The order of the classes means something.
+    keep_items : bool
+        Also the values of single items, in ``items``.
+    lenient : bool
+        Leave out tasks that not all have, take missing classes as 0; otherwise those are errors.
+    """
+    tables = [label_table(pred, "predictions")]
+    if human is not None:
+        tables.append(label_table(human, "human"))
+    aligned = Aligned(tables, lenient)
+    if gold is not None and lenient:
+        more = [g for g in dict.fromkeys(known_labels(gold)[1]) if g is not None and aligned.classes.find(g) < 0]
+        if more:
+            aligned = Aligned(tables, lenient, classes=Ids(_sorted([*aligned.classes.ids, *more])))
+    codes = None if gold is None else gold_codes(gold, aligned.tasks, aligned.classes, lenient=lenient)
+    group, n_groups = _group_numbers(groups, aligned.tasks)
+    with Watching(n_jobs, progress) as watching:
+        found = _core.evaluate(
+            aligned.p[0],
+            len(aligned.tasks.ids),
+            len(aligned.classes.ids),
+            gold=codes,
+            human=aligned.p[1] if human is not None else None,
+            group=group,
+            n_groups=n_groups,
+            metrics=None if metrics is None else list(metrics),
+            seed=seed_of(random_state),
+            resamples=checked_count("bootstrap", bootstrap),
+            fraction=float(fraction),
+            ordinal=ordinal,
+            keep_items=keep_items,
+            top_k=top_k,
+            n_splits=n_splits,
+            n_bins=n_bins,
+            **watching,
+        )
+    if metrics is not None:
+        found["metrics"] = {name: found["metrics"][name] for name in metrics}
+    aligned.pandas = aligned.pandas or is_pandas(gold)
+    return Evaluation(found, aligned, codes, human is not None)
+
+
+def _group_numbers(groups: Any, tasks: Ids) -> tuple[np.ndarray | None, int]:
+    if groups is None:
+        return None, 0
+    ids, names = known_labels(groups, "groups")
+    number: dict[Any, int] = {}
+    group = np.zeros(len(tasks.ids), dtype=np.uint32)
+    seen = np.zeros(len(tasks.ids), dtype=bool)
+    places = np.arange(len(names)) if ids is None else tasks.find_all(ids)
+    if ids is None and len(names) != len(tasks.ids):
+        raise _core.DataError(f"groups: {len(names)} of them without task ids for {len(tasks.ids)} tasks")
+    for i, name in zip(places.tolist(), names):
+        if i >= 0:
+            group[i] = number.setdefault(name, len(number))
+            seen[i] = True
+    if not seen.all():
+        raise _core.DataError(f"groups: none for the task {tasks.ids[int(np.argmin(seen))]!r}; add it")
+    return group, len(number)
+
+
+evaluate.__doc__ = f"{evaluate.__doc__}\n    What is measured:\n\n{list_of(_core.metrics(), 'summary')}\n    "

@@ -1,0 +1,72 @@
+"""What the functions that measure share: how they call the library, and what they make of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._tables import Ids, Metric, gold_codes, metric
+from ._votes import ProgressLike, Votes, progress_of, threads_of
+
+
+class Watching:
+    """Progress and threads of one call."""
+
+    def __init__(self, n_jobs: int | None, progress: ProgressLike) -> None:
+        self.threads = threads_of(n_jobs)
+        self.progress = progress_of(progress)
+
+    def __enter__(self) -> dict[str, Any]:
+        return {"threads": self.threads, "progress": self.progress}
+
+    def __exit__(self, *error: object) -> None:
+        close = getattr(self.progress, "close", None)  # of our own bar
+        if close is not None:
+            close()
+
+
+def checked_count(name: str, value: int) -> int:
+    if not 0 <= int(value) < 2**31:
+        raise _core.OptionError(f"{name} is a whole number from 0 to {2**31 - 1}, not {value!r}")
+    return int(value)
+
+
+def columns_of(table: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    return {name: np.asarray(values) for name, values in table.items()}
+
+
+def figures_of(found: Mapping[str, Any]) -> dict[str, Metric]:
+    return {name: metric(m) for name, m in found.items()}
+
+
+def number_of(m: Mapping[str, Any]) -> float:
+    return np.nan if m["value"] is None else m["value"]
+
+
+def known_classes(votes: Votes, gold: Any) -> np.ndarray | None:
+    return None if gold is None else gold_codes(gold, Ids(votes.tasks.tolist()), Ids(votes.classes.tolist()))
+
+
+def in_order(views: Any) -> dict[str, Any]:
+    if isinstance(views, Mapping):
+        return {str(k): v for k, v in views.items()}
+    named: dict[str, Any] = {}
+    for i, v in enumerate(views):
+        name = type(v).__name__ if hasattr(v, "get_params") else f"view {i + 1}"
+        named[name if name not in named else f"{name} {i + 1}"] = v
+    return named
+
+
+def one_or_named(things: Any, name: str) -> dict[str, Any]:
+    if isinstance(things, Mapping) and not any(isinstance(v, Mapping) for v in things.values()) and "task" not in things:
+        return {str(k): v for k, v in things.items()}
+    if isinstance(things, (list, tuple)) and things and not np.isscalar(things[0]) and not isinstance(things[0], (list, tuple)):
+        return in_order(things)
+    return {type(things).__name__ if hasattr(things, "get_params") else name: things}
+
+
+def list_of(rows: Iterable[Mapping[str, Any]], text: str) -> str:
+    return "\n".join(f"    - ``{r['name']}``: {r[text]}" for r in rows)

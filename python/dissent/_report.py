@@ -1,0 +1,109 @@
+"""One page of what votes, labels and models say."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _core
+from ._base import seed_of
+from ._measuring import Watching, checked_count, one_or_named
+from ._tables import Aligned, Ids, gold_codes, id_texts, label_table
+from ._votes import ProgressLike, Votes, as_votes
+
+
+def report(
+    path: str | os.PathLike[str],
+    votes: Any = None,
+    labels: Any = None,
+    predictions: Any = None,
+    *,
+    gold: Any = None,
+    human: Any = None,
+    curves: Any = None,
+    title: str | None = None,
+    ordinal: bool = False,
+    bootstrap: int = 1000,
+    lenient: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: ProgressLike = None,
+) -> None:
+    """Writes one HTML file that shows what votes, labels and models say; it works offline.
+
+    Parameters
+    ----------
+    path : file
+        Where the page goes, whole or not at all.
+    votes : Votes or a table, optional
+        The votes; workers are judged by the last of the labels.
+    labels : labels or a dict of them by name, optional
+        Views of the labels: fitted aggregators (whose iterations are shown too), SoftLabels, DataFrames. Of the tasks and
+        classes of the votes, where there are votes.
+    predictions : labels or a dict of them by name, optional
+        What models say of other items, or the same; gold and human are of these where there are any, else of the votes.
+    curves : a SoftClassifier or a dict of them by name, optional
+        How they were trained.
+    """
+    if votes is None and labels is not None:
+        votes = next((v.votes_ for v in one_or_named(labels, "labels").values() if hasattr(v, "votes_")), None)
+    table = None if votes is None else as_votes(votes, n_jobs)
+    part = None
+    if table is not None or labels is not None:
+        part = _label_part(table, labels, gold if predictions is None else None, lenient)
+    tests = None
+    if predictions is not None:
+        named = {k: label_table(v, k) for k, v in one_or_named(predictions, "model").items()}
+        if not named:
+            raise _core.OptionError("no predictions")
+        tables = list(named.values()) + ([label_table(human, "human")] if human is not None else [])
+        aligned = Aligned(tables, lenient)
+        tests = (
+            len(aligned.tasks.ids),
+            id_texts(aligned.classes.ids),
+            None if gold is None else gold_codes(gold, aligned.tasks, aligned.classes, lenient=lenient),
+            aligned.p[-1] if human is not None else None,
+            tuple(zip(named, aligned.p)),
+        )
+    runs = tuple((name, c.model_) for name, c in one_or_named(curves, "model").items()) if curves is not None else ()
+    with Watching(n_jobs, progress) as watching:
+        _core.report(
+            os.fspath(path),
+            part,
+            tests,
+            runs,
+            title=title,
+            seed=seed_of(random_state),
+            bootstrap=checked_count("bootstrap", bootstrap),
+            ordinal=ordinal,
+            **watching,
+        )
+
+
+def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool) -> tuple[Any, ...]:
+    named = {} if labels is None else one_or_named(labels, "labels")
+    tables = [label_table(v, k) for k, v in named.items()]
+    if votes is not None:
+        tasks, classes = Ids(votes.tasks.tolist()), Ids(votes.classes.tolist())
+        numbers = Aligned(tables, False, tasks, classes).p if tables else []
+        texts = votes.core.names("task"), votes.core.names("label")
+    else:
+        aligned = Aligned(tables, lenient)
+        tasks, classes, numbers = aligned.tasks, aligned.classes, aligned.p
+        texts = id_texts(tasks.ids), id_texts(classes.ids)
+    views = []
+    for (name, given), p in zip(named.items(), numbers):
+        fit = None
+        if votes is not None and hasattr(given, "votes_") and _same_votes(votes, given.votes_):
+            fit = given._fitted.get("fit")
+        views.append((name, fit, p))
+    codes = None if gold is None else gold_codes(gold, tasks, classes, lenient=lenient or votes is not None)
+    return None if votes is None else votes.core, *texts, codes, tuple(views)
+
+
+def _same_votes(a: Votes, b: Votes) -> bool:
+    """Whether a fit to one is a fit to the other."""
+    if a is b:
+        return True
+    sizes = [(v.core.n_items, v.core.n_classes, v.core.n_votes) for v in (a, b)]
+    return sizes[0] == sizes[1] and all(a.core.names(role) == b.core.names(role) for role in ("task", "label"))

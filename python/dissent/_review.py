@@ -1,0 +1,114 @@
+"""Which items to label again, and which workers to look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._base import seed_of
+from ._measuring import Watching, checked_count, columns_of, known_classes
+from ._results import _text
+from ._tables import Table, make_table
+from ._votes import ProgressLike, Votes, as_votes
+
+
+class Review:
+    """What review() found: ``items`` and ``workers`` are tables, ranked, each row with its reason in plain words.
+
+    ``right`` is the expected share of right labels now, ``right_after`` once the budget is spent as column ``buy`` proposes,
+    ``spent`` how much of it has somewhere to go, ``typical`` the chance that a typical worker's vote is right.
+    """
+
+    def __init__(self, found: dict[str, Any], votes: Votes) -> None:
+        self.method: str = found["method"]
+        self.n_items: int = found["n_items"]
+        self.right: float = found["right"]
+        self.right_after: float = found["right_after"]
+        self.spent: int = found["spent"]
+        self.typical: float = found["typical"]
+        columns = columns_of(found["items"] or {})
+        tasks = votes.tasks[columns.pop("item")]
+        for name in ("label", "other"):
+            columns[name] = votes.classes[columns[name]]
+        columns["known"] = columns["known"].astype(bool)
+        self.items: Any = make_table({"task": tasks, **columns, "reason": found["item_reasons"]}, "task", votes.pandas)
+        self.workers: Any = None
+        if found["workers"] is not None:
+            columns = columns_of(found["workers"])
+            ids = votes.workers[columns.pop("worker")]
+            for name in ("said", "truth"):
+                columns[name] = votes.classes[columns[name]]
+            self.workers = make_table(
+                {"worker": ids, "cause": found["causes"], **columns, "reason": found["worker_reasons"]}, "worker", votes.pandas
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "items": self.n_items,
+            "right": self.right,
+            "right_after": self.right_after,
+            "spent": self.spent,
+            "typical": self.typical,
+        }
+
+    def __repr__(self) -> str:
+        return f"Review({self.n_items} tasks, expected share of right labels {self.right:.4f}, after {self.spent} more votes {self.right_after:.4f})"
+
+    def _repr_html_(self) -> str:
+        html = f"<p>{_text(repr(self), 200)}</p>"
+        for table in (self.items, self.workers):
+            if table is not None:
+                html += table._repr_html_() if isinstance(table, Table) else table.head(10)._repr_html_()
+        return html
+
+
+def review(
+    votes: Any,
+    budget: int = 0,
+    *,
+    by: str = "gain",
+    gold: Any = None,
+    method: str | None = None,
+    top: int | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: ProgressLike = None,
+) -> Review:
+    """Which items to label again, and which workers to look at.
+
+    Parameters
+    ----------
+    votes : Votes or a table
+        As aggregators take them.
+    budget : int
+        Votes that can be bought: column ``buy`` says where.
+    by : {"gain", "doubt", "surprise"}
+        Order of the items: where further votes help most, where the label is most likely wrong, where votes are least like
+        those workers.
+    gold : labels by task, optional
+        Known labels.
+    method : str, optional
+        First labels come from this method, as the command line names it ("dawid-skene").
+    top : int, optional
+        Only so many rows of items.
+
+    >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x"), ("t3", "a", "y"), ("t3", "b", "y")]
+    >>> r = review(votes, budget=2)
+    >>> r.items["task"][0], int(r.items["buy"].sum()) == r.spent
+    ('t2', True)
+    """
+    table = as_votes(votes, n_jobs)
+    rows: dict[str, Any] = {} if top is None else {"top": checked_count("top", top)}
+    with Watching(n_jobs, progress) as watching:
+        found = _core.review(
+            table.core,
+            method=method,
+            gold=known_classes(table, gold),
+            budget=checked_count("budget", budget),
+            by=by,
+            seed=seed_of(random_state),
+            **rows,
+            **watching,
+        )
+    return Review(found, table)
