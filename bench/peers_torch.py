@@ -1,14 +1,19 @@
 """Training in PyTorch on the CPU, one thread: the same nets, batches and optimiser as ours, dropout on.
 
-    peers_torch.py mlp ITEMS.npy CLASSES BATCH EPOCHS
-    peers_torch.py tagger TOKENS.conll CLASSES BATCH EPOCHS
+    peers_torch.py mlp ITEMS.npy CLASSES BATCH EPOCHS [SEEDS]
+    peers_torch.py tagger TOKENS.conll CLASSES BATCH EPOCHS [anew]
     peers_torch.py stem-cnn ITEMS.csv CLASSES BATCH EPOCHS
 
-Prints {"seconds": [...]}: processor time of each epoch behind the first, {"version": ...}. Labels are random: time does not depend on
-them. The tagger reads each sentence once, as ours does (the released code reads it once a word), and spells each token."""
+Prints {"seconds": [...]}: processor time of each epoch behind the first, {"predict": [...]}: of three predictions of all
+items, {"start": ...}: seconds from the start of Python to the first step, {"parameters": ..., "peak": bytes}. With SEEDS mlp
+is trained so often in one process, and {"wall": ...} is how long that took by the clock, without starting Python. Labels are
+random: time does not depend on them. The tagger reads each sentence once, as ours does; with "anew" once for each of its
+words, as the released code does. It spells each token."""
 import csv
 import json
+import os
 import random
+import resource
 import sys
 import time
 
@@ -20,27 +25,40 @@ torch.set_num_threads(1)
 torch.manual_seed(0)
 
 
-def epochs(n, step):
-    seconds = []
-    for _ in range(n):
-        start = time.process_time()
-        step()
-        seconds.append(time.process_time() - start)
-    print(json.dumps({"seconds": seconds[1:] or seconds, "version": torch.__version__}))
+def running():
+    """Seconds since this process was started."""
+    with open("/proc/self/stat") as f:
+        started = int(f.read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - started
 
 
-def train(net, batches):
+def measure(net, batches, n):
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
     loss = nn.CrossEntropyLoss()
-
-    def step():
-        net.train()
+    seconds, predict, start = [], [], None
+    net.train()
+    for _ in range(n):
+        begun = time.process_time()
         for inputs, labels in batches():
+            start = start or running()
             optimizer.zero_grad()
             loss(net(*inputs), labels).backward()
             optimizer.step()
+        seconds.append(time.process_time() - begun)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    net.eval()
+    with torch.no_grad():
+        for _ in range(3):
+            begun = time.process_time()
+            for inputs, _ in batches():
+                torch.softmax(net(*inputs), 1)
+            predict.append(time.process_time() - begun)
+    return {"seconds": seconds[1:] or seconds, "predict": predict, "start": start, "peak": peak,
+            "parameters": sum(p.numel() for p in net.parameters()), "version": torch.__version__}
 
-    return step
+
+def epochs(n, net, batches):
+    print(json.dumps(measure(net, batches, n)))
 
 
 def mlp_net(x, classes):
@@ -60,9 +78,13 @@ def features(path, classes, batch):
     return x, batches
 
 
-def mlp(path, classes, batch, n):
+def mlp(path, classes, batch, n, seeds="1"):
     x, batches = features(path, classes, batch)
-    epochs(n, train(mlp_net(x, classes), batches))
+    begun = time.perf_counter()
+    for seed in range(int(seeds)):
+        torch.manual_seed(seed)
+        found = measure(mlp_net(x, classes), batches, n)
+    print(json.dumps(dict(found, wall=time.perf_counter() - begun)))
 
 
 def encoder(width, layers, heads, feed):
@@ -71,8 +93,9 @@ def encoder(width, layers, heads, feed):
 
 
 class Tagger(nn.Module):
-    def __init__(self, words, letters, classes):
+    def __init__(self, words, letters, classes, anew):
         super().__init__()
+        self.anew = anew
         self.words = nn.Embedding(words, 300)
         self.context = nn.LSTM(300, 256, bidirectional=True, batch_first=True)
         self.letters = nn.Embedding(letters, 100)
@@ -81,18 +104,28 @@ class Tagger(nn.Module):
         self.own = encoder(1024, 2, 2, 2048)
         self.hidden, self.out = nn.Linear(1024, 512), nn.Linear(512, classes)
 
-    def forward(self, words, lengths, letters, spelt):
-        packed = nn.utils.rnn.pack_padded_sequence(self.words(words), lengths, batch_first=True, enforce_sorted=False)
-        context, _ = nn.utils.rnn.pad_packed_sequence(self.context(packed)[0], batch_first=True)
+    def read(self, words, lengths):
+        """The state of the sentences' LSTM at each token."""
+        if self.anew:  # a row for each token: its whole sentence
+            row = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
+            place = torch.cat([torch.arange(n) for n in lengths.tolist()])
+            return self.context_of(words[row], lengths[row])[torch.arange(len(row)), place]
         mask = torch.arange(words.shape[1])[None, :] < lengths[:, None]
+        return self.context_of(words, lengths)[mask]
+
+    def context_of(self, words, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(self.words(words), lengths, batch_first=True, enforce_sorted=False)
+        return nn.utils.rnn.pad_packed_sequence(self.context(packed)[0], batch_first=True)[0]
+
+    def forward(self, words, lengths, letters, spelt):
         packed = nn.utils.rnn.pack_padded_sequence(self.letters(letters), spelt, batch_first=True, enforce_sorted=False)
         _, (last, _) = self.spelling(packed)
-        both = torch.cat([context[mask], last[0], last[1]], 1)
+        both = torch.cat([self.read(words, lengths), last[0], last[1]], 1)
         x = self.own(self.shared(both[:, None, :]))[:, 0]
         return self.out(torch.relu(self.hidden(x)))
 
 
-def tagger(path, classes, batch, n):
+def tagger(path, classes, batch, n, anew=None):
     with open(path, encoding="utf-8") as f:
         sentences = [s.split("\n") for s in f.read().strip().split("\n\n")]
     words, letters = {}, {}
@@ -129,7 +162,7 @@ def tagger(path, classes, batch, n):
         random.shuffle(made)
         return made
 
-    epochs(n, train(Tagger(len(words) + 1, len(letters) + 1, classes), batches))
+    epochs(n, Tagger(len(words) + 1, len(letters) + 1, classes, anew is not None), batches)
 
 
 class StemCnn(nn.Module):
@@ -168,9 +201,9 @@ def stem_cnn(path, classes, batch, n):
             rows = order[at:at + batch]
             yield (ids[0, rows], ids[1, rows]), y[rows]
 
-    epochs(n, train(StemCnn(len(letters) + 1, classes), batches))
+    epochs(n, StemCnn(len(letters) + 1, classes), batches)
 
 
 if __name__ == "__main__":
     kinds = {"mlp": mlp, "tagger": tagger, "stem-cnn": stem_cnn}
-    kinds[sys.argv[1]](sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))
+    kinds[sys.argv[1]](sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]), *sys.argv[6:])

@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import shutil
 import statistics
 import subprocess
@@ -375,7 +374,7 @@ def metric_rows(b):
 
 
 def training_rows(b):
-    """Epochs of training and of prediction, one thread, processor time: the difference of a long and a short run of the tool."""
+    """Epochs of training, prediction, several seeds, start and memory; one thread and processor time unless a row says otherwise."""
     made = {}
 
     def files():
@@ -386,7 +385,7 @@ def training_rows(b):
         made["features"] = b.path("features.npy")
         call_plain(TOOL, "synth", "--items", n, "--classes", 8, "--features", made["features"], "--n-features", 512, "--gold",
                    b.path("numbered.csv"), "-o", b.path("feature_votes.csv"), "-q")
-        made["ids"], made["gold"] = b.path("ids.txt"), b.path("numbered.csv")
+        made["ids"], made["gold"] = b.path("features.tasks.txt"), b.path("numbered.csv")
         with open(made["ids"], "w") as f:
             f.writelines(f"t{i}\n" for i in range(n))
         words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(1, 12))) for _ in range(4000)]
@@ -410,35 +409,92 @@ def training_rows(b):
                 g.write(f"{i},{rng.randrange(2)}\n")
         return made
 
-    def processor(*command):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    asked = {}
+
+    def torch(kind, file, classes, batch, n, *more):
+        """What the peer says of a kind, measured once."""
+        key = (kind, n, more)
+        if key not in asked:
+            asked[key] = b.peer("peers_torch.py", kind, files()[file], classes, batch, n, *more)
+        return asked[key]
+
+    def library(kind, items, gold, spec, batch, n):
+        """What bench_train says of a model, measured once."""
+        key = (kind, n)
+        if key not in asked:
+            asked[key] = call(os.path.join(BUILD, "bench", "bench_train"), kind, files()[items], files()[gold], spec, batch, n)[0]
+        return asked[key]
+
+    few = b.quick
+    models = {  # what the peer needs, what the library needs
+        "mlp": (("mlp", "features", 8, 64, 2 if few else 8), ("features", "features", "gold", "mlp:hidden=128", 64, 2 if few else 8)),
+        "tagger": (("tagger", "tokens", 12, 1024, 2 if few else 3), ("tokens", "tokens", "token_gold", "tagger", 1024, 2 if few else 3)),
+        "stem-cnn": (("stem-cnn", "pairs", 2, 1024, 2 if few else 4), ("texts", "pairs", "pair_gold", "stem-cnn", 1024, 2 if few else 4)),
+    }
+    titles = {"mlp": "mlp 512-128-8, batch 64", "tagger": "tagger, paper's sizes, batches of 1,024 tokens",
+              "stem-cnn": "stem-cnn, paper's sizes, batch 1,024"}
+
+    for name, floor in (("mlp", 2.5), ("tagger", 1.5), ("stem-cnn", 2)):
+        theirs, ours = models[name]
+        b.row(f"train {titles[name]}, an epoch", "epoch", lambda o=ours: statistics.median(library(*o)["epoch"]),
+              "PyTorch, a sentence once" if name == "tagger" else "PyTorch",
+              lambda t=theirs: statistics.median(torch(*t)["seconds"]), floor)
+        b.row(f"predict {titles[name]}, all items", "pass", lambda o=ours: statistics.median(library(*o)["predict"]), "PyTorch",
+              lambda t=theirs: statistics.median(torch(*t)["predict"]), 2)
+    b.row("train tagger, paper's sizes, an epoch", "epoch",
+          lambda: statistics.median(library(*models["tagger"][1])["epoch"]), "PyTorch, a sentence for each of its words",
+          lambda: torch(*models["tagger"][0][:4], 1, "anew")["seconds"][0], None)
+    seeds_row(b, files)
+    for name, limit in (("mlp", .2), ("stem-cnn", .2), ("tagger", 1)):
+        b.row(f"start of {name} to its first step, reading included", "start", lambda n=name: library(*models[n][1])["start"],
+              f"limit of {limit:g} s", lambda x=limit: x, 1,
+              lambda e, n=name: "PyTorch %.2g s" % torch(*models[n][0])["start"] if os.path.exists(b.python) else "")
+    for name in models:
+        memory_row(b, f"memory of training {name}, less 16 bytes a parameter", lambda n=name: library(*models[n][1]),
+                   lambda n=name: torch(*models[n][0]))
+
+
+def seeds_row(b, files):
+    """N seeds two at a time, by the clock: two processes of PyTorch with half of them each, or one with two threads."""
+    n = 2 if b.quick else 8
+    epochs = 2 if b.quick else 5
+
+    def ours():
+        f = files()
+        command = ["train", "--model", "mlp:hidden=128", "--batch", 64, "--items", f["features"], "--ids", f["ids"], "--gold", f["gold"],
+                   "--objective", "gold", "--epochs", epochs, "--runs", n, "--jobs", 2, "--threads", 2, "-q", "-o", b.path("seeds")]
+        begun = time.perf_counter()
         call_plain(TOOL, *command)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return (time.perf_counter() - begun) / n
 
-    def ours(arguments, few, many):
-        def measure():
-            common = ["train", *arguments(files()), "--objective", "gold", "--threads", 1, "-q", "-o", b.path("model"), "--epochs"]
-            return b.median(lambda: (processor(*common, many) - processor(*common, few)) / (many - few))
-        return measure
+    def peer():
+        if not os.path.exists(b.python):
+            raise Skipped("no Python environment for the peers")
+        command = [b.python, os.path.join(HERE, "peers_torch.py"), "mlp", files()["features"], 8, 64, epochs, n // 2]
+        both = [subprocess.Popen([str(c) for c in command], env=ENV, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        said = [p.communicate()[0] for p in both]
+        if any(p.returncode for p in both):
+            raise Skipped("PyTorch failed")
+        return max(json.loads(text.splitlines()[-1])["wall"] for text in said) / n
 
-    def peer(kind, file, classes, batch, n):
-        return lambda: statistics.median(b.peer("peers_torch.py", kind, files()[file], classes, batch, n)["seconds"])
+    b.row(f"mlp, {epochs} epochs of {n} seeds, two side by side, a seed", "seed", lambda: b.median(ours), "PyTorch, two processes",
+          lambda: b.median(peer), 2, "ours with reading and saving, PyTorch without starting Python")
 
-    def feature_items(f):
-        return ["--items", f["features"], "--ids", f["ids"]]
 
-    few, many = (1, 2) if b.quick else (2, 12)
-    b.row("train mlp 512-128-8, batch 64, an epoch", "epoch",
-          ours(lambda f: ["--model", "mlp", *feature_items(f), "--gold", f["gold"], "--batch", 64], few, many),
-          "PyTorch", peer("mlp", "features", 8, 64, 4), 2.5)
-    b.row("train tagger, paper's sizes, batches of 1,024 tokens, an epoch", "epoch",
-          ours(lambda f: ["--model", "tagger", "--items", f["tokens"], "--gold", f["token_gold"], "--batch", 1024], 1, 2),
-          "PyTorch, a sentence once", peer("tagger", "tokens", 12, 1024, 2), 1.5)
-    b.row("train stem-cnn, paper's sizes, batch 1,024, an epoch", "epoch",
-          ours(lambda f: ["--model", "stem-cnn", "--items", f["pairs"], "--text", "word", "--text", "stem", "--gold", f["pair_gold"],
-                          "--batch", 1024], 1, 2),
-          "PyTorch", peer("stem-cnn", "pairs", 2, 1024, 2), 2)
+def memory_row(b, name, ours, peer):
+    def less(found):
+        return found["peak"] - 16 * found["parameters"]
+
+    if b.only and b.only not in name:
+        return
+    entry = {"row": name, "unit": "process", "peer_name": "PyTorch", "floor": 2, "note": "", "ours": None, "peer": None,
+             "format": lambda x: "-" if x is None else f"{x / 1e6:.0f} MB"}
+    try:
+        entry["ours"] = less(ours())
+        entry["peer"] = less(peer())
+    except Skipped as reason:
+        entry["note"] = f"skipped: {reason}"
+    b.add(entry)
 
 
 def call_plain(*command):
