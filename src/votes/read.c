@@ -313,7 +313,7 @@ dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_
 size_t dis__round_size(const dis_context *ctx)
 {
     const size_t n_threads = (size_t)dis_context_threads(ctx);
-    return n_threads == 1 ? 4 : n_threads <= 4 ? 16 : 4 * n_threads;
+    return n_threads == 1 ? 4 : n_threads <= 4 ? 32 : 4 * n_threads;
 }
 
 dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
