@@ -11,7 +11,7 @@ void dis__examples_free(dis__examples *e)
 {
     dis__free(e->task);
     dis__free(e->read);
-    dis_items_destroy(e->items);
+    dis_items_destroy(e->picked);
     dis_gold_destroy(e->gold);
     dis_labels_destroy(e->labels);
     dis_votes_destroy(e->votes);
@@ -40,15 +40,17 @@ static dis_status pick(dis_context *ctx, const dis__material *m, const bool *wan
         if (wanted[i]) e->task[e->n++] = i;
     if (e->n == 0 || !m->items) return DIS_OK;
     const dis_items_view v = dis_items_look(m->items);
-    if (!v.sentence) {
-        memcpy(e->read, e->task, e->n * sizeof *e->read);
-        e->n_read = e->n;
-        return dis_items_select(ctx, m->items, e->task, e->n, &e->items);
+    size_t *row = NULL, n = e->n;
+    dis_status status = DIS_OK;
+    if (v.sentence) {
+        DIS_TRY(dis__alloc_array(&row, v.n_sentences, sizeof *row));
+        n = wanted_sentences(&v, wanted, row, e);
+    } else {
+        memcpy(e->read, e->task, n * sizeof *e->read);
+        e->n_read = n;
     }
-    size_t *row;
-    DIS_TRY(dis__alloc_array(&row, v.n_sentences, sizeof *row));
-    const size_t n = wanted_sentences(&v, wanted, row, e);
-    const dis_status status = dis_items_select(ctx, m->items, row, n, &e->items);
+    if (e->n_read < m->n) status = dis_items_select(ctx, m->items, row ? row : e->task, n, &e->picked);
+    e->items = e->picked ? e->picked : m->items;
     dis__free(row);
     return status;
 }
