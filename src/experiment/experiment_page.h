@@ -2,6 +2,7 @@
 #ifndef DIS_EXPERIMENT_PAGE_H
 #define DIS_EXPERIMENT_PAGE_H
 #include "experiment/inside_experiment.h"
+#include "experiment/versus.h"
 #include "report/inside.h"
 
 typedef struct {
@@ -26,8 +27,12 @@ void dis__put_title(dis__markup *m, const char *ours, const char *theirs);
 size_t dis__data_end(const dis__experiment_page *p, size_t first);
 const dis__cell *dis__row_cell(const dis__experiment_page *p, size_t row);
 
+/* Predictions of the first seed of a cell that is done, all its folds together; *found false: there is none. */
+dis_status dis__first_pooled(dis__experiment_page *p, size_t cell, const char *set, dis__pooled *out, bool *found);
+
 /* One section each; nothing to show is no failure. */
 dis_status dis__experiment_results(dis__experiment_page *p);
+dis_status dis__experiment_labels(dis__experiment_page *p);
 dis_status dis__experiment_training(dis__experiment_page *p);
 dis_status dis__experiment_baseline(dis__experiment_page *p);
 dis_status dis__experiment_people(dis__experiment_page *p);

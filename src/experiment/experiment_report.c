@@ -161,6 +161,7 @@ static dis_status (*const sections[])(dis__experiment_page *) = {
     dis__experiment_results,
     dis__experiment_baseline,
     dis__experiment_training,
+    dis__experiment_labels,
     dis__experiment_people,
     dis__experiment_made,
 };

@@ -1,7 +1,6 @@
 /* Where conditions differ and how people do: the four cells of a comparison, how divided people are, and predictions
  * beside people on the items that divide them most. All from predictions that were kept. */
 #include "experiment/experiment_page.h"
-#include "experiment/versus.h"
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "dissent/labels.h"
@@ -108,8 +107,7 @@ dis_status dis__experiment_baseline(dis__experiment_page *p)
 
 /* ---- people ---- */
 
-/* Predictions of the first seed of a cell that has all its folds. */
-static dis_status first_pooled(dis__experiment_page *p, size_t cell, const char *set, dis__pooled *out, bool *found)
+dis_status dis__first_pooled(dis__experiment_page *p, size_t cell, const char *set, dis__pooled *out, bool *found)
 {
     const dis__plan *plan = p->e->plan;
     *found = false;
@@ -298,9 +296,9 @@ static dis_status divided_items(dis__experiment_page *p, size_t first, size_t en
     const size_t with = closest(p, first, end, w->set), against = plan->cell[with].baseline;
     dis__pooled a = {0}, b = {0};
     bool found_a = false, found_b = false;
-    DIS_TRY(first_pooled(p, with, w->set, &a, &found_a));
+    DIS_TRY(dis__first_pooled(p, with, w->set, &a, &found_a));
     dis_status status = DIS_OK;
-    if (found_a && against != SIZE_MAX && against != with) status = first_pooled(p, against, w->set, &b, &found_b);
+    if (found_a && against != SIZE_MAX && against != with) status = dis__first_pooled(p, against, w->set, &b, &found_b);
     /* only where both are of the same items in the same order */
     const bool same = found_b && dis__names_same(a.tasks, b.tasks) && dis__names_same(a.classes, b.classes);
     if (status == DIS_OK && found_a && a.human)
@@ -319,7 +317,7 @@ static dis_status gather_people(dis__experiment_page *p, people *all, size_t mos
         for (size_t next = 0; *n < most && next_set(p->e->plan, &next, &set);) {
             people *w = &all[*n];
             for (size_t r = first; r < end && !w->found; r++)
-                DIS_TRY(first_pooled(p, p->t.row[r].cell, set, &w->some, &w->found));
+                DIS_TRY(dis__first_pooled(p, p->t.row[r].cell, set, &w->some, &w->found));
             if (w->found && w->some.human) {
                 w->data = dis__row_cell(p, first)->data;
                 w->set = set;

@@ -169,11 +169,12 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
     const char *set = p->e->plan->measure[m].set, *data = dis__row_cell(p, first)->data;
     const dis_eval_row *metric = dis_eval_row_at(p->e->plan->measure[m].metric);
     char name[64], ours[96];
-    size_t n = 0;
+    size_t n = 0, seeds = 0;
     DIS_TRY(dis__alloc_array(&row, end - first, sizeof *row));
     for (size_t r = first; r < end; r++) {
         const dis_experiment_figure *f = &p->t.row[r].figure[m];
         if (f->n == 0) continue;
+        if (f->n > seeds) seeds = f->n;
         row[n++] = (dis__points_row){.row = dis__row_cell(p, r)->name,
                                      .mean = f->mean,
                                      .low = f->ci_low,
@@ -203,7 +204,7 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
                                     .n = n,
                                     .x_title = name,
                                     .value_name = "single seeds",
-                                    .mean_name = "mean, 95 % interval",
+                                    .mean_name = seeds > 1 ? "mean, 95 % interval" : "value",
                                     .other_name = "published"};
         dis__chart_points(&f.chart, &points, dis__figure_name(&f, "dots with intervals"));
         measure_numbers(p, &f.grid, first, end, m);

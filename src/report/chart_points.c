@@ -73,11 +73,11 @@ static void put_row(dis__markup *m, const dis__points *p, const dis__points_row 
 }
 
 /* Marks and what they are, in one line. */
-static void put_legend(dis__markup *m, const dis__points *p, bool values, bool other)
+static void put_legend(dis__markup *m, const dis__points *p, bool intervals, bool values, bool other)
 {
     double x = LEFT;
-    dis__putf(m, "<circle class=\"s0\" cx=\"%s\" cy=\"9\" r=\"4\"/><path class=\"l l0\" d=\"M%s 9h18\"/>",
-              dis__fixed(x + 9, 1).text, dis__fixed(x, 1).text);
+    dis__putf(m, "<circle class=\"s0\" cx=\"%s\" cy=\"9\" r=\"4\"/>", dis__fixed(x + 9, 1).text);
+    if (intervals) dis__putf(m, "<path class=\"l l0\" d=\"M%s 9h18\"/>", dis__fixed(x, 1).text);
     dis__putf(m, "<text x=\"%s\" y=\"13.5\">%s</text>", dis__fixed(x + 24, 1).text, p->mean_name);
     x += 38 + dis__text_width(p->mean_name);
     if (values) {
@@ -97,13 +97,14 @@ void dis__chart_points(dis__markup *m, const dis__points *p, const dis__markup *
     enum { LEGEND = 24 };
     const dis__scale x = scale_of(p);
     const double height = LEGEND + ROW * (double)p->n + 52;
-    bool values = false, other = false;
+    bool intervals = false, values = false, other = false;
     for (size_t i = 0; i < p->n; i++) {
+        intervals |= !isnan(p->row[i].low);
         values |= p->row[i].n > 1;
         other |= !isnan(p->row[i].other);
     }
     dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
-    put_legend(m, p, values, other);
+    put_legend(m, p, intervals, values, other);
     put_axis(m, p, &x, LEGEND, height);
     for (size_t i = 0; i < p->n; i++) put_row(m, p, &p->row[i], &x, LEGEND + ROW * (double)i);
     dis__svg_end(m);
