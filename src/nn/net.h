@@ -158,6 +158,7 @@ typedef struct {
     size_t size;
     bool training; /* false: memory for forward only */
     dis__optimizer_options optimizer;
+    bool unset; /* parameters stay at 0 until the caller puts them */
 } dis__plan_options;
 dis__plan_options dis__plan_options_default(void); /* for training, Adam */
 

@@ -83,7 +83,7 @@ struct dis__net {
     dis_status status; /* of building: the first failure */
     char message[512];
     uint64_t seed, pass, steps; /* pass: of training, keys dropout */
-    bool planned, training_plan, training;
+    bool planned, training_plan, training, unset;
     dis__optimizer_options optimizer;
 
     size_t n_axes, axis_most[DIS_NET_AXES], axis[DIS_NET_AXES];

@@ -249,7 +249,7 @@ static dis_status start_job(void *arg, size_t job, int thread)
     if (net->training_plan) memset(net->grad_arena + first * real, 0, (last - first) * real);
     for (size_t s = 0; net->training_plan && s < (size_t)net->n_states; s++)
         memset(net->state_arena + (s * net->n_numbers + first) * real, 0, (last - first) * real);
-    for (size_t i = 0; i < net->n_params; i++) {
+    for (size_t i = 0; !net->unset && i < net->n_params; i++) {
         const dis__param *p = &net->params[i];
         const size_t from = first > p->at ? first - p->at : 0, end = last > p->at ? last - p->at : 0;
         if (from >= p->info.n || end == 0) continue;
@@ -274,6 +274,7 @@ dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_option
     net->planned = true; /* a plan that failed cannot be tried again */
     net->ctx = ctx;
     net->training_plan = o.training;
+    net->unset = o.unset;
     net->optimizer = o.optimizer;
     net->n_states = o.optimizer.kind != DIS_OPTIMIZER_SGD ? 2 : o.optimizer.momentum != 0 ? 1 : 0;
     DIS_TRY(make_plan(net));

@@ -5,7 +5,7 @@
 #include "train/model.h"
 #include <string.h>
 
-enum { BATCH = 256 };
+enum { BATCH = 256 }; /* at least; the model's own when that is larger */
 
 static dis_status find_head(const dis_model *model, const char *name, size_t *head)
 {
@@ -25,10 +25,12 @@ static dis_status predict(dis_context *ctx, const dis_model *model, const dis_it
 {
     const size_t k = dis_names_count(model->classes);
     DIS_TRY(model->row->encode(ctx, model->settings, &model->encoder, items, encoded));
-    const dis__batch_limits limits = dis__limits_of(encoded, items->n_items < BATCH ? items->n_items : BATCH);
+    const size_t usual = model->row->info.batch > BATCH ? model->row->info.batch : BATCH;
+    const dis__batch_limits limits = dis__limits_of(encoded, items->n_items < usual ? items->n_items : usual);
     DIS_TRY(dis__running_build(model, &limits, model->seed, NULL, NULL, running));
     dis__plan_options plan = dis__plan_options_default();
     plan.training = false;
+    plan.unset = true;
     DIS_TRY(dis__net_plan(running->net, ctx, &plan));
     DIS_TRY(dis__weights_give(&model->weights, running->net));
     DIS_TRY(

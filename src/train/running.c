@@ -57,22 +57,15 @@ static size_t find_weight(const dis__weights *weights, const char *name)
 
 dis_status dis__weights_give(const dis__weights *weights, dis__net *net)
 {
-    double *exact;
-    dis_status status = DIS_OK;
-    DIS_TRY(dis__alloc_array(&exact, largest(net), sizeof *exact));
-    for (size_t p = 0; p < dis__net_n_params(net) && status == DIS_OK; p++) {
+    for (size_t p = 0; p < dis__net_n_params(net); p++) {
         const dis__param_info *info = dis__net_param(net, p);
         const size_t i = find_weight(weights, info->name);
         if (i == SIZE_MAX || weights->info[i].n_dims != info->n_dims ||
-            memcmp(weights->info[i].dim, info->dim, info->n_dims * sizeof *info->dim) != 0) {
-            status = dis__fail(DIS_EDATA, "the model's numbers lack %s, or have it in another shape", info->name);
-            break;
-        }
-        for (size_t j = 0; j < info->n; j++) exact[j] = (double)weights->value[i][j];
-        dis__param_put(net, p, exact);
+            memcmp(weights->info[i].dim, info->dim, info->n_dims * sizeof *info->dim) != 0)
+            return dis__fail(DIS_EDATA, "the model's numbers lack %s, or have it in another shape", info->name);
+        dis__param_put_rows(net, p, 0, info->dim[0], weights->value[i]);
     }
-    dis__free(exact);
-    return status;
+    return DIS_OK;
 }
 
 /* ---- models ---- */
