@@ -208,3 +208,13 @@
     {"name: t\ndata: {d: {votes: {file: [votes.csv, counts.csv], input: counts, columns: {n_x: x}}, gold: "
      "gold.csv}}\n" TAIL,
      "2:38: file: columns are taken from one file"},
+    {"name: t\ndata: {d: {items: items.csv, gold: gold.csv, dev: .1}}\nmeasure: {test: accuracy}\ncells: [{objective: "
+     "gold, model: text, keep: kl}]\n",
+     "4:46: keep: kl needs labels of people for dev; say human"},
+    {"name: t\ndata: {d: {items: items.csv, votes: votes.csv, gold: gold.csv, dev: s, sets: {s: {items: dev.csv, gold: "
+     "dev_gold.csv}}}}\nmeasure: {test: accuracy}\ncells: [{objective: kl, labels: mace, model: text, judge: "
+     "labels}]\n",
+     "4:59: judge: dev is a set of its own, which the cell's labels say nothing of"},
+    {"name: t\ndata: {d: {items: items.csv, votes: votes.csv, dev: .1}}\nmeasure: {test: confidence}\ncells: "
+     "[{objective: \"crowd:mw\", model: text}]\n",
+     "4:9: nothing chooses the epoch: dev of d has neither gold labels nor labels of people; say human, or dev: none"},

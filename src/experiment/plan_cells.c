@@ -13,7 +13,7 @@
 
 #define FAIL(p, at, ...) dis__yaml_fail(&(p)->yaml, at, __VA_ARGS__)
 
-enum { MOST_KEYS = 32, MOST_CELLS = 100000 };
+enum { MOST_KEYS = 32, MOST_CELLS = 10000 };
 
 /* One key of an entry, or of the defaults. */
 typedef struct {
@@ -173,6 +173,36 @@ static dis_status check_needs(dis__plan_inside *p, const dis__cell_inside *c, co
     return DIS_OK;
 }
 
+/* The items that choose the epoch need something to be judged by, and the metric what it measures. */
+static dis_status check_judging(dis__plan_inside *p, const dis__cell_inside *c)
+{
+    const dis__cell_part *part = &c->part;
+    const dis__data *d = &p->data[c->data];
+    const bool own = part->judge == DIS_JUDGE_LABELS;
+    if (part->keep && dis_eval_find(part->keep) == DIS_EVAL_METRICS)
+        return dis__plan_no_metric(p, place_of(p, part, "keep"), "keep", part->keep);
+    if (own && (!c->labels || d->dev == DIS_DEV_SET))
+        return FAIL(p, place_of(p, part, "judge"), "judge: %s",
+                    c->labels ? "dev is a set of its own, which the cell's labels say nothing of"
+                              : "the cell has no labels to judge by");
+    if (d->dev == DIS_DEV_NONE) {
+        if (!part->keep && !part->patience) return DIS_OK;
+        return FAIL(p, place_of(p, part, part->keep ? "keep" : "patience"),
+                    "%s has nothing to go by: the data set %s has no dev", part->keep ? "keep" : "patience", d->name);
+    }
+    const dis__set_part *set = d->dev == DIS_DEV_SET ? dis__part(&d->part->sets, d->dev_set) : NULL;
+    const bool labels = set ? set->votes && d->human && !d->human->file : c->labels || d->human;
+    const bool gold = !own && (set ? set->gold.n : d->part->gold.n) > 0;
+    if (!gold && !labels)
+        return FAIL(p, part->at,
+                    "nothing chooses the epoch: dev of %s has neither gold labels nor labels of people; say "
+                    "human, or dev: none",
+                    d->name);
+    if (part->keep && (dis_eval_row_at(dis_eval_find(part->keep))->needs & DIS_NEEDS_HUMAN) && !labels)
+        return FAIL(p, place_of(p, part, "keep"), "keep: %s needs labels of people for dev; say human", part->keep);
+    return DIS_OK;
+}
+
 static dis_status check_training(dis__plan_inside *p, const dis__cell_inside *c)
 {
     const dis__cell_part *part = &c->part;
@@ -204,14 +234,7 @@ static dis_status check_training(dis__plan_inside *p, const dis__cell_inside *c)
     if (part->schedule)
         DIS_TRY(dis__plan_refuse(p, place_of(p, part, "schedule"), "schedule",
                                  dis__schedule_parse(part->schedule, 1, 1, 1, &schedule)));
-    if (part->keep && dis_eval_find(part->keep) == DIS_EVAL_METRICS)
-        return dis__plan_no_metric(p, place_of(p, part, "keep"), "keep", part->keep);
-    if ((part->keep || part->patience) && d->dev == DIS_DEV_NONE)
-        return FAIL(p, place_of(p, part, part->keep ? "keep" : "patience"),
-                    "%s has nothing to go by: the data set %s has no dev", part->keep ? "keep" : "patience", d->name);
-    if (part->judge == DIS_JUDGE_LABELS && !c->labels)
-        return FAIL(p, place_of(p, part, "judge"), "judge: the cell has no labels to judge by");
-    return DIS_OK;
+    return check_judging(p, c);
 }
 
 static dis_status check(dis__plan_inside *p, dis__cell_inside *c)

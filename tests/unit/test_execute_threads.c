@@ -70,8 +70,9 @@ static void assert_same(const dis__plan *plan, const dis__result *a, const dis__
     "  - {data: texts, model: \"text:width=4,hidden=4,buckets=64\", objective: [gold, kl, gold+ce, silver, "           \
     "\"crowd:mw\"], labels: both}\n"                                                                                   \
     "  - {data: texts, model: \"text:width=4,hidden=4,buckets=64\", objective: soft-ce, labels: standard, "            \
-    "votes_per_item: [1, 3], judge: labels, name: \"{votes_per_item} votes\"}\n"                                       \
-    "  - {data: numbers, model: \"mlp:hidden=4\", objective: soft-ce, labels: softmax, votes_per_item: 2}\n"           \
+    "votes_per_item: [1, 3], name: \"{votes_per_item} votes\"}\n"                                                      \
+    "  - {data: numbers, model: \"mlp:hidden=4\", objective: soft-ce, labels: softmax, votes_per_item: 2, judge: "     \
+    "labels}\n"                                                                                                        \
     "  - {data: tokens, model: \"tagger:word=4,hidden=4,character=4,layers=1,feed=8\", objective: "                    \
     "[gold, \"crowd:mw\"]}\n"                                                                                          \
     "  - {data: texts, labels: [both, majority], epochs: 0, name: \"labels {labels}\"}\n"

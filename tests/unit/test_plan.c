@@ -166,7 +166,10 @@ static void test_keys(void **state)
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, floor: 1e-3"),
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, over_all: yes"),
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, accumulate: 2"),
-        ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, judge: labels"),
+        ONE("items: items.csv, votes: votes.csv, gold: gold.csv, human: standard, dev: .1, split: {by: hold-out, size: "
+            "9}, "
+            "sets: {s: {items: dev.csv, gold: dev_gold.csv}}",
+            "", "objective: kl, labels: softmax, model: text, judge: labels"),
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, votes_per_item: 2"),
         ONE(SOURCES, "", "objective: kl, labels: softmax, model: text, vectors: gold.csv"),
         ONE(SOURCES, "labels: {b: {methods: [softmax, mace]}}\n", "objective: kl, labels: b, model: text"),

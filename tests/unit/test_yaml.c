@@ -9,18 +9,18 @@
 #include "fault_walk.h"
 #include "scratch.h"
 
-static int need_yaml(void **state)
+static int with_yaml(void **state)
 {
-    (void)state;
     dis__yaml y;
     if (dis__yaml_parse("f", "a: 1", 4, &y) == DIS_EUSAGE) {
         assert_string_equal(dis_last_error(),
                             "f: this build has no experiments, because libyaml was missing when it was "
                             "made; install libyaml-dev and build again");
-        skip();
+        puts("skipped: built without libyaml");
+        exit(77);
     }
     dis__yaml_free(&y);
-    return 0;
+    return make_folder(state);
 }
 
 static void test_tree(void **state)
@@ -155,10 +155,10 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_tree, need_yaml),
-        cmocka_unit_test_setup(test_refusals, need_yaml),
-        cmocka_unit_test_setup(test_limits, need_yaml),
-        cmocka_unit_test_setup(test_faults, need_yaml),
+        cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_faults),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, with_yaml, remove_folder);
 }
