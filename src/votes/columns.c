@@ -90,7 +90,7 @@ static size_t index_at(const dis_cells *c, size_t i)
 {
     int64_t x = -1;
     switch (c->kind) {
-    case DIS_CELLS_INT8: x = ((const int8_t *)c->values)[i]; break;
+    case DIS_CELLS_INT8: x = 1 * ((const int8_t *)c->values)[i]; break; /* a number, not a letter */
     case DIS_CELLS_INT16: x = ((const int16_t *)c->values)[i]; break;
     case DIS_CELLS_INT32: x = ((const int32_t *)c->values)[i]; break;
     case DIS_CELLS_INT64: x = ((const int64_t *)c->values)[i]; break;
