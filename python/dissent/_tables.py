@@ -201,7 +201,7 @@ class Ids:
 
     def __init__(self, ids: Sequence[Any]) -> None:
         self.ids = list(ids)
-        self.place = {k: i for i, k in enumerate(self.ids)}
+        self.place = dict(zip(self.ids, range(len(self.ids))))
         self._texts: dict[str, int] | None = None
 
     def twice(self) -> Any:
@@ -226,11 +226,12 @@ class Ids:
 
     def find_all(self, keys: Sequence[Any]) -> np.ndarray:
         """Where each of the keys stands, -1: nowhere."""
-        place = self.place
+        if keys == self.ids:
+            return np.arange(len(self.ids))
         try:
-            return np.fromiter((place[k] for k in keys), dtype=np.int64, count=len(keys))
+            return np.fromiter(map(self.place.__getitem__, keys), dtype=np.int64, count=len(keys))
         except KeyError:
-            return np.fromiter((self.find(k) for k in keys), dtype=np.int64, count=len(keys))
+            return np.fromiter(map(self.find, keys), dtype=np.int64, count=len(keys))
 
 
 def _id_text(value: Any) -> str:
@@ -483,7 +484,8 @@ def known_labels(gold: Any, what: str = "gold") -> tuple[list[Any] | None, list[
             tasks, labels = None, _list(gold)
         else:
             tasks, labels = _two_columns(columns, what)
-    return tasks, [None if _is_missing(x) else x for x in labels]
+    missing = {x for x in set(labels) if _is_missing(x)}
+    return tasks, [None if x in missing else x for x in labels] if missing else labels
 
 
 def _two_columns(columns: Mapping[Any, Any], what: str) -> tuple[list[Any], list[Any]]:
@@ -507,18 +509,16 @@ def gold_codes(gold: Any, tasks: Ids, classes: Ids, *, lenient: bool = True, wha
         if not lenient and (places < 0).any():
             extra = ids[int(np.argmax(places < 0))]
             raise _core.DataError(f"{what}: task {extra!r} is nowhere else; leave out what not all have (lenient=True)")
-    number: dict[Any, int] = {}
-    for i, label in zip(places.tolist(), labels):
-        if i < 0 or label is None:
-            continue
-        k = number.get(label)
-        if k is None:
-            k = number[label] = classes.find(label)
-        if k < 0:
-            raise _core.DataError(f"{what}: the label {label!r} of task {tasks.ids[i]!r} is not among the classes {classes.ids}")
-        if codes[i] >= 0 and codes[i] != k:
-            raise _core.DataError(f"{what}: task {tasks.ids[i]!r} has two labels; keep one")
-        codes[i] = k
+    number = {label: -2 if label is None else classes.find(label) for label in dict.fromkeys(labels)}
+    found = np.fromiter(map(number.__getitem__, labels), dtype=np.int32, count=len(labels))
+    named = (places >= 0) & (found != -2)
+    if (found[named] < 0).any():
+        j = int(np.flatnonzero(named & (found < 0))[0])
+        raise _core.DataError(f"{what}: the label {labels[j]!r} of task {tasks.ids[places[j]]!r} is not among the classes {classes.ids}")
+    codes[places[named]] = found[named]
+    if (codes[places[named]] != found[named]).any():
+        j = int(np.flatnonzero(named)[np.argmax(codes[places[named]] != found[named])])
+        raise _core.DataError(f"{what}: task {tasks.ids[places[j]]!r} has two labels; keep one")
     if not lenient and (codes < 0).any():
         i = int(np.argmax(codes < 0))
         raise _core.DataError(f"{what}: no label for task {tasks.ids[i]!r}; add it, or measure on those that have one (lenient=True)")
