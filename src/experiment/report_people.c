@@ -183,18 +183,28 @@ static void entropies(dis__experiment_page *p, const people *all, size_t n)
     for (size_t i = 0; i < shown; i++) dis__markup_free(&name[i]);
 }
 
-/* The cell of the data set that is closest to people (least KL, cross-entropy or JSD), else the last one. */
-static size_t closest(const dis__experiment_page *p, size_t first, size_t end, const char *set)
+/* The cells of the data set that are closest to people and furthest (by KL, cross-entropy or JSD, the first that was
+ * measured); without such a measure the last one and the first. */
+static void by_distance(const dis__experiment_page *p, size_t first, size_t end, const char *set, size_t *close,
+                        size_t *far)
 {
     static const dis_eval_metric order[] = {DIS_EVAL_KL, DIS_EVAL_CROSS_ENTROPY, DIS_EVAL_JSD};
     const dis__plan *plan = p->e->plan;
-    for (size_t o = 0; o < sizeof order / sizeof *order; o++)
-        for (size_t m = 0; m < plan->n_measures; m++) {
+    size_t near_row = end - 1, far_row = first;
+    bool found = false;
+    for (size_t o = 0; o < sizeof order / sizeof *order && !found; o++)
+        for (size_t m = 0; m < plan->n_measures && !found; m++) {
             if (plan->measure[m].metric != order[o] || strcmp(plan->measure[m].set, set) != 0) continue;
-            for (size_t r = first; r < end; r++)
-                if (p->t.row[r].figure[m].best) return p->t.row[r].cell;
+            for (size_t r = first; r < end; r++) {
+                const double x = p->t.row[r].figure[m].mean;
+                if (isnan(x)) continue;
+                if (!found || x < p->t.row[near_row].figure[m].mean) near_row = r;
+                if (!found || x > p->t.row[far_row].figure[m].mean) far_row = r;
+                found = true;
+            }
         }
-    return p->t.row[end - 1].cell;
+    *close = p->t.row[near_row].cell;
+    *far = p->t.row[far_row].cell;
 }
 
 /* The items that divide people most, ties by place. */
@@ -237,44 +247,63 @@ static void take_shares(const parts *c, const double *p, double *share)
     if (c->n_parts > c->n) share[c->n] = fmax(0, rest);
 }
 
-/* `with` holds predictions of the same items in the same order as `base`. */
-static void draw_items(dis__experiment_page *p, const people *w, const dis__pooled *base, const dis__pooled *with,
-                       const char *base_name, const char *with_name)
+/* Items on which both answer the same and one is much nearer to people than the other, in KL(people || model). */
+static size_t same_answer(const dis__pooled *other, const dis__pooled *close, size_t item[SHOWN_ITEMS])
 {
-    static const char *const two[] = {"people", "model"}, *const three[] = {"people", "baseline", "closest"};
-    const size_t n_bars = base ? 3 : 2, k = with->n_classes;
-    size_t item[SHOWN_ITEMS];
-    const size_t n = most_divided(with, item);
-    const parts c = choose_parts(with, item, n);
+    dis__ranked best[SHOWN_ITEMS];
+    const size_t k = close->n_classes;
+    size_t n = 0;
+    for (size_t i = 0; i < close->n_items; i++) {
+        if (close->label[i] != other->label[i]) continue;
+        double gain = 0;
+        for (size_t c = 0; c < k; c++) {
+            const double said = close->human[i * k + c];
+            if (said > 0) gain += said * log(fmax(close->p[i * k + c], 1e-12) / fmax(other->p[i * k + c], 1e-12));
+        }
+        if (gain > 0) n = dis__rank(best, n, SHOWN_ITEMS, (dis__ranked){.score = gain, .item = i});
+    }
+    for (size_t i = 0; i < n; i++) item[i] = best[i].item;
+    return n;
+}
+
+/* Two conditions, or one, beside people. */
+typedef struct {
+    const dis__pooled *close, *other;    /* of the same items in the same order; other NULL: none */
+    const char *close_name, *other_name; /* of the cells */
+    bool baseline;                       /* the other one is the baseline; else it is the furthest from people */
+} two_cells;
+
+static void draw_items(dis__experiment_page *p, const people *w, const two_cells *pair, const size_t *item, size_t n,
+                       const char *title_ours, const char *about)
+{
+    const dis__pooled *close = pair->close, *other = pair->other;
+    const char *const bars[] = {"people", !other ? "model" : pair->baseline ? "baseline" : "furthest", "closest"};
+    const size_t n_bars = other ? 3 : 2, k = close->n_classes;
+    const parts c = choose_parts(close, item, n);
     const char *row[SHOWN_ITEMS], *part[DIS__SERIES_COLOURS];
     double share[SHOWN_ITEMS * 3 * DIS__SERIES_COLOURS];
-    for (size_t i = 0; i < c.n; i++) part[i] = dis_names_get(with->classes, c.class[i], NULL);
+    for (size_t i = 0; i < c.n; i++) part[i] = dis_names_get(close->classes, c.class[i], NULL);
     if (c.n_parts > c.n) part[c.n] = "other classes";
     for (size_t i = 0; i < n; i++) {
-        const double *const from[] = {with->human + item[i] * k, base ? base->p + item[i] * k : with->p + item[i] * k,
-                                      with->p + item[i] * k};
-        row[i] = dis_names_get(with->tasks, item[i], NULL);
+        const double *const from[] = {close->human + item[i] * k, (other ? other : close)->p + item[i] * k,
+                                      close->p + item[i] * k};
+        row[i] = dis_names_get(close->tasks, item[i], NULL);
         for (size_t b = 0; b < n_bars; b++) take_shares(&c, from[b], share + (i * n_bars + b) * c.n_parts);
     }
-    const dis__figure_id id = dis__next_id(p, "divided");
+    const dis__figure_id id = dis__next_id(p, "beside-people");
     dis__markup title = {0};
-    dis__put_title(&title, "The items that divide people most, ", w->set);
+    dis__put_title(&title, title_ours, w->set);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
     dis__put_name(&f.caption, w->data, strlen(w->data), 40);
-    dis__put(&f.caption, ": what people said, and the predictions of ");
-    if (base) {
-        dis__put_name(&f.caption, base_name, strlen(base_name), 40);
-        dis__put(&f.caption, " (baseline) and ");
+    dis__putf(&f.caption, ": %s ", about);
+    if (other) {
+        dis__put_name(&f.caption, pair->other_name, strlen(pair->other_name), 40);
+        dis__put(&f.caption, pair->baseline ? " (baseline) and " : " (furthest from people) and ");
     }
-    dis__put_name(&f.caption, with_name, strlen(with_name), 40);
-    dis__put(&f.caption, base ? " (closest to people), of the first seed." : ", of the first seed.");
-    const dis__stack stack = {.row = row,
-                              .bar = base ? three : two,
-                              .n = n,
-                              .n_bars = n_bars,
-                              .part = part,
-                              .n_parts = c.n_parts,
-                              .share = share};
+    dis__put_name(&f.caption, pair->close_name, strlen(pair->close_name), 40);
+    dis__put(&f.caption, other ? " (closest to people), of the first seed." : ", of the first seed.");
+    const dis__stack stack = {
+        .row = row, .bar = bars, .n = n, .n_bars = n_bars, .part = part, .n_parts = c.n_parts, .share = share};
     dis__chart_stack(&f.chart, &stack, dis__figure_name(&f, "stacked bars"));
     dis__grid_column(&f.grid, "item", DIS__TEXT);
     dis__grid_column(&f.grid, "who", DIS__TEXT);
@@ -282,7 +311,7 @@ static void draw_items(dis__experiment_page *p, const people *w, const dis__pool
     for (size_t i = 0; i < n; i++)
         for (size_t b = 0; b < n_bars; b++) {
             dis__grid_text(&f.grid, row[i], strlen(row[i]));
-            dis__grid_ours(&f.grid, stack.bar[b]);
+            dis__grid_ours(&f.grid, bars[b]);
             for (size_t s = 0; s < c.n_parts; s++) dis__grid_number(&f.grid, share[(i * n_bars + b) * c.n_parts + s]);
         }
     if (f.grid.status == DIS_OK) f.grid.status = title.status;
@@ -290,19 +319,37 @@ static void draw_items(dis__experiment_page *p, const people *w, const dis__pool
     dis__markup_free(&title);
 }
 
-static dis_status divided_items(dis__experiment_page *p, size_t first, size_t end, const people *w)
+static void draw_pair(dis__experiment_page *p, const people *w, const two_cells *pair)
+{
+    size_t item[SHOWN_ITEMS];
+    size_t n = most_divided(pair->close, item);
+    draw_items(p, w, pair, item, n, "The items that divide people most, ", "what people said, and the predictions of");
+    n = pair->other ? same_answer(pair->other, pair->close, item) : 0;
+    if (n)
+        draw_items(p, w, pair, item, n, "The same answer, other doubt, ",
+                   "items on which both answer the same, but one is far nearer to how sure people are:");
+}
+
+static dis_status beside_people(dis__experiment_page *p, size_t first, size_t end, const people *w)
 {
     const dis__plan *plan = p->e->plan;
-    const size_t with = closest(p, first, end, w->set), against = plan->cell[with].baseline;
+    size_t close, other;
     dis__pooled a = {0}, b = {0};
     bool found_a = false, found_b = false;
-    DIS_TRY(dis__first_pooled(p, with, w->set, &a, &found_a));
+    by_distance(p, first, end, w->set, &close, &other);
+    const size_t baseline = plan->cell[close].baseline;
+    if (baseline != SIZE_MAX && baseline != close) other = baseline;
+    DIS_TRY(dis__first_pooled(p, close, w->set, &a, &found_a));
     dis_status status = DIS_OK;
-    if (found_a && against != SIZE_MAX && against != with) status = dis__first_pooled(p, against, w->set, &b, &found_b);
-    /* only where both are of the same items in the same order */
-    const bool same = found_b && dis__names_same(a.tasks, b.tasks) && dis__names_same(a.classes, b.classes);
-    if (status == DIS_OK && found_a && a.human)
-        draw_items(p, w, same ? &b : NULL, &a, same ? plan->cell[against].name : "", plan->cell[with].name);
+    if (found_a && other != close) status = dis__first_pooled(p, other, w->set, &b, &found_b);
+    const bool same =
+        status == DIS_OK && found_b && dis__names_same(a.tasks, b.tasks) && dis__names_same(a.classes, b.classes);
+    const two_cells two = {.close = &a,
+                           .other = same ? &b : NULL,
+                           .close_name = plan->cell[close].name,
+                           .other_name = plan->cell[other].name,
+                           .baseline = other == baseline};
+    if (status == DIS_OK && found_a && a.human) draw_pair(p, w, &two);
     dis__pooled_free(&a);
     dis__pooled_free(&b);
     return status;
@@ -343,13 +390,13 @@ dis_status dis__experiment_people(dis__experiment_page *p)
     if (status == DIS_OK && n) {
         dis__page_section(p->page, "people", "People",
                           "How far people agree on the items that models were measured on, and whether models follow.");
-        entropies(p, all, n);
         for (size_t first = 0, end; first < p->t.n_rows && status == DIS_OK; first = end) {
             end = dis__data_end(p, first);
             for (size_t i = 0; i < n && status == DIS_OK; i++)
                 if (strcmp(all[i].data, dis__row_cell(p, first)->data) == 0)
-                    status = divided_items(p, first, end, &all[i]);
+                    status = beside_people(p, first, end, &all[i]);
         }
+        if (status == DIS_OK) entropies(p, all, n);
         dis__page_section_end(p->page);
     }
     for (size_t i = 0; i <= MOST; i++) dis__pooled_free(&all[i].some);
