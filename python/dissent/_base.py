@@ -187,24 +187,24 @@ class Aggregator(Estimator):
         votes: Votes = self._have("votes")
         return _order_of(votes, "task") if votes.pandas and self._sorts_tasks else None
 
-    def _by_task(self, values: np.ndarray, name: str) -> Any:
+    def _by_task(self, values: np.ndarray, name: str, as_they_appear: bool = False) -> Any:
         votes: Votes = self._have("votes")
         if not votes.pandas:
             return Values(votes.tasks, values, name, "task")
         import pandas as pd
 
-        order = self._order()
+        order = None if as_they_appear else self._order()
         if order is not None:
             values = values[order]
         return pd.Series(values, index=ids_index(votes, "task", order), name=name, copy=False)
 
-    def _by_worker(self, values: np.ndarray, name: str) -> Any:
+    def _by_worker(self, values: np.ndarray, name: str, as_they_appear: bool = False) -> Any:
         votes: Votes = self._have("votes")
         if not votes.pandas:
             return Values(votes.workers, values, name, "worker")
         import pandas as pd
 
-        order = _order_of(votes, "worker") if self._sorts_tasks else None
+        order = _order_of(votes, "worker") if self._sorts_tasks and not as_they_appear else None
         if order is not None:
             values = values[order]
         return pd.Series(values, index=ids_index(votes, "worker", order), name=name)

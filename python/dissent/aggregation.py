@@ -495,12 +495,12 @@ class GLAD(_Simple):
     @property
     def alphas_(self) -> Any:
         """The ability of each worker."""
-        return self._once("alphas", lambda: self._by_worker(np.asarray(self._parameter("ability")), "alpha"))
+        return self._once("alphas", lambda: self._by_worker(np.asarray(self._parameter("ability")), "alpha", True))
 
     @property
     def betas_(self) -> Any:
         """The easiness of each task, in logarithms."""
-        return self._once("betas", lambda: self._by_task(-np.log(np.asarray(self._parameter("difficulty"))), "beta"))
+        return self._once("betas", lambda: self._by_task(-np.log(np.asarray(self._parameter("difficulty"))), "beta", True))
 
     @property
     def skills_(self) -> Any:

@@ -67,6 +67,7 @@ CROWDS = {
     "three texts": crowd(200, 15, ["goose", "parrot", "chicken"], 2),
     "bools": crowd(100, 9, [False, True], 3),
     "ten classes": crowd(250, 25, list(range(10)), 4, per_task=7),
+    "small": crowd(60, 8, ["a", "b"], 6),
     "two votes": crowd(150, 12, ["a", "b"], 5, per_task=2),
 }
 failures: list[str] = []
@@ -129,7 +130,7 @@ def distance(a: pd.DataFrame, b: pd.DataFrame) -> float:
 
 
 def compare(name: str, label: str, make_a, make_b, tolerance: float, note: str = "", skills: float = 1e-9, few: bool = False) -> None:
-    for crowd_name, (frame, _) in list(CROWDS.items())[: 3 if few else None]:
+    for crowd_name, (frame, _) in [("small", CROWDS["small"])] if few else CROWDS.items():
         a, b = make_a().fit(frame.copy()), make_b().fit(frame.copy())
         if name in ("Wawa", "ZeroBasedSkill"):
             a.predict(frame.copy())
@@ -146,7 +147,7 @@ def compare(name: str, label: str, make_a, make_b, tolerance: float, note: str =
         else:
             report(what, agree >= 0.9, f"{figure}, labels {agree:.3f}", note)
         for attribute in ("probas_", "labels_", "skills_", "priors_", "alphas_", "betas_"):
-            if not hasattr(a, attribute):
+            if not hasattr(a, attribute) or (name == "GLAD" and attribute == "priors_"):  # a Series without names
                 continue
             x, y = getattr(a, attribute), getattr(b, attribute)
             if isinstance(x, pd.Series):
