@@ -53,6 +53,12 @@ static const char *objective_name(const void *arg, size_t i)
     return dis_objective_at(i) ? dis_objective_at(i)->name : NULL;
 }
 
+static const char *part_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_experiment_part_at(i) ? dis_experiment_part_at(i)->name : NULL;
+}
+
 static const char *method_summary(size_t i)
 {
     return dis_method_at(i)->summary;
@@ -86,6 +92,11 @@ static const char *model_summary(size_t i)
 static const char *objective_summary(size_t i)
 {
     return dis_objective_at(i)->summary;
+}
+
+static const char *part_summary(size_t i)
+{
+    return dis_experiment_part_at(i)->summary;
 }
 
 static void options_of(const dis_option *rows, size_t n)
@@ -151,6 +162,20 @@ static void objective_detail(size_t i)
            o->needs_labels ? o->needs_gold ? ", soft labels" : " soft labels" : "", o->needs_votes ? " votes" : "");
 }
 
+static void part_detail(size_t i)
+{
+    dis_experiment_key key;
+    printf("%s: %s\nkeys:\n", dis_experiment_part_at(i)->name, dis_experiment_part_at(i)->summary);
+    for (size_t k = 0; dis_experiment_key_at(i, k, &key); k++) {
+        char text[600];
+        printf("  %-18s", key.key);
+        snprintf(text, sizeof text, "%s (%s%s%s%s%s%s)", key.summary, key.required ? "needed; " : "",
+                 key.named ? "NAME: " : "", key.form, key.many && !key.named ? ", or a list of them" : "",
+                 key.fallback ? "; default " : "", key.fallback ? key.fallback : "");
+        cli_wrap(stdout, text, NAME_COLUMN, NAME_COLUMN);
+    }
+}
+
 static const struct {
     const char *name;
     const char *(*row)(const void *arg, size_t i);
@@ -164,6 +189,7 @@ static const struct {
     {"objectives", objective_name, objective_summary, objective_detail},
     {"presets", preset_name, preset_summary, preset_detail},
     {"crowds", crowd_name, crowd_summary, crowd_detail},
+    {"keys", part_name, part_summary, part_detail},
 };
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
@@ -180,9 +206,10 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     while (t < N_TABLES && strcmp(tables[t].name, operands[0]) != 0) t++;
     if (t == N_TABLES) {
         const char *near = dis_nearest(operands[0], table_name, NULL);
-        return cli_usage(
-            c, "no table \"%s\"; there are methods, combiners, metrics, models, objectives, presets and crowds%s%s%s",
-            operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        return cli_usage(c,
+                         "no table \"%s\"; there are methods, combiners, metrics, models, objectives, presets, crowds "
+                         "and keys%s%s%s",
+                         operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (n_operands == 1) {
         int width = NAME_COLUMN;
@@ -207,15 +234,15 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_list;
 const cli_command cli_cmd_list = {
     .name = "list",
-    .summary = "what there is: methods, combiners, metrics, models, objectives, presets, crowds",
-    .operands = "methods|combiners|metrics|models|objectives|presets|crowds [NAME]",
-    .text =
-        "Lists label methods, combinations of views, metrics of eval, models and objectives of train, presets for "
-        "files "
-        "of known tools, or crowd models of synth. With NAME, that row in full: where the formula comes from, and each "
-        "option with its default.",
+    .summary = "what there is: methods, combiners, metrics, models, objectives, presets, crowds, keys",
+    .operands = "methods|combiners|metrics|models|objectives|presets|crowds|keys [NAME]",
+    .text = "Lists label methods, combinations of views, metrics of eval, models and objectives of train, presets for "
+            "files "
+            "of known tools, crowd models of synth, or keys of an experiment's file. With NAME, that row in full: "
+            "where the formula comes from, and each "
+            "option with its default.",
     .examples = "  dissent list methods\n  dissent list methods dawid-skene\n",
-    .words = "methods|combiners|metrics|models|objectives|presets|crowds",
+    .words = "methods|combiners|metrics|models|objectives|presets|crowds|keys",
     .least = 1,
     .most = 2,
     .options = options,

@@ -75,6 +75,24 @@ DIS_API dis_status dis_experiment_read(dis_context *ctx, const char *path, const
                                        dis_experiment **out);
 DIS_API void dis_experiment_destroy(dis_experiment *experiment);
 
+/* What a file may say, part by part: rows of static tables. */
+typedef struct {
+    const char *name; /* "cell"; "experiment" is the file itself */
+    const char *summary;
+} dis_experiment_part;
+typedef struct {
+    const char *key;
+    const char *form;     /* "text", "a|b|c", or the part that stands there */
+    const char *fallback; /* what is taken when the key is not there; NULL: nothing */
+    const char *summary;
+    bool required;
+    bool many, named; /* many: one or several of the form; named: a map of them by name */
+} dis_experiment_key;
+/* Row i, NULL past the end. */
+DIS_API const dis_experiment_part *dis_experiment_part_at(size_t i);
+/* Key i of a part; false past the end. */
+DIS_API bool dis_experiment_key_at(size_t part, size_t i, dis_experiment_key *out);
+
 typedef struct {
     const char *name, *about, *path, *store;
     size_t n_cells, n_measures, n_runs;

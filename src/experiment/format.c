@@ -1,6 +1,6 @@
 /* The rows of an experiment's file: what docs/experiments.md says of each key comes from here. */
 #include "experiment/format.h"
-#include "experiment/plan.h"
+#include "dissent/experiment.h"
 
 #define ROW(struct_, field_, kind_, key_, summary_) \
     .key = key_, .kind = kind_, .offset = offsetof(struct_, field_), .summary = summary_
@@ -40,7 +40,8 @@ static const dis__field items_rows[] = {
     NUMBERED_ROW(dis__items_part),
     PREFIX_ROW(dis__items_part),
 };
-const dis__schema dis__items_schema = {.what = "file of items",
+const dis__schema dis__items_schema = {.info = {.name = "file of items",
+                                                .summary = "a table, array or binary file of items"},
                                        .size = sizeof(dis__items_part),
                                        N(items_rows),
                                        .alone = "file"};
@@ -63,7 +64,8 @@ static const dis__field votes_rows[] = {
      .fallback = "error", .choices = "error|first|last|all"},
     {ROW(dis__votes_part, min_votes, DIS_FIELD_COUNT, "min_votes", "items with fewer votes are left out"), .high = 1e9},
 };
-const dis__schema dis__votes_schema = {.what = "source of votes",
+const dis__schema dis__votes_schema = {.info = {.name = "source of votes",
+                                                .summary = "what people said, in one of several shapes"},
                                        .size = sizeof(dis__votes_part),
                                        N(votes_rows),
                                        .alone = "file"};
@@ -84,10 +86,12 @@ static const dis__field gold_rows[] = {
     NUMBERED_ROW(dis__gold_part),
     PREFIX_ROW(dis__gold_part),
 };
-const dis__schema dis__gold_schema = {.what = "source of gold labels",
-                                      .size = sizeof(dis__gold_part),
-                                      N(gold_rows),
-                                      .alone = "file"};
+const dis__schema dis__gold_schema = {
+    .info = {.name = "source of gold labels",
+             .summary = "known labels: a column of a table, or what a method makes of the votes"},
+    .size = sizeof(dis__gold_part),
+    N(gold_rows),
+    .alone = "file"};
 
 static const dis__field split_rows[] = {
     {ROW(dis__split_part, by, DIS_FIELD_CHOICE, "by",
@@ -109,7 +113,12 @@ static const dis__field split_rows[] = {
     {ROW(dis__split_part, seed, DIS_FIELD_TEXT, "seed",
          "a number, or run: drawn anew with each seed. Without it, 0 for folds, run for hold-out and shares")},
 };
-const dis__schema dis__split_schema = {.what = "split", .size = sizeof(dis__split_part), N(split_rows), .alone = "by"};
+const dis__schema dis__split_schema = {.info = {.name = "split",
+                                                .summary =
+                                                    "which items train, which choose the epoch, which are tested"},
+                                       .size = sizeof(dis__split_part),
+                                       N(split_rows),
+                                       .alone = "by"};
 
 static const dis__field set_rows[] = {
     {ROW(dis__set_part, items, DIS_FIELD_LIST, "items", "its items"), .part = &dis__items_schema, .required = true},
@@ -117,7 +126,9 @@ static const dis__field set_rows[] = {
     {ROW(dis__set_part, votes, DIS_FIELD_RECORD, "votes", "what people said of them, for measures against people"),
      .part = &dis__votes_schema},
 };
-const dis__schema dis__set_schema = {.what = "set", .size = sizeof(dis__set_part), N(set_rows)};
+const dis__schema dis__set_schema = {.info = {.name = "set", .summary = "further items of a data set"},
+                                     .size = sizeof(dis__set_part),
+                                     N(set_rows)};
 
 static const dis__field data_rows[] = {
     {ROW(dis__data_part, items, DIS_FIELD_LIST, "items", "what models read: one file, or a list of them"),
@@ -140,16 +151,20 @@ static const dis__field data_rows[] = {
     {ROW(dis__data_part, human, DIS_FIELD_TEXT, "human",
          "labels that stand for people in measures: a name of labels, or a method")},
 };
-const dis__schema dis__data_schema = {.what = "data set", .size = sizeof(dis__data_part), N(data_rows)};
+const dis__schema dis__data_schema = {.info = {.name = "data set",
+                                               .summary = "items, votes and gold labels that belong together"},
+                                      .size = sizeof(dis__data_part),
+                                      N(data_rows)};
 
 static const dis__field labels_rows[] = {
     {ROW(dis__labels_part, method, DIS_FIELD_TEXT, "method", "NAME[:key=value,...]: dissent list methods")},
     {ROW(dis__labels_part, methods, DIS_FIELD_TEXTS, "methods", "several methods, to be combined")},
     {ROW(dis__labels_part, combine, DIS_FIELD_TEXT, "combine",
-         "NAME[:key=value,...]: dissent list combinations; else centroid")},
+         "NAME[:key=value,...]: dissent list combiners; else centroid")},
     {ROW(dis__labels_part, file, DIS_FIELD_FILE, "file", "in place of a method: labels as dissent labels writes them")},
 };
-const dis__schema dis__labels_schema = {.what = "set of labels",
+const dis__schema dis__labels_schema = {.info = {.name = "set of labels",
+                                                 .summary = "soft labels by methods, or from a file"},
                                         .size = sizeof(dis__labels_part),
                                         N(labels_rows),
                                         .alone = "method"};
@@ -197,7 +212,9 @@ static const dis__field cell_rows[] = {
          "what a paper reports: METRIC or SET.METRIC, and the number"),
      .form = "map of numbers"},
 };
-const dis__schema dis__cell_schema = {.what = "cell", .size = sizeof(dis__cell_part), N(cell_rows)};
+const dis__schema dis__cell_schema = {.info = {.name = "cell", .summary = "one condition: a row of the table"},
+                                      .size = sizeof(dis__cell_part),
+                                      N(cell_rows)};
 
 static const dis__field significance_rows[] = {
     {ROW(dis__significance_part, resamples, DIS_FIELD_COUNT, "resamples", "of the paired bootstrap"),
@@ -208,7 +225,8 @@ static const dis__field significance_rows[] = {
          "resample (item, seed) pairs, as if seeds were independent"),
      .fallback = "no"},
 };
-const dis__schema dis__significance_schema = {.what = "test of significance",
+const dis__schema dis__significance_schema = {.info = {.name = "test of significance",
+                                                       .summary = "the paired bootstrap"},
                                               .size = sizeof(dis__significance_part),
                                               N(significance_rows)};
 
@@ -242,7 +260,9 @@ static const dis__field file_rows[] = {
          "beside the results: comparisons need them"),
      .fallback = "yes"},
 };
-const dis__schema dis__file_schema = {.what = "experiment", .size = sizeof(dis__file_part), N(file_rows)};
+const dis__schema dis__file_schema = {.info = {.name = "experiment", .summary = "the file itself"},
+                                      .size = sizeof(dis__file_part),
+                                      N(file_rows)};
 
 /* ---- the reference ---- */
 
@@ -250,6 +270,7 @@ static const dis__schema *const schemas[] = {&dis__file_schema,        &dis__dat
                                              &dis__votes_schema,       &dis__gold_schema,   &dis__split_schema,
                                              &dis__set_schema,         &dis__labels_schema, &dis__cell_schema,
                                              &dis__significance_schema};
+enum { N_SCHEMAS = sizeof schemas / sizeof *schemas };
 
 static const char *form_of(const dis__field *field)
 {
@@ -260,25 +281,24 @@ static const char *form_of(const dis__field *field)
     };
     if (field->form) return field->form;
     if (field->kind == DIS_FIELD_CHOICE) return field->choices;
-    return field->part ? field->part->what : forms[field->kind];
+    return field->part ? field->part->info.name : forms[field->kind];
 }
 
-bool dis__plan_key_at(size_t i, dis__plan_key *out)
+const dis_experiment_part *dis_experiment_part_at(size_t i)
 {
-    for (size_t s = 0; s < sizeof schemas / sizeof *schemas; s++) {
-        if (i < schemas[s]->n_fields) {
-            const dis__field *field = &schemas[s]->field[i];
-            *out = (dis__plan_key){.part = schemas[s]->what,
-                                   .key = field->key,
-                                   .form = form_of(field),
-                                   .fallback = field->fallback,
-                                   .summary = field->summary,
-                                   .required = field->required,
-                                   .many = field->kind == DIS_FIELD_NAMED || field->kind == DIS_FIELD_LIST,
-                                   .named = field->kind == DIS_FIELD_NAMED};
-            return true;
-        }
-        i -= schemas[s]->n_fields;
-    }
-    return false;
+    return i < N_SCHEMAS ? &schemas[i]->info : NULL;
+}
+
+bool dis_experiment_key_at(size_t part, size_t i, dis_experiment_key *out)
+{
+    if (part >= N_SCHEMAS || i >= schemas[part]->n_fields) return false;
+    const dis__field *field = &schemas[part]->field[i];
+    *out = (dis_experiment_key){.key = field->key,
+                                .form = form_of(field),
+                                .fallback = field->fallback,
+                                .summary = field->summary,
+                                .required = field->required,
+                                .many = field->kind == DIS_FIELD_NAMED || field->kind == DIS_FIELD_LIST,
+                                .named = field->kind == DIS_FIELD_NAMED};
+    return true;
 }

@@ -140,7 +140,7 @@ dis_status dis__ink_field(dis__ink *ink, const dis__field *field, const void *re
 
 dis_status dis__ink_record(dis__ink *ink, const dis__schema *schema, const void *record)
 {
-    DIS_TRY(dis__ink_put(ink, schema->what, "", 0));
+    DIS_TRY(dis__ink_put(ink, schema->info.name, "", 0));
     for (size_t i = 0; i < schema->n_fields; i++) DIS_TRY(dis__ink_field(ink, &schema->field[i], record));
     return dis__ink_put(ink, "end", "", 0);
 }

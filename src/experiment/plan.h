@@ -36,15 +36,4 @@ typedef struct {
 dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_folder, dis__plan **out);
 void dis__plan_destroy(dis__plan *plan);
 
-/* The keys that a file may have, part by part, for help and documentation. */
-typedef struct {
-    const char *part; /* "experiment" is the file itself; others are named by the form of the key they stand under */
-    const char *key, *form; /* form: "text", "a|b|c", or the part that stands there */
-    const char *fallback;   /* NULL: none */
-    const char *summary;
-    bool required, many, named; /* many: one or several of `form`; named: a map of them by name */
-} dis__plan_key;
-/* Row i; false past the end. */
-bool dis__plan_key_at(size_t i, dis__plan_key *out);
-
 #endif

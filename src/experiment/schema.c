@@ -63,7 +63,7 @@ const dis__field *dis__schema_find(const dis__schema *schema, const char *key)
 
 static const char *article(const dis__schema *schema)
 {
-    return strchr("aeiou", schema->what[0]) ? "an" : "a";
+    return strchr("aeiou", schema->info.name[0]) ? "an" : "a";
 }
 
 dis_status dis__unknown_key(dis__form *form, const dis__schema *schema, const dis__yaml_node *key)
@@ -76,9 +76,9 @@ dis_status dis__unknown_key(dis__form *form, const dis__schema *schema, const di
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", schema->field[i].key);
     if (near)
         return dis__yaml_fail(form->yaml, key, "unknown key \"%.60s\" of %s %s; did you mean %s? It may have %s",
-                              key->text, article(schema), schema->what, near, known);
+                              key->text, article(schema), schema->info.name, near, known);
     return dis__yaml_fail(form->yaml, key, "unknown key \"%.60s\" of %s %s; it may have %s", key->text, article(schema),
-                          schema->what, known);
+                          schema->info.name, known);
 }
 
 const dis__yaml_node *dis__record_place(const void *record, const char *key)
@@ -284,8 +284,8 @@ static dis_status read_members(dis__form *form, const dis__schema *schema, const
     }
     for (size_t i = 0; i < schema->n_fields; i++)
         if (schema->field[i].required && !dis__yaml_member(node, schema->field[i].key))
-            return dis__yaml_fail(form->yaml, node, "%s %s needs the key \"%s\": %s", article(schema), schema->what,
-                                  schema->field[i].key, schema->field[i].summary);
+            return dis__yaml_fail(form->yaml, node, "%s %s needs the key \"%s\": %s", article(schema),
+                                  schema->info.name, schema->field[i].key, schema->field[i].summary);
     return DIS_OK;
 }
 
@@ -297,7 +297,7 @@ dis_status dis__record_read(dis__form *form, const dis__schema *schema, const di
         return dis__field_read(form, dis__schema_find(schema, schema->alone), node, record);
     if (node->kind != DIS_YAML_MAP)
         return dis__yaml_fail(form->yaml, node, "%s %s must be a map of keys and values%s%s%s", article(schema),
-                              schema->what, schema->alone ? ", or its " : "", schema->alone ? schema->alone : "",
+                              schema->info.name, schema->alone ? ", or its " : "", schema->alone ? schema->alone : "",
                               schema->alone ? " alone" : "");
     return read_members(form, schema, node, record);
 }

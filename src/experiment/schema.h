@@ -6,6 +6,7 @@
 #define DIS_EXPERIMENT_SCHEMA_H
 #include "io/yaml.h"
 #include "core/sha256.h"
+#include "dissent/experiment.h"
 
 /* Memory that lives as long as a plan. */
 typedef struct {
@@ -76,8 +77,8 @@ typedef struct {
 } dis__field;
 
 struct dis__schema {
-    const char *what; /* "data set" */
-    size_t size;      /* of the record */
+    dis_experiment_part info;
+    size_t size; /* of the record */
     const dis__field *field;
     size_t n_fields;
     const char *alone; /* the key that a text in place of the map stands for; NULL: it must be a map */
