@@ -142,6 +142,7 @@ static dis_status keep(job *j, outcome *o, progress_of *how)
 {
     const dis__runner *r = j->r;
     const size_t run = o->run;
+    const bool has_result = o->status == DIS_OK;
     dis_status kept;
     if (o->status == DIS_ECANCELLED)
         kept = dis__store_release(r->store, r->plan, run);
@@ -149,6 +150,12 @@ static dis_status keep(job *j, outcome *o, progress_of *how)
         kept = dis__store_fail(r->store, r->plan, run, o->message, o->seconds);
     else
         kept = dis__store_keep(r->store, r->plan, run, &o->result, o->seconds);
+    if (has_result &&
+        kept == DIS_EDATA) { /* what cannot be written (an id with a line break) is a failure of this run */
+        o->status = kept;
+        snprintf(o->message, sizeof o->message, "%s", dis_last_error());
+        kept = dis__store_fail(r->store, r->plan, run, o->message, o->seconds);
+    }
     *how = kept != DIS_OK || o->status == DIS_ECANCELLED ? WAITING : o->status == DIS_OK ? DONE : FAILED;
     if (*how != WAITING) {
         pthread_mutex_lock(&j->mutex);
@@ -158,7 +165,7 @@ static dis_status keep(job *j, outcome *o, progress_of *how)
         if (o->status != DIS_OK) note_failure(j, run, o->status, o->message);
         pthread_mutex_unlock(&j->mutex);
     }
-    if (o->status == DIS_OK) dis__result_free(&o->result);
+    if (has_result) dis__result_free(&o->result);
     dis__free(o);
     return kept;
 }
