@@ -5,13 +5,12 @@
     peers_torch.py stem-cnn ITEMS.csv CLASSES BATCH EPOCHS
 
 Prints {"seconds": [...]}: processor time of each epoch behind the first, {"predict": [...]}: of three predictions of all
-items, {"start": ...}: seconds from the start of Python to the first step, {"parameters": ..., "peak": bytes}. With SEEDS mlp
+items, {"start": ...}: processor time from the start of Python to the first step, {"parameters": ..., "peak": bytes}. With SEEDS mlp
 is trained so often in one process, and {"wall": ...} is how long that took by the clock, without starting Python. Labels are
 random: time does not depend on them. The tagger reads each sentence once, as ours does; with "anew" once for each of its
 words, as the released code does. It spells each token."""
 import csv
 import json
-import os
 import random
 import resource
 import sys
@@ -25,13 +24,6 @@ torch.set_num_threads(1)
 torch.manual_seed(0)
 
 
-def running():
-    """Seconds since this process was started."""
-    with open("/proc/self/stat") as f:
-        started = int(f.read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - started
-
-
 def measure(net, batches, n):
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
     loss = nn.CrossEntropyLoss()
@@ -40,7 +32,7 @@ def measure(net, batches, n):
     for _ in range(n):
         begun = time.process_time()
         for inputs, labels in batches():
-            start = start or running()
+            start = start or time.process_time()
             optimizer.zero_grad()
             loss(net(*inputs), labels).backward()
             optimizer.step()

@@ -77,7 +77,7 @@ typedef struct {
     size_t accumulate;     /* batches whose gradients make one step: 1 */
     bool lenient;          /* items without a target are left out, and counted; otherwise they are an error */
     const char *vectors;   /* file of word vectors; NULL: none */
-    const char *folder;    /* where checkpoints go after each epoch, and on a stop; NULL: none are made */
+    const char *folder;    /* where checkpoints go, after epochs and on a stop; NULL: none are made */
     bool resume;           /* goes on from the checkpoint in the folder, if there is one */
     const dis_names
         *classes; /* in their order, also ones that no example has; NULL: those of labels, else of the votes,
