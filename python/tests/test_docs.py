@@ -7,6 +7,7 @@ import doctest
 import importlib
 import pathlib
 import pkgutil
+import re
 
 import pytest
 
@@ -40,3 +41,15 @@ def test_the_stub_names_what_is_there():
             methods = {n.name for n in node.body if isinstance(n, ast.FunctionDef) and not n.name.startswith("__")}
             if not issubclass(getattr(_core, name), Exception):
                 assert methods == {n for n in dir(getattr(_core, name)) if not n.startswith("_")}, name
+
+
+def test_the_example_of_the_readme_runs(tmp_path, monkeypatch, columns):
+    pytest.importorskip("pandas")
+    readme = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+    blocks = [b for b in re.findall(r"```python\n(.*?)```", readme.read_text(), re.S) if 'read_csv("votes.csv")' in b]
+    assert blocks
+    rows = "".join(f"{t},{w},{c}\n" for t, w, c in zip(*columns.values()))
+    (tmp_path / "votes.csv").write_text("task,worker,label\n" + rows)
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        exec(block, {})
