@@ -428,7 +428,7 @@ def training_rows(b):
     few = b.quick
     models = {  # what the peer needs, what the library needs
         "mlp": (("mlp", "features", 8, 64, 2 if few else 8), ("features", "features", "gold", "mlp:hidden=128", 64, 2 if few else 8)),
-        "tagger": (("tagger", "tokens", 12, 1024, 2 if few else 3), ("tokens", "tokens", "token_gold", "tagger", 1024, 2 if few else 3)),
+        "tagger": (("tagger", "tokens", 12, 1024, 2 if few else 3), ("tokens", "tokens", "token_gold", "tagger:seen=1", 1024, 2 if few else 3)),
         "stem-cnn": (("stem-cnn", "pairs", 2, 1024, 2 if few else 4), ("texts", "pairs", "pair_gold", "stem-cnn", 1024, 2 if few else 4)),
     }
     titles = {"mlp": "mlp 512-128-8, batch 64", "tagger": "tagger, paper's sizes, batches of 1,024 tokens",
