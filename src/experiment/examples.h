@@ -5,10 +5,10 @@
 #include "experiment/material.h"
 
 typedef struct {
-    size_t n;      /* tasks of the part */
-    size_t *task;  /* (n) which of the material they are */
-    size_t n_read; /* items that are read: of tokens, all of the sentences that have one of the part */
-    size_t *read;  /* (n_read) which of the material */
+    size_t n;               /* tasks of the part */
+    size_t *task;           /* (n) which of the material they are */
+    size_t n_read;          /* items that are read: of tokens, all of the sentences that have one of the part */
+    size_t *read;           /* (n_read) which of the material */
     const dis_items *items; /* the material's own when all of it is read, else `picked` */
     dis_items *picked;
     dis_gold *gold;
