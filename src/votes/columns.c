@@ -73,10 +73,18 @@ static dis_text unsigned_text(uint64_t x, char room[NUMBER_ROOM])
     return t;
 }
 
+/* A word in the room, of which 8 bytes can be read whatever its length. */
+static dis_text word_text(const char *word, char room[NUMBER_ROOM])
+{
+    const size_t n = strlen(word);
+    memcpy(room, word, n);
+    return (dis_text){.bytes = room, .n = n};
+}
+
 static dis_text real_text(double x, char room[NUMBER_ROOM])
 {
     if (isnan(x)) return (dis_text){0};
-    if (isinf(x)) return (dis_text){.bytes = x < 0 ? "-inf" : "inf", .n = x < 0 ? 4 : 3};
+    if (isinf(x)) return word_text(x < 0 ? "-inf" : "inf", room);
     return (dis_text){.bytes = room, .n = dis__format_real(x, room)};
 }
 
@@ -165,8 +173,7 @@ static dis_text cell_text(const dis_cells *c, size_t i, char room[NUMBER_ROOM])
     case DIS_CELLS_UINT64: return unsigned_text(((const uint64_t *)c->values)[i], room);
     case DIS_CELLS_FLOAT: return real_text((double)((const float *)c->values)[i], room);
     case DIS_CELLS_DOUBLE: return real_text(((const double *)c->values)[i], room);
-    case DIS_CELLS_BOOL:
-        return bit_at(c->values, i) ? (dis_text){.bytes = "true", .n = 4} : (dis_text){.bytes = "false", .n = 5};
+    case DIS_CELLS_BOOL: return word_text(bit_at(c->values, i) ? "true" : "false", room);
     }
     return (dis_text){.bytes = "", .n = BROKEN};
 }
