@@ -307,7 +307,7 @@ static dis_status epochs(dis__training *t, dis_context *ctx)
             const dis_status status = one_batch(t, t->at.batch);
             dis__hold_stop(ctx, false);
             DIS_TRY(status);
-            const double done = (double)t->at.epoch + (double)t->at.batch / (double)t->batches.n;
+            const double done = (double)t->at.epoch + (double)(t->at.batch + 1) / (double)t->batches.n;
             dis__progress(ctx, t->what, done / (double)t->epochs);
         }
         DIS_TRY(end_epoch(t, ctx));
