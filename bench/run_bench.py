@@ -142,16 +142,13 @@ class Bench:
         if self.only and self.only not in name + " " + peer_name:
             return
         say(f"... {name} against {peer_name}")
-        entry = {"row": name, "unit": unit, "peer_name": peer_name, "floor": floor, "note": note, "ours": None, "peer": None}
-        for key, measure in (("ours", ours), ("peer", peer)):
+        entry = {"row": name, "unit": unit, "peer_name": peer_name, "floor": floor, "note": "", "ours": None, "peer": None}
+        for key, measure in (("ours", ours), ("peer", peer), ("note", lambda: note(entry) if callable(note) else note)):
             try:
-                entry[key] = measure()
+                if not entry["note"]:
+                    entry[key] = measure()
             except Skipped as reason:
                 entry["note"] = f"skipped: {reason}"
-        if callable(note) and entry["ours"] is not None:
-            entry["note"] = note(entry)
-        elif callable(note):
-            entry["note"] = ""
         self.add(entry)
 
     def add(self, entry):
