@@ -80,4 +80,23 @@ static inline real softmax(const real *restrict z, real *restrict q, size_t n)
     return most + LOG(total);
 }
 
+/* dis__philox for n counters side by side, in place. */
+static inline __attribute__((always_inline)) void philox_rounds(uint64_t seed, size_t n, uint32_t *restrict c0,
+                                                                uint32_t *restrict c1, uint32_t *restrict c2,
+                                                                uint32_t *restrict c3)
+{
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        for (size_t i = 0; i < n; i++) {
+            const uint64_t p = (uint64_t)0xD2511F53u * c0[i], q = (uint64_t)0xCD9E8D57u * c2[i];
+            c0[i] = (uint32_t)(q >> 32) ^ c1[i] ^ k0;
+            c2[i] = (uint32_t)(p >> 32) ^ c3[i] ^ k1;
+            c1[i] = (uint32_t)q;
+            c3[i] = (uint32_t)p;
+        }
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+}
+
 #endif

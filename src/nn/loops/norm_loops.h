@@ -79,24 +79,13 @@ static inline void dropout_words(uint64_t seed, uint64_t step, uint32_t layer, u
 {
     enum { N = DIS_DROPOUT_BLOCK / 4 };
     uint32_t *restrict c0 = word, *restrict c1 = word + N, *restrict c2 = word + 2 * N, *restrict c3 = word + 3 * N;
-    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     for (uint32_t i = 0; i < N; i++) {
         c0[i] = (uint32_t)block * N + i;
         c1[i] = (uint32_t)step;
         c2[i] = DIS_STREAM_DROPOUT;
         c3[i] = layer;
     }
-    for (int round = 0; round < 10; round++) {
-        for (uint32_t i = 0; i < N; i++) {
-            const uint64_t p = (uint64_t)0xD2511F53u * c0[i], q = (uint64_t)0xCD9E8D57u * c2[i];
-            c0[i] = (uint32_t)(q >> 32) ^ c1[i] ^ k0;
-            c2[i] = (uint32_t)(p >> 32) ^ c3[i] ^ k1;
-            c1[i] = (uint32_t)q;
-            c3[i] = (uint32_t)p;
-        }
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
+    philox_rounds(seed, N, c0, c1, c2, c3);
 }
 
 /* A word below this drops its element. */

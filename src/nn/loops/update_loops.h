@@ -55,7 +55,6 @@ void OP(uniform)(const void *args, size_t first, size_t last, void *scratch)
     for (size_t at = first; at < last; at += N) { /* dis__philox for N counters side by side */
         const size_t n = last - at < N ? last - at : N;
         uint32_t c0[N], c1[N], c2[N], c3[N];
-        uint32_t k0 = (uint32_t)a->seed, k1 = (uint32_t)(a->seed >> 32);
         real *restrict y = (real *)a->y + at;
         for (size_t i = 0; i < N; i++) {
             c0[i] = (uint32_t)(at + i);
@@ -63,17 +62,7 @@ void OP(uniform)(const void *args, size_t first, size_t last, void *scratch)
             c2[i] = (uint32_t)a->stream;
             c3[i] = (uint32_t)(a->stream >> 32);
         }
-        for (int round = 0; round < 10; round++) {
-            for (size_t i = 0; i < N; i++) {
-                const uint64_t p = (uint64_t)0xD2511F53u * c0[i], q = (uint64_t)0xCD9E8D57u * c2[i];
-                c0[i] = (uint32_t)(q >> 32) ^ c1[i] ^ k0;
-                c2[i] = (uint32_t)(p >> 32) ^ c3[i] ^ k1;
-                c1[i] = (uint32_t)q;
-                c3[i] = (uint32_t)p;
-            }
-            k0 += 0x9E3779B9u;
-            k1 += 0xBB67AE85u;
-        }
+        philox_rounds(a->seed, N, c0, c1, c2, c3);
         for (size_t i = 0; i < n; i++) {
             const double u = (double)(int64_t)(((uint64_t)c1[i] << 32 | c0[i]) >> 11) * 0x1p-53;
             y[i] = (real)((2 * u - 1) * a->spread);
