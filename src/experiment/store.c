@@ -84,6 +84,17 @@ static dis_status settle_tables(dis__sql *db, const char *path)
     return empty ? make_tables(db) : DIS_OK;
 }
 
+/* SQLite does not wait by itself for another process that makes the same change of journal; a moment later it is made. */
+static dis_status choose_journal(dis__sql *db, int wait_ms)
+{
+    enum { STEP_MS = 20, MOST_MS = 2000 };
+    for (int waited = 0;; waited += STEP_MS) {
+        const dis_status status = dis__sql_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+        if (status != DIS_EIO || waited >= wait_ms || waited >= MOST_MS) return status;
+        nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
+    }
+}
+
 /* *there false: a database without tables, whose maker died early. */
 static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *there)
 {
@@ -93,7 +104,7 @@ static dis_status open_database(dis__store *s, bool create, int wait_ms, bool *t
     dis_status status = dis__sql_open(path, create, wait_ms, &s->db);
     if (create) {
         /* synchronous=NORMAL: a commit is safe from the death of the process; power loss may take the last ones back */
-        if (status == DIS_OK) status = dis__sql_run(s->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+        if (status == DIS_OK) status = choose_journal(s->db, wait_ms);
         if (status == DIS_OK) status = dis__sql_begin(s->db);
         if (status == DIS_OK) status = dis__sql_commit(s->db, settle_tables(s->db, path));
     } else if (status == DIS_OK) {
