@@ -123,6 +123,11 @@ void dis__sql_close(dis__sql *db)
     dis__free(db);
 }
 
+bool dis__sql_is_busy(const dis__sql *db)
+{
+    return (sqlite3_errcode(db->db) & 0xff) == SQLITE_BUSY;
+}
+
 dis_status dis__sql_run(dis__sql *db, const char *text)
 {
     if (dis__fault_hits(DIS_FAULT_ALLOC)) return failed(db->path, SQLITE_NOMEM, NULL);

@@ -30,6 +30,8 @@ void dis__sql_close(dis__sql *db);
 
 /* Statements without values; several, parted by semicolons. */
 dis_status dis__sql_run(dis__sql *db, const char *text);
+/* Whether the last call failed because another process holds a lock. */
+bool dis__sql_is_busy(const dis__sql *db);
 
 dis__query dis__sql_query(dis__sql *db, const char *text);
 /* Values of the question marks, from left to right. NULL and NaN are NULL in the database. Texts are copied. */
