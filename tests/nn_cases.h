@@ -161,24 +161,28 @@ static void case_pool_ends(nn_net *f)
     above(f, dis__layer_pool(f->net, sequence(f, 6), lengths(f), DIS_POOL_ENDS));
 }
 
-static void case_lstm(nn_net *f)
-{
-    const int x = sequence(f, 5), n = lengths(f);
-    above(f, dis__layer_pool(f->net, dis__layer_lstm(f->net, "lstm", x, n, 6, false, 1, 0), n, DIS_POOL_LAST));
-}
-
-static void case_lstm_both(nn_net *f)
-{
-    const int x = sequence(f, 5), n = lengths(f);
-    above(f, dis__layer_pool(f->net, dis__layer_lstm(f->net, "lstm", x, n, 9, true, 2, .2), n, DIS_POOL_MEAN));
-}
-
-static void case_lstm_all(nn_net *f)
-{
-    const int x = dis__layer_lstm(f->net, "lstm", sequence(f, 4), DIS_NONE, 3, true, 1, 0);
-    above(f, x);
-    nn_soft(f, "ends", dis__layer_pool(f->net, x, DIS_NONE, DIS_POOL_ENDS), NULL);
-}
+/* One direction to its last state; two layers of both directions; every state and the ends, without lengths. */
+#define RECURRENT(name, cell)                                                                             \
+    static void case_##name(nn_net *f)                                                                    \
+    {                                                                                                     \
+        const int x = sequence(f, 5), n = lengths(f);                                                     \
+        const int y = dis__layer_recurrent(f->net, #name, cell, x, n, 6, false, 1, 0);                    \
+        above(f, dis__layer_pool(f->net, y, n, DIS_POOL_LAST));                                           \
+    }                                                                                                     \
+    static void case_##name##_both(nn_net *f)                                                             \
+    {                                                                                                     \
+        const int x = sequence(f, 5), n = lengths(f);                                                     \
+        const int y = dis__layer_recurrent(f->net, #name, cell, x, n, 9, true, 2, .2);                    \
+        above(f, dis__layer_pool(f->net, y, n, DIS_POOL_MEAN));                                           \
+    }                                                                                                     \
+    static void case_##name##_all(nn_net *f)                                                              \
+    {                                                                                                     \
+        const int x = dis__layer_recurrent(f->net, #name, cell, sequence(f, 4), DIS_NONE, 3, true, 1, 0); \
+        above(f, x);                                                                                      \
+        nn_soft(f, "ends", dis__layer_pool(f->net, x, DIS_NONE, DIS_POOL_ENDS), NULL);                    \
+    }
+RECURRENT(lstm, DIS_CELL_LSTM)
+RECURRENT(gru, DIS_CELL_GRU)
 
 static void case_attention(nn_net *f)
 {
@@ -280,10 +284,11 @@ static void case_batchnorm(nn_net *f)
     above(f, dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN));
 }
 
-static void tagger(nn_net *f, dis__tagger_kind kind)
+static void tagger(nn_net *f, dis__tagger_kind kind, dis__recurrent_cell cell)
 {
     dis__tagger_options o = dis__tagger_options_default();
     o.kind = kind;
+    o.cell = cell;
     o.n_words = 9;
     o.n_characters = 6;
     o.word_width = 5;
@@ -308,12 +313,17 @@ static void tagger(nn_net *f, dis__tagger_kind kind)
 
 static void case_tagger_encoder(nn_net *f)
 {
-    tagger(f, DIS_TAGGER_ENCODER);
+    tagger(f, DIS_TAGGER_ENCODER, DIS_CELL_LSTM);
 }
 
 static void case_tagger_additive(nn_net *f)
 {
-    tagger(f, DIS_TAGGER_ADDITIVE);
+    tagger(f, DIS_TAGGER_ADDITIVE, DIS_CELL_LSTM);
+}
+
+static void case_tagger_gru(nn_net *f)
+{
+    tagger(f, DIS_TAGGER_ENCODER, DIS_CELL_GRU);
 }
 
 static void case_stem_cnn(nn_net *f)
@@ -419,6 +429,9 @@ static const nn_case nn_cases[] = {
     CASE(lstm),
     CASE(lstm_both),
     CASE(lstm_all),
+    CASE(gru),
+    CASE(gru_both),
+    CASE(gru_all),
     CASE(attention),
     CASE(attention_alone),
     CASE(encoder),
@@ -431,6 +444,7 @@ static const nn_case nn_cases[] = {
     CASE(batchnorm),
     LARGE(tagger_encoder),
     LARGE(tagger_additive),
+    LARGE(tagger_gru),
     LARGE(stem_cnn),
     LARGE(resnet_cifar),
     LARGE(resnet_imagenet),

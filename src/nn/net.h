@@ -88,11 +88,11 @@ int dis__layer_reshape(dis__net *net, int x, size_t height, size_t width, size_t
 int dis__layer_weigh(dis__net *net, int x, int scores, int lengths);
 /* One row of channels of each (time, height, width); lengths (or DIS_NONE) says how many of the first count. */
 int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind);
-/* LSTM over time, both directions side by side in channels where `both`; layers stand one on the other, with dropout
- * between them. lengths may be DIS_NONE. (rows, time, hidden or 2 hidden); DIS_POOL_LAST or DIS_POOL_ENDS takes the final
- * states. */
-int dis__layer_lstm(dis__net *net, const char *name, int x, int lengths, size_t hidden, bool both, int layers,
-                    double dropout);
+/* LSTM or GRU over time, both directions side by side in channels where `both`; layers stand one on the other, with
+ * dropout between them. lengths may be DIS_NONE. (rows, time, hidden or 2 hidden); DIS_POOL_LAST or DIS_POOL_ENDS takes
+ * the final states. */
+int dis__layer_recurrent(dis__net *net, const char *name, dis__recurrent_cell cell, int x, int lengths, size_t hidden,
+                         bool both, int layers, double dropout);
 /* Multi-head self-attention over time with its projections. Where x has no time, attention sees one position: the values
  * alone are projected, and there are no queries and keys. */
 int dis__layer_attention(dis__net *net, const char *name, int x, int lengths, size_t n_heads, double dropout);

@@ -160,6 +160,12 @@ void dis__soft_head_clear(dis__layer *layer);
  * not wanted. */
 dis_status dis__pass_down(dis__net *net, int from, int to);
 
+/* `numbers` of the device moved on by n. */
+static inline void *dis__after(const dis__net *net, const void *numbers, size_t n)
+{
+    return (char *)numbers + n * net->device->real;
+}
+
 static inline void *dis__data(const dis__net *net, int value)
 {
     return net->slots[value].data;
@@ -173,14 +179,14 @@ static inline void *dis__grad(const dis__net *net, int value)
 
 static inline void *dis__param_of(const dis__net *net, const dis__layer *layer, size_t i)
 {
-    return net->param_arena + net->params[layer->param[i]].at * net->device->real;
+    return dis__after(net, net->param_arena, net->params[layer->param[i]].at);
 }
 
 /* NULL: not trained. */
 static inline void *dis__param_grad(const dis__net *net, const dis__layer *layer, size_t i)
 {
     const dis__param *p = &net->params[layer->param[i]];
-    return p->info.trained && net->grad_arena ? net->grad_arena + p->at * net->device->real : NULL;
+    return p->info.trained && net->grad_arena ? dis__after(net, net->grad_arena, p->at) : NULL;
 }
 
 static inline const int32_t *dis__ints_of(const dis__net *net, int ints)

@@ -39,8 +39,8 @@ typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_AC
     X(soft_loss_grad)       \
     X(crowd_loss)           \
     X(crowd_param_grad)     \
-    X(lstm)                 \
-    X(lstm_grad)            \
+    X(recurrent)            \
+    X(recurrent_grad)       \
     X(attention)            \
     X(attention_grad)       \
     X(conv)                 \
@@ -165,7 +165,7 @@ typedef struct {
 } dis__copy_columns_args;
 
 /* ENDS: the first half of the channels from the last row, the second half from the first: the final states of both
- * directions of a bidirectional LSTM. */
+ * directions of a recurrent layer. */
 typedef enum { DIS_POOL_MAX, DIS_POOL_MEAN, DIS_POOL_FIRST, DIS_POOL_LAST, DIS_POOL_ENDS, DIS_N_POOLS } dis__pooling;
 
 /* One row (width) of `per` of them, of which the first length[i] count (NULL: all; 0: the row is 0). choice: (rows,
@@ -229,19 +229,27 @@ typedef struct {
 } dis__crowd_args;
 typedef dis__crowd_args dis__crowd_loss_args;
 
-/* One direction or two of an LSTM over (rows, time). gates[d]: (rows, time, 4 hidden), before: the inputs' part of each
- * gate's argument, after: the gates i, f, g, o. cell[d]: (rows, time, hidden). y: (rows, time, directions hidden), 0
- * behind a row's length. grad: gates[d] become the gradients of their arguments, before[d] (rows, time, hidden) the
- * state before each step. Index: blocks of DIS_LSTM_BLOCK rows of direction 0, then of direction 1. */
-#define DIS_LSTM_BLOCK 32
+/* What a recurrent layer does in a step. */
+typedef enum { DIS_CELL_LSTM, DIS_CELL_GRU, DIS_N_CELLS } dis__recurrent_cell;
+
+/* One direction or two of a recurrent layer over (rows, time). gates[d]: (rows, time, 4 hidden), before: the inputs' part
+ * of each gate's argument, after: the gates; LSTM i, f, g, o; GRU n, r, z, and W h + b of n. The state before, times
+ * weight, is added to n_state of the four, from first_state on. memory[d]: (rows, time, n_memory), the LSTM's c. y: (rows,
+ * time, directions hidden), 0 behind a row's length. grad: gates[d] become the gradients of their arguments, before[d]
+ * (rows, time, hidden) the state before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of direction 0, then of
+ * direction 1. */
+#define DIS_RECURRENT_GATES 4
+#define DIS_RECURRENT_BLOCK 32
 typedef struct {
+    dis__recurrent_cell cell;
     size_t n_rows, n_times, n_hidden, n_directions;
-    const int32_t *length; /* NULL: all */
-    const void *weight[2]; /* (4 hidden, hidden): of the state before */
-    void *gates[2], *cell[2], *before[2];
+    size_t first_state, n_state, n_memory; /* n_memory: n_hidden or 0 */
+    const int32_t *length;                 /* NULL: all */
+    const void *weight[2];                 /* (n_state hidden, hidden): of the state before */
+    void *gates[2], *memory[2], *before[2];
     void *y;
     const void *dy;
-} dis__lstm_args;
+} dis__recurrent_args;
 
 /* Scaled dot-product attention of one sequence a row: qkv (rows, time, 3 channels), y (rows, time, channels), share
  * (rows, heads, time, time): the softmax. Index: (row, head). Without keys (value_only) qkv is (rows, channels), time is

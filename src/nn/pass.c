@@ -252,11 +252,6 @@ static dis_status gradient_norm(dis__net *net, double *norm)
     return DIS_OK;
 }
 
-static void *at_number(char *arena, const dis__net *net, size_t number)
-{
-    return arena + number * net->device->real;
-}
-
 /* Runs of neighbouring parameters that are treated alike are updated by one call; padding between them is 0 and stays
  * so. */
 static dis_status update_all(dis__net *net, dis__update_args *args)
@@ -272,10 +267,10 @@ static dis_status update_all(dis__net *net, dis__update_args *args)
         const size_t end = j < net->n_params ? net->params[j].at : net->n_numbers;
         if (p->info.trained) {
             args->decay = decays ? o->weight_decay : 0;
-            args->param = at_number(net->param_arena, net, p->at);
-            args->grad = at_number(net->grad_arena, net, p->at);
-            args->m = net->n_states > 0 ? at_number(net->state_arena, net, p->at) : NULL;
-            args->v = net->n_states > 1 ? at_number(net->state_arena, net, net->n_numbers + p->at) : NULL;
+            args->param = dis__after(net, net->param_arena, p->at);
+            args->grad = dis__after(net, net->grad_arena, p->at);
+            args->m = net->n_states > 0 ? dis__after(net, net->state_arena, p->at) : NULL;
+            args->v = net->n_states > 1 ? dis__after(net, net->state_arena, net->n_numbers + p->at) : NULL;
             DIS_TRY(dis__op_run(net, DIS_OP_update, args, end - p->at, 4));
         }
         i = j;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct {
-    int kind, case_;
+    int kind, cell, case_;
     int64_t word, character, hidden, layers, heads, feed, letters, seen;
     double dropout;
 } settings;
@@ -27,9 +27,15 @@ static const dis_option options[] = {
      .fallback = "encoder",
      .choices = "encoder|additive",
      .summary = "how word and letters come together: attention encoders, or additive attention"},
+    {.key = "cell",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(settings, cell),
+     .fallback = "lstm",
+     .choices = "lstm|gru",
+     .summary = "what reads words and letters: long short-term memory, or gated recurrent units"},
     WHOLE(word, "300", 1, 4096, "width of the vector of a word; word vectors from a file bring their own"),
     WHOLE(character, "100", 1, 4096, "width of the vector of a letter"),
-    WHOLE(hidden, "256", 1, 8192, "of the LSTMs, each direction"),
+    WHOLE(hidden, "256", 1, 8192, "of the layers that read, each direction"),
     WHOLE(layers, "2", 0, 64, "of each attention encoder"),
     WHOLE(heads, "2", 1, 64, "of attention"),
     WHOLE(feed, "2048", 1, 65536, "width of the encoders' inner layer"),
@@ -149,6 +155,7 @@ static dis__tagger_options options_of(const settings *s, const dis__encoder *enc
 {
     dis__tagger_options o = dis__tagger_options_default();
     o.kind = s->kind == 0 ? DIS_TAGGER_ENCODER : DIS_TAGGER_ADDITIVE;
+    o.cell = s->cell == 0 ? DIS_CELL_LSTM : DIS_CELL_GRU;
     o.word_width = encoder && encoder->vector_width ? encoder->vector_width : (size_t)s->word;
     o.character_width = (size_t)s->character;
     o.hidden = (size_t)s->hidden;
@@ -242,7 +249,7 @@ static void put(dis__net *net, const dis__inputs *in, const dis__encoded *encode
 
 const dis__model_row dis__model_tagger = {
     .info = {.name = "tagger",
-             .summary = "LSTMs over words and letters, a label for each token of a sentence",
+             .summary = "LSTMs or GRUs over words and letters, a label for each token of a sentence",
              .source = "Fornaciari et al. 2021 (kind=encoder), Uma et al. 2020 (kind=additive)",
              .items = DIS_ITEMS_TOKENS,
              .options = options,

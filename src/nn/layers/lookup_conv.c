@@ -67,27 +67,22 @@ static dis__lookup_conv_args arguments(const dis__net *net, const dis__layer *la
     };
 }
 
-/* `numbers` moved on by `n`. */
-static void *after(const dis__net *net, const void *numbers, size_t n)
-{
-    return (char *)numbers + n * net->device->real;
-}
-
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const lookup_conv *l = layer->own;
     const size_t row = l->o.kernel * l->o.out;
     for (size_t k = 0; k < l->o.kernel; k++)
-        DIS_TRY(dis__product(net, &(dis__product_args){.tb = true,
-                                                       .m = l->n_ids,
-                                                       .n = l->o.out,
-                                                       .k = l->n_in,
-                                                       .a = dis__param_of(net, layer, TABLE),
-                                                       .lda = l->n_in,
-                                                       .b = after(net, dis__param_of(net, layer, WEIGHT), k * l->n_in),
-                                                       .ldb = l->o.kernel * l->n_in,
-                                                       .c = after(net, layer->work[PRODUCT], k * l->o.out),
-                                                       .ldc = row}));
+        DIS_TRY(
+            dis__product(net, &(dis__product_args){.tb = true,
+                                                   .m = l->n_ids,
+                                                   .n = l->o.out,
+                                                   .k = l->n_in,
+                                                   .a = dis__param_of(net, layer, TABLE),
+                                                   .lda = l->n_in,
+                                                   .b = dis__after(net, dis__param_of(net, layer, WEIGHT), k * l->n_in),
+                                                   .ldb = l->o.kernel * l->n_in,
+                                                   .c = dis__after(net, layer->work[PRODUCT], k * l->o.out),
+                                                   .ldc = row}));
     const dis__lookup_conv_args args = arguments(net, layer);
     return dis__op_run(net, DIS_OP_lookup_conv, &args, args.n, args.width * row);
 }
@@ -111,7 +106,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     dis__zero(net, args.d_product, l->n_ids * row);
     DIS_TRY(dis__op_run_columns(net, DIS_OP_lookup_conv_grad, &args, args.out, rows * l->o.kernel * 2));
     for (size_t k = 0; k < l->o.kernel; k++) {
-        const void *d = after(net, args.d_product, k * l->o.out);
+        const void *d = dis__after(net, args.d_product, k * l->o.out);
         if (dw)
             DIS_TRY(dis__product(net, &(dis__product_args){.ta = true,
                                                            .add = true,
@@ -122,20 +117,20 @@ static dis_status backward(dis__net *net, dis__layer *layer)
                                                            .lda = row,
                                                            .b = dis__param_of(net, layer, TABLE),
                                                            .ldb = l->n_in,
-                                                           .c = after(net, dw, k * l->n_in),
+                                                           .c = dis__after(net, dw, k * l->n_in),
                                                            .ldc = l->o.kernel * l->n_in}));
         if (d_table)
-            DIS_TRY(
-                dis__product(net, &(dis__product_args){.add = true,
-                                                       .m = l->n_ids,
-                                                       .n = l->n_in,
-                                                       .k = l->o.out,
-                                                       .a = d,
-                                                       .lda = row,
-                                                       .b = after(net, dis__param_of(net, layer, WEIGHT), k * l->n_in),
-                                                       .ldb = l->o.kernel * l->n_in,
-                                                       .c = d_table,
-                                                       .ldc = l->n_in}));
+            DIS_TRY(dis__product(net, &(dis__product_args){.add = true,
+                                                           .m = l->n_ids,
+                                                           .n = l->n_in,
+                                                           .k = l->o.out,
+                                                           .a = d,
+                                                           .lda = row,
+                                                           .b = dis__after(net, dis__param_of(net, layer, WEIGHT),
+                                                                           k * l->n_in),
+                                                           .ldb = l->o.kernel * l->n_in,
+                                                           .c = d_table,
+                                                           .ldc = l->n_in}));
     }
     return DIS_OK;
 }

@@ -20,6 +20,7 @@ typedef enum { DIS_TAGGER_ENCODER, DIS_TAGGER_ADDITIVE } dis__tagger_kind;
 typedef struct {
     size_t size;
     dis__tagger_kind kind;
+    dis__recurrent_cell cell;                   /* of the layers over words and letters */
     size_t n_words, n_characters;               /* ids of either: from 0, an id below 0 is nothing */
     size_t word_width, character_width, hidden; /* hidden: of each direction */
     size_t encoder_layers, encoder_heads, feed;
@@ -29,7 +30,8 @@ typedef struct {
     size_t tokens;               /* that have a row in the heads */
     size_t distinct, characters; /* distinct words of a batch, and characters of each */
 } dis__tagger_options;
-dis__tagger_options dis__tagger_options_default(void); /* 300, 100, 256; 2 layers, 2 heads, 2048, .1; 15 characters */
+dis__tagger_options
+dis__tagger_options_default(void); /* LSTM; 300, 100, 256; 2 layers, 2 heads, 2048, .1; 15 letters */
 
 /* Axes, inputs of whole numbers, and the value (tokens, .) at the end. Each distinct word of a batch is spelt once, each
  * sentence read once. */

@@ -1,9 +1,10 @@
 /* Taggers of Fornaciari et al. (2021, multi-task learning) and Uma et al. (2020): a bidirectional LSTM over the words of a
- * sentence, taken at the token, and another over the token's characters, taken at both ends. The first puts the two side
- * by side through attention encoders that see one position; the second weighs them by additive attention.
+ * sentence, taken at the token, and another over the token's characters, taken at both ends; or GRUs in their place. The
+ * first puts the two side by side through attention encoders that see one position; the second weighs them by additive
+ * attention.
  *
  * Cost of a batch: 16 (positions (word_width + hidden) + spelt characters (character_width + hidden)) hidden operations
- * for the LSTMs forward; the encoders 2 tokens (2 c^2 + 2 c feed) a layer, c = 4 hidden. */
+ * for the LSTMs forward (GRUs: 12); the encoders 2 tokens (2 c^2 + 2 c feed) a layer, c = 4 hidden. */
 #include "nn/models/nets.h"
 #include <stdio.h>
 
@@ -12,6 +13,7 @@ dis__tagger_options dis__tagger_options_default(void)
     return (dis__tagger_options){
         .size = sizeof(dis__tagger_options),
         .kind = DIS_TAGGER_ENCODER,
+        .cell = DIS_CELL_LSTM,
         .n_words = 1,
         .n_characters = 1,
         .word_width = 300,
@@ -63,10 +65,10 @@ dis__tagger dis__tagger_build(dis__net *net, const dis__tagger_options *o)
     t.word = dis__net_ints(net, "word", t.tokens, DIS_NONE, 1);
 
     int x = dis__layer_embed(net, "words", t.word_ids, o->n_words, o->word_width);
-    x = dis__layer_lstm(net, "context", x, t.lengths, o->hidden, true, 1, 0);
+    x = dis__layer_recurrent(net, "context", o->cell, x, t.lengths, o->hidden, true, 1, 0);
     x = dis__layer_gather(net, x, t.place);
     int y = dis__layer_embed(net, "characters", t.character_ids, o->n_characters, o->character_width);
-    y = dis__layer_lstm(net, "spelling", y, t.spelt, o->hidden, true, 1, 0);
+    y = dis__layer_recurrent(net, "spelling", o->cell, y, t.spelt, o->hidden, true, 1, 0);
     y = dis__layer_gather(net, dis__layer_pool(net, y, t.spelt, DIS_POOL_ENDS), t.word);
 
     t.trunk = o->kind == DIS_TAGGER_ENCODER ? encode(net, o, "encoder", dis__layer_concat(net, (int[]){x, y}, 2))
