@@ -10,7 +10,7 @@ needs PyTorch (made with 2.x on the CPU) and writes tests/parity/fixtures/torch_
     OPT/losses             of every step of training with optimiser OPT
     OPT/q, OPT/final/PARAM afterwards, with the running statistics of normalisations
 
-Nothing here uses dissent: nets are written with torch.nn's own LSTM, TransformerEncoderLayer, Conv and BatchNorm."""
+Nothing here uses dissent: nets are written with torch.nn's own LSTM, GRU, TransformerEncoderLayer, Conv and BatchNorm."""
 
 import copy
 import json
@@ -175,15 +175,37 @@ def lone(layer, x):
     return layer(x.unsqueeze(1)).squeeze(1)
 
 
+def read(layer, x, lengths):
+    """Every state of an LSTM or GRU over sequences, and the last one of each direction of its last layer."""
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths.long(), batch_first=True, enforce_sorted=False)
+    y, last = layer(packed)
+    y, _ = nn.utils.rnn.pad_packed_sequence(y, batch_first=True, total_length=x.shape[1])
+    h = last[0] if isinstance(last, tuple) else last
+    return y, torch.cat([h[-2], h[-1]], -1)
+
+
+class Stacked(Net):
+    """Two layers of both directions, one on the other, taken at their ends."""
+
+    def __init__(self, cell):
+        super().__init__()
+        self.words = nn.Embedding(9, 3)
+        self.reader = cell(3, 2, num_layers=2, batch_first=True, bidirectional=True)
+        self.out = nn.Linear(4, CLASSES)
+
+    def forward(self, b):
+        return self.out(read(self.reader, embed(self.words, b["words"]), b["lengths"])[1])
+
+
 class Tagger(Net):
     HIDDEN = 2
 
-    def __init__(self, additive):
+    def __init__(self, additive, cell=nn.LSTM):
         super().__init__()
         self.additive, h = additive, self.HIDDEN
         self.words, self.characters = nn.Embedding(9, 3), nn.Embedding(7, 3)
-        self.context = nn.LSTM(3, h, batch_first=True, bidirectional=True)
-        self.spelling = nn.LSTM(3, h, batch_first=True, bidirectional=True)
+        self.context = cell(3, h, batch_first=True, bidirectional=True)
+        self.spelling = cell(3, h, batch_first=True, bidirectional=True)
         if additive:
             self.attention = nn.ModuleDict({"hidden": nn.Linear(2 * h, 2 * h), "score": nn.Linear(2 * h, 1)})
             self.gold = nn.ModuleDict({"out": nn.Linear(2 * h, CLASSES)})
@@ -192,17 +214,10 @@ class Tagger(Net):
             self.gold = nn.ModuleDict({"0": encoder(4 * h, 2, 6), "hidden": nn.Linear(4 * h, 2 * h),
                                        "out": nn.Linear(2 * h, CLASSES)})
 
-    @staticmethod
-    def read(lstm, x, lengths):
-        packed = nn.utils.rnn.pack_padded_sequence(x, lengths.long(), batch_first=True, enforce_sorted=False)
-        y, (last, _) = lstm(packed)
-        y, _ = nn.utils.rnn.pad_packed_sequence(y, batch_first=True, total_length=x.shape[1])
-        return y, torch.cat([last[0], last[1]], -1)
-
     def forward(self, b):
-        y, _ = self.read(self.context, embed(self.words, b["words"]), b["lengths"])
+        y, _ = read(self.context, embed(self.words, b["words"]), b["lengths"])
         x = y.reshape(-1, y.shape[-1])[b["place"].long()]
-        _, ends = self.read(self.spelling, embed(self.characters, b["characters"]), b["spelt"])
+        _, ends = read(self.spelling, embed(self.characters, b["characters"]), b["spelt"])
         s = ends[b["word"].long()]
         if self.additive:
             both = torch.stack([x, s], 1)
@@ -294,14 +309,23 @@ def text_batch(rows):
     return {"ids": ids, "lengths": lengths, **targets(rows)}
 
 
-def tagger_batch(sentences):
-    positions, distinct, characters = 4, 5, 3
+def sentence_batch(sentences, positions):
     lengths = below(positions, sentences) + 1
     lengths[0] = positions
-    words = below(10, sentences, positions) - 1
+    return {"words": below(10, sentences, positions) - 1, "lengths": lengths}
+
+
+def stacked_batch(sentences):
+    return {**sentence_batch(sentences, 5), **targets(sentences)}
+
+
+def tagger_batch(sentences):
+    positions, distinct, characters = 4, 5, 3
+    text = sentence_batch(sentences, positions)
+    lengths = text["lengths"]
     place = torch.tensor([s * positions + i for s in range(sentences) for i in range(lengths[s])], dtype=torch.int32)
     spelt = below(characters, distinct) + 1
-    return {"words": words, "lengths": lengths, "characters": below(8, distinct, characters) - 1, "spelt": spelt,
+    return {**text, "characters": below(8, distinct, characters) - 1, "spelt": spelt,
             "place": place, "word": below(distinct, len(place)), **targets(len(place))}
 
 
@@ -383,6 +407,11 @@ def main():
     make("resnet_cifar", ResNet([2, 4, 8], False).aim("ce"), [image_batch(5), image_batch(4)], steps=5)
     torch.manual_seed(6)
     make("resnet_imagenet", ResNet([2, 4], True).aim("js"), [image_batch(5), image_batch(4)], steps=5)
+    for i, (name, cell) in enumerate((("lstm", nn.LSTM), ("gru", nn.GRU))):
+        torch.manual_seed(200 + i)
+        make(f"stacked_{name}", Stacked(cell).aim("ce"), [stacked_batch(5), stacked_batch(4)])
+    torch.manual_seed(8)
+    make("tagger_gru", Tagger(True, nn.GRU).aim("ce"), [tagger_batch(3), tagger_batch(2)])
 
 
 main()

@@ -85,10 +85,36 @@ static void build_text(fixture_net *f)
     bind(f, "lengths", INTS, f->in.ints[1], 0, 0);
 }
 
-static void build_tagger(fixture_net *f, dis__tagger_kind kind)
+static void build_stacked(fixture_net *f, dis__recurrent_cell cell)
+{
+    const int rows = dis__net_axis(f->net, 5), time = dis__net_axis(f->net, 5);
+    const int words = dis__net_ints(f->net, "words", rows, time, 1);
+    const int lengths = dis__net_ints(f->net, "lengths", rows, DIS_NONE, 1);
+    const int x = dis__layer_embed(f->net, "words", words, 9, 3);
+    const int y = dis__layer_recurrent(f->net, "reader", cell, x, lengths, 2, true, 2, 0);
+    f->trunk = dis__layer_pool(f->net, y, lengths, DIS_POOL_ENDS);
+    f->logits = dis__layer_linear(f->net, "out", f->trunk, K, DIS_ACT_NONE);
+    bind(f, "words", AXIS, rows, 0, 1);
+    bind(f, "words", AXIS, time, 1, 1);
+    bind(f, "words", INTS, words, 0, 0);
+    bind(f, "lengths", INTS, lengths, 0, 0);
+}
+
+static void build_stacked_lstm(fixture_net *f)
+{
+    build_stacked(f, DIS_CELL_LSTM);
+}
+
+static void build_stacked_gru(fixture_net *f)
+{
+    build_stacked(f, DIS_CELL_GRU);
+}
+
+static void build_tagger(fixture_net *f, dis__tagger_kind kind, dis__recurrent_cell cell)
 {
     dis__tagger_options o = dis__tagger_options_default();
     o.kind = kind;
+    o.cell = cell;
     o.n_words = 9;
     o.n_characters = 7;
     o.word_width = o.character_width = 3;
@@ -119,12 +145,17 @@ static void build_tagger(fixture_net *f, dis__tagger_kind kind)
 
 static void build_tagger_encoder(fixture_net *f)
 {
-    build_tagger(f, DIS_TAGGER_ENCODER);
+    build_tagger(f, DIS_TAGGER_ENCODER, DIS_CELL_LSTM);
 }
 
 static void build_tagger_additive(fixture_net *f)
 {
-    build_tagger(f, DIS_TAGGER_ADDITIVE);
+    build_tagger(f, DIS_TAGGER_ADDITIVE, DIS_CELL_LSTM);
+}
+
+static void build_tagger_gru(fixture_net *f)
+{
+    build_tagger(f, DIS_TAGGER_ADDITIVE, DIS_CELL_GRU);
 }
 
 static void build_stem_cnn(fixture_net *f)
@@ -187,8 +218,11 @@ static const parity_case cases[] = {
     {"mlp_crowd_vwb", build_mlp, DIS_LOSS_CE, DIS_CROWD_VWB, false, true},
     {"mlp_crowd_sw", build_mlp, DIS_LOSS_CE, DIS_CROWD_SW, false, true},
     {"text", build_text, DIS_LOSS_KL, DIS_NONE, false, false},
+    {"stacked_lstm", build_stacked_lstm, DIS_LOSS_CE, DIS_NONE, false, false},
+    {"stacked_gru", build_stacked_gru, DIS_LOSS_CE, DIS_NONE, false, false},
     {"tagger_encoder", build_tagger_encoder, DIS_LOSS_CE, DIS_NONE, false, false},
     {"tagger_additive", build_tagger_additive, DIS_LOSS_CE, DIS_NONE, false, false},
+    {"tagger_gru", build_tagger_gru, DIS_LOSS_CE, DIS_NONE, false, false},
     {"stem_cnn", build_stem_cnn, DIS_LOSS_INVERSE_KL, DIS_NONE, false, false},
     {"resnet_cifar", build_resnet_cifar, DIS_LOSS_CE, DIS_NONE, false, false},
     {"resnet_imagenet", build_resnet_imagenet, DIS_LOSS_JS, DIS_NONE, false, false},

@@ -108,7 +108,7 @@ static void free_crowd(crowd *c)
 }
 
 /* One small model of each kind, and the items that it learns from. */
-enum { MODELS = 6 };
+enum { MODELS = 7, GRU_TAGGER = 4 };
 static const char *small_model(const crowd *c, size_t i, const dis_items **items)
 {
     const struct {
@@ -119,6 +119,7 @@ static const char *small_model(const crowd *c, size_t i, const dis_items **items
         {"text:width=8,hidden=4,buckets=64", c->texts},
         {"text:width=8,hidden=4,buckets=0", c->pairs},
         {"tagger:word=8,character=4,hidden=4,layers=1,heads=2,feed=8", c->tokens},
+        {"tagger:kind=additive,cell=gru,word=8,character=4,hidden=4", c->tokens},
         {"stem-cnn:width=4,length=12,first=2,second=4,feed=8", c->pairs},
         {"resnet:blocks=1/1/1,width=4,pad=1", c->images},
     };
@@ -257,19 +258,13 @@ static int stop_after(void *user)
     return --*(int *)user < 0;
 }
 
-/* Stopped after every possible number of looks, and resumed: the same model. */
-static void resumed_is_the_same(void **state)
+/* Stopped after every `stride`-th number of looks, and resumed: the same model. */
+static void resume_everywhere(const dis_examples *e, dis_train_options o, int stride)
 {
-    (void)state;
-    crowd c = read_crowd();
-    const dis_examples e = {.items = c.features, .labels = c.soft, .gold = c.gold};
-    dis_train_options o = quick("mlp:hidden=8", "gold+kl");
-    o.schedule = "linear:warm-up=3";
-    o.optimizer = "adamw:decay=.01,clip=1";
-    dis_model *whole = train(&e, &e, &o, 1);
+    dis_model *whole = train(e, e, &o, 1);
     o.folder = folder;
     bool finished = false;
-    for (int looks = 1; !finished; looks += 5) {
+    for (int looks = 1; !finished; looks += stride) {
         unlink(in_folder("checkpoint.safetensors"));
         int left = looks;
         dis_context_options co = dis_context_options_default();
@@ -280,21 +275,37 @@ static void resumed_is_the_same(void **state)
         assert_int_equal(dis_context_create(&co, &ctx), DIS_OK);
         dis_model *m = NULL;
         o.resume = false;
-        const dis_status status = dis_train(ctx, &e, &e, &o, &m);
+        const dis_status status = dis_train(ctx, e, e, &o, &m);
         dis_context_destroy(ctx);
         finished = status == DIS_OK;
         if (!finished) {
             assert_int_equal(status, DIS_ECANCELLED);
             o.resume = true;
-            m = train(&e, &e, &o, 2);
+            m = train(e, e, &o, 2);
         }
         assert_same(whole, m, "");
         assert_int_equal(whole->best_epoch, m->best_epoch);
         assert_memory_equal(whole->epoch, m->epoch, whole->n_epochs * sizeof *whole->epoch);
         dis_model_destroy(m);
     }
+    dis_model_destroy(whole);
+}
+
+static void resumed_is_the_same(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    dis_examples e = {.labels = c.soft, .gold = c.gold};
+    dis_train_options o = quick(small_model(&c, GRU_TAGGER, &e.items), "gold+kl");
+    resume_everywhere(&e, o, 37);
+    e.items = c.features;
+    o = quick("mlp:hidden=8", "gold+kl");
+    o.schedule = "linear:warm-up=3";
+    o.optimizer = "adamw:decay=.01,clip=1";
+    resume_everywhere(&e, o, 5);
     /* Another run's checkpoint, and a damaged one. */
     dis_model *m = NULL;
+    o.folder = folder;
     o.resume = true;
     o.seed = 1;
     assert_int_equal(dis_train(NULL, &e, &e, &o, &m), DIS_EDATA);
@@ -310,7 +321,6 @@ static void resumed_is_the_same(void **state)
     assert_int_equal(dis_train(NULL, &e, &e, &o, &m), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "damaged"));
     assert_null(m);
-    dis_model_destroy(whole);
     free_crowd(&c);
 }
 
