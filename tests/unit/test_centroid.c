@@ -10,12 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 #include "fault_walk.h"
+#include "sanitized.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { N_RANDOM = 300 };
-#else
-enum { N_RANDOM = 3000 };
-#endif
+enum { N_RANDOM = SANITIZED ? 300 : 3000 };
 enum { MOST_CLASSES = 9, MOST_VIEWS = 9 };
 
 static double js(const double *p, const double *q, size_t n)

@@ -9,12 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "sanitized.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { MANY = 100000, SOME = 5000 };
-#else
-enum { MANY = 2000000, SOME = 50000 };
-#endif
+enum { MANY = SANITIZED ? 100000 : 2000000, SOME = SANITIZED ? 5000 : 50000 };
 
 static double from_bits(uint64_t bits)
 {

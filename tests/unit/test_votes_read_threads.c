@@ -7,6 +7,7 @@
 #include "dissent/dissent.h"
 #include "core/random.h"
 #include "fault_walk.h"
+#include "sanitized.h"
 #include "votes/reader.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -431,11 +432,7 @@ static void several_files_and_archives(void **state)
 static void random_csv_is_read_as_by_a_plain_reader(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    enum { PROBLEMS = 60 };
-#else
-    enum { PROBLEMS = 600 };
-#endif
+    enum { PROBLEMS = SANITIZED ? 60 : 600 };
     static const char *const ids[] = {"a",
                                       "b",
                                       "\"a\"",
@@ -585,11 +582,7 @@ static void assert_same_tables(const dis_votes *a, const dis_votes *b)
 static void fast_and_careful_agree(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    enum { PROBLEMS = 12 };
-#else
-    enum { PROBLEMS = 120 };
-#endif
+    enum { PROBLEMS = SANITIZED ? 12 : 120 };
     static const dis_drop_rule never[] = {{"label", "no label is like this"}};
     static const char *const sets[] = {"baseline", "avx2", "avx512"};
     static const dis__tuning tunings[] = {{.chunk = 1 << 19, .round = 2}, {.chunk = 3000, .round = 4}};

@@ -1,0 +1,101 @@
+/* Every layer and head, from one list of cases: gradients of `ref` against finite differences, `cpu` against `ref` with
+ * any instruction set that this machine has. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include "core/kernel.h"
+#include "nn_results.h"
+#include "sanitized.h"
+
+static double loss_at(nn_net *f)
+{
+    assert_int_equal(nn_pass(f, false), DIS_OK);
+    return dis__net_loss(f->net);
+}
+
+/* Central differences with two steps combined, so that the error is of fourth order. */
+static double slope(nn_net *f, size_t p, double *x, size_t i, double h)
+{
+    const double at = x[i];
+    double y[4];
+    static const double where[4] = {1, -1, 2, -2};
+    for (int s = 0; s < 4; s++) {
+        x[i] = at + h * where[s];
+        dis__param_put(f->net, p, x);
+        y[s] = loss_at(f);
+    }
+    x[i] = at;
+    dis__param_put(f->net, p, x);
+    return (8 * (y[0] - y[1]) - (y[2] - y[3])) / (12 * h);
+}
+
+static void finite_differences(void **state)
+{
+    (void)state;
+    for (int c = 0; c < NN_CASES; c++)
+        for (int s = 0; s < NN_SIZES; s++) {
+            if (((nn_cases[c].large || SANITIZED) && s > 1) || s == NN_SIZES - 1) continue;
+            nn_net f;
+            nn_must_make(&nn_cases[c], &dis__device_ref, NULL, &f);
+            assert_int_equal(nn_fill(&f, nn_sizes[s][0], nn_sizes[s][1], nn_sizes[s][2]), DIS_OK);
+            assert_int_equal(nn_pass(&f, true), DIS_OK);
+            for (size_t p = 0; p < f.net->n_params; p++) {
+                const dis__param_info *info = dis__net_param(f.net, p);
+                double *x = calloc(info->n, sizeof *x), *g = calloc(info->n, sizeof *g);
+                dis__param_get(f.net, p, x);
+                dis__param_get_grad(f.net, p, g);
+                const size_t stride = info->n > 24 ? info->n / 24 : 1;
+                for (size_t i = 0; i < info->n; i += stride) {
+                    double wanted = info->trained ? slope(&f, p, x, i, 1e-5) : 0;
+                    bool good = fabs(g[i] - wanted) <= 1e-6 * fabs(wanted) + 1e-9;
+                    if (!good) { /* a ReLU or a maximum may turn within the step: a smaller one sees it straight */
+                        wanted = slope(&f, p, x, i, 5e-7);
+                        good = fabs(g[i] - wanted) <= 1e-6 * fabs(wanted) + 1e-8;
+                    }
+                    if (!good)
+                        fail_msg("%s, %zu rows: %s[%zu] has gradient %.12g, not %.12g", nn_cases[c].name,
+                                 nn_sizes[s][0], info->name, i, g[i], wanted);
+                }
+                free(x);
+                free(g);
+            }
+            dis__net_destroy(f.net);
+        }
+}
+
+static void cpu_against_ref(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"baseline", "avx2", "avx512"};
+    for (int c = 0; c < NN_CASES; c++)
+        for (int s = 0; s < NN_SIZES; s++) {
+            size_t n, m;
+            if (nn_cases[c].large && s == NN_SIZES - 1) continue;
+            double *wanted = nn_results(&nn_cases[c], &dis__device_ref, NULL, nn_sizes[s], &n);
+            double most = 0;
+            for (size_t i = 0; i < n; i++) most = fabs(wanted[i]) > most ? fabs(wanted[i]) : most;
+            for (int set = 0; set < 3; set++) {
+                setenv("DISSENT_ISA", sets[set], 1);
+                double *got = nn_results(&nn_cases[c], &dis__device_cpu, NULL, nn_sizes[s], &m);
+                assert_true(n == m);
+                for (size_t i = 0; i < n; i++)
+                    if (!(fabs(got[i] - wanted[i]) <= 2e-5 * most + 1e-6 * fabs(wanted[i])))
+                        fail_msg("%s, %zu rows, %s: number %zu is %.9g, not %.9g", nn_cases[c].name, nn_sizes[s][0],
+                                 sets[set], i, got[i], wanted[i]);
+                free(got);
+            }
+            unsetenv("DISSENT_ISA");
+            free(wanted);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finite_differences),
+        cmocka_unit_test(cpu_against_ref),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* Training: what must be equal is equal to the bit, whatever the disk does; what can be learned is learned; what makes no
+ * sense is refused before work starts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include "fault_walk.h"
+#include "train_support.h"
+
+static void every_objective_learns(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    for (size_t i = 0; dis_objective_at(i); i++)
+        for (int text = 0; text < 2; text++) {
+            dis_train_options o = quick(text ? "text:width=16,hidden=0,buckets=512" : "mlp:hidden=16,dropout=0",
+                                        dis_objective_at(i)->name);
+            o.epochs = 25;
+            const dis_examples e = {.items = text ? c.texts : c.features,
+                                    .labels = c.soft,
+                                    .gold = c.gold,
+                                    .votes = c.votes};
+            dis_model *m = train(&e, NULL, &o, 1);
+            const dis_model_view v = dis_model_look(m);
+            assert_int_equal(v.n_examples, N);
+            assert_true(v.epoch[24].loss < v.epoch[0].loss);
+            assert_true(accuracy(m, e.items, NULL) > .95);
+            if (v.n_heads > 1) assert_true(accuracy(m, e.items, "soft") > .95);
+            dis_model_destroy(m);
+        }
+    free_crowd(&c);
+}
+
+static void equal_targets_give_equal_models(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    const dis_examples e = {.items = c.features, .labels = c.hard, .gold = c.gold};
+    dis_train_options o = quick("mlp:hidden=16", "gold");
+    dis_model *gold = train(&e, NULL, &o, 1);
+    o.objective = "silver";
+    dis_model *silver = train(&e, NULL, &o, 1);
+    assert_same(gold, silver, "");
+    o.objective = "soft-ce";
+    dis_model *soft = train(&e, NULL, &o, 1);
+    assert_same(gold, soft, "");
+    dis_model_destroy(soft);
+    o.objective = "gold+kl"; /* weight 0 on the soft head */
+    o.soft_weight = 0;
+    dis_model *multi = train(&e, NULL, &o, 1);
+    assert_same(gold, multi, "hidden");
+    assert_same(gold, multi, "out.w");
+    dis_model_destroy(gold);
+    dis_model_destroy(silver);
+    dis_model_destroy(multi);
+    free_crowd(&c);
+}
+
+static void saved_is_the_same(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    for (size_t i = 0; i < MODELS; i++) {
+        dis_examples e = {.labels = c.soft, .gold = c.gold};
+        const char *spec = small_model(&c, i, &e.items);
+        const dis_train_options o = quick(i ? spec : "mlp:hidden=4/3,scale=standard", "gold+inverse-kl");
+        dis_model *m = train(&e, &e, &o, 1), *again;
+        const char *to = in_folder("model");
+        assert_int_equal(dis_model_save(NULL, m, to), DIS_OK);
+        assert_int_equal(dis_model_load(NULL, to, &again), DIS_OK);
+        assert_same(m, again, "");
+        const dis_model_view v = dis_model_look(again);
+        assert_string_equal(v.objective, "gold+inverse-kl");
+        assert_string_equal(v.keep, "macro_f1");
+        assert_int_equal(v.n_epochs, 4);
+        dis_labels *p, *q;
+        assert_int_equal(dis_model_predict(NULL, m, e.items, "soft", &p), DIS_OK);
+        assert_int_equal(dis_model_predict(NULL, again, e.items, "soft", &q), DIS_OK);
+        assert_memory_equal(dis_labels_look(p).p, dis_labels_look(q).p, N * K * sizeof(double));
+        dis_labels_destroy(p);
+        dis_labels_destroy(q);
+        dis_model_destroy(m);
+        dis_model_destroy(again);
+    }
+    free_crowd(&c);
+}
+
+/* What each model can learn, it learns: its items tell the classes apart. */
+static void every_model_learns(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    for (size_t i = 0; i < MODELS; i++) {
+        dis_examples e = {.gold = c.gold};
+        dis_train_options o = quick(small_model(&c, i, &e.items), "gold");
+        o.epochs = 60;
+        o.rate = .01;
+        o.optimizer = "adam";
+        dis_model *m = train(&e, &e, &o, 1);
+        assert_true(accuracy(m, e.items, NULL) > .95);
+        dis_model_destroy(m);
+    }
+    free_crowd(&c);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    FILE *f = begin("few.csv");
+    fputs("task,label\ni0,0\ni1,1\n", f);
+    fclose(f);
+    f = begin("odd.csv");
+    fputs("task,label\ni0,0\ni1,9\n", f);
+    fclose(f);
+    dis_gold *few, *odd;
+    assert_int_equal(dis_gold_load(NULL, in_folder("few.csv"), &few), DIS_OK);
+    assert_int_equal(dis_gold_load(NULL, in_folder("odd.csv"), &odd), DIS_OK);
+    const struct {
+        const char *model, *objective, *message;
+        dis_examples e;
+        dis_status status;
+    } cases[] = {
+        {"mpl", "gold", "no model \"mpl\"; did you mean mlp? There are: mlp, text", {.items = c.features}, DIS_EUSAGE},
+        {"mlp", "glod", "no objective \"glod\"", {.items = c.features}, DIS_EUSAGE},
+        {"mlp:hide=3", "gold", "no option \"hide\"", {.items = c.features}, DIS_EUSAGE},
+        {"mlp", "gold", "these items are texts", {.items = c.texts, .gold = c.gold}, DIS_EUSAGE},
+        {"mlp", "gold", "needs gold labels", {.items = c.features, .labels = c.soft}, DIS_EUSAGE},
+        {"mlp", "kl", "needs soft labels", {.items = c.features, .gold = c.gold}, DIS_EUSAGE},
+        {"mlp", "crowd:mw", "needs votes", {.items = c.features, .labels = c.soft}, DIS_EUSAGE},
+        {"mlp",
+         "gold",
+         "the item \"i2\" has no label, as have 87 others",
+         {.items = c.features, .gold = few},
+         DIS_EDATA},
+        {"mlp",
+         "gold+kl",
+         "the class \"9\" of the gold labels is none of the model's",
+         {.items = c.features, .labels = c.soft, .gold = odd},
+         DIS_EDATA},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dis_train_options o = quick(cases[i].model, cases[i].objective);
+        dis_model *m = NULL;
+        assert_int_equal(dis_train(NULL, &cases[i].e, NULL, &o, &m), cases[i].status);
+        if (!strstr(dis_last_error(), cases[i].message)) print_message("%s\n", dis_last_error());
+        assert_non_null(strstr(dis_last_error(), cases[i].message));
+        assert_null(m);
+    }
+    dis_train_options o = quick("mlp", "gold");
+    o.lenient = true;
+    const dis_examples some = {.items = c.features, .gold = few};
+    dis_model *m = train(&some, NULL, &o, 1);
+    assert_int_equal(dis_model_look(m).n_left_out, N - 2);
+    dis_model_destroy(m);
+    dis_gold_destroy(few);
+    dis_gold_destroy(odd);
+    free_crowd(&c);
+}
+
+typedef struct {
+    crowd c;
+    size_t model;
+} fault_case;
+
+static dis_status everything(void *arg)
+{
+    fault_case *f = arg;
+    dis_examples e = {.labels = f->c.soft, .gold = f->c.gold};
+    dis_train_options o = quick(small_model(&f->c, f->model, &e.items), "gold+kl");
+    o.epochs = 1;
+    o.batch = N;
+    o.folder = folder;
+    dis_model *m = NULL, *again = NULL;
+    dis_labels *p = NULL;
+    dis_status status = dis_train(NULL, &e, &e, &o, &m);
+    if (status == DIS_OK) status = dis_model_save(NULL, m, in_folder("faulty"));
+    if (status == DIS_OK) status = dis_model_load(NULL, in_folder("faulty"), &again);
+    if (status == DIS_OK) status = dis_model_predict(NULL, again, e.items, NULL, &p);
+    dis_labels_destroy(p);
+    dis_model_destroy(m);
+    dis_model_destroy(again);
+    return status;
+}
+
+static void survives_every_fault(void **state)
+{
+    (void)state;
+    fault_case f = {.c = read_crowd()};
+    for (f.model = 0; f.model < MODELS; f.model++) walk_faults(everything, NULL, &f);
+    free_crowd(&f.c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_objective_learns),
+        cmocka_unit_test(equal_targets_give_equal_models),
+        cmocka_unit_test(every_model_learns),
+        cmocka_unit_test(saved_is_the_same),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(survives_every_fault),
+    };
+    return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
+}
