@@ -233,6 +233,7 @@ dis_status dis__net_load(dis__net *net, dis_context *ctx, const char *path)
     net->seed = seed;
     net->steps = steps;
     net->pass = pass;
+    net->prepared = false;
 end:
     dis__safetensors_close(&file);
     dis__input_close(&input);

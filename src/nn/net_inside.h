@@ -49,6 +49,8 @@ typedef struct dis__layer dis__layer;
 typedef struct {
     const char *name;
     size_t own; /* bytes of the layer's own struct */
+    /* Outside training its output is its input: in nets that never train they are one piece of memory. NULL: never. */
+    bool (*passes)(const dis__layer *layer);
     dis_status (*plan)(dis__net *net, dis__layer *layer);
     dis_status (*forward)(dis__net *net, dis__layer *layer);
     dis_status (*backward)(dis__net *net, dis__layer *layer);
@@ -84,6 +86,7 @@ struct dis__net {
     char message[512];
     uint64_t seed, pass, steps; /* pass: of training, keys dropout */
     bool planned, training_plan, training, unset;
+    bool prepared; /* what layers make of parameters alone, in nets that never train, is made */
     dis__optimizer_options optimizer;
 
     size_t n_axes, axis_most[DIS_NET_AXES], axis[DIS_NET_AXES];
@@ -129,6 +132,10 @@ static inline const dis__shape *dis__shape_of(const dis__net *net, int value)
 {
     return &net->slots[value].shape;
 }
+
+/* Two linear layers whose values are x W' + a and y, y made of the first by layers that pass it on: in nets that never
+ * train they become one, its matrix and bias made once. */
+void dis__linear_merge(dis__net *net, int first, int second);
 
 /* ---- for planning ---- */
 

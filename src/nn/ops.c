@@ -61,11 +61,11 @@ size_t dis__product_tiles(dis__product_args *args)
      * Sizes depend on the shape alone. */
     enum { FEW = 4, SMALLEST = 1 << 23, HIGH = 2048, LOW = 96, NARROW = 128 };
     if (args->m == 0 || args->n == 0) return 0;
-    size_t rows = even_part(args->m, HIGH, 24), cols = even_part(args->n, DIS_GEMM_NC, 16);
+    size_t rows = even_part(args->m, HIGH, 24), cols = even_part(args->n, DIS_GEMM_NC, DIS_GEMM_NR);
     while (parts(args->m, rows) * parts(args->n, cols) < FEW) {
         if (dis__size(rows * cols, args->k, 0) < 2 * SMALLEST) break;
         if (cols >= NARROW && cols >= rows / 4)
-            cols = even_part(cols, parts(cols, 2), 16);
+            cols = even_part(cols, parts(cols, 2), DIS_GEMM_NR);
         else if (rows >= LOW)
             rows = even_part(rows, parts(rows, 2), 24);
         else

@@ -171,12 +171,14 @@ void dis__param_get_grad(const dis__net *net, size_t param, double *x)
 
 void dis__param_put(dis__net *net, size_t param, const double *x)
 {
+    net->prepared = false;
     const dis__param *p = &net->params[param];
     put_doubles(net, net->param_arena + p->at * net->device->real, x, p->info.n);
 }
 
 void dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x)
 {
+    net->prepared = false;
     const dis__param *p = &net->params[param];
     const size_t row = p->info.n / (p->info.dim[0] ? p->info.dim[0] : 1);
     put_floats(net, net->param_arena + (p->at + first * row) * net->device->real, x, n * row);
@@ -189,6 +191,7 @@ dis_status dis__net_forward(dis__net *net, bool training)
     net->training = training;
     if (training) net->pass++;
     for (size_t i = 0; i < net->n_layers; i++) DIS_TRY(net->layers[i].kind->forward(net, &net->layers[i]));
+    net->prepared = true;
     return DIS_OK;
 }
 

@@ -87,7 +87,14 @@ static dis_status plan_values(dis__net *net)
         /* What a batch brings, and what nobody within uses but the caller may read, stays to the end. */
         const bool stays = s->producer == DIS_NONE || s->last_use == DIS_NONE;
         const size_t last = stays ? 2 * net->n_layers : (size_t)s->last_use;
-        DIS_TRY(new_piece(net, bytes, from, net->training_plan && back > last ? back : last, &s->piece));
+        const dis__layer *layer = s->producer == DIS_NONE ? NULL : &net->layers[s->producer];
+        if (!net->training_plan && layer && layer->kind->passes && layer->kind->passes(layer)) {
+            s->piece = net->slots[layer->in[0]].piece;
+            dis__piece *piece = &net->pieces[s->piece];
+            if (piece->to < last) piece->to = last;
+        } else {
+            DIS_TRY(new_piece(net, bytes, from, net->training_plan && back > last ? back : last, &s->piece));
+        }
         if (s->wants_grad && s->last_use != DIS_NONE)
             DIS_TRY(new_piece(net, bytes, backward_moment(net, s->last_use), back, &s->grad_piece));
         else

@@ -91,11 +91,51 @@ static void cpu_against_ref(void **state)
         }
 }
 
+/* The loss outside training, before and after the parameters change. */
+static void losses(const nn_case *c, const dis__device *device, bool training, const size_t size[3], double loss[2])
+{
+    nn_net f;
+    dis__plan_options options = dis__plan_options_default();
+    options.training = training;
+    if (nn_make(c, device, NULL, &options, &f) != DIS_OK) fail_msg("%s: %s", c->name, dis_last_error());
+    assert_int_equal(nn_fill(&f, size[0], size[1], size[2]), DIS_OK);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t p = 0; pass && p < f.net->n_params; p++) {
+            double *x = calloc(f.net->params[p].info.n, sizeof *x);
+            dis__param_get(f.net, p, x);
+            for (size_t i = 0; i < f.net->params[p].info.n; i++) x[i] *= 1.25;
+            dis__param_put(f.net, p, x);
+            free(x);
+        }
+        assert_int_equal(dis__net_forward(f.net, false), DIS_OK);
+        loss[pass] = dis__net_loss(f.net);
+    }
+    dis__net_destroy(f.net);
+}
+
+/* A net that never trains leaves work out: what it gives is the same. */
+static void forward_only(void **state)
+{
+    (void)state;
+    for (int c = 0; c < NN_CASES; c++) {
+        double wanted[2], got[2], rough[2];
+        losses(&nn_cases[c], &dis__device_ref, true, nn_sizes[1], wanted);
+        losses(&nn_cases[c], &dis__device_ref, false, nn_sizes[1], got);
+        losses(&nn_cases[c], &dis__device_cpu, false, nn_sizes[1], rough);
+        for (int pass = 0; pass < 2; pass++)
+            if (!(fabs(got[pass] - wanted[pass]) <= 1e-12 * (1 + fabs(wanted[pass])) &&
+                  fabs(rough[pass] - wanted[pass]) <= 1e-6 * (1 + fabs(wanted[pass]))))
+                fail_msg("%s, pass %d: the loss is %.15g, on cpu %.9g, not %.15g", nn_cases[c].name, pass, got[pass],
+                         rough[pass], wanted[pass]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finite_differences),
         cmocka_unit_test(cpu_against_ref),
+        cmocka_unit_test(forward_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

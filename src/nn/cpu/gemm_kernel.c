@@ -22,7 +22,8 @@ enum { STEP = 2, MR = 6, WIDE = 2 };
 enum { L = DIS_FLANES, NR = WIDE * L, KC = DIS_GEMM_KC, MC = DIS_GEMM_MC, NC = DIS_GEMM_NC, DEEP = DIS_GEMM_DEEP };
 enum { APART = MR * KC + 16 };
 enum { AHEAD = 64, ROWS_AHEAD = 8 }; /* rows lie in pages of their own, and what comes next of each is fetched early */
-_Static_assert(MC % MR == 0 && NC % L == 0 && DEEP % KC == 0, "blocks of whole panels");
+_Static_assert(MC % MR == 0 && NC % DIS_GEMM_NR == 0 && DIS_GEMM_NR % NR == 0 && DEEP % KC == 0,
+               "blocks of whole panels");
 
 static inline size_t smaller(size_t a, size_t b)
 {

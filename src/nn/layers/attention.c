@@ -1,6 +1,7 @@
 /* Multi-head self-attention and the encoder block around it. A linear layer makes queries, keys and values in one
  * product, attention_loops.h does one row and head at a time, a second linear layer puts the heads together. Names as in
- * the products: NAME.in_proj.weight (3 channels, channels), NAME.out_proj.weight. */
+ * the products: NAME.in_proj.weight (3 channels, channels), NAME.out_proj.weight. Attention that sees one position is
+ * two linear layers with dropout between them, and outside training one. */
 #include "nn/net_inside.h"
 #include <stdio.h>
 
@@ -47,8 +48,14 @@ static dis_status run(dis__net *net, const dis__layer *layer, const dis__attenti
     return dis__op_run(net, op, args, places * args->n_heads, args->n_times * (args->n_times + 8) * d / 4 + 1);
 }
 
+static bool passes(const dis__layer *layer)
+{
+    return ((const attention *)layer->own)->value_only;
+}
+
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
+    if (!net->training_plan && passes(layer)) return DIS_OK;
     const dis__attention_args args = arguments(net, layer);
     return run(net, layer, &args, DIS_OP_attention);
 }
@@ -62,8 +69,12 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     return run(net, layer, &args, DIS_OP_attention_grad);
 }
 
-static const dis__layer_kind attention_kind = {
-    .name = "attention", .own = sizeof(attention), .plan = plan, .forward = forward, .backward = backward};
+static const dis__layer_kind attention_kind = {.name = "attention",
+                                               .own = sizeof(attention),
+                                               .passes = passes,
+                                               .plan = plan,
+                                               .forward = forward,
+                                               .backward = backward};
 
 static const char *join(char out[DIS_NET_NAME], const char *name, const char *what)
 {
@@ -88,7 +99,9 @@ int dis__layer_attention(dis__net *net, const char *name, int x, int lengths, si
     if (!layer) return DIS_NONE;
     *(attention *)layer->own = (attention){n_heads, shape.channels, alone, dropout};
     layer->ints[0] = alone ? DIS_NONE : lengths;
-    return dis__layer_linear(net, join(text, name, "out_proj"), layer->out, shape.channels, DIS_ACT_NONE);
+    const int out = dis__layer_linear(net, join(text, name, "out_proj"), layer->out, shape.channels, DIS_ACT_NONE);
+    if (alone) dis__linear_merge(net, qkv, out);
+    return out;
 }
 
 /* norm_first: x + f(norm(x)) for attention and feed-forward in turn; otherwise norm(x + f(x)). */

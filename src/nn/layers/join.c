@@ -44,10 +44,17 @@ static dis_status run_dropout(dis__net *net, const dis__dropout_args *args)
 
 static dis_status dropout_forward(dis__net *net, dis__layer *layer)
 {
+    if (!net->training_plan) return DIS_OK; /* its output is its input */
     dis__dropout_args args = dropout_arguments(net, layer);
     args.x = dis__data(net, layer->in[0]);
     args.y = dis__data(net, layer->out);
     return run_dropout(net, &args);
+}
+
+static bool dropout_passes(const dis__layer *layer)
+{
+    (void)layer;
+    return true;
 }
 
 static dis_status dropout_backward(dis__net *net, dis__layer *layer)
@@ -61,6 +68,7 @@ static dis_status dropout_backward(dis__net *net, dis__layer *layer)
 
 static const dis__layer_kind dropout_kind = {.name = "dropout",
                                              .own = sizeof(dropout),
+                                             .passes = dropout_passes,
                                              .forward = dropout_forward,
                                              .backward = dropout_backward};
 

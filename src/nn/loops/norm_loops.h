@@ -122,6 +122,10 @@ void OP(dropout)(const void *args, size_t first, size_t last, void *scratch)
     const dis__dropout_args *a = args;
     const size_t at = first * DIS_DROPOUT_BLOCK,
                  end = last * DIS_DROPOUT_BLOCK < a->n ? last * DIS_DROPOUT_BLOCK : a->n;
+    if (a->rate == 0) { /* nothing is left out: no numbers are drawn */
+        store_or_add((real *)a->y + at, (const real *)a->x + at, end - at, a->add);
+        return;
+    }
     drop(a->seed, a->step, a->layer, a->rate, at, end - at, (const real *)a->x + at, (real *)a->y + at, a->add);
 }
 
