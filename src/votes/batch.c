@@ -27,6 +27,7 @@ void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__k
     if (b->label.n) memset(b->label.slot, 0, b->label.n_slots * sizeof *b->label.slot);
     b->label.n = b->label.n_votes = 0;
     b->n_rows = b->n_runs = 0;
+    b->late = b->has_long_task = false;
     b->seen = b->na = b->dropped = b->bad = 0;
     drop_messages(b);
 }
@@ -34,6 +35,7 @@ void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__k
 void dis__batch_free(dis__batch *b)
 {
     dis__free(b->run);
+    dis__free(b->run_word);
     dis__free(b->run_row);
     dis__free(b->worker);
     dis__free(b->row_label);
@@ -51,6 +53,7 @@ dis_status dis__batch_reserve(dis__batch *b, size_t n)
     if (need <= b->capacity) return DIS_OK;
     const size_t capacity = need < 2 * b->capacity ? 2 * b->capacity : need < FIRST_ROWS ? FIRST_ROWS : need;
     DIS_TRY(dis__resize_array(&b->run, b->n_runs, capacity, sizeof *b->run));
+    DIS_TRY(dis__resize_array(&b->run_word, b->n_runs, capacity, sizeof *b->run_word));
     DIS_TRY(dis__resize_array(&b->run_row, b->n_runs, capacity, sizeof *b->run_row));
     DIS_TRY(dis__resize_array(&b->worker, b->n_rows, capacity, sizeof *b->worker));
     DIS_TRY(dis__resize_array(&b->row_label, b->n_rows, capacity, sizeof *b->row_label));
@@ -171,6 +174,21 @@ static dis_status look_up_label(dis__batch *b, const dis__cell *cell, bool in_in
     return DIS_OK;
 }
 
+/* Adds a row whose task is numbered late. */
+static void add_late(dis__batch *b, const dis__cell *task, uint32_t worker, uint32_t label)
+{
+    uint64_t word = 0;
+    b->has_long_task = b->has_long_task || task->n > DIS_ID_INLINE;
+    if (b->has_long_task) return;
+    memcpy(&word, task->text, task->n);
+    if (b->n_runs == 0 || b->run_word[b->n_runs - 1] != word) {
+        b->run_word[b->n_runs] = word;
+        b->run_row[b->n_runs++] = (uint32_t)b->n_rows;
+    }
+    b->worker[b->n_rows] = worker;
+    b->row_label[b->n_rows++] = (uint16_t)label;
+}
+
 dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1], const char *input,
                           const char *input_end, dis__problem *problem)
 {
@@ -192,13 +210,16 @@ dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1
                    given->n > 200 ? 200 : (int)given->n, given->text);
     }
     DIS_TRY(dis__batch_reserve(b, 1));
-    for (int c = 0; c < DIS_ID_COLUMNS; c++) {
+    for (int c = b->late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; c < DIS_ID_COLUMNS; c++) {
         dis__id_key key;
         dis__id_key_make(b->share[c].ids, cell[c].text, cell[c].n, stays(&cell[c], input, input_end), &key);
         index[c] = dis__ids_find(&b->share[c], &key);
         if (index[c] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
     }
-    dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label.index);
+    if (b->late)
+        add_late(b, &cell[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label.index);
+    else
+        dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label.index);
     return DIS_OK;
 }
 

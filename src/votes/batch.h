@@ -76,10 +76,14 @@ typedef struct {
     dis__labels label;
     dis__recent recent[DIS_RECENT_LABELS]; /* labels of the rows before, by dis__label_slot() */
     dis__few_labels few;
-    uint32_t *run;       /* (n_runs) numbers of tasks, as their share gave them; may repeat */
-    uint32_t *run_row;   /* (n_runs) the first row of each; it goes on to the next */
-    uint32_t *worker;    /* (n_rows) numbers, as their share gave them */
-    uint16_t *row_label; /* (n_rows) */
+    bool late;            /* the collector numbers tasks, after the round: only their words are kept here, */
+    bool has_long_task;   /* and this one has a task of more than 8 bytes, which is no word */
+    uint64_t *run_word;   /* (n_runs) */
+    uint64_t word_before; /* of the task before the batch, for the collector */
+    uint32_t *run;        /* (n_runs) numbers of tasks, as their share gave them; may repeat */
+    uint32_t *run_row;    /* (n_runs) the first row of each; it goes on to the next */
+    uint32_t *worker;     /* (n_rows) numbers, as their share gave them */
+    uint16_t *row_label;  /* (n_rows) */
     size_t n_runs, n_rows, capacity;
     dis__arena *texts; /* long ids that are not as they stand in the input; outlive the batch */
     uint64_t seen, na, dropped, bad;
@@ -92,10 +96,10 @@ typedef struct {
 void dis__batch_reset(dis__batch *batch, const dis__label_rules *rules, const dis__known_labels *known,
                       dis__ids ids[DIS_ID_COLUMNS], size_t j, const dis__batch *before, dis__arena *texts);
 void dis__batch_free(dis__batch *batch);
-/* Whether it had more new ids than there was room for. */
+/* Whether it had more new ids than there was room for, or a task that cannot wait: what it holds is worth nothing. */
 static inline bool dis__batch_is_full(const dis__batch *batch)
 {
-    return batch->share[DIS_COLUMN_TASK].full || batch->share[DIS_COLUMN_WORKER].full;
+    return batch->share[DIS_COLUMN_TASK].full || batch->share[DIS_COLUMN_WORKER].full || batch->has_long_task;
 }
 /* Room for n more rows. */
 dis_status dis__batch_reserve(dis__batch *batch, size_t n);

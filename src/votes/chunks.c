@@ -114,6 +114,7 @@ static void parse(const reading *r, size_t j)
     chunk *k = &r->chunks[j];
     dis__collector *c = &reader->collector;
     dis__batch_reset(k->batch, &reader->rules, &c->labels, c->ids, j, j ? k[-1].batch : NULL, k->batch->texts);
+    k->batch->late = c->tasks != DIS_TASKS_LOOKED_UP;
     k->cursor.next = k->begin;
     k->status = parse_rows(k, reader->o.lenient);
     k->end = k->cursor.next;
@@ -210,6 +211,13 @@ static void withdraw(const reading *r)
     dis__collect_withdraw(&r->file->reader->collector, r->batches, r->n);
 }
 
+static bool has_long_tasks(const reading *r)
+{
+    bool any = false;
+    for (size_t j = 0; j < r->n; j++) any = any || r->batches[j]->has_long_task;
+    return any;
+}
+
 /* All chunks side by side, with as much room for new ids as it takes. */
 static dis_status parse_all(dis_context *ctx, reading *r)
 {
@@ -218,7 +226,7 @@ static dis_status parse_all(dis_context *ctx, reading *r)
         DIS_TRY(dis__run_jobs(ctx, r->n, parse_job, r));
         bool full = false;
         for (size_t j = 0; j < r->n; j++) full = full || dis__batch_is_full(r->batches[j]);
-        if (!full) return DIS_OK;
+        if (!full || has_long_tasks(r)) return DIS_OK;
         withdraw(r);
     }
 }
@@ -236,13 +244,16 @@ static dis_status parse_in_order(const reading *r)
 }
 
 /* Proves the guesses right, or parses again. */
-static dis_status check(const reading *r)
+static dis_status prove(const reading *r)
 {
     for (size_t j = 1; j < r->n && r->chunks[j - 1].status == DIS_OK; j++)
-        if (r->chunks[j].begin != r->chunks[j - 1].end) {
-            DIS_TRY(parse_in_order(r));
-            break;
-        }
+        if (r->chunks[j].begin != r->chunks[j - 1].end) return parse_in_order(r);
+    return DIS_OK;
+}
+
+/* Looks at chunks in order, for bad data and for what is worth a note. */
+static dis_status check(const reading *r)
+{
     for (size_t j = 0; j < r->n; j++) {
         const chunk *k = &r->chunks[j];
         if (k->status == DIS_EDATA) return dis__file_fail(r->file, &k->cursor.problem);
@@ -252,11 +263,35 @@ static dis_status check(const reading *r)
     return DIS_OK;
 }
 
+static bool went_well(const reading *r)
+{
+    bool well = true;
+    for (size_t j = 0; j < r->n; j++) well = well && r->chunks[j].status == DIS_OK;
+    return well;
+}
+
+/* Parses until tasks can be numbered, which bad data does not wait for. */
+static dis_status parse_round(dis_context *ctx, reading *r)
+{
+    dis__reader *reader = r->file->reader;
+    for (bool suits = false; !suits;) {
+        DIS_TRY(parse_all(ctx, r));
+        if (!has_long_tasks(r)) DIS_TRY(prove(r));
+        if (!went_well(r) && !has_long_tasks(r)) return DIS_OK;
+        DIS_TRY(dis__collect_suits(ctx, &reader->collector, r->batches, r->n,
+                                   (uint64_t)(r->chunks[r->n - 1].end - r->from), &suits, &reader->start_over));
+        if (!suits) withdraw(r);
+        if (reader->start_over) return DIS_OK;
+    }
+    return DIS_OK;
+}
+
 static dis_status read_round(dis_context *ctx, reading *r)
 {
     dis__file *f = r->file;
     DIS_TRY(plan(ctx, r));
-    DIS_TRY(parse_all(ctx, r));
+    DIS_TRY(parse_round(ctx, r));
+    if (f->reader->start_over) return DIS_OK;
     DIS_TRY(check(r));
     const char *end = r->chunks[r->n - 1].end;
     const size_t n = (size_t)(end - r->from);
@@ -280,7 +315,7 @@ static dis_status read_rounds(reading *r)
         dis__cursor_open(&r->chunks[j].cursor, r->file, r->file->rows);
         r->chunks[j].cursor.batch = r->batches[j];
     }
-    while (r->from < r->file->end) DIS_TRY(read_round(reader->ctx, r));
+    while (r->from < r->file->end && !reader->start_over) DIS_TRY(read_round(reader->ctx, r));
     return DIS_OK;
 }
 

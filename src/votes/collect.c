@@ -6,6 +6,8 @@
  *   rows    its rows get the numbers of the whole input
  *   tasks   while rows lie item by item: where its items begin; else its rows get their tasks
  *
+ * Tasks that ascend are numbered without a table (ascent.h); votes whose tasks come in no order are dealt out (deal.h).
+ *
  * Cost a row: 5 or 6 bytes read and written, and 4 more when rows do not lie item by item; a new id: 24 bytes read, its name
  * written, and its slot when batches were filled side by side. */
 #include "votes/collect.h"
@@ -22,6 +24,7 @@ typedef struct {
 } placement;
 
 typedef struct {
+    dis_context *ctx;
     dis__collector *c;
     dis__batch *const *batch; /* (n_batches) */
     placement *to;            /* (n_batches) */
@@ -42,6 +45,7 @@ dis_status dis__collect_begin(dis__collector *c, const dis__secret *secret, uint
 void dis__collect_free(dis__collector *c)
 {
     for (int k = 0; k < DIS_ID_COLUMNS; k++) dis__ids_free(&c->ids[k]);
+    dis__deal_free(&c->deal);
     dis__free(c->rows.task);
     dis__free(c->rows.start);
     dis__free(c->rows.worker);
@@ -59,7 +63,8 @@ static double bytes_left(const dis__collector *c)
 dis_status dis__collect_prepare(dis__collector *c, const dis__round *round)
 {
     enum { AT_LEAST = 64 };
-    for (int k = 0; k < DIS_ID_COLUMNS; k++) {
+    const bool late = c->tasks != DIS_TASKS_LOOKED_UP;
+    for (int k = late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; k < DIS_ID_COLUMNS; k++) {
         const double expected = AT_LEAST + 2 * c->rate[k] * (double)round->n_bytes,
                      room = (double)round->room * expected;
         const size_t most = room < (double)round->most_rows ? (size_t)room : round->most_rows;
@@ -79,7 +84,8 @@ static dis_status count_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const collecting *w = arg;
-    for (int k = 0; k < DIS_ID_COLUMNS; k++) dis__ids_count(&w->batch[j]->share[k]);
+    if (w->c->tasks == DIS_TASKS_LOOKED_UP) dis__ids_count(&w->batch[j]->share[DIS_COLUMN_TASK]);
+    dis__ids_count(&w->batch[j]->share[DIS_COLUMN_WORKER]);
     return DIS_OK;
 }
 
@@ -87,7 +93,13 @@ static dis_status number_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const collecting *w = arg;
-    for (int k = 0; k < DIS_ID_COLUMNS; k++) dis__ids_number(&w->batch[j]->share[k], w->to[j].id[k], w->to[j].byte[k]);
+    const placement *to = &w->to[j];
+    dis__batch *b = w->batch[j];
+    if (w->c->tasks == DIS_TASKS_ASCEND)
+        dis__ascent_number(b, to->id[DIS_COLUMN_TASK], to->byte[DIS_COLUMN_TASK]);
+    else if (w->c->tasks == DIS_TASKS_LOOKED_UP)
+        dis__ids_number(&b->share[DIS_COLUMN_TASK], to->id[DIS_COLUMN_TASK], to->byte[DIS_COLUMN_TASK]);
+    dis__ids_number(&b->share[DIS_COLUMN_WORKER], to->id[DIS_COLUMN_WORKER], to->byte[DIS_COLUMN_WORKER]);
     return DIS_OK;
 }
 
@@ -106,16 +118,23 @@ static dis_status rows_job(void *arg, size_t j, int thread)
     dis__batch *b = w->batch[j];
     placement *to = &w->to[j];
     if (b->n_rows == 0) return DIS_OK;
-    final_ids(&w->c->ids[DIS_COLUMN_WORKER], b->worker, b->n_rows, rows->worker + to->row);
     uint16_t *label = b->row_label;
     const size_t n_known = w->n_known;
     for (size_t i = 0; b->label.n_votes && i < b->n_rows; i++)
         if (label[i] >= n_known) label[i] = to->label_of[label[i] - n_known];
+    const dis__ids *workers = &w->c->ids[DIS_COLUMN_WORKER];
+    if (w->c->tasks == DIS_TASKS_DEALT) {
+        final_ids(workers, b->worker, b->n_rows, b->worker);
+        dis__deal_batch(&w->c->deal, b, j, to->row);
+        return DIS_OK;
+    }
+    final_ids(workers, b->worker, b->n_rows, rows->worker + to->row);
     if (rows->label8)
         for (size_t i = 0; i < b->n_rows; i++) rows->label8[to->row + i] = (uint8_t)label[i];
     else
         memcpy(rows->label + to->row, label, b->n_rows * sizeof *label);
 
+    if (w->c->tasks == DIS_TASKS_ASCEND) return DIS_OK;
     final_ids(&w->c->ids[DIS_COLUMN_TASK], b->run, b->n_runs, b->run);
     bool falls = false;
     for (size_t i = 1; i < b->n_runs; i++) falls |= b->run[i] < b->run[i - 1];
@@ -200,6 +219,7 @@ static dis_status place_rows(const collecting *w)
         w->to[b].row = n;
         n += w->batch[b]->n_rows;
     }
+    if (c->tasks == DIS_TASKS_DEALT) return dis__deal_make_room(w->ctx, &c->deal, w->batch, w->n_batches);
     dis__rows *rows = &c->rows;
     const bool wide = c->labels.n > UINT8_MAX + 1;
     size_t capacity = c->rows_capacity;
@@ -263,8 +283,17 @@ static dis_status make_starts(dis__collector *c, size_t n_before, size_t n_items
     return DIS_OK;
 }
 
-static dis_status collect(dis_context *ctx, collecting *w, uint64_t n_bytes)
+static dis_status place_tasks(collecting *w, size_t rows_before, size_t items_before, size_t n_items)
 {
+    dis__collector *c = w->c;
+    look_for_falls(w);
+    DIS_TRY(c->scattered ? make_tasks(c, rows_before, items_before) : make_starts(c, items_before, n_items));
+    return dis__run_jobs(w->ctx, w->n_batches, tasks_job, w);
+}
+
+static dis_status collect(collecting *w, uint64_t n_bytes)
+{
+    dis_context *ctx = w->ctx;
     dis__collector *c = w->c;
     const size_t rows_before = c->rows.n, items_before = c->ids[DIS_COLUMN_TASK].n;
     size_t n_ids[DIS_ID_COLUMNS];
@@ -278,10 +307,7 @@ static dis_status collect(dis_context *ctx, collecting *w, uint64_t n_bytes)
     DIS_TRY(place_rows(w));
     DIS_TRY(dis__run_jobs(ctx, w->n_batches, number_job, w));
     DIS_TRY(dis__run_jobs(ctx, w->n_batches, rows_job, w));
-    look_for_falls(w);
-    DIS_TRY(c->scattered ? make_tasks(c, rows_before, items_before)
-                         : make_starts(c, items_before, n_ids[DIS_COLUMN_TASK]));
-    DIS_TRY(dis__run_jobs(ctx, w->n_batches, tasks_job, w));
+    if (c->tasks != DIS_TASKS_DEALT) DIS_TRY(place_tasks(w, rows_before, items_before, n_ids[DIS_COLUMN_TASK]));
     for (size_t b = 0; b < w->n_batches; b++) c->rows.n += w->batch[b]->n_rows;
     for (int k = 0; k < DIS_ID_COLUMNS; k++) {
         bool has_medium = false;
@@ -291,12 +317,57 @@ static dis_status collect(dis_context *ctx, collecting *w, uint64_t n_bytes)
     return DIS_OK;
 }
 
+/* Tasks do not ascend: rows that go from task to task are dealt out, unless there are others already. */
+static dis_status leave_ascent(dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes)
+{
+    size_t n_rows = 0, n_runs = 0;
+    for (size_t b = 0; b < n_batches; b++) {
+        n_rows += batches[b]->n_rows;
+        n_runs += batches[b]->n_runs;
+    }
+    c->tasks = DIS_TASKS_LOOKED_UP;
+    if (c->rows.n || 3 * n_runs < 2 * n_rows) return DIS_OK;
+    c->tasks = DIS_TASKS_DEALT;
+    return dis__deal_begin(&c->deal, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, (double)n_bytes / (double)n_rows);
+}
+
+dis_status dis__collect_suits(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
+                              uint64_t n_bytes, bool *suits, bool *start_over)
+{
+    *start_over = false;
+    *suits = true;
+    if (c->tasks == DIS_TASKS_LOOKED_UP) return DIS_OK;
+    for (size_t b = 0; b < n_batches; b++) *suits = *suits && !batches[b]->has_long_task;
+    if (!*suits) {
+        *start_over = c->tasks == DIS_TASKS_DEALT;
+        c->tasks = DIS_TASKS_LOOKED_UP;
+        return DIS_OK;
+    }
+    if (c->tasks == DIS_TASKS_DEALT) return DIS_OK;
+    bool ascend;
+    DIS_TRY(dis__ascent_follow(ctx, &c->ascent, batches, n_batches, &ascend));
+    if (!ascend) DIS_TRY(leave_ascent(c, batches, n_batches, n_bytes));
+    *suits = c->tasks != DIS_TASKS_LOOKED_UP;
+    return DIS_OK;
+}
+
+dis_status dis__collect_finish(dis_context *ctx, dis__collector *c, const uint16_t *class_of, dis_votes *votes)
+{
+    dis__ids *tasks = &c->ids[DIS_COLUMN_TASK], *workers = &c->ids[DIS_COLUMN_WORKER];
+    votes->n_workers = workers->n;
+    DIS_TRY(dis__ids_names(workers, &votes->workers));
+    if (c->tasks == DIS_TASKS_DEALT) return dis__deal_finish(ctx, &c->deal, c->rows.n, class_of, votes);
+    votes->n_items = tasks->n;
+    DIS_TRY(dis__ids_names(tasks, &votes->tasks));
+    return dis__votes_group(ctx, &c->rows, class_of, true, votes);
+}
+
 dis_status dis__collect(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
                         uint64_t n_bytes)
 {
-    collecting w = {.c = c, .batch = batches, .n_batches = n_batches};
+    collecting w = {.ctx = ctx, .c = c, .batch = batches, .n_batches = n_batches};
     c->n_done += n_bytes;
-    const dis_status status = collect(ctx, &w, n_bytes);
+    const dis_status status = collect(&w, n_bytes);
     for (size_t b = 0; w.to && b < n_batches; b++) dis__free(w.to[b].label_of);
     dis__free(w.to);
     return status;

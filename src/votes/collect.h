@@ -6,19 +6,27 @@
  *     ... round by round, in the order of the file:
  *         DIS_TRY(dis__collect_prepare(&c, &plan));
  *         ... dis__batch_reset() and fill each batch; if one is full: dis__collect_withdraw(), and again with more room ...
+ *         ... dis__collect_suits(), or dis__collect_withdraw() and again ...
  *         DIS_TRY(dis__collect(ctx, &c, batches, n_batches, n_bytes)); ...
- *     dis__ids_names(&c.ids[DIS_COLUMN_TASK], &names); ... c.rows ...
+ *     DIS_TRY(dis__collect_finish(ctx, &c, class_of, votes));
  *     dis__collect_free(&c); */
 #ifndef DIS_VOTES_COLLECT_H
 #define DIS_VOTES_COLLECT_H
-#include "dissent/context.h"
-#include "votes/batch.h"
+#include "votes/ascent.h"
+#include "votes/deal.h"
+
+/* How tasks get their numbers: from a table while rows are read, as workers do; or after each round, since they
+ * ascend; or at the end, from hands. All number by first appearance. */
+typedef enum { DIS_TASKS_LOOKED_UP, DIS_TASKS_ASCEND, DIS_TASKS_DEALT } dis__tasks;
 
 typedef struct {
     uint64_t n_bytes, n_done; /* text in all, and collected */
     dis__ids ids[DIS_ID_COLUMNS];
     double rate[DIS_ID_COLUMNS]; /* new ids a byte of text in the last round; in the first, as many as there may be */
-    dis__rows rows;              /* with final ids; while rows lie item by item, start instead of task */
+    dis__tasks tasks;
+    dis__ascent ascent;
+    dis__deal deal; /* of all votes, when they are dealt: then rows has only their number */
+    dis__rows rows; /* with final ids; while rows lie item by item, start instead of task */
     size_t rows_capacity, task_capacity, start_capacity;
     bool scattered;     /* rows do not lie item by item */
     uint32_t last_task; /* of the rows that are here */
@@ -41,9 +49,15 @@ typedef struct {
 dis_status dis__collect_prepare(dis__collector *c, const dis__round *round);
 /* Takes out again what the batches of a round brought. */
 void dis__collect_withdraw(dis__collector *c, dis__batch *const *batches, size_t n_batches);
+/* Whether tasks can be numbered as they are for the batches of a round too. If not, then from here on in another way, and
+ * the round must be filled anew; or, with *start_over, the input be read again with tasks looked up. */
+dis_status dis__collect_suits(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
+                              uint64_t n_bytes, bool *suits, bool *start_over);
 /* Takes all rows of the round's batches, which may be reset afterwards. n_bytes: of text they come from. */
 dis_status dis__collect(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
                         uint64_t n_bytes);
+/* Names of tasks and workers and the votes grouped by item, into `votes`, whose n_classes is set. class_of: (labels). */
+dis_status dis__collect_finish(dis_context *ctx, dis__collector *c, const uint16_t *class_of, dis_votes *votes);
 void dis__collect_free(dis__collector *c);
 
 #endif

@@ -222,7 +222,7 @@ static void find_missed(dis__id_share *share, const dis__taken *t, int c, size_t
     dis__ids_find_short(share, c == DIS_COLUMN_TASK ? t->task : t->worker, t->home[c], t->missed[c], n_missed, out);
 }
 
-/* Ids of the votes at hand into the batch. Short tasks wait for the next window: by then their buckets have come. */
+/* Ids of the votes at hand into the batch, which may want tasks as words only. Short tasks wait for the next window: by then their buckets have come. */
 static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
 {
     dis__taken *t = &k->taken[k->now], *waiting = &k->taken[!k->now];
@@ -230,7 +230,10 @@ static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
     uint32_t *worker = b->worker + b->n_rows;
     size_t n_missed = 0;
     dis__ask ask[2] = {{.ids = tasks->ids}, {.ids = tasks->ids}};
-    if (!t->is_long[DIS_COLUMN_TASK]) {
+    if (b->late) {
+        b->has_long_task = b->has_long_task || t->is_long[DIS_COLUMN_TASK];
+        memcpy(b->run_word + b->n_runs, t->task, t->n_runs * sizeof *t->task);
+    } else if (!t->is_long[DIS_COLUMN_TASK]) {
         k->find_homes(tasks->ids, t->task, t->n_runs, t->home[DIS_COLUMN_TASK]);
         ask[0] = (dis__ask){tasks->ids, t->home[DIS_COLUMN_TASK], k->waits ? t->n_runs / 2 : 0};
         ask[1] = (dis__ask){tasks->ids, t->home[DIS_COLUMN_TASK] + ask[0].n, t->n_runs - ask[0].n};
@@ -244,10 +247,11 @@ static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
         find_missed(workers, t, DIS_COLUMN_WORKER, n, worker);
     }
     if (k->waits) find_missed(tasks, waiting, DIS_COLUMN_TASK, n_missed, b->run + k->first_run);
-    k->waits = !t->is_long[DIS_COLUMN_TASK];
+    k->waits = !b->late && !t->is_long[DIS_COLUMN_TASK];
     k->first_run = b->n_runs;
     k->now = !k->now;
-    if (!k->waits) find_any(tasks, w, w->column[DIS_COLUMN_TASK], t->row, t->first, t->n_runs, b->run + b->n_runs);
+    if (!b->late && !k->waits)
+        find_any(tasks, w, w->column[DIS_COLUMN_TASK], t->row, t->first, t->n_runs, b->run + b->n_runs);
     for (size_t i = 0; i < t->n_runs; i++) b->run_row[b->n_runs + i] = (uint32_t)b->n_rows + t->first[i];
     b->n_runs += t->n_runs;
     b->n_rows += t->n_votes;

@@ -35,7 +35,8 @@ static void put_in(const dis__ids *to, uint64_t meta, uint64_t word, uint64_t hi
     atomic_store_explicit(&to->slot[k].meta, meta, memory_order_relaxed);
 }
 
-/* A table of another size; a wide one when it should be, for which all keys are made again from the names. */
+/* A table of another size; a wide one when it should be. All keys are made again from the names for that, and for the
+ * first table of ids that were numbered without one. */
 static dis_status resize(dis__ids *ids, size_t n_buckets)
 {
     dis__ids to = *ids;
@@ -43,7 +44,7 @@ static dis_status resize(dis__ids *ids, size_t n_buckets)
     to.n_buckets = n_buckets;
     if (n_buckets > UINT32_MAX / DIS_BUCKET) return dis__fail(DIS_ELIMIT, "more than %zu different names", ids->n);
     DIS_TRY(dis__alloc_zeroed(&to.slot, n_buckets * DIS_BUCKET, sizeof *to.slot));
-    if (to.fill == ids->fill) {
+    if (ids->slot && to.fill == ids->fill) {
         for (size_t b = 0; b < ids->n_buckets; b++)
             for (size_t i = b * DIS_BUCKET; i < b * DIS_BUCKET + ids->fill; i++) {
                 const uint64_t meta = relaxed(&ids->slot[i].meta);
@@ -209,7 +210,7 @@ void dis__ids_find_short(dis__id_share *s, const uint64_t *word, const uint32_t 
         dis__id_slot *bucket = slots + home[which[i]];
         const dis__id_key key = {.word = text,
                                  .tag = dis__id_tag(&secret, text),
-                                 .n = (uint32_t)(71 - __builtin_clzll(text)) / 8};
+                                 .n = (uint32_t)dis__word_length(text)};
         size_t taken = 0;
         bool known = false; /* or perhaps, in a slot that is being written */
         for (size_t k = 0; k < DIS_BUCKET; k++) {
@@ -310,14 +311,13 @@ void dis__ids_number(const dis__id_share *s, size_t id, size_t at)
         if (!is_mine(s, f)) continue;
         f->id = (uint32_t)id;
         ids->start[id] = at;
-        if (f->n > DIS_ID_INLINE)
+        if (f->n > DIS_ID_INLINE) {
             memcpy(bytes + at, (const char *)(uintptr_t)f->text, f->n);
-        else if (end - at > sizeof f->text)
-            memcpy(bytes + at, &f->text, sizeof f->text);
-        else
-            memcpy(bytes + at, &f->text, f->n); /* not into the next chunk's names */
-        at += f->n;
-        bytes[at++] = 0;
+            bytes[at + f->n] = 0;
+        } else {
+            dis__word_put(f->text, f->n, bytes + at, end - at);
+        }
+        at += f->n + 1;
         if (id != ids->n + mine[i]) {
             _Atomic uint64_t *meta = &ids->slot[f->slot].meta;
             atomic_store_explicit(meta, (atomic_load_explicit(meta, memory_order_relaxed) >> 32) << 32 | (id + 1),

@@ -110,6 +110,20 @@ static inline uint32_t dis__id_tag(const dis__secret *s, uint64_t word)
 }
 void dis__id_key_make(const dis__ids *ids, const char *text, size_t n, bool stays, dis__id_key *key);
 
+/* How long the text in a word is; its name, with a NUL behind it, where there is room for `room` bytes. */
+static inline size_t dis__word_length(uint64_t word)
+{
+    return (size_t)(71 - __builtin_clzll(word)) / 8;
+}
+static inline void dis__word_put(uint64_t word, size_t n, char *to, size_t room)
+{
+    if (room > sizeof word)
+        memcpy(to, &word, sizeof word);
+    else
+        memcpy(to, &word, n); /* not into what follows */
+    to[n] = 0;
+}
+
 /* The first slot of the bucket where a key belongs, the one to look at after a slot, and the rest of a slot's text. */
 static inline size_t dis__ids_home(const dis__ids *ids, uint32_t tag)
 {

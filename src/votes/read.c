@@ -188,14 +188,9 @@ static dis_status no_votes(const dis__reader *r)
 /* The table from what was collected. */
 static dis_status make_table(dis__reader *r, uint16_t *class_of)
 {
-    dis__collector *c = &r->collector;
     dis_votes *votes = r->votes;
     DIS_TRY(make_classes(r, class_of));
-    votes->n_items = c->ids[DIS_COLUMN_TASK].n;
-    votes->n_workers = c->ids[DIS_COLUMN_WORKER].n;
-    DIS_TRY(dis__ids_names(&c->ids[DIS_COLUMN_TASK], &votes->tasks));
-    DIS_TRY(dis__ids_names(&c->ids[DIS_COLUMN_WORKER], &votes->workers));
-    DIS_TRY(dis__votes_group(r->ctx, &c->rows, class_of, true, votes));
+    DIS_TRY(dis__collect_finish(r->ctx, &r->collector, class_of, votes));
     dis__duplicate twice = {0};
     DIS_TRY(dis__votes_settle(r->ctx, votes, r->o.duplicates, r->o.min_votes, &twice));
     if (twice.found) return r->fail_duplicate(r, &twice);
@@ -213,9 +208,22 @@ dis_status dis__reader_finish(dis__reader *r)
     return status;
 }
 
-static dis_status read_votes(dis__reader *r)
+/* Forgets what was read, to begin again with tasks looked up. */
+static dis_status start_over(dis__reader *r)
 {
-    for (size_t i = 0; i < r->n_inputs; i++) {
+    dis_votes *votes = r->votes;
+    const uint64_t n_bytes = r->collector.n_bytes;
+    for (size_t i = 0; i < votes->n_skipped; i++) dis__free(votes->skipped[i]);
+    votes->n_skipped = 0;
+    votes->notes = (dis_votes_notes){0};
+    dis__collect_free(&r->collector);
+    r->start_over = false;
+    return dis__collect_begin(&r->collector, &r->rules.secret, n_bytes);
+}
+
+static dis_status read_files(dis__reader *r)
+{
+    for (size_t i = 0; i < r->n_inputs && !r->start_over; i++) {
         const char *format;
         DIS_TRY(dis__votes_format(r->o.format, r->input[i].path, &format));
         const dis__row_format *rows = rows_of(format);
@@ -227,6 +235,17 @@ static dis_status read_votes(dis__reader *r)
         const dis_status status = dis__read_rows(&file);
         dis__file_close(&file);
         DIS_TRY(status);
+    }
+    return DIS_OK;
+}
+
+static dis_status read_votes(dis__reader *r)
+{
+    r->collector.tasks = DIS_TASKS_ASCEND;
+    DIS_TRY(read_files(r));
+    if (r->start_over) {
+        DIS_TRY(start_over(r));
+        DIS_TRY(read_files(r));
     }
     return dis__reader_finish(r);
 }

@@ -27,6 +27,7 @@ struct dis__reader {
     dis__collector collector;
     dis__arena *texts; /* (tuning.round) */
     dis__batch *batch; /* (tuning.round) */
+    bool start_over;   /* the input must be read again, with tasks looked up */
     dis_votes *votes;
     /* DIS_EDATA that names the place of a vote that was there before. */
     dis_status (*fail_duplicate)(dis__reader *reader, const dis__duplicate *twice);

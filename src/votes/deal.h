@@ -1,0 +1,53 @@
+/* deal.h: votes in no order, dealt out by their tasks to hands that fit in a cache.
+ *
+ * To look up the tasks of a shuffled file one by one means a line of memory far away for every row, and then rows must
+ * still be sorted. So the votes of a round are dealt out to hands by a hash of their tasks, as they come, and at the end
+ * each hand is taken up by itself: a small table numbers its tasks, its votes are sorted by task, and where they go
+ * follows from the rows in which the tasks of all hands first appear. Tasks are words, texts of up to 8 bytes.
+ *
+ *     DIS_TRY(dis__deal_begin(&deal, &secret, n_bytes, bytes_a_row));
+ *     ... round by round:
+ *         DIS_TRY(dis__deal_make_room(ctx, &deal, batches, n_batches));
+ *         ... in each batch j: dis__deal_batch(&deal, batches[j], j, row); ...
+ *     DIS_TRY(dis__deal_finish(ctx, &deal, n_rows, class_of, votes));
+ *     dis__deal_free(&deal); */
+#ifndef DIS_VOTES_DEAL_H
+#define DIS_VOTES_DEAL_H
+#include "dissent/context.h"
+#include "votes/batch.h"
+
+/* A vote; with task 0 the number of the row from which the next ones count: its low 32 bits, and 16 more. */
+typedef struct {
+    uint64_t task;
+    uint32_t worker; /* or low bits */
+    uint16_t label;  /* or high bits */
+    uint16_t row;    /* counted from there */
+} dis__card;
+
+typedef struct {
+    dis__card *card; /* (n) */
+    size_t n, capacity;
+    bool moved; /* had more than its share: its memory is its own */
+} dis__hand;
+
+typedef struct {
+    dis__ids places; /* hands as the buckets of a table, for the hash of a task */
+    dis__card *all;  /* a share for each hand */
+    dis__hand *hand; /* (places.n_buckets) */
+    size_t *place;   /* (n_batches, n_hands) where the cards of a batch go */
+    size_t place_capacity;
+} dis__deal;
+
+/* Room for n_bytes of text with rows of that size; a guess. */
+dis_status dis__deal_begin(dis__deal *deal, const dis__secret *secret, uint64_t n_bytes, double bytes_a_row);
+/* Room for what the batches of a round hold, which keep words. */
+dis_status dis__deal_make_room(dis_context *ctx, dis__deal *deal, dis__batch *const *batches, size_t n_batches);
+/* Deals the j-th batch, whose workers and labels are final; first_row: of the whole input. From all threads. */
+void dis__deal_batch(const dis__deal *deal, const dis__batch *batch, size_t j, uint64_t first_row);
+/* Fills tasks, n_items, start, worker, label8 or label16 and n_votes of `votes`, whose n_classes is set: items numbered by
+ * first appearance, votes of an item in the order of rows. class_of: (labels) the class of each. */
+dis_status dis__deal_finish(dis_context *ctx, dis__deal *deal, uint64_t n_rows, const uint16_t *class_of,
+                            dis_votes *votes);
+void dis__deal_free(dis__deal *deal);
+
+#endif
