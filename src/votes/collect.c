@@ -320,15 +320,17 @@ static dis_status collect(collecting *w, uint64_t n_bytes)
 /* Tasks do not ascend: rows that go from task to task are dealt out, unless there are others already. */
 static dis_status leave_ascent(dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes)
 {
+    enum { LEAST_ROW = 6 }; /* bytes: three fields and what is behind each */
     size_t n_rows = 0, n_runs = 0;
     for (size_t b = 0; b < n_batches; b++) {
         n_rows += batches[b]->n_rows;
         n_runs += batches[b]->n_runs;
     }
     c->tasks = DIS_TASKS_LOOKED_UP;
-    if (c->rows.n || 3 * n_runs < 2 * n_rows) return DIS_OK;
+    if (c->rows.n || 3 * n_runs < 2 * n_rows || c->n_bytes / LEAST_ROW > DIS_DEAL_MOST) return DIS_OK;
     c->tasks = DIS_TASKS_DEALT;
-    return dis__deal_begin(&c->deal, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, (double)n_bytes / (double)n_rows);
+    return dis__deal_begin(&c->deal, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->hand_bytes,
+                           (double)n_bytes / (double)n_rows);
 }
 
 dis_status dis__collect_suits(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,

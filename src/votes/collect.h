@@ -24,6 +24,7 @@ typedef struct {
     dis__ids ids[DIS_ID_COLUMNS];
     double rate[DIS_ID_COLUMNS]; /* new ids a byte of text in the last round; in the first, as many as there may be */
     dis__tasks tasks;
+    size_t hand_bytes; /* see dis__deal_begin() */
     dis__ascent ascent;
     dis__deal deal; /* of all votes, when they are dealt: then rows has only their number */
     dis__rows rows; /* with final ids; while rows lie item by item, start instead of task */

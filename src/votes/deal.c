@@ -1,15 +1,15 @@
 /* Votes dealt out by task: see deal.h.
  *
  *   deal     a round's cards, in the order of rows; where each batch puts its own is counted first
- *   take up  hand by hand: a table gives its tasks numbers of the hand's own; counts, first rows
- *   rank     range of rows by range of rows: which tasks appear there first, in order: their numbers for good
- *   fill     where the votes and the name of each item begin; names
- *   lay out  hand by hand: votes sorted by task, then copied to where they belong
+ *   take up  hand by hand: a table finds its tasks in order of first appearance; votes sorted by task
+ *   rank     range of rows by range of rows: the tasks of all hands that first appear there, in order, are its items;
+ *            where their votes begin, their names
+ *   lay out  hand by hand: the votes of each task to where they belong
  *
  * Hands and ranges depend on the data alone, so any number of threads gives the same table.
  *
- * Cost: 16 bytes a row written and read twice, tables within the second cache, one line of memory an item for its
- * workers, one for its labels. */
+ * Cost: 16 bytes a row written and read, tables within the second cache, one line of memory an item for its workers, one
+ * for its labels. Beside the table, 16 bytes a row. */
 #include "votes/deal.h"
 #include "core/memory.h"
 #include "core/names_build.h"
@@ -17,17 +17,19 @@
 #include "votes/take.h"
 
 enum {
-    HAND_BYTES = 1 << 20, /* of text, for each hand: some 60,000 cards */
+    HAND_BYTES = 1 << 20, /* some 60,000 cards: what a hand needs fits in the second cache */
     MOST_HANDS = 1024,
     ROWS_A_BASE = 1 << 16,
+    CARDS_AT_ONCE = 64,
     RANGE_ROWS = 1 << 16,
     MOST_RANGES = 256
 };
 
+/* A task of a hand. */
 typedef struct {
-    uint64_t word, first_row;
-    uint32_t n; /* votes */
-    uint32_t item;
+    uint64_t word;
+    uint32_t at; /* its first row; later its place among the items of a range, then where its votes begin */
+    uint32_t n;  /* votes */
 } dealt_task;
 
 typedef struct {
@@ -40,31 +42,39 @@ typedef struct {
     uint16_t label;
 } laid_vote;
 
+/* The tasks of a hand that first appear in a range of rows. */
+typedef struct {
+    uint32_t first, n;     /* of the hand's tasks */
+    uint64_t votes, bytes; /* of theirs, and of their names */
+} range_part;
+
 /* What one thread needs for the hand or the range it is at. */
 typedef struct {
     dealt_slot *slot;
     size_t slot_capacity;
-    uint32_t *next; /* (tasks of a hand) where its next vote goes among those of the hand */
+    dealt_task *task; /* of a hand, as they are found */
+    size_t task_capacity;
+    uint32_t *next; /* (tasks of a hand) counts of votes, then where the next one goes */
     size_t next_capacity;
     laid_vote *sorted; /* (cards of a hand) */
     size_t sorted_capacity;
-    uint64_t *is_first; /* (rows of a range, a bit each) */
-    uint32_t *rank;     /* (words of these) */
+    uint64_t *is_first; /* (rows of a range, a bit each) an item appears */
+    uint32_t *rank;     /* (words of these) items before */
+    dealt_task *item;   /* (items of a range) in order */
+    size_t item_capacity;
 } scratch;
 
 typedef struct {
     const dis__deal *deal;
     const uint16_t *class_of;
     dis_votes *votes;
-    uint64_t n_rows;
-    scratch *scratch;                               /* (threads) */
-    dealt_task **task;                              /* (n_hands) by first row */
-    size_t *n_tasks;                                /* (n_hands) */
-    size_t n_ranges;                                /* of rows */
-    uint64_t *range_item, *range_vote, *range_byte; /* (n_ranges + 1) of the items that appear there: the first one, its
-                                                       first vote, the first byte of its name */
-    uint64_t *word;                                 /* (n_items) */
-    uint64_t *name_start;                           /* (n_items + 1) */
+    size_t n_rows, n_ranges;
+    scratch *scratch;     /* (threads) */
+    dealt_task **task;    /* (n_hands) by first row */
+    dealt_task **own;     /* (n_hands) memory of those that do not fit behind the votes of their hand */
+    range_part *part;     /* (n_hands, n_ranges + 1) */
+    range_part *range;    /* (n_ranges + 1) first: item; votes, bytes: before it */
+    uint64_t *name_start; /* (n_items + 1) */
     char *names;
 } finishing;
 
@@ -73,11 +83,12 @@ static size_t n_hands(const dis__deal *d)
     return d->places.n_buckets;
 }
 
-dis_status dis__deal_begin(dis__deal *d, const dis__secret *secret, uint64_t n_bytes, double bytes_a_row)
+dis_status dis__deal_begin(dis__deal *d, const dis__secret *secret, uint64_t n_bytes, size_t hand_bytes,
+                           double bytes_a_row)
 {
-    const uint64_t wanted = n_bytes / HAND_BYTES + 1;
+    const uint64_t wanted = n_bytes / (hand_bytes ? hand_bytes : HAND_BYTES) + 1;
     const size_t n = wanted < MOST_HANDS ? (size_t)wanted : MOST_HANDS;
-    const size_t share = (size_t)(1.1 * (double)n_bytes / bytes_a_row / (double)n) + 256;
+    const size_t share = (size_t)(1.03 * (double)n_bytes / bytes_a_row / (double)n) + 256;
     *d = (dis__deal){.places = {.secret = *secret, .n_buckets = n}};
     DIS_TRY(dis__alloc_zeroed(&d->hand, n, sizeof *d->hand));
     DIS_TRY(dis__alloc_array(&d->all, dis__size(n, share, 0), sizeof *d->all));
@@ -158,22 +169,24 @@ dis_status dis__deal_make_room(dis_context *ctx, dis__deal *d, dis__batch *const
     return DIS_OK;
 }
 
-void dis__deal_batch(const dis__deal *d, const dis__batch *b, size_t j, uint64_t first_row)
+void dis__deal_batch(const dis__deal *d, const dis__batch *b, size_t j, size_t first_row)
 {
+    enum { AHEAD = 6 };
     size_t *place = d->place + j * n_hands(d);
     const dis__hand *hand = d->hand;
     for (size_t r = 0; r < b->n_runs; r++) {
         const size_t end = rows_end(b, r), h = b->run[r];
         for (size_t i = b->run_row[r]; i < end; i++) {
             if (i % ROWS_A_BASE == 0) {
-                const uint64_t base = first_row + i;
                 for (size_t k = 0; k < n_hands(d); k++)
-                    hand[k].card[place[k]++] = (dis__card){.worker = (uint32_t)base, .label = (uint16_t)(base >> 32)};
+                    hand[k].card[place[k]++] = (dis__card){.worker = (uint32_t)(first_row + i)};
             }
-            hand[h].card[place[h]++] = (dis__card){.task = b->run_word[r],
-                                                   .worker = b->worker[i],
-                                                   .label = b->row_label[i],
-                                                   .row = (uint16_t)(i % ROWS_A_BASE)};
+            dis__card *card = hand[h].card + place[h]++;
+            __builtin_prefetch(card + AHEAD, 1); /* of this hand, a line or two later */
+            *card = (dis__card){.task = b->run_word[r],
+                                .worker = b->worker[i],
+                                .label = b->row_label[i],
+                                .row = (uint16_t)(i % ROWS_A_BASE)};
         }
     }
 }
@@ -188,267 +201,294 @@ static inline size_t slot_of(const finishing *f, uint64_t word, size_t n_slots)
     return (size_t)((uint64_t)rest * n_slots >> 32);
 }
 
-static dis_status make_slots(const finishing *f, scratch *s, size_t n_slots, const dealt_task *task, size_t n)
+static inline size_t next_slot(size_t k, size_t n_slots)
+{
+    return k + 1 == n_slots ? 0 : k + 1;
+}
+
+/* A table of that size for the n tasks that are known. */
+static dis_status make_slots(const finishing *f, scratch *s, size_t n_slots, size_t n)
 {
     DIS_TRY(dis__reserve(&s->slot, &s->slot_capacity, 0, n_slots, sizeof *s->slot));
     memset(s->slot, 0, n_slots * sizeof *s->slot);
     for (size_t t = 0; t < n; t++) {
-        size_t k = slot_of(f, task[t].word, n_slots);
-        while (s->slot[k].word) k = k + 1 == n_slots ? 0 : k + 1;
-        s->slot[k] = (dealt_slot){task[t].word, (uint32_t)t};
+        size_t k = slot_of(f, s->task[t].word, n_slots);
+        while (s->slot[k].word) k = next_slot(k, n_slots);
+        s->slot[k] = (dealt_slot){s->task[t].word, (uint32_t)t};
     }
     return DIS_OK;
 }
 
-/* Cards have 1 + the index of their task in place of its word afterwards. */
+/* Some cards of a hand whose tasks are n so far; how many they are then. Slots are asked for together, then looked at one by
+ * one. Cards have 1 + the number of their task in place of its word afterwards. */
+static size_t number_cards(const finishing *f, const scratch *s, size_t n_slots, size_t n, dis__card *card,
+                           size_t n_cards, uint32_t *base)
+{
+    size_t home[CARDS_AT_ONCE];
+    for (size_t i = 0; i < n_cards; i++) {
+        home[i] = slot_of(f, card[i].task, n_slots);
+        __builtin_prefetch(&s->slot[home[i]]);
+    }
+    for (size_t i = 0; i < n_cards; i++) {
+        const uint64_t word = card[i].task;
+        if (word == 0) {
+            *base = card[i].worker;
+            continue;
+        }
+        size_t k = home[i];
+        while (s->slot[k].word && s->slot[k].word != word) k = next_slot(k, n_slots);
+        if (s->slot[k].word == 0) {
+            s->slot[k] = (dealt_slot){word, (uint32_t)n};
+            s->task[n] = (dealt_task){.word = word, .at = *base + card[i].row};
+            s->next[n++] = 0;
+        }
+        const uint32_t task = s->slot[k].task;
+        s->next[task]++;
+        card[i].task = task + 1ull;
+    }
+    return n;
+}
+
+/* Finds the tasks of a hand, by first appearance, and counts their votes. */
+static dis_status number_tasks(const finishing *f, const dis__hand *hand, scratch *s, size_t *n_tasks)
+{
+    enum { LEAST_SLOTS = 4 * CARDS_AT_ONCE };
+    size_t n_slots = LEAST_SLOTS + hand->n / 2, n = 0;
+    uint32_t base = 0;
+    DIS_TRY(make_slots(f, s, n_slots, 0));
+    for (size_t i = 0; i < hand->n; i += CARDS_AT_ONCE) {
+        const size_t n_cards = hand->n - i < CARDS_AT_ONCE ? hand->n - i : CARDS_AT_ONCE;
+        DIS_TRY(dis__reserve(&s->task, &s->task_capacity, n, n + n_cards, sizeof *s->task));
+        DIS_TRY(dis__reserve(&s->next, &s->next_capacity, n, n + n_cards, sizeof *s->next));
+        if (2 * (n + n_cards) > n_slots) DIS_TRY(make_slots(f, s, n_slots *= 2, n));
+        n = number_cards(f, s, n_slots, n, hand->card + i, n_cards, &base);
+    }
+    *n_tasks = n;
+    return DIS_OK;
+}
+
+/* Votes by task, in place of the cards: they are half as large. Returns their number. */
+static size_t sort_hand(const finishing *f, const dis__hand *hand, const scratch *s, size_t n_tasks)
+{
+    uint32_t at = 0;
+    for (size_t t = 0; t < n_tasks; t++) {
+        s->task[t].n = s->next[t];
+        s->next[t] = at;
+        at += s->task[t].n;
+    }
+    for (const dis__card *card = hand->card, *end = card + hand->n; card < end; card++)
+        if (card->task) s->sorted[s->next[card->task - 1]++] = (laid_vote){card->worker, f->class_of[card->label]};
+    memcpy(hand->card, s->sorted, at * sizeof *s->sorted);
+    return at;
+}
+
+/* Puts the tasks of a hand behind its votes, or where there is room. */
+static dis_status keep_tasks(const finishing *f, size_t h, const scratch *s, size_t n_tasks, size_t n_votes)
+{
+    const dis__hand *hand = &f->deal->hand[h];
+    const size_t used = (n_votes + 1) / 2; /* cards */
+    _Static_assert(sizeof(dis__card) == 2 * sizeof(laid_vote) && sizeof(dis__card) == sizeof(dealt_task), "in place");
+    if (n_tasks <= hand->n - used) {
+        f->task[h] = (dealt_task *)(void *)(hand->card + used);
+    } else {
+        DIS_TRY(dis__alloc_array(&f->own[h], n_tasks, sizeof *f->own[h]));
+        f->task[h] = f->own[h];
+    }
+    memcpy(f->task[h], s->task, n_tasks * sizeof *s->task);
+    return DIS_OK;
+}
+
+static size_t range_first(const finishing *f, size_t r)
+{
+    return dis__job_first(f->n_rows, f->n_ranges, r);
+}
+
+/* Cuts the tasks of a hand where ranges end. */
+static void cut_tasks(const finishing *f, const dealt_task *task, size_t n_tasks, range_part *part)
+{
+    size_t t = 0;
+    for (size_t r = 0; r < f->n_ranges; r++) {
+        range_part own = {.first = (uint32_t)t};
+        for (const size_t end = range_first(f, r + 1); t < n_tasks && task[t].at < end; t++) {
+            own.votes += task[t].n;
+            own.bytes += dis__word_length(task[t].word) + 1;
+        }
+        own.n = (uint32_t)t - own.first;
+        part[r] = own;
+    }
+}
+
 static dis_status take_up_job(void *arg, size_t h, int thread)
 {
-    enum { LEAST_SLOTS = 64 };
     const finishing *f = arg;
     scratch *s = &f->scratch[thread];
     const dis__hand *hand = &f->deal->hand[h];
-    size_t n_slots = LEAST_SLOTS + hand->n / 2, n = 0, capacity = 0;
-    uint64_t base = 0;
-    DIS_TRY(make_slots(f, s, n_slots, NULL, 0));
-    for (dis__card *card = hand->card, *end = card + hand->n; card < end; card++) {
-        const uint64_t word = card->task;
-        if (word == 0) {
-            base = card->worker | (uint64_t)card->label << 32;
-            continue;
-        }
-        size_t k = slot_of(f, word, n_slots);
-        while (s->slot[k].word && s->slot[k].word != word) k = k + 1 == n_slots ? 0 : k + 1;
-        uint32_t t = s->slot[k].task;
-        if (s->slot[k].word == 0) {
-            t = (uint32_t)n;
-            s->slot[k] = (dealt_slot){word, t};
-            if (n == capacity) DIS_TRY(dis__reserve(&f->task[h], &capacity, n, n + hand->n / 4 + 1, sizeof **f->task));
-            f->task[h][n++] = (dealt_task){.word = word, .first_row = base + card->row};
-            if (2 * n > n_slots) DIS_TRY(make_slots(f, s, n_slots *= 2, f->task[h], n));
-        }
-        f->task[h][t].n++;
-        card->task = t + 1ull;
-    }
-    f->n_tasks[h] = n;
-    return DIS_OK;
+    size_t n_tasks;
+    DIS_TRY(number_tasks(f, hand, s, &n_tasks));
+    DIS_TRY(dis__reserve(&s->sorted, &s->sorted_capacity, 0, hand->n, sizeof *s->sorted));
+    const size_t n_votes = sort_hand(f, hand, s, n_tasks);
+    cut_tasks(f, s->task, n_tasks, f->part + h * f->n_ranges);
+    return keep_tasks(f, h, s, n_tasks, n_votes);
 }
 
 /* ---- rank ---- */
 
-static size_t range_first(const finishing *f, size_t r)
+/* What is before each range. */
+static void add_up(const finishing *f)
 {
-    return dis__job_first((size_t)f->n_rows, f->n_ranges, r);
-}
-
-/* How many tasks of a hand first appear before a row. */
-static size_t tasks_before(const finishing *f, size_t h, uint64_t row)
-{
-    size_t low = 0, high = f->n_tasks[h];
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (f->task[h][middle].first_row < row)
-            low = middle + 1;
-        else
-            high = middle;
+    range_part sum = {0};
+    for (size_t r = 0; r <= f->n_ranges; r++) {
+        f->range[r] = sum;
+        for (size_t h = 0; r < f->n_ranges && h < n_hands(f->deal); h++) {
+            const range_part *part = &f->part[h * f->n_ranges + r];
+            sum.n += part->n;
+            sum.votes += part->votes;
+            sum.bytes += part->bytes;
+        }
     }
-    return low;
 }
 
-static dis_status count_items_job(void *arg, size_t r, int thread)
+/* The tasks of all hands that first appear in a range, in order: s->item. */
+static void put_in_order(const finishing *f, size_t r, const scratch *s)
 {
-    (void)thread;
-    const finishing *f = arg;
-    uint64_t n = 0;
-    for (size_t h = 0; h < n_hands(f->deal); h++)
-        n += tasks_before(f, h, range_first(f, r + 1)) - tasks_before(f, h, range_first(f, r));
-    f->range_item[r] = n;
-    return DIS_OK;
+    const size_t first = range_first(f, r), n_words = (range_first(f, r + 1) - first) / 64 + 1;
+    memset(s->is_first, 0, n_words * sizeof *s->is_first);
+    for (size_t h = 0; h < n_hands(f->deal); h++) {
+        const range_part *part = &f->part[h * f->n_ranges + r];
+        for (const dealt_task *t = f->task[h] + part->first, *end = t + part->n; t < end; t++)
+            s->is_first[(t->at - first) / 64] |= 1ull << (t->at - first) % 64;
+    }
+    uint32_t rank = 0;
+    for (size_t w = 0; w < n_words; w++) {
+        s->rank[w] = rank;
+        rank += (uint32_t)__builtin_popcountll(s->is_first[w]);
+    }
+    for (size_t h = 0; h < n_hands(f->deal); h++) {
+        const range_part *part = &f->part[h * f->n_ranges + r];
+        for (dealt_task *t = f->task[h] + part->first, *end = t + part->n; t < end; t++) {
+            const size_t row = t->at - first;
+            const uint64_t before = (1ull << row % 64) - 1;
+            t->at = s->rank[row / 64] + (uint32_t)__builtin_popcountll(s->is_first[row / 64] & before);
+            s->item[t->at] = *t;
+        }
+    }
 }
 
-/* Numbers the items of a range; start is how many votes each has, for now. */
 static dis_status rank_job(void *arg, size_t r, int thread)
 {
     const finishing *f = arg;
-    const scratch *s = &f->scratch[thread];
-    const uint64_t first = range_first(f, r), last = range_first(f, r + 1);
-    const size_t n_words = (size_t)(last - first) / 64 + 1;
-    memset(s->is_first, 0, n_words * sizeof *s->is_first);
-    for (size_t h = 0; h < n_hands(f->deal); h++)
-        for (size_t t = tasks_before(f, h, first); t < f->n_tasks[h] && f->task[h][t].first_row < last; t++) {
-            const uint64_t at = f->task[h][t].first_row - first;
-            s->is_first[at / 64] |= 1ull << at % 64;
-        }
-    uint32_t item = (uint32_t)f->range_item[r];
-    for (size_t w = 0; w < n_words; w++) {
-        s->rank[w] = item;
-        item += (uint32_t)__builtin_popcountll(s->is_first[w]);
-    }
-    uint64_t votes = 0, bytes = 0;
-    for (size_t h = 0; h < n_hands(f->deal); h++)
-        for (size_t t = tasks_before(f, h, first); t < f->n_tasks[h] && f->task[h][t].first_row < last; t++) {
-            dealt_task *task = &f->task[h][t];
-            const uint64_t at = task->first_row - first, before = (1ull << at % 64) - 1;
-            task->item = s->rank[at / 64] + (uint32_t)__builtin_popcountll(s->is_first[at / 64] & before);
-            f->votes->start[task->item] = task->n;
-            f->word[task->item] = task->word;
-            votes += task->n;
-            bytes += dis__word_length(task->word) + 1;
-        }
-    f->range_vote[r] = votes;
-    f->range_byte[r] = bytes;
-    return DIS_OK;
-}
-
-/* What ranges have becomes what is before them. */
-static void add_up(uint64_t *count, size_t n)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i <= n; i++) {
-        const uint64_t own = i < n ? count[i] : 0;
-        count[i] = sum;
-        sum += own;
-    }
-}
-
-/* ---- fill ---- */
-
-static dis_status fill_job(void *arg, size_t r, int thread)
-{
-    (void)thread;
-    const finishing *f = arg;
-    uint64_t vote = f->range_vote[r], byte = f->range_byte[r];
-    const uint64_t end = f->range_byte[r + 1];
-    for (size_t i = (size_t)f->range_item[r]; i < f->range_item[r + 1]; i++) {
-        const uint64_t n = f->votes->start[i];
-        f->votes->start[i] = vote;
-        vote += n;
-        const size_t length = dis__word_length(f->word[i]);
-        f->name_start[i] = byte;
-        dis__word_put(f->word[i], length, f->names + byte, (size_t)(end - byte));
+    scratch *s = &f->scratch[thread];
+    const range_part *range = &f->range[r];
+    const size_t n_items = range[1].n - range->n;
+    DIS_TRY(dis__reserve(&s->item, &s->item_capacity, 0, n_items, sizeof *s->item));
+    put_in_order(f, r, s);
+    uint64_t vote = range->votes, byte = range->bytes;
+    for (size_t i = 0; i < n_items; i++) {
+        dealt_task *item = &s->item[i];
+        const size_t length = dis__word_length(item->word);
+        f->votes->start[range->n + i] = vote;
+        f->name_start[range->n + i] = byte;
+        dis__word_put(item->word, length, f->names + byte, (size_t)(range[1].bytes - byte));
+        item->at = (uint32_t)vote;
+        vote += item->n;
         byte += length + 1;
+    }
+    for (size_t h = 0; h < n_hands(f->deal); h++) {
+        const range_part *part = &f->part[h * f->n_ranges + r];
+        for (dealt_task *t = f->task[h] + part->first, *end = t + part->n; t < end; t++) t->at = s->item[t->at].at;
     }
     return DIS_OK;
 }
 
 /* ---- lay out ---- */
 
-/* The votes of a hand by task. */
-static void sort_hand(const finishing *f, size_t h, const scratch *s)
-{
-    const dis__hand *hand = &f->deal->hand[h];
-    uint32_t at = 0;
-    for (size_t t = 0; t < f->n_tasks[h]; t++) {
-        s->next[t] = at;
-        at += f->task[h][t].n;
-    }
-    for (const dis__card *card = hand->card, *end = card + hand->n; card < end; card++)
-        if (card->task) s->sorted[s->next[card->task - 1]++] = (laid_vote){card->worker, f->class_of[card->label]};
-}
-
 /* Lines that votes will go to are asked for ahead: items of a hand lie far apart. */
 static dis_status lay_out_job(void *arg, size_t h, int thread)
 {
     enum { AHEAD = 12 };
+    (void)thread;
     const finishing *f = arg;
-    scratch *s = &f->scratch[thread];
     const dis_votes *votes = f->votes;
-    const dealt_task *task = f->task[h];
-    const size_t n_tasks = f->n_tasks[h];
-    DIS_TRY(dis__reserve(&s->next, &s->next_capacity, 0, n_tasks, sizeof *s->next));
-    DIS_TRY(dis__reserve(&s->sorted, &s->sorted_capacity, 0, f->deal->hand[h].n, sizeof *s->sorted));
-    sort_hand(f, h, s);
-    const laid_vote *from = s->sorted;
-    for (size_t t = 0; t < n_tasks; t++) {
-        if (t + 2 * AHEAD < n_tasks) __builtin_prefetch(&votes->start[task[t + 2 * AHEAD].item]);
-        if (t + AHEAD < n_tasks) {
-            const uint64_t soon = votes->start[task[t + AHEAD].item];
-            __builtin_prefetch(&votes->worker[soon], 1);
-            if (votes->label8) __builtin_prefetch(&votes->label8[soon], 1);
+    const laid_vote *from = (const void *)f->deal->hand[h].card;
+    const range_part *last = &f->part[h * f->n_ranges + f->n_ranges - 1];
+    for (const dealt_task *t = f->task[h], *end = t + last->first + last->n; t < end; t++) {
+        const uint32_t soon = t + AHEAD < end ? t[AHEAD].at : 0;
+        __builtin_prefetch(&votes->worker[soon], 1);
+        if (votes->label8) {
+            __builtin_prefetch(&votes->label8[soon], 1);
+            for (size_t i = 0; i < t->n; i++) votes->label8[t->at + i] = (uint8_t)from[i].label;
+        } else {
+            for (size_t i = 0; i < t->n; i++) votes->label16[t->at + i] = from[i].label;
         }
-        const uint64_t at = votes->start[task[t].item];
-        const size_t n = task[t].n;
-        for (size_t i = 0; i < n; i++) votes->worker[at + i] = from[i].worker;
-        if (votes->label8)
-            for (size_t i = 0; i < n; i++) votes->label8[at + i] = (uint8_t)from[i].label;
-        else
-            for (size_t i = 0; i < n; i++) votes->label16[at + i] = from[i].label;
-        from += n;
+        for (size_t i = 0; i < t->n; i++) votes->worker[t->at + i] = from[i].worker;
+        from += t->n;
     }
     return DIS_OK;
 }
 
-static dis_status alloc_ranges(dis_context *ctx, finishing *f)
+static dis_status alloc_for(dis_context *ctx, finishing *f)
 {
-    const size_t n = f->n_ranges + 1, widest = (size_t)f->n_rows / f->n_ranges / 64 + 2;
-    DIS_TRY(dis__alloc_array(&f->range_item, n, sizeof *f->range_item));
-    DIS_TRY(dis__alloc_array(&f->range_vote, n, sizeof *f->range_vote));
-    DIS_TRY(dis__alloc_array(&f->range_byte, n, sizeof *f->range_byte));
-    for (int t = 0; t < dis_context_threads(ctx); t++) {
+    const size_t n_threads = (size_t)dis_context_threads(ctx), widest = f->n_rows / f->n_ranges / 64 + 2;
+    const size_t n = n_hands(f->deal);
+    DIS_TRY(dis__alloc_zeroed(&f->scratch, n_threads, sizeof *f->scratch));
+    for (size_t t = 0; t < n_threads; t++) {
         DIS_TRY(dis__alloc_array(&f->scratch[t].is_first, widest, sizeof *f->scratch[t].is_first));
         DIS_TRY(dis__alloc_array(&f->scratch[t].rank, widest, sizeof *f->scratch[t].rank));
     }
-    return DIS_OK;
+    DIS_TRY(dis__alloc_array(&f->task, n, sizeof *f->task));
+    DIS_TRY(dis__alloc_zeroed(&f->own, n, sizeof *f->own));
+    DIS_TRY(dis__alloc_array(&f->part, dis__size(n, f->n_ranges, 0), sizeof *f->part));
+    return dis__alloc_array(&f->range, f->n_ranges + 1, sizeof *f->range);
 }
 
 static dis_status finish(dis_context *ctx, finishing *f)
 {
     dis_votes *votes = f->votes;
     const size_t n = n_hands(f->deal);
-    DIS_TRY(dis__alloc_zeroed(&f->scratch, (size_t)dis_context_threads(ctx), sizeof *f->scratch));
-    DIS_TRY(dis__alloc_zeroed(&f->task, n, sizeof *f->task));
-    DIS_TRY(dis__alloc_zeroed(&f->n_tasks, n, sizeof *f->n_tasks));
-    DIS_TRY(alloc_ranges(ctx, f));
+    DIS_TRY(alloc_for(ctx, f));
     DIS_TRY(dis__run_jobs(ctx, n, take_up_job, f));
-
-    DIS_TRY(dis__run_jobs(ctx, f->n_ranges, count_items_job, f));
-    add_up(f->range_item, f->n_ranges);
-    if (f->range_item[f->n_ranges] > DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "more than %u tasks", DIS_MAX_IDS);
-    votes->n_items = (size_t)f->range_item[f->n_ranges];
+    add_up(f);
+    const range_part *all = &f->range[f->n_ranges];
+    votes->n_items = all->n;
+    votes->n_votes = (size_t)all->votes;
     DIS_TRY(dis__alloc_array(&votes->start, votes->n_items + 1, sizeof *votes->start));
-    DIS_TRY(dis__alloc_array(&f->word, votes->n_items, sizeof *f->word));
-    DIS_TRY(dis__run_jobs(ctx, f->n_ranges, rank_job, f));
-    add_up(f->range_vote, f->n_ranges);
-    add_up(f->range_byte, f->n_ranges);
-
     DIS_TRY(dis__alloc_array(&f->name_start, votes->n_items + 1, sizeof *f->name_start));
-    DIS_TRY(dis__alloc_array(&f->names, (size_t)f->range_byte[f->n_ranges], 1));
-    votes->n_votes = (size_t)f->range_vote[f->n_ranges];
-    votes->start[votes->n_items] = votes->n_votes;
-    f->name_start[votes->n_items] = f->range_byte[f->n_ranges];
-    DIS_TRY(dis__run_jobs(ctx, f->n_ranges, fill_job, f));
+    DIS_TRY(dis__alloc_array(&f->names, (size_t)all->bytes, 1));
+    votes->start[votes->n_items] = all->votes;
+    f->name_start[votes->n_items] = all->bytes;
+    DIS_TRY(dis__run_jobs(ctx, f->n_ranges, rank_job, f));
     DIS_TRY(dis__names_adopt(f->names, f->name_start, votes->n_items, &votes->tasks));
     f->names = NULL;
     f->name_start = NULL;
-
     DIS_TRY(dis__alloc_array(&votes->worker, votes->n_votes, sizeof *votes->worker));
     DIS_TRY(votes->n_classes <= 256 ? dis__alloc_array(&votes->label8, votes->n_votes, sizeof *votes->label8)
                                     : dis__alloc_array(&votes->label16, votes->n_votes, sizeof *votes->label16));
     return dis__run_jobs(ctx, n, lay_out_job, f);
 }
 
-dis_status dis__deal_finish(dis_context *ctx, dis__deal *d, uint64_t n_rows, const uint16_t *class_of, dis_votes *votes)
+dis_status dis__deal_finish(dis_context *ctx, dis__deal *d, size_t n_rows, const uint16_t *class_of, dis_votes *votes)
 {
     finishing f = {.deal = d,
                    .class_of = class_of,
                    .votes = votes,
                    .n_rows = n_rows,
-                   .n_ranges = dis__n_jobs((size_t)n_rows, RANGE_ROWS, MOST_RANGES)};
+                   .n_ranges = dis__n_jobs(n_rows, RANGE_ROWS, MOST_RANGES)};
     const dis_status status = finish(ctx, &f);
     for (int t = 0; f.scratch && t < dis_context_threads(ctx); t++) {
         dis__free(f.scratch[t].slot);
+        dis__free(f.scratch[t].task);
         dis__free(f.scratch[t].next);
         dis__free(f.scratch[t].sorted);
         dis__free(f.scratch[t].is_first);
         dis__free(f.scratch[t].rank);
+        dis__free(f.scratch[t].item);
     }
-    for (size_t h = 0; f.task && h < n_hands(d); h++) dis__free(f.task[h]);
+    for (size_t h = 0; f.own && h < n_hands(d); h++) dis__free(f.own[h]);
     dis__free(f.scratch);
     dis__free(f.task);
-    dis__free(f.n_tasks);
-    dis__free(f.range_item);
-    dis__free(f.range_vote);
-    dis__free(f.range_byte);
-    dis__free(f.word);
+    dis__free(f.own);
+    dis__free(f.part);
+    dis__free(f.range);
     dis__free(f.name_start);
     dis__free(f.names);
     return status;

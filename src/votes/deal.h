@@ -5,7 +5,7 @@
  * each hand is taken up by itself: a small table numbers its tasks, its votes are sorted by task, and where they go
  * follows from the rows in which the tasks of all hands first appear. Tasks are words, texts of up to 8 bytes.
  *
- *     DIS_TRY(dis__deal_begin(&deal, &secret, n_bytes, bytes_a_row));
+ *     DIS_TRY(dis__deal_begin(&deal, &secret, n_bytes, 0, bytes_a_row));
  *     ... round by round:
  *         DIS_TRY(dis__deal_make_room(ctx, &deal, batches, n_batches));
  *         ... in each batch j: dis__deal_batch(&deal, batches[j], j, row); ...
@@ -16,13 +16,13 @@
 #include "dissent/context.h"
 #include "votes/batch.h"
 
-/* A vote; with task 0 the number of the row from which the next ones count: its low 32 bits, and 16 more. */
+/* A vote; with task 0, the row from which the next ones count, in place of the worker. */
 typedef struct {
     uint64_t task;
-    uint32_t worker; /* or low bits */
-    uint16_t label;  /* or high bits */
-    uint16_t row;    /* counted from there */
+    uint32_t worker;
+    uint16_t label, row;
 } dis__card;
+#define DIS_DEAL_MOST UINT32_MAX /* votes */
 
 typedef struct {
     dis__card *card; /* (n) */
@@ -38,15 +38,16 @@ typedef struct {
     size_t place_capacity;
 } dis__deal;
 
-/* Room for n_bytes of text with rows of that size; a guess. */
-dis_status dis__deal_begin(dis__deal *deal, const dis__secret *secret, uint64_t n_bytes, double bytes_a_row);
+/* n_bytes: of text, with rows of about that size; hand_bytes: of them for each hand, 0: as many as are good. */
+dis_status dis__deal_begin(dis__deal *deal, const dis__secret *secret, uint64_t n_bytes, size_t hand_bytes,
+                           double bytes_a_row);
 /* Room for what the batches of a round hold, which keep words. */
 dis_status dis__deal_make_room(dis_context *ctx, dis__deal *deal, dis__batch *const *batches, size_t n_batches);
 /* Deals the j-th batch, whose workers and labels are final; first_row: of the whole input. From all threads. */
-void dis__deal_batch(const dis__deal *deal, const dis__batch *batch, size_t j, uint64_t first_row);
+void dis__deal_batch(const dis__deal *deal, const dis__batch *batch, size_t j, size_t first_row);
 /* Fills tasks, n_items, start, worker, label8 or label16 and n_votes of `votes`, whose n_classes is set: items numbered by
  * first appearance, votes of an item in the order of rows. class_of: (labels) the class of each. */
-dis_status dis__deal_finish(dis_context *ctx, dis__deal *deal, uint64_t n_rows, const uint16_t *class_of,
+dis_status dis__deal_finish(dis_context *ctx, dis__deal *deal, size_t n_rows, const uint16_t *class_of,
                             dis_votes *votes);
 void dis__deal_free(dis__deal *deal);
 

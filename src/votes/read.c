@@ -216,6 +216,7 @@ static dis_status start_over(dis__reader *r)
     for (size_t i = 0; i < votes->n_skipped; i++) dis__free(votes->skipped[i]);
     votes->n_skipped = 0;
     votes->notes = (dis_votes_notes){0};
+    for (size_t j = 0; j < r->tuning.round; j++) dis__batch_free(&r->batch[j]); /* with the labels that they remember */
     dis__collect_free(&r->collector);
     r->start_over = false;
     return dis__collect_begin(&r->collector, &r->rules.secret, n_bytes);
@@ -241,7 +242,8 @@ static dis_status read_files(dis__reader *r)
 
 static dis_status read_votes(dis__reader *r)
 {
-    r->collector.tasks = DIS_TASKS_ASCEND;
+    r->collector.tasks = r->tuning.look_up ? DIS_TASKS_LOOKED_UP : DIS_TASKS_ASCEND;
+    r->collector.hand_bytes = r->tuning.hand;
     DIS_TRY(read_files(r));
     if (r->start_over) {
         DIS_TRY(start_over(r));

@@ -14,6 +14,8 @@
 typedef struct {
     size_t chunk; /* bytes of text that one job parses */
     size_t round; /* chunks that are parsed before they are collected */
+    size_t hand;  /* bytes of text for each hand, if votes are dealt out; 0: as many as are good for the cache */
+    bool look_up; /* every task in a table, in whatever order they come */
 } dis__tuning;
 
 typedef struct dis__reader dis__reader;

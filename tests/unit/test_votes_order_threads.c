@@ -1,0 +1,270 @@
+/* Tasks are numbered in one of three ways, which depends on the order in which they come (collect.h). Whatever the order,
+ * the sizes and the threads: the table is that of a reader that looks up every task. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "dissent/dissent.h"
+#include "core/random.h"
+#include "fault_walk.h"
+#include "scratch.h"
+#include "votes/reader.h"
+
+#define HEAD "task,worker,label\n"
+
+static uint64_t draw(uint64_t seed, uint64_t i, uint64_t below)
+{
+    return dis__below(seed, 0, i, below);
+}
+
+/* What the rows of a file look like. */
+typedef struct {
+    const char *name;
+    const char *task; /* how a number is written */
+    size_t n_rows, n_tasks;
+    size_t votes;    /* rows of a task in a row; 0: rows in no order */
+    size_t odd_at;   /* from this row on something else, SIZE_MAX: never */
+    const char *odd; /* one row that is odd, then on as before */
+    bool restarts;   /* tasks begin anew there */
+    bool many_labels;
+} shape;
+
+static size_t write_rows(const shape *s, uint64_t seed, char *text)
+{
+    size_t n = (size_t)sprintf(text, HEAD);
+    for (size_t i = 0; i < s->n_rows; i++) {
+        if (i == s->odd_at && s->odd) n += (size_t)sprintf(text + n, "%s\n", s->odd);
+        const size_t row = s->restarts && i >= s->odd_at ? i - s->odd_at + 1 : i;
+        const uint64_t task = s->votes ? row / s->votes : draw(seed, i, s->n_tasks);
+        char id[40];
+        snprintf(id, sizeof id, s->task, (unsigned)task);
+        n += (size_t)sprintf(text + n, "%s,w%u,%s%u\n", id, (unsigned)(i % 977), s->many_labels ? "c" : "",
+                             (unsigned)(s->many_labels ? i % 300 : draw(seed, i + s->n_rows, 4)));
+    }
+    return n;
+}
+
+static const shape shapes[] = {
+    {.name = "by length", .task = "t%u", .n_rows = 3000, .votes = 3, .odd_at = SIZE_MAX},
+    {.name = "by bytes", .task = "t%06u", .n_rows = 3000, .votes = 3, .odd_at = SIZE_MAX},
+    {.name = "one row a task", .task = "t%u", .n_rows = 3000, .votes = 1, .odd_at = SIZE_MAX},
+    {.name = "falls back late", .task = "t%u", .n_rows = 3000, .votes = 3, .odd_at = 2000, .restarts = true},
+    {.name = "falls back, one row a task", .task = "t%u", .n_rows = 3000, .votes = 1, .odd_at = 2000, .restarts = true},
+    {.name = "ascends, then a long name",
+     .task = "t%u",
+     .n_rows = 3000,
+     .votes = 3,
+     .odd_at = 1500,
+     .odd = "a-long-name,w1,0"},
+    {.name = "ascends, then quotes",
+     .task = "t%u",
+     .n_rows = 3000,
+     .votes = 3,
+     .odd_at = 1500,
+     .odd = "t500,\"w,1\",0"},
+    {.name = "ascends, then a quoted long name",
+     .task = "t%u",
+     .n_rows = 3000,
+     .votes = 3,
+     .odd_at = 1500,
+     .odd = "\"t,5000000\",w1,0"},
+    {.name = "ascends, then a bad row", .task = "t%u", .n_rows = 3000, .votes = 3, .odd_at = 1500, .odd = "t500,w1"},
+    {.name = "no order", .task = "t%u", .n_rows = 4000, .n_tasks = 700, .odd_at = SIZE_MAX},
+    {.name = "no order, few tasks", .task = "%u", .n_rows = 4000, .n_tasks = 3, .odd_at = SIZE_MAX},
+    {.name = "no order, hardly any task twice", .task = "t%u", .n_rows = 4000, .n_tasks = 9000000, .odd_at = SIZE_MAX},
+    {.name = "no order, then a long name",
+     .task = "t%u",
+     .n_rows = 4000,
+     .n_tasks = 700,
+     .odd_at = 3000,
+     .odd = "a-long-name,w1,0"},
+    {.name = "no order, then a quoted long name",
+     .task = "t%u",
+     .n_rows = 4000,
+     .n_tasks = 700,
+     .odd_at = 3999,
+     .odd = "\"a-long-name\",w1,0"},
+    {.name = "no order, then a bad row", .task = "t%u", .n_rows = 4000, .n_tasks = 700, .odd_at = 3000, .odd = ",w1,0"},
+    {.name = "no order, a bad row, then a long name",
+     .task = "t%u",
+     .n_rows = 4000,
+     .n_tasks = 700,
+     .odd_at = 1000,
+     .odd = "x,y\na-long-name,w1,0"},
+    {.name = "no order, many labels",
+     .task = "t%u",
+     .n_rows = 4000,
+     .n_tasks = 700,
+     .odd_at = SIZE_MAX,
+     .many_labels = true},
+    {.name = "long names in no order", .task = "a-long-name-%u", .n_rows = 2000, .n_tasks = 300, .odd_at = SIZE_MAX},
+};
+
+static void assert_same_names(const dis_names *a, const dis_names *b)
+{
+    assert_int_equal(dis_names_count(a), dis_names_count(b));
+    for (size_t i = 0; i < dis_names_count(a); i++) {
+        size_t n, m;
+        const char *x = dis_names_get(a, i, &n), *y = dis_names_get(b, i, &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(x, y, n + 1);
+    }
+}
+
+static void assert_same_tables(const dis_votes *a, const dis_votes *b)
+{
+    const dis_votes_view v = dis_votes_look(a), w = dis_votes_look(b);
+    assert_same_names(v.tasks, w.tasks);
+    assert_same_names(v.workers, w.workers);
+    assert_same_names(v.classes, w.classes);
+    assert_int_equal(v.n_votes, w.n_votes);
+    assert_int_equal(v.n_items, w.n_items);
+    assert_memory_equal(v.start, w.start, (v.n_items + 1) * sizeof *v.start);
+    assert_memory_equal(v.worker, w.worker, v.n_votes * sizeof *v.worker);
+    assert_int_equal(v.label8 != NULL, w.label8 != NULL);
+    if (v.label8) assert_memory_equal(v.label8, w.label8, v.n_votes);
+    if (v.label16) assert_memory_equal(v.label16, w.label16, v.n_votes * sizeof *v.label16);
+    const dis_votes_notes m = dis_votes_read_notes(a), n = dis_votes_read_notes(b);
+    assert_memory_equal(&m, &n, sizeof m);
+    for (size_t i = 0; dis_votes_skipped(b, i) || dis_votes_skipped(a, i); i++)
+        assert_string_equal(dis_votes_skipped(a, i), dis_votes_skipped(b, i));
+}
+
+typedef struct {
+    dis__tuning tuning;
+    int threads;
+} way;
+
+/* Reads in all ways, as a reader that looks tasks up does; the status. */
+static dis_status read_in_all_ways(const char *const *paths, size_t n_paths, const dis_votes_options *o,
+                                   const way *ways, size_t n_ways)
+{
+    static const dis__tuning plain = {.chunk = 1 << 20, .round = 2, .look_up = true};
+    dis_votes *want = NULL;
+    char message[2048] = "";
+    const dis_status expected = dis__votes_read(NULL, paths, n_paths, o, &plain, &want);
+    if (expected != DIS_OK) snprintf(message, sizeof message, "%s", dis_last_error());
+    for (size_t i = 0; i < n_ways; i++) {
+        dis_context_options c = dis_context_options_default();
+        c.threads = ways[i].threads;
+        dis_context *ctx;
+        dis_votes *votes = NULL;
+        assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
+        assert_int_equal(dis__votes_read(ctx, paths, n_paths, o, &ways[i].tuning, &votes), expected);
+        if (expected == DIS_OK)
+            assert_same_tables(votes, want);
+        else
+            assert_string_equal(dis_last_error(), message);
+        dis_votes_destroy(votes);
+        dis_context_destroy(ctx);
+    }
+    dis_votes_destroy(want);
+    return expected;
+}
+
+static const way small_ways[] = {{{.chunk = 1 << 20, .round = 1}, 1},
+                                 {{.chunk = 5000, .round = 4, .hand = 10000}, 1},
+                                 {{.chunk = 333, .round = 16, .hand = 700}, 2},
+                                 {{.chunk = 2000, .round = 5, .hand = 100}, 5}};
+enum { SMALL_WAYS = sizeof small_ways / sizeof *small_ways };
+
+static void order_makes_no_difference(void **state)
+{
+    (void)state;
+    char *text = malloc(4100 * 64);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int lenient = 0; lenient < 2; lenient++) {
+            const char *path = put_file("rows.csv", text, write_rows(&shapes[i], i, text));
+            const dis_votes_options o = {.size = sizeof o, .duplicates = DIS_DUPLICATES_ALL, .lenient = lenient};
+            const bool bad = shapes[i].odd && strstr(shapes[i].name, "bad");
+            assert_int_equal(read_in_all_ways(&path, 1, &o, small_ways, SMALL_WAYS),
+                             bad && !lenient ? DIS_EDATA : DIS_OK);
+        }
+    free(text);
+}
+
+/* The second file begins where the first has been; it may be of another format. */
+static void several_files(void **state)
+{
+    (void)state;
+    static const char more[] = "{\"task\": \"t1\", \"worker\": \"w\", \"label\": \"1\"}\n"
+                               "{\"task\": \"t9000\", \"worker\": \"w\", \"label\": \"1\"}\n"
+                               "{\"task\": \"a-long-name\", \"worker\": \"w\", \"label\": \"1\"}\n";
+    const dis_votes_options o = {.size = sizeof o, .duplicates = DIS_DUPLICATES_ALL};
+    char *text = malloc(4100 * 64);
+    for (size_t i = 0; i < 10; i += 9) {
+        put_file("a.csv", text, write_rows(&shapes[i], 1, text));
+        put_file("b.csv", text, write_rows(&shapes[9 - i], 2, text));
+        put_file("c.jsonl", more, sizeof more - 1);
+        const char *const paths[] = {in_folder("a.csv"), in_folder("b.csv"), in_folder("c.jsonl")};
+        for (size_t n = 1; n <= 3; n++)
+            assert_int_equal(read_in_all_ways(paths, n, &o, small_ways, SMALL_WAYS), DIS_OK);
+    }
+    free(text);
+}
+
+/* More rows than one base or one range of rows has, more hands than one, and hands that outgrow their shares: rows get
+ * shorter, and one task has half of them. */
+static void large_files_in_no_order(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    enum { ROWS = 150000 };
+#else
+    enum { ROWS = 400000 };
+#endif
+    static const way ways[] = {{{.chunk = 1 << 17, .round = 4, .hand = 1 << 16}, 1},
+                               {{.chunk = 1 << 23, .round = 2, .hand = 1 << 18}, 2},
+                               {{.chunk = 1 << 16, .round = 32, .hand = 3000}, 3}};
+    char *text = malloc((size_t)ROWS * 32);
+    size_t n = (size_t)sprintf(text, HEAD);
+    for (size_t i = 0; i < ROWS; i++)
+        n += (size_t)sprintf(text + n, "%u,%s%u,%u\n", i % 2 && i > ROWS / 4 ? 7 : (unsigned)draw(1, i, 90000),
+                             i < ROWS / 4 ? "worker" : "", (unsigned)(i % 5000), (unsigned)(i % 3));
+    const char *path = put_file("rows.csv", text, n);
+    const dis_votes_options o = {.size = sizeof o, .duplicates = DIS_DUPLICATES_FIRST};
+    assert_int_equal(read_in_all_ways(&path, 1, &o, ways, sizeof ways / sizeof *ways), DIS_OK);
+    free(text);
+}
+
+typedef struct {
+    const char *path;
+    dis__tuning tuning;
+} fault_case;
+
+static dis_status read_once(void *arg)
+{
+    const fault_case *c = arg;
+    const dis_votes_options o = {.size = sizeof o, .duplicates = DIS_DUPLICATES_ALL, .lenient = true};
+    dis_votes *votes = NULL;
+    const dis_status status = dis__votes_read(NULL, &c->path, 1, &o, &c->tuning, &votes);
+    assert_true((status == DIS_OK) == (votes != NULL));
+    dis_votes_destroy(votes);
+    return status;
+}
+
+static void survives_every_fault(void **state)
+{
+    (void)state;
+    static const char *const files[] = {
+        HEAD "t1,a,x\nt2,a,x\nt3,a,x\nt3,b,y\nt4,a,x\nt5,a,y\n",
+        HEAD "t3,a,x\nt1,a,x\nt2,a,x\nt3,b,y\nt,bad\nt1,b,x\nt9,a,y\nt8,a,y\nt7,a,y\nt6,a,y\n",
+        HEAD "t3,a,x\nt1,a,x\nt2,a,x\nt3,b,y\nt,bad\na-long-name,b,x\nt9,a,y\n",
+        HEAD "t1,a,x\nt1,b,x\nt2,a,x\nt2,b,x\nt1,c,x\nt1,d,x\nt3,a,y\n",
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        fault_case c = {put_text("f.csv", files[i]), {.chunk = 20, .round = 2, .hand = 30}};
+        walk_faults(read_once, NULL, &c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_makes_no_difference),
+        cmocka_unit_test(several_files),
+        cmocka_unit_test(large_files_in_no_order),
+        cmocka_unit_test(survives_every_fault),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
