@@ -79,7 +79,8 @@ typedef struct {
     bool late;            /* the collector numbers tasks, after the round: only their words are kept here, */
     bool has_long_task;   /* and this one has a task of more than 8 bytes, which is no word */
     uint64_t *run_word;   /* (n_runs) */
-    uint64_t word_before; /* of the task before the batch, for the collector */
+    uint64_t word_before; /* set by the collector: of the task before the batch, */
+    size_t first_row;     /* and the number of its first row in the whole input */
     uint32_t *run;        /* (n_runs) numbers of tasks, as their share gave them; may repeat */
     uint32_t *run_row;    /* (n_runs) the first row of each; it goes on to the next */
     uint32_t *worker;     /* (n_rows) numbers, as their share gave them */

@@ -17,7 +17,6 @@
 /* Where the parts of a batch go. */
 typedef struct {
     size_t id[DIS_ID_COLUMNS], byte[DIS_ID_COLUMNS]; /* its first new number and the first byte of its name */
-    size_t row;                                      /* its first row */
     uint16_t *label_of;                              /* (new labels that are votes) their indices for good */
     bool falls;                                      /* a task is smaller than the one before */
     uint32_t before;                                 /* the last task before it, DIS_ID_NONE at the beginning */
@@ -125,14 +124,14 @@ static dis_status rows_job(void *arg, size_t j, int thread)
     const dis__ids *workers = &w->c->ids[DIS_COLUMN_WORKER];
     if (w->c->tasks == DIS_TASKS_DEALT) {
         final_ids(workers, b->worker, b->n_rows, b->worker);
-        dis__deal_batch(&w->c->deal, b, j, to->row);
+        dis__deal_batch(&w->c->deal, b, j);
         return DIS_OK;
     }
-    final_ids(workers, b->worker, b->n_rows, rows->worker + to->row);
+    final_ids(workers, b->worker, b->n_rows, rows->worker + b->first_row);
     if (rows->label8)
-        for (size_t i = 0; i < b->n_rows; i++) rows->label8[to->row + i] = (uint8_t)label[i];
+        for (size_t i = 0; i < b->n_rows; i++) rows->label8[b->first_row + i] = (uint8_t)label[i];
     else
-        memcpy(rows->label + to->row, label, b->n_rows * sizeof *label);
+        memcpy(rows->label + b->first_row, label, b->n_rows * sizeof *label);
 
     if (w->c->tasks == DIS_TASKS_ASCEND) return DIS_OK;
     final_ids(&w->c->ids[DIS_COLUMN_TASK], b->run, b->n_runs, b->run);
@@ -151,7 +150,7 @@ static dis_status tasks_job(void *arg, size_t j, int thread)
     const placement *to = &w->to[j];
     if (b->n_rows == 0) return DIS_OK;
     if (w->c->scattered) {
-        uint32_t *task = rows->task + to->row;
+        uint32_t *task = rows->task + b->first_row;
         for (size_t r = 0; r < b->n_runs; r++) {
             const size_t end = r + 1 < b->n_runs ? b->run_row[r + 1] : b->n_rows;
             for (size_t i = b->run_row[r]; i < end; i++) task[i] = b->run[r];
@@ -160,7 +159,7 @@ static dis_status tasks_job(void *arg, size_t j, int thread)
     }
     uint32_t before = to->before;
     for (size_t r = 0; r < b->n_runs; r++) {
-        if (b->run[r] != before) rows->start[b->run[r]] = to->row + b->run_row[r];
+        if (b->run[r] != before) rows->start[b->run[r]] = b->first_row + b->run_row[r];
         before = b->run[r];
     }
     return DIS_OK;
@@ -216,7 +215,7 @@ static dis_status place_rows(const collecting *w)
     dis__collector *c = w->c;
     size_t n = c->rows.n;
     for (size_t b = 0; b < w->n_batches; b++) {
-        w->to[b].row = n;
+        w->batch[b]->first_row = n;
         n += w->batch[b]->n_rows;
     }
     if (c->tasks == DIS_TASKS_DEALT) return dis__deal_make_room(w->ctx, &c->deal, w->batch, w->n_batches);

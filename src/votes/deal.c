@@ -2,14 +2,13 @@
  *
  *   deal     a round's cards, in the order of rows; where each batch puts its own is counted first
  *   take up  hand by hand: a table finds its tasks in order of first appearance; votes sorted by task
- *   rank     range of rows by range of rows: the tasks of all hands that first appear there, in order, are its items;
- *            where their votes begin, their names
- *   lay out  hand by hand: the votes of each task to where they belong
+ *   lay out  range of rows by range of rows: the tasks of all hands that first appear there, in order, are its items;
+ *            where their votes begin, their names, their votes
  *
  * Hands and ranges depend on the data alone, so any number of threads gives the same table.
  *
- * Cost: 16 bytes a row written and read, tables within the second cache, one line of memory an item for its workers, one
- * for its labels. Beside the table, 16 bytes a row. */
+ * Cost: 16 bytes a row written and read, 8 written and read again; tables within the second cache. Memory: 16 bytes a row
+ * beside the table. */
 #include "votes/deal.h"
 #include "core/memory.h"
 #include "core/names_build.h"
@@ -28,7 +27,7 @@ enum {
 /* A task of a hand. */
 typedef struct {
     uint64_t word;
-    uint32_t at; /* its first row; later its place among the items of a range, then where its votes begin */
+    uint32_t at; /* its first row; later its place among the items of a range; of an item, where its votes begin */
     uint32_t n;  /* votes */
 } dealt_task;
 
@@ -45,6 +44,7 @@ typedef struct {
 /* The tasks of a hand that first appear in a range of rows. */
 typedef struct {
     uint32_t first, n;     /* of the hand's tasks */
+    size_t first_vote;     /* among the hand's */
     uint64_t votes, bytes; /* of theirs, and of their names */
 } range_part;
 
@@ -73,7 +73,7 @@ typedef struct {
     dealt_task **task;    /* (n_hands) by first row */
     dealt_task **own;     /* (n_hands) memory of those that do not fit behind the votes of their hand */
     range_part *part;     /* (n_hands, n_ranges + 1) */
-    range_part *range;    /* (n_ranges + 1) first: item; votes, bytes: before it */
+    range_part *range;    /* (n_ranges + 1) n, votes, bytes: of those before it */
     uint64_t *name_start; /* (n_items + 1) */
     char *names;
 } finishing;
@@ -127,7 +127,8 @@ static dis_status count_job(void *arg, size_t j, int thread)
     size_t *count = w->deal->place + j * n_hands(w->deal);
     DIS_TRY(dis__batch_reserve(b, DIS_TAKE_MARGIN));
     DIS_KERNEL_PICK(dis__find_homes)(&w->deal->places, b->run_word, b->n_runs, b->run);
-    const size_t bases = (b->n_rows + ROWS_A_BASE - 1) / ROWS_A_BASE;
+    const size_t bases =
+        (b->first_row + b->n_rows + ROWS_A_BASE - 1) / ROWS_A_BASE - (b->first_row + ROWS_A_BASE - 1) / ROWS_A_BASE;
     for (size_t h = 0; h < n_hands(w->deal); h++) count[h] = bases;
     for (size_t r = 0; r < b->n_runs; r++) {
         b->run[r] /= DIS_BUCKET;
@@ -169,7 +170,7 @@ dis_status dis__deal_make_room(dis_context *ctx, dis__deal *d, dis__batch *const
     return DIS_OK;
 }
 
-void dis__deal_batch(const dis__deal *d, const dis__batch *b, size_t j, size_t first_row)
+void dis__deal_batch(const dis__deal *d, const dis__batch *b, size_t j)
 {
     enum { AHEAD = 6 };
     size_t *place = d->place + j * n_hands(d);
@@ -177,16 +178,15 @@ void dis__deal_batch(const dis__deal *d, const dis__batch *b, size_t j, size_t f
     for (size_t r = 0; r < b->n_runs; r++) {
         const size_t end = rows_end(b, r), h = b->run[r];
         for (size_t i = b->run_row[r]; i < end; i++) {
-            if (i % ROWS_A_BASE == 0) {
-                for (size_t k = 0; k < n_hands(d); k++)
-                    hand[k].card[place[k]++] = (dis__card){.worker = (uint32_t)(first_row + i)};
-            }
+            const size_t row = b->first_row + i;
+            if (row % ROWS_A_BASE == 0)
+                for (size_t k = 0; k < n_hands(d); k++) hand[k].card[place[k]++] = (dis__card){.worker = (uint32_t)row};
             dis__card *card = hand[h].card + place[h]++;
             __builtin_prefetch(card + AHEAD, 1); /* of this hand, a line or two later */
             *card = (dis__card){.task = b->run_word[r],
                                 .worker = b->worker[i],
                                 .label = b->row_label[i],
-                                .row = (uint16_t)(i % ROWS_A_BASE)};
+                                .row = (uint16_t)(row % ROWS_A_BASE)};
         }
     }
 }
@@ -306,14 +306,15 @@ static size_t range_first(const finishing *f, size_t r)
 /* Cuts the tasks of a hand where ranges end. */
 static void cut_tasks(const finishing *f, const dealt_task *task, size_t n_tasks, range_part *part)
 {
-    size_t t = 0;
+    size_t t = 0, n_votes = 0;
     for (size_t r = 0; r < f->n_ranges; r++) {
-        range_part own = {.first = (uint32_t)t};
+        range_part own = {.first = (uint32_t)t, .first_vote = n_votes};
         for (const size_t end = range_first(f, r + 1); t < n_tasks && task[t].at < end; t++) {
             own.votes += task[t].n;
             own.bytes += dis__word_length(task[t].word) + 1;
         }
         own.n = (uint32_t)t - own.first;
+        n_votes += (size_t)own.votes;
         part[r] = own;
     }
 }
@@ -331,7 +332,7 @@ static dis_status take_up_job(void *arg, size_t h, int thread)
     return keep_tasks(f, h, s, n_tasks, n_votes);
 }
 
-/* ---- rank ---- */
+/* ---- lay out ---- */
 
 /* What is before each range. */
 static void add_up(const finishing *f)
@@ -374,16 +375,12 @@ static void put_in_order(const finishing *f, size_t r, const scratch *s)
     }
 }
 
-static dis_status rank_job(void *arg, size_t r, int thread)
+/* Where the votes and the names of a range's items begin; names. */
+static void begin_items(const finishing *f, size_t r, const scratch *s)
 {
-    const finishing *f = arg;
-    scratch *s = &f->scratch[thread];
     const range_part *range = &f->range[r];
-    const size_t n_items = range[1].n - range->n;
-    DIS_TRY(dis__reserve(&s->item, &s->item_capacity, 0, n_items, sizeof *s->item));
-    put_in_order(f, r, s);
     uint64_t vote = range->votes, byte = range->bytes;
-    for (size_t i = 0; i < n_items; i++) {
+    for (size_t i = 0; i < range[1].n - range->n; i++) {
         dealt_task *item = &s->item[i];
         const size_t length = dis__word_length(item->word);
         f->votes->start[range->n + i] = vote;
@@ -393,36 +390,35 @@ static dis_status rank_job(void *arg, size_t r, int thread)
         vote += item->n;
         byte += length + 1;
     }
-    for (size_t h = 0; h < n_hands(f->deal); h++) {
-        const range_part *part = &f->part[h * f->n_ranges + r];
-        for (dealt_task *t = f->task[h] + part->first, *end = t + part->n; t < end; t++) t->at = s->item[t->at].at;
-    }
-    return DIS_OK;
 }
 
-/* ---- lay out ---- */
-
-/* Lines that votes will go to are asked for ahead: items of a hand lie far apart. */
-static dis_status lay_out_job(void *arg, size_t h, int thread)
+/* The votes of a range's items, which lie together in each hand, to where they belong. */
+static void lay_out(const finishing *f, size_t r, const scratch *s)
 {
-    enum { AHEAD = 12 };
-    (void)thread;
-    const finishing *f = arg;
     const dis_votes *votes = f->votes;
-    const laid_vote *from = (const void *)f->deal->hand[h].card;
-    const range_part *last = &f->part[h * f->n_ranges + f->n_ranges - 1];
-    for (const dealt_task *t = f->task[h], *end = t + last->first + last->n; t < end; t++) {
-        const uint32_t soon = t + AHEAD < end ? t[AHEAD].at : 0;
-        __builtin_prefetch(&votes->worker[soon], 1);
-        if (votes->label8) {
-            __builtin_prefetch(&votes->label8[soon], 1);
-            for (size_t i = 0; i < t->n; i++) votes->label8[t->at + i] = (uint8_t)from[i].label;
-        } else {
-            for (size_t i = 0; i < t->n; i++) votes->label16[t->at + i] = from[i].label;
+    for (size_t h = 0; h < n_hands(f->deal); h++) {
+        const range_part *part = &f->part[h * f->n_ranges + r];
+        const laid_vote *from = (const laid_vote *)(const void *)f->deal->hand[h].card + part->first_vote;
+        for (const dealt_task *t = f->task[h] + part->first, *end = t + part->n; t < end; t++) {
+            const size_t at = s->item[t->at].at;
+            for (size_t i = 0; i < t->n; i++) votes->worker[at + i] = from[i].worker;
+            if (votes->label8)
+                for (size_t i = 0; i < t->n; i++) votes->label8[at + i] = (uint8_t)from[i].label;
+            else
+                for (size_t i = 0; i < t->n; i++) votes->label16[at + i] = from[i].label;
+            from += t->n;
         }
-        for (size_t i = 0; i < t->n; i++) votes->worker[t->at + i] = from[i].worker;
-        from += t->n;
     }
+}
+
+static dis_status range_job(void *arg, size_t r, int thread)
+{
+    const finishing *f = arg;
+    scratch *s = &f->scratch[thread];
+    DIS_TRY(dis__reserve(&s->item, &s->item_capacity, 0, f->range[r + 1].n - f->range[r].n, sizeof *s->item));
+    put_in_order(f, r, s);
+    begin_items(f, r, s);
+    lay_out(f, r, s);
     return DIS_OK;
 }
 
@@ -456,14 +452,14 @@ static dis_status finish(dis_context *ctx, finishing *f)
     DIS_TRY(dis__alloc_array(&f->names, (size_t)all->bytes, 1));
     votes->start[votes->n_items] = all->votes;
     f->name_start[votes->n_items] = all->bytes;
-    DIS_TRY(dis__run_jobs(ctx, f->n_ranges, rank_job, f));
-    DIS_TRY(dis__names_adopt(f->names, f->name_start, votes->n_items, &votes->tasks));
-    f->names = NULL;
-    f->name_start = NULL;
     DIS_TRY(dis__alloc_array(&votes->worker, votes->n_votes, sizeof *votes->worker));
     DIS_TRY(votes->n_classes <= 256 ? dis__alloc_array(&votes->label8, votes->n_votes, sizeof *votes->label8)
                                     : dis__alloc_array(&votes->label16, votes->n_votes, sizeof *votes->label16));
-    return dis__run_jobs(ctx, n, lay_out_job, f);
+    DIS_TRY(dis__run_jobs(ctx, f->n_ranges, range_job, f));
+    DIS_TRY(dis__names_adopt(f->names, f->name_start, votes->n_items, &votes->tasks));
+    f->names = NULL;
+    f->name_start = NULL;
+    return DIS_OK;
 }
 
 dis_status dis__deal_finish(dis_context *ctx, dis__deal *d, size_t n_rows, const uint16_t *class_of, dis_votes *votes)

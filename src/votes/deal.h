@@ -8,7 +8,7 @@
  *     DIS_TRY(dis__deal_begin(&deal, &secret, n_bytes, 0, bytes_a_row));
  *     ... round by round:
  *         DIS_TRY(dis__deal_make_room(ctx, &deal, batches, n_batches));
- *         ... in each batch j: dis__deal_batch(&deal, batches[j], j, row); ...
+ *         ... in each batch j: dis__deal_batch(&deal, batches[j], j); ...
  *     DIS_TRY(dis__deal_finish(ctx, &deal, n_rows, class_of, votes));
  *     dis__deal_free(&deal); */
 #ifndef DIS_VOTES_DEAL_H
@@ -41,10 +41,10 @@ typedef struct {
 /* n_bytes: of text, with rows of about that size; hand_bytes: of them for each hand, 0: as many as are good. */
 dis_status dis__deal_begin(dis__deal *deal, const dis__secret *secret, uint64_t n_bytes, size_t hand_bytes,
                            double bytes_a_row);
-/* Room for what the batches of a round hold, which keep words. */
+/* Room for what the batches of a round hold, which keep words and know their first rows. */
 dis_status dis__deal_make_room(dis_context *ctx, dis__deal *deal, dis__batch *const *batches, size_t n_batches);
-/* Deals the j-th batch, whose workers and labels are final; first_row: of the whole input. From all threads. */
-void dis__deal_batch(const dis__deal *deal, const dis__batch *batch, size_t j, size_t first_row);
+/* Deals the j-th batch, whose workers and labels are final. From all threads. */
+void dis__deal_batch(const dis__deal *deal, const dis__batch *batch, size_t j);
 /* Fills tasks, n_items, start, worker, label8 or label16 and n_votes of `votes`, whose n_classes is set: items numbered by
  * first appearance, votes of an item in the order of rows. class_of: (labels) the class of each. */
 dis_status dis__deal_finish(dis_context *ctx, dis__deal *deal, size_t n_rows, const uint16_t *class_of,
