@@ -2,8 +2,8 @@
  * a time (csv_scan.h), and taken a window at a time, column by column (take.h). A row with anything difficult goes through
  * the strict reader, which alone says what is wrong with it; after such a row the fast way is tried again.
  *
- * Cost of a row of three short fields with AVX-512: scan 2.5 ns, fields 3.5 ns, worker 4 ns; a task of a table that
- * no cache holds 10 ns more, a new one 20 ns. */
+ * Cost of a row of three short fields with AVX-512: scan 2.5 ns, fields 3.5 ns, worker 4 ns; a task that
+ * must be looked up in a table that no cache holds 10 ns more, a new one 20 ns. */
 #include "votes/reader.h"
 #include "core/memory.h"
 #include "core/utf8.h"
