@@ -161,7 +161,8 @@ static void case_pool_ends(nn_net *f)
     above(f, dis__layer_pool(f->net, sequence(f, 6), lengths(f), DIS_POOL_ENDS));
 }
 
-/* One direction to its last state; two layers of both directions; every state and the ends, without lengths. */
+/* One direction to its last state; two layers of both directions; the same over a table; every state and the ends,
+ * without lengths. */
 #define RECURRENT(name, cell)                                                                             \
     static void case_##name(nn_net *f)                                                                    \
     {                                                                                                     \
@@ -173,6 +174,13 @@ static void case_pool_ends(nn_net *f)
     {                                                                                                     \
         const int x = sequence(f, 5), n = lengths(f);                                                     \
         const int y = dis__layer_recurrent(f->net, #name, cell, x, n, 9, true, 2, .2);                    \
+        above(f, dis__layer_pool(f->net, y, n, DIS_POOL_MEAN));                                           \
+    }                                                                                                     \
+    static void case_##name##_ids(nn_net *f)                                                              \
+    {                                                                                                     \
+        const int ids = nn_ints_input(f, f->rows, f->time, 1, -1, 5), n = lengths(f);                     \
+        const int table = dis__layer_table(f->net, "letters", 6, 4);                                      \
+        const int y = dis__layer_lookup_recurrent(f->net, #name, cell, ids, table, n, 5, true, 2, .2);    \
         above(f, dis__layer_pool(f->net, y, n, DIS_POOL_MEAN));                                           \
     }                                                                                                     \
     static void case_##name##_all(nn_net *f)                                                              \
@@ -428,9 +436,11 @@ static const nn_case nn_cases[] = {
     CASE(pool_ends),
     CASE(lstm),
     CASE(lstm_both),
+    CASE(lstm_ids),
     CASE(lstm_all),
     CASE(gru),
     CASE(gru_both),
+    CASE(gru_ids),
     CASE(gru_all),
     CASE(attention),
     CASE(attention_alone),

@@ -5,7 +5,7 @@
 #include "core/pool.h"
 #include "nn/net.h"
 
-enum { DIS_LAYER_PARAMS = 12, DIS_LAYER_WORKS = 6, DIS_LAYER_INTS = 3 };
+enum { DIS_LAYER_PARAMS = 12, DIS_LAYER_WORKS = 11, DIS_LAYER_INTS = 3 };
 
 /* A piece of the activation arena, alive from one moment of a pass to another: forward of layer i of L is moment i, its
  * backward 2 L - 1 - i. Pieces that are not alive together may lie in the same place. */

@@ -232,21 +232,22 @@ typedef dis__crowd_args dis__crowd_loss_args;
 /* What a recurrent layer does in a step. */
 typedef enum { DIS_CELL_LSTM, DIS_CELL_GRU, DIS_N_CELLS } dis__recurrent_cell;
 
-/* One direction or two of a recurrent layer over (rows, time). gates[d]: (rows, time, 4 hidden), before: the inputs' part
- * of each gate's argument, after: the gates; LSTM i, f, g, o; GRU n, r, z, and W h + b of n. The state before, times
- * weight, is added to n_state of the four, from first_state on. memory[d]: (rows, time, n_memory), the LSTM's c. y: (rows,
- * time, directions hidden), 0 behind a row's length. grad: gates[d] become the gradients of their arguments, before[d]
- * (rows, time, hidden) the state before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of direction 0, then of
- * direction 1. */
+/* One direction or two of a recurrent layer over (rows, time). Only positions within a row's length are kept, time by
+ * time, rows in `order`, the longest first: positions start[t] .. start[t + 1] are time t of the first rows in order.
+ * gates[d]: (positions, 4 hidden), before: the inputs' part of each gate's argument, after: the gates; LSTM i, f, g, o;
+ * GRU n, r, z, and W h + b of n. The state before, times weight, is added to n_state of the four, from first_state on.
+ * memory[d]: (positions, n_memory), the LSTM's c; state[d]: (positions, hidden). y: (rows, time, directions hidden), 0
+ * behind a row's length. grad: gates[d] become the gradients of their arguments, before[d] (positions, hidden) the state
+ * before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of direction 0, then of direction 1. */
 #define DIS_RECURRENT_GATES 4
-#define DIS_RECURRENT_BLOCK 32
+#define DIS_RECURRENT_BLOCK 64
 typedef struct {
     dis__recurrent_cell cell;
     size_t n_rows, n_times, n_hidden, n_directions;
     size_t first_state, n_state, n_memory; /* n_memory: n_hidden or 0 */
-    const int32_t *length;                 /* NULL: all */
+    const int32_t *start, *order;          /* (n_times + 1), (n_rows) */
     const void *weight[2];                 /* (n_state hidden, hidden): of the state before */
-    void *gates[2], *memory[2], *before[2];
+    void *gates[2], *memory[2], *state[2], *before[2];
     void *y;
     const void *dy;
 } dis__recurrent_args;

@@ -5,13 +5,20 @@
  *
  * What a cell needs is a row of a table. A step has four gates' worth of numbers: the LSTM's i, f, g, o; for the GRU n,
  * r, z and the state's part of n, which r is to weigh and so must stand apart. In this order the state's products, whose
- * rows are r, z, n, go to neighbours and a step is one product. */
+ * rows are r, z, n, go to neighbours and a step is one product.
+ *
+ * A layer works on the positions within the rows' lengths alone, time by time and longest rows first: inputs are gathered
+ * into that order and their gradients spread from it. Over ids of a table it multiplies each row of the table once a
+ * batch and gathers the products instead: 2 ids in gates hidden operations, however long the rows are. */
 #include "nn/net_inside.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { W_INPUT, W_STATE, B_INPUT, B_STATE, PARAMS }; /* of one direction */
-enum { GATES, MEMORY = 2, BEFORE = 4 };              /* work: two each */
+/* Work. INPUT: the inputs of all positions; over a table for each direction the gates' arguments that its rows make, and
+ * behind them those of no row. D_INPUT: gradients of the same, over a table of one direction at a time. */
+enum { GATES, MEMORY = 2, STATE = 4, BEFORE = 6, PLACES = 8, INPUT, D_INPUT };
 
 /* Rows [row, row + n) of the parameters, in gates, make gates [gate, gate + n) of a step before time is run through. */
 typedef struct {
@@ -32,28 +39,83 @@ typedef struct {
     const cell_row *row;
     dis__recurrent_cell cell;
     size_t n_in, n_hidden, n_directions;
+    size_t n_ids;       /* over a table, which is the last parameter; 0: over a value */
+    size_t n_positions; /* of this batch */
 } recurrent;
+
+/* In PLACES, one behind the other. */
+typedef struct {
+    int32_t *start, *order; /* as dis__recurrent_args has them */
+    int32_t *from;          /* (positions): row of the input, or of the table, that is read there */
+} places;
+
+static places places_of(const dis__net *net, const dis__layer *layer)
+{
+    const dis__shape *s = dis__shape_of(net, layer->out);
+    int32_t *start = layer->work[PLACES], *order = start + net->axis_most[s->time] + 1;
+    return (places){start, order, order + net->axis_most[s->rows]};
+}
 
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const recurrent *l = layer->own;
+    const dis__shape *s = dis__shape_of(net, layer->out);
     const size_t real = net->device->real, rows = dis__most_rows(net, layer->out);
     const size_t state = dis__size(dis__size(rows, l->n_hidden, 0), real, 0);
-    const size_t sizes[] = {dis__size(state, DIS_RECURRENT_GATES, 0), l->row->memory ? state : 0, state};
-    static const dis__work_life lives[] = {DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_BACKWARD};
-    for (int w = 0; w < 3; w++)
+    const size_t sizes[] = {dis__size(state, DIS_RECURRENT_GATES, 0), l->row->memory ? state : 0, state, state};
+    static const dis__work_life lives[] = {DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_BACKWARD};
+    for (int w = 0; w < 4; w++)
         for (size_t d = 0; d < 2; d++)
             DIS_TRY(dis__layer_work(net, layer, d < l->n_directions ? sizes[w] : 0, lives[w]));
+    const size_t counts = dis__size(1, net->axis_most[s->time] + 1, net->axis_most[s->rows]);
+    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(1, counts, rows), sizeof(int32_t), 0), DIS_WORK_KEPT));
+    const size_t row = DIS_RECURRENT_GATES * l->n_hidden;
+    const size_t input = l->n_ids ? dis__size(l->n_ids + 1, row, 0) : dis__size(rows, l->n_in, 0);
+    const size_t bytes = dis__size(input, real, 0);
+    DIS_TRY(dis__layer_work(net, layer, dis__size(bytes, l->n_ids ? l->n_directions : 1, 0), DIS_WORK_KEPT));
+    DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_BACKWARD));
     const size_t packed = dis__size(dis__size(l->row->n_gates * l->n_hidden, 1, 16), l->n_hidden + 16, 0);
     dis__layer_scratch(net, dis__size(dis__size(packed, 1, 2 * DIS_RECURRENT_BLOCK * l->n_hidden), real,
                                       net->device->scratch));
     return DIS_OK;
 }
 
+/* Rows by length, the longest first and those of equal length as they are; then the positions. */
+static void lay_out(const dis__net *net, const dis__layer *layer)
+{
+    recurrent *l = layer->own;
+    const dis__shape *s = dis__shape_of(net, layer->out);
+    const size_t n_rows = dis__axis_now(net, s->rows), n_times = dis__axis_now(net, s->time);
+    const int32_t *length = dis__ints_of(net, layer->ints[0]), *ids = dis__ints_of(net, layer->ints[1]);
+    const places p = places_of(net, layer);
+    memset(p.start, 0, (n_times + 1) * sizeof *p.start);
+#define LENGTH(row) (length && (size_t)length[row] < n_times ? (size_t)length[row] : n_times)
+    for (size_t i = 0; i < n_rows; i++) p.start[n_times - LENGTH(i)]++; /* by what they lack */
+    for (size_t t = 0, sum = 0; t <= n_times; t++) {
+        const size_t n = (size_t)p.start[t];
+        p.start[t] = (int32_t)sum;
+        sum += n;
+    }
+    for (size_t i = 0; i < n_rows; i++) p.order[p.start[n_times - LENGTH(i)]++] = (int32_t)i;
+    size_t at = 0, alive = n_rows;
+    for (size_t t = 0; t < n_times; t++) {
+        p.start[t] = (int32_t)at;
+        while (alive && LENGTH(p.order[alive - 1]) <= t) alive--;
+        for (size_t i = 0; i < alive; i++, at++) {
+            const int32_t place = p.order[i] * (int32_t)n_times + (int32_t)t;
+            p.from[at] = !l->n_ids ? place : ids[place] < 0 ? (int32_t)l->n_ids : ids[place];
+        }
+    }
+#undef LENGTH
+    p.start[n_times] = (int32_t)at;
+    l->n_positions = at;
+}
+
 static dis__recurrent_args arguments(const dis__net *net, const dis__layer *layer)
 {
     const recurrent *l = layer->own;
     const dis__shape *s = dis__shape_of(net, layer->out);
+    const places p = places_of(net, layer);
     dis__recurrent_args args = {
         .cell = l->cell,
         .n_rows = dis__axis_now(net, s->rows),
@@ -63,7 +125,8 @@ static dis__recurrent_args arguments(const dis__net *net, const dis__layer *laye
         .first_state = l->row->first_state,
         .n_state = l->row->n_gates,
         .n_memory = l->row->memory ? l->n_hidden : 0,
-        .length = dis__ints_of(net, layer->ints[0]),
+        .start = p.start,
+        .order = p.order,
         .y = dis__data(net, layer->out),
         .dy = dis__grad(net, layer->out),
     };
@@ -71,6 +134,7 @@ static dis__recurrent_args arguments(const dis__net *net, const dis__layer *laye
         args.weight[d] = dis__param_of(net, layer, d * PARAMS + W_STATE);
         args.gates[d] = layer->work[GATES + d];
         args.memory[d] = layer->work[MEMORY + d];
+        args.state[d] = layer->work[STATE + d];
         args.before[d] = layer->work[BEFORE + d];
     }
     return args;
@@ -83,84 +147,156 @@ static dis_status run(dis__net *net, const dis__recurrent_args *args, dis__op op
     return dis__op_run(net, op, args, blocks * args->n_directions, work);
 }
 
+static void *table_of(const dis__net *net, const dis__layer *layer)
+{
+    return dis__param_of(net, layer, layer->n_params - 1);
+}
+
+/* What the rows of a direction's inputs, or of the table, make of the gates' arguments. */
+static void *made_of(const dis__net *net, const dis__layer *layer, size_t d)
+{
+    const recurrent *l = layer->own;
+    if (!l->n_ids) return layer->work[GATES + d];
+    return dis__after(net, layer->work[INPUT], d * (l->n_ids + 1) * DIS_RECURRENT_GATES * l->n_hidden);
+}
+
+/* `rows` rows of x to gates; x NULL: only what biases make of one row. */
+static dis_status inputs_forward(dis__net *net, dis__layer *layer, size_t d, const void *x, size_t rows, void *gates)
+{
+    const recurrent *l = layer->own;
+    const size_t n = l->n_hidden;
+    for (const part *p = l->row->parts; p < l->row->parts + l->row->n_parts; p++) {
+        const void *weight = dis__param_of(net, layer, d * PARAMS + W_INPUT);
+        const void *input_bias = dis__param_of(net, layer, d * PARAMS + B_INPUT);
+        const void *state_bias = dis__param_of(net, layer, d * PARAMS + B_STATE);
+        DIS_TRY(
+            dis__product(net,
+                         &(dis__product_args){.tb = true,
+                                              .m = rows,
+                                              .n = p->n * n,
+                                              .k = p->weights && x ? l->n_in : 0,
+                                              .a = x,
+                                              .lda = l->n_in,
+                                              .b = dis__after(net, weight, p->row * n * l->n_in),
+                                              .ldb = l->n_in,
+                                              .bias = p->input_bias ? dis__after(net, input_bias, p->row * n) : NULL,
+                                              .bias2 = p->state_bias ? dis__after(net, state_bias, p->row * n) : NULL,
+                                              .c = dis__after(net, gates, p->gate * n),
+                                              .ldc = DIS_RECURRENT_GATES * n}));
+    }
+    return DIS_OK;
+}
+
+static dis_status gather(dis__net *net, const dis__layer *layer, const void *table, size_t width, void *y)
+{
+    const size_t rows = ((const recurrent *)layer->own)->n_positions;
+    const dis__gather_args args = {
+        .table = table, .id = places_of(net, layer).from, .per = 1, .n_rows = rows, .width = width, .y = y};
+    return dis__op_run(net, DIS_OP_gather, &args, rows, width);
+}
+
+/* The gradients of what gather() read: d_table += */
+static dis_status spread(dis__net *net, const dis__layer *layer, const void *dy, size_t width, void *d_table)
+{
+    const size_t rows = ((const recurrent *)layer->own)->n_positions;
+    const dis__gather_args args = {
+        .id = places_of(net, layer).from, .per = 1, .n_rows = rows, .width = width, .dy = dy, .d_table = d_table};
+    return dis__op_run_columns(net, DIS_OP_gather_grad, &args, width, rows * 2);
+}
+
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const recurrent *l = layer->own;
-    const size_t rows = dis__net_rows(net, layer->out), n = l->n_hidden;
-    for (size_t d = 0; d < l->n_directions; d++)
-        for (const part *p = l->row->parts; p < l->row->parts + l->row->n_parts; p++) {
-            const void *weight = dis__param_of(net, layer, d * PARAMS + W_INPUT);
-            const void *input_bias = dis__param_of(net, layer, d * PARAMS + B_INPUT);
-            const void *state_bias = dis__param_of(net, layer, d * PARAMS + B_STATE);
-            DIS_TRY(dis__product(
-                net, &(dis__product_args){.tb = true,
-                                          .m = rows,
-                                          .n = p->n * n,
-                                          .k = p->weights ? l->n_in : 0,
-                                          .a = dis__data(net, layer->in[0]),
-                                          .lda = l->n_in,
-                                          .b = dis__after(net, weight, p->row * n * l->n_in),
-                                          .ldb = l->n_in,
-                                          .bias = p->input_bias ? dis__after(net, input_bias, p->row * n) : NULL,
-                                          .bias2 = p->state_bias ? dis__after(net, state_bias, p->row * n) : NULL,
-                                          .c = dis__after(net, layer->work[GATES + d], p->gate * n),
-                                          .ldc = DIS_RECURRENT_GATES * n}));
+    const size_t width = DIS_RECURRENT_GATES * l->n_hidden;
+    lay_out(net, layer);
+    if (!l->n_ids) DIS_TRY(gather(net, layer, dis__data(net, layer->in[0]), l->n_in, layer->work[INPUT]));
+    for (size_t d = 0; d < l->n_directions; d++) {
+        void *made = made_of(net, layer, d);
+        if (!l->n_ids) {
+            DIS_TRY(inputs_forward(net, layer, d, layer->work[INPUT], l->n_positions, made));
+            continue;
         }
+        DIS_TRY(inputs_forward(net, layer, d, table_of(net, layer), l->n_ids, made));
+        DIS_TRY(inputs_forward(net, layer, d, NULL, 1, dis__after(net, made, l->n_ids * width)));
+        DIS_TRY(gather(net, layer, made, width, layer->work[GATES + d]));
+    }
     const dis__recurrent_args args = arguments(net, layer);
     return run(net, &args, DIS_OP_recurrent);
 }
 
-/* The gradients of rows [row, row + n) of a weight and its bias, from those of the gates that they made of x. */
-static dis_status rows_backward(dis__net *net, dis__layer *layer, size_t d, size_t weight, const void *x, size_t n_x,
+/* Rows of x and the gradients of the gates' arguments that they made; `bare` more rows made of biases alone follow. */
+typedef struct {
+    const void *x, *gates;
+    size_t n_rows, width, bare;
+} source;
+
+/* The gradients of rows [row, row + n) of a weight and its bias. */
+static dis_status rows_backward(dis__net *net, dis__layer *layer, size_t d, size_t weight, const source *from,
                                 const part *p)
 {
     const recurrent *l = layer->own;
-    const size_t rows = dis__net_rows(net, layer->out), n = l->n_hidden;
-    const void *gates = dis__after(net, layer->work[GATES + d], p->gate * n);
+    const size_t n = l->n_hidden, ld = DIS_RECURRENT_GATES * n;
+    const void *gates = dis__after(net, from->gates, p->gate * n);
     void *dw = dis__param_grad(net, layer, d * PARAMS + weight);
     if (dw)
         DIS_TRY(dis__product(net, &(dis__product_args){.ta = true,
                                                        .add = true,
                                                        .m = p->n * n,
-                                                       .n = n_x,
-                                                       .k = rows,
+                                                       .n = from->width,
+                                                       .k = from->n_rows,
                                                        .a = gates,
-                                                       .lda = DIS_RECURRENT_GATES * n,
-                                                       .b = x,
-                                                       .ldb = n_x,
-                                                       .c = dis__after(net, dw, p->row * n * n_x),
-                                                       .ldc = n_x}));
+                                                       .lda = ld,
+                                                       .b = from->x,
+                                                       .ldb = from->width,
+                                                       .c = dis__after(net, dw, p->row * n * from->width),
+                                                       .ldc = from->width}));
     void *db = dis__param_grad(net, layer, d * PARAMS + weight - W_INPUT + B_INPUT);
     if (!db) return DIS_OK;
     const dis__column_sums_args sums = {.x = gates,
-                                        .n_rows = rows,
-                                        .ld = DIS_RECURRENT_GATES * n,
+                                        .n_rows = from->n_rows + from->bare,
+                                        .ld = ld,
                                         .out = dis__after(net, db, p->row * n)};
-    return dis__op_run_columns(net, DIS_OP_column_sums, &sums, p->n * n, rows);
+    return dis__op_run_columns(net, DIS_OP_column_sums, &sums, p->n * n, from->n_rows);
 }
 
-/* The gradients of one direction's parameters, and of the input, from those of the gates. */
-static dis_status weights_backward(dis__net *net, dis__layer *layer, size_t d)
+/* The gradients of one direction's parameters, and of the rows of x: dx = or +=; NULL: not wanted. */
+static dis_status weights_backward(dis__net *net, dis__layer *layer, size_t d, const source *from, void *dx, bool add)
 {
     const recurrent *l = layer->own;
     const size_t n = l->n_hidden;
+    const source before = {layer->work[BEFORE + d], layer->work[GATES + d], l->n_positions, n, 0};
     const part state = {.gate = l->row->first_state, .n = l->row->n_gates};
-    DIS_TRY(rows_backward(net, layer, d, W_STATE, layer->work[BEFORE + d], n, &state));
+    DIS_TRY(rows_backward(net, layer, d, W_STATE, &before, &state));
     for (const part *p = l->row->parts; p < l->row->parts + l->row->n_parts; p++) {
         if (!p->weights) continue;
-        DIS_TRY(rows_backward(net, layer, d, W_INPUT, dis__data(net, layer->in[0]), l->n_in, p));
-        if (!dis__grad(net, layer->in[0])) continue;
+        DIS_TRY(rows_backward(net, layer, d, W_INPUT, from, p));
+        if (!dx) continue;
         const void *weight = dis__param_of(net, layer, d * PARAMS + W_INPUT);
-        DIS_TRY(dis__product(net, &(dis__product_args){.add = dis__grad_adds(net, layer->in[0]),
-                                                       .m = dis__net_rows(net, layer->out),
+        DIS_TRY(dis__product(net, &(dis__product_args){.add = add,
+                                                       .m = from->n_rows,
                                                        .n = l->n_in,
                                                        .k = p->n * n,
-                                                       .a = dis__after(net, layer->work[GATES + d], p->gate * n),
+                                                       .a = dis__after(net, from->gates, p->gate * n),
                                                        .lda = DIS_RECURRENT_GATES * n,
                                                        .b = dis__after(net, weight, p->row * n * l->n_in),
                                                        .ldb = l->n_in,
-                                                       .c = dis__grad(net, layer->in[0]),
+                                                       .c = dx,
                                                        .ldc = l->n_in}));
+        add = true;
+    }
+    return DIS_OK;
+}
+
+static dis_status backward_over_table(dis__net *net, dis__layer *layer)
+{
+    const recurrent *l = layer->own;
+    const size_t width = DIS_RECURRENT_GATES * l->n_hidden;
+    void *d_table = dis__param_grad(net, layer, layer->n_params - 1), *made = layer->work[D_INPUT];
+    const source from = {table_of(net, layer), made, l->n_ids, l->n_in, 1};
+    for (size_t d = 0; d < l->n_directions; d++) {
+        dis__zero(net, made, (l->n_ids + 1) * width);
+        DIS_TRY(spread(net, layer, layer->work[GATES + d], width, made));
+        DIS_TRY(weights_backward(net, layer, d, &from, d_table, true));
     }
     return DIS_OK;
 }
@@ -170,8 +306,15 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     const recurrent *l = layer->own;
     const dis__recurrent_args args = arguments(net, layer);
     DIS_TRY(run(net, &args, DIS_OP_recurrent_grad));
-    for (size_t d = 0; d < l->n_directions; d++) DIS_TRY(weights_backward(net, layer, d));
-    return DIS_OK;
+    if (l->n_ids) return backward_over_table(net, layer);
+    void *dx = dis__grad(net, layer->in[0]);
+    for (size_t d = 0; d < l->n_directions; d++) {
+        const source from = {layer->work[INPUT], layer->work[GATES + d], l->n_positions, l->n_in, 0};
+        DIS_TRY(weights_backward(net, layer, d, &from, dx ? layer->work[D_INPUT] : NULL, d > 0));
+    }
+    if (!dx) return DIS_OK;
+    if (!dis__grad_adds(net, layer->in[0])) dis__zero(net, dx, dis__net_rows(net, layer->in[0]) * l->n_in);
+    return spread(net, layer, layer->work[D_INPUT], l->n_in, dx);
 }
 
 #define KIND(name_)                                                                                     \
@@ -190,42 +333,73 @@ static const cell_row cells[DIS_N_CELLS] = {
                       .n_parts = 3},
 };
 
-static int one_layer(dis__net *net, const char *name, dis__recurrent_cell cell, int number, int x, int lengths,
+/* The layer over x or over ids of a table (a layer of dis__layer_table); the other is DIS_NONE. */
+typedef struct {
+    int x, ids, table, lengths;
+} input;
+
+static int one_layer(dis__net *net, const char *name, dis__recurrent_cell cell, int number, const input *in,
                      size_t hidden, bool both)
 {
     const cell_row *row = &cells[cell];
-    if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
-    dis__shape shape = *dis__shape_of(net, x);
+    const bool over_table = in->table != DIS_NONE;
+    dis__shape shape;
+    size_t n_ids = 0;
+    if (over_table) {
+        const dis__ints *ids = &net->ints[in->ids];
+        const dis__param_info *info = &net->params[net->layers[in->table].param[0]].info;
+        shape = (dis__shape){ids->rows, ids->time, 1, ids->per, info->dim[1]};
+        n_ids = info->dim[0];
+    } else {
+        if (in->x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
+        shape = *dis__shape_of(net, in->x);
+    }
     const size_t n_in = shape.channels;
     if (hidden == 0 || hidden > SIZE_MAX / 64)
         return dis__net_bad(net, DIS_EUSAGE, "%s: a state of %zu numbers", name, hidden);
     if (shape.time == DIS_NONE || shape.height * shape.width != 1)
         return dis__net_bad(net, DIS_EUSAGE, "%s: layers of kind %s need a value over time", name, row->kind.name);
     shape.channels = both ? 2 * hidden : hidden;
-    dis__layer *layer = dis__net_layer(net, &row->kind, name, &x, 1, &shape);
+    dis__layer *layer = dis__net_layer(net, &row->kind, name, &in->x, over_table ? 0 : 1, &shape);
     if (!layer) return DIS_NONE;
-    *(recurrent *)layer->own = (recurrent){row, cell, n_in, hidden, both ? 2 : 1};
-    layer->ints[0] = lengths;
-    const double spread = 1 / sqrt((double)hidden);
+    *(recurrent *)layer->own = (recurrent){row, cell, n_in, hidden, both ? 2 : 1, n_ids, 0};
+    layer->ints[0] = in->lengths;
+    layer->ints[1] = in->ids;
+    const double start = 1 / sqrt((double)hidden);
     for (int d = 0; d < (both ? 2 : 1); d++) {
         static const char *const what[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
         for (int p = 0; p < PARAMS; p++) {
             char text[32];
             snprintf(text, sizeof text, "%s_l%d%s", what[p], number, d ? "_reverse" : "");
             const size_t dim[] = {row->n_gates * hidden, p == W_INPUT ? n_in : hidden};
-            dis__layer_param(net, layer, text, p < B_INPUT ? 2 : 1, dim, DIS_START_UNIFORM, spread);
+            dis__layer_param(net, layer, text, p < B_INPUT ? 2 : 1, dim, DIS_START_UNIFORM, start);
         }
     }
+    if (over_table && net->status == DIS_OK) layer->param[layer->n_params++] = net->layers[in->table].param[0];
     return layer->out;
+}
+
+static int all_layers(dis__net *net, const char *name, dis__recurrent_cell cell, input in, size_t hidden, bool both,
+                      int layers, double dropout)
+{
+    if (in.lengths != DIS_NONE && !dis__ints_fit(net, in.lengths, "lengths", name)) return DIS_NONE;
+    int x = one_layer(net, name, cell, 0, &in, hidden, both);
+    for (int i = 1; i < layers; i++) {
+        const input next = {dis__layer_dropout(net, x, dropout), DIS_NONE, DIS_NONE, in.lengths};
+        x = one_layer(net, name, cell, i, &next, hidden, both);
+    }
+    return x;
 }
 
 int dis__layer_recurrent(dis__net *net, const char *name, dis__recurrent_cell cell, int x, int lengths, size_t hidden,
                          bool both, int layers, double dropout)
 {
-    if (lengths != DIS_NONE && !dis__ints_fit(net, lengths, "lengths", name)) return DIS_NONE;
-    for (int i = 0; i < layers; i++) {
-        if (i) x = dis__layer_dropout(net, x, dropout);
-        x = one_layer(net, name, cell, i, x, lengths, hidden, both);
-    }
-    return x;
+    return all_layers(net, name, cell, (input){x, DIS_NONE, DIS_NONE, lengths}, hidden, both, layers, dropout);
+}
+
+int dis__layer_lookup_recurrent(dis__net *net, const char *name, dis__recurrent_cell cell, int ids, int table,
+                                int lengths, size_t hidden, bool both, int layers, double dropout)
+{
+    if (table < 0 || !dis__ints_fit(net, ids, "ids", name)) return dis__net_bad(net, DIS_EBUG, "%s: no table", name);
+    return all_layers(net, name, cell, (input){DIS_NONE, ids, table, lengths}, hidden, both, layers, dropout);
 }

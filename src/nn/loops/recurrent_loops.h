@@ -5,14 +5,14 @@
  *     GRU (Cho et al. 2014, r behind the product): r, z = sigmoid(.), n = tanh(. + r (W h' + b));  h = n + z (h' - n)
  *
  * The inputs' part of all gates comes from products over all positions before. Here each block of rows runs through its
- * whole sequence on one core, with the matrix of the state packed once: no meeting of threads a step. Behind a row's
- * length state and output are 0, so the backward direction starts from 0 at the last word whatever the padding.
+ * whole sequence on one core, with the matrix of the state packed once: no meeting of threads a step. Rows lie longest
+ * first, so those that a step has are the first of the block, and nothing is done behind a row's length.
  *
- * Cost: 8 (GRU: 6) rows times hidden^2 operations forward, as many backward. */
+ * Cost: 8 (GRU: 6) positions hidden^2 operations forward, as many backward. */
 #include "nn/loops/loops.h"
 
 typedef struct {
-    size_t direction, first, rows, n; /* rows [first, first + rows); n: the longest of them */
+    size_t direction, first, rows; /* rows [first, first + rows) in order */
 } recurrent_block;
 
 static inline recurrent_block block_of(const dis__recurrent_args *a, size_t index)
@@ -20,15 +20,32 @@ static inline recurrent_block block_of(const dis__recurrent_args *a, size_t inde
     const size_t blocks = (a->n_rows + DIS_RECURRENT_BLOCK - 1) / DIS_RECURRENT_BLOCK;
     recurrent_block b = {.direction = index / blocks, .first = index % blocks * DIS_RECURRENT_BLOCK};
     b.rows = a->n_rows - b.first < DIS_RECURRENT_BLOCK ? a->n_rows - b.first : DIS_RECURRENT_BLOCK;
-    if (!a->length) b.n = a->n_times;
-    for (size_t i = 0; a->length && i < b.rows; i++)
-        if ((size_t)a->length[b.first + i] > b.n) b.n = (size_t)a->length[b.first + i];
     return b;
 }
 
-static inline bool is_alive(const dis__recurrent_args *a, size_t row, size_t t)
+/* One step of a block, the s-th of its direction: its time, how many of the block's rows it has, how many of these come
+ * from a step before, and the positions of the first row now and before. */
+typedef struct {
+    size_t t, here, from, at, then;
+} recurrent_moment;
+
+static inline size_t rows_at(const dis__recurrent_args *a, const recurrent_block *b, size_t t)
 {
-    return !a->length || t < (size_t)a->length[row];
+    const size_t n = (size_t)(a->start[t + 1] - a->start[t]), left = n > b->first ? n - b->first : 0;
+    return left < b->rows ? left : b->rows;
+}
+
+static inline recurrent_moment moment_of(const dis__recurrent_args *a, const recurrent_block *b, size_t s)
+{
+    const bool back = b->direction == 1;
+    recurrent_moment m = {.t = back ? a->n_times - 1 - s : s};
+    m.here = rows_at(a, b, m.t);
+    m.at = (size_t)a->start[m.t] + b->first;
+    if (s == 0) return m;
+    const size_t before = back ? m.t + 1 : m.t - 1, rows = rows_at(a, b, before);
+    m.from = rows < m.here ? rows : m.here;
+    m.then = (size_t)a->start[before] + b->first;
+    return m;
 }
 
 /* One row at one step: gate arguments to gates, c and h. c0, h0 NULL: what was before is 0. */
@@ -115,36 +132,33 @@ void OP(recurrent)(const void *args, size_t first, size_t last, void *scratch)
 {
     const dis__recurrent_args *a = args;
     const recurrent_cell *cell = &recurrent_cells[a->cell];
-    const size_t n = a->n_hidden, times_all = a->n_times, ld = a->n_directions * n, width = DIS_RECURRENT_GATES * n;
-    const size_t nc = a->n_memory;
+    const size_t n = a->n_hidden, nc = a->n_memory, ld = a->n_directions * n, width = DIS_RECURRENT_GATES * n;
     real *packed = (real *)((char *)scratch + TIMES_SCRATCH);
     for (size_t index = first; index < last; index++) {
         const recurrent_block b = block_of(a, index);
-        const bool back = b.direction == 1;
-        real *gates = a->gates[b.direction], *memory = a->memory[b.direction], *y = (real *)a->y + b.direction * n;
-        matrices x = {.tb = true, .add = true, .m = b.rows, .n = a->n_state * n, .k = n, .ldc = times_all * width};
+        real *gates = a->gates[b.direction], *memory = a->memory[b.direction], *state = a->state[b.direction];
+        real *y = (real *)a->y + b.direction * n;
+        matrices x = {.tb = true, .add = true, .n = a->n_state * n, .k = n, .lda = n, .ldc = width};
         x.b = a->weight[b.direction];
         x.ldb = n;
-        x.lda = times_all * ld;
         pack(&x, packed);
-        for (size_t s = 0; s < times_all; s++) {
-            const size_t t = back ? times_all - 1 - s : s, before = back ? t + 1 : t - 1;
-            const size_t start = b.first * times_all;
-            const bool has_before = s > 0 && before < b.n;
-            if (has_before && t < b.n) {
-                x.a = y + (start + before) * ld;
-                x.c = gates + (start + t) * width + a->first_state * n;
-                times_packed(&x, packed, scratch);
-            }
+        for (size_t s = 0; s < a->n_times; s++) {
+            const recurrent_moment m = moment_of(a, &b, s);
+            x.m = m.from;
+            x.a = state + m.then * n;
+            x.c = gates + m.at * width + a->first_state * n;
+            if (m.from) times_packed(&x, packed, scratch);
             for (size_t i = 0; i < b.rows; i++) {
-                const size_t at = start + i * times_all + t, then = start + i * times_all + before;
-                if (!is_alive(a, b.first + i, t)) {
-                    memset(y + at * ld, 0, n * sizeof *y);
-                    memset(memory + at * nc, 0, nc * sizeof *memory);
+                const size_t at = m.at + i, then = m.then + i;
+                real *to = y + ((size_t)a->order[b.first + i] * a->n_times + m.t) * ld;
+                if (i >= m.here) {
+                    memset(to, 0, n * sizeof *to);
                     continue;
                 }
-                cell->step(n, gates + at * width, has_before ? memory + then * nc : NULL, memory + at * nc,
-                           has_before ? y + then * ld : NULL, y + at * ld);
+                const bool had = i < m.from;
+                cell->step(n, gates + at * width, had ? memory + then * nc : NULL, memory + at * nc,
+                           had ? state + then * n : NULL, state + at * n);
+                memcpy(to, state + at * n, n * sizeof *to);
             }
         }
     }
@@ -154,48 +168,37 @@ void OP(recurrent_grad)(const void *args, size_t first, size_t last, void *scrat
 {
     const dis__recurrent_args *a = args;
     const recurrent_cell *cell = &recurrent_cells[a->cell];
-    const size_t n = a->n_hidden, times_all = a->n_times, ld = a->n_directions * n, width = DIS_RECURRENT_GATES * n;
-    const size_t nc = a->n_memory;
+    const size_t n = a->n_hidden, nc = a->n_memory, ld = a->n_directions * n, width = DIS_RECURRENT_GATES * n;
     real *dh = (real *)((char *)scratch + TIMES_SCRATCH), *dc = dh + DIS_RECURRENT_BLOCK * n;
     real *packed = dc + DIS_RECURRENT_BLOCK * n;
     for (size_t index = first; index < last; index++) {
         const recurrent_block b = block_of(a, index);
-        const bool back = b.direction == 1;
         real *gates = a->gates[b.direction], *kept = a->before[b.direction];
-        const real *memory = a->memory[b.direction], *y = (const real *)a->y + b.direction * n;
+        const real *memory = a->memory[b.direction], *state = a->state[b.direction];
         const real *dy = (const real *)a->dy + b.direction * n;
-        matrices x = {.add = cell->passes, .m = b.rows, .n = n, .k = a->n_state * n, .c = dh, .ldc = n};
+        matrices x = {.add = cell->passes, .n = n, .k = a->n_state * n, .lda = width, .c = dh, .ldc = n};
         x.b = a->weight[b.direction];
         x.ldb = n;
-        x.lda = times_all * width;
         pack(&x, packed);
-        memset(dh, 0, 2 * DIS_RECURRENT_BLOCK * n * sizeof *dh);
-        for (size_t s = times_all; s-- > 0;) {
-            const size_t t = back ? times_all - 1 - s : s, before = back ? t + 1 : t - 1;
-            const size_t start = b.first * times_all;
-            const bool has_before = s > 0 && before < b.n;
-            for (size_t i = 0; i < b.rows; i++) {
-                const size_t at = start + i * times_all + t, then = start + i * times_all + before;
+        memset(dh, 0, 2 * DIS_RECURRENT_BLOCK * n * sizeof *dh); /* a row joins at its last step */
+        for (size_t s = a->n_times; s-- > 0;) {
+            const recurrent_moment m = moment_of(a, &b, s);
+            for (size_t i = 0; i < m.here; i++) {
+                const size_t at = m.at + i, then = m.then + i;
+                const bool had = i < m.from;
+                const real *restrict above = dy + ((size_t)a->order[b.first + i] * a->n_times + m.t) * ld;
                 real *restrict h = dh + i * n;
-                if (has_before)
-                    memcpy(kept + at * n, y + then * ld, n * sizeof *kept);
+                if (had)
+                    memcpy(kept + at * n, state + then * n, n * sizeof *kept);
                 else
                     memset(kept + at * n, 0, n * sizeof *kept);
-                if (!is_alive(a, b.first + i, t)) {
-                    memset(gates + at * width, 0, width * sizeof *gates);
-                    memset(h, 0, n * sizeof *h);
-                    continue;
-                }
-                for (size_t k = 0; k < n; k++) h[k] += dy[at * ld + k];
-                cell->grad(n, gates + at * width, has_before ? memory + then * nc : NULL, memory + at * nc,
-                           has_before ? y + then * ld : NULL, h, dc + i * n);
+                for (size_t k = 0; k < n; k++) h[k] += above[k];
+                cell->grad(n, gates + at * width, had ? memory + then * nc : NULL, memory + at * nc,
+                           had ? state + then * n : NULL, h, dc + i * n);
             }
-            if (!has_before || t >= b.n) {
-                memset(dh, 0, b.rows * n * sizeof *dh);
-                continue;
-            }
-            x.a = gates + (start + t) * width + a->first_state * n;
-            times_packed(&x, packed, scratch);
+            x.m = m.from;
+            x.a = gates + m.at * width + a->first_state * n;
+            if (m.from) times_packed(&x, packed, scratch);
         }
     }
 }
