@@ -41,9 +41,20 @@ foreach(isa ${DIS_ISA_NAMES})
   target_compile_options(dissent_kernels_${isa} PRIVATE ${DIS_ISA_FLAGS_${isa}} -ffp-contract=fast)
 endforeach()
 
-# The other sources, compiled once for all libraries that agree on `defines`.
+# What the tests can make fail goes through these files; all others are the same in every library and compiled once.
+set(DIS_FAULT_SOURCES
+  ${CMAKE_SOURCE_DIR}/src/core/faults.c
+  ${CMAKE_SOURCE_DIR}/src/core/memory.c
+  ${CMAKE_SOURCE_DIR}/src/core/sys.c
+  ${CMAKE_SOURCE_DIR}/src/core/version.c
+  ${CMAKE_SOURCE_DIR}/src/experiment/sql.c)
+list(REMOVE_ITEM DIS_SOURCES ${DIS_FAULT_SOURCES})
+set_source_files_properties(${DIS_FAULT_SOURCES} PROPERTIES COMPILE_DEFINITIONS DIS_FAULT_SOURCE)
+set(DIS_FAULT_CLI_SOURCES ${CMAKE_SOURCE_DIR}/cli/main.c)
+list(REMOVE_ITEM DIS_CLI_SOURCES ${DIS_FAULT_CLI_SOURCES})
+
 function(dissent_objects target defines)
-  add_library(${target} OBJECT ${DIS_SOURCES})
+  add_library(${target} OBJECT ${ARGN})
   dissent_settings(${target} "${defines}")
   if(ZLIB_FOUND)
     target_compile_definitions(${target} PRIVATE DIS_HAVE_ZLIB)
@@ -64,7 +75,7 @@ function(dissent_objects target defines)
 endfunction()
 
 function(dissent_library target kind objects)
-  add_library(${target} ${kind} $<TARGET_OBJECTS:${objects}>)
+  add_library(${target} ${kind} $<TARGET_OBJECTS:dissent_objects> $<TARGET_OBJECTS:${objects}>)
   foreach(isa ${DIS_ISA_NAMES})
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:dissent_kernels_${isa}>)
   endforeach()
@@ -85,8 +96,13 @@ function(dissent_library target kind objects)
   endif()
 endfunction()
 
+add_library(dissent_cli_objects OBJECT ${DIS_CLI_SOURCES})
+target_include_directories(dissent_cli_objects PRIVATE ${CMAKE_SOURCE_DIR}/include)
+target_compile_definitions(dissent_cli_objects PRIVATE _GNU_SOURCE)
+target_compile_options(dissent_cli_objects PRIVATE ${DIS_FLAGS})
+
 function(dissent_tool target name library defines)
-  add_executable(${target} ${DIS_CLI_SOURCES})
+  add_executable(${target} $<TARGET_OBJECTS:dissent_cli_objects> ${DIS_FAULT_CLI_SOURCES})
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE ${defines})
   target_compile_options(${target} PRIVATE ${DIS_FLAGS})
   target_link_libraries(${target} PRIVATE ${library})

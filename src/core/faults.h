@@ -7,6 +7,10 @@
 #define DIS_CORE_FAULTS_H
 #include "dissent/status.h"
 
+#if !defined(DIS_FAULT_SOURCE) && !defined(DIS_FAULT_HOOKS)
+#error "a file of the library that asks for faults stands in DIS_FAULT_SOURCES of cmake/dissent.cmake"
+#endif
+
 /* ALLOC: an allocation fails. IO: a system call fails. SHORT: a read or write moves one byte only, which is no error.
  */
 typedef enum { DIS_FAULT_ALLOC, DIS_FAULT_IO, DIS_FAULT_SHORT, DIS_FAULT_KINDS } dis_fault_kind;
