@@ -8,7 +8,6 @@
 #include "core/random.h"
 #include "nn/net_inside.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum { ALIGN = 64, NUMBERS = 16 }; /* pieces in bytes, parameters in numbers */
 
@@ -189,11 +188,10 @@ size_t dis__net_bytes(const dis__net *net)
 static dis_status take_memory(dis__net *net)
 {
     const size_t real = net->device->real;
-    DIS_TRY(
-        dis__alloc_array(&net->param_arena, net->n_numbers, real)); /* arenas of numbers are filled by start_job() */
+    DIS_TRY(dis__alloc_zeroed(&net->param_arena, net->n_numbers, real));
     if (net->training_plan) {
-        DIS_TRY(dis__alloc_array(&net->grad_arena, net->n_numbers, real));
-        DIS_TRY(dis__alloc_array(&net->state_arena, dis__size(net->n_numbers, (size_t)net->n_states, 0), real));
+        DIS_TRY(dis__alloc_zeroed(&net->grad_arena, net->n_numbers, real));
+        DIS_TRY(dis__alloc_zeroed(&net->state_arena, dis__size(net->n_numbers, (size_t)net->n_states, 0), real));
         DIS_TRY(dis__alloc_zeroed(&net->squares, net->n_numbers / DIS_SQUARES_BLOCK + 1, sizeof *net->squares));
     }
     DIS_TRY(dis__alloc_array(&net->work_arena, net->work_bytes, 1));
@@ -239,12 +237,12 @@ static double start_of(const dis__net *net, const dis__param *p, uint64_t stream
 static size_t n_start_jobs(const dis__net *net)
 {
     enum { GRAIN = 1 << 19, MOST = 256 };
-    return dis__n_jobs(dis__size(net->n_numbers, 4 * net->device->real, 0), GRAIN, MOST);
+    return dis__n_jobs(dis__size(net->n_numbers, net->device->real, 0), GRAIN, MOST);
 }
 
-/* One stretch of each arena of numbers: zeros, then the starts of the parameters that lie in it. Large nets are touched
- * for the first time here, by all threads. Activations are touched by the passes, and only as much of them as batches
- * need: every pass writes what it reads. */
+/* The starts of the parameters that lie in one stretch of their arena. Large nets are touched for the first time here, by
+ * all threads; gradients and the optimiser's state, which begin as zeros, by the first step, and activations by the
+ * passes, only as much of them as batches need: every pass writes what it reads. */
 static dis_status start_job(void *arg, size_t job, int thread)
 {
     dis__net *net = arg;
@@ -252,10 +250,6 @@ static dis_status start_job(void *arg, size_t job, int thread)
     const size_t real = net->device->real, n_jobs = n_start_jobs(net);
     const size_t first = dis__job_first(net->n_numbers, n_jobs, job),
                  last = dis__job_first(net->n_numbers, n_jobs, job + 1);
-    memset(net->param_arena + first * real, 0, (last - first) * real);
-    if (net->training_plan) memset(net->grad_arena + first * real, 0, (last - first) * real);
-    for (size_t s = 0; net->training_plan && s < (size_t)net->n_states; s++)
-        memset(net->state_arena + (s * net->n_numbers + first) * real, 0, (last - first) * real);
     for (size_t i = 0; !net->unset && i < net->n_params; i++) {
         const dis__param *p = &net->params[i];
         const size_t from = first > p->at ? first - p->at : 0, end = last > p->at ? last - p->at : 0;

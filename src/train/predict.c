@@ -5,7 +5,7 @@
 #include "train/model.h"
 #include <string.h>
 
-enum { BATCH = 256 }; /* at least; the model's own when that is larger */
+enum { BATCH = 256 }; /* at least; twice the model's own when that is larger, since nothing is kept for backward */
 
 static dis_status find_head(const dis_model *model, const char *name, size_t *head)
 {
@@ -25,7 +25,7 @@ static dis_status predict(dis_context *ctx, const dis_model *model, const dis_it
 {
     const size_t k = dis_names_count(model->classes);
     DIS_TRY(model->row->encode(ctx, model->settings, &model->encoder, items, encoded));
-    const size_t usual = model->row->info.batch > BATCH ? model->row->info.batch : BATCH;
+    const size_t usual = 2 * model->row->info.batch > BATCH ? 2 * model->row->info.batch : BATCH;
     const dis__batch_limits limits = dis__limits_of(encoded, items->n_items < usual ? items->n_items : usual);
     DIS_TRY(dis__running_build(model, &limits, model->seed, NULL, NULL, running));
     dis__plan_options plan = dis__plan_options_default();
