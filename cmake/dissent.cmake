@@ -6,8 +6,8 @@ if(DIS_WERROR)
 endif()
 # Results must not depend on how a compiler likes to contract or reorder; kernels that want fused operations say so.
 set(DIS_FLAGS ${DIS_WARNINGS} -ffp-contract=off -fno-math-errno -fno-trapping-math)
-if(DIS_SANITIZE)
-  add_compile_options(-fsanitize=${DIS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+if(DIS_SANITIZE) # lines are all that their reports need to know of the sources
+  add_compile_options(-fsanitize=${DIS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
   add_link_options(-fsanitize=${DIS_SANITIZE})
 endif()
 

@@ -8,6 +8,7 @@
 #ifndef DIS_TESTS_SCRATCH_H
 #define DIS_TESTS_SCRATCH_H
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +16,25 @@
 
 static char folder[64];
 
+static inline int make_folder_within(const char *parent)
+{
+    static const char name[] = "dissent-test-XXXXXX";
+    const bool fits = strlen(parent) + 1 + sizeof name <= sizeof folder;
+    snprintf(folder, sizeof folder, "%s/%s", fits ? parent : "/tmp", name);
+    return mkdtemp(folder) ? 0 : -1;
+}
+
 static inline int make_folder(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/dissent-test-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    const char *parent = getenv("TMPDIR");
+    return make_folder_within(parent && *parent ? parent : "/tmp");
 }
 
 /* The same where flushing costs nothing, for tests that write thousands of files. */
 static inline int make_folder_in_memory(void **state)
 {
-    if (access("/dev/shm", W_OK) != 0) return make_folder(state);
-    strcpy(folder, "/dev/shm/dissent-test-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    return access("/dev/shm", W_OK) == 0 ? make_folder_within("/dev/shm") : make_folder(state);
 }
 
 static inline int remove_folder(void **state)
