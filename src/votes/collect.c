@@ -316,7 +316,8 @@ static dis_status collect(collecting *w, uint64_t n_bytes)
     return DIS_OK;
 }
 
-/* Tasks do not ascend: rows that go from task to task are dealt out, unless there are others already. */
+/* Tasks do not ascend: rows that go from task to task are dealt out, unless there are others already, or the guess how many
+ * there will be asks for too much. */
 static dis_status leave_ascent(dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes)
 {
     enum { LEAST_ROW = 6 }; /* bytes: three fields and what is behind each */
@@ -327,9 +328,10 @@ static dis_status leave_ascent(dis__collector *c, dis__batch *const *batches, si
     }
     c->tasks = DIS_TASKS_LOOKED_UP;
     if (c->rows.n || 3 * n_runs < 2 * n_rows || c->n_bytes / LEAST_ROW > DIS_DEAL_MOST) return DIS_OK;
+    const double row = (double)n_bytes / (double)n_rows, memory = (double)dis__memory_available();
+    if (memory > 0 && (double)c->n_bytes / row * sizeof(dis__card) > memory / 2) return DIS_OK;
     c->tasks = DIS_TASKS_DEALT;
-    return dis__deal_begin(&c->deal, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->hand_bytes,
-                           (double)n_bytes / (double)n_rows);
+    return dis__deal_begin(&c->deal, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->hand_bytes, row);
 }
 
 dis_status dis__collect_suits(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
