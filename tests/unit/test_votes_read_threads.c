@@ -1,124 +1,14 @@
-/* Reading votes: what comes out, what is refused and where, and that neither threads nor the size of chunks make a
- * difference. */
+/* Reading votes: what comes out, what is refused and where. Each file is read by several threads and in chunks of several
+ * sizes, which must agree. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "dissent/dissent.h"
 #include "core/random.h"
 #include "fault_walk.h"
 #include "sanitized.h"
-#include "votes/reader.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "votes_read_support.h"
 
-enum { ROOM = 1 << 16 };
-#define TEXT(s) s, sizeof s - 1
-
-static char folder[] = "/tmp/dissent-read-XXXXXX";
-
-static const char *path_of(const char *name)
-{
-    static char path[4][256];
-    static int next;
-    char *p = path[next++ % 4];
-    snprintf(p, sizeof path[0], "%s/%s", folder, name);
-    return p;
-}
-
-static void put(const char *name, const char *text, size_t n)
-{
-    FILE *f = fopen(path_of(name), "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(text, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-}
-
-/* A table as text: "classes | task: worker=label, ..." and what was noted. */
-static void describe(const dis_votes *votes, char *out)
-{
-    const dis_votes_view v = dis_votes_look(votes);
-    const dis_votes_notes notes = dis_votes_read_notes(votes);
-    size_t n = 0;
-    for (size_t k = 0; k < v.n_classes; k++)
-        n += (size_t)snprintf(out + n, ROOM - n, "%s ", dis_names_get(v.classes, k, NULL));
-    n += (size_t)snprintf(out + n, ROOM - n, "|");
-    for (size_t i = 0; i < v.n_items && n < ROOM - 300; i++) {
-        n += (size_t)snprintf(out + n, ROOM - n, " %.90s:", dis_names_get(v.tasks, i, NULL));
-        for (uint64_t j = v.start ? v.start[i] : 0; v.start && j < v.start[i + 1] && n < ROOM - 300; j++)
-            n += (size_t)snprintf(out + n, ROOM - n, "%.90s=%.90s,", dis_names_get(v.workers, v.worker[j], NULL),
-                                  dis_names_get(v.classes, v.label8 ? v.label8[j] : v.label16[j], NULL));
-        for (size_t k = 0; v.counts && k < v.n_classes; k++)
-            n += (size_t)snprintf(out + n, ROOM - n, "%g,", v.counts[i * v.n_classes + k]);
-    }
-    n += (size_t)snprintf(out + n, ROOM - n, " | rows %llu", (unsigned long long)notes.rows);
-    const struct {
-        const char *what;
-        uint64_t count;
-    } noted[] = {{"bad", notes.bad_rows},        {"na", notes.na},
-                 {"dropped", notes.dropped},     {"twice", notes.duplicates},
-                 {"scaled", notes.renormalised}, {"left out", notes.items_left_out},
-                 {"ties", notes.ties},           {"alike", notes.look_alike_classes}};
-    for (size_t i = 0; i < sizeof noted / sizeof *noted; i++)
-        if (noted[i].count)
-            n += (size_t)snprintf(out + n, ROOM - n, " %s %llu", noted[i].what, (unsigned long long)noted[i].count);
-}
-
-/* Reads with several sizes of chunk and numbers of threads, which must all agree; describes the table, or gives the
- * message. */
-static dis_status read_text(const char *const *paths, size_t n_paths, const dis_votes_options *o, char *out)
-{
-    static const struct {
-        dis__tuning tuning;
-        int threads;
-    } ways[] = {{{.chunk = 1 << 19, .round = 16}, 1},
-                {{.chunk = 1, .round = 3}, 1},
-                {{.chunk = 7, .round = 2}, 2},
-                {{.chunk = 64, .round = 5}, 3},
-                {{.chunk = 1000, .round = 16}, 7}};
-    static char other[ROOM];
-    dis_status first = DIS_OK;
-    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-        dis_context_options c = dis_context_options_default();
-        c.threads = ways[w].threads;
-        dis_context *ctx;
-        dis_votes *votes = NULL;
-        assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
-        const dis_status status = dis__votes_read(ctx, paths, n_paths, o, &ways[w].tuning, &votes);
-        char *to = w ? other : out;
-        if (status == DIS_OK) {
-            describe(votes, to);
-            for (size_t i = 0; dis_votes_skipped(votes, i) && strlen(to) < ROOM - 3000; i++) {
-                strcat(to, "\n");
-                strcat(to, dis_votes_skipped(votes, i));
-            }
-        } else {
-            snprintf(to, ROOM, "%s", dis_last_error());
-            assert_null(votes);
-        }
-        dis_votes_destroy(votes);
-        dis_context_destroy(ctx);
-        if (w == 0) first = status;
-        assert_int_equal(status, first);
-        if (w) assert_string_equal(other, out);
-    }
-    return first;
-}
-
-/* The message or the description without the folder. */
-static dis_status read_bytes(const char *name, const char *text, size_t n, const dis_votes_options *o, char *out)
-{
-    put(name, text, n);
-    const char *path = path_of(name);
-    const dis_status status = read_text(&path, 1, o, out);
-    for (char *at; (at = strstr(out, folder));)
-        memmove(at, at + strlen(folder) + 1, strlen(at + strlen(folder) + 1) + 1);
-    return status;
-}
-
-#define DEFAULTS .size = sizeof(dis_votes_options)
 static const char *const empty_na[] = {""}, *const skip_na[] = {"skip"}, *const yes_no[] = {"yes", "no", "maybe"};
 static const dis_drop_rule rejected[] = {{"status", "Rejected"}};
 
@@ -346,7 +236,7 @@ static void refuses(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(read_bytes("a.csv", TEXT(HEAD "t,w,x\n"), &wrong[i], out), DIS_EUSAGE);
     assert_int_equal(dis_votes_read(NULL, NULL, 0, NULL, NULL), DIS_EUSAGE);
-    const char *missing = path_of("missing.csv");
+    const char *missing = in_folder("missing.csv");
     assert_int_equal(dis_votes_read(NULL, &missing, 1, NULL, NULL), DIS_EIO);
     assert_int_equal(dis_votes_read(NULL, (const char *const[]){folder}, 1, NULL, NULL), DIS_EIO);
 }
@@ -373,9 +263,9 @@ static void lenient_skips_and_says_so(void **state)
     char *text = malloc(ROOM);
     size_t n = (size_t)snprintf(text, ROOM, HEAD "t,w,x\n");
     for (int i = 0; i < 500; i++) n += (size_t)snprintf(text + n, ROOM - n, "bad%d\n", i);
-    put("a.csv", text, n);
+    put_file("a.csv", text, n);
     free(text);
-    const char *path = path_of("a.csv");
+    const char *path = in_folder("a.csv");
     dis_votes *votes;
     assert_int_equal(dis_votes_read(NULL, &path, 1, &o, &votes), DIS_OK);
     assert_int_equal(dis_votes_read_notes(votes).bad_rows, 500);
@@ -388,14 +278,14 @@ static void several_files_and_archives(void **state)
 {
     (void)state;
     static char out[ROOM], one[ROOM];
-    put("1.csv", TEXT(HEAD "b,x,1\na,y,0\n"));
-    put("2.csv", TEXT("label,worker,task\n1,x,a\n1,z,b\n"));
-    put("3.jsonl", TEXT("{\"task\": \"c\", \"worker\": \"x\", \"label\": 2}\n"));
-    const char *const paths[] = {path_of("1.csv"), path_of("2.csv"), path_of("3.jsonl")};
+    put_file("1.csv", TEXT(HEAD "b,x,1\na,y,0\n"));
+    put_file("2.csv", TEXT("label,worker,task\n1,x,a\n1,z,b\n"));
+    put_file("3.jsonl", TEXT("{\"task\": \"c\", \"worker\": \"x\", \"label\": 2}\n"));
+    const char *const paths[] = {in_folder("1.csv"), in_folder("2.csv"), in_folder("3.jsonl")};
     const dis_votes_options o = {DEFAULTS};
     assert_int_equal(read_text(paths, 3, &o, out), DIS_OK);
     assert_string_equal(out, "0 1 2 | b:x=1,z=1, a:y=0,x=1, c:x=2, | rows 5 ties 1");
-    put("2.csv", TEXT("label,worker,task\n1,x,b\n"));
+    put_file("2.csv", TEXT("label,worker,task\n1,x,b\n"));
     assert_int_equal(read_text(paths, 2, &o, out), DIS_EDATA);
     assert_non_null(strstr(out, "2.csv:2:3: worker \"x\" has already voted on task \"b\" ("));
 
@@ -419,8 +309,8 @@ static void several_files_and_archives(void **state)
         assert_string_equal(one, "0 1 | a:x=1,y=0, b:x=1, | rows 3 ties 1");
         for (size_t cut = 5; cut < archives[a].n; cut++) { /* cut short anywhere but between members: damaged */
             if (cut == archives[a].member) continue;
-            put("packed", archives[a].bytes, cut);
-            const char *path = path_of("packed");
+            put_file("packed", archives[a].bytes, cut);
+            const char *path = in_folder("packed");
             dis_votes *votes;
             assert_int_equal(dis_votes_read(NULL, &path, 1, NULL, &votes), DIS_EDATA);
             if (!strstr(dis_last_error(), "archive is damaged or cut short"))
@@ -496,7 +386,7 @@ static void random_csv_is_read_as_by_a_plain_reader(void **state)
             continue;
         }
         if (status != DIS_OK) fail_msg("problem %llu: %s\n%s", (unsigned long long)p, out, text);
-        const char *path = path_of("a.csv");
+        const char *path = in_folder("a.csv");
         dis_votes *table;
         assert_int_equal(dis_votes_read(NULL, &path, 1, &o, &table), DIS_OK);
         const dis_votes_view v = dis_votes_look(table);
@@ -522,169 +412,6 @@ static void random_csv_is_read_as_by_a_plain_reader(void **state)
     }
 }
 
-/* A file of some thousand rows: ids of 0 to 40 bytes, mostly short; in runs or scattered; few labels or many; columns in any
- * order, perhaps one more; quotes and CRLF never, seldom or often. */
-static size_t random_rows(uint64_t p, char *text)
-{
-    uint64_t draw = 0;
-#define DRAW_ROWS(n) dis__below(43, p, draw++, n)
-    static const char *const heads[] = {"task,worker,label", "task,worker,label", "label,task,worker",
-                                        "task,more,worker,label"};
-    static const unsigned often[] = {0, 0, 2, 30};
-    const unsigned quoted = often[DRAW_ROWS(4)], crlf = often[DRAW_ROWS(4)], long_ids = often[DRAW_ROWS(4)],
-                   odd = often[DRAW_ROWS(3)];
-    const char *head = heads[DRAW_ROWS(4)];
-    const size_t n_rows = 1 + DRAW_ROWS(3000), run = 1 + DRAW_ROWS(6), n_ids = 1 + DRAW_ROWS(2000);
-    const size_t n_labels = 1 + DRAW_ROWS(p % 2 ? 5 : 40);
-    size_t n = (size_t)sprintf(text, "%s\n", head);
-    for (size_t r = 0; r < n_rows; r++) {
-        for (const char *column = head; column; column = strchr(column, ',') ? strchr(column, ',') + 1 : NULL) {
-            char id[64];
-            const size_t number = column[0] == 'l'   ? DRAW_ROWS(n_labels)
-                                  : column[0] == 'w' ? DRAW_ROWS(300)
-                                  : run == 1         ? DRAW_ROWS(n_ids)
-                                                     : r / run;
-            size_t length = (size_t)sprintf(id, "%c%zu", column[0], number);
-            if (number % 100 < long_ids) {
-                memset(id + length, 'x', 40 - length);
-                length += number % (40 - length);
-            }
-            if (DRAW_ROWS(1000) < odd) length = 0;
-            const bool quote = DRAW_ROWS(100) < quoted;
-            n += (size_t)sprintf(text + n, quote ? "\"%.*s\"," : "%.*s,", (int)length, id);
-        }
-        n--; /* the last comma */
-        n += (size_t)sprintf(text + n, DRAW_ROWS(100) < crlf ? "\r\n" : "\n");
-    }
-    return n;
-#undef DRAW_ROWS
-}
-
-static void assert_same_tables(const dis_votes *a, const dis_votes *b)
-{
-    const dis_votes_view v = dis_votes_look(a), w = dis_votes_look(b);
-    const dis_votes_notes n = dis_votes_read_notes(a), m = dis_votes_read_notes(b);
-    assert_memory_equal(&n, &m, sizeof n);
-    assert_int_equal(v.n_votes, w.n_votes);
-    assert_int_equal(v.n_items, w.n_items);
-    assert_int_equal(v.n_workers, w.n_workers);
-    assert_int_equal(v.n_classes, w.n_classes);
-    assert_memory_equal(v.start, w.start, (v.n_items + 1) * sizeof *v.start);
-    assert_memory_equal(v.worker, w.worker, v.n_votes * sizeof *v.worker);
-    assert_memory_equal(v.label8, w.label8, v.n_votes);
-    const dis_names *const names[][2] = {{v.tasks, w.tasks}, {v.workers, w.workers}, {v.classes, w.classes}};
-    for (size_t k = 0; k < 3; k++)
-        for (size_t i = 0; i < dis_names_count(names[k][0]); i++)
-            assert_string_equal(dis_names_get(names[k][0], i, NULL), dis_names_get(names[k][1], i, NULL));
-}
-
-/* With a drop rule every row goes the careful way; without one, most go the fast way, which differs by instruction set. */
-static void fast_and_careful_agree(void **state)
-{
-    (void)state;
-    enum { PROBLEMS = SANITIZED ? 12 : 120 };
-    static const dis_drop_rule never[] = {{"label", "no label is like this"}};
-    static const char *const sets[] = {"baseline", "avx2", "avx512"};
-    static const dis__tuning tunings[] = {{.chunk = 1 << 19, .round = 2}, {.chunk = 3000, .round = 4}};
-    char *text = malloc(3000 * 200);
-    for (uint64_t p = 0; p < PROBLEMS; p++) {
-        put("rows.csv", text, random_rows(p, text));
-        const char *path = path_of("rows.csv");
-        dis_votes_options o = {DEFAULTS, .duplicates = DIS_DUPLICATES_ALL, .lenient = p % 3 != 0};
-        dis_votes_options careful = o;
-        careful.drop = never;
-        careful.n_drop = 1;
-        dis_votes *want = NULL;
-        const dis_status expected = dis__votes_read(NULL, &path, 1, &careful, &tunings[0], &want);
-        char message[1000];
-        snprintf(message, sizeof message, "%s", dis_last_error());
-        for (size_t way = 0; way < 6; way++) {
-            setenv("DISSENT_ISA", sets[way / 2], 1);
-            dis_context_options c = dis_context_options_default();
-            c.threads = way % 2 ? 3 : 1;
-            dis_context *ctx;
-            dis_votes *votes = NULL;
-            assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
-            assert_int_equal(dis__votes_read(ctx, &path, 1, &o, &tunings[way % 2], &votes), expected);
-            if (expected == DIS_OK)
-                assert_same_tables(votes, want);
-            else
-                assert_string_equal(dis_last_error(), message);
-            dis_votes_destroy(votes);
-            dis_context_destroy(ctx);
-        }
-        unsetenv("DISSENT_ISA");
-        dis_votes_destroy(want);
-    }
-    free(text);
-}
-
-/* Many ids, more than one round of chunks, in runs, shuffled and by worker; the same bytes for 1, 2, 3, 7 and 16
- * threads. */
-static void large_tables_do_not_depend_on_threads(void **state)
-{
-    (void)state;
-    enum { VOTES = 60000 };
-    char *text = malloc(VOTES * 64);
-    for (int shape = 0; shape < 3; shape++) {
-        size_t n = (size_t)sprintf(text, "task,worker,label\n");
-        static uint32_t task[VOTES], worker[VOTES];
-        for (uint32_t i = 0; i < VOTES; i++) {
-            const uint32_t j = shape == 1 ? (uint32_t)(i * 7919ull % VOTES) : i;
-            task[i] = shape == 2 ? j % 9000 : j / 4;
-            worker[i] = shape == 2 ? j / 9000 : j % 4 * 5000 + task[i] % 5000;
-            n += (size_t)sprintf(text + n, "item-%u%s,w%u,%u\n", task[i], task[i] % 3 ? "" : "-with-a-long-name",
-                                 worker[i], (task[i] + worker[i]) % 5);
-        }
-        put("big.csv", text, n);
-        const char *path = path_of("big.csv");
-        dis_votes *first = NULL;
-        static const int threads[] = {1, 2, 3, 7, 16};
-        for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
-            dis_context_options c = dis_context_options_default();
-            c.threads = threads[t];
-            dis_context *ctx;
-            dis_votes *votes;
-            assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
-            const dis__tuning tuning = {.chunk = t % 2 ? 5000 : 1 << 19, .round = t % 2 ? 4 : 16};
-            assert_int_equal(dis__votes_read(ctx, &path, 1, NULL, &tuning, &votes), DIS_OK);
-            dis_context_destroy(ctx);
-            const dis_votes_view v = dis_votes_look(votes);
-            if (!first) {
-                first = votes;
-                assert_int_equal(v.n_votes, VOTES);
-                uint64_t *next = malloc(v.n_items * sizeof *next);
-                memcpy(next, v.start, v.n_items * sizeof *next);
-                static uint32_t item_of[VOTES];
-                uint32_t items = 0;
-                memset(item_of, 0, sizeof item_of);
-                for (uint32_t i = 0; i < VOTES; i++) {
-                    if (!item_of[task[i]]) item_of[task[i]] = ++items;
-                    const uint64_t at = next[item_of[task[i]] - 1]++;
-                    char name[16];
-                    snprintf(name, sizeof name, "w%u", worker[i]);
-                    assert_string_equal(dis_names_get(v.workers, v.worker[at], NULL), name);
-                    assert_int_equal(v.label8[at], (task[i] + worker[i]) % 5);
-                }
-                assert_int_equal(v.n_items, items);
-                free(next);
-                continue;
-            }
-            const dis_votes_view f = dis_votes_look(first);
-            assert_int_equal(v.n_items, f.n_items);
-            assert_int_equal(v.n_workers, f.n_workers);
-            assert_memory_equal(v.start, f.start, (v.n_items + 1) * sizeof *v.start);
-            assert_memory_equal(v.worker, f.worker, v.n_votes * sizeof *v.worker);
-            assert_memory_equal(v.label8, f.label8, v.n_votes);
-            for (size_t i = 0; i < v.n_items; i++)
-                assert_string_equal(dis_names_get(v.tasks, i, NULL), dis_names_get(f.tasks, i, NULL));
-            dis_votes_destroy(votes);
-        }
-        dis_votes_destroy(first);
-    }
-    free(text);
-}
-
 static void limits_hold(void **state)
 {
     (void)state;
@@ -701,8 +428,8 @@ static void limits_hold(void **state)
     for (size_t over = 0; over < 2; over++) { /* classes */
         size_t n = (size_t)sprintf(text, HEAD);
         for (size_t i = 0; i < DIS_MAX_CLASSES + over; i++) n += (size_t)sprintf(text + n, "t%zu,w,%zu\n", i, i);
-        put("a.csv", text, n);
-        const char *path = path_of("a.csv");
+        put_file("a.csv", text, n);
+        const char *path = in_folder("a.csv");
         dis_votes *votes = NULL;
         assert_int_equal(dis_votes_read(NULL, &path, 1, NULL, &votes), over ? DIS_ELIMIT : DIS_OK);
         if (!over) {
@@ -716,66 +443,11 @@ static void limits_hold(void **state)
     free(text);
 }
 
-/* Ids that collide under hashes without a key (sums, and multiplication by 31 as in Java): "Aa" and "BB" in all orders.
- * Were they to collide here, this would take minutes. */
-static void colliding_ids_do_no_harm(void **state)
-{
-    (void)state;
-    enum { PAIRS = 16 };
-    char *text = malloc((1u << PAIRS) * (2 * PAIRS + 8) + 100);
-    size_t n = (size_t)sprintf(text, "task,worker,label\n");
-    for (uint32_t i = 0; i < 1u << PAIRS; i++) {
-        for (int p = 0; p < PAIRS; p++) n += (size_t)sprintf(text + n, "%s", i >> p & 1 ? "Aa" : "BB");
-        n += (size_t)sprintf(text + n, ",w,x\n");
-    }
-    put("a.csv", text, n);
-    free(text);
-    const char *path = path_of("a.csv");
-    dis_votes *votes;
-    assert_int_equal(dis_votes_read(NULL, &path, 1, NULL, &votes), DIS_OK);
-    assert_int_equal(dis_votes_look(votes).n_items, 1u << PAIRS);
-    dis_votes_destroy(votes);
-}
-
-/* Long stretches of one task and worker, then many at once: rounds that find no room for their new ids are read again,
- * and the ids are numbered as if nothing had happened. Some ids are long, some are quoted. */
-static void bursts_of_new_ids(void **state)
-{
-    (void)state;
-    static char text[1 << 16], out[ROOM], id[64];
-    size_t n = (size_t)sprintf(text, "task,worker,label\n");
-    static const char *const forms[] = {"%zx", "%zxabcdefg", "%zx-and-more-than-sixteen-bytes",
-                                        "\"%zx, a quoted task\""};
-    for (size_t i = 0, k = 0; i < 2400; i++) {
-        const bool burst = i % 800 >= 500;
-        k += burst;
-        sprintf(id, forms[i / 800 + (k % 50 == 49)], k);
-        n += (size_t)sprintf(text + n, "%s,w%zu,x\n", burst ? id : "t", burst ? k : 0);
-    }
-    const dis_votes_options o = {DEFAULTS, .duplicates = DIS_DUPLICATES_ALL};
-    assert_int_equal(read_bytes("a.csv", text, n, &o, out), DIS_OK);
-    assert_non_null(strstr(out, "| t:w0=x,w0=x,"));
-    assert_non_null(strstr(out, " 1:w1=x, 2:w2=x, 3:w3=x,"));
-    assert_non_null(strstr(out, " 12dabcdefg:w301=x,"));
-    assert_non_null(strstr(out, "| rows 2400 twice 1499"));
-    dis_votes *votes;
-    const char *path = path_of("a.csv");
-    assert_int_equal(dis_votes_read(NULL, &path, 1, &o, &votes), DIS_OK);
-    const dis_votes_view v = dis_votes_look(votes);
-    assert_int_equal(v.n_items, 901);
-    assert_int_equal(v.n_workers, 901);
-    for (size_t k = 0; k < v.n_workers; k++) { /* as they appear */
-        sprintf(id, "w%zu", k);
-        assert_string_equal(dis_names_get(v.workers, k, NULL), id);
-    }
-    dis_votes_destroy(votes);
-}
-
 static void gold_labels(void **state)
 {
     (void)state;
-    put("v.csv", TEXT(HEAD "t1,w,a\nt2,w,b\nt3,w,a\n"));
-    const char *path = path_of("v.csv");
+    put_file("v.csv", TEXT(HEAD "t1,w,a\nt2,w,b\nt3,w,a\n"));
+    const char *path = in_folder("v.csv");
     dis_votes *votes;
     assert_int_equal(dis_votes_read(NULL, &path, 1, NULL, &votes), DIS_OK);
     static const struct {
@@ -796,8 +468,8 @@ static void gold_labels(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int32_t gold[3] = {7, 7, 7};
         size_t unknown = 7;
-        put(cases[i].name, cases[i].text, cases[i].n);
-        const dis_status status = dis_gold_read(NULL, path_of(cases[i].name), votes, gold, &unknown);
+        put_file(cases[i].name, cases[i].text, cases[i].n);
+        const dis_status status = dis_gold_read(NULL, in_folder(cases[i].name), votes, gold, &unknown);
         if (cases[i].message) {
             assert_int_equal(status, DIS_EDATA);
             assert_non_null(strstr(dis_last_error(), cases[i].message));
@@ -819,9 +491,10 @@ static void presets_are_settings(void **state)
         for (size_t k = 0; k < i; k++) assert_string_not_equal(p->name, dis_votes_preset_at(k)->name);
     }
     static char out[ROOM];
-    put("snow.tsv",
+    put_file(
+        "snow.tsv",
         TEXT("!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold\nX\tA1\t266\t1\t1\nY\tA2\t266\t0\t1\n"));
-    const char *path = path_of("snow.tsv");
+    const char *path = in_folder("snow.tsv");
     for (size_t i = 0; dis_votes_preset_at(i); i++) {
         const dis_votes_preset *p = dis_votes_preset_at(i);
         if (strcmp(p->name, "snow") != 0) continue;
@@ -867,25 +540,11 @@ static void survives_every_fault(void **state)
          {DEFAULTS, .input = DIS_INPUT_SOFT, .duplicates = DIS_DUPLICATES_LAST}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        put(cases[i].name, cases[i].text, cases[i].n);
-        fault_path = path_of(cases[i].name);
+        put_file(cases[i].name, cases[i].text, cases[i].n);
+        fault_path = in_folder(cases[i].name);
         fault_options = cases[i].o;
         walk_faults(read_once, NULL, NULL);
     }
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[300];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
 }
 
 int main(void)
@@ -896,11 +555,7 @@ int main(void)
         cmocka_unit_test(lenient_skips_and_says_so),
         cmocka_unit_test(several_files_and_archives),
         cmocka_unit_test(random_csv_is_read_as_by_a_plain_reader),
-        cmocka_unit_test(fast_and_careful_agree),
-        cmocka_unit_test(large_tables_do_not_depend_on_threads),
         cmocka_unit_test(limits_hold),
-        cmocka_unit_test(colliding_ids_do_no_harm),
-        cmocka_unit_test(bursts_of_new_ids),
         cmocka_unit_test(gold_labels),
         cmocka_unit_test(presets_are_settings),
         cmocka_unit_test(survives_every_fault),
