@@ -29,7 +29,7 @@
  * dis__net_step, which leaves them at 0.
  *
  * The same seed, batches and device give the same bytes for any number of threads. A net serves one thread at a time,
- * and uses the context that it was planned with until it is destroyed. A call that was cancelled in the middle (context
+ * and uses the context that it was planned with, or serves since (dis__net_serve), while it runs. A call that was cancelled in the middle (context
  * with `stop`) leaves a net whose step has to be done again from a checkpoint. */
 #ifndef DIS_NN_NET_H
 #define DIS_NN_NET_H
@@ -171,6 +171,10 @@ dis__plan_options dis__plan_options_default(void); /* for training, Adam */
 dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_options *options);
 size_t dis__net_bytes(const dis__net *net);        /* what the plan takes */
 size_t dis__net_n_parameters(const dis__net *net); /* numbers that are trained */
+
+/* From now on the net runs in this context. False: it has more threads than the net was planned for, and nothing is
+ * done. */
+bool dis__net_serve(dis__net *net, dis_context *ctx);
 
 /* ---- batches ---- */
 

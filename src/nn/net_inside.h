@@ -111,6 +111,7 @@ struct dis__net {
     int32_t *int_arena;
     double *squares;                             /* sums of squares of blocks of the gradient arena */
     size_t work_bytes, int_count, scratch_bytes; /* scratch_bytes: of one thread */
+    int n_threads;                               /* that there is scratch for */
 };
 
 /* ---- for building ---- */

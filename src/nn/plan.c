@@ -196,7 +196,15 @@ static dis_status take_memory(dis__net *net)
     }
     DIS_TRY(dis__alloc_array(&net->work_arena, net->work_bytes, 1));
     DIS_TRY(dis__alloc_zeroed(&net->int_arena, net->int_count, sizeof *net->int_arena));
-    return dis__alloc_array(&net->scratch, (size_t)dis_context_threads(net->ctx), net->scratch_bytes);
+    net->n_threads = dis_context_threads(net->ctx);
+    return dis__alloc_array(&net->scratch, (size_t)net->n_threads, net->scratch_bytes);
+}
+
+bool dis__net_serve(dis__net *net, dis_context *ctx)
+{
+    if (dis_context_threads(ctx) > net->n_threads) return false;
+    net->ctx = ctx;
+    return true;
 }
 
 static void set_pointers(dis__net *net)

@@ -99,6 +99,13 @@ void dis__weights_free(dis__weights *weights);
 
 enum { DIS_MOST_HEADS = 2, DIS_HEAD_NAME = 16 };
 
+/* The net of a model, with all it needs to be run, and the numbers of its heads; DIS_NONE: a head that it lacks. */
+typedef struct {
+    dis__net *net;
+    dis__inputs in;
+    int head[DIS_MOST_HEADS];
+} dis__running;
+
 struct dis_model {
     const dis__model_row *row;
     void *settings;
@@ -112,22 +119,21 @@ struct dis_model {
     size_t n_epochs, epochs_room, best_epoch;
     size_t n_examples, n_left_out, n_parameters;
     dis__weights weights;
+    dis__running ready; /* of the last prediction, which the next one may use; net NULL: none */
+    dis__batch_limits ready_limits;
 };
 
 /* A model of that spec without encoder and weights: row, settings, spec, objective, heads. */
 dis_status dis__model_create(const char *spec, const char *objective, dis_model **out);
 
-/* The net of a model, with all it needs to be run. `heads` get the numbers of the heads; a head for training is added
- * by `add_heads` instead where that is not NULL. */
-typedef struct {
-    dis__net *net;
-    dis__inputs in;
-    int head[DIS_MOST_HEADS];
-} dis__running;
+/* All heads; for training `add_heads` adds them to the logits where it is not NULL. */
 dis_status dis__running_build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed,
                               dis_status (*add_heads)(void *arg, dis__running *r, const int *logits), void *arg,
                               dis__running *r);
 void dis__running_free(dis__running *r);
+
+/* model->ready predicts this head, in batches of these limits and less. */
+dis_status dis__running_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head);
 
 /* q of one head for all items of `encoded`, (n_items, n_classes), in batches of at most the limits. */
 dis_status dis__running_predict(dis__running *r, const dis_model *model, const dis__encoded *encoded, size_t head,

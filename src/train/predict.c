@@ -1,4 +1,4 @@
-/* Predictions of a trained model, in batches as large as pays. */
+/* Predictions of a trained model, in batches as large as pays. The model keeps its net for the next call. */
 #include "core/names_build.h"
 #include "core/pool.h"
 #include "labels/label_table.h"
@@ -20,23 +20,27 @@ static dis_status find_head(const dis_model *model, const char *name, size_t *he
                      model->n_heads > 1 ? " and " : "", model->n_heads > 1 ? model->head[1] : "");
 }
 
-static dis_status predict(dis_context *ctx, const dis_model *model, const dis_items_view *items, size_t head,
-                          dis__encoded *encoded, dis__running *running, dis_labels *labels)
+/* As many batches as the usual size needs, all of about one size. */
+static dis__batch_limits even_limits(const dis_model *model, const dis__encoded *encoded)
+{
+    const size_t own = 2 * model->row->info.batch, usual = own > BATCH ? own : BATCH;
+    const size_t n = encoded->n_items, n_batches = n > usual ? (n + usual - 1) / usual : 1;
+    dis__batch_limits limits = dis__limits_of(encoded, (n + n_batches - 1) / n_batches);
+    if (encoded->unit && n_batches > 1) limits.items += limits.longest; /* a batch ends with a whole sentence */
+    return limits;
+}
+
+static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_view *items, size_t head,
+                          dis__encoded *encoded, dis_labels *labels)
 {
     const size_t k = dis_names_count(model->classes);
     DIS_TRY(model->row->encode(ctx, model->settings, &model->encoder, items, encoded));
-    const size_t usual = 2 * model->row->info.batch > BATCH ? 2 * model->row->info.batch : BATCH;
-    const dis__batch_limits limits = dis__limits_of(encoded, items->n_items < usual ? items->n_items : usual);
-    DIS_TRY(dis__running_build(model, &limits, model->seed, NULL, NULL, running));
-    dis__plan_options plan = dis__plan_options_default();
-    plan.training = false;
-    plan.unset = true;
-    DIS_TRY(dis__net_plan(running->net, ctx, &plan));
-    DIS_TRY(dis__weights_give(&model->weights, running->net));
+    const dis__batch_limits limits = even_limits(model, encoded);
+    DIS_TRY(dis__running_ready(ctx, model, &limits, head));
     DIS_TRY(
         dis__check_memory(ctx, dis__size(dis__size(items->n_items, k, 0), sizeof *labels->p, 0), "the predictions"));
     DIS_TRY(dis__alloc_array(&labels->p, dis__size(items->n_items, k, 0), sizeof *labels->p));
-    DIS_TRY(dis__running_predict(running, model, encoded, head, &limits, labels->p));
+    DIS_TRY(dis__running_predict(&model->ready, model, encoded, head, &limits, labels->p));
     labels->n_items = items->n_items;
     labels->n_classes = k;
     DIS_TRY(dis__names_copy(items->tasks, &labels->tasks));
@@ -54,9 +58,7 @@ dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items
     dis_labels *labels;
     DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));
     dis__encoded encoded = {0};
-    dis__running running = {0};
-    const dis_status status = predict(ctx, model, &view, h, &encoded, &running, labels);
-    dis__running_free(&running);
+    const dis_status status = predict(ctx, model, &view, h, &encoded, labels);
     dis__encoded_free(&encoded);
     if (status != DIS_OK) {
         dis_labels_destroy(labels);

@@ -110,6 +110,7 @@ void dis_model_destroy(dis_model *model)
     dis__free(model->keep);
     dis_names_destroy(model->classes);
     dis__encoder_free(&model->encoder);
+    dis__running_free(&model->ready);
     dis__free(model->epoch);
     dis__weights_free(&model->weights);
     dis__free(model);
@@ -161,8 +162,9 @@ void dis__running_free(dis__running *r)
     *r = (dis__running){0};
 }
 
-static dis_status build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed,
-                        dis_status (*add_heads)(void *arg, dis__running *r, const int *logits), void *arg,
+/* Heads [first, last) of the model's. */
+static dis_status build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed, size_t first,
+                        size_t last, dis_status (*add_heads)(void *arg, dis__running *r, const int *logits), void *arg,
                         dis__running *r)
 {
     const dis__model_row *row = model->row;
@@ -170,7 +172,8 @@ static dis_status build(const dis_model *model, const dis__batch_limits *limits,
     DIS_TRY(dis__net_create(&dis__device_cpu, seed, &r->net));
     r->in.most_units = limits->units;
     DIS_TRY(row->build(r->net, model->settings, &model->encoder, limits, &r->in));
-    for (size_t h = 0; h < model->n_heads; h++) {
+    for (size_t h = 0; h < DIS_MOST_HEADS; h++) r->head[h] = DIS_NONE;
+    for (size_t h = first; h < last; h++) {
         const size_t k = dis_names_count(model->classes);
         /* The first head's layer has one name whatever the head is: equal targets then give equal models. */
         const char *layer = h == 0 ? "out" : "out.soft";
@@ -178,7 +181,7 @@ static dis_status build(const dis_model *model, const dis__batch_limits *limits,
                               : dis__layer_linear(r->net, layer, r->in.trunk, k, DIS_ACT_NONE);
     }
     if (add_heads) return add_heads(arg, r, logits);
-    for (size_t h = 0; h < model->n_heads; h++) r->head[h] = dis__head_soft(r->net, model->head[h], logits[h], NULL);
+    for (size_t h = first; h < last; h++) r->head[h] = dis__head_soft(r->net, model->head[h], logits[h], NULL);
     return DIS_OK;
 }
 
@@ -187,8 +190,33 @@ dis_status dis__running_build(const dis_model *model, const dis__batch_limits *l
                               dis__running *r)
 {
     *r = (dis__running){0};
-    const dis_status status = build(model, limits, seed, add_heads, arg, r);
+    const dis_status status = build(model, limits, seed, 0, model->n_heads, add_heads, arg, r);
     if (status != DIS_OK) dis__running_free(r);
+    return status;
+}
+
+static dis_status build_planned(dis_context *ctx, const dis_model *model, const dis__batch_limits *limits, size_t head,
+                                dis__running *r)
+{
+    dis__plan_options plan = dis__plan_options_default();
+    plan.training = false;
+    plan.unset = true;
+    DIS_TRY(build(model, limits, model->seed, head, head + 1, NULL, NULL, r));
+    DIS_TRY(dis__net_plan(r->net, ctx, &plan));
+    return dis__weights_give(&model->weights, r->net);
+}
+
+dis_status dis__running_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head)
+{
+    dis__running *r = &model->ready;
+    dis__batch_limits *most = &model->ready_limits;
+    if (r->net && r->head[head] != DIS_NONE && limits->units <= most->units && limits->items <= most->items &&
+        limits->longest <= most->longest && dis__net_serve(r->net, ctx))
+        return DIS_OK;
+    dis__running_free(r);
+    const dis_status status = build_planned(ctx, model, limits, head, r);
+    if (status != DIS_OK) dis__running_free(r);
+    *most = *limits;
     return status;
 }
 
@@ -217,7 +245,8 @@ dis_status dis__running_predict(dis__running *r, const dis_model *model, const d
         const size_t n = next_batch(encoded, limits, u), first = encoded->unit ? (size_t)encoded->unit[u] : u;
         for (size_t i = 0; i < n; i++) units[i] = (uint32_t)(u + i);
         model->row->put(r->net, &r->in, encoded, units, n);
-        for (size_t h = 0; h < model->n_heads; h++) dis__head_put_nothing(r->net, r->head[h]);
+        for (size_t h = 0; h < model->n_heads; h++)
+            if (r->head[h] != DIS_NONE) dis__head_put_nothing(r->net, r->head[h]);
         status = dis__net_forward(r->net, false);
         if (status == DIS_OK) dis__head_get(r->net, r->head[head], q + first * k);
         u += n;
