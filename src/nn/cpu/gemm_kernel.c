@@ -22,6 +22,7 @@ enum { STEP = 2, MR = 6, WIDE = 2 };
 enum { L = DIS_FLANES, NR = WIDE * L, KC = DIS_GEMM_KC, MC = DIS_GEMM_MC, NC = DIS_GEMM_NC, DEEP = DIS_GEMM_DEEP };
 enum { APART = MR * KC + 16 };
 enum { AHEAD = 64, ROWS_AHEAD = 8 }; /* rows lie in pages of their own, and what comes next of each is fetched early */
+enum { LINE = 16 };                  /* floats of a line of memory */
 _Static_assert(MC % MR == 0 && NC % DIS_GEMM_NR == 0 && DIS_GEMM_NR % NR == 0 && DEEP % KC == 0,
                "blocks of whole panels");
 
@@ -133,33 +134,39 @@ typedef struct {
     size_t row, step;
 } left;
 
-/* One tile of C: rows x cols of it lie within C. */
+/* One tile of C: rows x cols of it lie within C. The k floats at `next` are fetched on the way. */
 static inline __attribute__((always_inline)) void tile(const int height, const int vectors, left x, const float *b,
                                                        size_t k, bool add, float *c, size_t ldc, size_t rows,
-                                                       size_t cols)
+                                                       size_t cols, const float *next)
 {
     dis__vecf sum[MR][WIDE];
     const float *a[(MR + 2) / 3]; /* every third row; those between are one and two rows further */
 #pragma GCC unroll 8
     for (int i = 0; i < height; i += 3) a[i / 3] = x.a + (size_t)i * x.row;
-    for (size_t i = 0; i < rows; i++) __builtin_prefetch(c + i * ldc, 1); /* needed at the end */
+    for (size_t i = 0; i < rows; i++) /* needed at the end */
+#pragma GCC unroll 3
+        for (int v = 0; v < vectors; v++) __builtin_prefetch(c + i * ldc + v * L, 1);
 #pragma GCC unroll 8
     for (int i = 0; i < height; i++)
 #pragma GCC unroll 3
         for (int v = 0; v < vectors; v++) sum[i][v] = (dis__vecf){0};
+    for (size_t done = 0; done < k; done += LINE) {
+        const size_t steps = smaller(LINE, k - done);
+        __builtin_prefetch(next + done);
 #pragma GCC unroll 4
-    for (size_t p = 0; p < k; p++, b += vectors * L) {
-        dis__vecf right[WIDE];
+        for (size_t p = 0; p < steps; p++, b += vectors * L) {
+            dis__vecf right[WIDE];
 #pragma GCC unroll 3
-        for (int v = 0; v < vectors; v++) right[v] = dis__loadf(b + v * L);
+            for (int v = 0; v < vectors; v++) right[v] = dis__loadf(b + v * L);
 #pragma GCC unroll 8
-        for (int i = 0; i < height; i++) {
-            const float y = a[i / 3][(size_t)(i % 3) * x.row];
+            for (int i = 0; i < height; i++) {
+                const float y = a[i / 3][(size_t)(i % 3) * x.row];
 #pragma GCC unroll 3
-            for (int v = 0; v < vectors; v++) sum[i][v] += y * right[v];
+                for (int v = 0; v < vectors; v++) sum[i][v] += y * right[v];
+            }
+#pragma GCC unroll 8
+            for (int i = 0; i < height; i += 3) a[i / 3] += x.step;
         }
-#pragma GCC unroll 8
-        for (int i = 0; i < height; i += 3) a[i / 3] += x.step;
     }
     if (rows == (size_t)height && cols == (size_t)(vectors * L)) {
 #pragma GCC unroll 8
@@ -180,11 +187,17 @@ static inline __attribute__((always_inline)) void tile(const int height, const i
         for (size_t j = 0; j < cols; j++) c[i * ldc + j] = add ? c[i * ldc + j] + edge[i][j] : edge[i][j];
 }
 
-#define TILE_ARGS left x, const float *b, size_t k, bool add, float *c, size_t ldc, size_t rows, size_t cols
-#define TILE(height, vectors)                                          \
-    static void tile_##height##_##vectors(TILE_ARGS)                   \
-    {                                                                  \
-        tile(height *STEP, vectors, x, b, k, add, c, ldc, rows, cols); \
+/* Twice, for a packed A and for one that is read in place. */
+#define TILE_ARGS \
+    left x, const float *b, size_t k, bool add, float *c, size_t ldc, size_t rows, size_t cols, const float *next
+#define TILE(height, vectors)                                                                    \
+    static void packed_##height##_##vectors(TILE_ARGS)                                           \
+    {                                                                                            \
+        tile(height *STEP, vectors, (left){x.a, 1, MR}, b, k, add, c, ldc, rows, cols, next);    \
+    }                                                                                            \
+    static void in_place_##height##_##vectors(TILE_ARGS)                                         \
+    {                                                                                            \
+        tile(height *STEP, vectors, (left){x.a, x.row, 1}, b, k, add, c, ldc, rows, cols, next); \
     }
 TILE(1, 1)
 TILE(1, 2)
@@ -193,23 +206,40 @@ TILE(2, 2)
 #if defined(DIS_ISA_avx512)
 TILE(1, 3)
 TILE(2, 3)
-static void (*const tiles[][WIDE])(TILE_ARGS) = {{tile_1_1, tile_1_2, tile_1_3}, {tile_2_1, tile_2_2, tile_2_3}};
+#define TILES(kind)                            \
+    {                                          \
+        {kind##_1_1, kind##_1_2, kind##_1_3},  \
+        {                                      \
+            kind##_2_1, kind##_2_2, kind##_2_3 \
+        }                                      \
+    }
 #else
 TILE(3, 1)
 TILE(3, 2)
-static void (*const tiles[][WIDE])(TILE_ARGS) = {{tile_1_1, tile_1_2}, {tile_2_1, tile_2_2}, {tile_3_1, tile_3_2}};
+#define TILES(kind)                                         \
+    {                                                       \
+        {kind##_1_1, kind##_1_2}, {kind##_2_1, kind##_2_2}, \
+        {                                                   \
+            kind##_3_1, kind##_3_2                          \
+        }                                                   \
+    }
 #endif
+static void (*const tiles[2][MR / STEP][WIDE])(TILE_ARGS) = {TILES(in_place), TILES(packed)};
 
-/* C block (m x n) at c: some rows of A stay in the first cache while the panels of B pass by. `high` is how far MR rows
- * of A are apart. */
+/* C block (m x n) at c: some rows of A stay in the first cache while the panels of B pass by, and each panel fetches a
+ * share of the rows that follow. `high` is how far MR rows of A are apart. */
 static void product(left x, size_t high, const float *b, size_t m, size_t n, size_t k, bool add, float *c, size_t ldc)
 {
+    const bool packed = x.step == MR;
+    const size_t share = packed ? k : x.row;
     for (size_t i = 0; i < m; i += MR, x.a += high) {
         const size_t height = tile_height(m - i), rows = smaller(MR, m - i);
         const float *panel = b;
+        size_t part = 0;
         for (size_t j = 0; j < n;) {
             const size_t vectors = panel_vectors(n - j), cols = smaller(vectors * L, n - j);
-            tiles[height / STEP - 1][vectors - 1](x, panel, k, add, c + i * ldc + j, ldc, rows, cols);
+            tiles[packed][height / STEP - 1][vectors - 1](x, panel, k, add, c + i * ldc + j, ldc, rows, cols,
+                                                          x.a + high + part++ % MR * share);
             panel += vectors * L * k;
             j += vectors * L;
         }
