@@ -93,8 +93,8 @@ int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind);
  * the final states. */
 int dis__layer_recurrent(dis__net *net, const char *name, dis__recurrent_cell cell, int x, int lengths, size_t hidden,
                          bool both, int layers, double dropout);
-/* The same over rows of a table (dis__layer_table) by ids, below 0: zeros. Each row of the table is multiplied once a
- * batch, not once a place; the parameters are those of an embedding and a recurrent layer. */
+/* The same over rows of a table (dis__layer_table) by ids, below 0: zeros. A table that has fewer rows than a batch has
+ * places is multiplied row by row, not place by place; the parameters are those of an embedding and a recurrent layer. */
 int dis__layer_lookup_recurrent(dis__net *net, const char *name, dis__recurrent_cell cell, int ids, int table,
                                 int lengths, size_t hidden, bool both, int layers, double dropout);
 /* Multi-head self-attention over time with its projections. Where x has no time, attention sees one position: the values

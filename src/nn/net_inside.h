@@ -141,8 +141,8 @@ void dis__linear_merge(dis__net *net, int first, int second);
 /* ---- for planning ---- */
 
 /* Memory of a layer's own: kept from forward to backward, used within backward only, kept for the caller to read
- * afterwards, or filled by the caller before the pass. The n-th call makes layer->work[n]. */
-typedef enum { DIS_WORK_KEPT, DIS_WORK_BACKWARD, DIS_WORK_RESULT, DIS_WORK_BATCH } dis__work_life;
+ * afterwards, filled by the caller before the pass, or kept from pass to pass. The n-th call makes layer->work[n]. */
+typedef enum { DIS_WORK_KEPT, DIS_WORK_BACKWARD, DIS_WORK_RESULT, DIS_WORK_BATCH, DIS_WORK_LASTING } dis__work_life;
 dis_status dis__layer_work(dis__net *net, dis__layer *layer, size_t bytes, dis__work_life life);
 void dis__layer_scratch(dis__net *net, size_t bytes);  /* at least so much in each thread */
 size_t dis__most_rows(const dis__net *net, int value); /* as dis__net_rows, at the axes' maxima; SIZE_MAX: overflow */

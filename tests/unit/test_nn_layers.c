@@ -110,6 +110,8 @@ static void losses(const nn_case *c, const dis__device *device, bool training, c
         }
         assert_int_equal(dis__net_forward(f.net, false), DIS_OK);
         loss[pass] = dis__net_loss(f.net);
+        assert_int_equal(dis__net_forward(f.net, false), DIS_OK); /* what was made lasts */
+        assert_true(dis__net_loss(f.net) == loss[pass]);
     }
     dis__net_destroy(f.net);
 }

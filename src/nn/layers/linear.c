@@ -21,8 +21,8 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     if (!net->training_plan && l->first != DIS_NONE) {
         const linear *f = net->layers[l->first].own;
         const size_t real = net->device->real;
-        DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(l->n_out, f->n_in, 0), real, 0), DIS_WORK_RESULT));
-        return dis__layer_work(net, layer, dis__size(l->n_out, real, 0), DIS_WORK_RESULT);
+        DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(l->n_out, f->n_in, 0), real, 0), DIS_WORK_LASTING));
+        return dis__layer_work(net, layer, dis__size(l->n_out, real, 0), DIS_WORK_LASTING);
     }
     /* GELU's slope needs its argument; the others' follow from the value. */
     if (l->act != DIS_ACT_GELU) return DIS_OK;

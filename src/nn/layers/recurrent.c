@@ -8,16 +8,17 @@
  * rows are r, z, n, go to neighbours and a step is one product.
  *
  * A layer works on the positions within the rows' lengths alone, time by time and longest rows first: inputs are gathered
- * into that order and their gradients spread from it. Over ids of a table it multiplies each row of the table once a
- * batch and gathers the products instead: 2 ids in gates hidden operations, however long the rows are. */
+ * into that order and their gradients spread from it. Over ids of a table that has fewer rows than a batch has positions
+ * it multiplies each row of the table once and gathers the products instead, 2 ids in gates hidden operations however
+ * long the rows are; in nets that never train, once for all batches. */
 #include "nn/net_inside.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { W_INPUT, W_STATE, B_INPUT, B_STATE, PARAMS }; /* of one direction */
-/* Work. INPUT: the inputs of all positions; over a table for each direction the gates' arguments that its rows make, and
- * behind them those of no row. D_INPUT: gradients of the same, over a table of one direction at a time. */
+/* Work. INPUT: the inputs of all positions; row by row of a table for each direction the gates' arguments that its rows
+ * make, and behind them those of no row. D_INPUT: gradients of the same, row by row of one direction at a time. */
 enum { GATES, MEMORY = 2, STATE = 4, BEFORE = 6, PLACES = 8, INPUT, D_INPUT };
 
 /* Rows [row, row + n) of the parameters, in gates, make gates [gate, gate + n) of a step before time is run through. */
@@ -40,7 +41,10 @@ typedef struct {
     dis__recurrent_cell cell;
     size_t n_in, n_hidden, n_directions;
     size_t n_ids;       /* over a table, which is the last parameter; 0: over a value */
+    bool may;           /* the table is small enough to be multiplied row by row */
     size_t n_positions; /* of this batch */
+    bool by_row;        /* in this batch it is */
+    bool made;          /* what its rows make lies in INPUT, and stays */
 } recurrent;
 
 /* In PLACES, one behind the other. */
@@ -58,7 +62,7 @@ static places places_of(const dis__net *net, const dis__layer *layer)
 
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
-    const recurrent *l = layer->own;
+    recurrent *l = layer->own;
     const dis__shape *s = dis__shape_of(net, layer->out);
     const size_t real = net->device->real, rows = dis__most_rows(net, layer->out);
     const size_t state = dis__size(dis__size(rows, l->n_hidden, 0), real, 0);
@@ -70,10 +74,12 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     const size_t counts = dis__size(1, net->axis_most[s->time] + 1, net->axis_most[s->rows]);
     DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(1, counts, rows), sizeof(int32_t), 0), DIS_WORK_KEPT));
     const size_t row = DIS_RECURRENT_GATES * l->n_hidden;
-    const size_t input = l->n_ids ? dis__size(l->n_ids + 1, row, 0) : dis__size(rows, l->n_in, 0);
-    const size_t bytes = dis__size(input, real, 0);
-    DIS_TRY(dis__layer_work(net, layer, dis__size(bytes, l->n_ids ? l->n_directions : 1, 0), DIS_WORK_KEPT));
-    DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_BACKWARD));
+    l->may = l->n_ids && l->n_ids < rows;
+    const size_t made = l->may ? dis__size(l->n_ids + 1, row, 0) : 0, inputs = dis__size(rows, l->n_in, 0);
+    const size_t both = dis__size(made, l->n_directions, 0);
+    DIS_TRY(dis__layer_work(net, layer, dis__size(both > inputs ? both : inputs, real, 0),
+                            net->training_plan ? DIS_WORK_KEPT : DIS_WORK_LASTING));
+    DIS_TRY(dis__layer_work(net, layer, dis__size(made > inputs ? made : inputs, real, 0), DIS_WORK_BACKWARD));
     const size_t packed = dis__size(dis__size(l->row->n_gates * l->n_hidden, 1, 16), l->n_hidden + 16, 0);
     dis__layer_scratch(net, dis__size(dis__size(packed, 1, 2 * DIS_RECURRENT_BLOCK * l->n_hidden), real,
                                       net->device->scratch));
@@ -103,12 +109,16 @@ static void lay_out(const dis__net *net, const dis__layer *layer)
         while (alive && LENGTH(p.order[alive - 1]) <= t) alive--;
         for (size_t i = 0; i < alive; i++, at++) {
             const int32_t place = p.order[i] * (int32_t)n_times + (int32_t)t;
-            p.from[at] = !l->n_ids ? place : ids[place] < 0 ? (int32_t)l->n_ids : ids[place];
+            p.from[at] = l->n_ids ? ids[place] : place;
         }
     }
 #undef LENGTH
     p.start[n_times] = (int32_t)at;
     l->n_positions = at;
+    l->made = l->made && net->prepared;
+    l->by_row = l->may && (l->made || l->n_ids < at);
+    for (size_t i = 0; l->by_row && i < at; i++)
+        if (p.from[i] < 0) p.from[i] = (int32_t)l->n_ids;
 }
 
 static dis__recurrent_args arguments(const dis__net *net, const dis__layer *layer)
@@ -152,11 +162,10 @@ static void *table_of(const dis__net *net, const dis__layer *layer)
     return dis__param_of(net, layer, layer->n_params - 1);
 }
 
-/* What the rows of a direction's inputs, or of the table, make of the gates' arguments. */
+/* What the rows of the table make of a direction's gates' arguments. */
 static void *made_of(const dis__net *net, const dis__layer *layer, size_t d)
 {
     const recurrent *l = layer->own;
-    if (!l->n_ids) return layer->work[GATES + d];
     return dis__after(net, layer->work[INPUT], d * (l->n_ids + 1) * DIS_RECURRENT_GATES * l->n_hidden);
 }
 
@@ -204,21 +213,33 @@ static dis_status spread(dis__net *net, const dis__layer *layer, const void *dy,
     return dis__op_run_columns(net, DIS_OP_gather_grad, &args, width, rows * 2);
 }
 
+static dis_status forward_by_row(dis__net *net, dis__layer *layer)
+{
+    recurrent *l = layer->own;
+    const size_t width = DIS_RECURRENT_GATES * l->n_hidden;
+    for (size_t d = 0; d < l->n_directions; d++) {
+        void *made = made_of(net, layer, d);
+        if (!l->made) {
+            DIS_TRY(inputs_forward(net, layer, d, table_of(net, layer), l->n_ids, made));
+            DIS_TRY(inputs_forward(net, layer, d, NULL, 1, dis__after(net, made, l->n_ids * width)));
+        }
+        DIS_TRY(gather(net, layer, made, width, layer->work[GATES + d]));
+    }
+    l->made = !net->training_plan;
+    return DIS_OK;
+}
+
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const recurrent *l = layer->own;
-    const size_t width = DIS_RECURRENT_GATES * l->n_hidden;
     lay_out(net, layer);
-    if (!l->n_ids) DIS_TRY(gather(net, layer, dis__data(net, layer->in[0]), l->n_in, layer->work[INPUT]));
-    for (size_t d = 0; d < l->n_directions; d++) {
-        void *made = made_of(net, layer, d);
-        if (!l->n_ids) {
-            DIS_TRY(inputs_forward(net, layer, d, layer->work[INPUT], l->n_positions, made));
-            continue;
-        }
-        DIS_TRY(inputs_forward(net, layer, d, table_of(net, layer), l->n_ids, made));
-        DIS_TRY(inputs_forward(net, layer, d, NULL, 1, dis__after(net, made, l->n_ids * width)));
-        DIS_TRY(gather(net, layer, made, width, layer->work[GATES + d]));
+    if (l->by_row) {
+        DIS_TRY(forward_by_row(net, layer));
+    } else {
+        const void *x = l->n_ids ? table_of(net, layer) : dis__data(net, layer->in[0]);
+        DIS_TRY(gather(net, layer, x, l->n_in, layer->work[INPUT]));
+        for (size_t d = 0; d < l->n_directions; d++)
+            DIS_TRY(inputs_forward(net, layer, d, layer->work[INPUT], l->n_positions, layer->work[GATES + d]));
     }
     const dis__recurrent_args args = arguments(net, layer);
     return run(net, &args, DIS_OP_recurrent);
@@ -287,11 +308,11 @@ static dis_status weights_backward(dis__net *net, dis__layer *layer, size_t d, c
     return DIS_OK;
 }
 
-static dis_status backward_over_table(dis__net *net, dis__layer *layer)
+static dis_status backward_by_row(dis__net *net, dis__layer *layer, void *d_table)
 {
     const recurrent *l = layer->own;
     const size_t width = DIS_RECURRENT_GATES * l->n_hidden;
-    void *d_table = dis__param_grad(net, layer, layer->n_params - 1), *made = layer->work[D_INPUT];
+    void *made = layer->work[D_INPUT];
     const source from = {table_of(net, layer), made, l->n_ids, l->n_in, 1};
     for (size_t d = 0; d < l->n_directions; d++) {
         dis__zero(net, made, (l->n_ids + 1) * width);
@@ -306,14 +327,14 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     const recurrent *l = layer->own;
     const dis__recurrent_args args = arguments(net, layer);
     DIS_TRY(run(net, &args, DIS_OP_recurrent_grad));
-    if (l->n_ids) return backward_over_table(net, layer);
-    void *dx = dis__grad(net, layer->in[0]);
+    void *dx = l->n_ids ? dis__param_grad(net, layer, layer->n_params - 1) : dis__grad(net, layer->in[0]);
+    if (l->by_row) return backward_by_row(net, layer, dx);
     for (size_t d = 0; d < l->n_directions; d++) {
         const source from = {layer->work[INPUT], layer->work[GATES + d], l->n_positions, l->n_in, 0};
         DIS_TRY(weights_backward(net, layer, d, &from, dx ? layer->work[D_INPUT] : NULL, d > 0));
     }
     if (!dx) return DIS_OK;
-    if (!dis__grad_adds(net, layer->in[0])) dis__zero(net, dx, dis__net_rows(net, layer->in[0]) * l->n_in);
+    if (!l->n_ids && !dis__grad_adds(net, layer->in[0])) dis__zero(net, dx, dis__net_rows(net, layer->in[0]) * l->n_in);
     return spread(net, layer, layer->work[D_INPUT], l->n_in, dx);
 }
 
@@ -362,7 +383,8 @@ static int one_layer(dis__net *net, const char *name, dis__recurrent_cell cell, 
     shape.channels = both ? 2 * hidden : hidden;
     dis__layer *layer = dis__net_layer(net, &row->kind, name, &in->x, over_table ? 0 : 1, &shape);
     if (!layer) return DIS_NONE;
-    *(recurrent *)layer->own = (recurrent){row, cell, n_in, hidden, both ? 2 : 1, n_ids, 0};
+    *(recurrent *)layer->own = (recurrent){
+        .row = row, .cell = cell, .n_in = n_in, .n_hidden = hidden, .n_directions = both ? 2 : 1, .n_ids = n_ids};
     layer->ints[0] = in->lengths;
     layer->ints[1] = in->ids;
     const double start = 1 / sqrt((double)hidden);

@@ -64,12 +64,12 @@ dis__tagger dis__tagger_build(dis__net *net, const dis__tagger_options *o)
     t.place = dis__net_ints(net, "place", t.tokens, DIS_NONE, 1);
     t.word = dis__net_ints(net, "word", t.tokens, DIS_NONE, 1);
 
-    int x = dis__layer_embed(net, "words", t.word_ids, o->n_words, o->word_width);
-    x = dis__layer_recurrent(net, "context", o->cell, x, t.lengths, o->hidden, true, 1, 0);
+    const int words = dis__layer_table(net, "words", o->n_words, o->word_width);
+    int x = dis__layer_lookup_recurrent(net, "context", o->cell, t.word_ids, words, t.lengths, o->hidden, true, 1, 0);
     x = dis__layer_gather(net, x, t.place);
-    const int table = dis__layer_table(net, "characters", o->n_characters, o->character_width);
+    const int letters = dis__layer_table(net, "characters", o->n_characters, o->character_width);
     int y =
-        dis__layer_lookup_recurrent(net, "spelling", o->cell, t.character_ids, table, t.spelt, o->hidden, true, 1, 0);
+        dis__layer_lookup_recurrent(net, "spelling", o->cell, t.character_ids, letters, t.spelt, o->hidden, true, 1, 0);
     y = dis__layer_gather(net, dis__layer_pool(net, y, t.spelt, DIS_POOL_ENDS), t.word);
 
     t.trunk = o->kind == DIS_TAGGER_ENCODER ? encode(net, o, "encoder", dis__layer_concat(net, (int[]){x, y}, 2))
