@@ -46,6 +46,13 @@ void dis__batch_free(dis__batch *b)
     *b = (dis__batch){0};
 }
 
+bool dis__batches_have_long_task(dis__batch *const *batches, size_t n)
+{
+    bool any = false;
+    for (size_t j = 0; j < n; j++) any = any || batches[j]->has_long_task;
+    return any;
+}
+
 dis_status dis__batch_reserve(dis__batch *b, size_t n)
 {
     enum { FIRST_ROWS = 64 };
@@ -174,21 +181,6 @@ static dis_status look_up_label(dis__batch *b, const dis__cell *cell, bool in_in
     return DIS_OK;
 }
 
-/* Adds a row whose task is numbered late. */
-static void add_late(dis__batch *b, const dis__cell *task, uint32_t worker, uint32_t label)
-{
-    uint64_t word = 0;
-    b->has_long_task = b->has_long_task || task->n > DIS_ID_INLINE;
-    if (b->has_long_task) return;
-    memcpy(&word, task->text, task->n);
-    if (b->n_runs == 0 || b->run_word[b->n_runs - 1] != word) {
-        b->run_word[b->n_runs] = word;
-        b->run_row[b->n_runs++] = (uint32_t)b->n_rows;
-    }
-    b->worker[b->n_rows] = worker;
-    b->row_label[b->n_rows++] = (uint16_t)label;
-}
-
 dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1], const char *input,
                           const char *input_end, dis__problem *problem)
 {
@@ -216,10 +208,16 @@ dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1
         index[c] = dis__ids_find(&b->share[c], &key);
         if (index[c] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
     }
-    if (b->late)
-        add_late(b, &cell[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label.index);
-    else
+    const dis__cell *task = &cell[DIS_COLUMN_TASK];
+    if (b->late && task->n > DIS_ID_INLINE) {
+        b->has_long_task = true;
+    } else if (b->late) {
+        uint64_t word = 0;
+        memcpy(&word, task->text, task->n);
+        dis__batch_add_late(b, word, index[DIS_COLUMN_WORKER], label.index);
+    } else {
         dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label.index);
+    }
     return DIS_OK;
 }
 

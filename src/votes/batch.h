@@ -102,6 +102,8 @@ static inline bool dis__batch_is_full(const dis__batch *batch)
 {
     return batch->share[DIS_COLUMN_TASK].full || batch->share[DIS_COLUMN_WORKER].full || batch->has_long_task;
 }
+/* Whether one of them has a task that cannot wait. */
+bool dis__batches_have_long_task(dis__batch *const *batches, size_t n);
 /* Room for n more rows. */
 dis_status dis__batch_reserve(dis__batch *batch, size_t n);
 
@@ -122,6 +124,17 @@ static inline void dis__batch_add(dis__batch *batch, uint32_t task, uint32_t wor
 {
     if (batch->n_runs == 0 || batch->run[batch->n_runs - 1] != task) {
         batch->run[batch->n_runs] = task;
+        batch->run_row[batch->n_runs++] = (uint32_t)batch->n_rows;
+    }
+    batch->worker[batch->n_rows] = worker;
+    batch->row_label[batch->n_rows++] = (uint16_t)label;
+}
+
+/* The same of a batch whose tasks are numbered late; `word` is not 0. */
+static inline void dis__batch_add_late(dis__batch *batch, uint64_t word, uint32_t worker, uint32_t label)
+{
+    if (batch->n_runs == 0 || batch->run_word[batch->n_runs - 1] != word) {
+        batch->run_word[batch->n_runs] = word;
         batch->run_row[batch->n_runs++] = (uint32_t)batch->n_rows;
     }
     batch->worker[batch->n_rows] = worker;

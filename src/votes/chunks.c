@@ -211,13 +211,6 @@ static void withdraw(const reading *r)
     dis__collect_withdraw(&r->file->reader->collector, r->batches, r->n);
 }
 
-static bool has_long_tasks(const reading *r)
-{
-    bool any = false;
-    for (size_t j = 0; j < r->n; j++) any = any || r->batches[j]->has_long_task;
-    return any;
-}
-
 /* All chunks side by side, with as much room for new ids as it takes. */
 static dis_status parse_all(dis_context *ctx, reading *r)
 {
@@ -226,7 +219,7 @@ static dis_status parse_all(dis_context *ctx, reading *r)
         DIS_TRY(dis__run_jobs(ctx, r->n, parse_job, r));
         bool full = false;
         for (size_t j = 0; j < r->n; j++) full = full || dis__batch_is_full(r->batches[j]);
-        if (!full || has_long_tasks(r)) return DIS_OK;
+        if (!full || dis__batches_have_long_task(r->batches, r->n)) return DIS_OK;
         withdraw(r);
     }
 }
@@ -276,8 +269,8 @@ static dis_status parse_round(dis_context *ctx, reading *r)
     dis__reader *reader = r->file->reader;
     for (bool suits = false; !suits;) {
         DIS_TRY(parse_all(ctx, r));
-        if (!has_long_tasks(r)) DIS_TRY(prove(r));
-        if (!went_well(r) && !has_long_tasks(r)) return DIS_OK;
+        if (!dis__batches_have_long_task(r->batches, r->n)) DIS_TRY(prove(r));
+        if (!went_well(r) && !dis__batches_have_long_task(r->batches, r->n)) return DIS_OK;
         DIS_TRY(dis__collect_suits(ctx, &reader->collector, r->batches, r->n,
                                    (uint64_t)(r->chunks[r->n - 1].end - r->from), &suits, &reader->start_over));
         if (!suits) withdraw(r);

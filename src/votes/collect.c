@@ -320,18 +320,17 @@ static dis_status collect(collecting *w, uint64_t n_bytes)
  * there will be asks for too much. */
 static dis_status leave_ascent(dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes)
 {
-    enum { LEAST_ROW = 6 }; /* bytes: three fields and what is behind each */
     size_t n_rows = 0, n_runs = 0;
     for (size_t b = 0; b < n_batches; b++) {
         n_rows += batches[b]->n_rows;
         n_runs += batches[b]->n_runs;
     }
     c->tasks = DIS_TASKS_LOOKED_UP;
-    if (c->rows.n || 3 * n_runs < 2 * n_rows || c->n_bytes / LEAST_ROW > DIS_DEAL_MOST) return DIS_OK;
+    if (c->rows.n || 3 * n_runs < 2 * n_rows || c->most_rows > DIS_DEAL_MOST) return DIS_OK;
     const double row = (double)n_bytes / (double)n_rows, memory = (double)dis__memory_available();
     if (memory > 0 && (double)c->n_bytes / row * sizeof(dis__card) > memory / 2) return DIS_OK;
     c->tasks = DIS_TASKS_DEALT;
-    return dis__deal_begin(&c->deal, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->hand_bytes, row);
+    return dis__deal_begin(&c->deal, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->hand, row);
 }
 
 dis_status dis__collect_suits(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
@@ -340,7 +339,7 @@ dis_status dis__collect_suits(dis_context *ctx, dis__collector *c, dis__batch *c
     *start_over = false;
     *suits = true;
     if (c->tasks == DIS_TASKS_LOOKED_UP) return DIS_OK;
-    for (size_t b = 0; b < n_batches; b++) *suits = *suits && !batches[b]->has_long_task;
+    *suits = !dis__batches_have_long_task(batches, n_batches);
     if (!*suits) {
         *start_over = c->tasks == DIS_TASKS_DEALT;
         c->tasks = DIS_TASKS_LOOKED_UP;

@@ -24,7 +24,8 @@ typedef struct {
     dis__ids ids[DIS_ID_COLUMNS];
     double rate[DIS_ID_COLUMNS]; /* new ids a byte of text in the last round; in the first, as many as there may be */
     dis__tasks tasks;
-    size_t hand_bytes; /* see dis__deal_begin() */
+    size_t hand;        /* how much text a hand is for, see dis__deal_begin(), */
+    uint64_t most_rows; /* and how many rows there may be: both must be set for tasks that ascend */
     dis__ascent ascent;
     dis__deal deal; /* of all votes, when they are dealt: then rows has only their number */
     dis__rows rows; /* with final ids; while rows lie item by item, start instead of task */

@@ -2,8 +2,7 @@
  * by side, each into a batch (batch.h), and is then collected (collect.h), as when a file is read. Within a chunk, rows
  * go block by block: the texts of a block's cells are looked at where they lie; those that are plain (1 to 64 KiB of ASCII,
  * nearly all) need no second look, and of those of up to 8 bytes the word that they are is all that is needed. Keys are
- * made and their slots fetched before the first is looked up. A task that is the one of the row before is not looked up
- * again.
+ * made and their slots fetched before the first is looked up. Tasks that are words are mostly numbered later (collect.h).
  *
  * A row with a flaw stops everything, or under lenient is skipped; it leaves no ids behind.
  *
@@ -14,11 +13,12 @@
 #include "core/pool.h"
 #include "core/utf8.h"
 #include "votes/reader.h"
+#include "votes/take.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { BLOCK = 64, CHUNK_ROWS = 8192, NUMBER_END = DIS_REAL_TEXT, NUMBER_ROOM = NUMBER_END + 8 };
+enum { BLOCK = 64, CHUNK_ROWS = 8192, HAND_ROWS = 1 << 16, NUMBER_END = DIS_REAL_TEXT, NUMBER_ROOM = NUMBER_END + 8 };
 enum { COLUMNS = DIS_ID_COLUMNS + 1, LABEL = DIS_ID_COLUMNS };
 static const char *const column_name[COLUMNS] = {"task", "worker", "label"};
 
@@ -28,6 +28,9 @@ typedef struct {
     size_t *first[COLUMNS]; /* (n_pieces + 1) row that each piece begins with */
     size_t n_rows, chunk;
     size_t from, n; /* the round at hand: its first row, how many chunks it has */
+    void (*find_homes)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *home);
+    size_t (*find_at_home)(const dis__ids *ids, const uint64_t *word, const uint32_t *home, size_t n, uint32_t *out,
+                           uint32_t *missed, dis__ask ask);
     dis__batch **batches;
 } table;
 
@@ -333,8 +336,8 @@ static bool same_text(const dis_text *a, const dis_text *b)
     return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
 }
 
-/* The numbers of the ids at `list` (n) of a block; a row whose task is that of the row before takes its number. */
-static dis_status find_ids(dis__id_share *share, const cells *c, const uint8_t *list, size_t n, bool runs,
+/* The numbers of ids of any length at `list` (n) of a block; a row whose task is that of the row before takes its number. */
+static dis_status find_any(dis__id_share *share, const cells *c, const uint8_t *list, size_t n, bool runs,
                            uint32_t *out)
 {
     dis__id_key key[BLOCK];
@@ -368,12 +371,39 @@ static dis_status find_ids(dis__id_share *share, const cells *c, const uint8_t *
     return DIS_OK;
 }
 
+/* The words of the texts at `list` (n) of a block; false: one of them has none. */
+static bool words_of(const cells *c, const uint8_t *list, size_t n, uint64_t *word)
+{
+    bool all = true;
+    for (size_t i = 0; i < n; i++) {
+        all &= c->text[list[i]].n <= DIS_ID_INLINE;
+        word[i] = c->word[list[i]];
+    }
+    return all;
+}
+
+/* The numbers of the ids at `list` (n) of a block. */
+static dis_status find_ids(const table *t, dis__id_share *share, const cells *c, const uint8_t *list, size_t n,
+                           bool runs, uint32_t *out)
+{
+    uint64_t word[BLOCK + DIS_TAKE_MARGIN];
+    if (share->ids->fill == DIS_BUCKET && words_of(c, list, n, word)) {
+        uint32_t home[BLOCK + DIS_TAKE_MARGIN], missed[BLOCK + DIS_TAKE_MARGIN];
+        t->find_homes(share->ids, word, n, home);
+        const size_t n_missed = t->find_at_home(share->ids, word, home, n, out, missed, (dis__ask){0});
+        dis__ids_find_short(share, word, home, missed, n_missed, out);
+        return DIS_OK;
+    }
+    return find_any(share, c, list, n, runs, out);
+}
+
 /* A block of rows into the batch. */
 static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n, cells block[COLUMNS])
 {
     uint8_t list[BLOCK];
     uint16_t label_of[BLOCK];
-    uint32_t number[DIS_ID_COLUMNS][BLOCK];
+    uint32_t number[DIS_ID_COLUMNS][BLOCK + DIS_TAKE_MARGIN];
+    uint64_t word[BLOCK];
     size_t n_votes = 0;
     uint64_t odd = 0;
     for (int c = 0; c < COLUMNS; c++) {
@@ -401,11 +431,16 @@ static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n
         list[n_votes] = (uint8_t)i;
         label_of[n_votes++] = (uint16_t)label.index;
     }
-    for (int c = 0; c < DIS_ID_COLUMNS; c++)
-        DIS_TRY(find_ids(&b->share[c], &block[c], list, n_votes, c == DIS_COLUMN_TASK, number[c]));
+    if (b->late && !words_of(&block[DIS_COLUMN_TASK], list, n_votes, word)) {
+        b->has_long_task = true;
+        return DIS_OK;
+    }
+    for (int c = b->late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; c < DIS_ID_COLUMNS; c++)
+        DIS_TRY(find_ids(t, &b->share[c], &block[c], list, n_votes, c == DIS_COLUMN_TASK, number[c]));
     DIS_TRY(dis__batch_reserve(b, n_votes));
-    for (size_t i = 0; i < n_votes; i++)
-        dis__batch_add(b, number[DIS_COLUMN_TASK][i], number[DIS_COLUMN_WORKER][i], label_of[i]);
+    const uint32_t *task = number[DIS_COLUMN_TASK], *worker = number[DIS_COLUMN_WORKER];
+    for (size_t i = 0; b->late && i < n_votes; i++) dis__batch_add_late(b, word[i], worker[i], label_of[i]);
+    for (size_t i = 0; !b->late && i < n_votes; i++) dis__batch_add(b, task[i], worker[i], label_of[i]);
     return DIS_OK;
 }
 
@@ -423,6 +458,7 @@ static dis_status chunk_job(void *arg, size_t j, int thread)
     dis__batch *b = t->batches[j];
     cells block[COLUMNS];
     dis__batch_reset(b, &t->reader.rules, &c->labels, c->ids, j, j ? t->batches[j - 1] : NULL, &t->reader.texts[j]);
+    b->late = c->tasks != DIS_TASKS_LOOKED_UP;
     const size_t end = chunk_first(t, j + 1);
     for (size_t row = chunk_first(t, j); row < end && !dis__batch_is_full(b); row += BLOCK)
         DIS_TRY(take_block(t, b, row, end - row < BLOCK ? end - row : BLOCK, block));
@@ -431,23 +467,30 @@ static dis_status chunk_job(void *arg, size_t j, int thread)
 
 /* ---- rounds ---- */
 
-/* All chunks of a round, with as much room for new ids as it takes. */
+/* All chunks of a round, with as much room for new ids as it takes, until tasks can be numbered. */
 static dis_status fill_round(dis_context *ctx, table *t)
 {
     dis__collector *c = &t->reader.collector;
-    for (size_t room = 1;; room *= 4) {
+    for (size_t room = 1; !t->reader.start_over; room *= 4) {
         const dis__round round = {.n_batches = t->n,
                                   .n_bytes = t->chunk,
                                   .most_rows = t->chunk,
                                   .room = room,
                                   .in_order = dis_context_threads(ctx) == 1};
         DIS_TRY(dis__collect_prepare(c, &round));
-        DIS_TRY(dis__run_jobs(ctx, t->n, chunk_job, t));
-        bool full = false;
+        /* a chunk that stopped at a task that cannot wait may have had the first flaw behind it */
+        const dis_status status = dis__run_jobs(ctx, t->n, chunk_job, t);
+        const bool stopped = dis__batches_have_long_task(t->batches, t->n);
+        if (status != DIS_EDATA || !stopped) DIS_TRY(status);
+        bool full = false, suits = false;
         for (size_t j = 0; j < t->n; j++) full = full || dis__batch_is_full(t->batches[j]);
-        if (!full) return DIS_OK;
+        if (!full || stopped)
+            DIS_TRY(dis__collect_suits(ctx, c, t->batches, t->n, chunk_first(t, t->n) - t->from, &suits,
+                                       &t->reader.start_over));
+        if (suits) break;
         dis__collect_withdraw(c, t->batches, t->n);
     }
+    return DIS_OK;
 }
 
 static dis_status take_notes(dis_votes *votes, const dis__batch *b)
@@ -465,10 +508,12 @@ static dis_status take_notes(dis_votes *votes, const dis__batch *b)
 
 static dis_status read_rounds(dis_context *ctx, table *t)
 {
+    t->from = 0;
     size_t most = 1; /* the first rounds are short, for nothing is known yet of what is to come */
     while (t->from < t->n_rows) {
         for (t->n = 0; t->n < most && chunk_first(t, t->n) < t->n_rows; t->n++) continue;
         DIS_TRY(fill_round(ctx, t));
+        if (t->reader.start_over) return DIS_OK;
         for (size_t j = 0; j < t->n; j++) DIS_TRY(take_notes(t->reader.votes, t->batches[j]));
         const size_t end = chunk_first(t, t->n);
         DIS_TRY(dis__collect(ctx, &t->reader.collector, t->batches, t->n, end - t->from));
@@ -560,7 +605,14 @@ static dis_status read_table(dis_context *ctx, table *t)
     DIS_TRY(dis__reader_begin(r, t->n_rows));
     DIS_TRY(dis__alloc_array(&t->batches, r->tuning.round, sizeof *t->batches));
     for (size_t j = 0; j < r->tuning.round; j++) t->batches[j] = &r->batch[j];
+    r->collector.most_rows = t->n_rows;
+    r->collector.hand = r->tuning.hand ? r->tuning.hand : HAND_ROWS;
+    r->collector.tasks = r->tuning.look_up ? DIS_TASKS_LOOKED_UP : DIS_TASKS_ASCEND;
     DIS_TRY(read_rounds(ctx, t));
+    if (r->start_over) {
+        DIS_TRY(dis__reader_start_over(r));
+        DIS_TRY(read_rounds(ctx, t));
+    }
     DIS_TRY(dis__reader_finish(r));
     return dis__classes_look_alike(r->votes->classes, &r->votes->notes.look_alike_classes);
 }
@@ -573,7 +625,9 @@ dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *co
                           .tuning = *tuning,
                           .fail_duplicate = fail_duplicate},
                .column = {columns->task, columns->worker, columns->label},
-               .chunk = tuning->chunk};
+               .chunk = tuning->chunk,
+               .find_homes = DIS_KERNEL_PICK(dis__find_homes),
+               .find_at_home = DIS_KERNEL_PICK(dis__find_at_home)};
     const dis_status status = read_table(ctx, &t);
     dis__reader_release(&t.reader);
     dis__free(t.batches);

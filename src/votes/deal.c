@@ -15,14 +15,7 @@
 #include "core/pool.h"
 #include "votes/take.h"
 
-enum {
-    HAND_BYTES = 1 << 20, /* some 60,000 cards: what a hand needs fits in the second cache */
-    MOST_HANDS = 1024,
-    ROWS_A_BASE = 1 << 16,
-    CARDS_AT_ONCE = 64,
-    RANGE_ROWS = 1 << 16,
-    MOST_RANGES = 256
-};
+enum { MOST_HANDS = 1024, ROWS_A_BASE = 1 << 16, CARDS_AT_ONCE = 64, RANGE_ROWS = 1 << 16, MOST_RANGES = 256 };
 
 /* A task of a hand. */
 typedef struct {
@@ -86,7 +79,7 @@ static size_t n_hands(const dis__deal *d)
 dis_status dis__deal_begin(dis__deal *d, const dis__secret *secret, uint64_t n_bytes, size_t hand_bytes,
                            double bytes_a_row)
 {
-    const uint64_t wanted = n_bytes / (hand_bytes ? hand_bytes : HAND_BYTES) + 1;
+    const uint64_t wanted = n_bytes / hand_bytes + 1;
     const size_t n = wanted < MOST_HANDS ? (size_t)wanted : MOST_HANDS;
     const size_t share = (size_t)(1.03 * (double)n_bytes / bytes_a_row / (double)n) + 256;
     *d = (dis__deal){.places = {.secret = *secret, .n_buckets = n}};

@@ -5,7 +5,7 @@
  * each hand is taken up by itself: a small table numbers its tasks, its votes are sorted by task, and where they go
  * follows from the rows in which the tasks of all hands first appear. Tasks are words, texts of up to 8 bytes.
  *
- *     DIS_TRY(dis__deal_begin(&deal, &secret, n_bytes, 0, bytes_a_row));
+ *     DIS_TRY(dis__deal_begin(&deal, &secret, n_bytes, hand_bytes, bytes_a_row));
  *     ... round by round:
  *         DIS_TRY(dis__deal_make_room(ctx, &deal, batches, n_batches));
  *         ... in each batch j: dis__deal_batch(&deal, batches[j], j); ...
@@ -38,7 +38,8 @@ typedef struct {
     size_t place_capacity;
 } dis__deal;
 
-/* n_bytes: of text, with rows of about that size; hand_bytes: of them for each hand, 0: as many as are good. */
+/* n_bytes: of text, with rows of about that size; hand_bytes: of them for each hand. Sixty thousand rows are good: what a
+ * hand needs fits in the second cache then. */
 dis_status dis__deal_begin(dis__deal *deal, const dis__secret *secret, uint64_t n_bytes, size_t hand_bytes,
                            double bytes_a_row);
 /* Room for what the batches of a round hold, which keep words and know their first rows. */

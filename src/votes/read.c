@@ -208,8 +208,7 @@ dis_status dis__reader_finish(dis__reader *r)
     return status;
 }
 
-/* Forgets what was read, to begin again with tasks looked up. */
-static dis_status start_over(dis__reader *r)
+dis_status dis__reader_start_over(dis__reader *r)
 {
     dis_votes *votes = r->votes;
     const uint64_t n_bytes = r->collector.n_bytes;
@@ -242,11 +241,13 @@ static dis_status read_files(dis__reader *r)
 
 static dis_status read_votes(dis__reader *r)
 {
+    enum { LEAST_ROW = 6, HAND = 1 << 20 }; /* bytes: three fields and what is behind each; good for the cache */
+    r->collector.most_rows = r->collector.n_bytes / LEAST_ROW;
+    r->collector.hand = r->tuning.hand ? r->tuning.hand : HAND;
     r->collector.tasks = r->tuning.look_up ? DIS_TASKS_LOOKED_UP : DIS_TASKS_ASCEND;
-    r->collector.hand_bytes = r->tuning.hand;
     DIS_TRY(read_files(r));
     if (r->start_over) {
-        DIS_TRY(start_over(r));
+        DIS_TRY(dis__reader_start_over(r));
         DIS_TRY(read_files(r));
     }
     return dis__reader_finish(r);

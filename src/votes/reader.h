@@ -14,7 +14,8 @@
 typedef struct {
     size_t chunk; /* bytes of text that one job parses */
     size_t round; /* chunks that are parsed before they are collected */
-    size_t hand;  /* bytes of text for each hand, if votes are dealt out; 0: as many as are good for the cache */
+    size_t
+        hand; /* bytes of text (of columns: rows) for each hand, if votes are dealt out; 0: what is good for the cache */
     bool look_up; /* every task in a table, in whatever order they come */
 } dis__tuning;
 
@@ -101,6 +102,8 @@ dis_status dis__read_counts(dis__reader *reader);
 dis_status dis__votes_format(const char *given, const char *path, const char **format);
 /* Rules for labels and an empty collector. n_to_come: bytes, or whatever else the source counts in. */
 dis_status dis__reader_begin(dis__reader *reader, uint64_t n_to_come);
+/* Forgets what was read, to begin again with tasks looked up. */
+dis_status dis__reader_start_over(dis__reader *reader);
 /* The table from what the collector holds. */
 dis_status dis__reader_finish(dis__reader *reader);
 /* Gives back all but the table. */
