@@ -7,6 +7,7 @@
 #include "core/random.h"
 #include "sanitized.h"
 #include "votes_read_support.h"
+#include "votes_support.h"
 
 /* A file of some thousand rows: ids of 0 to 40 bytes, mostly short; in runs or scattered; few labels or many; columns in any
  * order, perhaps one more; quotes and CRLF never, seldom or often. */
@@ -46,24 +47,6 @@ static size_t random_rows(uint64_t p, char *text)
 #undef DRAW_ROWS
 }
 
-static void assert_same_tables(const dis_votes *a, const dis_votes *b)
-{
-    const dis_votes_view v = dis_votes_look(a), w = dis_votes_look(b);
-    const dis_votes_notes n = dis_votes_read_notes(a), m = dis_votes_read_notes(b);
-    assert_memory_equal(&n, &m, sizeof n);
-    assert_int_equal(v.n_votes, w.n_votes);
-    assert_int_equal(v.n_items, w.n_items);
-    assert_int_equal(v.n_workers, w.n_workers);
-    assert_int_equal(v.n_classes, w.n_classes);
-    assert_memory_equal(v.start, w.start, (v.n_items + 1) * sizeof *v.start);
-    assert_memory_equal(v.worker, w.worker, v.n_votes * sizeof *v.worker);
-    assert_memory_equal(v.label8, w.label8, v.n_votes);
-    const dis_names *const names[][2] = {{v.tasks, w.tasks}, {v.workers, w.workers}, {v.classes, w.classes}};
-    for (size_t k = 0; k < 3; k++)
-        for (size_t i = 0; i < dis_names_count(names[k][0]); i++)
-            assert_string_equal(dis_names_get(names[k][0], i, NULL), dis_names_get(names[k][1], i, NULL));
-}
-
 /* With a drop rule every row goes the careful way; without one, most go the fast way, which differs by instruction set. */
 static void fast_and_careful_agree(void **state)
 {
@@ -93,7 +76,7 @@ static void fast_and_careful_agree(void **state)
             assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
             assert_int_equal(dis__votes_read(ctx, &path, 1, &o, &tunings[way % 2], &votes), expected);
             if (expected == DIS_OK)
-                assert_same_tables(votes, want);
+                assert_same_votes(votes, want);
             else
                 assert_string_equal(dis_last_error(), message);
             dis_votes_destroy(votes);

@@ -8,6 +8,7 @@
 #include "core/random.h"
 #include "fault_walk.h"
 #include "votes/reader.h"
+#include "votes_support.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,25 +97,6 @@ static dis_column column_of(ids *s, dis_cells_kind kind, bool by_dictionary, siz
     return (dis_column){s->piece, PIECES};
 }
 
-static void assert_same_names(const dis_names *a, const dis_names *b)
-{
-    assert_int_equal(dis_names_count(a), dis_names_count(b));
-    for (size_t i = 0; i < dis_names_count(a); i++)
-        assert_string_equal(dis_names_get(a, i, NULL), dis_names_get(b, i, NULL));
-}
-
-static void assert_same_table(const dis_votes *a, const dis_votes *b)
-{
-    const dis_votes_view x = dis_votes_look(a), y = dis_votes_look(b);
-    assert_same_names(x.tasks, y.tasks);
-    assert_same_names(x.workers, y.workers);
-    assert_same_names(x.classes, y.classes);
-    assert_int_equal(x.n_votes, y.n_votes);
-    assert_memory_equal(x.start, y.start, (x.n_items + 1) * sizeof *x.start);
-    assert_memory_equal(x.worker, y.worker, x.n_votes * sizeof *x.worker);
-    assert_memory_equal(x.label8, y.label8, x.n_votes);
-}
-
 static ids task, worker, label;
 
 static void every_layout_gives_the_table_of_a_file(void **state)
@@ -158,7 +140,7 @@ static void every_layout_gives_the_table_of_a_file(void **state)
                     dis_context *ctx;
                     assert_int_equal(dis_context_create(&co, &ctx), DIS_OK);
                     assert_int_equal(dis__votes_from_columns(ctx, &c, &o, &ways[w].tuning, &votes), DIS_OK);
-                    assert_same_table(votes, expected);
+                    assert_same_votes(votes, expected);
                     assert_int_equal(dis_votes_read_notes(votes).rows, ROWS);
                     dis_votes_destroy(votes);
                     dis_context_destroy(ctx);
