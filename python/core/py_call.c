@@ -70,11 +70,27 @@ void core_retake(core_call *call)
     call->thread = NULL;
 }
 
+/* Options are arguments here, of the same names: --lenient becomes lenient. What stands in quotes is the user's own. */
+static void name_arguments(const char *message, char *out, size_t size)
+{
+    bool quoted = false;
+    size_t n = 0;
+    for (const char *p = message; *p && n + 1 < size; p++) {
+        quoted ^= *p == '"';
+        const bool begins = p == message || p[-1] == ' ' || p[-1] == '(';
+        if (!quoted && begins && p[0] == '-' && p[1] == '-' && p[2] >= 'a' && p[2] <= 'z') p += 2;
+        out[n++] = *p;
+    }
+    out[n] = 0;
+}
+
 int core_fail(core_state *state, dis_status status)
 {
     PyObject *error = status > DIS_OK && (int)status < CORE_N_ERRORS ? state->error[status] : NULL;
-    const char *message = dis_last_error();
-    PyErr_SetString(error ? error : state->error[0], *message ? message : dis_status_meaning(status));
+    char message[4096];
+    const char *said = dis_last_error();
+    name_arguments(*said ? said : dis_status_meaning(status), message, sizeof message);
+    PyErr_SetString(error ? error : state->error[0], message);
     return -1;
 }
 

@@ -159,6 +159,11 @@ def test_development_set(world):
         model.predict_proba(world["x"], head="crowd")
 
 
+def test_messages_name_arguments_not_options_of_the_tool():
+    with pytest.raises(dissent.OptionError, match="two texts an item.* with text$"):
+        SoftClassifier("kl", "stem-cnn").fit(["a", "b"], [[0.5, 0.5], [0.1, 0.9]])
+
+
 # ---- the command line's models ----
 
 
