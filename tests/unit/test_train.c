@@ -85,6 +85,44 @@ static void saved_is_the_same(void **state)
     free_crowd(&c);
 }
 
+/* What a model says of a sentence does not depend on the sentences around it, nor on what it was asked before. */
+static void predictions_stand_alone(void **state)
+{
+    (void)state;
+    enum { COPIES = 900, WORDS = 5 };
+    crowd c = read_crowd();
+    FILE *f = begin("many.conll");
+    for (int i = 0; i < COPIES; i++)
+        fputs(i % 3 ? "i1\ni2\ni3\ni4\nelsewhere\n\n" : "i1\ni2\ni3\ni4\nelsewhere\n\nodd\n\n", f);
+    fclose(f);
+    dis_items_options io = dis_items_options_default();
+    io.kind = DIS_ITEMS_TOKENS;
+    dis_items *many;
+    assert_int_equal(dis_items_read(NULL, in_folder("many.conll"), &io, &many), DIS_OK);
+    for (size_t i = 0; i < MODELS; i++) {
+        dis_examples e = {.labels = c.soft, .gold = c.gold};
+        const dis_train_options o = quick(small_model(&c, i, &e.items), "gold+kl");
+        if (e.items != c.tokens) continue;
+        dis_model *m = train(&e, NULL, &o, 1);
+        dis_labels *p[3];
+        assert_int_equal(dis_model_predict(NULL, m, many, "soft", &p[0]), DIS_OK);
+        assert_int_equal(dis_model_predict(NULL, m, e.items, "gold", &p[1]), DIS_OK);
+        assert_int_equal(dis_model_predict(NULL, m, many, "soft", &p[2]), DIS_OK);
+        const dis_labels_view first = dis_labels_look(p[0]), again = dis_labels_look(p[2]);
+        assert_int_equal(first.n_items, COPIES * WORDS + COPIES / 3); /* more than a batch */
+        assert_memory_equal(first.p, again.p, first.n_items * first.n_classes * sizeof(double));
+        const size_t row = first.n_classes, sentence = WORDS * row;
+        for (int copy = 1; copy < COPIES; copy++) {
+            const size_t odd = (size_t)(copy + 2) / 3;
+            assert_memory_equal(first.p, first.p + (size_t)copy * sentence + odd * row, sentence * sizeof(double));
+        }
+        for (int k = 0; k < 3; k++) dis_labels_destroy(p[k]);
+        dis_model_destroy(m);
+    }
+    dis_items_destroy(many);
+    free_crowd(&c);
+}
+
 /* What each model can learn, it learns: its items tell the classes apart. */
 static void every_model_learns(void **state)
 {
@@ -194,11 +232,9 @@ static void survives_every_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_objective_learns),
-        cmocka_unit_test(equal_targets_give_equal_models),
-        cmocka_unit_test(every_model_learns),
-        cmocka_unit_test(saved_is_the_same),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(every_objective_learns),  cmocka_unit_test(equal_targets_give_equal_models),
+        cmocka_unit_test(every_model_learns),      cmocka_unit_test(saved_is_the_same),
+        cmocka_unit_test(predictions_stand_alone), cmocka_unit_test(refusals),
         cmocka_unit_test(survives_every_fault),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
