@@ -61,7 +61,7 @@ static void products(void **state)
                 for (size_t i = 0; i < (ta ? k : m) * lda; i++) a[i] = (float)dis__normal(1, 1, i);
                 for (size_t i = 0; i < (tb ? n : k) * ldb; i++) b[i] = (float)dis__normal(1, 2, i);
                 for (size_t i = 0; i < m * ldc; i++) c[i] = d[i] = (float)dis__normal(1, 3, i);
-                dis__gemm g = {ta, tb, add, m, n, k, a, b, c, lda, ldb, ldc};
+                dis__gemm g = {ta, tb, add, m, n, k, a, b, c, lda, ldb, ldc, NULL, NULL};
                 void *scratch;
                 assert_int_equal(posix_memalign(&scratch, 64, DIS_GEMM_SCRATCH), 0);
                 setenv("DISSENT_ISA", sets[set], 1);
@@ -103,7 +103,7 @@ static void tiles(void **state)
     for (size_t i = 0; i < K * N; i++) b[i] = (float)dis__normal(2, 2, i);
     void *scratch;
     assert_int_equal(posix_memalign(&scratch, 64, DIS_GEMM_SCRATCH), 0);
-    const dis__gemm g = {false, false, false, M, N, K, a, b, whole, K, N, N};
+    const dis__gemm g = {false, false, false, M, N, K, a, b, whole, K, N, N, NULL, NULL};
     DIS_KERNEL_PICK(dis__sgemm)(&g, scratch);
     static const size_t cuts[] = {0, 1, 8, 29, M}, across[] = {0, 5, 40, 57, N};
     for (int i = 0; i < 4; i++)

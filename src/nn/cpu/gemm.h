@@ -16,6 +16,9 @@ typedef struct {
     const float *a, *b;
     float *c;
     size_t lda, ldb, ldc; /* floats from one row in memory to the next */
+    /* Called when m rows and n columns of C are done, while they are near; NULL: nothing to do. */
+    void (*finish)(const void *arg, size_t row, size_t col, size_t m, size_t n);
+    const void *arg;
 } dis__gemm;
 
 enum {

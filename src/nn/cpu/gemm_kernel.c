@@ -246,10 +246,11 @@ static void product(left x, size_t high, const float *b, size_t m, size_t n, siz
     }
 }
 
-static void zero(const dis__gemm *g)
+/* The product of matrices with k = 0. */
+static void nothing(const dis__gemm *g)
 {
-    if (g->add) return;
-    for (size_t i = 0; i < g->m; i++) memset(g->c + i * g->ldc, 0, g->n * sizeof *g->c);
+    for (size_t i = 0; !g->add && i < g->m; i++) memset(g->c + i * g->ldc, 0, g->n * sizeof *g->c);
+    if (g->finish) g->finish(g->arg, 0, 0, g->m, g->n);
 }
 
 /* C's columns [col, col + n) += A's columns [k0, k0 + k) times a packed strip. */
@@ -275,12 +276,13 @@ static void strip(const dis__gemm *g, size_t col, size_t n, size_t k0, size_t k,
             }
             b += DIS_KERNEL(dis__sgemm_packed_size)(deep, n);
         }
+        if (g->finish && k && k0 + k == g->k) g->finish(g->arg, i, col, m, n);
     }
 }
 
 void DIS_KERNEL(dis__sgemm)(const dis__gemm *g, void *scratch)
 {
-    if (g->k == 0) zero(g);
+    if (g->k == 0) nothing(g);
     float *const a = scratch, *const b = a + MC / MR * APART;
     for (size_t j = 0; j < g->n; j += NC) {
         const size_t n = smaller(NC, g->n - j);
@@ -314,6 +316,6 @@ void DIS_KERNEL(dis__sgemm_pack)(const dis__gemm *g, float *packed)
 
 void DIS_KERNEL(dis__sgemm_with_packed)(const dis__gemm *g, const float *packed, void *scratch)
 {
-    if (g->k == 0) zero(g);
+    if (g->k == 0) nothing(g);
     strip(g, 0, g->n, 0, g->k, packed, scratch);
 }

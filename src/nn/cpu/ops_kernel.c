@@ -17,7 +17,8 @@ DIS_OPS(DECLARE)
 
 static dis__gemm gemm_of(const matrices *x)
 {
-    return (dis__gemm){x->ta, x->tb, x->add, x->m, x->n, x->k, x->a, x->b, x->c, x->lda, x->ldb, x->ldc};
+    return (dis__gemm){x->ta, x->tb, x->add, x->m,   x->n,   x->k,      x->a,
+                       x->b,  x->c,  x->lda, x->ldb, x->ldc, x->finish, x->arg};
 }
 
 static void times(const matrices *x, void *scratch)

@@ -55,26 +55,42 @@ static inline void activate_grad_row(dis__activation act, const real *x, const r
 }
 #undef EACH
 
+/* A tile of a product: where it begins. */
+typedef struct {
+    const dis__product_args *a;
+    size_t row, col;
+} product_tile;
+
+/* Biases and activation of a part of it. */
+static void end_product(const void *arg, size_t row, size_t col, size_t m, size_t n)
+{
+    const product_tile *t = arg;
+    const dis__product_args *a = t->a;
+    const real *bias = a->bias ? (const real *)a->bias + t->col + col : NULL;
+    const real *bias2 = a->bias2 ? (const real *)a->bias2 + t->col + col : NULL;
+    real *c = (real *)a->c + (t->row + row) * a->ldc + t->col + col;
+    for (size_t i = 0; i < m; i++, c += a->ldc) {
+        for (size_t j = 0; bias && j < n; j++) c[j] += bias[j];
+        for (size_t j = 0; bias2 && j < n; j++) c[j] += bias2[j];
+        activate_row(a->act, c, c, n);
+    }
+}
+
 void OP(product)(const void *args, size_t first, size_t last, void *scratch)
 {
     const dis__product_args *a = args;
     const size_t across = (a->n + a->tile_cols - 1) / a->tile_cols;
-    const real *bias = a->bias, *bias2 = a->bias2;
+    const bool ends = a->bias || a->bias2 || a->act != DIS_ACT_NONE;
     for (size_t t = first; t < last; t++) {
-        const size_t row = t / across * a->tile_rows, col = t % across * a->tile_cols;
+        const product_tile tile = {a, t / across * a->tile_rows, t % across * a->tile_cols};
+        const size_t row = tile.row, col = tile.col;
         const size_t m = a->m - row < a->tile_rows ? a->m - row : a->tile_rows;
         const size_t n = a->n - col < a->tile_cols ? a->n - col : a->tile_cols;
-        real *c = (real *)a->c + row * a->ldc + col;
         const real *left = a->a, *right = a->b;
         times(&(matrices){a->ta, a->tb, a->add, m, n, a->k, left + (a->ta ? row : row * a->lda), a->lda,
-                          right + (a->tb ? col * a->ldb : col), a->ldb, c, a->ldc},
+                          right + (a->tb ? col * a->ldb : col), a->ldb, (real *)a->c + row * a->ldc + col, a->ldc,
+                          ends ? end_product : NULL, &tile},
               scratch);
-        if (!bias && !bias2 && a->act == DIS_ACT_NONE) continue;
-        for (size_t i = 0; i < m; i++) {
-            for (size_t j = 0; bias && j < n; j++) c[i * a->ldc + j] += bias[col + j];
-            for (size_t j = 0; bias2 && j < n; j++) c[i * a->ldc + j] += bias2[col + j];
-            activate_row(a->act, c + i * a->ldc, c + i * a->ldc, n);
-        }
     }
 }
 

@@ -66,6 +66,9 @@ typedef struct {
     size_t ldb;
     real *c;
     size_t ldc;
+    /* Called when m rows and n columns of C are done; NULL: nothing to do. */
+    void (*finish)(const void *arg, size_t row, size_t col, size_t m, size_t n);
+    const void *arg;
 } matrices;
 
 /* q = softmax(z), returns the log of the sum of exp(z). */

@@ -28,6 +28,7 @@ static void times(const matrices *x, void *scratch)
                 total += element(x->a, x->ta, x->lda, i, p) * element(x->b, x->tb, x->ldb, p, j);
             x->c[i * x->ldc + j] = total;
         }
+    if (x->finish) x->finish(x->arg, 0, 0, x->m, x->n);
 }
 
 /* Packing is for speed only: here the matrix is copied, k rows of n. */
