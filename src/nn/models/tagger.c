@@ -3,8 +3,12 @@
  * first puts the two side by side through attention encoders that see one position; the second weighs them by additive
  * attention.
  *
- * Cost of a batch: 16 (positions (word_width + hidden) + spelt characters (character_width + hidden)) hidden operations
- * for the LSTMs forward (GRUs: 12); the encoders 2 tokens (2 c^2 + 2 c feed) a layer, c = 4 hidden. */
+ * Words and characters are rows of tables, which recurrent layers multiply row by row where a table has fewer rows than a
+ * batch has places: always so for characters.
+ *
+ * Cost of a batch forward: 16 hidden (min(tokens, n_words) word_width + n_characters character_width + (tokens +
+ * spelt characters) hidden) operations for the LSTMs (GRUs: 12); the encoders 2 tokens (2 c^2 + 2 c feed) a layer, c = 4
+ * hidden, outside training 2 tokens (c^2 + 2 c feed). */
 #include "nn/models/nets.h"
 #include <stdio.h>
 
