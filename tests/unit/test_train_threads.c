@@ -26,6 +26,38 @@ static void threads_change_nothing(void **state)
     free_crowd(&c);
 }
 
+/* A model keeps its net for the next prediction, in whatever context that is. */
+static void contexts_change_nothing(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    for (size_t i = 0; i < MODELS; i++) {
+        dis_examples e = {.gold = c.gold};
+        const dis_train_options o = quick(small_model(&c, i, &e.items), "gold");
+        dis_model *m = train(&e, NULL, &o, 1);
+        dis_labels *first = NULL;
+        static const int threads[] = {2, 1, 3, 2};
+        for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+            dis_context_options co = dis_context_options_default();
+            co.threads = threads[t];
+            dis_context *ctx;
+            dis_labels *p;
+            assert_int_equal(dis_context_create(&co, &ctx), DIS_OK);
+            assert_int_equal(dis_model_predict(ctx, m, e.items, NULL, &p), DIS_OK);
+            dis_context_destroy(ctx);
+            if (first) {
+                assert_memory_equal(dis_labels_look(first).p, dis_labels_look(p).p, N * K * sizeof(double));
+                dis_labels_destroy(p);
+            } else {
+                first = p;
+            }
+        }
+        dis_labels_destroy(first);
+        dis_model_destroy(m);
+    }
+    free_crowd(&c);
+}
+
 static int stop_after(void *user)
 {
     return --*(int *)user < 0;
@@ -101,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(contexts_change_nothing),
         cmocka_unit_test(resumed_is_the_same),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
