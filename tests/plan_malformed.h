@@ -8,6 +8,8 @@
      "1:1: an experiment needs the key \"cells\": the conditions; a list in place of a value makes a cell of each"},
     {"name: [t]\n" DATA TAIL, "1:7: name must be a text, not a list"},
     {"name:\n" DATA TAIL, "1:6: name has no value; give one or leave the key out"},
+    {"name: \"\"\n" DATA TAIL, "1:7: name: an empty text; it is needed"},
+    {"name: |\n" DATA TAIL, "1:7: name: an empty text; it is needed"},
     {"name: t\nkeep_predictions: maybe\n" DATA TAIL, "2:19: keep_predictions: \"maybe\" must be yes or no"},
     {"name: t\ndata: [d]\n" TAIL, "2:7: data must be a map of names, not a list"},
     {"name: t\ndata: {d: {}}\n" TAIL, "2:11: the data set d has neither items nor votes"},

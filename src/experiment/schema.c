@@ -103,6 +103,8 @@ static dis_status text_of(dis__form *form, const dis__field *field, const dis__y
     if (node->kind != DIS_YAML_TEXT) return wrong(form, field, node, "a text");
     if (node->plain && (node->length == 0 || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0))
         return dis__yaml_fail(form->yaml, node, "%s has no value; give one or leave the key out", field->key);
+    if (field->required && strspn(node->text, " \t\r\n") == node->length)
+        return dis__yaml_fail(form->yaml, node, "%s: an empty text; it is needed", field->key);
     *out = node->text;
     return DIS_OK;
 }
