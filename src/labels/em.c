@@ -10,7 +10,7 @@
 
 DIS_KERNEL_DECLARE(void, dis__em_kernel, (dis__em_job * job));
 
-enum { SHARD_BYTES = 256 << 20, MOST_SHARDS = 16, FEW_SHARDS = 4, UPDATE_GRAIN = 16384 };
+enum { SHARD_BYTES = 256 << 20, MOST_SHARDS = 16, FEW_SHARDS = 4, UPDATE_GRAIN = 4096 };
 
 typedef struct {
     size_t row, worker_size, table_size, n_shards, block;
