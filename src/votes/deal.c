@@ -65,7 +65,7 @@ typedef struct {
     scratch *scratch;     /* (threads) */
     dealt_task **task;    /* (n_hands) by first row */
     dealt_task **own;     /* (n_hands) memory of those that do not fit behind the votes of their hand */
-    range_part *part;     /* (n_hands, n_ranges + 1) */
+    range_part *part;     /* (n_hands, n_ranges) */
     range_part *range;    /* (n_ranges + 1) n, votes, bytes: of those before it */
     uint64_t *name_start; /* (n_items + 1) */
     char *names;
