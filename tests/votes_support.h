@@ -4,6 +4,15 @@
 #include "dissent/dissent.h"
 #include <string.h>
 
+static inline dis_context *context_of(int threads)
+{
+    dis_context_options o = dis_context_options_default();
+    o.threads = threads;
+    dis_context *ctx;
+    assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
+    return ctx;
+}
+
 static inline void assert_same_names(const dis_names *a, const dis_names *b)
 {
     assert_int_equal(dis_names_count(a), dis_names_count(b));

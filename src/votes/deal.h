@@ -22,7 +22,7 @@ typedef struct {
     uint32_t worker;
     uint16_t label, row;
 } dis__card;
-#define DIS_DEAL_MOST UINT32_MAX /* votes */
+#define DIS_DEAL_MOST DIS_MAX_IDS /* votes: so there are never too many tasks, and rows have 32 bits */
 
 typedef struct {
     dis__card *card; /* (n) */

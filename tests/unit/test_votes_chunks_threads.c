@@ -69,11 +69,8 @@ static void fast_and_careful_agree(void **state)
         snprintf(message, sizeof message, "%s", dis_last_error());
         for (size_t way = 0; way < 6; way++) {
             setenv("DISSENT_ISA", sets[way / 2], 1);
-            dis_context_options c = dis_context_options_default();
-            c.threads = way % 2 ? 3 : 1;
-            dis_context *ctx;
+            dis_context *ctx = context_of(way % 2 ? 3 : 1);
             dis_votes *votes = NULL;
-            assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
             assert_int_equal(dis__votes_read(ctx, &path, 1, &o, &tunings[way % 2], &votes), expected);
             if (expected == DIS_OK)
                 assert_same_votes(votes, want);
@@ -110,11 +107,8 @@ static void large_tables_do_not_depend_on_threads(void **state)
         dis_votes *first = NULL;
         static const int threads[] = {1, 2, 3, 7, 16};
         for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
-            dis_context_options c = dis_context_options_default();
-            c.threads = threads[t];
-            dis_context *ctx;
+            dis_context *ctx = context_of(threads[t]);
             dis_votes *votes;
-            assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
             const dis__tuning tuning = {.chunk = t % 2 ? 5000 : 1 << 19, .round = t % 2 ? 4 : 16};
             assert_int_equal(dis__votes_read(ctx, &path, 1, NULL, &tuning, &votes), DIS_OK);
             dis_context_destroy(ctx);

@@ -135,10 +135,7 @@ static void every_layout_gives_the_table_of_a_file(void **state)
                     const dis_votes_columns c = {column_of(&task, kinds[k], by_dictionary, 0),
                                                  column_of(&worker, kinds[(k + 1) % 5], false, 7),
                                                  column_of(&label, kinds[(k + 2) % 5], by_dictionary, 31)};
-                    dis_context_options co = dis_context_options_default();
-                    co.threads = ways[w].threads;
-                    dis_context *ctx;
-                    assert_int_equal(dis_context_create(&co, &ctx), DIS_OK);
+                    dis_context *ctx = context_of(ways[w].threads);
                     assert_int_equal(dis__votes_from_columns(ctx, &c, &o, &ways[w].tuning, &votes), DIS_OK);
                     assert_same_votes(votes, expected);
                     assert_int_equal(dis_votes_read_notes(votes).rows, ROWS);

@@ -116,11 +116,8 @@ static dis_status read_in_all_ways(const char *const *paths, size_t n_paths, con
     const dis_status expected = dis__votes_read(NULL, paths, n_paths, o, &plain, &want);
     if (expected != DIS_OK) snprintf(message, sizeof message, "%s", dis_last_error());
     for (size_t i = 0; i < n_ways; i++) {
-        dis_context_options c = dis_context_options_default();
-        c.threads = ways[i].threads;
-        dis_context *ctx;
+        dis_context *ctx = context_of(ways[i].threads);
         dis_votes *votes = NULL;
-        assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
         assert_int_equal(dis__votes_read(ctx, paths, n_paths, o, &ways[i].tuning, &votes), expected);
         if (expected == DIS_OK)
             assert_same_votes(votes, want);
@@ -237,10 +234,7 @@ static void order_of_columns_makes_no_difference(void **state)
             char message[300];
             snprintf(message, sizeof message, "%s", dis_last_error());
             for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-                dis_context_options c = dis_context_options_default();
-                c.threads = ways[w].threads;
-                dis_context *ctx;
-                assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
+                dis_context *ctx = context_of(ways[w].threads);
                 assert_int_equal(dis__votes_from_columns(ctx, &rows->columns, &o, &ways[w].tuning, &votes), expected);
                 if (flawed)
                     assert_string_equal(dis_last_error(), message);
