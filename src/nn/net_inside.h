@@ -49,8 +49,9 @@ typedef struct dis__layer dis__layer;
 typedef struct {
     const char *name;
     size_t own; /* bytes of the layer's own struct */
-    /* Outside training its output is its input: in nets that never train they are one piece of memory. NULL: never. */
-    bool (*passes)(const dis__layer *layer);
+    /* In nets that never train its output is its input, one piece of memory. NULL: never. Asked in the order of the
+     * layers, when a plan begins; layer->passes has the answer. */
+    bool (*passes)(const dis__net *net, const dis__layer *layer);
     dis_status (*plan)(dis__net *net, dis__layer *layer);
     dis_status (*forward)(dis__net *net, dis__layer *layer);
     dis_status (*backward)(dis__net *net, dis__layer *layer);
@@ -62,6 +63,7 @@ struct dis__layer {
     char name[DIS_NET_NAME];
     int index;
     int in[DIS_LAYER_INS], n_in, out; /* values; out DIS_NONE: a head */
+    bool passes;
     int ints[DIS_LAYER_INTS];
     size_t param[DIS_LAYER_PARAMS], n_params;
     size_t work_piece[DIS_LAYER_WORKS], n_works;
@@ -137,6 +139,10 @@ static inline const dis__shape *dis__shape_of(const dis__net *net, int value)
 /* Two linear layers whose values are x W' + a and y, y made of the first by layers that pass it on: in nets that never
  * train they become one, its matrix and bias made once. */
 void dis__linear_merge(dis__net *net, int first, int second);
+/* A linear layer's value goes into a sum of two, as its second, and nowhere else: in nets that never train the layer adds
+ * to the first where it lies, if that is not needed any more. */
+void dis__linear_onto(dis__net *net, int value, int sum);
+void dis__add_takes(dis__net *net, int value); /* of dis__linear_onto: says so to the sum */
 
 /* ---- for planning ---- */
 

@@ -54,15 +54,16 @@ static size_t even_part(size_t n, size_t most, size_t unit)
     return size == n ? n : parts(size, unit) * unit;
 }
 
-size_t dis__product_tiles(dis__product_args *args)
+size_t dis__product_tiles(dis__product_args *args, int n_threads)
 {
-    /* High and as wide as a packed strip, since each tile packs its strip anew; smaller while there are few. A tile of
-     * some million operations is worth a job of its own; smaller ones would spend more time packing than multiplying.
-     * Sizes depend on the shape alone. */
-    enum { FEW = 4, SMALLEST = 1 << 23, HIGH = 2048, LOW = 96, NARROW = 128 };
+    /* High and as wide as a packed strip, since each tile packs its strip anew; smaller while there are few for the
+     * threads. A tile of some million operations is worth a job of its own; smaller ones would spend more time packing
+     * than multiplying. */
+    enum { SMALLEST = 1 << 23, HIGH = 2048, LOW = 96, NARROW = 128 };
+    const size_t few = n_threads > 1 ? 2 * (size_t)n_threads : 1;
     if (args->m == 0 || args->n == 0) return 0;
     size_t rows = even_part(args->m, HIGH, 24), cols = even_part(args->n, DIS_GEMM_NC, DIS_GEMM_NR);
-    while (parts(args->m, rows) * parts(args->n, cols) < FEW) {
+    while (parts(args->m, rows) * parts(args->n, cols) < few) {
         if (dis__size(rows * cols, args->k, 0) < 2 * SMALLEST) break;
         if (cols >= NARROW && cols >= rows / 4)
             cols = even_part(cols, parts(cols, 2), DIS_GEMM_NR);

@@ -95,7 +95,7 @@ typedef struct {
     void *c;
     size_t tile_rows, tile_cols;
 } dis__product_args;
-size_t dis__product_tiles(dis__product_args *args);
+size_t dis__product_tiles(dis__product_args *args, int n_threads);
 
 /* out[c] += sum of column c of x (n_rows x ., rows ld apart). Index: columns. */
 typedef struct {
@@ -234,8 +234,8 @@ typedef enum { DIS_CELL_LSTM, DIS_CELL_GRU, DIS_N_CELLS } dis__recurrent_cell;
 
 /* One direction or two of a recurrent layer over (rows, time). Only positions within a row's length are kept, time by
  * time, rows in `order`, the longest first: positions start[t] .. start[t + 1] are time t of the first rows in order.
- * gates[d]: (positions, 4 hidden), before: the inputs' part of each gate's argument, after: the gates; LSTM i, f, g, o;
- * GRU n, r, z, and W h + b of n. The state before, times weight, is added to n_state of the four, from first_state on.
+ * gates[d]: (positions, 4 hidden), before: the inputs' part of each gate's argument, unless that is row from[position] of
+ * made[d]; after: the gates, or nothing where they are forgotten; LSTM i, f, g, o; GRU n, r, z, and W h + b of n. The state before, times weight, is added to n_state of the four, from first_state on.
  * memory[d]: (positions, n_memory), the LSTM's c; state[d]: (positions, hidden). y: (rows, time, directions hidden), 0
  * behind a row's length. grad: gates[d] become the gradients of their arguments, before[d] (positions, hidden) the state
  * before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of direction 0, then of direction 1. */
@@ -247,6 +247,9 @@ typedef struct {
     size_t first_state, n_state, n_memory; /* n_memory: n_hidden or 0 */
     const int32_t *start, *order;          /* (n_times + 1), (n_rows) */
     const void *weight[2];                 /* (n_state hidden, hidden): of the state before */
+    const void *made[2];                   /* NULL: the inputs' part lies in gates */
+    const int32_t *from;
+    bool forget; /* gates of a step are not kept: they lie in scratch memory, and made[] is there */
     void *gates[2], *memory[2], *state[2], *before[2];
     void *y;
     const void *dy;

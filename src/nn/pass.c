@@ -53,7 +53,7 @@ dis_status dis__op_run_columns(dis__net *net, dis__op op, const void *args, size
 dis_status dis__product(dis__net *net, const dis__product_args *args)
 {
     dis__product_args a = *args;
-    const size_t tiles = dis__product_tiles(&a);
+    const size_t tiles = dis__product_tiles(&a, dis_context_threads(net->ctx));
     if (tiles == 0) return DIS_OK;
     return dis__op_run(net, DIS_OP_product, &a, tiles, dis__size(a.m * a.n / tiles / 8, a.k ? a.k : 1, 1));
 }

@@ -76,6 +76,14 @@ static void find_wanted(dis__net *net)
     }
 }
 
+static void find_passing(dis__net *net)
+{
+    for (size_t i = 0; i < net->n_layers; i++) {
+        dis__layer *layer = &net->layers[i];
+        layer->passes = !net->training_plan && layer->kind->passes && layer->kind->passes(net, layer);
+    }
+}
+
 static dis_status plan_values(dis__net *net)
 {
     for (size_t i = 0; i < net->n_slots; i++) {
@@ -87,7 +95,7 @@ static dis_status plan_values(dis__net *net)
         const bool stays = s->producer == DIS_NONE || s->last_use == DIS_NONE;
         const size_t last = stays ? 2 * net->n_layers : (size_t)s->last_use;
         const dis__layer *layer = s->producer == DIS_NONE ? NULL : &net->layers[s->producer];
-        if (!net->training_plan && layer && layer->kind->passes && layer->kind->passes(layer)) {
+        if (layer && layer->passes) {
             s->piece = net->slots[layer->in[0]].piece;
             dis__piece *piece = &net->pieces[s->piece];
             if (piece->to < last) piece->to = last;
@@ -169,6 +177,7 @@ static dis_status make_plan(dis__net *net)
     plan_params(net);
     plan_ints(net);
     find_wanted(net);
+    find_passing(net);
     net->scratch_bytes = aligned(net->device->scratch, ALIGN);
     DIS_TRY(plan_values(net));
     for (size_t i = 0; i < net->n_layers; i++)

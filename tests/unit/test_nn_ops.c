@@ -93,30 +93,53 @@ static void products(void **state)
             }
 }
 
-/* An element's bytes do not depend on which tile it is computed in. */
+/* Numbers of A that are zero: none, some columns, some columns of bands of rows, about half, all. */
+static bool left_out(int zeros, size_t row, size_t col)
+{
+    switch (zeros) {
+    case 1: return col % 3 == 1;
+    case 2: return (col / 5 + row / 10) % 2 == 0;
+    case 3: return dis__normal(2, 3, row * 1000 + col) < 0;
+    default: return zeros == 4;
+    }
+}
+
+/* An element's bytes do not depend on which tile it is computed in, nor on what is skipped because it is zero in all rows of
+ * a tile. */
 static void tiles(void **state)
 {
     (void)state;
-    enum { M = 50, N = 90, K = 700 };
+    enum { M = 50, N = 90, K = 701 };
+    static const char *const sets[] = {"baseline", "avx2", "avx512"};
+    static const size_t cuts[] = {0, 1, 8, 29, M}, across[] = {0, 5, 40, 57, N};
     static float a[M * K], b[K * N], whole[M * N], part[M * N];
-    for (size_t i = 0; i < M * K; i++) a[i] = (float)dis__normal(2, 1, i);
-    for (size_t i = 0; i < K * N; i++) b[i] = (float)dis__normal(2, 2, i);
     void *scratch;
     assert_int_equal(posix_memalign(&scratch, 64, DIS_GEMM_SCRATCH), 0);
-    const dis__gemm g = {false, false, false, M, N, K, a, b, whole, K, N, N, NULL, NULL};
-    DIS_KERNEL_PICK(dis__sgemm)(&g, scratch);
-    static const size_t cuts[] = {0, 1, 8, 29, M}, across[] = {0, 5, 40, 57, N};
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++) {
-            dis__gemm h = g;
-            h.m = cuts[i + 1] - cuts[i];
-            h.n = across[j + 1] - across[j];
-            h.a = a + cuts[i] * K;
-            h.b = b + across[j];
-            h.c = part + cuts[i] * N + across[j];
-            DIS_KERNEL_PICK(dis__sgemm)(&h, scratch);
+    for (size_t i = 0; i < K * N; i++) b[i] = (float)dis__normal(2, 2, i);
+    for (int zeros = 0; zeros < 5; zeros++)
+        for (int set = 0; set < 3; set++) {
+            for (size_t i = 0; i < M * K; i++)
+                a[i] = !left_out(zeros, i / K, i % K) ? (float)dis__normal(2, 1, i) : i % 7 ? 0 : -0.f;
+            setenv("DISSENT_ISA", sets[set], 1);
+            const dis__gemm g = {false, false, false, M, N, K, a, b, whole, K, N, N, NULL, NULL};
+            DIS_KERNEL_PICK(dis__sgemm)(&g, scratch);
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j < 4; j++) {
+                    dis__gemm h = g;
+                    h.m = cuts[i + 1] - cuts[i];
+                    h.n = across[j + 1] - across[j];
+                    h.a = a + cuts[i] * K;
+                    h.b = b + across[j];
+                    h.c = part + cuts[i] * N + across[j];
+                    DIS_KERNEL_PICK(dis__sgemm)(&h, scratch);
+                }
+            assert_memory_equal(whole, part, sizeof whole);
+            for (size_t i = 0; i < M; i++) /* and row by row, where nothing is skipped */
+                DIS_KERNEL_PICK(dis__sgemm)
+            (&(dis__gemm){false, false, false, 1, N, K, a + i * K, b, part + i * N, K, N, N, NULL, NULL}, scratch);
+            unsetenv("DISSENT_ISA");
+            assert_memory_equal(whole, part, sizeof whole);
         }
-    assert_memory_equal(whole, part, sizeof whole);
     free(scratch);
 }
 
@@ -163,7 +186,7 @@ static void table(void **state)
     for (size_t m = 0; m < 300; m += 7) /* tiles cover C once */
         for (size_t n = 0; n < 1200; n += 113) {
             dis__product_args p = {.m = m, .n = n, .k = 100000};
-            const size_t count = dis__product_tiles(&p);
+            const size_t count = dis__product_tiles(&p, (int)(m % 5) + 1);
             if (m == 0 || n == 0)
                 assert_true(count == 0);
             else

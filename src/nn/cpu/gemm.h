@@ -26,7 +26,7 @@ enum {
     DIS_GEMM_MC = 192,    /* rows of A at a time */
     DIS_GEMM_NC = 384,    /* columns of B at a time */
     DIS_GEMM_DEEP = 1152, /* of k in a strip of B */
-    DIS_GEMM_NR = 48,     /* columns of the widest tiles */
+    DIS_GEMM_NR = 64,     /* columns of the widest tiles */
     DIS_GEMM_SCRATCH =
         (DIS_GEMM_KC * DIS_GEMM_MC + 16 * DIS_GEMM_MC + DIS_GEMM_DEEP * DIS_GEMM_NC + 64) * 4, /* bytes */
 };

@@ -1,8 +1,8 @@
 /* Matrix product on one core, after Goto & van de Geijn (2008).
  *
  * A strip of op(B) (DEEP x NC) is packed into panels a few vectors wide with k outermost, so that the inner kernel reads
- * it in order. The kernel keeps a tile of C in registers and adds one outer product a step: with AVX-512 8 x 48, that
- * is 24 accumulators, 3 vectors of B and one broadcast of A; 11 loads for 24 multiply-adds leave the loads room. Rows
+ * it in order. The kernel keeps a tile of C in registers and adds one outer product a step: with AVX-512 6 x 64, that
+ * is 24 accumulators, 4 vectors of B and one broadcast of A; 10 loads for 24 multiply-adds leave the loads room. Rows
  * of A are read where they lie, several at a time; only a transposed A is packed, a block (MC x KC) at a time. Within a
  * block of MC rows of C all of k runs through before the next block, so that C and the blocks of B that pass by stay
  * in the second cache.
@@ -10,19 +10,26 @@
  * Tiles at the lower edge are lower, at the right edge narrower; all run the same chain of operations for an element.
  * Packing a matrix against its grain goes through squares transposed in registers.
  *
+ * Columns of A that are zero in all MR rows of a tile add nothing: behind a ReLU these are a third to a half in nets that
+ * were trained, since many units hardly ever fire. Where some are, the others are listed once for the panels of a strip, and
+ * tiles take the listed ones alone: the same sums to the last digit.
+ *
  * Cost: 2 m n k operations; packing touches B once a strip of C, a transposed A n / NC times. */
 #include "nn/cpu/gemm.h"
 #include "nn/cpu/vecf.h"
-
 #if defined(DIS_ISA_avx512)
-enum { STEP = 4, MR = 8, WIDE = 3 }; /* heights of tiles are multiples of STEP up to MR, widths up to WIDE vectors */
+#include <immintrin.h>
+enum { WIDE = 4 };
 #else
-enum { STEP = 2, MR = 6, WIDE = 2 };
+enum { WIDE = 2 };
 #endif
+
+enum { STEP = 2, MR = 6 }; /* heights of tiles are multiples of STEP up to MR, widths up to WIDE vectors */
 enum { L = DIS_FLANES, NR = WIDE * L, KC = DIS_GEMM_KC, MC = DIS_GEMM_MC, NC = DIS_GEMM_NC, DEEP = DIS_GEMM_DEEP };
 enum { APART = MR * KC + 16 };
 enum { AHEAD = 64, ROWS_AHEAD = 8 }; /* rows lie in pages of their own, and what comes next of each is fetched early */
 enum { LINE = 16 };                  /* floats of a line of memory */
+enum { FURTHER = 8 };                /* listed columns of A whose rows of B are fetched early */
 _Static_assert(MC % MR == 0 && NC % DIS_GEMM_NR == 0 && DIS_GEMM_NR % NR == 0 && DEEP % KC == 0,
                "blocks of whole panels");
 
@@ -36,11 +43,11 @@ static inline size_t tile_height(size_t left)
     return left >= MR ? MR : (left + STEP - 1) / STEP * STEP;
 }
 
-/* Vectors of the panel that has `left` columns to go. Two of two are faster than three and one. */
+/* Vectors of the panel that has `left` columns to go. Three and two are faster than four and one. */
 static inline size_t panel_vectors(size_t left)
 {
     const size_t vectors = (left + L - 1) / L;
-    if (WIDE == 3 && vectors == 4) return 2;
+    if (WIDE == 4 && (vectors == 5 || vectors == 6)) return 3;
     return smaller(vectors, WIDE);
 }
 
@@ -134,113 +141,198 @@ typedef struct {
     size_t row, step;
 } left;
 
-/* One tile of C: rows x cols of it lie within C. The k floats at `next` are fetched on the way. */
-static inline __attribute__((always_inline)) void tile(const int height, const int vectors, left x, const float *b,
-                                                       size_t k, bool add, float *c, size_t ldc, size_t rows,
-                                                       size_t cols, const float *next)
+/* What a tile needs besides its rows of A. */
+typedef struct {
+    const float *b; /* a panel */
+    size_t k;
+    bool add;
+    float *c;
+    size_t ldc, rows, cols; /* rows x cols of it lie within C */
+    const float *next[2];   /* rows of A that are fetched on the way */
+    const uint32_t *listed; /* the k columns of A that are taken, and FURTHER more; unused where all are taken */
+} right;
+
+/* One step of the sums: a column of A, every third row of which is at a[], times a row of B. */
+static inline __attribute__((always_inline)) void add_outer(const int height, const int vectors,
+                                                            dis__vecf sum[MR][WIDE], const float *const a[], size_t row,
+                                                            const float *b)
+{
+    dis__vecf y[WIDE];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) y[v] = dis__loadf(b + v * L);
+#pragma GCC unroll 8
+    for (int i = 0; i < height; i++) {
+        const float x = a[i / 3][(size_t)(i % 3) * row];
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sum[i][v] += x * y[v];
+    }
+}
+
+/* One tile of C. */
+static inline __attribute__((always_inline)) void tile(const int height, const int vectors, const bool listed, left x,
+                                                       const right *y)
 {
     dis__vecf sum[MR][WIDE];
     const float *a[(MR + 2) / 3]; /* every third row; those between are one and two rows further */
+    const size_t k = y->k, ldc = y->ldc;
+    float *const c = y->c;
 #pragma GCC unroll 8
     for (int i = 0; i < height; i += 3) a[i / 3] = x.a + (size_t)i * x.row;
-    for (size_t i = 0; i < rows; i++) /* needed at the end */
-#pragma GCC unroll 3
+    for (size_t i = 0; i < y->rows; i++) /* needed at the end */
+#pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) __builtin_prefetch(c + i * ldc + v * L, 1);
 #pragma GCC unroll 8
     for (int i = 0; i < height; i++)
-#pragma GCC unroll 3
-        for (int v = 0; v < vectors; v++) sum[i][v] = (dis__vecf){0};
-    for (size_t done = 0; done < k; done += LINE) {
-        const size_t steps = smaller(LINE, k - done);
-        __builtin_prefetch(next + done);
 #pragma GCC unroll 4
-        for (size_t p = 0; p < steps; p++, b += vectors * L) {
-            dis__vecf right[WIDE];
-#pragma GCC unroll 3
-            for (int v = 0; v < vectors; v++) right[v] = dis__loadf(b + v * L);
+        for (int v = 0; v < vectors; v++) sum[i][v] = (dis__vecf){0};
+    const float *b = y->b, *next = y->next[0], *next2 = y->next[1];
+    if (listed) {
+        enum { SOME = LINE / 2 }; /* about half are listed, and all of the next rows is fetched */
+        const uint32_t *at = y->listed;
+        for (size_t done = 0; done < k; done += SOME, next += LINE, next2 += LINE) {
+            const size_t steps = smaller(SOME, k - done);
+            __builtin_prefetch(next);
+            __builtin_prefetch(next2);
+#pragma GCC unroll 2
+            for (size_t q = 0; q < steps; q++, at++) {
+                const size_t p = *at;
+                const float *here[(MR + 2) / 3];
+#pragma GCC unroll 4
+                for (int v = 0; v < vectors; v++)
+                    __builtin_prefetch(b + ((size_t)at[FURTHER] * (size_t)vectors + (size_t)v) * L);
 #pragma GCC unroll 8
-            for (int i = 0; i < height; i++) {
-                const float y = a[i / 3][(size_t)(i % 3) * x.row];
-#pragma GCC unroll 3
-                for (int v = 0; v < vectors; v++) sum[i][v] += y * right[v];
+                for (int i = 0; i < height; i += 3) here[i / 3] = a[i / 3] + p;
+                add_outer(height, vectors, sum, here, x.row, b + p * (size_t)vectors * L);
             }
-#pragma GCC unroll 8
-            for (int i = 0; i < height; i += 3) a[i / 3] += x.step;
         }
-    }
-    if (rows == (size_t)height && cols == (size_t)(vectors * L)) {
+    } else
+        for (size_t done = 0; done < k; done += LINE) {
+            const size_t steps = smaller(LINE, k - done);
+            __builtin_prefetch(next + done);
+            __builtin_prefetch(next2 + done);
+#pragma GCC unroll 4
+            for (size_t p = 0; p < steps; p++, b += vectors * L) {
+                add_outer(height, vectors, sum, a, x.row, b);
+#pragma GCC unroll 8
+                for (int i = 0; i < height; i += 3) a[i / 3] += x.step;
+            }
+        }
+    if (y->rows == (size_t)height && y->cols == (size_t)(vectors * L)) {
 #pragma GCC unroll 8
         for (int i = 0; i < height; i++)
-#pragma GCC unroll 3
+#pragma GCC unroll 4
             for (int v = 0; v < vectors; v++) {
                 float *to = c + (size_t)i * ldc + v * L;
-                dis__storef(to, add ? dis__loadf(to) + sum[i][v] : sum[i][v]);
+                dis__storef(to, y->add ? dis__loadf(to) + sum[i][v] : sum[i][v]);
             }
         return;
     }
     float edge[MR][NR];
 #pragma GCC unroll 8
     for (int i = 0; i < height; i++)
-#pragma GCC unroll 3
+#pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) dis__storef(edge[i] + v * L, sum[i][v]);
-    for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < cols; j++) c[i * ldc + j] = add ? c[i * ldc + j] + edge[i][j] : edge[i][j];
+    for (size_t i = 0; i < y->rows; i++)
+        for (size_t j = 0; j < y->cols; j++) c[i * ldc + j] = y->add ? c[i * ldc + j] + edge[i][j] : edge[i][j];
 }
 
-/* Twice, for a packed A and for one that is read in place. */
-#define TILE_ARGS \
-    left x, const float *b, size_t k, bool add, float *c, size_t ldc, size_t rows, size_t cols, const float *next
-#define TILE(height, vectors)                                                                    \
-    static void packed_##height##_##vectors(TILE_ARGS)                                           \
-    {                                                                                            \
-        tile(height *STEP, vectors, (left){x.a, 1, MR}, b, k, add, c, ldc, rows, cols, next);    \
-    }                                                                                            \
-    static void in_place_##height##_##vectors(TILE_ARGS)                                         \
-    {                                                                                            \
-        tile(height *STEP, vectors, (left){x.a, x.row, 1}, b, k, add, c, ldc, rows, cols, next); \
+/* For a packed A, and for one that is read in place, all of it or the columns listed. */
+#define TILE(height, vectors)                                         \
+    static void packed_##height##_##vectors(left x, const right *y)   \
+    {                                                                 \
+        tile(height *STEP, vectors, false, (left){x.a, 1, MR}, y);    \
+    }                                                                 \
+    static void in_place_##height##_##vectors(left x, const right *y) \
+    {                                                                 \
+        tile(height *STEP, vectors, false, (left){x.a, x.row, 1}, y); \
     }
-TILE(1, 1)
-TILE(1, 2)
-TILE(2, 1)
-TILE(2, 2)
+#define TILES_WIDE(vectors)                                \
+    TILE(1, vectors)                                       \
+    TILE(2, vectors)                                       \
+    TILE(3, vectors)                                       \
+    static void listed_##vectors(left x, const right *y)   \
+    {                                                      \
+        tile(MR, vectors, true, (left){x.a, x.row, 1}, y); \
+    }
+TILES_WIDE(1)
+TILES_WIDE(2)
 #if defined(DIS_ISA_avx512)
-TILE(1, 3)
-TILE(2, 3)
+TILES_WIDE(3)
+TILES_WIDE(4)
 #define TILES(kind)                            \
     {                                          \
-        {kind##_1_1, kind##_1_2, kind##_1_3},  \
-        {                                      \
-            kind##_2_1, kind##_2_2, kind##_2_3 \
-        }                                      \
+        kind##_1, kind##_2, kind##_3, kind##_4 \
     }
 #else
-TILE(3, 1)
-TILE(3, 2)
-#define TILES(kind)                                         \
-    {                                                       \
-        {kind##_1_1, kind##_1_2}, {kind##_2_1, kind##_2_2}, \
-        {                                                   \
-            kind##_3_1, kind##_3_2                          \
-        }                                                   \
+#define TILES(kind)        \
+    {                      \
+        kind##_1, kind##_2 \
     }
 #endif
-static void (*const tiles[2][MR / STEP][WIDE])(TILE_ARGS) = {TILES(in_place), TILES(packed)};
+typedef void tile_function(left x, const right *y);
+static tile_function *const tiles[2][MR / STEP][WIDE] = {
+    {TILES(in_place_1), TILES(in_place_2), TILES(in_place_3)},
+    {TILES(packed_1), TILES(packed_2), TILES(packed_3)},
+};
+static tile_function *const listed_tiles[WIDE] = TILES(listed);
+
+/* Lists the columns of MR rows that are not zero in all of them; how many those are. None that is zero among the first:
+ * most likely nowhere, and nothing is listed, which says k. */
+static size_t list_columns(left x, size_t k, uint32_t *at)
+{
+    enum { FIRST = 32 };
+    typedef uint32_t bits __attribute__((vector_size(sizeof(dis__vecf))));
+    size_t n = 0, p = 0;
+    for (; p + L <= k; p += L) {
+        if (p == FIRST && n == FIRST) return k;
+        bits any = {0};
+#pragma GCC unroll 8
+        for (size_t i = 0; i < MR; i++) any |= (bits)dis__loadf(x.a + i * x.row + p);
+        any <<= 1; /* without the sign */
+#if defined(DIS_ISA_avx512)
+        const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+        const __mmask16 some = _mm512_test_epi32_mask((__m512i)any, (__m512i)any);
+        _mm512_mask_compressstoreu_epi32(at + n, some, _mm512_add_epi32(lanes, _mm512_set1_epi32((int)p)));
+        n += (size_t)__builtin_popcount(some);
+#else
+        for (size_t j = 0; j < L; j++) {
+            at[n] = (uint32_t)(p + j);
+            n += any[j] != 0;
+        }
+#endif
+    }
+    for (; p < k; p++) {
+        bool zero = true;
+        for (size_t i = 0; i < MR; i++) zero &= x.a[i * x.row + p] == 0;
+        at[n] = (uint32_t)p;
+        n += !zero;
+    }
+    for (size_t i = 0; i <= FURTHER; i++) at[n + i] = 0;
+    return n;
+}
 
 /* C block (m x n) at c: some rows of A stay in the first cache while the panels of B pass by, and each panel fetches a
  * share of the rows that follow. `high` is how far MR rows of A are apart. */
 static void product(left x, size_t high, const float *b, size_t m, size_t n, size_t k, bool add, float *c, size_t ldc)
 {
     const bool packed = x.step == MR;
-    const size_t share = packed ? k : x.row;
+    const size_t share = packed ? k : x.row, far = n >= MR * NR ? 0 : MR / 2 * share;
+    uint32_t at[KC + L + FURTHER];
     for (size_t i = 0; i < m; i += MR, x.a += high) {
-        const size_t height = tile_height(m - i), rows = smaller(MR, m - i);
-        const float *panel = b;
+        const size_t height = tile_height(m - i);
+        const size_t n_listed = !packed && m - i >= MR ? list_columns(x, k, at) : k;
+        const bool listed = n_listed < k - k / 16;
+        right y = {
+            .b = b, .k = listed ? n_listed : k, .add = add, .ldc = ldc, .rows = smaller(MR, m - i), .listed = at};
         size_t part = 0;
         for (size_t j = 0; j < n;) {
-            const size_t vectors = panel_vectors(n - j), cols = smaller(vectors * L, n - j);
-            tiles[packed][height / STEP - 1][vectors - 1](x, panel, k, add, c + i * ldc + j, ldc, rows, cols,
-                                                          x.a + high + part++ % MR * share);
-            panel += vectors * L * k;
+            const size_t vectors = panel_vectors(n - j);
+            y.c = c + i * ldc + j;
+            y.cols = smaller(vectors * L, n - j);
+            y.next[0] = x.a + high + part++ % MR * share;
+            y.next[1] = y.next[0] + far;
+            (listed ? listed_tiles[vectors - 1] : tiles[packed][height / STEP - 1][vectors - 1])(x, &y);
+            y.b += vectors * L * k;
             j += vectors * L;
         }
     }

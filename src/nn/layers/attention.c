@@ -48,14 +48,15 @@ static dis_status run(dis__net *net, const dis__layer *layer, const dis__attenti
     return dis__op_run(net, op, args, places * args->n_heads, args->n_times * (args->n_times + 8) * d / 4 + 1);
 }
 
-static bool passes(const dis__layer *layer)
+static bool passes(const dis__net *net, const dis__layer *layer)
 {
+    (void)net;
     return ((const attention *)layer->own)->value_only;
 }
 
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
-    if (!net->training_plan && passes(layer)) return DIS_OK;
+    if (layer->passes) return DIS_OK;
     const dis__attention_args args = arguments(net, layer);
     return run(net, layer, &args, DIS_OP_attention);
 }
@@ -112,13 +113,16 @@ int dis__layer_encoder(dis__net *net, const char *name, int x, int lengths, size
     char text[DIS_NET_NAME];
     const size_t channels = dis__shape_of(net, x)->channels;
     int y = norm_first ? dis__layer_layernorm(net, join(text, name, "norm1"), x, DIS_NONE) : x;
-    y = dis__layer_attention(net, join(text, name, "self_attn"), y, lengths, n_heads, dropout);
-    y = dis__layer_dropout(net, y, dropout);
+    int out = dis__layer_attention(net, join(text, name, "self_attn"), y, lengths, n_heads, dropout);
+    y = dis__layer_dropout(net, out, dropout);
     x = norm_first ? dis__layer_add(net, x, y) : dis__layer_layernorm(net, join(text, name, "norm1"), y, x);
+    if (norm_first) dis__linear_onto(net, out, x);
     y = norm_first ? dis__layer_layernorm(net, join(text, name, "norm2"), x, DIS_NONE) : x;
     y = dis__layer_linear(net, join(text, name, "linear1"), y, n_feed, act);
     y = dis__layer_dropout(net, y, dropout);
-    y = dis__layer_linear(net, join(text, name, "linear2"), y, channels, DIS_ACT_NONE);
-    y = dis__layer_dropout(net, y, dropout);
-    return norm_first ? dis__layer_add(net, x, y) : dis__layer_layernorm(net, join(text, name, "norm2"), y, x);
+    out = dis__layer_linear(net, join(text, name, "linear2"), y, channels, DIS_ACT_NONE);
+    y = dis__layer_dropout(net, out, dropout);
+    x = norm_first ? dis__layer_add(net, x, y) : dis__layer_layernorm(net, join(text, name, "norm2"), y, x);
+    if (norm_first) dis__linear_onto(net, out, x);
+    return x;
 }

@@ -44,15 +44,16 @@ static dis_status run_dropout(dis__net *net, const dis__dropout_args *args)
 
 static dis_status dropout_forward(dis__net *net, dis__layer *layer)
 {
-    if (!net->training_plan) return DIS_OK; /* its output is its input */
+    if (layer->passes) return DIS_OK;
     dis__dropout_args args = dropout_arguments(net, layer);
     args.x = dis__data(net, layer->in[0]);
     args.y = dis__data(net, layer->out);
     return run_dropout(net, &args);
 }
 
-static bool dropout_passes(const dis__layer *layer)
+static bool dropout_passes(const dis__net *net, const dis__layer *layer)
 {
+    (void)net;
     (void)layer;
     return true;
 }
@@ -87,8 +88,15 @@ int dis__layer_dropout(dis__net *net, int x, double rate)
 
 /* ---- add ---- */
 
+typedef struct {
+    bool onto; /* the second value is made by a linear layer for this sum alone */
+} sum;
+
+static bool add_passes(const dis__net *net, const dis__layer *layer);
+
 static dis_status add_forward(dis__net *net, dis__layer *layer)
 {
+    if (layer->passes) return DIS_OK; /* the linear layer has added it */
     const dis__add_args args = {.x = dis__data(net, layer->in[0]),
                                 .z = dis__data(net, layer->in[1]),
                                 .y = dis__data(net, layer->out)};
@@ -101,7 +109,23 @@ static dis_status add_backward(dis__net *net, dis__layer *layer)
     return dis__pass_down(net, layer->out, layer->in[1]);
 }
 
-static const dis__layer_kind add_kind = {.name = "add", .forward = add_forward, .backward = add_backward};
+static const dis__layer_kind add_kind = {
+    .name = "add", .own = sizeof(sum), .passes = add_passes, .forward = add_forward, .backward = add_backward};
+
+/* Nobody needs the first value behind this layer, under this name or another. */
+static bool add_passes(const dis__net *net, const dis__layer *layer)
+{
+    const dis__slot *first = &net->slots[layer->in[0]];
+    if (!((const sum *)layer->own)->onto || first->producer == DIS_NONE || first->last_use != layer->index)
+        return false;
+    const dis__layer *producer = &net->layers[first->producer];
+    if (producer->passes && producer->kind != &add_kind) return false;
+    for (size_t i = 0; i < net->n_layers; i++) {
+        const dis__layer *other = &net->layers[i];
+        if (other != layer && other->kind->passes && other->in[0] == layer->in[0]) return false;
+    }
+    return true;
+}
 
 int dis__layer_add(dis__net *net, int x, int y)
 {
@@ -110,6 +134,11 @@ int dis__layer_add(dis__net *net, int x, int y)
     if (!dis__same_shape(net, x, y, "add")) return DIS_NONE;
     dis__layer *layer = dis__net_layer(net, &add_kind, "add", (int[]){x, y}, 2, &shape);
     return layer ? layer->out : DIS_NONE;
+}
+
+void dis__add_takes(dis__net *net, int value)
+{
+    ((sum *)net->layers[net->slots[value].producer].own)->onto = true;
 }
 
 /* ---- concat ---- */

@@ -11,6 +11,7 @@ typedef struct {
     dis__activation act;
     bool merged; /* into a later layer, where nothing is trained */
     int first;   /* layer that is merged into this one; DIS_NONE: none */
+    int sum;     /* layer that adds this one's value to another; DIS_NONE: none */
 } linear;
 
 enum { MATRIX, BIAS }; /* work of the layer that another is merged into */
@@ -50,25 +51,34 @@ static dis_status prepare(dis__net *net, const dis__layer *layer, const dis__lay
     return dis__product(net, &args);
 }
 
+/* Where the value goes: to its own place, or onto what the sum behind it has as its first. */
+static void set_target(const dis__net *net, const dis__layer *layer, dis__product_args *args)
+{
+    const linear *l = layer->own;
+    args->add = l->sum != DIS_NONE && net->layers[l->sum].passes;
+    args->c = dis__data(net, args->add ? net->layers[l->sum].in[0] : layer->out);
+    args->ldc = l->n_out;
+}
+
 static dis_status merged_forward(dis__net *net, const dis__layer *layer)
 {
     const linear *l = layer->own;
     const dis__layer *first = &net->layers[l->first];
     const size_t n_in = ((const linear *)first->own)->n_in;
     if (!net->prepared) DIS_TRY(prepare(net, layer, first));
-    return dis__product(net, &(dis__product_args){.tb = true,
-                                                  .act = l->act,
-                                                  .m = dis__net_rows(net, layer->out),
-                                                  .n = l->n_out,
-                                                  .k = n_in,
-                                                  .a = dis__data(net, first->in[0]),
-                                                  .lda = n_in,
-                                                  .b = layer->work[MATRIX],
-                                                  .ldb = n_in,
-                                                  .bias = layer->work[BIAS],
-                                                  .bias2 = dis__param_of(net, layer, 1),
-                                                  .c = dis__data(net, layer->out),
-                                                  .ldc = l->n_out});
+    dis__product_args args = {.tb = true,
+                              .act = l->act,
+                              .m = dis__net_rows(net, layer->out),
+                              .n = l->n_out,
+                              .k = n_in,
+                              .a = dis__data(net, first->in[0]),
+                              .lda = n_in,
+                              .b = layer->work[MATRIX],
+                              .ldb = n_in,
+                              .bias = layer->work[BIAS],
+                              .bias2 = dis__param_of(net, layer, 1)};
+    set_target(net, layer, &args);
+    return dis__product(net, &args);
 }
 
 static dis_status forward(dis__net *net, dis__layer *layer)
@@ -78,21 +88,22 @@ static dis_status forward(dis__net *net, dis__layer *layer)
     if (!net->training_plan && l->first != DIS_NONE) return merged_forward(net, layer);
     const size_t rows = dis__net_rows(net, layer->out);
     const bool gelu = l->act == DIS_ACT_GELU;
-    DIS_TRY(dis__product(net, &(dis__product_args){.tb = true,
-                                                   .act = gelu ? DIS_ACT_NONE : l->act,
-                                                   .m = rows,
-                                                   .n = l->n_out,
-                                                   .k = l->n_in,
-                                                   .a = dis__data(net, layer->in[0]),
-                                                   .lda = l->n_in,
-                                                   .b = dis__param_of(net, layer, 0),
-                                                   .ldb = l->n_in,
-                                                   .bias = dis__param_of(net, layer, 1),
-                                                   .c = gelu ? layer->work[0] : dis__data(net, layer->out),
-                                                   .ldc = l->n_out}));
+    dis__product_args args = {.tb = true,
+                              .act = gelu ? DIS_ACT_NONE : l->act,
+                              .m = rows,
+                              .n = l->n_out,
+                              .k = l->n_in,
+                              .a = dis__data(net, layer->in[0]),
+                              .lda = l->n_in,
+                              .b = dis__param_of(net, layer, 0),
+                              .ldb = l->n_in,
+                              .bias = dis__param_of(net, layer, 1)};
+    set_target(net, layer, &args);
+    if (gelu) args.c = layer->work[0];
+    DIS_TRY(dis__product(net, &args));
     if (!gelu) return DIS_OK;
-    const dis__activate_args args = {.act = l->act, .x = layer->work[0], .y = dis__data(net, layer->out)};
-    return dis__op_run(net, DIS_OP_activate, &args, rows * l->n_out, 16);
+    const dis__activate_args activate = {.act = l->act, .x = layer->work[0], .y = dis__data(net, layer->out)};
+    return dis__op_run(net, DIS_OP_activate, &activate, rows * l->n_out, 16);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
@@ -147,7 +158,7 @@ int dis__layer_linear(dis__net *net, const char *name, int x, size_t n_out, dis_
     shape.channels = n_out;
     dis__layer *layer = dis__net_layer(net, &linear_kind, name, &x, 1, &shape);
     if (!layer) return DIS_NONE;
-    *(linear *)layer->own = (linear){n_in, n_out, act, false, DIS_NONE};
+    *(linear *)layer->own = (linear){n_in, n_out, act, false, DIS_NONE, DIS_NONE};
     const double spread = 1 / sqrt((double)n_in);
     dis__layer_param(net, layer, "weight", 2, (size_t[]){n_out, n_in}, DIS_START_UNIFORM, spread);
     dis__layer_param(net, layer, "bias", 1, &n_out, DIS_START_UNIFORM, spread);
@@ -161,6 +172,15 @@ void dis__linear_merge(dis__net *net, int first, int second)
     ((linear *)one->own)->merged = true;
     ((linear *)two->own)->first = one->index;
     net->slots[one->in[0]].last_use = two->index; /* that is when it is read */
+}
+
+void dis__linear_onto(dis__net *net, int value, int sum)
+{
+    if (value < 0 || sum < 0) return;
+    linear *l = net->layers[net->slots[value].producer].own;
+    if (l->act != DIS_ACT_NONE) return;
+    l->sum = net->slots[sum].producer;
+    dis__add_takes(net, sum);
 }
 
 /* ---- an activation alone ---- */

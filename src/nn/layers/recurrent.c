@@ -81,8 +81,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
                             net->training_plan ? DIS_WORK_KEPT : DIS_WORK_LASTING));
     DIS_TRY(dis__layer_work(net, layer, dis__size(made > inputs ? made : inputs, real, 0), DIS_WORK_BACKWARD));
     const size_t packed = dis__size(dis__size(l->row->n_gates * l->n_hidden, 1, 16), l->n_hidden + 16, 0);
-    dis__layer_scratch(net, dis__size(dis__size(packed, 1, 2 * DIS_RECURRENT_BLOCK * l->n_hidden), real,
-                                      net->device->scratch));
+    dis__layer_scratch(net, dis__size(dis__size(packed, 1, DIS_RECURRENT_BLOCK * row), real, net->device->scratch));
     return DIS_OK;
 }
 
@@ -121,6 +120,13 @@ static void lay_out(const dis__net *net, const dis__layer *layer)
         if (p.from[i] < 0) p.from[i] = (int32_t)l->n_ids;
 }
 
+/* What the rows of the table make of a direction's gates' arguments. */
+static void *made_of(const dis__net *net, const dis__layer *layer, size_t d)
+{
+    const recurrent *l = layer->own;
+    return dis__after(net, layer->work[INPUT], d * (l->n_ids + 1) * DIS_RECURRENT_GATES * l->n_hidden);
+}
+
 static dis__recurrent_args arguments(const dis__net *net, const dis__layer *layer)
 {
     const recurrent *l = layer->own;
@@ -137,6 +143,8 @@ static dis__recurrent_args arguments(const dis__net *net, const dis__layer *laye
         .n_memory = l->row->memory ? l->n_hidden : 0,
         .start = p.start,
         .order = p.order,
+        .from = p.from,
+        .forget = l->by_row && !net->training_plan,
         .y = dis__data(net, layer->out),
         .dy = dis__grad(net, layer->out),
     };
@@ -146,6 +154,7 @@ static dis__recurrent_args arguments(const dis__net *net, const dis__layer *laye
         args.memory[d] = layer->work[MEMORY + d];
         args.state[d] = layer->work[STATE + d];
         args.before[d] = layer->work[BEFORE + d];
+        if (l->by_row) args.made[d] = made_of(net, layer, d);
     }
     return args;
 }
@@ -160,13 +169,6 @@ static dis_status run(dis__net *net, const dis__recurrent_args *args, dis__op op
 static void *table_of(const dis__net *net, const dis__layer *layer)
 {
     return dis__param_of(net, layer, layer->n_params - 1);
-}
-
-/* What the rows of the table make of a direction's gates' arguments. */
-static void *made_of(const dis__net *net, const dis__layer *layer, size_t d)
-{
-    const recurrent *l = layer->own;
-    return dis__after(net, layer->work[INPUT], d * (l->n_ids + 1) * DIS_RECURRENT_GATES * l->n_hidden);
 }
 
 /* `rows` rows of x to gates; x NULL: only what biases make of one row. */
@@ -223,7 +225,6 @@ static dis_status forward_by_row(dis__net *net, dis__layer *layer)
             DIS_TRY(inputs_forward(net, layer, d, table_of(net, layer), l->n_ids, made));
             DIS_TRY(inputs_forward(net, layer, d, NULL, 1, dis__after(net, made, l->n_ids * width)));
         }
-        DIS_TRY(gather(net, layer, made, width, layer->work[GATES + d]));
     }
     l->made = !net->training_plan;
     return DIS_OK;

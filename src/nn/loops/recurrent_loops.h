@@ -133,9 +133,10 @@ void OP(recurrent)(const void *args, size_t first, size_t last, void *scratch)
     const dis__recurrent_args *a = args;
     const recurrent_cell *cell = &recurrent_cells[a->cell];
     const size_t n = a->n_hidden, nc = a->n_memory, ld = a->n_directions * n, width = DIS_RECURRENT_GATES * n;
-    real *packed = (real *)((char *)scratch + TIMES_SCRATCH);
+    real *passing = (real *)((char *)scratch + TIMES_SCRATCH), *packed = passing + DIS_RECURRENT_BLOCK * width;
     for (size_t index = first; index < last; index++) {
         const recurrent_block b = block_of(a, index);
+        const real *made = a->made[b.direction];
         real *gates = a->gates[b.direction], *memory = a->memory[b.direction], *state = a->state[b.direction];
         real *y = (real *)a->y + b.direction * n;
         matrices x = {.tb = true, .add = true, .n = a->n_state * n, .k = n, .lda = n, .ldc = width};
@@ -144,9 +145,12 @@ void OP(recurrent)(const void *args, size_t first, size_t last, void *scratch)
         pack(&x, packed);
         for (size_t s = 0; s < a->n_times; s++) {
             const recurrent_moment m = moment_of(a, &b, s);
+            real *const now = a->forget ? passing : gates + m.at * width;
+            for (size_t i = 0; made && i < m.here; i++)
+                memcpy(now + i * width, made + (size_t)a->from[m.at + i] * width, width * sizeof *now);
             x.m = m.from;
             x.a = state + m.then * n;
-            x.c = gates + m.at * width + a->first_state * n;
+            x.c = now + a->first_state * n;
             if (m.from) times_packed(&x, packed, scratch);
             for (size_t i = 0; i < b.rows; i++) {
                 const size_t at = m.at + i, then = m.then + i;
@@ -156,7 +160,7 @@ void OP(recurrent)(const void *args, size_t first, size_t last, void *scratch)
                     continue;
                 }
                 const bool had = i < m.from;
-                cell->step(n, gates + at * width, had ? memory + then * nc : NULL, memory + at * nc,
+                cell->step(n, now + i * width, had ? memory + then * nc : NULL, memory + at * nc,
                            had ? state + then * n : NULL, state + at * n);
                 memcpy(to, state + at * n, n * sizeof *to);
             }
