@@ -210,6 +210,15 @@ static void case_encoder(nn_net *f)
     above(f, dis__layer_encoder(f->net, "two", x, n, 4, 10, DIS_ACT_GELU, 0, false));
 }
 
+/* What the blocks add to is needed once more behind them, itself and passed on. */
+static void case_encoder_fork(nn_net *f)
+{
+    const int x = below(f, 6), y = dis__layer_dropout(f->net, x, .1);
+    const int one = dis__layer_encoder(f->net, "one", x, DIS_NONE, 2, 7, DIS_ACT_RELU, .1, true);
+    const int two = dis__layer_encoder(f->net, "two", x, DIS_NONE, 2, 7, DIS_ACT_RELU, 0, true);
+    above(f, dis__layer_concat(f->net, (int[]){one, two, y}, 3));
+}
+
 static int convolve(nn_net *f, const char *name, int x, int n, size_t out, size_t kernel, size_t stride, bool same)
 {
     dis__conv_options o = dis__conv_options_default();
@@ -445,6 +454,7 @@ static const nn_case nn_cases[] = {
     CASE(attention),
     CASE(attention_alone),
     CASE(encoder),
+    CASE(encoder_fork),
     CASE(conv_time),
     CASE(conv_fixed),
     CASE(lookup_conv),
