@@ -161,33 +161,41 @@ static void case_pool_ends(nn_net *f)
     above(f, dis__layer_pool(f->net, sequence(f, 6), lengths(f), DIS_POOL_ENDS));
 }
 
-/* One direction to its last state; two layers of both directions; the same over a table; every state and the ends,
- * without lengths. */
-#define RECURRENT(name, cell)                                                                             \
-    static void case_##name(nn_net *f)                                                                    \
-    {                                                                                                     \
-        const int x = sequence(f, 5), n = lengths(f);                                                     \
-        const int y = dis__layer_recurrent(f->net, #name, cell, x, n, 6, false, 1, 0);                    \
-        above(f, dis__layer_pool(f->net, y, n, DIS_POOL_LAST));                                           \
-    }                                                                                                     \
-    static void case_##name##_both(nn_net *f)                                                             \
-    {                                                                                                     \
-        const int x = sequence(f, 5), n = lengths(f);                                                     \
-        const int y = dis__layer_recurrent(f->net, #name, cell, x, n, 9, true, 2, .2);                    \
-        above(f, dis__layer_pool(f->net, y, n, DIS_POOL_MEAN));                                           \
-    }                                                                                                     \
-    static void case_##name##_ids(nn_net *f)                                                              \
-    {                                                                                                     \
-        const int ids = nn_ints_input(f, f->rows, f->time, 1, -1, 5), n = lengths(f);                     \
-        const int table = dis__layer_table(f->net, "letters", 6, 4);                                      \
-        const int y = dis__layer_lookup_recurrent(f->net, #name, cell, ids, table, n, 5, true, 2, .2);    \
-        above(f, dis__layer_pool(f->net, y, n, DIS_POOL_MEAN));                                           \
-    }                                                                                                     \
-    static void case_##name##_all(nn_net *f)                                                              \
-    {                                                                                                     \
-        const int x = dis__layer_recurrent(f->net, #name, cell, sequence(f, 4), DIS_NONE, 3, true, 1, 0); \
-        above(f, x);                                                                                      \
-        nn_soft(f, "ends", dis__layer_pool(f->net, x, DIS_NONE, DIS_POOL_ENDS), NULL);                    \
+/* One direction to its last state; two layers of both directions; the same over a table; rows that begin or end alike,
+ * over a table with few rows and with many; every state and the ends, without lengths. */
+#define RECURRENT(name, cell)                                                                                   \
+    static void case_##name(nn_net *f)                                                                          \
+    {                                                                                                           \
+        const int x = sequence(f, 5), n = lengths(f);                                                           \
+        const int y = dis__layer_recurrent(f->net, #name, cell, x, n, 6, false, 1, 0);                          \
+        above(f, dis__layer_pool(f->net, y, n, DIS_POOL_LAST));                                                 \
+    }                                                                                                           \
+    static void case_##name##_both(nn_net *f)                                                                   \
+    {                                                                                                           \
+        const int x = sequence(f, 5), n = lengths(f);                                                           \
+        const int y = dis__layer_recurrent(f->net, #name, cell, x, n, 9, true, 2, .2);                          \
+        above(f, dis__layer_pool(f->net, y, n, DIS_POOL_MEAN));                                                 \
+    }                                                                                                           \
+    static void case_##name##_ids(nn_net *f)                                                                    \
+    {                                                                                                           \
+        const int ids = nn_ints_input(f, f->rows, f->time, 1, -1, 5), n = lengths(f);                           \
+        const int table = dis__layer_table(f->net, "letters", 6, 4);                                            \
+        const int y = dis__layer_lookup_recurrent(f->net, #name, cell, ids, table, n, 5, true, 2, .2);          \
+        above(f, dis__layer_pool(f->net, y, n, DIS_POOL_MEAN));                                                 \
+    }                                                                                                           \
+    static void case_##name##_alike(nn_net *f)                                                                  \
+    {                                                                                                           \
+        const int ids = nn_ints_input(f, f->rows, f->time, 1, -1, 0), n = lengths(f);                           \
+        const int few = dis__layer_table(f->net, "few", 1, 4), many = dis__layer_table(f->net, "many", 999, 3); \
+        const int y = dis__layer_lookup_recurrent(f->net, "one", cell, ids, few, n, 5, true, 1, 0);             \
+        const int z = dis__layer_lookup_recurrent(f->net, "two", cell, ids, many, n, 4, true, 1, 0);            \
+        above(f, dis__layer_pool(f->net, dis__layer_concat(f->net, (int[]){y, z}, 2), n, DIS_POOL_MEAN));       \
+    }                                                                                                           \
+    static void case_##name##_all(nn_net *f)                                                                    \
+    {                                                                                                           \
+        const int x = dis__layer_recurrent(f->net, #name, cell, sequence(f, 4), DIS_NONE, 3, true, 1, 0);       \
+        above(f, x);                                                                                            \
+        nn_soft(f, "ends", dis__layer_pool(f->net, x, DIS_NONE, DIS_POOL_ENDS), NULL);                          \
     }
 RECURRENT(lstm, DIS_CELL_LSTM)
 RECURRENT(gru, DIS_CELL_GRU)
@@ -446,10 +454,12 @@ static const nn_case nn_cases[] = {
     CASE(lstm),
     CASE(lstm_both),
     CASE(lstm_ids),
+    CASE(lstm_alike),
     CASE(lstm_all),
     CASE(gru),
     CASE(gru_both),
     CASE(gru_ids),
+    CASE(gru_alike),
     CASE(gru_all),
     CASE(attention),
     CASE(attention_alone),

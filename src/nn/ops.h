@@ -232,24 +232,38 @@ typedef dis__crowd_args dis__crowd_loss_args;
 /* What a recurrent layer does in a step. */
 typedef enum { DIS_CELL_LSTM, DIS_CELL_GRU, DIS_N_CELLS } dis__recurrent_cell;
 
-/* One direction or two of a recurrent layer over (rows, time). Only positions within a row's length are kept, time by
- * time, rows in `order`, the longest first: positions start[t] .. start[t + 1] are time t of the first rows in order.
- * gates[d]: (positions, 4 hidden), before: the inputs' part of each gate's argument, unless that is row from[position] of
- * made[d]; after: the gates, or nothing where they are forgotten; LSTM i, f, g, o; GRU n, r, z, and W h + b of n. The state before, times weight, is added to n_state of the four, from first_state on.
- * memory[d]: (positions, n_memory), the LSTM's c; state[d]: (positions, hidden). y: (rows, time, directions hidden), 0
- * behind a row's length. grad: gates[d] become the gradients of their arguments, before[d] (positions, hidden) the state
- * before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of direction 0, then of direction 1. */
+/* A step of a block of rows: nodes [begin, begin + count). The first `had` of them follow a node of the step before. */
+typedef struct {
+    int32_t begin, count, had;
+} dis__recurrent_step;
+
+/* What one direction of a recurrent layer does: nodes, each of which stands for one position of a row or of several
+ * (nn/layers/recurrent_layout.h). Rows of a block are neighbours in `order`. */
+typedef struct {
+    size_t n_nodes;
+    dis__recurrent_step *steps; /* (blocks, n_times): as the direction goes */
+    int32_t *parent, *from;     /* (nodes): the node before, the row of the inputs */
+    int32_t *node;              /* (rows, n_times): -1 behind a row's length */
+    int32_t *order, *length;    /* (rows) */
+    bool by_end;                /* step s is the time s before the last of each row, not before n_times - 1 */
+} dis__recurrent_layout;
+
+/* One direction or two of a recurrent layer over (rows, time). gates[d]: (nodes, 4 hidden), before: the inputs' part of
+ * each gate's argument, unless that is row from[node] of made[d]; after: the gates, or nothing where they are forgotten;
+ * LSTM i, f, g, o; GRU n, r, z, and W h + b of n. The state before, times weight, is added to n_state of the four, from
+ * first_state on. memory[d]: (nodes, n_memory), the LSTM's c; state[d]: (nodes, hidden). y: (rows, time, directions
+ * hidden), 0 behind a row's length. grad: gates[d] become the gradients of their arguments, before[d] (nodes, hidden) the
+ * state before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of direction 0, then of direction 1. */
 #define DIS_RECURRENT_GATES 4
 #define DIS_RECURRENT_BLOCK 64
 typedef struct {
     dis__recurrent_cell cell;
     size_t n_rows, n_times, n_hidden, n_directions;
     size_t first_state, n_state, n_memory; /* n_memory: n_hidden or 0 */
-    const int32_t *start, *order;          /* (n_times + 1), (n_rows) */
-    const void *weight[2];                 /* (n_state hidden, hidden): of the state before */
-    const void *made[2];                   /* NULL: the inputs' part lies in gates */
-    const int32_t *from;
-    bool forget; /* gates of a step are not kept: they lie in scratch memory, and made[] is there */
+    dis__recurrent_layout layout[2];
+    const void *weight[2]; /* (n_state hidden, hidden): of the state before */
+    const void *made[2];   /* NULL: the inputs' part lies in gates */
+    bool forget;           /* gates of a step are not kept: they lie in scratch memory, and made[] is there */
     void *gates[2], *memory[2], *state[2], *before[2];
     void *y;
     const void *dy;

@@ -7,10 +7,11 @@
  * r, z and the state's part of n, which r is to weigh and so must stand apart. In this order the state's products, whose
  * rows are r, z, n, go to neighbours and a step is one product.
  *
- * A layer works on the positions within the rows' lengths alone, time by time and longest rows first: inputs are gathered
- * into that order and their gradients spread from it. Over ids of a table that has fewer rows than a batch has positions
- * it multiplies each row of the table once and gathers the products instead, 2 ids in gates hidden operations however
- * long the rows are; in nets that never train, once for all batches. */
+ * A layer works on nodes (recurrent_layout.h): the positions within the rows' lengths, and over ids one for all rows that
+ * are the same up to there. Inputs are gathered into their order and gradients spread from it. Over ids of a table that has
+ * fewer rows than a batch has positions it multiplies each row of the table once and takes the products instead, 2 ids
+ * in gates hidden operations however long the rows are; in nets that never train, once for all batches. */
+#include "nn/layers/recurrent_layout.h"
 #include "nn/net_inside.h"
 #include <math.h>
 #include <stdio.h>
@@ -40,25 +41,12 @@ typedef struct {
     const cell_row *row;
     dis__recurrent_cell cell;
     size_t n_in, n_hidden, n_directions;
-    size_t n_ids;       /* over a table, which is the last parameter; 0: over a value */
-    bool may;           /* the table is small enough to be multiplied row by row */
-    size_t n_positions; /* of this batch */
-    bool by_row;        /* in this batch it is */
-    bool made;          /* what its rows make lies in INPUT, and stays */
+    size_t n_ids;                    /* over a table, which is the last parameter; 0: over a value */
+    bool may;                        /* the table is small enough to be multiplied row by row */
+    bool by_row;                     /* in this batch it is */
+    bool made;                       /* what its rows make lies in INPUT, and stays */
+    dis__recurrent_layout layout[2]; /* of this batch, in PLACES */
 } recurrent;
-
-/* In PLACES, one behind the other. */
-typedef struct {
-    int32_t *start, *order; /* as dis__recurrent_args has them */
-    int32_t *from;          /* (positions): row of the input, or of the table, that is read there */
-} places;
-
-static places places_of(const dis__net *net, const dis__layer *layer)
-{
-    const dis__shape *s = dis__shape_of(net, layer->out);
-    int32_t *start = layer->work[PLACES], *order = start + net->axis_most[s->time] + 1;
-    return (places){start, order, order + net->axis_most[s->rows]};
-}
 
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
@@ -71,53 +59,42 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     for (int w = 0; w < 4; w++)
         for (size_t d = 0; d < 2; d++)
             DIS_TRY(dis__layer_work(net, layer, d < l->n_directions ? sizes[w] : 0, lives[w]));
-    const size_t counts = dis__size(1, net->axis_most[s->time] + 1, net->axis_most[s->rows]);
-    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(1, counts, rows), sizeof(int32_t), 0), DIS_WORK_KEPT));
+    const size_t places = dis__recurrent_layout_size(net->axis_most[s->rows], net->axis_most[s->time]);
+    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(places, l->n_directions, 0), sizeof(int32_t), 0),
+                            DIS_WORK_KEPT));
     const size_t row = DIS_RECURRENT_GATES * l->n_hidden;
     l->may = l->n_ids && l->n_ids < rows;
     const size_t made = l->may ? dis__size(l->n_ids + 1, row, 0) : 0, inputs = dis__size(rows, l->n_in, 0);
-    const size_t both = dis__size(made, l->n_directions, 0);
-    DIS_TRY(dis__layer_work(net, layer, dis__size(both > inputs ? both : inputs, real, 0),
+    const size_t all_made = dis__size(made, l->n_directions, 0);
+    const size_t all_inputs = dis__size(inputs, l->n_ids ? l->n_directions : 1, 0);
+    DIS_TRY(dis__layer_work(net, layer, dis__size(all_made > all_inputs ? all_made : all_inputs, real, 0),
                             net->training_plan ? DIS_WORK_KEPT : DIS_WORK_LASTING));
     DIS_TRY(dis__layer_work(net, layer, dis__size(made > inputs ? made : inputs, real, 0), DIS_WORK_BACKWARD));
     const size_t packed = dis__size(dis__size(l->row->n_gates * l->n_hidden, 1, 16), l->n_hidden + 16, 0);
-    dis__layer_scratch(net, dis__size(dis__size(packed, 1, DIS_RECURRENT_BLOCK * row), real, net->device->scratch));
+    dis__layer_scratch(net, dis__size(dis__size(packed, 1, DIS_RECURRENT_BLOCK * (row + l->n_hidden)), real,
+                                      net->device->scratch));
     return DIS_OK;
 }
 
-/* Rows by length, the longest first and those of equal length as they are; then the positions. */
 static void lay_out(const dis__net *net, const dis__layer *layer)
 {
     recurrent *l = layer->own;
     const dis__shape *s = dis__shape_of(net, layer->out);
-    const size_t n_rows = dis__axis_now(net, s->rows), n_times = dis__axis_now(net, s->time);
-    const int32_t *length = dis__ints_of(net, layer->ints[0]), *ids = dis__ints_of(net, layer->ints[1]);
-    const places p = places_of(net, layer);
-    memset(p.start, 0, (n_times + 1) * sizeof *p.start);
-#define LENGTH(row) (length && (size_t)length[row] < n_times ? (size_t)length[row] : n_times)
-    for (size_t i = 0; i < n_rows; i++) p.start[n_times - LENGTH(i)]++; /* by what they lack */
-    for (size_t t = 0, sum = 0; t <= n_times; t++) {
-        const size_t n = (size_t)p.start[t];
-        p.start[t] = (int32_t)sum;
-        sum += n;
+    const dis__recurrent_rows rows = {.n_rows = dis__axis_now(net, s->rows),
+                                      .n_times = dis__axis_now(net, s->time),
+                                      .length = dis__ints_of(net, layer->ints[0]),
+                                      .ids = dis__ints_of(net, layer->ints[1])};
+    const size_t apart = dis__recurrent_layout_size(net->axis_most[s->rows], net->axis_most[s->time]);
+    size_t most = 0;
+    for (size_t d = 0; d < l->n_directions; d++) {
+        dis__recurrent_lay_out(&rows, d, (int32_t *)layer->work[PLACES] + d * apart, &l->layout[d]);
+        if (l->layout[d].n_nodes > most) most = l->layout[d].n_nodes;
     }
-    for (size_t i = 0; i < n_rows; i++) p.order[p.start[n_times - LENGTH(i)]++] = (int32_t)i;
-    size_t at = 0, alive = n_rows;
-    for (size_t t = 0; t < n_times; t++) {
-        p.start[t] = (int32_t)at;
-        while (alive && LENGTH(p.order[alive - 1]) <= t) alive--;
-        for (size_t i = 0; i < alive; i++, at++) {
-            const int32_t place = p.order[i] * (int32_t)n_times + (int32_t)t;
-            p.from[at] = l->n_ids ? ids[place] : place;
-        }
-    }
-#undef LENGTH
-    p.start[n_times] = (int32_t)at;
-    l->n_positions = at;
     l->made = l->made && net->prepared;
-    l->by_row = l->may && (l->made || l->n_ids < at);
-    for (size_t i = 0; l->by_row && i < at; i++)
-        if (p.from[i] < 0) p.from[i] = (int32_t)l->n_ids;
+    l->by_row = l->may && (l->made || l->n_ids < most);
+    for (size_t d = 0; l->by_row && d < l->n_directions; d++)
+        for (size_t i = 0; i < l->layout[d].n_nodes; i++)
+            if (l->layout[d].from[i] < 0) l->layout[d].from[i] = (int32_t)l->n_ids;
 }
 
 /* What the rows of the table make of a direction's gates' arguments. */
@@ -131,7 +108,6 @@ static dis__recurrent_args arguments(const dis__net *net, const dis__layer *laye
 {
     const recurrent *l = layer->own;
     const dis__shape *s = dis__shape_of(net, layer->out);
-    const places p = places_of(net, layer);
     dis__recurrent_args args = {
         .cell = l->cell,
         .n_rows = dis__axis_now(net, s->rows),
@@ -141,14 +117,12 @@ static dis__recurrent_args arguments(const dis__net *net, const dis__layer *laye
         .first_state = l->row->first_state,
         .n_state = l->row->n_gates,
         .n_memory = l->row->memory ? l->n_hidden : 0,
-        .start = p.start,
-        .order = p.order,
-        .from = p.from,
         .forget = l->by_row && !net->training_plan,
         .y = dis__data(net, layer->out),
         .dy = dis__grad(net, layer->out),
     };
     for (size_t d = 0; d < l->n_directions; d++) {
+        args.layout[d] = l->layout[d];
         args.weight[d] = dis__param_of(net, layer, d * PARAMS + W_STATE);
         args.gates[d] = layer->work[GATES + d];
         args.memory[d] = layer->work[MEMORY + d];
@@ -198,21 +172,27 @@ static dis_status inputs_forward(dis__net *net, dis__layer *layer, size_t d, con
     return DIS_OK;
 }
 
-static dis_status gather(dis__net *net, const dis__layer *layer, const void *table, size_t width, void *y)
+static dis_status gather(dis__net *net, const dis__recurrent_layout *layout, const void *table, size_t width, void *y)
 {
-    const size_t rows = ((const recurrent *)layer->own)->n_positions;
     const dis__gather_args args = {
-        .table = table, .id = places_of(net, layer).from, .per = 1, .n_rows = rows, .width = width, .y = y};
-    return dis__op_run(net, DIS_OP_gather, &args, rows, width);
+        .table = table, .id = layout->from, .per = 1, .n_rows = layout->n_nodes, .width = width, .y = y};
+    return dis__op_run(net, DIS_OP_gather, &args, layout->n_nodes, width);
 }
 
 /* The gradients of what gather() read: d_table += */
-static dis_status spread(dis__net *net, const dis__layer *layer, const void *dy, size_t width, void *d_table)
+static dis_status spread(dis__net *net, const dis__recurrent_layout *layout, const void *dy, size_t width,
+                         void *d_table)
 {
-    const size_t rows = ((const recurrent *)layer->own)->n_positions;
     const dis__gather_args args = {
-        .id = places_of(net, layer).from, .per = 1, .n_rows = rows, .width = width, .dy = dy, .d_table = d_table};
-    return dis__op_run_columns(net, DIS_OP_gather_grad, &args, width, rows * 2);
+        .id = layout->from, .per = 1, .n_rows = layout->n_nodes, .width = width, .dy = dy, .d_table = d_table};
+    return dis__op_run_columns(net, DIS_OP_gather_grad, &args, width, layout->n_nodes * 2);
+}
+
+/* Inputs of the nodes of a direction; over values both directions have the same. */
+static void *inputs_of(const dis__net *net, const dis__layer *layer, size_t d)
+{
+    const recurrent *l = layer->own;
+    return dis__after(net, layer->work[INPUT], l->n_ids ? d * l->layout[0].n_nodes * l->n_in : 0);
 }
 
 static dis_status forward_by_row(dis__net *net, dis__layer *layer)
@@ -238,9 +218,11 @@ static dis_status forward(dis__net *net, dis__layer *layer)
         DIS_TRY(forward_by_row(net, layer));
     } else {
         const void *x = l->n_ids ? table_of(net, layer) : dis__data(net, layer->in[0]);
-        DIS_TRY(gather(net, layer, x, l->n_in, layer->work[INPUT]));
-        for (size_t d = 0; d < l->n_directions; d++)
-            DIS_TRY(inputs_forward(net, layer, d, layer->work[INPUT], l->n_positions, layer->work[GATES + d]));
+        for (size_t d = 0; d < l->n_directions; d++) {
+            void *inputs = inputs_of(net, layer, d);
+            if (d == 0 || l->n_ids) DIS_TRY(gather(net, &l->layout[d], x, l->n_in, inputs));
+            DIS_TRY(inputs_forward(net, layer, d, inputs, l->layout[d].n_nodes, layer->work[GATES + d]));
+        }
     }
     const dis__recurrent_args args = arguments(net, layer);
     return run(net, &args, DIS_OP_recurrent);
@@ -286,7 +268,7 @@ static dis_status weights_backward(dis__net *net, dis__layer *layer, size_t d, c
 {
     const recurrent *l = layer->own;
     const size_t n = l->n_hidden;
-    const source before = {layer->work[BEFORE + d], layer->work[GATES + d], l->n_positions, n, 0};
+    const source before = {layer->work[BEFORE + d], layer->work[GATES + d], l->layout[d].n_nodes, n, 0};
     const part state = {.gate = l->row->first_state, .n = l->row->n_gates};
     DIS_TRY(rows_backward(net, layer, d, W_STATE, &before, &state));
     for (const part *p = l->row->parts; p < l->row->parts + l->row->n_parts; p++) {
@@ -317,7 +299,7 @@ static dis_status backward_by_row(dis__net *net, dis__layer *layer, void *d_tabl
     const source from = {table_of(net, layer), made, l->n_ids, l->n_in, 1};
     for (size_t d = 0; d < l->n_directions; d++) {
         dis__zero(net, made, (l->n_ids + 1) * width);
-        DIS_TRY(spread(net, layer, layer->work[GATES + d], width, made));
+        DIS_TRY(spread(net, &l->layout[d], layer->work[GATES + d], width, made));
         DIS_TRY(weights_backward(net, layer, d, &from, d_table, true));
     }
     return DIS_OK;
@@ -330,13 +312,15 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     DIS_TRY(run(net, &args, DIS_OP_recurrent_grad));
     void *dx = l->n_ids ? dis__param_grad(net, layer, layer->n_params - 1) : dis__grad(net, layer->in[0]);
     if (l->by_row) return backward_by_row(net, layer, dx);
+    if (dx && !l->n_ids && !dis__grad_adds(net, layer->in[0]))
+        dis__zero(net, dx, dis__net_rows(net, layer->in[0]) * l->n_in);
     for (size_t d = 0; d < l->n_directions; d++) {
-        const source from = {layer->work[INPUT], layer->work[GATES + d], l->n_positions, l->n_in, 0};
-        DIS_TRY(weights_backward(net, layer, d, &from, dx ? layer->work[D_INPUT] : NULL, d > 0));
+        const source from = {inputs_of(net, layer, d), layer->work[GATES + d], l->layout[d].n_nodes, l->n_in, 0};
+        const bool add = d > 0 && !l->n_ids, last = d + 1 == l->n_directions;
+        DIS_TRY(weights_backward(net, layer, d, &from, dx ? layer->work[D_INPUT] : NULL, add));
+        if (dx && (last || l->n_ids)) DIS_TRY(spread(net, &l->layout[d], layer->work[D_INPUT], l->n_in, dx));
     }
-    if (!dx) return DIS_OK;
-    if (!l->n_ids && !dis__grad_adds(net, layer->in[0])) dis__zero(net, dx, dis__net_rows(net, layer->in[0]) * l->n_in);
-    return spread(net, layer, layer->work[D_INPUT], l->n_in, dx);
+    return DIS_OK;
 }
 
 #define KIND(name_)                                                                                     \

@@ -4,48 +4,39 @@
  *         c = f c' + i g;  h = o tanh(c)
  *     GRU (Cho et al. 2014, r behind the product): r, z = sigmoid(.), n = tanh(. + r (W h' + b));  h = n + z (h' - n)
  *
- * The inputs' part of all gates comes from products over all positions before. Here each block of rows runs through its
- * whole sequence on one core, with the matrix of the state packed once: no meeting of threads a step. Rows lie longest
- * first, so those that a step has are the first of the block, and nothing is done behind a row's length.
+ * The inputs' part of all gates comes from products before. Here each block of rows runs through all its steps on one
+ * core, with the matrix of the state packed once: no meeting of threads a step. Nothing is done behind a row's length, nor
+ * twice where rows share a step.
  *
- * Cost: 8 (GRU: 6) positions hidden^2 operations forward, as many backward. */
+ * Cost: 8 (GRU: 6) nodes hidden^2 operations forward, as many backward. */
 #include "nn/loops/loops.h"
 
 typedef struct {
     size_t direction, first, rows; /* rows [first, first + rows) in order */
+    const dis__recurrent_layout *layout;
+    const dis__recurrent_step *steps;
 } recurrent_block;
 
 static inline recurrent_block block_of(const dis__recurrent_args *a, size_t index)
 {
-    const size_t blocks = (a->n_rows + DIS_RECURRENT_BLOCK - 1) / DIS_RECURRENT_BLOCK;
-    recurrent_block b = {.direction = index / blocks, .first = index % blocks * DIS_RECURRENT_BLOCK};
+    const size_t blocks = (a->n_rows + DIS_RECURRENT_BLOCK - 1) / DIS_RECURRENT_BLOCK, number = index % blocks;
+    recurrent_block b = {.direction = index / blocks, .first = number * DIS_RECURRENT_BLOCK};
     b.rows = a->n_rows - b.first < DIS_RECURRENT_BLOCK ? a->n_rows - b.first : DIS_RECURRENT_BLOCK;
+    b.layout = &a->layout[b.direction];
+    b.steps = b.layout->steps + number * a->n_times;
     return b;
 }
 
-/* One step of a block, the s-th of its direction: its time, how many of the block's rows it has, how many of these come
- * from a step before, and the positions of the first row now and before. */
-typedef struct {
-    size_t t, here, from, at, then;
-} recurrent_moment;
-
-static inline size_t rows_at(const dis__recurrent_args *a, const recurrent_block *b, size_t t)
+/* States before the first `had` nodes of a step, one behind the other: where they lie, or copied together. */
+static const real *states_before(const dis__recurrent_layout *l, const dis__recurrent_step *s, size_t n,
+                                 const real *state, real *together)
 {
-    const size_t n = (size_t)(a->start[t + 1] - a->start[t]), left = n > b->first ? n - b->first : 0;
-    return left < b->rows ? left : b->rows;
-}
-
-static inline recurrent_moment moment_of(const dis__recurrent_args *a, const recurrent_block *b, size_t s)
-{
-    const bool back = b->direction == 1;
-    recurrent_moment m = {.t = back ? a->n_times - 1 - s : s};
-    m.here = rows_at(a, b, m.t);
-    m.at = (size_t)a->start[m.t] + b->first;
-    if (s == 0) return m;
-    const size_t before = back ? m.t + 1 : m.t - 1, rows = rows_at(a, b, before);
-    m.from = rows < m.here ? rows : m.here;
-    m.then = (size_t)a->start[before] + b->first;
-    return m;
+    const int32_t *parent = l->parent + s->begin;
+    int32_t i = 1;
+    while (i < s->had && parent[i] == parent[0] + i) i++;
+    if (i >= s->had) return state + (size_t)parent[0] * n;
+    for (i = 0; i < s->had; i++) memcpy(together + (size_t)i * n, state + (size_t)parent[i] * n, n * sizeof *together);
+    return together;
 }
 
 /* One row at one step: gate arguments to gates, c and h. c0, h0 NULL: what was before is 0. */
@@ -128,43 +119,75 @@ static const recurrent_cell recurrent_cells[DIS_N_CELLS] = {
     [DIS_CELL_GRU] = {gru_step, gru_step_grad, true},
 };
 
+/* y of a block's rows: the states of their nodes. */
+static void put_states(const dis__recurrent_args *a, const recurrent_block *b, const real *state)
+{
+    const size_t n = a->n_hidden, ld = a->n_directions * n;
+    for (size_t i = b->first; i < b->first + b->rows; i++) {
+        const size_t row = (size_t)b->layout->order[i] * a->n_times;
+        for (size_t t = 0; t < a->n_times; t++) {
+            const int32_t node = b->layout->node[row + t];
+            real *to = (real *)a->y + (row + t) * ld + b->direction * n;
+            if (node < 0)
+                memset(to, 0, n * sizeof *to);
+            else
+                memcpy(to, state + (size_t)node * n, n * sizeof *to);
+        }
+    }
+}
+
 void OP(recurrent)(const void *args, size_t first, size_t last, void *scratch)
 {
     const dis__recurrent_args *a = args;
     const recurrent_cell *cell = &recurrent_cells[a->cell];
-    const size_t n = a->n_hidden, nc = a->n_memory, ld = a->n_directions * n, width = DIS_RECURRENT_GATES * n;
-    real *passing = (real *)((char *)scratch + TIMES_SCRATCH), *packed = passing + DIS_RECURRENT_BLOCK * width;
+    const size_t n = a->n_hidden, nc = a->n_memory, width = DIS_RECURRENT_GATES * n;
+    real *passing = (real *)((char *)scratch + TIMES_SCRATCH), *together = passing + DIS_RECURRENT_BLOCK * width;
+    real *packed = together + DIS_RECURRENT_BLOCK * n;
     for (size_t index = first; index < last; index++) {
         const recurrent_block b = block_of(a, index);
         const real *made = a->made[b.direction];
         real *gates = a->gates[b.direction], *memory = a->memory[b.direction], *state = a->state[b.direction];
-        real *y = (real *)a->y + b.direction * n;
         matrices x = {.tb = true, .add = true, .n = a->n_state * n, .k = n, .lda = n, .ldc = width};
         x.b = a->weight[b.direction];
         x.ldb = n;
         pack(&x, packed);
         for (size_t s = 0; s < a->n_times; s++) {
-            const recurrent_moment m = moment_of(a, &b, s);
-            real *const now = a->forget ? passing : gates + m.at * width;
-            for (size_t i = 0; made && i < m.here; i++)
-                memcpy(now + i * width, made + (size_t)a->from[m.at + i] * width, width * sizeof *now);
-            x.m = m.from;
-            x.a = state + m.then * n;
+            const dis__recurrent_step *step = &b.steps[s];
+            const size_t begin = (size_t)step->begin, count = (size_t)step->count, had = (size_t)step->had;
+            const int32_t *parent = b.layout->parent + begin, *from = b.layout->from + begin;
+            real *const now = a->forget ? passing : gates + begin * width;
+            for (size_t i = 0; made && i < count; i++)
+                memcpy(now + i * width, made + (size_t)from[i] * width, width * sizeof *now);
+            x.m = had;
             x.c = now + a->first_state * n;
-            if (m.from) times_packed(&x, packed, scratch);
-            for (size_t i = 0; i < b.rows; i++) {
-                const size_t at = m.at + i, then = m.then + i;
-                real *to = y + ((size_t)a->order[b.first + i] * a->n_times + m.t) * ld;
-                if (i >= m.here) {
-                    memset(to, 0, n * sizeof *to);
-                    continue;
-                }
-                const bool had = i < m.from;
-                cell->step(n, now + i * width, had ? memory + then * nc : NULL, memory + at * nc,
-                           had ? state + then * n : NULL, state + at * n);
-                memcpy(to, state + at * n, n * sizeof *to);
+            if (had) {
+                x.a = states_before(b.layout, step, n, state, together);
+                times_packed(&x, packed, scratch);
+            }
+            for (size_t i = 0; i < count; i++) {
+                const size_t then = i < had ? (size_t)parent[i] : 0, at = begin + i;
+                cell->step(n, now + i * width, i < had ? memory + then * nc : NULL, memory + at * nc,
+                           i < had ? state + then * n : NULL, state + at * n);
             }
         }
+        put_states(a, &b, state);
+    }
+}
+
+/* dh of a step's nodes += dy of all positions that they stand for. */
+static void take_gradients(const dis__recurrent_args *a, const recurrent_block *b, size_t s, real *dh)
+{
+    const size_t n = a->n_hidden, ld = a->n_directions * n;
+    for (size_t i = b->first; i < b->first + b->rows; i++) {
+        const size_t row = (size_t)b->layout->order[i], length = (size_t)b->layout->length[row];
+        const size_t end = b->layout->by_end ? length : a->n_times;
+        if (s >= end) continue;
+        const size_t t = b->direction ? end - 1 - s : s;
+        if (t >= length) continue;
+        const size_t node = (size_t)(b->layout->node[row * a->n_times + t] - b->steps[s].begin);
+        const real *restrict from = (const real *)a->dy + (row * a->n_times + t) * ld + b->direction * n;
+        real *restrict to = dh + node * n;
+        for (size_t k = 0; k < n; k++) to[k] += from[k];
     }
 }
 
@@ -172,37 +195,50 @@ void OP(recurrent_grad)(const void *args, size_t first, size_t last, void *scrat
 {
     const dis__recurrent_args *a = args;
     const recurrent_cell *cell = &recurrent_cells[a->cell];
-    const size_t n = a->n_hidden, nc = a->n_memory, ld = a->n_directions * n, width = DIS_RECURRENT_GATES * n;
-    real *dh = (real *)((char *)scratch + TIMES_SCRATCH), *dc = dh + DIS_RECURRENT_BLOCK * n;
-    real *packed = dc + DIS_RECURRENT_BLOCK * n;
+    const size_t n = a->n_hidden, nc = a->n_memory, width = DIS_RECURRENT_GATES * n, whole = DIS_RECURRENT_BLOCK * n;
+    real *dh = (real *)((char *)scratch + TIMES_SCRATCH), *dc = dh + whole; /* of the nodes of a step */
+    real *dh_before = dc + whole, *dc_before = dh_before + whole;           /* and of those of the step before */
+    real *packed = dc_before + whole;
     for (size_t index = first; index < last; index++) {
         const recurrent_block b = block_of(a, index);
         real *gates = a->gates[b.direction], *kept = a->before[b.direction];
         const real *memory = a->memory[b.direction], *state = a->state[b.direction];
-        const real *dy = (const real *)a->dy + b.direction * n;
-        matrices x = {.add = cell->passes, .n = n, .k = a->n_state * n, .lda = width, .c = dh, .ldc = n};
+        matrices x = {.add = cell->passes, .n = n, .k = a->n_state * n, .lda = width, .ldc = n};
         x.b = a->weight[b.direction];
         x.ldb = n;
         pack(&x, packed);
-        memset(dh, 0, 2 * DIS_RECURRENT_BLOCK * n * sizeof *dh); /* a row joins at its last step */
+        memset(dh, 0, 2 * whole * sizeof *dh);
         for (size_t s = a->n_times; s-- > 0;) {
-            const recurrent_moment m = moment_of(a, &b, s);
-            for (size_t i = 0; i < m.here; i++) {
-                const size_t at = m.at + i, then = m.then + i;
-                const bool had = i < m.from;
-                const real *restrict above = dy + ((size_t)a->order[b.first + i] * a->n_times + m.t) * ld;
-                real *restrict h = dh + i * n;
-                if (had)
+            const dis__recurrent_step *step = &b.steps[s];
+            const size_t begin = (size_t)step->begin, count = (size_t)step->count, had = (size_t)step->had;
+            const int32_t *parent = b.layout->parent + begin;
+            take_gradients(a, &b, s, dh);
+            for (size_t i = 0; i < count; i++) {
+                const size_t then = i < had ? (size_t)parent[i] : 0, at = begin + i;
+                if (i < had)
                     memcpy(kept + at * n, state + then * n, n * sizeof *kept);
                 else
                     memset(kept + at * n, 0, n * sizeof *kept);
-                for (size_t k = 0; k < n; k++) h[k] += above[k];
-                cell->grad(n, gates + at * width, had ? memory + then * nc : NULL, memory + at * nc,
-                           had ? state + then * n : NULL, h, dc + i * n);
+                cell->grad(n, gates + at * width, i < had ? memory + then * nc : NULL, memory + at * nc,
+                           i < had ? state + then * n : NULL, dh + i * n, dc + i * n);
             }
-            x.m = m.from;
-            x.a = gates + m.at * width + a->first_state * n;
-            if (m.from) times_packed(&x, packed, scratch);
+            memset(dh_before, 0, 2 * whole * sizeof *dh);
+            x.m = had;
+            x.a = gates + begin * width + a->first_state * n;
+            x.c = dh;
+            if (had) times_packed(&x, packed, scratch);
+            for (size_t i = 0; i < had; i++) {
+                const size_t then = (size_t)(parent[i] - step[-1].begin);
+                const real *restrict h = dh + i * n, *restrict c = dc + i * n;
+                real *restrict to_h = dh_before + then * n, *restrict to_c = dc_before + then * n;
+                for (size_t k = 0; k < n; k++) to_h[k] += h[k];
+                for (size_t k = 0; k < n; k++) to_c[k] += c[k];
+            }
+            real *const h = dh, *const c = dc;
+            dh = dh_before;
+            dc = dc_before;
+            dh_before = h;
+            dc_before = c;
         }
     }
 }
