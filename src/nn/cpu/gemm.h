@@ -22,13 +22,11 @@ typedef struct {
 } dis__gemm;
 
 enum {
-    DIS_GEMM_KC = 384,    /* of k at a time */
-    DIS_GEMM_MC = 192,    /* rows of A at a time */
-    DIS_GEMM_NC = 384,    /* columns of B at a time */
-    DIS_GEMM_DEEP = 1152, /* of k in a strip of B */
-    DIS_GEMM_NR = 64,     /* columns of the widest tiles */
-    DIS_GEMM_SCRATCH =
-        (DIS_GEMM_KC * DIS_GEMM_MC + 16 * DIS_GEMM_MC + DIS_GEMM_DEEP * DIS_GEMM_NC + 64) * 4, /* bytes */
+    DIS_GEMM_KC = 512, /* of k at a time */
+    DIS_GEMM_MC = 192, /* rows of A at a time */
+    DIS_GEMM_NC = 384, /* columns of B at a time */
+    DIS_GEMM_NR = 64,  /* columns of the widest tiles */
+    DIS_GEMM_SCRATCH = (DIS_GEMM_KC * DIS_GEMM_MC + 16 * DIS_GEMM_MC + DIS_GEMM_KC * DIS_GEMM_NC + 64) * 4, /* bytes */
 };
 
 DIS_KERNEL_DECLARE(void, dis__sgemm, (const dis__gemm *g, void *scratch));

@@ -1,11 +1,9 @@
 /* Matrix product on one core, after Goto & van de Geijn (2008).
  *
- * A strip of op(B) (DEEP x NC) is packed into panels a few vectors wide with k outermost, so that the inner kernel reads
- * it in order. The kernel keeps a tile of C in registers and adds one outer product a step: with AVX-512 6 x 64, that
+ * A strip of op(B) (KC x NC) is packed into panels a few vectors wide with k outermost, so that the inner kernel reads
+ * it in order, and stays in the second cache while all rows of A pass by. The kernel keeps a tile of C in registers and adds one outer product a step: with AVX-512 6 x 64, that
  * is 24 accumulators, 4 vectors of B and one broadcast of A; 10 loads for 24 multiply-adds leave the loads room. Rows
- * of A are read where they lie, several at a time; only a transposed A is packed, a block (MC x KC) at a time. Within a
- * block of MC rows of C all of k runs through before the next block, so that C and the blocks of B that pass by stay
- * in the second cache.
+ * of A are read where they lie, several at a time; only a transposed A is packed, a block (MC x KC) at a time.
  *
  * Tiles at the lower edge are lower, at the right edge narrower; all run the same chain of operations for an element.
  * Packing a matrix against its grain goes through squares transposed in registers.
@@ -25,13 +23,12 @@ enum { WIDE = 2 };
 #endif
 
 enum { STEP = 2, MR = 6 }; /* heights of tiles are multiples of STEP up to MR, widths up to WIDE vectors */
-enum { L = DIS_FLANES, NR = WIDE * L, KC = DIS_GEMM_KC, MC = DIS_GEMM_MC, NC = DIS_GEMM_NC, DEEP = DIS_GEMM_DEEP };
+enum { L = DIS_FLANES, NR = WIDE * L, KC = DIS_GEMM_KC, MC = DIS_GEMM_MC, NC = DIS_GEMM_NC };
 enum { APART = MR * KC + 16 };
 enum { AHEAD = 64, ROWS_AHEAD = 8 }; /* rows lie in pages of their own, and what comes next of each is fetched early */
 enum { LINE = 16 };                  /* floats of a line of memory */
 enum { FURTHER = 8 };                /* listed columns of A whose rows of B are fetched early */
-_Static_assert(MC % MR == 0 && NC % DIS_GEMM_NR == 0 && DIS_GEMM_NR % NR == 0 && DEEP % KC == 0,
-               "blocks of whole panels");
+_Static_assert(MC % MR == 0 && NC % DIS_GEMM_NR == 0 && DIS_GEMM_NR % NR == 0, "blocks of whole panels");
 
 static inline size_t smaller(size_t a, size_t b)
 {
@@ -346,29 +343,24 @@ static void nothing(const dis__gemm *g)
 }
 
 /* C's columns [col, col + n) += A's columns [k0, k0 + k) times a packed strip. */
-static void strip(const dis__gemm *g, size_t col, size_t n, size_t k0, size_t k, const float *packed, float *a)
+static void strip(const dis__gemm *g, size_t col, size_t n, size_t k0, size_t k, const float *b, float *a)
 {
+    const bool add = g->add || k0, last = k0 + k == g->k;
     for (size_t i = 0; i < g->m; i += MC) {
         const size_t m = smaller(MC, g->m - i);
-        const float *b = packed;
-        for (size_t p = 0; p < k; p += KC) {
-            const size_t deep = smaller(KC, k - p);
-            const bool add = g->add || k0 + p;
-            float *c = g->c + i * g->ldc + col;
-            if (g->ta) {
-                pack_a(g, i, m, k0 + p, deep, a);
-                product((left){a, 1, MR}, APART, b, m, n, deep, add, c, g->ldc);
-            } else {
-                const size_t whole = m / MR * MR;
-                product((left){g->a + i * g->lda + k0 + p, g->lda, 1}, MR * g->lda, b, whole, n, deep, add, c, g->ldc);
-                if (m > whole) {
-                    pack_tail(g, i + whole, m - whole, k0 + p, deep, a);
-                    product((left){a, 1, MR}, APART, b, m - whole, n, deep, add, c + whole * g->ldc, g->ldc);
-                }
+        float *c = g->c + i * g->ldc + col;
+        if (g->ta) {
+            pack_a(g, i, m, k0, k, a);
+            product((left){a, 1, MR}, APART, b, m, n, k, add, c, g->ldc);
+        } else {
+            const size_t whole = m / MR * MR;
+            product((left){g->a + i * g->lda + k0, g->lda, 1}, MR * g->lda, b, whole, n, k, add, c, g->ldc);
+            if (m > whole) {
+                pack_tail(g, i + whole, m - whole, k0, k, a);
+                product((left){a, 1, MR}, APART, b, m - whole, n, k, add, c + whole * g->ldc, g->ldc);
             }
-            b += DIS_KERNEL(dis__sgemm_packed_size)(deep, n);
         }
-        if (g->finish && k && k0 + k == g->k) g->finish(g->arg, i, col, m, n);
+        if (g->finish && last) g->finish(g->arg, i, col, m, n);
     }
 }
 
@@ -378,14 +370,9 @@ void DIS_KERNEL(dis__sgemm)(const dis__gemm *g, void *scratch)
     float *const a = scratch, *const b = a + MC / MR * APART;
     for (size_t j = 0; j < g->n; j += NC) {
         const size_t n = smaller(NC, g->n - j);
-        for (size_t p = 0; p < g->k; p += DEEP) {
-            const size_t k = smaller(DEEP, g->k - p);
-            float *to = b;
-            for (size_t q = 0; q < k; q += KC) {
-                const size_t deep = smaller(KC, k - q);
-                pack_b(g, j, n, p + q, deep, to);
-                to += DIS_KERNEL(dis__sgemm_packed_size)(deep, n);
-            }
+        for (size_t p = 0; p < g->k; p += KC) {
+            const size_t k = smaller(KC, g->k - p);
+            pack_b(g, j, n, p, k, b);
             strip(g, j, n, p, k, b, a);
         }
     }
@@ -409,5 +396,9 @@ void DIS_KERNEL(dis__sgemm_pack)(const dis__gemm *g, float *packed)
 void DIS_KERNEL(dis__sgemm_with_packed)(const dis__gemm *g, const float *packed, void *scratch)
 {
     if (g->k == 0) nothing(g);
-    strip(g, 0, g->n, 0, g->k, packed, scratch);
+    for (size_t p = 0; p < g->k; p += KC) {
+        const size_t k = smaller(KC, g->k - p);
+        strip(g, 0, g->n, p, k, packed, scratch);
+        packed += DIS_KERNEL(dis__sgemm_packed_size)(k, g->n);
+    }
 }
