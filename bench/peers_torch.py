@@ -4,7 +4,7 @@
     peers_torch.py tagger TOKENS.conll CLASSES BATCH EPOCHS [anew]
     peers_torch.py stem-cnn ITEMS.csv CLASSES BATCH EPOCHS
 
-Prints {"seconds": [...]}: processor time of each epoch behind the first, {"predict": [...]}: of three predictions of all
+Prints {"seconds": [...]}: processor time of each epoch behind the first, {"predict": [...]}: of seven predictions of all
 items, {"start": ...}: processor time from the start of Python to the first step, {"parameters": ..., "peak": bytes}. With SEEDS mlp
 is trained so often in one process, and {"wall": ...} is how long that took by the clock, without starting Python. Labels are
 random: time does not depend on them. The tagger reads each sentence once, as ours does; with "anew" once for each of its
@@ -40,7 +40,7 @@ def measure(net, batches, n):
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     net.eval()
     with torch.no_grad():
-        for _ in range(3):
+        for _ in range(7):
             begun = time.process_time()
             for inputs, _ in batches():
                 torch.softmax(net(*inputs), 1)
