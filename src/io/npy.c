@@ -209,6 +209,12 @@ void dis__npy_reals(const dis__npy *a, size_t first, size_t n, double *out)
         }
     } else if (a->kind == 'f' && a->size == 8) {
         memcpy(out, a->data + first * 8, n * 8);
+    } else if (a->kind == 'f') {
+        for (size_t i = 0; i < n; i++) {
+            float x;
+            memcpy(&x, a->data + (first + i) * sizeof x, sizeof x);
+            out[i] = (double)x;
+        }
     } else {
         for (size_t i = 0; i < n; i++) out[i] = one(a, a->data + (first + i) * a->size);
     }
