@@ -183,6 +183,7 @@ void dis__net_resize(dis__net *net, int axis, size_t n);
 size_t dis__net_rows(const dis__net *net, int value); /* rows x time x height x width as they are now */
 /* As many numbers as the value or the input has now, copied. */
 void dis__net_put(dis__net *net, int value, const float *x);
+void dis__net_put_row(dis__net *net, int value, size_t row, const float *x);
 void dis__net_put_exact(dis__net *net, int value, const double *x);
 void dis__net_put_ints(dis__net *net, int ints, const int32_t *x);
 /* Targets (rows, classes) and weights (rows; NULL: 1; 0: no target). Each row is to sum to 1. */

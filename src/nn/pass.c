@@ -134,6 +134,12 @@ void dis__net_put(dis__net *net, int value, const float *x)
     put_floats(net, dis__data(net, value), x, n_numbers(net, value));
 }
 
+void dis__net_put_row(dis__net *net, int value, size_t row, const float *x)
+{
+    const size_t n = dis__shape_of(net, value)->channels;
+    put_floats(net, dis__after(net, dis__data(net, value), row * n), x, n);
+}
+
 void dis__net_put_exact(dis__net *net, int value, const double *x)
 {
     put_doubles(net, dis__data(net, value), x, n_numbers(net, value));

@@ -16,7 +16,7 @@ void dis__encoded_free(dis__encoded *encoded)
     dis__free(encoded->length);
     dis__free(encoded->start);
     dis__free(encoded->ids);
-    dis__free(encoded->x);
+    dis__free(encoded->scaled);
     dis__free(encoded->type);
     dis__free(encoded->spelt);
     dis__free(encoded->letters);

@@ -3,7 +3,6 @@
 #include "train/models.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef struct {
     dis_reals hidden;
@@ -68,12 +67,13 @@ static dis_status encode(dis_context *ctx, const void *of, const dis__encoder *e
     if (items->n_features != k)
         return dis__fail(DIS_EDATA, "items of %zu features; the model was made for %zu", items->n_features, k);
     out->n_items = out->n_units = items->n_items;
-    DIS_TRY(dis__alloc_array(&out->x, dis__size(items->n_items, k, 0), sizeof *out->x));
+    out->x = items->x;
+    if (!encoder->scale) return DIS_OK;
+    DIS_TRY(dis__alloc_array(&out->scaled, dis__size(items->n_items, k, 0), sizeof *out->scaled));
     for (size_t i = 0; i < items->n_items; i++)
-        for (size_t f = 0; f < k; f++) {
-            const float x = items->x[i * k + f];
-            out->x[i * k + f] = encoder->scale ? (x - encoder->shift[f]) * encoder->scale[f] : x;
-        }
+        for (size_t f = 0; f < k; f++)
+            out->scaled[i * k + f] = (items->x[i * k + f] - encoder->shift[f]) * encoder->scale[f];
+    out->x = out->scaled;
     return DIS_OK;
 }
 
@@ -90,16 +90,14 @@ static dis_status build(dis__net *net, const void *of, const dis__encoder *encod
         in->trunk = dis__layer_linear(net, name, in->trunk, (size_t)s->hidden.value[i], DIS_ACT_RELU);
         in->trunk = dis__layer_dropout(net, in->trunk, s->dropout);
     }
-    in->room = dis__size(limits->units, encoder->n_features, 0);
-    return dis__alloc_array(&in->numbers, in->room, sizeof *in->numbers);
+    in->n_features = encoder->n_features;
+    return DIS_OK;
 }
 
 static void put(dis__net *net, const dis__inputs *in, const dis__encoded *encoded, const uint32_t *units, size_t n)
 {
-    const size_t k = in->room / in->most_units;
-    for (size_t i = 0; i < n; i++) memcpy(in->numbers + i * k, encoded->x + units[i] * k, k * sizeof *in->numbers);
     dis__net_resize(net, in->units, n);
-    dis__net_put(net, in->reals[0], in->numbers);
+    for (size_t i = 0; i < n; i++) dis__net_put_row(net, in->reals[0], i, encoded->x + units[i] * in->n_features);
 }
 
 const dis__model_row dis__model_mlp = {

@@ -33,7 +33,8 @@ typedef struct {
     size_t n_lists;       /* lists of ids a unit */
     uint64_t *start;      /* (n_units * n_lists + 1): list l of unit u is ids[start[u * n_lists + l]] .. */
     int32_t *ids;
-    float *x; /* (n_items, n_features) */
+    const float *x; /* (n_items, n_features): the items' own, or scaled */
+    float *scaled;
     /* tokens: each distinct word is spelt once */
     size_t n_types;
     uint32_t *type;   /* (n_items) which distinct word a token is */
@@ -58,6 +59,7 @@ typedef struct {
     int32_t *whole;
     float *numbers;
     size_t room;          /* of either */
+    size_t n_features;    /* of an item */
     size_t shape[3], pad; /* of images */
     bool flip;
     /* of the batch at hand: whether it is trained on, and what randomness in laying it out is keyed by */

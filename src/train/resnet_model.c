@@ -84,10 +84,11 @@ static dis_status encode(dis_context *ctx, const void *of, const dis__encoder *e
     if (!encoder->shift || encoder->n_features != items->n_features) /* a model file that somebody has changed */
         return dis__fail(DIS_EDATA, "a model of images without the scale of their %zu numbers", items->n_features);
     out->n_items = out->n_units = items->n_items;
-    DIS_TRY(dis__alloc_array(&out->x, dis__size(items->n_items, items->n_features, 0), sizeof *out->x));
+    DIS_TRY(dis__alloc_array(&out->scaled, dis__size(items->n_items, items->n_features, 0), sizeof *out->scaled));
+    out->x = out->scaled;
     for (size_t i = 0; i < items->n_items * items->n_features; i++) {
         const size_t c = i % encoder->channels;
-        out->x[i] = (items->x[i] - encoder->shift[c]) * encoder->scale[c];
+        out->scaled[i] = (items->x[i] - encoder->shift[c]) * encoder->scale[c];
     }
     return DIS_OK;
 }
