@@ -1,6 +1,11 @@
 /* A model's folder: model.json says what it is (model, objective, classes, vocabulary, curve) and names the file of its
- * numbers, which is called after their SHA-256. That file is written first, so model.json never names one that is not
- * whole; the one that an older model.json named is removed last. */
+ * numbers. That file is written first, so model.json never names one that is not whole; the one that an older
+ * model.json named is removed last. Two digests tie the files together: weights_sha256 is that of the file of numbers
+ * (what sha256sum gives), and that file holds the digest of everything in model.json that gives the numbers their
+ * meaning, classes and vocabulary in their order among it.
+ *
+ * Schema 1 had a digest of names, shapes and numbers in weights_sha256 and none of the meaning; it is still read. */
+#include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/sha256.h"
 #include "core/sys.h"
@@ -11,14 +16,16 @@
 #include "io/json.h"
 #include "io/safetensors.h"
 #include "train/model.h"
+#include "train/model_digest.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SCHEMA = 1, HEX = 64, SHORT = 16, FILE_NAME = 64 };
+enum { OLD_SCHEMA = 1, SCHEMA = 2, HEX = DIS_MODEL_HEX, SHORT = 16, FILE_NAME = 64 };
 #define MODEL_FORMAT "dissent-model"
+#define MEANING      "meaning_sha256"
 
 static dis_status path_of(const char *folder, const char *name, char **out)
 {
@@ -142,36 +149,19 @@ static dis_status list_tensors(const dis_model *m, dis__tensor **out)
     return DIS_OK;
 }
 
-/* The digest is of names, shapes and numbers: known before the file is, which is called after it. */
-static void digest_of(const dis_model *m, char hex[HEX + 1])
-{
-    dis__sha256 sha;
-    dis__sha256_begin(&sha);
-    for (size_t i = 0; i < m->weights.n; i++) {
-        const dis__param_info *info = &m->weights.info[i];
-        dis__sha256_add(&sha, info->name, strlen(info->name) + 1);
-        for (size_t d = 0; d < info->n_dims; d++) {
-            const uint64_t dim = info->dim[d];
-            dis__sha256_add(&sha, &dim, sizeof dim);
-        }
-        dis__sha256_add(&sha, m->weights.value[i], info->n * sizeof **m->weights.value);
-    }
-    dis__sha256_hex(&sha, hex);
-}
-
-static dis_status write_weights(const dis_model *m, const char *path)
+static dis_status write_weights(const dis_model *m, const char *path, const char *meaning, char hex[HEX + 1])
 {
     dis__tensor *tensors;
-    static const char *const metadata[][2] = {{"format", MODEL_FORMAT}};
+    const char *const metadata[][2] = {{"format", MODEL_FORMAT}, {MEANING, meaning}};
     DIS_TRY(list_tensors(m, &tensors));
     dis__out *out;
     dis_status status = dis__out_open(path, &out);
     if (status == DIS_OK) {
-        status = dis__safetensors_write(out, tensors, m->weights.n, metadata, 1);
+        status = dis__safetensors_write(out, tensors, m->weights.n, metadata, 2);
         status = dis__out_finish(out, status);
     }
     dis__free(tensors);
-    return status;
+    return status == DIS_OK ? dis__sha256_file(path, hex) : status;
 }
 
 /* What an older model.json names; "" when there is none that makes sense. */
@@ -206,15 +196,16 @@ static dis_status remove_file(const char *folder, const char *name)
 
 dis_status dis_model_save(dis_context *ctx, const dis_model *model, const char *folder)
 {
-    char hex[HEX + 1], name[FILE_NAME], old[FILE_NAME], *json = NULL, *weights = NULL;
+    char meaning[HEX + 1], hex[HEX + 1], name[FILE_NAME], old[FILE_NAME], *json = NULL, *weights = NULL;
     dis_status status = DIS_OK;
     if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("cannot make the folder", folder);
-    digest_of(model, hex);
+    dis__model_meaning(model, meaning);
+    dis__model_digest(model, meaning, hex);
     snprintf(name, sizeof name, "weights-%.*s.safetensors", SHORT, hex);
     DIS_TRY_GOTO(status, path_of(folder, "model.json", &json), end);
     DIS_TRY_GOTO(status, path_of(folder, name, &weights), end);
     DIS_TRY_GOTO(status, old_weights(ctx, json, old), end);
-    DIS_TRY_GOTO(status, write_weights(model, weights), end);
+    DIS_TRY_GOTO(status, write_weights(model, weights, meaning, hex), end);
     DIS_TRY_GOTO(status, write_json(model, json, name, hex), end);
     if (*old && strcmp(old, name) != 0) status = remove_file(folder, old);
 end:
@@ -229,6 +220,7 @@ typedef struct {
     dis__json json;
     const dis__json_value *root;
     const char *path;
+    size_t schema;
 } source;
 
 static dis_status member(const source *s, const dis__json_value *of, const char *key, dis__json_kind kind,
@@ -306,6 +298,28 @@ static dis_status take_floats(const source *s, const dis__json_value *of, const 
     return DIS_OK;
 }
 
+static dis_status take_schema(source *s)
+{
+    DIS_TRY(take_count(s, s->root, "schema_version", &s->schema));
+    if (s->schema >= OLD_SCHEMA && s->schema <= SCHEMA) return DIS_OK;
+    return dis__json_fail(&s->json, dis__json_member(s->root, "schema_version"),
+                          "schema version %zu, and dissent %s reads %d and %d; use the version that wrote the model",
+                          s->schema, dis_version(), OLD_SCHEMA, SCHEMA);
+}
+
+static dis_status take_classes(const source *s, dis_names **out)
+{
+    DIS_TRY(take_names(s, s->root, "classes", out));
+    if (!*out) return dis__json_fail(&s->json, s->root, "a model without classes");
+    dis__name_index index;
+    size_t twice;
+    DIS_TRY(dis__name_index_build(*out, &index, &twice));
+    dis__name_index_free(&index);
+    if (twice == SIZE_MAX) return DIS_OK;
+    return dis__json_fail(&s->json, dis__json_member(s->root, "classes"), "the class \"%.40s\" twice",
+                          dis_names_get(*out, twice, NULL));
+}
+
 static dis_status take_vocabulary(const source *s, const dis__json_value *of, const char *key, dis__vocabulary *out)
 {
     dis_names *names = NULL;
@@ -355,13 +369,14 @@ static dis_status take_curve(const source *s, dis_model *m)
     return DIS_OK;
 }
 
-static dis_status read_model(const source *s, dis_model **out, char **weights, char **hex)
+static dis_status read_model(source *s, dis_model **out, char **weights, char **hex)
 {
     char *format = NULL, *spec = NULL, *objective = NULL;
     dis_status status;
     DIS_TRY_GOTO(status, take_text(s, "format", &format), end);
     if (strcmp(format, MODEL_FORMAT) != 0)
         DIS_TRY_GOTO(status, dis__json_fail(&s->json, s->root, "not a model that dissent has written"), end);
+    DIS_TRY_GOTO(status, take_schema(s), end);
     DIS_TRY_GOTO(status, take_text(s, "model", &spec), end);
     DIS_TRY_GOTO(status, take_text(s, "objective", &objective), end);
     DIS_TRY_GOTO(status, take_text(s, "weights", weights), end);
@@ -376,8 +391,7 @@ static dis_status read_model(const source *s, dis_model **out, char **weights, c
     DIS_TRY_GOTO(status, take_count(s, s->root, "examples", &m->n_examples), end);
     DIS_TRY_GOTO(status, take_count(s, s->root, "left_out", &m->n_left_out), end);
     DIS_TRY_GOTO(status, take_count(s, s->root, "best_epoch", &m->best_epoch), end);
-    DIS_TRY_GOTO(status, take_names(s, s->root, "classes", &m->classes), end);
-    if (!m->classes) DIS_TRY_GOTO(status, dis__json_fail(&s->json, s->root, "a model without classes"), end);
+    DIS_TRY_GOTO(status, take_classes(s, &m->classes), end);
     DIS_TRY_GOTO(status, take_curve(s, m), end);
     status = take_encoder(s, &m->encoder);
 end:
@@ -410,23 +424,46 @@ static dis_status take_tensors(const dis__safetensors *file, const char *path, d
     return DIS_OK;
 }
 
-static dis_status read_weights(dis_context *ctx, const char *path, const char *hex, dis_model *m)
+/* Whether the numbers in `in` are those that model.json was written with, and mean what it says. */
+static dis_status check_weights(const dis__safetensors *file, const dis__input *in, const char *json, size_t schema,
+                                const char *hex, const dis_model *m)
+{
+    char have[HEX + 1], meaning[HEX + 1];
+    if (schema == OLD_SCHEMA) {
+        dis__model_digest(m, "", have);
+    } else {
+        dis__sha256 sha;
+        dis__sha256_begin(&sha);
+        dis__sha256_add(&sha, in->bytes, in->n);
+        dis__sha256_hex(&sha, have);
+    }
+    if (strcmp(have, hex) != 0)
+        return dis__fail_at(
+            DIS_EDATA, in->path, 0, 0,
+            "its numbers are not those that model.json was written with; the file was damaged or replaced");
+    if (schema == OLD_SCHEMA) return DIS_OK;
+    const dis__json_value *said = dis__safetensors_metadata(file, MEANING);
+    dis__model_meaning(m, meaning);
+    if (said && said->length == HEX && memcmp(said->text, meaning, HEX) == 0) return DIS_OK;
+    return dis__fail_at(DIS_EDATA, json, 0, 0,
+                        "classes, words or settings are not those that the model was trained with, or in another "
+                        "order; it was changed after dissent wrote it");
+}
+
+static dis_status read_weights(dis_context *ctx, const char *path, const char *json, size_t schema, const char *hex,
+                               dis_model *m)
 {
     dis__input in;
     dis__safetensors file;
-    char have[HEX + 1];
     DIS_TRY(dis__input_open(ctx, path, &in));
     dis_status status = dis__safetensors_open(path, in.bytes, in.n, &file);
     if (status == DIS_OK) {
         status = take_tensors(&file, path, m);
+        if (status == DIS_OK) status = check_weights(&file, &in, json, schema, hex, m);
         dis__safetensors_close(&file);
     }
     dis__input_close(&in);
-    if (status != DIS_OK) return status;
-    digest_of(m, have);
-    if (strcmp(have, hex) == 0) return DIS_OK;
-    return dis__fail_at(DIS_EDATA, path, 0, 0,
-                        "its numbers are not those that model.json was written with; the file was damaged or replaced");
+    return status;
 }
 
 static dis_status load(dis_context *ctx, const char *folder, const char *path, dis_model **out)
@@ -441,7 +478,7 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
     if (status == DIS_OK && strchr(name, '/'))
         status = dis__fail_at(DIS_EDATA, path, 0, 0, "the file of weights must lie in the model's folder");
     if (status == DIS_OK) status = path_of(folder, name, &weights);
-    if (status == DIS_OK) status = read_weights(ctx, weights, hex, *out);
+    if (status == DIS_OK) status = read_weights(ctx, weights, path, s.schema, hex, *out);
     dis__free(name);
     dis__free(hex);
     dis__free(weights);

@@ -1,0 +1,14 @@
+/* model_digest.h: SHA-256 digests that tie the files of a model's folder together. */
+#ifndef DIS_TRAIN_MODEL_DIGEST_H
+#define DIS_TRAIN_MODEL_DIGEST_H
+#include "train/model.h"
+
+enum { DIS_MODEL_HEX = 64 };
+
+/* Of what the numbers would mean something else without: the settings, and classes and words in their order. */
+void dis__model_meaning(const dis_model *m, char hex[DIS_MODEL_HEX + 1]);
+
+/* Of names, shapes and numbers, begun by `salt`: known before the file is, which is called after it. */
+void dis__model_digest(const dis_model *m, const char *salt, char hex[DIS_MODEL_HEX + 1]);
+
+#endif
