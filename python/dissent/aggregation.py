@@ -22,6 +22,7 @@ __all__ = [
     "GLAD",
     "IBCC",
     "MACE",
+    "Crowd",
     "DawidSkene",
     "FastDawidSkene",
     "MajorityVote",
@@ -443,6 +444,19 @@ class IBCC(_Simple, Confusions):
         self.progress = progress
 
 
+class Crowd(_Simple, Confusions):
+    """The model of the crowd behind review(): matrices drawn towards the crowd's, items of three difficulties."""
+
+    _method = "crowd"
+    _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance"}
+
+    def __init__(self, n_iter: int = 5, tol: float = 0.0, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
 class GLAD(_Simple):
     """alphas_ are the abilities of workers, betas_ the easiness of tasks, as crowd-kit has them."""
 
@@ -590,7 +604,7 @@ _OWN = {
     "betas_priors_mean": "Only None: 1 for all.",
 }
 for _class in (
-    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, GLAD, MACE
+    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, GLAD, MACE, Crowd
 ):  # fmt: skip
     describe(_class, METHODS[_class._method], _OWN)
 DawidSkene.__doc__ = (DawidSkene.__doc__ or "").replace(_OWN["initial_error_strategy"], "'assign', 'addition' or None, as above.")

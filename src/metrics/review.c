@@ -1,4 +1,4 @@
-/* A review: first labels by a label method, the model of the crowd (review_model.h), what it says of items and workers
+/* A review: first labels by a label method, the model of the crowd (crowd_model.h), what it says of items and workers
  * (review_items.c, review_workers.c), the budget (review_budget.c), and the ranking of it all. */
 #include "metrics/review_inside.h"
 #include "dissent/fit.h"
@@ -81,7 +81,7 @@ static dis_status rank_workers(dis_review *review, const dis_review_worker *rows
 
 /* ---- from votes to the review ---- */
 
-static dis_status review_items(const dis__review_model *m, const dis_review_options *o, dis_review *review)
+static dis_status review_items(const dis__crowd_model *m, const dis_review_options *o, dis_review *review)
 {
     const size_t n = m->votes.n_items;
     dis_review_item *rows;
@@ -97,7 +97,7 @@ static dis_status review_items(const dis__review_model *m, const dis_review_opti
     return status;
 }
 
-static dis_status review_workers(const dis__review_model *m, dis_review *review)
+static dis_status review_workers(const dis__crowd_model *m, dis_review *review)
 {
     if (!m->votes.start) return DIS_OK;
     dis_review_worker *rows;
@@ -127,17 +127,18 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     const char *method = o->method ? o->method : default_method;
     const size_t K = look.n_classes;
     double *p;
-    dis__review_model m;
+    dis__crowd_model m;
     DIS_TRY(dis__copy_text(&review->method, method, strlen(method)));
     review->view.n_items = look.n_items;
     review->view.n_workers = look.start ? look.n_workers : 0;
     DIS_TRY(first_labels(ctx, votes, method, o, &p));
-    DIS_TRY(dis__review_model_create(ctx, &look, o->gold, p, &m));
-    const double *crowd = m.crowd + DIS_REVIEW_USUAL * K * K;
-    for (size_t t = 0; t < K; t++) review->view.typical += exp(m.log_prior[t]) * crowd[t * K + t];
-    dis_status status = review_items(&m, o, review);
+    DIS_TRY(dis__crowd_model_create(ctx, &look, o->gold, p, &m));
+    dis_status status = dis__crowd_model_fit(&m);
+    const double *crowd = m.crowd + DIS_CROWD_USUAL * K * K;
+    for (size_t t = 0; status == DIS_OK && t < K; t++) review->view.typical += exp(m.log_prior[t]) * crowd[t * K + t];
+    if (status == DIS_OK) status = review_items(&m, o, review);
     if (status == DIS_OK) status = review_workers(&m, review);
-    dis__review_model_destroy(&m);
+    dis__crowd_model_destroy(&m);
     review->view.method = review->method;
     review->view.items = review->items;
     review->view.workers = review->workers;
@@ -156,7 +157,7 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
     snprintf(what, sizeof what, "a review with %zu classes and %zu workers", v.n_classes, v.n_workers);
     const size_t rows = dis__size(v.n_items, 2 * sizeof(dis_review_item) + sizeof(rank) + v.n_classes * sizeof(double),
                                   dis__size(v.n_workers, 2 * sizeof(dis_review_worker) + sizeof(rank), 0));
-    return dis__check_memory(ctx, dis__size(1, rows, dis__review_model_memory(&v)), what);
+    return dis__check_memory(ctx, dis__size(1, rows, dis__crowd_model_memory(&v)), what);
 }
 
 dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, const dis_review_options *options, dis_review **out)

@@ -33,7 +33,7 @@ static void sift_down(bid *heap, size_t n, size_t at)
 }
 
 /* Votes from a heap of n items until the budget is spent or nothing is to be gained. */
-static uint64_t spend(const dis__review_model *m, dis_review_item *rows, bid *heap, size_t n, uint64_t budget,
+static uint64_t spend(const dis__crowd_model *m, dis_review_item *rows, bid *heap, size_t n, uint64_t budget,
                       double *scratch)
 {
     uint64_t spent = 0;
@@ -50,7 +50,7 @@ static uint64_t spend(const dis__review_model *m, dis_review_item *rows, bid *he
     return spent;
 }
 
-dis_status dis__review_spend(const dis__review_model *m, dis_review_item *rows, uint64_t budget, uint64_t *spent,
+dis_status dis__review_spend(const dis__crowd_model *m, dis_review_item *rows, uint64_t budget, uint64_t *spent,
                              double *gain)
 {
     const size_t n_items = m->votes.n_items;
@@ -61,7 +61,7 @@ dis_status dis__review_spend(const dis__review_model *m, dis_review_item *rows, 
     *gain = 0;
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&heap, n_items, sizeof *heap), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&scratch, (DIS_REVIEW_LEVELS + 1) * m->n_classes, sizeof *scratch), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&scratch, (DIS_CROWD_LEVELS + 1) * m->n_classes, sizeof *scratch), end);
     for (size_t i = 0; i < n_items; i++) {
         const double digits = dis__review_digits(rows[i].gain);
         if (digits > 0) heap[n++] = (bid){.digits = digits, .entropy = NAN, .item = (uint32_t)i};

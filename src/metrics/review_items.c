@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEVELS = DIS_REVIEW_LEVELS, GRAIN = 256, MOST_JOBS = 256, ANSWERS = 3 };
+enum { LEVELS = DIS_CROWD_LEVELS, GRAIN = 256, MOST_JOBS = 256, ANSWERS = 3 };
 #define NEGLIGIBLE 1e-9 /* posterior probability of a truth that a prediction may do without */
 
 /* Number of ways to get x, y and m - x - y of three answers. */
@@ -67,7 +67,7 @@ typedef struct {
     double power[ANSWERS][ANSWERS][DIS_REVIEW_MOST + 1];
 } level_table;
 
-static void fill_level(const dis__review_model *m, const double *joint, const podium *d, size_t e, size_t n,
+static void fill_level(const dis__crowd_model *m, const double *joint, const podium *d, size_t e, size_t n,
                        level_table *out)
 {
     const size_t K = m->n_classes;
@@ -90,7 +90,7 @@ static void fill_level(const dis__review_model *m, const double *joint, const po
     }
 }
 
-static dis__review_future look_ahead(const dis__review_model *m, const double *joint, const podium *d, size_t n)
+static dis__review_future look_ahead(const dis__crowd_model *m, const double *joint, const podium *d, size_t n)
 {
     level_table level[LEVELS];
     dis__review_future f = {0};
@@ -116,10 +116,10 @@ static dis__review_future look_ahead(const dis__review_model *m, const double *j
     return f;
 }
 
-dis__review_future dis__review_look_ahead(const dis__review_model *m, size_t i, size_t n, double *scratch)
+dis__review_future dis__review_look_ahead(const dis__crowd_model *m, size_t i, size_t n, double *scratch)
 {
     const size_t K = m->n_classes;
-    dis__review_joint(m, i, scratch, scratch + LEVELS * K);
+    dis__crowd_joint(m, i, scratch, scratch + LEVELS * K);
     const podium d = find_podium(scratch, K);
     return look_ahead(m, scratch, &d, n);
 }
@@ -131,7 +131,7 @@ typedef struct {
     double cast, mean, variance;
 } surprise;
 
-static surprise predict(const dis__review_model *m, const double *matrix, const double *truth, size_t cast, double *q)
+static surprise predict(const dis__crowd_model *m, const double *matrix, const double *truth, size_t cast, double *q)
 {
     const size_t K = m->n_classes;
     memset(q, 0, K * sizeof *q);
@@ -153,7 +153,7 @@ static surprise predict(const dis__review_model *m, const double *matrix, const 
 }
 
 /* truth[t] ~ prior[t] exp(sums[t] - row[t]): the posterior at the usual level without one vote. */
-static void leave_out(const dis__review_model *m, size_t i, const double *sums, const double *row, double *truth)
+static void leave_out(const dis__crowd_model *m, size_t i, const double *sums, const double *row, double *truth)
 {
     const size_t K = m->n_classes;
     const int32_t gold = m->gold ? m->gold[i] : -1;
@@ -169,7 +169,7 @@ static void leave_out(const dis__review_model *m, size_t i, const double *sums, 
 }
 
 /* scratch: (2 K). */
-static double surprise_of(const dis__review_model *m, size_t i, const double *sums, double *scratch)
+static double surprise_of(const dis__crowd_model *m, size_t i, const double *sums, double *scratch)
 {
     const dis_votes_view *v = &m->votes;
     const size_t K = m->n_classes;
@@ -177,7 +177,7 @@ static double surprise_of(const dis__review_model *m, size_t i, const double *su
     const uint64_t first = v->start ? v->start[i] : 0, last = v->start ? v->start[i + 1] : K;
     for (uint64_t a = first; a < last; a++) {
         const size_t label = v->start ? dis__vote_label(v, a) : (size_t)a;
-        const double *matrix = dis__review_matrix(m, v->start ? v->worker[a] : 0);
+        const double *matrix = dis__crowd_matrix(m, v->start ? v->worker[a] : 0);
         const double weight = v->start ? 1 : v->counts[i * K + a];
         if (!(weight > 0)) continue;
         leave_out(m, i, sums, matrix + label * K, truth);
@@ -192,14 +192,14 @@ static double surprise_of(const dis__review_model *m, size_t i, const double *su
 /* ---- all items ---- */
 
 typedef struct {
-    const dis__review_model *m;
+    const dis__crowd_model *m;
     dis_review_item *rows;
     size_t n_jobs, n_scratch;
     double *scratch;
 } item_work;
 
 /* counts: (K) scratch. */
-static void count_votes(const dis__review_model *m, double *counts, dis_review_item *row)
+static void count_votes(const dis__crowd_model *m, double *counts, dis_review_item *row)
 {
     dis__item_counts(&m->votes, row->item, counts);
     row->other = row->label;
@@ -212,18 +212,18 @@ static void count_votes(const dis__review_model *m, double *counts, dis_review_i
     row->for_label = counts[row->label];
 }
 
-static void review_item(const dis__review_model *m, size_t i, double *scratch, dis_review_item *row)
+static void review_item(const dis__crowd_model *m, size_t i, double *scratch, dis_review_item *row)
 {
     const size_t K = m->n_classes;
     double *joint = scratch, *sums = joint + LEVELS * K;
-    dis__review_joint(m, i, joint, sums);
+    dis__crowd_joint(m, i, joint, sums);
     const podium d = find_podium(joint, K);
     *row = (dis_review_item){.item = i,
                              .label = d.first,
                              .right = fmin(d.p_first, 1),
                              .known = m->gold && m->gold[i] >= 0,
                              .surprise = surprise_of(m, i, sums, sums + K)};
-    for (size_t t = 0; t < K; t++) row->hard += joint[DIS_REVIEW_HARD * K + t];
+    for (size_t t = 0; t < K; t++) row->hard += joint[DIS_CROWD_HARD * K + t];
     count_votes(m, sums, row);
     if (row->known || K < 2) return;
     row->gain = fmax(look_ahead(m, joint, &d, 0).entropy - look_ahead(m, joint, &d, 1).entropy, 0);
@@ -238,7 +238,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-dis_status dis__review_items(const dis__review_model *m, dis_review_item *rows)
+dis_status dis__review_items(const dis__crowd_model *m, dis_review_item *rows)
 {
     item_work w = {.m = m,
                    .rows = rows,

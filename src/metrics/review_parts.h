@@ -1,28 +1,29 @@
 /* review_parts.h: what a review is made of: items, the budget, workers. */
 #ifndef DIS_METRICS_REVIEW_PARTS_H
 #define DIS_METRICS_REVIEW_PARTS_H
-#include "metrics/review_model.h"
+#include "dissent/review.h"
+#include "labels/crowd_model.h"
 
 enum { DIS_REVIEW_MOST = 8 }; /* votes that one item gets of a budget: after that many it is time for a new review */
 
 /* Fills rows (n_items), in the order of items, all but `buy`. */
-dis_status dis__review_items(const dis__review_model *m, dis_review_item *rows);
+dis_status dis__review_items(const dis__crowd_model *m, dis_review_item *rows);
 
-/* What is expected of item i after n <= DIS_REVIEW_MOST more votes of typical workers. scratch: (DIS_REVIEW_LEVELS + 1)
+/* What is expected of item i after n <= DIS_REVIEW_MOST more votes of typical workers. scratch: (DIS_CROWD_LEVELS + 1)
  * * K numbers. */
 typedef struct {
     double entropy; /* of the truth, nats */
     double right;   /* chance that the label is right */
 } dis__review_future;
-dis__review_future dis__review_look_ahead(const dis__review_model *m, size_t i, size_t n, double *scratch);
+dis__review_future dis__review_look_ahead(const dis__crowd_model *m, size_t i, size_t n, double *scratch);
 
 /* Spreads the budget: rows (n_items, in the order of items) get their `buy`. *gain: the expected number of labels put
  * right. */
-dis_status dis__review_spend(const dis__review_model *m, dis_review_item *rows, uint64_t budget, uint64_t *spent,
+dis_status dis__review_spend(const dis__crowd_model *m, dis_review_item *rows, uint64_t budget, uint64_t *spent,
                              double *gain);
 
 /* Fills rows (n_workers), in the order of workers. */
-dis_status dis__review_workers(const dis__review_model *m, dis_review_worker *rows);
+dis_status dis__review_workers(const dis__crowd_model *m, dis_review_worker *rows);
 
 /* x to ten digits after the point, so that rounding, and with it the order of rows, decides no rank. */
 static inline double dis__review_digits(double x)

@@ -28,7 +28,7 @@ enum { MOST_JOBS = 64, GRAIN = 4096 };
 #define FAVOURITE_Z 3.0
 
 typedef struct {
-    const dis__review_model *m;
+    const dis__crowd_model *m;
     dis_review_worker *rows;
     const double *crowd; /* (K voted, K true) */
     size_t n_jobs, n_scratch;
@@ -62,7 +62,7 @@ static tally tally_of(double *scratch, size_t K)
                    .believed = scratch + TALLY_ROWS * K + 2 + K * K};
 }
 
-static void truth_without(const dis__review_model *m, const double *p, const double *row, double *truth)
+static void truth_without(const dis__crowd_model *m, const double *p, const double *row, double *truth)
 {
     const size_t K = m->n_classes;
     double total = 0;
@@ -175,9 +175,9 @@ static void interval(dis_review_worker *out)
 
 static void review_worker(const worker_work *work, size_t w, double *scratch, dis_review_worker *out)
 {
-    const dis__review_model *m = work->m;
+    const dis__crowd_model *m = work->m;
     const size_t K = m->n_classes;
-    const double *matrix = dis__review_matrix(m, w);
+    const double *matrix = dis__crowd_matrix(m, w);
     memset(scratch, 0, work->n_scratch * sizeof *scratch);
     tally y = tally_of(scratch, K);
     *out = (dis_review_worker){.worker = w, .votes = m->worker_start[w + 1] - m->worker_start[w]};
@@ -201,7 +201,7 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
 static dis_status worker_job(void *arg, size_t j, int thread)
 {
     const worker_work *work = arg;
-    const dis__review_model *m = work->m;
+    const dis__crowd_model *m = work->m;
     const size_t K = m->n_classes, last = dis__job_first(m->n_workers, work->n_jobs, j + 1);
     double *scratch = work->scratch + (size_t)thread * work->n_scratch, *sums = work->sums + j * K * K;
     const tally y = tally_of(scratch, K);
@@ -221,20 +221,20 @@ static dis_status two_passes(worker_work *work)
     for (size_t j = 1; j < work->n_jobs; j++)
         for (size_t x = 0; x < K * K; x++) work->sums[x] += work->sums[j * K * K + x];
     double *others = work->sums + work->n_jobs * K * K;
-    dis__review_normalise(work->sums, K, others);
+    dis__crowd_normalise(work->sums, K, others);
     work->crowd = others;
     work->last = true;
     return dis__run_jobs(work->m->ctx, work->n_jobs, worker_job, work);
 }
 
-dis_status dis__review_workers(const dis__review_model *m, dis_review_worker *rows)
+dis_status dis__review_workers(const dis__crowd_model *m, dis_review_worker *rows)
 {
     const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
     size_t n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MOST_JOBS);
     n_jobs = n_jobs < m->n_workers ? n_jobs : m->n_workers ? m->n_workers : 1;
     worker_work work = {.m = m,
                         .rows = rows,
-                        .crowd = m->crowd + DIS_REVIEW_USUAL * K * K,
+                        .crowd = m->crowd + DIS_CROWD_USUAL * K * K,
                         .n_jobs = n_jobs,
                         .n_scratch = TALLY_ROWS * K + 2 + TALLY_TABLES * K * K};
     dis_status status;

@@ -4,22 +4,23 @@
 #include "fault_walk.h"
 #include "metrics/review_parts.h"
 
-enum { LEVELS = DIS_REVIEW_LEVELS };
+enum { LEVELS = DIS_CROWD_LEVELS };
 
-static dis__review_model model_of(const dis_votes *votes)
+static dis__crowd_model model_of(const dis_votes *votes)
 {
     const dis_votes_view v = dis_votes_look(votes);
     dis_fit *fit;
-    dis__review_model m;
+    dis__crowd_model m;
     assert_int_equal(dis_fit_run(NULL, votes, "standard", NULL, &fit), DIS_OK);
     double *p = dis_fit_take_p(fit);
     dis_fit_destroy(fit);
-    assert_int_equal(dis__review_model_create(NULL, &v, NULL, p, &m), DIS_OK);
+    assert_int_equal(dis__crowd_model_create(NULL, &v, NULL, p, &m), DIS_OK);
+    assert_int_equal(dis__crowd_model_fit(&m), DIS_OK);
     return m;
 }
 
 /* Adds up all sequences of n votes, one by one. mass: (LEVELS, K) P(t, e, votes so far). */
-static void enumerate(const dis__review_model *m, const double *mass, size_t n, dis__review_future *out)
+static void enumerate(const dis__crowd_model *m, const double *mass, size_t n, dis__review_future *out)
 {
     const size_t K = m->n_classes;
     if (n == 0) {
@@ -49,10 +50,10 @@ static void look_ahead_is_exact(void **state)
     for (size_t K = 2; K <= 3; K++) {
         const review_crowd c = review_good_crowd(K, 120, 12, K);
         dis_votes *votes = review_even_votes(&c, 3);
-        dis__review_model m = model_of(votes);
+        dis__crowd_model m = model_of(votes);
         double scratch[(LEVELS + 1) * 8], joint[LEVELS * 8], sums[8];
         for (size_t i = 0; i < 40; i++) {
-            dis__review_joint(&m, i, joint, sums);
+            dis__crowd_joint(&m, i, joint, sums);
             double before = INFINITY, fall = INFINITY;
             for (size_t n = 0; n <= 5; n++) {
                 dis__review_future all = {0};
@@ -68,7 +69,7 @@ static void look_ahead_is_exact(void **state)
                 before = f.entropy;
             }
         }
-        dis__review_model_destroy(&m);
+        dis__crowd_model_destroy(&m);
         dis_votes_destroy(votes);
     }
 }
@@ -79,11 +80,11 @@ static void look_ahead_is_cautious(void **state)
     (void)state;
     const review_crowd c = review_good_crowd(9, 120, 12, 6);
     dis_votes *votes = review_even_votes(&c, 3);
-    dis__review_model m = model_of(votes);
+    dis__crowd_model m = model_of(votes);
     double scratch[(LEVELS + 1) * 8], joint[LEVELS * 8], sums[8];
     for (size_t i = 0; i < 40; i++) {
         dis__review_future now = {0}, then = {0};
-        dis__review_joint(&m, i, joint, sums);
+        dis__crowd_joint(&m, i, joint, sums);
         enumerate(&m, joint, 0, &now);
         enumerate(&m, joint, 2, &then);
         const dis__review_future f0 = dis__review_look_ahead(&m, i, 0, scratch),
@@ -92,7 +93,7 @@ static void look_ahead_is_cautious(void **state)
         assert_true(f0.entropy - f2.entropy <= now.entropy - then.entropy + 1e-12);
         assert_true(f2.right <= then.right + 1e-12);
     }
-    dis__review_model_destroy(&m);
+    dis__crowd_model_destroy(&m);
     dis_votes_destroy(votes);
 }
 
@@ -103,7 +104,7 @@ static void posterior_is_as_defined(void **state)
     enum { K = 3 };
     const review_crowd c = review_good_crowd(4, 60, 8, K);
     dis_votes *votes = review_even_votes(&c, 4);
-    dis__review_model m = model_of(votes);
+    dis__crowd_model m = model_of(votes);
     double joint[LEVELS * K], sums[K];
     for (size_t i = 0; i < c.n_items; i++) {
         double expected[LEVELS * K], total = 0;
@@ -111,17 +112,17 @@ static void posterior_is_as_defined(void **state)
             for (size_t t = 0; t < K; t++) {
                 double p = exp(m.log_level[e] + m.log_prior[t]);
                 for (uint64_t a = m.votes.start[i]; a < m.votes.start[i + 1]; a++) {
-                    const double *matrix = dis__review_matrix(&m, m.votes.worker[a]);
+                    const double *matrix = dis__crowd_matrix(&m, m.votes.worker[a]);
                     double norm = 0;
-                    for (size_t v = 0; v < K; v++) norm += pow(exp(matrix[v * K + t]), dis__review_ease[e]);
-                    p *= pow(exp(matrix[m.votes.label8[a] * K + t]), dis__review_ease[e]) / norm;
+                    for (size_t v = 0; v < K; v++) norm += pow(exp(matrix[v * K + t]), dis__crowd_ease[e]);
+                    p *= pow(exp(matrix[m.votes.label8[a] * K + t]), dis__crowd_ease[e]) / norm;
                 }
                 total += expected[e * K + t] = p;
             }
-        dis__review_joint(&m, i, joint, sums);
+        dis__crowd_joint(&m, i, joint, sums);
         for (size_t x = 0; x < LEVELS * K; x++) em_assert_close(joint[x], expected[x] / total, 1e-12);
     }
-    dis__review_model_destroy(&m);
+    dis__crowd_model_destroy(&m);
     dis_votes_destroy(votes);
 }
 
@@ -131,7 +132,7 @@ static void budget_is_best(void **state)
     enum { N = 4, BUDGET = 6 };
     const review_crowd c = review_good_crowd(21, N, 6, 3);
     dis_votes *votes = review_even_votes(&c, 2);
-    dis__review_model m = model_of(votes);
+    dis__crowd_model m = model_of(votes);
     double scratch[(LEVELS + 1) * 3], entropy[N][BUDGET + 1], best = INFINITY, ours = 0;
     for (size_t i = 0; i < N; i++)
         for (size_t n = 0; n <= BUDGET; n++) entropy[i][n] = dis__review_look_ahead(&m, i, n, scratch).entropy;
@@ -139,7 +140,7 @@ static void budget_is_best(void **state)
         for (size_t b = 0; a + b <= BUDGET; b++)
             for (size_t d = 0; a + b + d <= BUDGET; d++)
                 best = fmin(best, entropy[0][a] + entropy[1][b] + entropy[2][d] + entropy[3][BUDGET - a - b - d]);
-    dis__review_model_destroy(&m);
+    dis__crowd_model_destroy(&m);
     dis_review_options o = dis_review_options_default();
     o.budget = BUDGET;
     dis_review *review = review_of(NULL, votes, &o);

@@ -1,4 +1,4 @@
-/* Fits the model of review_model.h to votes by a few rounds of EM from the first labels of a label method:
+/* Fits the model of crowd_model.h to votes by a few rounds of EM from the first labels of a label method:
  *
  *     worker   n[v][t] = sum of p(t | item) over the worker's votes for v
  *              skill   = (right + 4 usual) / (votes + 4), usual: what the crowd's matrix gives on the same truths
@@ -11,7 +11,7 @@
  * numbers (10 votes a column, 5 rounds) are those that did well over simulated and real crowds; little depends on them.
  *
  * Cost: O(votes K) a round, O(n_workers K^2) numbers of memory and exponentials. */
-#include "metrics/review_model.h"
+#include "labels/crowd_model.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>
@@ -21,10 +21,11 @@
 #define SKILL_DOUBT 4.0
 #define LEVEL_DOUBT 100.0 /* items */
 #define PRIOR_DOUBT 5.0   /* items */
-enum { ROUNDS = 5, ROUNDS_ANONYMOUS = 30, MOST_JOBS = 64, GRAIN = 4096 };
+#define WARM_DOUBT  .01   /* share of every answer in a matrix to start from: zeros would stay zeros */
+enum { ROUNDS_ANONYMOUS = 30, MOST_JOBS = 64, GRAIN = 4096 };
 
-const double dis__review_ease[DIS_REVIEW_LEVELS] = {.25, 1, 2};
-static const double first_level[DIS_REVIEW_LEVELS] = {.1, .8, .1};
+const double dis__crowd_ease[DIS_CROWD_LEVELS] = {.25, 1, 2};
+static const double first_level[DIS_CROWD_LEVELS] = {.1, .8, .1};
 
 static double logit(double x)
 {
@@ -33,7 +34,7 @@ static double logit(double x)
     return log(x / (1 - x));
 }
 
-void dis__review_normalise(const double *counts, size_t K, double *out)
+void dis__crowd_normalise(const double *counts, size_t K, double *out)
 {
     const double even = 2 / (double)K;
     for (size_t t = 0; t < K; t++) {
@@ -43,16 +44,16 @@ void dis__review_normalise(const double *counts, size_t K, double *out)
     }
 }
 
-size_t dis__review_model_memory(const dis_votes_view *votes)
+size_t dis__crowd_model_memory(const dis_votes_view *votes)
 {
     const size_t K = votes->n_classes, W = votes->start ? votes->n_workers : 1;
-    const size_t tables = dis__size(dis__size(W, K, 0), K + DIS_REVIEW_LEVELS, dis__size(K, 3 * K, 0));
+    const size_t tables = dis__size(dis__size(W, K, 0), K + DIS_CROWD_LEVELS, dis__size(K, 3 * K, 0));
     return dis__size(tables, sizeof(double), votes->start ? dis__size(votes->n_votes, 6, 0) : 0);
 }
 
 /* ---- votes by worker ---- */
 
-static dis_status index_votes(dis__review_model *m)
+static dis_status index_votes(dis__crowd_model *m)
 {
     const dis_votes_view *v = &m->votes;
     DIS_TRY(dis__alloc_zeroed(&m->worker_start, m->n_workers + 2, sizeof *m->worker_start));
@@ -73,7 +74,7 @@ static dis_status index_votes(dis__review_model *m)
 /* ---- workers ---- */
 
 typedef struct {
-    dis__review_model *m;
+    dis__crowd_model *m;
     size_t n_jobs;
     double *sums; /* (n_jobs, n_sums) */
     size_t n_sums;
@@ -86,12 +87,12 @@ static dis_status count_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const pass *c = arg;
-    const dis__review_model *m = c->m;
+    const dis__crowd_model *m = c->m;
     const size_t K = m->n_classes, last = dis__job_first(m->n_workers, c->n_jobs, j + 1);
     double *total = c->sums + j * c->n_sums;
     memset(total, 0, K * K * sizeof *total);
     for (size_t w = dis__job_first(m->n_workers, c->n_jobs, j); w < last; w++) {
-        double *count = dis__review_matrix(m, w);
+        double *count = dis__crowd_matrix(m, w);
         memset(count, 0, K * K * sizeof *count);
         for (uint64_t a = m->worker_start[w]; a < m->worker_start[w + 1]; a++) {
             const double *p = m->p + m->item_of[a] * K;
@@ -108,7 +109,7 @@ static dis_status count_anonymous_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const pass *c = arg;
-    const dis__review_model *m = c->m;
+    const dis__crowd_model *m = c->m;
     const size_t K = m->n_classes, last = dis__job_first(m->votes.n_items, c->n_jobs, j + 1);
     double *total = c->sums + j * c->n_sums;
     memset(total, 0, K * K * sizeof *total);
@@ -130,11 +131,11 @@ static void move_diagonal(const double *crowd, size_t K, double shift, double *o
 }
 
 /* Soft counts of one worker to log-probabilities. base: (K, K), column: (K). */
-static void settle_worker(const dis__review_model *m, size_t w, double *base, double *column)
+static void settle_worker(const dis__crowd_model *m, size_t w, double *base, double *column)
 {
     const size_t K = m->n_classes;
-    const double *crowd = m->crowd + DIS_REVIEW_USUAL * K * K;
-    double *x = dis__review_matrix(m, w), n = 0, right = 0, usual = 0;
+    const double *crowd = m->crowd + DIS_CROWD_USUAL * K * K;
+    double *x = dis__crowd_matrix(m, w), n = 0, right = 0, usual = 0;
     memset(column, 0, K * sizeof *column);
     for (size_t v = 0; v < K; v++)
         for (size_t t = 0; t < K; t++) column[t] += x[v * K + t];
@@ -153,7 +154,7 @@ static void settle_worker(const dis__review_model *m, size_t w, double *base, do
 }
 
 /* log of the sum over v of exp(ease * x[v][t]), for one worker and level. power: (K, K). */
-static void norm_of(const dis__review_model *m, const double *x, double ease, double *power, double *out)
+static void norm_of(const dis__crowd_model *m, const double *x, double ease, double *power, double *out)
 {
     const size_t K = m->n_classes;
     memset(out, 0, K * sizeof *out);
@@ -164,38 +165,44 @@ static void norm_of(const dis__review_model *m, const double *x, double ease, do
     m->special.log(out, K);
 }
 
+static void norms_of_worker(const dis__crowd_model *m, size_t w, double *power)
+{
+    const size_t K = m->n_classes;
+    for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
+        norm_of(m, dis__crowd_matrix(m, w), dis__crowd_ease[e], power, m->log_norm + (e * m->n_workers + w) * K);
+}
+
 static dis_status settle_job(void *arg, size_t j, int thread)
 {
     const pass *c = arg;
-    const dis__review_model *m = c->m;
+    const dis__crowd_model *m = c->m;
     const size_t K = m->n_classes, W = m->n_workers, last = dis__job_first(W, c->n_jobs, j + 1);
     double *scratch = c->scratch + (size_t)thread * c->n_scratch;
     for (size_t w = dis__job_first(W, c->n_jobs, j); w < last; w++) {
         settle_worker(m, w, scratch, scratch + K * K);
-        for (size_t e = 0; e < DIS_REVIEW_LEVELS; e++)
-            norm_of(m, dis__review_matrix(m, w), dis__review_ease[e], scratch, m->log_norm + (e * W + w) * K);
+        norms_of_worker(m, w, scratch);
     }
     return DIS_OK;
 }
 
 /* The crowd's matrix at each level from the sum of all soft counts. */
-static void settle_crowd(dis__review_model *m, const double *total)
+static void settle_crowd(dis__crowd_model *m, const double *total)
 {
     const size_t K = m->n_classes;
-    double *usual = m->crowd + DIS_REVIEW_USUAL * K * K;
-    dis__review_normalise(total, K, usual);
-    for (size_t e = 0; e < DIS_REVIEW_LEVELS; e++) {
-        if (e == DIS_REVIEW_USUAL) continue;
+    double *usual = m->crowd + DIS_CROWD_USUAL * K * K;
+    dis__crowd_normalise(total, K, usual);
+    for (size_t e = 0; e < DIS_CROWD_LEVELS; e++) {
+        if (e == DIS_CROWD_USUAL) continue;
         double *x = m->crowd + e * K * K;
         for (size_t t = 0; t < K; t++) {
             double sum = 0;
-            for (size_t v = 0; v < K; v++) sum += x[v * K + t] = pow(usual[v * K + t], dis__review_ease[e]);
+            for (size_t v = 0; v < K; v++) sum += x[v * K + t] = pow(usual[v * K + t], dis__crowd_ease[e]);
             for (size_t v = 0; v < K; v++) x[v * K + t] /= sum;
         }
     }
 }
 
-static dis_status update_workers(dis__review_model *m)
+dis_status dis__crowd_workers(dis__crowd_model *m)
 {
     const size_t K = m->n_classes, n = m->votes.start ? m->n_workers : m->votes.n_items;
     const size_t threads = (size_t)dis_context_threads(m->ctx);
@@ -223,40 +230,40 @@ end:
 
 /* ---- items ---- */
 
-static void add_votes(const dis__review_model *m, size_t i, double *sums, double *norm)
+static void add_votes(const dis__crowd_model *m, size_t i, double *sums, double *norm)
 {
     const size_t K = m->n_classes, W = m->n_workers;
     const dis_votes_view *v = &m->votes;
     memset(sums, 0, K * sizeof *sums);
-    memset(norm, 0, DIS_REVIEW_LEVELS * K * sizeof *norm);
+    memset(norm, 0, DIS_CROWD_LEVELS * K * sizeof *norm);
     if (!v->start) {
         for (size_t l = 0; l < K; l++) {
             const double n = v->counts[i * K + l];
             if (!(n > 0)) continue;
             for (size_t t = 0; t < K; t++) sums[t] += n * m->log_confusion[l * K + t];
-            for (size_t x = 0; x < DIS_REVIEW_LEVELS * K; x++) norm[x] += n * m->log_norm[x];
+            for (size_t x = 0; x < DIS_CROWD_LEVELS * K; x++) norm[x] += n * m->log_norm[x];
         }
         return;
     }
     for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) {
         const size_t w = v->worker[a];
-        const double *row = dis__review_matrix(m, w) + dis__vote_label(v, a) * K;
+        const double *row = dis__crowd_matrix(m, w) + dis__vote_label(v, a) * K;
         for (size_t t = 0; t < K; t++) sums[t] += row[t];
-        for (size_t e = 0; e < DIS_REVIEW_LEVELS; e++)
+        for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
             for (size_t t = 0; t < K; t++) norm[e * K + t] += m->log_norm[(e * W + w) * K + t];
     }
 }
 
-void dis__review_joint(const dis__review_model *m, size_t i, double *joint, double *sums)
+double dis__crowd_joint(const dis__crowd_model *m, size_t i, double *joint, double *sums)
 {
-    const size_t K = m->n_classes, n = DIS_REVIEW_LEVELS * K;
+    const size_t K = m->n_classes, n = DIS_CROWD_LEVELS * K;
     const int32_t gold = m->gold ? m->gold[i] : -1;
     add_votes(m, i, sums, joint);
     double most = -INFINITY, total = 0;
-    for (size_t e = 0; e < DIS_REVIEW_LEVELS; e++)
+    for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
         for (size_t t = 0; t < K; t++) {
             double *x = joint + e * K + t;
-            *x = m->log_level[e] + m->log_prior[t] + dis__review_ease[e] * sums[t] - *x;
+            *x = m->log_level[e] + m->log_prior[t] + dis__crowd_ease[e] * sums[t] - *x;
             if (gold >= 0 && (size_t)gold != t) *x = -INFINITY;
             if (*x > most) most = *x;
         }
@@ -264,53 +271,56 @@ void dis__review_joint(const dis__review_model *m, size_t i, double *joint, doub
     m->special.exp(joint, n);
     for (size_t x = 0; x < n; x++) total += joint[x];
     for (size_t x = 0; x < n; x++) joint[x] /= total;
+    return most + log(total);
 }
 
-/* New posteriors of a range of items; sums: levels, then classes. */
+/* New posteriors of a range of items; sums: levels, classes, log-likelihood. */
 static dis_status item_job(void *arg, size_t j, int thread)
 {
     const pass *c = arg;
-    const dis__review_model *m = c->m;
+    const dis__crowd_model *m = c->m;
     const size_t K = m->n_classes, last = dis__job_first(m->votes.n_items, c->n_jobs, j + 1);
-    double *joint = c->scratch + (size_t)thread * c->n_scratch, *sums = joint + DIS_REVIEW_LEVELS * K;
-    double *level = c->sums + j * c->n_sums, *class_sum = level + DIS_REVIEW_LEVELS;
+    double *joint = c->scratch + (size_t)thread * c->n_scratch, *sums = joint + DIS_CROWD_LEVELS * K;
+    double *level = c->sums + j * c->n_sums, *class_sum = level + DIS_CROWD_LEVELS, *likelihood = class_sum + K;
     memset(level, 0, c->n_sums * sizeof *level);
     for (size_t i = dis__job_first(m->votes.n_items, c->n_jobs, j); i < last; i++) {
         double *p = m->p + i * K;
-        dis__review_joint(m, i, joint, sums);
+        *likelihood += dis__crowd_joint(m, i, joint, sums);
         memset(p, 0, K * sizeof *p);
-        for (size_t e = 0; e < DIS_REVIEW_LEVELS; e++)
+        for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
             for (size_t t = 0; t < K; t++) {
                 p[t] += joint[e * K + t];
                 level[e] += joint[e * K + t];
             }
+        if (m->gold && m->gold[i] >= 0) p[m->gold[i]] = 1; /* whatever rounding made of it */
         for (size_t t = 0; t < K; t++) class_sum[t] += p[t];
     }
     return DIS_OK;
 }
 
-static void settle_priors(dis__review_model *m, const double *sums)
+static void settle_priors(dis__crowd_model *m, const double *sums)
 {
     const size_t K = m->n_classes;
     const double n = (double)m->votes.n_items;
-    for (size_t e = 0; e < DIS_REVIEW_LEVELS; e++)
+    for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
         m->log_level[e] = log((sums[e] + LEVEL_DOUBT * first_level[e]) / (n + LEVEL_DOUBT));
     for (size_t t = 0; t < K; t++)
-        m->log_prior[t] = log((sums[DIS_REVIEW_LEVELS + t] + PRIOR_DOUBT / (double)K) / (n + PRIOR_DOUBT));
+        m->log_prior[t] = log((sums[DIS_CROWD_LEVELS + t] + PRIOR_DOUBT / (double)K) / (n + PRIOR_DOUBT));
 }
 
-static dis_status update_items(dis__review_model *m)
+dis_status dis__crowd_items(dis__crowd_model *m)
 {
     const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
     pass c = {.m = m, .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MOST_JOBS)};
-    c.n_sums = DIS_REVIEW_LEVELS + K;
-    c.n_scratch = (DIS_REVIEW_LEVELS + 1) * K;
+    c.n_sums = DIS_CROWD_LEVELS + K + 1;
+    c.n_scratch = (DIS_CROWD_LEVELS + 1) * K;
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&c.sums, dis__size(c.n_jobs, c.n_sums, 0), sizeof *c.sums), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__size(threads, c.n_scratch, 0), sizeof *c.scratch), end);
     DIS_TRY_GOTO(status, dis__run_jobs(m->ctx, c.n_jobs, item_job, &c), end);
     for (size_t j = 1; j < c.n_jobs; j++)
         for (size_t x = 0; x < c.n_sums; x++) c.sums[x] += c.sums[j * c.n_sums + x];
+    m->log_likelihood = c.sums[DIS_CROWD_LEVELS + K];
     settle_priors(m, c.sums);
 end:
     dis__free(c.sums);
@@ -319,10 +329,10 @@ end:
 }
 
 /* Class prior of the first labels. */
-static void first_priors(dis__review_model *m)
+void dis__crowd_first_priors(dis__crowd_model *m)
 {
     const size_t K = m->n_classes;
-    for (size_t e = 0; e < DIS_REVIEW_LEVELS; e++) m->log_level[e] = log(first_level[e]);
+    for (size_t e = 0; e < DIS_CROWD_LEVELS; e++) m->log_level[e] = log(first_level[e]);
     for (size_t t = 0; t < K; t++) {
         double sum = PRIOR_DOUBT / (double)K;
         for (size_t i = 0; i < m->votes.n_items; i++) sum += m->p[i * K + t];
@@ -330,41 +340,58 @@ static void first_priors(dis__review_model *m)
     }
 }
 
-static dis_status fit(dis__review_model *m)
+static dis_status allocate(dis__crowd_model *m)
 {
     const size_t K = m->n_classes;
     DIS_TRY(dis__alloc_array(&m->log_confusion, dis__size(m->n_workers, K * K, 0), sizeof(double)));
-    DIS_TRY(dis__alloc_array(&m->log_norm, dis__size(m->n_workers, DIS_REVIEW_LEVELS * K, 0), sizeof(double)));
-    DIS_TRY(dis__alloc_array(&m->crowd, DIS_REVIEW_LEVELS * K * K, sizeof(double)));
+    DIS_TRY(dis__alloc_array(&m->log_norm, dis__size(m->n_workers, DIS_CROWD_LEVELS * K, 0), sizeof(double)));
+    DIS_TRY(dis__alloc_array(&m->crowd, DIS_CROWD_LEVELS * K * K, sizeof(double)));
     DIS_TRY(dis__alloc_array(&m->log_prior, K, sizeof(double)));
-    if (m->votes.start) DIS_TRY(index_votes(m));
-    first_priors(m);
-    const int rounds = m->votes.start ? ROUNDS : ROUNDS_ANONYMOUS;
+    return m->votes.start ? index_votes(m) : DIS_OK;
+}
+
+dis_status dis__crowd_model_create(dis_context *ctx, const dis_votes_view *votes, const int32_t *gold, double *p,
+                                   dis__crowd_model *m)
+{
+    *m = (dis__crowd_model){.ctx = ctx,
+                            .votes = *votes,
+                            .gold = gold,
+                            .n_workers = votes->start ? votes->n_workers : 1,
+                            .n_classes = votes->n_classes,
+                            .special = dis__special_pick(),
+                            .p = p};
+    const dis_status status = allocate(m);
+    if (status != DIS_OK) dis__crowd_model_destroy(m);
+    return status;
+}
+
+dis_status dis__crowd_model_fit(dis__crowd_model *m)
+{
+    dis__crowd_first_priors(m);
+    const int rounds = m->votes.start ? DIS_CROWD_ROUNDS : ROUNDS_ANONYMOUS;
     for (int r = 0; r < rounds; r++) {
         dis__progress(m->ctx, "review", (double)r / rounds);
         DIS_TRY(dis__check_stop(m->ctx));
-        DIS_TRY(update_workers(m));
-        DIS_TRY(update_items(m));
+        DIS_TRY(dis__crowd_workers(m));
+        DIS_TRY(dis__crowd_items(m));
     }
     return DIS_OK;
 }
 
-dis_status dis__review_model_create(dis_context *ctx, const dis_votes_view *votes, const int32_t *gold, double *p,
-                                    dis__review_model *m)
+dis_status dis__crowd_model_warm(dis__crowd_model *m, const double *confusion, const double *prior)
 {
-    *m = (dis__review_model){.ctx = ctx,
-                             .votes = *votes,
-                             .gold = gold,
-                             .n_workers = votes->start ? votes->n_workers : 1,
-                             .n_classes = votes->n_classes,
-                             .special = dis__special_pick(),
-                             .p = p};
-    const dis_status status = fit(m);
-    if (status != DIS_OK) dis__review_model_destroy(m);
-    return status;
+    const size_t K = m->n_classes, n = m->n_workers * K * K;
+    const double even = WARM_DOUBT / (double)K;
+    double *power;
+    DIS_TRY(dis__alloc_array(&power, K * K, sizeof *power));
+    for (size_t x = 0; x < n; x++) m->log_confusion[x] = log((1 - WARM_DOUBT) * confusion[x] + even);
+    for (size_t t = 0; t < K; t++) m->log_prior[t] = log((1 - WARM_DOUBT) * prior[t] + even);
+    for (size_t w = 0; w < m->n_workers; w++) norms_of_worker(m, w, power);
+    dis__free(power);
+    return dis__crowd_items(m);
 }
 
-void dis__review_model_destroy(dis__review_model *m)
+void dis__crowd_model_destroy(dis__crowd_model *m)
 {
     dis__free(m->p);
     dis__free(m->log_confusion);
@@ -374,5 +401,5 @@ void dis__review_model_destroy(dis__review_model *m)
     dis__free(m->worker_start);
     dis__free(m->item_of);
     dis__free(m->label_of);
-    *m = (dis__review_model){0};
+    *m = (dis__crowd_model){0};
 }
