@@ -97,8 +97,24 @@ int dis__net_ints(dis__net *net, const char *name, int rows, int time, size_t pe
     if (!room(net, &net->ints, &net->ints_room, net->n_ints, sizeof *net->ints)) return DIS_NONE;
     if (!is_axis(net, rows) || (time != DIS_NONE && !is_axis(net, time)) || per == 0)
         return dis__net_bad(net, DIS_EUSAGE, "%s: an input with a size of 0, or over no axis", name);
-    net->ints[net->n_ints] = (dis__ints){.rows = rows, .time = time, .per = per};
+    dis__ints *ints = &net->ints[net->n_ints];
+    *ints = (dis__ints){.rows = rows, .time = time, .per = per};
+    snprintf(ints->name, sizeof ints->name, "%s", name);
     return (int)net->n_ints++;
+}
+
+int dis__net_find_reals(const dis__net *net, const char *name)
+{
+    for (size_t i = 0; i < net->n_slots; i++)
+        if (net->slots[i].name && strcmp(net->slots[i].name, name) == 0) return (int)i;
+    return DIS_NONE;
+}
+
+int dis__net_find_ints(const dis__net *net, const char *name)
+{
+    for (size_t i = 0; i < net->n_ints; i++)
+        if (strcmp(net->ints[i].name, name) == 0) return (int)i;
+    return DIS_NONE;
 }
 
 bool dis__same_shape(dis__net *net, int x, int y, const char *layer)

@@ -65,6 +65,9 @@ int dis__net_axis(dis__net *net, size_t most);
 int dis__net_reals(dis__net *net, const char *name, dis__shape shape);
 /* Whole numbers that each batch brings (ids, lengths, places): rows x time x per of them. Not a value. */
 int dis__net_ints(dis__net *net, const char *name, int rows, int time, size_t per);
+/* Inputs by their names; DIS_NONE: there is none. */
+int dis__net_find_reals(const dis__net *net, const char *name);
+int dis__net_find_ints(const dis__net *net, const char *name);
 
 /* ids (DIS_NONE id: an id below 0) to rows of a table: (rows, time, 1, per, width). */
 int dis__layer_embed(dis__net *net, const char *name, int ids, size_t n_ids, size_t width);

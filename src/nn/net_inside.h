@@ -26,6 +26,7 @@ typedef struct {
 } dis__slot;
 
 typedef struct {
+    char name[DIS_NET_NAME];
     int rows, time;
     size_t per, at; /* at: in the arena of whole numbers */
     int32_t *data;

@@ -1,6 +1,7 @@
 /* mlp: features through hidden layers with ReLU and dropout to the classes. The defaults are those of Uma et al. (2020)
  * for LabelMe: one layer of 128, dropout .5, Adam 1e-3, batches of 64, 20 epochs. */
 #include "train/models.h"
+#include "train/scaling.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -35,69 +36,128 @@ static const dis_option options[] = {
      .summary = "features as they are, or with the training items' mean 0 and standard deviation 1"},
 };
 
-static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const char *vectors,
-                        dis__encoder *encoder)
+typedef struct {
+    dis__encoded shared;
+    const float *x; /* (n_items, n_features): the items' own, or scaled */
+    float *scaled;
+} encoded_items;
+
+typedef struct {
+    dis__inputs shared;
+    int rows, features;
+    size_t n_features;
+} inputs;
+
+static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const dis__model_files *files,
+                        void *encoder)
 {
     const settings *s = of;
+    dis__scaling *e = encoder;
     const size_t k = items->n_features, n = items->n_items;
     (void)ctx;
-    (void)vectors;
-    encoder->n_features = k;
+    (void)files;
+    e->n_features = k;
     if (s->scale == SCALE_NONE) return DIS_OK;
-    DIS_TRY(dis__alloc_array(&encoder->shift, k, sizeof *encoder->shift));
-    DIS_TRY(dis__alloc_array(&encoder->scale, k, sizeof *encoder->scale));
+    DIS_TRY(dis__alloc_array(&e->shift, k, sizeof *e->shift));
+    DIS_TRY(dis__alloc_array(&e->scale, k, sizeof *e->scale));
     for (size_t f = 0; f < k; f++) {
         double sum = 0, squares = 0;
         for (size_t i = 0; i < n; i++) sum += (double)items->x[i * k + f];
         const double mean = sum / (double)n;
         for (size_t i = 0; i < n; i++) squares += pow((double)items->x[i * k + f] - mean, 2);
         const double sd = sqrt(squares / (double)n);
-        encoder->shift[f] = (float)mean;
-        encoder->scale[f] = sd > 0 ? (float)(1 / sd) : 1;
+        e->shift[f] = (float)mean;
+        e->scale[f] = sd > 0 ? (float)(1 / sd) : 1;
     }
     return DIS_OK;
 }
 
-static dis_status encode(dis_context *ctx, const void *of, const dis__encoder *encoder, const dis_items_view *items,
-                         dis__encoded *out)
+static void free_encoder(void *encoder)
+{
+    dis__scaling_free(encoder);
+}
+
+static void facts(const void *encoder, dis__encoder_facts *out)
+{
+    const dis__scaling *e = encoder;
+    out->n_features = e->n_features;
+}
+
+static dis_status save(const void *encoder, dis_json *json, const char *folder)
+{
+    (void)folder;
+    dis__scaling_save(encoder, json);
+    return DIS_OK;
+}
+
+static dis_status load(const dis__model_source *source, const dis__json_value *object, const char *folder,
+                       void *encoder)
+{
+    (void)folder;
+    return dis__scaling_load(source, object, encoder);
+}
+
+static void hash_meaning(const void *encoder, dis__sha256 *sha)
+{
+    dis__scaling_hash(encoder, sha);
+}
+
+static dis_status encode(dis_context *ctx, const void *of, const void *encoder, const dis_items_view *items,
+                         dis__encoded *encoded)
 {
     (void)ctx;
     (void)of;
-    const size_t k = encoder->n_features;
+    const dis__scaling *e = encoder;
+    encoded_items *out = (encoded_items *)encoded;
+    const size_t k = e->n_features;
     if (items->n_features != k)
         return dis__fail(DIS_EDATA, "items of %zu features; the model was made for %zu", items->n_features, k);
-    out->n_items = out->n_units = items->n_items;
+    encoded->n_items = encoded->n_units = items->n_items;
     out->x = items->x;
-    if (!encoder->scale) return DIS_OK;
+    if (!e->scale) return DIS_OK;
     DIS_TRY(dis__alloc_array(&out->scaled, dis__size(items->n_items, k, 0), sizeof *out->scaled));
     for (size_t i = 0; i < items->n_items; i++)
-        for (size_t f = 0; f < k; f++)
-            out->scaled[i * k + f] = (items->x[i * k + f] - encoder->shift[f]) * encoder->scale[f];
+        for (size_t f = 0; f < k; f++) out->scaled[i * k + f] = (items->x[i * k + f] - e->shift[f]) * e->scale[f];
     out->x = out->scaled;
     return DIS_OK;
 }
 
-static dis_status build(dis__net *net, const void *of, const dis__encoder *encoder, const dis__batch_limits *limits,
-                        dis__inputs *in)
+static void free_encoded(dis__encoded *encoded)
+{
+    dis__free(((encoded_items *)encoded)->scaled);
+}
+
+static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha)
+{
+    const dis__scaling *e = encoder;
+    const float *x = ((const encoded_items *)encoded)->x;
+    if (x) dis__sha256_add(sha, x, encoded->n_items * e->n_features * sizeof *x);
+}
+
+static dis_status build(dis__net *net, const void *of, const void *encoder, const dis__batch_limits *limits,
+                        dis__inputs *to)
 {
     const settings *s = of;
-    in->units = in->items = dis__net_axis(net, limits->units);
-    in->reals[0] = dis__net_reals(net, "features", dis__shape_rows(in->units, encoder->n_features));
-    in->trunk = in->reals[0];
+    inputs *in = (inputs *)to;
+    in->n_features = ((const dis__scaling *)encoder)->n_features;
+    in->rows = dis__net_axis(net, limits->units);
+    in->features = to->trunk = dis__net_reals(net, "features", dis__shape_rows(in->rows, in->n_features));
     for (size_t i = 0; i < s->hidden.n; i++) {
         char name[32];
         snprintf(name, sizeof name, "hidden.%zu", i);
-        in->trunk = dis__layer_linear(net, name, in->trunk, (size_t)s->hidden.value[i], DIS_ACT_RELU);
-        in->trunk = dis__layer_dropout(net, in->trunk, s->dropout);
+        to->trunk = dis__layer_linear(net, name, to->trunk, (size_t)s->hidden.value[i], DIS_ACT_RELU);
+        to->trunk = dis__layer_dropout(net, to->trunk, s->dropout);
     }
-    in->n_features = encoder->n_features;
     return DIS_OK;
 }
 
-static void put(dis__net *net, const dis__inputs *in, const dis__encoded *encoded, const uint32_t *units, size_t n)
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__batch *batch)
 {
-    dis__net_resize(net, in->units, n);
-    for (size_t i = 0; i < n; i++) dis__net_put_row(net, in->reals[0], i, encoded->x + units[i] * in->n_features);
+    const inputs *in = (const inputs *)to;
+    const float *x = ((const encoded_items *)encoded)->x;
+    dis__net_resize(net, in->rows, batch->n);
+    for (size_t i = 0; i < batch->n; i++) dis__net_put_row(net, in->features, i, x + batch->unit[i] * in->n_features);
+    return DIS_OK;
 }
 
 const dis__model_row dis__model_mlp = {
@@ -112,8 +172,18 @@ const dis__model_row dis__model_mlp = {
              .rate = 1e-3,
              .optimizer = "adam"},
     .settings_size = sizeof(settings),
+    .encoder_size = sizeof(dis__scaling),
+    .encoded_size = sizeof(encoded_items),
+    .inputs_size = sizeof(inputs),
     .learn = learn,
+    .free_encoder = free_encoder,
+    .facts = facts,
+    .save = save,
+    .load = load,
+    .hash_meaning = hash_meaning,
     .encode = encode,
+    .free_encoded = free_encoded,
+    .hash_encoded = hash_encoded,
     .build = build,
     .put = put,
 };

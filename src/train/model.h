@@ -1,48 +1,30 @@
 /* model.h: what a model is, from the inside.
  *
- * One model a file: its settings, its table of options and its row, which models.c lists. A row knows how to learn what
+ * One model per file: its settings, its table of options and its row, which models.c lists. A row knows how to learn what
  * it needs of the training items (words, ranges of features: the encoder), how to turn items into numbers once (encoded),
- * how to build the net, and how to put a batch into it. Training, prediction and files know nothing else of it.
+ * how to build the net (inputs), and how to put a batch into it. Encoder, encoded items and inputs are structs of the
+ * model's own file; training, prediction and files hand them around and know no more of them than stands here.
  *
  * A batch is made of units: an item, or for tokens a sentence; a unit has one row of the heads for each of its items. */
 #ifndef DIS_TRAIN_MODEL_H
 #define DIS_TRAIN_MODEL_H
 #include "dissent/train.h"
 #include "core/memory.h"
+#include "core/sha256.h"
 #include "nn/net.h"
-#include "text/vectors.h"
-#include "text/vocabulary.h"
+#include "train/model_json.h"
 
-/* What a model learned of the training items before training; kept with the model. Models use what they need. */
+/* Files that a model may learn from besides the items; NULL: none. */
 typedef struct {
-    dis__vocabulary words, characters;
-    dis__vectors vectors; /* of words, while a net is being built from nothing; not kept */
-    size_t vector_width;  /* of words, when they came from a file; 0: the model's own */
-    size_t n_in_vectors;  /* words that they had */
-    size_t n_texts;       /* columns of text an item */
-    size_t n_features, height, width, channels;
-    float *shift, *scale; /* (n_features): features become (x - shift) * scale; NULL: as they are */
-} dis__encoder;
-void dis__encoder_free(dis__encoder *encoder);
+    const char *vectors; /* word vectors */
+} dis__model_files;
 
-/* Items as numbers. */
+/* Items as numbers: each model's own struct begins with this. */
 typedef struct {
     size_t n_items, n_units;
-    const uint64_t *unit; /* (n_units + 1): the items of each; NULL: a unit is an item. The items' own */
-    uint32_t *length;     /* (n_units): what units of a batch should have alike; NULL: all do */
-    size_t n_lists;       /* lists of ids a unit */
-    uint64_t *start;      /* (n_units * n_lists + 1): list l of unit u is ids[start[u * n_lists + l]] .. */
-    int32_t *ids;
-    const float *x; /* (n_items, n_features): the items' own, or scaled */
-    float *scaled;
-    /* tokens: each distinct word is spelt once */
-    size_t n_types;
-    uint32_t *type;   /* (n_items) which distinct word a token is */
-    uint64_t *spelt;  /* (n_types + 1): its letters are letters[spelt[t]] .. */
-    int32_t *letters; /* ids */
-    int32_t *mark;    /* (n_types) -1; room for putting a batch */
+    const uint64_t *unit;   /* (n_units + 1): the items of each; NULL: a unit is an item. The items' own */
+    const uint32_t *length; /* (n_units): what units of a batch should have alike; NULL: all do */
 } dis__encoded;
-void dis__encoded_free(dis__encoded *encoded);
 
 /* How large a batch may become. */
 typedef struct {
@@ -50,39 +32,62 @@ typedef struct {
     size_t longest; /* of the units' lengths, at least 1 */
 } dis__batch_limits;
 
-/* What building leaves for putting batches: axes, inputs, and room to lay out a batch; models use what they need. */
+/* What building leaves for putting batches: each model's own struct begins with this. */
 typedef struct {
-    size_t most_units;
-    int units, items, time[4]; /* axes */
-    int reals[2], ints[12];    /* inputs */
-    int trunk;                 /* the value that heads start from */
-    int32_t *whole;
-    float *numbers;
-    size_t room;          /* of either */
-    size_t n_features;    /* of an item */
-    size_t shape[3], pad; /* of images */
-    bool flip;
-    /* of the batch at hand: whether it is trained on, and what randomness in laying it out is keyed by */
-    bool training;
-    uint64_t seed, batch;
+    int trunk; /* the value that heads start from */
 } dis__inputs;
 
+/* Units that go through the net together. */
+typedef struct {
+    const uint32_t *unit;
+    size_t n;
+    bool training;         /* trained on, or predicted */
+    uint64_t seed, number; /* what randomness in laying it out is keyed by */
+} dis__batch;
+
+/* What an encoder says of itself; 0: does not apply. */
+typedef struct {
+    size_t n_texts, n_features, height, width, channels; /* of the items that it takes */
+    size_t n_words, n_words_in_vectors;
+} dis__encoder_facts;
+
+/* encoder, encoded and inputs below are the model's own structs. Each is allocated zeroed by its size before it is filled,
+ * and freed by its function (NULL: it holds nothing) whether filling failed or not. */
 typedef struct {
     dis_model_kind info;
-    size_t settings_size;
-    dis_status (*learn)(dis_context *ctx, const void *settings, const dis_items_view *items, const char *vectors,
-                        dis__encoder *encoder);
-    dis_status (*encode)(dis_context *ctx, const void *settings, const dis__encoder *encoder,
-                         const dis_items_view *items, dis__encoded *out);
-    /* Adds inputs and layers up to in->trunk. in->most_units is limits->units already. */
-    dis_status (*build)(dis__net *net, const void *settings, const dis__encoder *encoder,
-                        const dis__batch_limits *limits, dis__inputs *in);
+    size_t settings_size, encoder_size, encoded_size, inputs_size;
+
+    dis_status (*learn)(dis_context *ctx, const void *settings, const dis_items_view *items,
+                        const dis__model_files *files, void *encoder);
+    void (*free_encoder)(void *encoder);
+    void (*facts)(const void *encoder, dis__encoder_facts *out);
+    /* Members of the object "encoder" of model.json; further files go to the model's folder. */
+    dis_status (*save)(const void *encoder, dis_json *json, const char *folder);
+    dis_status (*load)(const dis__model_source *source, const dis__json_value *object, const char *folder,
+                       void *encoder);
+
+    /* Adds all that the net's numbers would mean something else without: words in their order, sizes. */
+    void (*hash_meaning)(const void *encoder, dis__sha256 *sha);
+
+    dis_status (*encode)(dis_context *ctx, const void *settings, const void *encoder, const dis_items_view *items,
+                         dis__encoded *out);
+    void (*free_encoded)(dis__encoded *encoded);
+    /* Adds all that training depends on, for the key of a run. */
+    void (*hash_encoded)(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha);
+    void (*hash_encoder)(const void *encoder, dis__sha256 *sha); /* NULL: encoded items say it all */
+
+    /* Adds inputs and layers up to in->trunk. */
+    dis_status (*build)(dis__net *net, const void *settings, const void *encoder, const dis__batch_limits *limits,
+                        dis__inputs *in);
+    void (*free_inputs)(dis__inputs *in);
     /* The logits of one head, from layers of that name; NULL: a linear layer on the trunk. */
     int (*head)(dis__net *net, const void *settings, const dis__inputs *in, const char *name, size_t n_classes);
-    /* Sets axes and inputs to these units. Cannot fail: room was made when building. */
-    void (*put)(dis__net *net, const dis__inputs *in, const dis__encoded *encoded, const uint32_t *units, size_t n);
+    /* Sets axes and inputs to these units. Room was made when building. */
+    dis_status (*put)(dis__net *net, dis__inputs *in, const dis__encoded *encoded, const dis__batch *batch);
     /* Starts of parameters that are not random (word vectors), after planning; NULL: none. */
-    void (*start)(dis__net *net, const dis__encoder *encoder);
+    dis_status (*start)(dis_context *ctx, dis__net *net, const void *encoder);
+    /* Frees what only `start` needed of the encoder; NULL: nothing. */
+    void (*forget)(void *encoder);
 } dis__model_row;
 
 /* The row that NAME[:key=value,...] asks for; DIS_EUSAGE when there is none. */
@@ -104,7 +109,8 @@ enum { DIS_MOST_HEADS = 2, DIS_HEAD_NAME = 16 };
 /* The net of a model, with all it needs to be run, and the numbers of its heads; DIS_NONE: a head that it lacks. */
 typedef struct {
     dis__net *net;
-    dis__inputs in;
+    const dis__model_row *row;
+    dis__inputs *in; /* the model's own */
     int head[DIS_MOST_HEADS];
 } dis__running;
 
@@ -114,7 +120,7 @@ struct dis_model {
     char *spec, *objective, *keep; /* keep NULL: no development set */
     uint64_t seed;
     dis_names *classes;
-    dis__encoder encoder;
+    void *encoder; /* the model's own */
     size_t n_heads;
     char head[DIS_MOST_HEADS][DIS_HEAD_NAME];
     dis_epoch *epoch;
@@ -141,11 +147,9 @@ dis_status dis__running_ready(dis_context *ctx, dis_model *model, const dis__bat
 dis_status dis__running_predict(dis__running *r, const dis_model *model, const dis__encoded *encoded, size_t head,
                                 const dis__batch_limits *limits, double *q);
 
-/* Reads the vectors of the words that the encoder knows; `path` NULL: there are none. */
-dis_status dis__learn_vectors(dis_context *ctx, const char *path, dis__encoder *encoder);
-/* Word vectors into the rows of the table "words.weight": known words begin where their vectors are, words without one
- * stay at their random start. */
-void dis__start_words(dis__net *net, const dis__encoder *encoder);
+/* Items encoded by a row; *out is NULL after a failure. */
+dis_status dis__encode(dis_context *ctx, const dis_model *model, const dis_items_view *items, dis__encoded **out);
+void dis__encoded_free(const dis_model *model, dis__encoded *encoded); /* NULL: nothing */
 
 /* Limits for batches of about `batch` items of these. */
 dis__batch_limits dis__limits_of(const dis__encoded *encoded, size_t batch);

@@ -4,7 +4,7 @@
 #include "core/sha256.h"
 #include <string.h>
 
-static void add_names(dis__sha256 *sha, const dis_names *names)
+void dis__digest_names(dis__sha256 *sha, const dis_names *names)
 {
     const uint64_t n = names ? dis_names_count(names) : 0;
     dis__sha256_add(sha, &n, sizeof n);
@@ -15,7 +15,7 @@ static void add_names(dis__sha256 *sha, const dis_names *names)
     }
 }
 
-static void add_floats(dis__sha256 *sha, const float *x, size_t n)
+void dis__digest_floats(dis__sha256 *sha, const float *x, size_t n)
 {
     const uint64_t count = x ? n : 0;
     dis__sha256_add(sha, &count, sizeof count);
@@ -24,18 +24,12 @@ static void add_floats(dis__sha256 *sha, const float *x, size_t n)
 
 void dis__model_meaning(const dis_model *m, char hex[DIS_MODEL_HEX + 1])
 {
-    const dis__encoder *e = &m->encoder;
-    const uint64_t sizes[] = {e->n_texts, e->vector_width, e->n_features, e->height, e->width, e->channels};
     dis__sha256 sha;
     dis__sha256_begin(&sha);
     dis__sha256_add(&sha, m->spec, strlen(m->spec) + 1);
     dis__sha256_add(&sha, m->objective, strlen(m->objective) + 1);
-    dis__sha256_add(&sha, sizes, sizeof sizes);
-    add_floats(&sha, e->shift, e->n_features);
-    add_floats(&sha, e->scale, e->n_features);
-    add_names(&sha, m->classes);
-    add_names(&sha, e->words.words);
-    add_names(&sha, e->characters.words);
+    dis__digest_names(&sha, m->classes);
+    m->row->hash_meaning(m->encoder, &sha);
     dis__sha256_hex(&sha, hex);
 }
 

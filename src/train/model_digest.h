@@ -11,4 +11,8 @@ void dis__model_meaning(const dis_model *m, char hex[DIS_MODEL_HEX + 1]);
 /* Of names, shapes and numbers, begun by `salt`: known before the file is, which is called after it. */
 void dis__model_digest(const dis_model *m, const char *salt, char hex[DIS_MODEL_HEX + 1]);
 
+/* For what encoders add: lists with their lengths before them. */
+void dis__digest_names(dis__sha256 *sha, const dis_names *names);
+void dis__digest_floats(dis__sha256 *sha, const float *x, size_t n);
+
 #endif

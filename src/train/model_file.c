@@ -7,13 +7,10 @@
  * Schema 1 had a digest of names, shapes and numbers in weights_sha256 and none of the meaning; it is still read. */
 #include "core/name_index.h"
 #include "core/names_build.h"
-#include "core/sha256.h"
 #include "core/sys.h"
 #include "dissent/file.h"
-#include "dissent/json.h"
 #include "dissent/version.h"
 #include "io/input.h"
-#include "io/json.h"
 #include "io/safetensors.h"
 #include "train/model.h"
 #include "train/model_digest.h"
@@ -37,56 +34,6 @@ static dis_status path_of(const char *folder, const char *name, char **out)
 
 /* ---- writing ---- */
 
-static void put_text(dis_json *j, const char *key, const char *text)
-{
-    dis_json_key(j, key);
-    dis_json_text(j, text);
-}
-
-static void put_count(dis_json *j, const char *key, uint64_t n)
-{
-    dis_json_key(j, key);
-    dis_json_count(j, n);
-}
-
-static void put_names(dis_json *j, const char *key, const dis_names *names)
-{
-    dis_json_key(j, key);
-    dis_json_begin_array(j);
-    for (size_t i = 0; names && i < dis_names_count(names); i++) {
-        size_t n;
-        const char *name = dis_names_get(names, i, &n);
-        dis_json_text_n(j, name, n);
-    }
-    dis_json_end_array(j);
-}
-
-static void put_floats(dis_json *j, const char *key, const float *x, size_t n)
-{
-    dis_json_key(j, key);
-    dis_json_begin_array(j);
-    for (size_t i = 0; x && i < n; i++) dis_json_real(j, (double)x[i]);
-    dis_json_end_array(j);
-}
-
-static void put_encoder(dis_json *j, const dis__encoder *e)
-{
-    dis_json_key(j, "encoder");
-    dis_json_begin_object(j);
-    put_count(j, "texts", e->n_texts);
-    put_count(j, "vector_width", e->vector_width);
-    put_count(j, "words_in_vectors", e->n_in_vectors);
-    put_count(j, "features", e->n_features);
-    put_count(j, "height", e->height);
-    put_count(j, "width", e->width);
-    put_count(j, "channels", e->channels);
-    put_floats(j, "shift", e->shift, e->n_features);
-    put_floats(j, "scale", e->scale, e->n_features);
-    put_names(j, "words", e->words.words);
-    put_names(j, "characters", e->characters.words);
-    dis_json_end_object(j);
-}
-
 static void put_curve(dis_json *j, const dis_model *m)
 {
     dis_json_key(j, "curve");
@@ -106,29 +53,33 @@ static void put_curve(dis_json *j, const dis_model *m)
     dis_json_end_array(j);
 }
 
-static dis_status write_json(const dis_model *m, const char *path, const char *weights, const char *hex)
+static dis_status write_json(const dis_model *m, const char *folder, const char *path, const char *weights,
+                             const char *hex)
 {
     dis_json *j;
     DIS_TRY(dis_json_open(path, &j));
     dis_json_begin_object(j);
-    put_text(j, "format", MODEL_FORMAT);
-    put_count(j, "schema_version", SCHEMA);
-    put_text(j, "version", dis_version());
-    put_text(j, "model", m->spec);
-    put_text(j, "objective", m->objective);
-    put_count(j, "seed", m->seed);
-    put_names(j, "classes", m->classes);
-    put_text(j, "weights", weights);
-    put_text(j, "weights_sha256", hex);
-    put_count(j, "parameters", m->n_parameters);
-    put_count(j, "examples", m->n_examples);
-    put_count(j, "left_out", m->n_left_out);
-    put_text(j, "kept_by", m->keep);
-    put_count(j, "best_epoch", m->best_epoch);
+    dis__model_put_text(j, "format", MODEL_FORMAT);
+    dis__model_put_count(j, "schema_version", SCHEMA);
+    dis__model_put_text(j, "version", dis_version());
+    dis__model_put_text(j, "model", m->spec);
+    dis__model_put_text(j, "objective", m->objective);
+    dis__model_put_count(j, "seed", m->seed);
+    dis__model_put_names(j, "classes", m->classes);
+    dis__model_put_text(j, "weights", weights);
+    dis__model_put_text(j, "weights_sha256", hex);
+    dis__model_put_count(j, "parameters", m->n_parameters);
+    dis__model_put_count(j, "examples", m->n_examples);
+    dis__model_put_count(j, "left_out", m->n_left_out);
+    dis__model_put_text(j, "kept_by", m->keep);
+    dis__model_put_count(j, "best_epoch", m->best_epoch);
     put_curve(j, m);
-    put_encoder(j, &m->encoder);
+    dis_json_key(j, "encoder");
+    dis_json_begin_object(j);
+    const dis_status status = m->row->save(m->encoder, j, folder);
     dis_json_end_object(j);
-    return dis_json_finish(j, DIS_OK);
+    dis_json_end_object(j);
+    return dis_json_finish(j, status);
 }
 
 static dis_status list_tensors(const dis_model *m, dis__tensor **out)
@@ -206,7 +157,7 @@ dis_status dis_model_save(dis_context *ctx, const dis_model *model, const char *
     DIS_TRY_GOTO(status, path_of(folder, name, &weights), end);
     DIS_TRY_GOTO(status, old_weights(ctx, json, old), end);
     DIS_TRY_GOTO(status, write_weights(model, weights, meaning, hex), end);
-    DIS_TRY_GOTO(status, write_json(model, json, name, hex), end);
+    DIS_TRY_GOTO(status, write_json(model, folder, json, name, hex), end);
     if (*old && strcmp(old, name) != 0) status = remove_file(folder, old);
 end:
     dis__free(json);
@@ -216,100 +167,18 @@ end:
 
 /* ---- reading ---- */
 
-typedef struct {
-    dis__json json;
-    const dis__json_value *root;
-    const char *path;
-    size_t schema;
-} source;
-
-static dis_status member(const source *s, const dis__json_value *of, const char *key, dis__json_kind kind,
-                         const dis__json_value **out)
+static dis_status take_schema(dis__model_source *s)
 {
-    *out = dis__json_member(of, key);
-    if (!*out) return dis__json_fail(&s->json, of, "no \"%s\": not a model that dissent has written", key);
-    if ((*out)->kind != kind) return dis__json_fail(&s->json, *out, "\"%s\" is of another kind", key);
-    return DIS_OK;
-}
-
-static dis_status take_text(const source *s, const char *key, char **out)
-{
-    const dis__json_value *v;
-    DIS_TRY(member(s, s->root, key, DIS_JSON_STRING, &v));
-    return dis__copy_text(out, v->text, v->length);
-}
-
-static dis_status take_count(const source *s, const dis__json_value *of, const char *key, size_t *out)
-{
-    const dis__json_value *v;
-    DIS_TRY(member(s, of, key, DIS_JSON_NUMBER, &v));
-    if (!(v->number >= 0 && v->number <= 1e15) || v->number != floor(v->number))
-        return dis__json_fail(&s->json, v, "\"%s\" is no count", key);
-    *out = (size_t)v->number;
-    return DIS_OK;
-}
-
-/* All 64 bits, which a double does not hold. */
-static dis_status take_seed(const source *s, uint64_t *out)
-{
-    const dis__json_value *v;
-    DIS_TRY(member(s, s->root, "seed", DIS_JSON_NUMBER, &v));
-    uint64_t x = 0;
-    for (uint32_t i = 0; i < v->length; i++) {
-        const unsigned digit = (unsigned)(v->text[i] - '0');
-        if (digit > 9 || x > (UINT64_MAX - digit) / 10) return dis__json_fail(&s->json, v, "\"seed\" is no seed");
-        x = x * 10 + digit;
-    }
-    *out = x;
-    return DIS_OK;
-}
-
-static dis_status take_names(const source *s, const dis__json_value *of, const char *key, dis_names **out)
-{
-    const dis__json_value *v;
-    DIS_TRY(member(s, of, key, DIS_JSON_ARRAY, &v));
-    dis__name_list list = {0};
-    dis_status status = DIS_OK;
-    const dis__json_value *e = v + 1;
-    for (uint32_t i = 0; i < v->n && status == DIS_OK; i++, e += e->skip) {
-        if (e->kind != DIS_JSON_STRING)
-            status = dis__json_fail(&s->json, e, "\"%s\" must hold texts", key);
-        else
-            status = dis__name_list_add(&list, e->text, e->length);
-    }
-    if (status == DIS_OK && list.n) status = dis__name_list_finish(&list, out);
-    dis__name_list_free(&list);
-    return status;
-}
-
-static dis_status take_floats(const source *s, const dis__json_value *of, const char *key, size_t n, float **out)
-{
-    const dis__json_value *v;
-    DIS_TRY(member(s, of, key, DIS_JSON_ARRAY, &v));
-    if (v->n == 0) return DIS_OK;
-    if (v->n != n) return dis__json_fail(&s->json, v, "\"%s\" has %u numbers, not %zu", key, v->n, n);
-    DIS_TRY(dis__alloc_array(out, n, sizeof **out));
-    for (size_t i = 0; i < n; i++) {
-        const dis__json_value *e = v + 1 + i;
-        if (e->kind != DIS_JSON_NUMBER || !isfinite((float)e->number))
-            return dis__json_fail(&s->json, e, "\"%s\" must hold numbers", key);
-        (*out)[i] = (float)e->number;
-    }
-    return DIS_OK;
-}
-
-static dis_status take_schema(source *s)
-{
-    DIS_TRY(take_count(s, s->root, "schema_version", &s->schema));
+    DIS_TRY(dis__model_take_count(s, s->root, "schema_version", &s->schema));
     if (s->schema >= OLD_SCHEMA && s->schema <= SCHEMA) return DIS_OK;
     return dis__json_fail(&s->json, dis__json_member(s->root, "schema_version"),
                           "schema version %zu, and dissent %s reads %d and %d; use the version that wrote the model",
                           s->schema, dis_version(), OLD_SCHEMA, SCHEMA);
 }
 
-static dis_status take_classes(const source *s, dis_names **out)
+static dis_status take_classes(const dis__model_source *s, dis_names **out)
 {
-    DIS_TRY(take_names(s, s->root, "classes", out));
+    DIS_TRY(dis__model_take_names(s, s->root, "classes", out));
     if (!*out) return dis__json_fail(&s->json, s->root, "a model without classes");
     dis__name_index index;
     size_t twice;
@@ -320,44 +189,16 @@ static dis_status take_classes(const source *s, dis_names **out)
                           dis_names_get(*out, twice, NULL));
 }
 
-static dis_status take_vocabulary(const source *s, const dis__json_value *of, const char *key, dis__vocabulary *out)
-{
-    dis_names *names = NULL;
-    DIS_TRY(take_names(s, of, key, &names));
-    if (!names) return DIS_OK;
-    const dis_status status = dis__vocabulary_of(names, out);
-    dis_names_destroy(names);
-    return status == DIS_EDATA ? dis__json_fail(&s->json, of, "a word twice in \"%s\"", key) : status;
-}
-
-static dis_status take_encoder(const source *s, dis__encoder *e)
-{
-    const dis__json_value *of;
-    DIS_TRY(member(s, s->root, "encoder", DIS_JSON_OBJECT, &of));
-    DIS_TRY(take_count(s, of, "texts", &e->n_texts));
-    DIS_TRY(take_count(s, of, "vector_width", &e->vector_width));
-    DIS_TRY(take_count(s, of, "words_in_vectors", &e->n_in_vectors));
-    DIS_TRY(take_count(s, of, "features", &e->n_features));
-    DIS_TRY(take_count(s, of, "height", &e->height));
-    DIS_TRY(take_count(s, of, "width", &e->width));
-    DIS_TRY(take_count(s, of, "channels", &e->channels));
-    DIS_TRY(take_floats(s, of, "shift", e->n_features, &e->shift));
-    DIS_TRY(take_floats(s, of, "scale", e->n_features, &e->scale));
-    if (!e->shift != !e->scale) return dis__json_fail(&s->json, of, "shift and scale go together");
-    DIS_TRY(take_vocabulary(s, of, "words", &e->words));
-    return take_vocabulary(s, of, "characters", &e->characters);
-}
-
 static double number_of(const dis__json_value *object, const char *key)
 {
     const dis__json_value *v = dis__json_member(object, key);
     return v && v->kind == DIS_JSON_NUMBER ? v->number : NAN;
 }
 
-static dis_status take_curve(const source *s, dis_model *m)
+static dis_status take_curve(const dis__model_source *s, dis_model *m)
 {
     const dis__json_value *v;
-    DIS_TRY(member(s, s->root, "curve", DIS_JSON_ARRAY, &v));
+    DIS_TRY(dis__model_member(s, s->root, "curve", DIS_JSON_ARRAY, &v));
     DIS_TRY(dis__alloc_zeroed(&m->epoch, v->n, sizeof *m->epoch));
     const dis__json_value *e = v + 1;
     for (uint32_t i = 0; i < v->n; i++, e += e->skip)
@@ -369,31 +210,38 @@ static dis_status take_curve(const source *s, dis_model *m)
     return DIS_OK;
 }
 
-static dis_status read_model(source *s, dis_model **out, char **weights, char **hex)
+static dis_status take_encoder(const dis__model_source *s, const char *folder, dis_model *m)
+{
+    const dis__json_value *of;
+    DIS_TRY(dis__model_member(s, s->root, "encoder", DIS_JSON_OBJECT, &of));
+    return m->row->load(s, of, folder, m->encoder);
+}
+
+static dis_status read_model(dis__model_source *s, const char *folder, dis_model **out, char **weights, char **hex)
 {
     char *format = NULL, *spec = NULL, *objective = NULL;
     dis_status status;
-    DIS_TRY_GOTO(status, take_text(s, "format", &format), end);
+    DIS_TRY_GOTO(status, dis__model_take_text(s, s->root, "format", &format), end);
     if (strcmp(format, MODEL_FORMAT) != 0)
         DIS_TRY_GOTO(status, dis__json_fail(&s->json, s->root, "not a model that dissent has written"), end);
     DIS_TRY_GOTO(status, take_schema(s), end);
-    DIS_TRY_GOTO(status, take_text(s, "model", &spec), end);
-    DIS_TRY_GOTO(status, take_text(s, "objective", &objective), end);
-    DIS_TRY_GOTO(status, take_text(s, "weights", weights), end);
-    DIS_TRY_GOTO(status, take_text(s, "weights_sha256", hex), end);
+    DIS_TRY_GOTO(status, dis__model_take_text(s, s->root, "model", &spec), end);
+    DIS_TRY_GOTO(status, dis__model_take_text(s, s->root, "objective", &objective), end);
+    DIS_TRY_GOTO(status, dis__model_take_text(s, s->root, "weights", weights), end);
+    DIS_TRY_GOTO(status, dis__model_take_text(s, s->root, "weights_sha256", hex), end);
     DIS_TRY_GOTO(status, dis__model_create(spec, objective, out), end);
     dis_model *m = *out;
     const dis__json_value *keep = dis__json_member(s->root, "kept_by");
     if (keep && keep->kind == DIS_JSON_STRING)
         DIS_TRY_GOTO(status, dis__copy_text(&m->keep, keep->text, keep->length), end);
-    DIS_TRY_GOTO(status, take_seed(s, &m->seed), end);
-    DIS_TRY_GOTO(status, take_count(s, s->root, "parameters", &m->n_parameters), end);
-    DIS_TRY_GOTO(status, take_count(s, s->root, "examples", &m->n_examples), end);
-    DIS_TRY_GOTO(status, take_count(s, s->root, "left_out", &m->n_left_out), end);
-    DIS_TRY_GOTO(status, take_count(s, s->root, "best_epoch", &m->best_epoch), end);
+    DIS_TRY_GOTO(status, dis__model_take_seed(s, s->root, "seed", &m->seed), end);
+    DIS_TRY_GOTO(status, dis__model_take_count(s, s->root, "parameters", &m->n_parameters), end);
+    DIS_TRY_GOTO(status, dis__model_take_count(s, s->root, "examples", &m->n_examples), end);
+    DIS_TRY_GOTO(status, dis__model_take_count(s, s->root, "left_out", &m->n_left_out), end);
+    DIS_TRY_GOTO(status, dis__model_take_count(s, s->root, "best_epoch", &m->best_epoch), end);
     DIS_TRY_GOTO(status, take_classes(s, &m->classes), end);
     DIS_TRY_GOTO(status, take_curve(s, m), end);
-    status = take_encoder(s, &m->encoder);
+    status = take_encoder(s, folder, m);
 end:
     dis__free(format);
     dis__free(spec);
@@ -469,12 +317,12 @@ static dis_status read_weights(dis_context *ctx, const char *path, const char *j
 static dis_status load(dis_context *ctx, const char *folder, const char *path, dis_model **out)
 {
     dis__input in;
-    source s = {.path = path};
+    dis__model_source s = {.path = path};
     char *name = NULL, *hex = NULL, *weights = NULL;
     const dis__json_place place = {.file = path, .line = 1, .column = 1};
     DIS_TRY(dis__input_open(ctx, path, &in));
     dis_status status = dis__json_parse(&s.json, in.bytes, in.n, &place, &s.root);
-    if (status == DIS_OK) status = read_model(&s, out, &name, &hex);
+    if (status == DIS_OK) status = read_model(&s, folder, out, &name, &hex);
     if (status == DIS_OK && strchr(name, '/'))
         status = dis__fail_at(DIS_EDATA, path, 0, 0, "the file of weights must lie in the model's folder");
     if (status == DIS_OK) status = path_of(folder, name, &weights);

@@ -31,16 +31,16 @@ static dis__batch_limits even_limits(const dis_model *model, const dis__encoded 
 }
 
 static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_view *items, size_t head,
-                          dis__encoded *encoded, dis_labels *labels)
+                          dis__encoded **encoded, dis_labels *labels)
 {
     const size_t k = dis_names_count(model->classes);
-    DIS_TRY(model->row->encode(ctx, model->settings, &model->encoder, items, encoded));
-    const dis__batch_limits limits = even_limits(model, encoded);
+    DIS_TRY(dis__encode(ctx, model, items, encoded));
+    const dis__batch_limits limits = even_limits(model, *encoded);
     DIS_TRY(dis__running_ready(ctx, model, &limits, head));
     DIS_TRY(
         dis__check_memory(ctx, dis__size(dis__size(items->n_items, k, 0), sizeof *labels->p, 0), "the predictions"));
     DIS_TRY(dis__alloc_array(&labels->p, dis__size(items->n_items, k, 0), sizeof *labels->p));
-    DIS_TRY(dis__running_predict(&model->ready, model, encoded, head, &limits, labels->p));
+    DIS_TRY(dis__running_predict(&model->ready, model, *encoded, head, &limits, labels->p));
     labels->n_items = items->n_items;
     labels->n_classes = k;
     DIS_TRY(dis__names_copy(items->tasks, &labels->tasks));
@@ -57,9 +57,9 @@ dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items
         return dis__fail(DIS_EUSAGE, "the model %s was trained on another kind of items", model->row->info.name);
     dis_labels *labels;
     DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));
-    dis__encoded encoded = {0};
+    dis__encoded *encoded = NULL;
     const dis_status status = predict(ctx, model, &view, h, &encoded, labels);
-    dis__encoded_free(&encoded);
+    dis__encoded_free(model, encoded);
     if (status != DIS_OK) {
         dis_labels_destroy(labels);
         return status;

@@ -2,6 +2,7 @@
  * channel for itself; in training an image is shifted by up to `pad` pixels (zeros come in) and mirrored, both drawn by
  * seed, batch and place. */
 #include "train/models.h"
+#include "train/scaling.h"
 #include "core/random.h"
 #include "nn/models/nets.h"
 #include <math.h>
@@ -48,56 +49,136 @@ static const dis_option options[] = {
      .summary = "mirror half of the images, in training"},
 };
 
-/* shift and scale hold one number a channel, in the first places. */
-static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const char *vectors,
-                        dis__encoder *encoder)
+/* The scaling's shift and scale hold one number per channel, in the first places. */
+typedef struct {
+    size_t height, width, channels;
+    dis__scaling pixels;
+} image_encoder;
+
+typedef struct {
+    dis__encoded shared;
+    float *x; /* (n_items, n_features), scaled */
+    size_t n_features;
+} encoded_items;
+
+typedef struct {
+    dis__inputs shared;
+    int rows, images;
+    size_t height, width, channels, pad;
+    bool flip;
+    float *numbers; /* one batch */
+} inputs;
+
+static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const dis__model_files *files,
+                        void *encoder)
 {
     (void)ctx;
     (void)of;
-    (void)vectors;
-    encoder->height = items->height;
-    encoder->width = items->width;
-    encoder->channels = items->channels;
-    encoder->n_features = items->n_features;
-    DIS_TRY(dis__alloc_zeroed(&encoder->shift, items->n_features, sizeof *encoder->shift));
-    DIS_TRY(dis__alloc_zeroed(&encoder->scale, items->n_features, sizeof *encoder->scale));
+    (void)files;
+    image_encoder *e = encoder;
+    e->height = items->height;
+    e->width = items->width;
+    e->channels = items->channels;
+    e->pixels.n_features = items->n_features;
+    DIS_TRY(dis__alloc_zeroed(&e->pixels.shift, items->n_features, sizeof *e->pixels.shift));
+    DIS_TRY(dis__alloc_zeroed(&e->pixels.scale, items->n_features, sizeof *e->pixels.scale));
     const size_t n = items->n_items * items->height * items->width;
     for (size_t c = 0; c < items->channels; c++) {
         double sum = 0, squares = 0;
         for (size_t p = 0; p < n; p++) sum += (double)items->x[p * items->channels + c];
         const double mean = sum / (double)n;
         for (size_t p = 0; p < n; p++) squares += pow((double)items->x[p * items->channels + c] - mean, 2);
-        encoder->shift[c] = (float)mean;
-        encoder->scale[c] = squares > 0 ? (float)(1 / sqrt(squares / (double)n)) : 1;
+        e->pixels.shift[c] = (float)mean;
+        e->pixels.scale[c] = squares > 0 ? (float)(1 / sqrt(squares / (double)n)) : 1;
     }
     return DIS_OK;
 }
 
-static dis_status encode(dis_context *ctx, const void *of, const dis__encoder *encoder, const dis_items_view *items,
-                         dis__encoded *out)
+static void free_encoder(void *encoder)
+{
+    dis__scaling_free(&((image_encoder *)encoder)->pixels);
+}
+
+static void facts(const void *encoder, dis__encoder_facts *out)
+{
+    const image_encoder *e = encoder;
+    out->n_features = e->pixels.n_features;
+    out->height = e->height;
+    out->width = e->width;
+    out->channels = e->channels;
+}
+
+static dis_status save(const void *encoder, dis_json *json, const char *folder)
+{
+    const image_encoder *e = encoder;
+    (void)folder;
+    dis__model_put_count(json, "height", e->height);
+    dis__model_put_count(json, "width", e->width);
+    dis__model_put_count(json, "channels", e->channels);
+    dis__scaling_save(&e->pixels, json);
+    return DIS_OK;
+}
+
+static dis_status load(const dis__model_source *source, const dis__json_value *object, const char *folder,
+                       void *encoder)
+{
+    image_encoder *e = encoder;
+    (void)folder;
+    DIS_TRY(dis__model_take_count(source, object, "height", &e->height));
+    DIS_TRY(dis__model_take_count(source, object, "width", &e->width));
+    DIS_TRY(dis__model_take_count(source, object, "channels", &e->channels));
+    return dis__scaling_load(source, object, &e->pixels);
+}
+
+static void hash_meaning(const void *encoder, dis__sha256 *sha)
+{
+    const image_encoder *e = encoder;
+    const uint64_t sizes[] = {e->height, e->width, e->channels};
+    dis__sha256_add(sha, sizes, sizeof sizes);
+    dis__scaling_hash(&e->pixels, sha);
+}
+
+static dis_status encode(dis_context *ctx, const void *of, const void *encoder, const dis_items_view *items,
+                         dis__encoded *encoded)
 {
     (void)ctx;
     (void)of;
-    if (items->height != encoder->height || items->width != encoder->width || items->channels != encoder->channels)
+    const image_encoder *e = encoder;
+    encoded_items *out = (encoded_items *)encoded;
+    if (items->height != e->height || items->width != e->width || items->channels != e->channels)
         return dis__fail(DIS_EDATA, "images of %zu x %zu x %zu; the model was made for %zu x %zu x %zu", items->height,
-                         items->width, items->channels, encoder->height, encoder->width, encoder->channels);
-    if (!encoder->shift || encoder->n_features != items->n_features) /* a model file that somebody has changed */
+                         items->width, items->channels, e->height, e->width, e->channels);
+    if (!e->pixels.shift || e->pixels.n_features != items->n_features) /* a model file that somebody has changed */
         return dis__fail(DIS_EDATA, "a model of images without the scale of their %zu numbers", items->n_features);
-    out->n_items = out->n_units = items->n_items;
-    DIS_TRY(dis__alloc_array(&out->scaled, dis__size(items->n_items, items->n_features, 0), sizeof *out->scaled));
-    out->x = out->scaled;
+    encoded->n_items = encoded->n_units = items->n_items;
+    out->n_features = items->n_features;
+    DIS_TRY(dis__alloc_array(&out->x, dis__size(items->n_items, items->n_features, 0), sizeof *out->x));
     for (size_t i = 0; i < items->n_items * items->n_features; i++) {
-        const size_t c = i % encoder->channels;
-        out->scaled[i] = (items->x[i] - encoder->shift[c]) * encoder->scale[c];
+        const size_t c = i % e->channels;
+        out->x[i] = (items->x[i] - e->pixels.shift[c]) * e->pixels.scale[c];
     }
     return DIS_OK;
 }
 
-static dis_status build(dis__net *net, const void *of, const dis__encoder *encoder, const dis__batch_limits *limits,
-                        dis__inputs *in)
+static void free_encoded(dis__encoded *encoded)
+{
+    dis__free(((encoded_items *)encoded)->x);
+}
+
+static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha)
+{
+    const encoded_items *e = (const encoded_items *)encoded;
+    (void)encoder;
+    if (e->x) dis__sha256_add(sha, e->x, encoded->n_items * e->n_features * sizeof *e->x);
+}
+
+static dis_status build(dis__net *net, const void *of, const void *encoder, const dis__batch_limits *limits,
+                        dis__inputs *to)
 {
     static const size_t usual[] = {3, 4, 6, 3};
     const settings *s = of;
+    const image_encoder *e = encoder;
+    inputs *in = (inputs *)to;
     dis__resnet_options o = dis__resnet_options_default();
     o.kind = s->kind == 0 ? DIS_RESNET_CIFAR : DIS_RESNET_IMAGENET;
     const size_t stages = s->kind == 0 ? 3 : 4;
@@ -106,28 +187,33 @@ static dis_status build(dis__net *net, const void *of, const dis__encoder *encod
     for (size_t i = 0; i < stages; i++)
         o.blocks[i] = s->blocks.n ? (size_t)s->blocks.value[i] : s->kind == 0 ? 5 : usual[i];
     o.first_width = s->width ? (size_t)s->width : s->kind == 0 ? 16 : 64;
-    o.height = encoder->height;
-    o.width = encoder->width;
-    o.channels = encoder->channels;
+    o.height = e->height;
+    o.width = e->width;
+    o.channels = e->channels;
     o.rows = limits->units;
     const dis__resnet t = dis__resnet_build(net, &o);
-    in->units = in->items = t.rows;
-    in->reals[0] = t.images;
-    in->trunk = t.trunk;
-    in->shape[0] = o.height;
-    in->shape[1] = o.width;
-    in->shape[2] = o.channels;
+    in->rows = t.rows;
+    in->images = t.images;
+    to->trunk = t.trunk;
+    in->height = o.height;
+    in->width = o.width;
+    in->channels = o.channels;
     in->pad = (size_t)s->pad;
     in->flip = s->flip;
-    in->room = dis__size(limits->units, encoder->n_features, 0);
-    return dis__alloc_array(&in->numbers, in->room, sizeof *in->numbers);
+    const size_t room = dis__size(limits->units, e->pixels.n_features, 0);
+    return dis__alloc_array(&in->numbers, room, sizeof *in->numbers);
+}
+
+static void free_inputs(dis__inputs *in)
+{
+    dis__free(((inputs *)in)->numbers);
 }
 
 /* One image, shifted by (dy, dx) and perhaps mirrored. */
-static void lay_out(const dis__inputs *in, const float *from, long dy, long dx, bool mirror, float *to)
+static void lay_out(const inputs *in, const float *from, long dy, long dx, bool mirror, float *to)
 {
-    const long height = (long)in->shape[0], width = (long)in->shape[1];
-    const size_t channels = in->shape[2];
+    const long height = (long)in->height, width = (long)in->width;
+    const size_t channels = in->channels;
     for (long y = 0; y < height; y++)
         for (long x = 0; x < width; x++, to += channels) {
             const long fy = y + dy, fx = (mirror ? width - 1 - x : x) + dx;
@@ -138,21 +224,23 @@ static void lay_out(const dis__inputs *in, const float *from, long dy, long dx, 
         }
 }
 
-static void put(dis__net *net, const dis__inputs *in, const dis__encoded *encoded, const uint32_t *units, size_t n)
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__batch *batch)
 {
-    const size_t k = in->shape[0] * in->shape[1] * in->shape[2], span = 2 * in->pad + 1;
-    for (size_t i = 0; i < n; i++) {
-        const float *from = encoded->x + units[i] * k;
-        const uint64_t draw = dis__random(in->seed ^ in->batch << 20, DIS_STREAM_AUGMENT, units[i]);
-        if (in->training)
+    const inputs *in = (const inputs *)to;
+    const size_t k = in->height * in->width * in->channels, span = 2 * in->pad + 1;
+    for (size_t i = 0; i < batch->n; i++) {
+        const float *from = ((const encoded_items *)encoded)->x + batch->unit[i] * k;
+        const uint64_t draw = dis__random(batch->seed ^ batch->number << 20, DIS_STREAM_AUGMENT, batch->unit[i]);
+        if (batch->training)
             lay_out(in, from, (long)((draw & 0xffffff) % span) - (long)in->pad,
                     (long)((draw >> 24 & 0xffffff) % span) - (long)in->pad, in->flip && draw >> 63,
                     in->numbers + i * k);
         else
             memcpy(in->numbers + i * k, from, k * sizeof *from);
     }
-    dis__net_resize(net, in->units, n);
-    dis__net_put(net, in->reals[0], in->numbers);
+    dis__net_resize(net, in->rows, batch->n);
+    dis__net_put(net, in->images, in->numbers);
+    return DIS_OK;
 }
 
 const dis__model_row dis__model_resnet = {
@@ -167,8 +255,19 @@ const dis__model_row dis__model_resnet = {
              .rate = .1,
              .optimizer = "sgd:momentum=.9,decay=1e-4"},
     .settings_size = sizeof(settings),
+    .encoder_size = sizeof(image_encoder),
+    .encoded_size = sizeof(encoded_items),
+    .inputs_size = sizeof(inputs),
     .learn = learn,
+    .free_encoder = free_encoder,
+    .facts = facts,
+    .save = save,
+    .load = load,
+    .hash_meaning = hash_meaning,
     .encode = encode,
+    .free_encoded = free_encoded,
+    .hash_encoded = hash_encoded,
     .build = build,
+    .free_inputs = free_inputs,
     .put = put,
 };

@@ -18,7 +18,7 @@ typedef struct {
     dis_model *model;
     dis__running running;
     dis__batch_limits limits;
-    dis__encoded encoded, dev_encoded;
+    dis__encoded *encoded, *dev_encoded; /* dev_encoded NULL: there is no development set */
     dis__targets targets, dev_targets;
     dis__batches batches;
     dis__schedule schedule;

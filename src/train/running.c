@@ -78,6 +78,7 @@ static dis_status fill(const char *spec, const char *objective, dis_model *model
     if (!o) return dis__fail(DIS_EUSAGE, "no objective \"%.60s\"; dissent list objectives shows them", objective);
     model->row = row;
     DIS_TRY(dis__alloc_zeroed(&model->settings, 1, row->settings_size ? row->settings_size : 1));
+    DIS_TRY(dis__alloc_zeroed(&model->encoder, 1, row->encoder_size));
     DIS_TRY(
         dis__spec_parse("model", spec, row->info.options, row->info.n_options, model->settings, row->settings_size));
     DIS_TRY(dis__copy_text(&model->spec, spec, strlen(spec)));
@@ -109,7 +110,8 @@ void dis_model_destroy(dis_model *model)
     dis__free(model->objective);
     dis__free(model->keep);
     dis_names_destroy(model->classes);
-    dis__encoder_free(&model->encoder);
+    if (model->encoder) model->row->free_encoder(model->encoder);
+    dis__free(model->encoder);
     dis__running_free(&model->ready);
     dis__free(model->epoch);
     dis__weights_free(&model->weights);
@@ -118,6 +120,8 @@ void dis_model_destroy(dis_model *model)
 
 dis_model_view dis_model_look(const dis_model *model)
 {
+    dis__encoder_facts facts = {0};
+    model->row->facts(model->encoder, &facts);
     dis_model_view v = {.kind = &model->row->info,
                         .spec = model->spec,
                         .objective = model->objective,
@@ -131,10 +135,32 @@ dis_model_view dis_model_look(const dis_model *model)
                         .keep = model->keep,
                         .n_examples = model->n_examples,
                         .n_left_out = model->n_left_out,
-                        .n_words = model->encoder.words.words ? dis_names_count(model->encoder.words.words) : 0,
-                        .n_words_in_vectors = model->encoder.n_in_vectors};
+                        .n_words = facts.n_words,
+                        .n_words_in_vectors = facts.n_words_in_vectors};
     for (size_t h = 0; h < model->n_heads; h++) v.head[h] = model->head[h];
     return v;
+}
+
+/* ---- items ---- */
+
+void dis__encoded_free(const dis_model *model, dis__encoded *encoded)
+{
+    if (!encoded) return;
+    if (model->row->free_encoded) model->row->free_encoded(encoded);
+    dis__free(encoded);
+}
+
+dis_status dis__encode(dis_context *ctx, const dis_model *model, const dis_items_view *items, dis__encoded **out)
+{
+    *out = NULL;
+    dis__encoded *encoded;
+    DIS_TRY(dis__alloc_zeroed(&encoded, 1, model->row->encoded_size));
+    const dis_status status = model->row->encode(ctx, model->settings, model->encoder, items, encoded);
+    if (status == DIS_OK)
+        *out = encoded;
+    else
+        dis__encoded_free(model, encoded);
+    return status;
 }
 
 /* ---- nets ---- */
@@ -157,8 +183,8 @@ dis__batch_limits dis__limits_of(const dis__encoded *encoded, size_t batch)
 void dis__running_free(dis__running *r)
 {
     dis__net_destroy(r->net);
-    dis__free(r->in.whole);
-    dis__free(r->in.numbers);
+    if (r->in && r->row->free_inputs) r->row->free_inputs(r->in);
+    dis__free(r->in);
     *r = (dis__running){0};
 }
 
@@ -170,15 +196,16 @@ static dis_status build(const dis_model *model, const dis__batch_limits *limits,
     const dis__model_row *row = model->row;
     int logits[DIS_MOST_HEADS];
     DIS_TRY(dis__net_create(&dis__device_cpu, seed, &r->net));
-    r->in.most_units = limits->units;
-    DIS_TRY(row->build(r->net, model->settings, &model->encoder, limits, &r->in));
+    r->row = row;
+    DIS_TRY(dis__alloc_zeroed(&r->in, 1, row->inputs_size));
+    DIS_TRY(row->build(r->net, model->settings, model->encoder, limits, r->in));
     for (size_t h = 0; h < DIS_MOST_HEADS; h++) r->head[h] = DIS_NONE;
     for (size_t h = first; h < last; h++) {
         const size_t k = dis_names_count(model->classes);
         /* The first head's layer has one name whatever the head is: equal targets then give equal models. */
         const char *layer = h == 0 ? "out" : "out.soft";
-        logits[h] = row->head ? row->head(r->net, model->settings, &r->in, layer, k)
-                              : dis__layer_linear(r->net, layer, r->in.trunk, k, DIS_ACT_NONE);
+        logits[h] = row->head ? row->head(r->net, model->settings, r->in, layer, k)
+                              : dis__layer_linear(r->net, layer, r->in->trunk, k, DIS_ACT_NONE);
     }
     if (add_heads) return add_heads(arg, r, logits);
     for (size_t h = first; h < last; h++) r->head[h] = dis__head_soft(r->net, model->head[h], logits[h], NULL);
@@ -239,15 +266,15 @@ dis_status dis__running_predict(dis__running *r, const dis_model *model, const d
     const size_t k = dis_names_count(model->classes);
     uint32_t *units;
     dis_status status = DIS_OK;
-    r->in.training = false;
     DIS_TRY(dis__alloc_array(&units, limits->units, sizeof *units));
     for (size_t u = 0; u < encoded->n_units && status == DIS_OK;) {
         const size_t n = next_batch(encoded, limits, u), first = encoded->unit ? (size_t)encoded->unit[u] : u;
         for (size_t i = 0; i < n; i++) units[i] = (uint32_t)(u + i);
-        model->row->put(r->net, &r->in, encoded, units, n);
+        const dis__batch batch = {.unit = units, .n = n};
+        status = model->row->put(r->net, r->in, encoded, &batch);
         for (size_t h = 0; h < model->n_heads; h++)
             if (r->head[h] != DIS_NONE) dis__head_put_nothing(r->net, r->head[h]);
-        status = dis__net_forward(r->net, false);
+        if (status == DIS_OK) status = dis__net_forward(r->net, false);
         if (status == DIS_OK) dis__head_get(r->net, r->head[head], q + first * k);
         u += n;
     }

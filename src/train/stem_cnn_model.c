@@ -1,8 +1,10 @@
 /* stem-cnn: is this the stem of that word? Two texts an item, each a short run of letters: convolutions over the vectors
  * of the letters, an attention encoder each, side by side (Fornaciari et al. 2021). */
 #include "train/models.h"
+#include "train/model_digest.h"
 #include "core/utf8.h"
 #include "nn/models/nets.h"
+#include "text/vocabulary.h"
 #include <string.h>
 
 typedef struct {
@@ -32,59 +34,121 @@ static const dis_option options[] = {
 
 enum { TEXTS = 2 };
 
-static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const char *vectors,
-                        dis__encoder *encoder)
+typedef struct {
+    size_t n_texts;
+    dis__vocabulary characters;
+} letter_encoder;
+
+typedef struct {
+    dis__encoded shared;
+    size_t length; /* of a list */
+    int32_t *ids;  /* (n_items, TEXTS, length), -1 behind the end */
+} encoded_items;
+
+typedef struct {
+    dis__inputs shared;
+    int rows, text[TEXTS];
+    int32_t *ids; /* one text of a batch */
+} inputs;
+
+static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const dis__model_files *files,
+                        void *encoder)
 {
     (void)ctx;
     (void)of;
-    (void)vectors;
+    (void)files;
+    letter_encoder *e = encoder;
     if (items->n_texts != TEXTS)
         return dis__fail(DIS_EUSAGE, "model stem-cnn needs two texts an item, word and stem; name both with --text");
-    encoder->n_texts = TEXTS;
+    e->n_texts = TEXTS;
     for (size_t t = 0; t < items->n_items * TEXTS; t++) {
         size_t n;
         const char *text = dis_names_get(items->texts, t, &n);
         for (size_t at = 0, m; at < n; at += m) {
             m = dis__utf8_step(text[at]);
-            DIS_TRY(dis__vocabulary_count(&encoder->characters, text + at, m));
+            DIS_TRY(dis__vocabulary_count(&e->characters, text + at, m));
         }
     }
-    return dis__vocabulary_close(&encoder->characters, 1, SIZE_MAX);
+    return dis__vocabulary_close(&e->characters, 1, SIZE_MAX);
 }
 
-/* (n_items * TEXTS) lists of `length` ids each, -1 behind the end. */
-static dis_status encode(dis_context *ctx, const void *of, const dis__encoder *encoder, const dis_items_view *items,
-                         dis__encoded *out)
+static void free_encoder(void *encoder)
+{
+    dis__vocabulary_free(&((letter_encoder *)encoder)->characters);
+}
+
+static void facts(const void *encoder, dis__encoder_facts *out)
+{
+    out->n_texts = ((const letter_encoder *)encoder)->n_texts;
+}
+
+static dis_status save(const void *encoder, dis_json *json, const char *folder)
+{
+    const letter_encoder *e = encoder;
+    (void)folder;
+    dis__model_put_count(json, "texts", e->n_texts);
+    dis__model_put_names(json, "characters", e->characters.words);
+    return DIS_OK;
+}
+
+static dis_status load(const dis__model_source *source, const dis__json_value *object, const char *folder,
+                       void *encoder)
+{
+    letter_encoder *e = encoder;
+    (void)folder;
+    DIS_TRY(dis__model_take_count(source, object, "texts", &e->n_texts));
+    return dis__model_take_vocabulary(source, object, "characters", &e->characters);
+}
+
+static void hash_meaning(const void *encoder, dis__sha256 *sha)
+{
+    dis__digest_names(sha, ((const letter_encoder *)encoder)->characters.words);
+}
+
+static dis_status encode(dis_context *ctx, const void *of, const void *encoder, const dis_items_view *items,
+                         dis__encoded *encoded)
 {
     const settings *s = of;
+    const letter_encoder *e = encoder;
+    encoded_items *out = (encoded_items *)encoded;
     const size_t lists = items->n_items * TEXTS, length = (size_t)s->length;
     (void)ctx;
     if (items->n_texts != TEXTS)
         return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for word and stem", items->n_texts);
-    out->n_items = out->n_units = items->n_items;
-    out->n_lists = TEXTS;
-    DIS_TRY(dis__alloc_array(&out->start, lists + 1, sizeof *out->start));
+    encoded->n_items = encoded->n_units = items->n_items;
+    out->length = length;
     DIS_TRY(dis__alloc_array(&out->ids, dis__size(lists, length, 0), sizeof *out->ids));
     for (size_t t = 0; t < lists; t++) {
         size_t n, letters = 0;
         const char *text = dis_names_get(items->texts, t, &n);
-        out->start[t] = t * length;
         for (size_t at = 0, m; at < n && letters < length; at += m) {
             m = dis__utf8_step(text[at]);
-            out->ids[t * length + letters++] = dis__vocabulary_find(&encoder->characters, text + at, m);
+            out->ids[t * length + letters++] = dis__vocabulary_find(&e->characters, text + at, m);
         }
         while (letters < length) out->ids[t * length + letters++] = -1;
     }
-    out->start[lists] = lists * length;
     return DIS_OK;
 }
 
-static dis_status build(dis__net *net, const void *of, const dis__encoder *encoder, const dis__batch_limits *limits,
-                        dis__inputs *in)
+static void free_encoded(dis__encoded *encoded)
+{
+    dis__free(((encoded_items *)encoded)->ids);
+}
+
+static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha)
+{
+    const encoded_items *e = (const encoded_items *)encoded;
+    (void)encoder;
+    if (e->ids) dis__sha256_add(sha, e->ids, encoded->n_items * TEXTS * e->length * sizeof *e->ids);
+}
+
+static dis_status build(dis__net *net, const void *of, const void *encoder, const dis__batch_limits *limits,
+                        dis__inputs *to)
 {
     const settings *s = of;
+    inputs *in = (inputs *)to;
     dis__stem_cnn_options o = dis__stem_cnn_options_default();
-    o.n_characters = dis__vocabulary_size(&encoder->characters);
+    o.n_characters = dis__vocabulary_size(&((const letter_encoder *)encoder)->characters);
     o.width = (size_t)s->width;
     o.length = (size_t)s->length;
     o.channels[0] = (size_t)s->first;
@@ -93,24 +157,30 @@ static dis_status build(dis__net *net, const void *of, const dis__encoder *encod
     o.dropout = s->dropout;
     o.rows = limits->units;
     const dis__stem_cnn t = dis__stem_cnn_build(net, &o);
-    in->units = in->items = t.rows;
-    in->ints[0] = t.text[0];
-    in->ints[1] = t.text[1];
-    in->trunk = t.trunk;
-    in->room = dis__size(limits->units, o.length, 0);
-    return dis__alloc_array(&in->whole, in->room, sizeof *in->whole);
+    in->rows = t.rows;
+    in->text[0] = t.text[0];
+    in->text[1] = t.text[1];
+    to->trunk = t.trunk;
+    return dis__alloc_array(&in->ids, dis__size(limits->units, o.length, 0), sizeof *in->ids);
 }
 
-static void put(dis__net *net, const dis__inputs *in, const dis__encoded *encoded, const uint32_t *units, size_t n)
+static void free_inputs(dis__inputs *in)
 {
-    const size_t length = in->room / in->most_units;
-    dis__net_resize(net, in->units, n);
+    dis__free(((inputs *)in)->ids);
+}
+
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__batch *batch)
+{
+    const inputs *in = (const inputs *)to;
+    const encoded_items *e = (const encoded_items *)encoded;
+    dis__net_resize(net, in->rows, batch->n);
     for (size_t t = 0; t < TEXTS; t++) {
-        for (size_t i = 0; i < n; i++)
-            memcpy(in->whole + i * length, encoded->ids + encoded->start[units[i] * TEXTS + t],
-                   length * sizeof *in->whole);
-        dis__net_put_ints(net, in->ints[t], in->whole);
+        for (size_t i = 0; i < batch->n; i++)
+            memcpy(in->ids + i * e->length, e->ids + (batch->unit[i] * TEXTS + t) * e->length,
+                   e->length * sizeof *in->ids);
+        dis__net_put_ints(net, in->text[t], in->ids);
     }
+    return DIS_OK;
 }
 
 const dis__model_row dis__model_stem_cnn = {
@@ -125,8 +195,19 @@ const dis__model_row dis__model_stem_cnn = {
              .rate = 1e-3,
              .optimizer = "adam"},
     .settings_size = sizeof(settings),
+    .encoder_size = sizeof(letter_encoder),
+    .encoded_size = sizeof(encoded_items),
+    .inputs_size = sizeof(inputs),
     .learn = learn,
+    .free_encoder = free_encoder,
+    .facts = facts,
+    .save = save,
+    .load = load,
+    .hash_meaning = hash_meaning,
     .encode = encode,
+    .free_encoded = free_encoded,
+    .hash_encoded = hash_encoded,
     .build = build,
+    .free_inputs = free_inputs,
     .put = put,
 };

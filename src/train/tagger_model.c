@@ -4,8 +4,10 @@
  * Words keep their case when vectors of a file may tell cases apart; letters always do. A word that the training items do
  * not have is unknown, but its letters are not. */
 #include "train/models.h"
+#include "train/model_digest.h"
 #include "core/utf8.h"
 #include "nn/models/nets.h"
+#include "train/word_table.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -68,26 +70,93 @@ static size_t normal(const settings *s, const char *word, size_t n, char out[MOS
     return length;
 }
 
-static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const char *vectors,
-                        dis__encoder *encoder)
+typedef struct {
+    dis__word_table table;
+    dis__vocabulary characters;
+} token_encoder;
+
+/* Each distinct word is spelt once. */
+typedef struct {
+    dis__encoded shared;
+    uint64_t *start;  /* (n_units + 1): the first token of each sentence */
+    uint32_t *length; /* (n_units) */
+    int32_t *ids;     /* (n_items) words */
+    size_t n_types;
+    uint32_t *type;   /* (n_items) which distinct word a token is */
+    uint64_t *spelt;  /* (n_types + 1): its letters are letters[spelt[t]] .. */
+    int32_t *letters; /* ids */
+    int32_t *mark;    /* (n_types) -1; room for putting a batch */
+} encoded_items;
+
+typedef struct {
+    dis__inputs shared;
+    dis__tagger tagger;
+    int32_t *room; /* to lay out a batch */
+} inputs;
+
+static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const dis__model_files *files,
+                        void *encoder)
 {
     const settings *s = of;
+    token_encoder *e = encoder;
     for (size_t i = 0; i < items->n_items; i++) {
         size_t n;
         char word[MOST_BYTES];
         const char *text = dis_names_get(items->texts, i, &n);
-        DIS_TRY(dis__vocabulary_count(&encoder->words, word, normal(s, text, n, word)));
+        DIS_TRY(dis__vocabulary_count(&e->table.words, word, normal(s, text, n, word)));
         for (size_t at = 0, m; at < n; at += m) {
             m = dis__utf8_step(text[at]);
-            DIS_TRY(dis__vocabulary_count(&encoder->characters, text + at, m));
+            DIS_TRY(dis__vocabulary_count(&e->characters, text + at, m));
         }
     }
-    DIS_TRY(dis__vocabulary_close(&encoder->words, (uint64_t)s->seen, SIZE_MAX));
-    DIS_TRY(dis__vocabulary_close(&encoder->characters, 1, SIZE_MAX));
-    return dis__learn_vectors(ctx, vectors, encoder);
+    DIS_TRY(dis__vocabulary_close(&e->table.words, (uint64_t)s->seen, SIZE_MAX));
+    DIS_TRY(dis__vocabulary_close(&e->characters, 1, SIZE_MAX));
+    return dis__word_table_vectors(ctx, files->vectors, &e->table);
 }
 
-static dis_status spell(const settings *s, const dis__encoder *encoder, const dis__vocabulary *types, dis__encoded *out)
+static void free_encoder(void *encoder)
+{
+    token_encoder *e = encoder;
+    dis__word_table_free(&e->table);
+    dis__vocabulary_free(&e->characters);
+}
+
+static void facts(const void *encoder, dis__encoder_facts *out)
+{
+    const token_encoder *e = encoder;
+    out->n_words = e->table.words.words ? dis_names_count(e->table.words.words) : 0;
+    out->n_words_in_vectors = e->table.n_in_vectors;
+}
+
+static dis_status save(const void *encoder, dis_json *json, const char *folder)
+{
+    const token_encoder *e = encoder;
+    (void)folder;
+    dis__word_table_save(&e->table, json);
+    dis__model_put_names(json, "characters", e->characters.words);
+    return DIS_OK;
+}
+
+static dis_status load(const dis__model_source *source, const dis__json_value *object, const char *folder,
+                       void *encoder)
+{
+    token_encoder *e = encoder;
+    (void)folder;
+    DIS_TRY(dis__word_table_load(source, object, &e->table));
+    return dis__model_take_vocabulary(source, object, "characters", &e->characters);
+}
+
+static void hash_meaning(const void *encoder, dis__sha256 *sha)
+{
+    const token_encoder *e = encoder;
+    const uint64_t width = e->table.vector_width;
+    dis__sha256_add(sha, &width, sizeof width);
+    dis__digest_names(sha, e->table.words.words);
+    dis__digest_names(sha, e->characters.words);
+}
+
+static dis_status spell(const settings *s, const token_encoder *encoder, const dis__vocabulary *types,
+                        encoded_items *out)
 {
     size_t room = 0, used = 0;
     out->n_types = dis_names_count(types->words);
@@ -112,28 +181,29 @@ static dis_status spell(const settings *s, const dis__encoder *encoder, const di
     return DIS_OK;
 }
 
-static dis_status number(const settings *s, const dis__encoder *encoder, const dis_items_view *items,
-                         dis__vocabulary *types, dis__encoded *out)
+static dis_status number(const settings *s, const token_encoder *encoder, const dis_items_view *items,
+                         dis__vocabulary *types, encoded_items *out)
 {
-    out->n_items = items->n_items;
-    out->n_units = items->n_sentences;
-    out->unit = items->sentence;
-    out->n_lists = 1;
-    DIS_TRY(dis__alloc_array(&out->start, out->n_units + 1, sizeof *out->start));
-    DIS_TRY(dis__alloc_array(&out->length, out->n_units, sizeof *out->length));
-    DIS_TRY(dis__alloc_array(&out->ids, out->n_items, sizeof *out->ids));
-    DIS_TRY(dis__alloc_array(&out->type, out->n_items, sizeof *out->type));
-    memcpy(out->start, items->sentence, (out->n_units + 1) * sizeof *out->start);
-    for (size_t u = 0; u < out->n_units; u++) out->length[u] = (uint32_t)(out->start[u + 1] - out->start[u]);
-    for (size_t i = 0; i < out->n_items; i++) {
+    const size_t n_units = items->n_sentences, n_items = items->n_items;
+    out->shared.n_items = n_items;
+    out->shared.n_units = n_units;
+    out->shared.unit = items->sentence;
+    DIS_TRY(dis__alloc_array(&out->start, n_units + 1, sizeof *out->start));
+    DIS_TRY(dis__alloc_array(&out->length, n_units, sizeof *out->length));
+    out->shared.length = out->length;
+    DIS_TRY(dis__alloc_array(&out->ids, n_items, sizeof *out->ids));
+    DIS_TRY(dis__alloc_array(&out->type, n_items, sizeof *out->type));
+    memcpy(out->start, items->sentence, (n_units + 1) * sizeof *out->start);
+    for (size_t u = 0; u < n_units; u++) out->length[u] = (uint32_t)(out->start[u + 1] - out->start[u]);
+    for (size_t i = 0; i < n_items; i++) {
         size_t n;
         char word[MOST_BYTES];
         const char *text = dis_names_get(items->texts, i, &n);
         DIS_TRY(dis__vocabulary_count(types, text, n));
-        out->ids[i] = dis__vocabulary_find(&encoder->words, word, normal(s, text, n, word));
+        out->ids[i] = dis__vocabulary_find(&encoder->table.words, word, normal(s, text, n, word));
     }
     DIS_TRY(dis__vocabulary_close(types, 1, SIZE_MAX));
-    for (size_t i = 0; i < out->n_items; i++) {
+    for (size_t i = 0; i < n_items; i++) {
         size_t n;
         const char *text = dis_names_get(items->texts, i, &n);
         out->type[i] = (uint32_t)dis__vocabulary_find(types, text, n) - 1;
@@ -141,22 +211,49 @@ static dis_status number(const settings *s, const dis__encoder *encoder, const d
     return spell(s, encoder, types, out);
 }
 
-static dis_status encode(dis_context *ctx, const void *of, const dis__encoder *encoder, const dis_items_view *items,
+static dis_status encode(dis_context *ctx, const void *of, const void *encoder, const dis_items_view *items,
                          dis__encoded *out)
 {
     (void)ctx;
     dis__vocabulary types = {0};
-    const dis_status status = number(of, encoder, items, &types, out);
+    const dis_status status = number(of, encoder, items, &types, (encoded_items *)out);
     dis__vocabulary_free(&types);
     return status;
 }
 
-static dis__tagger_options options_of(const settings *s, const dis__encoder *encoder, const dis__batch_limits *limits)
+static void free_encoded(dis__encoded *encoded)
+{
+    encoded_items *e = (encoded_items *)encoded;
+    dis__free(e->start);
+    dis__free(e->length);
+    dis__free(e->ids);
+    dis__free(e->type);
+    dis__free(e->spelt);
+    dis__free(e->letters);
+    dis__free(e->mark);
+}
+
+static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha)
+{
+    const encoded_items *e = (const encoded_items *)encoded;
+    (void)encoder;
+    if (e->ids) dis__sha256_add(sha, e->ids, (size_t)e->start[encoded->n_units] * sizeof *e->ids);
+    if (e->start) dis__sha256_add(sha, e->start, (encoded->n_units + 1) * sizeof *e->start);
+    if (e->type) dis__sha256_add(sha, e->type, encoded->n_items * sizeof *e->type);
+    if (e->letters) dis__sha256_add(sha, e->letters, (size_t)e->spelt[e->n_types] * sizeof *e->letters);
+}
+
+static void hash_encoder(const void *encoder, dis__sha256 *sha)
+{
+    dis__word_table_hash(&((const token_encoder *)encoder)->table, sha);
+}
+
+static dis__tagger_options options_of(const settings *s, const token_encoder *encoder, const dis__batch_limits *limits)
 {
     dis__tagger_options o = dis__tagger_options_default();
     o.kind = s->kind == 0 ? DIS_TAGGER_ENCODER : DIS_TAGGER_ADDITIVE;
     o.cell = s->cell == 0 ? DIS_CELL_LSTM : DIS_CELL_GRU;
-    o.word_width = encoder && encoder->vector_width ? encoder->vector_width : (size_t)s->word;
+    o.word_width = encoder && encoder->table.vector_width ? encoder->table.vector_width : (size_t)s->word;
     o.character_width = (size_t)s->character;
     o.hidden = (size_t)s->hidden;
     o.encoder_layers = (size_t)s->layers;
@@ -165,7 +262,7 @@ static dis__tagger_options options_of(const settings *s, const dis__encoder *enc
     o.dropout = s->dropout;
     o.characters = (size_t)s->letters;
     if (encoder) {
-        o.n_words = dis__vocabulary_size(&encoder->words);
+        o.n_words = dis__vocabulary_size(&encoder->table.words);
         o.n_characters = dis__vocabulary_size(&encoder->characters);
     }
     if (limits) {
@@ -176,40 +273,42 @@ static dis__tagger_options options_of(const settings *s, const dis__encoder *enc
     return o;
 }
 
-/* ints[]: word ids, lengths, character ids, spelt, place, word; time[]: positions, distinct, characters. */
-static dis_status build(dis__net *net, const void *of, const dis__encoder *encoder, const dis__batch_limits *limits,
-                        dis__inputs *in)
+static dis_status build(dis__net *net, const void *of, const void *encoder, const dis__batch_limits *limits,
+                        dis__inputs *to)
 {
+    inputs *in = (inputs *)to;
     const dis__tagger_options o = options_of(of, encoder, limits);
-    const dis__tagger t = dis__tagger_build(net, &o);
-    in->units = t.sentences;
-    in->items = t.tokens;
-    in->time[0] = t.positions;
-    in->time[1] = t.distinct;
-    in->time[2] = t.characters;
-    const int ints[] = {t.word_ids, t.lengths, t.character_ids, t.spelt, t.place, t.word};
-    memcpy(in->ints, ints, sizeof ints);
-    in->trunk = t.trunk;
-    in->room = dis__size(o.sentences, o.positions + 1, dis__size(o.distinct, o.characters + 1, 2 * o.tokens));
-    return dis__alloc_array(&in->whole, in->room, sizeof *in->whole);
+    in->tagger = dis__tagger_build(net, &o);
+    to->trunk = in->tagger.trunk;
+    const size_t room = dis__size(o.sentences, o.positions + 1, dis__size(o.distinct, o.characters + 2, 2 * o.tokens));
+    return dis__alloc_array(&in->room, room, sizeof *in->room);
+}
+
+static void free_inputs(dis__inputs *in)
+{
+    dis__free(((inputs *)in)->room);
 }
 
 static int head(dis__net *net, const void *of, const dis__inputs *in, const char *name, size_t n_classes)
 {
     const dis__tagger_options o = options_of(of, NULL, NULL);
-    const dis__tagger t = {.trunk = in->trunk};
-    return dis__tagger_head(net, &o, &t, name, n_classes);
+    return dis__tagger_head(net, &o, &((const inputs *)in)->tagger, name, n_classes);
 }
 
-static void put(dis__net *net, const dis__inputs *in, const dis__encoded *encoded, const uint32_t *units, size_t n)
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items, const dis__batch *batch)
 {
+    const inputs *in = (const inputs *)to;
+    const dis__tagger *t = &in->tagger;
+    const encoded_items *encoded = (const encoded_items *)items;
+    const uint32_t *units = batch->unit;
+    const size_t n = batch->n;
     size_t longest = 1, n_tokens = 0, n_distinct = 0, most_letters = 1;
     for (size_t s = 0; s < n; s++) {
         const uint32_t length = encoded->length[units[s]];
         if (length > longest) longest = length;
         n_tokens += length;
     }
-    int32_t *ids = in->whole, *lengths = ids + n * longest, *place = lengths + n, *word = place + n_tokens;
+    int32_t *ids = in->room, *lengths = ids + n * longest, *place = lengths + n, *word = place + n_tokens;
     int32_t *types = word + n_tokens; /* of the distinct words; their letters and lengths follow */
     size_t row = 0;
     for (size_t s = 0; s < n; s++) {
@@ -238,13 +337,30 @@ static void put(dis__net *net, const dis__inputs *in, const dis__encoded *encode
             letters[d * most_letters + c] = c < length ? encoded->letters[first + c] : -1;
         encoded->mark[type] = -1;
     }
-    dis__net_resize(net, in->units, n);
-    dis__net_resize(net, in->items, n_tokens);
-    dis__net_resize(net, in->time[0], longest);
-    dis__net_resize(net, in->time[1], n_distinct);
-    dis__net_resize(net, in->time[2], most_letters);
-    const int32_t *const all[] = {ids, lengths, letters, spelt, place, word};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) dis__net_put_ints(net, in->ints[i], all[i]);
+    dis__net_resize(net, t->sentences, n);
+    dis__net_resize(net, t->tokens, n_tokens);
+    dis__net_resize(net, t->positions, longest);
+    dis__net_resize(net, t->distinct, n_distinct);
+    dis__net_resize(net, t->characters, most_letters);
+    const struct {
+        int ints;
+        const int32_t *x;
+    } all[] = {{t->word_ids, ids}, {t->lengths, lengths}, {t->character_ids, letters},
+               {t->spelt, spelt},  {t->place, place},     {t->word, word}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) dis__net_put_ints(net, all[i].ints, all[i].x);
+    return DIS_OK;
+}
+
+static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
+{
+    (void)ctx;
+    dis__word_table_start(net, &((const token_encoder *)encoder)->table);
+    return DIS_OK;
+}
+
+static void forget(void *encoder)
+{
+    dis__vectors_free(&((token_encoder *)encoder)->table.vectors);
 }
 
 const dis__model_row dis__model_tagger = {
@@ -259,10 +375,23 @@ const dis__model_row dis__model_tagger = {
              .rate = 1e-3,
              .optimizer = "adam"},
     .settings_size = sizeof(settings),
+    .encoder_size = sizeof(token_encoder),
+    .encoded_size = sizeof(encoded_items),
+    .inputs_size = sizeof(inputs),
     .learn = learn,
+    .free_encoder = free_encoder,
+    .facts = facts,
+    .save = save,
+    .load = load,
+    .hash_meaning = hash_meaning,
     .encode = encode,
+    .free_encoded = free_encoded,
+    .hash_encoded = hash_encoded,
+    .hash_encoder = hash_encoder,
     .build = build,
+    .free_inputs = free_inputs,
     .head = head,
     .put = put,
-    .start = dis__start_words,
+    .start = start,
+    .forget = forget,
 };

@@ -7,7 +7,9 @@
  *
  * Cost of a step: the ids of the batch times width, and the optimiser over the whole table. */
 #include "train/models.h"
+#include "train/model_digest.h"
 #include "text/words.h"
+#include "train/word_table.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -48,29 +50,89 @@ static const dis_option options[] = {
 
 enum { MOST_TEXTS = 5, EXTRA_LISTS = 2 };
 
-static size_t n_lists(const dis__encoder *e)
+typedef struct {
+    size_t n_texts;
+    dis__word_table table;
+} text_encoder;
+
+typedef struct {
+    dis__encoded shared;
+    size_t n_lists; /* of ids, per item */
+    uint32_t *length;
+    uint64_t *start; /* (n_items * n_lists + 1): list l of item i is ids[start[i * n_lists + l]] .. */
+    int32_t *ids;
+} encoded_items;
+
+typedef struct {
+    dis__inputs shared;
+    int rows, bags, positions; /* axes */
+    int ids, lengths, list[MOST_TEXTS + EXTRA_LISTS];
+    int32_t *room; /* to lay out a batch */
+} inputs;
+
+static size_t n_lists(const text_encoder *e)
 {
     return e->n_texts + (e->n_texts > 1 ? EXTRA_LISTS : 0);
 }
 
-static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const char *vectors,
-                        dis__encoder *encoder)
+static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const dis__model_files *files,
+                        void *encoder)
 {
     const settings *s = of;
+    text_encoder *e = encoder;
     if (s->least > s->most)
         return dis__fail(DIS_EUSAGE, "model text: least=%lld is above most=%lld", (long long)s->least,
                          (long long)s->most);
     if (items->n_texts > MOST_TEXTS)
         return dis__fail(DIS_EUSAGE, "model text takes at most %d texts an item, not %zu", MOST_TEXTS, items->n_texts);
-    encoder->n_texts = items->n_texts;
+    e->n_texts = items->n_texts;
     for (size_t t = 0; t < items->n_items * items->n_texts; t++) {
         size_t n;
         const char *text = dis_names_get(items->texts, t, &n);
         dis__words w = dis__words_of(text, n, s->case_ == 0);
-        while (dis__words_next(&w)) DIS_TRY(dis__vocabulary_count(&encoder->words, w.word, w.n));
+        while (dis__words_next(&w)) DIS_TRY(dis__vocabulary_count(&e->table.words, w.word, w.n));
     }
-    DIS_TRY(dis__vocabulary_close(&encoder->words, (uint64_t)s->seen, (size_t)s->vocabulary));
-    return dis__learn_vectors(ctx, vectors, encoder);
+    DIS_TRY(dis__vocabulary_close(&e->table.words, (uint64_t)s->seen, (size_t)s->vocabulary));
+    return dis__word_table_vectors(ctx, files->vectors, &e->table);
+}
+
+static void free_encoder(void *encoder)
+{
+    dis__word_table_free(&((text_encoder *)encoder)->table);
+}
+
+static void facts(const void *encoder, dis__encoder_facts *out)
+{
+    const text_encoder *e = encoder;
+    out->n_texts = e->n_texts;
+    out->n_words = e->table.words.words ? dis_names_count(e->table.words.words) : 0;
+    out->n_words_in_vectors = e->table.n_in_vectors;
+}
+
+static dis_status save(const void *encoder, dis_json *json, const char *folder)
+{
+    const text_encoder *e = encoder;
+    (void)folder;
+    dis__model_put_count(json, "texts", e->n_texts);
+    dis__word_table_save(&e->table, json);
+    return DIS_OK;
+}
+
+static dis_status load(const dis__model_source *source, const dis__json_value *object, const char *folder,
+                       void *encoder)
+{
+    text_encoder *e = encoder;
+    (void)folder;
+    DIS_TRY(dis__model_take_count(source, object, "texts", &e->n_texts));
+    return dis__word_table_load(source, object, &e->table);
+}
+
+static void hash_meaning(const void *encoder, dis__sha256 *sha)
+{
+    const text_encoder *e = encoder;
+    const uint64_t sizes[] = {e->n_texts, e->table.vector_width};
+    dis__sha256_add(sha, sizes, sizeof sizes);
+    dis__digest_names(sha, e->table.words.words);
 }
 
 /* FNV-1a: the same on every machine, for rows that nobody can profit from making collide. */
@@ -83,8 +145,8 @@ static uint64_t hash_of(const char *text, size_t n)
 
 typedef struct {
     const settings *s;
-    const dis__encoder *encoder;
-    dis__encoded *out;
+    const text_encoder *encoder;
+    encoded_items *out;
     size_t room, n_ids;
     int32_t *words[MOST_TEXTS]; /* known words of each text of the item at hand */
     size_t n_words[MOST_TEXTS], words_room[MOST_TEXTS];
@@ -109,7 +171,7 @@ static dis_status add_pieces(encoding *e, size_t list_start, const char *word, s
     for (size_t i = 0; i < n + 2; i++)
         if ((text[i] & 0xc0) != 0x80) at[n_characters++] = i;
     at[n_characters] = n + 2;
-    const int32_t first = (int32_t)dis__vocabulary_size(&e->encoder->words);
+    const int32_t first = (int32_t)dis__vocabulary_size(&e->encoder->table.words);
     for (size_t from = 0; from < n_characters; from++)
         for (size_t length = (size_t)e->s->least; length <= (size_t)e->s->most && from + length <= n_characters;
              length++) {
@@ -125,7 +187,7 @@ static dis_status encode_text(encoding *e, size_t t, const char *text, size_t n)
     e->n_words[t] = 0;
     dis__words w = dis__words_of(text, n, e->s->case_ == 0);
     while (dis__words_next(&w)) {
-        const int32_t id = dis__vocabulary_find(&e->encoder->words, w.word, w.n);
+        const int32_t id = dis__vocabulary_find(&e->encoder->table.words, w.word, w.n);
         DIS_TRY(add_id(e, list_start, id));
         if (e->s->buckets) DIS_TRY(add_pieces(e, list_start, w.word, w.n));
         if (id == DIS_UNKNOWN) continue;
@@ -157,12 +219,13 @@ static dis_status add_compared(encoding *e, bool shared)
 
 static dis_status encode_items(encoding *e, const dis_items_view *items)
 {
-    dis__encoded *out = e->out;
+    encoded_items *out = e->out;
     const size_t n_texts = e->encoder->n_texts, lists = n_lists(e->encoder);
-    out->n_items = out->n_units = items->n_items;
+    out->shared.n_items = out->shared.n_units = items->n_items;
     out->n_lists = lists;
     DIS_TRY(dis__alloc_array(&out->start, dis__size(items->n_items, lists, 1), sizeof *out->start));
     DIS_TRY(dis__alloc_zeroed(&out->length, items->n_items, sizeof *out->length));
+    out->shared.length = out->length;
     for (size_t i = 0; i < items->n_items; i++)
         for (size_t l = 0; l < lists; l++) {
             const size_t before = e->n_ids;
@@ -180,74 +243,119 @@ static dis_status encode_items(encoding *e, const dis_items_view *items)
     return DIS_OK;
 }
 
-static dis_status encode(dis_context *ctx, const void *of, const dis__encoder *encoder, const dis_items_view *items,
+static dis_status encode(dis_context *ctx, const void *of, const void *encoder, const dis_items_view *items,
                          dis__encoded *out)
 {
     (void)ctx;
-    if (items->n_texts != encoder->n_texts)
-        return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for %zu", items->n_texts, encoder->n_texts);
-    if (items->n_texts > MOST_TEXTS) /* a model file that somebody has changed */
-        return dis__fail(DIS_EDATA, "a model of %zu texts an item; there are at most %d", items->n_texts, MOST_TEXTS);
-    encoding e = {.s = of, .encoder = encoder, .out = out};
+    encoding e = {.s = of, .encoder = encoder, .out = (encoded_items *)out};
+    const size_t n_texts = e.encoder->n_texts;
+    if (items->n_texts != n_texts)
+        return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for %zu", items->n_texts, n_texts);
+    if (n_texts > MOST_TEXTS) /* a model file that somebody has changed */
+        return dis__fail(DIS_EDATA, "a model of %zu texts an item; there are at most %d", n_texts, MOST_TEXTS);
     const dis_status status = encode_items(&e, items);
     for (size_t t = 0; t < MOST_TEXTS; t++) dis__free(e.words[t]);
     return status;
 }
 
-static dis_status build(dis__net *net, const void *of, const dis__encoder *encoder, const dis__batch_limits *limits,
-                        dis__inputs *in)
+static void free_encoded(dis__encoded *encoded)
+{
+    encoded_items *e = (encoded_items *)encoded;
+    dis__free(e->length);
+    dis__free(e->start);
+    dis__free(e->ids);
+}
+
+static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha)
+{
+    const encoded_items *e = (const encoded_items *)encoded;
+    const size_t lists = encoded->n_units * e->n_lists;
+    (void)encoder;
+    if (e->ids) dis__sha256_add(sha, e->ids, (size_t)e->start[lists] * sizeof *e->ids);
+    if (e->start) dis__sha256_add(sha, e->start, (lists + 1) * sizeof *e->start);
+}
+
+static void hash_encoder(const void *encoder, dis__sha256 *sha)
+{
+    dis__word_table_hash(&((const text_encoder *)encoder)->table, sha);
+}
+
+static dis_status build(dis__net *net, const void *of, const void *encoder, const dis__batch_limits *limits,
+                        dis__inputs *to)
 {
     const settings *s = of;
-    const size_t lists = n_lists(encoder), most = limits->longest;
-    const size_t n_ids = dis__vocabulary_size(&encoder->words) + (size_t)s->buckets;
-    in->units = in->items = dis__net_axis(net, limits->units);
-    const int bags = in->time[0] = dis__net_axis(net, dis__size(limits->units, lists, 0));
-    in->time[1] = dis__net_axis(net, most);
-    in->ints[0] = dis__net_ints(net, "ids", bags, in->time[1], 1);
-    in->ints[1] = dis__net_ints(net, "lengths", bags, DIS_NONE, 1);
-    const size_t width = encoder->vector_width ? encoder->vector_width : (size_t)s->width;
-    const int all = dis__layer_embed_bag(net, "words", in->ints[0], in->ints[1], n_ids, width);
+    const text_encoder *e = encoder;
+    inputs *in = (inputs *)to;
+    const size_t lists = n_lists(e), most = limits->longest;
+    const size_t n_ids = dis__vocabulary_size(&e->table.words) + (size_t)s->buckets;
+    in->rows = dis__net_axis(net, limits->units);
+    in->bags = dis__net_axis(net, dis__size(limits->units, lists, 0));
+    in->positions = dis__net_axis(net, most);
+    in->ids = dis__net_ints(net, "ids", in->bags, in->positions, 1);
+    in->lengths = dis__net_ints(net, "lengths", in->bags, DIS_NONE, 1);
+    const size_t width = e->table.vector_width ? e->table.vector_width : (size_t)s->width;
+    const int all = dis__layer_embed_bag(net, "words", in->ids, in->lengths, n_ids, width);
     int side[MOST_TEXTS + EXTRA_LISTS];
     for (size_t l = 0; l < lists; l++) {
         char name[32];
         snprintf(name, sizeof name, "list.%zu", l);
-        in->ints[2 + l] = dis__net_ints(net, name, in->units, DIS_NONE, 1);
-        side[l] = dis__layer_gather(net, all, in->ints[2 + l]);
+        in->list[l] = dis__net_ints(net, name, in->rows, DIS_NONE, 1);
+        side[l] = dis__layer_gather(net, all, in->list[l]);
     }
-    in->trunk = lists > 1 ? dis__layer_concat(net, side, (int)lists) : side[0];
-    in->trunk = dis__layer_dropout(net, in->trunk, s->dropout);
+    to->trunk = lists > 1 ? dis__layer_concat(net, side, (int)lists) : side[0];
+    to->trunk = dis__layer_dropout(net, to->trunk, s->dropout);
     if (s->hidden) {
-        in->trunk = dis__layer_linear(net, "hidden", in->trunk, (size_t)s->hidden, DIS_ACT_RELU);
-        in->trunk = dis__layer_dropout(net, in->trunk, s->dropout);
+        to->trunk = dis__layer_linear(net, "hidden", to->trunk, (size_t)s->hidden, DIS_ACT_RELU);
+        to->trunk = dis__layer_dropout(net, to->trunk, s->dropout);
     }
-    in->room = dis__size(dis__size(limits->units, lists, 0), most + 1, 0);
-    return dis__alloc_array(&in->whole, in->room, sizeof *in->whole);
+    const size_t room = dis__size(dis__size(limits->units, lists, 0), most + 1, 0);
+    return dis__alloc_array(&in->room, room, sizeof *in->room);
 }
 
-static void put(dis__net *net, const dis__inputs *in, const dis__encoded *encoded, const uint32_t *units, size_t n)
+static void free_inputs(dis__inputs *in)
 {
-    const size_t lists = encoded->n_lists;
+    dis__free(((inputs *)in)->room);
+}
+
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__batch *batch)
+{
+    const inputs *in = (const inputs *)to;
+    const encoded_items *e = (const encoded_items *)encoded;
+    const size_t lists = e->n_lists, n = batch->n;
     size_t longest = 1;
     for (size_t i = 0; i < n; i++)
-        if (encoded->length[units[i]] > longest) longest = encoded->length[units[i]];
-    int32_t *ids = in->whole, *lengths = ids + n * lists * longest;
+        if (e->length[batch->unit[i]] > longest) longest = e->length[batch->unit[i]];
+    int32_t *ids = in->room, *lengths = ids + n * lists * longest;
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < lists; l++) {
-            const uint64_t *start = encoded->start + units[i] * lists + l;
+            const uint64_t *start = e->start + batch->unit[i] * lists + l;
             const size_t length = (size_t)(start[1] - start[0]), row = i * lists + l;
-            if (length) memcpy(ids + row * longest, encoded->ids + start[0], length * sizeof *ids);
+            if (length) memcpy(ids + row * longest, e->ids + start[0], length * sizeof *ids);
             for (size_t j = length; j < longest; j++) ids[row * longest + j] = -1;
             lengths[row] = (int32_t)length;
         }
-    dis__net_resize(net, in->units, n);
-    dis__net_resize(net, in->time[0], n * lists);
-    dis__net_resize(net, in->time[1], longest);
-    dis__net_put_ints(net, in->ints[0], ids);
-    dis__net_put_ints(net, in->ints[1], lengths);
+    dis__net_resize(net, in->rows, n);
+    dis__net_resize(net, in->bags, n * lists);
+    dis__net_resize(net, in->positions, longest);
+    dis__net_put_ints(net, in->ids, ids);
+    dis__net_put_ints(net, in->lengths, lengths);
     for (size_t l = 0; l < lists; l++) {
         for (size_t i = 0; i < n; i++) ids[i] = (int32_t)(i * lists + l);
-        dis__net_put_ints(net, in->ints[2 + l], ids);
+        dis__net_put_ints(net, in->list[l], ids);
     }
+    return DIS_OK;
+}
+
+static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
+{
+    (void)ctx;
+    dis__word_table_start(net, &((const text_encoder *)encoder)->table);
+    return DIS_OK;
+}
+
+static void forget(void *encoder)
+{
+    dis__vectors_free(&((text_encoder *)encoder)->table.vectors);
 }
 
 const dis__model_row dis__model_text = {
@@ -262,9 +370,22 @@ const dis__model_row dis__model_text = {
              .rate = 2e-3,
              .optimizer = "adam"},
     .settings_size = sizeof(settings),
+    .encoder_size = sizeof(text_encoder),
+    .encoded_size = sizeof(encoded_items),
+    .inputs_size = sizeof(inputs),
     .learn = learn,
+    .free_encoder = free_encoder,
+    .facts = facts,
+    .save = save,
+    .load = load,
+    .hash_meaning = hash_meaning,
     .encode = encode,
+    .free_encoded = free_encoded,
+    .hash_encoded = hash_encoded,
+    .hash_encoder = hash_encoder,
     .build = build,
+    .free_inputs = free_inputs,
     .put = put,
-    .start = dis__start_words,
+    .start = start,
+    .forget = forget,
 };

@@ -134,13 +134,19 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     model->n_left_out = t->targets.n_items - t->targets.n_used;
 
     const dis_items_view items = dis_items_look(train->items);
-    DIS_TRY(model->row->learn(ctx, model->settings, &items, o->vectors, &model->encoder));
-    DIS_TRY(model->row->encode(ctx, model->settings, &model->encoder, &items, &t->encoded));
+    const dis__model_files files = {.vectors = o->vectors};
+    DIS_TRY(model->row->learn(ctx, model->settings, &items, &files, model->encoder));
+    DIS_TRY(dis__encode(ctx, model, &items, &t->encoded));
     if (dev) {
         const dis_items_view dev_items = dis_items_look(dev->items);
-        DIS_TRY(model->row->encode(ctx, model->settings, &model->encoder, &dev_items, &t->dev_encoded));
+        DIS_TRY(dis__encode(ctx, model, &dev_items, &t->dev_encoded));
     }
-    return dis__batches_create(&t->encoded, t->targets.used, &t->batches);
+    return dis__batches_create(t->encoded, t->targets.used, &t->batches);
+}
+
+static bool has_dev(const dis__training *t)
+{
+    return t->dev_encoded && t->dev_encoded->n_units;
 }
 
 static dis_status prepare_net(dis__training *t, dis_context *ctx)
@@ -150,39 +156,39 @@ static dis_status prepare_net(dis__training *t, dis_context *ctx)
     const dis_model_kind *kind = &model->row->info;
     const size_t batch = o->batch ? o->batch : kind->batch;
     t->epochs = o->epochs ? o->epochs : kind->epochs;
-    t->limits = dis__limits_of(&t->encoded, batch);
-    if (t->dev_encoded.n_units) {
-        const dis__batch_limits dev = dis__limits_of(&t->dev_encoded, batch);
+    t->limits = dis__limits_of(t->encoded, batch);
+    if (has_dev(t)) {
+        const dis__batch_limits dev = dis__limits_of(t->dev_encoded, batch);
         if (dev.items > t->limits.items) t->limits.items = dev.items;
         if (dev.longest > t->limits.longest) t->limits.longest = dev.longest;
     }
     t->most_votes = most_votes(&t->targets, t->limits.items);
-    dis__batches_epoch(&t->batches, &t->encoded, &t->limits, model->seed, 0);
+    dis__batches_epoch(&t->batches, t->encoded, &t->limits, model->seed, 0);
     dis__plan_options plan = dis__plan_options_default();
     DIS_TRY(dis__optimizer_parse(o->optimizer ? o->optimizer : kind->optimizer, &plan.optimizer));
     DIS_TRY(dis__schedule_parse(o->schedule ? o->schedule : "constant", o->rate > 0 ? o->rate : kind->rate,
                                 (t->batches.n + o->accumulate - 1) / o->accumulate, t->epochs, &t->schedule));
     DIS_TRY(dis__running_build(model, &t->limits, model->seed, add_heads, t, &t->running));
     DIS_TRY(dis__net_plan(t->running.net, ctx, &plan));
-    if (model->row->start) model->row->start(t->running.net, &model->encoder);
+    if (model->row->start) DIS_TRY(model->row->start(ctx, t->running.net, model->encoder));
     model->n_parameters = dis__net_n_parameters(t->running.net);
     DIS_TRY(dis__alloc_array(&model->epoch, t->epochs, sizeof *model->epoch));
     DIS_TRY(dis__alloc_array(&t->label, t->limits.items, sizeof *t->label));
     DIS_TRY(dis__alloc_array(&t->weight, t->limits.items, sizeof *t->weight));
     DIS_TRY(dis__alloc_array(&t->target, dis__size(t->limits.items, t->targets.n_classes, 0), sizeof *t->target));
     DIS_TRY(dis__alloc_array(&t->vote_row, dis__size(3, t->most_votes, 0), sizeof *t->vote_row));
-    if (t->dev_encoded.n_units)
-        DIS_TRY(dis__alloc_array(&t->q, dis__size(t->dev_encoded.n_items, t->targets.n_classes, 0), sizeof *t->q));
+    if (has_dev(t))
+        DIS_TRY(dis__alloc_array(&t->q, dis__size(t->dev_encoded->n_items, t->targets.n_classes, 0), sizeof *t->q));
     return DIS_OK;
 }
 
 /* ---- steps ---- */
 
 /* Calls `take` for every item of the units, in the order of the heads' rows. */
-#define EACH_ITEM(t, units, n, row, item)                                                                            \
-    for (size_t u_ = 0, row = 0; u_ < (n); u_++)                                                                     \
-        for (size_t item = (t)->encoded.unit ? (size_t)(t)->encoded.unit[(units)[u_]] : (units)[u_],                 \
-                    end_ = (t)->encoded.unit ? (size_t)(t)->encoded.unit[(units)[u_] + 1] : (size_t)(units)[u_] + 1; \
+#define EACH_ITEM(t, units, n, row, item)                                                                              \
+    for (size_t u_ = 0, row = 0; u_ < (n); u_++)                                                                       \
+        for (size_t item = (t)->encoded->unit ? (size_t)(t)->encoded->unit[(units)[u_]] : (units)[u_],                 \
+                    end_ = (t)->encoded->unit ? (size_t)(t)->encoded->unit[(units)[u_] + 1] : (size_t)(units)[u_] + 1; \
              item < end_; item++, row++)
 
 static dis_status put_votes(dis__training *t, int head, const uint32_t *units, size_t n)
@@ -226,10 +232,9 @@ static dis_status one_batch(dis__training *t, size_t b)
     size_t n;
     const uint32_t *units = dis__batch_units(&t->batches, b, &n);
     dis__net *net = t->running.net;
-    t->running.in.training = true;
-    t->running.in.seed = t->model->seed;
-    t->running.in.batch = (uint64_t)t->at.epoch << 32 | b;
-    t->model->row->put(net, &t->running.in, &t->encoded, units, n);
+    const dis__batch batch = {
+        .unit = units, .n = n, .training = true, .seed = t->model->seed, .number = (uint64_t)t->at.epoch << 32 | b};
+    DIS_TRY(t->model->row->put(net, t->running.in, t->encoded, &batch));
     DIS_TRY(put_targets(t, units, n));
     DIS_TRY(dis__net_forward(net, true));
     DIS_TRY(dis__net_backward(net));
@@ -246,7 +251,7 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
     e->dev = e->dev_cross_entropy = NAN;
     if (!t->q) return DIS_OK;
     const dis__targets *g = &t->dev_targets;
-    DIS_TRY(dis__running_predict(&t->running, t->model, &t->dev_encoded, 0, &t->limits, t->q));
+    DIS_TRY(dis__running_predict(&t->running, t->model, t->dev_encoded, 0, &t->limits, t->q));
     bool wanted[DIS_EVAL_METRICS] = {false};
     const dis_eval_metric loss = g->human ? DIS_EVAL_CROSS_ENTROPY : DIS_EVAL_LOG_LOSS;
     wanted[t->keep] = wanted[loss] = true;
@@ -300,7 +305,7 @@ static bool out_of_patience(const dis__training *t)
 static dis_status epochs(dis__training *t, dis_context *ctx)
 {
     while (t->at.epoch < t->epochs && !out_of_patience(t)) {
-        dis__batches_epoch(&t->batches, &t->encoded, &t->limits, t->model->seed, t->at.epoch);
+        dis__batches_epoch(&t->batches, t->encoded, &t->limits, t->model->seed, t->at.epoch);
         for (; t->at.batch < t->batches.n; t->at.batch++) {
             if (t->at.batch % t->o->accumulate == 0) DIS_TRY(stop_here(t, dis__check_stop(ctx)));
             dis__hold_stop(ctx, true); /* a step is done or not done */
@@ -326,8 +331,8 @@ static dis_status epochs(dis__training *t, dis_context *ctx)
 static void free_training(dis__training *t)
 {
     dis__running_free(&t->running);
-    dis__encoded_free(&t->encoded);
-    dis__encoded_free(&t->dev_encoded);
+    dis__encoded_free(t->model, t->encoded);
+    dis__encoded_free(t->model, t->dev_encoded);
     dis__targets_free(&t->targets);
     dis__targets_free(&t->dev_targets);
     dis__batches_free(&t->batches);
@@ -357,7 +362,7 @@ dis_status dis_train(dis_context *ctx, const dis_examples *train, const dis_exam
     t.model->seed = t.o->seed;
     const dis_status status = work(&t, ctx, train, dev);
     free_training(&t);
-    dis__vectors_free(&t.model->encoder.vectors);
+    if (t.model->row->forget) t.model->row->forget(t.model->encoder);
     if (status != DIS_OK) {
         dis_model_destroy(t.model);
         return status;

@@ -59,17 +59,10 @@ static void key_of(const dis__training *t, char hex[65])
         if (g->vote) dis__sha256_add(&sha, g->vote, (size_t)g->first[g->n_items] * sizeof *g->vote);
         if (g->worker) dis__sha256_add(&sha, g->worker, (size_t)g->first[g->n_items] * sizeof *g->worker);
     }
-    const dis__encoded *const items[] = {&t->encoded, &t->dev_encoded};
-    for (int i = 0; i < 2; i++) {
-        const dis__encoded *e = items[i];
-        if (e->ids) dis__sha256_add(&sha, e->ids, (size_t)e->start[e->n_units * e->n_lists] * sizeof *e->ids);
-        if (e->start) dis__sha256_add(&sha, e->start, (e->n_units * e->n_lists + 1) * sizeof *e->start);
-        if (e->type) dis__sha256_add(&sha, e->type, e->n_items * sizeof *e->type);
-        if (e->letters) dis__sha256_add(&sha, e->letters, (size_t)e->spelt[e->n_types] * sizeof *e->letters);
-        if (e->x) dis__sha256_add(&sha, e->x, e->n_items * t->model->encoder.n_features * sizeof *e->x);
-    }
-    const dis__vectors *v = &t->model->encoder.vectors;
-    if (v->x) dis__sha256_add(&sha, v->x, dis__vocabulary_size(&t->model->encoder.words) * v->width * sizeof *v->x);
+    const dis__model_row *row = t->model->row;
+    row->hash_encoded(t->model->encoder, t->encoded, &sha);
+    if (t->dev_encoded) row->hash_encoded(t->model->encoder, t->dev_encoded, &sha);
+    if (row->hash_encoder) row->hash_encoder(t->model->encoder, &sha);
     dis__sha256_hex(&sha, hex);
 }
 

@@ -12,7 +12,8 @@ enum { ITEMS = 2, MOST_NUMBERS = 4096, MOST_TEXTS = 8 };
 /* Items of the model's own kind and sizes, by way of the readers; NULL: too large to try. */
 static dis_items *items_for(const dis_model *m)
 {
-    const dis__encoder *e = &m->encoder;
+    dis__encoder_facts facts = {0}, *e = &facts;
+    m->row->facts(m->encoder, e);
     static const char *const columns[MOST_TEXTS] = {"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"};
     static const char *const formats[] = {"csv", "csv", "f32", "npy"};
     dis_items_options o = dis_items_options_default();

@@ -12,6 +12,7 @@
 #include "io/input.h"
 #include "io/safetensors.h"
 #include "nn/models/nets.h"
+#include "nn/net_inside.h"
 #include "train/model.h"
 
 enum { K = 3, WORKERS = 4, MOST_BINDINGS = 16, TENSOR_NAME = 160 };
@@ -30,7 +31,7 @@ typedef struct {
 
 typedef struct {
     dis__net *net;
-    dis__inputs in;   /* of models that are built by their row */
+    dis__inputs *in;  /* of models that are built by their row */
     dis_model *model; /* the same */
     int trunk, logits;
     binding bind[MOST_BINDINGS];
@@ -55,34 +56,42 @@ static void bind(fixture_net *f, const char *tensor, binding_kind kind, int numb
 
 /* ---- nets ---- */
 
-static void build_row(fixture_net *f, const char *spec, size_t rows, size_t longest, size_t n_features, size_t n_texts)
+/* The encoder is one of a model file. */
+static void build_row(fixture_net *f, const char *spec, size_t rows, size_t longest, const char *encoder)
 {
     const dis__batch_limits limits = {.units = rows, .items = rows, .longest = longest};
     assert_int_equal(dis__model_create(spec, "kl", &f->model), DIS_OK);
-    f->model->encoder.n_features = n_features;
-    f->model->encoder.n_texts = n_texts;
-    f->in.most_units = rows;
-    assert_int_equal(f->model->row->build(f->net, f->model->settings, &f->model->encoder, &limits, &f->in), DIS_OK);
-    f->trunk = f->in.trunk;
+    const dis__model_row *row = f->model->row;
+    dis__model_source source = {.path = "encoder"};
+    const dis__json_place place = {.file = source.path};
+    assert_int_equal(dis__json_parse(&source.json, encoder, strlen(encoder), &place, &source.root), DIS_OK);
+    assert_int_equal(row->load(&source, source.root, NULL, f->model->encoder), DIS_OK);
+    dis__json_free(&source.json);
+    f->in = calloc(1, row->inputs_size);
+    assert_int_equal(row->build(f->net, f->model->settings, f->model->encoder, &limits, f->in), DIS_OK);
+    f->trunk = f->in->trunk;
     f->logits = dis__layer_linear(f->net, "out", f->trunk, K, DIS_ACT_NONE);
 }
 
 static void build_mlp(fixture_net *f)
 {
-    build_row(f, "mlp:hidden=6/4,dropout=0", 7, 1, 5, 0);
-    bind(f, "x", AXIS, f->in.units, 0, 1);
-    bind(f, "x", REALS, f->in.reals[0], 0, 0);
+    build_row(f, "mlp:hidden=6/4,dropout=0", 7, 1, "{\"features\": 5, \"shift\": [], \"scale\": []}");
+    const int x = dis__net_find_reals(f->net, "features");
+    bind(f, "x", AXIS, dis__shape_of(f->net, x)->rows, 0, 1);
+    bind(f, "x", REALS, x, 0, 0);
 }
 
 /* Of two texts a model makes four lists of words, whose means stand side by side. */
 static void build_text(fixture_net *f)
 {
-    build_row(f, "text:width=4,hidden=5,buckets=10,dropout=0", 8, 5, 0, 2);
-    bind(f, "ids", AXIS, f->in.units, 0, 4);
-    bind(f, "ids", AXIS, f->in.time[0], 0, 1);
-    bind(f, "ids", AXIS, f->in.time[1], 1, 1);
-    bind(f, "ids", INTS, f->in.ints[0], 0, 0);
-    bind(f, "lengths", INTS, f->in.ints[1], 0, 0);
+    build_row(f, "text:width=4,hidden=5,buckets=10,dropout=0", 8, 5,
+              "{\"texts\": 2, \"vector_width\": 0, \"words_in_vectors\": 0, \"words\": []}");
+    const int ids = dis__net_find_ints(f->net, "ids"), list = dis__net_find_ints(f->net, "list.0");
+    bind(f, "ids", AXIS, f->net->ints[list].rows, 0, 4);
+    bind(f, "ids", AXIS, f->net->ints[ids].rows, 0, 1);
+    bind(f, "ids", AXIS, f->net->ints[ids].time, 1, 1);
+    bind(f, "ids", INTS, ids, 0, 0);
+    bind(f, "lengths", INTS, dis__net_find_ints(f->net, "lengths"), 0, 0);
 }
 
 static void build_stacked(fixture_net *f, dis__recurrent_cell cell)
@@ -295,7 +304,9 @@ static void put_batch(const parity *p, fixture_net *f, size_t batch)
         int32_t at[8];
         for (size_t l = 0; l < 4; l++) {
             for (size_t i = 0; i < rows; i++) at[i] = (int32_t)(4 * i + l);
-            dis__net_put_ints(f->net, f->in.ints[2 + l], at);
+            char name[16];
+            snprintf(name, sizeof name, "list.%zu", l);
+            dis__net_put_ints(f->net, dis__net_find_ints(f->net, name), at);
         }
     }
     if (p->c->crowd != DIS_NONE) {
@@ -362,8 +373,8 @@ static void make(const parity *p, const dis__optimizer_options *optimizer, fixtu
 static void destroy(fixture_net *f)
 {
     dis__net_destroy(f->net);
-    dis__free(f->in.whole);
-    dis__free(f->in.numbers);
+    if (f->in && f->model->row->free_inputs) f->model->row->free_inputs(f->in);
+    free(f->in);
     dis_model_destroy(f->model);
 }
 
