@@ -25,70 +25,105 @@ static bool next_set(const dis__plan *plan, size_t *next, const char **set)
 
 /* ---- four cells ---- */
 
-static void four_columns(dis__grid *g)
+static const char *const four_heads[] = {"both right", "only this right", "only baseline right", "both wrong"};
+static const size_t four_order[] = {DIS_CELL_BOTH_RIGHT, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELL_BOTH_WRONG};
+
+static void count_columns(dis__grid *g)
 {
-    static const char *const heads[] = {"both right", "only this right", "only baseline right", "both wrong"};
     dis__grid_column(g, "cell", DIS__TEXT);
     dis__grid_column(g, "baseline", DIS__TEXT);
-    dis__grid_column(g, "of soft labels", DIS__TEXT);
-    for (size_t i = 0; i < 4; i++) dis__grid_column(g, heads[i], DIS__REAL);
-    dis__grid_column(g, "p of the mixed two", DIS__REAL);
+    for (size_t i = 0; i < 4; i++) dis__grid_column(g, four_heads[i], DIS__COUNT);
 }
 
-static void four_rows(dis__grid *g, const char *name, const char *baseline, const dis_comparison_view *v)
+static void people_columns(dis__grid *g)
 {
-    static const size_t order[] = {DIS_CELL_BOTH_RIGHT, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELL_BOTH_WRONG};
-    static const char *const what[] = {"mean kurtosis", "mean entropy", "mean largest probability"};
+    dis__grid_column(g, "cell", DIS__TEXT);
+    dis__grid_column(g, "baseline", DIS__TEXT);
+    dis__grid_column(g, "soft labels", DIS__TEXT);
+    for (size_t i = 0; i < 4; i++) dis__grid_column(g, four_heads[i], DIS__REAL);
+    dis__grid_column(g, "p, only one right", DIS__REAL);
+}
+
+static void count_row(dis__grid *g, const char *name, const char *baseline, const dis_comparison_view *v)
+{
     dis__grid_text(g, name, strlen(name));
     dis__grid_text(g, baseline, strlen(baseline));
-    dis__grid_ours(g, "items");
-    for (size_t i = 0; i < 4; i++) dis__grid_number(g, (double)v->cell[order[i]]);
-    dis__grid_number(g, (double)NAN);
+    for (size_t i = 0; i < 4; i++) dis__grid_number(g, (double)v->cell[four_order[i]]);
+}
+
+static void people_rows(dis__grid *g, const char *name, const char *baseline, const dis_comparison_view *v)
+{
+    static const char *const what[] = {"mean kurtosis", "mean entropy", "mean largest probability"};
     for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics; s++) {
         const dis_cell_statistic *c = &v->statistic[s];
         dis__grid_text(g, name, strlen(name));
         dis__grid_text(g, baseline, strlen(baseline));
         dis__grid_ours(g, what[s]);
         for (size_t i = 0; i < 4; i++)
-            dis__grid_number(g, c->mean[order[i]].reason ? (double)NAN : c->mean[order[i]].value);
+            dis__grid_number(g, c->mean[four_order[i]].reason ? (double)NAN : c->mean[four_order[i]].value);
         dis__grid_number(g, c->test.reason ? (double)NAN : c->test.p);
     }
+}
+
+/* One of the two tables of a data set and set of items; nothing in it: nothing is put. */
+static dis_status put_four(dis__experiment_page *p, dis__figure *f, const char *ours, const char *set, const char *data,
+                           const char *about, bool *begun)
+{
+    dis__markup title = {0};
+    if (f->grid.status != DIS_OK || dis__grid_rows(&f->grid) == 0) {
+        const dis_status status = f->grid.status;
+        dis__grid_free(&f->grid);
+        return status;
+    }
+    if (!*begun)
+        dis__page_section(p->page, "baseline", "Against the baseline",
+                          "On which items a condition and its baseline differ, and what people said of these.");
+    *begun = true;
+    dis__put_title(&title, ours, set);
+    f->title = title.status == DIS_OK ? title.bytes : "";
+    dis__put_name(&f->caption, data, strlen(data), 40);
+    dis__put(&f->caption, about);
+    if (f->grid.status == DIS_OK) f->grid.status = title.status;
+    dis__page_figure(p->page, f);
+    dis__markup_free(&title);
+    return DIS_OK;
 }
 
 static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, const char *set, bool *begun)
 {
     const dis__plan *plan = p->e->plan;
-    const dis__figure_id id = dis__next_id(p, "four-cells");
-    dis__markup title = {0};
-    dis__figure f = {.id = id.text, .wide = true, .open = true};
+    const dis__figure_id id = dis__next_id(p, "four-cells"), other = dis__next_id(p, "four-people");
+    const char *data = dis__row_cell(p, first)->data;
+    dis__figure counts = {.id = id.text, .wide = true, .open = true};
+    dis__figure people = {.id = other.text, .wide = true, .open = true};
     dis_status status = DIS_OK;
-    four_columns(&f.grid);
+    count_columns(&counts.grid);
+    people_columns(&people.grid);
     for (size_t r = first; r < end && status == DIS_OK; r++) {
         const dis__cell *cell = dis__row_cell(p, r);
         dis_comparison *c = NULL;
         if (cell->baseline == SIZE_MAX || cell->baseline == p->t.row[r].cell) continue;
         status = dis__versus(p->ctx, p->store, plan, p->known->state, p->t.row[r].cell, cell->baseline, set, &c);
-        if (c) four_rows(&f.grid, cell->name, plan->cell[cell->baseline].name, dis_comparison_look(c));
+        if (c) {
+            const char *baseline = plan->cell[cell->baseline].name;
+            count_row(&counts.grid, cell->name, baseline, dis_comparison_look(c));
+            people_rows(&people.grid, cell->name, baseline, dis_comparison_look(c));
+        }
         dis_comparison_destroy(c);
     }
-    if (status == DIS_OK && dis__grid_rows(&f.grid)) {
-        if (!*begun)
-            dis__page_section(p->page, "baseline", "Against the baseline",
-                              "On which items a condition and its baseline differ, and what people said of these.");
-        *begun = true;
-        dis__put_title(&title, "Who is right where, ", set);
-        f.title = title.status == DIS_OK ? title.bytes : "";
-        dis__put_name(&f.caption, dis__row_cell(p, first)->data, strlen(dis__row_cell(p, first)->data), 40);
-        dis__put(&f.caption, ": items of all seeds and folds by who is right, and how the soft labels of people look "
-                             "there. Low kurtosis and high entropy are items that divide people. The last column is "
-                             "the Mann-Whitney test of the two mixed cells against each other.");
-        if (f.grid.status == DIS_OK) f.grid.status = title.status;
-        dis__page_figure(p->page, &f);
-    } else {
-        if (status == DIS_OK) status = f.grid.status;
-        dis__grid_free(&f.grid);
-    }
-    dis__markup_free(&title);
+    if (status == DIS_OK)
+        status = put_four(p, &counts, "Who is right where, ", set, data,
+                          ": items of all seeds and folds by who is right.", begun);
+    else
+        dis__grid_free(&counts.grid);
+    if (status == DIS_OK)
+        status = put_four(p, &people, "What people say there, ", set, data,
+                          ": the soft labels of people on these items. Low kurtosis and high entropy are items that "
+                          "divide people. The last column is the Mann-Whitney test of the items on which only one of "
+                          "the two is right against each other.",
+                          begun);
+    else
+        dis__grid_free(&people.grid);
     return status;
 }
 

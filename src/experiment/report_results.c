@@ -88,33 +88,47 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
 
 static void put_figure(dis__grid *g, const dis_experiment_figure *f)
 {
-    static const char *const stars[] = {"", " *", " **"};
-    char text[128];
-    if (f->n == 0)
-        snprintf(text, sizeof text, "-");
-    else if (f->n == 1)
-        snprintf(text, sizeof text, "%s%s%s", dis__fixed(f->mean, 4).text, f->compared ? stars[f->stars] : "",
-                 f->best ? " (best)" : "");
-    else
-        snprintf(text, sizeof text, "%s sd %s%s%s", dis__fixed(f->mean, 4).text, dis__fixed(f->sd, 4).text,
-                 f->compared ? stars[f->stars] : "", f->best ? " (best)" : "");
-    if (!isnan(f->published)) {
-        const size_t n = strlen(text);
-        snprintf(text + n, sizeof text - n, "; paper %s", dis__fixed(f->published, 4).text);
-    }
-    dis__grid_ours(g, text);
+    static const char *const stars[] = {"", "*", "**"};
+    const bool starred = f->n && f->compared && f->stars, published = !isnan(f->published);
+    char note[160];
+    snprintf(note, sizeof note, "%s%s%s%s%s%s%s", f->n && f->best ? "best, " : "", f->n > 1 ? "sd " : "",
+             f->n > 1 ? dis__fixed(f->sd, 4).text : "", starred ? " " : "", starred ? stars[f->stars] : "",
+             published ? ", paper " : "", published ? dis__fixed(f->published, 4).text : "");
+    const size_t n = strlen(note), from = strncmp(note, ", ", 2) == 0 ? 2 : 0;
+    if (n >= 2 && strcmp(note + n - 2, ", ") == 0) note[n - 2] = 0;
+    dis__grid_noted(g, f->n ? f->mean : (double)NAN, note + from);
+    dis__grid_number(g, f->n > 1 ? f->sd : (double)NAN);
+    dis__grid_ours(g, f->n && f->compared ? stars[f->stars] : "");
+    dis__grid_number(g, f->published);
+}
+
+/* What there is to say of these rows: seeds, comparisons, the paper's figures. */
+static void put_table_caption(const dis__experiment_page *p, size_t first, size_t end, dis__markup *m)
+{
+    bool seeds = false, compared = false, published = false;
+    for (size_t r = first; r < end; r++)
+        for (size_t i = 0; i < p->t.n_measures; i++) {
+            const dis_experiment_figure *f = &p->t.row[r].figure[i];
+            seeds |= f->n > 1;
+            compared |= f->n && f->compared;
+            published |= !isnan(f->published);
+        }
+    dis__put(m,
+             seeds ? "Mean over seeds, with the standard deviation (sd) below it; of each seed the mean over its folds."
+                   : "One run per cell.");
+    if (compared) dis__put(m, " Stars: paired bootstrap against the baseline, * p at most .05, ** p at most .01.");
+    if (published) dis__put(m, " \xE2\x80\x9Cpaper\xE2\x80\x9D is what the paper reports.");
 }
 
 static void table(dis__experiment_page *p, size_t first, size_t end)
 {
-    enum { MOST_MEASURES = DIS__GRID_COLUMNS - 3 };
+    enum { MOST_MEASURES = (DIS__GRID_COLUMNS - 3) / 4 };
     const size_t n_measures = p->t.n_measures < MOST_MEASURES ? p->t.n_measures : MOST_MEASURES;
     const dis__figure_id id = dis__next_id(p, "table");
     dis__markup title = {0}, head[MOST_MEASURES] = {{0}};
     dis__put_title(&title, "All results on ", dis__row_cell(p, first)->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : "", .wide = true, .open = true};
-    dis__put(&f.caption, "Mean and standard deviation over seeds; of each seed the mean over its folds. Stars: paired "
-                         "bootstrap against the baseline, * p at most .05, ** p at most .01.");
+    put_table_caption(p, first, end, &f.caption);
     dis__grid_column(&f.grid, "cell", DIS__TEXT);
     dis__grid_column(&f.grid, "runs", DIS__TEXT);
     for (size_t m = 0; m < n_measures; m++) {
@@ -122,7 +136,14 @@ static void table(dis__experiment_page *p, size_t first, size_t end)
         plain_metric(p, m, metric);
         dis__putf(&head[m], "%s, ", metric);
         dis__put_n(&head[m], p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set) + 1);
-        dis__grid_column_named(&f.grid, head[m].status == DIS_OK ? head[m].bytes : "", DIS__TEXT);
+        dis__grid_column_named(&f.grid, head[m].status == DIS_OK ? head[m].bytes : "", DIS__NOTED);
+        dis__grid_keep(&f.grid);
+        dis__grid_column(&f.grid, "sd", DIS__REAL);
+        dis__grid_csv_only(&f.grid);
+        dis__grid_column(&f.grid, "stars", DIS__TEXT);
+        dis__grid_csv_only(&f.grid);
+        dis__grid_column(&f.grid, "published", DIS__REAL);
+        dis__grid_csv_only(&f.grid);
     }
     for (size_t r = first; r < end; r++) {
         const dis__cell *cell = dis__row_cell(p, r);

@@ -14,8 +14,8 @@ enum { DIS__CHART_WIDTH = 440, DIS__SERIES_COLOURS = 8, DIS__HEAT_STEPS = 10, DI
 
 /* ---- chart_axis.c ---- */
 
-/* Numbers to places: ticks at first, first + step, ... as far as high. On a log scale low and high are powers of ten and
- * ticks are `step` times the one before. */
+/* Numbers to places: ticks at first, first + step, ... as far as high. On a log scale ticks are `step` times the one
+ * before, or go 1, 2, 5, 10, 20, ... where step is 0. */
 typedef struct {
     double low, high, first, step;
     bool log;
@@ -23,7 +23,10 @@ typedef struct {
 
 /* About `ticks` steps of 1, 2 or 5 times a power of ten that cover low .. high. `whole`: no fractions. */
 dis__scale dis__scale_nice(double low, double high, int ticks, bool whole);
+/* From a power of ten to another. */
 dis__scale dis__scale_log(double low, double high);
+/* A log scale just around low .. high (above 0): its ends are 1, 2 or 5 times a power of ten. */
+dis__scale dis__scale_log_around(double low, double high);
 /* Place of x when the scale runs from `from` to `to`. */
 double dis__scale_place(const dis__scale *s, double x, double from, double to);
 /* How a tick is written: 0.25, 12,000 as 12k. */
@@ -81,7 +84,7 @@ void dis__chart_panels(dis__markup *m, const dis__panels *p, const dis__markup *
 
 /* ---- chart_bars.c ---- */
 
-/* Horizontal bars: one row a name; the first series is a bar, others are shapes on it. */
+/* Horizontal bars: one row a name, one bar a series, the first on top. */
 typedef struct {
     const char *const *row;    /* (n), hostile */
     const char *const *series; /* (n_series), hostile */
@@ -169,6 +172,7 @@ typedef struct {
     const dis__line *curve; /* thin lines for reference */
     size_t n_curves;
 } dis__scatter;
+/* Marks that would cover each other are moved aside along x as far as there is room. */
 void dis__chart_scatter(dis__markup *m, const dis__scatter *s, const dis__markup *name);
 
 /* How many points fall into each cell of a raster over the frame. */
@@ -189,7 +193,9 @@ typedef struct {
     const char *const *name; /* (n) of rows and columns, hostile */
     size_t n;
     const double *value; /* (n, n), NaN: nothing there */
-    double low, high;    /* of the colours */
+    const double *count; /* (n) how many `count_title` each row is of; NULL: not shown */
+    const char *count_title;
+    double low, high; /* of the colours */
     int decimals;
     bool percent;
     const char *row_title, *column_title, *value_title;

@@ -31,6 +31,26 @@ dis__scale dis__scale_log(double low, double high)
     return s;
 }
 
+/* The next of 1, 2, 5, 10, ... from x on, which is one of them. */
+static double next_125(double x)
+{
+    const double power = pow(10, floor(log10(x) + 1e-9)), lead = floor(x / power + .5);
+    return power * (lead < 2 ? 2 : lead < 5 ? 5 : 10);
+}
+
+dis__scale dis__scale_log_around(double low, double high)
+{
+    dis__scale s = {.log = true, .low = pow(10, floor(log10(low) + 1e-9))};
+    while (next_125(s.low) <= low * (1 + 1e-9)) s.low = next_125(s.low);
+    for (s.high = next_125(s.low); s.high < high * (1 - 1e-9);) s.high = next_125(s.high);
+    s.first = s.low;
+    if (s.high > 250 * s.low) { /* powers of ten are enough */
+        s.step = 10;
+        s.first = pow(10, ceil(log10(s.low) - 1e-9));
+    }
+    return s;
+}
+
 double dis__scale_place(const dis__scale *s, double x, double from, double to)
 {
     double t = s->log ? log(x / s->low) / log(s->high / s->low) : (x - s->low) / (s->high - s->low);
@@ -79,7 +99,8 @@ void dis__svg_end(dis__markup *m)
 /* The tick after x. */
 static double next_tick(const dis__scale *s, double x)
 {
-    return s->log ? x * s->step : s->first + floor((x - s->first) / s->step + 1.5) * s->step;
+    if (s->log) return s->step > 0 ? x * s->step : next_125(x);
+    return s->first + floor((x - s->first) / s->step + 1.5) * s->step;
 }
 
 static double end_of(const dis__scale *s)

@@ -4,63 +4,88 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *shown(double x, bool share, dis__digits *d)
+/* All values of a chart with the same decimals. */
+static const char *shown(const dis__bars *b, double x, dis__digits *d)
 {
-    *d = share ? dis__share(x) : dis__brief(x);
+    bool small = false;
+    for (size_t i = 0; i < b->n * b->n_series; i++) small |= b->value[i] > 0 && b->value[i] < .0995;
+    *d = b->share ? dis__fixed(100 * x, small ? 1 : 0) : dis__fixed(x, 3);
+    if (b->share) strcat(d->text, " %");
     return d->text;
 }
 
-static const char *close_of(size_t shape)
+/* Where names and bars of a chart stand: names beside the bars where the widest is short, else above them. */
+typedef struct {
+    double top, left, right, height, head, row, bar;
+} bar_layout;
+
+static bar_layout lay_out(const dis__bars *b)
 {
-    return shape % 4 == 0 ? "</circle>" : "</path>";
+    enum { BESIDE = 110, GAP = 9, LEGEND = 10, AXIS = 44 };
+    double widest = 0;
+    for (size_t i = 0; i < b->n; i++) widest = fmax(widest, dis__text_width(b->row[i]));
+    bar_layout l = {.right = DIS__CHART_WIDTH - 60, .bar = b->n_series > 2 ? 10.5 : 12};
+    const bool beside = widest <= BESIDE;
+    const double bars = fmax(beside ? 14 : 0, (l.bar + 1) * (double)b->n_series);
+    l.top = b->n_series > 1 ? dis__legend_height(b->series, b->n_series) + LEGEND : 4;
+    l.left = beside ? widest + 12 : 4;
+    l.head = beside ? 0 : 19;
+    l.row = l.head + bars + GAP;
+    l.height = l.top + l.row * (double)b->n + AXIS;
+    return l;
+}
+
+static void put_bar_axis(dis__markup *m, const dis__bars *b, const bar_layout *l, const dis__scale *x)
+{
+    dis__put(m, "<g class=\"ax\" aria-hidden=\"true\">");
+    for (double t = x->low; t <= x->high + x->step * 1e-6; t += x->step) {
+        const double at = dis__scale_place(x, t, l->left, l->right);
+        dis__putf(m, "<path class=\"g\" d=\"M%s %sV%s\"/><text class=\"m\" x=\"%s\" y=\"%s\">%s</text>",
+                  dis__fixed(at, 1).text, dis__fixed(l->top, 1).text, dis__fixed(l->height - 40, 1).text,
+                  dis__fixed(fmax(at, 6), 1).text, dis__fixed(l->height - 24, 1).text, dis__scale_text(x, t).text);
+    }
+    dis__putf(m, "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text></g>\n", dis__fixed(l->right, 1).text,
+              dis__fixed(l->height - 6, 1).text, b->x_title);
+}
+
+static void put_bar_row(dis__markup *m, const dis__bars *b, const bar_layout *l, const dis__scale *x, size_t i)
+{
+    const double y = l->top + l->row * (double)i, unit = b->share ? 100 : 1;
+    const double *value = b->value + i * b->n_series, bars = (l->bar + 1) * (double)b->n_series;
+    dis__putf(m, "<text class=\"%s\" x=\"%s\" y=\"%s\">", l->head > 0 ? "" : "e",
+              dis__fixed(l->head > 0 ? l->left : l->left - 8, 1).text,
+              dis__fixed(l->head > 0 ? y + 14 : y + fmax(7, bars / 2) + 4.5, 1).text);
+    dis__put_label(m, b->row[i], strlen(b->row[i]), dis__text_fit(b->row[i], l->head > 0 ? l->right : l->left));
+    dis__put(m, "</text>\n");
+    const double first = y + l->head + (l->head > 0 ? 0 : fmax(0, 7 - bars / 2));
+    for (size_t s = 0; s < b->n_series; s++) {
+        if (isnan(value[s])) continue;
+        const double at = dis__scale_place(x, unit * value[s], l->left, l->right);
+        dis__digits d;
+        dis__putf(m, "<rect class=\"s%zu\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" rx=\"1.5\"><title>",
+                  s % DIS__SERIES_COLOURS, dis__fixed(l->left, 1).text,
+                  dis__fixed(first + (l->bar + 1) * (double)s, 1).text, dis__fixed(fmax(.5, at - l->left), 1).text,
+                  dis__fixed(l->bar, 1).text);
+        dis__put_label(m, b->series[s], strlen(b->series[s]), DIS__CHART_NAME);
+        dis__putf(m, ": %s</title></rect>", shown(b, value[s], &d));
+        dis__putf(m, "<text class=\"q%s\" x=\"%s\" y=\"%s\">%s</text>\n", b->n_series > 1 ? " v" : "",
+                  dis__fixed(l->right + 8, 1).text,
+                  dis__fixed(first + (l->bar + 1) * (double)s + l->bar / 2 + (b->n_series > 1 ? 3.6 : 4.5), 1).text,
+                  shown(b, value[s], &d));
+    }
 }
 
 void dis__chart_bars(dis__markup *m, const dis__bars *b, const dis__markup *name)
 {
-    enum { ROW = 40 };
-    const double top = dis__legend_height(b->series, b->n_series) + 8, height = top + ROW * (double)b->n + 44;
+    const bar_layout l = lay_out(b);
     double high = 0;
     for (size_t i = 0; i < b->n * b->n_series; i++)
         if (b->value[i] > high) high = b->value[i];
     const dis__scale x = dis__scale_nice(0, b->share ? 100 * high : high, 5, false);
-    const double left = 4, right = DIS__CHART_WIDTH - 60, unit = b->share ? 100 : 1;
-    dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
-    dis__legend(m, 0, b->series, b->n_series, DIS__MARK_SHAPE);
-    dis__put(m, "<g class=\"ax\" aria-hidden=\"true\">");
-    for (double t = x.low; t <= x.high + x.step * 1e-6; t += x.step) {
-        const double at = dis__scale_place(&x, t, left, right);
-        dis__putf(m, "<path class=\"g\" d=\"M%s %sV%s\"/><text class=\"m\" x=\"%s\" y=\"%s\">%s</text>",
-                  dis__fixed(at, 1).text, dis__fixed(top, 1).text, dis__fixed(height - 40, 1).text,
-                  dis__fixed(at + (t == x.low ? 4 : 0), 1).text, dis__fixed(height - 24, 1).text,
-                  dis__scale_text(&x, t).text);
-    }
-    dis__putf(m, "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text></g>\n", dis__fixed(right, 1).text,
-              dis__fixed(height - 6, 1).text, b->x_title);
-    for (size_t i = 0; i < b->n; i++) {
-        const double y = top + ROW * (double)i, *value = b->value + i * b->n_series;
-        dis__digits d;
-        dis__putf(m, "<text x=\"%s\" y=\"%s\">", dis__fixed(left, 1).text, dis__fixed(y + 14, 1).text);
-        dis__put_label(m, b->row[i], strlen(b->row[i]), dis__text_fit(b->row[i], right));
-        dis__put(m, "</text>\n");
-        for (size_t s = 0; s < b->n_series; s++) {
-            if (isnan(value[s])) continue;
-            const double at = dis__scale_place(&x, unit * value[s], left, right);
-            char class[16];
-            snprintf(class, sizeof class, "p s%zu", s % DIS__SERIES_COLOURS);
-            if (s == 0)
-                dis__putf(m, "<rect class=\"s0\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"13\" rx=\"2\">",
-                          dis__fixed(left, 1).text, dis__fixed(y + 20, 1).text,
-                          dis__fixed(fmax(.5, at - left), 1).text);
-            else
-                dis__shape(m, s, at, y + 26.5, 5, class);
-            dis__put(m, "<title>");
-            dis__put_label(m, b->series[s], strlen(b->series[s]), DIS__CHART_NAME);
-            dis__putf(m, ": %s</title>%s\n", shown(value[s], b->share, &d), s == 0 ? "</rect>" : close_of(s));
-        }
-        if (!isnan(value[0]))
-            dis__putf(m, "<text class=\"q\" x=\"%s\" y=\"%s\">%s</text>\n", dis__fixed(right + 8, 1).text,
-                      dis__fixed(y + 31, 1).text, shown(value[0], b->share, &d));
-    }
+    dis__svg_begin(m, DIS__CHART_WIDTH, l.height, name);
+    if (b->n_series > 1) dis__legend(m, 0, b->series, b->n_series, DIS__MARK_BOX);
+    put_bar_axis(m, b, &l, &x);
+    for (size_t i = 0; i < b->n; i++) put_bar_row(m, b, &l, &x, i);
     dis__svg_end(m);
 }
 

@@ -1,5 +1,6 @@
-/* Heat maps of square matrices: rows and columns stand for the same names, cells carry their number where there is room.
- * Names that are too long for the head of a column are replaced there by letters, which the rows show beside them. */
+/* Heat maps of square matrices: rows and columns stand for the same names, every cell carries its number, in smaller
+ * letters where it is narrow. Names that do not fit above their column stand upright there; those that are too long even
+ * for that are replaced by letters, which the rows show beside them. Rows may end with how many votes they are of. */
 #include "report/chart.h"
 #include <math.h>
 #include <string.h>
@@ -14,24 +15,42 @@ int dis__heat_step(double x, double low, double high)
 typedef struct {
     double names; /* width of the names of rows */
     double left;  /* where the cells begin */
+    double right; /* where they end */
     double cell, high;
+    double head;  /* height of what stands above the cells */
     bool letters; /* over the columns */
+    bool upright; /* names over the columns, turned */
 } layout;
 
-enum { HEAD = 40, LETTER = 18 };
+enum { HEAD = 40, TITLE = 18, LETTER = 18, UPRIGHT = 96, TALLEST = 40 };
+
+/* What stands behind a row: the number of votes that it is of. */
+static dis__digits count_of(const dis__heat *h, size_t r)
+{
+    return h->count[r] < 9.95 && h->count[r] != floor(h->count[r]) ? dis__fixed(h->count[r], 1)
+                                                                   : dis__large((uint64_t)(h->count[r] + .5));
+}
 
 static layout lay_out(const dis__heat *h)
 {
-    layout l = {.names = dis__text_width(h->row_title)};
-    double widest = 0;
-    for (size_t i = 0; i < h->n; i++) widest = fmax(widest, dis__text_width(h->name[i]));
-    l.names = fmin(fmax(l.names, widest), .36 * h->width);
+    layout l = {.head = HEAD};
+    double widest = 0, counts = 0;
+    for (size_t i = 0; i < h->n; i++) {
+        widest = fmax(widest, dis__text_width(h->name[i]));
+        if (h->count) counts = fmax(counts, dis__text_width(count_of(h, i).text));
+    }
+    if (h->count) counts = fmax(counts, dis__text_width(h->count_title)) + 10;
+    l.names = fmin(fmax(dis__text_width(h->row_title), widest), .4 * h->width);
     for (int pass = 0; pass < 2; pass++) { /* the letters take room themselves */
         l.left = l.names + 14 + (l.letters ? LETTER : 0);
-        l.cell = fmin(56, (h->width - l.left - 2) / (double)h->n);
-        l.letters |= widest > l.cell - 2;
+        l.cell = fmin(56, (h->width - l.left - counts - 2) / (double)h->n);
+        const bool fits = widest <= l.cell - 2;
+        l.upright = !fits && widest <= UPRIGHT;
+        l.letters |= !fits && !l.upright;
     }
-    l.high = fmin(l.cell, 40);
+    if (l.upright) l.head = TITLE + 8 + widest;
+    l.right = l.left + l.cell * (double)h->n;
+    l.high = fmin(l.cell, h->n > 6 ? 30 : TALLEST);
     return l;
 }
 
@@ -74,13 +93,14 @@ static void put_cell(dis__markup *m, const dis__heat *h, const layout *l, size_t
               isnan(value) ? "nothing"
               : h->percent ? dis__share(value).text
                            : dis__brief(value).text);
-    const double letters = !h->percent ? (double)h->decimals + .7 : value >= .995 ? 3 : 2;
-    if (isnan(value) || 6.6 * letters > l->cell - 2) return;
+    if (isnan(value)) return;
+    const double letters = !h->percent ? (double)h->decimals + .7 : value >= .995 ? 3 : value >= .095 ? 2 : 1;
     const int step = dis__heat_step(value, h->low, h->high);
-    dis__putf(m, "<text class=\"c %s\" x=\"%s\" y=\"%s\">",
-              step >= 7   ? "hi"
-              : step == 6 ? "mid"
-                          : "lo",
+    dis__putf(m, "<text class=\"c %s%s\" x=\"%s\" y=\"%s\">", letters * 6.6 > l->cell - 1 ? "small " : "",
+              h->percent && value < .005 ? "z"
+              : step >= 7                ? "hi"
+              : step == 6                ? "mid"
+                                         : "lo",
               dis__fixed(x + (l->cell - 1) / 2, 1).text, dis__fixed(y + l->high / 2 + 3.5, 1).text);
     put_value(m, h, value);
     dis__put(m, "</text>\n");
@@ -100,31 +120,51 @@ static void put_legend(dis__markup *m, const dis__heat *h, double left, double b
               dis__fixed(bottom - 9, 1).text, high.text, h->value_title);
 }
 
+static void put_column_head(dis__markup *m, const dis__heat *h, const layout *l, size_t i)
+{
+    const double x = l->left + l->cell * ((double)i + .5), y = l->head - 6;
+    if (l->letters) {
+        put_letter(m, i, x, y);
+        return;
+    }
+    if (l->upright)
+        dis__putf(m, "<text transform=\"translate(%s %s)rotate(-90)\">", dis__fixed(x + 4.5, 1).text,
+                  dis__fixed(y, 1).text);
+    else
+        dis__putf(m, "<text class=\"m\" x=\"%s\" y=\"%s\">", dis__fixed(x, 1).text, dis__fixed(y, 1).text);
+    put_fitted(m, h->name[i], l->upright ? UPRIGHT : l->cell);
+    dis__put(m, "</text>");
+}
+
+static void put_row(dis__markup *m, const dis__heat *h, const layout *l, size_t i)
+{
+    const double y = l->head + l->high * (double)i, middle = y + l->high / 2 + 4.5;
+    if (l->letters) put_letter(m, i, l->left - 12, middle);
+    dis__putf(m, "<text class=\"e\" x=\"%s\" y=\"%s\">", dis__fixed(l->names + 4, 1).text, dis__fixed(middle, 1).text);
+    put_fitted(m, h->name[i], l->names);
+    dis__put(m, "</text>\n");
+    for (size_t c = 0; c < h->n; c++) put_cell(m, h, l, i, c, y);
+    if (h->count)
+        dis__putf(m, "<text class=\"e q v\" x=\"%s\" y=\"%s\">%s</text>\n", dis__fixed(h->width - 1, 1).text,
+                  dis__fixed(middle - .5, 1).text, count_of(h, i).text);
+}
+
 void dis__chart_heat(dis__markup *m, const dis__heat *h, const dis__markup *name)
 {
     const layout l = lay_out(h);
-    const double bottom = HEAD + l.high * (double)h->n, height = bottom + (h->legend ? 40 : 6);
+    const double height = l.head + l.high * (double)h->n + (h->legend ? 40 : 6);
     dis__svg_begin(m, h->width, height, name);
     dis__putf(m,
               "<g class=\"ax\" aria-hidden=\"true\"><text class=\"at\" x=\"%s\" y=\"12\">%s</text>"
-              "<text class=\"at e\" x=\"%s\" y=\"12\">%s</text></g>\n",
-              dis__fixed(l.left, 1).text, h->column_title, dis__fixed(l.names + 4, 1).text, h->row_title);
-    for (size_t i = 0; i < h->n; i++) {
-        const double x = l.left + l.cell * ((double)i + .5), y = HEAD + l.high * (double)i;
-        if (l.letters) {
-            put_letter(m, i, x, HEAD - 6);
-            put_letter(m, i, l.left - 12, y + l.high / 2 + 4.5);
-        } else {
-            dis__putf(m, "<text class=\"m\" x=\"%s\" y=\"%d\">", dis__fixed(x, 1).text, (int)HEAD - 6);
-            put_fitted(m, h->name[i], l.cell);
-            dis__put(m, "</text>");
-        }
-        dis__putf(m, "<text class=\"e\" x=\"%s\" y=\"%s\">", dis__fixed(l.names + 4, 1).text,
-                  dis__fixed(y + l.high / 2 + 4.5, 1).text);
-        put_fitted(m, h->name[i], l.names);
-        dis__put(m, "</text>\n");
-        for (size_t c = 0; c < h->n; c++) put_cell(m, h, &l, i, c, y);
-    }
+              "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text>",
+              dis__fixed(l.left, 1).text, h->column_title, dis__fixed(l.names + 4, 1).text,
+              dis__fixed(l.head - 6, 1).text, h->row_title);
+    if (h->count)
+        dis__putf(m, "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text>", dis__fixed(h->width - 1, 1).text,
+                  dis__fixed(l.head - 6, 1).text, h->count_title);
+    dis__put(m, "</g>\n");
+    for (size_t i = 0; i < h->n; i++) put_column_head(m, h, &l, i);
+    for (size_t i = 0; i < h->n; i++) put_row(m, h, &l, i);
     if (h->legend) put_legend(m, h, l.left, height);
     dis__svg_end(m);
 }

@@ -1,4 +1,5 @@
 /* Points, and rasters of points where there are too many to draw. */
+#include "core/memory.h"
 #include "report/chart.h"
 #include <math.h>
 #include <stdio.h>
@@ -11,35 +12,69 @@ static void put_curve(dis__markup *m, const dis__frame *f, const dis__line *c)
         dis__putf(m, "%c%s %s", i ? 'L' : 'M', dis__fixed(dis__frame_x(f, c->x[i]), 1).text,
                   dis__fixed(dis__frame_y(f, c->y[i]), 1).text);
     dis__put(m, "\"/>");
-    if (c->name && c->n) { /* at its left end, above the line */
-        dis__putf(m, "<text class=\"q\" x=\"%s\" y=\"%s\">", dis__fixed(f->left + 5, 1).text,
-                  dis__fixed(dis__frame_y(f, c->y[0]) - 5, 1).text);
+    if (c->name && c->n) { /* at its right end, above the line: there are fewer marks */
+        dis__putf(m, "<text class=\"q e\" x=\"%s\" y=\"%s\">", dis__fixed(f->right, 1).text,
+                  dis__fixed(dis__frame_y(f, c->y[c->n - 1]) - 5, 1).text);
         dis__put_label(m, c->name, strlen(c->name), 30);
         dis__put(m, "</text>");
     }
     dis__put(m, "\n");
 }
 
+/* Does a mark at (x, y) touch one of the first n? */
+static bool touches(const double *px, const double *py, size_t n, double x, double y, double apart)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fabs(py[i] - y) < apart && hypot(px[i] - x, py[i] - y) < apart) return true;
+    return false;
+}
+
+/* The free place nearest to x, to its right and left in turn; x itself where all within reach is taken. */
+static double aside(const dis__frame *f, const double *px, const double *py, size_t n, double x, double y, double apart)
+{
+    enum { MOST_STEPS = 60 };
+    const double step = apart / 2;
+    for (int k = 0; k <= MOST_STEPS; k++) {
+        const double at = x + (k % 2 ? 1 : -1) * step * (double)((k + 1) / 2);
+        if (at < f->left || at > f->right) continue;
+        if (!touches(px, py, n, at, y, apart)) return at;
+    }
+    return x;
+}
+
+static void put_mark(dis__markup *m, const dis__scatter *s, size_t i, double x, double y, double r)
+{
+    const size_t kind = s->kind ? s->kind[i] : 0;
+    char class[16];
+    snprintf(class, sizeof class, "p s%zu", kind % DIS__SERIES_COLOURS);
+    dis__shape(m, kind, x, y, r, class);
+    if (s->name) {
+        dis__put(m, "<title>");
+        dis__put_label(m, s->name[i], strlen(s->name[i]), 40);
+        dis__putf(m, ": %s, %s</title>", dis__brief(s->x[i]).text, dis__fixed(s->y[i], 3).text);
+    }
+    dis__put(m, kind % 4 == 0 ? "</circle>\n" : "</path>\n");
+}
+
 void dis__chart_scatter(dis__markup *m, const dis__scatter *s, const dis__markup *name)
 {
     const double top = s->n_kinds > 1 ? dis__legend_height(s->kinds, s->n_kinds) + 6 : 0, height = top + 320;
+    const double r = s->n > 400 ? 2.2 : s->n > 120 ? 3 : 4;
     const dis__frame f = dis__frame_make(s->sx, s->sy, s->x_title, s->y_title, top, height);
+    double *x = NULL, *y = NULL;
+    if (m->status == DIS_OK) m->status = dis__alloc_array(&x, s->n, sizeof *x);
+    if (m->status == DIS_OK) m->status = dis__alloc_array(&y, s->n, sizeof *y);
     dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
     if (s->n_kinds > 1) dis__legend(m, 0, s->kinds, s->n_kinds, DIS__MARK_SHAPE);
     dis__frame_draw(m, &f);
     for (size_t c = 0; c < s->n_curves; c++) put_curve(m, &f, &s->curve[c]);
-    for (size_t i = 0; i < s->n; i++) {
-        const size_t kind = s->kind ? s->kind[i] : 0;
-        char class[16];
-        snprintf(class, sizeof class, "p s%zu", kind % DIS__SERIES_COLOURS);
-        dis__shape(m, kind, dis__frame_x(&f, s->x[i]), dis__frame_y(&f, s->y[i]), s->n > 500 ? 2.5 : 4, class);
-        if (s->name) {
-            dis__put(m, "<title>");
-            dis__put_label(m, s->name[i], strlen(s->name[i]), 40);
-            dis__putf(m, ": %s, %s</title>", dis__brief(s->x[i]).text, dis__brief(s->y[i]).text);
-        }
-        dis__put(m, kind % 4 == 0 ? "</circle>\n" : "</path>\n");
+    for (size_t i = 0; i < s->n && m->status == DIS_OK; i++) {
+        y[i] = dis__frame_y(&f, s->y[i]);
+        x[i] = aside(&f, x, y, i, dis__frame_x(&f, s->x[i]), y[i], 1.9 * r);
+        put_mark(m, s, i, x[i], y[i], r);
     }
+    dis__free(x);
+    dis__free(y);
     dis__svg_end(m);
 }
 

@@ -23,7 +23,7 @@ static void put_numbers(dis__markup *page, const dis__figure *f)
 
 void dis__figure_end(dis__markup *page, dis__figure *f)
 {
-    dis__putf(page, "<figure id=\"%s\"%s><figcaption><h3>%s</h3><p>", f->id, f->wide ? " class=\"wide\"" : "",
+    dis__putf(page, "<figure id=\"%s\" class=\"%s\"><figcaption><h3>%s</h3><p>", f->id, f->wide ? "wide" : "half",
               f->title);
     dis__put_markup_escaped(page, &f->caption);
     dis__put(page, "</p></figcaption>\n");

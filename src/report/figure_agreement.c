@@ -39,11 +39,25 @@ static const char *in_words(double kappa)
     static const struct {
         double below;
         const char *word;
-    } rows[] = {{0, "worse than chance"}, {.2, "slight"},      {.4, "fair"},
-                {.6, "moderate"},         {.8, "substantial"}, {INFINITY, "almost perfect"}};
+    } rows[] = {{.2, "slight"}, {.4, "fair"}, {.6, "moderate"}, {.8, "substantial"}, {INFINITY, "almost perfect"}};
     size_t i = 0;
     while (kappa >= rows[i].below) i++;
     return rows[i].word;
+}
+
+/* What the coefficient means, with its interval in mind: one that reaches chance shows nothing. */
+static void put_beyond_chance(dis__markup *m, const dis_metric *alpha)
+{
+    if (alpha->has_interval && alpha->ci_low <= 0 && alpha->ci_high >= 0)
+        dis__putf(m, "no more than chance would give");
+    else if (alpha->value < 0)
+        dis__putf(m, "less than chance would give");
+    else
+        dis__putf(m, "%s agreement beyond chance", in_words(alpha->value));
+    dis__putf(m, " (Krippendorff\xE2\x80\x99s alpha %s", dis__fixed(alpha->value, 2).text);
+    if (alpha->has_interval)
+        dis__putf(m, ", 95 %% from %s to %s", dis__fixed(alpha->ci_low, 2).text, dis__fixed(alpha->ci_high, 2).text);
+    dis__put(m, ")");
 }
 
 void dis__say_agreement(dis__report_job *job)
@@ -52,14 +66,9 @@ void dis__say_agreement(dis__report_job *job)
     const dis_metric *alpha = job->agreement ? metric(job, "alpha_nominal") : NULL;
     if (!percent || !alpha) return;
     dis__markup say = {0};
-    dis__putf(
-        &say,
-        "Two votes on the same item agree in %s of the cases. Beyond what chance would give, that is %s agreement "
-        "(Krippendorff\xE2\x80\x99s alpha %s",
-        dis__share(percent->value).text, in_words(alpha->value), dis__fixed(alpha->value, 2).text);
-    if (alpha->has_interval)
-        dis__putf(&say, ", 95 %% from %s to %s", dis__fixed(alpha->ci_low, 2).text, dis__fixed(alpha->ci_high, 2).text);
-    dis__put(&say, ").");
+    dis__putf(&say, "Two votes on the same item agree in %s of the cases: ", dis__share(percent->value).text);
+    put_beyond_chance(&say, alpha);
+    dis__put(&say, ".");
     dis__page_say(&job->page, &say);
     dis__markup_free(&say);
     dis__page_tile(&job->page, dis__share(percent->value).text, "of pairs of votes agree");
@@ -88,12 +97,12 @@ void dis__figure_coefficients(dis__report_job *job)
     if (n == 0) return;
     dis__figure f = {.id = "agreement", .title = "How far people agree"};
     const dis_metric *alpha = metric(job, "alpha_nominal"), *percent = metric(job, "percent");
-    if (percent && alpha)
-        dis__putf(&f.caption,
-                  "%s of the pairs of votes on an item agree; with chance taken off, %s remains, %s agreement by the "
-                  "usual words. ",
-                  dis__share(percent->value).text, dis__fixed(alpha->value, 2).text, in_words(alpha->value));
-    dis__put(&f.caption, "0 is what guessing would reach, 1 is full agreement.");
+    if (percent && alpha) {
+        dis__putf(&f.caption, "%s of the pairs of votes on an item agree, ", dis__share(percent->value).text);
+        put_beyond_chance(&f.caption, alpha);
+        dis__put(&f.caption, ". ");
+    }
+    dis__put(&f.caption, "Of the coefficients below the first, 0 is what chance gives and 1 full agreement.");
     if (a.singles)
         dis__putf(&f.caption, " %s item%s with a single vote %s left out.", dis__grouped(a.singles).text,
                   dis__plural(a.singles), a.singles == 1 ? "is" : "are");
@@ -150,7 +159,7 @@ void dis__figure_class_agreement(dis__report_job *job)
         dis__put_name(&f.caption, row[worst], strlen(row[worst]), 30);
         dis__putf(&f.caption, " (%s). ", dis__share(value[2 * worst]).text);
     }
-    dis__put(&f.caption, "Triangles are what chance would give.");
+    dis__put(&f.caption, "The second bar is what chance would give.");
     const dis__bars b = {.row = row,
                          .series = series,
                          .n = n,

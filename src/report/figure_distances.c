@@ -23,15 +23,15 @@ static void put_caption(dis__markup *m, const dis_report *r, const dis_views_dis
         }
     if (n == 2) {
         put_pair(m, r, first, first + 1);
-        dis__putf(m, " are %s nats apart", dis__brief(d->jsd[far[0] * all + far[1]].value).text);
+        dis__putf(m, " are %s apart", dis__fixed(d->jsd[far[0] * all + far[1]].value, 3).text);
     } else {
         dis__put(m, "Furthest apart are ");
         put_pair(m, r, far[0], far[1]);
-        dis__putf(m, " (%s nats), closest ", dis__brief(d->jsd[far[0] * all + far[1]].value).text);
+        dis__putf(m, " (%s), closest ", dis__fixed(d->jsd[far[0] * all + far[1]].value, 3).text);
         put_pair(m, r, near[0], near[1]);
-        dis__putf(m, " (%s)", dis__brief(d->jsd[near[0] * all + near[1]].value).text);
+        dis__putf(m, " (%s)", dis__fixed(d->jsd[near[0] * all + near[1]].value, 3).text);
     }
-    dis__put(m, ". 0 means the same labels, 0.693 that they share nothing.");
+    dis__put(m, ". 0 means the same labels, 0.693 labels that share nothing.");
 }
 
 static void draw(dis__report_job *job, const dis_views_distances_view *d)

@@ -213,12 +213,13 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
     if (!e->confusion || !e->classes) return DIS_OK;
     const choice c = frequent(e);
     const char *name[DIS__REPORT_SHOWN_CLASSES];
-    double value[DIS__REPORT_SHOWN_CLASSES * DIS__REPORT_SHOWN_CLASSES];
+    double value[DIS__REPORT_SHOWN_CLASSES * DIS__REPORT_SHOWN_CLASSES], of[DIS__REPORT_SHOWN_CLASSES];
     uint64_t most = 0;
     size_t worst[2] = {0, 0};
     for (size_t i = 0; i < c.n; i++) {
         const uint64_t *row = e->confusion + c.class[i] * e->n_classes, total = e->classes[c.class[i]].n_gold;
         name[i] = dis_names_get(classes, c.class[i], NULL);
+        of[i] = (double)total;
         for (size_t k = 0; k < c.n; k++) {
             const uint64_t n = row[c.class[k]];
             value[i * c.n + k] = total ? (double)n / (double)total : (double)NAN;
@@ -244,6 +245,8 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
     const dis__heat h = {.name = name,
                          .n = c.n,
                          .value = value,
+                         .count = of,
+                         .count_title = "items",
                          .high = 1,
                          .percent = true,
                          .row_title = "known",

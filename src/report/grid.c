@@ -1,4 +1,7 @@
-/* Tables behind charts. */
+/* Tables behind charts.
+ *
+ * A column of numbers has one number of decimals: four digits for the largest of them. Where a tenth or more of the values
+ * would then show nothing but zeros, the whole column is written with exponents. */
 #include "report/grid.h"
 #include "core/memory.h"
 #include "core/number.h"
@@ -31,6 +34,11 @@ void dis__grid_csv_only(dis__grid *g)
     if (g->n_columns) g->column[g->n_columns - 1].csv_only = true;
 }
 
+void dis__grid_keep(dis__grid *g)
+{
+    if (g->n_columns) g->column[g->n_columns - 1].keep = true;
+}
+
 static void add(dis__grid *g, dis__grid_cell cell)
 {
     if (g->status == DIS_OK) g->status = g->texts.status;
@@ -49,7 +57,9 @@ static size_t cut(const char *text, size_t n, size_t most)
 
 void dis__grid_text(dis__grid *g, const char *text, size_t n)
 {
-    const size_t kept = cut(text, n, DIS__GRID_NAME), first = g->texts.n;
+    const size_t c = g->n_columns ? g->n_cells % g->n_columns : 0;
+    const size_t most = g->column[c].kind == DIS__SAID ? DIS__GRID_SAID : DIS__GRID_NAME;
+    const size_t kept = cut(text, n, most), first = g->texts.n;
     dis__put_n(&g->texts, text, kept);
     if (kept < n) dis__putf(&g->texts, "\xE2\x80\xA6 (%zu bytes)", n);
     add(g, (dis__grid_cell){.x = NAN, .first = first, .n = g->texts.n - first});
@@ -63,6 +73,13 @@ void dis__grid_ours(dis__grid *g, const char *text)
 void dis__grid_number(dis__grid *g, double x)
 {
     add(g, (dis__grid_cell){.x = x});
+}
+
+void dis__grid_noted(dis__grid *g, double x, const char *note)
+{
+    const size_t first = g->texts.n;
+    dis__put(&g->texts, note);
+    add(g, (dis__grid_cell){.x = x, .first = first, .n = g->texts.n - first});
 }
 
 void dis__grid_free(dis__grid *g)
@@ -79,12 +96,60 @@ size_t dis__grid_rows(const dis__grid *g)
 
 static bool is_text(dis__cell_kind kind)
 {
-    return kind == DIS__TEXT || kind == DIS__LONG;
+    return kind == DIS__TEXT || kind == DIS__LONG || kind == DIS__SAID;
 }
 
 /* ---- HTML ---- */
 
-static void put_number(dis__markup *m, dis__cell_kind kind, double x)
+/* How a column is shown. */
+typedef struct {
+    bool shown, alike; /* alike: not shown, but said above the table */
+    int decimals;      /* of its numbers; -1: with exponents */
+} look;
+
+static bool same_cell(const dis__grid *g, const dis__grid_cell *a, const dis__grid_cell *b)
+{
+    if (isnan(a->x) != isnan(b->x) || (!isnan(a->x) && a->x != b->x) || a->n != b->n) return false;
+    return a->n == 0 || memcmp(g->texts.bytes + a->first, g->texts.bytes + b->first, a->n) == 0;
+}
+
+static int decimals_of(const dis__grid *g, size_t c)
+{
+    double most = 0, lost = 0, n = 0;
+    bool whole = true;
+    for (size_t i = c; i < g->n_cells; i += g->n_columns) {
+        const double x = fabs(g->cell[i].x);
+        if (!isfinite(x)) continue;
+        most = fmax(most, x);
+        whole &= x == floor(x);
+    }
+    if (whole && most > 1 && most < 1e15) return 0;
+    const int decimals = most >= 1000 ? 0 : most >= 100 ? 1 : most >= 10 ? 2 : most >= 1 ? 3 : 4;
+    for (size_t i = c; i < g->n_cells; i += g->n_columns) {
+        const double x = fabs(g->cell[i].x);
+        if (!isfinite(x) || x == 0) continue;
+        n++;
+        lost += x < .5 * pow(10, -decimals);
+    }
+    return lost > 0 && 10 * lost >= n ? -1 : decimals;
+}
+
+static look look_of(const dis__grid *g, size_t c)
+{
+    const dis__column *column = &g->column[c];
+    const size_t rows = dis__grid_rows(g);
+    bool any = is_text(column->kind), alike = c > 0 && rows > 2 && !column->keep;
+    if (column->csv_only) return (look){0};
+    for (size_t r = 0; r < rows; r++) {
+        const dis__grid_cell *cell = &g->cell[r * g->n_columns + c];
+        any |= !isnan(cell->x);
+        alike &= same_cell(g, cell, &g->cell[c]);
+    }
+    if (!any && !column->keep) return (look){0};
+    return (look){.shown = !alike, .alike = alike, .decimals = decimals_of(g, c)};
+}
+
+static void put_number(dis__markup *m, dis__cell_kind kind, double x, int decimals)
 {
     if (isnan(x))
         dis__put(m, "\xE2\x80\x93"); /* en dash */
@@ -93,47 +158,123 @@ static void put_number(dis__markup *m, dis__cell_kind kind, double x)
     else if (kind == DIS__SHARE)
         dis__putf(m, "%s&nbsp;%%", dis__fixed(100 * x, 1).text);
     else
-        dis__put(m, fabs(x) < 10 && (fabs(x) >= 1e-3 || x == 0) ? dis__fixed(x, 4).text : dis__brief(x).text);
+        dis__put(m, decimals < 0 ? dis__scientific(x).text : dis__fixed(x, decimals).text);
+}
+
+static void put_head_text(dis__markup *m, const dis__column *column)
+{
+    if (column->head_is_name)
+        dis__put_label(m, column->head, strlen(column->head), DIS__GRID_SHOWN);
+    else
+        dis__put_escaped(m, column->head, strlen(column->head));
 }
 
 static void put_head(dis__markup *m, const dis__column *column)
 {
-    if (column->csv_only) return;
     dis__put(m, is_text(column->kind) ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"n\">");
-    if (column->head_is_name)
-        dis__put_label(m, column->head, strlen(column->head), 24);
-    else
-        dis__put_escaped(m, column->head, strlen(column->head));
+    put_head_text(m, column);
     dis__put(m, "</th>");
 }
 
-static void put_cell(dis__markup *m, const dis__grid *g, const dis__grid_cell *cell, size_t c)
+/* The beginning, and the whole of it behind a click where that is more. */
+static void put_said(dis__markup *m, const char *text, size_t n)
 {
-    const dis__cell_kind kind = g->column[c].kind;
-    if (g->column[c].csv_only) return;
-    if (!is_text(kind)) {
-        dis__put(m, "<td class=\"n\">");
-        put_number(m, kind, cell->x);
-        dis__put(m, "</td>");
+    size_t letters = 0;
+    for (size_t i = 0; i < n; i++) letters += ((unsigned char)text[i] & 0xC0) != 0x80;
+    if (letters <= DIS__GRID_WORDS + 20) {
+        dis__put(m, "<bdi>");
+        dis__put_shown(m, text, n, letters);
+        dis__put(m, "</bdi>");
         return;
     }
-    dis__put(m, c == 0 ? "<th scope=\"row\"><bdi>" : kind == DIS__LONG ? "<td class=\"long\"><bdi>" : "<td><bdi>");
-    dis__put_shown(m, g->texts.bytes + cell->first, cell->n, kind == DIS__LONG ? DIS__GRID_NAME : DIS__GRID_SHOWN);
-    dis__put(m, c == 0 ? "</bdi></th>" : "</bdi></td>");
+    dis__put(m, "<details class=\"said\"><summary><bdi>");
+    dis__put_shown(m, text, n, DIS__GRID_WORDS);
+    dis__put(m, "</bdi></summary><bdi>");
+    dis__put_shown(m, text, n, letters);
+    dis__put(m, "</bdi></details>");
+}
+
+static void put_text_cell(dis__markup *m, const dis__grid *g, const dis__grid_cell *cell, size_t c)
+{
+    const dis__cell_kind kind = g->column[c].kind;
+    const char *text = cell->n ? g->texts.bytes + cell->first : "";
+    dis__put(m, c == 0 ? "<th scope=\"row\">" : kind == DIS__TEXT ? "<td data-h=\"" : "<td class=\"long\" data-h=\"");
+    if (c > 0) {
+        put_head_text(m, &g->column[c]);
+        dis__put(m, "\">");
+    }
+    if (kind == DIS__SAID) {
+        put_said(m, text, cell->n);
+    } else {
+        dis__put(m, "<bdi>");
+        dis__put_shown(m, text, cell->n, kind == DIS__LONG ? DIS__GRID_NAME : DIS__GRID_SHOWN);
+        dis__put(m, "</bdi>");
+    }
+    dis__put(m, c == 0 ? "</th>" : "</td>");
+}
+
+static void put_cell(dis__markup *m, const dis__grid *g, const dis__grid_cell *cell, size_t c, const look *l)
+{
+    const dis__cell_kind kind = g->column[c].kind;
+    if (is_text(kind)) {
+        put_text_cell(m, g, cell, c);
+        return;
+    }
+    dis__put(m, "<td class=\"n\" data-h=\"");
+    put_head_text(m, &g->column[c]);
+    dis__put(m, "\">");
+    put_number(m, kind, cell->x, l->decimals);
+    if (cell->n) {
+        dis__put(m, "<span class=\"sub\">");
+        dis__put_escaped(m, g->texts.bytes + cell->first, cell->n);
+        dis__put(m, "</span>");
+    }
+    dis__put(m, "</td>");
+}
+
+/* "In every row: baseline soft; runs 3." */
+static void put_alike(dis__markup *m, const dis__grid *g, const look *l)
+{
+    bool any = false;
+    for (size_t c = 0; c < g->n_columns; c++) {
+        if (!l[c].alike) continue;
+        const dis__grid_cell *cell = &g->cell[c];
+        dis__put(m, any ? "; " : "<p class=\"alike q\">In every row: ");
+        put_head_text(m, &g->column[c]);
+        dis__put(m, " ");
+        if (is_text(g->column[c].kind)) {
+            dis__put(m, "<bdi>");
+            dis__put_shown(m, cell->n ? g->texts.bytes + cell->first : "", cell->n, DIS__GRID_WORDS);
+            dis__put(m, "</bdi>");
+        } else {
+            put_number(m, g->column[c].kind, cell->x, l[c].decimals);
+        }
+        any = true;
+    }
+    if (any) dis__put(m, ".</p>");
 }
 
 void dis__grid_html(dis__markup *m, const dis__grid *g, const char *caption)
 {
+    look l[DIS__GRID_COLUMNS];
+    bool wordy = false;
     if (m->status == DIS_OK) m->status = g->status;
+    if (m->status != DIS_OK) return;
+    for (size_t c = 0; c < g->n_columns; c++) {
+        l[c] = look_of(g, c);
+        wordy |= l[c].shown && (g->column[c].kind == DIS__LONG || g->column[c].kind == DIS__SAID);
+    }
+    put_alike(m, g, l);
     dis__put(m, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
     dis__put_escaped(m, caption, strlen(caption));
-    dis__put(m, ": table\"><table class=\"sort\"><thead><tr>");
-    for (size_t c = 0; c < g->n_columns; c++) put_head(m, &g->column[c]);
+    dis__putf(m, ": table\"><table class=\"sort%s\"><thead><tr>", wordy ? " wordy" : "");
+    for (size_t c = 0; c < g->n_columns; c++)
+        if (l[c].shown) put_head(m, &g->column[c]);
     dis__put(m, "</tr></thead><tbody>\n");
     for (size_t i = 0; g->n_columns && i < g->n_cells; i++) {
         const size_t c = i % g->n_columns;
         if (c == 0) dis__put(m, "<tr>");
-        put_cell(m, g, &g->cell[i], c);
+        if (l[c].shown) put_cell(m, g, &g->cell[i], c, &l[c]);
         if (c + 1 == g->n_columns) dis__put(m, "</tr>\n");
     }
     dis__put(m, "</tbody></table></div>");
@@ -161,9 +302,9 @@ static void put_uri(dis__markup *m, const char *text, size_t n)
 
 static void put_csv_text(dis__markup *m, const char *text, size_t n)
 {
-    char guarded[DIS__GRID_NAME + 48], field[DIS_FIELD_BYTES(sizeof guarded)];
+    char guarded[DIS__GRID_SAID + 48], field[DIS_FIELD_BYTES(sizeof guarded)];
     size_t used = 0;
-    if (n > DIS__GRID_NAME + 40) n = cut(text, n, DIS__GRID_NAME + 40);
+    if (n > DIS__GRID_SAID + 40) n = cut(text, n, DIS__GRID_SAID + 40);
     if (n && memchr("=+-@\t\r\n|%", text[0], 9)) guarded[used++] = '\'';
     if (n) memcpy(guarded + used, text, n);
     used += n;

@@ -7,14 +7,22 @@
 #define DIS_REPORT_GRID_H
 #include "report/markup.h"
 
-enum { DIS__GRID_COLUMNS = 40, DIS__GRID_NAME = 256, DIS__GRID_SHOWN = 40 };
+enum {
+    DIS__GRID_COLUMNS = 80,
+    DIS__GRID_NAME = 256,
+    DIS__GRID_SHOWN = 40,
+    DIS__GRID_WORDS = 120,
+    DIS__GRID_SAID = 4000
+};
 
 typedef enum {
     DIS__TEXT,  /* hostile text */
     DIS__LONG,  /* the same, shown whole as far as it was kept */
+    DIS__SAID,  /* what an item says: DIS__GRID_WORDS characters, the rest behind a click */
     DIS__COUNT, /* a whole number */
-    DIS__REAL,  /* about four digits */
+    DIS__REAL,  /* a number, with as many digits as its column needs */
     DIS__SHARE, /* shown as a percentage */
+    DIS__NOTED, /* a number with a note of ours below it */
 } dis__cell_kind;
 
 typedef struct {
@@ -22,6 +30,7 @@ typedef struct {
     dis__cell_kind kind;
     bool head_is_name;
     bool csv_only; /* not in the table on the page */
+    bool keep;     /* in the table even when all its cells are alike */
 } dis__column;
 
 typedef struct {
@@ -43,13 +52,18 @@ void dis__grid_column(dis__grid *g, const char *head, dis__cell_kind kind);
 void dis__grid_column_named(dis__grid *g, const char *name, dis__cell_kind kind);
 /* Leaves the last column to the CSV. */
 void dis__grid_csv_only(dis__grid *g);
+/* Shows the last column even when all its cells are alike. */
+void dis__grid_keep(dis__grid *g);
 void dis__grid_text(dis__grid *g, const char *text, size_t n);
 void dis__grid_ours(dis__grid *g, const char *text);
 void dis__grid_number(dis__grid *g, double x);
+/* For DIS__NOTED; the CSV has the number alone. */
+void dis__grid_noted(dis__grid *g, double x, const char *note);
 void dis__grid_free(dis__grid *g);
 size_t dis__grid_rows(const dis__grid *g);
 
-/* The table as HTML; `caption` names it for those who cannot see it. */
+/* The table as HTML; `caption` names it for those who cannot see it. Columns without a single value are left out, and
+ * those (not the first) whose cells are all alike are said in one line above the table; the CSV has them all. */
 void dis__grid_html(dis__markup *m, const dis__grid *g, const char *caption);
 /* href="data:text/csv,..." content: safe within double quotes. A text cell that a spreadsheet would take for a formula
  * gets an apostrophe in front. */

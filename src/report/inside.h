@@ -65,7 +65,8 @@ typedef struct {
     dis_votes_view look; /* all zero without votes */
     size_t main;         /* the trusted view; n_views when there is none */
     dis__view_tally tally[DIS_MAX_VIEWS];
-    double *raw;       /* (n_classes): share of the votes; NULL without votes */
+    double *raw;       /* (n_classes): mean over items of the share of their votes; NULL without votes */
+    double *known;     /* (n_classes): share of the known classes; NULL when none is known */
     size_t *top_class; /* (n_shown): the most frequent classes, most frequent first */
     size_t n_shown;
     dis_agreement *agreement;                  /* NULL where votes cannot be compared one by one */

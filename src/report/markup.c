@@ -236,22 +236,26 @@ dis__digits dis__fixed(double x, int decimals)
     return d;
 }
 
+dis__digits dis__scientific(double x)
+{
+    if (!isfinite(x) || x == 0) return dis__fixed(x, 0);
+    int power = (int)floor(log10(fabs(x)));
+    double lead = floor(x * pow(10, 1 - power) + .5) / 10;
+    if (fabs(lead) >= 10) {
+        lead /= 10;
+        power++;
+    }
+    dis__digits d = dis__fixed(lead, 1);
+    char *end = d.text + strlen(d.text);
+    snprintf(end, 8, "e%d", power);
+    return d;
+}
+
 dis__digits dis__brief(double x)
 {
     const double size = fabs(x);
     if (!isfinite(x)) return dis__fixed(x, 0);
-    if (size > 0 && size < 1e-4) { /* two digits are enough for what is as good as nothing */
-        int power = (int)floor(log10(size));
-        double lead = floor(x * pow(10, 1 - power) + .5) / 10;
-        if (fabs(lead) >= 10) {
-            lead /= 10;
-            power++;
-        }
-        dis__digits d = dis__fixed(lead, 1);
-        char *end = d.text + strlen(d.text);
-        snprintf(end, 8, "e%d", power);
-        return d;
-    }
+    if (size > 0 && size < 1e-4) return dis__scientific(x); /* two digits are enough for what is as good as nothing */
     if (size >= 1e15) return shortest(x);
     if (x >= 0 && floor(x) == x) return group((uint64_t)x, "");
     if (size >= 99.95) return group((uint64_t)(size + .5), x < 0 ? "-" : "");

@@ -49,6 +49,8 @@ typedef struct {
 dis__digits dis__fixed(double x, int decimals);
 /* About three significant digits: 0.0123, 12.3, 1,230; whole numbers whole. */
 dis__digits dis__brief(double x);
+/* Two digits and a power of ten: 1.2e-5 */
+dis__digits dis__scientific(double x);
 /* 12.3 % for .123 */
 dis__digits dis__share(double x);
 /* 1,234,567 */

@@ -1,6 +1,7 @@
 /* The frame of a report. */
 #include "report/page.h"
 #include "dissent/version.h"
+#include <string.h>
 
 void dis__page_free(dis__page *page)
 {
@@ -8,6 +9,13 @@ void dis__page_free(dis__page *page)
     dis__markup_free(&page->tiles);
     dis__markup_free(&page->says);
     dis__markup_free(&page->toc);
+}
+
+/* A half-wide figure that stays without a neighbour takes the row: words on the left, the chart on the right. */
+static void widen_alone(dis__page *page)
+{
+    if (page->alone && page->body.status == DIS_OK) memcpy(page->body.bytes + page->alone, "solo", 4);
+    page->alone = 0;
 }
 
 void dis__page_section(dis__page *page, const char *id, const char *title, const char *about)
@@ -22,6 +30,7 @@ void dis__page_section(dis__page *page, const char *id, const char *title, const
 void dis__page_section_end(dis__page *page)
 {
     if (!page->in_section) return;
+    widen_alone(page);
     dis__put(&page->body, "</div></section>\n");
     dis__put(&page->toc, "</ul></li>\n");
     page->in_section = false;
@@ -30,12 +39,15 @@ void dis__page_section_end(dis__page *page)
 void dis__page_figure(dis__page *page, dis__figure *f)
 {
     dis__putf(&page->toc, "<li><a href=\"#%s\">%s</a></li>", f->id, f->title);
+    const size_t behind = strlen("<figure id=\"") + strlen(f->id) + strlen("\" class=\"");
+    if (f->wide) widen_alone(page);
+    const size_t at = page->body.n + behind;
+    if (!f->wide) page->alone = page->alone ? 0 : at;
     dis__figure_end(&page->body, f);
 }
 
 void dis__page_tile(dis__page *page, const char *value, const char *label)
 {
-    page->n_tiles++;
     dis__put(&page->tiles, "<div><dt>");
     dis__put(&page->tiles, label);
     dis__put(&page->tiles, "</dt><dd>");
@@ -72,9 +84,7 @@ void dis__page_put(dis__markup *m, const dis__page *page, const dis__markup *tit
     dis__put_markup(m, &page->toc);
     dis__put(m, "</ul></nav>\n<main>\n");
     if (page->tiles.n) {
-        /* rows of one length, or nearly so */
-        const size_t columns = page->n_tiles <= 6 ? page->n_tiles : (page->n_tiles + 1) / 2;
-        dis__putf(m, "<dl class=\"tiles c%zu\">\n", columns);
+        dis__put(m, "<dl class=\"tiles\">\n");
         dis__put_markup(m, &page->tiles);
         dis__put(m, "</dl>\n");
     }

@@ -1,5 +1,5 @@
-/* The script of a report: tables sort at a click on a heading and show the rows that hold what is typed. Without it the
- * report is whole, only less handy. It reads and moves what is in the page and writes text only through textContent. */
+/* The script of a report: tables show their first rows and the others at a click, sort at a click on a heading and show
+ * the rows that hold what is typed. Without it the report is whole, only less handy. It reads and moves what is in the page and writes text only through textContent. */
 #include "report/page.h"
 
 const char dis__page_script[] =
@@ -21,7 +21,15 @@ const char dis__page_script[] =
     " var want=text.toLowerCase(),shown=0,rows=table.tBodies[0].rows;\n"
     " for(var i=0;i<rows.length;i++){var hit=rows[i].textContent.toLowerCase().indexOf(want)>=0;rows[i].hidden=!hit;"
     "shown+=hit;}\n"
-    " count.textContent=want?shown+' of '+rows.length+' rows':'';\n"
+    " count.textContent=want?shown+' of '+rows.length+' rows':'';table.classList.toggle('found',!!want);\n"
+    "}\n"
+    "function shorten(table){\n"
+    " var n=table.tBodies[0].rows.length,scroll=table.parentNode,b=document.createElement('button');\n"
+    " b.type='button';b.className='more';table.classList.add('cut');\n"
+    " function tell(){var cut=table.classList.contains('cut');b.textContent=cut?'Show all '+n+' rows':'Show fewer "
+    "rows';b.setAttribute('aria-expanded',String(!cut));scroll.classList.toggle('whole',!cut);}\n"
+    " b.addEventListener('click',function(){table.classList.toggle('cut');tell();});\n"
+    " tell();scroll.parentNode.insertBefore(b,scroll.nextSibling);\n"
     "}\n"
     "Array.prototype.forEach.call(document.querySelectorAll('table.sort'),function(table){\n"
     " Array.prototype.forEach.call(table.tHead.rows[0].cells,function(th,i){\n"
@@ -29,7 +37,8 @@ const char dis__page_script[] =
     "  while(th.firstChild)b.appendChild(th.firstChild);\n"
     "  th.appendChild(b);b.addEventListener('click',function(){sort(table,th,i);});\n"
     " });\n"
-    " if(table.tBodies[0].rows.length<8)return;\n"
+    " if(table.tBodies[0].rows.length<13)return;\n"
+    " shorten(table);\n"
     " var "
     "box=document.createElement('div'),input=document.createElement('input'),count=document.createElement('span');\n"
     " box.className='filter';input.type='search';input.placeholder='Filter rows';\n"

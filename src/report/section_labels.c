@@ -47,10 +47,10 @@ static void entropies(dis__report_job *job)
                            .panel = names,
                            .count = count,
                            .mean = mean,
-                           .x_title = "entropy of an item (share of the largest possible)",
+                           .x_title = "uncertainty of an item\xE2\x80\x99s label (entropy, 0 to 1)",
                            .unit = "items"};
     dis__chart_panels(&f.chart, &p, dis__figure_name(&f, "one histogram a method"));
-    dis__grid_column(&f.grid, "entropy, from", DIS__REAL);
+    dis__grid_column(&f.grid, "uncertainty, from", DIS__REAL);
     dis__grid_column(&f.grid, "to", DIS__REAL);
     for (size_t i = 0; i < n; i++) dis__grid_column_named(&f.grid, names[i], DIS__COUNT);
     for (size_t b = 0; b < DIS__REPORT_BINS; b++) {
@@ -199,7 +199,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
     }
     dis__grid_column(&f.grid, "item", DIS__TEXT);
     if (r->votes) dis__grid_column(&f.grid, "votes", job->look.start ? DIS__COUNT : DIS__REAL);
-    dis__grid_column(&f.grid, "entropy (nats)", DIS__REAL);
+    dis__grid_column(&f.grid, r->votes ? "spread of the votes (entropy, nats)" : "entropy (nats)", DIS__REAL);
     if (r->n_views) dis__grid_column(&f.grid, "label", DIS__TEXT);
     if (r->n_views) dis__grid_column(&f.grid, "its probability", DIS__REAL);
     for (size_t i = 0; i < d->n; i++) {
@@ -251,15 +251,18 @@ static void table_of_views(dis__report_job *job)
                   dis__share((double)job->tally[best].right / (double)job->tally[best].judged).text,
                   dis__grouped(job->tally[best].judged).text);
     }
-    dis__put(&f.caption, "Changed labels are counted against ");
-    put_view(&f.caption, job, job->main);
-    dis__put(&f.caption, ", the view this report trusts.");
+    if (r->n_views > 1) {
+        dis__put(&f.caption, "Labels that differ are counted against ");
+        put_view(&f.caption, job, job->main);
+        dis__put(&f.caption, ", the view this report trusts. ");
+    }
+    dis__put(&f.caption, "Uncertainty is the entropy of a label: 0 when one class is certain, 1 when all are equally "
+                         "likely.");
     dis__grid_column(&f.grid, "view", DIS__TEXT);
     if (gold) dis__grid_column(&f.grid, "accuracy", DIS__SHARE);
-    dis__grid_column(&f.grid, "mean entropy (share of largest)", DIS__REAL);
-    dis__grid_column(&f.grid, "labels changed", DIS__COUNT);
-    dis__grid_column(&f.grid, "iterations", DIS__COUNT);
-    dis__grid_column(&f.grid, "converged", DIS__TEXT);
+    dis__grid_column(&f.grid, "mean uncertainty", DIS__REAL);
+    dis__grid_column(&f.grid, "labels that differ", DIS__COUNT);
+    dis__grid_column(&f.grid, "iterations", DIS__NOTED);
     for (size_t m = 0; m < r->n_views; m++) {
         const dis__view_tally *t = &job->tally[m];
         const dis_fit_view look = r->view[m].fit ? dis_fit_look(r->view[m].fit) : (dis_fit_view){0};
@@ -267,8 +270,8 @@ static void table_of_views(dis__report_job *job)
         if (gold) dis__grid_number(&f.grid, t->judged ? (double)t->right / (double)t->judged : NAN);
         dis__grid_number(&f.grid, t->mean_entropy);
         dis__grid_number(&f.grid, (double)t->changed);
-        dis__grid_number(&f.grid, look.iterations ? (double)look.iterations : (double)NAN);
-        dis__grid_ours(&f.grid, look.iterations == 0 ? "-" : look.converged ? "yes" : "no");
+        dis__grid_noted(&f.grid, look.iterations ? (double)look.iterations : (double)NAN,
+                        look.iterations && !look.converged ? "not converged" : "");
     }
     dis__page_figure(&job->page, &f);
 }

@@ -52,19 +52,14 @@ static void votes_per_item(dis__report_job *job, const spread *s)
     const double n_items = (double)job->look.n_items;
     const double share = (double)s->count[s->most_common] / n_items;
     dis__figure f = {.id = "votes-per-item", .title = "Votes per item"};
-    if (s->least == s->most) {
-        dis__putf(&f.caption, "Every item has %s vote%s.", dis__brief(s->most).text, s->most == 1 ? "" : "s");
-    } else {
-        dis__putf(&f.caption, "From %s to %s votes an item, %s on average. ", dis__brief(s->least).text,
-                  dis__brief(s->most).text, dis__brief(s->mean).text);
-        if (s->edge[1] - s->edge[0] < 1.5)
-            dis__putf(&f.caption, "%s of the items have %s.", dis__share(share).text,
-                      dis__fixed(s->edge[s->most_common] + .5, 0).text);
-        else
-            dis__putf(&f.caption, "The tallest bar, %s to %s votes, holds %s of the items.",
-                      dis__fixed(s->edge[s->most_common] + .5, 0).text,
-                      dis__fixed(s->edge[s->most_common + 1] - .5, 0).text, dis__share(share).text);
-    }
+    if (s->least == s->most) return; /* one bar says no more than the sentence on top */
+    dis__putf(&f.caption, "From %s to %s votes per item, %s on average. ", dis__brief(s->least).text,
+              dis__brief(s->most).text, dis__brief(s->mean).text);
+    dis__putf(&f.caption, "%s of the items have %s", dis__share(share).text,
+              dis__fixed(fmax(s->least, s->edge[s->most_common] + .5), 0).text);
+    if (s->edge[1] - s->edge[0] > 1.5)
+        dis__putf(&f.caption, " to %s", dis__fixed(fmin(s->most, s->edge[s->most_common + 1] - .5), 0).text);
+    dis__put(&f.caption, ".");
     if (s->least < 2) dis__put(&f.caption, " Items with a single vote say nothing about disagreement.");
     const dis__histogram h = {.edge = s->edge,
                               .count = s->count,
@@ -99,36 +94,34 @@ static void say_prevalence(dis__report_job *job, dis__markup *m)
     const char *name = dis__class_name(job, most);
     dis__put(m, "Class ");
     dis__put_name(m, name, strlen(name), 30);
-    dis__putf(m, " is chosen most: %s of the votes. ", dis__share(raw[most]).text);
+    dis__putf(m, " is chosen most: %s of the votes%s. ", dis__share(raw[most]).text,
+              job->look.start ? ", each item counting the same" : "");
     name = dis__class_name(job, moved);
     if (fabs(estimated[moved] - raw[moved]) < .005) {
-        dis__put(m, "The estimated shares are nearly those of the votes.");
+        dis__put(m, "The labels have nearly the same shares.");
         return;
     }
-    dis__put(m, "The labels move class ");
+    dis__put(m, "The labels differ most for class ");
     dis__put_name(m, name, strlen(name), 30);
-    dis__putf(m, " most: %s of the votes, but %s of the items.", dis__share(raw[moved]).text,
-              dis__share(estimated[moved]).text);
+    dis__putf(m, ": %s of the votes, %s of the items.", dis__share(raw[moved]).text, dis__share(estimated[moved]).text);
 }
 
 static dis_status prevalence(dis__report_job *job)
 {
     const dis_report *r = job->r;
-    enum { MOST_SERIES = 4 };
-    /* The votes, the trusted view, and the first of the others that weighs workers, if any. */
-    const char *series[MOST_SERIES] = {"share of votes"}, *rows[DIS__REPORT_SHOWN_CLASSES];
+    enum { MOST_SERIES = 3 };
+    const char *series[MOST_SERIES] = {"votes"}, *rows[DIS__REPORT_SHOWN_CLASSES];
     const double *from[MOST_SERIES] = {job->raw};
     size_t n_series = job->raw ? 1 : 0;
     double value[DIS__REPORT_SHOWN_CLASSES * MOST_SERIES];
     if (r->n_views) {
-        series[n_series] = r->view[job->main].name;
+        series[n_series] = "labels";
         from[n_series++] = job->tally[job->main].prevalence;
     }
-    for (size_t m = r->n_views; m-- > 0 && n_series < MOST_SERIES;)
-        if (m != job->main && r->view[m].fit && dis_fit_look(r->view[m].fit).method->needs_workers) {
-            series[n_series] = r->view[m].name;
-            from[n_series++] = job->tally[m].prevalence;
-        }
+    if (job->known) {
+        series[n_series] = "known classes";
+        from[n_series++] = job->known;
+    }
     if (n_series == 0) return DIS_OK;
     for (size_t i = 0; i < job->n_shown; i++) {
         rows[i] = dis__class_name(job, job->top_class[i]);
@@ -146,11 +139,11 @@ static dis_status prevalence(dis__report_job *job)
                          .n = job->n_shown,
                          .n_series = n_series,
                          .value = value,
-                         .x_title = "share of votes or items (%)",
+                         .x_title = "share (%)",
                          .share = true};
     dis__chart_bars(&f.chart, &b, dis__figure_name(&f, "bars"));
     dis__grid_column(&f.grid, "class", DIS__TEXT);
-    for (size_t s = 0; s < n_series; s++) dis__grid_column_named(&f.grid, series[s], DIS__SHARE);
+    for (size_t s = 0; s < n_series; s++) dis__grid_column(&f.grid, series[s], DIS__SHARE);
     enum { MOST_ROWS = 500 };
     for (size_t k = 0; k < r->n_classes && k < MOST_ROWS; k++) {
         dis__grid_text(&f.grid, dis__class_name(job, k), strlen(dis__class_name(job, k)));
@@ -178,9 +171,12 @@ static void say_size(dis__report_job *job, const spread *s)
     const dis_votes_notes notes = dis_votes_read_notes(job->r->votes);
     dis__markup say = {0};
     if (v->start)
-        dis__putf(&say, "%s people cast %s votes on %s items: %s an item, %s a person on average.",
-                  dis__grouped(v->n_workers).text, dis__grouped(v->n_votes).text, dis__grouped(v->n_items).text,
-                  dis__brief(s->mean).text, dis__brief((double)v->n_votes / fmax(1, (double)v->n_workers)).text);
+        dis__putf(&say, "%s %s cast %s vote%s on %s item%s: %s%s per item and %s per person%s.",
+                  dis__grouped(v->n_workers).text, v->n_workers == 1 ? "person" : "people",
+                  dis__grouped(v->n_votes).text, dis__plural(v->n_votes), dis__grouped(v->n_items).text,
+                  dis__plural(v->n_items), s->least == s->most && s->most > 1 ? "exactly " : "",
+                  dis__brief(s->mean).text, dis__brief((double)v->n_votes / fmax(1, (double)v->n_workers)).text,
+                  v->n_workers > 1 ? " on average" : "");
     else
         dis__putf(&say, "%s items have %s votes each on average; who voted is not known.",
                   dis__grouped(v->n_items).text, dis__brief(s->mean).text);

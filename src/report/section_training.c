@@ -130,19 +130,49 @@ static void put_name(dis__markup *m, const char *name)
     dis__put(m, "\xE2\x80\x9D");
 }
 
+static bool rises_again(const series *s)
+{
+    return s->best != SIZE_MAX && s->mean[s->n_points - 1] > s->mean[s->best] + .05 * fabs(s->mean[s->best]);
+}
+
+/* The best of all series, and how many get worse again: the table has the rest. */
+static void say_best_of_many(dis__markup *m, const many *all, bool lower, bool worsens)
+{
+    const series *top = NULL;
+    size_t n = 0, rising = 0;
+    for (size_t s = 0; s < all->n; s++) {
+        const series *one = &all->one[s];
+        if (one->best == SIZE_MAX) continue;
+        n++;
+        rising += rises_again(one);
+        if (!top || (lower ? one->mean[one->best] < top->mean[top->best] : one->mean[one->best] > top->mean[top->best]))
+            top = one;
+    }
+    if (!top) return;
+    put_name(m, top->name);
+    dis__putf(m, " is %s of %zu, %s at epoch %s. ", lower ? "lowest" : "best", n,
+              dis__fixed(top->mean[top->best], 3).text, dis__fixed(top->x[top->best], 0).text);
+    if (worsens && rising)
+        dis__putf(m, "%zu of them rise again by the last epoch: they become surer than these items bear out. ", rising);
+}
+
 /* Where each series is best, and which of them get worse again. */
 static void say_best(dis__markup *m, const many *all, bool lower, bool worsens)
 {
+    enum { MOST_NAMED = 3 };
+    if (all->n > MOST_NAMED) {
+        say_best_of_many(m, all, lower, worsens);
+        return;
+    }
     for (size_t s = 0; s < all->n; s++) {
         const series *one = &all->one[s];
         if (one->best == SIZE_MAX) continue;
         put_name(m, one->name);
         dis__putf(m, " is %s at epoch %s with %s", lower ? "lowest" : "best", dis__fixed(one->x[one->best], 0).text,
                   dis__fixed(one->mean[one->best], 3).text);
-        const double best = one->mean[one->best], last = one->mean[one->n_points - 1];
-        if (worsens && last > best + .05 * fabs(best))
+        if (worsens && rises_again(one))
             dis__putf(m, " and rises to %s by the last: it becomes surer than these items bear out",
-                      dis__fixed(last, 3).text);
+                      dis__fixed(one->mean[one->n_points - 1], 3).text);
         dis__put(m, s + 1 < all->n ? "; " : ". ");
     }
 }

@@ -69,9 +69,9 @@ typedef struct {
     dis__scale sx, sy;
 } funnel;
 
-static void make_funnel(const crowd *c, double most, funnel *f)
+static void make_funnel(const crowd *c, double least, double most, funnel *f)
 {
-    f->sx = dis__scale_log(1, fmax(10, most));
+    f->sx = dis__scale_log_around(fmax(1, .8 * least), fmax(2, 1.1 * most));
     f->sy = (dis__scale){.low = 0, .high = 1, .first = 0, .step = .2};
     for (size_t i = 0; i < CURVE; i++) {
         const double n = f->sx.low * pow(f->sx.high / f->sx.low, (double)i / (CURVE - 1));
@@ -157,7 +157,10 @@ static dis_status quality_and_volume(dis__report_job *job, const crowd *c)
                      .note = job->look.n_workers > MOST_ROWS ? "The 500 workers with most votes; dissent labels "
                                                                "--workers writes all."
                                                              : NULL};
-    make_funnel(c, c->n_busiest ? c->busiest[0].score : 1, &fun);
+    double least = INFINITY;
+    for (size_t w = 0; w < job->look.n_workers; w++)
+        if (c->votes[w]) least = fmin(least, (double)c->votes[w]);
+    make_funnel(c, least, c->n_busiest ? c->busiest[0].score : 1, &fun);
     const double total = (double)job->look.n_votes;
     dis__putf(&f.caption, "On average %s of a worker\xE2\x80\x99s votes are borne out by the labels. ",
               dis__share(c->mean).text);
@@ -216,13 +219,14 @@ static void draw_matrix(dis__report_job *job, const crowd *c, const matrices *m,
                         const char *const *names)
 {
     const size_t shown = job->n_shown, w = m->worker[i];
-    double value[DIS__REPORT_SHOWN_CLASSES * DIS__REPORT_SHOWN_CLASSES];
+    double value[DIS__REPORT_SHOWN_CLASSES * DIS__REPORT_SHOWN_CLASSES], of[DIS__REPORT_SHOWN_CLASSES];
     size_t length;
     const char *name = dis_names_get(job->look.workers, w, &length);
     for (size_t t = 0; t < shown; t++) {
         const double *row = m->sum + (i * shown + t) * shown;
         double total = 0;
         for (size_t k = 0; k < shown; k++) total += row[k];
+        of[t] = total;
         for (size_t k = 0; k < shown; k++) value[t * shown + k] = total >= .5 ? row[k] / total : NAN;
         for (size_t k = 0; k < shown; k++) {
             dis__grid_text(&f->grid, name, length);
@@ -236,20 +240,22 @@ static void draw_matrix(dis__report_job *job, const crowd *c, const matrices *m,
     dis__put(&label, "Confusion matrix of worker ");
     dis__put_name(&label, name, length, 40);
     dis__putf(&label, ": %s votes, %s borne out.", dis__grouped(c->votes[w]).text, dis__share(c->quality[w]).text);
-    dis__put(&f->chart, "<div class=\"one\"><p><b><bdi>");
+    dis__putf(&f->chart, "<div class=\"one%s\"><p><b><bdi>", shown > 6 ? " big" : "");
     dis__put_shown(&f->chart, name, length, 24);
     dis__putf(&f->chart, "</bdi></b> <span class=\"q\">%s votes, %s borne out</span></p>",
               dis__grouped(c->votes[w]).text, dis__share(c->quality[w]).text);
     const dis__heat h = {.name = names,
                          .n = shown,
                          .value = value,
+                         .count = of,
+                         .count_title = "votes",
                          .low = 0,
                          .high = 1,
                          .percent = true,
-                         .row_title = "true",
-                         .column_title = "said (%)",
+                         .row_title = "label",
+                         .column_title = "worker said (%)",
                          .value_title = "",
-                         .width = shown > 6 ? 380 : 210};
+                         .width = shown > 6 ? 440 : 216};
     dis__chart_heat(&f->chart, &h, &label);
     dis__put(&f->chart, "</div>\n");
     dis__markup_free(&label);

@@ -88,19 +88,42 @@ end:
     return status;
 }
 
-/* Share of each class among all votes (for counts and soft votes, of their sum). */
+/* Mean over the items of the share of each class among their votes: an item with 177 votes counts as much as one with
+ * five, as it does among the labels. */
 static dis_status tally_votes(dis__report_job *job)
 {
     const dis_votes_view *v = &job->look;
     if (!job->r->votes) return DIS_OK;
     DIS_TRY(dis__alloc_zeroed(&job->raw, v->n_classes, sizeof *job->raw));
-    double total = 0;
-    if (v->start)
-        for (size_t i = 0; i < v->n_votes; i++) job->raw[dis__vote_label(v, i)] += 1;
-    else
-        for (size_t i = 0; i < v->n_items * v->n_classes; i++) job->raw[i % v->n_classes] += v->counts[i];
-    for (size_t k = 0; k < v->n_classes; k++) total += job->raw[k];
-    for (size_t k = 0; total > 0 && k < v->n_classes; k++) job->raw[k] /= total;
+    double items = 0;
+    for (size_t i = 0; i < v->n_items; i++) {
+        double total = 0;
+        if (v->start) {
+            const double one = 1 / (double)(v->start[i + 1] - v->start[i]);
+            items += v->start[i + 1] > v->start[i];
+            for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) job->raw[dis__vote_label(v, a)] += one;
+            continue;
+        }
+        const double *count = v->counts + i * v->n_classes;
+        for (size_t k = 0; k < v->n_classes; k++) total += count[k];
+        items += total > 0;
+        for (size_t k = 0; total > 0 && k < v->n_classes; k++) job->raw[k] += count[k] / total;
+    }
+    for (size_t k = 0; items > 0 && k < v->n_classes; k++) job->raw[k] /= items;
+    return DIS_OK;
+}
+
+/* Shares of the known classes. */
+static dis_status tally_gold(dis__report_job *job)
+{
+    const dis_report *r = job->r;
+    double n = 0;
+    if (!r->gold) return DIS_OK;
+    for (size_t i = 0; i < r->n_items; i++) n += r->gold[i] >= 0;
+    if (n == 0) return DIS_OK;
+    DIS_TRY(dis__alloc_zeroed(&job->known, r->n_classes, sizeof *job->known));
+    for (size_t i = 0; i < r->n_items; i++)
+        if (r->gold[i] >= 0) job->known[r->gold[i]] += 1 / n;
     return DIS_OK;
 }
 
@@ -139,6 +162,7 @@ dis_status dis__report_tally(dis__report_job *job)
 {
     DIS_TRY(tally_views(job));
     DIS_TRY(tally_votes(job));
+    DIS_TRY(tally_gold(job));
     return choose_classes(job);
 }
 
@@ -146,6 +170,7 @@ void dis__report_tally_free(dis__report_job *job)
 {
     for (size_t m = 0; m < DIS_MAX_VIEWS; m++) dis__free(job->tally[m].prevalence);
     dis__free(job->raw);
+    dis__free(job->known);
     dis__free(job->top_class);
 }
 

@@ -162,6 +162,78 @@ def check_tables(page):
     check(not filtered[1] and filtered[0] >= 1, f"tables that do not filter: {filtered}")
 
 
+def check_layout(page):
+    """What a designer would look for: no cut headings, no cut rows, no marks in a heap, a number in every coloured cell."""
+    cut = page.run("""return [...document.querySelectorAll('thead th')].filter(h => h.getBoundingClientRect().width &&
+        h.scrollWidth > h.clientWidth + 1).map(h => h.closest('figure').id + ': ' + h.textContent)""")
+    check(not cut, f"headings that are cut: {cut[:3]}")
+    rows = page.run("""return [...document.querySelectorAll('.scroll')].filter(s => s.getBoundingClientRect().height &&
+        s.scrollHeight > s.clientHeight + 2).map(s => s.closest('figure').id)""")
+    check(not rows, f"tables that are cut below: {rows}")
+    wide = page.run("""return [...document.querySelectorAll('.scroll')].filter(s => {
+        const f = s.closest('figure').getBoundingClientRect(), r = s.getBoundingClientRect();
+        return r.width && (r.right > f.right || r.left < f.left) }).map(s => s.closest('figure').id)""")
+    check(not wide, f"tables that stick out of their card: {wide}")
+    alone = page.run("""return [...document.querySelectorAll('.figures')].flatMap(g => {
+        const rows = {};
+        for (const f of g.querySelectorAll(':scope > figure.half')) {
+            const top = Math.round(f.getBoundingClientRect().top);
+            (rows[top] = rows[top] || []).push(f.id);
+        }
+        return Object.values(rows).filter(r => r.length < 2).flat() })""")
+    check(not alone, f"figures half a row wide with nothing beside them: {alone}")
+    bare = page.run("""return [...document.querySelectorAll('svg')].flatMap(s => {
+        const cells = [...s.querySelectorAll('rect[class^=h]')].filter(r => /:/.test(r.textContent) && r.querySelector('title'));
+        const numbers = s.querySelectorAll('text.c').length;
+        return numbers && numbers < cells.length ? [s.closest('figure').id + ' ' + numbers + ' of ' + cells.length] : [] })""")
+    check(not bare, f"coloured cells without their number: {bare}")
+    heaps = page.run("""return [...document.querySelectorAll('#worker-quality svg')].map(s => {
+        const p = [...s.querySelectorAll('.p')].map(m => m.getBoundingClientRect());
+        let covered = 0;
+        for (let i = 0; i < p.length; i++)
+            covered += p.some((q, j) => j < i && Math.abs(q.x - p[i].x) < p[i].width / 3 && Math.abs(q.y - p[i].y) < p[i].height / 3);
+        return p.length ? covered / p.length : 0 })""")
+    check(all(share <= .05 for share in heaps), f"marks that cover each other: {heaps}")
+    single = page.run("""return [...document.querySelectorAll('figure')].filter(f => f.id === 'votes-per-item' &&
+        f.querySelectorAll('rect').length < 2).map(f => f.id)""")
+    check(not single, "a chart of a single bar")
+
+
+def check_more(page):
+    """Long tables show their first rows, and all of them at a click or a key."""
+    wrong = page.run("""
+        let wrong = [];
+        for (const b of document.querySelectorAll('button.more')) {
+            const d = b.closest('details');
+            if (d) d.open = true;
+            const t = b.previousElementSibling.querySelector('table'), n = t.tBodies[0].rows.length;
+            const shown = () => [...t.tBodies[0].rows].filter(r => r.getBoundingClientRect().height).length;
+            const before = shown();
+            b.click();
+            if (before !== 10 || shown() !== n || b.getAttribute('aria-expanded') !== 'true') wrong.push([t.closest('figure').id, before, shown(), n]);
+            b.click();
+            if (shown() !== 10) wrong.push(t.closest('figure').id + ' stays long');
+            if (d) d.open = false;
+        }
+        return wrong;""")
+    check(not wrong, f"tables that do not unfold: {wrong}")
+
+
+def check_digits(page):
+    """Numbers of a column have the same number of decimals."""
+    wrong = page.run("""
+        let wrong = [];
+        for (const t of document.querySelectorAll('table.sort'))
+            [...t.tHead.rows[0].cells].forEach((h, i) => {
+                if (h.className !== 'n') return;
+                const digits = new Set([...t.tBodies[0].rows].map(r => r.cells[i].firstChild.textContent).filter(x => /^-?[0-9.,]+(\\s%)?$/.test(x))
+                    .map(x => (x.replace(/[^0-9.]/g, '').split('.')[1] || '').length));
+                if (digits.size > 1) wrong.push([t.closest('figure').id, h.textContent, [...digits]]);
+            });
+        return wrong;""")
+    check(not wrong, f"columns of varying digits: {wrong[:3]}")
+
+
 def check_phone(page):
     for width in (360, 320):
         page.size(width, 740, mobile=True)
@@ -195,6 +267,10 @@ def look(page, path, charts):
     check_quiet(page)
     check_charts(page, charts)
     links = check_csv(page)
+    page.size(1400)
+    check_layout(page)
+    check_more(page)
+    check_digits(page)
     check_tables(page)
     check_phone(page)
     check_dark(page)
