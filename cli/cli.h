@@ -34,11 +34,14 @@ typedef struct {
     const char *value[CLI_MOST_VALUES];
 } cli_list;
 
-/* What the argument of an option names, for completion. */
+/* What the argument of an option names: for completion, and so that no output goes where an input or another output is
+ * (files.c). */
 typedef enum {
     CLI_NAMES_NOTHING,
-    CLI_NAMES_FILE,
-    CLI_NAMES_FOLDER,
+    CLI_NAMES_FILE,          /* that is read */
+    CLI_NAMES_FOLDER,        /* that is read */
+    CLI_NAMES_OUTPUT,        /* a file that is written */
+    CLI_NAMES_OUTPUT_FOLDER, /* a folder in which files are written */
     CLI_NAMES_METHOD,
     CLI_NAMES_COMBINER,
     CLI_NAMES_PRESET
@@ -55,7 +58,26 @@ typedef struct {
     double low, high;     /* inclusive bounds for CLI_COUNT and CLI_REAL */
     cli_names names;
     const char *summary;
+    const char
+        *formats; /* of an output: "csv|tsv|jsonl", what it may be; a name that promises something else is refused */
+    const char *standard; /* of an output: what goes to standard output without it ("the labels") */
+    const char *holds;    /* of a folder: "model.json|weights-*", the files in it that matter */
 } cli_option;
+
+#define CLI_LABEL_FORMATS "csv|tsv|jsonl|npy"
+#define CLI_TABLE_FORMATS "csv|tsv|jsonl"
+/* The files of a model's folder. */
+#define CLI_MODEL_FILES                                                                                  \
+    "model.json|weights-*.safetensors|best.safetensors|checkpoint.safetensors|seed-*/model.json|seed-*/" \
+    "weights-*.safetensors"                                                                              \
+    "|seed-*/best.safetensors|seed-*/checkpoint.safetensors"
+
+/* A file that is written beside the main output. */
+#define CLI_OUTPUT_OPTION(type, field, name_, formats_, summary_)                             \
+    {                                                                                         \
+        .name = name_, .kind = CLI_TEXT, .offset = offsetof(type, field), .argument = "FILE", \
+        .names = CLI_NAMES_OUTPUT, .summary = summary_, .formats = formats_                   \
+    }
 
 /* Every subcommand's struct begins with this. */
 typedef struct {
@@ -102,7 +124,8 @@ typedef struct cli_command {
     const char *text;        /* paragraphs between the usage line and the options; "\n\n" parts them */
     const char *examples;    /* one a line */
     bool methods, combiners; /* help and man page go on with these tables */
-    cli_names names;         /* what operands are */
+    cli_names names;         /* what operands are: inputs */
+    const char *holds;       /* as that of an option */
     const char *words;       /* "a|b" that may stand first, for completion */
     size_t least, most;      /* number of operands */
     const cli_option *options;
@@ -126,10 +149,12 @@ int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_ru
                    char **room);
 /* Whether a path says standard input or output; NULL does not. */
 bool cli_is_dash(const char *path);
-/* Refuses that two things go to standard output: the main one, `what` ("the labels"), where `output` is NULL or -, and
- * those of the n others that are -. Likewise inputs. 0 or, told already, DIS_EUSAGE. */
-int cli_one_stdout(cli *c, const char *what, const char *output, const char *const *others, size_t n);
-int cli_one_stdin(cli *c, const char *one, char *const *others, size_t n);
+/* files.c: refuses, before any work, an output that is an input or another output (links followed), names of outputs that
+ * promise another format than they get, and standard input or output for two things. 0 or, told already, DIS_EUSAGE. */
+int cli_check_files(cli *c, const cli_command *command, const void *values, char *const *operands, size_t n_operands);
+/* The same for one more output, `path`, that the option `name` brings about. */
+int cli_check_output(cli *c, const cli_command *command, const void *values, char *const *operands, size_t n_operands,
+                     const char *name, const char *path);
 /* Refuses what is no format of a label file. 0 or, told already, DIS_EUSAGE. */
 int cli_check_format(cli *c, const char *option, const char *format);
 

@@ -31,14 +31,16 @@ static const cli_option options[] = {
     CLI_TABLE_OPTIONS(agree_values, figures),
     CLI_BOOTSTRAP_OPTION(agree_values, figures, "1000"),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): also how good the workers are"),
-    TEXT(workers, "workers", "FILE", CLI_NAMES_FILE,
-         "per worker: votes, agreement with the others, alpha without that worker, accuracy (CSV, TSV or JSONL by the "
-         "name)"),
-    TEXT(items, "items", "FILE", CLI_NAMES_FILE, "per item: votes, classes chosen, the most chosen one, agreement"),
-    TEXT(by_class, "classes-table", "FILE", CLI_NAMES_FILE,
-         "per class: votes, agreement on it, Fleiss' kappa and alpha of it against all others"),
-    TEXT(pairs, "pairs", "FILE", CLI_NAMES_FILE,
-         "per pair of workers: votes on the same items, agreement, Cohen's kappas, Scott's pi"),
+    CLI_OUTPUT_OPTION(
+        agree_values, workers, "workers", CLI_TABLE_FORMATS,
+        "per worker: votes, agreement with the others, alpha without that worker, accuracy (CSV, TSV or JSONL by the "
+        "name)"),
+    CLI_OUTPUT_OPTION(agree_values, items, "items", CLI_TABLE_FORMATS,
+                      "per item: votes, classes chosen, the most chosen one, agreement"),
+    CLI_OUTPUT_OPTION(agree_values, by_class, "classes-table", CLI_TABLE_FORMATS,
+                      "per class: votes, agreement on it, Fleiss' kappa and alpha of it against all others"),
+    CLI_OUTPUT_OPTION(agree_values, pairs, "pairs", CLI_TABLE_FORMATS,
+                      "per pair of workers: votes on the same items, agreement, Cohen's kappas, Scott's pi"),
     COUNT(most_pairs, "most-pairs", "100000", 0, 1e8,
           "look at no more pairs of workers; beyond, at those among the workers with most votes; 0: at none"),
     COUNT(least_common, "least-common", "5", 1, 0,
@@ -62,10 +64,7 @@ typedef struct {
 static int check_options(const agree_job *job)
 {
     const agree_values *v = job->v;
-    const char *const others[] = {v->figures.json, v->workers, v->items, v->by_class, v->pairs};
-    int code = cli_figures_check(job->c, &v->figures);
-    if (code == 0) code = cli_one_stdout(job->c, "the table", v->figures.output, others, N(others));
-    return code == 0 ? cli_one_stdin(job->c, v->gold, job->in.paths, job->in.n_paths) : code;
+    return cli_figures_check(job->c, &v->figures);
 }
 
 static int need_workers(const agree_job *job)

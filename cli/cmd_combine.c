@@ -16,8 +16,10 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(combine_values, output),
      .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "where the labels go; without it, standard output"},
+     .names = CLI_NAMES_OUTPUT,
+     .summary = "where the labels go; without it, standard output",
+     .formats = CLI_LABEL_FORMATS,
+     .standard = "the labels"},
     {.name = "format",
      .kind = CLI_TEXT,
      .offset = offsetof(combine_values, format),
@@ -34,12 +36,8 @@ static const cli_option options[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(combine_values, renormalise),
      .summary = "scale rows that do not sum to 1, and count them"},
-    {.name = "json",
-     .kind = CLI_TEXT,
-     .offset = offsetof(combine_values, json),
-     .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "summary for machines; - is standard output (then the labels need -o)"},
+    CLI_OUTPUT_OPTION(combine_values, json, "json", "json",
+                      "summary for machines; - is standard output (then the labels need -o)"),
     CLI_COMMON_OPTIONS(combine_values),
 };
 
@@ -152,7 +150,6 @@ static int work(combine_job *job)
         return cli_usage(
             c, "weights=auto needs the votes, which label files do not hold; use dissent labels, or give the weights");
     if (cli_check_format(c, "format", v->format) != 0) return DIS_EUSAGE;
-    if (cli_one_stdout(c, "the labels", v->output, &v->json, 1) != 0) return DIS_EUSAGE;
     status = cli_context(c, &v->common, &job->ctx);
     if (status != DIS_OK) return cli_failed(c, status);
     int code = read_all(job);

@@ -12,7 +12,8 @@ static const cli_option options[] = {CLI_HELP_OPTION(completion_values)};
 /* The table of `dissent list` behind the argument of an option; NULL: none. */
 static const char *table_of(cli_names names)
 {
-    static const char *const tables[] = {NULL, NULL, NULL, "methods", "combiners", "presets"};
+    static const char *const tables[] = {
+        [CLI_NAMES_METHOD] = "methods", [CLI_NAMES_COMBINER] = "combiners", [CLI_NAMES_PRESET] = "presets"};
     return tables[names];
 }
 
@@ -38,7 +39,8 @@ static void bash_values(const cli_command *command)
             printf("COMPREPLY=($(compgen -W \"$(dissent list %s 2>/dev/null | cut -d' ' -f1)\" -- \"$cur\"))",
                    table_of(o->names));
         else
-            printf("COMPREPLY=($(compgen -%c -- \"$cur\"))", o->names == CLI_NAMES_FOLDER ? 'd' : 'f');
+            printf("COMPREPLY=($(compgen -%c -- \"$cur\"))",
+                   (o->names == CLI_NAMES_FOLDER || o->names == CLI_NAMES_OUTPUT_FOLDER) ? 'd' : 'f');
         puts("; return;;");
     }
 }
@@ -97,9 +99,9 @@ static void zsh_option(const cli_option *o)
             putchar(')');
         } else if (table_of(o->names))
             printf("($(dissent list %s 2>/dev/null | cut -d\" \" -f1))", table_of(o->names));
-        else if (o->names == CLI_NAMES_FOLDER)
+        else if (o->names == CLI_NAMES_FOLDER || o->names == CLI_NAMES_OUTPUT_FOLDER)
             printf("_files -/");
-        else if (o->names == CLI_NAMES_FILE)
+        else if (o->names == CLI_NAMES_FILE || o->names == CLI_NAMES_OUTPUT)
             printf("_files");
     }
     puts("' \\");

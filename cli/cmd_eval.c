@@ -16,14 +16,10 @@ static const cli_option options[] = {
      .summary = "how: standard, softmax or another method; it changes the figures, so it has no default"},
     {.name = "metric", .kind = CLI_LIST, .offset = offsetof(eval_values, metric), .argument = "NAME",
      .summary = "only this one; may be given several times. dissent list metrics shows them"},
-    {.name = "items", .kind = CLI_TEXT, .offset = offsetof(eval_values, items), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "also the values of single items (CSV, TSV or JSONL by the name)"},
-    {.name = "classes-table", .kind = CLI_TEXT, .offset = offsetof(eval_values, class_table), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "also precision, recall and F1 of each class"},
-    {.name = "confusion", .kind = CLI_TEXT, .offset = offsetof(eval_values, confusion), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "also how often each class was taken for each other"},
-    {.name = "bins", .kind = CLI_TEXT, .offset = offsetof(eval_values, bins), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "also the bins of the reliability diagram"},
+    CLI_OUTPUT_OPTION(eval_values, items, "items", CLI_TABLE_FORMATS, "also the values of single items (CSV, TSV or JSONL by the name)"),
+    CLI_OUTPUT_OPTION(eval_values, class_table, "classes-table", CLI_TABLE_FORMATS, "also precision, recall and F1 of each class"),
+    CLI_OUTPUT_OPTION(eval_values, confusion, "confusion", CLI_TABLE_FORMATS, "also how often each class was taken for each other"),
+    CLI_OUTPUT_OPTION(eval_values, bins, "bins", CLI_TABLE_FORMATS, "also the bins of the reliability diagram"),
     {.name = "top-k", .kind = CLI_COUNT, .offset = offsetof(eval_values, top_k), .argument = "N", .fallback = "3",
      .low = 1, .high = 65535, .summary = "of top_k_accuracy"},
     {.name = "ece-bins", .kind = CLI_COUNT, .offset = offsetof(eval_values, n_bins), .argument = "N",
@@ -89,8 +85,6 @@ static int check(eval_job *job, char **operands)
     int code = check_metrics(job);
     if (code == 0) code = cli_figures_check(c, &v->figures);
     if (code == 0 && v->human_labels) code = cli_failed(c, dis_method_check(v->human_labels));
-    const char *const others[] = {v->figures.json, v->items, v->class_table, v->confusion, v->bins};
-    if (code == 0) code = cli_one_stdout(c, "the table", v->figures.output, others, sizeof others / sizeof *others);
     for (size_t i = 0; i < job->n && code == 0; i++) code = label_input_add(&job->in, operands[i], "predictions");
     if (v->human && code == 0) code = label_input_add(&job->in, v->human, "human");
     job->in.gold_path = v->gold;

@@ -8,7 +8,8 @@
 /* clang-format off */
 static const cli_option options[] = {
     {.name = "store", .kind = CLI_TEXT, .offset = offsetof(experiment_values, store), .argument = "FOLDER",
-     .names = CLI_NAMES_FOLDER, .summary = "where results lie; without it, NAME.results here for NAME.yaml"},
+     .names = CLI_NAMES_OUTPUT_FOLDER, .holds = "results.sqlite*",
+     .summary = "where results lie; without it, NAME.results here for NAME.yaml"},
     {.name = "data", .kind = CLI_TEXT, .offset = offsetof(experiment_values, data), .argument = "FOLDER",
      .names = CLI_NAMES_FOLDER, .summary = "where the file's relative paths of data are looked for"},
     {.name = "filter", .kind = CLI_LIST, .offset = offsetof(experiment_values, filter), .argument = "TEXT|KEY=VALUE",
@@ -18,27 +19,28 @@ static const cli_option options[] = {
     {.name = "retry-failed", .kind = CLI_FLAG, .offset = offsetof(experiment_values, retry_failed),
      .summary = "run: try again what failed earlier"},
     {.name = "output", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(experiment_values, output),
-     .argument = "FILE", .names = CLI_NAMES_FILE,
+     .argument = "FILE", .names = CLI_NAMES_OUTPUT,
      .summary = "table, report: where it goes; without it, standard output for the table"},
     {.name = "format", .kind = CLI_CHOICE, .offset = offsetof(experiment_values, format), .argument = "FORMAT",
      .choices = "text|markdown|csv|latex",
      .summary = "table: without it, text on a terminal, else by the name of the output, else csv"},
-    {.name = "json", .kind = CLI_TEXT, .offset = offsetof(experiment_values, json), .argument = "FILE",
-     .names = CLI_NAMES_FILE, .summary = "summary for machines; - is standard output, instead of the text"},
+    CLI_OUTPUT_OPTION(experiment_values, json, "json", "json",
+                      "summary for machines; - is standard output, instead of the text"),
     CLI_COMMON_OPTIONS(experiment_values),
 };
 
 static const struct {
     const char *name;
     size_t operands; /* behind the action */
+    const char *formats; /* of its output, by the name */
     bool run, output, format, json; /* takes the options of running, and these */
     int (*act)(experiment_job *job);
 } actions[] = {
-    {"run", 1, true, false, false, true, experiment_run},
-    {"status", 1, false, false, false, true, experiment_status},
-    {"table", 1, false, true, true, true, experiment_table},
-    {"show", 2, false, false, false, true, experiment_show},
-    {"report", 1, false, true, false, false, experiment_report},
+    {"run", 1, NULL, true, false, false, true, experiment_run},
+    {"status", 1, NULL, false, false, false, true, experiment_status},
+    {"table", 1, "csv|markdown|latex", false, true, true, true, experiment_table},
+    {"show", 2, NULL, false, false, false, true, experiment_show},
+    {"report", 1, "html", false, true, false, false, experiment_report},
 };
 /* clang-format on */
 enum { N_ACTIONS = sizeof actions / sizeof *actions };
@@ -254,9 +256,10 @@ static int check(cli *c, const experiment_values *v, size_t a, size_t n_operands
         return cli_usage(c, "--jobs and --retry-failed are for run, not for %s", name);
     if (!actions[a].output && v->output) return cli_usage(c, "--output is for table and report, not for %s", name);
     if (!actions[a].format && v->format >= 0) return cli_usage(c, "--format is for table, not for %s", name);
+    bool known;
+    if (v->output && v->format < 0 && dis_output_name_check(v->output, actions[a].formats, &known) != DIS_OK)
+        return cli_usage(c, "--output %s", dis_last_error());
     if (!actions[a].json && v->json) return cli_usage(c, "%s has no summary for machines; table has", name);
-    if (v->output && cli_is_dash(v->output) && cli_is_dash(v->json))
-        return cli_usage(c, "the table and the summary cannot both go to standard output; give one of them a file");
     return 0;
 }
 
@@ -283,7 +286,10 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     status = dis_experiment_read(job.ctx, operands[1], &o, &job.experiment);
     if (status == DIS_OK) {
         job.look = dis_experiment_look(job.experiment);
-        code = actions[a].act(&job);
+        const char *const outputs[] = {v->output, v->json};
+        for (size_t i = 0; i < 2 && code == 0; i++)
+            if (outputs[i]) code = cli_failed(c, dis_experiment_check_output(job.experiment, outputs[i]));
+        if (code == 0) code = actions[a].act(&job);
     } else {
         code = cli_failed(c, status);
     }

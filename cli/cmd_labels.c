@@ -30,8 +30,10 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(labels_values, output),
      .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "where the labels go; without it, standard output"},
+     .names = CLI_NAMES_OUTPUT,
+     .summary = "where the labels go; without it, standard output",
+     .formats = CLI_LABEL_FORMATS,
+     .standard = "the labels"},
     TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
          "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
     LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
@@ -41,11 +43,14 @@ static const cli_option options[] = {
         "NAME[:key=value,...] for several methods; weights=.2/.3/.5 or weights=auto weighs them; without it, centroid"),
     CLI_VOTES_OPTIONS(labels_values, reading),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): these items are pinned to them"),
-    TEXT(save_state, "save-state", "FILE", CLI_NAMES_FILE, "keep what the methods learned, to start a later run from"),
+    CLI_OUTPUT_OPTION(labels_values, save_state, "save-state", "safetensors",
+                      "keep what the methods learned, to start a later run from"),
     TEXT(init_state, "init-state", "FILE", CLI_NAMES_FILE, "start from a state saved before"),
-    TEXT(workers, "workers", "FILE", CLI_NAMES_FILE, "per worker: votes, quality, parameters of each method (CSV)"),
-    TEXT(save_views, "save-views", "FOLDER", CLI_NAMES_FOLDER, "keep the labels of each method in this folder"),
-    TEXT(json, "json", "FILE", CLI_NAMES_FILE, "summary for machines; - is standard output (then the labels need -o)"),
+    CLI_OUTPUT_OPTION(labels_values, workers, "workers", CLI_TABLE_FORMATS,
+                      "per worker: votes, quality, parameters of each method (CSV, TSV or JSONL by the name)"),
+    TEXT(save_views, "save-views", "FOLDER", CLI_NAMES_OUTPUT_FOLDER, "keep the labels of each method in this folder"),
+    CLI_OUTPUT_OPTION(labels_values, json, "json", "json",
+                      "summary for machines; - is standard output (then the labels need -o)"),
     FLAG(require_convergence, "require-convergence",
          "exit with 6, and write no labels, when a method did not converge"),
     {.name = "seed",
@@ -57,10 +62,49 @@ static const cli_option options[] = {
     CLI_COMMON_OPTIONS(labels_values),
 };
 
+extern const cli_command cli_cmd_labels;
 static const char *const default_methods[] = {"standard", "softmax", "dawid-skene", "mace"};
 enum { N_DEFAULTS = 4, N_DEFAULTS_WITHOUT_WORKERS = 2 };
 
 /* ---- before reading ---- */
+
+/* FOLDER/SPEC.EXTENSION with nothing in it that a file name should not have; told apart by a number where two are
+ * alike. */
+static void view_path(const labels_values *v, const char *const *specs, size_t m, char *out, size_t size)
+{
+    enum { MOST = 100 };
+    char name[DIS_MAX_VIEWS][MOST + 1];
+    size_t same = 0;
+    for (size_t i = 0; i <= m; i++) {
+        snprintf(name[i], sizeof name[i], "%s", specs[i]);
+        for (char *s = name[i]; *s; s++)
+            if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789=._-", *s)) *s = '-';
+        if (i < m) continue;
+        for (size_t j = 0; j < m; j++) same += strcmp(name[j], name[m]) == 0;
+    }
+    char number[24] = "";
+    if (same) snprintf(number, sizeof number, "-%zu", same + 1);
+    snprintf(out, size, "%s/%s%s.%s", v->save_views, name[m], number, v->format ? v->format : "csv");
+}
+
+enum { VIEW_PATH = 160 }; /* what a path of a view has beyond the folder's */
+
+/* That no view goes where an input or another output is. */
+static int check_views(labels_job *job)
+{
+    const labels_values *v = job->v;
+    const char *const *specs = v->method.n ? v->method.value : default_methods;
+    const size_t n = v->method.n ? v->method.n : N_DEFAULTS, size = strlen(v->save_views) + VIEW_PATH;
+    char *path = malloc(size);
+    if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
+    int code = 0;
+    for (size_t m = 0; m < n && m < DIS_MAX_VIEWS && code == 0; m++) {
+        view_path(v, specs, m, path, size);
+        code = cli_check_output(job->c, &cli_cmd_labels, v, job->in.paths, job->in.n_paths, "save-views", path);
+    }
+    free(path);
+    return code;
+}
 
 static int check_options(labels_job *job)
 {
@@ -74,10 +118,7 @@ static int check_options(labels_job *job)
         return cli_usage(
             c, "--combine needs several views and there is one --method; name another, or leave --combine out");
     code = cli_check_format(c, "format", v->format);
-    if (code != 0) return code;
-    const char *const others[] = {v->json, v->workers, v->save_state};
-    code = cli_one_stdout(c, "the labels", v->output, others, sizeof others / sizeof *others);
-    return code == 0 ? cli_one_stdin(c, v->gold, job->in.paths, job->in.n_paths) : code;
+    return code == 0 && v->save_views ? check_views(job) : code;
 }
 
 static void choose_methods(labels_job *job)
@@ -101,25 +142,6 @@ static void choose_methods(labels_job *job)
 
 /* ---- fitting ---- */
 
-/* FOLDER/SPEC.EXTENSION with nothing in it that a file name should not have; told apart by a number where two are
- * alike. */
-static void view_path(const labels_job *job, size_t m, char *out, size_t size)
-{
-    enum { MOST = 100 };
-    char name[DIS_MAX_VIEWS][MOST + 1];
-    size_t same = 0;
-    for (size_t i = 0; i <= m; i++) {
-        snprintf(name[i], sizeof name[i], "%s", job->view[i].spec);
-        for (char *s = name[i]; *s; s++)
-            if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789=._-", *s)) *s = '-';
-        if (i < m) continue;
-        for (size_t j = 0; j < m; j++) same += strcmp(name[j], name[m]) == 0;
-    }
-    char number[24] = "";
-    if (same) snprintf(number, sizeof number, "-%zu", same + 1);
-    snprintf(out, size, "%s/%s%s.%s", job->v->save_views, name[m], number, job->v->format ? job->v->format : "csv");
-}
-
 static dis_labels_view labels_of(const labels_job *job, const double *p)
 {
     return (dis_labels_view){.n_items = job->in.look.n_items,
@@ -131,10 +153,12 @@ static dis_labels_view labels_of(const labels_job *job, const double *p)
 
 static int save_view(labels_job *job, size_t m)
 {
-    const size_t size = strlen(job->v->save_views) + 160;
+    const char *specs[DIS_MAX_VIEWS];
+    const size_t size = strlen(job->v->save_views) + VIEW_PATH;
     char *path = malloc(size);
     if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
-    view_path(job, m, path, size);
+    for (size_t i = 0; i <= m; i++) specs[i] = job->view[i].spec;
+    view_path(job->v, specs, m, path, size);
     const dis_labels_view view = labels_of(job, job->view[m].p);
     const dis_status status = dis_labels_write(job->ctx, &view, path, job->v->format);
     free(path);
@@ -304,7 +328,6 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     return code;
 }
 
-extern const cli_command cli_cmd_labels;
 const cli_command cli_cmd_labels = {
     .name = "labels",
     .summary = "soft labels from votes",

@@ -22,8 +22,10 @@ static const cli_option predict_options[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(predict_values, output),
      .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "where the predictions go; without it, standard output"},
+     .names = CLI_NAMES_OUTPUT,
+     .summary = "where the predictions go; without it, standard output",
+     .formats = CLI_LABEL_FORMATS,
+     .standard = "the predictions"},
     TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
          "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
     TEXT(head, "head", "NAME", CLI_NAMES_NOTHING, "gold, silver, soft or crowd; without it, the model's first"),
@@ -81,6 +83,7 @@ const cli_command cli_cmd_predict = {
     .examples = "  dissent predict model --items new.csv -o predicted.csv\n"
                 "  dissent predict model --items test.f32 --width 512 --head soft -o predicted.csv\n",
     .names = CLI_NAMES_FOLDER,
+    .holds = CLI_MODEL_FILES,
     .least = 1,
     .most = 1,
     .options = predict_options,
@@ -97,12 +100,7 @@ typedef struct {
 } model_values;
 
 static const cli_option model_options[] = {
-    {.name = "json",
-     .kind = CLI_TEXT,
-     .offset = offsetof(model_values, json),
-     .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "the same for machines; - is standard output"},
+    CLI_OUTPUT_OPTION(model_values, json, "json", "json", "the same for machines; - is standard output"),
     CLI_COMMON_OPTIONS(model_values),
 };
 
@@ -178,6 +176,7 @@ const cli_command cli_cmd_model = {
         "that was kept.",
     .examples = "  dissent model model\n",
     .names = CLI_NAMES_FOLDER,
+    .holds = CLI_MODEL_FILES,
     .least = 1,
     .most = 1,
     .options = model_options,

@@ -32,8 +32,10 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(report_values, output),
      .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "where the report goes; without it, standard output"},
+     .names = CLI_NAMES_OUTPUT,
+     .summary = "where the report goes; without it, standard output",
+     .formats = "html",
+     .standard = "the report"},
     LIST(votes, "votes", "FILE", CLI_NAMES_FILE, "the votes; several files make one table"),
     LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
          "NAME[:key=value,...], fitted to the votes; none: standard, softmax, dawid-skene and mace"),
@@ -43,8 +45,13 @@ static const cli_option options[] = {
          "soft labels of the same items made elsewhere, to stand beside the methods"),
     LIST(pred, "pred", "NAME=FILE", CLI_NAMES_FILE,
          "predictions of a model, to be judged by gold labels and by people"),
-    LIST(model, "model", "NAME=FOLDER", CLI_NAMES_FOLDER,
-         "what dissent train has written, of one run or of several seeds: its training curves are drawn"),
+    {.name = "model",
+     .kind = CLI_LIST,
+     .offset = offsetof(report_values, model),
+     .argument = "NAME=FOLDER",
+     .names = CLI_NAMES_FOLDER,
+     .holds = CLI_MODEL_FILES,
+     .summary = "what dissent train has written, of one run or of several seeds: its training curves are drawn"},
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): labels and predictions are judged by them"),
     TEXT(human, "human", "FILE", CLI_NAMES_FILE, "what people say about the items of the predictions, as soft labels"),
     TEXT(human_labels, "human-labels", "SPEC", CLI_NAMES_METHOD,
@@ -64,7 +71,8 @@ static const cli_option options[] = {
      .argument = "N",
      .fallback = "0",
      .summary = "for whatever is random; seed= of a method wins"},
-    TEXT(json, "json", "FILE", CLI_NAMES_FILE, "summary for machines; - is standard output (then the report needs -o)"),
+    CLI_OUTPUT_OPTION(report_values, json, "json", "json",
+                      "summary for machines; - is standard output (then the report needs -o)"),
     CLI_COMMON_OPTIONS(report_values),
 };
 
@@ -102,14 +110,6 @@ typedef struct {
     double *combined;
 } report_job;
 
-/* How many of the inputs are standard input. */
-static size_t dashes(const cli_list *paths)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < paths->n; i++) n += cli_is_dash(paths->value[i]);
-    return n;
-}
-
 static int check_given(report_job *job)
 {
     const report_values *v = job->v;
@@ -131,9 +131,6 @@ static int check_given(report_job *job)
     if (v->combine && v->method.n == 1)
         return cli_usage(
             c, "--combine needs several views and there is one --method; name another, or leave --combine out");
-    if (cli_one_stdout(c, "the report", v->output, &v->json, 1) != 0) return DIS_EUSAGE;
-    if (dashes(&v->votes) + cli_is_dash(v->gold) + cli_is_dash(v->human) > 1)
-        return cli_usage(c, "only one input can be standard input");
     if (cli_is_dash(v->gold) && (v->votes.n && v->pred.n))
         return cli_usage(c, "the gold labels are read twice here and cannot be standard input");
     return 0;

@@ -41,8 +41,10 @@ static const cli_option options[] = {
      .summary = "gain: where another vote of this crowd tells most; doubt: where the label is most likely wrong, for "
                 "an expert to settle; surprise: where votes are least like these workers, the item may be unclear"},
     COUNT(budget, "budget", "0", 0, "votes that can be bought: how many to get on which item"),
-    TEXT(items, "items", "FILE", CLI_NAMES_FILE, "every item, ranked (CSV, TSV or JSONL by the name)"),
-    TEXT(workers, "workers", "FILE", CLI_NAMES_FILE, "every worker, ranked: the most suspicious first"),
+    CLI_OUTPUT_OPTION(review_values, items, "items", CLI_TABLE_FORMATS,
+                      "every item, ranked (CSV, TSV or JSONL by the name)"),
+    CLI_OUTPUT_OPTION(review_values, workers, "workers", CLI_TABLE_FORMATS,
+                      "every worker, ranked: the most suspicious first"),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
          "known labels (task,label): workers are judged by them, and these items are not relabelled"),
     TEXT(method, "method", "SPEC", CLI_NAMES_METHOD,
@@ -71,10 +73,7 @@ static bool for_people(const review_values *v)
 static int check_options(const review_job *job)
 {
     const review_values *v = job->v;
-    const char *const others[] = {v->figures.json, v->workers, v->items};
-    int code = cli_figures_check(job->c, &v->figures);
-    if (code == 0) code = cli_one_stdout(job->c, "the ranked items", v->figures.output, others, N(others));
-    if (code == 0) code = cli_one_stdin(job->c, v->gold, job->in.paths, job->in.n_paths);
+    const int code = cli_figures_check(job->c, &v->figures);
     return code == 0 && v->method ? cli_failed(job->c, dis_method_check(v->method)) : code;
 }
 

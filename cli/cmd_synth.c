@@ -20,11 +20,6 @@ typedef struct {
         .name = name_, .kind = CLI_REAL, .offset = offsetof(synth_values, field), .argument = "X", \
         .fallback = fallback_, .low = 0, .high = high_, .summary = summary_                        \
     }
-#define FILE_OUT(field, name_, letter_, summary_)                                                    \
-    {                                                                                                \
-        .name = name_, .letter = letter_, .kind = CLI_TEXT, .offset = offsetof(synth_values, field), \
-        .argument = "FILE", .names = CLI_NAMES_FILE, .summary = summary_                             \
-    }
 
 static const cli_option options[] = {
     {.name = "model",
@@ -46,10 +41,20 @@ static const cli_option options[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(synth_values, shuffle),
      .summary = "rows in random order instead of grouped by item"},
-    FILE_OUT(output, "output", 'o', "where the votes go; without it, standard output"),
-    FILE_OUT(gold, "gold", 0, "also write the true classes (task,label)"),
-    FILE_OUT(text, "text", 0, "also write texts whose words depend on the true class (task,text)"),
-    FILE_OUT(features, "features", 0, "also write features that depend on the true class (npy, float32)"),
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .offset = offsetof(synth_values, output),
+     .argument = "FILE",
+     .names = CLI_NAMES_OUTPUT,
+     .summary = "where the votes go; without it, standard output",
+     .formats = "csv",
+     .standard = "the votes"},
+    CLI_OUTPUT_OPTION(synth_values, gold, "gold", "csv", "also write the true classes (task,label)"),
+    CLI_OUTPUT_OPTION(synth_values, text, "text", "csv",
+                      "also write texts whose words depend on the true class (task,text)"),
+    CLI_OUTPUT_OPTION(synth_values, features, "features", "npy",
+                      "also write features that depend on the true class (npy, float32)"),
     COUNT(n_features, "n-features", "16", 1, 16384, "numbers an item in --features"),
     CLI_COMMON_OPTIONS(synth_values),
 };

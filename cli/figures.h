@@ -20,14 +20,14 @@ typedef struct {
 /* clang-format off */
 #define CLI_TABLE_OPTIONS(type, field)                                                                              \
     {.name = "output", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(type, field.output), .argument = "FILE", \
-     .names = CLI_NAMES_FILE, .summary = "where the table goes; without it, standard output"},                      \
+     .names = CLI_NAMES_OUTPUT, .summary = "where the table goes; without it, standard output",                     \
+     .formats = CLI_TABLE_FORMATS, .standard = "the table"},                                                        \
     {.name = "format", .kind = CLI_CHOICE, .offset = offsetof(type, field.format), .argument = "FORMAT",            \
      .choices = "csv|tsv|jsonl|text",                                                                               \
      .summary = "without it, text on a terminal, else by the name of the output, else csv"},                        \
     {.name = "seed", .kind = CLI_COUNT, .offset = offsetof(type, field.seed), .argument = "N", .fallback = "0",     \
      .summary = "for all that uses chance"},                                                                        \
-    {.name = "json", .kind = CLI_TEXT, .offset = offsetof(type, field.json), .argument = "FILE",                    \
-     .names = CLI_NAMES_FILE, .summary = "summary for machines; - is standard output (then the table needs -o)"}
+    CLI_OUTPUT_OPTION(type, field.json, "json", "json", "summary for machines; - is standard output (then the table needs -o)")
 #define CLI_BOOTSTRAP_OPTION(type, field, resamples)                                                                \
     {.name = "bootstrap", .kind = CLI_COUNT, .offset = offsetof(type, field.bootstrap), .argument = "N",            \
      .fallback = resamples, .high = 1e9, .summary = "resamples; 0 for none, and then no intervals"}

@@ -10,17 +10,8 @@ int label_input_add(label_input *in, const char *path, const char *role)
     return 0;
 }
 
-static int check_stdin(const label_input *in)
-{
-    size_t n = cli_is_dash(in->gold_path);
-    for (size_t i = 0; i < in->n; i++) n += cli_is_dash(in->path[i]);
-    return n > 1 ? cli_usage(in->c, "standard input can be read once, and - stands there %zu times", n) : 0;
-}
-
 int label_input_load(label_input *in, dis_context *ctx)
 {
-    const int code = check_stdin(in);
-    if (code != 0) return code;
     dis_labels_read_options how = dis_labels_read_options_default();
     how.renormalise = in->renormalise;
     for (size_t i = 0; i < in->n; i++) {

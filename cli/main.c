@@ -65,11 +65,12 @@ static void on_signal(int n)
 static void catch_signals(void)
 {
     struct sigaction ask = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction usual = {.sa_handler = SIG_DFL};
+    struct sigaction usual = {.sa_handler = SIG_DFL}, ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGINT, &ask, NULL);
     sigaction(SIGTERM, &ask, NULL);
     sigaction(SIGHUP, &ask, NULL);
-    sigaction(SIGPIPE, &usual, NULL); /* a reader that has seen enough ends us without a word */
+    sigaction(SIGPIPE, &usual, NULL);  /* a reader that has seen enough ends us without a word */
+    sigaction(SIGXFSZ, &ignore, NULL); /* a file that may not grow is an error of writing, cleaned up like others */
 }
 
 #ifdef DIS_FAULT_HOOKS
@@ -154,7 +155,8 @@ static int dispatch(cli *c, int argc, char **argv)
         return cli_flush(c);
     }
     c->quiet = common->quiet;
-    return command->run(c, &values, argv + 2, n_operands);
+    const int clash = cli_check_files(c, command, &values, argv + 2, n_operands);
+    return clash != 0 ? clash : command->run(c, &values, argv + 2, n_operands);
 }
 
 int main(int argc, char **argv)

@@ -188,20 +188,6 @@ bool cli_is_dash(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
-int cli_one_stdout(cli *c, const char *what, const char *output, const char *const *others, size_t n)
-{
-    size_t dashes = !output || cli_is_dash(output);
-    for (size_t i = 0; i < n; i++) dashes += cli_is_dash(others[i]);
-    return dashes > 1 ? cli_usage(c, "only one thing can go to standard output; give %s a file with -o", what) : 0;
-}
-
-int cli_one_stdin(cli *c, const char *one, char *const *others, size_t n)
-{
-    size_t dashes = cli_is_dash(one);
-    for (size_t i = 0; i < n; i++) dashes += cli_is_dash(others[i]);
-    return dashes > 1 ? cli_usage(c, "only one input can be standard input") : 0;
-}
-
 int cli_check_format(cli *c, const char *option, const char *format)
 {
     if (!format || cli_choice("csv|tsv|jsonl|npy", format) >= 0) return 0;

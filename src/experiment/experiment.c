@@ -3,6 +3,7 @@
 #include "experiment/inside_experiment.h"
 #include "experiment/runner.h"
 #include "core/memory.h"
+#include "dissent/file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,20 @@ dis_status dis_experiment_read(dis_context *ctx, const char *path, const dis_exp
     const dis_status status = dis__experiment_make(plan, options, out);
     if (status != DIS_OK) dis__plan_destroy(plan);
     return status;
+}
+
+dis_status dis_experiment_check_output(const dis_experiment *experiment, const char *path)
+{
+    static const char database[] = "results.sqlite";
+    const dis__plan *plan = experiment->plan;
+    char inside[sizeof database];
+    const char *file = dis_same_file(path, plan->path) ? plan->path : NULL;
+    for (size_t i = 0; i < plan->n_files && !file; i++)
+        if (dis_same_file(path, plan->file[i])) file = plan->file[i];
+    if (!file && dis_file_within(path, experiment->store, inside, sizeof inside) && strcmp(inside, database) == 0)
+        file = experiment->store;
+    if (!file) return DIS_OK;
+    return dis__fail(DIS_EUSAGE, "%s would replace %s, which the experiment needs; name another file", path, file);
 }
 
 void dis_experiment_destroy(dis_experiment *experiment)

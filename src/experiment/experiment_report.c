@@ -196,6 +196,7 @@ dis_status dis_experiment_report(dis_context *ctx, dis_experiment *experiment, c
     dis__page page = {0};
     dis_experiment_table *table = NULL;
     dis__experiment_page p = {.ctx = ctx, .e = experiment, .known = &known, .page = &page};
+    DIS_TRY(dis_experiment_check_output(experiment, path));
     DIS_TRY(dis__store_open(experiment->store, false, DIS__STORE_PATIENCE_MS, &store));
     p.store = store;
     dis_status status = dis__known_read(experiment, store, &known);

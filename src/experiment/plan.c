@@ -63,6 +63,8 @@ dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_f
         dis__plan_destroy(&p->plan);
         return status;
     }
+    p->plan.n_files = p->ink.n_files;
+    p->plan.file = p->ink.path;
     *out = &p->plan;
     return DIS_OK;
 }

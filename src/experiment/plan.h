@@ -28,6 +28,8 @@ typedef struct {
     double fraction;         /* of the items drawn for a resample */
     bool pool_seeds;         /* resample (item, seed) pairs */
     const char *data_folder; /* where relative paths of data were looked for */
+    size_t n_files;
+    const char *const *file; /* of data */
 } dis__plan;
 
 /* `data_folder` NULL: DISSENT_DATA, else ../shared/data when the file names no folder of its own. Everything is checked:

@@ -381,6 +381,7 @@ static writer make_writer(const dis_experiment *e, const dis_experiment_table *t
 dis_status dis_experiment_table_write(const dis_experiment *experiment, const dis_experiment_table *table,
                                       const char *path, const char *format)
 {
+    DIS_TRY(dis_experiment_check_output(experiment, path));
     writer w = make_writer(experiment, table);
     if (strcmp(format, "csv") == 0) return write_csv(&w, path);
     size_t f = 0;

@@ -1,5 +1,7 @@
 /* File names to formats, by one table. */
 #include "io/format_name.h"
+#include "dissent/file.h"
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -54,6 +56,91 @@ dis_status dis__format_name(const char *asked, const char *path, const char *for
     return DIS_OK;
 }
 
+/* What names of outputs promise, with what is asked of `formats`; `format` NULL: nothing that dissent writes. */
+static const struct {
+    const char *ending, *format, *name;
+} promises[] = {
+    {".csv", "csv", "CSV"},
+    {".tsv", "tsv", "TSV"},
+    {".tab", "tsv", "TSV"},
+    {".jsonl", "jsonl", "JSONL"},
+    {".ndjson", "jsonl", "JSONL"},
+    {".npy", "npy", "npy"},
+    {".json", "json", "JSON"},
+    {".html", "html", "HTML"},
+    {".htm", "html", "HTML"},
+    {".md", "markdown", "Markdown"},
+    {".markdown", "markdown", "Markdown"},
+    {".tex", "latex", "LaTeX"},
+    {".safetensors", "safetensors", "safetensors"},
+    {".parquet", NULL, "Parquet"},
+    {".pq", NULL, "Parquet"},
+    {".arrow", NULL, "Arrow"},
+    {".feather", NULL, "Arrow"},
+    {".xlsx", NULL, "a spreadsheet"},
+    {".xls", NULL, "a spreadsheet"},
+    {".ods", NULL, "a spreadsheet"},
+    {".pkl", NULL, "a pickle"},
+    {".pickle", NULL, "a pickle"},
+    {".joblib", NULL, "a pickle"},
+    {".pt", NULL, "a PyTorch file"},
+    {".pth", NULL, "a PyTorch file"},
+    {".npz", NULL, "npz"},
+    {".h5", NULL, "HDF5"},
+    {".hdf5", NULL, "HDF5"},
+    {".yaml", NULL, "YAML"},
+    {".yml", NULL, "YAML"},
+    {".xml", NULL, "XML"},
+    {".pdf", NULL, "PDF"},
+    {".png", NULL, "an image"},
+    {".svg", NULL, "an image"},
+    {".sqlite", NULL, "a database"},
+    {".db", NULL, "a database"},
+    {".zip", NULL, "an archive"},
+    {".bz2", NULL, "an archive"},
+    {".xz", NULL, "an archive"},
+};
+enum { N_PROMISES = sizeof promises / sizeof *promises, ENDINGS_TEXT = 160 };
+
+/* ".csv, .tsv or .jsonl": the first ending of each of `formats`. */
+static void list_endings(const char *formats, char out[ENDINGS_TEXT])
+{
+    size_t used = 0;
+    out[0] = 0;
+    for (const char *f = formats; *f;) {
+        const size_t n = strcspn(f, "|");
+        const bool last = f[n] == 0;
+        for (size_t i = 0; i < N_PROMISES; i++) {
+            const char *format = promises[i].format;
+            if (!format || strlen(format) != n || memcmp(format, f, n) != 0) continue;
+            const int wrote = snprintf(out + used, ENDINGS_TEXT - used, "%s%s",
+                                       used == 0 ? ""
+                                       : last    ? " or "
+                                                 : ", ",
+                                       promises[i].ending);
+            used += wrote > 0 ? (size_t)wrote : 0;
+            break;
+        }
+        f += n + !last;
+    }
+}
+
+dis_status dis_output_name_check(const char *path, const char *formats, bool *known)
+{
+    *known = false;
+    DIS_TRY(dis__refuse_compressed_name(path));
+    for (size_t i = 0; i < N_PROMISES; i++) {
+        if (!ends_with(path, strlen(path), promises[i].ending)) continue;
+        *known = true;
+        if (promises[i].format && among(promises[i].format, formats)) return DIS_OK;
+        char better[ENDINGS_TEXT];
+        list_endings(formats, better);
+        return dis__fail(DIS_EUSAGE, "%s: the name promises %s, which is not what is written here; end it in %s", path,
+                         promises[i].name, better);
+    }
+    return DIS_OK;
+}
+
 dis_status dis__refuse_compressed_name(const char *path)
 {
     if (without_compression(path) == strlen(path)) return DIS_OK;
@@ -65,4 +152,12 @@ dis_status dis__refuse_compressed_name(const char *path)
 bool dis__path_ends(const char *path, const char *ending)
 {
     return ends_with(path, without_compression(path), ending);
+}
+
+dis_status dis__output_format(const char *asked, const char *path, const char *formats, const char **out)
+{
+    bool known;
+    DIS_TRY(dis__refuse_compressed_name(path));
+    if (!asked) DIS_TRY(dis_output_name_check(path, formats, &known));
+    return dis__format_name(asked, path, formats, out);
 }

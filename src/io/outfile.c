@@ -1,6 +1,6 @@
 /* Atomic output. The temporary file lies in the target's folder (rename does not cross file systems) under a name that
  * no other process uses; O_EXCL makes sure. A target that is not a regular file (a pipe, /dev/null) is written
- * directly.
+ * directly. A symbolic link stays, and the file that it leads to is replaced, or made when it leads to nothing yet.
  *
  * Everything that can fail comes before the rename: an error means that the old file is still there. The one exception
  * is the flush of the folder after it: then the new file is in place, whole, and the error says that the disk may not
@@ -8,11 +8,11 @@
 #include "io/outfile.h"
 #include "core/memory.h"
 #include "core/sys.h"
+#include "io/same_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -87,32 +87,29 @@ static dis_status open_target(dis__out *out, const char *path)
         out->fd = STDOUT_FILENO;
         return DIS_OK;
     }
-    /* Through a symbolic link the file it points to is replaced, not the link. */
-    char *real = realpath(path, NULL);
+    /* Through a symbolic link the file it points to is replaced or made, not the link. */
+    char real[PATH_MAX];
     struct stat st;
-    const bool exists = real && stat(real, &st) == 0;
-    if (exists && S_ISDIR(st.st_mode)) {
-        free(real);
-        return dis__fail(DIS_EIO, "cannot write %s: it is a folder; name a file in it", path);
+    const bool followed = dis__follow(path, real);
+    const int why = errno;
+    if (!followed && lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
+        errno = why;
+        return dis__fail_io("write where this link leads:", path);
     }
+    const bool exists = followed && stat(real, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
+        return dis__fail(DIS_EIO, "cannot write %s: it is a folder; name a file in it", path);
     if (exists && !S_ISREG(st.st_mode)) {
-        free(real);
         out->fd = dis__sys_open(path, O_WRONLY, 0);
         return out->fd < 0 ? dis__fail_io("open", path) : DIS_OK;
     }
-    if (exists && access(real, W_OK) != 0) { /* rename() would not care */
-        const dis_status status = dis__fail_io("write", path);
-        free(real);
-        return status;
-    }
-    dis_status status = DIS_OK;
-    if (real) {
+    if (exists && access(real, W_OK) != 0) return dis__fail_io("write", path); /* rename() would not care */
+    if (followed) {
         dis__free(out->path);
         out->path = NULL;
-        status = dis__copy_text(&out->path, real, strlen(real));
-        free(real);
+        DIS_TRY(dis__copy_text(&out->path, real, strlen(real)));
     }
-    return status != DIS_OK ? status : open_temporary(out, exists ? st.st_mode : 0);
+    return open_temporary(out, exists ? st.st_mode : 0);
 }
 
 dis_status dis__out_open(const char *path, dis__out **result)

@@ -69,8 +69,7 @@ static void destroy(dis_table *table)
 static dis_status prepare(dis_table *table, const char *path, const char *format, const char *const *columns)
 {
     const char *name;
-    DIS_TRY(dis__format_name(format, path, "csv|tsv|jsonl", &name));
-    DIS_TRY(dis__refuse_compressed_name(path));
+    DIS_TRY(dis__output_format(format, path, "csv|tsv|jsonl", &name));
     table->delimiter = strcmp(name, "csv") == 0 ? ',' : strcmp(name, "tsv") == 0 ? '\t' : '\0';
     if (!table->delimiter) {
         DIS_TRY(dis__alloc_zeroed(&table->keys, table->n_columns, sizeof *table->keys));

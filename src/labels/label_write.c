@@ -221,8 +221,7 @@ dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *labels, con
         char *(*row)(const writing *w, char *at, size_t i);
     } texts[] = {{"csv", ',', delimited_row}, {"tsv", '\t', delimited_row}, {"jsonl", '\0', jsonl_row}};
     const char *name;
-    DIS_TRY(dis__format_name(format, path, "csv|tsv|jsonl|npy", &name));
-    DIS_TRY(dis__refuse_compressed_name(path));
+    DIS_TRY(dis__output_format(format, path, "csv|tsv|jsonl|npy", &name));
     if (labels->n_classes == 0) return dis__fail(DIS_EUSAGE, "labels without classes cannot be written");
     if (dis_names_count(labels->tasks) != labels->n_items || dis_names_count(labels->classes) != labels->n_classes)
         return dis__fail(DIS_EUSAGE, "labels of %zu items and %zu classes with %zu and %zu names", labels->n_items,
