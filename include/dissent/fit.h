@@ -72,7 +72,7 @@ typedef struct {
 DIS_API dis_fit_view dis_fit_look(const dis_fit *fit);
 
 /* A named table of numbers that a method estimated. `axes` has one letter a dimension, slowest first: w worker, i item,
- * v class voted, t true class. */
+ * v class voted, t true class, g kind of items within a class (ebcc). */
 typedef struct {
     const char *name, *axes;
     size_t n;

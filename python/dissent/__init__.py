@@ -25,6 +25,7 @@ from . import experiment
 from ._results import SoftLabels, Values
 from ._votes import Votes, read_votes
 from .aggregation import (
+    EBCC,
     GLAD,
     IBCC,
     MACE,
@@ -62,6 +63,7 @@ from .measure import (
 from .training import SoftClassifier, models, objectives
 
 __all__ = [
+    "EBCC",
     "GLAD",
     "IBCC",
     "MACE",

@@ -19,6 +19,7 @@ from ._state import state_bytes
 from ._votes import ProgressLike, Votes, as_votes
 
 __all__ = [
+    "EBCC",
     "GLAD",
     "IBCC",
     "MACE",
@@ -457,6 +458,54 @@ class Crowd(_Simple, Confusions):
         self.progress = progress
 
 
+class EBCC(_Simple, Confusions):
+    """IBCC with several kinds of items a class, so that workers may err together. errors_ averages the kinds by their
+    shares. ``combine='mean'`` averages the labels of all restarts, which end in different optima: better calibrated, and
+    n_restarts times the work."""
+
+    _method = "ebcc"
+    _options: ClassVar[dict[str, str]] = {
+        "n_groups": "groups",
+        "n_restarts": "restarts",
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "combine": "combine",
+        "group_prior": "group-prior",
+        "diagonal": "diagonal",
+        "off_diagonal": "off-diagonal",
+        "class_prior": "class-prior",
+    }
+
+    def __init__(
+        self,
+        n_groups: int = 10,
+        n_restarts: int = 10,
+        n_iter: int = 500,
+        tol: float = 1e-7,
+        *,
+        combine: str = "best",
+        group_prior: float = 0.1,
+        diagonal: float = 4.0,
+        off_diagonal: float = 1.0,
+        class_prior: float = 1.0,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_groups = n_groups
+        self.n_restarts = n_restarts
+        self.n_iter = n_iter
+        self.tol = tol
+        self.combine = combine
+        self.group_prior = group_prior
+        self.diagonal = diagonal
+        self.off_diagonal = off_diagonal
+        self.class_prior = class_prior
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
 class GLAD(_Simple):
     """alphas_ are the abilities of workers, betas_ the easiness of tasks, as crowd-kit has them."""
 
@@ -604,7 +653,7 @@ _OWN = {
     "betas_priors_mean": "Only None: 1 for all.",
 }
 for _class in (
-    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, GLAD, MACE, Crowd
+    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, EBCC, GLAD, MACE, Crowd
 ):  # fmt: skip
     describe(_class, METHODS[_class._method], _OWN)
 DawidSkene.__doc__ = (DawidSkene.__doc__ or "").replace(_OWN["initial_error_strategy"], "'assign', 'addition' or None, as above.")

@@ -24,6 +24,7 @@ typedef enum {
     DIS_STREAM_SPLIT,
     DIS_STREAM_AUGMENT,
     DIS_STREAM_SUBSAMPLE,
+    DIS_STREAM_EBCC_START,
 } dis_stream;
 
 typedef struct {

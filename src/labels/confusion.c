@@ -7,14 +7,14 @@ dis_status dis__confusion_create(dis__confusion *c, const dis__fit_args *args, d
 {
     DIS_TRY(dis__fit_parameter(fit, "confusion", "wvt", &c->confusion));
     DIS_TRY(dis__fit_parameter(fit, "prior", "t", &c->prior));
-    return dis__em_create(args, fit, DIS_EM_ROWS, &c->em);
+    return dis__em_create(args, fit, DIS_EM_ROWS, 1, &c->em);
 }
 
 size_t dis__confusion_memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
     return dis__size(dis__size(votes->n_workers, votes->n_classes, 0), votes->n_classes * sizeof(double),
-                     dis__em_memory(votes, DIS_EM_ROWS));
+                     dis__em_memory(votes, DIS_EM_ROWS, 1));
 }
 
 /* Soft counts x (K, row) of one worker to P(label | true). Called with constants for the usual K, and the inner loops

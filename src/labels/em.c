@@ -13,16 +13,23 @@ DIS_KERNEL_DECLARE(void, dis__em_kernel, (dis__em_job * job));
 enum { SHARD_BYTES = 256 << 20, MOST_SHARDS = 16, FEW_SHARDS = 4, UPDATE_GRAIN = 4096 };
 
 typedef struct {
-    size_t row, worker_size, table_size, n_shards, block;
+    size_t n_states, line, row, worker_size, table_size, n_shards, block;
 } plan;
 
 /* Depends on the problem only. A shard's copy of the table costs about as much as four votes a row, and room in the
  * second cache: at least 64 votes a row keep that in the per cents. Up to FEW_SHARDS are made at 10 votes a row, so that
  * a second thread has something to do. Powers of two share out evenly over the usual numbers of threads. */
-static plan make_plan(const dis_votes_view *v, dis__em_layout layout)
+static plan make_plan(const dis_votes_view *v, dis__em_layout layout, size_t n_groups)
 {
-    plan p = {.row = 1, .worker_size = 1, .block = v->n_classes <= 16 ? DIS_EM_BLOCK : v->n_classes <= 256 ? 16 : 8};
-    if (layout == DIS_EM_ROWS) p.row = v->n_classes <= 2 ? 2 : (v->n_classes + 3) / 4 * 4;
+    const size_t n_states = dis__size(v->n_classes, n_groups, 0);
+    plan p = {.n_states = n_states,
+              .line = dis__size(n_states / 8 + (n_states % 8 > 0), 8, 0),
+              .row = 1,
+              .worker_size = 1,
+              .block = n_states <= 16    ? DIS_EM_BLOCK
+                       : n_states <= 256 ? 16
+                                         : 8};
+    if (layout == DIS_EM_ROWS) p.row = n_states <= 2 ? 2 : dis__size(n_states / 4 + (n_states % 4 > 0), 4, 0);
     if (layout != DIS_EM_WORKERS) p.worker_size = dis__size(v->n_classes, p.row, 0);
     p.table_size = dis__size(v->n_workers, dis__size(p.worker_size, 2, 0), 0);
     const size_t rows = p.table_size / (2 * p.row) + 1;
@@ -41,17 +48,17 @@ static size_t update_jobs(const dis_votes_view *v, const plan *p)
 /* Doubles, in the order in which they are carved. */
 static size_t doubles(const dis_votes_view *v, const plan *p)
 {
-    const size_t line = (v->n_classes + 7) / 8 * 8;
     size_t n = dis__size(p->table_size, p->n_shards, 0);
-    n = dis__size(p->n_shards, dis__size(line, p->block + 1, 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2), n); /* a job's own */
-    n = dis__size(line, p->n_shards + 2, n); /* class sums, prior */
+    n = dis__size(p->n_shards, dis__size(p->line, p->block + 1, 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2),
+                  n);                           /* a job's own */
+    n = dis__size(p->line, p->n_shards + 2, n); /* class sums, prior */
     return dis__size(update_jobs(v, p), dis__size(p->worker_size, 3, 24),
                      n); /* an update's sums and scratch, penalties */
 }
 
-size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout)
+size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout, size_t n_groups)
 {
-    const plan p = make_plan(votes, layout);
+    const plan p = make_plan(votes, layout, n_groups);
     return dis__size(doubles(votes, &p), sizeof(double), p.n_shards * sizeof(dis__em_job));
 }
 
@@ -70,16 +77,17 @@ static size_t shard_first(const dis_votes_view *v, size_t n_shards, size_t j)
     return low;
 }
 
-dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, dis__em *em)
+dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, size_t n_groups, dis__em *em)
 {
     const dis_votes_view *v = &args->votes;
-    const plan p = make_plan(v, layout);
-    const size_t line = (v->n_classes + 7) / 8 * 8;
+    const plan p = make_plan(v, layout, n_groups);
+    const size_t line = p.line;
     dis__em e = {.args = args,
                  .fit = fit,
                  .layout = layout,
                  .step = DIS_EM_SOFT,
                  .n_classes = v->n_classes,
+                 .n_states = p.n_states,
                  .row = p.row,
                  .worker_size = p.worker_size,
                  .table_size = p.table_size,
@@ -101,6 +109,8 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                                   .votes = v,
                                   .gold = args->gold,
                                   .layout = layout,
+                                  .n_states = p.n_states,
+                                  .n_groups = n_groups,
                                   .table = e.tables + j * p.table_size,
                                   .row = p.row,
                                   .block = p.block,
@@ -146,10 +156,10 @@ dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write)
         em->jobs[j].p = write ? em->fit->p : NULL;
     }
     DIS_TRY(dis__run_jobs(em->args->ctx, em->n_shards, pass_job, em));
-    memset(em->class_sum, 0, em->n_classes * sizeof *em->class_sum);
+    memset(em->class_sum, 0, em->n_states * sizeof *em->class_sum);
     em->log_z = 0;
     for (size_t j = 0; j < em->n_shards; j++) {
-        for (size_t k = 0; k < em->n_classes; k++) em->class_sum[k] += em->jobs[j].class_sum[k];
+        for (size_t k = 0; k < em->n_states; k++) em->class_sum[k] += em->jobs[j].class_sum[k];
         em->log_z += em->jobs[j].log_z;
     }
     em->n_summed = em->args->votes.n_items;

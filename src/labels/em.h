@@ -1,4 +1,4 @@
-/* em.h: the one pass over the votes that dawid-skene, fast-dawid-skene, ibcc, one-coin and mace share
+/* em.h: the one pass over the votes that dawid-skene, fast-dawid-skene, ibcc, ebcc, one-coin and mace share
  * (docs/architecture.md).
  *
  * One iteration of such a method is a fused pass and an update:
@@ -13,6 +13,9 @@
  * A * B^[label = true] two numbers are enough, B and the sum of the posterior at the voted class, for each (worker,
  * label) or for each worker; the product of all A does not depend on the items: the update adds its logarithm to the
  * objective.
+ *
+ * What an item can be is a state. Most methods have one state a class. ebcc has several (DIS_EM_ROWS alone): rows, prior
+ * and class sums are then over states, labels stay classes, and the posterior of a class is the sum over its states.
  *
  * Items are cut into shards, a number that depends on the problem alone; each has its own copy of the table, and sums
  * are added in the order of shards: any number of threads gives the same bytes.
@@ -46,14 +49,20 @@ typedef struct {
     double *table;
     size_t row;          /* doubles from the probabilities of a row to its sums */
     size_t block;        /* items at a time */
-    const double *prior; /* (n_classes), zeros behind */
-    double *scratch;     /* (block, n_classes), padded */
+    size_t n_states;     /* n_classes * n_groups, state s being of class s / n_groups */
+    size_t n_groups;     /* states a class */
+    const double *prior; /* (n_states), zeros behind */
+    double *scratch;     /* (block, n_states), padded */
     double *normaliser;  /* (2, DIS_EM_BLOCK): of each item, and its inverse */
-    double *line;        /* (n_classes) */
+    double *line;        /* (n_states) */
     uint32_t *index;     /* (DIS_EM_VOTES), NULL: the table is too large for it */
     double *p;           /* (n_items, n_classes) to be written, or NULL */
-    double *class_sum;   /* (n_classes): out, sum of the posteriors */
+    double *class_sum;   /* (n_states): out, sum of the posteriors */
     double log_z;        /* out: sum of the log normalisers; under DIS_EM_HARD of the largest terms */
+    /* DIS_EM_SHARES with groups: the share of a class is split over its states at random, Dirichlet(1, ..., 1), by the
+     * item's signature and this key. */
+    const uint64_t *signature; /* (n_items) */
+    uint64_t key;
 } dis__em_job;
 
 typedef struct dis__em dis__em;
@@ -61,12 +70,11 @@ typedef struct dis__em dis__em;
 /* What makes a method of the shared loop. */
 typedef struct {
     const char *name;
-    /* New parameters of worker w. sums: what the pass added up, (n_classes, row) of [label][true class] under
-     * DIS_EM_ROWS, (n_classes) under DIS_EM_LABELS, one number under DIS_EM_WORKERS; the probabilities (or B)
+    /* New parameters of worker w. sums: what the pass added up, (n_classes, row) of [label][state] under DIS_EM_ROWS, (n_classes) under DIS_EM_LABELS, one number under DIS_EM_WORKERS; the probabilities (or B)
      * replace them. `scratch` has room for twice as many numbers. Returns the worker's share of the penalty. With
      * `keep` the parameters are also to be noted where the user will find them. Called from any thread. */
     double (*worker)(void *arg, size_t w, double *sums, double *scratch, bool keep);
-    /* New class prior (n_classes) from the class sums over n_items items; returns its share of the penalty. */
+    /* New prior (n_states) from the class sums over n_items items; returns its share of the penalty. */
     double (*classes)(void *arg, const double *class_sum, size_t n_items, double *prior, bool keep);
     /* Called after each pass when not NULL; true: settled, whatever the objective says. It may change em->step. */
     bool (*after)(void *arg, dis__em *em);
@@ -80,13 +88,14 @@ struct dis__em {
     dis_fit *fit;
     dis__em_layout layout;
     dis__em_step step; /* of the passes after the first: soft or hard */
-    size_t n_classes, row, worker_size /* doubles of sums a worker */, table_size, n_shards, n_update_jobs, block;
+    size_t n_classes, n_states, row, worker_size /* doubles of sums a worker */, table_size, n_shards, n_update_jobs,
+        block;
     double *tables; /* (n_shards, table_size) */
     dis__em_job *jobs;
     double *class_sums; /* of each shard */
-    double *class_sum;  /* (n_classes): the total */
+    double *class_sum;  /* (n_states): the total */
     size_t n_summed;    /* items in it */
-    double *prior;      /* (n_classes) */
+    double *prior;      /* (n_states) */
     double *update_scratch;
     double *penalties; /* of each update job, a cache line apart */
     double log_z, penalty;
@@ -97,10 +106,10 @@ struct dis__em {
 };
 
 /* Bytes that dis__em_create will take. */
-size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout);
+size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout, size_t n_groups);
 
-/* Tables of zeros. On failure nothing is left behind. The caller destroys it. */
-dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, dis__em *em);
+/* Tables of zeros. n_groups: states a class, 1 but for DIS_EM_ROWS. On failure nothing is left behind. The caller destroys it. */
+dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, size_t n_groups, dis__em *em);
 void dis__em_destroy(dis__em *em);
 
 /* One pass: class sums, sums in the table (unless sum is false), em->log_z; posteriors into fit->p when `write`. */

@@ -23,6 +23,7 @@
  *
  * Cost a vote at K = 4: a worker, a label, one cache line read twice and written once; some 10 instructions. */
 #include "labels/em.h"
+#include "core/random.h"
 #include "core/vmath.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -36,15 +37,18 @@ typedef int64_t i4 __attribute__((vector_size(32), may_alias));
 
 /* The constants of one expansion. */
 typedef struct {
-    size_t n_classes; /* K */
+    size_t n_classes; /* K: labels */
+    size_t n_states;  /* K times the groups */
     size_t pieces;    /* 4-wide pieces of a row; 0: one piece of 2 */
     size_t row;       /* doubles: 4 * pieces, or 2 */
     size_t block;
-    bool wide;  /* 16-bit labels */
-    bool pairs; /* two numbers a (worker, label) or a worker instead of two rows */
+    bool wide;      /* 16-bit labels */
+    bool pairs;     /* two numbers a (worker, label) or a worker instead of two rows */
+    bool groups;    /* several states a class */
+    bool registers; /* pieces is a constant, up to IN_REGISTERS */
 } shape;
 
-enum { IN_REGISTERS = 4 }; /* pieces of a row that are kept there */
+enum { IN_REGISTERS = 8 }; /* pieces of a row that are kept there at most */
 
 /* The arrays of a job. A local copy, so that compilers see that the sums written through `table` do not change it. */
 typedef struct {
@@ -57,6 +61,10 @@ typedef struct {
     double *table, *scratch, *sum, *line;
     uint32_t *index;
     bool by_label; /* pairs: one for each (worker, label), not for each worker */
+    size_t n_groups;
+    const uint64_t *signature;
+    uint64_t key;
+    double *part; /* (n_groups, padded to vectors) */
 } arrays;
 
 INLINE size_t label_of(const arrays *a, uint64_t v, const shape *s)
@@ -176,7 +184,7 @@ static void spread_lines(arrays a, size_t first, size_t n, const shape *s)
 INLINE void score_pairs(arrays a, size_t first, size_t n, const shape *s, bool indexed)
 {
     static const i4 lanes = {0, 1, 2, 3};
-    const bool small = s->pieces <= IN_REGISTERS;
+    const bool small = s->registers;
     const uint64_t begin = a.start[first];
     uint64_t v = begin;
     for (size_t b = 0; b < n; b++) {
@@ -217,6 +225,27 @@ INLINE void spread_pairs(arrays a, size_t first, size_t n, const shape *s, bool 
     }
 }
 
+/* x: shares of classes, of which the share of each is split over its states: exponential numbers, normalised. The
+ * random numbers are those of the item's signature. */
+static void split_shares(arrays a, size_t i, double *x, const shape *s)
+{
+    const size_t M = a.n_groups, padded = (M + DIS_LANES - 1) / DIS_LANES * DIS_LANES;
+    for (size_t k = s->n_classes; k-- > 0;) { /* states of class k lie at or behind the shares still to be read */
+        const double share = x[k];
+        for (size_t m = 0; m < M; m++) x[k * M + m] = 0;
+        if (!(share > 0)) continue;
+        dis_random_block r = {{0}};
+        double *part = a.part, sum = 0;
+        for (size_t m = 0; m < padded; m++) {
+            if (m % 4 == 0) r = dis__philox(a.signature[i], k << 32 | m, a.key);
+            part[m] = ((double)r.word[m % 4] + .5) * 0x1p-32;
+        }
+        for (size_t m = 0; m < padded; m += DIS_LANES) dis__vstore(part + m, dis__vlog(dis__vload(part + m)));
+        for (size_t m = 0; m < M; m++) sum += part[m];
+        for (size_t m = 0; m < M; m++) x[k * M + m] = share * part[m] / sum;
+    }
+}
+
 /* Vote shares instead of products: where the methods start. Nobody voted: all classes alike. */
 static void shares(arrays a, size_t first, size_t n, const shape *s)
 {
@@ -228,15 +257,16 @@ static void shares(arrays a, size_t first, size_t n, const shape *s)
         for (size_t k = 0; end > begin && k < s->n_classes; k++) x[k] /= (double)(end - begin);
         for (size_t k = 0; a.gold && a.gold[first + b] >= 0 && k < s->n_classes; k++)
             x[k] = k == (size_t)a.gold[first + b];
+        if (s->groups) split_shares(a, first + b, x, s);
     }
 }
 
 /* Known items: every other class is impossible, and the normaliser becomes the product of the known one by itself. */
-static void pin(double *scratch, const int32_t *gold, size_t n, const shape *s)
+static void pin(double *scratch, const int32_t *gold, size_t n_groups, size_t n, const shape *s)
 {
     for (size_t b = 0; b < n; b++)
-        for (size_t k = 0; gold[b] >= 0 && k < s->n_classes; k++)
-            if (k != (size_t)gold[b]) scratch[b * s->row + k] = 0;
+        for (size_t k = 0; gold[b] >= 0 && k < s->n_states; k++)
+            if ((s->groups ? k / n_groups : k) != (size_t)gold[b]) scratch[b * s->row + k] = 0;
 }
 
 /* x = mantissa * 2^exponent with 1 <= mantissa < 2; the exponent is added to e. 0: see above. */
@@ -255,7 +285,7 @@ INLINE double split(double x, double *e)
 static double careful(arrays a, size_t i, double *x, const shape *s)
 {
     double *e = a.line;
-    for (size_t k = 0; k < s->n_classes; k++) {
+    for (size_t k = 0; k < s->n_states; k++) {
         e[k] = 0;
         x[k] = split(a.prior[k], &e[k]);
     }
@@ -265,20 +295,21 @@ static double careful(arrays a, size_t i, double *x, const shape *s)
             const size_t k = label_of(&a, v, s);
             x[k] = split(x[k] * split(row[0], &e[k]), &e[k]);
         } else {
-            for (size_t k = 0; k < s->n_classes; k++) x[k] = split(x[k] * split(row[k], &e[k]), &e[k]);
+            for (size_t k = 0; k < s->n_states; k++) x[k] = split(x[k] * split(row[k], &e[k]), &e[k]);
         }
     }
-    const size_t known = a.gold && a.gold[i] >= 0 ? (size_t)a.gold[i] : s->n_classes;
+    const bool pinned = a.gold && a.gold[i] >= 0;
+    const size_t from = pinned ? (size_t)a.gold[i] * a.n_groups : 0, to = pinned ? from + a.n_groups : s->n_states;
     double top = -1e300;
-    for (size_t k = 0; k < s->n_classes; k++)
-        if ((known == s->n_classes || k == known) && e[k] > top) top = e[k];
-    for (size_t k = 0; k < s->n_classes; k++) {
+    for (size_t k = 0; k < s->n_states; k++)
+        if (k >= from && k < to && e[k] > top) top = e[k];
+    for (size_t k = 0; k < s->n_states; k++) {
         const uint64_t bits = (uint64_t)(e[k] - top < -1000 ? 0 : 1023 + e[k] - top) << 52;
         double scale;
         memcpy(&scale, &bits, sizeof scale);
-        x[k] = (known == s->n_classes || k == known) && e[k] - top >= -1000 ? x[k] * scale : 0;
+        x[k] = k >= from && k < to && e[k] - top >= -1000 ? x[k] * scale : 0;
     }
-    for (size_t k = s->n_classes; k < s->row; k++) x[k] = 0;
+    for (size_t k = s->n_states; k < s->row; k++) x[k] = 0;
     return top;
 }
 
@@ -386,9 +417,9 @@ INLINE void share(arrays a, size_t first, size_t n, const shape *s, bool hard, l
 /* Adds the posteriors of a block to the class sums. */
 INLINE void add_classes(arrays a, size_t n, const shape *s, double *class_sum)
 {
-    if (s->pieces > IN_REGISTERS) {
+    if (!s->registers) {
         for (size_t b = 0; b < n; b++)
-            for (size_t k = 0; k < s->n_classes; k++) class_sum[k] += a.scratch[b * s->row + k];
+            for (size_t k = 0; k < s->n_states; k++) class_sum[k] += a.scratch[b * s->row + k];
         return;
     }
     double even[4 * IN_REGISTERS] = {0}, odd[4 * IN_REGISTERS] = {0};
@@ -398,7 +429,18 @@ INLINE void add_classes(arrays a, size_t n, const shape *s, double *class_sum)
             odd[k] += a.scratch[(b + 1) * s->row + k];
         }
     for (size_t k = 0; n % 2 && k < s->row; k++) even[k] += a.scratch[(n - 1) * s->row + k];
-    for (size_t k = 0; k < s->n_classes; k++) class_sum[k] += even[k] + odd[k];
+    for (size_t k = 0; k < s->n_states; k++) class_sum[k] += even[k] + odd[k];
+}
+
+/* Posteriors of classes from those of states; of known items exactly 0 and 1. */
+static void write_classes(arrays a, size_t i, const double *x, double *p, const shape *s)
+{
+    const size_t M = a.n_groups;
+    for (size_t k = 0; k < s->n_classes; k++) {
+        p[k] = 0;
+        for (size_t m = 0; m < M; m++) p[k] += x[k * M + m];
+        if (a.gold && a.gold[i] >= 0) p[k] = k == (size_t)a.gold[i];
+    }
 }
 
 /* How many items from `first` on make a block: as many as the index has room for, at least one. */
@@ -423,13 +465,17 @@ INLINE void pass(dis__em_job *job, shape s)
                       .sum = job->normaliser,
                       .line = job->line,
                       .index = job->index,
-                      .by_label = job->layout == DIS_EM_LABELS};
+                      .by_label = job->layout == DIS_EM_LABELS,
+                      .n_groups = job->n_groups,
+                      .signature = job->signature,
+                      .key = job->key,
+                      .part = job->line};
     logs l = {.product = dis__vset(1)};
-    for (size_t k = 0; k < s.n_classes; k++) job->class_sum[k] = 0;
+    for (size_t k = 0; k < s.n_states; k++) job->class_sum[k] = 0;
     for (size_t first = job->first, n; first < job->last; first += n) {
         n = block_of(a.start, first, job->last, &s);
         const uint64_t n_votes = a.start[first + n] - a.start[first];
-        const bool indexed = (s.pairs || s.pieces <= IN_REGISTERS) && n_votes <= DIS_EM_VOTES && job->index;
+        const bool indexed = (s.pairs || s.registers) && n_votes <= DIS_EM_VOTES && job->index;
         if (indexed) find_rows(a, a.start[first], n_votes, &s);
         if (job->step == DIS_EM_SHARES) {
             shares(a, first, n, &s);
@@ -442,11 +488,13 @@ INLINE void pass(dis__em_job *job, shape s)
                 score_rows(a, first, n, &s);
             else
                 score_lines(a, first, n, &s);
-            if (a.gold) pin(a.scratch, a.gold + first, n, &s);
+            if (a.gold) pin(a.scratch, a.gold + first, a.n_groups, n, &s);
             share(a, first, n, &s, job->step == DIS_EM_HARD, &l);
         }
         add_classes(a, n, &s, job->class_sum);
-        if (job->p)
+        for (size_t b = 0; job->p && s.groups && b < n; b++)
+            write_classes(a, first + b, a.scratch + b * s.row, job->p + (first + b) * s.n_classes, &s);
+        if (job->p && !s.groups)
             for (size_t b = 0; b < n; b++)
                 memcpy(job->p + (first + b) * s.n_classes, a.scratch + b * s.row, s.n_classes * sizeof *job->p);
         if (!job->sum) continue;
@@ -462,30 +510,74 @@ INLINE void pass(dis__em_job *job, shape s)
     job->log_z = finish_logs(&l);
 }
 
-#define EXPAND(name, k, pieces_, block_, wide_)                                                                       \
-    static void name(dis__em_job *job)                                                                                \
-    {                                                                                                                 \
-        shape s = {                                                                                                   \
-            .n_classes = k, .pieces = pieces_, .row = (pieces_) ? 4 * (pieces_) : 2, .block = block_, .wide = wide_}; \
-        if (job->layout == DIS_EM_ROWS) {                                                                             \
-            pass(job, s);                                                                                             \
-        } else {                                                                                                      \
-            s.pairs = true;                                                                                           \
-            pass(job, s);                                                                                             \
-        }                                                                                                             \
+#define EXPAND(name, k, pieces_, block_, wide_, registers_) \
+    static void name(dis__em_job *job)                      \
+    {                                                       \
+        shape s = {.n_classes = k,                          \
+                   .n_states = k,                           \
+                   .pieces = pieces_,                       \
+                   .row = (pieces_) ? 4 * (pieces_) : 2,    \
+                   .block = block_,                         \
+                   .wide = wide_,                           \
+                   .registers = registers_};                \
+        if (job->layout == DIS_EM_ROWS) {                   \
+            pass(job, s);                                   \
+        } else {                                            \
+            s.pairs = true;                                 \
+            pass(job, s);                                   \
+        }                                                   \
     }
-EXPAND(pass_1, 1, 0, DIS_EM_BLOCK, false)
-EXPAND(pass_2, 2, 0, DIS_EM_BLOCK, false)
-EXPAND(pass_3, 3, 1, DIS_EM_BLOCK, false)
-EXPAND(pass_4, 4, 1, DIS_EM_BLOCK, false)
-EXPAND(pass_5, 5, 2, DIS_EM_BLOCK, false)
-EXPAND(pass_6, 6, 2, DIS_EM_BLOCK, false)
-EXPAND(pass_7, 7, 2, DIS_EM_BLOCK, false)
-EXPAND(pass_8, 8, 2, DIS_EM_BLOCK, false)
-EXPAND(pass_12, job->votes->n_classes, 3, DIS_EM_BLOCK, false)
-EXPAND(pass_16, job->votes->n_classes, 4, DIS_EM_BLOCK, false)
-EXPAND(pass_256, job->votes->n_classes, (job->votes->n_classes + 3) / 4, job->block, false)
-EXPAND(pass_65535, job->votes->n_classes, (job->votes->n_classes + 3) / 4, job->block, true)
+EXPAND(pass_1, 1, 0, DIS_EM_BLOCK, false, true)
+EXPAND(pass_2, 2, 0, DIS_EM_BLOCK, false, true)
+EXPAND(pass_3, 3, 1, DIS_EM_BLOCK, false, true)
+EXPAND(pass_4, 4, 1, DIS_EM_BLOCK, false, true)
+EXPAND(pass_5, 5, 2, DIS_EM_BLOCK, false, true)
+EXPAND(pass_6, 6, 2, DIS_EM_BLOCK, false, true)
+EXPAND(pass_7, 7, 2, DIS_EM_BLOCK, false, true)
+EXPAND(pass_8, 8, 2, DIS_EM_BLOCK, false, true)
+EXPAND(pass_12, job->votes->n_classes, 3, DIS_EM_BLOCK, false, true)
+EXPAND(pass_16, job->votes->n_classes, 4, DIS_EM_BLOCK, false, true)
+EXPAND(pass_256, job->votes->n_classes, (job->votes->n_classes + 3) / 4, job->block, false, false)
+EXPAND(pass_65535, job->votes->n_classes, (job->votes->n_classes + 3) / 4, job->block, true, false)
+
+/* Several states a class: pieces are constants up to IN_REGISTERS of them. */
+#define EXPAND_GROUPS(name, pieces_, wide_, registers_)        \
+    static void name(dis__em_job *job)                         \
+    {                                                          \
+        const shape s = {.n_classes = job->votes->n_classes,   \
+                         .n_states = job->n_states,            \
+                         .pieces = pieces_,                    \
+                         .row = (pieces_) ? 4 * (pieces_) : 2, \
+                         .block = job->block,                  \
+                         .wide = wide_,                        \
+                         .groups = true,                       \
+                         .registers = registers_};             \
+        pass(job, s);                                          \
+    }
+EXPAND_GROUPS(groups_2, 0, false, true)
+EXPAND_GROUPS(groups_4, 1, false, true)
+EXPAND_GROUPS(groups_8, 2, false, true)
+EXPAND_GROUPS(groups_12, 3, false, true)
+EXPAND_GROUPS(groups_16, 4, false, true)
+EXPAND_GROUPS(groups_20, 5, false, true)
+EXPAND_GROUPS(groups_24, 6, false, true)
+EXPAND_GROUPS(groups_28, 7, false, true)
+EXPAND_GROUPS(groups_32, 8, false, true)
+EXPAND_GROUPS(groups_256, (job->n_states + 3) / 4, false, false)
+EXPAND_GROUPS(groups_65535, (job->n_states + 3) / 4, true, false)
+
+static void pass_groups(dis__em_job *job)
+{
+    static void (*const passes[])(dis__em_job *) = {groups_2,  groups_4,  groups_8,  groups_12, groups_16,
+                                                    groups_20, groups_24, groups_28, groups_32};
+    const size_t pieces = job->n_states <= 2 ? 0 : (job->n_states + 3) / 4;
+    if (!job->votes->label8)
+        groups_65535(job);
+    else if (pieces <= IN_REGISTERS)
+        passes[pieces](job);
+    else
+        groups_256(job);
+}
 
 void DIS_KERNEL(dis__em_kernel)(dis__em_job *job);
 void DIS_KERNEL(dis__em_kernel)(dis__em_job *job)
@@ -495,6 +587,9 @@ void DIS_KERNEL(dis__em_kernel)(dis__em_job *job)
                                                     pass_12, pass_16, pass_16, pass_16, pass_16};
     const size_t n_classes = job->votes->n_classes;
     const unsigned before = dis__flush_tiny();
-    (n_classes <= 16 ? passes[n_classes] : job->votes->label8 ? pass_256 : pass_65535)(job);
+    if (job->n_groups > 1)
+        pass_groups(job);
+    else
+        (n_classes <= 16 ? passes[n_classes] : job->votes->label8 ? pass_256 : pass_65535)(job);
     dis__flush_restore(before);
 }

@@ -157,12 +157,21 @@ const dis_parameter *dis_fit_parameter_find(const dis_fit *fit, const char *name
     return NULL;
 }
 
+static size_t axis_size(const dis_fit *fit, char axis)
+{
+    switch (axis) {
+    case 'w': return fit->n_workers;
+    case 'i': return fit->n_items;
+    case 'g': return fit->n_groups;
+    default: return fit->n_classes;
+    }
+}
+
 dis_status dis__fit_parameter(dis_fit *fit, const char *name, const char *axes, double **values)
 {
     if (fit->n_parameters == DIS_MAX_PARAMETERS) return dis__fail(DIS_EBUG, "too many parameters");
     size_t n = 1;
-    for (const char *a = axes; *a; a++)
-        n = dis__size(n, *a == 'w' ? fit->n_workers : *a == 'i' ? fit->n_items : fit->n_classes, 0);
+    for (const char *a = axes; *a; a++) n = dis__size(n, axis_size(fit, *a), 0);
     DIS_TRY(dis__alloc_zeroed(values, n, sizeof **values));
     fit->parameter[fit->n_parameters++] = (dis_parameter){.name = name, .axes = axes, .n = n, .values = *values};
     return DIS_OK;

@@ -301,7 +301,7 @@ static dis_status fit_mace(const dis__fit_args *args, dis_fit *fit)
     DIS_TRY(dis__fit_parameter(fit, "know", "w", &m.know));
     DIS_TRY(dis__fit_parameter(fit, "guess", "w", &m.guess));
     DIS_TRY(dis__fit_parameter(fit, "strategy", "wv", &m.strategy));
-    DIS_TRY(dis__em_create(args, fit, DIS_EM_LABELS, &m.em));
+    DIS_TRY(dis__em_create(args, fit, DIS_EM_LABELS, 1, &m.em));
     dis_status status =
         dis__alloc_zeroed(&m.n_votes, dis__size(args->votes.n_workers, args->votes.n_classes, 0), sizeof *m.n_votes);
     if (status == DIS_OK) status = run(&m, args, fit);
@@ -314,7 +314,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
     return dis__size(votes->n_workers, dis__size(votes->n_classes + 1, 2 * sizeof(double), 0),
-                     dis__em_memory(votes, DIS_EM_LABELS));
+                     dis__em_memory(votes, DIS_EM_LABELS, 1));
 }
 
 const dis__method dis__method_mace = {

@@ -39,7 +39,7 @@ enum { DIS_MAX_PARAMETERS = 8 };
 
 struct dis_fit {
     const dis__method *method;
-    size_t n_items, n_workers, n_classes;
+    size_t n_items, n_workers, n_classes, n_groups /* of an axis g */;
     double *p; /* (n_items, n_classes) */
     int iterations, restart;
     bool converged;

@@ -124,7 +124,7 @@ static dis_status fit_one_coin(const dis__fit_args *args, dis_fit *fit)
     one_coin c = {.o = args->options};
     DIS_TRY(dis__fit_parameter(fit, "skill", "w", &c.skill));
     DIS_TRY(dis__fit_parameter(fit, "prior", "t", &c.prior));
-    DIS_TRY(dis__em_create(args, fit, DIS_EM_WORKERS, &c.em));
+    DIS_TRY(dis__em_create(args, fit, DIS_EM_WORKERS, 1, &c.em));
     dis_status status = dis__alloc_zeroed(&c.n_votes, args->votes.n_workers, sizeof *c.n_votes);
     if (status == DIS_OK) status = run(&c, args);
     dis__free(c.n_votes);
@@ -135,7 +135,7 @@ static dis_status fit_one_coin(const dis__fit_args *args, dis_fit *fit)
 static size_t memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
-    return dis__size(votes->n_workers, 2 * sizeof(double), dis__em_memory(votes, DIS_EM_WORKERS));
+    return dis__size(votes->n_workers, 2 * sizeof(double), dis__em_memory(votes, DIS_EM_WORKERS, 1));
 }
 
 const dis__method dis__method_one_coin = {

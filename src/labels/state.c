@@ -1,7 +1,7 @@
 /* State files: what fits estimated, under names.
  *
  * One safetensors file. "METHOD/PARAMETER" holds the numbers as F64, its shape by the parameter's axes (w worker, i
- * item, v class voted, t true class), which the metadata keeps under the same key. "names/workers", "names/classes"
+ * item, v class voted, t true class, g kind of items), which the metadata keeps under the same key. "names/workers", "names/classes"
  * and, when a parameter has an axis i, "names/tasks" hold the names as U8, each ended by a NUL, and
  * "names/workers/start" and so on where each begins (U64, one more than there are names). Of several fits of one method
  * the first is kept: a method asks for its start by its own name.
@@ -29,10 +29,16 @@ enum { WORKERS, CLASSES, TASKS, LISTS };
 static const char *const list_name[LISTS] = {"names/workers", "names/classes", "names/tasks"};
 static const char *const list_start[LISTS] = {"names/workers/start", "names/classes/start", "names/tasks/start"};
 
-/* The list that an axis counts; LISTS: no such axis. */
+enum { GROUPS = LISTS, AXES }; /* groups have numbers, not names */
+
+/* The list that an axis counts, GROUPS; AXES: no such axis. */
 static int list_of(char axis)
 {
-    return axis == 'w' ? WORKERS : axis == 'i' ? TASKS : axis == 'v' || axis == 't' ? CLASSES : LISTS;
+    return axis == 'w'                  ? WORKERS
+           : axis == 'i'                ? TASKS
+           : axis == 'v' || axis == 't' ? CLASSES
+           : axis == 'g'                ? GROUPS
+                                        : AXES;
 }
 
 struct dis_state {
@@ -76,17 +82,17 @@ static void add_bytes(plan *p, int list, const dis_names *names)
                                                .data = names->bytes};
 }
 
-static dis_status add_parameter(plan *p, const char *method, const dis_parameter *parameter,
-                                const size_t n_names[LISTS])
+static dis_status add_parameter(plan *p, const char *method, const dis_parameter *parameter, const size_t n_names[AXES])
 {
     char *key = p->keys + p->keys_used;
     p->keys_used += (size_t)sprintf(key, "%s/%s", method, parameter->name) + 1;
     dis__tensor t = {.name = key, .dtype = dis__dtype_find("F64", 3), .n = 1, .data = parameter->values};
     for (const char *a = parameter->axes; *a; a++) {
-        if (list_of(*a) == LISTS || t.n_dims == DIS_TENSOR_DIMS)
+        const int list = list_of(*a);
+        if (list == AXES || t.n_dims == DIS_TENSOR_DIMS)
             return dis__fail(DIS_EBUG, "%s has the axes %s", key, parameter->axes);
-        t.dim[t.n_dims++] = n_names[list_of(*a)];
-        t.n *= n_names[list_of(*a)];
+        t.dim[t.n_dims++] = n_names[list];
+        t.n *= n_names[list];
     }
     if (t.n != parameter->n) return dis__fail(DIS_EUSAGE, "%s is of a fit to other votes", key);
     p->tensors[p->n_tensors++] = t;
@@ -115,10 +121,10 @@ static dis_status make_plan(const dis_votes_view *votes, const dis_fit *const *f
     p->metadata[1][0] = "version", p->metadata[1][1] = STATE_VERSION;
     p->metadata[2][0] = "dissent", p->metadata[2][1] = DIS_VERSION;
     p->n_metadata = 3;
-    const size_t n_names[LISTS] = {votes->n_workers, votes->n_classes, votes->n_items};
     bool items = false;
     for (size_t f = 0; f < n_fits; f++) {
         if (was_before(fits, f)) continue;
+        const size_t n_names[AXES] = {votes->n_workers, votes->n_classes, votes->n_items, fits[f]->n_groups};
         for (size_t i = 0; i < fits[f]->n_parameters; i++) {
             DIS_TRY(add_parameter(p, fits[f]->method->info.name, &fits[f]->parameter[i], n_names));
             items |= strchr(fits[f]->parameter[i].axes, 'i') != NULL;
@@ -206,7 +212,8 @@ static dis_status check_parameter(const dis_state *s, const dis__json_value *key
         return bad(s, name, "not the table it should be");
     for (size_t d = 0; d < t->n_dims; d++) {
         const int list = list_of(axes->text[d]);
-        if (list == LISTS || !s->names[list] || t->dim[d] != dis_names_count(s->names[list]))
+        if (list == GROUPS && t->dim[d] > 0) continue;
+        if (list >= LISTS || !s->names[list] || t->dim[d] != dis_names_count(s->names[list]))
             return bad(s, name, "a shape that does not match the names");
     }
     for (size_t i = 0; i < t->n; i++) {
@@ -303,7 +310,7 @@ static dis_status make_map(const dis_state *s, int list, const dis_names *names,
 typedef struct {
     const char *axes;
     size_t *map[LISTS];
-    size_t n_here[LISTS], n_there[LISTS];
+    size_t n_here[AXES], n_there[AXES];
     const char *from;
 } filling;
 
@@ -318,13 +325,13 @@ static void fill_axis(const filling *f, size_t axis, size_t at, double **to)
     }
     const int list = list_of(f->axes[axis]);
     for (size_t i = 0; i < f->n_here[list]; i++) {
-        const size_t there = f->map[list][i];
+        const size_t there = list == GROUPS ? i : f->map[list][i];
         fill_axis(f, axis + 1, at == SIZE_MAX || there == SIZE_MAX ? SIZE_MAX : at * f->n_there[list] + there, to);
     }
 }
 
-dis_status dis__state_fill(const dis_state *state, const char *method, const char *name, const char *axes,
-                           const dis_votes_view *votes, double *values, bool *found)
+dis_status dis__state_fill_groups(const dis_state *state, const char *method, const char *name, const char *axes,
+                                  const dis_votes_view *votes, size_t n_groups, double *values, bool *found)
 {
     char key[256];
     const int n = snprintf(key, sizeof key, "%s/%s", method, name);
@@ -340,6 +347,15 @@ dis_status dis__state_fill(const dis_state *state, const char *method, const cha
     dis_status status = DIS_OK;
     for (const char *a = axes; *a && status == DIS_OK; a++) {
         const int list = list_of(*a);
+        if (list == GROUPS) {
+            f.n_here[GROUPS] = n_groups;
+            f.n_there[GROUPS] = t->dim[a - axes];
+            if (n_groups != t->dim[a - axes])
+                status =
+                    dis__fail_at(DIS_EDATA, state->path, 0, 0, "%s: it has %zu groups, not %zu; ask for groups=%zu",
+                                 key, t->dim[a - axes], n_groups, t->dim[a - axes]);
+            continue;
+        }
         if (f.map[list]) continue;
         f.n_here[list] = dis_names_count(names[list]);
         f.n_there[list] = dis_names_count(state->names[list]);
@@ -352,4 +368,10 @@ dis_status dis__state_fill(const dis_state *state, const char *method, const cha
     }
     for (int list = 0; list < LISTS; list++) dis__free(f.map[list]);
     return status;
+}
+
+dis_status dis__state_fill(const dis_state *state, const char *method, const char *name, const char *axes,
+                           const dis_votes_view *votes, double *values, bool *found)
+{
+    return dis__state_fill_groups(state, method, name, axes, votes, 1, values, found);
 }

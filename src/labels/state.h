@@ -8,5 +8,8 @@
  * *found: whether the state has that parameter at all. */
 dis_status dis__state_fill(const dis_state *state, const char *method, const char *name, const char *axes,
                            const dis_votes_view *votes, double *values, bool *found);
+/* The same where an axis is g, of n_groups. DIS_EDATA: the state has another number of groups. */
+dis_status dis__state_fill_groups(const dis_state *state, const char *method, const char *name, const char *axes,
+                                  const dis_votes_view *votes, size_t n_groups, double *values, bool *found);
 
 #endif

@@ -52,6 +52,8 @@ static void same_bytes(void **state)
                                         "fast-dawid-skene:method=hybrid,iterations=4",
                                         "one-coin:iterations=4",
                                         "ibcc:iterations=4",
+                                        "ebcc:iterations=3,groups=3,restarts=2,screen=2",
+                                        "ebcc:iterations=2,groups=10,restarts=2,combine=mean",
                                         "mace:iterations=3,restarts=3,screen=2",
                                         "mace:method=em,iterations=3,restarts=2,screen=1"};
     static const struct {
