@@ -203,7 +203,8 @@ static dis_status check_combination(const labels_job *job)
         p[m] = &none;
     }
     const bool automatic = dis_combiner_wants_auto_weights(job->combine);
-    const dis_views views = {.n_classes = 1, .n_views = job->n_views, .p = p, .weight = automatic ? equal : NULL};
+    const dis_views views = {
+        .n_classes = 1, .n_views = job->n_views, .p = p, .weight = automatic ? equal : NULL, .votes = job->in.votes};
     return dis_combine(job->ctx, &views, job->combine, equal, NULL);
 }
 
@@ -244,7 +245,8 @@ static int fit_all(labels_job *job)
                              .n_classes = job->in.look.n_classes,
                              .n_views = job->n_views,
                              .p = p,
-                             .weight = automatic ? weight : NULL};
+                             .weight = automatic ? weight : NULL,
+                             .votes = job->in.votes};
     status = dis_combine(job->ctx, &views, job->combine, job->p, &job->did);
     return cli_failed(job->c, status);
 }

@@ -320,7 +320,8 @@ static int combine_fits(report_job *job, const dis_fit_options *how)
                              .n_classes = n_classes,
                              .n_views = job->n_fits,
                              .p = (const double *const *)job->p,
-                             .weight = automatic ? weight : NULL};
+                             .weight = automatic ? weight : NULL,
+                             .votes = job->in.votes};
     status = dis_combine(job->ctx, &views, job->combine, job->combined, NULL);
     const dis_labels_view labels = {.n_items = n_items,
                                     .n_classes = n_classes,

@@ -20,6 +20,7 @@ typedef struct {
     const char *name, *summary, *source;
     const dis_option *options;
     size_t n_options;
+    bool needs_votes; /* dis_views.votes must be there */
 } dis_combiner;
 DIS_API const dis_combiner *dis_combiner_at(size_t i);
 DIS_API const dis_combiner *dis_combiner_find(const char *name);
@@ -30,6 +31,7 @@ typedef struct {
     size_t n_items, n_classes, n_views;
     const double *const *p; /* n_views tables of (n_items, n_classes), rows summing to 1 */
     const double *weight;   /* n_views, positive, any scale; NULL: what the spec says, else equal */
+    const dis_votes *votes; /* that the views were made from, for combinations that count them; NULL: not known */
 } dis_views;
 
 /* What was done. */
@@ -46,7 +48,7 @@ DIS_API bool dis_combiner_wants_auto_weights(const char *spec);
 
 /* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL.
  * DIS_EUSAGE: no views, unknown name or option, a number of weights other than n_views, weights=auto without
- * views->weight. On failure `out` is untouched, unless the caller stopped the work half-way (DIS_ECANCELLED). */
+ * views->weight, no views->votes where the combination needs them. On failure `out` is untouched, unless the caller stopped the work half-way (DIS_ECANCELLED). */
 DIS_API dis_status dis_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
                                dis_combination *did);
 

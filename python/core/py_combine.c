@@ -58,19 +58,21 @@ static PyObject *describe(const dis_combination *did, size_t n)
 
 static PyObject *combine(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"views", "n_items", "n_classes", "spec", "weights", "threads", "progress", NULL};
-    PyObject *views, *weight = Py_None, *progress = NULL, *result = NULL;
+    static char *names[] = {"views", "n_items", "n_classes", "spec", "weights", "votes", "threads", "progress", NULL};
+    PyObject *views, *weight = Py_None, *table = Py_None, *progress = NULL, *result = NULL;
     Py_ssize_t n_items, n_classes;
     const char *spec;
     int threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!nns|$OiO:combine", names, &PyTuple_Type, &views, &n_items,
-                                     &n_classes, &spec, &weight, &threads, &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!nns|$OOiO:combine", names, &PyTuple_Type, &views, &n_items,
+                                     &n_classes, &spec, &weight, &table, &threads, &progress))
         return NULL;
     if (n_items < 0 || n_classes < 1 || n_items > PY_SSIZE_T_MAX / n_classes) {
         PyErr_SetString(PyExc_ValueError, "impossible sizes");
         return NULL;
     }
     core_state *state = core_state_of_module(module);
+    const dis_votes *votes = table == Py_None ? NULL : core_votes_look(state, table);
+    if (table != Py_None && !votes) return NULL;
     inputs in = {0};
     void *data = NULL;
     PyObject *array = NULL;
@@ -82,7 +84,8 @@ static PyObject *combine(PyObject *module, PyObject *args, PyObject *keywords)
                                .n_classes = (size_t)n_classes,
                                .n_views = (size_t)in.n,
                                .p = in.p,
-                               .weight = in.weight.buf};
+                               .weight = in.weight.buf,
+                               .votes = votes};
         dis_combination did = {0};
         core_release(&call);
         const dis_status status = dis_combine(call.ctx, &all, spec, data, &did);

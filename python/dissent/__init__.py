@@ -39,7 +39,7 @@ from .aggregation import (
     Wawa,
     ZeroBasedSkill,
 )
-from .combination import Average, Hybrid, JensenShannonCentroid, Temperature
+from .combination import Average, Calibrated, Hybrid, JensenShannonCentroid, Temperature
 from .measure import (
     Agreement,
     Comparison,
@@ -70,6 +70,7 @@ __all__ = [
     "Crowd",
     "Agreement",
     "Average",
+    "Calibrated",
     "CancelledError",
     "Comparison",
     "ConvergenceError",

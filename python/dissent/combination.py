@@ -20,7 +20,7 @@ from ._results import SoftLabels
 from ._votes import ProgressLike, Votes, as_votes, progress_of, threads_of
 from .aggregation import MACE, DawidSkene, Softmax, Standard, _Simple
 
-__all__ = ["Average", "Hybrid", "JensenShannonCentroid", "Temperature"]
+__all__ = ["Average", "Calibrated", "Hybrid", "JensenShannonCentroid", "Temperature"]
 
 
 def _same_rows(views: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
@@ -83,7 +83,9 @@ class _Combination(_Simple):
             raise _core.OptionError("weights are positive numbers")
         return weights
 
-    def _combine(self, tables: Sequence[np.ndarray], weights: np.ndarray | None) -> tuple[np.ndarray, dict[str, Any]]:
+    def _combine(
+        self, tables: Sequence[np.ndarray], weights: np.ndarray | None, votes: Votes | None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         n_items, n_classes = tables[0].shape
         p, info = _core.combine(
             tuple(np.ascontiguousarray(t) for t in tables),
@@ -91,6 +93,7 @@ class _Combination(_Simple):
             n_classes,
             self._combiner_spec(),
             weights=weights,
+            votes=votes.core if votes is not None else None,
             threads=threads_of(self.n_jobs),
             progress=progress_of(self._progress()),
         )
@@ -104,7 +107,7 @@ class _Combination(_Simple):
         for member in members:
             member._run(votes)
             tables.append(member._have("p"))
-        p, info = self._combine(tables, self._weights(len(members), votes, members))
+        p, info = self._combine(tables, self._weights(len(members), votes, members), votes)
         self._keep(votes, p, None)
         self._fitted.update(members=members, info=info)
         return self
@@ -115,7 +118,7 @@ class _Combination(_Simple):
         if not views:
             raise _core.OptionError("no views to combine")
         tables, like = _same_rows(views)
-        p, _ = self._combine(tables, self._weights(len(tables), None, ()))
+        p, _ = self._combine(tables, self._weights(len(tables), None, ()), None)
         if isinstance(like, SoftLabels):
             return SoftLabels(like.tasks, like.classes, p)
         if hasattr(like, "columns"):
@@ -261,9 +264,39 @@ class Hybrid(_Combination):
         self.progress = progress
 
 
+class Calibrated(_Combination):
+    """Made for the labels of models of workers, which are too sure of themselves on real crowds."""
+
+    _combiner = "calibrated"
+    _options: ClassVar[dict[str, str]] = {"power": "power", "limit": "limit"}
+
+    def __init__(
+        self,
+        aggregators: Sequence[Aggregator] | None = None,
+        weights: Any = "equal",
+        power: float = 0.7,
+        limit: float = 16.0,
+        *,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.aggregators = aggregators
+        self.weights = weights
+        self.power = power
+        self.limit = limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def combine(self, views: Sequence[Any]) -> Any:
+        """Not possible: how many votes each task has is not known here; fit() knows."""
+        raise _core.OptionError("Calibrated needs the votes: call fit(), or take another combination")
+
+
 _OWN = {
-    "aggregators": "What to combine; None: Standard, Softmax, DawidSkene and MACE, as the command line does.",
+    "aggregators": "What to combine; None: Standard, Softmax, DawidSkene and MACE, the views of Wright & Augenstein 2022.",
     "weights": "One number a view, 'equal', or 'auto': by how well each predicts votes it has not seen.",
 }
-for _class in (Average, JensenShannonCentroid, Temperature, Hybrid):
+for _class in (Average, JensenShannonCentroid, Temperature, Hybrid, Calibrated):
     describe(_class, COMBINERS[_class._combiner], _OWN)

@@ -149,7 +149,8 @@ static dis_status fit_several(dis_context *ctx, const dis_votes *votes, const di
     double *view[DIS_MAX_VIEWS] = {0}, weight[DIS_MAX_VIEWS];
     const size_t n = l->methods.n;
     dis_status status = DIS_OK;
-    dis_views views = {.n_items = v.n_items, .n_classes = v.n_classes, .n_views = n, .p = (const double *const *)view};
+    dis_views views = {
+        .n_items = v.n_items, .n_classes = v.n_classes, .n_views = n, .p = (const double *const *)view, .votes = votes};
     if (dis_combiner_wants_auto_weights(combine)) {
         status = dis_auto_weights(ctx, votes, l->methods.text, n, NULL, weight);
         views.weight = weight;

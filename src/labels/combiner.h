@@ -15,6 +15,7 @@ typedef struct {
     size_t n_items, n_classes, n_views;
     const double *const *p; /* n_views tables of (n_items, n_classes) */
     const double *weight;   /* (n_views), positive, summing to 1 */
+    const dis_votes *votes; /* that the views were made from; NULL: not known */
     const void *options;    /* the combination's own struct */
     double *out;            /* (n_items, n_classes); may be one of p */
     double *temperature;    /* (n_views), to be filled where there are any; zeros */

@@ -10,12 +10,11 @@ extern const dis__combiner dis__combiner_average;
 extern const dis__combiner dis__combiner_centroid;
 extern const dis__combiner dis__combiner_temperature;
 extern const dis__combiner dis__combiner_hybrid;
+extern const dis__combiner dis__combiner_calibrated;
 
 static const dis__combiner *const combiners[] = {
-    &dis__combiner_average,
-    &dis__combiner_centroid,
-    &dis__combiner_temperature,
-    &dis__combiner_hybrid,
+    &dis__combiner_average, &dis__combiner_centroid,   &dis__combiner_temperature,
+    &dis__combiner_hybrid,  &dis__combiner_calibrated,
 };
 
 static const char *name_of(const void *unused, size_t i)
@@ -126,6 +125,7 @@ static dis_status run(dis_context *ctx, const dis_views *views, const dis__combi
                                     .n_views = n,
                                     .p = p,
                                     .weight = weight,
+                                    .votes = views->votes,
                                     .options = options,
                                     .out = out,
                                     .temperature = temperature,
@@ -153,6 +153,11 @@ dis_status dis_combine(dis_context *ctx, const dis_views *views, const char *spe
     else if (views->n_views > DIS_MAX_VIEWS)
         status = dis__fail(DIS_EUSAGE, "combination %s: %zu views; at most %d are possible", c->info.name,
                            views->n_views, DIS_MAX_VIEWS);
+    else if (c->info.needs_votes && !views->votes)
+        status = dis__fail(DIS_EUSAGE,
+                           "combination %s needs the votes that the views were made from: use `dissent labels`, or "
+                           "another combination",
+                           c->info.name);
     else
         status = run(ctx, views, c, options, out, &done);
     dis__free(options);

@@ -47,7 +47,7 @@ static dis_status hybrid_job(void *arg, size_t j, int thread)
     for (size_t i = dis__job_first(a->n_items, w->n_jobs, j); i < last; i += BLOCK) {
         const size_t many = last - i < BLOCK ? last - i : BLOCK;
         for (size_t m = 0; m < a->n_views; m++) DIS_KERNEL_PICK(dis__temper_rows)
-        (a->p[m] + i * a->n_classes, a->temperature[m], a->n_classes, many, scratch,
+        (a->p[m] + i * a->n_classes, &a->temperature[m], 0, DIS_LOG_FLOOR, a->n_classes, many, scratch,
          scratch + w->n_scratch + m * w->n_block);
         const int taken = DIS_KERNEL_PICK(dis__centroid_rows)(&problem, 0, many, scratch, q);
         w->n_steps[j] = taken > w->n_steps[j] ? taken : w->n_steps[j];

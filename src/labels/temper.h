@@ -44,9 +44,21 @@ dis_status dis__temper_choose(const dis__combine_args *args, const dis__temper_o
 DIS_KERNEL_DECLARE(double, dis__temper_score,
                    (const dis__combine_args *args, const double *temperature, size_t first, size_t last,
                     double *scratch, double *gradient));
-/* softmax(log p / T) of n rows at p, to out, which may be p. */
+/* softmax(log p / T) of n rows at p, to out, which may be p. Row i has temperature[i * step]; log p counts as at least
+ * `floor` (-INFINITY: what is impossible stays so). */
 DIS_KERNEL_DECLARE(void, dis__temper_rows,
-                   (const double *p, double temperature, size_t n_classes, size_t n, double *scratch, double *out));
+                   (const double *p, const double *temperature, size_t step, double floor, size_t n_classes, size_t n,
+                    double *scratch, double *out));
+
+/* Temperatures: of view m and item i, value[m * by_view + i * by_item]. */
+typedef struct {
+    const double *value;
+    size_t by_view, by_item;
+    double floor; /* of log p */
+} dis__temperatures;
+
+/* The weighted mean of the tempered views, into args->out. */
+dis_status dis__temper_mean(const dis__combine_args *args, const dis__temperatures *temperatures);
 
 static inline size_t dis__temper_scratch(size_t n_views, size_t n_classes)
 {

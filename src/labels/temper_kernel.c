@@ -17,14 +17,13 @@ typedef struct {
     vec *a, *log_a, *slope; /* softmax, its logarithm, da/dT */
 } tempered;
 
-static void temper(const double *p, const size_t *at, size_t n_classes, double temperature, const tempered *t)
+static void temper(const double *p, const size_t *at, size_t n_classes, vec inverse, double floor, const tempered *t)
 {
-    const double inverse = 1 / temperature;
-    vec most = dis__vset(DIS_LOG_FLOOR), sum = {0}, mean = {0};
+    vec most = dis__vset(floor), sum = {0}, mean = {0};
     for (size_t k = 0; k < n_classes; k++) {
         vec x = {0};
         for (int lane = 0; lane < DIS_LANES; lane++) x[lane] = p[at[lane] + k];
-        t->slope[k] = dis__vmax(dis__vlog(x), dis__vset(DIS_LOG_FLOOR));
+        t->slope[k] = dis__vmax(dis__vlog(x), dis__vset(floor));
         most = dis__vmax(most, t->slope[k]);
     }
     for (size_t k = 0; k < n_classes; k++) {
@@ -79,7 +78,8 @@ double DIS_KERNEL(dis__temper_score)(const dis__combine_args *args, const double
         const size_t many = last - i < DIS_LANES ? last - i : DIS_LANES;
         size_t at[DIS_LANES];
         for (size_t lane = 0; lane < DIS_LANES; lane++) at[lane] = (i + (lane < many ? lane : 0)) * n_classes;
-        for (size_t m = 0; m < n_views; m++) temper(args->p[m], at, n_classes, temperature[m], &t[m]);
+        for (size_t m = 0; m < n_views; m++)
+            temper(args->p[m], at, n_classes, dis__vset(1 / temperature[m]), DIS_LOG_FLOOR, &t[m]);
         for (size_t a = 0; a < n_views; a++)
             for (size_t b = a + 1; b < n_views; b++) {
                 vec by_a, by_b;
@@ -92,16 +92,21 @@ double DIS_KERNEL(dis__temper_score)(const dis__combine_args *args, const double
     return value;
 }
 
-void DIS_KERNEL(dis__temper_rows)(const double *p, double temperature, size_t n_classes, size_t n, double *scratch,
-                                  double *out)
+void DIS_KERNEL(dis__temper_rows)(const double *p, const double *temperature, size_t step, double floor,
+                                  size_t n_classes, size_t n, double *scratch, double *out)
 {
     vec *own = (vec *)scratch;
     const tempered t = {own, own + n_classes, own + 2 * n_classes};
     for (size_t i = 0; i < n; i += DIS_LANES) {
         const size_t many = n - i < DIS_LANES ? n - i : DIS_LANES;
         size_t at[DIS_LANES];
-        for (size_t lane = 0; lane < DIS_LANES; lane++) at[lane] = (i + (lane < many ? lane : 0)) * n_classes;
-        temper(p, at, n_classes, temperature, &t);
+        vec inverse = {0};
+        for (size_t lane = 0; lane < DIS_LANES; lane++) {
+            const size_t row = i + (lane < many ? lane : 0);
+            at[lane] = row * n_classes;
+            inverse[lane] = 1 / temperature[row * step];
+        }
+        temper(p, at, n_classes, inverse, floor, &t);
         for (size_t lane = 0; lane < many; lane++)
             for (size_t k = 0; k < n_classes; k++) out[at[lane] + k] = t.a[k][lane];
     }

@@ -222,7 +222,11 @@ static void threads_and_place_do_not_matter(void **state)
         views[m] = p + m * N * K;
         for (int i = 0; i < N; i++) random_row(p + (m * N + i) * K, K, i % 5);
     }
-    const dis_views v = {.n_items = N, .n_classes = K, .n_views = M, .p = views};
+    double *counts = calloc(N * K, sizeof *counts);
+    for (int i = 0; i < N; i++) counts[i * K] = 1 + i % 20;
+    dis_votes *votes;
+    assert_int_equal(dis_votes_from_counts(NULL, counts, N, K, NULL, NULL, &votes), DIS_OK);
+    const dis_views v = {.n_items = N, .n_classes = K, .n_views = M, .p = views, .votes = votes};
     for (int c = 0; dis_combiner_at((size_t)c); c++) {
         const char *spec = dis_combiner_at((size_t)c)->name;
         assert_int_equal(dis_combine(NULL, &v, spec, out, NULL), DIS_OK);
@@ -238,10 +242,12 @@ static void threads_and_place_do_not_matter(void **state)
         }
         memcpy(again, p, sizeof(double) * N * K); /* view 0 as the output */
         const double *in_place[M] = {again, views[1], views[2], views[3]};
-        const dis_views w = {.n_items = N, .n_classes = K, .n_views = M, .p = in_place};
+        const dis_views w = {.n_items = N, .n_classes = K, .n_views = M, .p = in_place, .votes = votes};
         assert_int_equal(dis_combine(NULL, &w, spec, again, NULL), DIS_OK);
         assert_memory_equal(out, again, sizeof(double) * N * K);
     }
+    dis_votes_destroy(votes);
+    free(counts);
     free(p);
     free(out);
 }
@@ -335,14 +341,16 @@ static dis_status combine_all(void *arg)
 {
     const double a[] = {.25, .75}, b[] = {.5, .5};
     const double *const views[] = {a, b};
-    const dis_views v = {.n_items = 1, .n_classes = 2, .n_views = 2, .p = views};
+    dis_votes *votes;
+    DIS_TRY(dis_votes_from_counts(NULL, a, 1, 2, NULL, NULL, &votes));
+    const dis_views v = {.n_items = 1, .n_classes = 2, .n_views = 2, .p = views, .votes = votes};
     double *q = arg;
     q[0] = q[1] = 7;
-    for (size_t c = 0; dis_combiner_at(c); c++) {
-        const dis_status status = dis_combine(NULL, &v, dis_combiner_at(c)->name, q, NULL);
-        if (status != DIS_OK) return status;
-    }
-    return DIS_OK;
+    dis_status status = DIS_OK;
+    for (size_t c = 0; dis_combiner_at(c) && status == DIS_OK; c++)
+        status = dis_combine(NULL, &v, dis_combiner_at(c)->name, q, NULL);
+    dis_votes_destroy(votes);
+    return status;
 }
 
 static void allocations_may_fail(void **state)
