@@ -43,6 +43,17 @@ static const cli_option options[] = {
         "NAME[:key=value,...] for several methods; weights=.2/.3/.5 or weights=auto weighs them; without it, centroid"),
     CLI_VOTES_OPTIONS(labels_values, reading),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): these items are pinned to them"),
+    TEXT(predictions, "predictions", "FILE", CLI_NAMES_FILE,
+         "what a model says of the items, out of fold (dissent train --folds): the prior of each item for methods that "
+         "have one"),
+    {.name = "predictions-weight",
+     .kind = CLI_REAL,
+     .offset = offsetof(labels_values, predictions_weight),
+     .argument = "X",
+     .fallback = "-1",
+     .low = -1,
+     .high = 100,
+     .summary = "power to which predictions are raised: 0 none, 1 as they are; below 0: estimated, between 0 and 1"},
     CLI_OUTPUT_OPTION(labels_values, save_state, "save-state", "safetensors",
                       "keep what the methods learned, to start a later run from"),
     TEXT(init_state, "init-state", "FILE", CLI_NAMES_FILE, "start from a state saved before"),
@@ -118,6 +129,7 @@ static int check_options(labels_job *job)
         return cli_usage(
             c, "--combine needs several views and there is one --method; name another, or leave --combine out");
     code = cli_check_format(c, "format", v->format);
+    if (code == 0) code = labels_check_predictions(job);
     return code == 0 && v->save_views ? check_views(job) : code;
 }
 
@@ -171,7 +183,9 @@ static int fit_view(labels_job *job, size_t m, const dis_fit_options *how)
     struct timespec since;
     clock_gettime(CLOCK_MONOTONIC, &since);
     dis_fit *fit;
-    const dis_status status = dis_fit_run(job->ctx, job->in.votes, r->spec, how, &fit);
+    dis_fit_options own = *how;
+    if (!labels_use_predictions(job, r->spec)) own.predictions = NULL;
+    const dis_status status = dis_fit_run(job->ctx, job->in.votes, r->spec, &own, &fit);
     if (status != DIS_OK) return cli_failed(job->c, status);
     r->fit = fit;
     r->look = dis_fit_look(fit);
@@ -222,6 +236,8 @@ static int fit_all(labels_job *job)
     how.seed = job->v->seed;
     how.gold = job->in.gold;
     how.start = job->start;
+    how.predictions = job->predictions;
+    how.predictions_weight = job->v->predictions_weight;
     for (size_t m = 0; m < job->n_views; m++) {
         const int code = fit_view(job, m, &how);
         if (code != 0) return code;
@@ -298,9 +314,11 @@ static int work(labels_job *job)
     if (status != DIS_OK) return cli_failed(job->c, status);
     code = votes_input_read(&job->in, job->ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, job->ctx, job->v->gold);
+    if (code == 0) code = labels_read_predictions(job);
     if (code != 0) return code;
     labels_tell_input(job);
     choose_methods(job);
+    labels_tell_predictions(job);
     code = fit_all(job);
     free_views_but_first(job);
     if (code == 0) code = judge_workers(job);
@@ -323,6 +341,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     }
     free(job->quality);
     free(job->n_voted);
+    dis_free(job->predictions);
     dis_state_destroy(job->start);
     votes_input_free(&job->in);
     dis_context_destroy(job->ctx);

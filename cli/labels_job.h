@@ -7,6 +7,8 @@ typedef struct {
     cli_common common;
     cli_votes_values reading;
     const char *output, *format, *combine, *gold, *save_state, *init_state, *workers, *save_views, *json;
+    const char *predictions;
+    double predictions_weight; /* below 0: estimated */
     cli_list method;
     bool require_convergence;
     uint64_t seed;
@@ -27,6 +29,8 @@ typedef struct {
     dis_context *ctx;
     votes_input in;
     dis_state *start;
+    double *predictions; /* (n_items, n_classes) or NULL */
+    dis_predictions_counts predicted;
 
     const char *combine; /* NULL: one view, taken as it is */
     bool combine_is_default, methods_are_default;
@@ -42,6 +46,14 @@ typedef struct {
  * mean of all, so that one wrong vote of one makes nobody the worst. */
 enum { LABELS_WORST = 5 };
 size_t labels_worst_workers(const labels_job *job, size_t worst[LABELS_WORST]);
+
+/* labels_predictions.c; those that return int return an exit code, what is wrong told already. */
+int labels_check_predictions(labels_job *job);
+int labels_read_predictions(labels_job *job);
+bool labels_use_predictions(const labels_job *job, const char *spec);
+void labels_tell_predictions(labels_job *job);
+void labels_tell_weight(labels_job *job, const labels_result *r);
+void labels_put_predictions(const labels_job *job, dis_json *j);
 
 void labels_tell_input(labels_job *job);
 void labels_tell_result(labels_job *job);

@@ -10,6 +10,7 @@ static dis_status put_inputs(const labels_job *job, dis_json *j)
     cli_inputs_begin(j);
     dis_status status = votes_input_put_files(&job->in, j);
     if (status == DIS_OK && job->v->gold) status = cli_put_file(j, job->v->gold, "gold");
+    if (status == DIS_OK && job->v->predictions) status = cli_put_file(j, job->v->predictions, "predictions");
     if (status == DIS_OK && job->v->init_state) status = cli_put_file(j, job->v->init_state, "state");
     cli_inputs_end(j);
     return status;
@@ -29,6 +30,7 @@ static void put_methods(const labels_job *job, dis_json *j)
         cli_put_count(j, "restart", (uint64_t)r->look.restart);
         cli_put_text(j, "objective_is", r->look.method->objective);
         cli_put_real(j, "objective", r->look.objective);
+        if (job->predictions) cli_put_real(j, "predictions_weight", r->look.predictions_weight);
         dis_json_end_object(j);
     }
     dis_json_end_array(j);
@@ -120,6 +122,7 @@ dis_status labels_write_json(const labels_job *job, const char *path)
     if (status == DIS_OK) status = votes_input_put_table(&job->in, j);
     if (status == DIS_OK) {
         votes_input_put_notes(&job->in, j);
+        if (job->predictions) labels_put_predictions(job, j);
         put_methods(job, j);
         put_combination(job, j);
         put_metrics(job, j);

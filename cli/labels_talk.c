@@ -53,6 +53,7 @@ static void tell_methods(labels_job *job)
                 : r->look.converged ? "yes"
                                     : "no",
                 r->seconds);
+        labels_tell_weight(job, r);
     }
 }
 

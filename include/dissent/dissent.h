@@ -18,6 +18,7 @@
 #include "dissent/evaluate.h"
 #include "dissent/review.h"
 #include "dissent/fit.h"
+#include "dissent/predictions.h"
 #include "dissent/combine.h"
 #include "dissent/compare.h"
 #include "dissent/views.h"

@@ -15,6 +15,13 @@
 #include "dissent/option.h"
 #include "dissent/votes.h"
 
+/* What a method does with predictions of a model. */
+typedef enum {
+    DIS_PREDICTIONS_UNUSED, /* refuses them */
+    DIS_PREDICTIONS_PRIOR,  /* takes them as the prior of each item, when there are any */
+    DIS_PREDICTIONS_NEEDED  /* does not work without them */
+} dis_predictions_use;
+
 /* A row of the table of methods; static. */
 typedef struct {
     const char *name;
@@ -22,6 +29,7 @@ typedef struct {
     const char *source;    /* where the formula comes from */
     const char *objective; /* what its iterations never make worse; "none" when it has no iterations */
     bool needs_workers;    /* refuses counts and soft votes */
+    dis_predictions_use predictions;
     const dis_option *options;
     size_t n_options;
 } dis_method;
@@ -37,10 +45,15 @@ typedef struct dis_fit dis_fit;
 typedef struct dis_state dis_state;
 
 typedef struct {
-    size_t size;            /* of this struct */
-    uint64_t seed;          /* a method's own seed= wins */
-    const int32_t *gold;    /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
-    const dis_state *start; /* parameters to start from (see below); NULL: from the votes */
+    size_t size;               /* of this struct */
+    uint64_t seed;             /* a method's own seed= wins */
+    const int32_t *gold;       /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
+    const dis_state *start;    /* parameters to start from (see below); NULL: from the votes */
+    const double *predictions; /* (n_items, n_classes) of a model, out of fold (predictions.h makes them from a table of
+                                  labels); rows of zeros: items without; NULL: none */
+    double
+        predictions_weight; /* power to which they are raised: 0 none, 1 as they are; below 0 (the default): estimated,
+                                  between 0 and 1, so that useless ones get 0 */
 } dis_fit_options;
 DIS_API dis_fit_options dis_fit_options_default(void);
 
@@ -48,7 +61,8 @@ DIS_API dis_fit_options dis_fit_options_default(void);
  * any work is done. */
 DIS_API dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs);
 
-/* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT: the message
+/* DIS_EUSAGE: unknown method or option; predictions for a method that does not use them, or none for one that needs
+ * them; a weight that is no number or above 100. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT: the message
  * says how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
 DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec,
                                const dis_fit_options *options, dis_fit **out);
@@ -62,11 +76,12 @@ DIS_API void dis_free(void *memory);
 
 typedef struct {
     const dis_method *method;
-    int iterations;   /* of the restart that won */
-    bool converged;   /* always true for methods without iterations */
-    int restart;      /* which one won, from 0 */
-    double objective; /* at the end; NaN when the method has none */
-    size_t n_trace;   /* the objective after each iteration */
+    int iterations;            /* of the restart that won */
+    bool converged;            /* always true for methods without iterations */
+    int restart;               /* which one won, from 0 */
+    double objective;          /* at the end; NaN when the method has none */
+    double predictions_weight; /* that predictions got; NaN: none were used */
+    size_t n_trace;            /* the objective after each iteration */
     const double *trace;
 } dis_fit_view;
 DIS_API dis_fit_view dis_fit_look(const dis_fit *fit);

@@ -25,6 +25,7 @@
  * votes. */
 #include "labels/combiner.h"
 #include "labels/method.h"
+#include "labels/methods.h"
 #include "votes/table.h"
 #include <math.h>
 #include <stdlib.h>
@@ -154,7 +155,11 @@ static dis_status fit_halves(auto_work *a, const char *const *specs, const dis_f
         take_half(a, half);
         for (size_t m = 0; m < a->n_views; m++) {
             dis_fit *fit;
-            DIS_TRY(dis_fit_run(a->ctx, &a->part, specs[m], options, &fit));
+            const dis__method *method;
+            DIS_TRY(dis__method_find(specs[m], &method));
+            dis_fit_options own = *options;
+            if (method->info.predictions == DIS_PREDICTIONS_UNUSED) own.predictions = NULL;
+            DIS_TRY(dis_fit_run(a->ctx, &a->part, specs[m], &own, &fit));
             const double *p = dis_fit_p(fit);
             for (size_t k = 0; k < n; k++) a->p[half][m * n + k] = (float)p[k];
             dis_fit_destroy(fit);

@@ -91,6 +91,7 @@ const dis__method dis__method_dawid_skene = {
              .source = "Dawid & Skene 1979",
              .objective = "marginal likelihood, plus prior where there are pseudo-counts",
              .needs_workers = true,
+             .predictions = DIS_PREDICTIONS_PRIOR,
              .options = options_table,
              .n_options = sizeof options_table / sizeof *options_table},
     .options_size = sizeof(ds_options),

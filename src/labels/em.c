@@ -130,6 +130,12 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
         e.jobs[j].prior = e.prior;
     }
     e.class_sum = e.class_sums + line * p.n_shards;
+    e.items = args->items;
+    e.evidence = NAN;
+    for (size_t j = 0; e.items && j < p.n_shards; j++) {
+        e.jobs[j].item = e.items->factor;
+        e.jobs[j].log_q = e.items->log_q;
+    }
     *em = e;
     return DIS_OK;
 }
@@ -138,6 +144,12 @@ void dis__em_destroy(dis__em *em)
 {
     dis__free(em->tables);
     dis__free(em->jobs);
+}
+
+void dis__em_restart(dis__em *em)
+{
+    em->evidence = NAN;
+    if (em->items) dis__item_prior_restart(em->items);
 }
 
 static dis_status pass_job(void *arg, size_t j, int thread)
@@ -157,8 +169,9 @@ dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write)
     }
     DIS_TRY(dis__run_jobs(em->args->ctx, em->n_shards, pass_job, em));
     memset(em->class_sum, 0, em->n_states * sizeof *em->class_sum);
-    em->log_z = 0;
+    em->log_z = em->evidence = 0;
     for (size_t j = 0; j < em->n_shards; j++) {
+        em->evidence += em->jobs[j].evidence;
         for (size_t k = 0; k < em->n_states; k++) em->class_sum[k] += em->jobs[j].class_sum[k];
         em->log_z += em->jobs[j].log_z;
     }
@@ -235,7 +248,12 @@ dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep)
     em->rules = rules;
     em->keep = keep;
     DIS_TRY(dis__run_jobs(em->args->ctx, em->n_update_jobs, update_job, em));
-    em->penalty = rules->classes(rules->arg, em->class_sum, em->n_summed, em->prior, keep);
+    const double *sums = em->items ? dis__item_prior_sums(em->items, em->class_sum) : em->class_sum;
+    em->penalty = rules->classes(rules->arg, sums, em->n_summed, em->prior, keep);
+    if (em->items) {
+        DIS_TRY(dis__item_prior_update(em->items, em->prior, em->evidence));
+        if (!em->items->fixed) em->penalty -= em->items->cost * em->items->weight;
+    }
     for (size_t j = 0; j < em->n_update_jobs; j++) em->penalty += em->penalties[j * 8];
     return DIS_OK;
 }

@@ -27,6 +27,7 @@
  * (log-prior, minus KL, or constants) of the update that made those parameters. */
 #ifndef DIS_LABELS_EM_H
 #define DIS_LABELS_EM_H
+#include "labels/item_prior.h"
 #include "labels/method.h"
 #include "core/special.h"
 
@@ -52,6 +53,8 @@ typedef struct {
     size_t n_states;     /* n_classes * n_groups, state s being of class s / n_groups */
     size_t n_groups;     /* states a class */
     const double *prior; /* (n_states), zeros behind */
+    const double *item;  /* (n_items, n_classes): a factor of each item beside the prior, or NULL; not with groups */
+    const double *log_q; /* (n_items, n_classes): what the posteriors are to be expected of, when there is `item` */
     double *scratch;     /* (block, n_states), padded */
     double *normaliser;  /* (2, DIS_EM_BLOCK): of each item, and its inverse */
     double *line;        /* (n_states) */
@@ -59,6 +62,7 @@ typedef struct {
     double *p;           /* (n_items, n_classes) to be written, or NULL */
     double *class_sum;   /* (n_states): out, sum of the posteriors */
     double log_z;        /* out: sum of the log normalisers; under DIS_EM_HARD of the largest terms */
+    double evidence;     /* out: sum of log_q under the posteriors; 0 without */
     /* DIS_EM_SHARES with groups: the share of a class is split over its states at random, Dirichlet(1, ..., 1), by the
      * item's signature and this key. */
     const uint64_t *signature; /* (n_items) */
@@ -99,6 +103,8 @@ struct dis__em {
     double *update_scratch;
     double *penalties; /* of each update job, a cache line apart */
     double log_z, penalty;
+    dis__item_prior *items; /* predictions as the prior of each item; NULL: none */
+    double evidence;        /* of the last pass (item_prior.h); NaN before the first */
     dis__special special;
     void (*kernel)(dis__em_job *job);
     const dis__em_rules *rules; /* for the update at hand */
@@ -111,6 +117,9 @@ size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout, size_t
 /* Tables of zeros. n_groups: states a class, 1 but for DIS_EM_ROWS. On failure nothing is left behind. The caller destroys it. */
 dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, size_t n_groups, dis__em *em);
 void dis__em_destroy(dis__em *em);
+
+/* For another start from scratch: the weight of predictions is forgotten. */
+void dis__em_restart(dis__em *em);
 
 /* One pass: class sums, sums in the table (unless sum is false), em->log_z; posteriors into fit->p when `write`. */
 dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write);

@@ -57,6 +57,7 @@ typedef struct {
     const uint8_t *label8;
     const uint16_t *label16;
     const double *prior;
+    const double *item; /* of the first item of all; NULL: none */
     const int32_t *gold;
     double *table, *scratch, *sum, *line;
     uint32_t *index;
@@ -261,6 +262,22 @@ static void shares(arrays a, size_t first, size_t n, const shape *s)
     }
 }
 
+/* The factor that each item has beside the class prior. */
+static void weigh(arrays a, size_t first, size_t n, const shape *s)
+{
+    for (size_t b = 0; b < n; b++)
+        for (size_t k = 0; k < s->n_classes; k++) a.scratch[b * s->row + k] *= a.item[(first + b) * s->n_classes + k];
+}
+
+/* Sum of log_q under the posteriors of a block. */
+static double expect(const double *scratch, const double *log_q, size_t n, const shape *s)
+{
+    double sum = 0;
+    for (size_t b = 0; b < n; b++)
+        for (size_t k = 0; k < s->n_classes; k++) sum += scratch[b * s->row + k] * log_q[b * s->n_classes + k];
+    return sum;
+}
+
 /* Known items: every other class is impossible, and the normaliser becomes the product of the known one by itself. */
 static void pin(double *scratch, const int32_t *gold, size_t n_groups, size_t n, const shape *s)
 {
@@ -288,6 +305,7 @@ static double careful(arrays a, size_t i, double *x, const shape *s)
     for (size_t k = 0; k < s->n_states; k++) {
         e[k] = 0;
         x[k] = split(a.prior[k], &e[k]);
+        if (a.item) x[k] = split(x[k] * split(a.item[i * s->n_classes + k], &e[k]), &e[k]);
     }
     for (uint64_t v = a.start[i]; v < a.start[i + 1]; v++) {
         const double *row = a.table + place_of(&a, v, s);
@@ -459,6 +477,7 @@ INLINE void pass(dis__em_job *job, shape s)
                       .label8 = votes->label8,
                       .label16 = votes->label16,
                       .prior = job->prior,
+                      .item = job->item,
                       .gold = job->gold,
                       .table = job->table,
                       .scratch = job->scratch,
@@ -471,6 +490,7 @@ INLINE void pass(dis__em_job *job, shape s)
                       .key = job->key,
                       .part = job->line};
     logs l = {.product = dis__vset(1)};
+    double evidence = 0;
     for (size_t k = 0; k < s.n_states; k++) job->class_sum[k] = 0;
     for (size_t first = job->first, n; first < job->last; first += n) {
         n = block_of(a.start, first, job->last, &s);
@@ -488,10 +508,12 @@ INLINE void pass(dis__em_job *job, shape s)
                 score_rows(a, first, n, &s);
             else
                 score_lines(a, first, n, &s);
+            if (a.item) weigh(a, first, n, &s);
             if (a.gold) pin(a.scratch, a.gold + first, a.n_groups, n, &s);
             share(a, first, n, &s, job->step == DIS_EM_HARD, &l);
         }
         add_classes(a, n, &s, job->class_sum);
+        if (a.item) evidence += expect(a.scratch, job->log_q + first * s.n_classes, n, &s);
         for (size_t b = 0; job->p && s.groups && b < n; b++)
             write_classes(a, first + b, a.scratch + b * s.row, job->p + (first + b) * s.n_classes, &s);
         if (job->p && !s.groups)
@@ -508,6 +530,7 @@ INLINE void pass(dis__em_job *job, shape s)
             spread_lines(a, first, n, &s);
     }
     job->log_z = finish_logs(&l);
+    job->evidence = evidence;
 }
 
 #define EXPAND(name, k, pieces_, block_, wide_, registers_) \

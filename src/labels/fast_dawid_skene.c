@@ -110,6 +110,7 @@ const dis__method dis__method_fast_dawid_skene = {
              .source = "Sinha, Rao & Balasubramanian 2018",
              .objective = "classification likelihood",
              .needs_workers = true,
+             .predictions = DIS_PREDICTIONS_PRIOR,
              .options = options_table,
              .n_options = sizeof options_table / sizeof *options_table},
     .options_size = sizeof(fds_options),

@@ -1,4 +1,5 @@
 /* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
+#include "labels/item_prior.h"
 #include "labels/method.h"
 #include "labels/methods.h"
 #include "core/spec.h"
@@ -8,7 +9,7 @@
 
 dis_fit_options dis_fit_options_default(void)
 {
-    return (dis_fit_options){.size = sizeof(dis_fit_options)};
+    return (dis_fit_options){.size = sizeof(dis_fit_options), .predictions_weight = -1};
 }
 
 static dis_status parse(const char *spec, const dis__method **method, void **options)
@@ -38,6 +39,21 @@ dis_status dis_method_check(const char *spec)
 }
 
 /* `n_tables`: how many tables of labels there will be while it runs, its own included. */
+static dis_status check_predictions(const dis__method *m, const dis_fit_options *o)
+{
+    if (o->predictions && m->info.predictions == DIS_PREDICTIONS_UNUSED)
+        return dis__fail(DIS_EUSAGE, "%s has no use for predictions; dissent list methods says which methods have",
+                         m->info.name);
+    if (!o->predictions && m->info.predictions == DIS_PREDICTIONS_NEEDED)
+        return dis__fail(DIS_EUSAGE,
+                         "%s judges votes and a model together and needs the predictions of one; make some with "
+                         "dissent train --folds, and give them by --predictions",
+                         m->info.name);
+    if (o->predictions && !(o->predictions_weight <= 100))
+        return dis__fail(DIS_EUSAGE, "a weight of predictions of %g; use 0 to 100", o->predictions_weight);
+    return DIS_OK;
+}
+
 static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options,
                              size_t n_tables)
 {
@@ -56,6 +72,14 @@ static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_v
     return dis__check_memory(ctx, bytes, what);
 }
 
+static void empty(dis_fit *fit)
+{
+    for (size_t i = 0; i < fit->n_parameters; i++) dis__free((void *)(uintptr_t)fit->parameter[i].values);
+    dis__free(fit->trace);
+    dis__free(fit->p);
+    *fit = (dis_fit){0};
+}
+
 static dis_status run(const dis__fit_args *args, const dis__method *m, dis_fit *fit)
 {
     *fit = (dis_fit){.method = m,
@@ -63,9 +87,31 @@ static dis_status run(const dis__fit_args *args, const dis__method *m, dis_fit *
                      .n_workers = args->votes.n_workers,
                      .n_classes = args->votes.n_classes,
                      .converged = true,
-                     .objective = NAN};
+                     .objective = NAN,
+                     .predictions_weight = NAN};
     DIS_TRY(dis__alloc_array(&fit->p, dis__size(fit->n_items, fit->n_classes, 0), sizeof *fit->p));
     return m->fit(args, fit);
+}
+
+/* Without predictions when they turn out to be worth nothing: the labels are then those without, to the last bit. */
+static dis_status run_with_prior(dis__fit_args *args, const dis__method *m, double weight, dis_fit *fit)
+{
+    const dis_votes_view *v = &args->votes;
+    const size_t bytes = dis__item_prior_memory(v->n_items, v->n_classes);
+    DIS_TRY(dis__check_memory(args->ctx, bytes, "predictions as the prior of so many items"));
+    dis__item_prior items;
+    DIS_TRY(dis__item_prior_create(args->ctx, args->predictions, v->n_items, v->n_classes, weight, &items));
+    args->items = &items;
+    dis_status status = run(args, m, fit);
+    const double estimate = items.weight;
+    dis__item_prior_destroy(&items);
+    args->items = NULL;
+    if (status == DIS_OK && estimate == 0) {
+        empty(fit);
+        status = run(args, m, fit);
+    }
+    if (status == DIS_OK) fit->predictions_weight = estimate;
+    return status;
 }
 
 dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs)
@@ -89,16 +135,25 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
     const dis__method *m;
     void *own;
     DIS_TRY(parse(spec, &m, &own));
-    dis__fit_args args = {
-        .ctx = ctx, .votes = dis_votes_look(votes), .options = own, .seed = o.seed, .gold = o.gold, .start = o.start};
+    dis__fit_args args = {.ctx = ctx,
+                          .votes = dis_votes_look(votes),
+                          .options = own,
+                          .seed = o.seed,
+                          .gold = o.gold,
+                          .start = o.start,
+                          .predictions = o.predictions};
     if (m->seed_offset) {
         const dis_seed *seed = (const dis_seed *)((const char *)own + m->seed_offset - 1);
         if (seed->given) args.seed = seed->value;
     }
     dis_fit *fit = NULL;
-    dis_status status = check_fits(ctx, m, &args.votes, own, 1);
+    dis_status status = check_predictions(m, &o);
+    if (status == DIS_OK) status = check_fits(ctx, m, &args.votes, own, 1);
     if (status == DIS_OK) status = dis__alloc_zeroed(&fit, 1, sizeof *fit);
-    if (status == DIS_OK) status = run(&args, m, fit);
+    if (status == DIS_OK && o.predictions && m->info.predictions == DIS_PREDICTIONS_PRIOR)
+        status = run_with_prior(&args, m, o.predictions_weight, fit);
+    else if (status == DIS_OK)
+        status = run(&args, m, fit);
     dis__free(own);
     if (status != DIS_OK) {
         dis_fit_destroy(fit);
@@ -111,9 +166,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
 void dis_fit_destroy(dis_fit *fit)
 {
     if (!fit) return;
-    for (size_t i = 0; i < fit->n_parameters; i++) dis__free((void *)(uintptr_t)fit->parameter[i].values);
-    dis__free(fit->trace);
-    dis__free(fit->p);
+    empty(fit);
     dis__free(fit);
 }
 
@@ -141,6 +194,7 @@ dis_fit_view dis_fit_look(const dis_fit *fit)
                           .converged = fit->converged,
                           .restart = fit->restart,
                           .objective = fit->objective,
+                          .predictions_weight = fit->predictions_weight,
                           .n_trace = fit->n_trace,
                           .trace = fit->trace};
 }

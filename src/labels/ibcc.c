@@ -96,7 +96,8 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
     ibcc *b = arg;
     const dis__special *f = &b->c.em.special;
     const size_t K = b->c.em.n_classes;
-    if (b->c.warm) return dis__confusion_classes(&b->c, sum, n_items, prior, keep);
+    /* Beside predictions the class prior is estimated without a prior of its own: its posterior would be no Dirichlet. */
+    if (b->c.warm || b->c.em.items) return dis__confusion_classes(&b->c, sum, n_items, prior, keep);
     const double a = b->o->class_prior, prior_total = a * (double)K, total = prior_total + (double)n_items;
     double ends[3] = {total, a, prior_total}, psi_total = total, *nu = b->scratch;
     for (size_t k = 0; k < K; k++) nu[k] = prior[k] = sum[k] + a;
@@ -145,6 +146,7 @@ const dis__method dis__method_ibcc = {
              .source = "Kim & Ghahramani 2012",
              .objective = "evidence lower bound",
              .needs_workers = true,
+             .predictions = DIS_PREDICTIONS_PRIOR,
              .options = options_table,
              .n_options = sizeof options_table / sizeof *options_table},
     .options_size = sizeof(ibcc_options),

@@ -230,6 +230,7 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
 static dis_status begin(mace *m, const dis__em_rules *rules, int64_t r, bool only)
 {
     m->restart = r;
+    dis__em_restart(&m->em);
     DIS_TRY(dis__em_update(&m->em, rules, false));
     m->restart = -1;
     DIS_TRY(dis__em_pass(&m->em, DIS_EM_SOFT, !only, only));
@@ -323,6 +324,7 @@ const dis__method dis__method_mace = {
              .source = "Hovy et al. 2013",
              .objective = "evidence lower bound (vb); marginal likelihood plus prior (em)",
              .needs_workers = true,
+             .predictions = DIS_PREDICTIONS_PRIOR,
              .options = options_table,
              .n_options = sizeof options_table / sizeof *options_table},
     .options_size = sizeof(mace_options),

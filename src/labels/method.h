@@ -18,10 +18,12 @@
 typedef struct {
     dis_context *ctx;
     dis_votes_view votes;
-    const void *options;    /* the method's own struct */
-    uint64_t seed;          /* the method's seed= if given, else the caller's */
-    const int32_t *gold;    /* (n_items) or NULL */
-    const dis_state *start; /* or NULL */
+    const void *options;           /* the method's own struct */
+    uint64_t seed;                 /* the method's seed= if given, else the caller's */
+    const int32_t *gold;           /* (n_items) or NULL */
+    const dis_state *start;        /* or NULL */
+    const double *predictions;     /* (n_items, n_classes), rows of zeros where there are none; NULL: none at all */
+    struct dis__item_prior *items; /* the same as the prior of each item, for methods that take them so; or NULL */
 } dis__fit_args;
 
 typedef struct {
@@ -43,7 +45,8 @@ struct dis_fit {
     double *p; /* (n_items, n_classes) */
     int iterations, restart;
     bool converged;
-    double objective; /* NaN: none */
+    double objective;          /* NaN: none */
+    double predictions_weight; /* NaN: none were used */
     double *trace;
     size_t n_trace, trace_capacity;
     dis_parameter parameter[DIS_MAX_PARAMETERS];

@@ -144,6 +144,7 @@ const dis__method dis__method_one_coin = {
              .source = "Zhang, Chen, Zhou & Jordan 2016",
              .objective = "marginal likelihood, plus prior where there is smoothing",
              .needs_workers = true,
+             .predictions = DIS_PREDICTIONS_PRIOR,
              .options = options_table,
              .n_options = sizeof options_table / sizeof *options_table},
     .options_size = sizeof(one_coin_options),

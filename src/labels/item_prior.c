@@ -1,0 +1,205 @@
+/* Predictions of a model as the prior of each item: with q the prediction for item i and c the class prior,
+ *
+ *     P(t | item i)  =  c[t] q[i][t]^w / Z_i,       Z_i = sum_t c[t] q[i][t]^w.
+ *
+ * w, the weight of the predictions, and c are estimated with everything else: a logistic regression of the true class on
+ * log q with one slope and a term a class, in the M-step of the EM (Raykar et al. 2010 with the classifier held fixed).
+ * w = 0 is the model without predictions. Overconfident predictions get a weight below 1, useless ones get 0. The weight
+ * is at most 1: predictions are never believed more than they say, since a model that has learned from these very votes
+ * shares errors with them, and the likelihood takes that for skill.
+ *
+ * Each M-step raises the expected log-likelihood sum_i sum_t p[i][t] log P(t | item i) - cost w, so the objective never
+ * falls: one step of generalised iterative scaling (Darroch & Ratcliff 1972) for c, c[t] <- c[t] * sum_i p[i][t] /
+ * sum_i P(t | item i), and one of Newton's for w, halved until it does not lose.
+ *
+ * cost makes useless predictions get the weight 0, not one a little above it: under predictions that know nothing the
+ * derivative at w = 0 has a standard deviation of at most sqrt(sum_i variance of log q[i]), and twice that is the cost.
+ *
+ * Predictions are floored at 1e-6 of the largest of their item, so that a certain one counts as odds of a million.
+ *
+ * Cost: n_items * K exponentials a step of Newton's, mostly one or two an iteration. Items are cut into jobs by their
+ * number, and sums are added in the order of jobs: any number of threads gives the same bytes. */
+#include "labels/item_prior.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 64, GRAIN = 20000, MOST_JOBS = 64, MOST_HALVINGS = 40 };
+#define FLOOR       1e-6
+#define MOST_WEIGHT 1.0
+#define SURELY      2.0 /* standard deviations */
+#define SLACK       1e-13
+
+static size_t scratch_of(size_t n_classes)
+{
+    return BLOCK * (n_classes + 1);
+}
+
+static size_t jobs_of(size_t n_items, size_t n_classes)
+{
+    return dis__n_jobs(dis__size(n_items, n_classes, 0), GRAIN, MOST_JOBS);
+}
+
+size_t dis__item_prior_memory(size_t n_items, size_t n_classes)
+{
+    const size_t jobs = jobs_of(n_items, n_classes);
+    return dis__size(dis__size(n_items, n_classes, 0), 2 * sizeof(double),
+                     jobs * (scratch_of(n_classes) + n_classes + 8) * sizeof(double));
+}
+
+/* log q below the largest of each row, and the variance of log q when all classes are alike, summed over items. */
+static double take_logs(dis__item_prior *prior, const double *p)
+{
+    const size_t K = prior->n_classes;
+    double sum = 0;
+    for (size_t i = 0; i < prior->n_items; i++) {
+        const double *q = p + i * K;
+        double *x = prior->log_q + i * K, most = 0, mean = 0, squares = 0;
+        for (size_t k = 0; k < K; k++) most = q[k] > most ? q[k] : most;
+        for (size_t k = 0; k < K; k++) x[k] = most > 0 ? fmax(q[k] / most, FLOOR) : 1;
+        prior->special.log(x, K);
+        for (size_t k = 0; k < K; k++) mean += x[k] / (double)K;
+        for (size_t k = 0; k < K; k++) squares += (x[k] - mean) * (x[k] - mean);
+        sum += squares / (double)K;
+    }
+    return sum;
+}
+
+static dis_status allocate(dis__item_prior *prior)
+{
+    const size_t K = prior->n_classes, cells = dis__size(prior->n_items, K, 0);
+    DIS_TRY(dis__alloc_array(&prior->log_q, cells, sizeof *prior->log_q));
+    DIS_TRY(dis__alloc_array(&prior->factor, cells, sizeof *prior->factor));
+    DIS_TRY(dis__alloc_array(&prior->sums, prior->n_jobs, sizeof *prior->sums));
+    DIS_TRY(dis__alloc_array(&prior->job_expected, prior->n_jobs * K, sizeof *prior->job_expected));
+    DIS_TRY(dis__alloc_array(&prior->scratch, prior->n_jobs * scratch_of(K), sizeof *prior->scratch));
+    return dis__alloc_zeroed(&prior->expected, 2 * K, sizeof *prior->expected);
+}
+
+dis_status dis__item_prior_create(dis_context *ctx, const double *p, size_t n_items, size_t n_classes, double weight,
+                                  dis__item_prior *out)
+{
+    dis__item_prior prior = {.ctx = ctx,
+                             .n_items = n_items,
+                             .n_classes = n_classes,
+                             .n_jobs = jobs_of(n_items, n_classes),
+                             .fixed = weight >= 0,
+                             .start = weight >= 0 ? weight : 0,
+                             .special = dis__special_pick()};
+    const dis_status status = allocate(&prior);
+    if (status != DIS_OK) {
+        dis__item_prior_destroy(&prior);
+        return status;
+    }
+    prior.scaled = prior.expected + n_classes;
+    prior.cost = SURELY * sqrt(take_logs(&prior, p));
+    dis__item_prior_restart(&prior);
+    *out = prior;
+    return DIS_OK;
+}
+
+void dis__item_prior_destroy(dis__item_prior *prior)
+{
+    dis__free(prior->log_q);
+    dis__free(prior->factor);
+    dis__free(prior->sums);
+    dis__free(prior->job_expected);
+    dis__free(prior->scratch);
+    dis__free(prior->expected);
+}
+
+void dis__item_prior_restart(dis__item_prior *prior)
+{
+    prior->weight = prior->start;
+    memset(prior->expected, 0, prior->n_classes * sizeof *prior->expected);
+}
+
+const double *dis__item_prior_sums(dis__item_prior *prior, const double *class_sum)
+{
+    double sum = 0;
+    for (size_t k = 0; k < prior->n_classes; k++) {
+        const double expected = prior->expected[k];
+        prior->scaled[k] = expected > 0 ? class_sum[k] * prior->classes[k] / expected : class_sum[k];
+        sum += prior->scaled[k];
+    }
+    for (size_t k = 0; k < prior->n_classes && sum > 0; k++) prior->scaled[k] *= (double)prior->n_items / sum;
+    return prior->scaled;
+}
+
+/* Factors of n items from `first` on at the weight and class prior at hand, and their part of the sums. */
+static void measure_block(const dis__item_prior *prior, size_t first, size_t n, double *z, dis__item_sums *sums,
+                          double *expected)
+{
+    const size_t K = prior->n_classes;
+    const double *log_q = prior->log_q + first * K, *c = prior->classes;
+    double *factor = prior->factor + first * K;
+    for (size_t j = 0; j < n * K; j++) factor[j] = prior->weight * log_q[j];
+    prior->special.exp(factor, n * K);
+    for (size_t i = 0; i < n; i++) {
+        double *f = factor + i * K, total = 0, mean = 0, squares = 0;
+        const double *x = log_q + i * K;
+        for (size_t k = 0; k < K; k++) total += c[k] * f[k];
+        for (size_t k = 0; k < K; k++) {
+            f[k] /= total;
+            const double share = c[k] * f[k];
+            expected[k] += share;
+            mean += share * x[k];
+            squares += share * x[k] * x[k];
+        }
+        sums->mean += mean;
+        sums->variance += squares - mean * mean;
+        z[i] = total;
+    }
+    prior->special.log(z, n);
+    for (size_t i = 0; i < n; i++) sums->log_z += z[i];
+}
+
+static dis_status measure_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    dis__item_prior *prior = arg;
+    dis__item_sums sums = {0};
+    double *expected = prior->job_expected + j * prior->n_classes;
+    memset(expected, 0, prior->n_classes * sizeof *expected);
+    const size_t last = dis__job_first(prior->n_items, prior->n_jobs, j + 1);
+    for (size_t i = dis__job_first(prior->n_items, prior->n_jobs, j), n; i < last; i += n) {
+        n = last - i < BLOCK ? last - i : BLOCK;
+        measure_block(prior, i, n, prior->scratch + j * scratch_of(prior->n_classes), &sums, expected);
+    }
+    prior->sums[j] = sums;
+    return DIS_OK;
+}
+
+static dis_status measure(dis__item_prior *prior, double weight)
+{
+    prior->weight = weight;
+    DIS_TRY(dis__run_jobs(prior->ctx, prior->n_jobs, measure_job, prior));
+    prior->total = (dis__item_sums){0};
+    memset(prior->expected, 0, prior->n_classes * sizeof *prior->expected);
+    for (size_t j = 0; j < prior->n_jobs; j++) {
+        prior->total.log_z += prior->sums[j].log_z;
+        prior->total.mean += prior->sums[j].mean;
+        prior->total.variance += prior->sums[j].variance;
+        for (size_t k = 0; k < prior->n_classes; k++)
+            prior->expected[k] += prior->job_expected[j * prior->n_classes + k];
+    }
+    return DIS_OK;
+}
+
+dis_status dis__item_prior_update(dis__item_prior *prior, const double *classes, double evidence)
+{
+    prior->classes = classes;
+    DIS_TRY(measure(prior, prior->weight));
+    if (prior->fixed || isnan(evidence) || !(prior->total.variance > 0)) return DIS_OK;
+    const double before = prior->weight, gain = evidence - prior->cost;
+    const double value = before * gain - prior->total.log_z;
+    double step = (gain - prior->total.mean) / prior->total.variance;
+    for (int n = 0; n < MOST_HALVINGS; n++, step /= 2) {
+        const double weight = fmin(fmax(before + step, 0), MOST_WEIGHT);
+        if (weight == before) return prior->weight == before ? DIS_OK : measure(prior, before);
+        DIS_TRY(measure(prior, weight));
+        if (weight * gain - prior->total.log_z >= value - SLACK * fabs(value)) return DIS_OK;
+    }
+    return measure(prior, before);
+}

@@ -1,0 +1,78 @@
+/* A table of predictions brought into the order of a table of votes, by the names of items and classes. Cost: linear. */
+#include "dissent/predictions.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/name_index.h"
+#include "core/pool.h"
+
+static dis_status lacks(const char *who, const char *name, const char *remedy)
+{
+    return dis__fail(DIS_EDATA, "%s the class \"%.200s\"; %s", who, name, remedy);
+}
+
+/* column[k]: where the predictions keep class k of the votes. */
+static dis_status match_classes(const dis_names *from, const dis_names *to, size_t *column)
+{
+    for (size_t k = 0; k < dis_names_count(to); k++) {
+        size_t n;
+        const char *name = dis_names_get(to, k, &n);
+        column[k] = dis_names_find(from, name, n);
+        if (column[k] == SIZE_MAX)
+            return lacks("the predictions lack", name, "train the model with all classes of the votes (--classes)");
+    }
+    for (size_t k = 0; k < dis_names_count(from) && dis_names_count(from) > dis_names_count(to); k++) {
+        size_t n;
+        const char *name = dis_names_get(from, k, &n);
+        if (dis_names_find(to, name, n) == SIZE_MAX)
+            return lacks("no vote is for", name,
+                         "the predictions have it: declare all classes of the votes (--classes)");
+    }
+    return DIS_OK;
+}
+
+static void fill(const dis_labels_view *labels, const dis__name_index *index, const dis_votes_view *v,
+                 const size_t *column, double *p, dis_predictions_counts *counts)
+{
+    for (size_t i = 0; i < v->n_items; i++) {
+        size_t n;
+        const char *task = dis_names_get(v->tasks, i, &n);
+        const size_t row = dis__name_index_find(index, task, n);
+        for (size_t k = 0; k < v->n_classes; k++)
+            p[i * v->n_classes + k] = row == SIZE_MAX ? 0 : labels->p[row * v->n_classes + column[k]];
+        counts->n_matched += row != SIZE_MAX;
+        counts->n_missing += row == SIZE_MAX;
+    }
+    counts->n_without_votes = labels->n_items - counts->n_matched;
+}
+
+dis_status dis_predictions_match(dis_context *ctx, const dis_labels_view *labels, const dis_votes *votes, double **p,
+                                 dis_predictions_counts *counts)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    dis_predictions_counts found = {0};
+    dis__name_index index = {0};
+    size_t *column = NULL, twice;
+    double *out = NULL;
+    dis_status status = dis__check_stop(ctx);
+    if (status == DIS_OK) status = dis__alloc_array(&column, v.n_classes, sizeof *column);
+    if (status == DIS_OK) status = match_classes(labels->classes, v.classes, column);
+    if (status == DIS_OK) status = dis__alloc_array(&out, dis__size(v.n_items, v.n_classes, 0), sizeof *out);
+    if (status == DIS_OK) status = dis__name_index_build(labels->tasks, &index, &twice);
+    if (status == DIS_OK) {
+        fill(labels, &index, &v, column, out, &found);
+        dis__name_index_free(&index);
+        if (found.n_matched == 0)
+            status = dis__fail(DIS_EDATA,
+                               "no task of the votes is among the %zu of the predictions; they are matched by "
+                               "name",
+                               labels->n_items);
+    }
+    dis__free(column);
+    if (status != DIS_OK) {
+        dis__free(out);
+        return status;
+    }
+    *p = out;
+    *counts = found;
+    return DIS_OK;
+}
