@@ -108,8 +108,9 @@ static void options_of(const dis_option *rows, size_t n)
 static void method_detail(size_t i)
 {
     const dis_method *m = dis_method_at(i);
-    printf("%s: %s\nsource: %s\nobjective: %s\nneeds workers: %s\n", m->name, m->summary, m->source, m->objective,
-           m->needs_workers ? "yes" : "no");
+    static const char *const predictions[] = {"not used", "the prior of each item", "needed"};
+    printf("%s: %s\nsource: %s\nobjective: %s\nneeds workers: %s\npredictions: %s\n", m->name, m->summary, m->source,
+           m->objective, m->needs_workers ? "yes" : "no", predictions[m->predictions]);
     options_of(m->options, m->n_options);
 }
 

@@ -38,7 +38,8 @@ int labels_check_predictions(labels_job *job)
     size_t n = 0;
     for (size_t m = 0; m < v->method.n; m++) n += method_of(v->method.value[m])->predictions != DIS_PREDICTIONS_UNUSED;
     return n ? 0
-             : cli_usage(job->c, "--predictions: %s has no use for them; dissent list methods says which methods have",
+             : cli_usage(job->c,
+                         "--predictions: %s has no use for them; name a method that has, such as dawid-skene or ibcc",
                          method_of(v->method.value[0])->name);
 }
 
@@ -68,8 +69,8 @@ void labels_tell_predictions(labels_job *job)
     const dis_predictions_counts *n = &job->predicted;
     if (!job->predictions) return;
     char names[256], number[CLI_NUMBER];
-    if (list_methods(job, false, names, sizeof names)) cli_say(c, "  %-18s not used by %s", "predictions", names);
     cli_say(c, "  %-18s for %s item%s", "predictions", cli_grouped(n->n_matched, number), cli_plural(n->n_matched));
+    if (list_methods(job, false, names, sizeof names)) cli_say(c, "  %-18s %s", "without them", names);
     if (n->n_missing)
         cli_say(c, "  %-18s %s item%s by the votes alone", "no prediction", cli_grouped(n->n_missing, number),
                 cli_plural(n->n_missing));

@@ -42,8 +42,10 @@ dis_status dis_method_check(const char *spec)
 static dis_status check_predictions(const dis__method *m, const dis_fit_options *o)
 {
     if (o->predictions && m->info.predictions == DIS_PREDICTIONS_UNUSED)
-        return dis__fail(DIS_EUSAGE, "%s has no use for predictions; dissent list methods says which methods have",
-                         m->info.name);
+        return dis__fail(
+            DIS_EUSAGE,
+            "%s has no use for predictions; leave them out, or use a method that has, such as dawid-skene or ibcc",
+            m->info.name);
     if (!o->predictions && m->info.predictions == DIS_PREDICTIONS_NEEDED)
         return dis__fail(DIS_EUSAGE,
                          "%s judges votes and a model together and needs the predictions of one; make some with "
