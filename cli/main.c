@@ -14,6 +14,7 @@ extern const cli_command cli_cmd_views;
 extern const cli_command cli_cmd_report;
 extern const cli_command cli_cmd_review;
 extern const cli_command cli_cmd_experiment;
+extern const cli_command cli_cmd_tokenize;
 
 /* In the order in which help shows them. */
 /* clang-format off */
@@ -29,6 +30,7 @@ static const cli_command *const commands[] = {
     &cli_cmd_train,
     &cli_cmd_predict,
     &cli_cmd_model,
+    &cli_cmd_tokenize,
     &cli_cmd_experiment,
     &cli_cmd_synth,
     &cli_cmd_list,

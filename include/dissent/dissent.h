@@ -12,6 +12,7 @@
 #include "dissent/items.h"
 #include "dissent/curve.h"
 #include "dissent/train.h"
+#include "dissent/tokenizer.h"
 #include "dissent/align.h"
 #include "dissent/metric.h"
 #include "dissent/agreement.h"

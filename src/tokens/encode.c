@@ -1,0 +1,250 @@
+/* One text into tokens: added tokens are cut out, what is left is normalised, cut into words, and each word is given to
+ * the model, unless it was met before: the cache has the tokens of words of up to 24 bytes by a hash of their bytes.
+ * Texts go through in O(n) but for what normal forms and BPE's heap take, O(n log n). */
+#include "tokens/token_inside.h"
+#include "core/memory.h"
+#include "tokens/unicode.h"
+#include <string.h>
+
+dis_status dis__spans_add(dis__spans *spans, size_t start, size_t end)
+{
+    if (spans->n == spans->room)
+        DIS_TRY(dis__reserve(&spans->span, &spans->room, spans->n, spans->n + 1, sizeof *spans->span));
+    spans->span[spans->n++] = (dis__span){start, end};
+    return DIS_OK;
+}
+
+static dis_status sink_reserve(dis__sink *sink, size_t need)
+{
+    if (need <= sink->room) return DIS_OK;
+    size_t room[3] = {sink->room, sink->room, sink->room};
+    DIS_TRY(dis__reserve(&sink->id, &room[0], sink->n, need, sizeof *sink->id));
+    DIS_TRY(dis__reserve(&sink->from, &room[1], sink->n, need, sizeof *sink->from));
+    DIS_TRY(dis__reserve(&sink->to, &room[2], sink->n, need, sizeof *sink->to));
+    sink->room = room[0]; /* all three grow alike */
+    return DIS_OK;
+}
+
+dis_status dis__sink_add(dis__sink *sink, int32_t id, size_t from, size_t to)
+{
+    DIS_TRY(sink_reserve(sink, sink->n + 1));
+    sink->id[sink->n] = id;
+    sink->from[sink->n] = (uint32_t)from;
+    sink->to[sink->n++] = (uint32_t)to;
+    return DIS_OK;
+}
+
+/* ---- words ---- */
+
+/* The first n <= 24 bytes of a word as three numbers; those behind are 0. Reads 24 bytes. */
+static void load_key(const char *word, size_t n, uint64_t key[3])
+{
+    memcpy(key, word, DIS_CACHE_KEY);
+    for (size_t i = 0; i < 3; i++) {
+        const size_t have = n > 8 * i ? n - 8 * i : 0;
+        if (have < 8) key[i] &= have ? UINT64_MAX >> (64 - 8 * have) : 0;
+    }
+}
+
+static dis__cached *slot_of(const dis__bench *b, const uint64_t key[3], size_t n)
+{
+    uint64_t h = (key[0] ^ n) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 29 ^ key[1]) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ h >> 32 ^ key[2]) * 0x94d049bb133111ebu;
+    return &b->cache[(h ^ h >> 31) & (DIS_CACHE_SLOTS - 1)];
+}
+
+static bool same_key(const dis__cached *c, const uint64_t key[3], size_t n)
+{
+    uint64_t have[3];
+    memcpy(have, c->key, sizeof have);
+    return c->length == n && have[0] == key[0] && have[1] == key[1] && have[2] == key[2];
+}
+
+static dis_status cached_word(const dis__model *m, dis__bench *b, const char *word, size_t n, dis__sink *out)
+{
+    uint64_t key[3];
+    load_key(word, n, key);
+    dis__cached *c = slot_of(b, key, n);
+    if (same_key(c, key, n)) {
+        DIS_TRY(sink_reserve(out, out->n + DIS_CACHE_IDS));
+        memcpy(out->id + out->n, c->id, sizeof c->id);
+        out->n += c->n;
+        return DIS_OK;
+    }
+    const size_t before = out->n;
+    DIS_TRY(m->kind->encode(m, b, word, n, out));
+    const size_t made = out->n - before;
+    if (made > DIS_CACHE_IDS) return DIS_OK;
+    memcpy(c->key, key, sizeof key);
+    c->length = (uint8_t)n;
+    c->n = (uint8_t)made;
+    memcpy(c->id, out->id + before, made * sizeof *c->id);
+    return DIS_OK;
+}
+
+/* Takes spaces at both ends out of a token's place, as post-processors with trim_offsets do. */
+static void trim(const dis_tokenizer *t, const dis__bench *b, const char *token, size_t n, bool first, uint32_t *from,
+                 uint32_t *to)
+{
+    size_t left = 0, right = 0, step;
+    while (left < n && dis__kind_at(token + left, &step) & DIS_IS_SPACE && (!t->model.byte_level || token[left] == ' '))
+        left += step;
+    for (size_t end = n; end > 0;) {
+        const size_t before = dis__char_before(token, end);
+        if (!(dis__kind_at(token + before, &step) & DIS_IS_SPACE) || (t->model.byte_level && token[before] != ' '))
+            break;
+        right += step;
+        end = before;
+    }
+    if (left == 1 && (first || *from == 0) && (t->templates.trim_prefix || b->spaced)) left = 0;
+    *from = *from + left < *to ? (uint32_t)(*from + left) : *to;
+    if (*to >= right) *to = *to - right > *from ? (uint32_t)(*to - right) : *from;
+}
+
+/* The places of tokens before .. out->n, from bytes of the word to bytes of the caller's text. */
+static void place_tokens(const dis_tokenizer *t, const dis__bench *b, const dis__text *text, dis__span word,
+                         size_t before, dis__sink *out)
+{
+    for (size_t i = before; i < out->n; i++) {
+        const size_t start = word.start + out->from[i], end = word.start + out->to[i];
+        out->from[i] = dis__text_from(text, start);
+        out->to[i] = dis__text_to(text, end > start ? end - 1 : start);
+        if (t->templates.trim && end > start)
+            trim(t, b, text->bytes + start, end - start, i == b->begun, &out->from[i], &out->to[i]);
+    }
+}
+
+static dis_status encode_word(const dis_tokenizer *t, dis__bench *b, const dis__text *text, dis__span word,
+                              dis__sink *out)
+{
+    const dis__model *m = &t->model;
+    const size_t n = word.end - word.start, before = out->n;
+    const char *bytes = text->bytes + word.start;
+    if (b->traced) {
+        DIS_TRY(m->kind->encode(m, b, bytes, n, out));
+        place_tokens(t, b, text, word, before, out);
+    } else if (n <= DIS_CACHE_KEY) {
+        DIS_TRY(cached_word(m, b, bytes, n, out));
+    } else {
+        DIS_TRY(m->kind->encode(m, b, bytes, n, out));
+    }
+    b->full = b->limit && out->n - b->begun >= b->limit;
+    return DIS_OK;
+}
+
+/* ---- texts ---- */
+
+dis_status dis__normalise(const dis_tokenizer *t, dis__bench *b, dis__text **text)
+{
+    for (size_t i = 0; i < t->normalisers.n; i++) {
+        const dis__step *step = &t->normalisers.step[i];
+        dis__text *next = *text == &b->text[0] ? &b->text[1] : &b->text[0];
+        DIS_TRY(step->kind->normalise(step, b, *text, next));
+        *text = next;
+    }
+    return DIS_OK;
+}
+
+static dis_status encode_words(const dis_tokenizer *t, dis__bench *b, dis__text *text, size_t start, size_t end,
+                               dis__sink *out)
+{
+    if (start == end) return DIS_OK;
+    b->words.n = 0;
+    DIS_TRY(dis__spans_add(&b->words, start, end));
+    for (size_t i = 0; i < t->pre_tokenizers.n; i++) {
+        const dis__step *step = &t->pre_tokenizers.step[i];
+        DIS_TRY(step->kind->cut(step, b, &text));
+    }
+    for (size_t i = 0; i < b->words.n && !b->full; i++) DIS_TRY(encode_word(t, b, text, b->words.span[i], out));
+    return DIS_OK;
+}
+
+/* A copy in which each byte knows its character's place. */
+static dis_status load(dis__bench *b, const char *bytes, size_t n, size_t place, bool traced)
+{
+    dis__text *text = &b->text[0];
+    DIS_TRY(dis__text_begin(text, n, traced));
+    if (!traced) return dis__text_put(text, bytes, n, 0, 0);
+    for (size_t i = 0, step; i < n; i += step) {
+        step = dis__utf8_step(bytes[i]);
+        DIS_TRY(dis__text_put(text, bytes + i, step, (uint32_t)(place + i), (uint32_t)(place + i + step)));
+    }
+    return DIS_OK;
+}
+
+static dis_status add_added(const dis_tokenizer *t, const dis__bench *b, const dis__added *token, const char *text,
+                            size_t n, uint32_t from, uint32_t to, dis__sink *out)
+{
+    if (b->traced && t->templates.trim) trim(t, b, text, n, out->n == b->begun, &from, &to);
+    return dis__sink_add(out, token->id, from, to);
+}
+
+/* What stands between added tokens: `place` bytes before it in the caller's text. */
+static dis_status encode_piece(const dis_tokenizer *t, dis__bench *b, const char *bytes, size_t n, size_t place,
+                               dis__sink *out)
+{
+    DIS_TRY(load(b, bytes, n, place, b->traced || t->origins));
+    dis__text *text = &b->text[0];
+    DIS_TRY(dis__normalise(t, b, &text));
+    dis__added_match m = {0};
+    size_t taken = 0;
+    while (!b->full && dis__added_next(&t->added, true, text->bytes, text->n, taken, &m)) {
+        if (taken < m.start) DIS_TRY(encode_words(t, b, text, taken, m.start, out));
+        if (b->full) return DIS_OK;
+        DIS_TRY(add_added(t, b, m.token, text->bytes + m.start, m.end - m.start, dis__text_from(text, m.start),
+                          dis__text_to(text, m.end - 1), out));
+        taken = m.end;
+    }
+    return b->full || taken >= text->n ? DIS_OK : encode_words(t, b, text, taken, text->n, out);
+}
+
+dis_status dis__encode_text(const dis_tokenizer *t, dis__bench *b, const char *text, size_t n, dis__sink *out)
+{
+    dis__added_match m = {0};
+    size_t taken = 0;
+    b->begun = out->n;
+    b->full = false;
+    while (!b->full && dis__added_next(&t->added, false, text, n, taken, &m)) {
+        if (taken < m.start) DIS_TRY(encode_piece(t, b, text + taken, m.start - taken, taken, out));
+        if (b->full) return DIS_OK;
+        DIS_TRY(add_added(t, b, m.token, text + m.start, m.end - m.start, (uint32_t)m.start, (uint32_t)m.end, out));
+        taken = m.end;
+    }
+    return b->full || taken >= n ? DIS_OK : encode_piece(t, b, text + taken, n - taken, taken, out);
+}
+
+/* ---- benches ---- */
+
+dis_status dis__bench_create(dis__bench **out)
+{
+    dis__bench *b;
+    DIS_TRY(dis__alloc_zeroed(&b, 1, sizeof *b));
+    const dis_status status = dis__alloc_zeroed(&b->cache, DIS_CACHE_SLOTS, sizeof *b->cache);
+    if (status != DIS_OK) {
+        dis__free(b);
+        return status;
+    }
+    *out = b;
+    return DIS_OK;
+}
+
+void dis__bench_free(dis__bench *b)
+{
+    if (!b) return;
+    for (size_t i = 0; i < sizeof b->text / sizeof *b->text; i++) dis__text_free(&b->text[i]);
+    for (size_t i = 0; i < 2; i++) {
+        dis__free(b->out[i].id);
+        dis__free(b->out[i].from);
+        dis__free(b->out[i].to);
+    }
+    dis__free(b->words.span);
+    dis__free(b->between.span);
+    dis__free(b->pieces.span);
+    dis__free(b->matched);
+    dis__free(b->point);
+    dis__free(b->work);
+    dis__free(b->word_at);
+    dis__free(b->cache);
+    dis__free(b);
+}

@@ -1,0 +1,87 @@
+/* Normal forms of Unicode (UAX 15): decompose every character fully, put runs of combining marks in order of their
+ * classes, compose again where asked for. O(n log n), in one array of characters that know where they came from: what a
+ * character decomposes into stands for it, a composed one for its first part. */
+#include "tokens/token_inside.h"
+#include "core/memory.h"
+#include "tokens/unicode.h"
+#include <stdlib.h>
+
+dis_status dis__points_add(dis__bench *b, uint32_t c, uint32_t from, uint32_t to, bool compatible)
+{
+    uint32_t part[DIS_CHAR_PARTS];
+    const size_t n = dis__char_decompose(c, compatible, part);
+    DIS_TRY(dis__reserve(&b->point, &b->point_room, b->n_points, b->n_points + n, sizeof *b->point));
+    for (size_t i = 0; i < n; i++)
+        b->point[b->n_points++] = (dis__point){part[i], from, to, dis__char_kind(part[i]) >> 24};
+    return DIS_OK;
+}
+
+enum { CLASS_SHIFT = 21 }; /* characters are below 2^21 */
+
+/* While a long run is sorted, the class stands above the character and the place in the run where the class was, since
+ * qsort is not stable. */
+static int by_class(const void *a, const void *b)
+{
+    const dis__point *x = a, *y = b;
+    const uint32_t i = x->c >> CLASS_SHIFT, j = y->c >> CLASS_SHIFT;
+    if (i != j) return i < j ? -1 : 1;
+    return x->class < y->class ? -1 : x->class > y->class;
+}
+
+static void sort_long_run(dis__point *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        p[i].c |= p[i].class << CLASS_SHIFT;
+        p[i].class = (uint32_t)i;
+    }
+    qsort(p, n, sizeof *p, by_class);
+    for (size_t i = 0; i < n; i++) {
+        p[i].class = p[i].c >> CLASS_SHIFT;
+        p[i].c &= (1u << CLASS_SHIFT) - 1;
+    }
+}
+
+static void sort_run(dis__point *p, size_t n)
+{
+    enum { SHORT = 32 };
+    if (n > SHORT) {
+        sort_long_run(p, n);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        const dis__point x = p[i];
+        size_t j = i;
+        for (; j > 0 && p[j - 1].class > x.class; j--) p[j] = p[j - 1];
+        p[j] = x;
+    }
+}
+
+static size_t compose(dis__point *p, size_t n)
+{
+    size_t used = 0, starter = SIZE_MAX;
+    uint32_t last = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool open = starter != SIZE_MAX && (used == starter + 1 || last < p[i].class);
+        const uint32_t whole = open ? dis__char_compose(p[starter].c, p[i].c) : 0;
+        if (whole) {
+            p[starter].c = whole;
+            continue;
+        }
+        if (p[i].class == 0) starter = used;
+        last = p[i].class;
+        p[used++] = p[i];
+    }
+    return used;
+}
+
+void dis__points_order(dis__bench *b, bool composed)
+{
+    for (size_t i = 0; i < b->n_points;) {
+        size_t end = i + 1;
+        if (b->point[i].class)
+            for (; end < b->n_points && b->point[end].class;) end++;
+        if (end - i > 1) sort_run(b->point + i, end - i);
+        i = end;
+    }
+    if (composed) b->n_points = compose(b->point, b->n_points);
+}

@@ -1,0 +1,157 @@
+/* tokenizer_config.json, special_tokens_map.json and config.json: names of special tokens, what older files of tokenizers
+ * leave to them, and how many tokens an encoder takes. All are optional. */
+#include "tokens/token_inside.h"
+#include "core/memory.h"
+#include "core/sys.h"
+#include "io/input.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+dis_status dis__path_in(const char *folder, const char *name, char **out)
+{
+    const size_t n = strlen(folder) + strlen(name) + 2;
+    DIS_TRY(dis__alloc_array(out, n, 1));
+    snprintf(*out, n, "%s/%s", folder, name);
+    return DIS_OK;
+}
+
+dis_status dis__file_is_there(const char *folder, const char *name, bool *out)
+{
+    char *path;
+    DIS_TRY(dis__path_in(folder, name, &path));
+    const int fd = dis__sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+    const bool absent = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
+    const dis_status status = fd < 0 && !absent ? dis__fail_io("open", path) : DIS_OK;
+    dis__free(path);
+    if (fd >= 0) dis__sys_close(fd);
+    if (status == DIS_OK) *out = !absent;
+    return status;
+}
+
+/* ---- fields ---- */
+
+/* A token is a text or an object with its content. */
+static const dis__json_value *content_of(const dis__json_value *v)
+{
+    if (v && v->kind == DIS_JSON_OBJECT) v = dis__json_member(v, "content");
+    return v && v->kind == DIS_JSON_STRING && v->length ? v : NULL;
+}
+
+static dis_status take_specials(dis__tokenizer_reader *r, const dis__json_value *root)
+{
+    static const char *const key[][2] = {{"cls_token", "bos_token"},
+                                         {"sep_token", "eos_token"},
+                                         {"unk_token", "unk_token"},
+                                         {"pad_token", "pad_token"},
+                                         {"mask_token", "mask_token"}};
+    for (size_t i = 0; i < DIS_SPECIAL_TOKENS; i++)
+        for (size_t k = 0; k < 2 && !r->config.special[i]; k++) {
+            const dis__json_value *v = content_of(dis__json_member(root, key[i][k]));
+            if (v) DIS_TRY(dis__copy_text(&r->config.special[i], v->text, v->length));
+        }
+    return DIS_OK;
+}
+
+static double number_of(const dis__json_value *root, const char *key)
+{
+    const dis__json_value *v = dis__json_member(root, key);
+    return v && v->kind == DIS_JSON_NUMBER && v->number >= 1 && v->number < 1e9 ? v->number : 0;
+}
+
+static dis_status take_added(dis__tokenizer_reader *r, const dis__json_value *list)
+{
+    if (!list || list->kind != DIS_JSON_OBJECT) return DIS_OK;
+    const dis__json_value *at = list + 1;
+    for (uint32_t i = 0; i < list->n; i++, at += 1 + at[1].skip) {
+        dis__added token = {0};
+        const dis__json_value *content = content_of(at + 1);
+        int32_t id = 0;
+        for (uint32_t k = 0; k < at->length; k++) {
+            if (at->text[k] < '0' || at->text[k] > '9' || id >= DIS_MOST_IDS / 10)
+                return dis__json_fail(&r->json, at, "added_tokens_decoder: an id must be a whole number");
+            id = 10 * id + (at->text[k] - '0');
+        }
+        if (!content) return dis__json_fail(&r->json, at + 1, "added_tokens_decoder: content must be a text");
+        token = (dis__added){.text = (char *)content->text, .n = content->length, .id = id};
+        DIS_TRY(dis__field_bool(r, at + 1, "single_word", false, &token.single_word));
+        DIS_TRY(dis__field_bool(r, at + 1, "lstrip", false, &token.left));
+        DIS_TRY(dis__field_bool(r, at + 1, "rstrip", false, &token.right));
+        DIS_TRY(dis__field_bool(r, at + 1, "special", false, &token.special));
+        DIS_TRY(dis__field_bool(r, at + 1, "normalized", !token.special, &token.normalised));
+        DIS_TRY(dis__added_add(&r->t->added, &token));
+    }
+    r->config.has_added = true;
+    return DIS_OK;
+}
+
+static dis_status take_config(dis__tokenizer_reader *r, const dis__json_value *root)
+{
+    dis__token_config *c = &r->config;
+    const dis__json_value *class = dis__json_member(root, "tokenizer_class");
+    const dis__json_value *accents = dis__json_member(root, "strip_accents");
+    bool basic;
+    if (class && class->kind == DIS_JSON_STRING)
+        snprintf(c->class, sizeof c->class, "%.*s", (int)class->length, class->text);
+    DIS_TRY(dis__field_bool(r, root, "do_lower_case", true, &c->lower));
+    DIS_TRY(dis__field_bool(r, root, "tokenize_chinese_chars", true, &c->chinese));
+    DIS_TRY(dis__field_bool(r, root, "add_prefix_space", false, &c->prefix_space));
+    DIS_TRY(dis__field_bool(r, root, "strip_accents", false, &c->accents));
+    DIS_TRY(dis__field_bool(r, root, "do_basic_tokenize", true, &basic));
+    c->accents_given = accents && accents->kind != DIS_JSON_NULL;
+    c->max_length = number_of(root, "model_max_length");
+    DIS_TRY(take_specials(r, root));
+    if (r->old_files && !basic) return dis__json_fail(&r->json, root, "do_basic_tokenize false is not supported");
+    return r->old_files ? take_added(r, dis__json_member(root, "added_tokens_decoder")) : DIS_OK;
+}
+
+/* Encoders of RoBERTa's family number positions from pad_token_id + 1. */
+static dis_status take_encoder(dis__tokenizer_reader *r, const dis__json_value *root)
+{
+    static const char *const shifted[] = {"roberta",   "xlm-roberta", "xlm-roberta-xl",
+                                          "camembert", "mpnet",       "longformer"};
+    const dis__json_value *type = dis__json_member(root, "model_type"), *pad = dis__json_member(root, "pad_token_id");
+    double positions = number_of(root, "max_position_embeddings");
+    for (size_t i = 0; type && i < sizeof shifted / sizeof *shifted; i++)
+        if (dis__json_is(type, shifted[i]) && positions > 2)
+            positions -= (pad && pad->kind == DIS_JSON_NUMBER && pad->number >= 0 ? pad->number : 1) + 1;
+    r->config.positions = positions >= 1 ? positions : 0;
+    return DIS_OK;
+}
+
+static dis_status read_file(dis__tokenizer_reader *r, const char *path,
+                            dis_status (*take)(dis__tokenizer_reader *r, const dis__json_value *root))
+{
+    dis__input in;
+    const dis__json_value *root;
+    const dis__json_place place = {.file = path, .line = 1, .column = 1};
+    DIS_TRY(dis__input_open(r->ctx, path, &in));
+    dis_status status = dis__json_parse(&r->json, in.bytes, in.n, &place, &root);
+    if (status == DIS_OK && root->kind != DIS_JSON_OBJECT) status = dis__json_fail(&r->json, root, "must be an object");
+    if (status == DIS_OK) status = take(r, root);
+    dis__input_close(&in);
+    return status;
+}
+
+dis_status dis__token_config_read(dis__tokenizer_reader *r, const char *folder)
+{
+    static const struct {
+        const char *name;
+        dis_status (*take)(dis__tokenizer_reader *r, const dis__json_value *root);
+    } files[] = {{"tokenizer_config.json", take_config},
+                 {"special_tokens_map.json", take_specials},
+                 {"config.json", take_encoder}};
+    r->config.lower = r->config.chinese = true;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        bool there;
+        char *path;
+        DIS_TRY(dis__file_is_there(folder, files[i].name, &there));
+        if (!there) continue;
+        DIS_TRY(dis__path_in(folder, files[i].name, &path));
+        const dis_status status = read_file(r, path, files[i].take);
+        dis__free(path);
+        DIS_TRY(status);
+    }
+    return DIS_OK;
+}

@@ -1,0 +1,328 @@
+/* token_inside.h: the inside of a tokenizer.
+ *
+ * A tokenizer is a list of steps, read from its files once and never changed: normalisers (text to text), pre-tokenizers
+ * (a text into words), a model (a word into tokens), and a template that puts special tokens around. A text goes
+ *
+ *     added tokens cut out -> normalisers -> added tokens of normalised text cut out -> pre-tokenizers -> model
+ *
+ * Steps and models are rows of tables, found by the names that tokenizer.json uses. What changes while a text is
+ * encoded is in a dis__bench, one a thread. */
+#ifndef DIS_TOKENS_TOKEN_INSIDE_H
+#define DIS_TOKENS_TOKEN_INSIDE_H
+#include "dissent/tokenizer.h"
+#include "tokens/token_text.h"
+#include "tokens/trie.h"
+#include "io/json.h"
+#include <pthread.h>
+
+#define DIS_MOST_IDS 16777216 /* above any vocabulary; as many places are taken for tables */
+
+typedef struct {
+    size_t start, end; /* bytes of a text */
+} dis__span;
+
+typedef struct {
+    dis__span *span;
+    size_t n, room;
+} dis__spans;
+
+/* Tokens as they come out of a model. */
+typedef struct {
+    int32_t *id;
+    uint32_t *from, *to; /* bytes of the caller's text; meaningless unless traced */
+    size_t n, room;
+} dis__sink;
+
+enum { DIS_CACHE_KEY = 24, DIS_CACHE_IDS = 9, DIS_CACHE_SLOTS = 1 << 15 };
+
+/* Words met before, with their tokens. A new word takes the place of an old one of the same slot. */
+typedef struct {
+    char key[DIS_CACHE_KEY]; /* zeros behind the word */
+    uint8_t length, n;       /* length 0: free */
+    int32_t id[DIS_CACHE_IDS];
+} dis__cached;
+
+/* A character being put in normal form. */
+typedef struct {
+    uint32_t c, from, to, class;
+} dis__point;
+
+typedef struct dis__bench {
+    struct dis__bench *next;
+    dis__text text[4];  /* 0, 1: being normalised; 2, 3: being pre-tokenized */
+    dis__spans words;   /* of the text that is pre-tokenized */
+    dis__spans between; /* the next step's */
+    dis__spans pieces;  /* matches of one word */
+    bool *matched;      /* (pieces.n) */
+    size_t matched_room;
+    dis__point *point;
+    size_t n_points, point_room;
+    void *work; /* of a model */
+    size_t work_room;
+    dis__cached *cache; /* (DIS_CACHE_SLOTS) */
+    dis__sink out[2];   /* of the first and the second text */
+    size_t limit;       /* a text that has so many tokens is not read on; 0: none */
+    bool full;          /* it has */
+    size_t begun;       /* tokens that were there before it */
+    size_t *word_at;    /* words: tokens that were there before each, and behind the last */
+    size_t word_room;
+    bool traced; /* places are wanted */
+    bool spaced; /* words of a sentence: each as if a space stood before it */
+} dis__bench;
+
+dis_status dis__spans_add(dis__spans *spans, size_t start, size_t end);
+dis_status dis__sink_add(dis__sink *sink, int32_t id, size_t from, size_t to);
+
+/* ---- patterns of Split and Replace ---- */
+
+typedef struct dis__pattern {
+    /* Bytes of the match that begins where the n bytes do (n > 0); 0: none does. */
+    size_t (*match)(const struct dis__pattern *p, const char *text, size_t n);
+    char *text; /* a literal one */
+    size_t n_text;
+    uint32_t flags, one; /* characters of these kinds (not of them: `other`), or that one */
+    bool other;
+    size_t least, most; /* how many in a row */
+} dis__pattern;
+
+/* The next match at or behind `at`: true, and *start and *end; false: there is none. */
+bool dis__pattern_find(const dis__pattern *p, const char *text, size_t n, size_t at, size_t *start, size_t *end);
+
+/* ---- normal forms ---- */
+
+/* Adds a character's decomposition to b->point; `compatible`: NFKD's, else NFD's. */
+dis_status dis__points_add(dis__bench *b, uint32_t c, uint32_t from, uint32_t to, bool compatible);
+/* Puts marks in order; then, where asked for, composes. */
+void dis__points_order(dis__bench *b, bool compose);
+
+/* ---- steps ---- */
+
+typedef enum {
+    DIS_SPLIT_REMOVED,
+    DIS_SPLIT_ISOLATED,
+    DIS_SPLIT_PREVIOUS,
+    DIS_SPLIT_NEXT,
+    DIS_SPLIT_CONTIGUOUS
+} dis__split_behaviour;
+
+typedef struct dis__step {
+    const struct dis__step_kind *kind;
+    bool clean, chinese, accents, lower; /* BertNormalizer */
+    bool left, right;                    /* Strip */
+    bool prefix_space, use_regex;        /* ByteLevel */
+    bool split, first, always;           /* Metaspace */
+    bool compatible, compose;            /* NFD, NFKD, NFC, NFKC */
+    bool invert;
+    dis__split_behaviour behaviour;
+    dis__pattern pattern;
+    char *text; /* content, prepend, replacement */
+    size_t n_text;
+    char *map; /* Precompiled: units of a double array, then texts with NULs behind them */
+    size_t n_units, n_map;
+} dis__step;
+
+typedef struct dis__tokenizer_reader dis__tokenizer_reader;
+
+typedef struct dis__step_kind {
+    const char *name;
+    const char *fields; /* that its object may have, beside type */
+    dis_status (*read)(dis__tokenizer_reader *r, const dis__json_value *v, dis__step *step);
+    /* normalisers */
+    dis_status (*normalise)(const dis__step *step, dis__bench *b, const dis__text *in, dis__text *out);
+    /* pre-tokenizers: b->words of *text become new ones, *text may become another */
+    dis_status (*cut)(const dis__step *step, dis__bench *b, dis__text **text);
+} dis__step_kind;
+
+extern const dis__step_kind dis__precompiled_kind;
+
+const dis__step_kind *dis__normaliser_find(const char *name, size_t n);
+const dis__step_kind *dis__pre_tokenizer_find(const char *name, size_t n);
+
+typedef struct {
+    dis__step *step;
+    size_t n, room;
+} dis__steps;
+
+/* ---- models ---- */
+
+typedef struct dis__model {
+    const struct dis__model_kind *kind;
+    dis__trie vocabulary; /* token to id */
+    size_t n_ids;         /* the largest id + 1 */
+    size_t n_tokens;
+    int32_t unknown; /* its id, -1: none */
+    bool byte_level; /* words are bytes, for which the vocabulary has letters */
+    bool cached;     /* words are short and met again */
+    /* BPE */
+    struct dis__merge *merge; /* (merge_mask + 1) */
+    size_t merge_mask;
+    int32_t byte_id[256]; /* -1: none */
+    dis__trie whole;      /* tokens as bytes, for ignore_merges */
+    char *prefix, *suffix;
+    size_t n_prefix, n_suffix;
+    bool fuse_unknown, byte_fallback, ignore_merges;
+    /* WordPiece */
+    dis__trie inner; /* tokens that continue a word, without their prefix */
+    size_t most_chars;
+    /* Unigram */
+    double *score; /* (n_ids) */
+    double unknown_score;
+} dis__model;
+
+typedef struct dis__model_kind {
+    const char *name, *fields;
+    dis_status (*read)(dis__tokenizer_reader *r, const dis__json_value *v, dis__model *model);
+    /* Tokens of a word of n > 0 bytes; their places are bytes of the word. */
+    dis_status (*encode)(const dis__model *m, dis__bench *b, const char *word, size_t n, dis__sink *out);
+} dis__model_kind;
+
+const dis__model_kind *dis__model_find(const char *name, size_t n);
+void dis__model_free(dis__model *m);
+
+/* bpe.c: puts merges[i] = {left, right}, in order of rank; the byte ids when the vocabulary is complete. */
+typedef struct dis__merge {
+    uint32_t left, right; /* ids; left UINT32_MAX: free */
+    uint32_t rank, id;
+} dis__merge;
+
+dis_status dis__bpe_reserve(dis__model *m, size_t n_merges);
+void dis__bpe_put(dis__model *m, uint32_t left, uint32_t right, uint32_t rank, uint32_t id);
+/* The letter that GPT-2 writes for a byte, as UTF-8; its bytes. */
+size_t dis__byte_letter(unsigned char byte, char out[4]);
+dis_status dis__bpe_finish(dis__model *m);
+
+/* ---- added tokens ---- */
+
+typedef struct {
+    char *text;
+    size_t n;
+    int32_t id;
+    bool single_word, left, right, normalised, special;
+} dis__added;
+
+typedef struct {
+    dis__added *token;
+    size_t n, room;
+    dis__trie raw, normalised; /* to the index of the token */
+    bool first[2][256];        /* bytes that tokens begin with: raw, normalised */
+} dis__added_tokens;
+
+typedef struct {
+    size_t at;         /* where to go on */
+    size_t start, end; /* of a token found, strip included */
+    const dis__added *token;
+} dis__added_match;
+
+/* The next token at or behind m->at; false: there is none. `taken`: bytes before it belong to the token before. */
+bool dis__added_next(const dis__added_tokens *a, bool normalised, const char *text, size_t n, size_t taken,
+                     dis__added_match *m);
+
+/* ---- templates ---- */
+
+enum { DIS_MOST_PIECES = 32 };
+
+typedef struct {
+    enum { DIS_PIECE_FIRST, DIS_PIECE_SECOND, DIS_PIECE_SPECIAL } what;
+    int32_t id; /* of a special token */
+    uint8_t type;
+} dis__piece;
+
+typedef struct {
+    dis__piece piece[DIS_MOST_PIECES];
+    size_t n, n_special;
+} dis__template;
+
+typedef struct {
+    dis__template single, pair;
+    bool trim, trim_prefix; /* spaces are no part of a token's place; but for the one put before the text */
+} dis__templates;
+
+dis_status dis__templates_read(dis__tokenizer_reader *r, const dis__json_value *v, dis__templates *out);
+/* <s> A </s>, <s> A </s> </s> B </s> */
+dis__templates dis__templates_of(int32_t before, int32_t after, bool twice, bool types);
+/* A, A B */
+dis__templates dis__templates_plain(void);
+
+/* ---- the whole ---- */
+
+struct dis_tokenizer {
+    dis__steps normalisers, pre_tokenizers;
+    dis__model model;
+    dis__added_tokens added;
+    dis__templates templates;
+    bool origins; /* a step looks at where its text came from */
+    size_t max_length;
+    int32_t n_ids;
+    int32_t special[DIS_SPECIAL_TOKENS]; /* -1: none */
+    pthread_mutex_t lock;                /* around `idle` */
+    dis__bench *idle;
+};
+
+/* ---- reading ---- */
+
+/* What tokenizer_config.json and config.json say. */
+typedef struct {
+    char class[64];                    /* tokenizer_class, "" unless there is one */
+    char *special[DIS_SPECIAL_TOKENS]; /* texts of special tokens, NULL: not named */
+    bool lower, chinese, prefix_space; /* do_lower_case, tokenize_chinese_chars, add_prefix_space */
+    bool accents, accents_given;       /* strip_accents */
+    bool has_added;                    /* added_tokens_decoder was there, and is in t->added */
+    double max_length, positions;      /* 0: not named */
+} dis__token_config;
+
+struct dis__tokenizer_reader {
+    dis_context *ctx;
+    dis__json json;
+    dis_tokenizer *t;
+    bool old_files; /* there is no tokenizer.json */
+    dis__token_config config;
+};
+
+/* DIS_EDATA when the object has a field that is not in `fields` (words with spaces between them) nor type. */
+dis_status dis__only_fields(dis__tokenizer_reader *r, const dis__json_value *v, const char *what, const char *fields);
+/* DIS_EDATA: the type of an object is not in a table. */
+dis_status dis__refuse_type(dis__tokenizer_reader *r, const dis__json_value *v, const char *what);
+/* A field; absent or null: the default, unless `needed`. */
+dis_status dis__field_bool(dis__tokenizer_reader *r, const dis__json_value *v, const char *key, bool fallback,
+                           bool *out);
+dis_status dis__field_text(dis__tokenizer_reader *r, const dis__json_value *v, const char *key, bool needed, char **out,
+                           size_t *n);
+dis_status dis__field_id(dis__tokenizer_reader *r, const dis__json_value *v, const char *what, int32_t *out);
+dis_status dis__field_split(dis__tokenizer_reader *r, const dis__json_value *v, dis__step *step);
+dis_status dis__pattern_read(dis__tokenizer_reader *r, const dis__json_value *v, dis__pattern *p);
+/* Cuts as ByteLevel does. */
+void dis__step_gpt2(dis__step *step);
+void dis__step_free(dis__step *step);
+
+/* An object of tokens and ids, each token also to `also` unless NULL; model.unk_token. */
+dis_status dis__vocabulary_read(dis__tokenizer_reader *r, const dis__json_value *vocab, dis__model *m,
+                                dis_status (*also)(dis__model *m, const char *token, size_t n, uint32_t id));
+dis_status dis__unknown_read(dis__tokenizer_reader *r, const dis__json_value *v, dis__model *m, bool needed);
+dis_status dis__wordpiece_put(dis__model *m, const char *token, size_t n, uint32_t id);
+extern const dis__model_kind dis__bpe_kind, dis__wordpiece_kind, dis__unigram_kind;
+
+dis_status dis__tokenizer_read_text(dis__tokenizer_reader *r, const char *file, const char *text, size_t n);
+dis_status dis__tokenizer_read_json(dis__tokenizer_reader *r, const char *path);
+/* vocab.txt; vocab.json and merges.txt: the config must have been read. */
+dis_status dis__tokenizer_read_lines(dis__tokenizer_reader *r, const char *vocabulary);
+dis_status dis__tokenizer_read_merges(dis__tokenizer_reader *r, const char *vocabulary, const char *merges);
+/* Fills r->config from the files of a folder that are there. */
+dis_status dis__token_config_read(dis__tokenizer_reader *r, const char *folder);
+/* folder/name, *out to be freed; whether there is such a file. */
+dis_status dis__path_in(const char *folder, const char *name, char **out);
+dis_status dis__file_is_there(const char *folder, const char *name, bool *out);
+/* A tokenizer from the text of a tokenizer.json alone. */
+dis_status dis__tokenizer_of_text(const char *text, size_t n, dis_tokenizer **out);
+/* Adds a token; its id must be set. */
+dis_status dis__added_add(dis__added_tokens *a, const dis__added *token);
+/* Builds what finds them; normalisers must be there. */
+dis_status dis__added_finish(dis_tokenizer *t, dis__bench *b);
+
+/* encode.c */
+dis_status dis__normalise(const dis_tokenizer *t, dis__bench *b, dis__text **text);
+/* Adds the tokens of a text (valid UTF-8, below 2 GiB) to *out. */
+dis_status dis__encode_text(const dis_tokenizer *t, dis__bench *b, const char *text, size_t n, dis__sink *out);
+dis_status dis__bench_create(dis__bench **out);
+void dis__bench_free(dis__bench *b);
+
+#endif
