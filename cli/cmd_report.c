@@ -3,13 +3,14 @@
  * With votes the methods are fitted here, as `dissent labels` would, so that one command gives a full report; label
  * files made elsewhere stand beside them. The combination of the methods is the view that the report trusts. */
 #include "model_curves.h"
-#include "votes_input.h"
+#include "texts_input.h"
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct {
     cli_common common;
     cli_votes_values reading;
+    cli_texts_values texts;
     cli_list votes, method, labels, pred, model;
     const char *output, *combine, *gold, *human, *human_labels, *title, *json;
     uint64_t seed, bootstrap;
@@ -56,6 +57,7 @@ static const cli_option options[] = {
     TEXT(human, "human", "FILE", CLI_NAMES_FILE, "what people say about the items of the predictions, as soft labels"),
     TEXT(human_labels, "human-labels", "SPEC", CLI_NAMES_METHOD,
          "the same from the votes: standard, softmax or another method; it changes the figures, so it has no default"),
+    CLI_TEXTS_OPTIONS(report_values, texts),
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
     CLI_VOTES_OPTIONS(report_values, reading),
     {.name = "bootstrap",
@@ -102,6 +104,7 @@ typedef struct {
     dis_gold *gold;
     dis_aligned *aligned_labels, *aligned_pred;
     dis_fit *human_fit;
+    dis_names *texts;
     const char *spec[DIS_MAX_VIEWS];
     dis_fit *fit[DIS_MAX_VIEWS];
     double *p[DIS_MAX_VIEWS];
@@ -133,7 +136,10 @@ static int check_given(report_job *job)
             c, "--combine needs several views and there is one --method; name another, or leave --combine out");
     if (cli_is_dash(v->gold) && (v->votes.n && v->pred.n))
         return cli_usage(c, "the gold labels are read twice here and cannot be standard input");
-    return 0;
+    if (v->texts.path && v->votes.n == 0 && v->labels.n == 0)
+        return cli_usage(c,
+                         "--texts stand beside the items of votes or labels; give --votes FILE or --labels NAME=FILE");
+    return texts_input_check(c, &v->texts);
 }
 
 static int check_options(report_job *job)
@@ -297,6 +303,16 @@ static int add_predictions(report_job *job)
     return cli_failed(job->c, status);
 }
 
+static int add_texts(report_job *job)
+{
+    const dis_names *tasks = job->in.votes ? job->in.look.tasks : NULL;
+    if (!tasks && job->aligned_labels) tasks = dis_aligned_look(job->aligned_labels).tasks;
+    if (!tasks) return 0;
+    const int code = texts_input_read(job->c, job->ctx, &job->v->texts, job->v->reading.task, tasks, &job->texts);
+    texts_input_tell(job->c, job->texts);
+    return code == 0 && job->texts ? cli_failed(job->c, dis_report_add_texts(job->report, job->texts)) : code;
+}
+
 static int fit_one(report_job *job, size_t m, const dis_fit_options *how)
 {
     dis_status status = dis_fit_run(job->ctx, job->in.votes, job->spec[m], how, &job->fit[m]);
@@ -387,6 +403,7 @@ static int add_sources(report_job *job)
         status = dis_report_add_source(job->report, "model", job->models.table[i].path);
     if (status == DIS_OK && v->human) status = add_file(job, "people", v->human);
     if (status == DIS_OK && v->gold) status = add_file(job, "gold", v->gold);
+    if (status == DIS_OK && v->texts.path) status = add_file(job, "texts", v->texts.path);
     for (size_t m = 0; m < job->n_fits && status == DIS_OK; m++)
         status = dis_report_add_source(job->report, "method", job->spec[m]);
     if (status == DIS_OK && job->combine) status = dis_report_add_source(job->report, "combination", job->combine);
@@ -407,6 +424,7 @@ static dis_status write_json(report_job *job)
         status = cli_put_file(j, job->pred.table[i].path, "predictions");
     if (status == DIS_OK && v->human) status = cli_put_file(j, v->human, "human");
     if (status == DIS_OK && v->gold) status = cli_put_file(j, v->gold, "gold");
+    if (status == DIS_OK && v->texts.path) status = cli_put_file(j, v->texts.path, "texts");
     cli_inputs_end(j);
     if (job->in.votes && status == DIS_OK) status = votes_input_put_table(&job->in, j);
     dis_json_key(j, "views");
@@ -448,6 +466,7 @@ static int work(report_job *job)
     code = read_votes(job);
     if (code == 0) code = read_tables(job);
     if (code == 0) code = cli_failed(job->c, job->in.votes ? add_labels_beside_votes(job) : add_labels(job));
+    if (code == 0) code = add_texts(job);
     if (code == 0) code = fit_all(job);
     if (code == 0) code = add_predictions(job);
     if (code == 0) code = add_models(job);
@@ -492,6 +511,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis_aligned_destroy(job->aligned_labels);
     dis_aligned_destroy(job->aligned_pred);
     dis_fit_destroy(job->human_fit);
+    dis_names_destroy(job->texts);
     dis_gold_destroy(job->gold);
     free_tables(&job->labels);
     free_tables(&job->pred);

@@ -1,6 +1,6 @@
 /* dissent review: which items to label again and which workers to look at, ranked, with the reason. */
 #include "figures.h"
-#include "votes_input.h"
+#include "texts_input.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,12 +9,13 @@ typedef struct {
     cli_common common;
     cli_votes_values reading;
     cli_figures_values figures;
+    cli_texts_values texts;
     const char *method, *gold, *items, *workers;
     int by;
     uint64_t top, budget;
 } review_values;
 
-enum { DEFAULT_TOP = 20 };
+enum { DEFAULT_TOP = 20, LINE = 110 };
 
 #define TEXT(field, name_, argument_, names_, summary_)                                                   \
     {                                                                                                     \
@@ -47,6 +48,7 @@ static const cli_option options[] = {
                       "every worker, ranked: the most suspicious first"),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
          "known labels (task,label): workers are judged by them, and these items are not relabelled"),
+    CLI_TEXTS_OPTIONS(review_values, texts),
     TEXT(method, "method", "SPEC", CLI_NAMES_METHOD,
          "NAME[:key=value,...]: label method whose labels the model of the crowd starts from; without it, standard"),
     CLI_VOTES_OPTIONS(review_values, reading),
@@ -59,6 +61,7 @@ typedef struct {
     votes_input in;
     dis_review *review;
     dis_review_view look;
+    dis_names *texts; /* (n_items), empty: not known; NULL without --texts */
     size_t n_flagged; /* doubtful workers: the first rows */
 } review_job;
 
@@ -73,7 +76,8 @@ static bool for_people(const review_values *v)
 static int check_options(const review_job *job)
 {
     const review_values *v = job->v;
-    const int code = cli_figures_check(job->c, &v->figures);
+    int code = cli_figures_check(job->c, &v->figures);
+    if (code == 0) code = texts_input_check(job->c, &v->texts);
     return code == 0 && v->method ? cli_failed(job->c, dis_method_check(v->method)) : code;
 }
 
@@ -81,10 +85,10 @@ static int check_options(const review_job *job)
 
 static dis_status write_items(const review_job *job, const char *path, const char *format, size_t n)
 {
-    static const char *const columns[] = {"task",  "label",     "right", "gain",      "surprise", "hard",
-                                          "votes", "for_label", "other", "for_other", "buy",      "reason"};
+    static const char *const columns[] = {"task",      "label", "right",     "gain", "surprise", "hard", "votes",
+                                          "for_label", "other", "for_other", "buy",  "reason",   "text"};
     dis_table *t;
-    const dis_status status = dis_table_open(path, format, columns, N(columns), &t);
+    const dis_status status = dis_table_open(path, format, columns, N(columns) - !job->texts, &t);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < n; r++) {
         const dis_review_item *x = &job->look.items[r];
@@ -104,6 +108,7 @@ static dis_status write_items(const review_job *job, const char *path, const cha
         dis_table_real(t, x->for_other);
         dis_table_count(t, x->buy);
         cli_cell_text(t, dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        if (job->texts) cli_cell_name(t, job->texts, x->item);
     }
     return dis_table_finish(t, DIS_OK);
 }
@@ -159,6 +164,7 @@ static void put_items(const review_job *job, dis_json *j, size_t n)
         cli_put_real(j, "votes", x->votes);
         cli_put_count(j, "buy", x->buy);
         cli_put_text(j, "reason", dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        if (job->texts) cli_put_text(j, "text", dis_names_get(job->texts, x->item, NULL));
         dis_json_end_object(j);
     }
     dis_json_end_array(j);
@@ -202,6 +208,7 @@ static dis_status write_json(const review_job *job, const char *path)
     cli_inputs_begin(j);
     status = votes_input_put_files(&job->in, j);
     if (status == DIS_OK && job->v->gold) status = cli_put_file(j, job->v->gold, "gold");
+    if (status == DIS_OK && job->v->texts.path) status = cli_put_file(j, job->v->texts.path, "texts");
     cli_inputs_end(j);
     if (status == DIS_OK) status = votes_input_put_table(&job->in, j);
     votes_input_put_notes(&job->in, j);
@@ -223,6 +230,20 @@ static dis_status write_json(const review_job *job, const char *path)
 
 /* ---- for people ---- */
 
+/* What the item says, below it, on one line; files have all of it. */
+static void print_text(const char *text)
+{
+    char cut[LINE + 8], safe[4 * sizeof cut];
+    size_t n = strlen(text);
+    if (n == 0) return;
+    const bool whole = n <= LINE;
+    if (!whole)
+        for (n = LINE; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80;) n--;
+    snprintf(cut, sizeof cut, "%.*s%s", (int)n, text, whole ? "" : "...");
+    cli_escape(cut, safe, sizeof safe);
+    printf("    %s\n", safe);
+}
+
 static void print_items(const review_job *job, size_t n)
 {
     const bool budget = job->v->budget > 0;
@@ -236,6 +257,7 @@ static void print_items(const review_job *job, size_t n)
                cli_safe(dis_names_get(job->in.look.classes, x->label, NULL), label), x->right, x->gain, x->surprise);
         if (budget) printf(" %4u", x->buy);
         printf("  %s\n", safe);
+        if (job->texts) print_text(dis_names_get(job->texts, x->item, NULL));
     }
 }
 
@@ -260,6 +282,7 @@ static void tell(review_job *job)
     char number[CLI_NUMBER], other[CLI_NUMBER];
     votes_input_tell(&job->in);
     votes_input_tell_gold(&job->in, "known: workers are judged by them");
+    texts_input_tell(c, job->texts);
     if (!job->in.look.start)
         cli_warn(c, "this input does not say who voted: everybody counts as the same typical worker, and there is "
                     "nothing to say of single workers");
@@ -337,6 +360,8 @@ static int work(review_job *job, dis_context **ctx)
     if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, ctx));
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
+    if (code == 0)
+        code = texts_input_read(job->c, *ctx, &job->v->texts, job->v->reading.task, job->in.look.tasks, &job->texts);
     if (code == 0) code = review(job, *ctx);
     if (code != 0) return code;
     tell(job);
@@ -350,6 +375,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis_context *ctx = NULL;
     const int code = work(&job, &ctx);
     dis_review_destroy(job.review);
+    dis_names_destroy(job.texts);
     votes_input_free(&job.in);
     dis_context_destroy(ctx);
     return code;

@@ -81,6 +81,11 @@ DIS_API dis_status dis_items_from_memory(dis_context *ctx, const dis_items_view 
 DIS_API dis_status dis_items_select(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n,
                                     dis_items **out);
 
+/* What the items of another table say: one text per name of `tasks`, several columns joined by " / ", empty where the items
+ * do not have it. *found (may be NULL): how many they have. The caller destroys the list. DIS_EUSAGE: items without texts.
+ * DIS_ELIMIT. */
+DIS_API dis_status dis_items_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found);
+
 /* 0 .. n - 1 in an order that depends on the seed alone: for splits. */
 DIS_API void dis_shuffled(uint64_t seed, size_t n, size_t *order);
 

@@ -39,6 +39,9 @@ DIS_API void dis_report_destroy(dis_report *report);
 DIS_API dis_status dis_report_add_votes(dis_report *report, const dis_votes *votes, const char *source);
 /* Known classes of the items: (n_items), -1 elsewhere. */
 DIS_API dis_status dis_report_add_gold(dis_report *report, const int32_t *gold);
+/* What the items say, in the order of the votes or of the labels (dis_items_texts), empty where it is not known: shown
+ * beside their ids. */
+DIS_API dis_status dis_report_add_texts(dis_report *report, const dis_names *texts);
 /* One view of the labels: the items and classes of all views and of the votes must be the same, in the same order
  * (dis_labels_align). The view added last is the one that the report trusts: workers are judged by it. DIS_EUSAGE: another
  * number of items or classes, or more than DIS_MAX_VIEWS views. */

@@ -94,7 +94,7 @@ static PyObject *distances(PyObject *module, PyObject *args, PyObject *keywords)
 /* What stays alive until the page is written. */
 typedef struct {
     dis_report *report;
-    dis_names *tasks, *classes, *test_classes;
+    dis_names *tasks, *classes, *test_classes, *texts;
     Py_buffer gold, test_gold, human;
     view_list labels, predictions;
 } job;
@@ -105,6 +105,7 @@ static void free_job(job *j)
     dis_names_destroy(j->tasks);
     dis_names_destroy(j->classes);
     dis_names_destroy(j->test_classes);
+    dis_names_destroy(j->texts);
     core_buffer_free(&j->gold);
     core_buffer_free(&j->test_gold);
     core_buffer_free(&j->human);
@@ -122,11 +123,13 @@ static int names_of(core_state *state, PyObject *list, const char *what, dis_nam
     return status == DIS_OK ? 0 : core_fail(state, status);
 }
 
-/* (votes or None, tasks, classes, gold or None, ((name, fit or None, p), ...)) */
+/* (votes or None, tasks, classes, gold or None, ((name, fit or None, p), ...), texts or None) */
 static int add_labels(core_state *state, job *j, PyObject *part)
 {
-    PyObject *table, *tasks, *classes, *gold, *list;
-    if (!PyArg_ParseTuple(part, "OOOOO!:labels", &table, &tasks, &classes, &gold, &PyTuple_Type, &list)) return -1;
+    PyObject *table, *tasks, *classes, *gold, *list, *texts;
+    if (!PyArg_ParseTuple(part, "OOOOO!O:labels", &table, &tasks, &classes, &gold, &PyTuple_Type, &list, &texts))
+        return -1;
+    if (texts != Py_None && names_of(state, texts, "texts", &j->texts) < 0) return -1;
     if (names_of(state, tasks, "tasks", &j->tasks) < 0 || names_of(state, classes, "classes", &j->classes) < 0)
         return -1;
     const size_t n = dis_names_count(j->tasks), k = dis_names_count(j->classes);
@@ -144,6 +147,7 @@ static int add_labels(core_state *state, job *j, PyObject *part)
     }
     if (core_gold_get(gold, "gold", n, k, &j->gold) < 0) return -1;
     if (status == DIS_OK && j->gold.buf) status = dis_report_add_gold(j->report, j->gold.buf);
+    if (status == DIS_OK && j->texts) status = dis_report_add_texts(j->report, j->texts);
     const Py_ssize_t n_views = PyTuple_Size(list);
     if (!few_enough(n_views)) return -1;
     for (Py_ssize_t i = 0; i < n_views && status == DIS_OK; i++) {

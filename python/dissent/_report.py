@@ -9,6 +9,7 @@ from . import _core
 from ._base import seed_of
 from ._measuring import Watching, checked_count, one_or_named
 from ._tables import Aligned, Ids, gold_codes, id_texts, label_table
+from ._texts import item_texts
 from ._votes import ProgressLike, Votes, as_votes
 
 
@@ -21,6 +22,7 @@ def report(
     gold: Any = None,
     human: Any = None,
     curves: Any = None,
+    texts: Any = None,
     title: str | None = None,
     ordinal: bool = False,
     bootstrap: int = 1000,
@@ -44,13 +46,18 @@ def report(
         What models say of other items, or the same; gold and human are of these where there are any, else of the votes.
     curves : a SoftClassifier or a dict of them by name, optional
         How they were trained.
+    texts : texts by task, optional
+        What the items say, shown beside their ids: a dict or Series by task, a table with columns task and text, or a list in
+        the order of the tasks.
     """
     if votes is None and labels is not None:
         votes = next((v.votes_ for v in one_or_named(labels, "labels").values() if hasattr(v, "votes_")), None)
     table = None if votes is None else as_votes(votes, n_jobs)
     part = None
     if table is not None or labels is not None:
-        part = _label_part(table, labels, gold if predictions is None else None, lenient)
+        part = _label_part(table, labels, gold if predictions is None else None, lenient, texts)
+    elif texts is not None:
+        raise _core.OptionError("texts stand beside the items of votes or labels; give votes or labels")
     tests = None
     if predictions is not None:
         named = {k: label_table(v, k) for k, v in one_or_named(predictions, "model").items()}
@@ -80,7 +87,7 @@ def report(
         )
 
 
-def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool) -> tuple[Any, ...]:
+def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool, said: Any) -> tuple[Any, ...]:
     named = {} if labels is None else one_or_named(labels, "labels")
     tables = [label_table(v, k) for k, v in named.items()]
     if votes is not None:
@@ -98,7 +105,7 @@ def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool) -> t
             fit = given._fitted.get("fit")
         views.append((name, fit, p))
     codes = None if gold is None else gold_codes(gold, tasks, classes, lenient=lenient or votes is not None)
-    return None if votes is None else votes.core, *texts, codes, tuple(views)
+    return None if votes is None else votes.core, *texts, codes, tuple(views), None if said is None else item_texts(said, tasks)
 
 
 def _same_votes(a: Votes, b: Votes) -> bool:

@@ -8,7 +8,8 @@ from . import _core
 from ._base import seed_of
 from ._measuring import Watching, checked_count, columns_of, known_classes
 from ._results import _text
-from ._tables import Table, make_table
+from ._tables import Ids, Table, make_table
+from ._texts import item_texts
 from ._votes import ProgressLike, Votes, as_votes
 
 
@@ -19,7 +20,7 @@ class Review:
     ``spent`` how much of it has somewhere to go, ``typical`` the chance that a typical worker's vote is right.
     """
 
-    def __init__(self, found: dict[str, Any], votes: Votes) -> None:
+    def __init__(self, found: dict[str, Any], votes: Votes, texts: list[str] | None = None) -> None:
         self.method: str = found["method"]
         self.n_items: int = found["n_items"]
         self.right: float = found["right"]
@@ -27,11 +28,13 @@ class Review:
         self.spent: int = found["spent"]
         self.typical: float = found["typical"]
         columns = columns_of(found["items"] or {})
-        tasks = votes.tasks[columns.pop("item")]
+        items = columns.pop("item")
+        tasks = votes.tasks[items]
         for name in ("label", "other"):
             columns[name] = votes.classes[columns[name]]
         columns["known"] = columns["known"].astype(bool)
-        self.items: Any = make_table({"task": tasks, **columns, "reason": found["item_reasons"]}, "task", votes.pandas)
+        said = {} if texts is None else {"text": [texts[i] for i in items.tolist()]}
+        self.items: Any = make_table({"task": tasks, **columns, "reason": found["item_reasons"], **said}, "task", votes.pandas)
         self.workers: Any = None
         if found["workers"] is not None:
             columns = columns_of(found["workers"])
@@ -71,6 +74,7 @@ def review(
     gold: Any = None,
     method: str | None = None,
     top: int | None = None,
+    texts: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
@@ -92,6 +96,9 @@ def review(
         First labels come from this method, as the command line names it ("dawid-skene").
     top : int, optional
         Only so many rows of items.
+    texts : texts by task, optional
+        What the items say, as column ``text``: a dict or Series by task, a table with columns task and text, or a list in the
+        order of the tasks.
 
     >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x"), ("t3", "a", "y"), ("t3", "b", "y")]
     >>> r = review(votes, budget=2)
@@ -99,6 +106,7 @@ def review(
     ('t2', True)
     """
     table = as_votes(votes, n_jobs)
+    said = None if texts is None else item_texts(texts, Ids(table.tasks.tolist()))
     rows: dict[str, Any] = {} if top is None else {"top": checked_count("top", top)}
     with Watching(n_jobs, progress) as watching:
         found = _core.review(
@@ -111,4 +119,4 @@ def review(
             **rows,
             **watching,
         )
-    return Review(found, table)
+    return Review(found, table, said)

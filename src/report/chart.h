@@ -99,6 +99,7 @@ void dis__chart_bars(dis__markup *m, const dis__bars *b, const dis__markup *name
 typedef struct {
     const char *const *row;  /* (n) names, hostile */
     const char *const *note; /* (n) ours, at the right; may be NULL */
+    const char *const *text; /* (n) hostile, below the name; may be NULL */
     const char *const *bar;  /* (n_bars) ours: "votes", "labels" */
     size_t n, n_bars;
     const char *const *part; /* (n_parts) names, hostile */

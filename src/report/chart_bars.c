@@ -118,13 +118,26 @@ static void put_parts(dis__markup *m, const dis__stack *s, const double *share, 
     }
 }
 
+/* The beginning of what an item says; the whole of it, as far as a tooltip can show, at the mark. */
+static void put_item_text(dis__markup *m, const char *text, double x, double y, double width)
+{
+    enum { TOOLTIP = 1000 };
+    if (!*text) return;
+    dis__putf(m, "<text class=\"q v\" x=\"%s\" y=\"%s\"><title>", dis__fixed(x, 1).text, dis__fixed(y, 1).text);
+    dis__put_label(m, text, strlen(text), TOOLTIP);
+    dis__put(m, "</title>");
+    dis__put_label(m, text, strlen(text), dis__text_fit(text, width));
+    dis__put(m, "</text>");
+}
+
 void dis__chart_stack(dis__markup *m, const dis__stack *s, const dis__markup *name)
 {
-    enum { BAR = 15, HEAD = 20, GAP = 12 };
+    enum { BAR = 15, HEAD = 20, TEXT = 15, GAP = 12 };
     double longest = 0;
     for (size_t b = 0; b < s->n_bars; b++) longest = fmax(longest, dis__text_width(s->bar[b]));
     const double top = dis__legend_height(s->part, s->n_parts) + 8, left = 8 + longest;
-    const double row = HEAD + (BAR + 2) * (double)s->n_bars + GAP, right = DIS__CHART_WIDTH - 4;
+    const double head = HEAD + (s->text ? TEXT : 0);
+    const double row = head + (BAR + 2) * (double)s->n_bars + GAP, right = DIS__CHART_WIDTH - 4;
     dis__svg_begin(m, DIS__CHART_WIDTH, top + row * (double)s->n, name);
     dis__legend(m, 0, s->part, s->n_parts, DIS__MARK_BOX);
     for (size_t i = 0; i < s->n; i++) {
@@ -135,8 +148,10 @@ void dis__chart_stack(dis__markup *m, const dis__stack *s, const dis__markup *na
         if (s->note)
             dis__putf(m, "<text class=\"e q\" x=\"%s\" y=\"%s\">%s</text>\n", dis__fixed(right, 1).text,
                       dis__fixed(y + 14, 1).text, s->note[i]);
+        /* letters are smaller there than the guess is for */
+        if (s->text) put_item_text(m, s->text[i], left, y + 29, 1.15 * (right - left));
         for (size_t b = 0; b < s->n_bars; b++) {
-            const double at = y + HEAD + (BAR + 2) * (double)b;
+            const double at = y + head + (BAR + 2) * (double)b;
             dis__putf(m, "<text class=\"q e\" x=\"%s\" y=\"%s\">%s</text>", dis__fixed(left - 6, 1).text,
                       dis__fixed(at + BAR - 3.5, 1).text, s->bar[b]);
             put_parts(m, s, s->share + (i * s->n_bars + b) * s->n_parts, left, right, at, BAR);

@@ -39,6 +39,7 @@ struct dis_report {
     size_t n_items, n_classes; /* of the votes, or of the first view */
     const dis_names *tasks, *classes;
     const int32_t *gold;
+    const dis_names *texts; /* (n_items), empty: not known; NULL: none is */
     dis__report_view view[DIS_MAX_VIEWS];
     size_t n_views;
     dis_report_test test; /* what predictions are of */
@@ -87,6 +88,10 @@ typedef struct {
 size_t dis__rank(dis__ranked *best, size_t n, size_t most, dis__ranked one);
 
 const char *dis__class_name(const dis__report_job *job, size_t k);
+
+/* What an item says, as the next column of a table; nothing where no texts were given. */
+void dis__text_column(const dis__report_job *job, dis__grid *g);
+void dis__text_cell(const dis__report_job *job, dis__grid *g, size_t item);
 
 /* One section each; nothing to show is no failure. */
 dis_status dis__section_people(dis__report_job *job);

@@ -91,6 +91,12 @@ dis_status dis_report_add_gold(dis_report *report, const int32_t *gold)
     return DIS_OK;
 }
 
+dis_status dis_report_add_texts(dis_report *report, const dis_names *texts)
+{
+    report->texts = texts;
+    return DIS_OK;
+}
+
 static dis_status add_view(dis_report *r, const char *name, const double *p, const dis_fit *fit)
 {
     if (r->n_views == DIS_MAX_VIEWS) return dis__fail(DIS_EUSAGE, "more than %d views in one report", DIS_MAX_VIEWS);
@@ -210,6 +216,8 @@ dis_status dis_report_write(dis_context *ctx, const dis_report *report, const ch
 {
     if (!report->tasks && report->n_predictions == 0 && report->n_curves == 0)
         return dis__fail(DIS_EUSAGE, "a report about nothing: add votes, labels, predictions or training curves");
+    if (report->texts && dis_names_count(report->texts) != report->n_items)
+        return dis__fail(DIS_EUSAGE, "%zu texts for %zu items", dis_names_count(report->texts), report->n_items);
     dis__report_job *job = NULL;
     dis__markup title = {0}, subtitle = {0}, page = {0};
     dis__out *out;

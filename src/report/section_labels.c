@@ -136,7 +136,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
     const size_t n = d->n < DRAWN_ITEMS ? d->n : DRAWN_ITEMS;
     size_t part[MOST_PARTS];
     const size_t n_parts = choose_parts(job, d, n, part, mass), n_shown = n_parts + (n_parts < r->n_classes);
-    const char *names[DIS__SERIES_COLOURS], *rows[DRAWN_ITEMS], *notes[DRAWN_ITEMS], *bars[2];
+    const char *names[DIS__SERIES_COLOURS], *rows[DRAWN_ITEMS], *notes[DRAWN_ITEMS], *says[DRAWN_ITEMS], *bars[2];
     size_t n_bars = 0;
     if (r->votes) bars[n_bars++] = "votes";
     if (r->n_views) bars[n_bars++] = "label";
@@ -146,6 +146,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
         const size_t item = d->best[i].item;
         size_t b = 0;
         rows[i] = dis_names_get(r->tasks, item, NULL);
+        says[i] = r->texts ? dis_names_get(r->texts, item, NULL) : "";
         notes[i] = d->note[i];
         if (r->votes) {
             snprintf(d->note[i], sizeof d->note[i], "%s votes", dis__brief(vote_shares(job, d, item)).text);
@@ -189,6 +190,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
     for (size_t first = 0, end = (n + 1) / 2; first < n; first = end, end = n) {
         const dis__stack s = {.row = rows + first,
                               .note = r->votes ? notes + first : NULL,
+                              .text = r->texts ? says + first : NULL,
                               .bar = bars,
                               .n = end - first,
                               .n_bars = n_bars,
@@ -198,6 +200,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
         dis__chart_stack(&f.chart, &s, dis__figure_name(&f, first ? "stacked bars, continued" : "stacked bars"));
     }
     dis__grid_column(&f.grid, "item", DIS__TEXT);
+    dis__text_column(job, &f.grid);
     if (r->votes) dis__grid_column(&f.grid, "votes", job->look.start ? DIS__COUNT : DIS__REAL);
     dis__grid_column(&f.grid, r->votes ? "spread of the votes (entropy, nats)" : "entropy (nats)", DIS__REAL);
     if (r->n_views) dis__grid_column(&f.grid, "label", DIS__TEXT);
@@ -207,6 +210,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
         size_t length;
         const char *name = dis_names_get(r->tasks, item, &length);
         dis__grid_text(&f.grid, name, length);
+        dis__text_cell(job, &f.grid, item);
         if (r->votes) dis__grid_number(&f.grid, d->best[i].weight);
         dis__grid_number(&f.grid, d->best[i].score);
         if (!r->n_views) continue;

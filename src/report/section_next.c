@@ -23,17 +23,20 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
     dis__putf(
         &f.caption,
         "%s of the labels are expected to be right, and a typical vote is right in %s. One more vote helps most where "
-        "the votes leave the label open: these items come first.",
+        "the votes leave the label open: these items come first. Right: chance that the label is right; gain: how much "
+        "one more vote is expected to tell (nats).",
         dis__share(v->right).text, dis__share(v->typical).text);
     dis__grid_column(&f.grid, "item", DIS__TEXT);
+    dis__text_column(job, &f.grid);
     dis__grid_column(&f.grid, "label", DIS__TEXT);
-    dis__grid_column(&f.grid, "chance that it is right", DIS__SHARE);
-    dis__grid_column(&f.grid, "gain of one more vote (nats)", DIS__REAL);
+    dis__grid_column(&f.grid, "right", DIS__SHARE);
+    dis__grid_column(&f.grid, "gain", DIS__REAL);
     dis__grid_column(&f.grid, "why", DIS__LONG);
     for (size_t i = 0; i < v->n_items && n < MOST_ROWS; i++) {
         const dis_review_item *one = &v->items[i];
         if (one->known) continue;
         put_text(&f.grid, job->look.tasks, one->item);
+        dis__text_cell(job, &f.grid, one->item);
         put_text(&f.grid, job->look.classes, one->label);
         dis__grid_number(&f.grid, one->right);
         dis__grid_number(&f.grid, one->gain);

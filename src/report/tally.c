@@ -178,3 +178,16 @@ const char *dis__class_name(const dis__report_job *job, size_t k)
 {
     return dis_names_get(job->r->classes, k, NULL);
 }
+
+void dis__text_column(const dis__report_job *job, dis__grid *g)
+{
+    if (job->r->texts) dis__grid_column(g, "text", DIS__SAID);
+}
+
+void dis__text_cell(const dis__report_job *job, dis__grid *g, size_t item)
+{
+    size_t n;
+    if (!job->r->texts) return;
+    const char *text = dis_names_get(job->r->texts, item, &n);
+    dis__grid_text(g, text, n);
+}

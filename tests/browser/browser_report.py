@@ -50,6 +50,26 @@ def write_hostile(path):
                 rows.writerow([f"{task}{t // len(HOSTILE) or ''}", worker, classes[(t + w * w // 2) % len(classes)]])
 
 
+def write_texts(path):
+    """What the hostile items say: hostile too, and the last one long."""
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        rows = csv.writer(f)
+        rows.writerow(["task", "text"])
+        for t, task in enumerate(HOSTILE * 3):
+            rows.writerow([f"{task}{t // len(HOSTILE) or ''}", f"says {HOSTILE[(t + 5) % len(HOSTILE)]} " + "word " * (t % 4 * 40)])
+
+
+def check_texts(page):
+    """Texts stand beside the ids, and the whole of a long one is a click away."""
+    long = page.run("""
+        const d = [...document.querySelectorAll('#label-next details.said')];
+        return d.length ? [d.length, d[0].querySelector('summary').textContent.length, d[0].lastChild.textContent.length] : null""")
+    check(long and long[1] <= 130 < long[2], f"long texts: {long}")
+    check(page.run("return [...document.querySelectorAll('#label-next td')].some(c => c.textContent.startsWith('says '))"),
+          "no texts beside the items to label again")
+    check(page.run("return document.querySelectorAll('#most-disputed svg text title').length") > 3, "no texts in the chart")
+
+
 def write_experiment(folder):
     """Two conditions, three seeds and two data sets, every name hostile; JSON is YAML."""
     with open(os.path.join(folder, "hostile-items.csv"), "w", newline="", encoding="utf-8") as f:
@@ -274,6 +294,8 @@ def look(page, path, charts):
     check_tables(page)
     check_phone(page)
     check_dark(page)
+    if os.path.basename(path) == "hostile.html":
+        check_texts(page)
     check_quiet(page)
     check_policy(page)
     page.console()  # what the policy said about our foreign script
@@ -302,10 +324,11 @@ def main():
             "--votes", at("votes.csv"), "--gold", at("gold.csv"), "--pred", "a=" + at("glad.csv"),
             "--pred", "b=" + at("soft.csv"), "--human-labels", "standard", "-o", at("synthetic.html"), "-q")
         write_hostile(at("hostile.csv"))
+        write_texts(at("hostile-texts.csv"))
         run(dissent, "labels", at("hostile.csv"), "--method", "softmax", "-o", at("hostile-labels.csv"), "-q")
         run(dissent, "report", "--votes", at("hostile.csv"), "--pred", HOSTILE[0].replace("=", ":") + "=" +
             at("hostile-labels.csv"), "--human-labels", "standard", "--labels", "</svg><b>=" + at("hostile-labels.csv"), "--title", "".join(HOSTILE[:5]),
-            "-o", at("hostile.html"), "-q")
+            "--texts", at("hostile-texts.csv"), "-o", at("hostile.html"), "-q")
         reports = [("synthetic.html", 20), ("hostile.html", 12)]
         parts = subprocess.run([dissent, "--version", "--verbose"], check=True, capture_output=True, text=True).stdout
         if "libyaml: absent" in parts or "SQLite: absent" in parts:

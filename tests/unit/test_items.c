@@ -181,6 +181,34 @@ static void refusals(void **state)
     }
 }
 
+/* In the order of other tasks, columns joined, empty where there is none. */
+static void texts_of_tasks(void **state)
+{
+    (void)state;
+    const char *columns[] = {"p", "h"}, *wanted[] = {"y", "z", "x"};
+    dis_items_options o = dis_items_options_default();
+    o.columns = columns;
+    o.n_columns = 2;
+    dis_items *items = read_items(put_text("t.csv", "task,p,h\nx,one,two\ny,,three\nunused,a,b\n"), &o);
+    dis_names *tasks, *said = NULL;
+    size_t found = 0;
+    assert_int_equal(dis_names_create(wanted, 3, &tasks), DIS_OK);
+    assert_int_equal(dis_items_texts(items, tasks, &said, &found), DIS_OK);
+    assert_int_equal(found, 2);
+    assert_int_equal(dis_names_count(said), 3);
+    assert_string_equal(dis_names_get(said, 0, NULL), "three");
+    assert_string_equal(dis_names_get(said, 1, NULL), "");
+    assert_string_equal(dis_names_get(said, 2, NULL), "one / two");
+    dis_names_destroy(said);
+    dis_items_destroy(items);
+    o = dis_items_options_default();
+    o.kind = DIS_ITEMS_FEATURES;
+    items = read_items(put_text("n.csv", "task,a\nx,1\n"), &o);
+    assert_int_equal(dis_items_texts(items, tasks, &said, &found), DIS_EUSAGE);
+    dis_items_destroy(items);
+    dis_names_destroy(tasks);
+}
+
 static dis_status read_once(void *arg)
 {
     const dis_items_options o = {.size = sizeof o, .kind = DIS_ITEMS_TOKENS};
@@ -203,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts),  cmocka_unit_test(tokens),   cmocka_unit_test(features),
         cmocka_unit_test(images), cmocka_unit_test(refusals), cmocka_unit_test(survives_every_fault),
+        cmocka_unit_test(texts_of_tasks),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,0 +1,51 @@
+/* The texts of items in the order of another table, such as that of the votes. O(items), one look-up each. */
+#include "items/items_build.h"
+#include "core/memory.h"
+#include "core/name_index.h"
+#include "core/names_build.h"
+#include <string.h>
+
+static const char between[] = " / ";
+
+/* A row's texts that are not empty as one, into room that grows. */
+static dis_status joined(const dis_items *items, size_t row, char **room, size_t *capacity, size_t *used)
+{
+    *used = 0;
+    for (size_t t = 0; t < items->n_texts; t++) {
+        size_t n;
+        const char *text = dis_names_get(items->texts, row * items->n_texts + t, &n);
+        DIS_TRY(dis__reserve(room, capacity, *used, dis__size(1, *used + sizeof between, n), 1));
+        if (*used && n) {
+            memcpy(*room + *used, between, strlen(between));
+            *used += strlen(between);
+        }
+        memcpy(*room + *used, text, n);
+        *used += n;
+    }
+    return DIS_OK;
+}
+
+dis_status dis_items_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found)
+{
+    dis__name_index index;
+    dis__name_list list = {0};
+    char *room = NULL;
+    size_t capacity = 0, twice, n_found = 0;
+    if (items->n_texts == 0) return dis__fail(DIS_EUSAGE, "items without texts: numbers and images have none to show");
+    DIS_TRY(dis__name_index_build(items->tasks, &index, &twice));
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < dis_names_count(tasks) && status == DIS_OK; i++) {
+        size_t n, used = 0;
+        const char *task = dis_names_get(tasks, i, &n);
+        const size_t row = dis__name_index_find(&index, task, n);
+        if (row != SIZE_MAX) status = joined(items, row, &room, &capacity, &used);
+        n_found += row != SIZE_MAX;
+        if (status == DIS_OK) status = dis__name_list_add(&list, used ? room : "", used);
+    }
+    if (status == DIS_OK) status = dis__name_list_finish(&list, out);
+    if (status == DIS_OK && found) *found = n_found;
+    dis__name_list_free(&list);
+    dis__name_index_free(&index);
+    dis__free(room);
+    return status;
+}
