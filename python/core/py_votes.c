@@ -219,6 +219,54 @@ static PyObject *votes_from_counts(PyObject *module, PyObject *args, PyObject *k
     return result;
 }
 
+/* A table as arrays() and names() gave it, to the last index. */
+static PyObject *votes_from_arrays(PyObject *module, PyObject *args)
+{
+    PyObject *given[3], *texts[3];
+    if (!PyArg_ParseTuple(args, "OOOOOO:votes_from_arrays", &given[0], &given[1], &given[2], &texts[0], &texts[1],
+                          &texts[2]))
+        return NULL;
+    static const char *const what[] = {"task", "worker", "label"};
+    core_state *state = core_state_of_module(module);
+    const Py_ssize_t n = PyObject_Size(given[0]);
+    Py_buffer view[3] = {0};
+    dis_names *names[3] = {0};
+    PyObject *result = NULL;
+    int failed = n < 0;
+    for (int i = 0; i < 3 && !failed; i++) {
+        failed = core_get_buffer(given[i], what[i], i == 2 ? CORE_UINT16 : CORE_UINT32, n, &view[i]) < 0 ||
+                 names_of(state, texts[i], what[i], &names[i]) < 0;
+        if (!failed && !names[i]) {
+            PyErr_SetString(PyExc_ValueError, "names are needed");
+            failed = 1;
+        }
+    }
+    if (!failed) {
+        const dis_votes_arrays arrays = {.n_votes = (size_t)n,
+                                         .n_items = dis_names_count(names[0]),
+                                         .n_workers = dis_names_count(names[1]),
+                                         .n_classes = dis_names_count(names[2]),
+                                         .task = view[0].buf,
+                                         .worker = view[1].buf,
+                                         .label = view[2].buf,
+                                         .tasks = names[0],
+                                         .workers = names[1],
+                                         .classes = names[2],
+                                         .duplicates = DIS_DUPLICATES_ALL};
+        dis_votes *votes;
+        const dis_status status = dis_votes_from_arrays(NULL, &arrays, &votes);
+        if (status == DIS_OK)
+            result = wrap(state, votes);
+        else
+            core_fail(state, status);
+    }
+    for (int i = 0; i < 3; i++) {
+        dis_names_destroy(names[i]);
+        if (view[i].obj) PyBuffer_Release(&view[i]);
+    }
+    return result;
+}
+
 /* ---- looking at a table ---- */
 
 static dis_votes_view look(PyObject *object)
@@ -394,6 +442,8 @@ static PyMethodDef functions[] = {
     {"votes_from_columns", WITH_KEYWORDS(votes_from_columns), "A table of three columns."},
     {"votes_from_files", WITH_KEYWORDS(votes_from_files), "A table of one or more files."},
     {"votes_from_counts", WITH_KEYWORDS(votes_from_counts), "A table of counts: an array (items, classes) of float64."},
+    {"votes_from_arrays", votes_from_arrays, METH_VARARGS,
+     "votes_from_arrays(task, worker, label, tasks, workers, classes)\n\nA table of indices and names."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._results import SoftLabels, Values, ids_index
+from ._tables import Ids, count_unknown, gold_codes
 from ._votes import ProgressLike, Votes, as_votes, end_progress, progress_of, threads_of
 
 T = TypeVar("T", bound="Estimator")
@@ -60,10 +61,19 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(given)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.get_params()  # what was fitted is not pickled
+        """Parameters, and what was fitted; for pickle, copy.deepcopy and joblib."""
+        return {"params": self.get_params(), "fitted": self._fitted_state() if self._is_fitted() else None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+        self.__init__(**state["params"])  # type: ignore[misc]
+        if state["fitted"] is not None:
+            self._take_fitted(state["fitted"])
+
+    def _fitted_state(self) -> Any:
+        raise NotImplementedError
+
+    def _take_fitted(self, state: Any) -> None:
+        raise NotImplementedError
 
 
 def seed_of(seed: Any) -> int:
@@ -102,21 +112,29 @@ def spec_of(name: str, options: Mapping[str, Any]) -> str:
 
 
 def gold_of(votes: Votes, known: Any) -> np.ndarray | None:
-    """Known labels by task (a Series, a dict, a Values) as class indices, -1 where nothing is known."""
+    """Known labels by task (a Series, a dict, a Values) as class indices, -1 where nothing is known. Labels of tasks
+    without votes are counted in a warning."""
     if known is None:
         return None
-    pairs = known.items() if hasattr(known, "items") else known
-    place = {t: i for i, t in enumerate(votes.tasks.tolist())}
-    number = {c: k for k, c in enumerate(votes.classes.tolist())}
-    gold = np.full(len(place), -1, dtype=np.int32)
-    for task, label in pairs:
-        i = place.get(task)
-        if i is None:
-            continue  # a task without votes
-        if label not in number:
-            raise _core.DataError(f"the known label {label!r} of task {task!r} is not among the classes {list(number)}")
-        gold[i] = number[label]
+    tasks = Ids(votes.tasks.tolist())
+    gold = gold_codes(known, tasks, Ids(votes.classes.tolist()), what="true_labels")
+    count_unknown(known, tasks, "true_labels")
     return gold
+
+
+class KeptFit:
+    """What a fit knew, after it was pickled."""
+
+    def __init__(self, fit: Any) -> None:
+        self.trace: np.ndarray = np.array(fit.trace)
+        self._summary: dict[str, Any] = fit.summary()
+        self._parameters: dict[str, tuple[str, np.ndarray]] = {k: (axes, np.array(v)) for k, (axes, v) in fit.parameters().items()}
+
+    def summary(self) -> dict[str, Any]:
+        return self._summary
+
+    def parameters(self) -> dict[str, tuple[str, np.ndarray]]:
+        return self._parameters
 
 
 class Aggregator(Estimator):
@@ -167,6 +185,14 @@ class Aggregator(Estimator):
 
     def _is_fitted(self) -> bool:
         return "_fitted" in self.__dict__
+
+    def _fitted_state(self) -> dict[str, Any]:
+        fit = self._fitted["fit"]
+        p = np.array(self._fitted["p"])
+        return {**self._fitted, "p": p, "fit": KeptFit(fit) if isinstance(fit, _core.Fit) else fit}
+
+    def _take_fitted(self, state: dict[str, Any]) -> None:
+        self._fitted = state
 
     def _have(self, name: str) -> Any:
         if not self._is_fitted():

@@ -13,7 +13,7 @@ from ._base import seed_of
 from ._measuring import Watching, checked_count
 from ._results import Values, _table, _text
 from ._tables import Aligned, Ids, LabelTable, Metric, gold_codes, known_labels, label_table, metric
-from ._votes import ProgressLike, _sorted, is_pandas
+from ._votes import ProgressLike, _sorted, is_pandas, records
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,9 @@ class Comparison:
 
 
 def _sides(side: Any, name: str) -> list[Any]:
-    """The seeds of a side: a list of tables or labels, or one of them."""
+    """The seeds of a side: a list of tables or labels, or one of them, which may be a list of dicts, one a row."""
+    if isinstance(side, (list, tuple)) and side and isinstance(side[0], Mapping) and "task" in side[0]:
+        return [side]
     if isinstance(side, (list, tuple)) and side and not all(np.isscalar(x) or x is None for x in side):
         first = side[0]
         one_array = isinstance(first, (list, tuple)) and all(np.isscalar(x) for x in first)
@@ -117,6 +119,9 @@ def _is_hard(side: Any) -> bool:
         return not any(isinstance(v, Mapping) for v in side.values()) and "task" not in side
     if isinstance(side, np.ndarray):
         return side.ndim == 1
+    rows = records(side)
+    if rows is not None:
+        return "label" in rows and set(rows) <= {"task", "label"}
     return isinstance(side, (list, tuple)) and all(np.isscalar(x) or x is None for x in side)
 
 

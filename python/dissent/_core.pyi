@@ -88,6 +88,9 @@ def votes_from_files(
     threads: int = 0,
     progress: _Progress = None,
 ) -> Votes: ...
+def votes_from_arrays(
+    task: Any, worker: Any, label: Any, tasks: Sequence[str], workers: Sequence[str], classes: Sequence[str], /
+) -> Votes: ...
 def votes_from_counts(
     counts: Any, n_items: int, n_classes: int, *, tasks: Sequence[str] | None = None, classes: Sequence[str] | None = None
 ) -> Votes: ...

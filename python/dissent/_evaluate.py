@@ -111,7 +111,8 @@ def evaluate(
         SoftLabels, a fitted aggregator, a DataFrame (rows tasks, columns classes), a table with task and p:CLASS columns, an
         array (tasks, classes), or a file.
     gold : labels by task
-        A Series, a dict, Values, a table with task and label, or a list in the order of the rows. None: not known.
+        A Series, a dict, Values, a table with task and label; a list in the order of the rows where pred has no task ids
+        either. None: not known.
     human : labels
         What people say, as pred.
     metrics : list of str, optional

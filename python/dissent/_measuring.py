@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._tables import Ids, Metric, gold_codes, metric
+from ._tables import Ids, Metric, count_unknown, gold_codes, metric
 from ._votes import ProgressLike, Votes, progress_of, threads_of
 
 
@@ -47,7 +47,12 @@ def number_of(m: Mapping[str, Any]) -> float:
 
 
 def known_classes(votes: Votes, gold: Any) -> np.ndarray | None:
-    return None if gold is None else gold_codes(gold, Ids(votes.tasks.tolist()), Ids(votes.classes.tolist()))
+    if gold is None:
+        return None
+    tasks = Ids(votes.tasks.tolist())
+    codes = gold_codes(gold, tasks, Ids(votes.classes.tolist()))
+    count_unknown(gold, tasks, "gold")
+    return codes
 
 
 def in_order(views: Any) -> dict[str, Any]:
@@ -63,7 +68,8 @@ def in_order(views: Any) -> dict[str, Any]:
 def one_or_named(things: Any, name: str) -> dict[str, Any]:
     if isinstance(things, Mapping) and not any(isinstance(v, Mapping) for v in things.values()) and "task" not in things:
         return {str(k): v for k, v in things.items()}
-    if isinstance(things, (list, tuple)) and things and not np.isscalar(things[0]) and not isinstance(things[0], (list, tuple)):
+    rows = isinstance(things, (list, tuple)) and bool(things) and isinstance(things[0], Mapping) and "task" in things[0]
+    if isinstance(things, (list, tuple)) and things and not rows and not np.isscalar(things[0]) and not isinstance(things[0], (list, tuple)):
         return in_order(things)
     return {type(things).__name__ if hasattr(things, "get_params") else name: things}
 

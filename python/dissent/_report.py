@@ -102,7 +102,8 @@ def _label_part(votes: Votes | None, labels: Any, gold: Any, lenient: bool, said
     for (name, given), p in zip(named.items(), numbers):
         fit = None
         if votes is not None and hasattr(given, "votes_") and _same_votes(votes, given.votes_):
-            fit = given._fitted.get("fit")
+            kept = given._fitted.get("fit")
+            fit = kept if isinstance(kept, _core.Fit) else None  # one that was pickled has no iterations to draw
         views.append((name, fit, p))
     codes = None if gold is None else gold_codes(gold, tasks, classes, lenient=lenient or votes is not None)
     return None if votes is None else votes.core, *texts, codes, tuple(views), None if said is None else item_texts(said, tasks)

@@ -7,6 +7,7 @@ when they are equal, or when their texts are ("3" in a file, 3 in a DataFrame).
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from . import _core
 from ._results import _SHOWN, SoftLabels, Values, _arrow_column, _table, _text
-from ._votes import _is_missing, _sorted, is_pandas
+from ._votes import _is_missing, _sorted, is_pandas, records
 
 _SLACK = 1e-6  # how far from 1 the sum of a row may be
 _NOT_CLASSES = ("task", "label", "entropy")
@@ -204,6 +205,10 @@ class Ids:
         self.place = dict(zip(self.ids, range(len(self.ids))))
         self._texts: dict[str, int] | None = None
 
+    def are_numbers_of_rows(self) -> bool:
+        """Whether ids say no more than the order of the rows does: 0, 1, 2, ... as pandas has them where nobody gave any."""
+        return self.ids == list(range(len(self.ids)))
+
     def twice(self) -> Any:
         """An id that is there twice, in a list; None when all differ."""
         if len(self.place) == len(self.ids):
@@ -345,7 +350,7 @@ def label_table(data: Any, what: str = "labels") -> LabelTable:
             classes.update(dict.fromkeys(row))
         order = _sorted(list(classes))
         return LabelTable([[row.get(c, 0.0) for c in order] for row in data.values()], list(data), order, False, what)
-    columns = dict(data) if isinstance(data, Mapping) else None if isinstance(data, (np.ndarray, list, tuple)) else _columns(data)
+    columns = dict(data) if isinstance(data, Mapping) else records(data) if isinstance(data, (np.ndarray, list, tuple)) else _columns(data)
     if columns is not None:
         if "task" not in columns:
             raise _core.DataError(f"{what}: no column 'task'; there are {list(columns)}")
@@ -391,6 +396,11 @@ class Aligned:
         if t.tasks is None:
             if len(t.p) != n:
                 raise _core.DataError(f"{t.what}: {len(t.p)} rows without task ids for {n} tasks")
+            if not self.tasks.are_numbers_of_rows():
+                raise _core.DataError(
+                    f"{t.what} has no task ids to match with those of the others ({self.tasks.ids[0]!r}, ...): give it as "
+                    "SoftLabels(tasks, classes, p) or a DataFrame with tasks as its index, or all as arrays in one order"
+                )
             return np.arange(n)
         rows = t.tasks.find_all(self.tasks.ids)
         if not lenient and (rows < 0).any():
@@ -473,7 +483,11 @@ def known_labels(gold: Any, what: str = "gold") -> tuple[list[Any] | None, list[
         tasks, labels = None, array.tolist()
     elif isinstance(gold, (list, tuple)):
         pairs = bool(gold) and all(isinstance(g, tuple) and len(g) == 2 for g in gold)
-        tasks, labels = ([g[0] for g in gold], [g[1] for g in gold]) if pairs else (None, list(gold))
+        rows = records(gold)
+        if rows is not None:
+            tasks, labels = _two_columns(rows, what)
+        else:
+            tasks, labels = ([g[0] for g in gold], [g[1] for g in gold]) if pairs else (None, list(gold))
     elif isinstance(gold, (str, bytes)):
         raise TypeError(f"{what}: labels by task, not one text")
     else:
@@ -495,6 +509,19 @@ def _two_columns(columns: Mapping[Any, Any], what: str) -> tuple[list[Any], list
     return _list(columns["task"]), _list(columns[label])
 
 
+def count_unknown(gold: Any, tasks: Ids, what: str) -> int:
+    """How many labels are of tasks that are nowhere else: those are not used, which is told."""
+    ids = known_labels(gold, what)[0]
+    if ids is None or not ids:
+        return 0
+    unknown = [k for k, place in zip(ids, tasks.find_all(ids).tolist()) if place < 0]
+    if len(unknown) == len(ids):
+        raise _core.DataError(f"{what}: none of the {len(ids)} tasks has votes; do the ids ({ids[0]!r}, and {tasks.ids[:1]} of the votes) match?")
+    if unknown:
+        warnings.warn(f"{what}: {len(unknown)} of {len(ids)} tasks have no votes and are not used, such as {unknown[0]!r}", stacklevel=5)
+    return len(unknown)
+
+
 def gold_codes(gold: Any, tasks: Ids, classes: Ids, *, lenient: bool = True, what: str = "gold") -> np.ndarray:
     """Known labels as class numbers in the order of the tasks, -1 where nothing is known."""
     ids, labels = known_labels(gold, what)
@@ -503,6 +530,11 @@ def gold_codes(gold: Any, tasks: Ids, classes: Ids, *, lenient: bool = True, wha
     if ids is None:
         if len(labels) != n:
             raise _core.DataError(f"{what}: {len(labels)} labels without task ids for {n} tasks")
+        if not tasks.are_numbers_of_rows():
+            raise _core.DataError(
+                f"{what} has no task ids to match with those of the others ({tasks.ids[0]!r}, ...): give it as a dict or a "
+                "Series by task, or all as arrays in one order"
+            )
         places = np.arange(n)
     else:
         places = tasks.find_all(ids)

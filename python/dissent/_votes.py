@@ -236,6 +236,21 @@ def _pick(columns: Iterable[str], role: str, names: tuple[str, ...]) -> str:
     raise ColumnError(f"no column {' or '.join(map(repr, names))} for the {role} of a vote; there are {columns}")
 
 
+def records(data: Any) -> dict[str, list[Any]] | None:
+    """Columns of a list of dicts, one a row; None for something else. What a row does not have is missing there."""
+    if not isinstance(data, (list, tuple)) or not data or not isinstance(data[0], Mapping):
+        return None
+    columns: dict[str, list[Any]] = {}
+    for i, row in enumerate(data):
+        if not isinstance(row, Mapping):
+            raise _core.DataError(f"row {i}: a dict, as the first row is, not {type(row).__name__}")
+        for name in row:
+            columns.setdefault(name, [None] * len(data))
+    for name, values in columns.items():
+        values[:] = [row.get(name) for row in data]
+    return columns
+
+
 def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_core.Column, Axis]]:
     """The three columns of a table of any kind."""
     if is_pandas(data):
@@ -265,6 +280,10 @@ def _columns_of(data: Any, names: tuple[tuple[str, ...], ...]) -> list[tuple[_co
     if isinstance(data, (str, bytes, os.PathLike)):
         raise TypeError("this is a path; dissent.read_votes() reads files")
     if isinstance(data, Iterable):
+        data = list(data)
+        found = records(data)
+        if found is not None:
+            return _columns_of(found, names)
         rows = [tuple(row) for row in data]
         for i, row in enumerate(rows):
             if len(row) != 3:
@@ -280,7 +299,7 @@ class Votes:
     ----------
     data : table
         polars, pyarrow, DuckDB, Hugging Face datasets and everything else that speaks Arrow; pandas; a dict of columns; a
-        tuple (tasks, workers, labels); a list of (task, worker, label).
+        tuple (tasks, workers, labels); a list of (task, worker, label), or of dicts with these keys.
     task, worker, label : str
         Names of the columns. worker may also be called performer.
     classes : list, optional
@@ -337,6 +356,7 @@ class Votes:
             progress=progress_of(progress),
         )
         self.pandas: bool = is_pandas(data)
+        self._notes: dict[str, Any] | None = None  # of a table that was pickled
         self._decoded: dict[str, np.ndarray] = {}
 
     @classmethod
@@ -345,6 +365,7 @@ class Votes:
         votes.core = core
         votes.axes = {role: Axis("text") for role in _ROLES}
         votes.pandas = pandas
+        votes._notes = None
         votes._decoded = {}
         return votes
 
@@ -397,7 +418,7 @@ class Votes:
     @property
     def notes(self) -> dict[str, int | bool]:
         """What was let pass: rows, na, duplicates, bad_rows, items_left_out, ties, ..."""
-        return self.core.notes()
+        return self.core.notes() if self._notes is None else self._notes
 
     def counts(self) -> np.ndarray:
         """How many votes each task has for each class, (tasks, classes)."""
@@ -425,8 +446,24 @@ class Votes:
         c = self.core
         return f"Votes({c.n_items} tasks, {c.n_workers} workers, {c.n_classes} classes, {c.n_votes} votes)"
 
-    def __reduce__(self) -> Any:
-        raise TypeError("a table of votes is not pickled; keep the data it was made of")
+    def __getstate__(self) -> dict[str, Any]:
+        """Indices and names: the table that comes back is the same to the last index."""
+        arrays = self.core.arrays()
+        votes: Any = np.array(arrays) if not isinstance(arrays, tuple) else tuple(np.array(a) for a in arrays)
+        names = {role: self.core.names(role) for role in _ROLES}
+        return {"votes": votes, "names": names, "axes": self.axes, "pandas": self.pandas, "notes": self.notes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        names = state["names"]
+        if isinstance(state["votes"], tuple):
+            start, worker, label = state["votes"]
+            sizes = np.diff(start.astype(np.int64))
+            task = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
+            self.core = _core.votes_from_arrays(task, worker, label.astype(np.uint16), *(names[role] for role in _ROLES))
+        else:
+            counts = np.ascontiguousarray(state["votes"])
+            self.core = _core.votes_from_counts(counts, *counts.shape, tasks=names["task"], classes=names["label"])
+        self.axes, self.pandas, self._notes, self._decoded = state["axes"], state["pandas"], state["notes"], {}
 
 
 def read_votes(

@@ -17,6 +17,7 @@ from . import _core
 from ._base import COMBINERS, Aggregator, spec_of
 from ._docs import describe
 from ._results import SoftLabels
+from ._tables import Aligned, label_table
 from ._votes import ProgressLike, Votes, as_votes, progress_of, threads_of
 from .aggregation import MACE, DawidSkene, Softmax, Standard, _Simple
 
@@ -25,25 +26,11 @@ __all__ = ["Average", "Calibrated", "Hybrid", "JensenShannonCentroid", "Temperat
 
 def _same_rows(views: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
     """The numbers of several views of the same tasks and classes, and the first view to make the result like."""
-    first = views[0]
-    tables: list[np.ndarray] = []
-    for view in views:
-        if hasattr(first, "index") and hasattr(first, "columns"):  # pandas: by name
-            view = view.reindex(index=first.index, columns=first.columns)
-            if bool(view.isna().to_numpy().any()):
-                raise _core.DataError("the views are not of the same tasks and classes")
-        elif isinstance(first, SoftLabels):
-            if not isinstance(view, SoftLabels) or view.classes.tolist() != first.classes.tolist():
-                raise _core.DataError("the views are not of the same classes")
-            if view.tasks.tolist() != first.tasks.tolist():
-                raise _core.DataError("the views are not of the same tasks in the same order")
-        table = np.ascontiguousarray(view, dtype=np.float64)
-        if table.ndim != 2 or (tables and table.shape != tables[0].shape):
-            raise _core.DataError("views have one row a task and one column a class, the same for all")
-        if not np.isfinite(table).all() or (table < 0).any() or not np.allclose(table.sum(axis=1), 1, atol=1e-6):
-            raise _core.DataError("the rows of a view are distributions: none negative, their sum 1")
-        tables.append(table)
-    return tables, first
+    tables = [label_table(view, f"view {i + 1}") for i, view in enumerate(views)]
+    first = tables[0]
+    if first.tasks is None and any(t.tasks is not None and not t.tasks.are_numbers_of_rows() for t in tables):
+        raise _core.DataError("view 1 has no task ids to match with those of the others: give ids to all views or to none")
+    return Aligned(tables, tasks=first.tasks, classes=first.classes).p, views[0]
 
 
 class _Combination(_Simple):
@@ -121,8 +108,12 @@ class _Combination(_Simple):
         p, _ = self._combine(tables, self._weights(len(tables), None, ()), None)
         if isinstance(like, SoftLabels):
             return SoftLabels(like.tasks, like.classes, p)
-        if hasattr(like, "columns"):
+        if hasattr(like, "result_"):
+            like = like.probas_
+        if hasattr(like, "columns") and hasattr(like, "index"):
             return type(like)(p, index=like.index, columns=like.columns)
+        if isinstance(like, SoftLabels):
+            return SoftLabels(like.tasks, like.classes, p)
         return p
 
     @property

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -96,8 +98,8 @@ class SoftClassifier(Estimator):
 
     After fit: ``classes_``, ``history_`` (one dict an epoch: loss, rate, dev, dev_cross_entropy; None where not measured),
     ``n_epochs_``, ``best_epoch_``, ``heads_``, ``n_parameters_``, ``n_left_out_``, ``model_``. ``save(folder)`` writes what
-    ``dissent predict`` reads, ``SoftClassifier.load(folder)`` reads what ``dissent train`` writes. Pickling keeps the
-    parameters only.
+    ``dissent predict`` reads, ``SoftClassifier.load(folder)`` reads what ``dissent train`` writes. Pickling keeps
+    parameters and model.
     """
 
     _estimator_type = "classifier"
@@ -327,6 +329,20 @@ class SoftClassifier(Estimator):
         return rows.items(), p, codes, None
 
     # ---- what was fitted ----
+
+    def _fitted_state(self) -> dict[str, Any]:
+        """The files of the model's folder, and what stands beside them."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.model_.save(folder)
+            files = {name: (Path(folder) / name).read_bytes() for name in sorted(os.listdir(folder))}
+        return {"files": files, "classes": self._classes, "left_out": self._left_out}
+
+    def _take_fitted(self, state: dict[str, Any]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in state["files"].items():
+                (Path(folder) / os.path.basename(name)).write_bytes(content)
+            self._keep(_core.load_model(folder), state["classes"])
+        self._left_out = state["left_out"]
 
     def _keep(self, model: _core.Model, classes: np.ndarray) -> None:
         self._trained = model

@@ -1,5 +1,8 @@
-/* Input files: mapped, read or unpacked. Unpacking writes into one block that doubles; its cost is that of zlib or
- * zstd. */
+/* Input files: mapped, read or unpacked. Unpacking writes into one block that grows; its cost is that of zlib or zstd.
+ *
+ * An archive may hold a thousand times what it weighs, so what comes out is looked at while it comes: the memory that it
+ * would need before each growth, its first bytes as soon as they are there (an archive in an archive, a format that is
+ * not read), and every few megabytes whether somebody wants to stop. */
 #include "io/input.h"
 #include "core/memory.h"
 #include "core/pool.h"
@@ -16,7 +19,7 @@
 #include <zstd.h>
 #endif
 
-enum { FIRST_BLOCK = 1 << 16 };
+enum { FIRST_BLOCK = 1 << 16, LARGE_BLOCK = 1 << 26, FIRST_BYTES = 16, STEP = 1 << 24 };
 
 /* A block that grows. */
 typedef struct {
@@ -24,11 +27,13 @@ typedef struct {
     const char *path;
     char *bytes;
     size_t n, capacity;
+    bool looked; /* at the first bytes */
 } block;
 
 static dis_status grow(block *b)
 {
-    const size_t capacity = b->capacity ? dis__size(b->capacity, 2, 0) : FIRST_BLOCK;
+    /* large ones by half: twice would refuse what fits */
+    const size_t c = b->capacity, capacity = c == 0 ? FIRST_BLOCK : dis__size(c, 1, c < LARGE_BLOCK ? c : c / 2);
     DIS_TRY(dis__check_memory(b->ctx, dis__size(capacity, 1, b->capacity), b->path));
     DIS_TRY(dis__resize_array(&b->bytes, b->n, capacity, 1));
     b->capacity = capacity;
@@ -52,6 +57,24 @@ static dis_status damaged(const block *b, const char *kind, const char *reason)
                         kind, reason);
 }
 
+#if defined DIS_HAVE_ZLIB || defined DIS_HAVE_ZSTD
+static dis_status refuse_unpacked(const block *b);
+
+/* What can be said of what was unpacked so far; `all`: nothing more will come. */
+static dis_status look_at(block *b, bool all)
+{
+    DIS_TRY(dis__check_stop(b->ctx));
+    if (b->looked || (b->n < FIRST_BYTES && !all)) return DIS_OK;
+    b->looked = true;
+    return refuse_unpacked(b);
+}
+
+static size_t room_of(const block *b)
+{
+    return b->capacity - b->n < STEP ? b->capacity - b->n : STEP;
+}
+#endif
+
 #ifdef DIS_HAVE_ZLIB
 static void *zlib_alloc(void *unused, unsigned n, unsigned size)
 {
@@ -74,7 +97,7 @@ static dis_status inflate_all(z_stream *z, const char *bytes, size_t n, block *b
     for (;;) {
         if (b->n == b->capacity) DIS_TRY(grow(b));
         const unsigned in = n - used > PORTION ? PORTION : (unsigned)(n - used);
-        const unsigned room = b->capacity - b->n > PORTION ? PORTION : (unsigned)(b->capacity - b->n);
+        const unsigned room = (unsigned)room_of(b);
         z->next_in = (unsigned char *)(uintptr_t)(bytes + used);
         z->avail_in = in;
         z->next_out = (unsigned char *)b->bytes + b->n;
@@ -82,6 +105,7 @@ static dis_status inflate_all(z_stream *z, const char *bytes, size_t n, block *b
         const int rc = inflate(z, Z_NO_FLUSH);
         used += in - z->avail_in;
         b->n += room - z->avail_out;
+        DIS_TRY(look_at(b, rc == Z_STREAM_END && used == n));
         if (rc == Z_STREAM_END) {
             if (used == n) return DIS_OK;
             if (inflateReset(z) != Z_OK) return damaged(b, "gzip", "reset");
@@ -119,10 +143,11 @@ static dis_status unzstd_all(ZSTD_DStream *stream, const char *bytes, size_t n, 
     ZSTD_inBuffer in = {.src = bytes, .size = n};
     for (;;) {
         if (b->n == b->capacity) DIS_TRY(grow(b));
-        ZSTD_outBuffer out = {.dst = b->bytes, .size = b->capacity, .pos = b->n};
+        ZSTD_outBuffer out = {.dst = b->bytes, .size = b->n + room_of(b), .pos = b->n};
         const size_t left = ZSTD_decompressStream(stream, &out, &in);
         if (ZSTD_isError(left)) return damaged(b, "zstd", ZSTD_getErrorName(left));
         b->n = out.pos;
+        DIS_TRY(look_at(b, in.pos == n && left == 0));
         if (in.pos == n && out.pos < out.size) return left == 0 ? DIS_OK : damaged(b, "zstd", "it ends too early");
         if (in.pos == n && left == 0) return DIS_OK;
     }
@@ -213,6 +238,16 @@ static dis_status refuse(const char *path, const signature *s)
     return dis__fail_at(DIS_EDATA, path, 0, 0, "this is %s, %s", s->name, s->advice);
 }
 
+#if defined DIS_HAVE_ZLIB || defined DIS_HAVE_ZSTD
+static dis_status refuse_unpacked(const block *b)
+{
+    const signature *s = recognise(b->bytes, b->n);
+    if (!s) return DIS_OK;
+    if (!s->unpack) return refuse(b->path, s);
+    return dis__fail_at(DIS_EDATA, b->path, 0, 0, "an archive in an archive; unpack it once");
+}
+#endif
+
 /* Replaces an archive by its contents. */
 static dis_status unpack(dis_context *ctx, dis__input *in)
 {
@@ -220,13 +255,7 @@ static dis_status unpack(dis_context *ctx, dis__input *in)
     if (!s) return DIS_OK;
     if (!s->unpack) return refuse(in->path, s);
     block b = {.ctx = ctx, .path = in->path};
-    dis_status status = s->unpack(in->bytes, in->n, &b);
-    if (status == DIS_OK) {
-        s = recognise(b.bytes, b.n);
-        if (s)
-            status = s->unpack ? dis__fail_at(DIS_EDATA, in->path, 0, 0, "an archive in an archive; unpack it once")
-                               : refuse(in->path, s);
-    }
+    const dis_status status = s->unpack(in->bytes, in->n, &b);
     if (status != DIS_OK) {
         dis__free(b.bytes);
         return status;
