@@ -70,7 +70,7 @@ typedef struct {
 #define CLI_MODEL_FILES                                                                                  \
     "model.json|weights-*.safetensors|best.safetensors|checkpoint.safetensors|seed-*/model.json|seed-*/" \
     "weights-*.safetensors"                                                                              \
-    "|seed-*/best.safetensors|seed-*/checkpoint.safetensors"
+    "|seed-*/best.safetensors|seed-*/checkpoint.safetensors|fold-*/best.safetensors|fold-*/checkpoint.safetensors"
 
 /* A file that is written beside the main output. */
 #define CLI_OUTPUT_OPTION(type, field, name_, formats_, summary_)                             \

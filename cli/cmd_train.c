@@ -1,10 +1,9 @@
 /* dissent train: a model from items and what people said of them.
  *
  * Everything is read once; --runs trains so many seeds on it, --jobs of them side by side, each with a share of the
- * threads (which changes nothing but the time). A run's model lies in the output folder itself, or in seed-N within it
+ * threads (which changes nothing but the time); so do the folds of --folds. A run's model lies in the output folder itself, or in seed-N within it
  * when there are several. */
-#include "class_list.h"
-#include "items_input.h"
+#include "train_job.h"
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -14,17 +13,6 @@
 #include <sys/stat.h>
 #include <fcntl.h>
 #include <unistd.h>
-
-typedef struct {
-    cli_common common;
-    cli_items_values reading;
-    const char *model, *objective, *items, *labels, *gold, *votes, *dev_items, *dev_labels, *dev_gold, *output;
-    const char *optimizer, *schedule, *keep, *vectors, *curves, *classes, *json;
-    cli_list dev_where;
-    uint64_t epochs, batch, patience, accumulate, runs, jobs, seed;
-    double rate, soft_weight, base, floor, dev;
-    bool lenient, resume, renormalise, over_all;
-} train_values;
 
 #define TEXT(field, name_, argument_, fallback_, names_, summary_)                                       \
     {                                                                                                    \
@@ -93,7 +81,12 @@ static const cli_option options[] = {
          "crowd objectives: losses are means over items x workers, missing votes counting as 0; otherwise over votes"),
     TEXT(vectors, "vectors", "FILE", NULL, CLI_NAMES_FILE, "word vectors to start from, in GloVe's text format"),
     COUNT(runs, "runs", "1", 1, 100000, "train so many seeds: --seed, the next, ..."),
-    COUNT(jobs, "jobs", "1", 1, 1024, "runs side by side"),
+    COUNT(jobs, "jobs", "1", 1, 1024, "runs or folds side by side"),
+    COUNT(folds, "folds", "0", 0, 10000,
+          "deal the items into so many folds, train without each, and predict it (--out-of-fold)"),
+    CLI_OUTPUT_OPTION(
+        train_values, out_of_fold, "out-of-fold", CLI_LABEL_FORMATS,
+        "what the models of --folds say of the items they have not seen (CSV, TSV, JSONL or npy by the name)"),
     FLAG(resume, "resume", "go on from the checkpoints in the output folder"),
     CLI_OUTPUT_OPTION(train_values, curves, "curves", CLI_TABLE_FORMATS,
                       "loss and development metric of every epoch (CSV, TSV or JSONL by the name)"),
@@ -105,26 +98,6 @@ static const cli_option options[] = {
     CLI_COMMON_OPTIONS(train_values),
 };
 
-typedef struct {
-    cli *c;
-    const train_values *v;
-    dis_context *ctx;
-    const dis_model_kind *kind;
-    dis_items *all, *items, *dev_items;
-    dis_labels *labels, *dev_labels;
-    dis_gold *gold, *dev_gold;
-    dis_votes *votes;
-    class_list classes;  /* declared ones */
-    dis_names *declared; /* the same; NULL: none */
-    dis_model **model;   /* (runs) */
-    int lock;
-    /* shared by jobs */
-    pthread_mutex_t mutex;
-    size_t next;
-    dis_status status;
-    char message[1024];
-} train_job;
-
 /* ---- reading ---- */
 
 static int check(train_job *job)
@@ -132,7 +105,7 @@ static int check(train_job *job)
     cli *c = job->c;
     const train_values *v = job->v;
     if (!v->items) return cli_usage(c, "train needs the items: --items FILE");
-    if (!v->output) return cli_usage(c, "train needs somewhere to put the model: -o FOLDER");
+    if (!v->output && !v->folds) return cli_usage(c, "train needs somewhere to put the model: -o FOLDER");
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(v->model, ":"), v->model);
     job->kind = dis_model_kind_find(name);
@@ -145,7 +118,7 @@ static int check(train_job *job)
         return cli_usage(c, "--dev-items needs labels to be judged by: --dev-gold, --dev-labels or both");
     if (devs == 0 && (v->dev_labels || v->dev_gold || v->keep || v->patience))
         return cli_usage(c, "there is no development set; name one with --dev, --dev-items or --dev-where");
-    return 0;
+    return train_check_folds(job);
 }
 
 static int read_labels(train_job *job, const char *path, dis_labels **out)
@@ -227,16 +200,13 @@ static void folder_of(const train_job *job, size_t run, char *out, size_t size)
         snprintf(out, size, "%s/seed-%llu", job->v->output, (unsigned long long)(job->v->seed + run));
 }
 
-static dis_status train_one(train_job *job, dis_context *ctx, size_t run)
+dis_train_options train_options(const train_job *job, uint64_t seed, const char *folder)
 {
     const train_values *v = job->v;
-    char folder[4096];
-    folder_of(job, run, folder, sizeof folder);
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return DIS_EIO;
     dis_train_options o = dis_train_options_default();
     o.model = v->model;
     o.objective = v->objective;
-    o.seed = v->seed + run;
+    o.seed = seed;
     o.epochs = (size_t)v->epochs;
     o.batch = (size_t)v->batch;
     o.rate = v->rate;
@@ -252,17 +222,43 @@ static dis_status train_one(train_job *job, dis_context *ctx, size_t run)
     o.over_all = v->over_all;
     o.vectors = v->vectors;
     o.folder = folder;
-    o.resume = v->resume;
+    o.resume = v->resume && folder;
     o.classes = job->declared;
-    const dis_examples train = {.items = job->items, .labels = job->labels, .gold = job->gold, .votes = job->votes};
+    return o;
+}
+
+const dis_examples *train_dev_set(const train_job *job, dis_examples *out)
+{
     /* Items of another file may carry the same ids and be others. */
-    const bool apart = v->dev_items != NULL;
-    const dis_examples dev = {.items = job->dev_items,
-                              .labels = job->dev_labels || apart ? job->dev_labels : job->labels,
-                              .gold = job->dev_gold || apart ? job->dev_gold : job->gold};
-    dis_status status = dis_train(ctx, &train, job->dev_items ? &dev : NULL, &o, &job->model[run]);
+    const bool apart = job->v->dev_items != NULL;
+    *out = (dis_examples){.items = job->dev_items,
+                          .labels = job->dev_labels || apart ? job->dev_labels : job->labels,
+                          .gold = job->dev_gold || apart ? job->dev_gold : job->gold};
+    return job->dev_items ? out : NULL;
+}
+
+static dis_status train_run(train_job *job, dis_context *ctx, size_t run)
+{
+    char folder[4096];
+    folder_of(job, run, folder, sizeof folder);
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) return DIS_EIO;
+    const dis_train_options o = train_options(job, job->v->seed + run, folder);
+    const dis_examples train = {.items = job->items, .labels = job->labels, .gold = job->gold, .votes = job->votes};
+    dis_examples dev;
+    dis_status status = dis_train(ctx, &train, train_dev_set(job, &dev), &o, &job->model[run]);
     if (status == DIS_OK) status = dis_model_save(ctx, job->model[run], folder);
     return status;
+}
+
+/* Folds, then runs. */
+static size_t n_trainings(const train_job *job)
+{
+    return (size_t)(job->v->folds + (job->v->output ? job->v->runs : 0));
+}
+
+static dis_status train_one(train_job *job, dis_context *ctx, size_t n)
+{
+    return n < job->v->folds ? train_fold(job, ctx, n) : train_run(job, ctx, n - (size_t)job->v->folds);
 }
 
 static size_t take_run(train_job *job)
@@ -270,7 +266,7 @@ static size_t take_run(train_job *job)
     pthread_mutex_lock(&job->mutex);
     const size_t run = job->status == DIS_OK ? job->next++ : SIZE_MAX;
     pthread_mutex_unlock(&job->mutex);
-    return run < job->v->runs ? run : SIZE_MAX;
+    return run < n_trainings(job) ? run : SIZE_MAX;
 }
 
 static void note_failure(train_job *job, dis_status status)
@@ -312,9 +308,9 @@ static void *work_on_runs(void *arg)
 
 static int train_all(train_job *job)
 {
-    const size_t n_jobs = (size_t)(job->v->jobs < job->v->runs ? job->v->jobs : job->v->runs);
+    const size_t n_all = n_trainings(job), n_jobs = job->v->jobs < n_all ? (size_t)job->v->jobs : n_all;
     if (n_jobs == 1) {
-        for (size_t run = 0; run < job->v->runs; run++) {
+        for (size_t run = 0; run < n_all; run++) {
             const int code = cli_failed(job->c, train_one(job, job->ctx, run));
             if (code != 0) return code;
         }
@@ -461,11 +457,14 @@ static int work(train_job *job)
         code = cli_failed(job->c, dis_names_create(job->classes.name, job->classes.n, &job->declared));
     if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, &job->ctx));
     if (code == 0) code = read_all(job);
-    if (code == 0) code = take_folder(job);
+    if (code == 0) code = train_draw_folds(job);
+    if (code == 0 && job->v->output) code = take_folder(job);
     if (code != 0) return code;
     job->model = calloc((size_t)job->v->runs, sizeof *job->model);
     if (!job->model) return cli_error(job->c, DIS_ELIMIT, "no memory for %llu runs", (unsigned long long)job->v->runs);
     code = train_all(job);
+    if (code == 0 && job->folds) code = train_write_folds(job);
+    if (!job->v->output) return code;
     if (code == 0 && job->v->curves) code = cli_failed(job->c, write_curves(job));
     if (code == 0 && job->v->json) code = cli_failed(job->c, write_json(job));
     if (code == 0) tell(job);
@@ -480,6 +479,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     const int code = work(&job);
     for (size_t r = 0; job.model && r < job.v->runs; r++) dis_model_destroy(job.model[r]);
     free(job.model);
+    train_free_folds(&job);
     dis_items_destroy(job.all);
     dis_items_destroy(job.items);
     dis_items_destroy(job.dev_items);
@@ -505,11 +505,16 @@ const cli_command cli_cmd_train = {
         "labels, both at once, or the votes of single workers. Everything is matched by task id. The best epoch on "
         "the development set is kept.\n\n"
         "The same data, options and seed give the same model, for any number of threads. A run that was stopped goes "
-        "on with --resume as if it had not been.",
+        "on with --resume as if it had not been.\n\n"
+        "--folds N deals the items into N folds, every label in every fold in the same share, trains a model without "
+        "each "
+        "and writes what it says of that fold to --out-of-fold: predictions that may stand beside the votes (dissent "
+        "labels --predictions). With -o a last model is trained on everything.",
     .examples = "  dissent train --items items.csv --labels labels.csv --dev .1 -o model\n"
                 "  dissent train --model mlp --items x.f32 --width 512 --labels labels.csv --gold gold.csv "
                 "--objective gold+kl --runs 10 --jobs 2 -o models\n"
-                "  dissent train --items items.csv --votes votes.csv --objective crowd:mw -o model\n",
+                "  dissent train --items items.csv --votes votes.csv --objective crowd:mw -o model\n"
+                "  dissent train --items items.csv --labels labels.csv --folds 10 --out-of-fold predictions.csv\n",
     .least = 0,
     .most = 0,
     .options = options,

@@ -5,7 +5,7 @@
  * part in the same share, to within one task. Cost: linear. */
 #include "experiment/material.h"
 #include "core/memory.h"
-#include "core/random.h"
+#include "items/line_up.h"
 #include <string.h>
 
 enum { DRAW_TEST, DRAW_DEV }; /* draws of one seed that must differ */
@@ -14,8 +14,8 @@ typedef struct {
     const dis__data *data;
     const dis__material *m;
     uint8_t *part;
-    size_t *order, *line; /* (m->n) */
-    size_t n;             /* tasks in the line */
+    size_t *line; /* (m->n) */
+    size_t n;     /* tasks in the line */
     uint64_t seed;
 } splitting;
 
@@ -23,28 +23,11 @@ typedef struct {
 static dis_status line_up(splitting *s, uint8_t of, uint64_t draw, bool stratify)
 {
     const dis__material *m = s->m;
-    size_t n = 0;
+    s->n = 0;
     for (size_t i = 0; i < m->n; i++)
-        if (s->part[i] == of) s->line[n++] = i;
-    s->n = n;
-    for (size_t i = n; i > 1; i--) {
-        const size_t j = (size_t)dis__below(s->seed, DIS_STREAM_SPLIT | draw << 32, i, i), held = s->line[i - 1];
-        s->line[i - 1] = s->line[j];
-        s->line[j] = held;
-    }
-    if (!stratify || !m->label) return DIS_OK;
-    const size_t k = dis_names_count(m->classes) + 1; /* those without a label behind all others */
-    size_t *first;
-    DIS_TRY(dis__alloc_zeroed(&first, k + 1, sizeof *first));
-    for (size_t i = 0; i < n; i++) first[(m->label[s->line[i]] < 0 ? k - 1 : (size_t)m->label[s->line[i]]) + 1]++;
-    for (size_t c = 0; c < k; c++) first[c + 1] += first[c];
-    for (size_t i = 0; i < n; i++) {
-        const size_t c = m->label[s->line[i]] < 0 ? k - 1 : (size_t)m->label[s->line[i]];
-        s->order[first[c]++] = s->line[i];
-    }
-    memcpy(s->line, s->order, n * sizeof *s->line);
-    dis__free(first);
-    return DIS_OK;
+        if (s->part[i] == of) s->line[s->n++] = i;
+    const int32_t *label = stratify ? m->label : NULL;
+    return dis__line_up(s->seed, draw, label, label ? dis_names_count(m->classes) : 0, s->line, s->n);
 }
 
 /* `many` of the line, at equal steps. */
@@ -158,10 +141,8 @@ static dis_status make(splitting *s, size_t fold)
 dis_status dis__split_make(const dis__data *data, const dis__material *m, size_t fold, uint64_t seed, uint8_t *part)
 {
     splitting s = {.data = data, .m = m, .part = part, .seed = data->seed_of_run ? seed : data->seed};
-    DIS_TRY(dis__alloc_array(&s.order, m->n, sizeof *s.order));
-    dis_status status = dis__alloc_array(&s.line, m->n, sizeof *s.line);
-    if (status == DIS_OK) status = make(&s, fold);
-    dis__free(s.order);
+    DIS_TRY(dis__alloc_array(&s.line, m->n, sizeof *s.line));
+    const dis_status status = make(&s, fold);
     dis__free(s.line);
     return status;
 }

@@ -1,0 +1,55 @@
+/* train_job.h: what `dissent train` carries from reading to telling; shared by the files of that subcommand. */
+#ifndef DIS_CLI_TRAIN_JOB_H
+#define DIS_CLI_TRAIN_JOB_H
+#include "class_list.h"
+#include "items_input.h"
+#include <pthread.h>
+
+typedef struct {
+    cli_common common;
+    cli_items_values reading;
+    const char *model, *objective, *items, *labels, *gold, *votes, *dev_items, *dev_labels, *dev_gold, *output;
+    const char *optimizer, *schedule, *keep, *vectors, *curves, *classes, *json;
+    cli_list dev_where;
+    uint64_t epochs, batch, patience, accumulate, runs, jobs, seed;
+    double rate, soft_weight, base, floor, dev;
+    uint64_t folds;
+    const char *out_of_fold;
+    bool lenient, resume, renormalise, over_all;
+} train_values;
+
+typedef struct {
+    cli *c;
+    const train_values *v;
+    dis_context *ctx;
+    const dis_model_kind *kind;
+    dis_items *all, *items, *dev_items;
+    dis_labels *labels, *dev_labels;
+    dis_gold *gold, *dev_gold;
+    dis_votes *votes;
+    class_list classes;  /* declared ones */
+    dis_names *declared; /* the same; NULL: none */
+    dis_model **model;   /* (runs) */
+    dis_folds *folds;    /* NULL: none are asked for */
+    dis_labels **part;   /* (folds): the predictions of each */
+    int lock;
+    /* shared by jobs */
+    pthread_mutex_t mutex;
+    size_t next; /* of the folds and, behind them, the runs */
+    dis_status status;
+    char message[1024];
+} train_job;
+
+/* cmd_train.c: what to train with; `folder` is for checkpoints, NULL: none. */
+dis_train_options train_options(const train_job *job, uint64_t seed, const char *folder);
+/* What epochs are judged by, *out; NULL when there is no development set of its own. */
+const dis_examples *train_dev_set(const train_job *job, dis_examples *out);
+
+/* train_folds.c: predictions out of fold. Those that return int return an exit code, what is wrong told already. */
+int train_check_folds(train_job *job);
+int train_draw_folds(train_job *job);
+dis_status train_fold(train_job *job, dis_context *ctx, size_t f);
+int train_write_folds(train_job *job);
+void train_free_folds(train_job *job);
+
+#endif
