@@ -1,8 +1,7 @@
 /* dissent labels: votes in, soft labels out.
  *
- * Everything that can be checked is checked before the first byte is read. Of a fit only its labels are kept, unless
- * its parameters are wanted (--workers, --save-state), and the combination is written over the first view: the peak is
- * the votes, one table of labels a view, and what one method needs while it runs. */
+ * Everything that can be checked is checked before the first byte is read. The labels are made by the library's recipes
+ * (dissent/recipe.h); parameters of fits are kept where they are wanted (--workers, --save-state). */
 #include "labels_job.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -37,10 +36,11 @@ static const cli_option options[] = {
     TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
          "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
     LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
-         "NAME[:key=value,...]; one: its own labels; several: combined; none: standard, softmax, dawid-skene and mace"),
-    TEXT(
-        combine, "combine", "SPEC", CLI_NAMES_COMBINER,
-        "NAME[:key=value,...] for several methods; weights=.2/.3/.5 or weights=auto weighs them; without it, centroid"),
+         "NAME[:key=value,...]; one: its own labels; several: combined; a recipe, by its name; none: the first recipe"),
+    TEXT(combine, "combine", "SPEC", CLI_NAMES_COMBINER,
+         "NAME[:key=value,...] for several methods; weights=.2/.3/.5 or weights=auto weighs them; without it, that of "
+         "the "
+         "recipe, else centroid"),
     CLI_VOTES_OPTIONS(labels_values, reading),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): these items are pinned to them"),
     TEXT(predictions, "predictions", "FILE", CLI_NAMES_FILE,
@@ -74,8 +74,6 @@ static const cli_option options[] = {
 };
 
 extern const cli_command cli_cmd_labels;
-static const char *const default_methods[] = {"standard", "softmax", "dawid-skene", "mace"};
-enum { N_DEFAULTS = 4, N_DEFAULTS_WITHOUT_WORKERS = 2 };
 
 /* ---- before reading ---- */
 
@@ -104,52 +102,43 @@ enum { VIEW_PATH = 160 }; /* what a path of a view has beyond the folder's */
 static int check_views(labels_job *job)
 {
     const labels_values *v = job->v;
-    const char *const *specs = v->method.n ? v->method.value : default_methods;
-    const size_t n = v->method.n ? v->method.n : N_DEFAULTS, size = strlen(v->save_views) + VIEW_PATH;
+    const size_t n = job->choice.n_views, size = strlen(v->save_views) + VIEW_PATH;
     char *path = malloc(size);
     if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
     int code = 0;
-    for (size_t m = 0; m < n && m < DIS_MAX_VIEWS && code == 0; m++) {
-        view_path(v, specs, m, path, size);
+    for (size_t m = 0; m < n && code == 0; m++) {
+        view_path(v, job->choice.view, m, path, size);
         code = cli_check_output(job->c, &cli_cmd_labels, v, job->in.paths, job->in.n_paths, "save-views", path);
     }
     free(path);
     return code;
 }
 
+static dis_status choose(labels_job *job, bool workers)
+{
+    const labels_values *v = job->v;
+    return dis_choose_labels(v->method.value, v->method.n, v->combine, workers, &job->choice);
+}
+
 static int check_options(labels_job *job)
 {
-    cli *c = job->c;
     const labels_values *v = job->v;
-    int code = 0;
-    for (size_t m = 0; m < v->method.n && code == 0; m++) code = cli_failed(c, dis_method_check(v->method.value[m]));
-    if (code == 0 && v->combine) code = cli_failed(c, dis_combiner_check(v->combine));
-    if (code != 0) return code;
-    if (v->combine && v->method.n == 1)
+    if (v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))
         return cli_usage(
-            c, "--combine needs several views and there is one --method; name another, or leave --combine out");
-    code = cli_check_format(c, "format", v->format);
+            job->c, "--combine needs several views and there is one --method; name another, or leave --combine out");
+    int code = cli_failed(job->c, choose(job, true));
+    if (code == 0) code = cli_check_format(job->c, "format", v->format);
     if (code == 0) code = labels_check_predictions(job);
     return code == 0 && v->save_views ? check_views(job) : code;
 }
 
-static void choose_methods(labels_job *job)
+/* Votes of nobody known: a recipe has other views for them. */
+static int choose_views(labels_job *job)
 {
-    const labels_values *v = job->v;
-    job->methods_are_default = v->method.n == 0;
-    if (job->methods_are_default) {
-        job->n_views = job->in.look.start ? N_DEFAULTS : N_DEFAULTS_WITHOUT_WORKERS;
-        for (size_t m = 0; m < job->n_views; m++) job->view[m].spec = default_methods[m];
-        if (!job->in.look.start)
-            cli_warn(
-                job->c,
-                "this input does not say who voted: dawid-skene and mace are left out, standard and softmax remain");
-    } else {
-        job->n_views = v->method.n;
-        for (size_t m = 0; m < job->n_views; m++) job->view[m].spec = v->method.value[m];
-    }
-    job->combine_is_default = !v->combine;
-    job->combine = job->n_views == 1 ? NULL : v->combine ? v->combine : "centroid";
+    if (job->in.look.start) return 0;
+    const int code = cli_failed(job->c, choose(job, false));
+    if (code == 0 && job->choice.recipe) votes_input_tell_no_workers(&job->in, &job->choice);
+    return code;
 }
 
 /* ---- fitting ---- */
@@ -163,40 +152,20 @@ static dis_labels_view labels_of(const labels_job *job, const double *p)
                              .classes = job->in.look.classes};
 }
 
-static int save_view(labels_job *job, size_t m)
+static int save_view(labels_job *job, size_t m, const double *p)
 {
-    const char *specs[DIS_MAX_VIEWS];
     const size_t size = strlen(job->v->save_views) + VIEW_PATH;
     char *path = malloc(size);
     if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
-    for (size_t i = 0; i <= m; i++) specs[i] = job->view[i].spec;
-    view_path(job->v, specs, m, path, size);
-    const dis_labels_view view = labels_of(job, job->view[m].p);
+    view_path(job->v, job->choice.view, m, path, size);
+    const dis_labels_view view = labels_of(job, p);
     const dis_status status = dis_labels_write(job->ctx, &view, path, job->v->format);
     free(path);
     return cli_failed(job->c, status);
 }
 
-static int fit_view(labels_job *job, size_t m, const dis_fit_options *how)
+static int check_view(labels_job *job, const labels_result *r)
 {
-    labels_result *r = &job->view[m];
-    struct timespec since;
-    clock_gettime(CLOCK_MONOTONIC, &since);
-    dis_fit *fit;
-    dis_fit_options own = *how;
-    if (!labels_use_predictions(job, r->spec)) own.predictions = NULL;
-    const dis_status status = dis_fit_run(job->ctx, job->in.votes, r->spec, &own, &fit);
-    if (status != DIS_OK) return cli_failed(job->c, status);
-    r->fit = fit;
-    r->look = dis_fit_look(fit);
-    r->look.n_trace = 0;
-    r->look.trace = NULL;
-    r->p = dis_fit_take_p(fit);
-    r->seconds = cli_seconds(&since);
-    if (!job->v->workers && !job->v->save_state) {
-        dis_fit_destroy(fit);
-        r->fit = NULL;
-    }
     /* Our own reader, and most others, would choke on more. */
     if (job->v->workers && labels_worker_columns(job) > DIS_MAX_COLUMNS)
         return cli_error(
@@ -204,75 +173,52 @@ static int fit_view(labels_job *job, size_t m, const dis_fit_options *how)
             "--workers: %zu classes make %zu columns and %u are possible; --save-state keeps all parameters in "
             "one file of arrays",
             job->in.look.n_classes, labels_worker_columns(job), DIS_MAX_COLUMNS);
-    return job->v->save_views ? save_view(job, m) : 0;
+    if (job->v->require_convergence && !r->look.converged)
+        return cli_error(job->c, DIS_ENOTCONVERGED,
+                         "%s did not converge in %d iterations; allow more (iterations=N) or a larger tolerance",
+                         r->spec, r->look.iterations);
+    return 0;
 }
 
-/* Combines nothing at all: tells what is wrong with the number of weights before any fit is made. */
-static dis_status check_combination(const labels_job *job)
+static dis_status take_view(void *user, size_t m, const dis_made_part *part)
 {
-    double equal[DIS_MAX_VIEWS];
-    const double *p[DIS_MAX_VIEWS], none = 0;
-    for (size_t m = 0; m < job->n_views; m++) {
-        equal[m] = 1;
-        p[m] = &none;
-    }
-    const bool automatic = dis_combiner_wants_auto_weights(job->combine);
-    const dis_views views = {
-        .n_classes = 1, .n_views = job->n_views, .p = p, .weight = automatic ? equal : NULL, .votes = job->in.votes};
-    return dis_combine(job->ctx, &views, job->combine, equal, NULL);
+    labels_job *job = user;
+    labels_result *r = &job->view[m];
+    *r = (labels_result){.spec = part->spec,
+                         .fit = part->fit,
+                         .look = dis_fit_look(part->fit),
+                         .seconds = cli_seconds(&job->since)};
+    job->n_views = m + 1;
+    if (job->v->save_views) job->code = save_view(job, m, part->p);
+    if (job->code == 0) job->code = check_view(job, r);
+    clock_gettime(CLOCK_MONOTONIC, &job->since);
+    return job->code == 0 ? DIS_OK : DIS_ECANCELLED;
 }
 
-static int fit_all(labels_job *job)
+static int make_labels(labels_job *job)
 {
-    const char *specs[DIS_MAX_VIEWS];
-    for (size_t m = 0; m < job->n_views; m++) specs[m] = job->view[m].spec;
-    dis_status status = dis_fit_check(job->ctx, job->in.votes, specs, job->n_views);
-    if (status == DIS_OK && job->combine) status = check_combination(job);
-    if (status != DIS_OK) return cli_failed(job->c, status);
-    if (job->v->save_views && mkdir(job->v->save_views, 0777) != 0 && errno != EEXIST)
-        return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", job->v->save_views, strerror(errno));
-
+    const labels_values *v = job->v;
     dis_fit_options how = dis_fit_options_default();
-    how.seed = job->v->seed;
+    how.seed = v->seed;
     how.gold = job->in.gold;
     how.start = job->start;
     how.predictions = job->predictions;
-    how.predictions_weight = job->v->predictions_weight;
-    for (size_t m = 0; m < job->n_views; m++) {
-        const int code = fit_view(job, m, &how);
-        if (code != 0) return code;
-        if (job->v->require_convergence && !job->view[m].look.converged)
-            return cli_error(job->c, DIS_ENOTCONVERGED,
-                             "%s did not converge in %d iterations; allow more (iterations=N) or a larger tolerance",
-                             job->view[m].spec, job->view[m].look.iterations);
-    }
-    double weight[DIS_MAX_VIEWS];
-    const bool automatic = job->combine && dis_combiner_wants_auto_weights(job->combine);
-    if (automatic) {
-        status = dis_auto_weights(job->ctx, job->in.votes, specs, job->n_views, &how, weight);
-        if (status != DIS_OK) return cli_failed(job->c, status);
-    }
-    job->p = job->view[0].p;
-    job->did.weight[0] = 1;
-    if (!job->combine) return 0;
-    const double *p[DIS_MAX_VIEWS];
-    for (size_t m = 0; m < job->n_views; m++) p[m] = job->view[m].p;
-    const dis_views views = {.n_items = job->in.look.n_items,
-                             .n_classes = job->in.look.n_classes,
-                             .n_views = job->n_views,
-                             .p = p,
-                             .weight = automatic ? weight : NULL,
-                             .votes = job->in.votes};
-    status = dis_combine(job->ctx, &views, job->combine, job->p, &job->did);
-    return cli_failed(job->c, status);
-}
-
-static void free_views_but_first(labels_job *job)
-{
-    for (size_t m = 1; m < job->n_views; m++) {
-        dis_free(job->view[m].p);
-        job->view[m].p = NULL;
-    }
+    how.predictions_weight = v->predictions_weight;
+    dis_make_options making = dis_make_options_default();
+    making.fit = &how;
+    making.keep_fits = v->workers || v->save_state;
+    making.each = take_view;
+    making.user = job;
+    if (v->save_views && mkdir(v->save_views, 0777) != 0 && errno != EEXIST)
+        return cli_error(job->c, DIS_EIO, "cannot make the folder %s: %s", v->save_views, strerror(errno));
+    clock_gettime(CLOCK_MONOTONIC, &job->since);
+    const dis_status status = dis_make_labels(job->ctx, job->in.votes, &job->choice, &making, &job->made);
+    if (job->code != 0) return job->code;
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    const dis_made_view made = dis_made_look(job->made);
+    job->p = made.p;
+    job->did = *made.combination;
+    return 0;
 }
 
 static int judge_workers(labels_job *job)
@@ -317,10 +263,9 @@ static int work(labels_job *job)
     if (code == 0) code = labels_read_predictions(job);
     if (code != 0) return code;
     labels_tell_input(job);
-    choose_methods(job);
-    labels_tell_predictions(job);
-    code = fit_all(job);
-    free_views_but_first(job);
+    code = choose_views(job);
+    if (code == 0) labels_tell_predictions(job);
+    if (code == 0) code = make_labels(job);
     if (code == 0) code = judge_workers(job);
     if (code == 0) code = write_all(job);
     if (code == 0) labels_tell_result(job);
@@ -335,10 +280,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     job->v = values;
     job->in = (votes_input){.c = c, .v = &job->v->reading, .paths = operands, .n_paths = n_operands};
     const int code = work(job);
-    for (size_t m = 0; m < job->n_views; m++) {
-        dis_free(job->view[m].p);
-        dis_fit_destroy(job->view[m].fit);
-    }
+    dis_made_destroy(job->made);
     free(job->quality);
     free(job->n_voted);
     dis_free(job->predictions);

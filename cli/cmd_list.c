@@ -23,6 +23,12 @@ static const char *combiner_name(const void *arg, size_t i)
     return dis_combiner_at(i) ? dis_combiner_at(i)->name : NULL;
 }
 
+static const char *recipe_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_recipe_at(i) ? dis_recipe_at(i)->name : NULL;
+}
+
 static const char *metric_name(const void *arg, size_t i)
 {
     (void)arg;
@@ -67,6 +73,11 @@ static const char *method_summary(size_t i)
 static const char *combiner_summary(size_t i)
 {
     return dis_combiner_at(i)->summary;
+}
+
+static const char *recipe_summary(size_t i)
+{
+    return dis_recipe_at(i)->summary;
 }
 
 static const char *metric_summary(size_t i)
@@ -119,6 +130,17 @@ static void combiner_detail(size_t i)
     const dis_combiner *m = dis_combiner_at(i);
     printf("%s: %s\nsource: %s\n", m->name, m->summary, m->source);
     options_of(m->options, m->n_options);
+}
+
+static void recipe_detail(size_t i)
+{
+    const dis_recipe *r = dis_recipe_at(i);
+    printf("%s: %s\nsource: %s\n--method %s does what these do:\n", r->name, r->summary, r->source, r->name);
+    for (size_t m = 0; m < r->n_views; m++) printf("  --method %s\n", r->view[m]);
+    printf("  --combine %s\nand where nobody knows who voted:\n", r->combine);
+    for (size_t m = 0; m < r->n_views_of_counts; m++) printf("  --method %s\n", r->view_of_counts[m]);
+    printf("  --combine %s\n", r->combine);
+    if (i == 0) puts("this is the default of labels and report");
 }
 
 static void metric_detail(size_t i)
@@ -185,6 +207,7 @@ static const struct {
 } tables[] = {
     {"methods", method_name, method_summary, method_detail},
     {"combiners", combiner_name, combiner_summary, combiner_detail},
+    {"recipes", recipe_name, recipe_summary, recipe_detail},
     {"metrics", metric_name, metric_summary, metric_detail},
     {"models", model_name, model_summary, model_detail},
     {"objectives", objective_name, objective_summary, objective_detail},
@@ -207,10 +230,11 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     while (t < N_TABLES && strcmp(tables[t].name, operands[0]) != 0) t++;
     if (t == N_TABLES) {
         const char *near = dis_nearest(operands[0], table_name, NULL);
-        return cli_usage(c,
-                         "no table \"%s\"; there are methods, combiners, metrics, models, objectives, presets, crowds "
-                         "and keys%s%s%s",
-                         operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+        return cli_usage(
+            c,
+            "no table \"%s\"; there are methods, combiners, recipes, metrics, models, objectives, presets, "
+            "crowds and keys%s%s%s",
+            operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (n_operands == 1) {
         int width = NAME_COLUMN;
@@ -235,15 +259,16 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_list;
 const cli_command cli_cmd_list = {
     .name = "list",
-    .summary = "what there is: methods, combiners, metrics, models, objectives, presets, crowds, keys",
-    .operands = "methods|combiners|metrics|models|objectives|presets|crowds|keys [NAME]",
-    .text = "Lists label methods, combinations of views, metrics of eval, models and objectives of train, presets for "
+    .summary = "what there is: methods, combiners, recipes, metrics, models, objectives, presets, crowds, keys",
+    .operands = "methods|combiners|recipes|metrics|models|objectives|presets|crowds|keys [NAME]",
+    .text = "Lists label methods, combinations of views, recipes of both, metrics of eval, models and objectives of "
+            "train, presets for "
             "files "
             "of known tools, crowd models of synth, or keys of an experiment's file. With NAME, that row in full: "
             "where the formula comes from, and each "
             "option with its default.",
     .examples = "  dissent list methods\n  dissent list methods dawid-skene\n",
-    .words = "methods|combiners|metrics|models|objectives|presets|crowds|keys",
+    .words = "methods|combiners|recipes|metrics|models|objectives|presets|crowds|keys",
     .least = 1,
     .most = 2,
     .options = options,

@@ -39,7 +39,7 @@ static const cli_option options[] = {
      .standard = "the report"},
     LIST(votes, "votes", "FILE", CLI_NAMES_FILE, "the votes; several files make one table"),
     LIST(method, "method", "SPEC", CLI_NAMES_METHOD,
-         "NAME[:key=value,...], fitted to the votes; none: standard, softmax, dawid-skene and mace"),
+         "NAME[:key=value,...], fitted to the votes, or the name of a recipe; none: the first recipe"),
     TEXT(combine, "combine", "SPEC", CLI_NAMES_COMBINER,
          "NAME[:key=value,...]: how several methods become the labels that the report trusts; without it, centroid"),
     LIST(labels, "labels", "NAME=FILE", CLI_NAMES_FILE,
@@ -78,9 +78,6 @@ static const cli_option options[] = {
     CLI_COMMON_OPTIONS(report_values),
 };
 
-static const char *const default_methods[] = {"standard", "softmax", "dawid-skene", "mace"};
-enum { N_DEFAULTS = 4, N_DEFAULTS_WITHOUT_WORKERS = 2 };
-
 /* A table from a file, under its name, in the order of the report. */
 typedef struct {
     char *name; /* NAME of NAME=FILE, or made from the file's name */
@@ -105,12 +102,8 @@ typedef struct {
     dis_aligned *aligned_labels, *aligned_pred;
     dis_fit *human_fit;
     dis_names *texts;
-    const char *spec[DIS_MAX_VIEWS];
-    dis_fit *fit[DIS_MAX_VIEWS];
-    double *p[DIS_MAX_VIEWS];
-    size_t n_fits;
-    const char *combine;
-    double *combined;
+    dis_label_choice choice;
+    dis_made *made;
 } report_job;
 
 static int check_given(report_job *job)
@@ -131,7 +124,7 @@ static int check_given(report_job *job)
                             "standard, softmax or another method");
     if (v->method.n + v->labels.n + 1 > DIS_MAX_VIEWS)
         return cli_usage(c, "more than %d views in one report", DIS_MAX_VIEWS);
-    if (v->combine && v->method.n == 1)
+    if (v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))
         return cli_usage(
             c, "--combine needs several views and there is one --method; name another, or leave --combine out");
     if (cli_is_dash(v->gold) && (v->votes.n && v->pred.n))
@@ -142,13 +135,17 @@ static int check_given(report_job *job)
     return texts_input_check(c, &v->texts);
 }
 
+static dis_status choose(report_job *job, bool workers)
+{
+    const report_values *v = job->v;
+    return dis_choose_labels(v->method.value, v->method.n, v->combine, workers, &job->choice);
+}
+
 static int check_options(report_job *job)
 {
     const report_values *v = job->v;
     int code = check_given(job);
-    for (size_t m = 0; m < v->method.n && code == 0; m++)
-        code = cli_failed(job->c, dis_method_check(v->method.value[m]));
-    if (code == 0 && v->combine) code = cli_failed(job->c, dis_combiner_check(v->combine));
+    if (code == 0 && v->votes.n) code = cli_failed(job->c, choose(job, true));
     if (code == 0 && v->human_labels) code = cli_failed(job->c, dis_method_check(v->human_labels));
     return code;
 }
@@ -313,62 +310,37 @@ static int add_texts(report_job *job)
     return code == 0 && job->texts ? cli_failed(job->c, dis_report_add_texts(job->report, job->texts)) : code;
 }
 
-static int fit_one(report_job *job, size_t m, const dis_fit_options *how)
+static int add_made(report_job *job)
 {
-    dis_status status = dis_fit_run(job->ctx, job->in.votes, job->spec[m], how, &job->fit[m]);
-    if (status != DIS_OK) return cli_failed(job->c, status);
-    job->n_fits = m + 1;
-    job->p[m] = dis_fit_take_p(job->fit[m]);
-    return cli_failed(job->c, dis_report_add_fit(job->report, job->spec[m], job->fit[m], job->p[m]));
-}
-
-static int combine_fits(report_job *job, const dis_fit_options *how)
-{
-    const size_t n_items = job->in.look.n_items, n_classes = job->in.look.n_classes;
-    double weight[DIS_MAX_VIEWS];
-    const bool automatic = dis_combiner_wants_auto_weights(job->combine);
+    const dis_made_view made = dis_made_look(job->made);
     dis_status status = DIS_OK;
-    if (automatic) status = dis_auto_weights(job->ctx, job->in.votes, job->spec, job->n_fits, how, weight);
-    if (status != DIS_OK) return cli_failed(job->c, status);
-    job->combined = malloc((n_items > 0 ? n_items * n_classes : 1) * sizeof *job->combined);
-    if (!job->combined) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", n_items);
-    const dis_views views = {.n_items = n_items,
-                             .n_classes = n_classes,
-                             .n_views = job->n_fits,
-                             .p = (const double *const *)job->p,
-                             .weight = automatic ? weight : NULL,
-                             .votes = job->in.votes};
-    status = dis_combine(job->ctx, &views, job->combine, job->combined, NULL);
-    const dis_labels_view labels = {.n_items = n_items,
-                                    .n_classes = n_classes,
-                                    .p = job->combined,
+    for (size_t m = 0; m < made.n_views && status == DIS_OK; m++)
+        status = dis_report_add_fit(job->report, made.part[m].spec, made.part[m].fit, made.part[m].p);
+    if (status != DIS_OK || !job->choice.combine) return cli_failed(job->c, status);
+    const dis_labels_view labels = {.n_items = job->in.look.n_items,
+                                    .n_classes = job->in.look.n_classes,
+                                    .p = made.p,
                                     .tasks = job->in.look.tasks,
                                     .classes = job->in.look.classes};
-    if (status == DIS_OK) status = dis_report_add_labels(job->report, job->combine, &labels);
-    return cli_failed(job->c, status);
+    return cli_failed(job->c, dis_report_add_labels(job->report, job->choice.combine, &labels));
 }
 
 static int fit_all(report_job *job)
 {
-    const report_values *v = job->v;
     if (!job->in.votes) return 0;
-    const bool workers = job->in.look.start != NULL;
-    size_t n = v->method.n;
-    for (size_t m = 0; m < n; m++) job->spec[m] = v->method.value[m];
-    if (n == 0) {
-        n = workers ? N_DEFAULTS : N_DEFAULTS_WITHOUT_WORKERS;
-        for (size_t m = 0; m < n; m++) job->spec[m] = default_methods[m];
+    int code = 0;
+    if (!job->in.look.start) {
+        code = cli_failed(job->c, choose(job, false));
+        if (code == 0 && job->choice.recipe) votes_input_tell_no_workers(&job->in, &job->choice);
     }
-    if (v->method.n == 0 && !workers)
-        cli_warn(job->c,
-                 "this input does not say who voted: dawid-skene and mace are left out, standard and softmax remain");
-    int code = cli_failed(job->c, dis_fit_check(job->ctx, job->in.votes, job->spec, n));
     dis_fit_options how = dis_fit_options_default();
-    how.seed = v->seed;
-    for (size_t m = 0; m < n && code == 0; m++) code = fit_one(job, m, &how);
-    if (code != 0 || n == 1) return code;
-    job->combine = v->combine ? v->combine : "centroid";
-    return combine_fits(job, &how);
+    how.seed = job->v->seed;
+    dis_make_options making = dis_make_options_default();
+    making.fit = &how;
+    making.keep_fits = making.keep_views = true;
+    if (code == 0)
+        code = cli_failed(job->c, dis_make_labels(job->ctx, job->in.votes, &job->choice, &making, &job->made));
+    return code == 0 ? add_made(job) : code;
 }
 
 static int add_models(report_job *job)
@@ -404,9 +376,10 @@ static int add_sources(report_job *job)
     if (status == DIS_OK && v->human) status = add_file(job, "people", v->human);
     if (status == DIS_OK && v->gold) status = add_file(job, "gold", v->gold);
     if (status == DIS_OK && v->texts.path) status = add_file(job, "texts", v->texts.path);
-    for (size_t m = 0; m < job->n_fits && status == DIS_OK; m++)
-        status = dis_report_add_source(job->report, "method", job->spec[m]);
-    if (status == DIS_OK && job->combine) status = dis_report_add_source(job->report, "combination", job->combine);
+    for (size_t m = 0; job->made && m < job->choice.n_views && status == DIS_OK; m++)
+        status = dis_report_add_source(job->report, "method", job->choice.view[m]);
+    if (status == DIS_OK && job->made && job->choice.combine)
+        status = dis_report_add_source(job->report, "combination", job->choice.combine);
     return cli_failed(job->c, status);
 }
 
@@ -430,8 +403,8 @@ static dis_status write_json(report_job *job)
     dis_json_key(j, "views");
     dis_json_begin_array(j);
     for (size_t i = 0; i < job->labels.n; i++) dis_json_text(j, job->labels.table[i].name);
-    for (size_t m = 0; m < job->n_fits; m++) dis_json_text(j, job->spec[m]);
-    if (job->combine) dis_json_text(j, job->combine);
+    for (size_t m = 0; job->made && m < job->choice.n_views; m++) dis_json_text(j, job->choice.view[m]);
+    if (job->made && job->choice.combine) dis_json_text(j, job->choice.combine);
     dis_json_end_array(j);
     dis_json_key(j, "predictions");
     dis_json_begin_array(j);
@@ -504,10 +477,6 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
                             .n_paths = job->v->votes.n};
     const int code = work(job);
     dis_report_destroy(job->report);
-    for (size_t m = 0; m < job->n_fits; m++) {
-        dis_free(job->p[m]);
-        dis_fit_destroy(job->fit[m]);
-    }
     dis_aligned_destroy(job->aligned_labels);
     dis_aligned_destroy(job->aligned_pred);
     dis_fit_destroy(job->human_fit);
@@ -517,7 +486,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     free_tables(&job->pred);
     free_tables(&job->models);
     dis_labels_destroy(job->human.labels);
-    free(job->combined);
+    dis_made_destroy(job->made);
     votes_input_free(&job->in);
     dis_context_destroy(job->ctx);
     free(job);

@@ -91,6 +91,10 @@ void cli_help(FILE *out, const cli_command *command)
         fputs("\nCombinations (--combine NAME[:key=value,...]; options of one: dissent list combiners NAME):\n", out);
         for (size_t i = 0; dis_combiner_at(i); i++) entry(out, dis_combiner_at(i)->name, dis_combiner_at(i)->summary);
     }
+    if (command->methods && command->combiners) {
+        fputs("\nRecipes (--method NAME; the first is the default; what is in one: dissent list recipes NAME):\n", out);
+        for (size_t i = 0; dis_recipe_at(i); i++) entry(out, dis_recipe_at(i)->name, dis_recipe_at(i)->summary);
+    }
     if (command->examples) fprintf(out, "\nExamples:\n%s", command->examples);
 }
 

@@ -17,9 +17,8 @@ typedef struct {
 /* One view: what is left of its fit. */
 typedef struct {
     const char *spec;
-    dis_fit *fit;      /* kept only where its parameters are wanted, else NULL */
-    double *p;         /* (n_items, n_classes) */
-    dis_fit_view look; /* without the trace */
+    const dis_fit *fit; /* with its parameters only where they are wanted */
+    dis_fit_view look;
     double seconds;
 } labels_result;
 
@@ -32,12 +31,14 @@ typedef struct {
     double *predictions; /* (n_items, n_classes) or NULL */
     dis_predictions_counts predicted;
 
-    const char *combine; /* NULL: one view, taken as it is */
-    bool combine_is_default, methods_are_default;
+    dis_label_choice choice;
+    dis_made *made;
+    int code;              /* why the making was ended half-way */
+    struct timespec since; /* the fit at hand began */
     labels_result view[DIS_MAX_VIEWS];
-    size_t n_views;
+    size_t n_views; /* fitted so far */
     dis_combination did;
-    double *p;         /* the final labels: view[0].p */
+    const double *p;   /* the final labels */
     double *quality;   /* (n_workers) or NULL */
     uint64_t *n_voted; /* (n_workers) or NULL */
 } labels_job;
@@ -50,7 +51,6 @@ size_t labels_worst_workers(const labels_job *job, size_t worst[LABELS_WORST]);
 /* labels_predictions.c; those that return int return an exit code, what is wrong told already. */
 int labels_check_predictions(labels_job *job);
 int labels_read_predictions(labels_job *job);
-bool labels_use_predictions(const labels_job *job, const char *spec);
 void labels_tell_predictions(labels_job *job);
 void labels_tell_weight(labels_job *job, const labels_result *r);
 void labels_put_predictions(const labels_job *job, dis_json *j);

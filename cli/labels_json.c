@@ -39,12 +39,12 @@ static void put_methods(const labels_job *job, dis_json *j)
 static void put_combination(const labels_job *job, dis_json *j)
 {
     dis_json_key(j, "combination");
-    if (!job->combine) {
+    if (!job->choice.combine) {
         dis_json_null(j);
         return;
     }
     dis_json_begin_object(j);
-    cli_put_text(j, "spec", job->combine);
+    cli_put_text(j, "spec", job->choice.combine);
     dis_json_key(j, "weights");
     dis_json_begin_array(j);
     for (size_t m = 0; m < job->n_views; m++) dis_json_real(j, job->did.weight[m]);

@@ -10,20 +10,15 @@ static const dis_method *method_of(const char *spec)
     return dis_method_find(name);
 }
 
-bool labels_use_predictions(const labels_job *job, const char *spec)
-{
-    const dis_method *m = method_of(spec);
-    return job->predictions && m && m->predictions != DIS_PREDICTIONS_UNUSED;
-}
-
 /* "a, b" of the methods that do, or do not, use predictions. */
 static size_t list_methods(const labels_job *job, bool use, char *out, size_t size)
 {
     size_t n = 0, at = 0;
     *out = 0;
-    for (size_t m = 0; m < job->n_views; m++) {
-        if (labels_use_predictions(job, job->view[m].spec) != use) continue;
-        const int written = snprintf(out + at, size - at, "%s%s", n++ ? ", " : "", method_of(job->view[m].spec)->name);
+    for (size_t m = 0; m < job->choice.n_views; m++) {
+        const dis_method *method = method_of(job->choice.view[m]);
+        if ((method->predictions != DIS_PREDICTIONS_UNUSED) != use) continue;
+        const int written = snprintf(out + at, size - at, "%s%s", n++ ? ", " : "", method->name);
         at = written < 0 || at + (size_t)written >= size ? size - 1 : at + (size_t)written;
     }
     return n;
@@ -34,13 +29,14 @@ int labels_check_predictions(labels_job *job)
     const labels_values *v = job->v;
     if (!v->predictions && v->predictions_weight >= 0)
         return cli_usage(job->c, "--predictions-weight without --predictions FILE: there is nothing to weigh");
-    if (!v->predictions || v->method.n == 0) return 0;
+    if (!v->predictions) return 0;
     size_t n = 0;
-    for (size_t m = 0; m < v->method.n; m++) n += method_of(v->method.value[m])->predictions != DIS_PREDICTIONS_UNUSED;
+    for (size_t m = 0; m < job->choice.n_views; m++)
+        n += method_of(job->choice.view[m])->predictions != DIS_PREDICTIONS_UNUSED;
     return n ? 0
              : cli_usage(job->c,
                          "--predictions: %s has no use for them; name a method that has, such as dawid-skene or ibcc",
-                         method_of(v->method.value[0])->name);
+                         method_of(job->choice.view[0])->name);
 }
 
 int labels_read_predictions(labels_job *job)

@@ -40,7 +40,11 @@ void labels_tell_input(labels_job *job)
 static void tell_methods(labels_job *job)
 {
     cli *c = job->c;
-    cli_say(c, "  %s%-28s %10s  %-18s %-9s %8s%s", cli_dim(c), "method", "iterations", "objective", "converged",
+    int width = 28;
+    for (size_t m = 0; m < job->n_views; m++)
+        if (strlen(job->view[m].spec) > (size_t)width)
+            width = strlen(job->view[m].spec) < 60 ? (int)strlen(job->view[m].spec) : 60;
+    cli_say(c, "  %s%-*s %10s  %-18s %-9s %8s%s", cli_dim(c), width, "method", "iterations", "objective", "converged",
             "seconds", cli_plain(c));
     for (size_t m = 0; m < job->n_views; m++) {
         const labels_result *r = &job->view[m];
@@ -48,7 +52,7 @@ static void tell_methods(labels_job *job)
         const bool iterates = r->look.iterations > 0;
         if (iterates) snprintf(iterations, sizeof iterations, "%d", r->look.iterations);
         if (!isnan(r->look.objective)) snprintf(objective, sizeof objective, "%.10g", r->look.objective);
-        cli_say(c, "  %-28s %10s  %-18s %-9s %8.3f", cli_safe(r->spec, safe), iterations, objective,
+        cli_say(c, "  %-*s %10s  %-18s %-9s %8.3f", width, cli_safe(r->spec, safe), iterations, objective,
                 !iterates           ? "-"
                 : r->look.converged ? "yes"
                                     : "no",
@@ -61,7 +65,7 @@ static void tell_combination(labels_job *job)
 {
     cli *c = job->c;
     char safe[CLI_SAFE];
-    cli_say(c, "  combined by %s", cli_safe(job->combine, safe));
+    cli_say(c, "  combined by %s", cli_safe(job->choice.combine, safe));
     bool tempered = false, uneven = false;
     for (size_t m = 0; m < job->n_views; m++) {
         tempered |= job->did.temperature[m] > 0;
@@ -81,7 +85,7 @@ void labels_tell_result(labels_job *job)
     cli *c = job->c;
     if (c->quiet) return;
     tell_methods(job);
-    if (job->combine) tell_combination(job);
+    if (job->choice.combine) tell_combination(job);
     size_t worst[LABELS_WORST];
     const size_t n = job->in.look.n_workers > 1 ? labels_worst_workers(job, worst) : 0;
     if (n)

@@ -115,6 +115,9 @@ void cli_man(FILE *out, const cli_command *command)
         named(out, dis_combiner_at(i)->name, dis_combiner_at(i)->summary);
         option_rows(out, dis_combiner_at(i)->options, dis_combiner_at(i)->n_options);
     }
+    const bool recipes = command->methods && command->combiners;
+    if (recipes) fputs(".SH RECIPES\n\\fB\\-\\-method\\fR NAME, the first being the default\n", out);
+    for (size_t i = 0; recipes && dis_recipe_at(i); i++) named(out, dis_recipe_at(i)->name, dis_recipe_at(i)->summary);
     if (command->examples) {
         fputs(".SH EXAMPLES\n.nf\n", out);
         for (const char *s = command->examples; *s;) {

@@ -197,6 +197,20 @@ void votes_input_tell_gold(votes_input *in, const char *verb)
     tell_count(in->c, "gold without votes", in->n_gold_unknown, "task%s of the gold file");
 }
 
+void votes_input_tell_no_workers(const votes_input *in, const dis_label_choice *choice)
+{
+    char views[200] = "";
+    size_t n = 0;
+    for (size_t m = 0; m < choice->n_views && n < sizeof views; m++)
+        n += (size_t)snprintf(views + n, sizeof views - n, "%s%s",
+                              m == 0                    ? ""
+                              : m + 1 < choice->n_views ? ", "
+                                                        : " and ",
+                              choice->view[m]);
+    cli_warn(in->c, "this input does not say who voted: methods that need to know are left out, %s remain%s", views,
+             choice->n_views == 1 ? "s" : "");
+}
+
 dis_status votes_input_put_files(const votes_input *in, dis_json *j)
 {
     dis_status status = DIS_OK;

@@ -91,6 +91,8 @@ dis_status votes_input_spread(const votes_input *in, votes_spread *out);
 void votes_input_tell(votes_input *in);
 /* "gold" and how many items have it; `verb` reads "pinned to the known class". */
 void votes_input_tell_gold(votes_input *in, const char *verb);
+/* Warns that a recipe takes other views because nobody knows who voted. */
+void votes_input_tell_no_workers(const votes_input *in, const dis_label_choice *choice);
 /* For machines: the files (within cli_inputs_begin and _end), the size of the table, the notes. */
 dis_status votes_input_put_files(const votes_input *in, dis_json *j);
 dis_status votes_input_put_table(const votes_input *in, dis_json *j);

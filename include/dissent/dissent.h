@@ -22,6 +22,7 @@
 #include "dissent/fit.h"
 #include "dissent/predictions.h"
 #include "dissent/combine.h"
+#include "dissent/recipe.h"
 #include "dissent/compare.h"
 #include "dissent/views.h"
 #include "dissent/synth.h"

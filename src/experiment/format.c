@@ -157,10 +157,11 @@ const dis__schema dis__data_schema = {.info = {.name = "data set",
                                       N(data_rows)};
 
 static const dis__field labels_rows[] = {
-    {ROW(dis__labels_part, method, DIS_FIELD_TEXT, "method", "NAME[:key=value,...]: dissent list methods")},
+    {ROW(dis__labels_part, method, DIS_FIELD_TEXT, "method",
+         "NAME[:key=value,...]: dissent list methods; or a recipe: dissent list recipes")},
     {ROW(dis__labels_part, methods, DIS_FIELD_TEXTS, "methods", "several methods, to be combined")},
     {ROW(dis__labels_part, combine, DIS_FIELD_TEXT, "combine",
-         "NAME[:key=value,...]: dissent list combiners; else centroid")},
+         "NAME[:key=value,...]: dissent list combiners; else that of the recipe, or centroid")},
     {ROW(dis__labels_part, file, DIS_FIELD_FILE, "file", "in place of a method: labels as dissent labels writes them")},
 };
 const dis__schema dis__labels_schema = {.info = {.name = "set of labels",

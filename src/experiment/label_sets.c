@@ -9,7 +9,7 @@
 #include "core/name_index.h"
 #include "core/random.h"
 #include "core/sha256.h"
-#include "dissent/combine.h"
+#include "dissent/recipe.h"
 #include "io/input.h"
 #include "io/outfile.h"
 #include <stdio.h>
@@ -133,36 +133,18 @@ dis_status dis__votes_pick(dis_context *ctx, const dis__material *m, const bool 
 
 /* ---- fitting ---- */
 
-static dis_status fit_one(dis_context *ctx, const dis_votes *votes, const char *spec, double **p)
+static dis_status make_labels(dis_context *ctx, const dis_votes *votes, const dis__labels_part *l, double **p)
 {
-    dis_fit *fit;
-    DIS_TRY(dis_fit_run(ctx, votes, spec, NULL, &fit));
-    *p = dis_fit_take_p(fit);
-    dis_fit_destroy(fit);
+    const bool workers = dis_votes_look(votes).start != NULL;
+    const char *const *specs = l->method ? &l->method : l->methods.text;
+    dis_label_choice choice;
+    dis_made *made;
+    DIS_TRY(dis_choose_labels(specs, l->method ? 1 : l->methods.n, l->methods.n == 1 ? NULL : l->combine, workers,
+                              &choice));
+    DIS_TRY(dis_make_labels(ctx, votes, &choice, NULL, &made));
+    *p = dis_made_take_p(made);
+    dis_made_destroy(made);
     return DIS_OK;
-}
-
-static dis_status fit_several(dis_context *ctx, const dis_votes *votes, const dis__labels_part *l, double **p)
-{
-    const dis_votes_view v = dis_votes_look(votes);
-    const char *combine = l->combine ? l->combine : "centroid";
-    double *view[DIS_MAX_VIEWS] = {0}, weight[DIS_MAX_VIEWS];
-    const size_t n = l->methods.n;
-    dis_status status = DIS_OK;
-    dis_views views = {
-        .n_items = v.n_items, .n_classes = v.n_classes, .n_views = n, .p = (const double *const *)view, .votes = votes};
-    if (dis_combiner_wants_auto_weights(combine)) {
-        status = dis_auto_weights(ctx, votes, l->methods.text, n, NULL, weight);
-        views.weight = weight;
-    }
-    for (size_t i = 0; i < n && status == DIS_OK; i++) status = fit_one(ctx, votes, l->methods.text[i], &view[i]);
-    if (status == DIS_OK && n > 1) status = dis_combine(ctx, &views, combine, view[0], NULL);
-    if (status == DIS_OK) {
-        *p = view[0];
-        view[0] = NULL;
-    }
-    for (size_t i = 0; i < n; i++) dis_free(view[i]);
-    return status;
 }
 
 static dis_status fit(dis_context *ctx, const dis__material *m, const dis__labels_part *labels, uint64_t votes_per_item,
@@ -171,8 +153,7 @@ static dis_status fit(dis_context *ctx, const dis__material *m, const dis__label
     dis_votes *some = NULL;
     if (votes_per_item) DIS_TRY(dis__votes_pick(ctx, m, NULL, votes_per_item, seed, &some));
     const dis_votes *votes = some ? some : m->votes;
-    const dis_status status =
-        labels->method ? fit_one(ctx, votes, labels->method, p) : fit_several(ctx, votes, labels, p);
+    const dis_status status = make_labels(ctx, votes, labels, p);
     dis_votes_destroy(some);
     return status;
 }

@@ -2,7 +2,7 @@
  * rest of the file, so that nothing is found wrong hours later. */
 #include "experiment/plan_inside.h"
 #include "core/number.h"
-#include "dissent/combine.h"
+#include "dissent/recipe.h"
 #include "io/format_name.h"
 #include "dissent/items.h"
 #include "metrics/gold_table.h"
@@ -28,10 +28,12 @@ static dis_status check_labels(dis__plan_inside *p, const char *name, const dis_
     const dis__yaml_node *at = l->at;
     if ((l->method != NULL) + (l->methods.n > 0) + (l->file != NULL) != 1)
         return FAIL(p, at, "labels %.100s: give one of method, methods and file", name);
-    if (l->combine && !l->methods.n) return FAIL(p, at, "labels %.100s: combine needs methods", name);
+    dis_label_choice choice;
+    const dis_recipe *recipe = l->method ? dis_recipe_find(l->method) : NULL;
+    if (l->combine && !l->methods.n && !recipe) return FAIL(p, at, "labels %.100s: combine needs methods", name);
     if (l->method) {
         const dis__yaml_node *method = dis__record_place(l, "method");
-        DIS_TRY(dis__plan_refuse(p, method, "method", dis_method_check(l->method)));
+        DIS_TRY(dis__plan_refuse(p, method, "method", dis_choose_labels(&l->method, 1, NULL, true, &choice)));
     }
     for (size_t i = 0; i < l->methods.n; i++)
         DIS_TRY(dis__plan_refuse(p, l->methods.at[i], "methods", dis_method_check(l->methods.text[i])));
@@ -65,12 +67,13 @@ dis_status dis__plan_find_labels(dis__plan_inside *p, const dis__yaml_node *at, 
         }
     char name[80];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":"), text);
-    if (!dis_method_find(name)) {
+    if (!dis_method_find(name) && !dis_recipe_find(name)) {
         const char *near = dis_nearest(text, labels_name, p);
         return FAIL(p, at, "%s: \"%.100s\" is no name under labels and no method%s%s%s", key, text,
                     near ? "; did you mean " : "; dissent list methods shows them", near ? near : "", near ? "?" : "");
     }
-    DIS_TRY(dis__plan_refuse(p, at, key, dis_method_check(text)));
+    dis_label_choice choice;
+    DIS_TRY(dis__plan_refuse(p, at, key, dis_choose_labels(&text, 1, NULL, true, &choice)));
     dis__labels_part *made;
     DIS_TRY(dis__keep(&p->kept, &made, 1, sizeof *made));
     made->at = at;

@@ -74,10 +74,17 @@ static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_v
     return dis__check_memory(ctx, bytes, what);
 }
 
-static void empty(dis_fit *fit)
+void dis__fit_drop(dis_fit *fit)
 {
     for (size_t i = 0; i < fit->n_parameters; i++) dis__free((void *)(uintptr_t)fit->parameter[i].values);
     dis__free(fit->trace);
+    fit->trace = NULL;
+    fit->n_parameters = fit->n_trace = fit->trace_capacity = 0;
+}
+
+static void empty(dis_fit *fit)
+{
+    dis__fit_drop(fit);
     dis__free(fit->p);
     *fit = (dis_fit){0};
 }

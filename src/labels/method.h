@@ -53,6 +53,9 @@ struct dis_fit {
     size_t n_parameters;
 };
 
+/* Gives up parameters and trace; what dis_fit_look says stays, without the trace. */
+void dis__fit_drop(dis_fit *fit);
+
 /* Adds a parameter of that shape and gives its array to be filled (zeroed). `name` and `axes` must be static. */
 dis_status dis__fit_parameter(dis_fit *fit, const char *name, const char *axes, double **values);
 /* Notes the objective after one more iteration. */

@@ -45,7 +45,8 @@ done
 dissent list methods | cut -d' ' -f1 | sort >"$scratch/methods"
 sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' "$source/README.md" | sort >"$scratch/table"
 dissent list combiners | cut -d' ' -f1 | sort >"$scratch/combiners"
-sort "$scratch/methods" "$scratch/combiners" | diff - "$scratch/table" || { echo "README's tables of methods and combinations are not those of the tool"; exit 1; }
+dissent list recipes | cut -d' ' -f1 | sort >"$scratch/recipes"
+sort "$scratch/methods" "$scratch/combiners" "$scratch/recipes" | diff - "$scratch/table" || { echo "README's tables of methods, combinations and recipes are not those of the tool"; exit 1; }
 
 # The C program that README shows is the one that is built as a test.
 awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on { print }' "$source/README.md" >"$scratch/labels.c"

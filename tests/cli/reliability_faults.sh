@@ -4,8 +4,8 @@ set -eu
 # shellcheck source=tests/cli/support/fault_walk.sh
 . "$DISSENT_SOURCE/tests/cli/support/fault_walk.sh"
 
-views="views/standard.csv views/softmax.csv views/dawid-skene.csv views/mace.csv"
-walk "labels.csv workers.csv state.safetensors $views" labels ../votes.csv --gold ../gold.csv -o labels.csv --workers workers.csv \
+views="views/standard.csv views/softmax.csv views/ibcc.csv views/mace.csv"
+walk "labels.csv workers.csv state.safetensors $views" labels ../votes.csv --method standard --method softmax --method ibcc --method mace --gold ../gold.csv -o labels.csv --workers workers.csv \
     --save-state state.safetensors --save-views views --threads 1 -q
 walk "labels.jsonl summary.json" labels ../votes.csv.gz --method ibcc --method glad --method one-coin --combine hybrid:weights=auto \
     -o labels.jsonl --json summary.json --threads 2 -q --min-votes 2

@@ -40,7 +40,7 @@ run "weights without gold" labels ../votes.csv --method standard --method ibcc:i
 run "many classes" labels ../many.csv --method standard --method dawid-skene:iterations=5 --combine temperature -o labels.tsv \
     --json summary.json
 run "synth" synth --items 20000 --model difficulty --shuffle -o votes.csv --gold gold.csv --text text.csv --features features.npy
-"$DISSENT" labels votes.csv --save-views views -o labels.csv -q
+"$DISSENT" labels votes.csv --method standard --method softmax --method dawid-skene --method mace --save-views views -o labels.csv -q
 run "compare" compare --a ../views/mace.csv ../views/softmax.csv --b ../views/standard.csv ../views/dawid-skene.csv --gold ../gold.csv \
     --human ../views/softmax.csv --bootstrap 300 -o table.csv --json summary.json
 run "views" views ../views/mace.csv ../views/softmax.csv ../views/standard.csv --bootstrap 300 -o table.csv --json summary.json

@@ -1,0 +1,84 @@
+/* recipe.h: labels from votes in one call, by named recipes.
+ *
+ * A recipe is a row of a table: the views that are fitted and how they are combined. The first row is what happens when
+ * nothing is asked for; "papers" is the papers' choice. The command line, reports, experiments and Python all go through
+ * dis_choose_labels() and dis_make_labels().
+ *
+ *     dis_label_choice choice;
+ *     dis_made *made;
+ *     if (dis_choose_labels(NULL, 0, NULL, true, &choice) != DIS_OK) return 1;          // nothing named: the default
+ *     if (dis_make_labels(ctx, votes, &choice, NULL, &made) != DIS_OK) return 1;
+ *     const double *p = dis_made_look(made).p;                                          // (n_items, n_classes)
+ *     dis_made_destroy(made);
+ *
+ * Threads: no call keeps state; any number of threads gives the same bytes. */
+#ifndef DIS_RECIPE_H
+#define DIS_RECIPE_H
+#include "dissent/combine.h"
+
+/* A row of the table of recipes; static. */
+typedef struct {
+    const char *name, *summary, *source;
+    const char *const *view; /* specs of methods */
+    size_t n_views;
+    const char *const *view_of_counts; /* where nobody knows who voted */
+    size_t n_views_of_counts;
+    const char *combine; /* spec of the combination */
+} dis_recipe;
+
+/* Row i, NULL past the end; row 0 is the default. The row of a name, NULL when there is none. */
+DIS_API const dis_recipe *dis_recipe_at(size_t i);
+DIS_API const dis_recipe *dis_recipe_find(const char *name);
+
+/* What is to be fitted and combined. The texts stay those of the table or of the caller. */
+typedef struct {
+    const dis_recipe *recipe; /* NULL: methods named one by one */
+    size_t n_views;
+    const char *view[DIS_MAX_VIEWS];
+    const char *combine; /* NULL: one view, taken as it is */
+} dis_label_choice;
+
+/* No specs: the default recipe. One that is the name of a recipe: that. Else methods: one alone is taken as it is, several
+ * are combined by `combine`, NULL: the recipe's, else "centroid". `workers`: whether it is known who voted; where it is not,
+ * recipes have other views. DIS_EUSAGE: an unknown name or option, a recipe beside other methods, a combination of one
+ * view, too many views. */
+DIS_API dis_status dis_choose_labels(const char *const *specs, size_t n_specs, const char *combine, bool workers,
+                                     dis_label_choice *out);
+
+/* One view. */
+typedef struct {
+    const char *spec;
+    const dis_fit *fit; /* without parameters and trace unless keep_fits was asked for */
+    const double *p;    /* (n_items, n_classes), NULL: given up for the combination */
+} dis_made_part;
+
+typedef struct {
+    size_t size;                /* of this struct */
+    const dis_fit_options *fit; /* NULL: the defaults; predictions go to the methods that use them */
+    bool keep_fits;             /* parameters and traces are kept */
+    bool keep_views;            /* the labels of every view are kept beside the combined ones */
+    /* Called after each fit, when not NULL; any other status than DIS_OK ends the work and is given back. */
+    dis_status (*each)(void *user, size_t m, const dis_made_part *part);
+    void *user;
+} dis_make_options;
+DIS_API dis_make_options dis_make_options_default(void);
+
+typedef struct {
+    size_t n_views;
+    const dis_made_part *part;
+    const double *p; /* the labels: combined, or of the one view */
+    const dis_combination *combination;
+} dis_made_view;
+
+typedef struct dis_made dis_made;
+
+/* Fits every view and combines them. Everything that dis_fit_run and dis_combine refuse is refused, before the first fit
+ * where that is possible. The caller destroys it. */
+DIS_API dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                                   const dis_make_options *options, dis_made **out);
+DIS_API dis_made_view dis_made_look(const dis_made *made);
+/* The labels, given away: the caller frees them with dis_free(). */
+DIS_API double *dis_made_take_p(dis_made *made);
+DIS_API void dis_made_destroy(dis_made *made);
+
+#endif

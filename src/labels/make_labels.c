@@ -1,0 +1,138 @@
+/* Labels in one call: the views one after the other, then their combination.
+ *
+ * Of a fit only its labels are kept, unless its parameters are wanted, and the combination is written over the first view
+ * unless views are wanted: the peak is the votes, one table of labels a view, and what one method needs while it runs. */
+#include "dissent/recipe.h"
+#include "labels/methods.h"
+
+struct dis_made {
+    size_t n_views;
+    dis_made_part part[DIS_MAX_VIEWS];
+    dis_fit *fit[DIS_MAX_VIEWS]; /* of the parts */
+    double *view[DIS_MAX_VIEWS]; /* labels of the parts */
+    double *p;                   /* the labels */
+    dis_combination did;
+};
+
+dis_make_options dis_make_options_default(void)
+{
+    return (dis_make_options){.size = sizeof(dis_make_options)};
+}
+
+/* Combines nothing at all: tells what is wrong with the number of weights before any fit is made. */
+static dis_status check_combination(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice)
+{
+    double equal[DIS_MAX_VIEWS];
+    const double *p[DIS_MAX_VIEWS], none = 0;
+    for (size_t m = 0; m < choice->n_views; m++) {
+        equal[m] = 1;
+        p[m] = &none;
+    }
+    const bool automatic = dis_combiner_wants_auto_weights(choice->combine);
+    const dis_views views = {
+        .n_classes = 1, .n_views = choice->n_views, .p = p, .weight = automatic ? equal : NULL, .votes = votes};
+    return dis_combine(ctx, &views, choice->combine, equal, NULL);
+}
+
+static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                            const dis_make_options *o, dis_made *made)
+{
+    for (size_t m = 0; m < choice->n_views; m++) {
+        const dis__method *method;
+        dis_fit_options how = o->fit ? *o->fit : dis_fit_options_default();
+        DIS_TRY(dis__method_find(choice->view[m], &method));
+        if (method->info.predictions == DIS_PREDICTIONS_UNUSED) how.predictions = NULL;
+        DIS_TRY(dis_fit_run(ctx, votes, choice->view[m], &how, &made->fit[m]));
+        made->n_views = m + 1;
+        made->view[m] = dis_fit_take_p(made->fit[m]);
+        if (!o->keep_fits) dis__fit_drop(made->fit[m]);
+        made->part[m] = (dis_made_part){.spec = choice->view[m], .fit = made->fit[m], .p = made->view[m]};
+        if (o->each) DIS_TRY(o->each(o->user, m, &made->part[m]));
+    }
+    return DIS_OK;
+}
+
+static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                                const dis_make_options *o, dis_made *made)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    double weight[DIS_MAX_VIEWS];
+    const bool automatic = dis_combiner_wants_auto_weights(choice->combine);
+    if (automatic) DIS_TRY(dis_auto_weights(ctx, votes, choice->view, choice->n_views, o->fit, weight));
+    const dis_views views = {.n_items = v.n_items,
+                             .n_classes = v.n_classes,
+                             .n_views = choice->n_views,
+                             .p = (const double *const *)made->view,
+                             .weight = automatic ? weight : NULL,
+                             .votes = votes};
+    if (o->keep_views)
+        DIS_TRY(dis__alloc_array(&made->p, dis__size(v.n_items, v.n_classes, 0), sizeof *made->p));
+    else
+        made->p = made->view[0];
+    DIS_TRY(dis_combine(ctx, &views, choice->combine, made->p, &made->did));
+    for (size_t m = 0; !o->keep_views && m < made->n_views; m++) {
+        if (m > 0) dis__free(made->view[m]);
+        made->view[m] = NULL;
+        made->part[m].p = NULL;
+    }
+    return DIS_OK;
+}
+
+static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                       const dis_make_options *o, dis_made *made)
+{
+    DIS_TRY(dis_fit_check(ctx, votes, choice->view, choice->n_views));
+    if (choice->combine) DIS_TRY(check_combination(ctx, votes, choice));
+    DIS_TRY(fit_views(ctx, votes, choice, o, made));
+    if (choice->combine) return combine_views(ctx, votes, choice, o, made);
+    made->p = made->view[0];
+    made->did.weight[0] = 1;
+    return DIS_OK;
+}
+
+dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
+                           const dis_make_options *options, dis_made **out)
+{
+    const dis_make_options o = options ? *options : dis_make_options_default();
+    if (choice->n_views == 0 || choice->n_views > DIS_MAX_VIEWS || (choice->n_views > 1) != (choice->combine != NULL))
+        return dis__fail(DIS_EUSAGE, "no choice that dis_choose_labels has made");
+    dis_made *made;
+    DIS_TRY(dis__alloc_zeroed(&made, 1, sizeof *made));
+    const dis_status status = make(ctx, votes, choice, &o, made);
+    if (status != DIS_OK) {
+        dis_made_destroy(made);
+        return status;
+    }
+    *out = made;
+    return DIS_OK;
+}
+
+dis_made_view dis_made_look(const dis_made *made)
+{
+    return (dis_made_view){.n_views = made->n_views, .part = made->part, .p = made->p, .combination = &made->did};
+}
+
+double *dis_made_take_p(dis_made *made)
+{
+    double *p = made->p;
+    made->p = NULL;
+    for (size_t m = 0; m < made->n_views; m++)
+        if (made->view[m] == p) {
+            made->view[m] = NULL;
+            made->part[m].p = NULL;
+        }
+    return p;
+}
+
+void dis_made_destroy(dis_made *made)
+{
+    if (!made) return;
+    bool shared = false;
+    for (size_t m = 0; m < made->n_views; m++) {
+        shared |= made->view[m] == made->p;
+        dis__free(made->view[m]);
+        dis_fit_destroy(made->fit[m]);
+    }
+    if (!shared) dis__free(made->p);
+    dis__free(made);
+}

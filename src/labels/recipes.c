@@ -1,0 +1,90 @@
+/* The table of recipes, in the order in which help shows them; the first is the default. A new recipe is a list of views
+ * and a row here:
+ *
+ *     static const char *const views[] = {"standard", "ibcc"};
+ *     {.name = "mine", .summary = "...", .source = "...", .view = views, .n_views = 2, COUNTS, .combine = "average"}
+ *
+ * Views are specs as on the command line: those whose results must never change say every option that matters. */
+#include "dissent/recipe.h"
+#include "core/error.h"
+#include <string.h>
+
+static const char *const papers[] = {"standard", "softmax", "dawid-skene:smoothing=0,diagonal=0", "mace"};
+static const char *const shares[] = {"standard", "softmax"};
+
+#define VIEWS(list)  .view = (list), .n_views = sizeof(list) / sizeof *(list)
+#define COUNTS(list) .view_of_counts = (list), .n_views_of_counts = sizeof(list) / sizeof *(list)
+
+static const dis_recipe recipes[] = {
+    {.name = "papers",
+     .summary = "the papers' four views by their centroid: standard, softmax, dawid-skene without smoothing, mace",
+     .source = "Wright & Augenstein 2022",
+     VIEWS(papers),
+     COUNTS(shares),
+     .combine = "centroid"},
+};
+
+const dis_recipe *dis_recipe_at(size_t i)
+{
+    return i < sizeof recipes / sizeof *recipes ? &recipes[i] : NULL;
+}
+
+const dis_recipe *dis_recipe_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
+        if (strcmp(recipes[i].name, name) == 0) return &recipes[i];
+    return NULL;
+}
+
+/* The recipe that a spec names, NULL: none. */
+static const dis_recipe *recipe_of(const char *spec)
+{
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        const size_t n = strlen(recipes[i].name);
+        if (strncmp(spec, recipes[i].name, n) == 0 && (spec[n] == 0 || spec[n] == ':')) return &recipes[i];
+    }
+    return NULL;
+}
+
+static dis_status take_methods(const char *const *specs, size_t n, dis_label_choice *c)
+{
+    if (n > DIS_MAX_VIEWS) return dis__fail(DIS_EUSAGE, "%zu methods; %d are possible", n, DIS_MAX_VIEWS);
+    for (size_t m = 0; m < n; m++) {
+        const dis_recipe *r = recipe_of(specs[m]);
+        if (r)
+            return dis__fail(DIS_EUSAGE, "%s is a recipe of %zu methods and stands alone; name its methods instead",
+                             r->name, r->n_views);
+        DIS_TRY(dis_method_check(specs[m]));
+        c->view[c->n_views++] = specs[m];
+    }
+    return DIS_OK;
+}
+
+static void take_recipe(const dis_recipe *r, bool workers, dis_label_choice *c)
+{
+    const char *const *view = workers ? r->view : r->view_of_counts;
+    c->recipe = r;
+    c->n_views = workers ? r->n_views : r->n_views_of_counts;
+    memcpy(c->view, view, c->n_views * sizeof *view);
+}
+
+dis_status dis_choose_labels(const char *const *specs, size_t n_specs, const char *combine, bool workers,
+                             dis_label_choice *out)
+{
+    dis_label_choice c = {0};
+    const dis_recipe *r = n_specs == 0 ? &recipes[0] : n_specs == 1 ? recipe_of(specs[0]) : NULL;
+    if (r && n_specs && strcmp(specs[0], r->name) != 0)
+        return dis__fail(DIS_EUSAGE, "%s is a recipe and has no options; name its methods instead", r->name);
+    if (r)
+        take_recipe(r, workers, &c);
+    else
+        DIS_TRY(take_methods(specs, n_specs, &c));
+    if (combine) DIS_TRY(dis_combiner_check(combine));
+    if (combine && c.n_views == 1)
+        return dis__fail(DIS_EUSAGE,
+                         "a combination needs several views and there is one method; name another, or leave the "
+                         "combination out");
+    if (c.n_views > 1) c.combine = combine ? combine : r ? r->combine : "centroid";
+    *out = c;
+    return DIS_OK;
+}
