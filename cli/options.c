@@ -2,6 +2,7 @@
  * where an option takes all words up to the next one; "--" ends the options, "-" is an operand. Nothing is allocated: values point into argv. */
 #include "cli.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,32 +39,49 @@ static const cli_option *find_letter(const cli_command *command, char letter)
     return NULL;
 }
 
-/* Whole numbers, also as 1e6. */
-static bool parse_count(const char *text, uint64_t *out)
-{
-    char *end;
-    if (*text < '0' || *text > '9') return false;
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    if (*end == 0) return errno == 0;
-    const double x = strtod(text, &end);
-    *out = x >= 0 && x <= 0x1p53 ? (uint64_t)x : 0;
-    return *end == 0 && (double)*out == x && strpbrk(text, "xXpP") == NULL;
-}
+/* Numbers as people write them; what is wrong with one, or NULL. */
+static const char not_whole[] = "is not a whole number", not_number[] = "is not a number", too_large[] = "is too large",
+                  out_of_range[] = "is out of range", negative[] = "is negative";
 
-static bool parse_real(const char *text, double *out)
+/* Whether a text is digits with at most a sign, a point and an exponent: no spaces, no nan, no hexadecimal. */
+static bool is_decimal(const char *text)
 {
     char *end;
     if (!*text || strspn(text, "0123456789.eE+-") != strlen(text)) return false;
-    *out = strtod(text, &end);
+    (void)strtod(text, &end);
     return *end == 0;
 }
 
-/* 500M, 3G, 2GiB, 1.5g: powers of 1024. */
-static bool parse_bytes(const char *text, uint64_t *out)
+/* Also as 1e6. */
+static const char *parse_count(const char *text, uint64_t *out)
 {
     char *end;
-    if ((*text < '0' || *text > '9') && *text != '.') return false;
+    if (!is_decimal(text)) return not_whole;
+    const double x = strtod(text, NULL);
+    if (x < 0 || (*text == '-' && x > 0)) return negative;
+    if (x != x - fmod(x, 1)) return not_whole;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    if (*end == 0 && *text != '-') return errno == 0 ? NULL : too_large;
+    if (x > 0x1p53) return too_large;
+    *out = (uint64_t)x;
+    return NULL;
+}
+
+static const char *parse_real(const char *text, double *out)
+{
+    if (!is_decimal(text)) return not_number;
+    *out = strtod(text, NULL);
+    return isfinite(*out) ? NULL : too_large;
+}
+
+/* 500M, 3G, 2GiB, 1.5g: powers of 1024. */
+static const char *parse_bytes(const char *text, uint64_t *out)
+{
+    static const char no_size[] = "is not a size such as 500M or 3G";
+    char *end;
+    if (*text == '-') return negative;
+    if ((*text < '0' || *text > '9') && *text != '.') return no_size;
     double x = strtod(text, &end);
     static const char units[] = "KMGT";
     const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
@@ -73,28 +91,30 @@ static bool parse_bytes(const char *text, uint64_t *out)
         if (*end == 'i') end++;
     }
     if (*end == 'B' || *end == 'b') end++;
-    if (*end || !(x >= 0) || x > 0x1p62) return false;
+    if (*end || memchr(text, 'x', (size_t)(end - text))) return no_size;
+    if (x > 0x1p62) return too_large;
     *out = (uint64_t)x;
-    return true;
+    return NULL;
+}
+
+static const char *in_range(const cli_option *o, double x)
+{
+    const bool bounded = o->kind == CLI_REAL || o->high > 0;
+    return x < o->low || (bounded && x > o->high) ? out_of_range : NULL;
 }
 
 /* What was wrong with a value; NULL: nothing. */
 static const char *store(const cli_option *o, const char *value, void *values)
 {
     void *at = (char *)values + o->offset;
+    const char *wrong;
     switch (o->kind) {
     case CLI_FLAG: *(bool *)at = true; return NULL;
     case CLI_TEXT: *(const char **)at = value; return NULL;
     case CLI_CHOICE: return (*(int *)at = cli_choice(o->choices, value)) >= 0 ? NULL : "is not one of them";
-    case CLI_COUNT:
-        if (!parse_count(value, at)) return "is not a whole number";
-        return (double)*(uint64_t *)at < o->low || (o->high > 0 && (double)*(uint64_t *)at > o->high)
-                   ? "is out of range"
-                   : NULL;
-    case CLI_REAL:
-        if (!parse_real(value, at)) return "is not a number";
-        return *(double *)at < o->low || *(double *)at > o->high ? "is out of range" : NULL;
-    case CLI_BYTES: return parse_bytes(value, at) ? NULL : "is not a size such as 500M or 3G";
+    case CLI_COUNT: return (wrong = parse_count(value, at)) ? wrong : in_range(o, (double)*(uint64_t *)at);
+    case CLI_REAL: return (wrong = parse_real(value, at)) ? wrong : in_range(o, *(double *)at);
+    case CLI_BYTES: return parse_bytes(value, at);
     case CLI_LIST:
     case CLI_WORDS: {
         cli_list *list = at;
@@ -113,6 +133,9 @@ static int set(cli *c, const cli_option *o, const char *value, void *values)
     if (o->kind == CLI_CHOICE) return cli_usage(c, "--%s %s: must be one of %s", o->name, value, o->choices);
     if (o->high > 0 && (o->kind == CLI_COUNT || o->kind == CLI_REAL))
         return cli_usage(c, "--%s %s %s; %g to %.10g is possible", o->name, value, wrong, o->low, o->high);
+    if (o->kind == CLI_COUNT)
+        return cli_usage(c, "--%s %s %s; %g to %llu is possible", o->name, value, wrong, o->low,
+                         (unsigned long long)UINT64_MAX);
     if (o->kind == CLI_LIST || o->kind == CLI_WORDS)
         return cli_usage(c, "--%s %s %s; %d are possible", o->name, value, wrong, CLI_MOST_VALUES);
     return cli_usage(c, "--%s %s %s", o->name, value, wrong);

@@ -8,7 +8,8 @@
 static const struct {
     const char *ending, *format;
 } endings[] = {
-    {".csv", "csv"}, {".tsv", "tsv"}, {".tab", "tsv"}, {".jsonl", "jsonl"}, {".ndjson", "jsonl"}, {".npy", "npy"},
+    {".csv", "csv"},      {".tsv", "tsv"},    {".tab", "tsv"}, {".jsonl", "jsonl"},
+    {".ndjson", "jsonl"}, {".json", "jsonl"}, {".npy", "npy"},
 };
 static const char *const compressions[] = {".gz", ".zst"};
 

@@ -67,6 +67,8 @@ void dis__json_free(dis__json *json);
 
 /* The value of a key of an object, NULL when there is none (or `object` is none). Looks at every member. */
 const dis__json_value *dis__json_member(const dis__json_value *object, const char *key);
+/* "a, b, c": the keys of an object, as many as fit. */
+void dis__json_list_keys(const dis__json_value *object, char *out, size_t room);
 bool dis__json_is(const dis__json_value *string, const char *text);
 
 /* DIS_EDATA at a value of the text parsed last, for what JSON allows and the caller does not. */

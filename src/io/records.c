@@ -2,6 +2,7 @@
 #include "io/records.h"
 #include "core/memory.h"
 #include "io/format_name.h"
+#include "io/text_shape.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,11 @@ dis_status dis__records_open_bare(dis_context *ctx, const char *path, const char
     DIS_TRY(dis__format_name(format, path, "csv|tsv|jsonl", &r->format));
     if (is_json(r) && n) return dis__fail(DIS_EUSAGE, "%s: JSON Lines have their names in every line, no header", path);
     DIS_TRY(dis__input_open(ctx, path, &r->in));
-    dis_status status = DIS_OK;
+    dis_status status = n ? DIS_OK : dis__text_shape(&r->in, r->format, NULL);
+    if (status != DIS_OK) {
+        dis__input_close(&r->in);
+        return status;
+    }
     if (is_json(r)) {
         r->next = r->in.bytes;
         if (r->in.n >= 3 && memcmp(r->next, "\xef\xbb\xbf", 3) == 0) r->next += 3;
@@ -87,7 +92,8 @@ static dis_status find_column(dis__records *r, const char *names, size_t *column
     char have[400];
     list_columns(&r->csv, have, sizeof have);
     next_name(names, name, sizeof name);
-    return dis__fail_at(DIS_EDATA, r->in.path, 1, 0, "no column \"%.100s\"; there are: %s", name, have);
+    return dis__fail_at(DIS_EDATA, r->in.path, 1, 0, "no column \"%.100s\"; there are: %s%s", name, have,
+                        r->hint ? r->hint : "");
 }
 
 dis_status dis__records_want(dis__records *r, const char *const *names, size_t n)
@@ -108,8 +114,11 @@ static dis_status take_key(dis__records *r, size_t i)
     for (const char *s = r->wanted[i]; !v && (s = next_name(s, name, sizeof name));)
         v = dis__json_member(r->root, name);
     if (!v) {
+        char keys[200];
         next_name(r->wanted[i], name, sizeof name);
-        return dis__json_fail(&r->json, r->root, "no key \"%.100s\"", name);
+        dis__json_list_keys(r->root, keys, sizeof keys);
+        return dis__json_fail(&r->json, r->root, "no key \"%.100s\"; the keys are: %s%s", name, keys,
+                              r->hint ? r->hint : "");
     }
     if (v->kind == DIS_JSON_ARRAY || v->kind == DIS_JSON_OBJECT || v->kind == DIS_JSON_NULL)
         return dis__json_fail(&r->json, v, "\"%.100s\" must be a text or a number", name);

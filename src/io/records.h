@@ -27,6 +27,7 @@ typedef struct {
     const char *format;
     dis__record_cell *cell; /* (n_wanted) of the current row */
     uint64_t n_rows;        /* read so far */
+    const char *hint;       /* "; ...": what to do about a column that is not there; NULL: nothing to say */
     /* the rest is for the reader alone */
     const char *const *wanted;
     size_t n_wanted;

@@ -17,6 +17,7 @@
 #include "io/format_name.h"
 #include "io/input.h"
 #include "io/json.h"
+#include "io/text_shape.h"
 #include <string.h>
 
 /* A piece of the file. */
@@ -302,7 +303,13 @@ static dis_status json_parts(const dis__json *json, const dis__json_value *root,
         return dis__json_fail(json, root, "not an object; each line reads {\"task\": ..., \"p\": {...}}");
     *task = dis__json_member(root, "task");
     *p = dis__json_member(root, "p");
-    if (!*task || !*p) return dis__json_fail(json, root, "no key \"%s\"", *task ? "p" : "task");
+    if (!*task || !*p) {
+        char keys[200];
+        dis__json_list_keys(root, keys, sizeof keys);
+        return dis__json_fail(json, root,
+                              "no key \"%s\"; the keys are: %s; each line reads {\"task\": ..., \"p\": {...}}",
+                              *task ? "p" : "task", keys);
+    }
     if ((*task)->kind != DIS_JSON_STRING && (*task)->kind != DIS_JSON_NUMBER)
         return dis__json_fail(json, *task, "a task that is no text");
     if (task_problem((*task)->length)) return dis__json_fail(json, *task, "%s", task_problem((*task)->length));
@@ -394,6 +401,11 @@ static dis_status read_text(dis_context *ctx, const char *path, const dis_labels
 {
     dis__input input;
     DIS_TRY(dis__input_open(ctx, path, &input));
+    const dis_status shape = dis__text_shape(&input, delimiter == ',' ? "csv" : delimiter ? "tsv" : "jsonl", NULL);
+    if (shape != DIS_OK) {
+        dis__input_close(&input);
+        return shape;
+    }
     reading r = {.ctx = ctx, .input = &input, .options = options, .labels = labels, .delimiter = delimiter};
     const dis_status status = read(&r);
     for (size_t j = 0; j < r.n_chunks; j++) dis__name_list_free(&r.chunks[j].tasks);

@@ -154,6 +154,7 @@ static dis_status read_rows(loader *l, dis__records *r, const char **columns)
     columns[n++] = s->label ? s->label : l->kind->column;
     if (!s->numbered) columns[n++] = s->task ? s->task : "task";
     for (size_t i = 0; i < s->n_where; i++) columns[n++] = s->where[i].column;
+    if (!s->label && !s->task) r->hint = "; name the columns task and label";
     DIS_TRY(dis__records_want(r, columns, n));
     for (uint64_t row = 1;; row++) {
         bool more;

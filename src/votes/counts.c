@@ -6,6 +6,7 @@
  * too, is the same. npy: (items, classes), both called by their numbers from 0. Cost: the strict CSV reader's, and one
  * lookup a row. */
 #include "votes/reader.h"
+#include "io/text_shape.h"
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "core/number.h"
@@ -427,12 +428,13 @@ static dis_status make_table(numbers *t)
 static dis_status read_tables(numbers *t)
 {
     for (size_t i = 0; i < t->reader->n_inputs; i++) {
-        const dis__input *in = &t->reader->input[i];
+        dis__input *in = &t->reader->input[i];
         const char *format;
         DIS_TRY(dis__votes_format(t->reader->o.format, in->path, &format));
         if (strcmp(format, "csv") != 0 && strcmp(format, "tsv") != 0)
             return dis__fail(DIS_EUSAGE, "%s are read from csv and tsv%s, not from %s",
                              t->soft ? "soft votes" : "counts", t->soft ? "" : " and npy", format);
+        DIS_TRY(dis__text_shape(in, format, "--input-format"));
         table f = {0};
         dis__csv_open(&f.csv, in, strcmp(format, "tsv") == 0 ? '\t' : ',');
         const dis_status status = read_table(t, &f);

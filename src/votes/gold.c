@@ -35,6 +35,7 @@ static dis_status take(known *k, dis__records *r)
 static dis_status read_rows(known *k, dis__records *r)
 {
     static const char *const columns[] = {"task", "label|gold"};
+    r->hint = "; name the columns task and label";
     DIS_TRY(dis__records_want(r, columns, 2));
     for (bool more;;) {
         DIS_TRY(dis__records_next(r, &more));

@@ -23,11 +23,16 @@ __attribute__((format(printf, 3, 4))) static dis_status bad(dis__cursor *c, cons
 }
 
 static dis_status take(dis__cursor *c, const dis__json_value *object, const char *line, const char *key,
-                       const char *other, bool label, dis__cell *cell)
+                       const char *other, const char *option, dis__cell *cell)
 {
+    const bool label = strcmp(option, "label") == 0;
     const dis__json_value *v = dis__json_member(object, key);
     if (!v && other) v = dis__json_member(object, other);
-    if (!v) return bad(c, line, "no key \"%.100s\"; name the key to use", key);
+    if (!v) {
+        char keys[150];
+        dis__json_list_keys(object, keys, sizeof keys);
+        return bad(c, line, "no key \"%.100s\"; the keys are: %s; name the one to use with --%s", key, keys, option);
+    }
     if (label && v->kind == DIS_JSON_ARRAY && v->n == 1) v++; /* a choice of one, as annotation tools write it */
     const char *at = line + v->at;
     if (v->kind == DIS_JSON_ARRAY && label && v->n > 0)
@@ -87,7 +92,7 @@ static dis_status row_jsonl(dis__cursor *c)
     if (c->dropped) return DIS_OK;
     for (int i = 0; i <= DIS_ID_COLUMNS; i++)
         DIS_TRY(take(c, root, line, given[i] ? given[i] : roles[i],
-                     !given[i] && i == DIS_COLUMN_WORKER ? "performer" : NULL, i == DIS_ID_COLUMNS, &c->cell[i]));
+                     !given[i] && i == DIS_COLUMN_WORKER ? "performer" : NULL, roles[i], &c->cell[i]));
     return DIS_OK;
 }
 

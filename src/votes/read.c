@@ -2,6 +2,7 @@
  * table. The parts: containers with rows in chunks.c (csv_votes.c, jsonl_votes.c), wide tables in wide.c, counts and
  * soft votes in counts.c; numbering in batch.c and collect.c; grouping in group.c. */
 #include "votes/reader.h"
+#include "io/text_shape.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include <stdio.h>
@@ -14,7 +15,7 @@ static const struct {
 } formats[] = {
     {"csv", "csv", &dis__rows_csv},
     {"tsv", "tsv tab", &dis__rows_tsv},
-    {"jsonl", "jsonl ndjson", &dis__rows_jsonl},
+    {"jsonl", "jsonl ndjson json", &dis__rows_jsonl},
     {"npy", "npy", NULL},
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
@@ -230,6 +231,7 @@ static dis_status read_files(dis__reader *r)
         if (!rows)
             return dis__fail(DIS_EUSAGE, "%s: %s files hold counts, not single votes; say --input counts",
                              r->input[i].path, format);
+        DIS_TRY(dis__text_shape(&r->input[i], format, "--input-format"));
         dis__file file;
         DIS_TRY(dis__file_open(&file, r, &r->input[i], rows));
         const dis_status status = dis__read_rows(&file);
