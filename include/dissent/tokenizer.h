@@ -70,8 +70,8 @@ DIS_API dis_status dis_tokenizer_encode(dis_context *ctx, const dis_tokenizer *t
                                         const dis_tokenizer_options *options, dis_tokens **out);
 
 /* The same for sentences that are split into words: sentence i has the words start[i] .. start[i + 1], word j is
- * length[j] bytes at word[j]. Each word is encoded by itself; byte-level models take it with a space before it, as
- * after add_prefix_space. Places are bytes of the word. */
+ * length[j] bytes at word[j]. Each word is encoded by itself; where ByteLevel is the only pre-tokenizer, with a
+ * space before it, as after add_prefix_space. Places are bytes of the word. */
 DIS_API dis_status dis_tokenizer_encode_words(dis_context *ctx, const dis_tokenizer *t, const char *const *word,
                                               const size_t *length, const size_t *start, size_t n,
                                               const dis_tokenizer_options *options, dis_tokens **out);

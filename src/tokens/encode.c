@@ -83,21 +83,30 @@ static dis_status cached_word(const dis__model *m, dis__bench *b, const char *wo
     return DIS_OK;
 }
 
-/* Takes spaces at both ends out of a token's place, as post-processors with trim_offsets do. */
-static void trim(const dis_tokenizer *t, const dis__bench *b, const char *token, size_t n, bool first, uint32_t *from,
-                 uint32_t *to)
+/* The place of text[i .. i + step), in bytes: a space that was put before a word stands for the character behind it. */
+static size_t width(const dis__text *text, size_t i)
 {
-    size_t left = 0, right = 0, step;
-    while (left < n && dis__kind_at(token + left, &step) & DIS_IS_SPACE && (!t->model.byte_level || token[left] == ' '))
-        left += step;
-    for (size_t end = n; end > 0;) {
-        const size_t before = dis__char_before(token, end);
-        if (!(dis__kind_at(token + before, &step) & DIS_IS_SPACE) || (t->model.byte_level && token[before] != ' '))
-            break;
-        right += step;
-        end = before;
+    return text->traced ? text->to[i] - text->from[i] : 0;
+}
+
+static bool trims(const dis_tokenizer *t, const char *c, size_t *step)
+{
+    return dis__kind_at(c, step) & DIS_IS_SPACE && (!t->model.byte_level || *c == ' ');
+}
+
+/* Takes spaces at both ends out of the place of a token, text[start .. end), as post-processors with trim_offsets do. */
+static void trim(const dis_tokenizer *t, const dis__bench *b, const dis__text *text, dis__span token, bool first,
+                 uint32_t *from, uint32_t *to)
+{
+    size_t left = 0, n_left = 0, right = 0, step;
+    for (size_t i = token.start; i < token.end && trims(t, text->bytes + i, &step); i += step, n_left++)
+        left += width(text, i);
+    for (size_t end = token.end; end > token.start;) {
+        end = dis__char_before(text->bytes, end);
+        if (!trims(t, text->bytes + end, &step)) break;
+        right += width(text, end);
     }
-    if (left == 1 && (first || *from == 0) && (t->templates.trim_prefix || b->spaced)) left = 0;
+    if (n_left == 1 && (first || *from == 0) && (t->templates.trim_prefix || b->spaced)) left = 0;
     *from = *from + left < *to ? (uint32_t)(*from + left) : *to;
     if (*to >= right) *to = *to - right > *from ? (uint32_t)(*to - right) : *from;
 }
@@ -111,7 +120,7 @@ static void place_tokens(const dis_tokenizer *t, const dis__bench *b, const dis_
         out->from[i] = dis__text_from(text, start);
         out->to[i] = dis__text_to(text, end > start ? end - 1 : start);
         if (t->templates.trim && end > start)
-            trim(t, b, text->bytes + start, end - start, i == b->begun, &out->from[i], &out->to[i]);
+            trim(t, b, text, (dis__span){start, end}, i == b->begun, &out->from[i], &out->to[i]);
     }
 }
 
@@ -173,10 +182,12 @@ static dis_status load(dis__bench *b, const char *bytes, size_t n, size_t place,
     return DIS_OK;
 }
 
-static dis_status add_added(const dis_tokenizer *t, const dis__bench *b, const dis__added *token, const char *text,
-                            size_t n, uint32_t from, uint32_t to, dis__sink *out)
+/* An added token that is text[start .. end). */
+static dis_status add_added(const dis_tokenizer *t, const dis__bench *b, const dis__added *token, const dis__text *text,
+                            size_t start, size_t end, dis__sink *out)
 {
-    if (b->traced && t->templates.trim) trim(t, b, text, n, out->n == b->begun, &from, &to);
+    uint32_t from = dis__text_from(text, start), to = dis__text_to(text, end - 1);
+    if (b->traced && t->templates.trim) trim(t, b, text, (dis__span){start, end}, out->n == b->begun, &from, &to);
     return dis__sink_add(out, token->id, from, to);
 }
 
@@ -192,8 +203,7 @@ static dis_status encode_piece(const dis_tokenizer *t, dis__bench *b, const char
     while (!b->full && dis__added_next(&t->added, true, text->bytes, text->n, taken, &m)) {
         if (taken < m.start) DIS_TRY(encode_words(t, b, text, taken, m.start, out));
         if (b->full) return DIS_OK;
-        DIS_TRY(add_added(t, b, m.token, text->bytes + m.start, m.end - m.start, dis__text_from(text, m.start),
-                          dis__text_to(text, m.end - 1), out));
+        DIS_TRY(add_added(t, b, m.token, text, m.start, m.end, out));
         taken = m.end;
     }
     return b->full || taken >= text->n ? DIS_OK : encode_words(t, b, text, taken, text->n, out);
@@ -208,7 +218,11 @@ dis_status dis__encode_text(const dis_tokenizer *t, dis__bench *b, const char *t
     while (!b->full && dis__added_next(&t->added, false, text, n, taken, &m)) {
         if (taken < m.start) DIS_TRY(encode_piece(t, b, text + taken, m.start - taken, taken, out));
         if (b->full) return DIS_OK;
-        DIS_TRY(add_added(t, b, m.token, text + m.start, m.end - m.start, (uint32_t)m.start, (uint32_t)m.end, out));
+        if (b->traced) DIS_TRY(load(b, text + m.start, m.end - m.start, m.start, true));
+        if (b->traced)
+            DIS_TRY(add_added(t, b, m.token, &b->text[0], 0, m.end - m.start, out));
+        else
+            DIS_TRY(dis__sink_add(out, m.token->id, 0, 0));
         taken = m.end;
     }
     return b->full || taken >= n ? DIS_OK : encode_piece(t, b, text + taken, n - taken, taken, out);
@@ -243,6 +257,7 @@ void dis__bench_free(dis__bench *b)
     dis__free(b->pieces.span);
     dis__free(b->matched);
     dis__free(b->point);
+    dis__free(b->source);
     dis__free(b->work);
     dis__free(b->word_at);
     dis__free(b->cache);

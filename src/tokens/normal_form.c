@@ -1,18 +1,31 @@
 /* Normal forms of Unicode (UAX 15): decompose every character fully, put runs of combining marks in order of their
- * classes, compose again where asked for. O(n log n), in one array of characters that know where they came from: what a
- * character decomposes into stands for it, a composed one for its first part. */
+ * classes, compose again where asked for. O(n log n).
+ *
+ * Places are those that tokenizers gives: characters of the result take the places of the text's characters in their
+ * order, also where marks were reordered; what a character decomposed into beyond its first part shares the place before
+ * it, and characters that were composed into one leave their places out. */
 #include "tokens/token_inside.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"
 #include <stdlib.h>
 
-dis_status dis__points_add(dis__bench *b, uint32_t c, uint32_t from, uint32_t to, bool compatible)
+void dis__points_begin(dis__bench *b)
 {
-    uint32_t part[DIS_CHAR_PARTS];
-    const size_t n = dis__char_decompose(c, compatible, part);
+    b->n_points = b->n_sources = 0;
+}
+
+dis_status dis__points_add(dis__bench *b, uint32_t c, uint32_t from, uint32_t to, dis__parts parts)
+{
+    uint32_t part[DIS_CHAR_PARTS] = {c};
+    const size_t n = parts == DIS_PARTS_NONE ? 1 : dis__char_decompose(c, parts == DIS_PARTS_COMPATIBLE, part);
     DIS_TRY(dis__reserve(&b->point, &b->point_room, b->n_points, b->n_points + n, sizeof *b->point));
+    DIS_TRY(dis__reserve(&b->source, &b->source_room, b->n_sources, b->n_sources + 1, sizeof *b->source));
+    b->source[b->n_sources][0] = from;
+    b->source[b->n_sources++][1] = to;
     for (size_t i = 0; i < n; i++)
-        b->point[b->n_points++] = (dis__point){part[i], from, to, dis__char_kind(part[i]) >> 24};
+        b->point[b->n_points++] = (dis__point){.c = part[i],
+                                               .class = parts == DIS_PARTS_NONE ? 0 : dis__char_kind(part[i]) >> 24,
+                                               .added = i > 0};
     return DIS_OK;
 }
 
@@ -65,6 +78,7 @@ static size_t compose(dis__point *p, size_t n)
         const uint32_t whole = open ? dis__char_compose(p[starter].c, p[i].c) : 0;
         if (whole) {
             p[starter].c = whole;
+            p[starter].absorbed += !p[i].added;
             continue;
         }
         if (p[i].class == 0) starter = used;
@@ -72,6 +86,18 @@ static size_t compose(dis__point *p, size_t n)
         p[used++] = p[i];
     }
     return used;
+}
+
+static void place_points(dis__bench *b)
+{
+    size_t next = 0; /* place */
+    for (size_t i = 0; i < b->n_points; i++) {
+        dis__point *p = &b->point[i];
+        const size_t at = p->added ? next - (next > 0) : next++;
+        p->from = b->source[at < b->n_sources ? at : b->n_sources - 1][0];
+        p->to = b->source[at < b->n_sources ? at : b->n_sources - 1][1];
+        next += p->absorbed;
+    }
 }
 
 void dis__points_order(dis__bench *b, bool composed)
@@ -84,4 +110,5 @@ void dis__points_order(dis__bench *b, bool composed)
         i = end;
     }
     if (composed) b->n_points = compose(b->point, b->n_points);
+    place_points(b);
 }

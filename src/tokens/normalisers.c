@@ -57,15 +57,11 @@ static dis_status bert_ascii(const dis__step *s, const dis__text *in, dis__text 
 /* One character after cleaning, with spaces around where it is Chinese. */
 static dis_status bert_char(const dis__step *s, dis__bench *b, uint32_t c, uint32_t from, uint32_t to)
 {
-    const bool apart = s->chinese && is_chinese(c);
-    if (apart) DIS_TRY(dis__points_add(b, ' ', from, to, false));
-    if (s->accents) {
-        DIS_TRY(dis__points_add(b, c, from, to, false));
-    } else {
-        DIS_TRY(dis__reserve(&b->point, &b->point_room, b->n_points, b->n_points + 1, sizeof *b->point));
-        b->point[b->n_points++] = (dis__point){c, from, to, 0};
-    }
-    return apart ? dis__points_add(b, ' ', from, to, false) : DIS_OK;
+    const dis__parts parts = s->accents ? DIS_PARTS_CANONICAL : DIS_PARTS_NONE;
+    if (!s->chinese || !is_chinese(c)) return dis__points_add(b, c, from, to, parts);
+    DIS_TRY(dis__points_add(b, ' ', from, to, parts));
+    DIS_TRY(dis__points_add(b, c, from, to, parts));
+    return dis__points_add(b, ' ', from, to, parts);
 }
 
 static dis_status put_lower(dis__text *out, const dis__point *p, bool lower)
@@ -78,7 +74,7 @@ static dis_status bert(const dis__step *s, dis__bench *b, const dis__text *in, d
 {
     DIS_TRY(dis__text_begin(out, in->n, in->traced));
     if (dis__text_is_ascii(in->bytes, in->n)) return bert_ascii(s, in, out);
-    b->n_points = 0;
+    dis__points_begin(b);
     for (size_t i = 0, step; i < in->n; i += step) {
         uint32_t c = dis__char_at(in->bytes + i, &step);
         if (s->clean) {
@@ -88,7 +84,7 @@ static dis_status bert(const dis__step *s, dis__bench *b, const dis__text *in, d
         }
         DIS_TRY(bert_char(s, b, c, dis__text_from(in, i), dis__text_to(in, i)));
     }
-    if (s->accents) dis__points_order(b, false);
+    dis__points_order(b, false);
     for (size_t i = 0; i < b->n_points; i++) {
         if (s->accents && b->point[i].c >= 0x80 && dis__char_kind(b->point[i].c) & DIS_IS_NONSPACING) continue;
         DIS_TRY(put_lower(out, &b->point[i], s->lower));
@@ -102,10 +98,11 @@ static dis_status normal_form(const dis__step *s, dis__bench *b, const dis__text
 {
     DIS_TRY(dis__text_begin(out, in->n, in->traced));
     if (dis__text_is_ascii(in->bytes, in->n)) return dis__text_copy(out, in, 0, in->n);
-    b->n_points = 0;
+    const dis__parts parts = s->compatible ? DIS_PARTS_COMPATIBLE : DIS_PARTS_CANONICAL;
+    dis__points_begin(b);
     for (size_t i = 0, step; i < in->n; i += step) {
         const uint32_t c = dis__char_at(in->bytes + i, &step);
-        DIS_TRY(dis__points_add(b, c, dis__text_from(in, i), dis__text_to(in, i), s->compatible));
+        DIS_TRY(dis__points_add(b, c, dis__text_from(in, i), dis__text_to(in, i), parts));
     }
     dis__points_order(b, s->compose);
     for (size_t i = 0; i < b->n_points; i++)
@@ -148,7 +145,7 @@ static dis_status lowercase(const dis__step *s, dis__bench *b, const dis__text *
     DIS_TRY(dis__text_begin(out, in->n, in->traced));
     for (size_t i = 0, step; i < in->n; i += step) {
         const uint32_t c = dis__char_at(in->bytes + i, &step);
-        DIS_TRY(put_lower(out, &(dis__point){c, dis__text_from(in, i), dis__text_to(in, i), 0}, true));
+        DIS_TRY(put_lower(out, &(dis__point){.c = c, .from = dis__text_from(in, i), .to = dis__text_to(in, i)}, true));
     }
     return DIS_OK;
 }

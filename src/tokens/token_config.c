@@ -23,9 +23,9 @@ dis_status dis__file_is_there(const char *folder, const char *name, bool *out)
     DIS_TRY(dis__path_in(folder, name, &path));
     const int fd = dis__sys_open(path, O_RDONLY | O_CLOEXEC, 0);
     const bool absent = fd < 0 && (errno == ENOENT || errno == ENOTDIR);
-    const dis_status status = fd < 0 && !absent ? dis__fail_io("open", path) : DIS_OK;
+    dis_status status = fd < 0 && !absent ? dis__fail_io("open", path) : DIS_OK;
+    if (fd >= 0 && dis__sys_close(fd) != 0) status = dis__fail_io("close", path);
     dis__free(path);
-    if (fd >= 0) dis__sys_close(fd);
     if (status == DIS_OK) *out = !absent;
     return status;
 }

@@ -44,7 +44,10 @@ typedef struct {
 
 /* A character being put in normal form. */
 typedef struct {
-    uint32_t c, from, to, class;
+    uint32_t c, class;
+    uint32_t from, to; /* its place, known at the end */
+    uint32_t absorbed; /* characters of the text that were composed into it */
+    bool added;        /* not the first of what a character decomposed into */
 } dis__point;
 
 typedef struct dis__bench {
@@ -56,7 +59,8 @@ typedef struct dis__bench {
     bool *matched;      /* (pieces.n) */
     size_t matched_room;
     dis__point *point;
-    size_t n_points, point_room;
+    uint32_t (*source)[2]; /* places of the characters that points were made of */
+    size_t n_points, point_room, n_sources, source_room;
     void *work; /* of a model */
     size_t work_room;
     dis__cached *cache; /* (DIS_CACHE_SLOTS) */
@@ -90,8 +94,11 @@ bool dis__pattern_find(const dis__pattern *p, const char *text, size_t n, size_t
 
 /* ---- normal forms ---- */
 
-/* Adds a character's decomposition to b->point; `compatible`: NFKD's, else NFD's. */
-dis_status dis__points_add(dis__bench *b, uint32_t c, uint32_t from, uint32_t to, bool compatible);
+typedef enum { DIS_PARTS_NONE, DIS_PARTS_CANONICAL, DIS_PARTS_COMPATIBLE } dis__parts;
+
+void dis__points_begin(dis__bench *b);
+/* Adds what a character decomposes into. */
+dis_status dis__points_add(dis__bench *b, uint32_t c, uint32_t from, uint32_t to, dis__parts parts);
 /* Puts marks in order; then, where asked for, composes. */
 void dis__points_order(dis__bench *b, bool compose);
 

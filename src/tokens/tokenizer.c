@@ -185,7 +185,7 @@ static dis_status job(void *arg, size_t j, int thread)
     (void)thread;
     DIS_TRY(borrow(w->t, &b));
     b->traced = w->o.places;
-    b->spaced = w->word != NULL;
+    b->spaced = w->word != NULL && w->t->pre_tokenizers.n == 1; /* after another one, ByteLevel sees parts of words */
     dis_status status = DIS_OK;
     for (size_t i = dis__job_first(w->n, w->n_jobs, j); i < dis__job_first(w->n, w->n_jobs, j + 1); i++) {
         const size_t before = p->n;

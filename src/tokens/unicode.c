@@ -133,11 +133,11 @@ static hangul hangul_of(uint32_t c)
 
 /* What has been seen of a cluster so far. */
 typedef struct {
-    uint32_t last, kind; /* the last character and its kind */
-    bool picture;        /* a pictograph, then only extending characters */
-    bool consonant;      /* an Indic consonant, then only extending characters and linkers */
-    bool linked;         /* the same with a linker among them */
-    size_t flags;        /* regional indicators in a row */
+    uint32_t last, kind;                                  /* the last character and its kind */
+    enum { NO_PICTURE, PICTURE, PICTURE_JOINED } picture; /* a pictograph and extending characters, then a joiner */
+    bool consonant; /* an Indic consonant, then only extending characters and linkers */
+    bool linked;    /* the same with a linker among them */
+    size_t flags;   /* regional indicators in a row */
 } cluster;
 
 static bool is_flag(uint32_t c)
@@ -159,15 +159,20 @@ static bool joins(const cluster *g, uint32_t c, uint32_t kind)
     if ((g->kind | kind) & DIS_IS_CONTROL) return false;
     if (kind & DIS_IS_ATTACH || g->kind & DIS_IS_PREPEND) return true;
     if (g->linked && kind & DIS_IS_CONSONANT) return true;
-    if (g->picture && g->last == 0x200d && kind & DIS_IS_PICTOGRAPH) return true;
+    if (g->picture == PICTURE_JOINED && kind & DIS_IS_PICTOGRAPH) return true;
     if (is_flag(c) && g->flags % 2 == 1) return true;
     return joins_hangul(hangul_of(g->last), hangul_of(c));
 }
 
 static void add(cluster *g, uint32_t c, uint32_t kind)
 {
-    const bool extends = kind & DIS_IS_ATTACH && !(kind & DIS_IS_SPACING);
-    g->picture = kind & DIS_IS_PICTOGRAPH || (g->picture && extends);
+    const bool joiner = c == 0x200d, extends = joiner || (kind & DIS_IS_ATTACH && !(kind & DIS_IS_SPACING));
+    if (kind & DIS_IS_PICTOGRAPH)
+        g->picture = PICTURE;
+    else if (g->picture != PICTURE || !extends)
+        g->picture = NO_PICTURE;
+    else if (joiner)
+        g->picture = PICTURE_JOINED;
     g->linked = g->consonant && extends && (g->linked || kind & DIS_IS_LINKER);
     g->consonant = kind & DIS_IS_CONSONANT || (g->consonant && extends);
     g->flags = is_flag(c) ? g->flags + 1 : 0;
