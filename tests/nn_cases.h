@@ -227,6 +227,91 @@ static void case_encoder_fork(nn_net *f)
     above(f, dis__layer_concat(f->net, (int[]){one, two, y}, 3));
 }
 
+/* Packed rows: the tokens' vectors, (tokens, channels). */
+static int packed(nn_net *f, size_t channels)
+{
+    const int ids = nn_ints_input(f, f->tokens, DIS_NONE, 1, 0, 8),
+              places = nn_ints_input(f, f->tokens, DIS_NONE, 1, 0, 3);
+    f->start = dis__net_ints(f->net, "start", f->rows, DIS_NONE, 1) + 1;
+    f->length = dis__net_ints(f->net, "length", f->rows, DIS_NONE, 1) + 1;
+    return dis__layer_add(f->net, dis__layer_embed(f->net, "words", ids, 9, channels),
+                          dis__layer_embed(f->net, "places", places, 4, channels));
+}
+
+static int attend(nn_net *f, const char *name, int x, const dis__attend_options *o)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%s.qkv", name);
+    const int qkv = dis__layer_linear(f->net, text, x, 3 * dis__shape_of(f->net, x)->channels, DIS_ACT_NONE);
+    return dis__layer_attend(f->net, name, qkv, f->start - 1, f->length - 1, o);
+}
+
+static void case_attend(nn_net *f)
+{
+    const int x = packed(f, 6);
+    dis__attend_options o = dis__attend_options_default();
+    o.n_heads = 2;
+    o.longest = 60;
+    above(f, dis__layer_pool_packed(f->net, attend(f, "att", x, &o), f->start - 1, f->length - 1, DIS_POOL_MEAN));
+}
+
+/* Two layers that share biases by distance; a window, a scale, dropout; a label per token. */
+static void case_attend_bias(nn_net *f)
+{
+    const int x = packed(f, 8), table = dis__layer_table(f->net, "relative", 8, 4);
+    dis__attend_options o = dis__attend_options_default();
+    o.n_heads = 4;
+    o.longest = 60;
+    o.bias = table;
+    o.farthest = 7;
+    o.dropout = .2;
+    const int y = dis__layer_add(f->net, attend(f, "one", x, &o), x);
+    o.window = 2;
+    o.scale = .5;
+    above(f, attend(f, "two", y, &o));
+}
+
+/* Tokens that are not seen, in some rows all of them. */
+static void case_attend_mask(nn_net *f)
+{
+    const int x = packed(f, 4);
+    dis__attend_options o = dis__attend_options_default();
+    o.longest = 60;
+    o.mask = nn_ints_input(f, f->tokens, DIS_NONE, 1, 0, 2);
+    above(f, dis__layer_pool_packed(f->net, attend(f, "att", x, &o), f->start - 1, f->length - 1, DIS_POOL_MAX));
+}
+
+static void case_pool_packed_first(nn_net *f)
+{
+    const int x = packed(f, 5);
+    above(f, dis__layer_linear(f->net, "pooler",
+                               dis__layer_pool_packed(f->net, x, f->start - 1, f->length - 1, DIS_POOL_FIRST), 5,
+                               DIS_ACT_TANH));
+}
+
+static void case_layernorm_options(nn_net *f)
+{
+    dis__layernorm_options o = dis__layernorm_options_default();
+    o.epsilon = .5;
+    const int x = dis__layer_layernorm_with(f->net, "one", below(f, 9), DIS_NONE, &o);
+    o.bias = false;
+    above(f, dis__layer_layernorm_with(f->net, "two", x, x, &o));
+}
+
+/* Without bias; and tied to the table of an embedding, which gets both gradients. */
+static void case_linear_options(nn_net *f)
+{
+    dis__linear_options o = dis__linear_options_default();
+    o.bias = false;
+    o.act = DIS_ACT_GELU;
+    const int words = sequence(f, 7);
+    const int x =
+        dis__layer_linear_with(f->net, "bare", dis__layer_pool(f->net, words, DIS_NONE, DIS_POOL_MEAN), 7, &o);
+    o.tied = words;
+    o.act = DIS_ACT_NONE;
+    nn_soft(f, "head", dis__layer_linear_with(f->net, "decoder", x, 9, &o), NULL);
+}
+
 static int convolve(nn_net *f, const char *name, int x, int n, size_t out, size_t kernel, size_t stride, bool same)
 {
     dis__conv_options o = dis__conv_options_default();
@@ -465,6 +550,12 @@ static const nn_case nn_cases[] = {
     CASE(attention_alone),
     CASE(encoder),
     CASE(encoder_fork),
+    CASE(attend),
+    CASE(attend_bias),
+    CASE(attend_mask),
+    CASE(pool_packed_first),
+    CASE(layernorm_options),
+    CASE(linear_options),
     CASE(conv_time),
     CASE(conv_fixed),
     CASE(lookup_conv),

@@ -22,7 +22,8 @@ typedef struct {
     int n_ints;
     int soft[NN_MOST], n_soft, crowd[NN_MOST], n_crowd;
     size_t n_workers;
-    int mark; /* a value to look at */
+    int start, length; /* of packed rows of tokens, + 1; 0: there are none */
+    int mark;          /* a value to look at */
 } nn_net;
 
 typedef struct {
@@ -96,6 +97,16 @@ static inline dis_status nn_fill_crowd(nn_net *f, int head)
     return dis__head_put_votes(f->net, head, n, row, worker, label);
 }
 
+/* Starts and lengths of packed rows: the tokens dealt out unevenly, some rows with none. */
+static inline void nn_fill_packed(nn_net *f, size_t rows, size_t tokens)
+{
+    int32_t start[64] = {0}, length[64] = {0};
+    for (size_t t = 0; rows && t < tokens; t++) length[dis__below(8, 11, t, rows)]++;
+    for (size_t i = 1; i < rows; i++) start[i] = start[i - 1] + length[i - 1];
+    dis__net_put_ints(f->net, f->start - 1, start);
+    dis__net_put_ints(f->net, f->length - 1, length);
+}
+
 /* A batch of this size. */
 static inline dis_status nn_fill(nn_net *f, size_t rows, size_t time, size_t tokens)
 {
@@ -111,7 +122,7 @@ static inline dis_status nn_fill(nn_net *f, size_t rows, size_t time, size_t tok
     }
     for (int i = 0; i < f->n_ints; i++) {
         const dis__ints *in = &f->net->ints[f->ints[i].ints];
-        const size_t n = dis__axis_now(f->net, in->rows) * dis__axis_now(f->net, in->time) * in->per;
+        const size_t n = f->net->axis_given[in->rows] * dis__axis_now(f->net, in->time) * in->per;
         const int high = f->ints[i].high == DIS_NONE ? (int)time : f->ints[i].high, low = f->ints[i].low;
         int32_t *x = calloc(n + 1, sizeof *x);
         for (size_t j = 0; j < n; j++)
@@ -119,6 +130,7 @@ static inline dis_status nn_fill(nn_net *f, size_t rows, size_t time, size_t tok
         dis__net_put_ints(f->net, f->ints[i].ints, x);
         free(x);
     }
+    if (f->start) nn_fill_packed(f, rows, tokens);
     for (int i = 0; i < f->n_soft; i++) nn_fill_soft(f, f->soft[i], 300 + (uint64_t)i);
     for (int i = 0; i < f->n_crowd; i++) DIS_TRY(nn_fill_crowd(f, f->crowd[i]));
     return DIS_OK;
@@ -132,7 +144,7 @@ static inline dis_status nn_make(const nn_case *c, const dis__device *device, di
     DIS_TRY(dis__net_create(device, 42, &f->net));
     f->rows = dis__net_axis(f->net, 40);
     f->time = dis__net_axis(f->net, 12);
-    f->tokens = dis__net_axis(f->net, 60);
+    f->tokens = dis__net_axis_packed(f->net, 60);
     c->build(f);
     DIS_TRY(dis__net_plan(f->net, ctx, options));
     for (size_t p = 0; p < f->net->n_params; p++) {

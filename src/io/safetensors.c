@@ -259,8 +259,32 @@ static dis_status put_header(text *t, const dis__tensor *tensors, size_t n_tenso
     return DIS_OK;
 }
 
+/* In pieces, so that tensors elsewhere need no room for all of them here. */
+static dis_status write_fetched(dis__out *out, const dis__tensor *t, dis__tensor_fetch *fetch, void *arg)
+{
+    enum { PIECE = 1 << 18 };
+    const size_t bytes = n_bytes_of(t);
+    char *room;
+    DIS_TRY(dis__alloc_array(&room, bytes < PIECE ? bytes : PIECE, 1));
+    dis_status status = DIS_OK;
+    for (size_t at = 0; at < bytes && status == DIS_OK; at += PIECE) {
+        const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        status = fetch(arg, t, at, n, room);
+        if (status == DIS_OK) status = dis__out_write(out, room, n);
+    }
+    dis__free(room);
+    return status;
+}
+
 dis_status dis__safetensors_write(dis__out *out, const dis__tensor *tensors, size_t n_tensors,
                                   const char *const (*metadata)[2], size_t n_metadata)
+{
+    return dis__safetensors_write_fetched(out, tensors, n_tensors, metadata, n_metadata, NULL, NULL);
+}
+
+dis_status dis__safetensors_write_fetched(dis__out *out, const dis__tensor *tensors, size_t n_tensors,
+                                          const char *const (*metadata)[2], size_t n_metadata, dis__tensor_fetch *fetch,
+                                          void *arg)
 {
     text header = {0};
     dis_status status = put_header(&header, tensors, n_tensors, metadata, n_metadata);
@@ -269,7 +293,8 @@ dis_status dis__safetensors_write(dis__out *out, const dis__tensor *tensors, siz
     if (status == DIS_OK) status = dis__out_write(out, length, sizeof length);
     if (status == DIS_OK) status = dis__out_write(out, header.bytes, header.used);
     for (size_t i = 0; i < n_tensors && status == DIS_OK; i++)
-        status = dis__out_write(out, tensors[i].data, n_bytes_of(&tensors[i]));
+        status = fetch ? write_fetched(out, &tensors[i], fetch, arg)
+                       : dis__out_write(out, tensors[i].data, n_bytes_of(&tensors[i]));
     dis__free(header.bytes);
     return status;
 }

@@ -54,5 +54,10 @@ const dis__json_value *dis__safetensors_metadata(const dis__safetensors *file, c
  * twice. */
 dis_status dis__safetensors_write(dis__out *out, const dis__tensor *tensors, size_t n_tensors,
                                   const char *const (*metadata)[2], size_t n_metadata);
+/* The same for tensors whose bytes are not in reach: `fetch` copies n of them, from byte `at` of tensor `t` on. */
+typedef dis_status dis__tensor_fetch(void *arg, const dis__tensor *t, size_t at, size_t n, void *to);
+dis_status dis__safetensors_write_fetched(dis__out *out, const dis__tensor *tensors, size_t n_tensors,
+                                          const char *const (*metadata)[2], size_t n_metadata, dis__tensor_fetch *fetch,
+                                          void *arg);
 
 #endif

@@ -24,17 +24,47 @@ static void hash_text(dis__sha256 *sha, const char *text, size_t n)
     dis__sha256_add(sha, text, n);
 }
 
-static void hash_tensor(dis__sha256 *sha, const dis__tensor *t, size_t name_length)
+static void hash_shape(dis__sha256 *sha, const dis__tensor *t)
 {
-    hash_text(sha, t->name, name_length);
+    hash_text(sha, t->name, t->name_length);
     for (size_t d = 0; d < t->n_dims; d++) {
         const uint64_t dim = t->dim[d];
         dis__sha256_add(sha, &dim, sizeof dim);
     }
+}
+
+static void hash_tensor(dis__sha256 *sha, const dis__tensor *t)
+{
+    hash_shape(sha, t);
     dis__sha256_add(sha, t->data, t->n * t->dtype->size);
 }
 
+static const char *type_name(const dis__net *net)
+{
+    return dis__number_name(net->device->number[DIS_ROLE_PARAM]);
+}
+
 /* ---- writing ---- */
+
+static dis_status fetch(void *arg, const dis__tensor *t, size_t at, size_t n, void *to)
+{
+    const dis__net *net = arg;
+    return net->device->copy_out(net->session, to, (const char *)t->data + at, n);
+}
+
+static dis_status hash_fetched(const dis__net *net, dis__sha256 *sha, const dis__tensor *t)
+{
+    enum { PIECE = 1 << 14 };
+    const size_t bytes = t->n * t->dtype->size;
+    char room[PIECE];
+    hash_shape(sha, t);
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        const size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        DIS_TRY(fetch((void *)net, t, at, n, room));
+        dis__sha256_add(sha, room, n);
+    }
+    return DIS_OK;
+}
 
 typedef struct {
     dis__tensor *tensors;
@@ -44,6 +74,7 @@ typedef struct {
     size_t n_metadata;
 } parts;
 
+/* Its data is device memory. */
 static void add_tensor(parts *p, const dis__net *net, const dis__param *param, const char *arena, int state)
 {
     char *name = p->names[p->n_tensors];
@@ -54,11 +85,16 @@ static void add_tensor(parts *p, const dis__net *net, const dis__param *param, c
     dis__tensor *t = &p->tensors[p->n_tensors++];
     *t = (dis__tensor){.name = name,
                        .name_length = strlen(name),
-                       .dtype = dis__dtype_find(net->device->real == sizeof(float) ? "F32" : "F64", 3),
+                       .dtype = dis__dtype_find(type_name(net), strlen(type_name(net))),
                        .n_dims = param->info.n_dims,
                        .n = param->info.n,
-                       .data = arena + param->at * net->device->real};
+                       .data = dis__param_at(net, arena, param->at)};
     memcpy(t->dim, param->info.dim, sizeof param->info.dim);
+}
+
+static char *state_of(const dis__net *net, int state)
+{
+    return dis__param_at(net, net->state_arena, (size_t)state * net->n_numbers);
 }
 
 static void add_text(parts *p, const char *key, const char *value)
@@ -85,9 +121,7 @@ dis_status dis__net_save(const dis__net *net, const char *path, bool with_state,
     for (size_t i = 0; i < net->n_params; i++) add_tensor(&p, net, &net->params[i], net->param_arena, -1);
     for (int s = 0; s < n_states; s++)
         for (size_t i = 0; i < net->n_params; i++)
-            if (net->params[i].info.trained)
-                add_tensor(&p, net, &net->params[i], net->state_arena + (size_t)s * net->n_numbers * net->device->real,
-                           s);
+            if (net->params[i].info.trained) add_tensor(&p, net, &net->params[i], state_of(net, s), s);
     add_text(&p, "format", NET_FORMAT);
     add_text(&p, "version", NET_VERSION);
     add_text(&p, "dissent", DIS_VERSION);
@@ -99,11 +133,12 @@ dis_status dis__net_save(const dis__net *net, const char *path, bool with_state,
     dis__sha256_begin(&sha);
     for (size_t i = 0; i < p.n_metadata; i++)
         for (int j = 0; j < 2; j++) hash_text(&sha, p.metadata[i][j], strlen(p.metadata[i][j]));
-    for (size_t i = 0; i < p.n_tensors; i++) hash_tensor(&sha, &p.tensors[i], p.tensors[i].name_length);
+    for (size_t i = 0; i < p.n_tensors; i++) DIS_TRY_GOTO(status, hash_fetched(net, &sha, &p.tensors[i]), end);
     dis__sha256_hex(&sha, checksum);
     add_text(&p, "checksum", checksum);
     DIS_TRY_GOTO(status, dis__out_open(path, &out), end);
-    status = dis__safetensors_write(out, p.tensors, p.n_tensors, (const char *const(*)[2])p.metadata, p.n_metadata);
+    status = dis__safetensors_write_fetched(out, p.tensors, p.n_tensors, (const char *const(*)[2])p.metadata,
+                                            p.n_metadata, fetch, (void *)net);
     status = dis__out_finish(out, status);
 end:
     dis__free(p.tensors);
@@ -135,7 +170,7 @@ static dis_status check_sum(const char *path, const dis__safetensors *file)
         hash_text(&sha, key->text, key->length);
         hash_text(&sha, key[1].text, key[1].length);
     }
-    for (size_t i = 0; i < file->n_tensors; i++) hash_tensor(&sha, &file->tensors[i], file->tensors[i].name_length);
+    for (size_t i = 0; i < file->n_tensors; i++) hash_tensor(&sha, &file->tensors[i]);
     char hex[65];
     dis__sha256_hex(&sha, hex);
     return dis__json_is(wanted, hex) ? DIS_OK
@@ -161,8 +196,7 @@ static dis_status find_tensor(const dis__net *net, const char *path, const dis__
                               const dis__param *param, const dis__tensor **out)
 {
     const dis__tensor *t = dis__safetensors_find(file, name);
-    bool good = t && t->n_dims == param->info.n_dims &&
-                strcmp(t->dtype->name, net->device->real == sizeof(float) ? "F32" : "F64") == 0;
+    bool good = t && t->n_dims == param->info.n_dims && strcmp(t->dtype->name, type_name(net)) == 0;
     for (size_t d = 0; good && d < t->n_dims; d++) good = t->dim[d] == param->info.dim[d];
     if (!good)
         return dis__fail_at(DIS_EDATA, path, 0, 0, "a checkpoint of another net: %s is %s", name,
@@ -199,8 +233,8 @@ static dis_status each_tensor(dis__net *net, const char *path, const dis__safete
                 continue;
             }
             t = dis__safetensors_find(file, name);
-            char *arena = s < 0 ? net->param_arena : net->state_arena + (size_t)s * net->n_numbers * net->device->real;
-            if (t) memcpy(arena + p->at * net->device->real, t->data, t->n * t->dtype->size);
+            void *to = dis__param_at(net, s < 0 ? net->param_arena : state_of(net, s), p->at);
+            if (t) DIS_TRY(dis__copy_in(net, to, t->data, t->n * t->dtype->size));
         }
     return DIS_OK;
 }

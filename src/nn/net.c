@@ -11,9 +11,12 @@ dis_status dis__net_create(const dis__device *device, uint64_t seed, dis__net **
     DIS_TRY(dis__alloc_zeroed(&net, 1, sizeof *net));
     net->device = device;
     net->seed = seed;
-    dis__ops_pick(device, net->op);
-    *out = net;
-    return DIS_OK;
+    const dis_status status = device->open(&net->session);
+    if (status == DIS_OK)
+        *out = net;
+    else
+        dis__free(net);
+    return status;
 }
 
 void dis__net_destroy(dis__net *net)
@@ -23,19 +26,19 @@ void dis__net_destroy(dis__net *net)
         if (net->layers[i].kind->free && net->layers[i].own) net->layers[i].kind->free(&net->layers[i]);
         dis__free(net->layers[i].own);
     }
+    for (size_t i = 0; i < net->n_ints; i++) dis__free(net->ints[i].mirror);
     dis__free(net->slots);
     dis__free(net->ints);
     dis__free(net->params);
     dis__free(net->layers);
     dis__free(net->heads);
     dis__free(net->pieces);
-    dis__free(net->param_arena);
-    dis__free(net->grad_arena);
-    dis__free(net->state_arena);
-    dis__free(net->work_arena);
-    dis__free(net->int_arena);
-    dis__free(net->scratch);
-    dis__free(net->squares);
+    void *const memory[] = {net->param_arena, net->grad_arena, net->state_arena, net->work_arena,
+                            net->int_arena,   net->squares,    net->scalars};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) net->device->release(net->session, memory[i]);
+    net->device->close(net->session);
+    dis__free(net->heads_now);
+    dis__free(net->key);
     dis__free(net);
 }
 
@@ -65,8 +68,19 @@ int dis__net_axis(dis__net *net, size_t most)
     if (net->n_axes == DIS_NET_AXES) return dis__net_bad(net, DIS_EBUG, "a net of more than %d axes", DIS_NET_AXES);
     if (most == 0 || most > INT32_MAX)
         return dis__net_bad(net, DIS_EUSAGE, "a net for batches of %zu rows or positions", most);
-    net->axis_most[net->n_axes] = net->axis[net->n_axes] = most;
+    net->axis_most[net->n_axes] = net->axis[net->n_axes] = net->axis_given[net->n_axes] = most;
+    net->axis_round[net->n_axes] = 1;
     return (int)net->n_axes++;
+}
+
+int dis__net_axis_packed(dis__net *net, size_t most)
+{
+    const int axis = dis__net_axis(net, most);
+    if (axis == DIS_NONE) return DIS_NONE;
+    const size_t round = net->device->round;
+    net->axis_round[axis] = round;
+    net->axis_most[axis] = net->axis[axis] = (most + round - 1) / round * round;
+    return axis;
 }
 
 static bool is_axis(const dis__net *net, int axis)
@@ -142,7 +156,7 @@ dis__layer *dis__net_layer(dis__net *net, const dis__layer_kind *kind, const cha
         return NULL;
     }
     dis__layer *layer = &net->layers[net->n_layers];
-    *layer = (dis__layer){.kind = kind, .index = (int)net->n_layers, .n_in = n, .out = DIS_NONE};
+    *layer = (dis__layer){.kind = kind, .index = (int)net->n_layers, .n_in = n, .out = DIS_NONE, .head = DIS_NONE};
     snprintf(layer->name, sizeof layer->name, "%s", name);
     for (int i = 0; i < DIS_LAYER_INTS; i++) layer->ints[i] = DIS_NONE;
     for (int i = 0; i < n; i++) {
@@ -168,6 +182,7 @@ int dis__net_head(dis__net *net, dis__layer *layer)
 {
     if (!room(net, &net->heads, &net->heads_room, net->n_heads, sizeof *net->heads)) return DIS_NONE;
     net->heads[net->n_heads] = layer->index;
+    layer->head = (int)net->n_heads;
     return (int)net->n_heads++;
 }
 
@@ -180,7 +195,7 @@ void dis__layer_param(dis__net *net, dis__layer *layer, const char *what, size_t
         return;
     }
     dis__param *p = &net->params[net->n_params];
-    *p = (dis__param){.start = start, .spread = spread, .decays = n_dims > 1};
+    *p = (dis__param){.start = start, .spread = spread, .decays = n_dims > 1, .rate = 1};
     snprintf(p->info.name, sizeof p->info.name, "%.*s.%.*s", DIS_NET_NAME / 2, layer->name, DIS_NET_NAME / 2 - 2, what);
     if (dis__net_find_param(net, p->info.name) != SIZE_MAX) {
         dis__net_bad(net, DIS_EUSAGE, "two parameters called %s", p->info.name);
@@ -200,10 +215,38 @@ void dis__layer_param(dis__net *net, dis__layer *layer, const char *what, size_t
     layer->param[layer->n_params++] = net->n_params++;
 }
 
+/* ---- groups of parameters ---- */
+
+#define EACH_PARAM(net, prefix, p)                                                \
+    for (dis__param *p = (net)->params; p < (net)->params + (net)->n_params; p++) \
+        if (strncmp(p->info.name, prefix, strlen(prefix)) == 0)
+
 void dis__net_freeze(dis__net *net, const char *prefix)
 {
-    for (size_t i = 0; i < net->n_params; i++)
-        if (strncmp(net->params[i].info.name, prefix, strlen(prefix)) == 0) net->params[i].info.trained = false;
+    EACH_PARAM(net, prefix, p) p->info.trained = false;
+}
+
+void dis__net_rate(dis__net *net, const char *prefix, double factor)
+{
+    EACH_PARAM(net, prefix, p) p->rate = factor;
+}
+
+void dis__net_decay(dis__net *net, const char *prefix, bool decays)
+{
+    EACH_PARAM(net, prefix, p) p->decays = decays;
+}
+
+void dis__net_spread(dis__net *net, const char *prefix, double sd)
+{
+    EACH_PARAM(net, prefix, p)
+    {
+        if (p->info.n_dims > 1 && (p->start == DIS_START_UNIFORM || p->start == DIS_START_NORMAL)) {
+            p->start = DIS_START_NORMAL;
+            p->spread = sd;
+        } else if (p->start == DIS_START_UNIFORM) {
+            p->start = DIS_START_ZERO;
+        }
+    }
 }
 
 /* ---- parameters, from outside ---- */

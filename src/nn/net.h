@@ -10,11 +10,9 @@
  *     DIS_TRY(dis__net_plan(net, ctx, &options));                  // says whether building failed; all memory is taken
  *     for each batch:
  *         dis__net_resize(net, rows, n);
- *         dis__net_put(net, x, features);
- *         dis__head_put_labels(net, head, labels);
- *         DIS_TRY(dis__net_forward(net, true));
- *         DIS_TRY(dis__net_backward(net));
- *         DIS_TRY(dis__net_step(net, rate));
+ *         DIS_TRY(dis__net_put(net, x, features));
+ *         DIS_TRY(dis__head_put_labels(net, head, labels));
+ *         DIS_TRY(dis__net_train(net, rate, true));
  *     dis__net_destroy(net);
  *
  * Build order is execution order; backward is the loop down. Building calls return the number of a value (or of an
@@ -34,7 +32,7 @@
 #ifndef DIS_NN_NET_H
 #define DIS_NN_NET_H
 #include "dissent/context.h"
-#include "nn/ops.h"
+#include "nn/device.h"
 #include "nn/optimizer.h"
 
 typedef struct dis__net dis__net;
@@ -61,6 +59,9 @@ dis_status dis__net_create(const dis__device *device, uint64_t seed, dis__net **
 void dis__net_destroy(dis__net *net);
 
 int dis__net_axis(dis__net *net, size_t most);
+/* An axis of packed tokens: rows of different lengths one behind the other. On devices that record steps counts are rounded
+ * up, so that few differ; what lies behind the tokens is computed and has no effect: its ids are none. */
+int dis__net_axis_packed(dis__net *net, size_t most);
 /* Numbers that each batch brings: a value. */
 int dis__net_reals(dis__net *net, const char *name, dis__shape shape);
 /* Whole numbers that each batch brings (ids, lengths, places): rows x time x per of them. Not a value. */
@@ -77,9 +78,25 @@ int dis__layer_embed_bag(dis__net *net, const char *name, int ids, int lengths, 
 int dis__layer_embed_again(dis__net *net, int embedded, int ids, int lengths);
 /* act(W x + b) over channels. */
 int dis__layer_linear(dis__net *net, const char *name, int x, size_t n_out, dis__activation act);
+typedef struct {
+    size_t size;
+    dis__activation act;
+    bool bias;
+    int tied; /* an embedding's value, whose table (n_out, channels) is the matrix too; DIS_NONE: one of its own */
+} dis__linear_options;
+dis__linear_options dis__linear_options_default(void); /* no activation, with bias, not tied */
+int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out, const dis__linear_options *options);
 int dis__layer_activate(dis__net *net, int x, dis__activation act);
 /* Normalised over channels; of x + residual where that is not DIS_NONE. */
 int dis__layer_layernorm(dis__net *net, const char *name, int x, int residual);
+typedef struct {
+    size_t size;
+    double epsilon;
+    bool bias;
+} dis__layernorm_options;
+dis__layernorm_options dis__layernorm_options_default(void); /* 1e-5, with bias */
+int dis__layer_layernorm_with(dis__net *net, const char *name, int x, int residual,
+                              const dis__layernorm_options *options);
 int dis__layer_dropout(dis__net *net, int x, double rate);
 int dis__layer_add(dis__net *net, int x, int y);
 /* Side by side in channels. */
@@ -103,6 +120,28 @@ int dis__layer_lookup_recurrent(dis__net *net, const char *name, dis__recurrent_
 /* Multi-head self-attention over time with its projections. Where x has no time, attention sees one position: the values
  * alone are projected, and there are no queries and keys. */
 int dis__layer_attention(dis__net *net, const char *name, int x, int lengths, size_t n_heads, double dropout);
+/* Self-attention within packed rows of tokens. qkv: (tokens, 3 channels), queries, keys and values side by side, as a linear
+ * layer makes them; start and length: ints, one per row. (tokens, channels). */
+typedef struct {
+    size_t size;
+    size_t n_heads;
+    size_t longest; /* tokens of a row */
+    double scale;   /* of scores; 0: 1 / sqrt(channels per head) */
+    double dropout; /* of shares */
+    size_t window;  /* tokens farther apart do not see each other; 0: all do */
+    int mask;       /* ints (tokens): 0: this token is not seen; DIS_NONE: all are */
+    int bias; /* table (dis__layer_table) of buckets x heads that is added to scores, by the distance of two tokens;
+                       DIS_NONE: none. Several layers may share it */
+    size_t farthest; /* distance from which on all are in one bucket */
+} dis__attend_options;
+dis__attend_options dis__attend_options_default(void); /* 1 head, rows up to 512, farthest 128 */
+int dis__layer_attend(dis__net *net, const char *name, int qkv, int start, int length,
+                      const dis__attend_options *options);
+/* Which of n_buckets the distance from query to key falls into: half of them for each side, small distances one each, the
+ * others by their logarithm (T5, MPNet). */
+int32_t dis__distance_bucket(int32_t distance, int32_t n_buckets, int32_t farthest);
+/* One row of channels of each packed row. */
+int dis__layer_pool_packed(dis__net *net, int x, int start, int length, dis__pooling kind);
 /* A block of an attention encoder, normalised before (or after) attention and feed-forward. */
 int dis__layer_encoder(dis__net *net, const char *name, int x, int lengths, size_t n_heads, size_t n_feed,
                        dis__activation act, double dropout, bool norm_first);
@@ -156,8 +195,12 @@ dis__crowd_head_options dis__crowd_head_options_default(void); /* MW, 1, over vo
 int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_workers, size_t most_votes,
                     const dis__crowd_head_options *options);
 
-/* Parameters whose name begins with this stay as they are. Before planning. */
-void dis__net_freeze(dis__net *net, const char *prefix);
+/* Groups of parameters, by what their names begin with; before planning. */
+void dis__net_freeze(dis__net *net, const char *prefix);              /* stay as they are */
+void dis__net_rate(dis__net *net, const char *prefix, double factor); /* of the rate of a step */
+void dis__net_decay(dis__net *net, const char *prefix, bool decays);  /* whether weight decay is for them */
+/* Matrices and tables begin normal with this standard deviation, biases at 0. */
+void dis__net_spread(dis__net *net, const char *prefix, double sd);
 
 /* ---- planning ---- */
 
@@ -185,15 +228,15 @@ bool dis__net_serve(dis__net *net, dis_context *ctx);
 void dis__net_resize(dis__net *net, int axis, size_t n);
 size_t dis__net_rows(const dis__net *net, int value); /* rows x time x height x width as they are now */
 /* As many numbers as the value or the input has now, copied. */
-void dis__net_put(dis__net *net, int value, const float *x);
-void dis__net_put_row(dis__net *net, int value, size_t row, const float *x);
-void dis__net_put_exact(dis__net *net, int value, const double *x);
-void dis__net_put_ints(dis__net *net, int ints, const int32_t *x);
+dis_status dis__net_put(dis__net *net, int value, const float *x);
+dis_status dis__net_put_row(dis__net *net, int value, size_t row, const float *x);
+dis_status dis__net_put_exact(dis__net *net, int value, const double *x);
+dis_status dis__net_put_ints(dis__net *net, int ints, const int32_t *x);
 /* Targets (rows, classes) and weights (rows; NULL: 1; 0: no target). Each row is to sum to 1. */
-void dis__head_put_targets(dis__net *net, int head, const float *target, const float *weight);
-void dis__head_put_exact(dis__net *net, int head, const double *target, const double *weight);
+dis_status dis__head_put_targets(dis__net *net, int head, const float *target, const float *weight);
+dis_status dis__head_put_exact(dis__net *net, int head, const double *target, const double *weight);
 /* One label a row, below 0: none. Exactly as one-hot targets. */
-void dis__head_put_labels(dis__net *net, int head, const int32_t *label);
+dis_status dis__head_put_labels(dis__net *net, int head, const int32_t *label);
 /* Votes sorted by row; DIS_EUSAGE when they are not, or out of range. */
 dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t *row, const int32_t *worker,
                                const int32_t *label);
@@ -212,12 +255,21 @@ dis_status dis__net_backward(dis__net *net);
 /* One step of the optimiser at this rate; gradients are 0 afterwards. */
 dis_status dis__net_step(dis__net *net, double rate);
 
-double dis__net_loss(const dis__net *net);            /* of the last forward: the weighted sum */
-double dis__head_loss(const dis__net *net, int head); /* the mean of one head; 0 when nothing counted */
+/* One step of training: forward, backward, and where `update` is set a step of the optimiser at this rate. A device may
+ * record it and replay it for later batches of the same sizes. */
+dis_status dis__net_train(dis__net *net, double rate, bool update);
+
+/* Losses lie on the device; reading one waits for it. */
+dis_status dis__net_get_loss(const dis__net *net, double *loss); /* of the last forward: the weighted sum */
+double dis__net_loss(const dis__net *net);                       /* the same; NaN: it could not be read */
+double dis__head_loss(const dis__net *net, int head);            /* the mean of one head; 0 when nothing counted */
+/* The sum of the losses of all training passes since it was set. */
+dis_status dis__net_get_loss_sum(const dis__net *net, double *sum);
+dis_status dis__net_set_loss_sum(dis__net *net, double sum);
 /* q of a head, (rows, classes). */
-void dis__head_get(const dis__net *net, int head, double *q);
-void dis__net_get(const dis__net *net, int value, double *x);
-void dis__net_get_grad(const dis__net *net, int value, double *x);
+dis_status dis__head_get(const dis__net *net, int head, double *q);
+dis_status dis__net_get(const dis__net *net, int value, double *x);
+dis_status dis__net_get_grad(const dis__net *net, int value, double *x);
 
 /* ---- parameters ---- */
 
@@ -229,10 +281,12 @@ typedef struct {
 size_t dis__net_n_params(const dis__net *net);
 const dis__param_info *dis__net_param(const dis__net *net, size_t param);
 size_t dis__net_find_param(const dis__net *net, const char *name); /* SIZE_MAX: not there */
-void dis__param_get(const dis__net *net, size_t param, double *x);
-void dis__param_get_grad(const dis__net *net, size_t param, double *x);
-void dis__param_put(dis__net *net, size_t param, const double *x);
-void dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x); /* rows of dim[0] */
+dis_status dis__param_get(const dis__net *net, size_t param, double *x);
+dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x);
+dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x);
+dis_status dis__param_put(dis__net *net, size_t param, const double *x);
+dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n,
+                               const float *x); /* rows of dim[0] */
 
 /* ---- checkpoints ---- */
 

@@ -20,7 +20,7 @@ typedef struct {
     int producer;     /* layer; DIS_NONE: an input */
     int last_use;     /* layer; DIS_NONE: nobody */
     bool wants_grad;  /* something below it is trained */
-    bool has_grad;    /* in this backward pass: somebody has stored it */
+    bool has_grad;    /* while a backward pass is planned: somebody stores it */
     size_t piece, grad_piece;
     void *data, *grad; /* grad NULL: not wanted */
 } dis__slot;
@@ -30,23 +30,25 @@ typedef struct {
     int rows, time;
     size_t per, at; /* at: in the arena of whole numbers */
     int32_t *data;
+    bool mirrored;   /* a layer reads it on the host too */
+    int32_t *mirror; /* there; NULL: nobody does */
 } dis__ints;
-
-typedef enum { DIS_START_ZERO, DIS_START_ONE, DIS_START_UNIFORM, DIS_START_NORMAL, DIS_START_IDENTITY } dis__start;
 
 typedef struct {
     dis__param_info info;
     dis__start start;
     double spread;  /* uniform: +-, normal: sd */
     bool decays;    /* a matrix or table */
+    double rate;    /* factor of the rate of a step */
     bool statistic; /* not a parameter: kept and saved, never trained */
     size_t at;      /* in numbers, from the start of each arena */
 } dis__param;
 
 typedef struct dis__layer dis__layer;
 
-/* A kind of layer: one static row in the layer's file. plan may be NULL; backward is called only when the output's
- * gradient is there. */
+/* A kind of layer: one static row in the layer's file. plan may be NULL. Whether backward is called, and whether it stores
+ * or adds to the gradient of each input, is planned (layer->back, layer->adds): it must store or add to the gradients of
+ * all inputs that want one, in their order. */
 typedef struct {
     const char *name;
     size_t own; /* bytes of the layer's own struct */
@@ -54,6 +56,9 @@ typedef struct {
      * layers, when a plan begins; layer->passes has the answer. */
     bool (*passes)(const dis__net *net, const dis__layer *layer);
     dis_status (*plan)(dis__net *net, dis__layer *layer);
+    /* The host's part of a batch, before its operations: layouts and counts that they depend on, which it adds to the key of
+     * the step (dis__key_add). May be NULL. */
+    dis_status (*prepare)(dis__net *net, dis__layer *layer);
     dis_status (*forward)(dis__net *net, dis__layer *layer);
     dis_status (*backward)(dis__net *net, dis__layer *layer);
     void (*free)(dis__layer *layer); /* what the own struct holds; may be NULL */
@@ -63,8 +68,10 @@ struct dis__layer {
     const dis__layer_kind *kind;
     char name[DIS_NET_NAME];
     int index;
-    int in[DIS_LAYER_INS], n_in, out; /* values; out DIS_NONE: a head */
+    int in[DIS_LAYER_INS], n_in, out; /* values; out DIS_NONE: a head, or nothing */
+    int head;                         /* number of the head; DIS_NONE: it is none */
     bool passes;
+    bool back, adds[DIS_LAYER_INS]; /* of the planned backward pass; adds: to the gradient of an input, or stored */
     int ints[DIS_LAYER_INTS];
     size_t param[DIS_LAYER_PARAMS], n_params;
     size_t work_piece[DIS_LAYER_WORKS], n_works;
@@ -76,23 +83,34 @@ struct dis__layer {
 typedef struct {
     size_t n_classes;
     double weight, norm; /* norm 0: counted from the batch */
-    double loss, scale;  /* of the last forward; scale: what its row losses' gradients are multiplied by, 0: nothing */
+    bool has_targets;    /* in this batch */
+    double counted;      /* of this batch: the sum of weights, or votes */
     void *q, *row_loss;  /* (rows, classes), (rows): in the arena */
     int logits;
 } dis__head;
 
+/* Scalars of a net in device memory: what the host writes once a step, then the heads', then what only the device writes.
+ * The host's copy has the same layout. */
+typedef struct {
+    dis__step_scalars step;
+    double pass;       /* of training, keys dropout */
+    double total, sum; /* losses of the last pass, and since the sum was set */
+} dis__net_scalars;
+
 struct dis__net {
     const dis__device *device;
-    dis__op_function *op[DIS_N_OPS];
+    void *session; /* on the device */
     dis_context *ctx;
     dis_status status; /* of building: the first failure */
     char message[512];
     uint64_t seed, pass, steps; /* pass: of training, keys dropout */
     bool planned, training_plan, training, unset;
-    bool prepared; /* what layers make of parameters alone, in nets that never train, is made */
+    bool back_planned; /* for the heads that took part last time */
+    bool prepared;     /* what layers make of parameters alone, in nets that never train, is made */
     dis__optimizer_options optimizer;
 
     size_t n_axes, axis_most[DIS_NET_AXES], axis[DIS_NET_AXES];
+    size_t axis_given[DIS_NET_AXES], axis_round[DIS_NET_AXES]; /* before rounding up, and to multiples of what */
     dis__slot *slots;
     size_t n_slots, slots_room;
     dis__ints *ints;
@@ -108,13 +126,20 @@ struct dis__net {
 
     size_t n_numbers; /* of each arena of parameters, padding included */
     size_t n_trained; /* of these, trained */
+    /* Device memory. */
     char *param_arena, *grad_arena, *state_arena;
     int n_states;
-    char *work_arena, *scratch;
+    char *work_arena;
     int32_t *int_arena;
-    double *squares;                             /* sums of squares of blocks of the gradient arena */
-    size_t work_bytes, int_count, scratch_bytes; /* scratch_bytes: of one thread */
-    int n_threads;                               /* that there is scratch for */
+    double *squares; /* sums of squares of blocks of the gradient arena */
+    dis__net_scalars *scalars;
+    dis__head_scalars *head_scalars;
+    size_t work_bytes, int_count;
+    /* The host's. */
+    dis__net_scalars now;
+    dis__head_scalars *heads_now; /* (n_heads) */
+    uint64_t *key;                /* of a step: axes, heads, and what layers add */
+    size_t n_key;
 };
 
 /* ---- for building ---- */
@@ -151,34 +176,67 @@ void dis__add_takes(dis__net *net, int value); /* of dis__linear_onto: says so t
  * afterwards, filled by the caller before the pass, or kept from pass to pass. The n-th call makes layer->work[n]. */
 typedef enum { DIS_WORK_KEPT, DIS_WORK_BACKWARD, DIS_WORK_RESULT, DIS_WORK_BATCH, DIS_WORK_LASTING } dis__work_life;
 dis_status dis__layer_work(dis__net *net, dis__layer *layer, size_t bytes, dis__work_life life);
-void dis__layer_scratch(dis__net *net, size_t bytes);  /* at least so much in each thread */
-size_t dis__most_rows(const dis__net *net, int value); /* as dis__net_rows, at the axes' maxima; SIZE_MAX: overflow */
+/* The layer will run this operation, with these arguments at the axes' maxima; returns the bytes of args.work. */
+size_t dis__layer_runs(dis__net *net, dis__op op, const void *args);
+size_t dis__most_rows(const dis__net *net, int value); /* as dis__rows_now, at the axes' maxima; SIZE_MAX: overflow */
 
 /* ---- for running ---- */
 
-/* Cuts [0, n) into jobs of about 64k units of work, `work` being that of one index. */
-dis_status dis__op_run(dis__net *net, dis__op op, const void *args, size_t n, size_t work);
-/* The same for operations whose index is columns: a job has whole lines of memory of them. */
-dis_status dis__op_run_columns(dis__net *net, dis__op op, const void *args, size_t n, size_t work);
+/* rows x time x height x width as they are computed: packed axes rounded up. */
+size_t dis__rows_now(const dis__net *net, int value);
+dis_status dis__op_run(dis__net *net, dis__op op, const void *args);
+/* Up to DIS_LAYER_KEYS a layer and batch. */
+enum { DIS_LAYER_KEYS = 3 };
+void dis__key_add(dis__net *net, uint64_t x);
 dis_status dis__product(dis__net *net, const dis__product_args *args);
-/* x += or =: says which, and notes that the gradient is there from now on. The gradient must be wanted. */
-bool dis__grad_adds(dis__net *net, int value);
+dis_status dis__zero(dis__net *net, void *numbers, size_t bytes);
 
-/* n numbers of the device set to 0. */
-void dis__zero(const dis__net *net, void *numbers, size_t n);
-void dis__set_number(const dis__net *net, void *numbers, size_t i, double x);
-/* In double, in order. */
-double dis__sum_rows(const dis__net *net, const void *numbers, size_t n);
-void dis__soft_head_clear(dis__layer *layer);
+/* Numbers to and from device memory, as many as n, changed to the type of their role on the way. */
+dis_status dis__put_floats(dis__net *net, dis__role role, void *to, const float *x, size_t n);
+dis_status dis__put_doubles(dis__net *net, dis__role role, void *to, const double *x, size_t n);
+dis_status dis__get_doubles(const dis__net *net, dis__role role, const void *from, double *x, size_t n);
+dis_status dis__get_floats(const dis__net *net, dis__role role, const void *from, float *x, size_t n);
+dis_status dis__copy_in(dis__net *net, void *to, const void *from, size_t bytes);
 
-/* Adds (or stores) the gradient of value `from` to that of value `to`, which has the same shape; nothing where that is
- * not wanted. */
-dis_status dis__pass_down(dis__net *net, int from, int to);
+/* What row losses of the batch are divided by; 0: the head takes no part. */
+double dis__head_norm(const dis__head *head);
+/* The head's row losses to its scalars, where it takes part. */
+dis_status dis__head_sum(dis__net *net, const dis__layer *layer, const void *row_loss, size_t n);
 
-/* `numbers` of the device moved on by n. */
-static inline void *dis__after(const dis__net *net, const void *numbers, size_t n)
+/* Adds (or stores) the gradient of the layer's output to that of its input i, which has the same shape; nothing where that
+ * is not wanted. */
+dis_status dis__pass_down(dis__net *net, const dis__layer *layer, int i);
+
+/* Bytes of a number. */
+static inline size_t dis__real(const dis__net *net, dis__role role)
 {
-    return (char *)numbers + n * net->device->real;
+    return dis__number_size(net->device->number[role]);
+}
+
+/* Device memory moved on by n numbers of a role. NULL stays NULL. */
+static inline void *dis__after(const dis__net *net, dis__role role, const void *numbers, size_t n)
+{
+    return numbers ? (char *)numbers + n * dis__real(net, role) : NULL;
+}
+
+static inline void *dis__value_at(const dis__net *net, const void *numbers, size_t n)
+{
+    return dis__after(net, DIS_ROLE_VALUE, numbers, n);
+}
+
+static inline void *dis__param_at(const dis__net *net, const void *numbers, size_t n)
+{
+    return dis__after(net, DIS_ROLE_PARAM, numbers, n);
+}
+
+static inline const double *dis__pass_of(const dis__net *net)
+{
+    return net->scalars ? &net->scalars->pass : NULL;
+}
+
+static inline dis__head_scalars *dis__scalars_of(const dis__net *net, const dis__layer *layer)
+{
+    return net->head_scalars ? net->head_scalars + layer->head : NULL;
 }
 
 static inline void *dis__data(const dis__net *net, int value)
@@ -194,19 +252,25 @@ static inline void *dis__grad(const dis__net *net, int value)
 
 static inline void *dis__param_of(const dis__net *net, const dis__layer *layer, size_t i)
 {
-    return dis__after(net, net->param_arena, net->params[layer->param[i]].at);
+    return dis__param_at(net, net->param_arena, net->params[layer->param[i]].at);
 }
 
 /* NULL: not trained. */
 static inline void *dis__param_grad(const dis__net *net, const dis__layer *layer, size_t i)
 {
     const dis__param *p = &net->params[layer->param[i]];
-    return p->info.trained && net->grad_arena ? dis__after(net, net->grad_arena, p->at) : NULL;
+    return p->info.trained && net->grad_arena ? dis__param_at(net, net->grad_arena, p->at) : NULL;
 }
 
 static inline const int32_t *dis__ints_of(const dis__net *net, int ints)
 {
     return ints == DIS_NONE ? NULL : net->ints[ints].data;
+}
+
+/* The host's copy of an input that is mirrored. */
+static inline const int32_t *dis__mirror_of(const dis__net *net, int ints)
+{
+    return ints == DIS_NONE ? NULL : net->ints[ints].mirror;
 }
 
 static inline size_t dis__axis_now(const dis__net *net, int axis)

@@ -1,8 +1,7 @@
-/* The table of kernels, made from the one list in ops.h, and how a product is cut into tiles. */
+/* The table of kernels of the devices in the host's memory, made from the one list in ops.h, and the table of devices. */
 #include "nn/ops.h"
 #include "core/kernel.h"
-#include "core/memory.h"
-#include "nn/cpu/gemm.h"
+#include "nn/device.h"
 #include <string.h>
 
 #define DECLARE(name)                                                                 \
@@ -11,13 +10,12 @@
 DIS_OPS(DECLARE)
 #undef DECLARE
 
-const dis__device dis__device_ref = {.name = "ref", .real = sizeof(double), .threads = false, .scratch = 64};
-const dis__device dis__device_cpu = {.name = "cpu",
-                                     .real = sizeof(float),
-                                     .threads = true,
-                                     .scratch = DIS_GEMM_SCRATCH};
-
 static const dis__device *const devices[] = {&dis__device_ref, &dis__device_cpu};
+
+const dis__device *dis__device_at(size_t i)
+{
+    return i < sizeof devices / sizeof *devices ? devices[i] : NULL;
+}
 
 const dis__device *dis__device_find(const char *name)
 {
@@ -26,10 +24,36 @@ const dis__device *dis__device_find(const char *name)
     return NULL;
 }
 
-void dis__ops_pick(const dis__device *device, dis__op_function *table[DIS_N_OPS])
+static const struct {
+    const char *name;
+    size_t size;
+} numbers[DIS_N_NUMBERS] = {
+    [DIS_FLOAT64] = {"F64", 8},
+    [DIS_FLOAT32] = {"F32", 4},
+    [DIS_BFLOAT16] = {"BF16", 2},
+    [DIS_INT32] = {"I32", 4},
+};
+
+size_t dis__number_size(dis__number number)
 {
-#define ROW(name) \
-    table[DIS_OP_##name] = device == &dis__device_cpu ? DIS_KERNEL_PICK(dis__cpu_##name) : dis__ref_##name;
+    return numbers[number].size;
+}
+
+const char *dis__number_name(dis__number number)
+{
+    return numbers[number].name;
+}
+
+void dis__ops_ref(dis__op_function *table[DIS_N_OPS])
+{
+#define ROW(name) table[DIS_OP_##name] = dis__ref_##name;
+    DIS_OPS(ROW)
+#undef ROW
+}
+
+void dis__ops_cpu(dis__op_function *table[DIS_N_OPS])
+{
+#define ROW(name) table[DIS_OP_##name] = DIS_KERNEL_PICK(dis__cpu_##name);
     DIS_OPS(ROW)
 #undef ROW
 }
@@ -40,39 +64,4 @@ const char *dis__op_name(dis__op op)
     static const char *const names[DIS_N_OPS] = {DIS_OPS(NAME)};
 #undef NAME
     return names[op];
-}
-
-static size_t parts(size_t n, size_t size)
-{
-    return (n + size - 1) / size;
-}
-
-/* n cut into parts of at most `most`, all alike, multiples of `unit` where there are several. */
-static size_t even_part(size_t n, size_t most, size_t unit)
-{
-    const size_t size = parts(n, parts(n, most));
-    return size == n ? n : parts(size, unit) * unit;
-}
-
-size_t dis__product_tiles(dis__product_args *args, int n_threads)
-{
-    /* High and as wide as a packed strip, since each tile packs its strip anew; smaller while there are few for the
-     * threads. A tile of some million operations is worth a job of its own; smaller ones would spend more time packing
-     * than multiplying. */
-    enum { SMALLEST = 1 << 23, HIGH = 2048, LOW = 96, NARROW = 128 };
-    const size_t few = n_threads > 1 ? 2 * (size_t)n_threads : 1;
-    if (args->m == 0 || args->n == 0) return 0;
-    size_t rows = even_part(args->m, HIGH, 24), cols = even_part(args->n, DIS_GEMM_NC, DIS_GEMM_NR);
-    while (parts(args->m, rows) * parts(args->n, cols) < few) {
-        if (dis__size(rows * cols, args->k, 0) < 2 * SMALLEST) break;
-        if (cols >= NARROW && cols >= rows / 4)
-            cols = even_part(cols, parts(cols, 2), DIS_GEMM_NR);
-        else if (rows >= LOW)
-            rows = even_part(rows, parts(rows, 2), 24);
-        else
-            break;
-    }
-    args->tile_rows = rows;
-    args->tile_cols = cols;
-    return parts(args->m, rows) * parts(args->n, cols);
 }

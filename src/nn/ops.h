@@ -1,17 +1,19 @@
-/* ops.h: the table of kernels: one row an operation, one column a device.
+/* ops.h: the table of operations: one row per operation, one column per device.
  *
- * Layers (nn/layers) are written once, as calls of operations; what an operation does is written in nn/loops, in terms
- * of `real`. Column `ref` has these loops in double: the specification, and what finite differences are taken of.
- * Column `cpu` has them in float, compiled for each instruction set, with exp, log and matrix products of its own
- * (nn/cpu). A further device is a further column.
+ * Layers (nn/layers) are written once, as calls of operations; a device (nn/device.h) runs them. What an operation does is
+ * written in nn/loops, in terms of `real`: column `ref` has these loops in double, the specification and what finite
+ * differences are taken of; column `cpu` has them in float, compiled for each instruction set, with exp, log and matrix
+ * products of its own (nn/cpu). A device whose memory is elsewhere brings its own functions for the same arguments.
  *
  * An operation works on a range [first, last) of its own index (rows, columns, tiles: said at its arguments), and what
  * it computes for an index depends on nothing but the arguments: any cut into jobs gives the same bytes.
  *
  *     const dis__gather_args args = {...};
- *     DIS_TRY(dis__op_run(net, DIS_OP_gather, &args, n_rows, row_length));
+ *     DIS_TRY(dis__op_run(net, DIS_OP_gather, &args));
  *
- * All `void *` below point to reals of the device unless they say otherwise. */
+ * All pointers below point to device memory: `void *` to numbers of the type that the device keeps such a tensor in
+ * (dis__role), the others to what they say. Arguments themselves are the host's, read during the call. Numbers that change
+ * from step to step are read from device memory (const double *), so that a step can be recorded and replayed. */
 #ifndef DIS_NN_OPS_H
 #define DIS_NN_OPS_H
 #include "core/error.h"
@@ -35,14 +37,19 @@ typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_AC
     X(pool_grad)            \
     X(weigh)                \
     X(weigh_grad)           \
+    X(one_hot)              \
     X(soft_loss)            \
     X(soft_loss_grad)       \
     X(crowd_loss)           \
     X(crowd_param_grad)     \
+    X(head_loss)            \
+    X(total_loss)           \
     X(recurrent)            \
     X(recurrent_grad)       \
     X(attention)            \
     X(attention_grad)       \
+    X(attend)               \
+    X(attend_grad)          \
     X(conv)                 \
     X(conv_grad)            \
     X(lookup_conv)          \
@@ -57,7 +64,8 @@ typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_AC
     X(batchnorm_grad)       \
     X(update)               \
     X(square_sums)          \
-    X(uniform)
+    X(clip)                 \
+    X(start)
 
 typedef enum {
 #define DIS_OP_ENUM(name) DIS_OP_##name,
@@ -68,25 +76,15 @@ typedef enum {
 
 typedef void dis__op_function(const void *args, size_t first, size_t last, void *scratch);
 
-/* A device: its row of functions and the size of its numbers. Static. */
-typedef struct {
-    const char *name; /* "ref", "cpu" */
-    size_t real;      /* bytes of a number */
-    bool threads;     /* operations are cut into jobs */
-    size_t scratch;   /* bytes that an operation may use for itself, in each thread */
-} dis__device;
-
-extern const dis__device dis__device_ref, dis__device_cpu;
-const dis__device *dis__device_find(const char *name); /* NULL: there is none */
-
-/* The functions of all operations on a device, for this machine's instruction set. */
-void dis__ops_pick(const dis__device *device, dis__op_function *table[DIS_N_OPS]);
+/* The functions of the devices in the host's memory; cpu: for this machine's instruction set. */
+void dis__ops_ref(dis__op_function *table[DIS_N_OPS]);
+void dis__ops_cpu(dis__op_function *table[DIS_N_OPS]);
 const char *dis__op_name(dis__op op);
 
 /* ---- arguments ---- */
 
-/* C (m x n) = act(op(A) op(B) + bias + bias2), or += without activation. Index: tiles of tile_rows x tile_cols, row by row;
- * dis__product_tiles() sets them and returns their number. */
+/* C (m x n) = act(op(A) op(B) + bias + bias2), or += without activation. Index: tiles of tile_rows x tile_cols, row by row,
+ * which the device chooses. */
 typedef struct {
     bool ta, tb, add;
     dis__activation act;
@@ -95,12 +93,11 @@ typedef struct {
     void *c;
     size_t tile_rows, tile_cols;
 } dis__product_args;
-size_t dis__product_tiles(dis__product_args *args, int n_threads);
 
 /* out[c] += sum of column c of x (n_rows x ., rows ld apart). Index: columns. */
 typedef struct {
     const void *x;
-    size_t n_rows, ld;
+    size_t n_rows, n_cols, ld;
     void *out;
 } dis__column_sums_args;
 
@@ -108,6 +105,7 @@ typedef struct {
  * others. Index: elements. */
 typedef struct {
     dis__activation act;
+    size_t n;
     const void *x, *dy;
     void *y;
 } dis__activate_args;
@@ -137,7 +135,7 @@ typedef struct {
     bool add_x, add_r;
 } dis__layernorm_args;
 
-/* y = x kept with probability 1 - rate, divided by it; the choice is a function of (seed, step, layer, element). With
+/* y = x kept with probability 1 - rate, divided by it; the choice is a function of (seed, pass, layer, element). With
  * `add` y +=. Index: blocks of DIS_DROPOUT_BLOCK elements. */
 #define DIS_DROPOUT_BLOCK 1024
 typedef struct {
@@ -146,12 +144,14 @@ typedef struct {
     size_t n;
     bool add;
     double rate;
-    uint64_t seed, step;
+    uint64_t seed;
+    const double *pass;
     uint32_t layer;
 } dis__dropout_args;
 
 /* y = x + z, or y += x where z is NULL. Index: elements. */
 typedef struct {
+    size_t n;
     const void *x, *z;
     void *y;
 } dis__add_args;
@@ -160,7 +160,7 @@ typedef struct {
 typedef struct {
     const void *from;
     void *to;
-    size_t from_ld, to_ld, width;
+    size_t n_rows, from_ld, to_ld, width;
     bool add;
 } dis__copy_columns_args;
 
@@ -168,15 +168,16 @@ typedef struct {
  * directions of a recurrent layer. */
 typedef enum { DIS_POOL_MAX, DIS_POOL_MEAN, DIS_POOL_FIRST, DIS_POOL_LAST, DIS_POOL_ENDS, DIS_N_POOLS } dis__pooling;
 
-/* One row (width) of `per` of them, of which the first length[i] count (NULL: all; 0: the row is 0). choice: (rows,
- * width) int32, of max only. Index: rows. grad stores dx (add: +=). */
+/* One row (width) of `per` of them, of which the first length[i] count (NULL: all; 0: the row is 0); packed rows begin at
+ * start[i], and there are n_packed in all. choice: (rows, width) int32, of max only. Index: rows. grad stores dx (add:
+ * +=). */
 typedef struct {
     dis__pooling kind;
     const void *x;
     void *y;
     int32_t *choice;
-    const int32_t *length;
-    size_t per, width;
+    const int32_t *length, *start; /* start NULL: not packed */
+    size_t n_rows, per, width, n_packed;
     const void *dy;
     void *dx;
     bool add;
@@ -188,7 +189,7 @@ typedef struct {
     const void *x, *scores;
     void *y, *share;
     const int32_t *length;
-    size_t per, width;
+    size_t n_rows, per, width;
     const void *dy;
     void *dx, *d_scores;
     bool add_x, add_scores;
@@ -196,16 +197,23 @@ typedef struct {
 
 typedef enum { DIS_LOSS_CE, DIS_LOSS_KL, DIS_LOSS_INVERSE_KL, DIS_LOSS_JS, DIS_N_LOSSES } dis__loss;
 
+/* target (rows, classes) and weight (rows) of labels; a label below 0, or no class, has weight 0. Index: rows. */
+typedef struct {
+    size_t n_rows, n_classes;
+    const int32_t *label;
+    void *target, *weight;
+} dis__one_hot_args;
+
 /* q = softmax(logits); loss[i] = weight[i] * L(target[i], q[i]) / ln(base), 0 where the weight is 0 (the target is not
  * looked at then). grad: d_logits = scale * d loss. Index: rows. */
 typedef struct {
     dis__loss kind;
-    size_t n_classes;
+    size_t n_rows, n_classes;
     const void *logits, *target, *weight; /* target NULL: only q */
     void *q, *loss;
     double per_log_base, floor; /* 1 / ln(base); floor: of the target, inverse KL only */
     void *d_logits;
-    double scale;
+    const double *scale;
     bool add;
 } dis__soft_loss_args;
 
@@ -218,16 +226,36 @@ typedef enum { DIS_CROWD_MW, DIS_CROWD_VW, DIS_CROWD_VB, DIS_CROWD_VWB, DIS_CROW
  * ... being votes. */
 typedef struct {
     dis__crowd kind;
-    size_t n_classes;
+    size_t n_rows, n_classes, n_votes, n_groups;
     const void *logits, *matrix, *bias; /* (workers, K x K or K or 1), (workers, K) */
     void *q, *loss, *d_logits, *d_vote;
     const int32_t *row_start, *row, *worker, *label; /* row_start NULL: no votes */
     const int32_t *order, *group_start;
-    double scale;
+    const double *scale;
     bool add;
     void *d_matrix, *d_bias;
 } dis__crowd_args;
-typedef dis__crowd_args dis__crowd_loss_args;
+
+/* A head's scalars, in device memory. The host writes norm (what the sum of row losses is divided by; 0: the head takes no
+ * part), weight and scale (weight / norm); head_loss writes the mean loss and weight * that. */
+typedef struct {
+    double norm, weight, scale;
+    double loss, weighted;
+} dis__head_scalars;
+
+/* The sum of n row losses, in order, in double. Index: one. */
+typedef struct {
+    size_t n;
+    const void *row_loss;
+    dis__head_scalars *head;
+} dis__head_loss_args;
+
+/* total = the sum of weighted losses over heads that take part, in order; *sum += total where it is not NULL. Index: one. */
+typedef struct {
+    size_t n_heads;
+    const dis__head_scalars *head;
+    double *total, *sum;
+} dis__total_loss_args;
 
 /* What a recurrent layer does in a step. */
 typedef enum { DIS_CELL_LSTM, DIS_CELL_GRU, DIS_N_CELLS } dis__recurrent_cell;
@@ -273,23 +301,48 @@ typedef struct {
  * (rows, heads, time, time): the softmax. Index: (row, head). Without keys (value_only) qkv is (rows, channels), time is
  * 1 and every share is 1. The dropout of shares is keyed as dis__dropout_args says, by the place in `share`. */
 typedef struct {
-    size_t n_times, n_heads, channels;
+    size_t n_rows, n_times, n_heads, channels;
     bool value_only;
     const int32_t *length;
     const void *qkv;
     void *y, *share;
     double rate;
-    uint64_t seed, step;
+    uint64_t seed;
+    const double *pass;
     uint32_t layer;
     const void *dy;
     void *d_qkv;
     bool add;
 } dis__attention_args;
 
+/* Scaled dot-product attention within packed rows: qkv (tokens, 3 channels), y (tokens, channels); row i is tokens start[i]
+ * .. + length[i] - 1, rows lie one behind the other, tokens behind the last get 0. The score of query i and key j is scale
+ * q k + bias[bucket[j - i + longest - 1]][head]; keys whose mask is 0, or farther away than the window (0: none is), do not
+ * count; a query without keys gets 0. log_sum: (tokens, heads). The dropout of shares is keyed by the place (start heads longest + head
+ * length^2 + i length + j). Index: (row, head). grad: d_bias += (NULL: not wanted), by way of `work`: (rows, buckets, heads), the
+ * device's. */
+typedef struct {
+    size_t n_rows, n_tokens, n_heads, channels, longest, n_buckets;
+    double scale;
+    size_t window;
+    const int32_t *start, *length, *mask; /* mask (tokens) may be NULL */
+    const int32_t *bucket;                /* (2 longest - 1) */
+    const void *bias;                     /* (buckets, heads); NULL: none */
+    const void *qkv;
+    void *y, *log_sum;
+    double rate;
+    uint64_t seed;
+    const double *pass;
+    uint32_t layer;
+    const void *dy;
+    void *d_qkv, *d_bias, *work;
+    bool add;
+} dis__attend_args;
+
 /* Convolution of images (n, height, width, channels) with weight (out, kernel_h, kernel_w, channels): y (n, out_h,
  * out_w, out), act(. + bias). What lies outside, or behind length[i] columns of an image, is 0. Index: groups of `group`
- * images. grad: index: parts of the groups; dx (may be NULL) is stored or added, d_weight (parts, weight; may be NULL)
- * stored. */
+ * images, which the device chooses. grad: dx (may be NULL) is stored or added, d_weight (may be NULL) += ; `work` is the
+ * device's. The functions of this table leave d_weight in n_parts parts in `work`, of which each is an index. */
 typedef struct {
     size_t n, height, width, channels, out_h, out_w, out;
     size_t kernel_h, kernel_w, stride, pad_top, pad_left;
@@ -299,7 +352,7 @@ typedef struct {
     const void *x, *weight, *bias;
     void *y;
     const void *dy;
-    void *dx, *d_weight;
+    void *dx, *d_weight, *work;
     bool add;
 } dis__conv_args;
 #define DIS_CONV_ROWS 192 /* places of y at a time */
@@ -349,14 +402,21 @@ typedef struct {
 
 typedef enum { DIS_OPTIMIZER_SGD, DIS_OPTIMIZER_ADAM, DIS_OPTIMIZER_ADAMW, DIS_N_OPTIMIZERS } dis__optimizer_kind;
 
-/* One step of an optimiser on parameters [first, last); the gradient is multiplied by `scale` and is 0 afterwards.
- * Index: parameters. */
+/* What a step of the optimiser reads, in device memory: the rate, 1 - beta^step, and what gradients are multiplied by
+ * (which clip writes). */
+typedef struct {
+    double rate, correct1, correct2, scale;
+} dis__step_scalars;
+
+/* One step of an optimiser on n parameters; the gradient is multiplied by step->scale and is 0 afterwards. The rate is
+ * step->rate * factor. Index: parameters. */
 typedef struct {
     dis__optimizer_kind kind;
+    size_t n;
     void *param, *grad, *m, *v; /* m: momentum or first moment; v: second moment */
-    double rate, scale, momentum, beta1, beta2, epsilon, decay;
-    double correct1, correct2; /* 1 - beta^step */
-    bool nesterov, first;      /* first: the momentum starts with this gradient */
+    const dis__step_scalars *step;
+    double factor, momentum, beta1, beta2, epsilon, decay;
+    bool nesterov;
 } dis__update_args;
 
 /* sums[b] = sum of squares of x's block b. Index: blocks of DIS_SQUARES_BLOCK elements. */
@@ -367,11 +427,24 @@ typedef struct {
     double *sums;
 } dis__square_sums_args;
 
-/* y[i] = (2 u - 1) spread, u = dis__uniform(seed, stream, i). Index: elements. */
+/* *scale = most / (norm + 1e-6) where norm, the root of the sum of n sums, is above `most`; 1 otherwise. Index: one. */
 typedef struct {
+    const double *sums;
+    size_t n;
+    double most;
+    double *scale;
+} dis__clip_args;
+
+typedef enum { DIS_START_ZERO, DIS_START_ONE, DIS_START_UNIFORM, DIS_START_NORMAL, DIS_START_IDENTITY } dis__start;
+
+/* Where parameters begin, y (n): 0, 1, uniform within +-spread, normal with sd `spread`, or identity matrices (side x
+ * side). Number i is a function of (seed, stream, i). Index: elements. */
+typedef struct {
+    dis__start kind;
     uint64_t seed, stream;
     double spread;
+    size_t n, side;
     void *y;
-} dis__uniform_args;
+} dis__start_args;
 
 #endif

@@ -1,127 +1,47 @@
-/* Running a net: batches in, forward, backward, one step of the optimiser, results out. */
+/* Running a net: batches in, forward, backward, one step of the optimiser, results out.
+ *
+ * What differs from step to step is written to the net's scalars in device memory before the first operation; what is run
+ * is then a function of the sizes of the batch and of which heads take part, so that a device can record and replay it. */
 #include "nn/net_inside.h"
 #include <math.h>
 #include <string.h>
 
 /* ---- operations ---- */
 
-typedef struct {
-    dis__op_function *op;
-    const void *args;
-    size_t n, n_jobs, scratch_bytes;
-    char *scratch;
-} call;
-
-static dis_status run_job(void *arg, size_t j, int thread)
+dis_status dis__op_run(dis__net *net, dis__op op, const void *args)
 {
-    const call *c = arg;
-    c->op(c->args, dis__job_first(c->n, c->n_jobs, j), dis__job_first(c->n, c->n_jobs, j + 1),
-          c->scratch + (size_t)thread * c->scratch_bytes);
-    return DIS_OK;
-}
-
-static dis_status run_cut(dis__net *net, dis__op op, const void *args, size_t n, size_t work, size_t least)
-{
-    enum { GRAIN = 1 << 16, MOST = 64 };
-    if (n == 0) return DIS_OK;
-    size_t n_jobs = net->device->threads ? dis__n_jobs(dis__size(n, work, 0), GRAIN, MOST) : 1;
-    if (n_jobs > (n + least - 1) / least) n_jobs = (n + least - 1) / least;
-    if (n_jobs == 1) {
-        net->op[op](args, 0, n, net->scratch);
-        return DIS_OK;
-    }
-    call c = {.op = net->op[op],
-              .args = args,
-              .n = n,
-              .n_jobs = n_jobs,
-              .scratch = net->scratch,
-              .scratch_bytes = net->scratch_bytes};
-    return dis__run_jobs(net->ctx, n_jobs, run_job, &c);
-}
-
-dis_status dis__op_run(dis__net *net, dis__op op, const void *args, size_t n, size_t work)
-{
-    return run_cut(net, op, args, n, work, 1);
-}
-
-dis_status dis__op_run_columns(dis__net *net, dis__op op, const void *args, size_t n, size_t work)
-{
-    enum { COLUMNS = 128 };
-    return run_cut(net, op, args, n, work, COLUMNS);
+    return net->device->run(net->session, op, args);
 }
 
 dis_status dis__product(dis__net *net, const dis__product_args *args)
 {
-    dis__product_args a = *args;
-    const size_t tiles = dis__product_tiles(&a, dis_context_threads(net->ctx));
-    if (tiles == 0) return DIS_OK;
-    return dis__op_run(net, DIS_OP_product, &a, tiles, dis__size(a.m * a.n / tiles / 8, a.k ? a.k : 1, 1));
+    return dis__op_run(net, DIS_OP_product, args);
 }
 
-bool dis__grad_adds(dis__net *net, int value)
+dis_status dis__zero(dis__net *net, void *numbers, size_t bytes)
 {
-    const bool had = net->slots[value].has_grad;
-    net->slots[value].has_grad = true;
-    return had;
-}
-
-void dis__zero(const dis__net *net, void *numbers, size_t n)
-{
-    memset(numbers, 0, n * net->device->real);
-}
-
-void dis__set_number(const dis__net *net, void *numbers, size_t i, double x)
-{
-    if (net->device->real == sizeof(float))
-        ((float *)numbers)[i] = (float)x;
-    else
-        ((double *)numbers)[i] = x;
-}
-
-double dis__sum_rows(const dis__net *net, const void *numbers, size_t n)
-{
-    double total = 0;
-    for (size_t i = 0; i < n; i++)
-        total +=
-            net->device->real == sizeof(float) ? (double)((const float *)numbers)[i] : ((const double *)numbers)[i];
-    return total;
+    return bytes ? net->device->zero(net->session, numbers, bytes) : DIS_OK;
 }
 
 /* ---- batches ---- */
 
 void dis__net_resize(dis__net *net, int axis, size_t n)
 {
-    net->axis[axis] = n < net->axis_most[axis] ? n : net->axis_most[axis];
+    const size_t round = net->axis_round[axis], given = n < net->axis_most[axis] ? n : net->axis_most[axis];
+    net->axis_given[axis] = given;
+    net->axis[axis] = (given + round - 1) / round * round;
 }
 
-size_t dis__net_rows(const dis__net *net, int value)
+size_t dis__rows_now(const dis__net *net, int value)
 {
     const dis__shape *s = dis__shape_of(net, value);
     return dis__axis_now(net, s->rows) * dis__axis_now(net, s->time) * s->height * s->width;
 }
 
-static void put_floats(const dis__net *net, void *to, const float *x, size_t n)
+size_t dis__net_rows(const dis__net *net, int value)
 {
-    if (net->device->real == sizeof(float))
-        memcpy(to, x, n * sizeof *x);
-    else
-        for (size_t i = 0; i < n; i++) ((double *)to)[i] = (double)x[i];
-}
-
-static void put_doubles(const dis__net *net, void *to, const double *x, size_t n)
-{
-    if (net->device->real == sizeof(double))
-        memcpy(to, x, n * sizeof *x);
-    else
-        for (size_t i = 0; i < n; i++) ((float *)to)[i] = (float)x[i];
-}
-
-static void get_doubles(const dis__net *net, const void *from, double *x, size_t n)
-{
-    if (net->device->real == sizeof(double))
-        memcpy(x, from, n * sizeof *x);
-    else
-        for (size_t i = 0; i < n; i++) x[i] = (double)((const float *)from)[i];
+    const dis__shape *s = dis__shape_of(net, value);
+    return net->axis_given[s->rows] * dis__axis_now(net, s->time) * s->height * s->width;
 }
 
 static size_t n_numbers(const dis__net *net, int value)
@@ -129,110 +49,202 @@ static size_t n_numbers(const dis__net *net, int value)
     return dis__net_rows(net, value) * dis__shape_of(net, value)->channels;
 }
 
-void dis__net_put(dis__net *net, int value, const float *x)
+/* Numbers behind what was given, up to what is computed, are 0. */
+static dis_status zero_behind(dis__net *net, int value)
 {
-    put_floats(net, dis__data(net, value), x, n_numbers(net, value));
+    const size_t channels = dis__shape_of(net, value)->channels, n = dis__net_rows(net, value);
+    void *behind = dis__value_at(net, dis__data(net, value), n * channels);
+    return dis__zero(net, behind, (dis__rows_now(net, value) - n) * channels * dis__real(net, DIS_ROLE_VALUE));
 }
 
-void dis__net_put_row(dis__net *net, int value, size_t row, const float *x)
+dis_status dis__net_put(dis__net *net, int value, const float *x)
+{
+    DIS_TRY(dis__put_floats(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value)));
+    return zero_behind(net, value);
+}
+
+dis_status dis__net_put_row(dis__net *net, int value, size_t row, const float *x)
 {
     const size_t n = dis__shape_of(net, value)->channels;
-    put_floats(net, dis__after(net, dis__data(net, value), row * n), x, n);
+    return dis__put_floats(net, DIS_ROLE_VALUE, dis__value_at(net, dis__data(net, value), row * n), x, n);
 }
 
-void dis__net_put_exact(dis__net *net, int value, const double *x)
+dis_status dis__net_put_exact(dis__net *net, int value, const double *x)
 {
-    put_doubles(net, dis__data(net, value), x, n_numbers(net, value));
+    DIS_TRY(dis__put_doubles(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value)));
+    return zero_behind(net, value);
 }
 
-void dis__net_put_ints(dis__net *net, int ints, const int32_t *x)
+/* Ids that are none. */
+static dis_status put_none(dis__net *net, int32_t *to, size_t n)
+{
+    enum { SOME = 256 };
+    int32_t none[SOME];
+    memset(none, -1, sizeof none);
+    for (size_t at = 0; at < n; at += SOME)
+        DIS_TRY(dis__copy_in(net, to + at, none, (n - at < SOME ? n - at : SOME) * sizeof *none));
+    return DIS_OK;
+}
+
+dis_status dis__net_put_ints(dis__net *net, int ints, const int32_t *x)
 {
     const dis__ints *s = &net->ints[ints];
-    memcpy(s->data, x, dis__axis_now(net, s->rows) * dis__axis_now(net, s->time) * s->per * sizeof *x);
+    const size_t per = dis__axis_now(net, s->time) * s->per, n = net->axis_given[s->rows] * per;
+    if (s->mirror && n) memcpy(s->mirror, x, n * sizeof *x);
+    DIS_TRY(dis__copy_in(net, s->data, x, n * sizeof *x));
+    return put_none(net, s->data + n, net->axis[s->rows] * per - n);
 }
 
-void dis__net_get(const dis__net *net, int value, double *x)
+dis_status dis__net_get(const dis__net *net, int value, double *x)
 {
-    get_doubles(net, dis__data(net, value), x, n_numbers(net, value));
+    return dis__get_doubles(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value));
 }
 
-void dis__net_get_grad(const dis__net *net, int value, double *x)
+dis_status dis__net_get_grad(const dis__net *net, int value, double *x)
 {
-    get_doubles(net, dis__grad(net, value), x, n_numbers(net, value));
+    return dis__get_doubles(net, DIS_ROLE_VALUE, dis__grad(net, value), x, n_numbers(net, value));
 }
 
 /* ---- parameters ---- */
 
-void dis__param_get(const dis__net *net, size_t param, double *x)
+static void *param_data(const dis__net *net, size_t param)
 {
-    const dis__param *p = &net->params[param];
-    get_doubles(net, net->param_arena + p->at * net->device->real, x, p->info.n);
+    return dis__param_at(net, net->param_arena, net->params[param].at);
 }
 
-void dis__param_get_grad(const dis__net *net, size_t param, double *x)
+dis_status dis__param_get(const dis__net *net, size_t param, double *x)
 {
-    const dis__param *p = &net->params[param];
-    get_doubles(net, net->grad_arena + p->at * net->device->real, x, p->info.n);
+    return dis__get_doubles(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
 }
 
-void dis__param_put(dis__net *net, size_t param, const double *x)
+dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x)
+{
+    return dis__get_floats(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
+}
+
+dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x)
+{
+    const dis__param *p = &net->params[param];
+    return dis__get_doubles(net, DIS_ROLE_PARAM, dis__param_at(net, net->grad_arena, p->at), x, p->info.n);
+}
+
+dis_status dis__param_put(dis__net *net, size_t param, const double *x)
 {
     net->prepared = false;
-    const dis__param *p = &net->params[param];
-    put_doubles(net, net->param_arena + p->at * net->device->real, x, p->info.n);
+    return dis__put_doubles(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
 }
 
-void dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x)
+dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x)
 {
     net->prepared = false;
-    const dis__param *p = &net->params[param];
-    const size_t row = p->info.n / (p->info.dim[0] ? p->info.dim[0] : 1);
-    put_floats(net, net->param_arena + (p->at + first * row) * net->device->real, x, n * row);
+    const dis__param_info *info = &net->params[param].info;
+    const size_t row = info->n / (info->dim[0] ? info->dim[0] : 1);
+    void *to = dis__param_at(net, param_data(net, param), first * row);
+    return dis__put_floats(net, DIS_ROLE_PARAM, to, x, n * row);
 }
 
-/* ---- passes ---- */
+/* ---- scalars ---- */
 
-dis_status dis__net_forward(dis__net *net, bool training)
+double dis__head_norm(const dis__head *head)
 {
-    net->training = training;
-    if (training) net->pass++;
-    for (size_t i = 0; i < net->n_layers; i++) DIS_TRY(net->layers[i].kind->forward(net, &net->layers[i]));
-    net->prepared = true;
-    return DIS_OK;
+    if (!head->has_targets) return 0;
+    const double norm = head->norm > 0 ? head->norm : head->counted;
+    return norm > 0 ? norm : 0;
 }
 
-dis_status dis__net_backward(dis__net *net)
+static const dis__head *head_of(const dis__net *net, size_t head)
 {
-    if (!net->training_plan) return dis__fail(DIS_EBUG, "backward in a net that was planned for forward only");
-    for (size_t i = 0; i < net->n_slots; i++) net->slots[i].has_grad = false;
-    for (size_t i = net->n_layers; i-- > 0;) {
-        dis__layer *layer = &net->layers[i];
-        if (layer->out == DIS_NONE || (net->slots[layer->out].wants_grad && net->slots[layer->out].has_grad))
-            DIS_TRY(layer->kind->backward(net, layer));
+    return net->layers[net->heads[head]].own;
+}
+
+static void set_step(dis__net *net, double rate)
+{
+    const dis__optimizer_options *o = &net->optimizer;
+    const double step = (double)(net->steps + 1);
+    net->now.step = (dis__step_scalars){.rate = rate,
+                                        .correct1 = 1 - pow(o->beta1, step),
+                                        .correct2 = 1 - pow(o->beta2, step),
+                                        .scale = 1};
+}
+
+static dis_status write_step(dis__net *net)
+{
+    return dis__copy_in(net, &net->scalars->step, &net->now.step, sizeof net->now.step);
+}
+
+/* The step, the pass and the heads; sums of losses stay. */
+static dis_status write_scalars(dis__net *net)
+{
+    for (size_t h = 0; h < net->n_heads; h++) {
+        const dis__head *head = head_of(net, h);
+        const double norm = dis__head_norm(head);
+        net->heads_now[h] =
+            (dis__head_scalars){.norm = norm, .weight = head->weight, .scale = norm > 0 ? head->weight / norm : 0};
     }
-    return DIS_OK;
+    net->now.pass = (double)net->pass;
+    DIS_TRY(dis__copy_in(net, net->scalars, &net->now, offsetof(dis__net_scalars, total)));
+    return dis__copy_in(net, net->head_scalars, net->heads_now, net->n_heads * sizeof *net->heads_now);
+}
+
+/* ---- losses ---- */
+
+dis_status dis__head_sum(dis__net *net, const dis__layer *layer, const void *row_loss, size_t n)
+{
+    const dis__head_loss_args args = {.n = n, .row_loss = row_loss, .head = dis__scalars_of(net, layer)};
+    return dis__head_norm(layer->own) > 0 ? dis__op_run(net, DIS_OP_head_loss, &args) : DIS_OK;
+}
+
+static bool any_head(const dis__net *net)
+{
+    for (size_t h = 0; h < net->n_heads; h++)
+        if (dis__head_norm(head_of(net, h)) > 0) return true;
+    return false;
+}
+
+static dis_status sum_heads(dis__net *net)
+{
+    const dis__total_loss_args args = {.n_heads = net->n_heads,
+                                       .head = net->head_scalars,
+                                       .total = &net->scalars->total,
+                                       .sum = net->training ? &net->scalars->sum : NULL};
+    return any_head(net) ? dis__op_run(net, DIS_OP_total_loss, &args) : DIS_OK;
+}
+
+dis_status dis__net_get_loss(const dis__net *net, double *loss)
+{
+    *loss = 0;
+    if (!any_head(net)) return DIS_OK;
+    return net->device->copy_out(net->session, loss, &net->scalars->total, sizeof *loss);
 }
 
 double dis__net_loss(const dis__net *net)
 {
-    double loss = 0;
-    for (size_t h = 0; h < net->n_heads; h++) {
-        const dis__head *head = net->layers[net->heads[h]].own;
-        loss += head->weight * head->loss;
-    }
-    return loss;
+    double loss;
+    return dis__net_get_loss(net, &loss) == DIS_OK ? loss : NAN;
 }
 
 double dis__head_loss(const dis__net *net, int head)
 {
-    const dis__head *h = net->layers[net->heads[head]].own;
-    return h->loss;
+    double loss;
+    if (!(dis__head_norm(head_of(net, (size_t)head)) > 0)) return 0;
+    const dis_status status = net->device->copy_out(net->session, &loss, &net->head_scalars[head].loss, sizeof loss);
+    return status == DIS_OK ? loss : NAN;
 }
 
-void dis__head_get(const dis__net *net, int head, double *q)
+dis_status dis__net_get_loss_sum(const dis__net *net, double *sum)
 {
-    const dis__head *h = net->layers[net->heads[head]].own;
-    get_doubles(net, h->q, q, dis__net_rows(net, h->logits) * h->n_classes);
+    return net->device->copy_out(net->session, sum, &net->scalars->sum, sizeof *sum);
+}
+
+dis_status dis__net_set_loss_sum(dis__net *net, double sum)
+{
+    return dis__copy_in(net, &net->scalars->sum, &sum, sizeof sum);
+}
+
+dis_status dis__head_get(const dis__net *net, int head, double *q)
+{
+    const dis__head *h = head_of(net, (size_t)head);
+    return dis__get_doubles(net, DIS_ROLE_STAT, h->q, q, dis__net_rows(net, h->logits) * h->n_classes);
 }
 
 void dis__head_set_norm(dis__net *net, int head, double norm)
@@ -247,40 +259,144 @@ void dis__head_set_weight(dis__net *net, int head, double weight)
     h->weight = weight;
 }
 
+/* ---- passes ---- */
+
+void dis__key_add(dis__net *net, uint64_t x)
+{
+    net->key[net->n_key++] = x;
+}
+
+/* What the host does before the operations of a batch; the key is what they depend on. */
+static dis_status prepare(dis__net *net, bool update)
+{
+    net->n_key = 0;
+    for (size_t a = 0; a < net->n_axes; a++) dis__key_add(net, net->axis[a]);
+    for (size_t h = 0; h < net->n_heads; h++) {
+        const dis__head *head = head_of(net, h);
+        const bool counts = dis__head_norm(head) > 0;
+        dis__key_add(net, (uint64_t)net->layers[net->heads[h]].back | (uint64_t)head->has_targets << 1 |
+                              (uint64_t)counts << 2);
+    }
+    dis__key_add(net, update);
+    for (size_t i = 0; i < net->n_layers; i++)
+        if (net->layers[i].kind->prepare) DIS_TRY(net->layers[i].kind->prepare(net, &net->layers[i]));
+    return write_scalars(net);
+}
+
+static dis_status run_forward(dis__net *net)
+{
+    for (size_t i = 0; i < net->n_layers; i++) DIS_TRY(net->layers[i].kind->forward(net, &net->layers[i]));
+    net->prepared = true;
+    return sum_heads(net);
+}
+
+dis_status dis__net_forward(dis__net *net, bool training)
+{
+    net->training = training;
+    if (training) net->pass++;
+    DIS_TRY(prepare(net, false));
+    return run_forward(net);
+}
+
+static bool takes_part(const dis__layer *layer)
+{
+    const dis__head *head = layer->head == DIS_NONE ? NULL : layer->own;
+    return head && dis__head_norm(head) > 0 && head->weight != 0;
+}
+
+/* Whether the heads that take part are those that backward is planned for. */
+static bool same_heads(const dis__net *net)
+{
+    for (size_t h = 0; h < net->n_heads; h++) {
+        const dis__layer *layer = &net->layers[net->heads[h]];
+        if (layer->back != takes_part(layer)) return false;
+    }
+    return true;
+}
+
+/* Which layers have a gradient to pass down, and who of those that share a value is first and stores. */
+static void plan_backward(dis__net *net)
+{
+    for (size_t i = 0; i < net->n_slots; i++) net->slots[i].has_grad = false;
+    for (size_t i = net->n_layers; i-- > 0;) {
+        dis__layer *layer = &net->layers[i];
+        const dis__slot *out = layer->out == DIS_NONE ? NULL : &net->slots[layer->out];
+        layer->back = out ? out->wants_grad && out->has_grad : takes_part(layer);
+        for (int v = 0; layer->back && v < layer->n_in; v++) {
+            if (layer->in[v] == DIS_NONE || !net->slots[layer->in[v]].wants_grad) continue;
+            layer->adds[v] = net->slots[layer->in[v]].has_grad;
+            net->slots[layer->in[v]].has_grad = true;
+        }
+    }
+    net->back_planned = true;
+}
+
+static dis_status run_backward(dis__net *net)
+{
+    for (size_t i = net->n_layers; i-- > 0;) {
+        dis__layer *layer = &net->layers[i];
+        if (layer->back) DIS_TRY(layer->kind->backward(net, layer));
+    }
+    return DIS_OK;
+}
+
+dis_status dis__net_backward(dis__net *net)
+{
+    if (!net->training_plan) return dis__fail(DIS_EBUG, "backward in a net that was planned for forward only");
+    if (!net->back_planned || !same_heads(net)) plan_backward(net);
+    return run_backward(net);
+}
+
 /* ---- the optimiser ---- */
 
 /* The norm of all gradients: blocks in parallel, added up in order. */
-static dis_status gradient_norm(dis__net *net, double *norm)
+static dis_status clip_gradients(dis__net *net)
 {
-    const size_t blocks = (net->n_numbers + DIS_SQUARES_BLOCK - 1) / DIS_SQUARES_BLOCK;
-    const dis__square_sums_args args = {.x = net->grad_arena, .n = net->n_numbers, .sums = net->squares};
-    DIS_TRY(dis__op_run(net, DIS_OP_square_sums, &args, blocks, DIS_SQUARES_BLOCK));
-    double sum = 0;
-    for (size_t b = 0; b < blocks; b++) sum += net->squares[b];
-    *norm = sqrt(sum);
-    return DIS_OK;
+    const dis__square_sums_args squares = {.x = net->grad_arena, .n = net->n_numbers, .sums = net->squares};
+    const dis__clip_args clip = {.sums = net->squares,
+                                 .n = (net->n_numbers + DIS_SQUARES_BLOCK - 1) / DIS_SQUARES_BLOCK,
+                                 .most = net->optimizer.clip,
+                                 .scale = &net->scalars->step.scale};
+    if (!(net->optimizer.clip > 0)) return DIS_OK;
+    DIS_TRY(dis__op_run(net, DIS_OP_square_sums, &squares));
+    return dis__op_run(net, DIS_OP_clip, &clip);
+}
+
+static bool decays(const dis__net *net, const dis__param *p)
+{
+    return net->optimizer.weight_decay != 0 && (p->decays || net->optimizer.decay_all);
 }
 
 /* Runs of neighbouring parameters that are treated alike are updated by one call; padding between them is 0 and stays
  * so. */
-static dis_status update_all(dis__net *net, dis__update_args *args)
+static dis_status run_update(dis__net *net)
 {
     const dis__optimizer_options *o = &net->optimizer;
+    dis__update_args args = {.kind = o->kind,
+                             .step = &net->scalars->step,
+                             .factor = 1,
+                             .momentum = o->momentum,
+                             .nesterov = o->nesterov,
+                             .beta1 = o->beta1,
+                             .beta2 = o->beta2,
+                             .epsilon = o->epsilon};
+    DIS_TRY(clip_gradients(net));
     for (size_t i = 0; i < net->n_params;) {
         const dis__param *p = &net->params[i];
-        const bool decays = p->decays || o->decay_all;
         size_t j = i + 1;
         while (j < net->n_params && net->params[j].info.trained == p->info.trained &&
-               (o->weight_decay == 0 || (net->params[j].decays || o->decay_all) == decays))
+               decays(net, &net->params[j]) == decays(net, p) && net->params[j].rate == p->rate)
             j++;
         const size_t end = j < net->n_params ? net->params[j].at : net->n_numbers;
         if (p->info.trained) {
-            args->decay = decays ? o->weight_decay : 0;
-            args->param = dis__after(net, net->param_arena, p->at);
-            args->grad = dis__after(net, net->grad_arena, p->at);
-            args->m = net->n_states > 0 ? dis__after(net, net->state_arena, p->at) : NULL;
-            args->v = net->n_states > 1 ? dis__after(net, net->state_arena, net->n_numbers + p->at) : NULL;
-            DIS_TRY(dis__op_run(net, DIS_OP_update, args, end - p->at, 4));
+            args.n = end - p->at;
+            args.factor = p->rate;
+            args.decay = decays(net, p) ? o->weight_decay : 0;
+            args.param = dis__param_at(net, net->param_arena, p->at);
+            args.grad = dis__param_at(net, net->grad_arena, p->at);
+            args.m = net->n_states > 0 ? dis__param_at(net, net->state_arena, p->at) : NULL;
+            args.v = net->n_states > 1 ? dis__param_at(net, net->state_arena, net->n_numbers + p->at) : NULL;
+            DIS_TRY(dis__op_run(net, DIS_OP_update, &args));
         }
         i = j;
     }
@@ -289,27 +405,9 @@ static dis_status update_all(dis__net *net, dis__update_args *args)
 
 dis_status dis__net_step(dis__net *net, double rate)
 {
-    const dis__optimizer_options *o = &net->optimizer;
-    const double step = (double)(net->steps + 1);
-    dis__update_args args = {
-        .kind = o->kind,
-        .rate = rate,
-        .scale = 1,
-        .momentum = o->momentum,
-        .nesterov = o->nesterov,
-        .first = net->steps == 0,
-        .beta1 = o->beta1,
-        .beta2 = o->beta2,
-        .epsilon = o->epsilon,
-        .correct1 = 1 - pow(o->beta1, step),
-        .correct2 = 1 - pow(o->beta2, step),
-    };
-    if (o->clip > 0) {
-        double norm;
-        DIS_TRY(gradient_norm(net, &norm));
-        if (norm > o->clip) args.scale = o->clip / (norm + 1e-6);
-    }
-    DIS_TRY(update_all(net, &args));
+    set_step(net, rate);
+    DIS_TRY(write_step(net));
+    DIS_TRY(run_update(net));
     net->steps++;
     return DIS_OK;
 }
@@ -317,4 +415,31 @@ dis_status dis__net_step(dis__net *net, double rate)
 uint64_t dis__net_steps(const dis__net *net)
 {
     return net->steps;
+}
+
+/* ---- a step of training ---- */
+
+static dis_status run_step(dis__net *net, bool update)
+{
+    DIS_TRY(run_forward(net));
+    DIS_TRY(run_backward(net));
+    return update ? run_update(net) : DIS_OK;
+}
+
+dis_status dis__net_train(dis__net *net, double rate, bool update)
+{
+    if (!net->training_plan) return dis__fail(DIS_EBUG, "training a net that was planned for forward only");
+    bool replayed = false;
+    net->training = true;
+    net->pass++;
+    set_step(net, rate);
+    if (!net->back_planned || !same_heads(net)) plan_backward(net);
+    DIS_TRY(prepare(net, update));
+    DIS_TRY(net->device->begin_step(net->session, net->key, net->n_key, &replayed));
+    const dis_status status = replayed ? DIS_OK : run_step(net, update);
+    const dis_status ended = net->device->end_step(net->session);
+    DIS_TRY(status);
+    DIS_TRY(ended);
+    if (update) net->steps++;
+    return DIS_OK;
 }

@@ -59,9 +59,11 @@ dis_status dis__layer_work(dis__net *net, dis__layer *layer, size_t bytes, dis__
     return new_piece(net, bytes, from < to ? from : to, to, &layer->work_piece[layer->n_works++]);
 }
 
-void dis__layer_scratch(dis__net *net, size_t bytes)
+size_t dis__layer_runs(dis__net *net, dis__op op, const void *args)
 {
-    if (bytes > net->scratch_bytes) net->scratch_bytes = aligned(bytes, ALIGN);
+    const size_t bytes = net->device->plan(net->session, op, args);
+    if (bytes == SIZE_MAX) net->work_bytes = SIZE_MAX;
+    return bytes;
 }
 
 /* Which gradients are wanted: those of values with something trained below them. */
@@ -89,7 +91,7 @@ static dis_status plan_values(dis__net *net)
     for (size_t i = 0; i < net->n_slots; i++) {
         dis__slot *s = &net->slots[i];
         const size_t bytes =
-            dis__size(dis__size(dis__most_rows(net, (int)i), s->shape.channels, 0), net->device->real, 0);
+            dis__size(dis__size(dis__most_rows(net, (int)i), s->shape.channels, 0), dis__real(net, DIS_ROLE_VALUE), 0);
         const size_t from = s->producer == DIS_NONE ? 0 : (size_t)s->producer, back = backward_moment(net, s->producer);
         /* What a batch brings, and what nobody within uses but the caller may read, stays to the end. */
         const bool stays = s->producer == DIS_NONE || s->last_use == DIS_NONE;
@@ -130,7 +132,6 @@ static dis_status place_pieces(dis__net *net)
     alive = order + net->n_pieces;
     for (size_t i = 0; i < net->n_pieces; i++) order[i] = &net->pieces[i];
     qsort(order, net->n_pieces, sizeof *order, by_size);
-    net->work_bytes = 0;
     for (size_t i = 0; i < net->n_pieces; i++) {
         dis__piece *p = order[i];
         size_t n = 0, at = 0;
@@ -178,40 +179,63 @@ static dis_status make_plan(dis__net *net)
     plan_ints(net);
     find_wanted(net);
     find_passing(net);
-    net->scratch_bytes = aligned(net->device->scratch, ALIGN);
     DIS_TRY(plan_values(net));
     for (size_t i = 0; i < net->n_layers; i++)
         if (net->layers[i].kind->plan) DIS_TRY(net->layers[i].kind->plan(net, &net->layers[i]));
     return place_pieces(net);
 }
 
+static size_t scalar_bytes(const dis__net *net)
+{
+    return dis__size(net->n_heads, sizeof(dis__head_scalars), sizeof(dis__net_scalars));
+}
+
 size_t dis__net_bytes(const dis__net *net)
 {
-    const size_t real = net->device->real, threads = (size_t)dis_context_threads(net->ctx);
     const size_t arenas = net->training_plan ? 2 + (size_t)net->n_states : 1;
-    size_t bytes = dis__size(dis__size(net->n_numbers, real, 0), arenas, net->work_bytes);
+    size_t bytes = dis__size(dis__size(net->n_numbers, dis__real(net, DIS_ROLE_PARAM), 0), arenas, net->work_bytes);
     bytes = dis__size(net->int_count, sizeof *net->int_arena, bytes);
-    return dis__size(net->scratch_bytes, threads, bytes);
+    return dis__size(1, net->device->own_bytes(net->session, net->ctx), bytes);
+}
+
+static dis_status take(dis__net *net, void *out, size_t n, size_t size, bool zeroed)
+{
+    return net->device->allocate(net->session, dis__size(n, size, 0), zeroed, out);
+}
+
+/* What the host keeps of a batch. */
+static dis_status take_mirrors(dis__net *net)
+{
+    for (size_t i = 0; i < net->n_ints; i++) {
+        dis__ints *s = &net->ints[i];
+        const size_t n = dis__size(dis__size(axis_most(net, s->rows), axis_most(net, s->time), 0), s->per, 0);
+        if (s->mirrored) DIS_TRY(dis__alloc_zeroed(&s->mirror, n, sizeof *s->mirror));
+    }
+    const size_t most_keys = dis__size(net->n_layers, DIS_LAYER_KEYS, DIS_NET_AXES + 2 + net->n_heads);
+    DIS_TRY(dis__alloc_zeroed(&net->key, most_keys, sizeof *net->key));
+    return dis__alloc_zeroed(&net->heads_now, net->n_heads, sizeof *net->heads_now);
 }
 
 static dis_status take_memory(dis__net *net)
 {
-    const size_t real = net->device->real;
-    DIS_TRY(dis__alloc_zeroed(&net->param_arena, net->n_numbers, real));
+    const size_t real = dis__real(net, DIS_ROLE_PARAM);
+    DIS_TRY(take(net, &net->param_arena, net->n_numbers, real, true));
     if (net->training_plan) {
-        DIS_TRY(dis__alloc_zeroed(&net->grad_arena, net->n_numbers, real));
-        DIS_TRY(dis__alloc_zeroed(&net->state_arena, dis__size(net->n_numbers, (size_t)net->n_states, 0), real));
-        DIS_TRY(dis__alloc_zeroed(&net->squares, net->n_numbers / DIS_SQUARES_BLOCK + 1, sizeof *net->squares));
+        DIS_TRY(take(net, &net->grad_arena, net->n_numbers, real, true));
+        DIS_TRY(take(net, &net->state_arena, dis__size(net->n_numbers, (size_t)net->n_states, 0), real, true));
+        DIS_TRY(take(net, &net->squares, net->n_numbers / DIS_SQUARES_BLOCK + 1, sizeof *net->squares, true));
     }
-    DIS_TRY(dis__alloc_array(&net->work_arena, net->work_bytes, 1));
-    DIS_TRY(dis__alloc_zeroed(&net->int_arena, net->int_count, sizeof *net->int_arena));
-    net->n_threads = dis_context_threads(net->ctx);
-    return dis__alloc_array(&net->scratch, (size_t)net->n_threads, net->scratch_bytes);
+    DIS_TRY(take(net, &net->work_arena, net->work_bytes, 1, false));
+    DIS_TRY(take(net, &net->int_arena, net->int_count, sizeof *net->int_arena, true));
+    DIS_TRY(take(net, &net->scalars, scalar_bytes(net), 1, true));
+    net->head_scalars = (dis__head_scalars *)(net->scalars + 1);
+    DIS_TRY(take_mirrors(net));
+    return net->device->begin(net->session, net->ctx);
 }
 
 bool dis__net_serve(dis__net *net, dis_context *ctx)
 {
-    if (dis_context_threads(ctx) > net->n_threads) return false;
+    if (!net->device->serve(net->session, ctx)) return false;
     net->ctx = ctx;
     return true;
 }
@@ -236,49 +260,19 @@ static uint64_t name_key(const char *name)
     return (uint64_t)h << 32 | DIS_STREAM_WEIGHTS;
 }
 
-static double start_of(const dis__net *net, const dis__param *p, uint64_t stream, size_t i)
+/* Gradients and the optimiser's state begin as zeros; activations as anything: every pass writes what it reads. */
+static dis_status start_params(dis__net *net)
 {
-    switch (p->start) {
-    case DIS_START_ZERO: return 0;
-    case DIS_START_ONE: return 1;
-    case DIS_START_UNIFORM: break; /* an operation of its own */
-    case DIS_START_NORMAL: return dis__normal(net->seed, stream, i) * p->spread;
-    case DIS_START_IDENTITY: { /* the last two dimensions are square */
-        const size_t n = p->info.dim[p->info.n_dims - 1];
-        return i / n % n == i % n;
-    }
-    }
-    return 0;
-}
-
-static size_t n_start_jobs(const dis__net *net)
-{
-    enum { GRAIN = 1 << 19, MOST = 256 };
-    return dis__n_jobs(dis__size(net->n_numbers, net->device->real, 0), GRAIN, MOST);
-}
-
-/* The starts of the parameters that lie in one stretch of their arena. Large nets are touched for the first time here, by
- * all threads; gradients and the optimiser's state, which begin as zeros, by the first step, and activations by the
- * passes, only as much of them as batches need: every pass writes what it reads. */
-static dis_status start_job(void *arg, size_t job, int thread)
-{
-    dis__net *net = arg;
-    (void)thread;
-    const size_t real = net->device->real, n_jobs = n_start_jobs(net);
-    const size_t first = dis__job_first(net->n_numbers, n_jobs, job),
-                 last = dis__job_first(net->n_numbers, n_jobs, job + 1);
     for (size_t i = 0; !net->unset && i < net->n_params; i++) {
         const dis__param *p = &net->params[i];
-        const size_t from = first > p->at ? first - p->at : 0, end = last > p->at ? last - p->at : 0;
-        if (from >= p->info.n || end == 0) continue;
-        const uint64_t stream = name_key(p->info.name);
-        if (p->start == DIS_START_UNIFORM) {
-            const dis__uniform_args args = {net->seed, stream, p->spread, net->param_arena + p->at * real};
-            net->op[DIS_OP_uniform](&args, from, end < p->info.n ? end : p->info.n, NULL);
-            continue;
-        }
-        for (size_t j = from; j < p->info.n && j < end; j++)
-            dis__set_number(net, net->param_arena, p->at + j, start_of(net, p, stream, j));
+        const dis__start_args args = {.kind = p->start,
+                                      .seed = net->seed,
+                                      .stream = name_key(p->info.name),
+                                      .spread = p->spread,
+                                      .n = p->info.n,
+                                      .side = p->info.n_dims ? p->info.dim[p->info.n_dims - 1] : 1,
+                                      .y = dis__param_at(net, net->param_arena, p->at)};
+        if (p->start != DIS_START_ZERO) DIS_TRY(dis__op_run(net, DIS_OP_start, &args));
     }
     return DIS_OK;
 }
@@ -299,5 +293,5 @@ dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_option
     DIS_TRY(dis__check_memory(ctx, dis__net_bytes(net), "this net, with its largest batch,"));
     DIS_TRY(take_memory(net));
     set_pointers(net);
-    return dis__run_jobs(ctx, n_start_jobs(net), start_job, net);
+    return start_params(net);
 }

@@ -156,7 +156,8 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encode
     const inputs *in = (const inputs *)to;
     const float *x = ((const encoded_items *)encoded)->x;
     dis__net_resize(net, in->rows, batch->n);
-    for (size_t i = 0; i < batch->n; i++) dis__net_put_row(net, in->features, i, x + batch->unit[i] * in->n_features);
+    for (size_t i = 0; i < batch->n; i++)
+        DIS_TRY(dis__net_put_row(net, in->features, i, x + batch->unit[i] * in->n_features));
     return DIS_OK;
 }
 

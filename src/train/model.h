@@ -119,6 +119,7 @@ struct dis_model {
     void *settings;
     char *spec, *objective, *keep; /* keep NULL: no development set */
     uint64_t seed;
+    const dis__device *device; /* where its nets run */
     dis_names *classes;
     void *encoder; /* the model's own */
     size_t n_heads;
@@ -131,7 +132,7 @@ struct dis_model {
     dis__batch_limits ready_limits;
 };
 
-/* A model of that spec without encoder and weights: row, settings, spec, objective, heads. */
+/* A model of that spec without encoder and weights: row, settings, spec, objective, heads; on the processor. */
 dis_status dis__model_create(const char *spec, const char *objective, dis_model **out);
 
 /* All heads; for training `add_heads` adds them to the logits where it is not NULL. */

@@ -239,8 +239,7 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encode
             memcpy(in->numbers + i * k, from, k * sizeof *from);
     }
     dis__net_resize(net, in->rows, batch->n);
-    dis__net_put(net, in->images, in->numbers);
-    return DIS_OK;
+    return dis__net_put(net, in->images, in->numbers);
 }
 
 const dis__model_row dis__model_resnet = {

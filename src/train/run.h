@@ -8,7 +8,7 @@
 /* How far it has come: between two batches. */
 typedef struct {
     size_t epoch, batch;
-    double loss; /* summed over the batches of the epoch so far */
+    double loss; /* summed over the batches of the epoch so far; the net has the sum while it trains */
     double rate; /* of the last step */
 } dis__place;
 
@@ -35,6 +35,10 @@ typedef struct {
     bool best_unsaved;          /* the best epoch is in memory only */
     double saved_at, save_took; /* seconds: of the last checkpoint; 0: there is none yet */
 } dis__training;
+
+/* dis_train on a device. */
+dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_examples *train,
+                         const dis_examples *dev, const dis_train_options *options, dis_model **out);
 
 /* checkpoint files in o->folder: where the run is, and the best epoch's numbers. */
 dis_status dis__training_save(dis__training *t);

@@ -15,14 +15,6 @@ void dis__weights_free(dis__weights *weights)
     *weights = (dis__weights){0};
 }
 
-static size_t largest(const dis__net *net)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < dis__net_n_params(net); i++)
-        if (dis__net_param(net, i)->n > most) most = dis__net_param(net, i)->n;
-    return most;
-}
-
 static dis_status make_room(const dis__net *net, dis__weights *weights)
 {
     const size_t n = dis__net_n_params(net);
@@ -38,13 +30,7 @@ static dis_status make_room(const dis__net *net, dis__weights *weights)
 dis_status dis__weights_take(const dis__net *net, dis__weights *weights)
 {
     if (weights->n == 0) DIS_TRY(make_room(net, weights));
-    double *exact;
-    DIS_TRY(dis__alloc_array(&exact, largest(net), sizeof *exact));
-    for (size_t i = 0; i < weights->n; i++) {
-        dis__param_get(net, i, exact);
-        for (size_t j = 0; j < weights->info[i].n; j++) weights->value[i][j] = (float)exact[j];
-    }
-    dis__free(exact);
+    for (size_t i = 0; i < weights->n; i++) DIS_TRY(dis__param_get_floats(net, i, weights->value[i]));
     return DIS_OK;
 }
 
@@ -63,7 +49,7 @@ dis_status dis__weights_give(const dis__weights *weights, dis__net *net)
         if (i == SIZE_MAX || weights->info[i].n_dims != info->n_dims ||
             memcmp(weights->info[i].dim, info->dim, info->n_dims * sizeof *info->dim) != 0)
             return dis__fail(DIS_EDATA, "the model's numbers lack %s, or have it in another shape", info->name);
-        dis__param_put_rows(net, p, 0, info->dim[0], weights->value[i]);
+        DIS_TRY(dis__param_put_rows(net, p, 0, info->dim[0], weights->value[i]));
     }
     return DIS_OK;
 }
@@ -77,6 +63,7 @@ static dis_status fill(const char *spec, const char *objective, dis_model *model
     const dis__objective_row *o = dis__objective_row_find(objective);
     if (!o) return dis__fail(DIS_EUSAGE, "no objective \"%.60s\"; dissent list objectives shows them", objective);
     model->row = row;
+    model->device = &dis__device_cpu;
     DIS_TRY(dis__alloc_zeroed(&model->settings, 1, row->settings_size ? row->settings_size : 1));
     DIS_TRY(dis__alloc_zeroed(&model->encoder, 1, row->encoder_size));
     DIS_TRY(
@@ -195,7 +182,7 @@ static dis_status build(const dis_model *model, const dis__batch_limits *limits,
 {
     const dis__model_row *row = model->row;
     int logits[DIS_MOST_HEADS];
-    DIS_TRY(dis__net_create(&dis__device_cpu, seed, &r->net));
+    DIS_TRY(dis__net_create(model->device, seed, &r->net));
     r->row = row;
     DIS_TRY(dis__alloc_zeroed(&r->in, 1, row->inputs_size));
     DIS_TRY(row->build(r->net, model->settings, model->encoder, limits, r->in));
@@ -275,7 +262,7 @@ dis_status dis__running_predict(dis__running *r, const dis_model *model, const d
         for (size_t h = 0; h < model->n_heads; h++)
             if (r->head[h] != DIS_NONE) dis__head_put_nothing(r->net, r->head[h]);
         if (status == DIS_OK) status = dis__net_forward(r->net, false);
-        if (status == DIS_OK) dis__head_get(r->net, r->head[head], q + first * k);
+        if (status == DIS_OK) status = dis__head_get(r->net, r->head[head], q + first * k);
         u += n;
     }
     dis__free(units);

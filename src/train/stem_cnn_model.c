@@ -178,7 +178,7 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encode
         for (size_t i = 0; i < batch->n; i++)
             memcpy(in->ids + i * e->length, e->ids + (batch->unit[i] * TEXTS + t) * e->length,
                    e->length * sizeof *in->ids);
-        dis__net_put_ints(net, in->text[t], in->ids);
+        DIS_TRY(dis__net_put_ints(net, in->text[t], in->ids));
     }
     return DIS_OK;
 }

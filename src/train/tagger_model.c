@@ -347,15 +347,14 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items,
         const int32_t *x;
     } all[] = {{t->word_ids, ids}, {t->lengths, lengths}, {t->character_ids, letters},
                {t->spelt, spelt},  {t->place, place},     {t->word, word}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) dis__net_put_ints(net, all[i].ints, all[i].x);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) DIS_TRY(dis__net_put_ints(net, all[i].ints, all[i].x));
     return DIS_OK;
 }
 
 static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
 {
     (void)ctx;
-    dis__word_table_start(net, &((const token_encoder *)encoder)->table);
-    return DIS_OK;
+    return dis__word_table_start(net, &((const token_encoder *)encoder)->table);
 }
 
 static void forget(void *encoder)

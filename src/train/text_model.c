@@ -337,11 +337,11 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encode
     dis__net_resize(net, in->rows, n);
     dis__net_resize(net, in->bags, n * lists);
     dis__net_resize(net, in->positions, longest);
-    dis__net_put_ints(net, in->ids, ids);
-    dis__net_put_ints(net, in->lengths, lengths);
+    DIS_TRY(dis__net_put_ints(net, in->ids, ids));
+    DIS_TRY(dis__net_put_ints(net, in->lengths, lengths));
     for (size_t l = 0; l < lists; l++) {
         for (size_t i = 0; i < n; i++) ids[i] = (int32_t)(i * lists + l);
-        dis__net_put_ints(net, in->list[l], ids);
+        DIS_TRY(dis__net_put_ints(net, in->list[l], ids));
     }
     return DIS_OK;
 }
@@ -349,8 +349,7 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encode
 static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
 {
     (void)ctx;
-    dis__word_table_start(net, &((const text_encoder *)encoder)->table);
-    return DIS_OK;
+    return dis__word_table_start(net, &((const text_encoder *)encoder)->table);
 }
 
 static void forget(void *encoder)

@@ -214,7 +214,7 @@ static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
     size_t h = 0;
     if (t->objective->main != DIS_MAIN_NONE) {
         EACH_ITEM(t, units, n, row, item) t->label[row] = g->label[item];
-        dis__head_put_labels(t->running.net, t->running.head[h++], t->label);
+        DIS_TRY(dis__head_put_labels(t->running.net, t->running.head[h++], t->label));
     }
     if (t->objective->soft >= 0) {
         EACH_ITEM(t, units, n, row, item)
@@ -222,7 +222,7 @@ static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
             memcpy(t->target + row * k, g->target + item * k, k * sizeof *t->target);
             t->weight[row] = g->weight[item];
         }
-        dis__head_put_targets(t->running.net, t->running.head[h++], t->target, t->weight);
+        DIS_TRY(dis__head_put_targets(t->running.net, t->running.head[h++], t->target, t->weight));
     }
     return t->objective->crowd >= 0 ? put_votes(t, t->running.head[h], units, n) : DIS_OK;
 }
@@ -236,14 +236,9 @@ static dis_status one_batch(dis__training *t, size_t b)
         .unit = units, .n = n, .training = true, .seed = t->model->seed, .number = (uint64_t)t->at.epoch << 32 | b};
     DIS_TRY(t->model->row->put(net, t->running.in, t->encoded, &batch));
     DIS_TRY(put_targets(t, units, n));
-    DIS_TRY(dis__net_forward(net, true));
-    DIS_TRY(dis__net_backward(net));
-    t->at.loss += dis__net_loss(net);
-    if ((b + 1) % t->o->accumulate == 0 || b + 1 == t->batches.n) {
-        t->at.rate = dis__schedule_rate(&t->schedule, dis__net_steps(net));
-        DIS_TRY(dis__net_step(net, t->at.rate));
-    }
-    return DIS_OK;
+    const bool update = (b + 1) % t->o->accumulate == 0 || b + 1 == t->batches.n;
+    if (update) t->at.rate = dis__schedule_rate(&t->schedule, dis__net_steps(net));
+    return dis__net_train(net, t->at.rate, update);
 }
 
 static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
@@ -274,6 +269,7 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
 static dis_status stop_here(dis__training *t, dis_status status)
 {
     if (status != DIS_ECANCELLED || !t->o->folder) return status;
+    DIS_TRY(dis__net_get_loss_sum(t->running.net, &t->at.loss));
     DIS_TRY(dis__training_save(t));
     return dis__fail(DIS_ECANCELLED, "stopped");
 }
@@ -282,6 +278,7 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
 {
     dis_model *model = t->model;
     dis_epoch *e = &model->epoch[t->at.epoch];
+    DIS_TRY(dis__net_get_loss_sum(t->running.net, &t->at.loss));
     *e = (dis_epoch){.loss = t->at.loss / (double)t->batches.n, .rate = t->at.rate};
     DIS_TRY(stop_here(t, judge(t, ctx, e)));
     model->n_epochs = t->at.epoch + 1;
@@ -306,6 +303,7 @@ static dis_status epochs(dis__training *t, dis_context *ctx)
 {
     while (t->at.epoch < t->epochs && !out_of_patience(t)) {
         dis__batches_epoch(&t->batches, t->encoded, &t->limits, t->model->seed, t->at.epoch);
+        DIS_TRY(dis__net_set_loss_sum(t->running.net, t->at.loss));
         for (; t->at.batch < t->batches.n; t->at.batch++) {
             if (t->at.batch % t->o->accumulate == 0) DIS_TRY(stop_here(t, dis__check_stop(ctx)));
             dis__hold_stop(ctx, true); /* a step is done or not done */
@@ -354,12 +352,19 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
 dis_status dis_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
                      const dis_train_options *options, dis_model **out)
 {
+    return dis__train_on(&dis__device_cpu, ctx, train, dev, options, out);
+}
+
+dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_examples *train,
+                         const dis_examples *dev, const dis_train_options *options, dis_model **out)
+{
     const dis_train_options usual = dis_train_options_default();
     dis__training t = {.o = options ? options : &usual, .what = "training"};
     DIS_TRY(check_options(t.o));
     DIS_TRY(dis__model_create(t.o->model, t.o->objective, &t.model));
     t.objective = dis__objective_row_find(t.o->objective);
     t.model->seed = t.o->seed;
+    t.model->device = device;
     const dis_status status = work(&t, ctx, train, dev);
     free_training(&t);
     if (t.model->row->forget) t.model->row->forget(t.model->encoder);

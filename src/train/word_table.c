@@ -17,12 +17,13 @@ dis_status dis__word_table_vectors(dis_context *ctx, const char *path, dis__word
     return DIS_OK;
 }
 
-void dis__word_table_start(dis__net *net, const dis__word_table *table)
+dis_status dis__word_table_start(dis__net *net, const dis__word_table *table)
 {
     const dis__vectors *v = &table->vectors;
     const size_t param = dis__net_find_param(net, "words.weight");
     for (size_t i = 0; v->known && i < dis__vocabulary_size(&table->words); i++)
-        if (v->known[i]) dis__param_put_rows(net, param, i, 1, v->x + i * v->width);
+        if (v->known[i]) DIS_TRY(dis__param_put_rows(net, param, i, 1, v->x + i * v->width));
+    return DIS_OK;
 }
 
 void dis__word_table_hash(const dis__word_table *table, dis__sha256 *sha)

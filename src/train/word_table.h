@@ -23,7 +23,7 @@ void dis__word_table_free(dis__word_table *table);
 /* Reads the vectors of the known words; `path` NULL: there are none. */
 dis_status dis__word_table_vectors(dis_context *ctx, const char *path, dis__word_table *table);
 /* Vectors into the rows of the parameter "words.weight"; words without one stay at their random start. */
-void dis__word_table_start(dis__net *net, const dis__word_table *table);
+dis_status dis__word_table_start(dis__net *net, const dis__word_table *table);
 void dis__word_table_hash(const dis__word_table *table, dis__sha256 *sha); /* the vectors */
 void dis__word_table_save(const dis__word_table *table, dis_json *json);
 dis_status dis__word_table_load(const dis__model_source *source, const dis__json_value *object, dis__word_table *table);

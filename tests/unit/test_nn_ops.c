@@ -12,6 +12,7 @@
 #include "core/random.h"
 #include "nn/cpu/gemm.h"
 #include "nn/cpu/mathf.h"
+#include "nn/host/cuts.h"
 #include "nn/ops.h"
 
 /* Units in the last place of the right answer. */
@@ -150,10 +151,12 @@ static void dropout(void **state)
     static float x[N], y[N];
     static double z[N];
     dis__op_function *cpu[DIS_N_OPS], *ref[DIS_N_OPS];
-    dis__ops_pick(&dis__device_cpu, cpu);
-    dis__ops_pick(&dis__device_ref, ref);
+    dis__ops_cpu(cpu);
+    dis__ops_ref(ref);
     for (int i = 0; i < N; i++) x[i] = 1, z[i] = 1;
-    dis__dropout_args args = {.x = x, .y = y, .n = N, .rate = .3, .seed = 0x123456789abcdef0u, .step = 7, .layer = 3};
+    const double pass = 7;
+    dis__dropout_args args = {
+        .x = x, .y = y, .n = N, .rate = .3, .seed = 0x123456789abcdef0u, .pass = &pass, .layer = 3};
     const size_t blocks = (N + DIS_DROPOUT_BLOCK - 1) / DIS_DROPOUT_BLOCK;
     cpu[DIS_OP_dropout](&args, 0, blocks, NULL);
     args.x = args.y = z;
@@ -162,7 +165,7 @@ static void dropout(void **state)
     for (size_t i = 0; i < N; i++) {
         const size_t side = DIS_DROPOUT_BLOCK / 4, counter = i / DIS_DROPOUT_BLOCK * side + i % side;
         const dis_random_block b =
-            dis__philox(args.step << 32 | counter, (uint64_t)args.layer << 32 | DIS_STREAM_DROPOUT, args.seed);
+            dis__philox((uint64_t)pass << 32 | counter, (uint64_t)args.layer << 32 | DIS_STREAM_DROPOUT, args.seed);
         const bool stays = b.word[i % DIS_DROPOUT_BLOCK / side] >= (uint32_t)(.3 * 0x1p32);
         assert_true((y[i] != 0) == stays && (z[i] != 0) == stays);
         assert_true(!stays || (fabs(z[i] - 1 / .7) < 1e-12 && fabsf(y[i] - 1 / .7f) < 1e-6f));
@@ -175,8 +178,8 @@ static void table(void **state)
 {
     (void)state;
     dis__op_function *cpu[DIS_N_OPS], *ref[DIS_N_OPS];
-    dis__ops_pick(&dis__device_cpu, cpu);
-    dis__ops_pick(&dis__device_ref, ref);
+    dis__ops_cpu(cpu);
+    dis__ops_ref(ref);
     for (int op = 0; op < DIS_N_OPS; op++) {
         assert_non_null(cpu[op]);
         assert_non_null(ref[op]);

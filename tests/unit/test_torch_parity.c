@@ -385,13 +385,13 @@ static bool undetermined(const parity *p, const char *name)
 }
 
 static void compare_params(parity *p, const fixture_net *f, const char *prefix, const char *what,
-                           void (*get)(const dis__net *net, size_t param, double *x), bool trained_only)
+                           dis_status (*get)(const dis__net *net, size_t param, double *x), bool trained_only)
 {
     for (size_t i = 0; i < dis__net_n_params(f->net); i++) {
         const dis__param_info *info = dis__net_param(f->net, i);
         if ((trained_only && !info->trained) || undetermined(p, info->name)) continue;
         double *x = calloc(info->n, sizeof *x);
-        get(f->net, i, x);
+        assert_int_equal(get(f->net, i, x), DIS_OK);
         compare(p, what, info->name, x, tensor(p, "%s%s", prefix, info->name));
         free(x);
     }

@@ -11,21 +11,12 @@ typedef struct {
     double rate;
 } attention;
 
-static dis_status plan(dis__net *net, dis__layer *layer)
-{
-    const attention *l = layer->own;
-    if (l->value_only) return DIS_OK;
-    const dis__shape *s = dis__shape_of(net, layer->out);
-    const size_t n = net->axis_most[s->time], square = dis__size(dis__size(n, n, 0), net->device->real, 0);
-    dis__layer_scratch(net, dis__size(square, 2, net->device->scratch));
-    return dis__layer_work(net, layer, dis__size(dis__size(net->axis_most[s->rows], l->n_heads, 0), square, 0),
-                           DIS_WORK_KEPT);
-}
-
 static dis__attention_args arguments(const dis__net *net, const dis__layer *layer)
 {
     const attention *l = layer->own;
+    const size_t rows = dis__axis_now(net, dis__shape_of(net, layer->out)->rows);
     return (dis__attention_args){
+        .n_rows = l->value_only ? dis__rows_now(net, layer->out) : rows,
         .n_times = dis__axis_now(net, dis__shape_of(net, layer->out)->time),
         .n_heads = l->n_heads,
         .channels = l->channels,
@@ -33,19 +24,23 @@ static dis__attention_args arguments(const dis__net *net, const dis__layer *laye
         .length = dis__ints_of(net, layer->ints[0]),
         .qkv = dis__data(net, layer->in[0]),
         .y = dis__data(net, layer->out),
-        .share = l->value_only ? NULL : layer->work[0],
+        .share = layer->n_works ? layer->work[0] : NULL,
         .rate = net->training ? l->rate : 0,
         .seed = net->seed,
-        .step = net->pass,
+        .pass = dis__pass_of(net),
         .layer = (uint32_t)layer->index,
     };
 }
 
-static dis_status run(dis__net *net, const dis__layer *layer, const dis__attention_args *args, dis__op op)
+static dis_status plan(dis__net *net, dis__layer *layer)
 {
-    const size_t rows = dis__axis_now(net, dis__shape_of(net, layer->out)->rows), d = args->channels / args->n_heads;
-    const size_t places = args->value_only ? dis__net_rows(net, layer->out) : rows;
-    return dis__op_run(net, op, args, places * args->n_heads, args->n_times * (args->n_times + 8) * d / 4 + 1);
+    const attention *l = layer->own;
+    const dis__attention_args args = arguments(net, layer);
+    dis__layer_runs(net, DIS_OP_attention, &args);
+    dis__layer_runs(net, DIS_OP_attention_grad, &args);
+    if (l->value_only) return DIS_OK;
+    const size_t square = dis__size(dis__size(args.n_times, args.n_times, 0), dis__real(net, DIS_ROLE_VALUE), 0);
+    return dis__layer_work(net, layer, dis__size(dis__size(args.n_rows, l->n_heads, 0), square, 0), DIS_WORK_KEPT);
 }
 
 static bool passes(const dis__net *net, const dis__layer *layer)
@@ -58,7 +53,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
 {
     if (layer->passes) return DIS_OK;
     const dis__attention_args args = arguments(net, layer);
-    return run(net, layer, &args, DIS_OP_attention);
+    return dis__op_run(net, DIS_OP_attention, &args);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
@@ -66,8 +61,8 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     dis__attention_args args = arguments(net, layer);
     args.dy = dis__grad(net, layer->out);
     args.d_qkv = dis__grad(net, layer->in[0]);
-    args.add = dis__grad_adds(net, layer->in[0]);
-    return run(net, layer, &args, DIS_OP_attention_grad);
+    args.add = layer->adds[0];
+    return dis__op_run(net, DIS_OP_attention_grad, &args);
 }
 
 static const dis__layer_kind attention_kind = {.name = "attention",

@@ -12,7 +12,7 @@ enum { STATS, SUMS };
 
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
-    const size_t bytes = dis__size(dis__shape_of(net, layer->out)->channels, 2 * net->device->real, 0);
+    const size_t bytes = dis__size(dis__shape_of(net, layer->out)->channels, 2 * dis__real(net, DIS_ROLE_STAT), 0);
     DIS_TRY(dis__layer_work(net, layer, bytes, DIS_WORK_KEPT));
     return dis__layer_work(net, layer, bytes, DIS_WORK_BACKWARD);
 }
@@ -28,7 +28,7 @@ static dis__batchnorm_args arguments(const dis__net *net, const dis__layer *laye
         .running_var = dis__param_of(net, layer, RUNNING_VAR),
         .y = dis__data(net, layer->out),
         .stats = layer->work[STATS],
-        .n_rows = dis__net_rows(net, layer->out),
+        .n_rows = dis__rows_now(net, layer->out),
         .width = dis__shape_of(net, layer->out)->channels,
         .act = ((const batchnorm *)layer->own)->act,
         .epsilon = EPSILON,
@@ -40,8 +40,8 @@ static dis__batchnorm_args arguments(const dis__net *net, const dis__layer *laye
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const dis__batchnorm_args args = arguments(net, layer);
-    DIS_TRY(dis__op_run_columns(net, DIS_OP_batch_stats, &args, args.width, 4 * args.n_rows));
-    return dis__op_run(net, DIS_OP_batchnorm, &args, args.n_rows, 4 * args.width);
+    DIS_TRY(dis__op_run(net, DIS_OP_batch_stats, &args));
+    return dis__op_run(net, DIS_OP_batchnorm, &args);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
@@ -50,20 +50,20 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     void *dz = dis__grad(net, layer->out);
     if (args.n_rows == 0) return DIS_OK;
     if (args.act != DIS_ACT_NONE) {
-        const dis__activate_args act = {.act = args.act, .x = args.y, .dy = dz, .y = dz};
-        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &act, args.n_rows * args.width, 2));
+        const dis__activate_args act = {.act = args.act, .n = args.n_rows * args.width, .x = args.y, .dy = dz, .y = dz};
+        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &act));
     }
     args.dz = dz;
     args.sums = layer->work[SUMS];
     args.d_gain = dis__param_grad(net, layer, GAIN);
     args.d_bias = dis__param_grad(net, layer, BIAS);
-    DIS_TRY(dis__op_run_columns(net, DIS_OP_batchnorm_sums, &args, args.width, 4 * args.n_rows));
+    DIS_TRY(dis__op_run(net, DIS_OP_batchnorm_sums, &args));
     if (dis__grad(net, layer->in[0])) {
         args.dx = dis__grad(net, layer->in[0]);
-        args.add = dis__grad_adds(net, layer->in[0]);
-        DIS_TRY(dis__op_run(net, DIS_OP_batchnorm_grad, &args, args.n_rows, 6 * args.width));
+        args.add = layer->adds[0];
+        DIS_TRY(dis__op_run(net, DIS_OP_batchnorm_grad, &args));
     }
-    return layer->in[1] == DIS_NONE ? DIS_OK : dis__pass_down(net, layer->out, layer->in[1]);
+    return layer->in[1] == DIS_NONE ? DIS_OK : dis__pass_down(net, layer, 1);
 }
 
 static const dis__layer_kind batchnorm_kind = {

@@ -9,42 +9,18 @@ typedef struct {
     size_t kernel_h, pad_top, pad_left;
 } conv;
 
-enum { PARTS = 16 }; /* of the weight's gradient, at most */
-
 dis__conv_options dis__conv_options_default(void)
 {
     return (dis__conv_options){
         .size = sizeof(dis__conv_options), .out = 64, .kernel = 3, .stride = 1, .same = true, .bias = true};
 }
 
-static size_t n_parts(size_t n_images, size_t places)
-{
-    const size_t parts = dis__n_jobs(dis__size(n_images, places, 0), DIS_CONV_ROWS, PARTS);
-    return parts < n_images ? parts : n_images;
-}
-
-static size_t kernel_size(const dis__net *net, const dis__layer *layer)
-{
-    const conv *l = layer->own;
-    return l->kernel_h * l->o.kernel * dis__shape_of(net, layer->in[0])->channels;
-}
-
-static dis_status plan(dis__net *net, dis__layer *layer)
-{
-    const conv *l = layer->own;
-    const size_t k = kernel_size(net, layer), real = net->device->real;
-    dis__layer_scratch(net, dis__size(dis__size(k, DIS_CONV_ROWS, 0), real, net->device->scratch));
-    return dis__layer_work(net, layer, dis__size(dis__size(k, l->o.out, 0), PARTS * real, 0), DIS_WORK_BACKWARD);
-}
-
 static dis__conv_args arguments(const dis__net *net, const dis__layer *layer)
 {
     const conv *l = layer->own;
     const dis__shape *in = dis__shape_of(net, layer->in[0]), *out = dis__shape_of(net, layer->out);
-    const size_t places = out->height * (l->over_time ? dis__axis_now(net, out->time) : out->width);
-    const size_t n = dis__axis_now(net, in->rows);
     return (dis__conv_args){
-        .n = n,
+        .n = dis__axis_now(net, in->rows),
         .height = in->height,
         .width = l->over_time ? dis__axis_now(net, in->time) : in->width,
         .channels = in->channels,
@@ -56,8 +32,6 @@ static dis__conv_args arguments(const dis__net *net, const dis__layer *layer)
         .stride = l->o.stride,
         .pad_top = l->pad_top,
         .pad_left = l->pad_left,
-        .group = places && places < DIS_CONV_ROWS ? DIS_CONV_ROWS / places : 1,
-        .n_parts = n_parts(n, places),
         .length = dis__ints_of(net, layer->ints[0]),
         .act = l->o.act,
         .x = dis__data(net, layer->in[0]),
@@ -67,40 +41,42 @@ static dis__conv_args arguments(const dis__net *net, const dis__layer *layer)
     };
 }
 
+static dis_status plan(dis__net *net, dis__layer *layer)
+{
+    const dis__conv_args args = arguments(net, layer);
+    dis__layer_runs(net, DIS_OP_conv, &args);
+    return dis__layer_work(net, layer, dis__layer_runs(net, DIS_OP_conv_grad, &args), DIS_WORK_BACKWARD);
+}
+
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const dis__conv_args args = arguments(net, layer);
-    const size_t groups = (args.n + args.group - 1) / args.group, k = kernel_size(net, layer);
-    return dis__op_run(net, DIS_OP_conv, &args, groups,
-                       dis__size(args.group * args.out_h * args.out_w, args.out * k / 8 + k, 0));
+    return dis__op_run(net, DIS_OP_conv, &args);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
 {
     const conv *l = layer->own;
-    const size_t rows = dis__net_rows(net, layer->out), k = kernel_size(net, layer);
+    const size_t rows = dis__rows_now(net, layer->out);
     void *dz = dis__grad(net, layer->out), *dw = dis__param_grad(net, layer, 0);
     void *db = l->o.bias ? dis__param_grad(net, layer, 1) : NULL;
     dis__conv_args args = arguments(net, layer);
     if (rows == 0) return DIS_OK;
     if (l->o.act != DIS_ACT_NONE) {
-        const dis__activate_args act = {.act = l->o.act, .x = dis__data(net, layer->out), .dy = dz, .y = dz};
-        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &act, rows * args.out, 2));
+        const dis__activate_args act = {
+            .act = l->o.act, .n = rows * args.out, .x = dis__data(net, layer->out), .dy = dz, .y = dz};
+        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &act));
     }
     if (db) {
-        const dis__column_sums_args sums = {.x = dz, .n_rows = rows, .ld = args.out, .out = db};
-        DIS_TRY(dis__op_run_columns(net, DIS_OP_column_sums, &sums, args.out, rows));
+        const dis__column_sums_args sums = {.x = dz, .n_rows = rows, .n_cols = args.out, .ld = args.out, .out = db};
+        DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &sums));
     }
     args.dy = dz;
     args.dx = dis__grad(net, layer->in[0]);
-    if (args.dx) args.add = dis__grad_adds(net, layer->in[0]);
-    args.d_weight = dw ? layer->work[0] : NULL;
-    if (!args.dx && !dw) return DIS_OK;
-    DIS_TRY(dis__op_run(net, DIS_OP_conv_grad, &args, args.n_parts,
-                        dis__size(rows / args.n_parts + 1, args.out * k / 4 + k, 0)));
-    if (!dw) return DIS_OK;
-    const dis__column_sums_args parts = {.x = layer->work[0], .n_rows = args.n_parts, .ld = args.out * k, .out = dw};
-    return dis__op_run_columns(net, DIS_OP_column_sums, &parts, args.out * k, args.n_parts);
+    args.add = layer->adds[0];
+    args.d_weight = dw;
+    args.work = layer->work[0];
+    return args.dx || dw ? dis__op_run(net, DIS_OP_conv_grad, &args) : DIS_OK;
 }
 
 static const dis__layer_kind conv_kind = {
@@ -186,8 +162,7 @@ static dis_status window_forward(dis__net *net, dis__layer *layer)
 {
     const window *l = layer->own;
     const dis__window_args args = window_arguments(net, layer);
-    return dis__op_run(net, l->shortcut ? DIS_OP_shortcut : DIS_OP_window, &args, args.n,
-                       args.height * args.width * args.channels);
+    return dis__op_run(net, l->shortcut ? DIS_OP_shortcut : DIS_OP_window, &args);
 }
 
 static dis_status window_backward(dis__net *net, dis__layer *layer)
@@ -196,9 +171,8 @@ static dis_status window_backward(dis__net *net, dis__layer *layer)
     dis__window_args args = window_arguments(net, layer);
     args.dy = dis__grad(net, layer->out);
     args.dx = dis__grad(net, layer->in[0]);
-    args.add = dis__grad_adds(net, layer->in[0]);
-    return dis__op_run(net, l->shortcut ? DIS_OP_shortcut_grad : DIS_OP_window_grad, &args, args.n,
-                       args.height * args.width * args.channels);
+    args.add = layer->adds[0];
+    return dis__op_run(net, l->shortcut ? DIS_OP_shortcut_grad : DIS_OP_window_grad, &args);
 }
 
 static const dis__layer_kind window_kind = {.name = "window",

@@ -12,12 +12,15 @@ typedef struct {
     dis__crowd kind;
     bool over_all, has_matrix, has_bias;
     size_t n_workers, most_votes, n_votes, n_groups;
-    int32_t *row, *worker, *label, *order, *group_start; /* of votes; in one block */
+    /* On the host; the device has the same in VOTES. */
+    int32_t *votes;                                      /* one block: */
+    int32_t *row, *worker, *label, *order, *group_start; /* of votes */
     int32_t *row_start;                                  /* (rows + 1) */
+    size_t n_ints;                                       /* of the block */
     int32_t *count;                                      /* (workers + 1) */
 } crowd;
 
-enum { Q, ROW_LOSS, VOTE_GRAD, WASTE };
+enum { Q, ROW_LOSS, VOTE_GRAD, WASTE, VOTES };
 
 dis__crowd_head_options dis__crowd_head_options_default(void)
 {
@@ -27,27 +30,37 @@ dis__crowd_head_options dis__crowd_head_options_default(void)
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     crowd *h = layer->own;
-    const size_t real = net->device->real, rows = dis__most_rows(net, layer->in[0]), k = h->head.n_classes;
-    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(rows, real, 0), k, 0), DIS_WORK_RESULT));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(rows, real, 0), DIS_WORK_RESULT));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(h->most_votes, real, 0), k, 0), DIS_WORK_BACKWARD));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(rows, real, 0), k, 0), DIS_WORK_BACKWARD));
-    dis__layer_scratch(net, dis__size(k, 3 * real, 0));
-    DIS_TRY(dis__alloc_array(&h->row, dis__size(h->most_votes, 5, 1), sizeof *h->row));
+    const size_t stat = dis__real(net, DIS_ROLE_STAT), rows = dis__most_rows(net, layer->in[0]), k = h->head.n_classes;
+    const size_t values = dis__size(dis__size(rows, dis__real(net, DIS_ROLE_VALUE), 0), k, 0);
+    const dis__crowd_args args = {.kind = h->kind, .n_rows = rows, .n_classes = k};
+    dis__layer_runs(net, DIS_OP_crowd_loss, &args);
+    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(rows, stat, 0), k, 0), DIS_WORK_RESULT));
+    DIS_TRY(dis__layer_work(net, layer, dis__size(rows, stat, 0), DIS_WORK_RESULT));
+    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(h->most_votes, stat, 0), k, 0), DIS_WORK_BACKWARD));
+    DIS_TRY(dis__layer_work(net, layer, values, DIS_WORK_BACKWARD));
+    h->n_ints = dis__size(h->most_votes, 5, dis__size(rows, 1, 2));
+    DIS_TRY(dis__layer_work(net, layer, dis__size(h->n_ints, sizeof(int32_t), 0), DIS_WORK_BATCH));
+    DIS_TRY(dis__alloc_zeroed(&h->votes, h->n_ints, sizeof *h->votes));
+    h->row = h->votes;
     h->worker = h->row + h->most_votes;
     h->label = h->worker + h->most_votes;
     h->order = h->label + h->most_votes;
     h->group_start = h->order + h->most_votes;
-    DIS_TRY(dis__alloc_array(&h->row_start, dis__size(rows, 1, 1), sizeof *h->row_start));
+    h->row_start = h->group_start + h->most_votes + 1;
     return dis__alloc_array(&h->count, h->n_workers + 1, sizeof *h->count);
 }
 
 static void free_own(dis__layer *layer)
 {
     crowd *h = layer->own;
-    dis__free(h->row);
-    dis__free(h->row_start);
+    dis__free(h->votes);
     dis__free(h->count);
+}
+
+/* Where the device has it. */
+static const int32_t *there(const dis__layer *layer, const int32_t *here)
+{
+    return (const int32_t *)layer->work[VOTES] + (here - ((const crowd *)layer->own)->votes);
 }
 
 static dis__crowd_args arguments(const dis__net *net, const dis__layer *layer)
@@ -55,67 +68,60 @@ static dis__crowd_args arguments(const dis__net *net, const dis__layer *layer)
     const crowd *h = layer->own;
     return (dis__crowd_args){
         .kind = h->kind,
+        .n_rows = dis__rows_now(net, layer->in[0]),
         .n_classes = h->head.n_classes,
+        .n_votes = h->n_votes,
+        .n_groups = h->n_groups,
         .logits = dis__data(net, layer->in[0]),
         .matrix = h->has_matrix ? dis__param_of(net, layer, 0) : NULL,
         .bias = h->has_bias ? dis__param_of(net, layer, h->has_matrix) : NULL,
         .q = layer->work[Q],
         .loss = layer->work[ROW_LOSS],
-        .row_start = h->n_votes ? h->row_start : NULL,
-        .row = h->row,
-        .worker = h->worker,
-        .label = h->label,
-        .order = h->order,
-        .group_start = h->group_start,
+        .row_start = h->head.has_targets ? there(layer, h->row_start) : NULL,
+        .row = there(layer, h->row),
+        .worker = there(layer, h->worker),
+        .label = there(layer, h->label),
+        .order = there(layer, h->order),
+        .group_start = there(layer, h->group_start),
+        .scale = &dis__scalars_of(net, layer)->scale,
     };
 }
 
-static size_t work_a_row(const crowd *h, size_t rows)
+static dis_status prepare(dis__net *net, dis__layer *layer)
 {
-    const size_t k = h->head.n_classes, votes = rows ? h->n_votes / rows + 1 : 1;
-    return k * 16 + votes * k * (h->kind == DIS_CROWD_MW ? k + 16 : 16);
+    const crowd *h = layer->own;
+    dis__key_add(net, h->head.has_targets ? h->n_votes : 0);
+    dis__key_add(net, h->n_groups);
+    return DIS_OK;
 }
 
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     crowd *h = layer->own;
-    const size_t rows = dis__net_rows(net, layer->in[0]);
     const dis__crowd_args args = arguments(net, layer);
     h->head.q = layer->work[Q];
-    h->head.loss = h->head.scale = 0;
-    DIS_TRY(dis__op_run(net, DIS_OP_crowd_loss, &args, rows, work_a_row(h, rows)));
-    if (!h->n_votes) return DIS_OK;
-    const double counted = h->over_all ? (double)rows * (double)h->n_workers : (double)h->n_votes;
-    const double norm = h->head.norm > 0 ? h->head.norm : counted;
-    h->head.loss = dis__sum_rows(net, layer->work[ROW_LOSS], rows) / norm;
-    h->head.scale = h->head.weight / norm;
-    return DIS_OK;
+    DIS_TRY(dis__op_run(net, DIS_OP_crowd_loss, &args));
+    return dis__head_sum(net, layer, args.loss, args.n_rows);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
 {
     const crowd *h = layer->own;
-    if (h->head.scale == 0) return DIS_OK;
-    const size_t rows = dis__net_rows(net, layer->in[0]);
     dis__crowd_args args = arguments(net, layer);
-    args.scale = h->head.scale;
     args.d_vote = layer->work[VOTE_GRAD];
     args.d_logits = dis__grad(net, layer->in[0]);
-    if (!args.d_logits)
-        args.d_logits = layer->work[WASTE];
-    else
-        args.add = dis__grad_adds(net, layer->in[0]);
-    DIS_TRY(dis__op_run(net, DIS_OP_crowd_loss, &args, rows, 2 * work_a_row(h, rows)));
+    args.add = args.d_logits && layer->adds[0];
+    if (!args.d_logits) args.d_logits = layer->work[WASTE];
+    DIS_TRY(dis__op_run(net, DIS_OP_crowd_loss, &args));
     args.d_matrix = h->has_matrix ? dis__param_grad(net, layer, 0) : NULL;
     args.d_bias = h->has_bias ? dis__param_grad(net, layer, h->has_matrix) : NULL;
-    if (!args.d_matrix && !args.d_bias) return DIS_OK;
-    return dis__op_run(net, DIS_OP_crowd_param_grad, &args, h->n_groups,
-                       (h->n_votes / h->n_groups + 1) * h->head.n_classes * h->head.n_classes);
+    return args.d_matrix || args.d_bias ? dis__op_run(net, DIS_OP_crowd_param_grad, &args) : DIS_OK;
 }
 
 static const dis__layer_kind crowd_kind = {.name = "crowd head",
                                            .own = sizeof(crowd),
                                            .plan = plan,
+                                           .prepare = prepare,
                                            .forward = forward,
                                            .backward = backward,
                                            .free = free_own};
@@ -175,7 +181,7 @@ dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t 
 {
     dis__layer *layer = &net->layers[net->heads[head]];
     crowd *h = layer->own;
-    const size_t rows = dis__net_rows(net, layer->in[0]);
+    const size_t rows = dis__net_rows(net, layer->in[0]), all_rows = dis__rows_now(net, layer->in[0]);
     if (n > h->most_votes)
         return dis__fail(DIS_EUSAGE, "%s: %zu votes in a batch; it was planned for %zu", layer->name, n, h->most_votes);
     for (size_t v = 0; v < n; v++)
@@ -183,23 +189,16 @@ dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t 
             label[v] < 0 || (size_t)label[v] >= h->head.n_classes || (v && row[v] < row[v - 1]))
             return dis__fail(DIS_EUSAGE, "%s: vote %zu is out of range or out of order", layer->name, v);
     h->n_votes = n;
+    h->head.has_targets = n > 0;
+    h->head.counted = h->over_all ? (double)rows * (double)h->n_workers : (double)n;
     if (!n) return DIS_OK;
     memcpy(h->row, row, n * sizeof *row);
     memcpy(h->worker, worker, n * sizeof *worker);
     memcpy(h->label, label, n * sizeof *label);
-    for (size_t i = 0, v = 0; i <= rows; i++) {
+    for (size_t i = 0, v = 0; i <= all_rows; i++) {
         while (v < n && (size_t)row[v] < i) v++;
         h->row_start[i] = (int32_t)v;
     }
     group_by_worker(h, n);
-    return DIS_OK;
-}
-
-void dis__head_put_nothing(dis__net *net, int head)
-{
-    dis__layer *layer = &net->layers[net->heads[head]];
-    if (layer->kind == &crowd_kind)
-        ((crowd *)layer->own)->n_votes = 0;
-    else
-        dis__soft_head_clear(layer);
+    return dis__copy_in(net, layer->work[VOTES], h->votes, h->n_ints * sizeof *h->votes);
 }

@@ -16,7 +16,7 @@ static dis__gather_args arguments(const dis__net *net, const dis__layer *layer)
         .table = e->from_value ? dis__data(net, layer->in[0]) : dis__param_of(net, layer, 0),
         .id = ids->data,
         .per = 1,
-        .n_rows = dis__net_rows(net, layer->out),
+        .n_rows = dis__rows_now(net, layer->out),
         .width = dis__shape_of(net, layer->out)->channels,
         .y = dis__data(net, layer->out),
         .dy = dis__grad(net, layer->out),
@@ -32,7 +32,7 @@ static dis__gather_args arguments(const dis__net *net, const dis__layer *layer)
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const dis__gather_args args = arguments(net, layer);
-    return dis__op_run(net, DIS_OP_gather, &args, args.n_rows, args.width * args.per);
+    return dis__op_run(net, DIS_OP_gather, &args);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
@@ -41,9 +41,10 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     dis__gather_args args = arguments(net, layer);
     args.d_table = e->from_value ? dis__grad(net, layer->in[0]) : dis__param_grad(net, layer, 0);
     if (!args.d_table) return DIS_OK;
-    if (e->from_value && !dis__grad_adds(net, layer->in[0]))
-        dis__zero(net, args.d_table, dis__net_rows(net, layer->in[0]) * args.width);
-    return dis__op_run_columns(net, DIS_OP_gather_grad, &args, args.width, args.n_rows * args.per * 2);
+    if (e->from_value && !layer->adds[0])
+        DIS_TRY(dis__zero(net, args.d_table,
+                          dis__rows_now(net, layer->in[0]) * args.width * dis__real(net, DIS_ROLE_VALUE)));
+    return dis__op_run(net, DIS_OP_gather_grad, &args);
 }
 
 static const dis__layer_kind embed_kind = {.name = "embed",

@@ -3,20 +3,21 @@
 
 static size_t n_elements(const dis__net *net, int value)
 {
-    return dis__net_rows(net, value) * dis__shape_of(net, value)->channels;
+    return dis__rows_now(net, value) * dis__shape_of(net, value)->channels;
 }
 
-dis_status dis__pass_down(dis__net *net, int from, int to)
+dis_status dis__pass_down(dis__net *net, const dis__layer *layer, int i)
 {
+    const int from = layer->out, to = layer->in[i];
     if (!dis__grad(net, to)) return DIS_OK;
     const size_t n = n_elements(net, from);
-    if (!dis__grad_adds(net, to)) {
+    if (!layer->adds[i]) {
         const dis__copy_columns_args copy = {
-            .from = dis__grad(net, from), .to = dis__grad(net, to), .from_ld = 1, .to_ld = 1, .width = n};
-        return dis__op_run(net, DIS_OP_copy_columns, &copy, 1, n);
+            .n_rows = 1, .from = dis__grad(net, from), .to = dis__grad(net, to), .from_ld = 1, .to_ld = 1, .width = n};
+        return dis__op_run(net, DIS_OP_copy_columns, &copy);
     }
-    const dis__add_args add = {.x = dis__grad(net, from), .y = dis__grad(net, to)};
-    return dis__op_run(net, DIS_OP_add, &add, n, 1);
+    const dis__add_args add = {.n = n, .x = dis__grad(net, from), .y = dis__grad(net, to)};
+    return dis__op_run(net, DIS_OP_add, &add);
 }
 
 /* ---- dropout ---- */
@@ -31,15 +32,14 @@ static dis__dropout_args dropout_arguments(const dis__net *net, const dis__layer
         .n = n_elements(net, layer->out),
         .rate = net->training ? ((const dropout *)layer->own)->rate : 0,
         .seed = net->seed,
-        .step = net->pass,
+        .pass = dis__pass_of(net),
         .layer = (uint32_t)layer->index,
     };
 }
 
 static dis_status run_dropout(dis__net *net, const dis__dropout_args *args)
 {
-    const size_t blocks = (args->n + DIS_DROPOUT_BLOCK - 1) / DIS_DROPOUT_BLOCK;
-    return dis__op_run(net, DIS_OP_dropout, args, blocks, 4 * DIS_DROPOUT_BLOCK);
+    return dis__op_run(net, DIS_OP_dropout, args);
 }
 
 static dis_status dropout_forward(dis__net *net, dis__layer *layer)
@@ -63,7 +63,7 @@ static dis_status dropout_backward(dis__net *net, dis__layer *layer)
     dis__dropout_args args = dropout_arguments(net, layer);
     args.x = dis__grad(net, layer->out);
     args.y = dis__grad(net, layer->in[0]);
-    args.add = dis__grad_adds(net, layer->in[0]);
+    args.add = layer->adds[0];
     return run_dropout(net, &args);
 }
 
@@ -97,16 +97,17 @@ static bool add_passes(const dis__net *net, const dis__layer *layer);
 static dis_status add_forward(dis__net *net, dis__layer *layer)
 {
     if (layer->passes) return DIS_OK; /* the linear layer has added it */
-    const dis__add_args args = {.x = dis__data(net, layer->in[0]),
+    const dis__add_args args = {.n = n_elements(net, layer->out),
+                                .x = dis__data(net, layer->in[0]),
                                 .z = dis__data(net, layer->in[1]),
                                 .y = dis__data(net, layer->out)};
-    return dis__op_run(net, DIS_OP_add, &args, n_elements(net, layer->out), 1);
+    return dis__op_run(net, DIS_OP_add, &args);
 }
 
 static dis_status add_backward(dis__net *net, dis__layer *layer)
 {
-    DIS_TRY(dis__pass_down(net, layer->out, layer->in[0]));
-    return dis__pass_down(net, layer->out, layer->in[1]);
+    DIS_TRY(dis__pass_down(net, layer, 0));
+    return dis__pass_down(net, layer, 1);
 }
 
 static const dis__layer_kind add_kind = {
@@ -145,34 +146,39 @@ void dis__add_takes(dis__net *net, int value)
 
 static dis_status concat_forward(dis__net *net, dis__layer *layer)
 {
-    const size_t rows = dis__net_rows(net, layer->out), width = dis__shape_of(net, layer->out)->channels;
+    const size_t rows = dis__rows_now(net, layer->out), width = dis__shape_of(net, layer->out)->channels;
     char *to = dis__data(net, layer->out);
     for (int i = 0; i < layer->n_in; i++) {
         const size_t part = dis__shape_of(net, layer->in[i])->channels;
-        const dis__copy_columns_args args = {
-            .from = dis__data(net, layer->in[i]), .to = to, .from_ld = part, .to_ld = width, .width = part};
-        DIS_TRY(dis__op_run(net, DIS_OP_copy_columns, &args, rows, part));
-        to += part * net->device->real;
+        const dis__copy_columns_args args = {.n_rows = rows,
+                                             .from = dis__data(net, layer->in[i]),
+                                             .to = to,
+                                             .from_ld = part,
+                                             .to_ld = width,
+                                             .width = part};
+        DIS_TRY(dis__op_run(net, DIS_OP_copy_columns, &args));
+        to += part * dis__real(net, DIS_ROLE_VALUE);
     }
     return DIS_OK;
 }
 
 static dis_status concat_backward(dis__net *net, dis__layer *layer)
 {
-    const size_t rows = dis__net_rows(net, layer->out), width = dis__shape_of(net, layer->out)->channels;
+    const size_t rows = dis__rows_now(net, layer->out), width = dis__shape_of(net, layer->out)->channels;
     const char *from = dis__grad(net, layer->out);
     for (int i = 0; i < layer->n_in; i++) {
         const size_t part = dis__shape_of(net, layer->in[i])->channels;
         if (dis__grad(net, layer->in[i])) {
-            const dis__copy_columns_args args = {.from = from,
+            const dis__copy_columns_args args = {.n_rows = rows,
+                                                 .from = from,
                                                  .to = dis__grad(net, layer->in[i]),
                                                  .from_ld = width,
                                                  .to_ld = part,
                                                  .width = part,
-                                                 .add = dis__grad_adds(net, layer->in[i])};
-            DIS_TRY(dis__op_run(net, DIS_OP_copy_columns, &args, rows, part));
+                                                 .add = layer->adds[i]};
+            DIS_TRY(dis__op_run(net, DIS_OP_copy_columns, &args));
         }
-        from += part * net->device->real;
+        from += part * dis__real(net, DIS_ROLE_VALUE);
     }
     return DIS_OK;
 }
@@ -218,6 +224,7 @@ static dis__pool_args pool_arguments(const dis__net *net, const dis__layer *laye
         .y = dis__data(net, layer->out),
         .choice = layer->n_works ? layer->work[0] : NULL,
         .length = dis__ints_of(net, layer->ints[0]),
+        .n_rows = dis__rows_now(net, layer->out),
         .per = dis__axis_now(net, s->time) * s->height * s->width,
         .width = s->channels,
     };
@@ -226,7 +233,7 @@ static dis__pool_args pool_arguments(const dis__net *net, const dis__layer *laye
 static dis_status pool_forward(dis__net *net, dis__layer *layer)
 {
     const dis__pool_args args = pool_arguments(net, layer);
-    return dis__op_run(net, DIS_OP_pool, &args, dis__net_rows(net, layer->out), args.per * args.width);
+    return dis__op_run(net, DIS_OP_pool, &args);
 }
 
 static dis_status pool_backward(dis__net *net, dis__layer *layer)
@@ -234,8 +241,8 @@ static dis_status pool_backward(dis__net *net, dis__layer *layer)
     dis__pool_args args = pool_arguments(net, layer);
     args.dy = dis__grad(net, layer->out);
     args.dx = dis__grad(net, layer->in[0]);
-    args.add = dis__grad_adds(net, layer->in[0]);
-    return dis__op_run(net, DIS_OP_pool_grad, &args, dis__net_rows(net, layer->out), args.per * args.width);
+    args.add = layer->adds[0];
+    return dis__op_run(net, DIS_OP_pool_grad, &args);
 }
 
 static const dis__layer_kind pool_kind = {

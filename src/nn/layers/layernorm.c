@@ -2,33 +2,41 @@
  * is computed again in backward. */
 #include "nn/net_inside.h"
 
-static const double EPSILON = 1e-5;
+typedef struct {
+    dis__layernorm_options o;
+} layernorm;
+
+dis__layernorm_options dis__layernorm_options_default(void)
+{
+    return (dis__layernorm_options){.size = sizeof(dis__layernorm_options), .epsilon = 1e-5, .bias = true};
+}
 
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const size_t rows = dis__most_rows(net, layer->out);
-    return dis__layer_work(net, layer, dis__size(rows, 2 * net->device->real, 0), DIS_WORK_KEPT);
+    return dis__layer_work(net, layer, dis__size(rows, 2 * dis__real(net, DIS_ROLE_STAT), 0), DIS_WORK_KEPT);
 }
 
 static dis__layernorm_args arguments(const dis__net *net, const dis__layer *layer)
 {
+    const dis__layernorm_options *o = &((const layernorm *)layer->own)->o;
     return (dis__layernorm_args){
         .x = dis__data(net, layer->in[0]),
         .r = layer->in[1] == DIS_NONE ? NULL : dis__data(net, layer->in[1]),
         .gain = dis__param_of(net, layer, 0),
-        .bias = dis__param_of(net, layer, 1),
+        .bias = o->bias ? dis__param_of(net, layer, 1) : NULL,
         .y = dis__data(net, layer->out),
         .stats = layer->work[0],
-        .n_rows = dis__net_rows(net, layer->out),
+        .n_rows = dis__rows_now(net, layer->out),
         .width = dis__shape_of(net, layer->out)->channels,
-        .epsilon = EPSILON,
+        .epsilon = o->epsilon,
     };
 }
 
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const dis__layernorm_args args = arguments(net, layer);
-    return dis__op_run(net, DIS_OP_layernorm, &args, args.n_rows, 4 * args.width);
+    return dis__op_run(net, DIS_OP_layernorm, &args);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
@@ -36,29 +44,36 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     dis__layernorm_args args = arguments(net, layer);
     args.dy = dis__grad(net, layer->out);
     args.d_gain = dis__param_grad(net, layer, 0);
-    args.d_bias = dis__param_grad(net, layer, 1);
-    if (args.d_gain) DIS_TRY(dis__op_run_columns(net, DIS_OP_layernorm_param_grad, &args, args.width, 4 * args.n_rows));
+    args.d_bias = args.bias ? dis__param_grad(net, layer, 1) : NULL;
+    if (args.d_gain || args.d_bias) DIS_TRY(dis__op_run(net, DIS_OP_layernorm_param_grad, &args));
     args.dx = dis__grad(net, layer->in[0]);
-    if (args.dx) args.add_x = dis__grad_adds(net, layer->in[0]);
+    args.add_x = layer->adds[0];
     args.dr = layer->in[1] == DIS_NONE ? NULL : dis__grad(net, layer->in[1]);
-    if (args.dr) args.add_r = dis__grad_adds(net, layer->in[1]);
+    args.add_r = layer->adds[1];
     if (!args.dx && !args.dr) return DIS_OK;
-    return dis__op_run(net, DIS_OP_layernorm_grad, &args, args.n_rows, 6 * args.width);
+    return dis__op_run(net, DIS_OP_layernorm_grad, &args);
 }
 
-static const dis__layer_kind layernorm_kind = {.name = "layernorm",
-                                               .plan = plan,
-                                               .forward = forward,
-                                               .backward = backward};
+static const dis__layer_kind layernorm_kind = {
+    .name = "layernorm", .own = sizeof(layernorm), .plan = plan, .forward = forward, .backward = backward};
 
 int dis__layer_layernorm(dis__net *net, const char *name, int x, int residual)
+{
+    const dis__layernorm_options o = dis__layernorm_options_default();
+    return dis__layer_layernorm_with(net, name, x, residual, &o);
+}
+
+int dis__layer_layernorm_with(dis__net *net, const char *name, int x, int residual,
+                              const dis__layernorm_options *options)
 {
     if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
     const dis__shape shape = *dis__shape_of(net, x);
     if (residual != DIS_NONE && !dis__same_shape(net, x, residual, name)) return DIS_NONE;
     dis__layer *layer = dis__net_layer(net, &layernorm_kind, name, (int[]){x, residual}, 2, &shape);
     if (!layer) return DIS_NONE;
+    if (!(options->epsilon > 0)) return dis__net_bad(net, DIS_EUSAGE, "%s: an epsilon of %g", name, options->epsilon);
+    ((layernorm *)layer->own)->o = *options;
     dis__layer_param(net, layer, "weight", 1, &shape.channels, DIS_START_ONE, 0);
-    dis__layer_param(net, layer, "bias", 1, &shape.channels, DIS_START_ZERO, 0);
+    if (options->bias) dis__layer_param(net, layer, "bias", 1, &shape.channels, DIS_START_ZERO, 0);
     return layer->out;
 }

@@ -12,7 +12,18 @@ typedef struct {
     bool merged; /* into a later layer, where nothing is trained */
     int first;   /* layer that is merged into this one; DIS_NONE: none */
     int sum;     /* layer that adds this one's value to another; DIS_NONE: none */
+    bool bias;
 } linear;
+
+static void *bias_of(const dis__net *net, const dis__layer *layer)
+{
+    return ((const linear *)layer->own)->bias ? dis__param_of(net, layer, 1) : NULL;
+}
+
+dis__linear_options dis__linear_options_default(void)
+{
+    return (dis__linear_options){.size = sizeof(dis__linear_options), .bias = true, .tied = DIS_NONE};
+}
 
 enum { MATRIX, BIAS }; /* work of the layer that another is merged into */
 
@@ -21,14 +32,14 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     const linear *l = layer->own;
     if (!net->training_plan && l->first != DIS_NONE) {
         const linear *f = net->layers[l->first].own;
-        const size_t real = net->device->real;
+        const size_t real = dis__real(net, DIS_ROLE_VALUE);
         DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(l->n_out, f->n_in, 0), real, 0), DIS_WORK_LASTING));
         return dis__layer_work(net, layer, dis__size(l->n_out, real, 0), DIS_WORK_LASTING);
     }
     /* GELU's slope needs its argument; the others' follow from the value. */
     if (l->act != DIS_ACT_GELU) return DIS_OK;
     const size_t n = dis__size(dis__most_rows(net, layer->out), l->n_out, 0);
-    return dis__layer_work(net, layer, dis__size(n, net->device->real, 0), DIS_WORK_KEPT);
+    return dis__layer_work(net, layer, dis__size(n, dis__real(net, DIS_ROLE_VALUE), 0), DIS_WORK_KEPT);
 }
 
 /* W V and W a, from the parameters of both layers. */
@@ -68,7 +79,7 @@ static dis_status merged_forward(dis__net *net, const dis__layer *layer)
     if (!net->prepared) DIS_TRY(prepare(net, layer, first));
     dis__product_args args = {.tb = true,
                               .act = l->act,
-                              .m = dis__net_rows(net, layer->out),
+                              .m = dis__rows_now(net, layer->out),
                               .n = l->n_out,
                               .k = n_in,
                               .a = dis__data(net, first->in[0]),
@@ -76,7 +87,7 @@ static dis_status merged_forward(dis__net *net, const dis__layer *layer)
                               .b = layer->work[MATRIX],
                               .ldb = n_in,
                               .bias = layer->work[BIAS],
-                              .bias2 = dis__param_of(net, layer, 1)};
+                              .bias2 = bias_of(net, layer)};
     set_target(net, layer, &args);
     return dis__product(net, &args);
 }
@@ -86,7 +97,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
     const linear *l = layer->own;
     if (!net->training_plan && l->merged) return DIS_OK;
     if (!net->training_plan && l->first != DIS_NONE) return merged_forward(net, layer);
-    const size_t rows = dis__net_rows(net, layer->out);
+    const size_t rows = dis__rows_now(net, layer->out);
     const bool gelu = l->act == DIS_ACT_GELU;
     dis__product_args args = {.tb = true,
                               .act = gelu ? DIS_ACT_NONE : l->act,
@@ -97,26 +108,31 @@ static dis_status forward(dis__net *net, dis__layer *layer)
                               .lda = l->n_in,
                               .b = dis__param_of(net, layer, 0),
                               .ldb = l->n_in,
-                              .bias = dis__param_of(net, layer, 1)};
+                              .bias = bias_of(net, layer)};
     set_target(net, layer, &args);
     if (gelu) args.c = layer->work[0];
     DIS_TRY(dis__product(net, &args));
     if (!gelu) return DIS_OK;
-    const dis__activate_args activate = {.act = l->act, .x = layer->work[0], .y = dis__data(net, layer->out)};
-    return dis__op_run(net, DIS_OP_activate, &activate, rows * l->n_out, 16);
+    const dis__activate_args activate = {.act = l->act,
+                                         .n = rows * l->n_out,
+                                         .x = layer->work[0],
+                                         .y = dis__data(net, layer->out)};
+    return dis__op_run(net, DIS_OP_activate, &activate);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
-    const size_t rows = dis__net_rows(net, layer->out);
-    void *dz = dis__grad(net, layer->out), *dw = dis__param_grad(net, layer, 0), *db = dis__param_grad(net, layer, 1);
+    const size_t rows = dis__rows_now(net, layer->out);
+    void *dz = dis__grad(net, layer->out), *dw = dis__param_grad(net, layer, 0),
+         *db = l->bias ? dis__param_grad(net, layer, 1) : NULL;
     if (l->act != DIS_ACT_NONE) {
         const dis__activate_args args = {.act = l->act,
+                                         .n = rows * l->n_out,
                                          .x = l->act == DIS_ACT_GELU ? layer->work[0] : dis__data(net, layer->out),
                                          .dy = dz,
                                          .y = dz};
-        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &args, rows * l->n_out, l->act == DIS_ACT_GELU ? 16 : 2));
+        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &args));
     }
     if (dw)
         DIS_TRY(dis__product(net, &(dis__product_args){.ta = true,
@@ -131,11 +147,11 @@ static dis_status backward(dis__net *net, dis__layer *layer)
                                                        .c = dw,
                                                        .ldc = l->n_in}));
     if (db) {
-        const dis__column_sums_args args = {.x = dz, .n_rows = rows, .ld = l->n_out, .out = db};
-        DIS_TRY(dis__op_run_columns(net, DIS_OP_column_sums, &args, l->n_out, rows));
+        const dis__column_sums_args args = {.x = dz, .n_rows = rows, .n_cols = l->n_out, .ld = l->n_out, .out = db};
+        DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &args));
     }
     if (!dis__grad(net, layer->in[0])) return DIS_OK;
-    return dis__product(net, &(dis__product_args){.add = dis__grad_adds(net, layer->in[0]),
+    return dis__product(net, &(dis__product_args){.add = layer->adds[0],
                                                   .m = rows,
                                                   .n = l->n_in,
                                                   .k = l->n_out,
@@ -152,16 +168,39 @@ static const dis__layer_kind linear_kind = {
 
 int dis__layer_linear(dis__net *net, const char *name, int x, size_t n_out, dis__activation act)
 {
+    dis__linear_options o = dis__linear_options_default();
+    o.act = act;
+    return dis__layer_linear_with(net, name, x, n_out, &o);
+}
+
+/* The parameter that a layer shares with the embedding of `value`; SIZE_MAX: it has none of that shape. */
+static size_t tied_param(dis__net *net, int value, size_t n_out, size_t n_in)
+{
+    const int producer = value < 0 || (size_t)value >= net->n_slots ? DIS_NONE : net->slots[value].producer;
+    if (producer == DIS_NONE || !net->layers[producer].n_params) return SIZE_MAX;
+    const size_t param = net->layers[producer].param[0];
+    const dis__param_info *info = &net->params[param].info;
+    return info->n_dims == 2 && info->dim[0] == n_out && info->dim[1] == n_in ? param : SIZE_MAX;
+}
+
+int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out, const dis__linear_options *options)
+{
     if (x < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
     dis__shape shape = *dis__shape_of(net, x);
     const size_t n_in = shape.channels;
+    const size_t tied = options->tied == DIS_NONE ? SIZE_MAX : tied_param(net, options->tied, n_out, n_in);
+    if (options->tied != DIS_NONE && tied == SIZE_MAX)
+        return dis__net_bad(net, DIS_EUSAGE, "%s: no table of %zu x %zu to be tied to", name, n_out, n_in);
     shape.channels = n_out;
     dis__layer *layer = dis__net_layer(net, &linear_kind, name, &x, 1, &shape);
     if (!layer) return DIS_NONE;
-    *(linear *)layer->own = (linear){n_in, n_out, act, false, DIS_NONE, DIS_NONE};
+    *(linear *)layer->own = (linear){n_in, n_out, options->act, false, DIS_NONE, DIS_NONE, options->bias};
     const double spread = 1 / sqrt((double)n_in);
-    dis__layer_param(net, layer, "weight", 2, (size_t[]){n_out, n_in}, DIS_START_UNIFORM, spread);
-    dis__layer_param(net, layer, "bias", 1, &n_out, DIS_START_UNIFORM, spread);
+    if (tied != SIZE_MAX)
+        layer->param[layer->n_params++] = tied;
+    else
+        dis__layer_param(net, layer, "weight", 2, (size_t[]){n_out, n_in}, DIS_START_UNIFORM, spread);
+    if (options->bias) dis__layer_param(net, layer, "bias", 1, &n_out, DIS_START_UNIFORM, spread);
     return layer->out;
 }
 
@@ -188,24 +227,28 @@ void dis__linear_onto(dis__net *net, int value, int sum)
 static dis_status activate_forward(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
-    const dis__activate_args args = {.act = l->act, .x = dis__data(net, layer->in[0]), .y = dis__data(net, layer->out)};
-    return dis__op_run(net, DIS_OP_activate, &args, dis__net_rows(net, layer->out) * l->n_out, 16);
+    const dis__activate_args args = {.act = l->act,
+                                     .n = dis__rows_now(net, layer->out) * l->n_out,
+                                     .x = dis__data(net, layer->in[0]),
+                                     .y = dis__data(net, layer->out)};
+    return dis__op_run(net, DIS_OP_activate, &args);
 }
 
 /* dy becomes dx in place, then goes to where it belongs. */
 static dis_status activate_backward(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
-    const size_t n = dis__net_rows(net, layer->out) * l->n_out;
+    const size_t n = dis__rows_now(net, layer->out) * l->n_out;
     void *dy = dis__grad(net, layer->out), *dx = dis__grad(net, layer->in[0]);
-    const bool adds = dis__grad_adds(net, layer->in[0]);
+    const bool adds = layer->adds[0];
     const dis__activate_args args = {.act = l->act,
+                                     .n = n,
                                      .x = dis__data(net, l->act == DIS_ACT_GELU ? layer->in[0] : layer->out),
                                      .dy = dy,
                                      .y = adds ? dy : dx};
-    DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &args, n, 16));
-    const dis__add_args add = {.x = dy, .y = dx};
-    return adds ? dis__op_run(net, DIS_OP_add, &add, n, 1) : DIS_OK;
+    DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &args));
+    const dis__add_args add = {.n = n, .x = dy, .y = dx};
+    return adds ? dis__op_run(net, DIS_OP_add, &add) : DIS_OK;
 }
 
 static const dis__layer_kind activate_kind = {.name = "activation",

@@ -42,7 +42,7 @@ int dis__layer_table(dis__net *net, const char *name, size_t n_ids, size_t width
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const lookup_conv *l = layer->own;
-    const size_t n = dis__size(dis__size(l->n_ids, l->o.kernel, 0), l->o.out * net->device->real, 0);
+    const size_t n = dis__size(dis__size(l->n_ids, l->o.kernel, 0), l->o.out * dis__real(net, DIS_ROLE_VALUE), 0);
     DIS_TRY(dis__layer_work(net, layer, n, DIS_WORK_KEPT));
     return dis__layer_work(net, layer, n, DIS_WORK_BACKWARD);
 }
@@ -72,41 +72,42 @@ static dis_status forward(dis__net *net, dis__layer *layer)
     const lookup_conv *l = layer->own;
     const size_t row = l->o.kernel * l->o.out;
     for (size_t k = 0; k < l->o.kernel; k++)
-        DIS_TRY(
-            dis__product(net, &(dis__product_args){.tb = true,
-                                                   .m = l->n_ids,
-                                                   .n = l->o.out,
-                                                   .k = l->n_in,
-                                                   .a = dis__param_of(net, layer, TABLE),
-                                                   .lda = l->n_in,
-                                                   .b = dis__after(net, dis__param_of(net, layer, WEIGHT), k * l->n_in),
-                                                   .ldb = l->o.kernel * l->n_in,
-                                                   .c = dis__after(net, layer->work[PRODUCT], k * l->o.out),
-                                                   .ldc = row}));
+        DIS_TRY(dis__product(net, &(dis__product_args){.tb = true,
+                                                       .m = l->n_ids,
+                                                       .n = l->o.out,
+                                                       .k = l->n_in,
+                                                       .a = dis__param_of(net, layer, TABLE),
+                                                       .lda = l->n_in,
+                                                       .b = dis__param_at(net, dis__param_of(net, layer, WEIGHT),
+                                                                          k * l->n_in),
+                                                       .ldb = l->o.kernel * l->n_in,
+                                                       .c = dis__value_at(net, layer->work[PRODUCT], k * l->o.out),
+                                                       .ldc = row}));
     const dis__lookup_conv_args args = arguments(net, layer);
-    return dis__op_run(net, DIS_OP_lookup_conv, &args, args.n, args.width * row);
+    return dis__op_run(net, DIS_OP_lookup_conv, &args);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
 {
     const lookup_conv *l = layer->own;
     const dis__lookup_conv_args args = arguments(net, layer);
-    const size_t rows = dis__net_rows(net, layer->out), row = l->o.kernel * l->o.out;
+    const size_t rows = dis__rows_now(net, layer->out), row = l->o.kernel * l->o.out;
     void *dz = dis__grad(net, layer->out), *db = l->o.bias ? dis__param_grad(net, layer, BIAS) : NULL;
     void *dw = dis__param_grad(net, layer, WEIGHT), *d_table = dis__param_grad(net, layer, TABLE);
     if (l->o.act != DIS_ACT_NONE) {
-        const dis__activate_args act = {.act = l->o.act, .x = dis__data(net, layer->out), .dy = dz, .y = dz};
-        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &act, rows * args.out, 2));
+        const dis__activate_args act = {
+            .act = l->o.act, .n = rows * args.out, .x = dis__data(net, layer->out), .dy = dz, .y = dz};
+        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &act));
     }
     if (db) {
-        const dis__column_sums_args sums = {.x = dz, .n_rows = rows, .ld = args.out, .out = db};
-        DIS_TRY(dis__op_run_columns(net, DIS_OP_column_sums, &sums, args.out, rows));
+        const dis__column_sums_args sums = {.x = dz, .n_rows = rows, .n_cols = args.out, .ld = args.out, .out = db};
+        DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &sums));
     }
     if (!dw && !d_table) return DIS_OK;
-    dis__zero(net, args.d_product, l->n_ids * row);
-    DIS_TRY(dis__op_run_columns(net, DIS_OP_lookup_conv_grad, &args, args.out, rows * l->o.kernel * 2));
+    DIS_TRY(dis__zero(net, args.d_product, l->n_ids * row * dis__real(net, DIS_ROLE_VALUE)));
+    DIS_TRY(dis__op_run(net, DIS_OP_lookup_conv_grad, &args));
     for (size_t k = 0; k < l->o.kernel; k++) {
-        const void *d = dis__after(net, args.d_product, k * l->o.out);
+        const void *d = dis__value_at(net, args.d_product, k * l->o.out);
         if (dw)
             DIS_TRY(dis__product(net, &(dis__product_args){.ta = true,
                                                            .add = true,
@@ -117,7 +118,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
                                                            .lda = row,
                                                            .b = dis__param_of(net, layer, TABLE),
                                                            .ldb = l->n_in,
-                                                           .c = dis__after(net, dw, k * l->n_in),
+                                                           .c = dis__param_at(net, dw, k * l->n_in),
                                                            .ldc = l->o.kernel * l->n_in}));
         if (d_table)
             DIS_TRY(dis__product(net, &(dis__product_args){.add = true,
@@ -126,8 +127,8 @@ static dis_status backward(dis__net *net, dis__layer *layer)
                                                            .k = l->o.out,
                                                            .a = d,
                                                            .lda = row,
-                                                           .b = dis__after(net, dis__param_of(net, layer, WEIGHT),
-                                                                           k * l->n_in),
+                                                           .b = dis__param_at(net, dis__param_of(net, layer, WEIGHT),
+                                                                              k * l->n_in),
                                                            .ldb = l->o.kernel * l->n_in,
                                                            .c = d_table,
                                                            .ldc = l->n_in}));

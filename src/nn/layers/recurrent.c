@@ -45,63 +45,58 @@ typedef struct {
     bool may;                        /* the table is small enough to be multiplied row by row */
     bool by_row;                     /* in this batch it is */
     bool made;                       /* what its rows make lies in INPUT, and stays */
-    dis__recurrent_layout layout[2]; /* of this batch, in PLACES */
+    int32_t *places;                 /* layouts on the host, as the device has them in PLACES */
+    dis__recurrent_layout layout[2]; /* of this batch, on the device */
 } recurrent;
 
-static dis_status plan(dis__net *net, dis__layer *layer)
+/* A layout on the host, as it lies on the device. */
+static dis__recurrent_layout moved(const dis__recurrent_layout *layout, const int32_t *from, int32_t *to)
 {
-    recurrent *l = layer->own;
-    const dis__shape *s = dis__shape_of(net, layer->out);
-    const size_t real = net->device->real, rows = dis__most_rows(net, layer->out);
-    const size_t state = dis__size(dis__size(rows, l->n_hidden, 0), real, 0);
-    const size_t sizes[] = {dis__size(state, DIS_RECURRENT_GATES, 0), l->row->memory ? state : 0, state, state};
-    static const dis__work_life lives[] = {DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_BACKWARD};
-    for (int w = 0; w < 4; w++)
-        for (size_t d = 0; d < 2; d++)
-            DIS_TRY(dis__layer_work(net, layer, d < l->n_directions ? sizes[w] : 0, lives[w]));
-    const size_t places = dis__recurrent_layout_size(net->axis_most[s->rows], net->axis_most[s->time]);
-    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(places, l->n_directions, 0), sizeof(int32_t), 0),
-                            DIS_WORK_KEPT));
-    const size_t row = DIS_RECURRENT_GATES * l->n_hidden;
-    l->may = l->n_ids && l->n_ids < rows;
-    const size_t made = l->may ? dis__size(l->n_ids + 1, row, 0) : 0, inputs = dis__size(rows, l->n_in, 0);
-    const size_t all_made = dis__size(made, l->n_directions, 0);
-    const size_t all_inputs = dis__size(inputs, l->n_ids ? l->n_directions : 1, 0);
-    DIS_TRY(dis__layer_work(net, layer, dis__size(all_made > all_inputs ? all_made : all_inputs, real, 0),
-                            net->training_plan ? DIS_WORK_KEPT : DIS_WORK_LASTING));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(made > inputs ? made : inputs, real, 0), DIS_WORK_BACKWARD));
-    const size_t packed = dis__size(dis__size(l->row->n_gates * l->n_hidden, 1, 16), l->n_hidden + 16, 0);
-    dis__layer_scratch(net, dis__size(dis__size(packed, 1, DIS_RECURRENT_BLOCK * (row + l->n_hidden)), real,
-                                      net->device->scratch));
-    return DIS_OK;
+    dis__recurrent_layout out = *layout;
+    out.steps = (dis__recurrent_step *)(to + ((int32_t *)layout->steps - from));
+    out.parent = to + (layout->parent - from);
+    out.from = to + (layout->from - from);
+    out.node = to + (layout->node - from);
+    out.order = to + (layout->order - from);
+    out.length = to + (layout->length - from);
+    return out;
 }
 
-static void lay_out(const dis__net *net, const dis__layer *layer)
+static dis_status prepare(dis__net *net, dis__layer *layer)
 {
     recurrent *l = layer->own;
     const dis__shape *s = dis__shape_of(net, layer->out);
     const dis__recurrent_rows rows = {.n_rows = dis__axis_now(net, s->rows),
                                       .n_times = dis__axis_now(net, s->time),
-                                      .length = dis__ints_of(net, layer->ints[0]),
-                                      .ids = dis__ints_of(net, layer->ints[1])};
+                                      .length = dis__mirror_of(net, layer->ints[0]),
+                                      .ids = dis__mirror_of(net, layer->ints[1])};
     const size_t apart = dis__recurrent_layout_size(net->axis_most[s->rows], net->axis_most[s->time]);
+    const size_t used = dis__recurrent_layout_size(rows.n_rows, rows.n_times);
+    dis__recurrent_layout layout[2];
     size_t most = 0;
     for (size_t d = 0; d < l->n_directions; d++) {
-        dis__recurrent_lay_out(&rows, d, (int32_t *)layer->work[PLACES] + d * apart, &l->layout[d]);
-        if (l->layout[d].n_nodes > most) most = l->layout[d].n_nodes;
+        dis__recurrent_lay_out(&rows, d, l->places + d * apart, &layout[d]);
+        if (layout[d].n_nodes > most) most = layout[d].n_nodes;
     }
     l->made = l->made && net->prepared;
     l->by_row = l->may && (l->made || l->n_ids < most);
-    for (size_t d = 0; l->by_row && d < l->n_directions; d++)
-        for (size_t i = 0; i < l->layout[d].n_nodes; i++)
-            if (l->layout[d].from[i] < 0) l->layout[d].from[i] = (int32_t)l->n_ids;
+    for (size_t d = 0; d < l->n_directions; d++) {
+        int32_t *here = l->places + d * apart, *there = (int32_t *)layer->work[PLACES] + d * apart;
+        for (size_t i = 0; l->by_row && i < layout[d].n_nodes; i++)
+            if (layout[d].from[i] < 0) layout[d].from[i] = (int32_t)l->n_ids;
+        l->layout[d] = moved(&layout[d], here, there);
+        dis__key_add(net, layout[d].n_nodes << 1 | layout[d].by_end);
+        DIS_TRY(dis__copy_in(net, there, here, used * sizeof *here));
+    }
+    dis__key_add(net, l->by_row);
+    return DIS_OK;
 }
 
 /* What the rows of the table make of a direction's gates' arguments. */
 static void *made_of(const dis__net *net, const dis__layer *layer, size_t d)
 {
     const recurrent *l = layer->own;
-    return dis__after(net, layer->work[INPUT], d * (l->n_ids + 1) * DIS_RECURRENT_GATES * l->n_hidden);
+    return dis__value_at(net, layer->work[INPUT], d * (l->n_ids + 1) * DIS_RECURRENT_GATES * l->n_hidden);
 }
 
 static dis__recurrent_args arguments(const dis__net *net, const dis__layer *layer)
@@ -133,11 +128,39 @@ static dis__recurrent_args arguments(const dis__net *net, const dis__layer *laye
     return args;
 }
 
-static dis_status run(dis__net *net, const dis__recurrent_args *args, dis__op op)
+static dis_status plan(dis__net *net, dis__layer *layer)
 {
-    const size_t blocks = (args->n_rows + DIS_RECURRENT_BLOCK - 1) / DIS_RECURRENT_BLOCK;
-    const size_t work = dis__size(args->n_times * DIS_RECURRENT_BLOCK, args->n_hidden * args->n_hidden / 2 + 1, 0);
-    return dis__op_run(net, op, args, blocks * args->n_directions, work);
+    recurrent *l = layer->own;
+    const dis__shape *s = dis__shape_of(net, layer->out);
+    const size_t real = dis__real(net, DIS_ROLE_VALUE), rows = dis__most_rows(net, layer->out);
+    const size_t state = dis__size(dis__size(rows, l->n_hidden, 0), real, 0);
+    const size_t sizes[] = {dis__size(state, DIS_RECURRENT_GATES, 0), l->row->memory ? state : 0, state, state};
+    static const dis__work_life lives[] = {DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_BACKWARD};
+    for (int w = 0; w < 4; w++)
+        for (size_t d = 0; d < 2; d++)
+            DIS_TRY(dis__layer_work(net, layer, d < l->n_directions ? sizes[w] : 0, lives[w]));
+    const size_t places = dis__recurrent_layout_size(net->axis_most[s->rows], net->axis_most[s->time]);
+    const size_t all_places = dis__size(places, l->n_directions, 0);
+    DIS_TRY(dis__layer_work(net, layer, dis__size(all_places, sizeof(int32_t), 0), DIS_WORK_BATCH));
+    DIS_TRY(dis__check_memory(net->ctx, dis__size(all_places, sizeof(int32_t), 0), "layouts of recurrent layers"));
+    DIS_TRY(dis__alloc_array(&l->places, all_places, sizeof *l->places));
+    const size_t row = DIS_RECURRENT_GATES * l->n_hidden;
+    l->may = l->n_ids && l->n_ids < rows;
+    const size_t made = l->may ? dis__size(l->n_ids + 1, row, 0) : 0, inputs = dis__size(rows, l->n_in, 0);
+    const size_t all_made = dis__size(made, l->n_directions, 0);
+    const size_t all_inputs = dis__size(inputs, l->n_ids ? l->n_directions : 1, 0);
+    DIS_TRY(dis__layer_work(net, layer, dis__size(all_made > all_inputs ? all_made : all_inputs, real, 0),
+                            net->training_plan ? DIS_WORK_KEPT : DIS_WORK_LASTING));
+    DIS_TRY(dis__layer_work(net, layer, dis__size(made > inputs ? made : inputs, real, 0), DIS_WORK_BACKWARD));
+    const dis__recurrent_args args = arguments(net, layer);
+    dis__layer_runs(net, DIS_OP_recurrent, &args);
+    dis__layer_runs(net, DIS_OP_recurrent_grad, &args);
+    return DIS_OK;
+}
+
+static void free_own(dis__layer *layer)
+{
+    dis__free(((recurrent *)layer->own)->places);
 }
 
 static void *table_of(const dis__net *net, const dis__layer *layer)
@@ -154,20 +177,19 @@ static dis_status inputs_forward(dis__net *net, dis__layer *layer, size_t d, con
         const void *weight = dis__param_of(net, layer, d * PARAMS + W_INPUT);
         const void *input_bias = dis__param_of(net, layer, d * PARAMS + B_INPUT);
         const void *state_bias = dis__param_of(net, layer, d * PARAMS + B_STATE);
-        DIS_TRY(
-            dis__product(net,
-                         &(dis__product_args){.tb = true,
-                                              .m = rows,
-                                              .n = p->n * n,
-                                              .k = p->weights && x ? l->n_in : 0,
-                                              .a = x,
-                                              .lda = l->n_in,
-                                              .b = dis__after(net, weight, p->row * n * l->n_in),
-                                              .ldb = l->n_in,
-                                              .bias = p->input_bias ? dis__after(net, input_bias, p->row * n) : NULL,
-                                              .bias2 = p->state_bias ? dis__after(net, state_bias, p->row * n) : NULL,
-                                              .c = dis__after(net, gates, p->gate * n),
-                                              .ldc = DIS_RECURRENT_GATES * n}));
+        DIS_TRY(dis__product(
+            net, &(dis__product_args){.tb = true,
+                                      .m = rows,
+                                      .n = p->n * n,
+                                      .k = p->weights && x ? l->n_in : 0,
+                                      .a = x,
+                                      .lda = l->n_in,
+                                      .b = dis__param_at(net, weight, p->row * n * l->n_in),
+                                      .ldb = l->n_in,
+                                      .bias = p->input_bias ? dis__param_at(net, input_bias, p->row * n) : NULL,
+                                      .bias2 = p->state_bias ? dis__param_at(net, state_bias, p->row * n) : NULL,
+                                      .c = dis__value_at(net, gates, p->gate * n),
+                                      .ldc = DIS_RECURRENT_GATES * n}));
     }
     return DIS_OK;
 }
@@ -176,7 +198,7 @@ static dis_status gather(dis__net *net, const dis__recurrent_layout *layout, con
 {
     const dis__gather_args args = {
         .table = table, .id = layout->from, .per = 1, .n_rows = layout->n_nodes, .width = width, .y = y};
-    return dis__op_run(net, DIS_OP_gather, &args, layout->n_nodes, width);
+    return dis__op_run(net, DIS_OP_gather, &args);
 }
 
 /* The gradients of what gather() read: d_table += */
@@ -185,14 +207,14 @@ static dis_status spread(dis__net *net, const dis__recurrent_layout *layout, con
 {
     const dis__gather_args args = {
         .id = layout->from, .per = 1, .n_rows = layout->n_nodes, .width = width, .dy = dy, .d_table = d_table};
-    return dis__op_run_columns(net, DIS_OP_gather_grad, &args, width, layout->n_nodes * 2);
+    return dis__op_run(net, DIS_OP_gather_grad, &args);
 }
 
 /* Inputs of the nodes of a direction; over values both directions have the same. */
 static void *inputs_of(const dis__net *net, const dis__layer *layer, size_t d)
 {
     const recurrent *l = layer->own;
-    return dis__after(net, layer->work[INPUT], l->n_ids ? d * l->layout[0].n_nodes * l->n_in : 0);
+    return dis__value_at(net, layer->work[INPUT], l->n_ids ? d * l->layout[0].n_nodes * l->n_in : 0);
 }
 
 static dis_status forward_by_row(dis__net *net, dis__layer *layer)
@@ -203,7 +225,7 @@ static dis_status forward_by_row(dis__net *net, dis__layer *layer)
         void *made = made_of(net, layer, d);
         if (!l->made) {
             DIS_TRY(inputs_forward(net, layer, d, table_of(net, layer), l->n_ids, made));
-            DIS_TRY(inputs_forward(net, layer, d, NULL, 1, dis__after(net, made, l->n_ids * width)));
+            DIS_TRY(inputs_forward(net, layer, d, NULL, 1, dis__value_at(net, made, l->n_ids * width)));
         }
     }
     l->made = !net->training_plan;
@@ -213,7 +235,6 @@ static dis_status forward_by_row(dis__net *net, dis__layer *layer)
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const recurrent *l = layer->own;
-    lay_out(net, layer);
     if (l->by_row) {
         DIS_TRY(forward_by_row(net, layer));
     } else {
@@ -225,7 +246,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
         }
     }
     const dis__recurrent_args args = arguments(net, layer);
-    return run(net, &args, DIS_OP_recurrent);
+    return dis__op_run(net, DIS_OP_recurrent, &args);
 }
 
 /* Rows of x and the gradients of the gates' arguments that they made; `bare` more rows made of biases alone follow. */
@@ -240,7 +261,7 @@ static dis_status rows_backward(dis__net *net, dis__layer *layer, size_t d, size
 {
     const recurrent *l = layer->own;
     const size_t n = l->n_hidden, ld = DIS_RECURRENT_GATES * n;
-    const void *gates = dis__after(net, from->gates, p->gate * n);
+    const void *gates = dis__value_at(net, from->gates, p->gate * n);
     void *dw = dis__param_grad(net, layer, d * PARAMS + weight);
     if (dw)
         DIS_TRY(dis__product(net, &(dis__product_args){.ta = true,
@@ -252,15 +273,16 @@ static dis_status rows_backward(dis__net *net, dis__layer *layer, size_t d, size
                                                        .lda = ld,
                                                        .b = from->x,
                                                        .ldb = from->width,
-                                                       .c = dis__after(net, dw, p->row * n * from->width),
+                                                       .c = dis__param_at(net, dw, p->row * n * from->width),
                                                        .ldc = from->width}));
     void *db = dis__param_grad(net, layer, d * PARAMS + weight - W_INPUT + B_INPUT);
     if (!db) return DIS_OK;
     const dis__column_sums_args sums = {.x = gates,
                                         .n_rows = from->n_rows + from->bare,
+                                        .n_cols = p->n * n,
                                         .ld = ld,
-                                        .out = dis__after(net, db, p->row * n)};
-    return dis__op_run_columns(net, DIS_OP_column_sums, &sums, p->n * n, from->n_rows);
+                                        .out = dis__param_at(net, db, p->row * n)};
+    return dis__op_run(net, DIS_OP_column_sums, &sums);
 }
 
 /* The gradients of one direction's parameters, and of the rows of x: dx = or +=; NULL: not wanted. */
@@ -280,9 +302,9 @@ static dis_status weights_backward(dis__net *net, dis__layer *layer, size_t d, c
                                                        .m = from->n_rows,
                                                        .n = l->n_in,
                                                        .k = p->n * n,
-                                                       .a = dis__after(net, from->gates, p->gate * n),
+                                                       .a = dis__value_at(net, from->gates, p->gate * n),
                                                        .lda = DIS_RECURRENT_GATES * n,
-                                                       .b = dis__after(net, weight, p->row * n * l->n_in),
+                                                       .b = dis__param_at(net, weight, p->row * n * l->n_in),
                                                        .ldb = l->n_in,
                                                        .c = dx,
                                                        .ldc = l->n_in}));
@@ -298,7 +320,7 @@ static dis_status backward_by_row(dis__net *net, dis__layer *layer, void *d_tabl
     void *made = layer->work[D_INPUT];
     const source from = {table_of(net, layer), made, l->n_ids, l->n_in, 1};
     for (size_t d = 0; d < l->n_directions; d++) {
-        dis__zero(net, made, (l->n_ids + 1) * width);
+        DIS_TRY(dis__zero(net, made, (l->n_ids + 1) * width * dis__real(net, DIS_ROLE_VALUE)));
         DIS_TRY(spread(net, &l->layout[d], layer->work[GATES + d], width, made));
         DIS_TRY(weights_backward(net, layer, d, &from, d_table, true));
     }
@@ -309,11 +331,11 @@ static dis_status backward(dis__net *net, dis__layer *layer)
 {
     const recurrent *l = layer->own;
     const dis__recurrent_args args = arguments(net, layer);
-    DIS_TRY(run(net, &args, DIS_OP_recurrent_grad));
+    DIS_TRY(dis__op_run(net, DIS_OP_recurrent_grad, &args));
     void *dx = l->n_ids ? dis__param_grad(net, layer, layer->n_params - 1) : dis__grad(net, layer->in[0]);
     if (l->by_row) return backward_by_row(net, layer, dx);
-    if (dx && !l->n_ids && !dis__grad_adds(net, layer->in[0]))
-        dis__zero(net, dx, dis__net_rows(net, layer->in[0]) * l->n_in);
+    if (dx && !l->n_ids && !layer->adds[0])
+        DIS_TRY(dis__zero(net, dx, dis__rows_now(net, layer->in[0]) * l->n_in * dis__real(net, DIS_ROLE_VALUE)));
     for (size_t d = 0; d < l->n_directions; d++) {
         const source from = {inputs_of(net, layer, d), layer->work[GATES + d], l->layout[d].n_nodes, l->n_in, 0};
         const bool add = d > 0 && !l->n_ids, last = d + 1 == l->n_directions;
@@ -323,9 +345,10 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     return DIS_OK;
 }
 
-#define KIND(name_)                                                                                     \
-    {                                                                                                   \
-        .name = name_, .own = sizeof(recurrent), .plan = plan, .forward = forward, .backward = backward \
+#define KIND(name_)                                                                                    \
+    {                                                                                                  \
+        .name = name_, .own = sizeof(recurrent), .plan = plan, .prepare = prepare, .forward = forward, \
+        .backward = backward, .free = free_own                                                         \
     }
 static const cell_row cells[DIS_N_CELLS] = {
     [DIS_CELL_LSTM] =
@@ -372,6 +395,8 @@ static int one_layer(dis__net *net, const char *name, dis__recurrent_cell cell, 
         .row = row, .cell = cell, .n_in = n_in, .n_hidden = hidden, .n_directions = both ? 2 : 1, .n_ids = n_ids};
     layer->ints[0] = in->lengths;
     layer->ints[1] = in->ids;
+    for (int i = 0; i < 2; i++)
+        if (layer->ints[i] != DIS_NONE) net->ints[layer->ints[i]].mirrored = true;
     const double start = 1 / sqrt((double)hidden);
     for (int d = 0; d < (both ? 2 : 1); d++) {
         static const char *const what[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};

@@ -1,18 +1,15 @@
 /* The head of one task: q = softmax(logits), and the weighted mean loss to targets that are hard, soft or missing. O(K) a
- * row. Row losses come back in the device's numbers and are added up here in double, in order. */
+ * row. Row losses are added up on the device, in double, in order. */
 #include "nn/net_inside.h"
 #include <math.h>
-#include <string.h>
 
 typedef struct {
     dis__head head;
     dis__loss loss;
     double per_log_base, floor;
-    bool has_targets;
-    double total; /* of the weights of this batch */
 } soft_head;
 
-enum { Q, ROW_LOSS, TARGET, WEIGHT };
+enum { Q, ROW_LOSS, TARGET, WEIGHT, LABEL };
 
 dis__soft_head_options dis__soft_head_options_default(void)
 {
@@ -22,58 +19,54 @@ dis__soft_head_options dis__soft_head_options_default(void)
                                     .floor = 1e-6};
 }
 
-static dis_status plan(dis__net *net, dis__layer *layer)
-{
-    const soft_head *h = layer->own;
-    const size_t rows = dis__size(dis__most_rows(net, layer->in[0]), net->device->real, 0);
-    DIS_TRY(dis__layer_work(net, layer, dis__size(rows, h->head.n_classes, 0), DIS_WORK_RESULT));
-    DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_RESULT));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(rows, h->head.n_classes, 0), DIS_WORK_BATCH));
-    DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_BATCH));
-    dis__layer_scratch(net, dis__size(h->head.n_classes, net->device->real, 0));
-    return DIS_OK;
-}
-
 static dis__soft_loss_args arguments(const dis__net *net, const dis__layer *layer)
 {
     const soft_head *h = layer->own;
     return (dis__soft_loss_args){
         .kind = h->loss,
+        .n_rows = dis__rows_now(net, layer->in[0]),
         .n_classes = h->head.n_classes,
         .logits = dis__data(net, layer->in[0]),
-        .target = h->has_targets ? layer->work[TARGET] : NULL,
+        .target = h->head.has_targets ? layer->work[TARGET] : NULL,
         .weight = layer->work[WEIGHT],
         .q = layer->work[Q],
         .loss = layer->work[ROW_LOSS],
         .per_log_base = h->per_log_base,
         .floor = h->floor,
+        .scale = &dis__scalars_of(net, layer)->scale,
     };
+}
+
+static dis_status plan(dis__net *net, dis__layer *layer)
+{
+    const soft_head *h = layer->own;
+    const size_t most = dis__most_rows(net, layer->in[0]), k = h->head.n_classes;
+    const size_t rows = dis__size(most, dis__real(net, DIS_ROLE_STAT), 0);
+    const dis__soft_loss_args args = {.n_rows = most, .n_classes = k};
+    dis__layer_runs(net, DIS_OP_soft_loss, &args);
+    dis__layer_runs(net, DIS_OP_soft_loss_grad, &args);
+    DIS_TRY(dis__layer_work(net, layer, dis__size(rows, k, 0), DIS_WORK_RESULT));
+    DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_RESULT));
+    DIS_TRY(dis__layer_work(net, layer, dis__size(rows, k, 0), DIS_WORK_BATCH));
+    DIS_TRY(dis__layer_work(net, layer, rows, DIS_WORK_BATCH));
+    return dis__layer_work(net, layer, dis__size(most, sizeof(int32_t), 0), DIS_WORK_BATCH);
 }
 
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     soft_head *h = layer->own;
-    const size_t rows = dis__net_rows(net, layer->in[0]);
     const dis__soft_loss_args args = arguments(net, layer);
     h->head.q = layer->work[Q];
-    h->head.loss = h->head.scale = 0;
-    DIS_TRY(dis__op_run(net, DIS_OP_soft_loss, &args, rows, 16 * h->head.n_classes));
-    const double norm = h->head.norm > 0 ? h->head.norm : h->total;
-    if (!h->has_targets || !(norm > 0)) return DIS_OK;
-    h->head.loss = dis__sum_rows(net, layer->work[ROW_LOSS], rows) / norm;
-    h->head.scale = h->head.weight / norm;
-    return DIS_OK;
+    DIS_TRY(dis__op_run(net, DIS_OP_soft_loss, &args));
+    return dis__head_sum(net, layer, args.loss, args.n_rows);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
 {
-    const soft_head *h = layer->own;
-    if (h->head.scale == 0 || !dis__grad(net, layer->in[0])) return DIS_OK;
     dis__soft_loss_args args = arguments(net, layer);
-    args.scale = h->head.scale;
     args.d_logits = dis__grad(net, layer->in[0]);
-    args.add = dis__grad_adds(net, layer->in[0]);
-    return dis__op_run(net, DIS_OP_soft_loss_grad, &args, dis__net_rows(net, layer->in[0]), 8 * args.n_classes);
+    args.add = layer->adds[0];
+    return args.d_logits ? dis__op_run(net, DIS_OP_soft_loss_grad, &args) : DIS_OK;
 }
 
 static const dis__layer_kind soft_kind = {
@@ -103,53 +96,70 @@ int dis__head_soft(dis__net *net, const char *name, int logits, const dis__soft_
 static dis__layer *open_targets(dis__net *net, int head, size_t *rows)
 {
     dis__layer *layer = &net->layers[net->heads[head]];
-    soft_head *h = layer->own;
+    dis__head *h = layer->own;
     *rows = dis__net_rows(net, layer->in[0]);
     h->has_targets = true;
-    h->total = 0;
+    h->counted = 0;
     return layer;
 }
 
-void dis__head_put_targets(dis__net *net, int head, const float *target, const float *weight)
+/* Rows behind those of the batch have weight 0. */
+static dis_status end_targets(dis__net *net, dis__layer *layer, size_t rows)
+{
+    const size_t real = dis__real(net, DIS_ROLE_STAT);
+    return dis__zero(net, dis__after(net, DIS_ROLE_STAT, layer->work[WEIGHT], rows),
+                     (dis__rows_now(net, layer->in[0]) - rows) * real);
+}
+
+/* A weight of 1 for each row. */
+static dis_status put_ones(dis__net *net, dis__layer *layer, size_t rows)
+{
+    const dis__start_args ones = {.kind = DIS_START_ONE, .n = rows, .side = 1, .y = layer->work[WEIGHT]};
+    ((dis__head *)layer->own)->counted = (double)rows;
+    return dis__op_run(net, DIS_OP_start, &ones);
+}
+
+dis_status dis__head_put_targets(dis__net *net, int head, const float *target, const float *weight)
 {
     size_t rows;
     dis__layer *layer = open_targets(net, head, &rows);
-    soft_head *h = layer->own;
-    for (size_t i = 0; i < rows; i++) {
-        dis__set_number(net, layer->work[WEIGHT], i, weight ? (double)weight[i] : 1);
-        h->total += weight ? (double)weight[i] : 1;
-    }
-    for (size_t i = 0; i < rows * h->head.n_classes; i++)
-        dis__set_number(net, layer->work[TARGET], i, (double)target[i]);
+    dis__head *h = layer->own;
+    for (size_t i = 0; weight && i < rows; i++) h->counted += (double)weight[i];
+    DIS_TRY(weight ? dis__put_floats(net, DIS_ROLE_STAT, layer->work[WEIGHT], weight, rows)
+                   : put_ones(net, layer, rows));
+    DIS_TRY(dis__put_floats(net, DIS_ROLE_STAT, layer->work[TARGET], target, rows * h->n_classes));
+    return end_targets(net, layer, rows);
 }
 
-void dis__head_put_exact(dis__net *net, int head, const double *target, const double *weight)
+dis_status dis__head_put_exact(dis__net *net, int head, const double *target, const double *weight)
 {
     size_t rows;
     dis__layer *layer = open_targets(net, head, &rows);
-    soft_head *h = layer->own;
-    for (size_t i = 0; i < rows; i++) {
-        dis__set_number(net, layer->work[WEIGHT], i, weight ? weight[i] : 1);
-        h->total += weight ? weight[i] : 1;
-    }
-    for (size_t i = 0; i < rows * h->head.n_classes; i++) dis__set_number(net, layer->work[TARGET], i, target[i]);
+    dis__head *h = layer->own;
+    for (size_t i = 0; weight && i < rows; i++) h->counted += weight[i];
+    DIS_TRY(weight ? dis__put_doubles(net, DIS_ROLE_STAT, layer->work[WEIGHT], weight, rows)
+                   : put_ones(net, layer, rows));
+    DIS_TRY(dis__put_doubles(net, DIS_ROLE_STAT, layer->work[TARGET], target, rows * h->n_classes));
+    return end_targets(net, layer, rows);
 }
 
-void dis__head_put_labels(dis__net *net, int head, const int32_t *label)
+dis_status dis__head_put_labels(dis__net *net, int head, const int32_t *label)
 {
     size_t rows;
     dis__layer *layer = open_targets(net, head, &rows);
-    soft_head *h = layer->own;
-    memset(layer->work[TARGET], 0, rows * h->head.n_classes * net->device->real);
-    for (size_t i = 0; i < rows; i++) {
-        const bool there = label[i] >= 0 && (size_t)label[i] < h->head.n_classes;
-        dis__set_number(net, layer->work[WEIGHT], i, there);
-        h->total += there;
-        if (there) dis__set_number(net, layer->work[TARGET], i * h->head.n_classes + (size_t)label[i], 1);
-    }
+    dis__head *h = layer->own;
+    for (size_t i = 0; i < rows; i++) h->counted += label[i] >= 0 && (size_t)label[i] < h->n_classes;
+    DIS_TRY(dis__copy_in(net, layer->work[LABEL], label, rows * sizeof *label));
+    const dis__one_hot_args args = {.n_rows = rows,
+                                    .n_classes = h->n_classes,
+                                    .label = layer->work[LABEL],
+                                    .target = layer->work[TARGET],
+                                    .weight = layer->work[WEIGHT]};
+    DIS_TRY(dis__op_run(net, DIS_OP_one_hot, &args));
+    return end_targets(net, layer, rows);
 }
 
-void dis__soft_head_clear(dis__layer *layer)
+void dis__head_put_nothing(dis__net *net, int head)
 {
-    ((soft_head *)layer->own)->has_targets = false;
+    ((dis__head *)net->layers[net->heads[head]].own)->has_targets = false;
 }

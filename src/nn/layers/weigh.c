@@ -4,7 +4,7 @@
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const size_t n = dis__most_rows(net, layer->in[0]);
-    return dis__layer_work(net, layer, dis__size(n, net->device->real, 0), DIS_WORK_KEPT);
+    return dis__layer_work(net, layer, dis__size(n, dis__real(net, DIS_ROLE_VALUE), 0), DIS_WORK_KEPT);
 }
 
 static dis__weigh_args arguments(const dis__net *net, const dis__layer *layer)
@@ -16,6 +16,7 @@ static dis__weigh_args arguments(const dis__net *net, const dis__layer *layer)
         .y = dis__data(net, layer->out),
         .share = layer->work[0],
         .length = dis__ints_of(net, layer->ints[0]),
+        .n_rows = dis__rows_now(net, layer->out),
         .per = dis__axis_now(net, s->time) * s->height * s->width,
         .width = s->channels,
     };
@@ -24,7 +25,7 @@ static dis__weigh_args arguments(const dis__net *net, const dis__layer *layer)
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const dis__weigh_args args = arguments(net, layer);
-    return dis__op_run(net, DIS_OP_weigh, &args, dis__net_rows(net, layer->out), args.per * (args.width + 8));
+    return dis__op_run(net, DIS_OP_weigh, &args);
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
@@ -32,10 +33,10 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     dis__weigh_args args = arguments(net, layer);
     args.dy = dis__grad(net, layer->out);
     args.dx = dis__grad(net, layer->in[0]);
-    if (args.dx) args.add_x = dis__grad_adds(net, layer->in[0]);
+    args.add_x = layer->adds[0];
     args.d_scores = dis__grad(net, layer->in[1]);
-    if (args.d_scores) args.add_scores = dis__grad_adds(net, layer->in[1]);
-    return dis__op_run(net, DIS_OP_weigh_grad, &args, dis__net_rows(net, layer->out), 2 * args.per * (args.width + 8));
+    args.add_scores = layer->adds[1];
+    return dis__op_run(net, DIS_OP_weigh_grad, &args);
 }
 
 static const dis__layer_kind weigh_kind = {.name = "weigh", .plan = plan, .forward = forward, .backward = backward};
@@ -58,16 +59,17 @@ int dis__layer_weigh(dis__net *net, int x, int scores, int lengths)
 
 static dis_status reshape_forward(dis__net *net, dis__layer *layer)
 {
-    const size_t n = dis__net_rows(net, layer->out) * dis__shape_of(net, layer->out)->channels;
-    const dis__copy_columns_args copy = {.from = dis__data(net, layer->in[0]),
+    const size_t n = dis__rows_now(net, layer->out) * dis__shape_of(net, layer->out)->channels;
+    const dis__copy_columns_args copy = {.n_rows = 1,
+                                         .from = dis__data(net, layer->in[0]),
                                          .to = dis__data(net, layer->out),
                                          .width = n};
-    return dis__op_run(net, DIS_OP_copy_columns, &copy, 1, n);
+    return dis__op_run(net, DIS_OP_copy_columns, &copy);
 }
 
 static dis_status reshape_backward(dis__net *net, dis__layer *layer)
 {
-    return dis__pass_down(net, layer->out, layer->in[0]);
+    return dis__pass_down(net, layer, 0);
 }
 
 static const dis__layer_kind reshape_kind = {.name = "reshape",

@@ -19,7 +19,7 @@ static void value_alone(const dis__attention_args *a, size_t first, size_t last,
         const size_t n = last - at < SOME ? last - at : SOME;
         real kept[SOME];
         for (size_t i = 0; i < n; i++) kept[i] = 1;
-        if (a->rate > 0) drop(a->seed, a->step, a->layer, a->rate, at, n, kept, kept, false);
+        if (a->rate > 0) drop(a->seed, (uint64_t)*a->pass, a->layer, a->rate, at, n, kept, kept, false);
         for (size_t i = 0; i < n; i++)
             for (size_t c = (at + i) * d; c < (at + i + 1) * d; c++)
                 to[c] = add ? to[c] + kept[i] * from[c] : kept[i] * from[c];
@@ -53,7 +53,7 @@ void OP(attention)(const void *args, size_t first, size_t last, void *scratch)
         }
         const real *p = share;
         if (a->rate > 0) {
-            drop(a->seed, a->step, a->layer, a->rate, index * n * n, m * n, share, dropped, false);
+            drop(a->seed, (uint64_t)*a->pass, a->layer, a->rate, index * n * n, m * n, share, dropped, false);
             p = dropped;
         }
         times(&(matrices){.m = m, .n = d, .k = m, .a = p, .lda = n, .b = v, .ldb = ld, .c = y, .ldc = a->channels},
@@ -81,7 +81,7 @@ void OP(attention_grad)(const void *args, size_t first, size_t last, void *scrat
             for (int part = 0; part < 3; part++) memset(dq + t * ld + (size_t)part * a->channels, 0, d * sizeof *dq);
         if (m == 0) continue;
         memcpy(p, share, m * n * sizeof *p);
-        if (a->rate > 0) drop(a->seed, a->step, a->layer, a->rate, index * n * n, m * n, p, p, false);
+        if (a->rate > 0) drop(a->seed, (uint64_t)*a->pass, a->layer, a->rate, index * n * n, m * n, p, p, false);
         times(&(matrices){.ta = true,
                           .add = a->add,
                           .m = m,
@@ -99,7 +99,7 @@ void OP(attention_grad)(const void *args, size_t first, size_t last, void *scrat
             &(matrices){
                 .tb = true, .m = m, .n = m, .k = d, .a = dy, .lda = a->channels, .b = v, .ldb = ld, .c = dp, .ldc = n},
             scratch);
-        if (a->rate > 0) drop(a->seed, a->step, a->layer, a->rate, index * n * n, m * n, dp, dp, false);
+        if (a->rate > 0) drop(a->seed, (uint64_t)*a->pass, a->layer, a->rate, index * n * n, m * n, dp, dp, false);
         for (size_t t = 0; t < m; t++) {
             const real *s = share + t * n;
             real *g = dp + t * n;

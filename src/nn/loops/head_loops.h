@@ -43,6 +43,45 @@ static inline real row_loss(const dis__soft_loss_args *a, const real *p, const r
     return loss;
 }
 
+void OP(one_hot)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__one_hot_args *a = args;
+    const size_t n = a->n_classes;
+    for (size_t i = first; i < last; i++) {
+        real *target = (real *)a->target + i * n;
+        const bool there = a->label[i] >= 0 && (size_t)a->label[i] < n;
+        memset(target, 0, n * sizeof *target);
+        ((real *)a->weight)[i] = there;
+        if (there) target[a->label[i]] = 1;
+    }
+}
+
+void OP(head_loss)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)first;
+    (void)last;
+    (void)scratch;
+    const dis__head_loss_args *a = args;
+    double total = 0;
+    for (size_t i = 0; i < a->n; i++) total += (double)((const real *)a->row_loss)[i];
+    a->head->loss = total / a->head->norm;
+    a->head->weighted = a->head->weight * a->head->loss;
+}
+
+void OP(total_loss)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)first;
+    (void)last;
+    (void)scratch;
+    const dis__total_loss_args *a = args;
+    double total = 0;
+    for (size_t h = 0; h < a->n_heads; h++)
+        if (a->head[h].norm > 0) total += a->head[h].weighted;
+    *a->total = total;
+    if (a->sum) *a->sum += total;
+}
+
 void OP(soft_loss)(const void *args, size_t first, size_t last, void *scratch)
 {
     (void)scratch;
@@ -99,7 +138,7 @@ void OP(soft_loss_grad)(const void *args, size_t first, size_t last, void *scrat
             continue;
         }
         row_grad(a, (const real *)a->target + i * n, (const real *)a->q + i * n, g);
-        const real scale = weight[i] * (real)(a->scale * a->per_log_base);
+        const real scale = weight[i] * (real)(*a->scale * a->per_log_base);
         for (size_t k = 0; k < n; k++) g[k] *= scale;
         store_or_add(dz, g, n, a->add);
     }
@@ -173,7 +212,7 @@ void OP(crowd_loss)(const void *args, size_t first, size_t last, void *scratch)
             loss += softmax(z, s, n) - z[label];
             if (!dz) continue;
             s[label] -= 1;
-            for (size_t k = 0; k < n; k++) s[k] *= (real)a->scale;
+            for (size_t k = 0; k < n; k++) s[k] *= (real)*a->scale;
             vote_to_q(a, w, s, dq);
             memcpy((real *)a->d_vote + v * n, s, n * sizeof *s);
         }

@@ -97,7 +97,7 @@ void OP(conv_grad)(const void *args, size_t first, size_t last, void *scratch)
     real *patch = (real *)((char *)scratch + TIMES_SCRATCH);
     for (size_t part = first; part < last; part++) {
         const size_t from = a->n * part / a->n_parts, to = a->n * (part + 1) / a->n_parts, end = to * places;
-        real *dw = a->d_weight ? (real *)a->d_weight + part * a->out * k : NULL;
+        real *dw = a->d_weight ? (real *)a->work + part * a->out * k : NULL;
         if (dw) memset(dw, 0, a->out * k * sizeof *dw);
         if (a->dx && !a->add) memset((real *)a->dx + from * image, 0, (to - from) * image * sizeof(real));
         for (size_t at = from * places; at < end; at += DIS_CONV_ROWS) {

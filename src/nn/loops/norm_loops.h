@@ -19,7 +19,7 @@ void OP(layernorm)(const void *args, size_t first, size_t last, void *scratch)
         const real mean = sum(y, n) / (real)n;
         for (size_t c = 0; c < n; c++) y[c] -= mean;
         const real inverse = 1 / SQRT(dot(y, y, n) / (real)n + (real)a->epsilon);
-        for (size_t c = 0; c < n; c++) y[c] = gain[c] * (y[c] * inverse) + bias[c];
+        for (size_t c = 0; c < n; c++) y[c] = bias ? gain[c] * (y[c] * inverse) + bias[c] : gain[c] * (y[c] * inverse);
         stats[0] = mean;
         stats[1] = inverse;
     }
@@ -67,8 +67,8 @@ void OP(layernorm_param_grad)(const void *args, size_t first, size_t last, void 
         for (size_t c = first; c < last; c++) {
             const size_t e = i * n + c;
             const real s = r ? x[e] + r[e] : x[e];
-            d_gain[c] += dy[e] * ((s - mean) * inverse);
-            d_bias[c] += dy[e];
+            if (d_gain) d_gain[c] += dy[e] * ((s - mean) * inverse);
+            if (d_bias) d_bias[c] += dy[e];
         }
     }
 }
@@ -126,12 +126,25 @@ void OP(dropout)(const void *args, size_t first, size_t last, void *scratch)
         store_or_add((real *)a->y + at, (const real *)a->x + at, end - at, a->add);
         return;
     }
-    drop(a->seed, a->step, a->layer, a->rate, at, end - at, (const real *)a->x + at, (real *)a->y + at, a->add);
+    drop(a->seed, (uint64_t)*a->pass, a->layer, a->rate, at, end - at, (const real *)a->x + at, (real *)a->y + at,
+         a->add);
 }
 
 static inline size_t pool_length(const dis__pool_args *a, size_t i)
 {
     return a->length ? (size_t)a->length[i] : a->per;
+}
+
+static inline size_t pool_start(const dis__pool_args *a, size_t i)
+{
+    return a->start ? (size_t)a->start[i] : i * a->per;
+}
+
+/* Rows of x that belong to row i; to the last packed one, all that follow. */
+static inline size_t pool_span(const dis__pool_args *a, size_t i)
+{
+    if (!a->start) return a->per;
+    return (i + 1 < a->n_rows ? (size_t)a->start[i + 1] : a->n_packed) - (size_t)a->start[i];
 }
 
 void OP(pool)(const void *args, size_t first, size_t last, void *scratch)
@@ -141,7 +154,7 @@ void OP(pool)(const void *args, size_t first, size_t last, void *scratch)
     const size_t w = a->width;
     for (size_t i = first; i < last; i++) {
         const size_t n = pool_length(a, i);
-        const real *restrict x = (const real *)a->x + i * a->per * w;
+        const real *restrict x = (const real *)a->x + pool_start(a, i) * w;
         real *restrict y = (real *)a->y + i * w;
         int32_t *restrict choice = a->kind == DIS_POOL_MAX ? a->choice + i * w : NULL;
         memset(y, 0, w * sizeof *y);
@@ -172,8 +185,8 @@ void OP(pool_grad)(const void *args, size_t first, size_t last, void *scratch)
     for (size_t i = first; i < last; i++) {
         const size_t n = pool_length(a, i);
         const real *restrict dy = (const real *)a->dy + i * w;
-        real *restrict dx = (real *)a->dx + i * a->per * w;
-        if (!a->add) memset(dx, 0, a->per * w * sizeof *dx);
+        real *restrict dx = (real *)a->dx + pool_start(a, i) * w;
+        if (!a->add) memset(dx, 0, pool_span(a, i) * w * sizeof *dx);
         if (n == 0) continue;
         if (a->kind == DIS_POOL_MAX)
             for (size_t c = 0; c < w; c++) dx[(size_t)a->choice[i * w + c] * w + c] += dy[c];

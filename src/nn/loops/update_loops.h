@@ -2,15 +2,16 @@
  * 2019), each as PyTorch defines it. One pass over the arena reads and writes parameter, gradient and state, and leaves
  * the gradient at 0 for the next step. */
 #include "nn/loops/loops.h"
+#include "core/random.h"
 
 static void sgd(const dis__update_args *a, size_t n, real *restrict p, real *restrict g, real *restrict m)
 {
-    const real rate = (real)a->rate, scale = (real)a->scale, momentum = (real)a->momentum, decay = (real)a->decay;
-    const real keep = a->first ? 0 : momentum;
+    const real rate = (real)(a->step->rate * a->factor), scale = (real)a->step->scale;
+    const real momentum = (real)a->momentum, decay = (real)a->decay;
     for (size_t i = 0; i < n; i++) {
         real d = g[i] * scale + decay * p[i];
         if (momentum != 0) {
-            m[i] = keep * m[i] + d;
+            m[i] = momentum * m[i] + d; /* begins at 0 */
             d = a->nesterov ? d + momentum * m[i] : m[i];
         }
         p[i] -= rate * d;
@@ -22,10 +23,11 @@ static void adam(const dis__update_args *a, size_t n, real *restrict p, real *re
                  real *restrict v)
 {
     const bool decoupled = a->kind == DIS_OPTIMIZER_ADAMW;
-    const real scale = (real)a->scale, beta1 = (real)a->beta1, beta2 = (real)a->beta2, epsilon = (real)a->epsilon;
+    const double now = a->step->rate * a->factor;
+    const real scale = (real)a->step->scale, beta1 = (real)a->beta1, beta2 = (real)a->beta2, epsilon = (real)a->epsilon;
     const real rest1 = (real)(1 - a->beta1), rest2 = (real)(1 - a->beta2);
-    const real rate = (real)(a->rate / a->correct1), root = (real)(1 / sqrt(a->correct2));
-    const real shrink = decoupled ? (real)(1 - a->rate * a->decay) : 1, decay = decoupled ? 0 : (real)a->decay;
+    const real rate = (real)(now / a->step->correct1), root = (real)(1 / sqrt(a->step->correct2));
+    const real shrink = decoupled ? (real)(1 - now * a->decay) : 1, decay = decoupled ? 0 : (real)a->decay;
     for (size_t i = 0; i < n; i++) {
         const real x = p[i] * shrink, d = g[i] * scale + decay * x;
         m[i] = beta1 * m[i] + rest1 * d;
@@ -47,11 +49,21 @@ void OP(update)(const void *args, size_t first, size_t last, void *scratch)
         adam(a, last - first, p, g, m, v);
 }
 
-void OP(uniform)(const void *args, size_t first, size_t last, void *scratch)
+void OP(clip)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)first;
+    (void)last;
+    (void)scratch;
+    const dis__clip_args *a = args;
+    double sum_of_all = 0;
+    for (size_t b = 0; b < a->n; b++) sum_of_all += a->sums[b];
+    const double norm = sqrt(sum_of_all);
+    *a->scale = norm > a->most ? a->most / (norm + 1e-6) : 1;
+}
+
+static void start_uniform(const dis__start_args *a, size_t first, size_t last)
 {
     enum { N = 256 };
-    (void)scratch;
-    const dis__uniform_args *a = args;
     for (size_t at = first; at < last; at += N) { /* dis__philox for N counters side by side */
         const size_t n = last - at < N ? last - at : N;
         uint32_t c0[N], c1[N], c2[N], c3[N];
@@ -67,6 +79,26 @@ void OP(uniform)(const void *args, size_t first, size_t last, void *scratch)
             const double u = (double)(int64_t)(((uint64_t)c1[i] << 32 | c0[i]) >> 11) * 0x1p-53;
             y[i] = (real)((2 * u - 1) * a->spread);
         }
+    }
+}
+
+void OP(start)(const void *args, size_t first, size_t last, void *scratch)
+{
+    (void)scratch;
+    const dis__start_args *a = args;
+    real *y = a->y;
+    switch (a->kind) {
+    case DIS_START_UNIFORM: start_uniform(a, first, last); break;
+    case DIS_START_NORMAL:
+        for (size_t i = first; i < last; i++) y[i] = (real)(dis__normal(a->seed, a->stream, i) * a->spread);
+        break;
+    case DIS_START_IDENTITY:
+        for (size_t i = first; i < last; i++) y[i] = i / a->side % a->side == i % a->side;
+        break;
+    case DIS_START_ZERO:
+    case DIS_START_ONE:
+        for (size_t i = first; i < last; i++) y[i] = a->kind == DIS_START_ONE;
+        break;
     }
 }
 

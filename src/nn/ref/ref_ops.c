@@ -55,6 +55,7 @@ enum { TIMES_SCRATCH = 64 };
 #include "nn/loops/update_loops.h"
 #include "nn/loops/recurrent_loops.h"
 #include "nn/loops/attention_loops.h"
+#include "nn/loops/attend_loops.h"
 #include "nn/loops/image_loops.h"
 #include "nn/loops/lookup_loops.h"
 #include "nn/loops/batchnorm_loops.h"

@@ -1,0 +1,67 @@
+/* device.h: what a device does, as a table of functions; each device is one static row.
+ *
+ * A net opens a session on its device, takes its memory there, moves numbers in and out by copies, and has operations
+ * (nn/ops.h) run. Nobody but the device looks at its memory: a pointer to it may be compared with NULL and moved on by
+ * bytes, and that is all. How an operation is cut into jobs, tiles or blocks is the device's own business, and so is
+ * memory that it needs for itself.
+ *
+ *     void *session, *x;
+ *     DIS_TRY(device->open(&session));
+ *     DIS_TRY(device->begin(session, ctx));
+ *     DIS_TRY(device->allocate(session, n * sizeof(float), true, &x));
+ *     DIS_TRY(device->copy_in(session, x, numbers, n * sizeof(float)));
+ *     DIS_TRY(device->run(session, DIS_OP_activate, &args));
+ *     DIS_TRY(device->copy_out(session, numbers, x, n * sizeof(float)));
+ *     device->close(session);
+ *
+ * Work is done in the order of the calls; a device may do it later than the call, and then copy_out and synchronise
+ * wait. A failure may be told by a later call than the one that caused it. */
+#ifndef DIS_NN_DEVICE_H
+#define DIS_NN_DEVICE_H
+#include "dissent/context.h"
+#include "nn/ops.h"
+
+typedef enum { DIS_FLOAT64, DIS_FLOAT32, DIS_BFLOAT16, DIS_INT32, DIS_N_NUMBERS } dis__number;
+
+size_t dis__number_size(dis__number number);
+const char *dis__number_name(dis__number number); /* as safetensors calls it: "F32" */
+
+/* What a tensor is for. A device says which type of number it keeps each in: values and their gradients may be bfloat16
+ * where parameters (masters), their gradients and the optimiser's state, and statistics, losses and probabilities are
+ * float32. */
+typedef enum { DIS_ROLE_VALUE, DIS_ROLE_PARAM, DIS_ROLE_STAT, DIS_N_ROLES } dis__role;
+
+typedef struct {
+    const char *name, *summary;
+    dis__number number[DIS_N_ROLES];
+    size_t round; /* counts of packed tokens are rounded up to multiples of this; 1: as they are */
+
+    dis_status (*open)(void **session);
+    void (*close)(void *session); /* memory that is still there goes too; NULL: nothing */
+    /* While a net is planned: this operation will be run, with arguments no larger than these, whose pointers mean
+     * nothing yet. Returns the bytes of device memory that args->work must point to then; SIZE_MAX: overflow. */
+    size_t (*plan)(void *session, dis__op op, const void *args);
+    size_t (*own_bytes)(const void *session, const dis_context *ctx); /* what begin() will take */
+    dis_status (*begin)(void *session, dis_context *ctx);             /* after planning, before running */
+    bool (*serve)(void *session, dis_context *ctx); /* runs there from now on; false: too many threads for it */
+
+    dis_status (*allocate)(void *session, size_t bytes, bool zeroed, void **out);
+    void (*release)(void *session, void *memory);
+    dis_status (*copy_in)(void *session, void *to, const void *from, size_t bytes);
+    dis_status (*copy_out)(void *session, void *to, const void *from, size_t bytes);
+    dis_status (*zero)(void *session, void *to, size_t bytes);
+    dis_status (*run)(void *session, dis__op op, const void *args);
+
+    /* Operations between the two make one step of training. Steps of equal keys run the same operations with the same
+     * arguments, so a device may record one and replay it: then *replayed is set, nothing is to be run, and end_step
+     * follows. What differs from step to step (rate, pass, scales) lies in device memory. */
+    dis_status (*begin_step)(void *session, const uint64_t *key, size_t n, bool *replayed);
+    dis_status (*end_step)(void *session);
+    dis_status (*synchronise)(void *session);
+} dis__device;
+
+extern const dis__device dis__device_ref, dis__device_cpu;
+const dis__device *dis__device_at(size_t i);           /* NULL past the end */
+const dis__device *dis__device_find(const char *name); /* NULL: there is none */
+
+#endif

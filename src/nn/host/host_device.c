@@ -1,0 +1,182 @@
+/* The devices in the host's memory: `ref`, one thread in double, and `cpu`, all threads in float. Copies are memcpy;
+ * operations are cut into jobs of about 64k units of work (cuts.h) and done when the call returns. Steps are not
+ * recorded: there is nothing to save. */
+#include "nn/host/host_device.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include "nn/cpu/gemm.h"
+#include "nn/host/cuts.h"
+#include <string.h>
+
+enum { ALIGN = 64, REF_TIMES = 64 };
+
+static dis_status open_session(void (*ops)(dis__op_function *table[DIS_N_OPS]), size_t real, size_t times, bool threads,
+                               void **out)
+{
+    dis__host_session *s;
+    DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
+    s->real = real;
+    s->times = s->scratch_bytes = times;
+    s->threads = threads;
+    ops(s->op);
+    *out = s;
+    return DIS_OK;
+}
+
+static dis_status open_ref(void **session)
+{
+    return open_session(dis__ops_ref, sizeof(double), REF_TIMES, false, session);
+}
+
+static dis_status open_cpu(void **session)
+{
+    return open_session(dis__ops_cpu, sizeof(float), DIS_GEMM_SCRATCH, true, session);
+}
+
+static void close_session(void *session)
+{
+    dis__host_session *s = session;
+    if (!s) return;
+    dis__free(s->scratch);
+    dis__free(s);
+}
+
+size_t dis__host_plan(void *session, dis__op op, const void *args)
+{
+    dis__host_session *s = session;
+    const size_t bytes = dis__scratch_of(op, args, s->real, s->times);
+    if (bytes > SIZE_MAX - ALIGN) return SIZE_MAX;
+    if (bytes > s->scratch_bytes) s->scratch_bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    return dis__work_of(op, args, s->real);
+}
+
+size_t dis__host_own_bytes(const void *session, const dis_context *ctx)
+{
+    const dis__host_session *s = session;
+    return dis__size(s->scratch_bytes, (size_t)dis_context_threads(ctx), 0);
+}
+
+dis_status dis__host_begin(void *session, dis_context *ctx)
+{
+    dis__host_session *s = session;
+    s->ctx = ctx;
+    s->n_threads = dis_context_threads(ctx);
+    return dis__alloc_array(&s->scratch, (size_t)s->n_threads, s->scratch_bytes);
+}
+
+bool dis__host_serve(void *session, dis_context *ctx)
+{
+    dis__host_session *s = session;
+    if (dis_context_threads(ctx) > s->n_threads) return false;
+    s->ctx = ctx;
+    return true;
+}
+
+static dis_status allocate(void *session, size_t bytes, bool zeroed, void **out)
+{
+    (void)session;
+    return zeroed ? dis__alloc_zeroed(out, bytes, 1) : dis__alloc_array(out, bytes, 1);
+}
+
+static void release(void *session, void *memory)
+{
+    (void)session;
+    dis__free(memory);
+}
+
+static dis_status copy(void *session, void *to, const void *from, size_t bytes)
+{
+    (void)session;
+    if (bytes) memcpy(to, from, bytes);
+    return DIS_OK;
+}
+
+static dis_status zero(void *session, void *to, size_t bytes)
+{
+    (void)session;
+    if (bytes) memset(to, 0, bytes);
+    return DIS_OK;
+}
+
+/* ---- operations ---- */
+
+typedef struct {
+    const dis__host_session *s;
+    dis__op_function *op;
+    const void *args;
+    size_t n, n_jobs;
+} call;
+
+static dis_status run_job(void *arg, size_t j, int thread)
+{
+    const call *c = arg;
+    c->op(c->args, dis__job_first(c->n, c->n_jobs, j), dis__job_first(c->n, c->n_jobs, j + 1),
+          c->s->scratch + (size_t)thread * c->s->scratch_bytes);
+    return DIS_OK;
+}
+
+static dis_status run_cut(const dis__host_session *s, dis__op op, const void *args, const dis__cut *cut)
+{
+    enum { GRAIN = 1 << 16, MOST = 64 };
+    if (cut->n == 0) return DIS_OK;
+    size_t n_jobs = s->threads ? dis__n_jobs(dis__size(cut->n, cut->work, 0), GRAIN, MOST) : 1;
+    if (n_jobs > (cut->n + cut->least - 1) / cut->least) n_jobs = (cut->n + cut->least - 1) / cut->least;
+    if (n_jobs == 1) {
+        s->op[op](args, 0, cut->n, s->scratch);
+        return DIS_OK;
+    }
+    call c = {.s = s, .op = s->op[op], .args = args, .n = cut->n, .n_jobs = n_jobs};
+    return dis__run_jobs(s->ctx, n_jobs, run_job, &c);
+}
+
+dis_status dis__host_run(void *session, dis__op op, const void *args)
+{
+    const dis__host_session *s = session;
+    union {
+        dis__product_args product;
+        dis__conv_args conv;
+    } own; /* what a cut completes */
+    const void *a = args;
+    if (op == DIS_OP_product || op == DIS_OP_conv || op == DIS_OP_conv_grad) a = memcpy(&own, args, dis__args_size(op));
+    const dis__cut cut = dis__cut_of(op, (void *)a, s->n_threads);
+    DIS_TRY(run_cut(s, op, a, &cut));
+    dis__column_sums_args sums;
+    if (!dis__parts_of(op, a, &sums)) return DIS_OK;
+    const dis__cut columns = dis__cut_of(DIS_OP_column_sums, &sums, s->n_threads);
+    return run_cut(s, DIS_OP_column_sums, &sums, &columns);
+}
+
+dis_status dis__host_begin_step(void *session, const uint64_t *key, size_t n, bool *replayed)
+{
+    (void)session;
+    (void)key;
+    (void)n;
+    *replayed = false;
+    return DIS_OK;
+}
+
+dis_status dis__host_end_step(void *session)
+{
+    (void)session;
+    return DIS_OK;
+}
+
+#define HOST                                                                                                    \
+    .close = close_session, .plan = dis__host_plan, .own_bytes = dis__host_own_bytes, .begin = dis__host_begin, \
+    .serve = dis__host_serve, .allocate = allocate, .release = release, .copy_in = copy, .copy_out = copy,      \
+    .zero = zero, .run = dis__host_run, .begin_step = dis__host_begin_step, .end_step = dis__host_end_step,     \
+    .synchronise = dis__host_end_step
+
+const dis__device dis__device_ref = {.name = "ref",
+                                     .summary = "one thread, float64: what the others are compared with",
+                                     .number = {DIS_FLOAT64, DIS_FLOAT64, DIS_FLOAT64},
+                                     .round = 1,
+                                     .open = open_ref,
+                                     HOST};
+
+const dis__device dis__device_cpu = {.name = "cpu",
+                                     .summary = "all threads of the processor, float32",
+                                     .number = {DIS_FLOAT32, DIS_FLOAT32, DIS_FLOAT32},
+                                     .round = 1,
+                                     .open = open_cpu,
+                                     HOST};

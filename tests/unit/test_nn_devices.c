@@ -1,0 +1,134 @@
+/* Devices whose memory is elsewhere: every layer, and training, checkpoints and prediction of every model, on a device
+ * whose memory the program cannot look at, give the bytes that `ref` gives. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "hidden_device.h"
+#include "nn_results.h"
+#include "train_support.h"
+#include "train/run.h"
+
+/* Gradients and losses of the whole list of cases. */
+static void layers(void **state)
+{
+    (void)state;
+    for (int c = 0; c < NN_CASES; c++)
+        for (int s = 0; s < 3; s++) {
+            size_t n, m;
+            double *wanted = nn_results(&nn_cases[c], &dis__device_ref, NULL, nn_sizes[s], &n);
+            double *got = nn_results(&nn_cases[c], &hidden_device, NULL, nn_sizes[s], &m);
+            assert_true(n == m);
+            for (size_t i = 0; i < n; i++)
+                if (!(got[i] == wanted[i]))
+                    fail_msg("%s, %zu rows: number %zu is %.17g, on ref %.17g", nn_cases[c].name, nn_sizes[s][0], i,
+                             got[i], wanted[i]);
+            free(wanted);
+            free(got);
+        }
+}
+
+/* Steps as training takes them: the same as forward, backward and step one by one; of a second batch of the same sizes the
+ * operations are replayed. */
+static void steps(void **state)
+{
+    (void)state;
+    for (int c = 0; c < NN_CASES; c++) {
+        nn_net f[2];
+        nn_must_make(&nn_cases[c], &dis__device_ref, NULL, &f[0]);
+        nn_must_make(&nn_cases[c], &hidden_device, NULL, &f[1]);
+        for (int i = 0; i < 2; i++) assert_int_equal(nn_fill(&f[i], 3, 5, 7), DIS_OK);
+        for (int step = 0; step < 3; step++) {
+            assert_int_equal(dis__net_forward(f[0].net, true), DIS_OK);
+            assert_int_equal(dis__net_backward(f[0].net), DIS_OK);
+            assert_int_equal(dis__net_step(f[0].net, .01), DIS_OK);
+            if (dis__net_train(f[1].net, .01, true) != DIS_OK) fail_msg("%s: %s", nn_cases[c].name, dis_last_error());
+            assert_true(dis__net_loss(f[0].net) == dis__net_loss(f[1].net));
+        }
+        double sums[2];
+        for (int i = 0; i < 2; i++) assert_int_equal(dis__net_get_loss_sum(f[i].net, &sums[i]), DIS_OK);
+        assert_true(sums[0] == sums[1]);
+        assert_int_equal(((hidden_session *)f[1].net->session)->n_replayed, 2);
+        for (size_t p = 0; p < f[0].net->n_params; p++) {
+            const size_t n = f[0].net->params[p].info.n;
+            double *x = calloc(2 * n, sizeof *x);
+            for (int i = 0; i < 2; i++) dis__param_get(f[i].net, p, x + (size_t)i * n);
+            assert_memory_equal(x, x + n, n * sizeof *x);
+            free(x);
+        }
+        for (int i = 0; i < 2; i++) dis__net_destroy(f[i].net);
+    }
+}
+
+static dis_model *train_on(const dis__device *device, const dis_examples *e, const dis_train_options *o)
+{
+    dis_model *m = NULL;
+    if (dis__train_on(device, NULL, e, e, o, &m) != DIS_OK)
+        fail_msg("%s, %s: %s", o->model, o->objective, dis_last_error());
+    return m;
+}
+
+static void models(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    static const char *const objectives[] = {"gold+kl", "crowd:vwb", "silver+inverse-kl"};
+    for (size_t i = 0; i < MODELS; i++)
+        for (size_t j = 0; j < sizeof objectives / sizeof *objectives; j++) {
+            const dis_items *items;
+            dis_train_options o = quick(small_model(&c, i, &items), objectives[j]);
+            const dis_examples e = {.items = items, .labels = c.soft, .gold = c.gold, .votes = c.votes};
+            o.epochs = 2;
+            o.accumulate = 1 + j;
+            o.optimizer = "adamw:decay=.01,clip=.5";
+            o.folder = folder;
+            dis_model *ref = train_on(&dis__device_ref, &e, &o), *hidden = train_on(&hidden_device, &e, &o);
+            assert_same(ref, hidden, "");
+            assert_true(ref->epoch[1].loss == hidden->epoch[1].loss && ref->epoch[1].dev == hidden->epoch[1].dev);
+            dis_labels *p[2];
+            assert_int_equal(dis_model_predict(NULL, ref, items, NULL, &p[0]), DIS_OK);
+            assert_int_equal(dis_model_predict(NULL, hidden, items, NULL, &p[1]), DIS_OK);
+            assert_memory_equal(dis_labels_look(p[0]).p, dis_labels_look(p[1]).p, N * K * sizeof(double));
+            dis_labels_destroy(p[0]);
+            dis_labels_destroy(p[1]);
+            dis_model_destroy(ref);
+            dis_model_destroy(hidden);
+        }
+    free_crowd(&c);
+}
+
+static void resume(void **state)
+{
+    (void)state;
+    const char *path = "hidden_resume.safetensors";
+    const nn_case dropped = {"dropout", case_dropout, false};
+    nn_net f, g;
+    nn_must_make(&dropped, &hidden_device, NULL, &f);
+    nn_must_make(&dropped, &dis__device_ref, NULL, &g); /* another device reads it */
+    assert_int_equal(nn_fill(&f, 3, 5, 7), DIS_OK);
+    assert_int_equal(nn_fill(&g, 3, 5, 7), DIS_OK);
+    for (int i = 0; i < 3; i++) assert_int_equal(dis__net_train(f.net, .01, true), DIS_OK);
+    assert_int_equal(dis__net_save(f.net, path, true, NULL, 0), DIS_OK);
+    if (dis__net_load(g.net, NULL, path) != DIS_OK) fail_msg("%s", dis_last_error());
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(dis__net_train(f.net, .01, true), DIS_OK);
+        assert_int_equal(dis__net_train(g.net, .01, true), DIS_OK);
+        assert_true(dis__net_loss(f.net) == dis__net_loss(g.net));
+    }
+    dis__net_destroy(f.net);
+    dis__net_destroy(g.net);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers),
+        cmocka_unit_test(steps),
+        cmocka_unit_test(models),
+        cmocka_unit_test(resume),
+    };
+    return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
+}
