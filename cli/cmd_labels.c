@@ -57,8 +57,10 @@ static const cli_option options[] = {
     CLI_OUTPUT_OPTION(labels_values, save_state, "save-state", "safetensors",
                       "keep what the methods learned, to start a later run from"),
     TEXT(init_state, "init-state", "FILE", CLI_NAMES_FILE, "start from a state saved before"),
-    CLI_OUTPUT_OPTION(labels_values, workers, "workers", CLI_TABLE_FORMATS,
-                      "per worker: votes, quality, parameters of each method (CSV, TSV or JSONL by the name)"),
+    CLI_OUTPUT_OPTION(
+        labels_values, workers, "workers", CLI_TABLE_FORMATS,
+        "per worker: votes, share of them that the labels bear out, parameters of each method (CSV, TSV or JSONL by "
+        "the name); how often workers are right is what dissent review estimates"),
     TEXT(save_views, "save-views", "FOLDER", CLI_NAMES_OUTPUT_FOLDER, "keep the labels of each method in this folder"),
     CLI_OUTPUT_OPTION(labels_values, json, "json", "json",
                       "summary for machines; - is standard output (then the labels need -o)"),
@@ -221,19 +223,19 @@ static int make_labels(labels_job *job)
     return 0;
 }
 
-static int judge_workers(labels_job *job)
+static int count_workers(labels_job *job)
 {
     const size_t n = job->in.look.n_workers;
     if (!job->in.look.start) {
         if (!job->v->workers) return 0;
         return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row a vote");
     }
-    if (!job->v->workers && !job->v->json && job->c->quiet) return 0;
-    job->quality = calloc(n ? n : 1, sizeof *job->quality);
+    if (!job->v->workers) return 0;
+    job->borne_out = calloc(n ? n : 1, sizeof *job->borne_out);
     job->n_voted = calloc(n ? n : 1, sizeof *job->n_voted);
-    if (!job->quality || !job->n_voted)
-        return cli_error(job->c, DIS_ELIMIT, "no memory for the quality of %zu workers", n);
-    return cli_failed(job->c, dis_worker_quality(job->ctx, job->in.votes, job->p, job->quality, job->n_voted));
+    if (!job->borne_out || !job->n_voted)
+        return cli_error(job->c, DIS_ELIMIT, "no memory for the shares of %zu workers", n);
+    return cli_failed(job->c, dis_worker_quality(job->ctx, job->in.votes, job->p, job->borne_out, job->n_voted));
 }
 
 static int write_all(labels_job *job)
@@ -266,7 +268,7 @@ static int work(labels_job *job)
     code = choose_views(job);
     if (code == 0) labels_tell_predictions(job);
     if (code == 0) code = make_labels(job);
-    if (code == 0) code = judge_workers(job);
+    if (code == 0) code = count_workers(job);
     if (code == 0) code = write_all(job);
     if (code == 0) labels_tell_result(job);
     return code;
@@ -281,7 +283,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     job->in = (votes_input){.c = c, .v = &job->v->reading, .paths = operands, .n_paths = n_operands};
     const int code = work(job);
     dis_made_destroy(job->made);
-    free(job->quality);
+    free(job->borne_out);
     free(job->n_voted);
     dis_free(job->predictions);
     dis_state_destroy(job->start);

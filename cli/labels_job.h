@@ -39,14 +39,9 @@ typedef struct {
     size_t n_views; /* fitted so far */
     dis_combination did;
     const double *p;   /* the final labels */
-    double *quality;   /* (n_workers) or NULL */
+    double *borne_out; /* (n_workers) or NULL */
     uint64_t *n_voted; /* (n_workers) or NULL */
 } labels_job;
-
-/* Indices of the least reliable workers, worst first, at most `most`; returns how many. Few votes are drawn towards the
- * mean of all, so that one wrong vote of one makes nobody the worst. */
-enum { LABELS_WORST = 5 };
-size_t labels_worst_workers(const labels_job *job, size_t worst[LABELS_WORST]);
 
 /* labels_predictions.c; those that return int return an exit code, what is wrong told already. */
 int labels_check_predictions(labels_job *job);

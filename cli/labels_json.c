@@ -97,22 +97,6 @@ static void put_metrics(const labels_job *job, dis_json *j)
     dis_json_end_object(j);
 }
 
-static void put_worst(const labels_job *job, dis_json *j)
-{
-    size_t worst[LABELS_WORST];
-    const size_t n = labels_worst_workers(job, worst);
-    dis_json_key(j, "least_reliable_workers");
-    dis_json_begin_array(j);
-    for (size_t i = 0; i < n; i++) {
-        dis_json_begin_object(j);
-        cli_put_text(j, "worker", dis_names_get(job->in.look.workers, worst[i], NULL));
-        cli_put_count(j, "votes", job->n_voted[worst[i]]);
-        cli_put_real(j, "quality", job->quality[worst[i]]);
-        dis_json_end_object(j);
-    }
-    dis_json_end_array(j);
-}
-
 dis_status labels_write_json(const labels_job *job, const char *path)
 {
     dis_json *j;
@@ -126,7 +110,6 @@ dis_status labels_write_json(const labels_job *job, const char *path)
         put_methods(job, j);
         put_combination(job, j);
         put_metrics(job, j);
-        put_worst(job, j);
     }
     return cli_summary_finish(j, status);
 }

@@ -4,33 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t labels_worst_workers(const labels_job *job, size_t worst[LABELS_WORST])
-{
-    enum { DOUBT = 4 }; /* votes at the mean that everybody is given */
-    if (!job->quality) return 0;
-    double right = 0, all = 0;
-    for (size_t w = 0; w < job->in.look.n_workers; w++) {
-        right += job->quality[w] * (double)job->n_voted[w];
-        all += (double)job->n_voted[w];
-    }
-    const double mean = all > 0 ? right / all : 0;
-    double score[LABELS_WORST];
-    size_t n = 0;
-    for (size_t w = 0; w < job->in.look.n_workers; w++) {
-        if (job->n_voted[w] == 0) continue;
-        const double s = (job->quality[w] * (double)job->n_voted[w] + DOUBT * mean) / ((double)job->n_voted[w] + DOUBT);
-        if (n == LABELS_WORST && s >= score[n - 1]) continue;
-        size_t at = n < LABELS_WORST ? n++ : n - 1;
-        for (; at > 0 && s < score[at - 1]; at--) {
-            score[at] = score[at - 1];
-            worst[at] = worst[at - 1];
-        }
-        score[at] = s;
-        worst[at] = w;
-    }
-    return n;
-}
-
 void labels_tell_input(labels_job *job)
 {
     votes_input_tell(&job->in);
@@ -86,16 +59,6 @@ void labels_tell_result(labels_job *job)
     if (c->quiet) return;
     tell_methods(job);
     if (job->choice.combine) tell_combination(job);
-    size_t worst[LABELS_WORST];
-    const size_t n = job->in.look.n_workers > 1 ? labels_worst_workers(job, worst) : 0;
-    if (n)
-        cli_say(c, "  %sleast reliable workers         votes   share borne out by the labels%s", cli_dim(c),
-                cli_plain(c));
-    for (size_t i = 0; i < n; i++) {
-        char safe[CLI_SAFE];
-        cli_say(c, "  %-28s %7llu   %.3f", cli_safe(dis_names_get(job->in.look.workers, worst[i], NULL), safe),
-                (unsigned long long)job->n_voted[worst[i]], job->quality[worst[i]]);
-    }
     char safe[CLI_SAFE], items[CLI_NUMBER];
     const char *output = job->v->output && strcmp(job->v->output, "-") != 0 ? job->v->output : NULL;
     cli_say(c, "%s%s%s: %s item%s, seed %llu, %.2f s", cli_bold(c), output ? cli_safe(output, safe) : "standard output",

@@ -1,4 +1,5 @@
-/* --workers: one row a worker: how many votes, how many of them the labels bear out, then what each method learned of
+/* --workers: one row a worker: how many votes, the share of them that the labels bear out (no estimate of how
+ * often the worker is right: that is dis_review), then what each method learned of
  * that worker as columns METHOD:PARAMETER, METHOD:PARAMETER:CLASS or METHOD:PARAMETER:TRUE>VOTED. A method that is
  * asked for twice has its number behind its name from the second time on. */
 #include "labels_job.h"
@@ -78,7 +79,7 @@ static void write_rows(const labels_job *job, dis_table *table)
         dis_table_text(table, name, length);
         dis_table_count(table, job->n_voted[w]);
         if (job->n_voted[w])
-            dis_table_real(table, job->quality[w]);
+            dis_table_real(table, job->borne_out[w]);
         else
             dis_table_nothing(table);
         for (size_t m = 0; m < job->n_views; m++) {
@@ -98,7 +99,7 @@ int labels_write_workers(const labels_job *job, const char *path)
     char **names = calloc(n, sizeof *names);
     bool fine = names != NULL;
     if (fine) {
-        static const char *const fixed[FIXED] = {"worker", "votes", "quality"};
+        static const char *const fixed[FIXED] = {"worker", "votes", "borne_out"};
         for (size_t i = 0; i < FIXED; i++) fine = (names[i] = strdup(fixed[i])) && fine;
         fine = fine && name_columns(job, names);
     }
