@@ -163,6 +163,7 @@ void dis__chart_lines(dis__markup *m, const dis__lines *l, const dis__markup *na
 
 typedef struct {
     const double *x, *y;
+    const double *low, *high;  /* (n) intervals of y; low NULL: not drawn */
     const unsigned char *kind; /* (n): which of the kinds; NULL: all the first */
     size_t n;
     const char *const *kinds; /* names, ours */
@@ -172,8 +173,9 @@ typedef struct {
     const char *x_title, *y_title;
     const dis__line *curve; /* thin lines for reference */
     size_t n_curves;
+    bool still;
 } dis__scatter;
-/* Marks that would cover each other are moved aside along x as far as there is room. */
+/* Marks that would cover each other are moved aside along x as far as there is room, unless they are to stand still. */
 void dis__chart_scatter(dis__markup *m, const dis__scatter *s, const dis__markup *name);
 
 /* How many points fall into each cell of a raster over the frame. */

@@ -27,8 +27,7 @@ enum { HEAD = 40, TITLE = 18, LETTER = 18, UPRIGHT = 96, TALLEST = 40 };
 /* What stands behind a row: the number of votes that it is of. */
 static dis__digits count_of(const dis__heat *h, size_t r)
 {
-    return h->count[r] < 9.95 && h->count[r] != floor(h->count[r]) ? dis__fixed(h->count[r], 1)
-                                                                   : dis__large((uint64_t)(h->count[r] + .5));
+    return dis__large((uint64_t)(h->count[r] + .5));
 }
 
 static layout lay_out(const dis__heat *h)

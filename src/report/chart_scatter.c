@@ -42,6 +42,13 @@ static double aside(const dis__frame *f, const double *px, const double *py, siz
     return x;
 }
 
+static void put_interval(dis__markup *m, const dis__frame *f, const dis__scatter *s, size_t i, double x)
+{
+    if (!s->low || isnan(s->low[i])) return;
+    dis__putf(m, "<path class=\"iv\" d=\"M%s %sV%s\"/>", dis__fixed(x, 1).text,
+              dis__fixed(dis__frame_y(f, s->low[i]), 1).text, dis__fixed(dis__frame_y(f, s->high[i]), 1).text);
+}
+
 static void put_mark(dis__markup *m, const dis__scatter *s, size_t i, double x, double y, double r)
 {
     const size_t kind = s->kind ? s->kind[i] : 0;
@@ -70,9 +77,11 @@ void dis__chart_scatter(dis__markup *m, const dis__scatter *s, const dis__markup
     for (size_t c = 0; c < s->n_curves; c++) put_curve(m, &f, &s->curve[c]);
     for (size_t i = 0; i < s->n && m->status == DIS_OK; i++) {
         y[i] = dis__frame_y(&f, s->y[i]);
-        x[i] = aside(&f, x, y, i, dis__frame_x(&f, s->x[i]), y[i], 1.9 * r);
-        put_mark(m, s, i, x[i], y[i], r);
+        x[i] = dis__frame_x(&f, s->x[i]);
+        if (!s->still) x[i] = aside(&f, x, y, i, x[i], y[i], 1.9 * r);
+        put_interval(m, &f, s, i, x[i]);
     }
+    for (size_t i = 0; i < s->n && m->status == DIS_OK; i++) put_mark(m, s, i, x[i], y[i], r);
     dis__free(x);
     dis__free(y);
     dis__svg_end(m);

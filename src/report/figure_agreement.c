@@ -49,14 +49,16 @@ static const char *in_words(double kappa)
 static void put_beyond_chance(dis__markup *m, const dis_metric *alpha)
 {
     if (alpha->has_interval && alpha->ci_low <= 0 && alpha->ci_high >= 0)
-        dis__putf(m, "no more than chance would give");
+        dis__put(m, alpha->ci_high > .4 ? "too few to tell that from chance" : "no more than chance would give");
     else if (alpha->value < 0)
         dis__putf(m, "less than chance would give");
     else
         dis__putf(m, "%s agreement beyond chance", in_words(alpha->value));
-    dis__putf(m, " (Krippendorff\xE2\x80\x99s alpha %s", dis__fixed(alpha->value, 2).text);
+    const int decimals = alpha->has_interval && alpha->ci_high - alpha->ci_low < .02 ? 3 : 2;
+    dis__putf(m, " (Krippendorff\xE2\x80\x99s alpha %s", dis__fixed(alpha->value, decimals).text);
     if (alpha->has_interval)
-        dis__putf(m, ", 95 %% from %s to %s", dis__fixed(alpha->ci_low, 2).text, dis__fixed(alpha->ci_high, 2).text);
+        dis__putf(m, ", 95 %% from %s to %s", dis__fixed(alpha->ci_low, decimals).text,
+                  dis__fixed(alpha->ci_high, decimals).text);
     dis__put(m, ")");
 }
 

@@ -4,6 +4,7 @@
 #include "dissent/agreement.h"
 #include "dissent/evaluate.h"
 #include "dissent/report.h"
+#include "dissent/review.h"
 #include "report/page.h"
 
 enum { DIS__REPORT_BINS = 20, DIS__REPORT_SHOWN_CLASSES = 12, DIS__REPORT_SHOWN_VIEWS = 8 };
@@ -70,6 +71,8 @@ typedef struct {
     double *known;     /* (n_classes): share of the known classes; NULL when none is known */
     size_t *top_class; /* (n_shown): the most frequent classes, most frequent first */
     size_t n_shown;
+    dis_review *review;                        /* NULL where votes cannot be judged one by one, or are too many */
+    dis_review_view verdicts;                  /* of the review; all zero without */
     dis_agreement *agreement;                  /* NULL where votes cannot be compared one by one */
     dis_evaluation *evaluation[DIS_MAX_VIEWS]; /* (n_predictions) */
     const dis_evaluation_view *model[DIS_MAX_VIEWS];
@@ -92,6 +95,9 @@ const char *dis__class_name(const dis__report_job *job, size_t k);
 /* What an item says, as the next column of a table; nothing where no texts were given. */
 void dis__text_column(const dis__report_job *job, dis__grid *g);
 void dis__text_cell(const dis__report_job *job, dis__grid *g, size_t item);
+
+/* section_next.c: fills job->review and job->verdicts. */
+dis_status dis__report_review(dis__report_job *job);
 
 /* One section each; nothing to show is no failure. */
 dis_status dis__section_people(dis__report_job *job);

@@ -48,6 +48,7 @@ void dis__page_figure(dis__page *page, dis__figure *f)
 
 void dis__page_tile(dis__page *page, const char *value, const char *label)
 {
+    page->n_tiles++;
     dis__put(&page->tiles, "<div><dt>");
     dis__put(&page->tiles, label);
     dis__put(&page->tiles, "</dt><dd>");
@@ -84,7 +85,8 @@ void dis__page_put(dis__markup *m, const dis__page *page, const dis__markup *tit
     dis__put_markup(m, &page->toc);
     dis__put(m, "</ul></nav>\n<main>\n");
     if (page->tiles.n) {
-        dis__put(m, "<dl class=\"tiles\">\n");
+        /* more than eight stand in two rows of one length, or nearly so */
+        dis__putf(m, "<dl class=\"tiles c%zu\">\n", page->n_tiles <= 8 ? 8 : (page->n_tiles + 1) / 2);
         dis__put_markup(m, &page->tiles);
         dis__put(m, "</dl>\n");
     }

@@ -10,6 +10,7 @@ extern const char dis__page_style[], dis__page_script[];
 
 typedef struct {
     dis__markup body, tiles, says, toc;
+    size_t n_tiles;
     bool in_section;
     size_t alone; /* place in the body behind the class of a half-wide figure that has no neighbour yet; 0: none */
 } dis__page;

@@ -229,6 +229,7 @@ dis_status dis_report_write(dis_context *ctx, const dis_report *report, const ch
     if (report->votes) job->look = dis_votes_look(report->votes);
     DIS_TRY_GOTO(status, dis__report_tally(job), end);
     DIS_TRY_GOTO(status, dis__report_agreement(job), end);
+    DIS_TRY_GOTO(status, dis__report_review(job), end);
     for (size_t s = 0; s < N_SECTIONS; s++) {
         dis__progress(ctx, "drawing", (double)s / N_SECTIONS);
         DIS_TRY_GOTO(status, dis__check_stop(ctx), end);
@@ -244,6 +245,7 @@ end:
     if (job) {
         dis__report_tally_free(job);
         dis_agreement_destroy(job->agreement);
+        dis_review_destroy(job->review);
         for (size_t m = 0; m < DIS_MAX_VIEWS; m++) dis_evaluation_destroy(job->evaluation[m]);
         dis__page_free(&job->page);
     }

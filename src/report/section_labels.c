@@ -301,18 +301,19 @@ static void say_labels(dis__report_job *job)
         }
         dis__page_say(&job->page, &say);
     }
+    if (job->review) dis__page_tile(&job->page, dis__share(job->verdicts.right).text, "labels expected right");
     if (trusted->judged) {
         size_t best = job->main;
         for (size_t m = 0; m < r->n_views; m++)
             if (job->tally[m].right > job->tally[best].right) best = m;
         dis__put(&say, "Against the known classes ");
         put_view(&say, job, best);
-        dis__putf(&say, " is best with %s right",
-                  dis__share((double)job->tally[best].right / (double)trusted->judged).text);
+        dis__putf(&say, " is best with %s %% right",
+                  dis__fixed(100 * (double)job->tally[best].right / (double)trusted->judged, 1).text);
         if (best != job->main) {
             dis__put(&say, "; ");
             put_view(&say, job, job->main);
-            dis__putf(&say, " has %s", dis__share((double)trusted->right / (double)trusted->judged).text);
+            dis__putf(&say, " has %s %%", dis__fixed(100 * (double)trusted->right / (double)trusted->judged, 1).text);
         }
         dis__put(&say, ".");
         dis__page_say(&job->page, &say);

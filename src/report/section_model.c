@@ -81,7 +81,6 @@ static void say_model(dis__report_job *job)
                       dis__fixed(e->metric[DIS_EVAL_ENTROPY_CORRELATION].value, 2).text);
         dis__put(&say, ".");
         dis__page_say(&job->page, &say);
-        dis__page_tile(&job->page, dis__fixed(e->metric[DIS_EVAL_JSD].value, 3).text, "nats from people");
     }
     dis__markup_free(&say);
 }

@@ -1,7 +1,6 @@
 /* What to do next: items worth another vote and workers worth a look, as dis_review ranks them, each with its reason. */
-#include "report/inside.h"
+#include "report/workers.h"
 #include "core/memory.h"
-#include "dissent/review.h"
 #include <string.h>
 
 /* A review keeps a confusion matrix a worker; where they are huge, it is a job of its own and not of a report. */
@@ -22,7 +21,7 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
     if (v->n_items > MOST_ROWS) f.note = "The first 100; dissent review ranks all.";
     dis__putf(
         &f.caption,
-        "%s of the labels are expected to be right, and a typical vote is right in %s. One more vote helps most where "
+        "An estimated %s of the labels are right, and %s of all votes together. One more vote helps most where "
         "the votes leave the label open: these items come first. Right: chance that the label is right; gain: how much "
         "one more vote is expected to tell (nats).",
         dis__share(v->right).text, dis__share(v->typical).text);
@@ -51,7 +50,7 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
 {
     char reason[DIS_REVIEW_REASON];
     size_t n = 0, out = 0;
-    for (size_t i = 0; i < v->n_workers; i++) out += v->workers[i].cause != DIS_REVIEW_FINE;
+    for (size_t i = 0; i < v->n_workers; i++) out += dis__doubtful(&v->workers[i]);
     if (v->n_workers == 0) return;
     dis__figure f = {.id = "look-at-workers", .title = "Workers to look at", .wide = true, .open = true};
     if (out > MOST_ROWS) f.note = "The first 100; dissent review --workers lists all.";
@@ -73,7 +72,7 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
     dis__grid_column(&f.grid, "why", DIS__LONG);
     for (size_t i = 0; i < v->n_workers && n < MOST_ROWS; i++) {
         const dis_review_worker *one = &v->workers[i];
-        if (one->cause == DIS_REVIEW_FINE) continue;
+        if (!dis__doubtful(one)) continue;
         put_text(&f.grid, job->look.workers, one->worker);
         dis__grid_number(&f.grid, (double)one->votes);
         dis__grid_number(&f.grid, one->quality);
@@ -86,21 +85,25 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
     dis__page_figure(&job->page, &f);
 }
 
-dis_status dis__section_next(dis__report_job *job)
+dis_status dis__report_review(dis__report_job *job)
 {
     const size_t n_classes = job->r->n_classes, n_workers = job->look.n_workers ? job->look.n_workers : 1;
     if (!job->agreement || n_classes < 2) return DIS_OK; /* soft votes cannot be reviewed one by one */
     if (dis__size(dis__size(n_classes, n_classes, 0), n_workers, 0) > MOST_CELLS) return DIS_OK;
     dis_review_options o = dis_review_options_default();
     o.seed = job->r->seed;
-    dis_review *review;
-    DIS_TRY(dis_review_run(job->ctx, job->r->votes, &o, &review));
-    const dis_review_view v = dis_review_look(review);
+    DIS_TRY(dis_review_run(job->ctx, job->r->votes, &o, &job->review));
+    job->verdicts = dis_review_look(job->review);
+    return DIS_OK;
+}
+
+dis_status dis__section_next(dis__report_job *job)
+{
+    if (!job->review) return DIS_OK;
     dis__page_section(&job->page, "next", "What to do next",
                       "Where another vote helps most, and whose votes are worth a look, each with the reason.");
-    items(job, review, &v);
-    workers(job, review, &v);
+    items(job, job->review, &job->verdicts);
+    workers(job, job->review, &job->verdicts);
     dis__page_section_end(&job->page);
-    dis_review_destroy(review);
     return DIS_OK;
 }

@@ -181,8 +181,9 @@ static void say_size(dis__report_job *job, const spread *s)
         dis__putf(&say, "%s items have %s votes each on average; who voted is not known.",
                   dis__grouped(v->n_items).text, dis__brief(s->mean).text);
     if (notes.ties)
-        dis__putf(&say, " On %s of them (%s) the first place is tied: counting votes alone does not settle these.",
-                  dis__grouped(notes.ties).text, dis__share((double)notes.ties / (double)v->n_items).text);
+        dis__putf(&say, " On %s item%s (%s) the first place is tied: counting votes alone does not settle these.",
+                  dis__grouped(notes.ties).text, dis__plural(notes.ties),
+                  dis__share((double)notes.ties / (double)v->n_items).text);
     dis__page_say(&job->page, &say);
     dis__markup_free(&say);
 }

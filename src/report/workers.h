@@ -1,0 +1,25 @@
+/* workers.h: what the figures about workers share. Verdicts are those of the review (dissent/review.h): nothing here judges
+ * anybody by rules of its own. */
+#ifndef DIS_REPORT_WORKERS_H
+#define DIS_REPORT_WORKERS_H
+#include "report/inside.h"
+
+enum { DIS__WORKER_ROWS = 500 };
+
+typedef struct {
+    uint64_t *votes; /* (n_workers) */
+    size_t *row;     /* (n_workers): their row of the review; NULL without one */
+    dis__ranked busiest[DIS__WORKER_ROWS];
+    size_t n_busiest;
+    double least, most; /* votes of one worker */
+} dis__crowd;
+
+/* NULL: there is no review. */
+const dis_review_worker *dis__crowd_row(const dis__report_job *job, const dis__crowd *c, size_t worker);
+bool dis__doubtful(const dis_review_worker *w);
+/* Clearly less often right than the others, though not doubtful. */
+bool dis__weak(const dis_review_worker *w);
+
+dis_status dis__figure_confusions(dis__report_job *job, const dis__crowd *c);
+
+#endif
