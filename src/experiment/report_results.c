@@ -66,7 +66,7 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
         dis__put_name(&say, p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set), 30);
         dis__putf(&say, "): %s", dis__fixed(f->mean, 4).text);
         if (f->n > 1)
-            dis__putf(&say, " over %zu seeds, 95 %% from %s to %s", f->n, dis__fixed(f->ci_low, 4).text,
+            dis__putf(&say, " over %zu seeds, 95\xC2\xA0%% from %s to %s", f->n, dis__fixed(f->ci_low, 4).text,
                       dis__fixed(f->ci_high, 4).text);
         if (f->compared) {
             dis__putf(&say, "; %s%s than ", dis__fixed(fabs(f->difference), 4).text,

@@ -57,7 +57,7 @@ static void put_beyond_chance(dis__markup *m, const dis_metric *alpha)
     const int decimals = alpha->has_interval && alpha->ci_high - alpha->ci_low < .02 ? 3 : 2;
     dis__putf(m, " (Krippendorff\xE2\x80\x99s alpha %s", dis__fixed(alpha->value, decimals).text);
     if (alpha->has_interval)
-        dis__putf(m, ", 95 %% from %s to %s", dis__fixed(alpha->ci_low, decimals).text,
+        dis__putf(m, ", 95\xC2\xA0%% from %s to %s", dis__fixed(alpha->ci_low, decimals).text,
                   dis__fixed(alpha->ci_high, decimals).text);
     dis__put(m, ")");
 }

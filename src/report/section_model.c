@@ -64,7 +64,7 @@ static void say_model(dis__report_job *job)
         dis__put_model(&say, job, right);
         dis__putf(&say, " is right on %s of %s items", dis__share(m->value).text, dis__grouped(m->n).text);
         if (m->has_interval)
-            dis__putf(&say, " (95 %% from %s to %s)", dis__share(m->ci_low).text, dis__share(m->ci_high).text);
+            dis__putf(&say, " (95\xC2\xA0%% from %s to %s)", dis__share(m->ci_low).text, dis__share(m->ci_high).text);
         if (!base->reason) dis__putf(&say, "; always answering the same would reach %s", dis__share(base->value).text);
         dis__put(&say, ".");
         dis__page_say(&job->page, &say);
@@ -154,7 +154,7 @@ static void accuracies(dis__report_job *job)
         dis__putf(&f.caption, ", %s points above always answering the most frequent class",
                   dis__fixed(100 * (job->model[best]->metric[DIS_EVAL_ACCURACY].value - base->value), 0).text);
     }
-    dis__put(&f.caption, ". Lines are 95 % intervals.");
+    dis__put(&f.caption, ". Lines are 95\xC2\xA0% intervals.");
     const dis__intervals c = {.row = row,
                               .value = value,
                               .low = low,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAWN_POINTS = 1500, LISTED = 10, WITH_INTERVALS = 80, RANKED_INTERVALS = 300, RASTER = 40, KINDS = 3 };
+enum { DRAWN_POINTS = 1500, LISTED = 10, WITH_INTERVALS = 80, RANKED = 60, RASTER = 40, KINDS = 3 };
 
 static const char *const kinds[KINDS] = {"like the others", "clearly weaker", "doubtful"};
 
@@ -123,7 +123,7 @@ typedef struct {
 
 static void lay_out(const dis__report_job *job, const dis__crowd *c, size_t judged_workers, backdrop *b)
 {
-    b->ranked = c->most < 1.6 * c->least && judged_workers <= DRAWN_POINTS;
+    b->ranked = c->most < 1.6 * c->least && judged_workers <= RANKED;
     b->x_title = b->ranked ? "workers, by how often they are right" : "votes cast (log scale)";
     b->sx = b->ranked ? dis__scale_nice(0, (double)judged_workers + 1, 5, true)
                       : dis__scale_log_around(fmax(1, .8 * c->least), fmax(2, 1.1 * c->most));
@@ -198,7 +198,7 @@ static dis_status draw_points(const dis__report_job *job, const backdrop *b, dis
         p.name[i] = worker_name(job, w->worker);
         p.kind[i] = kind_of(w);
     }
-    const bool intervals = n <= (b->ranked ? RANKED_INTERVALS : WITH_INTERVALS);
+    const bool intervals = n <= WITH_INTERVALS;
     const dis__scatter s = {.x = p.x,
                             .y = p.y,
                             .low = intervals ? p.low : NULL,
@@ -286,7 +286,7 @@ static dis_status quality(dis__report_job *job, const dis__crowd *c)
     if (n.unjudged)
         dis__putf(&f.caption, "%zu worker%s cannot be judged and %s left out. ", n.unjudged, dis__plural(n.unjudged),
                   n.unjudged == 1 ? "is" : "are");
-    if (n.judged <= (b.ranked ? RANKED_INTERVALS : WITH_INTERVALS)) dis__put(&f.caption, "Lines are 95 % intervals. ");
+    if (n.judged <= WITH_INTERVALS) dis__put(&f.caption, "Lines are 95\xC2\xA0% intervals. ");
     if (!b.ranked && n.judged > LISTED && n.judged <= DRAWN_POINTS)
         dis__put(&f.caption, "Marks are moved aside where they would cover each other.");
     dis_status status = DIS_OK;
