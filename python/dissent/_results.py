@@ -36,10 +36,25 @@ def _bar(p: np.ndarray, width: int = 160) -> str:
     return f'<svg width="{width}" height="12" role="img">{"".join(parts)}</svg>'
 
 
-def _table(head: list[str], rows: list[list[str]], caption: str) -> str:
-    cells = "".join(f"<th>{h}</th>" for h in head)
-    body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in rows)
+def _table(head: list[str], rows: list[list[str]], caption: str, words: tuple[int, ...] = (0,)) -> str:
+    """words: columns of texts, which begin at the left; numbers end at the right."""
+    sides = ["left" if c in words else "right" for c in range(len(head))]
+    cells = "".join(f'<th style="text-align:{side}">{h}</th>' for h, side in zip(head, sides))
+    body = "".join("<tr>" + "".join(f'<td style="text-align:{side}">{c}</td>' for c, side in zip(row, sides)) + "</tr>" for row in rows)
     return f"<table><caption>{html.escape(caption)}</caption><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _numbers(values: list[Any]) -> list[str]:
+    """Numbers of one column, all with the same decimals; – where there is none."""
+    there = [abs(float(v)) for v in values if v is not None and v == v]
+    most = max(there, default=0.0)
+    whole = all(isinstance(v, int) for v in values if v is not None)
+    decimals = 0 if whole else 4 if most < 1 else 3 if most < 10 else 2 if most < 100 else 1
+    return ["–" if v is None or v != v else f"{v:,.{decimals}f}" for v in values]
+
+
+def _some(shown: int, n: int, what: str) -> str:
+    return f"{n} {what}" if shown >= n else f"{shown} of {n} {what}"
 
 
 def _text(value: Any, longest: int = 40) -> str:
@@ -95,8 +110,12 @@ class Values:
         return f"<{self.name} of {len(self)} {self.index_name}s: {some}{', ...' if len(self) > 4 else ''}>"
 
     def _repr_html_(self) -> str:
-        rows = [[_text(k), _text(f"{v:.4g}" if isinstance(v, float) else v)] for k, v in list(self.items())[:_SHOWN]]
-        return _table([_text(self.index_name), _text(self.name)], rows, f"{len(self)} {self.index_name}s")
+        some = list(self.items())[:_SHOWN]
+        numbers = all(isinstance(v, (int, float)) for _, v in some)
+        values = _numbers([v for _, v in some]) if numbers else [_text(v) for _, v in some]
+        rows = [[_text(k), v] for (k, _), v in zip(some, values)]
+        caption = _some(len(some), len(self), f"{self.index_name}s")
+        return _table([_text(self.index_name), _text(self.name)], rows, caption, (0,) if numbers else (0, 1))
 
 
 class SoftLabels:
@@ -174,7 +193,8 @@ class SoftLabels:
             for i in range(min(_SHOWN, len(self)))
         ]
         mean = float(entropy.mean()) if len(self) else 0.0
-        return _table(head, rows, f"{len(self)} tasks, {len(self.classes)} classes, mean entropy {mean:.3f} nats")
+        caption = f"{_some(len(rows), len(self), 'tasks')}, {len(self.classes)} classes, mean entropy {mean:.3f} nats"
+        return _table(head, rows, caption, (0, 1, 2))
 
 
 class _Names:

@@ -12,6 +12,10 @@ from ._tables import Ids, Table, make_table
 from ._texts import item_texts
 from ._votes import ProgressLike, Votes, as_votes
 
+# columns that a notebook shows
+_ITEMS = ("task", "text", "label", "right", "gain", "buy", "reason")
+_WORKERS = ("worker", "votes", "quality", "low", "high", "peers", "cause", "reason")
+
 
 class Review:
     """What review() found: ``items`` and ``workers`` are tables, ranked, each row with its reason in plain words.
@@ -34,7 +38,7 @@ class Review:
             columns[name] = votes.classes[columns[name]]
         columns["known"] = columns["known"].astype(bool)
         said = {} if texts is None else {"text": [texts[i] for i in items.tolist()]}
-        self.items: Any = make_table({"task": tasks, **columns, "reason": found["item_reasons"], **said}, "task", votes.pandas)
+        self.items: Any = make_table({"task": tasks, **columns, "reason": found["item_reasons"], **said}, "task", votes.pandas, _ITEMS)
         self.workers: Any = None
         if found["workers"] is not None:
             columns = columns_of(found["workers"])
@@ -42,7 +46,7 @@ class Review:
             for name in ("said", "truth"):
                 columns[name] = votes.classes[columns[name]]
             self.workers = make_table(
-                {"worker": ids, "cause": found["causes"], **columns, "reason": found["worker_reasons"]}, "worker", votes.pandas
+                {"worker": ids, "cause": found["causes"], **columns, "reason": found["worker_reasons"]}, "worker", votes.pandas, _WORKERS
             )
 
     def to_dict(self) -> dict[str, Any]:

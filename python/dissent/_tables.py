@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._results import _SHOWN, SoftLabels, Values, _arrow_column, _table, _text
+from ._results import _SHOWN, SoftLabels, Values, _arrow_column, _numbers, _some, _table, _text
 from ._votes import _is_missing, _sorted, is_pandas, records
 
 _SLACK = 1e-6  # how far from 1 the sum of a row may be
 _NOT_CLASSES = ("task", "label", "entropy")
+_LONGEST = 160  # characters of a text in a notebook
 
 
 # ---- figures ----
@@ -92,8 +93,9 @@ class Table:
     {'worker': 'b', 'votes': 4}
     """
 
-    def __init__(self, columns: Mapping[str, Any], index: str | None = None) -> None:
+    def __init__(self, columns: Mapping[str, Any], index: str | None = None, shown: Sequence[str] = ()) -> None:
         self._columns: dict[str, np.ndarray] = {}
+        self._shown = shown
         for name, values in columns.items():
             if isinstance(values, list) and values and isinstance(values[0], str):
                 array = np.empty(len(values), dtype=object)
@@ -142,8 +144,15 @@ class Table:
         return f"Table({len(self)} rows: {', '.join(self._columns)})"
 
     def _repr_html_(self) -> str:
-        rows = [[_text("–" if v is None else f"{v:.4g}" if isinstance(v, float) else v) for v in self.row(i).values()] for i in range(min(_SHOWN, len(self)))]
-        return _table([_text(c) for c in self._columns], rows, f"{len(self)} rows")
+        some = min(_SHOWN, len(self))
+        names = [c for c in self._shown if c in self._columns] or list(self._columns)
+        numeric = [self._columns[c].dtype.kind in "fiu" for c in names]
+        cells = [
+            _numbers([_plain(v) for v in self._columns[c][:some]]) if n else [_text(_plain(v), _LONGEST) for v in self._columns[c][:some]]
+            for c, n in zip(names, numeric)
+        ]
+        words = tuple(i for i, n in enumerate(numeric) if not n)
+        return _table([_text(c) for c in names], [list(row) for row in zip(*cells)], _some(some, len(self), "rows"), words)
 
 
 def _plain(value: Any) -> Any:
@@ -151,9 +160,9 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
-def make_table(columns: Mapping[str, Any], index: str | None, pandas: bool) -> Any:
-    """A Table, or a DataFrame when pandas came in."""
-    table = Table(columns, index)
+def make_table(columns: Mapping[str, Any], index: str | None, pandas: bool, shown: Sequence[str] = ()) -> Any:
+    """A Table, or a DataFrame when pandas came in. shown: columns that a notebook shows of a Table; none: all."""
+    table = Table(columns, index, shown)
     return table.to_pandas() if pandas else table
 
 
@@ -190,8 +199,10 @@ class Figures:
         return f"{type(self).__name__}({text}{', ...' if len(some) > 6 else ''})"
 
     def _repr_html_(self) -> str:
-        rows = [[_text(k), m._cell(), str(m.n)] for k, m in self._shown().items()]
-        return _table(["figure", "value [95 %]", "n"], rows, self._caption)
+        rows = [[_text(k), m._cell(), f"{m.n:,}"] for k, m in self._shown().items() if m.value is not None]
+        missing = [k for k, m in self._shown().items() if m.value is None]
+        rest = f"; cannot be measured here: {', '.join(missing)}" if missing else ""
+        return _table(["figure", "value [95 %]", "n"], rows, self._caption + rest)
 
 
 # ---- ids ----
