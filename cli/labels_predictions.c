@@ -29,6 +29,13 @@ int labels_check_predictions(labels_job *job)
     const labels_values *v = job->v;
     if (!v->predictions && v->predictions_weight >= 0)
         return cli_usage(job->c, "--predictions-weight without --predictions FILE: there is nothing to weigh");
+    for (size_t m = 0; !v->predictions && m < job->choice.n_views; m++)
+        if (method_of(job->choice.view[m])->predictions == DIS_PREDICTIONS_NEEDED)
+            return cli_usage(
+                job->c,
+                "%s judges votes and a model together and needs the predictions of one: --predictions FILE; "
+                "dissent train --folds makes them",
+                method_of(job->choice.view[m])->name);
     if (!v->predictions) return 0;
     size_t n = 0;
     for (size_t m = 0; m < job->choice.n_views; m++)
@@ -78,10 +85,11 @@ void labels_tell_predictions(labels_job *job)
 void labels_tell_weight(labels_job *job, const labels_result *r)
 {
     if (isnan(r->look.predictions_weight)) return;
-    const char *how = r->look.predictions_weight == 0   ? ": the votes bear nothing of them out"
-                      : job->v->predictions_weight >= 0 ? " (given)"
-                      : r->look.predictions_weight == 1 ? " (estimated; the largest)"
-                                                        : " (estimated)";
+    const char *how = r->look.predictions_weight == 0                         ? ": the votes bear nothing of them out"
+                      : r->look.method->predictions == DIS_PREDICTIONS_NEEDED ? " beside those of the workers"
+                      : job->v->predictions_weight >= 0                       ? " (given)"
+                      : r->look.predictions_weight == 1                       ? " (estimated; the largest)"
+                                                                              : " (estimated)";
     cli_say(job->c, "    %-26s weight of the predictions %.3f%s", r->look.method->name, r->look.predictions_weight,
             how);
 }

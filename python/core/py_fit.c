@@ -44,22 +44,25 @@ static PyObject *wrap(core_state *state, dis_fit *fit, const dis_votes *votes)
 
 static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes", "spec", "seed", "gold", "start", "threads", "progress", NULL};
-    PyObject *table, *gold = NULL, *progress = NULL;
+    static char *names[] = {"votes",   "spec",     "seed", "gold", "start", "predictions", "predictions_weight",
+                            "threads", "progress", NULL};
+    PyObject *table, *gold = NULL, *predictions = NULL, *progress = NULL;
     const char *start = NULL;
     Py_ssize_t n_start = 0;
     const char *spec;
     unsigned long long seed = 0;
     int threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Os|$KOz#iO:fit", names, &table, &spec, &seed, &gold, &start,
-                                     &n_start, &threads, &progress))
+    double weight = -1;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Os|$KOz#OdiO:fit", names, &table, &spec, &seed, &gold, &start,
+                                     &n_start, &predictions, &weight, &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
     if (!votes) return NULL;
     dis_fit_options options = dis_fit_options_default();
     options.seed = seed;
-    Py_buffer view = {0};
+    options.predictions_weight = weight;
+    Py_buffer view = {0}, rows = {0};
     if (gold && gold != Py_None) {
         const dis_votes_view v = dis_votes_look(votes);
         if (core_get_buffer(gold, "gold", CORE_INT32, (Py_ssize_t)v.n_items, &view) < 0) return NULL;
@@ -70,6 +73,15 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
                 return NULL;
             }
         options.gold = view.buf;
+    }
+    if (predictions && predictions != Py_None) {
+        const dis_votes_view v = dis_votes_look(votes);
+        if (core_get_buffer(predictions, "predictions", CORE_FLOAT64, (Py_ssize_t)(v.n_items * v.n_classes), &rows) <
+            0) {
+            if (view.obj) PyBuffer_Release(&view);
+            return NULL;
+        }
+        options.predictions = rows.buf;
     }
     PyObject *result = NULL;
     dis_state *begin = NULL;
@@ -89,6 +101,7 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
     }
     dis_state_destroy(begin);
     if (view.obj) PyBuffer_Release(&view);
+    if (rows.obj) PyBuffer_Release(&rows);
     return result;
 }
 
@@ -102,8 +115,9 @@ static PyObject *get_summary(PyObject *object, PyObject *unused)
 {
     (void)unused;
     const dis_fit_view v = dis_fit_look(((fit_object *)object)->fit);
-    return Py_BuildValue("{sssisOsisd}", "method", v.method->name, "iterations", v.iterations, "converged",
-                         v.converged ? Py_True : Py_False, "restart", v.restart, "objective", v.objective);
+    return Py_BuildValue("{sssisOsisdsd}", "method", v.method->name, "iterations", v.iterations, "converged",
+                         v.converged ? Py_True : Py_False, "restart", v.restart, "objective", v.objective,
+                         "predictions_weight", v.predictions_weight);
 }
 
 static PyObject *get_trace(PyObject *object, void *unused)

@@ -32,6 +32,7 @@ static PyObject *methods(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
+    static const char *const uses[] = {"unused", "prior", "needed"};
     PyObject *list = PyList_New(0);
     const dis_method *m;
     for (size_t i = 0; list && (m = dis_method_at(i)); i++) {
@@ -40,9 +41,10 @@ static PyObject *methods(PyObject *module, PyObject *unused)
             Py_DECREF(list);
             return NULL;
         }
-        list = append(list, Py_BuildValue("{sssssssssOsN}", "name", m->name, "summary", m->summary, "source", m->source,
-                                          "objective", m->objective, "needs_workers",
-                                          m->needs_workers ? Py_True : Py_False, "options", options));
+        list = append(list,
+                      Py_BuildValue("{sssssssssOsssN}", "name", m->name, "summary", m->summary, "source", m->source,
+                                    "objective", m->objective, "needs_workers", m->needs_workers ? Py_True : Py_False,
+                                    "predictions", uses[m->predictions], "options", options));
     }
     return list;
 }

@@ -110,24 +110,38 @@ static int take_examples(core_state *state, PyObject *tuple, const dis_names *cl
 
 /* ---- training ---- */
 
+static PyObject *array_of(core_state *state, const dis_labels *labels)
+{
+    const dis_labels_view v = dis_labels_look(labels);
+    void *data;
+    PyObject *array = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)v.n_items, (Py_ssize_t)v.n_classes, &data);
+    if (array) memcpy(data, v.p, v.n_items * v.n_classes * sizeof *v.p);
+    return array;
+}
+
+/* A model, or with folds what they say of all items. */
 static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"examples", "classes", "dev",       "model",      "objective", "seed",     "epochs",
                             "batch",    "rate",    "optimizer", "schedule",   "keep",      "patience", "soft_weight",
                             "base",     "floor",   "over_all",  "accumulate", "lenient",   "vectors",  "folder",
-                            "resume",   "threads", "progress",  NULL};
+                            "resume",   "folds",   "fold_dev",  "threads",    "progress",  NULL};
     PyObject *given, *list, *dev = Py_None, *progress = NULL, *result = NULL;
     dis_train_options o = dis_train_options_default();
     unsigned long long seed = 0;
     Py_ssize_t epochs = 0, batch = 0, patience = 0, accumulate = 1;
     int over_all = 0, lenient = 0, resume = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O|$OssKnndzzzndddpnpzzpiO:train", names, &PyTuple_Type, &given,
-                                     &list, &dev, &o.model, &o.objective, &seed, &epochs, &batch, &o.rate, &o.optimizer,
-                                     &o.schedule, &o.keep, &patience, &o.soft_weight, &o.base, &o.floor, &over_all,
-                                     &accumulate, &lenient, &o.vectors, &o.folder, &resume, &threads, &progress))
+    dis_folds_options folds = dis_folds_options_default();
+    Py_ssize_t n_folds = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O|$OssKnndzzzndddpnpzzpndiO:train", names, &PyTuple_Type,
+                                     &given, &list, &dev, &o.model, &o.objective, &seed, &epochs, &batch, &o.rate,
+                                     &o.optimizer, &o.schedule, &o.keep, &patience, &o.soft_weight, &o.base, &o.floor,
+                                     &over_all, &accumulate, &lenient, &o.vectors, &o.folder, &resume, &n_folds,
+                                     &folds.dev, &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
-    if (epochs < 0 || batch < 0 || patience < 0 || accumulate < 0 || (dev != Py_None && !PyTuple_Check(dev))) {
+    if (epochs < 0 || batch < 0 || n_folds < 0 || patience < 0 || accumulate < 0 ||
+        (dev != Py_None && !PyTuple_Check(dev))) {
         PyErr_SetString(PyExc_ValueError, "epochs, batch, patience and accumulate are 0 or more");
         return NULL;
     }
@@ -155,13 +169,18 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
         (dev == Py_None || take_examples(state, dev, classes, &judge_by) == 0) &&
         core_begin(&call, state, threads, progress) == 0) {
         dis_model *model = NULL;
+        dis_labels *labels = NULL;
+        const dis_examples *judge = dev == Py_None ? NULL : &judge_by.e;
+        folds.n_folds = (size_t)n_folds;
         core_release(&call);
-        const dis_status status = dis_train(call.ctx, &train_on.e, dev == Py_None ? NULL : &judge_by.e, &o, &model);
+        const dis_status status = n_folds ? dis_out_of_fold(call.ctx, &train_on.e, judge, &o, &folds, &labels)
+                                          : dis_train(call.ctx, &train_on.e, judge, &o, &model);
         core_retake(&call);
-        if (core_end(&call, status) == 0)
-            result = wrap(state, model);
-        else
+        if (core_end(&call, status) < 0)
             dis_model_destroy(model);
+        else
+            result = n_folds ? array_of(state, labels) : wrap(state, model);
+        dis_labels_destroy(labels);
     }
     free_examples(&train_on);
     free_examples(&judge_by);
@@ -206,10 +225,7 @@ static PyObject *predict(PyObject *object, PyObject *args, PyObject *keywords)
     PyThread_release_lock(m->lock);
     core_retake(&call);
     if (core_end(&call, status) == 0) {
-        const dis_labels_view v = dis_labels_look(labels);
-        void *data;
-        array = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)v.n_items, (Py_ssize_t)v.n_classes, &data);
-        if (array) memcpy(data, v.p, v.n_items * v.n_classes * sizeof *v.p);
+        array = array_of(state, labels);
     }
     dis_labels_destroy(labels);
     return array;

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._results import SoftLabels, Values, ids_index
-from ._tables import Ids, count_unknown, gold_codes
+from ._tables import Ids, count_unknown, gold_codes, label_table
 from ._votes import ProgressLike, Votes, as_votes, end_progress, progress_of, threads_of
 
 T = TypeVar("T", bound="Estimator")
@@ -122,6 +122,30 @@ def gold_of(votes: Votes, known: Any) -> np.ndarray | None:
     return gold
 
 
+def predictions_of(votes: Votes, predictions: Any) -> tuple[np.ndarray | None, dict[str, int]]:
+    """What a model says of each task (SoftLabels, a DataFrame by task, ...), in the order of the votes; rows of zeros for tasks
+    without a prediction. And how many tasks have one, have none, and how many predictions are for tasks without votes."""
+    if predictions is None:
+        return None, {}
+    table = label_table(predictions, "predictions")
+    if table.tasks is None or table.classes is None:
+        raise _core.DataError("predictions: tasks and classes are not known; give SoftLabels, or a DataFrame by task with a column a class")
+    columns = table.classes.find_all(votes.classes.tolist())
+    if (columns < 0).any():
+        raise _core.DataError(f"predictions: no column for the class {votes.classes[columns < 0][0]!r} of the votes")
+    if len(table.classes.ids) > len(columns):
+        extra = sorted(set(range(len(table.classes.ids))) - set(columns.tolist()))[0]
+        raise _core.DataError(f"predictions: nobody voted for the class {table.classes.ids[extra]!r}; give Votes all classes")
+    rows = table.tasks.find_all(votes.tasks.tolist())
+    there = rows >= 0
+    if not there.any():
+        raise _core.DataError("predictions: no task of the votes is among them")
+    p = np.zeros((len(rows), len(columns)))
+    p[there] = table.p[rows[there]][:, columns]
+    matched = int(there.sum())
+    return p, {"matched": matched, "missing": len(rows) - matched, "without_votes": len(table.p) - matched}
+
+
 class KeptFit:
     """What a fit knew, after it was pickled."""
 
@@ -163,8 +187,17 @@ class Aggregator(Estimator):
     def _progress(self) -> ProgressLike:
         return self.progress
 
-    def _run(self, data: Any, known: Any = None, spec: str | None = None, start: bytes | None = None) -> None:
+    def _run(
+        self,
+        data: Any,
+        known: Any = None,
+        spec: str | None = None,
+        start: bytes | None = None,
+        predictions: Any = None,
+        predictions_weight: float | None = None,
+    ) -> None:
         votes = as_votes(data, self.n_jobs)
+        rows, counts = predictions_of(votes, predictions)
         watcher = progress_of(self._progress())
         try:
             fit = _core.fit(
@@ -173,12 +206,15 @@ class Aggregator(Estimator):
                 seed=self._seed(),
                 gold=gold_of(votes, known),
                 start=start,
+                predictions=rows,
+                predictions_weight=-1.0 if predictions_weight is None else float(predictions_weight),
                 threads=threads_of(self.n_jobs),
                 progress=watcher,
             )
         finally:
             end_progress(watcher)
         self._keep(votes, np.asarray(fit.p), fit)
+        self._fitted["predictions_counts"] = counts
 
     def _keep(self, votes: Votes, p: np.ndarray, fit: _core.Fit | None) -> None:
         self._fitted: dict[str, Any] = {"votes": votes, "p": p, "fit": fit}
@@ -325,6 +361,18 @@ class Aggregator(Estimator):
     def _summary(self) -> dict[str, Any]:
         fit: _core.Fit | None = self._have("fit")
         return {"iterations": 0, "converged": True, "objective": float("nan")} if fit is None else fit.summary()
+
+    @property
+    def predictions_weight_(self) -> float | None:
+        """The weight that predictions got; None without any."""
+        weight = self._summary().get("predictions_weight", float("nan"))
+        return None if np.isnan(weight) else weight
+
+    @property
+    def predictions_counts_(self) -> dict[str, int]:
+        """How many tasks have a prediction (matched) and have none (missing), and how many predictions are for tasks without
+        votes (without_votes), which are left out; empty without predictions."""
+        return dict(self._have("predictions_counts"))
 
     @property
     def n_iter_(self) -> int:

@@ -101,6 +101,8 @@ def fit(
     seed: int = 0,
     gold: Any = None,
     start: bytes | None = None,
+    predictions: Any = None,
+    predictions_weight: float = -1,
     threads: int = 0,
     progress: _Progress = None,
 ) -> Fit: ...
@@ -160,6 +162,8 @@ def train(
     vectors: str | None = None,
     folder: str | None = None,
     resume: bool = False,
+    folds: int = 0,
+    fold_dev: float = 0,
     threads: int = 0,
     progress: _Progress = None,
 ) -> Model: ...

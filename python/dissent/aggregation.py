@@ -24,6 +24,7 @@ __all__ = [
     "IBCC",
     "MACE",
     "Crowd",
+    "Crowdlab",
     "DawidSkene",
     "FastDawidSkene",
     "MajorityVote",
@@ -36,20 +37,22 @@ __all__ = [
 
 
 class _Simple(Aggregator):
-    """Fits to votes and nothing else."""
+    """Fits to votes, and where the method can, to what a model predicts."""
 
-    def fit(self, data: Any) -> Any:
-        """Fits to votes: a table with columns task, worker and label, of any kind that Votes takes."""
-        self._run(data)
+    def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
+        """Fits to votes: a table with columns task, worker and label, of any kind that Votes takes. predictions: what a model
+        says of the tasks, out of fold (SoftLabels or a DataFrame by task; SoftClassifier.out_of_fold makes them), as the prior
+        of each task; predictions_weight: None to estimate their weight, else a number (1: as they are)."""
+        self._run(data, predictions=predictions, predictions_weight=predictions_weight)
         return self
 
-    def fit_predict_proba(self, data: Any) -> Any:
+    def fit_predict_proba(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
         """Fits, and gives a distribution over the classes for each task."""
-        return self.fit(data).probas_
+        return self.fit(data, predictions, predictions_weight).probas_
 
-    def fit_predict(self, data: Any) -> Any:
+    def fit_predict(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
         """Fits, and gives the most likely class of each task."""
-        return self.fit(data).labels_
+        return self.fit(data, predictions, predictions_weight).labels_
 
 
 class Standard(_Simple):
@@ -253,11 +256,20 @@ class DawidSkene(Confusions):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    def fit(self, data: Any, true_labels: Any = None, initial_error: Any = None) -> DawidSkene:
+    def fit(
+        self,
+        data: Any,
+        true_labels: Any = None,
+        initial_error: Any = None,
+        predictions: Any = None,
+        predictions_weight: float | None = None,
+    ) -> DawidSkene:
         """Fits to votes; true_labels (a Series or dict by task) are labels that are known and stay as they are,
-        initial_error is a DataFrame by (worker, label given) with a column for each true label."""
+        initial_error is a DataFrame by (worker, label given) with a column for each true label. predictions: what a model says
+        of the tasks, out of fold (SoftLabels or a DataFrame by task; SoftClassifier.out_of_fold makes them), as the prior of
+        each task; predictions_weight: None to estimate their weight, else a number (1: as they are)."""
         if initial_error is None or self.initial_error_strategy is None:
-            self._run(data, true_labels)
+            self._run(data, true_labels, predictions=predictions, predictions_weight=predictions_weight)
             return self
         votes = as_votes(data, self.n_jobs)
         shares = _shares(votes, gold_of(votes, true_labels))
@@ -275,20 +287,20 @@ class DawidSkene(Confusions):
         # the library counts iterations from the parameters it starts with, crowd-kit from the votes
         options = {option: getattr(self, name) for name, option in self._options.items()}
         spec = spec_of(self._method, {**options, "iterations": self.n_iter - 1, "soften": 0})
-        self._run(votes, true_labels, spec, start)
+        self._run(votes, true_labels, spec, start, predictions, predictions_weight)
         return self
 
     def _confusion(self) -> np.ndarray | None:
         kept: np.ndarray | None = self._fitted.get("confusion")
         return super()._confusion() if kept is None else kept
 
-    def fit_predict_proba(self, data: Any, true_labels: Any = None, initial_error: Any = None) -> Any:
+    def fit_predict_proba(self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None) -> Any:
         """Fits, and gives a distribution over the classes for each task."""
-        return self.fit(data, true_labels, initial_error).probas_
+        return self.fit(data, true_labels, initial_error, predictions).probas_
 
-    def fit_predict(self, data: Any, true_labels: Any = None, initial_error: Any = None) -> Any:
+    def fit_predict(self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None) -> Any:
         """Fits, and gives the most likely class of each task."""
-        return self.fit(data, true_labels, initial_error).labels_
+        return self.fit(data, true_labels, initial_error, predictions).labels_
 
 
 def _shares(votes: Votes, gold: np.ndarray | None) -> np.ndarray:
@@ -458,6 +470,27 @@ class Crowd(_Simple, Confusions):
         self.progress = progress
 
 
+class Crowdlab(_Simple):
+    """Needs predictions: ``Crowdlab().fit(votes, predictions)``. skills_ are the shares of co-voters that each worker agrees
+    with, weights_ what they count, predictions_weight_ what the model counts beside them."""
+
+    _method = "crowdlab"
+
+    def __init__(self, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @property
+    def skills_(self) -> Any:
+        """The share of the other votes on their tasks that each worker agrees with."""
+        return self._once("skills", lambda: self._by_worker(np.asarray(self._parameter("agreement")), "skill"))
+
+    @property
+    def weights_(self) -> Any:
+        """What each worker's votes count."""
+        return self._once("weights", lambda: self._by_worker(np.asarray(self._parameter("weight")), "weight"))
+
+
 class EBCC(_Simple, Confusions):
     """IBCC with several kinds of items a class, so that workers may err together. errors_ averages the kinds by their
     shares. ``combine='mean'`` averages the labels of all restarts, which end in different optima: better calibrated, and
@@ -541,12 +574,12 @@ class GLAD(_Simple):
     def _progress(self) -> ProgressLike:
         return self.progress if self.progress is not None else not self.silent
 
-    def fit(self, data: Any) -> GLAD:
-        """Fits to votes."""
+    def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> GLAD:
+        """Fits to votes; it has no use for predictions, and says so."""
         for name in ("labels_priors", "alphas_priors_mean", "betas_priors_mean"):
             if getattr(self, name) is not None:
                 raise _core.OptionError(f"GLAD's {name} cannot be chosen here: classes are equally likely, abilities and easiness N(1, 1)")
-        self._run(data)
+        self._run(data, predictions=predictions, predictions_weight=predictions_weight)
         return self
 
     @property
@@ -653,7 +686,7 @@ _OWN = {
     "betas_priors_mean": "Only None: 1 for all.",
 }
 for _class in (
-    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, EBCC, GLAD, MACE, Crowd
+    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, EBCC, GLAD, MACE, Crowd, Crowdlab
 ):  # fmt: skip
     describe(_class, METHODS[_class._method], _OWN)
 DawidSkene.__doc__ = (DawidSkene.__doc__ or "").replace(_OWN["initial_error_strategy"], "'assign', 'addition' or None, as above.")

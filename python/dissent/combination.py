@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core
-from ._base import COMBINERS, Aggregator, spec_of
+from ._base import COMBINERS, METHODS, Aggregator, spec_of
 from ._docs import describe
 from ._results import SoftLabels
 from ._tables import Aligned, label_table
@@ -86,13 +86,15 @@ class _Combination(_Simple):
         )
         return np.asarray(p), info
 
-    def fit(self, data: Any) -> Any:
-        """Fits every aggregator to the votes and combines what they say."""
+    def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
+        """Fits every aggregator to the votes and combines what they say. Those that have a use for predictions of a model, out
+        of fold, take them (DawidSkene.fit)."""
         votes = as_votes(data, self.n_jobs)
         members = self._members()
         tables = []
         for member in members:
-            member._run(votes)
+            useful = METHODS[member._method]["predictions"] != "unused"
+            member._run(votes, predictions=predictions if useful else None, predictions_weight=predictions_weight)
             tables.append(member._have("p"))
         p, info = self._combine(tables, self._weights(len(members), votes, members), votes)
         self._keep(votes, p, None)

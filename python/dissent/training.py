@@ -24,7 +24,7 @@ from . import _core
 from ._base import Estimator, seed_of
 from ._items import Rows, Targets, flat_labels, is_soft
 from ._measuring import Watching
-from ._results import _table, _text
+from ._results import SoftLabels, _table, _text
 from ._tables import Ids, LabelTable, id_array, id_texts, label_table
 from ._votes import ProgressLike, Votes, as_votes, is_pandas, threads_of
 from .aggregation import Standard
@@ -178,6 +178,44 @@ class SoftClassifier(Estimator):
         dev : tuple, optional
             (X, y) or (X, y, gold): a development set, by which the best epoch is kept.
         """
+        model, _, classes, left_out = self._train(X, y, gold, votes, tasks, dev)
+        self._keep(model, classes)
+        self._left_out = left_out
+        return self
+
+    def out_of_fold(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        folds: int = 10,
+        dev_share: float = 0.0,
+        gold: Any = None,
+        votes: Any = None,
+        tasks: Any = None,
+        dev: Any = None,
+    ) -> Any:
+        """What models that have not seen an item say of it: the items are dealt into folds by random_state, every label in every
+        fold in the same share; the model of each fold is trained on all other items and predicts the fold. Such predictions may
+        stand beside the votes: DawidSkene().fit(votes, predictions=...). dev_share of the items outside of a fold choose its
+        epoch; everything else as in fit(), which it does not change. Gives SoftLabels where tasks are known, a DataFrame when X is
+        pandas, else an array; an array a sentence of tokens."""
+        if folds < 2:
+            raise _core.OptionError(f"{folds} folds; 2 or more are possible")
+        result, rows, classes, _ = self._train(X, y, gold, votes, tasks, dev, folds, dev_share)
+        p = np.asarray(result)
+        if rows.bounds is not None:
+            return np.split(p, rows.bounds[1:-1].astype(np.int64))
+        if rows.pandas:
+            import pandas as pd
+
+            return pd.DataFrame(p, index=rows.index, columns=pd.Index(classes, name="label"), copy=False)
+        return p if rows.ids is None else SoftLabels(id_array(rows.ids.ids), classes, p)
+
+    def _train(
+        self, X: Any, y: Any, gold: Any, votes: Any, tasks: Any, dev: Any, folds: int = 0, fold_dev: float = 0.0
+    ) -> tuple[Any, Rows, np.ndarray, int]:
+        """A model, or the predictions of all folds; the items, the classes, and how many items were left out."""
         needs = self._needs()
         rows = Rows(X, tasks)
         table = None if votes is None else as_votes(votes, self.n_jobs)
@@ -192,7 +230,7 @@ class SoftClassifier(Estimator):
         if self.checkpoints is not None:
             os.makedirs(self.checkpoints, exist_ok=True)
         with Watching(self.n_jobs, self.progress) as watching:
-            model = _core.train(
+            result = _core.train(
                 examples,
                 targets.class_texts(),
                 dev=judged,
@@ -215,11 +253,11 @@ class SoftClassifier(Estimator):
                 vectors=None if self.vectors is None else os.fspath(self.vectors),
                 folder=None if self.checkpoints is None else os.fspath(self.checkpoints),
                 resume=self.resume,
+                folds=folds,
+                fold_dev=fold_dev,
                 **watching,
             )
-        self._keep(model, id_array(targets.classes.ids))
-        self._left_out = n_given - rows.n
-        return self
+        return result, rows, id_array(targets.classes.ids), n_given - rows.n
 
     def _needs(self) -> dict[str, Any]:
         if self.objective not in _OBJECTIVES:

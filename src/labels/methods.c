@@ -17,6 +17,7 @@ extern const dis__method dis__method_wawa;
 extern const dis__method dis__method_zero_based_skill;
 extern const dis__method dis__method_glad;
 extern const dis__method dis__method_crowd;
+extern const dis__method dis__method_crowdlab;
 
 static const dis__method *const methods[] = {
     &dis__method_majority,
@@ -32,6 +33,7 @@ static const dis__method *const methods[] = {
     &dis__method_zero_based_skill,
     &dis__method_glad,
     &dis__method_crowd,
+    &dis__method_crowdlab,
 };
 /* clang-format on */
 

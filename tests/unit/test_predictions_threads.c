@@ -224,6 +224,40 @@ static void order_does_not_matter(void **unused)
     free_crowd(&d);
 }
 
+/* What cleanlab 2.9.0 says of 6 items, 4 workers and 3 classes: python/parity/cleanlab_parity.py prints it. */
+static void crowdlab_is_cleanlabs(void **unused)
+{
+    (void)unused;
+    static const uint32_t task[] = {0, 0, 0, 1, 1, 2, 2, 3, 4, 4, 4, 5, 5},
+                          worker[] = {0, 1, 2, 0, 1, 1, 2, 3, 0, 1, 2, 0, 2};
+    static const uint16_t label[] = {0, 0, 1, 1, 1, 2, 0, 2, 2, 2, 1, 0, 0};
+    static const double q[] = {.7, .2, .1, .2, .6, .2, .3, .1, .6, .2, .5, .3, .1, .2, .7, .4, .5, .1};
+    static const double expected[] = {0.7255838197296294,  0.16802012329194846, 0.10639605697842218,
+                                      0.16801974735636452, 0.663960505287271,   0.16801974735636452,
+                                      0.27338347605900165, 0.10241973546870006, 0.6241967884722982,
+                                      0.19415107865353787, 0.4730949618062741,  0.33275395954018805,
+                                      0.10639605697842218, 0.16802012329194846, 0.7255838197296294,
+                                      0.514299896424685,   0.3805046537378293,  0.10519544983748569};
+    static const double weights[] = {0.4444444444444443, 0.16666666666666663, 1e-06, 0.07407407407407396};
+    dis_votes *votes = em_make_votes(13, task, worker, label, 6, 4, 3);
+    dis_fit_options o = dis_fit_options_default();
+    dis_fit *f = NULL;
+    assert_int_equal(dis_fit_run(NULL, votes, "crowdlab", &o, &f), DIS_EUSAGE);
+    assert_non_null(strstr(dis_last_error(), "needs the predictions"));
+    o.predictions = q;
+    assert_int_equal(dis_fit_run(NULL, votes, "crowdlab", &o, &f), DIS_OK);
+    for (size_t i = 0; i < 18; i++) em_assert_close(dis_fit_p(f)[i], expected[i], 1e-12);
+    for (size_t w = 0; w < 4; w++) em_assert_close(dis_fit_parameter_find(f, "weight")->values[w], weights[w], 1e-12);
+    em_assert_close(dis_fit_look(f).predictions_weight, 0.9813067629253163, 1e-12);
+    dis_fit_destroy(f);
+    dis_votes_destroy(votes);
+    /* Nobody voted with anybody. */
+    static const uint32_t alone[] = {0, 1};
+    votes = em_make_votes(2, alone, alone, label, 2, 2, 3);
+    assert_int_equal(dis_fit_run(NULL, votes, "crowdlab", &o, &f), DIS_EDATA);
+    dis_votes_destroy(votes);
+}
+
 static void refusals(void **unused)
 {
     (void)unused;
@@ -343,6 +377,7 @@ int main(void)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(order_does_not_matter),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(crowdlab_is_cleanlabs),
         cmocka_unit_test(matches_by_name),
         cmocka_unit_test(faults),
     };

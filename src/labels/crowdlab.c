@@ -1,0 +1,244 @@
+/* CROWDLAB: a model and the votes on an item, averaged by how far each can be trusted (Goh, Tkachenko & Mueller 2022; rules
+ * as cleanlab 2.9, multiannotator, quality_method="crowdlab", consensus_method="best_quality"). With n_i the votes on item
+ * i, z the class that a vote is for, q the prediction and c the consensus,
+ *
+ *     L     mean over items with 2 votes or more of the share of their votes that are for c
+ *     E0    share of these items whose c is not the most frequent c, at least 1e-6
+ *     A_j   sum over j's votes of the other votes on the item that are for the same class, over the sum of n_i - 1;
+ *           the mean of all others for a worker who never voted with anybody
+ *     w_j   max(1e-6, 1 - (1 - A_j) / E0)
+ *     w_M   max(1e-6, 1 - (share of these items where the best class of q is not c) / E0) * sqrt(mean n)
+ *     p_i  ~  w_M q_i + sum_j w_j (L at z_ij, (1 - L) / (K - 1) elsewhere)
+ *
+ * First c is the majority (a tie: the class that q likes best, then the one with fewer votes in all, then the first one;
+ * cleanlab has agreement with the consensus and chance behind these); then once more with the best class of p as c, where
+ * it is one alone.
+ *
+ * Items without a prediction are judged by their votes alone, and the model by the items that have one. Known items have
+ * their gold label as consensus, and as label. There is no E0 to speak of when all items have one class: every weight is
+ * then 1e-6 or 1.
+ *
+ * Cost: one pass over the votes for the workers, and three over the items. Memory: a few numbers a worker and item. */
+#include "labels/method.h"
+#include "dissent/labels.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    char none;
+} crowdlab_options;
+
+#define LEAST 1e-6
+
+typedef struct {
+    const dis__fit_args *args;
+    dis_fit *fit;
+    uint32_t *consensus;   /* (n_items) */
+    uint64_t *class_votes; /* (n_classes): votes for each class in all */
+    uint64_t *count;       /* (n_classes): of one item, or of the consensus */
+    double *agreement;     /* (n_workers): A */
+    double *weight;        /* (n_workers): w */
+    double likely, model;  /* L, w_M */
+} crowdlab;
+
+static uint64_t n_votes(const dis_votes_view *v, size_t i)
+{
+    return v->start[i + 1] - v->start[i];
+}
+
+/* The largest of q, the first of them; *n gets how many classes are as large. */
+static size_t best_of(const double *q, size_t n_classes, size_t *n)
+{
+    const size_t best = dis_argmax(q, n_classes);
+    *n = 0;
+    for (size_t k = 0; k < n_classes; k++) *n += q[k] == q[best];
+    return best;
+}
+
+static bool is_predicted(const double *q, size_t n_classes)
+{
+    for (size_t k = 0; k < n_classes; k++)
+        if (q[k] > 0) return true;
+    return false;
+}
+
+/* Whether class a is to win over b with as many votes. */
+static bool wins_tie(const crowdlab *c, const double *q, size_t a, size_t b)
+{
+    if (q[a] != q[b]) return q[a] > q[b];
+    if (c->class_votes[a] != c->class_votes[b]) return c->class_votes[a] < c->class_votes[b];
+    return a < b;
+}
+
+static size_t majority(const crowdlab *c, size_t i)
+{
+    const dis_votes_view *v = &c->args->votes;
+    const double *q = c->args->predictions + i * v->n_classes;
+    memset(c->count, 0, v->n_classes * sizeof *c->count);
+    for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) c->count[dis__vote_label(v, k)]++;
+    size_t best = 0;
+    for (size_t k = 1; k < v->n_classes; k++)
+        if (c->count[k] > c->count[best] || (c->count[k] == c->count[best] && wins_tie(c, q, k, best))) best = k;
+    return best;
+}
+
+/* A of every worker: whole numbers, so that the order of votes does not matter. */
+static dis_status judge_workers(crowdlab *c)
+{
+    const dis_votes_view *v = &c->args->votes;
+    uint64_t *same, *all;
+    DIS_TRY(dis__alloc_zeroed(&same, dis__size(2, v->n_workers, 0), sizeof *same));
+    all = same + v->n_workers;
+    for (size_t i = 0; i < v->n_items; i++) {
+        memset(c->count, 0, v->n_classes * sizeof *c->count);
+        for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) c->count[dis__vote_label(v, k)]++;
+        for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
+            same[v->worker[k]] += c->count[dis__vote_label(v, k)] - 1;
+            all[v->worker[k]] += n_votes(v, i) - 1;
+        }
+    }
+    double sum = 0, n = 0;
+    for (size_t w = 0; w < v->n_workers; w++)
+        if (all[w]) {
+            sum += c->agreement[w] = (double)same[w] / (double)all[w];
+            n++;
+        }
+    for (size_t w = 0; w < v->n_workers; w++)
+        if (!all[w]) c->agreement[w] = sum / n;
+    dis__free(same);
+    return n > 0 ? DIS_OK
+                 : dis__fail(DIS_EDATA,
+                             "crowdlab judges workers by each other, and no item has votes of two; use another "
+                             "method");
+}
+
+/* L, w_M and the weights of workers for the consensus at hand. */
+static void weigh(crowdlab *c)
+{
+    const dis_votes_view *v = &c->args->votes;
+    const size_t K = v->n_classes;
+    uint64_t n = 0, n_predicted = 0, wrong = 0, most = 0;
+    double agree = 0;
+    memset(c->count, 0, K * sizeof *c->count);
+    for (size_t i = 0; i < v->n_items; i++) {
+        if (n_votes(v, i) < 2) continue;
+        const double *q = c->args->predictions + i * K;
+        uint64_t for_it = 0;
+        for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) for_it += dis__vote_label(v, k) == c->consensus[i];
+        agree += (double)for_it / (double)n_votes(v, i);
+        c->count[c->consensus[i]]++;
+        n++;
+        if (!is_predicted(q, K)) continue;
+        n_predicted++;
+        wrong += dis_argmax(q, K) != c->consensus[i];
+    }
+    for (size_t k = 0; k < K; k++) most = c->count[k] > most ? c->count[k] : most;
+    const double other = fmax((double)(n - most) / (double)n, LEAST);
+    c->likely = agree / (double)n;
+    c->model = n_predicted ? fmax(1 - (double)wrong / (double)n_predicted / other, LEAST) : LEAST;
+    c->model *= sqrt((double)v->n_votes / (double)v->n_items);
+    for (size_t w = 0; w < v->n_workers; w++) c->weight[w] = fmax(1 - (1 - c->agreement[w]) / other, LEAST);
+}
+
+static void item_posterior(const crowdlab *c, size_t i, double *p)
+{
+    const dis_votes_view *v = &c->args->votes;
+    const size_t K = v->n_classes;
+    const double *q = c->args->predictions + i * K;
+    const int32_t gold = dis__gold(c->args, i);
+    for (size_t k = 0; k < K; k++) p[k] = gold >= 0 ? k == (size_t)gold : c->model * q[k];
+    if (gold >= 0) return;
+    const double elsewhere = K > 1 ? (1 - c->likely) / (double)(K - 1) : 0;
+    double spread = 0, sum = 0;
+    for (uint64_t j = v->start[i]; j < v->start[i + 1]; j++) {
+        const double w = c->weight[v->worker[j]];
+        spread += w * elsewhere;
+        p[dis__vote_label(v, j)] += w * (c->likely - elsewhere);
+    }
+    for (size_t k = 0; k < K; k++) sum += p[k] = fmax(p[k] + spread, 0);
+    for (size_t k = 0; k < K; k++) p[k] = sum > 0 ? p[k] / sum : 1 / (double)K;
+}
+
+enum { GRAIN = 4096, MOST_JOBS = 64 };
+
+static size_t count_jobs(const crowdlab *c)
+{
+    return dis__n_jobs(c->args->votes.n_items, GRAIN, MOST_JOBS);
+}
+
+static dis_status posterior_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const crowdlab *c = arg;
+    const size_t n = c->args->votes.n_items, last = dis__job_first(n, count_jobs(c), j + 1);
+    for (size_t i = dis__job_first(n, count_jobs(c), j); i < last; i++)
+        item_posterior(c, i, c->fit->p + i * c->fit->n_classes);
+    return DIS_OK;
+}
+
+static dis_status posteriors(crowdlab *c)
+{
+    return dis__run_jobs(c->args->ctx, count_jobs(c), posterior_job, c);
+}
+
+static dis_status run(crowdlab *c)
+{
+    const dis_votes_view *v = &c->args->votes;
+    for (size_t k = 0; k < v->n_votes; k++) c->class_votes[dis__vote_label(v, k)]++;
+    for (size_t i = 0; i < v->n_items; i++) {
+        const int32_t gold = dis__gold(c->args, i);
+        c->consensus[i] = (uint32_t)(gold >= 0 ? (size_t)gold : majority(c, i));
+    }
+    DIS_TRY(judge_workers(c));
+    DIS_TRY(dis__check_stop(c->args->ctx));
+    weigh(c);
+    DIS_TRY(posteriors(c));
+    for (size_t i = 0; i < v->n_items; i++) {
+        size_t n;
+        const size_t best = best_of(c->fit->p + i * v->n_classes, v->n_classes, &n);
+        if (n == 1) c->consensus[i] = (uint32_t)best;
+    }
+    weigh(c);
+    DIS_TRY(posteriors(c));
+    c->fit->predictions_weight = c->model;
+    return DIS_OK;
+}
+
+static dis_status allocate(crowdlab *c)
+{
+    const dis_votes_view *v = &c->args->votes;
+    DIS_TRY(dis__fit_parameter(c->fit, "agreement", "w", &c->agreement));
+    DIS_TRY(dis__fit_parameter(c->fit, "weight", "w", &c->weight));
+    DIS_TRY(dis__alloc_array(&c->consensus, v->n_items, sizeof *c->consensus));
+    DIS_TRY(dis__alloc_zeroed(&c->class_votes, v->n_classes, sizeof *c->class_votes));
+    return dis__alloc_array(&c->count, v->n_classes, sizeof *c->count);
+}
+
+static dis_status fit_crowdlab(const dis__fit_args *args, dis_fit *fit)
+{
+    crowdlab c = {.args = args, .fit = fit};
+    dis_status status = allocate(&c);
+    if (status == DIS_OK) status = run(&c);
+    dis__free(c.consensus);
+    dis__free(c.class_votes);
+    dis__free(c.count);
+    return status;
+}
+
+static size_t memory(const dis_votes_view *votes, const void *options)
+{
+    (void)options;
+    return dis__size(votes->n_workers, 4 * sizeof(double), dis__size(votes->n_items, sizeof(uint32_t), 0));
+}
+
+const dis__method dis__method_crowdlab = {
+    .info = {.name = "crowdlab",
+             .summary = "votes and the predictions of a model, averaged by how far each agrees with the others",
+             .source = "Goh, Tkachenko & Mueller 2022; cleanlab 2.9",
+             .objective = "none",
+             .needs_workers = true,
+             .predictions = DIS_PREDICTIONS_NEEDED},
+    .options_size = sizeof(crowdlab_options),
+    .memory = memory,
+    .fit = fit_crowdlab,
+};
