@@ -20,12 +20,12 @@ const dis_review_worker *dis__crowd_row(const dis__report_job *job, const dis__c
 
 bool dis__doubtful(const dis_review_worker *w)
 {
-    return w->cause != DIS_REVIEW_FINE;
+    return w->cause == DIS_REVIEW_CONSTANT || w->cause == DIS_REVIEW_RANDOM || w->cause == DIS_REVIEW_CONFUSES;
 }
 
 bool dis__weak(const dis_review_worker *w)
 {
-    return w->cause == DIS_REVIEW_FINE && w->high < w->peers;
+    return !dis__doubtful(w) && w->high < w->peers;
 }
 
 static unsigned char kind_of(const dis_review_worker *w)
