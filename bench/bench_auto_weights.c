@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_auto_weights NAME VOTES.csv GOLD.csv [method ...]\n");
         return 2;
     }
-    static const char *const usual[] = {"standard", "softmax", "dawid-skene", "mace"};
+    static const char *const usual[] = {"standard", "softmax", "dawid-skene:smoothing=0", "mace"};
     const char *const *specs = argc > 4 ? (const char *const *)argv + 4 : usual;
     const size_t n = argc > 4 ? (size_t)argc - 4 : 4;
     dis_votes_options how = dis_votes_options_default();

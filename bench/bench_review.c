@@ -279,9 +279,18 @@ static double review_accuracy(const world *w, const dis_votes *votes)
     return (double)right / (double)w->n_items;
 }
 
+/* The tables of docs/review.md are of the reference rules, under the methods' names. */
+#define ONE_COIN    "one-coin:prior=estimate,smoothing=0"
+#define DAWID_SKENE "dawid-skene:smoothing=0"
+
+static int name_length(const char *spec)
+{
+    return (int)strcspn(spec, ":");
+}
+
 static void run_policy(const world *w, const char *policy)
 {
-    static const char *const judges[] = {"majority", "one-coin", "dawid-skene", "ibcc"};
+    static const char *const judges[] = {"majority", ONE_COIN, DAWID_SKENE, "ibcc"};
     static double p[ITEMS * MOST_CLASSES];
     size_t taken[ITEMS];
     for (size_t i = 0; i < w->n_items; i++) taken[i] = FIRST < w->length[i] ? FIRST : w->length[i];
@@ -289,8 +298,8 @@ static void run_policy(const world *w, const char *policy)
         dis_votes *votes = votes_of(w, taken);
         for (size_t j = 0; j < sizeof judges / sizeof *judges; j++) {
             fit(votes, judges[j], p);
-            printf("%s,%s,%s,%llu,%zu,%.4f\n", w->c->name, policy, judges[j], (unsigned long long)w->seed,
-                   round * w->batch, accuracy(w, p));
+            printf("%s,%s,%.*s,%llu,%zu,%.4f\n", w->c->name, policy, name_length(judges[j]), judges[j],
+                   (unsigned long long)w->seed, round * w->batch, accuracy(w, p));
         }
         printf("%s,%s,review,%llu,%zu,%.4f\n", w->c->name, policy, (unsigned long long)w->seed, round * w->batch,
                review_accuracy(w, votes));
@@ -298,7 +307,7 @@ static void run_policy(const world *w, const char *policy)
             if (strcmp(policy, "review") == 0)
                 buy_by_review(w, votes, taken);
             else
-                buy_best(w, policy, votes, "one-coin", round, taken);
+                buy_best(w, policy, votes, ONE_COIN, round, taken);
         }
         dis_votes_destroy(votes);
         if (round == BATCHES) return;
@@ -327,12 +336,13 @@ static void rank_workers(const world *w)
     for (size_t i = 0; i < w->n_items; i++) taken[i] = FIRST < w->length[i] ? FIRST : w->length[i];
     dis_votes *votes = votes_of(w, taken);
     double suspicion[MOST_WORKERS], quality[MOST_WORKERS];
-    static const char *const judges[] = {"majority", "one-coin", "dawid-skene"};
+    static const char *const judges[] = {"majority", ONE_COIN, DAWID_SKENE};
     for (size_t j = 0; j < 3; j++) {
         fit(votes, judges[j], p);
         if (dis_worker_quality(NULL, votes, p, quality, NULL) != DIS_OK) complain();
         for (size_t a = 0; a < w->c->n_workers; a++) suspicion[a] = -quality[a];
-        printf("%s,%s,%llu,%.4f\n", w->c->name, judges[j], (unsigned long long)w->seed, precision(w, suspicion));
+        printf("%s,%.*s,%llu,%.4f\n", w->c->name, name_length(judges[j]), judges[j], (unsigned long long)w->seed,
+               precision(w, suspicion));
     }
     dis_review *review;
     if (dis_review_run(NULL, votes, NULL, &review) != DIS_OK) complain();

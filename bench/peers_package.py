@@ -49,7 +49,7 @@ def overhead(votes, iterations, repeats):
     from dissent._votes import make_column
 
     columns = [make_column(votes[c])[0] for c in ("task", "worker", "label")]
-    spec = f"dawid-skene:iterations={iterations},tolerance=0,floor=1e-10"
+    spec = f"dawid-skene:smoothing=0,iterations={iterations},tolerance=0,floor=1e-10"
     whole = ours("DawidSkene", iterations)
     python, c = [], []
     for _ in range(repeats):  # in turn, so that what else runs on the machine disturbs both alike

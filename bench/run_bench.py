@@ -207,7 +207,7 @@ def once(function):
 
 def em_rows(b):
     memory = once(lambda: call(CALLS, "memory")[0]["bytes_per_second"])
-    spec = "dawid-skene:iterations=%d,tolerance=0"
+    spec = "dawid-skene:smoothing=0,iterations=%d,tolerance=0"
     sizes = [20000] if b.quick else [1000000, 10000000]
     for n in sizes:
         for workers in (1000, 10000):

@@ -20,15 +20,15 @@ echo "\$ dissent labels votes.csv -o labels.csv"
 echo
 
 set -- "$folder/gold.csv"
-for method in $("$dissent" list methods | cut -d' ' -f1); do
+for method in $("$dissent" list methods | grep '^[a-z]' | cut -d' ' -f1); do
     "$dissent" labels "$folder/votes.csv" --quiet --method "$method" -o "$folder/$method.csv"
     set -- "$@" "$method=$folder/$method.csv"
 done
-views="--method standard --method softmax --method dawid-skene --method mace"
-for combiner in $("$dissent" list combiners | cut -d' ' -f1); do
+views="--method papers"
+for combiner in $("$dissent" list combiners | grep '^[a-z]' | cut -d' ' -f1); do
     # shellcheck disable=SC2086
     "$dissent" labels "$folder/votes.csv" --quiet $views --combine "$combiner" -o "$folder/combined-$combiner.csv"
-    set -- "$@" "$combiner of the four default views=$folder/combined-$combiner.csv"
+    set -- "$@" "$combiner of the papers' four views=$folder/combined-$combiner.csv"
 done
 echo "every method and combination against the truth (NLL: mean of -log p at the true class; lower is better)"
 "$score" "$@"

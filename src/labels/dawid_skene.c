@@ -12,7 +12,9 @@
  *
  * Objective: the marginal log-likelihood, plus the log-prior up to its constant.
  *
- * Defaults: no smoothing and no floor, which gives the published accuracies (RTE .9275, MRE .760, POS .779; measured in
+ * Defaults: half a vote on every cell and two on the diagonal, which is better in log-loss on nearly every real crowd and
+ * never collapses where workers have few votes (docs/methods.md). smoothing=0 is the reference rule, without any
+ * pseudo-count, and gives the published accuracies (RTE .9275, MRE .760, POS .779; measured in
  * tests/unit/test_em_data.c).
  *
  * Cost: one pass over the votes an iteration (labels/em.h); tables of n_workers * K * K. */
@@ -28,14 +30,15 @@ enum { PRIOR_ESTIMATE, PRIOR_UNIFORM };
 static const dis_option options_table[] = {
     DIS_OPTION_ITERATIONS(ds_options, "100"),
     DIS_OPTION_TOLERANCE(ds_options, "1e-7"),
-    DIS_OPTION_SMOOTHING(ds_options, "0"),
+    DIS_OPTION_SMOOTHING(ds_options, ".5"),
     {.key = "diagonal",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(ds_options, diagonal),
-     .fallback = "0",
-     .low = 0,
+     .fallback = "-1",
+     .low = -1,
      .high = 1e9,
-     .summary = "pseudo-count added on the diagonal: workers are believed to be right"},
+     .summary = "pseudo-count added on the diagonal: workers are believed to be right; below 0: 2 with smoothing, none "
+                "without"},
     DIS_OPTION_FLOOR(ds_options, "0"),
     {.key = "prior",
      .kind = DIS_OPTION_CHOICE,
@@ -74,7 +77,9 @@ static dis_status fit_dawid_skene(const dis__fit_args *args, dis_fit *fit)
 {
     const ds_options *o = args->options;
     dis__confusion c = {.smoothing = o->smoothing,
-                        .diagonal = o->diagonal,
+                        .diagonal = o->diagonal >= 0   ? o->diagonal
+                                    : o->smoothing > 0 ? 2
+                                                       : 0,
                         .floor = o->floor,
                         .prior_count = o->prior_count,
                         .soften = o->soften,

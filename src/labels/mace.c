@@ -1,7 +1,10 @@
 /* MACE: each vote is either the true label or drawn from the worker's spamming strategy (Hovy, Berg-Kirkpatrick,
  * Vaswani & Hovy 2013; update rules as MACE 0.3).
  *
- *     P(label | w, true) = guess[w] * strategy[w][label] + know[w] * [label = true],     classes uniform
+ *     P(label | w, true) = guess[w] * strategy[w][label] + know[w] * [label = true]
+ *
+ * Classes are equally likely (the reference), or with prior=estimate as likely as the labels make them: the maximum of the
+ * objective over the class prior.
  *
  * With S[w][l] the sum of p(l | item) over w's votes for l and n[w][l] their number, the expected number of votes for l
  * that were known is S know / (know + guess strategy[l]), the others were guessed: so the pass needs one sum a (worker,
@@ -34,11 +37,12 @@
 typedef struct {
     int64_t iterations, restarts, screen;
     double tolerance, smoothing, know_prior, guess_prior, strategy_prior, noise;
-    int method, start;
+    int method, start, prior;
     dis_seed seed;
 } mace_options;
 enum { METHOD_VB, METHOD_EM };
 enum { START_RANDOM, START_UNIFORM };
+enum { PRIOR_UNIFORM, PRIOR_ESTIMATE };
 
 static const dis_option options_table[] = {
     {.key = "method",
@@ -69,6 +73,12 @@ static const dis_option options_table[] = {
      .fallback = "random",
      .choices = "random|uniform",
      .summary = "first tables"},
+    {.key = "prior",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(mace_options, prior),
+     .fallback = "uniform",
+     .choices = "uniform|estimate",
+     .summary = "class prior"},
     {.key = "smoothing",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(mace_options, smoothing),
@@ -113,6 +123,7 @@ typedef struct {
     double *know, *guess; /* (n_workers) */
     double *strategy;     /* (n_workers, K) */
     double *n_votes;      /* (n_workers, K) */
+    double *prior;        /* (K), NULL: classes are equally likely */
     uint64_t seed;
     int64_t restart;       /* whose start the next update makes; -1: an update from sums */
     bool warm;             /* the next update takes the tables at hand */
@@ -217,11 +228,13 @@ static double update_worker(void *arg, size_t w, double *x, double *scratch, boo
 
 static double update_classes(void *arg, const double *sum, size_t n_items, double *prior, bool keep)
 {
-    (void)sum;
-    (void)n_items;
     (void)keep;
     const mace *m = arg;
-    for (size_t k = 0; k < m->em.n_classes; k++) prior[k] = 1 / (double)m->em.n_classes;
+    const bool estimate = m->prior && m->restart < 0 && n_items;
+    for (size_t k = 0; k < m->em.n_classes; k++) {
+        prior[k] = estimate ? sum[k] / (double)n_items : 1 / (double)m->em.n_classes;
+        if (m->prior) m->prior[k] = prior[k];
+    }
     return 0;
 }
 
@@ -302,6 +315,7 @@ static dis_status fit_mace(const dis__fit_args *args, dis_fit *fit)
     DIS_TRY(dis__fit_parameter(fit, "know", "w", &m.know));
     DIS_TRY(dis__fit_parameter(fit, "guess", "w", &m.guess));
     DIS_TRY(dis__fit_parameter(fit, "strategy", "wv", &m.strategy));
+    if (m.o->prior == PRIOR_ESTIMATE) DIS_TRY(dis__fit_parameter(fit, "prior", "t", &m.prior));
     DIS_TRY(dis__em_create(args, fit, DIS_EM_LABELS, 1, &m.em));
     dis_status status =
         dis__alloc_zeroed(&m.n_votes, dis__size(args->votes.n_workers, args->votes.n_classes, 0), sizeof *m.n_votes);

@@ -10,6 +10,9 @@
  * Objective: the marginal log-likelihood, plus the log of a Beta prior when there is smoothing (a pseudo-count for
  * right and for wrong). The clip is the constrained maximum, so the objective does not fall.
  *
+ * Defaults: equally likely classes and one vote right and one wrong added for each worker. The reference rules,
+ * prior=estimate and smoothing=0, put every item of a crowd with a frequent class into that class (docs/methods.md).
+ *
  * Cost: one pass over the votes an iteration; memory 2 numbers a worker and shard. */
 #include "labels/em.h"
 #include <math.h>
@@ -24,7 +27,7 @@ enum { PRIOR_ESTIMATE, PRIOR_UNIFORM };
 static const dis_option options_table[] = {
     DIS_OPTION_ITERATIONS(one_coin_options, "100"),
     DIS_OPTION_TOLERANCE(one_coin_options, "1e-7"),
-    DIS_OPTION_SMOOTHING(one_coin_options, "0"),
+    DIS_OPTION_SMOOTHING(one_coin_options, "1"),
     {.key = "floor",
      .kind = DIS_OPTION_REAL,
      .offset = offsetof(one_coin_options, floor),
@@ -35,7 +38,7 @@ static const dis_option options_table[] = {
     {.key = "prior",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(one_coin_options, prior),
-     .fallback = "estimate",
+     .fallback = "uniform",
      .choices = "estimate|uniform",
      .summary = "class prior"},
 };

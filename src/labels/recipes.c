@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include <string.h>
 
-static const char *const papers[] = {"standard", "softmax", "dawid-skene:smoothing=0,diagonal=0", "mace"};
+static const char *const papers[] = {"standard", "softmax", "dawid-skene:smoothing=0", "mace"};
 static const char *const shares[] = {"standard", "softmax"};
 
 #define VIEWS(list)  .view = (list), .n_views = sizeof(list) / sizeof *(list)

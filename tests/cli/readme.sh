@@ -42,10 +42,10 @@ for block in "$scratch"/blocks/*.sh; do
 done
 [ "$shown" -ge 5 ] || { echo "only $shown blocks of README.md show what they print"; exit 1; }
 
-dissent list methods | cut -d' ' -f1 | sort >"$scratch/methods"
+dissent list methods | sed -n 's/^\([a-z-][a-z-]*\) .*/\1/p' | sort >"$scratch/methods"
 sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' "$source/README.md" | sort >"$scratch/table"
-dissent list combiners | cut -d' ' -f1 | sort >"$scratch/combiners"
-dissent list recipes | cut -d' ' -f1 | sort >"$scratch/recipes"
+dissent list combiners | sed -n 's/^\([a-z-][a-z-]*\) .*/\1/p' | sort >"$scratch/combiners"
+dissent list recipes | sed -n 's/^\([a-z-][a-z-]*\) .*/\1/p' | sort >"$scratch/recipes"
 sort "$scratch/methods" "$scratch/combiners" "$scratch/recipes" | diff - "$scratch/table" || { echo "README's tables of methods, combinations and recipes are not those of the tool"; exit 1; }
 
 # The C program that README shows is the one that is built as a test.

@@ -68,7 +68,7 @@ static void one_coin(void **state)
 {
     (void)state;
     if (!have) skip();
-    dis_fit *fit = em_fit(NULL, rte.votes, "one-coin:iterations=50,tolerance=0", NULL);
+    dis_fit *fit = em_fit(NULL, rte.votes, "one-coin:smoothing=0,prior=estimate,iterations=50,tolerance=0", NULL);
     const double worst = em_compare_posteriors(&rte, dis_fit_p(fit), golden("crowdkit_one_coin_50it.csv"), 1e-10);
     printf("one-coin: posteriors within %.2g\n", worst);
     assert_true(worst < 1e-9);

@@ -229,8 +229,8 @@ static void survives_every_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts),  cmocka_unit_test(tokens),   cmocka_unit_test(features),
-        cmocka_unit_test(images), cmocka_unit_test(refusals), cmocka_unit_test(survives_every_fault),
+        cmocka_unit_test(texts),          cmocka_unit_test(tokens),   cmocka_unit_test(features),
+        cmocka_unit_test(images),         cmocka_unit_test(refusals), cmocka_unit_test(survives_every_fault),
         cmocka_unit_test(texts_of_tasks),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -84,7 +84,7 @@ static const struct {
     {"dawid-skene:smoothing=0,floor=1e-10,tolerance=0,iterations=10", "dawid_skene_10", 1e-10},
     {"dawid-skene:smoothing=0,floor=1e-10,tolerance=0,iterations=50", "dawid_skene_50", 1e-10},
     {"dawid-skene:smoothing=0,tolerance=0,iterations=30", "dawid_skene_30_no_floor", 0},
-    {"one-coin:floor=1e-10,smoothing=0,tolerance=0,iterations=20", "one_coin_20", 1e-10},
+    {"one-coin:floor=1e-10,smoothing=0,prior=estimate,tolerance=0,iterations=20", "one_coin_20", 1e-10},
     {"wawa", "wawa", 0},
     {"zero-based-skill", "zero_based_skill", 0},
     {"mace:method=vb,start=uniform,restarts=1,tolerance=0,iterations=25", "mace_vb_25", 0},
@@ -137,7 +137,8 @@ static void worker_parameters(void **state)
         fit = em_fit(NULL, crowd[c].votes, "zero-based-skill", NULL);
         assert_true(worker_difference(c, "workers", "zero_based_skill", parameter(fit, "skill"), 1) < 1e-9);
         dis_fit_destroy(fit);
-        fit = em_fit(NULL, crowd[c].votes, "one-coin:floor=1e-10,smoothing=0,tolerance=0,iterations=20", NULL);
+        fit = em_fit(NULL, crowd[c].votes, "one-coin:floor=1e-10,smoothing=0,prior=estimate,tolerance=0,iterations=20",
+                     NULL);
         assert_true(worker_difference(c, "workers", "one_coin_20", parameter(fit, "skill"), 1) < 1e-9);
         dis_fit_destroy(fit);
         for (int em = 0; em < 2; em++) {

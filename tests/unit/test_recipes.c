@@ -26,7 +26,7 @@ static void choices(void **state)
     assert_int_equal(dis_choose_labels(papers, 1, NULL, true, &c), DIS_OK);
     assert_ptr_equal(c.recipe, dis_recipe_find("papers"));
     assert_int_equal(c.n_views, 4);
-    assert_string_equal(c.view[2], "dawid-skene:smoothing=0,diagonal=0");
+    assert_string_equal(c.view[2], "dawid-skene:smoothing=0");
     assert_string_equal(c.combine, "centroid");
     assert_int_equal(dis_choose_labels(papers, 1, "average", false, &c), DIS_OK);
     assert_int_equal(c.n_views, 2);
