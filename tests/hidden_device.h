@@ -5,6 +5,7 @@
 #define DIS_TESTS_HIDDEN_DEVICE_H
 #include "nn/host/cuts.h"
 #include "nn/host/host_device.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -201,9 +202,15 @@ static inline dis_status hidden_synchronise(void *session)
     return ((hidden_session *)session)->recording ? dis__fail(DIS_EBUG, "a step waits for the device") : DIS_OK;
 }
 
+static inline void hidden_describe(char *text, size_t n)
+{
+    snprintf(text, n, "protected pages");
+}
+
 static const dis__device hidden_device = {.name = "hidden",
                                           .summary = "ref, in memory that only the device can look at",
                                           .number = {DIS_FLOAT64, DIS_FLOAT64, DIS_FLOAT64},
+                                          .describe = hidden_describe,
                                           .round = 128,
                                           .open = hidden_open,
                                           .close = hidden_close,

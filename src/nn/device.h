@@ -34,6 +34,7 @@ typedef enum { DIS_ROLE_VALUE, DIS_ROLE_PARAM, DIS_ROLE_STAT, DIS_N_ROLES } dis_
 typedef struct {
     const char *name, *summary;
     dis__number number[DIS_N_ROLES];
+    void (*describe)(char *text, size_t n); /* what was found on this machine: "AVX-512, 8 threads" */
     size_t round; /* counts of packed tokens are rounded up to multiples of this; 1: as they are */
 
     dis_status (*open)(void **session);

@@ -403,6 +403,11 @@ static void bad_nets(void **state)
     dis__net_destroy(net);
     assert_non_null(dis__device_find("ref"));
     assert_null(dis__device_find("abacus"));
+    for (size_t i = 0; dis__device_at(i); i++) {
+        char text[128] = "";
+        dis__device_at(i)->describe(text, sizeof text);
+        assert_true(dis__device_find(dis__device_at(i)->name) == dis__device_at(i) && *text);
+    }
 }
 
 int main(void)

@@ -2,10 +2,12 @@
  * operations are cut into jobs of about 64k units of work (cuts.h) and done when the call returns. Steps are not
  * recorded: there is nothing to save. */
 #include "nn/host/host_device.h"
+#include "core/kernel.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "nn/cpu/gemm.h"
 #include "nn/host/cuts.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { ALIGN = 64, REF_TIMES = 64 };
@@ -161,6 +163,16 @@ dis_status dis__host_end_step(void *session)
     return DIS_OK;
 }
 
+static void describe_ref(char *text, size_t n)
+{
+    snprintf(text, n, "plain loops, one thread");
+}
+
+static void describe_cpu(char *text, size_t n)
+{
+    snprintf(text, n, "%s", dis__isa_name(dis__isa()));
+}
+
 #define HOST                                                                                                    \
     .close = close_session, .plan = dis__host_plan, .own_bytes = dis__host_own_bytes, .begin = dis__host_begin, \
     .serve = dis__host_serve, .allocate = allocate, .release = release, .copy_in = copy, .copy_out = copy,      \
@@ -171,6 +183,7 @@ const dis__device dis__device_ref = {.name = "ref",
                                      .summary = "one thread, float64: what the others are compared with",
                                      .number = {DIS_FLOAT64, DIS_FLOAT64, DIS_FLOAT64},
                                      .round = 1,
+                                     .describe = describe_ref,
                                      .open = open_ref,
                                      HOST};
 
@@ -178,5 +191,6 @@ const dis__device dis__device_cpu = {.name = "cpu",
                                      .summary = "all threads of the processor, float32",
                                      .number = {DIS_FLOAT32, DIS_FLOAT32, DIS_FLOAT32},
                                      .round = 1,
+                                     .describe = describe_cpu,
                                      .open = open_cpu,
                                      HOST};
