@@ -25,6 +25,7 @@ from . import experiment
 from ._results import SoftLabels, Values
 from ._votes import Votes, read_votes
 from .aggregation import (
+    BWA,
     EBCC,
     GLAD,
     IBCC,
@@ -64,6 +65,7 @@ from .measure import (
 from .training import SoftClassifier, models, objectives
 
 __all__ = [
+    "BWA",
     "EBCC",
     "GLAD",
     "IBCC",

@@ -19,6 +19,7 @@ from ._state import state_bytes
 from ._votes import ProgressLike, Votes, as_votes
 
 __all__ = [
+    "BWA",
     "EBCC",
     "GLAD",
     "IBCC",
@@ -552,6 +553,38 @@ class EBCC(_Simple, Confusions):
         self.progress = progress
 
 
+class BWA(_Simple):
+    """Class by class, a mean of the votes weighted by how closely each worker keeps to such means. Calibrated, and cheap."""
+
+    _method = "bwa"
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "weight_prior": "weight-prior",
+        "mean_prior": "mean-prior",
+        "correction": "correction",
+    }
+
+    def __init__(
+        self,
+        n_iter: int = 500,
+        tol: float = 1e-6,
+        *,
+        weight_prior: float = 15.0,
+        mean_prior: float = 1.0,
+        correction: str = "yes",
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.weight_prior = weight_prior
+        self.mean_prior = mean_prior
+        self.correction = correction
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
 class GLAD(_Simple):
     """alphas_ are the abilities of workers, betas_ the easiness of tasks, as crowd-kit has them."""
 
@@ -699,7 +732,7 @@ _OWN = {
     "betas_priors_mean": "Only None: 1 for all.",
 }
 for _class in (
-    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, EBCC, GLAD, MACE, Crowd, Crowdlab
+    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, EBCC, BWA, GLAD, MACE, Crowd, Crowdlab
 ):  # fmt: skip
     describe(_class, METHODS[_class._method], _OWN)
 DawidSkene.__doc__ = (DawidSkene.__doc__ or "").replace(_OWN["initial_error_strategy"], "'assign', 'addition' or None, as above.")

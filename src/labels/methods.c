@@ -13,6 +13,7 @@ extern const dis__method dis__method_fast_dawid_skene;
 extern const dis__method dis__method_ibcc;
 extern const dis__method dis__method_ebcc;
 extern const dis__method dis__method_mace;
+extern const dis__method dis__method_bwa;
 extern const dis__method dis__method_wawa;
 extern const dis__method dis__method_zero_based_skill;
 extern const dis__method dis__method_glad;
@@ -29,6 +30,7 @@ static const dis__method *const methods[] = {
     &dis__method_ibcc,
     &dis__method_ebcc,
     &dis__method_mace,
+    &dis__method_bwa,
     &dis__method_wawa,
     &dis__method_zero_based_skill,
     &dis__method_glad,

@@ -143,6 +143,8 @@ static const char *const extra[] = {
     "mace:method=em,start=uniform,iterations=20,tolerance=0",
     "mace:start=uniform,iterations=20,tolerance=0",
     "mace:restarts=1,iterations=0",
+    "bwa:correction=no,tolerance=0,iterations=20",
+    "bwa:iterations=0",
 };
 enum { N_EXTRA = sizeof extra / sizeof *extra };
 

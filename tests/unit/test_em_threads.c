@@ -54,6 +54,7 @@ static void same_bytes(void **state)
                                         "ibcc:iterations=4",
                                         "ebcc:iterations=3,groups=3,restarts=2,screen=2",
                                         "ebcc:iterations=2,groups=10,restarts=2,combine=mean",
+                                        "bwa:iterations=4",
                                         "mace:iterations=3,restarts=3,screen=2",
                                         "mace:method=em,iterations=3,restarts=2,screen=1"};
     static const struct {

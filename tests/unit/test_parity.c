@@ -90,6 +90,12 @@ static const struct {
     {"mace:method=vb,start=uniform,restarts=1,tolerance=0,iterations=25", "mace_vb_25", 0},
     {"mace:method=em,start=uniform,restarts=1,tolerance=0,iterations=25", "mace_em_25", 0},
     {"ibcc:tolerance=0,iterations=20", "ibcc_20", 0},
+    /* the authors' own programs: tests/parity/make_truth_inference_fixtures.py */
+    {"ebcc:groups=1,tolerance=0,iterations=15", "ebcc_1_15", 0},
+    {"ebcc:groups=3,restarts=1,tolerance=0,iterations=12", "ebcc_3_12", 0},
+    {"ebcc:groups=10,restarts=1,tolerance=0,iterations=20", "ebcc_10_20", 0},
+    {"bwa:tolerance=0,iterations=1", "bwa_1", 0},
+    {"bwa:tolerance=0,iterations=10", "bwa_10", 0},
 };
 
 static void posteriors(void **state)
