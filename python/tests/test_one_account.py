@@ -1,0 +1,102 @@
+"""The page, the command line and Python say the same of the same votes: who is doubtful, how often each worker is right, how
+many labels are expected to be right."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+import urllib.parse
+
+import numpy as np
+import pytest
+from tool import needs_tool, run
+
+import dissent
+
+
+def _careful(rng):
+    """Twelve careful workers, one who says "a" whatever the item, one who does not look, and a newcomer with one vote."""
+    rows = []
+    for i in range(300):
+        truth = rng.integers(3)
+        for w in rng.choice(14, 5, replace=False):
+            guess = truth if rng.random() < 0.8 else rng.integers(3)
+            label = 0 if w == 12 else rng.integers(3) if w == 13 else guess
+            rows.append((f"t{i}", f"w{w}", "abc"[label]))
+    return [*rows, ("t0", "newcomer", "b")]
+
+
+def _alone(rng):
+    """Nobody else votes on these items."""
+    return [(f"t{i}", f"w{i % 2}", "ab"[rng.integers(2)]) for i in range(40)]
+
+
+def _noise(rng):
+    return [(f"t{i}", f"w{w}", "abcd"[rng.integers(4)]) for i in range(200) for w in rng.choice(20, 5, replace=False)]
+
+
+def _few(rng):
+    return [(f"t{i}", f"w{w}", "xy"[(i + (w == 2 and i == 0)) % 2]) for i in range(3) for w in range(3)]
+
+
+CROWDS = {"careful": _careful, "alone": _alone, "noise": _noise, "few": _few}
+
+
+def _page(path):
+    text = path.read_text(encoding="utf-8")
+    main = html.unescape(re.sub(r"<[^>]+>", " ", text[text.index('class="says"') : text.index("</section>", text.index('class="says"'))]))
+    tiles = {html.unescape(a): html.unescape(b) for a, b in re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", text)}
+    tables = {}
+    for name, uri in re.findall(r'download="([^"]+)\.csv" href="data:text/csv;charset=utf-8,([^"]*)"', text):
+        tables[name] = list(csv.DictReader(io.StringIO(urllib.parse.unquote(uri), newline="")))
+    return re.sub(r"[\s\u00a0]+", " ", main), tiles, tables
+
+
+@needs_tool
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_report_review_and_python_say_the_same(crowd, tmp_path):
+    rows = CROWDS[crowd](np.random.default_rng(5))
+    votes = tmp_path / "votes.csv"
+    votes.write_text("task,worker,label\n" + "".join(",".join(r) + "\n" for r in rows))
+    run("review", votes, "--json", tmp_path / "review.json", "--workers", tmp_path / "workers.csv", "-o", tmp_path / "items.csv", "-q")
+    run("report", "--votes", votes, "-o", tmp_path / "page.html", "--bootstrap", "0", "-q")
+    tool = json.loads((tmp_path / "review.json").read_text())
+    with open(tmp_path / "workers.csv", newline="") as f:
+        listed = {r["worker"]: r for r in csv.DictReader(f)}
+    says, tiles, tables = _page(tmp_path / "page.html")
+    ours = dissent.review(dissent.read_votes(votes))
+    verdicts = dict(zip(ours.workers["worker"], ours.workers["cause"]))
+    doubtful = {w for w, v in verdicts.items() if v in ("constant", "random", "confuses")}
+
+    assert {w: r["verdict"] for w, r in listed.items()} == verdicts
+    assert tool["doubtful_workers"] == len(doubtful)
+    told = re.search(r"(\d+) of \d+ workers (?:is|are) doubtful", says)
+    assert (int(told.group(1)) if told else 0) == len(doubtful)
+    if "doubtful worker" in tiles or "doubtful workers" in tiles:
+        assert int(tiles.get("doubtful workers", tiles.get("doubtful worker"))) == len(doubtful)
+    assert {r["worker"] for r in tables.get("look-at-workers", [])} == doubtful
+
+    # the share of right votes of each worker, digit for digit, and its interval
+    python = {w: (q, low, high) for w, q, low, high in zip(*(ours.workers[c] for c in ("worker", "quality", "low", "high")))}
+    for r in tables.get("worker-quality", []):
+        w = r["worker"]
+        assert r["right"] == listed[w]["quality"] and r["95 % from"] == listed[w]["ci_low"] and r["to"] == listed[w]["ci_high"]
+        if r["right"]:
+            assert (float(r["right"]), float(r["95 % from"]), float(r["to"])) == python[w]
+        else:
+            assert np.isnan(python[w][0])
+    right = tool["metrics"]["expected_right"]["value"]
+    assert right == ours.right
+    assert f"{100 * right:.0f} %" == tiles["labels expected right"].replace("\u00a0", " ")
+    items = {r["item"]: r["right"] for r in tables["label-next"]}
+    with open(tmp_path / "items.csv", newline="") as f:
+        assert all(items.get(r["task"], r["right"]) == r["right"] for r in csv.DictReader(f))
+
+    if crowd == "careful":  # and what they say is true
+        assert verdicts["w12"] == "constant" and verdicts["w13"] == "random" and doubtful == {"w12", "w13"}
+        assert 0.7 < python["w3"][0] < 0.95 and python["w12"][2] < 0.6
+    if crowd in ("alone", "noise"):
+        assert not doubtful
