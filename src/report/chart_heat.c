@@ -15,7 +15,7 @@ int dis__heat_step(double x, double low, double high)
 typedef struct {
     double names; /* width of the names of rows */
     double left;  /* where the cells begin */
-    double right; /* where they end */
+    double right; /* where they end, or what is counted behind them */
     double cell, high;
     double head;  /* height of what stands above the cells */
     bool letters; /* over the columns */
@@ -48,7 +48,7 @@ static layout lay_out(const dis__heat *h)
         l.letters |= !fits && !l.upright;
     }
     if (l.upright) l.head = TITLE + 8 + widest;
-    l.right = l.left + l.cell * (double)h->n;
+    l.right = l.left + l.cell * (double)h->n + counts;
     l.high = fmin(l.cell, h->n > 6 ? 30 : TALLEST);
     return l;
 }
@@ -144,7 +144,7 @@ static void put_row(dis__markup *m, const dis__heat *h, const layout *l, size_t 
     dis__put(m, "</text>\n");
     for (size_t c = 0; c < h->n; c++) put_cell(m, h, l, i, c, y);
     if (h->count)
-        dis__putf(m, "<text class=\"e q v\" x=\"%s\" y=\"%s\">%s</text>\n", dis__fixed(h->width - 1, 1).text,
+        dis__putf(m, "<text class=\"e q v\" x=\"%s\" y=\"%s\">%s</text>\n", dis__fixed(l->right, 1).text,
                   dis__fixed(middle - .5, 1).text, count_of(h, i).text);
 }
 
@@ -159,7 +159,7 @@ void dis__chart_heat(dis__markup *m, const dis__heat *h, const dis__markup *name
               dis__fixed(l.left, 1).text, h->column_title, dis__fixed(l.names + 4, 1).text,
               dis__fixed(l.head - 6, 1).text, h->row_title);
     if (h->count)
-        dis__putf(m, "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text>", dis__fixed(h->width - 1, 1).text,
+        dis__putf(m, "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text>", dis__fixed(l.right, 1).text,
                   dis__fixed(l.head - 6, 1).text, h->count_title);
     dis__put(m, "</g>\n");
     for (size_t i = 0; i < h->n; i++) put_column_head(m, h, &l, i);

@@ -48,6 +48,10 @@ static const char *in_words(double kappa)
 /* What the coefficient means, with its interval in mind: one that reaches chance shows nothing. */
 static void put_beyond_chance(dis__markup *m, const dis_metric *alpha)
 {
+    if (alpha->degenerate) {
+        dis__put(m, "all votes are for one class, which says nothing of chance");
+        return;
+    }
     if (alpha->has_interval && alpha->ci_low <= 0 && alpha->ci_high >= 0)
         dis__put(m, alpha->ci_high > .4 ? "too few to tell that from chance" : "no more than chance would give");
     else if (alpha->value < 0)

@@ -95,7 +95,10 @@ dis_status dis__figure_entropies(dis__report_job *job, size_t model)
         dis__putf(&f.caption, " and that of people go together at a correlation of %s. ",
                   dis__fixed(e->metric[DIS_EVAL_ENTROPY_CORRELATION].value, 2).text);
     }
-    if (doubted)
+    if (doubted && sure == 0)
+        dis__putf(&f.caption, "Of the %s items that divide people it is quite sure on none. ",
+                  dis__grouped(doubted).text);
+    else if (doubted)
         dis__putf(&f.caption, "Of the %s items that divide people, it is quite sure on %s (%s), bottom right. ",
                   dis__grouped(doubted).text, dis__grouped(sure).text, dis__share((double)sure / (double)doubted).text);
     dis__put(&f.caption, "On the dashed diagonal both doubt alike.");

@@ -264,7 +264,8 @@ dis__digits dis__brief(double x)
 
 dis__digits dis__share(double x)
 {
-    dis__digits d = dis__fixed(100 * x, fabs(x) > 0 && fabs(x) < .0995 ? 1 : 0);
+    const double size = fabs(x);
+    dis__digits d = dis__fixed(100 * x, size > 0 && size < .0995 ? size < .00095 ? 2 : 1 : 0);
     if (isfinite(x)) strcat(d.text, "\xC2\xA0%"); /* a line does not end before the sign */
     return d;
 }

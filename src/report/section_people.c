@@ -162,7 +162,7 @@ static void tiles(dis__report_job *job)
     if (v->start) dis__page_tile(page, dis__large(v->n_workers).text, v->n_workers == 1 ? "worker" : "workers");
     if (v->start) dis__page_tile(page, dis__large(v->n_votes).text, v->n_votes == 1 ? "vote" : "votes");
     dis__page_tile(page, dis__grouped(v->n_classes).text, v->n_classes == 1 ? "class" : "classes");
-    if (ties) dis__page_tile(page, dis__share((double)ties / (double)v->n_items).text, "items with a tie");
+    if (ties) dis__page_tile(page, dis__large(ties).text, ties == 1 ? "item with a tie" : "items with a tie");
 }
 
 static void say_size(dis__report_job *job, const spread *s)

@@ -347,7 +347,8 @@ static void say_workers(dis__report_job *job)
 dis_status dis__section_workers(dis__report_job *job)
 {
     const size_t n = job->look.n_workers;
-    if (!job->look.start || n == 0 || job->look.n_votes == 0) return DIS_OK;
+    /* with a single class there is nothing to be right or wrong about */
+    if (!job->look.start || n == 0 || job->look.n_votes == 0 || job->r->n_classes < 2) return DIS_OK;
     dis__crowd *c;
     dis_status status;
     DIS_TRY(dis__alloc_zeroed(&c, 1, sizeof *c));
