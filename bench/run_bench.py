@@ -37,6 +37,7 @@ PEERS = {  # package: module
     "krippendorff": "krippendorff",
     "scikit-learn": "sklearn",
     "torch": "torch",
+    "tokenizers": "tokenizers",
 }
 PACKAGE = os.path.join(BUILD, "python")
 ENV = dict(os.environ, PYTHONPATH=PACKAGE, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
@@ -607,6 +608,68 @@ def start_row(b):
                "note": f"skipped: {reason}"})
 
 
+def real_texts(b):
+    """The texts of RTE, SNLI and POPQUORN, one a line, and the folder of the data; Skipped where they are not."""
+    import csv
+    for data in (os.environ.get("DISSENT_DATA"), os.path.join(ROOT, "..", "shared", "data")):
+        files = [os.path.join(data, *f) for f in (("rte_snow", "items.csv"), ("snli", "test_items.csv"), ("snli", "dev_items.csv"),
+                                                  ("popquorn", "items.csv"), ("toxicity_pipa", "items.csv"))] if data else []
+        files = [f for f in files if os.path.exists(f)]
+        if not files:
+            continue
+        path = b.path("texts.txt")
+        if path not in b.made:
+            with open(path, "w", encoding="utf-8", newline="\n") as out:
+                for name in files[:1] if b.quick else files:
+                    with open(name, encoding="utf-8", newline="") as f:
+                        for row in csv.DictReader(f):
+                            for field in row.values():
+                                if field and " " in field:
+                                    out.write(" ".join(field.split()) + "\n")
+            b.made[path] = True
+        return path, data
+    raise Skipped("no real texts: neither DISSENT_DATA nor ../shared/data")
+
+
+def token_rows(b):
+    """encode_batch of real texts, tokenizers on one thread: real vocabularies where they are, others trained on the texts."""
+    def folder_of(kind, model):
+        texts, data = real_texts(b)
+        real = {"WordPiece, BERT's vocabulary": "bert-base-uncased", "BPE, RoBERTa's vocabulary": "roberta"}.get(model)
+        if real:
+            folder = os.path.join(data, "tokenizers", real)
+            if not os.path.isdir(folder):
+                raise Skipped(f"no {folder}")
+            return folder, texts
+        folder = b.path("tokenizer_" + kind)
+        if folder not in b.made:
+            b.peer("peers_tokenizers.py", "train", kind, texts, folder)
+            b.made[folder] = True
+        return folder, texts
+
+    repeats = 1 if b.quick else 5
+    for kind, model in (("wordpiece", "WordPiece, BERT's vocabulary"), ("bpe", "BPE, RoBERTa's vocabulary"),
+                        ("unigram", "Unigram, trained on the texts")):
+        counts = {}
+
+        def ours():
+            out = call(os.path.join(BUILD, "bench", "bench_tokens"), *folder_of(kind, model), 1, repeats)[0]
+            counts["ours"] = out["tokens"]
+            return statistics.median(out["processor_seconds"])
+
+        def peer():
+            out = b.peer("peers_tokenizers.py", "encode", *folder_of(kind, model), repeats)
+            counts["peer"] = out["tokens"]
+            return statistics.median(out["processor_seconds"])
+
+        def note(entry):
+            if counts["ours"] != counts["peer"]:
+                raise Skipped(f"{counts['ours']} tokens, theirs {counts['peer']}")
+            return f"{counts['ours'] / entry['ours'] / 1e6:.1f} million tokens a second"
+
+        b.row(f"tokens of real texts, {model}", "texts", ours, "tokenizers encode_batch", peer, 3, note)
+
+
 def machine():
     model = "unknown processor"
     try:
@@ -632,7 +695,7 @@ def main():
     try:
         b = Bench(args)
         print(machine())
-        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, agreement_rows, metric_rows, training_rows, package_rows, start_row) + ((large_row,) if args.large else ()):
+        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, agreement_rows, metric_rows, training_rows, token_rows, package_rows, start_row) + ((large_row,) if args.large else ()):
             rows(b)
         b.table()
         if args.json:

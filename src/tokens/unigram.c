@@ -3,6 +3,7 @@
  * least score less 10; unknown characters in a row are one token. O(n * longest token). */
 #include "tokens/token_inside.h"
 #include "core/memory.h"
+#include "core/number.h"
 #include "tokens/unicode.h"
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,41 @@ static dis_status encode(const dis__model *m, dis__bench *b, const char *word, s
 
 /* ---- reading ---- */
 
+/* A number as tokenizers reads it, which is not always the nearest double: up to 19 digits as one whole number, further ones
+ * left out, then one division or multiplication by a power of ten (serde_json's default). The last bit of a score decides
+ * between ways to cut a word that are equally good. */
+static double score_of(const dis__json_value *v)
+{
+    const char *at = v->text, *end = at + v->length;
+    const bool negative = at < end && *at == '-';
+    uint64_t digits = 0;
+    int exponent = 0, written = 0;
+    bool point = false, dropped = false;
+    for (at += negative; at < end && *at != 'e' && *at != 'E'; at++) {
+        if (*at == '.') {
+            point = true;
+            continue;
+        }
+        const uint64_t digit = (uint64_t)(*at - '0');
+        dropped |= digits > (UINT64_MAX - digit) / 10;
+        if (!dropped) digits = 10 * digits + digit;
+        exponent += dropped ? !point : -(int)point;
+    }
+    if (at < end) {
+        const bool down = at + 1 < end && at[1] == '-';
+        for (at += 1 + (at + 1 < end && (at[1] == '-' || at[1] == '+')); at < end && written < 10000; at++)
+            written = 10 * written + (*at - '0');
+        exponent += down ? -written : written;
+    }
+    double x = (double)digits, power;
+    char text[16];
+    if (exponent < -308 || exponent > 308) return v->number; /* far beyond any score */
+    const int n = snprintf(text, sizeof text, "1e%d", exponent < 0 ? -exponent : exponent);
+    if (!dis__parse_real(text, (size_t)n, &power)) return v->number;
+    x = exponent < 0 ? x / power : x * power;
+    return negative ? -x : x;
+}
+
 static dis_status read_vocabulary(dis__tokenizer_reader *r, const dis__json_value *v, dis__model *m)
 {
     const dis__json_value *list = dis__json_member(v, "vocab");
@@ -101,7 +137,7 @@ static dis_status read_vocabulary(dis__tokenizer_reader *r, const dis__json_valu
     for (uint32_t i = 0; i < list->n; i++, at += at->skip) {
         if (at->kind != DIS_JSON_ARRAY || at->n != 2 || at[1].kind != DIS_JSON_STRING || at[2].kind != DIS_JSON_NUMBER)
             return dis__json_fail(&r->json, at, "model.vocab: each is [token, score]");
-        m->score[i] = at[2].number;
+        m->score[i] = score_of(&at[2]);
         if (i == 0 || m->score[i] < least) least = m->score[i];
         if (at[1].length) DIS_TRY(dis__trie_put(&m->vocabulary, at[1].text, at[1].length, i));
     }
