@@ -26,7 +26,7 @@ enum { CORE_N_ERRORS = 8 };
 
 typedef struct {
     PyObject *error[CORE_N_ERRORS]; /* by dis_status; [0] is the base class */
-    PyTypeObject *array, *arrow, *column, *votes, *fit, *items, *model;
+    PyTypeObject *array, *arrow, *column, *votes, *fit, *items, *model, *tokenizer;
 } core_state;
 
 /* The state, from the module or from an object of one of its types. */
@@ -54,6 +54,7 @@ int core_add_report(PyObject *module);
 int core_add_items(PyObject *module);
 int core_add_train(PyObject *module);
 int core_add_experiment(PyObject *module);
+int core_add_tokens(PyObject *module);
 
 /* ---- calls (py_call.c) ---- */
 

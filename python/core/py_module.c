@@ -18,6 +18,7 @@ static int (*const parts[])(PyObject *module) = {
     core_add_items,
     core_add_train,
     core_add_experiment,
+    core_add_tokens,
 };
 /* clang-format on */
 
@@ -100,6 +101,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->fit);
     Py_VISIT(state->items);
     Py_VISIT(state->model);
+    Py_VISIT(state->tokenizer);
     return 0;
 }
 
@@ -114,6 +116,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->fit);
     Py_CLEAR(state->items);
     Py_CLEAR(state->model);
+    Py_CLEAR(state->tokenizer);
     return 0;
 }
 

@@ -23,6 +23,7 @@ from ._core import (
 )
 from . import experiment
 from ._results import SoftLabels, Values
+from ._tokens import Tokenizer, Tokens
 from ._votes import Votes, read_votes
 from .aggregation import (
     BWA,
@@ -100,6 +101,8 @@ __all__ = [
     "Standard",
     "Table",
     "Temperature",
+    "Tokenizer",
+    "Tokens",
     "Values",
     "ViewDistances",
     "Votes",

@@ -288,3 +288,27 @@ def experiment_report(
     output: str,
     threads: int = 0,
 ) -> None: ...
+
+class Tokenizer:
+    def encode(
+        self,
+        first: list[str],
+        second: list[str] | None = None,
+        max_length: int = 0,
+        special: bool = True,
+        places: bool = False,
+        threads: int = 0,
+    ) -> dict[str, Any]: ...
+    def encode_words(
+        self,
+        words: list[str],
+        start: Any,
+        max_length: int = 0,
+        special: bool = True,
+        places: bool = False,
+        threads: int = 0,
+    ) -> dict[str, Any]: ...
+    def look(self) -> dict[str, Any]: ...
+    def token_id(self, token: str, /) -> int: ...
+
+def tokenizer_open(folder: Any, /) -> Tokenizer: ...

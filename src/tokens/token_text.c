@@ -28,6 +28,7 @@ dis_status dis__text_begin(dis__text *text, size_t n, bool traced)
 
 dis_status dis__text_put(dis__text *text, const char *bytes, size_t n, uint32_t from, uint32_t to)
 {
+    if (n == 0) return DIS_OK;
     DIS_TRY(reserve(text, text->n + n));
     memcpy(text->bytes + text->n, bytes, n);
     for (size_t i = 0; text->traced && i < n; i++) {
@@ -47,6 +48,7 @@ dis_status dis__text_put_char(dis__text *text, uint32_t c, uint32_t from, uint32
 dis_status dis__text_copy(dis__text *text, const dis__text *in, size_t start, size_t end)
 {
     const size_t n = end - start;
+    if (n == 0) return DIS_OK;
     DIS_TRY(reserve(text, text->n + n));
     memcpy(text->bytes + text->n, in->bytes + start, n);
     if (text->traced) {

@@ -79,6 +79,7 @@ static dis_status part_reserve(part *p, size_t need, bool places)
 
 static void part_add(part *p, const dis__sink *sink, size_t n, uint8_t type)
 {
+    if (n == 0) return;
     memcpy(p->id + p->n, sink->id, n * sizeof *p->id);
     memset(p->type + p->n, type, n);
     if (p->from) {

@@ -37,7 +37,7 @@ static dis_status encode(const dis__model *m, dis__bench *b, const char *word, s
 
 static dis_status put_inner(dis__model *m, const char *token, size_t n, uint32_t id)
 {
-    if (n <= m->n_prefix || memcmp(token, m->prefix, m->n_prefix) != 0) return DIS_OK;
+    if (n <= m->n_prefix || (m->n_prefix && memcmp(token, m->prefix, m->n_prefix) != 0)) return DIS_OK;
     return dis__trie_put(&m->inner, token + m->n_prefix, n - m->n_prefix, id);
 }
 

@@ -1,0 +1,107 @@
+"""Tokenizers of pretrained encoders: texts into ids, the same as Hugging Face tokenizers makes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from . import _core
+
+_NONE = np.iinfo(np.uint64).max
+
+
+class Tokens:
+    """Tokens of several texts, one behind the other: text i has ids[start[i]:start[i + 1]].
+
+    Attributes
+    ----------
+    start : (n + 1) where each text's tokens begin
+    ids, types : (start[-1]) int32 ids, and 0 or 1 for the second text where the encoder tells texts apart
+    places : (start[-1], 2) bytes of the text that a token stands for, or None unless asked for
+    first_token : of words: (words) index of each word's first token, -1 where it has none or was cut off; else None
+    """
+
+    def __init__(self, made: dict) -> None:
+        self.start = np.asarray(made["start"]).astype(np.int64)
+        self.ids = np.asarray(made["id"])
+        self.types = np.asarray(made["type"])
+        self.places = None if made["from"] is None else np.stack([np.asarray(made["from"]), np.asarray(made["to"])], axis=1)
+        self.first_token = None
+        if made["first_token"] is not None:
+            first = np.asarray(made["first_token"])
+            self.first_token = np.where(first == _NONE, np.uint64(0), first).astype(np.int64)
+            self.first_token[first == _NONE] = -1
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __getitem__(self, i: int) -> list[int]:
+        """The ids of text i."""
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"there are {len(self)} texts")
+        i %= len(self)
+        return self.ids[self.start[i] : self.start[i + 1]].tolist()
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return (self[i] for i in range(len(self)))
+
+
+class Tokenizer:
+    """The tokenizer of an encoder's folder as Hugging Face lays it out; weights are not needed.
+
+    Read are tokenizer.json, or vocab.json and merges.txt, or vocab.txt, with tokenizer_config.json and config.json beside
+    them. Padding and truncation blocks of tokenizer.json are ignored.
+
+    >>> tokenizer = dissent.Tokenizer("minilm")  # doctest: +SKIP
+    >>> tokenizer.encode("A man eats.")  # doctest: +SKIP
+    [101, 1037, 2158, 20323, 1012, 102]
+
+    Parameters
+    ----------
+    folder : where the files are
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._core = _core.tokenizer_open(folder)
+        made = self._core.look()
+        self.model: str = made.pop("model")
+        self.vocab_size: int = made.pop("n_ids")
+        self.max_length: int | None = made.pop("max_length") or None
+        self.special: dict[str, int] = {name: i for name, i in made.items() if i >= 0}
+
+    def token_to_id(self, token: str) -> int | None:
+        """The id of a token as the vocabulary writes it."""
+        i = self._core.token_id(token)
+        return i if i >= 0 else None
+
+    def encode(self, text: str, pair: str | None = None, *, max_length: int | None = None, special: bool = True) -> list[int]:
+        """Ids of one text, or of two that belong together."""
+        pairs = None if pair is None else [pair]
+        return self.encode_batch([text], pairs, max_length=max_length, special=special, n_jobs=1)[0]
+
+    def encode_batch(self, texts: Sequence[str], pairs: Sequence[str] | None = None, *, max_length: int | None = None,
+                     special: bool = True, places: bool = False, n_jobs: int = 0) -> Tokens:
+        """Ids of many texts, or of pairs of texts.
+
+        Parameters
+        ----------
+        texts : the texts
+        pairs : as many second texts, or None
+        max_length : tokens a text, special ones included; None: what the folder allows. The longer text of a pair loses first
+        special : whether special tokens stand around
+        places : whether the bytes that each token stands for are wanted
+        n_jobs : threads, 0: all processors; never changes a result
+        """
+        return Tokens(self._core.encode(list(texts), None if pairs is None else list(pairs), max_length=max_length or 0,
+                                        special=special, places=places, threads=n_jobs))
+
+    def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None, special: bool = True,
+                     places: bool = False, n_jobs: int = 0) -> Tokens:
+        """Ids of sentences that are split into words, with the first token of each word. Parameters as of encode_batch."""
+        start = np.zeros(len(sentences) + 1, np.uint64)
+        np.cumsum([len(s) for s in sentences], out=start[1:])
+        words = [word for sentence in sentences for word in sentence]
+        return Tokens(self._core.encode_words(words, start, max_length=max_length or 0, special=special, places=places,
+                                              threads=n_jobs))
