@@ -14,6 +14,9 @@ static const cli_option options[] = {
      .offset = offsetof(tokenize_values, encoder),
      .argument = "FOLDER",
      .names = CLI_NAMES_FOLDER,
+     .holds =
+         "tokenizer.json|tokenizer_config.json|special_tokens_map.json|config.json|vocab.txt|vocab.json|merges.txt|"
+         "encoder.json|vocab.bpe",
      .summary = "the folder of a pretrained encoder as Hugging Face lays it out; only its tokenizer is read"},
     {.name = "no-special",
      .kind = CLI_FLAG,
@@ -33,8 +36,10 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .offset = offsetof(tokenize_values, output),
      .argument = "FILE",
-     .names = CLI_NAMES_FILE,
-     .summary = "where the lists go; without it, standard output"},
+     .names = CLI_NAMES_OUTPUT,
+     .summary = "where the lists go; without it, standard output",
+     .formats = "jsonl",
+     .standard = "the lists"},
     CLI_COMMON_OPTIONS(tokenize_values),
 };
 
