@@ -20,7 +20,7 @@ from pathlib import Path
 
 import label_methods as sets
 
-VIEWS = ("dawid-skene:smoothing=.5,diagonal=2", "crowd")
+VIEWS = ("dawid-skene", "crowd")
 POWERS = (0, .3, .4, .5, .55, .6, .65, .7, .75, .8, .9, 1)
 LIMITS = (8, 12, 16, 24, 40, 1e9)
 CUTS = (2, 3, 5, 8)

@@ -24,12 +24,11 @@ for method in $("$dissent" list methods | grep '^[a-z]' | cut -d' ' -f1); do
     "$dissent" labels "$folder/votes.csv" --quiet --method "$method" -o "$folder/$method.csv"
     set -- "$@" "$method=$folder/$method.csv"
 done
-views="--method papers"
 for combiner in $("$dissent" list combiners | grep '^[a-z]' | cut -d' ' -f1); do
-    # shellcheck disable=SC2086
-    "$dissent" labels "$folder/votes.csv" --quiet $views --combine "$combiner" -o "$folder/combined-$combiner.csv"
+    "$dissent" labels "$folder/votes.csv" --quiet --method papers --combine "$combiner" -o "$folder/combined-$combiner.csv"
     set -- "$@" "$combiner of the papers' four views=$folder/combined-$combiner.csv"
 done
+set -- "$@" "the default=$folder/labels.csv"
 echo "every method and combination against the truth (NLL: mean of -log p at the true class; lower is better)"
 "$score" "$@"
 echo

@@ -23,7 +23,7 @@ typedef struct {
     size_t n_views;
     const char *const *view_of_counts; /* where nobody knows who voted */
     size_t n_views_of_counts;
-    const char *combine; /* spec of the combination */
+    const char *combine, *combine_of_counts; /* specs of the combination */
 } dis_recipe;
 
 /* Row i, NULL past the end; row 0 is the default. The row of a name, NULL when there is none. */

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include <string.h>
 
+static const char *const models[] = {"dawid-skene", "crowd"};
 static const char *const papers[] = {"standard", "softmax", "dawid-skene:smoothing=0", "mace"};
 static const char *const shares[] = {"standard", "softmax"};
 
@@ -16,12 +17,20 @@ static const char *const shares[] = {"standard", "softmax"};
 #define COUNTS(list) .view_of_counts = (list), .n_views_of_counts = sizeof(list) / sizeof *(list)
 
 static const dis_recipe recipes[] = {
+    {.name = "default",
+     .summary = "two models of workers, made as sure as real crowds allow: dawid-skene with smoothing and crowd",
+     .source = "chosen by cross-validation over real crowds (docs/default-labels.md)",
+     VIEWS(models),
+     COUNTS(shares),
+     .combine = "calibrated",
+     .combine_of_counts = "centroid"},
     {.name = "papers",
      .summary = "the papers' four views by their centroid: standard, softmax, dawid-skene without smoothing, mace",
      .source = "Wright & Augenstein 2022",
      VIEWS(papers),
      COUNTS(shares),
-     .combine = "centroid"},
+     .combine = "centroid",
+     .combine_of_counts = "centroid"},
 };
 
 const dis_recipe *dis_recipe_at(size_t i)
@@ -68,6 +77,11 @@ static void take_recipe(const dis_recipe *r, bool workers, dis_label_choice *c)
     memcpy(c->view, view, c->n_views * sizeof *view);
 }
 
+static const char *recipe_combine(const dis_recipe *r, bool workers)
+{
+    return workers ? r->combine : r->combine_of_counts;
+}
+
 dis_status dis_choose_labels(const char *const *specs, size_t n_specs, const char *combine, bool workers,
                              dis_label_choice *out)
 {
@@ -84,7 +98,7 @@ dis_status dis_choose_labels(const char *const *specs, size_t n_specs, const cha
         return dis__fail(DIS_EUSAGE,
                          "a combination needs several views and there is one method; name another, or leave the "
                          "combination out");
-    if (c.n_views > 1) c.combine = combine ? combine : r ? r->combine : "centroid";
+    if (c.n_views > 1) c.combine = combine ? combine : r ? recipe_combine(r, workers) : "centroid";
     *out = c;
     return DIS_OK;
 }
