@@ -105,9 +105,9 @@ printf 'task,worker,label\na,x,1\na,y,1\n' > votes.csv
 # folders: the files that would be replaced, and nothing else
 mkdir views && cp votes.csv views/standard.csv && cp votes.csv views/votes.csv
 "$DISSENT" labels views/votes.csv -q --save-views views --method majority -o /dev/null || fail "an input beside the views"
-status=0; "$DISSENT" labels views/standard.csv --save-views views -o /dev/null 2> err || status=$?
+status=0; "$DISSENT" labels views/standard.csv --method papers --save-views views -o /dev/null 2> err || status=$?
 [ $status = 2 ] && grep -q 'same file' err && cmp -s votes.csv views/standard.csv || { cat err; fail "a view over an input: $status"; }
-status=0; "$DISSENT" labels votes.csv --save-views views -o views/mace.csv 2> err || status=$?
+status=0; "$DISSENT" labels votes.csv --method papers --save-views views -o views/mace.csv 2> err || status=$?
 [ $status = 2 ] || fail "a view over the labels: $status"
 for output in model.json weights-0.safetensors seed-1/model.json; do
     mkdir -p model/seed-1
