@@ -50,6 +50,7 @@ static const cli_option options[] = {
      .offset = offsetof(agree_values, singles),
      .summary = "items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's own software"},
     CLI_VOTES_OPTIONS(agree_values, reading),
+    CLI_ORDINAL_OPTION(agree_values, reading),
     CLI_COMMON_OPTIONS(agree_values),
 };
 

@@ -32,6 +32,7 @@ static const cli_option options[] = {
      .summary = "items that stay in one half (task and group or sentence); without it, each for itself"},
     CLI_FIGURES_OPTIONS(eval_values, figures, "1000"),
     CLI_VOTES_OPTIONS(eval_values, reading),
+    CLI_ORDINAL_OPTION(eval_values, reading),
     CLI_COMMON_OPTIONS(eval_values),
 };
 /* clang-format on */
@@ -82,7 +83,11 @@ static int check(eval_job *job, char **operands)
         return cli_usage(c, "--votes needs --human-labels standard, softmax or another method: the choice changes the "
                             "figures");
     if (v->human_labels && v->votes.n == 0) return cli_usage(c, "--human-labels is about --votes, and there are none");
-    int code = check_metrics(job);
+    if (v->reading.ordinal && !v->human && v->votes.n == 0)
+        return cli_usage(c, "--ordinal changes nothing here: it is for wasserstein, which compares with people; give "
+                            "--human, or --votes with --human-labels");
+    int code = v->votes.n == 0 ? votes_input_unused(c, &v->reading, "give --votes FILE") : 0;
+    if (code == 0) code = check_metrics(job);
     if (code == 0) code = cli_figures_check(c, &v->figures);
     if (code == 0 && v->human_labels) code = cli_failed(c, dis_method_check(v->human_labels));
     for (size_t i = 0; i < job->n && code == 0; i++) code = label_input_add(&job->in, operands[i], "predictions");

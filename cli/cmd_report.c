@@ -60,6 +60,7 @@ static const cli_option options[] = {
     CLI_TEXTS_OPTIONS(report_values, texts),
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
     CLI_VOTES_OPTIONS(report_values, reading),
+    CLI_ORDINAL_OPTION(report_values, reading),
     {.name = "bootstrap",
      .kind = CLI_COUNT,
      .offset = offsetof(report_values, bootstrap),
@@ -122,6 +123,10 @@ static int check_given(report_job *job)
     if (v->pred.n && !v->gold && !v->human && !v->human_labels)
         return cli_usage(c, "--pred needs something to be judged by: --gold, --human, or --votes with --human-labels "
                             "standard, softmax or another method");
+    if (v->votes.n == 0 && votes_input_unused(c, &v->reading, "give --votes FILE") != 0) return DIS_EUSAGE;
+    if (v->reading.ordinal && v->votes.n == 0 && !(v->pred.n && v->human))
+        return cli_usage(c, "--ordinal changes nothing here: it is for the agreement of votes (--votes), and for "
+                            "predictions compared with people (--pred with --human)");
     if (v->method.n + v->labels.n + 1 > DIS_MAX_VIEWS)
         return cli_usage(c, "more than %d views in one report", DIS_MAX_VIEWS);
     if (v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))

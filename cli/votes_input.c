@@ -64,6 +64,22 @@ static bool is_integer(const char *s)
 }
 
 /* Byte order says nothing of "low", "medium", "high". */
+int votes_input_unused(cli *c, const cli_votes_values *v, const char *remedy)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } options[] = {{v->input >= 0, "input"},          {v->input_format != NULL, "input-format"},
+                   {v->preset != NULL, "preset"},     {v->task != NULL, "task"},
+                   {v->worker != NULL, "worker"},     {v->label != NULL, "label"},
+                   {v->drop.n > 0, "drop"},           {v->na.n > 0, "na"},
+                   {v->duplicates > 0, "duplicates"}, {v->min_votes > 0, "min-votes"}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].given)
+            return cli_usage(c, "--%s is about reading votes, and there are none here; %s", options[i].name, remedy);
+    return 0;
+}
+
 static int check_ordinal(votes_input *in)
 {
     if (!in->v->ordinal || in->classes.n) return 0;

@@ -53,7 +53,9 @@ typedef struct {
     {.name = "renormalise", .kind = CLI_FLAG, .offset = offsetof(type, field.renormalise),                          \
      .summary = "scale soft rows that do not sum to 1, and count them"},                                            \
     {.name = "min-votes", .kind = CLI_COUNT, .offset = offsetof(type, field.min_votes), .argument = "N",            \
-     .fallback = "0", .summary = "leave out items with fewer votes"},                                               \
+     .fallback = "0", .summary = "leave out items with fewer votes"}
+/* Only where the order changes something: what labels and reviews say does not depend on it. */
+#define CLI_ORDINAL_OPTION(type, field)                                                                             \
     {.name = "ordinal", .kind = CLI_FLAG, .offset = offsetof(type, field.ordinal),                                  \
      .summary = "the order of the classes means something (they must then be integers or given by --classes)"}
 /* clang-format on */
@@ -77,6 +79,8 @@ typedef struct {
 } votes_input;
 
 int votes_input_check(votes_input *in);
+/* Refuses options that say how votes are read where none are: they would change nothing. `remedy`: "give --votes FILE". */
+int votes_input_unused(cli *c, const cli_votes_values *v, const char *remedy);
 int votes_input_read(votes_input *in, dis_context *ctx);
 int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path);
 void votes_input_free(votes_input *in);

@@ -130,6 +130,8 @@ def evaluate(
     lenient : bool
         Leave out tasks that not all have, take missing classes as 0; otherwise those are errors.
     """
+    if ordinal and human is None:
+        raise _core.OptionError("ordinal=True changes nothing without human labels: it is for wasserstein, which compares with people")
     tables = [label_table(pred, "predictions")]
     if human is not None:
         tables.append(label_table(human, "human"))
