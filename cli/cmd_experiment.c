@@ -153,7 +153,9 @@ static void figure_json(dis_json *j, const experiment_job *job, const dis_experi
     dis_json_begin_object(j);
     cli_put_text(j, "set", measure->set);
     cli_put_text(j, "metric", dis_eval_row_at(measure->metric)->name);
+    cli_put_text(j, "better", dis_eval_row_at(measure->metric)->better);
     cli_put_count(j, "seeds", f->n);
+    if (f->n_items) cli_put_count(j, "items", f->n_items);
     cli_put_real(j, "mean", f->mean);
     cli_put_real(j, "sd", f->sd);
     cli_put_real(j, "ci_low", f->ci_low);

@@ -38,8 +38,9 @@ static void metric_rows(const eval_job *job, bool (*belongs)(size_t m), bool int
         const dis_eval_row *row = dis_eval_row_at(m);
         const bool aside = strcmp(row->better, "baseline") == 0 || strcmp(row->better, "floor") == 0;
         char name[NAME_WIDTH + 8];
-        snprintf(name, sizeof name, "%s%s", aside ? "  " : "", row->name);
-        printf("%-*s", NAME_WIDTH, name);
+        const char *arrow = dis_eval_arrow(m); /* of three bytes and one column */
+        snprintf(name, sizeof name, "%s%s%s%s", aside ? "  " : "", row->name, *arrow ? " " : "", arrow);
+        printf("%-*s", *arrow ? NAME_WIDTH + 2 : NAME_WIDTH, name);
         for (size_t i = 0; i < job->n; i++) {
             char text[CLI_FIGURE];
             figure_text(&job->look[i]->metric[m], intervals, text);

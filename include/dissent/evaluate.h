@@ -76,6 +76,10 @@ typedef struct {
 DIS_API const dis_eval_row *dis_eval_row_at(size_t i);
 /* The index of a name, DIS_EVAL_METRICS when there is none. */
 DIS_API dis_eval_metric dis_eval_find(const char *name);
+/* An arrow for tables that people read: up where higher is better, down where lower is (UTF-8), "" for the others. */
+DIS_API const char *dis_eval_arrow(size_t i);
+/* The values that a metric can take: -1 .. 1, 0 .. 1, 0 .. 2, 0 .. log 2 or 0 .. infinity. */
+DIS_API void dis_eval_range(size_t i, double *low, double *high);
 
 /* The arrays stay the caller's. */
 typedef struct {

@@ -181,13 +181,14 @@ DIS_API void dis_run_record_destroy(dis_run_record *record);
 typedef struct {
     size_t n;               /* seeds with a value */
     double mean, sd;        /* NaN: none; sd NaN for one seed */
-    double ci_low, ci_high; /* 95 %, Student's t over seeds; NaN for one seed */
+    double ci_low, ci_high; /* 95 %, Student's t over seeds, cut at the metric's range; NaN for one seed */
     double published;       /* NaN: nothing */
     bool best;              /* of the cells of its data set, by its mean */
     bool compared;          /* the paired bootstrap against the baseline was possible */
     double difference, p;   /* to the baseline, and its p; meaningful with `compared` */
     int stars;              /* 2: p <= .01, 1: p <= .05 */
     const double *seed;     /* (n) values of single seeds, in order of seeds */
+    size_t n_items;         /* that a seed is tested on, all folds together; 0: not known, predictions were not kept */
 } dis_experiment_figure;
 
 typedef struct {

@@ -38,6 +38,7 @@ class Evaluation(Figures):
             for name, m in figures_of(found["metrics"]).items()
             if (gold is not None or not needs[name]["needs_gold"]) and (human or not needs[name]["needs_human"])
         }
+        self._arrows = {name: {"higher": " ↑", "lower": " ↓"}.get(m["better"], "") for name, m in needs.items()}
         self.n_items: int = found["n_items"]
         self.n_gold: int = found["n_gold"]
         self.classes: np.ndarray = aligned.class_column()

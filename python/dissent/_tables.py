@@ -171,6 +171,7 @@ class Figures:
 
     _figures: dict[str, Metric]
     _caption = ""
+    _arrows: dict[str, str] = {}  # where higher or lower is better
 
     def __getitem__(self, name: str) -> Metric:
         try:
@@ -199,7 +200,7 @@ class Figures:
         return f"{type(self).__name__}({text}{', ...' if len(some) > 6 else ''})"
 
     def _repr_html_(self) -> str:
-        rows = [[_text(k), m._cell(), f"{m.n:,}"] for k, m in self._shown().items() if m.value is not None]
+        rows = [[_text(k) + self._arrows.get(k, ""), m._cell(), f"{m.n:,}"] for k, m in self._shown().items() if m.value is not None]
         missing = [k for k, m in self._shown().items() if m.value is None]
         rest = f"; cannot be measured here: {', '.join(missing)}" if missing else ""
         return _table(["figure", "value [95 %]", "n"], rows, self._caption + rest)

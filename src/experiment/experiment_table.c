@@ -1,7 +1,9 @@
 /* The table: per cell and measure mean, standard deviation and interval over seeds, and a test against the baseline.
  *
  * The value of a seed is the mean over its folds that are done. The interval is mean -+ t sd / sqrt(n) with Student's t
- * of n - 1 degrees of freedom. For whole degrees of freedom the law of t is a finite sum (Abramowitz and Stegun 1964,
+ * of n - 1 degrees of freedom, cut at the ends of the metric's range: the true mean lies within it, so what is cut off
+ * holds it never and the interval covers it as often as before. (Intervals on the logit scale stay inside as well, but
+ * with a handful of seeds near 1 they are many times too wide.) For whole degrees of freedom the law of t is a finite sum (Abramowitz and Stegun 1964,
  * 26.7.3 and 26.7.4), so its quantile is found by bisection. */
 #include "experiment/inside_experiment.h"
 #include "experiment/versus.h"
@@ -46,7 +48,7 @@ double dis__student_quantile(double share, size_t n)
 
 /* ---- figures ---- */
 
-static void summarise(dis_experiment_figure *f)
+static void summarise(dis_experiment_figure *f, dis_eval_metric metric)
 {
     f->mean = f->sd = f->ci_low = f->ci_high = f->difference = f->p = (double)NAN;
     if (f->n == 0) return;
@@ -57,8 +59,10 @@ static void summarise(dis_experiment_figure *f)
     for (size_t i = 0; i < f->n; i++) squares += (f->seed[i] - f->mean) * (f->seed[i] - f->mean);
     f->sd = sqrt(squares / (double)(f->n - 1));
     const double reach = dis__student_quantile(.95, f->n - 1) * f->sd / sqrt((double)f->n);
-    f->ci_low = f->mean - reach;
-    f->ci_high = f->mean + reach;
+    double low, high;
+    dis_eval_range(metric, &low, &high);
+    f->ci_low = fmax(f->mean - reach, fmin(low, f->mean));
+    f->ci_high = fmin(f->mean + reach, fmax(high, f->mean)); /* a mean may be off by rounding */
 }
 
 /* Runs of a cell lie together, fold after fold; seeds are told by their first run. */
@@ -121,8 +125,50 @@ static void fill_row(const dis_experiment *e, const dis__known *known, dis_exper
             if (!isnan(x)) (*room)[f->n++] = x;
         }
         *room += f->n;
-        summarise(f);
+        summarise(f, plan->measure[m].metric);
     }
+}
+
+/* Items that a seed of a cell is tested on in a set, all folds together; 0: no predictions were kept. */
+static dis_status count_items(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
+                              size_t cell, const char *set, size_t *n_items)
+{
+    const dis__plan *plan = e->plan;
+    const span s = runs_of(plan, cell);
+    size_t first = SIZE_MAX;
+    *n_items = 0;
+    for (size_t r = s.first; r < s.end; r++) {
+        if (known->state[r] != DIS_RUN_DONE || !e->selected[r]) continue;
+        if (first == SIZE_MAX) first = r;
+        if (plan->run[r].seed != plan->run[first].seed) continue;
+        dis__kept_set kept;
+        bool found;
+        const dis_status status = dis__store_predictions(store, ctx, plan->run[r].key, set, &kept, &found);
+        if (status == DIS_EDATA || (status == DIS_OK && !found)) continue; /* damaged: whoever needs them says so */
+        DIS_TRY(status);
+        *n_items += dis_labels_look(kept.predicted).n_items;
+        dis__kept_set_free(&kept);
+    }
+    return DIS_OK;
+}
+
+/* n_items of every figure; cells of one data set share those of the first that has any. */
+static dis_status count_all_items(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
+                                  dis_experiment_table *t)
+{
+    const dis__plan *plan = e->plan;
+    for (size_t i = 0; i < t->n_rows && store; i++)
+        for (size_t m = 0; m < plan->n_measures; m++) {
+            const char *data = plan->cell[t->row[i].cell].data, *set = plan->measure[m].set;
+            size_t n = 0;
+            for (size_t k = 0; k <= i && n == 0; k++)
+                for (size_t q = 0; q < plan->n_measures && n == 0; q++)
+                    if (strcmp(plan->cell[t->row[k].cell].data, data) == 0 && strcmp(plan->measure[q].set, set) == 0)
+                        n = t->row[k].figure[q].n_items;
+            if (n == 0) DIS_TRY(count_items(ctx, e, store, known, t->row[i].cell, set, &n));
+            t->figure[t->row[i].cell * plan->n_measures + m].n_items = n;
+        }
+    return DIS_OK;
 }
 
 /* The best mean of each measure among the cells of one data set, where there are several. */
@@ -210,6 +256,7 @@ dis_status dis__table_make(dis_context *ctx, const dis_experiment *e, dis__store
     if (status == DIS_OK)
         status = dis__alloc_zeroed(&t->seed, dis__size(plan->n_runs, plan->n_measures, 0), sizeof *t->seed);
     if (status == DIS_OK) status = fill(ctx, e, store, known, t);
+    if (status == DIS_OK) status = count_all_items(ctx, e, store, known, t);
     if (status == DIS_OK)
         *out = t;
     else

@@ -13,7 +13,8 @@ static const char *metric_name(const dis__experiment_page *p, size_t m)
 /* "macro f1" for macro_f1. */
 static void plain_metric(const dis__experiment_page *p, size_t m, char out[64])
 {
-    snprintf(out, 64, "%s", metric_name(p, m));
+    const char *arrow = dis_eval_arrow(p->e->plan->measure[m].metric);
+    snprintf(out, 64, "%s%s%s", metric_name(p, m), *arrow ? " " : "", arrow);
     for (char *s = out; *s; s++)
         if (*s == '_') *s = ' ';
 }

@@ -26,6 +26,11 @@ static const char *metric_name(const writer *w, size_t m)
     return dis_eval_row_at(w->e->plan->measure[m].metric)->name;
 }
 
+static const char *arrow(const writer *w, size_t m)
+{
+    return dis_eval_arrow(w->e->plan->measure[m].metric);
+}
+
 static const dis__cell *cell_of(const writer *w, size_t row)
 {
     return &w->e->plan->cell[w->t.row[row].cell];
@@ -72,7 +77,7 @@ static void text_head(writer *w)
         for (size_t i = 0; i < w->t.n_measures; i++) {
             from = m->n;
             if (line == 0)
-                dis__put(m, metric_name(w, i));
+                dis__putf(m, "%s%s%s", metric_name(w, i), *arrow(w, i) ? " " : "", arrow(w, i));
             else
                 dis__put_display(m, w->e->plan->measure[i].set, strlen(w->e->plan->measure[i].set), COLUMN_WIDTH - 2);
             if (i + 1 < w->t.n_measures) pad(m, from, COLUMN_WIDTH);
@@ -132,12 +137,41 @@ static void text_row(writer *w, size_t row)
     }
 }
 
+/* Sets of few items, once each: seeds say how much training varies, and nothing of which items were drawn. `put`: names
+ * made harmless. */
+static void few_items(writer *w, const char *before, void (*put)(dis__markup *m, const char *text))
+{
+    enum { FEW = 100 };
+    for (size_t r = 0; r < w->t.n_rows; r++)
+        for (size_t i = 0; i < w->t.n_measures && begins_data(w, r); i++) {
+            const char *set = w->e->plan->measure[i].set;
+            const size_t n = w->t.row[r].figure[i].n_items;
+            bool told = false;
+            for (size_t k = 0; k < i; k++) told |= strcmp(w->e->plan->measure[k].set, set) == 0;
+            if (told || n == 0 || n >= FEW) continue;
+            dis__put(&w->out, before);
+            put(&w->out, cell_of(w, r)->data);
+            dis__put(&w->out, ", ");
+            put(&w->out, set);
+            dis__putf(&w->out,
+                      ": only %zu item%s; figures and intervals over seeds do not show what other items would give.", n,
+                      n == 1 ? "" : "s");
+        }
+}
+
+static void text_name(dis__markup *m, const char *text)
+{
+    dis__put_display(m, text, strlen(text), LONGEST_NAME);
+}
+
 static void text_end(writer *w)
 {
     dis__markup *m = &w->out;
-    dis__put(m, "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval.");
+    dis__put(m, "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval. "
+                "\xE2\x86\x91 higher is better, \xE2\x86\x93 lower.");
     if (w->marked) dis__put(m, " ^ best of its data set.");
     if (w->tested) dis__put(m, " * p <= .05, ** p <= .01 against the baseline, paired bootstrap.");
+    few_items(w, "\n", text_name);
     dis__put(m, "\n");
 }
 
@@ -163,7 +197,7 @@ static void markdown_head(writer *w)
     for (size_t i = 0; i < w->t.n_measures; i++) {
         dis__put(m, " ");
         markdown_name(m, metric_name(w, i));
-        dis__put(m, " (");
+        dis__putf(m, "%s%s (", *arrow(w, i) ? " " : "", arrow(w, i));
         markdown_name(m, w->e->plan->measure[i].set);
         dis__put(m, ") |");
     }
@@ -212,6 +246,7 @@ static void markdown_end(writer *w)
     dis__put(m, "\nMeans over seeds (of each the mean over folds), with standard deviation and 95 % interval.");
     if (w->marked) dis__put(m, " Bold: best of its data set.");
     if (w->tested) dis__put(m, " \\* p <= .05, \\*\\* p <= .01 against the baseline, paired bootstrap.");
+    few_items(w, " ", markdown_name);
     dis__put(m, "\n");
 }
 
@@ -257,6 +292,8 @@ static void latex_head(writer *w)
     for (size_t i = 0; i < w->t.n_measures; i++) {
         dis__put(m, " & ");
         latex_name(m, metric_name(w, i));
+        const char *better = dis_eval_row_at(w->e->plan->measure[i].metric)->better;
+        if (*arrow(w, i)) dis__put(m, strcmp(better, "lower") == 0 ? " $\\downarrow$" : " $\\uparrow$");
         dis__put(m, " (");
         latex_name(m, w->e->plan->measure[i].set);
         dis__put(m, ")");
@@ -301,7 +338,9 @@ static void latex_end(writer *w)
 {
     dis__put(&w->out, "\\bottomrule\n\\end{tabular}\n% means over seeds (of each the mean over folds), standard "
                       "deviation, 95 % interval; bold: best of its data set;\n% * p <= .05, ** p <= .01 against the "
-                      "baseline, paired bootstrap\n");
+                      "baseline, paired bootstrap");
+    few_items(w, "\n% ", latex_name);
+    dis__put(&w->out, "\n");
 }
 
 /* ---- CSV ---- */

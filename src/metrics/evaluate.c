@@ -32,6 +32,41 @@ dis_eval_metric dis_eval_find(const char *name)
     return (dis_eval_metric)i;
 }
 
+const char *dis_eval_arrow(size_t i)
+{
+    const char *better = i < DIS_EVAL_METRICS ? table[i].better : "";
+    return strcmp(better, "higher") == 0 ? "\xE2\x86\x91" : strcmp(better, "lower") == 0 ? "\xE2\x86\x93" : "";
+}
+
+void dis_eval_range(size_t i, double *low, double *high)
+{
+    /* 0 .. 1 unless it stands here; high 0: no end */
+    static const struct {
+        dis_eval_metric metric;
+        double low, high;
+    } others[] = {{DIS_EVAL_LOG_LOSS, 0, 0},
+                  {DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, 0, 0},
+                  {DIS_EVAL_BRIER, 0, 2},
+                  {DIS_EVAL_CROSS_ENTROPY, 0, 0},
+                  {DIS_EVAL_HUMAN_ENTROPY, 0, 0},
+                  {DIS_EVAL_KL, 0, 0},
+                  {DIS_EVAL_INVERSE_KL, 0, 0},
+                  {DIS_EVAL_JSD, 0, 0.69314718055994530942},
+                  {DIS_EVAL_MANHATTAN, 0, 2},
+                  {DIS_EVAL_WASSERSTEIN, 0, 0},
+                  {DIS_EVAL_HUMAN_BRIER, 0, 2},
+                  {DIS_EVAL_ENTROPY_CORRELATION, -1, 1},
+                  {DIS_EVAL_ENTROPY_SPEARMAN, -1, 1},
+                  {DIS_EVAL_MODEL_ENTROPY, 0, 0}};
+    *low = 0;
+    *high = 1;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        if (others[k].metric == i) {
+            *low = others[k].low;
+            *high = others[k].high > 0 ? others[k].high : (double)INFINITY;
+        }
+}
+
 dis_evaluate_options dis_evaluate_options_default(void)
 {
     return (dis_evaluate_options){

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
+#include "experiment/inside_experiment.h"
 #include "fault_walk.h"
 #include "scratch.h"
 #include <math.h>
@@ -126,6 +127,38 @@ static void seeds_of_all_kinds(void **state)
     dis_experiment_destroy(e);
 }
 
+/* Intervals end where their metric does, and are Student's everywhere else. */
+static void intervals_stay_in_range(void **state)
+{
+    (void)state;
+    enum { SEEDS = 3, MEASURES = 4 };
+    const dis__cell cell = {.name = "c", .data = "d", .baseline = SIZE_MAX};
+    const dis__measure measure[MEASURES] = {{"test", DIS_EVAL_ACCURACY},
+                                            {"test", DIS_EVAL_LOG_LOSS},
+                                            {"test", DIS_EVAL_ENTROPY_CORRELATION},
+                                            {"test", DIS_EVAL_ACCURACY}};
+    double value[SEEDS * MEASURES] = {.97, .1, -.99, .5, 1, 3, -1, .51, .99, .2, -.9, .52};
+    dis__run run[SEEDS] = {{.seed = 0}, {.seed = 1}, {.seed = 2}};
+    bool selected[SEEDS] = {true, true, true};
+    dis_run_state states[SEEDS] = {DIS_RUN_DONE, DIS_RUN_DONE, DIS_RUN_DONE};
+    dis__plan plan = {
+        .n_cells = 1, .n_measures = MEASURES, .n_runs = SEEDS, .cell = &cell, .measure = measure, .run = run};
+    const dis_experiment e = {.plan = &plan, .selected = selected, .n_selected = SEEDS};
+    const dis__known known = {.state = states, .value = value};
+    static const double low[] = {0, 0, -1, 0}, high[] = {1, (double)INFINITY, 1, 1};
+    dis_experiment_table *table;
+    assert_int_equal(dis__table_make(NULL, &e, NULL, &known, &table), DIS_OK);
+    size_t cut = 0;
+    for (size_t m = 0; m < MEASURES; m++) {
+        const dis_experiment_figure *f = &dis_experiment_table_look(table).row[0].figure[m];
+        const double reach = dis__student_quantile(.95, SEEDS - 1) * f->sd / sqrt(SEEDS);
+        assert_true(f->ci_low == fmax(f->mean - reach, low[m]) && f->ci_high == fmin(f->mean + reach, high[m]));
+        cut += f->mean + reach > high[m] || f->mean - reach < low[m];
+    }
+    assert_int_equal(cut, 3);
+    dis_experiment_table_destroy(table);
+}
+
 static dis_status everything(void *arg)
 {
     (void)arg;
@@ -175,9 +208,8 @@ static int begin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_file_to_table),
-        cmocka_unit_test(filters_choose_runs),
-        cmocka_unit_test(seeds_of_all_kinds),
+        cmocka_unit_test(from_file_to_table),  cmocka_unit_test(filters_choose_runs),
+        cmocka_unit_test(seeds_of_all_kinds),  cmocka_unit_test(intervals_stay_in_range),
         cmocka_unit_test(every_fault_is_told),
     };
     if (!built_in()) {
