@@ -14,6 +14,7 @@ Nothing here uses dissent: nets are written with torch.nn's own LSTM, GRU, Trans
 
 import copy
 import json
+import math
 import pathlib
 import struct
 
@@ -280,6 +281,57 @@ class ResNet(Net):
         return self.out(x.mean((2, 3)))
 
 
+def bucket(distance, buckets, farthest):
+    """Of the distance from query to key, as MPNet's and T5's code has it, its logarithm in float32."""
+    n = -distance
+    half = buckets // 2
+    out = (n < 0).long() * half
+    n = n.abs()
+    exact = half // 2
+    far = exact + (torch.log(n.float() / exact) / math.log(farthest / exact) * (half - exact)).long()
+    return out + torch.where(n < exact, n, far.clamp(max=half - 1))
+
+
+class EncoderBlock(nn.Module):
+    def __init__(self, width, feed, epsilon):
+        super().__init__()
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.norm1, self.norm2 = nn.LayerNorm(width, epsilon), nn.LayerNorm(width, epsilon)
+        self.up, self.down = nn.Linear(width, feed), nn.Linear(feed, width, bias=False)
+
+    def forward(self, x, bias, heads):
+        q, k, v = (t.view(len(x), heads, -1).transpose(0, 1) for t in self.qkv(x).chunk(3, -1))
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+        x = self.norm1(x + self.proj(y.transpose(0, 1).reshape(len(x), -1)))
+        return self.norm2(x + self.down(F.gelu(self.up(x))))
+
+
+class Encoder(Net):
+    """An encoder as BERT's, with biases by distance as MPNet's, over one text after the other: no text is padded."""
+
+    WIDTH, HEADS, BUCKETS, FARTHEST = 8, 2, 8, 7
+
+    def __init__(self):
+        super().__init__()
+        w = self.WIDTH
+        self.words, self.places, self.norm = nn.Embedding(9, w), nn.Embedding(12, w), nn.LayerNorm(w, 1e-3)
+        self.relative = nn.Embedding(self.BUCKETS, self.HEADS)
+        self.layer = nn.ModuleDict({str(i): EncoderBlock(w, 11, 1e-3) for i in range(2)})
+        self.pooler, self.out = nn.Linear(w, w), nn.Linear(w, CLASSES)
+
+    def forward(self, b):
+        ends = []
+        for start, length in zip(b["start"].tolist(), b["length"].tolist()):
+            here = slice(start, start + length)
+            x = self.norm(self.words(b["ids"][here].long()) + self.places(b["places"][here].long()))
+            at = torch.arange(length)
+            bias = self.relative(bucket(at[None] - at[:, None], self.BUCKETS, self.FARTHEST)).permute(2, 0, 1)
+            for block in self.layer.values():
+                x = block(x, bias, self.HEADS)
+            ends.append(torch.tanh(self.pooler(x[0])))
+        return self.out(torch.stack(ends))
+
+
 # ---- batches ----
 
 def below(n, *shape):
@@ -331,6 +383,13 @@ def tagger_batch(sentences):
 
 def stem_batch(rows):
     return {"word": below(9, rows, 7) - 1, "stem": below(9, rows, 7) - 1, **targets(rows)}
+
+
+def encoder_batch(lengths):
+    length = torch.tensor(lengths, dtype=torch.int32)
+    places = torch.cat([torch.arange(n, dtype=torch.int32) for n in lengths])
+    return {"ids": below(9, sum(lengths)), "places": places, "start": (length.cumsum(0) - length).int(),
+            "length": length, **targets(len(lengths))}
 
 
 def image_batch(rows):
@@ -410,6 +469,8 @@ def main():
     for i, (name, cell) in enumerate((("lstm", nn.LSTM), ("gru", nn.GRU))):
         torch.manual_seed(200 + i)
         make(f"stacked_{name}", Stacked(cell).aim("ce"), [stacked_batch(5), stacked_batch(4)])
+    torch.manual_seed(9)
+    make("encoder", Encoder().aim("kl"), [encoder_batch([3, 12, 1, 7, 5]), encoder_batch([9, 2, 4, 10])])
     torch.manual_seed(8)
     make("tagger_gru", Tagger(True, nn.GRU).aim("ce"), [tagger_batch(3), tagger_batch(2)])
 

@@ -122,13 +122,35 @@ static void resume(void **state)
     unlink(path);
 }
 
+/* Values in bfloat16 beside parameters in float64: each is rounded to the nearest even on its way in, and no more. */
+static void numbers(void **state)
+{
+    (void)state;
+    static const float x[] = {1, 1.00390625f, 1.01171875f, -3.1415927f, 65280, 1e-40f};
+    static const double rounded[] = {1, 1, 1.015625, -3.140625, 65280, 0x1p-133};
+    dis__device device = hidden_device;
+    device.number[DIS_ROLE_VALUE] = DIS_BFLOAT16;
+    device.number[DIS_ROLE_STAT] = DIS_FLOAT32;
+    dis__net *net;
+    assert_int_equal(dis__net_create(&device, 1, &net), DIS_OK);
+    const int rows = dis__net_axis(net, 6), in = dis__net_reals(net, "x", dis__shape_rows(rows, 1));
+    dis__head_soft(net, "head", dis__layer_linear(net, "l", in, 2, DIS_ACT_NONE), NULL);
+    assert_int_equal(dis__net_plan(net, NULL, NULL), DIS_OK);
+    double got[6], weight[2] = {1.0000001, -2.25};
+    assert_int_equal(dis__net_put(net, in, x), DIS_OK);
+    assert_int_equal(dis__net_get(net, in, got), DIS_OK);
+    for (int i = 0; i < 6; i++) assert_true(fabs(got[i] - rounded[i]) <= 1e-6 * fabs(rounded[i]));
+    assert_int_equal(dis__param_put(net, 0, weight), DIS_OK);
+    assert_int_equal(dis__param_get(net, 0, got), DIS_OK);
+    assert_true(got[0] == weight[0] && got[1] == weight[1]);
+    dis__net_destroy(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers),
-        cmocka_unit_test(steps),
-        cmocka_unit_test(models),
-        cmocka_unit_test(resume),
+        cmocka_unit_test(layers), cmocka_unit_test(steps),   cmocka_unit_test(models),
+        cmocka_unit_test(resume), cmocka_unit_test(numbers),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
 }
