@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
     size_t units, items;
     size_t longest; /* of the units' lengths, at least 1 */
+    size_t total;   /* of the lengths of all units of a batch: those of the longest units; at least 1 */
 } dis__batch_limits;
 
 /* What building leaves for putting batches: each model's own struct begins with this. */

@@ -152,6 +152,34 @@ dis_status dis__encode(dis_context *ctx, const dis_model *model, const dis_items
 
 /* ---- nets ---- */
 
+/* Units longer than `length`, and the sum of their lengths. */
+static size_t n_longer(const dis__encoded *encoded, size_t length, size_t *sum)
+{
+    size_t n = 0;
+    *sum = 0;
+    for (size_t u = 0; u < encoded->n_units; u++)
+        if (encoded->length[u] > length) {
+            *sum += encoded->length[u];
+            n++;
+        }
+    return n;
+}
+
+/* The sum of the lengths of the n longest units: by halving, the smallest length that at most n units exceed. */
+static size_t longest_total(const dis__encoded *encoded, size_t n, size_t longest)
+{
+    size_t low = 0, high = longest, sum;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (n_longer(encoded, middle, &sum) <= n)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    const size_t longer = n_longer(encoded, low, &sum), units = encoded->n_units < n ? encoded->n_units : n;
+    return sum + (units > longer ? (units - longer) * low : 0);
+}
+
 dis__batch_limits dis__limits_of(const dis__encoded *encoded, size_t batch)
 {
     dis__batch_limits l = {.units = batch, .items = batch, .longest = 1};
@@ -164,6 +192,8 @@ dis__batch_limits dis__limits_of(const dis__encoded *encoded, size_t batch)
         const size_t n = encoded->unit ? (size_t)(encoded->unit[u + 1] - encoded->unit[u]) : 1;
         if (n > l.items) l.items = n;
     }
+    l.total = encoded->length ? longest_total(encoded, l.units, l.longest) : l.units;
+    if (l.total == 0) l.total = 1;
     return l;
 }
 
@@ -225,7 +255,7 @@ dis_status dis__running_ready(dis_context *ctx, dis_model *model, const dis__bat
     dis__running *r = &model->ready;
     dis__batch_limits *most = &model->ready_limits;
     if (r->net && r->head[head] != DIS_NONE && limits->units <= most->units && limits->items <= most->items &&
-        limits->longest <= most->longest && dis__net_serve(r->net, ctx))
+        limits->longest <= most->longest && limits->total <= most->total && dis__net_serve(r->net, ctx))
         return DIS_OK;
     dis__running_free(r);
     const dis_status status = build_planned(ctx, model, limits, head, r);

@@ -161,6 +161,7 @@ static dis_status prepare_net(dis__training *t, dis_context *ctx)
         const dis__batch_limits dev = dis__limits_of(t->dev_encoded, batch);
         if (dev.items > t->limits.items) t->limits.items = dev.items;
         if (dev.longest > t->limits.longest) t->limits.longest = dev.longest;
+        if (dev.total > t->limits.total) t->limits.total = dev.total;
     }
     t->most_votes = most_votes(&t->targets, t->limits.items);
     dis__batches_epoch(&t->batches, t->encoded, &t->limits, model->seed, 0);
