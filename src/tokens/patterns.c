@@ -218,7 +218,7 @@ static bool read_regex(const char *regex, size_t n, dis__pattern *p)
 dis_status dis__pattern_read(dis__tokenizer_reader *r, const dis__json_value *v, dis__pattern *p)
 {
     const dis__json_value *pattern = dis__json_member(v, "pattern");
-    const dis__json_value *text = dis__json_member(pattern, "String"), *regex = dis__json_member(pattern, "Regex");
+    const dis__json_value *text = dis__field(pattern, "String"), *regex = dis__field(pattern, "Regex");
     if (text && text->kind == DIS_JSON_STRING && text->length) {
         p->match = match_text;
         p->n_text = text->length;

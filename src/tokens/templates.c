@@ -78,10 +78,10 @@ static dis_status add_piece(dis__tokenizer_reader *r, const dis__json_value *v, 
 static dis_status add_special(dis__tokenizer_reader *r, const dis__json_value *tokens, const dis__json_value *name,
                               uint8_t type, dis__template *out)
 {
-    const dis__json_value *token = NULL, *at = tokens ? tokens + 1 : NULL;
-    for (uint32_t i = 0; tokens && i < tokens->n; i++, at += 1 + at[1].skip)
+    const dis__json_value *token = NULL, *at = tokens + 1;
+    for (uint32_t i = 0; i < tokens->n; i++, at += 1 + at[1].skip)
         if (at->length == name->length && memcmp(at->text, name->text, at->length) == 0) token = at + 1;
-    const dis__json_value *ids = dis__json_member(token, "ids");
+    const dis__json_value *ids = dis__field(token, "ids");
     if (!ids || ids->kind != DIS_JSON_ARRAY)
         return dis__json_fail(&r->json, name, "post_processor.special_tokens has no ids for this token");
     at = ids + 1;
@@ -98,7 +98,7 @@ static dis_status read_piece(dis__tokenizer_reader *r, const dis__json_value *v,
 {
     const dis__json_value *sequence = dis__json_member(v, "Sequence"), *special = dis__json_member(v, "SpecialToken");
     const dis__json_value *what = sequence ? sequence : special;
-    const dis__json_value *id = dis__json_member(what, "id"), *type = dis__json_member(what, "type_id");
+    const dis__json_value *id = dis__field(what, "id"), *type = dis__field(what, "type_id");
     int32_t number = 0;
     if (!id || id->kind != DIS_JSON_STRING || !type)
         return dis__json_fail(&r->json, v, "post_processor: a piece is Sequence or SpecialToken with id and type_id");
@@ -115,6 +115,8 @@ static dis_status read_one(dis__tokenizer_reader *r, const dis__json_value *v, c
     const dis__json_value *list = dis__json_member(v, key), *tokens = dis__json_member(v, "special_tokens");
     if (!list || list->kind != DIS_JSON_ARRAY)
         return dis__json_fail(&r->json, list ? list : v, "post_processor.%s must be a list", key);
+    if (!tokens || tokens->kind != DIS_JSON_OBJECT)
+        return dis__json_fail(&r->json, tokens ? tokens : v, "post_processor.special_tokens must be an object");
     *out = (dis__template){0};
     const dis__json_value *at = list + 1;
     for (uint32_t i = 0; i < list->n; i++, at += at->skip) DIS_TRY(read_piece(r, at, tokens, out));
@@ -151,6 +153,7 @@ static const struct {
 static dis_status read_any(dis__tokenizer_reader *r, const dis__json_value *v, dis__templates *out, bool *shaped)
 {
     const dis__json_value *type = dis__json_member(v, "type"), *list = dis__json_member(v, "processors");
+    if (!type || type->kind != DIS_JSON_STRING) return dis__refuse_type(r, v, "post_processor");
     if (dis__json_is(type, "Sequence") && list && list->kind == DIS_JSON_ARRAY) {
         DIS_TRY(dis__only_fields(r, v, "post_processor", "processors"));
         const dis__json_value *at = list + 1;

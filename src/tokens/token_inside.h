@@ -287,6 +287,11 @@ struct dis__tokenizer_reader {
 
 /* DIS_EDATA when the object has a field that is not in `fields` (words with spaces between them) nor type. */
 dis_status dis__only_fields(dis__tokenizer_reader *r, const dis__json_value *v, const char *what, const char *fields);
+/* The value of a key; NULL where there is none, or no object. */
+static inline const dis__json_value *dis__field(const dis__json_value *object, const char *key)
+{
+    return object ? dis__json_member(object, key) : NULL;
+}
 /* DIS_EDATA: the type of an object is not in a table. */
 dis_status dis__refuse_type(dis__tokenizer_reader *r, const dis__json_value *v, const char *what);
 /* A field; absent or null: the default, unless `needed`. */

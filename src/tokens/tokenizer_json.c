@@ -31,7 +31,7 @@ static bool among(const char *fields, const dis__json_value *key)
 
 dis_status dis__only_fields(dis__tokenizer_reader *r, const dis__json_value *v, const char *what, const char *fields)
 {
-    if (!v || v->kind != DIS_JSON_OBJECT) return dis__json_fail(&r->json, v, "%s must be an object", what);
+    if (v->kind != DIS_JSON_OBJECT) return dis__json_fail(&r->json, v, "%s must be an object", what);
     const dis__json_value *at = v + 1;
     for (uint32_t i = 0; i < v->n; i++, at += 1 + at[1].skip)
         if (!dis__json_is(at, "type") && !among(fields, at))

@@ -5,10 +5,9 @@
 
 static void encode(const dis_tokenizer *t)
 {
-    static const dis_token_text texts[] = {
-        {"A m\xc3\xa1n [MASK] eats  12.5% <s>\t\xe4\xb8\xad\xe6\x96\x87", 36, NULL, 0},
-        {"", 0, "it's \xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9 a\xcc\x81\xcc\xa3\r\n \xe2\x96\x81x", 31},
-    };
+    static const char one[] = "A m\xc3\xa1n [MASK] eats  12.5% <s>\t\xe4\xb8\xad\xe6\x96\x87";
+    static const char two[] = "it's \xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9 a\xcc\x81\xcc\xa3\r\n \xe2\x96\x81x";
+    static const dis_token_text texts[] = {{one, sizeof one - 1, NULL, 0}, {"", 0, two, sizeof two - 1}};
     dis_tokenizer_options o = dis_tokenizer_options_default();
     for (int traced = 0; traced < 2; traced++) {
         dis_tokens *tokens;
