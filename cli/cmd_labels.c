@@ -45,7 +45,7 @@ static const cli_option options[] = {
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): these items are pinned to them"),
     TEXT(predictions, "predictions", "FILE", CLI_NAMES_FILE,
          "what a model says of the items, out of fold (dissent train --folds): the prior of each item for methods that "
-         "have one"),
+         "have one; the default is then the recipe with-model"),
     {.name = "predictions-weight",
      .kind = CLI_REAL,
      .offset = offsetof(labels_values, predictions_weight),
@@ -53,7 +53,7 @@ static const cli_option options[] = {
      .fallback = "-1",
      .low = -1,
      .high = 100,
-     .summary = "power to which predictions are raised: 0 none, 1 as they are; below 0: estimated, between 0 and 1"},
+     .summary = "power to which predictions are raised: 0 none, 1 as they are; below 0: estimated, between 0 and 2"},
     CLI_OUTPUT_OPTION(labels_values, save_state, "save-state", "safetensors",
                       "keep what the methods learned, to start a later run from"),
     TEXT(init_state, "init-state", "FILE", CLI_NAMES_FILE, "start from a state saved before"),
@@ -119,6 +119,8 @@ static int check_views(labels_job *job)
 static dis_status choose(labels_job *job, bool workers)
 {
     const labels_values *v = job->v;
+    static const char *const with_model[] = {"with-model"};
+    if (v->predictions && v->method.n == 0) return dis_choose_labels(with_model, 1, v->combine, workers, &job->choice);
     return dis_choose_labels(v->method.value, v->method.n, v->combine, workers, &job->choice);
 }
 
@@ -140,7 +142,7 @@ static int choose_views(labels_job *job)
     if (job->in.look.start) return 0;
     const int code = cli_failed(job->c, choose(job, false));
     if (code == 0 && job->choice.recipe) votes_input_tell_no_workers(&job->in, &job->choice);
-    return code;
+    return code == 0 ? labels_check_predictions(job) : code;
 }
 
 /* ---- fitting ---- */

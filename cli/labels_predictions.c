@@ -88,7 +88,7 @@ void labels_tell_weight(labels_job *job, const labels_result *r)
     const char *how = r->look.predictions_weight == 0                         ? ": the votes bear nothing of them out"
                       : r->look.method->predictions == DIS_PREDICTIONS_NEEDED ? " beside those of the workers"
                       : job->v->predictions_weight >= 0                       ? " (given)"
-                      : r->look.predictions_weight == 1                       ? " (estimated; the largest)"
+                      : r->look.predictions_weight == 2                       ? " (estimated; the largest)"
                                                                               : " (estimated)";
     cli_say(job->c, "    %-26s weight of the predictions %.3f%s", r->look.method->name, r->look.predictions_weight,
             how);

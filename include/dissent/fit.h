@@ -53,7 +53,7 @@ typedef struct {
                                   labels); rows of zeros: items without; NULL: none */
     double
         predictions_weight; /* power to which they are raised: 0 none, 1 as they are; below 0 (the default): estimated,
-                                  between 0 and 1, so that useless ones get 0 */
+                                  between 0 and 2, so that useless ones get 0 */
 } dis_fit_options;
 DIS_API dis_fit_options dis_fit_options_default(void);
 

@@ -233,7 +233,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 
 const dis__method dis__method_crowdlab = {
     .info = {.name = "crowdlab",
-             .summary = "votes and the predictions of a model, averaged by how far each agrees with the others",
+             .summary = "votes and a model averaged, each weighed by how far it agrees with the others",
              .source = "Goh, Tkachenko & Mueller 2022; cleanlab 2.9",
              .objective = "none",
              .needs_workers = true,

@@ -4,9 +4,10 @@
  *
  * w, the weight of the predictions, and c are estimated with everything else: a logistic regression of the true class on
  * log q with one slope and a term a class, in the M-step of the EM (Raykar et al. 2010 with the classifier held fixed).
- * w = 0 is the model without predictions. Overconfident predictions get a weight below 1, useless ones get 0. The weight
- * is at most 1: predictions are never believed more than they say, since a model that has learned from these very votes
- * shares errors with them, and the likelihood takes that for skill.
+ * w = 0 is the model without predictions. Overconfident predictions get a weight below 1, useless ones get 0, those of a
+ * model that has learned from soft labels of few votes, which is less sure than it may be, one above 1. It is at most 2: a
+ * model that has learned from these very votes shares errors with them, and the likelihood takes that for skill
+ * (docs/labels-and-model.md has the measurements).
  *
  * Each M-step raises the expected log-likelihood sum_i sum_t p[i][t] log P(t | item i) - cost w, so the objective never
  * falls: one step of generalised iterative scaling (Darroch & Ratcliff 1972) for c, c[t] <- c[t] * sum_i p[i][t] /
@@ -27,7 +28,7 @@
 
 enum { BLOCK = 64, GRAIN = 20000, MOST_JOBS = 64, MOST_HALVINGS = 40 };
 #define FLOOR       1e-6
-#define MOST_WEIGHT 1.0
+#define MOST_WEIGHT 2.0
 #define SURELY      2.0 /* standard deviations */
 #define SLACK       1e-13
 

@@ -11,6 +11,7 @@
 
 static const char *const models[] = {"dawid-skene", "crowd"};
 static const char *const papers[] = {"standard", "softmax", "dawid-skene:smoothing=0", "mace"};
+static const char *const with_model[] = {"dawid-skene:smoothing=.5,diagonal=2", "ibcc"};
 static const char *const shares[] = {"standard", "softmax"};
 
 #define VIEWS(list)  .view = (list), .n_views = sizeof(list) / sizeof *(list)
@@ -30,6 +31,13 @@ static const dis_recipe recipes[] = {
      VIEWS(papers),
      COUNTS(shares),
      .combine = "centroid",
+     .combine_of_counts = "centroid"},
+    {.name = "with-model",
+     .summary = "votes with the predictions of a model: dawid-skene and ibcc, calibrated",
+     .source = "docs/labels-and-model.md",
+     VIEWS(with_model),
+     COUNTS(shares),
+     .combine = "calibrated",
      .combine_of_counts = "centroid"},
 };
 
