@@ -1,5 +1,5 @@
-/* Parameters from named arrays: all rows are checked, then all are copied. One pass over the numbers for finiteness, one for
- * the copies, which change them to float on the way. Names are found by walking lists: O(rows x arrays). */
+/* Parameters from named arrays: all rows are checked, then all are copied. One pass over the numbers for finiteness,
+ * one for the copies, which change them to float on the way. Names are found by walking lists: O(rows x arrays). */
 #include "nn/fill.h"
 #include "nn/net_inside.h"
 #include <math.h>

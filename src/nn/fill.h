@@ -8,8 +8,9 @@
  *     const dis__fill fill = {.file = files, .path = paths, .n_files = 1, .rows = rows, .n_rows = 3, .fresh = "out."};
  *     DIS_TRY(dis__net_fill(net, &fill));
  *
- * Arrays are F64, F32, F16 or BF16. DIS_EDATA, before anything is changed: an array that is missing, of another shape or
- * type, or not finite; a parameter that no row (or not all of it) fills; an array that no row takes. Each is named. */
+ * Arrays are F64, F32, F16 or BF16. DIS_EDATA, before anything is changed: an array that is missing, of another
+ * shape or type, or not finite; a parameter that no row (or not all of it) fills; an array that no row takes. Each
+ * is named. */
 #ifndef DIS_NN_FILL_H
 #define DIS_NN_FILL_H
 #include "io/safetensors.h"

@@ -17,8 +17,8 @@
  *
  * Build order is execution order; backward is the loop down. Building calls return the number of a value (or of an
  * input, or a head), below 0 after a failure; calls given a number below 0 do nothing, so builders need no checks:
- * dis__net_plan() returns the first failure. Names of parameters are those of their layer, a dot, and "weight", "bias"
- * and so on, as PyTorch lays them out.
+ * dis__net_plan() returns the first failure. Names of parameters are those of their layer, a dot, and "weight",
+ * "bias" and so on, as PyTorch lays them out.
  *
  * Axes are sizes that differ from batch to batch, up to a maximum: rows of a batch, positions of a sentence, tokens
  * gathered. A value is a block of reals, (rows, time, height, width, channels), rows and time being axes.
@@ -26,9 +26,9 @@
  * The loss is the sum over heads of weight * mean loss. Gradients of parameters add up over calls of backward until
  * dis__net_step, which leaves them at 0.
  *
- * The same seed, batches and device give the same bytes for any number of threads. A net serves one thread at a time,
- * and uses the context that it was planned with, or serves since (dis__net_serve), while it runs. A call that was cancelled in the middle (context
- * with `stop`) leaves a net whose step has to be done again from a checkpoint. */
+ * The same seed, batches and device give the same bytes for any number of threads. A net serves one thread at a
+ * time, and uses the context that it was planned with, or serves since (dis__net_serve), while it runs. A call that
+ * was cancelled in the middle (context with `stop`) leaves a net whose step has to be done again from a checkpoint. */
 #ifndef DIS_NN_NET_H
 #define DIS_NN_NET_H
 #include "dissent/context.h"
@@ -59,8 +59,8 @@ dis_status dis__net_create(const dis__device *device, uint64_t seed, dis__net **
 void dis__net_destroy(dis__net *net);
 
 int dis__net_axis(dis__net *net, size_t most);
-/* An axis of packed tokens: rows of different lengths one behind the other. On devices that record steps counts are rounded
- * up, so that few differ; what lies behind the tokens is computed and has no effect: its ids are none. */
+/* An axis of packed tokens: rows of different lengths one behind the other. On devices that record steps counts are
+ * rounded up, so that few differ; what lies behind the tokens is computed and has no effect: its ids are none. */
 int dis__net_axis_packed(dis__net *net, size_t most);
 /* Numbers that each batch brings: a value. */
 int dis__net_reals(dis__net *net, const char *name, dis__shape shape);
@@ -103,8 +103,8 @@ int dis__layer_add(dis__net *net, int x, int y);
 int dis__layer_concat(dis__net *net, const int *values, int n);
 /* The same numbers as rows of another shape, whose rows and time are x's: (height, width, channels) may be cut anew. */
 int dis__layer_reshape(dis__net *net, int x, size_t height, size_t width, size_t channels);
-/* The mean of the rows of channels of each (time, height, width), weighted by the softmax of their scores (one channel).
- * Scores of tanh layers make it the additive attention of Bahdanau et al. (2015). */
+/* The mean of the rows of channels of each (time, height, width), weighted by the softmax of their scores (one
+ * channel). Scores of tanh layers make it the additive attention of Bahdanau et al. (2015). */
 int dis__layer_weigh(dis__net *net, int x, int scores, int lengths);
 /* One row of channels of each (time, height, width); lengths (or DIS_NONE) says how many of the first count. */
 int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind);
@@ -113,15 +113,16 @@ int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind);
  * the final states. */
 int dis__layer_recurrent(dis__net *net, const char *name, dis__recurrent_cell cell, int x, int lengths, size_t hidden,
                          bool both, int layers, double dropout);
-/* The same over rows of a table (dis__layer_table) by ids, below 0: zeros. A table that has fewer rows than a batch has
- * places is multiplied row by row, not place by place; the parameters are those of an embedding and a recurrent layer. */
+/* The same over rows of a table (dis__layer_table) by ids, below 0: zeros. A table that has fewer rows than a batch
+ * has places is multiplied row by row, not place by place; the parameters are those of an embedding and a recurrent
+ * layer. */
 int dis__layer_lookup_recurrent(dis__net *net, const char *name, dis__recurrent_cell cell, int ids, int table,
                                 int lengths, size_t hidden, bool both, int layers, double dropout);
-/* Multi-head self-attention over time with its projections. Where x has no time, attention sees one position: the values
- * alone are projected, and there are no queries and keys. */
+/* Multi-head self-attention over time with its projections. Where x has no time, attention sees one position: the
+ * values alone are projected, and there are no queries and keys. */
 int dis__layer_attention(dis__net *net, const char *name, int x, int lengths, size_t n_heads, double dropout);
-/* Self-attention within packed rows of tokens. qkv: (tokens, 3 channels), queries, keys and values side by side, as a linear
- * layer makes them; start and length: ints, one per row. (tokens, channels). */
+/* Self-attention within packed rows of tokens. qkv: (tokens, 3 channels), queries, keys and values side by side, as
+ * a linear layer makes them; start and length: ints, one per row. (tokens, channels). */
 typedef struct {
     size_t size;
     size_t n_heads;
@@ -137,8 +138,8 @@ typedef struct {
 dis__attend_options dis__attend_options_default(void); /* 1 head, rows up to 512, farthest 128 */
 int dis__layer_attend(dis__net *net, const char *name, int qkv, int start, int length,
                       const dis__attend_options *options);
-/* Which of n_buckets the distance from query to key falls into: half of them for each side, small distances one each, the
- * others by their logarithm (T5, MPNet). */
+/* Which of n_buckets the distance from query to key falls into: half of them for each side, small distances one
+ * each, the others by their logarithm (T5, MPNet). */
 int32_t dis__distance_bucket(int32_t distance, int32_t n_buckets, int32_t farthest);
 /* One row of channels of each packed row. */
 int dis__layer_pool_packed(dis__net *net, int x, int start, int length, dis__pooling kind);
@@ -290,8 +291,8 @@ dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t
 
 /* ---- checkpoints ---- */
 
-/* Parameters, optimiser state and the step to a safetensors file with a checksum, whole or not at all. `extra`: pairs of
- * key and text kept with it. */
+/* Parameters, optimiser state and the step to a safetensors file with a checksum, whole or not at all. `extra`:
+ * pairs of key and text kept with it. */
 dis_status dis__net_save(const dis__net *net, const char *path, bool with_state, const char *const (*extra)[2],
                          size_t n_extra);
 /* Fills a planned net of the same shape. DIS_EDATA: cut off, changed, or of another net; the net is then unchanged. */

@@ -46,9 +46,9 @@ typedef struct {
 
 typedef struct dis__layer dis__layer;
 
-/* A kind of layer: one static row in the layer's file. plan may be NULL. Whether backward is called, and whether it stores
- * or adds to the gradient of each input, is planned (layer->back, layer->adds): it must store or add to the gradients of
- * all inputs that want one, in their order. */
+/* A kind of layer: one static row in the layer's file. plan may be NULL. Whether backward is called, and whether it
+ * stores or adds to the gradient of each input, is planned (layer->back, layer->adds): it must store or add to the
+ * gradients of all inputs that want one, in their order. */
 typedef struct {
     const char *name;
     size_t own; /* bytes of the layer's own struct */
@@ -56,8 +56,8 @@ typedef struct {
      * layers, when a plan begins; layer->passes has the answer. */
     bool (*passes)(const dis__net *net, const dis__layer *layer);
     dis_status (*plan)(dis__net *net, dis__layer *layer);
-    /* The host's part of a batch, before its operations: layouts and counts that they depend on, which it adds to the key of
-     * the step (dis__key_add). May be NULL. */
+    /* The host's part of a batch, before its operations: layouts and counts that they depend on, which it adds to
+     * the key of the step (dis__key_add). May be NULL. */
     dis_status (*prepare)(dis__net *net, dis__layer *layer);
     dis_status (*forward)(dis__net *net, dis__layer *layer);
     dis_status (*backward)(dis__net *net, dis__layer *layer);
@@ -89,8 +89,8 @@ typedef struct {
     int logits;
 } dis__head;
 
-/* Scalars of a net in device memory: what the host writes once a step, then the heads', then what only the device writes.
- * The host's copy has the same layout. */
+/* Scalars of a net in device memory: what the host writes once a step, then the heads', then what only the device
+ * writes. The host's copy has the same layout. */
 typedef struct {
     dis__step_scalars step;
     double pass;       /* of training, keys dropout */
@@ -165,8 +165,8 @@ static inline const dis__shape *dis__shape_of(const dis__net *net, int value)
 /* Two linear layers whose values are x W' + a and y, y made of the first by layers that pass it on: in nets that never
  * train they become one, its matrix and bias made once. */
 void dis__linear_merge(dis__net *net, int first, int second);
-/* A linear layer's value goes into a sum of two, as its second, and nowhere else: in nets that never train the layer adds
- * to the first where it lies, if that is not needed any more. */
+/* A linear layer's value goes into a sum of two, as its second, and nowhere else: in nets that never train the layer
+ * adds to the first where it lies, if that is not needed any more. */
 void dis__linear_onto(dis__net *net, int value, int sum);
 void dis__add_takes(dis__net *net, int value); /* of dis__linear_onto: says so to the sum */
 
@@ -203,8 +203,8 @@ double dis__head_norm(const dis__head *head);
 /* The head's row losses to its scalars, where it takes part. */
 dis_status dis__head_sum(dis__net *net, const dis__layer *layer, const void *row_loss, size_t n);
 
-/* Adds (or stores) the gradient of the layer's output to that of its input i, which has the same shape; nothing where that
- * is not wanted. */
+/* Adds (or stores) the gradient of the layer's output to that of its input i, which has the same shape; nothing
+ * where that is not wanted. */
 dis_status dis__pass_down(dis__net *net, const dis__layer *layer, int i);
 
 /* Bytes of a number. */

@@ -1,4 +1,5 @@
-/* The table of kernels of the devices in the host's memory, made from the one list in ops.h, and the table of devices. */
+/* The table of kernels of the devices in the host's memory, made from the one list in ops.h, and the table of
+ * devices. */
 #include "nn/ops.h"
 #include "core/kernel.h"
 #include "nn/device.h"

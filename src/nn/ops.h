@@ -1,19 +1,21 @@
 /* ops.h: the table of operations: one row per operation, one column per device.
  *
- * Layers (nn/layers) are written once, as calls of operations; a device (nn/device.h) runs them. What an operation does is
- * written in nn/loops, in terms of `real`: column `ref` has these loops in double, the specification and what finite
- * differences are taken of; column `cpu` has them in float, compiled for each instruction set, with exp, log and matrix
- * products of its own (nn/cpu). A device whose memory is elsewhere brings its own functions for the same arguments.
+ * Layers (nn/layers) are written once, as calls of operations; a device (nn/device.h) runs them. What an operation
+ * does is written in nn/loops, in terms of `real`: column `ref` has these loops in double, the specification and
+ * what finite differences are taken of; column `cpu` has them in float, compiled for each instruction set, with exp,
+ * log and matrix products of its own (nn/cpu). A device whose memory is elsewhere brings its own functions for the
+ * same arguments.
  *
- * An operation works on a range [first, last) of its own index (rows, columns, tiles: said at its arguments), and what
- * it computes for an index depends on nothing but the arguments: any cut into jobs gives the same bytes.
+ * An operation works on a range [first, last) of its own index (rows, columns, tiles: said at its arguments), and
+ * what it computes for an index depends on nothing but the arguments: any cut into jobs gives the same bytes.
  *
  *     const dis__gather_args args = {...};
  *     DIS_TRY(dis__op_run(net, DIS_OP_gather, &args));
  *
  * All pointers below point to device memory: `void *` to numbers of the type that the device keeps such a tensor in
- * (dis__role), the others to what they say. Arguments themselves are the host's, read during the call. Numbers that change
- * from step to step are read from device memory (const double *), so that a step can be recorded and replayed. */
+ * (dis__role), the others to what they say. Arguments themselves are the host's, read during the call. Numbers that
+ * change from step to step are read from device memory (const double *), so that a step can be recorded and
+ * replayed. */
 #ifndef DIS_NN_OPS_H
 #define DIS_NN_OPS_H
 #include "core/error.h"
@@ -83,8 +85,8 @@ const char *dis__op_name(dis__op op);
 
 /* ---- arguments ---- */
 
-/* C (m x n) = act(op(A) op(B) + bias + bias2), or += without activation. Index: tiles of tile_rows x tile_cols, row by row,
- * which the device chooses. */
+/* C (m x n) = act(op(A) op(B) + bias + bias2), or += without activation. Index: tiles of tile_rows x tile_cols, row
+ * by row, which the device chooses. */
 typedef struct {
     bool ta, tb, add;
     dis__activation act;
@@ -168,9 +170,9 @@ typedef struct {
  * directions of a recurrent layer. */
 typedef enum { DIS_POOL_MAX, DIS_POOL_MEAN, DIS_POOL_FIRST, DIS_POOL_LAST, DIS_POOL_ENDS, DIS_N_POOLS } dis__pooling;
 
-/* One row (width) of `per` of them, of which the first length[i] count (NULL: all; 0: the row is 0); packed rows begin at
- * start[i], and there are n_packed in all. choice: (rows, width) int32, of max only. Index: rows. grad stores dx (add:
- * +=). */
+/* One row (width) of `per` of them, of which the first length[i] count (NULL: all; 0: the row is 0); packed rows
+ * begin at start[i], and there are n_packed in all. choice: (rows, width) int32, of max only. Index: rows. grad
+ * stores dx (add: +=). */
 typedef struct {
     dis__pooling kind;
     const void *x;
@@ -183,8 +185,8 @@ typedef struct {
     bool add;
 } dis__pool_args;
 
-/* y[i] = sum over the first length[i] of `per` rows of share * x, share (rows, per) = softmax of the scores. Index: rows.
- * grad: each of dx and d_scores may be NULL. */
+/* y[i] = sum over the first length[i] of `per` rows of share * x, share (rows, per) = softmax of the scores. Index:
+ * rows. grad: each of dx and d_scores may be NULL. */
 typedef struct {
     const void *x, *scores;
     void *y, *share;
@@ -236,8 +238,8 @@ typedef struct {
     void *d_matrix, *d_bias;
 } dis__crowd_args;
 
-/* A head's scalars, in device memory. The host writes norm (what the sum of row losses is divided by; 0: the head takes no
- * part), weight and scale (weight / norm); head_loss writes the mean loss and weight * that. */
+/* A head's scalars, in device memory. The host writes norm (what the sum of row losses is divided by; 0: the head
+ * takes no part), weight and scale (weight / norm); head_loss writes the mean loss and weight * that. */
 typedef struct {
     double norm, weight, scale;
     double loss, weighted;
@@ -250,7 +252,8 @@ typedef struct {
     dis__head_scalars *head;
 } dis__head_loss_args;
 
-/* total = the sum of weighted losses over heads that take part, in order; *sum += total where it is not NULL. Index: one. */
+/* total = the sum of weighted losses over heads that take part, in order; *sum += total where it is not NULL. Index:
+ * one. */
 typedef struct {
     size_t n_heads;
     const dis__head_scalars *head;
@@ -276,12 +279,13 @@ typedef struct {
     bool by_end;                /* step s is the time s before the last of each row, not before n_times - 1 */
 } dis__recurrent_layout;
 
-/* One direction or two of a recurrent layer over (rows, time). gates[d]: (nodes, 4 hidden), before: the inputs' part of
- * each gate's argument, unless that is row from[node] of made[d]; after: the gates, or nothing where they are forgotten;
- * LSTM i, f, g, o; GRU n, r, z, and W h + b of n. The state before, times weight, is added to n_state of the four, from
- * first_state on. memory[d]: (nodes, n_memory), the LSTM's c; state[d]: (nodes, hidden). y: (rows, time, directions
- * hidden), 0 behind a row's length. grad: gates[d] become the gradients of their arguments, before[d] (nodes, hidden) the
- * state before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of direction 0, then of direction 1. */
+/* One direction or two of a recurrent layer over (rows, time). gates[d]: (nodes, 4 hidden), before: the inputs' part
+ * of each gate's argument, unless that is row from[node] of made[d]; after: the gates, or nothing where they are
+ * forgotten; LSTM i, f, g, o; GRU n, r, z, and W h + b of n. The state before, times weight, is added to n_state of
+ * the four, from first_state on. memory[d]: (nodes, n_memory), the LSTM's c; state[d]: (nodes, hidden). y: (rows,
+ * time, directions hidden), 0 behind a row's length. grad: gates[d] become the gradients of their arguments,
+ * before[d] (nodes, hidden) the state before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of direction 0,
+ * then of direction 1. */
 #define DIS_RECURRENT_GATES 4
 #define DIS_RECURRENT_BLOCK 64
 typedef struct {
@@ -298,8 +302,8 @@ typedef struct {
 } dis__recurrent_args;
 
 /* Scaled dot-product attention of one sequence a row: qkv (rows, time, 3 channels), y (rows, time, channels), share
- * (rows, heads, time, time): the softmax. Index: (row, head). Without keys (value_only) qkv is (rows, channels), time is
- * 1 and every share is 1. The dropout of shares is keyed as dis__dropout_args says, by the place in `share`. */
+ * (rows, heads, time, time): the softmax. Index: (row, head). Without keys (value_only) qkv is (rows, channels),
+ * time is 1 and every share is 1. The dropout of shares is keyed as dis__dropout_args says, by the place in `share`. */
 typedef struct {
     size_t n_rows, n_times, n_heads, channels;
     bool value_only;
@@ -315,12 +319,12 @@ typedef struct {
     bool add;
 } dis__attention_args;
 
-/* Scaled dot-product attention within packed rows: qkv (tokens, 3 channels), y (tokens, channels); row i is tokens start[i]
- * .. + length[i] - 1, rows lie one behind the other, tokens behind the last get 0. The score of query i and key j is scale
- * q k + bias[bucket[j - i + longest - 1]][head]; keys whose mask is 0, or farther away than the window (0: none is), do not
- * count; a query without keys gets 0. log_sum: (tokens, heads). The dropout of shares is keyed by the place (start heads longest + head
- * length^2 + i length + j). Index: (row, head). grad: d_bias += (NULL: not wanted), by way of `work`: (rows, buckets, heads), the
- * device's. */
+/* Scaled dot-product attention within packed rows: qkv (tokens, 3 channels), y (tokens, channels); row i is tokens
+ * start[i] .. + length[i] - 1, rows lie one behind the other, tokens behind the last get 0. The score of query i and
+ * key j is scale q k + bias[bucket[j - i + longest - 1]][head]; keys whose mask is 0, or farther away than the
+ * window (0: none is), do not count; a query without keys gets 0. log_sum: (tokens, heads). The dropout of shares is
+ * keyed by the place (start heads longest + head length^2 + i length + j). Index: (row, head). grad: d_bias +=
+ * (NULL: not wanted), by way of `work`: (rows, buckets, heads), the device's. */
 typedef struct {
     size_t n_rows, n_tokens, n_heads, channels, longest, n_buckets;
     double scale;
@@ -340,9 +344,10 @@ typedef struct {
 } dis__attend_args;
 
 /* Convolution of images (n, height, width, channels) with weight (out, kernel_h, kernel_w, channels): y (n, out_h,
- * out_w, out), act(. + bias). What lies outside, or behind length[i] columns of an image, is 0. Index: groups of `group`
- * images, which the device chooses. grad: dx (may be NULL) is stored or added, d_weight (may be NULL) += ; `work` is the
- * device's. The functions of this table leave d_weight in n_parts parts in `work`, of which each is an index. */
+ * out_w, out), act(. + bias). What lies outside, or behind length[i] columns of an image, is 0. Index: groups of
+ * `group` images, which the device chooses. grad: dx (may be NULL) is stored or added, d_weight (may be NULL) += ;
+ * `work` is the device's. The functions of this table leave d_weight in n_parts parts in `work`, of which each is an
+ * index. */
 typedef struct {
     size_t n, height, width, channels, out_h, out_w, out;
     size_t kernel_h, kernel_w, stride, pad_top, pad_left;
@@ -371,8 +376,9 @@ typedef struct {
     void *d_product;
 } dis__lookup_conv_args;
 
-/* Max or mean of windows of an image; choice: (n, out_h, out_w, channels), of max: where it was. The strided identity of
- * ResNets ("shortcut") takes every stride-th place and puts `before` empty channels in front. Index: images. */
+/* Max or mean of windows of an image; choice: (n, out_h, out_w, channels), of max: where it was. The strided
+ * identity of ResNets ("shortcut") takes every stride-th place and puts `before` empty channels in front. Index:
+ * images. */
 typedef struct {
     dis__pooling kind;
     size_t n, height, width, channels, out_h, out_w, kernel, stride, out, before;
@@ -384,10 +390,10 @@ typedef struct {
     bool add;
 } dis__window_args;
 
-/* Batch normalisation over n_rows rows of `width` channels: y = act(gain (x - mean) scale + bias + r). stats: (2, width)
- * mean and 1 / sd. batch_stats: of this batch, moving `running` (2, width: mean, variance) along; or from `running`
- * where `fixed`. Index: columns. batchnorm, batchnorm_grad: index: rows. batchnorm_sums: sums (2, width) of dz and dz
- * times the normalised x, also added to d_bias and d_gain (each may be NULL). Index: columns. */
+/* Batch normalisation over n_rows rows of `width` channels: y = act(gain (x - mean) scale + bias + r). stats: (2,
+ * width) mean and 1 / sd. batch_stats: of this batch, moving `running` (2, width: mean, variance) along; or from
+ * `running` where `fixed`. Index: columns. batchnorm, batchnorm_grad: index: rows. batchnorm_sums: sums (2, width)
+ * of dz and dz times the normalised x, also added to d_bias and d_gain (each may be NULL). Index: columns. */
 typedef struct {
     const void *x, *r, *gain, *bias;
     void *y, *stats, *running_mean, *running_var;

@@ -1,7 +1,8 @@
-/* Running a net: batches in, forward, backward, one step of the optimiser, results out.
+/* Running a net: forward, backward, one step of the optimiser, losses out.
  *
- * What differs from step to step is written to the net's scalars in device memory before the first operation; what is run
- * is then a function of the sizes of the batch and of which heads take part, so that a device can record and replay it. */
+ * What differs from step to step is written to the net's scalars in device memory before the first operation; what
+ * is run is then a function of the sizes of the batch and of which heads take part, so that a device can record and
+ * replay it. */
 #include "nn/net_inside.h"
 #include <math.h>
 #include <string.h>
@@ -21,126 +22,6 @@ dis_status dis__product(dis__net *net, const dis__product_args *args)
 dis_status dis__zero(dis__net *net, void *numbers, size_t bytes)
 {
     return bytes ? net->device->zero(net->session, numbers, bytes) : DIS_OK;
-}
-
-/* ---- batches ---- */
-
-void dis__net_resize(dis__net *net, int axis, size_t n)
-{
-    const size_t round = net->axis_round[axis], given = n < net->axis_most[axis] ? n : net->axis_most[axis];
-    net->axis_given[axis] = given;
-    net->axis[axis] = (given + round - 1) / round * round;
-}
-
-size_t dis__rows_now(const dis__net *net, int value)
-{
-    const dis__shape *s = dis__shape_of(net, value);
-    return dis__axis_now(net, s->rows) * dis__axis_now(net, s->time) * s->height * s->width;
-}
-
-size_t dis__net_rows(const dis__net *net, int value)
-{
-    const dis__shape *s = dis__shape_of(net, value);
-    return net->axis_given[s->rows] * dis__axis_now(net, s->time) * s->height * s->width;
-}
-
-static size_t n_numbers(const dis__net *net, int value)
-{
-    return dis__net_rows(net, value) * dis__shape_of(net, value)->channels;
-}
-
-/* Numbers behind what was given, up to what is computed, are 0. */
-static dis_status zero_behind(dis__net *net, int value)
-{
-    const size_t channels = dis__shape_of(net, value)->channels, n = dis__net_rows(net, value);
-    void *behind = dis__value_at(net, dis__data(net, value), n * channels);
-    return dis__zero(net, behind, (dis__rows_now(net, value) - n) * channels * dis__real(net, DIS_ROLE_VALUE));
-}
-
-dis_status dis__net_put(dis__net *net, int value, const float *x)
-{
-    DIS_TRY(dis__put_floats(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value)));
-    return zero_behind(net, value);
-}
-
-dis_status dis__net_put_row(dis__net *net, int value, size_t row, const float *x)
-{
-    const size_t n = dis__shape_of(net, value)->channels;
-    return dis__put_floats(net, DIS_ROLE_VALUE, dis__value_at(net, dis__data(net, value), row * n), x, n);
-}
-
-dis_status dis__net_put_exact(dis__net *net, int value, const double *x)
-{
-    DIS_TRY(dis__put_doubles(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value)));
-    return zero_behind(net, value);
-}
-
-/* Ids that are none. */
-static dis_status put_none(dis__net *net, int32_t *to, size_t n)
-{
-    enum { SOME = 256 };
-    int32_t none[SOME];
-    memset(none, -1, sizeof none);
-    for (size_t at = 0; at < n; at += SOME)
-        DIS_TRY(dis__copy_in(net, to + at, none, (n - at < SOME ? n - at : SOME) * sizeof *none));
-    return DIS_OK;
-}
-
-dis_status dis__net_put_ints(dis__net *net, int ints, const int32_t *x)
-{
-    const dis__ints *s = &net->ints[ints];
-    const size_t per = dis__axis_now(net, s->time) * s->per, n = net->axis_given[s->rows] * per;
-    if (s->mirror && n) memcpy(s->mirror, x, n * sizeof *x);
-    DIS_TRY(dis__copy_in(net, s->data, x, n * sizeof *x));
-    return put_none(net, s->data + n, net->axis[s->rows] * per - n);
-}
-
-dis_status dis__net_get(const dis__net *net, int value, double *x)
-{
-    return dis__get_doubles(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value));
-}
-
-dis_status dis__net_get_grad(const dis__net *net, int value, double *x)
-{
-    return dis__get_doubles(net, DIS_ROLE_VALUE, dis__grad(net, value), x, n_numbers(net, value));
-}
-
-/* ---- parameters ---- */
-
-static void *param_data(const dis__net *net, size_t param)
-{
-    return dis__param_at(net, net->param_arena, net->params[param].at);
-}
-
-dis_status dis__param_get(const dis__net *net, size_t param, double *x)
-{
-    return dis__get_doubles(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
-}
-
-dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x)
-{
-    return dis__get_floats(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
-}
-
-dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x)
-{
-    const dis__param *p = &net->params[param];
-    return dis__get_doubles(net, DIS_ROLE_PARAM, dis__param_at(net, net->grad_arena, p->at), x, p->info.n);
-}
-
-dis_status dis__param_put(dis__net *net, size_t param, const double *x)
-{
-    net->prepared = false;
-    return dis__put_doubles(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
-}
-
-dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x)
-{
-    net->prepared = false;
-    const dis__param_info *info = &net->params[param].info;
-    const size_t row = info->n / (info->dim[0] ? info->dim[0] : 1);
-    void *to = dis__param_at(net, param_data(net, param), first * row);
-    return dis__put_floats(net, DIS_ROLE_PARAM, to, x, n * row);
 }
 
 /* ---- scalars ---- */

@@ -1,10 +1,10 @@
 /* Planning: every size at the axes' maxima, then one arena each for parameters, gradients, optimiser state and
  * activations.
  *
- * A pass over L layers has 2 L moments. A value is alive from its forward to its own backward (forward only: to its last
- * use), the gradient of a value from the backward of its last user to its own backward. Pieces are laid out by size,
- * largest first, each at the lowest place that is free while it is alive: O(pieces^2), within a few percent of the
- * largest sum of pieces alive at once. */
+ * A pass over L layers has 2 L moments. A value is alive from its forward to its own backward (forward only: to its
+ * last use), the gradient of a value from the backward of its last user to its own backward. Pieces are laid out by
+ * size, largest first, each at the lowest place that is free while it is alive: O(pieces^2), within a few percent of
+ * the largest sum of pieces alive at once. */
 #include "core/random.h"
 #include "nn/net_inside.h"
 #include <stdlib.h>

@@ -30,8 +30,8 @@ static void layers(void **state)
         }
 }
 
-/* Steps as training takes them: the same as forward, backward and step one by one; of a second batch of the same sizes the
- * operations are replayed. */
+/* Steps as training takes them: the same as forward, backward and step one by one; of a second batch of the same
+ * sizes the operations are replayed. */
 static void steps(void **state)
 {
     (void)state;

@@ -93,7 +93,6 @@ CUT(soft_loss, dis__soft_loss_args) { return rows(a->n_rows, 16 * a->n_classes);
 CUT(soft_loss_grad, dis__soft_loss_args) { return rows(a->n_rows, 8 * a->n_classes); }
 CUT(head_loss, dis__head_loss_args) { (void)a; return rows(1, 1); }
 CUT(total_loss, dis__total_loss_args) { (void)a; return rows(1, 1); }
-CUT(crowd_param_grad, dis__crowd_args) { return rows(a->n_groups, (a->n_votes / (a->n_groups + 1) + 1) * a->n_classes * a->n_classes); }
 CUT(lookup_conv, dis__lookup_conv_args) { return rows(a->n, a->width * a->kernel * a->out); }
 CUT(lookup_conv_grad, dis__lookup_conv_args) { return columns(a->out, a->n * a->width * a->kernel * 2); }
 CUT(window, dis__window_args) { return rows(a->n, a->height * a->width * a->channels); }
@@ -111,6 +110,11 @@ CUT(crowd_loss, dis__crowd_args)
     const size_t k = a->n_classes, votes = a->n_rows ? a->n_votes / a->n_rows + 1 : 1;
     const size_t work = k * 16 + votes * k * (a->kind == DIS_CROWD_MW ? k + 16 : 16);
     return rows(a->n_rows, a->d_logits ? 2 * work : work);
+}
+
+CUT(crowd_param_grad, dis__crowd_args)
+{
+    return rows(a->n_groups, (a->n_votes / (a->n_groups + 1) + 1) * a->n_classes * a->n_classes);
 }
 
 CUT(recurrent, dis__recurrent_args)

@@ -18,8 +18,8 @@ size_t dis__args_size(dis__op op);
 size_t dis__scratch_of(dis__op op, const void *args, size_t real, size_t times);
 /* Bytes of args->work. */
 size_t dis__work_of(dis__op op, const void *args, size_t real);
-/* Gradients that an operation leaves in parts in args->work, and where their sum goes; false: it leaves none. `args` are
- * those that were cut. */
+/* Gradients that an operation leaves in parts in args->work, and where their sum goes; false: it leaves none. `args`
+ * are those that were cut. */
 bool dis__parts_of(dis__op op, const void *args, dis__column_sums_args *sums);
 
 /* C cut into tiles; returns their number. */

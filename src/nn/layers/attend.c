@@ -1,7 +1,8 @@
-/* Attention within packed rows, and pooling of them. The tokens of a batch lie one behind the other without padding; row i
- * is the tokens from start[i] on, length[i] of them. Queries, keys and values come side by side in one value, as one linear
- * layer makes them; attend_loops.h does one row and head at a time. Biases by distance are rows of a table that several
- * layers may share, one number per head, found by the bucket of a distance, which is computed once. */
+/* Attention within packed rows, and pooling of them. The tokens of a batch lie one behind the other without padding;
+ * row i is the tokens from start[i] on, length[i] of them. Queries, keys and values come side by side in one value,
+ * as one linear layer makes them; attend_loops.h does one row and head at a time. Biases by distance are rows of a
+ * table that several layers may share, one number per head, found by the bucket of a distance, which is computed
+ * once. */
 #include "nn/net_inside.h"
 #include <math.h>
 

@@ -1,9 +1,11 @@
-/* Loops of attention within packed rows (Vaswani et al. 2017), with masks, windows and biases by distance (Shaw et al. 2018;
- * buckets as Raffel et al. 2020). One row and head at a time: S = softmax(scale Q K' + bias), y = drop(S) V. Of S only the
- * logarithms of its sums are kept; backward computes it again, so memory grows with the tokens, not with their squares.
+/* Loops of attention within packed rows (Vaswani et al. 2017), with masks, windows and biases by distance (Shaw et
+ * al. 2018; buckets as Raffel et al. 2020). One row and head at a time: S = softmax(scale Q K' + bias), y = drop(S)
+ * V. Of S only the logarithms of its sums are kept; backward computes it again, so memory grows with the tokens, not
+ * with their squares.
  *
- * Backward, with P = drop(S): dV = P' dy, dP = dy V', G = S (drop(dP) - sum drop(dP) S), dQ = scale G K, dK = scale G' Q, and
- * the bias of a bucket gets the sum of G over its pairs. Cost: 4 length^2 d operations forward, 10 backward. */
+ * Backward, with P = drop(S): dV = P' dy, dP = dy V', G = S (drop(dP) - sum drop(dP) S), dQ = scale G K, dK = scale
+ * G' Q, and the bias of a bucket gets the sum of G over its pairs. Cost: 4 length^2 d operations forward, 10
+ * backward. */
 #include "nn/loops/loops.h"
 
 typedef struct {
