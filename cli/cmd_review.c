@@ -1,6 +1,8 @@
 /* dissent review: which items to label again and which workers to look at, ranked, with the reason. */
 #include "figures.h"
 #include "texts_input.h"
+#include "votes_input.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,9 +12,10 @@ typedef struct {
     cli_votes_values reading;
     cli_figures_values figures;
     cli_texts_values texts;
-    const char *method, *gold, *items, *workers;
+    const char *method, *gold, *items, *workers, *labels, *accepted, *send_back;
     int by;
     uint64_t top, budget;
+    double accept;
 } review_values;
 
 enum { DEFAULT_TOP = 20, LINE = 110 };
@@ -46,6 +49,19 @@ static const cli_option options[] = {
                       "every item, ranked (CSV, TSV or JSONL by the name)"),
     CLI_OUTPUT_OPTION(review_values, workers, "workers", CLI_TABLE_FORMATS,
                       "every worker, ranked: the most suspicious first"),
+    TEXT(labels, "labels", "FILE", CLI_NAMES_FILE,
+         "labels to review (task,label; what dissent labels writes will do): ranked by the chance that they are wrong"),
+    {.name = "accept",
+     .kind = CLI_REAL,
+     .offset = offsetof(review_values, accept),
+     .argument = "P",
+     .fallback = "0",
+     .low = 0,
+     .high = 1,
+     .summary = "accept labels that are right with at least this probability; the others are to be sent back"},
+    CLI_OUTPUT_OPTION(review_values, accepted, "accepted", CLI_TABLE_FORMATS, "with --accept: the accepted items"),
+    CLI_OUTPUT_OPTION(review_values, send_back, "send-back", CLI_TABLE_FORMATS,
+                      "with --accept: the items to send back, the worst first"),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE,
          "known labels (task,label): workers are judged by them, and these items are not relabelled"),
     CLI_TEXTS_OPTIONS(review_values, texts),
@@ -62,10 +78,10 @@ typedef struct {
     dis_review *review;
     dis_review_view look;
     dis_names *texts; /* (n_items), empty: not known; NULL without --texts */
-    size_t n_flagged; /* doubtful workers: the first rows */
+    int32_t *labels;  /* of --labels */
+    size_t n_labels, n_labels_unknown;
 } review_job;
 
-static const char *const causes[] = {"fine", "constant", "random", "confuses"};
 static const char *const orders[] = {"gain", "doubt", "surprise"};
 
 static bool for_people(const review_values *v)
@@ -76,6 +92,8 @@ static bool for_people(const review_values *v)
 static int check_options(const review_job *job)
 {
     const review_values *v = job->v;
+    if ((v->accepted || v->send_back) && !(v->accept > 0))
+        return cli_error(job->c, DIS_EUSAGE, "%s needs --accept P", v->accepted ? "--accepted" : "--send-back");
     int code = cli_figures_check(job->c, &v->figures);
     if (code == 0) code = texts_input_check(job->c, &v->texts);
     return code == 0 && v->method ? cli_failed(job->c, dis_method_check(v->method)) : code;
@@ -83,15 +101,18 @@ static int check_options(const review_job *job)
 
 /* ---- tables ---- */
 
-static dis_status write_items(const review_job *job, const char *path, const char *format, size_t n)
+typedef enum { ALL_ITEMS, ACCEPTED_ITEMS, OTHER_ITEMS } which_items;
+
+static dis_status write_items(const review_job *job, const char *path, const char *format, size_t n, which_items which)
 {
     static const char *const columns[] = {"task",      "label", "right",     "gain", "surprise", "hard", "votes",
-                                          "for_label", "other", "for_other", "buy",  "reason",   "text"};
+                                          "for_label", "other", "for_other", "buy",  "reason",   "best", "text"};
     dis_table *t;
     const dis_status status = dis_table_open(path, format, columns, N(columns) - !job->texts, &t);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < n; r++) {
         const dis_review_item *x = &job->look.items[r];
+        if (which != ALL_ITEMS && x->accepted != (which == ACCEPTED_ITEMS)) continue;
         char reason[DIS_REVIEW_REASON];
         cli_cell_name(t, job->in.look.tasks, x->item);
         cli_cell_name(t, job->in.look.classes, x->label);
@@ -108,6 +129,7 @@ static dis_status write_items(const review_job *job, const char *path, const cha
         dis_table_real(t, x->for_other);
         dis_table_count(t, x->buy);
         cli_cell_text(t, dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        cli_cell_name(t, job->in.look.classes, x->best);
         if (job->texts) cli_cell_name(t, job->texts, x->item);
     }
     return dis_table_finish(t, DIS_OK);
@@ -115,8 +137,8 @@ static dis_status write_items(const review_job *job, const char *path, const cha
 
 static dis_status write_workers(const review_job *job, const char *path)
 {
-    static const char *const columns[] = {"worker", "votes",    "quality", "ci_low", "ci_high",
-                                          "peers",  "evidence", "verdict", "reason"};
+    static const char *const columns[] = {"worker",  "votes", "shared",   "quality", "ci_low",
+                                          "ci_high", "peers", "evidence", "verdict", "reason"};
     dis_table *t;
     const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
@@ -125,13 +147,14 @@ static dis_status write_workers(const review_job *job, const char *path)
         char reason[DIS_REVIEW_REASON];
         cli_cell_name(t, job->in.look.workers, x->worker);
         dis_table_count(t, x->votes);
+        dis_table_count(t, x->shared);
         const double figures[] = {x->quality, x->low, x->high, x->peers, x->evidence};
         for (size_t a = 0; a < N(figures); a++)
-            if (x->votes)
+            if (x->shared && !isnan(figures[a]))
                 dis_table_real(t, figures[a]);
             else
                 dis_table_nothing(t);
-        cli_cell_text(t, causes[x->cause]);
+        cli_cell_text(t, dis_review_verdict(x->cause));
         cli_cell_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
     }
     return dis_table_finish(t, DIS_OK);
@@ -142,7 +165,7 @@ static dis_status write_workers(const review_job *job, const char *path)
 static void put_share(dis_json *j, const char *name, double value, size_t n)
 {
     dis_metric m = {.value = value, .n = n};
-    if (n == 0) m = dis_metric_undefined("there are no items");
+    if (n == 0) m = dis_metric_undefined("there is nothing to judge by");
     dis_json_key(j, name);
     dis_json_metric(j, &m);
 }
@@ -157,6 +180,7 @@ static void put_items(const review_job *job, dis_json *j, size_t n)
         dis_json_begin_object(j);
         cli_put_text(j, "task", dis_names_get(job->in.look.tasks, x->item, NULL));
         cli_put_text(j, "label", dis_names_get(job->in.look.classes, x->label, NULL));
+        cli_put_text(j, "best", dis_names_get(job->in.look.classes, x->best, NULL));
         cli_put_real(j, "right", x->right);
         cli_put_real(j, "gain", x->gain);
         cli_put_real(j, "surprise", x->surprise);
@@ -180,13 +204,14 @@ static void put_workers(const review_job *job, dis_json *j, size_t n)
         dis_json_begin_object(j);
         cli_put_text(j, "worker", dis_names_get(job->in.look.workers, x->worker, NULL));
         cli_put_count(j, "votes", x->votes);
+        cli_put_count(j, "shared", x->shared);
         dis_json_key(j, "quality");
         const dis_metric quality = {
-            .value = x->quality, .ci_low = x->low, .ci_high = x->high, .n = (size_t)x->votes, .has_interval = true};
+            .value = x->quality, .ci_low = x->low, .ci_high = x->high, .n = (size_t)x->shared, .has_interval = true};
         dis_json_metric(j, &quality);
         cli_put_real(j, "peers", x->peers);
         cli_put_real(j, "evidence", x->evidence);
-        cli_put_text(j, "verdict", causes[x->cause]);
+        cli_put_text(j, "verdict", dis_review_verdict(x->cause));
         cli_put_text(j, "reason", dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
         dis_json_end_object(j);
     }
@@ -209,22 +234,36 @@ static dis_status write_json(const review_job *job, const char *path)
     status = votes_input_put_files(&job->in, j);
     if (status == DIS_OK && job->v->gold) status = cli_put_file(j, job->v->gold, "gold");
     if (status == DIS_OK && job->v->texts.path) status = cli_put_file(j, job->v->texts.path, "texts");
+    if (status == DIS_OK && job->v->labels) status = cli_put_file(j, job->v->labels, "labels");
     cli_inputs_end(j);
     if (status == DIS_OK) status = votes_input_put_table(&job->in, j);
     votes_input_put_notes(&job->in, j);
     cli_put_text(j, "method", l->method);
-    cli_put_text(j, "by", orders[job->v->by]);
+    cli_put_text(j, "by", orders[job->v->labels ? DIS_REVIEW_BY_DOUBT : job->v->by]);
     cli_put_count(j, "budget", job->v->budget);
     cli_put_count(j, "spent", l->spent);
-    cli_put_count(j, "doubtful_workers", job->n_flagged);
+    cli_put_count(j, "doubtful_workers", l->n_doubtful);
+    cli_put_count(j, "weak_workers", l->n_weak);
+    cli_put_count(j, "unjudged_workers", l->n_unjudged);
+    cli_put_real(j, "agreement_z", l->agreement_z);
+    dis_json_key(j, "agreement_beyond_chance");
+    dis_json_bool(j, l->beyond_chance);
+    cli_put_real(j, "temperature", l->temperature);
+    if (job->v->accept > 0) {
+        cli_put_real(j, "accept", job->v->accept);
+        cli_put_count(j, "accepted", l->n_accepted);
+        cli_put_count(j, "sent_back", l->n_items - l->n_accepted);
+    }
     dis_json_key(j, "metrics");
     dis_json_begin_object(j);
-    put_share(j, "expected_right", l->right, l->n_items);
+    put_share(j, "expected_right", l->right, job->in.look.start && !l->n_compared ? 0 : l->n_items);
+    put_share(j, "expected_right_if_independent", l->right_independent, l->n_items);
     put_share(j, "expected_right_after_budget", l->right_after, l->n_items);
-    put_share(j, "typical_worker_right", l->typical, job->in.look.n_votes);
+    if (job->v->accept > 0) put_share(j, "expected_right_accepted", l->right_accepted, l->n_accepted);
+    put_share(j, "typical_worker_right", l->typical, isnan(l->typical) ? 0 : job->in.look.n_votes);
     dis_json_end_object(j);
     put_items(job, j, at_most(l->n_items, top));
-    put_workers(job, j, at_most(job->n_flagged, top));
+    put_workers(job, j, at_most(l->n_doubtful, top));
     return cli_summary_finish(j, status);
 }
 
@@ -275,6 +314,33 @@ static void print_workers(const review_job *job, size_t n)
     }
 }
 
+static void tell_split(const review_job *job)
+{
+    const dis_review_view *l = &job->look;
+    char number[CLI_NUMBER], other[CLI_NUMBER];
+    if (job->v->labels)
+        cli_say(job->c, "  %-18s %s of %s items have one; the others are reviewed by their most probable class",
+                "labels", cli_grouped(job->n_labels, number), cli_grouped(l->n_items, other));
+    if (job->n_labels_unknown)
+        cli_say(job->c, "  %-18s %s of other tasks", "not used", cli_grouped(job->n_labels_unknown, number));
+    if (job->v->accept > 0 && l->n_accepted)
+        cli_say(job->c, "  %-18s %s items, %.1f %% of their labels expected to be right; %s to send back", "accepted",
+                cli_grouped(l->n_accepted, number), 100 * l->right_accepted,
+                cli_grouped(l->n_items - l->n_accepted, other));
+    else if (job->v->accept > 0)
+        cli_say(job->c, "  %-18s no item: no label is right with a probability of %.6g", "accepted", job->v->accept);
+}
+
+static void tell_workers(const review_job *job)
+{
+    const dis_review_view *l = &job->look;
+    char number[CLI_NUMBER], other[CLI_NUMBER], weak[CLI_NUMBER], unjudged[CLI_NUMBER];
+    cli_say(job->c, "  %-18s %s of %s doubtful, %s weaker than the others, %s cannot be judged%s", "workers",
+            cli_grouped(l->n_doubtful, number), cli_grouped(l->n_workers, other), cli_grouped(l->n_weak, weak),
+            cli_grouped(l->n_unjudged, unjudged),
+            l->n_doubtful && !job->v->workers && !for_people(job->v) ? " (--workers FILE lists them)" : "");
+}
+
 static void tell(review_job *job)
 {
     const dis_review_view *l = &job->look;
@@ -287,18 +353,25 @@ static void tell(review_job *job)
         cli_warn(c, "this input does not say who voted: everybody counts as the same typical worker, and there is "
                     "nothing to say of single workers");
     if (l->n_items == 0) return;
-    cli_say(c, "  %-18s %.1f %% of labels expected to be right; a typical vote is right in %.1f %%", "now",
-            100 * l->right, 100 * l->typical);
+    if (job->in.look.start && !l->n_compared)
+        cli_say(c, "  %-18s no item has votes of two workers: nothing can be said of labels or workers", "now");
+    else if (l->beyond_chance)
+        cli_say(c, "  %-18s %.1f %% of labels expected to be right (%.1f %% if people never erred alike)", "now",
+                100 * l->right, 100 * l->right_independent);
+    else
+        cli_say(c,
+                "  %-18s votes on one item agree no more than chance would have it (z = %.1f): random as far as can be "
+                "told, %.0f %% of labels expected to be right",
+                "now", l->agreement_z, 100 * l->right);
+    if (!isnan(l->typical) && l->beyond_chance) cli_say(c, "  %-18s %.1f %% of them right", "votes", 100 * l->typical);
+    tell_split(job);
     if (job->v->budget)
         cli_say(c, "  %-18s %s vote%s spread: %.1f %% expected to be right", "after the budget",
                 cli_grouped(l->spent, number), cli_plural(l->spent), 100 * l->right_after);
     if (l->spent < job->v->budget)
         cli_say(c, "  %-18s %s of %s votes: nothing to be gained from more before a new review", "not needed",
                 cli_grouped(job->v->budget - l->spent, number), cli_grouped(job->v->budget, other));
-    if (job->in.look.start)
-        cli_say(c, "  %-18s %s of %s doubtful%s", "workers", cli_grouped(job->n_flagged, number),
-                cli_grouped(l->n_workers, other),
-                job->n_flagged && !job->v->workers && !for_people(job->v) ? " (--workers FILE lists them)" : "");
+    if (job->in.look.start) tell_workers(job);
 }
 
 /* ---- work ---- */
@@ -323,11 +396,14 @@ static int write_all(const review_job *job)
     dis_status status = DIS_OK;
     if (people) {
         print_items(job, n);
-        const size_t workers = at_most(job->n_flagged, v->top ? v->top : DEFAULT_TOP);
+        const size_t workers = at_most(job->look.n_doubtful, v->top ? v->top : DEFAULT_TOP);
         if (workers) print_workers(job, workers);
     } else
-        status = write_items(job, cli_figures_path(&v->figures), cli_figures_format(&v->figures), n);
-    if (status == DIS_OK && v->items) status = write_items(job, v->items, NULL, job->look.n_items);
+        status = write_items(job, cli_figures_path(&v->figures), cli_figures_format(&v->figures), n, ALL_ITEMS);
+    const size_t all = job->look.n_items;
+    if (status == DIS_OK && v->items) status = write_items(job, v->items, NULL, all, ALL_ITEMS);
+    if (status == DIS_OK && v->accepted) status = write_items(job, v->accepted, NULL, all, ACCEPTED_ITEMS);
+    if (status == DIS_OK && v->send_back) status = write_items(job, v->send_back, NULL, all, OTHER_ITEMS);
     if (status == DIS_OK && v->workers) status = write_workers(job, v->workers);
     if (status == DIS_OK && v->figures.json) status = write_json(job, v->figures.json);
     if (status != DIS_OK) return cli_failed(job->c, status);
@@ -345,12 +421,22 @@ static int review(review_job *job, dis_context *ctx)
     o.gold = job->in.gold;
     o.budget = v->budget;
     o.by = (dis_review_order)v->by;
+    o.labels = job->labels;
+    o.accept = v->accept;
     const dis_status status = dis_review_run(ctx, job->in.votes, &o, &job->review);
     if (status != DIS_OK) return cli_failed(job->c, status);
     job->look = dis_review_look(job->review);
-    while (job->n_flagged < job->look.n_workers && job->look.workers[job->n_flagged].cause != DIS_REVIEW_FINE)
-        job->n_flagged++;
     return 0;
+}
+
+static int read_labels(review_job *job, dis_context *ctx)
+{
+    const size_t n = job->in.look.n_items;
+    job->labels = malloc((n ? n : 1) * sizeof *job->labels);
+    if (!job->labels) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", n);
+    const dis_status status = dis_gold_read(ctx, job->v->labels, job->in.votes, job->labels, &job->n_labels_unknown);
+    for (size_t i = 0; status == DIS_OK && i < n; i++) job->n_labels += job->labels[i] >= 0;
+    return cli_failed(job->c, status);
 }
 
 static int work(review_job *job, dis_context **ctx)
@@ -362,6 +448,7 @@ static int work(review_job *job, dis_context **ctx)
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
     if (code == 0)
         code = texts_input_read(job->c, *ctx, &job->v->texts, job->v->reading.task, job->in.look.tasks, &job->texts);
+    if (code == 0 && job->v->labels) code = read_labels(job, *ctx);
     if (code == 0) code = review(job, *ctx);
     if (code != 0) return code;
     tell(job);
@@ -376,6 +463,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     const int code = work(&job, &ctx);
     dis_review_destroy(job.review);
     dis_names_destroy(job.texts);
+    free(job.labels);
     votes_input_free(&job.in);
     dis_context_destroy(ctx);
     return code;
@@ -386,20 +474,28 @@ const cli_command cli_cmd_review = {
     .name = "review",
     .summary = "which items to label again and which workers to look at, with the reason",
     .operands = "VOTES...",
-    .text = "Reads votes as dissent labels does and ranks items by how much one more vote of a typical worker is "
-            "expected to tell about them, and workers by the evidence that they vote without looking. Each row says "
-            "why in words.\n\n"
-            "right: chance that the label is right. gain: expected fall of the entropy by one more vote, nats. odd "
-            "(surprise): by how many standard deviations the votes are more surprising than these workers' votes are; "
-            "2 or more is disagreement that the quality of the workers does not explain. hard: chance that the item "
-            "is harder than most. evidence: log10 of how much better a worker's votes are explained by not looking at "
-            "the items than by being like the others; from 1 on the worker is doubtful. It grows with the number of "
-            "votes: three wrong votes of four are no evidence.\n\n"
-            "With --budget the votes are spread over the items so that each goes where it tells most after those "
-            "before it. Review again once they have come in.",
-    .examples = "  dissent review votes.csv\n"
-                "  dissent review votes.csv --budget 500 -o buy.csv --workers workers.csv\n"
-                "  dissent review votes.csv --by doubt --top 50 --gold known.csv -o for_the_expert.csv\n",
+    .text =
+        "Reads votes as dissent labels does and ranks items by how much one more vote of a typical worker is "
+        "expected to tell about them, and workers by the evidence that they vote without looking. Each row says "
+        "why in words.\n\n"
+        "right: chance that the label is right, calibrated on real crowds, where people err alike on the same items. "
+        "gain: expected fall of the entropy by one more vote, nats. odd "
+        "(surprise): by how many standard deviations the votes are more surprising than these workers' votes are; "
+        "2 or more is disagreement that the quality of the workers does not explain. hard: chance that the item "
+        "is harder than most. evidence: log10 of how much better a worker's votes are explained by not looking at "
+        "the items than by being like the others; from 1 on the worker is doubtful. It grows with the number of "
+        "votes: three wrong votes of four are no evidence. A worker's share of right votes has a 95 % interval; votes "
+        "on "
+        "items that nobody else voted on judge nobody.\n\n"
+        "With --labels the labels given are reviewed instead of the most probable ones; with --accept P the items are "
+        "split into those whose label is right with at least that probability and those to send back.\n\n"
+        "With --budget the votes are spread over the items so that each goes where it tells most after those "
+        "before it. Review again once they have come in.",
+    .examples =
+        "  dissent review votes.csv\n"
+        "  dissent review votes.csv --budget 500 -o buy.csv --workers workers.csv\n"
+        "  dissent review votes.csv --by doubt --top 50 --gold known.csv -o for_the_expert.csv\n"
+        "  dissent review votes.csv --labels labels.csv --accept .9 --accepted good.csv --send-back again.csv\n",
     .methods = true,
     .names = CLI_NAMES_FILE,
     .least = 1,

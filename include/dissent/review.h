@@ -1,10 +1,11 @@
-/* review.h: which items to label again, and which workers to look at.
+/* review.h: which labels to doubt, which items to label again, and which workers to look at.
  *
  * Everything follows from one model of the crowd: a confusion matrix for each worker, drawn towards that of the whole
  * crowd as far as their votes are few, and for each item how hard it is. From it come, for each item, the chance that
- * its label is right, how much one more vote of a typical worker would tell, and how surprising its
- * votes are given who cast them; for each worker the evidence that the votes were cast without looking at the items.
- * docs/review.md has the formulas and what following the ranking is worth.
+ * its label is right, how much one more vote of a typical worker would tell, and how surprising its votes are given who
+ * cast them; for each worker the share of right votes with its interval, and the evidence that the votes were cast
+ * without looking at the items. Verdicts on workers come from here alone: whatever shows them reads these rows.
+ * docs/review.md has the formulas, what they are worth, and how far they can be trusted.
  *
  *     dis_review *review;
  *     if (dis_review_run(NULL, votes, NULL, &review) == DIS_OK) {
@@ -32,44 +33,56 @@ typedef enum {
 } dis_review_order;
 
 typedef struct {
-    size_t size;         /* of this struct */
-    const char *method;  /* first labels come from this label method; NULL: see docs/review.md */
-    uint64_t seed;       /* for methods that use chance */
-    const int32_t *gold; /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
-    uint64_t budget;     /* votes that can be bought: they are spread over the items */
-    dis_review_order by; /* order of the items */
+    size_t size;           /* of this struct */
+    const char *method;    /* first labels come from this label method; NULL: see docs/review.md */
+    uint64_t seed;         /* for methods that use chance */
+    const int32_t *gold;   /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
+    uint64_t budget;       /* votes that can be bought: they are spread over the items */
+    dis_review_order by;   /* order of the items */
+    const int32_t *labels; /* (n_items) labels to be reviewed, a class each, -1: none; NULL: the review's own. Items are
+                              then ordered by the chance that theirs is wrong */
+    double accept;         /* labels are accepted that are right with at least this chance; 0: no such split */
 } dis_review_options;
 DIS_API dis_review_options dis_review_options_default(void);
 
 typedef struct {
     size_t item;
-    size_t label; /* the most probable class */
+    size_t label; /* the label under review: the one given, else the most probable class */
+    size_t best;  /* the most probable class */
     size_t other; /* the most chosen class besides; `label` itself when nobody chose another */
     double votes; /* how many there are, and how many of them for these two classes */
     double for_label, for_other;
-    double right;    /* chance that `label` is right */
+    double right;    /* chance that `label` is right, calibrated on real crowds */
     double gain;     /* expected fall of the entropy of the truth by one more vote of a typical worker, nats */
     double surprise; /* how many standard deviations the votes are more surprising than those workers' votes are; 0 with
                         fewer than two votes */
     double hard;     /* chance that the item is harder than most */
     uint32_t buy;    /* votes of the budget that go here */
     bool known;      /* gold: nothing to relabel */
+    bool accepted;   /* right >= accept */
 } dis_review_item;
 
-/* What makes a worker doubtful. */
+/* The verdict on a worker. The first four are found by evidence; `doubtful` are constant, random and confuses. */
 typedef enum {
     DIS_REVIEW_FINE,     /* votes like the others, as far as can be told */
     DIS_REVIEW_CONSTANT, /* chooses `said` whatever the item */
     DIS_REVIEW_RANDOM,   /* votes do not depend on the item */
     DIS_REVIEW_CONFUSES, /* says `said` where the truth is `truth` */
+    DIS_REVIEW_WEAK,     /* looks at the items, but is clearly less often right than others: high < peers */
+    DIS_REVIEW_UNJUDGED, /* nothing to go by: nobody else voted on these items, or nobody agrees beyond chance */
 } dis_review_cause;
+enum { DIS_REVIEW_CAUSES = DIS_REVIEW_UNJUDGED + 1 };
+/* "fine", "constant", "random", "confuses", "weak", "unjudged". */
+DIS_API const char *dis_review_verdict(dis_review_cause cause);
+DIS_API bool dis_review_doubtful(dis_review_cause cause);
 
 typedef struct {
     size_t worker;
     uint64_t votes;
-    double quality;   /* share of right votes, judged by everybody else's votes on the same items */
-    double low, high; /* 95 % interval of that share, drawn towards `peers` by four votes */
-    double peers;     /* what a typical worker would reach on the same items */
+    uint64_t shared;  /* those on items that somebody else voted on, or whose truth is known: only these are judged */
+    double quality;   /* share of right votes among them, estimated; NaN where there are none */
+    double low, high; /* its 95 % interval; NaN likewise */
+    double peers;     /* the share of right votes of the others on the same items; NaN likewise */
     double evidence;  /* log10 of how much better "without looking" explains the votes than "like the others" */
     dis_review_cause cause;
     size_t said, truth;     /* classes of the cause */
@@ -83,9 +96,18 @@ typedef struct {
     const dis_review_item *items;     /* (n_items), ranked; known ones last */
     const dis_review_worker *workers; /* (n_workers), ranked */
     double right;                     /* expected share of right labels now */
-    double right_after;               /* the same once the budget is spent as proposed */
-    uint64_t spent;                   /* votes of the budget that have somewhere to go */
-    double typical;                   /* chance that a typical worker's vote is right */
+    double right_independent; /* the same if people never erred alike on the same items: the model uncalibrated */
+    double right_after;       /* the same once the budget is spent as proposed */
+    uint64_t spent;           /* votes of the budget that have somewhere to go */
+    double typical;           /* share of right votes among all that can be judged */
+    bool beyond_chance;       /* false: votes on one item agree no more than the workers' habits would make them */
+    double agreement;         /* what is left of full agreement once that is taken off: 0 chance, 1 full */
+    double agreement_z;       /* by how many standard errors it is above 0 */
+    double temperature;       /* what the calibration divided log-probabilities by; 1: nothing */
+    size_t n_compared;        /* items with votes of two workers or more, or known: without any, `right` says nothing */
+    size_t n_doubtful, n_weak, n_unjudged; /* workers by verdict; of all with votes */
+    size_t n_accepted;                     /* items, with `accept` */
+    double right_accepted;                 /* expected share of right labels among them */
 } dis_review_view;
 
 /* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT.

@@ -141,10 +141,6 @@ static PyObject *measures(PyObject *module, PyObject *unused)
 
 static const char *const orders[] = {
     [DIS_REVIEW_BY_GAIN] = "gain", [DIS_REVIEW_BY_DOUBT] = "doubt", [DIS_REVIEW_BY_SURPRISE] = "surprise"};
-static const char *const causes[] = {[DIS_REVIEW_FINE] = "fine",
-                                     [DIS_REVIEW_CONSTANT] = "constant",
-                                     [DIS_REVIEW_RANDOM] = "random",
-                                     [DIS_REVIEW_CONFUSES] = "confuses"};
 
 /* What the reason of row r is, as a text; names may be cut within a character. */
 typedef const char *reason_of(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size);
@@ -165,7 +161,7 @@ static PyObject *cause_list(const dis_review_view *v)
 {
     PyObject *list = PyList_New((Py_ssize_t)v->n_workers);
     for (size_t r = 0; list && r < v->n_workers; r++)
-        if (PyList_SetItem(list, (Py_ssize_t)r, PyUnicode_FromString(causes[v->workers[r].cause])) < 0) Py_CLEAR(list);
+        if (PyList_SetItem(list, (Py_ssize_t)r, PyUnicode_FromString(dis_review_verdict(v->workers[r].cause))) < 0) Py_CLEAR(list);
     return list;
 }
 
@@ -177,9 +173,11 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
         FIELD(dis_review_item, for_label, CORE_FIELD_REAL), FIELD(dis_review_item, for_other, CORE_FIELD_REAL),
         FIELD(dis_review_item, right, CORE_FIELD_REAL),     FIELD(dis_review_item, gain, CORE_FIELD_REAL),
         FIELD(dis_review_item, surprise, CORE_FIELD_REAL),  FIELD(dis_review_item, hard, CORE_FIELD_REAL),
-        FIELD(dis_review_item, buy, CORE_FIELD_U32),        FIELD(dis_review_item, known, CORE_FIELD_BOOL)};
+        FIELD(dis_review_item, buy, CORE_FIELD_U32),        FIELD(dis_review_item, known, CORE_FIELD_BOOL),
+        FIELD(dis_review_item, best, CORE_FIELD_SIZE),      FIELD(dis_review_item, accepted, CORE_FIELD_BOOL)};
     static const core_field workers[] = {
         FIELD(dis_review_worker, worker, CORE_FIELD_SIZE),   FIELD(dis_review_worker, votes, CORE_FIELD_U64),
+        FIELD(dis_review_worker, shared, CORE_FIELD_U64),
         FIELD(dis_review_worker, quality, CORE_FIELD_REAL),  FIELD(dis_review_worker, low, CORE_FIELD_REAL),
         FIELD(dis_review_worker, high, CORE_FIELD_REAL),     FIELD(dis_review_worker, peers, CORE_FIELD_REAL),
         FIELD(dis_review_worker, evidence, CORE_FIELD_REAL), FIELD(dis_review_worker, said, CORE_FIELD_SIZE),
@@ -192,6 +190,13 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
     if (core_put(d, "method", core_text(v.method)) < 0 || core_put(d, "n_items", core_count(v.n_items)) < 0 ||
         core_put(d, "right", core_real(v.right)) < 0 || core_put(d, "right_after", core_real(v.right_after)) < 0 ||
         core_put(d, "spent", core_count(v.spent)) < 0 || core_put(d, "typical", core_real(v.typical)) < 0 ||
+        core_put(d, "right_independent", core_real(v.right_independent)) < 0 ||
+        core_put(d, "beyond_chance", core_count(v.beyond_chance)) < 0 ||
+        core_put(d, "agreement", core_real(v.agreement)) < 0 ||
+        core_put(d, "n_doubtful", core_count(v.n_doubtful)) < 0 || core_put(d, "n_weak", core_count(v.n_weak)) < 0 ||
+        core_put(d, "n_unjudged", core_count(v.n_unjudged)) < 0 ||
+        core_put(d, "n_accepted", core_count(v.n_accepted)) < 0 ||
+        core_put(d, "right_accepted", core_real(v.right_accepted)) < 0 ||
         core_put(d, "items", FIELDS(state, v.items, n, items)) < 0 ||
         core_put(d, "item_reasons", reasons(review, votes, n, dis_review_item_reason)) < 0 ||
         core_put(d, "workers", v.n_workers ? FIELDS(state, v.workers, v.n_workers, workers) : Py_NewRef(Py_None)) < 0 ||
@@ -203,14 +208,16 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
 
 static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes", "method", "gold", "budget", "by", "top", "seed", "threads", "progress", NULL};
-    PyObject *table, *gold = NULL, *progress = NULL, *result = NULL;
+    static char *names[] = {"votes", "method", "gold",   "budget", "by",       "top",
+                            "seed",  "labels", "accept", "threads", "progress", NULL};
+    PyObject *table, *gold = NULL, *labels = NULL, *progress = NULL, *result = NULL;
     const char *method = NULL, *by = "gain";
     unsigned long long seed = 0, budget = 0;
+    double accept = 0;
     Py_ssize_t top = PY_SSIZE_T_MAX;
     int threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zOKsnKiO:review", names, &table, &method, &gold, &budget, &by,
-                                     &top, &seed, &threads, &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zOKsnKOdiO:review", names, &table, &method, &gold, &budget,
+                                     &by, &top, &seed, &labels, &accept, &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
@@ -226,11 +233,17 @@ static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
         return NULL;
     }
     const dis_votes_view v = dis_votes_look(votes);
-    Py_buffer known = {0};
+    Py_buffer known = {0}, given = {0};
     if (core_gold_get(gold, "gold", v.n_items, v.n_classes, &known) < 0) return NULL;
+    if (core_gold_get(labels, "labels", v.n_items, v.n_classes, &given) < 0) {
+        core_buffer_free(&known);
+        return NULL;
+    }
     o.method = method;
     o.seed = seed;
     o.gold = known.buf;
+    o.labels = given.buf;
+    o.accept = accept;
     o.budget = budget;
     o.by = (dis_review_order)order;
     core_call call;
@@ -243,6 +256,7 @@ static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
         dis_review_destroy(r);
     }
     core_buffer_free(&known);
+    core_buffer_free(&given);
     return result;
 }
 

@@ -20,23 +20,35 @@ _WORKERS = ("worker", "votes", "quality", "low", "high", "peers", "cause", "reas
 class Review:
     """What review() found: ``items`` and ``workers`` are tables, ranked, each row with its reason in plain words.
 
-    ``right`` is the expected share of right labels now, ``right_after`` once the budget is spent as column ``buy`` proposes,
-    ``spent`` how much of it has somewhere to go, ``typical`` the chance that a typical worker's vote is right.
+    ``right`` is the expected share of right labels now, ``right_independent`` the same if people never erred alike on the same
+    tasks, ``right_after`` once the budget is spent as column ``buy`` proposes, ``spent`` how much of it has somewhere to go,
+    ``typical`` the share of right votes. ``beyond_chance`` is False where votes on one task agree no more than chance would have
+    it. ``n_doubtful``, ``n_weak`` and ``n_unjudged`` count workers by verdict (column ``cause``: fine, constant, random, confuses,
+    weak, unjudged), ``n_accepted`` the labels accepted and ``right_accepted`` the share of them expected to be right.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes, texts: list[str] | None = None) -> None:
         self.method: str = found["method"]
         self.n_items: int = found["n_items"]
         self.right: float = found["right"]
+        self.right_independent: float = found["right_independent"]
+        self.beyond_chance: bool = bool(found["beyond_chance"])
+        self.agreement: float = found["agreement"]
+        self.n_doubtful: int = found["n_doubtful"]
+        self.n_weak: int = found["n_weak"]
+        self.n_unjudged: int = found["n_unjudged"]
+        self.n_accepted: int = found["n_accepted"]
+        self.right_accepted: float = found["right_accepted"]
         self.right_after: float = found["right_after"]
         self.spent: int = found["spent"]
         self.typical: float = found["typical"]
         columns = columns_of(found["items"] or {})
         items = columns.pop("item")
         tasks = votes.tasks[items]
-        for name in ("label", "other"):
+        for name in ("label", "other", "best"):
             columns[name] = votes.classes[columns[name]]
-        columns["known"] = columns["known"].astype(bool)
+        for name in ("known", "accepted"):
+            columns[name] = columns[name].astype(bool)
         said = {} if texts is None else {"text": [texts[i] for i in items.tolist()]}
         self.items: Any = make_table({"task": tasks, **columns, "reason": found["item_reasons"], **said}, "task", votes.pandas, _ITEMS)
         self.workers: Any = None
@@ -54,6 +66,14 @@ class Review:
             "method": self.method,
             "items": self.n_items,
             "right": self.right,
+            "right_independent": self.right_independent,
+            "beyond_chance": self.beyond_chance,
+            "agreement": self.agreement,
+            "n_doubtful": self.n_doubtful,
+            "n_weak": self.n_weak,
+            "n_unjudged": self.n_unjudged,
+            "n_accepted": self.n_accepted,
+            "right_accepted": self.right_accepted,
             "right_after": self.right_after,
             "spent": self.spent,
             "typical": self.typical,
@@ -70,12 +90,23 @@ class Review:
         return html
 
 
+def checked_share(name: str, value: float | None) -> float:
+    if value is None:
+        return 0.0
+    share = float(value)
+    if not 0 < share <= 1:
+        raise _core.OptionError(f"{name} is a probability above 0 and up to 1, not {value!r}")
+    return share
+
+
 def review(
     votes: Any,
     budget: int = 0,
     *,
     by: str = "gain",
     gold: Any = None,
+    labels: Any = None,
+    accept: float | None = None,
     method: str | None = None,
     top: int | None = None,
     texts: Any = None,
@@ -96,6 +127,10 @@ def review(
         those workers.
     gold : labels by task, optional
         Known labels.
+    labels : labels by task, optional
+        Labels to be reviewed instead of the review's own: tasks are then ordered by the chance that theirs is wrong.
+    accept : float, optional
+        Labels that are right with at least this probability are accepted (column ``accepted``).
     method : str, optional
         First labels come from this method, as the command line names it ("dawid-skene").
     top : int, optional
@@ -117,6 +152,8 @@ def review(
             table.core,
             method=method,
             gold=known_classes(table, gold),
+            labels=known_classes(table, labels),
+            accept=checked_share("accept", accept),
             budget=checked_count("budget", budget),
             by=by,
             seed=seed_of(random_state),

@@ -411,3 +411,22 @@ def test_docs_come_from_the_tables():
         assert row["name"] in dissent.evaluate.__doc__ and row["summary"] in dissent.evaluate.__doc__
     for row in dissent.agreement_measures():
         assert row["name"] in dissent.agreement.__doc__
+
+
+def test_review_of_given_labels():
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 300)
+    votes = [
+        (f"t{i}", f"w{w}", int(truth[i]) if rng.random() < 0.8 else int(rng.integers(0, 3)))
+        for i in range(300)
+        for w in rng.choice(12, 6, replace=False)
+    ]
+    labels = {f"t{i}": int(truth[i] + (i < 20)) % 3 for i in range(300)}
+    r = dissent.review(votes, labels=labels, accept=0.8)
+    first = {str(t) for t in r.items["task"][:20]}
+    assert len(first & {f"t{i}" for i in range(20)}) >= 15
+    assert r.n_accepted == int(np.sum(r.items["accepted"])) and 0 < r.n_accepted < 300
+    assert r.right_accepted >= 0.8 and r.beyond_chance
+    assert int(np.sum(r.workers["shared"])) == len(votes)
+    with pytest.raises(dissent.OptionError):
+        dissent.review(votes, accept=2)

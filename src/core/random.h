@@ -25,6 +25,9 @@ typedef enum {
     DIS_STREAM_AUGMENT,
     DIS_STREAM_SUBSAMPLE,
     DIS_STREAM_EBCC_START,
+    DIS_STREAM_REVIEW_ITEM,
+    DIS_STREAM_REVIEW_WORKER,
+    DIS_STREAM_REVIEW_CROWD,
 } dis_stream;
 
 typedef struct {

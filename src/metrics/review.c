@@ -1,5 +1,6 @@
-/* A review: first labels by a label method, the model of the crowd (crowd_model.h), what it says of items and workers
- * (review_items.c, review_workers.c), the budget (review_budget.c), and the ranking of it all. */
+/* A review: first labels by a label method, the model of the crowd (crowd_model.h), the truths drawn (review_sample.h),
+ * what they say of items and workers (review_items.c, review_calibrate.c, review_workers.c), the budget
+ * (review_budget.c), and the ranking of it all. */
 #include "metrics/review_inside.h"
 #include "dissent/fit.h"
 #include <math.h>
@@ -15,10 +16,22 @@ dis_review_options dis_review_options_default(void)
     return (dis_review_options){.size = sizeof(dis_review_options)};
 }
 
+static const char *const verdicts[DIS_REVIEW_CAUSES] = {"fine", "constant", "random", "confuses", "weak", "unjudged"};
+
+const char *dis_review_verdict(dis_review_cause cause)
+{
+    return (unsigned)cause < DIS_REVIEW_CAUSES ? verdicts[cause] : "unknown";
+}
+
+bool dis_review_doubtful(dis_review_cause cause)
+{
+    return cause == DIS_REVIEW_CONSTANT || cause == DIS_REVIEW_RANDOM || cause == DIS_REVIEW_CONFUSES;
+}
+
 /* ---- ranking ---- */
 
 typedef struct {
-    bool last;
+    int group;            /* smaller first */
     double first, second; /* larger first */
     size_t at;
 } rank;
@@ -26,7 +39,7 @@ typedef struct {
 static int compare(const void *x, const void *y)
 {
     const rank *a = x, *b = y;
-    if (a->last != b->last) return a->last ? 1 : -1;
+    if (a->group != b->group) return a->group < b->group ? -1 : 1;
     if (a->first != b->first) return a->first > b->first ? -1 : 1;
     if (a->second != b->second) return a->second > b->second ? -1 : 1;
     return a->at < b->at ? -1 : a->at > b->at;
@@ -63,6 +76,13 @@ static dis_status rank_items(dis_review *review, const dis_review_item *rows, di
     return DIS_OK;
 }
 
+/* The doubtful first, those without votes last. */
+static int group_of(const dis_review_worker *row)
+{
+    if (row->votes == 0) return 3;
+    return dis_review_doubtful(row->cause) ? 0 : row->cause == DIS_REVIEW_UNJUDGED ? 2 : 1;
+}
+
 static dis_status rank_workers(dis_review *review, const dis_review_worker *rows)
 {
     const size_t n = review->view.n_workers;
@@ -71,7 +91,7 @@ static dis_status rank_workers(dis_review *review, const dis_review_worker *rows
     DIS_TRY(dis__alloc_array(&review->row_of_worker, n, sizeof *review->row_of_worker));
     DIS_TRY(dis__alloc_array(&order, n, sizeof *order));
     for (size_t w = 0; w < n; w++)
-        order[w] = (rank){.last = rows[w].votes == 0, .first = dis__review_digits(rows[w].evidence), .at = w};
+        order[w] = (rank){.group = group_of(rows + w), .first = dis__review_digits(rows[w].evidence), .at = w};
     qsort(order, n, sizeof *order, compare);
     arrange(order, n, sizeof *rows, rows, review->workers);
     for (size_t r = 0; r < n; r++) review->row_of_worker[order[r].at] = r;
@@ -81,31 +101,79 @@ static dis_status rank_workers(dis_review *review, const dis_review_worker *rows
 
 /* ---- from votes to the review ---- */
 
-static dis_status review_items(const dis__crowd_model *m, const dis_review_options *o, dis_review *review)
+static void sum_up(const dis_review_item *rows, double gain, dis_review_view *v)
+{
+    double right = 0, accepted = 0;
+    for (size_t i = 0; i < v->n_items; i++) {
+        right += rows[i].right;
+        v->n_accepted += rows[i].accepted;
+        accepted += rows[i].accepted ? rows[i].right : 0;
+    }
+    v->right = v->n_items ? right / (double)v->n_items : 0;
+    v->right_after = v->n_items ? (right + gain) / (double)v->n_items : 0;
+    v->right_accepted = v->n_accepted ? accepted / (double)v->n_accepted : 0;
+}
+
+static dis_status review_items(const dis__crowd_model *m, dis__review_sample *sample, const dis_review_options *o,
+                               dis_review *review)
 {
     const size_t n = m->votes.n_items;
+    const double *p = sample->p ? sample->p : m->p;
+    dis_review_view *v = &review->view;
     dis_review_item *rows;
-    double gain = 0, right = 0;
+    double gain = 0;
     DIS_TRY(dis__alloc_array(&rows, n, sizeof *rows));
-    dis_status status = dis__review_items(m, rows);
-    if (status == DIS_OK && o->budget) status = dis__review_spend(m, rows, o->budget, &review->view.spent, &gain);
-    if (status == DIS_OK) status = rank_items(review, rows, o->by);
-    for (size_t i = 0; status == DIS_OK && i < n; i++) right += rows[i].right;
-    review->view.right = n ? right / (double)n : 0;
-    review->view.right_after = n ? (right + gain) / (double)n : 0;
+    dis_status status = dis__review_items(m, p, o->labels, rows);
+    if (status == DIS_OK) {
+        v->temperature = dis__review_temperature(m, rows, sample->spread);
+        status = dis__review_calibrate(m, sample, v, rows);
+    }
+    for (size_t i = 0; status == DIS_OK && i < n; i++) rows[i].accepted = o->accept > 0 && rows[i].right >= o->accept;
+    if (status == DIS_OK && o->budget) status = dis__review_spend(m, rows, o->budget, &v->spent, &gain);
+    if (status == DIS_OK) status = rank_items(review, rows, o->labels ? DIS_REVIEW_BY_DOUBT : o->by);
+    if (status == DIS_OK) sum_up(rows, gain, v);
     dis__free(rows);
     return status;
 }
 
-static dis_status review_workers(const dis__crowd_model *m, dis_review *review)
+static void count_verdicts(const dis_review_worker *rows, dis_review_view *v)
+{
+    for (size_t w = 0; w < v->n_workers; w++) {
+        if (!rows[w].votes) continue;
+        v->n_doubtful += dis_review_doubtful(rows[w].cause);
+        v->n_weak += rows[w].cause == DIS_REVIEW_WEAK;
+        v->n_unjudged += rows[w].cause == DIS_REVIEW_UNJUDGED;
+    }
+}
+
+static dis_status review_workers(const dis__crowd_model *m, const dis__review_sample *sample, dis_review *review)
 {
     if (!m->votes.start) return DIS_OK;
     dis_review_worker *rows;
     DIS_TRY(dis__alloc_array(&rows, m->n_workers, sizeof *rows));
-    dis_status status = dis__review_workers(m, rows);
+    dis_status status = dis__review_workers(m, sample, review->view.beyond_chance, rows);
     if (status == DIS_OK) status = rank_workers(review, rows);
+    if (status == DIS_OK) count_verdicts(rows, &review->view);
     dis__free(rows);
     return status;
+}
+
+/* Share of right votes among those that somebody else's can be set against; where it is not known who voted, the chance
+ * that a typical vote is right. */
+static double typical_share(const dis__crowd_model *m, const dis__review_sample *sample)
+{
+    const size_t K = m->n_classes;
+    const double *crowd = m->crowd + DIS_CROWD_USUAL * K * K;
+    double sum = 0, n = 0;
+    for (size_t t = 0; t < K; t++) sum += exp(m->log_prior[t]) * crowd[t * K + t];
+    if (!sample->worker) return sum;
+    sum = 0;
+    for (size_t w = 0; w < m->n_workers; w++) {
+        if (!sample->worker[w].shared) continue;
+        sum += sample->worker[w].mean * (double)sample->worker[w].shared;
+        n += (double)sample->worker[w].shared;
+    }
+    return n > 0 ? sum / n : NAN;
 }
 
 static dis_status first_labels(dis_context *ctx, const dis_votes *votes, const char *method,
@@ -133,11 +201,19 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     review->view.n_workers = look.start ? look.n_workers : 0;
     DIS_TRY(first_labels(ctx, votes, method, o, &p));
     DIS_TRY(dis__crowd_model_create(ctx, &look, o->gold, p, &m));
+    dis__review_sample sample = {0};
     dis_status status = dis__crowd_model_fit(&m);
-    const double *crowd = m.crowd + DIS_CROWD_USUAL * K * K;
-    for (size_t t = 0; status == DIS_OK && t < K; t++) review->view.typical += exp(m.log_prior[t]) * crowd[t * K + t];
-    if (status == DIS_OK) status = review_items(&m, o, review);
-    if (status == DIS_OK) status = review_workers(&m, review);
+    review->view.beyond_chance = true;
+    if (status == DIS_OK && look.start && K > 1) {
+        status = dis__review_agreement(&m, &review->view);
+        if (status == DIS_OK) status = dis__review_sample_draw(&m, o->seed, &sample);
+    }
+    for (size_t i = 0; status == DIS_OK && look.start && i < look.n_items; i++)
+        review->view.n_compared += dis__review_shared(&m, i);
+    if (status == DIS_OK) review->view.typical = typical_share(&m, &sample);
+    if (status == DIS_OK) status = review_items(&m, &sample, o, review);
+    if (status == DIS_OK) status = review_workers(&m, &sample, review);
+    dis__review_sample_free(&sample);
     dis__crowd_model_destroy(&m);
     review->view.method = review->method;
     review->view.items = review->items;
@@ -151,13 +227,19 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
     char what[128];
     if ((int)o->by < DIS_REVIEW_BY_GAIN || (int)o->by > DIS_REVIEW_BY_SURPRISE)
         return dis__fail(DIS_EUSAGE, "items can be ordered by gain, doubt or surprise");
+    if (!(o->accept >= 0 && o->accept <= 1))
+        return dis__fail(DIS_EUSAGE, "labels are accepted from a probability of 0 to 1 on, not %g", o->accept);
     for (size_t i = 0; o->gold && i < v.n_items; i++)
         if (o->gold[i] >= 0 && (size_t)o->gold[i] >= v.n_classes)
             return dis__fail(DIS_EDATA, "item %zu: gold class %d; there are %zu", i, o->gold[i], v.n_classes);
+    for (size_t i = 0; o->labels && i < v.n_items; i++)
+        if (o->labels[i] >= 0 && (size_t)o->labels[i] >= v.n_classes)
+            return dis__fail(DIS_EDATA, "item %zu: label %d; there are %zu classes", i, o->labels[i], v.n_classes);
     snprintf(what, sizeof what, "a review with %zu classes and %zu workers", v.n_classes, v.n_workers);
     const size_t rows = dis__size(v.n_items, 2 * sizeof(dis_review_item) + sizeof(rank) + v.n_classes * sizeof(double),
                                   dis__size(v.n_workers, 2 * sizeof(dis_review_worker) + sizeof(rank), 0));
-    return dis__check_memory(ctx, dis__size(1, rows, dis__crowd_model_memory(&v)), what);
+    const size_t model = dis__size(1, dis__crowd_model_memory(&v), dis__review_sample_memory(&v));
+    return dis__check_memory(ctx, dis__size(1, rows, model), what);
 }
 
 dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, const dis_review_options *options, dis_review **out)

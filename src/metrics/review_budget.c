@@ -69,7 +69,10 @@ dis_status dis__review_spend(const dis__crowd_model *m, dis_review_item *rows, u
     for (size_t at = n / 2; at-- > 0;) sift_down(heap, n, at);
     *spent = spend(m, rows, heap, n, budget, scratch);
     for (size_t i = 0; i < n_items; i++)
-        if (rows[i].buy) *gain += dis__review_look_ahead(m, i, rows[i].buy, scratch).right - rows[i].right;
+        if (rows[i].buy)
+            *gain += fmin(dis__review_look_ahead(m, i, rows[i].buy, scratch).right -
+                              dis__review_look_ahead(m, i, 0, scratch).right,
+                          1 - rows[i].right);
 end:
     dis__free(heap);
     dis__free(scratch);

@@ -193,6 +193,8 @@ static double surprise_of(const dis__crowd_model *m, size_t i, const double *sum
 
 typedef struct {
     const dis__crowd_model *m;
+    const double *p;
+    const int32_t *labels;
     dis_review_item *rows;
     size_t n_jobs, n_scratch;
     double *scratch;
@@ -212,15 +214,23 @@ static void count_votes(const dis__crowd_model *m, double *counts, dis_review_it
     row->for_label = counts[row->label];
 }
 
-static void review_item(const dis__crowd_model *m, size_t i, double *scratch, dis_review_item *row)
+static size_t largest(const double *p, size_t K)
 {
-    const size_t K = m->n_classes;
+    size_t best = 0;
+    for (size_t t = 1; t < K; t++) best = p[t] > p[best] ? t : best;
+    return best;
+}
+
+static void review_item(const item_work *work, size_t i, double *scratch, dis_review_item *row)
+{
+    const dis__crowd_model *m = work->m;
+    const size_t K = m->n_classes, best = largest(work->p + i * K, K);
     double *joint = scratch, *sums = joint + LEVELS * K;
     dis__crowd_joint(m, i, joint, sums);
     const podium d = find_podium(joint, K);
     *row = (dis_review_item){.item = i,
-                             .label = d.first,
-                             .right = fmin(d.p_first, 1),
+                             .best = best,
+                             .label = work->labels && work->labels[i] >= 0 ? (size_t)work->labels[i] : best,
                              .known = m->gold && m->gold[i] >= 0,
                              .surprise = surprise_of(m, i, sums, sums + K)};
     for (size_t t = 0; t < K; t++) row->hard += joint[DIS_CROWD_HARD * K + t];
@@ -234,13 +244,15 @@ static dis_status item_job(void *arg, size_t j, int thread)
     const item_work *w = arg;
     const size_t n = w->m->votes.n_items, last = dis__job_first(n, w->n_jobs, j + 1);
     for (size_t i = dis__job_first(n, w->n_jobs, j); i < last; i++)
-        review_item(w->m, i, w->scratch + (size_t)thread * w->n_scratch, w->rows + i);
+        review_item(w, i, w->scratch + (size_t)thread * w->n_scratch, w->rows + i);
     return DIS_OK;
 }
 
-dis_status dis__review_items(const dis__crowd_model *m, dis_review_item *rows)
+dis_status dis__review_items(const dis__crowd_model *m, const double *p, const int32_t *labels, dis_review_item *rows)
 {
     item_work w = {.m = m,
+                   .p = p,
+                   .labels = labels,
                    .rows = rows,
                    .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MOST_JOBS),
                    .n_scratch = (LEVELS + 3) * m->n_classes};

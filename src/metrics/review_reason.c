@@ -40,15 +40,17 @@ typedef struct {
 static camp camp_of(const dis_review *review, const dis_votes_view *v, size_t item, size_t label)
 {
     camp c = {.quality = NAN};
-    double sum = 0;
+    double sum = 0, judged = 0;
     for (uint64_t a = v->start ? v->start[item] : 0; v->start && a < v->start[item + 1]; a++) {
         if (dis__vote_label(v, a) != label) continue;
         const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[a]];
-        sum += (w->low + w->high) / 2;
         c.n++;
-        c.blind += w->cause != DIS_REVIEW_FINE;
+        c.blind += dis_review_doubtful(w->cause);
+        if (isnan(w->quality)) continue;
+        sum += w->quality;
+        judged++;
     }
-    if (c.n > 0) c.quality = sum / c.n;
+    if (judged > 0) c.quality = sum / judged;
     return c;
 }
 
@@ -93,7 +95,7 @@ static bool put_voter(text *t, const dis_review *review, const dis_votes_view *v
                                         [DIS_REVIEW_CONFUSES] = ", by a worker who mixes up classes"};
     if (!v->start || v->start[item + 1] - v->start[item] != 1) return false;
     const dis_review_worker *w = review->workers + review->row_of_worker[v->worker[v->start[item]]];
-    if (w->cause == DIS_REVIEW_FINE) return false;
+    if (!dis_review_doubtful(w->cause)) return false;
     put(t, "%s", words[w->cause]);
     return true;
 }
@@ -153,6 +155,15 @@ const char *dis_review_item_reason(const dis_review *review, const dis_votes *vo
     return out;
 }
 
+/* "right in 81 % of 40 (70 to 90 %; others on the same items: 78 %)" */
+static void put_share(text *t, const dis_review_worker *w)
+{
+    put(t, "right in %.0f %% of %llu (%.0f to %.0f %%", percent(w->quality), (unsigned long long)w->shared,
+        percent(w->low), percent(w->high));
+    if (!isnan(w->peers)) put(t, "; others on the same items: %.0f %%", percent(w->peers));
+    put(t, ")");
+}
+
 const char *dis_review_worker_reason(const dis_review *review, const dis_votes *votes, size_t r, char *out, size_t size)
 {
     const dis_votes_view v = dis_votes_look(votes);
@@ -169,26 +180,28 @@ const char *dis_review_worker_reason(const dis_review *review, const dis_votes *
     switch (w->cause) {
     case DIS_REVIEW_CONSTANT:
         put(&t, "says %s whatever the item: %.0f %% of %llu votes (others: %.0f %%)", said, percent(w->share),
-            (unsigned long long)w->votes, percent(w->expected));
+            (unsigned long long)w->shared, percent(w->expected));
         break;
     case DIS_REVIEW_RANDOM:
-        put(&t, "votes do not follow the items: right in %.0f %% of %llu (others: %.0f %%)", percent(w->quality),
-            (unsigned long long)w->votes, percent(w->peers));
+        put(&t, "votes do not follow the items: ");
+        put_share(&t, w);
         break;
     case DIS_REVIEW_CONFUSES:
         put(&t, "says %s where it is %s: %.0f %% of %.0f votes (others: %.0f %%)", said, truth, percent(w->share),
             w->of, percent(w->expected));
         break;
+    case DIS_REVIEW_WEAK:
+        put(&t, "weaker than others, but looks at the items: ");
+        put_share(&t, w);
+        break;
+    case DIS_REVIEW_UNJUDGED:
+        put(&t, "cannot be judged: %s",
+            w->shared ? "votes on the same items agree no more than chance would have it"
+                      : "nobody else voted on these items");
+        break;
     case DIS_REVIEW_FINE:
-        if (w->high < w->peers)
-            put(&t, "weaker than others, but looks at the items: right in %.0f %% of %llu (others: %.0f %%)",
-                percent(w->quality), (unsigned long long)w->votes, percent(w->peers));
-        else if (w->evidence > -STRONG)
-            put(&t, "too few votes to tell: right in %.0f %% of %llu (others: %.0f %%)", percent(w->quality),
-                (unsigned long long)w->votes, percent(w->peers));
-        else
-            put(&t, "like the others: right in %.0f %% of %llu (others: %.0f %%)", percent(w->quality),
-                (unsigned long long)w->votes, percent(w->peers));
+        put(&t, w->evidence > -STRONG ? "too few votes to tell: " : "like the others: ");
+        put_share(&t, w);
         break;
     }
     return out;

@@ -12,10 +12,16 @@
  * votes of four are no evidence and thirty of forty are; and somebody who always says the frequent class is found
  * although most of those votes are right. C is first that of all votes, then that of the workers weighted by the
  * probability (of equal odds beforehand) that they are like the others, so that many spammers do not pass for the
- * crowd. "In their own way" decides only what the reason says: mixing up two classes is not blindness.
+ * crowd. "In their own way" decides only what the reason says: mixing up two classes is not blindness. Whoever said one
+ * class throughout, in 20 votes or more, where a typical worker would hardly have done so, is constant whatever the
+ * evidence.
+ *
+ * The share of right votes and its interval are those of the truths drawn (review_sample.h). Votes on items that nobody
+ * else voted on are no evidence of anything and are left out.
  *
  * Cost: two passes, O(K) a vote and probable truth; K^2 numbers a thread and job. */
 #include "metrics/review_parts.h"
+#include "labels/method.h"
 #include <math.h>
 #include <string.h>
 
@@ -23,12 +29,15 @@ enum { MOST_JOBS = 64, GRAIN = 4096 };
 #define NEGLIGIBLE  1e-9
 #define RATE_PRIOR  .5
 #define OWN_PRIOR   2.0
-#define DOUBT       4.0 /* votes at the peers' share that everybody is given in the interval */
 #define STRONG      1.0 /* log10: ten to one */
 #define FAVOURITE_Z 3.0
+#define MONOTONE    20  /* votes from which saying the same throughout is looked at for itself, */
+#define MONOTONE_P  2.5 /* where a typical worker would do so with a probability below 10^-2.5 */
 
 typedef struct {
     const dis__crowd_model *m;
+    const dis__review_sample *sample;
+    bool beyond_chance;
     dis_review_worker *rows;
     const double *crowd; /* (K voted, K true) */
     size_t n_jobs, n_scratch;
@@ -72,8 +81,7 @@ static void truth_without(const dis__crowd_model *m, const double *p, const doub
     for (size_t t = 0; t < K; t++) truth[t] /= total;
 }
 
-static void add_vote(const worker_work *work, const double *p, const double *row, size_t label, tally *y,
-                     dis_review_worker *out)
+static void add_vote(const worker_work *work, const double *p, const double *row, size_t label, tally *y)
 {
     const size_t K = work->m->n_classes;
     truth_without(work->m, p, row, y->truth);
@@ -84,10 +92,8 @@ static void add_vote(const worker_work *work, const double *p, const double *row
     }
     y->like += log(y->q[label]);
     y->given[label] += 1;
-    out->quality += y->truth[label];
     for (size_t t = 0; t < K; t++) {
         y->expected[t] += y->q[t];
-        out->peers += y->q[t] * y->truth[t];
         y->count[label * K + t] += y->truth[t];
         y->believed[label * K + t] += p[t];
     }
@@ -164,13 +170,41 @@ static void find_confusion(const worker_work *work, const tally *y, dis_review_w
     if (best > 0) out->cause = DIS_REVIEW_CONFUSES;
 }
 
-static void interval(dis_review_worker *out)
+/* The share of right votes among those of others on the same items. */
+static double share_of_others(const worker_work *work, size_t w)
 {
-    const double n = (double)out->votes + DOUBT;
-    const double mean = (out->quality * (double)out->votes + DOUBT * out->peers) / n;
-    const double half = 1.959963984540054 * sqrt(mean * (1 - mean) / (n + 1)); /* of a Beta distribution */
-    out->low = fmax(mean - half, 0);
-    out->high = fmin(mean + half, 1);
+    const dis__crowd_model *m = work->m;
+    const dis_votes_view *v = &m->votes;
+    double sum = 0, n = 0;
+    for (uint64_t a = m->worker_start[w]; a < m->worker_start[w + 1]; a++) {
+        const size_t i = m->item_of[a];
+        const double *p = work->sample->p + i * m->n_classes;
+        const double others = (double)(v->start[i + 1] - v->start[i]) - 1;
+        if (others < 1) continue;
+        double right = -p[m->label_of[a]];
+        for (uint64_t b = v->start[i]; b < v->start[i + 1]; b++) right += p[dis__vote_label(v, b)];
+        sum += right / others;
+        n += 1;
+    }
+    return n > 0 ? fmin(fmax(sum / n, 0), 1) : NAN;
+}
+
+/* Says one class throughout although a typical worker would hardly have done so on these items. */
+static bool is_monotone(const dis_review_worker *out)
+{
+    return out->of >= MONOTONE && out->share >= 1 && out->of * log10(fmin(fmax(out->expected, 1e-9), 1)) < -MONOTONE_P;
+}
+
+static void judge(const worker_work *work, const tally *y, dis_review_worker *out)
+{
+    find_favourite(y, work->m->n_classes, (double)out->shared, out);
+    if (is_monotone(out))
+        out->cause = DIS_REVIEW_CONSTANT;
+    else if (out->evidence < STRONG)
+        out->cause = out->high < out->peers ? DIS_REVIEW_WEAK : DIS_REVIEW_FINE;
+    else if (own_way(work, y) > STRONG * log(10))
+        find_confusion(work, y, out);
+    if (!work->beyond_chance) out->cause = DIS_REVIEW_UNJUDGED;
 }
 
 static void review_worker(const worker_work *work, size_t w, double *scratch, dis_review_worker *out)
@@ -180,22 +214,28 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
     const double *matrix = dis__crowd_matrix(m, w);
     memset(scratch, 0, work->n_scratch * sizeof *scratch);
     tally y = tally_of(scratch, K);
-    *out = (dis_review_worker){.worker = w, .votes = m->worker_start[w + 1] - m->worker_start[w]};
-    if (out->votes == 0) return;
-    for (uint64_t a = m->worker_start[w]; a < m->worker_start[w + 1]; a++)
-        add_vote(work, m->p + m->item_of[a] * K, matrix + m->label_of[a] * K, m->label_of[a], &y, out);
-    const double n = (double)out->votes;
-    out->quality /= n;
-    out->peers /= n;
+    *out = (dis_review_worker){.worker = w,
+                               .votes = m->worker_start[w + 1] - m->worker_start[w],
+                               .quality = NAN,
+                               .low = NAN,
+                               .high = NAN,
+                               .peers = NAN,
+                               .cause = DIS_REVIEW_UNJUDGED};
+    for (uint64_t a = m->worker_start[w]; a < m->worker_start[w + 1]; a++) {
+        if (!dis__review_shared(m, m->item_of[a])) continue;
+        add_vote(work, m->p + m->item_of[a] * K, matrix + m->label_of[a] * K, m->label_of[a], &y);
+        out->shared++;
+    }
+    if (!out->shared || K < 2) return;
     const double blind = log_sequence(&m->special, y.given, NULL, RATE_PRIOR, K, 1, y.gamma) - y.like;
     out->evidence = blind / log(10);
     if (!work->last) return;
-    interval(out);
-    find_favourite(&y, K, n, out);
-    if (out->evidence < STRONG)
-        out->cause = DIS_REVIEW_FINE;
-    else if (own_way(work, &y) > STRONG * log(10))
-        find_confusion(work, &y, out);
+    const dis__review_share *share = &work->sample->worker[w];
+    out->quality = share->mean;
+    out->low = work->beyond_chance ? fmin(share->low, work->sample->cautious[w] / (double)out->shared) : share->low;
+    out->high = share->high;
+    out->peers = share_of_others(work, w);
+    judge(work, &y, out);
 }
 
 static dis_status worker_job(void *arg, size_t j, int thread)
@@ -209,7 +249,7 @@ static dis_status worker_job(void *arg, size_t j, int thread)
     for (size_t w = dis__job_first(m->n_workers, work->n_jobs, j); w < last; w++) {
         review_worker(work, w, scratch, work->rows + w);
         const double like = 1 / (1 + pow(10, work->rows[w].evidence));
-        for (size_t x = 0; x < K * K && work->rows[w].votes; x++) sums[x] += like * y.believed[x];
+        for (size_t x = 0; x < K * K && work->rows[w].shared; x++) sums[x] += like * y.believed[x];
     }
     return DIS_OK;
 }
@@ -227,12 +267,15 @@ static dis_status two_passes(worker_work *work)
     return dis__run_jobs(work->m->ctx, work->n_jobs, worker_job, work);
 }
 
-dis_status dis__review_workers(const dis__crowd_model *m, dis_review_worker *rows)
+dis_status dis__review_workers(const dis__crowd_model *m, const dis__review_sample *sample, bool beyond_chance,
+                               dis_review_worker *rows)
 {
     const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
     size_t n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MOST_JOBS);
     n_jobs = n_jobs < m->n_workers ? n_jobs : m->n_workers ? m->n_workers : 1;
     worker_work work = {.m = m,
+                        .sample = sample,
+                        .beyond_chance = beyond_chance,
                         .rows = rows,
                         .crowd = m->crowd + DIS_CROWD_USUAL * K * K,
                         .n_jobs = n_jobs,

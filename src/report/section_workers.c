@@ -20,12 +20,12 @@ const dis_review_worker *dis__crowd_row(const dis__report_job *job, const dis__c
 
 bool dis__doubtful(const dis_review_worker *w)
 {
-    return w->cause == DIS_REVIEW_CONSTANT || w->cause == DIS_REVIEW_RANDOM || w->cause == DIS_REVIEW_CONFUSES;
+    return dis_review_doubtful(w->cause);
 }
 
 bool dis__weak(const dis_review_worker *w)
 {
-    return !dis__doubtful(w) && w->high < w->peers;
+    return w->cause == DIS_REVIEW_WEAK;
 }
 
 static unsigned char kind_of(const dis_review_worker *w)
@@ -35,7 +35,7 @@ static unsigned char kind_of(const dis_review_worker *w)
 
 static bool judged(const dis_review_worker *w)
 {
-    return w->votes > 0 && !isnan(w->quality);
+    return w->votes > 0 && w->cause != DIS_REVIEW_UNJUDGED;
 }
 
 static const char *worker_name(const dis__report_job *job, size_t w)

@@ -42,7 +42,8 @@ static void threads_and_review(void **state)
         same += v.items[r].label == best(dis_fit_p(one) + v.items[r].item * K);
         right += v.items[r].label == review_truth(&c, v.items[r].item);
     }
-    assert_true((double)right > .9 * N && (double)same > .995 * N);
+    assert_true((double)same > .99 * N);
+    assert_true((double)right > .85 * N);
     dis_review_destroy(review);
     dis_fit_destroy(one);
     dis_fit_destroy(many);

@@ -241,9 +241,10 @@ static void planted_workers_are_found(void **state)
     assert_int_equal(w->cause, DIS_REVIEW_CONFUSES);
     assert_true(row < 3 && w->said != w->truth);
     w = row_of(&v, 3, &row);
-    assert_int_equal(w->cause, DIS_REVIEW_FINE);
+    assert_int_equal(w->cause, DIS_REVIEW_WEAK);
     assert_true(row == 3 && w->high < w->peers);
-    for (size_t r = 3; r < v.n_workers; r++) assert_int_equal(v.workers[r].cause, DIS_REVIEW_FINE);
+    assert_true(v.n_doubtful == 3 && v.n_unjudged == 0 && v.n_weak >= 1);
+    for (size_t r = 3; r < v.n_workers; r++) assert_false(dis_review_doubtful(v.workers[r].cause));
     for (size_t r = 0; r < v.n_workers; r++)
         assert_true(v.workers[r].low <= v.workers[r].high && v.workers[r].low >= 0 && v.workers[r].high <= 1);
     dis_review_destroy(review);
@@ -444,10 +445,12 @@ static void is_sound(const dis_votes *votes, uint64_t budget)
     }
     for (size_t r = 0; r < v.n_workers; r++) {
         const dis_review_worker *x = &v.workers[r];
-        assert_true(isfinite(x->quality) && isfinite(x->evidence) && isfinite(x->low) && isfinite(x->high));
+        assert_true(isfinite(x->evidence) && (x->cause == DIS_REVIEW_UNJUDGED || isfinite(x->quality)));
+        assert_true(isnan(x->quality) == (x->shared == 0 || v.n_items == 0 || isnan(x->low)));
+        assert_true(isnan(x->low) || (x->low <= x->quality && x->quality <= x->high && x->low >= 0 && x->high <= 1));
         assert_true(*dis_review_worker_reason(review, votes, r, reason, sizeof reason));
     }
-    assert_true(isfinite(v.right) && isfinite(v.right_after) && isfinite(v.typical));
+    assert_true(isfinite(v.right) && isfinite(v.right_after) && isfinite(v.right_independent));
     dis_review_destroy(review);
 }
 
