@@ -31,6 +31,7 @@ enum { MOST_JOBS = 64, GRAIN = 4096 };
 #define OWN_PRIOR   2.0
 #define STRONG      1.0 /* log10: ten to one */
 #define FAVOURITE_Z 3.0
+#define CAUTION     .75 /* of the way from the share to the one by calibrated posteriors that intervals reach down */
 #define MONOTONE    20  /* votes from which saying the same throughout is looked at for itself, */
 #define MONOTONE_P  2.5 /* where a typical worker would do so with a probability below 10^-2.5 */
 
@@ -232,7 +233,8 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
     if (!work->last) return;
     const dis__review_share *share = &work->sample->worker[w];
     out->quality = share->mean;
-    out->low = work->beyond_chance ? fmin(share->low, work->sample->cautious[w] / (double)out->shared) : share->low;
+    const double cautious = work->sample->cautious[w] / (double)out->shared;
+    out->low = work->beyond_chance ? fmin(share->low, share->mean - CAUTION * (share->mean - cautious)) : share->low;
     out->high = share->high;
     out->peers = share_of_others(work, w);
     judge(work, &y, out);
