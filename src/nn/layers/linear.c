@@ -37,7 +37,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
         return dis__layer_work(net, layer, dis__size(l->n_out, real, 0), DIS_WORK_LASTING);
     }
     /* GELU's slope needs its argument; the others' follow from the value. */
-    if (l->act != DIS_ACT_GELU) return DIS_OK;
+    if (l->act != DIS_ACT_GELU || !net->training_plan) return DIS_OK;
     const size_t n = dis__size(dis__most_rows(net, layer->out), l->n_out, 0);
     return dis__layer_work(net, layer, dis__size(n, dis__real(net, DIS_ROLE_VALUE), 0), DIS_WORK_KEPT);
 }
@@ -98,7 +98,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
     if (!net->training_plan && l->merged) return DIS_OK;
     if (!net->training_plan && l->first != DIS_NONE) return merged_forward(net, layer);
     const size_t rows = dis__rows_now(net, layer->out);
-    const bool gelu = l->act == DIS_ACT_GELU;
+    const bool gelu = l->act == DIS_ACT_GELU && net->training_plan;
     dis__product_args args = {.tb = true,
                               .act = gelu ? DIS_ACT_NONE : l->act,
                               .m = rows,
