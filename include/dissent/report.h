@@ -43,7 +43,7 @@ DIS_API dis_status dis_report_add_gold(dis_report *report, const int32_t *gold);
  * beside their ids. */
 DIS_API dis_status dis_report_add_texts(dis_report *report, const dis_names *texts);
 /* One view of the labels: the items and classes of all views and of the votes must be the same, in the same order
- * (dis_labels_align). The view added last is the one that the report trusts: workers are judged by it. DIS_EUSAGE: another
+ * (dis_labels_align). The view added last is the one that the report trusts. DIS_EUSAGE: another
  * number of items or classes, or more than DIS_MAX_VIEWS views. */
 DIS_API dis_status dis_report_add_labels(dis_report *report, const char *name, const dis_labels_view *labels);
 /* The same with the fit that it comes from, whose iterations are shown too. `p` as dis_fit_p or dis_fit_take_p gave it. */

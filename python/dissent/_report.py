@@ -38,7 +38,7 @@ def report(
     path : file
         Where the page goes, whole or not at all.
     votes : Votes or a table, optional
-        The votes; workers are judged by the last of the labels.
+        The votes; workers are judged as ``review`` does.
     labels : labels or a dict of them by name, optional
         Views of the labels: fitted aggregators (whose iterations are shown too), SoftLabels, DataFrames. Of the tasks and
         classes of the votes, where there are votes.
