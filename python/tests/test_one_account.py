@@ -89,8 +89,15 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
         else:
             assert np.isnan(python[w][0])
     right = tool["metrics"]["expected_right"]["value"]
-    assert right == ours.right
-    assert f"{100 * right:.0f} %" == tiles["labels expected right"].replace("\u00a0", " ")
+    assert right == (None if crowd == "alone" else ours.right)
+    if crowd == "alone":
+        assert "labels expected right" not in tiles and ours.n_unjudged == len(verdicts)
+    else:
+        assert f"{100 * right:.0f} %" == tiles["labels expected right"].replace("\u00a0", " ")
+    assert (tool["doubtful_workers"], tool["weak_workers"], tool["unjudged_workers"]) == (ours.n_doubtful, ours.n_weak, ours.n_unjudged)
+    assert ours.n_weak == (int(m.group(1)) if (m := re.search(r"(\d+) (?:is|are) clearly less often right", says)) else 0)
+    assert tool["agreement_beyond_chance"] == ours.beyond_chance
+    assert ours.beyond_chance or "Nothing can be said of single workers" in says
     items = {r["item"]: r["right"] for r in tables["label-next"]}
     with open(tmp_path / "items.csv", newline="") as f:
         assert all(items.get(r["task"], r["right"]) == r["right"] for r in csv.DictReader(f))
@@ -99,4 +106,5 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
         assert verdicts["w12"] == "constant" and verdicts["w13"] == "random" and doubtful == {"w12", "w13"}
         assert 0.7 < python["w3"][0] < 0.95 and python["w12"][2] < 0.6
     if crowd in ("alone", "noise"):
-        assert not doubtful
+        assert not doubtful and "Nothing can be said of single workers" in says
+        assert "worker-quality" not in tables

@@ -120,7 +120,7 @@ dis_status dis__figure_confusions(dis__report_job *job, const dis__crowd *c)
     n_busy = m.n;
     for (size_t i = 0; i < job->verdicts.n_workers && m.n < 2 * SHOWN_MATRICES; i++) {
         const dis_review_worker *row = &job->verdicts.workers[i]; /* the most doubtful first */
-        bool new = dis__doubtful(row) && row->votes >= LEAST_VOTES;
+        bool new = dis_review_doubtful(row->cause) && row->votes >= LEAST_VOTES;
         for (size_t j = 0; j < n_busy; j++) new &= m.worker[j] != row->worker;
         if (new) m.worker[m.n++] = row->worker;
     }

@@ -301,7 +301,8 @@ static void say_labels(dis__report_job *job)
         }
         dis__page_say(&job->page, &say);
     }
-    if (job->review) dis__page_tile(&job->page, dis__share(job->verdicts.right).text, "labels expected right");
+    if (job->review && (job->verdicts.n_compared || !job->look.start))
+        dis__page_tile(&job->page, dis__share(job->verdicts.right).text, "labels expected right");
     if (trusted->judged) {
         size_t best = job->main;
         for (size_t m = 0; m < r->n_views; m++)

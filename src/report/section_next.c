@@ -13,18 +13,31 @@ static void put_text(dis__grid *g, const dis_names *names, size_t i)
     dis__grid_text(g, text, n);
 }
 
+/* How many labels are right, as far as that can be told. */
+static void put_expected(dis__markup *m, const dis_review_view *v)
+{
+    if (!v->n_compared && v->n_workers)
+        dis__put(m, "No item has votes of two people: how many labels are right cannot be told. ");
+    else if (!v->beyond_chance)
+        dis__putf(m,
+                  "Votes on one item agree no more than chance would have it: only %s of the labels are expected to be "
+                  "right. ",
+                  dis__share(v->right).text);
+    else
+        dis__putf(m, "An estimated %s of the labels are right, and %s of all votes together. ",
+                  dis__share(v->right).text, dis__share(v->typical).text);
+}
+
 static void items(dis__report_job *job, const dis_review *review, const dis_review_view *v)
 {
     char reason[DIS_REVIEW_REASON];
     size_t n = 0;
     dis__figure f = {.id = "label-next", .title = "Items to label again", .wide = true, .open = true};
     if (v->n_items > MOST_ROWS) f.note = "The first 100; dissent review ranks all.";
-    dis__putf(
-        &f.caption,
-        "An estimated %s of the labels are right, and %s of all votes together. One more vote helps most where "
-        "the votes leave the label open: these items come first. Right: chance that the label is right; gain: how much "
-        "one more vote is expected to tell (nats).",
-        dis__share(v->right).text, dis__share(v->typical).text);
+    put_expected(&f.caption, v);
+    dis__put(&f.caption,
+             "One more vote helps most where the votes leave the label open: these items come first. Right: "
+             "chance that the label is right; gain: how much one more vote is expected to tell (nats).");
     dis__grid_column(&f.grid, "item", DIS__TEXT);
     dis__text_column(job, &f.grid);
     dis__grid_column(&f.grid, "label", DIS__TEXT);
@@ -49,30 +62,34 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
 static void workers(dis__report_job *job, const dis_review *review, const dis_review_view *v)
 {
     char reason[DIS_REVIEW_REASON];
-    size_t n = 0, out = 0;
-    for (size_t i = 0; i < v->n_workers; i++) out += dis__doubtful(&v->workers[i]);
+    const size_t out = v->n_doubtful;
+    size_t n = 0;
     if (v->n_workers == 0) return;
     dis__figure f = {.id = "look-at-workers", .title = "Workers to look at", .wide = true, .open = true};
     if (out > MOST_ROWS) f.note = "The first 100; dissent review --workers lists all.";
     if (out == 0) {
-        dis__putf(&f.caption, "Nobody stands out: all %zu vote like their peers, as far as their votes can tell.",
-                  v->n_workers);
+        if (v->n_unjudged < v->n_workers)
+            dis__putf(&f.caption, "Nobody is doubtful, as far as the votes can tell.");
+        else
+            dis__putf(&f.caption, "Nobody can be judged by these votes.");
         dis__page_figure(&job->page, &f);
         return;
     }
     dis__putf(&f.caption,
               "%zu of %zu worker%s stand%s out by votes that do not depend on the item, or that mistake one class for "
-              "another. Evidence counts powers of ten; peers are what a typical worker would reach on the same items.",
+              "another. Right: how often their votes are right, others: how often those of the others are on the same "
+              "items; evidence "
+              "counts powers of ten.",
               out, v->n_workers, dis__plural(v->n_workers), out == 1 ? "s" : "");
     dis__grid_column(&f.grid, "worker", DIS__TEXT);
     dis__grid_column(&f.grid, "votes", DIS__COUNT);
     dis__grid_column(&f.grid, "right", DIS__SHARE);
-    dis__grid_column(&f.grid, "peers", DIS__SHARE);
+    dis__grid_column(&f.grid, "others", DIS__SHARE);
     dis__grid_column(&f.grid, "evidence", DIS__REAL);
     dis__grid_column(&f.grid, "why", DIS__LONG);
     for (size_t i = 0; i < v->n_workers && n < MOST_ROWS; i++) {
         const dis_review_worker *one = &v->workers[i];
-        if (!dis__doubtful(one)) continue;
+        if (!dis_review_doubtful(one->cause)) continue;
         put_text(&f.grid, job->look.workers, one->worker);
         dis__grid_number(&f.grid, (double)one->votes);
         dis__grid_number(&f.grid, one->quality);

@@ -18,19 +18,9 @@ const dis_review_worker *dis__crowd_row(const dis__report_job *job, const dis__c
     return c->row ? &job->verdicts.workers[c->row[worker]] : NULL;
 }
 
-bool dis__doubtful(const dis_review_worker *w)
-{
-    return dis_review_doubtful(w->cause);
-}
-
-bool dis__weak(const dis_review_worker *w)
-{
-    return w->cause == DIS_REVIEW_WEAK;
-}
-
 static unsigned char kind_of(const dis_review_worker *w)
 {
-    return dis__doubtful(w) ? 2 : dis__weak(w) ? 1 : 0;
+    return dis_review_doubtful(w->cause) ? 2 : w->cause == DIS_REVIEW_WEAK ? 1 : 0;
 }
 
 static bool judged(const dis_review_worker *w)
@@ -43,9 +33,9 @@ static const char *worker_name(const dis__report_job *job, size_t w)
     return dis_names_get(job->look.workers, w, NULL);
 }
 
-/* How many workers there are of each kind, and of how many nothing can be said; their votes. */
+/* How many workers there are of each verdict, and the votes of those that are doubtful. */
 typedef struct {
-    size_t n[KINDS], judged, unjudged, cause[DIS_REVIEW_CONFUSES + 1];
+    size_t judged, cause[DIS_REVIEW_CAUSES];
     uint64_t doubtful_votes;
 } counts;
 
@@ -56,11 +46,8 @@ static counts count_verdicts(const dis__report_job *job)
         const dis_review_worker *w = &job->verdicts.workers[i];
         if (w->votes == 0) continue;
         c.judged += judged(w);
-        c.unjudged += !judged(w);
-        if (judged(w)) c.n[kind_of(w)]++;
-        if (!dis__doubtful(w)) continue;
-        c.doubtful_votes += w->votes;
         c.cause[w->cause]++;
+        if (dis_review_doubtful(w->cause)) c.doubtful_votes += w->votes;
     }
     return c;
 }
@@ -251,6 +238,7 @@ static void put_quality_table(const dis__report_job *job, const dis__crowd *c, d
 {
     dis__grid_column(g, "worker", DIS__TEXT);
     dis__grid_column(g, "votes", DIS__COUNT);
+    dis__grid_column(g, "on shared items", DIS__COUNT);
     dis__grid_column(g, "right", DIS__SHARE);
     dis__grid_column(g, "95 % from", DIS__SHARE);
     dis__grid_column(g, "to", DIS__SHARE);
@@ -262,11 +250,12 @@ static void put_quality_table(const dis__report_job *job, const dis__crowd *c, d
         const char *name = dis_names_get(job->look.workers, w->worker, &length);
         dis__grid_text(g, name, length);
         dis__grid_number(g, (double)w->votes);
+        dis__grid_number(g, (double)w->shared);
         dis__grid_number(g, w->quality);
         dis__grid_number(g, w->low);
         dis__grid_number(g, w->high);
         dis__grid_number(g, w->peers);
-        dis__grid_ours(g, judged(w) ? kinds[kind_of(w)] : "cannot be judged");
+        dis__grid_ours(g, dis_review_verdict(w->cause));
     }
 }
 
@@ -283,9 +272,9 @@ static dis_status quality(dis__report_job *job, const dis__crowd *c)
     lay_out(job, c, n.judged, &b);
     dis__putf(&f.caption, "Estimated from the votes alone: of all votes together, %s are right. ",
               dis__share(job->verdicts.typical).text);
-    if (n.unjudged)
-        dis__putf(&f.caption, "%zu worker%s cannot be judged and %s left out. ", n.unjudged, dis__plural(n.unjudged),
-                  n.unjudged == 1 ? "is" : "are");
+    if (job->verdicts.n_unjudged)
+        dis__putf(&f.caption, "%zu worker%s cannot be judged and %s left out. ", job->verdicts.n_unjudged,
+                  dis__plural(job->verdicts.n_unjudged), job->verdicts.n_unjudged == 1 ? "is" : "are");
     if (n.judged <= WITH_INTERVALS) dis__put(&f.caption, "Lines are 95\xC2\xA0% intervals. ");
     if (!b.ranked && n.judged > LISTED && n.judged <= DRAWN_POINTS)
         dis__put(&f.caption, "Marks are moved aside where they would cover each other.");
@@ -315,33 +304,41 @@ static void put_causes(dis__markup *say, const counts *n)
     }
 }
 
+static void say_doubtful(const dis__report_job *job, const counts *n, dis__markup *say)
+{
+    const dis_review_view *v = &job->verdicts;
+    dis__putf(say, "Of all votes together an estimated %s are right. ", dis__share(v->typical).text);
+    if (v->n_doubtful) {
+        dis__putf(say, "%zu of %zu workers %s doubtful, with %s of the votes", v->n_doubtful, v->n_workers,
+                  v->n_doubtful == 1 ? "is" : "are",
+                  dis__share((double)n->doubtful_votes / fmax(1, (double)job->look.n_votes)).text);
+        put_causes(say, n);
+        dis__put(say, ".");
+    } else {
+        dis__putf(say, "None of the %zu worker%s that can be judged is doubtful.", n->judged, dis__plural(n->judged));
+    }
+    if (v->n_weak)
+        dis__putf(say, " %zu %s clearly less often right than the others, but look%s at the items.", v->n_weak,
+                  v->n_weak == 1 ? "is" : "are", v->n_weak == 1 ? "s" : "");
+    if (v->n_unjudged) dis__putf(say, " %zu cannot be judged.", v->n_unjudged);
+}
+
 static void say_workers(dis__report_job *job)
 {
     const counts n = count_verdicts(job);
+    const dis_review_view *v = &job->verdicts;
     dis__markup say = {0};
-    if (n.judged) {
-        dis__putf(&say, "Of all votes together an estimated %s are right. ", dis__share(job->verdicts.typical).text);
-        if (n.n[2]) {
-            dis__putf(&say, "%zu of %zu workers %s doubtful, with %s of the votes", n.n[2], job->look.n_workers,
-                      n.n[2] == 1 ? "is" : "are",
-                      dis__share((double)n.doubtful_votes / fmax(1, (double)job->look.n_votes)).text);
-            put_causes(&say, &n);
-            dis__put(&say, ".");
-        } else {
-            dis__putf(&say, "None of the %zu worker%s is doubtful.", n.judged, dis__plural(n.judged));
-        }
-        if (n.n[1])
-            dis__putf(&say, " %zu %s clearly weaker than the others, but look%s at the items.", n.n[1],
-                      n.n[1] == 1 ? "is" : "are", n.n[1] == 1 ? "s" : "");
-        if (n.unjudged) dis__putf(&say, " %zu cannot be judged.", n.unjudged);
-    } else {
-        dis__put(&say, "Nothing can be said of single workers: nobody else voted on their items, or votes agree no "
-                       "more than chance would make them.");
-    }
+    if (n.judged)
+        say_doubtful(job, &n, &say);
+    else
+        dis__put(&say, v->n_compared ? "Nothing can be said of single workers: their votes agree no more than chance "
+                                       "would have it."
+                                     : "Nothing can be said of single workers: no item has votes of two of them.");
     dis__page_say(&job->page, &say);
     dis__markup_free(&say);
     if (n.judged)
-        dis__page_tile(&job->page, dis__large(n.n[2]).text, n.n[2] == 1 ? "doubtful worker" : "doubtful workers");
+        dis__page_tile(&job->page, dis__large(v->n_doubtful).text,
+                       v->n_doubtful == 1 ? "doubtful worker" : "doubtful workers");
 }
 
 dis_status dis__section_workers(dis__report_job *job)

@@ -16,9 +16,6 @@ typedef struct {
 
 /* NULL: there is no review. */
 const dis_review_worker *dis__crowd_row(const dis__report_job *job, const dis__crowd *c, size_t worker);
-bool dis__doubtful(const dis_review_worker *w);
-/* Clearly less often right than the others, though not doubtful. */
-bool dis__weak(const dis_review_worker *w);
 
 dis_status dis__figure_confusions(dis__report_job *job, const dis__crowd *c);
 
