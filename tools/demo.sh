@@ -21,6 +21,7 @@ echo
 
 set -- "$folder/gold.csv"
 for method in $("$dissent" list methods | grep '^[a-z]' | cut -d' ' -f1); do
+    [ "$method" != crowdlab ] || continue # judges votes and a model together
     "$dissent" labels "$folder/votes.csv" --quiet --method "$method" -o "$folder/$method.csv"
     set -- "$@" "$method=$folder/$method.csv"
 done
