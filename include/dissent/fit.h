@@ -48,7 +48,7 @@ typedef struct {
     size_t size;               /* of this struct */
     uint64_t seed;             /* a method's own seed= wins */
     const int32_t *gold;       /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
-    const dis_state *start;    /* parameters to start from (see below); NULL: from the votes */
+    const dis_state *start;    /* parameters of this method to start from (see below); NULL: from the votes */
     const double *predictions; /* (n_items, n_classes) of a model, out of fold (predictions.h makes them from a table of
                                   labels); rows of zeros: items without; NULL: none */
     double
@@ -61,7 +61,7 @@ DIS_API dis_fit_options dis_fit_options_default(void);
  * any work is done. */
 DIS_API dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs);
 
-/* DIS_EUSAGE: unknown method or option; predictions for a method that does not use them, or none for one that needs
+/* DIS_EUSAGE: unknown method or option; a state that holds nothing of this method; predictions for a method that does not use them, or none for one that needs
  * them; a weight that is no number or above 100. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT: the message
  * says how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
 DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec,

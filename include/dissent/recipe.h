@@ -54,7 +54,7 @@ typedef struct {
 
 typedef struct {
     size_t size;                /* of this struct */
-    const dis_fit_options *fit; /* NULL: the defaults; predictions go to the methods that use them */
+    const dis_fit_options *fit; /* NULL: the defaults; predictions and a state go to the methods that use them */
     bool keep_fits;             /* parameters and traces are kept */
     bool keep_views;            /* the labels of every view are kept beside the combined ones */
     /* Called after each fit, when not NULL; any other status than DIS_OK ends the work and is given back. */

@@ -254,4 +254,5 @@ const dis__method dis__method_bwa = {
     .options_size = sizeof(bwa_options),
     .memory = memory,
     .fit = fit_bwa,
+    .starts = true,
 };

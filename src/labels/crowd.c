@@ -119,4 +119,5 @@ const dis__method dis__method_crowd = {
     .options_size = sizeof(crowd_options),
     .memory = memory,
     .fit = fit_crowd,
+    .starts = true,
 };

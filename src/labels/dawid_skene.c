@@ -102,4 +102,5 @@ const dis__method dis__method_dawid_skene = {
     .options_size = sizeof(ds_options),
     .memory = dis__confusion_memory,
     .fit = fit_dawid_skene,
+    .starts = true,
 };

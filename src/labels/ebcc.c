@@ -435,4 +435,5 @@ const dis__method dis__method_ebcc = {
     .seed_offset = offsetof(ebcc_options, seed) + 1,
     .memory = memory,
     .fit = fit_ebcc,
+    .starts = true,
 };

@@ -116,4 +116,5 @@ const dis__method dis__method_fast_dawid_skene = {
     .options_size = sizeof(fds_options),
     .memory = dis__confusion_memory,
     .fit = fit_fast_dawid_skene,
+    .starts = true,
 };

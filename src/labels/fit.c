@@ -39,6 +39,19 @@ dis_status dis_method_check(const char *spec)
 }
 
 /* `n_tables`: how many tables of labels there will be while it runs, its own included. */
+dis_status dis__fit_check_start(const dis__method *method, const dis_state *start)
+{
+    char held[200];
+    const char *name = method->info.name;
+    if (!start || (method->starts && dis__state_has(start, name))) return DIS_OK;
+    if (!method->starts)
+        return dis__fail(DIS_EUSAGE, "%s has no parameters to start from; leave the state out, or use another method",
+                         name);
+    dis__state_methods(start, held, sizeof held);
+    return dis__fail(DIS_EUSAGE, "the state holds %s and nothing of %s; save one with %s, or leave the state out", held,
+                     name, name);
+}
+
 static dis_status check_predictions(const dis__method *m, const dis_fit_options *o)
 {
     if (o->predictions && m->info.predictions == DIS_PREDICTIONS_UNUSED)
@@ -157,6 +170,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
     }
     dis_fit *fit = NULL;
     dis_status status = check_predictions(m, &o);
+    if (status == DIS_OK) status = dis__fit_check_start(m, o.start);
     if (status == DIS_OK) status = check_fits(ctx, m, &args.votes, own, 1);
     if (status == DIS_OK) status = dis__alloc_zeroed(&fit, 1, sizeof *fit);
     if (status == DIS_OK && o.predictions && m->info.predictions == DIS_PREDICTIONS_PRIOR)

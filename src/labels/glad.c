@@ -455,4 +455,5 @@ const dis__method dis__method_glad = {
     .options_size = sizeof(glad_options),
     .memory = memory,
     .fit = fit_glad,
+    .starts = true,
 };

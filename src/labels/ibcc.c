@@ -152,4 +152,5 @@ const dis__method dis__method_ibcc = {
     .options_size = sizeof(ibcc_options),
     .memory = dis__confusion_memory,
     .fit = fit_ibcc,
+    .starts = true,
 };

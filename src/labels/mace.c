@@ -345,4 +345,5 @@ const dis__method dis__method_mace = {
     .seed_offset = offsetof(mace_options, seed) + 1,
     .memory = memory,
     .fit = fit_mace,
+    .starts = true,
 };

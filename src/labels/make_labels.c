@@ -34,6 +34,19 @@ static dis_status check_combination(dis_context *ctx, const dis_votes *votes, co
     return dis_combine(ctx, &views, choice->combine, equal, NULL);
 }
 
+/* Methods without parameters start from the votes beside those that have some; the state must be of one at least. */
+static dis_status check_start(const dis_label_choice *choice, const dis_state *start)
+{
+    size_t n = 0;
+    const dis__method *method = NULL;
+    for (size_t m = 0; start && m < choice->n_views; m++) {
+        DIS_TRY(dis__method_find(choice->view[m], &method));
+        if (method->starts) DIS_TRY(dis__fit_check_start(method, start));
+        n += method->starts;
+    }
+    return start && n == 0 ? dis__fit_check_start(method, start) : DIS_OK;
+}
+
 static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                             const dis_make_options *o, dis_made *made)
 {
@@ -42,6 +55,7 @@ static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_
         dis_fit_options how = o->fit ? *o->fit : dis_fit_options_default();
         DIS_TRY(dis__method_find(choice->view[m], &method));
         if (method->info.predictions == DIS_PREDICTIONS_UNUSED) how.predictions = NULL;
+        if (!method->starts) how.start = NULL;
         DIS_TRY(dis_fit_run(ctx, votes, choice->view[m], &how, &made->fit[m]));
         made->n_views = m + 1;
         made->view[m] = dis_fit_take_p(made->fit[m]);
@@ -82,6 +96,7 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label
                        const dis_make_options *o, dis_made *made)
 {
     DIS_TRY(dis_fit_check(ctx, votes, choice->view, choice->n_views));
+    DIS_TRY(check_start(choice, o->fit ? o->fit->start : NULL));
     if (choice->combine) DIS_TRY(check_combination(ctx, votes, choice));
     DIS_TRY(fit_views(ctx, votes, choice, o, made));
     if (choice->combine) return combine_views(ctx, votes, choice, o, made);

@@ -35,6 +35,7 @@ typedef struct {
     /* Bytes it needs beside the votes and the posterior (SIZE_MAX: overflow); NULL: next to nothing. */
     size_t (*memory)(const dis_votes_view *votes, const void *options);
     dis_status (*fit)(const dis__fit_args *args, dis_fit *fit);
+    bool starts; /* from a state of its own */
 } dis__method;
 
 enum { DIS_MAX_PARAMETERS = 8 };
@@ -52,6 +53,9 @@ struct dis_fit {
     dis_parameter parameter[DIS_MAX_PARAMETERS];
     size_t n_parameters;
 };
+
+/* DIS_EUSAGE: this method does not start from a state, or the state holds nothing of it. */
+dis_status dis__fit_check_start(const dis__method *method, const dis_state *start);
 
 /* Gives up parameters and trace; what dis_fit_look says stays, without the trace. */
 void dis__fit_drop(dis_fit *fit);

@@ -153,4 +153,5 @@ const dis__method dis__method_one_coin = {
     .options_size = sizeof(one_coin_options),
     .memory = memory,
     .fit = fit_one_coin,
+    .starts = true,
 };

@@ -375,3 +375,30 @@ dis_status dis__state_fill(const dis_state *state, const char *method, const cha
 {
     return dis__state_fill_groups(state, method, name, axes, votes, 1, values, found);
 }
+
+/* The length of METHOD in a key METHOD/PARAMETER, 0: another key. */
+static size_t method_length(const dis__json_value *key)
+{
+    const char *slash = memchr(key->text, '/', key->length);
+    return slash ? (size_t)(slash - key->text) : 0;
+}
+
+bool dis__state_has(const dis_state *state, const char *method)
+{
+    const dis__json_value *m = state->file.metadata;
+    for (const dis__json_value *key = m + 1; key < m + m->skip; key += 2)
+        if (method_length(key) == strlen(method) && memcmp(key->text, method, strlen(method)) == 0) return true;
+    return false;
+}
+
+void dis__state_methods(const dis_state *state, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = 0;
+    for (size_t i = 0; dis_method_at(i); i++) {
+        const char *name = dis_method_at(i)->name;
+        if (!dis__state_has(state, name) || used + strlen(name) + 3 > size) continue;
+        used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", name);
+    }
+    if (!used) snprintf(out, size, "nothing");
+}

@@ -12,4 +12,9 @@ dis_status dis__state_fill(const dis_state *state, const char *method, const cha
 dis_status dis__state_fill_groups(const dis_state *state, const char *method, const char *name, const char *axes,
                                   const dis_votes_view *votes, size_t n_groups, double *values, bool *found);
 
+/* Whether the state holds parameters of that method. */
+bool dis__state_has(const dis_state *state, const char *method);
+/* "a, b": the methods of which it holds parameters. */
+void dis__state_methods(const dis_state *state, char *out, size_t size);
+
 #endif
