@@ -173,6 +173,8 @@ int cli_error(cli *c, dis_status status, const char *format, ...) __attribute__(
 /* A line for people, unless --quiet. */
 void cli_say(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cli_warn(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What the library finds odd about a fit. */
+void cli_warn_of_fit(cli *c, const char *spec, const dis_fit *fit);
 /* 1,234,567 */
 const char *cli_grouped(uint64_t x, char out[CLI_NUMBER]);
 /* The "s" of several. */

@@ -193,6 +193,7 @@ static dis_status take_view(void *user, size_t m, const dis_made_part *part)
                          .look = dis_fit_look(part->fit),
                          .seconds = cli_seconds(&job->since)};
     job->n_views = m + 1;
+    cli_warn_of_fit(job->c, part->spec, part->fit);
     if (job->v->save_views) job->code = save_view(job, m, part->p);
     if (job->code == 0) job->code = check_view(job, r);
     clock_gettime(CLOCK_MONOTONIC, &job->since);

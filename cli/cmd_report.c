@@ -319,6 +319,7 @@ static int add_made(report_job *job)
 {
     const dis_made_view made = dis_made_look(job->made);
     dis_status status = DIS_OK;
+    for (size_t m = 0; m < made.n_views; m++) cli_warn_of_fit(job->c, made.part[m].spec, made.part[m].fit);
     for (size_t m = 0; m < made.n_views && status == DIS_OK; m++)
         status = dis_report_add_fit(job->report, made.part[m].spec, made.part[m].fit, made.part[m].p);
     if (status != DIS_OK || !job->choice.combine) return cli_failed(job->c, status);

@@ -31,6 +31,10 @@ static void put_methods(const labels_job *job, dis_json *j)
         cli_put_text(j, "objective_is", r->look.method->objective);
         cli_put_real(j, "objective", r->look.objective);
         if (job->predictions) cli_put_real(j, "predictions_weight", r->look.predictions_weight);
+        dis_json_key(j, "warnings");
+        dis_json_begin_array(j);
+        for (size_t i = 0; dis_fit_warning_at(r->fit, i); i++) dis_json_text(j, dis_fit_warning_at(r->fit, i));
+        dis_json_end_array(j);
         dis_json_end_object(j);
     }
     dis_json_end_array(j);

@@ -213,3 +213,10 @@ const char *cli_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
+
+void cli_warn_of_fit(cli *c, const char *spec, const dis_fit *fit)
+{
+    char name[CLI_SAFE], text[CLI_SAFE];
+    for (size_t i = 0; dis_fit_warning_at(fit, i); i++)
+        cli_warn(c, "%s: %s", cli_safe(spec, name), cli_safe(dis_fit_warning_at(fit, i), text));
+}

@@ -145,6 +145,19 @@ static PyObject *get_parameters(PyObject *object, PyObject *unused)
     return all;
 }
 
+static PyObject *get_warnings(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    PyObject *all = PyList_New(0);
+    const char *text;
+    for (size_t i = 0; all && (text = dis_fit_warning_at(((fit_object *)object)->fit, i)); i++) {
+        PyObject *sentence = PyUnicode_FromString(text);
+        if (!sentence || PyList_Append(all, sentence) < 0) Py_CLEAR(all);
+        Py_XDECREF(sentence);
+    }
+    return all;
+}
+
 /* The share of each worker's votes that is right if p is believed. */
 static PyObject *worker_quality(PyObject *module, PyObject *args)
 {
@@ -176,6 +189,7 @@ static PyGetSetDef getters[] = {
 };
 static PyMethodDef methods[] = {
     {"summary", get_summary, METH_NOARGS, "summary()\n\nMethod, iterations, converged, restart, objective."},
+    {"warnings", get_warnings, METH_NOARGS, "warnings()\n\nWhat is odd about the labels, one sentence each"},
     {"parameters", get_parameters, METH_NOARGS, "parameters()\n\n{name: (axes, numbers)}"},
     {NULL, NULL, 0, NULL},
 };

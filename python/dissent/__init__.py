@@ -22,6 +22,7 @@ from ._core import (
     __version__,
 )
 from . import experiment
+from ._base import FitWarning
 from ._results import SoftLabels, Values
 from ._tokens import Tokenizer, Tokens
 from ._votes import Votes, read_votes
@@ -85,6 +86,7 @@ __all__ = [
     "Evaluation",
     "FastDawidSkene",
     "FileError",
+    "FitWarning",
     "Hybrid",
     "InternalError",
     "JensenShannonCentroid",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -17,6 +18,10 @@ T = TypeVar("T", bound="Estimator")
 
 METHODS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.methods()}
 COMBINERS: dict[str, dict[str, Any]] = {row["name"]: row for row in _core.combiners()}
+
+
+class FitWarning(UserWarning):
+    """Labels that look odd: iterations that did not settle, a much-voted class without labels, labels nobody voted for."""
 
 
 class Estimator:
@@ -213,6 +218,8 @@ class Aggregator(Estimator):
             )
         finally:
             end_progress(watcher)
+        for sentence in fit.warnings():
+            warnings.warn(f"{type(self).__name__}: {sentence}", FitWarning, stacklevel=3)
         self._keep(votes, np.asarray(fit.p), fit)
         self._fitted["predictions_counts"] = counts
 

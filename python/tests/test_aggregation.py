@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -131,3 +132,12 @@ def test_progress_and_stopping(columns):
 
     with pytest.raises(Enough):
         dissent.MACE(progress=stop).fit(columns)
+
+
+def test_warnings_of_a_fit():
+    votes = [(f"t{i}", f"w{w}", (i * 7 + w * 3 + i * w) % 3) for i in range(60) for w in range(4)]
+    with pytest.warns(dissent.FitWarning, match="DawidSkene: did not converge in 2 iterations"):
+        dissent.DawidSkene(n_iter=2).fit(votes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", dissent.FitWarning)
+        dissent.Standard().fit(votes)

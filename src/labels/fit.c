@@ -177,6 +177,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
         status = run_with_prior(&args, m, o.predictions_weight, fit);
     else if (status == DIS_OK)
         status = run(&args, m, fit);
+    if (status == DIS_OK) status = dis__fit_warn(&args, fit);
     dis__free(own);
     if (status != DIS_OK) {
         dis_fit_destroy(fit);

@@ -38,7 +38,7 @@ typedef struct {
     bool starts; /* from a state of its own */
 } dis__method;
 
-enum { DIS_MAX_PARAMETERS = 8 };
+enum { DIS_MAX_PARAMETERS = 8, DIS_MAX_WARNINGS = 3, DIS_WARNING_SIZE = 240 };
 
 struct dis_fit {
     const dis__method *method;
@@ -52,10 +52,15 @@ struct dis_fit {
     size_t n_trace, trace_capacity;
     dis_parameter parameter[DIS_MAX_PARAMETERS];
     size_t n_parameters;
+    char warning[DIS_MAX_WARNINGS][DIS_WARNING_SIZE];
+    size_t n_warnings;
 };
 
 /* DIS_EUSAGE: this method does not start from a state, or the state holds nothing of it. */
 dis_status dis__fit_check_start(const dis__method *method, const dis_state *start);
+
+/* Notes what is odd about a fit that is done (fit_warnings.c). */
+dis_status dis__fit_warn(const dis__fit_args *args, dis_fit *fit);
 
 /* Gives up parameters and trace; what dis_fit_look says stays, without the trace. */
 void dis__fit_drop(dis_fit *fit);
