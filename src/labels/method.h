@@ -59,7 +59,7 @@ struct dis_fit {
 /* DIS_EUSAGE: this method does not start from a state, or the state holds nothing of it. */
 dis_status dis__fit_check_start(const dis__method *method, const dis_state *start);
 
-/* Notes what is odd about a fit that is done (fit_warnings.c). */
+/* Notes what is odd about a fit that is done (fit_notes.c). */
 dis_status dis__fit_warn(const dis__fit_args *args, dis_fit *fit);
 
 /* Gives up parameters and trace; what dis_fit_look says stays, without the trace. */
