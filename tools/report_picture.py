@@ -5,6 +5,7 @@ usage: tools/report_picture.py [REPORT.html [OUT.png]]      after ./run demo; ne
 import base64
 import os
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "browser"))
@@ -37,6 +38,7 @@ def main():
     try:
         page.size(width, height)
         page.open(scene)
+        time.sleep(3)  # pages scroll smoothly to their anchors
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1.25}
         shot = page.devtools("Page.captureScreenshot", format="png", clip=clip)
         with open(out, "wb") as f:

@@ -24,8 +24,10 @@ static void put_expected(dis__markup *m, const dis_review_view *v)
                   "right. ",
                   dis__share(v->right).text);
     else
-        dis__putf(m, "An estimated %s of the labels are right, and %s of all votes together. ",
-                  dis__share(v->right).text, dis__share(v->typical).text);
+        dis__putf(m,
+                  "An estimated %s of the labels are right (%s if people never erred alike), and %s of all votes "
+                  "together. ",
+                  dis__share(v->right).text, dis__share(v->right_independent).text, dis__share(v->typical).text);
 }
 
 static void items(dis__report_job *job, const dis_review *review, const dis_review_view *v)
