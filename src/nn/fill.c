@@ -29,29 +29,51 @@ static float from_bfloat16(uint16_t x)
     return out;
 }
 
+static void read_float64(const char *from, size_t n, float *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        double exact;
+        memcpy(&exact, from + i * sizeof exact, sizeof exact);
+        to[i] = (float)exact;
+    }
+}
+
+static void read_float32(const char *from, size_t n, float *to)
+{
+    memcpy(to, from, n * sizeof *to);
+}
+
+static void read_float16(const char *from, size_t n, float *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint16_t half;
+        memcpy(&half, from + i * sizeof half, sizeof half);
+        to[i] = from_float16(half);
+    }
+}
+
+static void read_bfloat16(const char *from, size_t n, float *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint16_t half;
+        memcpy(&half, from + i * sizeof half, sizeof half);
+        to[i] = from_bfloat16(half);
+    }
+}
+
 /* n numbers of an array from number `at` on; false: a type that is not known. */
 static bool read_numbers(const dis__tensor *t, size_t at, size_t n, float *to)
 {
-    const char *from = (const char *)t->data + at * t->dtype->size;
-    for (size_t i = 0; i < n; i++) {
-        double exact;
-        uint16_t half;
-        if (strcmp(t->dtype->name, "F32") == 0) {
-            memcpy(to + i, from + i * 4, 4);
-        } else if (strcmp(t->dtype->name, "F64") == 0) {
-            memcpy(&exact, from + i * 8, 8);
-            to[i] = (float)exact;
-        } else {
-            memcpy(&half, from + i * 2, 2);
-            if (strcmp(t->dtype->name, "F16") == 0)
-                to[i] = from_float16(half);
-            else if (strcmp(t->dtype->name, "BF16") == 0)
-                to[i] = from_bfloat16(half);
-            else
-                return false;
+    static const struct {
+        const char *name;
+        void (*read)(const char *from, size_t n, float *to);
+    } types[] = {{"F32", read_float32}, {"F16", read_float16}, {"BF16", read_bfloat16}, {"F64", read_float64}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(t->dtype->name, types[i].name) == 0) {
+            types[i].read((const char *)t->data + at * t->dtype->size, n, to);
+            return true;
         }
-    }
-    return true;
+    return false;
 }
 
 static const dis__tensor *find_array(const dis__fill *fill, const char *name, size_t *file)
@@ -82,10 +104,15 @@ static dis_status check_numbers(const dis__fill *fill, size_t file, const dis__t
             return dis__fail_at(DIS_EDATA, fill->path[file], 0, 0,
                                 "%.*s is of type %s; F64, F32, F16 and BF16 can be read", (int)t->name_length, t->name,
                                 t->dtype->name);
-        for (size_t i = 0; i < n; i++)
-            if (!isfinite(x[i]))
-                return dis__fail_at(DIS_EDATA, fill->path[file], 0, 0, "%.*s has a number that is not finite",
-                                    (int)t->name_length, t->name);
+        uint32_t bad = 0; /* all bits of an exponent are set in what is not finite */
+        for (size_t i = 0; i < n; i++) {
+            uint32_t bits;
+            memcpy(&bits, x + i, sizeof bits);
+            bad |= (bits & 0x7f800000u) == 0x7f800000u;
+        }
+        if (bad)
+            return dis__fail_at(DIS_EDATA, fill->path[file], 0, 0, "%.*s has a number that is not finite",
+                                (int)t->name_length, t->name);
     }
     return DIS_OK;
 }
@@ -130,6 +157,7 @@ static dis_status check_all(const dis__net *net, const dis__fill *fill, size_t *
         const dis__param_info *info = dis__net_param(net, p);
         if (filled[p] == info->n) continue;
         if (filled[p] == 0 && fill->fresh && strncmp(info->name, fill->fresh, strlen(fill->fresh)) == 0) continue;
+        if (filled[p] == 0 && fill->only && strncmp(info->name, fill->only, strlen(fill->only)) != 0) continue;
         return dis__fail_at(DIS_EDATA, fill->path[0], 0, 0, "no array for %s%s", filled[p] ? "all of " : "",
                             info->name);
     }

@@ -30,6 +30,7 @@ typedef struct {
     const dis__fill_row *rows;
     size_t n_rows;
     const char *fresh;          /* parameters whose names begin with this need no array; NULL: all need one */
+    const char *only;           /* those whose names do not begin with this need none; NULL: all need one */
     const char *const *ignored; /* arrays whose names contain one of these need no row; NULL at the end; NULL: none */
 } dis__fill;
 
