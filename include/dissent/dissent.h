@@ -13,6 +13,7 @@
 #include "dissent/curve.h"
 #include "dissent/train.h"
 #include "dissent/tokenizer.h"
+#include "dissent/embed.h"
 #include "dissent/folds.h"
 #include "dissent/align.h"
 #include "dissent/metric.h"

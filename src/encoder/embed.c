@@ -1,0 +1,217 @@
+/* Texts into vectors: tokens, batches of like lengths, the encoder's layers, the mean or the first token of each text. Texts
+ * are taken from the longest to the shortest, so that a batch needs no more than a fixed number of tokens; tokens are
+ * packed, so that lengths cost nothing else. The net is planned once for batches of at most TOKENS tokens. */
+#include "dissent/embed.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include "encoder/encoder.h"
+#include "io/name_file.h"
+#include "io/npy.h"
+#include "io/outfile.h"
+#include <math.h>
+#include <string.h>
+
+enum { TOKENS = 2048, ROWS = 512 };
+
+struct dis_encoder {
+    dis__encoder_config config;
+    dis_tokenizer *tokenizer;
+    dis__net *net;
+    dis__encoder_net built;
+    int pooled[2]; /* values, by dis_embed_pool */
+    size_t n_parameters, max_length, most_tokens;
+};
+
+dis_embed_options dis_embed_options_default(void)
+{
+    return (dis_embed_options){.size = sizeof(dis_embed_options)};
+}
+
+void dis_encoder_destroy(dis_encoder *e)
+{
+    if (!e) return;
+    dis_tokenizer_destroy(e->tokenizer);
+    dis__net_destroy(e->net);
+    dis__free(e->built.room);
+    dis__free(e);
+}
+
+static dis_status check_tokenizer(const char *folder, dis_encoder *e)
+{
+    const dis_tokenizer_view t = dis_tokenizer_look(e->tokenizer);
+    const size_t longest = dis__encoder_longest(&e->config);
+    e->max_length = t.max_length && t.max_length < longest ? t.max_length : longest;
+    if (t.n_ids > 0 && (size_t)t.n_ids > e->config.n_words)
+        return dis__fail(DIS_EDATA, "%s: the tokenizer has ids up to %d, vocab_size of config.json is %zu", folder,
+                         (int)t.n_ids - 1, e->config.n_words);
+    return DIS_OK;
+}
+
+static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder *e)
+{
+    dis__plan_options plan = dis__plan_options_default();
+    plan.training = false;
+    plan.unset = true;
+    DIS_TRY(dis__encoder_config_read(ctx, folder, &e->config));
+    DIS_TRY(dis_tokenizer_open(ctx, folder, &e->tokenizer));
+    DIS_TRY(check_tokenizer(folder, e));
+    e->most_tokens = e->max_length > TOKENS ? e->max_length : TOKENS;
+    const dis__encoder_limits limits = {.rows = ROWS, .tokens = e->most_tokens};
+    DIS_TRY(dis__net_create(&dis__device_cpu, 0, &e->net));
+    DIS_TRY(dis__encoder_build(e->net, &e->config, &limits, &e->built));
+    const dis__encoder_net *b = &e->built;
+    e->pooled[DIS_EMBED_MEAN] = dis__layer_pool_packed(e->net, b->hidden, b->start, b->length, DIS_POOL_MEAN);
+    e->pooled[DIS_EMBED_FIRST] = dis__layer_pool_packed(e->net, b->hidden, b->start, b->length, DIS_POOL_FIRST);
+    DIS_TRY(dis__net_plan(e->net, ctx, &plan));
+    e->n_parameters = dis__net_n_parameters(e->net);
+    return dis__encoder_fill(ctx, folder, &e->config, e->net);
+}
+
+dis_status dis_encoder_open(dis_context *ctx, const char *folder, dis_encoder **out)
+{
+    dis_encoder *e;
+    DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));
+    const dis_status status = open_encoder(ctx, folder, e);
+    if (status == DIS_OK)
+        *out = e;
+    else
+        dis_encoder_destroy(e);
+    return status;
+}
+
+dis_encoder_view dis_encoder_look(const dis_encoder *e)
+{
+    return (dis_encoder_view){.family = e->config.family->model_type,
+                              .width = e->config.width,
+                              .n_layers = e->config.n_layers,
+                              .n_heads = e->config.n_heads,
+                              .n_parameters = e->n_parameters,
+                              .max_length = e->max_length};
+}
+
+/* ---- batches ---- */
+
+/* The texts by length, the longest first, equal ones in their order: by counting. */
+static dis_status by_length(const dis_tokens_view *tokens, size_t longest, uint32_t **out)
+{
+    size_t *first;
+    DIS_TRY(dis__alloc_zeroed(&first, longest + 2, sizeof *first));
+    const dis_status status = dis__alloc_array(out, tokens->n_texts, sizeof **out);
+    for (size_t i = 0; i < tokens->n_texts && status == DIS_OK; i++)
+        first[longest - (tokens->start[i + 1] - tokens->start[i]) + 1]++;
+    for (size_t l = 1; l <= longest + 1; l++) first[l] += first[l - 1];
+    for (size_t i = 0; i < tokens->n_texts && status == DIS_OK; i++)
+        (*out)[first[longest - (tokens->start[i + 1] - tokens->start[i])]++] = (uint32_t)i;
+    dis__free(first);
+    return status;
+}
+
+static size_t next_batch(const dis_encoder *e, const dis_tokens_view *tokens, const uint32_t *order, size_t at)
+{
+    size_t n = 0, used = 0;
+    while (at + n < tokens->n_texts && n < ROWS) {
+        const uint32_t text = order[at + n];
+        used += tokens->start[text + 1] - tokens->start[text];
+        if (n > 0 && used > e->most_tokens) break;
+        n++;
+    }
+    return n;
+}
+
+static void store(const double *x, size_t width, bool normalise, float *to)
+{
+    double squares = 0;
+    for (size_t c = 0; c < width; c++) squares += x[c] * x[c];
+    const double scale = normalise && squares > 0 ? 1 / sqrt(squares) : 1;
+    for (size_t c = 0; c < width; c++) to[c] = (float)(x[c] * scale);
+}
+
+static dis_status run_batches(dis_context *ctx, dis_encoder *e, const dis_tokens_view *tokens, const uint32_t *order,
+                              const dis_embed_options *o, double *pooled, float *out)
+{
+    const size_t width = e->config.width;
+    size_t done = 0;
+    for (size_t at = 0, n; at < tokens->n_texts; at += n) {
+        n = next_batch(e, tokens, order, at);
+        DIS_TRY(dis__check_stop(ctx));
+        DIS_TRY(dis__encoder_put(e->net, &e->built, &e->config, tokens, order + at, n));
+        DIS_TRY(dis__net_forward(e->net, false));
+        DIS_TRY(dis__net_get(e->net, e->pooled[o->pool], pooled));
+        for (size_t r = 0; r < n; r++) {
+            store(pooled + r * width, width, o->normalise, out + order[at + r] * width);
+            done += tokens->start[order[at + r] + 1] - tokens->start[order[at + r]];
+        }
+        dis__progress(ctx, "vectors", (double)done / (double)tokens->start[tokens->n_texts]);
+    }
+    return DIS_OK;
+}
+
+static dis_status embed_tokens(dis_context *ctx, dis_encoder *e, const dis_tokens_view *tokens,
+                               const dis_embed_options *o, float *out)
+{
+    uint32_t *order = NULL;
+    double *pooled = NULL;
+    dis_status status = by_length(tokens, e->most_tokens, &order);
+    if (status == DIS_OK) status = dis__alloc_array(&pooled, dis__size(ROWS, e->config.width, 0), sizeof *pooled);
+    if (status == DIS_OK) status = run_batches(ctx, e, tokens, order, o, pooled, out);
+    dis__free(pooled);
+    dis__free(order);
+    return status;
+}
+
+dis_status dis_embed(dis_context *ctx, dis_encoder *e, const dis_token_text *texts, size_t n,
+                     const dis_embed_options *options, float *out)
+{
+    const dis_embed_options o = options ? *options : dis_embed_options_default();
+    const size_t longest = dis__encoder_longest(&e->config);
+    if (o.max_length > longest)
+        return dis__fail(DIS_EUSAGE, "a maximum length of %zu tokens; the encoder has positions for %zu", o.max_length,
+                         longest);
+    if (n > UINT32_MAX) return dis__fail(DIS_ELIMIT, "%zu texts are too many for one call", n);
+    if (!dis__net_serve(e->net, ctx))
+        return dis__fail(DIS_EUSAGE, "the encoder was opened for fewer threads than this context has");
+    dis_tokenizer_options how = dis_tokenizer_options_default();
+    how.max_length = o.max_length ? o.max_length : e->max_length;
+    dis_tokens *tokens;
+    DIS_TRY(dis_tokenizer_encode(ctx, e->tokenizer, texts, n, &how, &tokens));
+    const dis_tokens_view view = dis_tokens_look(tokens);
+    const dis_status status = embed_tokens(ctx, e, &view, &o, out);
+    dis_tokens_destroy(tokens);
+    return status;
+}
+
+dis_status dis_embed_items(dis_context *ctx, dis_encoder *e, const dis_items *items, const dis_embed_options *options,
+                           float *out)
+{
+    const dis_items_view v = dis_items_look(items);
+    if (v.kind != DIS_ITEMS_TEXT || v.n_texts < 1 || v.n_texts > 2)
+        return dis__fail(DIS_EUSAGE, "vectors are made of items with one text or two");
+    dis_token_text *texts;
+    DIS_TRY(dis__alloc_zeroed(&texts, v.n_items, sizeof *texts));
+    for (size_t i = 0; i < v.n_items; i++) {
+        texts[i].first = dis_names_get(v.texts, i * v.n_texts, &texts[i].n_first);
+        if (v.n_texts == 2) texts[i].second = dis_names_get(v.texts, i * v.n_texts + 1, &texts[i].n_second);
+    }
+    const dis_status status = dis_embed(ctx, e, texts, v.n_items, options, out);
+    dis__free(texts);
+    return status;
+}
+
+dis_status dis_embed_write(const dis_names *tasks, const float *x, size_t width, const char *path)
+{
+    if (strcmp(path, "-") == 0)
+        return dis__fail(DIS_EUSAGE,
+                         "npy comes with a list of tasks beside it and cannot go to standard output; name a file");
+    DIS_TRY(dis__names_check_lines(tasks, "task"));
+    const size_t n = dis_names_count(tasks);
+    dis__out *outs[2] = {NULL, NULL};
+    char *name = NULL;
+    dis_status status = dis__name_beside(path, ".tasks.txt", &name);
+    if (status == DIS_OK) status = dis__out_open(name, &outs[0]);
+    if (status == DIS_OK) status = dis__names_write(outs[0], tasks);
+    if (status == DIS_OK) status = dis__out_open(path, &outs[1]);
+    if (status == DIS_OK) status = dis__npy_write_header(outs[1], sizeof *x, n, width);
+    if (status == DIS_OK) status = dis__out_write(outs[1], x, n * width * sizeof *x);
+    dis__free(name);
+    return dis__out_finish_all(outs, 2, status);
+}

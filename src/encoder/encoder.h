@@ -1,0 +1,109 @@
+/* encoder.h: pretrained encoders from the inside: what a folder describes, its numbers, its layers.
+ *
+ *     dis__encoder_config config;
+ *     DIS_TRY(dis__encoder_config_read(ctx, "minilm", &config));
+ *     dis__encoder_net built;                                     // axes, inputs and the last hidden states
+ *     dis__encoder_build(net, &config, &options, &built);
+ *     DIS_TRY(dis__net_plan(net, ctx, &plan));
+ *     DIS_TRY(dis__encoder_fill(ctx, "minilm", &config, net));    // the folder may go then
+ *     dis__encoder_batch batch = {...};
+ *     DIS_TRY(dis__encoder_put(net, &built, &config, &batch));
+ *
+ * A family is a row of a table (families.c): how config.json calls its sizes, how its arrays are called, where positions
+ * begin, what stands before its classifier. Tokens of a batch lie one behind the other; there is no padding. */
+#ifndef DIS_ENCODER_ENCODER_H
+#define DIS_ENCODER_ENCODER_H
+#include "dissent/tokenizer.h"
+#include "io/json.h"
+#include "nn/net.h"
+
+enum { DIS_ENCODER_LAYERS = 256, DIS_ENCODER_PATH = 4096 };
+
+/* Arrays NAME.weight and NAME.bias that fill part `part` of `parts` equal ones of a layer's parameters. */
+typedef struct {
+    const char *array, *layer;
+    size_t part, parts;
+    bool bare; /* without bias */
+} dis__encoder_array;
+
+/* What a classifier stands on: act(W h + b) of the first token, or that token alone where there is no such layer. */
+typedef struct {
+    const char *array; /* of W and b; NULL: there is none */
+    const char *out;   /* of the classifier itself */
+    dis__activation act;
+    bool pretrained; /* part of the encoder: the pooler */
+    bool dropped;    /* dropout before that layer too */
+} dis__encoder_top;
+
+typedef struct dis__encoder_family {
+    const char *model_type, *prefix, *summary;
+    const struct dis__config_field *fields;          /* ended by a row without key */
+    const dis__encoder_array *embeddings, *in_layer; /* ended by rows without array */
+    const char *layer;                               /* "encoder.layer." */
+    dis__encoder_top top;
+    bool shifted; /* positions begin behind the padding's id */
+    bool types;   /* the two texts of a pair are told apart */
+    bool relative;
+} dis__encoder_family;
+
+const dis__encoder_family *dis__encoder_family_at(size_t i); /* NULL past the end */
+
+typedef struct {
+    const dis__encoder_family *family;
+    size_t n_words, n_positions, n_types; /* rows of tables; n_types 0: there is none */
+    size_t width, n_layers, n_heads, feed;
+    size_t embedding; /* width of the tables: a layer leads to the encoder's where that differs; 0: no different one */
+    size_t padding;   /* id */
+    size_t n_buckets; /* of relative positions */
+    double epsilon, dropout, attention_dropout, top_dropout;
+    dis__activation act;
+} dis__encoder_config;
+
+/* A field of config.json that changes what is computed. */
+typedef enum { DIS_FIELD_SIZE, DIS_FIELD_COUNT, DIS_FIELD_REAL, DIS_FIELD_ACT, DIS_FIELD_ONLY } dis__config_kind;
+typedef struct dis__config_field {
+    const char *key;
+    dis__config_kind kind; /* SIZE: from 1 on; COUNT: from 0 on; ONLY: must be `only`, or absent, or null */
+    size_t offset;
+    double fallback;    /* where it is absent; NAN: it must be there */
+    const char *only;   /* as JSON writes it: "absolute", false */
+    const char *backup; /* the field that counts where this one is absent or null */
+} dis__config_field;
+
+/* DIS_EDATA with the place: another architecture, a field that asks for what is not there. */
+dis_status dis__encoder_config_read(dis_context *ctx, const char *folder, dis__encoder_config *out);
+/* The same of a text. */
+dis_status dis__encoder_config_parse(const char *file, const char *text, size_t n, dis__encoder_config *out);
+/* Positions that tokens may have, and so the maximum length. */
+size_t dis__encoder_longest(const dis__encoder_config *config);
+
+typedef struct {
+    size_t rows, tokens; /* of a batch, maximum */
+    bool dropout;        /* as in training */
+} dis__encoder_limits;
+
+typedef struct {
+    int rows, tokens; /* axes */
+    int ids, positions, types, start, length;
+    int hidden;    /* (tokens, width) of the last layer */
+    int32_t *room; /* (3 tokens + 2 rows), to lay out a batch */
+} dis__encoder_net;
+
+/* Parameters are called "encoder.words.weight", "encoder.layer.0.qkv.weight" and so on. The caller frees `room`. */
+dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *config, const dis__encoder_limits *limits,
+                              dis__encoder_net *out);
+
+/* What a classifier of texts stands on: (rows, width). Its layer is called "top"; the pooler of a folder fills it, and so does the
+ * layer of a classifier that was saved. */
+int dis__encoder_top_build(dis__net *net, const dis__encoder_config *config, const dis__encoder_net *built,
+                           bool dropout);
+
+/* Row r of a batch is the text row[r] of `tokens`. */
+dis_status dis__encoder_put(dis__net *net, const dis__encoder_net *built, const dis__encoder_config *config,
+                            const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows);
+
+/* Numbers of all parameters that begin with "encoder.", and of "top" where they are there, from model.safetensors, or from the files of its index. DIS_EDATA:
+ * files of another kind, an array that is missing or of another shape, or that has no place. */
+dis_status dis__encoder_fill(dis_context *ctx, const char *folder, const dis__encoder_config *config, dis__net *net);
+
+#endif

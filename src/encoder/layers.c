@@ -1,0 +1,115 @@
+/* The layers of an encoder over packed tokens: embeddings of words, positions and types, normalised; then blocks of
+ * self-attention and two linear layers, each normalised after what it adds to (Vaswani et al. 2017, as BERT has it). Queries,
+ * keys and values are one matrix. MPNet's layers share one table of biases by the distance of two tokens. */
+#include "encoder/encoder.h"
+#include "core/memory.h"
+#include <stdio.h>
+
+enum { FARTHEST = 128 }; /* MPNet: from there on distances share a bucket */
+
+static int block(dis__net *net, const dis__encoder_config *c, size_t layer, int x, const dis__encoder_net *b,
+                 const dis__attend_options *attend, double dropout)
+{
+    char name[DIS_NET_NAME];
+    dis__layernorm_options norm = dis__layernorm_options_default();
+    norm.epsilon = c->epsilon;
+#define NAME(what) (snprintf(name, sizeof name, "encoder.layer.%zu." what, layer), name)
+    int y = dis__layer_linear(net, NAME("qkv"), x, 3 * c->width, DIS_ACT_NONE);
+    y = dis__layer_attend(net, NAME("attend"), y, b->start, b->length, attend);
+    y = dis__layer_linear(net, NAME("proj"), y, c->width, DIS_ACT_NONE);
+    if (dropout > 0) y = dis__layer_dropout(net, y, dropout);
+    x = dis__layer_layernorm_with(net, NAME("norm1"), y, x, &norm);
+    y = dis__layer_linear(net, NAME("up"), x, c->feed, c->act);
+    y = dis__layer_linear(net, NAME("down"), y, c->width, DIS_ACT_NONE);
+    if (dropout > 0) y = dis__layer_dropout(net, y, dropout);
+    return dis__layer_layernorm_with(net, NAME("norm2"), y, x, &norm);
+#undef NAME
+}
+
+static int embeddings(dis__net *net, const dis__encoder_config *c, const dis__encoder_net *b, double dropout)
+{
+    const size_t width = c->embedding ? c->embedding : c->width;
+    dis__layernorm_options norm = dis__layernorm_options_default();
+    norm.epsilon = c->epsilon;
+    int x = dis__layer_embed(net, "encoder.words", b->ids, c->n_words, width);
+    if (c->n_types) x = dis__layer_add(net, x, dis__layer_embed(net, "encoder.types", b->types, c->n_types, width));
+    const int places = dis__layer_embed(net, "encoder.positions", b->positions, c->n_positions, width);
+    x = dis__layer_layernorm_with(net, "encoder.norm", x, places, &norm);
+    if (dropout > 0) x = dis__layer_dropout(net, x, dropout);
+    return c->embedding ? dis__layer_linear(net, "encoder.project", x, c->width, DIS_ACT_NONE) : x;
+}
+
+dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *c, const dis__encoder_limits *limits,
+                              dis__encoder_net *out)
+{
+    dis__encoder_net b = {.types = DIS_NONE};
+    dis__attend_options attend = dis__attend_options_default();
+    const double dropout = limits->dropout ? c->dropout : 0;
+    b.rows = dis__net_axis(net, limits->rows);
+    b.tokens = dis__net_axis_packed(net, limits->tokens);
+    b.ids = dis__net_ints(net, "ids", b.tokens, DIS_NONE, 1);
+    b.positions = dis__net_ints(net, "positions", b.tokens, DIS_NONE, 1);
+    if (c->n_types) b.types = dis__net_ints(net, "types", b.tokens, DIS_NONE, 1);
+    b.start = dis__net_ints(net, "start", b.rows, DIS_NONE, 1);
+    b.length = dis__net_ints(net, "length", b.rows, DIS_NONE, 1);
+    attend.n_heads = c->n_heads;
+    attend.longest = dis__encoder_longest(c);
+    attend.dropout = limits->dropout ? c->attention_dropout : 0;
+    attend.farthest = FARTHEST;
+    int x = embeddings(net, c, &b, dropout);
+    if (c->family->relative) attend.bias = dis__layer_table(net, "encoder.relative", c->n_buckets, c->n_heads);
+    for (size_t l = 0; l < c->n_layers; l++) x = block(net, c, l, x, &b, &attend, dropout);
+    b.hidden = x;
+    const size_t room = dis__size(3, limits->tokens, dis__size(2, limits->rows, 0));
+    DIS_TRY(dis__alloc_array(&b.room, room, sizeof *b.room));
+    *out = b;
+    return DIS_OK;
+}
+
+int dis__encoder_top_build(dis__net *net, const dis__encoder_config *c, const dis__encoder_net *b, bool dropout)
+{
+    const double rate = dropout ? c->top_dropout : 0;
+    int x = dis__layer_pool_packed(net, b->hidden, b->start, b->length, DIS_POOL_FIRST);
+    if (rate > 0 && c->family->top.dropped) x = dis__layer_dropout(net, x, rate);
+    x = dis__layer_linear(net, "top", x, c->width, c->family->top.act);
+    return rate > 0 ? dis__layer_dropout(net, x, rate) : x;
+}
+
+/* RoBERTa and MPNet number only tokens that are not padding, from behind its id on; padding that a text spells out stays
+ * at its id. */
+static void lay_out(const dis__encoder_config *c, const dis_tokens_view *tokens, size_t text, int32_t *ids,
+                    int32_t *positions, int32_t *types)
+{
+    const size_t first = tokens->start[text], n = tokens->start[text + 1] - first;
+    int32_t counted = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t id = tokens->id[first + i];
+        ids[i] = id;
+        if (!c->family->shifted)
+            positions[i] = (int32_t)i;
+        else
+            positions[i] = (int32_t)c->padding + (id == (int32_t)c->padding ? 0 : ++counted);
+        types[i] = c->family->types && tokens->type[first + i] < c->n_types ? tokens->type[first + i] : 0;
+    }
+}
+
+dis_status dis__encoder_put(dis__net *net, const dis__encoder_net *b, const dis__encoder_config *c,
+                            const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows)
+{
+    size_t n = 0, at = 0;
+    for (size_t r = 0; r < n_rows; r++) n += tokens->start[row[r] + 1] - tokens->start[row[r]];
+    int32_t *ids = b->room, *positions = ids + n, *types = positions + n, *start = types + n, *length = start + n_rows;
+    for (size_t r = 0; r < n_rows; r++) {
+        lay_out(c, tokens, row[r], ids + at, positions + at, types + at);
+        start[r] = (int32_t)at;
+        length[r] = (int32_t)(tokens->start[row[r] + 1] - tokens->start[row[r]]);
+        at += (size_t)length[r];
+    }
+    dis__net_resize(net, b->rows, n_rows);
+    dis__net_resize(net, b->tokens, n);
+    DIS_TRY(dis__net_put_ints(net, b->ids, ids));
+    DIS_TRY(dis__net_put_ints(net, b->positions, positions));
+    if (b->types != DIS_NONE) DIS_TRY(dis__net_put_ints(net, b->types, types));
+    DIS_TRY(dis__net_put_ints(net, b->start, start));
+    return dis__net_put_ints(net, b->length, length);
+}

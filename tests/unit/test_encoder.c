@@ -1,0 +1,352 @@
+/* Pretrained encoders against transformers: hidden states, logits, loss, the gradient of every array and 20 steps of AdamW of
+ * tiny random models of every family (fixtures of tests/parity/make_encoder_fixtures.py), to 1e-8 on `ref` and 1e-4 on `cpu`;
+ * config.json and weights that are refused. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "encoder/encoder.h"
+#include "dissent/embed.h"
+#include "io/input.h"
+#include "io/safetensors.h"
+#include "core/memory.h"
+
+enum { ROWS = 5, TOKENS = 40, K = 3, STEPS = 20, WARM_UP = 4, NAME = 256 };
+static const char *const folders[] = {"bert",       "bert_relu", "roberta",      "xlm-roberta",
+                                      "distilbert", "electra",   "electra_wide", "bert_vocabulary", "mpnet"};
+
+typedef struct {
+    const char *name;
+    char folder[NAME];
+    const dis__device *device;
+    double tolerance, worst;
+    dis__input input, weights_input;
+    dis__safetensors file, weights;
+    dis__encoder_config config;
+    dis__net *net;
+    dis__encoder_net built;
+    int logits, head;
+} fixture;
+
+static void open_safetensors(const char *folder, const char *name, dis__input *in, dis__safetensors *out)
+{
+    char file[2 * NAME];
+    snprintf(file, sizeof file, "%s/%s", folder, name);
+    assert_int_equal(dis__input_open(NULL, file, in), DIS_OK);
+    assert_int_equal(dis__safetensors_open(file, in->bytes, in->n, out), DIS_OK);
+}
+
+static const dis__tensor *tensor(const fixture *f, const char *name)
+{
+    const dis__tensor *t = dis__safetensors_find(&f->file, name);
+    if (!t) fail_msg("%s: no %s", f->folder, name);
+    return t;
+}
+
+static void compare(fixture *f, const char *what, const double *have, const double *wanted, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double off = fabs(have[i] - wanted[i]) / (f->tolerance * fmax(1, fabs(wanted[i])));
+        if (!(off <= 1))
+            fail_msg("%s on %s: %s [%zu] is %.12g, transformers has %.12g", f->name, f->device->name, what, i, have[i],
+                     wanted[i]);
+        if (off > f->worst) f->worst = off;
+    }
+}
+
+static void *copy_of(const dis__tensor *t)
+{
+    void *x = malloc(t->n * t->dtype->size + 1);
+    memcpy(x, t->data, t->n * t->dtype->size);
+    return x;
+}
+
+static void put_param(fixture *f, const char *param, const char *array)
+{
+    const dis__tensor *t = dis__safetensors_find(&f->weights, array);
+    assert_non_null(t);
+    float *x = copy_of(t);
+    double *exact = malloc(t->n * sizeof *exact);
+    for (size_t i = 0; i < t->n; i++) exact[i] = x[i];
+    assert_int_equal(dis__param_put(f->net, dis__net_find_param(f->net, param), exact), DIS_OK);
+    free(exact);
+    free(x);
+}
+
+static void open_fixture(fixture *f, const char *name, const dis__device *device, double tolerance)
+{
+    *f = (fixture){.name = name, .device = device, .tolerance = tolerance};
+    snprintf(f->folder, sizeof f->folder, "%s/tests/parity/fixtures/encoders/%s", DIS_SOURCE_DIR, name);
+    open_safetensors(f->folder, "expected.safetensors", &f->input, &f->file);
+    open_safetensors(f->folder, "model.safetensors", &f->weights_input, &f->weights);
+    assert_int_equal(dis__encoder_config_read(NULL, f->folder, &f->config), DIS_OK);
+    const dis__encoder_limits limits = {.rows = ROWS, .tokens = TOKENS};
+    dis__plan_options plan = dis__plan_options_default();
+    plan.optimizer.kind = DIS_OPTIMIZER_ADAMW;
+    plan.optimizer.weight_decay = .01;
+    plan.optimizer.clip = 1;
+    assert_int_equal(dis__net_create(device, 1, &f->net), DIS_OK);
+    assert_int_equal(dis__encoder_build(f->net, &f->config, &limits, &f->built), DIS_OK);
+    const int top = dis__encoder_top_build(f->net, &f->config, &f->built, false);
+    f->logits = dis__layer_linear(f->net, "out", top, K, DIS_ACT_NONE);
+    f->head = dis__head_soft(f->net, "gold", f->logits, NULL);
+    assert_int_equal(dis__net_plan(f->net, NULL, &plan), DIS_OK);
+    assert_int_equal(dis__encoder_fill(NULL, f->folder, &f->config, f->net), DIS_OK);
+    char array[NAME];
+    put_param(f, "out.weight", (snprintf(array, NAME, "%s.weight", f->config.family->top.out), array));
+    put_param(f, "out.bias", (snprintf(array, NAME, "%s.bias", f->config.family->top.out), array));
+}
+
+static void close_fixture(fixture *f)
+{
+    dis__net_destroy(f->net);
+    dis__free(f->built.room);
+    dis__safetensors_close(&f->file);
+    dis__safetensors_close(&f->weights);
+    dis__input_close(&f->input);
+    dis__input_close(&f->weights_input);
+}
+
+static void put_batch(fixture *f, const char *ids, bool odd)
+{
+    const dis__tensor *t = tensor(f, ids), *types = tensor(f, "types"), *length = tensor(f, "length");
+    int32_t *id = copy_of(t), *type = copy_of(types), *lengths = copy_of(length);
+    uint8_t small[TOKENS] = {0};
+    size_t start[ROWS + 1] = {0, t->n};
+    const uint32_t row[ROWS] = {0, 1, 2, 3, 4};
+    const size_t n = odd ? 1 : ROWS;
+    for (size_t i = 0; i < n && !odd; i++) start[i + 1] = start[i] + (size_t)lengths[i];
+    for (size_t i = 0; i < t->n && !odd; i++) small[i] = (uint8_t)type[i];
+    const dis_tokens_view view = {.n_texts = n, .start = start, .id = id, .type = small};
+    assert_int_equal(dis__encoder_put(f->net, &f->built, &f->config, &view, row, n), DIS_OK);
+    free(id);
+    free(type);
+    free(lengths);
+}
+
+static void compare_value(fixture *f, const char *what, int value)
+{
+    const dis__tensor *t = tensor(f, what);
+    double *have = malloc(t->n * sizeof *have), *wanted = copy_of(t);
+    assert_int_equal(dis__net_get(f->net, value, have), DIS_OK);
+    compare(f, what, have, wanted, t->n);
+    free(have);
+    free(wanted);
+}
+
+/* The gradient of a part of a parameter, by the names of the family's arrays. */
+static size_t compare_grads(fixture *f, const dis__encoder_array *list, const char *before, const char *layer)
+{
+    size_t n = 0;
+    for (const dis__encoder_array *a = list; a->array; a++)
+        for (int bias = 0; bias < (a->bare ? 1 : 2); bias++, n++) {
+            char array[NAME], param[NAME];
+            snprintf(array, NAME, "grad.%s%s.%s", before, a->array, bias ? "bias" : "weight");
+            snprintf(param, NAME, "%s%s.%s", layer, a->layer, bias ? "bias" : "weight");
+            const size_t p = dis__net_find_param(f->net, param);
+            if (p == SIZE_MAX) continue;
+            const dis__tensor *t = tensor(f, array);
+            const size_t all = dis__net_param(f->net, p)->n;
+            double *have = malloc(all * sizeof *have), *wanted = copy_of(t);
+            assert_int_equal(dis__param_get_grad(f->net, p, have), DIS_OK);
+            assert_int_equal(t->n, all / a->parts);
+            compare(f, array, have + a->part * t->n, wanted, t->n);
+            free(have);
+            free(wanted);
+        }
+    return n;
+}
+
+static void compare_all_grads(fixture *f)
+{
+    const dis__encoder_family *family = f->config.family;
+    char before[NAME], layer[NAME];
+    assert_true(compare_grads(f, family->embeddings, family->prefix, "encoder.") > 0);
+    for (size_t l = 0; l < f->config.n_layers; l++) {
+        snprintf(before, NAME, "%s%s%zu.", family->prefix, family->layer, l);
+        snprintf(layer, NAME, "encoder.layer.%zu.", l);
+        assert_int_equal(compare_grads(f, family->in_layer, before, layer), 16);
+    }
+    const dis__encoder_array top[] = {{family->top.array, "top", 0, 1, false}, {NULL, NULL, 0, 0, false}};
+    const dis__encoder_array out[] = {{family->top.out, "out", 0, 1, false}, {NULL, NULL, 0, 0, false}};
+    compare_grads(f, top, family->top.pretrained ? family->prefix : "", "");
+    compare_grads(f, out, "", "");
+}
+
+static void twenty_steps(fixture *f, const int32_t *labels)
+{
+    double *wanted = copy_of(tensor(f, "losses"));
+    dis__schedule schedule = dis__schedule_default();
+    schedule.kind = DIS_SCHEDULE_LINEAR;
+    schedule.rate = 1e-2;
+    schedule.warm_up = WARM_UP;
+    schedule.steps = STEPS;
+    for (uint64_t s = 0; s < STEPS; s++) {
+        assert_int_equal(dis__head_put_labels(f->net, f->head, labels), DIS_OK);
+        assert_int_equal(dis__net_train(f->net, dis__schedule_rate(&schedule, s), true), DIS_OK);
+        const double loss = dis__net_loss(f->net);
+        compare(f, "the loss of a step", &loss, wanted + s, 1);
+    }
+    free(wanted);
+}
+
+static void check_family(const char *name, const dis__device *device, double tolerance)
+{
+    fixture f;
+    open_fixture(&f, name, device, tolerance);
+    put_batch(&f, "odd_ids", true);
+    dis__head_put_nothing(f.net, f.head);
+    assert_int_equal(dis__net_forward(f.net, false), DIS_OK);
+    compare_value(&f, "odd_hidden", f.built.hidden);
+    int32_t *labels = copy_of(tensor(&f, "labels"));
+    put_batch(&f, "ids", false);
+    assert_int_equal(dis__head_put_labels(f.net, f.head, labels), DIS_OK);
+    assert_int_equal(dis__net_forward(f.net, true), DIS_OK);
+    compare_value(&f, "hidden", f.built.hidden);
+    compare_value(&f, "logits", f.logits);
+    const double loss = dis__net_loss(f.net);
+    double *wanted = copy_of(tensor(&f, "loss"));
+    compare(&f, "loss", &loss, wanted, 1);
+    assert_int_equal(dis__net_backward(f.net), DIS_OK);
+    compare_all_grads(&f);
+    free(wanted);
+    const double worst = f.worst;
+    close_fixture(&f);
+    open_fixture(&f, name, device, tolerance);
+    put_batch(&f, "ids", false);
+    twenty_steps(&f, labels);
+    printf("%s on %s: at most %.2g off, after 20 steps %.2g\n", name, device->name, worst * tolerance,
+           f.worst * tolerance);
+    close_fixture(&f);
+    free(labels);
+}
+
+static void same_as_transformers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        check_family(folders[i], &dis__device_ref, 1e-8);
+        check_family(folders[i], &dis__device_cpu, 1e-4);
+    }
+}
+
+/* ---- real ones ---- */
+
+/* DISSENT_ENCODERS: the folder that tools/fetch_encoders.sh has filled. */
+static void check_real(const char *parent, const char *name)
+{
+    char folder[2 * NAME], items_path[NAME], expected[NAME];
+    dis_encoder *e;
+    dis_items *items;
+    dis__input in;
+    dis__safetensors file;
+    snprintf(folder, sizeof folder, "%s/%s", parent, name);
+    snprintf(items_path, NAME, "%s/tests/parity/fixtures/encoders/real_items.csv", DIS_SOURCE_DIR);
+    snprintf(expected, NAME, "%s/tests/parity/fixtures/encoders", DIS_SOURCE_DIR);
+    dis_items_options how = dis_items_options_default();
+    how.columns = (const char *const[]){"first", "second"};
+    how.n_columns = 2;
+    assert_int_equal(dis_items_read(NULL, items_path, &how, &items), DIS_OK);
+    assert_int_equal(dis_encoder_open(NULL, folder, &e), DIS_OK);
+    open_safetensors(expected, strcmp(name, "minilm") == 0 ? "real_minilm.safetensors" : "real_mpnet.safetensors", &in,
+                     &file);
+    const size_t n = dis_items_look(items).n_items * dis_encoder_look(e).width;
+    float *x = malloc(n * sizeof *x);
+    for (int pool = 0; pool < 2; pool++) {
+        const dis__tensor *t = dis__safetensors_find(&file, pool == DIS_EMBED_MEAN ? "mean" : "first");
+        dis_embed_options o = dis_embed_options_default();
+        o.pool = (dis_embed_pool)pool;
+        assert_int_equal(dis_embed_items(NULL, e, items, &o, x), DIS_OK);
+        assert_int_equal(t->n, n);
+        float *wanted = copy_of(t), worst = 0;
+        for (size_t i = 0; i < n; i++) worst = fmaxf(worst, fabsf(x[i] - wanted[i]));
+        printf("%s, %s: at most %.2g off\n", name, pool == DIS_EMBED_MEAN ? "mean" : "first", (double)worst);
+        assert_true(worst < 1e-4f);
+        free(wanted);
+    }
+    free(x);
+    dis__safetensors_close(&file);
+    dis__input_close(&in);
+    dis_encoder_destroy(e);
+    dis_items_destroy(items);
+}
+
+static void real_encoders(void **state)
+{
+    (void)state;
+    const char *parent = getenv("DISSENT_ENCODERS");
+    if (!parent) {
+        printf("real encoders are skipped: DISSENT_ENCODERS does not name the folder that tools/fetch_encoders.sh "
+               "filled\n");
+        skip();
+        return;
+    }
+    check_real(parent, "minilm");
+    check_real(parent, "mpnet");
+}
+
+/* ---- what is refused ---- */
+
+#define BERT                                                                                        \
+    "\"vocab_size\": 9, \"hidden_size\": 8, \"num_hidden_layers\": 1, \"num_attention_heads\": 2, " \
+    "\"intermediate_size\": 4, \"max_position_embeddings\": 7"
+
+static void configs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message; /* NULL: fine */
+    } cases[] = {
+        {"{\"model_type\": \"bert\", " BERT "}", NULL},
+        {"{\"model_type\": \"bert\", \"pruned_heads\": {}, \"is_decoder\": false, " BERT "}", NULL},
+        {"{\"model_type\": \"deberta-v2\", " BERT "}", "deberta-v2"},
+        {"{\"model_type\": \"modernbert\", " BERT "}", "modernbert"},
+        {"{\"model_type\": \"llama\", " BERT "}", "model_type llama is not supported"},
+        {"{" BERT "}", "model_type"},
+        {"{\"model_type\": \"bert\", \"hidden_act\": \"gelu_new\", " BERT "}", "hidden_act: gelu_new"},
+        {"{\"model_type\": \"bert\", \"position_embedding_type\": \"relative_key\", " BERT "}",
+         "position_embedding_type: only absolute"},
+        {"{\"model_type\": \"bert\", \"is_decoder\": true, " BERT "}", "is_decoder: only false"},
+        {"{\"model_type\": \"bert\", \"pruned_heads\": {\"0\": [1]}, " BERT "}", "pruned_heads"},
+        {"{\"model_type\": \"bert\", \"quantization_config\": {\"bits\": 4}, " BERT "}", "quantization_config"},
+        {"{\"model_type\": \"bert\", \"layer_norm_eps\": \"a\", " BERT "}", "layer_norm_eps must be a number"},
+        {"{\"model_type\": \"mpnet\", \"relative_attention_num_buckets\": 8, " BERT "}",
+         "relative_attention_num_buckets"},
+        {"{\"model_type\": \"mpnet\", \"pad_token_id\": 0, " BERT "}", "pad_token_id"},
+        {"{\"model_type\": \"bert\"}", "there is no vocab_size"},
+        {"{\"model_type\": \"distilbert\", " BERT "}", "there is no dim"},
+        {"[]", "object"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dis__encoder_config c;
+        const dis_status status = dis__encoder_config_parse("config.json", cases[i].text, strlen(cases[i].text), &c);
+        assert_int_equal(status, cases[i].message ? DIS_EDATA : DIS_OK);
+        if (cases[i].message && !strstr(dis_last_error(), cases[i].message))
+            fail_msg("\"%s\" does not say %s", dis_last_error(), cases[i].message);
+    }
+}
+
+static void files(void **state)
+{
+    (void)state;
+    dis_encoder *e = NULL;
+    assert_int_equal(dis_encoder_open(NULL, "pytorch_model.bin", &e), DIS_EDATA);
+    assert_non_null(strstr(dis_last_error(), "pickled"));
+    assert_int_equal(dis_encoder_open(NULL, "no/such/folder", &e), DIS_EIO);
+    assert_null(e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_as_transformers),
+        cmocka_unit_test(real_encoders),
+        cmocka_unit_test(configs),
+        cmocka_unit_test(files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
