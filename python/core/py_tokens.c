@@ -1,5 +1,6 @@
-/* Tokenizers: lists of Python's texts in, arrays of ids out. */
+/* Tokenizers and encoders: lists of Python's texts in, arrays of ids or of vectors out. */
 #include "py_core.h"
+#include <stdlib.h>
 
 typedef struct {
     PyObject_HEAD dis_tokenizer *t;
@@ -210,6 +211,72 @@ static PyObject *encode_words(PyObject *object, PyObject *args, PyObject *keywor
     return result;
 }
 
+/* ---- vectors ---- */
+
+static dis_status embed_texts(core_call *call, const char *folder, const dis_token_text *texts, size_t n,
+                              const dis_embed_options *o, float **x, size_t *width)
+{
+    dis_encoder *encoder;
+    dis_status status = dis_encoder_open(call->ctx, folder, &encoder);
+    if (status != DIS_OK) return status;
+    *width = dis_encoder_look(encoder).width;
+    *x = calloc(n * *width + 1, sizeof **x);
+    status = *x ? dis_embed(call->ctx, encoder, texts, n, o, *x) : DIS_ELIMIT;
+    dis_encoder_destroy(encoder);
+    return status;
+}
+
+static PyObject *run_embed(core_state *state, const char *folder, const utf8_list *first, const utf8_list *second,
+                           const dis_embed_options *o, int threads)
+{
+    core_call call;
+    float *x = NULL;
+    size_t width = 0;
+    PyObject *result = NULL;
+    dis_token_text *texts = texts_of(first, second);
+    if (texts && core_begin(&call, state, threads, NULL) == 0) {
+        core_release(&call);
+        const dis_status status = embed_texts(&call, folder, texts, first->n, o, &x, &width);
+        core_retake(&call);
+        void *data;
+        if (core_end(&call, status) == 0)
+            result = core_array_create(state, CORE_FLOAT32, (Py_ssize_t)first->n, (Py_ssize_t)width, &data);
+        if (result) memcpy(data, x, first->n * width * sizeof *x);
+    }
+    free(x);
+    PyMem_Free(texts);
+    return result;
+}
+
+static PyObject *embed(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"folder", "first", "second", "pool", "normalise", "max_length", "threads", NULL};
+    PyObject *folder, *first_list, *second_list = Py_None, *result = NULL;
+    Py_ssize_t max_length = 0;
+    int pool = 0, normalise = 0, threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O|Oipni:embed", names, PyUnicode_FSConverter, &folder,
+                                     &first_list, &second_list, &pool, &normalise, &max_length, &threads))
+        return NULL;
+    dis_embed_options o = dis_embed_options_default();
+    o.pool = (dis_embed_pool)pool;
+    o.normalise = normalise;
+    o.max_length = (size_t)max_length;
+    utf8_list first, second = {0};
+    if (utf8_get(first_list, "texts", &first) == 0) {
+        if (second_list == Py_None || utf8_get(second_list, "pairs", &second) == 0) {
+            if (second.text && second.n != first.n)
+                PyErr_Format(PyExc_ValueError, "%zu texts and %zu second ones", first.n, second.n);
+            else
+                result =
+                    run_embed(core_state_of_module(module), PyBytes_AsString(folder), &first, &second, &o, threads);
+        }
+        utf8_free(&second);
+        utf8_free(&first);
+    }
+    Py_DECREF(folder);
+    return result;
+}
+
 static PyObject *look(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -249,6 +316,7 @@ static PyType_Spec spec = {.name = "dissent._core.Tokenizer",
 
 static PyMethodDef functions[] = {
     {"tokenizer_open", tokenizer_open, METH_VARARGS, "The tokenizer of an encoder's folder."},
+    {"embed", (PyCFunction)(void (*)(void))embed, METH_VARARGS | METH_KEYWORDS, "Vectors of texts by an encoder."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -24,7 +24,7 @@ from ._core import (
 from . import experiment
 from ._base import FitWarning
 from ._results import SoftLabels, Values
-from ._tokens import Tokenizer, Tokens
+from ._tokens import Tokenizer, Tokens, embed
 from ._votes import Votes, read_votes
 from .aggregation import (
     BWA,
@@ -114,6 +114,7 @@ __all__ = [
     "agreement",
     "agreement_measures",
     "compare",
+    "embed",
     "evaluate",
     "experiment",
     "metrics",

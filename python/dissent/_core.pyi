@@ -313,3 +313,12 @@ class Tokenizer:
     def token_id(self, token: str, /) -> int: ...
 
 def tokenizer_open(folder: Any, /) -> Tokenizer: ...
+def embed(
+    folder: Any,
+    first: list[str],
+    second: list[str] | None = None,
+    pool: int = 0,
+    normalise: bool = False,
+    max_length: int = 0,
+    threads: int = 0,
+) -> Any: ...

@@ -1,4 +1,4 @@
-"""Tokenizers of pretrained encoders: texts into ids, the same as Hugging Face tokenizers makes."""
+"""Pretrained encoders: texts into ids, the same as Hugging Face tokenizers makes, and into vectors."""
 
 from __future__ import annotations
 
@@ -105,3 +105,33 @@ class Tokenizer:
         words = [word for sentence in sentences for word in sentence]
         return Tokens(self._core.encode_words(words, start, max_length=max_length or 0, special=special, places=places,
                                               threads=n_jobs))
+
+
+_POOLS = ("mean", "first")
+
+
+def embed(texts: Sequence[str], pairs: Sequence[str] | None = None, *, encoder: str | os.PathLike[str], pool: str = "mean",
+          normalise: bool = False, max_length: int | None = None, n_jobs: int = 0) -> np.ndarray:
+    """Texts, or pairs of texts, into vectors by a pretrained encoder: the same as transformers computes from the folder.
+
+    >>> dissent.embed(["A man eats.", "Nobody eats."], encoder="minilm").shape  # doctest: +SKIP
+    (2, 384)
+
+    Parameters
+    ----------
+    texts : the texts
+    pairs : as many second texts, or None
+    encoder : the folder as Hugging Face lays it out: config.json, a tokenizer, model.safetensors
+    pool : "mean" of all tokens, or the "first" token
+    normalise : whether vectors get length 1
+    max_length : tokens per text, special ones included; None: what the folder allows
+    n_jobs : threads, 0: all processors; never changes a result
+
+    Returns
+    -------
+    (n, width) float32
+    """
+    if pool not in _POOLS:
+        raise ValueError(f"pool must be one of {', '.join(_POOLS)}, not {pool!r}")
+    return np.asarray(_core.embed(encoder, list(texts), None if pairs is None else list(pairs), pool=_POOLS.index(pool),
+                                  normalise=normalise, max_length=max_length or 0, threads=n_jobs))

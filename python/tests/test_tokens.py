@@ -61,3 +61,29 @@ def test_errors(tokenizer, tmp_path):
         tokenizer.encode("\ud800")
     with pytest.raises(IndexError):
         tokenizer.encode_batch(["a"])[1]
+
+
+def test_embed(tmp_path):
+    """A tiny encoder with the tokenizer beside it: batches, length 1, pooling, pairs, errors."""
+    import shutil
+
+    encoders = FIXTURES.parent / "encoders"
+    for name in ("config.json", "model.safetensors"):
+        shutil.copy(encoders / "bert_vocabulary" / name, tmp_path / name)
+    shutil.copy(FIXTURES / "wordpiece_uncased" / "tokenizer.json", tmp_path / "tokenizer.json")
+    texts = ["the man eats", "people disagree about labels of texts", "no"]
+    x = dissent.embed(texts, encoder=tmp_path)
+    assert x.shape == (3, 8) and x.dtype == np.float32
+    one = np.concatenate([dissent.embed([t], encoder=tmp_path, n_jobs=1) for t in texts])
+    assert np.abs(x - one).max() < 1e-5
+    unit = dissent.embed(texts, encoder=tmp_path, normalise=True)
+    assert np.allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-6)
+    assert np.allclose(unit, x / np.linalg.norm(x, axis=1, keepdims=True), atol=1e-6)
+    assert not np.allclose(x, dissent.embed(texts, encoder=tmp_path, pool="first"))
+    assert not np.allclose(x, dissent.embed(texts, ["yes"] * 3, encoder=tmp_path))
+    with pytest.raises(ValueError, match="pool"):
+        dissent.embed(texts, encoder=tmp_path, pool="last")
+    with pytest.raises(dissent.OptionError, match="positions"):
+        dissent.embed(texts, encoder=tmp_path, max_length=1000)
+    with pytest.raises(dissent.DissentError):
+        dissent.embed(texts, encoder=tmp_path / "missing")
