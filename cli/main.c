@@ -15,6 +15,7 @@ extern const cli_command cli_cmd_report;
 extern const cli_command cli_cmd_review;
 extern const cli_command cli_cmd_experiment;
 extern const cli_command cli_cmd_tokenize;
+extern const cli_command cli_cmd_embed;
 
 /* In the order in which help shows them. */
 /* clang-format off */
@@ -31,6 +32,7 @@ static const cli_command *const commands[] = {
     &cli_cmd_predict,
     &cli_cmd_model,
     &cli_cmd_tokenize,
+    &cli_cmd_embed,
     &cli_cmd_experiment,
     &cli_cmd_synth,
     &cli_cmd_list,
