@@ -27,7 +27,7 @@ typedef struct {
     const char *name;
     const char *summary;   /* one line */
     const char *source;    /* where the formula comes from */
-    const char *objective; /* what its iterations never make worse; "none" when it has no iterations */
+    const char *objective; /* what its iterations never make worse; "none" when there is no such thing */
     bool needs_workers;    /* refuses counts and soft votes */
     dis_predictions_use predictions;
     const dis_option *options;

@@ -5,7 +5,7 @@
  * posterior is climbed, and further rounds make labels surer than they should be. So 5 rounds are a whole fit, and only
  * with tolerance above 0 does the method stop earlier or say that it has not converged.
  *
- * Objective: the marginal likelihood of the votes. Rounds raise it nearly always but are not bound to.
+ * No objective: rounds nearly always raise the marginal likelihood of the votes but are not bound to.
  *
  * Cost: a round passes over the votes twice, by item and by worker; one K x K matrix for each worker. */
 #include "labels/crowd_model.h"
@@ -20,7 +20,13 @@ typedef struct {
 
 static const dis_option options_table[] = {
     DIS_OPTION_ITERATIONS(crowd_options, "5"),
-    DIS_OPTION_TOLERANCE(crowd_options, "0"),
+    {.key = "tolerance",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(crowd_options, tolerance),
+     .fallback = "0",
+     .low = 0,
+     .high = 1,
+     .summary = "stop when the likelihood of the votes changes by less, relative to itself; 0: never"},
 };
 
 static dis_status shares_job(void *arg, size_t j, int thread)
@@ -65,7 +71,6 @@ static dis_status rounds(const dis__fit_args *args, dis__crowd_model *m, dis_fit
         DIS_TRY(dis__check_stop(args->ctx));
         DIS_TRY(dis__crowd_workers(m));
         DIS_TRY(dis__crowd_items(m));
-        DIS_TRY(dis__fit_trace(fit, m->log_likelihood));
         fit->iterations = (int)n;
         dis__progress(args->ctx, "crowd", (double)n / (double)o->iterations);
         if (o->tolerance > 0 && fabs(m->log_likelihood - before) <= o->tolerance * fabs(before)) {
@@ -112,7 +117,7 @@ const dis__method dis__method_crowd = {
     .info = {.name = "crowd",
              .summary = "the model behind dissent review: shrunken matrices, hard items",
              .source = "dissent: Dawid & Skene 1979 with partial pooling, levels after Whitehill et al. 2009",
-             .objective = "marginal likelihood (nearly always raised: workers are drawn to the crowd by a rule)",
+             .objective = "none",
              .needs_workers = true,
              .options = options_table,
              .n_options = sizeof options_table / sizeof *options_table},

@@ -53,9 +53,7 @@ static const char *wrong_with(const dis_fit *fit, size_t n_items, size_t n_class
     const dis_fit_view v = dis_fit_look(fit);
     for (size_t t = 0; t < v.n_trace; t++) {
         if (!isfinite(v.trace[t])) return "the objective is not finite";
-        const bool may_fall = strstr(v.method->objective, "nearly always") != NULL; /* as the method says of itself */
-        if (t && !may_fall && v.trace[t] < v.trace[t - 1] - 1e-10 * fmax(1, fabs(v.trace[t - 1])))
-            return "the objective falls";
+        if (t && v.trace[t] < v.trace[t - 1] - 1e-10 * fmax(1, fabs(v.trace[t - 1]))) return "the objective falls";
     }
     const dis_parameter *q;
     for (size_t n = 0; (q = dis_fit_parameter_at(fit, n)); n++)
