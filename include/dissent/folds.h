@@ -1,10 +1,10 @@
 /* folds.h: what a model says of items that it has not seen: predictions out of fold.
  *
  * The items are dealt into folds by the seed, every label in every fold in the same share to within one item; the model of
- * each fold is trained on all other items, with the same options, and predicts the fold. What comes out has one row an item,
+ * each fold is trained on all other items, with the same options, and predicts the fold. What comes out has one row per item,
  * in the order of the items, and can stand beside the votes (predictions.h).
  *
- *     const dis_examples all = {.items = items, .labels = soft};
+ *     dis_examples all = {0}; // .items and .labels, as for dis_train()
  *     dis_train_options o = dis_train_options_default();
  *     dis_folds_options f = dis_folds_options_default();
  *     dis_labels *predicted;

@@ -156,7 +156,8 @@ def test_a_fit_is_kept(cls, pandas):
     data = VOTES
     if pandas:
         data = pytest.importorskip("pandas").DataFrame(VOTES, columns=["task", "worker", "label"]).sample(frac=1, random_state=1)
-    fit = cls(n_jobs=1).fit(data)
+    more = {"predictions": dissent.Standard().fit(data).result_} if cls is dissent.Crowdlab else {}
+    fit = cls(n_jobs=1).fit(data, **more)
     for again in _copies(fit):
         assert again.get_params().keys() == fit.get_params().keys() and again._is_fitted()
         np.testing.assert_array_equal(again.result_.p, fit.result_.p)

@@ -17,7 +17,8 @@
  * Random numbers are keyed by what an item's or a worker's votes are (review_keys.c), counts are whole numbers, sums go
  * in the order of jobs: any number of threads gives the same bytes.
  *
- * Cost: about 20 ns a vote and sweep with 4 classes; 500 sweeps up to 200,000 votes, fewer beyond, never fewer than 60. */
+ * Cost: about 20 ns per vote and sweep with 4 classes; 500 sweeps up to 200,000 votes, fewer beyond and with more classes,
+ * never fewer than 60. */
 #include "metrics/review_sample.h"
 #include "core/draw.h"
 #include "core/random.h"
@@ -29,7 +30,7 @@
 
 enum { LEVELS = DIS_SAMPLER_LEVELS, ITEM_GRAIN = 1024, VOTE_GRAIN = 8192, MOST_JOBS = 64, RESCALE_EVERY = 16 };
 enum { MOST_SWEEPS = 500, LEAST_SWEEPS = 60 };
-#define VOTES_VISITED 1e8
+#define VOTES_VISITED 1e8          /* with 4 classes */
 #define WORKER_BYTES  (256u << 20) /* of counts over sweeps, at most, while there are LEAST_SWEEPS */
 #define BURN_IN       .25
 #define WIDENED       1.25
@@ -38,7 +39,8 @@ static const double first_level[LEVELS] = {.1, .8, .1};
 
 static size_t sweeps_of(const dis_votes_view *v)
 {
-    const double n = fmin(VOTES_VISITED / (double)(v->n_votes + 1),
+    const double classes = fmax(1, (double)v->n_classes / 4);
+    const double n = fmin(VOTES_VISITED / (classes * (double)(v->n_votes + 1)),
                           (double)WORKER_BYTES / (double)(sizeof(uint32_t) * (v->n_workers + 1)));
     return n > MOST_SWEEPS ? MOST_SWEEPS : n < LEAST_SWEEPS ? LEAST_SWEEPS : (size_t)n;
 }

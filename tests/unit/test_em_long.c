@@ -85,7 +85,7 @@ static void as_in_log_space(void **unused)
                 for (uint64_t j = v.start[i]; j < v.start[i + 1]; j++)
                     p[i * K + v.label8[j]] += 1 / (double)(v.start[i + 1] - v.start[i]);
             dis_fit *fit =
-                em_fit(NULL, votes, "dawid-skene:iterations=4,tolerance=0,smoothing=.01,prior-count=1", NULL);
+                em_fit(NULL, votes, "dawid-skene:iterations=4,tolerance=0,smoothing=.01,diagonal=0,prior-count=1", NULL);
             for (int s = 0; s < STEPS; s++) {
                 maximise(&v, p, confusion, prior);
                 objective = expect(&v, confusion, prior, p);
