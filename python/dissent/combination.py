@@ -19,7 +19,7 @@ from ._docs import describe
 from ._results import SoftLabels
 from ._tables import Aligned, label_table
 from ._votes import ProgressLike, Votes, as_votes, progress_of, threads_of
-from .aggregation import MACE, DawidSkene, Softmax, Standard, _Simple
+from .aggregation import MACE, Crowd, DawidSkene, Softmax, Standard, _Simple
 
 __all__ = ["Average", "Calibrated", "Hybrid", "JensenShannonCentroid", "Temperature"]
 
@@ -45,9 +45,12 @@ class _Combination(_Simple):
         options = {option: getattr(self, name) for name, option in self._options.items() if name != "weights"}
         return spec_of(self._combiner, options)
 
+    def _usual(self) -> list[Aggregator]:
+        return [Standard(), Softmax(), DawidSkene(tol=1e-7, floor=0.0), MACE(n_iter=500, tol=1e-7)]
+
     def _members(self) -> list[Aggregator]:
         if self.aggregators is None:
-            return [Standard(), Softmax(), DawidSkene(tol=1e-7, floor=0.0), MACE(n_iter=500, tol=1e-7)]
+            return self._usual()
         members = [a.clone() for a in self.aggregators]
         if not members:
             raise _core.OptionError("no aggregators to combine")
@@ -258,7 +261,8 @@ class Hybrid(_Combination):
 
 
 class Calibrated(_Combination):
-    """Made for the labels of models of workers, which are too sure of themselves on real crowds."""
+    """Made for the labels of models of workers, which are too sure of themselves on real crowds. As it is, it gives the
+    default labels of the command line."""
 
     _combiner = "calibrated"
     _options: ClassVar[dict[str, str]] = {"power": "power", "limit": "limit"}
@@ -282,6 +286,9 @@ class Calibrated(_Combination):
         self.n_jobs = n_jobs
         self.progress = progress
 
+    def _usual(self) -> list[Aggregator]:
+        return [DawidSkene(tol=1e-7, smoothing=0.5, diagonal=2.0, floor=0.0), Crowd()]
+
     def combine(self, views: Sequence[Any]) -> Any:
         """Not possible: how many votes each task has is not known here; fit() knows."""
         raise _core.OptionError("Calibrated needs the votes: call fit(), or take another combination")
@@ -289,7 +296,12 @@ class Calibrated(_Combination):
 
 _OWN = {
     "aggregators": "What to combine; None: Standard, Softmax, DawidSkene and MACE, the views of Wright & Augenstein 2022.",
-    "weights": "One number a view, 'equal', or 'auto': by how well each predicts votes it has not seen.",
+    "weights": "One number per view, 'equal', or 'auto': by how well each predicts votes it has not seen.",
 }
-for _class in (Average, JensenShannonCentroid, Temperature, Hybrid, Calibrated):
+for _class in (Average, JensenShannonCentroid, Temperature, Hybrid):
     describe(_class, COMBINERS[_class._combiner], _OWN)
+describe(
+    Calibrated,
+    COMBINERS["calibrated"],
+    {**_OWN, "aggregators": "What to combine; None: DawidSkene with smoothing and Crowd, as the command line does."},
+)

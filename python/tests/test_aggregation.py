@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from conftest import ALL
+from tool import needs_tool, run
 
 import dissent
 from dissent import _core
@@ -141,3 +142,12 @@ def test_warnings_of_a_fit():
     with warnings.catch_warnings():
         warnings.simplefilter("error", dissent.FitWarning)
         dissent.Standard().fit(votes)
+
+
+@needs_tool
+def test_calibrated_gives_the_default_labels(tmp_path):
+    votes, labels = tmp_path / "votes.csv", tmp_path / "labels.npy"
+    run("synth", "--items", 200, "--workers", 12, "--classes", 3, "-o", votes)
+    run("labels", votes, "-o", labels)
+    rows = [tuple(line.split(",")) for line in votes.read_text().split()[1:]]
+    np.testing.assert_array_equal(dissent.Calibrated().fit(rows).result_.p, np.load(labels))
