@@ -173,8 +173,9 @@ static void model_detail(size_t i)
 {
     static const char *const items[] = {"texts", "tokens", "features", "images"};
     const dis_model_kind *m = dis_model_kind_at(i);
-    printf("%s: %s\nsource: %s\nitems: %s\nepochs %zu, batch %zu, rate %g, optimizer %s\n", m->name, m->summary,
-           m->source, items[m->items], m->epochs, m->batch, m->rate, m->optimizer);
+    printf("%s: %s\nsource: %s\nitems: %s\nepochs %zu, batch %zu, rate %g, optimizer %s%s%s\n", m->name, m->summary,
+           m->source, items[m->items], m->epochs, m->batch, m->rate, m->optimizer, m->schedule ? ", schedule " : "",
+           m->schedule ? m->schedule : "");
     options_of(m->options, m->n_options);
 }
 

@@ -71,14 +71,23 @@ static const cli_option options[] = {
     REAL(rate, "rate", "0", 0, 1e3, "learning rate; 0: the model's own"),
     TEXT(optimizer, "optimizer", "SPEC", NULL, CLI_NAMES_NOTHING,
          "sgd, adam or adamw[:key=value,...]; without it, the model's own"),
-    TEXT(schedule, "schedule", "SPEC", "constant", CLI_NAMES_NOTHING,
-         "constant, step:at=50/55, linear:warm-up=200 or cosine:warm-up=200"),
+    TEXT(schedule, "schedule", "SPEC", NULL, CLI_NAMES_NOTHING,
+         "constant, step:at=50/55, linear:warm-up=0.1 (steps, below 1 their share) or cosine:warm-up=200; without it, "
+         "the model's own"),
     COUNT(accumulate, "accumulate", "1", 1, 1e6, "batches whose gradients make one step"),
     REAL(soft_weight, "soft-weight", "1", 0, 1e9, "of the soft head beside a gold or silver one"),
     REAL(base, "base", "0", 0, 1e9, "of the logarithms of the soft head, such as 2; 0: e"),
     REAL(floor, "floor", "1e-6", 1e-300, .5, "smallest target probability, for inverse KL"),
     FLAG(over_all, "over-all",
          "crowd objectives: losses are means over items x workers, missing votes counting as 0; otherwise over votes"),
+    {.name = "encoder",
+     .kind = CLI_TEXT,
+     .offset = offsetof(train_values, encoder),
+     .argument = "FOLDER",
+     .names = CLI_NAMES_FOLDER,
+     .holds = "config.json|model.safetensors|model.safetensors.index.json|tokenizer.json|tokenizer_config.json|"
+              "special_tokens_map.json|vocab.txt|vocab.json|merges.txt",
+     .summary = "the pretrained encoder of the models encoder and encoder-tagger, as Hugging Face lays it out"},
     TEXT(vectors, "vectors", "FILE", NULL, CLI_NAMES_FILE, "word vectors to start from, in GloVe's text format"),
     COUNT(runs, "runs", "1", 1, 100000, "train so many seeds: --seed, the next, ..."),
     COUNT(jobs, "jobs", "1", 1, 1024, "runs or folds side by side"),
@@ -221,6 +230,7 @@ dis_train_options train_options(const train_job *job, uint64_t seed, const char 
     o.lenient = v->lenient;
     o.over_all = v->over_all;
     o.vectors = v->vectors;
+    o.encoder = v->encoder;
     o.folder = folder;
     o.resume = v->resume && folder;
     o.classes = job->declared;

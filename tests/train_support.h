@@ -104,7 +104,7 @@ static inline void free_crowd(crowd *c)
 }
 
 /* One small model of each kind, and the items that it learns from. */
-enum { MODELS = 7, GRU_TAGGER = 4 };
+enum { MODELS = 10, GRU_TAGGER = 4 };
 static inline const char *small_model(const crowd *c, size_t i, const dis_items **items)
 {
     const struct {
@@ -118,6 +118,9 @@ static inline const char *small_model(const crowd *c, size_t i, const dis_items 
         {"tagger:kind=additive,cell=gru,word=8,character=4,hidden=4", c->tokens},
         {"stem-cnn:width=4,length=12,first=2,second=4,feed=8", c->pairs},
         {"resnet:blocks=1/1/1,width=4,pad=1", c->images},
+        {"encoder", c->texts},
+        {"encoder:frozen=0,layer-decay=0.9", c->pairs},
+        {"encoder-tagger", c->tokens},
     };
     *items = models[i].items;
     return models[i].spec;
@@ -131,6 +134,7 @@ static inline dis_train_options quick(const char *model, const char *objective)
     o.epochs = 4;
     o.batch = 16;
     o.rate = .02;
+    o.encoder = DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_vocabulary"; /* for models that need one */
     return o;
 }
 

@@ -35,6 +35,7 @@ typedef struct {
     size_t epochs, batch;
     double rate;
     const char *optimizer;
+    const char *schedule; /* NULL: constant */
 } dis_model_kind;
 /* Row i, NULL past the end. */
 DIS_API const dis_model_kind *dis_model_kind_at(size_t i);
@@ -64,7 +65,7 @@ typedef struct {
     size_t epochs, batch;  /* 0: the model's own; a batch counts items */
     double rate;           /* 0: the model's own */
     const char *optimizer; /* NAME[:key=value,...]; NULL: the model's own */
-    const char *schedule;  /* NAME[:key=value,...]; NULL: constant */
+    const char *schedule;  /* NAME[:key=value,...]; NULL: the model's own */
     const char *keep;      /* metric by which the best epoch on the development set is kept, as `dissent list metrics`
                               names it; NULL: macro_f1 with gold, else cross_entropy. Without a development set the last
                               epoch is kept */
@@ -80,8 +81,9 @@ typedef struct {
     const char *folder;    /* where checkpoints go, after epochs and on a stop; NULL: none are made */
     bool resume;           /* goes on from the checkpoint in the folder, if there is one */
     const dis_names
-        *classes; /* in their order, also ones that no example has; NULL: those of labels, else of the votes,
+        *classes;        /* in their order, also ones that no example has; NULL: those of labels, else of the votes,
                                  else of gold */
+    const char *encoder; /* the folder of a pretrained encoder, for models that need one; NULL: none */
 } dis_train_options;
 DIS_API dis_train_options dis_train_options_default(void);
 

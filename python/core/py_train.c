@@ -125,7 +125,7 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     static char *names[] = {"examples", "classes", "dev",       "model",      "objective", "seed",     "epochs",
                             "batch",    "rate",    "optimizer", "schedule",   "keep",      "patience", "soft_weight",
                             "base",     "floor",   "over_all",  "accumulate", "lenient",   "vectors",  "folder",
-                            "resume",   "folds",   "fold_dev",  "threads",    "progress",  NULL};
+                            "resume",   "folds",   "fold_dev",  "threads",    "progress",  "encoder",  NULL};
     PyObject *given, *list, *dev = Py_None, *progress = NULL, *result = NULL;
     dis_train_options o = dis_train_options_default();
     unsigned long long seed = 0;
@@ -133,11 +133,11 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     int over_all = 0, lenient = 0, resume = 0, threads = 0;
     dis_folds_options folds = dis_folds_options_default();
     Py_ssize_t n_folds = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O|$OssKnndzzzndddpnpzzpndiO:train", names, &PyTuple_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O|$OssKnndzzzndddpnpzzpndiOz:train", names, &PyTuple_Type,
                                      &given, &list, &dev, &o.model, &o.objective, &seed, &epochs, &batch, &o.rate,
                                      &o.optimizer, &o.schedule, &o.keep, &patience, &o.soft_weight, &o.base, &o.floor,
                                      &over_all, &accumulate, &lenient, &o.vectors, &o.folder, &resume, &n_folds,
-                                     &folds.dev, &threads, &progress))
+                                     &folds.dev, &threads, &progress, &o.encoder))
         return NULL;
     core_state *state = core_state_of_module(module);
     if (epochs < 0 || batch < 0 || n_folds < 0 || patience < 0 || accumulate < 0 ||

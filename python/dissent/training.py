@@ -64,7 +64,7 @@ class SoftClassifier(Estimator):
         "gold" hard ones, "gold+kl" and the like both at once with two heads, "crowd:mw" and the like the votes of single
         workers.
     model : str
-        "text", "mlp", "tagger", "stem-cnn", "resnet", with options as on the command line ("mlp:hidden=64,dropout=0.2");
+        "text", "mlp", "tagger", "stem-cnn", "resnet", "encoder", "encoder-tagger", with options as on the command line ("mlp:hidden=64,dropout=0.2");
         models() lists them. "auto": text for texts, mlp for rows of numbers, tagger for sentences, resnet for images.
     n_epochs, batch_size, learning_rate, optimizer, schedule
         None: the model's own.
@@ -91,6 +91,8 @@ class SoftClassifier(Estimator):
         Leave out items without a label, and count them; otherwise they are an error.
     vectors : file, optional
         Word vectors to start from, in GloVe's text format.
+    encoder : folder, optional
+        The pretrained encoder of the models "encoder" and "encoder-tagger", as Hugging Face lays it out.
     checkpoints : folder, optional
         Where a checkpoint goes after each epoch and when training is stopped; resume=True goes on from it.
     random_state, n_jobs, progress
@@ -125,6 +127,7 @@ class SoftClassifier(Estimator):
         classes: Sequence[Any] | None = None,
         lenient: bool = False,
         vectors: str | os.PathLike[str] | None = None,
+        encoder: str | os.PathLike[str] | None = None,
         checkpoints: str | os.PathLike[str] | None = None,
         resume: bool = False,
         random_state: Any = 0,
@@ -149,6 +152,7 @@ class SoftClassifier(Estimator):
         self.classes = classes
         self.lenient = lenient
         self.vectors = vectors
+        self.encoder = encoder
         self.checkpoints = checkpoints
         self.resume = resume
         self.random_state = random_state
@@ -251,6 +255,7 @@ class SoftClassifier(Estimator):
                 accumulate=self.accumulate,
                 lenient=True,
                 vectors=None if self.vectors is None else os.fspath(self.vectors),
+                encoder=None if self.encoder is None else os.fspath(self.encoder),
                 folder=None if self.checkpoints is None else os.fspath(self.checkpoints),
                 resume=self.resume,
                 folds=folds,

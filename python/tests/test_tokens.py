@@ -68,9 +68,8 @@ def test_embed(tmp_path):
     import shutil
 
     encoders = FIXTURES.parent / "encoders"
-    for name in ("config.json", "model.safetensors"):
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
         shutil.copy(encoders / "bert_vocabulary" / name, tmp_path / name)
-    shutil.copy(FIXTURES / "wordpiece_uncased" / "tokenizer.json", tmp_path / "tokenizer.json")
     texts = ["the man eats", "people disagree about labels of texts", "no"]
     x = dissent.embed(texts, encoder=tmp_path)
     assert x.shape == (3, 8) and x.dtype == np.float32

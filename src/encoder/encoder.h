@@ -105,5 +105,7 @@ dis_status dis__encoder_put(dis__net *net, const dis__encoder_net *built, const 
 /* Numbers of all parameters that begin with "encoder.", and of "top" where they are there, from model.safetensors, or from the files of its index. DIS_EDATA:
  * files of another kind, an array that is missing or of another shape, or that has no place. */
 dis_status dis__encoder_fill(dis_context *ctx, const char *folder, const dis__encoder_config *config, dis__net *net);
+/* SHA-256 over the files of its numbers. */
+dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65]);
 
 #endif

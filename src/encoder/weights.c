@@ -2,6 +2,7 @@
  * names of the family, with and without the prefix of its models and of sentence-transformers. One pass over the numbers. */
 #include "encoder/encoder.h"
 #include "core/memory.h"
+#include "core/sha256.h"
 #include "io/input.h"
 #include "nn/fill.h"
 #include "tokens/token_inside.h"
@@ -241,6 +242,19 @@ dis_status dis__encoder_fill(dis_context *ctx, const char *folder, const dis__en
     source *s;
     DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
     const dis_status status = fill(ctx, s, folder, config, net);
+    close_files(s);
+    return status;
+}
+
+dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65])
+{
+    source *s;
+    dis__sha256 sha;
+    DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
+    const dis_status status = open_files(ctx, s, folder);
+    dis__sha256_begin(&sha);
+    for (size_t i = 0; i < s->n_opened; i++) dis__sha256_add(&sha, s->input[i].bytes, s->input[i].n);
+    dis__sha256_hex(&sha, hex);
     close_files(s);
     return status;
 }

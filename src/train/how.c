@@ -54,7 +54,7 @@ static const dis_option step[] = {
     REAL(factor, "factor", "0.1", 1e-9, 1, "what the rate is multiplied by at each drop"),
 };
 static const dis_option warm[] = {
-    REAL(warm_up, "warm-up", "0", 0, 1e12, "steps over which the rate grows from 0"),
+    REAL(warm_up, "warm-up", "0", 0, 1e12, "steps over which the rate grows from 0; below 1: their share of all steps"),
 };
 
 static const struct {
@@ -111,8 +111,8 @@ dis_status dis__schedule_parse(const char *spec, double rate, size_t per_epoch, 
     *out = dis__schedule_default();
     out->kind = schedules[i].kind;
     out->rate = rate;
-    out->warm_up = (uint64_t)v.warm_up;
     out->steps = (uint64_t)per_epoch * epochs;
+    out->warm_up = (uint64_t)(v.warm_up < 1 ? v.warm_up * (double)out->steps : v.warm_up);
     out->factor = v.factor;
     if (v.at.n > DIS_SCHEDULE_DROPS)
         return dis__fail(DIS_EUSAGE, "schedule step: at most %d drops", DIS_SCHEDULE_DROPS);

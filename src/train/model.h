@@ -17,6 +17,7 @@
 /* Files that a model may learn from besides the items; NULL: none. */
 typedef struct {
     const char *vectors; /* word vectors */
+    const char *encoder; /* the folder of a pretrained encoder */
 } dis__model_files;
 
 /* Items as numbers: each model's own struct begins with this. */
@@ -57,6 +58,7 @@ typedef struct {
 typedef struct {
     dis_model_kind info;
     size_t settings_size, encoder_size, encoded_size, inputs_size;
+    size_t predict_batch; /* items that are predicted at once; 0: as many as are usual */
 
     dis_status (*learn)(dis_context *ctx, const void *settings, const dis_items_view *items,
                         const dis__model_files *files, void *encoder);

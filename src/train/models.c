@@ -10,6 +10,8 @@ static const dis__model_row *const rows[] = {
     &dis__model_tagger,
     &dis__model_stem_cnn,
     &dis__model_resnet,
+    &dis__model_encoder,
+    &dis__model_encoder_tagger,
 };
 /* clang-format on */
 enum { N_ROWS = sizeof rows / sizeof *rows };

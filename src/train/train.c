@@ -134,7 +134,7 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     model->n_left_out = t->targets.n_items - t->targets.n_used;
 
     const dis_items_view items = dis_items_look(train->items);
-    const dis__model_files files = {.vectors = o->vectors};
+    const dis__model_files files = {.vectors = o->vectors, .encoder = o->encoder};
     DIS_TRY(model->row->learn(ctx, model->settings, &items, &files, model->encoder));
     DIS_TRY(dis__encode(ctx, model, &items, &t->encoded));
     if (dev) {
@@ -167,7 +167,8 @@ static dis_status prepare_net(dis__training *t, dis_context *ctx)
     dis__batches_epoch(&t->batches, t->encoded, &t->limits, model->seed, 0);
     dis__plan_options plan = dis__plan_options_default();
     DIS_TRY(dis__optimizer_parse(o->optimizer ? o->optimizer : kind->optimizer, &plan.optimizer));
-    DIS_TRY(dis__schedule_parse(o->schedule ? o->schedule : "constant", o->rate > 0 ? o->rate : kind->rate,
+    const char *schedule = o->schedule ? o->schedule : kind->schedule ? kind->schedule : "constant";
+    DIS_TRY(dis__schedule_parse(schedule, o->rate > 0 ? o->rate : kind->rate,
                                 (t->batches.n + o->accumulate - 1) / o->accumulate, t->epochs, &t->schedule));
     DIS_TRY(dis__running_build(model, &t->limits, model->seed, add_heads, t, &t->running));
     DIS_TRY(dis__net_plan(t->running.net, ctx, &plan));

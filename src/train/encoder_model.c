@@ -1,0 +1,385 @@
+/* encoder, encoder-tagger: a pretrained encoder that goes on learning (Devlin et al. 2019), for texts and pairs of texts by their
+ * first token, for tokens of sentences by the first piece of each word. Layers and numbers are those of a folder as Hugging Face
+ * lays it out (src/encoder); the model's folder gets copies of what it needs of it, and so stands alone.
+ *
+ * Tokens of a batch are packed, nothing is computed for padding. A word whose pieces were all cut off, or that has none, is
+ * judged by the first token of its sentence. */
+#include "train/models.h"
+#include "core/memory.h"
+#include "encoder/encoder.h"
+#include "io/input.h"
+#include "io/outfile.h"
+#include "tokens/token_inside.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    int64_t frozen, max_length;
+    double layer_decay;
+    int dropout;
+} settings;
+
+static const dis_option options[] = {
+    {.key = "frozen",
+     .kind = DIS_OPTION_INT,
+     .offset = offsetof(settings, frozen),
+     .fallback = "-1",
+     .low = -1,
+     .high = DIS_ENCODER_LAYERS,
+     .summary = "the embeddings and so many of the first layers stay as they are; -1: nothing does"},
+    {.key = "layer-decay",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(settings, layer_decay),
+     .fallback = "1",
+     .low = .01,
+     .high = 1,
+     .summary = "each layer learns at this share of the rate of the one above it"},
+    {.key = "max-length",
+     .kind = DIS_OPTION_INT,
+     .offset = offsetof(settings, max_length),
+     .fallback = "0",
+     .low = 0,
+     .high = 1e6,
+     .summary = "tokens per text, special ones included; 0: what the folder allows"},
+    {.key = "dropout",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(settings, dropout),
+     .fallback = "config",
+     .choices = "config|none",
+     .summary = "as config.json says, or none"},
+};
+
+/* Files of a folder that a model keeps. */
+static const char *const kept[] = {
+    "config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt",
+    "vocab.json",  "merges.txt"};
+enum { KEPT = sizeof kept / sizeof *kept, HEX = 65, AT_ONCE = 32 };
+
+typedef struct {
+    size_t n_texts; /* 0: tokens */
+    dis__encoder_config config;
+    dis_tokenizer *tokenizer;
+    char *file[KEPT]; /* NULL: not there */
+    size_t n_file[KEPT];
+    char *folder;     /* where the numbers are; NULL: the model has its own */
+    char digest[HEX]; /* of these numbers */
+} pretrained;
+
+typedef struct {
+    dis__encoded shared;
+    dis_tokens *tokens;
+    dis_tokens_view view;
+    uint32_t *length; /* (n_units) */
+    size_t *word;     /* (n_units + 1): the first word of each sentence; NULL: texts */
+} encoded_items;
+
+typedef struct {
+    dis__inputs shared;
+    dis__encoder_net built;
+    dis__encoder_config config;
+    int items, places; /* axis and ints: the first piece of each word; DIS_NONE: texts */
+    int32_t *room;
+} inputs;
+
+/* ---- what is learnt: nothing but which folder ---- */
+
+static dis_status read_kept(dis_context *ctx, const char *folder, pretrained *e)
+{
+    for (size_t i = 0; i < KEPT; i++) {
+        bool there;
+        char *path;
+        dis__input in;
+        DIS_TRY(dis__file_is_there(folder, kept[i], &there));
+        if (!there) continue;
+        DIS_TRY(dis__path_in(folder, kept[i], &path));
+        dis_status status = dis__input_open(ctx, path, &in);
+        if (status == DIS_OK) {
+            status = dis__copy_text(&e->file[i], in.bytes, in.n);
+            e->n_file[i] = in.n;
+            dis__input_close(&in);
+        }
+        dis__free(path);
+        DIS_TRY(status);
+    }
+    return DIS_OK;
+}
+
+static dis_status open_folder(dis_context *ctx, const char *folder, pretrained *e)
+{
+    DIS_TRY(dis__encoder_config_read(ctx, folder, &e->config));
+    DIS_TRY(dis_tokenizer_open(ctx, folder, &e->tokenizer));
+    const dis_tokenizer_view t = dis_tokenizer_look(e->tokenizer);
+    if (t.n_ids > 0 && (size_t)t.n_ids > e->config.n_words)
+        return dis__fail(DIS_EDATA, "%s: the tokenizer has ids up to %d, vocab_size of config.json is %zu", folder,
+                         (int)t.n_ids - 1, e->config.n_words);
+    return read_kept(ctx, folder, e);
+}
+
+static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const dis__model_files *files,
+                        void *encoder)
+{
+    pretrained *e = encoder;
+    (void)of;
+    if (!files->encoder)
+        return dis__fail(DIS_EUSAGE, "the model needs a pretrained encoder: --encoder FOLDER (encoder=\"FOLDER\")");
+    if (items->kind == DIS_ITEMS_TEXT && items->n_texts > 2)
+        return dis__fail(DIS_EUSAGE, "items of %zu texts; an encoder takes one or two", items->n_texts);
+    e->n_texts = items->kind == DIS_ITEMS_TEXT ? items->n_texts : 0;
+    DIS_TRY(open_folder(ctx, files->encoder, e));
+    DIS_TRY(dis__encoder_digest(ctx, files->encoder, e->digest));
+    return dis__copy_text(&e->folder, files->encoder, strlen(files->encoder));
+}
+
+static void free_encoder(void *encoder)
+{
+    pretrained *e = encoder;
+    dis_tokenizer_destroy(e->tokenizer);
+    for (size_t i = 0; i < KEPT; i++) dis__free(e->file[i]);
+    dis__free(e->folder);
+}
+
+static void facts(const void *encoder, dis__encoder_facts *out)
+{
+    out->n_texts = ((const pretrained *)encoder)->n_texts;
+}
+
+static dis_status write_kept(const char *folder, const char *name, const char *bytes, size_t n)
+{
+    char *path;
+    dis__out *out;
+    DIS_TRY(dis__path_in(folder, name, &path));
+    dis_status status = dis__out_open(path, &out);
+    if (status == DIS_OK) status = dis__out_finish(out, dis__out_write(out, bytes, n));
+    dis__free(path);
+    return status;
+}
+
+static dis_status save(const void *encoder, dis_json *json, const char *folder)
+{
+    const pretrained *e = encoder;
+    dis__model_put_count(json, "texts", e->n_texts);
+    dis__model_put_text(json, "family", e->config.family->model_type);
+    for (size_t i = 0; i < KEPT; i++)
+        if (e->file[i]) DIS_TRY(write_kept(folder, kept[i], e->file[i], e->n_file[i]));
+    return DIS_OK;
+}
+
+static dis_status load(const dis__model_source *source, const dis__json_value *object, const char *folder,
+                       void *encoder)
+{
+    pretrained *e = encoder;
+    DIS_TRY(dis__model_take_count(source, object, "texts", &e->n_texts));
+    if (!folder) return dis__fail(DIS_EUSAGE, "a model of an encoder is read from its folder");
+    return open_folder(NULL, folder, e);
+}
+
+static void hash_meaning(const void *encoder, dis__sha256 *sha)
+{
+    const pretrained *e = encoder;
+    const uint64_t n_texts = e->n_texts;
+    dis__sha256_add(sha, &n_texts, sizeof n_texts);
+    for (size_t i = 0; i < KEPT; i++) {
+        const uint64_t n = e->n_file[i];
+        dis__sha256_add(sha, &n, sizeof n);
+        if (e->file[i]) dis__sha256_add(sha, e->file[i], e->n_file[i]);
+    }
+}
+
+static void hash_encoder(const void *encoder, dis__sha256 *sha)
+{
+    hash_meaning(encoder, sha);
+    dis__sha256_add(sha, ((const pretrained *)encoder)->digest, HEX);
+}
+
+/* ---- items ---- */
+
+static dis_status tokenizer_options(const settings *s, const pretrained *e, dis_tokenizer_options *o)
+{
+    const size_t longest = dis__encoder_longest(&e->config), own = dis_tokenizer_look(e->tokenizer).max_length;
+    *o = dis_tokenizer_options_default();
+    o->max_length = s->max_length ? (size_t)s->max_length : own && own < longest ? own : longest;
+    if (o->max_length > longest)
+        return dis__fail(DIS_EUSAGE, "max-length=%zu; the encoder has positions for %zu", o->max_length, longest);
+    return DIS_OK;
+}
+
+static dis_status encode_texts(dis_context *ctx, const pretrained *e, const dis_items_view *items,
+                               const dis_tokenizer_options *o, encoded_items *out)
+{
+    dis_token_text *texts;
+    if (items->n_texts != e->n_texts)
+        return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for %zu", items->n_texts, e->n_texts);
+    DIS_TRY(dis__alloc_zeroed(&texts, items->n_items, sizeof *texts));
+    for (size_t i = 0; i < items->n_items; i++) {
+        texts[i].first = dis_names_get(items->texts, i * e->n_texts, &texts[i].n_first);
+        if (e->n_texts == 2) texts[i].second = dis_names_get(items->texts, 2 * i + 1, &texts[i].n_second);
+    }
+    const dis_status status = dis_tokenizer_encode(ctx, e->tokenizer, texts, items->n_items, o, &out->tokens);
+    dis__free(texts);
+    return status;
+}
+
+static dis_status encode_words(dis_context *ctx, const pretrained *e, const dis_items_view *items,
+                               const dis_tokenizer_options *o, encoded_items *out)
+{
+    const char **word = NULL;
+    size_t *length = NULL;
+    dis_status status = dis__alloc_array(&word, items->n_items, sizeof *word);
+    if (status == DIS_OK) status = dis__alloc_array(&length, items->n_items, sizeof *length);
+    if (status == DIS_OK) status = dis__alloc_array(&out->word, items->n_sentences + 1, sizeof *out->word);
+    if (status == DIS_OK) {
+        for (size_t i = 0; i < items->n_items; i++) word[i] = dis_names_get(items->texts, i, &length[i]);
+        for (size_t s = 0; s <= items->n_sentences; s++) out->word[s] = (size_t)items->sentence[s];
+        status =
+            dis_tokenizer_encode_words(ctx, e->tokenizer, word, length, out->word, items->n_sentences, o, &out->tokens);
+    }
+    dis__free(length);
+    dis__free(word);
+    return status;
+}
+
+static dis_status encode(dis_context *ctx, const void *of, const void *encoder, const dis_items_view *items,
+                         dis__encoded *to)
+{
+    const pretrained *e = encoder;
+    encoded_items *out = (encoded_items *)to;
+    dis_tokenizer_options o;
+    const bool words = items->kind == DIS_ITEMS_TOKENS;
+    DIS_TRY(tokenizer_options(of, e, &o));
+    DIS_TRY(words ? encode_words(ctx, e, items, &o, out) : encode_texts(ctx, e, items, &o, out));
+    out->view = dis_tokens_look(out->tokens);
+    to->n_items = items->n_items;
+    to->n_units = words ? items->n_sentences : items->n_items;
+    to->unit = words ? items->sentence : NULL;
+    DIS_TRY(dis__alloc_array(&out->length, to->n_units, sizeof *out->length));
+    for (size_t u = 0; u < to->n_units; u++) out->length[u] = (uint32_t)(out->view.start[u + 1] - out->view.start[u]);
+    to->length = out->length;
+    return DIS_OK;
+}
+
+static void free_encoded(dis__encoded *encoded)
+{
+    encoded_items *e = (encoded_items *)encoded;
+    dis_tokens_destroy(e->tokens);
+    dis__free(e->length);
+    dis__free(e->word);
+}
+
+static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha)
+{
+    const encoded_items *e = (const encoded_items *)encoded;
+    const dis_tokens_view *v = &e->view;
+    (void)encoder;
+    dis__sha256_add(sha, v->start, (v->n_texts + 1) * sizeof *v->start);
+    dis__sha256_add(sha, v->id, v->start[v->n_texts] * sizeof *v->id);
+    dis__sha256_add(sha, v->type, v->start[v->n_texts] * sizeof *v->type);
+    if (v->first_token) dis__sha256_add(sha, v->first_token, encoded->n_items * sizeof *v->first_token);
+}
+
+/* ---- the net ---- */
+
+/* Embeddings are layer 0, the encoder's own are 1 to n_layers. */
+static void set_groups(dis__net *net, const settings *s, const dis__encoder_config *c)
+{
+    static const char *const embeddings[] = {"encoder.words.", "encoder.positions.", "encoder.types.",
+                                             "encoder.norm.",  "encoder.project.",   "encoder.relative."};
+    for (size_t l = 0; l <= c->n_layers; l++) {
+        char name[DIS_NET_NAME];
+        const double factor = pow(s->layer_decay, (double)(c->n_layers + 1 - l));
+        for (size_t i = 0; i < (l ? 1 : sizeof embeddings / sizeof *embeddings); i++) {
+            snprintf(name, sizeof name, "encoder.layer.%zu.", l - (l > 0));
+            const char *prefix = l ? name : embeddings[i];
+            if (s->frozen >= 0 && l <= (size_t)s->frozen) dis__net_freeze(net, prefix);
+            if (s->layer_decay < 1) dis__net_rate(net, prefix, factor);
+        }
+    }
+    dis__net_spread(net, "top", .02); /* initializer_range */
+    dis__net_spread(net, "out", .02);
+}
+
+static int first_pieces(dis__net *net, inputs *in, const dis__batch_limits *limits, bool dropout)
+{
+    in->items = dis__net_axis(net, limits->items);
+    in->places = dis__net_ints(net, "places", in->items, DIS_NONE, 1);
+    const int x = dis__layer_gather(net, in->built.hidden, in->places);
+    return dropout && in->config.top_dropout > 0 ? dis__layer_dropout(net, x, in->config.top_dropout) : x;
+}
+
+static dis_status build(dis__net *net, const void *of, const void *encoder, const dis__batch_limits *limits,
+                        dis__inputs *to)
+{
+    const settings *s = of;
+    const pretrained *e = encoder;
+    inputs *in = (inputs *)to;
+    const bool dropout = s->dropout == 0;
+    const dis__encoder_limits size = {.rows = limits->units, .tokens = limits->total, .dropout = dropout};
+    in->config = e->config;
+    in->places = DIS_NONE;
+    DIS_TRY(dis__encoder_build(net, &e->config, &size, &in->built));
+    to->trunk = e->n_texts ? dis__encoder_top_build(net, &e->config, &in->built, dropout)
+                           : first_pieces(net, in, limits, dropout);
+    set_groups(net, s, &e->config);
+    return e->n_texts ? DIS_OK : dis__alloc_array(&in->room, limits->items, sizeof *in->room);
+}
+
+static void free_inputs(dis__inputs *to)
+{
+    inputs *in = (inputs *)to;
+    dis__free(in->built.room);
+    dis__free(in->room);
+}
+
+static dis_status put_places(dis__net *net, const inputs *in, const encoded_items *e, const dis__batch *batch)
+{
+    size_t n = 0, at = 0;
+    for (size_t u = 0; u < batch->n; u++) {
+        const size_t unit = batch->unit[u], first = e->view.start[unit];
+        for (size_t w = e->word[unit]; w < e->word[unit + 1]; w++) {
+            const size_t token = e->view.first_token[w];
+            in->room[n++] = (int32_t)(at + (token == SIZE_MAX ? 0 : token - first));
+        }
+        at += e->length[unit];
+    }
+    dis__net_resize(net, in->items, n);
+    return dis__net_put_ints(net, in->places, in->room);
+}
+
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__batch *batch)
+{
+    const inputs *in = (const inputs *)to;
+    const encoded_items *e = (const encoded_items *)encoded;
+    DIS_TRY(dis__encoder_put(net, &in->built, &in->config, &e->view, batch->unit, batch->n));
+    return in->places == DIS_NONE ? DIS_OK : put_places(net, in, e, batch);
+}
+
+static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
+{
+    const pretrained *e = encoder;
+    return dis__encoder_fill(ctx, e->folder, &e->config, net);
+}
+
+#define ROW(name_, summary_, kind_)                                                                                   \
+    {                                                                                                                 \
+        .info = {.name = name_,                                                                                       \
+                 .summary = summary_,                                                                                 \
+                 .source = "Devlin et al. 2019",                                                                      \
+                 .items = kind_,                                                                                      \
+                 .options = options,                                                                                  \
+                 .n_options = sizeof options / sizeof *options,                                                       \
+                 .epochs = 3,                                                                                         \
+                 .batch = 16,                                                                                         \
+                 .rate = 3e-5,                                                                                        \
+                 .optimizer = "adamw:decay=0.01,clip=1",                                                              \
+                 .schedule = "linear:warm-up=0.1"},                                                                   \
+        .settings_size = sizeof(settings), .encoder_size = sizeof(pretrained), .encoded_size = sizeof(encoded_items), \
+        .inputs_size = sizeof(inputs), .predict_batch = AT_ONCE, .learn = learn, .free_encoder = free_encoder,        \
+        .facts = facts, .save = save, .load = load, .hash_meaning = hash_meaning, .encode = encode,                   \
+        .free_encoded = free_encoded, .hash_encoded = hash_encoded, .hash_encoder = hash_encoder, .build = build,     \
+        .free_inputs = free_inputs, .put = put, .start = start,                                                       \
+    }
+
+const dis__model_row dis__model_encoder =
+    ROW("encoder", "a pretrained encoder, for texts and pairs of texts (--encoder FOLDER)", DIS_ITEMS_TEXT);
+const dis__model_row dis__model_encoder_tagger =
+    ROW("encoder-tagger", "a pretrained encoder, for tokens of sentences (--encoder FOLDER)", DIS_ITEMS_TOKENS);
