@@ -96,11 +96,17 @@ const cli_command cli_cmd_predict = {
 
 typedef struct {
     cli_common common;
-    const char *json;
+    const char *json, *export;
 } model_values;
 
 static const cli_option model_options[] = {
     CLI_OUTPUT_OPTION(model_values, json, "json", "json", "the same for machines; - is standard output"),
+    {.name = "export",
+     .kind = CLI_TEXT,
+     .offset = offsetof(model_values, export),
+     .argument = "FOLDER",
+     .names = CLI_NAMES_OUTPUT_FOLDER,
+     .summary = "write a model of a pretrained encoder as a folder that transformers loads"},
     CLI_COMMON_OPTIONS(model_values),
 };
 
@@ -160,6 +166,7 @@ static int run_model(cli *c, const void *values, char **operands, size_t n_opera
         const dis_model_view m = dis_model_look(model);
         if (!v->json || strcmp(v->json, "-") != 0) show(&m);
         code = v->json ? cli_failed(c, write_summary(&m, v->json)) : 0;
+        if (code == 0 && v->export) code = cli_failed(c, dis_model_export(model, v->export));
         if (code == 0) code = cli_flush(c);
     }
     dis_model_destroy(model);
@@ -173,8 +180,10 @@ const cli_command cli_cmd_model = {
     .operands = "MODEL",
     .text =
         "Describes a folder that dissent train has written: model and objective, classes, heads, sizes, and the epoch "
-        "that was kept.",
-    .examples = "  dissent model model\n",
+        "that was kept. --export writes a model of a pretrained encoder as transformers has them; of two heads the "
+        "first.",
+    .examples = "  dissent model model\n"
+                "  dissent model model --export folder\n",
     .names = CLI_NAMES_FOLDER,
     .holds = CLI_MODEL_FILES,
     .least = 1,

@@ -98,6 +98,9 @@ DIS_API dis_status dis_train(dis_context *ctx, const dis_examples *train, const 
 /* A folder of model.json and model.safetensors, each whole or not at all. */
 DIS_API dis_status dis_model_save(dis_context *ctx, const dis_model *model, const char *folder);
 DIS_API dis_status dis_model_load(dis_context *ctx, const char *folder, dis_model **out);
+/* A model of a pretrained encoder as a folder that transformers loads, its first head as the classifier. DIS_EUSAGE: another
+ * model. DIS_EIO. */
+DIS_API dis_status dis_model_export(const dis_model *model, const char *folder);
 DIS_API void dis_model_destroy(dis_model *model);
 
 /* One distribution an item, by the head of that name; NULL: the first. DIS_EUSAGE: no such head, or items of another

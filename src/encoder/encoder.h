@@ -37,6 +37,7 @@ typedef struct {
 
 typedef struct dis__encoder_family {
     const char *model_type, *prefix, *summary;
+    const char *class;                               /* what classes of transformers begin with */
     const struct dis__config_field *fields;          /* ended by a row without key */
     const dis__encoder_array *embeddings, *in_layer; /* ended by rows without array */
     const char *layer;                               /* "encoder.layer." */

@@ -4,9 +4,9 @@
  *
  * Tokens of a batch are packed, nothing is computed for padding. A word whose pieces were all cut off, or that has none, is
  * judged by the first token of its sentence. */
+#include "train/encoder_model.h"
 #include "train/models.h"
 #include "core/memory.h"
-#include "encoder/encoder.h"
 #include "io/input.h"
 #include "io/outfile.h"
 #include "tokens/token_inside.h"
@@ -50,21 +50,9 @@ static const dis_option options[] = {
      .summary = "as config.json says, or none"},
 };
 
-/* Files of a folder that a model keeps. */
-static const char *const kept[] = {
-    "config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt",
-    "vocab.json",  "merges.txt"};
-enum { KEPT = sizeof kept / sizeof *kept, HEX = 65, AT_ONCE = 32 };
-
-typedef struct {
-    size_t n_texts; /* 0: tokens */
-    dis__encoder_config config;
-    dis_tokenizer *tokenizer;
-    char *file[KEPT]; /* NULL: not there */
-    size_t n_file[KEPT];
-    char *folder;     /* where the numbers are; NULL: the model has its own */
-    char digest[HEX]; /* of these numbers */
-} pretrained;
+static const char *const kept[] = DIS_KEPT_FILES;
+enum { AT_ONCE = 32 };
+typedef dis__pretrained pretrained;
 
 typedef struct {
     dis__encoded shared;
@@ -86,7 +74,7 @@ typedef struct {
 
 static dis_status read_kept(dis_context *ctx, const char *folder, pretrained *e)
 {
-    for (size_t i = 0; i < KEPT; i++) {
+    for (size_t i = 0; i < DIS_N_KEPT; i++) {
         bool there;
         char *path;
         dis__input in;
@@ -135,7 +123,7 @@ static void free_encoder(void *encoder)
 {
     pretrained *e = encoder;
     dis_tokenizer_destroy(e->tokenizer);
-    for (size_t i = 0; i < KEPT; i++) dis__free(e->file[i]);
+    for (size_t i = 0; i < DIS_N_KEPT; i++) dis__free(e->file[i]);
     dis__free(e->folder);
 }
 
@@ -160,7 +148,7 @@ static dis_status save(const void *encoder, dis_json *json, const char *folder)
     const pretrained *e = encoder;
     dis__model_put_count(json, "texts", e->n_texts);
     dis__model_put_text(json, "family", e->config.family->model_type);
-    for (size_t i = 0; i < KEPT; i++)
+    for (size_t i = 0; i < DIS_N_KEPT; i++)
         if (e->file[i]) DIS_TRY(write_kept(folder, kept[i], e->file[i], e->n_file[i]));
     return DIS_OK;
 }
@@ -179,7 +167,7 @@ static void hash_meaning(const void *encoder, dis__sha256 *sha)
     const pretrained *e = encoder;
     const uint64_t n_texts = e->n_texts;
     dis__sha256_add(sha, &n_texts, sizeof n_texts);
-    for (size_t i = 0; i < KEPT; i++) {
+    for (size_t i = 0; i < DIS_N_KEPT; i++) {
         const uint64_t n = e->n_file[i];
         dis__sha256_add(sha, &n, sizeof n);
         if (e->file[i]) dis__sha256_add(sha, e->file[i], e->n_file[i]);
@@ -189,7 +177,7 @@ static void hash_meaning(const void *encoder, dis__sha256 *sha)
 static void hash_encoder(const void *encoder, dis__sha256 *sha)
 {
     hash_meaning(encoder, sha);
-    dis__sha256_add(sha, ((const pretrained *)encoder)->digest, HEX);
+    dis__sha256_add(sha, ((const pretrained *)encoder)->digest, DIS_PRETRAINED_HEX);
 }
 
 /* ---- items ---- */
@@ -376,7 +364,7 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
         .inputs_size = sizeof(inputs), .predict_batch = AT_ONCE, .learn = learn, .free_encoder = free_encoder,        \
         .facts = facts, .save = save, .load = load, .hash_meaning = hash_meaning, .encode = encode,                   \
         .free_encoded = free_encoded, .hash_encoded = hash_encoded, .hash_encoder = hash_encoder, .build = build,     \
-        .free_inputs = free_inputs, .put = put, .start = start,                                                       \
+        .free_inputs = free_inputs, .put = put, .export = dis__encoder_export, .start = start,                        \
     }
 
 const dis__model_row dis__model_encoder =

@@ -89,6 +89,8 @@ typedef struct {
     dis_status (*put)(dis__net *net, dis__inputs *in, const dis__encoded *encoded, const dis__batch *batch);
     /* Starts of parameters that are not random (word vectors), after planning; NULL: none. */
     dis_status (*start)(dis_context *ctx, dis__net *net, const void *encoder);
+    /* Writes a folder that other software loads; NULL: there is none for this model. */
+    dis_status (*export)(const dis_model *model, const char *folder);
     /* Frees what only `start` needed of the encoder; NULL: nothing. */
     void (*forget)(void *encoder);
 } dis__model_row;

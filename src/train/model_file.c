@@ -349,3 +349,10 @@ dis_status dis_model_load(dis_context *ctx, const char *folder, dis_model **out)
     *out = model;
     return DIS_OK;
 }
+
+dis_status dis_model_export(const dis_model *model, const char *folder)
+{
+    if (model->row->export) return model->row->export(model, folder);
+    return dis__fail(DIS_EUSAGE, "the model %s has no form that other software loads; encoder and encoder-tagger have",
+                     model->row->info.name);
+}

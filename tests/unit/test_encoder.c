@@ -14,10 +14,12 @@
 #include "io/input.h"
 #include "io/safetensors.h"
 #include "core/memory.h"
+#include "io/outfile.h"
+#include "scratch.h"
 
 enum { ROWS = 5, TOKENS = 40, K = 3, STEPS = 20, WARM_UP = 4, NAME = 256 };
-static const char *const folders[] = {"bert",       "bert_relu", "roberta",      "xlm-roberta",
-                                      "distilbert", "electra",   "electra_wide", "bert_vocabulary", "mpnet"};
+static const char *const folders[] = {"bert",    "bert_relu",    "roberta",         "xlm-roberta", "distilbert",
+                                      "electra", "electra_wide", "bert_vocabulary", "mpnet"};
 
 typedef struct {
     const char *name;
@@ -32,10 +34,10 @@ typedef struct {
     int logits, head;
 } fixture;
 
-static void open_safetensors(const char *folder, const char *name, dis__input *in, dis__safetensors *out)
+static void open_safetensors(const char *from, const char *name, dis__input *in, dis__safetensors *out)
 {
     char file[2 * NAME];
-    snprintf(file, sizeof file, "%s/%s", folder, name);
+    snprintf(file, sizeof file, "%s/%s", from, name);
     assert_int_equal(dis__input_open(NULL, file, in), DIS_OK);
     assert_int_equal(dis__safetensors_open(file, in->bytes, in->n, out), DIS_OK);
 }
@@ -239,19 +241,19 @@ static void same_as_transformers(void **state)
 /* DISSENT_ENCODERS: the folder that tools/fetch_encoders.sh has filled. */
 static void check_real(const char *parent, const char *name)
 {
-    char folder[2 * NAME], items_path[NAME], expected[NAME];
+    char where[2 * NAME], items_path[NAME], expected[NAME];
     dis_encoder *e;
     dis_items *items;
     dis__input in;
     dis__safetensors file;
-    snprintf(folder, sizeof folder, "%s/%s", parent, name);
+    snprintf(where, sizeof where, "%s/%s", parent, name);
     snprintf(items_path, NAME, "%s/tests/parity/fixtures/encoders/real_items.csv", DIS_SOURCE_DIR);
     snprintf(expected, NAME, "%s/tests/parity/fixtures/encoders", DIS_SOURCE_DIR);
     dis_items_options how = dis_items_options_default();
     how.columns = (const char *const[]){"first", "second"};
     how.n_columns = 2;
     assert_int_equal(dis_items_read(NULL, items_path, &how, &items), DIS_OK);
-    assert_int_equal(dis_encoder_open(NULL, folder, &e), DIS_OK);
+    assert_int_equal(dis_encoder_open(NULL, where, &e), DIS_OK);
     open_safetensors(expected, strcmp(name, "minilm") == 0 ? "real_minilm.safetensors" : "real_mpnet.safetensors", &in,
                      &file);
     const size_t n = dis_items_look(items).n_items * dis_encoder_look(e).width;
@@ -287,6 +289,106 @@ static void real_encoders(void **state)
     }
     check_real(parent, "minilm");
     check_real(parent, "mpnet");
+}
+
+/* ---- other forms of the same weights ---- */
+
+typedef struct {
+    const char *before, *type; /* what names begin with instead of "bert.", and the type of numbers */
+    bool shards, older;        /* two files; gains and biases of normalisations as TensorFlow calls them */
+} form;
+
+static void to_half(const float *x, size_t n, bool brain, uint16_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, x + i, 4);
+        if (brain) {
+            out[i] = (uint16_t)(bits >> 16);
+        } else { /* cut off, which is exact enough to tell */
+            const int32_t exponent = (int32_t)(bits >> 23 & 255) - 112;
+            out[i] =
+                (uint16_t)((bits >> 16 & 0x8000) | (exponent > 0 ? (uint32_t)exponent << 10 | (bits >> 13 & 1023) : 0));
+        }
+    }
+}
+
+static void rename_array(const form *f, const dis__tensor *t, char out[NAME])
+{
+    const bool inside = t->name_length > 5 && memcmp(t->name, "bert.", 5) == 0;
+    snprintf(out, NAME, "%s%.*s", inside ? f->before : "", (int)(t->name_length - (inside ? 5 : 0)),
+             t->name + (inside ? 5 : 0));
+    char *norm = f->older ? strstr(out, "LayerNorm.") : NULL;
+    if (norm) strcpy(norm + 10, strstr(norm, "weight") ? "gamma" : "beta");
+}
+
+static void write_part(const form *f, const dis__safetensors *from, const char *file, size_t part, FILE *index)
+{
+    dis__tensor made[64];
+    char name[64][NAME];
+    size_t n = 0;
+    for (size_t i = 0; i < from->n_tensors; i++) {
+        if (f->shards && i % 2 != part) continue;
+        made[n] = from->tensors[i];
+        rename_array(f, &from->tensors[i], name[n]);
+        made[n].name = name[n];
+        made[n].name_length = strlen(name[n]);
+        float *x = copy_of(&from->tensors[i]);
+        made[n].data = x;
+        if (strcmp(f->type, "F32") != 0) {
+            uint16_t *half = malloc(2 * made[n].n + 1);
+            to_half(x, made[n].n, strcmp(f->type, "BF16") == 0, half);
+            free(x);
+            made[n].data = half;
+            made[n].dtype = dis__dtype_find(f->type, strlen(f->type));
+        }
+        if (index) fprintf(index, "%s\"%s\": \"%s\"", part + n ? ", " : "", name[n], file);
+        n++;
+    }
+    dis__out *out;
+    assert_int_equal(dis__out_open(in_folder(file), &out), DIS_OK);
+    assert_int_equal(dis__out_finish(out, dis__safetensors_write(out, made, n, NULL, 0)), DIS_OK);
+    for (size_t i = 0; i < n; i++) free((void *)made[i].data);
+}
+
+static void other_forms(void **state)
+{
+    (void)state;
+    static const form forms[] = {
+        {"bert.", "F32", true, false}, {"", "F32", false, false}, {"0.auto_model.", "F32", false, false},
+        {"bert.", "F32", false, true}, {"", "F16", true, false},  {"bert.", "BF16", false, false}};
+    static const char *const probes[] = {"encoder.words.weight", "encoder.layer.1.qkv.weight",
+                                         "encoder.layer.0.norm2.bias", "top.weight"};
+    fixture f;
+    open_fixture(&f, "bert", &dis__device_cpu, 1e-4);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        remove(in_folder("model.safetensors"));
+        FILE *index = forms[i].shards ? fopen(in_folder("model.safetensors.index.json"), "w") : NULL;
+        if (index) fprintf(index, "{\"weight_map\": {");
+        write_part(&forms[i], &f.weights, index ? "model-1.safetensors" : "model.safetensors", 0, index);
+        if (index) write_part(&forms[i], &f.weights, "model-2.safetensors", 1, index);
+        if (index) fprintf(index, "}}");
+        if (index) fclose(index);
+        double *before[4], *after[4];
+        for (size_t p = 0; p < 4; p++) {
+            const size_t param = dis__net_find_param(f.net, probes[p]), n = dis__net_param(f.net, param)->n;
+            before[p] = malloc(n * sizeof **before);
+            after[p] = calloc(n, sizeof **after);
+            assert_int_equal(dis__encoder_fill(NULL, f.folder, &f.config, f.net), DIS_OK);
+            assert_int_equal(dis__param_get(f.net, param, before[p]), DIS_OK);
+            assert_int_equal(dis__param_put(f.net, param, after[p]), DIS_OK);
+            assert_int_equal(dis__encoder_fill(NULL, folder, &f.config, f.net), DIS_OK);
+            assert_int_equal(dis__param_get(f.net, param, after[p]), DIS_OK);
+            const double close = strcmp(forms[i].type, "F32") == 0   ? 0
+                                 : strcmp(forms[i].type, "F16") == 0 ? 1e-3
+                                                                     : 8e-3;
+            for (size_t k = 0; k < n; k++)
+                assert_true(fabs(after[p][k] - before[p][k]) <= close * fabs(before[p][k]) + (close > 0 ? 1e-4 : 0));
+            free(before[p]);
+            free(after[p]);
+        }
+    }
+    close_fixture(&f);
 }
 
 /* ---- what is refused ---- */
@@ -344,9 +446,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_transformers),
+        cmocka_unit_test(other_forms),
         cmocka_unit_test(real_encoders),
         cmocka_unit_test(configs),
         cmocka_unit_test(files),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,0 +1,118 @@
+/* Models of pretrained encoders: frozen layers stay, the folder stands alone, what is exported is what was trained. Threads,
+ * checkpoints, faults and devices are tested with all other models (train_support.h). */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "train_support.h"
+#include "dissent/embed.h"
+#include "io/input.h"
+#include "io/safetensors.h"
+
+static const float *weight(const dis_model *m, const char *name, size_t *n)
+{
+    for (size_t i = 0; i < m->weights.n; i++)
+        if (strcmp(m->weights.info[i].name, name) == 0) {
+            *n = m->weights.info[i].n;
+            return m->weights.value[i];
+        }
+    fail_msg("no weight %s", name);
+    return NULL;
+}
+
+static dis_model *trained(const crowd *c, const char *spec, const char *objective, const dis_items *items)
+{
+    dis_train_options o = quick(spec, objective);
+    const dis_examples e = {.items = items, .labels = c->soft, .gold = c->gold, .votes = c->votes};
+    o.rate = .01;
+    return train(&e, NULL, &o, 1);
+}
+
+static void frozen(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    dis_model *all = trained(&c, "encoder", "kl", c.texts), *none = trained(&c, "encoder:frozen=1", "kl", c.texts);
+    static const char *const below[] = {"encoder.words.weight", "encoder.layer.0.qkv.weight"};
+    dis__safetensors file;
+    dis__input in;
+    const char *path = DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_vocabulary/model.safetensors";
+    assert_int_equal(dis__input_open(NULL, path, &in), DIS_OK);
+    assert_int_equal(dis__safetensors_open(path, in.bytes, in.n, &file), DIS_OK);
+    const dis__tensor *words = dis__safetensors_find(&file, "bert.embeddings.word_embeddings.weight");
+    size_t n;
+    assert_memory_equal(weight(none, below[0], &n), words->data, words->n * sizeof(float));
+    assert_memory_not_equal(weight(all, below[0], &n), words->data, words->n * sizeof(float));
+    assert_memory_not_equal(weight(all, below[1], &n), weight(none, below[1], &n), n * sizeof(float));
+    dis__safetensors_close(&file);
+    dis__input_close(&in);
+    dis_model_destroy(all);
+    dis_model_destroy(none);
+    free_crowd(&c);
+}
+
+static void exported(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    const struct {
+        const char *spec, *class;
+        const dis_items *items;
+    } cases[] = {{"encoder", "BertForSequenceClassification", c.pairs},
+                 {"encoder-tagger", "BertForTokenClassification", c.tokens}};
+    for (size_t i = 0; i < 2; i++) {
+        dis_model *m = trained(&c, cases[i].spec, "gold+kl", cases[i].items);
+        assert_int_equal(dis_model_export(m, in_folder("exported")), DIS_OK);
+        dis__input in;
+        dis__safetensors file;
+        const char *path = in_folder("exported/model.safetensors");
+        assert_int_equal(dis__input_open(NULL, path, &in), DIS_OK);
+        assert_int_equal(dis__safetensors_open(path, in.bytes, in.n, &file), DIS_OK);
+        size_t n = 0;
+        const float *out = weight(m, "out.weight", &n), *qkv = weight(m, "encoder.layer.0.qkv.weight", &n);
+        const dis__tensor *classifier = dis__safetensors_find(&file, "classifier.weight");
+        const dis__tensor *key = dis__safetensors_find(&file, "bert.encoder.layer.0.attention.self.key.weight");
+        assert_non_null(classifier);
+        assert_non_null(key);
+        assert_memory_equal(classifier->data, out, classifier->n * sizeof *out);
+        assert_int_equal(key->n, n / 3);
+        assert_memory_equal(key->data, qkv + n / 3, key->n * sizeof *qkv);
+        assert_int_equal(dis__safetensors_find(&file, "bert.pooler.dense.weight") != NULL, i == 0);
+        dis__safetensors_close(&file);
+        dis__input_close(&in);
+        assert_int_equal(dis__input_open(NULL, in_folder("exported/config.json"), &in), DIS_OK);
+        assert_non_null(memmem(in.bytes, in.n, cases[i].class, strlen(cases[i].class)));
+        dis__input_close(&in);
+        dis_encoder *e;
+        assert_int_equal(dis_encoder_open(NULL, in_folder("exported"), &e), DIS_OK);
+        dis_encoder_destroy(e);
+        dis_model_destroy(m);
+    }
+    dis_model *other = trained(&c, "mlp:hidden=4", "kl", c.features);
+    assert_int_equal(dis_model_export(other, in_folder("exported")), DIS_EUSAGE);
+    dis_model_destroy(other);
+    free_crowd(&c);
+}
+
+static void usage(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    const dis_examples e = {.items = c.texts, .labels = c.soft};
+    dis_model *m = NULL;
+    dis_train_options o = quick("encoder", "kl");
+    o.encoder = NULL;
+    assert_int_equal(dis_train(NULL, &e, NULL, &o, &m), DIS_EUSAGE);
+    assert_non_null(strstr(dis_last_error(), "--encoder"));
+    o = quick("encoder:max-length=1000", "kl");
+    assert_int_equal(dis_train(NULL, &e, NULL, &o, &m), DIS_EUSAGE);
+    assert_non_null(strstr(dis_last_error(), "positions"));
+    assert_null(m);
+    free_crowd(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(frozen), cmocka_unit_test(exported), cmocka_unit_test(usage)};
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
