@@ -7,7 +7,7 @@
 #include "metrics/evaluation.h"
 #include "core/memory.h"
 #include "core/pool.h"
-#include "metrics/ranks.h"
+#include "stats/ranks.h"
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #define DIS_METRICS_EVALUATION_H
 #include "dissent/evaluate.h"
 #include "core/error.h"
-#include "metrics/bootstrap.h"
+#include "stats/bootstrap.h"
 #include "metrics/calibrated.h"
 #include "metrics/item_metrics.h"
 

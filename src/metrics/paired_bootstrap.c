@@ -11,7 +11,7 @@
  * scikit-learn has it. Differences in accuracy are compared as whole numbers. Cost a resample: O(patterns x seeds +
  * classes x seeds) and the draw. */
 #include "metrics/sides.h"
-#include "metrics/bootstrap.h"
+#include "stats/bootstrap.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "dissent/dissent.h"
 #include "core/draw.h"
 #include "core/random.h"
-#include "metrics/bootstrap.h"
+#include "stats/bootstrap.h"
 
 /* Chi-square of observed counts against probabilities; cells with fewer than five expected are put together. */
 static double chi_square(const double *seen, const double *expected, size_t n, size_t *freedom)

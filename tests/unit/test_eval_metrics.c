@@ -10,7 +10,7 @@
 #include "dissent/dissent.h"
 #include "eval_support.h"
 #include "fault_walk.h"
-#include "metrics/ranks.h"
+#include "stats/ranks.h"
 
 /* ---- parity ---- */
 

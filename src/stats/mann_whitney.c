@@ -6,7 +6,7 @@
  * in integers modulo 2^128, which is exact while all ways together are fewer than that. Otherwise it is normal, with the
  * variance corrected for ties and 1/2 off for continuity. Cost: O(n) for the ranks, O(m U) for the exact law. */
 #include "dissent/compare.h"
-#include "metrics/ranks.h"
+#include "stats/ranks.h"
 #include "core/memory.h"
 #include <math.h>
 

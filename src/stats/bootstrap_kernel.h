@@ -1,6 +1,6 @@
 /* bootstrap_kernel.h: the inner loops of the bootstrap (bootstrap_kernel.c). */
-#ifndef DIS_METRICS_BOOTSTRAP_KERNEL_H
-#define DIS_METRICS_BOOTSTRAP_KERNEL_H
+#ifndef DIS_STATS_BOOTSTRAP_KERNEL_H
+#define DIS_STATS_BOOTSTRAP_KERNEL_H
 #include "core/kernel.h"
 #include <stddef.h>
 #include <stdint.h>

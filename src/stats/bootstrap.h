@@ -14,8 +14,8 @@
  *     dis__bootstrap_interval(sums, b.n_resamples, &low, &high);
  *
  * Threads: the results do not depend on their number. */
-#ifndef DIS_METRICS_BOOTSTRAP_H
-#define DIS_METRICS_BOOTSTRAP_H
+#ifndef DIS_STATS_BOOTSTRAP_H
+#define DIS_STATS_BOOTSTRAP_H
 #include "dissent/context.h"
 #include "core/error.h"
 

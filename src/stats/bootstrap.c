@@ -14,8 +14,8 @@
  *
  * Resamples are taken in groups, a block of items at a time, so a column comes from memory once a group. Cost: about
  * a cycle for an item and resample, and half a cycle for each column; a binomial number for each cell. */
-#include "metrics/bootstrap.h"
-#include "metrics/bootstrap_kernel.h"
+#include "stats/bootstrap.h"
+#include "stats/bootstrap_kernel.h"
 #include "core/draw.h"
 #include "core/memory.h"
 #include "core/pool.h"

@@ -1,7 +1,7 @@
 /* Ranks by a radix sort of the numbers' bits, 11 bits a pass from the lowest. Passes in which all numbers agree are left
  * out, so short or coarse numbers take two or three. Stable, O(n), no comparisons; below some hundred numbers an
  * insertion sort is quicker. */
-#include "metrics/ranks.h"
+#include "stats/ranks.h"
 #include "core/memory.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* ranks.h: the order of numbers and their ranks, ties sharing the mean of their places. */
-#ifndef DIS_METRICS_RANKS_H
-#define DIS_METRICS_RANKS_H
+#ifndef DIS_STATS_RANKS_H
+#define DIS_STATS_RANKS_H
 #include "core/error.h"
 
 /* A number and where it came from. */
