@@ -4,7 +4,7 @@
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "labels/label_table.h"
-#include "metrics/gold_table.h"
+#include "tables/gold_table.h"
 #include <string.h>
 
 void dis__examples_free(dis__examples *e)

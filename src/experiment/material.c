@@ -7,7 +7,7 @@
 #include "dissent/fit.h"
 #include "io/records.h"
 #include "items/items_build.h"
-#include "metrics/gold_table.h"
+#include "tables/gold_table.h"
 #include "votes/class_order.h"
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "dissent/recipe.h"
 #include "io/format_name.h"
 #include "dissent/items.h"
-#include "metrics/gold_table.h"
+#include "tables/gold_table.h"
 #include "votes/class_order.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* gold_table.h: the inside of gold labels, for those who match them with items. */
-#ifndef DIS_METRICS_GOLD_TABLE_H
-#define DIS_METRICS_GOLD_TABLE_H
+#ifndef DIS_TABLES_GOLD_TABLE_H
+#define DIS_TABLES_GOLD_TABLE_H
 #include "dissent/align.h"
 #include "dissent/votes.h"
 

@@ -7,7 +7,7 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
-#include "metrics/gold_table.h"
+#include "tables/gold_table.h"
 #include "votes/reader.h"
 
 struct dis_aligned {
