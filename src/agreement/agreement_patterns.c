@@ -13,8 +13,8 @@
  * the jobs and the patterns sorted by what they are, so that neither threads nor the order of rows matter.
  *
  * Cost: O(votes) and the sort of the patterns; memory: 8 bytes a tally and about 100 a pattern. */
-#include "metrics/agreement_inside.h"
-#include "metrics/agreement_kernel.h"
+#include "agreement/agreement_internal.h"
+#include "agreement/agreement_kernel.h"
 #include "core/memory.h"
 #include "core/random.h"
 #include "votes/intern.h"

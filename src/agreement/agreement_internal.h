@@ -1,10 +1,10 @@
-/* agreement_inside.h: what the files of agreement share.
+/* agreement_internal.h: what the files of agreement share.
  *
  * Everything but the parts about workers is a function of how many items have which pattern of votes, where a pattern
  * is "2 for class 0, 3 for class 4". There are far fewer patterns than items (56 for five votes on four classes), so
  * the votes are looked at once, and a bootstrap resample of the items is a draw of how often each pattern comes. */
-#ifndef DIS_METRICS_AGREEMENT_INSIDE_H
-#define DIS_METRICS_AGREEMENT_INSIDE_H
+#ifndef DIS_AGREEMENT_AGREEMENT_INTERNAL_H
+#define DIS_AGREEMENT_AGREEMENT_INTERNAL_H
 #include "dissent/agreement.h"
 #include "core/pool.h"
 

@@ -8,7 +8,7 @@
  *
  * Votes are grouped by worker by counting; a worker's items come in rising order, so sums have a fixed order.
  * Cost: O(votes + workers + classes) with 12 bytes a vote and 16 an item. */
-#include "metrics/agreement_inside.h"
+#include "agreement/agreement_internal.h"
 #include "core/memory.h"
 #include <math.h>
 #include <string.h>

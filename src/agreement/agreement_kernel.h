@@ -1,6 +1,6 @@
 /* agreement_kernel.h: the votes of an item as one short number. */
-#ifndef DIS_METRICS_AGREEMENT_KERNEL_H
-#define DIS_METRICS_AGREEMENT_KERNEL_H
+#ifndef DIS_AGREEMENT_AGREEMENT_KERNEL_H
+#define DIS_AGREEMENT_AGREEMENT_KERNEL_H
 #include "core/kernel.h"
 #include <stddef.h>
 #include <stdint.h>

@@ -12,7 +12,7 @@
  *
  * Cost: one pass over the pairs of votes and O(classes) a pair of workers; then about a cycle for each item that some
  * pair shares, and resample. */
-#include "metrics/agreement_inside.h"
+#include "agreement/agreement_internal.h"
 #include "stats/bootstrap.h"
 #include "core/memory.h"
 #include <math.h>

@@ -6,7 +6,7 @@
  *
  * Cost: for each resample O(tallies + classes), and for many patterns a cycle or so an item. Intervals of classes are
  * drawn for at most 1,000 classes: beyond, the table of what each resample gave would be larger than the votes. */
-#include "metrics/agreement_inside.h"
+#include "agreement/agreement_internal.h"
 #include "stats/bootstrap.h"
 #include "core/memory.h"
 #include <math.h>

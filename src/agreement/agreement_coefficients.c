@@ -22,7 +22,7 @@
  *
  * Cost: once O(tallies) (ratio: the sum over patterns of tallies^2), then O(tallies + K) each time the weights change
  * (ratio: K^2 of the classes used). */
-#include "metrics/agreement_inside.h"
+#include "agreement/agreement_internal.h"
 #include "core/memory.h"
 #include "core/number.h"
 #include <math.h>

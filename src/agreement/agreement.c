@@ -2,7 +2,7 @@
  * votes), agreement_workers.c and agreement_pairs.c.
  *
  * Cost: one pass over the votes for the patterns, one each for items and gold, two for workers; see there. */
-#include "metrics/agreement_inside.h"
+#include "agreement/agreement_internal.h"
 #include "core/memory.h"
 #include <math.h>
 #include <string.h>

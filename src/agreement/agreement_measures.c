@@ -1,5 +1,5 @@
 /* What is measured overall: one row each, in the order of dis__measure. */
-#include "metrics/agreement_inside.h"
+#include "agreement/agreement_internal.h"
 
 #define LEFT_OUT "items with fewer than two votes are left out; "
 #define PAIRS    "a pair of workers is compared on the items that both voted on; pairs weigh by their number"

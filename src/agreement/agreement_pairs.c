@@ -12,7 +12,7 @@
  * those with most votes, as many as make no more pairs than asked for, so that a crowd of 80,000 does not take 3e9.
  *
  * Cost: the sum over the workers looked at of the votes on their items, and O(classes) a pair. */
-#include "metrics/agreement_inside.h"
+#include "agreement/agreement_internal.h"
 #include "core/memory.h"
 #include <math.h>
 #include <stdlib.h>
