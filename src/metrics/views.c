@@ -10,7 +10,7 @@
  * resampled with all its views. Cost: O(views^2 x items x classes) logarithms, O(views^2 x items) a resample. */
 #include "dissent/views.h"
 #include "stats/bootstrap.h"
-#include "metrics/evaluation.h"
+#include "evaluate/evaluation.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/special.h"

@@ -4,7 +4,7 @@
  *
  * Cost: three logarithms for each item and class, a sort of the entropies for Spearman's correlation, about three more
  * passes for calibrated log-likelihood. */
-#include "metrics/evaluation.h"
+#include "evaluate/evaluation.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "stats/ranks.h"

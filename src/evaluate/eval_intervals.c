@@ -4,7 +4,7 @@
  * (class_scores.c); calibration error by sums in each bin; Spearman's correlation from ranks that each resample has
  * for itself. The temperatures of calibrated log-likelihood are taken as given: what is resampled is the loss of the
  * held-out halves. */
-#include "metrics/evaluation.h"
+#include "evaluate/evaluation.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "stats/ranks.h"

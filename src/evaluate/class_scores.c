@@ -8,7 +8,7 @@
  * multinomial; so a resample is one draw of cells. Accuracy has two cells of its own, right and wrong, so that it costs
  * next to nothing where F1 is not asked for, and comes out the same where it is. Cost: a binomial number for each cell
  * that is not empty. */
-#include "metrics/evaluation.h"
+#include "evaluate/evaluation.h"
 #include "core/memory.h"
 #include <math.h>
 #include <stdlib.h>

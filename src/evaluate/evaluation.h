@@ -1,14 +1,14 @@
 /* evaluation.h: the inside of dis_evaluate(), for its parts.
  *
  * evaluate.c passes over the items and puts the figures together, class_scores.c has what depends on the confusion of
- * classes alone, calibrated.c the temperatures, eval_intervals.c the bootstrap of everything. */
-#ifndef DIS_METRICS_EVALUATION_H
-#define DIS_METRICS_EVALUATION_H
+ * classes alone, calibrated_likelihood.c the temperatures, eval_intervals.c the bootstrap of everything. */
+#ifndef DIS_EVALUATE_EVALUATION_H
+#define DIS_EVALUATE_EVALUATION_H
 #include "dissent/evaluate.h"
 #include "core/error.h"
 #include "stats/bootstrap.h"
-#include "metrics/calibrated.h"
-#include "metrics/item_metrics.h"
+#include "evaluate/calibrated_likelihood.h"
+#include "evaluate/item_metrics.h"
 
 /* Items that have a gold label, by (gold, predicted): the cells that are not empty. */
 typedef struct {

@@ -7,7 +7,7 @@
  *     JSD = H((p + q) / 2) - (H(p) + H(q)) / 2
  *
  * so an item and class costs three logarithms and no division. Where q is 0, q log qf is 0 as it should be. */
-#include "metrics/item_metrics.h"
+#include "evaluate/item_metrics.h"
 #include "core/vmath.h"
 
 typedef dis__vec vec;

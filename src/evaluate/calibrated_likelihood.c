@@ -9,7 +9,7 @@
  * follows from its own derivatives, with an error far below rounding.
  *
  * Cost: about three passes, each one logarithm and n_splits exponentials for each item and class. */
-#include "metrics/calibrated.h"
+#include "evaluate/calibrated_likelihood.h"
 #include "core/draw.h"
 #include "core/memory.h"
 #include "core/pool.h"

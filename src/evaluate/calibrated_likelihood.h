@@ -1,6 +1,6 @@
-/* calibrated.h: log-likelihood after calibration, so that models are not told apart by how sure they sound. */
-#ifndef DIS_METRICS_CALIBRATED_H
-#define DIS_METRICS_CALIBRATED_H
+/* calibrated_likelihood.h: log-likelihood after calibration, so that models are not told apart by how sure they sound. */
+#ifndef DIS_EVALUATE_CALIBRATED_LIKELIHOOD_H
+#define DIS_EVALUATE_CALIBRATED_LIKELIHOOD_H
 #include "dissent/evaluate.h"
 #include "core/error.h"
 #include "core/kernel.h"

@@ -1,6 +1,6 @@
 /* item_metrics.h: what is measured on single items (item_metrics_kernel.c). */
-#ifndef DIS_METRICS_ITEM_METRICS_H
-#define DIS_METRICS_ITEM_METRICS_H
+#ifndef DIS_EVALUATE_ITEM_METRICS_H
+#define DIS_EVALUATE_ITEM_METRICS_H
 #include "core/kernel.h"
 #include <stdbool.h>
 #include <stddef.h>

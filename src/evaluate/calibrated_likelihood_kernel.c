@@ -3,9 +3,9 @@
  * With z = log max(q, floor), y = z - max z and b = 1 / T: f(b) = log sum_k exp(b y_k) - b y_gold. The first term is a
  * cumulant generating function, so its derivatives are the mean, variance and third cumulant of y under
  * softmax(b y). */
-#include "metrics/calibrated.h"
+#include "evaluate/calibrated_likelihood.h"
 #include "core/vmath.h"
-#include "metrics/item_metrics.h"
+#include "evaluate/item_metrics.h"
 
 typedef dis__vec vec;
 
