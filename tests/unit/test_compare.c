@@ -3,7 +3,7 @@
 #include "em_support.h"
 #include "fault_walk.h"
 #include "core/random.h"
-#include "metrics/sides.h"
+#include "compare/compare_internal.h"
 
 enum { MOST = 4000, SEEDS = 4 };
 static int32_t gold[MOST], label[2][SEEDS][MOST];

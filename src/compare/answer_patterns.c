@@ -3,7 +3,7 @@
  * One pass for each array of labels: the number of an item's pattern so far and its next label are the key of a hash
  * table that numbers the patterns anew, in order of first appearance. O(items x seeds). The keys are small numbers of
  * our own making, so a fixed hash does. */
-#include "metrics/sides.h"
+#include "compare/compare_internal.h"
 #include "core/memory.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
-/* sides.h: the inside of a comparison: patterns of answers, their bootstrap, the four cells. */
-#ifndef DIS_METRICS_SIDES_H
-#define DIS_METRICS_SIDES_H
+/* compare_internal.h: the inside of a comparison: patterns of answers, their bootstrap, the four cells. */
+#ifndef DIS_COMPARE_COMPARE_INTERNAL_H
+#define DIS_COMPARE_COMPARE_INTERNAL_H
 #include "dissent/compare.h"
 #include "core/error.h"
 

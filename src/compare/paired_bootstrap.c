@@ -10,7 +10,7 @@
  * one word. Macro-F1 is the mean of 2 tp / (answered + gold) over the classes that occur among gold or answers, as
  * scikit-learn has it. Differences in accuracy are compared as whole numbers. Cost a resample: O(patterns x seeds +
  * classes x seeds) and the draw. */
-#include "metrics/sides.h"
+#include "compare/compare_internal.h"
 #include "stats/bootstrap.h"
 #include "core/memory.h"
 #include "core/pool.h"

@@ -2,7 +2,7 @@
  * (four_cells.c) have files of their own. */
 #include "dissent/compare.h"
 #include "dissent/votes.h"
-#include "metrics/sides.h"
+#include "compare/compare_internal.h"
 #include "core/memory.h"
 
 struct dis_comparison {

@@ -8,7 +8,7 @@
  *
  * The kurtosis of two numbers is always -2 and of three always -1.5: for K = 2 it is undefined here, for K = 3 a
  * constant without a test. A uniform soft label has none. */
-#include "metrics/sides.h"
+#include "compare/compare_internal.h"
 #include "dissent/labels.h"
 #include "core/memory.h"
 #include <math.h>
