@@ -2,7 +2,7 @@
  * what following the ranking is worth, order of rows, edges, faults. */
 #include "review_support.h"
 #include "fault_walk.h"
-#include "metrics/review_parts.h"
+#include "review/review_parts.h"
 
 enum { LEVELS = DIS_CROWD_LEVELS };
 

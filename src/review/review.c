@@ -1,7 +1,7 @@
 /* A review: first labels by a label method, the model of the crowd (crowd_model.h), the truths drawn (review_sample.h),
  * what they say of items and workers (review_items.c, review_calibrate.c, review_workers.c), the budget
  * (review_budget.c), and the ranking of it all. */
-#include "metrics/review_inside.h"
+#include "review/review_internal.h"
 #include "dissent/fit.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* review_inside.h: the inside of a review. */
-#ifndef DIS_METRICS_REVIEW_INSIDE_H
-#define DIS_METRICS_REVIEW_INSIDE_H
-#include "metrics/review_parts.h"
+/* review_internal.h: the inside of a review. */
+#ifndef DIS_REVIEW_REVIEW_INTERNAL_H
+#define DIS_REVIEW_REVIEW_INTERNAL_H
+#include "review/review_parts.h"
 
 struct dis_review {
     dis_review_view view;

@@ -2,8 +2,8 @@
  *
  * EM gives one set of parameters; how far they are off is what intervals are about. So the posterior of everything
  * (truths, difficulties, workers, the crowd) is sampled: review_sample.c has the model and the sweeps. */
-#ifndef DIS_METRICS_REVIEW_SAMPLE_H
-#define DIS_METRICS_REVIEW_SAMPLE_H
+#ifndef DIS_REVIEW_REVIEW_SAMPLE_H
+#define DIS_REVIEW_REVIEW_SAMPLE_H
 #include "labels/crowd_model.h"
 
 typedef struct {

@@ -7,7 +7,7 @@
  * Cost: O(votes) and some 20 exponentials for each worker and class. */
 #include "core/draw.h"
 #include "core/random.h"
-#include "metrics/review_sampler.h"
+#include "review/review_sampler.h"
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * more than any plan, which is why no item gets more than DIS_REVIEW_MOST votes of one.
  *
  * Cost: a heap over the items; one look ahead for each vote given. */
-#include "metrics/review_parts.h"
+#include "review/review_parts.h"
 #include <math.h>
 
 typedef struct {

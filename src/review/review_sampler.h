@@ -1,7 +1,7 @@
 /* review_sampler.h: the state of a Gibbs sampler over a crowd (review_sample.c has the model). */
-#ifndef DIS_METRICS_REVIEW_SAMPLER_H
-#define DIS_METRICS_REVIEW_SAMPLER_H
-#include "metrics/review_sample.h"
+#ifndef DIS_REVIEW_REVIEW_SAMPLER_H
+#define DIS_REVIEW_REVIEW_SAMPLER_H
+#include "review/review_sample.h"
 
 enum { DIS_SAMPLER_LEVELS = DIS_CROWD_LEVELS };
 

@@ -20,7 +20,7 @@
  * else voted on are no evidence of anything and are left out.
  *
  * Cost: two passes, O(K) a vote and probable truth; K^2 numbers a thread and job. */
-#include "metrics/review_parts.h"
+#include "review/review_parts.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* review_parts.h: what a review is made of: items, the budget, workers. */
-#ifndef DIS_METRICS_REVIEW_PARTS_H
-#define DIS_METRICS_REVIEW_PARTS_H
+#ifndef DIS_REVIEW_REVIEW_PARTS_H
+#define DIS_REVIEW_REVIEW_PARTS_H
 #include "dissent/review.h"
 #include "labels/crowd_model.h"
-#include "metrics/review_sample.h"
+#include "review/review_sample.h"
 
 enum { DIS_REVIEW_MOST = 8 }; /* votes that one item gets of a budget: after that many it is time for a new review */
 

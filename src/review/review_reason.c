@@ -1,5 +1,5 @@
 /* Why an item or a worker stands where it does, in plain words. */
-#include "metrics/review_inside.h"
+#include "review/review_internal.h"
 #include "labels/method.h"
 #include <math.h>
 #include <stdarg.h>

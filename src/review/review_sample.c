@@ -19,11 +19,11 @@
  *
  * Cost: about 20 ns per vote and sweep with 4 classes; 500 sweeps up to 200,000 votes, fewer beyond and with more classes,
  * never fewer than 60. */
-#include "metrics/review_sample.h"
+#include "review/review_sample.h"
 #include "core/draw.h"
 #include "core/random.h"
 #include "labels/method.h"
-#include "metrics/review_sampler.h"
+#include "review/review_sampler.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * what they said on which items (Weisfeiler and Lehman's colours of a graph). Items with the same votes get different
  * keys by their order; which gets which makes no difference. Cost: four hashes a vote, two sorts. */
 #include "core/random.h"
-#include "metrics/review_sampler.h"
+#include "review/review_sampler.h"
 #include "labels/method.h"
 #include <stdlib.h>
 #include <string.h>

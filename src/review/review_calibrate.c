@@ -22,7 +22,7 @@
  *
  * Cost: O(K) a vote once, O(K) an item. */
 #include "labels/method.h"
-#include "metrics/review_parts.h"
+#include "review/review_parts.h"
 #include <math.h>
 #include <string.h>
 
