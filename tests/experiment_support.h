@@ -10,7 +10,7 @@
 #include "experiment/inside_experiment.h"
 #include "experiment/runner.h"
 #include "experiment/sql.h"
-#include "labels/label_table.h"
+#include "tables/label_table.h"
 #include <dirent.h>
 #include <math.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #include "experiment/examples.h"
 #include "core/memory.h"
 #include "core/names_build.h"
-#include "labels/label_table.h"
+#include "tables/label_table.h"
 #include "tables/gold_table.h"
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "core/pool.h"
 #include "experiment/examples.h"
 #include "experiment/workshop.h"
-#include "labels/label_table.h"
+#include "tables/label_table.h"
 #include <math.h>
 #include <string.h>
 

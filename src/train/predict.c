@@ -1,7 +1,7 @@
 /* Predictions of a trained model, in batches as large as pays. The model keeps its net for the next call. */
 #include "core/names_build.h"
 #include "core/pool.h"
-#include "labels/label_table.h"
+#include "tables/label_table.h"
 #include "train/model.h"
 #include <string.h>
 

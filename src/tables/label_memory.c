@@ -4,7 +4,7 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
-#include "labels/label_table.h"
+#include "tables/label_table.h"
 #include <math.h>
 #include <string.h>
 

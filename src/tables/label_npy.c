@@ -1,8 +1,8 @@
 /* Labels as three files: NAME.npy (n x K float64), NAME.tasks.txt and NAME.classes.txt, one name a line, in the order
  * of rows and columns. All three are on the disk before the first is put in place, the array last: who finds a new
  * array finds its names. */
-#include "labels/label_files.h"
-#include "labels/label_table.h"
+#include "tables/label_files.h"
+#include "tables/label_table.h"
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"

@@ -1,5 +1,5 @@
 /* Tables of soft labels: their life, aligning one with another, and what is asked of a single row. */
-#include "labels/label_table.h"
+#include "tables/label_table.h"
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"

@@ -1,6 +1,6 @@
 /* label_files.h: label files that are more than lines of text. */
-#ifndef DIS_LABELS_LABEL_FILES_H
-#define DIS_LABELS_LABEL_FILES_H
+#ifndef DIS_TABLES_LABEL_FILES_H
+#define DIS_TABLES_LABEL_FILES_H
 #include "dissent/labels.h"
 #include "core/error.h"
 

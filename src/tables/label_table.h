@@ -1,6 +1,6 @@
 /* label_table.h: the inside of a table of soft labels, for those who build one. */
-#ifndef DIS_LABELS_LABEL_TABLE_H
-#define DIS_LABELS_LABEL_TABLE_H
+#ifndef DIS_TABLES_LABEL_TABLE_H
+#define DIS_TABLES_LABEL_TABLE_H
 #include "dissent/labels.h"
 #include "core/error.h"
 

@@ -5,8 +5,8 @@
  * counting the lines first tells which row of the table each chunk begins with. A file with quotes, in which a line
  * need not be a row, is one chunk. Then one pass over the task names finds one that comes twice. Cost: O(bytes);
  * memory: the table and its names twice for a moment, bounded by the size of the file before anything is allocated. */
-#include "labels/label_files.h"
-#include "labels/label_table.h"
+#include "tables/label_files.h"
+#include "tables/label_table.h"
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"
