@@ -88,7 +88,7 @@ DIS_API dis_fit_view dis_fit_look(const dis_fit *fit);
 
 /* What is odd about the labels, one sentence each, the method's name not in it; NULL past the end: iterations that ended
  * before the objective had settled, a class with the most votes on many items that is hardly ever the label, labels that
- * nobody voted for (src/labels/fit_notes.c has the bounds). */
+ * nobody voted for (src/labels/methods/fit_notes.c has the bounds). */
 DIS_API const char *dis_fit_warning_at(const dis_fit *fit, size_t i);
 
 /* A named table of numbers that a method estimated. `axes` has one letter a dimension, slowest first: w worker, i item,

@@ -1,5 +1,5 @@
 /* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
-#include "labels/item_prior.h"
+#include "labels/methods/item_prior.h"
 #include "labels/method.h"
 #include "labels/methods.h"
 #include "core/spec.h"

@@ -4,7 +4,7 @@
  * (truths, difficulties, workers, the crowd) is sampled: review_sample.c has the model and the sweeps. */
 #ifndef DIS_REVIEW_REVIEW_SAMPLE_H
 #define DIS_REVIEW_REVIEW_SAMPLE_H
-#include "labels/crowd_model.h"
+#include "labels/methods/crowd_model.h"
 
 typedef struct {
     double mean, low, high; /* share of right votes among those that can be judged; NaN where there are none */

@@ -8,7 +8,7 @@
  * marginals=1e-4.
  *
  * Cost: as dawid-skene an iteration, without the exponentials. */
-#include "labels/confusion.h"
+#include "labels/methods/confusion.h"
 #include <math.h>
 #include <string.h>
 

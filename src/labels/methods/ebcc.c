@@ -21,7 +21,7 @@
  *
  * Cost: an iteration is one pass over the votes with rows of K * M numbers, and 2 special functions for each of
  * n_workers * K * K * M numbers. */
-#include "labels/em.h"
+#include "labels/methods/em.h"
 #include "core/random.h"
 #include <math.h>
 #include <string.h>

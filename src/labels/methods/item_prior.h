@@ -1,6 +1,6 @@
 /* item_prior.h: predictions of a model as the prior of each item in the shared loop of the EM methods (item_prior.c). */
-#ifndef DIS_LABELS_ITEM_PRIOR_H
-#define DIS_LABELS_ITEM_PRIOR_H
+#ifndef DIS_LABELS_METHODS_ITEM_PRIOR_H
+#define DIS_LABELS_METHODS_ITEM_PRIOR_H
 #include "dissent/context.h"
 #include "core/special.h"
 

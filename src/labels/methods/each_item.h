@@ -1,6 +1,6 @@
 /* each_item.h: methods that look at one item at a time. */
-#ifndef DIS_LABELS_EACH_ITEM_H
-#define DIS_LABELS_EACH_ITEM_H
+#ifndef DIS_LABELS_METHODS_EACH_ITEM_H
+#define DIS_LABELS_METHODS_EACH_ITEM_H
 #include "labels/method.h"
 
 /* Calls `item` for every item with p holding how often each class was chosen; it turns p (n_classes) into the soft

@@ -2,7 +2,7 @@
  * every class gets some mass. The largest count is subtracted first: 100,000 votes on an item are as fine as 5.
  *
  * Cost: one pass over the votes and n_classes exponentials an item. */
-#include "labels/each_item.h"
+#include "labels/methods/each_item.h"
 #include <math.h>
 
 typedef struct {

@@ -20,7 +20,7 @@
  *
  * Cost: n_items * K exponentials a step of Newton's, mostly one or two an iteration. Items are cut into jobs by their
  * number, and sums are added in the order of jobs: any number of threads gives the same bytes. */
-#include "labels/item_prior.h"
+#include "labels/methods/item_prior.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include <math.h>

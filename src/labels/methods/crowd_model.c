@@ -11,7 +11,7 @@
  * numbers (10 votes a column, 5 rounds) are those that did well over simulated and real crowds; little depends on them.
  *
  * Cost: O(votes K) a round, O(n_workers K^2) numbers of memory and exponentials. */
-#include "labels/crowd_model.h"
+#include "labels/methods/crowd_model.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *
  * Cost: one pass over the votes a call; scores are cleared class by class as votes name them, so many classes cost
  * nothing. */
-#include "labels/weighted_vote.h"
+#include "labels/methods/weighted_vote.h"
 #include <math.h>
 #include <string.h>
 

@@ -25,9 +25,9 @@
  *
  * The objective is evaluated at the parameters that made the posteriors: sum of log normalisers plus the `penalty`
  * (log-prior, minus KL, or constants) of the update that made those parameters. */
-#ifndef DIS_LABELS_EM_H
-#define DIS_LABELS_EM_H
-#include "labels/item_prior.h"
+#ifndef DIS_LABELS_METHODS_EM_H
+#define DIS_LABELS_METHODS_EM_H
+#include "labels/methods/item_prior.h"
 #include "labels/method.h"
 #include "core/special.h"
 

@@ -18,7 +18,7 @@
  *
  * Cost: two passes over the votes an iteration, one exponential and one logarithm a vote each, 8 votes side by side.
  * Memory: five numbers an item, a few a worker for each job. */
-#include "labels/glad.h"
+#include "labels/methods/glad.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * Levels are how hard an item is: at ease 1 workers vote as they do on the whole, below it their votes say less, above
  * it more (the odds of being right are raised to a power, as in GLAD, Whitehill et al. 2009, but with a few levels and
  * any confusion matrix). Where it is not known who voted, everybody is the same worker. */
-#ifndef DIS_LABELS_CROWD_MODEL_H
-#define DIS_LABELS_CROWD_MODEL_H
+#ifndef DIS_LABELS_METHODS_CROWD_MODEL_H
+#define DIS_LABELS_METHODS_CROWD_MODEL_H
 #include "dissent/votes.h"
 #include "core/memory.h"
 #include "core/pool.h"

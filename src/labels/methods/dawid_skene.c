@@ -17,8 +17,8 @@
  * pseudo-count, and gives the published accuracies (RTE .9275, MRE .760, POS .779; measured in
  * tests/unit/test_em_data.c).
  *
- * Cost: one pass over the votes an iteration (labels/em.h); tables of n_workers * K * K. */
-#include "labels/confusion.h"
+ * Cost: one pass over the votes an iteration (labels/methods/em.h); tables of n_workers * K * K. */
+#include "labels/methods/confusion.h"
 
 typedef struct {
     int64_t iterations;

@@ -5,7 +5,7 @@
  *     M   skill[w] = mean of p(label | item) over w's votes, kept within [floor, 1 - floor]
  *
  * log P = A + B [label = true] with A = log((1 - s) / (K - 1)), B = log s - A: the pass needs one number a worker
- * (labels/em.h), and the sum of A over the votes goes into the objective. Starts from vote shares.
+ * (labels/methods/em.h), and the sum of A over the votes goes into the objective. Starts from vote shares.
  *
  * Objective: the marginal log-likelihood, plus the log of a Beta prior when there is smoothing (a pseudo-count for
  * right and for wrong). The clip is the constrained maximum, so the objective does not fall.
@@ -14,7 +14,7 @@
  * prior=estimate and smoothing=0, put every item of a crowd with a frequent class into that class (docs/methods.md).
  *
  * Cost: one pass over the votes an iteration; memory 2 numbers a worker and shard. */
-#include "labels/em.h"
+#include "labels/methods/em.h"
 #include <math.h>
 
 typedef struct {

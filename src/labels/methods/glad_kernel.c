@@ -3,7 +3,7 @@
  *     e = exp(-|x|),    sigma = (x >= 0 ? 1 : e) / (1 + e),    tail = log(1 + e),
  *
  * to about 1e-16 absolutely, which is what sums of them need. */
-#include "labels/glad.h"
+#include "labels/methods/glad.h"
 #include "core/vmath.h"
 
 void DIS_KERNEL(dis__logistic)(const double *x, size_t n, double *sigma, double *tail)

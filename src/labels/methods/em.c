@@ -1,9 +1,9 @@
-/* The shared loop of the EM methods: shards, passes, updates, convergence. labels/em.h has the idea, em_kernel.c the
+/* The shared loop of the EM methods: shards, passes, updates, convergence. labels/methods/em.h has the idea, em_kernel.c the
  * pass.
  *
  * Cost: an iteration is one pass over the votes and one over the tables, n_shards times the parameters. There are few
  * shards when the tables are large beside the votes, so that the second pass stays a small part. */
-#include "labels/em.h"
+#include "labels/methods/em.h"
 #include "core/kernel.h"
 #include <math.h>
 #include <string.h>

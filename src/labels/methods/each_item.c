@@ -1,7 +1,7 @@
 /* The loop that majority, standard and softmax share: counts of an item in, soft label out, gold pinned.
  *
  * Cost: one pass over the votes; items are cut into jobs by their number alone. */
-#include "labels/each_item.h"
+#include "labels/methods/each_item.h"
 
 typedef struct {
     const dis__fit_args *args;

@@ -4,7 +4,7 @@
  * gold are judged by that.
  *
  * Cost: two passes over the votes. */
-#include "labels/weighted_vote.h"
+#include "labels/methods/weighted_vote.h"
 
 typedef struct {
     char none;

@@ -6,7 +6,7 @@
  * on threads; renaming a task may change it (the one exemption from the promise that names do not matter).
  *
  * Cost: one pass over the votes. */
-#include "labels/each_item.h"
+#include "labels/methods/each_item.h"
 #include "core/random.h"
 
 enum { TIES_FIRST, TIES_RANDOM, TIES_SPLIT };

@@ -1,8 +1,8 @@
 /* confusion.h: the M-step that dawid-skene and fast-dawid-skene share: a class prior and one confusion matrix a worker
  * from soft counts. The numbers of the struct are the options of the same names (dawid_skene.c explains them). */
-#ifndef DIS_LABELS_CONFUSION_H
-#define DIS_LABELS_CONFUSION_H
-#include "labels/em.h"
+#ifndef DIS_LABELS_METHODS_CONFUSION_H
+#define DIS_LABELS_METHODS_CONFUSION_H
+#include "labels/methods/em.h"
 
 typedef struct {
     double smoothing, diagonal, floor, prior_count;

@@ -2,7 +2,7 @@
  * the uniform distribution.
  *
  * Cost: one pass over the votes. */
-#include "labels/each_item.h"
+#include "labels/methods/each_item.h"
 #include <float.h>
 
 typedef struct {

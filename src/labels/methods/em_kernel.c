@@ -1,4 +1,4 @@
-/* The fused pass over one shard of items (labels/em.h), for each instruction set.
+/* The fused pass over one shard of items (labels/methods/em.h), for each instruction set.
  *
  * Probabilities are multiplied as they are, not added up as logarithms: no exp, no log, one division an item. Items are
  * taken in blocks of up to DIS_EM_BLOCK with at most DIS_EM_VOTES votes:
@@ -22,7 +22,7 @@
  * <= 16.
  *
  * Cost a vote at K = 4: a worker, a label, one cache line read twice and written once; some 10 instructions. */
-#include "labels/em.h"
+#include "labels/methods/em.h"
 #include "core/random.h"
 #include "core/vmath.h"
 

@@ -7,7 +7,7 @@
  * with the default rate of 1 that is usually after a handful of the 100 steps, with the same answer.
  *
  * Cost: one pass over the votes a step. */
-#include "labels/weighted_vote.h"
+#include "labels/methods/weighted_vote.h"
 #include <string.h>
 
 typedef struct {

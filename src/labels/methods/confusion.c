@@ -1,5 +1,5 @@
 /* Confusion matrices from soft counts, and where they start. Cost: O(n_workers * K * K) an update. */
-#include "labels/confusion.h"
+#include "labels/methods/confusion.h"
 #include <math.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
  * log normaliser minus KL(q || prior) of every Dirichlet; both halves of an iteration raise it.
  *
  * Cost: one pass over the votes an iteration, 2 special functions for each of n_workers * K * K numbers. */
-#include "labels/confusion.h"
+#include "labels/methods/confusion.h"
 #include <math.h>
 #include <string.h>
 

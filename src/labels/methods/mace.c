@@ -8,7 +8,7 @@
  *
  * With S[w][l] the sum of p(l | item) over w's votes for l and n[w][l] their number, the expected number of votes for l
  * that were known is S know / (know + guess strategy[l]), the others were guessed: so the pass needs one sum a (worker,
- * label), and one number B = 1 + know / (guess strategy[l]) (labels/em.h).
+ * label), and one number B = 1 + know / (guess strategy[l]) (labels/methods/em.h).
  *
  * method=em: expected counts plus smoothing / K, normalised: posterior mode. method=vb: exp(psi(count + prior) -
  * psi(sum)), not normalised: variational Bayes with Beta and Dirichlet priors; `know`, `guess` and `strategy` are then
@@ -29,7 +29,7 @@
  *
  * Cost: one pass over the votes an iteration, restarts * screen besides; memory 2 numbers a (worker, label) and shard.
  */
-#include "labels/em.h"
+#include "labels/methods/em.h"
 #include "core/random.h"
 #include <math.h>
 #include <string.h>
