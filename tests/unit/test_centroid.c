@@ -1,6 +1,6 @@
 /* What the centroid and the average promise: the minimum itself, whatever the views look like. */
 #include "dissent/combine.h"
-#include "labels/centroid.h"
+#include "labels/combine/centroid.h"
 #include "core/random.h"
 #include "golden_csv.h"
 #include <math.h>

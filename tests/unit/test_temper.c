@@ -1,5 +1,5 @@
 /* Temperatures: the right derivatives, the minimum under the bound, and what is reported about it. */
-#include "labels/temper.h"
+#include "labels/combine/temper.h"
 #include "core/random.h"
 #include <math.h>
 #include <setjmp.h>

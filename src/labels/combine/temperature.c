@@ -3,7 +3,7 @@
  * `fixed=1.5` is where the released code stops.
  *
  * Cost: that of temper.c and one more pass. */
-#include "labels/temper.h"
+#include "labels/combine/temper.h"
 
 typedef struct {
     dis_reals weights;

@@ -6,7 +6,7 @@
  *     dJSD / dT_a = sum_k (log a_k - log m_k) / 2 * da_k/dT_a,    da_k/dT = -a_k (l_k - sum_j a_j l_j) / T^2
  *
  * log a comes with the softmax for free, so a pair costs one logarithm a class. */
-#include "labels/temper.h"
+#include "labels/combine/temper.h"
 #include "core/vmath.h"
 
 typedef dis__vec vec;

@@ -11,7 +11,7 @@
  * A class that a view rules out (an item pinned by gold) stays ruled out.
  *
  * Cost: one pass; a logarithm and an exponential per number. */
-#include "labels/temper.h"
+#include "labels/combine/temper.h"
 #include <math.h>
 
 typedef struct {

@@ -4,8 +4,8 @@
  * is held.
  *
  * Cost: that of temper.c and of centroid.c. */
-#include "labels/centroid.h"
-#include "labels/temper.h"
+#include "labels/combine/centroid.h"
+#include "labels/combine/temper.h"
 #include <math.h>
 #include <string.h>
 

@@ -14,7 +14,7 @@
  *
  * Cost: a pass over the items an evaluation, n_views^2 / 2 * n_classes logarithms an item; some 10 evaluations a start.
  */
-#include "labels/temper.h"
+#include "labels/combine/temper.h"
 #include <math.h>
 #include <string.h>
 

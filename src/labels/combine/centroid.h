@@ -1,6 +1,6 @@
 /* centroid.h: the pieces of the Jensen-Shannon centroid. */
-#ifndef DIS_LABELS_CENTROID_H
-#define DIS_LABELS_CENTROID_H
+#ifndef DIS_LABELS_COMBINE_CENTROID_H
+#define DIS_LABELS_COMBINE_CENTROID_H
 #include "labels/combiner.h"
 #include "core/kernel.h"
 

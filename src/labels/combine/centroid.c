@@ -15,7 +15,7 @@
  * q_k(mu) = 1.
  *
  * Cost: about 5 * M * K multiplications and 5 * K logarithms an item; 8 items side by side. */
-#include "labels/centroid.h"
+#include "labels/combine/centroid.h"
 #include <math.h>
 #include <string.h>
 

@@ -14,7 +14,7 @@
  * weights are equal, s_k one division for four views.
  *
  * Each item is frozen once its largest |du| is below `settled`, so no item's result depends on its neighbours. */
-#include "labels/centroid.h"
+#include "labels/combine/centroid.h"
 #include "core/vmath.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The weighted mean of tempered views, shared by temperature (one temperature per view) and calibrated (one per item).
  *
  * Cost: one pass; a logarithm and an exponential per number. */
-#include "labels/temper.h"
+#include "labels/combine/temper.h"
 #include <string.h>
 
 enum { BLOCK = 64 }; /* items whose tempered views are held at a time */
