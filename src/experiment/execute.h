@@ -15,7 +15,7 @@
 #define DIS_EXPERIMENT_EXECUTE_H
 #include "dissent/align.h"
 #include "dissent/train.h"
-#include "experiment/plan.h"
+#include "experiment/plan/plan.h"
 
 typedef struct dis__workshop dis__workshop;
 

@@ -4,7 +4,7 @@
 #define DIS_EXPERIMENT_MATERIAL_H
 #include "dissent/align.h"
 #include "dissent/items.h"
-#include "experiment/plan_inside.h"
+#include "experiment/plan/plan_internal.h"
 
 typedef struct {
     dis_items *items;       /* NULL: none */

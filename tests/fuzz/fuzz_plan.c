@@ -2,7 +2,7 @@
  * in it are looked for in an empty folder, beside a file of data that every plan may name. */
 #include "fuzz.h"
 #include "fuzz_file.h"
-#include "experiment/plan.h"
+#include "experiment/plan/plan.h"
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* Plans: every kind of malformed file with its exact message, grids, names, keys, and the reference in the manual. */
-#include "experiment/plan.h"
+#include "experiment/plan/plan.h"
 #include "dissent/dissent.h"
 #include <setjmp.h>
 #include <stdarg.h>

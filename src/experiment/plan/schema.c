@@ -1,5 +1,5 @@
 /* Reading maps by their rows. Cost: every key against every row. */
-#include "experiment/schema.h"
+#include "experiment/plan/schema.h"
 #include "dissent/option.h"
 #include "core/memory.h"
 #include "core/number.h"

@@ -1,5 +1,5 @@
 /* The rows of an experiment's file: what docs/experiments.md says of each key comes from here. */
-#include "experiment/format.h"
+#include "experiment/plan/format.h"
 #include "dissent/experiment.h"
 
 #define ROW(struct_, field_, kind_, key_, summary_) \

@@ -1,8 +1,8 @@
-/* plan_inside.h: what a plan knows beyond what its users see. */
-#ifndef DIS_EXPERIMENT_PLAN_INSIDE_H
-#define DIS_EXPERIMENT_PLAN_INSIDE_H
-#include "experiment/format.h"
-#include "experiment/plan.h"
+/* plan_internal.h: what a plan knows beyond what its users see. */
+#ifndef DIS_EXPERIMENT_PLAN_PLAN_INTERNAL_H
+#define DIS_EXPERIMENT_PLAN_PLAN_INTERNAL_H
+#include "experiment/plan/format.h"
+#include "experiment/plan/plan.h"
 #include "dissent/align.h"
 
 typedef enum {

@@ -1,6 +1,6 @@
 /* Data sets, labels and measures of a plan: everything is looked up in the tables of the library and checked against the
  * rest of the file, so that nothing is found wrong hours later. */
-#include "experiment/plan_inside.h"
+#include "experiment/plan/plan_internal.h"
 #include "core/number.h"
 #include "dissent/recipe.h"
 #include "io/format_name.h"

@@ -1,8 +1,8 @@
 /* format.h: what an experiment's file can say, as records. The rows that fill them are in format.c; docs/experiments.md
  * explains them to users. */
-#ifndef DIS_EXPERIMENT_FORMAT_H
-#define DIS_EXPERIMENT_FORMAT_H
-#include "experiment/schema.h"
+#ifndef DIS_EXPERIMENT_PLAN_FORMAT_H
+#define DIS_EXPERIMENT_PLAN_FORMAT_H
+#include "experiment/plan/schema.h"
 
 /* One file of items. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* Cells: the product of the lists in each entry and in the defaults, the first key slowest; their names, baselines and
  * published figures. */
-#include "experiment/plan_inside.h"
+#include "experiment/plan/plan_internal.h"
 #include "core/memory.h"
 #include "core/number.h"
 #include "dissent/fit.h"

@@ -1,6 +1,6 @@
 /* Runs: every cell on every fold with every seed, each with its key, the SHA-256 of a text of all that determines its
  * result: what the files hold, not what they are called; settings, not their order, nor the names of cells. */
-#include "experiment/plan_inside.h"
+#include "experiment/plan/plan_internal.h"
 #include "core/memory.h"
 #include "core/number.h"
 #include "dissent/version.h"

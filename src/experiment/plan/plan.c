@@ -1,5 +1,5 @@
 /* An experiment's file into a plan. */
-#include "experiment/plan_inside.h"
+#include "experiment/plan/plan_internal.h"
 #include "core/memory.h"
 #include <stdio.h>
 #include <stdlib.h>

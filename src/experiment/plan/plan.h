@@ -6,8 +6,8 @@
  *     dis__plan_destroy(plan);
  *
  * A plan never changes once it is read; any number of threads may look at it. */
-#ifndef DIS_EXPERIMENT_PLAN_H
-#define DIS_EXPERIMENT_PLAN_H
+#ifndef DIS_EXPERIMENT_PLAN_PLAN_H
+#define DIS_EXPERIMENT_PLAN_PLAN_H
 #include "dissent/experiment.h"
 
 /* What users see of it, too. */

@@ -2,8 +2,8 @@
  * keys of runs are made of, and the reference in docs/experiments.md come.
  *
  * A record is a struct whose first member is `const dis__yaml_node *at`; rows say where in it a value goes. */
-#ifndef DIS_EXPERIMENT_SCHEMA_H
-#define DIS_EXPERIMENT_SCHEMA_H
+#ifndef DIS_EXPERIMENT_PLAN_SCHEMA_H
+#define DIS_EXPERIMENT_PLAN_SCHEMA_H
 #include "io/yaml.h"
 #include "core/sha256.h"
 #include "dissent/experiment.h"
