@@ -47,7 +47,7 @@ set(DIS_FAULT_SOURCES
   ${CMAKE_SOURCE_DIR}/src/core/memory.c
   ${CMAKE_SOURCE_DIR}/src/core/sys.c
   ${CMAKE_SOURCE_DIR}/src/core/version.c
-  ${CMAKE_SOURCE_DIR}/src/experiment/sql.c)
+  ${CMAKE_SOURCE_DIR}/src/experiment/store/sql.c)
 list(REMOVE_ITEM DIS_SOURCES ${DIS_FAULT_SOURCES})
 set_source_files_properties(${DIS_FAULT_SOURCES} PROPERTIES COMPILE_DEFINITIONS DIS_FAULT_SOURCE)
 set(DIS_FAULT_CLI_SOURCES ${CMAKE_SOURCE_DIR}/cli/main.c)

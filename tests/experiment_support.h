@@ -9,7 +9,7 @@
 #include "core/sha256.h"
 #include "experiment/inside_experiment.h"
 #include "experiment/runner.h"
-#include "experiment/sql.h"
+#include "experiment/store/sql.h"
 #include "tables/label_table.h"
 #include <dirent.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* inside_experiment.h: the inside of an experiment: its plan, its store, which runs are meant. */
 #ifndef DIS_EXPERIMENT_INSIDE_H
 #define DIS_EXPERIMENT_INSIDE_H
-#include "experiment/store.h"
+#include "experiment/store/store.h"
 
 struct dis_experiment {
     dis__plan *plan;

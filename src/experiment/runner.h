@@ -1,7 +1,7 @@
 /* runner.h: does the runs of a plan that a store lacks, several side by side. */
 #ifndef DIS_EXPERIMENT_RUNNER_H
 #define DIS_EXPERIMENT_RUNNER_H
-#include "experiment/store.h"
+#include "experiment/store/store.h"
 
 typedef struct {
     const dis__plan *plan;

@@ -1,7 +1,7 @@
 /* versus.h: one cell against another, from the predictions that were kept. */
 #ifndef DIS_EXPERIMENT_VERSUS_H
 #define DIS_EXPERIMENT_VERSUS_H
-#include "experiment/store.h"
+#include "experiment/store/store.h"
 
 /* `cell` is A, `against` B. Seeds that both sides have are used, or all of one side where the other has one alone; *out is NULL when there is none, or no
  * predictions or gold labels of the set. `state` (n_runs). The caller destroys *out. */

@@ -1,9 +1,9 @@
-/* store_inside.h: what the files of the store share. */
-#ifndef DIS_EXPERIMENT_STORE_INSIDE_H
-#define DIS_EXPERIMENT_STORE_INSIDE_H
-#include "experiment/owner.h"
-#include "experiment/sql.h"
-#include "experiment/store.h"
+/* store_internal.h: what the files of the store share. */
+#ifndef DIS_EXPERIMENT_STORE_STORE_INTERNAL_H
+#define DIS_EXPERIMENT_STORE_STORE_INTERNAL_H
+#include "experiment/store/owner.h"
+#include "experiment/store/sql.h"
+#include "experiment/store/store.h"
 #include <pthread.h>
 
 struct dis__store {

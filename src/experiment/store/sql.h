@@ -7,8 +7,8 @@
  *
  * Calls between begin and end cannot fail by themselves: the first failure comes back from the end. One connection, one
  * thread at a time. */
-#ifndef DIS_EXPERIMENT_SQL_H
-#define DIS_EXPERIMENT_SQL_H
+#ifndef DIS_EXPERIMENT_STORE_SQL_H
+#define DIS_EXPERIMENT_STORE_SQL_H
 #include "core/error.h"
 
 typedef struct dis__sql dis__sql;

@@ -3,8 +3,8 @@
  * Each process (each open store) has a name and a file of that name in the folder `owners`, on which it holds a lock as
  * long as it lives; the kernel drops the lock with the process, however that ends. Claims in the database carry the
  * name: one whose file is not locked, or not there, belongs to nobody. */
-#ifndef DIS_EXPERIMENT_OWNER_H
-#define DIS_EXPERIMENT_OWNER_H
+#ifndef DIS_EXPERIMENT_STORE_OWNER_H
+#define DIS_EXPERIMENT_STORE_OWNER_H
 #include "core/error.h"
 
 enum { DIS__OWNER_NAME = 33 };

@@ -2,7 +2,7 @@
  *
  * SQLite in WAL mode: readers and one writer at a time, of any number of processes; a commit survives the death of the
  * process. Every change is one transaction that begins as a writer, so that what it reads cannot change under it. */
-#include "experiment/store_inside.h"
+#include "experiment/store/store_internal.h"
 #include "core/memory.h"
 #include "core/sys.h"
 #include "dissent/version.h"

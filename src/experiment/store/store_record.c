@@ -1,5 +1,5 @@
 /* One run as the store knows it, with all texts copied: what `show` prints. */
-#include "experiment/store_inside.h"
+#include "experiment/store/store_internal.h"
 #include "core/memory.h"
 #include "io/json.h"
 #include <math.h>

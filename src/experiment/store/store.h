@@ -8,8 +8,8 @@
  *
  * Files are on the disk before the row that names them. A run that is at work has a row with the name of its owner; when
  * the owner is dead the claim is void. Threads: any number, one after the other within. */
-#ifndef DIS_EXPERIMENT_STORE_H
-#define DIS_EXPERIMENT_STORE_H
+#ifndef DIS_EXPERIMENT_STORE_STORE_H
+#define DIS_EXPERIMENT_STORE_STORE_H
 #include "experiment/execute.h"
 
 typedef struct dis__store dis__store;
