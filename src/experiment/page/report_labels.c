@@ -1,6 +1,6 @@
 /* Labels: cells that train nothing are sets of labels of the same items. How far they lie apart, and whether those near
  * the centroid are near the others too (Wright and Augenstein 2022, figure 4 and section 5.4). */
-#include "experiment/experiment_page.h"
+#include "experiment/page/experiment_page.h"
 #include "core/names_build.h"
 #include "dissent/views.h"
 #include <math.h>

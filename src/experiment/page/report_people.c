@@ -1,6 +1,6 @@
 /* Where conditions differ and how people do: the four cells of a comparison, how divided people are, and predictions
  * beside people on the items that divide them most. All from predictions that were kept. */
-#include "experiment/experiment_page.h"
+#include "experiment/page/experiment_page.h"
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "dissent/labels.h"

@@ -1,5 +1,5 @@
 /* The report of an experiment: one page, put together from the pieces of src/report. */
-#include "experiment/experiment_page.h"
+#include "experiment/page/experiment_page.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "dissent/file.h"

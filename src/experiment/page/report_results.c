@@ -1,5 +1,5 @@
 /* Results: the table, and every measure as dots with intervals. */
-#include "experiment/experiment_page.h"
+#include "experiment/page/experiment_page.h"
 #include "core/memory.h"
 #include <math.h>
 #include <stdio.h>
