@@ -1,8 +1,8 @@
 /* Runs of experiments: what they give is what the library's calls give by hand, the same from any thread, in any order,
  * from a cache that is whole, damaged or absent; and every failure leaves nothing behind. */
-#include "experiment/execute.h"
+#include "experiment/run/execute.h"
 #include "dissent/dissent.h"
-#include "experiment/material.h"
+#include "experiment/run/dataset.h"
 #include <dirent.h>
 #include <math.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Splits: every kind is a partition, in the shares that it says, the same for the same seed and another for another. */
-#include "experiment/material.h"
+#include "experiment/run/dataset.h"
 #include "dissent/dissent.h"
 #include <setjmp.h>
 #include <stdarg.h>

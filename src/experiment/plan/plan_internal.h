@@ -73,7 +73,7 @@ dis_status dis__plan_take_cells(dis__plan_inside *p);
 /* plan_runs.c: seeds, folds, keys. */
 dis_status dis__plan_take_runs(dis__plan_inside *p);
 
-/* Where the column of a split is read from (material.c reads it). */
+/* Where the column of a split is read from (dataset.c reads it). */
 dis_status dis__split_column(dis_context *ctx, const dis__data *data, dis_gold **out);
 
 /* The digest of what a set of labels is made from: votes of a data set, method, and the draw of votes_per_item. */

@@ -10,7 +10,7 @@
  * the owner is dead the claim is void. Threads: any number, one after the other within. */
 #ifndef DIS_EXPERIMENT_STORE_STORE_H
 #define DIS_EXPERIMENT_STORE_STORE_H
-#include "experiment/execute.h"
+#include "experiment/run/execute.h"
 
 typedef struct dis__store dis__store;
 

@@ -3,7 +3,7 @@
  *
  * What was fitted is kept in a file of the cache under its key: one line that says what follows, with a SHA-256 of it,
  * then the numbers as they lie in memory. A file that is not exactly that is as good as none. */
-#include "experiment/material.h"
+#include "experiment/run/dataset.h"
 #include "core/draw.h"
 #include "core/memory.h"
 #include "core/name_index.h"

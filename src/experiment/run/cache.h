@@ -1,8 +1,8 @@
-/* workshop.h: what runs share, made once. Between threads: whoever needs a thing first makes it, others wait. */
-#ifndef DIS_EXPERIMENT_WORKSHOP_H
-#define DIS_EXPERIMENT_WORKSHOP_H
-#include "experiment/execute.h"
-#include "experiment/material.h"
+/* cache.h: what runs share, made once. Between threads: whoever needs a thing first makes it, others wait. */
+#ifndef DIS_EXPERIMENT_RUN_CACHE_H
+#define DIS_EXPERIMENT_RUN_CACHE_H
+#include "experiment/run/execute.h"
+#include "experiment/run/dataset.h"
 
 /* `set` SIZE_MAX: the data set itself. Valid as long as the workshop. */
 dis_status dis__workshop_material(dis_context *ctx, dis__workshop *shop, size_t data, size_t set,

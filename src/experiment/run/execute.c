@@ -1,10 +1,10 @@
 /* One run: the split of its fold and seed, what the part to train on learns from, training, and measures on each set.
  * A cell without an objective has its labels measured in place of a model's predictions. */
-#include "experiment/execute.h"
+#include "experiment/run/execute.h"
 #include "core/memory.h"
 #include "core/pool.h"
-#include "experiment/examples.h"
-#include "experiment/workshop.h"
+#include "experiment/run/examples.h"
+#include "experiment/run/cache.h"
 #include "tables/label_table.h"
 #include <math.h>
 #include <string.h>

@@ -11,8 +11,8 @@
  *     dis__workshop_close(shop);
  *
  * Threads: any number may execute runs of one workshop at once, each with a context of its own. */
-#ifndef DIS_EXPERIMENT_EXECUTE_H
-#define DIS_EXPERIMENT_EXECUTE_H
+#ifndef DIS_EXPERIMENT_RUN_EXECUTE_H
+#define DIS_EXPERIMENT_RUN_EXECUTE_H
 #include "dissent/align.h"
 #include "dissent/train.h"
 #include "experiment/plan/plan.h"

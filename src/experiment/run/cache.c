@@ -3,7 +3,7 @@
  * since what failed for one (memory, a stop) need not fail for another.
  *
  * Label sets that were drawn for one seed are given up when the last user returns them; all others stay. */
-#include "experiment/workshop.h"
+#include "experiment/run/cache.h"
 #include "core/memory.h"
 #include "core/sys.h"
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* examples.h: a part of a material as what models learn from: items, gold labels, soft labels and votes of its own. */
-#ifndef DIS_EXPERIMENT_EXAMPLES_H
-#define DIS_EXPERIMENT_EXAMPLES_H
+#ifndef DIS_EXPERIMENT_RUN_EXAMPLES_H
+#define DIS_EXPERIMENT_RUN_EXAMPLES_H
 #include "dissent/train.h"
-#include "experiment/material.h"
+#include "experiment/run/dataset.h"
 
 typedef struct {
     size_t n;               /* tasks of the part */

@@ -3,7 +3,7 @@
  * Drawing: all tasks are shuffled by the seed, put in order of their gold label (a stable order, so within a label they
  * stay shuffled), and dealt: folds in turn, held-out tasks at equal steps along the line. Every label is thus in every
  * part in the same share, to within one task. Cost: linear. */
-#include "experiment/material.h"
+#include "experiment/run/dataset.h"
 #include "core/memory.h"
 #include "items/line_up.h"
 #include <string.h>

@@ -1,7 +1,7 @@
-/* material.h: the data of an experiment in memory: items, votes, gold labels and classes, matched by task; label sets
+/* dataset.h: the data of an experiment in memory: items, votes, gold labels and classes, matched by task; label sets
  * made of them; and the parts that a split makes. Nothing here changes once it is made. */
-#ifndef DIS_EXPERIMENT_MATERIAL_H
-#define DIS_EXPERIMENT_MATERIAL_H
+#ifndef DIS_EXPERIMENT_RUN_DATASET_H
+#define DIS_EXPERIMENT_RUN_DATASET_H
 #include "dissent/align.h"
 #include "dissent/items.h"
 #include "experiment/plan/plan_internal.h"

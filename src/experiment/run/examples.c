@@ -1,6 +1,6 @@
 /* Parts of a material. Tokens are read with the whole of their sentences; which of them count is said by their having
  * labels: training leaves out, and counts, what has no target. */
-#include "experiment/examples.h"
+#include "experiment/run/examples.h"
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "tables/label_table.h"

@@ -1,5 +1,5 @@
 /* Reading the data sets of an experiment. Cost: one pass over each file, and a look-up a task and source. */
-#include "experiment/material.h"
+#include "experiment/run/dataset.h"
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"
