@@ -7,7 +7,7 @@
 #include "core/names_build.h"
 #include "core/random.h"
 #include "core/sha256.h"
-#include "experiment/inside_experiment.h"
+#include "experiment/experiment_internal.h"
 #include "experiment/runner.h"
 #include "experiment/store/sql.h"
 #include "tables/label_table.h"

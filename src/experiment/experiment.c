@@ -1,6 +1,6 @@
 /* The public face of experiments: a plan, a store, and what is asked of both. The store is opened for each call and
  * closed after it, so that nothing is held while nobody works. */
-#include "experiment/inside_experiment.h"
+#include "experiment/experiment_internal.h"
 #include "experiment/runner.h"
 #include "core/memory.h"
 #include "dissent/file.h"

@@ -5,8 +5,8 @@
  * holds it never and the interval covers it as often as before. (Intervals on the logit scale stay inside as well, but
  * with a handful of seeds near 1 they are many times too wide.) For whole degrees of freedom the law of t is a finite sum (Abramowitz and Stegun 1964,
  * 26.7.3 and 26.7.4), so its quantile is found by bisection. */
-#include "experiment/inside_experiment.h"
-#include "experiment/versus.h"
+#include "experiment/experiment_internal.h"
+#include "experiment/pairwise.h"
 #include "core/memory.h"
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "experiment/inside_experiment.h"
+#include "experiment/experiment_internal.h"
 #include "fault_walk.h"
 #include "scratch.h"
 #include <math.h>

@@ -1,8 +1,8 @@
 /* experiment_page.h: what the sections of an experiment's report share. */
 #ifndef DIS_EXPERIMENT_PAGE_EXPERIMENT_PAGE_H
 #define DIS_EXPERIMENT_PAGE_EXPERIMENT_PAGE_H
-#include "experiment/inside_experiment.h"
-#include "experiment/versus.h"
+#include "experiment/experiment_internal.h"
+#include "experiment/pairwise.h"
 #include "report/inside.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
  *
  * The first three share one walk over data sets, cells and measures; what differs is a row of functions. Names come from
  * users: each format makes them harmless in its own way, after control characters were made visible. */
-#include "experiment/inside_experiment.h"
+#include "experiment/experiment_internal.h"
 #include "dissent/table.h"
 #include "io/outfile.h"
 #include "report/markup.h"

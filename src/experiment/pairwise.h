@@ -1,6 +1,6 @@
-/* versus.h: one cell against another, from the predictions that were kept. */
-#ifndef DIS_EXPERIMENT_VERSUS_H
-#define DIS_EXPERIMENT_VERSUS_H
+/* pairwise.h: one cell against another, from the predictions that were kept. */
+#ifndef DIS_EXPERIMENT_PAIRWISE_H
+#define DIS_EXPERIMENT_PAIRWISE_H
 #include "experiment/store/store.h"
 
 /* `cell` is A, `against` B. Seeds that both sides have are used, or all of one side where the other has one alone; *out is NULL when there is none, or no

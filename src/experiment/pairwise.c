@@ -5,7 +5,7 @@
  * one long set of predictions each, which treats seeds as independent.
  *
  * Cost: every file of predictions of both sides is read once. */
-#include "experiment/versus.h"
+#include "experiment/pairwise.h"
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"

@@ -1,6 +1,6 @@
-/* inside_experiment.h: the inside of an experiment: its plan, its store, which runs are meant. */
-#ifndef DIS_EXPERIMENT_INSIDE_H
-#define DIS_EXPERIMENT_INSIDE_H
+/* experiment_internal.h: the inside of an experiment: its plan, its store, which runs are meant. */
+#ifndef DIS_EXPERIMENT_EXPERIMENT_INTERNAL_H
+#define DIS_EXPERIMENT_EXPERIMENT_INTERNAL_H
 #include "experiment/store/store.h"
 
 struct dis_experiment {
