@@ -17,7 +17,7 @@
 #include "agreement/agreement_kernel.h"
 #include "core/memory.h"
 #include "core/random.h"
-#include "votes/intern.h"
+#include "votes/ids/intern.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "core/names_build.h"
 #include "io/format_name.h"
 #include "io/records.h"
-#include "votes/intern.h"
+#include "votes/ids/intern.h"
 #include "votes/table.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* batch.h: votes as one piece of a file holds them.
  *
- * Batches are filled on all threads at once: ids are looked up in tables that all of them share (ids.h). Labels are few:
+ * Batches are filled on all threads at once: ids are looked up in tables that all of them share (hashed_ids.h). Labels are few:
  * those of earlier rounds have their numbers, each batch numbers those that it meets first for itself, behind them.
  * collect.h puts batches together. */
 #ifndef DIS_VOTES_BATCH_H
 #define DIS_VOTES_BATCH_H
-#include "votes/ids.h"
+#include "votes/ids/hashed_ids.h"
 #include "votes/table.h"
 
 enum { DIS_COLUMN_TASK, DIS_COLUMN_WORKER, DIS_ID_COLUMNS };

@@ -1,4 +1,4 @@
-/* Putting batches together: see collect.h. While they are filled, batches share the tables of ids (ids.h); what is left
+/* Putting batches together: see collect.h. While they are filled, batches share the tables of ids (hashed_ids.h); what is left
  * for the end of a round, each step shared out by batch:
  *
  *   count   how many new ids a batch had first
@@ -6,7 +6,7 @@
  *   rows    its rows get the numbers of the whole input
  *   tasks   while rows lie item by item: where its items begin; else its rows get their tasks
  *
- * Tasks that ascend are numbered without a table (ascent.h); votes whose tasks come in no order are dealt out (deal.h).
+ * Tasks that ascend are numbered without a table (sorted_ids.h); votes whose tasks come in no order are dealt out (partition.h).
  *
  * Cost a row: 5 or 6 bytes read and written, and 4 more when rows do not lie item by item; a new id: 24 bytes read, its name
  * written, and its slot when batches were filled side by side. */

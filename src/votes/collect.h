@@ -12,8 +12,8 @@
  *     dis__collect_free(&c); */
 #ifndef DIS_VOTES_COLLECT_H
 #define DIS_VOTES_COLLECT_H
-#include "votes/ascent.h"
-#include "votes/deal.h"
+#include "votes/ids/sorted_ids.h"
+#include "votes/ids/partition.h"
 
 /* How tasks get their numbers: from a table while rows are read, as workers do; or after each round, since they
  * ascend; or at the end, from hands. All number by first appearance. */

@@ -1,11 +1,11 @@
-/* The shared table of ids: see ids.h. It probes slot by slot from the first of a bucket. A slot is claimed by exchanging its zero for a mark, written,
+/* The shared table of ids: see hashed_ids.h. It probes slot by slot from the first of a bucket. A slot is claimed by exchanging its zero for a mark, written,
  * and published with its number; others wait at the mark, which lasts some ten instructions. The table grows between
  * rounds only, so slots stay where they are while chunks look. It is kept as small as the ids that are there and those
  * that the next round will likely bring allow: a table of some ten thousand workers should stay in the second cache. Slots
  * lie in the order of their hashes, so growing reads and writes memory from one end to the other.
  *
  * Cost: one line of memory a lookup; for a new id 40 bytes more, and its name. */
-#include "votes/ids.h"
+#include "votes/ids/hashed_ids.h"
 #include "core/memory.h"
 #include "core/names_build.h"
 

@@ -1,4 +1,4 @@
-/* ascent.h: tasks that come in ascending order need no table.
+/* sorted_ids.h: tasks that come in ascending order need no table.
  *
  * Most files that list one item after the other are sorted by their tasks, by bytes ("t10" before "t2") or by length
  * and bytes (t2 before t10). As long as every task is the one before or greater in one of these orders, each that
@@ -8,8 +8,8 @@
  *     DIS_TRY(dis__ascent_follow(ctx, &ascent, batches, n_batches, &still));
  *     ... if (still): share[DIS_COLUMN_TASK] of each batch says how many ids it brings; room made for them ...
  *     dis__ascent_number(batch, id, at); */
-#ifndef DIS_VOTES_ASCENT_H
-#define DIS_VOTES_ASCENT_H
+#ifndef DIS_VOTES_IDS_SORTED_IDS_H
+#define DIS_VOTES_IDS_SORTED_IDS_H
 #include "dissent/context.h"
 #include "votes/batch.h"
 

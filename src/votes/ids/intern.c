@@ -1,6 +1,6 @@
 /* Keys, tables and text that stays. Tables probe linearly and grow by half at three quarters full, so large ones have on average
  * 1.6 slots a key: 51 bytes. */
-#include "votes/intern.h"
+#include "votes/ids/intern.h"
 #include "core/memory.h"
 #include <sys/random.h>
 #include <time.h>

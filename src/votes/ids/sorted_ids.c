@@ -1,8 +1,8 @@
-/* Tasks in ascending order: see ascent.h. A word is a text of up to 8 bytes padded with zeros; with its first byte made
+/* Tasks in ascending order: see sorted_ids.h. A word is a text of up to 8 bytes padded with zeros; with its first byte made
  * the highest, words compare as texts do by bytes, and without the zeros behind them as they do by length and bytes.
  *
  * Cost: two passes over runs of rows, a few ns each. */
-#include "votes/ascent.h"
+#include "votes/ids/sorted_ids.h"
 #include "core/memory.h"
 #include "core/pool.h"
 

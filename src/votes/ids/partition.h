@@ -1,4 +1,4 @@
-/* deal.h: votes in no order, dealt out by their tasks to hands that fit in a cache.
+/* partition.h: votes in no order, dealt out by their tasks to hands that fit in a cache.
  *
  * To look up the tasks of a shuffled file one by one means a line of memory far away for every row, and then rows must
  * still be sorted. So the votes of a round are dealt out to hands by a hash of their tasks, as they come, and at the end
@@ -11,8 +11,8 @@
  *         ... in each batch j: dis__deal_batch(&deal, batches[j], j); ...
  *     DIS_TRY(dis__deal_finish(ctx, &deal, n_rows, class_of, votes));
  *     dis__deal_free(&deal); */
-#ifndef DIS_VOTES_DEAL_H
-#define DIS_VOTES_DEAL_H
+#ifndef DIS_VOTES_IDS_PARTITION_H
+#define DIS_VOTES_IDS_PARTITION_H
 #include "dissent/context.h"
 #include "votes/batch.h"
 

@@ -1,4 +1,4 @@
-/* ids.h: one numbering of the ids of a column, by first appearance, filled from all threads at once.
+/* hashed_ids.h: one numbering of the ids of a column, by first appearance, filled from all threads at once.
  *
  * Text is read in rounds of chunks. All chunks of a round look their ids up in one table and put in what is not there,
  * side by side; an id that is new gets a number of its chunk's own for the time being, and remembers the first chunk
@@ -16,10 +16,10 @@
  * hash, and its name is compared. Four slots make a bucket, one line of memory, and nearly all ids lie in the bucket
  * where they belong. Once there are ids of 9 to 16 bytes, a bucket has two slots, and the rest of their texts in place of
  * the others: it is wide, and these ids need no comparison of names either. Hashes are keyed by a secret. */
-#ifndef DIS_VOTES_IDS_H
-#define DIS_VOTES_IDS_H
+#ifndef DIS_VOTES_IDS_HASHED_IDS_H
+#define DIS_VOTES_IDS_HASHED_IDS_H
 #include "dissent/names.h"
-#include "votes/intern.h"
+#include "votes/ids/intern.h"
 #include <stdatomic.h>
 
 enum { DIS_ID_INLINE = 8 };

@@ -1,4 +1,4 @@
-/* Votes dealt out by task: see deal.h.
+/* Votes dealt out by task: see partition.h.
  *
  *   deal     a round's cards, in the order of rows; where each batch puts its own is counted first
  *   take up  hand by hand: a table finds its tasks in order of first appearance; votes sorted by task
@@ -9,7 +9,7 @@
  *
  * Cost: 16 bytes a row written and read, 8 written and read again; tables within the second cache. Memory: 16 bytes a row
  * beside the table. */
-#include "votes/deal.h"
+#include "votes/ids/partition.h"
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "core/pool.h"
