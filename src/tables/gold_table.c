@@ -7,7 +7,7 @@
 #include "io/format_name.h"
 #include "io/records.h"
 #include "votes/ids/intern.h"
-#include "votes/table.h"
+#include "votes/votes_internal.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef DIS_VOTES_BATCH_H
 #define DIS_VOTES_BATCH_H
 #include "votes/ids/hashed_ids.h"
-#include "votes/table.h"
+#include "votes/votes_internal.h"
 
 enum { DIS_COLUMN_TASK, DIS_COLUMN_WORKER, DIS_ID_COLUMNS };
 

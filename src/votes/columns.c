@@ -13,7 +13,7 @@
 #include "core/pool.h"
 #include "core/utf8.h"
 #include "votes/reader.h"
-#include "votes/take.h"
+#include "votes/fast_rows.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

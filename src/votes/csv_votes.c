@@ -1,5 +1,5 @@
 /* Votes from CSV and TSV. Most rows of most files hold no quotes: they are found by looking for separators 64 bytes at
- * a time (csv_scan.h), and taken a window at a time, column by column (take.h). A row with anything difficult goes through
+ * a time (csv_scan.h), and taken a window at a time, column by column (fast_rows.h). A row with anything difficult goes through
  * the strict reader, which alone says what is wrong with it; after such a row the fast way is tried again.
  *
  * Cost of a row of three short fields with AVX-512: scan 2.5 ns, fields 3.5 ns, worker 4 ns; a task that
@@ -7,7 +7,7 @@
 #include "votes/reader.h"
 #include "core/memory.h"
 #include "core/utf8.h"
-#include "votes/take.h"
+#include "votes/fast_rows.h"
 #include <stdio.h>
 
 dis_status dis__csv_role(dis__csv *csv, const char *role, const char *given, const char *const *usual, size_t *column)

@@ -8,7 +8,7 @@
  * Cost: O(votes + items + runs * ranges), two passes over the rows; memory 8 bytes a row beside rows and table. */
 #include "core/memory.h"
 #include "core/pool.h"
-#include "votes/table.h"
+#include "votes/votes_internal.h"
 #include <string.h>
 
 enum { RANGES = 256, RANGE_BITS = 16, SMALL = 1 << 16, RUN = 1 << 18, MOST_RUNS = 256 };

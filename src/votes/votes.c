@@ -1,6 +1,6 @@
 /* The votes table: made from arrays or from what the readers bring, looked at, destroyed. Grouping and the rules for
  * duplicates are in group.c, files in read.c. */
-#include "votes/table.h"
+#include "votes/votes_internal.h"
 #include "core/memory.h"
 #include "core/names_build.h"
 #include <math.h>

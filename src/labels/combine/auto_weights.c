@@ -26,7 +26,7 @@
 #include "labels/combiner.h"
 #include "labels/method.h"
 #include "labels/methods.h"
-#include "votes/table.h"
+#include "votes/votes_internal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "core/pool.h"
-#include "votes/take.h"
+#include "votes/fast_rows.h"
 
 enum { MOST_HANDS = 1024, ROWS_A_BASE = 1 << 16, CARDS_AT_ONCE = 64, RANGE_ROWS = 1 << 16, MOST_RANGES = 256 };
 

@@ -1,6 +1,6 @@
-/* table.h: the inside of a votes table, for those who build one. */
-#ifndef DIS_VOTES_TABLE_H
-#define DIS_VOTES_TABLE_H
+/* votes_internal.h: the inside of a votes table, for those who build one. */
+#ifndef DIS_VOTES_VOTES_INTERNAL_H
+#define DIS_VOTES_VOTES_INTERNAL_H
 #include "dissent/votes.h"
 #include "core/error.h"
 

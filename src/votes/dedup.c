@@ -1,6 +1,6 @@
 /* The rules that need votes grouped by item: duplicates, items with too few votes, ties. One pass over the items finds
  * duplicates and ties; dropping and leaving out are rare and take a pass each. */
-#include "votes/table.h"
+#include "votes/votes_internal.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* take.h: the rows of a window of plain text, many at a time: what is done to every row of a large file.
+/* fast_rows.h: the rows of a window of plain text, many at a time: what is done to every row of a large file.
  *
  * A window is a stretch of text without quotes and the list of its separators and line ends (io/csv_scan.h). Fields of
  * up to 8 bytes are words padded with zeros. Rows are taken column by column:
@@ -9,8 +9,8 @@
  *
  * The first takes rows that are easy, up to one that is not: three short fields in which no id is empty, and a label that
  * was seen before. Results do not depend on the instruction set. */
-#ifndef DIS_VOTES_TAKE_H
-#define DIS_VOTES_TAKE_H
+#ifndef DIS_VOTES_FAST_ROWS_H
+#define DIS_VOTES_FAST_ROWS_H
 #include "io/csv_scan.h"
 #include "votes/batch.h"
 
