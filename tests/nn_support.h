@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/random.h"
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 
 enum { NN_MOST = 16 };
 

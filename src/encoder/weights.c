@@ -5,7 +5,7 @@
 #include "core/sha256.h"
 #include "io/input.h"
 #include "nn/fill.h"
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #ifndef DIS_IO_RECORDS_H
 #define DIS_IO_RECORDS_H
 #include "io/csv.h"
-#include "io/json.h"
+#include "io/json_read.h"
 
 typedef struct {
     const char *text;

@@ -11,7 +11,7 @@
 #ifndef DIS_IO_SAFETENSORS_H
 #define DIS_IO_SAFETENSORS_H
 #include "core/error.h"
-#include "io/json.h"
+#include "io/json_read.h"
 #include "io/outfile.h"
 
 #define DIS_SAFETENSORS_HEADER 100000000u

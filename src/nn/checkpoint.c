@@ -7,7 +7,7 @@
 #include "dissent/version.h"
 #include "io/input.h"
 #include "io/safetensors.h"
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

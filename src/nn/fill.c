@@ -1,7 +1,7 @@
 /* Parameters from named arrays: all rows are checked, then all are copied. One pass over the numbers for finiteness,
  * one for the copies, which change them to float on the way. Names are found by walking lists: O(rows x arrays). */
 #include "nn/fill.h"
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Batches into a net, and values and parameters out of and into it: copies between the host and the device. Packed
  * axes are rounded up as the device wants them; what lies behind the batch there has ids of none and zeros. */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <string.h>
 
 /* ---- batches ---- */

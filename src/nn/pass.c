@@ -3,7 +3,7 @@
  * What differs from step to step is written to the net's scalars in device memory before the first operation; what
  * is run is then a function of the sizes of the batch and of which heads take part, so that a device can record and
  * replay it. */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Numbers between the host and a device: as they are where the types agree, otherwise changed on the way, some at a
  * time. bfloat16 is the upper half of a float32, rounded to the nearest even. */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <string.h>
 
 enum { SOME = 1024 };

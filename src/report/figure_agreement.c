@@ -1,5 +1,5 @@
 /* Agreement of the voters: coefficients, class by class, and between the busiest workers. */
-#include "report/inside.h"
+#include "report/report_internal.h"
 #include "core/memory.h"
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* How far the views lie apart: the Jensen-Shannon divergence of every pair, as a heat map. */
-#include "report/inside.h"
+#include "report/report_internal.h"
 #include "dissent/views.h"
 #include <math.h>
 #include <string.h>

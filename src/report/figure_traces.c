@@ -1,5 +1,5 @@
 /* How the iterations of each method went. */
-#include "report/inside.h"
+#include "report/report_internal.h"
 #include "core/memory.h"
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The builder: remembers what it is given, and at the end lets the sections look at it. */
-#include "report/inside.h"
+#include "report/report_internal.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "dissent/version.h"

@@ -1,5 +1,5 @@
 /* Labels: how sure each method is, where they differ, which items are disputed, how the methods got there. */
-#include "report/inside.h"
+#include "report/report_internal.h"
 #include "core/memory.h"
 #include "labels/method.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* How this was made: inputs with their hashes, what reading let pass, the methods. */
-#include "report/inside.h"
+#include "report/report_internal.h"
 #include <string.h>
 
 static void row(dis__grid *g, const char *what, const char *value, const char *hash)

@@ -1,5 +1,5 @@
 /* Model: predictions against gold labels and against people. Everything measured comes from dis_evaluate. */
-#include "report/model.h"
+#include "report/figure_model.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* People: how many votes there are, for which classes, and how far they agree. */
-#include "report/inside.h"
+#include "report/report_internal.h"
 #include "core/memory.h"
 #include "labels/method.h"
 #include <math.h>

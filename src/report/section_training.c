@@ -3,7 +3,7 @@
  * Runs of one name are a series: each is drawn thin, their mean thick over the epochs that all of them reached (a mean
  * over those that were left would jump where one stops). A single run is its own mean. Long runs are drawn at every
  * n-th epoch and their last. */
-#include "report/inside.h"
+#include "report/report_internal.h"
 #include "core/memory.h"
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * Items are cut into jobs by their number alone; sums of jobs are added in order, so any number of threads gives the
  * same bytes. Cost: O(views * items * classes), a logarithm each. */
-#include "report/inside.h"
+#include "report/report_internal.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "labels/method.h"

@@ -2,7 +2,7 @@
  * anybody by rules of its own. */
 #ifndef DIS_REPORT_WORKERS_H
 #define DIS_REPORT_WORKERS_H
-#include "report/inside.h"
+#include "report/report_internal.h"
 
 enum { DIS__WORKER_ROWS = 500 };
 

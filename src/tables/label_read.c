@@ -16,7 +16,7 @@
 #include "io/csv.h"
 #include "io/format_name.h"
 #include "io/input.h"
-#include "io/json.h"
+#include "io/json_read.h"
 #include "io/text_shape.h"
 #include <string.h>
 

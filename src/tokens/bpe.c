@@ -3,7 +3,7 @@
  *
  * Short words: ranks of all pairs in an array, of which the least is looked for each time, O(n^2) for n up to 48. Long
  * ones: a heap of (rank, place), O(n log n). Both do the same merges in the same order. */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * As tokenizers applies it: of a grapheme cluster below six bytes, the shortest beginning that the table has replaces the
  * whole cluster; of others, and where there is none, each character is looked up by itself. O(n). */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 /* One text into tokens: added tokens are cut out, what is left is normalised, cut into words, and each word is given to
  * the model, unless it was met before: the cache has the tokens of words of up to 24 bytes by a hash of their bytes.
  * Texts go through in O(n) but for what normal forms and BPE's heap take, O(n log n). */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"
 #include <string.h>

@@ -4,7 +4,7 @@
  * Places are those that tokenizers gives: characters of the result take the places of the text's characters in their
  * order, also where marks were reordered; what a character decomposed into beyond its first part shares the place before
  * it, and characters that were composed into one leave their places out. */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"
 #include <stdlib.h>

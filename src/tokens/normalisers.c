@@ -1,6 +1,6 @@
 /* Normalisers of tokenizer.json, one row each: what they do to a text, character by character. O(n) each but for the
  * normal forms; texts of ASCII alone take short ways. */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"
 #include <string.h>

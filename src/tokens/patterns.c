@@ -1,7 +1,7 @@
 /* Patterns of Split and Replace: literal texts, runs of one class of characters ("\s+", " {2,}", "\p{N}{1,3}"), and the
  * alternations that byte-level tokenizers cut texts with, each written out as a function. There is no machine for other
  * regular expressions: they are refused. All are O(n) over a text. */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"
 #include <string.h>

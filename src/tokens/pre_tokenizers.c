@@ -1,6 +1,6 @@
 /* Pre-tokenizers of tokenizer.json, one row each: they cut a text into words, and some change it on the way. What is cut
  * is bytes of the text at hand, so most copy nothing. O(n) each. */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"
 #include <string.h>

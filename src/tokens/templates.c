@@ -1,6 +1,6 @@
 /* Post-processors of tokenizer.json: which special tokens stand around one text and around two. All of them come down to
  * two templates and a rule for places. */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include <string.h>
 
 dis__templates dis__templates_plain(void)

@@ -2,7 +2,7 @@
  *
  * A batch is cut into jobs by its number of texts; each job fills arrays of its own with a bench that it borrows, and the
  * arrays are then put one behind the other. What is in a bench's cache never changes a token. */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/utf8.h"

@@ -1,6 +1,6 @@
 /* Older files of tokenizers: vocab.txt of BERT's family, vocab.json and merges.txt of GPT-2's and RoBERTa's. What these
  * files leave open is what transformers makes of them, by the class that tokenizer_config.json names. */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "core/utf8.h"
 #include "io/input.h"

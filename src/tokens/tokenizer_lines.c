@@ -1,5 +1,5 @@
 /* Files of texts, a line each, into lists of ids: some thousand lines at a time on all threads, written in order. */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "core/utf8.h"
 #include "io/input.h"

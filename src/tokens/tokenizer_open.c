@@ -1,6 +1,6 @@
 /* Opens the tokenizer of a folder: finds its files, reads them, and fixes what follows from them: the maximum length, the
  * ids of special tokens. */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Unigram (Kudo 2018): of all ways to cut a word into tokens, the one whose scores have the greatest sum, by Viterbi's
  * algorithm over bytes; of equal ones the one found first. A character without a token of its own is unknown, at the
  * least score less 10; unknown characters in a row are one token. O(n * longest token). */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "core/number.h"
 #include "tokens/unicode.h"

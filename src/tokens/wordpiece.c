@@ -2,7 +2,7 @@
  * continuation of what is left, and so on; a word that cannot be put together so is one unknown token.
  *
  * Tokens that continue a word have a trie of their own, without their prefix. O(n * longest token). */
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "dissent/json.h"
 #include "io/outfile.h"
 #include "io/safetensors.h"
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "io/input.h"
 #include "io/outfile.h"
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

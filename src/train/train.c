@@ -7,7 +7,7 @@
 #include "core/pool.h"
 #include "dissent/evaluate.h"
 #include "train/batches.h"
-#include "train/how.h"
+#include "train/optimizer_spec.h"
 #include "train/run.h"
 #include "train/targets.h"
 #include <math.h>

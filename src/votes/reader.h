@@ -7,7 +7,7 @@
 #include "dissent/columns.h"
 #include "io/csv.h"
 #include "io/csv_scan.h"
-#include "io/json.h"
+#include "io/json_read.h"
 #include "votes/collect.h"
 
 /* Sizes that tests make small; results do not depend on them. */

@@ -1,6 +1,6 @@
 /* JSON: any bytes are taken or refused with a message; a tree that is taken is consistent. */
 #include "fuzz.h"
-#include "io/json.h"
+#include "io/json_read.h"
 #include <math.h>
 #include <string.h>
 

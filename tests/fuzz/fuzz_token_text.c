@@ -1,7 +1,7 @@
 /* Texts through tokenizers of every family; the first byte says which. Any bytes are encoded or, where they are no UTF-8,
  * refused. Ids do not depend on whether places are wanted, and places are within the text. */
 #include "fuzz.h"
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include "core/utf8.h"
 #include <string.h>
 

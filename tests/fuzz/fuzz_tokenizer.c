@@ -1,6 +1,6 @@
 /* tokenizer.json: any bytes are taken or refused with a message and a place; a tokenizer that is taken encodes texts. */
 #include "fuzz.h"
-#include "tokens/token_inside.h"
+#include "tokens/token_internal.h"
 #include <string.h>
 
 static void encode(const dis_tokenizer *t)

@@ -1,5 +1,5 @@
 /* The JSON reader: what it takes, what it refuses and where, and that no fault of memory hurts it. */
-#include "io/json.h"
+#include "io/json_read.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include "io/input.h"
 #include "nn/fill.h"
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include "scratch.h"
 
 enum { IN = 3, OUT = 4, N = OUT * IN };

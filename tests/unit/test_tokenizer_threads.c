@@ -6,8 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "dissent/dissent.h"
-#include "io/json.h"
-#include "tokens/token_inside.h"
+#include "io/json_read.h"
+#include "tokens/token_internal.h"
 #include "tokens/unicode.h"
 #include "scratch.h"
 #include "fault_walk.h"

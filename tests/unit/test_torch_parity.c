@@ -12,7 +12,7 @@
 #include "io/input.h"
 #include "io/safetensors.h"
 #include "nn/models/nets.h"
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include "train/model.h"
 
 enum { K = 3, WORKERS = 4, MOST_BINDINGS = 16, TENSOR_NAME = 160 };

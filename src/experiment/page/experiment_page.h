@@ -3,7 +3,7 @@
 #define DIS_EXPERIMENT_PAGE_EXPERIMENT_PAGE_H
 #include "experiment/experiment_internal.h"
 #include "experiment/pairwise.h"
-#include "report/inside.h"
+#include "report/report_internal.h"
 
 typedef struct {
     dis_context *ctx;

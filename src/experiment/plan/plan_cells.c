@@ -5,7 +5,7 @@
 #include "core/number.h"
 #include "dissent/fit.h"
 #include "dissent/train.h"
-#include "train/how.h"
+#include "train/optimizer_spec.h"
 #include "train/model.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* One run as the store knows it, with all texts copied: what `show` prints. */
 #include "experiment/store/store_internal.h"
 #include "core/memory.h"
-#include "io/json.h"
+#include "io/json_read.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

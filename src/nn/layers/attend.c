@@ -3,7 +3,7 @@
  * as one linear layer makes them; attend_loops.h does one row and head at a time. Biases by distance are rows of a
  * table that several layers may share, one number per head, found by the bucket of a distance, which is computed
  * once. */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <math.h>
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* Convolution over images (rows, height, width, channels) or over sequences, which are images of height 1 and as wide as
  * they have positions. Weights are (out, kernel_h, kernel_w, channels). image_loops.h says how and at what cost. */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <math.h>
 
 typedef struct {

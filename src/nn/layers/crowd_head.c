@@ -4,7 +4,7 @@
  * workers. q itself is what is predicted.
  *
  * Gradients of a worker's parameters are summed over that worker's votes in one job, in the order of the votes. */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <string.h>
 
 typedef struct {

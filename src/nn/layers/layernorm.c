@@ -1,6 +1,6 @@
 /* Layer normalisation over channels, of x or of x + residual: O(elements). Mean and 1 / sd of each row are kept, the rest
  * is computed again in backward. */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 
 typedef struct {
     dis__layernorm_options o;

@@ -3,7 +3,7 @@
  *
  * Two without anything between them, (x V' + a) W' + b, are one with the matrix W V and the bias W a + b: where nothing is
  * trained these are made once, 2 in middle out operations, and save 2 rows (in middle + middle out - in out). */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <math.h>
 
 typedef struct {

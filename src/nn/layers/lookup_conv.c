@@ -7,7 +7,7 @@
  *
  * Cost: 2 ids kernel in out operations and places kernel out additions, instead of 2 places kernel in out operations;
  * backward twice that. */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <math.h>
 
 typedef struct {

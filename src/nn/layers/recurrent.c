@@ -12,7 +12,7 @@
  * fewer rows than a batch has positions it multiplies each row of the table once and takes the products instead, 2 ids
  * in gates hidden operations however long the rows are; in nets that never train, once for all batches. */
 #include "nn/layers/recurrent_layout.h"
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The head of one task: q = softmax(logits), and the weighted mean loss to targets that are hard, soft or missing. O(K) a
  * row. Row losses are added up on the device, in double, in order. */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <math.h>
 
 typedef struct {

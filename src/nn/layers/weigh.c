@@ -1,5 +1,5 @@
 /* Rows weighted by the softmax of their scores, and values cut into rows anew: O(elements). */
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 
 static dis_status plan(dis__net *net, dis__layer *layer)
 {

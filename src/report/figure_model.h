@@ -1,7 +1,7 @@
-/* model.h: what the charts about predictions share. */
-#ifndef DIS_REPORT_MODEL_H
-#define DIS_REPORT_MODEL_H
-#include "report/inside.h"
+/* figure_model.h: what the charts about predictions share. */
+#ifndef DIS_REPORT_FIGURE_MODEL_H
+#define DIS_REPORT_FIGURE_MODEL_H
+#include "report/report_internal.h"
 
 bool dis__model_has(const dis_evaluation_view *e, dis_eval_metric i);
 void dis__put_model(dis__markup *m, const dis__report_job *job, size_t i);

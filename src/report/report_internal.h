@@ -1,6 +1,6 @@
-/* inside.h: what the sections of a report share. */
-#ifndef DIS_REPORT_INSIDE_H
-#define DIS_REPORT_INSIDE_H
+/* report_internal.h: what the sections of a report share. */
+#ifndef DIS_REPORT_REPORT_INTERNAL_H
+#define DIS_REPORT_REPORT_INTERNAL_H
 #include "dissent/agreement.h"
 #include "dissent/evaluate.h"
 #include "dissent/report.h"

@@ -1,5 +1,5 @@
 /* Optimisers and schedules by name: each a row with its options. */
-#include "train/how.h"
+#include "train/optimizer_spec.h"
 #include "core/spec.h"
 #include <stdio.h>
 #include <string.h>

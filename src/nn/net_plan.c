@@ -6,7 +6,7 @@
  * size, largest first, each at the lowest place that is free while it is alive: O(pieces^2), within a few percent of
  * the largest sum of pieces alive at once. */
 #include "core/random.h"
-#include "nn/net_inside.h"
+#include "nn/net_internal.h"
 #include <stdlib.h>
 
 enum { ALIGN = 64, NUMBERS = 16 }; /* pieces in bytes, parameters in numbers */

@@ -4,7 +4,7 @@
  * are; others are decoded into one buffer, sized by the input, so that pointers into it never move. Equal keys are
  * found by comparing all pairs in small objects and by heap sort in large ones: no hash, so no input makes it
  * quadratic. Cost: O(bytes), plus O(m log m) for an object of m members; no allocation once the buffers have grown. */
-#include "io/json.h"
+#include "io/json_read.h"
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/utf8.h"

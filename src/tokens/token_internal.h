@@ -1,4 +1,4 @@
-/* token_inside.h: the inside of a tokenizer.
+/* token_internal.h: the inside of a tokenizer.
  *
  * A tokenizer is a list of steps, read from its files once and never changed: normalisers (text to text), pre-tokenizers
  * (a text into words), a model (a word into tokens), and a template that puts special tokens around. A text goes
@@ -7,12 +7,12 @@
  *
  * Steps and models are rows of tables, found by the names that tokenizer.json uses. What changes while a text is
  * encoded is in a dis__bench, one a thread. */
-#ifndef DIS_TOKENS_TOKEN_INSIDE_H
-#define DIS_TOKENS_TOKEN_INSIDE_H
+#ifndef DIS_TOKENS_TOKEN_INTERNAL_H
+#define DIS_TOKENS_TOKEN_INTERNAL_H
 #include "dissent/tokenizer.h"
 #include "tokens/token_text.h"
 #include "tokens/trie.h"
-#include "io/json.h"
+#include "io/json_read.h"
 #include <pthread.h>
 
 #define DIS_MOST_IDS 16777216 /* above any vocabulary; as many places are taken for tables */

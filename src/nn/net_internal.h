@@ -1,6 +1,6 @@
-/* net_inside.h: the inside of a net, for layers and for the files of nn itself. */
-#ifndef DIS_NN_NET_INSIDE_H
-#define DIS_NN_NET_INSIDE_H
+/* net_internal.h: the inside of a net, for layers and for the files of nn itself. */
+#ifndef DIS_NN_NET_INTERNAL_H
+#define DIS_NN_NET_INTERNAL_H
 #include "core/memory.h"
 #include "core/pool.h"
 #include "nn/net.h"

@@ -1,6 +1,6 @@
-/* how.h: optimisers and schedules as users name them, NAME[:key=value,...]. */
-#ifndef DIS_TRAIN_HOW_H
-#define DIS_TRAIN_HOW_H
+/* optimizer_spec.h: optimisers and schedules as users name them, NAME[:key=value,...]. */
+#ifndef DIS_TRAIN_OPTIMIZER_SPEC_H
+#define DIS_TRAIN_OPTIMIZER_SPEC_H
 #include "dissent/option.h"
 #include "nn/optimizer.h"
 

@@ -1,4 +1,4 @@
-/* json.h: strict JSON into a flat array of values, for files of millions of small objects as well as for one large one.
+/* json_read.h: strict JSON into a flat array of values, for files of millions of small objects as well as for one large one.
  *
  * A parsed text is one array: each value is followed by what it contains, and `skip` leads past it. An object's members
  * are a key (a string) and a value in turn.
@@ -14,8 +14,8 @@
  * object, control characters, lone surrogates, the character NUL, invalid UTF-8, numbers that overflow, more than
  * DIS_JSON_DEPTH levels. Parsing does not recurse. A parser keeps its memory from one text to the next; each thread
  * needs its own. */
-#ifndef DIS_IO_JSON_H
-#define DIS_IO_JSON_H
+#ifndef DIS_IO_JSON_READ_H
+#define DIS_IO_JSON_READ_H
 #include "core/error.h"
 
 #define DIS_JSON_DEPTH 256
