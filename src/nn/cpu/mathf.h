@@ -3,8 +3,8 @@
  *
  * exp: x = k ln 2 + r, polynomial of degree 6 in r (Chebyshev nodes, 1e-8); 0 below -87, finite above 88. log: x = 2^k m, m in [sqrt 1/2,
  * sqrt 2), atanh series. erf: Abramowitz & Stegun 7.1.26. */
-#ifndef DIS_NN_MATHF_H
-#define DIS_NN_MATHF_H
+#ifndef DIS_NN_CPU_MATHF_H
+#define DIS_NN_CPU_MATHF_H
 #include <stdint.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* vecf.h: vectors of floats for the cpu column of the kernel table (core/kernel.h has the doubles).
  *
  * A dis__vecf holds DIS_FLANES floats: 16 with AVX-512, 8 with AVX2, 4 otherwise (SSE2, NEON). */
-#ifndef DIS_NN_VECF_H
-#define DIS_NN_VECF_H
+#ifndef DIS_NN_CPU_VECF_H
+#define DIS_NN_CPU_VECF_H
 #include "core/kernel.h"
 #include <stddef.h>
 #include <stdint.h>

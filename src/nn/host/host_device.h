@@ -1,6 +1,6 @@
 /* host_device.h: a session of a device in the host's memory: what `ref` and `cpu` share, and test devices build on. */
-#ifndef DIS_NN_HOST_DEVICE_H
-#define DIS_NN_HOST_DEVICE_H
+#ifndef DIS_NN_HOST_HOST_DEVICE_H
+#define DIS_NN_HOST_HOST_DEVICE_H
 #include "nn/device.h"
 
 typedef struct {

@@ -10,8 +10,8 @@
  *     dis__recurrent_lay_out(&rows, direction, memory, &layout);
  *
  * Cost: O(positions), and O(rows log rows) comparisons of rows. */
-#ifndef DIS_NN_RECURRENT_LAYOUT_H
-#define DIS_NN_RECURRENT_LAYOUT_H
+#ifndef DIS_NN_LAYERS_RECURRENT_LAYOUT_H
+#define DIS_NN_LAYERS_RECURRENT_LAYOUT_H
 #include "nn/ops.h"
 
 typedef struct {

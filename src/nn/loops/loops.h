@@ -3,8 +3,8 @@
  *
  * Sums over a row run in vectors of 64 bytes and are added up in one fixed order, so they do not depend on the width of
  * the machine's registers. */
-#ifndef DIS_NN_LOOPS_H
-#define DIS_NN_LOOPS_H
+#ifndef DIS_NN_LOOPS_LOOPS_H
+#define DIS_NN_LOOPS_LOOPS_H
 #include "nn/ops.h"
 #include <string.h>
 

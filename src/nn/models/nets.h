@@ -7,8 +7,8 @@
  *     dis__head_soft(net, "gold", dis__tagger_head(net, &o, &t, "gold", n_classes), NULL);
  *
  * A failure is the net's, told by dis__net_plan(). */
-#ifndef DIS_NN_NETS_H
-#define DIS_NN_NETS_H
+#ifndef DIS_NN_MODELS_NETS_H
+#define DIS_NN_MODELS_NETS_H
 #include "nn/net.h"
 
 /* ---- tagger: a label for each token ---- */
