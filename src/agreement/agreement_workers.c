@@ -23,7 +23,7 @@ static inline uint32_t label_of(const dis_votes_view *votes, uint64_t v)
 /* ---- grouping ---- */
 
 /* The votes of item i to where `at` says that the next vote of each worker goes. */
-static void deal_item(const dis_votes_view *votes, size_t i, uint32_t *count, uint64_t *at, dis__cast *cast)
+static void put_item(const dis_votes_view *votes, size_t i, uint32_t *count, uint64_t *at, dis__cast *cast)
 {
     const uint64_t start = votes->start[i], end = votes->start[i + 1];
     for (uint64_t v = start; v < end; v++) count[label_of(votes, v)]++;
@@ -51,7 +51,7 @@ dis_status dis__by_worker_make(dis_context *ctx, const dis_votes_view *votes, di
     uint64_t *at = out->first + 1;
     for (size_t v = 0; v < votes->n_votes; v++) at[votes->worker[v] + 1]++;
     for (size_t w = 0; w < votes->n_workers; w++) at[w + 1] += at[w];
-    for (size_t i = 0; i < votes->n_items; i++) deal_item(votes, i, count, at, out->cast);
+    for (size_t i = 0; i < votes->n_items; i++) put_item(votes, i, count, at, out->cast);
     dis__free(count);
     return DIS_OK;
 }

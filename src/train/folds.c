@@ -98,7 +98,7 @@ static dis_status fill_labels(const label_source *s, const dis_items_view *items
     return DIS_OK;
 }
 
-static dis_status deal(dis_folds *folds, const dis_items_view *items, uint64_t seed, int32_t *label, size_t *line)
+static dis_status assign(dis_folds *folds, const dis_items_view *items, uint64_t seed, int32_t *label, size_t *line)
 {
     label_source s = source_of(&folds->all);
     const bool by_label = s.tasks && !items->sentence;
@@ -143,7 +143,7 @@ dis_status dis_folds_draw(dis_context *ctx, const dis_examples *all, const dis_f
     DIS_TRY_GOTO(status, dis__alloc_array(&folds->fold, n_rows, sizeof *folds->fold), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&label, items.n_items, sizeof *label), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&line, n_rows, sizeof *line), end);
-    status = deal(folds, &items, seed, label, line);
+    status = assign(folds, &items, seed, label, line);
 end:
     dis__free(label);
     dis__free(line);

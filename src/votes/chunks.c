@@ -114,7 +114,7 @@ static void parse(const reading *r, size_t j)
     chunk *k = &r->chunks[j];
     dis__collector *c = &reader->collector;
     dis__batch_reset(k->batch, &reader->rules, &c->labels, c->ids, j, j ? k[-1].batch : NULL, k->batch->texts);
-    k->batch->late = c->tasks != DIS_TASKS_LOOKED_UP;
+    k->batch->late = c->tasks != DIS_TASKS_HASHED;
     k->cursor.next = k->begin;
     k->status = parse_rows(k, reader->o.lenient);
     k->end = k->cursor.next;

@@ -6,7 +6,7 @@
  *   rows    its rows get the numbers of the whole input
  *   tasks   while rows lie item by item: where its items begin; else its rows get their tasks
  *
- * Tasks that ascend are numbered without a table (sorted_ids.h); votes whose tasks come in no order are dealt out (partition.h).
+ * Tasks that ascend are numbered without a table (sorted_ids.h); votes whose tasks come in no order are partitioned (partition.h).
  *
  * Cost a row: 5 or 6 bytes read and written, and 4 more when rows do not lie item by item; a new id: 24 bytes read, its name
  * written, and its slot when batches were filled side by side. */
@@ -44,7 +44,7 @@ dis_status dis__collect_begin(dis__collector *c, const dis__secret *secret, uint
 void dis__collect_free(dis__collector *c)
 {
     for (int k = 0; k < DIS_ID_COLUMNS; k++) dis__ids_free(&c->ids[k]);
-    dis__deal_free(&c->deal);
+    dis__partition_free(&c->partition);
     dis__free(c->rows.task);
     dis__free(c->rows.start);
     dis__free(c->rows.worker);
@@ -62,7 +62,7 @@ static double bytes_left(const dis__collector *c)
 dis_status dis__collect_prepare(dis__collector *c, const dis__round *round)
 {
     enum { AT_LEAST = 64 };
-    const bool late = c->tasks != DIS_TASKS_LOOKED_UP;
+    const bool late = c->tasks != DIS_TASKS_HASHED;
     for (int k = late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; k < DIS_ID_COLUMNS; k++) {
         const double expected = AT_LEAST + 2 * c->rate[k] * (double)round->n_bytes,
                      room = (double)round->room * expected;
@@ -83,7 +83,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const collecting *w = arg;
-    if (w->c->tasks == DIS_TASKS_LOOKED_UP) dis__ids_count(&w->batch[j]->share[DIS_COLUMN_TASK]);
+    if (w->c->tasks == DIS_TASKS_HASHED) dis__ids_count(&w->batch[j]->share[DIS_COLUMN_TASK]);
     dis__ids_count(&w->batch[j]->share[DIS_COLUMN_WORKER]);
     return DIS_OK;
 }
@@ -94,9 +94,9 @@ static dis_status number_job(void *arg, size_t j, int thread)
     const collecting *w = arg;
     const placement *to = &w->to[j];
     dis__batch *b = w->batch[j];
-    if (w->c->tasks == DIS_TASKS_ASCEND)
+    if (w->c->tasks == DIS_TASKS_SORTED)
         dis__ascent_number(b, to->id[DIS_COLUMN_TASK], to->byte[DIS_COLUMN_TASK]);
-    else if (w->c->tasks == DIS_TASKS_LOOKED_UP)
+    else if (w->c->tasks == DIS_TASKS_HASHED)
         dis__ids_number(&b->share[DIS_COLUMN_TASK], to->id[DIS_COLUMN_TASK], to->byte[DIS_COLUMN_TASK]);
     dis__ids_number(&b->share[DIS_COLUMN_WORKER], to->id[DIS_COLUMN_WORKER], to->byte[DIS_COLUMN_WORKER]);
     return DIS_OK;
@@ -122,9 +122,9 @@ static dis_status rows_job(void *arg, size_t j, int thread)
     for (size_t i = 0; b->label.n_votes && i < b->n_rows; i++)
         if (label[i] >= n_known) label[i] = to->label_of[label[i] - n_known];
     const dis__ids *workers = &w->c->ids[DIS_COLUMN_WORKER];
-    if (w->c->tasks == DIS_TASKS_DEALT) {
+    if (w->c->tasks == DIS_TASKS_PARTITIONED) {
         final_ids(workers, b->worker, b->n_rows, b->worker);
-        dis__deal_batch(&w->c->deal, b, j);
+        dis__partition_batch(&w->c->partition, b, j);
         return DIS_OK;
     }
     final_ids(workers, b->worker, b->n_rows, rows->worker + b->first_row);
@@ -133,7 +133,7 @@ static dis_status rows_job(void *arg, size_t j, int thread)
     else
         memcpy(rows->label + b->first_row, label, b->n_rows * sizeof *label);
 
-    if (w->c->tasks == DIS_TASKS_ASCEND) return DIS_OK;
+    if (w->c->tasks == DIS_TASKS_SORTED) return DIS_OK;
     final_ids(&w->c->ids[DIS_COLUMN_TASK], b->run, b->n_runs, b->run);
     bool falls = false;
     for (size_t i = 1; i < b->n_runs; i++) falls |= b->run[i] < b->run[i - 1];
@@ -218,7 +218,8 @@ static dis_status place_rows(const collecting *w)
         w->batch[b]->first_row = n;
         n += w->batch[b]->n_rows;
     }
-    if (c->tasks == DIS_TASKS_DEALT) return dis__deal_make_room(w->ctx, &c->deal, w->batch, w->n_batches);
+    if (c->tasks == DIS_TASKS_PARTITIONED)
+        return dis__partition_make_room(w->ctx, &c->partition, w->batch, w->n_batches);
     dis__rows *rows = &c->rows;
     const bool wide = c->labels.n > UINT8_MAX + 1;
     size_t capacity = c->rows_capacity;
@@ -306,7 +307,7 @@ static dis_status collect(collecting *w, uint64_t n_bytes)
     DIS_TRY(place_rows(w));
     DIS_TRY(dis__run_jobs(ctx, w->n_batches, number_job, w));
     DIS_TRY(dis__run_jobs(ctx, w->n_batches, rows_job, w));
-    if (c->tasks != DIS_TASKS_DEALT) DIS_TRY(place_tasks(w, rows_before, items_before, n_ids[DIS_COLUMN_TASK]));
+    if (c->tasks != DIS_TASKS_PARTITIONED) DIS_TRY(place_tasks(w, rows_before, items_before, n_ids[DIS_COLUMN_TASK]));
     for (size_t b = 0; b < w->n_batches; b++) c->rows.n += w->batch[b]->n_rows;
     for (int k = 0; k < DIS_ID_COLUMNS; k++) {
         bool has_medium = false;
@@ -316,7 +317,7 @@ static dis_status collect(collecting *w, uint64_t n_bytes)
     return DIS_OK;
 }
 
-/* Tasks do not ascend: rows that go from task to task are dealt out, unless there are others already, or the guess how many
+/* Tasks do not ascend: rows that go from task to task are partitioned, unless there are others already, or the guess how many
  * there will be asks for too much. */
 static dis_status leave_ascent(dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes)
 {
@@ -325,12 +326,12 @@ static dis_status leave_ascent(dis__collector *c, dis__batch *const *batches, si
         n_rows += batches[b]->n_rows;
         n_runs += batches[b]->n_runs;
     }
-    c->tasks = DIS_TASKS_LOOKED_UP;
-    if (c->rows.n || 3 * n_runs < 2 * n_rows || c->most_rows > DIS_DEAL_MOST) return DIS_OK;
+    c->tasks = DIS_TASKS_HASHED;
+    if (c->rows.n || 3 * n_runs < 2 * n_rows || c->most_rows > DIS_PARTITION_MAX) return DIS_OK;
     const double row = (double)n_bytes / (double)n_rows, memory = (double)dis__memory_available();
-    if (memory > 0 && (double)c->n_bytes / row * sizeof(dis__card) > memory / 2) return DIS_OK;
-    c->tasks = DIS_TASKS_DEALT;
-    return dis__deal_begin(&c->deal, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->hand, row);
+    if (memory > 0 && (double)c->n_bytes / row * sizeof(dis__vote_record) > memory / 2) return DIS_OK;
+    c->tasks = DIS_TASKS_PARTITIONED;
+    return dis__partition_begin(&c->partition, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->bucket, row);
 }
 
 dis_status dis__collect_suits(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
@@ -338,18 +339,18 @@ dis_status dis__collect_suits(dis_context *ctx, dis__collector *c, dis__batch *c
 {
     *start_over = false;
     *suits = true;
-    if (c->tasks == DIS_TASKS_LOOKED_UP) return DIS_OK;
+    if (c->tasks == DIS_TASKS_HASHED) return DIS_OK;
     *suits = !dis__batches_have_long_task(batches, n_batches);
     if (!*suits) {
-        *start_over = c->tasks == DIS_TASKS_DEALT;
-        c->tasks = DIS_TASKS_LOOKED_UP;
+        *start_over = c->tasks == DIS_TASKS_PARTITIONED;
+        c->tasks = DIS_TASKS_HASHED;
         return DIS_OK;
     }
-    if (c->tasks == DIS_TASKS_DEALT) return DIS_OK;
+    if (c->tasks == DIS_TASKS_PARTITIONED) return DIS_OK;
     bool ascend;
     DIS_TRY(dis__ascent_follow(ctx, &c->ascent, batches, n_batches, &ascend));
     if (!ascend) DIS_TRY(leave_ascent(c, batches, n_batches, n_bytes));
-    *suits = c->tasks != DIS_TASKS_LOOKED_UP;
+    *suits = c->tasks != DIS_TASKS_HASHED;
     return DIS_OK;
 }
 
@@ -358,7 +359,7 @@ dis_status dis__collect_finish(dis_context *ctx, dis__collector *c, const uint16
     dis__ids *tasks = &c->ids[DIS_COLUMN_TASK], *workers = &c->ids[DIS_COLUMN_WORKER];
     votes->n_workers = workers->n;
     DIS_TRY(dis__ids_names(workers, &votes->workers));
-    if (c->tasks == DIS_TASKS_DEALT) return dis__deal_finish(ctx, &c->deal, c->rows.n, class_of, votes);
+    if (c->tasks == DIS_TASKS_PARTITIONED) return dis__partition_finish(ctx, &c->partition, c->rows.n, class_of, votes);
     votes->n_items = tasks->n;
     DIS_TRY(dis__ids_names(tasks, &votes->tasks));
     return dis__votes_group(ctx, &c->rows, class_of, true, votes);

@@ -16,19 +16,19 @@
 #include "votes/ids/partition.h"
 
 /* How tasks get their numbers: from a table while rows are read, as workers do; or after each round, since they
- * ascend; or at the end, from hands. All number by first appearance. */
-typedef enum { DIS_TASKS_LOOKED_UP, DIS_TASKS_ASCEND, DIS_TASKS_DEALT } dis__tasks;
+ * ascend; or at the end, from buckets. All number by first appearance. */
+typedef enum { DIS_TASKS_HASHED, DIS_TASKS_SORTED, DIS_TASKS_PARTITIONED } dis__tasks;
 
 typedef struct {
     uint64_t n_bytes, n_done; /* text in all, and collected */
     dis__ids ids[DIS_ID_COLUMNS];
     double rate[DIS_ID_COLUMNS]; /* new ids a byte of text in the last round; in the first, as many as there may be */
     dis__tasks tasks;
-    size_t hand;        /* how much text a hand is for, see dis__deal_begin(), */
+    size_t bucket;      /* how much text a bucket is for, see dis__partition_begin(), */
     uint64_t most_rows; /* and how many rows there may be: both must be set for tasks that ascend */
     dis__ascent ascent;
-    dis__deal deal; /* of all votes, when they are dealt: then rows has only their number */
-    dis__rows rows; /* with final ids; while rows lie item by item, start instead of task */
+    dis__partition partition; /* of all votes, when they are partitioned: then rows has only their number */
+    dis__rows rows;           /* with final ids; while rows lie item by item, start instead of task */
     size_t rows_capacity, task_capacity, start_capacity;
     bool scattered;     /* rows do not lie item by item */
     uint32_t last_task; /* of the rows that are here */

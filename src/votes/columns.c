@@ -18,7 +18,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { BLOCK = 64, CHUNK_ROWS = 8192, HAND_ROWS = 1 << 16, NUMBER_END = DIS_REAL_TEXT, NUMBER_ROOM = NUMBER_END + 8 };
+enum { BLOCK = 64, CHUNK_ROWS = 8192, BUCKET_ROWS = 1 << 16, NUMBER_END = DIS_REAL_TEXT, NUMBER_ROOM = NUMBER_END + 8 };
 enum { COLUMNS = DIS_ID_COLUMNS + 1, LABEL = DIS_ID_COLUMNS };
 static const char *const column_name[COLUMNS] = {"task", "worker", "label"};
 
@@ -458,7 +458,7 @@ static dis_status chunk_job(void *arg, size_t j, int thread)
     dis__batch *b = t->batches[j];
     cells block[COLUMNS];
     dis__batch_reset(b, &t->reader.rules, &c->labels, c->ids, j, j ? t->batches[j - 1] : NULL, &t->reader.texts[j]);
-    b->late = c->tasks != DIS_TASKS_LOOKED_UP;
+    b->late = c->tasks != DIS_TASKS_HASHED;
     const size_t end = chunk_first(t, j + 1);
     for (size_t row = chunk_first(t, j); row < end && !dis__batch_is_full(b); row += BLOCK)
         DIS_TRY(take_block(t, b, row, end - row < BLOCK ? end - row : BLOCK, block));
@@ -606,8 +606,8 @@ static dis_status read_table(dis_context *ctx, table *t)
     DIS_TRY(dis__alloc_array(&t->batches, r->tuning.round, sizeof *t->batches));
     for (size_t j = 0; j < r->tuning.round; j++) t->batches[j] = &r->batch[j];
     r->collector.most_rows = t->n_rows;
-    r->collector.hand = r->tuning.hand ? r->tuning.hand : HAND_ROWS;
-    r->collector.tasks = r->tuning.look_up ? DIS_TASKS_LOOKED_UP : DIS_TASKS_ASCEND;
+    r->collector.bucket = r->tuning.bucket ? r->tuning.bucket : BUCKET_ROWS;
+    r->collector.tasks = r->tuning.look_up ? DIS_TASKS_HASHED : DIS_TASKS_SORTED;
     DIS_TRY(read_rounds(ctx, t));
     if (r->start_over) {
         DIS_TRY(dis__reader_start_over(r));

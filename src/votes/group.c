@@ -1,7 +1,7 @@
 /* Rows to votes grouped by item (CSR).
  *
  * Ids are numbered by first appearance, so a file that lists one item after the other has task numbers that never fall:
- * then the rows are the votes. Otherwise a stable two-level counting sort: runs of rows are dealt out to ranges of items
+ * then the rows are the votes. Otherwise a stable two-level counting sort: runs of rows are spread to ranges of items
  * (at most 2^16 items each, at least 256 ranges), packed in 8 bytes a row; then each range is sorted by item while it
  * stays in the cache. Runs and ranges depend on the data alone, so any number of threads gives the same table.
  *
@@ -118,7 +118,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-static dis_status deal_job(void *arg, size_t j, int thread)
+static dis_status spread_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const grouping *g = arg;
@@ -239,7 +239,7 @@ static dis_status sort_rows(dis_context *ctx, grouping *g)
         }
     }
     g->range_first[g->n_ranges] = at;
-    DIS_TRY(dis__run_jobs(ctx, g->n_runs, deal_job, g));
+    DIS_TRY(dis__run_jobs(ctx, g->n_runs, spread_job, g));
     DIS_TRY(alloc_votes(g));
     consume_rows(g);
     return dis__run_jobs(ctx, g->n_ranges, sort_job, g);

@@ -243,10 +243,10 @@ static dis_status read_files(dis__reader *r)
 
 static dis_status read_votes(dis__reader *r)
 {
-    enum { LEAST_ROW = 6, HAND = 1 << 20 }; /* bytes: three fields and what is behind each; good for the cache */
+    enum { LEAST_ROW = 6, BUCKET = 1 << 20 }; /* bytes: three fields and what is behind each; good for the cache */
     r->collector.most_rows = r->collector.n_bytes / LEAST_ROW;
-    r->collector.hand = r->tuning.hand ? r->tuning.hand : HAND;
-    r->collector.tasks = r->tuning.look_up ? DIS_TASKS_LOOKED_UP : DIS_TASKS_ASCEND;
+    r->collector.bucket = r->tuning.bucket ? r->tuning.bucket : BUCKET;
+    r->collector.tasks = r->tuning.look_up ? DIS_TASKS_HASHED : DIS_TASKS_SORTED;
     DIS_TRY(read_files(r));
     if (r->start_over) {
         DIS_TRY(dis__reader_start_over(r));

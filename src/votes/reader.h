@@ -15,7 +15,7 @@ typedef struct {
     size_t chunk; /* bytes of text that one job parses */
     size_t round; /* chunks that are parsed before they are collected */
     size_t
-        hand; /* bytes of text (of columns: rows) for each hand, if votes are dealt out; 0: what is good for the cache */
+        bucket; /* bytes of text (of columns: rows) for each bucket, if votes are partitioned; 0: what is good for the cache */
     bool look_up; /* every task in a table, in whatever order they come */
 } dis__tuning;
 

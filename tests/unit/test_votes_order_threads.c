@@ -131,9 +131,9 @@ static dis_status read_in_all_ways(const char *const *paths, size_t n_paths, con
 }
 
 static const way small_ways[] = {{{.chunk = 1 << 20, .round = 1}, 1},
-                                 {{.chunk = 5000, .round = 4, .hand = 10000}, 1},
-                                 {{.chunk = 333, .round = 16, .hand = 700}, 2},
-                                 {{.chunk = 2000, .round = 5, .hand = 100}, 5}};
+                                 {{.chunk = 5000, .round = 4, .bucket = 10000}, 1},
+                                 {{.chunk = 333, .round = 16, .bucket = 700}, 2},
+                                 {{.chunk = 2000, .round = 5, .bucket = 100}, 5}};
 enum { SMALL_WAYS = sizeof small_ways / sizeof *small_ways };
 
 static void order_makes_no_difference(void **state)
@@ -171,15 +171,15 @@ static void several_files(void **state)
     free(text);
 }
 
-/* More rows than one base or one range of rows has, more hands than one, and hands that outgrow their shares: rows get
+/* More rows than one base or one range of rows has, more buckets than one, and buckets that outgrow their shares: rows get
  * shorter, and one task has half of them. */
 static void large_files_in_no_order(void **state)
 {
     (void)state;
     enum { ROWS = SANITIZED ? 150000 : 400000 };
-    static const way ways[] = {{{.chunk = 1 << 17, .round = 4, .hand = 1 << 16}, 1},
-                               {{.chunk = 1 << 23, .round = 2, .hand = 1 << 18}, 2},
-                               {{.chunk = 1 << 16, .round = 32, .hand = 3000}, 3}};
+    static const way ways[] = {{{.chunk = 1 << 17, .round = 4, .bucket = 1 << 16}, 1},
+                               {{.chunk = 1 << 23, .round = 2, .bucket = 1 << 18}, 2},
+                               {{.chunk = 1 << 16, .round = 32, .bucket = 3000}, 3}};
     char *text = malloc((size_t)ROWS * 32);
     size_t n = (size_t)sprintf(text, HEAD);
     for (size_t i = 0; i < ROWS; i++)
@@ -217,9 +217,9 @@ static void order_of_columns_makes_no_difference(void **state)
     (void)state;
     static const dis__tuning plain = {.chunk = 10000, .round = 2, .look_up = true};
     static const way ways[] = {{{.chunk = 10000, .round = 1}, 1},
-                               {{.chunk = 300, .round = 4, .hand = 1000}, 1},
-                               {{.chunk = 17, .round = 16, .hand = 70}, 2},
-                               {{.chunk = 500, .round = 5, .hand = 10}, 5}};
+                               {{.chunk = 300, .round = 4, .bucket = 1000}, 1},
+                               {{.chunk = 17, .round = 16, .bucket = 70}, 2},
+                               {{.chunk = 500, .round = 5, .bucket = 10}, 5}};
     const dis_votes_options o = {.size = sizeof o, .duplicates = DIS_DUPLICATES_ALL};
     char *text = malloc(4100 * 64);
     cut_rows *rows = malloc(sizeof *rows);
@@ -281,11 +281,11 @@ static void survives_every_fault(void **state)
     };
     cut_rows *rows = malloc(sizeof *rows);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        fault_case c = {put_text("f.csv", files[i]), NULL, {.chunk = 20, .round = 2, .hand = 30}};
+        fault_case c = {put_text("f.csv", files[i]), NULL, {.chunk = 20, .round = 2, .bucket = 30}};
         walk_faults(read_once, NULL, &c);
         if (strstr(files[i], "bad")) continue;
         cut(files[i], strlen(files[i]), rows);
-        c = (fault_case){NULL, &rows->columns, {.chunk = 2, .round = 2, .hand = 3}};
+        c = (fault_case){NULL, &rows->columns, {.chunk = 2, .round = 2, .bucket = 3}};
         walk_faults(read_once, NULL, &c);
     }
     free(rows);

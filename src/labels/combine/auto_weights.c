@@ -18,7 +18,7 @@
  *
  * Which half a vote falls into must depend neither on names nor on the order of rows. Items and workers get colours: a
  * number made of the labels and colours of their votes, refined three times (Weisfeiler-Leman), so that two of them
- * share one only when the votes do not tell them apart. The votes of an item are dealt out to the halves in the order
+ * share one only when the votes do not tell them apart. The votes of an item are assigned to the halves in the order
  * of their colours; votes that cannot be told apart stay together.
  *
  * Cost: per round two fits of every method to half of the votes; four rounds with different splits, one above a million
