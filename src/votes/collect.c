@@ -95,7 +95,7 @@ static dis_status number_job(void *arg, size_t j, int thread)
     const placement *to = &w->to[j];
     dis__batch *b = w->batch[j];
     if (w->c->tasks == DIS_TASKS_SORTED)
-        dis__ascent_number(b, to->id[DIS_COLUMN_TASK], to->byte[DIS_COLUMN_TASK]);
+        dis__sorted_ids_number(b, to->id[DIS_COLUMN_TASK], to->byte[DIS_COLUMN_TASK]);
     else if (w->c->tasks == DIS_TASKS_HASHED)
         dis__ids_number(&b->share[DIS_COLUMN_TASK], to->id[DIS_COLUMN_TASK], to->byte[DIS_COLUMN_TASK]);
     dis__ids_number(&b->share[DIS_COLUMN_WORKER], to->id[DIS_COLUMN_WORKER], to->byte[DIS_COLUMN_WORKER]);
@@ -319,7 +319,7 @@ static dis_status collect(collecting *w, uint64_t n_bytes)
 
 /* Tasks do not ascend: rows that go from task to task are partitioned, unless there are others already, or the guess how many
  * there will be asks for too much. */
-static dis_status leave_ascent(dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes)
+static dis_status leave_sorted(dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes)
 {
     size_t n_rows = 0, n_runs = 0;
     for (size_t b = 0; b < n_batches; b++) {
@@ -348,8 +348,8 @@ dis_status dis__collect_suits(dis_context *ctx, dis__collector *c, dis__batch *c
     }
     if (c->tasks == DIS_TASKS_PARTITIONED) return DIS_OK;
     bool ascend;
-    DIS_TRY(dis__ascent_follow(ctx, &c->ascent, batches, n_batches, &ascend));
-    if (!ascend) DIS_TRY(leave_ascent(c, batches, n_batches, n_bytes));
+    DIS_TRY(dis__sorted_ids_follow(ctx, &c->sorted, batches, n_batches, &ascend));
+    if (!ascend) DIS_TRY(leave_sorted(c, batches, n_batches, n_bytes));
     *suits = c->tasks != DIS_TASKS_HASHED;
     return DIS_OK;
 }

@@ -26,7 +26,7 @@ typedef struct {
     dis__tasks tasks;
     size_t bucket;      /* how much text a bucket is for, see dis__partition_begin(), */
     uint64_t most_rows; /* and how many rows there may be: both must be set for tasks that ascend */
-    dis__ascent ascent;
+    dis__sorted_ids sorted;
     dis__partition partition; /* of all votes, when they are partitioned: then rows has only their number */
     dis__rows rows;           /* with final ids; while rows lie item by item, start instead of task */
     size_t rows_capacity, task_capacity, start_capacity;

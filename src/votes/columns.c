@@ -386,9 +386,9 @@ static bool words_of(const cells *c, const uint8_t *list, size_t n, uint64_t *wo
 static dis_status find_ids(const table *t, dis__id_share *share, const cells *c, const uint8_t *list, size_t n,
                            bool runs, uint32_t *out)
 {
-    uint64_t word[BLOCK + DIS_TAKE_MARGIN];
+    uint64_t word[BLOCK + DIS_FAST_ROWS_MARGIN];
     if (share->ids->fill == DIS_BUCKET && words_of(c, list, n, word)) {
-        uint32_t home[BLOCK + DIS_TAKE_MARGIN], missed[BLOCK + DIS_TAKE_MARGIN];
+        uint32_t home[BLOCK + DIS_FAST_ROWS_MARGIN], missed[BLOCK + DIS_FAST_ROWS_MARGIN];
         t->find_homes(share->ids, word, n, home);
         const size_t n_missed = t->find_at_home(share->ids, word, home, n, out, missed, (dis__ask){0});
         dis__ids_find_short(share, word, home, missed, n_missed, out);
@@ -402,7 +402,7 @@ static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n
 {
     uint8_t list[BLOCK];
     uint16_t label_of[BLOCK];
-    uint32_t number[DIS_ID_COLUMNS][BLOCK + DIS_TAKE_MARGIN];
+    uint32_t number[DIS_ID_COLUMNS][BLOCK + DIS_FAST_ROWS_MARGIN];
     uint64_t word[BLOCK];
     size_t n_votes = 0;
     uint64_t odd = 0;

@@ -83,12 +83,12 @@ static dis_status row_csv(dis__cursor *c)
 /* Room for one window, and the kernels. */
 typedef struct dis__csv_scratch {
     dis__csv_scan (*scan)(const char *text, size_t n, char separator, uint32_t *list);
-    size_t (*take_rows)(const dis__batch *b, const dis__window *w, size_t n, dis__taken *t);
+    size_t (*take_rows)(const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t);
     void (*find_homes)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *home);
     size_t (*find_at_home)(const dis__ids *ids, const uint64_t *word, const uint32_t *home, size_t n, uint32_t *out,
                            uint32_t *missed, dis__ask ask);
     uint32_t list[16 + DIS_WINDOW + DIS_SCAN_STEP]; /* from the 16th on; the one before it stands for the row before */
-    dis__taken taken[2];                            /* this window's and the one's before */
+    dis__fast_rows taken[2];                        /* this window's and the one's before */
     bool now;                                       /* which is this one's */
     bool waits;                                     /* tasks of the other are still to be found, */
     size_t first_run;                               /* and are the batch's runs from this one on */
@@ -129,7 +129,7 @@ static uint64_t word_of(const char *text, size_t n)
 
 /* Goes on with the rows from `r`, all of them votes so far, up to one that is not plain or whose label is refused. *n
  * becomes the number of rows that were good. */
-static dis_status take_others(dis__batch *b, const dis__window *w, size_t r, size_t *n, dis__taken *s)
+static dis_status take_others(dis__batch *b, const dis__window *w, size_t r, size_t *n, dis__fast_rows *s)
 {
     const size_t n_columns = w->n_columns, last = n_columns - 1;
     uint16_t *label_out = b->row_label + b->n_rows;
@@ -197,7 +197,7 @@ static __attribute__((noinline)) void find_any(dis__id_share *share, const dis__
 
 /* The numbers of short ids are found in two steps, with something else in between: those that lie where they belong, then
  * the others. Behind a full bucket lies the next, which is asked for. */
-static size_t find_short(const dis__csv_scratch *k, const dis__ids *ids, dis__taken *t, int c, uint32_t *out,
+static size_t find_short(const dis__csv_scratch *k, const dis__ids *ids, dis__fast_rows *t, int c, uint32_t *out,
                          dis__ask ask)
 {
     const size_t n = c == DIS_COLUMN_TASK ? t->n_runs : t->n_votes;
@@ -217,7 +217,7 @@ static size_t find_short(const dis__csv_scratch *k, const dis__ids *ids, dis__ta
     return n_missed;
 }
 
-static void find_missed(dis__id_share *share, const dis__taken *t, int c, size_t n_missed, uint32_t *out)
+static void find_missed(dis__id_share *share, const dis__fast_rows *t, int c, size_t n_missed, uint32_t *out)
 {
     dis__ids_find_short(share, c == DIS_COLUMN_TASK ? t->task : t->worker, t->home[c], t->missed[c], n_missed, out);
 }
@@ -225,7 +225,7 @@ static void find_missed(dis__id_share *share, const dis__taken *t, int c, size_t
 /* Ids of the votes at hand into the batch, which may want tasks as words only. Short tasks wait for the next window: by then their buckets have come. */
 static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
 {
-    dis__taken *t = &k->taken[k->now], *waiting = &k->taken[!k->now];
+    dis__fast_rows *t = &k->taken[k->now], *waiting = &k->taken[!k->now];
     dis__id_share *tasks = &b->share[DIS_COLUMN_TASK], *workers = &b->share[DIS_COLUMN_WORKER];
     uint32_t *worker = b->worker + b->n_rows;
     size_t n_missed = 0;
@@ -261,7 +261,7 @@ static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
 static void find_rest(dis__batch *b, dis__csv_scratch *k)
 {
     if (!k->waits) return;
-    dis__taken *t = &k->taken[!k->now];
+    dis__fast_rows *t = &k->taken[!k->now];
     dis__id_share *tasks = &b->share[DIS_COLUMN_TASK];
     uint32_t *run = b->run + k->first_run;
     k->waits = false;
@@ -276,8 +276,8 @@ static dis_status take_window(dis__cursor *c, const dis__window *w, size_t *done
     size_t n = count_rows(c->file, w);
     *done = 0;
     if (n == 0) return DIS_OK;
-    DIS_TRY(dis__batch_reserve(b, n + DIS_TAKE_MARGIN));
-    dis__taken *t = &s->taken[s->now];
+    DIS_TRY(dis__batch_reserve(b, n + DIS_FAST_ROWS_MARGIN));
+    dis__fast_rows *t = &s->taken[s->now];
     const size_t easy = s->take_rows(b, w, n, t);
     if (easy < n) DIS_TRY(take_others(b, w, easy, &n, t));
     b->na += n - t->n_votes;
@@ -296,7 +296,7 @@ static dis_status take_windows(dis__cursor *c, const char *limit)
         c->scratch->now = c->scratch->waits = false;
         c->scratch->list[FIRST - 1] = before_the_text;
         c->scratch->scan = DIS_KERNEL_PICK(dis__csv_scan_text);
-        c->scratch->take_rows = DIS_KERNEL_PICK(dis__take_rows);
+        c->scratch->take_rows = DIS_KERNEL_PICK(dis__fast_rows_read);
         c->scratch->find_homes = DIS_KERNEL_PICK(dis__find_homes);
         c->scratch->find_at_home = DIS_KERNEL_PICK(dis__find_at_home);
     }

@@ -260,8 +260,8 @@ static dis_status leave_out_items(dis_votes *votes, size_t min_votes)
     return status;
 }
 
-dis_status dis__votes_settle(dis_context *ctx, dis_votes *votes, dis_duplicates duplicates, size_t min_votes,
-                             dis__duplicate *duplicate)
+dis_status dis__votes_dedup(dis_context *ctx, dis_votes *votes, dis_duplicates duplicates, size_t min_votes,
+                            dis__duplicate *duplicate)
 {
     findings f = {0};
     DIS_TRY(take_survey(ctx, votes, &f));

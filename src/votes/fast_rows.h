@@ -3,7 +3,7 @@
  * A window is a stretch of text without quotes and the list of its separators and line ends (io/csv_scan.h). Fields of
  * up to 8 bytes are words padded with zeros. Rows are taken column by column:
  *
- *     n = dis__take_rows(batch, &window, n, scratch);          words of tasks, workers; numbers of labels
+ *     n = dis__fast_rows_read(batch, &window, n, scratch);          words of tasks, workers; numbers of labels
  *     dis__find_homes(ids, word, n, home);                     where ids belong in their table
  *     n_missed = dis__find_at_home(ids, word, home, n, ...);   numbers of those that lie there
  *
@@ -15,7 +15,7 @@
 #include "votes/batch.h"
 
 enum { DIS_WINDOW = 1 << 14 }; /* bytes scanned at once: they and the list stay near; no id in it is too long */
-enum { DIS_WINDOW_ROWS = DIS_WINDOW / 2, DIS_TAKE_MARGIN = 16 }; /* a row with a task has at least two bytes */
+enum { DIS_WINDOW_ROWS = DIS_WINDOW / 2, DIS_FAST_ROWS_MARGIN = 16 }; /* a row with a task has at least two bytes */
 
 /* A field lies between two entries of the list; the entry before the first one stands for the end of a row before the
  * window. */
@@ -31,14 +31,14 @@ typedef struct {
 /* What is known of the rows of a window: labels and workers, and runs of rows with one task. */
 typedef struct {
     size_t n_votes, n_runs;
-    bool is_long[DIS_ID_COLUMNS];                       /* some ids have more than 8 bytes */
-    uint64_t task[DIS_WINDOW_ROWS + DIS_TAKE_MARGIN];   /* (n_runs) the first 8 bytes */
-    uint32_t first[DIS_WINDOW_ROWS + DIS_TAKE_MARGIN];  /* (n_runs) of its votes */
-    uint64_t worker[DIS_WINDOW_ROWS + DIS_TAKE_MARGIN]; /* (n_votes) the first 8 bytes */
-    uint32_t row[DIS_WINDOW_ROWS + DIS_TAKE_MARGIN];    /* (n_votes) index into the list; only when some are long */
-    uint32_t home[DIS_ID_COLUMNS][DIS_WINDOW_ROWS + DIS_TAKE_MARGIN];   /* where short ids belong in their tables */
-    uint32_t missed[DIS_ID_COLUMNS][DIS_WINDOW_ROWS + DIS_TAKE_MARGIN]; /* ids that do not lie there */
-} dis__taken;
+    bool is_long[DIS_ID_COLUMNS];                            /* some ids have more than 8 bytes */
+    uint64_t task[DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN];   /* (n_runs) the first 8 bytes */
+    uint32_t first[DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN];  /* (n_runs) of its votes */
+    uint64_t worker[DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* (n_votes) the first 8 bytes */
+    uint32_t row[DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* (n_votes) index into the list; only when some are long */
+    uint32_t home[DIS_ID_COLUMNS][DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* where short ids belong in their tables */
+    uint32_t missed[DIS_ID_COLUMNS][DIS_WINDOW_ROWS + DIS_FAST_ROWS_MARGIN]; /* ids that do not lie there */
+} dis__fast_rows;
 
 static const uint64_t dis__keep_bytes[] = {0,          0xff,         0xffff,         0xffffff,
                                            0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff,
@@ -56,9 +56,10 @@ static inline __attribute__((always_inline)) const char *dis__window_field(const
 }
 
 /* The easy ones of the first n rows; 8 bytes behind each field must be readable, and the batch have room for
- * DIS_TAKE_MARGIN rows more. */
-DIS_KERNEL_DECLARE(size_t, dis__take_rows, (const dis__batch *b, const dis__window *w, size_t n, dis__taken *t));
-/* Arrays have a margin of DIS_TAKE_MARGIN. */
+ * DIS_FAST_ROWS_MARGIN rows more. */
+DIS_KERNEL_DECLARE(size_t, dis__fast_rows_read,
+                   (const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t));
+/* Arrays have a margin of DIS_FAST_ROWS_MARGIN. */
 DIS_KERNEL_DECLARE(void, dis__find_homes, (const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *home));
 /* Buckets that will be looked at later. They are asked for bit by bit while something else is looked up: memory answers
  * some ten at a time, and more would hold everything up. */

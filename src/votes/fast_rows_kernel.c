@@ -10,7 +10,7 @@
 
 /* What handles rows is compiled twice: for any window, and for the usual one, whose shape is known then. */
 static inline __attribute__((always_inline)) size_t take_one_by_one(const dis__batch *b, const dis__window *w, size_t n,
-                                                                    dis__taken *t)
+                                                                    dis__fast_rows *t)
 {
     const size_t n_columns = w->n_columns, last = n_columns - 1;
     uint16_t *label_out = b->row_label + b->n_rows;
@@ -87,7 +87,7 @@ static inline __m256i third(const uint32_t *list)
 
 typedef struct {
     const dis__batch *b;
-    dis__taken *t;
+    dis__fast_rows *t;
     __m512i before; /* the last of its words is the task of the row before */
     size_t n_runs;
 } taking;
@@ -120,7 +120,7 @@ static inline size_t take_eight(taking *k, const uint32_t *list, size_t r, uint6
     const size_t n = (size_t)__builtin_ctz(bad | 1u << ROWS);
     _mm_storeu_si128((void *)(k->b->row_label + k->b->n_rows + r), _mm512_cvtepi64_epi16(index));
 
-    dis__taken *t = k->t;
+    dis__fast_rows *t = k->t;
     _mm512_storeu_si512(t->worker + r, first_bytes(word[1] + at, n_worker));
     const __m512i task = first_bytes(word[0] + at, n_task);
     const __mmask8 begins =
@@ -133,7 +133,7 @@ static inline size_t take_eight(taking *k, const uint32_t *list, size_t r, uint6
     return n;
 }
 
-static size_t take_usual(const dis__batch *b, const dis__window *w, size_t n, dis__taken *t)
+static size_t take_usual(const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t)
 {
     uint64_t word[3][BLOCK];
     taking k = {.b = b, .t = t, .before = _mm512_setzero_si512()};
@@ -154,7 +154,7 @@ static size_t take_usual(const dis__batch *b, const dis__window *w, size_t n, di
 }
 #endif
 
-size_t DIS_KERNEL(dis__take_rows)(const dis__batch *b, const dis__window *w, size_t n, dis__taken *t)
+size_t DIS_KERNEL(dis__fast_rows_read)(const dis__batch *b, const dis__window *w, size_t n, dis__fast_rows *t)
 {
     size_t r;
     if (is_usual(w)) {

@@ -193,7 +193,7 @@ static dis_status make_table(dis__reader *r, uint16_t *class_of)
     DIS_TRY(make_classes(r, class_of));
     DIS_TRY(dis__collect_finish(r->ctx, &r->collector, class_of, votes));
     dis__duplicate twice = {0};
-    DIS_TRY(dis__votes_settle(r->ctx, votes, r->o.duplicates, r->o.min_votes, &twice));
+    DIS_TRY(dis__votes_dedup(r->ctx, votes, r->o.duplicates, r->o.min_votes, &twice));
     if (twice.found) return r->fail_duplicate(r, &twice);
     return votes->n_items ? DIS_OK : no_votes(r);
 }

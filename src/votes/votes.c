@@ -105,7 +105,7 @@ static dis_status fill_from_arrays(dis_context *ctx, const dis_votes_arrays *a, 
     DIS_TRY(take_names("classes", a->classes, a->n_classes, &votes->classes));
     DIS_TRY(group_arrays(ctx, a, votes));
     dis__duplicate twice = {0};
-    DIS_TRY(dis__votes_settle(ctx, votes, a->duplicates, 0, &twice));
+    DIS_TRY(dis__votes_dedup(ctx, votes, a->duplicates, 0, &twice));
     if (twice.found)
         return dis__fail(DIS_EDATA,
                          "worker \"%.200s\" voted twice on item \"%.200s\"; say which vote to keep: "

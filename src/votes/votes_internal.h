@@ -46,8 +46,8 @@ typedef struct {
 /* What remains after grouping: duplicates counted, and dropped as asked; items with fewer than min_votes votes left
  * out, and workers who have no vote without them; ties counted. Under DIS_DUPLICATES_ERROR the first pair goes to
  * *duplicate and nothing is changed: the caller knows how to name the place. */
-dis_status dis__votes_settle(dis_context *ctx, dis_votes *votes, dis_duplicates duplicates, size_t min_votes,
-                             dis__duplicate *duplicate);
+dis_status dis__votes_dedup(dis_context *ctx, dis_votes *votes, dis_duplicates duplicates, size_t min_votes,
+                            dis__duplicate *duplicate);
 
 /* Counts the ties of a table of counts. */
 void dis__votes_count_ties(dis_votes *votes);

@@ -119,7 +119,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
     const partitioning *w = arg;
     dis__batch *b = w->batch[j];
     size_t *count = w->partition->place + j * n_buckets(w->partition);
-    DIS_TRY(dis__batch_reserve(b, DIS_TAKE_MARGIN));
+    DIS_TRY(dis__batch_reserve(b, DIS_FAST_ROWS_MARGIN));
     DIS_KERNEL_PICK(dis__find_homes)(&w->partition->places, b->run_word, b->n_runs, b->run);
     const size_t bases = (b->first_row + b->n_rows + ROWS_PER_BASE - 1) / ROWS_PER_BASE -
                          (b->first_row + ROWS_PER_BASE - 1) / ROWS_PER_BASE;

@@ -8,14 +8,14 @@
 
 /* What one batch looks like by itself. */
 typedef struct {
-    bool broken[DIS_ASCENT_ORDERS];
+    bool broken[DIS_SORTED_ORDERS];
     size_t n_ids, n_bytes; /* but for its first run */
-} slope;
+} batch_order;
 
 typedef struct {
     dis__batch *const *batch;
-    slope *slope; /* (n_batches) */
-} climb;
+    batch_order *batch_order; /* (n_batches) */
+} order_job;
 
 static inline uint64_t by_bytes(uint64_t word)
 {
@@ -36,10 +36,10 @@ static inline size_t name_bytes(uint64_t word)
 static dis_status follow_job(void *arg, size_t j, int thread)
 {
     (void)thread;
-    const climb *c = arg;
+    const order_job *c = arg;
     const dis__batch *b = c->batch[j];
     const uint64_t *word = b->run_word;
-    slope s = {0};
+    batch_order s = {0};
     for (size_t i = 1; i < b->n_runs; i++) {
         const bool new = word[i] != word[i - 1];
         s.broken[0] |= by_bytes(word[i]) < by_bytes(word[i - 1]);
@@ -47,21 +47,21 @@ static dis_status follow_job(void *arg, size_t j, int thread)
         s.n_ids += new;
         s.n_bytes += new ? name_bytes(word[i]) : 0;
     }
-    c->slope[j] = s;
+    c->batch_order[j] = s;
     return DIS_OK;
 }
 
-dis_status dis__ascent_follow(dis_context *ctx, dis__ascent *ascent, dis__batch *const *batches, size_t n_batches,
-                              bool *still)
+dis_status dis__sorted_ids_follow(dis_context *ctx, dis__sorted_ids *sorted, dis__batch *const *batches,
+                                  size_t n_batches, bool *still)
 {
-    climb c = {.batch = batches};
-    dis__ascent to = *ascent;
-    DIS_TRY(dis__alloc_array(&c.slope, n_batches, sizeof *c.slope));
+    order_job c = {.batch = batches};
+    dis__sorted_ids to = *sorted;
+    DIS_TRY(dis__alloc_array(&c.batch_order, n_batches, sizeof *c.batch_order));
     const dis_status status = dis__run_jobs(ctx, n_batches, follow_job, &c);
     for (size_t j = 0; status == DIS_OK && j < n_batches; j++) {
         dis__batch *b = batches[j];
         dis__id_share *share = &b->share[DIS_COLUMN_TASK];
-        const slope *s = &c.slope[j];
+        const batch_order *s = &c.batch_order[j];
         const uint64_t first = b->n_runs ? b->run_word[0] : to.last;
         const bool new = first != to.last;
         b->word_before = to.last;
@@ -71,16 +71,16 @@ dis_status dis__ascent_follow(dis_context *ctx, dis__ascent *ascent, dis__batch 
             to.broken[0] |= by_bytes(first) < by_bytes(to.last);
             to.broken[1] |= by_length(first) < by_length(to.last);
         }
-        for (int o = 0; o < DIS_ASCENT_ORDERS; o++) to.broken[o] |= s->broken[o];
+        for (int o = 0; o < DIS_SORTED_ORDERS; o++) to.broken[o] |= s->broken[o];
         if (b->n_runs) to.last = b->run_word[b->n_runs - 1];
     }
-    dis__free(c.slope);
+    dis__free(c.batch_order);
     *still = !to.broken[0] || !to.broken[1];
-    if (*still) *ascent = to;
+    if (*still) *sorted = to;
     return status;
 }
 
-void dis__ascent_number(dis__batch *b, size_t id, size_t at)
+void dis__sorted_ids_number(dis__batch *b, size_t id, size_t at)
 {
     dis__ids *ids = b->share[DIS_COLUMN_TASK].ids;
     const size_t end = at + b->share[DIS_COLUMN_TASK].n_bytes;

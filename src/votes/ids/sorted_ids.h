@@ -5,24 +5,24 @@
  * differs from the one before is new. Of 2e6 tasks of a large file nothing is looked up then, and no table of 50 MB is
  * made.
  *
- *     DIS_TRY(dis__ascent_follow(ctx, &ascent, batches, n_batches, &still));
+ *     DIS_TRY(dis__sorted_ids_follow(ctx, &ascent, batches, n_batches, &still));
  *     ... if (still): share[DIS_COLUMN_TASK] of each batch says how many ids it brings; room made for them ...
- *     dis__ascent_number(batch, id, at); */
+ *     dis__sorted_ids_number(batch, id, at); */
 #ifndef DIS_VOTES_IDS_SORTED_IDS_H
 #define DIS_VOTES_IDS_SORTED_IDS_H
 #include "dissent/context.h"
 #include "votes/batch.h"
 
-enum { DIS_ASCENT_ORDERS = 2 };
+enum { DIS_SORTED_ORDERS = 2 };
 typedef struct {
-    bool broken[DIS_ASCENT_ORDERS]; /* orders in which tasks did not ascend */
+    bool broken[DIS_SORTED_ORDERS]; /* orders in which tasks did not ascend */
     uint64_t last;                  /* the word of the last task; 0: none yet */
-} dis__ascent;
+} dis__sorted_ids;
 
-/* Goes on with the tasks of batches that keep words. *still: they ascend; else the ascent is as before. */
-dis_status dis__ascent_follow(dis_context *ctx, dis__ascent *ascent, dis__batch *const *batches, size_t n_batches,
-                              bool *still);
+/* Goes on with the tasks of batches that keep words. *still: they ascend; else nothing has changed. */
+dis_status dis__sorted_ids_follow(dis_context *ctx, dis__sorted_ids *sorted, dis__batch *const *batches,
+                                  size_t n_batches, bool *still);
 /* Gives the runs of a batch their tasks' numbers, new ones from `id` on, and puts their names where `at` says. */
-void dis__ascent_number(dis__batch *batch, size_t id, size_t at);
+void dis__sorted_ids_number(dis__batch *batch, size_t id, size_t at);
 
 #endif
