@@ -164,20 +164,20 @@ dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experiment, cons
                               dis_experiment_counts *counts)
 {
     dis__store *store = NULL;
-    dis__workshop *shop = NULL;
+    dis__cache *cache = NULL;
     *counts = (dis_experiment_counts){.total = experiment->n_selected, .seconds_left = (double)NAN};
     dis_status status = dis__store_open(experiment->store, true, DIS__STORE_PATIENCE_MS, &store);
-    if (status == DIS_OK) status = dis__workshop_open(experiment->plan, dis__store_cache(store), &shop);
+    if (status == DIS_OK) status = dis__cache_open(experiment->plan, dis__store_cache(store), &cache);
     if (status == DIS_OK) {
         const dis__runner runner = {.plan = experiment->plan,
                                     .store = store,
                                     .selected = experiment->selected,
                                     .execute = execute,
-                                    .user = shop,
+                                    .user = cache,
                                     .options = options ? *options : dis_experiment_run_options_default()};
         status = dis__runner_run(ctx, &runner, counts);
     }
-    dis__workshop_close(shop);
+    dis__cache_close(cache);
     dis__store_close(store);
     return status;
 }

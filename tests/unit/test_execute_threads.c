@@ -24,18 +24,18 @@ static dis__plan *plan_of(const char *text)
     return plan;
 }
 
-static dis__result execute(dis__workshop *shop, size_t run)
+static dis__result execute(dis__cache *cache, size_t run)
 {
     dis__result result;
-    if (dis__execute(NULL, shop, run, &result) != DIS_OK) fail_msg("run %zu: %s", run, dis_last_error());
+    if (dis__execute(NULL, cache, run, &result) != DIS_OK) fail_msg("run %zu: %s", run, dis_last_error());
     return result;
 }
 
-static dis__workshop *open_shop(const dis__plan *plan, const char *cache)
+static dis__cache *open_cache(const dis__plan *plan, const char *cache_folder)
 {
-    dis__workshop *shop = NULL;
-    if (dis__workshop_open(plan, cache, &shop) != DIS_OK) fail_msg("%s", dis_last_error());
-    return shop;
+    dis__cache *cache = NULL;
+    if (dis__cache_open(plan, cache_folder, &cache) != DIS_OK) fail_msg("%s", dis_last_error());
+    return cache;
 }
 
 static void assert_same(const dis__plan *plan, const dis__result *a, const dis__result *b)
@@ -81,10 +81,10 @@ static void test_everything(void **state)
 {
     (void)state;
     dis__plan *plan = plan_of(ALL_KINDS);
-    dis__workshop *shop = open_shop(plan, NULL);
+    dis__cache *cache = open_cache(plan, NULL);
     for (size_t r = 0; r < plan->n_runs; r++) {
         const dis__cell *cell = &plan->cell[plan->run[r].cell];
-        dis__result result = execute(shop, r);
+        dis__result result = execute(cache, r);
         const bool texts = strcmp(cell->data, "texts") == 0, labels = strncmp(cell->name, "labels", 6) == 0;
         for (size_t m = 0; m < 3; m++)
             if (!isfinite(result.value[m]))
@@ -100,7 +100,7 @@ static void test_everything(void **state)
         if (strcmp(cell->data, "tokens") == 0) assert_true(v.n_items == 15 && result.n_examples == 30);
         dis__result_free(&result);
     }
-    dis__workshop_close(shop);
+    dis__cache_close(cache);
     dis__plan_destroy(plan);
 }
 
@@ -108,7 +108,7 @@ static void test_everything(void **state)
 
 typedef struct {
     const dis__plan *plan;
-    dis__workshop *shop;
+    dis__cache *cache;
     dis__result *result;
     pthread_mutex_t mutex;
     size_t next;
@@ -123,7 +123,7 @@ static void *work(void *arg)
         pthread_mutex_unlock(&t->mutex);
         if (n >= t->plan->n_runs) return NULL;
         const size_t run = (n * 7 + 3) % t->plan->n_runs; /* another order; 7 does not divide the number of runs */
-        if (dis__execute(NULL, t->shop, run, &t->result[run]) != DIS_OK) fail_msg("%s", dis_last_error());
+        if (dis__execute(NULL, t->cache, run, &t->result[run]) != DIS_OK) fail_msg("%s", dis_last_error());
     }
 }
 
@@ -131,12 +131,14 @@ static void test_threads(void **state)
 {
     (void)state;
     dis__plan *plan = plan_of(ALL_KINDS);
-    dis__workshop *alone = open_shop(plan, NULL);
-    char cache[512];
-    strcpy(cache, in_folder("cache-threads"));
+    dis__cache *alone = open_cache(plan, NULL);
+    char cache_folder[512];
+    strcpy(cache_folder, in_folder("cache-threads"));
     assert_true(plan->n_runs % 7 != 0);
     for (int round = 0; round < 2; round++) { /* the second one finds the labels in the cache */
-        team t = {.plan = plan, .shop = open_shop(plan, cache), .result = calloc(plan->n_runs, sizeof *t.result)};
+        team t = {.plan = plan,
+                  .cache = open_cache(plan, cache_folder),
+                  .result = calloc(plan->n_runs, sizeof *t.result)};
         pthread_t thread[4];
         pthread_mutex_init(&t.mutex, NULL);
         for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&thread[i], NULL, work, &t), 0);
@@ -148,10 +150,10 @@ static void test_threads(void **state)
             dis__result_free(&t.result[r]);
         }
         pthread_mutex_destroy(&t.mutex);
-        dis__workshop_close(t.shop);
+        dis__cache_close(t.cache);
         free(t.result);
     }
-    dis__workshop_close(alone);
+    dis__cache_close(alone);
     dis__plan_destroy(plan);
 }
 
@@ -182,12 +184,12 @@ static void test_cache(void **state)
 {
     (void)state;
     dis__plan *plan = plan_of(SMALL);
-    char cache[512];
-    strcpy(cache, in_folder("cache"));
-    dis__workshop *shop = open_shop(plan, cache);
-    dis__result first = execute(shop, 0);
-    dis__workshop_close(shop);
-    const char *path = only_file(cache);
+    char cache_folder[512];
+    strcpy(cache_folder, in_folder("cache"));
+    dis__cache *cache = open_cache(plan, cache_folder);
+    dis__result first = execute(cache, 0);
+    dis__cache_close(cache);
+    const char *path = only_file(cache_folder);
     size_t n, again;
     char *whole = contents(path, &n);
     for (int damage = 0; damage < 6; damage++) {
@@ -204,12 +206,12 @@ static void test_cache(void **state)
         assert_int_equal(fwrite(bytes, 1, length, f), length);
         fclose(f);
         free(bytes);
-        shop = open_shop(plan, cache);
-        dis__result result = execute(shop, 0);
+        cache = open_cache(plan, cache_folder);
+        dis__result result = execute(cache, 0);
         assert_same(plan, &first, &result);
         dis__result_free(&result);
-        dis__workshop_close(shop);
-        char *now = contents(only_file(cache), &again);
+        dis__cache_close(cache);
+        char *now = contents(only_file(cache_folder), &again);
         assert_int_equal(again, n);
         assert_memory_equal(now, whole, n);
         free(now);
@@ -223,7 +225,7 @@ static void test_cache(void **state)
 
 typedef struct {
     const dis__plan *plan;
-    char cache[512];
+    char cache_folder[512];
     bool keep_cache;
 } fault_case;
 
@@ -241,20 +243,20 @@ static void empty_folder(const char *where)
 static dis_status run_once(void *arg)
 {
     fault_case *c = arg;
-    dis__workshop *shop = NULL;
+    dis__cache *cache = NULL;
     dis__result result = {0};
-    if (!c->keep_cache) empty_folder(c->cache);
-    dis_status status = dis__workshop_open(c->plan, c->cache, &shop);
+    if (!c->keep_cache) empty_folder(c->cache_folder);
+    dis_status status = dis__cache_open(c->plan, c->cache_folder, &cache);
     if (status != DIS_OK) {
-        assert_null(shop);
+        assert_null(cache);
         return status;
     }
-    status = dis__execute(NULL, shop, 0, &result);
+    status = dis__execute(NULL, cache, 0, &result);
     if (status == DIS_OK)
         dis__result_free(&result);
     else
         assert_null(result.value);
-    dis__workshop_close(shop);
+    dis__cache_close(cache);
     return status;
 }
 
@@ -274,7 +276,7 @@ static void test_faults(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         fault_case c = {.plan = plan_of(plans[i])};
-        strcpy(c.cache, in_folder("cache-faults"));
+        strcpy(c.cache_folder, in_folder("cache-faults"));
         walk_faults(run_once, NULL, &c);
         c.keep_cache = true; /* and now with what is left in the cache */
         assert_int_equal(run_once(&c), DIS_OK);

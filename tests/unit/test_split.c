@@ -13,7 +13,7 @@
 typedef struct {
     dis__plan *plan;
     const dis__data *data;
-    dis__material m;
+    dis__dataset m;
 } split_case;
 
 static split_case open_case(const char *data)
@@ -25,13 +25,13 @@ static split_case open_case(const char *data)
              data);
     if (dis__plan_read(NULL, put_text("e.yaml", text), NULL, &s.plan) != DIS_OK) fail_msg("%s", dis_last_error());
     s.data = &dis__inside(s.plan)->data[0];
-    if (dis__material_read(NULL, s.data, SIZE_MAX, NULL, &s.m) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis__dataset_read(NULL, s.data, SIZE_MAX, NULL, &s.m) != DIS_OK) fail_msg("%s", dis_last_error());
     return s;
 }
 
 static void close_case(split_case *s)
 {
-    dis__material_free(&s->m);
+    dis__dataset_free(&s->m);
     dis__plan_destroy(s->plan);
 }
 

@@ -4,18 +4,17 @@
 #include "experiment/run/execute.h"
 #include "experiment/run/dataset.h"
 
-/* `set` SIZE_MAX: the data set itself. Valid as long as the workshop. */
-dis_status dis__workshop_material(dis_context *ctx, dis__workshop *shop, size_t data, size_t set,
-                                  const dis__material **out);
+/* `set` SIZE_MAX: the data set itself. Valid as long as the cache. */
+dis_status dis__cache_dataset(dis_context *ctx, dis__cache *cache, size_t data, size_t set, const dis__dataset **out);
 
-/* Labels of the tasks of that material; given back with dis__workshop_return. */
-typedef struct dis__shelf dis__shelf;
-dis_status dis__workshop_labels(dis_context *ctx, dis__workshop *shop, size_t data, size_t set,
-                                const dis__labels_part *labels, uint64_t votes_per_item, uint64_t seed,
-                                dis__shelf **out);
-const dis__label_set *dis__shelf_labels(const dis__shelf *shelf);
-void dis__workshop_return(dis__workshop *shop, dis__shelf *shelf); /* NULL is fine */
+/* Labels of the tasks of that data set; given back with dis__cache_release. */
+typedef struct dis__cache_entry dis__cache_entry;
+dis_status dis__cache_labels(dis_context *ctx, dis__cache *cache, size_t data, size_t set,
+                             const dis__labels_part *labels, uint64_t votes_per_item, uint64_t seed,
+                             dis__cache_entry **out);
+const dis__label_set *dis__cache_entry_labels(const dis__cache_entry *entry);
+void dis__cache_release(dis__cache *cache, dis__cache_entry *entry); /* NULL is fine */
 
-const dis__plan_inside *dis__workshop_plan(const dis__workshop *shop);
+const dis__plan_inside *dis__cache_plan(const dis__cache *cache);
 
 #endif

@@ -11,7 +11,7 @@
 #include "votes/class_order.h"
 #include <string.h>
 
-void dis__material_free(dis__material *m)
+void dis__dataset_free(dis__dataset *m)
 {
     dis_items_destroy(m->items);
     dis_votes_destroy(m->votes);
@@ -21,7 +21,7 @@ void dis__material_free(dis__material *m)
     dis__free(m->group);
     dis__free(m->value);
     dis_names_destroy(m->values);
-    *m = (dis__material){0};
+    *m = (dis__dataset){0};
 }
 
 static dis_status rules_of(const dis__pairs *where, dis_drop_rule **out)
@@ -308,7 +308,7 @@ static dis_status find_classes(dis_context *ctx, const dis__data_part *part, con
 
 /* ---- everything by task ---- */
 
-static dis_status match_gold(dis__material *m, const dis_gold *gold, const char *name)
+static dis_status match_gold(dis__dataset *m, const dis_gold *gold, const char *name)
 {
     const dis_gold_view v = dis_gold_look(gold);
     dis__name_index index;
@@ -338,7 +338,7 @@ static dis_status match_gold(dis__material *m, const dis_gold *gold, const char 
     return status;
 }
 
-static dis_status match_votes(dis__material *m, const char *name)
+static dis_status match_votes(dis__dataset *m, const char *name)
 {
     dis__name_index index;
     size_t twice, found = 0;
@@ -358,7 +358,7 @@ static dis_status match_votes(dis__material *m, const char *name)
 }
 
 /* What the split's column says of each task. */
-static dis_status match_column(dis_context *ctx, const dis__data *data, dis__material *m)
+static dis_status match_column(dis_context *ctx, const dis__data *data, dis__dataset *m)
 {
     dis_gold *column;
     dis__name_index index;
@@ -381,7 +381,7 @@ static dis_status match_column(dis_context *ctx, const dis__data *data, dis__mat
     return status;
 }
 
-static dis_status match_sentences(dis__material *m)
+static dis_status match_sentences(dis__dataset *m)
 {
     const dis_items_view v = dis_items_look(m->items);
     if (!v.sentence) return DIS_OK;
@@ -393,7 +393,7 @@ static dis_status match_sentences(dis__material *m)
 }
 
 /* Gold labels that are what a method makes of the votes; none where two classes share the first place. */
-static dis_status gold_by_method(dis_context *ctx, dis__material *m, const dis__gold_part *part)
+static dis_status gold_by_method(dis_context *ctx, dis__dataset *m, const dis__gold_part *part)
 {
     const dis__labels_part labels = {.method = part->method};
     dis__label_set set;
@@ -411,8 +411,8 @@ static dis_status gold_by_method(dis_context *ctx, dis__material *m, const dis__
     return status;
 }
 
-static dis_status fill(dis_context *ctx, const dis__data *data, size_t set, const dis__material *own, dis_gold **gold,
-                       dis__material *m)
+static dis_status fill(dis_context *ctx, const dis__data *data, size_t set, const dis__dataset *own, dis_gold **gold,
+                       dis__dataset *m)
 {
     const dis__set_part *part = set == SIZE_MAX ? NULL : dis__part(&data->part->sets, set);
     const dis__parts *items = part ? &part->items : &data->part->items, *golds = part ? &part->gold : &data->part->gold;
@@ -432,16 +432,16 @@ static dis_status fill(dis_context *ctx, const dis__data *data, size_t set, cons
     return first ? gold_by_method(ctx, m, first) : DIS_OK;
 }
 
-dis_status dis__material_read(dis_context *ctx, const dis__data *data, size_t set, const dis__material *own,
-                              dis__material *out)
+dis_status dis__dataset_read(dis_context *ctx, const dis__data *data, size_t set, const dis__dataset *own,
+                             dis__dataset *out)
 {
     dis_gold *gold = NULL;
-    dis__material m = {0};
+    dis__dataset m = {0};
     const dis_status status = fill(ctx, data, set, own, &gold, &m);
     dis_gold_destroy(gold);
     if (status == DIS_OK)
         *out = m;
     else
-        dis__material_free(&m);
+        dis__dataset_free(&m);
     return status;
 }

@@ -18,30 +18,30 @@ typedef struct {
     size_t n_groups;
     int32_t *value;    /* (n) of the split's column, -1: no row; NULL: the split has none */
     dis_names *values; /* what there is in the column */
-} dis__material;
+} dis__dataset;
 
-/* `set` SIZE_MAX: the data set itself. Otherwise `own` is its material, whose classes the set's labels must have. */
-dis_status dis__material_read(dis_context *ctx, const dis__data *data, size_t set, const dis__material *own,
-                              dis__material *out);
-void dis__material_free(dis__material *m);
+/* `set` SIZE_MAX: the data set itself. Otherwise `own` is its data set, whose classes the set's labels must have. */
+dis_status dis__dataset_read(dis_context *ctx, const dis__data *data, size_t set, const dis__dataset *own,
+                             dis__dataset *out);
+void dis__dataset_free(dis__dataset *m);
 
-/* ---- labels of all tasks of a material ---- */
+/* ---- labels of all tasks of a data set ---- */
 
 typedef struct {
     double *p; /* (n, n_classes) zero where there is none */
     bool *has; /* (n) */
 } dis__label_set;
 
-/* Made as `labels` says; `cache` and `key` name a file that is read in place of the work, or written after it (cache
+/* Made as `labels` says; `folder` and `key` name a file that is read in place of the work, or written after it (folder
  * NULL: none). */
-dis_status dis__label_set_make(dis_context *ctx, const dis__material *m, const dis__labels_part *labels,
-                               uint64_t votes_per_item, uint64_t seed, const char *cache, const char *key,
+dis_status dis__label_set_make(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
+                               uint64_t votes_per_item, uint64_t seed, const char *folder, const char *key,
                                dis__label_set *out);
 void dis__label_set_free(dis__label_set *set);
 
 /* Votes on tasks for which wanted[task of m] holds, at most `most` an item (0: all), drawn by the seed; wanted NULL: all
  * tasks of the votes. Workers and classes stay as they are. */
-dis_status dis__votes_pick(dis_context *ctx, const dis__material *m, const bool *wanted, uint64_t most, uint64_t seed,
+dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t most, uint64_t seed,
                            dis_votes **out);
 
 /* ---- splits ---- */
@@ -49,6 +49,6 @@ dis_status dis__votes_pick(dis_context *ctx, const dis__material *m, const bool 
 typedef enum { DIS_PART_NONE, DIS_PART_TRAIN, DIS_PART_DEV, DIS_PART_TEST } dis__part_of_split;
 
 /* part (n): which each task belongs to. Tasks with neither gold nor votes are of none. */
-dis_status dis__split_make(const dis__data *data, const dis__material *m, size_t fold, uint64_t seed, uint8_t *part);
+dis_status dis__split_make(const dis__data *data, const dis__dataset *m, size_t fold, uint64_t seed, uint8_t *part);
 
 #endif

@@ -1,4 +1,4 @@
-/* Parts of a material. Tokens are read with the whole of their sentences; which of them count is said by their having
+/* Parts of a data set. Tokens are read with the whole of their sentences; which of them count is said by their having
  * labels: training leaves out, and counts, what has no target. */
 #include "experiment/run/examples.h"
 #include "core/memory.h"
@@ -32,7 +32,7 @@ static size_t wanted_sentences(const dis_items_view *v, const bool *wanted, size
     return n;
 }
 
-static dis_status pick(dis_context *ctx, const dis__material *m, const bool *wanted, dis__examples *e)
+static dis_status pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, dis__examples *e)
 {
     DIS_TRY(dis__alloc_array(&e->task, m->n, sizeof *e->task));
     DIS_TRY(dis__alloc_array(&e->read, m->n, sizeof *e->read));
@@ -55,7 +55,7 @@ static dis_status pick(dis_context *ctx, const dis__material *m, const bool *wan
     return status;
 }
 
-dis_status dis__examples_of(dis_context *ctx, const dis__material *m, const bool *wanted, dis__examples *out)
+dis_status dis__examples_of(dis_context *ctx, const dis__dataset *m, const bool *wanted, dis__examples *out)
 {
     *out = (dis__examples){0};
     const dis_status status = pick(ctx, m, wanted, out);
@@ -77,7 +77,7 @@ static dis_status names_of(const dis_names *tasks, const size_t *task, size_t n,
     return status;
 }
 
-dis_status dis__examples_add_gold(const dis__material *m, dis__examples *e)
+dis_status dis__examples_add_gold(const dis__dataset *m, dis__examples *e)
 {
     size_t *task, n = 0;
     if (!m->label) return DIS_OK;
@@ -102,7 +102,7 @@ dis_status dis__examples_add_gold(const dis__material *m, dis__examples *e)
     return status;
 }
 
-static dis_status fill_labels(const dis__material *m, const double *p, const size_t *task, size_t n, dis_labels *to)
+static dis_status fill_labels(const dis__dataset *m, const double *p, const size_t *task, size_t n, dis_labels *to)
 {
     const size_t k = dis_names_count(m->classes);
     to->n_items = n;
@@ -113,7 +113,7 @@ static dis_status fill_labels(const dis__material *m, const double *p, const siz
     return dis__names_copy(m->classes, &to->classes);
 }
 
-dis_status dis__labels_of_rows(const dis__material *m, const double *p, const size_t *task, size_t n, dis_labels **out)
+dis_status dis__labels_of_rows(const dis__dataset *m, const double *p, const size_t *task, size_t n, dis_labels **out)
 {
     dis_labels *to;
     DIS_TRY(dis__alloc_zeroed(&to, 1, sizeof *to));
@@ -125,7 +125,7 @@ dis_status dis__labels_of_rows(const dis__material *m, const double *p, const si
     return status;
 }
 
-dis_status dis__examples_add_labels(const dis__material *m, const dis__label_set *labels, dis__examples *e)
+dis_status dis__examples_add_labels(const dis__dataset *m, const dis__label_set *labels, dis__examples *e)
 {
     size_t *task, n = 0;
     if (!labels) return DIS_OK;
@@ -137,7 +137,7 @@ dis_status dis__examples_add_labels(const dis__material *m, const dis__label_set
     return status;
 }
 
-dis_status dis__examples_add_votes(dis_context *ctx, const dis__material *m, const bool *wanted, uint64_t most,
+dis_status dis__examples_add_votes(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t most,
                                    uint64_t seed, dis__examples *e)
 {
     return dis__votes_pick(ctx, m, wanted, most, seed, &e->votes);

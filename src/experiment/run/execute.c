@@ -11,15 +11,15 @@
 
 typedef struct {
     dis_context *ctx;
-    dis__workshop *shop;
+    dis__cache *cache;
     const dis__plan_inside *plan;
     const dis__run *run;
     const dis__cell_inside *cell;
     const dis__data *data;
-    const dis__material *m;
+    const dis__dataset *m;
     uint8_t *part; /* (m->n) */
     bool *wanted;  /* (m->n) room */
-    dis__shelf *labels, *human;
+    dis__cache_entry *labels, *human;
     dis_model *model;
     dis__result *out;
 } running;
@@ -38,7 +38,7 @@ static dis_status training_part(running *r, dis__examples *train)
     DIS_TRY(dis__examples_of(r->ctx, r->m, r->wanted, train));
     if (train->n == 0) return dis__fail(DIS_EDATA, "%s: the split leaves nothing to train on", r->data->name);
     if (o->needs_gold) DIS_TRY(dis__examples_add_gold(r->m, train));
-    if (o->needs_labels) DIS_TRY(dis__examples_add_labels(r->m, dis__shelf_labels(r->labels), train));
+    if (o->needs_labels) DIS_TRY(dis__examples_add_labels(r->m, dis__cache_entry_labels(r->labels), train));
     if (o->needs_votes)
         DIS_TRY(dis__examples_add_votes(r->ctx, r->m, r->wanted, r->cell->part.votes_per_item, r->run->seed, train));
     return DIS_OK;
@@ -48,23 +48,23 @@ static dis_status training_part(running *r, dis__examples *train)
  * some, else to the cell's own. */
 static dis_status judging_part(running *r, dis__examples *dev)
 {
-    const dis__material *m = r->m;
+    const dis__dataset *m = r->m;
     const bool own = r->cell->part.judge == DIS_JUDGE_LABELS;
-    dis__shelf *human = NULL;
+    dis__cache_entry *human = NULL;
     if (r->data->dev == DIS_DEV_NONE) return DIS_OK;
     if (r->data->dev != DIS_DEV_SET) {
         mark(r, DIS_PART_DEV);
         DIS_TRY(dis__examples_of(r->ctx, m, r->wanted, dev));
         if (dev->n == 0)
             return dis__fail(DIS_EDATA, "%s: the split leaves nothing to choose the epoch by", r->data->name);
-        const dis__label_set *labels = dis__shelf_labels(own || !r->human ? r->labels : r->human);
+        const dis__label_set *labels = dis__cache_entry_labels(own || !r->human ? r->labels : r->human);
         if (!own) DIS_TRY(dis__examples_add_gold(m, dev));
         return dis__examples_add_labels(m, labels, dev);
     }
     const size_t set = r->data->dev_set;
     const dis__set_part *part = dis__part(&r->data->part->sets, set);
     bool *all;
-    DIS_TRY(dis__workshop_material(r->ctx, r->shop, r->cell->data, set, &m));
+    DIS_TRY(dis__cache_dataset(r->ctx, r->cache, r->cell->data, set, &m));
     DIS_TRY(dis__alloc_array(&all, m->n, sizeof *all));
     memset(all, 1, m->n * sizeof *all);
     dis_status status = dis__examples_of(r->ctx, m, all, dev);
@@ -72,9 +72,9 @@ static dis_status judging_part(running *r, dis__examples *dev)
     DIS_TRY(status);
     DIS_TRY(dis__examples_add_gold(m, dev));
     if (!part->votes || !r->data->human || r->data->human->file) return DIS_OK;
-    DIS_TRY(dis__workshop_labels(r->ctx, r->shop, r->cell->data, set, r->data->human, 0, 0, &human));
-    status = dis__examples_add_labels(m, dis__shelf_labels(human), dev);
-    dis__workshop_return(r->shop, human);
+    DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, set, r->data->human, 0, 0, &human));
+    status = dis__examples_add_labels(m, dis__cache_entry_labels(human), dev);
+    dis__cache_release(r->cache, human);
     return status;
 }
 
@@ -133,7 +133,7 @@ static dis_status train(running *r)
 /* ---- predictions ---- */
 
 /* Of the tasks of a part, by the model: p (m->n, n_classes), rows of other tasks as they were. */
-static dis_status predict(running *r, const dis__material *m, const dis__examples *e, double *p)
+static dis_status predict(running *r, const dis__dataset *m, const dis__examples *e, double *p)
 {
     const size_t k = dis_names_count(m->classes);
     dis_labels *labels;
@@ -146,7 +146,7 @@ static dis_status predict(running *r, const dis__material *m, const dis__example
 
 /* What a set is measured by. */
 typedef struct {
-    const dis__material *m;
+    const dis__dataset *m;
     const dis__label_set *human;
     dis__examples part;
     double *p; /* (m->n, n_classes) */
@@ -253,7 +253,7 @@ static dis_status one_set(running *r, measuring *w, const char *name, const bool
     if (r->model)
         DIS_TRY(predict(r, w->m, &w->part, w->p));
     else
-        memcpy(w->p, dis__shelf_labels(r->labels)->p, w->m->n * k * sizeof *w->p);
+        memcpy(w->p, dis__cache_entry_labels(r->labels)->p, w->m->n * k * sizeof *w->p);
     dis__predicted_set *set = &r->out->set[r->out->n_sets++];
     DIS_TRY(fill_set(r, w, name, set));
     return measure(r, w, set);
@@ -263,10 +263,10 @@ static dis_status one_set(running *r, measuring *w, const char *name, const bool
 static dis_status tested(running *r)
 {
     const bool all = !r->model && r->data->split->by == DIS_SPLIT_NONE;
-    measuring w = {.m = r->m, .human = dis__shelf_labels(r->human)};
+    measuring w = {.m = r->m, .human = dis__cache_entry_labels(r->human)};
     for (size_t i = 0; i < r->m->n; i++) {
         r->wanted[i] = all ? r->part[i] != DIS_PART_NONE : r->part[i] == DIS_PART_TEST;
-        if (!r->model) r->wanted[i] &= dis__shelf_labels(r->labels)->has[i];
+        if (!r->model) r->wanted[i] &= dis__cache_entry_labels(r->labels)->has[i];
     }
     const dis_status status = one_set(r, &w, "test", r->wanted);
     dis__examples_free(&w.part);
@@ -277,14 +277,14 @@ static dis_status tested(running *r)
 static dis_status further(running *r, const char *name, size_t set)
 {
     measuring w = {0};
-    dis__shelf *human = NULL;
+    dis__cache_entry *human = NULL;
     bool *all = NULL;
     const dis__set_part *part = dis__part(&r->data->part->sets, set);
     const bool people = part->votes && r->data->human && !r->data->human->file;
     if (!r->model) return DIS_OK; /* labels are made of votes on the data set itself */
-    DIS_TRY(dis__workshop_material(r->ctx, r->shop, r->cell->data, set, &w.m));
-    if (people) DIS_TRY(dis__workshop_labels(r->ctx, r->shop, r->cell->data, set, r->data->human, 0, 0, &human));
-    w.human = dis__shelf_labels(human);
+    DIS_TRY(dis__cache_dataset(r->ctx, r->cache, r->cell->data, set, &w.m));
+    if (people) DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, set, r->data->human, 0, 0, &human));
+    w.human = dis__cache_entry_labels(human);
     dis_status status = dis__alloc_array(&all, w.m->n, sizeof *all);
     if (status == DIS_OK) {
         memset(all, 1, w.m->n * sizeof *all);
@@ -293,7 +293,7 @@ static dis_status further(running *r, const char *name, size_t set)
     dis__free(all);
     dis__examples_free(&w.part);
     dis__free(w.p);
-    dis__workshop_return(r->shop, human);
+    dis__cache_release(r->cache, human);
     return status;
 }
 
@@ -319,15 +319,15 @@ static dis_status measure_all(running *r)
 static dis_status carry_out(running *r)
 {
     const dis__plan *plan = &r->plan->plan;
-    DIS_TRY(dis__workshop_material(r->ctx, r->shop, r->cell->data, SIZE_MAX, &r->m));
+    DIS_TRY(dis__cache_dataset(r->ctx, r->cache, r->cell->data, SIZE_MAX, &r->m));
     DIS_TRY(dis__alloc_array(&r->part, r->m->n, sizeof *r->part));
     DIS_TRY(dis__alloc_array(&r->wanted, r->m->n, sizeof *r->wanted));
     DIS_TRY(dis__split_make(r->data, r->m, r->run->fold, r->run->seed, r->part));
     if (r->cell->labels)
-        DIS_TRY(dis__workshop_labels(r->ctx, r->shop, r->cell->data, SIZE_MAX, r->cell->labels,
-                                     r->cell->part.votes_per_item, r->run->seed, &r->labels));
+        DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, SIZE_MAX, r->cell->labels,
+                                  r->cell->part.votes_per_item, r->run->seed, &r->labels));
     if (r->data->human)
-        DIS_TRY(dis__workshop_labels(r->ctx, r->shop, r->cell->data, SIZE_MAX, r->data->human, 0, 0, &r->human));
+        DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, SIZE_MAX, r->data->human, 0, 0, &r->human));
     DIS_TRY(dis__alloc_array(&r->out->value, plan->n_measures, sizeof *r->out->value));
     for (size_t m = 0; m < plan->n_measures; m++) r->out->value[m] = NAN;
     DIS_TRY(dis__alloc_zeroed(&r->out->set, plan->n_measures, sizeof *r->out->set));
@@ -335,14 +335,14 @@ static dis_status carry_out(running *r)
     return measure_all(r);
 }
 
-dis_status dis__execute(dis_context *ctx, dis__workshop *shop, size_t run, dis__result *out)
+dis_status dis__execute(dis_context *ctx, dis__cache *cache, size_t run, dis__result *out)
 {
     dis__result result = {0};
-    const dis__plan_inside *plan = dis__workshop_plan(shop);
+    const dis__plan_inside *plan = dis__cache_plan(cache);
     const dis__run *its = &plan->plan.run[run];
     const dis__cell_inside *cell = &plan->cell[its->cell];
     running r = {.ctx = ctx,
-                 .shop = shop,
+                 .cache = cache,
                  .plan = plan,
                  .run = its,
                  .cell = cell,
@@ -350,8 +350,8 @@ dis_status dis__execute(dis_context *ctx, dis__workshop *shop, size_t run, dis__
                  .out = &result};
     const dis_status status = carry_out(&r);
     dis_model_destroy(r.model);
-    dis__workshop_return(shop, r.labels);
-    dis__workshop_return(shop, r.human);
+    dis__cache_release(cache, r.labels);
+    dis__cache_release(cache, r.human);
     dis__free(r.part);
     dis__free(r.wanted);
     if (status == DIS_OK)

@@ -1,27 +1,27 @@
 /* execute.h: carries out single runs of a plan: data, split, labels, training, prediction, measures.
  *
- * A workshop holds what runs share: items, votes, gold labels, label sets, splits. Each is made when the first run needs
+ * A cache holds what runs share: items, votes, gold labels, label sets, splits. Each is made when the first run needs
  * it, once, whichever thread asks first. Runs are independent of each other and of their order.
  *
- *     dis__workshop *shop;
+ *     dis__cache *shop;
  *     dis__result result;
- *     DIS_TRY(dis__workshop_open(plan, "cache", &shop));
+ *     DIS_TRY(dis__cache_open(plan, "cache", &shop));
  *     dis_status status = dis__execute(ctx, shop, 0, &result);   // run 0 of the plan
  *     if (status == DIS_OK) dis__result_free(&result);
- *     dis__workshop_close(shop);
+ *     dis__cache_close(shop);
  *
- * Threads: any number may execute runs of one workshop at once, each with a context of its own. */
+ * Threads: any number may execute runs of one cache at once, each with a context of its own. */
 #ifndef DIS_EXPERIMENT_RUN_EXECUTE_H
 #define DIS_EXPERIMENT_RUN_EXECUTE_H
 #include "dissent/align.h"
 #include "dissent/train.h"
 #include "experiment/plan/plan.h"
 
-typedef struct dis__workshop dis__workshop;
+typedef struct dis__cache dis__cache;
 
-/* Label sets are also kept in `cache` (a folder; NULL: in memory only) under the key of all that determines them. */
-dis_status dis__workshop_open(const dis__plan *plan, const char *cache, dis__workshop **out);
-void dis__workshop_close(dis__workshop *shop);
+/* Label sets are also kept in `folder` (a folder; NULL: in memory only) under the key of all that determines them. */
+dis_status dis__cache_open(const dis__plan *plan, const char *folder, dis__cache **out);
+void dis__cache_close(dis__cache *cache);
 
 /* What a run says of one set of items. */
 typedef struct {
@@ -41,7 +41,7 @@ typedef struct {
 } dis__result;
 
 /* Run number `run` of the plan. DIS_EDATA, DIS_EUSAGE, DIS_ELIMIT, DIS_EIO with a message; DIS_ECANCELLED. */
-dis_status dis__execute(dis_context *ctx, dis__workshop *shop, size_t run, dis__result *out);
+dis_status dis__execute(dis_context *ctx, dis__cache *cache, size_t run, dis__result *out);
 void dis__result_free(dis__result *result);
 
 #endif

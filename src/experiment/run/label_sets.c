@@ -1,5 +1,5 @@
 /* Label sets of an experiment: fitted and combined as `dissent labels` does it, or read from a file, then put in the order
- * of the material's tasks and classes.
+ * of the data set's tasks and classes.
  *
  * What was fitted is kept in a file of the cache under its key: one line that says what follows, with a SHA-256 of it,
  * then the numbers as they lie in memory. A file that is not exactly that is as good as none. */
@@ -116,7 +116,7 @@ static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, ui
     return status;
 }
 
-dis_status dis__votes_pick(dis_context *ctx, const dis__material *m, const bool *wanted, uint64_t most, uint64_t seed,
+dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t most, uint64_t seed,
                            dis_votes **out)
 {
     const dis_votes_view v = dis_votes_look(m->votes);
@@ -147,7 +147,7 @@ static dis_status make_labels(dis_context *ctx, const dis_votes *votes, const di
     return DIS_OK;
 }
 
-static dis_status fit(dis_context *ctx, const dis__material *m, const dis__labels_part *labels, uint64_t votes_per_item,
+static dis_status fit(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels, uint64_t votes_per_item,
                       uint64_t seed, double **p)
 {
     dis_votes *some = NULL;
@@ -175,11 +175,11 @@ static void head_of(const char *key, size_t n, size_t k, const double *p, char h
     head[HEAD - 1] = '\n';
 }
 
-static dis_status cache_path(const char *cache, const char *key, char **out)
+static dis_status cache_path(const char *folder, const char *key, char **out)
 {
-    const size_t n = strlen(cache) + strlen(key) + 16;
+    const size_t n = strlen(folder) + strlen(key) + 16;
     DIS_TRY(dis__alloc_array(out, n, 1));
-    snprintf(*out, n, "%s/labels-%s", cache, key);
+    snprintf(*out, n, "%s/labels-%s", folder, key);
     return DIS_OK;
 }
 
@@ -221,13 +221,13 @@ static dis_status cache_put(const char *path, const char *key, size_t n, size_t 
 }
 
 /* Labels in the order of the votes' items. */
-static dis_status made_or_kept(dis_context *ctx, const dis__material *m, const dis__labels_part *labels,
-                               uint64_t votes_per_item, uint64_t seed, const char *cache, const char *key, double **p)
+static dis_status made_or_kept(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
+                               uint64_t votes_per_item, uint64_t seed, const char *folder, const char *key, double **p)
 {
     const dis_votes_view v = dis_votes_look(m->votes);
-    if (!cache) return fit(ctx, m, labels, votes_per_item, seed, p);
+    if (!folder) return fit(ctx, m, labels, votes_per_item, seed, p);
     char *path;
-    DIS_TRY(cache_path(cache, key, &path));
+    DIS_TRY(cache_path(folder, key, &path));
     dis_status status = cache_get(ctx, path, key, v.n_items, v.n_classes, p);
     if (status == DIS_OK && !*p) {
         status = fit(ctx, m, labels, votes_per_item, seed, p);
@@ -240,22 +240,22 @@ static dis_status made_or_kept(dis_context *ctx, const dis__material *m, const d
     return status;
 }
 
-/* ---- in the order of the material ---- */
+/* ---- in the order of the data set ---- */
 
-static dis_status room_for(const dis__material *m, size_t k, dis__label_set *set)
+static dis_status room_for(const dis__dataset *m, size_t k, dis__label_set *set)
 {
     DIS_TRY(dis__alloc_zeroed(&set->p, dis__size(m->n, k, 0), sizeof *set->p));
     return dis__alloc_zeroed(&set->has, m->n, sizeof *set->has);
 }
 
-static dis_status from_votes(dis_context *ctx, const dis__material *m, const dis__labels_part *labels,
-                             uint64_t votes_per_item, uint64_t seed, const char *cache, const char *key,
+static dis_status from_votes(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
+                             uint64_t votes_per_item, uint64_t seed, const char *folder, const char *key,
                              dis__label_set *set)
 {
     const size_t k = dis_names_count(m->classes);
     double *p;
     DIS_TRY(room_for(m, k, set));
-    DIS_TRY(made_or_kept(ctx, m, labels, votes_per_item, seed, cache, key, &p));
+    DIS_TRY(made_or_kept(ctx, m, labels, votes_per_item, seed, folder, key, &p));
     for (size_t i = 0; i < m->n; i++) {
         set->has[i] = m->vote_row[i] != SIZE_MAX;
         if (set->has[i]) memcpy(set->p + i * k, p + m->vote_row[i] * k, k * sizeof *p);
@@ -264,7 +264,7 @@ static dis_status from_votes(dis_context *ctx, const dis__material *m, const dis
     return DIS_OK;
 }
 
-static dis_status place_rows(const dis__material *m, const dis_labels_view *v, const char *path, dis__label_set *set)
+static dis_status place_rows(const dis__dataset *m, const dis_labels_view *v, const char *path, dis__label_set *set)
 {
     const size_t k = dis_names_count(m->classes);
     dis__name_index index;
@@ -294,7 +294,7 @@ static dis_status place_rows(const dis__material *m, const dis_labels_view *v, c
     return status;
 }
 
-static dis_status from_file(dis_context *ctx, const dis__material *m, const char *path, dis__label_set *set)
+static dis_status from_file(dis_context *ctx, const dis__dataset *m, const char *path, dis__label_set *set)
 {
     dis_labels *labels;
     DIS_TRY(dis_labels_read(ctx, path, NULL, &labels));
@@ -304,13 +304,13 @@ static dis_status from_file(dis_context *ctx, const dis__material *m, const char
     return status;
 }
 
-dis_status dis__label_set_make(dis_context *ctx, const dis__material *m, const dis__labels_part *labels,
-                               uint64_t votes_per_item, uint64_t seed, const char *cache, const char *key,
+dis_status dis__label_set_make(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
+                               uint64_t votes_per_item, uint64_t seed, const char *folder, const char *key,
                                dis__label_set *out)
 {
     dis__label_set set = {0};
     const dis_status status = labels->file ? from_file(ctx, m, labels->file, &set)
-                                           : from_votes(ctx, m, labels, votes_per_item, seed, cache, key, &set);
+                                           : from_votes(ctx, m, labels, votes_per_item, seed, folder, key, &set);
     if (status == DIS_OK)
         *out = set;
     else

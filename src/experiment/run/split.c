@@ -12,7 +12,7 @@ enum { DRAW_TEST, DRAW_DEV }; /* draws of one seed that must differ */
 
 typedef struct {
     const dis__data *data;
-    const dis__material *m;
+    const dis__dataset *m;
     uint8_t *part;
     size_t *line; /* (m->n) */
     size_t n;     /* tasks in the line */
@@ -22,7 +22,7 @@ typedef struct {
 /* The tasks of one part, shuffled; then by label if the split is stratified. */
 static dis_status line_up(splitting *s, uint8_t of, uint64_t draw, bool stratify)
 {
-    const dis__material *m = s->m;
+    const dis__dataset *m = s->m;
     s->n = 0;
     for (size_t i = 0; i < m->n; i++)
         if (s->part[i] == of) s->line[s->n++] = i;
@@ -101,7 +101,7 @@ static uint8_t part_of_value(const dis__data *d, const char *value, size_t fold)
 
 static void by_column(const splitting *s, size_t fold)
 {
-    const dis__material *m = s->m;
+    const dis__dataset *m = s->m;
     for (size_t i = 0; i < m->n; i++) {
         if (s->part[i] == DIS_PART_NONE) continue;
         s->part[i] = m->value[i] < 0
@@ -112,7 +112,7 @@ static void by_column(const splitting *s, size_t fold)
 
 static dis_status make(splitting *s, size_t fold)
 {
-    const dis__material *m = s->m;
+    const dis__dataset *m = s->m;
     for (size_t i = 0; i < m->n; i++) {
         const bool known = (m->label && m->label[i] >= 0) || (m->vote_row && m->vote_row[i] != SIZE_MAX);
         s->part[i] = known ? DIS_PART_TRAIN : DIS_PART_NONE;
@@ -138,7 +138,7 @@ static dis_status make(splitting *s, size_t fold)
     return DIS_OK;
 }
 
-dis_status dis__split_make(const dis__data *data, const dis__material *m, size_t fold, uint64_t seed, uint8_t *part)
+dis_status dis__split_make(const dis__data *data, const dis__dataset *m, size_t fold, uint64_t seed, uint8_t *part)
 {
     splitting s = {.data = data, .m = m, .part = part, .seed = data->seed_of_run ? seed : data->seed};
     DIS_TRY(dis__alloc_array(&s.line, m->n, sizeof *s.line));

@@ -22,17 +22,17 @@ static dis__plan *plan_of(const char *data)
 }
 
 /* `set` SIZE_MAX: the data set itself. */
-static dis__material read_material(const char *data, size_t set)
+static dis__dataset read_dataset(const char *data, size_t set)
 {
     dis__plan *plan = plan_of(data);
-    dis__material m, own;
-    if (dis__material_read(NULL, &dis__inside(plan)->data[0], SIZE_MAX, NULL, &m) != DIS_OK)
+    dis__dataset m, own;
+    if (dis__dataset_read(NULL, &dis__inside(plan)->data[0], SIZE_MAX, NULL, &m) != DIS_OK)
         fail_msg("%s", dis_last_error());
     if (set != SIZE_MAX) {
         own = m;
-        if (dis__material_read(NULL, &dis__inside(plan)->data[0], set, &own, &m) != DIS_OK)
+        if (dis__dataset_read(NULL, &dis__inside(plan)->data[0], set, &own, &m) != DIS_OK)
             fail_msg("%s", dis_last_error());
-        dis__material_free(&own);
+        dis__dataset_free(&own);
     }
     dis__plan_destroy(plan);
     return m;
@@ -41,12 +41,12 @@ static dis__material read_material(const char *data, size_t set)
 static void expect_failure(const char *data, const char *message)
 {
     dis__plan *plan = plan_of(data);
-    dis__material m = {.n = 7}, own;
-    dis_status status = dis__material_read(NULL, &dis__inside(plan)->data[0], SIZE_MAX, NULL, &own);
+    dis__dataset m = {.n = 7}, own;
+    dis_status status = dis__dataset_read(NULL, &dis__inside(plan)->data[0], SIZE_MAX, NULL, &own);
     if (status == DIS_OK) {
         if (dis__inside(plan)->data[0].part->sets.n)
-            status = dis__material_read(NULL, &dis__inside(plan)->data[0], 0, &own, &m);
-        dis__material_free(&own);
+            status = dis__dataset_read(NULL, &dis__inside(plan)->data[0], 0, &own, &m);
+        dis__dataset_free(&own);
     }
     assert_int_equal(status, DIS_EDATA);
     const char *said = strstr(dis_last_error(), folder);
@@ -59,7 +59,7 @@ static void test_bare_table(void **state)
 {
     (void)state;
     put_text("bare.tsv", "0\ta\tX\tx\n0\tb\tY\ty\n\n1\tc\tX\tx\n\n\n2\td\tZ\tz\n2\te\tX\tx\n");
-    dis__material m = read_material("items: {file: tokens.csv, kind: tokens}, votes: votes.csv, gold: gold.csv, sets: "
+    dis__dataset m = read_dataset("items: {file: tokens.csv, kind: tokens}, votes: votes.csv, gold: gold.csv, sets: "
                                     "{bare: {items: {file: bare.tsv, kind: "
                                     "tokens, header: [sentence, token, tag, class], numbered: yes}, gold: {file: "
                                     "bare.tsv, header: [sentence, token, tag, "
@@ -72,7 +72,7 @@ static void test_bare_table(void **state)
     assert_memory_equal(m.group, sentence, sizeof sentence);
     assert_string_equal(dis_names_get(m.tasks, 4, NULL), "4");
     assert_string_equal(dis_names_get(dis_items_look(m.items).texts, 3, NULL), "d");
-    dis__material_free(&m);
+    dis__dataset_free(&m);
 }
 
 static void test_cifar(void **state)
@@ -85,14 +85,14 @@ static void test_cifar(void **state)
     bytes[2 * RECORD] = 1;
     put_file("images.bin", bytes, sizeof bytes);
     put_text("three.csv", "task,worker,label\n0,a,two\n1,a,none\n2,a,one\n");
-    dis__material m =
-        read_material("items: {file: images.bin, kind: images}, votes: three.csv, gold: {file: images.bin, map: "
+    dis__dataset m =
+        read_dataset("items: {file: images.bin, kind: images}, votes: three.csv, gold: {file: images.bin, map: "
                       "{0: none, 1: one, 2: two}}, classes: [none, one, two]",
                       SIZE_MAX);
     static const int32_t label[] = {2, 0, 1};
     assert_int_equal(m.n, 3);
     assert_memory_equal(m.label, label, sizeof label);
-    dis__material_free(&m);
+    dis__dataset_free(&m);
     expect_failure(
         "items: {file: images.bin, kind: images}, votes: three.csv, gold: {file: images.bin, map: {0: none, 2: two}}",
         "images.bin: \"1\" is none of the labels that the map renames; add it");
@@ -112,7 +112,7 @@ static void test_joined(void **state)
     "prefix: "                                                                                                   \
     "r-}], votes: v.csv, gold: [{file: pairs.jsonl, task: id, label: l, prefix: l-, map: " map                   \
     "}, {file: pairs.jsonl, task: id, label: r, prefix: r-, map: " map "}]"
-    dis__material m = read_material(PAIRS("{0: no, 1: no, 2: yes, 3: yes}"), SIZE_MAX);
+    dis__dataset m = read_dataset(PAIRS("{0: no, 1: no, 2: yes, 3: yes}"), SIZE_MAX);
     static const int32_t label[] = {0, 1, 1, 0};
     static const char *const tasks[] = {"l-a", "l-b", "r-a", "r-b"}, *const texts[] = {"one", "three", "two", "four"};
     assert_int_equal(m.n, 4);
@@ -122,7 +122,7 @@ static void test_joined(void **state)
         assert_string_equal(dis_names_get(dis_items_look(m.items).texts, i, NULL), texts[i]);
         assert_int_equal(m.vote_row[i], i == 0 ? 0 : i == 3 ? 1 : SIZE_MAX);
     }
-    dis__material_free(&m);
+    dis__dataset_free(&m);
     expect_failure(PAIRS("{0: no, 1: no, 2: yes}"),
                    "pairs.jsonl:2:35: \"3\" is none of the labels that the map renames; add it (byte 93)");
     expect_failure("items: [items.csv, items.csv], votes: votes.csv",
@@ -132,8 +132,8 @@ static void test_joined(void **state)
 static void test_columns(void **state)
 {
     (void)state;
-    dis__material m = read_material("votes: votes.csv, gold: gold.csv", SIZE_MAX),
-                  c = read_material(
+    dis__dataset m = read_dataset("votes: votes.csv, gold: gold.csv", SIZE_MAX),
+                  c = read_dataset(
                       "items: items.csv, votes: {file: counts.csv, input: counts, columns: {n_z: z, n_x: x, n_y: "
                       "y}}, gold: gold.csv",
                       SIZE_MAX);
@@ -144,16 +144,16 @@ static void test_columns(void **state)
     assert_memory_equal(a.p, b.p, CROWD * CROWD_CLASSES * sizeof *a.p);
     dis__label_set_free(&a);
     dis__label_set_free(&b);
-    dis__material_free(&m);
-    dis__material_free(&c);
+    dis__dataset_free(&m);
+    dis__dataset_free(&c);
     put_text("few.csv", "task,n,part\na,1,1\nb,x,2\na,2,3\n");
 #define FEW(more) "votes: {file: few.csv, input: counts, columns: {n: x}" more "}"
     expect_failure(FEW(""), "few.csv:3:3: \"x\" is no count");
     expect_failure("classes: [y], " FEW(""), "columns: \"x\" is none of the declared classes");
     expect_failure(FEW(", where: {part: 7}"), "few.csv: no counts in it");
-    m = read_material(FEW(", where: {part: 1}"), SIZE_MAX);
+    m = read_dataset(FEW(", where: {part: 1}"), SIZE_MAX);
     assert_int_equal(m.n, 1);
-    dis__material_free(&m);
+    dis__dataset_free(&m);
     put_text("few.csv", "task,n\na,1\na,2\n");
     expect_failure(FEW(""), "few.csv: the task \"a\" is there twice; keep one row of it");
 }
@@ -164,12 +164,12 @@ static void test_classes(void **state)
     (void)state;
     put_text("v.csv", "task,worker,label\n1,w,b\n2,w,d\n");
     put_text("g.csv", "task,label\n1,c\n2,a\n");
-    dis__material m = read_material("votes: v.csv, gold: g.csv", SIZE_MAX);
+    dis__dataset m = read_dataset("votes: v.csv, gold: g.csv", SIZE_MAX);
     static const int32_t label[] = {2, 0};
     assert_int_equal(dis_names_count(m.classes), 4);
     assert_memory_equal(m.label, label, sizeof label);
     assert_int_equal(dis_votes_look(m.votes).n_classes, 4);
-    dis__material_free(&m);
+    dis__dataset_free(&m);
     expect_failure("classes: [a, b, d], votes: v.csv, gold: g.csv",
                    "g.csv: the gold label \"c\" is no class of d; rename it with map");
     put_text("g.csv", "task,label\nx,c\n");
@@ -186,7 +186,7 @@ static void test_some_votes(void **state)
     const dis__labels_part standard = {.method = "standard"};
     (void)state;
     for (size_t d = 0; d < 2; d++) {
-        dis__material m = read_material(data[d], SIZE_MAX);
+        dis__dataset m = read_dataset(data[d], SIZE_MAX);
         dis__label_set all, some, again, other;
         assert_int_equal(dis__label_set_make(NULL, &m, &standard, 0, 0, NULL, NULL, &all), DIS_OK);
         assert_int_equal(dis__label_set_make(NULL, &m, &standard, 3, 1, NULL, NULL, &some), DIS_OK);
@@ -216,21 +216,21 @@ static void test_some_votes(void **state)
         dis__label_set_free(&some);
         dis__label_set_free(&again);
         dis__label_set_free(&other);
-        dis__material_free(&m);
+        dis__dataset_free(&m);
     }
-    dis__material m = read_material("votes: votes.csv", SIZE_MAX);
+    dis__dataset m = read_dataset("votes: votes.csv", SIZE_MAX);
     bool wanted[CROWD] = {[3] = true, [8] = true};
     dis_votes *votes;
     assert_int_equal(dis__votes_pick(NULL, &m, wanted, 0, 0, &votes), DIS_OK);
     const dis_votes_view v = dis_votes_look(votes), w = dis_votes_look(m.votes);
     assert_true(v.n_votes == 10 && v.n_workers == w.n_workers && v.n_items == w.n_items);
     dis_votes_destroy(votes);
-    dis__material_free(&m);
+    dis__dataset_free(&m);
     put_text("half.csv", "task,n_x,n_y\na,1.5,1\n");
-    m = read_material("votes: {file: half.csv, input: counts, columns: {n_x: x, n_y: y}}", SIZE_MAX);
+    m = read_dataset("votes: {file: half.csv, input: counts, columns: {n_x: x, n_y: y}}", SIZE_MAX);
     dis__label_set none;
     assert_int_equal(dis__label_set_make(NULL, &m, &standard, 1, 0, NULL, NULL, &none), DIS_EDATA);
-    dis__material_free(&m);
+    dis__dataset_free(&m);
 }
 
 /* Labels made elsewhere, in another order of classes, of some of the items. */
@@ -241,7 +241,7 @@ static void test_label_file(void **state)
     char path[512];
     strcpy(path, in_folder("l.csv"));
     const dis__labels_part file = {.file = path};
-    dis__material m = read_material("items: items.csv, votes: votes.csv", SIZE_MAX);
+    dis__dataset m = read_dataset("items: items.csv, votes: votes.csv", SIZE_MAX);
     dis__label_set set;
     assert_int_equal(dis__label_set_make(NULL, &m, &file, 0, 0, NULL, NULL, &set), DIS_OK);
     for (size_t i = 0; i < CROWD; i++) assert_int_equal(set.has[i], i == 1 || i == 3);
@@ -250,7 +250,7 @@ static void test_label_file(void **state)
     put_text("l.csv", "task,p:q\ni3,1\n");
     assert_int_equal(dis__label_set_make(NULL, &m, &file, 0, 0, NULL, NULL, &set), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "l.csv: the class \"q\" is none of the data set's"));
-    dis__material_free(&m);
+    dis__dataset_free(&m);
 }
 
 int main(void)
