@@ -213,7 +213,7 @@ static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__stor
         if (compared_metric(plan->measure[m].metric) == DIS_COMPARE_METRICS || figure[m].compared || !figure[m].n)
             continue;
         dis_comparison *c = NULL;
-        DIS_TRY(dis__versus(ctx, store, plan, known->state, cell, against, plan->measure[m].set, &c));
+        DIS_TRY(dis__pairwise(ctx, store, plan, known->state, cell, against, plan->measure[m].set, &c));
         /* one comparison serves all measures of the set */
         for (size_t k = m; c && k < plan->n_measures; k++) {
             const size_t metric = compared_metric(plan->measure[k].metric);

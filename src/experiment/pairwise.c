@@ -355,8 +355,8 @@ static dis_status compare_sides(dis_context *ctx, const dis__plan *plan, side *a
     return compare(ctx, plan, a, 1, b, 1, out);
 }
 
-dis_status dis__versus(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
-                       size_t cell, size_t against, const char *set, dis_comparison **out)
+dis_status dis__pairwise(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
+                         size_t cell, size_t against, const char *set, dis_comparison **out)
 {
     side a = {0}, b = {0};
     dis_comparison *found = NULL;

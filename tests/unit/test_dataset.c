@@ -26,11 +26,11 @@ static dis__dataset read_dataset(const char *data, size_t set)
 {
     dis__plan *plan = plan_of(data);
     dis__dataset m, own;
-    if (dis__dataset_read(NULL, &dis__inside(plan)->data[0], SIZE_MAX, NULL, &m) != DIS_OK)
+    if (dis__dataset_read(NULL, &dis__plan_internal_of(plan)->data[0], SIZE_MAX, NULL, &m) != DIS_OK)
         fail_msg("%s", dis_last_error());
     if (set != SIZE_MAX) {
         own = m;
-        if (dis__dataset_read(NULL, &dis__inside(plan)->data[0], set, &own, &m) != DIS_OK)
+        if (dis__dataset_read(NULL, &dis__plan_internal_of(plan)->data[0], set, &own, &m) != DIS_OK)
             fail_msg("%s", dis_last_error());
         dis__dataset_free(&own);
     }
@@ -42,10 +42,10 @@ static void expect_failure(const char *data, const char *message)
 {
     dis__plan *plan = plan_of(data);
     dis__dataset m = {.n = 7}, own;
-    dis_status status = dis__dataset_read(NULL, &dis__inside(plan)->data[0], SIZE_MAX, NULL, &own);
+    dis_status status = dis__dataset_read(NULL, &dis__plan_internal_of(plan)->data[0], SIZE_MAX, NULL, &own);
     if (status == DIS_OK) {
-        if (dis__inside(plan)->data[0].part->sets.n)
-            status = dis__dataset_read(NULL, &dis__inside(plan)->data[0], 0, &own, &m);
+        if (dis__plan_internal_of(plan)->data[0].part->sets.n)
+            status = dis__dataset_read(NULL, &dis__plan_internal_of(plan)->data[0], 0, &own, &m);
         dis__dataset_free(&own);
     }
     assert_int_equal(status, DIS_EDATA);
@@ -60,11 +60,11 @@ static void test_bare_table(void **state)
     (void)state;
     put_text("bare.tsv", "0\ta\tX\tx\n0\tb\tY\ty\n\n1\tc\tX\tx\n\n\n2\td\tZ\tz\n2\te\tX\tx\n");
     dis__dataset m = read_dataset("items: {file: tokens.csv, kind: tokens}, votes: votes.csv, gold: gold.csv, sets: "
-                                    "{bare: {items: {file: bare.tsv, kind: "
-                                    "tokens, header: [sentence, token, tag, class], numbered: yes}, gold: {file: "
-                                    "bare.tsv, header: [sentence, token, tag, "
-                                    "class], numbered: yes, label: class, where: {tag: X}}}}",
-                                    0);
+                                  "{bare: {items: {file: bare.tsv, kind: "
+                                  "tokens, header: [sentence, token, tag, class], numbered: yes}, gold: {file: "
+                                  "bare.tsv, header: [sentence, token, tag, "
+                                  "class], numbered: yes, label: class, where: {tag: X}}}}",
+                                  0);
     static const int32_t label[] = {0, -1, 0, -1, 0};
     static const uint32_t sentence[] = {0, 0, 1, 2, 2};
     assert_true(m.n == 5 && m.n_groups == 3);
@@ -87,8 +87,8 @@ static void test_cifar(void **state)
     put_text("three.csv", "task,worker,label\n0,a,two\n1,a,none\n2,a,one\n");
     dis__dataset m =
         read_dataset("items: {file: images.bin, kind: images}, votes: three.csv, gold: {file: images.bin, map: "
-                      "{0: none, 1: one, 2: two}}, classes: [none, one, two]",
-                      SIZE_MAX);
+                     "{0: none, 1: one, 2: two}}, classes: [none, one, two]",
+                     SIZE_MAX);
     static const int32_t label[] = {2, 0, 1};
     assert_int_equal(m.n, 3);
     assert_memory_equal(m.label, label, sizeof label);
@@ -133,10 +133,10 @@ static void test_columns(void **state)
 {
     (void)state;
     dis__dataset m = read_dataset("votes: votes.csv, gold: gold.csv", SIZE_MAX),
-                  c = read_dataset(
-                      "items: items.csv, votes: {file: counts.csv, input: counts, columns: {n_z: z, n_x: x, n_y: "
-                      "y}}, gold: gold.csv",
-                      SIZE_MAX);
+                 c = read_dataset(
+                     "items: items.csv, votes: {file: counts.csv, input: counts, columns: {n_z: z, n_x: x, n_y: "
+                     "y}}, gold: gold.csv",
+                     SIZE_MAX);
     const dis__labels_part softmax = {.method = "softmax"};
     dis__label_set a, b;
     assert_int_equal(dis__label_set_make(NULL, &m, &softmax, 0, 0, NULL, NULL, &a), DIS_OK);

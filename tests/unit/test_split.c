@@ -24,7 +24,7 @@ static split_case open_case(const char *data)
              "name: t\ndata: {d: {%s}}\nmeasure: {test: accuracy}\ncells: [{labels: standard}]\nlabels: {x: softmax}\n",
              data);
     if (dis__plan_read(NULL, put_text("e.yaml", text), NULL, &s.plan) != DIS_OK) fail_msg("%s", dis_last_error());
-    s.data = &dis__inside(s.plan)->data[0];
+    s.data = &dis__plan_internal_of(s.plan)->data[0];
     if (dis__dataset_read(NULL, s.data, SIZE_MAX, NULL, &s.m) != DIS_OK) fail_msg("%s", dis_last_error());
     return s;
 }

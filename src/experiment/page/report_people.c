@@ -103,7 +103,7 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
         const dis__cell *cell = dis__row_cell(p, r);
         dis_comparison *c = NULL;
         if (cell->baseline == SIZE_MAX || cell->baseline == p->t.row[r].cell) continue;
-        status = dis__versus(p->ctx, p->store, plan, p->known->state, p->t.row[r].cell, cell->baseline, set, &c);
+        status = dis__pairwise(p->ctx, p->store, plan, p->known->state, p->t.row[r].cell, cell->baseline, set, &c);
         if (c) {
             const char *baseline = plan->cell[cell->baseline].name;
             count_row(&counts.grid, cell->name, baseline, dis_comparison_look(c));

@@ -14,7 +14,7 @@ static bool is_folder(const char *path)
 
 /* Where data is looked for when it is not beside the file: as told, by the environment, in ../shared/data of the folder
  * that the experiments' folder is in, or of the current one. */
-static dis_status choose_folders(dis__plan_inside *p, const char *path, const char *told)
+static dis_status choose_folders(dis__plan_internal *p, const char *path, const char *told)
 {
     const char *slash = strrchr(path, '/'), *environment = getenv("DISSENT_DATA");
     dis__form *form = &p->form;
@@ -29,7 +29,7 @@ static dis_status choose_folders(dis__plan_inside *p, const char *path, const ch
     return DIS_OK;
 }
 
-static dis_status read_file(dis_context *ctx, const char *path, const char *data_folder, dis__plan_inside *p)
+static dis_status read_file(dis_context *ctx, const char *path, const char *data_folder, dis__plan_internal *p)
 {
     DIS_TRY(dis__yaml_read(ctx, path, &p->yaml));
     p->form = (dis__form){.yaml = &p->yaml, .kept = &p->kept};
@@ -56,15 +56,15 @@ static dis_status read_file(dis_context *ctx, const char *path, const char *data
 
 dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_folder, dis__plan **out)
 {
-    dis__plan_inside *p;
+    dis__plan_internal *p;
     DIS_TRY(dis__alloc_zeroed(&p, 1, sizeof *p));
     const dis_status status = read_file(ctx, path, data_folder, p);
     if (status != DIS_OK) {
         dis__plan_destroy(&p->plan);
         return status;
     }
-    p->plan.n_files = p->ink.n_files;
-    p->plan.file = p->ink.path;
+    p->plan.n_files = p->key_text.n_files;
+    p->plan.file = p->key_text.path;
     *out = &p->plan;
     return DIS_OK;
 }
@@ -72,10 +72,10 @@ dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_f
 void dis__plan_destroy(dis__plan *plan)
 {
     if (!plan) return;
-    dis__plan_inside *p = (dis__plan_inside *)plan;
+    dis__plan_internal *p = (dis__plan_internal *)plan;
     dis__free(p->cell);
     dis__free(p->cells);
-    dis__ink_free(&p->ink);
+    dis__key_text_free(&p->key_text);
     dis__kept_free(&p->kept);
     dis__yaml_free(&p->yaml);
     dis__free(p);

@@ -23,17 +23,17 @@ typedef struct {
 } axis;
 
 typedef struct {
-    dis__plan_inside *p;
+    dis__plan_internal *p;
     axis axis[MOST_KEYS];
     size_t n_axes;
-    size_t capacity, inside_capacity;
+    size_t capacity, internal_capacity;
 } grid;
 
 /* ---- the grid ---- */
 
 static dis_status add_axes(grid *g, const dis__yaml_node *map, bool own)
 {
-    dis__plan_inside *p = g->p;
+    dis__plan_internal *p = g->p;
     const dis__yaml_node *key = map + 1;
     if (map->kind != DIS_YAML_MAP) return FAIL(p, map, "a cell must be a map of keys and values");
     for (uint32_t i = 0; i < map->n; i++) {
@@ -85,7 +85,7 @@ static void add(line *l, const char *text)
 /* "{objective} on {data}" with the cell's values. */
 static dis_status fill_in(grid *g, const dis__yaml_node *at, const dis__cell *cell, const char **out)
 {
-    dis__plan_inside *p = g->p;
+    dis__plan_internal *p = g->p;
     line l = {.n = 0};
     const char *s = at->text;
     while (*s) {
@@ -134,13 +134,13 @@ static dis_status usual_name(grid *g, const dis__cell *cell, const char **out)
 /* ---- checks ---- */
 
 /* Where a key of a cell stands: in its entry or in the defaults. */
-static const dis__yaml_node *place_of(const dis__plan_inside *p, const dis__cell_part *part, const char *key)
+static const dis__yaml_node *place_of(const dis__plan_internal *p, const dis__cell_part *part, const char *key)
 {
     const dis__yaml_node *own = dis__yaml_member(part->at, key), *usual = dis__yaml_member(p->file.defaults, key);
     return own ? own : usual ? usual : part->at;
 }
 
-static dis_status find_data(dis__plan_inside *p, dis__cell_inside *c)
+static dis_status find_data(dis__plan_internal *p, dis__cell_internal *c)
 {
     if (!c->part.data && p->file.data.n > 1)
         return FAIL(p, c->part.at, "there are several data sets; a cell needs the key data");
@@ -158,7 +158,7 @@ static const char *objective_name(const void *arg, size_t i)
     return dis_objective_at(i) ? dis_objective_at(i)->name : NULL;
 }
 
-static dis_status check_needs(dis__plan_inside *p, const dis__cell_inside *c, const dis_objective *o)
+static dis_status check_needs(dis__plan_internal *p, const dis__cell_internal *c, const dis_objective *o)
 {
     const dis__data *d = &p->data[c->data];
     const dis__yaml_node *at = place_of(p, &c->part, "objective");
@@ -174,7 +174,7 @@ static dis_status check_needs(dis__plan_inside *p, const dis__cell_inside *c, co
 }
 
 /* The items that choose the epoch need something to be judged by, and the metric what it measures. */
-static dis_status check_judging(dis__plan_inside *p, const dis__cell_inside *c)
+static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal *c)
 {
     const dis__cell_part *part = &c->part;
     const dis__data *d = &p->data[c->data];
@@ -203,7 +203,7 @@ static dis_status check_judging(dis__plan_inside *p, const dis__cell_inside *c)
     return DIS_OK;
 }
 
-static dis_status check_training(dis__plan_inside *p, const dis__cell_inside *c)
+static dis_status check_training(dis__plan_internal *p, const dis__cell_internal *c)
 {
     const dis__cell_part *part = &c->part;
     const dis__data *d = &p->data[c->data];
@@ -237,7 +237,7 @@ static dis_status check_training(dis__plan_inside *p, const dis__cell_inside *c)
     return check_judging(p, c);
 }
 
-static dis_status check(dis__plan_inside *p, dis__cell_inside *c)
+static dis_status check(dis__plan_internal *p, dis__cell_internal *c)
 {
     DIS_TRY(find_data(p, c));
     const dis__data *d = &p->data[c->data];
@@ -270,39 +270,39 @@ static dis_status check(dis__plan_inside *p, dis__cell_inside *c)
 /* One combination of the choices. */
 static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chosen)
 {
-    dis__plan_inside *p = g->p;
+    dis__plan_internal *p = g->p;
     size_t n = p->plan.n_cells;
     if (n >= MOST_CELLS) return FAIL(p, at, "more than %d cells", MOST_CELLS);
-    DIS_TRY(dis__reserve(&p->cell, &g->inside_capacity, n, n + 1, sizeof *p->cell));
+    DIS_TRY(dis__reserve(&p->cell, &g->internal_capacity, n, n + 1, sizeof *p->cell));
     DIS_TRY(dis__reserve(&p->cells, &g->capacity, n, n + 1, sizeof *p->cells));
-    dis__cell_inside *inside = &p->cell[n];
+    dis__cell_internal *internal = &p->cell[n];
     dis__cell *cell = &p->cells[n];
-    *inside = (dis__cell_inside){.part = {.at = at}};
+    *internal = (dis__cell_internal){.part = {.at = at}};
     *cell = (dis__cell){.baseline = SIZE_MAX};
-    DIS_TRY(dis__record_defaults(&p->form, &dis__cell_schema, &inside->part));
+    DIS_TRY(dis__record_defaults(&p->form, &dis__cell_schema, &internal->part));
     dis__setting *setting;
     const dis__yaml_node *name = NULL;
     DIS_TRY(dis__keep(&p->kept, &setting, g->n_axes, sizeof *setting));
     for (size_t a = 0; a < g->n_axes; a++) {
         const dis__yaml_node *value = choice_of(&g->axis[a], chosen[a]);
-        DIS_TRY(dis__field_read(&p->form, g->axis[a].field, value, &inside->part));
+        DIS_TRY(dis__field_read(&p->form, g->axis[a].field, value, &internal->part));
         if (strcmp(g->axis[a].field->key, "name") == 0) name = value;
         if (is_said(&g->axis[a]))
             setting[cell->n_settings++] = (dis__setting){.key = g->axis[a].field->key, .value = value->text};
     }
     cell->setting = setting;
-    DIS_TRY(check(p, inside));
-    cell->data = p->data[inside->data].name;
+    DIS_TRY(check(p, internal));
+    cell->data = p->data[internal->data].name;
     DIS_TRY(name ? fill_in(g, name, cell, &cell->name) : usual_name(g, cell, &cell->name));
     for (size_t i = 0; i < n; i++)
         if (strcmp(p->cells[i].name, cell->name) == 0)
             return FAIL(p, name ? name : at,
                         "two cells are called \"%.100s\"; give them names, as name: \"{data} {labels}\"", cell->name);
-    if (inside->part.baseline) { /* its text for now; the cells are not all there yet */
+    if (internal->part.baseline) { /* its text for now; the cells are not all there yet */
         const dis__yaml_node *base = NULL;
         for (size_t a = 0; a < g->n_axes; a++)
             if (strcmp(g->axis[a].field->key, "baseline") == 0) base = choice_of(&g->axis[a], chosen[a]);
-        DIS_TRY(fill_in(g, base, cell, &inside->part.baseline));
+        DIS_TRY(fill_in(g, base, cell, &internal->part.baseline));
     }
     p->plan.n_cells = n + 1;
     return DIS_OK;
@@ -322,7 +322,7 @@ static dis_status expand(grid *g, const dis__yaml_node *entry)
     }
 }
 
-static dis_status find_baselines(dis__plan_inside *p)
+static dis_status find_baselines(dis__plan_internal *p)
 {
     for (size_t i = 0; i < p->plan.n_cells; i++) {
         const char *base = p->cell[i].part.baseline;
@@ -341,7 +341,7 @@ static dis_status find_baselines(dis__plan_inside *p)
 
 /* ---- published figures ---- */
 
-static dis_status find_measure(dis__plan_inside *p, const dis__yaml_node *key, size_t *out)
+static dis_status find_measure(dis__plan_internal *p, const dis__yaml_node *key, size_t *out)
 {
     for (*out = 0; *out < p->plan.n_measures; (*out)++) {
         const dis__measure *m = &p->measures[*out];
@@ -355,7 +355,7 @@ static dis_status find_measure(dis__plan_inside *p, const dis__yaml_node *key, s
                 key->text);
 }
 
-static dis_status take_published(dis__plan_inside *p, const dis__yaml_node *map, double *figures)
+static dis_status take_published(dis__plan_internal *p, const dis__yaml_node *map, double *figures)
 {
     if (map->kind != DIS_YAML_MAP) return FAIL(p, map, "published must be a map: METRIC: number");
     const dis__yaml_node *key = map + 1;
@@ -370,7 +370,7 @@ static dis_status take_published(dis__plan_inside *p, const dis__yaml_node *map,
     return DIS_OK;
 }
 
-static dis_status take_figures(dis__plan_inside *p)
+static dis_status take_figures(dis__plan_internal *p)
 {
     double *figures;
     const size_t n = p->plan.n_measures;
@@ -394,7 +394,7 @@ static dis_status take_figures(dis__plan_inside *p)
     return DIS_OK;
 }
 
-dis_status dis__plan_take_cells(dis__plan_inside *p)
+dis_status dis__plan_take_cells(dis__plan_internal *p)
 {
     grid g = {.p = p};
     const dis__yaml_node *list = p->file.cells;

@@ -13,7 +13,7 @@
 
 #define FAIL(p, at, ...) dis__yaml_fail(&(p)->yaml, at, __VA_ARGS__)
 
-dis_status dis__plan_refuse(dis__plan_inside *p, const dis__yaml_node *at, const char *key, dis_status status)
+dis_status dis__plan_refuse(dis__plan_internal *p, const dis__yaml_node *at, const char *key, dis_status status)
 {
     char message[900];
     if (status != DIS_EUSAGE && status != DIS_EDATA) return status;
@@ -23,7 +23,7 @@ dis_status dis__plan_refuse(dis__plan_inside *p, const dis__yaml_node *at, const
 
 /* ---- labels ---- */
 
-static dis_status check_labels(dis__plan_inside *p, const char *name, const dis__labels_part *l)
+static dis_status check_labels(dis__plan_internal *p, const char *name, const dis__labels_part *l)
 {
     const dis__yaml_node *at = l->at;
     if ((l->method != NULL) + (l->methods.n > 0) + (l->file != NULL) != 1)
@@ -42,7 +42,7 @@ static dis_status check_labels(dis__plan_inside *p, const char *name, const dis_
     return dis__plan_refuse(p, dis__record_place(l, "combine"), "combine", dis_combiner_check(l->combine));
 }
 
-dis_status dis__plan_take_labels(dis__plan_inside *p)
+dis_status dis__plan_take_labels(dis__plan_internal *p)
 {
     for (size_t i = 0; i < p->file.labels.n; i++)
         DIS_TRY(check_labels(p, p->file.labels.name[i], dis__part(&p->file.labels, i)));
@@ -51,13 +51,13 @@ dis_status dis__plan_take_labels(dis__plan_inside *p)
 
 static const char *labels_name(const void *arg, size_t i)
 {
-    const dis__plan_inside *p = arg;
+    const dis__plan_internal *p = arg;
     if (i < p->file.labels.n) return p->file.labels.name[i];
     const dis_method *method = dis_method_at(i - p->file.labels.n);
     return method ? method->name : NULL;
 }
 
-dis_status dis__plan_find_labels(dis__plan_inside *p, const dis__yaml_node *at, const char *key, const char *text,
+dis_status dis__plan_find_labels(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *text,
                                  const dis__labels_part **out)
 {
     for (size_t i = 0; i < p->file.labels.n; i++)
@@ -84,7 +84,7 @@ dis_status dis__plan_find_labels(dis__plan_inside *p, const dis__yaml_node *at, 
 
 /* ---- sources ---- */
 
-static dis_status check_items(dis__plan_inside *p, const dis__parts *items)
+static dis_status check_items(dis__plan_internal *p, const dis__parts *items)
 {
     for (size_t i = 0; i < items->n; i++) {
         const dis__items_part *part = dis__part(items, i), *first = dis__part(items, 0);
@@ -96,7 +96,7 @@ static dis_status check_items(dis__plan_inside *p, const dis__parts *items)
     return DIS_OK;
 }
 
-static dis_status check_gold(dis__plan_inside *p, const dis__parts *gold, const dis__votes_part *votes)
+static dis_status check_gold(dis__plan_internal *p, const dis__parts *gold, const dis__votes_part *votes)
 {
     for (size_t i = 0; i < gold->n; i++) {
         const dis__gold_part *part = dis__part(gold, i);
@@ -117,7 +117,7 @@ static const char *preset_name(const void *arg, size_t i)
     return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
 }
 
-static dis_status check_votes(dis__plan_inside *p, dis__votes_part *votes)
+static dis_status check_votes(dis__plan_internal *p, dis__votes_part *votes)
 {
     const char *format;
     if (!votes) return DIS_OK;
@@ -153,7 +153,7 @@ size_t dis__set_find(const dis__data_part *data, const char *name)
     return SIZE_MAX;
 }
 
-static dis_status check_sets(dis__plan_inside *p, const dis__data_part *d)
+static dis_status check_sets(dis__plan_internal *p, const dis__data_part *d)
 {
     for (size_t i = 0; i < d->sets.n; i++) {
         const dis__set_part *set = dis__part(&d->sets, i);
@@ -172,7 +172,7 @@ static dis_status check_sets(dis__plan_inside *p, const dis__data_part *d)
     return DIS_OK;
 }
 
-static dis_status take_seed(dis__plan_inside *p, dis__data *d)
+static dis_status take_seed(dis__plan_internal *p, dis__data *d)
 {
     const dis__split_part *s = d->split;
     d->seed_of_run = s->by != DIS_SPLIT_FOLDS;
@@ -186,7 +186,7 @@ static dis_status take_seed(dis__plan_inside *p, dis__data *d)
 }
 
 /* Values of a fold column, each once, in the usual order. */
-static dis_status take_fold_names(dis__plan_inside *p, const dis_names *found, dis__data *d)
+static dis_status take_fold_names(dis__plan_internal *p, const dis_names *found, dis__data *d)
 {
     const size_t n = dis_names_count(found);
     dis_names *sorted;
@@ -202,7 +202,7 @@ static dis_status take_fold_names(dis__plan_inside *p, const dis_names *found, d
     return status;
 }
 
-static dis_status take_folds(dis_context *ctx, dis__plan_inside *p, dis__data *d)
+static dis_status take_folds(dis_context *ctx, dis__plan_internal *p, dis__data *d)
 {
     const dis__split_part *s = d->split;
     if ((s->column != NULL) + (s->folds > 0) != 1)
@@ -217,7 +217,7 @@ static dis_status take_folds(dis_context *ctx, dis__plan_inside *p, dis__data *d
     return status;
 }
 
-static dis_status take_split(dis_context *ctx, dis__plan_inside *p, dis__data *d)
+static dis_status take_split(dis_context *ctx, dis__plan_internal *p, dis__data *d)
 {
     static const dis__split_part none = {.by = DIS_SPLIT_NONE};
     static const struct {
@@ -267,7 +267,7 @@ static dis_status take_split(dis_context *ctx, dis__plan_inside *p, dis__data *d
     return DIS_OK;
 }
 
-static dis_status take_dev(dis__plan_inside *p, dis__data *d)
+static dis_status take_dev(dis__plan_internal *p, dis__data *d)
 {
     const char *dev = d->part->dev ? d->part->dev : p->file.dev;
     const dis__yaml_node *at = d->part->dev ? dis__record_place(d->part, "dev") : dis__record_place(&p->file, "dev");
@@ -298,7 +298,7 @@ static dis_status take_dev(dis__plan_inside *p, dis__data *d)
     return DIS_OK;
 }
 
-static dis_status take_one(dis_context *ctx, dis__plan_inside *p, dis__data *d)
+static dis_status take_one(dis_context *ctx, dis__plan_internal *p, dis__data *d)
 {
     const dis__data_part *part = d->part;
     if (!part->items.n && !part->votes)
@@ -317,7 +317,7 @@ static dis_status take_one(dis_context *ctx, dis__plan_inside *p, dis__data *d)
     return take_dev(p, d);
 }
 
-dis_status dis__plan_take_data(dis_context *ctx, dis__plan_inside *p)
+dis_status dis__plan_take_data(dis_context *ctx, dis__plan_internal *p)
 {
     const dis__parts *parts = &p->file.data;
     DIS_TRY(dis__keep(&p->kept, &p->data, parts->n, sizeof *p->data));
@@ -337,7 +337,7 @@ static const char *metric_name(const void *arg, size_t i)
     return dis_eval_row_at(i) ? dis_eval_row_at(i)->name : NULL;
 }
 
-dis_status dis__plan_no_metric(dis__plan_inside *p, const dis__yaml_node *at, const char *key, const char *name)
+dis_status dis__plan_no_metric(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *name)
 {
     const char *near = dis_nearest(name, metric_name, NULL);
     return FAIL(p, at, "%s: no metric \"%.60s\"%s%s%s dissent list metrics shows them", key, name,
@@ -345,7 +345,7 @@ dis_status dis__plan_no_metric(dis__plan_inside *p, const dis__yaml_node *at, co
 }
 
 /* Whether some data set can be measured so on this set; `why` says what lacks. */
-static bool can_measure(const dis__plan_inside *p, const char *set, unsigned needs, bool *known, const char **why)
+static bool can_measure(const dis__plan_internal *p, const char *set, unsigned needs, bool *known, const char **why)
 {
     for (size_t i = 0; i < p->file.data.n; i++) {
         const dis__data *d = &p->data[i];
@@ -370,7 +370,7 @@ static bool can_measure(const dis__plan_inside *p, const char *set, unsigned nee
     return false;
 }
 
-static dis_status take_metric(dis__plan_inside *p, const char *set, const dis__yaml_node *at)
+static dis_status take_metric(dis__plan_internal *p, const char *set, const dis__yaml_node *at)
 {
     if (at->kind != DIS_YAML_TEXT) return FAIL(p, at, "measure: a metric must be a text");
     const dis_eval_metric metric = dis_eval_find(at->text);
@@ -388,7 +388,7 @@ static dis_status take_metric(dis__plan_inside *p, const char *set, const dis__y
     return DIS_OK;
 }
 
-dis_status dis__plan_take_measures(dis__plan_inside *p)
+dis_status dis__plan_take_measures(dis__plan_internal *p)
 {
     const dis__yaml_node *map = p->file.measure;
     if (map->kind != DIS_YAML_MAP || map->n == 0) return FAIL(p, map, "measure must be a map: SET: [METRIC, ...]");

@@ -32,52 +32,52 @@ typedef struct {
     dis__cell_part part;
     size_t data;
     const dis__labels_part *labels; /* NULL: none */
-} dis__cell_inside;
+} dis__cell_internal;
 
 typedef struct {
     dis__plan plan; /* first: the two are one */
     dis__yaml yaml;
     dis__kept kept;
-    dis__ink ink;
+    dis__key_text key_text;
     dis__form form;
     dis__file_part file;
     dis__data *data; /* (file.data.n) */
-    dis__cell_inside *cell;
+    dis__cell_internal *cell;
     uint64_t *seed;
     size_t n_seeds;
     dis__cell *cells;
     dis__measure *measures;
-} dis__plan_inside;
+} dis__plan_internal;
 
-static inline const dis__plan_inside *dis__inside(const dis__plan *plan)
+static inline const dis__plan_internal *dis__plan_internal_of(const dis__plan *plan)
 {
-    return (const dis__plan_inside *)plan;
+    return (const dis__plan_internal *)plan;
 }
 
 /* The set of a measure among those of a data set; SIZE_MAX: "test", or it has none of that name. */
 size_t dis__set_find(const dis__data_part *data, const char *name);
 
 /* plan_data.c */
-dis_status dis__plan_take_labels(dis__plan_inside *p);
-dis_status dis__plan_take_data(dis_context *ctx, dis__plan_inside *p);
-dis_status dis__plan_take_measures(dis__plan_inside *p);
+dis_status dis__plan_take_labels(dis__plan_internal *p);
+dis_status dis__plan_take_data(dis_context *ctx, dis__plan_internal *p);
+dis_status dis__plan_take_measures(dis__plan_internal *p);
 /* Labels by name, else by method; `key` is what the message calls the place. */
-dis_status dis__plan_find_labels(dis__plan_inside *p, const dis__yaml_node *at, const char *key, const char *text,
+dis_status dis__plan_find_labels(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *text,
                                  const dis__labels_part **out);
 /* A message of another part of the library, given the place in the file. */
-dis_status dis__plan_refuse(dis__plan_inside *p, const dis__yaml_node *at, const char *key, dis_status status);
-dis_status dis__plan_no_metric(dis__plan_inside *p, const dis__yaml_node *at, const char *key, const char *name);
+dis_status dis__plan_refuse(dis__plan_internal *p, const dis__yaml_node *at, const char *key, dis_status status);
+dis_status dis__plan_no_metric(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *name);
 
 /* plan_cells.c: conditions, their names, baselines and published figures. */
-dis_status dis__plan_take_cells(dis__plan_inside *p);
+dis_status dis__plan_take_cells(dis__plan_internal *p);
 /* plan_runs.c: seeds, folds, keys. */
-dis_status dis__plan_take_runs(dis__plan_inside *p);
+dis_status dis__plan_take_runs(dis__plan_internal *p);
 
 /* Where the column of a split is read from (dataset.c reads it). */
 dis_status dis__split_column(dis_context *ctx, const dis__data *data, dis_gold **out);
 
 /* The digest of what a set of labels is made from: votes of a data set, method, and the draw of votes_per_item. */
-dis_status dis__labels_key(dis__ink *ink, const dis__data_part *data, const dis__votes_part *votes,
+dis_status dis__labels_key(dis__key_text *key_text, const dis__data_part *data, const dis__votes_part *votes,
                            const dis__labels_part *labels, uint64_t votes_per_item, uint64_t seed, char hex[65]);
 
 #endif

@@ -22,7 +22,7 @@ static bool whole(const dis__yaml_node *node, uint64_t *out)
     return !*end && !errno;
 }
 
-static dis_status take_seeds(dis__plan_inside *p)
+static dis_status take_seeds(dis__plan_internal *p)
 {
     const dis__yaml_node *node = p->file.seeds;
     uint64_t n = 1;
@@ -46,101 +46,103 @@ static dis_status take_seeds(dis__plan_inside *p)
 
 /* ---- keys ---- */
 
-static dis_status put_field(dis__ink *ink, const dis__schema *schema, const char *key, const void *record)
+static dis_status put_field(dis__key_text *key_text, const dis__schema *schema, const char *key, const void *record)
 {
-    return dis__ink_field(ink, dis__schema_find(schema, key), record);
+    return dis__key_text_field(key_text, dis__schema_find(schema, key), record);
 }
 
-static dis_status put_number(dis__ink *ink, const char *key, uint64_t x)
+static dis_status put_number(dis__key_text *key_text, const char *key, uint64_t x)
 {
     char text[32];
-    return dis__ink_put(ink, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)x));
+    return dis__key_text_put(key_text, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)x));
 }
 
 /* What every key begins with. */
-static dis_status put_head(dis__ink *ink)
+static dis_status put_head(dis__key_text *key_text)
 {
-    ink->n = 0;
-    DIS_TRY(put_number(ink, "format", FORMAT));
-    return dis__ink_put(ink, "version", DIS_VERSION, strlen(DIS_VERSION));
+    key_text->n = 0;
+    DIS_TRY(put_number(key_text, "format", FORMAT));
+    return dis__key_text_put(key_text, "version", DIS_VERSION, strlen(DIS_VERSION));
 }
 
-static dis_status put_data(dis__ink *ink, const dis__data_part *part)
+static dis_status put_data(dis__key_text *key_text, const dis__data_part *part)
 {
     static const char *const keys[] = {"items", "votes", "gold", "classes", "ordinal"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) DIS_TRY(put_field(ink, &dis__data_schema, keys[i], part));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        DIS_TRY(put_field(key_text, &dis__data_schema, keys[i], part));
     return DIS_OK;
 }
 
-static dis_status put_labels(dis__ink *ink, const char *key, const dis__labels_part *labels)
+static dis_status put_labels(dis__key_text *key_text, const char *key, const dis__labels_part *labels)
 {
-    DIS_TRY(dis__ink_put(ink, key, "", 0));
-    return labels ? dis__ink_record(ink, &dis__labels_schema, labels) : DIS_OK;
+    DIS_TRY(dis__key_text_put(key_text, key, "", 0));
+    return labels ? dis__key_text_record(key_text, &dis__labels_schema, labels) : DIS_OK;
 }
 
 /* A split that comes from elsewhere than the items says so by its file. */
-static dis_status put_split(dis__ink *ink, const dis__data *d)
+static dis_status put_split(dis__key_text *key_text, const dis__data *d)
 {
-    DIS_TRY(dis__ink_record(ink, &dis__split_schema, d->split));
-    DIS_TRY(put_number(ink, "dev", d->dev));
+    DIS_TRY(dis__key_text_record(key_text, &dis__split_schema, d->split));
+    DIS_TRY(put_number(key_text, "dev", d->dev));
     if (d->dev == DIS_DEV_SHARE) {
         char share[DIS_REAL_TEXT];
-        return dis__ink_put(ink, "share", share, dis__format_real(d->dev_share, share));
+        return dis__key_text_put(key_text, "share", share, dis__format_real(d->dev_share, share));
     }
-    if (d->dev == DIS_DEV_SET) return dis__ink_record(ink, &dis__set_schema, dis__part(&d->part->sets, d->dev_set));
+    if (d->dev == DIS_DEV_SET)
+        return dis__key_text_record(key_text, &dis__set_schema, dis__part(&d->part->sets, d->dev_set));
     return DIS_OK;
 }
 
-static dis_status put_measures(dis__ink *ink, const dis__plan_inside *p, const dis__data *d)
+static dis_status put_measures(dis__key_text *key_text, const dis__plan_internal *p, const dis__data *d)
 {
     for (size_t m = 0; m < p->plan.n_measures; m++) {
         const dis__measure *measure = &p->measures[m];
         const size_t s = dis__set_find(d->part, measure->set);
         const char *metric = dis_eval_row_at(measure->metric)->name;
-        DIS_TRY(dis__ink_put(ink, "set", measure->set, strlen(measure->set)));
-        DIS_TRY(dis__ink_put(ink, "metric", metric, strlen(metric)));
-        if (s != SIZE_MAX) DIS_TRY(dis__ink_record(ink, &dis__set_schema, dis__part(&d->part->sets, s)));
+        DIS_TRY(dis__key_text_put(key_text, "set", measure->set, strlen(measure->set)));
+        DIS_TRY(dis__key_text_put(key_text, "metric", metric, strlen(metric)));
+        if (s != SIZE_MAX) DIS_TRY(dis__key_text_record(key_text, &dis__set_schema, dis__part(&d->part->sets, s)));
     }
     return DIS_OK;
 }
 
-static dis_status put_cell(dis__ink *ink, const dis__plan_inside *p, const dis__cell_inside *c)
+static dis_status put_cell(dis__key_text *key_text, const dis__plan_internal *p, const dis__cell_internal *c)
 {
     static const char *const names[] = {"name", "data", "labels", "baseline", "published"};
     static const char *const without_training[] = {"votes_per_item"};
-    DIS_TRY(put_head(ink));
+    DIS_TRY(put_head(key_text));
     for (size_t i = 0; i < dis__cell_schema.n_fields; i++) {
         const dis__field *field = &dis__cell_schema.field[i];
         bool counts = c->part.objective || strcmp(field->key, without_training[0]) == 0;
         for (size_t n = 0; n < sizeof names / sizeof *names; n++) counts &= strcmp(field->key, names[n]) != 0;
-        if (counts) DIS_TRY(dis__ink_field(ink, field, &c->part));
+        if (counts) DIS_TRY(dis__key_text_field(key_text, field, &c->part));
     }
     const dis__data *d = &p->data[c->data];
-    DIS_TRY(put_data(ink, d->part));
-    DIS_TRY(put_split(ink, d));
-    DIS_TRY(put_labels(ink, "labels", c->labels));
-    DIS_TRY(put_labels(ink, "human", d->human));
-    return put_measures(ink, p, d);
+    DIS_TRY(put_data(key_text, d->part));
+    DIS_TRY(put_split(key_text, d));
+    DIS_TRY(put_labels(key_text, "labels", c->labels));
+    DIS_TRY(put_labels(key_text, "human", d->human));
+    return put_measures(key_text, p, d);
 }
 
-dis_status dis__labels_key(dis__ink *ink, const dis__data_part *data, const dis__votes_part *votes,
+dis_status dis__labels_key(dis__key_text *key_text, const dis__data_part *data, const dis__votes_part *votes,
                            const dis__labels_part *labels, uint64_t votes_per_item, uint64_t seed, char hex[65])
 {
-    DIS_TRY(put_head(ink));
-    if (votes) DIS_TRY(dis__ink_record(ink, &dis__votes_schema, votes));
-    DIS_TRY(put_field(ink, &dis__data_schema, "classes", data));
-    DIS_TRY(put_field(ink, &dis__data_schema, "gold", data)); /* its classes may be more than those of the votes */
-    DIS_TRY(put_labels(ink, "labels", labels));
-    DIS_TRY(put_number(ink, "votes_per_item", votes_per_item));
-    DIS_TRY(put_number(ink, "seed", votes_per_item ? seed : 0));
-    dis__ink_digest(ink, hex);
+    DIS_TRY(put_head(key_text));
+    if (votes) DIS_TRY(dis__key_text_record(key_text, &dis__votes_schema, votes));
+    DIS_TRY(put_field(key_text, &dis__data_schema, "classes", data));
+    DIS_TRY(put_field(key_text, &dis__data_schema, "gold", data)); /* its classes may be more than those of the votes */
+    DIS_TRY(put_labels(key_text, "labels", labels));
+    DIS_TRY(put_number(key_text, "votes_per_item", votes_per_item));
+    DIS_TRY(put_number(key_text, "seed", votes_per_item ? seed : 0));
+    dis__key_text_digest(key_text, hex);
     return DIS_OK;
 }
 
 /* ---- runs ---- */
 
 /* A cell that trains nothing and draws nothing is the same with every seed. */
-static size_t n_seeds_of(const dis__plan_inside *p, const dis__cell_inside *c)
+static size_t n_seeds_of(const dis__plan_internal *p, const dis__cell_internal *c)
 {
     const dis__data *d = &p->data[c->data];
     const bool drawn = d->seed_of_run && d->split->by == DIS_SPLIT_HOLD_OUT;
@@ -148,13 +150,13 @@ static size_t n_seeds_of(const dis__plan_inside *p, const dis__cell_inside *c)
     return c->part.objective || c->part.votes_per_item || drawn || folds ? p->n_seeds : 1;
 }
 
-static dis_status add_runs(dis__plan_inside *p, size_t cell, dis__run *runs, size_t *n)
+static dis_status add_runs(dis__plan_internal *p, size_t cell, dis__run *runs, size_t *n)
 {
-    const dis__cell_inside *c = &p->cell[cell];
+    const dis__cell_internal *c = &p->cell[cell];
     dis__sha256 all;
-    DIS_TRY(put_cell(&p->ink, p, c));
+    DIS_TRY(put_cell(&p->key_text, p, c));
     dis__sha256_begin(&all);
-    dis__sha256_add(&all, p->ink.text, p->ink.n);
+    dis__sha256_add(&all, p->key_text.text, p->key_text.n);
     for (size_t fold = 0; fold < p->data[c->data].n_folds; fold++)
         for (size_t s = 0; s < n_seeds_of(p, c); s++) {
             dis__run *run = &runs[(*n)++];
@@ -168,7 +170,7 @@ static dis_status add_runs(dis__plan_inside *p, size_t cell, dis__run *runs, siz
     return DIS_OK;
 }
 
-dis_status dis__plan_take_runs(dis__plan_inside *p)
+dis_status dis__plan_take_runs(dis__plan_internal *p)
 {
     DIS_TRY(take_seeds(p));
     size_t n = 0;

@@ -8,83 +8,85 @@
 #include <stdio.h>
 #include <string.h>
 
-static dis_status put(dis__ink *ink, const char *text, size_t n)
+static dis_status put(dis__key_text *key_text, const char *text, size_t n)
 {
-    DIS_TRY(dis__reserve(&ink->text, &ink->capacity, ink->n, dis__size(1, ink->n, n), 1));
-    if (n) memcpy(ink->text + ink->n, text, n);
-    ink->n += n;
+    DIS_TRY(dis__reserve(&key_text->text, &key_text->capacity, key_text->n, dis__size(1, key_text->n, n), 1));
+    if (n) memcpy(key_text->text + key_text->n, text, n);
+    key_text->n += n;
     return DIS_OK;
 }
 
-dis_status dis__ink_put(dis__ink *ink, const char *key, const char *value, size_t n)
+dis_status dis__key_text_put(dis__key_text *key_text, const char *key, const char *value, size_t n)
 {
     char head[128];
     const int length = snprintf(head, sizeof head, "%.80s %zu:", key, n);
-    DIS_TRY(put(ink, head, (size_t)length));
-    DIS_TRY(put(ink, value, n));
-    return put(ink, "\n", 1);
+    DIS_TRY(put(key_text, head, (size_t)length));
+    DIS_TRY(put(key_text, value, n));
+    return put(key_text, "\n", 1);
 }
 
 /* What is in it, and how its name ends, which may say how it is read. */
-static dis_status put_digest(dis__ink *ink, const char *key, const char *path, const char *digest)
+static dis_status put_digest(dis__key_text *key_text, const char *key, const char *path, const char *digest)
 {
     const char *slash = strrchr(path, '/'), *ending = strrchr(slash ? slash : path, '.');
-    DIS_TRY(dis__ink_put(ink, key, digest, 64));
-    return dis__ink_put(ink, "", ending ? ending : "", ending ? strlen(ending) : 0);
+    DIS_TRY(dis__key_text_put(key_text, key, digest, 64));
+    return dis__key_text_put(key_text, "", ending ? ending : "", ending ? strlen(ending) : 0);
 }
 
-dis_status dis__ink_file(dis__ink *ink, const char *key, const char *path)
+dis_status dis__key_text_file(dis__key_text *key_text, const char *key, const char *path)
 {
-    for (size_t i = 0; i < ink->n_files; i++)
-        if (strcmp(ink->path[i], path) == 0) return put_digest(ink, key, path, ink->digest[i]);
-    DIS_TRY(dis__reserve(&ink->path, &ink->path_capacity, ink->n_files, ink->n_files + 1, sizeof *ink->path));
-    DIS_TRY(dis__reserve(&ink->digest, &ink->digest_capacity, ink->n_files, ink->n_files + 1, sizeof *ink->digest));
-    DIS_TRY(dis_file_sha256(path, ink->digest[ink->n_files]));
-    ink->path[ink->n_files++] = path;
-    return put_digest(ink, key, path, ink->digest[ink->n_files - 1]);
+    for (size_t i = 0; i < key_text->n_files; i++)
+        if (strcmp(key_text->path[i], path) == 0) return put_digest(key_text, key, path, key_text->digest[i]);
+    DIS_TRY(dis__reserve(&key_text->path, &key_text->path_capacity, key_text->n_files, key_text->n_files + 1,
+                         sizeof *key_text->path));
+    DIS_TRY(dis__reserve(&key_text->digest, &key_text->digest_capacity, key_text->n_files, key_text->n_files + 1,
+                         sizeof *key_text->digest));
+    DIS_TRY(dis_file_sha256(path, key_text->digest[key_text->n_files]));
+    key_text->path[key_text->n_files++] = path;
+    return put_digest(key_text, key, path, key_text->digest[key_text->n_files - 1]);
 }
 
-static dis_status put_count(dis__ink *ink, const char *key, uint64_t x)
+static dis_status put_count(dis__key_text *key_text, const char *key, uint64_t x)
 {
     char text[32];
-    return dis__ink_put(ink, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)x));
+    return dis__key_text_put(key_text, key, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)x));
 }
 
-static dis_status put_texts(dis__ink *ink, const dis__field *field, const dis__texts *texts)
+static dis_status put_texts(dis__key_text *key_text, const dis__field *field, const dis__texts *texts)
 {
-    DIS_TRY(put_count(ink, field->key, texts->n));
+    DIS_TRY(put_count(key_text, field->key, texts->n));
     for (size_t i = 0; i < texts->n; i++) {
         if (field->kind == DIS_FIELD_FILES)
-            DIS_TRY(dis__ink_file(ink, "", texts->text[i]));
+            DIS_TRY(dis__key_text_file(key_text, "", texts->text[i]));
         else
-            DIS_TRY(dis__ink_put(ink, "", texts->text[i], strlen(texts->text[i])));
+            DIS_TRY(dis__key_text_put(key_text, "", texts->text[i], strlen(texts->text[i])));
     }
     return DIS_OK;
 }
 
 /* In the order of the keys' bytes: that of the file means nothing. */
-static dis_status put_pairs(dis__ink *ink, const dis__field *field, const dis__pairs *pairs)
+static dis_status put_pairs(dis__key_text *key_text, const dis__field *field, const dis__pairs *pairs)
 {
-    DIS_TRY(put_count(ink, field->key, pairs->n));
+    DIS_TRY(put_count(key_text, field->key, pairs->n));
     for (size_t done = 0, last = SIZE_MAX; done < pairs->n; done++) {
         size_t next = SIZE_MAX;
         for (size_t i = 0; i < pairs->n; i++)
             if ((last == SIZE_MAX || strcmp(pairs->key[i], pairs->key[last]) > 0) &&
                 (next == SIZE_MAX || strcmp(pairs->key[i], pairs->key[next]) < 0))
                 next = i;
-        DIS_TRY(dis__ink_put(ink, "", pairs->key[next], strlen(pairs->key[next])));
-        DIS_TRY(dis__ink_put(ink, "", pairs->value[next], strlen(pairs->value[next])));
+        DIS_TRY(dis__key_text_put(key_text, "", pairs->key[next], strlen(pairs->key[next])));
+        DIS_TRY(dis__key_text_put(key_text, "", pairs->value[next], strlen(pairs->value[next])));
         last = next;
     }
     return DIS_OK;
 }
 
-static dis_status put_parts(dis__ink *ink, const dis__field *field, const dis__parts *parts)
+static dis_status put_parts(dis__key_text *key_text, const dis__field *field, const dis__parts *parts)
 {
-    DIS_TRY(put_count(ink, field->key, parts->n));
+    DIS_TRY(put_count(key_text, field->key, parts->n));
     for (size_t i = 0; i < parts->n; i++) {
-        if (parts->name) DIS_TRY(dis__ink_put(ink, "", parts->name[i], strlen(parts->name[i])));
-        DIS_TRY(dis__ink_record(ink, field->part, dis__part(parts, i)));
+        if (parts->name) DIS_TRY(dis__key_text_put(key_text, "", parts->name[i], strlen(parts->name[i])));
+        DIS_TRY(dis__key_text_record(key_text, field->part, dis__part(parts, i)));
     }
     return DIS_OK;
 }
@@ -110,53 +112,53 @@ bool dis__field_is_set(const dis__field *field, const void *record)
     return false;
 }
 
-dis_status dis__ink_field(dis__ink *ink, const dis__field *field, const void *record)
+dis_status dis__key_text_field(dis__key_text *key_text, const dis__field *field, const void *record)
 {
     const void *at = (const char *)record + field->offset;
     const char *const *text = at;
     if (!dis__field_is_set(field, record)) return DIS_OK;
     switch (field->kind) {
-    case DIS_FIELD_TEXT: return dis__ink_put(ink, field->key, *text, strlen(*text));
-    case DIS_FIELD_FILE: return dis__ink_file(ink, field->key, *text);
+    case DIS_FIELD_TEXT: return dis__key_text_put(key_text, field->key, *text, strlen(*text));
+    case DIS_FIELD_FILE: return dis__key_text_file(key_text, field->key, *text);
     case DIS_FIELD_TEXTS:
-    case DIS_FIELD_FILES: return put_texts(ink, field, at);
-    case DIS_FIELD_COUNT: return put_count(ink, field->key, *(const uint64_t *)at);
-    case DIS_FIELD_FLAG: return put_count(ink, field->key, *(const bool *)at);
-    case DIS_FIELD_CHOICE: return put_count(ink, field->key, (uint64_t)(*(const int *)at));
+    case DIS_FIELD_FILES: return put_texts(key_text, field, at);
+    case DIS_FIELD_COUNT: return put_count(key_text, field->key, *(const uint64_t *)at);
+    case DIS_FIELD_FLAG: return put_count(key_text, field->key, *(const bool *)at);
+    case DIS_FIELD_CHOICE: return put_count(key_text, field->key, (uint64_t)(*(const int *)at));
     case DIS_FIELD_REAL: {
         char number[DIS_REAL_TEXT];
-        return dis__ink_put(ink, field->key, number, dis__format_real(*(const double *)at, number));
+        return dis__key_text_put(key_text, field->key, number, dis__format_real(*(const double *)at, number));
     }
-    case DIS_FIELD_PAIRS: return put_pairs(ink, field, at);
+    case DIS_FIELD_PAIRS: return put_pairs(key_text, field, at);
     case DIS_FIELD_LIST:
-    case DIS_FIELD_NAMED: return put_parts(ink, field, at);
+    case DIS_FIELD_NAMED: return put_parts(key_text, field, at);
     case DIS_FIELD_RECORD:
-        DIS_TRY(dis__ink_put(ink, field->key, "", 0));
-        return dis__ink_record(ink, field->part, *(const void *const *)at);
+        DIS_TRY(dis__key_text_put(key_text, field->key, "", 0));
+        return dis__key_text_record(key_text, field->part, *(const void *const *)at);
     case DIS_FIELD_NODE: return DIS_OK; /* whoever reads it puts what it means */
     }
     return DIS_OK;
 }
 
-dis_status dis__ink_record(dis__ink *ink, const dis__schema *schema, const void *record)
+dis_status dis__key_text_record(dis__key_text *key_text, const dis__schema *schema, const void *record)
 {
-    DIS_TRY(dis__ink_put(ink, schema->info.name, "", 0));
-    for (size_t i = 0; i < schema->n_fields; i++) DIS_TRY(dis__ink_field(ink, &schema->field[i], record));
-    return dis__ink_put(ink, "end", "", 0);
+    DIS_TRY(dis__key_text_put(key_text, schema->info.name, "", 0));
+    for (size_t i = 0; i < schema->n_fields; i++) DIS_TRY(dis__key_text_field(key_text, &schema->field[i], record));
+    return dis__key_text_put(key_text, "end", "", 0);
 }
 
-void dis__ink_digest(const dis__ink *ink, char hex[65])
+void dis__key_text_digest(const dis__key_text *key_text, char hex[65])
 {
     dis__sha256 s;
     dis__sha256_begin(&s);
-    dis__sha256_add(&s, ink->text, ink->n);
+    dis__sha256_add(&s, key_text->text, key_text->n);
     dis__sha256_hex(&s, hex);
 }
 
-void dis__ink_free(dis__ink *ink)
+void dis__key_text_free(dis__key_text *key_text)
 {
-    dis__free(ink->text);
-    dis__free(ink->path);
-    dis__free(ink->digest);
-    *ink = (dis__ink){0};
+    dis__free(key_text->text);
+    dis__free(key_text->path);
+    dis__free(key_text->digest);
+    *key_text = (dis__key_text){0};
 }

@@ -113,12 +113,12 @@ typedef struct {
     const char **path;
     char (*digest)[65];
     size_t n_files, path_capacity, digest_capacity;
-} dis__ink;
-dis_status dis__ink_put(dis__ink *ink, const char *key, const char *value, size_t n);
-dis_status dis__ink_file(dis__ink *ink, const char *key, const char *path);
-dis_status dis__ink_field(dis__ink *ink, const dis__field *field, const void *record);
-dis_status dis__ink_record(dis__ink *ink, const dis__schema *schema, const void *record);
-void dis__ink_digest(const dis__ink *ink, char hex[65]);
-void dis__ink_free(dis__ink *ink);
+} dis__key_text;
+dis_status dis__key_text_put(dis__key_text *key_text, const char *key, const char *value, size_t n);
+dis_status dis__key_text_file(dis__key_text *key_text, const char *key, const char *path);
+dis_status dis__key_text_field(dis__key_text *key_text, const dis__field *field, const void *record);
+dis_status dis__key_text_record(dis__key_text *key_text, const dis__schema *schema, const void *record);
+void dis__key_text_digest(const dis__key_text *key_text, char hex[65]);
+void dis__key_text_free(dis__key_text *key_text);
 
 #endif

@@ -24,16 +24,16 @@ struct dis__cache_entry {
 };
 
 struct dis__cache {
-    const dis__plan_inside *plan;
+    const dis__plan_internal *plan;
     char *folder;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    dis__ink ink;
+    dis__key_text key_text;
     dis__cache_entry **dataset; /* (n data sets), each (1 + its sets) */
     dis__cache_entry *labels;
 };
 
-const dis__plan_inside *dis__cache_plan(const dis__cache *cache)
+const dis__plan_internal *dis__cache_plan(const dis__cache *cache)
 {
     return cache->plan;
 }
@@ -54,7 +54,7 @@ dis_status dis__cache_open(const dis__plan *plan, const char *folder, dis__cache
 {
     dis__cache *cache;
     DIS_TRY(dis__alloc_zeroed(&cache, 1, sizeof *cache));
-    cache->plan = dis__inside(plan);
+    cache->plan = dis__plan_internal_of(plan);
     pthread_mutex_init(&cache->mutex, NULL);
     pthread_cond_init(&cache->changed, NULL);
     const dis_status status = fill(cache, folder);
@@ -81,7 +81,7 @@ void dis__cache_close(dis__cache *cache)
     }
     dis__free(cache->dataset);
     dis__free(cache->folder);
-    dis__ink_free(&cache->ink);
+    dis__key_text_free(&cache->key_text);
     pthread_cond_destroy(&cache->changed);
     pthread_mutex_destroy(&cache->mutex);
     dis__free(cache);
@@ -128,8 +128,8 @@ static dis_status find_entry(dis__cache *cache, size_t data, size_t set, const d
     const dis__data_part *part = cache->plan->data[data].part;
     const dis__set_part *of_set = set == SIZE_MAX ? NULL : dis__part(&part->sets, set);
     char key[65];
-    DIS_TRY(
-        dis__labels_key(&cache->ink, part, of_set ? of_set->votes : part->votes, labels, votes_per_item, seed, key));
+    DIS_TRY(dis__labels_key(&cache->key_text, part, of_set ? of_set->votes : part->votes, labels, votes_per_item, seed,
+                            key));
     for (dis__cache_entry *s = cache->labels; s; s = s->next)
         if (s->data == data && s->set == set && strcmp(s->key, key) == 0) {
             *out = s;

@@ -15,6 +15,6 @@ dis_status dis__cache_labels(dis_context *ctx, dis__cache *cache, size_t data, s
 const dis__label_set *dis__cache_entry_labels(const dis__cache_entry *entry);
 void dis__cache_release(dis__cache *cache, dis__cache_entry *entry); /* NULL is fine */
 
-const dis__plan_inside *dis__cache_plan(const dis__cache *cache);
+const dis__plan_internal *dis__cache_plan(const dis__cache *cache);
 
 #endif

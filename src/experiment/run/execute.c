@@ -12,9 +12,9 @@
 typedef struct {
     dis_context *ctx;
     dis__cache *cache;
-    const dis__plan_inside *plan;
+    const dis__plan_internal *plan;
     const dis__run *run;
-    const dis__cell_inside *cell;
+    const dis__cell_internal *cell;
     const dis__data *data;
     const dis__dataset *m;
     uint8_t *part; /* (m->n) */
@@ -338,9 +338,9 @@ static dis_status carry_out(running *r)
 dis_status dis__execute(dis_context *ctx, dis__cache *cache, size_t run, dis__result *out)
 {
     dis__result result = {0};
-    const dis__plan_inside *plan = dis__cache_plan(cache);
+    const dis__plan_internal *plan = dis__cache_plan(cache);
     const dis__run *its = &plan->plan.run[run];
-    const dis__cell_inside *cell = &plan->cell[its->cell];
+    const dis__cell_internal *cell = &plan->cell[its->cell];
     running r = {.ctx = ctx,
                  .cache = cache,
                  .plan = plan,
