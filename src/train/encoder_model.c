@@ -318,7 +318,7 @@ static void free_inputs(dis__inputs *to)
     dis__free(in->room);
 }
 
-static dis_status put_places(dis__net *net, const inputs *in, const encoded_items *e, const dis__batch *batch)
+static dis_status put_places(dis__net *net, const inputs *in, const encoded_items *e, const dis__unit_batch *batch)
 {
     size_t n = 0, at = 0;
     for (size_t u = 0; u < batch->n; u++) {
@@ -333,7 +333,7 @@ static dis_status put_places(dis__net *net, const inputs *in, const encoded_item
     return dis__net_put_ints(net, in->places, in->room);
 }
 
-static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__batch *batch)
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__unit_batch *batch)
 {
     const inputs *in = (const inputs *)to;
     const encoded_items *e = (const encoded_items *)encoded;

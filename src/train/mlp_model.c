@@ -151,7 +151,7 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     return DIS_OK;
 }
 
-static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__batch *batch)
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__unit_batch *batch)
 {
     const inputs *in = (const inputs *)to;
     const float *x = ((const encoded_items *)encoded)->x;

@@ -45,7 +45,7 @@ typedef struct {
     size_t n;
     bool training;         /* trained on, or predicted */
     uint64_t seed, number; /* what randomness in laying it out is keyed by */
-} dis__batch;
+} dis__unit_batch;
 
 /* What an encoder says of itself; 0: does not apply. */
 typedef struct {
@@ -86,7 +86,7 @@ typedef struct {
     /* The logits of one head, from layers of that name; NULL: a linear layer on the trunk. */
     int (*head)(dis__net *net, const void *settings, const dis__inputs *in, const char *name, size_t n_classes);
     /* Sets axes and inputs to these units. Room was made when building. */
-    dis_status (*put)(dis__net *net, dis__inputs *in, const dis__encoded *encoded, const dis__batch *batch);
+    dis_status (*put)(dis__net *net, dis__inputs *in, const dis__encoded *encoded, const dis__unit_batch *batch);
     /* Starts of parameters that are not random (word vectors), after planning; NULL: none. */
     dis_status (*start)(dis_context *ctx, dis__net *net, const void *encoder);
     /* Writes a folder that other software loads; NULL: there is none for this model. */
@@ -117,7 +117,7 @@ typedef struct {
     const dis__model_row *row;
     dis__inputs *in; /* the model's own */
     int head[DIS_MOST_HEADS];
-} dis__running;
+} dis__model_net;
 
 struct dis_model {
     const dis__model_row *row;
@@ -133,7 +133,7 @@ struct dis_model {
     size_t n_epochs, epochs_room, best_epoch;
     size_t n_examples, n_left_out, n_parameters;
     dis__weights weights;
-    dis__running ready; /* of the last prediction, which the next one may use; net NULL: none */
+    dis__model_net ready; /* of the last prediction, which the next one may use; net NULL: none */
     dis__batch_limits ready_limits;
 };
 
@@ -141,17 +141,17 @@ struct dis_model {
 dis_status dis__model_create(const char *spec, const char *objective, dis_model **out);
 
 /* All heads; for training `add_heads` adds them to the logits where it is not NULL. */
-dis_status dis__running_build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed,
-                              dis_status (*add_heads)(void *arg, dis__running *r, const int *logits), void *arg,
-                              dis__running *r);
-void dis__running_free(dis__running *r);
+dis_status dis__model_net_build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed,
+                                dis_status (*add_heads)(void *arg, dis__model_net *r, const int *logits), void *arg,
+                                dis__model_net *r);
+void dis__model_net_free(dis__model_net *r);
 
 /* model->ready predicts this head, in batches of these limits and less. */
-dis_status dis__running_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head);
+dis_status dis__model_net_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head);
 
 /* q of one head for all items of `encoded`, (n_items, n_classes), in batches of at most the limits. */
-dis_status dis__running_predict(dis__running *r, const dis_model *model, const dis__encoded *encoded, size_t head,
-                                const dis__batch_limits *limits, double *q);
+dis_status dis__model_net_predict(dis__model_net *r, const dis_model *model, const dis__encoded *encoded, size_t head,
+                                  const dis__batch_limits *limits, double *q);
 
 /* Items encoded by a row; *out is NULL after a failure. */
 dis_status dis__encode(dis_context *ctx, const dis_model *model, const dis_items_view *items, dis__encoded **out);

@@ -99,7 +99,7 @@ void dis_model_destroy(dis_model *model)
     dis_names_destroy(model->classes);
     if (model->encoder) model->row->free_encoder(model->encoder);
     dis__free(model->encoder);
-    dis__running_free(&model->ready);
+    dis__model_net_free(&model->ready);
     dis__free(model->epoch);
     dis__weights_free(&model->weights);
     dis__free(model);
@@ -197,18 +197,18 @@ dis__batch_limits dis__limits_of(const dis__encoded *encoded, size_t batch)
     return l;
 }
 
-void dis__running_free(dis__running *r)
+void dis__model_net_free(dis__model_net *r)
 {
     dis__net_destroy(r->net);
     if (r->in && r->row->free_inputs) r->row->free_inputs(r->in);
     dis__free(r->in);
-    *r = (dis__running){0};
+    *r = (dis__model_net){0};
 }
 
 /* Heads [first, last) of the model's. */
 static dis_status build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed, size_t first,
-                        size_t last, dis_status (*add_heads)(void *arg, dis__running *r, const int *logits), void *arg,
-                        dis__running *r)
+                        size_t last, dis_status (*add_heads)(void *arg, dis__model_net *r, const int *logits),
+                        void *arg, dis__model_net *r)
 {
     const dis__model_row *row = model->row;
     int logits[DIS_MOST_HEADS];
@@ -229,18 +229,18 @@ static dis_status build(const dis_model *model, const dis__batch_limits *limits,
     return DIS_OK;
 }
 
-dis_status dis__running_build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed,
-                              dis_status (*add_heads)(void *arg, dis__running *r, const int *logits), void *arg,
-                              dis__running *r)
+dis_status dis__model_net_build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed,
+                                dis_status (*add_heads)(void *arg, dis__model_net *r, const int *logits), void *arg,
+                                dis__model_net *r)
 {
-    *r = (dis__running){0};
+    *r = (dis__model_net){0};
     const dis_status status = build(model, limits, seed, 0, model->n_heads, add_heads, arg, r);
-    if (status != DIS_OK) dis__running_free(r);
+    if (status != DIS_OK) dis__model_net_free(r);
     return status;
 }
 
 static dis_status build_planned(dis_context *ctx, const dis_model *model, const dis__batch_limits *limits, size_t head,
-                                dis__running *r)
+                                dis__model_net *r)
 {
     dis__plan_options plan = dis__plan_options_default();
     plan.training = false;
@@ -250,16 +250,16 @@ static dis_status build_planned(dis_context *ctx, const dis_model *model, const 
     return dis__weights_give(&model->weights, r->net);
 }
 
-dis_status dis__running_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head)
+dis_status dis__model_net_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head)
 {
-    dis__running *r = &model->ready;
+    dis__model_net *r = &model->ready;
     dis__batch_limits *most = &model->ready_limits;
     if (r->net && r->head[head] != DIS_NONE && limits->units <= most->units && limits->items <= most->items &&
         limits->longest <= most->longest && limits->total <= most->total && dis__net_serve(r->net, ctx))
         return DIS_OK;
-    dis__running_free(r);
+    dis__model_net_free(r);
     const dis_status status = build_planned(ctx, model, limits, head, r);
-    if (status != DIS_OK) dis__running_free(r);
+    if (status != DIS_OK) dis__model_net_free(r);
     *most = *limits;
     return status;
 }
@@ -277,8 +277,8 @@ static size_t next_batch(const dis__encoded *encoded, const dis__batch_limits *l
     return u - first;
 }
 
-dis_status dis__running_predict(dis__running *r, const dis_model *model, const dis__encoded *encoded, size_t head,
-                                const dis__batch_limits *limits, double *q)
+dis_status dis__model_net_predict(dis__model_net *r, const dis_model *model, const dis__encoded *encoded, size_t head,
+                                  const dis__batch_limits *limits, double *q)
 {
     const size_t k = dis_names_count(model->classes);
     uint32_t *units;
@@ -287,7 +287,7 @@ dis_status dis__running_predict(dis__running *r, const dis_model *model, const d
     for (size_t u = 0; u < encoded->n_units && status == DIS_OK;) {
         const size_t n = next_batch(encoded, limits, u), first = encoded->unit ? (size_t)encoded->unit[u] : u;
         for (size_t i = 0; i < n; i++) units[i] = (uint32_t)(u + i);
-        const dis__batch batch = {.unit = units, .n = n};
+        const dis__unit_batch batch = {.unit = units, .n = n};
         status = model->row->put(r->net, r->in, encoded, &batch);
         for (size_t h = 0; h < model->n_heads; h++)
             if (r->head[h] != DIS_NONE) dis__head_put_nothing(r->net, r->head[h]);

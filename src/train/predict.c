@@ -37,11 +37,11 @@ static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_vi
     const size_t k = dis_names_count(model->classes);
     DIS_TRY(dis__encode(ctx, model, items, encoded));
     const dis__batch_limits limits = even_limits(model, *encoded);
-    DIS_TRY(dis__running_ready(ctx, model, &limits, head));
+    DIS_TRY(dis__model_net_ready(ctx, model, &limits, head));
     DIS_TRY(
         dis__check_memory(ctx, dis__size(dis__size(items->n_items, k, 0), sizeof *labels->p, 0), "the predictions"));
     DIS_TRY(dis__alloc_array(&labels->p, dis__size(items->n_items, k, 0), sizeof *labels->p));
-    DIS_TRY(dis__running_predict(&model->ready, model, *encoded, head, &limits, labels->p));
+    DIS_TRY(dis__model_net_predict(&model->ready, model, *encoded, head, &limits, labels->p));
     labels->n_items = items->n_items;
     labels->n_classes = k;
     DIS_TRY(dis__names_copy(items->tasks, &labels->tasks));

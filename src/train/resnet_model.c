@@ -224,7 +224,7 @@ static void lay_out(const inputs *in, const float *from, long dy, long dx, bool 
         }
 }
 
-static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__batch *batch)
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__unit_batch *batch)
 {
     const inputs *in = (const inputs *)to;
     const size_t k = in->height * in->width * in->channels, span = 2 * in->pad + 1;

@@ -16,7 +16,7 @@ typedef struct {
     const dis_train_options *o;
     const dis__objective_row *objective;
     dis_model *model;
-    dis__running running;
+    dis__model_net model_net;
     dis__batch_limits limits;
     dis__encoded *encoded, *dev_encoded; /* dev_encoded NULL: there is no development set */
     dis__targets targets, dev_targets;

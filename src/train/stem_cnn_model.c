@@ -169,7 +169,7 @@ static void free_inputs(dis__inputs *in)
     dis__free(((inputs *)in)->ids);
 }
 
-static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__batch *batch)
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__unit_batch *batch)
 {
     const inputs *in = (const inputs *)to;
     const encoded_items *e = (const encoded_items *)encoded;

@@ -295,7 +295,7 @@ static int head(dis__net *net, const void *of, const dis__inputs *in, const char
     return dis__tagger_head(net, &o, &((const inputs *)in)->tagger, name, n_classes);
 }
 
-static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items, const dis__batch *batch)
+static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items, const dis__unit_batch *batch)
 {
     const inputs *in = (const inputs *)to;
     const dis__tagger *t = &in->tagger;

@@ -67,7 +67,7 @@ static dis_status choose_keep(dis__training *t, const dis_train_options *o, cons
     return dis__copy_text(&t->model->keep, name, strlen(name));
 }
 
-static dis_status add_heads(void *arg, dis__running *r, const int *logits)
+static dis_status add_heads(void *arg, dis__model_net *r, const int *logits)
 {
     const dis__training *t = arg;
     size_t h = 0;
@@ -170,10 +170,10 @@ static dis_status prepare_net(dis__training *t, dis_context *ctx)
     const char *schedule = o->schedule ? o->schedule : kind->schedule ? kind->schedule : "constant";
     DIS_TRY(dis__schedule_parse(schedule, o->rate > 0 ? o->rate : kind->rate,
                                 (t->batches.n + o->accumulate - 1) / o->accumulate, t->epochs, &t->schedule));
-    DIS_TRY(dis__running_build(model, &t->limits, model->seed, add_heads, t, &t->running));
-    DIS_TRY(dis__net_plan(t->running.net, ctx, &plan));
-    if (model->row->start) DIS_TRY(model->row->start(ctx, t->running.net, model->encoder));
-    model->n_parameters = dis__net_n_parameters(t->running.net);
+    DIS_TRY(dis__model_net_build(model, &t->limits, model->seed, add_heads, t, &t->model_net));
+    DIS_TRY(dis__net_plan(t->model_net.net, ctx, &plan));
+    if (model->row->start) DIS_TRY(model->row->start(ctx, t->model_net.net, model->encoder));
+    model->n_parameters = dis__net_n_parameters(t->model_net.net);
     DIS_TRY(dis__alloc_array(&model->epoch, t->epochs, sizeof *model->epoch));
     DIS_TRY(dis__alloc_array(&t->label, t->limits.items, sizeof *t->label));
     DIS_TRY(dis__alloc_array(&t->weight, t->limits.items, sizeof *t->weight));
@@ -206,7 +206,7 @@ static dis_status put_votes(dis__training *t, int head, const uint32_t *units, s
             label[n_votes] = g->vote[v];
         }
     }
-    return dis__head_put_votes(t->running.net, head, n_votes, row_of, worker, label);
+    return dis__head_put_votes(t->model_net.net, head, n_votes, row_of, worker, label);
 }
 
 static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
@@ -216,7 +216,7 @@ static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
     size_t h = 0;
     if (t->objective->main != DIS_MAIN_NONE) {
         EACH_ITEM(t, units, n, row, item) t->label[row] = g->label[item];
-        DIS_TRY(dis__head_put_labels(t->running.net, t->running.head[h++], t->label));
+        DIS_TRY(dis__head_put_labels(t->model_net.net, t->model_net.head[h++], t->label));
     }
     if (t->objective->soft >= 0) {
         EACH_ITEM(t, units, n, row, item)
@@ -224,19 +224,19 @@ static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
             memcpy(t->target + row * k, g->target + item * k, k * sizeof *t->target);
             t->weight[row] = g->weight[item];
         }
-        DIS_TRY(dis__head_put_targets(t->running.net, t->running.head[h++], t->target, t->weight));
+        DIS_TRY(dis__head_put_targets(t->model_net.net, t->model_net.head[h++], t->target, t->weight));
     }
-    return t->objective->crowd >= 0 ? put_votes(t, t->running.head[h], units, n) : DIS_OK;
+    return t->objective->crowd >= 0 ? put_votes(t, t->model_net.head[h], units, n) : DIS_OK;
 }
 
 static dis_status one_batch(dis__training *t, size_t b)
 {
     size_t n;
     const uint32_t *units = dis__batch_units(&t->batches, b, &n);
-    dis__net *net = t->running.net;
-    const dis__batch batch = {
+    dis__net *net = t->model_net.net;
+    const dis__unit_batch batch = {
         .unit = units, .n = n, .training = true, .seed = t->model->seed, .number = (uint64_t)t->at.epoch << 32 | b};
-    DIS_TRY(t->model->row->put(net, t->running.in, t->encoded, &batch));
+    DIS_TRY(t->model->row->put(net, t->model_net.in, t->encoded, &batch));
     DIS_TRY(put_targets(t, units, n));
     const bool update = (b + 1) % t->o->accumulate == 0 || b + 1 == t->batches.n;
     if (update) t->at.rate = dis__schedule_rate(&t->schedule, dis__net_steps(net));
@@ -248,7 +248,7 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
     e->dev = e->dev_cross_entropy = NAN;
     if (!t->q) return DIS_OK;
     const dis__targets *g = &t->dev_targets;
-    DIS_TRY(dis__running_predict(&t->running, t->model, t->dev_encoded, 0, &t->limits, t->q));
+    DIS_TRY(dis__model_net_predict(&t->model_net, t->model, t->dev_encoded, 0, &t->limits, t->q));
     bool wanted[DIS_EVAL_METRICS] = {false};
     const dis_eval_metric loss = g->human ? DIS_EVAL_CROSS_ENTROPY : DIS_EVAL_LOG_LOSS;
     wanted[t->keep] = wanted[loss] = true;
@@ -271,7 +271,7 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
 static dis_status stop_here(dis__training *t, dis_status status)
 {
     if (status != DIS_ECANCELLED || !t->o->folder) return status;
-    DIS_TRY(dis__net_get_loss_sum(t->running.net, &t->at.loss));
+    DIS_TRY(dis__net_get_loss_sum(t->model_net.net, &t->at.loss));
     DIS_TRY(dis__training_save(t));
     return dis__fail(DIS_ECANCELLED, "stopped");
 }
@@ -280,7 +280,7 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
 {
     dis_model *model = t->model;
     dis_epoch *e = &model->epoch[t->at.epoch];
-    DIS_TRY(dis__net_get_loss_sum(t->running.net, &t->at.loss));
+    DIS_TRY(dis__net_get_loss_sum(t->model_net.net, &t->at.loss));
     *e = (dis_epoch){.loss = t->at.loss / (double)t->batches.n, .rate = t->at.rate};
     DIS_TRY(stop_here(t, judge(t, ctx, e)));
     model->n_epochs = t->at.epoch + 1;
@@ -289,7 +289,7 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     const bool better = !t->q || first || isnan(best) || (t->higher ? e->dev > best : e->dev < best);
     if (better) {
         model->best_epoch = t->at.epoch;
-        DIS_TRY(dis__weights_take(t->running.net, &model->weights));
+        DIS_TRY(dis__weights_take(t->model_net.net, &model->weights));
         t->best_unsaved = true;
     }
     t->at = (dis__place){.epoch = t->at.epoch + 1};
@@ -305,7 +305,7 @@ static dis_status epochs(dis__training *t, dis_context *ctx)
 {
     while (t->at.epoch < t->epochs && !out_of_patience(t)) {
         dis__batches_epoch(&t->batches, t->encoded, &t->limits, t->model->seed, t->at.epoch);
-        DIS_TRY(dis__net_set_loss_sum(t->running.net, t->at.loss));
+        DIS_TRY(dis__net_set_loss_sum(t->model_net.net, t->at.loss));
         for (; t->at.batch < t->batches.n; t->at.batch++) {
             if (t->at.batch % t->o->accumulate == 0) DIS_TRY(stop_here(t, dis__check_stop(ctx)));
             dis__hold_stop(ctx, true); /* a step is done or not done */
@@ -330,7 +330,7 @@ static dis_status epochs(dis__training *t, dis_context *ctx)
 
 static void free_training(dis__training *t)
 {
-    dis__running_free(&t->running);
+    dis__model_net_free(&t->model_net);
     dis__encoded_free(t->model, t->encoded);
     dis__encoded_free(t->model, t->dev_encoded);
     dis__targets_free(&t->targets);

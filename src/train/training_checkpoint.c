@@ -92,7 +92,7 @@ static dis_status write_best(const dis__training *t)
     key_of(t, key);
     const char *const extra[][2] = {{"run", key}};
     DIS_TRY(path_of(t, "best.safetensors", &path));
-    const dis_status status = dis__net_save(t->running.net, path, false, extra, 1);
+    const dis_status status = dis__net_save(t->model_net.net, path, false, extra, 1);
     dis__free(path);
     return status;
 }
@@ -103,10 +103,10 @@ static dis_status save_best(dis__training *t)
     if (t->at.batch == 0 && t->model->best_epoch + 1 == t->at.epoch) return write_best(t);
     dis__weights now = {0};
     dis_status status;
-    DIS_TRY_GOTO(status, dis__weights_take(t->running.net, &now), end);
-    DIS_TRY_GOTO(status, dis__weights_give(&t->model->weights, t->running.net), end);
+    DIS_TRY_GOTO(status, dis__weights_take(t->model_net.net, &now), end);
+    DIS_TRY_GOTO(status, dis__weights_give(&t->model->weights, t->model_net.net), end);
     DIS_TRY_GOTO(status, write_best(t), end);
-    status = dis__weights_give(&now, t->running.net);
+    status = dis__weights_give(&now, t->model_net.net);
 end:
     dis__weights_free(&now);
     return status;
@@ -129,7 +129,7 @@ static dis_status save_place(const dis__training *t)
     put_real(sums + NUMBER - 1, t->at.rate);
     const char *const extra[][2] = {{"run", key}, {"place", place}, {"sums", sums}, {"curve", curve}};
     DIS_TRY_GOTO(status, path_of(t, "checkpoint.safetensors", &path), end);
-    status = dis__net_save(t->running.net, path, true, extra, sizeof extra / sizeof *extra);
+    status = dis__net_save(t->model_net.net, path, true, extra, sizeof extra / sizeof *extra);
 end:
     dis__free(curve);
     dis__free(path);
@@ -217,7 +217,7 @@ static dis_status load_one(dis__training *t, dis_context *ctx, const char *path,
         dis__safetensors_close(&file);
     }
     dis__input_close(&in);
-    return status == DIS_OK ? dis__net_load(t->running.net, ctx, path) : status;
+    return status == DIS_OK ? dis__net_load(t->model_net.net, ctx, path) : status;
 }
 
 static dis_status load(dis__training *t, dis_context *ctx, const char *path, const char *best)
@@ -226,8 +226,8 @@ static dis_status load(dis__training *t, dis_context *ctx, const char *path, con
     if (t->model->n_epochs == 0) return DIS_OK;
     /* Another run may have begun in this folder, and have been killed before its own first checkpoint. */
     DIS_TRY(load_one(t, ctx, best, check_run));
-    DIS_TRY(dis__weights_take(t->running.net, &t->model->weights));
-    return dis__net_load(t->running.net, ctx, path);
+    DIS_TRY(dis__weights_take(t->model_net.net, &t->model->weights));
+    return dis__net_load(t->model_net.net, ctx, path);
 }
 
 dis_status dis__training_load(dis__training *t, dis_context *ctx)
