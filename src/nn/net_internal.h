@@ -167,8 +167,8 @@ static inline const dis__shape *dis__shape_of(const dis__net *net, int value)
 void dis__linear_merge(dis__net *net, int first, int second);
 /* A linear layer's value goes into a sum of two, as its second, and nowhere else: in nets that never train the layer
  * adds to the first where it lies, if that is not needed any more. */
-void dis__linear_onto(dis__net *net, int value, int sum);
-void dis__add_takes(dis__net *net, int value); /* of dis__linear_onto: says so to the sum */
+void dis__linear_in_place(dis__net *net, int value, int sum);
+void dis__add_in_place(dis__net *net, int value); /* of dis__linear_in_place: says so to the sum */
 
 /* ---- for planning ---- */
 

@@ -111,13 +111,13 @@ int dis__layer_encoder(dis__net *net, const char *name, int x, int lengths, size
     int out = dis__layer_attention(net, join(text, name, "self_attn"), y, lengths, n_heads, dropout);
     y = dis__layer_dropout(net, out, dropout);
     x = norm_first ? dis__layer_add(net, x, y) : dis__layer_layernorm(net, join(text, name, "norm1"), y, x);
-    if (norm_first) dis__linear_onto(net, out, x);
+    if (norm_first) dis__linear_in_place(net, out, x);
     y = norm_first ? dis__layer_layernorm(net, join(text, name, "norm2"), x, DIS_NONE) : x;
     y = dis__layer_linear(net, join(text, name, "linear1"), y, n_feed, act);
     y = dis__layer_dropout(net, y, dropout);
     out = dis__layer_linear(net, join(text, name, "linear2"), y, channels, DIS_ACT_NONE);
     y = dis__layer_dropout(net, out, dropout);
     x = norm_first ? dis__layer_add(net, x, y) : dis__layer_layernorm(net, join(text, name, "norm2"), y, x);
-    if (norm_first) dis__linear_onto(net, out, x);
+    if (norm_first) dis__linear_in_place(net, out, x);
     return x;
 }

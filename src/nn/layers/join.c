@@ -89,7 +89,7 @@ int dis__layer_dropout(dis__net *net, int x, double rate)
 /* ---- add ---- */
 
 typedef struct {
-    bool onto; /* the second value is made by a linear layer for this sum alone */
+    bool in_place; /* the second value is made by a linear layer for this sum alone */
 } sum;
 
 static bool add_passes(const dis__net *net, const dis__layer *layer);
@@ -117,7 +117,7 @@ static const dis__layer_kind add_kind = {
 static bool add_passes(const dis__net *net, const dis__layer *layer)
 {
     const dis__slot *first = &net->slots[layer->in[0]];
-    if (!((const sum *)layer->own)->onto || first->producer == DIS_NONE || first->last_use != layer->index)
+    if (!((const sum *)layer->own)->in_place || first->producer == DIS_NONE || first->last_use != layer->index)
         return false;
     const dis__layer *producer = &net->layers[first->producer];
     if (producer->passes && producer->kind != &add_kind) return false;
@@ -137,9 +137,9 @@ int dis__layer_add(dis__net *net, int x, int y)
     return layer ? layer->out : DIS_NONE;
 }
 
-void dis__add_takes(dis__net *net, int value)
+void dis__add_in_place(dis__net *net, int value)
 {
-    ((sum *)net->layers[net->slots[value].producer].own)->onto = true;
+    ((sum *)net->layers[net->slots[value].producer].own)->in_place = true;
 }
 
 /* ---- concat ---- */

@@ -213,13 +213,13 @@ void dis__linear_merge(dis__net *net, int first, int second)
     net->slots[one->in[0]].last_use = two->index; /* that is when it is read */
 }
 
-void dis__linear_onto(dis__net *net, int value, int sum)
+void dis__linear_in_place(dis__net *net, int value, int sum)
 {
     if (value < 0 || sum < 0) return;
     linear *l = net->layers[net->slots[value].producer].own;
     if (l->act != DIS_ACT_NONE) return;
     l->sum = net->slots[sum].producer;
-    dis__add_takes(net, sum);
+    dis__add_in_place(net, sum);
 }
 
 /* ---- an activation alone ---- */
