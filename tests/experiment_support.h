@@ -33,14 +33,14 @@ static inline dis__plan made_plan(dis__run run[MADE_RUNS])
 {
     static const double published[] = {.75, (double)NAN, 1.2};
     static const dis__setting setting[] = {{"labels", "standard"}, {"objective", "kl, with \"quotes\" and \n\x1b[31m"}};
-    static const dis__cell cell[MADE_CELLS] = {
+    static const dis_experiment_cell cell[MADE_CELLS] = {
         {.name = "gold", .data = "d", .n_settings = 0, .baseline = SIZE_MAX},
         {.name = "soft <b>&amp;../../x", .data = "d", .n_settings = 2, .setting = setting, .published = published},
         {.name = "other", .data = "d2", .n_settings = 1, .setting = setting},
     };
-    static const dis__measure measure[] = {{"test", DIS_EVAL_ACCURACY},
-                                           {"../held out", DIS_EVAL_MACRO_F1},
-                                           {"test", DIS_EVAL_CROSS_ENTROPY}};
+    static const dis_experiment_measure measure[] = {{"test", DIS_EVAL_ACCURACY},
+                                                     {"../held out", DIS_EVAL_MACRO_F1},
+                                                     {"test", DIS_EVAL_CROSS_ENTROPY}};
     for (size_t r = 0; r < MADE_RUNS; r++) {
         run[r] = (dis__run){.cell = r / (MADE_FOLDS * MADE_SEEDS),
                             .fold = r / MADE_SEEDS % MADE_FOLDS,

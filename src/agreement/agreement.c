@@ -179,7 +179,7 @@ static dis_status measure_patterns(const dis__vote_patterns *patterns, const dis
         for (size_t p = 0; p < patterns->n; p++) times[p] = (double)patterns->pattern[p].items;
         dis__coefficients_of(coefficients, times, sums, rank, &v);
         for (size_t m = 0; m < DIS_MEASURES_OF_PATTERNS; m++) {
-            const char *reason = dis__coefficient_reason(coefficients, (dis__measure)m);
+            const char *reason = dis__coefficient_reason(coefficients, (dis__coefficient_id)m);
             a->metric[m] = reason ? dis_metric_undefined(reason) : measured(v.value[m], patterns->compared);
             a->metric[m].degenerate = !reason && v.degenerate[m];
         }
@@ -222,7 +222,7 @@ static dis_status measure_coefficients(dis_context *ctx, const dis__vote_pattern
             status = dis__agreement_intervals(ctx, patterns, c, o->bootstrap, o->seed, a->metric, a->classes,
                                               a->view.n_classes);
     }
-    for (dis__measure m = DIS_MEASURE_COHEN; m <= DIS_MEASURE_COHEN_QUADRATIC; m++) {
+    for (dis__coefficient_id m = DIS_MEASURE_COHEN; m <= DIS_MEASURE_COHEN_QUADRATIC; m++) {
         const char *reason = dis__coefficient_reason(c, m);
         if (!a->view.n_workers && patterns->compared) reason = "the input does not say who voted";
         a->metric[m] = dis_metric_undefined(reason ? reason : "pairs of workers were not looked at");

@@ -229,7 +229,7 @@ const uint32_t *dis__class_order(const dis__coefficients *c)
     return c->ordered ? c->order : NULL;
 }
 
-const char *dis__coefficient_reason(const dis__coefficients *c, dis__measure measure)
+const char *dis__coefficient_reason(const dis__coefficients *c, dis__coefficient_id measure)
 {
     static const char *const order = "the classes are no numbers and no order was declared for them";
     static const char *const number = "the classes are no numbers";
@@ -279,7 +279,7 @@ static void add_patterns(const dis__coefficients *c, const double *times, dis__c
 }
 
 /* 1 - observed / expected disagreement. Nothing expected: all is alike, 1 by convention. */
-static void settle(dis__coefficient_values *out, dis__measure which, double observed, double expected)
+static void settle(dis__coefficient_values *out, dis__coefficient_id which, double observed, double expected)
 {
     const bool none = !(expected > 0);
     out->degenerate[which] = none;
@@ -335,8 +335,8 @@ static void alpha_ratio(const dis__coefficients *c, const dis__class_sums *k, co
     settle(out, DIS_MEASURE_ALPHA_RATIO, t->paired[BY_RATIO], expected / (t->votes - 1));
 }
 
-static void gwet(const dis__coefficients *c, double share_variance, const totals *t, dis__measure which, distance d,
-                 dis__coefficient_values *out)
+static void gwet(const dis__coefficients *c, double share_variance, const totals *t, dis__coefficient_id which,
+                 distance d, dis__coefficient_values *out)
 {
     const double n = (double)c->n_classes;
     const double chance = n > 1 ? (n * n - c->total[d]) / (n * (n - 1)) * share_variance : 1;

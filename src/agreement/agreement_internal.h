@@ -63,11 +63,11 @@ typedef enum {
     DIS_MEASURE_GOLD_NEVER_VOTED,
     DIS_MEASURES,
     DIS_MEASURES_OF_PATTERNS = DIS_MEASURE_COHEN, /* those that patterns alone decide come first */
-} dis__measure;
+} dis__coefficient_id;
 
 /* What the classes must be for a measure to mean something. */
 typedef enum { DIS_SCALE_NAMES, DIS_SCALE_ORDER, DIS_SCALE_NUMBERS, DIS_SCALE_RATIO } dis__scale;
-dis__scale dis__measure_scale(dis__measure measure);
+dis__scale dis__measure_scale(dis__coefficient_id measure);
 
 /* agreement_coefficients.c: the coefficients as functions of how often each pattern comes. */
 typedef struct dis__coefficients dis__coefficients;
@@ -77,7 +77,7 @@ dis_status dis__coefficients_create(const dis_votes_view *votes, const dis__vote
                                     dis__coefficients **out);
 void dis__coefficients_destroy(dis__coefficients *coefficients);
 /* Why a coefficient is not defined for these classes; NULL when it is. */
-const char *dis__coefficient_reason(const dis__coefficients *coefficients, dis__measure measure);
+const char *dis__coefficient_reason(const dis__coefficients *coefficients, dis__coefficient_id measure);
 /* The class at each place of the order that means something (numbers rising, else as the classes come); NULL: none does.
  */
 const uint32_t *dis__class_order(const dis__coefficients *coefficients);

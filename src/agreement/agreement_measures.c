@@ -1,4 +1,4 @@
-/* What is measured overall: one row each, in the order of dis__measure. */
+/* What is measured overall: one row each, in the order of dis__coefficient_id. */
 #include "agreement/agreement_internal.h"
 
 #define LEFT_OUT "items with fewer than two votes are left out; "
@@ -124,7 +124,7 @@ const dis_agreement_measure *dis_agreement_measure_at(size_t i)
     return i < sizeof rows / sizeof *rows ? &rows[i].shown : NULL;
 }
 
-dis__scale dis__measure_scale(dis__measure measure)
+dis__scale dis__measure_scale(dis__coefficient_id measure)
 {
     return rows[measure].scale;
 }

@@ -246,18 +246,18 @@ static dis_status spearman_of(void *arg, const uint8_t *count, size_t resample, 
     return DIS_OK;
 }
 
-static dis_status sort_items(const dis_evaluation *e, order *o, dis__ranked *a)
+static dis_status sort_items(const dis_evaluation *e, order *o, dis__indexed_value *a)
 {
     const size_t n = o->n;
-    dis__ranked *spare = a + n, *b = a + 2 * n;
+    dis__indexed_value *spare = a + n, *b = a + 2 * n;
     const double *x = e->column[DIS_ITEM_MODEL_ENTROPY], *y = e->column[DIS_ITEM_HUMAN_ENTROPY];
-    for (size_t i = 0; i < n; i++) a[i] = (dis__ranked){.value = dis__entropy_to_rank(x[i]), .index = i};
-    dis__sort_ranked(a, spare, n);
+    for (size_t i = 0; i < n; i++) a[i] = (dis__indexed_value){.value = dis__entropy_to_rank(x[i]), .index = i};
+    dis__sort_indexed(a, spare, n);
     for (size_t i = 0; i < n; i++) {
         o->x_starts[i] = i == 0 || a[i].value != a[i - 1].value;
-        b[i] = (dis__ranked){.value = dis__entropy_to_rank(y[a[i].index]), .index = i};
+        b[i] = (dis__indexed_value){.value = dis__entropy_to_rank(y[a[i].index]), .index = i};
     }
-    dis__sort_ranked(b, spare, n);
+    dis__sort_indexed(b, spare, n);
     for (size_t i = 0; i < n; i++) {
         o->y_starts[i] = i == 0 || b[i].value != b[i - 1].value;
         o->by_y[i] = (uint32_t)b[i].index;
@@ -268,7 +268,7 @@ static dis_status sort_items(const dis_evaluation *e, order *o, dis__ranked *a)
 static dis_status of_ranks(dis_context *ctx, dis_evaluation *e, const dis__bootstrap *b)
 {
     order o = {.n = e->in.n_items, .n_draws = b->n_draws};
-    dis__ranked *sorting = NULL;
+    dis__indexed_value *sorting = NULL;
     double *figure = NULL;
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&o.x_starts, o.n, 1), end);

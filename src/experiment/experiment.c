@@ -28,7 +28,7 @@ static bool is_number(const char *text, uint64_t x)
     return strcmp(text, digits) == 0;
 }
 
-static bool setting_is(const dis__cell *cell, const char *key, size_t n, const char *value)
+static bool setting_is(const dis_experiment_cell *cell, const char *key, size_t n, const char *value)
 {
     for (size_t i = 0; i < cell->n_settings; i++) {
         const dis__setting *s = &cell->setting[i];
@@ -40,7 +40,7 @@ static bool setting_is(const dis__cell *cell, const char *key, size_t n, const c
 /* A filter with "=" in it whose left side is nothing known may still be part of a name. */
 static bool fits(const dis__plan *plan, const dis__run *run, const char *filter)
 {
-    const dis__cell *cell = &plan->cell[run->cell];
+    const dis_experiment_cell *cell = &plan->cell[run->cell];
     const char *equals = strchr(filter, '=');
     if (strstr(cell->name, filter)) return true;
     if (!equals) return false;

@@ -200,11 +200,11 @@ typedef struct {
 static choice frequent(const dis_evaluation_view *e)
 {
     choice c = {0};
-    dis__ranked best[DIS__REPORT_SHOWN_CLASSES];
+    dis__top_item best[DIS__REPORT_SHOWN_CLASSES];
     const bool all = e->n_classes <= DIS__REPORT_SHOWN_CLASSES;
     for (size_t k = 0; k < e->n_classes; k++)
-        c.n = dis__rank(best, c.n, DIS__REPORT_SHOWN_CLASSES,
-                        (dis__ranked){.score = all ? 0 : (double)e->classes[k].n_gold, .item = k});
+        c.n = dis__top_items_put(best, c.n, DIS__REPORT_SHOWN_CLASSES,
+                                 (dis__top_item){.score = all ? 0 : (double)e->classes[k].n_gold, .item = k});
     for (size_t i = 0; i < c.n; i++) c.class[i] = best[i].item;
     return c;
 }

@@ -87,8 +87,8 @@ void dis__report_tally_free(dis__report_job *job);
 typedef struct {
     double score, weight;
     size_t item;
-} dis__ranked;
-size_t dis__rank(dis__ranked *best, size_t n, size_t most, dis__ranked one);
+} dis__top_item;
+size_t dis__top_items_put(dis__top_item *best, size_t n, size_t most, dis__top_item one);
 
 const char *dis__class_name(const dis__report_job *job, size_t k);
 

@@ -66,7 +66,7 @@ static void entropies(dis__report_job *job)
 enum { MOST_ITEMS = 100, DRAWN_ITEMS = 12, MOST_PARTS = DIS__SERIES_COLOURS - 1 };
 
 typedef struct {
-    dis__ranked best[MOST_ITEMS];
+    dis__top_item best[MOST_ITEMS];
     size_t n;
     double share[DRAWN_ITEMS * 2 * DIS__SERIES_COLOURS];
     char note[DRAWN_ITEMS][64];
@@ -97,7 +97,9 @@ static void find_disputed(const dis__report_job *job, disputed *d)
         if (r->votes && votes == 0) continue;
         const double h = dis_entropy(p, r->n_classes);
         /* to ten digits: equal shares in another order must tie */
-        if (h > 0) d->n = dis__rank(d->best, d->n, MOST_ITEMS, (dis__ranked){floor(h * 1e10 + .5) / 1e10, votes, i});
+        if (h > 0)
+            d->n =
+                dis__top_items_put(d->best, d->n, MOST_ITEMS, (dis__top_item){floor(h * 1e10 + .5) / 1e10, votes, i});
     }
 }
 
@@ -114,11 +116,11 @@ static size_t choose_parts(const dis__report_job *job, disputed *d, size_t n, si
             if (r->n_views) mass[k] += r->view[job->main].p[item * r->n_classes + k];
         }
     }
-    dis__ranked best[MOST_PARTS];
+    dis__top_item best[MOST_PARTS];
     size_t found = 0;
     const bool all = r->n_classes <= MOST_PARTS;
     for (size_t k = 0; k < r->n_classes; k++)
-        found = dis__rank(best, found, MOST_PARTS, (dis__ranked){.score = all ? 0 : mass[k], .item = k});
+        found = dis__top_items_put(best, found, MOST_PARTS, (dis__top_item){.score = all ? 0 : mass[k], .item = k});
     for (size_t k = 0; k < found; k++) part[k] = best[k].item;
     return found;
 }

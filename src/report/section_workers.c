@@ -61,8 +61,8 @@ static void count_votes(const dis__report_job *job, dis__crowd *c)
         if (c->votes[w] == 0) continue;
         c->least = fmin(c->least, (double)c->votes[w]);
         c->most = fmax(c->most, (double)c->votes[w]);
-        c->n_busiest = dis__rank(c->busiest, c->n_busiest, DIS__WORKER_ROWS,
-                                 (dis__ranked){.score = (double)c->votes[w], .item = w});
+        c->n_busiest = dis__top_items_put(c->busiest, c->n_busiest, DIS__WORKER_ROWS,
+                                          (dis__top_item){.score = (double)c->votes[w], .item = w});
     }
     for (size_t i = 0; c->row && i < job->verdicts.n_workers; i++) c->row[job->verdicts.workers[i].worker] = i;
 }
@@ -151,19 +151,19 @@ static void free_points(points *p)
 
 static int by_share(const void *a, const void *b)
 {
-    const dis__ranked *x = a, *y = b;
+    const dis__top_item *x = a, *y = b;
     if (x->score != y->score) return x->score < y->score ? -1 : 1;
     return x->item < y->item ? -1 : x->item > y->item;
 }
 
 /* Rows of the review whose workers can be judged, by their shares where they are to be ranked. */
-static dis_status judged_rows(const dis__report_job *job, bool ranked, dis__ranked **rows, size_t *n)
+static dis_status judged_rows(const dis__report_job *job, bool ranked, dis__top_item **rows, size_t *n)
 {
     *n = 0;
     DIS_TRY(dis__alloc_array(rows, job->verdicts.n_workers, sizeof **rows));
     for (size_t i = 0; i < job->verdicts.n_workers; i++) {
         const dis_review_worker *w = &job->verdicts.workers[i];
-        if (judged(w)) (*rows)[(*n)++] = (dis__ranked){.score = w->quality, .item = i};
+        if (judged(w)) (*rows)[(*n)++] = (dis__top_item){.score = w->quality, .item = i};
     }
     if (ranked) qsort(*rows, *n, sizeof **rows, by_share);
     return DIS_OK;
@@ -173,7 +173,7 @@ static dis_status draw_points(const dis__report_job *job, const backdrop *b, dis
 {
     points p = {0};
     size_t n = 0;
-    dis__ranked *rows = NULL;
+    dis__top_item *rows = NULL;
     dis_status status = judged_rows(job, b->ranked, &rows, &n);
     if (status == DIS_OK) status = make_points(&p, n);
     for (size_t i = 0; status == DIS_OK && i < n; i++) {

@@ -9,7 +9,7 @@ enum { DIS__WORKER_ROWS = 500 };
 typedef struct {
     uint64_t *votes; /* (n_workers) */
     size_t *row;     /* (n_workers): their row of the review; NULL without one */
-    dis__ranked busiest[DIS__WORKER_ROWS];
+    dis__top_item busiest[DIS__WORKER_ROWS];
     size_t n_busiest;
     double least, most; /* votes of one worker */
 } dis__crowd;

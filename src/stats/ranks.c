@@ -16,23 +16,23 @@ static inline uint64_t key_of(double x)
     return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-static void insertion(dis__ranked *x, size_t n)
+static void insertion(dis__indexed_value *x, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
-        const dis__ranked one = x[i];
+        const dis__indexed_value one = x[i];
         size_t j = i;
         for (; j > 0 && x[j - 1].value > one.value; j--) x[j] = x[j - 1];
         x[j] = one;
     }
 }
 
-void dis__sort_ranked(dis__ranked *x, dis__ranked *spare, size_t n)
+void dis__sort_indexed(dis__indexed_value *x, dis__indexed_value *spare, size_t n)
 {
     if (n <= FEW) {
         insertion(x, n);
         return;
     }
-    dis__ranked *from = x, *to = spare;
+    dis__indexed_value *from = x, *to = spare;
     for (int pass = 0; pass < PASSES; pass++) {
         size_t place[BUCKETS] = {0};
         const int shift = pass * DIGIT;
@@ -45,14 +45,14 @@ void dis__sort_ranked(dis__ranked *x, dis__ranked *spare, size_t n)
             sum += count;
         }
         for (size_t i = 0; i < n; i++) to[place[key_of(from[i].value) >> shift & (BUCKETS - 1)]++] = from[i];
-        dis__ranked *swap = from;
+        dis__indexed_value *swap = from;
         from = to;
         to = swap;
     }
     if (from != x) memcpy(x, from, n * sizeof *x);
 }
 
-size_t dis__tie_length(const dis__ranked *sorted, size_t n)
+size_t dis__tie_length(const dis__indexed_value *sorted, size_t n)
 {
     size_t length = 1;
     while (length < n && sorted[length].value == sorted[0].value) length++;
@@ -155,10 +155,10 @@ static dis_status ranks_of_many(const double *x, size_t n, double *rank, double 
 dis_status dis__ranks(const double *x, size_t n, double *rank, double *ties)
 {
     if (n > FEW && n <= UINT32_MAX) return ranks_of_many(x, n, rank, ties);
-    dis__ranked *sorted;
+    dis__indexed_value *sorted;
     DIS_TRY(dis__alloc_array(&sorted, dis__size(n, 2, 0), sizeof *sorted));
-    for (size_t i = 0; i < n; i++) sorted[i] = (dis__ranked){.value = x[i], .index = i};
-    dis__sort_ranked(sorted, sorted + n, n);
+    for (size_t i = 0; i < n; i++) sorted[i] = (dis__indexed_value){.value = x[i], .index = i};
+    dis__sort_indexed(sorted, sorted + n, n);
     double sum = 0;
     for (size_t i = 0, length; i < n; i += length) {
         length = dis__tie_length(sorted + i, n - i);

@@ -7,14 +7,14 @@
 typedef struct {
     double value;
     size_t index;
-} dis__ranked;
+} dis__indexed_value;
 
 /* Sorts upwards by value; equal values stay in the order they came in. `spare` has room for n. The result lies in `x`.
  * No NaN; -0 and 0 are the same. */
-void dis__sort_ranked(dis__ranked *x, dis__ranked *spare, size_t n);
+void dis__sort_indexed(dis__indexed_value *x, dis__indexed_value *spare, size_t n);
 
 /* The number of entries equal to the first one of n > 0 sorted ones. */
-size_t dis__tie_length(const dis__ranked *sorted, size_t n);
+size_t dis__tie_length(const dis__indexed_value *sorted, size_t n);
 
 /* rank[i] = place of x[i] counted from 1; equal numbers share the mean of their places, as scipy's rankdata. `ties`
  * (may be NULL) gets the sum of t^3 - t over groups of t equal numbers. DIS_ELIMIT. */

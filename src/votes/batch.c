@@ -155,7 +155,7 @@ __attribute__((format(printf, 3, 4))) static dis_status bad(dis__problem *p, con
     return DIS_EDATA;
 }
 
-static dis_status check_id(const dis__cell *cell, const char *what, dis__problem *problem)
+static dis_status check_id(const dis__vote_field *cell, const char *what, dis__problem *problem)
 {
     if (cell->n == 0) return bad(problem, cell->at, "an empty %s; every vote needs one", what);
     if (cell->n > DIS_MAX_ID) return bad(problem, cell->at, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID);
@@ -163,13 +163,13 @@ static dis_status check_id(const dis__cell *cell, const char *what, dis__problem
 }
 
 /* Whether a text lies in the input, where it stays. */
-static bool stays(const dis__cell *cell, const char *input, const char *input_end)
+static bool stays(const dis__vote_field *cell, const char *input, const char *input_end)
 {
     return cell->text >= input && cell->text < input_end;
 }
 
 /* A long label that is new and does not lie in the input is made to stay. */
-static dis_status look_up_label(dis__batch *b, const dis__cell *cell, bool in_input, dis__label *label)
+static dis_status look_up_label(dis__batch *b, const dis__vote_field *cell, bool in_input, dis__label *label)
 {
     const dis__key key = dis__key_of(&b->rules->secret, cell->text, cell->n);
     const size_t n = b->label.n;
@@ -181,10 +181,10 @@ static dis_status look_up_label(dis__batch *b, const dis__cell *cell, bool in_in
     return DIS_OK;
 }
 
-dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1], const char *input,
+dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
                           const char *input_end, dis__problem *problem)
 {
-    const dis__cell *given = &cell[DIS_ID_COLUMNS];
+    const dis__vote_field *given = &cell[DIS_ID_COLUMNS];
     DIS_TRY(check_id(&cell[DIS_COLUMN_TASK], "task", problem));
     DIS_TRY(check_id(&cell[DIS_COLUMN_WORKER], "worker", problem));
     if (given->n > DIS_MAX_ID) return bad(problem, given->at, "a label of more than %u bytes; shorten it", DIS_MAX_ID);
@@ -208,7 +208,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__cell cell[DIS_ID_COLUMNS + 1
         index[c] = dis__ids_find(&b->share[c], &key);
         if (index[c] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
     }
-    const dis__cell *task = &cell[DIS_COLUMN_TASK];
+    const dis__vote_field *task = &cell[DIS_COLUMN_TASK];
     if (b->late && task->n > DIS_ID_INLINE) {
         b->has_long_task = true;
     } else if (b->late) {

@@ -146,7 +146,7 @@ typedef struct {
     const char *text;
     size_t n;
     const char *at; /* in the input, for messages */
-} dis__cell;
+} dis__vote_field;
 
 /* A whole row by its texts, checked: on DIS_EDATA *problem says why (static or in `room`), *at where; nothing was
  * added. Texts outside [input, input_end) are copied if need be. */
@@ -154,7 +154,7 @@ typedef struct {
     const char *at;
     char text[320];
 } dis__problem;
-dis_status dis__batch_row(dis__batch *batch, const dis__cell cell[DIS_ID_COLUMNS + 1], const char *input,
+dis_status dis__batch_row(dis__batch *batch, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
                           const char *input_end, dis__problem *problem);
 /* Counts a row that is skipped, and keeps its message if it is among the first. */
 dis_status dis__batch_skip(dis__batch *batch, const dis__problem *problem);

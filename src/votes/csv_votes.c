@@ -75,7 +75,7 @@ static dis_status row_csv(dis__cursor *c)
     c->dropped = is_dropped(f, &c->csv);
     for (int i = 0; i <= DIS_ID_COLUMNS; i++) {
         const dis__csv_field *field = &c->csv.field[f->column[i]];
-        c->cell[i] = (dis__cell){.text = field->text, .n = field->n, .at = field->at};
+        c->cell[i] = (dis__vote_field){.text = field->text, .n = field->n, .at = field->at};
     }
     return DIS_OK;
 }

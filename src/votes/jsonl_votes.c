@@ -23,7 +23,7 @@ __attribute__((format(printf, 3, 4))) static dis_status bad(dis__cursor *c, cons
 }
 
 static dis_status take(dis__cursor *c, const dis__json_value *object, const char *line, const char *key,
-                       const char *other, const char *option, dis__cell *cell)
+                       const char *other, const char *option, dis__vote_field *cell)
 {
     const bool label = strcmp(option, "label") == 0;
     const dis__json_value *v = dis__json_member(object, key);
@@ -43,7 +43,7 @@ static dis_status take(dis__cursor *c, const dis__json_value *object, const char
     const bool word = label && (v->kind == DIS_JSON_TRUE || v->kind == DIS_JSON_FALSE);
     const bool null = label && (v->kind == DIS_JSON_NULL || v->kind == DIS_JSON_ARRAY);
     if (!plain && !word && !null) return bad(c, at, "\"%.100s\" must be a text or a number", key);
-    *cell = (dis__cell){.text = v->text, .n = null ? 0 : v->length, .at = at};
+    *cell = (dis__vote_field){.text = v->text, .n = null ? 0 : v->length, .at = at};
     return DIS_OK;
 }
 

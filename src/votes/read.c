@@ -120,7 +120,7 @@ static dis_status make_classes(dis__reader *r, uint16_t *class_of)
     return status;
 }
 
-static bool cell_is(const dis__cell *cell, const dis_names *names, size_t i)
+static bool cell_is(const dis__vote_field *cell, const dis_names *names, size_t i)
 {
     size_t n;
     const char *text = dis_names_get(names, i, &n);
@@ -147,7 +147,7 @@ static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
             if (c.dropped || !cell_is(&c.cell[DIS_COLUMN_TASK], tasks, twice->item) ||
                 !cell_is(&c.cell[DIS_COLUMN_WORKER], workers, twice->worker))
                 continue;
-            const dis__cell *label = &c.cell[DIS_ID_COLUMNS];
+            const dis__vote_field *label = &c.cell[DIS_ID_COLUMNS];
             const dis__key key = dis__key_of(&r->rules.secret, label->text, label->n);
             const dis__key *known = dis__table_find(&r->rules.known, &key);
             if (known ? known->value == DIS_LABEL_IS_NA : label->n == 0 || r->rules.declared) continue; /* no vote */

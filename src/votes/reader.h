@@ -42,10 +42,10 @@ typedef struct dis__file dis__file;
 /* A cursor over the rows of a file, for one thread. */
 typedef struct {
     const dis__file *file;
-    const char *next;                   /* where the next row begins */
-    dis__cell cell[DIS_ID_COLUMNS + 1]; /* task, worker, label of the current row */
-    bool dropped;                       /* by a drop rule */
-    dis__problem problem;               /* of a bad row; `next` is then where to go on */
+    const char *next;                         /* where the next row begins */
+    dis__vote_field cell[DIS_ID_COLUMNS + 1]; /* task, worker, label of the current row */
+    bool dropped;                             /* by a drop rule */
+    dis__problem problem;                     /* of a bad row; `next` is then where to go on */
     dis__csv csv;
     dis__json json;
     dis__batch *batch;                /* where rows go */

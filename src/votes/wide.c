@@ -16,9 +16,10 @@ typedef struct {
 } wide;
 
 /* A number as a text. */
-static dis__cell number_cell(uint64_t number, char room[24], const char *at)
+static dis__vote_field number_cell(uint64_t number, char room[24], const char *at)
 {
-    return (dis__cell){.text = room, .n = (size_t)snprintf(room, 24, "%llu", (unsigned long long)number), .at = at};
+    return (
+        dis__vote_field){.text = room, .n = (size_t)snprintf(room, 24, "%llu", (unsigned long long)number), .at = at};
 }
 
 /* A row is checked whole before any of it counts. */
@@ -49,9 +50,9 @@ static dis_status take_row(wide *w, dis__problem *problem)
     for (size_t c = 0; c < w->csv.n_fields; c++) {
         const dis__csv_field *field = &w->csv.field[c];
         if (field->n == 0) continue;
-        const dis__cell cell[] = {number_cell(w->row, task, field->at),
-                                  number_cell(c, worker, field->at),
-                                  {.text = field->text, .n = field->n, .at = field->at}};
+        const dis__vote_field cell[] = {number_cell(w->row, task, field->at),
+                                        number_cell(c, worker, field->at),
+                                        {.text = field->text, .n = field->n, .at = field->at}};
         DIS_TRY(dis__batch_row(w->batch, cell, w->csv.begin, w->csv.end, problem));
     }
     return DIS_OK;

@@ -83,7 +83,7 @@ static void test_everything(void **state)
     dis__plan *plan = plan_of(ALL_KINDS);
     dis__cache *cache = open_cache(plan, NULL);
     for (size_t r = 0; r < plan->n_runs; r++) {
-        const dis__cell *cell = &plan->cell[plan->run[r].cell];
+        const dis_experiment_cell *cell = &plan->cell[plan->run[r].cell];
         dis__result result = execute(cache, r);
         const bool texts = strcmp(cell->data, "texts") == 0, labels = strncmp(cell->name, "labels", 6) == 0;
         for (size_t m = 0; m < 3; m++)

@@ -132,11 +132,11 @@ static void intervals_stay_in_range(void **state)
 {
     (void)state;
     enum { SEEDS = 3, MEASURES = 4 };
-    const dis__cell cell = {.name = "c", .data = "d", .baseline = SIZE_MAX};
-    const dis__measure measure[MEASURES] = {{"test", DIS_EVAL_ACCURACY},
-                                            {"test", DIS_EVAL_LOG_LOSS},
-                                            {"test", DIS_EVAL_ENTROPY_CORRELATION},
-                                            {"test", DIS_EVAL_ACCURACY}};
+    const dis_experiment_cell cell = {.name = "c", .data = "d", .baseline = SIZE_MAX};
+    const dis_experiment_measure measure[MEASURES] = {{"test", DIS_EVAL_ACCURACY},
+                                                      {"test", DIS_EVAL_LOG_LOSS},
+                                                      {"test", DIS_EVAL_ENTROPY_CORRELATION},
+                                                      {"test", DIS_EVAL_ACCURACY}};
     double value[SEEDS * MEASURES] = {.97, .1, -.99, .5, 1, 3, -1, .51, .99, .2, -.9, .52};
     dis__run run[SEEDS] = {{.seed = 0}, {.seed = 1}, {.seed = 2}};
     bool selected[SEEDS] = {true, true, true};

@@ -25,7 +25,7 @@ void dis__put_title(dis__markup *m, const char *ours, const char *theirs);
 
 /* Rows of the table that belong to the data set of row `first`: first .. end - 1 (cells of a data set lie together). */
 size_t dis__data_end(const dis__experiment_page *p, size_t first);
-const dis__cell *dis__row_cell(const dis__experiment_page *p, size_t row);
+const dis_experiment_cell *dis__row_cell(const dis__experiment_page *p, size_t row);
 
 /* Predictions of the first seed of a cell that is done, all its folds together; *found false: there is none. */
 dis_status dis__first_pooled(dis__experiment_page *p, size_t cell, const char *set, dis__pooled *out, bool *found);

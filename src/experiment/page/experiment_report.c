@@ -26,7 +26,7 @@ void dis__put_title(dis__markup *m, const char *ours, const char *theirs)
     dis__markup_free(&plain);
 }
 
-const dis__cell *dis__row_cell(const dis__experiment_page *p, size_t row)
+const dis_experiment_cell *dis__row_cell(const dis__experiment_page *p, size_t row)
 {
     return &p->e->plan->cell[p->t.row[row].cell];
 }
@@ -54,7 +54,7 @@ static void settings(dis__experiment_page *p)
     dis__grid_column(&f.grid, "data", DIS__TEXT);
     dis__grid_column(&f.grid, "settings", DIS__LONG);
     for (size_t r = 0; r < p->t.n_rows; r++) {
-        const dis__cell *cell = dis__row_cell(p, r);
+        const dis_experiment_cell *cell = dis__row_cell(p, r);
         dis__markup all = {0};
         for (size_t i = 0; i < cell->n_settings; i++) {
             if (i) dis__put(&all, ", ");
@@ -101,7 +101,7 @@ dis_status dis__experiment_made(dis__experiment_page *p)
 
 /* The metric that epochs were kept by: what the cell says, else what training takes by itself, macro-F1 where there was
  * gold (then it is another number than the cross-entropy beside it) and cross-entropy elsewhere. */
-static const char *kept_by(const dis__cell *cell, const dis_curve *curve)
+static const char *kept_by(const dis_experiment_cell *cell, const dis_curve *curve)
 {
     for (size_t i = 0; i < cell->n_settings; i++)
         if (strcmp(cell->setting[i].key, "keep") == 0) return cell->setting[i].value;
@@ -119,7 +119,7 @@ static dis_status add_curves(dis__experiment_page *p, dis_report *report)
     const dis__plan *plan = p->e->plan;
     for (size_t r = 0; r < plan->n_runs; r++) {
         if (!p->e->selected[r] || p->known->state[r] != DIS_RUN_DONE) continue;
-        const dis__cell *cell = &plan->cell[plan->run[r].cell];
+        const dis_experiment_cell *cell = &plan->cell[plan->run[r].cell];
         dis_epoch *epoch = NULL;
         dis_curve curve = {.seed = plan->run[r].seed};
         DIS_TRY(dis__store_curve(p->store, plan->run[r].key, &epoch, &curve.n_epochs, &curve.best_epoch));

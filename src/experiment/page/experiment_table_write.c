@@ -31,7 +31,7 @@ static const char *arrow(const writer *w, size_t m)
     return dis_eval_arrow(w->e->plan->measure[m].metric);
 }
 
-static const dis__cell *cell_of(const writer *w, size_t row)
+static const dis_experiment_cell *cell_of(const writer *w, size_t row)
 {
     return &w->e->plan->cell[w->t.row[row].cell];
 }
@@ -354,7 +354,7 @@ static void csv_figure(const writer *w, dis_table *t, size_t row, size_t m)
 {
     const dis_experiment_row *r = &w->t.row[row];
     const dis_experiment_figure *f = &r->figure[m];
-    const dis__cell *cell = cell_of(w, row);
+    const dis_experiment_cell *cell = cell_of(w, row);
     csv_text(t, cell->data);
     csv_text(t, cell->name);
     csv_text(t, w->e->plan->measure[m].set);

@@ -14,7 +14,7 @@ typedef struct {
     size_t n;
 } label_sets;
 
-static bool trains(const dis__cell *cell)
+static bool trains(const dis_experiment_cell *cell)
 {
     for (size_t i = 0; i < cell->n_settings; i++)
         if (strcmp(cell->setting[i].key, "objective") == 0) return true;
@@ -25,7 +25,7 @@ static bool trains(const dis__cell *cell)
 static dis_status gather(dis__experiment_page *p, size_t first, size_t end, const char *set, label_sets *s)
 {
     for (size_t r = first; r < end && s->n < MOST; r++) {
-        const dis__cell *cell = dis__row_cell(p, r);
+        const dis_experiment_cell *cell = dis__row_cell(p, r);
         bool found = false;
         if (trains(cell)) continue;
         dis__pooled *one = &s->one[s->n];

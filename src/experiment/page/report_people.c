@@ -100,7 +100,7 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
     count_columns(&counts.grid);
     people_columns(&people.grid);
     for (size_t r = first; r < end && status == DIS_OK; r++) {
-        const dis__cell *cell = dis__row_cell(p, r);
+        const dis_experiment_cell *cell = dis__row_cell(p, r);
         dis_comparison *c = NULL;
         if (cell->baseline == SIZE_MAX || cell->baseline == p->t.row[r].cell) continue;
         status = dis__pairwise(p->ctx, p->store, plan, p->known->state, p->t.row[r].cell, cell->baseline, set, &c);
@@ -245,11 +245,12 @@ static void by_distance(const dis__experiment_page *p, size_t first, size_t end,
 /* The items that divide people most, ties by place. */
 static size_t most_divided(const dis__pooled *s, size_t item[SHOWN_ITEMS])
 {
-    dis__ranked best[SHOWN_ITEMS];
+    dis__top_item best[SHOWN_ITEMS];
     size_t n = 0;
     for (size_t i = 0; i < s->n_items; i++)
-        n = dis__rank(best, n, SHOWN_ITEMS,
-                      (dis__ranked){.score = dis_entropy(s->human + i * s->n_classes, s->n_classes), .item = i});
+        n = dis__top_items_put(best, n, SHOWN_ITEMS,
+                               (dis__top_item){.score = dis_entropy(s->human + i * s->n_classes, s->n_classes),
+                                               .item = i});
     for (size_t i = 0; i < n; i++) item[i] = best[i].item;
     return n;
 }
@@ -263,12 +264,13 @@ typedef struct {
 static parts choose_parts(const dis__pooled *s, const size_t *item, size_t n)
 {
     parts c = {0};
-    dis__ranked best[DIS__SERIES_COLOURS];
+    dis__top_item best[DIS__SERIES_COLOURS];
     const size_t most = s->n_classes <= DIS__SERIES_COLOURS ? s->n_classes : DIS__SERIES_COLOURS - 1;
     for (size_t k = 0; k < s->n_classes; k++) {
         double share = 0;
         for (size_t i = 0; i < n; i++) share += s->human[item[i] * s->n_classes + k];
-        c.n = dis__rank(best, c.n, most, (dis__ranked){.score = s->n_classes == most ? 0 : share, .item = k});
+        c.n =
+            dis__top_items_put(best, c.n, most, (dis__top_item){.score = s->n_classes == most ? 0 : share, .item = k});
     }
     for (size_t i = 0; i < c.n; i++) c.class[i] = best[i].item;
     c.n_parts = c.n + (s->n_classes > c.n);
@@ -285,7 +287,7 @@ static void take_shares(const parts *c, const double *p, double *share)
 /* Items on which both answer the same and one is much nearer to people than the other, in KL(people || model). */
 static size_t same_answer(const dis__pooled *other, const dis__pooled *close, size_t item[SHOWN_ITEMS])
 {
-    dis__ranked best[SHOWN_ITEMS];
+    dis__top_item best[SHOWN_ITEMS];
     const size_t k = close->n_classes;
     size_t n = 0;
     for (size_t i = 0; i < close->n_items; i++) {
@@ -295,7 +297,7 @@ static size_t same_answer(const dis__pooled *other, const dis__pooled *close, si
             const double said = close->human[i * k + c];
             if (said > 0) gain += said * log(fmax(close->p[i * k + c], 1e-12) / fmax(other->p[i * k + c], 1e-12));
         }
-        if (gain > 0) n = dis__rank(best, n, SHOWN_ITEMS, (dis__ranked){.score = gain, .item = i});
+        if (gain > 0) n = dis__top_items_put(best, n, SHOWN_ITEMS, (dis__top_item){.score = gain, .item = i});
     }
     for (size_t i = 0; i < n; i++) item[i] = best[i].item;
     return n;

@@ -57,7 +57,7 @@ static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m
     for (size_t r = first; r < end; r++) {
         const dis_experiment_figure *f = &p->t.row[r].figure[m];
         if (!f->best) continue;
-        const dis__cell *cell = dis__row_cell(p, r);
+        const dis_experiment_cell *cell = dis__row_cell(p, r);
         dis__markup say = {0};
         dis__put(&say, "On ");
         dis__put_name(&say, cell->data, strlen(cell->data), 40);
@@ -147,7 +147,7 @@ static void table(dis__experiment_page *p, size_t first, size_t end)
         dis__grid_csv_only(&f.grid);
     }
     for (size_t r = first; r < end; r++) {
-        const dis__cell *cell = dis__row_cell(p, r);
+        const dis_experiment_cell *cell = dis__row_cell(p, r);
         char runs[64];
         snprintf(runs, sizeof runs, "%zu/%zu", p->t.row[r].n_done, p->t.row[r].n_runs);
         dis__grid_text(&f.grid, cell->name, strlen(cell->name));

@@ -12,16 +12,14 @@
 
 /* What users see of it, too. */
 typedef dis_experiment_setting dis__setting;
-typedef dis_experiment_cell dis__cell;
-typedef dis_experiment_measure dis__measure;
 typedef dis_run dis__run;
 
 typedef struct {
     const char *name, *about; /* about: "" when the file says nothing */
     const char *path;         /* of the file */
     size_t n_cells, n_measures, n_runs;
-    const dis__cell *cell;
-    const dis__measure *measure;
+    const dis_experiment_cell *cell;
+    const dis_experiment_measure *measure;
     const dis__run *run;     /* in order of cell, fold, seed */
     bool keep_predictions;   /* beside the results, for comparisons and for users */
     uint64_t resamples;      /* of comparisons with the baseline */

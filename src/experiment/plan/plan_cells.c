@@ -83,7 +83,7 @@ static void add(line *l, const char *text)
 }
 
 /* "{objective} on {data}" with the cell's values. */
-static dis_status fill_in(grid *g, const dis__yaml_node *at, const dis__cell *cell, const char **out)
+static dis_status fill_in(grid *g, const dis__yaml_node *at, const dis_experiment_cell *cell, const char **out)
 {
     dis__plan_internal *p = g->p;
     line l = {.n = 0};
@@ -109,7 +109,7 @@ static dis_status fill_in(grid *g, const dis__yaml_node *at, const dis__cell *ce
 }
 
 /* The values that the entry gives and those that vary, as a reader of the table wants them. */
-static dis_status usual_name(grid *g, const dis__cell *cell, const char **out)
+static dis_status usual_name(grid *g, const dis_experiment_cell *cell, const char **out)
 {
     static const char *const plain[] = {"data", "labels", "objective", "model"};
     line l = {.n = 0};
@@ -276,9 +276,9 @@ static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chos
     DIS_TRY(dis__reserve(&p->cell, &g->internal_capacity, n, n + 1, sizeof *p->cell));
     DIS_TRY(dis__reserve(&p->cells, &g->capacity, n, n + 1, sizeof *p->cells));
     dis__cell_internal *internal = &p->cell[n];
-    dis__cell *cell = &p->cells[n];
+    dis_experiment_cell *cell = &p->cells[n];
     *internal = (dis__cell_internal){.part = {.at = at}};
-    *cell = (dis__cell){.baseline = SIZE_MAX};
+    *cell = (dis_experiment_cell){.baseline = SIZE_MAX};
     DIS_TRY(dis__record_defaults(&p->form, &dis__cell_schema, &internal->part));
     dis__setting *setting;
     const dis__yaml_node *name = NULL;
@@ -344,7 +344,7 @@ static dis_status find_baselines(dis__plan_internal *p)
 static dis_status find_measure(dis__plan_internal *p, const dis__yaml_node *key, size_t *out)
 {
     for (*out = 0; *out < p->plan.n_measures; (*out)++) {
-        const dis__measure *m = &p->measures[*out];
+        const dis_experiment_measure *m = &p->measures[*out];
         const char *metric = dis_eval_row_at(m->metric)->name;
         const size_t n = strlen(m->set);
         if (strcmp(key->text, metric) == 0) return DIS_OK;

@@ -384,7 +384,7 @@ static dis_status take_metric(dis__plan_internal *p, const char *set, const dis_
         return known
                    ? FAIL(p, at, "measure: %s needs %s", at->text, why)
                    : FAIL(p, at, "measure: no data set has a set \"%.60s\"; test is the tested part of the split", set);
-    p->measures[p->plan.n_measures++] = (dis__measure){.set = set, .metric = metric};
+    p->measures[p->plan.n_measures++] = (dis_experiment_measure){.set = set, .metric = metric};
     return DIS_OK;
 }
 

@@ -45,8 +45,8 @@ typedef struct {
     dis__cell_internal *cell;
     uint64_t *seed;
     size_t n_seeds;
-    dis__cell *cells;
-    dis__measure *measures;
+    dis_experiment_cell *cells;
+    dis_experiment_measure *measures;
 } dis__plan_internal;
 
 static inline const dis__plan_internal *dis__plan_internal_of(const dis__plan *plan)

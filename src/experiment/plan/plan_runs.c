@@ -96,7 +96,7 @@ static dis_status put_split(dis__key_text *key_text, const dis__data *d)
 static dis_status put_measures(dis__key_text *key_text, const dis__plan_internal *p, const dis__data *d)
 {
     for (size_t m = 0; m < p->plan.n_measures; m++) {
-        const dis__measure *measure = &p->measures[m];
+        const dis_experiment_measure *measure = &p->measures[m];
         const size_t s = dis__set_find(d->part, measure->set);
         const char *metric = dis_eval_row_at(measure->metric)->name;
         DIS_TRY(dis__key_text_put(key_text, "set", measure->set, strlen(measure->set)));

@@ -254,7 +254,7 @@ static dis_status judge(dis__store *s, const dis__plan *plan, const char *key, d
 }
 
 /* {"key":"value",...} */
-static dis_status settings_text(const dis__cell *cell, char **out)
+static dis_status settings_text(const dis_experiment_cell *cell, char **out)
 {
     size_t n = 3;
     for (size_t i = 0; i < cell->n_settings; i++)
@@ -275,7 +275,7 @@ static dis_status settings_text(const dis__cell *cell, char **out)
 
 static dis_status insert_claim(dis__store *s, const dis__plan *plan, const dis__run *run)
 {
-    const dis__cell *cell = &plan->cell[run->cell];
+    const dis_experiment_cell *cell = &plan->cell[run->cell];
     char *settings;
     DIS_TRY(settings_text(cell, &settings));
     dis__query q =
