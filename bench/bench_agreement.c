@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_REPEATS = 64 };
+enum { MAX_REPEATS = 64 };
 
 static double now(void)
 {
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const size_t items = (size_t)atof(argv[1]), k = (size_t)atoi(argv[2]), r = (size_t)atoi(argv[3]);
-    const size_t repeats = (size_t)atoi(argv[4]) < MOST_REPEATS ? (size_t)atoi(argv[4]) : MOST_REPEATS, n = items * r;
+    const size_t repeats = (size_t)atoi(argv[4]) < MAX_REPEATS ? (size_t)atoi(argv[4]) : MAX_REPEATS, n = items * r;
     uint32_t *task = malloc(n * sizeof *task), *worker = malloc(n * sizeof *worker);
     uint16_t *label = malloc(n * sizeof *label);
     double *counts = calloc(items * k, sizeof *counts);
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
     free(worker);
     free(label);
     if (dis_votes_from_counts(NULL, counts, items, k, NULL, NULL, &counted) != DIS_OK) return failed();
-    double by_vote[MOST_REPEATS], by_count[MOST_REPEATS], alpha, again;
+    double by_vote[MAX_REPEATS], by_count[MAX_REPEATS], alpha, again;
     int code = measure(votes, repeats, by_vote, &alpha);
     if (code == 0) code = measure(counted, repeats, by_count, &again);
     if (code == 0 && argc > 5) code = write_counts(argv[5], counts, items * k);

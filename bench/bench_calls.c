@@ -29,7 +29,7 @@ static double processor(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-enum { MOST_REPEATS = 100 };
+enum { MAX_REPEATS = 100 };
 
 static void must(dis_status status)
 {
@@ -54,9 +54,9 @@ static void fit(int argc, char **argv)
     dis_votes *votes;
     must(dis_votes_read(ctx, &path, 1, NULL, &votes));
     for (int s = 3; s < argc; s++) {
-        double wall[MOST_REPEATS], cpu[MOST_REPEATS];
+        double wall[MAX_REPEATS], cpu[MAX_REPEATS];
         dis_fit_view look = {0};
-        const int repeats = atoi(argv[2]) < MOST_REPEATS ? atoi(argv[2]) : MOST_REPEATS;
+        const int repeats = atoi(argv[2]) < MAX_REPEATS ? atoi(argv[2]) : MAX_REPEATS;
         for (int r = 0; r < repeats; r++) {
             dis_fit *one;
             const double start = now(), processor_start = processor();

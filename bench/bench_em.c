@@ -88,12 +88,12 @@ static dis_votes *make_votes(dis_context *ctx, size_t n_votes, size_t n_workers,
     return votes;
 }
 
-enum { MOST = 1000 };
+enum { MAX = 1000 };
 
 /* Times of the reports of progress. */
 typedef struct {
     size_t n;
-    double at[MOST];
+    double at[MAX];
 } reports;
 
 static void report(void *user, const char *what, double done)
@@ -101,7 +101,7 @@ static void report(void *user, const char *what, double done)
     (void)what;
     (void)done;
     reports *r = user;
-    if (r->n < MOST) r->at[r->n++] = now();
+    if (r->n < MAX) r->at[r->n++] = now();
 }
 
 static double fit_seconds(dis_context *ctx, const dis_votes *votes, const char *method, int iterations)
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
     const double few = fit_seconds(ctx, votes, method, 2);
     r.n = 0;
     const double many = fit_seconds(ctx, votes, method, 2 + more);
-    double iteration[MOST];
+    double iteration[MAX];
     size_t n = 0;
     for (size_t i = 2; i + 2 < r.n; i++) iteration[n++] = r.at[i] - r.at[i - 1];
     const double typical = median(iteration, n), best = iteration[0], votes_ = (double)n_votes, copy = copy_speed();

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { MOST = 100 };
+enum { MAX = 100 };
 
 static double now(void)
 {
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     const char *path = argv[1];
     dis_context_options o = dis_context_options_default();
     o.threads = argc > 2 ? atoi(argv[2]) : 1;
-    const int asked = argc > 3 ? atoi(argv[3]) : 3, repeats = asked < 1 ? 1 : asked > MOST ? MOST : asked;
+    const int asked = argc > 3 ? atoi(argv[3]) : 3, repeats = asked < 1 ? 1 : asked > MAX ? MAX : asked;
     dis_votes_options how = dis_votes_options_default();
     how.duplicates = DIS_DUPLICATES_ALL;
     dis_context *ctx;
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", dis_last_error());
         return 1;
     }
-    double seconds[MOST];
+    double seconds[MAX];
     uint64_t rows = 0;
     for (int i = 0; i < repeats; i++) {
         dis_votes *votes;

@@ -30,8 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS = 1000, MOST_WORKERS = 1024, FIRST = 3, QUEUE = 48, BATCHES = 20, MOST_CLASSES = 8 };
-enum { MOST_VOTES = ITEMS * QUEUE };
+enum { ITEMS = 1000, MAX_WORKERS = 1024, FIRST = 3, QUEUE = 48, BATCHES = 20, MAX_CLASSES = 8 };
+enum { MAX_VOTES = ITEMS * QUEUE };
 
 typedef struct {
     const char *name;
@@ -86,7 +86,7 @@ typedef struct {
     size_t length[ITEMS];  /* of each item's queue */
     uint32_t truth[ITEMS];
     double ease[ITEMS];
-    bool spammer[MOST_WORKERS];
+    bool spammer[MAX_WORKERS];
     uint16_t queue_worker[ITEMS][QUEUE], queue_label[ITEMS][QUEUE];
 } world;
 
@@ -140,7 +140,7 @@ static void make_world(world *w, const crowd *c, uint64_t seed)
     w->seed = seed;
     w->n_items = ITEMS;
     w->batch = ITEMS / 10;
-    double activity[MOST_WORKERS];
+    double activity[MAX_WORKERS];
     for (size_t a = 0; a < c->n_workers; a++) {
         w->spammer[a] = uniform(seed, SPAM, a, 0) < c->spammers;
         activity[a] = exp(.8 * normal(seed, ACTIVITY, a, 0));
@@ -151,7 +151,7 @@ static void make_world(world *w, const crowd *c, uint64_t seed)
                       : u < c->top_class ? 0
                                          : 1 + pick((u - c->top_class) / (1 - c->top_class), c->n_classes - 1);
         w->ease[i] = eases[pick(uniform(seed, EASE, i, 0), 5)];
-        arrival who[MOST_WORKERS];
+        arrival who[MAX_WORKERS];
         for (size_t a = 0; a < c->n_workers; a++)
             who[a] = (arrival){.key = -log(uniform(seed, ARRIVAL, i, a)) / activity[a], .worker = (uint16_t)a};
         qsort(who, c->n_workers, sizeof *who, by_key);
@@ -171,8 +171,8 @@ static int complain(void)
 
 static dis_votes *votes_of(const world *w, const size_t taken[ITEMS])
 {
-    static uint32_t task[MOST_VOTES], worker[MOST_VOTES];
-    static uint16_t label[MOST_VOTES];
+    static uint32_t task[MAX_VOTES], worker[MAX_VOTES];
+    static uint16_t label[MAX_VOTES];
     size_t n = 0;
     for (size_t i = 0; i < w->n_items; i++)
         for (size_t q = 0; q < taken[i]; q++, n++) {
@@ -226,7 +226,7 @@ static int by_score(const void *x, const void *y)
 
 static double share_entropy(const world *w, size_t i, size_t n)
 {
-    double p[MOST_CLASSES] = {0};
+    double p[MAX_CLASSES] = {0};
     for (size_t q = 0; q < n; q++) p[w->queue_label[i][q]] += 1 / (double)n;
     return dis_entropy(p, w->c->n_classes);
 }
@@ -235,7 +235,7 @@ static double share_entropy(const world *w, size_t i, size_t n)
 static void buy_best(const world *w, const char *policy, const dis_votes *votes, const char *method, size_t round,
                      size_t taken[ITEMS])
 {
-    static double p[ITEMS * MOST_CLASSES];
+    static double p[ITEMS * MAX_CLASSES];
     choice c[ITEMS];
     const size_t K = w->c->n_classes;
     if (strcmp(policy, "doubt") == 0) fit(votes, method, p);
@@ -291,7 +291,7 @@ static int name_length(const char *spec)
 static void run_policy(const world *w, const char *policy)
 {
     static const char *const judges[] = {"majority", ONE_COIN, DAWID_SKENE, "ibcc"};
-    static double p[ITEMS * MOST_CLASSES];
+    static double p[ITEMS * MAX_CLASSES];
     size_t taken[ITEMS];
     for (size_t i = 0; i < w->n_items; i++) taken[i] = FIRST < w->length[i] ? FIRST : w->length[i];
     for (size_t round = 0;; round++) {
@@ -318,7 +318,7 @@ static void run_policy(const world *w, const char *policy)
 
 static double precision(const world *w, const double *suspicion)
 {
-    choice c[MOST_WORKERS];
+    choice c[MAX_WORKERS];
     size_t n_spammers = 0, found = 0;
     for (size_t a = 0; a < w->c->n_workers; a++) {
         n_spammers += w->spammer[a];
@@ -331,11 +331,11 @@ static double precision(const world *w, const double *suspicion)
 
 static void rank_workers(const world *w)
 {
-    static double p[ITEMS * MOST_CLASSES];
+    static double p[ITEMS * MAX_CLASSES];
     size_t taken[ITEMS];
     for (size_t i = 0; i < w->n_items; i++) taken[i] = FIRST < w->length[i] ? FIRST : w->length[i];
     dis_votes *votes = votes_of(w, taken);
-    double suspicion[MOST_WORKERS], quality[MOST_WORKERS];
+    double suspicion[MAX_WORKERS], quality[MAX_WORKERS];
     static const char *const judges[] = {"majority", ONE_COIN, DAWID_SKENE};
     for (size_t j = 0; j < 3; j++) {
         fit(votes, judges[j], p);
@@ -434,8 +434,8 @@ static int run_file(world *w, uint64_t seeds, char **argv, const char *const *po
     const dis_votes_view v = dis_votes_look(votes);
     const crowd c = {.name = argv[0], .n_classes = v.n_classes, .n_workers = v.n_workers};
     int32_t *gold = malloc((v.n_items + 1) * sizeof *gold);
-    if (!gold || v.n_classes > MOST_CLASSES || v.n_workers > MOST_WORKERS) {
-        fprintf(stderr, "%s: at most %d classes and %d workers\n", path, MOST_CLASSES, MOST_WORKERS);
+    if (!gold || v.n_classes > MAX_CLASSES || v.n_workers > MAX_WORKERS) {
+        fprintf(stderr, "%s: at most %d classes and %d workers\n", path, MAX_CLASSES, MAX_WORKERS);
         return 5;
     }
     if (dis_gold_read(NULL, argv[2], votes, gold, NULL) != DIS_OK) complain();

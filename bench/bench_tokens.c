@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_REPEATS = 100 };
+enum { MAX_REPEATS = 100 };
 
 static double now(clockid_t clock)
 {
@@ -54,11 +54,11 @@ int main(int argc, char **argv)
     dis_context *ctx;
     dis_tokenizer *t;
     size_t n_bytes, n_texts = 0, n_tokens = 0;
-    double wall[MOST_REPEATS], processor[MOST_REPEATS];
+    double wall[MAX_REPEATS], processor[MAX_REPEATS];
     if (argc != 5) return 2;
     dis_context_options o = dis_context_options_default();
     o.threads = atoi(argv[3]);
-    const int repeats = atoi(argv[4]) < MOST_REPEATS ? atoi(argv[4]) : MOST_REPEATS;
+    const int repeats = atoi(argv[4]) < MAX_REPEATS ? atoi(argv[4]) : MAX_REPEATS;
     char *bytes = read_all(argv[2], &n_bytes);
     dis_token_text *texts = bytes ? cut_lines(bytes, n_bytes, &n_texts) : NULL;
     const double begin = now(CLOCK_MONOTONIC);

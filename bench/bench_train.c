@@ -12,11 +12,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { MOST_EPOCHS = 64, PREDICTIONS = 7 };
+enum { MAX_EPOCHS = 64, PREDICTIONS = 7 };
 
 typedef struct {
-    double asked, start;      /* asked: when training last asked whether to stop, which it does before a step */
-    double mark[MOST_EPOCHS]; /* processor time at the end of each epoch's first step */
+    double asked, start;     /* asked: when training last asked whether to stop, which it does before a step */
+    double mark[MAX_EPOCHS]; /* processor time at the end of each epoch's first step */
     int n_marks, epochs;
 } watch;
 
@@ -38,7 +38,7 @@ static void progress(void *user, const char *what, double done)
     watch *w = user;
     if (strncmp(what, "training", 8) != 0 && strncmp(what, "loss", 4) != 0) return;
     if (w->n_marks == 0) w->start = w->asked;
-    if (done * w->epochs + 1e-9 >= w->n_marks && w->n_marks < MOST_EPOCHS)
+    if (done * w->epochs + 1e-9 >= w->n_marks && w->n_marks < MAX_EPOCHS)
         w->mark[w->n_marks++] = read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     const dis_examples train = {.items = items, .gold = gold};
     dis_model *model;
     must(dis_train(ctx, &train, NULL, &o, &model));
-    double epoch[MOST_EPOCHS], predict[PREDICTIONS];
+    double epoch[MAX_EPOCHS], predict[PREDICTIONS];
     for (int e = 1; e < w.n_marks; e++) epoch[e - 1] = w.mark[e] - w.mark[e - 1];
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);

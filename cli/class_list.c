@@ -28,8 +28,8 @@ static int split(cli *c, const char *given, class_list *out, char separator)
 
 static int read_file(cli *c, const char *path, size_t size, class_list *out)
 {
-    enum { MOST = 1 << 28 };
-    FILE *f = size < MOST ? fopen(path, "rbe") : NULL;
+    enum { MAX = 1 << 28 };
+    FILE *f = size < MAX ? fopen(path, "rbe") : NULL;
     out->text = malloc(size + 1);
     const size_t n = f && out->text ? fread(out->text, 1, size, f) : 0;
     const bool fine = f && out->text && !ferror(f) && n == size;

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { CLI_MOST_VALUES = 64, CLI_SAFE = 96, CLI_NUMBER = 32 };
+enum { CLI_MAX_VALUES = 64, CLI_SAFE = 96, CLI_NUMBER = 32 };
 
 typedef enum {
     CLI_FLAG,   /* bool */
@@ -31,7 +31,7 @@ typedef enum {
 
 typedef struct {
     size_t n;
-    const char *value[CLI_MOST_VALUES];
+    const char *value[CLI_MAX_VALUES];
 } cli_list;
 
 /* What the argument of an option names: for completion, and so that no output goes where an input or another output is
@@ -127,7 +127,7 @@ typedef struct cli_command {
     cli_names names;         /* what operands are: inputs */
     const char *holds;       /* as that of an option */
     const char *words;       /* "a|b" that may stand first, for completion */
-    size_t least, most;      /* number of operands */
+    size_t min, max;         /* number of operands */
     const cli_option *options;
     size_t n_options, values_size;
     int (*run)(cli *c, const void *values, char **operands, size_t n_operands);
@@ -145,7 +145,7 @@ int cli_choice(const char *choices, const char *word);
 
 /* COLUMN=VALUE of an option, each cut at its first "=", into rules[*n] and on; *n is then how many there are, *room where
  * their texts are (to be freed). 0 or, told already, an exit code. */
-int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_rule rules[CLI_MOST_VALUES], size_t *n,
+int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_rule rules[CLI_MAX_VALUES], size_t *n,
                    char **room);
 /* Whether a path says standard input or output; NULL does not. */
 bool cli_is_dash(const char *path);

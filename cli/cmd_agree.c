@@ -11,7 +11,7 @@ typedef struct {
     cli_votes_values reading;
     cli_figures_values figures;
     const char *gold, *workers, *items, *by_class, *pairs;
-    uint64_t most_pairs, least_common;
+    uint64_t max_pairs, min_common;
     bool singles;
 } agree_values;
 
@@ -41,9 +41,9 @@ static const cli_option options[] = {
                       "per class: votes, agreement on it, Fleiss' kappa and alpha of it against all others"),
     CLI_OUTPUT_OPTION(agree_values, pairs, "pairs", CLI_TABLE_FORMATS,
                       "per pair of workers: votes on the same items, agreement, Cohen's kappas, Scott's pi"),
-    COUNT(most_pairs, "most-pairs", "100000", 0, 1e8,
+    COUNT(max_pairs, "max-pairs", "100000", 0, 1e8,
           "look at no more pairs of workers; beyond, at those among the workers with most votes; 0: at none"),
-    COUNT(least_common, "least-common", "5", 1, 0,
+    COUNT(min_common, "min-common", "5", 1, 0,
           "votes on the same items that a pair must have to count in Cohen's kappa"),
     {.name = "singles",
      .kind = CLI_FLAG,
@@ -202,7 +202,7 @@ static void put_counts(const agree_job *job, dis_json *j)
         cli_put_count(j, "workers_in_pairs", l->pair_workers);
         cli_put_count(j, "pairs_too_small", l->pairs_too_small);
         cli_put_count(j, "pairs_degenerate", l->pairs_degenerate);
-        cli_put_count(j, "least_common", job->v->least_common);
+        cli_put_count(j, "min_common", job->v->min_common);
     }
     dis_json_end_object(j);
 }
@@ -281,12 +281,12 @@ static void tell(agree_job *job)
         cli_say(c, "  %-18s %s item%s with fewer than two votes", "not compared",
                 cli_grouped(l->singles + l->empty, number), cli_plural(l->singles + l->empty));
     if (l->pairs && l->pair_workers < l->n_workers)
-        cli_say(c, "  %-18s among the %s workers with most votes of %s (--most-pairs)", "pairs",
+        cli_say(c, "  %-18s among the %s workers with most votes of %s (--max-pairs)", "pairs",
                 cli_grouped(l->pair_workers, number), cli_grouped(l->n_workers, other));
     if (l->pairs_too_small)
-        cli_say(c, "  %-18s %s of %s share fewer than %llu votes: not in Cohen's kappa (--least-common)", "pairs",
+        cli_say(c, "  %-18s %s of %s share fewer than %llu votes: not in Cohen's kappa (--min-common)", "pairs",
                 cli_grouped(l->pairs_too_small, number), cli_grouped(l->n_pairs, other),
-                (unsigned long long)job->v->least_common);
+                (unsigned long long)job->v->min_common);
     if (l->pairs_degenerate)
         cli_say(c, "  %-18s %s chose nothing but one and the same class: Cohen's kappa 1 by convention", "pairs",
                 cli_grouped(l->pairs_degenerate, number));
@@ -317,14 +317,14 @@ static int measure(agree_job *job, dis_context *ctx)
     const agree_values *v = job->v;
     dis_agreement_options o = dis_agreement_options_default();
     o.parts = (v->items ? DIS_AGREEMENT_ITEMS : 0u) | (v->workers ? DIS_AGREEMENT_WORKERS : 0u) |
-              (v->most_pairs ? DIS_AGREEMENT_PAIRS : 0u);
+              (v->max_pairs ? DIS_AGREEMENT_PAIRS : 0u);
     o.gold = job->in.gold;
     o.ordinal = v->reading.ordinal;
     o.singles = v->singles;
     o.bootstrap = (size_t)v->figures.bootstrap;
     o.seed = v->figures.seed;
-    o.most_pairs = (size_t)v->most_pairs;
-    o.least_common = (size_t)v->least_common;
+    o.max_pairs = (size_t)v->max_pairs;
+    o.min_common = (size_t)v->min_common;
     const dis_status status = dis_agreement_run(ctx, job->in.votes, &o, &job->agreement);
     if (status != DIS_OK) return cli_failed(job->c, status);
     job->look = dis_agreement_look(job->agreement);
@@ -374,8 +374,8 @@ const cli_command cli_cmd_agree = {
         "  dissent agree votes.csv --gold gold.csv --workers workers.csv --pairs pairs.csv\n"
         "  dissent agree ratings.csv --classes low,medium,high --ordinal --json agreement.json -o agreement.csv\n",
     .names = CLI_NAMES_FILE,
-    .least = 1,
-    .most = SIZE_MAX,
+    .min = 1,
+    .max = SIZE_MAX,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(agree_values),

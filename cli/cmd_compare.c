@@ -51,7 +51,7 @@ static int read_hard(compare_job *job, dis_context *ctx)
 {
     const compare_values *v = job->v;
     const size_t n = v->a.n + v->b.n;
-    const dis_names *lists[2 * CLI_MOST_VALUES + 2];
+    const dis_names *lists[2 * CLI_MAX_VALUES + 2];
     size_t n_lists = 0;
     const bool all = !v->human || v->lenient;
     if (v->human) lists[n_lists++] = dis_labels_look(job->in.labels[0]).classes;
@@ -100,7 +100,7 @@ static int compare(compare_job *job, dis_context *ctx)
 {
     const compare_values *v = job->v;
     const dis_aligned_view *t = &job->in.look;
-    const int32_t *sides[2 * CLI_MOST_VALUES];
+    const int32_t *sides[2 * CLI_MAX_VALUES];
     const int code = take_labels(job, sides);
     if (code != 0) return code;
     const dis_compare_input in = {.n_items = t->n_items,
@@ -202,8 +202,8 @@ const cli_command cli_cmd_compare = {
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --pool-seeds --fraction .33 "
         "--bootstrap 1000\n",
     .names = CLI_NAMES_FILE,
-    .least = 0,
-    .most = 0,
+    .min = 0,
+    .max = 0,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(compare_values),

@@ -83,8 +83,8 @@ extern const cli_command cli_cmd_labels;
  * alike. */
 static void view_path(const labels_values *v, const char *const *specs, size_t m, char *out, size_t size)
 {
-    enum { MOST = 100 };
-    char name[DIS_MAX_VIEWS][MOST + 1];
+    enum { MAX = 100 };
+    char name[DIS_MAX_VIEWS][MAX + 1];
     size_t same = 0;
     for (size_t i = 0; i <= m; i++) {
         snprintf(name[i], sizeof name[i], "%s", specs[i]);
@@ -315,8 +315,8 @@ const cli_command cli_cmd_labels = {
     .methods = true,
     .combiners = true,
     .names = CLI_NAMES_FILE,
-    .least = 1,
-    .most = SIZE_MAX,
+    .min = 1,
+    .max = SIZE_MAX,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(labels_values),

@@ -87,7 +87,7 @@ typedef struct {
 } report_table;
 
 typedef struct {
-    report_table table[CLI_MOST_VALUES];
+    report_table table[CLI_MAX_VALUES];
     size_t n;
 } report_tables;
 
@@ -237,7 +237,7 @@ static dis_status add_labels_beside_votes(report_job *job)
 /* By themselves, in the order of the first. */
 static dis_status add_labels(report_job *job)
 {
-    dis_align_source source[CLI_MOST_VALUES];
+    dis_align_source source[CLI_MAX_VALUES];
     if (job->labels.n == 0) return DIS_OK;
     for (size_t i = 0; i < job->labels.n; i++) source[i] = source_of(&job->labels.table[i]);
     const dis_align_options o = matching(job);
@@ -279,7 +279,7 @@ static dis_status find_human(report_job *job, dis_align_source *out, bool *found
 
 static int add_predictions(report_job *job)
 {
-    dis_align_source source[CLI_MOST_VALUES + 1];
+    dis_align_source source[CLI_MAX_VALUES + 1];
     bool human = false;
     const size_t n = job->pred.n;
     if (n == 0) return 0;
@@ -520,7 +520,7 @@ const cli_command cli_cmd_report = {
     .methods = true,
     .combiners = true,
     .names = CLI_NAMES_FILE,
-    .most = 0,
+    .max = 0,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(report_values),

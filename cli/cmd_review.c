@@ -218,9 +218,9 @@ static void put_workers(const review_job *job, dis_json *j, size_t n)
     dis_json_end_array(j);
 }
 
-static size_t at_most(size_t n, uint64_t most)
+static size_t at_most(size_t n, uint64_t max)
 {
-    return n < most ? n : (size_t)most;
+    return n < max ? n : (size_t)max;
 }
 
 static dis_status write_json(const review_job *job, const char *path)
@@ -498,8 +498,8 @@ const cli_command cli_cmd_review = {
         "  dissent review votes.csv --labels labels.csv --accept .9 --accepted good.csv --send-back again.csv\n",
     .methods = true,
     .names = CLI_NAMES_FILE,
-    .least = 1,
-    .most = SIZE_MAX,
+    .min = 1,
+    .max = SIZE_MAX,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(review_values),

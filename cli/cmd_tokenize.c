@@ -79,8 +79,8 @@ const cli_command cli_cmd_tokenize = {
     .examples = "  dissent tokenize --encoder minilm texts.txt\n"
                 "  echo \"A man eats.\" | dissent tokenize --encoder minilm --no-special -\n",
     .names = CLI_NAMES_FILE,
-    .least = 1,
-    .most = 1,
+    .min = 1,
+    .max = 1,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(tokenize_values),

@@ -525,8 +525,8 @@ const cli_command cli_cmd_train = {
                 "--objective gold+kl --runs 10 --jobs 2 -o models\n"
                 "  dissent train --items items.csv --votes votes.csv --objective crowd:mw -o model\n"
                 "  dissent train --items items.csv --labels labels.csv --folds 10 --out-of-fold predictions.csv\n",
-    .least = 0,
-    .most = 0,
+    .min = 0,
+    .max = 0,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(train_values),

@@ -262,8 +262,8 @@ const cli_command cli_cmd_views = {
                 "  dissent views views/*.csv\n"
                 "  dissent views views/*.csv labels.csv --json views.json -o views.tsv\n",
     .names = CLI_NAMES_FILE,
-    .least = 2,
-    .most = DIS_MAX_VIEWS,
+    .min = 2,
+    .max = DIS_MAX_VIEWS,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(views_values),

@@ -10,13 +10,13 @@ static const char *const stars[] = {"", "*", "**"};
 
 /* ---- for people ---- */
 
-/* "p < .0001", "p = .0312"; `least`: the smallest that can be told from 0. */
-static const char *p_text(double p, double least, char out[CLI_NUMBER])
+/* "p < .0001", "p = .0312"; `min`: the smallest that can be told from 0. */
+static const char *p_text(double p, double min, char out[CLI_NUMBER])
 {
     if (isnan(p))
         snprintf(out, CLI_NUMBER, "-");
-    else if (p < least)
-        snprintf(out, CLI_NUMBER, "p < %.4g", least);
+    else if (p < min)
+        snprintf(out, CLI_NUMBER, "p < %.4g", min);
     else
         snprintf(out, CLI_NUMBER, p < 1e-4 ? "p = %.1e" : "p = %.4f", p);
     return out;

@@ -25,8 +25,8 @@ typedef struct {
     bool wanted[DIS_EVAL_METRICS];
     uint32_t *group; /* with --groups */
     size_t n_groups;
-    dis_evaluation *evaluation[CLI_MOST_VALUES];
-    const dis_evaluation_view *look[CLI_MOST_VALUES];
+    dis_evaluation *evaluation[CLI_MAX_VALUES];
+    const dis_evaluation_view *look[CLI_MAX_VALUES];
 } eval_job;
 
 /* Whether a metric says something with what was given. */

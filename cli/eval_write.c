@@ -7,7 +7,7 @@
 
 /* ---- for people ---- */
 
-enum { NAME_WIDTH = 28, MOST_WITH_INTERVALS = 3, MOST_SHOWN_CLASSES = 12 };
+enum { NAME_WIDTH = 28, MAX_WITH_INTERVALS = 3, MAX_SHOWN_CLASSES = 12 };
 
 /* The end of a path, which is what tells files apart, cut to fit a column. */
 static const char *short_name(const char *path, size_t width, char out[CLI_SAFE])
@@ -87,7 +87,7 @@ static void class_rows(const eval_job *job)
 {
     const dis_evaluation_view *v = job->look[0];
     if (!v->classes || !job->wanted[DIS_EVAL_MACRO_F1] || job->n > 1) return;
-    const size_t shown = v->n_classes < MOST_SHOWN_CLASSES ? v->n_classes : MOST_SHOWN_CLASSES;
+    const size_t shown = v->n_classes < MAX_SHOWN_CLASSES ? v->n_classes : MAX_SHOWN_CLASSES;
     printf("\n%-*s%10s%10s  %-10s%-10s%s\n", NAME_WIDTH, "class", "gold", "predicted", "precision", "recall", "F1");
     for (size_t k = 0; k < shown; k++) {
         const dis_class_scores *s = &v->classes[k];
@@ -101,7 +101,7 @@ static void class_rows(const eval_job *job)
 
 void eval_text(const eval_job *job)
 {
-    const bool intervals = job->n <= MOST_WITH_INTERVALS;
+    const bool intervals = job->n <= MAX_WITH_INTERVALS;
     const int width = intervals ? 28 : 16; /* "10.5569 [10.3999, 10.7135]" and a gap */
     char items[CLI_NUMBER], safe[CLI_SAFE];
     if (job->n > 1) {
@@ -249,7 +249,7 @@ dis_status eval_bins(const eval_job *job)
 
 /* ---- for machines ---- */
 
-enum { MOST_CONFUSION = 200 }; /* classes of a matrix within the summary; --confusion has larger ones */
+enum { MAX_CONFUSION = 200 }; /* classes of a matrix within the summary; --confusion has larger ones */
 
 static void put_metrics(const eval_job *job, dis_json *j, const dis_evaluation_view *v)
 {
@@ -286,7 +286,7 @@ static void put_classes(const eval_job *job, dis_json *j, const dis_evaluation_v
     }
     dis_json_end_array(j);
     dis_json_key(j, "confusion");
-    if (!v->confusion || v->n_classes > MOST_CONFUSION) {
+    if (!v->confusion || v->n_classes > MAX_CONFUSION) {
         dis_json_null(j);
         return;
     }

@@ -70,7 +70,7 @@ static void add_option(file_list *list, const cli_option *o, const void *values)
 static bool collect(const cli_command *command, const void *values, char *const *operands, size_t n_operands,
                     file_list *list)
 {
-    *list = (file_list){.file = calloc(n_operands + command->n_options * CLI_MOST_VALUES + 1, sizeof *list->file)};
+    *list = (file_list){.file = calloc(n_operands + command->n_options * CLI_MAX_VALUES + 1, sizeof *list->file)};
     if (!list->file) return false;
     const size_t first = n_operands && cli_choice(command->words, operands[0]) >= 0; /* an action is no file */
     for (size_t i = first; is_file(command->names) && i < n_operands; i++)

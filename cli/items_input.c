@@ -5,7 +5,7 @@
 int items_input_read(cli *c, dis_context *ctx, const cli_items_values *v, const cli_list *where, dis_items_kind kind,
                      const char *path, dis_items **out)
 {
-    dis_drop_rule rules[CLI_MOST_VALUES];
+    dis_drop_rule rules[CLI_MAX_VALUES];
     char *room = NULL;
     const cli_list *list = where ? where : &v->where;
     size_t n_rules = 0;

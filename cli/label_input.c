@@ -4,7 +4,7 @@
 
 int label_input_add(label_input *in, const char *path, const char *role)
 {
-    if (in->n == LABEL_INPUT_MOST) return cli_usage(in->c, "%s is one file too many", path);
+    if (in->n == LABEL_INPUT_MAX) return cli_usage(in->c, "%s is one file too many", path);
     in->path[in->n] = path;
     in->role[in->n++] = role;
     return 0;
@@ -30,7 +30,7 @@ int label_input_add_view(label_input *in, const char *path, const char *role, co
 
 int label_input_align(label_input *in, dis_context *ctx)
 {
-    dis_align_source sources[LABEL_INPUT_MOST];
+    dis_align_source sources[LABEL_INPUT_MAX];
     for (size_t i = 0; i < in->n; i++)
         sources[i] = (dis_align_source){.name = in->path[i],
                                         .labels = in->view[i] ? *in->view[i] : dis_labels_look(in->labels[i])};

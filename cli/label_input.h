@@ -14,7 +14,7 @@
 #include "figures.h"
 #include "summary.h"
 
-enum { LABEL_INPUT_MOST = 2 * CLI_MOST_VALUES + 1 };
+enum { LABEL_INPUT_MAX = 2 * CLI_MAX_VALUES + 1 };
 
 typedef struct {
     cli *c;
@@ -22,10 +22,10 @@ typedef struct {
     bool hard;             /* labels in memory are one class an item: one that they lack is no news */
     const char *gold_path; /* NULL: none */
     size_t n;
-    const char *path[LABEL_INPUT_MOST], *role[LABEL_INPUT_MOST];
-    dis_labels *labels[LABEL_INPUT_MOST];          /* NULL for those that */
-    const dis_labels_view *view[LABEL_INPUT_MOST]; /* were in memory */
-    const dis_names *classes;                      /* declared ones; NULL: those of the files */
+    const char *path[LABEL_INPUT_MAX], *role[LABEL_INPUT_MAX];
+    dis_labels *labels[LABEL_INPUT_MAX];          /* NULL for those that */
+    const dis_labels_view *view[LABEL_INPUT_MAX]; /* were in memory */
+    const dis_names *classes;                     /* declared ones; NULL: those of the files */
     dis_gold *gold;
     dis_aligned *aligned;
     dis_aligned_view look;

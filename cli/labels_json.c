@@ -88,11 +88,11 @@ static void put_metrics(const labels_job *job, dis_json *j)
     const size_t n = job->in.look.n_items, k = job->in.look.n_classes;
     double entropy = 0, entropy2 = 0, top = 0, top2 = 0;
     for (size_t i = 0; i < n; i++) {
-        const double *p = job->p + i * k, h = dis_entropy(p, k), most = p[dis_argmax(p, k)];
+        const double *p = job->p + i * k, h = dis_entropy(p, k), max = p[dis_argmax(p, k)];
         entropy += h;
         entropy2 += h * h;
-        top += most;
-        top2 += most * most;
+        top += max;
+        top2 += max * max;
     }
     dis_json_key(j, "metrics");
     dis_json_begin_object(j);

@@ -40,7 +40,7 @@ static const cli_command *const commands[] = {
     &cli_cmd_completion,
 };
 /* clang-format on */
-enum { N_COMMANDS = sizeof commands / sizeof *commands, MOST_VALUES = 16384 };
+enum { N_COMMANDS = sizeof commands / sizeof *commands, MAX_VALUES = 16384 };
 
 static volatile sig_atomic_t caught; /* a handler has nowhere else to write to */
 
@@ -146,7 +146,7 @@ static int dispatch(cli *c, int argc, char **argv)
     c->command = command->name;
     union {
         max_align_t align;
-        char bytes[MOST_VALUES];
+        char bytes[MAX_VALUES];
     } values;
     if (command->values_size > sizeof values)
         return cli_error(c, DIS_EBUG, "the options of %s need more room", command->name);

@@ -35,7 +35,7 @@ const char *cli_plain(const cli *c)
 /* Bytes of the UTF-8 character at s, 0 when it is none; *code gets the character. */
 static size_t decode(const unsigned char *s, uint32_t *code)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
     const size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
     if (n == 0) return 0;
     uint32_t x = n == 1 ? s[0] : s[0] & (0x7Fu >> n);
@@ -44,7 +44,7 @@ static size_t decode(const unsigned char *s, uint32_t *code)
         x = x << 6 | (s[i] & 0x3F);
     }
     *code = x;
-    return n > 1 && x < least[n] ? 0 : n;
+    return n > 1 && x < min[n] ? 0 : n;
 }
 
 /* Control characters of ASCII and Latin-1, and those that turn the direction of writing. */

@@ -118,7 +118,7 @@ static const char *store(const cli_option *o, const char *value, void *values)
     case CLI_LIST:
     case CLI_WORDS: {
         cli_list *list = at;
-        if (list->n == CLI_MOST_VALUES) return "is one too many";
+        if (list->n == CLI_MAX_VALUES) return "is one too many";
         list->value[list->n++] = value;
         return NULL;
     }
@@ -137,7 +137,7 @@ static int set(cli *c, const cli_option *o, const char *value, void *values)
         return cli_usage(c, "--%s %s %s; %g to %llu is possible", o->name, value, wrong, o->low,
                          (unsigned long long)UINT64_MAX);
     if (o->kind == CLI_LIST || o->kind == CLI_WORDS)
-        return cli_usage(c, "--%s %s %s; %d are possible", o->name, value, wrong, CLI_MOST_VALUES);
+        return cli_usage(c, "--%s %s %s; %d are possible", o->name, value, wrong, CLI_MAX_VALUES);
     return cli_usage(c, "--%s %s %s", o->name, value, wrong);
 }
 
@@ -201,8 +201,8 @@ int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *v
     }
     *n_operands = n;
     if (((cli_common *)values)->help) return DIS_OK;
-    if (n < command->least) return cli_usage(c, "%s needs %s", command->name, command->operands);
-    if (n > command->most) return cli_usage(c, "one argument too many: %s", argv[command->most]);
+    if (n < command->min) return cli_usage(c, "%s needs %s", command->name, command->operands);
+    if (n > command->max) return cli_usage(c, "one argument too many: %s", argv[command->max]);
     return DIS_OK;
 }
 
@@ -217,7 +217,7 @@ int cli_check_format(cli *c, const char *option, const char *format)
     return cli_usage(c, "--%s %s: must be one of csv|tsv|jsonl|npy", option, format);
 }
 
-int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_rule rules[CLI_MOST_VALUES], size_t *n,
+int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_rule rules[CLI_MAX_VALUES], size_t *n,
                    char **room)
 {
     size_t bytes = 1;
@@ -227,7 +227,7 @@ int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_ru
     for (size_t i = 0; i < list->n; i++) {
         const char *rule = list->value[i];
         if (!strchr(rule, '=') || *rule == '=') return cli_usage(c, "--%s %s: must be COLUMN=VALUE", option, rule);
-        if (*n == CLI_MOST_VALUES) return cli_usage(c, "--%s %s: one rule too many", option, rule);
+        if (*n == CLI_MAX_VALUES) return cli_usage(c, "--%s %s: one rule too many", option, rule);
         strcpy(to, rule);
         char *value = strchr(to, '=');
         *value++ = 0;

@@ -135,12 +135,12 @@ dis_status votes_input_spread(const votes_input *in, votes_spread *out)
 {
     const dis_votes_view *v = &in->look;
     double sum = 0;
-    *out = (votes_spread){.least = v->n_items ? INFINITY : 0};
+    *out = (votes_spread){.min = v->n_items ? INFINITY : 0};
     for (size_t i = 0; i < v->n_items; i++) {
         const double n = votes_of(v, i);
         sum += n;
-        if (n < out->least) out->least = n;
-        if (n > out->most) out->most = n;
+        if (n < out->min) out->min = n;
+        if (n > out->max) out->max = n;
     }
     if (v->n_items == 0) return DIS_OK;
     const double mean = sum / (double)v->n_items;
@@ -186,7 +186,7 @@ void votes_input_tell(votes_input *in)
             cli_plural(v->n_votes));
     votes_spread spread;
     if (votes_input_spread(in, &spread) == DIS_OK)
-        cli_say(c, "  %-18s %.6g to %.6g, median %.6g", "votes per item", spread.least, spread.most, spread.median);
+        cli_say(c, "  %-18s %.6g to %.6g, median %.6g", "votes per item", spread.min, spread.max, spread.median);
     const dis_votes_notes *n = &in->notes;
     tell_count(c, "ties", n->ties, "item%s with several most-chosen classes");
     tell_count(c, "bad rows", n->bad_rows, "skipped (--lenient)");
@@ -250,9 +250,9 @@ dis_status votes_input_put_table(const votes_input *in, dis_json *j)
     cli_put_bool(j, "ordinal", in->v->ordinal);
     dis_json_key(j, "votes_per_item");
     dis_json_begin_object(j);
-    cli_put_real(j, "min", spread.least);
+    cli_put_real(j, "min", spread.min);
     cli_put_real(j, "median", spread.median);
-    cli_put_real(j, "max", spread.most);
+    cli_put_real(j, "max", spread.max);
     dis_json_end_object(j);
     return DIS_OK;
 }

@@ -68,7 +68,7 @@ typedef struct {
 
     dis_votes_options how;
     class_list classes;
-    dis_drop_rule drop[CLI_MOST_VALUES];
+    dis_drop_rule drop[CLI_MAX_VALUES];
     char *drop_text; /* where the rules' texts are */
 
     dis_votes *votes;
@@ -87,7 +87,7 @@ void votes_input_free(votes_input *in);
 
 /* Smallest, median and largest number of votes of an item. */
 typedef struct {
-    double least, median, most;
+    double min, median, max;
 } votes_spread;
 dis_status votes_input_spread(const votes_input *in, votes_spread *out);
 

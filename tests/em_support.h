@@ -104,11 +104,11 @@ static inline uint64_t em_hash(const char *s)
     return h;
 }
 
-static inline em_index em_index_make(size_t most)
+static inline em_index em_index_make(size_t max)
 {
-    em_index x = {.capacity = most, .n_slots = 1};
-    while (x.n_slots < 2 * most + 2) x.n_slots *= 2;
-    x.text = calloc(most + 1, sizeof *x.text);
+    em_index x = {.capacity = max, .n_slots = 1};
+    while (x.n_slots < 2 * max + 2) x.n_slots *= 2;
+    x.text = calloc(max + 1, sizeof *x.text);
     x.slot = calloc(x.n_slots, sizeof *x.slot);
     assert_non_null(x.text);
     assert_non_null(x.slot);

@@ -8,7 +8,7 @@
 #include "core/random.h"
 #include "nn/net_internal.h"
 
-enum { NN_MOST = 16 };
+enum { NN_MAX = 16 };
 
 typedef struct {
     int ints, low, high;
@@ -17,10 +17,10 @@ typedef struct {
 typedef struct {
     dis__net *net;
     int rows, time, tokens; /* axes */
-    int reals[NN_MOST], n_reals;
-    nn_ints ints[NN_MOST];
+    int reals[NN_MAX], n_reals;
+    nn_ints ints[NN_MAX];
     int n_ints;
-    int soft[NN_MOST], n_soft, crowd[NN_MOST], n_crowd;
+    int soft[NN_MAX], n_soft, crowd[NN_MAX], n_crowd;
     size_t n_workers;
     int start, length; /* of packed rows of tokens, + 1; 0: there are none */
     int mark;          /* a value to look at */

@@ -34,8 +34,8 @@ typedef struct {
     bool singles;      /* items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's software */
     size_t bootstrap;  /* resamples of the items for 95 % intervals; 0: no intervals */
     uint64_t seed;     /* of the resamples */
-    size_t most_pairs; /* of workers; beyond, the pairs among the workers with most votes */
-    size_t least_common; /* votes that a pair must have on the same items to count in cohen* */
+    size_t max_pairs;  /* of workers; beyond, the pairs among the workers with most votes */
+    size_t min_common; /* votes that a pair must have on the same items to count in cohen* */
 } dis_agreement_options;
 DIS_API dis_agreement_options dis_agreement_options_default(void);
 
@@ -95,7 +95,7 @@ typedef struct {
     const dis_agreement_pair *pairs; /* (n_pairs) that share an item, by a, then b; NULL unless asked for and known */
     size_t n_pairs;
     size_t pair_workers;      /* workers whose pairs were looked at: all, or those with most votes */
-    uint64_t pairs_too_small; /* pairs left out of cohen* for sharing less than least_common */
+    uint64_t pairs_too_small; /* pairs left out of cohen* for sharing less than min_common */
     uint64_t pairs_degenerate;
 } dis_agreement_view;
 

@@ -101,14 +101,14 @@ typedef struct {
     bool ordinal;       /* the order of the classes means something */
     bool keep_items;    /* the values of single items are wanted */
     size_t top_k;       /* 3 */
-    size_t n_splits;    /* of calibrated log-likelihood: 5, at most DIS_EVAL_MOST_SPLITS */
-    size_t n_bins;      /* of ECE: 15, at most DIS_EVAL_MOST_BINS */
+    size_t n_splits;    /* of calibrated log-likelihood: 5, at most DIS_EVAL_MAX_SPLITS */
+    size_t n_bins;      /* of ECE: 15, at most DIS_EVAL_MAX_BINS */
     const bool *wanted; /* (DIS_EVAL_METRICS): which metrics; NULL: all */
 } dis_evaluate_options;
 DIS_API dis_evaluate_options dis_evaluate_options_default(void);
 
-#define DIS_EVAL_MOST_SPLITS 16
-#define DIS_EVAL_MOST_BINS   200
+#define DIS_EVAL_MAX_SPLITS 16
+#define DIS_EVAL_MAX_BINS   200
 
 typedef struct {
     dis_metric precision, recall, f1;
@@ -136,16 +136,16 @@ typedef struct {
     uint64_t floored, human_floored; /* probabilities raised to 1e-12 in q, and in p for inverse KL */
     size_t majority;                 /* most frequent gold label, the first one on a tie; SIZE_MAX without gold */
     const dis_class_scores *classes; /* (n_classes); NULL without gold */
-    const uint64_t *confusion;       /* (gold, predicted); NULL without gold or above DIS_EVAL_MOST_CONFUSED classes */
+    const uint64_t *confusion;       /* (gold, predicted); NULL without gold or above DIS_EVAL_MAX_CONFUSED classes */
     size_t n_bins;
-    const dis_reliability_bin *bin; /* (n_bins); NULL without gold, or when only accuracy and F1 were wanted */
-    size_t n_splits;                /* 0: not measured */
-    double temperature[DIS_EVAL_MOST_SPLITS]; /* of each split */
-    bool on_bound[DIS_EVAL_MOST_SPLITS];      /* it sits on the bound of the search */
-    dis_eval_items items;                     /* with keep_items */
+    const dis_reliability_bin *bin;          /* (n_bins); NULL without gold, or when only accuracy and F1 were wanted */
+    size_t n_splits;                         /* 0: not measured */
+    double temperature[DIS_EVAL_MAX_SPLITS]; /* of each split */
+    bool on_bound[DIS_EVAL_MAX_SPLITS];      /* it sits on the bound of the search */
+    dis_eval_items items;                    /* with keep_items */
 } dis_evaluation_view;
 
-#define DIS_EVAL_MOST_CONFUSED 4096
+#define DIS_EVAL_MAX_CONFUSED 4096
 
 typedef struct dis_evaluation dis_evaluation;
 

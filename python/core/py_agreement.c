@@ -74,23 +74,23 @@ static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
 
 static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes", "gold",      "items",      "workers",      "pairs",   "ordinal",  "singles",
-                            "seed",  "bootstrap", "most_pairs", "least_common", "threads", "progress", NULL};
+    static char *names[] = {"votes", "gold",      "items",     "workers",    "pairs",   "ordinal",  "singles",
+                            "seed",  "bootstrap", "max_pairs", "min_common", "threads", "progress", NULL};
     PyObject *table, *gold = NULL, *progress = NULL, *result = NULL;
     int items = 1, workers = 1, pairs = 1, ordinal = 0, singles = 0, threads = 0;
     dis_agreement_options o = dis_agreement_options_default();
     unsigned long long seed = 0;
-    Py_ssize_t bootstrap = (Py_ssize_t)o.bootstrap, most_pairs = (Py_ssize_t)o.most_pairs,
-               least_common = (Py_ssize_t)o.least_common;
+    Py_ssize_t bootstrap = (Py_ssize_t)o.bootstrap, max_pairs = (Py_ssize_t)o.max_pairs,
+               min_common = (Py_ssize_t)o.min_common;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OpppppKnnniO:agreement", names, &table, &gold, &items,
-                                     &workers, &pairs, &ordinal, &singles, &seed, &bootstrap, &most_pairs,
-                                     &least_common, &threads, &progress))
+                                     &workers, &pairs, &ordinal, &singles, &seed, &bootstrap, &max_pairs, &min_common,
+                                     &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
     if (!votes) return NULL;
-    if (bootstrap < 0 || most_pairs < 0 || least_common < 0) {
-        PyErr_SetString(PyExc_ValueError, "bootstrap, most_pairs and least_common are 0 or more");
+    if (bootstrap < 0 || max_pairs < 0 || min_common < 0) {
+        PyErr_SetString(PyExc_ValueError, "bootstrap, max_pairs and min_common are 0 or more");
         return NULL;
     }
     const dis_votes_view v = dis_votes_look(votes);
@@ -103,8 +103,8 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
     o.singles = singles != 0;
     o.seed = seed;
     o.bootstrap = (size_t)bootstrap;
-    o.most_pairs = (size_t)most_pairs;
-    o.least_common = (size_t)least_common;
+    o.max_pairs = (size_t)max_pairs;
+    o.min_common = (size_t)min_common;
     core_call call;
     if (core_begin(&call, state, threads, progress) == 0) {
         dis_agreement *a = NULL;
@@ -161,7 +161,8 @@ static PyObject *cause_list(const dis_review_view *v)
 {
     PyObject *list = PyList_New((Py_ssize_t)v->n_workers);
     for (size_t r = 0; list && r < v->n_workers; r++)
-        if (PyList_SetItem(list, (Py_ssize_t)r, PyUnicode_FromString(dis_review_verdict(v->workers[r].cause))) < 0) Py_CLEAR(list);
+        if (PyList_SetItem(list, (Py_ssize_t)r, PyUnicode_FromString(dis_review_verdict(v->workers[r].cause))) < 0)
+            Py_CLEAR(list);
     return list;
 }
 
@@ -176,13 +177,13 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
         FIELD(dis_review_item, buy, CORE_FIELD_U32),        FIELD(dis_review_item, known, CORE_FIELD_BOOL),
         FIELD(dis_review_item, best, CORE_FIELD_SIZE),      FIELD(dis_review_item, accepted, CORE_FIELD_BOOL)};
     static const core_field workers[] = {
-        FIELD(dis_review_worker, worker, CORE_FIELD_SIZE),   FIELD(dis_review_worker, votes, CORE_FIELD_U64),
-        FIELD(dis_review_worker, shared, CORE_FIELD_U64),
-        FIELD(dis_review_worker, quality, CORE_FIELD_REAL),  FIELD(dis_review_worker, low, CORE_FIELD_REAL),
-        FIELD(dis_review_worker, high, CORE_FIELD_REAL),     FIELD(dis_review_worker, peers, CORE_FIELD_REAL),
-        FIELD(dis_review_worker, evidence, CORE_FIELD_REAL), FIELD(dis_review_worker, said, CORE_FIELD_SIZE),
-        FIELD(dis_review_worker, truth, CORE_FIELD_SIZE),    FIELD(dis_review_worker, share, CORE_FIELD_REAL),
-        FIELD(dis_review_worker, expected, CORE_FIELD_REAL), FIELD(dis_review_worker, of, CORE_FIELD_REAL)};
+        FIELD(dis_review_worker, worker, CORE_FIELD_SIZE), FIELD(dis_review_worker, votes, CORE_FIELD_U64),
+        FIELD(dis_review_worker, shared, CORE_FIELD_U64),  FIELD(dis_review_worker, quality, CORE_FIELD_REAL),
+        FIELD(dis_review_worker, low, CORE_FIELD_REAL),    FIELD(dis_review_worker, high, CORE_FIELD_REAL),
+        FIELD(dis_review_worker, peers, CORE_FIELD_REAL),  FIELD(dis_review_worker, evidence, CORE_FIELD_REAL),
+        FIELD(dis_review_worker, said, CORE_FIELD_SIZE),   FIELD(dis_review_worker, truth, CORE_FIELD_SIZE),
+        FIELD(dis_review_worker, share, CORE_FIELD_REAL),  FIELD(dis_review_worker, expected, CORE_FIELD_REAL),
+        FIELD(dis_review_worker, of, CORE_FIELD_REAL)};
     const dis_review_view v = dis_review_look(review);
     const size_t n = v.n_items < top ? v.n_items : top;
     PyObject *d = PyDict_New();
@@ -208,7 +209,7 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
 
 static PyObject *review(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes", "method", "gold",   "budget", "by",       "top",
+    static char *names[] = {"votes", "method", "gold",   "budget",  "by",       "top",
                             "seed",  "labels", "accept", "threads", "progress", NULL};
     PyObject *table, *gold = NULL, *labels = NULL, *progress = NULL, *result = NULL;
     const char *method = NULL, *by = "gain";

@@ -236,17 +236,17 @@ static PyObject *comparison_of(const dis_comparison_view *v)
 }
 
 typedef struct {
-    Py_buffer view[DIS_COMPARE_MOST_SEEDS];
-    const int32_t *label[DIS_COMPARE_MOST_SEEDS];
+    Py_buffer view[DIS_COMPARE_MAX_SEEDS];
+    const int32_t *label[DIS_COMPARE_MAX_SEEDS];
     size_t n;
 } side;
 
 static int take_side(PyObject *tuple, const char *what, size_t n_items, size_t n_classes, side *s)
 {
     const Py_ssize_t n = PyTuple_Size(tuple);
-    if (n < 1 || n > DIS_COMPARE_MOST_SEEDS) {
+    if (n < 1 || n > DIS_COMPARE_MAX_SEEDS) {
         PyErr_Format(PyExc_ValueError, "side %s has %zd sets of predictions; there must be 1 to %d", what, n,
-                     DIS_COMPARE_MOST_SEEDS);
+                     DIS_COMPARE_MAX_SEEDS);
         return -1;
     }
     for (; s->n < (size_t)n; s->n++) {
@@ -260,7 +260,7 @@ static int take_side(PyObject *tuple, const char *what, size_t n_items, size_t n
 
 static void free_side(side *s)
 {
-    for (size_t i = 0; i < DIS_COMPARE_MOST_SEEDS; i++) core_buffer_free(&s->view[i]);
+    for (size_t i = 0; i < DIS_COMPARE_MAX_SEEDS; i++) core_buffer_free(&s->view[i]);
 }
 
 static int alternative_of(const char *word, dis_alternative *out)

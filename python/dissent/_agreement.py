@@ -84,8 +84,8 @@ def agreement(
     ordinal: bool = False,
     singles: bool = False,
     bootstrap: int = 1000,
-    most_pairs: int | None = None,
-    least_common: int | None = None,
+    max_pairs: int | None = None,
+    min_common: int | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
@@ -106,7 +106,7 @@ def agreement(
         Items with one vote count in the chance agreement of Fleiss and Gwet.
     bootstrap : int
         Resamples of the items for 95 % intervals; 0: none.
-    most_pairs, least_common : int
+    max_pairs, min_common : int
         Most pairs of workers to look at, and the votes that a pair must share to count in cohen*.
 
     >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x"), ("t3", "a", "y"), ("t3", "b", "y")]
@@ -116,10 +116,10 @@ def agreement(
     """
     table = as_votes(votes, n_jobs)
     more: dict[str, Any] = {}
-    if most_pairs is not None:
-        more["most_pairs"] = checked_count("most_pairs", most_pairs)
-    if least_common is not None:
-        more["least_common"] = checked_count("least_common", least_common)
+    if max_pairs is not None:
+        more["max_pairs"] = checked_count("max_pairs", max_pairs)
+    if min_common is not None:
+        more["min_common"] = checked_count("min_common", min_common)
     with Watching(n_jobs, progress) as watching:
         found = _core.agreement(
             table.core,

@@ -220,8 +220,8 @@ def agreement(
     singles: bool = False,
     seed: int = 0,
     bootstrap: int = 1000,
-    most_pairs: int = ...,
-    least_common: int = ...,
+    max_pairs: int = ...,
+    min_common: int = ...,
     threads: int = 0,
     progress: _Progress = None,
 ) -> dict[str, Any]: ...

@@ -347,7 +347,7 @@ def test_core_takes_no_nonsense(thing, n):
         lambda: _core.evaluate(array, 2, 2, group=np.array([7, 1], dtype=np.uint32), n_groups=n),
         lambda: _core.compare((thing,), (thing,), thing, 2),
         lambda: _core.compare((np.array([0, 9], dtype=np.int32),), (thing,), np.array([0, 1], dtype=np.int32), n),
-        lambda: _core.agreement(votes, gold=thing, least_common=n),
+        lambda: _core.agreement(votes, gold=thing, min_common=n),
         lambda: _core.review(votes, gold=thing, top=n, method=thing),
         lambda: _core.distances((array, thing), 2, 2),
         lambda: _core.distances((array, array), n, n),

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { ITEM_GRAIN = 1 << 14, MOST_JOBS = 64 };
-#define MOST_PAIRS     100000000u
-#define MOST_RESAMPLES 10000000u
-#define GOOD_WORKER    .75
+enum { ITEM_GRAIN = 1 << 14, MAX_JOBS = 64 };
+#define MAX_PAIRS     100000000u
+#define MAX_RESAMPLES 10000000u
+#define GOOD_WORKER   .75
 
 struct dis_agreement {
     dis_agreement_view view;
@@ -26,8 +26,8 @@ dis_agreement_options dis_agreement_options_default(void)
     return (dis_agreement_options){.size = sizeof(dis_agreement_options),
                                    .parts = DIS_AGREEMENT_ALL,
                                    .bootstrap = 1000,
-                                   .most_pairs = 100000,
-                                   .least_common = 5};
+                                   .max_pairs = 100000,
+                                   .min_common = 5};
 }
 
 void dis_agreement_destroy(dis_agreement *a)
@@ -70,15 +70,15 @@ static void one_item(const item_work *w, size_t i, uint32_t *count, dis__tally *
 {
     const size_t n = dis__item_tally(w->votes, i, count, tally);
     const int64_t gold = w->gold ? w->gold[i] : -1;
-    uint64_t votes = 0, most = 0, right = 0;
+    uint64_t votes = 0, max = 0, right = 0;
     double same = 0;
     uint32_t top = 0;
     for (size_t t = 0; t < n; t++) {
         const uint64_t c = tally[t].count;
         votes += c;
         same += (double)c * (double)(c - 1);
-        if (c > most || (c == most && tally[t].class < top)) {
-            most = c;
+        if (c > max || (c == max && tally[t].class < top)) {
+            max = c;
             top = tally[t].class;
         }
         if ((int64_t)tally[t].class == gold) right = c;
@@ -119,7 +119,7 @@ static dis_status look_at_items(dis_context *ctx, const dis_votes_view *votes, c
     item_work w = {.votes = votes,
                    .gold = gold,
                    .items = items,
-                   .n_jobs = dis__n_jobs(votes->n_items, ITEM_GRAIN, MOST_JOBS)};
+                   .n_jobs = dis__n_jobs(votes->n_items, ITEM_GRAIN, MAX_JOBS)};
     DIS_TRY(dis__alloc_zeroed(&w.sums, w.n_jobs, sizeof *w.sums));
     const dis_status status = dis__run_jobs(ctx, w.n_jobs, item_job, &w);
     for (size_t j = 0; j < w.n_jobs; j++) {
@@ -264,7 +264,7 @@ static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agre
     uint64_t n = 0;
     for (size_t p = 0; p < a->view.n_pairs; p++) {
         const dis_agreement_pair *x = &a->pairs[p];
-        if (x->n < o->least_common) {
+        if (x->n < o->min_common) {
             a->view.pairs_too_small++;
             continue;
         }
@@ -295,7 +295,7 @@ static dis_status measure_workers(dis_context *ctx, const dis_votes_view *votes,
     }
     if (status == DIS_OK && (o->parts & DIS_AGREEMENT_PAIRS)) {
         dis__worker_pairs pairs;
-        status = dis__agreement_pairs(ctx, votes, &by, o->most_pairs, order, &pairs);
+        status = dis__agreement_pairs(ctx, votes, &by, o->max_pairs, order, &pairs);
         if (status == DIS_OK) {
             a->pairs = pairs.pair;
             a->view.n_pairs = pairs.n;
@@ -349,10 +349,10 @@ static dis_status fill(dis_context *ctx, const dis_votes_view *votes, const dis_
 
 static dis_status check_options(const dis_votes_view *votes, const dis_agreement_options *o)
 {
-    if (o->most_pairs > MOST_PAIRS)
-        return dis__fail(DIS_EUSAGE, "at most %u pairs of workers are possible, not %zu", MOST_PAIRS, o->most_pairs);
-    if (o->bootstrap > MOST_RESAMPLES)
-        return dis__fail(DIS_EUSAGE, "at most %u resamples are possible, not %zu", MOST_RESAMPLES, o->bootstrap);
+    if (o->max_pairs > MAX_PAIRS)
+        return dis__fail(DIS_EUSAGE, "at most %u pairs of workers are possible, not %zu", MAX_PAIRS, o->max_pairs);
+    if (o->bootstrap > MAX_RESAMPLES)
+        return dis__fail(DIS_EUSAGE, "at most %u resamples are possible, not %zu", MAX_RESAMPLES, o->bootstrap);
     for (size_t i = 0; o->gold && i < votes->n_items; i++)
         if (o->gold[i] < -1 || (o->gold[i] >= 0 && (size_t)o->gold[i] >= votes->n_classes))
             return dis__fail(DIS_EUSAGE, "the gold class %d of item %zu is none of %zu classes", o->gold[i], i,

@@ -100,14 +100,14 @@ static dis_status place_classes(const dis_votes_view *votes, bool ordinal, dis__
     c->ordered = c->numbers || ordinal;
     if (!c->ordered) return order_classes(c);
     DIS_TRY(dis__alloc_array(&c->x, n, sizeof *c->x));
-    double least = INFINITY, most = -INFINITY;
+    double min = INFINITY, max = -INFINITY;
     for (size_t k = 0; k < n; k++) {
         c->x[k] = c->numbers ? c->raw[k] : (double)k;
-        least = fmin(least, c->x[k]);
-        most = fmax(most, c->x[k]);
+        min = fmin(min, c->x[k]);
+        max = fmax(max, c->x[k]);
     }
     /* halves, so that the range of numbers near the largest possible is finite */
-    for (size_t k = 0; k < n; k++) c->x[k] = most > least ? (c->x[k] / 2 - least / 2) / (most / 2 - least / 2) : 0;
+    for (size_t k = 0; k < n; k++) c->x[k] = max > min ? (c->x[k] / 2 - min / 2) / (max / 2 - min / 2) : 0;
     return order_classes(c);
 }
 

@@ -130,7 +130,7 @@ typedef struct {
     size_t n, workers;
 } dis__worker_pairs;
 dis_status dis__agreement_pairs(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
-                                size_t most_pairs, const uint32_t *order, dis__worker_pairs *out);
+                                size_t max_pairs, const uint32_t *order, dis__worker_pairs *out);
 /* Of two workers who chose the class at place k a[k] and b[k] times in n pairs of votes: what n times their disagreement
  * would be by chance. */
 enum { DIS_KAPPAS = 3 }; /* unweighted, linear, quadratic */

@@ -11,7 +11,7 @@
 #include "core/memory.h"
 #include <math.h>
 
-enum { MOST_CLASSES = 1000, ITEMS_A_PATTERN = 8 };
+enum { MAX_CLASSES = 1000, ITEMS_A_PATTERN = 8 };
 
 typedef struct {
     const dis__vote_patterns *patterns;
@@ -93,7 +93,7 @@ dis_status dis__agreement_intervals(dis_context *ctx, const dis__vote_patterns *
     resampling s = {.patterns = patterns,
                     .coefficients = coefficients,
                     .n_classes = n_classes,
-                    .classes = n_classes <= MOST_CLASSES};
+                    .classes = n_classes <= MAX_CLASSES};
     s.n_values = DIS_MEASURES_OF_PATTERNS + (s.classes ? DIS_CLASS_MEASURES * n_classes : 0);
     double *values = NULL, *scratch = NULL;
     uint64_t *cells = NULL;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 size_t DIS_KERNEL(dis__code_items)(const uint64_t *start, const uint8_t *label, size_t first, size_t last,
-                                   unsigned bits, size_t most, uint32_t *table)
+                                   unsigned bits, size_t max, uint32_t *table)
 {
     const unsigned gap = 8 - bits;
     const uint64_t one = ((uint64_t)1 << bits) - 1, two = ((uint64_t)1 << (2 * bits)) - 1,
@@ -17,7 +17,7 @@ size_t DIS_KERNEL(dis__code_items)(const uint64_t *start, const uint8_t *label, 
     uint64_t at = start[first];
     for (size_t i = first; i < last; i++) {
         const uint64_t next = start[i + 1], r = next - at;
-        if (r > most) return i;
+        if (r > max) return i;
         uint64_t word;
         memcpy(&word, label + at, sizeof word);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

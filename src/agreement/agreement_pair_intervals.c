@@ -27,7 +27,7 @@ typedef struct {
     const dis_votes_view *votes;
     const dis__by_worker *by;
     const dis_agreement_pair *pairs;
-    size_t n_pairs, least;
+    size_t n_pairs, min;
     int n_kappas;             /* 1 for classes without order */
     double weight;            /* votes of all pairs that count */
     double mean[DIS_KAPPAS];  /* of kappa */
@@ -117,7 +117,7 @@ static void add_worker(influence *f, size_t from, size_t to)
     uint64_t n = 0;
     for (size_t p = from; p < to; p++) {
         f->next[p] = n;
-        if (f->pairs[p].n < f->least) continue;
+        if (f->pairs[p].n < f->min) continue;
         f->pair_of[f->pairs[p].b] = (uint32_t)p;
         n += f->pairs[p].n;
     }
@@ -131,7 +131,7 @@ static void add_worker(influence *f, size_t from, size_t to)
         }
     }
     for (size_t p = from; p < to; p++) {
-        if (f->pairs[p].n < f->least) continue;
+        if (f->pairs[p].n < f->min) continue;
         f->pair_of[f->pairs[p].b] = UINT32_MAX;
         add_pair(f, f->votes_of + f->next[p] - f->pairs[p].n, (size_t)f->pairs[p].n);
     }
@@ -147,16 +147,16 @@ static size_t end_of_worker(const influence *f, size_t p)
 static dis_status prepare(influence *f, const uint32_t *order)
 {
     const size_t k = f->votes->n_classes;
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (size_t p = 0, end; p < f->n_pairs; p = end) {
         uint64_t n = 0;
         end = end_of_worker(f, p);
         for (size_t i = p; i < end; i++)
-            if (f->pairs[i].n >= f->least) n += f->pairs[i].n;
+            if (f->pairs[i].n >= f->min) n += f->pairs[i].n;
         f->weight += (double)n;
-        most = n > most ? n : most;
+        max = n > max ? n : max;
     }
-    DIS_TRY(dis__alloc_array(&f->votes_of, (size_t)most, sizeof *f->votes_of));
+    DIS_TRY(dis__alloc_array(&f->votes_of, (size_t)max, sizeof *f->votes_of));
     DIS_TRY(dis__alloc_array(&f->next, f->n_pairs, sizeof *f->next));
     DIS_TRY(dis__alloc_array(&f->pair_of, f->votes->n_workers, sizeof *f->pair_of));
     DIS_TRY(dis__alloc_array(&f->place, k, sizeof *f->place));
@@ -212,7 +212,7 @@ dis_status dis__pair_intervals(dis_context *ctx, const dis_votes_view *votes, co
                    .by = by,
                    .pairs = pairs,
                    .n_pairs = n,
-                   .least = o->least_common,
+                   .min = o->min_common,
                    .n_kappas = order ? DIS_KAPPAS : 1};
     for (int m = 0; m < DIS_KAPPAS; m++) f.mean[m] = metric[m].reason ? 0 : metric[m].value;
     dis_status status = prepare(&f, order);

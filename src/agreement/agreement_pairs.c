@@ -133,11 +133,11 @@ static size_t find_co_votes(const pair_work *w, size_t me, const pair_room *room
 static dis_status reserve(const pair_work *w, size_t me, pair_room *room)
 {
     const uint32_t who = w->worker[me];
-    size_t most = 0;
+    size_t max = 0;
     for (uint64_t x = w->by->first[who]; x < w->by->first[who + 1]; x++)
-        most += (size_t)(w->votes->start[w->by->cast[x].item + 1] - w->votes->start[w->by->cast[x].item]);
-    DIS_TRY(dis__alloc_array(&room->found, most, sizeof *room->found));
-    DIS_TRY(dis__alloc_array(&room->sorted, most, sizeof *room->sorted));
+        max += (size_t)(w->votes->start[w->by->cast[x].item + 1] - w->votes->start[w->by->cast[x].item]);
+    DIS_TRY(dis__alloc_array(&room->found, max, sizeof *room->found));
+    DIS_TRY(dis__alloc_array(&room->sorted, max, sizeof *room->sorted));
     DIS_TRY(dis__alloc_zeroed(&room->first, w->n + 2, sizeof *room->first));
     DIS_TRY(dis__alloc_zeroed(&room->a, w->votes->n_classes, sizeof *room->a));
     return dis__alloc_zeroed(&room->b, w->votes->n_classes, sizeof *room->b);
@@ -193,10 +193,10 @@ static int by_index(const void *a, const void *b)
 }
 
 /* How many workers make at most so many pairs. */
-static size_t workers_of(size_t most_pairs, size_t n_workers)
+static size_t workers_of(size_t max_pairs, size_t n_workers)
 {
-    size_t n = (size_t)((1 + sqrt(1 + 8 * (double)most_pairs)) / 2);
-    while (n > 1 && (n - 1) > 2 * most_pairs / n) n--;
+    size_t n = (size_t)((1 + sqrt(1 + 8 * (double)max_pairs)) / 2);
+    while (n > 1 && (n - 1) > 2 * max_pairs / n) n--;
     return n < n_workers ? n : n_workers;
 }
 
@@ -214,9 +214,9 @@ static void choose(pair_work *w, busy *all, uint32_t *chosen)
 }
 
 dis_status dis__agreement_pairs(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
-                                size_t most_pairs, const uint32_t *order, dis__worker_pairs *out)
+                                size_t max_pairs, const uint32_t *order, dis__worker_pairs *out)
 {
-    pair_work w = {.votes = votes, .by = by, .order = order, .n = workers_of(most_pairs, votes->n_workers)};
+    pair_work w = {.votes = votes, .by = by, .order = order, .n = workers_of(max_pairs, votes->n_workers)};
     const size_t n_pairs = w.n ? w.n * (w.n - 1) / 2 : 0;
     busy *all = NULL;
     uint32_t *chosen = NULL;

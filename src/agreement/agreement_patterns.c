@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRAIN = 1 << 18, MOST_JOBS = 64, CODE_BITS = 15, FIRST_SLOTS = 1024, BLOCK = 1024, WORD_BITS = 12 };
+enum { GRAIN = 1 << 18, MAX_JOBS = 64, CODE_BITS = 15, FIRST_SLOTS = 1024, BLOCK = 1024, WORD_BITS = 12 };
 
 typedef struct {
     uint64_t a, b;
@@ -53,9 +53,9 @@ typedef struct {
     const dis_votes_view *votes;
     const name128 *key; /* (n_classes) */
     size_t n_jobs;
-    finder *finders;   /* (n_jobs) */
-    unsigned bits;     /* of a label in a code */
-    size_t most_coded; /* votes of an item that still has a code; 0: none has */
+    finder *finders;  /* (n_jobs) */
+    unsigned bits;    /* of a label in a code */
+    size_t max_coded; /* votes of an item that still has a code; 0: none has */
 } search;
 
 static void finder_free(finder *f)
@@ -215,7 +215,7 @@ static dis_status code_items(const search *s, finder *f, size_t first, size_t la
     while (loadable > first && v->start[loadable - 1] + DIS_CODE_WORD > v->n_votes) loadable--;
     for (size_t i = first; i < last; i++) {
         if (i < loadable)
-            i = DIS_KERNEL_PICK(dis__code_items)(v->start, v->label8, i, loadable, s->bits, s->most_coded, table);
+            i = DIS_KERNEL_PICK(dis__code_items)(v->start, v->label8, i, loadable, s->bits, s->max_coded, table);
         if (i < last) DIS_TRY(item_of_votes(s, f, i, room));
     }
     return DIS_OK;
@@ -314,11 +314,11 @@ static dis_status search_range(const search *s, finder *f, size_t first, size_t 
         for (size_t i = first; i < last; i++) DIS_TRY(item_of_counts(s, f, i, room));
         return DIS_OK;
     }
-    if (!s->most_coded) {
+    if (!s->max_coded) {
         for (size_t i = first; i < last; i++) DIS_TRY(item_of_votes(s, f, i, room));
         return DIS_OK;
     }
-    const size_t n_table = (size_t)2 << (s->bits * s->most_coded);
+    const size_t n_table = (size_t)2 << (s->bits * s->max_coded);
     uint32_t *table;
     DIS_TRY(dis__alloc_zeroed(&table, n_table, sizeof *table));
     dis_status status = code_items(s, f, first, last, table, room);
@@ -409,10 +409,10 @@ static dis_status run_search(dis_context *ctx, search *s, name128 *key)
 dis_status dis__vote_patterns_find(dis_context *ctx, const dis_votes_view *votes, bool singles, dis__vote_patterns *out)
 {
     *out = (dis__vote_patterns){0};
-    search s = {.votes = votes, .n_jobs = dis__n_jobs(votes->n_items, GRAIN, MOST_JOBS)};
+    search s = {.votes = votes, .n_jobs = dis__n_jobs(votes->n_items, GRAIN, MAX_JOBS)};
     if (votes->label8 && votes->n_classes <= 16) {
         for (s.bits = 1; (size_t)1 << s.bits < votes->n_classes;) s.bits++;
-        s.most_coded = (CODE_BITS - 1) / s.bits < DIS_CODE_WORD ? (CODE_BITS - 1) / s.bits : DIS_CODE_WORD;
+        s.max_coded = (CODE_BITS - 1) / s.bits < DIS_CODE_WORD ? (CODE_BITS - 1) / s.bits : DIS_CODE_WORD;
     }
     name128 *key = NULL;
     dis_status status = dis__alloc_zeroed(&s.finders, s.n_jobs, sizeof *s.finders);

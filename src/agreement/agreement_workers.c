@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ITEM_GRAIN = 1 << 14, WORKER_GRAIN = 64, MOST_JOBS = 64 };
+enum { ITEM_GRAIN = 1 << 14, WORKER_GRAIN = 64, MAX_JOBS = 64 };
 
 static inline uint32_t label_of(const dis_votes_view *votes, uint64_t v)
 {
@@ -228,8 +228,8 @@ dis_status dis__agreement_workers(dis_context *ctx, const dis_votes_view *votes,
                      .by = by,
                      .gold = gold,
                      .out = out,
-                     .item_jobs = dis__n_jobs(votes->n_items, ITEM_GRAIN, MOST_JOBS),
-                     .worker_jobs = dis__n_jobs(votes->n_workers, WORKER_GRAIN, MOST_JOBS)};
+                     .item_jobs = dis__n_jobs(votes->n_items, ITEM_GRAIN, MAX_JOBS),
+                     .worker_jobs = dis__n_jobs(votes->n_workers, WORKER_GRAIN, MAX_JOBS)};
     double *n_k = NULL;
     dis_status status = dis__alloc_zeroed(&n_k, votes->n_classes, sizeof *n_k);
     if (status == DIS_OK) status = dis__alloc_array(&w.items, votes->n_items, sizeof *w.items);

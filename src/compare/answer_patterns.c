@@ -79,7 +79,7 @@ static void describe(const dis_compare_input *in, bool pool_seeds, dis__patterns
 }
 
 /* No more than there are answers, or ways to answer. */
-static size_t most_patterns(const dis__patterns *p)
+static size_t max_patterns(const dis__patterns *p)
 {
     size_t ways = 1;
     for (size_t s = 0; s <= p->n_series && ways < p->n; s++) ways = dis__size(ways, p->n_classes, 0);
@@ -97,8 +97,8 @@ dis_status dis__patterns_find(const dis_compare_input *in, bool pool_seeds, dis_
     if (out->n > UINT32_MAX)
         return dis__fail(DIS_ELIMIT, "%zu answers a side; at most %u can be compared", out->n, UINT32_MAX);
     numbering t = {.mask = 1};
-    const size_t most = most_patterns(out);
-    while (t.mask < most + most / 2) t.mask = t.mask * 2 + 1;
+    const size_t max = max_patterns(out);
+    while (t.mask < max + max / 2) t.mask = t.mask * 2 + 1;
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&out->pattern, out->n, sizeof *out->pattern), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&t.key, t.mask + 1, sizeof *t.key), end);

@@ -27,9 +27,9 @@ dis_compare_options dis_compare_options_default(void)
 
 static dis_status check_side(const dis_compare_input *in, const int32_t *const *labels, size_t n, const char *side)
 {
-    if (n == 0 || n > DIS_COMPARE_MOST_SEEDS)
+    if (n == 0 || n > DIS_COMPARE_MAX_SEEDS)
         return dis__fail(DIS_EUSAGE, "side %s has the predictions of %zu seeds; 1 to %d are possible", side, n,
-                         DIS_COMPARE_MOST_SEEDS);
+                         DIS_COMPARE_MAX_SEEDS);
     for (size_t s = 0; s < n; s++)
         for (size_t i = 0; i < in->n_items; i++)
             if (in->gold[i] >= 0 && (labels[s][i] < 0 || (size_t)labels[s][i] >= in->n_classes))

@@ -5,10 +5,10 @@
 /* Levenshtein distance, two rows at a time; long words are far from everything. */
 static size_t distance(const char *a, const char *b)
 {
-    enum { MOST = 40 };
+    enum { MAX = 40 };
     const size_t n = strlen(a), m = strlen(b);
-    if (n > MOST || m > MOST) return MOST;
-    size_t row[MOST + 1];
+    if (n > MAX || m > MAX) return MAX;
+    size_t row[MAX + 1];
     for (size_t j = 0; j <= m; j++) row[j] = j;
     for (size_t i = 1; i <= n; i++) {
         size_t corner = row[0];
@@ -26,12 +26,12 @@ static size_t distance(const char *a, const char *b)
 const char *dis_nearest(const char *word, const char *(*next)(const void *arg, size_t i), const void *arg)
 {
     const char *best = NULL;
-    size_t least = strlen(word) / 3 + 2;
+    size_t min = strlen(word) / 3 + 2;
     for (size_t i = 0; next(arg, i); i++) {
         const char *name = next(arg, i);
         const size_t d = *word && strncmp(word, name, strlen(word)) == 0 ? 0 : distance(word, name);
-        if (d < least) {
-            least = d;
+        if (d < min) {
+            min = d;
             best = name;
         }
     }

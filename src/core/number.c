@@ -174,7 +174,7 @@ typedef struct {
     const char *first, *end; /* from the first digit to behind the last one, the point among them */
 } written;
 
-enum { MOST_DIGITS = 19 };
+enum { MAX_DIGITS = 19 };
 #define FAR_EXPONENT (INT64_C(1) << 40) /* beyond any double, and safe to add a text's length to */
 
 static bool is_digit(char c)
@@ -232,7 +232,7 @@ static void keep_first_digits(written *d)
         }
         if (point) d->exponent--;
         if (kept == 0 && *s == '0') continue;
-        if (kept < MOST_DIGITS) {
+        if (kept < MAX_DIGITS) {
             d->w = d->w * 10 + (uint64_t)(*s - '0');
             kept++;
         } else {
@@ -257,7 +257,7 @@ static bool scan(const char *s, const char *end, written *out)
     }
     d.end = s;
     if (n_digits == 0) return false;
-    if (n_digits > MOST_DIGITS) keep_first_digits(&d);
+    if (n_digits > MAX_DIGITS) keep_first_digits(&d);
     if (s < end && (*s == 'e' || *s == 'E')) {
         s++;
         bool negative = false;
@@ -389,7 +389,7 @@ static uint64_t settle(const written *d, uint64_t bits)
             big_multiply_add(&digits, 10, digit);
         else
             digits = (big){.limb = {digit}, .n = 1};
-        if (++kept > MOST_DIGITS) e--; /* d->exponent counted the digits beyond the 19th */
+        if (++kept > MAX_DIGITS) e--; /* d->exponent counted the digits beyond the 19th */
     }
     for (; s < d->end && !more; s++) more = *s != '.' && *s != '0';
     if (more) {

@@ -201,10 +201,10 @@ dis_status dis__run_jobs(dis_context *ctx, size_t n_jobs, dis_status (*job)(void
     return ctx->failure;
 }
 
-size_t dis__n_jobs(size_t n, size_t grain, size_t most)
+size_t dis__n_jobs(size_t n, size_t grain, size_t max)
 {
     const size_t jobs = n / (grain ? grain : 1);
-    return jobs < 1 ? 1 : jobs > most ? most : jobs;
+    return jobs < 1 ? 1 : jobs > max ? max : jobs;
 }
 
 size_t dis__job_first(size_t n, size_t n_jobs, size_t j)

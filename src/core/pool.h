@@ -18,7 +18,7 @@ dis_status dis__run_jobs(dis_context *ctx, size_t n_jobs, dis_status (*job)(void
 
 /* How many jobs n pieces of work are cut into when a job should have at least `grain` of them: 1 .. most. Depends on n
  * alone. */
-size_t dis__n_jobs(size_t n, size_t grain, size_t most);
+size_t dis__n_jobs(size_t n, size_t grain, size_t max);
 /* The first piece of job j; job j has pieces [first(j), first(j + 1)). */
 size_t dis__job_first(size_t n, size_t n_jobs, size_t j);
 

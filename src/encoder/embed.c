@@ -19,7 +19,7 @@ struct dis_encoder {
     dis__net *net;
     dis__encoder_net built;
     int pooled[2]; /* values, by dis_embed_pool */
-    size_t n_parameters, max_length, most_tokens;
+    size_t n_parameters, max_length, max_tokens;
 };
 
 dis_embed_options dis_embed_options_default(void)
@@ -55,8 +55,8 @@ static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder
     DIS_TRY(dis__encoder_config_read(ctx, folder, &e->config));
     DIS_TRY(dis_tokenizer_open(ctx, folder, &e->tokenizer));
     DIS_TRY(check_tokenizer(folder, e));
-    e->most_tokens = e->max_length > TOKENS ? e->max_length : TOKENS;
-    const dis__encoder_limits limits = {.rows = ROWS, .tokens = e->most_tokens};
+    e->max_tokens = e->max_length > TOKENS ? e->max_length : TOKENS;
+    const dis__encoder_limits limits = {.rows = ROWS, .tokens = e->max_tokens};
     DIS_TRY(dis__net_create(&dis__device_cpu, 0, &e->net));
     DIS_TRY(dis__encoder_build(e->net, &e->config, &limits, &e->built));
     const dis__encoder_net *b = &e->built;
@@ -112,7 +112,7 @@ static size_t next_batch(const dis_encoder *e, const dis_tokens_view *tokens, co
     while (at + n < tokens->n_texts && n < ROWS) {
         const uint32_t text = order[at + n];
         used += tokens->start[text + 1] - tokens->start[text];
-        if (n > 0 && used > e->most_tokens) break;
+        if (n > 0 && used > e->max_tokens) break;
         n++;
     }
     return n;
@@ -151,7 +151,7 @@ static dis_status embed_tokens(dis_context *ctx, dis_encoder *e, const dis_token
 {
     uint32_t *order = NULL;
     double *pooled = NULL;
-    dis_status status = by_length(tokens, e->most_tokens, &order);
+    dis_status status = by_length(tokens, e->max_tokens, &order);
     if (status == DIS_OK) status = dis__alloc_array(&pooled, dis__size(ROWS, e->config.width, 0), sizeof *pooled);
     if (status == DIS_OK) status = run_batches(ctx, e, tokens, order, o, pooled, out);
     dis__free(pooled);

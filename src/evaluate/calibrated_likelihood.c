@@ -18,12 +18,12 @@
 #include <string.h>
 
 enum {
-    SAMPLE = 16,      /* the first search takes one item in so many */
-    MANY = 1 << 16,   /* from so many items on */
-    MOST_PASSES = 200 /* bisection alone would need 60 */
+    SAMPLE = 16,     /* the first search takes one item in so many */
+    MANY = 1 << 16,  /* from so many items on */
+    MAX_PASSES = 200 /* bisection alone would need 60 */
 };
-#define LEAST_BETA .01
-#define MOST_BETA  100.0
+#define MIN_BETA   .01
+#define MAX_BETA   100.0
 #define SMALL_STEP 1e-6 /* of b, relative */
 
 /* ---- halves ---- */
@@ -100,7 +100,7 @@ static dis_status items_job(void *arg, size_t j, int thread)
 static dis_status passing_open(dis_context *ctx, const dis__calibration *c, passing *p)
 {
     p->scratch_room = dis__size(c->n_classes, 8, 0); /* doubles: the widest vector has eight */
-    p->sums_room = 2 * DIS_EVAL_MOST_SPLITS;
+    p->sums_room = 2 * DIS_EVAL_MAX_SPLITS;
     p->n_jobs = dis__n_jobs(c->n, 16384, 64);
     DIS_TRY(dis__alloc_array(&p->scratch, dis__size((size_t)dis_context_threads(ctx), p->scratch_room, 0),
                              sizeof *p->scratch));
@@ -141,7 +141,7 @@ static void advance(search *s, const dis__calibrated_sums *sums)
 {
     const double g = sums->f1, h = sums->f2, curl = 2 * h * h - g * sums->f3;
     s->step = 0;
-    if ((s->beta <= LEAST_BETA && g >= 0) || (s->beta >= MOST_BETA && g <= 0)) {
+    if ((s->beta <= MIN_BETA && g >= 0) || (s->beta >= MAX_BETA && g <= 0)) {
         s->done = s->on_bound = g != 0;
         s->done = true;
         return;
@@ -153,15 +153,15 @@ static void advance(search *s, const dis__calibrated_sums *sums)
     *(g > 0 ? &s->high : &s->low) = s->beta;
     double step = h > 0 && curl > h * h ? -2 * g * h / curl : h > 0 ? -g / h : g > 0 ? -1e9 : 1e9;
     double next = s->beta + step;
-    if (fabs(step) <= SMALL_STEP * s->beta && next >= LEAST_BETA && next <= MOST_BETA) {
+    if (fabs(step) <= SMALL_STEP * s->beta && next >= MIN_BETA && next <= MAX_BETA) {
         s->step = step;
         s->done = true;
         return;
     }
-    if (next <= LEAST_BETA && s->low == LEAST_BETA)
-        next = LEAST_BETA;
-    else if (next >= MOST_BETA && s->high == MOST_BETA)
-        next = MOST_BETA;
+    if (next <= MIN_BETA && s->low == MIN_BETA)
+        next = MIN_BETA;
+    else if (next >= MAX_BETA && s->high == MAX_BETA)
+        next = MAX_BETA;
     else if (next <= s->low || next >= s->high)
         next = sqrt(s->low * s->high);
     if (s->high - s->low <= 1e-14 * s->high) s->done = true; /* nothing left between them */
@@ -179,8 +179,8 @@ static dis_status start(dis_context *ctx, passing *p, const dis__calibration *c,
     few.stride = SAMPLE;
     few.n = c->n / SAMPLE;
     few.n_jobs = dis__n_jobs(few.n, 16384, p->n_jobs);
-    search s = {.beta = 1, .low = LEAST_BETA, .high = MOST_BETA};
-    for (int i = 0; i < MOST_PASSES && !s.done; i++) {
+    search s = {.beta = 1, .low = MIN_BETA, .high = MAX_BETA};
+    for (int i = 0; i < MAX_PASSES && !s.done; i++) {
         args.beta[0] = s.beta;
         DIS_TRY(pass(ctx, &few));
         const dis__calibrated_sums both = {.f1 = few.sums[0].f1 + few.sums[1].f1,
@@ -196,17 +196,17 @@ static dis_status start(dis_context *ctx, passing *p, const dis__calibration *c,
 
 static dis_status fit(dis_context *ctx, passing *p, const dis__calibration *c, dis__calibrated *out)
 {
-    double beta, held[DIS_EVAL_MOST_SPLITS] = {0}, n_held[DIS_EVAL_MOST_SPLITS] = {0};
-    search all[DIS_EVAL_MOST_SPLITS];
+    double beta, held[DIS_EVAL_MAX_SPLITS] = {0}, n_held[DIS_EVAL_MAX_SPLITS] = {0};
+    search all[DIS_EVAL_MAX_SPLITS];
     DIS_TRY(start(ctx, p, c, &beta));
-    for (size_t s = 0; s < c->n_splits; s++) all[s] = (search){.beta = beta, .low = LEAST_BETA, .high = MOST_BETA};
+    for (size_t s = 0; s < c->n_splits; s++) all[s] = (search){.beta = beta, .low = MIN_BETA, .high = MAX_BETA};
     for (size_t i = 0; i < c->n; i++)
         for (size_t s = 0; s < c->n_splits; s++) n_held[s] += !(out->fitted[i] >> s & 1);
     dis__calibrated_args args = {.c = c, .fitted = out->fitted};
     p->args = &args;
     p->n = c->n;
     p->stride = 1;
-    for (int i = 0; i < MOST_PASSES; i++) {
+    for (int i = 0; i < MAX_PASSES; i++) {
         args.n_splits = 0;
         for (unsigned s = 0; s < c->n_splits; s++)
             if (!all[s].done) {

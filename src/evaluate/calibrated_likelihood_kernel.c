@@ -13,14 +13,14 @@ typedef dis__vec vec;
 static inline vec load_items(const dis__calibration *c, const size_t *item, vec *y)
 {
     const size_t n_classes = c->n_classes;
-    vec most = dis__vset(-1e9), gold = {0};
+    vec max = dis__vset(-1e9), gold = {0};
     for (size_t k = 0; k < n_classes; k++) {
         vec q = {0};
         for (int lane = 0; lane < DIS_LANES; lane++) q[lane] = c->q[item[lane] * n_classes + k];
         y[k] = dis__vlog(dis__vmax(q, dis__vset(DIS_PROBABILITY_FLOOR)));
-        most = dis__vmax(most, y[k]);
+        max = dis__vmax(max, y[k]);
     }
-    for (size_t k = 0; k < n_classes; k++) y[k] -= most;
+    for (size_t k = 0; k < n_classes; k++) y[k] -= max;
     for (int lane = 0; lane < DIS_LANES; lane++) gold[lane] = y[c->gold[item[lane]]][lane];
     return gold;
 }
@@ -77,7 +77,7 @@ void DIS_KERNEL(dis__calibrated_pass)(const dis__calibrated_args *args, size_t f
                                       double *scratch, dis__calibrated_sums *sums)
 {
     vec *y = (vec *)scratch;
-    curve total[DIS_EVAL_MOST_SPLITS][2] = {{{{0}, {0}, {0}, {0}}}};
+    curve total[DIS_EVAL_MAX_SPLITS][2] = {{{{0}, {0}, {0}, {0}}}};
     for (size_t i = first; i < last; i += DIS_LANES) {
         size_t item[DIS_LANES];
         uint16_t bits[DIS_LANES];

@@ -21,7 +21,7 @@ typedef struct {
 } tally;
 
 enum { ACCURACY, MACRO, WEIGHTED, BASE_ACCURACY, BASE_MACRO, FIGURES };
-enum { MOST_CLASS_INTERVALS = 4096 }; /* classes with an interval each: three columns of resamples */
+enum { MAX_CLASS_INTERVALS = 4096 }; /* classes with an interval each: three columns of resamples */
 
 static double ratio(double a, double b)
 {
@@ -147,7 +147,7 @@ static dis_metric measured(double value, size_t n, bool degenerate)
 dis_status dis__class_scores(dis_evaluation *e)
 {
     const size_t k = e->in.n_classes;
-    DIS_TRY(k <= DIS_EVAL_MOST_CONFUSED ? cells_by_matrix(e) : cells_by_sorting(e));
+    DIS_TRY(k <= DIS_EVAL_MAX_CONFUSED ? cells_by_matrix(e) : cells_by_sorting(e));
     DIS_TRY(dis__alloc_zeroed(&e->classes, k, sizeof *e->classes));
     uint64_t *room;
     DIS_TRY(dis__alloc_array(&room, dis__size(k, 3, 0), sizeof *room));
@@ -244,7 +244,7 @@ dis_status dis__class_intervals(dis_context *ctx, dis_evaluation *e, const dis__
     bool f1 = false; /* or a baseline */
     for (size_t m = 0; m < N_METRICS; m++)
         f1 = f1 || (metric_of[m].figure != ACCURACY && e->wanted[metric_of[m].metric]);
-    resampled r = {.e = e, .by_class = k <= MOST_CLASS_INTERVALS};
+    resampled r = {.e = e, .by_class = k <= MAX_CLASS_INTERVALS};
     const size_t n_values = FIGURES + (r.by_class ? 3 * k : 0);
     double *values = NULL, *scratch = NULL;
     dis_status status;

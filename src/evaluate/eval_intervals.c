@@ -11,12 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { CORRELATION = 5, MOST_COLUMNS = DIS_ITEM_COLUMNS + CORRELATION + 2 * DIS_EVAL_MOST_SPLITS };
+enum { CORRELATION = 5, MAX_COLUMNS = DIS_ITEM_COLUMNS + CORRELATION + 2 * DIS_EVAL_MAX_SPLITS };
 
 typedef struct {
     dis_context *ctx;
     dis_evaluation *e;
-    const double *column[MOST_COLUMNS];
+    const double *column[MAX_COLUMNS];
     size_t n_columns, place[DIS_ITEM_COLUMNS]; /* where a column of items stands among them */
     double *own;                               /* columns made for this */
     double *sums, *figure;                     /* (n_resamples, n_columns), (n_resamples) */
@@ -124,7 +124,7 @@ static dis_status add_calibrated(resampling *r)
     dis_evaluation *e = r->e;
     const size_t n = e->view.n_gold, n_splits = e->o.n_splits;
     DIS_TRY(dis__alloc_array(&r->own, dis__size(n, 2 * n_splits, 0), sizeof *r->own));
-    double *loss[DIS_EVAL_MOST_SPLITS];
+    double *loss[DIS_EVAL_MAX_SPLITS];
     for (size_t s = 0; s < n_splits; s++) {
         loss[s] = r->own + 2 * s * n;
         double *held = loss[s] + n;
@@ -173,7 +173,7 @@ static dis_status ece_of(void *arg, const uint8_t *count, size_t resample, int t
     (void)resample;
     (void)thread;
     const reliability *x = arg;
-    double sum[DIS_EVAL_MOST_BINS + 1] = {0}, error = 0;
+    double sum[DIS_EVAL_MAX_BINS + 1] = {0}, error = 0;
     for (size_t i = 0; i < x->n; i++) sum[x->bin[i]] += count[i] * x->excess[i];
     for (size_t b = 0; b < x->n_bins; b++) error += fabs(sum[b]);
     *values = error / (double)x->n_draws;

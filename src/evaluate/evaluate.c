@@ -120,9 +120,9 @@ typedef struct {
 
 typedef struct {
     double sum[DIS_ITEM_COLUMNS];
-    double least[2], most[2]; /* of the entropies of q and p */
+    double min[2], max[2]; /* of the entropies of q and p */
     dis__item_counts counts;
-    bin_sums bin[DIS_EVAL_MOST_BINS];
+    bin_sums bin[DIS_EVAL_MAX_BINS];
 } item_sums;
 
 typedef struct {
@@ -134,15 +134,15 @@ typedef struct {
     item_sums *sum; /* a job */
 } item_work;
 
-static void range(const double *x, size_t n, double *least, double *most)
+static void range(const double *x, size_t n, double *min, double *max)
 {
-    double a = *least, b = *most;
+    double a = *min, b = *max;
     for (size_t i = 0; i < n; i++) {
         a = x[i] < a ? x[i] : a;
         b = x[i] > b ? x[i] : b;
     }
-    *least = a;
-    *most = b;
+    *min = a;
+    *max = b;
 }
 
 static dis_status items_job(void *arg, size_t j, int thread)
@@ -151,7 +151,7 @@ static dis_status items_job(void *arg, size_t j, int thread)
     dis_evaluation *e = w->e;
     const size_t n = e->in.n_items, last = dis__job_first(n, w->n_jobs, j + 1), n_bins = e->o.n_bins;
     item_sums *s = &w->sum[j];
-    *s = (item_sums){.least = {INFINITY, INFINITY}, .most = {-INFINITY, -INFINITY}};
+    *s = (item_sums){.min = {INFINITY, INFINITY}, .max = {-INFINITY, -INFINITY}};
     for (size_t first = dis__job_first(n, w->n_jobs, j); first < last; first += TILE) {
         const size_t many = last - first < TILE ? last - first : TILE;
         double *column[DIS_ITEM_COLUMNS];
@@ -161,8 +161,8 @@ static dis_status items_job(void *arg, size_t j, int thread)
         if (w->args.labels_only) continue;
         for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++)
             if (w->used[c]) s->sum[c] += DIS_KERNEL_PICK(dis__item_sum)(column[c], many);
-        range(column[DIS_ITEM_MODEL_ENTROPY], many, &s->least[0], &s->most[0]);
-        if (e->in.human) range(column[DIS_ITEM_HUMAN_ENTROPY], many, &s->least[1], &s->most[1]);
+        range(column[DIS_ITEM_MODEL_ENTROPY], many, &s->min[0], &s->max[0]);
+        if (e->in.human) range(column[DIS_ITEM_HUMAN_ENTROPY], many, &s->min[1], &s->max[1]);
         for (size_t i = 0; e->in.gold && i < many; i++) {
             if (e->in.gold[first + i] < 0) continue;
             bin_sums *b = &s->bin[dis__reliability_bin_of(column[DIS_ITEM_CONFIDENCE][i], n_bins)];
@@ -182,8 +182,8 @@ static void add_up(const item_work *w, item_sums *out)
         const item_sums *s = &w->sum[j];
         for (size_t c = 0; c < DIS_ITEM_COLUMNS; c++) out->sum[c] += s->sum[c];
         for (int x = 0; x < 2; x++) {
-            out->least[x] = s->least[x] < out->least[x] ? s->least[x] : out->least[x];
-            out->most[x] = s->most[x] > out->most[x] ? s->most[x] : out->most[x];
+            out->min[x] = s->min[x] < out->min[x] ? s->min[x] : out->min[x];
+            out->max[x] = s->max[x] > out->max[x] ? s->max[x] : out->max[x];
         }
         out->counts.floored += s->counts.floored;
         out->counts.human_floored += s->counts.human_floored;
@@ -329,9 +329,9 @@ static dis_status set_correlations(dis_evaluation *e, const item_sums *s)
     const char *reason = NULL;
     if (n < 2)
         reason = "there is one item";
-    else if (s->most[0] - s->least[0] <= slack)
+    else if (s->max[0] - s->min[0] <= slack)
         reason = "the entropy of the predictions is the same for all items";
-    else if (s->most[1] - s->least[1] <= slack)
+    else if (s->max[1] - s->min[1] <= slack)
         reason = "the entropy of the human labels is the same for all items";
     if (reason) {
         refuse(e, DIS_EVAL_ENTROPY_CORRELATION, reason);
@@ -385,7 +385,7 @@ static dis_status check_room(const dis_context *ctx, const dis_evaluation *e)
                            sizeof(int32_t) + sizeof(size_t) +                                       /* class, place */
                            5 * sizeof(dis__indexed_value) +                                         /* sorting */
                            resampled * ((6 + 2 * e->o.n_splits) * sizeof(double) + threads * (sizeof(double) + 1));
-    const size_t k = e->in.n_classes, matrix = k <= DIS_EVAL_MOST_CONFUSED ? dis__size(k, k, 0) : 0;
+    const size_t k = e->in.n_classes, matrix = k <= DIS_EVAL_MAX_CONFUSED ? dis__size(k, k, 0) : 0;
     return dis__check_memory(ctx, dis__size(e->in.n_items, an_item, dis__size(matrix, sizeof(uint64_t), 1 << 20)),
                              "an evaluation");
 }
@@ -394,10 +394,10 @@ static dis_status check(const dis_evaluate_input *in, const dis_evaluate_options
 {
     if (in->n_items == 0 || in->n_classes == 0 || !in->q)
         return dis__fail(DIS_EUSAGE, "there are no predictions to evaluate");
-    if (o->n_splits < 1 || o->n_splits > DIS_EVAL_MOST_SPLITS)
-        return dis__fail(DIS_EUSAGE, "the number of splits must be from 1 to %d", DIS_EVAL_MOST_SPLITS);
-    if (o->n_bins < 1 || o->n_bins > DIS_EVAL_MOST_BINS)
-        return dis__fail(DIS_EUSAGE, "the number of bins must be from 1 to %d", DIS_EVAL_MOST_BINS);
+    if (o->n_splits < 1 || o->n_splits > DIS_EVAL_MAX_SPLITS)
+        return dis__fail(DIS_EUSAGE, "the number of splits must be from 1 to %d", DIS_EVAL_MAX_SPLITS);
+    if (o->n_bins < 1 || o->n_bins > DIS_EVAL_MAX_BINS)
+        return dis__fail(DIS_EUSAGE, "the number of bins must be from 1 to %d", DIS_EVAL_MAX_BINS);
     if (!(o->fraction > 0 && o->fraction <= 1)) return dis__fail(DIS_EUSAGE, "the fraction must be above 0, at most 1");
     if (o->top_k < 1) return dis__fail(DIS_EUSAGE, "top_k must be at least 1");
     for (size_t i = 0; in->gold && i < in->n_items; i++)

@@ -31,7 +31,7 @@ static inline vec rows(const double *p, const size_t *at, size_t k)
 
 /* The sums of DIS_LANES items over their classes. */
 typedef struct {
-    vec most, best;                /* largest q and its class */
+    vec max, best;                 /* largest q and its class */
     vec squares, above;            /* sum q^2; classes before gold in the order of q */
     vec q_log_q, qf_log_qf, q_sum; /* of q: sum q log qf, sum qf log qf, S */
     vec p_log_p, p_log_q, qf_log_pf, pf_sum, p_sum;
@@ -42,8 +42,8 @@ typedef struct {
 static inline void add_class(sums *s, vec q, vec p, double k, vec gold_q, vec gold, bool has_gold, bool has_human)
 {
     const vec floor = dis__vset(DIS_PROBABILITY_FLOOR), qf = dis__vmax(q, floor), log_q = dis__vlog(qf);
-    const dis__ivec better = (dis__ivec)(q > s->most);
-    s->most = dis__vselect(better, q, s->most);
+    const dis__ivec better = (dis__ivec)(q > s->max);
+    s->max = dis__vselect(better, q, s->max);
     s->best = dis__vselect(better, dis__vset(k), s->best);
     s->q_log_q += q * log_q;
     s->q_sum += qf;
@@ -103,7 +103,7 @@ static inline void all_items(const dis__item_args *args, size_t first, size_t n,
             gold[lane] = g >= 0 ? g : 0;
             gold_q[lane] = args->q[at[lane] + (size_t)(g >= 0 ? g : 0)];
         }
-        sums s = {.most = dis__vset(-1)};
+        sums s = {.max = dis__vset(-1)};
         for (size_t k = 0; k < n_classes; k++)
             add_class(&s, rows(args->q, at, k), has_human ? rows(args->human, at, k) : (vec){0}, (double)k, gold_q,
                       gold, has_gold, has_human);
@@ -111,7 +111,7 @@ static inline void all_items(const dis__item_args *args, size_t first, size_t n,
         for (size_t lane = 0; lane < many; lane++) predicted[i + lane] = (int32_t)s.best[lane];
         const vec entropy = at_least_0(-s.q_log_q), log_sum = dis__vlog(s.q_sum);
         put(column, DIS_ITEM_MODEL_ENTROPY, i, many, entropy);
-        put(column, DIS_ITEM_CONFIDENCE, i, many, s.most);
+        put(column, DIS_ITEM_CONFIDENCE, i, many, s.max);
         if (has_gold) {
             const vec right = dis__vselect((dis__ivec)(s.best == gold), known, (vec){0});
             const vec near = dis__vselect((dis__ivec)(s.above < (double)args->top_k), known, (vec){0});
@@ -146,11 +146,11 @@ static void labels_only(const dis__item_args *args, size_t first, size_t n, int3
         const size_t many = n - i < DIS_LANES ? n - i : DIS_LANES;
         size_t at[DIS_LANES];
         for (size_t lane = 0; lane < DIS_LANES; lane++) at[lane] = (first + i + (lane < many ? lane : 0)) * n_classes;
-        vec most = rows(args->q, at, 0), best = {0};
+        vec max = rows(args->q, at, 0), best = {0};
         for (size_t k = 1; k < n_classes; k++) {
             const vec q = rows(args->q, at, k);
-            const dis__ivec better = (dis__ivec)(q > most);
-            most = dis__vselect(better, q, most);
+            const dis__ivec better = (dis__ivec)(q > max);
+            max = dis__vselect(better, q, max);
             best = dis__vselect(better, dis__vset((double)k), best);
         }
         for (size_t lane = 0; lane < many; lane++) predicted[i + lane] = (int32_t)best[lane];

@@ -256,7 +256,7 @@ static void pair_seeds(side *a, side *b)
 /* Brings all seeds into the order of A's first; *same false: they are not of the same items. */
 static dis_status reorder_all(side *a, side *b, bool *same)
 {
-    *same = a->n <= DIS_COMPARE_MOST_SEEDS && b->n <= DIS_COMPARE_MOST_SEEDS;
+    *same = a->n <= DIS_COMPARE_MAX_SEEDS && b->n <= DIS_COMPARE_MAX_SEEDS;
     for (size_t i = 1; i < a->n && *same; i++) DIS_TRY(reorder(&a->one[i], a->one[0].tasks, a->one[0].classes, same));
     for (size_t i = 0; i < b->n && *same; i++) DIS_TRY(reorder(&b->one[i], a->one[0].tasks, a->one[0].classes, same));
     return DIS_OK;
@@ -316,7 +316,7 @@ static dis_status chain(dis__pooled *p, size_t n)
 static dis_status compare(dis_context *ctx, const dis__plan *plan, const side *one, size_t n_a, const side *other,
                           size_t n_b, dis_comparison **out)
 {
-    const int32_t *a[DIS_COMPARE_MOST_SEEDS], *b[DIS_COMPARE_MOST_SEEDS];
+    const int32_t *a[DIS_COMPARE_MAX_SEEDS], *b[DIS_COMPARE_MAX_SEEDS];
     const dis__pooled *first = &one->one[0];
     for (size_t i = 0; i < n_a; i++) a[i] = one->one[i].label;
     for (size_t i = 0; i < n_b; i++) b[i] = other->one[i].label;

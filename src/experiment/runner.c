@@ -17,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MESSAGE = 2048, MOST_JOBS = 1024 };
+enum { MESSAGE = 2048, MAX_JOBS = 1024 };
 #define TICK_SECONDS .1  /* between looks at the wish to stop */
 #define ASK_SECONDS  .25 /* between looks at runs in flight elsewhere */
 
@@ -387,7 +387,7 @@ static dis_status run_all(dis_context *ctx, job *j)
 dis_status dis__runner_run(dis_context *ctx, const dis__runner *runner, dis_experiment_counts *counts)
 {
     const size_t asked = runner->options.jobs;
-    if (asked > MOST_JOBS) return dis__fail(DIS_EUSAGE, "%zu jobs; at most %d are possible", asked, MOST_JOBS);
+    if (asked > MAX_JOBS) return dis__fail(DIS_EUSAGE, "%zu jobs; at most %d are possible", asked, MAX_JOBS);
     job j = {.r = runner, .threads = dis_context_threads(ctx), .jobs = asked, .memory = dis__context_memory(ctx)};
     if (j.jobs == 0) j.jobs = (size_t)j.threads;
     if ((size_t)j.threads < j.jobs) j.threads = (int)j.jobs;

@@ -156,10 +156,10 @@ dis_status dis__npy_open(const char *file, const void *bytes, size_t n_bytes, di
     dis__npy a = {.data = r.end};
     DIS_TRY(read_dictionary(&r, &a));
     /* A dimension of 0 must not hide that the others overflow. */
-    size_t most = a.size;
+    size_t max = a.size;
     a.n = 1;
     for (size_t d = 0; d < a.n_dims; d++) {
-        if (__builtin_mul_overflow(most, a.dim[d] ? a.dim[d] : 1, &most))
+        if (__builtin_mul_overflow(max, a.dim[d] ? a.dim[d] : 1, &max))
             return fail(&r, "a shape too large for any file");
         a.n *= a.dim[d];
     }

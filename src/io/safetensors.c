@@ -39,11 +39,11 @@ static dis_status read_shape(const dis__json *json, const dis__json_value *shape
     if (shape->n > DIS_TENSOR_DIMS) return dis__json_fail(json, shape, "more than %d dimensions", DIS_TENSOR_DIMS);
     t->n_dims = shape->n;
     t->n = 1;
-    size_t most = t->dtype->size; /* a dimension of 0 must not hide that the others overflow */
+    size_t max = t->dtype->size; /* a dimension of 0 must not hide that the others overflow */
     for (size_t d = 0; d < t->n_dims; d++) {
         if (!as_size(shape + 1 + d, &t->dim[d]))
             return dis__json_fail(json, shape, "a dimension that is no whole number");
-        if (__builtin_mul_overflow(most, t->dim[d] ? t->dim[d] : 1, &most))
+        if (__builtin_mul_overflow(max, t->dim[d] ? t->dim[d] : 1, &max))
             return dis__json_fail(json, shape, "a shape too large for any file");
         t->n *= t->dim[d];
     }

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_LINKS = 40 }; /* as Linux has it */
+enum { MAX_LINKS = 40 }; /* as Linux has it */
 
 /* folder/name in `out`; false: too long. */
 static bool join(char out[PATH_MAX], const char *folder, const char *name)
@@ -44,7 +44,7 @@ bool dis__follow(const char *path, char out[PATH_MAX])
         errno = ENAMETOOLONG;
         return false;
     }
-    for (int links = 0; links < MOST_LINKS; links++) {
+    for (int links = 0; links < MAX_LINKS; links++) {
         const char *name;
         if (!split(at, folder, &name) || !join(out, folder, name)) return false;
         const ssize_t n = readlink(out, target, sizeof target - 1);

@@ -58,8 +58,8 @@ static dis_status want(reading *t)
 {
     static const char *const usual[] = {[DIS_ITEMS_TEXT] = "text", [DIS_ITEMS_TOKENS] = "token"};
     const dis_items_options *o = t->o;
-    const size_t most = 2 + (o->n_columns ? o->n_columns : 1) + dis__records_n_columns(&t->r) + o->n_where;
-    DIS_TRY(dis__alloc_array(&t->wanted, most, sizeof *t->wanted));
+    const size_t max = 2 + (o->n_columns ? o->n_columns : 1) + dis__records_n_columns(&t->r) + o->n_where;
+    DIS_TRY(dis__alloc_array(&t->wanted, max, sizeof *t->wanted));
     if (!o->numbered) t->wanted[t->n_wanted++] = o->task ? o->task : "task";
     t->sentence = t->n_wanted;
     if (o->kind == DIS_ITEMS_TOKENS) t->wanted[t->n_wanted++] = o->sentence ? o->sentence : "sentence";

@@ -90,16 +90,16 @@ static dis_status choose_weights(const dis_views *views, const dis__combiner *c,
     if (!views->weight && given->n && given->n != n)
         return dis__fail(DIS_EUSAGE, "combination %s: %zu weights for %zu views", c->info.name, given->n, n);
     const double *from = views->weight ? views->weight : given->n ? given->value : NULL;
-    double most = 0, sum = 0;
+    double max = 0, sum = 0;
     for (size_t m = 0; m < n; m++) {
         weight[m] = from ? from[m] : 1;
         if (!(weight[m] >= 0 && weight[m] <= 1e300))
             return dis__fail(DIS_EUSAGE, "combination %s: weight %zu is not a number from 0 to 1e300", c->info.name,
                              m + 1);
-        most = weight[m] > most ? weight[m] : most;
+        max = weight[m] > max ? weight[m] : max;
     }
-    if (!(most > 0)) return dis__fail(DIS_EUSAGE, "combination %s: weights must not all be 0", c->info.name);
-    for (size_t m = 0; m < n; m++) sum += weight[m] /= most;
+    if (!(max > 0)) return dis__fail(DIS_EUSAGE, "combination %s: weights must not all be 0", c->info.name);
+    for (size_t m = 0; m < n; m++) sum += weight[m] /= max;
     for (size_t m = 0; m < n; m++) weight[m] /= sum;
     return DIS_OK;
 }

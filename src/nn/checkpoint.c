@@ -15,7 +15,7 @@
 #define NET_FORMAT  "dissent-net"
 #define NET_VERSION "1"
 
-enum { OWN_KEYS = 7, KEY = DIS_NET_NAME + 24, MOST_STATES = 2 };
+enum { OWN_KEYS = 7, KEY = DIS_NET_NAME + 24, MAX_STATES = 2 };
 
 static void hash_text(dis__sha256 *sha, const char *text, size_t n)
 {
@@ -107,7 +107,7 @@ dis_status dis__net_save(const dis__net *net, const char *path, bool with_state,
                          size_t n_extra)
 {
     const int n_states = with_state && net->state_arena ? net->n_states : 0;
-    const size_t most = dis__size(net->n_params, 1 + MOST_STATES, 0);
+    const size_t max = dis__size(net->n_params, 1 + MAX_STATES, 0);
     char seed[24], steps[24], pass[24], checksum[65];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)net->seed);
     snprintf(steps, sizeof steps, "%llu", (unsigned long long)net->steps);
@@ -115,8 +115,8 @@ dis_status dis__net_save(const dis__net *net, const char *path, bool with_state,
     parts p = {0};
     dis__out *out;
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&p.tensors, most, sizeof *p.tensors), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&p.names, most, sizeof *p.names), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&p.tensors, max, sizeof *p.tensors), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&p.names, max, sizeof *p.names), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&p.metadata, dis__size(n_extra, 1, OWN_KEYS), sizeof *p.metadata), end);
     for (size_t i = 0; i < net->n_params; i++) add_tensor(&p, net, &net->params[i], net->param_arena, -1);
     for (int s = 0; s < n_states; s++)

@@ -62,24 +62,24 @@ static bool room(dis__net *net, void *list, size_t *capacity, size_t used, size_
     return status == DIS_OK;
 }
 
-int dis__net_axis(dis__net *net, size_t most)
+int dis__net_axis(dis__net *net, size_t max)
 {
     if (net->status != DIS_OK) return DIS_NONE;
     if (net->n_axes == DIS_NET_AXES) return dis__net_bad(net, DIS_EBUG, "a net of more than %d axes", DIS_NET_AXES);
-    if (most == 0 || most > INT32_MAX)
-        return dis__net_bad(net, DIS_EUSAGE, "a net for batches of %zu rows or positions", most);
-    net->axis_most[net->n_axes] = net->axis[net->n_axes] = net->axis_given[net->n_axes] = most;
+    if (max == 0 || max > INT32_MAX)
+        return dis__net_bad(net, DIS_EUSAGE, "a net for batches of %zu rows or positions", max);
+    net->axis_max[net->n_axes] = net->axis[net->n_axes] = net->axis_given[net->n_axes] = max;
     net->axis_round[net->n_axes] = 1;
     return (int)net->n_axes++;
 }
 
-int dis__net_axis_packed(dis__net *net, size_t most)
+int dis__net_axis_packed(dis__net *net, size_t max)
 {
-    const int axis = dis__net_axis(net, most);
+    const int axis = dis__net_axis(net, max);
     if (axis == DIS_NONE) return DIS_NONE;
     const size_t round = net->device->round;
     net->axis_round[axis] = round;
-    net->axis_most[axis] = net->axis[axis] = (most + round - 1) / round * round;
+    net->axis_max[axis] = net->axis[axis] = (max + round - 1) / round * round;
     return axis;
 }
 

@@ -58,10 +58,10 @@ static inline dis__shape dis__shape_rows(int rows, size_t channels)
 dis_status dis__net_create(const dis__device *device, uint64_t seed, dis__net **out);
 void dis__net_destroy(dis__net *net);
 
-int dis__net_axis(dis__net *net, size_t most);
+int dis__net_axis(dis__net *net, size_t max);
 /* An axis of packed tokens: rows of different lengths one behind the other. On devices that record steps counts are
  * rounded up, so that few differ; what lies behind the tokens is computed and has no effect: its ids are none. */
-int dis__net_axis_packed(dis__net *net, size_t most);
+int dis__net_axis_packed(dis__net *net, size_t max);
 /* Numbers that each batch brings: a value. */
 int dis__net_reals(dis__net *net, const char *name, dis__shape shape);
 /* Whole numbers that each batch brings (ids, lengths, places): rows x time x per of them. Not a value. */
@@ -193,7 +193,7 @@ typedef struct {
 dis__crowd_head_options dis__crowd_head_options_default(void); /* MW, 1, over votes */
 
 /* most_votes: of one batch. */
-int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_workers, size_t most_votes,
+int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_workers, size_t max_votes,
                     const dis__crowd_head_options *options);
 
 /* Groups of parameters, by what their names begin with; before planning. */

@@ -7,7 +7,7 @@
 
 void dis__net_resize(dis__net *net, int axis, size_t n)
 {
-    const size_t round = net->axis_round[axis], given = n < net->axis_most[axis] ? n : net->axis_most[axis];
+    const size_t round = net->axis_round[axis], given = n < net->axis_max[axis] ? n : net->axis_max[axis];
     net->axis_given[axis] = given;
     net->axis[axis] = (given + round - 1) / round * round;
 }

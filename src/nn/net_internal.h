@@ -109,7 +109,7 @@ struct dis__net {
     bool prepared;     /* what layers make of parameters alone, in nets that never train, is made */
     dis__optimizer_options optimizer;
 
-    size_t n_axes, axis_most[DIS_NET_AXES], axis[DIS_NET_AXES];
+    size_t n_axes, axis_max[DIS_NET_AXES], axis[DIS_NET_AXES];
     size_t axis_given[DIS_NET_AXES], axis_round[DIS_NET_AXES]; /* before rounding up, and to multiples of what */
     dis__slot *slots;
     size_t n_slots, slots_room;

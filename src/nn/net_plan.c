@@ -23,15 +23,15 @@ static size_t aligned(size_t n, size_t to)
     return n > SIZE_MAX - to ? SIZE_MAX : (n + to - 1) / to * to;
 }
 
-static size_t axis_most(const dis__net *net, int axis)
+static size_t axis_max(const dis__net *net, int axis)
 {
-    return axis == DIS_NONE ? 1 : net->axis_most[axis];
+    return axis == DIS_NONE ? 1 : net->axis_max[axis];
 }
 
 size_t dis__most_rows(const dis__net *net, int value)
 {
     const dis__shape *s = dis__shape_of(net, value);
-    const size_t rows = dis__size(axis_most(net, s->rows), axis_most(net, s->time), 0);
+    const size_t rows = dis__size(axis_max(net, s->rows), axis_max(net, s->time), 0);
     return dis__size(dis__size(rows, s->height, 0), s->width, 0);
 }
 
@@ -167,7 +167,7 @@ static void plan_ints(dis__net *net)
     for (size_t i = 0; i < net->n_ints; i++) {
         dis__ints *s = &net->ints[i];
         s->at = net->int_count;
-        const size_t n = dis__size(dis__size(axis_most(net, s->rows), axis_most(net, s->time), 0), s->per, 0);
+        const size_t n = dis__size(dis__size(axis_max(net, s->rows), axis_max(net, s->time), 0), s->per, 0);
         net->int_count = dis__size(1, net->int_count, n);
     }
 }
@@ -208,11 +208,11 @@ static dis_status take_mirrors(dis__net *net)
 {
     for (size_t i = 0; i < net->n_ints; i++) {
         dis__ints *s = &net->ints[i];
-        const size_t n = dis__size(dis__size(axis_most(net, s->rows), axis_most(net, s->time), 0), s->per, 0);
+        const size_t n = dis__size(dis__size(axis_max(net, s->rows), axis_max(net, s->time), 0), s->per, 0);
         if (s->mirrored) DIS_TRY(dis__alloc_zeroed(&s->mirror, n, sizeof *s->mirror));
     }
-    const size_t most_keys = dis__size(net->n_layers, DIS_LAYER_KEYS, DIS_NET_AXES + 2 + net->n_heads);
-    DIS_TRY(dis__alloc_zeroed(&net->key, most_keys, sizeof *net->key));
+    const size_t max_keys = dis__size(net->n_layers, DIS_LAYER_KEYS, DIS_NET_AXES + 2 + net->n_heads);
+    DIS_TRY(dis__alloc_zeroed(&net->key, max_keys, sizeof *net->key));
     return dis__alloc_zeroed(&net->heads_now, net->n_heads, sizeof *net->heads_now);
 }
 

@@ -433,11 +433,11 @@ typedef struct {
     double *sums;
 } dis__square_sums_args;
 
-/* *scale = most / (norm + 1e-6) where norm, the root of the sum of n sums, is above `most`; 1 otherwise. Index: one. */
+/* *scale = most / (norm + 1e-6) where norm, the root of the sum of n sums, is above `max`; 1 otherwise. Index: one. */
 typedef struct {
     const double *sums;
     size_t n;
-    double most;
+    double max;
     double *scale;
 } dis__clip_args;
 

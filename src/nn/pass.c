@@ -236,7 +236,7 @@ static dis_status clip_gradients(dis__net *net)
     const dis__square_sums_args squares = {.x = net->grad_arena, .n = net->n_numbers, .sums = net->squares};
     const dis__clip_args clip = {.sums = net->squares,
                                  .n = (net->n_numbers + DIS_SQUARES_BLOCK - 1) / DIS_SQUARES_BLOCK,
-                                 .most = net->optimizer.clip,
+                                 .max = net->optimizer.clip,
                                  .scale = &net->scalars->step.scale};
     if (!(net->optimizer.clip > 0)) return DIS_OK;
     DIS_TRY(dis__op_run(net, DIS_OP_square_sums, &squares));

@@ -5,10 +5,10 @@
 
 static double largest(const uint64_t *count, size_t n)
 {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (size_t b = 0; b < n; b++)
-        if (count[b] > most) most = count[b];
-    return (double)most;
+        if (count[b] > max) max = count[b];
+    return (double)max;
 }
 
 static void put_bar(dis__markup *m, double x0, double x1, double top, double bottom, const char *class)
@@ -65,7 +65,7 @@ void dis__chart_panels(dis__markup *m, const dis__panels *p, const dis__markup *
     const double left = 8, right = DIS__CHART_WIDTH - 14;
     dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
     for (size_t i = 0; i < p->n_panels; i++) {
-        const double bottom = PANEL * (double)(i + 1), most = fmax(1, largest(p->count[i], p->n));
+        const double bottom = PANEL * (double)(i + 1), max = fmax(1, largest(p->count[i], p->n));
         double total = 0;
         for (size_t b = 0; b < p->n; b++) total += (double)p->count[i][b];
         dis__putf(m, "<text class=\"b\" x=\"%s\" y=\"%s\">", dis__fixed(left, 1).text,
@@ -75,7 +75,7 @@ void dis__chart_panels(dis__markup *m, const dis__panels *p, const dis__markup *
                   dis__fixed(bottom - BAR - 11, 1).text, dis__fixed(p->mean[i], 3).text);
         for (size_t b = 0; b < p->n; b++) {
             if (p->count[i][b] == 0) continue;
-            const double h = fmax(.8, BAR * (double)p->count[i][b] / most);
+            const double h = fmax(.8, BAR * (double)p->count[i][b] / max);
             put_bar(m, dis__scale_place(&x, p->edge[b], left, right), dis__scale_place(&x, p->edge[b + 1], left, right),
                     bottom - h, bottom, "s0");
             dis__put(m, "<title>");

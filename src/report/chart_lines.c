@@ -19,9 +19,9 @@ static void put_line(dis__markup *m, const dis__frame *f, const dis__line *l, co
 
 void dis__chart_lines(dis__markup *m, const dis__lines *l, const dis__markup *name)
 {
-    enum { MOST = 16 };
-    const char *names[MOST];
-    const size_t n = l->n < MOST ? l->n : MOST;
+    enum { MAX = 16 };
+    const char *names[MAX];
+    const size_t n = l->n < MAX ? l->n : MAX;
     for (size_t i = 0; i < n; i++) names[i] = l->line[i].name;
     const double top = n > 1 ? dis__legend_height(names, n) + 6 : 0, height = top + 290;
     const dis__frame f = dis__frame_make(l->x, l->y, l->x_title, l->y_title, top, height);

@@ -32,9 +32,9 @@ static bool touches(const double *px, const double *py, size_t n, double x, doub
 /* The free place nearest to x, to its right and left in turn; x itself where all within reach is taken. */
 static double aside(const dis__frame *f, const double *px, const double *py, size_t n, double x, double y, double apart)
 {
-    enum { MOST_STEPS = 60 };
+    enum { MAX_STEPS = 60 };
     const double step = apart / 2;
-    for (int k = 0; k <= MOST_STEPS; k++) {
+    for (int k = 0; k <= MAX_STEPS; k++) {
         const double at = x + (k % 2 ? 1 : -1) * step * (double)((k + 1) / 2);
         if (at < f->left || at > f->right) continue;
         if (!touches(px, py, n, at, y, apart)) return at;
@@ -92,9 +92,9 @@ void dis__chart_density(dis__markup *m, const dis__density *d, const dis__markup
 {
     enum { HEIGHT = 350, STEPS = 5 };
     const dis__frame f = dis__frame_make(d->sx, d->sy, d->x_title, d->y_title, 0, HEIGHT - 30);
-    double most = 1;
+    double max = 1;
     for (size_t i = 0; i < d->n_x * d->n_y; i++)
-        if ((double)d->count[i] > most) most = (double)d->count[i];
+        if ((double)d->count[i] > max) max = (double)d->count[i];
     dis__svg_begin(m, DIS__CHART_WIDTH, HEIGHT, name);
     dis__frame_draw(m, &f);
     const double w = (f.right - f.left) / (double)d->n_x, h = (f.bottom - f.top) / (double)d->n_y;
@@ -104,7 +104,7 @@ void dis__chart_density(dis__markup *m, const dis__density *d, const dis__markup
             if (n == 0) continue;
             dis__putf(m,
                       "<rect class=\"h%d\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"><title>%s %s</title></rect>\n",
-                      1 + dis__heat_step(log((double)n), 0, log(most)) * (DIS__HEAT_STEPS - 2) / (DIS__HEAT_STEPS - 1),
+                      1 + dis__heat_step(log((double)n), 0, log(max)) * (DIS__HEAT_STEPS - 2) / (DIS__HEAT_STEPS - 1),
                       dis__fixed(f.left + w * (double)i, 1).text, dis__fixed(f.bottom - h * (double)(j + 1), 1).text,
                       dis__fixed(w - .4, 1).text, dis__fixed(h - .4, 1).text, dis__grouped(n).text, d->unit);
         }
@@ -120,6 +120,6 @@ void dis__chart_density(dis__markup *m, const dis__density *d, const dis__markup
     dis__putf(
         m,
         "<text class=\"e\" x=\"34\" y=\"%d\">1</text><text x=\"%d\" y=\"%d\">%s %s (steps of equal ratio)</text></g>\n",
-        (int)HEIGHT - 5, 40 + 22 * STEPS + 6, (int)HEIGHT - 5, dis__grouped((uint64_t)most).text, d->unit);
+        (int)HEIGHT - 5, 40 + 22 * STEPS + 6, (int)HEIGHT - 5, dis__grouped((uint64_t)max).text, d->unit);
     dis__svg_end(m);
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PAIR_WORKERS = 12, MOST_PAIRS = PAIR_WORKERS * (PAIR_WORKERS - 1) / 2, TABLE_CLASSES = 500 };
+enum { PAIR_WORKERS = 12, MAX_PAIRS = PAIR_WORKERS * (PAIR_WORKERS - 1) / 2, TABLE_CLASSES = 500 };
 
 /* Soft votes and counts with fractions cannot be compared vote by vote. */
 static bool whole_votes(const dis_votes_view *v)
@@ -23,7 +23,7 @@ dis_status dis__report_agreement(dis__report_job *job)
     o.ordinal = job->r->ordinal;
     o.bootstrap = job->r->bootstrap;
     o.seed = job->r->seed;
-    o.most_pairs = MOST_PAIRS;
+    o.max_pairs = MAX_PAIRS;
     return dis_agreement_run(job->ctx, job->r->votes, &o, &job->agreement);
 }
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHOWN_MATRICES = 4, LEAST_VOTES = 10 }; /* fewer votes make no matrix */
+enum { SHOWN_MATRICES = 4, MIN_VOTES = 10 }; /* fewer votes make no matrix */
 
 typedef struct {
     size_t worker[2 * SHOWN_MATRICES], n;
@@ -116,11 +116,11 @@ dis_status dis__figure_confusions(dis__report_job *job, const dis__crowd *c)
     size_t *place = NULL, n_busy;
     dis_status status;
     for (size_t i = 0; i < c->n_busiest && m.n < SHOWN_MATRICES; i++)
-        if (c->votes[c->busiest[i].item] >= LEAST_VOTES) m.worker[m.n++] = c->busiest[i].item;
+        if (c->votes[c->busiest[i].item] >= MIN_VOTES) m.worker[m.n++] = c->busiest[i].item;
     n_busy = m.n;
     for (size_t i = 0; i < job->verdicts.n_workers && m.n < 2 * SHOWN_MATRICES; i++) {
         const dis_review_worker *row = &job->verdicts.workers[i]; /* the most doubtful first */
-        bool new = dis_review_doubtful(row->cause) && row->votes >= LEAST_VOTES;
+        bool new = dis_review_doubtful(row->cause) && row->votes >= MIN_VOTES;
         for (size_t j = 0; j < n_busy; j++) new &= m.worker[j] != row->worker;
         if (new) m.worker[m.n++] = row->worker;
     }

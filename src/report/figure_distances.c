@@ -36,16 +36,16 @@ static void put_caption(dis__markup *m, const dis_report *r, const dis_views_dis
 
 static void draw(dis__report_job *job, const dis_views_distances_view *d)
 {
-    enum { MOST = DIS__REPORT_SHOWN_VIEWS };
+    enum { MAX = DIS__REPORT_SHOWN_VIEWS };
     const dis_report *r = job->r;
-    const size_t n = r->n_views < MOST ? r->n_views : MOST, first = r->n_views - n;
-    const char *names[MOST];
-    double value[MOST * MOST], most = 0;
+    const size_t n = r->n_views < MAX ? r->n_views : MAX, first = r->n_views - n;
+    const char *names[MAX];
+    double value[MAX * MAX], max = 0;
     for (size_t i = 0; i < n; i++) {
         names[i] = r->view[first + i].name;
         for (size_t k = 0; k < n; k++) {
             value[i * n + k] = d->jsd[(first + i) * d->n_views + first + k].value;
-            most = fmax(most, value[i * n + k]);
+            max = fmax(max, value[i * n + k]);
         }
     }
     dis__figure f = {.id = "view-distances", .title = "How far the methods lie apart"};
@@ -53,7 +53,7 @@ static void draw(dis__report_job *job, const dis_views_distances_view *d)
     const dis__heat h = {.name = names,
                          .n = n,
                          .value = value,
-                         .high = most,
+                         .high = max,
                          .decimals = 3,
                          .row_title = "",
                          .column_title = "mean Jensen-Shannon divergence",

@@ -4,19 +4,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = DIS__REPORT_SHOWN_VIEWS };
+enum { MAX = DIS__REPORT_SHOWN_VIEWS };
 
 static size_t shown(const dis__report_job *job)
 {
-    return job->r->n_predictions < MOST ? job->r->n_predictions : MOST;
+    return job->r->n_predictions < MAX ? job->r->n_predictions : MAX;
 }
 
 /* ---- calibration ---- */
 
 void dis__figure_reliability(dis__report_job *job)
 {
-    double x[MOST][DIS_EVAL_MOST_BINS], y[MOST][DIS_EVAL_MOST_BINS];
-    dis__line line[MOST] = {{0}};
+    double x[MAX][DIS_EVAL_MAX_BINS], y[MAX][DIS_EVAL_MAX_BINS];
+    dis__line line[MAX] = {{0}};
     size_t n = 0;
     dis__figure f = {.id = "reliability", .title = "Is it as sure as it should be?"};
     dis__grid_column(&f.grid, "model", DIS__TEXT);
@@ -135,10 +135,10 @@ dis_status dis__figure_divergences(dis__report_job *job)
     enum { BINS = 28 };
     const double width = .025; /* to .7, just past log 2 */
     uint64_t *counts;
-    DIS_TRY(dis__alloc_zeroed(&counts, (size_t)MOST * BINS, sizeof *counts));
-    const char *names[MOST];
-    const uint64_t *rows[MOST];
-    double mean[MOST], edge[BINS + 1];
+    DIS_TRY(dis__alloc_zeroed(&counts, (size_t)MAX * BINS, sizeof *counts));
+    const char *names[MAX];
+    const uint64_t *rows[MAX];
+    double mean[MAX], edge[BINS + 1];
     size_t n = 0, close = 0, far = 0;
     for (size_t b = 0; b <= BINS; b++) edge[b] = width * (double)b;
     for (size_t m = 0; m < shown(job); m++) {
@@ -217,7 +217,7 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
     const choice c = frequent(e);
     const char *name[DIS__REPORT_SHOWN_CLASSES];
     double value[DIS__REPORT_SHOWN_CLASSES * DIS__REPORT_SHOWN_CLASSES], of[DIS__REPORT_SHOWN_CLASSES];
-    uint64_t most = 0;
+    uint64_t max = 0;
     size_t worst[2] = {0, 0};
     for (size_t i = 0; i < c.n; i++) {
         const uint64_t *row = e->confusion + c.class[i] * e->n_classes, total = e->classes[c.class[i]].n_gold;
@@ -226,20 +226,20 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
         for (size_t k = 0; k < c.n; k++) {
             const uint64_t n = row[c.class[k]];
             value[i * c.n + k] = total ? (double)n / (double)total : (double)NAN;
-            if (i != k && n > most) {
-                most = n;
+            if (i != k && n > max) {
+                max = n;
                 memcpy(worst, (size_t[]){i, k}, sizeof worst);
             }
         }
     }
     dis__figure f = {.id = "model-confusion", .title = "What it mistakes for what"};
     dis__put_model(&f.caption, job, model);
-    if (most) {
+    if (max) {
         dis__put(&f.caption, " most often answers ");
         dis__put_name(&f.caption, name[worst[1]], strlen(name[worst[1]]), 30);
         dis__put(&f.caption, " where the class is ");
         dis__put_name(&f.caption, name[worst[0]], strlen(name[worst[0]]), 30);
-        dis__putf(&f.caption, " (%s items). ", dis__grouped(most).text);
+        dis__putf(&f.caption, " (%s items). ", dis__grouped(max).text);
     } else {
         dis__put(&f.caption, " makes no mistakes here. ");
     }
@@ -264,10 +264,10 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
     dis__grid_column(&f.grid, "precision", DIS__REAL);
     dis__grid_column(&f.grid, "recall", DIS__REAL);
     dis__grid_column(&f.grid, "F1", DIS__REAL);
-    enum { MOST_ROWS = 500, MOST_CELLS = 20 };
-    for (size_t i = 0; i < c.n && c.n <= MOST_CELLS; i++)
+    enum { MAX_ROWS = 500, MAX_CELLS = 20 };
+    for (size_t i = 0; i < c.n && c.n <= MAX_CELLS; i++)
         dis__grid_column_named(&f.grid, name[i], DIS__COUNT); /* how often each class was answered */
-    for (size_t k = 0; k < e->n_classes && k < MOST_ROWS; k++) {
+    for (size_t k = 0; k < e->n_classes && k < MAX_ROWS; k++) {
         const dis_class_scores *s = &e->classes[k];
         const char *one = dis_names_get(classes, k, NULL);
         dis__grid_text(&f.grid, one, strlen(one));
@@ -276,7 +276,7 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
         dis__grid_number(&f.grid, s->precision.reason ? (double)NAN : s->precision.value);
         dis__grid_number(&f.grid, s->recall.reason ? (double)NAN : s->recall.value);
         dis__grid_number(&f.grid, s->f1.reason ? (double)NAN : s->f1.value);
-        for (size_t i = 0; i < c.n && c.n <= MOST_CELLS; i++)
+        for (size_t i = 0; i < c.n && c.n <= MAX_CELLS; i++)
             dis__grid_number(&f.grid, (double)e->confusion[k * e->n_classes + c.class[i]]);
     }
     dis__page_figure(&job->page, &f);
@@ -287,13 +287,13 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
 
 void dis__figure_classes(dis__report_job *job)
 {
-    enum { MOST_SERIES = 3 };
+    enum { MAX_SERIES = 3 };
     const dis_evaluation_view *first = job->model[0];
-    const size_t n_series = job->r->n_predictions < MOST_SERIES ? job->r->n_predictions : MOST_SERIES;
+    const size_t n_series = job->r->n_predictions < MAX_SERIES ? job->r->n_predictions : MAX_SERIES;
     if (!first->classes) return;
     const choice c = frequent(first);
-    const char *row[DIS__REPORT_SHOWN_CLASSES], *series[MOST_SERIES];
-    double value[DIS__REPORT_SHOWN_CLASSES * MOST_SERIES];
+    const char *row[DIS__REPORT_SHOWN_CLASSES], *series[MAX_SERIES];
+    double value[DIS__REPORT_SHOWN_CLASSES * MAX_SERIES];
     size_t best = 0, worst = 0;
     for (size_t m = 0; m < n_series; m++) series[m] = job->r->prediction[m].name;
     for (size_t i = 0; i < c.n; i++) {

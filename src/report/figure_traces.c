@@ -6,31 +6,31 @@
 
 /* Objectives of different methods have nothing in common but that they rise: drawn is how far each still has to go, a
  * vote, on a log scale. The last iteration is its own reference and is not drawn. */
-enum { MOST_POINTS = 200 };
+enum { MAX_POINTS = 200 };
 
 typedef struct {
     dis__line line[DIS__REPORT_SHOWN_VIEWS];
     size_t view[DIS__REPORT_SHOWN_VIEWS], n;
-    double x[DIS__REPORT_SHOWN_VIEWS][MOST_POINTS], y[DIS__REPORT_SHOWN_VIEWS][MOST_POINTS];
-    double least, most, longest;
+    double x[DIS__REPORT_SHOWN_VIEWS][MAX_POINTS], y[DIS__REPORT_SHOWN_VIEWS][MAX_POINTS];
+    double min, max, longest;
 } traces;
 
 static void add_trace(const dis__report_job *job, traces *t, size_t m)
 {
     const dis_fit_view look = dis_fit_look(job->r->view[m].fit);
     const double votes = job->look.n_votes ? (double)job->look.n_votes : 1, end = look.trace[look.n_trace - 1];
-    const size_t stride = 1 + (look.n_trace - 2) / MOST_POINTS;
+    const size_t stride = 1 + (look.n_trace - 2) / MAX_POINTS;
     dis__line *l = &t->line[t->n];
     l->name = job->r->view[m].name;
     l->x = t->x[t->n];
     l->y = t->y[t->n];
-    for (size_t i = 0; i + 1 < look.n_trace && l->n < MOST_POINTS; i += stride) {
+    for (size_t i = 0; i + 1 < look.n_trace && l->n < MAX_POINTS; i += stride) {
         const double gap = (end - look.trace[i]) / votes;
         if (!(gap > 1e-15) || !isfinite(gap)) continue;
         t->x[t->n][l->n] = (double)(i + 1);
         t->y[t->n][l->n++] = gap;
-        t->least = fmin(t->least, gap);
-        t->most = fmax(t->most, gap);
+        t->min = fmin(t->min, gap);
+        t->max = fmax(t->max, gap);
         t->longest = fmax(t->longest, (double)(i + 1));
     }
     if (l->n >= 2)
@@ -55,7 +55,7 @@ static void draw_traces(dis__report_job *job, const traces *t)
     const dis__lines l = {.line = t->line,
                           .n = t->n,
                           .x = dis__scale_nice(0, t->longest, 5, true),
-                          .y = dis__scale_log(t->least, t->most),
+                          .y = dis__scale_log(t->min, t->max),
                           .x_title = "iteration",
                           .y_title = "objective still to gain (nats a vote)"};
     dis__chart_lines(&f.chart, &l, dis__figure_name(&f, "line chart"));
@@ -75,7 +75,7 @@ dis_status dis__figure_traces(dis__report_job *job)
 {
     traces *t;
     DIS_TRY(dis__alloc_zeroed(&t, 1, sizeof *t));
-    t->least = INFINITY;
+    t->min = INFINITY;
     for (size_t m = 0; m < job->r->n_views && t->n < DIS__REPORT_SHOWN_VIEWS; m++)
         if (job->r->view[m].fit && dis_fit_look(job->r->view[m].fit).n_trace > 2) add_trace(job, t, m);
     if (t->n) draw_traces(job, t);

@@ -47,19 +47,19 @@ static void add(dis__grid *g, dis__grid_cell cell)
     if (g->status == DIS_OK) g->cell[g->n_cells++] = cell;
 }
 
-/* The first n bytes of a text cut to at most `most`, between two characters. */
-static size_t cut(const char *text, size_t n, size_t most)
+/* The first n bytes of a text cut to at most `max`, between two characters. */
+static size_t cut(const char *text, size_t n, size_t max)
 {
-    if (n <= most) return n;
-    while (most > 0 && ((unsigned char)text[most] & 0xC0) == 0x80) most--;
-    return most;
+    if (n <= max) return n;
+    while (max > 0 && ((unsigned char)text[max] & 0xC0) == 0x80) max--;
+    return max;
 }
 
 void dis__grid_text(dis__grid *g, const char *text, size_t n)
 {
     const size_t c = g->n_columns ? g->n_cells % g->n_columns : 0;
-    const size_t most = g->column[c].kind == DIS__SAID ? DIS__GRID_SAID : DIS__GRID_NAME;
-    const size_t kept = cut(text, n, most), first = g->texts.n;
+    const size_t max = g->column[c].kind == DIS__SAID ? DIS__GRID_SAID : DIS__GRID_NAME;
+    const size_t kept = cut(text, n, max), first = g->texts.n;
     dis__put_n(&g->texts, text, kept);
     if (kept < n) dis__putf(&g->texts, "\xE2\x80\xA6 (%zu bytes)", n);
     add(g, (dis__grid_cell){.x = NAN, .first = first, .n = g->texts.n - first});
@@ -115,16 +115,16 @@ static bool same_cell(const dis__grid *g, const dis__grid_cell *a, const dis__gr
 
 static int decimals_of(const dis__grid *g, size_t c)
 {
-    double most = 0, lost = 0, n = 0;
+    double max = 0, lost = 0, n = 0;
     bool whole = true;
     for (size_t i = c; i < g->n_cells; i += g->n_columns) {
         const double x = fabs(g->cell[i].x);
         if (!isfinite(x)) continue;
-        most = fmax(most, x);
+        max = fmax(max, x);
         whole &= x == floor(x);
     }
-    if (whole && most > 1 && most < 1e15) return 0;
-    const int decimals = most >= 1000 ? 0 : most >= 100 ? 1 : most >= 10 ? 2 : most >= 1 ? 3 : 4;
+    if (whole && max > 1 && max < 1e15) return 0;
+    const int decimals = max >= 1000 ? 0 : max >= 100 ? 1 : max >= 10 ? 2 : max >= 1 ? 3 : 4;
     for (size_t i = c; i < g->n_cells; i += g->n_columns) {
         const double x = fabs(g->cell[i].x);
         if (!isfinite(x) || x == 0) continue;

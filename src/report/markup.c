@@ -119,11 +119,11 @@ static bool is_invisible(uint32_t c)
     return false;
 }
 
-static void put_shown(dis__markup *m, const char *text, size_t n, size_t most, bool escape)
+static void put_shown(dis__markup *m, const char *text, size_t n, size_t max, bool escape)
 {
     size_t shown = 0;
     for (size_t i = 0; i < n; shown++) {
-        if (shown == most) {
+        if (shown == max) {
             dis__put(m, "\xE2\x80\xA6");
             return;
         }
@@ -147,31 +147,31 @@ static void put_shown(dis__markup *m, const char *text, size_t n, size_t most, b
 static const char isolate[] = {(char)0xE2, (char)0x81, (char)0xA8},
                   end_isolate[] = {(char)0xE2, (char)0x81, (char)0xA9};
 
-static void put_isolated(dis__markup *m, const char *text, size_t n, size_t most, bool escape)
+static void put_isolated(dis__markup *m, const char *text, size_t n, size_t max, bool escape)
 {
     dis__put_n(m, isolate, sizeof isolate);
-    put_shown(m, text, n, most, escape);
+    put_shown(m, text, n, max, escape);
     dis__put_n(m, end_isolate, sizeof end_isolate);
 }
 
-void dis__put_display(dis__markup *m, const char *text, size_t n, size_t most)
+void dis__put_display(dis__markup *m, const char *text, size_t n, size_t max)
 {
-    put_shown(m, text, n, most, false);
+    put_shown(m, text, n, max, false);
 }
 
-void dis__put_shown(dis__markup *m, const char *text, size_t n, size_t most)
+void dis__put_shown(dis__markup *m, const char *text, size_t n, size_t max)
 {
-    put_shown(m, text, n, most, true);
+    put_shown(m, text, n, max, true);
 }
 
-void dis__put_name(dis__markup *m, const char *text, size_t n, size_t most)
+void dis__put_name(dis__markup *m, const char *text, size_t n, size_t max)
 {
-    put_isolated(m, text, n, most, false);
+    put_isolated(m, text, n, max, false);
 }
 
-void dis__put_label(dis__markup *m, const char *text, size_t n, size_t most)
+void dis__put_label(dis__markup *m, const char *text, size_t n, size_t max)
 {
-    put_isolated(m, text, n, most, true);
+    put_isolated(m, text, n, max, true);
 }
 
 /* ---- numbers ---- */

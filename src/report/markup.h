@@ -32,14 +32,14 @@ void dis__put_escaped(dis__markup *m, const char *text, size_t n);
 void dis__put_markup_escaped(dis__markup *m, const dis__markup *from);
 void dis__put_markup(dis__markup *m, const dis__markup *from);
 
-/* A display text of at most `most` characters (then "..."), not yet escaped: spaces for line breaks, other control
+/* A display text of at most `max` characters (then "..."), not yet escaped: spaces for line breaks, other control
  * characters and characters that turn the direction of text as "U+202E". */
-void dis__put_display(dis__markup *m, const char *text, size_t n, size_t most);
+void dis__put_display(dis__markup *m, const char *text, size_t n, size_t max);
 /* The same between U+2068 and U+2069, so that right-to-left names leave the sentence around them alone. */
-void dis__put_name(dis__markup *m, const char *text, size_t n, size_t most);
+void dis__put_name(dis__markup *m, const char *text, size_t n, size_t max);
 /* Display text, escaped: within <bdi>; and isolated as above, for SVG and attributes. */
-void dis__put_shown(dis__markup *m, const char *text, size_t n, size_t most);
-void dis__put_label(dis__markup *m, const char *text, size_t n, size_t most);
+void dis__put_shown(dis__markup *m, const char *text, size_t n, size_t max);
+void dis__put_label(dis__markup *m, const char *text, size_t n, size_t max);
 
 typedef struct {
     char text[48];

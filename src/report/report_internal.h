@@ -88,7 +88,7 @@ typedef struct {
     double score, weight;
     size_t item;
 } dis__top_item;
-size_t dis__top_items_put(dis__top_item *best, size_t n, size_t most, dis__top_item one);
+size_t dis__top_items_put(dis__top_item *best, size_t n, size_t max, dis__top_item one);
 
 const char *dis__class_name(const dis__report_job *job, size_t k);
 

@@ -20,24 +20,24 @@ static void entropies(dis__report_job *job)
     const char *names[DIS__REPORT_SHOWN_VIEWS];
     const uint64_t *count[DIS__REPORT_SHOWN_VIEWS];
     double mean[DIS__REPORT_SHOWN_VIEWS], edge[DIS__REPORT_BINS + 1];
-    size_t surest = first, least = first;
+    size_t surest = first, min = first;
     for (size_t i = 0; i < n; i++) {
         const dis__view_tally *t = &job->tally[first + i];
         names[i] = r->view[first + i].name;
         count[i] = t->bin;
         mean[i] = t->mean_entropy;
         if (t->mean_entropy < job->tally[surest].mean_entropy) surest = first + i;
-        if (t->mean_entropy > job->tally[least].mean_entropy) least = first + i;
+        if (t->mean_entropy > job->tally[min].mean_entropy) min = first + i;
     }
     for (size_t b = 0; b <= DIS__REPORT_BINS; b++) edge[b] = (double)b / DIS__REPORT_BINS;
     dis__figure f = {.id = "item-entropy", .title = "How uncertain the labels are"};
     dis__put(&f.caption, "0: one class is certain; 1: all are equally likely. ");
     put_view(&f.caption, job, surest);
-    if (surest != least) {
+    if (surest != min) {
         dis__putf(&f.caption, " is the surest (mean %s), ", dis__fixed(job->tally[surest].mean_entropy, 2).text);
-        put_view(&f.caption, job, least);
+        put_view(&f.caption, job, min);
         dis__putf(&f.caption, " leaves most open (%s). The dashed line is the mean.",
-                  dis__fixed(job->tally[least].mean_entropy, 2).text);
+                  dis__fixed(job->tally[min].mean_entropy, 2).text);
     } else {
         dis__putf(&f.caption, " has a mean of %s, the dashed line.", dis__fixed(mean[0], 2).text);
     }
@@ -63,10 +63,10 @@ static void entropies(dis__report_job *job)
 
 /* ---- disputed items ---- */
 
-enum { MOST_ITEMS = 100, DRAWN_ITEMS = 12, MOST_PARTS = DIS__SERIES_COLOURS - 1 };
+enum { MAX_ITEMS = 100, DRAWN_ITEMS = 12, MAX_PARTS = DIS__SERIES_COLOURS - 1 };
 
 typedef struct {
-    dis__top_item best[MOST_ITEMS];
+    dis__top_item best[MAX_ITEMS];
     size_t n;
     double share[DRAWN_ITEMS * 2 * DIS__SERIES_COLOURS];
     char note[DRAWN_ITEMS][64];
@@ -98,8 +98,7 @@ static void find_disputed(const dis__report_job *job, disputed *d)
         const double h = dis_entropy(p, r->n_classes);
         /* to ten digits: equal shares in another order must tie */
         if (h > 0)
-            d->n =
-                dis__top_items_put(d->best, d->n, MOST_ITEMS, (dis__top_item){floor(h * 1e10 + .5) / 1e10, votes, i});
+            d->n = dis__top_items_put(d->best, d->n, MAX_ITEMS, (dis__top_item){floor(h * 1e10 + .5) / 1e10, votes, i});
     }
 }
 
@@ -116,11 +115,11 @@ static size_t choose_parts(const dis__report_job *job, disputed *d, size_t n, si
             if (r->n_views) mass[k] += r->view[job->main].p[item * r->n_classes + k];
         }
     }
-    dis__top_item best[MOST_PARTS];
+    dis__top_item best[MAX_PARTS];
     size_t found = 0;
-    const bool all = r->n_classes <= MOST_PARTS;
+    const bool all = r->n_classes <= MAX_PARTS;
     for (size_t k = 0; k < r->n_classes; k++)
-        found = dis__top_items_put(best, found, MOST_PARTS, (dis__top_item){.score = all ? 0 : mass[k], .item = k});
+        found = dis__top_items_put(best, found, MAX_PARTS, (dis__top_item){.score = all ? 0 : mass[k], .item = k});
     for (size_t k = 0; k < found; k++) part[k] = best[k].item;
     return found;
 }
@@ -136,7 +135,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
 {
     const dis_report *r = job->r;
     const size_t n = d->n < DRAWN_ITEMS ? d->n : DRAWN_ITEMS;
-    size_t part[MOST_PARTS];
+    size_t part[MAX_PARTS];
     const size_t n_parts = choose_parts(job, d, n, part, mass), n_shown = n_parts + (n_parts < r->n_classes);
     const char *names[DIS__SERIES_COLOURS], *rows[DRAWN_ITEMS], *notes[DRAWN_ITEMS], *says[DRAWN_ITEMS], *bars[2];
     size_t n_bars = 0;
@@ -162,7 +161,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
                      .title = "The most disputed items",
                      .wide = true,
                      .note = "The 100 items whose votes are spread most evenly."};
-    if (d->n < MOST_ITEMS) f.note = NULL;
+    if (d->n < MAX_ITEMS) f.note = NULL;
     dis__put(&f.caption, "The items whose votes are spread most evenly over the classes, and what ");
     if (r->n_views)
         put_view(&f.caption, job, job->main);
@@ -287,16 +286,16 @@ static void say_labels(dis__report_job *job)
     const dis_report *r = job->r;
     const dis__view_tally *trusted = &job->tally[job->main];
     dis__markup say = {0};
-    size_t most = job->main;
+    size_t max = job->main;
     for (size_t m = 0; m < r->n_views; m++)
-        if (job->tally[m].changed > job->tally[most].changed) most = m;
+        if (job->tally[m].changed > job->tally[max].changed) max = m;
     if (r->n_views > 1) {
         dis__put(&say, "This report trusts ");
         put_view(&say, job, job->main);
-        if (job->tally[most].changed) {
+        if (job->tally[max].changed) {
             dis__putf(&say, ". It gives %s of the items another label than ",
-                      dis__share((double)job->tally[most].changed / fmax(1, (double)r->n_items)).text);
-            put_view(&say, job, most);
+                      dis__share((double)job->tally[max].changed / fmax(1, (double)r->n_items)).text);
+            put_view(&say, job, max);
             dis__put(&say, ", the view that it differs from most.");
         } else {
             dis__put(&say, "; every view gives every item the same label, and they differ in how sure they are.");

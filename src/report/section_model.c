@@ -128,12 +128,12 @@ static void table_of_metrics(dis__report_job *job)
 /* One dot a model, and the baseline. */
 static void accuracies(dis__report_job *job)
 {
-    enum { MOST = DIS__REPORT_SHOWN_VIEWS };
-    const char *row[MOST + 1];
-    double value[MOST + 1], low[MOST + 1], high[MOST + 1];
+    enum { MAX = DIS__REPORT_SHOWN_VIEWS };
+    const char *row[MAX + 1];
+    double value[MAX + 1], low[MAX + 1], high[MAX + 1];
     size_t n = 0, best = best_by(job, DIS_EVAL_ACCURACY);
     if (best == SIZE_MAX) return;
-    for (size_t m = 0; m < job->r->n_predictions && n < MOST; m++) {
+    for (size_t m = 0; m < job->r->n_predictions && n < MAX; m++) {
         const dis_metric *x = &job->model[m]->metric[DIS_EVAL_ACCURACY];
         if (x->reason) continue;
         row[n] = job->r->prediction[m].name;

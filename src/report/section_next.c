@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* A review keeps a confusion matrix a worker; where they are huge, it is a job of its own and not of a report. */
-enum { MOST_ROWS = 100, MOST_CELLS = 20000000 };
+enum { MAX_ROWS = 100, MAX_CELLS = 20000000 };
 
 static void put_text(dis__grid *g, const dis_names *names, size_t i)
 {
@@ -35,7 +35,7 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
     char reason[DIS_REVIEW_REASON];
     size_t n = 0;
     dis__figure f = {.id = "label-next", .title = "Items to label again", .wide = true, .open = true};
-    if (v->n_items > MOST_ROWS) f.note = "The first 100; dissent review ranks all.";
+    if (v->n_items > MAX_ROWS) f.note = "The first 100; dissent review ranks all.";
     put_expected(&f.caption, v);
     dis__put(&f.caption,
              "One more vote helps most where the votes leave the label open: these items come first. Right: "
@@ -46,7 +46,7 @@ static void items(dis__report_job *job, const dis_review *review, const dis_revi
     dis__grid_column(&f.grid, "right", DIS__SHARE);
     dis__grid_column(&f.grid, "gain", DIS__REAL);
     dis__grid_column(&f.grid, "why", DIS__LONG);
-    for (size_t i = 0; i < v->n_items && n < MOST_ROWS; i++) {
+    for (size_t i = 0; i < v->n_items && n < MAX_ROWS; i++) {
         const dis_review_item *one = &v->items[i];
         if (one->known) continue;
         put_text(&f.grid, job->look.tasks, one->item);
@@ -68,7 +68,7 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
     size_t n = 0;
     if (v->n_workers == 0) return;
     dis__figure f = {.id = "look-at-workers", .title = "Workers to look at", .wide = true, .open = true};
-    if (out > MOST_ROWS) f.note = "The first 100; dissent review --workers lists all.";
+    if (out > MAX_ROWS) f.note = "The first 100; dissent review --workers lists all.";
     if (out == 0) {
         if (v->n_unjudged < v->n_workers)
             dis__putf(&f.caption, "Nobody is doubtful, as far as the votes can tell.");
@@ -89,7 +89,7 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
     dis__grid_column(&f.grid, "others", DIS__SHARE);
     dis__grid_column(&f.grid, "evidence", DIS__REAL);
     dis__grid_column(&f.grid, "why", DIS__LONG);
-    for (size_t i = 0; i < v->n_workers && n < MOST_ROWS; i++) {
+    for (size_t i = 0; i < v->n_workers && n < MAX_ROWS; i++) {
         const dis_review_worker *one = &v->workers[i];
         if (!dis_review_doubtful(one->cause)) continue;
         put_text(&f.grid, job->look.workers, one->worker);
@@ -108,7 +108,7 @@ dis_status dis__report_review(dis__report_job *job)
 {
     const size_t n_classes = job->r->n_classes, n_workers = job->look.n_workers ? job->look.n_workers : 1;
     if (!job->agreement || n_classes < 2) return DIS_OK; /* soft votes cannot be reviewed one by one */
-    if (dis__size(dis__size(n_classes, n_classes, 0), n_workers, 0) > MOST_CELLS) return DIS_OK;
+    if (dis__size(dis__size(n_classes, n_classes, 0), n_workers, 0) > MAX_CELLS) return DIS_OK;
     dis_review_options o = dis_review_options_default();
     o.seed = job->r->seed;
     DIS_TRY(dis_review_run(job->ctx, job->r->votes, &o, &job->review));

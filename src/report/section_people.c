@@ -14,30 +14,30 @@ static double votes_of(const dis_votes_view *v, size_t i)
 }
 
 /* Bars of one whole number each where there are few of them, else of a round number of them. */
-enum { MOST_BARS = 40 };
+enum { MAX_BARS = 40 };
 
 typedef struct {
-    double edge[MOST_BARS + 2];
-    uint64_t count[MOST_BARS + 1];
+    double edge[MAX_BARS + 2];
+    uint64_t count[MAX_BARS + 1];
     size_t n, most_common;
-    double least, most, mean;
+    double min, max, mean;
 } spread;
 
 static void spread_of(const dis_votes_view *v, spread *s)
 {
-    *s = (spread){.least = INFINITY};
+    *s = (spread){.min = INFINITY};
     for (size_t i = 0; i < v->n_items; i++) {
         const double n = votes_of(v, i);
-        s->least = fmin(s->least, n);
-        s->most = fmax(s->most, n);
+        s->min = fmin(s->min, n);
+        s->max = fmax(s->max, n);
         s->mean += n;
     }
     s->mean /= (double)v->n_items;
-    const double first = floor(s->least + .5), range = floor(s->most + .5) - first + 1;
-    const double width = range <= MOST_BARS ? 1 : dis__scale_nice(0, range, MOST_BARS / 2, true).step;
+    const double first = floor(s->min + .5), range = floor(s->max + .5) - first + 1;
+    const double width = range <= MAX_BARS ? 1 : dis__scale_nice(0, range, MAX_BARS / 2, true).step;
     const double low = width > 1 ? floor(first / width) * width : first;
-    s->n = (size_t)((s->most - low + .5) / width) + 1;
-    if (s->n > MOST_BARS + 1) s->n = MOST_BARS + 1;
+    s->n = (size_t)((s->max - low + .5) / width) + 1;
+    if (s->n > MAX_BARS + 1) s->n = MAX_BARS + 1;
     for (size_t b = 0; b <= s->n; b++) s->edge[b] = low - .5 + width * (double)b;
     for (size_t i = 0; i < v->n_items; i++) {
         const size_t b = (size_t)((votes_of(v, i) - s->edge[0]) / width);
@@ -52,15 +52,15 @@ static void votes_per_item(dis__report_job *job, const spread *s)
     const double n_items = (double)job->look.n_items;
     const double share = (double)s->count[s->most_common] / n_items;
     dis__figure f = {.id = "votes-per-item", .title = "Votes per item"};
-    if (s->least == s->most) return; /* one bar says no more than the sentence on top */
-    dis__putf(&f.caption, "From %s to %s votes per item, %s on average. ", dis__brief(s->least).text,
-              dis__brief(s->most).text, dis__brief(s->mean).text);
+    if (s->min == s->max) return; /* one bar says no more than the sentence on top */
+    dis__putf(&f.caption, "From %s to %s votes per item, %s on average. ", dis__brief(s->min).text,
+              dis__brief(s->max).text, dis__brief(s->mean).text);
     dis__putf(&f.caption, "%s of the items have %s", dis__share(share).text,
-              dis__fixed(fmax(s->least, s->edge[s->most_common] + .5), 0).text);
+              dis__fixed(fmax(s->min, s->edge[s->most_common] + .5), 0).text);
     if (s->edge[1] - s->edge[0] > 1.5)
-        dis__putf(&f.caption, " to %s", dis__fixed(fmin(s->most, s->edge[s->most_common + 1] - .5), 0).text);
+        dis__putf(&f.caption, " to %s", dis__fixed(fmin(s->max, s->edge[s->most_common + 1] - .5), 0).text);
     dis__put(&f.caption, ".");
-    if (s->least < 2) dis__put(&f.caption, " Items with a single vote say nothing about disagreement.");
+    if (s->min < 2) dis__put(&f.caption, " Items with a single vote say nothing about disagreement.");
     const dis__histogram h = {.edge = s->edge,
                               .count = s->count,
                               .n = s->n,
@@ -86,15 +86,15 @@ static void votes_per_item(dis__report_job *job, const spread *s)
 static void say_prevalence(dis__report_job *job, dis__markup *m)
 {
     const double *raw = job->raw, *estimated = job->tally[job->main].prevalence;
-    size_t most = 0, moved = 0;
+    size_t max = 0, moved = 0;
     for (size_t k = 1; k < job->r->n_classes; k++) {
-        if (raw[k] > raw[most]) most = k;
+        if (raw[k] > raw[max]) max = k;
         if (fabs(estimated[k] - raw[k]) > fabs(estimated[moved] - raw[moved])) moved = k;
     }
-    const char *name = dis__class_name(job, most);
+    const char *name = dis__class_name(job, max);
     dis__put(m, "Class ");
     dis__put_name(m, name, strlen(name), 30);
-    dis__putf(m, " is chosen most: %s of the votes%s. ", dis__share(raw[most]).text,
+    dis__putf(m, " is chosen most: %s of the votes%s. ", dis__share(raw[max]).text,
               job->look.start ? ", each item counting the same" : "");
     name = dis__class_name(job, moved);
     if (fabs(estimated[moved] - raw[moved]) < .005) {
@@ -109,11 +109,11 @@ static void say_prevalence(dis__report_job *job, dis__markup *m)
 static dis_status prevalence(dis__report_job *job)
 {
     const dis_report *r = job->r;
-    enum { MOST_SERIES = 3 };
-    const char *series[MOST_SERIES] = {"votes"}, *rows[DIS__REPORT_SHOWN_CLASSES];
-    const double *from[MOST_SERIES] = {job->raw};
+    enum { MAX_SERIES = 3 };
+    const char *series[MAX_SERIES] = {"votes"}, *rows[DIS__REPORT_SHOWN_CLASSES];
+    const double *from[MAX_SERIES] = {job->raw};
     size_t n_series = job->raw ? 1 : 0;
-    double value[DIS__REPORT_SHOWN_CLASSES * MOST_SERIES];
+    double value[DIS__REPORT_SHOWN_CLASSES * MAX_SERIES];
     if (r->n_views) {
         series[n_series] = "labels";
         from[n_series++] = job->tally[job->main].prevalence;
@@ -144,8 +144,8 @@ static dis_status prevalence(dis__report_job *job)
     dis__chart_bars(&f.chart, &b, dis__figure_name(&f, "bars"));
     dis__grid_column(&f.grid, "class", DIS__TEXT);
     for (size_t s = 0; s < n_series; s++) dis__grid_column(&f.grid, series[s], DIS__SHARE);
-    enum { MOST_ROWS = 500 };
-    for (size_t k = 0; k < r->n_classes && k < MOST_ROWS; k++) {
+    enum { MAX_ROWS = 500 };
+    for (size_t k = 0; k < r->n_classes && k < MAX_ROWS; k++) {
         dis__grid_text(&f.grid, dis__class_name(job, k), strlen(dis__class_name(job, k)));
         for (size_t s = 0; s < n_series; s++) dis__grid_number(&f.grid, from[s][k]);
     }
@@ -174,8 +174,8 @@ static void say_size(dis__report_job *job, const spread *s)
         dis__putf(&say, "%s %s cast %s vote%s on %s item%s: %s%s per item and %s per person%s.",
                   dis__grouped(v->n_workers).text, v->n_workers == 1 ? "person" : "people",
                   dis__grouped(v->n_votes).text, dis__plural(v->n_votes), dis__grouped(v->n_items).text,
-                  dis__plural(v->n_items), s->least == s->most && s->most > 1 ? "exactly " : "",
-                  dis__brief(s->mean).text, dis__brief((double)v->n_votes / fmax(1, (double)v->n_workers)).text,
+                  dis__plural(v->n_items), s->min == s->max && s->max > 1 ? "exactly " : "", dis__brief(s->mean).text,
+                  dis__brief((double)v->n_votes / fmax(1, (double)v->n_workers)).text,
                   v->n_workers > 1 ? " on average" : "");
     else
         dis__putf(&say, "%s items have %s votes each on average; who voted is not known.",

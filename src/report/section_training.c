@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_SERIES = DIS__REPORT_SHOWN_VIEWS, MOST_RUNS = 30, MOST_POINTS = 100 };
+enum { MAX_SERIES = DIS__REPORT_SHOWN_VIEWS, MAX_RUNS = 30, MAX_POINTS = 100 };
 
 /* What is drawn of an epoch. */
 typedef double (*reading)(const dis_epoch *e);
@@ -31,20 +31,20 @@ static double cross_entropy_of(const dis_epoch *e)
 
 typedef struct {
     const char *name;
-    const dis__report_curve *run[MOST_RUNS];
+    const dis__report_curve *run[MAX_RUNS];
     size_t n;     /* runs that are drawn */
     size_t whole; /* epochs that all of them reached */
-    double x[MOST_POINTS + 1], mean[MOST_POINTS + 1], low[MOST_POINTS + 1], high[MOST_POINTS + 1];
+    double x[MAX_POINTS + 1], mean[MAX_POINTS + 1], low[MAX_POINTS + 1], high[MAX_POINTS + 1];
     size_t n_points;
     size_t best, kept; /* points: of the best mean, and nearest to the median kept epoch */
-    dis__line thin[MOST_RUNS];
-    double thin_x[MOST_RUNS][MOST_POINTS + 1], thin_y[MOST_RUNS][MOST_POINTS + 1];
+    dis__line thin[MAX_RUNS];
+    double thin_x[MAX_RUNS][MAX_POINTS + 1], thin_y[MAX_RUNS][MAX_POINTS + 1];
 } series;
 
 typedef struct {
-    series one[MOST_SERIES];
+    series one[MAX_SERIES];
     size_t n;
-    double least, most, longest;
+    double min, max, longest;
 } many;
 
 /* Curves of the same name make one series. `keep` not NULL: only those that were kept by it. */
@@ -56,11 +56,11 @@ static void gather(const dis_report *r, const dis_eval_row *keep, many *m)
         if (keep && c->keep != keep) continue;
         size_t s = 0;
         while (s < m->n && strcmp(m->one[s].name, c->name) != 0) s++;
-        if (s == MOST_SERIES) continue;
+        if (s == MAX_SERIES) continue;
         series *one = &m->one[s];
         if (s == m->n) *one = (series){.name = c->name, .whole = SIZE_MAX};
         if (s == m->n) m->n++;
-        if (one->n == MOST_RUNS) continue;
+        if (one->n == MAX_RUNS) continue;
         one->run[one->n++] = c;
         if (c->n_epochs < one->whole) one->whole = c->n_epochs;
     }
@@ -69,7 +69,7 @@ static void gather(const dis_report *r, const dis_eval_row *keep, many *m)
 /* Every stride-th epoch of n and the last; returns how many. */
 static size_t pick_epochs(size_t n, size_t *epoch)
 {
-    const size_t stride = 1 + (n - 1) / MOST_POINTS;
+    const size_t stride = 1 + (n - 1) / MAX_POINTS;
     size_t k = 0;
     for (size_t e = 0; e < n; e += stride) epoch[k++] = e;
     if (epoch[k - 1] != n - 1) epoch[k++] = n - 1;
@@ -78,7 +78,7 @@ static size_t pick_epochs(size_t n, size_t *epoch)
 
 static void draw_run(many *m, series *s, size_t i, reading value)
 {
-    size_t epoch[MOST_POINTS + 1];
+    size_t epoch[MAX_POINTS + 1];
     const dis__report_curve *c = s->run[i];
     dis__line *l = &s->thin[i];
     *l = (dis__line){.x = s->thin_x[i], .y = s->thin_y[i], .n = pick_epochs(c->n_epochs, epoch)};
@@ -87,15 +87,15 @@ static void draw_run(many *m, series *s, size_t i, reading value)
         s->thin_x[i][k] = (double)(epoch[k] + 1);
         s->thin_y[i][k] = y;
         if (!isfinite(y)) continue;
-        m->least = fmin(m->least, y);
-        m->most = fmax(m->most, y);
+        m->min = fmin(m->min, y);
+        m->max = fmax(m->max, y);
     }
     m->longest = fmax(m->longest, (double)c->n_epochs);
 }
 
 static void average(series *s, reading value, bool lower)
 {
-    size_t epoch[MOST_POINTS + 1], kept[MOST_RUNS];
+    size_t epoch[MAX_POINTS + 1], kept[MAX_RUNS];
     s->n_points = pick_epochs(s->whole, epoch);
     s->best = SIZE_MAX;
     for (size_t k = 0; k < s->n_points; k++) {
@@ -159,8 +159,8 @@ static void say_best_of_many(dis__markup *m, const many *all, bool lower, bool w
 /* Where each series is best, and which of them get worse again. */
 static void say_best(dis__markup *m, const many *all, bool lower, bool worsens)
 {
-    enum { MOST_NAMED = 3 };
-    if (all->n > MOST_NAMED) {
+    enum { MAX_NAMED = 3 };
+    if (all->n > MAX_NAMED) {
         say_best_of_many(m, all, lower, worsens);
         return;
     }
@@ -206,10 +206,10 @@ static void put_numbers(dis__figure *f, const many *m)
 /* One chart of all series; nothing where no epoch has the number. */
 static void draw(dis__report_job *job, many *m, dis__figure *f, reading value, bool lower, const char *y_title)
 {
-    dis__line line[MOST_SERIES];
-    size_t most_runs = 0, n = 0;
-    m->least = INFINITY;
-    m->most = -INFINITY;
+    dis__line line[MAX_SERIES];
+    size_t max_runs = 0, n = 0;
+    m->min = INFINITY;
+    m->max = -INFINITY;
     for (size_t s = 0; s < m->n; s++) {
         series *one = &m->one[s];
         for (size_t i = 0; i < one->n; i++) draw_run(m, one, i, value);
@@ -222,13 +222,13 @@ static void draw(dis__report_job *job, many *m, dis__figure *f, reading value, b
                                 .thin = one->thin,
                                 .n_thin = one->n > 1 ? one->n : 0,
                                 .marked = one->kept + 1};
-        if (one->n > most_runs) most_runs = one->n;
+        if (one->n > max_runs) max_runs = one->n;
     }
     if (n == 0) return;
     say_best(&f->caption, m, lower, value == cross_entropy_of);
     if (value == loss_of)
         dis__put(&f->caption, "Losses of different objectives have different floors: compare shapes, not heights. ");
-    if (most_runs > 1)
+    if (max_runs > 1)
         dis__put(&f->caption, "Thin lines are single seeds, thick ones their means; a shape marks the median epoch "
                               "that was kept.");
     else
@@ -236,7 +236,7 @@ static void draw(dis__report_job *job, many *m, dis__figure *f, reading value, b
     const dis__lines l = {.line = line,
                           .n = n,
                           .x = dis__scale_nice(1, m->longest, 6, true),
-                          .y = dis__scale_nice(m->least, m->most, 5, false),
+                          .y = dis__scale_nice(m->min, m->max, 5, false),
                           .x_title = "epoch",
                           .y_title = y_title};
     dis__chart_lines(&f->chart, &l, dis__figure_name(f, "line chart"));

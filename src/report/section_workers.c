@@ -56,11 +56,11 @@ static void count_votes(const dis__report_job *job, dis__crowd *c)
 {
     const dis_votes_view *v = &job->look;
     for (uint64_t a = 0; a < v->n_votes; a++) c->votes[v->worker[a]]++;
-    c->least = INFINITY;
+    c->min = INFINITY;
     for (size_t w = 0; w < v->n_workers; w++) {
         if (c->votes[w] == 0) continue;
-        c->least = fmin(c->least, (double)c->votes[w]);
-        c->most = fmax(c->most, (double)c->votes[w]);
+        c->min = fmin(c->min, (double)c->votes[w]);
+        c->max = fmax(c->max, (double)c->votes[w]);
         c->n_busiest = dis__top_items_put(c->busiest, c->n_busiest, DIS__WORKER_ROWS,
                                           (dis__top_item){.score = (double)c->votes[w], .item = w});
     }
@@ -110,10 +110,10 @@ typedef struct {
 
 static void lay_out(const dis__report_job *job, const dis__crowd *c, size_t judged_workers, backdrop *b)
 {
-    b->ranked = c->most < 1.6 * c->least && judged_workers <= RANKED;
+    b->ranked = c->max < 1.6 * c->min && judged_workers <= RANKED;
     b->x_title = b->ranked ? "workers, by how often they are right" : "votes cast (log scale)";
     b->sx = b->ranked ? dis__scale_nice(0, (double)judged_workers + 1, 5, true)
-                      : dis__scale_log_around(fmax(1, .8 * c->least), fmax(2, 1.1 * c->most));
+                      : dis__scale_log_around(fmax(1, .8 * c->min), fmax(2, 1.1 * c->max));
     b->sy = (dis__scale){.low = 0, .high = 1, .first = 0, .step = .2};
     b->x[0] = b->sx.low;
     b->x[1] = b->sx.high;

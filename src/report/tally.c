@@ -127,11 +127,11 @@ static dis_status tally_gold(dis__report_job *job)
     return DIS_OK;
 }
 
-size_t dis__top_items_put(dis__top_item *best, size_t n, size_t most, dis__top_item one)
+size_t dis__top_items_put(dis__top_item *best, size_t n, size_t max, dis__top_item one)
 {
-    size_t at = n < most ? n++ : most;
-    if (at == most) {
-        const dis__top_item *last = &best[most - 1];
+    size_t at = n < max ? n++ : max;
+    if (at == max) {
+        const dis__top_item *last = &best[max - 1];
         if (one.score < last->score || (one.score == last->score && one.weight <= last->weight)) return n;
         at--;
     }
@@ -146,15 +146,15 @@ size_t dis__top_items_put(dis__top_item *best, size_t n, size_t most, dis__top_i
 /* Charts show the classes that matter; when there are few, all, in their order. */
 static dis_status choose_classes(dis__report_job *job)
 {
-    const size_t n = job->r->n_classes, most = DIS__REPORT_SHOWN_CLASSES;
+    const size_t n = job->r->n_classes, max = DIS__REPORT_SHOWN_CLASSES;
     const double *weight = job->raw ? job->raw : job->r->n_views ? job->tally[job->main].prevalence : NULL;
-    job->n_shown = n < most ? n : most;
+    job->n_shown = n < max ? n : max;
     DIS_TRY(dis__alloc_array(&job->top_class, job->n_shown, sizeof *job->top_class));
     dis__top_item best[DIS__REPORT_SHOWN_CLASSES];
     size_t found = 0;
     for (size_t k = 0; k < n; k++)
-        found = dis__top_items_put(best, found, most,
-                                   (dis__top_item){.score = weight && n > most ? weight[k] : 0, .item = k});
+        found = dis__top_items_put(best, found, max,
+                                   (dis__top_item){.score = weight && n > max ? weight[k] : 0, .item = k});
     for (size_t k = 0; k < found; k++) job->top_class[k] = best[k].item;
     return DIS_OK;
 }

@@ -11,7 +11,7 @@ typedef struct {
     size_t *row;     /* (n_workers): their row of the review; NULL without one */
     dis__top_item busiest[DIS__WORKER_ROWS];
     size_t n_busiest;
-    double least, most; /* votes of one worker */
+    double min, max; /* votes of one worker */
 } dis__crowd;
 
 /* NULL: there is no review. */

@@ -3,7 +3,7 @@
  *
  * The expected entropy of an item falls by less with every vote and items are independent, so taking the largest fall
  * first is the best spread there is. Gains are updated in expectation: after real votes came in, a new review knows
- * more than any plan, which is why no item gets more than DIS_REVIEW_MOST votes of one.
+ * more than any plan, which is why no item gets more than DIS_REVIEW_MAX votes of one.
  *
  * Cost: a heap over the items; one look ahead for each vote given. */
 #include "review/review_parts.h"
@@ -42,8 +42,8 @@ static uint64_t spend(const dis__crowd_model *m, dis_review_item *rows, bid *hea
         const size_t have = ++rows[top->item].buy;
         if (isnan(top->entropy)) top->entropy = dis__review_look_ahead(m, top->item, have, scratch).entropy;
         const double now = top->entropy;
-        if (have < DIS_REVIEW_MOST) top->entropy = dis__review_look_ahead(m, top->item, have + 1, scratch).entropy;
-        top->digits = have < DIS_REVIEW_MOST ? dis__review_digits(now - top->entropy) : 0;
+        if (have < DIS_REVIEW_MAX) top->entropy = dis__review_look_ahead(m, top->item, have + 1, scratch).entropy;
+        top->digits = have < DIS_REVIEW_MAX ? dis__review_digits(now - top->entropy) : 0;
         if (!(top->digits > 0)) *top = heap[--n];
         if (n) sift_down(heap, n, 0);
     }

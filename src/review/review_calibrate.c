@@ -26,13 +26,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { GRAIN = 1024, MOST_JOBS = 64, SUMS = 3 };
+enum { GRAIN = 1024, MAX_JOBS = 64, SUMS = 3 };
 #define Z_CHANCE     2.575829303548901
 #define LITTLE       .25
 #define STEEP        1.2
 #define USUAL_SPREAD .7  /* s where workers are not known: the middle of the public crowds */
-#define LEAST_SPREAD .25 /* bounds against crowds of few votes */
-#define MOST_T       12.0
+#define MIN_SPREAD   .25 /* bounds against crowds of few votes */
+#define MAX_T        12.0
 
 /* ---- agreement ---- */
 
@@ -58,7 +58,7 @@ static dis_status make_rates(const dis__crowd_model *m, double **out)
     return DIS_OK;
 }
 
-static double excess_of(const agreement_work *work, size_t i, double *count, double *most)
+static double excess_of(const agreement_work *work, size_t i, double *count, double *max)
 {
     const dis_votes_view *v = &work->m->votes;
     const size_t K = v->n_classes;
@@ -77,7 +77,7 @@ static double excess_of(const agreement_work *work, size_t i, double *count, dou
         expected += (sum[k] * sum[k] - square[k]) / 2;
     }
     const double n = (double)(v->start[i + 1] - v->start[i]);
-    *most = n * (n - 1) / 2 - expected;
+    *max = n * (n - 1) / 2 - expected;
     return agree - expected;
 }
 
@@ -90,11 +90,11 @@ static dis_status agreement_job(void *arg, size_t j, int thread)
     const size_t last = dis__job_first(v->n_items, work->n_jobs, j + 1);
     for (size_t i = dis__job_first(v->n_items, work->n_jobs, j); i < last; i++) {
         if (v->start[i + 1] - v->start[i] < 2) continue;
-        double most;
-        const double d = excess_of(work, i, count, &most);
+        double max;
+        const double d = excess_of(work, i, count, &max);
         sums[0] += d;
         sums[1] += d * d;
-        sums[2] += most;
+        sums[2] += max;
     }
     return DIS_OK;
 }
@@ -102,7 +102,7 @@ static dis_status agreement_job(void *arg, size_t j, int thread)
 dis_status dis__review_agreement(const dis__crowd_model *m, dis_review_view *out)
 {
     double *rate = NULL;
-    agreement_work work = {.m = m, .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MOST_JOBS)};
+    agreement_work work = {.m = m, .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MAX_JOBS)};
     const size_t threads = (size_t)dis_context_threads(m->ctx);
     dis_status status;
     DIS_TRY_GOTO(status, make_rates(m, &rate), end);
@@ -112,10 +112,10 @@ dis_status dis__review_agreement(const dis__crowd_model *m, dis_review_view *out
     DIS_TRY_GOTO(status, dis__run_jobs(m->ctx, work.n_jobs, agreement_job, &work), end);
     for (size_t j = 1; j < work.n_jobs; j++)
         for (size_t x = 0; x < SUMS; x++) work.sums[x] += work.sums[SUMS * j + x];
-    const double d = work.sums[0], error = sqrt(work.sums[1]), most = work.sums[2];
+    const double d = work.sums[0], error = sqrt(work.sums[1]), max = work.sums[2];
     out->agreement_z = error > 0 ? d / error : 0;
-    out->agreement = most > 0 ? d / most : 0;
-    out->beyond_chance = !(most > 0 && error > 0 && d / error < Z_CHANCE && (d + 2 * error) / most < LITTLE);
+    out->agreement = max > 0 ? d / max : 0;
+    out->beyond_chance = !(max > 0 && error > 0 && d / error < Z_CHANCE && (d + 2 * error) / max < LITTLE);
 end:
     dis__free(rate);
     dis__free(work.sums);
@@ -135,7 +135,7 @@ double dis__review_temperature(const dis__crowd_model *m, const dis_review_item 
         square += rows[i].surprise * rows[i].surprise;
     }
     const double variance = n > 1 ? fmax(square / n - sum / n * (sum / n), 0) : 1;
-    return fmin(1 + STEEP * variance / fmax(m->votes.start ? spread : USUAL_SPREAD, LEAST_SPREAD), MOST_T);
+    return fmin(1 + STEEP * variance / fmax(m->votes.start ? spread : USUAL_SPREAD, MIN_SPREAD), MAX_T);
 }
 
 /* How often a label is right that has nothing to do with its item. */
@@ -154,9 +154,9 @@ static double chance_level(const dis__crowd_model *m)
 /* p (K) to the power of 1 / T, normalised, into out (K). */
 static void temper(const double *p, size_t K, double T, double *out)
 {
-    double most = 0, total = 0;
-    for (size_t t = 0; t < K; t++) most = p[t] > most ? p[t] : most;
-    for (size_t t = 0; t < K; t++) total += out[t] = pow(p[t] / most, 1 / T);
+    double max = 0, total = 0;
+    for (size_t t = 0; t < K; t++) max = p[t] > max ? p[t] : max;
+    for (size_t t = 0; t < K; t++) total += out[t] = pow(p[t] / max, 1 / T);
     for (size_t t = 0; t < K; t++) out[t] /= total;
 }
 

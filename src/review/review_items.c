@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEVELS = DIS_CROWD_LEVELS, GRAIN = 256, MOST_JOBS = 256, ANSWERS = 3 };
+enum { LEVELS = DIS_CROWD_LEVELS, GRAIN = 256, MAX_JOBS = 256, ANSWERS = 3 };
 #define NEGLIGIBLE 1e-9 /* posterior probability of a truth that a prediction may do without */
 
 /* Number of ways to get x, y and m - x - y of three answers. */
@@ -64,7 +64,7 @@ static podium find_podium(const double *joint, size_t K)
  * a = 0 .. the number of votes. */
 typedef struct {
     double mass[ANSWERS];
-    double power[ANSWERS][ANSWERS][DIS_REVIEW_MOST + 1];
+    double power[ANSWERS][ANSWERS][DIS_REVIEW_MAX + 1];
 } level_table;
 
 static void fill_level(const dis__crowd_model *m, const double *joint, const podium *d, size_t e, size_t n,
@@ -157,12 +157,12 @@ static void leave_out(const dis__crowd_model *m, size_t i, const double *sums, c
 {
     const size_t K = m->n_classes;
     const int32_t gold = m->gold ? m->gold[i] : -1;
-    double most = -INFINITY, total = 0;
+    double max = -INFINITY, total = 0;
     for (size_t t = 0; t < K; t++) {
         truth[t] = gold >= 0 && (size_t)gold != t ? -INFINITY : m->log_prior[t] + sums[t] - row[t];
-        if (truth[t] > most) most = truth[t];
+        if (truth[t] > max) max = truth[t];
     }
-    for (size_t t = 0; t < K; t++) truth[t] -= most;
+    for (size_t t = 0; t < K; t++) truth[t] -= max;
     m->special.exp(truth, K);
     for (size_t t = 0; t < K; t++) total += truth[t];
     for (size_t t = 0; t < K; t++) truth[t] /= total;
@@ -254,7 +254,7 @@ dis_status dis__review_items(const dis__crowd_model *m, const double *p, const i
                    .p = p,
                    .labels = labels,
                    .rows = rows,
-                   .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MOST_JOBS),
+                   .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MAX_JOBS),
                    .n_scratch = (LEVELS + 3) * m->n_classes};
     DIS_TRY(dis__alloc_array(&w.scratch, dis__size((size_t)dis_context_threads(m->ctx), w.n_scratch, 0),
                              sizeof *w.scratch));

@@ -5,7 +5,7 @@
 #include "labels/methods/crowd_model.h"
 #include "review/review_sample.h"
 
-enum { DIS_REVIEW_MOST = 8 }; /* votes that one item gets of a budget: after that many it is time for a new review */
+enum { DIS_REVIEW_MAX = 8 }; /* votes that one item gets of a budget: after that many it is time for a new review */
 
 /* Fills rows (n_items), in the order of items, all but `right`, `buy` and `accepted`. p: (n_items, K) posterior that the
  * most probable class is taken from; labels: those under review, or NULL. */
@@ -20,7 +20,7 @@ double dis__review_temperature(const dis__crowd_model *m, const dis_review_item 
 dis_status dis__review_calibrate(const dis__crowd_model *m, dis__review_sample *sample, dis_review_view *view,
                                  dis_review_item *rows);
 
-/* What is expected of item i after n <= DIS_REVIEW_MOST more votes of typical workers. scratch: (DIS_CROWD_LEVELS + 1)
+/* What is expected of item i after n <= DIS_REVIEW_MAX more votes of typical workers. scratch: (DIS_CROWD_LEVELS + 1)
  * * K numbers. */
 typedef struct {
     double entropy; /* of the truth, nats */

@@ -28,10 +28,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = DIS_SAMPLER_LEVELS, ITEM_GRAIN = 1024, VOTE_GRAIN = 8192, MOST_JOBS = 64, RESCALE_EVERY = 16 };
-enum { MOST_SWEEPS = 500, LEAST_SWEEPS = 60 };
+enum { LEVELS = DIS_SAMPLER_LEVELS, ITEM_GRAIN = 1024, VOTE_GRAIN = 8192, MAX_JOBS = 64, RESCALE_EVERY = 16 };
+enum { MAX_SWEEPS = 500, MIN_SWEEPS = 60 };
 #define VOTES_VISITED 1e8          /* with 4 classes */
-#define WORKER_BYTES  (256u << 20) /* of counts over sweeps, at most, while there are LEAST_SWEEPS */
+#define WORKER_BYTES  (256u << 20) /* of counts over sweeps, at most, while there are MIN_SWEEPS */
 #define BURN_IN       .25
 #define WIDENED       1.25
 #define LEVEL_DOUBT   50.0 /* items */
@@ -42,7 +42,7 @@ static size_t sweeps_of(const dis_votes_view *v)
     const double classes = fmax(1, (double)v->n_classes / 4);
     const double n = fmin(VOTES_VISITED / (classes * (double)(v->n_votes + 1)),
                           (double)WORKER_BYTES / (double)(sizeof(uint32_t) * (v->n_workers + 1)));
-    return n > MOST_SWEEPS ? MOST_SWEEPS : n < LEAST_SWEEPS ? LEAST_SWEEPS : (size_t)n;
+    return n > MAX_SWEEPS ? MAX_SWEEPS : n < MIN_SWEEPS ? MIN_SWEEPS : (size_t)n;
 }
 
 static size_t kept_of(const dis_votes_view *v)
@@ -56,14 +56,14 @@ static size_t kept_of(const dis_votes_view *v)
 /* Brings the largest number to 1: hundreds of votes would underflow. */
 static void rescale(double *joint, double *mistakes, size_t K)
 {
-    double most = 0;
+    double max = 0;
     for (size_t e = 0; e < LEVELS; e++)
         for (size_t t = 0; t < K; t++) {
             joint[e * K + t] *= mistakes[t];
-            most = joint[e * K + t] > most ? joint[e * K + t] : most;
+            max = joint[e * K + t] > max ? joint[e * K + t] : max;
         }
     for (size_t t = 0; t < K; t++) mistakes[t] = 1;
-    for (size_t x = 0; x < LEVELS * K && most > 0; x++) joint[x] /= most;
+    for (size_t x = 0; x < LEVELS * K && max > 0; x++) joint[x] /= max;
 }
 
 /* Probability of (level, truth) and the votes of item i, up to a factor. mistakes: (K). */
@@ -138,8 +138,8 @@ static dis_status draw_items(dis__sampler *s)
 
 static double log_odds(const dis__sampler *s, double right)
 {
-    const double least = 1e-4;
-    right = fmin(fmax(right, least), 1 - least);
+    const double min = 1e-4;
+    right = fmin(fmax(right, min), 1 - min);
     return log(right / (1 - right)) + s->chance;
 }
 
@@ -231,7 +231,7 @@ static void release(dis__sampler *s)
 
 static size_t worker_jobs(const dis_votes_view *v)
 {
-    const size_t n = dis__n_jobs(v->n_votes, VOTE_GRAIN + 8 * v->n_classes * v->n_classes, MOST_JOBS);
+    const size_t n = dis__n_jobs(v->n_votes, VOTE_GRAIN + 8 * v->n_classes * v->n_classes, MAX_JOBS);
     return n < v->n_workers ? n : v->n_workers ? v->n_workers : 1;
 }
 
@@ -268,7 +268,7 @@ dis_status dis__review_sample_draw(const dis__crowd_model *m, uint64_t seed, dis
                       .rho2 = .25,
                       .sigma2 = .5,
                       .tau2 = .25,
-                      .n_item_jobs = dis__n_jobs(m->votes.n_items, ITEM_GRAIN, MOST_JOBS),
+                      .n_item_jobs = dis__n_jobs(m->votes.n_items, ITEM_GRAIN, MAX_JOBS),
                       .n_worker_jobs = worker_jobs(&m->votes)};
     const dis_status status = run(&s, out);
     release(&s);

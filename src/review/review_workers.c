@@ -25,7 +25,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_JOBS = 64, GRAIN = 4096 };
+enum { MAX_JOBS = 64, GRAIN = 4096 };
 #define NEGLIGIBLE  1e-9
 #define RATE_PRIOR  .5
 #define OWN_PRIOR   2.0
@@ -273,7 +273,7 @@ dis_status dis__review_workers(const dis__crowd_model *m, const dis__review_samp
                                dis_review_worker *rows)
 {
     const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
-    size_t n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MOST_JOBS);
+    size_t n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MAX_JOBS);
     n_jobs = n_jobs < m->n_workers ? n_jobs : m->n_workers ? m->n_workers : 1;
     worker_work work = {.m = m,
                         .sample = sample,

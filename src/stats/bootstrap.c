@@ -24,10 +24,10 @@
 #include <string.h>
 
 enum {
-    BLOCK = 8192,    /* items whose counts are drawn together */
-    GROUP = 16,      /* resamples that one job does */
-    MOST_COUNT = 24, /* Poisson numbers above this are not told apart: below 2^-80 for means up to 1.1 */
-    SHORT_BY = 3,    /* standard deviations that the Poisson sum aims below the total */
+    BLOCK = 8192,   /* items whose counts are drawn together */
+    GROUP = 16,     /* resamples that one job does */
+    MAX_COUNT = 24, /* Poisson numbers above this are not told apart: below 2^-80 for means up to 1.1 */
+    SHORT_BY = 3,   /* standard deviations that the Poisson sum aims below the total */
 };
 
 size_t dis__bootstrap_draws(size_t n_items, double fraction)
@@ -40,9 +40,9 @@ size_t dis__bootstrap_draws(size_t n_items, double fraction)
 
 /* A Poisson distribution cut for 16 bits: a code above `bound`s, then the remainders. */
 typedef struct {
-    int16_t bound[MOST_COUNT + 2];
-    size_t n_bounds;             /* above the last one is the code of the remainders */
-    double rest[MOST_COUNT + 1]; /* of each number, in units of 2^-16 */
+    int16_t bound[MAX_COUNT + 2];
+    size_t n_bounds;            /* above the last one is the code of the remainders */
+    double rest[MAX_COUNT + 1]; /* of each number, in units of 2^-16 */
     double all_rest;
     size_t n_numbers;
 } poisson;
@@ -53,7 +53,7 @@ static void poisson_cut(double mean, poisson *out)
     int32_t whole = 0;
     size_t n = 0;
     *out = (poisson){0};
-    for (; n <= MOST_COUNT; n++) {
+    for (; n <= MAX_COUNT; n++) {
         const double scaled = mass * 65536, part = floor(scaled);
         out->rest[n] = scaled - part;
         out->all_rest += out->rest[n];

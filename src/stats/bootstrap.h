@@ -26,7 +26,7 @@ typedef struct {
     uint64_t seed;
 } dis__bootstrap;
 
-enum { DIS_BOOTSTRAP_MOST_VALUES = 64 };
+enum { DIS_BOOTSTRAP_MAX_VALUES = 64 };
 
 /* n_draws for a share of the items: rounded, at least one. */
 size_t dis__bootstrap_draws(size_t n_items, double fraction);

@@ -88,8 +88,8 @@ dis_status dis_mann_whitney(const double *x, size_t n_x, const double *y, size_t
     t.u = sum - (double)n_x * (double)(n_x + 1) / 2;
     const double all = (double)n_x * (double)n_y, other = all - t.u;
     const double tail = alternative == DIS_GREATER ? t.u : alternative == DIS_LESS ? other : fmax(t.u, other);
-    const size_t least = n_x < n_y ? n_x : n_y;
-    t.exact = least <= FEW && ties == 0 && ways_in_all(least, n - least) > 0;
+    const size_t min = n_x < n_y ? n_x : n_y;
+    t.exact = min <= FEW && ties == 0 && ways_in_all(min, n - min) > 0;
     if (t.exact)
         DIS_TRY(exact_sf(n_x, n_y, (size_t)tail, &t.p));
     else

@@ -6,10 +6,10 @@
 
 double dis_kurtosis(const double *x, size_t n)
 {
-    double mean = 0, second = 0, fourth = 0, most = 0;
+    double mean = 0, second = 0, fourth = 0, max = 0;
     for (size_t i = 0; i < n; i++) {
         mean += x[i];
-        most = fmax(most, fabs(x[i]));
+        max = fmax(max, fabs(x[i]));
     }
     mean /= (double)n;
     for (size_t i = 0; i < n; i++) {
@@ -20,6 +20,6 @@ double dis_kurtosis(const double *x, size_t n)
     second /= (double)n;
     fourth /= (double)n;
     /* what is left of equal numbers after rounding is no spread */
-    if (!(sqrt(second) > 8 * DBL_EPSILON * most)) return NAN;
+    if (!(sqrt(second) > 8 * DBL_EPSILON * max)) return NAN;
     return fourth / (second * second) - 3;
 }

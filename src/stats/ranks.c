@@ -124,16 +124,16 @@ static bool all_same(const double *x, const uint64_t *run, size_t n)
 
 static dis_status ranks_of_many(const double *x, size_t n, double *rank, double *ties)
 {
-    uint64_t *words, least = UINT64_MAX, most = 0;
+    uint64_t *words, min = UINT64_MAX, max = 0;
     DIS_TRY(dis__alloc_array(&words, dis__size(n, 2, 0), sizeof *words));
     for (size_t i = 0; i < n; i++) {
         const uint64_t key = key_of(x[i]);
-        least = key < least ? key : least;
-        most = key > most ? key : most;
+        min = key < min ? key : min;
+        max = key > max ? key : max;
     }
     int shift = 0;
-    while ((most - least) >> shift > UINT32_MAX) shift++;
-    for (size_t i = 0; i < n; i++) words[i] = (key_of(x[i]) - least) >> shift << 32 | i;
+    while ((max - min) >> shift > UINT32_MAX) shift++;
+    for (size_t i = 0; i < n; i++) words[i] = (key_of(x[i]) - min) >> shift << 32 | i;
     uint64_t *sorted = words, *spare = words + n;
     sort_packed(&sorted, &spare, n);
     double sum = 0;

@@ -49,7 +49,7 @@ static void list_free(list *l)
 /* What the second column is. */
 typedef struct {
     const char *column, *what; /* its names; what messages call it */
-    size_t most;               /* different values */
+    size_t max;                /* different values */
 } column_kind;
 static const column_kind labels_kind = {"label|gold", "gold label", DIS_MAX_CLASSES},
                          groups_kind = {"group|sentence", "group", DIS_MAX_IDS};
@@ -142,8 +142,8 @@ static dis_status take(loader *l, dis__records *r, uint64_t row)
     if (two)
         return dis__records_fail(r, LABEL, "task \"%.*s\" has two %ss; keep one", (int)(task.n > 200 ? 200 : task.n),
                                  task.text, l->kind->what);
-    if (l->classes.names.n > l->kind->most)
-        return dis__records_fail(r, LABEL, "more than %zu different %ss", l->kind->most, l->kind->what);
+    if (l->classes.names.n > l->kind->max)
+        return dis__records_fail(r, LABEL, "more than %zu different %ss", l->kind->max, l->kind->what);
     return DIS_OK;
 }
 

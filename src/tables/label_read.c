@@ -23,7 +23,7 @@
 /* A piece of the file. */
 typedef struct {
     const char *begin, *end;
-    size_t first_row, most_rows;
+    size_t first_row, max_rows;
     dis__name_list tasks; /* of its rows */
     uint64_t renormalised;
 } chunk;
@@ -47,7 +47,7 @@ typedef struct {
     size_t n_chunks;
 } reading;
 
-enum { CHUNK = 1 << 20, MOST_CHUNKS = 1 << 12 };
+enum { CHUNK = 1 << 20, MAX_CHUNKS = 1 << 12 };
 
 static size_t count_lines(const char *at, const char *end)
 {
@@ -64,7 +64,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     chunk *c = &((reading *)arg)->chunks[j];
-    c->most_rows = count_lines(c->begin, c->end);
+    c->max_rows = count_lines(c->begin, c->end);
     return DIS_OK;
 }
 
@@ -74,7 +74,7 @@ static dis_status cut(reading *r, const char *from, bool one)
     dis_labels *labels = r->labels;
     const char *end = r->input->bytes + r->input->n;
     const size_t n = (size_t)(end - from);
-    const size_t n_chunks = one ? 1 : dis__n_jobs(n, CHUNK, MOST_CHUNKS);
+    const size_t n_chunks = one ? 1 : dis__n_jobs(n, CHUNK, MAX_CHUNKS);
     DIS_TRY(dis__alloc_zeroed(&r->chunks, n_chunks, sizeof *r->chunks));
     r->n_chunks = n_chunks;
     for (size_t j = 0; j < r->n_chunks; j++) {
@@ -92,15 +92,15 @@ static dis_status cut(reading *r, const char *from, bool one)
     size_t lines = 0;
     for (size_t j = 0; j < r->n_chunks; j++) {
         r->chunks[j].first_row = lines;
-        lines += r->chunks[j].most_rows;
+        lines += r->chunks[j].max_rows;
     }
     /* A row takes at least as many bytes as there are classes. More lines than that: one of them is malformed, and
      * reading from start to end finds it before the room for this many rows is used up. */
-    const size_t most = n / labels->n_classes + 1;
-    if (lines > most) {
+    const size_t max = n / labels->n_classes + 1;
+    if (lines > max) {
         r->n_chunks = 1;
         r->chunks[0].end = end;
-        r->chunks[0].most_rows = lines = most;
+        r->chunks[0].max_rows = lines = max;
     }
     DIS_TRY(dis__check_memory(r->ctx, dis__size(lines, labels->n_classes * sizeof(double), 0), "the table of labels"));
     return dis__alloc_array(&labels->p, lines, labels->n_classes * sizeof *labels->p);
@@ -109,7 +109,7 @@ static dis_status cut(reading *r, const char *from, bool one)
 /* The place in the table for the next row of a chunk; NULL: there are more rows than lines. */
 static double *next_row(const reading *r, const chunk *c)
 {
-    return c->tasks.n < c->most_rows ? r->labels->p + (c->first_row + c->tasks.n) * r->labels->n_classes : NULL;
+    return c->tasks.n < c->max_rows ? r->labels->p + (c->first_row + c->tasks.n) * r->labels->n_classes : NULL;
 }
 
 /* The names of all chunks as one list; *twice: the row of a task that was there before, SIZE_MAX when there is none. */

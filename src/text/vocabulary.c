@@ -87,13 +87,13 @@ static dis_status finish(dis__vocabulary *v, dis__name_list *kept)
                : dis__fail(DIS_EDATA, "the word \"%.100s\" is there twice", dis_names_get(words, twice, NULL));
 }
 
-dis_status dis__vocabulary_close(dis__vocabulary *v, uint64_t least, size_t most)
+dis_status dis__vocabulary_close(dis__vocabulary *v, uint64_t min, size_t max)
 {
     entry *entries;
     size_t n = 0;
     DIS_TRY(dis__alloc_array(&entries, v->seen.n, sizeof *entries));
     for (size_t i = 0; i < v->seen.n; i++)
-        if (v->count[i] >= least) {
+        if (v->count[i] >= min) {
             entry *e = &entries[n++];
             e->count = v->count[i];
             e->word = seen_word(v, i, &e->n);
@@ -101,7 +101,7 @@ dis_status dis__vocabulary_close(dis__vocabulary *v, uint64_t least, size_t most
     qsort(entries, n, sizeof *entries, more_often_first);
     dis__name_list kept = {0};
     dis_status status = DIS_OK;
-    for (size_t i = 0; i < n && i < most && status == DIS_OK; i++)
+    for (size_t i = 0; i < n && i < max && status == DIS_OK; i++)
         status = dis__name_list_add(&kept, entries[i].word, entries[i].n);
     if (status == DIS_OK) status = finish(v, &kept);
     dis__name_list_free(&kept);

@@ -28,8 +28,8 @@ typedef struct {
 } dis__vocabulary;
 
 dis_status dis__vocabulary_count(dis__vocabulary *v, const char *word, size_t n);
-/* Numbers the words seen at least `least` times, at most `most` of them. */
-dis_status dis__vocabulary_close(dis__vocabulary *v, uint64_t least, size_t most);
+/* Numbers the words seen at least `min` times, at most `max` of them. */
+dis_status dis__vocabulary_close(dis__vocabulary *v, uint64_t min, size_t max);
 /* A closed one from its words, as a model file keeps them. They are copied. DIS_EDATA: a word twice. */
 dis_status dis__vocabulary_of(const dis_names *words, dis__vocabulary *v);
 int32_t dis__vocabulary_find(const dis__vocabulary *v, const char *word, size_t n);

@@ -194,11 +194,11 @@ static dis_status encode(const dis__model *m, dis__bench *b, const char *word, s
         const uint32_t id = dis__trie_get(m->byte_level ? &m->whole : &m->vocabulary, word, n);
         if (id != DIS_TRIE_NONE) return dis__sink_add(out, (int32_t)id, 0, n);
     }
-    const size_t most = n + n * m->n_prefix + m->n_suffix; /* byte tokens of prefixes count as well */
-    const size_t bytes = most * (sizeof(symbol) + 3 * sizeof(uint64_t));
+    const size_t max = n + n * m->n_prefix + m->n_suffix; /* byte tokens of prefixes count as well */
+    const size_t bytes = max * (sizeof(symbol) + 3 * sizeof(uint64_t));
     if (bytes > b->work_room) DIS_TRY(dis__reserve(&b->work, &b->work_room, 0, bytes, 1));
     uint64_t *heap = b->work;
-    symbol *s = (symbol *)(heap + 3 * most);
+    symbol *s = (symbol *)(heap + 3 * max);
     size_t used = begin(m, word, n, s);
     used = used <= SHORT_WORD ? merge_short(m, s, used) : merge_long(m, s, used, heap);
     size_t at = 0;

@@ -22,8 +22,8 @@ static bool in_class(const dis__pattern *p, const char *text, size_t *step)
 static size_t match_run(const dis__pattern *p, const char *text, size_t n)
 {
     size_t at = 0, step;
-    for (size_t i = 0; i < p->most; i++) {
-        if (at == n || !in_class(p, text + at, &step)) return i < p->least ? 0 : at;
+    for (size_t i = 0; i < p->max; i++) {
+        if (at == n || !in_class(p, text + at, &step)) return i < p->min ? 0 : at;
         at += step;
     }
     return at;
@@ -99,7 +99,7 @@ static size_t match_later(const dis__pattern *p, const char *text, size_t n)
     if (sort == LETTER) return run_end(text, step, n, LETTER);
     if (sort == NUMBER) {
         size_t end = step;
-        for (size_t i = 1; i < p->most && end < n && sort_at(text + end, &step) == NUMBER; i++) end += step;
+        for (size_t i = 1; i < p->max && end < n && sort_at(text + end, &step) == NUMBER; i++) end += step;
         return end;
     }
     if (*text != '\r' && *text != '\n' && step < n && sort_at(text + step, &next) == LETTER)
@@ -120,7 +120,7 @@ static size_t match_later(const dis__pattern *p, const char *text, size_t n)
 static const struct {
     const char *regex;
     size_t (*match)(const dis__pattern *p, const char *text, size_t n);
-    size_t most;
+    size_t max;
 } alternations[] = {
     {"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", match_gpt2, 0},
     {"'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", match_gpt2, 0},
@@ -190,16 +190,16 @@ static size_t read_class(const char *regex, size_t n, dis__pattern *p)
 /* "", "+", "{n}", "{n,}" or "{n,m}" with one digit each. */
 static bool read_count(const char *text, size_t n, dis__pattern *p)
 {
-    p->least = p->most = 1;
+    p->min = p->max = 1;
     if (n == 0) return true;
-    p->most = SIZE_MAX;
+    p->max = SIZE_MAX;
     if (n == 1 && *text == '+') return true;
     if (n < 3 || n > 5 || text[0] != '{' || text[n - 1] != '}' || text[1] < '1' || text[1] > '9') return false;
-    p->least = (size_t)(text[1] - '0');
-    if (n == 3) p->most = p->least;
+    p->min = (size_t)(text[1] - '0');
+    if (n == 3) p->max = p->min;
     if (n > 3 && text[2] != ',') return false;
-    if (n == 5) p->most = (size_t)(text[3] - '0');
-    return n < 5 || (text[3] >= '1' && text[3] <= '9' && p->most >= p->least);
+    if (n == 5) p->max = (size_t)(text[3] - '0');
+    return n < 5 || (text[3] >= '1' && text[3] <= '9' && p->max >= p->min);
 }
 
 static bool read_regex(const char *regex, size_t n, dis__pattern *p)
@@ -207,7 +207,7 @@ static bool read_regex(const char *regex, size_t n, dis__pattern *p)
     for (size_t i = 0; i < sizeof alternations / sizeof *alternations; i++)
         if (strlen(alternations[i].regex) == n && memcmp(alternations[i].regex, regex, n) == 0) {
             p->match = alternations[i].match;
-            p->most = alternations[i].most;
+            p->max = alternations[i].max;
             return true;
         }
     p->match = match_run;

@@ -67,8 +67,8 @@ static dis_status read_roberta(dis__tokenizer_reader *r, const dis__json_value *
 
 static dis_status add_piece(dis__tokenizer_reader *r, const dis__json_value *v, dis__piece piece, dis__template *out)
 {
-    if (out->n == DIS_MOST_PIECES)
-        return dis__json_fail(&r->json, v, "post_processor: a template of more than %d tokens", DIS_MOST_PIECES);
+    if (out->n == DIS_MAX_PIECES)
+        return dis__json_fail(&r->json, v, "post_processor: a template of more than %d tokens", DIS_MAX_PIECES);
     out->n_special += piece.what == DIS_PIECE_SPECIAL;
     out->piece[out->n++] = piece;
     return DIS_OK;

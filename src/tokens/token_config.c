@@ -69,7 +69,7 @@ static dis_status take_added(dis__tokenizer_reader *r, const dis__json_value *li
         const dis__json_value *content = content_of(at + 1);
         int32_t id = 0;
         for (uint32_t k = 0; k < at->length; k++) {
-            if (at->text[k] < '0' || at->text[k] > '9' || id >= DIS_MOST_IDS / 10)
+            if (at->text[k] < '0' || at->text[k] > '9' || id >= DIS_TOKEN_MAX_IDS / 10)
                 return dis__json_fail(&r->json, at, "added_tokens_decoder: an id must be a whole number");
             id = 10 * id + (at->text[k] - '0');
         }

@@ -15,7 +15,7 @@
 #include "io/json_read.h"
 #include <pthread.h>
 
-#define DIS_MOST_IDS 16777216 /* above any vocabulary; as many places are taken for tables */
+#define DIS_TOKEN_MAX_IDS 16777216 /* above any vocabulary; as many places are taken for tables */
 
 typedef struct {
     size_t start, end; /* bytes of a text */
@@ -86,7 +86,7 @@ typedef struct dis__pattern {
     size_t n_text;
     uint32_t flags, one; /* characters of these kinds (not of them: `other`), or that one */
     bool other;
-    size_t least, most; /* how many in a row */
+    size_t min, max; /* how many in a row */
 } dis__pattern;
 
 /* The next match at or behind `at`: true, and *start and *end; false: there is none. */
@@ -170,7 +170,7 @@ typedef struct dis__model {
     bool fuse_unknown, byte_fallback, ignore_merges;
     /* WordPiece */
     dis__trie inner; /* tokens that continue a word, without their prefix */
-    size_t most_chars;
+    size_t max_chars;
     /* Unigram */
     double *score; /* (n_ids) */
     double unknown_score;
@@ -226,7 +226,7 @@ bool dis__added_next(const dis__added_tokens *a, bool normalised, const char *te
 
 /* ---- templates ---- */
 
-enum { DIS_MOST_PIECES = 32 };
+enum { DIS_MAX_PIECES = 32 };
 
 typedef struct {
     enum { DIS_PIECE_FIRST, DIS_PIECE_SECOND, DIS_PIECE_SPECIAL } what;
@@ -235,7 +235,7 @@ typedef struct {
 } dis__piece;
 
 typedef struct {
-    dis__piece piece[DIS_MOST_PIECES];
+    dis__piece piece[DIS_MAX_PIECES];
     size_t n, n_special;
 } dis__template;
 

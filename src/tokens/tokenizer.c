@@ -8,7 +8,7 @@
 #include "core/utf8.h"
 #include <string.h>
 
-enum { TEXTS_A_JOB = 64, MOST_JOBS = 1024, MOST_BYTES = INT32_MAX };
+enum { TEXTS_A_JOB = 64, MAX_JOBS = 1024, MAX_BYTES = INT32_MAX };
 
 struct dis_tokens {
     size_t n, *start;
@@ -32,9 +32,9 @@ typedef struct {
     const char *const *word;
     const size_t *length, *word_start;
     dis_tokenizer_options o;
-    size_t n, n_jobs, most; /* tokens a text; 0: no limit */
-    part *parts;            /* (n_jobs) */
-    dis_tokens *out;        /* start[i + 1]: tokens of text i; first_token: of a word, from the start of its text */
+    size_t n, n_jobs, max; /* tokens a text; 0: no limit */
+    part *parts;           /* (n_jobs) */
+    dis_tokens *out;       /* start[i + 1]: tokens of text i; first_token: of a word, from the start of its text */
 } batch;
 
 dis_tokenizer_options dis_tokenizer_options_default(void)
@@ -89,17 +89,17 @@ static void part_add(part *p, const dis__sink *sink, size_t n, uint8_t type)
     p->n += n;
 }
 
-/* How many tokens each of two texts keeps of n[] when there is room for `most`: the longer one loses first; of equally long
+/* How many tokens each of two texts keeps of n[] when there is room for `max`: the longer one loses first; of equally long
  * ones the second keeps the odd token. One text: n[1] is 0. */
-static void keep_of_pair(size_t n[2], size_t most)
+static void keep_of_pair(size_t n[2], size_t max)
 {
-    if (n[0] + n[1] <= most) return;
+    if (n[0] + n[1] <= max) return;
     const bool swap = n[0] > n[1];
     size_t less = swap ? n[1] : n[0], more;
-    more = less > most || most - less < less ? less : most - less;
-    if (less + more > most) {
-        less = most / 2;
-        more = less + most % 2;
+    more = less > max || max - less < less ? less : max - less;
+    if (less + more > max) {
+        less = max / 2;
+        more = less + max % 2;
     }
     n[swap] = less;
     n[!swap] = more;
@@ -112,7 +112,7 @@ static dis_status assemble(const batch *w, dis__bench *b, bool pair, part *p, si
     const size_t special = w->o.no_special ? 0 : shape->n_special;
     n[0] = b->out[0].n;
     n[1] = pair ? b->out[1].n : 0;
-    if (w->most) keep_of_pair(n, w->most - special);
+    if (w->max) keep_of_pair(n, w->max - special);
     DIS_TRY(part_reserve(p, p->n + n[0] + n[1] + special, w->o.places));
     for (size_t i = 0; i < shape->n; i++) {
         const dis__piece *piece = &shape->piece[i];
@@ -130,8 +130,8 @@ static dis_status assemble(const batch *w, dis__bench *b, bool pair, part *p, si
 
 static dis_status check_text(size_t i, const char *which, const char *text, size_t n)
 {
-    if (n > MOST_BYTES)
-        return dis__fail(DIS_ELIMIT, "%s %zu has %zu bytes; at most %d are possible", which, i + 1, n, MOST_BYTES);
+    if (n > MAX_BYTES)
+        return dis__fail(DIS_ELIMIT, "%s %zu has %zu bytes; at most %d are possible", which, i + 1, n, MAX_BYTES);
     const size_t bad = dis__utf8_check(text, n);
     if (bad == n) return DIS_OK;
     return dis__fail(DIS_EDATA,
@@ -146,7 +146,7 @@ static dis_status encode_text(const batch *w, dis__bench *b, size_t i, part *p)
     size_t n[2], at;
     DIS_TRY(check_text(i, "text", x->first, x->n_first));
     b->out[0].n = b->out[1].n = 0;
-    b->limit = pair ? 0 : w->most; /* which of two loses tokens depends on how many they have */
+    b->limit = pair ? 0 : w->max; /* which of two loses tokens depends on how many they have */
     DIS_TRY(dis__encode_text(w->t, b, x->first, x->n_first, &b->out[0]));
     if (pair) {
         DIS_TRY(check_text(i, "the second text of pair", x->second, x->n_second));
@@ -160,7 +160,7 @@ static dis_status encode_sentence(const batch *w, dis__bench *b, size_t i, part 
     const size_t first = w->word_start[i], n_words = w->word_start[i + 1] - first, before = p->n;
     DIS_TRY(dis__reserve(&b->word_at, &b->word_room, 0, n_words + 1, sizeof *b->word_at));
     b->out[0].n = 0;
-    b->limit = w->most;
+    b->limit = w->max;
     for (size_t j = 0; j < n_words; j++) {
         DIS_TRY(check_text(first + j, "word", w->word[first + j], w->length[first + j]));
         b->word_at[j] = b->out[0].n;
@@ -237,13 +237,13 @@ static dis_status run(dis_context *ctx, batch *w)
 static dis_status check_options(batch *w, const dis_tokenizer_options *options)
 {
     w->o = options ? *options : dis_tokenizer_options_default();
-    w->most = w->o.max_length ? w->o.max_length : w->t->max_length;
+    w->max = w->o.max_length ? w->o.max_length : w->t->max_length;
     size_t special = 0;
     for (size_t i = 0; i < w->n && !special; i++)
         special = w->texts && w->texts[i].second ? w->t->templates.pair.n_special : 0;
     if (special < w->t->templates.single.n_special) special = w->t->templates.single.n_special;
-    if (w->most && !w->o.no_special && w->most < special)
-        return dis__fail(DIS_EUSAGE, "max_length %zu leaves no room for %zu special tokens", w->most, special);
+    if (w->max && !w->o.no_special && w->max < special)
+        return dis__fail(DIS_EUSAGE, "max_length %zu leaves no room for %zu special tokens", w->max, special);
     return DIS_OK;
 }
 
@@ -252,7 +252,7 @@ static dis_status encode(dis_context *ctx, batch *w, const dis_tokenizer_options
     DIS_TRY(check_options(w, options));
     DIS_TRY(dis__alloc_zeroed(&w->out, 1, sizeof *w->out));
     w->out->n = w->n;
-    w->n_jobs = dis__n_jobs(w->n, TEXTS_A_JOB, MOST_JOBS);
+    w->n_jobs = dis__n_jobs(w->n, TEXTS_A_JOB, MAX_JOBS);
     const dis_status status = run(ctx, w);
     for (size_t j = 0; w->parts && j < w->n_jobs; j++) {
         dis__free(w->parts[j].id);

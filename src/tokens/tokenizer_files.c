@@ -121,8 +121,8 @@ static dis_status put_lines(dis__tokenizer_reader *r, lines *l)
     const char *text;
     size_t n, step;
     while (next_line(l, &text, &n)) {
-        if (l->line > DIS_MOST_IDS)
-            return dis__fail_at(DIS_ELIMIT, l->in.path, l->line, 0, "more than %d tokens", DIS_MOST_IDS);
+        if (l->line > DIS_TOKEN_MAX_IDS)
+            return dis__fail_at(DIS_ELIMIT, l->in.path, l->line, 0, "more than %d tokens", DIS_TOKEN_MAX_IDS);
         while (n) { /* white space at the end goes, as tokenizers reads these files */
             const size_t before = dis__char_before(text, n);
             if (!(dis__kind_at(text + before, &step) & DIS_IS_SPACE)) break;
@@ -141,7 +141,7 @@ dis_status dis__tokenizer_read_lines(dis__tokenizer_reader *r, const char *vocab
     size_t class = 0;
     DIS_TRY(find_class(r, false, "BertTokenizer", &class));
     m->kind = &dis__wordpiece_kind;
-    m->most_chars = 100;
+    m->max_chars = 100;
     m->n_prefix = 2;
     DIS_TRY(dis__copy_text(&m->prefix, "##", 2));
     lines l;

@@ -66,8 +66,8 @@ dis_status dis__field_text(dis__tokenizer_reader *r, const dis__json_value *v, c
 dis_status dis__field_id(dis__tokenizer_reader *r, const dis__json_value *v, const char *what, int32_t *out)
 {
     const double x = v->kind == DIS_JSON_NUMBER ? v->number : -1;
-    if (!(x >= 0 && x < DIS_MOST_IDS) || x != (double)(int32_t)x)
-        return dis__json_fail(&r->json, v, "%s must be a whole number from 0 to %d", what, DIS_MOST_IDS - 1);
+    if (!(x >= 0 && x < DIS_TOKEN_MAX_IDS) || x != (double)(int32_t)x)
+        return dis__json_fail(&r->json, v, "%s must be a whole number from 0 to %d", what, DIS_TOKEN_MAX_IDS - 1);
     *out = (int32_t)x;
     return DIS_OK;
 }

@@ -2,7 +2,7 @@
 #include "tokens/trie.h"
 #include "core/memory.h"
 
-enum { FIRST_NODES = 256, MOST_NODES = 1 << 24 };
+enum { FIRST_NODES = 256, MAX_NODES = 1 << 24 };
 
 static void place(uint64_t *slot, size_t mask, uint64_t entry)
 {
@@ -14,8 +14,8 @@ static void place(uint64_t *slot, size_t mask, uint64_t entry)
 static dis_status grow(dis__trie *trie)
 {
     const size_t capacity = trie->capacity ? 2 * trie->capacity : FIRST_NODES;
-    if (capacity > MOST_NODES)
-        return dis__fail(DIS_ELIMIT, "a vocabulary with more than %d different beginnings of tokens", MOST_NODES);
+    if (capacity > MAX_NODES)
+        return dis__fail(DIS_ELIMIT, "a vocabulary with more than %d different beginnings of tokens", MAX_NODES);
     uint64_t *slot;
     DIS_TRY(dis__alloc_zeroed(&slot, 2 * capacity, sizeof *slot));
     const dis_status status = dis__resize_array(&trie->value, trie->capacity, capacity, sizeof *trie->value);

@@ -132,17 +132,17 @@ static dis_status read_vocabulary(dis__tokenizer_reader *r, const dis__json_valu
     if (!list || list->kind != DIS_JSON_ARRAY || list->n == 0)
         return dis__json_fail(&r->json, list ? list : v, "model.vocab must be a list of [token, score]");
     DIS_TRY(dis__alloc_array(&m->score, list->n, sizeof *m->score));
-    double least = 0;
+    double min = 0;
     const dis__json_value *at = list + 1;
     for (uint32_t i = 0; i < list->n; i++, at += at->skip) {
         if (at->kind != DIS_JSON_ARRAY || at->n != 2 || at[1].kind != DIS_JSON_STRING || at[2].kind != DIS_JSON_NUMBER)
             return dis__json_fail(&r->json, at, "model.vocab: each is [token, score]");
         m->score[i] = score_of(&at[2]);
-        if (i == 0 || m->score[i] < least) least = m->score[i];
+        if (i == 0 || m->score[i] < min) min = m->score[i];
         if (at[1].length) DIS_TRY(dis__trie_put(&m->vocabulary, at[1].text, at[1].length, i));
     }
     m->n_ids = m->n_tokens = list->n;
-    m->unknown_score = least - UNKNOWN_PENALTY;
+    m->unknown_score = min - UNKNOWN_PENALTY;
     return DIS_OK;
 }
 

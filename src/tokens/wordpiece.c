@@ -16,9 +16,9 @@ static dis_status put_unknown(const dis__model *m, size_t n, size_t before, dis_
 static bool too_long(const dis__model *m, const char *word, size_t n)
 {
     size_t chars = 0;
-    if (n <= m->most_chars) return false;
+    if (n <= m->max_chars) return false;
     for (size_t i = 0; i < n; i++) chars += ((unsigned char)word[i] & 0xc0) != 0x80;
-    return chars > m->most_chars;
+    return chars > m->max_chars;
 }
 
 static dis_status encode(const dis__model *m, dis__bench *b, const char *word, size_t n, dis__sink *out)
@@ -51,10 +51,10 @@ dis_status dis__wordpiece_put(dis__model *m, const char *token, size_t n, uint32
 static dis_status read_wordpiece(dis__tokenizer_reader *r, const dis__json_value *v, dis__model *m)
 {
     const dis__json_value *vocab = dis__json_member(v, "vocab");
-    const dis__json_value *most = dis__json_member(v, "max_input_chars_per_word");
-    if (most && (most->kind != DIS_JSON_NUMBER || most->number < 0 || most->number > 1e9))
-        return dis__json_fail(&r->json, most, "model.max_input_chars_per_word must be a count");
-    m->most_chars = most ? (size_t)most->number : 100;
+    const dis__json_value *max = dis__json_member(v, "max_input_chars_per_word");
+    if (max && (max->kind != DIS_JSON_NUMBER || max->number < 0 || max->number > 1e9))
+        return dis__json_fail(&r->json, max, "model.max_input_chars_per_word must be a count");
+    m->max_chars = max ? (size_t)max->number : 100;
     DIS_TRY(dis__field_text(r, v, "continuing_subword_prefix", false, &m->prefix, &m->n_prefix));
     if (!dis__json_member(v, "continuing_subword_prefix")) {
         DIS_TRY(dis__copy_text(&m->prefix, "##", 2));

@@ -78,9 +78,9 @@ void dis__batches_epoch(dis__batches *b, const dis__encoded *encoded, const dis_
     SHUFFLE(b->unit, b->n_units, seed, by_unit)
     if (encoded->length) {
         /* `order` has room for a stretch and is not needed yet. */
-        const size_t most = STRETCH * limits->units;
-        for (size_t at = 0; at < b->n_units; at += most) {
-            const size_t n = b->n_units - at < most ? b->n_units - at : most;
+        const size_t max = STRETCH * limits->units;
+        for (size_t at = 0; at < b->n_units; at += max) {
+            const size_t n = b->n_units - at < max ? b->n_units - at : max;
             sort_by_length(b->unit + at, n, encoded->length, (uint32_t *)b->order);
         }
     }

@@ -23,7 +23,7 @@ struct dis_folds {
     uint16_t *fold; /* (n_rows) */
 };
 
-enum { MOST_FOLDS = 10000 };
+enum { MAX_FOLDS = 10000 };
 
 dis_folds_options dis_folds_options_default(void)
 {
@@ -34,15 +34,15 @@ dis_folds_options dis_folds_options_default(void)
 
 static int32_t most_voted(const dis_votes_view *v, size_t i, double *count)
 {
-    double most = 0;
+    double max = 0;
     int32_t best = -1;
     memset(count, 0, v->n_classes * sizeof *count);
     for (size_t k = 0; v->counts && k < v->n_classes; k++) count[k] = v->counts[i * v->n_classes + k];
     for (uint64_t j = v->start ? v->start[i] : 0; v->start && j < v->start[i + 1]; j++)
         count[v->label8 ? v->label8[j] : v->label16[j]]++;
     for (size_t k = 0; k < v->n_classes; k++)
-        if (count[k] > most) {
-            most = count[k];
+        if (count[k] > max) {
+            max = count[k];
             best = (int32_t)k;
         }
     return best;
@@ -116,8 +116,8 @@ static dis_status assign(dis_folds *folds, const dis_items_view *items, uint64_t
 
 static dis_status check(const dis_folds_options *o, const dis_items_view *items, size_t n_rows)
 {
-    if (o->n_folds < 2 || o->n_folds > MOST_FOLDS)
-        return dis__fail(DIS_EUSAGE, "%zu folds; 2 to %d are possible", o->n_folds, MOST_FOLDS);
+    if (o->n_folds < 2 || o->n_folds > MAX_FOLDS)
+        return dis__fail(DIS_EUSAGE, "%zu folds; 2 to %d are possible", o->n_folds, MAX_FOLDS);
     if (!(o->dev >= 0 && o->dev < 1))
         return dis__fail(DIS_EUSAGE, "a development share of %g; 0 to .9 is possible", o->dev);
     if (n_rows < o->n_folds)

@@ -109,14 +109,14 @@ dis_status dis__weights_take(const dis__net *net, dis__weights *weights); /* rep
 dis_status dis__weights_give(const dis__weights *weights, dis__net *net);
 void dis__weights_free(dis__weights *weights);
 
-enum { DIS_MOST_HEADS = 2, DIS_HEAD_NAME = 16 };
+enum { DIS_MAX_HEADS = 2, DIS_HEAD_NAME = 16 };
 
 /* The net of a model, with all it needs to be run, and the numbers of its heads; DIS_NONE: a head that it lacks. */
 typedef struct {
     dis__net *net;
     const dis__model_row *row;
     dis__inputs *in; /* the model's own */
-    int head[DIS_MOST_HEADS];
+    int head[DIS_MAX_HEADS];
 } dis__model_net;
 
 struct dis_model {
@@ -128,7 +128,7 @@ struct dis_model {
     dis_names *classes;
     void *encoder; /* the model's own */
     size_t n_heads;
-    char head[DIS_MOST_HEADS][DIS_HEAD_NAME];
+    char head[DIS_MAX_HEADS][DIS_HEAD_NAME];
     dis_epoch *epoch;
     size_t n_epochs, epochs_room, best_epoch;
     size_t n_examples, n_left_out, n_parameters;

@@ -211,12 +211,12 @@ static dis_status build(const dis_model *model, const dis__batch_limits *limits,
                         void *arg, dis__model_net *r)
 {
     const dis__model_row *row = model->row;
-    int logits[DIS_MOST_HEADS];
+    int logits[DIS_MAX_HEADS];
     DIS_TRY(dis__net_create(model->device, seed, &r->net));
     r->row = row;
     DIS_TRY(dis__alloc_zeroed(&r->in, 1, row->inputs_size));
     DIS_TRY(row->build(r->net, model->settings, model->encoder, limits, r->in));
-    for (size_t h = 0; h < DIS_MOST_HEADS; h++) r->head[h] = DIS_NONE;
+    for (size_t h = 0; h < DIS_MAX_HEADS; h++) r->head[h] = DIS_NONE;
     for (size_t h = first; h < last; h++) {
         const size_t k = dis_names_count(model->classes);
         /* The first head's layer has one name whatever the head is: equal targets then give equal models. */
@@ -253,14 +253,14 @@ static dis_status build_planned(dis_context *ctx, const dis_model *model, const 
 dis_status dis__model_net_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head)
 {
     dis__model_net *r = &model->ready;
-    dis__batch_limits *most = &model->ready_limits;
-    if (r->net && r->head[head] != DIS_NONE && limits->units <= most->units && limits->items <= most->items &&
-        limits->longest <= most->longest && limits->total <= most->total && dis__net_serve(r->net, ctx))
+    dis__batch_limits *max = &model->ready_limits;
+    if (r->net && r->head[head] != DIS_NONE && limits->units <= max->units && limits->items <= max->items &&
+        limits->longest <= max->longest && limits->total <= max->total && dis__net_serve(r->net, ctx))
         return DIS_OK;
     dis__model_net_free(r);
     const dis_status status = build_planned(ctx, model, limits, head, r);
     if (status != DIS_OK) dis__model_net_free(r);
-    *most = *limits;
+    *max = *limits;
     return status;
 }
 

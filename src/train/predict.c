@@ -23,8 +23,8 @@ static dis_status find_head(const dis_model *model, const char *name, size_t *he
 /* As many batches as the usual size needs, all of about one size. */
 static dis__batch_limits even_limits(const dis_model *model, const dis__encoded *encoded)
 {
-    const size_t own = 2 * model->row->info.batch, most = own > BATCH ? own : BATCH;
-    const size_t usual = model->row->predict_batch ? model->row->predict_batch : most;
+    const size_t own = 2 * model->row->info.batch, max = own > BATCH ? own : BATCH;
+    const size_t usual = model->row->predict_batch ? model->row->predict_batch : max;
     const size_t n = encoded->n_items, n_batches = n > usual ? (n + usual - 1) / usual : 1;
     dis__batch_limits limits = dis__limits_of(encoded, (n + n_batches - 1) / n_batches);
     if (encoded->unit && n_batches > 1) limits.items += limits.longest; /* a batch ends with a whole sentence */

@@ -22,7 +22,7 @@ typedef struct {
     dis__targets targets, dev_targets;
     dis__batches batches;
     dis__schedule schedule;
-    size_t epochs, most_votes;
+    size_t epochs, max_votes;
     dis_eval_metric keep;
     bool higher; /* is better */
     dis__place at;

@@ -59,12 +59,12 @@ static const dis_option options[] = {
      .summary = "ASCII letters of words are made small, or stay"},
 };
 
-enum { MOST_BYTES = 1024 };
+enum { MAX_BYTES = 1024 };
 
 /* The word as the vocabulary has it. Longer ones are cut: nobody's vectors have them. */
-static size_t normal(const settings *s, const char *word, size_t n, char out[MOST_BYTES])
+static size_t normal(const settings *s, const char *word, size_t n, char out[MAX_BYTES])
 {
-    const size_t length = n < MOST_BYTES ? n : MOST_BYTES;
+    const size_t length = n < MAX_BYTES ? n : MAX_BYTES;
     for (size_t i = 0; i < length; i++)
         out[i] = s->case_ == 0 && word[i] >= 'A' && word[i] <= 'Z' ? (char)(word[i] - 'A' + 'a') : word[i];
     return length;
@@ -101,7 +101,7 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
     token_encoder *e = encoder;
     for (size_t i = 0; i < items->n_items; i++) {
         size_t n;
-        char word[MOST_BYTES];
+        char word[MAX_BYTES];
         const char *text = dis_names_get(items->texts, i, &n);
         DIS_TRY(dis__vocabulary_count(&e->table.words, word, normal(s, text, n, word)));
         for (size_t at = 0, m; at < n; at += m) {
@@ -197,7 +197,7 @@ static dis_status number(const settings *s, const token_encoder *encoder, const 
     for (size_t u = 0; u < n_units; u++) out->length[u] = (uint32_t)(out->start[u + 1] - out->start[u]);
     for (size_t i = 0; i < n_items; i++) {
         size_t n;
-        char word[MOST_BYTES];
+        char word[MAX_BYTES];
         const char *text = dis_names_get(items->texts, i, &n);
         DIS_TRY(dis__vocabulary_count(types, text, n));
         out->ids[i] = dis__vocabulary_find(&encoder->table.words, word, normal(s, text, n, word));
@@ -302,7 +302,7 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items,
     const encoded_items *encoded = (const encoded_items *)items;
     const uint32_t *units = batch->unit;
     const size_t n = batch->n;
-    size_t longest = 1, n_tokens = 0, n_distinct = 0, most_letters = 1;
+    size_t longest = 1, n_tokens = 0, n_distinct = 0, max_letters = 1;
     for (size_t s = 0; s < n; s++) {
         const uint32_t length = encoded->length[units[s]];
         if (length > longest) longest = length;
@@ -322,7 +322,7 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items,
                 encoded->mark[type] = (int32_t)n_distinct;
                 types[n_distinct++] = (int32_t)type;
                 const size_t letters = (size_t)(encoded->spelt[type + 1] - encoded->spelt[type]);
-                if (letters > most_letters) most_letters = letters;
+                if (letters > max_letters) max_letters = letters;
             }
             place[row] = (int32_t)(s * longest + p);
             word[row] = encoded->mark[type];
@@ -333,15 +333,15 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items,
         const size_t type = (size_t)types[d], first = (size_t)encoded->spelt[type];
         const size_t length = (size_t)encoded->spelt[type + 1] - first;
         spelt[d] = (int32_t)length;
-        for (size_t c = 0; c < most_letters; c++)
-            letters[d * most_letters + c] = c < length ? encoded->letters[first + c] : -1;
+        for (size_t c = 0; c < max_letters; c++)
+            letters[d * max_letters + c] = c < length ? encoded->letters[first + c] : -1;
         encoded->mark[type] = -1;
     }
     dis__net_resize(net, t->sentences, n);
     dis__net_resize(net, t->tokens, n_tokens);
     dis__net_resize(net, t->positions, longest);
     dis__net_resize(net, t->distinct, n_distinct);
-    dis__net_resize(net, t->characters, most_letters);
+    dis__net_resize(net, t->characters, max_letters);
     const struct {
         int ints;
         const int32_t *x;

@@ -1,7 +1,7 @@
 /* text: bags of words and of pieces of words, for texts of any language, from nothing.
  *
- * A text is the mean of the vectors of its words and, hashed into a fixed number of rows, of the runs of `least` to
- * `most` characters within each word, as fastText does (Joulin et al. 2017): unseen words then have something to say.
+ * A text is the mean of the vectors of its words and, hashed into a fixed number of rows, of the runs of `min` to
+ * `max` characters within each word, as fastText does (Joulin et al. 2017): unseen words then have something to say.
  * Where items have several texts (premise and hypothesis) two bags are added: the words that all texts share, and those
  * that only the last one has. All bags use one table; they stand side by side under one hidden layer.
  *
@@ -14,7 +14,7 @@
 #include <string.h>
 
 typedef struct {
-    int64_t width, hidden, buckets, least, most, seen, vocabulary, longest;
+    int64_t width, hidden, buckets, min, max, seen, vocabulary, longest;
     double dropout;
     int case_;
 } settings;
@@ -28,8 +28,8 @@ static const dis_option options[] = {
     WHOLE(width, "width", "64", 1, 4096, "of the vector of a word; word vectors from a file bring their own"),
     WHOLE(hidden, "hidden", "64", 0, 65536, "width of the hidden layer; 0: none"),
     WHOLE(buckets, "buckets", "16384", 0, 1e8, "rows for pieces of words; 0: whole words only"),
-    WHOLE(least, "least", "3", 1, 16, "characters of the shortest piece"),
-    WHOLE(most, "most", "5", 1, 16, "characters of the longest piece"),
+    WHOLE(min, "least", "3", 1, 16, "characters of the shortest piece"),
+    WHOLE(max, "most", "5", 1, 16, "characters of the longest piece"),
     WHOLE(seen, "seen", "2", 1, 1e9, "a word is known when it was seen this often"),
     WHOLE(vocabulary, "vocabulary", "50000", 0, 1e8, "most words known"),
     WHOLE(longest, "longest", "2000", 1, 1e6, "ids of a text beyond these are left out"),
@@ -48,7 +48,7 @@ static const dis_option options[] = {
      .summary = "ASCII letters are made small, or stay"},
 };
 
-enum { MOST_TEXTS = 5, EXTRA_LISTS = 2 };
+enum { MAX_TEXTS = 5, EXTRA_LISTS = 2 };
 
 typedef struct {
     size_t n_texts;
@@ -66,7 +66,7 @@ typedef struct {
 typedef struct {
     dis__inputs shared;
     int rows, bags, positions; /* axes */
-    int ids, lengths, list[MOST_TEXTS + EXTRA_LISTS];
+    int ids, lengths, list[MAX_TEXTS + EXTRA_LISTS];
     int32_t *room; /* to lay out a batch */
 } inputs;
 
@@ -80,11 +80,10 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
 {
     const settings *s = of;
     text_encoder *e = encoder;
-    if (s->least > s->most)
-        return dis__fail(DIS_EUSAGE, "model text: least=%lld is above most=%lld", (long long)s->least,
-                         (long long)s->most);
-    if (items->n_texts > MOST_TEXTS)
-        return dis__fail(DIS_EUSAGE, "model text takes at most %d texts an item, not %zu", MOST_TEXTS, items->n_texts);
+    if (s->min > s->max)
+        return dis__fail(DIS_EUSAGE, "model text: least=%lld is above most=%lld", (long long)s->min, (long long)s->max);
+    if (items->n_texts > MAX_TEXTS)
+        return dis__fail(DIS_EUSAGE, "model text takes at most %d texts an item, not %zu", MAX_TEXTS, items->n_texts);
     e->n_texts = items->n_texts;
     for (size_t t = 0; t < items->n_items * items->n_texts; t++) {
         size_t n;
@@ -148,8 +147,8 @@ typedef struct {
     const text_encoder *encoder;
     encoded_items *out;
     size_t room, n_ids;
-    int32_t *words[MOST_TEXTS]; /* known words of each text of the item at hand */
-    size_t n_words[MOST_TEXTS], words_room[MOST_TEXTS];
+    int32_t *words[MAX_TEXTS]; /* known words of each text of the item at hand */
+    size_t n_words[MAX_TEXTS], words_room[MAX_TEXTS];
 } encoding;
 
 static dis_status add_id(encoding *e, size_t list_start, int32_t id)
@@ -173,7 +172,7 @@ static dis_status add_pieces(encoding *e, size_t list_start, const char *word, s
     at[n_characters] = n + 2;
     const int32_t first = (int32_t)dis__vocabulary_size(&e->encoder->table.words);
     for (size_t from = 0; from < n_characters; from++)
-        for (size_t length = (size_t)e->s->least; length <= (size_t)e->s->most && from + length <= n_characters;
+        for (size_t length = (size_t)e->s->min; length <= (size_t)e->s->max && from + length <= n_characters;
              length++) {
             const uint64_t h = hash_of(text + at[from], at[from + length] - at[from]);
             DIS_TRY(add_id(e, list_start, first + (int32_t)(h % (uint64_t)e->s->buckets)));
@@ -251,10 +250,10 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     const size_t n_texts = e.encoder->n_texts;
     if (items->n_texts != n_texts)
         return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for %zu", items->n_texts, n_texts);
-    if (n_texts > MOST_TEXTS) /* a model file that somebody has changed */
-        return dis__fail(DIS_EDATA, "a model of %zu texts an item; there are at most %d", n_texts, MOST_TEXTS);
+    if (n_texts > MAX_TEXTS) /* a model file that somebody has changed */
+        return dis__fail(DIS_EDATA, "a model of %zu texts an item; there are at most %d", n_texts, MAX_TEXTS);
     const dis_status status = encode_items(&e, items);
-    for (size_t t = 0; t < MOST_TEXTS; t++) dis__free(e.words[t]);
+    for (size_t t = 0; t < MAX_TEXTS; t++) dis__free(e.words[t]);
     return status;
 }
 
@@ -286,16 +285,16 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     const settings *s = of;
     const text_encoder *e = encoder;
     inputs *in = (inputs *)to;
-    const size_t lists = n_lists(e), most = limits->longest;
+    const size_t lists = n_lists(e), max = limits->longest;
     const size_t n_ids = dis__vocabulary_size(&e->table.words) + (size_t)s->buckets;
     in->rows = dis__net_axis(net, limits->units);
     in->bags = dis__net_axis(net, dis__size(limits->units, lists, 0));
-    in->positions = dis__net_axis(net, most);
+    in->positions = dis__net_axis(net, max);
     in->ids = dis__net_ints(net, "ids", in->bags, in->positions, 1);
     in->lengths = dis__net_ints(net, "lengths", in->bags, DIS_NONE, 1);
     const size_t width = e->table.vector_width ? e->table.vector_width : (size_t)s->width;
     const int all = dis__layer_embed_bag(net, "words", in->ids, in->lengths, n_ids, width);
-    int side[MOST_TEXTS + EXTRA_LISTS];
+    int side[MAX_TEXTS + EXTRA_LISTS];
     for (size_t l = 0; l < lists; l++) {
         char name[32];
         snprintf(name, sizeof name, "list.%zu", l);
@@ -308,7 +307,7 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
         to->trunk = dis__layer_linear(net, "hidden", to->trunk, (size_t)s->hidden, DIS_ACT_RELU);
         to->trunk = dis__layer_dropout(net, to->trunk, s->dropout);
     }
-    const size_t room = dis__size(dis__size(limits->units, lists, 0), most + 1, 0);
+    const size_t room = dis__size(dis__size(limits->units, lists, 0), max + 1, 0);
     return dis__alloc_array(&in->room, room, sizeof *in->room);
 }
 

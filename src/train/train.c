@@ -88,19 +88,19 @@ static dis_status add_heads(void *arg, dis__model_net *r, const int *logits)
         dis__crowd_head_options o = dis__crowd_head_options_default();
         o.kind = (dis__crowd)t->objective->crowd;
         o.over_all = t->o->over_all;
-        r->head[h] = dis__head_crowd(r->net, t->model->head[h], logits[h], t->targets.n_workers, t->most_votes, &o);
+        r->head[h] = dis__head_crowd(r->net, t->model->head[h], logits[h], t->targets.n_workers, t->max_votes, &o);
     }
     return DIS_OK;
 }
 
 /* The most votes that a batch can hold: those of the items with the most. */
-static size_t most_votes(const dis__targets *t, size_t items)
+static size_t max_votes(const dis__targets *t, size_t items)
 {
-    size_t most = 0;
+    size_t max = 0;
     for (size_t i = 0; t->first && i < t->n_items; i++)
-        if (t->first[i + 1] - t->first[i] > most) most = (size_t)(t->first[i + 1] - t->first[i]);
+        if (t->first[i + 1] - t->first[i] > max) max = (size_t)(t->first[i + 1] - t->first[i]);
     const size_t all = t->first ? (size_t)t->first[t->n_items] : 0;
-    return dis__size(most, items, 0) < all ? most * items : all;
+    return dis__size(max, items, 0) < all ? max * items : all;
 }
 
 static dis_status take_declared(const dis_names *classes, dis_names **out)
@@ -163,7 +163,7 @@ static dis_status prepare_net(dis__training *t, dis_context *ctx)
         if (dev.longest > t->limits.longest) t->limits.longest = dev.longest;
         if (dev.total > t->limits.total) t->limits.total = dev.total;
     }
-    t->most_votes = most_votes(&t->targets, t->limits.items);
+    t->max_votes = max_votes(&t->targets, t->limits.items);
     dis__batches_epoch(&t->batches, t->encoded, &t->limits, model->seed, 0);
     dis__plan_options plan = dis__plan_options_default();
     DIS_TRY(dis__optimizer_parse(o->optimizer ? o->optimizer : kind->optimizer, &plan.optimizer));
@@ -178,7 +178,7 @@ static dis_status prepare_net(dis__training *t, dis_context *ctx)
     DIS_TRY(dis__alloc_array(&t->label, t->limits.items, sizeof *t->label));
     DIS_TRY(dis__alloc_array(&t->weight, t->limits.items, sizeof *t->weight));
     DIS_TRY(dis__alloc_array(&t->target, dis__size(t->limits.items, t->targets.n_classes, 0), sizeof *t->target));
-    DIS_TRY(dis__alloc_array(&t->vote_row, dis__size(3, t->most_votes, 0), sizeof *t->vote_row));
+    DIS_TRY(dis__alloc_array(&t->vote_row, dis__size(3, t->max_votes, 0), sizeof *t->vote_row));
     if (has_dev(t))
         DIS_TRY(dis__alloc_array(&t->q, dis__size(t->dev_encoded->n_items, t->targets.n_classes, 0), sizeof *t->q));
     return DIS_OK;
@@ -196,7 +196,7 @@ static dis_status prepare_net(dis__training *t, dis_context *ctx)
 static dis_status put_votes(dis__training *t, int head, const uint32_t *units, size_t n)
 {
     const dis__targets *g = &t->targets;
-    int32_t *row_of = t->vote_row, *worker = row_of + t->most_votes, *label = worker + t->most_votes;
+    int32_t *row_of = t->vote_row, *worker = row_of + t->max_votes, *label = worker + t->max_votes;
     size_t n_votes = 0;
     EACH_ITEM(t, units, n, row, item)
     {

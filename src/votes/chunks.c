@@ -27,7 +27,7 @@ typedef struct {
     dis__file *file;
     chunk *chunks;        /* (round) */
     size_t n;             /* in the round at hand */
-    size_t most;          /* in it; the first rounds are short, for nothing is known yet of what is to come */
+    size_t max;           /* in it; the first rounds are short, for nothing is known yet of what is to come */
     const char *from;     /* where the round's text begins */
     bool quotes;          /* have been seen: count them */
     dis__batch **batches; /* (round) those of the chunks */
@@ -93,7 +93,7 @@ static dis_status slow_row(dis__cursor *c, dis__batch *b, bool lenient)
 
 static dis_status parse_rows(chunk *k, bool lenient)
 {
-    enum { MOST_SLOW = 64 };
+    enum { MAX_SLOW = 64 };
     dis__cursor *c = &k->cursor;
     const dis__row_format *format = c->file->format;
     /* Rows in a row that go the careful way before the fast one is tried again; more where it keeps failing. */
@@ -101,7 +101,7 @@ static dis_status parse_rows(chunk *k, bool lenient)
         if (format->fast) {
             const char *before = c->next;
             DIS_TRY(format->fast(c, k->limit));
-            slow = c->next > before ? 1 : slow < MOST_SLOW ? 2 * slow : MOST_SLOW;
+            slow = c->next > before ? 1 : slow < MAX_SLOW ? 2 * slow : MAX_SLOW;
         }
         for (size_t i = 0; i < slow && c->next < k->limit; i++) DIS_TRY(slow_row(c, k->batch, lenient));
     }
@@ -159,9 +159,9 @@ static const char *guess_row(const char *at, const char *end, bool quotes, bool 
 static dis_status plan(dis_context *ctx, reading *r)
 {
     const dis__file *f = r->file;
-    const size_t size = f->reader->tuning.chunk, most = r->most;
+    const size_t size = f->reader->tuning.chunk, max = r->max;
     const char *at = r->from;
-    for (r->n = 0; r->n < most && at < f->end; r->n++) {
+    for (r->n = 0; r->n < max && at < f->end; r->n++) {
         at += (size_t)(f->end - at) < size ? (size_t)(f->end - at) : size;
         r->chunks[r->n].limit = at;
     }
@@ -202,7 +202,7 @@ static dis_status prepare(const reading *r, size_t room, bool in_order)
         const size_t n = (size_t)(r->chunks[j].limit - (j ? r->chunks[j - 1].limit : r->from));
         round.n_bytes = n > round.n_bytes ? n : round.n_bytes;
     }
-    round.most_rows = round.n_bytes / r->file->least + 2;
+    round.max_rows = round.n_bytes / r->file->min + 2;
     return dis__collect_prepare(&reader->collector, &round);
 }
 
@@ -291,7 +291,7 @@ static dis_status read_round(dis_context *ctx, reading *r)
     DIS_TRY(dis__collect(ctx, &f->reader->collector, r->batches, r->n, n));
     r->quotes = r->quotes || memchr(r->from, '"', n < HEAD ? n : HEAD);
     r->from = end;
-    r->most = 2 * r->most < f->reader->tuning.round ? 2 * r->most : f->reader->tuning.round;
+    r->max = 2 * r->max < f->reader->tuning.round ? 2 * r->max : f->reader->tuning.round;
     dis__progress(ctx, "reading votes", (double)(r->from - f->input->bytes) / (double)f->input->n);
     return DIS_OK;
 }
@@ -315,7 +315,7 @@ static dis_status read_rounds(reading *r)
 dis_status dis__read_rows(dis__file *file)
 {
     const size_t head = (size_t)(file->end - file->rows) < HEAD ? (size_t)(file->end - file->rows) : HEAD;
-    reading r = {.file = file, .from = file->rows, .most = 1, .quotes = memchr(file->rows, '"', head) != NULL};
+    reading r = {.file = file, .from = file->rows, .max = 1, .quotes = memchr(file->rows, '"', head) != NULL};
     const dis_status status = read_rounds(&r);
     for (size_t j = 0; r.batches && j < file->reader->tuning.round; j++) dis__cursor_close(&r.chunks[j].cursor);
     dis__free(r.chunks);

@@ -61,14 +61,13 @@ static double bytes_left(const dis__collector *c)
 
 dis_status dis__collect_prepare(dis__collector *c, const dis__round *round)
 {
-    enum { AT_LEAST = 64 };
+    enum { AT_MIN = 64 };
     const bool late = c->tasks != DIS_TASKS_HASHED;
     for (int k = late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; k < DIS_ID_COLUMNS; k++) {
-        const double expected = AT_LEAST + 2 * c->rate[k] * (double)round->n_bytes,
-                     room = (double)round->room * expected;
-        const size_t most = room < (double)round->most_rows ? (size_t)room : round->most_rows;
+        const double expected = AT_MIN + 2 * c->rate[k] * (double)round->n_bytes, room = (double)round->room * expected;
+        const size_t max = room < (double)round->max_rows ? (size_t)room : round->max_rows;
         const double to_come = c->n_done ? c->rate[k] * bytes_left(c) : 0;
-        DIS_TRY(dis__ids_prepare(&c->ids[k], round->n_batches, most, round->in_order, to_come));
+        DIS_TRY(dis__ids_prepare(&c->ids[k], round->n_batches, max, round->in_order, to_come));
     }
     return DIS_OK;
 }
@@ -276,8 +275,8 @@ static dis_status make_tasks(dis__collector *c, size_t n_before, size_t n_items)
 static dis_status make_starts(dis__collector *c, size_t n_before, size_t n_items)
 {
     if (n_items < c->start_capacity) return DIS_OK;
-    const double more = c->rate[DIS_COLUMN_TASK] * bytes_left(c), most = 4. * (double)n_items;
-    const size_t capacity = n_items + 1 + (size_t)(1.02 * more < most ? 1.02 * more : most);
+    const double more = c->rate[DIS_COLUMN_TASK] * bytes_left(c), max = 4. * (double)n_items;
+    const size_t capacity = n_items + 1 + (size_t)(1.02 * more < max ? 1.02 * more : max);
     DIS_TRY(dis__resize_array(&c->rows.start, n_before, capacity, sizeof *c->rows.start));
     c->start_capacity = capacity;
     return DIS_OK;
@@ -327,7 +326,7 @@ static dis_status leave_sorted(dis__collector *c, dis__batch *const *batches, si
         n_runs += batches[b]->n_runs;
     }
     c->tasks = DIS_TASKS_HASHED;
-    if (c->rows.n || 3 * n_runs < 2 * n_rows || c->most_rows > DIS_PARTITION_MAX) return DIS_OK;
+    if (c->rows.n || 3 * n_runs < 2 * n_rows || c->max_rows > DIS_PARTITION_MAX) return DIS_OK;
     const double row = (double)n_bytes / (double)n_rows, memory = (double)dis__memory_available();
     if (memory > 0 && (double)c->n_bytes / row * sizeof(dis__vote_record) > memory / 2) return DIS_OK;
     c->tasks = DIS_TASKS_PARTITIONED;

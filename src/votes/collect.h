@@ -24,8 +24,8 @@ typedef struct {
     dis__ids ids[DIS_ID_COLUMNS];
     double rate[DIS_ID_COLUMNS]; /* new ids a byte of text in the last round; in the first, as many as there may be */
     dis__tasks tasks;
-    size_t bucket;      /* how much text a bucket is for, see dis__partition_begin(), */
-    uint64_t most_rows; /* and how many rows there may be: both must be set for tasks that ascend */
+    size_t bucket;     /* how much text a bucket is for, see dis__partition_begin(), */
+    uint64_t max_rows; /* and how many rows there may be: both must be set for tasks that ascend */
     dis__sorted_ids sorted;
     dis__partition partition; /* of all votes, when they are partitioned: then rows has only their number */
     dis__rows rows;           /* with final ids; while rows lie item by item, start instead of task */
@@ -40,10 +40,10 @@ dis_status dis__collect_begin(dis__collector *c, const dis__secret *secret, uint
 /* A round of batches. */
 typedef struct {
     size_t n_batches;
-    size_t n_bytes;   /* of text, the longest batch */
-    size_t most_rows; /* of a batch: so many new ids it can have */
-    size_t room;      /* how many times what is expected it may have */
-    bool in_order;    /* batches are filled one after the other */
+    size_t n_bytes;  /* of text, the longest batch */
+    size_t max_rows; /* of a batch: so many new ids it can have */
+    size_t room;     /* how many times what is expected it may have */
+    bool in_order;   /* batches are filled one after the other */
 } dis__round;
 #define DIS_ROOM_FOR_ALL SIZE_MAX /* as many as there are rows */
 

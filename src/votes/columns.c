@@ -474,7 +474,7 @@ static dis_status fill_round(dis_context *ctx, table *t)
     for (size_t room = 1; !t->reader.start_over; room *= 4) {
         const dis__round round = {.n_batches = t->n,
                                   .n_bytes = t->chunk,
-                                  .most_rows = t->chunk,
+                                  .max_rows = t->chunk,
                                   .room = room,
                                   .in_order = dis_context_threads(ctx) == 1};
         DIS_TRY(dis__collect_prepare(c, &round));
@@ -509,16 +509,16 @@ static dis_status take_notes(dis_votes *votes, const dis__batch *b)
 static dis_status read_rounds(dis_context *ctx, table *t)
 {
     t->from = 0;
-    size_t most = 1; /* the first rounds are short, for nothing is known yet of what is to come */
+    size_t max = 1; /* the first rounds are short, for nothing is known yet of what is to come */
     while (t->from < t->n_rows) {
-        for (t->n = 0; t->n < most && chunk_first(t, t->n) < t->n_rows; t->n++) continue;
+        for (t->n = 0; t->n < max && chunk_first(t, t->n) < t->n_rows; t->n++) continue;
         DIS_TRY(fill_round(ctx, t));
         if (t->reader.start_over) return DIS_OK;
         for (size_t j = 0; j < t->n; j++) DIS_TRY(take_notes(t->reader.votes, t->batches[j]));
         const size_t end = chunk_first(t, t->n);
         DIS_TRY(dis__collect(ctx, &t->reader.collector, t->batches, t->n, end - t->from));
         t->from = end;
-        most = 2 * most < t->reader.tuning.round ? 2 * most : t->reader.tuning.round;
+        max = 2 * max < t->reader.tuning.round ? 2 * max : t->reader.tuning.round;
         dis__progress(ctx, "taking votes", (double)t->from / (double)t->n_rows);
     }
     return DIS_OK;
@@ -605,7 +605,7 @@ static dis_status read_table(dis_context *ctx, table *t)
     DIS_TRY(dis__reader_begin(r, t->n_rows));
     DIS_TRY(dis__alloc_array(&t->batches, r->tuning.round, sizeof *t->batches));
     for (size_t j = 0; j < r->tuning.round; j++) t->batches[j] = &r->batch[j];
-    r->collector.most_rows = t->n_rows;
+    r->collector.max_rows = t->n_rows;
     r->collector.bucket = r->tuning.bucket ? r->tuning.bucket : BUCKET_ROWS;
     r->collector.tasks = r->tuning.look_up ? DIS_TASKS_HASHED : DIS_TASKS_SORTED;
     DIS_TRY(read_rounds(ctx, t));

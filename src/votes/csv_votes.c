@@ -41,11 +41,11 @@ static dis_status open_csv(dis__file *f)
     }
     f->rows = f->csv.next;
     /* a byte behind each field, and one in each that must not be empty */
-    f->least = f->csv.n_columns;
+    f->min = f->csv.n_columns;
     for (int i = 0; i <= DIS_ID_COLUMNS; i++) {
         bool again = false;
         for (int k = 0; k < i; k++) again |= f->column[k] == f->column[i];
-        f->least += !again;
+        f->min += !again;
     }
     return DIS_OK;
 }

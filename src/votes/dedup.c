@@ -151,8 +151,8 @@ static dis_status run_survey(dis_context *ctx, survey *s, findings *sum)
 
 static dis_status take_survey(dis_context *ctx, const dis_votes *votes, findings *sum)
 {
-    enum { ITEMS_A_JOB = 4096, MOST_JOBS = 1024 };
-    survey s = {.votes = votes, .n_jobs = dis__n_jobs(votes->n_items, ITEMS_A_JOB, MOST_JOBS)};
+    enum { ITEMS_A_JOB = 4096, MAX_JOBS = 1024 };
+    survey s = {.votes = votes, .n_jobs = dis__n_jobs(votes->n_items, ITEMS_A_JOB, MAX_JOBS)};
     const dis_status status = run_survey(ctx, &s, sum);
     for (int t = 0; t < dis_context_threads(ctx); t++) {
         if (s.seen) dis__free(s.seen[t]);

@@ -96,7 +96,7 @@ typedef struct {
 static inline size_t take_eight(taking *k, const uint32_t *list, size_t r, uint64_t word[3][BLOCK], size_t at)
 {
     const dis__few_labels *few = &k->b->few;
-    const __m256i one = _mm256_set1_epi32(1), most = _mm256_set1_epi32(DIS_ID_INLINE),
+    const __m256i one = _mm256_set1_epi32(1), max = _mm256_set1_epi32(DIS_ID_INLINE),
                   offset = _mm256_set1_epi32((int)~DIS_SCAN_LF);
     const __m256i end0 = third(list), end1 = third(list + 1), end2 = third(list + 2);
     const __m256i begin = _mm256_and_si256(_mm256_add_epi32(third(list - 1), one), offset);
@@ -105,9 +105,9 @@ static inline size_t take_eight(taking *k, const uint32_t *list, size_t r, uint6
     const __m256i n_label = _mm256_sub_epi32(_mm256_sub_epi32(_mm256_and_si256(end2, offset), end1), one);
     unsigned bad = (unsigned)_mm256_movepi32_mask(_mm256_or_si256(end0, end1)) |
                    ((unsigned)_mm256_movepi32_mask(end2) ^ 0xffu) |
-                   (unsigned)_mm256_cmpge_epu32_mask(_mm256_sub_epi32(n_task, one), most) |
-                   (unsigned)_mm256_cmpge_epu32_mask(_mm256_sub_epi32(n_worker, one), most) |
-                   (unsigned)_mm256_cmpgt_epu32_mask(n_label, most);
+                   (unsigned)_mm256_cmpge_epu32_mask(_mm256_sub_epi32(n_task, one), max) |
+                   (unsigned)_mm256_cmpge_epu32_mask(_mm256_sub_epi32(n_worker, one), max) |
+                   (unsigned)_mm256_cmpgt_epu32_mask(n_label, max);
     const __m512i label = first_bytes(word[2] + at, n_label);
     __m512i index = _mm512_setzero_si512();
     unsigned known = 0;

@@ -11,7 +11,7 @@
 #include "votes/votes_internal.h"
 #include <string.h>
 
-enum { RANGES = 256, RANGE_BITS = 16, SMALL = 1 << 16, RUN = 1 << 18, MOST_RUNS = 256 };
+enum { RANGES = 256, RANGE_BITS = 16, SMALL = 1 << 16, RUN = 1 << 18, MAX_RUNS = 256 };
 
 typedef struct {
     uint32_t worker;
@@ -248,7 +248,7 @@ static dis_status sort_rows(dis_context *ctx, grouping *g)
 static dis_status group(dis_context *ctx, grouping *g)
 {
     g->votes->n_votes = g->rows->n;
-    g->n_runs = dis__n_jobs(g->rows->n, RUN, MOST_RUNS);
+    g->n_runs = dis__n_jobs(g->rows->n, RUN, MAX_RUNS);
     if (g->rows->start) {
         DIS_TRY(alloc_votes(g));
         DIS_TRY(dis__run_jobs(ctx, g->n_runs, labels_job, g));

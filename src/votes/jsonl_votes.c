@@ -8,7 +8,7 @@
 
 static dis_status open_jsonl(dis__file *file)
 {
-    file->least = sizeof "{\"\":1}"; /* keys are looked for in each line */
+    file->min = sizeof "{\"\":1}"; /* keys are looked for in each line */
     return DIS_OK;
 }
 

@@ -243,8 +243,8 @@ static dis_status read_files(dis__reader *r)
 
 static dis_status read_votes(dis__reader *r)
 {
-    enum { LEAST_ROW = 6, BUCKET = 1 << 20 }; /* bytes: three fields and what is behind each; good for the cache */
-    r->collector.most_rows = r->collector.n_bytes / LEAST_ROW;
+    enum { MIN_ROW = 6, BUCKET = 1 << 20 }; /* bytes: three fields and what is behind each; good for the cache */
+    r->collector.max_rows = r->collector.n_bytes / MIN_ROW;
     r->collector.bucket = r->tuning.bucket ? r->tuning.bucket : BUCKET;
     r->collector.tasks = r->tuning.look_up ? DIS_TASKS_HASHED : DIS_TASKS_SORTED;
     DIS_TRY(read_files(r));

@@ -74,7 +74,7 @@ struct dis__file {
     size_t *drop_column;               /* (o.n_drop) */
     const char *rows;                  /* where they begin */
     const char *end;
-    size_t least; /* bytes of a row that is a vote */
+    size_t min; /* bytes of a row that is a vote */
 };
 
 extern const dis__row_format dis__rows_csv, dis__rows_tsv, dis__rows_jsonl;

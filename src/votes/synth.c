@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUND_JOBS = 16, JOB_ROWS = 8192, MOST_ROW = 64, WORDS_OF_CLASS = 24, WORDS_OF_ALL = 120, MOST_TEXT = 400 };
+enum { ROUND_JOBS = 16, JOB_ROWS = 8192, MAX_ROW = 64, WORDS_OF_CLASS = 24, WORDS_OF_ALL = 120, MAX_TEXT = 400 };
 
 typedef struct {
     uint64_t truth;
@@ -201,7 +201,7 @@ static char *put_vote(const synth *s, uint64_t r, item *it, uint64_t *it_is, cha
 typedef struct {
     const synth *s;
     uint64_t first, n; /* rows of this round */
-    char *bytes;       /* (ROUND_JOBS, JOB_ROWS * MOST_ROW) */
+    char *bytes;       /* (ROUND_JOBS, JOB_ROWS * MAX_ROW) */
     size_t used[ROUND_JOBS];
 } vote_round;
 
@@ -209,7 +209,7 @@ static dis_status vote_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     vote_round *r = arg;
-    char *const bytes = r->bytes + j * JOB_ROWS * MOST_ROW, *out = bytes;
+    char *const bytes = r->bytes + j * JOB_ROWS * MAX_ROW, *out = bytes;
     item it = {0};
     uint64_t it_is = UINT64_MAX;
     const uint64_t last = r->n < (j + 1) * JOB_ROWS ? r->n : (j + 1) * JOB_ROWS;
@@ -228,7 +228,7 @@ static dis_status write_votes(dis_context *ctx, const synth *s, dis__out *out, c
         const size_t n_jobs = (size_t)((r.n + JOB_ROWS - 1) / JOB_ROWS);
         DIS_TRY(dis__check_stop(ctx));
         DIS_TRY(dis__run_jobs(ctx, n_jobs, vote_job, &r));
-        for (size_t j = 0; j < n_jobs; j++) DIS_TRY(dis__out_write(out, bytes + j * JOB_ROWS * MOST_ROW, r.used[j]));
+        for (size_t j = 0; j < n_jobs; j++) DIS_TRY(dis__out_write(out, bytes + j * JOB_ROWS * MAX_ROW, r.used[j]));
         dis__progress(ctx, "writing votes", (double)(r.first + r.n) / (double)s->n_votes);
     }
     return DIS_OK;
@@ -330,12 +330,12 @@ static dis_status put_npy_header(const synth *s, dis__out *out)
 }
 
 /* A file with one record an item. */
-static dis_status write_items(dis_context *ctx, const synth *s, dis__out *out, const char *what, size_t most,
+static dis_status write_items(dis_context *ctx, const synth *s, dis__out *out, const char *what, size_t max,
                               char *(*put)(const synth *s, uint64_t i, char *out))
 {
     for (uint64_t i = 0; i < s->o.n_items; i++) {
         char *room;
-        DIS_TRY(dis__out_room(out, most, &room));
+        DIS_TRY(dis__out_room(out, max, &room));
         dis__out_advance(out, (size_t)(put(s, i, room) - room));
         if (i % 65536 == 0) {
             DIS_TRY(dis__check_stop(ctx));
@@ -350,7 +350,7 @@ static dis_status write_text(dis_context *ctx, const synth *s, const char *path)
     dis__out *out;
     DIS_TRY(dis__out_open(path, &out));
     dis_status status = dis__out_printf(out, "task,text\n");
-    if (status == DIS_OK) status = write_items(ctx, s, out, "writing texts", MOST_TEXT, put_text);
+    if (status == DIS_OK) status = write_items(ctx, s, out, "writing texts", MAX_TEXT, put_text);
     return dis__out_finish(out, status);
 }
 
@@ -369,7 +369,7 @@ static dis_status write_gold(dis_context *ctx, const synth *s, const char *path)
     dis__out *out;
     DIS_TRY(dis__out_open(path, &out));
     dis_status status = dis__out_printf(out, "task,label\n");
-    if (status == DIS_OK) status = write_items(ctx, s, out, "writing the truth", MOST_ROW, put_gold);
+    if (status == DIS_OK) status = write_items(ctx, s, out, "writing the truth", MAX_ROW, put_gold);
     return dis__out_finish(out, status);
 }
 
@@ -388,7 +388,7 @@ static dis_status check_share(const char *what, double x, double high)
 
 static dis_status check(const dis_synth_options *o, synth *s)
 {
-    enum { MOST_FEATURES = DIS_OUT_ROOM / 4 };
+    enum { MAX_FEATURES = DIS_OUT_ROOM / 4 };
     *s = (synth){.o = *o};
     for (size_t m = 0; m < N_MODELS; m++)
         if (o->model && strcmp(o->model, models[m].info.name) == 0) s->vote = models[m].vote;
@@ -402,7 +402,7 @@ static dis_status check(const dis_synth_options *o, synth *s)
     DIS_TRY(check_share("accuracy", o->accuracy, 1));
     DIS_TRY(check_share("spread", o->spread, .5));
     DIS_TRY(check_share("spammers", o->spammers, 1));
-    if (o->features) DIS_TRY(check_count("features", o->n_features, 1, MOST_FEATURES));
+    if (o->features) DIS_TRY(check_count("features", o->n_features, 1, MAX_FEATURES));
     s->n_votes = o->n_items * o->votes_per_item;
     s->worker_bits = even_bits(o->n_workers);
     s->row_bits = even_bits(s->n_votes);
@@ -421,7 +421,7 @@ dis_status dis_synth_write(dis_context *ctx, const dis_synth_options *options, c
         return dis__fail(DIS_EUSAGE, "only one of votes, gold, text and features can go to standard output");
 
     char *bytes;
-    DIS_TRY(dis__alloc_array(&bytes, (size_t)ROUND_JOBS * JOB_ROWS, MOST_ROW));
+    DIS_TRY(dis__alloc_array(&bytes, (size_t)ROUND_JOBS * JOB_ROWS, MAX_ROW));
     dis__out *out;
     dis_status status = dis__out_open(votes, &out);
     if (status == DIS_OK) status = dis__out_finish(out, write_votes(ctx, &s, out, bytes));

@@ -63,10 +63,10 @@ enum { ROWS_A_BATCH = 1 << 17 };
 static dis_status begin_batch(wide *w)
 {
     dis__reader *reader = w->reader;
-    const size_t n_bytes = (size_t)reader->collector.n_bytes, most = ROWS_A_BATCH + DIS_MAX_COLUMNS;
+    const size_t n_bytes = (size_t)reader->collector.n_bytes, max = ROWS_A_BATCH + DIS_MAX_COLUMNS;
     const dis__round round = {.n_batches = 1,
                               .n_bytes = n_bytes,
-                              .most_rows = n_bytes < most ? n_bytes + 1 : most,
+                              .max_rows = n_bytes < max ? n_bytes + 1 : max,
                               .room = DIS_ROOM_FOR_ALL,
                               .in_order = true};
     DIS_TRY(dis__collect_prepare(&reader->collector, &round));

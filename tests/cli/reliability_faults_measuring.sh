@@ -14,7 +14,7 @@ walk "items.csv all.jsonl workers.csv summary.json" review ../votes.csv --gold .
     --workers workers.csv --json summary.json --threads 1 -q
 walk "items.tsv" review --input counts ../counts.csv -o items.tsv --threads 2 -q
 walk "agreement.csv pairs.csv summary.json" agree ../votes.csv --gold ../gold.csv -o agreement.csv --pairs pairs.csv --json summary.json \
-    --bootstrap 20 --least-common 1 --threads 1 -q
+    --bootstrap 20 --min-common 1 --threads 1 -q
 walk "table.csv items.csv classes.csv confusion.csv bins.csv summary.json" eval ../one.csv ../two.csv --gold ../gold4.csv --votes ../votes.csv \
     --human-labels standard --bootstrap 5 -o table.csv --items items.csv --classes-table classes.csv --confusion confusion.csv --bins bins.csv \
     --json summary.json --threads 1 -q

@@ -5,7 +5,7 @@
 #include "nn/net.h"
 #include <math.h>
 
-enum { MOST = 64 };
+enum { MAX = 64 };
 
 static dis__net *make(void)
 {
@@ -23,7 +23,7 @@ static size_t parameters(const dis__net *net, double *x)
 {
     size_t n = 0;
     for (size_t p = 0; p < dis__net_n_params(net); p++) {
-        MUST(n + dis__net_param(net, p)->n <= MOST);
+        MUST(n + dis__net_param(net, p)->n <= MAX);
         dis__param_get(net, p, x + n);
         n += dis__net_param(net, p)->n;
     }
@@ -32,7 +32,7 @@ static size_t parameters(const dis__net *net, double *x)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    double before[MOST], after[MOST], again[MOST];
+    double before[MAX], after[MAX], again[MAX];
     dis__net *net = make();
     const size_t n = parameters(net, before);
     const dis_status status = dis__net_load(net, NULL, fuzz_file("s", data, size));

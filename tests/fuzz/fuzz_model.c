@@ -7,14 +7,14 @@
 #include "train/model.h"
 #include <math.h>
 
-enum { ITEMS = 2, MOST_NUMBERS = 4096, MOST_TEXTS = 8 };
+enum { ITEMS = 2, MAX_NUMBERS = 4096, MAX_TEXTS = 8 };
 
 /* Items of the model's own kind and sizes, by way of the readers; NULL: too large to try. */
 static dis_items *items_for(const dis_model *m)
 {
     dis__encoder_facts facts = {0}, *e = &facts;
     m->row->facts(m->encoder, e);
-    static const char *const columns[MOST_TEXTS] = {"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"};
+    static const char *const columns[MAX_TEXTS] = {"t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7"};
     static const char *const formats[] = {"csv", "csv", "f32", "npy"};
     dis_items_options o = dis_items_options_default();
     o.kind = m->row->info.items;
@@ -22,24 +22,24 @@ static dis_items *items_for(const dis_model *m)
     size_t n = 0;
     char text[1024] = "";
     const uint8_t *bytes = (const uint8_t *)text;
-    static uint8_t numbers[256 + ITEMS * MOST_NUMBERS * sizeof(float)];
+    static uint8_t numbers[256 + ITEMS * MAX_NUMBERS * sizeof(float)];
     if (o.kind == DIS_ITEMS_TEXT) {
         o.columns = columns;
         o.n_columns = e->n_texts;
-        if (e->n_texts == 0 || e->n_texts > MOST_TEXTS) return NULL;
+        if (e->n_texts == 0 || e->n_texts > MAX_TEXTS) return NULL;
         n = (size_t)snprintf(text, sizeof text,
                              "task,t0,t1,t2,t3,t4,t5,t6,t7\na,red apple,red,x,,,,,\nb,,a b,,,,,,é\n");
     } else if (o.kind == DIS_ITEMS_TOKENS) {
         n = (size_t)snprintf(text, sizeof text, "task,sentence,token\na,0,red\nb,0,é\nc,1,x\n");
     } else if (o.kind == DIS_ITEMS_FEATURES) {
-        if (e->n_features == 0 || e->n_features > MOST_NUMBERS) return NULL;
+        if (e->n_features == 0 || e->n_features > MAX_NUMBERS) return NULL;
         o.width = e->n_features;
         n = ITEMS * e->n_features * sizeof(float);
         bytes = memset(numbers, 0, n);
     } else {
-        const size_t most = MOST_NUMBERS;
-        if (e->height == 0 || e->width == 0 || e->channels == 0 || e->height > most || e->width > most ||
-            e->channels > 4 || e->height * e->width * e->channels > most)
+        const size_t max = MAX_NUMBERS;
+        if (e->height == 0 || e->width == 0 || e->channels == 0 || e->height > max || e->width > max ||
+            e->channels > 4 || e->height * e->width * e->channels > max)
             return NULL;
         char head[129];
         snprintf(head, sizeof head, "{'descr': '|u1', 'fortran_order': False, 'shape': (%d, %zu, %zu, %zu), }", ITEMS,

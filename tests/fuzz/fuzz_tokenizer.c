@@ -19,7 +19,7 @@ static void encode(const dis_tokenizer *t)
         }
         const dis_tokens_view v = dis_tokens_look(tokens);
         MUST(v.n_texts == 2 && v.start[0] == 0 && v.start[1] <= v.start[2]);
-        for (size_t i = 0; i < v.start[2]; i++) MUST(v.id[i] >= 0 && v.id[i] < DIS_MOST_IDS);
+        for (size_t i = 0; i < v.start[2]; i++) MUST(v.id[i] >= 0 && v.id[i] < DIS_TOKEN_MAX_IDS);
         dis_tokens_destroy(tokens);
     }
 }

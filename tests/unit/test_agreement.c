@@ -36,13 +36,13 @@ static void raw_add(raw *r, size_t task, size_t worker, size_t label)
     r->label[r->n++] = (uint16_t)label;
 }
 
-/* Items with 0 to `most` votes; a worker may vote twice. */
-static raw random_crowd(uint64_t seed, size_t n_items, size_t n_workers, size_t n_classes, size_t most, bool twice)
+/* Items with 0 to `max` votes; a worker may vote twice. */
+static raw random_crowd(uint64_t seed, size_t n_items, size_t n_workers, size_t n_classes, size_t max, bool twice)
 {
     raw r = raw_make(n_items, n_workers, n_classes);
     uint64_t at = 0;
     for (size_t i = 0; i < n_items; i++) {
-        const size_t truth = dis__below(seed, 1, at++, n_classes), votes = dis__below(seed, 1, at++, most + 1);
+        const size_t truth = dis__below(seed, 1, at++, n_classes), votes = dis__below(seed, 1, at++, max + 1);
         const size_t first = dis__below(seed, 1, at++, n_workers);
         for (size_t v = 0; v < votes; v++) {
             const size_t label = dis__uniform(seed, 1, at++) < .6 ? truth : dis__below(seed, 1, at++, n_classes);
@@ -151,14 +151,14 @@ static void counted_one_by_one(void **state)
 {
     (void)state;
     static const struct {
-        size_t n_items, n_workers, n_classes, most;
+        size_t n_items, n_workers, n_classes, max;
         bool twice;
     } crowds[] = {
         {40, 8, 2, 8, false},  {40, 8, 4, 8, true},  {60, 12, 16, 6, false}, {30, 10, 17, 10, false},
         {30, 9, 300, 9, true}, {50, 2, 3, 2, false}, {1, 3, 2, 3, false},    {12, 40, 3, 40, true},
     };
     for (size_t c = 0; c < sizeof crowds / sizeof *crowds; c++) {
-        raw r = random_crowd(c + 1, crowds[c].n_items, crowds[c].n_workers, crowds[c].n_classes, crowds[c].most,
+        raw r = random_crowd(c + 1, crowds[c].n_items, crowds[c].n_workers, crowds[c].n_classes, crowds[c].max,
                              crowds[c].twice);
         dis_votes *votes = table(&r);
         dis_agreement *a = plain(votes);
@@ -225,7 +225,7 @@ static void many_shapes(void **state)
 {
     (void)state;
     static const struct {
-        size_t n_classes, most;
+        size_t n_classes, max;
     } shapes[] = {{2, 3}, {2, 300}, {3, 5}, {4, 8}, {5, 1000}, {8, 4}, {8, 9}, {9, 5}, {16, 3}, {17, 3}, {300, 2}};
     for (size_t c = 0; c < sizeof shapes / sizeof *shapes; c++) {
         const size_t k = shapes[c].n_classes, n = 3000;
@@ -233,7 +233,7 @@ static void many_shapes(void **state)
         raw r = {.n_items = n, .n_workers = 1, .n_classes = k};
         size_t room = 0;
         for (size_t i = 0; i < n; i++) {
-            size_t left = i % 3 ? shapes[c].most : dis__below(31, c, 7 * i, shapes[c].most + 1);
+            size_t left = i % 3 ? shapes[c].max : dis__below(31, c, 7 * i, shapes[c].max + 1);
             for (uint64_t draw = 0; left; draw++) { /* several votes at once for one class */
                 const size_t some = 1 + dis__below(32, c * n + i, draw, left);
                 counts[i * k + dis__below(33, c * n + i, draw, k)] += (double)some;
@@ -300,7 +300,7 @@ static void edges(void **state)
     raw_add(&r, 0, 2, 1);
     votes = table(&r); /* all compared labels are the same; the odd one stands alone */
     dis_agreement_options o = dis_agreement_options_default();
-    o.least_common = 1;
+    o.min_common = 1;
     a = run(NULL, votes, &o);
     for (size_t m = 0; m < dis_agreement_look(a).n_metrics; m++) {
         const dis_metric *x = &dis_agreement_look(a).metric[m];
@@ -333,7 +333,7 @@ static void wrong_options(void **state)
     dis_votes *votes = table(&r);
     dis_agreement_options o = dis_agreement_options_default();
     dis_agreement *a = NULL;
-    o.most_pairs = SIZE_MAX;
+    o.max_pairs = SIZE_MAX;
     assert_int_equal(dis_agreement_run(NULL, votes, &o, &a), DIS_EUSAGE);
     o = dis_agreement_options_default();
     o.bootstrap = SIZE_MAX;
@@ -480,7 +480,7 @@ static void busiest_workers(void **state)
             if (i < 5 * (w + 1)) raw_add(&r, i, w, (i + w) % 2);
     dis_votes *votes = table(&r);
     dis_agreement_options o = dis_agreement_options_default();
-    o.most_pairs = 8; /* four workers make six pairs, five make ten */
+    o.max_pairs = 8; /* four workers make six pairs, five make ten */
     dis_agreement *a = run(NULL, votes, &o);
     const dis_agreement_view v = dis_agreement_look(a);
     assert_int_equal(v.pair_workers, 4);
@@ -490,8 +490,8 @@ static void busiest_workers(void **state)
         assert_int_equal(v.pairs[p].n, 5 * (v.pairs[p].a + 1));
     }
     dis_agreement_destroy(a);
-    o.most_pairs = 100;
-    o.least_common = 20;
+    o.max_pairs = 100;
+    o.min_common = 20;
     a = run(NULL, votes, &o);
     assert_int_equal(dis_agreement_look(a).n_pairs, 45);
     assert_int_equal(dis_agreement_look(a).pairs_too_small, 9 + 8 + 7); /* those of the three laziest */

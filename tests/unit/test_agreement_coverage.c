@@ -7,7 +7,7 @@
 #include "em_support.h"
 #include "core/random.h"
 
-enum { CROWDS = 2000, ITEMS = 500, CLASSES = 4, WORKERS = 10, MOST_VOTES = 7, MANY = 4000000 };
+enum { CROWDS = 2000, ITEMS = 500, CLASSES = 4, WORKERS = 10, MAX_VOTES = 7, MANY = 4000000 };
 
 static const char *const names[] = {
     "percent",          "fleiss",      "scott",        "alpha_nominal",   "alpha_ordinal",
@@ -17,9 +17,8 @@ enum { N_NAMES = sizeof names / sizeof *names };
 
 static dis_votes *crowd(uint64_t seed, size_t n_items)
 {
-    uint32_t *task = malloc(n_items * MOST_VOTES * sizeof *task),
-             *worker = malloc(n_items * MOST_VOTES * sizeof *worker);
-    uint16_t *label = malloc(n_items * MOST_VOTES * sizeof *label);
+    uint32_t *task = malloc(n_items * MAX_VOTES * sizeof *task), *worker = malloc(n_items * MAX_VOTES * sizeof *worker);
+    uint16_t *label = malloc(n_items * MAX_VOTES * sizeof *label);
     assert_non_null(task);
     assert_non_null(worker);
     assert_non_null(label);
@@ -28,7 +27,7 @@ static dis_votes *crowd(uint64_t seed, size_t n_items)
         const uint64_t at = (uint64_t)i * 64;
         const double u = dis__uniform(seed, 1, at), difficulty = dis__uniform(seed, 1, at + 1);
         const size_t truth = u < .4 ? 0 : u < .7 ? 1 : u < .9 ? 2 : 3;
-        const size_t votes = 2 + dis__below(seed, 1, at + 2, MOST_VOTES - 1), first = dis__below(seed, 2, at, WORKERS);
+        const size_t votes = 2 + dis__below(seed, 1, at + 2, MAX_VOTES - 1), first = dis__below(seed, 2, at, WORKERS);
         for (size_t v = 0; v < votes; v++, n++) {
             task[n] = (uint32_t)i;
             worker[n] = (uint32_t)((first + v) % WORKERS);

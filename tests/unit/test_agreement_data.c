@@ -110,8 +110,8 @@ static void expect(const dis_agreement *a, const char *measure, double value, do
     if (!(fabs(m->value - value) <= within)) fail_msg("%s: %.6f, expected %.4f", measure, m->value, value);
 }
 
-/* The first `most` votes of every item. */
-static dis_votes *first_votes(const dis_votes *votes, size_t most)
+/* The first `max` votes of every item. */
+static dis_votes *first_votes(const dis_votes *votes, size_t max)
 {
     const dis_votes_view v = dis_votes_look(votes);
     uint32_t *task = malloc(v.n_votes * sizeof *task), *worker = malloc(v.n_votes * sizeof *worker);
@@ -119,7 +119,7 @@ static dis_votes *first_votes(const dis_votes *votes, size_t most)
     assert_true(task && worker && label && v.label8);
     size_t n = 0;
     for (size_t i = 0; i < v.n_items; i++)
-        for (uint64_t x = v.start[i]; x < v.start[i + 1] && x < v.start[i] + most; x++, n++) {
+        for (uint64_t x = v.start[i]; x < v.start[i + 1] && x < v.start[i] + max; x++, n++) {
             task[n] = (uint32_t)i;
             worker[n] = v.worker[x];
             label[n] = v.label8[x];

@@ -2,7 +2,7 @@
  * krippendorff, irrCAC and scikit-learn (tests/parity/make_agreement_fixtures.py says where each number comes from). */
 #include "em_support.h"
 
-enum { MOST_SETS = 16 };
+enum { MAX_SETS = 16 };
 
 typedef struct {
     char name[32];
@@ -11,7 +11,7 @@ typedef struct {
     dis_agreement *a, *singles;
 } set;
 
-static set sets[MOST_SETS];
+static set sets[MAX_SETS];
 static size_t n_sets;
 static em_table expected;
 
@@ -29,7 +29,7 @@ static const set *set_of(const char *name)
 {
     for (size_t i = 0; i < n_sets; i++)
         if (strcmp(sets[i].name, name) == 0) return &sets[i];
-    assert_true(n_sets < MOST_SETS);
+    assert_true(n_sets < MAX_SETS);
     set *s = &sets[n_sets++];
     char path[4096];
     const char *p = path;

@@ -13,7 +13,7 @@
 #include "sanitized.h"
 
 enum { N_RANDOM = SANITIZED ? 300 : 3000 };
-enum { MOST_CLASSES = 9, MOST_VIEWS = 9 };
+enum { MAX_CLASSES = 9, MAX_VIEWS = 9 };
 
 static double js(const double *p, const double *q, size_t n)
 {
@@ -92,9 +92,9 @@ static void random_problems_reach_the_minimum(void **state)
     double worst = 0;
     int slowest = 0;
     for (int t = 0; t < N_RANDOM; t++) {
-        const size_t n_classes = 1 + (size_t)(uniform() * MOST_CLASSES), n_views = 1 + (size_t)(uniform() * MOST_VIEWS);
-        double p[MOST_VIEWS][MOST_CLASSES], w[MOST_VIEWS], q[MOST_CLASSES], best[MOST_CLASSES], sum = 0;
-        const double *views[MOST_VIEWS];
+        const size_t n_classes = 1 + (size_t)(uniform() * MAX_CLASSES), n_views = 1 + (size_t)(uniform() * MAX_VIEWS);
+        double p[MAX_VIEWS][MAX_CLASSES], w[MAX_VIEWS], q[MAX_CLASSES], best[MAX_CLASSES], sum = 0;
+        const double *views[MAX_VIEWS];
         const int temper = (int)(uniform() * 6);
         for (size_t m = 0; m < n_views; m++) {
             random_row(p[m], n_classes, temper < 5 ? temper : (int)(uniform() * 5));
@@ -124,14 +124,14 @@ static void random_problems_reach_the_minimum(void **state)
         assert_true(fabs(total - 1) < 1e-12);
         /* the way that is taken when Newton's steps do not settle arrives at the same place */
         const dis__centroid_problem problem = dis__centroid_pose(views, w, n_views, n_classes, 1e-12, 100);
-        double certain[MOST_CLASSES], scratch[MOST_CLASSES * MOST_VIEWS];
+        double certain[MAX_CLASSES], scratch[MAX_CLASSES * MAX_VIEWS];
         dis__centroid_certain(&problem, 0, scratch, certain);
         for (size_t k = 0; k < n_classes; k++) assert_true(fabs(certain[k] - best[k]) < 1e-12);
         const double here = objective(views, w, n_views, n_classes, q);
         assert_true(here <= objective(views, w, n_views, n_classes, best) + 1e-14);
         for (size_t a = 0; a < n_classes; a++)
             for (size_t b = 0; b < n_classes; b++) { /* no neighbour is better */
-                double near[MOST_CLASSES];
+                double near[MAX_CLASSES];
                 memcpy(near, q, sizeof near);
                 const double e = .01 * q[a];
                 near[a] -= e;

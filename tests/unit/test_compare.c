@@ -5,9 +5,9 @@
 #include "core/random.h"
 #include "compare/compare_internal.h"
 
-enum { MOST = 4000, SEEDS = 4 };
-static int32_t gold[MOST], label[2][SEEDS][MOST];
-static double human[MOST * 5];
+enum { MAX = 4000, SEEDS = 4 };
+static int32_t gold[MAX], label[2][SEEDS][MAX];
+static double human[MAX * 5];
 static const int32_t *const side_a[] = {label[0][0], label[0][1], label[0][2], label[0][3]};
 static const int32_t *const side_b[] = {label[1][0], label[1][1], label[1][2], label[1][3]};
 
@@ -285,7 +285,7 @@ static void refused(void **state)
     in.n_a = 0;
     assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EUSAGE);
     in = good;
-    in.n_b = DIS_COMPARE_MOST_SEEDS + 1;
+    in.n_b = DIS_COMPARE_MAX_SEEDS + 1;
     assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EUSAGE);
     in = good;
     in.n_classes = 2;

@@ -4,8 +4,8 @@
 #include "em_support.h"
 #include "core/random.h"
 
-enum { TIMES = 2000, N = 500, K = 3, MOST_SEEDS = 3 };
-static int32_t gold[N], label[2][MOST_SEEDS][N];
+enum { TIMES = 2000, N = 500, K = 3, MAX_SEEDS = 3 };
+static int32_t gold[N], label[2][MAX_SEEDS][N];
 
 /* Gold and errors are spread evenly over the classes, so that the true macro-F1 is the true accuracy. Errors of the
  * seeds of a side go together on a fifth of the items, which are hard for all. */
@@ -15,8 +15,8 @@ static void make(const double right[2], uint64_t seed)
         gold[i] = (int32_t)dis__below(seed, 1, i, K);
         const bool hard = dis__uniform(seed, 2, i) < .2;
         for (size_t side = 0; side < 2; side++)
-            for (size_t s = 0; s < MOST_SEEDS; s++) {
-                const uint64_t at = (i * 2 + side) * MOST_SEEDS + s;
+            for (size_t s = 0; s < MAX_SEEDS; s++) {
+                const uint64_t at = (i * 2 + side) * MAX_SEEDS + s;
                 const bool good = !hard && dis__uniform(seed, 3, at) < right[side] / .8;
                 const int32_t off = 1 + (int32_t)dis__below(seed, 4, at, K - 1);
                 label[side][s][i] = good ? gold[i] : (gold[i] + off) % K;
@@ -71,8 +71,8 @@ static void coverage(void **state)
     }
     simulate(1, 0);
     simulate(1, .06);
-    simulate(MOST_SEEDS, 0);
-    simulate(MOST_SEEDS, .06);
+    simulate(MAX_SEEDS, 0);
+    simulate(MAX_SEEDS, .06);
 }
 
 int main(void)

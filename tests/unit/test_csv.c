@@ -211,8 +211,8 @@ static void utf8_by_the_table(void **state)
             uint32_t c = n == 1 ? s[i] : s[i] & (0xffu >> (n + 1));
             bool good = true;
             for (size_t k = 1; k < n; k++) good = good && (s[i + k] & 0xc0) == 0x80, c = c << 6 | (s[i + k] & 0x3f);
-            static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-            if (!good || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) break;
+            static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
+            if (!good || c < min[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) break;
             i += n;
         }
         if (dis__utf8_check((const char *)s, 4) != i) fail_msg("%02x %02x %02x %02x", s[0], s[1], s[2], s[3]);

@@ -3,13 +3,13 @@
 #include "em_support.h"
 #include "fault_walk.h"
 
-enum { MOST_VOTES = 200 };
+enum { MAX_VOTES = 200 };
 
 typedef struct {
     const char *name;
     size_t n_items, n_workers, n_classes, n_votes;
-    uint32_t task[MOST_VOTES], worker[MOST_VOTES];
-    uint16_t label[MOST_VOTES];
+    uint32_t task[MAX_VOTES], worker[MAX_VOTES];
+    uint16_t label[MAX_VOTES];
 } problem;
 
 static uint64_t random_state = 1;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS = 40, WORKERS = 7, STEPS = 4, MOST_CLASSES = 40 };
+enum { ITEMS = 40, WORKERS = 7, STEPS = 4, MAX_CLASSES = 40 };
 
 #define SMOOTHING .01
 
@@ -46,7 +46,7 @@ static double expect(const dis_votes_view *v, const double *confusion, const dou
     for (size_t j = 0; j < v->n_workers * K * K; j++) total += SMOOTHING * logl(confusion[j]);
     for (size_t t = 0; t < K; t++) total += logl(prior[t]);
     for (size_t i = 0; i < v->n_items; i++) {
-        long double x[MOST_CLASSES], top = -INFINITY, sum = 0; /* thousands of logarithms add up: more digits */
+        long double x[MAX_CLASSES], top = -INFINITY, sum = 0; /* thousands of logarithms add up: more digits */
         for (size_t t = 0; t < K; t++) {
             x[t] = logl(prior[t]);
             for (uint64_t j = v->start[i]; j < v->start[i + 1]; j++)
@@ -67,9 +67,9 @@ static void as_in_log_space(void **unused)
     static const size_t classes[] = {2, 3, 4, 5, 8, 11, 16, 17, 40}, votes_of[] = {5, 63, 64, 700, 1024, 1025, 3000};
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
         for (size_t m = 0; m < sizeof votes_of / sizeof *votes_of; m++) {
-            const size_t K = classes[c], most = ITEMS * votes_of[m] + ITEMS * 5;
-            uint32_t *task = malloc(most * sizeof *task), *worker = malloc(most * sizeof *worker);
-            uint16_t *label = malloc(most * sizeof *label);
+            const size_t K = classes[c], max = ITEMS * votes_of[m] + ITEMS * 5;
+            uint32_t *task = malloc(max * sizeof *task), *worker = malloc(max * sizeof *worker);
+            uint16_t *label = malloc(max * sizeof *label);
             double *p = calloc(ITEMS * K, sizeof *p), *confusion = calloc(WORKERS * K * K, sizeof *confusion),
                    *prior = calloc(K, sizeof *prior), objective = 0;
             size_t n = 0;
@@ -84,8 +84,8 @@ static void as_in_log_space(void **unused)
             for (size_t i = 0; i < ITEMS; i++)
                 for (uint64_t j = v.start[i]; j < v.start[i + 1]; j++)
                     p[i * K + v.label8[j]] += 1 / (double)(v.start[i + 1] - v.start[i]);
-            dis_fit *fit =
-                em_fit(NULL, votes, "dawid-skene:iterations=4,tolerance=0,smoothing=.01,diagonal=0,prior-count=1", NULL);
+            dis_fit *fit = em_fit(NULL, votes,
+                                  "dawid-skene:iterations=4,tolerance=0,smoothing=.01,diagonal=0,prior-count=1", NULL);
             for (int s = 0; s < STEPS; s++) {
                 maximise(&v, p, confusion, prior);
                 objective = expect(&v, confusion, prior, p);

@@ -443,7 +443,7 @@ static void wrong_arguments_are_refused(void **state)
 static void many_classes(void **state)
 {
     (void)state;
-    enum { K = DIS_EVAL_MOST_CONFUSED + 1, N = 40 };
+    enum { K = DIS_EVAL_MAX_CONFUSED + 1, N = 40 };
     double *q = calloc((size_t)N * K, sizeof *q);
     int32_t gold[N];
     for (size_t i = 0; i < N; i++) {

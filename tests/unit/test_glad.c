@@ -32,7 +32,7 @@ static double by_definition(const dis_votes_view *v, const double *ability, cons
     const double n_classes = (double)v->n_classes;
     double total = 0;
     for (size_t i = 0; i < v->n_items; i++) {
-        double most = -INFINITY, sum = 0, score[64];
+        double max = -INFINITY, sum = 0, score[64];
         for (size_t t = 0; t < v->n_classes; t++) {
             score[t] = -log(n_classes);
             for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
@@ -41,10 +41,10 @@ static double by_definition(const dis_votes_view *v, const double *ability, cons
                 score[t] += label == t ? -log1p(exp(-x)) : -log1p(exp(x)) - (v->n_classes > 2 ? log(n_classes - 1) : 0);
             }
             if (gold && gold[i] >= 0 && gold[i] != (int32_t)t) score[t] = -INFINITY;
-            most = fmax(most, score[t]);
+            max = fmax(max, score[t]);
         }
-        for (size_t t = 0; t < v->n_classes; t++) sum += exp(score[t] - most);
-        total += most + log(sum) - .5 * (b[i] - 1) * (b[i] - 1) - .5 * log(2 * acos(-1));
+        for (size_t t = 0; t < v->n_classes; t++) sum += exp(score[t] - max);
+        total += max + log(sum) - .5 * (b[i] - 1) * (b[i] - 1) - .5 * log(2 * acos(-1));
     }
     for (size_t w = 0; w < v->n_workers; w++)
         total -= .5 * (ability[w] - 1) * (ability[w] - 1) + .5 * log(2 * acos(-1));

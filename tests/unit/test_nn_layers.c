@@ -75,14 +75,14 @@ static void cpu_against_ref(void **state)
             size_t n, m;
             if (nn_cases[c].large && s == NN_SIZES - 1) continue;
             double *wanted = nn_results(&nn_cases[c], &dis__device_ref, NULL, nn_sizes[s], &n);
-            double most = 0;
-            for (size_t i = 0; i < n; i++) most = fabs(wanted[i]) > most ? fabs(wanted[i]) : most;
+            double max = 0;
+            for (size_t i = 0; i < n; i++) max = fabs(wanted[i]) > max ? fabs(wanted[i]) : max;
             for (int set = 0; set < 3; set++) {
                 setenv("DISSENT_ISA", sets[set], 1);
                 double *got = nn_results(&nn_cases[c], &dis__device_cpu, NULL, nn_sizes[s], &m);
                 assert_true(n == m);
                 for (size_t i = 0; i < n; i++)
-                    if (!(fabs(got[i] - wanted[i]) <= 2e-5 * most + 1e-6 * fabs(wanted[i])))
+                    if (!(fabs(got[i] - wanted[i]) <= 2e-5 * max + 1e-6 * fabs(wanted[i])))
                         fail_msg("%s, %zu rows, %s: number %zu is %.9g, not %.9g", nn_cases[c].name, nn_sizes[s][0],
                                  sets[set], i, got[i], wanted[i]);
                 free(got);

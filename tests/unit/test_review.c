@@ -24,16 +24,16 @@ static void enumerate(const dis__crowd_model *m, const double *mass, size_t n, d
 {
     const size_t K = m->n_classes;
     if (n == 0) {
-        double total = 0, most = 0, p[8] = {0};
+        double total = 0, max = 0, p[8] = {0};
         for (size_t e = 0; e < LEVELS; e++)
             for (size_t t = 0; t < K; t++) p[t] += mass[e * K + t];
         for (size_t t = 0; t < K; t++) {
             total += p[t];
-            if (p[t] > most) most = p[t];
+            if (p[t] > max) max = p[t];
         }
         for (size_t t = 0; t < K; t++)
             if (p[t] > 0) out->entropy -= p[t] * log(p[t] / total);
-        out->right += most;
+        out->right += max;
         return;
     }
     for (size_t v = 0; v < K; v++) {
@@ -170,11 +170,11 @@ static void budget_has_an_end(void **state)
     const dis_review_view v = dis_review_look(review);
     uint64_t bought = 0;
     for (size_t r = 0; r < v.n_items; r++) {
-        assert_true(v.items[r].buy <= DIS_REVIEW_MOST);
+        assert_true(v.items[r].buy <= DIS_REVIEW_MAX);
         bought += v.items[r].buy;
     }
     assert_int_equal(bought, v.spent);
-    assert_true(v.spent <= 10 * DIS_REVIEW_MOST);
+    assert_true(v.spent <= 10 * DIS_REVIEW_MAX);
     dis_review_destroy(review);
     dis_votes_destroy(votes);
 }

@@ -30,9 +30,9 @@ static int make_views(void **state)
 
 static void soften(const double *p, double t, double *out)
 {
-    double sum = 0, most = -15;
-    for (size_t k = 0; k < K; k++) most = fmax(most, log(p[k]));
-    for (size_t k = 0; k < K; k++) sum += out[k] = exp((fmax(log(p[k]), -15) - most) / t);
+    double sum = 0, max = -15;
+    for (size_t k = 0; k < K; k++) max = fmax(max, log(p[k]));
+    for (size_t k = 0; k < K; k++) sum += out[k] = exp((fmax(log(p[k]), -15) - max) / t);
     for (size_t k = 0; k < K; k++) out[k] /= sum;
 }
 

@@ -108,10 +108,10 @@ static void fixtures(void **state)
 
 /* ---- pairs, cuts, words ---- */
 
-static void cut_to(const dis_tokenizer *t, const dis_token_text *in, size_t most, dis_tokens **out)
+static void cut_to(const dis_tokenizer *t, const dis_token_text *in, size_t max, dis_tokens **out)
 {
     dis_tokenizer_options o = dis_tokenizer_options_default();
-    o.max_length = most;
+    o.max_length = max;
     assert_int_equal(dis_tokenizer_encode(NULL, t, in, 1, &o, out), DIS_OK);
 }
 

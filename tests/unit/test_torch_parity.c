@@ -15,7 +15,7 @@
 #include "nn/net_internal.h"
 #include "train/model.h"
 
-enum { K = 3, WORKERS = 4, MOST_BINDINGS = 16, TENSOR_NAME = 160 };
+enum { K = 3, WORKERS = 4, MAX_BINDINGS = 16, TENSOR_NAME = 160 };
 static const double RATE = .01;
 
 /* Where the tensors of a batch go: values, whole numbers, and sizes that they tell. */
@@ -34,7 +34,7 @@ typedef struct {
     dis__inputs *in;  /* of models that are built by their row */
     dis_model *model; /* the same */
     int trunk, logits;
-    binding bind[MOST_BINDINGS];
+    binding bind[MAX_BINDINGS];
     size_t n_bound;
     int head, second;
 } fixture_net;
@@ -50,7 +50,7 @@ typedef struct {
 
 static void bind(fixture_net *f, const char *tensor, binding_kind kind, int number, size_t dim, size_t per)
 {
-    assert_true(f->n_bound < MOST_BINDINGS);
+    assert_true(f->n_bound < MAX_BINDINGS);
     f->bind[f->n_bound++] = (binding){tensor, kind, number, dim, per};
 }
 

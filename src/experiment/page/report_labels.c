@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 12 };
+enum { MAX = 12 };
 
 typedef struct {
-    dis__pooled one[MOST];
-    const char *name[MOST];
+    dis__pooled one[MAX];
+    const char *name[MAX];
     size_t n;
 } label_sets;
 
@@ -24,7 +24,7 @@ static bool trains(const dis_experiment_cell *cell)
 /* Those of rows first .. end - 1 that are of the items of the first. */
 static dis_status gather(dis__experiment_page *p, size_t first, size_t end, const char *set, label_sets *s)
 {
-    for (size_t r = first; r < end && s->n < MOST; r++) {
+    for (size_t r = first; r < end && s->n < MAX; r++) {
         const dis_experiment_cell *cell = dis__row_cell(p, r);
         bool found = false;
         if (trains(cell)) continue;
@@ -57,10 +57,10 @@ static void put_numbers(dis__grid *g, const label_sets *s, const dis_views_dista
 
 static void draw(dis__experiment_page *p, const label_sets *s, const dis_views_distances_view *d, const char *data)
 {
-    double value[MOST * MOST], most = 0;
+    double value[MAX * MAX], max = 0;
     for (size_t i = 0; i < s->n * s->n; i++) {
         value[i] = d->jsd[i].value;
-        most = fmax(most, value[i]);
+        max = fmax(max, value[i]);
     }
     const dis__figure_id id = dis__next_id(p, "distances");
     dis__markup title = {0};
@@ -75,7 +75,7 @@ static void draw(dis__experiment_page *p, const label_sets *s, const dis_views_d
     const dis__heat h = {.name = s->name,
                          .n = s->n,
                          .value = value,
-                         .high = most,
+                         .high = max,
                          .decimals = s->n > 8 ? 2 : 3,
                          .row_title = "",
                          .column_title = "mean Jensen-Shannon divergence",
@@ -91,7 +91,7 @@ static void draw(dis__experiment_page *p, const label_sets *s, const dis_views_d
 
 static dis_status distances(dis__experiment_page *p, size_t first, size_t end, label_sets *s, bool *begun)
 {
-    const double *views[MOST];
+    const double *views[MAX];
     dis_views_distances *d;
     DIS_TRY(gather(p, first, end, "test", s));
     if (s->n < 2) return DIS_OK;
@@ -118,7 +118,7 @@ dis_status dis__experiment_labels(dis__experiment_page *p)
         end = dis__data_end(p, first);
         label_sets s = {.n = 0};
         status = distances(p, first, end, &s, &begun);
-        for (size_t i = 0; i < MOST; i++) dis__pooled_free(&s.one[i]);
+        for (size_t i = 0; i < MAX; i++) dis__pooled_free(&s.one[i]);
     }
     if (begun) dis__page_section_end(p->page);
     return status;

@@ -177,12 +177,12 @@ static void count_entropies(people *w)
 
 static void entropies(dis__experiment_page *p, const people *all, size_t n)
 {
-    enum { MOST = 8 };
-    const char *panel[MOST];
-    const uint64_t *count[MOST];
-    double mean[MOST], edge[BINS + 1];
-    dis__markup name[MOST] = {{0}};
-    const size_t shown = n < MOST ? n : MOST;
+    enum { MAX = 8 };
+    const char *panel[MAX];
+    const uint64_t *count[MAX];
+    double mean[MAX], edge[BINS + 1];
+    dis__markup name[MAX] = {{0}};
+    const size_t shown = n < MAX ? n : MAX;
     dis__figure f = {.id = "human-entropies", .title = "How divided people are"};
     dis__put(&f.caption,
              "Entropy of what people said of an item, as a share of the largest possible: 0 is one answer, 1 "
@@ -265,12 +265,11 @@ static parts choose_parts(const dis__pooled *s, const size_t *item, size_t n)
 {
     parts c = {0};
     dis__top_item best[DIS__SERIES_COLOURS];
-    const size_t most = s->n_classes <= DIS__SERIES_COLOURS ? s->n_classes : DIS__SERIES_COLOURS - 1;
+    const size_t max = s->n_classes <= DIS__SERIES_COLOURS ? s->n_classes : DIS__SERIES_COLOURS - 1;
     for (size_t k = 0; k < s->n_classes; k++) {
         double share = 0;
         for (size_t i = 0; i < n; i++) share += s->human[item[i] * s->n_classes + k];
-        c.n =
-            dis__top_items_put(best, c.n, most, (dis__top_item){.score = s->n_classes == most ? 0 : share, .item = k});
+        c.n = dis__top_items_put(best, c.n, max, (dis__top_item){.score = s->n_classes == max ? 0 : share, .item = k});
     }
     for (size_t i = 0; i < c.n; i++) c.class[i] = best[i].item;
     c.n_parts = c.n + (s->n_classes > c.n);
@@ -393,12 +392,12 @@ static dis_status beside_people(dis__experiment_page *p, size_t first, size_t en
 }
 
 /* What is known of people in each data set and set of items. */
-static dis_status gather_people(dis__experiment_page *p, people *all, size_t most, size_t *n)
+static dis_status gather_people(dis__experiment_page *p, people *all, size_t max, size_t *n)
 {
     for (size_t first = 0, end; first < p->t.n_rows; first = end) {
         end = dis__data_end(p, first);
         const char *set;
-        for (size_t next = 0; *n < most && next_set(p->e->plan, &next, &set);) {
+        for (size_t next = 0; *n < max && next_set(p->e->plan, &next, &set);) {
             people *w = &all[*n];
             for (size_t r = first; r < end && !w->found; r++)
                 DIS_TRY(dis__first_pooled(p, p->t.row[r].cell, set, &w->some, &w->found));
@@ -418,12 +417,12 @@ static dis_status gather_people(dis__experiment_page *p, people *all, size_t mos
 
 dis_status dis__experiment_people(dis__experiment_page *p)
 {
-    enum { MOST = 16 };
+    enum { MAX = 16 };
     people *all;
     size_t n = 0;
     if (!p->store) return DIS_OK;
-    DIS_TRY(dis__alloc_zeroed(&all, MOST + 1, sizeof *all));
-    dis_status status = gather_people(p, all, MOST, &n);
+    DIS_TRY(dis__alloc_zeroed(&all, MAX + 1, sizeof *all));
+    dis_status status = gather_people(p, all, MAX, &n);
     if (status == DIS_OK && n) {
         dis__page_section(p->page, "people", "People",
                           "How far people agree on the items that models were measured on, and whether models follow.");
@@ -436,7 +435,7 @@ dis_status dis__experiment_people(dis__experiment_page *p)
         if (status == DIS_OK) entropies(p, all, n);
         dis__page_section_end(p->page);
     }
-    for (size_t i = 0; i <= MOST; i++) dis__pooled_free(&all[i].some);
+    for (size_t i = 0; i <= MAX; i++) dis__pooled_free(&all[i].some);
     dis__free(all);
     return status;
 }

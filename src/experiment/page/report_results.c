@@ -123,10 +123,10 @@ static void put_table_caption(const dis__experiment_page *p, size_t first, size_
 
 static void table(dis__experiment_page *p, size_t first, size_t end)
 {
-    enum { MOST_MEASURES = (DIS__GRID_COLUMNS - 3) / 4 };
-    const size_t n_measures = p->t.n_measures < MOST_MEASURES ? p->t.n_measures : MOST_MEASURES;
+    enum { MAX_MEASURES = (DIS__GRID_COLUMNS - 3) / 4 };
+    const size_t n_measures = p->t.n_measures < MAX_MEASURES ? p->t.n_measures : MAX_MEASURES;
     const dis__figure_id id = dis__next_id(p, "table");
-    dis__markup title = {0}, head[MOST_MEASURES] = {{0}};
+    dis__markup title = {0}, head[MAX_MEASURES] = {{0}};
     dis__put_title(&title, "All results on ", dis__row_cell(p, first)->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : "", .wide = true, .open = true};
     put_table_caption(p, first, end, &f.caption);
@@ -240,7 +240,7 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
 
 dis_status dis__experiment_results(dis__experiment_page *p)
 {
-    enum { MOST_SENTENCES = 8 };
+    enum { MAX_SENTENCES = 8 };
     const bool several = p->t.n_rows && dis__data_end(p, 0) < p->t.n_rows;
     size_t said = 0;
     say_progress(p);
@@ -250,7 +250,7 @@ dis_status dis__experiment_results(dis__experiment_page *p)
         end = dis__data_end(p, first);
         table(p, first, end);
         for (size_t m = 0; m < p->t.n_measures; m++) {
-            said += said < MOST_SENTENCES && say_best(p, first, end, m);
+            said += said < MAX_SENTENCES && say_best(p, first, end, m);
             DIS_TRY(measure(p, first, end, m, several));
         }
     }

@@ -13,7 +13,7 @@
 
 #define FAIL(p, at, ...) dis__yaml_fail(&(p)->yaml, at, __VA_ARGS__)
 
-enum { MOST_KEYS = 32, MOST_CELLS = 10000 };
+enum { MAX_KEYS = 32, MAX_CELLS = 10000 };
 
 /* One key of an entry, or of the defaults. */
 typedef struct {
@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
     dis__plan_internal *p;
-    axis axis[MOST_KEYS];
+    axis axis[MAX_KEYS];
     size_t n_axes;
     size_t capacity, internal_capacity;
 } grid;
@@ -272,7 +272,7 @@ static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chos
 {
     dis__plan_internal *p = g->p;
     size_t n = p->plan.n_cells;
-    if (n >= MOST_CELLS) return FAIL(p, at, "more than %d cells", MOST_CELLS);
+    if (n >= MAX_CELLS) return FAIL(p, at, "more than %d cells", MAX_CELLS);
     DIS_TRY(dis__reserve(&p->cell, &g->internal_capacity, n, n + 1, sizeof *p->cell));
     DIS_TRY(dis__reserve(&p->cells, &g->capacity, n, n + 1, sizeof *p->cells));
     dis__cell_internal *internal = &p->cell[n];
@@ -310,7 +310,7 @@ static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chos
 
 static dis_status expand(grid *g, const dis__yaml_node *entry)
 {
-    size_t chosen[MOST_KEYS] = {0};
+    size_t chosen[MAX_KEYS] = {0};
     g->n_axes = 0;
     DIS_TRY(add_axes(g, entry, true));
     if (g->p->file.defaults) DIS_TRY(add_axes(g, g->p->file.defaults, false));

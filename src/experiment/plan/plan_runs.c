@@ -11,7 +11,7 @@
 
 #define FAIL(p, at, ...) dis__yaml_fail(&(p)->yaml, at, __VA_ARGS__)
 
-enum { MOST_RUNS = 10000000, FORMAT = 1 }; /* FORMAT: of the text behind a key, and of how runs are done */
+enum { MAX_RUNS = 10000000, FORMAT = 1 }; /* FORMAT: of the text behind a key, and of how runs are done */
 
 static bool whole(const dis__yaml_node *node, uint64_t *out)
 {
@@ -176,7 +176,7 @@ dis_status dis__plan_take_runs(dis__plan_internal *p)
     size_t n = 0;
     for (size_t c = 0; c < p->plan.n_cells; c++)
         n = dis__size(p->data[p->cell[c].data].n_folds, n_seeds_of(p, &p->cell[c]), n);
-    if (n > MOST_RUNS) return FAIL(p, p->file.cells, "cells: %zu runs; at most %d are possible", n, MOST_RUNS);
+    if (n > MAX_RUNS) return FAIL(p, p->file.cells, "cells: %zu runs; at most %d are possible", n, MAX_RUNS);
     dis__run *runs;
     DIS_TRY(dis__keep(&p->kept, &runs, n, sizeof *runs));
     for (size_t c = 0; c < p->plan.n_cells; c++) DIS_TRY(add_runs(p, c, runs, &p->plan.n_runs));

@@ -39,9 +39,9 @@ dis_status dis__label_set_make(dis_context *ctx, const dis__dataset *m, const di
                                dis__label_set *out);
 void dis__label_set_free(dis__label_set *set);
 
-/* Votes on tasks for which wanted[task of m] holds, at most `most` an item (0: all), drawn by the seed; wanted NULL: all
+/* Votes on tasks for which wanted[task of m] holds, at most `max` an item (0: all), drawn by the seed; wanted NULL: all
  * tasks of the votes. Workers and classes stay as they are. */
-dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t most, uint64_t seed,
+dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t max, uint64_t seed,
                            dis_votes **out);
 
 /* ---- splits ---- */

@@ -40,12 +40,12 @@ static dis__source source_of(const dis_names *tasks, size_t i, uint64_t seed)
     return dis__source_at(seed, DIS_STREAM_SUBSAMPLE, hash_text(task, n));
 }
 
-/* `most` of the votes first .. end - 1, each with the same chance (selection sampling; Knuth, volume 2, algorithm S). */
-static void pick_votes(const dis_votes_view *v, size_t item, uint64_t most, uint64_t seed, dis_votes_arrays *a,
+/* `max` of the votes first .. end - 1, each with the same chance (selection sampling; Knuth, volume 2, algorithm S). */
+static void pick_votes(const dis_votes_view *v, size_t item, uint64_t max, uint64_t seed, dis_votes_arrays *a,
                        uint32_t *task, uint32_t *worker, uint16_t *label)
 {
     dis__source source = source_of(v->tasks, item, seed);
-    uint64_t left = v->start[item + 1] - v->start[item], need = most && most < left ? most : left;
+    uint64_t left = v->start[item + 1] - v->start[item], need = max && max < left ? max : left;
     for (uint64_t j = v->start[item]; need; j++, left--) {
         if (need < left && dis__draw_below(&source, left) >= need) continue;
         task[a->n_votes] = (uint32_t)item;
@@ -55,7 +55,7 @@ static void pick_votes(const dis_votes_view *v, size_t item, uint64_t most, uint
     }
 }
 
-static dis_status pick_from_votes(dis_context *ctx, const dis_votes_view *v, const bool *wanted, uint64_t most,
+static dis_status pick_from_votes(dis_context *ctx, const dis_votes_view *v, const bool *wanted, uint64_t max,
                                   uint64_t seed, dis_votes **out)
 {
     uint32_t *task = NULL, *worker = NULL;
@@ -72,7 +72,7 @@ static dis_status pick_from_votes(dis_context *ctx, const dis_votes_view *v, con
     if (status == DIS_OK) status = dis__alloc_array(&label, v->n_votes, sizeof *label);
     if (status == DIS_OK) {
         for (size_t i = 0; i < v->n_items; i++)
-            if (!wanted || wanted[i]) pick_votes(v, i, most, seed, &a, task, worker, label);
+            if (!wanted || wanted[i]) pick_votes(v, i, max, seed, &a, task, worker, label);
         a.task = task;
         a.worker = worker;
         a.label = label;
@@ -84,7 +84,7 @@ static dis_status pick_from_votes(dis_context *ctx, const dis_votes_view *v, con
     return status;
 }
 
-static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, uint64_t most, uint64_t seed,
+static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, uint64_t max, uint64_t seed,
                                    dis_votes **out)
 {
     const size_t k = v->n_classes;
@@ -103,7 +103,7 @@ static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, ui
                                    dis_names_get(v->tasks, i, NULL));
             left += (uint64_t)x;
         }
-        uint64_t need = most && most < left ? most : left;
+        uint64_t need = max && max < left ? max : left;
         for (size_t c = 0; c < k && status == DIS_OK; c++)
             for (uint64_t j = (uint64_t)v->counts[i * k + c]; j; j--, left--) {
                 if (need == 0 || (need < left && dis__draw_below(&source, left) >= need)) continue;
@@ -116,17 +116,17 @@ static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, ui
     return status;
 }
 
-dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t most, uint64_t seed,
+dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t max, uint64_t seed,
                            dis_votes **out)
 {
     const dis_votes_view v = dis_votes_look(m->votes);
-    if (v.counts) return pick_from_counts(ctx, &v, most, seed, out);
-    if (!wanted) return pick_from_votes(ctx, &v, NULL, most, seed, out);
+    if (v.counts) return pick_from_counts(ctx, &v, max, seed, out);
+    if (!wanted) return pick_from_votes(ctx, &v, NULL, max, seed, out);
     bool *of_votes;
     DIS_TRY(dis__alloc_zeroed(&of_votes, v.n_items, sizeof *of_votes));
     for (size_t i = 0; i < m->n; i++)
         if (wanted[i] && m->vote_row[i] != SIZE_MAX) of_votes[m->vote_row[i]] = true;
-    const dis_status status = pick_from_votes(ctx, &v, of_votes, most, seed, out);
+    const dis_status status = pick_from_votes(ctx, &v, of_votes, max, seed, out);
     dis__free(of_votes);
     return status;
 }

@@ -87,10 +87,10 @@ static dis_status settle_tables(dis__sql *db, const char *path)
 /* SQLite does not wait by itself for another process that makes the same change of journal; a moment later it is made. */
 static dis_status choose_journal(dis__sql *db, int wait_ms)
 {
-    enum { STEP_MS = 20, MOST_MS = 2000 };
+    enum { STEP_MS = 20, MAX_MS = 2000 };
     for (int waited = 0;; waited += STEP_MS) {
         const dis_status status = dis__sql_run(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
-        if (status == DIS_OK || !dis__sql_is_busy(db) || waited >= wait_ms || waited >= MOST_MS) return status;
+        if (status == DIS_OK || !dis__sql_is_busy(db) || waited >= wait_ms || waited >= MAX_MS) return status;
         nanosleep(&(struct timespec){.tv_nsec = STEP_MS * 1000000L}, NULL);
     }
 }

@@ -31,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 4, REFINEMENTS = 3, MOST_STEPS = 500, MOST_JOBS = 64 };
+enum { ROUNDS = 4, REFINEMENTS = 3, MAX_STEPS = 500, MAX_JOBS = 64 };
 #define MANY_VOTES 1000000
 #define PRIOR      .3
 #define SETTLED    1e-12
@@ -48,7 +48,7 @@ typedef struct {
     dis_votes part;                    /* the votes of one half; names are borrowed */
     float *p[2];                       /* (n_views, n_items, n_classes) for each half */
     float *score;                      /* (2 * n_rounds * n_items, n_views): P */
-    double *sums;                      /* (MOST_JOBS, n_views) */
+    double *sums;                      /* (MAX_JOBS, n_views) */
 } auto_work;
 
 /* A good mixture of the bits of x (splitmix64). */
@@ -98,13 +98,13 @@ static int by_key(const void *x, const void *y)
 static dis_status split(auto_work *a, uint64_t seed, size_t round)
 {
     const dis_votes_view *v = &a->v;
-    size_t most = 1;
+    size_t max = 1;
     for (size_t i = 0; i < v->n_items; i++) {
         const size_t n = (size_t)(v->start[i + 1] - v->start[i]);
-        most = n > most ? n : most;
+        max = n > max ? n : max;
     }
     keyed_vote *keyed;
-    DIS_TRY(dis__alloc_array(&keyed, most, sizeof *keyed));
+    DIS_TRY(dis__alloc_array(&keyed, max, sizeof *keyed));
     const uint64_t salt = mix(seed + mix(round + 1));
     for (size_t i = 0; i < v->n_items; i++) {
         const size_t n = (size_t)(v->start[i + 1] - v->start[i]);
@@ -182,17 +182,17 @@ static void judge(auto_work *a)
         for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) count[a->half[k]]++;
         for (int half = 0; half < 2 && count[0] && count[1]; half++) {
             const float *judging = a->p[1 - half] + i * n_classes, *judged = a->p[half] + i * n_classes;
-            double most = 0, n_best = 0, *sum = a->sums;
+            double max = 0, n_best = 0, *sum = a->sums;
             for (size_t k = 0; k < n_classes; k++) {
                 double mean = 0;
                 for (size_t m = 0; m < a->n_views; m++) mean += (double)judging[m * n + k];
-                most = mean > most ? mean : most;
+                max = mean > max ? mean : max;
             }
             memset(sum, 0, a->n_views * sizeof *sum);
             for (size_t k = 0; k < n_classes; k++) {
                 double mean = 0;
                 for (size_t m = 0; m < a->n_views; m++) mean += (double)judging[m * n + k];
-                if (mean < most * (1 - NEAR_TIE)) continue;
+                if (mean < max * (1 - NEAR_TIE)) continue;
                 for (size_t m = 0; m < a->n_views; m++) sum[m] += (double)judged[m * n + k];
                 n_best++;
             }
@@ -229,10 +229,10 @@ static dis_status step_job(void *arg, size_t j, int thread)
 static dis_status maximise(auto_work *a, double *weight)
 {
     const size_t n_views = a->n_views;
-    step_work w = {.a = a, .weight = weight, .n_jobs = dis__n_jobs(a->n_terms, 4096, MOST_JOBS)};
+    step_work w = {.a = a, .weight = weight, .n_jobs = dis__n_jobs(a->n_terms, 4096, MAX_JOBS)};
     for (size_t m = 0; m < n_views; m++) weight[m] = 1 / (double)n_views;
     double moved = 1;
-    for (int step = 0; step < MOST_STEPS && moved > SETTLED && a->n_terms; step++) {
+    for (int step = 0; step < MAX_STEPS && moved > SETTLED && a->n_terms; step++) {
         DIS_TRY(dis__run_jobs(a->ctx, w.n_jobs, step_job, &w));
         double sum[DIS_MAX_VIEWS] = {0}, total = 0;
         for (size_t j = 0; j < w.n_jobs; j++)
@@ -270,7 +270,7 @@ static dis_status allocate(auto_work *a)
         DIS_TRY(dis__alloc_array(&a->part.label16, v->n_votes, sizeof *a->part.label16));
     for (int half = 0; half < 2; half++) DIS_TRY(dis__alloc_array(&a->p[half], table, sizeof *a->p[half]));
     DIS_TRY(dis__alloc_array(&a->score, terms, sizeof *a->score));
-    return dis__alloc_array(&a->sums, MOST_JOBS * a->n_views, sizeof *a->sums);
+    return dis__alloc_array(&a->sums, MAX_JOBS * a->n_views, sizeof *a->sums);
 }
 
 static dis_status choose(auto_work *a, const char *const *specs, const dis_fit_options *options, double *weight)

@@ -129,7 +129,7 @@ dis__centroid_problem dis__centroid_pose(const double *const *p, const double *w
         .n_classes = n_classes,
         .equal = true,
         .settled = .1 * sqrt(tolerance), /* a Newton step of relative size d leaves an error of about d^2 */
-        .most_steps = (int)steps,
+        .max_steps = (int)steps,
     };
     for (size_t m = 1; m < n_views; m++) problem.equal &= weight[m] == weight[0];
     return problem;

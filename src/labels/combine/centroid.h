@@ -10,7 +10,7 @@ typedef struct {
     size_t n_views, n_classes;
     bool equal;     /* all weights are the same */
     double settled; /* largest relative step after which an item is done */
-    int most_steps;
+    int max_steps;
 } dis__centroid_problem;
 
 /* The problem of those views. */

@@ -137,7 +137,7 @@ int DIS_KERNEL(dis__centroid_rows)(const dis__centroid_problem *c, size_t first,
         const mask same = load(c, at, p, q);
         mask active = ~same, stuck = {0};
         int n_steps = 0;
-        for (; any(active) && n_steps < c->most_steps; n_steps++) {
+        for (; any(active) && n_steps < c->max_steps; n_steps++) {
             vec change;
             const mask fine = step(c, p, active, q, phi, s, &change);
             stuck |= active & ~fine;

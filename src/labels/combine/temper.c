@@ -18,10 +18,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 200, MOST_HALVINGS = 40 };
-#define MOST_TEMPERATURE 1000.0
-#define FLAT             1e-10
-#define BETTER           1e-6
+enum { MAX_STEPS = 200, MAX_HALVINGS = 40 };
+#define MAX_TEMPERATURE 1000.0
+#define FLAT            1e-10
+#define BETTER          1e-6
 
 typedef struct {
     const dis__combine_args *args;
@@ -134,7 +134,7 @@ static dis_status advance(score_work *w, search *s, bool *moved)
     *moved = false;
     if (!direction(s, d)) return DIS_OK;
     double length = 1;
-    for (int halving = 0; halving < MOST_HALVINGS; halving++, length /= 2) {
+    for (int halving = 0; halving < MAX_HALVINGS; halving++, length /= 2) {
         double expected = 0;
         for (size_t i = 0; i < s->n; i++) {
             x[i] = fmin(fmax(s->x[i] + length * d[i], s->low), s->high);
@@ -162,7 +162,7 @@ static dis_status descend(score_work *w, search *s, double start, bool move, int
     for (size_t m = 0; m < s->n; m++) s->x[m] = start;
     forget(s, 0); /* an empty matrix gives no direction: the first one will be the steepest */
     DIS_TRY(score(w, s->x, &s->value, s->gradient));
-    for (*n_steps = 0; move && *n_steps < MOST_STEPS; *n_steps += move) DIS_TRY(advance(w, s, &move));
+    for (*n_steps = 0; move && *n_steps < MAX_STEPS; *n_steps += move) DIS_TRY(advance(w, s, &move));
     return DIS_OK;
 }
 
@@ -173,13 +173,13 @@ static dis_status choose(score_work *w, const dis__temper_options *o)
     const dis__combine_args *a = w->args;
     const bool move = !(o->fixed > 0);
     const double start = move ? fmax(o->start, o->bound) : o->fixed, others[] = {o->bound, 4 * start};
-    search best = {.n = a->n_views, .low = o->bound, .high = MOST_TEMPERATURE};
+    search best = {.n = a->n_views, .low = o->bound, .high = MAX_TEMPERATURE};
     int n_steps;
     DIS_TRY(descend(w, &best, start, move, &n_steps));
     for (size_t i = 0; move && i < sizeof others / sizeof *others; i++) {
         search s = best;
         int taken;
-        if (!(others[i] > 0) || others[i] == start || others[i] > MOST_TEMPERATURE) continue;
+        if (!(others[i] > 0) || others[i] == start || others[i] > MAX_TEMPERATURE) continue;
         DIS_TRY(descend(w, &s, others[i], true, &taken));
         if (!(s.value < best.value - BETTER * fabs(best.value))) continue;
         best = s;

@@ -19,15 +19,15 @@ typedef struct {
 
 static void temper(const double *p, const size_t *at, size_t n_classes, vec inverse, double floor, const tempered *t)
 {
-    vec most = dis__vset(floor), sum = {0}, mean = {0};
+    vec max = dis__vset(floor), sum = {0}, mean = {0};
     for (size_t k = 0; k < n_classes; k++) {
         vec x = {0};
         for (int lane = 0; lane < DIS_LANES; lane++) x[lane] = p[at[lane] + k];
         t->slope[k] = dis__vmax(dis__vlog(x), dis__vset(floor));
-        most = dis__vmax(most, t->slope[k]);
+        max = dis__vmax(max, t->slope[k]);
     }
     for (size_t k = 0; k < n_classes; k++) {
-        t->log_a[k] = (t->slope[k] - most) * inverse;
+        t->log_a[k] = (t->slope[k] - max) * inverse;
         t->a[k] = dis__vexp(t->log_a[k]);
         sum += t->a[k];
     }

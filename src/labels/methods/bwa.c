@@ -51,7 +51,7 @@ static const dis_option options_table[] = {
      .summary = "spread beforehand times 4 (1 - 1/K)"},
 };
 
-enum { MOST_JOBS = 16 };
+enum { MAX_JOBS = 16 };
 
 typedef struct {
     const dis__fit_args *args;
@@ -68,7 +68,7 @@ typedef struct {
 
 static size_t count_jobs(const dis_votes_view *v)
 {
-    return dis__n_jobs(v->n_votes, dis__size(4 * v->n_workers, v->n_classes, 50000), MOST_JOBS);
+    return dis__n_jobs(v->n_votes, dis__size(4 * v->n_workers, v->n_classes, 50000), MAX_JOBS);
 }
 
 /* New z of an item; room: (K). */

@@ -22,15 +22,15 @@
 #define LEVEL_DOUBT 100.0 /* items */
 #define PRIOR_DOUBT 5.0   /* items */
 #define WARM_DOUBT  .01   /* share of every answer in a matrix to start from: zeros would stay zeros */
-enum { ROUNDS_ANONYMOUS = 30, MOST_JOBS = 64, GRAIN = 4096 };
+enum { ROUNDS_ANONYMOUS = 30, MAX_JOBS = 64, GRAIN = 4096 };
 
 const double dis__crowd_ease[DIS_CROWD_LEVELS] = {.25, 1, 2};
 static const double first_level[DIS_CROWD_LEVELS] = {.1, .8, .1};
 
 static double logit(double x)
 {
-    const double least = 1e-6;
-    x = x < least ? least : x > 1 - least ? 1 - least : x;
+    const double min = 1e-6;
+    x = x < min ? min : x > 1 - min ? 1 - min : x;
     return log(x / (1 - x));
 }
 
@@ -206,7 +206,7 @@ dis_status dis__crowd_workers(dis__crowd_model *m)
 {
     const size_t K = m->n_classes, n = m->votes.start ? m->n_workers : m->votes.n_items;
     const size_t threads = (size_t)dis_context_threads(m->ctx);
-    pass c = {.m = m, .n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MOST_JOBS)};
+    pass c = {.m = m, .n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MAX_JOBS)};
     c.n_jobs = c.n_jobs < n ? c.n_jobs : n ? n : 1;
     c.n_sums = K * K;
     c.n_scratch = K * K + K;
@@ -259,19 +259,19 @@ double dis__crowd_joint(const dis__crowd_model *m, size_t i, double *joint, doub
     const size_t K = m->n_classes, n = DIS_CROWD_LEVELS * K;
     const int32_t gold = m->gold ? m->gold[i] : -1;
     add_votes(m, i, sums, joint);
-    double most = -INFINITY, total = 0;
+    double max = -INFINITY, total = 0;
     for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
         for (size_t t = 0; t < K; t++) {
             double *x = joint + e * K + t;
             *x = m->log_level[e] + m->log_prior[t] + dis__crowd_ease[e] * sums[t] - *x;
             if (gold >= 0 && (size_t)gold != t) *x = -INFINITY;
-            if (*x > most) most = *x;
+            if (*x > max) max = *x;
         }
-    for (size_t x = 0; x < n; x++) joint[x] -= most;
+    for (size_t x = 0; x < n; x++) joint[x] -= max;
     m->special.exp(joint, n);
     for (size_t x = 0; x < n; x++) total += joint[x];
     for (size_t x = 0; x < n; x++) joint[x] /= total;
-    return most + log(total);
+    return max + log(total);
 }
 
 /* New posteriors of a range of items; sums: levels, classes, log-likelihood. */
@@ -311,7 +311,7 @@ static void settle_priors(dis__crowd_model *m, const double *sums)
 dis_status dis__crowd_items(dis__crowd_model *m)
 {
     const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
-    pass c = {.m = m, .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MOST_JOBS)};
+    pass c = {.m = m, .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MAX_JOBS)};
     c.n_sums = DIS_CROWD_LEVELS + K + 1;
     c.n_scratch = (DIS_CROWD_LEVELS + 1) * K;
     dis_status status;

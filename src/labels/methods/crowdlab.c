@@ -28,7 +28,7 @@ typedef struct {
     char none;
 } crowdlab_options;
 
-#define LEAST 1e-6
+#define MIN 1e-6
 
 typedef struct {
     const dis__fit_args *args;
@@ -117,7 +117,7 @@ static void weigh(crowdlab *c)
 {
     const dis_votes_view *v = &c->args->votes;
     const size_t K = v->n_classes;
-    uint64_t n = 0, n_predicted = 0, wrong = 0, most = 0;
+    uint64_t n = 0, n_predicted = 0, wrong = 0, max = 0;
     double agree = 0;
     memset(c->count, 0, K * sizeof *c->count);
     for (size_t i = 0; i < v->n_items; i++) {
@@ -132,12 +132,12 @@ static void weigh(crowdlab *c)
         n_predicted++;
         wrong += dis_argmax(q, K) != c->consensus[i];
     }
-    for (size_t k = 0; k < K; k++) most = c->count[k] > most ? c->count[k] : most;
-    const double other = fmax((double)(n - most) / (double)n, LEAST);
+    for (size_t k = 0; k < K; k++) max = c->count[k] > max ? c->count[k] : max;
+    const double other = fmax((double)(n - max) / (double)n, MIN);
     c->likely = agree / (double)n;
-    c->model = n_predicted ? fmax(1 - (double)wrong / (double)n_predicted / other, LEAST) : LEAST;
+    c->model = n_predicted ? fmax(1 - (double)wrong / (double)n_predicted / other, MIN) : MIN;
     c->model *= sqrt((double)v->n_votes / (double)v->n_items);
-    for (size_t w = 0; w < v->n_workers; w++) c->weight[w] = fmax(1 - (1 - c->agreement[w]) / other, LEAST);
+    for (size_t w = 0; w < v->n_workers; w++) c->weight[w] = fmax(1 - (1 - c->agreement[w]) / other, MIN);
 }
 
 static void item_posterior(const crowdlab *c, size_t i, double *p)
@@ -159,11 +159,11 @@ static void item_posterior(const crowdlab *c, size_t i, double *p)
     for (size_t k = 0; k < K; k++) p[k] = sum > 0 ? p[k] / sum : 1 / (double)K;
 }
 
-enum { GRAIN = 4096, MOST_JOBS = 64 };
+enum { GRAIN = 4096, MAX_JOBS = 64 };
 
 static size_t count_jobs(const crowdlab *c)
 {
-    return dis__n_jobs(c->args->votes.n_items, GRAIN, MOST_JOBS);
+    return dis__n_jobs(c->args->votes.n_items, GRAIN, MAX_JOBS);
 }
 
 static dis_status posterior_job(void *arg, size_t j, int thread)

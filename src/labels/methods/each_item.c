@@ -16,15 +16,15 @@ static dis_status item_job(void *arg, size_t j, int thread)
     const item_work *w = arg;
     const size_t n_classes = w->fit->n_classes, last = dis__job_first(w->fit->n_items, w->n_jobs, j + 1);
     for (size_t i = dis__job_first(w->fit->n_items, w->n_jobs, j); i < last; i++) {
-        double *p = w->fit->p + i * n_classes, most = 0;
+        double *p = w->fit->p + i * n_classes, max = 0;
         const int32_t gold = dis__gold(w->args, i);
         if (gold >= 0) {
             for (size_t k = 0; k < n_classes; k++) p[k] = (int32_t)k == gold;
             continue;
         }
         dis__item_counts(&w->args->votes, i, p);
-        for (size_t k = 0; k < n_classes; k++) most = p[k] > most ? p[k] : most;
-        if (most > 0)
+        for (size_t k = 0; k < n_classes; k++) max = p[k] > max ? p[k] : max;
+        if (max > 0)
             w->item(w->args, i, p);
         else
             for (size_t k = 0; k < n_classes; k++) p[k] = 1 / (double)n_classes;

@@ -10,7 +10,7 @@
 
 DIS_KERNEL_DECLARE(void, dis__em_kernel, (dis__em_job * job));
 
-enum { SHARD_BYTES = 256 << 20, MOST_SHARDS = 16, FEW_SHARDS = 4, UPDATE_GRAIN = 4096 };
+enum { SHARD_BYTES = 256 << 20, MAX_SHARDS = 16, FEW_SHARDS = 4, UPDATE_GRAIN = 4096 };
 
 typedef struct {
     size_t n_states, line, row, worker_size, table_size, n_shards, block;
@@ -34,7 +34,7 @@ static plan make_plan(const dis_votes_view *v, dis__em_layout layout, size_t n_g
     p.table_size = dis__size(v->n_workers, dis__size(p.worker_size, 2, 0), 0);
     const size_t rows = p.table_size / (2 * p.row) + 1;
     const size_t few = dis__n_jobs(v->n_votes, 20000 + 10 * rows, FEW_SHARDS),
-                 many = dis__n_jobs(v->n_votes / 64, rows, MOST_SHARDS), wanted = many > few ? many : few;
+                 many = dis__n_jobs(v->n_votes / 64, rows, MAX_SHARDS), wanted = many > few ? many : few;
     for (p.n_shards = 1; 2 * p.n_shards <= wanted;) p.n_shards *= 2;
     while (p.n_shards > 1 && dis__size(p.table_size, p.n_shards * sizeof(double), 0) > SHARD_BYTES) p.n_shards /= 2;
     return p;

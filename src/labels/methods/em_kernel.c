@@ -32,8 +32,8 @@ typedef double v4 __attribute__((vector_size(32), may_alias));
 typedef double v2 __attribute__((vector_size(16), may_alias));
 typedef int64_t i4 __attribute__((vector_size(32), may_alias));
 
-#define LEAST 0x1p-700
-#define MOST  0x1p700
+#define MIN 0x1p-700
+#define MAX 0x1p700
 
 /* The constants of one expansion. */
 typedef struct {
@@ -412,11 +412,11 @@ INLINE void share(arrays a, size_t first, size_t n, const shape *s, bool hard, l
     for (size_t b = 0; b < padded; b++) sum[b] = total_of(x + b * s->row, hard, s);
     dis__ivec fit = ~(dis__ivec){0};
     for (size_t b = 0; b < padded; b += DIS_LANES)
-        fit &= (dis__ivec)(dis__vload(sum + b) > LEAST) & (dis__ivec)(dis__vload(sum + b) < MOST);
+        fit &= (dis__ivec)(dis__vload(sum + b) > MIN) & (dis__ivec)(dis__vload(sum + b) < MAX);
     bool fits = true;
     for (size_t j = 0; j < DIS_LANES; j++) fits &= fit[j] != 0;
     for (size_t b = 0; !fits && b < n; b++)
-        if (!(sum[b] > LEAST && sum[b] < MOST)) {
+        if (!(sum[b] > MIN && sum[b] < MAX)) {
             l->extra += careful(a, first + b, x + b * s->row, s);
             sum[b] = total_of(x + b * s->row, hard, s);
         }

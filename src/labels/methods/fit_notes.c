@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_ITEMS = 10, LEAST_UNVOTED = 3, MOST_JOBS = 16 };
+enum { MIN_ITEMS = 10, MIN_UNVOTED = 3, MAX_JOBS = 16 };
 static const double few_labels = .1, much_voted = .02, unvoted_share = .01;
 
 typedef struct {
@@ -36,13 +36,13 @@ static void look_at(const look_work *w, size_t i, uint64_t *count)
     const size_t label = dis_argmax(w->p + i * K, K);
     bool voted = false;
     for (uint64_t n = begin; n < end; n++) of[dis__vote_label(v, n)]++;
-    size_t most = dis__vote_label(v, begin);
+    size_t max = dis__vote_label(v, begin);
     for (uint64_t n = begin; n < end; n++) {
         const size_t l = dis__vote_label(v, n);
         voted |= l == label;
-        if (of[l] > of[most] || (of[l] == of[most] && l < most)) most = l;
+        if (of[l] > of[max] || (of[l] == of[max] && l < max)) max = l;
     }
-    count[most]++;
+    count[max]++;
     count[K + label]++;
     count[3 * K]++;
     count[3 * K + 1] += !voted;
@@ -65,22 +65,22 @@ static char *next_warning(dis_fit *fit)
 }
 
 /* The class whose labels are fewest beside the items on which it has most votes. */
-static void judge_classes(const dis_votes_view *v, const uint64_t *most, const uint64_t *label, double n_items,
+static void judge_classes(const dis_votes_view *v, const uint64_t *max, const uint64_t *label, double n_items,
                           dis_fit *fit)
 {
     size_t worst = SIZE_MAX, n = 0;
     for (size_t k = 0; k < v->n_classes; k++) {
-        const double voted = (double)most[k];
-        if (voted < LEAST_ITEMS || voted < much_voted * n_items || (double)label[k] >= few_labels * voted) continue;
+        const double voted = (double)max[k];
+        if (voted < MIN_ITEMS || voted < much_voted * n_items || (double)label[k] >= few_labels * voted) continue;
         n++;
-        if (worst == SIZE_MAX || most[k] - label[k] > most[worst] - label[worst]) worst = k;
+        if (worst == SIZE_MAX || max[k] - label[k] > max[worst] - label[worst]) worst = k;
     }
     if (n == 0) return;
     char more[40] = "";
     if (n > 1) snprintf(more, sizeof more, " (%zu more likewise)", n - 1);
     snprintf(next_warning(fit), DIS_WARNING_SIZE,
              "\"%.40s\" has the most votes on %llu items but is the label of %llu%s",
-             dis_names_get(v->classes, worst, NULL), (unsigned long long)most[worst], (unsigned long long)label[worst],
+             dis_names_get(v->classes, worst, NULL), (unsigned long long)max[worst], (unsigned long long)label[worst],
              more);
 }
 
@@ -88,14 +88,14 @@ static dis_status judge_labels(const dis__fit_args *args, dis_fit *fit)
 {
     const dis_votes_view *v = &args->votes;
     const size_t K = v->n_classes, size = 3 * K + 2;
-    look_work w = {.args = args, .p = fit->p, .n_jobs = dis__n_jobs(v->n_votes, 100000 + 8 * K, MOST_JOBS)};
+    look_work w = {.args = args, .p = fit->p, .n_jobs = dis__n_jobs(v->n_votes, 100000 + 8 * K, MAX_JOBS)};
     DIS_TRY(dis__alloc_zeroed(&w.count, dis__size(w.n_jobs, size, 0), sizeof *w.count));
     const dis_status status = dis__run_jobs(args->ctx, w.n_jobs, look_job, &w);
     for (size_t j = 1; j < w.n_jobs; j++)
         for (size_t i = 0; i < size; i++) w.count[i] += w.count[j * size + i];
     const double n_items = (double)w.count[3 * K], unvoted = (double)w.count[3 * K + 1];
     if (status == DIS_OK) judge_classes(v, w.count, w.count + K, n_items, fit);
-    if (status == DIS_OK && unvoted >= LEAST_UNVOTED && unvoted >= unvoted_share * n_items)
+    if (status == DIS_OK && unvoted >= MIN_UNVOTED && unvoted >= unvoted_share * n_items)
         snprintf(next_warning(fit), DIS_WARNING_SIZE,
                  "on %.0f of %.0f items (%.1f %%) the label is a class that nobody voted for there", unvoted, n_items,
                  100 * unvoted / n_items);

@@ -33,7 +33,7 @@ static const dis_option options[] = {
     DIS_OPTION_TOLERANCE(glad_options, "1e-8"),
 };
 
-enum { MOST_JOBS = 16, BLOCK_VOTES = 1024, MOST_HALVINGS = 40 };
+enum { MAX_JOBS = 16, BLOCK_VOTES = 1024, MAX_HALVINGS = 40 };
 #define SLACK        1e-12
 #define LONGEST_STEP 1.0
 #define LOG_SQRT_2PI 0.91893853320467274178
@@ -129,10 +129,10 @@ static double posterior(const glad *g, const double *ability, double easy, size_
         lost += tail[k - first] + (against > 0 ? against : 0);
     }
     lost += ((double)(last - first) - r->n_votes[best]) * g->log_others;
-    const double most = r->score[best];
-    const double unvoted = exp(-most);
+    const double max = r->score[best];
+    const double unvoted = exp(-max);
     for (size_t k = 0; k < n_classes; k++) {
-        p[k] = gold >= 0 ? (int32_t)k == gold : r->n_votes[k] > 0 ? exp(r->score[k] - most) : unvoted;
+        p[k] = gold >= 0 ? (int32_t)k == gold : r->n_votes[k] > 0 ? exp(r->score[k] - max) : unvoted;
         sum += p[k];
     }
     for (size_t k = 0; k < n_classes; k++) {
@@ -185,7 +185,7 @@ static void settle_item(const glad *g, size_t i, room *r, size_t offset, double 
             g->marginal[i] = now;
             return;
         }
-        step = halving < MOST_HALVINGS ? step / 2 : 0;
+        step = halving < MAX_HALVINGS ? step / 2 : 0;
         evaluate_item(g, i, g->easy[i] + step, own.sigma, own.tail);
     }
 }
@@ -324,7 +324,7 @@ static dis_status step_workers(glad *g, double log_c)
                          now = gather(g, w).expected + prior(g->ability_try[w]);
             if (g->ability_try[w] == g->ability[w] || now >= before - SLACK * (1 + fabs(before))) continue;
             lost = true;
-            g->ability_try[w] = halving < MOST_HALVINGS ? .5 * (g->ability_try[w] + g->ability[w]) : g->ability[w];
+            g->ability_try[w] = halving < MAX_HALVINGS ? .5 * (g->ability_try[w] + g->ability[w]) : g->ability[w];
         }
         if (!lost) break;
     }
@@ -386,7 +386,7 @@ static dis_status start(const dis__fit_args *args, glad *g, double *difficulty)
 
 static size_t count_jobs(const dis_votes_view *v)
 {
-    return dis__n_jobs(v->n_votes, dis__size(4, v->n_workers, 20000), MOST_JOBS);
+    return dis__n_jobs(v->n_votes, dis__size(4, v->n_workers, 20000), MAX_JOBS);
 }
 
 static size_t memory(const dis_votes_view *v, const void *options_)

@@ -26,11 +26,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 64, GRAIN = 20000, MOST_JOBS = 64, MOST_HALVINGS = 40 };
-#define FLOOR       1e-6
-#define MOST_WEIGHT 2.0
-#define SURELY      2.0 /* standard deviations */
-#define SLACK       1e-13
+enum { BLOCK = 64, GRAIN = 20000, MAX_JOBS = 64, MAX_HALVINGS = 40 };
+#define FLOOR      1e-6
+#define MAX_WEIGHT 2.0
+#define SURELY     2.0 /* standard deviations */
+#define SLACK      1e-13
 
 static size_t scratch_of(size_t n_classes)
 {
@@ -39,7 +39,7 @@ static size_t scratch_of(size_t n_classes)
 
 static size_t jobs_of(size_t n_items, size_t n_classes)
 {
-    return dis__n_jobs(dis__size(n_items, n_classes, 0), GRAIN, MOST_JOBS);
+    return dis__n_jobs(dis__size(n_items, n_classes, 0), GRAIN, MAX_JOBS);
 }
 
 size_t dis__item_prior_memory(size_t n_items, size_t n_classes)
@@ -56,9 +56,9 @@ static double take_logs(dis__item_prior *prior, const double *p)
     double sum = 0;
     for (size_t i = 0; i < prior->n_items; i++) {
         const double *q = p + i * K;
-        double *x = prior->log_q + i * K, most = 0, mean = 0, squares = 0;
-        for (size_t k = 0; k < K; k++) most = q[k] > most ? q[k] : most;
-        for (size_t k = 0; k < K; k++) x[k] = most > 0 ? fmax(q[k] / most, FLOOR) : 1;
+        double *x = prior->log_q + i * K, max = 0, mean = 0, squares = 0;
+        for (size_t k = 0; k < K; k++) max = q[k] > max ? q[k] : max;
+        for (size_t k = 0; k < K; k++) x[k] = max > 0 ? fmax(q[k] / max, FLOOR) : 1;
         prior->special.log(x, K);
         for (size_t k = 0; k < K; k++) mean += x[k] / (double)K;
         for (size_t k = 0; k < K; k++) squares += (x[k] - mean) * (x[k] - mean);
@@ -196,8 +196,8 @@ dis_status dis__item_prior_update(dis__item_prior *prior, const double *classes,
     const double before = prior->weight, gain = evidence - prior->cost;
     const double value = before * gain - prior->total.log_z;
     double step = (gain - prior->total.mean) / prior->total.variance;
-    for (int n = 0; n < MOST_HALVINGS; n++, step /= 2) {
-        const double weight = fmin(fmax(before + step, 0), MOST_WEIGHT);
+    for (int n = 0; n < MAX_HALVINGS; n++, step /= 2) {
+        const double weight = fmin(fmax(before + step, 0), MAX_WEIGHT);
         if (weight == before) return prior->weight == before ? DIS_OK : measure(prior, before);
         DIS_TRY(measure(prior, weight));
         if (weight * gain - prior->total.log_z >= value - SLACK * fabs(value)) return DIS_OK;

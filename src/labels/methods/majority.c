@@ -38,11 +38,11 @@ static void majority(const dis__fit_args *args, size_t i, double *p)
 {
     const majority_options *o = args->options;
     const size_t n_classes = args->votes.n_classes;
-    double most = 0;
+    double max = 0;
     size_t n_tied = 0, n_before = 0;
     for (size_t k = 0; k < n_classes; k++) {
-        n_tied = p[k] > most ? 1 : n_tied + (p[k] == most);
-        most = p[k] > most ? p[k] : most;
+        n_tied = p[k] > max ? 1 : n_tied + (p[k] == max);
+        max = p[k] > max ? p[k] : max;
     }
     size_t pick = 0;
     if (o->ties == TIES_RANDOM && n_tied > 1) {
@@ -51,7 +51,7 @@ static void majority(const dis__fit_args *args, size_t i, double *p)
         pick = (size_t)dis__below(args->seed, DIS_STREAM_TIES, hash_text(id, length), n_tied);
     }
     for (size_t k = 0; k < n_classes; k++) {
-        const bool tied = p[k] == most;
+        const bool tied = p[k] == max;
         if (o->ties == TIES_SPLIT)
             p[k] = tied ? 1 / (double)n_tied : 0;
         else

@@ -13,9 +13,9 @@ static void softmax(const dis__fit_args *args, size_t i, double *p)
 {
     (void)i;
     const size_t n_classes = args->votes.n_classes;
-    double most = 0, sum = 0;
-    for (size_t k = 0; k < n_classes; k++) most = p[k] > most ? p[k] : most;
-    for (size_t k = 0; k < n_classes; k++) sum += p[k] = exp(p[k] - most);
+    double max = 0, sum = 0;
+    for (size_t k = 0; k < n_classes; k++) max = p[k] > max ? p[k] : max;
+    for (size_t k = 0; k < n_classes; k++) sum += p[k] = exp(p[k] - max);
     for (size_t k = 0; k < n_classes; k++) p[k] /= sum;
 }
 

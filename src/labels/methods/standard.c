@@ -13,14 +13,14 @@ static void shares(const dis__fit_args *args, size_t i, double *p)
 {
     (void)i;
     const size_t n_classes = args->votes.n_classes;
-    double sum = 0, most = 0;
+    double sum = 0, max = 0;
     for (size_t k = 0; k < n_classes; k++) {
         sum += p[k];
-        most = p[k] > most ? p[k] : most;
+        max = p[k] > max ? p[k] : max;
     }
     if (sum > DBL_MAX) { /* counts near the end of the range of double */
         sum = 0;
-        for (size_t k = 0; k < n_classes; k++) sum += p[k] /= most;
+        for (size_t k = 0; k < n_classes; k++) sum += p[k] /= max;
     }
     for (size_t k = 0; k < n_classes; k++) p[k] /= sum;
 }

@@ -10,11 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_JOBS = 16 };
+enum { MAX_JOBS = 16 };
 
 static size_t count_jobs(const dis_votes_view *v)
 {
-    return dis__n_jobs(v->n_votes, dis__size(4, v->n_workers, 100000), MOST_JOBS);
+    return dis__n_jobs(v->n_votes, dis__size(4, v->n_workers, 100000), MAX_JOBS);
 }
 
 size_t dis__weighted_vote_memory(const dis_votes_view *votes, const void *options)
@@ -31,12 +31,12 @@ dis_status dis__weighted_vote_create(const dis__fit_args *args, dis__weighted_vo
     DIS_TRY(dis__alloc_array(&out->weight, v->n_workers, sizeof *out->weight));
     DIS_TRY(dis__alloc_array(&out->right, dis__size(out->n_jobs, v->n_workers, 0), sizeof *out->right));
     DIS_TRY(dis__alloc_array(&out->score, (size_t)dis_context_threads(args->ctx), v->n_classes * sizeof *out->score));
-    uint64_t most = 1;
+    uint64_t max = 1;
     for (size_t i = 0; i < v->n_items; i++) {
         const uint64_t n = v->start[i + 1] - v->start[i];
-        most = n > most ? n : most;
+        max = n > max ? n : max;
     }
-    for (; most; most >>= 1) out->shift--;
+    for (; max; max >>= 1) out->shift--;
     for (size_t k = 0; k < v->n_votes; k++) out->n_voted[v->worker[k]]++;
     return DIS_OK;
 }

@@ -23,10 +23,10 @@ static dis__cut columns(size_t n, size_t work)
 
 /* ---- products ---- */
 
-/* n cut into parts of at most `most`, all alike, multiples of `unit` where there are several. */
-static size_t even_part(size_t n, size_t most, size_t unit)
+/* n cut into parts of at most `max`, all alike, multiples of `unit` where there are several. */
+static size_t even_part(size_t n, size_t max, size_t unit)
 {
-    const size_t size = parts(n, parts(n, most));
+    const size_t size = parts(n, parts(n, max));
     return size == n ? n : parts(size, unit) * unit;
 }
 

@@ -5,9 +5,9 @@
 #define DIS_NN_HOST_CUTS_H
 #include "nn/ops.h"
 
-/* An operation's index runs over [0, n); one of them is about `work` units; a job has at least `least` of them. */
+/* An operation's index runs over [0, n); one of them is about `work` units; a job has at least `min` of them. */
 typedef struct {
-    size_t n, work, least;
+    size_t n, work, min;
 } dis__cut;
 
 /* `args` may be completed with what only these devices need (tiles, groups): it must be a copy. */

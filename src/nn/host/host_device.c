@@ -119,10 +119,10 @@ static dis_status run_job(void *arg, size_t j, int thread)
 
 static dis_status run_cut(const dis__host_session *s, dis__op op, const void *args, const dis__cut *cut)
 {
-    enum { GRAIN = 1 << 16, MOST = 64 };
+    enum { GRAIN = 1 << 16, MAX = 64 };
     if (cut->n == 0) return DIS_OK;
-    size_t n_jobs = s->threads ? dis__n_jobs(dis__size(cut->n, cut->work, 0), GRAIN, MOST) : 1;
-    if (n_jobs > (cut->n + cut->least - 1) / cut->least) n_jobs = (cut->n + cut->least - 1) / cut->least;
+    size_t n_jobs = s->threads ? dis__n_jobs(dis__size(cut->n, cut->work, 0), GRAIN, MAX) : 1;
+    if (n_jobs > (cut->n + cut->min - 1) / cut->min) n_jobs = (cut->n + cut->min - 1) / cut->min;
     if (n_jobs == 1) {
         s->op[op](args, 0, cut->n, s->scratch);
         return DIS_OK;

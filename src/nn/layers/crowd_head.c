@@ -11,7 +11,7 @@ typedef struct {
     dis__head head;
     dis__crowd kind;
     bool over_all, has_matrix, has_bias;
-    size_t n_workers, most_votes, n_votes, n_groups;
+    size_t n_workers, max_votes, n_votes, n_groups;
     /* On the host; the device has the same in VOTES. */
     int32_t *votes;                                      /* one block: */
     int32_t *row, *worker, *label, *order, *group_start; /* of votes */
@@ -36,17 +36,17 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     dis__layer_runs(net, DIS_OP_crowd_loss, &args);
     DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(rows, stat, 0), k, 0), DIS_WORK_RESULT));
     DIS_TRY(dis__layer_work(net, layer, dis__size(rows, stat, 0), DIS_WORK_RESULT));
-    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(h->most_votes, stat, 0), k, 0), DIS_WORK_BACKWARD));
+    DIS_TRY(dis__layer_work(net, layer, dis__size(dis__size(h->max_votes, stat, 0), k, 0), DIS_WORK_BACKWARD));
     DIS_TRY(dis__layer_work(net, layer, values, DIS_WORK_BACKWARD));
-    h->n_ints = dis__size(h->most_votes, 5, dis__size(rows, 1, 2));
+    h->n_ints = dis__size(h->max_votes, 5, dis__size(rows, 1, 2));
     DIS_TRY(dis__layer_work(net, layer, dis__size(h->n_ints, sizeof(int32_t), 0), DIS_WORK_BATCH));
     DIS_TRY(dis__alloc_zeroed(&h->votes, h->n_ints, sizeof *h->votes));
     h->row = h->votes;
-    h->worker = h->row + h->most_votes;
-    h->label = h->worker + h->most_votes;
-    h->order = h->label + h->most_votes;
-    h->group_start = h->order + h->most_votes;
-    h->row_start = h->group_start + h->most_votes + 1;
+    h->worker = h->row + h->max_votes;
+    h->label = h->worker + h->max_votes;
+    h->order = h->label + h->max_votes;
+    h->group_start = h->order + h->max_votes;
+    h->row_start = h->group_start + h->max_votes + 1;
     return dis__alloc_array(&h->count, h->n_workers + 1, sizeof *h->count);
 }
 
@@ -126,13 +126,13 @@ static const dis__layer_kind crowd_kind = {.name = "crowd head",
                                            .backward = backward,
                                            .free = free_own};
 
-int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_workers, size_t most_votes,
+int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_workers, size_t max_votes,
                     const dis__crowd_head_options *options)
 {
     if (logits < 0) return dis__net_bad(net, DIS_EBUG, "%s: no logits", name);
     const dis__crowd_head_options o = options ? *options : dis__crowd_head_options_default();
-    if (n_workers == 0 || n_workers > INT32_MAX || most_votes == 0 || most_votes > INT32_MAX)
-        return dis__net_bad(net, DIS_EUSAGE, "%s: %zu workers, up to %zu votes a batch", name, n_workers, most_votes);
+    if (n_workers == 0 || n_workers > INT32_MAX || max_votes == 0 || max_votes > INT32_MAX)
+        return dis__net_bad(net, DIS_EUSAGE, "%s: %zu workers, up to %zu votes a batch", name, n_workers, max_votes);
     const size_t k = dis__shape_of(net, logits)->channels;
     dis__layer *layer = dis__net_layer(net, &crowd_kind, name, &logits, 1, NULL);
     if (!layer) return DIS_NONE;
@@ -143,7 +143,7 @@ int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_worker
         .has_matrix = o.kind != DIS_CROWD_VB,
         .has_bias = o.kind == DIS_CROWD_VB || o.kind == DIS_CROWD_VWB,
         .n_workers = n_workers,
-        .most_votes = most_votes,
+        .max_votes = max_votes,
     };
     if (o.kind == DIS_CROWD_MW)
         dis__layer_param(net, layer, "matrix", 3, (size_t[]){n_workers, k, k}, DIS_START_IDENTITY, 0);
@@ -182,8 +182,8 @@ dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t 
     dis__layer *layer = &net->layers[net->heads[head]];
     crowd *h = layer->own;
     const size_t rows = dis__net_rows(net, layer->in[0]), all_rows = dis__rows_now(net, layer->in[0]);
-    if (n > h->most_votes)
-        return dis__fail(DIS_EUSAGE, "%s: %zu votes in a batch; it was planned for %zu", layer->name, n, h->most_votes);
+    if (n > h->max_votes)
+        return dis__fail(DIS_EUSAGE, "%s: %zu votes in a batch; it was planned for %zu", layer->name, n, h->max_votes);
     for (size_t v = 0; v < n; v++)
         if (row[v] < 0 || (size_t)row[v] >= rows || worker[v] < 0 || (size_t)worker[v] >= h->n_workers ||
             label[v] < 0 || (size_t)label[v] >= h->head.n_classes || (v && row[v] < row[v - 1]))

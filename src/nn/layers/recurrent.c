@@ -70,16 +70,16 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
                                       .n_times = dis__axis_now(net, s->time),
                                       .length = dis__mirror_of(net, layer->ints[0]),
                                       .ids = dis__mirror_of(net, layer->ints[1])};
-    const size_t apart = dis__recurrent_layout_size(net->axis_most[s->rows], net->axis_most[s->time]);
+    const size_t apart = dis__recurrent_layout_size(net->axis_max[s->rows], net->axis_max[s->time]);
     const size_t used = dis__recurrent_layout_size(rows.n_rows, rows.n_times);
     dis__recurrent_layout layout[2];
-    size_t most = 0;
+    size_t max = 0;
     for (size_t d = 0; d < l->n_directions; d++) {
         dis__recurrent_lay_out(&rows, d, l->places + d * apart, &layout[d]);
-        if (layout[d].n_nodes > most) most = layout[d].n_nodes;
+        if (layout[d].n_nodes > max) max = layout[d].n_nodes;
     }
     l->made = l->made && net->prepared;
-    l->by_row = l->may && (l->made || l->n_ids < most);
+    l->by_row = l->may && (l->made || l->n_ids < max);
     for (size_t d = 0; d < l->n_directions; d++) {
         int32_t *here = l->places + d * apart, *there = (int32_t *)layer->work[PLACES] + d * apart;
         for (size_t i = 0; l->by_row && i < layout[d].n_nodes; i++)
@@ -139,7 +139,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     for (int w = 0; w < 4; w++)
         for (size_t d = 0; d < 2; d++)
             DIS_TRY(dis__layer_work(net, layer, d < l->n_directions ? sizes[w] : 0, lives[w]));
-    const size_t places = dis__recurrent_layout_size(net->axis_most[s->rows], net->axis_most[s->time]);
+    const size_t places = dis__recurrent_layout_size(net->axis_max[s->rows], net->axis_max[s->time]);
     const size_t all_places = dis__size(places, l->n_directions, 0);
     DIS_TRY(dis__layer_work(net, layer, dis__size(all_places, sizeof(int32_t), 0), DIS_WORK_BATCH));
     DIS_TRY(dis__check_memory(net->ctx, dis__size(all_places, sizeof(int32_t), 0), "layouts of recurrent layers"));

@@ -95,9 +95,9 @@ static int32_t id_of(const maker *m, int32_t row, int32_t s)
 /* How many ids two rows have in common before they part. */
 static int32_t in_common(const maker *m, int32_t x, int32_t y)
 {
-    const int32_t most = m->to->length[x] < m->to->length[y] ? m->to->length[x] : m->to->length[y];
+    const int32_t max = m->to->length[x] < m->to->length[y] ? m->to->length[x] : m->to->length[y];
     int32_t s = 0;
-    while (s < most && id_of(m, x, s) == id_of(m, y, s)) s++;
+    while (s < max && id_of(m, x, s) == id_of(m, y, s)) s++;
     return s;
 }
 

@@ -74,13 +74,13 @@ typedef struct {
 /* q = softmax(z), returns the log of the sum of exp(z). */
 static inline real softmax(const real *restrict z, real *restrict q, size_t n)
 {
-    real most = z[0], total = 0;
-    for (size_t k = 1; k < n; k++) most = z[k] > most ? z[k] : most;
-    for (size_t k = 0; k < n; k++) q[k] = EXP(z[k] - most);
+    real max = z[0], total = 0;
+    for (size_t k = 1; k < n; k++) max = z[k] > max ? z[k] : max;
+    for (size_t k = 0; k < n; k++) q[k] = EXP(z[k] - max);
     total = sum(q, n);
     const real scale = 1 / total;
     for (size_t k = 0; k < n; k++) q[k] *= scale;
-    return most + LOG(total);
+    return max + LOG(total);
 }
 
 /* dis__philox for n counters side by side, in place. */

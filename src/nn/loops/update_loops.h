@@ -58,7 +58,7 @@ void OP(clip)(const void *args, size_t first, size_t last, void *scratch)
     double sum_of_all = 0;
     for (size_t b = 0; b < a->n; b++) sum_of_all += a->sums[b];
     const double norm = sqrt(sum_of_all);
-    *a->scale = norm > a->most ? a->most / (norm + 1e-6) : 1;
+    *a->scale = norm > a->max ? a->max / (norm + 1e-6) : 1;
 }
 
 static void start_uniform(const dis__start_args *a, size_t first, size_t last)

@@ -71,28 +71,28 @@ static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)
 {
     const size_t ids_soon = dis__size(ids->n, 1, fresh), need = dis__size(ids_soon, 5, FIRST_SLOTS) / 4;
     const size_t fill = ids->has_medium ? DIS_WIDE_BUCKET : DIS_BUCKET, n_slots = fill * ids->n_buckets;
-    const double least = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.7 * ((double)ids->n + to_come),
-                 most = 4. * (double)n_slots;
-    const double some = guess > most ? most : guess, wanted = some > least ? some : least;
+    const double min = 2. * (double)ids_soon + FIRST_SLOTS, guess = 1.7 * ((double)ids->n + to_come),
+                 max = 4. * (double)n_slots;
+    const double some = guess > max ? max : guess, wanted = some > min ? some : min;
     const bool fits = need <= n_slots && (double)n_slots < 4 * wanted;
     return fits && fill == ids->fill ? DIS_OK : resize(ids, fits ? ids->n_buckets : (size_t)wanted / fill + 1);
 }
 
-dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t most, bool in_order, double to_come)
+dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t max, bool in_order, double to_come)
 {
-    const size_t fresh = dis__size(n_chunks, most, 0);
+    const size_t fresh = dis__size(n_chunks, max, 0);
     if (fresh >= UINT32_MAX - ids->n) return dis__fail(DIS_ELIMIT, "more than %zu different names", ids->n);
     DIS_TRY(make_slots(ids, fresh, to_come));
     DIS_TRY(dis__reserve(&ids->fresh, &ids->fresh_capacity, 0, fresh, sizeof *ids->fresh));
     DIS_TRY(dis__reserve(&ids->mine, &ids->mine_capacity, 0, fresh, sizeof *ids->mine));
-    ids->most = most;
+    ids->max = max;
     ids->in_order = in_order;
     return DIS_OK;
 }
 
 dis__id_share dis__id_share_of(dis__ids *ids, size_t chunk, const dis__id_share *before, dis__arena *texts)
 {
-    const size_t first = !ids->in_order ? chunk * ids->most : before ? before->first + before->n_fresh : 0;
+    const size_t first = !ids->in_order ? chunk * ids->max : before ? before->first + before->n_fresh : 0;
     return (dis__id_share){.ids = ids, .texts = texts, .chunk = (uint32_t)chunk, .first = first};
 }
 
@@ -166,7 +166,7 @@ bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *
     dis__ids *ids = s->ids;
     const size_t index = s->first + s->n_fresh;
     uint64_t text = key->word;
-    if (s->n_mine == ids->most) {
+    if (s->n_mine == ids->max) {
         s->full = true;
         *number = 0;
         return true;
@@ -187,7 +187,7 @@ bool dis__ids_put(dis__id_share *s, const dis__id_key *key, size_t i, uint32_t *
     if ((key->tag & 3) == DIS_ID_MEDIUM) atomic_store_explicit(dis__ids_high(ids, i), key->high, memory_order_relaxed);
     *number = (uint32_t)(ids->n + index);
     atomic_store_explicit(&ids->slot[i].meta, (uint64_t)key->tag << 32 | (*number + 1), memory_order_release);
-    ids->mine[s->chunk * ids->most + s->n_mine++] = (uint32_t)index;
+    ids->mine[s->chunk * ids->max + s->n_mine++] = (uint32_t)index;
     s->n_fresh++;
     s->n_ids++;
     s->n_bytes += (size_t)key->n + 1;
@@ -204,7 +204,7 @@ void dis__ids_find_short(dis__id_share *s, const uint64_t *word, const uint32_t 
     dis__id_slot *const slots = ids->slot;
     const dis__secret secret = ids->secret;
     const bool narrow = ids->fill == DIS_BUCKET;
-    uint32_t *mine = ids->mine + s->chunk * ids->most;
+    uint32_t *mine = ids->mine + s->chunk * ids->max;
     for (size_t i = 0; i < n; i++) {
         const uint64_t text = word[which[i]];
         dis__id_slot *bucket = slots + home[which[i]];
@@ -218,7 +218,7 @@ void dis__ids_find_short(dis__id_share *s, const uint64_t *word, const uint32_t 
             taken += meta != 0;
             known |= (meta == DIS_SLOT_IN_WORK) | (relaxed(&bucket[k].word) == text);
         }
-        if (!narrow || known || taken == DIS_BUCKET || s->n_mine == ids->most || !claim(ids, &bucket[taken])) {
+        if (!narrow || known || taken == DIS_BUCKET || s->n_mine == ids->max || !claim(ids, &bucket[taken])) {
             out[which[i]] = dis__ids_find(s, &key);
             continue;
         }
@@ -244,10 +244,10 @@ void dis__ids_meet(dis__id_share *s, uint32_t number)
     const uint32_t index = (uint32_t)(number - s->ids->n);
     dis__fresh_id *f = &s->ids->fresh[index];
     uint32_t owner = atomic_load_explicit(&f->owner, memory_order_relaxed);
-    while (owner > s->chunk && !(s->full = s->full || s->n_mine == s->ids->most))
+    while (owner > s->chunk && !(s->full = s->full || s->n_mine == s->ids->max))
         if (atomic_compare_exchange_weak_explicit(&f->owner, &owner, s->chunk, memory_order_relaxed,
                                                   memory_order_relaxed)) {
-            s->ids->mine[s->chunk * s->ids->most + s->n_mine++] = index;
+            s->ids->mine[s->chunk * s->ids->max + s->n_mine++] = index;
             return;
         }
 }
@@ -261,7 +261,7 @@ void dis__ids_count(dis__id_share *s)
 {
     const dis__ids *ids = s->ids;
     if (ids->in_order) return;
-    const uint32_t *mine = ids->mine + s->chunk * ids->most;
+    const uint32_t *mine = ids->mine + s->chunk * ids->max;
     s->n_ids = s->n_bytes = 0;
     for (size_t i = 0; i < s->n_mine; i++) {
         const dis__fresh_id *f = &ids->fresh[mine[i]];
@@ -274,8 +274,8 @@ void dis__ids_count(dis__id_share *s)
 /* As many as needed, and if it must grow then as many as are guessed, within four times the need. */
 static size_t with_foresight(size_t need, double guess)
 {
-    const double most = 4. * (double)need;
-    const double wanted = guess > most ? most : guess;
+    const double max = 4. * (double)need;
+    const double wanted = guess > max ? max : guess;
     return wanted > (double)need ? (size_t)wanted : need;
 }
 
@@ -301,7 +301,7 @@ dis_status dis__ids_reserve(dis__ids *ids, size_t n, size_t n_bytes, double n_gu
 void dis__ids_number(const dis__id_share *s, size_t id, size_t at)
 {
     dis__ids *ids = s->ids;
-    const uint32_t *mine = ids->mine + s->chunk * ids->most;
+    const uint32_t *mine = ids->mine + s->chunk * ids->max;
     char *bytes = ids->bytes;
     const size_t end = at + s->n_bytes;
     for (size_t i = 0; i < s->n_mine; i++) {

@@ -71,7 +71,7 @@ typedef struct {
 
     /* the round at hand */
     bool in_order; /* its chunks are read one after the other */
-    size_t most;   /* new ids a chunk may have */
+    size_t max;    /* new ids a chunk may have */
     dis__fresh_id *fresh;
     uint32_t *mine; /* (most a chunk) ids that a chunk was the first known to have, as indices into fresh */
     size_t fresh_capacity, mine_capacity;
@@ -90,9 +90,9 @@ typedef struct {
 } dis__id_share;
 
 void dis__ids_free(dis__ids *ids);
-/* Room for a round of n_chunks with at most `most` new ids each; a chunk that has more becomes full, and the round must
+/* Room for a round of n_chunks with at most `max` new ids each; a chunk that has more becomes full, and the round must
  * be withdrawn. to_come: how many ids the rest of the input may bring, as a guess. DIS_ELIMIT: too many. */
-dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t most, bool in_order, double to_come);
+dis_status dis__ids_prepare(dis__ids *ids, size_t n_chunks, size_t max, bool in_order, double to_come);
 /* The share of a chunk that begins; before: that of the chunk before it, NULL for the first. */
 dis__id_share dis__id_share_of(dis__ids *ids, size_t chunk, const dis__id_share *before, dis__arena *texts);
 /* Takes out again what the chunks of the round put in; all of them, for tables know no single removals. */

@@ -15,7 +15,7 @@
 #include "core/pool.h"
 #include "votes/fast_rows.h"
 
-enum { MAX_BUCKETS = 1024, ROWS_PER_BASE = 1 << 16, RECORDS_AT_ONCE = 64, RANGE_ROWS = 1 << 16, MOST_RANGES = 256 };
+enum { MAX_BUCKETS = 1024, ROWS_PER_BASE = 1 << 16, RECORDS_AT_ONCE = 64, RANGE_ROWS = 1 << 16, MAX_RANGES = 256 };
 
 /* A task of a bucket. */
 typedef struct {
@@ -247,8 +247,8 @@ static size_t number_records(const finishing *f, const scratch *s, size_t n_slot
 /* Finds the tasks of a bucket, by first appearance, and counts their votes. */
 static dis_status number_tasks(const finishing *f, const dis__partition_bucket *bucket, scratch *s, size_t *n_tasks)
 {
-    enum { LEAST_SLOTS = 4 * RECORDS_AT_ONCE };
-    size_t n_slots = LEAST_SLOTS + bucket->n / 2, n = 0;
+    enum { MIN_SLOTS = 4 * RECORDS_AT_ONCE };
+    size_t n_slots = MIN_SLOTS + bucket->n / 2, n = 0;
     uint32_t base = 0;
     DIS_TRY(make_slots(f, s, n_slots, 0));
     for (size_t i = 0; i < bucket->n; i += RECORDS_AT_ONCE) {
@@ -475,7 +475,7 @@ dis_status dis__partition_finish(dis_context *ctx, dis__partition *d, size_t n_r
                    .class_of = class_of,
                    .votes = votes,
                    .n_rows = n_rows,
-                   .n_ranges = dis__n_jobs(n_rows, RANGE_ROWS, MOST_RANGES)};
+                   .n_ranges = dis__n_jobs(n_rows, RANGE_ROWS, MAX_RANGES)};
     const dis_status status = finish(ctx, &f);
     for (int t = 0; f.scratch && t < dis_context_threads(ctx); t++) {
         dis__free(f.scratch[t].slot);
