@@ -118,7 +118,7 @@ static void combine(int argc, char **argv)
     printf("{\"seconds\": [");
     for (int r = 0; r < atoi(argv[5]); r++) {
         const double start = now();
-        must(dis_combine(ctx, &all, argv[6], out, &did));
+        must(dis_views_combine(ctx, &all, argv[6], out, &did));
         printf("%s%.9f", r ? ", " : "", now() - start);
     }
     printf("], \"max_steps\": %d}\n", did.max_steps);

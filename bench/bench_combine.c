@@ -56,7 +56,7 @@ int main(int argc, char **argv)
         dis_combination did;
         for (int r = 0; r < 3; r++) {
             const double start = now();
-            if (dis_combine(NULL, &all, spec, p + m * n * k, &did) != DIS_OK) {
+            if (dis_views_combine(NULL, &all, spec, p + m * n * k, &did) != DIS_OK) {
                 fprintf(stderr, "%s\n", dis_last_error());
                 return 1;
             }

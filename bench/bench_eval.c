@@ -1,4 +1,4 @@
-/* Times dis_evaluate on arrays that the peers get as well (peers_metrics.py). One line of JSON.
+/* Times dis_evaluation_run on arrays that the peers get as well (peers_metrics.py). One line of JSON.
  *
  *     bench_eval WHAT IN.f64 ITEMS CLASSES THREADS REPEATS     WHAT as in peers_metrics.py
  *
@@ -59,13 +59,13 @@ int main(int argc, char **argv)
     bool wanted[DIS_EVAL_METRICS];
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
         wanted[m] = runs[r].all ? m != DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD : m == runs[r].only;
-    const bool people = dis_eval_row_at(runs[r].only)->needs & DIS_NEEDS_HUMAN;
-    const dis_evaluate_input in = {.n_items = n,
-                                   .n_classes = k,
-                                   .q = x,
-                                   .human = runs[r].all || people ? x + n * k : NULL,
-                                   .gold = runs[r].all || !people ? gold : NULL};
-    dis_evaluate_options o = dis_evaluate_options_default();
+    const bool people = dis_eval_metric_at(runs[r].only)->needs & DIS_NEEDS_HUMAN;
+    const dis_evaluation_input in = {.n_items = n,
+                                     .n_classes = k,
+                                     .q = x,
+                                     .human = runs[r].all || people ? x + n * k : NULL,
+                                     .gold = runs[r].all || !people ? gold : NULL};
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.wanted = wanted;
     o.ordinal = true;
     o.resamples = runs[r].interval ? 1000 : 0;
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < atoi(argv[6]); i++) {
         dis_evaluation *e;
         const double start = now();
-        must(dis_evaluate(ctx, &in, &o, &e));
+        must(dis_evaluation_run(ctx, &in, &o, &e));
         printf("%s%.9f", i ? ", " : "", now() - start);
         const dis_metric *m = dis_evaluation_look(e)->metric;
         value = runs[r].interval ? m[runs[r].only].ci_high - m[runs[r].only].ci_low : m[runs[r].only].value;

@@ -339,7 +339,7 @@ static void rank_workers(const world *w)
     static const char *const judges[] = {"majority", ONE_COIN, DAWID_SKENE};
     for (size_t j = 0; j < 3; j++) {
         fit(votes, judges[j], p);
-        if (dis_worker_quality(NULL, votes, p, quality, NULL) != DIS_OK) complain();
+        if (dis_votes_worker_quality(NULL, votes, p, quality, NULL) != DIS_OK) complain();
         for (size_t a = 0; a < w->c->n_workers; a++) suspicion[a] = -quality[a];
         printf("%s,%.*s,%llu,%.4f\n", w->c->name, name_length(judges[j]), judges[j], (unsigned long long)w->seed,
                precision(w, suspicion));
@@ -438,7 +438,7 @@ static int run_file(world *w, uint64_t seeds, char **argv, const char *const *po
         fprintf(stderr, "%s: at most %d classes and %d workers\n", path, MAX_CLASSES, MAX_WORKERS);
         return 5;
     }
-    if (dis_gold_read(NULL, argv[2], votes, gold, NULL) != DIS_OK) complain();
+    if (dis_votes_read_gold(NULL, argv[2], votes, gold, NULL) != DIS_OK) complain();
     for (uint64_t seed = 0; seed < seeds; seed++) {
         real_world(w, &c, votes, gold, seed);
         for (size_t p = 0; p < n_policies; p++) run_policy(w, policies[p]);

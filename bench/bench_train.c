@@ -88,15 +88,15 @@ int main(int argc, char **argv)
     must(dis_context_create(&c, &ctx));
     dis_items *items = read_items(ctx, argv[1], argv[2]);
     dis_gold *gold;
-    must(dis_gold_load(ctx, argv[3], &gold));
-    dis_train_options o = dis_train_options_default();
+    must(dis_gold_read(ctx, argv[3], &gold));
+    dis_model_train_options o = dis_model_train_options_default();
     o.model = argv[4];
     o.objective = "gold";
     o.batch = (size_t)atol(argv[5]);
     o.epochs = (size_t)(w.epochs = atoi(argv[6]));
     const dis_examples train = {.items = items, .gold = gold};
     dis_model *model;
-    must(dis_train(ctx, &train, NULL, &o, &model));
+    must(dis_model_train(ctx, &train, NULL, &o, &model));
     double epoch[MAX_EPOCHS], predict[PREDICTIONS];
     for (int e = 1; e < w.n_marks; e++) epoch[e - 1] = w.mark[e] - w.mark[e - 1];
     struct rusage usage;

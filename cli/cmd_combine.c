@@ -93,7 +93,7 @@ static int combine_all(combine_job *job)
     job->p = calloc(first.n_items ? first.n_items : 1, first.n_classes * sizeof *job->p);
     if (!job->p) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", first.n_items);
     const dis_views views = {.n_items = first.n_items, .n_classes = first.n_classes, .n_views = job->n, .p = p};
-    dis_status status = dis_combine(job->ctx, &views, job->v->combine, job->p, &job->did);
+    dis_status status = dis_views_combine(job->ctx, &views, job->v->combine, job->p, &job->did);
     if (status != DIS_OK) return cli_failed(job->c, status);
     const dis_labels_view out = {.n_items = first.n_items,
                                  .n_classes = first.n_classes,

@@ -83,7 +83,7 @@ static int read_all(compare_job *job, dis_context *ctx)
 /* The class of the largest probability, for each item and seed. */
 static int take_labels(compare_job *job, const int32_t **sides)
 {
-    const dis_aligned_view *t = &job->in.look;
+    const dis_alignment_view *t = &job->in.look;
     const size_t n = job->v->a.n + job->v->b.n, first = job->v->hard && job->v->human;
     job->labels = calloc(t->n_items * n, sizeof *job->labels);
     if (!job->labels) return cli_error(job->c, DIS_ELIMIT, "no memory for the predictions of %zu items", t->n_items);
@@ -99,25 +99,25 @@ static int take_labels(compare_job *job, const int32_t **sides)
 static int compare(compare_job *job, dis_context *ctx)
 {
     const compare_values *v = job->v;
-    const dis_aligned_view *t = &job->in.look;
+    const dis_alignment_view *t = &job->in.look;
     const int32_t *sides[2 * CLI_MAX_VALUES];
     const int code = take_labels(job, sides);
     if (code != 0) return code;
-    const dis_compare_input in = {.n_items = t->n_items,
-                                  .n_classes = t->n_classes,
-                                  .gold = t->gold,
-                                  .n_a = v->a.n,
-                                  .n_b = v->b.n,
-                                  .a = sides,
-                                  .b = sides + v->a.n,
-                                  .human = v->human ? t->p[v->hard ? 0 : v->a.n + v->b.n] : NULL};
-    dis_compare_options o = dis_compare_options_default();
+    const dis_comparison_input in = {.n_items = t->n_items,
+                                     .n_classes = t->n_classes,
+                                     .gold = t->gold,
+                                     .n_a = v->a.n,
+                                     .n_b = v->b.n,
+                                     .a = sides,
+                                     .b = sides + v->a.n,
+                                     .human = v->human ? t->p[v->hard ? 0 : v->a.n + v->b.n] : NULL};
+    dis_comparison_options o = dis_comparison_options_default();
     o.seed = v->figures.seed;
     o.resamples = v->figures.bootstrap;
     o.fraction = v->figures.fraction;
     o.pool_seeds = v->pool_seeds;
     o.alternative = (dis_alternative)v->alternative;
-    const dis_status status = dis_compare(ctx, &in, &o, &job->comparison);
+    const dis_status status = dis_comparison_run(ctx, &in, &o, &job->comparison);
     if (status == DIS_OK) job->look = dis_comparison_look(job->comparison);
     return cli_failed(job->c, status);
 }

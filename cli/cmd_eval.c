@@ -39,7 +39,7 @@ static const cli_option options[] = {
 
 bool eval_shows(const eval_job *job, size_t m)
 {
-    const unsigned needs = dis_eval_row_at(m)->needs;
+    const unsigned needs = dis_eval_metric_at(m)->needs;
     if (job->v->metric.n == 0) { /* nobody asked for it in particular, and it says nothing here */
         if (needs & DIS_NEEDS_ORDER && !job->v->reading.ordinal) return false;
         if (m == DIS_EVAL_TOP_K_ACCURACY && job->v->top_k >= job->in.look.n_classes) return false;
@@ -53,7 +53,7 @@ bool eval_shows(const eval_job *job, size_t m)
 static const char *metric_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_eval_row_at(i) ? dis_eval_row_at(i)->name : NULL;
+    return dis_eval_metric_at(i) ? dis_eval_metric_at(i)->name : NULL;
 }
 
 static int check_metrics(eval_job *job)
@@ -61,7 +61,7 @@ static int check_metrics(eval_job *job)
     const cli_list *given = &job->v->metric;
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++) job->wanted[m] = given->n == 0;
     for (size_t i = 0; i < given->n; i++) {
-        const dis_eval_metric m = dis_eval_find(given->value[i]);
+        const dis_eval_metric m = dis_eval_metric_find(given->value[i]);
         if (m == DIS_EVAL_METRICS) {
             const char *near = dis_nearest(given->value[i], metric_name, NULL);
             return cli_usage(job->c, "no metric \"%s\"%s%s%s dissent list metrics shows them", given->value[i],
@@ -180,8 +180,8 @@ static int read_groups(eval_job *job, dis_context *ctx)
 static int measure(eval_job *job, dis_context *ctx)
 {
     const eval_values *v = job->v;
-    const dis_aligned_view *t = &job->in.look;
-    dis_evaluate_options o = dis_evaluate_options_default();
+    const dis_alignment_view *t = &job->in.look;
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.seed = v->figures.seed;
     o.resamples = v->figures.bootstrap;
     o.fraction = v->figures.fraction;
@@ -192,14 +192,14 @@ static int measure(eval_job *job, dis_context *ctx)
     o.n_splits = (size_t)v->n_splits;
     o.wanted = job->wanted;
     for (size_t i = 0; i < job->n; i++) {
-        const dis_evaluate_input in = {.n_items = t->n_items,
-                                       .n_classes = t->n_classes,
-                                       .q = t->p[i],
-                                       .gold = t->gold,
-                                       .human = t->n_sources > job->n ? t->p[job->n] : NULL,
-                                       .group = job->group,
-                                       .n_groups = job->n_groups};
-        const dis_status status = dis_evaluate(ctx, &in, &o, &job->evaluation[i]);
+        const dis_evaluation_input in = {.n_items = t->n_items,
+                                         .n_classes = t->n_classes,
+                                         .q = t->p[i],
+                                         .gold = t->gold,
+                                         .human = t->n_sources > job->n ? t->p[job->n] : NULL,
+                                         .group = job->group,
+                                         .n_groups = job->n_groups};
+        const dis_status status = dis_evaluation_run(ctx, &in, &o, &job->evaluation[i]);
         if (status != DIS_OK) return cli_failed(job->c, status);
         job->look[i] = dis_evaluation_look(job->evaluation[i]);
     }

@@ -152,8 +152,8 @@ static void figure_json(dis_json *j, const experiment_job *job, const dis_experi
     const dis_experiment_measure *measure = &job->look.measure[m];
     dis_json_begin_object(j);
     cli_put_text(j, "set", measure->set);
-    cli_put_text(j, "metric", dis_eval_row_at(measure->metric)->name);
-    cli_put_text(j, "better", dis_eval_row_at(measure->metric)->better);
+    cli_put_text(j, "metric", dis_eval_metric_at(measure->metric)->name);
+    cli_put_text(j, "better", dis_eval_metric_at(measure->metric)->better);
     cli_put_count(j, "seeds", f->n);
     if (f->n_items) cli_put_count(j, "items", f->n_items);
     cli_put_real(j, "mean", f->mean);
@@ -259,7 +259,7 @@ static int check(cli *c, const experiment_values *v, size_t a, size_t n_operands
     if (!actions[a].output && v->output) return cli_usage(c, "--output is for table and report, not for %s", name);
     if (!actions[a].format && v->format >= 0) return cli_usage(c, "--format is for table, not for %s", name);
     bool known;
-    if (v->output && v->format < 0 && dis_output_name_check(v->output, actions[a].formats, &known) != DIS_OK)
+    if (v->output && v->format < 0 && dis_file_check_output(v->output, actions[a].formats, &known) != DIS_OK)
         return cli_usage(c, "--output %s", dis_last_error());
     if (!actions[a].json && v->json) return cli_usage(c, "%s has no summary for machines; table has", name);
     return 0;

@@ -238,7 +238,7 @@ static int count_workers(labels_job *job)
     job->n_voted = calloc(n ? n : 1, sizeof *job->n_voted);
     if (!job->borne_out || !job->n_voted)
         return cli_error(job->c, DIS_ELIMIT, "no memory for the shares of %zu workers", n);
-    return cli_failed(job->c, dis_worker_quality(job->ctx, job->in.votes, job->p, job->borne_out, job->n_voted));
+    return cli_failed(job->c, dis_votes_worker_quality(job->ctx, job->in.votes, job->p, job->borne_out, job->n_voted));
 }
 
 static int write_all(labels_job *job)

@@ -32,7 +32,7 @@ static const char *recipe_name(const void *arg, size_t i)
 static const char *metric_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_eval_row_at(i) ? dis_eval_row_at(i)->name : NULL;
+    return dis_eval_metric_at(i) ? dis_eval_metric_at(i)->name : NULL;
 }
 
 static const char *preset_name(const void *arg, size_t i)
@@ -82,7 +82,7 @@ static const char *recipe_summary(size_t i)
 
 static const char *metric_summary(size_t i)
 {
-    return dis_eval_row_at(i)->summary;
+    return dis_eval_metric_at(i)->summary;
 }
 
 static const char *preset_summary(size_t i)
@@ -145,7 +145,7 @@ static void recipe_detail(size_t i)
 
 static void metric_detail(size_t i)
 {
-    const dis_eval_row *m = dis_eval_row_at(i);
+    const dis_eval_row *m = dis_eval_metric_at(i);
     printf("%s: %s\nbetter: %s\nneeds:%s%s%s%s\n", m->name, m->summary, m->better,
            m->needs & DIS_NEEDS_GOLD ? " gold labels" : "", m->needs & DIS_NEEDS_HUMAN ? " human labels" : "",
            m->needs & DIS_NEEDS_ORDER ? ", classes with an order" : "", m->needs ? "" : " nothing but predictions");

@@ -38,7 +38,7 @@ static int predict(cli *c, const predict_values *v, const char *folder, dis_cont
 {
     if (!v->items) return cli_usage(c, "predict needs the items: --items FILE");
     if (cli_check_format(c, "format", v->format) != 0) return DIS_EUSAGE;
-    int code = cli_failed(c, dis_model_load(ctx, folder, model));
+    int code = cli_failed(c, dis_model_read(ctx, folder, model));
     if (code != 0) return code;
     const dis_model_view m = dis_model_look(*model);
     code = items_input_read(c, ctx, &v->reading, NULL, m.kind->items, v->items, items);
@@ -161,7 +161,7 @@ static int run_model(cli *c, const void *values, char **operands, size_t n_opera
     dis_model *model = NULL;
     (void)n_operands;
     int code = cli_failed(c, cli_context(c, &v->common, &ctx));
-    if (code == 0) code = cli_failed(c, dis_model_load(ctx, operands[0], &model));
+    if (code == 0) code = cli_failed(c, dis_model_read(ctx, operands[0], &model));
     if (code == 0) {
         const dis_model_view m = dis_model_look(model);
         if (!v->json || strcmp(v->json, "-") != 0) show(&m);

@@ -100,7 +100,7 @@ typedef struct {
     report_tables labels, pred, models; /* of models only names and folders */
     report_table human;
     dis_gold *gold;
-    dis_aligned *aligned_labels, *aligned_pred;
+    dis_alignment *aligned_labels, *aligned_pred;
     dis_fit *human_fit;
     dis_names *texts;
     dis_label_choice choice;
@@ -200,18 +200,18 @@ static int read_tables(report_job *job)
     for (size_t i = 0; i < job->pred.n && code == 0; i++) code = read_table(job, &job->pred.table[i]);
     if (code == 0 && job->human.path) code = read_table(job, &job->human);
     const bool wanted = job->v->gold && (job->v->votes.n == 0 || job->pred.n);
-    if (code == 0 && wanted) code = cli_failed(job->c, dis_gold_load(job->ctx, job->v->gold, &job->gold));
+    if (code == 0 && wanted) code = cli_failed(job->c, dis_gold_read(job->ctx, job->v->gold, &job->gold));
     return code;
 }
 
-static dis_align_source source_of(const report_table *t)
+static dis_alignment_source source_of(const report_table *t)
 {
-    return (dis_align_source){.name = t->path, .labels = dis_labels_look(t->labels)};
+    return (dis_alignment_source){.name = t->path, .labels = dis_labels_look(t->labels)};
 }
 
-static dis_align_options matching(const report_job *job)
+static dis_alignment_options matching(const report_job *job)
 {
-    dis_align_options o = dis_align_options_default();
+    dis_alignment_options o = dis_alignment_options_default();
     o.lenient = job->v->reading.lenient;
     o.gold = job->gold;
     return o;
@@ -237,13 +237,13 @@ static dis_status add_labels_beside_votes(report_job *job)
 /* By themselves, in the order of the first. */
 static dis_status add_labels(report_job *job)
 {
-    dis_align_source source[CLI_MAX_VALUES];
+    dis_alignment_source source[CLI_MAX_VALUES];
     if (job->labels.n == 0) return DIS_OK;
     for (size_t i = 0; i < job->labels.n; i++) source[i] = source_of(&job->labels.table[i]);
-    const dis_align_options o = matching(job);
-    dis_status status = dis_align(job->ctx, source, job->labels.n, &o, &job->aligned_labels);
+    const dis_alignment_options o = matching(job);
+    dis_status status = dis_alignment_run(job->ctx, source, job->labels.n, &o, &job->aligned_labels);
     if (status != DIS_OK) return status;
-    const dis_aligned_view a = dis_aligned_look(job->aligned_labels);
+    const dis_alignment_view a = dis_alignment_look(job->aligned_labels);
     for (size_t i = 0; i < job->labels.n && status == DIS_OK; i++) {
         const dis_labels_view look = {
             .n_items = a.n_items, .n_classes = a.n_classes, .p = a.p[i], .tasks = a.tasks, .classes = a.classes};
@@ -254,7 +254,7 @@ static dis_status add_labels(report_job *job)
 }
 
 /* What people say: a file, or what a method makes of the votes. */
-static dis_status find_human(report_job *job, dis_align_source *out, bool *found)
+static dis_status find_human(report_job *job, dis_alignment_source *out, bool *found)
 {
     *found = false;
     if (job->human.labels) {
@@ -267,28 +267,28 @@ static dis_status find_human(report_job *job, dis_align_source *out, bool *found
     how.seed = job->v->seed;
     const dis_status status = dis_fit_run(job->ctx, job->in.votes, job->v->human_labels, &how, &job->human_fit);
     if (status != DIS_OK) return status;
-    *out = (dis_align_source){.name = job->v->votes.value[0],
-                              .labels = {.n_items = job->in.look.n_items,
-                                         .n_classes = job->in.look.n_classes,
-                                         .p = dis_fit_p(job->human_fit),
-                                         .tasks = job->in.look.tasks,
-                                         .classes = job->in.look.classes}};
+    *out = (dis_alignment_source){.name = job->v->votes.value[0],
+                                  .labels = {.n_items = job->in.look.n_items,
+                                             .n_classes = job->in.look.n_classes,
+                                             .p = dis_fit_p(job->human_fit),
+                                             .tasks = job->in.look.tasks,
+                                             .classes = job->in.look.classes}};
     *found = true;
     return DIS_OK;
 }
 
 static int add_predictions(report_job *job)
 {
-    dis_align_source source[CLI_MAX_VALUES + 1];
+    dis_alignment_source source[CLI_MAX_VALUES + 1];
     bool human = false;
     const size_t n = job->pred.n;
     if (n == 0) return 0;
     for (size_t i = 0; i < n; i++) source[i] = source_of(&job->pred.table[i]);
     dis_status status = find_human(job, &source[n], &human);
-    const dis_align_options o = matching(job);
-    if (status == DIS_OK) status = dis_align(job->ctx, source, n + human, &o, &job->aligned_pred);
+    const dis_alignment_options o = matching(job);
+    if (status == DIS_OK) status = dis_alignment_run(job->ctx, source, n + human, &o, &job->aligned_pred);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    const dis_aligned_view a = dis_aligned_look(job->aligned_pred);
+    const dis_alignment_view a = dis_alignment_look(job->aligned_pred);
     char safe[CLI_SAFE];
     for (size_t i = 0; i < n + human; i++)
         if (a.notes[i].items_left_out)
@@ -308,7 +308,7 @@ static int add_predictions(report_job *job)
 static int add_texts(report_job *job)
 {
     const dis_names *tasks = job->in.votes ? job->in.look.tasks : NULL;
-    if (!tasks && job->aligned_labels) tasks = dis_aligned_look(job->aligned_labels).tasks;
+    if (!tasks && job->aligned_labels) tasks = dis_alignment_look(job->aligned_labels).tasks;
     if (!tasks) return 0;
     const int code = texts_input_read(job->c, job->ctx, &job->v->texts, job->v->reading.task, tasks, &job->texts);
     texts_input_tell(job->c, job->texts);
@@ -440,7 +440,7 @@ static int work(report_job *job)
     o.bootstrap = (size_t)v->bootstrap;
     o.ordinal = v->reading.ordinal;
     dis_status status = cli_context(job->c, &v->common, &job->ctx);
-    if (status == DIS_OK) status = dis_report_open(&o, &job->report);
+    if (status == DIS_OK) status = dis_report_create(&o, &job->report);
     if (status != DIS_OK) return cli_failed(job->c, status);
     code = read_votes(job);
     if (code == 0) code = read_tables(job);
@@ -483,8 +483,8 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
                             .n_paths = job->v->votes.n};
     const int code = work(job);
     dis_report_destroy(job->report);
-    dis_aligned_destroy(job->aligned_labels);
-    dis_aligned_destroy(job->aligned_pred);
+    dis_alignment_destroy(job->aligned_labels);
+    dis_alignment_destroy(job->aligned_pred);
     dis_fit_destroy(job->human_fit);
     dis_names_destroy(job->texts);
     dis_gold_destroy(job->gold);

@@ -434,7 +434,8 @@ static int read_labels(review_job *job, dis_context *ctx)
     const size_t n = job->in.look.n_items;
     job->labels = malloc((n ? n : 1) * sizeof *job->labels);
     if (!job->labels) return cli_error(job->c, DIS_ELIMIT, "no memory for the labels of %zu items", n);
-    const dis_status status = dis_gold_read(ctx, job->v->labels, job->in.votes, job->labels, &job->n_labels_unknown);
+    const dis_status status =
+        dis_votes_read_gold(ctx, job->v->labels, job->in.votes, job->labels, &job->n_labels_unknown);
     for (size_t i = 0; status == DIS_OK && i < n; i++) job->n_labels += job->labels[i] >= 0;
     return cli_failed(job->c, status);
 }

@@ -170,8 +170,8 @@ static int read_all(train_job *job)
                                 v->dev_items ? v->dev_items : v->items, &job->dev_items);
     if (code == 0 && v->labels) code = read_labels(job, v->labels, &job->labels);
     if (code == 0 && v->dev_labels) code = read_labels(job, v->dev_labels, &job->dev_labels);
-    if (code == 0 && v->gold) code = cli_failed(c, dis_gold_load(job->ctx, v->gold, &job->gold));
-    if (code == 0 && v->dev_gold) code = cli_failed(c, dis_gold_load(job->ctx, v->dev_gold, &job->dev_gold));
+    if (code == 0 && v->gold) code = cli_failed(c, dis_gold_read(job->ctx, v->gold, &job->gold));
+    if (code == 0 && v->dev_gold) code = cli_failed(c, dis_gold_read(job->ctx, v->dev_gold, &job->dev_gold));
     if (code == 0 && v->votes) {
         dis_votes_options how = dis_votes_options_default();
         how.classes = job->classes.name;
@@ -209,10 +209,10 @@ static void folder_of(const train_job *job, size_t run, char *out, size_t size)
         snprintf(out, size, "%s/seed-%llu", job->v->output, (unsigned long long)(job->v->seed + run));
 }
 
-dis_train_options train_options(const train_job *job, uint64_t seed, const char *folder)
+dis_model_train_options train_options(const train_job *job, uint64_t seed, const char *folder)
 {
     const train_values *v = job->v;
-    dis_train_options o = dis_train_options_default();
+    dis_model_train_options o = dis_model_train_options_default();
     o.model = v->model;
     o.objective = v->objective;
     o.seed = seed;
@@ -252,11 +252,11 @@ static dis_status train_run(train_job *job, dis_context *ctx, size_t run)
     char folder[4096];
     folder_of(job, run, folder, sizeof folder);
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return DIS_EIO;
-    const dis_train_options o = train_options(job, job->v->seed + run, folder);
+    const dis_model_train_options o = train_options(job, job->v->seed + run, folder);
     const dis_examples train = {.items = job->items, .labels = job->labels, .gold = job->gold, .votes = job->votes};
     dis_examples dev;
-    dis_status status = dis_train(ctx, &train, train_dev_set(job, &dev), &o, &job->model[run]);
-    if (status == DIS_OK) status = dis_model_save(ctx, job->model[run], folder);
+    dis_status status = dis_model_train(ctx, &train, train_dev_set(job, &dev), &o, &job->model[run]);
+    if (status == DIS_OK) status = dis_model_write(ctx, job->model[run], folder);
     return status;
 }
 

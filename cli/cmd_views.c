@@ -76,11 +76,11 @@ static int measure(views_job *job, dis_context *ctx)
                              .n_classes = job->in.look.n_classes,
                              .n_views = job->in.n,
                              .p = job->in.look.p};
-    dis_views_options o = dis_views_options_default();
+    dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = job->v->figures.bootstrap;
     o.fraction = job->v->figures.fraction;
     o.seed = job->v->figures.seed;
-    const dis_status status = dis_views_measure(ctx, &views, &o, &job->distances);
+    const dis_status status = dis_views_distances_run(ctx, &views, &o, &job->distances);
     if (status == DIS_OK) job->look = dis_views_distances_look(job->distances);
     return cli_failed(job->c, status);
 }

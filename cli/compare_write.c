@@ -132,7 +132,7 @@ dis_status compare_table(const compare_job *job, const char *format)
         dis_table_open(cli_figures_path(&job->v->figures), format, columns, sizeof columns / sizeof *columns, &t);
     if (status != DIS_OK) return status;
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
-        const char *name = dis_compare_metric_name(m);
+        const char *name = dis_comparison_metric_name(m);
         row(t, name, "a", &v->metric[m].a, NAN);
         row(t, name, "b", &v->metric[m].b, NAN);
         row(t, name, "difference", &v->metric[m].difference, v->metric[m].p);
@@ -146,9 +146,9 @@ dis_status compare_table(const compare_job *job, const char *format)
         row(t, v->mcnemar[q].exact ? "mcnemar_exact" : "mcnemar", pair, &m, v->mcnemar[q].p);
     }
     for (size_t s = 0; v->has_statistics && s < DIS_CELL_STATISTICS; s++) {
-        const char *name = dis_cell_statistic_name(s);
+        const char *name = dis_comparison_statistic_name(s);
         const dis_cell_statistic *x = &v->statistic[s];
-        for (size_t c = 0; c < DIS_CELLS; c++) row(t, name, dis_cell_name(c), &x->mean[c], NAN);
+        for (size_t c = 0; c < DIS_CELLS; c++) row(t, name, dis_comparison_cell_name(c), &x->mean[c], NAN);
         const dis_metric u = {.value = x->test.u, .n = x->test.n_x + x->test.n_y, .reason = x->test.reason};
         row(t, name, "mann_whitney", &u, x->test.p);
     }
@@ -169,7 +169,7 @@ static void put_metrics(const dis_comparison_view *v, dis_json *j)
     dis_json_begin_object(j);
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         const dis_significance *s = &v->metric[m];
-        dis_json_key(j, dis_compare_metric_name(m));
+        dis_json_key(j, dis_comparison_metric_name(m));
         dis_json_begin_object(j);
         put_metric(j, "a", &s->a);
         put_metric(j, "b", &s->b);
@@ -210,7 +210,7 @@ static void put_cells(const compare_job *job, dis_json *j)
     const dis_comparison_view *v = job->look;
     dis_json_key(j, "cells");
     dis_json_begin_object(j);
-    for (size_t c = 0; c < DIS_CELLS; c++) cli_put_count(j, dis_cell_name(c), v->cell[c]);
+    for (size_t c = 0; c < DIS_CELLS; c++) cli_put_count(j, dis_comparison_cell_name(c), v->cell[c]);
     dis_json_end_object(j);
     dis_json_key(j, "soft_labels");
     if (!v->has_statistics) {
@@ -220,9 +220,9 @@ static void put_cells(const compare_job *job, dis_json *j)
     dis_json_begin_object(j);
     for (size_t s = 0; s < DIS_CELL_STATISTICS; s++) {
         const dis_cell_statistic *x = &v->statistic[s];
-        dis_json_key(j, dis_cell_statistic_name(s));
+        dis_json_key(j, dis_comparison_statistic_name(s));
         dis_json_begin_object(j);
-        for (size_t c = 0; c < DIS_CELLS; c++) put_metric(j, dis_cell_name(c), &x->mean[c]);
+        for (size_t c = 0; c < DIS_CELLS; c++) put_metric(j, dis_comparison_cell_name(c), &x->mean[c]);
         cli_put_count(j, "left_out", x->left_out);
         dis_json_key(j, "mann_whitney");
         dis_json_begin_object(j);

@@ -35,7 +35,7 @@ static void metric_rows(const eval_job *job, bool (*belongs)(size_t m), bool int
 {
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
         if (!eval_shows(job, m) || !belongs(m)) continue;
-        const dis_eval_row *row = dis_eval_row_at(m);
+        const dis_eval_row *row = dis_eval_metric_at(m);
         const bool aside = strcmp(row->better, "baseline") == 0 || strcmp(row->better, "floor") == 0;
         char name[NAME_WIDTH + 8];
         const char *arrow = dis_eval_arrow(m); /* of three bytes and one column */
@@ -54,17 +54,17 @@ static void metric_rows(const eval_job *job, bool (*belongs)(size_t m), bool int
 
 static bool of_gold(size_t m)
 {
-    return dis_eval_row_at(m)->needs & DIS_NEEDS_GOLD;
+    return dis_eval_metric_at(m)->needs & DIS_NEEDS_GOLD;
 }
 
 static bool of_people(size_t m)
 {
-    return dis_eval_row_at(m)->needs & DIS_NEEDS_HUMAN;
+    return dis_eval_metric_at(m)->needs & DIS_NEEDS_HUMAN;
 }
 
 static bool of_neither(size_t m)
 {
-    return dis_eval_row_at(m)->needs == 0;
+    return dis_eval_metric_at(m)->needs == 0;
 }
 
 /* Why figures are missing, once each. */
@@ -78,7 +78,7 @@ static void reasons(const eval_job *job)
             for (size_t j = 0; j < i; j++) said = said || job->look[j]->metric[m].reason == reason;
             char safe[CLI_SAFE];
             if (!said)
-                printf("- %s: %s%s%s%s\n", dis_eval_row_at(m)->name, reason, job->n > 1 ? " (" : "",
+                printf("- %s: %s%s%s%s\n", dis_eval_metric_at(m)->name, reason, job->n > 1 ? " (" : "",
                        job->n > 1 ? short_name(job->in.path[i], 40, safe) : "", job->n > 1 ? ")" : "");
         }
 }
@@ -138,11 +138,11 @@ dis_status eval_table(const eval_job *job, const char *format)
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
         for (size_t i = 0; i < job->n && eval_shows(job, m); i++) {
             const dis_metric *x = &job->look[i]->metric[m];
-            cli_cell_text(t, dis_eval_row_at(m)->name);
+            cli_cell_text(t, dis_eval_metric_at(m)->name);
             cli_cell_text(t, job->in.path[i]);
             cli_cell_metric(t, x);
             dis_table_count(t, x->n);
-            cli_cell_text(t, dis_eval_row_at(m)->better);
+            cli_cell_text(t, dis_eval_metric_at(m)->better);
             cli_cell_text(t, x->reason);
         }
     return dis_table_finish(t, DIS_OK);
@@ -156,7 +156,7 @@ dis_status eval_items(const eval_job *job)
                                           "human_entropy", "cross_entropy", "kl",
                                           "inverse_kl",    "jsd",           "total_variation",
                                           "wasserstein",   "human_brier"};
-    const dis_aligned_view *a = &job->in.look;
+    const dis_alignment_view *a = &job->in.look;
     dis_table *t;
     const dis_status status = dis_table_open(job->v->items, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
@@ -257,7 +257,7 @@ static void put_metrics(const eval_job *job, dis_json *j, const dis_evaluation_v
     dis_json_begin_object(j);
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
         if (eval_shows(job, m)) {
-            dis_json_key(j, dis_eval_row_at(m)->name);
+            dis_json_key(j, dis_eval_metric_at(m)->name);
             dis_json_metric(j, &v->metric[m]);
         }
     dis_json_end_object(j);

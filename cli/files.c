@@ -120,10 +120,10 @@ static bool within(const named_file *f, const named_file *folder)
 
 static bool clash(const named_file *a, const named_file *b)
 {
-    if (a->folder && b->folder) return a->writes && b->writes && dis_same_file(a->path, b->path);
+    if (a->folder && b->folder) return a->writes && b->writes && dis_file_same(a->path, b->path);
     if (a->folder) return within(b, a);
     if (b->folder) return within(a, b);
-    return dis_same_file(real_path(a), real_path(b));
+    return dis_file_same(real_path(a), real_path(b));
 }
 
 static int refuse(cli *c, const named_file *output, const named_file *other)
@@ -189,7 +189,7 @@ static int check_names(cli *c, const file_list *list, bool format)
         const bool main_one = strcmp(f->option->name, "output") == 0;
         if (main_one && format) continue;
         bool known;
-        if (dis_output_name_check(f->path, f->option->formats, &known) != DIS_OK)
+        if (dis_file_check_output(f->path, f->option->formats, &known) != DIS_OK)
             return cli_usage(c, "--%s %s", f->option->name, dis_last_error());
         const char *slash = strrchr(f->path, '/'), *dot = strrchr(f->path, '.');
         char safe[CLI_SAFE];

@@ -5,7 +5,7 @@
 
 int hard_labels_read(cli *c, dis_context *ctx, const char *path, hard_labels *out)
 {
-    const dis_status status = dis_gold_load(ctx, path, &out->gold);
+    const dis_status status = dis_gold_read(ctx, path, &out->gold);
     if (status != DIS_OK) return cli_failed(c, status);
     const dis_gold_view g = dis_gold_look(out->gold);
     const size_t k = dis_names_count(g.classes);

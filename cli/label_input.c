@@ -18,7 +18,7 @@ int label_input_load(label_input *in, dis_context *ctx)
         const dis_status status = dis_labels_read(ctx, in->path[i], &how, &in->labels[i]);
         if (status != DIS_OK) return cli_failed(in->c, status);
     }
-    return in->gold_path ? cli_failed(in->c, dis_gold_load(ctx, in->gold_path, &in->gold)) : 0;
+    return in->gold_path ? cli_failed(in->c, dis_gold_read(ctx, in->gold_path, &in->gold)) : 0;
 }
 
 int label_input_add_view(label_input *in, const char *path, const char *role, const dis_labels_view *view)
@@ -30,17 +30,17 @@ int label_input_add_view(label_input *in, const char *path, const char *role, co
 
 int label_input_align(label_input *in, dis_context *ctx)
 {
-    dis_align_source sources[LABEL_INPUT_MAX];
+    dis_alignment_source sources[LABEL_INPUT_MAX];
     for (size_t i = 0; i < in->n; i++)
-        sources[i] = (dis_align_source){.name = in->path[i],
-                                        .labels = in->view[i] ? *in->view[i] : dis_labels_look(in->labels[i])};
-    dis_align_options o = dis_align_options_default();
+        sources[i] = (dis_alignment_source){.name = in->path[i],
+                                            .labels = in->view[i] ? *in->view[i] : dis_labels_look(in->labels[i])};
+    dis_alignment_options o = dis_alignment_options_default();
     o.lenient = in->lenient;
     o.gold = in->gold;
     o.classes = in->classes;
-    const dis_status status = dis_align(ctx, sources, in->n, &o, &in->aligned);
+    const dis_status status = dis_alignment_run(ctx, sources, in->n, &o, &in->aligned);
     if (status != DIS_OK) return cli_failed(in->c, status);
-    in->look = dis_aligned_look(in->aligned);
+    in->look = dis_alignment_look(in->aligned);
     return 0;
 }
 
@@ -57,14 +57,14 @@ static uint64_t renormalised(const label_input *in, size_t i)
 
 void label_input_free(label_input *in)
 {
-    dis_aligned_destroy(in->aligned);
+    dis_alignment_destroy(in->aligned);
     dis_gold_destroy(in->gold);
     for (size_t i = 0; i < in->n; i++) dis_labels_destroy(in->labels[i]);
 }
 
 void label_input_tell(label_input *in)
 {
-    const dis_aligned_view *v = &in->look;
+    const dis_alignment_view *v = &in->look;
     for (size_t i = 0; i < in->n; i++) {
         const uint64_t scaled = renormalised(in, i);
         if (scaled)

@@ -27,8 +27,8 @@ typedef struct {
     const dis_labels_view *view[LABEL_INPUT_MAX]; /* were in memory */
     const dis_names *classes;                     /* declared ones; NULL: those of the files */
     dis_gold *gold;
-    dis_aligned *aligned;
-    dis_aligned_view look;
+    dis_alignment *aligned;
+    dis_alignment_view look;
 } label_input;
 
 /* `role` is what the summary calls the file; both must outlive the input. */

@@ -9,7 +9,7 @@
 static dis_status add_curve(dis_context *ctx, dis_report *report, const char *name, const char *folder)
 {
     dis_model *model;
-    const dis_status status = dis_model_load(ctx, folder, &model);
+    const dis_status status = dis_model_read(ctx, folder, &model);
     if (status != DIS_OK) return status;
     const dis_model_view m = dis_model_look(model);
     const dis_curve curve = {

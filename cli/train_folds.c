@@ -54,7 +54,7 @@ dis_status train_fold(train_job *job, dis_context *ctx, size_t f)
         snprintf(folder, sizeof folder, "%s/fold-%zu", job->v->output, f + 1);
         if (mkdir(folder, 0777) != 0 && errno != EEXIST) return DIS_EIO;
     }
-    const dis_train_options o = train_options(job, job->v->seed, job->v->output ? folder : NULL);
+    const dis_model_train_options o = train_options(job, job->v->seed, job->v->output ? folder : NULL);
     dis_examples dev;
     return dis_folds_train(ctx, job->folds, f, job->v->dev_items ? train_dev_set(job, &dev) : NULL, &o, &job->part[f]);
 }

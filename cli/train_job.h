@@ -41,7 +41,7 @@ typedef struct {
 } train_job;
 
 /* cmd_train.c: what to train with; `folder` is for checkpoints, NULL: none. */
-dis_train_options train_options(const train_job *job, uint64_t seed, const char *folder);
+dis_model_train_options train_options(const train_job *job, uint64_t seed, const char *folder);
 /* What epochs are judged by, *out; NULL when there is no development set of its own. */
 const dis_examples *train_dev_set(const train_job *job, dis_examples *out);
 

@@ -105,7 +105,7 @@ int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
     const size_t n = in->look.n_items;
     in->gold = malloc((n ? n : 1) * sizeof *in->gold);
     if (!in->gold) return cli_error(in->c, DIS_ELIMIT, "no memory for the gold labels of %zu items", n);
-    const dis_status status = dis_gold_read(ctx, path, in->votes, in->gold, &in->n_gold_unknown);
+    const dis_status status = dis_votes_read_gold(ctx, path, in->votes, in->gold, &in->n_gold_unknown);
     if (status != DIS_OK) return cli_failed(in->c, status);
     for (size_t i = 0; i < n; i++) in->n_gold += in->gold[i] >= 0;
     return 0;

@@ -45,15 +45,15 @@ static inline void unmake(items *x)
     free(x->gold);
 }
 
-static inline dis_evaluate_input input(const items *x)
+static inline dis_evaluation_input input(const items *x)
 {
-    return (dis_evaluate_input){.n_items = x->n, .n_classes = x->k, .q = x->q, .human = x->p, .gold = x->gold};
+    return (dis_evaluation_input){.n_items = x->n, .n_classes = x->k, .q = x->q, .human = x->p, .gold = x->gold};
 }
 
-static inline dis_evaluation *run(const dis_evaluate_input *in, const dis_evaluate_options *o)
+static inline dis_evaluation *run(const dis_evaluation_input *in, const dis_evaluation_options *o)
 {
     dis_evaluation *e;
-    assert_int_equal(dis_evaluate(NULL, in, o, &e), DIS_OK);
+    assert_int_equal(dis_evaluation_run(NULL, in, o, &e), DIS_OK);
     return e;
 }
 

@@ -84,7 +84,7 @@ static inline crowd read_crowd(void)
     assert_int_equal(dis_items_read(NULL, in_folder("x.csv"), &o, &c.features), DIS_OK);
     assert_int_equal(dis_labels_read(NULL, in_folder("hard.csv"), NULL, &c.hard), DIS_OK);
     assert_int_equal(dis_labels_read(NULL, in_folder("soft.csv"), NULL, &c.soft), DIS_OK);
-    assert_int_equal(dis_gold_load(NULL, in_folder("gold.csv"), &c.gold), DIS_OK);
+    assert_int_equal(dis_gold_read(NULL, in_folder("gold.csv"), &c.gold), DIS_OK);
     const char *votes = in_folder("votes.csv");
     assert_int_equal(dis_votes_read(NULL, &votes, 1, NULL, &c.votes), DIS_OK);
     return c;
@@ -126,9 +126,9 @@ static inline const char *small_model(const crowd *c, size_t i, const dis_items 
     return models[i].spec;
 }
 
-static inline dis_train_options quick(const char *model, const char *objective)
+static inline dis_model_train_options quick(const char *model, const char *objective)
 {
-    dis_train_options o = dis_train_options_default();
+    dis_model_train_options o = dis_model_train_options_default();
     o.model = model;
     o.objective = objective;
     o.epochs = 4;
@@ -138,14 +138,15 @@ static inline dis_train_options quick(const char *model, const char *objective)
     return o;
 }
 
-static inline dis_model *train(const dis_examples *e, const dis_examples *dev, const dis_train_options *o, int threads)
+static inline dis_model *train(const dis_examples *e, const dis_examples *dev, const dis_model_train_options *o,
+                               int threads)
 {
     dis_context_options co = dis_context_options_default();
     co.threads = threads;
     dis_context *ctx;
     assert_int_equal(dis_context_create(&co, &ctx), DIS_OK);
     dis_model *m = NULL;
-    const dis_status status = dis_train(ctx, e, dev, o, &m);
+    const dis_status status = dis_model_train(ctx, e, dev, o, &m);
     if (status != DIS_OK) print_message("%s\n", dis_last_error());
     assert_int_equal(status, DIS_OK);
     dis_context_destroy(ctx);

@@ -6,14 +6,14 @@
  *     dis_gold *gold;
  *     if (dis_labels_read(NULL, "model.csv", NULL, &model) != DIS_OK) return 1;
  *     if (dis_labels_read(NULL, "people.csv", NULL, &people) != DIS_OK) return 1;
- *     if (dis_gold_load(NULL, "gold.csv", &gold) != DIS_OK) return 1;
- *     const dis_align_source sources[] = {{"model.csv", dis_labels_look(model)}, {"people.csv", dis_labels_look(people)}};
- *     dis_align_options o = dis_align_options_default();
+ *     if (dis_gold_read(NULL, "gold.csv", &gold) != DIS_OK) return 1;
+ *     const dis_alignment_source sources[] = {{"model.csv", dis_labels_look(model)}, {"people.csv", dis_labels_look(people)}};
+ *     dis_alignment_options o = dis_alignment_options_default();
  *     o.gold = gold;
- *     dis_aligned *aligned;
- *     if (dis_align(NULL, sources, 2, &o, &aligned) == DIS_OK) {
- *         dis_aligned_view v = dis_aligned_look(aligned);   // v.p[0], v.p[1], v.gold
- *         dis_aligned_destroy(aligned);
+ *     dis_alignment *aligned;
+ *     if (dis_alignment_run(NULL, sources, 2, &o, &aligned) == DIS_OK) {
+ *         dis_alignment_view v = dis_alignment_look(aligned);   // v.p[0], v.p[1], v.gold
+ *         dis_alignment_destroy(aligned);
  *     }
  *
  * Strict by default: an item or class of one that another lacks is an error that names it. With `lenient` items that
@@ -29,7 +29,7 @@ typedef struct dis_gold dis_gold;
 
 /* From CSV, TSV or JSONL with task and label (or gold). DIS_EDATA with the place: a malformed row, an empty label, a
  * task with two labels. DIS_EIO, DIS_ELIMIT. The caller destroys it. */
-DIS_API dis_status dis_gold_load(dis_context *ctx, const char *path, dis_gold **out);
+DIS_API dis_status dis_gold_read(dis_context *ctx, const char *path, dis_gold **out);
 DIS_API void dis_gold_destroy(dis_gold *gold);
 
 typedef struct {
@@ -53,7 +53,7 @@ DIS_API dis_status dis_groups_read(dis_context *ctx, const char *path, const dis
 typedef struct {
     const char *name; /* what messages call it: mostly the file */
     dis_labels_view labels;
-} dis_align_source;
+} dis_alignment_source;
 
 typedef struct {
     size_t size; /* of this struct */
@@ -62,32 +62,32 @@ typedef struct {
     const dis_names
         *classes; /* declared, in their order; a table that lacks one has probability 0 there. NULL: those of
                                  the first source. They must outlive the alignment */
-} dis_align_options;
-DIS_API dis_align_options dis_align_options_default(void);
+} dis_alignment_options;
+DIS_API dis_alignment_options dis_alignment_options_default(void);
 
-typedef struct dis_aligned dis_aligned;
+typedef struct dis_alignment dis_alignment;
 
 /* At least one source. Items are in the order of the first source; classes too, unless lenient had to add some: then
  * integers by value, else by bytes (declared ones never change). DIS_EDATA: what does not match, or no item is left. DIS_EUSAGE: no source. */
-DIS_API dis_status dis_align(dis_context *ctx, const dis_align_source *sources, size_t n_sources,
-                             const dis_align_options *options, dis_aligned **out);
-DIS_API void dis_aligned_destroy(dis_aligned *aligned);
+DIS_API dis_status dis_alignment_run(dis_context *ctx, const dis_alignment_source *sources, size_t n_sources,
+                                     const dis_alignment_options *options, dis_alignment **out);
+DIS_API void dis_alignment_destroy(dis_alignment *aligned);
 
 /* What lenient let pass in one source. */
 typedef struct {
     size_t items_left_out; /* that another source lacks */
     size_t classes_added;  /* that it lacks and another, or the gold labels, have */
-} dis_align_notes;
+} dis_alignment_notes;
 
 typedef struct {
     size_t n_items, n_classes, n_sources;
     const double *const *p; /* (n_sources) tables (n_items, n_classes) */
     const int32_t *gold;    /* (n_items) class, -1: none; NULL when no gold was given */
     const dis_names *tasks, *classes;
-    const dis_align_notes *notes; /* (n_sources) */
-    size_t without_gold;          /* items that the gold labels lack */
-    size_t gold_left_out;         /* gold labels of no item */
-} dis_aligned_view;
-DIS_API dis_aligned_view dis_aligned_look(const dis_aligned *aligned);
+    const dis_alignment_notes *notes; /* (n_sources) */
+    size_t without_gold;              /* items that the gold labels lack */
+    size_t gold_left_out;             /* gold labels of no item */
+} dis_alignment_view;
+DIS_API dis_alignment_view dis_alignment_look(const dis_alignment *aligned);
 
 #endif

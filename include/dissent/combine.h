@@ -6,7 +6,7 @@
  *     const double *p[] = {dis_fit_p(a), dis_fit_p(b)};
  *     dis_views views = {.n_items = n, .n_classes = k, .n_views = 2, .p = p};
  *     dis_combination c;
- *     if (dis_combine(ctx, &views, "centroid", out, &c) != DIS_OK) return 1;
+ *     if (dis_views_combine(ctx, &views, "centroid", out, &c) != DIS_OK) return 1;
  *
  * Threads: no call keeps state; items are independent, so any number of threads gives the same bytes. */
 #ifndef DIS_COMBINE_H
@@ -43,18 +43,18 @@ typedef struct {
     int max_steps;                     /* of the slowest item */
 } dis_combination;
 
-/* True when the spec asks for weights=auto, which dis_combine cannot choose by itself: call dis_auto_weights first. */
+/* True when the spec asks for weights=auto, which dis_views_combine cannot choose by itself: call dis_views_auto_weights first. */
 DIS_API bool dis_combiner_wants_auto_weights(const char *spec);
 
 /* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL.
  * DIS_EUSAGE: no views, unknown name or option, a number of weights other than n_views, weights=auto without
  * views->weight, no views->votes where the combination needs them. On failure `out` is untouched, unless the caller stopped the work half-way (DIS_ECANCELLED). */
-DIS_API dis_status dis_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
-                               dis_combination *did);
+DIS_API dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
+                                     dis_combination *did);
 
 /* Weights for views without any gold label: each method is fitted without some of the votes and judged by how well it
  * predicts those (docs/auto-weights.md). weight: (n_specs), summing to 1. */
-DIS_API dis_status dis_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs,
-                                    const dis_fit_options *options, double *weight);
+DIS_API dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs,
+                                          size_t n_specs, const dis_fit_options *options, double *weight);
 
 #endif

@@ -7,10 +7,10 @@
  *
  *     static const int32_t gold[] = {0, 1, 1}, from_a[] = {0, 1, 0}, from_b[] = {1, 1, 0};
  *     const int32_t *side_a[] = {from_a}, *side_b[] = {from_b};
- *     const dis_compare_input in = {
+ *     const dis_comparison_input in = {
  *         .n_items = 3, .n_classes = 2, .gold = gold, .a = side_a, .n_a = 1, .b = side_b, .n_b = 1};
  *     dis_comparison *c;
- *     if (dis_compare(ctx, &in, NULL, &c) == DIS_OK) {
+ *     if (dis_comparison_run(ctx, &in, NULL, &c) == DIS_OK) {
  *         const dis_comparison_view *v = dis_comparison_look(c);
  *         printf("A - B: %g, p %g\n", v->metric[DIS_COMPARE_ACCURACY].difference.value,
  *                v->metric[DIS_COMPARE_ACCURACY].p);
@@ -65,7 +65,7 @@ typedef struct {
     size_t n_a, n_b;                    /* seeds a side, 1 .. DIS_COMPARE_MAX_SEEDS */
     const int32_t *const *a, *const *b; /* n_a and n_b arrays of (n_items): the predicted class */
     const double *human;                /* (n_items, n_classes) soft labels for the four cells; NULL: no cells */
-} dis_compare_input;
+} dis_comparison_input;
 
 #define DIS_COMPARE_MAX_SEEDS 64
 
@@ -76,8 +76,8 @@ typedef struct {
     double fraction;             /* of the items drawn for a resample: 1 */
     bool pool_seeds;             /* resample (item, seed) pairs, A's and B's seeds paired in order, instead of items */
     dis_alternative alternative; /* of the Mann-Whitney test, "only A right" being the first group: two-sided */
-} dis_compare_options;
-DIS_API dis_compare_options dis_compare_options_default(void);
+} dis_comparison_options;
+DIS_API dis_comparison_options dis_comparison_options_default(void);
 
 enum { DIS_COMPARE_ACCURACY, DIS_COMPARE_MACRO_F1, DIS_COMPARE_METRICS };
 enum { DIS_CELL_BOTH_RIGHT, DIS_CELL_BOTH_WRONG, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELLS };
@@ -117,14 +117,14 @@ typedef struct dis_comparison dis_comparison;
 
 /* options NULL: the defaults. DIS_EDATA: no item with a gold label. DIS_EUSAGE: no or too many seeds, a class out of range, a fraction
  * outside (0, 1], pool_seeds with different numbers of seeds. DIS_ELIMIT, DIS_ECANCELLED. */
-DIS_API dis_status dis_compare(dis_context *ctx, const dis_compare_input *input, const dis_compare_options *options,
-                               dis_comparison **out);
+DIS_API dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *input,
+                                      const dis_comparison_options *options, dis_comparison **out);
 DIS_API const dis_comparison_view *dis_comparison_look(const dis_comparison *comparison);
 DIS_API void dis_comparison_destroy(dis_comparison *comparison);
 
 /* Names of metrics, cells and statistics as they stand in JSON; static. */
-DIS_API const char *dis_compare_metric_name(size_t i);
-DIS_API const char *dis_cell_name(size_t i);
-DIS_API const char *dis_cell_statistic_name(size_t i);
+DIS_API const char *dis_comparison_metric_name(size_t i);
+DIS_API const char *dis_comparison_cell_name(size_t i);
+DIS_API const char *dis_comparison_statistic_name(size_t i);
 
 #endif

@@ -6,9 +6,9 @@
  *
  *     static const double q[] = {.9, .1, .4, .6}, p[] = {.8, .2, .5, .5}; // two items, two classes
  *     static const int32_t gold[] = {0, 1};
- *     const dis_evaluate_input in = {.n_items = 2, .n_classes = 2, .q = q, .gold = gold, .human = p};
+ *     const dis_evaluation_input in = {.n_items = 2, .n_classes = 2, .q = q, .gold = gold, .human = p};
  *     dis_evaluation *e;
- *     if (dis_evaluate(ctx, &in, NULL, &e) == DIS_OK) {
+ *     if (dis_evaluation_run(ctx, &in, NULL, &e) == DIS_OK) {
  *         const dis_evaluation_view *v = dis_evaluation_look(e);
  *         printf("accuracy %g\n", v->metric[DIS_EVAL_ACCURACY].value);
  *         dis_evaluation_destroy(e);
@@ -73,9 +73,9 @@ typedef struct {
     unsigned needs;     /* DIS_NEEDS_... */
 } dis_eval_row;
 /* Row i, NULL past the end. */
-DIS_API const dis_eval_row *dis_eval_row_at(size_t i);
+DIS_API const dis_eval_row *dis_eval_metric_at(size_t i);
 /* The index of a name, DIS_EVAL_METRICS when there is none. */
-DIS_API dis_eval_metric dis_eval_find(const char *name);
+DIS_API dis_eval_metric dis_eval_metric_find(const char *name);
 /* An arrow for tables that people read: up where higher is better, down where lower is (UTF-8), "" for the others. */
 DIS_API const char *dis_eval_arrow(size_t i);
 /* The values that a metric can take: -1 .. 1, 0 .. 1, 0 .. 2, 0 .. log 2 or 0 .. infinity. */
@@ -91,7 +91,7 @@ typedef struct {
         *group;      /* (n_items): items of one group (tokens of a sentence) stay in one half of a split; NULL: each
                               item for itself */
     size_t n_groups; /* numbers in group are below it */
-} dis_evaluate_input;
+} dis_evaluation_input;
 
 typedef struct {
     size_t size; /* of this struct */
@@ -104,8 +104,8 @@ typedef struct {
     size_t n_splits;    /* of calibrated log-likelihood: 5, at most DIS_EVAL_MAX_SPLITS */
     size_t n_bins;      /* of ECE: 15, at most DIS_EVAL_MAX_BINS */
     const bool *wanted; /* (DIS_EVAL_METRICS): which metrics; NULL: all */
-} dis_evaluate_options;
-DIS_API dis_evaluate_options dis_evaluate_options_default(void);
+} dis_evaluation_options;
+DIS_API dis_evaluation_options dis_evaluation_options_default(void);
 
 #define DIS_EVAL_MAX_SPLITS 16
 #define DIS_EVAL_MAX_BINS   200
@@ -151,8 +151,8 @@ typedef struct dis_evaluation dis_evaluation;
 
 /* options NULL: the defaults. DIS_EUSAGE: no items or classes, a gold label or group out of range, options out of range.
  * DIS_ELIMIT, DIS_ECANCELLED. The caller destroys the result. */
-DIS_API dis_status dis_evaluate(dis_context *ctx, const dis_evaluate_input *input, const dis_evaluate_options *options,
-                                dis_evaluation **out);
+DIS_API dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *input,
+                                      const dis_evaluation_options *options, dis_evaluation **out);
 DIS_API const dis_evaluation_view *dis_evaluation_look(const dis_evaluation *evaluation);
 DIS_API void dis_evaluation_destroy(dis_evaluation *evaluation);
 

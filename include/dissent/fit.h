@@ -104,8 +104,8 @@ DIS_API const dis_parameter *dis_fit_parameter_find(const dis_fit *fit, const ch
 /* quality (n_workers): the share of each worker's votes that is right if `p` (n_items, n_classes) is believed, i.e. the
  * mean of p at the class voted for. n_voted (n_workers) gets the number of votes; either may be NULL. DIS_EDATA without
  * workers. */
-DIS_API dis_status dis_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality,
-                                      uint64_t *n_voted);
+DIS_API dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality,
+                                            uint64_t *n_voted);
 
 /* State: the parameters of fits under the names of workers, items and classes, to start a later fit from when votes or
  * workers were added. One file (safetensors, laid out as src/labels/state.c says) holds any number of fits; of several

@@ -4,8 +4,8 @@
  * each fold is trained on all other items, with the same options, and predicts the fold. What comes out has one row per item,
  * in the order of the items, and can stand beside the votes (predictions.h).
  *
- *     dis_examples all = {0}; // .items and .labels, as for dis_train()
- *     dis_train_options o = dis_train_options_default();
+ *     dis_examples all = {0}; // .items and .labels, as for dis_model_train()
+ *     dis_model_train_options o = dis_model_train_options_default();
  *     dis_folds_options f = dis_folds_options_default();
  *     dis_labels *predicted;
  *     o.objective = "soft-ce";
@@ -27,10 +27,11 @@ DIS_API dis_folds_options dis_folds_options_default(void);
 
 /* All folds in a row. `dev`, which may be NULL, is a development set of its own, the same for all folds. Of the training
  * options, `seed` also deals the folds; a `folder` gets a checkpoint of each fold in fold-1, fold-2, ... within it, and
- * `resume` goes on from them. Errors as those of dis_train(); DIS_EUSAGE: fewer than 2 folds, both kinds of development sets;
+ * `resume` goes on from them. Errors as those of dis_model_train(); DIS_EUSAGE: fewer than 2 folds, both kinds of development sets;
  * DIS_EDATA: fewer items than folds. */
 DIS_API dis_status dis_out_of_fold(dis_context *ctx, const dis_examples *all, const dis_examples *dev,
-                                   const dis_train_options *options, const dis_folds_options *folds, dis_labels **out);
+                                   const dis_model_train_options *options, const dis_folds_options *folds,
+                                   dis_labels **out);
 
 /* ---- the same in steps, for folds side by side ---- */
 
@@ -42,7 +43,7 @@ DIS_API dis_status dis_folds_draw(dis_context *ctx, const dis_examples *all, con
 DIS_API void dis_folds_destroy(dis_folds *folds);
 /* Trains without fold f (from 0) and predicts it. Any number of threads may do so at once, each with a context of its own. */
 DIS_API dis_status dis_folds_train(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
-                                   const dis_train_options *options, dis_labels **out);
+                                   const dis_model_train_options *options, dis_labels **out);
 /* part (n_folds): the predictions of each fold. One table of all, in the order of the items. */
 DIS_API dis_status dis_folds_join(dis_context *ctx, const dis_folds *folds, dis_labels *const *part, dis_labels **out);
 

@@ -72,7 +72,7 @@ typedef struct {
 
 typedef struct dis_made dis_made;
 
-/* Fits every view and combines them. Everything that dis_fit_run and dis_combine refuse is refused, before the first fit
+/* Fits every view and combines them. Everything that dis_fit_run and dis_views_combine refuse is refused, before the first fit
  * where that is possible. The caller destroys it. */
 DIS_API dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                                    const dis_make_options *options, dis_made **out);

@@ -5,7 +5,7 @@
  * million items make no larger file than a thousand.
  *
  *     dis_report *report;
- *     if (dis_report_open(NULL, &report) != DIS_OK) return 1;
+ *     if (dis_report_create(NULL, &report) != DIS_OK) return 1;
  *     dis_status status = dis_report_add_votes(report, votes, "votes.csv");
  *     if (status == DIS_OK) status = dis_report_add_fit(report, "dawid-skene", a, dis_fit_p(a));
  *     if (status == DIS_OK) status = dis_report_write(ctx, report, "report.html");
@@ -32,7 +32,7 @@ typedef struct {
 DIS_API dis_report_options dis_report_options_default(void);
 
 /* options NULL: the defaults. DIS_ELIMIT. */
-DIS_API dis_status dis_report_open(const dis_report_options *options, dis_report **out);
+DIS_API dis_status dis_report_create(const dis_report_options *options, dis_report **out);
 DIS_API void dis_report_destroy(dis_report *report);
 
 /* The votes, once; `source` (may be NULL) is where they come from, for people. */
@@ -49,7 +49,7 @@ DIS_API dis_status dis_report_add_labels(dis_report *report, const char *name, c
 /* The same with the fit that it comes from, whose iterations are shown too. `p` as dis_fit_p or dis_fit_take_p gave it. */
 DIS_API dis_status dis_report_add_fit(dis_report *report, const char *name, const dis_fit *fit, const double *p);
 /* The items that predictions are of, once: the predictions of a report are all of these items and classes, in their order
- * (dis_align). They need not be the items of the votes. */
+ * (dis_alignment_run). They need not be the items of the votes. */
 typedef struct {
     size_t n_items, n_classes;
     const dis_names *classes;

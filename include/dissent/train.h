@@ -6,12 +6,12 @@
  *     dis_items *items;
  *     dis_labels *soft, *predicted;
  *     dis_model *model;
- *     dis_train_options o = dis_train_options_default();
+ *     dis_model_train_options o = dis_model_train_options_default();
  *     o.objective = "soft-ce";
  *     if (dis_items_read(NULL, "items.csv", NULL, &items) == DIS_OK &&
  *         dis_labels_read(NULL, "labels.csv", NULL, &soft) == DIS_OK) {
  *         const dis_examples train = {.items = items, .labels = soft};
- *         if (dis_train(NULL, &train, NULL, &o, &model) == DIS_OK &&
+ *         if (dis_model_train(NULL, &train, NULL, &o, &model) == DIS_OK &&
  *             dis_model_predict(NULL, model, items, NULL, &predicted) == DIS_OK)
  *             printf("%zu predictions\n", dis_labels_look(predicted).n_items);
  *     }
@@ -84,20 +84,20 @@ typedef struct {
         *classes;        /* in their order, also ones that no example has; NULL: those of labels, else of the votes,
                                  else of gold */
     const char *encoder; /* the folder of a pretrained encoder, for models that need one; NULL: none */
-} dis_train_options;
-DIS_API dis_train_options dis_train_options_default(void);
+} dis_model_train_options;
+DIS_API dis_model_train_options dis_model_train_options_default(void);
 
 typedef struct dis_model dis_model;
 
 /* Trains; `dev` may be NULL. DIS_EUSAGE and DIS_EDATA before work starts: options that do not exist or do not go
  * together, items of another kind, classes that differ, no example with a target. DIS_ELIMIT: too little memory.
  * DIS_ECANCELLED: stopped, with a checkpoint when there is a folder for it. */
-DIS_API dis_status dis_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
-                             const dis_train_options *options, dis_model **out);
+DIS_API dis_status dis_model_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
+                                   const dis_model_train_options *options, dis_model **out);
 
 /* A folder of model.json and model.safetensors, each whole or not at all. */
-DIS_API dis_status dis_model_save(dis_context *ctx, const dis_model *model, const char *folder);
-DIS_API dis_status dis_model_load(dis_context *ctx, const char *folder, dis_model **out);
+DIS_API dis_status dis_model_write(dis_context *ctx, const dis_model *model, const char *folder);
+DIS_API dis_status dis_model_read(dis_context *ctx, const char *folder, dis_model **out);
 /* A model of a pretrained encoder as a folder that transformers loads, its first head as the classifier. DIS_EUSAGE: another
  * model. DIS_EIO. */
 DIS_API dis_status dis_model_export(const dis_model *model, const char *folder);

@@ -130,7 +130,7 @@ DIS_API const char *dis_votes_skipped(const dis_votes *votes, size_t i);
 /* Known labels for the items of `votes` from a CSV, TSV or JSONL file of task and label, as class indices (n_items), -1
  * where the file says nothing. Tasks that have no votes are counted in *unknown (may be NULL). DIS_EDATA: a label that
  * is no class, a task twice with two labels, a malformed file. */
-DIS_API dis_status dis_gold_read(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,
-                                 size_t *unknown);
+DIS_API dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,
+                                       size_t *unknown);
 
 #endif

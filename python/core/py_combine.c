@@ -88,7 +88,7 @@ static PyObject *combine(PyObject *module, PyObject *args, PyObject *keywords)
                                .votes = votes};
         dis_combination did = {0};
         core_release(&call);
-        const dis_status status = dis_combine(call.ctx, &all, spec, data, &did);
+        const dis_status status = dis_views_combine(call.ctx, &all, spec, data, &did);
         core_retake(&call);
         PyObject *info = core_end(&call, status) == 0 ? describe(&did, (size_t)in.n) : NULL;
         if (info) result = Py_BuildValue("(ON)", array, info);
@@ -123,7 +123,7 @@ static PyObject *auto_weights(PyObject *module, PyObject *args, PyObject *keywor
         Py_CLEAR(array);
     } else if (array) {
         core_release(&call);
-        const dis_status status = dis_auto_weights(call.ctx, votes, specs.text, specs.n, &options, data);
+        const dis_status status = dis_views_auto_weights(call.ctx, votes, specs.text, specs.n, &options, data);
         core_retake(&call);
         if (core_end(&call, status) < 0) Py_CLEAR(array);
     }

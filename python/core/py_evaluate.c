@@ -7,7 +7,7 @@ static PyObject *metrics_of(const dis_evaluation_view *v)
 {
     PyObject *dict = PyDict_New();
     for (size_t m = 0; dict && m < DIS_EVAL_METRICS; m++)
-        if (core_put(dict, dis_eval_row_at(m)->name, core_metric(&v->metric[m])) < 0) Py_CLEAR(dict);
+        if (core_put(dict, dis_eval_metric_at(m)->name, core_metric(&v->metric[m])) < 0) Py_CLEAR(dict);
     return dict;
 }
 
@@ -104,7 +104,7 @@ static int choose(PyObject *list, bool wanted[DIS_EVAL_METRICS], bool *some)
     if (core_texts_get(list, "metrics", &names) < 0) return -1;
     int result = 0;
     for (size_t i = 0; i < names.n && result == 0; i++) {
-        const dis_eval_metric m = dis_eval_find(names.text[i]);
+        const dis_eval_metric m = dis_eval_metric_find(names.text[i]);
         if (m == DIS_EVAL_METRICS) {
             PyErr_Format(PyExc_ValueError, "no metric \"%.60s\"; dissent.metrics() lists them", names.text[i]);
             result = -1;
@@ -135,7 +135,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
     PyObject *q, *gold = NULL, *human = NULL, *group = NULL, *list = NULL, *progress = NULL, *result = NULL;
     Py_ssize_t n_items, n_classes, n_groups = 0, top_k = 3, n_splits = 5, n_bins = 15;
     unsigned long long seed = 0, resamples = 0;
-    dis_evaluate_options o = dis_evaluate_options_default();
+    dis_evaluation_options o = dis_evaluation_options_default();
     int ordinal = 0, keep_items = 0, threads = 0;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "Onn|$OOOnOKKdppnnniO:evaluate", names, &q, &n_items, &n_classes,
                                      &gold, &human, &group, &n_groups, &list, &seed, &resamples, &o.fraction, &ordinal,
@@ -152,13 +152,13 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
         core_rows_get(human, "human", n, k, &t.human) == 0 &&
         (!groups || core_get_buffer(group, "groups", CORE_UINT32, n_items, &t.group) == 0) &&
         core_begin(&call, state, threads, progress) == 0) {
-        const dis_evaluate_input in = {.n_items = n,
-                                       .n_classes = k,
-                                       .q = t.q.buf,
-                                       .gold = t.gold.buf,
-                                       .human = t.human.buf,
-                                       .group = t.group.buf,
-                                       .n_groups = n_groups > 0 ? (size_t)n_groups : 0};
+        const dis_evaluation_input in = {.n_items = n,
+                                         .n_classes = k,
+                                         .q = t.q.buf,
+                                         .gold = t.gold.buf,
+                                         .human = t.human.buf,
+                                         .group = t.group.buf,
+                                         .n_groups = n_groups > 0 ? (size_t)n_groups : 0};
         o.seed = seed;
         o.resamples = resamples;
         o.ordinal = ordinal != 0;
@@ -169,7 +169,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
         if (some) o.wanted = wanted;
         dis_evaluation *e = NULL;
         core_release(&call);
-        const dis_status status = dis_evaluate(call.ctx, &in, &o, &e);
+        const dis_status status = dis_evaluation_run(call.ctx, &in, &o, &e);
         core_retake(&call);
         if (core_end(&call, status) == 0) result = describe(state, dis_evaluation_look(e));
         dis_evaluation_destroy(e);
@@ -191,7 +191,7 @@ static PyObject *statistic_of(const dis_cell_statistic *s)
 {
     PyObject *mean = PyDict_New();
     for (size_t c = 0; mean && c < DIS_CELLS; c++)
-        if (core_put(mean, dis_cell_name(c), core_metric(&s->mean[c])) < 0) Py_CLEAR(mean);
+        if (core_put(mean, dis_comparison_cell_name(c), core_metric(&s->mean[c])) < 0) Py_CLEAR(mean);
     if (!mean) return NULL;
     const dis_rank_test *t = &s->test;
     return Py_BuildValue("{sNs{sNsNsNsNsOsN}sN}", "mean", mean, "test", "u", core_real(t->u), "p", core_real(t->p),
@@ -218,11 +218,11 @@ static PyObject *comparison_of(const dis_comparison_view *v)
     PyObject *d = PyDict_New(), *metrics = PyDict_New(), *cells = PyDict_New(), *statistics = PyDict_New();
     int failed = !d || !metrics || !cells || !statistics;
     for (size_t m = 0; m < DIS_COMPARE_METRICS && !failed; m++)
-        failed = core_put(metrics, dis_compare_metric_name(m), significance_of(&v->metric[m])) < 0;
+        failed = core_put(metrics, dis_comparison_metric_name(m), significance_of(&v->metric[m])) < 0;
     for (size_t c = 0; c < DIS_CELLS && !failed; c++)
-        failed = core_put(cells, dis_cell_name(c), core_count(v->cell[c])) < 0;
+        failed = core_put(cells, dis_comparison_cell_name(c), core_count(v->cell[c])) < 0;
     for (size_t s = 0; s < DIS_CELL_STATISTICS && v->has_statistics && !failed; s++)
-        failed = core_put(statistics, dis_cell_statistic_name(s), statistic_of(&v->statistic[s])) < 0;
+        failed = core_put(statistics, dis_comparison_statistic_name(s), statistic_of(&v->statistic[s])) < 0;
     failed = failed || core_put(d, "n_items", core_count(v->n_items)) < 0 ||
              core_put(d, "n_a", core_count(v->n_a)) < 0 || core_put(d, "n_b", core_count(v->n_b)) < 0 ||
              core_put(d, "n_resample", core_count(v->n_resample)) < 0 || core_put(d, "mcnemar", mcnemar_of(v)) < 0 ||
@@ -282,7 +282,7 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
     PyObject *a, *b, *gold, *human = NULL, *progress = NULL, *result = NULL;
     Py_ssize_t n_classes;
     unsigned long long seed = 0, resamples = 10000;
-    dis_compare_options o = dis_compare_options_default();
+    dis_comparison_options o = dis_comparison_options_default();
     int pool = 0, threads = 0;
     const char *alternative = "two-sided";
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!On|$OKKdpsiO:compare", names, &PyTuple_Type, &a,
@@ -301,20 +301,20 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
     if (core_gold_must(gold, "gold", n, k, &known) == 0 && core_rows_get(human, "human", n, k, &people) == 0 &&
         take_side(a, "a", n, k, &sides[0]) == 0 && take_side(b, "b", n, k, &sides[1]) == 0 &&
         core_begin(&call, state, threads, progress) == 0) {
-        const dis_compare_input in = {.n_items = n,
-                                      .n_classes = k,
-                                      .gold = known.buf,
-                                      .n_a = sides[0].n,
-                                      .n_b = sides[1].n,
-                                      .a = sides[0].label,
-                                      .b = sides[1].label,
-                                      .human = people.buf};
+        const dis_comparison_input in = {.n_items = n,
+                                         .n_classes = k,
+                                         .gold = known.buf,
+                                         .n_a = sides[0].n,
+                                         .n_b = sides[1].n,
+                                         .a = sides[0].label,
+                                         .b = sides[1].label,
+                                         .human = people.buf};
         o.seed = seed;
         o.resamples = resamples;
         o.pool_seeds = pool != 0;
         dis_comparison *c = NULL;
         core_release(&call);
-        const dis_status status = dis_compare(call.ctx, &in, &o, &c);
+        const dis_status status = dis_comparison_run(call.ctx, &in, &o, &c);
         core_retake(&call);
         if (core_end(&call, status) == 0) result = comparison_of(dis_comparison_look(c));
         dis_comparison_destroy(c);
@@ -333,7 +333,7 @@ static PyObject *metric_rows(PyObject *module, PyObject *unused)
     (void)unused;
     PyObject *list = PyList_New(0);
     const dis_eval_row *r;
-    for (size_t i = 0; list && (r = dis_eval_row_at(i)); i++) {
+    for (size_t i = 0; list && (r = dis_eval_metric_at(i)); i++) {
         PyObject *row = Py_BuildValue("{sssssssOsOsO}", "name", r->name, "summary", r->summary, "better", r->better,
                                       "needs_gold", r->needs & DIS_NEEDS_GOLD ? Py_True : Py_False, "needs_human",
                                       r->needs & DIS_NEEDS_HUMAN ? Py_True : Py_False, "needs_order",

@@ -66,7 +66,7 @@ static PyObject *figure_of(const dis_experiment_view *e, const dis_experiment_ro
     if (!seeds) return NULL;
     return Py_BuildValue("{sNsNsNsNsNsNsNsNsNsNsNsOsNsNsisN}", "cell", core_text(e->cell[r->cell].name), "data",
                          core_text(e->cell[r->cell].data), "set", core_text(measure->set), "metric",
-                         core_text(dis_eval_row_at(measure->metric)->name), "n", core_count(f->n), "mean",
+                         core_text(dis_eval_metric_at(measure->metric)->name), "n", core_count(f->n), "mean",
                          core_real(f->mean), "sd", core_real(f->sd), "ci_low", core_real(f->ci_low), "ci_high",
                          core_real(f->ci_high), "published", core_real(f->published), "runs_done",
                          core_count(r->n_done), "best", f->best ? Py_True : Py_False, "difference",

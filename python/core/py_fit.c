@@ -172,7 +172,7 @@ static PyObject *worker_quality(PyObject *module, PyObject *args)
     void *data;
     PyObject *array = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)v.n_workers, -1, &data);
     if (array) {
-        const dis_status status = dis_worker_quality(NULL, votes, view.buf, data, NULL);
+        const dis_status status = dis_votes_worker_quality(NULL, votes, view.buf, data, NULL);
         if (status != DIS_OK) {
             core_fail(state, status);
             Py_CLEAR(array);

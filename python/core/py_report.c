@@ -58,7 +58,7 @@ static PyObject *distances(PyObject *module, PyObject *args, PyObject *keywords)
                             "fraction", "threads", "progress",  NULL};
     PyObject *tuple, *progress = NULL, *result = NULL;
     Py_ssize_t n_items, n_classes;
-    dis_views_options o = dis_views_options_default();
+    dis_views_distances_options o = dis_views_distances_options_default();
     unsigned long long seed = 0, resamples = o.resamples;
     int threads = 0;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!nn|$KKdiO:distances", names, &PyTuple_Type, &tuple, &n_items,
@@ -79,7 +79,7 @@ static PyObject *distances(PyObject *module, PyObject *args, PyObject *keywords)
                                .p = views->p};
         dis_views_distances *d = NULL;
         core_release(&call);
-        const dis_status status = dis_views_measure(call.ctx, &all, &o, &d);
+        const dis_status status = dis_views_distances_run(call.ctx, &all, &o, &d);
         core_retake(&call);
         if (core_end(&call, status) == 0) result = distances_of(dis_views_distances_look(d));
         dis_views_distances_destroy(d);
@@ -214,7 +214,7 @@ static int add_curve(core_state *state, job *j, PyObject *pair)
 static int fill(core_state *state, job *j, const dis_report_options *o, PyObject *labels, PyObject *predictions,
                 PyObject *curves)
 {
-    const dis_status status = dis_report_open(o, &j->report);
+    const dis_status status = dis_report_create(o, &j->report);
     if (status != DIS_OK) return core_fail(state, status);
     if (labels != Py_None && add_labels(state, j, labels) < 0) return -1;
     if (predictions != Py_None && add_predictions(state, j, predictions) < 0) return -1;

@@ -127,7 +127,7 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
                             "base",     "floor",   "over_all",  "accumulate", "lenient",   "vectors",  "folder",
                             "resume",   "folds",   "fold_dev",  "threads",    "progress",  "encoder",  NULL};
     PyObject *given, *list, *dev = Py_None, *progress = NULL, *result = NULL;
-    dis_train_options o = dis_train_options_default();
+    dis_model_train_options o = dis_model_train_options_default();
     unsigned long long seed = 0;
     Py_ssize_t epochs = 0, batch = 0, patience = 0, accumulate = 1;
     int over_all = 0, lenient = 0, resume = 0, threads = 0;
@@ -174,7 +174,7 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
         folds.n_folds = (size_t)n_folds;
         core_release(&call);
         const dis_status status = n_folds ? dis_out_of_fold(call.ctx, &train_on.e, judge, &o, &folds, &labels)
-                                          : dis_train(call.ctx, &train_on.e, judge, &o, &model);
+                                          : dis_model_train(call.ctx, &train_on.e, judge, &o, &model);
         core_retake(&call);
         if (core_end(&call, status) < 0)
             dis_model_destroy(model);
@@ -197,7 +197,7 @@ static PyObject *load(PyObject *module, PyObject *args)
     if (core_begin(&call, state, 1, NULL) < 0) return NULL;
     dis_model *model = NULL;
     core_release(&call);
-    const dis_status status = dis_model_load(call.ctx, folder, &model);
+    const dis_status status = dis_model_read(call.ctx, folder, &model);
     core_retake(&call);
     if (core_end(&call, status) < 0) return NULL;
     return wrap(state, model);
@@ -240,7 +240,7 @@ static PyObject *save(PyObject *object, PyObject *args)
     const model_object *m = (model_object *)object;
     core_release(&call);
     PyThread_acquire_lock(m->lock, WAIT_LOCK);
-    const dis_status status = dis_model_save(call.ctx, m->model, folder);
+    const dis_status status = dis_model_write(call.ctx, m->model, folder);
     PyThread_release_lock(m->lock);
     core_retake(&call);
     if (core_end(&call, status) < 0) return NULL;

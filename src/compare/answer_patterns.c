@@ -24,7 +24,7 @@ static uint32_t number_of(numbering *t, uint64_t key, size_t *n)
 }
 
 /* Tells patterns apart by one more array of labels. Returns how many there are. */
-static size_t refine(numbering *t, const dis_compare_input *in, const int32_t *label, uint32_t *pattern)
+static size_t refine(numbering *t, const dis_comparison_input *in, const int32_t *label, uint32_t *pattern)
 {
     size_t n = 0, j = 0;
     for (size_t i = 0; i <= t->mask; i++) t->key[i] = 0;
@@ -37,7 +37,7 @@ static size_t refine(numbering *t, const dis_compare_input *in, const int32_t *l
 }
 
 /* Seeds pooled: all items with the first pair of seeds, then with the second, and so on; a key holds the three labels. */
-static size_t pool(numbering *t, const dis_compare_input *in, uint32_t *pattern)
+static size_t pool(numbering *t, const dis_comparison_input *in, uint32_t *pattern)
 {
     size_t n = 0, j = 0;
     for (size_t i = 0; i <= t->mask; i++) t->key[i] = 0;
@@ -50,7 +50,7 @@ static size_t pool(numbering *t, const dis_compare_input *in, uint32_t *pattern)
     return n;
 }
 
-static void number_all(const dis_compare_input *in, bool pool_seeds, numbering *t, dis__patterns *p)
+static void number_all(const dis_comparison_input *in, bool pool_seeds, numbering *t, dis__patterns *p)
 {
     if (pool_seeds) {
         p->n_patterns = pool(t, in, p->pattern);
@@ -63,7 +63,7 @@ static void number_all(const dis_compare_input *in, bool pool_seeds, numbering *
 }
 
 /* Counts, and what the items of each pattern have in common. */
-static void describe(const dis_compare_input *in, bool pool_seeds, dis__patterns *p)
+static void describe(const dis_comparison_input *in, bool pool_seeds, dis__patterns *p)
 {
     for (size_t j = 0, s = 0; j < p->n; s++)
         for (size_t i = 0; i < in->n_items; i++) {
@@ -86,7 +86,7 @@ static size_t max_patterns(const dis__patterns *p)
     return ways < p->n ? ways : p->n;
 }
 
-dis_status dis__patterns_find(const dis_compare_input *in, bool pool_seeds, dis__patterns *out)
+dis_status dis__patterns_find(const dis_comparison_input *in, bool pool_seeds, dis__patterns *out)
 {
     *out = (dis__patterns){.n_classes = in->n_classes,
                            .n_a = pool_seeds ? 1 : in->n_a,

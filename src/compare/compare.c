@@ -15,17 +15,17 @@ static const char *const metric_names[DIS_COMPARE_METRICS] = {
     [DIS_COMPARE_MACRO_F1] = "macro_f1",
 };
 
-const char *dis_compare_metric_name(size_t i)
+const char *dis_comparison_metric_name(size_t i)
 {
     return i < DIS_COMPARE_METRICS ? metric_names[i] : NULL;
 }
 
-dis_compare_options dis_compare_options_default(void)
+dis_comparison_options dis_comparison_options_default(void)
 {
-    return (dis_compare_options){.size = sizeof(dis_compare_options), .resamples = 10000, .fraction = 1};
+    return (dis_comparison_options){.size = sizeof(dis_comparison_options), .resamples = 10000, .fraction = 1};
 }
 
-static dis_status check_side(const dis_compare_input *in, const int32_t *const *labels, size_t n, const char *side)
+static dis_status check_side(const dis_comparison_input *in, const int32_t *const *labels, size_t n, const char *side)
 {
     if (n == 0 || n > DIS_COMPARE_MAX_SEEDS)
         return dis__fail(DIS_EUSAGE, "side %s has the predictions of %zu seeds; 1 to %d are possible", side, n,
@@ -38,7 +38,7 @@ static dis_status check_side(const dis_compare_input *in, const int32_t *const *
     return DIS_OK;
 }
 
-static dis_status check(const dis_compare_input *in, const dis_compare_options *o)
+static dis_status check(const dis_comparison_input *in, const dis_comparison_options *o)
 {
     size_t known = 0;
     if (in->n_classes == 0 || in->n_classes > DIS_MAX_CLASSES)
@@ -62,7 +62,7 @@ static dis_status check(const dis_compare_input *in, const dis_compare_options *
     return DIS_OK;
 }
 
-static size_t find_pairs(const dis_compare_input *in, size_t (*pairs)[2])
+static size_t find_pairs(const dis_comparison_input *in, size_t (*pairs)[2])
 {
     size_t n = 0;
     for (size_t a = 0; a < in->n_a; a++)
@@ -74,7 +74,7 @@ static size_t find_pairs(const dis_compare_input *in, size_t (*pairs)[2])
     return n;
 }
 
-static dis_mcnemar test_pair(const dis_compare_input *in, const size_t pair[2])
+static dis_mcnemar test_pair(const dis_comparison_input *in, const size_t pair[2])
 {
     uint64_t only[2] = {0, 0};
     for (size_t i = 0; i < in->n_items; i++) {
@@ -86,7 +86,7 @@ static dis_mcnemar test_pair(const dis_compare_input *in, const size_t pair[2])
     return dis_mcnemar_test(only[0], only[1]);
 }
 
-static dis_status bootstrap(dis_context *ctx, const dis_compare_input *in, const dis_compare_options *o,
+static dis_status bootstrap(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,
                             dis_comparison_view *v)
 {
     dis__patterns patterns;
@@ -97,9 +97,9 @@ static dis_status bootstrap(dis_context *ctx, const dis_compare_input *in, const
 }
 
 /* Pooled seeds have no figures of their own: their deviations are measured apart. */
-static dis_status deviations(dis_context *ctx, const dis_compare_input *in, dis_comparison_view *v)
+static dis_status deviations(dis_context *ctx, const dis_comparison_input *in, dis_comparison_view *v)
 {
-    const dis_compare_options apart = {.size = sizeof apart, .fraction = 1};
+    const dis_comparison_options apart = {.size = sizeof apart, .fraction = 1};
     dis_comparison_view each = {0};
     DIS_TRY(bootstrap(ctx, in, &apart, &each));
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
@@ -109,7 +109,7 @@ static dis_status deviations(dis_context *ctx, const dis_compare_input *in, dis_
     return DIS_OK;
 }
 
-static dis_status compare(dis_context *ctx, const dis_compare_input *in, const dis_compare_options *o,
+static dis_status compare(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *o,
                           size_t (*pairs)[2], dis_comparison *c)
 {
     dis_comparison_view *v = &c->view;
@@ -124,10 +124,10 @@ static dis_status compare(dis_context *ctx, const dis_compare_input *in, const d
     return o->pool_seeds ? deviations(ctx, in, v) : DIS_OK;
 }
 
-dis_status dis_compare(dis_context *ctx, const dis_compare_input *in, const dis_compare_options *options,
-                       dis_comparison **out)
+dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *options,
+                              dis_comparison **out)
 {
-    const dis_compare_options fallback = dis_compare_options_default(), *o = options ? options : &fallback;
+    const dis_comparison_options fallback = dis_comparison_options_default(), *o = options ? options : &fallback;
     DIS_TRY(check(in, o));
     dis_comparison *c;
     size_t(*pairs)[2] = NULL;

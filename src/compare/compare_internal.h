@@ -16,16 +16,16 @@ typedef struct {
 } dis__patterns;
 
 /* Items without gold are left out. The caller frees, also after a failure. DIS_ELIMIT: 2^32 or more to draw from. */
-dis_status dis__patterns_find(const dis_compare_input *input, bool pool_seeds, dis__patterns *out);
+dis_status dis__patterns_find(const dis_comparison_input *input, bool pool_seeds, dis__patterns *out);
 void dis__patterns_free(dis__patterns *patterns);
 
 /* Metrics of both sides as observed, intervals and p-values. */
-dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *patterns, const dis_compare_options *options,
+dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *patterns, const dis_comparison_options *options,
                                  dis_comparison_view *out);
 
 /* Means of the soft-label statistics in the four cells and the tests between the mixed ones. `pairs`: (n_pairs, 2),
  * seeds of A and B. */
-dis_status dis__cell_statistics(const dis_compare_input *input, const size_t (*pairs)[2], size_t n_pairs,
+dis_status dis__cell_statistics(const dis_comparison_input *input, const size_t (*pairs)[2], size_t n_pairs,
                                 dis_alternative alternative, dis_comparison_view *out);
 
 #endif

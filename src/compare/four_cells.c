@@ -34,17 +34,17 @@ static const char *const cell_names[DIS_CELLS] = {
     [DIS_CELL_ONLY_B] = "only_b_right",
 };
 
-const char *dis_cell_statistic_name(size_t i)
+const char *dis_comparison_statistic_name(size_t i)
 {
     return i < DIS_CELL_STATISTICS ? statistics[i].name : NULL;
 }
 
-const char *dis_cell_name(size_t i)
+const char *dis_comparison_cell_name(size_t i)
 {
     return i < DIS_CELLS ? cell_names[i] : NULL;
 }
 
-static size_t cell_of(const dis_compare_input *in, const size_t pair[2], size_t i)
+static size_t cell_of(const dis_comparison_input *in, const size_t pair[2], size_t i)
 {
     const bool a = in->a[pair[0]][i] == in->gold[i], b = in->b[pair[1]][i] == in->gold[i];
     return a ? b ? DIS_CELL_BOTH_RIGHT : DIS_CELL_ONLY_A : b ? DIS_CELL_ONLY_B : DIS_CELL_BOTH_WRONG;
@@ -57,7 +57,7 @@ static double rounded(double x)
 
 /* Sums and mixed cells of one statistic; value (n_items), NaN: none. mixed[0] and mixed[1] get what only A and only B
  * have right. */
-static void sort_out(const dis_compare_input *in, const size_t (*pairs)[2], size_t n_pairs, const double *value,
+static void sort_out(const dis_comparison_input *in, const size_t (*pairs)[2], size_t n_pairs, const double *value,
                      double *mixed[2], size_t n_mixed[2], dis_cell_statistic *out)
 {
     double sum[DIS_CELLS] = {0};
@@ -93,7 +93,7 @@ static void no_kurtosis(size_t n_classes, dis_cell_statistic *out)
         .u = NAN, .p = NAN, .n_x = out->mean[DIS_CELL_ONLY_A].n, .n_y = out->mean[DIS_CELL_ONLY_B].n, .reason = reason};
 }
 
-dis_status dis__cell_statistics(const dis_compare_input *in, const size_t (*pairs)[2], size_t n_pairs,
+dis_status dis__cell_statistics(const dis_comparison_input *in, const size_t (*pairs)[2], size_t n_pairs,
                                 dis_alternative alternative, dis_comparison_view *out)
 {
     for (size_t q = 0; q < n_pairs; q++)

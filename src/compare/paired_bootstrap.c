@@ -189,7 +189,7 @@ static void observe(const bootstrap_work *w, double *observed, dis_comparison_vi
     }
 }
 
-dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const dis_compare_options *o,
+dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const dis_comparison_options *o,
                                  dis_comparison_view *out)
 {
     const size_t threads = (size_t)dis_context_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;

@@ -32,9 +32,9 @@ struct dis_views_distances {
     dis_metric *metrics; /* jsd, then the columns of the views */
 };
 
-dis_views_options dis_views_options_default(void)
+dis_views_distances_options dis_views_distances_options_default(void)
 {
-    return (dis_views_options){.size = sizeof(dis_views_options), .resamples = 1000, .fraction = 1};
+    return (dis_views_distances_options){.size = sizeof(dis_views_distances_options), .resamples = 1000, .fraction = 1};
 }
 
 typedef struct {
@@ -271,7 +271,7 @@ static void hub_over_views(const measuring *w, const dis_views_distances_view *v
 
 /* ---- all of it ---- */
 
-static dis_status check(const dis_views *v, const dis_views_options *o)
+static dis_status check(const dis_views *v, const dis_views_distances_options *o)
 {
     if (v->n_views < 2 || v->n_views > DIS_MAX_VIEWS)
         return dis__fail(DIS_EUSAGE, "%zu views; 2 to %d can be compared", v->n_views, DIS_MAX_VIEWS);
@@ -311,7 +311,7 @@ static dis_status measure(measuring *w, dis_views_distances *d)
     const size_t n = v->n_views;
     dis_metric *jsd = d->metrics, *entropy = jsd + n * n, *others = entropy + n, *centroid = others + n;
     const dis_views unweighted = {.n_items = v->n_items, .n_classes = v->n_classes, .n_views = n, .p = v->p};
-    DIS_TRY(dis_combine(w->ctx, &unweighted, "centroid", w->centroid, NULL));
+    DIS_TRY(dis_views_combine(w->ctx, &unweighted, "centroid", w->centroid, NULL));
     DIS_TRY(dis__run_jobs(w->ctx, w->n_jobs, view_job, w));
     DIS_TRY(measure_pairs(w, jsd));
     DIS_TRY(measure_views(w, ENTROPY, NULL, entropy));
@@ -329,10 +329,11 @@ static dis_status measure(measuring *w, dis_views_distances *d)
     return DIS_OK;
 }
 
-dis_status dis_views_measure(dis_context *ctx, const dis_views *views, const dis_views_options *options,
-                             dis_views_distances **out)
+dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views, const dis_views_distances_options *options,
+                                   dis_views_distances **out)
 {
-    const dis_views_options fallback = dis_views_options_default(), *o = options ? options : &fallback;
+    const dis_views_distances_options fallback = dis_views_distances_options_default(),
+                                      *o = options ? options : &fallback;
     DIS_TRY(check(views, o));
     dis_views_distances *d;
     DIS_TRY(dis__alloc_zeroed(&d, 1, sizeof *d));

@@ -10,7 +10,7 @@ typedef struct {
     const double *q;       /* (any, n_classes) */
     const int32_t *gold;   /* (any) */
     const size_t *item;    /* (n) their rows; NULL: 0, 1, 2, ... */
-    const uint32_t *group; /* (any) as dis_evaluate_input */
+    const uint32_t *group; /* (any) as dis_evaluation_input */
     size_t n_groups, n_splits;
     uint64_t seed;
 } dis__calibration;

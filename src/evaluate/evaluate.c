@@ -20,12 +20,12 @@ static const dis_eval_row table[] = {
 #undef ROW
 };
 
-const dis_eval_row *dis_eval_row_at(size_t i)
+const dis_eval_row *dis_eval_metric_at(size_t i)
 {
     return i < DIS_EVAL_METRICS ? &table[i] : NULL;
 }
 
-dis_eval_metric dis_eval_find(const char *name)
+dis_eval_metric dis_eval_metric_find(const char *name)
 {
     size_t i = 0;
     while (i < DIS_EVAL_METRICS && strcmp(table[i].name, name) != 0) i++;
@@ -67,10 +67,10 @@ void dis_eval_range(size_t i, double *low, double *high)
         }
 }
 
-dis_evaluate_options dis_evaluate_options_default(void)
+dis_evaluation_options dis_evaluation_options_default(void)
 {
-    return (dis_evaluate_options){
-        .size = sizeof(dis_evaluate_options), .fraction = 1, .top_k = 3, .n_splits = 5, .n_bins = 15};
+    return (dis_evaluation_options){
+        .size = sizeof(dis_evaluation_options), .fraction = 1, .top_k = 3, .n_splits = 5, .n_bins = 15};
 }
 
 const dis__eval_mean dis__eval_means[DIS_EVAL_MEANS] = {
@@ -390,7 +390,7 @@ static dis_status check_room(const dis_context *ctx, const dis_evaluation *e)
                              "an evaluation");
 }
 
-static dis_status check(const dis_evaluate_input *in, const dis_evaluate_options *o)
+static dis_status check(const dis_evaluation_input *in, const dis_evaluation_options *o)
 {
     if (in->n_items == 0 || in->n_classes == 0 || !in->q)
         return dis__fail(DIS_EUSAGE, "there are no predictions to evaluate");
@@ -492,10 +492,10 @@ end:
     return status;
 }
 
-dis_status dis_evaluate(dis_context *ctx, const dis_evaluate_input *input, const dis_evaluate_options *options,
-                        dis_evaluation **out)
+dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *input,
+                              const dis_evaluation_options *options, dis_evaluation **out)
 {
-    const dis_evaluate_options o = options ? *options : dis_evaluate_options_default();
+    const dis_evaluation_options o = options ? *options : dis_evaluation_options_default();
     DIS_TRY(check(input, &o));
     dis_evaluation *e;
     DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));

@@ -1,4 +1,4 @@
-/* evaluation.h: the inside of dis_evaluate(), for its parts.
+/* evaluation.h: the inside of dis_evaluation_run(), for its parts.
  *
  * evaluate.c passes over the items and puts the figures together, class_scores.c has what depends on the confusion of
  * classes alone, calibrated_likelihood.c the temperatures, eval_intervals.c the bootstrap of everything. */
@@ -19,8 +19,8 @@ typedef struct {
 
 struct dis_evaluation {
     dis_evaluation_view view;
-    dis_evaluate_input in;
-    dis_evaluate_options o;
+    dis_evaluation_input in;
+    dis_evaluation_options o;
     bool wanted[DIS_EVAL_METRICS]; /* and possible */
     bool labels_only;              /* nothing is wanted but what predicted classes tell */
 

@@ -118,9 +118,9 @@ dis_status dis_experiment_check_output(const dis_experiment *experiment, const c
     static const char database[] = "results.sqlite";
     const dis__plan *plan = experiment->plan;
     char inside[sizeof database];
-    const char *file = dis_same_file(path, plan->path) ? plan->path : NULL;
+    const char *file = dis_file_same(path, plan->path) ? plan->path : NULL;
     for (size_t i = 0; i < plan->n_files && !file; i++)
-        if (dis_same_file(path, plan->file[i])) file = plan->file[i];
+        if (dis_file_same(path, plan->file[i])) file = plan->file[i];
     if (!file && dis_file_within(path, experiment->store, inside, sizeof inside) && strcmp(inside, database) == 0)
         file = experiment->store;
     if (!file) return DIS_OK;

@@ -176,7 +176,7 @@ static void mark_best(const dis_experiment *e, dis_experiment_table *t)
 {
     const dis__plan *plan = e->plan;
     for (size_t m = 0; m < plan->n_measures; m++) {
-        const char *better = dis_eval_row_at(plan->measure[m].metric)->better;
+        const char *better = dis_eval_metric_at(plan->measure[m].metric)->better;
         const double sign = strcmp(better, "higher") == 0 ? 1 : strcmp(better, "lower") == 0 ? -1 : 0;
         for (size_t i = 0; i < t->n_rows && sign != 0; i++) {
             dis_experiment_figure *f = t->figure + t->row[i].cell * plan->n_measures + m;

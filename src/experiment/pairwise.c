@@ -323,19 +323,19 @@ static dis_status compare(dis_context *ctx, const dis__plan *plan, const side *o
     bool gold = false;
     for (size_t i = 0; i < first->n_items && !gold; i++) gold = first->gold[i] >= 0;
     if (!gold) return DIS_OK;
-    const dis_compare_input in = {.n_items = first->n_items,
-                                  .n_classes = first->n_classes,
-                                  .gold = first->gold,
-                                  .n_a = n_a,
-                                  .n_b = n_b,
-                                  .a = a,
-                                  .b = b,
-                                  .human = first->human};
-    dis_compare_options o = dis_compare_options_default();
+    const dis_comparison_input in = {.n_items = first->n_items,
+                                     .n_classes = first->n_classes,
+                                     .gold = first->gold,
+                                     .n_a = n_a,
+                                     .n_b = n_b,
+                                     .a = a,
+                                     .b = b,
+                                     .human = first->human};
+    dis_comparison_options o = dis_comparison_options_default();
     o.resamples = plan->resamples;
     o.fraction = plan->fraction;
     o.pool_seeds = plan->pool_seeds && n_a == n_b;
-    return dis_compare(ctx, &in, &o, out);
+    return dis_comparison_run(ctx, &in, &o, out);
 }
 
 static dis_status compare_sides(dis_context *ctx, const dis__plan *plan, side *a, side *b, bool one_seed,

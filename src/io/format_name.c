@@ -126,7 +126,7 @@ static void list_endings(const char *formats, char out[ENDINGS_TEXT])
     }
 }
 
-dis_status dis_output_name_check(const char *path, const char *formats, bool *known)
+dis_status dis_file_check_output(const char *path, const char *formats, bool *known)
 {
     *known = false;
     DIS_TRY(dis__refuse_compressed_name(path));
@@ -159,6 +159,6 @@ dis_status dis__output_format(const char *asked, const char *path, const char *f
 {
     bool known;
     DIS_TRY(dis__refuse_compressed_name(path));
-    if (!asked) DIS_TRY(dis_output_name_check(path, formats, &known));
+    if (!asked) DIS_TRY(dis_file_check_output(path, formats, &known));
     return dis__format_name(asked, path, formats, out);
 }

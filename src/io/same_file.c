@@ -59,7 +59,7 @@ bool dis__follow(const char *path, char out[PATH_MAX])
     return false;
 }
 
-bool dis_same_file(const char *a, const char *b)
+bool dis_file_same(const char *a, const char *b)
 {
     struct stat x, y;
     const bool is = stat(a, &x) == 0;

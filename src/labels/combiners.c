@@ -141,7 +141,8 @@ static dis_status run(dis_context *ctx, const dis_views *views, const dis__combi
     return DIS_OK;
 }
 
-dis_status dis_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out, dis_combination *did)
+dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
+                             dis_combination *did)
 {
     const dis__combiner *c;
     dis_reals *options;

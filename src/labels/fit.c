@@ -302,8 +302,8 @@ static dis_status quality_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-dis_status dis_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality,
-                              uint64_t *n_voted)
+dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality,
+                                    uint64_t *n_voted)
 {
     const dis_votes_view v = dis_votes_look(votes);
     if (!v.start) return dis__fail(DIS_EDATA, "this input has no single votes: nothing is known of workers");

@@ -31,7 +31,7 @@ static dis_status check_combination(dis_context *ctx, const dis_votes *votes, co
     const bool automatic = dis_combiner_wants_auto_weights(choice->combine);
     const dis_views views = {
         .n_classes = 1, .n_views = choice->n_views, .p = p, .weight = automatic ? equal : NULL, .votes = votes};
-    return dis_combine(ctx, &views, choice->combine, equal, NULL);
+    return dis_views_combine(ctx, &views, choice->combine, equal, NULL);
 }
 
 /* Methods without parameters start from the votes beside those that have some; the state must be of one at least. */
@@ -72,7 +72,7 @@ static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const 
     const dis_votes_view v = dis_votes_look(votes);
     double weight[DIS_MAX_VIEWS];
     const bool automatic = dis_combiner_wants_auto_weights(choice->combine);
-    if (automatic) DIS_TRY(dis_auto_weights(ctx, votes, choice->view, choice->n_views, o->fit, weight));
+    if (automatic) DIS_TRY(dis_views_auto_weights(ctx, votes, choice->view, choice->n_views, o->fit, weight));
     const dis_views views = {.n_items = v.n_items,
                              .n_classes = v.n_classes,
                              .n_views = choice->n_views,
@@ -83,7 +83,7 @@ static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const 
         DIS_TRY(dis__alloc_array(&made->p, dis__size(v.n_items, v.n_classes, 0), sizeof *made->p));
     else
         made->p = made->view[0];
-    DIS_TRY(dis_combine(ctx, &views, choice->combine, made->p, &made->did));
+    DIS_TRY(dis_views_combine(ctx, &views, choice->combine, made->p, &made->did));
     for (size_t m = 0; !o->keep_views && m < made->n_views; m++) {
         if (m > 0) dis__free(made->view[m]);
         made->view[m] = NULL;

@@ -85,11 +85,11 @@ dis_status dis__figure_distances(dis__report_job *job)
     const double *p[DIS_MAX_VIEWS];
     for (size_t m = 0; m < r->n_views; m++) p[m] = r->view[m].p;
     const dis_views views = {.n_items = r->n_items, .n_classes = r->n_classes, .n_views = r->n_views, .p = p};
-    dis_views_options o = dis_views_options_default();
+    dis_views_distances_options o = dis_views_distances_options_default();
     o.seed = r->seed;
     o.resamples = r->bootstrap;
     dis_views_distances *d;
-    DIS_TRY(dis_views_measure(job->ctx, &views, &o, &d));
+    DIS_TRY(dis_views_distances_run(job->ctx, &views, &o, &d));
     draw(job, dis_views_distances_look(d));
     dis_views_distances_destroy(d);
     return DIS_OK;

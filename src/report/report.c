@@ -16,7 +16,7 @@ static dis_status copy(char **out, const char *text)
     return text ? dis__copy_text(out, text, strlen(text)) : DIS_OK;
 }
 
-dis_status dis_report_open(const dis_report_options *options, dis_report **out)
+dis_status dis_report_create(const dis_report_options *options, dis_report **out)
 {
     const dis_report_options fallback = dis_report_options_default();
     const dis_report_options *o = options ? options : &fallback;
@@ -140,7 +140,7 @@ dis_status dis_report_add_predictions(dis_report *report, const char *name, cons
 static const dis_eval_row *find_metric(const char *name)
 {
     for (size_t i = 0; name && i < DIS_EVAL_METRICS; i++)
-        if (strcmp(dis_eval_row_at(i)->name, name) == 0) return dis_eval_row_at(i);
+        if (strcmp(dis_eval_metric_at(i)->name, name) == 0) return dis_eval_metric_at(i);
     return NULL;
 }
 

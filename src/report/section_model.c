@@ -1,4 +1,4 @@
-/* Model: predictions against gold labels and against people. Everything measured comes from dis_evaluate. */
+/* Model: predictions against gold labels and against people. Everything measured comes from dis_evaluation_run. */
 #include "report/figure_model.h"
 #include "core/memory.h"
 #include "core/pool.h"
@@ -21,7 +21,7 @@ void dis__put_model(dis__markup *m, const dis__report_job *job, size_t i)
 /* The best by a metric of which `less` is better or not; SIZE_MAX when nobody has it. */
 static size_t best_by(const dis__report_job *job, dis_eval_metric i)
 {
-    const bool lower = strcmp(dis_eval_row_at(i)->better, "lower") == 0;
+    const bool lower = strcmp(dis_eval_metric_at(i)->better, "lower") == 0;
     size_t best = SIZE_MAX;
     for (size_t m = 0; m < job->r->n_predictions; m++) {
         if (!dis__model_has(job->model[m], i)) continue;
@@ -35,18 +35,18 @@ static size_t best_by(const dis__report_job *job, dis_eval_metric i)
 static dis_status evaluate(dis__report_job *job)
 {
     const dis_report *r = job->r;
-    dis_evaluate_options o = dis_evaluate_options_default();
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.seed = r->seed;
     o.resamples = r->bootstrap;
     o.ordinal = r->ordinal;
     o.keep_items = true;
     for (size_t m = 0; m < r->n_predictions; m++) {
-        const dis_evaluate_input in = {.n_items = r->test.n_items,
-                                       .n_classes = r->test.n_classes,
-                                       .q = r->prediction[m].q,
-                                       .gold = r->test.gold,
-                                       .human = r->test.human};
-        DIS_TRY(dis_evaluate(job->ctx, &in, &o, &job->evaluation[m]));
+        const dis_evaluation_input in = {.n_items = r->test.n_items,
+                                         .n_classes = r->test.n_classes,
+                                         .q = r->prediction[m].q,
+                                         .gold = r->test.gold,
+                                         .human = r->test.human};
+        DIS_TRY(dis_evaluation_run(job->ctx, &in, &o, &job->evaluation[m]));
         job->model[m] = dis_evaluation_look(job->evaluation[m]);
         dis__progress(job->ctx, "judging predictions", (double)(m + 1) / (double)r->n_predictions);
     }
@@ -109,18 +109,18 @@ static void table_of_metrics(dis__report_job *job)
         for (size_t m = 0; m < n; m++) any |= dis__model_has(job->model[m], (dis_eval_metric)i);
         if (!any) continue;
         char name[64];
-        snprintf(name, sizeof name, "%s", dis_eval_row_at(i)->name);
+        snprintf(name, sizeof name, "%s", dis_eval_metric_at(i)->name);
         for (char *s = name; *s; s++)
             if (*s == '_') *s = ' ';
         dis__grid_ours(&f.grid, name);
-        dis__grid_ours(&f.grid, dis_eval_row_at(i)->better);
+        dis__grid_ours(&f.grid, dis_eval_metric_at(i)->better);
         for (size_t m = 0; m < n; m++) {
             const dis_metric *x = &job->model[m]->metric[i];
             dis__grid_number(&f.grid, x->reason ? (double)NAN : x->value);
             if (intervals) dis__grid_number(&f.grid, x->has_interval ? x->ci_low : (double)NAN);
             if (intervals) dis__grid_number(&f.grid, x->has_interval ? x->ci_high : (double)NAN);
         }
-        dis__grid_ours(&f.grid, dis_eval_row_at(i)->summary);
+        dis__grid_ours(&f.grid, dis_eval_metric_at(i)->summary);
     }
     dis__page_figure(&job->page, &f);
 }

@@ -249,7 +249,7 @@ static void draw_kept(dis__report_job *job, many *m)
 {
     const dis_report *r = job->r;
     for (size_t i = 0; i < DIS_EVAL_METRICS; i++) {
-        const dis_eval_row *row = dis_eval_row_at(i);
+        const dis_eval_row *row = dis_eval_metric_at(i);
         if (strcmp(row->name, "cross_entropy") == 0) continue; /* has a chart of its own */
         gather(r, row, m);
         if (m->n == 0) continue;

@@ -10,20 +10,20 @@
 #include "tables/gold_table.h"
 #include "votes/reader.h"
 
-struct dis_aligned {
+struct dis_alignment {
     size_t n_items, n_classes, n_sources;
     const double **p; /* (n_sources): a source's own, or the table in `copy` */
     double **copy;    /* (n_sources), NULL where none was needed */
     int32_t *gold;
     const dis_names *tasks, *classes; /* those of the first source, or */
     dis_names *own_tasks, *own_classes;
-    dis_align_notes *notes; /* (n_sources) */
+    dis_alignment_notes *notes; /* (n_sources) */
     size_t without_gold, gold_left_out;
 };
 
 typedef struct {
     dis_context *ctx;
-    const dis_align_source *source;
+    const dis_alignment_source *source;
     size_t n_sources;
     const dis_gold *gold;
     const dis_names *declared; /* or NULL */
@@ -33,7 +33,7 @@ typedef struct {
     uint32_t *gold_class; /* the same for the labels of the gold file */
     size_t **row;         /* (n_sources): the row of each item, SIZE_MAX: none; NULL: the same row */
     size_t *keep;         /* (n_items) rows of the first source; NULL: all */
-    dis_aligned *out;
+    dis_alignment *out;
 } matcher;
 
 /* ---- classes ---- */
@@ -244,7 +244,7 @@ static dis_status same_items(const dis_names *a, const char *a_is, const dis_nam
 
 static dis_status match_items(matcher *m)
 {
-    dis_aligned *out = m->out;
+    dis_alignment *out = m->out;
     const dis_names *first = m->source[0].labels.tasks;
     const size_t n = dis_names_count(first);
     bool all = true;
@@ -309,7 +309,7 @@ fail:
 static dis_status match_gold(matcher *m)
 {
     if (!m->gold) return DIS_OK;
-    dis_aligned *out = m->out;
+    dis_alignment *out = m->out;
     size_t *row = NULL, found;
     DIS_TRY(dis__alloc_array(&out->gold, out->n_items, sizeof *out->gold));
     DIS_TRY(dis__alloc_array(&row, out->n_items, sizeof *row));
@@ -330,7 +330,7 @@ static dis_status match_gold(matcher *m)
 
 static dis_status copy_table(matcher *m, size_t s)
 {
-    dis_aligned *out = m->out;
+    dis_alignment *out = m->out;
     const dis_labels_view *from = &m->source[s].labels;
     const uint32_t *column = m->column[s];
     if (!m->row[s] && !m->keep && !column) {
@@ -356,7 +356,7 @@ static dis_status copy_table(matcher *m, size_t s)
 
 static dis_status match(matcher *m)
 {
-    dis_aligned *out = m->out;
+    dis_alignment *out = m->out;
     out->n_sources = m->n_sources;
     DIS_TRY(dis__alloc_zeroed(&out->p, m->n_sources, sizeof *out->p));
     DIS_TRY(dis__alloc_zeroed(&out->copy, m->n_sources, sizeof *out->copy));
@@ -371,15 +371,15 @@ static dis_status match(matcher *m)
     return DIS_OK;
 }
 
-dis_align_options dis_align_options_default(void)
+dis_alignment_options dis_alignment_options_default(void)
 {
-    return (dis_align_options){.size = sizeof(dis_align_options)};
+    return (dis_alignment_options){.size = sizeof(dis_alignment_options)};
 }
 
-dis_status dis_align(dis_context *ctx, const dis_align_source *sources, size_t n_sources,
-                     const dis_align_options *options, dis_aligned **out)
+dis_status dis_alignment_run(dis_context *ctx, const dis_alignment_source *sources, size_t n_sources,
+                             const dis_alignment_options *options, dis_alignment **out)
 {
-    const dis_align_options o = options ? *options : dis_align_options_default();
+    const dis_alignment_options o = options ? *options : dis_alignment_options_default();
     if (n_sources == 0) return dis__fail(DIS_EUSAGE, "there are no labels to match");
     matcher m = {.ctx = ctx,
                  .source = sources,
@@ -401,11 +401,11 @@ dis_status dis_align(dis_context *ctx, const dis_align_source *sources, size_t n
     if (status == DIS_OK)
         *out = m.out;
     else
-        dis_aligned_destroy(m.out);
+        dis_alignment_destroy(m.out);
     return status;
 }
 
-void dis_aligned_destroy(dis_aligned *aligned)
+void dis_alignment_destroy(dis_alignment *aligned)
 {
     if (!aligned) return;
     for (size_t s = 0; aligned->copy && s < aligned->n_sources; s++) dis__free(aligned->copy[s]);
@@ -418,16 +418,16 @@ void dis_aligned_destroy(dis_aligned *aligned)
     dis__free(aligned);
 }
 
-dis_aligned_view dis_aligned_look(const dis_aligned *a)
+dis_alignment_view dis_alignment_look(const dis_alignment *a)
 {
-    return (dis_aligned_view){.n_items = a->n_items,
-                              .n_classes = a->n_classes,
-                              .n_sources = a->n_sources,
-                              .p = a->p,
-                              .gold = a->gold,
-                              .tasks = a->tasks,
-                              .classes = a->classes,
-                              .notes = a->notes,
-                              .without_gold = a->without_gold,
-                              .gold_left_out = a->gold_left_out};
+    return (dis_alignment_view){.n_items = a->n_items,
+                                .n_classes = a->n_classes,
+                                .n_sources = a->n_sources,
+                                .p = a->p,
+                                .gold = a->gold,
+                                .tasks = a->tasks,
+                                .classes = a->classes,
+                                .notes = a->notes,
+                                .without_gold = a->without_gold,
+                                .gold_left_out = a->gold_left_out};
 }

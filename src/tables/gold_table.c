@@ -240,7 +240,7 @@ dis_status dis__gold_load(dis_context *ctx, const dis__gold_source *sources, siz
     return load_kind(ctx, sources, n, &labels_kind, out);
 }
 
-dis_status dis_gold_load(dis_context *ctx, const char *path, dis_gold **out)
+dis_status dis_gold_read(dis_context *ctx, const char *path, dis_gold **out)
 {
     const dis__gold_source source = {.path = path};
     return load_kind(ctx, &source, 1, &labels_kind, out);

@@ -65,7 +65,8 @@ static dis_status read_gold(dis_context *ctx, known *k, const char *path)
     return status;
 }
 
-dis_status dis_gold_read(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold, size_t *unknown)
+dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,
+                               size_t *unknown)
 {
     known k = {.votes = votes, .secret = dis__secret_draw()};
     const dis_status status = read_gold(ctx, &k, path);

@@ -197,22 +197,22 @@ static dis_status cut(dis_context *ctx, const dis_folds *folds, size_t f, uint64
 }
 
 static dis_status train_and_predict(dis_context *ctx, const dis_folds *folds, const parts *p, const dis_examples *dev,
-                                    const dis_train_options *o, dis_labels **out)
+                                    const dis_model_train_options *o, dis_labels **out)
 {
     const dis_examples *all = &folds->all;
     const dis_examples train = {.items = p->train, .labels = all->labels, .gold = all->gold, .votes = all->votes};
     const dis_examples own = {.items = p->dev, .labels = all->labels, .gold = all->gold};
     dis_model *model;
-    DIS_TRY(dis_train(ctx, &train, p->dev ? &own : dev, o, &model));
+    DIS_TRY(dis_model_train(ctx, &train, p->dev ? &own : dev, o, &model));
     const dis_status status = dis_model_predict(ctx, model, p->test, folds->o.head, out);
     dis_model_destroy(model);
     return status;
 }
 
 dis_status dis_folds_train(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
-                           const dis_train_options *options, dis_labels **out)
+                           const dis_model_train_options *options, dis_labels **out)
 {
-    const dis_train_options o = options ? *options : dis_train_options_default();
+    const dis_model_train_options o = options ? *options : dis_model_train_options_default();
     if (f >= folds->o.n_folds) return dis__fail(DIS_EUSAGE, "there is no fold %zu among %zu", f, folds->o.n_folds);
     if (dev && folds->o.dev > 0)
         return dis__fail(DIS_EUSAGE, "a development set and a share to hold out; use one of them");
@@ -266,10 +266,10 @@ dis_status dis_folds_join(dis_context *ctx, const dis_folds *folds, dis_labels *
 }
 
 /* options with a folder of the fold's own, in `path`. */
-static dis_status fold_options(const dis_train_options *options, size_t f, char *path, size_t size,
-                               dis_train_options *o)
+static dis_status fold_options(const dis_model_train_options *options, size_t f, char *path, size_t size,
+                               dis_model_train_options *o)
 {
-    *o = options ? *options : dis_train_options_default();
+    *o = options ? *options : dis_model_train_options_default();
     if (!o->folder) return DIS_OK;
     if ((size_t)snprintf(path, size, "%s/fold-%zu", o->folder, f + 1) >= size)
         return dis__fail(DIS_EUSAGE, "a path that is too long: %.200s", o->folder);
@@ -280,7 +280,7 @@ static dis_status fold_options(const dis_train_options *options, size_t f, char 
 }
 
 dis_status dis_out_of_fold(dis_context *ctx, const dis_examples *all, const dis_examples *dev,
-                           const dis_train_options *options, const dis_folds_options *folds, dis_labels **out)
+                           const dis_model_train_options *options, const dis_folds_options *folds, dis_labels **out)
 {
     dis_folds *drawn;
     DIS_TRY(dis_folds_draw(ctx, all, folds, options ? options->seed : 0, &drawn));
@@ -289,7 +289,7 @@ dis_status dis_out_of_fold(dis_context *ctx, const dis_examples *all, const dis_
     dis_status status = dis__alloc_zeroed(&part, n, sizeof *part);
     for (size_t f = 0; f < n && status == DIS_OK; f++) {
         char path[4096];
-        dis_train_options own;
+        dis_model_train_options own;
         status = fold_options(options, f, path, sizeof path, &own);
         if (status == DIS_OK) status = dis_folds_train(ctx, drawn, f, dev, &own, &part[f]);
     }

@@ -145,7 +145,7 @@ static dis_status remove_file(const char *folder, const char *name)
     return DIS_OK;
 }
 
-dis_status dis_model_save(dis_context *ctx, const dis_model *model, const char *folder)
+dis_status dis_model_write(dis_context *ctx, const dis_model *model, const char *folder)
 {
     char meaning[HEX + 1], hex[HEX + 1], name[FILE_NAME], old[FILE_NAME], *json = NULL, *weights = NULL;
     dis_status status = DIS_OK;
@@ -335,7 +335,7 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
     return status;
 }
 
-dis_status dis_model_load(dis_context *ctx, const char *folder, dis_model **out)
+dis_status dis_model_read(dis_context *ctx, const char *folder, dis_model **out)
 {
     char *path;
     dis_model *model = NULL;

@@ -13,7 +13,7 @@ typedef struct {
 } dis__place;
 
 typedef struct {
-    const dis_train_options *o;
+    const dis_model_train_options *o;
     const dis__objective_row *objective;
     dis_model *model;
     dis__model_net model_net;
@@ -36,9 +36,9 @@ typedef struct {
     double saved_at, save_took; /* seconds: of the last checkpoint; 0: there is none yet */
 } dis__training;
 
-/* dis_train on a device. */
+/* dis_model_train on a device. */
 dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_examples *train,
-                         const dis_examples *dev, const dis_train_options *options, dis_model **out);
+                         const dis_examples *dev, const dis_model_train_options *options, dis_model **out);
 
 /* checkpoint files in o->folder: where the run is, and the best epoch's numbers. */
 dis_status dis__training_save(dis__training *t);

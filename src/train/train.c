@@ -14,19 +14,19 @@
 #include <stdio.h>
 #include <string.h>
 
-dis_train_options dis_train_options_default(void)
+dis_model_train_options dis_model_train_options_default(void)
 {
-    return (dis_train_options){.size = sizeof(dis_train_options),
-                               .model = "text",
-                               .objective = "kl",
-                               .soft_weight = 1,
-                               .floor = 1e-6,
-                               .accumulate = 1};
+    return (dis_model_train_options){.size = sizeof(dis_model_train_options),
+                                     .model = "text",
+                                     .objective = "kl",
+                                     .soft_weight = 1,
+                                     .floor = 1e-6,
+                                     .accumulate = 1};
 }
 
 /* ---- before the first step ---- */
 
-static dis_status check_options(const dis_train_options *o)
+static dis_status check_options(const dis_model_train_options *o)
 {
     if (o->accumulate == 0) return dis__fail(DIS_EUSAGE, "accumulate must be at least 1");
     if (!(o->soft_weight >= 0 && o->soft_weight <= 1e9))
@@ -48,15 +48,15 @@ static dis_status check_kind(const dis_model *model, const dis_items *items)
 }
 
 /* The metric that decides between epochs. */
-static dis_status choose_keep(dis__training *t, const dis_train_options *o, const dis_examples *dev)
+static dis_status choose_keep(dis__training *t, const dis_model_train_options *o, const dis_examples *dev)
 {
     if (!dev) return DIS_OK;
     const char *name = o->keep ? o->keep : dev->gold ? "macro_f1" : "cross_entropy";
-    const dis_eval_metric metric = dis_eval_find(name);
+    const dis_eval_metric metric = dis_eval_metric_find(name);
     if (metric == DIS_EVAL_METRICS)
         return dis__fail(DIS_EUSAGE, "no metric \"%.60s\" to keep the best epoch by; dissent list metrics shows them",
                          name);
-    const dis_eval_row *row = dis_eval_row_at(metric);
+    const dis_eval_row *row = dis_eval_metric_at(metric);
     const bool higher = strcmp(row->better, "higher") == 0;
     if (!higher && strcmp(row->better, "lower") != 0)
         return dis__fail(DIS_EUSAGE, "%s is neither better high nor low; keep the best epoch by another metric", name);
@@ -119,7 +119,7 @@ static dis_status take_declared(const dis_names *classes, dis_names **out)
 
 static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_examples *train, const dis_examples *dev)
 {
-    const dis_train_options *o = t->o;
+    const dis_model_train_options *o = t->o;
     dis_model *model = t->model;
     DIS_TRY(check_kind(model, train->items));
     if (dev) DIS_TRY(check_kind(model, dev->items));
@@ -151,7 +151,7 @@ static bool has_dev(const dis__training *t)
 
 static dis_status prepare_net(dis__training *t, dis_context *ctx)
 {
-    const dis_train_options *o = t->o;
+    const dis_model_train_options *o = t->o;
     dis_model *model = t->model;
     const dis_model_kind *kind = &model->row->info;
     const size_t batch = o->batch ? o->batch : kind->batch;
@@ -252,14 +252,14 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
     bool wanted[DIS_EVAL_METRICS] = {false};
     const dis_eval_metric loss = g->human ? DIS_EVAL_CROSS_ENTROPY : DIS_EVAL_LOG_LOSS;
     wanted[t->keep] = wanted[loss] = true;
-    dis_evaluate_options o = dis_evaluate_options_default();
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 0;
     o.seed = t->model->seed;
     o.wanted = wanted;
-    const dis_evaluate_input in = {
+    const dis_evaluation_input in = {
         .n_items = g->n_items, .n_classes = g->n_classes, .q = t->q, .gold = g->label, .human = g->human};
     dis_evaluation *evaluation;
-    DIS_TRY(dis_evaluate(ctx, &in, &o, &evaluation));
+    DIS_TRY(dis_evaluation_run(ctx, &in, &o, &evaluation));
     const dis_evaluation_view *v = dis_evaluation_look(evaluation);
     e->dev = v->metric[t->keep].value;
     e->dev_cross_entropy = v->metric[loss].value;
@@ -351,16 +351,16 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
     return epochs(t, ctx);
 }
 
-dis_status dis_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
-                     const dis_train_options *options, dis_model **out)
+dis_status dis_model_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
+                           const dis_model_train_options *options, dis_model **out)
 {
     return dis__train_on(&dis__device_cpu, ctx, train, dev, options, out);
 }
 
 dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_examples *train,
-                         const dis_examples *dev, const dis_train_options *options, dis_model **out)
+                         const dis_examples *dev, const dis_model_train_options *options, dis_model **out)
 {
-    const dis_train_options usual = dis_train_options_default();
+    const dis_model_train_options usual = dis_model_train_options_default();
     dis__training t = {.o = options ? options : &usual, .what = "training"};
     DIS_TRY(check_options(t.o));
     DIS_TRY(dis__model_create(t.o->model, t.o->objective, &t.model));

@@ -36,7 +36,7 @@ static void hash_text(dis__sha256 *sha, const char *text)
 /* Everything that the bytes of the result depend on. */
 static void key_of(const dis__training *t, char hex[65])
 {
-    const dis_train_options *o = t->o;
+    const dis_model_train_options *o = t->o;
     char numbers[256];
     dis__sha256 sha;
     dis__sha256_begin(&sha);

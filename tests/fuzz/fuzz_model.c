@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dis_context *ctx;
     MUST(dis_context_create(&co, &ctx) == DIS_OK);
     dis_model *model;
-    if (dis_model_load(ctx, fuzz_folder, &model) == DIS_OK) {
+    if (dis_model_read(ctx, fuzz_folder, &model) == DIS_OK) {
         const dis_model_view v = dis_model_look(model);
         MUST(v.n_heads > 0 && v.best_epoch < v.n_epochs && dis_names_count(v.classes) > 0);
         dis_items *items = items_for(model);

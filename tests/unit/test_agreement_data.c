@@ -98,7 +98,7 @@ static int32_t *read_gold(const dis_votes *votes, const char *file)
 {
     int32_t *gold = malloc(dis_votes_look(votes).n_items * sizeof *gold);
     assert_non_null(gold);
-    if (dis_gold_read(NULL, data(file), votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_read_gold(NULL, data(file), votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
     return gold;
 }
 

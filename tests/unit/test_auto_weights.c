@@ -47,8 +47,8 @@ static void order_names_and_threads_do_not_matter(void **state)
     (void)state;
     dis_votes *votes = crowd(false), *again = crowd(true);
     double w[M], x[M], sum = 0;
-    assert_int_equal(dis_auto_weights(NULL, votes, specs, M, NULL, w), DIS_OK);
-    assert_int_equal(dis_auto_weights(NULL, again, specs, M, NULL, x), DIS_OK);
+    assert_int_equal(dis_views_auto_weights(NULL, votes, specs, M, NULL, w), DIS_OK);
+    assert_int_equal(dis_views_auto_weights(NULL, again, specs, M, NULL, x), DIS_OK);
     print_message("weights %.4f %.4f %.4f %.4f; shuffled and renumbered %.4f %.4f %.4f %.4f\n", w[0], w[1], w[2], w[3],
                   x[0], x[1], x[2], x[3]);
     for (int m = 0; m < M; m++) {
@@ -63,7 +63,7 @@ static void order_names_and_threads_do_not_matter(void **state)
         o.threads = threads;
         dis_context *ctx;
         assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
-        assert_int_equal(dis_auto_weights(ctx, votes, specs, M, NULL, x), DIS_OK);
+        assert_int_equal(dis_views_auto_weights(ctx, votes, specs, M, NULL, x), DIS_OK);
         assert_memory_equal(w, x, sizeof w);
         dis_context_destroy(ctx);
     }
@@ -77,9 +77,9 @@ static void equal_views_get_equal_weights(void **state)
     dis_votes *votes = crowd(false);
     static const char *const same[] = {"softmax", "softmax", "softmax"};
     double w[3];
-    assert_int_equal(dis_auto_weights(NULL, votes, same, 3, NULL, w), DIS_OK);
+    assert_int_equal(dis_views_auto_weights(NULL, votes, same, 3, NULL, w), DIS_OK);
     for (int m = 0; m < 3; m++) assert_true(fabs(w[m] - 1. / 3) < 1e-12);
-    assert_int_equal(dis_auto_weights(NULL, votes, same, 1, NULL, w), DIS_OK);
+    assert_int_equal(dis_views_auto_weights(NULL, votes, same, 1, NULL, w), DIS_OK);
     assert_true(w[0] == 1);
     dis_votes_destroy(votes);
 }
@@ -95,7 +95,7 @@ static void small_and_odd_tables(void **state)
         dis_votes *votes;
         double w[M];
         assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
-        assert_int_equal(dis_auto_weights(NULL, votes, specs, M, NULL, w), DIS_OK);
+        assert_int_equal(dis_views_auto_weights(NULL, votes, specs, M, NULL, w), DIS_OK);
         assert_true(fabs(w[0] + w[1] + w[2] + w[3] - 1) < 1e-12);
         for (int m = 0; m < M; m++) assert_true(w[m] > 0 && (n > 2 || fabs(w[m] - .25) < 1e-12));
         dis_votes_destroy(votes);
@@ -109,12 +109,12 @@ static void wrong_use_is_said(void **state)
     double w[M] = {7, 7, 7, 7};
     dis_votes *votes;
     assert_int_equal(dis_votes_from_counts(NULL, counts, 2, 2, NULL, NULL, &votes), DIS_OK);
-    assert_int_equal(dis_auto_weights(NULL, votes, specs, 2, NULL, w), DIS_EDATA);
+    assert_int_equal(dis_views_auto_weights(NULL, votes, specs, 2, NULL, w), DIS_EDATA);
     dis_votes_destroy(votes);
     votes = crowd(false);
     const char *const unknown[] = {"standard", "no-such"};
-    assert_int_equal(dis_auto_weights(NULL, votes, unknown, 2, NULL, w), DIS_EUSAGE);
-    assert_int_equal(dis_auto_weights(NULL, votes, specs, 0, NULL, w), DIS_EUSAGE);
+    assert_int_equal(dis_views_auto_weights(NULL, votes, unknown, 2, NULL, w), DIS_EUSAGE);
+    assert_int_equal(dis_views_auto_weights(NULL, votes, specs, 0, NULL, w), DIS_EUSAGE);
     assert_true(w[0] == 7);
     dis_votes_destroy(votes);
 }
@@ -123,7 +123,7 @@ static dis_status run_once(void *votes)
 {
     static const char *const two[] = {"standard", "wawa"};
     double w[2];
-    return dis_auto_weights(NULL, votes, two, 2, NULL, w);
+    return dis_views_auto_weights(NULL, votes, two, 2, NULL, w);
 }
 
 static void allocations_may_fail(void **state)

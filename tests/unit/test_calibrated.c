@@ -40,7 +40,7 @@ static void the_formula(void **state)
     dis_votes *votes = make_counts();
     const double *const p[M] = {table[0], table[1]}, weight[M] = {1, 3};
     const dis_views views = {.n_items = N, .n_classes = K, .n_views = M, .p = p, .weight = weight, .votes = votes};
-    assert_int_equal(dis_combine(NULL, &views, "calibrated:power=.5,limit=25", out, NULL), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &views, "calibrated:power=.5,limit=25", out, NULL), DIS_OK);
     for (size_t i = 0; i < N; i++) {
         double q[M][K];
         const double t = sqrt(fmin((double)(1 + i % 40), 25));
@@ -48,7 +48,7 @@ static void the_formula(void **state)
         for (size_t k = 0; k < K; k++) em_assert_close(out[i * K + k], .25 * q[0][k] + .75 * q[1][k], 1e-14);
     }
     /* independent votes: the plain mean */
-    assert_int_equal(dis_combine(NULL, &views, "calibrated:power=0", out, NULL), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &views, "calibrated:power=0", out, NULL), DIS_OK);
     for (size_t x = 0; x < N * K; x++) em_assert_close(out[x], .25 * table[0][x] + .75 * table[1][x], 1e-14);
     dis_votes_destroy(votes);
 }
@@ -63,7 +63,7 @@ static void pinned_items_and_many_votes(void **state)
     const double *const p[M] = {one, two};
     double out[2 * K];
     const dis_views views = {.n_items = 2, .n_classes = K, .n_views = M, .p = p, .votes = votes};
-    assert_int_equal(dis_combine(NULL, &views, "calibrated", out, NULL), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &views, "calibrated", out, NULL), DIS_OK);
     const double expected[] = {0, 1, 0, .75, .25, 0};
     assert_memory_equal(out, expected, sizeof out);
     dis_votes_destroy(votes);
@@ -75,7 +75,7 @@ static void without_votes(void **state)
     const double one[] = {.5, .5, 0}, *const p[] = {one};
     double out[K] = {7, 7, 7};
     const dis_views views = {.n_items = 1, .n_classes = K, .n_views = 1, .p = p};
-    assert_int_equal(dis_combine(NULL, &views, "calibrated", out, NULL), DIS_EUSAGE);
+    assert_int_equal(dis_views_combine(NULL, &views, "calibrated", out, NULL), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "needs the votes"));
     assert_true(out[0] == 7);
 }

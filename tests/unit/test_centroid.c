@@ -104,7 +104,7 @@ static void random_problems_reach_the_minimum(void **state)
         for (size_t m = 0; m < n_views; m++) w[m] /= sum;
         const dis_views v = {.n_items = 1, .n_classes = n_classes, .n_views = n_views, .p = views, .weight = w};
         dis_combination did;
-        assert_int_equal(dis_combine(NULL, &v, "centroid", q, &did), DIS_OK);
+        assert_int_equal(dis_views_combine(NULL, &v, "centroid", q, &did), DIS_OK);
         slowest = did.max_steps > slowest ? did.max_steps : slowest;
         cccp(views, w, n_views, n_classes, best);
         double total = 0;
@@ -155,7 +155,7 @@ static void hard_cases(void **state)
             double q[3], best[3], w[3], sum = weights[s][0] + weights[s][1] + weights[s][2];
             for (int m = 0; m < 3; m++) w[m] = weights[s][m] / sum;
             const dis_views v = {.n_items = 1, .n_classes = 3, .n_views = 3, .p = pairs[c], .weight = weights[s]};
-            assert_int_equal(dis_combine(NULL, &v, "centroid", q, NULL), DIS_OK);
+            assert_int_equal(dis_views_combine(NULL, &v, "centroid", q, NULL), DIS_OK);
             cccp(pairs[c], w, 3, 3, best);
             for (int k = 0; k < 3; k++) assert_true(isfinite(q[k]) && fabs(q[k] - best[k]) < 1e-12);
             assert_true(fabs(q[0] + q[1] + q[2] - 1) < 1e-12);
@@ -169,7 +169,7 @@ static void equal_views_come_back_as_they_are(void **state)
     const double *const views[] = {p, p, p, p, p};
     const dis_views v = {.n_items = 2, .n_classes = 3, .n_views = 5, .p = views};
     double q[6];
-    assert_int_equal(dis_combine(NULL, &v, "centroid", q, NULL), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &v, "centroid", q, NULL), DIS_OK);
     assert_memory_equal(q, p, sizeof q);
 }
 
@@ -184,7 +184,7 @@ static void one_view_or_one_weight(void **state)
     for (int c = 0; dis_combiner_at((size_t)c) && c < 2; c++) {
         char spec[64];
         snprintf(spec, sizeof spec, "%s:weights=1/0", dis_combiner_at((size_t)c)->name);
-        assert_int_equal(dis_combine(NULL, &v, spec, q, &did), DIS_OK);
+        assert_int_equal(dis_views_combine(NULL, &v, spec, q, &did), DIS_OK);
         assert_true(q[0] == .25 && q[1] == .75);
         assert_true(did.weight[0] == 1 && did.weight[1] == 0);
     }
@@ -198,7 +198,7 @@ static void many_classes(void **state)
     const double *const views[] = {p, p + K, p + 2 * K};
     for (int m = 0; m < 3; m++) random_row(p + m * K, K, m % 3);
     const dis_views v = {.n_items = 1, .n_classes = K, .n_views = 3, .p = views};
-    assert_int_equal(dis_combine(NULL, &v, "centroid", q, NULL), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &v, "centroid", q, NULL), DIS_OK);
     double sum = 0, mu = 0; /* the condition for the minimum */
     for (int k = 0; k < K; k++) {
         sum += q[k];
@@ -229,21 +229,21 @@ static void threads_and_place_do_not_matter(void **state)
     const dis_views v = {.n_items = N, .n_classes = K, .n_views = M, .p = views, .votes = votes};
     for (int c = 0; dis_combiner_at((size_t)c); c++) {
         const char *spec = dis_combiner_at((size_t)c)->name;
-        assert_int_equal(dis_combine(NULL, &v, spec, out, NULL), DIS_OK);
+        assert_int_equal(dis_views_combine(NULL, &v, spec, out, NULL), DIS_OK);
         double *again = p + M * N * K;
         for (int threads = 2; threads < 8; threads += 5) {
             dis_context_options o = dis_context_options_default();
             o.threads = threads;
             dis_context *ctx;
             assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
-            assert_int_equal(dis_combine(ctx, &v, spec, again, NULL), DIS_OK);
+            assert_int_equal(dis_views_combine(ctx, &v, spec, again, NULL), DIS_OK);
             assert_memory_equal(out, again, sizeof(double) * N * K);
             dis_context_destroy(ctx);
         }
         memcpy(again, p, sizeof(double) * N * K); /* view 0 as the output */
         const double *in_place[M] = {again, views[1], views[2], views[3]};
         const dis_views w = {.n_items = N, .n_classes = K, .n_views = M, .p = in_place, .votes = votes};
-        assert_int_equal(dis_combine(NULL, &w, spec, again, NULL), DIS_OK);
+        assert_int_equal(dis_views_combine(NULL, &w, spec, again, NULL), DIS_OK);
         assert_memory_equal(out, again, sizeof(double) * N * K);
     }
     dis_votes_destroy(votes);
@@ -269,13 +269,13 @@ static void wrong_use_is_said(void **state)
                                  "centroid:weights=nan/1",
                                  ""};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(dis_combine(NULL, &v, wrong[i], q, NULL), DIS_EUSAGE);
+        assert_int_equal(dis_views_combine(NULL, &v, wrong[i], q, NULL), DIS_EUSAGE);
         assert_true(strlen(dis_last_error()) > 10);
     }
     v.n_views = 0;
-    assert_int_equal(dis_combine(NULL, &v, "average", q, NULL), DIS_EUSAGE);
+    assert_int_equal(dis_views_combine(NULL, &v, "average", q, NULL), DIS_EUSAGE);
     v.n_views = DIS_MAX_VIEWS + 1;
-    assert_int_equal(dis_combine(NULL, &v, "average", q, NULL), DIS_EUSAGE);
+    assert_int_equal(dis_views_combine(NULL, &v, "average", q, NULL), DIS_EUSAGE);
     assert_true(q[0] == 7 && q[1] == 7);
 
     assert_true(dis_combiner_wants_auto_weights("centroid:weights=auto"));
@@ -316,7 +316,7 @@ static void golden_files(void **state)
     } cases[] = {{"average", "golden/rte/views7_average.csv", 1e-9},
                  {"centroid", "golden/rte/views7_centroid.csv", 1e-7}};
     for (int c = 0; c < 2; c++) {
-        assert_int_equal(dis_combine(NULL, &v, cases[c].spec, q, NULL), DIS_OK);
+        assert_int_equal(dis_views_combine(NULL, &v, cases[c].spec, q, NULL), DIS_OK);
         assert_true(golden_read(cases[c].file, &expected));
         double worst = 0;
         for (size_t i = 0; i < n; i++)
@@ -348,7 +348,7 @@ static dis_status combine_all(void *arg)
     q[0] = q[1] = 7;
     dis_status status = DIS_OK;
     for (size_t c = 0; dis_combiner_at(c) && status == DIS_OK; c++)
-        status = dis_combine(NULL, &v, dis_combiner_at(c)->name, q, NULL);
+        status = dis_views_combine(NULL, &v, dis_combiner_at(c)->name, q, NULL);
     dis_votes_destroy(votes);
     return status;
 }

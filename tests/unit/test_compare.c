@@ -12,7 +12,7 @@ static const int32_t *const side_a[] = {label[0][0], label[0][1], label[0][2], l
 static const int32_t *const side_b[] = {label[1][0], label[1][1], label[1][2], label[1][3]};
 
 /* Two sides that are right with the given probabilities; `shared` of the items are as hard for both. */
-static dis_compare_input make(size_t n, size_t k, size_t seeds, double right_a, double right_b, uint64_t seed)
+static dis_comparison_input make(size_t n, size_t k, size_t seeds, double right_a, double right_b, uint64_t seed)
 {
     const double right[2] = {right_a, right_b};
     for (size_t i = 0; i < n; i++) {
@@ -27,19 +27,20 @@ static dis_compare_input make(size_t n, size_t k, size_t seeds, double right_a, 
                     good ? gold[i] : (int32_t)((uint64_t)(gold[i] + 1 + (int32_t)dis__below(seed, 5, at, k - 1)) % k);
             }
     }
-    return (dis_compare_input){.n_items = n,
-                               .n_classes = k,
-                               .gold = gold,
-                               .n_a = seeds,
-                               .n_b = seeds,
-                               .a = side_a,
-                               .b = side_b,
-                               .human = human};
+    return (dis_comparison_input){.n_items = n,
+                                  .n_classes = k,
+                                  .gold = gold,
+                                  .n_a = seeds,
+                                  .n_b = seeds,
+                                  .a = side_a,
+                                  .b = side_b,
+                                  .human = human};
 }
 
-static const dis_comparison_view *compare(const dis_compare_input *in, const dis_compare_options *o, dis_comparison **c)
+static const dis_comparison_view *compare(const dis_comparison_input *in, const dis_comparison_options *o,
+                                          dis_comparison **c)
 {
-    if (dis_compare(NULL, in, o, c) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_comparison_run(NULL, in, o, c) != DIS_OK) fail_msg("%s", dis_last_error());
     return dis_comparison_look(*c);
 }
 
@@ -64,8 +65,8 @@ static void null(void **state)
     static double two[2][TIMES], one[2][TIMES];
     size_t covered[2] = {0, 0}, starred[2] = {0, 0};
     for (size_t t = 0; t < TIMES; t++) {
-        const dis_compare_input in = make(600, 4, 2, .6, .6, 1000 + t);
-        dis_compare_options o = dis_compare_options_default();
+        const dis_comparison_input in = make(600, 4, 2, .6, .6, 1000 + t);
+        dis_comparison_options o = dis_comparison_options_default();
         o.resamples = 500;
         o.seed = t;
         dis_comparison *c;
@@ -82,8 +83,8 @@ static void null(void **state)
     }
     for (size_t m = 0; m < 2; m++) {
         print_message("%s: distance from uniform %.3f, %.3f; 0 in %zu of %d intervals, stars in %zu\n",
-                      dis_compare_metric_name(m), from_uniform(two[m], TIMES), from_uniform(one[m], TIMES), covered[m],
-                      TIMES, starred[m]);
+                      dis_comparison_metric_name(m), from_uniform(two[m], TIMES), from_uniform(one[m], TIMES),
+                      covered[m], TIMES, starred[m]);
         assert_true(from_uniform(two[m], TIMES) < 1.63 / 20 + .02); /* 1 %, and steps of whole items */
         assert_true(from_uniform(one[m], TIMES) < 1.63 / 20 + .02);
         assert_in_range(covered[m], 365, 394);
@@ -97,8 +98,8 @@ static void planted(void **state)
     (void)state;
     for (int turned = 0; turned < 2; turned++)
         for (int pool = 0; pool < 2; pool++) {
-            const dis_compare_input in = make(4000, 5, 3, turned ? .6 : .64, turned ? .64 : .6, 5);
-            dis_compare_options o = dis_compare_options_default();
+            const dis_comparison_input in = make(4000, 5, 3, turned ? .6 : .64, turned ? .64 : .6, 5);
+            dis_comparison_options o = dis_comparison_options_default();
             o.resamples = 2000;
             o.pool_seeds = pool;
             o.fraction = pool ? .33 : 1;
@@ -128,7 +129,7 @@ static void planted(void **state)
 static void by_hand(void **state)
 {
     (void)state;
-    const dis_compare_input in = make(300, 3, 1, .66, .6, 17);
+    const dis_comparison_input in = make(300, 3, 1, .66, .6, 17);
     enum { RESAMPLES = 20000 };
     int observed = 0;
     size_t beyond = 0;
@@ -142,7 +143,7 @@ static void by_hand(void **state)
         }
         beyond += d > 2 * observed;
     }
-    dis_compare_options o = dis_compare_options_default();
+    dis_comparison_options o = dis_comparison_options_default();
     o.resamples = RESAMPLES;
     dis_comparison *c;
     const double p = compare(&in, &o, &c)->metric[DIS_COMPARE_ACCURACY].p;
@@ -154,7 +155,7 @@ static void by_hand(void **state)
 static void the_same(void **state)
 {
     (void)state;
-    dis_compare_input in = make(100, 3, 1, .6, .6, 3);
+    dis_comparison_input in = make(100, 3, 1, .6, .6, 3);
     in.b = in.a;
     dis_comparison *c;
     const dis_comparison_view *v = compare(&in, NULL, &c);
@@ -175,7 +176,7 @@ static void few_classes(void **state)
 {
     (void)state;
     for (size_t k = 2; k <= 4; k++) {
-        const dis_compare_input in = make(200, k, 1, .6, .5, 8);
+        const dis_comparison_input in = make(200, k, 1, .6, .5, 8);
         for (size_t c = 0; c < k; c++) human[7 * k + c] = 1 / (double)k; /* uniform: no kurtosis */
         dis_comparison *c;
         const dis_comparison_view *v = compare(&in, NULL, &c);
@@ -202,7 +203,7 @@ static void few_classes(void **state)
 static void left_out(void **state)
 {
     (void)state;
-    dis_compare_input in = make(500, 3, 3, .6, .6, 21);
+    dis_comparison_input in = make(500, 3, 3, .6, .6, 21);
     dis_comparison *all, *some;
     in.n_items = 400;
     in.n_b = 2;
@@ -224,9 +225,9 @@ static void left_out(void **state)
 static void two_ways(void **state)
 {
     (void)state;
-    dis_compare_input in = make(4000, 3, 4, .62, .6, 31);
+    dis_comparison_input in = make(4000, 3, 4, .62, .6, 31);
     dis__patterns few, many;
-    const dis_compare_input one = {
+    const dis_comparison_input one = {
         .n_items = in.n_items, .n_classes = 3, .gold = gold, .n_a = 1, .n_b = 1, .a = in.a, .b = in.b};
     assert_int_equal(dis__patterns_find(&one, false, &few), DIS_OK);
     assert_int_equal(dis__patterns_find(&in, false, &many), DIS_OK);
@@ -239,7 +240,7 @@ static void two_ways(void **state)
         for (size_t s = 0; s < 8; s++) assert_int_equal(many.answer[many.pattern[j] * 8 + s], label[s / 4][s % 4][j]);
     }
     /* the seeds beyond the first as copies of it: same figures, drawn item by item once the pattern limit is passed */
-    dis_compare_options o = dis_compare_options_default();
+    dis_comparison_options o = dis_comparison_options_default();
     o.resamples = 8000;
     dis_comparison_view by_cells = {0}, by_items = {0};
     assert_int_equal(dis__paired_bootstrap(NULL, &few, &o, &by_cells), DIS_OK);
@@ -278,41 +279,41 @@ static void two_ways(void **state)
 static void refused(void **state)
 {
     (void)state;
-    const dis_compare_input good = make(20, 3, 2, .6, .6, 2);
+    const dis_comparison_input good = make(20, 3, 2, .6, .6, 2);
     dis_comparison *c = NULL;
-    dis_compare_options o = dis_compare_options_default();
-    dis_compare_input in = good;
+    dis_comparison_options o = dis_comparison_options_default();
+    dis_comparison_input in = good;
     in.n_a = 0;
-    assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EUSAGE);
+    assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_EUSAGE);
     in = good;
     in.n_b = DIS_COMPARE_MAX_SEEDS + 1;
-    assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EUSAGE);
+    assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_EUSAGE);
     in = good;
     in.n_classes = 2;
-    assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EUSAGE);
+    assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_EUSAGE);
     in.n_classes = 0;
-    assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EUSAGE);
+    assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_EUSAGE);
     in = good;
     in.n_items = 0;
-    assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EDATA);
+    assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_EDATA);
     in = good;
     in.n_b = 1;
     o.pool_seeds = true;
-    assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_EUSAGE);
-    o = dis_compare_options_default();
+    assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_EUSAGE);
+    o = dis_comparison_options_default();
     static const double fractions[] = {0, -1, 1.01, NAN};
     for (size_t i = 0; i < 4; i++) {
         o.fraction = fractions[i];
-        assert_int_equal(dis_compare(NULL, &good, &o, &c), DIS_EUSAGE);
+        assert_int_equal(dis_comparison_run(NULL, &good, &o, &c), DIS_EUSAGE);
     }
-    o = dis_compare_options_default();
+    o = dis_comparison_options_default();
     o.resamples = (uint64_t)1 << 40;
-    assert_int_equal(dis_compare(NULL, &good, &o, &c), DIS_EUSAGE);
+    assert_int_equal(dis_comparison_run(NULL, &good, &o, &c), DIS_EUSAGE);
     label[1][1][3] = 3;
-    assert_int_equal(dis_compare(NULL, &good, NULL, &c), DIS_EUSAGE);
+    assert_int_equal(dis_comparison_run(NULL, &good, NULL, &c), DIS_EUSAGE);
     assert_string_equal(dis_last_error(), "side B, seed 2: item 4 has class 3 of 3");
     label[1][1][3] = -1;
-    assert_int_equal(dis_compare(NULL, &good, NULL, &c), DIS_EUSAGE);
+    assert_int_equal(dis_comparison_run(NULL, &good, NULL, &c), DIS_EUSAGE);
     assert_null(c);
     dis_rank_test t;
     assert_int_equal(dis_mann_whitney((const double[]){NAN}, 1, (const double[]){1}, 1, DIS_TWO_SIDED, &t), DIS_EUSAGE);
@@ -327,7 +328,7 @@ static int stop_now(void *user)
 static void limits(void **state)
 {
     (void)state;
-    const dis_compare_input in = make(3000, 4, 2, .6, .5, 2);
+    const dis_comparison_input in = make(3000, 4, 2, .6, .5, 2);
     int polls = 0;
     dis_context_options how = dis_context_options_default();
     how.threads = 1;
@@ -335,13 +336,13 @@ static void limits(void **state)
     dis_context *ctx;
     dis_comparison *c = NULL;
     assert_int_equal(dis_context_create(&how, &ctx), DIS_OK);
-    assert_int_equal(dis_compare(ctx, &in, NULL, &c), DIS_ELIMIT);
+    assert_int_equal(dis_comparison_run(ctx, &in, NULL, &c), DIS_ELIMIT);
     dis_context_destroy(ctx);
     how.memory = 0;
     how.stop = stop_now;
     how.user = &polls;
     assert_int_equal(dis_context_create(&how, &ctx), DIS_OK);
-    assert_int_equal(dis_compare(ctx, &in, NULL, &c), DIS_ECANCELLED);
+    assert_int_equal(dis_comparison_run(ctx, &in, NULL, &c), DIS_ECANCELLED);
     dis_context_destroy(ctx);
     assert_null(c);
 }
@@ -349,9 +350,9 @@ static void limits(void **state)
 static dis_status one_comparison(void *arg)
 {
     dis_comparison *c = NULL;
-    dis_compare_options o = dis_compare_options_default();
+    dis_comparison_options o = dis_comparison_options_default();
     o.resamples = 20;
-    const dis_status status = dis_compare(NULL, arg, &o, &c);
+    const dis_status status = dis_comparison_run(NULL, arg, &o, &c);
     assert_int_equal(c != NULL, status == DIS_OK);
     dis_comparison_destroy(c);
     return status;
@@ -360,7 +361,7 @@ static dis_status one_comparison(void *arg)
 static void faults(void **state)
 {
     (void)state;
-    dis_compare_input in = make(50, 4, 3, .6, .5, 2);
+    dis_comparison_input in = make(50, 4, 3, .6, .5, 2);
     walk_faults(one_comparison, NULL, &in);
     in = make(400, 2, 1, .6, .5, 2); /* few patterns */
     walk_faults(one_comparison, NULL, &in);

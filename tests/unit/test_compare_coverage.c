@@ -31,13 +31,13 @@ static void simulate(size_t seeds, double difference)
     size_t holds[2] = {0, 0}, one_star[2] = {0, 0}, two_stars[2] = {0, 0}, two_sided[2] = {0, 0}, mcnemar = 0;
     for (uint64_t t = 0; t < TIMES; t++) {
         make(right, t + 1);
-        const dis_compare_input in = {
+        const dis_comparison_input in = {
             .n_items = N, .n_classes = K, .gold = gold, .n_a = seeds, .n_b = seeds, .a = a, .b = b};
-        dis_compare_options o = dis_compare_options_default();
+        dis_comparison_options o = dis_comparison_options_default();
         o.resamples = 2000;
         o.seed = t;
         dis_comparison *c;
-        assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_OK);
+        assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_OK);
         const dis_comparison_view *v = dis_comparison_look(c);
         for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
             const dis_significance *s = &v->metric[m];
@@ -52,7 +52,7 @@ static void simulate(size_t seeds, double difference)
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         print_message("%zu seeds, true difference %.2f, %-8s: interval holds it in %.3f; p <= .05 %.3f, p <= .01 %.3f; "
                       "two-sided p <= .05 %.3f; McNemar %.3f\n",
-                      seeds, difference, dis_compare_metric_name(m), (double)holds[m] / TIMES,
+                      seeds, difference, dis_comparison_metric_name(m), (double)holds[m] / TIMES,
                       (double)one_star[m] / TIMES, (double)two_stars[m] / TIMES, (double)two_sided[m] / TIMES,
                       (double)mcnemar / TIMES);
         assert_in_range(holds[m], (size_t)(.935 * TIMES), (size_t)(.965 * TIMES));

@@ -108,7 +108,7 @@ enum { N = 150, K = 5, SEEDS = 3 };
 static void check_metric(const em_table *scalars, const char *before, const dis_comparison_view *v, size_t m)
 {
     const dis_significance *s = &v->metric[m];
-    const char *name = dis_compare_metric_name(m);
+    const char *name = dis_comparison_metric_name(m);
     const double a = scalar(scalars, "%s%s_a", before, name), b = scalar(scalars, "%s%s_b", before, name);
     em_assert_close(s->a.value, a, 1e-9);
     em_assert_close(s->b.value, b, 1e-9);
@@ -120,10 +120,11 @@ static void check_metric(const em_table *scalars, const char *before, const dis_
 static void check_cells(const em_table *scalars, const dis_comparison_view *v, dis_alternative alternative)
 {
     for (size_t s = 0; s < DIS_CELL_STATISTICS; s++) {
-        const char *name = dis_cell_statistic_name(s);
+        const char *name = dis_comparison_statistic_name(s);
         for (size_t c = 0; c < DIS_CELLS; c++) {
-            em_assert_close(v->statistic[s].mean[c].value, scalar(scalars, "%s_%s", name, dis_cell_name(c)), 1e-9);
-            assert_int_equal(v->statistic[s].mean[c].n, (size_t)scalar(scalars, "n_%s", dis_cell_name(c)));
+            em_assert_close(v->statistic[s].mean[c].value, scalar(scalars, "%s_%s", name, dis_comparison_cell_name(c)),
+                            1e-9);
+            assert_int_equal(v->statistic[s].mean[c].n, (size_t)scalar(scalars, "n_%s", dis_comparison_cell_name(c)));
             assert_int_equal(v->cell[c], v->statistic[s].mean[c].n);
         }
         em_assert_close(v->statistic[s].test.u, scalar(scalars, "%s_u", name), 1e-9);
@@ -146,16 +147,16 @@ static void sides(void **state)
         for (size_t k = 0; k < K; k++) p[i * K + k] = strtod(items.cell[i * items.n_columns + 2 + 2 * SEEDS + k], NULL);
     }
     const int32_t *a[] = {label[0][0], label[0][1], label[0][2]}, *b[] = {label[1][0], label[1][1], label[1][2]};
-    const dis_compare_input in = {
+    const dis_comparison_input in = {
         .n_items = N, .n_classes = K, .gold = gold, .n_a = SEEDS, .n_b = SEEDS, .a = a, .b = b, .human = p};
     for (int pool = 0; pool < 2; pool++)
         for (int alternative = 0; alternative < 3; alternative++) {
-            dis_compare_options o = dis_compare_options_default();
+            dis_comparison_options o = dis_comparison_options_default();
             o.resamples = 0;
             o.pool_seeds = pool;
             o.alternative = (dis_alternative)alternative;
             dis_comparison *c;
-            assert_int_equal(dis_compare(NULL, &in, &o, &c), DIS_OK);
+            assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_OK);
             const dis_comparison_view *v = dis_comparison_look(c);
             for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) check_metric(&scalars, pool ? "pooled_" : "", v, m);
             check_cells(&scalars, v, o.alternative);
@@ -192,7 +193,7 @@ static void views(void **state)
     }
     const dis_views in = {.n_items = n, .n_classes = K, .n_views = 4, .p = (const double *const *)p};
     dis_views_distances *d;
-    assert_int_equal(dis_views_measure(NULL, &in, NULL, &d), DIS_OK);
+    assert_int_equal(dis_views_distances_run(NULL, &in, NULL, &d), DIS_OK);
     const dis_views_distances_view *v = dis_views_distances_look(d);
     for (int a = 0; a < 4; a++) {
         for (int b = 0; b < 4; b++) em_assert_close(v->jsd[a * 4 + b].value, scalar(&scalars, "jsd_%d_%d", a, b), 1e-9);

@@ -33,15 +33,15 @@ static dis_context *context(int threads)
 static dis_comparison *sides(int threads, size_t seeds, bool pool, uint64_t seed)
 {
     const int32_t *a[] = {label[0], label[1], label[2]}, *b[] = {label[3], label[4], label[5]};
-    const dis_compare_input in = {
+    const dis_comparison_input in = {
         .n_items = N, .n_classes = K, .gold = gold, .n_a = seeds, .n_b = seeds, .a = a, .b = b, .human = p[0]};
-    dis_compare_options o = dis_compare_options_default();
+    dis_comparison_options o = dis_comparison_options_default();
     o.resamples = 500;
     o.pool_seeds = pool;
     o.seed = seed;
     dis_context *ctx = context(threads);
     dis_comparison *c;
-    assert_int_equal(dis_compare(ctx, &in, &o, &c), DIS_OK);
+    assert_int_equal(dis_comparison_run(ctx, &in, &o, &c), DIS_OK);
     dis_context_destroy(ctx);
     return c;
 }
@@ -73,11 +73,11 @@ static dis_views_distances *distances(int threads)
     const double *tables[VIEWS];
     for (size_t m = 0; m < VIEWS; m++) tables[m] = p[m];
     const dis_views in = {.n_items = N, .n_classes = K, .n_views = VIEWS, .p = tables};
-    dis_views_options o = dis_views_options_default();
+    dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = 300;
     dis_context *ctx = context(threads);
     dis_views_distances *d;
-    assert_int_equal(dis_views_measure(ctx, &in, &o, &d), DIS_OK);
+    assert_int_equal(dis_views_distances_run(ctx, &in, &o, &d), DIS_OK);
     dis_context_destroy(ctx);
     return d;
 }

@@ -22,7 +22,7 @@ static const float *weight(const dis_model *m, const char *name, size_t *n)
 
 static dis_model *trained(const crowd *c, const char *spec, const char *objective, const dis_items *items)
 {
-    dis_train_options o = quick(spec, objective);
+    dis_model_train_options o = quick(spec, objective);
     const dis_examples e = {.items = items, .labels = c->soft, .gold = c->gold, .votes = c->votes};
     o.rate = .01;
     return train(&e, NULL, &o, 1);
@@ -100,12 +100,12 @@ static void usage(void **state)
     crowd c = read_crowd();
     const dis_examples e = {.items = c.texts, .labels = c.soft};
     dis_model *m = NULL;
-    dis_train_options o = quick("encoder", "kl");
+    dis_model_train_options o = quick("encoder", "kl");
     o.encoder = NULL;
-    assert_int_equal(dis_train(NULL, &e, NULL, &o, &m), DIS_EUSAGE);
+    assert_int_equal(dis_model_train(NULL, &e, NULL, &o, &m), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "--encoder"));
     o = quick("encoder:max-length=1000", "kl");
-    assert_int_equal(dis_train(NULL, &e, NULL, &o, &m), DIS_EUSAGE);
+    assert_int_equal(dis_model_train(NULL, &e, NULL, &o, &m), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "positions"));
     assert_null(m);
     free_crowd(&c);

@@ -11,7 +11,7 @@
 
 typedef struct {
     dis_names *tasks, *classes;
-    dis_align_source source;
+    dis_alignment_source source;
 } table;
 
 static table make(const char *name, const char *const *tasks, size_t n, const char *const *classes, size_t k,
@@ -20,7 +20,8 @@ static table make(const char *name, const char *const *tasks, size_t n, const ch
     table t;
     assert_int_equal(dis_names_create(tasks, n, &t.tasks), DIS_OK);
     assert_int_equal(dis_names_create(classes, k, &t.classes), DIS_OK);
-    t.source = (dis_align_source){name, {.n_items = n, .n_classes = k, .p = p, .tasks = t.tasks, .classes = t.classes}};
+    t.source =
+        (dis_alignment_source){name, {.n_items = n, .n_classes = k, .p = p, .tasks = t.tasks, .classes = t.classes}};
     return t;
 }
 
@@ -40,7 +41,7 @@ static dis_gold *gold_of(const char *text)
     fputs(text, f);
     fclose(f);
     dis_gold *gold = NULL;
-    const dis_status status = dis_gold_load(NULL, gold_path, &gold);
+    const dis_status status = dis_gold_read(NULL, gold_path, &gold);
     unlink(gold_path);
     return status == DIS_OK ? gold : NULL;
 }
@@ -53,14 +54,14 @@ static void rows_and_columns_follow_the_first(void **state)
 {
     (void)state;
     table a = make("a.csv", abc, 3, yes_no, 2, p_abc), b = make("b.csv", cab, 3, no_yes, 2, p_cab);
-    const dis_align_source sources[] = {a.source, b.source};
+    const dis_alignment_source sources[] = {a.source, b.source};
     dis_gold *gold = gold_of("task,label\nc,no\na,yes\nb,no\n");
     assert_non_null(gold);
-    dis_align_options o = dis_align_options_default();
+    dis_alignment_options o = dis_alignment_options_default();
     o.gold = gold;
-    dis_aligned *aligned;
-    assert_int_equal(dis_align(NULL, sources, 2, &o, &aligned), DIS_OK);
-    const dis_aligned_view v = dis_aligned_look(aligned);
+    dis_alignment *aligned;
+    assert_int_equal(dis_alignment_run(NULL, sources, 2, &o, &aligned), DIS_OK);
+    const dis_alignment_view v = dis_alignment_look(aligned);
     assert_int_equal(v.n_items, 3);
     assert_int_equal(v.n_classes, 2);
     assert_ptr_equal(v.p[0], p_abc); /* in order already: not copied */
@@ -69,18 +70,18 @@ static void rows_and_columns_follow_the_first(void **state)
     static const int32_t labels[] = {0, 1, 1};
     assert_memory_equal(v.gold, labels, sizeof labels);
     assert_int_equal(v.without_gold + v.gold_left_out + v.notes[0].items_left_out + v.notes[1].items_left_out, 0);
-    dis_aligned_destroy(aligned);
+    dis_alignment_destroy(aligned);
     dis_gold_destroy(gold);
     unmake(&a);
     unmake(&b);
 }
 
-static void expect_message(const dis_align_source *sources, size_t n, dis_gold *gold, const char *part)
+static void expect_message(const dis_alignment_source *sources, size_t n, dis_gold *gold, const char *part)
 {
-    dis_align_options o = dis_align_options_default();
+    dis_alignment_options o = dis_alignment_options_default();
     o.gold = gold;
-    dis_aligned *aligned = NULL;
-    assert_int_equal(dis_align(NULL, sources, n, &o, &aligned), DIS_EDATA);
+    dis_alignment *aligned = NULL;
+    assert_int_equal(dis_alignment_run(NULL, sources, n, &o, &aligned), DIS_EDATA);
     assert_null(aligned);
     assert_non_null(strstr(dis_last_error(), part));
     dis_gold_destroy(gold);
@@ -95,19 +96,21 @@ static void what_does_not_match_is_named(void **state)
     table a = make("a.csv", abc, 3, yes_no, 2, p_abc), fewer = make("few.csv", abc, 2, yes_no, 2, p_abc),
           other = make("other.csv", abd, 3, yes_no, 2, p_abc), class = make("class.csv", abc, 3, maybe, 2, p_abc),
           more = make("more.csv", abc, 3, three, 3, p3);
-    expect_message((dis_align_source[]){a.source, fewer.source}, 2, NULL, "few.csv: no item \"c\", which a.csv has");
-    expect_message((dis_align_source[]){fewer.source, a.source}, 2, NULL,
+    expect_message((dis_alignment_source[]){a.source, fewer.source}, 2, NULL,
+                   "few.csv: no item \"c\", which a.csv has");
+    expect_message((dis_alignment_source[]){fewer.source, a.source}, 2, NULL,
                    "a.csv: an item \"c\", which few.csv does not");
-    expect_message((dis_align_source[]){a.source, other.source}, 2, NULL, "other.csv: no item \"c\"");
-    expect_message((dis_align_source[]){a.source, class.source}, 2, NULL, "class.csv: the class \"maybe\"");
-    expect_message((dis_align_source[]){a.source, more.source}, 2, NULL, "more.csv: the class \"x\"");
-    expect_message((dis_align_source[]){more.source, a.source}, 2, NULL, "a.csv: no class \"x\", which more.csv has");
+    expect_message((dis_alignment_source[]){a.source, other.source}, 2, NULL, "other.csv: no item \"c\"");
+    expect_message((dis_alignment_source[]){a.source, class.source}, 2, NULL, "class.csv: the class \"maybe\"");
+    expect_message((dis_alignment_source[]){a.source, more.source}, 2, NULL, "more.csv: the class \"x\"");
+    expect_message((dis_alignment_source[]){more.source, a.source}, 2, NULL,
+                   "a.csv: no class \"x\", which more.csv has");
     expect_message(&a.source, 1, gold_of("task,gold\na,yes\nb,no\n"), "no item \"c\", which a.csv has");
     expect_message(&a.source, 1, gold_of("task,gold\na,yes\nb,no\nc,no\nd,no\n"), "an item \"d\"");
     expect_message(&a.source, 1, gold_of("task,gold\na,yes\nb,no\nc,what\n"),
                    "row 3: the gold label \"what\" of task \"c\"");
-    dis_aligned *aligned;
-    assert_int_equal(dis_align(NULL, NULL, 0, NULL, &aligned), DIS_EUSAGE);
+    dis_alignment *aligned;
+    assert_int_equal(dis_alignment_run(NULL, NULL, 0, NULL, &aligned), DIS_EUSAGE);
     unmake(&a);
     unmake(&fewer);
     unmake(&other);
@@ -120,14 +123,14 @@ static void lenient_counts_instead(void **state)
     (void)state;
     static const char *const cdb[] = {"c", "d", "b"}, *const classes[] = {"10", "9"}, *const others[] = {"9", "2"};
     table a = make("a.csv", abc, 3, classes, 2, p_abc), b = make("b.csv", cdb, 3, others, 2, p_cab);
-    const dis_align_source sources[] = {a.source, b.source};
+    const dis_alignment_source sources[] = {a.source, b.source};
     dis_gold *gold = gold_of("task,label\nc,9\nz,11\n");
-    dis_align_options o = dis_align_options_default();
+    dis_alignment_options o = dis_alignment_options_default();
     o.gold = gold;
     o.lenient = true;
-    dis_aligned *aligned;
-    assert_int_equal(dis_align(NULL, sources, 2, &o, &aligned), DIS_OK);
-    const dis_aligned_view v = dis_aligned_look(aligned);
+    dis_alignment *aligned;
+    assert_int_equal(dis_alignment_run(NULL, sources, 2, &o, &aligned), DIS_OK);
+    const dis_alignment_view v = dis_alignment_look(aligned);
     assert_int_equal(v.n_items, 2); /* b and c */
     assert_string_equal(dis_names_get(v.tasks, 0, NULL), "b");
     assert_string_equal(dis_names_get(v.tasks, 1, NULL), "c");
@@ -145,7 +148,7 @@ static void lenient_counts_instead(void **state)
         assert_int_equal(v.notes[s].items_left_out, 1);
         assert_int_equal(v.notes[s].classes_added, 2);
     }
-    dis_aligned_destroy(aligned);
+    dis_alignment_destroy(aligned);
     dis_gold_destroy(gold);
     unmake(&a);
     unmake(&b);
@@ -153,7 +156,7 @@ static void lenient_counts_instead(void **state)
     static const char *const xyz[] = {"x", "y", "z"};
     table c = make("c.csv", xyz, 3, yes_no, 2, p_abc), d = make("d.csv", abc, 3, yes_no, 2, p_abc);
     o.gold = NULL;
-    assert_int_equal(dis_align(NULL, (dis_align_source[]){c.source, d.source}, 2, &o, &aligned), DIS_EDATA);
+    assert_int_equal(dis_alignment_run(NULL, (dis_alignment_source[]){c.source, d.source}, 2, &o, &aligned), DIS_EDATA);
     unmake(&c);
     unmake(&d);
 }
@@ -165,30 +168,30 @@ static void declared_classes_lead(void **state)
                              *const twice[] = {"no", "no"};
     dis_names *declared;
     table a = make("a.csv", abc, 3, yes_no, 2, p_abc), b = make("b.csv", cab, 3, no_yes, 2, p_cab);
-    const dis_align_source sources[] = {a.source, b.source};
-    dis_align_options o = dis_align_options_default();
-    dis_aligned *aligned;
+    const dis_alignment_source sources[] = {a.source, b.source};
+    dis_alignment_options o = dis_alignment_options_default();
+    dis_alignment *aligned;
     assert_int_equal(dis_names_create(wanted, 3, &declared), DIS_OK);
     o.classes = declared;
-    assert_int_equal(dis_align(NULL, sources, 2, &o, &aligned), DIS_OK);
-    const dis_aligned_view v = dis_aligned_look(aligned);
+    assert_int_equal(dis_alignment_run(NULL, sources, 2, &o, &aligned), DIS_OK);
+    const dis_alignment_view v = dis_alignment_look(aligned);
     assert_int_equal(v.n_classes, 3);
     assert_string_equal(dis_names_get(v.classes, 2, NULL), "maybe");
     static const double p0[] = {.9, .1, 0, .8, .2, 0, .7, .3, 0}, p1[] = {.8, .2, 0, .7, .3, 0, .6, .4, 0};
     assert_memory_equal(v.p[0], p0, sizeof p0);
     assert_memory_equal(v.p[1], p1, sizeof p1);
     assert_int_equal(v.notes[0].classes_added, 1);
-    dis_aligned_destroy(aligned);
+    dis_alignment_destroy(aligned);
     dis_names_destroy(declared);
     assert_int_equal(dis_names_create(too_few, 1, &declared), DIS_OK);
     o.classes = declared;
     o.lenient = true;
-    assert_int_equal(dis_align(NULL, sources, 2, &o, &aligned), DIS_EDATA);
+    assert_int_equal(dis_alignment_run(NULL, sources, 2, &o, &aligned), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "\"yes\""));
     dis_names_destroy(declared);
     assert_int_equal(dis_names_create(twice, 2, &declared), DIS_OK);
     o.classes = declared;
-    assert_int_equal(dis_align(NULL, sources, 2, &o, &aligned), DIS_EUSAGE);
+    assert_int_equal(dis_alignment_run(NULL, sources, 2, &o, &aligned), DIS_EUSAGE);
     dis_names_destroy(declared);
     unmake(&a);
     unmake(&b);
@@ -237,16 +240,16 @@ static void groups_are_found_by_task(void **state)
 
 static dis_status lenient_run(void *arg)
 {
-    const dis_align_source *sources = arg;
+    const dis_alignment_source *sources = arg;
     dis_gold *gold;
-    dis_status status = dis_gold_load(NULL, gold_path, &gold);
+    dis_status status = dis_gold_read(NULL, gold_path, &gold);
     if (status != DIS_OK) return status;
-    dis_align_options o = dis_align_options_default();
+    dis_alignment_options o = dis_alignment_options_default();
     o.lenient = true;
     o.gold = gold;
-    dis_aligned *aligned;
-    status = dis_align(NULL, sources, 2, &o, &aligned);
-    if (status == DIS_OK) dis_aligned_destroy(aligned);
+    dis_alignment *aligned;
+    status = dis_alignment_run(NULL, sources, 2, &o, &aligned);
+    if (status == DIS_OK) dis_alignment_destroy(aligned);
     dis_gold_destroy(gold);
     return status;
 }
@@ -256,7 +259,7 @@ static void every_fault_is_reported(void **state)
     (void)state;
     static const char *const cdb[] = {"c", "d", "b"}, *const others[] = {"no", "other"};
     table a = make("a.csv", abc, 3, yes_no, 2, p_abc), b = make("b.csv", cdb, 3, others, 2, p_cab);
-    const dis_align_source sources[] = {a.source, b.source};
+    const dis_alignment_source sources[] = {a.source, b.source};
     snprintf(gold_path, sizeof gold_path, "/tmp/test_eval_align_%ld.csv", (long)getpid());
     FILE *f = fopen(gold_path, "w");
     assert_non_null(f);

@@ -74,13 +74,13 @@ enum { N_ASKED = sizeof asked / sizeof *asked };
 static dis_evaluation *evaluate(dis_context *ctx, const world *w, size_t n, const bool *wanted, uint64_t seed,
                                 uint64_t resamples)
 {
-    const dis_evaluate_input in = {.n_items = n, .n_classes = CLASSES, .q = w->q, .human = w->p, .gold = w->gold};
-    dis_evaluate_options o = dis_evaluate_options_default();
+    const dis_evaluation_input in = {.n_items = n, .n_classes = CLASSES, .q = w->q, .human = w->p, .gold = w->gold};
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.wanted = wanted;
     o.seed = seed;
     o.resamples = resamples;
     dis_evaluation *e;
-    assert_int_equal(dis_evaluate(ctx, &in, &o, &e), DIS_OK);
+    assert_int_equal(dis_evaluation_run(ctx, &in, &o, &e), DIS_OK);
     return e;
 }
 
@@ -118,7 +118,7 @@ static void intervals_cover(void **state)
     }
     for (size_t a = 0; a < N_ASKED; a++) {
         const double coverage = (double)held[a] / SIMULATIONS;
-        printf("%-22s true %.4f   covered %.4f\n", dis_eval_row_at(asked[a].metric)->name,
+        printf("%-22s true %.4f   covered %.4f\n", dis_eval_metric_at(asked[a].metric)->name,
                dis_evaluation_look(truth)->metric[asked[a].metric].value, coverage);
         if (asked[a].promised) assert_true(coverage >= .935 && coverage <= .965);
     }

@@ -17,8 +17,8 @@
 typedef struct {
     dis_labels *pred, *human;
     dis_gold *gold;
-    dis_aligned *aligned;
-    dis_aligned_view v;
+    dis_alignment *aligned;
+    dis_alignment_view v;
 } fixture;
 
 static const char *path_of(const char *name, const char *what)
@@ -33,33 +33,33 @@ static fixture load(const char *name)
     fixture f;
     assert_int_equal(dis_labels_read(NULL, path_of(name, "pred"), NULL, &f.pred), DIS_OK);
     assert_int_equal(dis_labels_read(NULL, path_of(name, "human"), NULL, &f.human), DIS_OK);
-    assert_int_equal(dis_gold_load(NULL, path_of(name, "gold"), &f.gold), DIS_OK);
-    dis_align_options o = dis_align_options_default();
+    assert_int_equal(dis_gold_read(NULL, path_of(name, "gold"), &f.gold), DIS_OK);
+    dis_alignment_options o = dis_alignment_options_default();
     o.gold = f.gold;
-    const dis_align_source sources[] = {{"pred", dis_labels_look(f.pred)}, {"human", dis_labels_look(f.human)}};
-    assert_int_equal(dis_align(NULL, sources, 2, &o, &f.aligned), DIS_OK);
-    f.v = dis_aligned_look(f.aligned);
+    const dis_alignment_source sources[] = {{"pred", dis_labels_look(f.pred)}, {"human", dis_labels_look(f.human)}};
+    assert_int_equal(dis_alignment_run(NULL, sources, 2, &o, &f.aligned), DIS_OK);
+    f.v = dis_alignment_look(f.aligned);
     return f;
 }
 
 static void unload(fixture *f)
 {
-    dis_aligned_destroy(f->aligned);
+    dis_alignment_destroy(f->aligned);
     dis_gold_destroy(f->gold);
     dis_labels_destroy(f->pred);
     dis_labels_destroy(f->human);
 }
 
-static dis_evaluate_input input_of(const fixture *f)
+static dis_evaluation_input input_of(const fixture *f)
 {
-    return (dis_evaluate_input){
+    return (dis_evaluation_input){
         .n_items = f->v.n_items, .n_classes = f->v.n_classes, .q = f->v.p[0], .human = f->v.p[1], .gold = f->v.gold};
 }
 
 /* What the evaluation says under a name of the expected file. */
 static double figure(const dis_evaluation_view *v, const dis_names *classes, const char *name)
 {
-    const dis_eval_metric m = dis_eval_find(name);
+    const dis_eval_metric m = dis_eval_metric_find(name);
     if (m < DIS_EVAL_METRICS) {
         assert_null(v->metric[m].reason);
         return v->metric[m].value;
@@ -87,12 +87,12 @@ static void equals_scikit_learn_and_scipy(void **state)
     static const char *const names[] = {"k4", "k2", "zeros"};
     for (size_t i = 0; i < 3; i++) {
         fixture f = load(names[i]);
-        const dis_evaluate_input in = input_of(&f);
-        dis_evaluate_options o = dis_evaluate_options_default();
+        const dis_evaluation_input in = input_of(&f);
+        dis_evaluation_options o = dis_evaluation_options_default();
         o.seed = 7;
         o.ordinal = strcmp(names[i], "zeros") == 0;
         dis_evaluation *e;
-        assert_int_equal(dis_evaluate(NULL, &in, &o, &e), DIS_OK);
+        assert_int_equal(dis_evaluation_run(NULL, &in, &o, &e), DIS_OK);
         FILE *file = fopen(path_of(names[i], "expected"), "r");
         assert_non_null(file);
         char line[256];
@@ -121,8 +121,8 @@ static void intervals_lie_around_the_values(void **state)
 {
     (void)state;
     items x = make(2000, 5, 11);
-    const dis_evaluate_input in = input(&x);
-    dis_evaluate_options o = dis_evaluate_options_default();
+    const dis_evaluation_input in = input(&x);
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 400;
     o.ordinal = true;
     dis_evaluation *e = run(&in, &o);
@@ -176,8 +176,8 @@ static void groups_stay_together(void **state)
     items x = make(4000, 3, 21);
     uint32_t *group = malloc(x.n * sizeof *group);
     for (size_t i = 0; i < x.n; i++) group[i] = (uint32_t)(i / 4);
-    dis_evaluate_input in = input(&x);
-    dis_evaluate_options o = dis_evaluate_options_default();
+    dis_evaluation_input in = input(&x);
+    dis_evaluation_options o = dis_evaluation_options_default();
     dis_evaluation *apart = run(&in, &o);
     in.group = group;
     in.n_groups = x.n / 4;
@@ -198,7 +198,7 @@ static void groups_stay_together(void **state)
     assert_non_null(dis_evaluation_look(one)->metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].reason);
     dis_evaluation_destroy(one);
     in.n_groups = 0;
-    assert_int_equal(dis_evaluate(NULL, &in, &o, &one), DIS_EUSAGE);
+    assert_int_equal(dis_evaluation_run(NULL, &in, &o, &one), DIS_EUSAGE);
     free(all);
     free(group);
     unmake(&x);
@@ -209,11 +209,11 @@ static void temperatures_of_many_items_are_the_best(void **state)
 {
     (void)state;
     items x = make(80000, 3, 31);
-    dis_evaluate_input in = input(&x);
+    dis_evaluation_input in = input(&x);
     in.human = NULL;
     bool wanted[DIS_EVAL_METRICS] = {false};
     wanted[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD] = true;
-    dis_evaluate_options o = dis_evaluate_options_default();
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.wanted = wanted;
     o.n_splits = 2;
     dis_evaluation *e = run(&in, &o);
@@ -289,14 +289,14 @@ static void nothing_is_nan(const dis_evaluation *e)
 static void edges_have_values_or_reasons(void **state)
 {
     (void)state;
-    dis_evaluate_options o = dis_evaluate_options_default();
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 50;
     o.ordinal = true;
 
     { /* one item */
         const double q[] = {.2, .5, .3}, p[] = {0, 1, 0};
         const int32_t gold[] = {1};
-        const dis_evaluate_input in = {.n_items = 1, .n_classes = 3, .q = q, .human = p, .gold = gold};
+        const dis_evaluation_input in = {.n_items = 1, .n_classes = 3, .q = q, .human = p, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         assert_true(dis_evaluation_look(e)->metric[DIS_EVAL_ACCURACY].value == 1);
@@ -309,7 +309,7 @@ static void edges_have_values_or_reasons(void **state)
     { /* one class */
         const double q[] = {1, 1, 1};
         const int32_t gold[] = {0, 0, 0};
-        const dis_evaluate_input in = {.n_items = 3, .n_classes = 1, .q = q, .human = q, .gold = gold};
+        const dis_evaluation_input in = {.n_items = 3, .n_classes = 1, .q = q, .human = q, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         const dis_evaluation_view *v = dis_evaluation_look(e);
@@ -322,7 +322,7 @@ static void edges_have_values_or_reasons(void **state)
     { /* sure and right, sure and wrong, zero probabilities, a class never predicted */
         const double q[] = {1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0}, p[] = {1, 0, 0, 0, 0, 1, 0, 1, 0, .5, .5, 0};
         const int32_t gold[] = {0, 2, 1, 0};
-        const dis_evaluate_input in = {.n_items = 4, .n_classes = 3, .q = q, .human = p, .gold = gold};
+        const dis_evaluation_input in = {.n_items = 4, .n_classes = 3, .q = q, .human = p, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         const dis_evaluation_view *v = dis_evaluation_look(e);
@@ -334,7 +334,7 @@ static void edges_have_values_or_reasons(void **state)
     }
     { /* people all agree */
         const double q[] = {.9, .1, .4, .6, .5, .5}, p[] = {1, 0, 0, 1, 1, 0};
-        const dis_evaluate_input in = {.n_items = 3, .n_classes = 2, .q = q, .human = p};
+        const dis_evaluation_input in = {.n_items = 3, .n_classes = 2, .q = q, .human = p};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         reason_is(e, DIS_EVAL_ENTROPY_SPEARMAN, "human labels is the same");
@@ -345,7 +345,7 @@ static void edges_have_values_or_reasons(void **state)
     { /* predictions alone; then gold of which nothing is known */
         const double q[] = {.9, .1, .4, .6};
         const int32_t gold[] = {-1, -1};
-        dis_evaluate_input in = {.n_items = 2, .n_classes = 2, .q = q};
+        dis_evaluation_input in = {.n_items = 2, .n_classes = 2, .q = q};
         o.ordinal = false;
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
@@ -369,7 +369,7 @@ static void edges_have_values_or_reasons(void **state)
             q[2 * i] = i % 2 ? .1 : .9;
             q[2 * i + 1] = 1 - q[2 * i];
         }
-        const dis_evaluate_input in = {.n_items = 20, .n_classes = 2, .q = q, .gold = gold};
+        const dis_evaluation_input in = {.n_items = 20, .n_classes = 2, .q = q, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
         assert_true(dis_evaluation_look(e)->on_bound[0]);
@@ -389,8 +389,8 @@ static void unknown_gold_is_left_out(void **state)
 {
     (void)state;
     items x = make(300, 3, 8);
-    dis_evaluate_input in = input(&x);
-    dis_evaluate_options o = dis_evaluate_options_default();
+    dis_evaluation_input in = input(&x);
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 100;
     o.keep_items = true;
     in.n_items = 200;
@@ -401,7 +401,7 @@ static void unknown_gold_is_left_out(void **state)
     const dis_evaluation_view *a = dis_evaluation_look(first), *b = dis_evaluation_look(all);
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
         if (a->metric[m].reason) continue;
-        const bool gold = dis_eval_row_at(m)->needs & DIS_NEEDS_GOLD;
+        const bool gold = dis_eval_metric_at(m)->needs & DIS_NEEDS_GOLD;
         assert_int_equal(b->metric[m].n, gold ? 200 : 300);
         if (!gold) continue;
         assert_true(fabs(a->metric[m].value - b->metric[m].value) < 1e-12);
@@ -418,25 +418,25 @@ static void wrong_arguments_are_refused(void **state)
     (void)state;
     const double q[] = {.9, .1};
     const int32_t gold[] = {2};
-    dis_evaluate_input in = {.n_items = 1, .n_classes = 2, .q = q, .gold = gold};
+    dis_evaluation_input in = {.n_items = 1, .n_classes = 2, .q = q, .gold = gold};
     dis_evaluation *e = NULL;
-    assert_int_equal(dis_evaluate(NULL, &in, NULL, &e), DIS_EUSAGE);
+    assert_int_equal(dis_evaluation_run(NULL, &in, NULL, &e), DIS_EUSAGE);
     in.gold = NULL;
     in.n_items = 0;
-    assert_int_equal(dis_evaluate(NULL, &in, NULL, &e), DIS_EUSAGE);
+    assert_int_equal(dis_evaluation_run(NULL, &in, NULL, &e), DIS_EUSAGE);
     in.n_items = 1;
-    dis_evaluate_options o = dis_evaluate_options_default();
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.fraction = 0;
-    assert_int_equal(dis_evaluate(NULL, &in, &o, &e), DIS_EUSAGE);
-    o = dis_evaluate_options_default();
+    assert_int_equal(dis_evaluation_run(NULL, &in, &o, &e), DIS_EUSAGE);
+    o = dis_evaluation_options_default();
     o.n_bins = 1000;
-    assert_int_equal(dis_evaluate(NULL, &in, &o, &e), DIS_EUSAGE);
-    o = dis_evaluate_options_default();
+    assert_int_equal(dis_evaluation_run(NULL, &in, &o, &e), DIS_EUSAGE);
+    o = dis_evaluation_options_default();
     o.n_splits = 17;
-    assert_int_equal(dis_evaluate(NULL, &in, &o, &e), DIS_EUSAGE);
+    assert_int_equal(dis_evaluation_run(NULL, &in, &o, &e), DIS_EUSAGE);
     assert_null(e);
-    assert_int_equal(dis_eval_find("no such thing"), DIS_EVAL_METRICS);
-    assert_null(dis_eval_row_at(DIS_EVAL_METRICS));
+    assert_int_equal(dis_eval_metric_find("no such thing"), DIS_EVAL_METRICS);
+    assert_null(dis_eval_metric_at(DIS_EVAL_METRICS));
 }
 
 /* More classes than a matrix is kept for give the same scores. */
@@ -450,8 +450,8 @@ static void many_classes(void **state)
         gold[i] = (int32_t)(i * 100 % K);
         q[i * K + (i % 4 ? i * 100 % K : 7)] = 1;
     }
-    const dis_evaluate_input in = {.n_items = N, .n_classes = K, .q = q, .gold = gold};
-    dis_evaluate_options o = dis_evaluate_options_default();
+    const dis_evaluation_input in = {.n_items = N, .n_classes = K, .q = q, .gold = gold};
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 20;
     dis_evaluation *e = run(&in, &o);
     const dis_evaluation_view *v = dis_evaluation_look(e);
@@ -466,12 +466,12 @@ static void many_classes(void **state)
 static dis_status evaluate_once(void *arg)
 {
     const items *x = arg;
-    const dis_evaluate_input in = input(x);
-    dis_evaluate_options o = dis_evaluate_options_default();
+    const dis_evaluation_input in = input(x);
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 17;
     o.keep_items = true;
     dis_evaluation *e = NULL;
-    const dis_status status = dis_evaluate(NULL, &in, &o, &e);
+    const dis_status status = dis_evaluation_run(NULL, &in, &o, &e);
     if (status != DIS_OK) assert_null(e);
     dis_evaluation_destroy(e);
     return status;

@@ -23,12 +23,12 @@ static double floor_of(const dis_votes *votes, const char *method)
     const dis_votes_view v = dis_votes_look(votes);
     dis_fit *fit;
     assert_int_equal(dis_fit_run(NULL, votes, method, NULL, &fit), DIS_OK);
-    const dis_evaluate_input in = {.n_items = v.n_items,
-                                   .n_classes = v.n_classes,
-                                   .q = dis_fit_p(fit),
-                                   .human = dis_fit_p(fit)};
+    const dis_evaluation_input in = {.n_items = v.n_items,
+                                     .n_classes = v.n_classes,
+                                     .q = dis_fit_p(fit),
+                                     .human = dis_fit_p(fit)};
     dis_evaluation *e;
-    assert_int_equal(dis_evaluate(NULL, &in, NULL, &e), DIS_OK);
+    assert_int_equal(dis_evaluation_run(NULL, &in, NULL, &e), DIS_OK);
     const dis_evaluation_view *x = dis_evaluation_look(e);
     const double entropy = x->metric[DIS_EVAL_HUMAN_ENTROPY].value;
     /* a model that says what people say is at the floor */

@@ -22,8 +22,8 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 {
     (void)state;
     items x = make(70001, 3, 5); /* enough for the search to start from a sample, and for several jobs */
-    const dis_evaluate_input in = input(&x);
-    dis_evaluate_options o = dis_evaluate_options_default();
+    const dis_evaluation_input in = input(&x);
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 40;
     o.keep_items = true;
     dis_evaluation *one = run(&in, &o);
@@ -34,7 +34,7 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
         dis_context *ctx;
         assert_int_equal(dis_context_create(&c, &ctx), DIS_OK);
         dis_evaluation *more;
-        assert_int_equal(dis_evaluate(ctx, &in, &o, &more), DIS_OK);
+        assert_int_equal(dis_evaluation_run(ctx, &in, &o, &more), DIS_OK);
         same_view(dis_evaluation_look(one), dis_evaluation_look(more));
         dis_evaluation_destroy(more);
         dis_context_destroy(ctx);
@@ -57,8 +57,8 @@ static void selections_agree_with_the_whole(void **state)
 {
     (void)state;
     items x = make(3000, 4, 9);
-    const dis_evaluate_input in = input(&x);
-    dis_evaluate_options o = dis_evaluate_options_default();
+    const dis_evaluation_input in = input(&x);
+    dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 60;
     o.ordinal = true;
     dis_evaluation *all = run(&in, &o);

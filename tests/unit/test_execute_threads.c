@@ -88,7 +88,7 @@ static void test_everything(void **state)
         const bool texts = strcmp(cell->data, "texts") == 0, labels = strncmp(cell->name, "labels", 6) == 0;
         for (size_t m = 0; m < 3; m++)
             if (!isfinite(result.value[m]))
-                fail_msg("%s: no %s", cell->name, dis_eval_row_at(plan->measure[m].metric)->name);
+                fail_msg("%s: no %s", cell->name, dis_eval_metric_at(plan->measure[m].metric)->name);
         assert_int_equal(isfinite(result.value[3]), texts && !labels);
         assert_int_equal(result.n_sets, texts && !labels ? 2 : 1);
         assert_int_equal(result.n_epochs, labels ? 0 : 2);

@@ -38,7 +38,7 @@ static void every_item_once(void **state)
     crowd c = read_crowd();
     for (size_t i = 0; i < MODELS; i++) {
         dis_examples e = {.labels = c.soft, .gold = c.gold};
-        const dis_train_options o = quick(small_model(&c, i, &e.items), "soft-ce");
+        const dis_model_train_options o = quick(small_model(&c, i, &e.items), "soft-ce");
         const dis_folds_options f = folds_of(4, i % 2 ? .2 : 0);
         dis_context *one = context(1), *three = context(3);
         dis_labels *p, *q, *r, *part[4];
@@ -120,7 +120,7 @@ static void nobody_predicts_what_it_has_seen(void **state)
     dis_gold *gold;
     make_noise(60, &items, &gold);
     const dis_examples e = {.items = items, .gold = gold};
-    dis_train_options o = dis_train_options_default();
+    dis_model_train_options o = dis_model_train_options_default();
     o.model = "mlp:hidden=16,dropout=0";
     o.objective = "gold";
     o.epochs = 60;
@@ -128,7 +128,7 @@ static void nobody_predicts_what_it_has_seen(void **state)
     const dis_folds_options f = folds_of(5, 0);
     dis_model *m;
     dis_labels *in, *out;
-    assert_int_equal(dis_train(NULL, &e, NULL, &o, &m), DIS_OK);
+    assert_int_equal(dis_model_train(NULL, &e, NULL, &o, &m), DIS_OK);
     assert_int_equal(dis_model_predict(NULL, m, items, NULL, &in), DIS_OK);
     assert_int_equal(dis_out_of_fold(NULL, &e, NULL, &o, &f, &out), DIS_OK);
     assert_true(share_right(in, gold) > .95);
@@ -145,7 +145,7 @@ static void refusals(void **state)
     (void)state;
     crowd c = read_crowd();
     const dis_examples e = {.items = c.features, .labels = c.soft};
-    const dis_train_options o = quick("mlp:hidden=8", "soft-ce");
+    const dis_model_train_options o = quick("mlp:hidden=8", "soft-ce");
     const struct {
         size_t n;
         double dev;
@@ -170,7 +170,7 @@ static void refusals(void **state)
 static dis_status two_folds(void *arg)
 {
     const dis_examples *e = arg;
-    dis_train_options o = dis_train_options_default();
+    dis_model_train_options o = dis_model_train_options_default();
     o.model = "mlp:hidden=2";
     o.objective = "gold";
     o.epochs = 1;

@@ -138,12 +138,12 @@ static void trains_as_files_do(void **state)
     assert_int_equal(dis_labels_read(NULL, put_text("labels.csv", labels_csv), NULL, &labels[0]), DIS_OK);
     assert_int_equal(dis_items_from_memory(NULL, &iv, &items[1]), DIS_OK);
     assert_int_equal(dis_labels_from_memory(NULL, &lv, &labels[1]), DIS_OK);
-    dis_train_options o = dis_train_options_default();
+    dis_model_train_options o = dis_model_train_options_default();
     o.model = "text:width=8,hidden=0,buckets=64";
     o.epochs = 2;
     for (int i = 0; i < 2; i++) {
         const dis_examples e = {.items = items[i], .labels = labels[i]};
-        assert_int_equal(dis_train(NULL, &e, NULL, &o, &model[i]), DIS_OK);
+        assert_int_equal(dis_model_train(NULL, &e, NULL, &o, &model[i]), DIS_OK);
         assert_int_equal(dis_model_predict(NULL, model[i], items[i], NULL, &predicted[i]), DIS_OK);
     }
     assert_memory_equal(dis_labels_look(predicted[0]).p, dis_labels_look(predicted[1]).p, N * K * sizeof(double));

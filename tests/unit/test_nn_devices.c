@@ -62,7 +62,7 @@ static void steps(void **state)
     }
 }
 
-static dis_model *train_on(const dis__device *device, const dis_examples *e, const dis_train_options *o)
+static dis_model *train_on(const dis__device *device, const dis_examples *e, const dis_model_train_options *o)
 {
     dis_model *m = NULL;
     if (dis__train_on(device, NULL, e, e, o, &m) != DIS_OK)
@@ -78,7 +78,7 @@ static void models(void **state)
     for (size_t i = 0; i < MODELS; i++)
         for (size_t j = 0; j < sizeof objectives / sizeof *objectives; j++) {
             const dis_items *items;
-            dis_train_options o = quick(small_model(&c, i, &items), objectives[j]);
+            dis_model_train_options o = quick(small_model(&c, i, &items), objectives[j]);
             const dis_examples e = {.items = items, .labels = c.soft, .gold = c.gold, .votes = c.votes};
             o.epochs = 2;
             o.accumulate = 1 + j;

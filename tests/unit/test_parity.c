@@ -222,7 +222,7 @@ static void combined(void **state)
                                  .n_views = N_VIEWS,
                                  .p = p};
         for (size_t i = 0; i < sizeof combinations / sizeof *combinations; i++) {
-            assert_int_equal(dis_combine(NULL, &views, combinations[i].spec, out, NULL), DIS_OK);
+            assert_int_equal(dis_views_combine(NULL, &views, combinations[i].spec, out, NULL), DIS_OK);
             const double worst = em_compare_posteriors(&crowd[c], out, fixture(c, combinations[i].file), 0);
             if (!(worst < 1e-9)) fail_msg("%s on %s: off by %g", combinations[i].spec, crowds[c], worst);
         }
@@ -232,7 +232,7 @@ static void combined(void **state)
             char key[64];
             snprintf(key, sizeof key, "%s_objective", stem);
             dis_combination did;
-            assert_int_equal(dis_combine(NULL, &views, from ? "temperature:start=3" : "temperature", out, &did),
+            assert_int_equal(dis_views_combine(NULL, &views, from ? "temperature:start=3" : "temperature", out, &did),
                              DIS_OK);
             assert_true(did.objective <= scalar(c, key) + 1e-9);
             for (size_t m = 0; m < N_VIEWS; m++) {

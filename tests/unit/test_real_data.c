@@ -246,9 +246,9 @@ static void golden_combinations(void **state)
         p[m] = view + m * n;
     }
     const dis_views views = {.n_items = rte.look.n_items, .n_classes = rte.look.n_classes, .n_views = N, .p = p};
-    assert_int_equal(dis_combine(NULL, &views, "average", out, NULL), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &views, "average", out, NULL), DIS_OK);
     assert_true(compare(&rte, out, golden("views7_average"), 0).largest < 1e-9);
-    assert_int_equal(dis_combine(NULL, &views, "centroid", out, NULL), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &views, "centroid", out, NULL), DIS_OK);
     assert_true(compare(&rte, out, golden("views7_centroid"), 0).largest < 1e-7);
     em_index_free(&tasks);
     free(view);
@@ -283,7 +283,7 @@ static void all_cells(const char *votes, const char *gold_file, const char *cons
     o.n_classes = n_classes;
     const set s = read_set(votes, &o);
     int32_t *gold = calloc(s.look.n_items, sizeof *gold);
-    if (dis_gold_read(NULL, gold_file, s.votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_read_gold(NULL, gold_file, s.votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
     dis_fit *fit[N_SPECS];
     const double *p[N_SPECS];
     for (int m = 0; m < N_SPECS; m++) {
@@ -294,7 +294,7 @@ static void all_cells(const char *votes, const char *gold_file, const char *cons
     const dis_views views = {.n_items = s.look.n_items, .n_classes = s.look.n_classes, .n_views = N_SPECS, .p = p};
     double *out = calloc(s.look.n_items * s.look.n_classes, sizeof *out);
     for (int c = N_SPECS; c < N_CELLS; c++) {
-        if (dis_combine(NULL, &views, cells[c], out, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
+        if (dis_views_combine(NULL, &views, cells[c], out, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
         result[c] = accuracy(&s, out, gold);
     }
     for (int c = 0; c < N_CELLS; c++) print_message(" %s %.4f", cells[c], result[c]);

@@ -101,7 +101,7 @@ static void same_as_by_hand(void **state)
     for (size_t m = 0; m < 4; m++) p[m] = dis_fit_p(fit[m] = em_fit(NULL, votes, c.view[m], NULL));
     double *out = malloc(n * sizeof *out);
     const dis_views views = {.n_items = v.n_items, .n_classes = v.n_classes, .n_views = 4, .p = p};
-    assert_int_equal(dis_combine(NULL, &views, "centroid", out, NULL), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &views, "centroid", out, NULL), DIS_OK);
 
     dis_make_options o = dis_make_options_default();
     for (int keep = 0; keep < 2; keep++) {

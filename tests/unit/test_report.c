@@ -218,7 +218,7 @@ static dis_status write_report(void *arg)
     o.title = hostile[0];
     o.bootstrap = 20;
     dis_report *r;
-    dis_status status = dis_report_open(&o, &r);
+    dis_status status = dis_report_create(&o, &r);
     if (status != DIS_OK) return status;
     status = dis_report_add_votes(r, s->votes, hostile[1]);
     if (status == DIS_OK) status = dis_report_add_gold(r, s->gold);
@@ -341,7 +341,7 @@ static dis_status write_curves(void *arg)
 {
     (void)arg;
     dis_report *r;
-    dis_status status = dis_report_open(NULL, &r);
+    dis_status status = dis_report_create(NULL, &r);
     if (status != DIS_OK) return status;
     static const char *const name[] = {"<b>\"hard\"", "soft", "soft"};
     const dis_curve curve[] = {
@@ -374,7 +374,7 @@ static void training_curves_are_drawn(void **state)
     free(page);
     walk_faults(write_curves, NULL, NULL);
     dis_report *r;
-    assert_int_equal(dis_report_open(NULL, &r), DIS_OK);
+    assert_int_equal(dis_report_create(NULL, &r), DIS_OK);
     assert_int_equal(dis_report_add_curve(r, "x", &(dis_curve){0}), DIS_EUSAGE);
     assert_int_equal(dis_report_add_curve(r, "x", &(dis_curve){.epoch = epochs[0], .n_epochs = 2, .best_epoch = 2}),
                      DIS_EUSAGE);
@@ -387,7 +387,7 @@ static void wrong_use_is_told(void **state)
     setup s;
     make(&s, 8, 8, 4, 3, true, 1);
     dis_report *r;
-    assert_int_equal(dis_report_open(NULL, &r), DIS_OK);
+    assert_int_equal(dis_report_create(NULL, &r), DIS_OK);
     assert_int_equal(dis_report_write(NULL, r, target), DIS_EUSAGE);
     assert_int_equal(dis_report_add_predictions(r, "x", dis_fit_p(s.fit[0])), DIS_EUSAGE);
     assert_int_equal(dis_report_add_fit(r, "x", s.fit[0], dis_fit_p(s.fit[0])), DIS_EUSAGE);

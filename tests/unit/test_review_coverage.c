@@ -32,7 +32,7 @@ static void add_crowd(const char *model, uint64_t votes_per_item, uint64_t seed,
     dis_votes *votes;
     assert_int_equal(dis_synth_write(NULL, &o, path, gold_path), DIS_OK);
     assert_int_equal(dis_votes_read(NULL, paths, 1, NULL, &votes), DIS_OK);
-    assert_int_equal(dis_gold_read(NULL, gold_path, votes, gold, NULL), DIS_OK);
+    assert_int_equal(dis_votes_read_gold(NULL, gold_path, votes, gold, NULL), DIS_OK);
     dis_review *review = review_of(NULL, votes, NULL);
     const dis_review_view v = dis_review_look(review);
     const dis_votes_view look = dis_votes_look(votes);

@@ -100,7 +100,7 @@ static void the_minimum_is_found(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const dis_views v = {.n_items = N, .n_classes = K, .n_views = M, .p = views};
         dis_combination did;
-        assert_int_equal(dis_combine(NULL, &v, cases[c].spec, out, &did), DIS_OK);
+        assert_int_equal(dis_views_combine(NULL, &v, cases[c].spec, out, &did), DIS_OK);
         const double here = by_definition(did.weight, did.temperature, cases[c].lambda);
         print_message("%s: %.4f %.4f %.4f, %d steps, objective %.6f\n", cases[c].spec, did.temperature[0],
                       did.temperature[1], did.temperature[2], did.max_steps, did.objective);
@@ -129,7 +129,7 @@ static void fixed_temperatures(void **state)
     const dis_views v = {.n_items = N, .n_classes = K, .n_views = M, .p = views};
     double out[N * K], expected[K], p[K];
     dis_combination did;
-    assert_int_equal(dis_combine(NULL, &v, "temperature:fixed=1.5,weights=1/2/1", out, &did), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &v, "temperature:fixed=1.5,weights=1/2/1", out, &did), DIS_OK);
     for (size_t m = 0; m < M; m++) assert_true(did.temperature[m] == 1.5 && !did.on_bound[m]);
     for (size_t i = 0; i < N; i++) {
         memset(expected, 0, sizeof expected);
@@ -151,8 +151,8 @@ static void hybrid_is_temperature_then_centroid(void **state)
     const double *const tempered[M] = {soft[0], soft[1], soft[2]};
     const dis_views v = {.n_items = N, .n_classes = K, .n_views = M, .p = views},
                     w = {.n_items = N, .n_classes = K, .n_views = M, .p = tempered};
-    assert_int_equal(dis_combine(NULL, &v, "hybrid:fixed=1.5", one, NULL), DIS_OK);
-    assert_int_equal(dis_combine(NULL, &w, "centroid", other, NULL), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &v, "hybrid:fixed=1.5", one, NULL), DIS_OK);
+    assert_int_equal(dis_views_combine(NULL, &w, "centroid", other, NULL), DIS_OK);
     for (size_t i = 0; i < N * K; i++) assert_true(fabs(one[i] - other[i]) < 1e-12);
 }
 
@@ -169,12 +169,12 @@ static void odd_shapes(void **state)
                         empty = {.n_items = 0, .n_classes = 3, .n_views = 2, .p = sures},
                         agree = {.n_items = 1, .n_classes = 3, .n_views = 2, .p = sures};
         dis_combination did;
-        assert_int_equal(dis_combine(NULL, &single, specs[s], out, &did), DIS_OK);
+        assert_int_equal(dis_views_combine(NULL, &single, specs[s], out, &did), DIS_OK);
         assert_true(out[0] == 1 && out[1] == 1 && out[2] == 1);
-        assert_int_equal(dis_combine(NULL, &alone, specs[s], out, &did), DIS_OK);
+        assert_int_equal(dis_views_combine(NULL, &alone, specs[s], out, &did), DIS_OK);
         assert_true(fabs(out[0] + out[1] + out[2] - 1) < 1e-12);
-        assert_int_equal(dis_combine(NULL, &empty, specs[s], out, &did), DIS_OK);
-        assert_int_equal(dis_combine(NULL, &agree, specs[s], out, &did), DIS_OK);
+        assert_int_equal(dis_views_combine(NULL, &empty, specs[s], out, &did), DIS_OK);
+        assert_int_equal(dis_views_combine(NULL, &agree, specs[s], out, &did), DIS_OK);
         assert_true(fabs(out[0] + out[1] + out[2] - 1) < 1e-12 && isfinite(did.objective));
     }
 }

@@ -13,8 +13,8 @@ static void every_objective_learns(void **state)
     crowd c = read_crowd();
     for (size_t i = 0; dis_objective_at(i); i++)
         for (int text = 0; text < 2; text++) {
-            dis_train_options o = quick(text ? "text:width=16,hidden=0,buckets=512" : "mlp:hidden=16,dropout=0",
-                                        dis_objective_at(i)->name);
+            dis_model_train_options o = quick(text ? "text:width=16,hidden=0,buckets=512" : "mlp:hidden=16,dropout=0",
+                                              dis_objective_at(i)->name);
             o.epochs = 25;
             const dis_examples e = {.items = text ? c.texts : c.features,
                                     .labels = c.soft,
@@ -36,7 +36,7 @@ static void equal_targets_give_equal_models(void **state)
     (void)state;
     crowd c = read_crowd();
     const dis_examples e = {.items = c.features, .labels = c.hard, .gold = c.gold};
-    dis_train_options o = quick("mlp:hidden=16", "gold");
+    dis_model_train_options o = quick("mlp:hidden=16", "gold");
     dis_model *gold = train(&e, NULL, &o, 1);
     o.objective = "silver";
     dis_model *silver = train(&e, NULL, &o, 1);
@@ -63,11 +63,11 @@ static void saved_is_the_same(void **state)
     for (size_t i = 0; i < MODELS; i++) {
         dis_examples e = {.labels = c.soft, .gold = c.gold};
         const char *spec = small_model(&c, i, &e.items);
-        const dis_train_options o = quick(i ? spec : "mlp:hidden=4/3,scale=standard", "gold+inverse-kl");
+        const dis_model_train_options o = quick(i ? spec : "mlp:hidden=4/3,scale=standard", "gold+inverse-kl");
         dis_model *m = train(&e, &e, &o, 1), *again;
         const char *to = in_folder("model");
-        assert_int_equal(dis_model_save(NULL, m, to), DIS_OK);
-        assert_int_equal(dis_model_load(NULL, to, &again), DIS_OK);
+        assert_int_equal(dis_model_write(NULL, m, to), DIS_OK);
+        assert_int_equal(dis_model_read(NULL, to, &again), DIS_OK);
         assert_same(m, again, "");
         const dis_model_view v = dis_model_look(again);
         assert_string_equal(v.objective, "gold+inverse-kl");
@@ -101,7 +101,7 @@ static void predictions_stand_alone(void **state)
     assert_int_equal(dis_items_read(NULL, in_folder("many.conll"), &io, &many), DIS_OK);
     for (size_t i = 0; i < MODELS; i++) {
         dis_examples e = {.labels = c.soft, .gold = c.gold};
-        const dis_train_options o = quick(small_model(&c, i, &e.items), "gold+kl");
+        const dis_model_train_options o = quick(small_model(&c, i, &e.items), "gold+kl");
         if (e.items != c.tokens) continue;
         dis_model *m = train(&e, NULL, &o, 1);
         dis_labels *p[3];
@@ -130,7 +130,7 @@ static void every_model_learns(void **state)
     crowd c = read_crowd();
     for (size_t i = 0; i < MODELS; i++) {
         dis_examples e = {.gold = c.gold};
-        dis_train_options o = quick(small_model(&c, i, &e.items), "gold");
+        dis_model_train_options o = quick(small_model(&c, i, &e.items), "gold");
         o.epochs = 60;
         o.rate = .01;
         o.optimizer = "adam";
@@ -152,8 +152,8 @@ static void refusals(void **state)
     fputs("task,label\ni0,0\ni1,9\n", f);
     fclose(f);
     dis_gold *few, *odd;
-    assert_int_equal(dis_gold_load(NULL, in_folder("few.csv"), &few), DIS_OK);
-    assert_int_equal(dis_gold_load(NULL, in_folder("odd.csv"), &odd), DIS_OK);
+    assert_int_equal(dis_gold_read(NULL, in_folder("few.csv"), &few), DIS_OK);
+    assert_int_equal(dis_gold_read(NULL, in_folder("odd.csv"), &odd), DIS_OK);
     const struct {
         const char *model, *objective, *message;
         dis_examples e;
@@ -178,14 +178,14 @@ static void refusals(void **state)
          DIS_EDATA},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        dis_train_options o = quick(cases[i].model, cases[i].objective);
+        dis_model_train_options o = quick(cases[i].model, cases[i].objective);
         dis_model *m = NULL;
-        assert_int_equal(dis_train(NULL, &cases[i].e, NULL, &o, &m), cases[i].status);
+        assert_int_equal(dis_model_train(NULL, &cases[i].e, NULL, &o, &m), cases[i].status);
         if (!strstr(dis_last_error(), cases[i].message)) print_message("%s\n", dis_last_error());
         assert_non_null(strstr(dis_last_error(), cases[i].message));
         assert_null(m);
     }
-    dis_train_options o = quick("mlp", "gold");
+    dis_model_train_options o = quick("mlp", "gold");
     o.lenient = true;
     const dis_examples some = {.items = c.features, .gold = few};
     dis_model *m = train(&some, NULL, &o, 1);
@@ -205,15 +205,15 @@ static dis_status everything(void *arg)
 {
     fault_case *f = arg;
     dis_examples e = {.labels = f->c.soft, .gold = f->c.gold};
-    dis_train_options o = quick(small_model(&f->c, f->model, &e.items), "gold+kl");
+    dis_model_train_options o = quick(small_model(&f->c, f->model, &e.items), "gold+kl");
     o.epochs = 1;
     o.batch = N;
     o.folder = folder;
     dis_model *m = NULL, *again = NULL;
     dis_labels *p = NULL;
-    dis_status status = dis_train(NULL, &e, &e, &o, &m);
-    if (status == DIS_OK) status = dis_model_save(NULL, m, in_folder("faulty"));
-    if (status == DIS_OK) status = dis_model_load(NULL, in_folder("faulty"), &again);
+    dis_status status = dis_model_train(NULL, &e, &e, &o, &m);
+    if (status == DIS_OK) status = dis_model_write(NULL, m, in_folder("faulty"));
+    if (status == DIS_OK) status = dis_model_read(NULL, in_folder("faulty"), &again);
     if (status == DIS_OK) status = dis_model_predict(NULL, again, e.items, NULL, &p);
     dis_labels_destroy(p);
     dis_model_destroy(m);

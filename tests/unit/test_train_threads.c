@@ -12,7 +12,7 @@ static void threads_change_nothing(void **state)
     crowd c = read_crowd();
     for (size_t i = 0; i < MODELS; i++) {
         dis_examples e = {.labels = c.soft, .gold = c.gold};
-        const dis_train_options o = quick(small_model(&c, i, &e.items), "gold+ce");
+        const dis_model_train_options o = quick(small_model(&c, i, &e.items), "gold+ce");
         dis_model *one = train(&e, &e, &o, 1);
         static const int threads[] = {2, 3, 7};
         for (size_t t = 0; t < 3; t++) {
@@ -33,7 +33,7 @@ static void contexts_change_nothing(void **state)
     crowd c = read_crowd();
     for (size_t i = 0; i < MODELS; i++) {
         dis_examples e = {.gold = c.gold};
-        const dis_train_options o = quick(small_model(&c, i, &e.items), "gold");
+        const dis_model_train_options o = quick(small_model(&c, i, &e.items), "gold");
         dis_model *m = train(&e, NULL, &o, 1);
         dis_labels *first = NULL;
         static const int threads[] = {2, 1, 3, 2};
@@ -64,7 +64,7 @@ static int stop_after(void *user)
 }
 
 /* Stopped after every `stride`-th number of looks, and resumed: the same model. */
-static void resume_everywhere(const dis_examples *e, dis_train_options o, int stride)
+static void resume_everywhere(const dis_examples *e, dis_model_train_options o, int stride)
 {
     dis_model *whole = train(e, e, &o, 1);
     o.folder = folder;
@@ -80,7 +80,7 @@ static void resume_everywhere(const dis_examples *e, dis_train_options o, int st
         assert_int_equal(dis_context_create(&co, &ctx), DIS_OK);
         dis_model *m = NULL;
         o.resume = false;
-        const dis_status status = dis_train(ctx, e, e, &o, &m);
+        const dis_status status = dis_model_train(ctx, e, e, &o, &m);
         dis_context_destroy(ctx);
         finished = status == DIS_OK;
         if (!finished) {
@@ -101,7 +101,7 @@ static void resumed_is_the_same(void **state)
     (void)state;
     crowd c = read_crowd();
     dis_examples e = {.labels = c.soft, .gold = c.gold};
-    dis_train_options o = quick(small_model(&c, GRU_TAGGER, &e.items), "gold+kl");
+    dis_model_train_options o = quick(small_model(&c, GRU_TAGGER, &e.items), "gold+kl");
     resume_everywhere(&e, o, 37);
     e.items = c.features;
     o = quick("mlp:hidden=8", "gold+kl");
@@ -113,7 +113,7 @@ static void resumed_is_the_same(void **state)
     o.folder = folder;
     o.resume = true;
     o.seed = 1;
-    assert_int_equal(dis_train(NULL, &e, &e, &o, &m), DIS_EDATA);
+    assert_int_equal(dis_model_train(NULL, &e, &e, &o, &m), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "other settings or other data"));
     o.seed = 0;
     FILE *f = fopen(in_folder("checkpoint.safetensors"), "r+b");
@@ -123,7 +123,7 @@ static void resumed_is_the_same(void **state)
     fseek(f, -3, SEEK_END);
     fputc(byte ^ 1, f);
     fclose(f);
-    assert_int_equal(dis_train(NULL, &e, &e, &o, &m), DIS_EDATA);
+    assert_int_equal(dis_model_train(NULL, &e, &e, &o, &m), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "damaged"));
     assert_null(m);
     free_crowd(&c);

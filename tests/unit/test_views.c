@@ -27,9 +27,9 @@ static dis_views make(size_t n, size_t n_views)
 
 static const dis_views_distances_view *measure(const dis_views *in, uint64_t resamples, dis_views_distances **d)
 {
-    dis_views_options o = dis_views_options_default();
+    dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = resamples;
-    if (dis_views_measure(NULL, in, &o, d) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_views_distances_run(NULL, in, &o, d) != DIS_OK) fail_msg("%s", dis_last_error());
     return dis_views_distances_look(*d);
 }
 
@@ -95,28 +95,28 @@ static void edges(void **state)
     in = make(N, 3);
     in.n_views = 1;
     d = NULL;
-    assert_int_equal(dis_views_measure(NULL, &in, NULL, &d), DIS_EUSAGE);
+    assert_int_equal(dis_views_distances_run(NULL, &in, NULL, &d), DIS_EUSAGE);
     in.n_views = DIS_MAX_VIEWS + 1;
-    assert_int_equal(dis_views_measure(NULL, &in, NULL, &d), DIS_EUSAGE);
+    assert_int_equal(dis_views_distances_run(NULL, &in, NULL, &d), DIS_EUSAGE);
     in = make(N, 3);
     in.n_items = 0;
-    assert_int_equal(dis_views_measure(NULL, &in, NULL, &d), DIS_EUSAGE);
+    assert_int_equal(dis_views_distances_run(NULL, &in, NULL, &d), DIS_EUSAGE);
     in = make(N, 3);
-    dis_views_options o = dis_views_options_default();
+    dis_views_distances_options o = dis_views_distances_options_default();
     o.fraction = 0;
-    assert_int_equal(dis_views_measure(NULL, &in, &o, &d), DIS_EUSAGE);
-    o = dis_views_options_default();
+    assert_int_equal(dis_views_distances_run(NULL, &in, &o, &d), DIS_EUSAGE);
+    o = dis_views_distances_options_default();
     o.resamples = (uint64_t)1 << 33;
-    assert_int_equal(dis_views_measure(NULL, &in, &o, &d), DIS_EUSAGE);
+    assert_int_equal(dis_views_distances_run(NULL, &in, &o, &d), DIS_EUSAGE);
     assert_null(d);
 }
 
 static dis_status one_measure(void *arg)
 {
-    dis_views_options o = dis_views_options_default();
+    dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = 10;
     dis_views_distances *d = NULL;
-    const dis_status status = dis_views_measure(NULL, arg, &o, &d);
+    const dis_status status = dis_views_distances_run(NULL, arg, &o, &d);
     assert_int_equal(d != NULL, status == DIS_OK);
     dis_views_distances_destroy(d);
     return status;
@@ -146,12 +146,12 @@ static void stopped(void **state)
     dis_context *ctx;
     assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
     dis_views_distances *d = NULL;
-    assert_int_equal(dis_views_measure(ctx, &in, NULL, &d), DIS_ECANCELLED);
+    assert_int_equal(dis_views_distances_run(ctx, &in, NULL, &d), DIS_ECANCELLED);
     assert_null(d);
     dis_context_destroy(ctx);
     o.memory = 1000;
     assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
-    assert_int_equal(dis_views_measure(ctx, &in, NULL, &d), DIS_ELIMIT);
+    assert_int_equal(dis_views_distances_run(ctx, &in, NULL, &d), DIS_ELIMIT);
     dis_context_destroy(ctx);
 }
 

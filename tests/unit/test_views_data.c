@@ -36,10 +36,10 @@ static void measure(const char *path, const char *const *spec, double r, double 
         p[m] = dis_fit_p(fit[m]);
     }
     const dis_views views = {.n_items = look.n_items, .n_classes = look.n_classes, .n_views = N_SPECS, .p = p};
-    dis_views_options o = dis_views_options_default();
+    dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = 200;
     dis_views_distances *d;
-    if (dis_views_measure(NULL, &views, &o, &d) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_views_distances_run(NULL, &views, &o, &d) != DIS_OK) fail_msg("%s", dis_last_error());
     const dis_views_distances_view *v = dis_views_distances_look(d);
     for (size_t a = 0; a < N_SPECS; a++) {
         print_message("  %-12s H %.4f others %.4f centroid %.4f |", names[a], v->entropy[a].value,
@@ -121,7 +121,7 @@ static void four_cells(void **state)
     if (dis_votes_read(NULL, paths, 1, NULL, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
     const size_t n = dis_votes_look(votes).n_items, k = dis_votes_look(votes).n_classes;
     int32_t *gold = calloc(n, sizeof *gold), *a = calloc(n, sizeof *a), *b = calloc(n, sizeof *b);
-    if (dis_gold_read(NULL, gold_path, votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_votes_read_gold(NULL, gold_path, votes, gold, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
     dis_fit *soft = em_fit(NULL, votes, "softmax", NULL), *mace = em_fit(NULL, votes, "mace", NULL),
             *dawid = em_fit(NULL, votes, "dawid-skene:smoothing=0", NULL);
     double sum = 0;
@@ -132,20 +132,20 @@ static void four_cells(void **state)
     }
     em_assert_close(sum / (double)n, 6.476, 5e-4);
     const int32_t *side_a[] = {a}, *side_b[] = {b};
-    const dis_compare_input in = {.n_items = n,
-                                  .n_classes = k,
-                                  .gold = gold,
-                                  .n_a = 1,
-                                  .n_b = 1,
-                                  .a = side_a,
-                                  .b = side_b,
-                                  .human = dis_fit_p(soft)};
+    const dis_comparison_input in = {.n_items = n,
+                                     .n_classes = k,
+                                     .gold = gold,
+                                     .n_a = 1,
+                                     .n_b = 1,
+                                     .a = side_a,
+                                     .b = side_b,
+                                     .human = dis_fit_p(soft)};
     dis_comparison *c;
-    if (dis_compare(NULL, &in, NULL, &c) != DIS_OK) fail_msg("%s", dis_last_error());
+    if (dis_comparison_run(NULL, &in, NULL, &c) != DIS_OK) fail_msg("%s", dis_last_error());
     const dis_comparison_view *v = dis_comparison_look(c);
     const dis_metric *mean = v->statistic[DIS_CELL_KURTOSIS].mean;
     for (size_t cell = 0; cell < DIS_CELLS; cell++)
-        print_message("%-13s n %5zu  kurtosis %.3f\n", dis_cell_name(cell), mean[cell].n, mean[cell].value);
+        print_message("%-13s n %5zu  kurtosis %.3f\n", dis_comparison_cell_name(cell), mean[cell].n, mean[cell].value);
     assert_true(mean[DIS_CELL_BOTH_RIGHT].value > mean[DIS_CELL_BOTH_WRONG].value);
     assert_int_equal(v->metric[DIS_COMPARE_ACCURACY].stars, 2); /* .799 against .779 */
     dis_comparison_destroy(c);

@@ -138,7 +138,7 @@ dis_status dis__experiment_training(dis__experiment_page *p)
     dis_report *report = NULL;
     dis__report_job *job = NULL;
     if (!p->store) return DIS_OK;
-    dis_status status = dis_report_open(NULL, &report);
+    dis_status status = dis_report_create(NULL, &report);
     if (status == DIS_OK) status = add_curves(p, report);
     if (status == DIS_OK) status = dis__alloc_zeroed(&job, 1, sizeof *job);
     if (status == DIS_OK) {

@@ -23,7 +23,7 @@ static const char *const stars[] = {"", "*", "**"};
 
 static const char *metric_name(const writer *w, size_t m)
 {
-    return dis_eval_row_at(w->e->plan->measure[m].metric)->name;
+    return dis_eval_metric_at(w->e->plan->measure[m].metric)->name;
 }
 
 static const char *arrow(const writer *w, size_t m)
@@ -292,7 +292,7 @@ static void latex_head(writer *w)
     for (size_t i = 0; i < w->t.n_measures; i++) {
         dis__put(m, " & ");
         latex_name(m, metric_name(w, i));
-        const char *better = dis_eval_row_at(w->e->plan->measure[i].metric)->better;
+        const char *better = dis_eval_metric_at(w->e->plan->measure[i].metric)->better;
         if (*arrow(w, i)) dis__put(m, strcmp(better, "lower") == 0 ? " $\\downarrow$" : " $\\uparrow$");
         dis__put(m, " (");
         latex_name(m, w->e->plan->measure[i].set);

@@ -97,9 +97,9 @@ static dis_status distances(dis__experiment_page *p, size_t first, size_t end, l
     if (s->n < 2) return DIS_OK;
     for (size_t i = 0; i < s->n; i++) views[i] = s->one[i].p;
     const dis_views in = {.n_items = s->one[0].n_items, .n_classes = s->one[0].n_classes, .n_views = s->n, .p = views};
-    dis_views_options o = dis_views_options_default();
+    dis_views_distances_options o = dis_views_distances_options_default();
     o.resamples = 0;
-    DIS_TRY(dis_views_measure(p->ctx, &in, &o, &d));
+    DIS_TRY(dis_views_distances_run(p->ctx, &in, &o, &d));
     if (!*begun)
         dis__page_section(p->page, "labels", "Labels",
                           "Conditions that train nothing are labels themselves: how they lie to each other.");

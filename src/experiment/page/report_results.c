@@ -7,7 +7,7 @@
 
 static const char *metric_name(const dis__experiment_page *p, size_t m)
 {
-    return dis_eval_row_at(p->e->plan->measure[m].metric)->name;
+    return dis_eval_metric_at(p->e->plan->measure[m].metric)->name;
 }
 
 /* "macro f1" for macro_f1. */
@@ -189,7 +189,7 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
 {
     dis__points_row *row;
     const char *set = p->e->plan->measure[m].set, *data = dis__row_cell(p, first)->data;
-    const dis_eval_row *metric = dis_eval_row_at(p->e->plan->measure[m].metric);
+    const dis_eval_row *metric = dis_eval_metric_at(p->e->plan->measure[m].metric);
     char name[64], ours[96];
     size_t n = 0, seeds = 0;
     DIS_TRY(dis__alloc_array(&row, end - first, sizeof *row));

@@ -179,7 +179,7 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
     const dis__cell_part *part = &c->part;
     const dis__data *d = &p->data[c->data];
     const bool own = part->judge == DIS_JUDGE_LABELS;
-    if (part->keep && dis_eval_find(part->keep) == DIS_EVAL_METRICS)
+    if (part->keep && dis_eval_metric_find(part->keep) == DIS_EVAL_METRICS)
         return dis__plan_no_metric(p, place_of(p, part, "keep"), "keep", part->keep);
     if (own && (!c->labels || d->dev == DIS_DEV_SET))
         return FAIL(p, place_of(p, part, "judge"), "judge: %s",
@@ -198,7 +198,7 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
                     "nothing chooses the epoch: dev of %s has neither gold labels nor labels of people; say "
                     "human, or dev: none",
                     d->name);
-    if (part->keep && (dis_eval_row_at(dis_eval_find(part->keep))->needs & DIS_NEEDS_HUMAN) && !labels)
+    if (part->keep && (dis_eval_metric_at(dis_eval_metric_find(part->keep))->needs & DIS_NEEDS_HUMAN) && !labels)
         return FAIL(p, place_of(p, part, "keep"), "keep: %s needs labels of people for dev; say human", part->keep);
     return DIS_OK;
 }
@@ -345,7 +345,7 @@ static dis_status find_measure(dis__plan_internal *p, const dis__yaml_node *key,
 {
     for (*out = 0; *out < p->plan.n_measures; (*out)++) {
         const dis_experiment_measure *m = &p->measures[*out];
-        const char *metric = dis_eval_row_at(m->metric)->name;
+        const char *metric = dis_eval_metric_at(m->metric)->name;
         const size_t n = strlen(m->set);
         if (strcmp(key->text, metric) == 0) return DIS_OK;
         if (strncmp(key->text, m->set, n) == 0 && key->text[n] == '.' && strcmp(key->text + n + 1, metric) == 0)

@@ -334,7 +334,7 @@ dis_status dis__plan_take_data(dis_context *ctx, dis__plan_internal *p)
 static const char *metric_name(const void *arg, size_t i)
 {
     (void)arg;
-    return dis_eval_row_at(i) ? dis_eval_row_at(i)->name : NULL;
+    return dis_eval_metric_at(i) ? dis_eval_metric_at(i)->name : NULL;
 }
 
 dis_status dis__plan_no_metric(dis__plan_internal *p, const dis__yaml_node *at, const char *key, const char *name)
@@ -373,14 +373,14 @@ static bool can_measure(const dis__plan_internal *p, const char *set, unsigned n
 static dis_status take_metric(dis__plan_internal *p, const char *set, const dis__yaml_node *at)
 {
     if (at->kind != DIS_YAML_TEXT) return FAIL(p, at, "measure: a metric must be a text");
-    const dis_eval_metric metric = dis_eval_find(at->text);
+    const dis_eval_metric metric = dis_eval_metric_find(at->text);
     if (metric == DIS_EVAL_METRICS) return dis__plan_no_metric(p, at, "measure", at->text);
     for (size_t i = 0; i < p->plan.n_measures; i++)
         if (p->measures[i].metric == metric && strcmp(p->measures[i].set, set) == 0)
             return FAIL(p, at, "measure: %s is there twice", at->text);
     bool known = false;
     const char *why = "";
-    if (!can_measure(p, set, dis_eval_row_at(metric)->needs, &known, &why))
+    if (!can_measure(p, set, dis_eval_metric_at(metric)->needs, &known, &why))
         return known
                    ? FAIL(p, at, "measure: %s needs %s", at->text, why)
                    : FAIL(p, at, "measure: no data set has a set \"%.60s\"; test is the tested part of the split", set);

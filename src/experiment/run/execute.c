@@ -81,7 +81,7 @@ static dis_status judging_part(running *r, dis__examples *dev)
 static dis_status train_on(running *r, const dis__examples *train, const dis__examples *dev)
 {
     const dis__cell_part *c = &r->cell->part;
-    dis_train_options o = dis_train_options_default();
+    dis_model_train_options o = dis_model_train_options_default();
     o.model = c->model;
     o.objective = c->objective;
     o.seed = r->run->seed;
@@ -102,7 +102,7 @@ static dis_status train_on(running *r, const dis__examples *train, const dis__ex
     o.classes = r->m->classes;
     const dis_examples t = {.items = train->items, .labels = train->labels, .gold = train->gold, .votes = train->votes};
     const dis_examples d = {.items = dev->items, .labels = dev->labels, .gold = dev->gold};
-    return dis_train(r->ctx, &t, dev->items ? &d : NULL, &o, &r->model);
+    return dis_model_train(r->ctx, &t, dev->items ? &d : NULL, &o, &r->model);
 }
 
 static dis_status take_curve(running *r)
@@ -196,18 +196,18 @@ static dis_status measure_rows(running *r, const measuring *w, const dis__predic
         n++;
     }
     if (status == DIS_OK && n) {
-        const dis_evaluate_input in = {.n_items = n,
-                                       .n_classes = k,
-                                       .q = q,
-                                       .gold = gold,
-                                       .human = human,
-                                       .group = group,
-                                       .n_groups = w->m->n_groups};
-        dis_evaluate_options o = dis_evaluate_options_default();
+        const dis_evaluation_input in = {.n_items = n,
+                                         .n_classes = k,
+                                         .q = q,
+                                         .gold = gold,
+                                         .human = human,
+                                         .group = group,
+                                         .n_groups = w->m->n_groups};
+        dis_evaluation_options o = dis_evaluation_options_default();
         dis_evaluation *evaluation;
         o.ordinal = r->data->part->ordinal;
         o.wanted = wanted;
-        status = dis_evaluate(r->ctx, &in, &o, &evaluation);
+        status = dis_evaluation_run(r->ctx, &in, &o, &evaluation);
         if (status == DIS_OK) {
             memcpy(metric, dis_evaluation_look(evaluation)->metric, DIS_EVAL_METRICS * sizeof *metric);
             dis_evaluation_destroy(evaluation);
@@ -227,7 +227,7 @@ static dis_status measure(running *r, const measuring *w, const dis__predicted_s
         bool wanted[DIS_EVAL_METRICS] = {false}, any = false;
         dis_metric metric[DIS_EVAL_METRICS];
         for (size_t m = 0; m < plan->n_measures; m++) {
-            const unsigned needs = dis_eval_row_at(plan->measure[m].metric)->needs;
+            const unsigned needs = dis_eval_metric_at(plan->measure[m].metric)->needs;
             if (strcmp(plan->measure[m].set, set->set) != 0 || !!(needs & DIS_NEEDS_HUMAN) != human) continue;
             any = wanted[plan->measure[m].metric] = true;
         }

@@ -221,7 +221,7 @@ static dis_status has_measures(dis__store *s, const dis__plan *plan, const char 
     for (size_t m = 0; m < plan->n_measures && *out && q.status == DIS_OK; m++) {
         dis__bind_text(&q, key);
         dis__bind_text(&q, plan->measure[m].set);
-        dis__bind_text(&q, dis_eval_row_at(plan->measure[m].metric)->name);
+        dis__bind_text(&q, dis_eval_metric_at(plan->measure[m].metric)->name);
         *out = dis__sql_next(&q);
         dis__sql_again(&q);
     }
@@ -362,7 +362,7 @@ static dis_status put_measures(dis__store *s, const dis__plan *plan, const char 
     for (size_t m = 0; m < plan->n_measures; m++) {
         dis__bind_text(&q, key);
         dis__bind_text(&q, plan->measure[m].set);
-        dis__bind_text(&q, dis_eval_row_at(plan->measure[m].metric)->name);
+        dis__bind_text(&q, dis_eval_metric_at(plan->measure[m].metric)->name);
         dis__bind_real(&q, r->value[m]);
         (void)dis__sql_next(&q);
         dis__sql_again(&q);
@@ -484,7 +484,7 @@ static dis_status look_at_values(dis__store *s, const dis__plan *plan, const cha
     for (size_t m = 0; m < plan->n_measures && q.status == DIS_OK; m++) {
         dis__bind_text(&q, key);
         dis__bind_text(&q, plan->measure[m].set);
-        dis__bind_text(&q, dis_eval_row_at(plan->measure[m].metric)->name);
+        dis__bind_text(&q, dis_eval_metric_at(plan->measure[m].metric)->name);
         if (dis__sql_next(&q)) value[m] = dis__sql_real(&q, 0);
         dis__sql_again(&q);
     }

@@ -230,7 +230,7 @@ static dis_status read_gold(const dis__store *s, dis_context *ctx, const char *h
     dis_status status = DIS_OK;
     if (access(path, F_OK) == 0) {
         dis_gold *gold = NULL;
-        status = dis_gold_load(ctx, path, &gold);
+        status = dis_gold_read(ctx, path, &gold);
         if (status == DIS_OK) status = dis__alloc_array(out, v->n_items, sizeof **out);
         if (status == DIS_OK) {
             const dis_gold_view look = dis_gold_look(gold);

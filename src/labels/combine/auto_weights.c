@@ -285,8 +285,8 @@ static dis_status choose(auto_work *a, const char *const *specs, const dis_fit_o
     return maximise(a, weight);
 }
 
-dis_status dis_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs,
-                            const dis_fit_options *options, double *weight)
+dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs,
+                                  const dis_fit_options *options, double *weight)
 {
     if (n_specs < 1 || n_specs > DIS_MAX_VIEWS)
         return dis__fail(DIS_EUSAGE, "weights=auto: %zu views; 1 to %d are possible", n_specs, DIS_MAX_VIEWS);
