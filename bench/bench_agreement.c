@@ -37,7 +37,7 @@ static int measure(const dis_votes *votes, size_t repeats, double *seconds, doub
 {
     dis_agreement_options o = dis_agreement_options_default();
     o.parts = 0;
-    o.bootstrap = 0;
+    o.resamples = 0;
     for (size_t r = 0; r < repeats; r++) {
         dis_agreement *a;
         const double start = now();

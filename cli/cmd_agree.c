@@ -321,7 +321,7 @@ static int measure(agree_job *job, dis_context *ctx)
     o.gold = job->in.gold;
     o.ordinal = v->reading.ordinal;
     o.singles = v->singles;
-    o.bootstrap = (size_t)v->figures.bootstrap;
+    o.resamples = (size_t)v->figures.bootstrap;
     o.seed = v->figures.seed;
     o.max_pairs = (size_t)v->max_pairs;
     o.min_common = (size_t)v->min_common;

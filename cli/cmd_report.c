@@ -437,7 +437,7 @@ static int work(report_job *job)
     dis_report_options o = dis_report_options_default();
     o.title = v->title;
     o.seed = v->seed;
-    o.bootstrap = (size_t)v->bootstrap;
+    o.resamples = (size_t)v->bootstrap;
     o.ordinal = v->reading.ordinal;
     dis_status status = cli_context(job->c, &v->common, &job->ctx);
     if (status == DIS_OK) status = dis_report_create(&o, &job->report);

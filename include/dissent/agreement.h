@@ -32,7 +32,7 @@ typedef struct {
     const int32_t *gold; /* (n_items) class of items whose truth is known, -1 elsewhere; NULL: none */
     bool ordinal;        /* the order of the classes means something; taken for granted when all are numbers */
     bool singles;      /* items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's software */
-    size_t bootstrap;  /* resamples of the items for 95 % intervals; 0: no intervals */
+    size_t resamples;  /* resamples of the items for 95 % intervals; 0: no intervals */
     uint64_t seed;     /* of the resamples */
     size_t max_pairs;  /* of workers; beyond, the pairs among the workers with most votes */
     size_t min_common; /* votes that a pair must have on the same items to count in cohen* */

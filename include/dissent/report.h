@@ -26,7 +26,7 @@ typedef struct {
     size_t size;       /* of this struct */
     const char *title; /* NULL: says what the report is about */
     uint64_t seed;     /* for bootstrap intervals */
-    size_t bootstrap;  /* resamples for them; 0: none */
+    size_t resamples;  /* resamples for them; 0: none */
     bool ordinal;      /* the order of the classes means something */
 } dis_report_options;
 DIS_API dis_report_options dis_report_options_default(void);

@@ -80,7 +80,7 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
     int items = 1, workers = 1, pairs = 1, ordinal = 0, singles = 0, threads = 0;
     dis_agreement_options o = dis_agreement_options_default();
     unsigned long long seed = 0;
-    Py_ssize_t bootstrap = (Py_ssize_t)o.bootstrap, max_pairs = (Py_ssize_t)o.max_pairs,
+    Py_ssize_t bootstrap = (Py_ssize_t)o.resamples, max_pairs = (Py_ssize_t)o.max_pairs,
                min_common = (Py_ssize_t)o.min_common;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OpppppKnnniO:agreement", names, &table, &gold, &items,
                                      &workers, &pairs, &ordinal, &singles, &seed, &bootstrap, &max_pairs, &min_common,
@@ -102,7 +102,7 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
     o.ordinal = ordinal != 0;
     o.singles = singles != 0;
     o.seed = seed;
-    o.bootstrap = (size_t)bootstrap;
+    o.resamples = (size_t)bootstrap;
     o.max_pairs = (size_t)max_pairs;
     o.min_common = (size_t)min_common;
     core_call call;

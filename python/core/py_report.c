@@ -231,7 +231,7 @@ static PyObject *report(PyObject *module, PyObject *args, PyObject *keywords)
     const char *path, *title = NULL;
     dis_report_options o = dis_report_options_default();
     unsigned long long seed = 0;
-    Py_ssize_t bootstrap = (Py_ssize_t)o.bootstrap;
+    Py_ssize_t bootstrap = (Py_ssize_t)o.resamples;
     int ordinal = 0, threads = 0;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "sOOO!|$zKnpiO:report", names, &path, &labels, &predictions,
                                      &PyTuple_Type, &curves, &title, &seed, &bootstrap, &ordinal, &threads, &progress))
@@ -245,7 +245,7 @@ static PyObject *report(PyObject *module, PyObject *args, PyObject *keywords)
     if (!j) return PyErr_NoMemory();
     o.title = title;
     o.seed = seed;
-    o.bootstrap = bootstrap > 0 ? (size_t)bootstrap : 0;
+    o.resamples = bootstrap > 0 ? (size_t)bootstrap : 0;
     o.ordinal = ordinal != 0;
     core_call call;
     int failed = fill(state, j, &o, labels, predictions, curves) < 0 || core_begin(&call, state, threads, progress) < 0;

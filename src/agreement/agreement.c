@@ -25,7 +25,7 @@ dis_agreement_options dis_agreement_options_default(void)
 {
     return (dis_agreement_options){.size = sizeof(dis_agreement_options),
                                    .parts = DIS_AGREEMENT_ALL,
-                                   .bootstrap = 1000,
+                                   .resamples = 1000,
                                    .max_pairs = 100000,
                                    .min_common = 5};
 }
@@ -218,8 +218,8 @@ static dis_status measure_coefficients(dis_context *ctx, const dis__vote_pattern
         nothing_to_compare(a, dis__coefficient_reason(c, DIS_MEASURE_PERCENT));
     else {
         status = measure_patterns(patterns, c, a);
-        if (status == DIS_OK && o->bootstrap)
-            status = dis__agreement_intervals(ctx, patterns, c, o->bootstrap, o->seed, a->metric, a->classes,
+        if (status == DIS_OK && o->resamples)
+            status = dis__agreement_intervals(ctx, patterns, c, o->resamples, o->seed, a->metric, a->classes,
                                               a->view.n_classes);
     }
     for (dis__coefficient_id m = DIS_MEASURE_COHEN; m <= DIS_MEASURE_COHEN_QUADRATIC; m++) {
@@ -301,7 +301,7 @@ static dis_status measure_workers(dis_context *ctx, const dis_votes_view *votes,
             a->view.n_pairs = pairs.n;
             a->view.pair_workers = pairs.workers;
             if (patterns->compared) mean_of_pairs(o, order != NULL, a);
-            if (o->bootstrap && !a->metric[DIS_MEASURE_COHEN].reason)
+            if (o->resamples && !a->metric[DIS_MEASURE_COHEN].reason)
                 status =
                     dis__pair_intervals(ctx, votes, &by, pairs.pair, pairs.n, order, o, &a->metric[DIS_MEASURE_COHEN]);
         }
@@ -351,8 +351,8 @@ static dis_status check_options(const dis_votes_view *votes, const dis_agreement
 {
     if (o->max_pairs > MAX_PAIRS)
         return dis__fail(DIS_EUSAGE, "at most %u pairs of workers are possible, not %zu", MAX_PAIRS, o->max_pairs);
-    if (o->bootstrap > MAX_RESAMPLES)
-        return dis__fail(DIS_EUSAGE, "at most %u resamples are possible, not %zu", MAX_RESAMPLES, o->bootstrap);
+    if (o->resamples > MAX_RESAMPLES)
+        return dis__fail(DIS_EUSAGE, "at most %u resamples are possible, not %zu", MAX_RESAMPLES, o->resamples);
     for (size_t i = 0; o->gold && i < votes->n_items; i++)
         if (o->gold[i] < -1 || (o->gold[i] >= 0 && (size_t)o->gold[i] >= votes->n_classes))
             return dis__fail(DIS_EUSAGE, "the gold class %d of item %zu is none of %zu classes", o->gold[i], i,

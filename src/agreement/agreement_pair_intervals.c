@@ -187,15 +187,15 @@ static dis_status draw(dis_context *ctx, const influence *f, const dis_agreement
                        dis_metric metric[DIS_KAPPAS])
 {
     const size_t items = keep_shared(f);
-    const dis__bootstrap b = {.n_items = items, .n_draws = items, .n_resamples = o->bootstrap, .seed = o->seed};
+    const dis__bootstrap b = {.n_items = items, .n_draws = items, .n_resamples = o->resamples, .seed = o->seed};
     const size_t n = (size_t)f->n_kappas;
     double *sums, *scratch;
-    DIS_TRY(dis__alloc_array(&sums, dis__size(o->bootstrap, n + 1, 0), sizeof *sums));
-    scratch = sums + o->bootstrap * n;
+    DIS_TRY(dis__alloc_array(&sums, dis__size(o->resamples, n + 1, 0), sizeof *sums));
+    scratch = sums + o->resamples * n;
     const dis_status status = dis__bootstrap_sums(ctx, &b, (const double *const *)f->adds, n, sums);
     for (size_t m = 0; m < n && status == DIS_OK; m++) {
         double low, high;
-        if (metric[m].reason || !dis__bootstrap_interval_of(sums, o->bootstrap, n, m, scratch, &low, &high)) continue;
+        if (metric[m].reason || !dis__bootstrap_interval_of(sums, o->resamples, n, m, scratch, &low, &high)) continue;
         metric[m].has_interval = true;
         metric[m].ci_low = metric[m].value + low;
         metric[m].ci_high = fmin(metric[m].value + high, 1);

@@ -21,7 +21,7 @@ dis_status dis__report_agreement(dis__report_job *job)
     o.parts = DIS_AGREEMENT_PAIRS;
     o.gold = job->r->gold;
     o.ordinal = job->r->ordinal;
-    o.bootstrap = job->r->bootstrap;
+    o.resamples = job->r->resamples;
     o.seed = job->r->seed;
     o.max_pairs = MAX_PAIRS;
     return dis_agreement_run(job->ctx, job->r->votes, &o, &job->agreement);

@@ -87,7 +87,7 @@ dis_status dis__figure_distances(dis__report_job *job)
     const dis_views views = {.n_items = r->n_items, .n_classes = r->n_classes, .n_views = r->n_views, .p = p};
     dis_views_distances_options o = dis_views_distances_options_default();
     o.seed = r->seed;
-    o.resamples = r->bootstrap;
+    o.resamples = r->resamples;
     dis_views_distances *d;
     DIS_TRY(dis_views_distances_run(job->ctx, &views, &o, &d));
     draw(job, dis_views_distances_look(d));

@@ -8,7 +8,7 @@
 
 dis_report_options dis_report_options_default(void)
 {
-    return (dis_report_options){.size = sizeof(dis_report_options), .bootstrap = 1000};
+    return (dis_report_options){.size = sizeof(dis_report_options), .resamples = 1000};
 }
 
 static dis_status copy(char **out, const char *text)
@@ -23,7 +23,7 @@ dis_status dis_report_create(const dis_report_options *options, dis_report **out
     dis_report *r;
     DIS_TRY(dis__alloc_zeroed(&r, 1, sizeof *r));
     r->seed = o->seed;
-    r->bootstrap = o->bootstrap;
+    r->resamples = o->resamples;
     r->ordinal = o->ordinal;
     const dis_status status = copy(&r->title, o->title);
     if (status == DIS_OK)

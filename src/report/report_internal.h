@@ -34,7 +34,7 @@ typedef struct {
 struct dis_report {
     char *title, *votes_source;
     uint64_t seed;
-    size_t bootstrap;
+    size_t resamples;
     bool ordinal;
     const dis_votes *votes;
     size_t n_items, n_classes; /* of the votes, or of the first view */

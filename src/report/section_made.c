@@ -39,9 +39,9 @@ dis_status dis__section_made(dis__report_job *job)
         dis__putf(&f.caption, "%zu set%s of predictions of %s items. ", r->n_predictions, dis__plural(r->n_predictions),
                   dis__grouped(r->test.n_items).text);
     if (r->n_curves) dis__putf(&f.caption, "%zu training run%s. ", r->n_curves, dis__plural(r->n_curves));
-    if (r->bootstrap && (r->tasks || r->n_predictions))
+    if (r->resamples && (r->tasks || r->n_predictions))
         dis__putf(&f.caption, "Intervals are from %s bootstrap resamples of the items.",
-                  dis__grouped(r->bootstrap).text);
+                  dis__grouped(r->resamples).text);
     dis__grid_column(&f.grid, "what", DIS__TEXT);
     dis__grid_column(&f.grid, "value", DIS__LONG);
     dis__grid_column(&f.grid, "SHA-256", DIS__LONG);

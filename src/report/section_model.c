@@ -37,7 +37,7 @@ static dis_status evaluate(dis__report_job *job)
     const dis_report *r = job->r;
     dis_evaluation_options o = dis_evaluation_options_default();
     o.seed = r->seed;
-    o.resamples = r->bootstrap;
+    o.resamples = r->resamples;
     o.ordinal = r->ordinal;
     o.keep_items = true;
     for (size_t m = 0; m < r->n_predictions; m++) {
@@ -89,7 +89,7 @@ static void table_of_metrics(dis__report_job *job)
 {
     const dis_report *r = job->r;
     const size_t n = r->n_predictions < DIS__REPORT_SHOWN_VIEWS ? r->n_predictions : DIS__REPORT_SHOWN_VIEWS;
-    const bool intervals = r->bootstrap > 0;
+    const bool intervals = r->resamples > 0;
     dis__figure f = {.id = "metrics", .title = "All metrics", .wide = true, .open = true};
     dis__put(&f.caption,
              "Baselines and floors are there to compare with: accuracy means little without that of always "

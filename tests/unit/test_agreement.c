@@ -83,7 +83,7 @@ static dis_agreement *run(dis_context *ctx, const dis_votes *votes, const dis_ag
 static dis_agreement *plain(const dis_votes *votes)
 {
     dis_agreement_options o = dis_agreement_options_default();
-    o.bootstrap = 0;
+    o.resamples = 0;
     return run(NULL, votes, &o);
 }
 
@@ -259,7 +259,7 @@ static void many_shapes(void **state)
         dis_votes *votes = table(&r), *counted;
         assert_int_equal(dis_votes_from_counts(NULL, counts, n, k, NULL, NULL, &counted), DIS_OK);
         dis_agreement_options o = dis_agreement_options_default();
-        o.bootstrap = 0;
+        o.resamples = 0;
         o.parts = 0;
         dis_agreement *a = run(NULL, votes, &o), *b = run(NULL, counted, &o);
         em_assert_close(value(a, "percent"), percent / compared, 1e-12);
@@ -336,7 +336,7 @@ static void wrong_options(void **state)
     o.max_pairs = SIZE_MAX;
     assert_int_equal(dis_agreement_run(NULL, votes, &o, &a), DIS_EUSAGE);
     o = dis_agreement_options_default();
-    o.bootstrap = SIZE_MAX;
+    o.resamples = SIZE_MAX;
     assert_int_equal(dis_agreement_run(NULL, votes, &o, &a), DIS_EUSAGE);
     o = dis_agreement_options_default();
     const int32_t gold[10] = {0, 1, 2, 3};
@@ -440,7 +440,7 @@ static void any_number_of_threads(void **state)
     for (size_t i = 0; i < MANY; i++) gold[i] = (int32_t)dis__below(3, 4, i, 4) - 1;
     dis_agreement_options o = dis_agreement_options_default();
     o.gold = gold;
-    o.bootstrap = 50;
+    o.resamples = 50;
     dis_agreement *first = run(NULL, votes, &o);
     const dis_agreement_view x = dis_agreement_look(first);
     for (int threads = 2; threads <= 5; threads += 3) {
@@ -513,9 +513,9 @@ static void interval_of_pairs(void **state)
     for (size_t i = 0; i < N; i++) first[i + 1] = first[i + 1] > first[i] ? first[i + 1] : first[i];
     dis_votes *votes = table(&r);
     dis_agreement_options o = dis_agreement_options_default();
-    o.bootstrap = 4000;
+    o.resamples = 4000;
     dis_agreement *a = run(NULL, votes, &o);
-    o.bootstrap = 0;
+    o.resamples = 0;
     o.parts = DIS_AGREEMENT_PAIRS;
     double sum[KAPPAS] = {0}, squares[KAPPAS] = {0};
     for (uint64_t draw = 0; draw < DRAWS; draw++) {
@@ -553,7 +553,7 @@ static dis_status faulty(void *arg)
     dis_agreement *a = NULL;
     dis_agreement_options o = dis_agreement_options_default();
     static int32_t gold[40];
-    o.bootstrap = 20;
+    o.resamples = 20;
     o.gold = gold;
     const dis_status status = dis_agreement_run(NULL, arg, &o, &a);
     assert_true((status == DIS_OK) == (a != NULL));

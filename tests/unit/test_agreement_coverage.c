@@ -57,7 +57,7 @@ static dis_agreement *measure(const dis_votes *votes, size_t bootstrap, uint64_t
     dis_agreement_options o = dis_agreement_options_default();
     dis_agreement *a;
     o.parts = DIS_AGREEMENT_PAIRS;
-    o.bootstrap = bootstrap;
+    o.resamples = bootstrap;
     o.seed = seed;
     if (dis_agreement_run(NULL, votes, &o, &a) != DIS_OK) fail_msg("%s", dis_last_error());
     return a;

@@ -32,7 +32,7 @@ static dis_agreement *measure(const dis_votes *votes, const int32_t *gold)
 {
     dis_agreement_options o = dis_agreement_options_default();
     dis_agreement *a;
-    o.bootstrap = 0;
+    o.resamples = 0;
     o.gold = gold;
     if (dis_agreement_run(NULL, votes, &o, &a) != DIS_OK) fail_msg("%s", dis_last_error());
     return a;

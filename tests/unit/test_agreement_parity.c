@@ -19,7 +19,7 @@ static dis_agreement *agreement(const dis_votes *votes, bool singles)
 {
     dis_agreement_options o = dis_agreement_options_default();
     dis_agreement *a;
-    o.bootstrap = 0;
+    o.resamples = 0;
     o.singles = singles;
     if (dis_agreement_run(NULL, votes, &o, &a) != DIS_OK) fail_msg("%s", dis_last_error());
     return a;

@@ -216,7 +216,7 @@ static dis_status write_report(void *arg)
     const setup *s = arg;
     dis_report_options o = dis_report_options_default();
     o.title = hostile[0];
-    o.bootstrap = 20;
+    o.resamples = 20;
     dis_report *r;
     dis_status status = dis_report_create(&o, &r);
     if (status != DIS_OK) return status;

@@ -39,7 +39,7 @@ static char *report(int threads, size_t *n)
     assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
     assert_int_equal(dis_votes_read(ctx, paths, 1, NULL, &votes), DIS_OK);
     dis_report_options how = dis_report_options_default();
-    how.bootstrap = 50;
+    how.resamples = 50;
     assert_int_equal(dis_report_create(&how, &r), DIS_OK);
     assert_int_equal(dis_report_add_votes(r, votes, "votes.csv"), DIS_OK);
     for (size_t m = 0; m < 3; m++) {
