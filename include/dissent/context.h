@@ -41,4 +41,7 @@ DIS_API void dis_context_destroy(dis_context *ctx);
 /* Threads in use, the caller's own included; 1 for NULL. */
 DIS_API int dis_context_threads(const dis_context *ctx);
 
+/* Frees an array that a call gave away. NULL is fine. */
+DIS_API void dis_free(void *memory);
+
 #endif

@@ -72,7 +72,6 @@ DIS_API void dis_fit_destroy(dis_fit *fit);
 DIS_API const double *dis_fit_p(const dis_fit *fit);
 /* The same array, given away: the caller frees it with dis_free(), and dis_fit_p() is NULL from now on. */
 DIS_API double *dis_fit_take_p(dis_fit *fit);
-DIS_API void dis_free(void *memory);
 
 typedef struct {
     const dis_method *method;

@@ -1,6 +1,7 @@
 /* Allocation: posix_memalign behind one door. Large blocks come from the system as fresh zero pages either way, so
  * zeroing costs what touching them would. */
 #include "core/memory.h"
+#include "dissent/context.h"
 #include "core/faults.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,4 +97,9 @@ uint64_t dis__memory_available(void)
         if (sscanf(line, "MemAvailable: %llu", &kib) == 1) break;
     fclose(f);
     return (uint64_t)kib * 1024;
+}
+
+void dis_free(void *memory)
+{
+    dis__free(memory);
 }

@@ -206,11 +206,6 @@ double *dis_fit_take_p(dis_fit *fit)
     return p;
 }
 
-void dis_free(void *memory)
-{
-    dis__free(memory);
-}
-
 dis_fit_view dis_fit_look(const dis_fit *fit)
 {
     return (dis_fit_view){.method = &fit->method->info,
