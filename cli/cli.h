@@ -9,7 +9,7 @@
  *                                           .offset = offsetof(x_values, output), .argument = "FILE", .summary =
  * "..."}, CLI_COMMON_OPTIONS(x_values)};
  *
- * Standard output carries data, standard error talk; exit codes are those of dis_status, 128 + n after signal n. */
+ * Standard output carries data, standard error messages; exit codes are those of dis_status, 128 + n after signal n. */
 #ifndef DIS_CLI_H
 #define DIS_CLI_H
 #include "dissent/dissent.h"
@@ -159,7 +159,7 @@ int cli_check_output(cli *c, const cli_command *command, const void *values, cha
 int cli_check_format(cli *c, const char *option, const char *format);
 
 /* talk.c */
-cli cli_talk(void);
+cli cli_start(void);
 /* Text of others made fit for a terminal: control characters escaped, cut to some 90 characters. Returns `out`. */
 const char *cli_safe(const char *text, char out[CLI_SAFE]);
 /* The same, cut to fit into `size` bytes. */

@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 {
     catch_signals();
     faults_begin();
-    cli c = cli_talk();
+    cli c = cli_start();
     const int code = dispatch(&c, argc, argv);
     faults_end();
     return code;

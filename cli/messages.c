@@ -8,7 +8,7 @@
 
 enum { MESSAGE = 4096, BAR = 24 };
 
-cli cli_talk(void)
+cli cli_start(void)
 {
     cli c = {.command = "", .terminal = isatty(STDERR_FILENO) != 0};
     const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
