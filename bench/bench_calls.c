@@ -1,6 +1,7 @@
 /* Times single calls of the library on files that the peers get as well. One line of JSON each.
  *
- *     bench_calls fit VOTES.csv THREADS REPEATS SPEC...          seconds of dis_fit_run (wall and processor), iterations,
+ *     bench_calls fit VOTES.csv THREADS REPEATS SPEC...          seconds of dis_fit_run (wall and processor),
+ *         iterations,
  *                                                                objective
  *     bench_calls read VOTES.csv THREADS REPEATS                 seconds of dis_votes_read
  *     bench_calls combine VIEWS.f64 VIEWS ITEMS CLASSES THREADS REPEATS SPEC [OUT.f64]

@@ -1,5 +1,5 @@
-/* What following a review is worth: bench_review items|workers|honesty SEEDS [CROWD ...] simulates crowds whose truth is
- * known.
+/* What following a review is worth: bench_review items|workers|honesty SEEDS [CROWD ...] simulates crowds whose truth
+ * is known.
  *
  * items: every item starts with 3 votes; then votes are bought in batches of a tenth of the number of items, up to
  * twice that number, by each policy, and the labels that a label method gives are compared with the truth:
@@ -16,11 +16,11 @@
  * by raw agreement with the majority, by the posterior quality of `dissent labels --workers`.
  *
  * honesty: whether a review's own figures can be believed, with 5 votes an item: the share of right labels it expects
- * and the true one, now and after a budget of one vote an item was spent as proposed; and how well `surprise` and `hard`
- * tell hard items (ease below 1) from the others (area under the ROC curve; 1/2 is chance).
+ * and the true one, now and after a budget of one vote an item was spent as proposed; and how well `surprise` and
+ * `hard` tell hard items (ease below 1) from the others (area under the ROC curve; 1/2 is chance).
  *
- * file SEEDS NAME VOTES GOLD: as items, but the votes are those of a file, each item's in an order drawn by the seed, and
- * the votes beyond the first three are what can be bought (at most 1,000 items with gold and three votes).
+ * file SEEDS NAME VOTES GOLD: as items, but the votes are those of a file, each item's in an order drawn by the seed,
+ * and the votes beyond the first three are what can be bought (at most 1,000 items with gold and three votes).
  *
  * One CSV row a seed and point; tools/review_curve.py makes tables and the picture of docs/review.md. */
 #include "dissent/dissent.h"

@@ -2,9 +2,9 @@
  *
  *     bench_train features|tokens|texts ITEMS GOLD.csv MODEL BATCH EPOCHS
  *
- * start: processor time from the start of the program to the first step, reading included; epoch: processor time of each epoch behind
- * the first, one thread, no checkpoints; predict: processor time of seven predictions of all items; parameters;
- * peak: the most memory the process had, in bytes. Only public headers are used. */
+ * start: processor time from the start of the program to the first step, reading included; epoch: processor time of
+ * each epoch behind the first, one thread, no checkpoints; predict: processor time of seven predictions of all items;
+ * parameters; peak: the most memory the process had, in bytes. Only public headers are used. */
 #include "dissent/dissent.h"
 #include <stdio.h>
 #include <stdlib.h>

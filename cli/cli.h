@@ -143,14 +143,15 @@ int cli_parse(cli *c, const cli_command *command, int argc, char **argv, void *v
 /* Index of a word in "a|b|c", -1. */
 int cli_choice(const char *choices, const char *word);
 
-/* COLUMN=VALUE of an option, each cut at its first "=", into rules[*n] and on; *n is then how many there are, *room where
- * their texts are (to be freed). 0 or, told already, an exit code. */
+/* COLUMN=VALUE of an option, each cut at its first "=", into rules[*n] and on; *n is then how many there are, *room
+ * where their texts are (to be freed). 0 or, told already, an exit code. */
 int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_rule rules[CLI_MAX_VALUES], size_t *n,
                    char **room);
 /* Whether a path says standard input or output; NULL does not. */
 bool cli_is_dash(const char *path);
-/* files.c: refuses, before any work, an output that is an input or another output (links followed), names of outputs that
- * promise another format than they get, and standard input or output for two things. 0 or, told already, DIS_EUSAGE. */
+/* files.c: refuses, before any work, an output that is an input or another output (links followed), names of outputs
+ * that promise another format than they get, and standard input or output for two things. 0 or, told already,
+ * DIS_EUSAGE. */
 int cli_check_files(cli *c, const cli_command *command, const void *values, char *const *operands, size_t n_operands);
 /* The same for one more output, `path`, that the option `name` brings about. */
 int cli_check_output(cli *c, const cli_command *command, const void *values, char *const *operands, size_t n_operands,

@@ -1,8 +1,8 @@
 /* dissent train: a model from items and what people said of them.
  *
  * Everything is read once; --runs trains so many seeds on it, --jobs of them side by side, each with a share of the
- * threads (which changes nothing but the time); so do the folds of --folds. A run's model lies in the output folder itself, or in seed-N within it
- * when there are several. */
+ * threads (which changes nothing but the time); so do the folds of --folds. A run's model lies in the output folder
+ * itself, or in seed-N within it when there are several. */
 #include "train_job.h"
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,11 @@
 /* figures.h: what subcommands share that give a table: where it goes, how it is drawn, how its intervals are made.
  *
  *     typedef struct { cli_common common; cli_figures_values figures; ... } x_values;
- *     static const cli_option options[] = {CLI_FIGURES_OPTIONS(x_values, figures, "1000"), CLI_COMMON_OPTIONS(x_values)};
+ *     static const cli_option options[] = {CLI_FIGURES_OPTIONS(x_values, figures, "1000"),
+ *         CLI_COMMON_OPTIONS(x_values)};
  *
- * A table without intervals takes CLI_TABLE_OPTIONS alone. It is text for people on a terminal, and CSV, TSV or JSONL otherwise. */
+ * A table without intervals takes CLI_TABLE_OPTIONS alone. It is text for people on a terminal, and CSV, TSV or JSONL
+ * otherwise. */
 #ifndef DIS_CLI_FIGURES_H
 #define DIS_CLI_FIGURES_H
 #include "cli.h"

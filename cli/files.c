@@ -2,8 +2,9 @@
  *
  * Every option says whether it names what is read or what is written; operands are read. Before anything is done, each
  * output is held against all inputs and all other outputs: the same file, whatever the name, through symbolic and hard
- * links, and standard input and output for what they are connected to. In folders only the files count that are known to
- * matter there (cli_option.holds). Devices are exempt. Cost: a look at the disk for each pair with an output in it. */
+ * links, and standard input and output for what they are connected to. In folders only the files count that are known
+ * to matter there (cli_option.holds). Devices are exempt. Cost: a look at the disk for each pair with an output in
+ * it. */
 #include "cli.h"
 #include <fnmatch.h>
 #include <stdlib.h>

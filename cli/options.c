@@ -1,5 +1,6 @@
 /* Arguments into a struct, by the rows of a subcommand. --name VALUE and --name=VALUE, -o VALUE and -oVALUE; --name V W
- * where an option takes all words up to the next one; "--" ends the options, "-" is an operand. Nothing is allocated: values point into argv. */
+ * where an option takes all words up to the next one; "--" ends the options, "-" is an operand. Nothing is allocated:
+ * values point into argv. */
 #include "cli.h"
 #include <errno.h>
 #include <math.h>

@@ -19,8 +19,8 @@ typedef struct {
 
 /* Whether what is given goes together; told already. */
 int texts_input_check(cli *c, const cli_texts_values *v);
-/* One text per task, empty where there is none; *out stays NULL without --texts. `task` is the column of the ids, NULL: task.
- * Returns an exit code, what is wrong told already. */
+/* One text per task, empty where there is none; *out stays NULL without --texts. `task` is the column of the ids, NULL:
+ * task. Returns an exit code, what is wrong told already. */
 int texts_input_read(cli *c, dis_context *ctx, const cli_texts_values *v, const char *task, const dis_names *tasks,
                      dis_names **out);
 /* How many items have one. */

@@ -1,7 +1,7 @@
 /* dissent train --folds N --out-of-fold FILE: every item predicted by a model that has not seen it.
  *
- * Folds are trained before the runs, --jobs of them side by side. With -o each has its checkpoints in fold-N of that folder,
- * from which --resume goes on. */
+ * Folds are trained before the runs, --jobs of them side by side. With -o each has its checkpoints in fold-N of that
+ * folder, from which --resume goes on. */
 #include "train_job.h"
 #include <errno.h>
 #include <stdlib.h>

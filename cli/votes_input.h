@@ -79,7 +79,8 @@ typedef struct {
 } votes_input;
 
 int votes_input_check(votes_input *in);
-/* Refuses options that say how votes are read where none are: they would change nothing. `remedy`: "give --votes FILE". */
+/* Refuses options that say how votes are read where none are: they would change nothing. `remedy`: "give --votes
+ * FILE". */
 int votes_input_unused(cli *c, const cli_votes_values *v, const char *remedy);
 int votes_input_read(votes_input *in, dis_context *ctx);
 int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path);

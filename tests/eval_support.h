@@ -1,4 +1,5 @@
-/* eval_support.h: made-up items for tests of evaluation: predictions, people who agree with them a little, gold labels. */
+/* eval_support.h: made-up items for tests of evaluation: predictions, people who agree with them a little, gold
+ * labels. */
 #ifndef DIS_TESTS_EVAL_SUPPORT_H
 #define DIS_TESTS_EVAL_SUPPORT_H
 #include "dissent/dissent.h"

@@ -1,4 +1,5 @@
-/* experiment_support.h: a small plan made by hand and runs that compute nothing heavy, for tests of the store and the runner.
+/* experiment_support.h: a small plan made by hand and runs that compute nothing heavy, for tests of the store and the
+ * runner.
  *
  * Results are a function of cell, fold and seed alone. */
 #ifndef DIS_TESTS_EXPERIMENT_SUPPORT_H

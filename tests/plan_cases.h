@@ -8,8 +8,8 @@
 enum { CROWD = 60, CROWD_CLASSES = 3 };
 
 /* items.csv (texts, with columns part, fold and what gold says), x.csv (numbers), tokens.csv, votes.csv, counts.csv,
- * gold.csv, dev.csv and dev_gold.csv (other items with the same ids). Item i is of class i % 3; of its five votes one or
- * two are wrong, and every tenth item is a tie of two classes. */
+ * gold.csv, dev.csv and dev_gold.csv (other items with the same ids). Item i is of class i % 3; of its five votes one
+ * or two are wrong, and every tenth item is a tie of two classes. */
 static inline void write_crowd_files(void)
 {
     static const char *const words[] = {"red apple", "green pear", "blue plum"};

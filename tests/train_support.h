@@ -18,8 +18,8 @@ static inline FILE *begin(const char *name)
     return f;
 }
 
-/* Class k of item i has a bump at feature k; texts say it in words. Labels: hard as a one-hot table, soft, gold, votes of
- * three workers of whom the last is always wrong. */
+/* Class k of item i has a bump at feature k; texts say it in words. Labels: hard as a one-hot table, soft, gold, votes
+ * of three workers of whom the last is always wrong. */
 static inline void write_crowd(void)
 {
     FILE *x = begin("x.csv"), *t = begin("t.csv"), *hard = begin("hard.csv"), *soft = begin("soft.csv"),

@@ -7,7 +7,8 @@
  *     if (dis_labels_read(NULL, "model.csv", NULL, &model) != DIS_OK) return 1;
  *     if (dis_labels_read(NULL, "people.csv", NULL, &people) != DIS_OK) return 1;
  *     if (dis_gold_read(NULL, "gold.csv", &gold) != DIS_OK) return 1;
- *     const dis_alignment_source sources[] = {{"model.csv", dis_labels_look(model)}, {"people.csv", dis_labels_look(people)}};
+ *     const dis_alignment_source sources[] = {{"model.csv", dis_labels_look(model)}, {"people.csv",
+ *         dis_labels_look(people)}};
  *     dis_alignment_options o = dis_alignment_options_default();
  *     o.gold = gold;
  *     dis_alignment *aligned;
@@ -38,13 +39,13 @@ typedef struct {
     const dis_names *tasks, *classes; /* in order of first appearance */
 } dis_gold_view;
 DIS_API dis_gold_view dis_gold_look(const dis_gold *gold);
-/* Gold labels with copies of what `view` shows. DIS_EDATA: none, a task twice, a label that is no class, an empty name. DIS_EUSAGE:
- * lists of other lengths. */
+/* Gold labels with copies of what `view` shows. DIS_EDATA: none, a task twice, a label that is no class, an empty name.
+ * DIS_EUSAGE: lists of other lengths. */
 DIS_API dis_status dis_gold_from_memory(dis_context *ctx, const dis_gold_view *view, dis_gold **out);
 
 /* Which group each of `tasks` belongs to (a token to its sentence), from a file of task and group (or sentence): group
- * (n tasks) counts from 0 in order of appearance in the file, *n_groups is how many there are. Tasks of the file that are
- * not asked for are passed over. DIS_EDATA: a task without a group, or with two. */
+ * (n tasks) counts from 0 in order of appearance in the file, *n_groups is how many there are. Tasks of the file that
+ * are not asked for are passed over. DIS_EDATA: a task without a group, or with two. */
 DIS_API dis_status dis_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
                                    size_t *n_groups);
 
@@ -59,16 +60,17 @@ typedef struct {
     size_t size; /* of this struct */
     bool lenient;
     const dis_gold *gold; /* NULL: none */
-    const dis_names
-        *classes; /* declared, in their order; a table that lacks one has probability 0 there. NULL: those of
-                                 the first source. They must outlive the alignment */
+    /* declared, in their order; a table that lacks one has probability 0 there. NULL: those of the first source. They
+     * must outlive the alignment */
+    const dis_names *classes;
 } dis_alignment_options;
 DIS_API dis_alignment_options dis_alignment_options_default(void);
 
 typedef struct dis_alignment dis_alignment;
 
 /* At least one source. Items are in the order of the first source; classes too, unless lenient had to add some: then
- * integers by value, else by bytes (declared ones never change). DIS_EDATA: what does not match, or no item is left. DIS_EUSAGE: no source. */
+ * integers by value, else by bytes (declared ones never change). DIS_EDATA: what does not match, or no item is left.
+ * DIS_EUSAGE: no source. */
 DIS_API dis_status dis_alignment_run(dis_context *ctx, const dis_alignment_source *sources, size_t n_sources,
                                      const dis_alignment_options *options, dis_alignment **out);
 DIS_API void dis_alignment_destroy(dis_alignment *aligned);

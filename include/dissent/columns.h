@@ -1,20 +1,21 @@
 /* columns.h: votes that are in memory as columns of ids.
  *
- * A column is a list of pieces; a piece is a stretch of cells laid out as Apache Arrow lays them out (texts with offsets,
- * string views, integers, bits, any of them by way of a dictionary), or a plain list of texts. Nothing is copied but the
- * different ids; pieces of the three columns may be cut differently.
+ * A column is a list of pieces; a piece is a stretch of cells laid out as Apache Arrow lays them out (texts with
+ * offsets, string views, integers, bits, any of them by way of a dictionary), or a plain list of texts. Nothing is
+ * copied but the different ids; pieces of the three columns may be cut differently.
  *
  *     dis_text task[] = {{"a", 1}, {"a", 1}}, worker[] = {{"x", 1}, {"y", 1}};
  *     int32_t label[] = {0, 1};
- *     dis_cells t = {.kind = DIS_CELLS_TEXTS, .n = 2, .values = task}, w = {.kind = DIS_CELLS_TEXTS, .n = 2, .values = worker},
+ *     dis_cells t = {.kind = DIS_CELLS_TEXTS, .n = 2, .values = task}, w = {.kind = DIS_CELLS_TEXTS, .n = 2, .values =
+ *         worker},
  *               l = {.kind = DIS_CELLS_INT32, .n = 2, .values = label};
  *     dis_votes_columns columns = {.task = {&t, 1}, .worker = {&w, 1}, .label = {&l, 1}};
  *     dis_votes *votes;
  *     if (dis_votes_from_columns(ctx, &columns, NULL, &votes) != DIS_OK) return 1;
  *
- * Numbering, the order of classes and the rules for empty labels, duplicates and bad rows are those of dis_votes_read().
- * Integers become their decimal text, other numbers the shortest one that reads back equal ("1" for 1.0), bits "false" and
- * "true".
+ * Numbering, the order of classes and the rules for empty labels, duplicates and bad rows are those of
+ * dis_votes_read(). Integers become their decimal text, other numbers the shortest one that reads back equal ("1" for
+ * 1.0), bits "false" and "true".
  * Threads: nothing of the arguments is written to; they may be shared. */
 #ifndef DIS_COLUMNS_H
 #define DIS_COLUMNS_H
@@ -68,8 +69,8 @@ typedef struct {
     dis_column task, worker, label;
 } dis_votes_columns;
 
-/* `options` NULL: the defaults; format, column names and drop rules mean nothing here. A label without a value counts as
- * empty: an error, unless "" is among the NA values. DIS_EDATA with the row, counted from 0, for anything that is no
+/* `options` NULL: the defaults; format, column names and drop rules mean nothing here. A label without a value counts
+ * as empty: an error, unless "" is among the NA values. DIS_EDATA with the row, counted from 0, for anything that is no
  * vote: columns of different lengths, no task, no worker, invalid UTF-8, a NUL in a text, offsets that fall, an index
  * beyond its dictionary, a duplicate under DIS_DUPLICATES_ERROR. DIS_EUSAGE: another kind of input, an unknown kind of
  * cells, a dictionary of dictionaries. */

@@ -43,12 +43,14 @@ typedef struct {
     int max_steps;                     /* of the slowest item */
 } dis_combination;
 
-/* True when the spec asks for weights=auto, which dis_views_combine cannot choose by itself: call dis_views_auto_weights first. */
+/* True when the spec asks for weights=auto, which dis_views_combine cannot choose by itself: call
+ * dis_views_auto_weights first. */
 DIS_API bool dis_combiner_wants_auto_weights(const char *spec);
 
 /* Writes the combined table to `out` (n_items, n_classes), which may be one of the views. `did` may be NULL.
  * DIS_EUSAGE: no views, unknown name or option, a number of weights other than n_views, weights=auto without
- * views->weight, no views->votes where the combination needs them. On failure `out` is untouched, unless the caller stopped the work half-way (DIS_ECANCELLED). */
+ * views->weight, no views->votes where the combination needs them. On failure `out` is untouched, unless the caller
+ * stopped the work half-way (DIS_ECANCELLED). */
 DIS_API dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
                                      dis_combination *did);
 

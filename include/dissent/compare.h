@@ -115,8 +115,8 @@ typedef struct {
 
 typedef struct dis_comparison dis_comparison;
 
-/* options NULL: the defaults. DIS_EDATA: no item with a gold label. DIS_EUSAGE: no or too many seeds, a class out of range, a fraction
- * outside (0, 1], pool_seeds with different numbers of seeds. DIS_ELIMIT, DIS_ECANCELLED. */
+/* options NULL: the defaults. DIS_EDATA: no item with a gold label. DIS_EUSAGE: no or too many seeds, a class out of
+ * range, a fraction outside (0, 1], pool_seeds with different numbers of seeds. DIS_ELIMIT, DIS_ECANCELLED. */
 DIS_API dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *input,
                                       const dis_comparison_options *options, dis_comparison **out);
 DIS_API const dis_comparison_view *dis_comparison_look(const dis_comparison *comparison);

@@ -2,14 +2,16 @@
  *
  *     dis_encoder *encoder;
  *     float x[2 * 384];
- *     const dis_token_text texts[] = {{.first = "A man eats.", .n_first = 11}, {.first = "Nobody eats.", .n_first = 12}};
+ *     const dis_token_text texts[] = {{.first = "A man eats.", .n_first = 11}, {.first = "Nobody eats.", .n_first =
+ *         12}};
  *     if (dis_encoder_open(ctx, "minilm", &encoder) != DIS_OK) return 1;
  *     if (dis_embed(ctx, encoder, texts, 2, NULL, x) == DIS_OK) printf("%g\n", x[0]);
  *     dis_encoder_destroy(encoder);
  *
- * An encoder is a folder as Hugging Face lays it out: config.json, a tokenizer (tokenizer.h), and model.safetensors or the
- * files of its index, F32, F16 or BF16. Families: bert, roberta, xlm-roberta, distilbert, electra, mpnet. Texts are
- * computed without padding. Threads: an encoder serves one call at a time; the number of threads never changes a result. */
+ * An encoder is a folder as Hugging Face lays it out: config.json, a tokenizer (tokenizer.h), and model.safetensors or
+ * the files of its index, F32, F16 or BF16. Families: bert, roberta, xlm-roberta, distilbert, electra, mpnet. Texts are
+ * computed without padding. Threads: an encoder serves one call at a time; the number of threads never changes a
+ * result. */
 #ifndef DIS_EMBED_H
 #define DIS_EMBED_H
 #include "dissent/context.h"
@@ -18,8 +20,8 @@
 
 typedef struct dis_encoder dis_encoder;
 
-/* DIS_EDATA with the place: a field of config.json that asks for what is not there, weights of another kind or shape; DIS_EIO,
- * DIS_ELIMIT. The caller destroys it. */
+/* DIS_EDATA with the place: a field of config.json that asks for what is not there, weights of another kind or shape;
+ * DIS_EIO, DIS_ELIMIT. The caller destroys it. */
 DIS_API dis_status dis_encoder_open(dis_context *ctx, const char *folder, dis_encoder **out);
 DIS_API void dis_encoder_destroy(dis_encoder *encoder);
 
@@ -44,16 +46,17 @@ typedef struct {
 } dis_embed_options;
 DIS_API dis_embed_options dis_embed_options_default(void); /* mean, as they are */
 
-/* n vectors, one behind the other, to `out`: (n, width). `ctx` has at most the threads of the context that the encoder was opened
- * with. DIS_EUSAGE: max_length above what the encoder has positions for; otherwise as dis_tokenizer_encode. */
+/* n vectors, one behind the other, to `out`: (n, width). `ctx` has at most the threads of the context that the encoder
+ * was opened with. DIS_EUSAGE: max_length above what the encoder has positions for; otherwise as
+ * dis_tokenizer_encode. */
 DIS_API dis_status dis_embed(dis_context *ctx, dis_encoder *encoder, const dis_token_text *texts, size_t n,
                              const dis_embed_options *options, float *out);
 /* The same for items of one text or two. DIS_EUSAGE: items of another kind, or of more texts. */
 DIS_API dis_status dis_embed_items(dis_context *ctx, dis_encoder *encoder, const dis_items *items,
                                    const dis_embed_options *options, float *out);
 
-/* Vectors of items as NAME.npy with NAME.tasks.txt beside it, as dis_items_read takes them for models on rows of numbers.
- * DIS_EUSAGE: standard output. DIS_EDATA: an id with a line break. DIS_EIO. */
+/* Vectors of items as NAME.npy with NAME.tasks.txt beside it, as dis_items_read takes them for models on rows of
+ * numbers. DIS_EUSAGE: standard output. DIS_EDATA: an id with a line break. DIS_EIO. */
 DIS_API dis_status dis_embed_write(const dis_names *tasks, const float *x, size_t width, const char *path);
 
 #endif

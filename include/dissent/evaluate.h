@@ -149,8 +149,8 @@ typedef struct {
 
 typedef struct dis_evaluation dis_evaluation;
 
-/* options NULL: the defaults. DIS_EUSAGE: no items or classes, a gold label or group out of range, options out of range.
- * DIS_ELIMIT, DIS_ECANCELLED. The caller destroys the result. */
+/* options NULL: the defaults. DIS_EUSAGE: no items or classes, a gold label or group out of range, options out of
+ * range. DIS_ELIMIT, DIS_ECANCELLED. The caller destroys the result. */
 DIS_API dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *input,
                                       const dis_evaluation_options *options, dis_evaluation **out);
 DIS_API const dis_evaluation_view *dis_evaluation_look(const dis_evaluation *evaluation);

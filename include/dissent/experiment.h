@@ -69,8 +69,9 @@ typedef struct {
 } dis_experiment_options;
 DIS_API dis_experiment_options dis_experiment_options_default(void);
 
-/* options NULL: the defaults. Everything in the file is checked, nothing is run. DIS_EDATA with file:line:column; DIS_EIO:
- * a file of data that is not there; DIS_EUSAGE: a filter that fits no run, or a build without YAML or SQLite. */
+/* options NULL: the defaults. Everything in the file is checked, nothing is run. DIS_EDATA with file:line:column;
+ * DIS_EIO: a file of data that is not there; DIS_EUSAGE: a filter that fits no run, or a build without YAML or
+ * SQLite. */
 DIS_API dis_status dis_experiment_read(dis_context *ctx, const char *path, const dis_experiment_options *options,
                                        dis_experiment **out);
 DIS_API void dis_experiment_destroy(dis_experiment *experiment);
@@ -208,8 +209,8 @@ typedef struct dis_experiment_table dis_experiment_table;
 DIS_API dis_status dis_experiment_tabulate(dis_context *ctx, dis_experiment *experiment, dis_experiment_table **out);
 DIS_API dis_experiment_table_view dis_experiment_table_look(const dis_experiment_table *table);
 DIS_API void dis_experiment_table_destroy(dis_experiment_table *table);
-/* DIS_EUSAGE: `path` is the experiment's file, one of its files of data, or the database of its store, through links too.
- * What writes a table or a report asks this first. */
+/* DIS_EUSAGE: `path` is the experiment's file, one of its files of data, or the database of its store, through links
+ * too. What writes a table or a report asks this first. */
 DIS_API dis_status dis_experiment_check_output(const dis_experiment *experiment, const char *path);
 /* The table for people: "text", "markdown" or "latex" (rows cells, columns measures), or "csv", one row a cell and
  * measure with all that a figure has. "-": standard output. DIS_EUSAGE: another format. DIS_EIO, DIS_ELIMIT. */

@@ -10,13 +10,13 @@ DIS_API dis_status dis_file_sha256(const char *path, char hex[65]);
 /* Whether two names lead to one file: the same path, through symbolic links, or hard links; also when nothing is there
  * yet. Devices (/dev/null) are never the same: they lose nothing. */
 DIS_API bool dis_file_same(const char *a, const char *b);
-/* Whether `path` lies in `folder` or below, links followed; then `out` holds its path from there, unless that has `size`
- * bytes or more. */
+/* Whether `path` lies in `folder` or below, links followed; then `out` holds its path from there, unless that has
+ * `size` bytes or more. */
 DIS_API bool dis_file_within(const char *path, const char *folder, char *out, size_t size);
 
-/* Looks at the end of an output's name. `formats`: what would be written, "csv|tsv|jsonl". DIS_EUSAGE: the name promises
- * something else (.parquet, .json, .gz, ...). *known: whether it promises one of them; a name without an ending, or with
- * one that nobody knows, does not. */
+/* Looks at the end of an output's name. `formats`: what would be written, "csv|tsv|jsonl". DIS_EUSAGE: the name
+ * promises something else (.parquet, .json, .gz, ...). *known: whether it promises one of them; a name without an
+ * ending, or with one that nobody knows, does not. */
 DIS_API dis_status dis_file_check_output(const char *path, const char *formats, bool *known);
 
 #endif

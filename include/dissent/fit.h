@@ -61,9 +61,10 @@ DIS_API dis_fit_options dis_fit_options_default(void);
  * any work is done. */
 DIS_API dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs);
 
-/* DIS_EUSAGE: unknown method or option; a state that holds nothing of this method; predictions for a method that does not use them, or none for one that needs
- * them; a weight that is no number or above 100. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT: the message
- * says how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
+/* DIS_EUSAGE: unknown method or option; a state that holds nothing of this method; predictions for a method that does
+ * not use them, or none for one that needs them; a weight that is no number or above 100. DIS_EDATA: the method needs
+ * workers and there are none. DIS_ELIMIT: the message says how many bytes it would need. DIS_ECANCELLED. The caller
+ * destroys the fit. */
 DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec,
                                const dis_fit_options *options, dis_fit **out);
 DIS_API void dis_fit_destroy(dis_fit *fit);
@@ -85,9 +86,9 @@ typedef struct {
 } dis_fit_view;
 DIS_API dis_fit_view dis_fit_look(const dis_fit *fit);
 
-/* What is odd about the labels, one sentence each, the method's name not in it; NULL past the end: iterations that ended
- * before the objective had settled, a class with the most votes on many items that is hardly ever the label, labels that
- * nobody voted for (src/labels/methods/fit_notes.c has the bounds). */
+/* What is odd about the labels, one sentence each, the method's name not in it; NULL past the end: iterations that
+ * ended before the objective had settled, a class with the most votes on many items that is hardly ever the label,
+ * labels that nobody voted for (src/labels/methods/fit_notes.c has the bounds). */
 DIS_API const char *dis_fit_warning_at(const dis_fit *fit, size_t i);
 
 /* A named table of numbers that a method estimated. `axes` has one letter a dimension, slowest first: w worker, i item,

@@ -1,8 +1,8 @@
 /* folds.h: what a model says of items that it has not seen: predictions out of fold.
  *
- * The items are dealt into folds by the seed, every label in every fold in the same share to within one item; the model of
- * each fold is trained on all other items, with the same options, and predicts the fold. What comes out has one row per item,
- * in the order of the items, and can stand beside the votes (predictions.h).
+ * The items are dealt into folds by the seed, every label in every fold in the same share to within one item; the model
+ * of each fold is trained on all other items, with the same options, and predicts the fold. What comes out has one row
+ * per item, in the order of the items, and can stand beside the votes (predictions.h).
  *
  *     dis_examples all = {0}; // .items and .labels, as for dis_model_train()
  *     dis_model_train_options o = dis_model_train_options_default();
@@ -12,7 +12,8 @@
  *     if (dis_out_of_fold(NULL, &all, NULL, &o, &f, &predicted) == DIS_OK)
  *         dis_labels_destroy(predicted);
  *
- * The same data, options and seed give the same bytes for any number of threads, and in whatever order folds are trained. */
+ * The same data, options and seed give the same bytes for any number of threads, and in whatever order folds are
+ * trained. */
 #ifndef DIS_FOLDS_H
 #define DIS_FOLDS_H
 #include "dissent/train.h"
@@ -25,10 +26,10 @@ typedef struct {
 } dis_folds_options;
 DIS_API dis_folds_options dis_folds_options_default(void);
 
-/* All folds in a row. `dev`, which may be NULL, is a development set of its own, the same for all folds. Of the training
- * options, `seed` also deals the folds; a `folder` gets a checkpoint of each fold in fold-1, fold-2, ... within it, and
- * `resume` goes on from them. Errors as those of dis_model_train(); DIS_EUSAGE: fewer than 2 folds, both kinds of development sets;
- * DIS_EDATA: fewer items than folds. */
+/* All folds in a row. `dev`, which may be NULL, is a development set of its own, the same for all folds. Of the
+ * training options, `seed` also deals the folds; a `folder` gets a checkpoint of each fold in fold-1, fold-2, ...
+ * within it, and `resume` goes on from them. Errors as those of dis_model_train(); DIS_EUSAGE: fewer than 2 folds, both
+ * kinds of development sets; DIS_EDATA: fewer items than folds. */
 DIS_API dis_status dis_out_of_fold(dis_context *ctx, const dis_examples *all, const dis_examples *dev,
                                    const dis_model_train_options *options, const dis_folds_options *folds,
                                    dis_labels **out);
@@ -41,7 +42,8 @@ typedef struct dis_folds dis_folds;
 DIS_API dis_status dis_folds_draw(dis_context *ctx, const dis_examples *all, const dis_folds_options *options,
                                   uint64_t seed, dis_folds **out);
 DIS_API void dis_folds_destroy(dis_folds *folds);
-/* Trains without fold f (from 0) and predicts it. Any number of threads may do so at once, each with a context of its own. */
+/* Trains without fold f (from 0) and predicts it. Any number of threads may do so at once, each with a context of its
+ * own. */
 DIS_API dis_status dis_folds_train(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
                                    const dis_model_train_options *options, dis_labels **out);
 /* part (n_folds): the predictions of each fold. One table of all, in the order of the items. */

@@ -70,10 +70,10 @@ typedef struct {
 } dis_items_view;
 DIS_API dis_items_view dis_items_look(const dis_items *items);
 
-/* Items that are in memory: a table with copies of what `view` shows, laid out as dis_items_look() gives it. What its kind has
- * no use for is not looked at; tasks NULL: 0, 1, 2, ... DIS_EDATA: no items, an empty id, an id twice, a number that is not
- * finite, sentences that do not follow one another. DIS_EUSAGE: lists of other lengths than n_items, images whose sides do not
- * make n_features. */
+/* Items that are in memory: a table with copies of what `view` shows, laid out as dis_items_look() gives it. What its
+ * kind has no use for is not looked at; tasks NULL: 0, 1, 2, ... DIS_EDATA: no items, an empty id, an id twice, a
+ * number that is not finite, sentences that do not follow one another. DIS_EUSAGE: lists of other lengths than n_items,
+ * images whose sides do not make n_features. */
 DIS_API dis_status dis_items_from_memory(dis_context *ctx, const dis_items_view *view, dis_items **out);
 
 /* Some of the items as a table of their own, in the order of `rows`; of tokens, `rows` are sentences. DIS_EUSAGE: no
@@ -81,9 +81,9 @@ DIS_API dis_status dis_items_from_memory(dis_context *ctx, const dis_items_view 
 DIS_API dis_status dis_items_select(dis_context *ctx, const dis_items *items, const size_t *rows, size_t n,
                                     dis_items **out);
 
-/* What the items of another table say: one text per name of `tasks`, several columns joined by " / ", empty where the items
- * do not have it. *found (may be NULL): how many they have. The caller destroys the list. DIS_EUSAGE: items without texts.
- * DIS_ELIMIT. */
+/* What the items of another table say: one text per name of `tasks`, several columns joined by " / ", empty where the
+ * items do not have it. *found (may be NULL): how many they have. The caller destroys the list. DIS_EUSAGE: items
+ * without texts. DIS_ELIMIT. */
 DIS_API dis_status dis_items_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found);
 
 /* 0 .. n - 1 in an order that depends on the seed alone: for splits. */

@@ -36,8 +36,8 @@ DIS_API dis_labels_read_options dis_labels_read_options_default(void);
  * place for anything malformed, a task twice, a negative or non-finite number, a row off 1. */
 DIS_API dis_status dis_labels_read(dis_context *ctx, const char *path, const dis_labels_read_options *options,
                                    dis_labels **out);
-/* A table with copies of what `view` shows. DIS_EDATA: no items or classes, a name that is empty or there twice, a negative or
- * non-finite number, a row off 1. DIS_EUSAGE: lists of other lengths. */
+/* A table with copies of what `view` shows. DIS_EDATA: no items or classes, a name that is empty or there twice, a
+ * negative or non-finite number, a row off 1. DIS_EUSAGE: lists of other lengths. */
 DIS_API dis_status dis_labels_from_memory(dis_context *ctx, const dis_labels_view *view, dis_labels **out);
 DIS_API void dis_labels_destroy(dis_labels *labels);
 DIS_API dis_labels_view dis_labels_look(const dis_labels *labels);

@@ -1,8 +1,8 @@
 /* recipe.h: labels from votes in one call, by named recipes.
  *
  * A recipe is a row of a table: the views that are fitted and how they are combined. The first row is what happens when
- * nothing is asked for; "papers" is the papers' choice. The command line, reports, experiments and Python all go through
- * dis_choose_labels() and dis_make_labels().
+ * nothing is asked for; "papers" is the papers' choice. The command line, reports, experiments and Python all go
+ * through dis_choose_labels() and dis_make_labels().
  *
  *     dis_label_choice choice;
  *     dis_made *made;
@@ -38,10 +38,10 @@ typedef struct {
     const char *combine; /* NULL: one view, taken as it is */
 } dis_label_choice;
 
-/* No specs: the default recipe. One that is the name of a recipe: that. Else methods: one alone is taken as it is, several
- * are combined by `combine`, NULL: the recipe's, else "centroid". `workers`: whether it is known who voted; where it is not,
- * recipes have other views. DIS_EUSAGE: an unknown name or option, a recipe beside other methods, a combination of one
- * view, too many views. */
+/* No specs: the default recipe. One that is the name of a recipe: that. Else methods: one alone is taken as it is,
+ * several are combined by `combine`, NULL: the recipe's, else "centroid". `workers`: whether it is known who voted;
+ * where it is not, recipes have other views. DIS_EUSAGE: an unknown name or option, a recipe beside other methods, a
+ * combination of one view, too many views. */
 DIS_API dis_status dis_choose_labels(const char *const *specs, size_t n_specs, const char *combine, bool workers,
                                      dis_label_choice *out);
 
@@ -72,8 +72,8 @@ typedef struct {
 
 typedef struct dis_made dis_made;
 
-/* Fits every view and combines them. Everything that dis_fit_run and dis_views_combine refuse is refused, before the first fit
- * where that is possible. The caller destroys it. */
+/* Fits every view and combines them. Everything that dis_fit_run and dis_views_combine refuse is refused, before the
+ * first fit where that is possible. The caller destroys it. */
 DIS_API dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                                    const dis_make_options *options, dis_made **out);
 DIS_API dis_made_view dis_made_look(const dis_made *made);

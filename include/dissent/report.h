@@ -11,9 +11,9 @@
  *     if (status == DIS_OK) status = dis_report_write(ctx, report, "report.html");
  *     dis_report_destroy(report);
  *
- * What is added stays the caller's and must live until the report is written; texts and curves are copied. Ids, labels, titles and
- * file names may hold anything: they are inert in the page. The same input gives the same bytes, for any number of
- * threads. Threads: one report, one thread at a time. */
+ * What is added stays the caller's and must live until the report is written; texts and curves are copied. Ids, labels,
+ * titles and file names may hold anything: they are inert in the page. The same input gives the same bytes, for any
+ * number of threads. Threads: one report, one thread at a time. */
 #ifndef DIS_REPORT_H
 #define DIS_REPORT_H
 #include "dissent/combine.h"
@@ -46,10 +46,11 @@ DIS_API dis_status dis_report_add_texts(dis_report *report, const dis_names *tex
  * (dis_labels_align). The view added last is the one that the report trusts. DIS_EUSAGE: another
  * number of items or classes, or more than DIS_MAX_VIEWS views. */
 DIS_API dis_status dis_report_add_labels(dis_report *report, const char *name, const dis_labels_view *labels);
-/* The same with the fit that it comes from, whose iterations are shown too. `p` as dis_fit_p or dis_fit_take_p gave it. */
+/* The same with the fit that it comes from, whose iterations are shown too. `p` as dis_fit_p or dis_fit_take_p gave
+ * it. */
 DIS_API dis_status dis_report_add_fit(dis_report *report, const char *name, const dis_fit *fit, const double *p);
-/* The items that predictions are of, once: the predictions of a report are all of these items and classes, in their order
- * (dis_alignment_run). They need not be the items of the votes. */
+/* The items that predictions are of, once: the predictions of a report are all of these items and classes, in their
+ * order (dis_alignment_run). They need not be the items of the votes. */
 typedef struct {
     size_t n_items, n_classes;
     const dis_names *classes;
@@ -65,8 +66,8 @@ DIS_API dis_status dis_report_add_curve(dis_report *report, const char *name, co
 /* A line under "How this was made": "votes.csv", its SHA-256. */
 DIS_API dis_status dis_report_add_source(dis_report *report, const char *role, const char *text);
 
-/* Puts the file in place whole or not at all ("-": standard output). DIS_EUSAGE: nothing was added. DIS_EIO, DIS_ELIMIT,
- * DIS_ECANCELLED. */
+/* Puts the file in place whole or not at all ("-": standard output). DIS_EUSAGE: nothing was added. DIS_EIO,
+ * DIS_ELIMIT, DIS_ECANCELLED. */
 DIS_API dis_status dis_report_write(dis_context *ctx, const dis_report *report, const char *path);
 
 #endif

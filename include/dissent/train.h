@@ -1,7 +1,7 @@
 /* train.h: models that learn from people.
  *
- * A model is trained on items (items.h) towards gold labels, soft labels, both at once, or straight towards the votes of
- * single workers; what it predicts is a table of labels like any other.
+ * A model is trained on items (items.h) towards gold labels, soft labels, both at once, or straight towards the votes
+ * of single workers; what it predicts is a table of labels like any other.
  *
  *     dis_items *items;
  *     dis_labels *soft, *predicted;
@@ -98,8 +98,8 @@ DIS_API dis_status dis_model_train(dis_context *ctx, const dis_examples *train, 
 /* A folder of model.json and model.safetensors, each whole or not at all. */
 DIS_API dis_status dis_model_write(dis_context *ctx, const dis_model *model, const char *folder);
 DIS_API dis_status dis_model_read(dis_context *ctx, const char *folder, dis_model **out);
-/* A model of a pretrained encoder as a folder that transformers loads, its first head as the classifier. DIS_EUSAGE: another
- * model. DIS_EIO. */
+/* A model of a pretrained encoder as a folder that transformers loads, its first head as the classifier. DIS_EUSAGE:
+ * another model. DIS_EIO. */
 DIS_API dis_status dis_model_export(const dis_model *model, const char *folder);
 DIS_API void dis_model_destroy(dis_model *model);
 

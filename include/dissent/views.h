@@ -1,7 +1,7 @@
 /* views.h: how far apart several sets of soft labels of the same items are.
  *
- * The Jensen-Shannon divergence (nats) of every pair of views, the entropy of each, and whether the views that lie close
- * to the centroid are those that lie close to the others.
+ * The Jensen-Shannon divergence (nats) of every pair of views, the entropy of each, and whether the views that lie
+ * close to the centroid are those that lie close to the others.
  *
  *     const double *p[] = {dis_fit_p(a), dis_fit_p(b)};
  *     const dis_views views = {.n_items = n, .n_classes = k, .n_views = 2, .p = p};
@@ -31,8 +31,8 @@ typedef struct {
     const dis_metric *entropy;     /* (n_views): mean over items, nats */
     const dis_metric *to_others;   /* (n_views): mean JSD to the other views */
     const dis_metric *to_centroid; /* (n_views): mean JSD to the Jensen-Shannon centroid of all */
-    /* Pearson correlation of JSD(centroid, view) with the view's mean JSD to the others: over all (item, view), and over
-     * the views by their means. */
+    /* Pearson correlation of JSD(centroid, view) with the view's mean JSD to the others: over all (item, view), and
+     * over the views by their means. */
     dis_metric hub_over_items, hub_over_views;
 } dis_views_distances_view;
 

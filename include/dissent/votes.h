@@ -48,8 +48,8 @@ typedef struct {
     const char *task, *worker, *label; /* column names (keys in JSONL); NULL: task, worker (or performer), label */
     const dis_drop_rule *drop;
     size_t n_drop;
-    const char *const
-        *classes; /* declared classes in their order; NULL: those found, integers by value, else by bytes */
+    /* declared classes in their order; NULL: those found, integers by value, else by bytes */
+    const char *const *classes;
     size_t n_classes;
     const char *const *na; /* labels that mean "no vote" */
     size_t n_na;
@@ -100,8 +100,8 @@ DIS_API void dis_votes_destroy(dis_votes *votes);
 /* The inside of a table, valid as long as the table. */
 typedef struct {
     size_t n_items, n_workers, n_classes, n_votes; /* n_workers 0 and n_votes = rows read, for counts */
-    const uint64_t
-        *start; /* (n_items + 1): votes of item i are start[i] .. start[i + 1] - 1; NULL for counts and soft */
+    /* (n_items + 1): votes of item i are start[i] .. start[i + 1] - 1; NULL for counts and soft */
+    const uint64_t *start;
     const uint32_t *worker;                     /* (n_votes) */
     const uint8_t *label8;                      /* (n_votes), when n_classes <= 256, else NULL */
     const uint16_t *label16;                    /* (n_votes), when n_classes > 256, else NULL */

@@ -1,4 +1,5 @@
-/* Array: memory of the library with the buffer protocol, which NumPy takes as it is: np.asarray(array) copies nothing. */
+/* Array: memory of the library with the buffer protocol, which NumPy takes as it is: np.asarray(array) copies
+ * nothing. */
 #include "py_core.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
-/* Giving tables away as Arrow streams. A table is one batch: columns of texts ("U"), of float64 ("g") and of int64 ("l"),
- * copied into memory of plain malloc, so that whoever holds the stream may give it back from any thread and at any time,
- * even after Python has ended. */
+/* Giving tables away as Arrow streams. A table is one batch: columns of texts ("U"), of float64 ("g") and of int64
+ * ("l"), copied into memory of plain malloc, so that whoever holds the stream may give it back from any thread and at
+ * any time, even after Python has ended. */
 #include "py_arrow.h"
 #include <errno.h>
 #include <stdlib.h>

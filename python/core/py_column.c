@@ -1,7 +1,7 @@
-/* Column: cells of ids in memory, as dis_votes_from_columns() takes them, with what keeps the memory. Sources: Arrow data
- * (a column of its own, or of a table by name), arrays with the buffer protocol, lists of texts. A column is as good as
- * what it was made from stays unchanged: Arrow data never changes, lists are copied (their texts are not), and arrays
- * must not be written to while votes are made of them. */
+/* Column: cells of ids in memory, as dis_votes_from_columns() takes them, with what keeps the memory. Sources: Arrow
+ * data (a column of its own, or of a table by name), arrays with the buffer protocol, lists of texts. A column is as
+ * good as what it was made from stays unchanged: Arrow data never changes, lists are copied (their texts are not), and
+ * arrays must not be written to while votes are made of them. */
 #include "py_arrow.h"
 
 typedef struct {

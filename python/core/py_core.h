@@ -1,7 +1,7 @@
 /* py_core.h: what the parts of dissent._core share.
  *
- * A part is a file py_NAME.c with one function that adds its functions and types to the module; py_module.c has the list. The
- * module keeps to the limited C API of Python 3.11, so that one binary serves 3.11 and everything after.
+ * A part is a file py_NAME.c with one function that adds its functions and types to the module; py_module.c has the
+ * list. The module keeps to the limited C API of Python 3.11, so that one binary serves 3.11 and everything after.
  *
  * How a function that works for long looks:
  *
@@ -97,8 +97,8 @@ PyObject *core_array_new(core_state *state, void *data, core_kind kind, Py_ssize
                          PyObject *owner);
 /* A new array to be filled; *data is its memory. */
 PyObject *core_array_create(core_state *state, core_kind kind, Py_ssize_t n_rows, Py_ssize_t n_columns, void **data);
-/* The memory of an object with the buffer protocol: contiguous, of that kind, n elements (-1: any number). On success the
- * caller releases the view with PyBuffer_Release(). TypeError or ValueError that name `what`. */
+/* The memory of an object with the buffer protocol: contiguous, of that kind, n elements (-1: any number). On success
+ * the caller releases the view with PyBuffer_Release(). TypeError or ValueError that name `what`. */
 int core_get_buffer(PyObject *object, const char *what, core_kind kind, Py_ssize_t n, Py_buffer *view);
 
 /* ---- columns (py_column.c) ---- */

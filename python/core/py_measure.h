@@ -29,8 +29,8 @@ PyObject *core_fields(core_state *state, const void *rows, size_t n, size_t stri
 PyObject *core_reals(core_state *state, const double *x, size_t n);
 PyObject *core_counts(core_state *state, const uint64_t *x, size_t n);
 
-/* Classes of n_items items as int32, -1: not known. None: view->buf stays NULL, where it need not be there (_must: TypeError).
- * ValueError for a class that is not there. */
+/* Classes of n_items items as int32, -1: not known. None: view->buf stays NULL, where it need not be there (_must:
+ * TypeError). ValueError for a class that is not there. */
 int core_gold_get(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
 int core_gold_must(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
 /* A table (n_items, n_classes) of distributions; None likewise. ValueError that names the row. */

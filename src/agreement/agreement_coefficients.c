@@ -14,8 +14,8 @@
  *
  * Distances: linear |x_k - x_l| and quadratic, x the numbers that the classes are (places where they are none), divided
  * by their range; ordinal weights (j^2 + j) / (K (K - 1)) for places j apart; interval = quadratic; ratio
- * ((x_k - x_l) / (x_k + x_l))^2. Krippendorff's ordinal distance is (m_k - m_l)^2 with m_k = n_1 + ... + n_{k-1} + n_k /
- * 2, the mean rank of the class, so it is the interval distance of numbers that depend on the sample.
+ * ((x_k - x_l) / (x_k + x_l))^2. Krippendorff's ordinal distance is (m_k - m_l)^2 with m_k = n_1 + ... + n_{k-1} + n_k
+ * / 2, the mean rank of the class, so it is the interval distance of numbers that depend on the sample.
  *
  * D of every pattern is computed once, except for m. Sums of |x_k - x_l| and (x_k - x_l)^2 over many pairs come from
  * sums along the order of x and from moments.

@@ -78,7 +78,8 @@ dis_status dis__coefficients_create(const dis_votes_view *votes, const dis__vote
 void dis__coefficients_destroy(dis__coefficients *coefficients);
 /* Why a coefficient is not defined for these classes; NULL when it is. */
 const char *dis__coefficient_reason(const dis__coefficients *coefficients, dis__coefficient_id measure);
-/* The class at each place of the order that means something (numbers rising, else as the classes come); NULL: none does.
+/* The class at each place of the order that means something (numbers rising, else as the classes come); NULL: none
+ * does.
  */
 const uint32_t *dis__class_order(const dis__coefficients *coefficients);
 
@@ -131,8 +132,8 @@ typedef struct {
 } dis__worker_pairs;
 dis_status dis__agreement_pairs(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
                                 size_t max_pairs, const uint32_t *order, dis__worker_pairs *out);
-/* Of two workers who chose the class at place k a[k] and b[k] times in n pairs of votes: what n times their disagreement
- * would be by chance. */
+/* Of two workers who chose the class at place k a[k] and b[k] times in n pairs of votes: what n times their
+ * disagreement would be by chance. */
 enum { DIS_KAPPAS = 3 }; /* unweighted, linear, quadratic */
 void dis__kappa_chance(const double *a, const double *b, size_t n_classes, double n, double out[DIS_KAPPAS]);
 /* 1 - observed / expected; 1 when nothing is expected. */

@@ -1,8 +1,9 @@
 /* Bootstrap intervals of agreement, resampling items.
  *
  * What is measured depends on how often each pattern of votes comes, so a resample is a draw of those numbers. With few
- * patterns (at most an eighth of the items) they are drawn as such, multinomial over the patterns, which is the same law
- * as drawing items; otherwise items are drawn, and as items of one pattern are alike it does not matter which is which.
+ * patterns (at most an eighth of the items) they are drawn as such, multinomial over the patterns, which is the same
+ * law as drawing items; otherwise items are drawn, and as items of one pattern are alike it does not matter which is
+ * which.
  *
  * Cost: for each resample O(tallies + classes), and for many patterns a cycle or so an item. Intervals of classes are
  * drawn for at most 1,000 classes: beyond, the table of what each resample gave would be larger than the votes. */

@@ -36,7 +36,8 @@ static size_t refine(numbering *t, const dis_comparison_input *in, const int32_t
     return n;
 }
 
-/* Seeds pooled: all items with the first pair of seeds, then with the second, and so on; a key holds the three labels. */
+/* Seeds pooled: all items with the first pair of seeds, then with the second, and so on; a key holds the three
+ * labels. */
 static size_t pool(numbering *t, const dis_comparison_input *in, uint32_t *pattern)
 {
     size_t n = 0, j = 0;

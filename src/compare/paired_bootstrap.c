@@ -1,13 +1,13 @@
 /* Paired bootstrap significance (Berg-Kirkpatrick, Burkett and Klein 2012) of accuracy and macro-F1.
  *
  * A resample draws items with replacement, the same for all seeds of both sides, and gives a difference d*. Resamples
- * scatter around the observed difference d as d would around the true one, so under "no difference" a d* beyond 2 d is as
- * rare as d itself: p = share of d* > 2 d (< 2 d when B is ahead). Several seeds: a side's figure is the mean over its
- * seeds, so p speaks of these seeds on other items. With seeds pooled, (item, pair of seeds) are drawn instead, as
+ * scatter around the observed difference d as d would around the true one, so under "no difference" a d* beyond 2 d is
+ * as rare as d itself: p = share of d* > 2 d (< 2 d when B is ahead). Several seeds: a side's figure is the mean over
+ * its seeds, so p speaks of these seeds on other items. With seeds pooled, (item, pair of seeds) are drawn instead, as
  * though they were independent.
  *
- * A tally holds, for each series (seed) and class, how often it was answered and how often rightly, in the two halves of
- * one word. Macro-F1 is the mean of 2 tp / (answered + gold) over the classes that occur among gold or answers, as
+ * A tally holds, for each series (seed) and class, how often it was answered and how often rightly, in the two halves
+ * of one word. Macro-F1 is the mean of 2 tp / (answered + gold) over the classes that occur among gold or answers, as
  * scikit-learn has it. Differences in accuracy are compared as whole numbers. Cost a resample: O(patterns x seeds +
  * classes x seeds) and the draw. */
 #include "compare/compare_internal.h"
@@ -110,8 +110,9 @@ static dis_status of_items(void *arg, const uint8_t *times, size_t resample, int
 
 /* ---- from resamples to p-values ---- */
 
-/* Shares of n_resamples differences (every N_VALUES * DIS_COMPARE_METRICS-th number) by their place to what was observed.
- * Differences times `scale` and `observed` are on one scale; both are whole numbers for accuracy, exact below 2^53. */
+/* Shares of n_resamples differences (every N_VALUES * DIS_COMPARE_METRICS-th number) by their place to what was
+ * observed. Differences times `scale` and `observed` are on one scale; both are whole numbers for accuracy, exact below
+ * 2^53. */
 static void shares(const double *difference, size_t n_resamples, double scale, double observed, dis_significance *out)
 {
     const double direction = observed > 0 ? 1 : -1, size = fabs(observed);

@@ -70,8 +70,8 @@ static double round_down(double x)
     return near > x ? near - 1 : near;
 }
 
-/* Whether log v is at most the logarithm of the density at k over that at the mode. Mostly a normal density with room for
- * its error decides (Kachitvichyanukul and Schmeiser 1988). */
+/* Whether log v is at most the logarithm of the density at k over that at the mode. Mostly a normal density with room
+ * for its error decides (Kachitvichyanukul and Schmeiser 1988). */
 static bool accept(double n, double p, double deviation, double b, double v, double k)
 {
     const double alpha = (2.83 + 5.1 / b) * deviation, odds = p / (1 - p), mode = round_down((n + 1) * p);

@@ -1,6 +1,6 @@
-/* The thread pool behind a context. Between calls threads sleep on a condition variable, but look out for the next call for
- * some 50 microseconds first: calls often follow each other, and to wake a thread takes as long. Within a call jobs are
- * taken from one atomic counter, so uneven jobs even out. */
+/* The thread pool behind a context. Between calls threads sleep on a condition variable, but look out for the next call
+ * for some 50 microseconds first: calls often follow each other, and to wake a thread takes as long. Within a call jobs
+ * are taken from one atomic counter, so uneven jobs even out. */
 #include "core/pool.h"
 #include "core/memory.h"
 #include <pthread.h>

@@ -7,8 +7,8 @@
 /* Length of NAME at the start of a spec. */
 size_t dis__spec_name(const char *spec);
 
-/* Which row of a table a spec asks for: name(i) is the name of row i, NULL past the end. DIS_EUSAGE: no method "mcae"; did
- * you mean mace? There are: majority, standard, ... */
+/* Which row of a table a spec asks for: name(i) is the name of row i, NULL past the end. DIS_EUSAGE: no method "mcae";
+ * did you mean mace? There are: majority, standard, ... */
 dis_status dis__spec_row(const char *what, const char *spec, const char *(*name)(const void *unused, size_t i),
                          size_t *row);
 

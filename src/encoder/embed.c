@@ -1,6 +1,6 @@
-/* Texts into vectors: tokens, batches of like lengths, the encoder's layers, the mean or the first token of each text. Texts
- * are taken from the longest to the shortest, so that a batch needs no more than a fixed number of tokens; tokens are
- * packed, so that lengths cost nothing else. The net is planned once for batches of at most TOKENS tokens. */
+/* Texts into vectors: tokens, batches of like lengths, the encoder's layers, the mean or the first token of each text.
+ * Texts are taken from the longest to the shortest, so that a batch needs no more than a fixed number of tokens; tokens
+ * are packed, so that lengths cost nothing else. The net is planned once for batches of at most TOKENS tokens. */
 #include "dissent/embed.h"
 #include "core/memory.h"
 #include "core/pool.h"

@@ -9,8 +9,9 @@
  *     dis__encoder_batch batch = {...};
  *     DIS_TRY(dis__encoder_put(net, &built, &config, &batch));
  *
- * A family is a row of a table (families.c): how config.json calls its sizes, how its arrays are called, where positions
- * begin, what stands before its classifier. Tokens of a batch lie one behind the other; there is no padding. */
+ * A family is a row of a table (families.c): how config.json calls its sizes, how its arrays are called, where
+ * positions begin, what stands before its classifier. Tokens of a batch lie one behind the other; there is no
+ * padding. */
 #ifndef DIS_ENCODER_ENCODER_H
 #define DIS_ENCODER_ENCODER_H
 #include "dissent/tokenizer.h"
@@ -94,8 +95,8 @@ typedef struct {
 dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *config, const dis__encoder_limits *limits,
                               dis__encoder_net *out);
 
-/* What a classifier of texts stands on: (rows, width). Its layer is called "top"; the pooler of a folder fills it, and so does the
- * layer of a classifier that was saved. */
+/* What a classifier of texts stands on: (rows, width). Its layer is called "top"; the pooler of a folder fills it, and
+ * so does the layer of a classifier that was saved. */
 int dis__encoder_top_build(dis__net *net, const dis__encoder_config *config, const dis__encoder_net *built,
                            bool dropout);
 
@@ -103,8 +104,9 @@ int dis__encoder_top_build(dis__net *net, const dis__encoder_config *config, con
 dis_status dis__encoder_put(dis__net *net, const dis__encoder_net *built, const dis__encoder_config *config,
                             const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows);
 
-/* Numbers of all parameters that begin with "encoder.", and of "top" where they are there, from model.safetensors, or from the files of its index. DIS_EDATA:
- * files of another kind, an array that is missing or of another shape, or that has no place. */
+/* Numbers of all parameters that begin with "encoder.", and of "top" where they are there, from model.safetensors, or
+ * from the files of its index. DIS_EDATA: files of another kind, an array that is missing or of another shape, or that
+ * has no place. */
 dis_status dis__encoder_fill(dis_context *ctx, const char *folder, const dis__encoder_config *config, dis__net *net);
 /* SHA-256 over the files of its numbers. */
 dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65]);

@@ -1,6 +1,6 @@
-/* The families of encoders, a row each: BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019) and XLM-RoBERTa (Conneau et al.
- * 2020), DistilBERT (Sanh et al. 2019), ELECTRA's discriminator (Clark et al. 2020), MPNet (Song et al. 2020). Names of
- * arrays and fields, and what stands for absent fields, are those of transformers. */
+/* The families of encoders, a row each: BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019) and XLM-RoBERTa (Conneau
+ * et al. 2020), DistilBERT (Sanh et al. 2019), ELECTRA's discriminator (Clark et al. 2020), MPNet (Song et al. 2020).
+ * Names of arrays and fields, and what stands for absent fields, are those of transformers. */
 #include "encoder/encoder.h"
 #include <math.h>
 

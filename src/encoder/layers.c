@@ -1,6 +1,6 @@
 /* The layers of an encoder over packed tokens: embeddings of words, positions and types, normalised; then blocks of
- * self-attention and two linear layers, each normalised after what it adds to (Vaswani et al. 2017, as BERT has it). Queries,
- * keys and values are one matrix. MPNet's layers share one table of biases by the distance of two tokens. */
+ * self-attention and two linear layers, each normalised after what it adds to (Vaswani et al. 2017, as BERT has it).
+ * Queries, keys and values are one matrix. MPNet's layers share one table of biases by the distance of two tokens. */
 #include "encoder/encoder.h"
 #include "core/memory.h"
 #include <stdio.h>
@@ -75,8 +75,8 @@ int dis__encoder_top_build(dis__net *net, const dis__encoder_config *c, const di
     return rate > 0 ? dis__layer_dropout(net, x, rate) : x;
 }
 
-/* RoBERTa and MPNet number only tokens that are not padding, from behind its id on; padding that a text spells out stays
- * at its id. */
+/* RoBERTa and MPNet number only tokens that are not padding, from behind its id on; padding that a text spells out
+ * stays at its id. */
 static void lay_out(const dis__encoder_config *c, const dis_tokens_view *tokens, size_t text, int32_t *ids,
                     int32_t *positions, int32_t *types)
 {

@@ -1,5 +1,6 @@
-/* Numbers of an encoder: model.safetensors, or the files that model.safetensors.index.json names, mapped; arrays found by the
- * names of the family, with and without the prefix of its models and of sentence-transformers. One pass over the numbers. */
+/* Numbers of an encoder: model.safetensors, or the files that model.safetensors.index.json names, mapped; arrays found
+ * by the names of the family, with and without the prefix of its models and of sentence-transformers. One pass over the
+ * numbers. */
 #include "encoder/encoder.h"
 #include "core/memory.h"
 #include "core/sha256.h"

@@ -5,8 +5,8 @@
  * In b = 1 / T the negative log-likelihood is convex. Its minimum is found by Halley's method on the derivative, held
  * within a bracket that shrinks with the sign of the derivative (bisection of log b where a step would leave it), for
  * all splits side by side: the logarithms of a pass serve all of them. With many items the search starts from the
- * minimum on a sixteenth of them. The last step is small (1e-6), so it is not measured again: the value of the other half
- * follows from its own derivatives, with an error far below rounding.
+ * minimum on a sixteenth of them. The last step is small (1e-6), so it is not measured again: the value of the other
+ * half follows from its own derivatives, with an error far below rounding.
  *
  * Cost: about three passes, each one logarithm and n_splits exponentials for each item and class. */
 #include "evaluate/calibrated_likelihood.h"

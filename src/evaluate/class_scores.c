@@ -1,8 +1,8 @@
 /* Accuracy, precision, recall and F1 from how often each class was taken for each other.
  *
- * F1 of a class is 2 right / (gold + predicted), precision right / predicted, recall right / gold, each 0 where it would
- * be 0 / 0. Macro-F1 is the mean over the classes that occur in gold or predictions, weighted F1 weighs them by gold,
- * micro-F1 pools all decisions: as scikit-learn. The baseline always answers the most frequent gold label.
+ * F1 of a class is 2 right / (gold + predicted), precision right / predicted, recall right / gold, each 0 where it
+ * would be 0 / 0. Macro-F1 is the mean over the classes that occur in gold or predictions, weighted F1 weighs them by
+ * gold, micro-F1 pools all decisions: as scikit-learn. The baseline always answers the most frequent gold label.
  *
  * Intervals: all of these depend on the counts of (gold, predicted) alone, and resampling items makes those counts
  * multinomial; so a resample is one draw of cells. Accuracy has two cells of its own, right and wrong, so that it costs

@@ -1,5 +1,5 @@
-/* Predictions against gold labels and people. One pass over q and p gives everything that is a mean over items (tiles of
- * items, so that nothing but what is needed later is kept in memory); then the figures that need all items at once:
+/* Predictions against gold labels and people. One pass over q and p gives everything that is a mean over items (tiles
+ * of items, so that nothing but what is needed later is kept in memory); then the figures that need all items at once:
  * confusion, correlations, temperatures; then the bootstrap.
  *
  * Cost: three logarithms for each item and class, a sort of the entropies for Spearman's correlation, about three more

@@ -52,8 +52,8 @@ static inline bool dis__column_is_of_gold(dis__item_column c)
     return c >= DIS_ITEM_LOG_LOSS && c <= DIS_ITEM_IN_TOP_K;
 }
 
-/* An entropy as it is ranked, in whole steps of 2^-40: distributions that differ in the order of their classes alone must
- * tie, although their sums are rounded differently. */
+/* An entropy as it is ranked, in whole steps of 2^-40: distributions that differ in the order of their classes alone
+ * must tie, although their sums are rounded differently. */
 static inline double dis__entropy_to_rank(double entropy)
 {
     return (entropy + 0x1p12) - 0x1p12;

@@ -3,7 +3,8 @@
  * With e the floor, qf = max(q, e), S = sum qf, q' = qf / S, and the same for p with P:
  *
  *     H(q) = -sum q log qf                 cross-entropy = -sum p log q' = -sum p log qf + log S sum p
- *     KL(p || q') = cross-entropy - H(p)   KL(q' || p') = sum q' (log q' - log p') = sum qf (log qf - log pf) / S - log S + log P
+ *     KL(p || q') = cross-entropy - H(p)   KL(q' || p') = sum q' (log q' - log p') = sum qf (log qf - log pf) / S - log
+ *         S + log P
  *     JSD = H((p + q) / 2) - (H(p) + H(q)) / 2
  *
  * so an item and class costs three logarithms and no division. Where q is 0, q log qf is 0 as it should be. */

@@ -3,8 +3,8 @@
  * The value of a seed is the mean over its folds that are done. The interval is mean -+ t sd / sqrt(n) with Student's t
  * of n - 1 degrees of freedom, cut at the ends of the metric's range: the true mean lies within it, so what is cut off
  * holds it never and the interval covers it as often as before. (Intervals on the logit scale stay inside as well, but
- * with a handful of seeds near 1 they are many times too wide.) For whole degrees of freedom the law of t is a finite sum (Abramowitz and Stegun 1964,
- * 26.7.3 and 26.7.4), so its quantile is found by bisection. */
+ * with a handful of seeds near 1 they are many times too wide.) For whole degrees of freedom the law of t is a finite
+ * sum (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4), so its quantile is found by bisection. */
 #include "experiment/experiment_internal.h"
 #include "experiment/pairwise.h"
 #include "core/memory.h"

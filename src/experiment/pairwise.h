@@ -3,8 +3,9 @@
 #define DIS_EXPERIMENT_PAIRWISE_H
 #include "experiment/store/store.h"
 
-/* `cell` is A, `against` B. Seeds that both sides have are used, or all of one side where the other has one alone; *out is NULL when there is none, or no
- * predictions or gold labels of the set. `state` (n_runs). The caller destroys *out. */
+/* `cell` is A, `against` B. Seeds that both sides have are used, or all of one side where the other has one alone; *out
+ * is NULL when there is none, or no predictions or gold labels of the set. `state` (n_runs). The caller destroys
+ * *out. */
 dis_status dis__pairwise(dis_context *ctx, dis__store *store, const dis__plan *plan, const dis_run_state *state,
                          size_t cell, size_t against, const char *set, dis_comparison **out);
 

@@ -1,8 +1,8 @@
 /* Input files: mapped, read or unpacked. Unpacking writes into one block that grows; its cost is that of zlib or zstd.
  *
- * An archive may hold a thousand times what it weighs, so what comes out is looked at while it comes: the memory that it
- * would need before each growth, its first bytes as soon as they are there (an archive in an archive, a format that is
- * not read), and every few megabytes whether somebody wants to stop. */
+ * An archive may hold a thousand times what it weighs, so what comes out is looked at while it comes: the memory that
+ * it would need before each growth, its first bytes as soon as they are there (an archive in an archive, a format that
+ * is not read), and every few megabytes whether somebody wants to stop. */
 #include "io/input.h"
 #include "core/memory.h"
 #include "core/pool.h"

@@ -1,4 +1,5 @@
-/* json_read.h: strict JSON into a flat array of values, for files of millions of small objects as well as for one large one.
+/* json_read.h: strict JSON into a flat array of values, for files of millions of small objects as well as for one large
+ * one.
  *
  * A parsed text is one array: each value is followed by what it contains, and `skip` leads past it. An object's members
  * are a key (a string) and a value in turn.

@@ -5,7 +5,8 @@
 #include "dissent/names.h"
 #include "io/outfile.h"
 
-/* DIS_EDATA with the line: an empty name, one above DIS_MAX_ID bytes, a lone CR, NUL, invalid UTF-8. DIS_EIO, DIS_ELIMIT. */
+/* DIS_EDATA with the line: an empty name, one above DIS_MAX_ID bytes, a lone CR, NUL, invalid UTF-8. DIS_EIO,
+ * DIS_ELIMIT. */
 dis_status dis__names_read(dis_context *ctx, const char *path, dis_names **out);
 
 /* DIS_EDATA: a name with a line break, which such a file cannot hold. `what` (a task, a class) is for the message. */

@@ -1,5 +1,5 @@
-/* records.h: rows of named texts from CSV, TSV or JSON Lines, whichever the file is: for readers that want a few columns
- * of a table of moderate size. (Votes have a faster reader of their own.)
+/* records.h: rows of named texts from CSV, TSV or JSON Lines, whichever the file is: for readers that want a few
+ * columns of a table of moderate size. (Votes have a faster reader of their own.)
  *
  *     static const char *const names[] = {"task", "label"};
  *     dis__records r;
@@ -39,8 +39,8 @@ typedef struct {
     uint64_t line;
 } dis__records;
 
-/* `format`: "csv", "tsv", "jsonl"; NULL: by the file's name, csv when that says nothing. `path` must outlive the reader.
- * DIS_EUSAGE, DIS_EIO, DIS_EDATA; on failure there is nothing to close. */
+/* `format`: "csv", "tsv", "jsonl"; NULL: by the file's name, csv when that says nothing. `path` must outlive the
+ * reader. DIS_EUSAGE, DIS_EIO, DIS_EDATA; on failure there is nothing to close. */
 dis_status dis__records_open(dis_context *ctx, const char *path, const char *format, dis__records *r);
 /* The same for a CSV or TSV file that lacks its header: `names` of its columns, which must outlive the reader. n 0: it
  * has one. */
@@ -48,8 +48,8 @@ dis_status dis__records_open_bare(dis_context *ctx, const char *path, const char
                                   size_t n, dis__records *r);
 void dis__records_close(dis__records *r);
 
-/* The columns, by name, that rows are to give, in that order; the texts must outlive the reader. CSV: DIS_EDATA when one
- * is missing, with those that are there. May be called once, before the first row. */
+/* The columns, by name, that rows are to give, in that order; the texts must outlive the reader. CSV: DIS_EDATA when
+ * one is missing, with those that are there. May be called once, before the first row. */
 dis_status dis__records_want(dis__records *r, const char *const *names, size_t n);
 /* The names of all columns of CSV and TSV; 0 for JSON Lines, where every line has keys of its own. */
 size_t dis__records_n_columns(const dis__records *r);

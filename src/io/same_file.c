@@ -1,6 +1,6 @@
-/* Names to files. realpath(3) does the work for what exists; for what does not, the folder is resolved and the last part
- * followed link by link, as open(2) with O_CREAT does. Two names are one file when device and inode are the same (which
- * also finds hard links), or when nothing is there yet and the resolved paths are equal. */
+/* Names to files. realpath(3) does the work for what exists; for what does not, the folder is resolved and the last
+ * part followed link by link, as open(2) with O_CREAT does. Two names are one file when device and inode are the same
+ * (which also finds hard links), or when nothing is there yet and the resolved paths are equal. */
 #include "io/same_file.h"
 #include "dissent/file.h"
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include <limits.h>
 
 /* The path without links that opening `path` for writing would lead to: that of the file that is there, or of the one
- * that would come to be, also behind a link that leads to nothing yet. False with errno: no such folder, a loop of links,
- * a path too long. */
+ * that would come to be, also behind a link that leads to nothing yet. False with errno: no such folder, a loop of
+ * links, a path too long. */
 bool dis__follow(const char *path, char out[PATH_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
-/* The shape of a text by its first bytes: what JSON and tables begin with, and which separator the first line has. Costs
- * a look at the first line, and at blank lines at the end. */
+/* The shape of a text by its first bytes: what JSON and tables begin with, and which separator the first line has.
+ * Costs a look at the first line, and at blank lines at the end. */
 #include "io/text_shape.h"
 #include <stdio.h>
 #include <string.h>

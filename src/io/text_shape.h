@@ -1,5 +1,5 @@
-/* text_shape.h: what a text file is, seen from its first line: one that is not what its reader expects is called by name,
- * before the reader stumbles over some quote in it. */
+/* text_shape.h: what a text file is, seen from its first line: one that is not what its reader expects is called by
+ * name, before the reader stumbles over some quote in it. */
 #ifndef DIS_IO_TEXT_SHAPE_H
 #define DIS_IO_TEXT_SHAPE_H
 #include "io/input.h"

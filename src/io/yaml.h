@@ -10,8 +10,8 @@
  *     dis__yaml_free(&yaml);
  *
  * Parsing is libyaml's. Refused with DIS_EDATA and the place: what is no YAML, invalid UTF-8, NUL, several documents or
- * none, anchors, aliases and tags (a few bytes of them can stand for gigabytes), equal keys in one map, keys that are no
- * texts, more than DIS_YAML_DEPTH levels, DIS_YAML_NODES nodes,
+ * none, anchors, aliases and tags (a few bytes of them can stand for gigabytes), equal keys in one map, keys that are
+ * no texts, more than DIS_YAML_DEPTH levels, DIS_YAML_NODES nodes,
  * DIS_YAML_KEYS keys in a map or DIS_YAML_BYTES bytes. A build without libyaml answers
  * DIS_EUSAGE. */
 #ifndef DIS_IO_YAML_H

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns in the order in which they are wanted: task (unless rows are numbered), sentence (tokens), the contents, those of the rules. */
+/* Columns in the order in which they are wanted: task (unless rows are numbered), sentence (tokens), the contents,
+ * those of the rules. */
 typedef struct {
     const dis_items_options *o;
     dis_items *items;

@@ -1,5 +1,5 @@
-/* The table of recipes, in the order in which help shows them; the first is the default. A new recipe is a list of views
- * and a row here:
+/* The table of recipes, in the order in which help shows them; the first is the default. A new recipe is a list of
+ * views and a row here:
  *
  *     static const char *const views[] = {"standard", "ibcc"};
  *     {.name = "mine", .summary = "...", .source = "...", .view = views, .n_views = 2, COUNTS, .combine = "average"}

@@ -1,8 +1,8 @@
 /* State files: what fits estimated, under names.
  *
  * One safetensors file. "METHOD/PARAMETER" holds the numbers as F64, its shape by the parameter's axes (w worker, i
- * item, v class voted, t true class, g kind of items), which the metadata keeps under the same key. "names/workers", "names/classes"
- * and, when a parameter has an axis i, "names/tasks" hold the names as U8, each ended by a NUL, and
+ * item, v class voted, t true class, g kind of items), which the metadata keeps under the same key. "names/workers",
+ * "names/classes" and, when a parameter has an axis i, "names/tasks" hold the names as U8, each ended by a NUL, and
  * "names/workers/start" and so on where each begins (U64, one more than there are names). Of several fits of one method
  * the first is kept: a method asks for its start by its own name.
  *

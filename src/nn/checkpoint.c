@@ -1,8 +1,8 @@
 /* Checkpoints: one safetensors file. Parameters lie under their names, optimiser state number s of a parameter under
  * "state.s/NAME". The metadata holds format, version, seed, steps, pass, whatever the caller adds, and "checksum": the
- * SHA-256 of every other metadata text and of every tensor's name, shape and bytes, in the order of the file. A file that
- * was cut, or of which one bit has changed, is refused before the net is touched. Cost: one pass over the bytes for the
- * checksum, one for the disk. */
+ * SHA-256 of every other metadata text and of every tensor's name, shape and bytes, in the order of the file. A file
+ * that was cut, or of which one bit has changed, is refused before the net is touched. Cost: one pass over the bytes
+ * for the checksum, one for the disk. */
 #include "core/sha256.h"
 #include "dissent/version.h"
 #include "io/input.h"

@@ -1,5 +1,5 @@
-/* Building a net: lists of axes, values, inputs, parameters and layers that only grow. A failure is remembered and every
- * later call does nothing, so that builders read like the model they build. */
+/* Building a net: lists of axes, values, inputs, parameters and layers that only grow. A failure is remembered and
+ * every later call does nothing, so that builders read like the model they build. */
 #include "nn/net_internal.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* chart.h: the few charts a report needs, as SVG.
  *
  * A chart is drawn 440 units wide with 13-unit letters: readable at the width of a phone, and not blown up on a wide
- * screen, where figures stand side by side. Colours are classes that the page's style sheet fills in, for light and dark
- * (page_style.c); no mark is told from another by colour alone: series have dashes or shapes of their own, cells and
- * segments carry their number or name. Every chart is role="img" with an accessible name, every mark has a <title>.
+ * screen, where figures stand side by side. Colours are classes that the page's style sheet fills in, for light and
+ * dark (page_style.c); no mark is told from another by colour alone: series have dashes or shapes of their own, cells
+ * and segments carry their number or name. Every chart is role="img" with an accessible name, every mark has a <title>.
  *
  * Texts that come from users are shown by dis__put_label. Arrays stay the caller's. */
 #ifndef DIS_REPORT_CHART_H

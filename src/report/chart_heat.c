@@ -1,6 +1,7 @@
 /* Heat maps of square matrices: rows and columns stand for the same names, every cell carries its number, in smaller
- * letters where it is narrow. Names that do not fit above their column stand upright there; those that are too long even
- * for that are replaced by letters, which the rows show beside them. Rows may end with how many votes they are of. */
+ * letters where it is narrow. Names that do not fit above their column stand upright there; those that are too long
+ * even for that are replaced by letters, which the rows show beside them. Rows may end with how many votes they are
+ * of. */
 #include "report/chart.h"
 #include <math.h>
 #include <string.h>

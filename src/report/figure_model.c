@@ -1,4 +1,5 @@
-/* Charts about predictions: calibration, doubt beside people's doubt, distance from people, what is mistaken for what. */
+/* Charts about predictions: calibration, doubt beside people's doubt, distance from people, what is mistaken for
+ * what. */
 #include "report/figure_model.h"
 #include "core/memory.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Tables behind charts.
  *
- * A column of numbers has one number of decimals: four digits for the largest of them. Where a tenth or more of the values
- * would then show nothing but zeros, the whole column is written with exponents. */
+ * A column of numbers has one number of decimals: four digits for the largest of them. Where a tenth or more of the
+ * values would then show nothing but zeros, the whole column is written with exponents. */
 #include "report/grid.h"
 #include "core/memory.h"
 #include "core/number.h"

@@ -3,8 +3,8 @@
  * Calls in between cannot fail by themselves: the first failure is kept in `status` and later calls do nothing.
  * Two kinds of text are kept apart. Ours is put as it is. What a user brings (ids, labels, titles, file names) is
  * hostile: it first becomes a display text (dis__put_name: cut, control and direction characters made visible, isolated
- * from the direction of its surroundings) or passes dis__put_escaped on its way into the page; nothing of it is ever put
- * raw. Escaped text is inert between tags and in attributes in double quotes, of HTML and of SVG alike.
+ * from the direction of its surroundings) or passes dis__put_escaped on its way into the page; nothing of it is ever
+ * put raw. Escaped text is inert between tags and in attributes in double quotes, of HTML and of SVG alike.
  *
  * Numbers are formatted without the locale. The small structs live until the end of the expression they stand in:
  *

@@ -1,5 +1,6 @@
 /* The script of a report: tables show their first rows and the others at a click, sort at a click on a heading and show
- * the rows that hold what is typed. Without it the report is whole, only less handy. It reads and moves what is in the page and writes text only through textContent. */
+ * the rows that hold what is typed. Without it the report is whole, only less handy. It reads and moves what is in the
+ * page and writes text only through textContent. */
 #include "report/page.h"
 
 const char dis__page_script[] =

@@ -1,4 +1,5 @@
-/* What to do next: items worth another vote and workers worth a look, as dis_review ranks them, each with its reason. */
+/* What to do next: items worth another vote and workers worth a look, as dis_review ranks them, each with its
+ * reason. */
 #include "report/workers.h"
 #include "core/memory.h"
 #include <string.h>

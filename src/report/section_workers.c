@@ -1,7 +1,7 @@
 /* Workers: how often each is right and who is doubtful, as the review has it, and what each confuses.
  *
- * Shares of right votes and verdicts are rows of dis_review, estimated from the votes alone; the known classes, where there
- * are some, are not looked at here. */
+ * Shares of right votes and verdicts are rows of dis_review, estimated from the votes alone; the known classes, where
+ * there are some, are not looked at here. */
 #include "report/workers.h"
 #include "core/memory.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* workers.h: what the figures about workers share. Verdicts are those of the review (dissent/review.h): nothing here judges
- * anybody by rules of its own. */
+/* workers.h: what the figures about workers share. Verdicts are those of the review (dissent/review.h): nothing here
+ * judges anybody by rules of its own. */
 #ifndef DIS_REPORT_WORKERS_H
 #define DIS_REPORT_WORKERS_H
 #include "report/report_internal.h"

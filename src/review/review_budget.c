@@ -1,5 +1,5 @@
-/* Spreads a budget of votes over items: the next vote always goes where it is expected to lower the entropy of the truth
- * most (review_items.c).
+/* Spreads a budget of votes over items: the next vote always goes where it is expected to lower the entropy of the
+ * truth most (review_items.c).
  *
  * The expected entropy of an item falls by less with every vote and items are independent, so taking the largest fall
  * first is the best spread there is. Gains are updated in expectation: after real votes came in, a new review knows

@@ -1,7 +1,7 @@
 /* How far a review's probabilities can be believed.
  *
- * Agreement beyond chance. If nobody looks at the items, two votes on one agree as often as the two workers' habits make
- * them: sum over k of rate[a][k] rate[b][k]. With D the excess of agreeing pairs of an item over that,
+ * Agreement beyond chance. If nobody looks at the items, two votes on one agree as often as the two workers' habits
+ * make them: sum over k of rate[a][k] rate[b][k]. With D the excess of agreeing pairs of an item over that,
  *
  *     z = sum D / sqrt(sum D^2),     coefficient = sum D / sum (pairs - expected agreeing pairs)
  *

@@ -6,10 +6,10 @@
  *     H(m) = sum over outcomes o of m votes of P(o) H(t | o),     gain = H(0) - H(1)
  *
  * H(m) falls by less with every vote. The chance of being right after m votes, R(m) = sum over o of max over t of
- * P(t, o), is what is told to people, but no guide: it often does not rise with one vote, and buying by its steepest rise
- * over several did worse in every simulated crowd (docs/review.md). Both are exact for up to three classes; with more,
- * the classes other than the item's two most probable ones are taken as one. An outcome is then how often each of three
- * answers was given: (m + 1)(m + 2) / 2 of them.
+ * P(t, o), is what is told to people, but no guide: it often does not rise with one vote, and buying by its steepest
+ * rise over several did worse in every simulated crowd (docs/review.md). Both are exact for up to three classes; with
+ * more, the classes other than the item's two most probable ones are taken as one. An outcome is then how often each of
+ * three answers was given: (m + 1)(m + 2) / 2 of them.
  *
  * Surprise: each vote is predicted from the others (posterior of the truth without it, then that worker's matrix), at
  * the usual level. With s = -log of the predicted probability of the vote that was cast,

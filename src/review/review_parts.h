@@ -7,8 +7,8 @@
 
 enum { DIS_REVIEW_MAX = 8 }; /* votes that one item gets of a budget: after that many it is time for a new review */
 
-/* Fills rows (n_items), in the order of items, all but `right`, `buy` and `accepted`. p: (n_items, K) posterior that the
- * most probable class is taken from; labels: those under review, or NULL. */
+/* Fills rows (n_items), in the order of items, all but `right`, `buy` and `accepted`. p: (n_items, K) posterior that
+ * the most probable class is taken from; labels: those under review, or NULL. */
 dis_status dis__review_items(const dis__crowd_model *m, const double *p, const int32_t *labels, dis_review_item *rows);
 
 /* Whether votes on one item agree more than the habits of workers would make them: `agreement`, `agreement_z` and

@@ -7,18 +7,19 @@
  *     crowd    mu[t] ~ N(all, rho^2); kappa, lambda Dirichlet; variances scaled inverse chi-squared
  *
  * x = 0 is guessing. A worker with few votes is drawn from the crowd, one with many from their votes; how much workers
- * and classes differ is learned too. A sweep draws (t, e) of every item given the rest, then each worker, then the crowd
- * (review_sample_workers.c). In every sweep that counts, the votes of a worker that equal the truth drawn are counted:
- * the share of right votes in these very votes, as the data leave it open. Its interval is that of the 2.5 and 97.5 per
- * cent points, widened by a quarter and half a vote for what the model does not know (docs/review.md has the coverage).
+ * and classes differ is learned too. A sweep draws (t, e) of every item given the rest, then each worker, then the
+ * crowd (review_sample_workers.c). In every sweep that counts, the votes of a worker that equal the truth drawn are
+ * counted: the share of right votes in these very votes, as the data leave it open. Its interval is that of the 2.5 and
+ * 97.5 per cent points, widened by a quarter and half a vote for what the model does not know (docs/review.md has the
+ * coverage).
  *
  * Votes that nobody else's votes can be set against judge nobody and are left out of the counts of workers.
  *
  * Random numbers are keyed by what an item's or a worker's votes are (review_keys.c), counts are whole numbers, sums go
  * in the order of jobs: any number of threads gives the same bytes.
  *
- * Cost: about 20 ns per vote and sweep with 4 classes; 500 sweeps up to 200,000 votes, fewer beyond and with more classes,
- * never fewer than 60. */
+ * Cost: about 20 ns per vote and sweep with 4 classes; 500 sweeps up to 200,000 votes, fewer beyond and with more
+ * classes, never fewer than 60. */
 #include "review/review_sample.h"
 #include "core/draw.h"
 #include "core/random.h"

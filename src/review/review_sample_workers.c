@@ -1,8 +1,8 @@
 /* The half of a sweep that draws workers and the crowd, given the truths (review_sample.c has the model).
  *
- * x[w][t] has no conjugate prior: a normal proposal at the mode of its conditional (Newton's method from the prior mean,
- * so that it does not depend on where the chain is), accepted or not by Metropolis and Hastings's rule. Columns in which
- * a worker has no votes are drawn from the prior last and inform nobody.
+ * x[w][t] has no conjugate prior: a normal proposal at the mode of its conditional (Newton's method from the prior
+ * mean, so that it does not depend on where the chain is), accepted or not by Metropolis and Hastings's rule. Columns
+ * in which a worker has no votes are drawn from the prior last and inform nobody.
  *
  * Cost: O(votes) and some 20 exponentials for each worker and class. */
 #include "core/draw.h"

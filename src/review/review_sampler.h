@@ -55,8 +55,8 @@ void dis__sampler_fill(dis__sampler *s, size_t w, const double *counts);
 /* One worker step, then the crowd's parameters. */
 dis_status dis__sampler_workers(dis__sampler *s);
 
-/* Keys of items and workers that depend on nothing but the votes, so that neither rows, names nor threads change what is
- * drawn. */
+/* Keys of items and workers that depend on nothing but the votes, so that neither rows, names nor threads change what
+ * is drawn. */
 dis_status dis__sampler_keys(dis__sampler *s);
 
 #endif

@@ -5,7 +5,8 @@
  * matrix, three explanations of a worker's votes are compared by how probable they make them:
  *
  *     like the others      prod over votes of sum over t of truth[t] C[v][t]
- *     without looking      the worker's own rates of labels, whatever the truth: Dirichlet-multinomial, prior 1/2 a class
+ *     without looking      the worker's own rates of labels, whatever the truth: Dirichlet-multinomial, prior 1/2 a
+ *         class
  *     in their own way     a matrix of their own: each column Dirichlet-multinomial with prior 2 C[.][t]
  *
  * evidence = log10 of "without looking" over "like the others". It grows with the number of votes, so that three wrong

@@ -3,8 +3,8 @@
  * U of x is the number of pairs (x_i, y_j) with x_i > y_j, ties counting half; from the ranks of both together it is
  * R_x - n_x (n_x + 1) / 2. With at most 8 numbers on one side and no ties the p-value is exact: the number of ways to
  * get U is the coefficient of q^U in the Gaussian binomial, the product over i = 1 .. m of (1 - q^(n + i)) / (1 - q^i),
- * in integers modulo 2^128, which is exact while all ways together are fewer than that. Otherwise it is normal, with the
- * variance corrected for ties and 1/2 off for continuity. Cost: O(n) for the ranks, O(m U) for the exact law. */
+ * in integers modulo 2^128, which is exact while all ways together are fewer than that. Otherwise it is normal, with
+ * the variance corrected for ties and 1/2 off for continuity. Cost: O(n) for the ranks, O(m U) for the exact law. */
 #include "dissent/compare.h"
 #include "stats/ranks.h"
 #include "core/memory.h"

@@ -1,4 +1,5 @@
-/* A table of predictions brought into the order of a table of votes, by the names of items and classes. Cost: linear. */
+/* A table of predictions brought into the order of a table of votes, by the names of items and classes. Cost:
+ * linear. */
 #include "dissent/predictions.h"
 #include "core/error.h"
 #include "core/memory.h"

@@ -1,4 +1,5 @@
-/* Words to numbers: counted in an open-addressed table under a random key (results do not depend on it), then sorted. */
+/* Words to numbers: counted in an open-addressed table under a random key (results do not depend on it), then
+ * sorted. */
 #include "text/vocabulary.h"
 #include "core/memory.h"
 #include <stdlib.h>

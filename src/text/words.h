@@ -1,8 +1,8 @@
 /* words.h: a text cut into words, for models that have no tokenizer of their own.
  *
  * A word is a run of ASCII letters, digits, "'" and "_" within letters, and bytes of other scripts (any character above
- * U+007F but the general punctuation U+2000-U+206F and no-break space); every other character that is no space is a word
- * by itself. ASCII letters may be made small; other scripts stay as they are, since what is small depends on the
+ * U+007F but the general punctuation U+2000-U+206F and no-break space); every other character that is no space is a
+ * word by itself. ASCII letters may be made small; other scripts stay as they are, since what is small depends on the
  * language.
  *
  *     dis__words w = dis__words_of(text, n, true);

@@ -1,5 +1,6 @@
-/* Added tokens: texts that are one token wherever they stand, before anything else looks at them. Of those that begin at
- * the leftmost place the longest is taken. O(n * longest token), and nearly nothing for bytes that no token begins with. */
+/* Added tokens: texts that are one token wherever they stand, before anything else looks at them. Of those that begin
+ * at the leftmost place the longest is taken. O(n * longest token), and nearly nothing for bytes that no token begins
+ * with. */
 #include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"

@@ -1,5 +1,5 @@
-/* Byte pair encoding (Sennrich et al. 2016): a word begins as its characters, or bytes, and the pair of neighbours whose
- * merge has the lowest rank is joined, the leftmost first, until no pair has one.
+/* Byte pair encoding (Sennrich et al. 2016): a word begins as its characters, or bytes, and the pair of neighbours
+ * whose merge has the lowest rank is joined, the leftmost first, until no pair has one.
  *
  * Short words: ranks of all pairs in an array, of which the least is looked for each time, O(n^2) for n up to 48. Long
  * ones: a heap of (rank, place), O(n log n). Both do the same merges in the same order. */

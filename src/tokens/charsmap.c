@@ -1,7 +1,8 @@
-/* Precompiled: sentencepiece's table of what beginnings of texts become, a double array of Darts followed by the results.
+/* Precompiled: sentencepiece's table of what beginnings of texts become, a double array of Darts followed by the
+ * results.
  *
- * As tokenizers applies it: of a grapheme cluster below six bytes, the shortest beginning that the table has replaces the
- * whole cluster; of others, and where there is none, each character is looked up by itself. O(n). */
+ * As tokenizers applies it: of a grapheme cluster below six bytes, the shortest beginning that the table has replaces
+ * the whole cluster; of others, and where there is none, each character is looked up by itself. O(n). */
 #include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"

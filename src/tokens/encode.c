@@ -94,7 +94,8 @@ static bool trims(const dis_tokenizer *t, const char *c, size_t *step)
     return dis__kind_at(c, step) & DIS_IS_SPACE && (!t->model.byte_level || *c == ' ');
 }
 
-/* Takes spaces at both ends out of the place of a token, text[start .. end), as post-processors with trim_offsets do. */
+/* Takes spaces at both ends out of the place of a token, text[start .. end), as post-processors with trim_offsets
+ * do. */
 static void trim(const dis_tokenizer *t, const dis__bench *b, const dis__text *text, dis__span token, bool first,
                  uint32_t *from, uint32_t *to)
 {

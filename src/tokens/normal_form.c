@@ -2,8 +2,8 @@
  * classes, compose again where asked for. O(n log n).
  *
  * Places are those that tokenizers gives: characters of the result take the places of the text's characters in their
- * order, also where marks were reordered; what a character decomposed into beyond its first part shares the place before
- * it, and characters that were composed into one leave their places out. */
+ * order, also where marks were reordered; what a character decomposed into beyond its first part shares the place
+ * before it, and characters that were composed into one leave their places out. */
 #include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"

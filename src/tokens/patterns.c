@@ -89,7 +89,8 @@ static size_t match_gpt2(const dis__pattern *p, const char *text, size_t n)
     return sort == BLANK ? match_blanks(text, n) : run_end(text, at + step, n, sort);
 }
 
-/* The later ones: (?i:'s|...)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,MOST}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ */
+/* The later ones: (?i:'s|...)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,MOST}|
+ * ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+ */
 static size_t match_later(const dis__pattern *p, const char *text, size_t n)
 {
     size_t step, next;

@@ -1,5 +1,5 @@
-/* Pre-tokenizers of tokenizer.json, one row each: they cut a text into words, and some change it on the way. What is cut
- * is bytes of the text at hand, so most copy nothing. O(n) each. */
+/* Pre-tokenizers of tokenizer.json, one row each: they cut a text into words, and some change it on the way. What is
+ * cut is bytes of the text at hand, so most copy nothing. O(n) each. */
 #include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "tokens/unicode.h"

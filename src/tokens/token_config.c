@@ -1,5 +1,5 @@
-/* tokenizer_config.json, special_tokens_map.json and config.json: names of special tokens, what older files of tokenizers
- * leave to them, and how many tokens an encoder takes. All are optional. */
+/* tokenizer_config.json, special_tokens_map.json and config.json: names of special tokens, what older files of
+ * tokenizers leave to them, and how many tokens an encoder takes. All are optional. */
 #include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "core/sys.h"

@@ -1,7 +1,8 @@
 /* token_internal.h: the inside of a tokenizer.
  *
- * A tokenizer is a list of steps, read from its files once and never changed: normalisers (text to text), pre-tokenizers
- * (a text into words), a model (a word into tokens), and a template that puts special tokens around. A text goes
+ * A tokenizer is a list of steps, read from its files once and never changed: normalisers (text to text),
+ * pre-tokenizers (a text into words), a model (a word into tokens), and a template that puts special tokens around. A
+ * text goes
  *
  *     added tokens cut out -> normalisers -> added tokens of normalised text cut out -> pre-tokenizers -> model
  *

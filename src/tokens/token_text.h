@@ -1,7 +1,7 @@
 /* token_text.h: a text on its way through a tokenizer, with the place in the caller's text that each byte came from.
  *
- * Normalisers read one and write another, character by character; whatever they do, a byte of the result knows the bytes
- * of the caller's text that it stands for. Places are kept only where somebody wants them (`traced`).
+ * Normalisers read one and write another, character by character; whatever they do, a byte of the result knows the
+ * bytes of the caller's text that it stands for. Places are kept only where somebody wants them (`traced`).
  * Threads: one text, one thread. */
 #ifndef DIS_TOKENS_TOKEN_TEXT_H
 #define DIS_TOKENS_TOKEN_TEXT_H

@@ -1,7 +1,7 @@
 /* Tokenizers from the outside: batches of texts on the threads of a context.
  *
- * A batch is cut into jobs by its number of texts; each job fills arrays of its own with a bench that it borrows, and the
- * arrays are then put one behind the other. What is in a bench's cache never changes a token. */
+ * A batch is cut into jobs by its number of texts; each job fills arrays of its own with a bench that it borrows, and
+ * the arrays are then put one behind the other. What is in a bench's cache never changes a token. */
 #include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "core/pool.h"
@@ -89,8 +89,8 @@ static void part_add(part *p, const dis__sink *sink, size_t n, uint8_t type)
     p->n += n;
 }
 
-/* How many tokens each of two texts keeps of n[] when there is room for `max`: the longer one loses first; of equally long
- * ones the second keeps the odd token. One text: n[1] is 0. */
+/* How many tokens each of two texts keeps of n[] when there is room for `max`: the longer one loses first; of equally
+ * long ones the second keeps the odd token. One text: n[1] is 0. */
 static void keep_of_pair(size_t n[2], size_t max)
 {
     if (n[0] + n[1] <= max) return;

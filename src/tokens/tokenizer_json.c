@@ -1,6 +1,6 @@
-/* Reads tokenizer.json. Every object is looked up in the tables by its type, and has no field that its row does not name:
- * what is not known is refused, never passed over. The blocks truncation, padding and decoder do not concern encoding
- * here and are ignored. */
+/* Reads tokenizer.json. Every object is looked up in the tables by its type, and has no field that its row does not
+ * name: what is not known is refused, never passed over. The blocks truncation, padding and decoder do not concern
+ * encoding here and are ignored. */
 #include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "io/input.h"

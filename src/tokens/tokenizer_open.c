@@ -1,5 +1,5 @@
-/* Opens the tokenizer of a folder: finds its files, reads them, and fixes what follows from them: the maximum length, the
- * ids of special tokens. */
+/* Opens the tokenizer of a folder: finds its files, reads them, and fixes what follows from them: the maximum length,
+ * the ids of special tokens. */
 #include "tokens/token_internal.h"
 #include "core/memory.h"
 #include <string.h>

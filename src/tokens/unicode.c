@@ -1,5 +1,5 @@
-/* Lookups in the tables of characters: kinds in two steps, the rest by binary search in sorted lists, asked only where a
- * flag says that there is something to find. Hangul syllables are computed (Unicode, section 3.12). */
+/* Lookups in the tables of characters: kinds in two steps, the rest by binary search in sorted lists, asked only where
+ * a flag says that there is something to find. Hangul syllables are computed (Unicode, section 3.12). */
 #include "tokens/unicode.h"
 #include "tokens/unicode_table.h"
 #include <string.h>

@@ -1,5 +1,5 @@
-/* unicode.h: characters, as Hugging Face tokenizers sees them: kinds, lower case, decompositions, compositions, grapheme
- * clusters.
+/* unicode.h: characters, as Hugging Face tokenizers sees them: kinds, lower case, decompositions, compositions,
+ * grapheme clusters.
  *
  * Texts are valid UTF-8 everywhere in src/tokens: they are checked at the door. The tables are made by
  * tools/make_unicode_table.py, which says which versions of Unicode they follow and why these are several. */

@@ -1,5 +1,5 @@
-/* WordPiece (Schuster and Nakajima 2012, as BERT does it): a word's longest beginning in the vocabulary, then the longest
- * continuation of what is left, and so on; a word that cannot be put together so is one unknown token.
+/* WordPiece (Schuster and Nakajima 2012, as BERT does it): a word's longest beginning in the vocabulary, then the
+ * longest continuation of what is left, and so on; a word that cannot be put together so is one unknown token.
  *
  * Tokens that continue a word have a trie of their own, without their prefix. O(n * longest token). */
 #include "tokens/token_internal.h"

@@ -1,6 +1,6 @@
 /* A trained encoder as a folder that transformers loads: config.json with the classes, the tokenizer's files, and
- * model.safetensors with the names of the family. Of two heads the first is the classifier. Nothing is copied: arrays of queries,
- * keys and values are parts of one. */
+ * model.safetensors with the names of the family. Of two heads the first is the classifier. Nothing is copied: arrays
+ * of queries, keys and values are parts of one. */
 #include "train/encoder_model.h"
 #include "core/memory.h"
 #include "core/sys.h"

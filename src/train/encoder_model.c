@@ -1,9 +1,10 @@
-/* encoder, encoder-tagger: a pretrained encoder that goes on learning (Devlin et al. 2019), for texts and pairs of texts by their
- * first token, for tokens of sentences by the first piece of each word. Layers and numbers are those of a folder as Hugging Face
- * lays it out (src/encoder); the model's folder gets copies of what it needs of it, and so stands alone.
+/* encoder, encoder-tagger: a pretrained encoder that goes on learning (Devlin et al. 2019), for texts and pairs of
+ * texts by their first token, for tokens of sentences by the first piece of each word. Layers and numbers are those of
+ * a folder as Hugging Face lays it out (src/encoder); the model's folder gets copies of what it needs of it, and so
+ * stands alone.
  *
- * Tokens of a batch are packed, nothing is computed for padding. A word whose pieces were all cut off, or that has none, is
- * judged by the first token of its sentence. */
+ * Tokens of a batch are packed, nothing is computed for padding. A word whose pieces were all cut off, or that has
+ * none, is judged by the first token of its sentence. */
 #include "train/encoder_model.h"
 #include "train/models.h"
 #include "core/memory.h"

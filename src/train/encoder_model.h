@@ -1,4 +1,5 @@
-/* encoder_model.h: what a model of a pretrained encoder keeps of the encoder's folder, for learning and for handing it back. */
+/* encoder_model.h: what a model of a pretrained encoder keeps of the encoder's folder, for learning and for handing it
+ * back. */
 #ifndef DIS_TRAIN_ENCODER_MODEL_H
 #define DIS_TRAIN_ENCODER_MODEL_H
 #include "encoder/encoder.h"

@@ -1,8 +1,9 @@
-/* Predictions out of fold: items are lined up at random and by label (items/line_up.h) and dealt to the folds in turn; each
- * fold is predicted by a model that was trained on all others. Tokens are dealt by whole sentences, without regard to labels.
+/* Predictions out of fold: items are lined up at random and by label (items/line_up.h) and dealt to the folds in turn;
+ * each fold is predicted by a model that was trained on all others. Tokens are dealt by whole sentences, without regard
+ * to labels.
  *
- * The label that an item is lined up by is the most probable one of its soft label, else its gold label, else the one that
- * most voted for.
+ * The label that an item is lined up by is the most probable one of its soft label, else its gold label, else the one
+ * that most voted for.
  *
  * Cost: n_folds trainings, and a copy of the items for each that is at work. */
 #include "dissent/folds.h"

@@ -1,11 +1,13 @@
 /* model.h: what a model is, from the inside.
  *
- * One model per file: its settings, its table of options and its row, which models.c lists. A row knows how to learn what
- * it needs of the training items (words, ranges of features: the encoder), how to turn items into numbers once (encoded),
- * how to build the net (inputs), and how to put a batch into it. Encoder, encoded items and inputs are structs of the
- * model's own file; training, prediction and files hand them around and know no more of them than stands here.
+ * One model per file: its settings, its table of options and its row, which models.c lists. A row knows how to learn
+ * what it needs of the training items (words, ranges of features: the encoder), how to turn items into numbers once
+ * (encoded), how to build the net (inputs), and how to put a batch into it. Encoder, encoded items and inputs are
+ * structs of the model's own file; training, prediction and files hand them around and know no more of them than stands
+ * here.
  *
- * A batch is made of units: an item, or for tokens a sentence; a unit has one row of the heads for each of its items. */
+ * A batch is made of units: an item, or for tokens a sentence; a unit has one row of the heads for each of its
+ * items. */
 #ifndef DIS_TRAIN_MODEL_H
 #define DIS_TRAIN_MODEL_H
 #include "dissent/train.h"
@@ -53,8 +55,8 @@ typedef struct {
     size_t n_words, n_words_in_vectors;
 } dis__encoder_facts;
 
-/* encoder, encoded and inputs below are the model's own structs. Each is allocated zeroed by its size before it is filled,
- * and freed by its function (NULL: it holds nothing) whether filling failed or not. */
+/* encoder, encoded and inputs below are the model's own structs. Each is allocated zeroed by its size before it is
+ * filled, and freed by its function (NULL: it holds nothing) whether filling failed or not. */
 typedef struct {
     dis_model_kind info;
     size_t settings_size, encoder_size, encoded_size, inputs_size;

@@ -1,4 +1,5 @@
-/* model_json.h: values of model.json, written and read by the models for their encoders and by model_file.c for the rest.
+/* model_json.h: values of model.json, written and read by the models for their encoders and by model_file.c for the
+ * rest.
  *
  *     dis__model_put_count(json, "texts", encoder->n_texts);                       // when saving
  *     DIS_TRY(dis__model_take_count(source, object, "texts", &encoder->n_texts));  // when loading

@@ -1,6 +1,6 @@
 /* The table of objectives: one label an item (gold; silver, the majority of the votes), the distribution of the votes,
- * both by a head each on one encoder (multi-task: Fornaciari et al. 2021; Wright and Augenstein 2022), or the votes of each worker
- * through a layer of the worker's own (Rodrigues and Pereira 2018). */
+ * both by a head each on one encoder (multi-task: Fornaciari et al. 2021; Wright and Augenstein 2022), or the votes of
+ * each worker through a layer of the worker's own (Rodrigues and Pereira 2018). */
 #include "train/objective.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* stem-cnn: is this the stem of that word? Two texts an item, each a short run of letters: convolutions over the vectors
- * of the letters, an attention encoder each, side by side (Fornaciari et al. 2021). */
+/* stem-cnn: is this the stem of that word? Two texts an item, each a short run of letters: convolutions over the
+ * vectors of the letters, an attention encoder each, side by side (Fornaciari et al. 2021). */
 #include "train/models.h"
 #include "train/model_digest.h"
 #include "core/utf8.h"

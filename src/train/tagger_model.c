@@ -1,8 +1,8 @@
 /* tagger: a label for each token of a sentence, from the words around it and from its own letters (Fornaciari et al.
  * 2021; Uma et al. 2020). Each sentence is read once and each distinct word of a batch spelt once.
  *
- * Words keep their case when vectors of a file may tell cases apart; letters always do. A word that the training items do
- * not have is unknown, but its letters are not. */
+ * Words keep their case when vectors of a file may tell cases apart; letters always do. A word that the training items
+ * do not have is unknown, but its letters are not. */
 #include "train/models.h"
 #include "train/model_digest.h"
 #include "core/utf8.h"

@@ -1,7 +1,7 @@
 /* Checkpoints of a run: checkpoint.safetensors holds the net with the optimiser's state, and as metadata the place, the
  * curve so far and a key: the SHA-256 of all that determines the run. best.safetensors holds the numbers of the best
- * epoch, written before the checkpoint that mentions it; a crash between the two repeats the epoch, which writes the same
- * again.
+ * epoch, written before the checkpoint that mentions it; a crash between the two repeats the epoch, which writes the
+ * same again.
  *
  * After an epoch a checkpoint is written when the last is RARELY times as old as writing it took: large nets would
  * otherwise spend more time on short epochs' checkpoints than on the epochs. */

@@ -1,8 +1,8 @@
 /* batch.h: votes as one piece of a file holds them.
  *
- * Batches are filled on all threads at once: ids are looked up in tables that all of them share (hashed_ids.h). Labels are few:
- * those of earlier rounds have their numbers, each batch numbers those that it meets first for itself, behind them.
- * collect.h puts batches together. */
+ * Batches are filled on all threads at once: ids are looked up in tables that all of them share (hashed_ids.h). Labels
+ * are few: those of earlier rounds have their numbers, each batch numbers those that it meets first for itself, behind
+ * them. collect.h puts batches together. */
 #ifndef DIS_VOTES_BATCH_H
 #define DIS_VOTES_BATCH_H
 #include "votes/ids/hashed_ids.h"
@@ -92,8 +92,8 @@ typedef struct {
     size_t n_skipped;
 } dis__batch;
 
-/* Empties a batch, keeping its memory; of a new one (all zero) too. It becomes the j-th of a round that was prepared; in
- * a round that is filled in order, `before` is the batch before it (NULL: the first one). */
+/* Empties a batch, keeping its memory; of a new one (all zero) too. It becomes the j-th of a round that was prepared;
+ * in a round that is filled in order, `before` is the batch before it (NULL: the first one). */
 void dis__batch_reset(dis__batch *batch, const dis__label_rules *rules, const dis__known_labels *known,
                       dis__ids ids[DIS_ID_COLUMNS], size_t j, const dis__batch *before, dis__arena *texts);
 void dis__batch_free(dis__batch *batch);

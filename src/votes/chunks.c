@@ -3,10 +3,10 @@
  * The text is cut into chunks of equal size, whatever is there; a row belongs to the chunk it begins in. Where the
  * first row of a chunk begins is a guess: behind the next LF, taking into account whether the number of quotes before
  * it is odd (counted only when quotes have been seen). Several chunks make a round: they are parsed side by side, then
- * looked at in order. Where one begins elsewhere than the one before it ended, the guess was wrong (a damaged file): what
- * the round brought is taken back, and its chunks are parsed again one after the other, each from where the one before
- * it ended. So rows, errors and what lenient skips are those of a reader that goes from start to end, for any size of
- * chunk and any number of threads. What a round needs is used again by the next. */
+ * looked at in order. Where one begins elsewhere than the one before it ended, the guess was wrong (a damaged file):
+ * what the round brought is taken back, and its chunks are parsed again one after the other, each from where the one
+ * before it ended. So rows, errors and what lenient skips are those of a reader that goes from start to end, for any
+ * size of chunk and any number of threads. What a round needs is used again by the next. */
 #include "votes/reader.h"
 #include "core/memory.h"
 #include "core/pool.h"

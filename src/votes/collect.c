@@ -1,15 +1,16 @@
-/* Putting batches together: see collect.h. While they are filled, batches share the tables of ids (hashed_ids.h); what is left
- * for the end of a round, each step shared out by batch:
+/* Putting batches together: see collect.h. While they are filled, batches share the tables of ids (hashed_ids.h); what
+ * is left for the end of a round, each step shared out by batch:
  *
  *   count   how many new ids a batch had first
  *   number  it numbers them in order of appearance, from where the batch before ends, and keeps their names
  *   rows    its rows get the numbers of the whole input
  *   tasks   while rows lie item by item: where its items begin; else its rows get their tasks
  *
- * Tasks that ascend are numbered without a table (sorted_ids.h); votes whose tasks come in no order are partitioned (partition.h).
+ * Tasks that ascend are numbered without a table (sorted_ids.h); votes whose tasks come in no order are partitioned
+ * (partition.h).
  *
- * Cost a row: 5 or 6 bytes read and written, and 4 more when rows do not lie item by item; a new id: 24 bytes read, its name
- * written, and its slot when batches were filled side by side. */
+ * Cost a row: 5 or 6 bytes read and written, and 4 more when rows do not lie item by item; a new id: 24 bytes read, its
+ * name written, and its slot when batches were filled side by side. */
 #include "votes/collect.h"
 #include "core/memory.h"
 #include "core/pool.h"
@@ -316,8 +317,8 @@ static dis_status collect(collecting *w, uint64_t n_bytes)
     return DIS_OK;
 }
 
-/* Tasks do not ascend: rows that go from task to task are partitioned, unless there are others already, or the guess how many
- * there will be asks for too much. */
+/* Tasks do not ascend: rows that go from task to task are partitioned, unless there are others already, or the guess
+ * how many there will be asks for too much. */
 static dis_status leave_sorted(dis__collector *c, dis__batch *const *batches, size_t n_batches, uint64_t n_bytes)
 {
     size_t n_rows = 0, n_runs = 0;

@@ -5,7 +5,8 @@
  *     DIS_TRY(dis__collect_begin(&c, &secret, n_bytes));
  *     ... round by round, in the order of the file:
  *         DIS_TRY(dis__collect_prepare(&c, &plan));
- *         ... dis__batch_reset() and fill each batch; if one is full: dis__collect_withdraw(), and again with more room ...
+ *         ... dis__batch_reset() and fill each batch; if one is full: dis__collect_withdraw(), and again with more room
+ *             ...
  *         ... dis__collect_suits(), or dis__collect_withdraw() and again ...
  *         DIS_TRY(dis__collect(ctx, &c, batches, n_batches, n_bytes)); ...
  *     DIS_TRY(dis__collect_finish(ctx, &c, class_of, votes));
@@ -51,14 +52,15 @@ typedef struct {
 dis_status dis__collect_prepare(dis__collector *c, const dis__round *round);
 /* Takes out again what the batches of a round brought. */
 void dis__collect_withdraw(dis__collector *c, dis__batch *const *batches, size_t n_batches);
-/* Whether tasks can be numbered as they are for the batches of a round too. If not, then from here on in another way, and
- * the round must be filled anew; or, with *start_over, the input be read again with tasks looked up. */
+/* Whether tasks can be numbered as they are for the batches of a round too. If not, then from here on in another way,
+ * and the round must be filled anew; or, with *start_over, the input be read again with tasks looked up. */
 dis_status dis__collect_suits(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
                               uint64_t n_bytes, bool *suits, bool *start_over);
 /* Takes all rows of the round's batches, which may be reset afterwards. n_bytes: of text they come from. */
 dis_status dis__collect(dis_context *ctx, dis__collector *c, dis__batch *const *batches, size_t n_batches,
                         uint64_t n_bytes);
-/* Names of tasks and workers and the votes grouped by item, into `votes`, whose n_classes is set. class_of: (labels). */
+/* Names of tasks and workers and the votes grouped by item, into `votes`, whose n_classes is set. class_of:
+ * (labels). */
 dis_status dis__collect_finish(dis_context *ctx, dis__collector *c, const uint16_t *class_of, dis_votes *votes);
 void dis__collect_free(dis__collector *c);
 

@@ -1,8 +1,9 @@
-/* Votes from columns in memory: see dissent/columns.h. Rows are cut into chunks of equal size; a round of chunks goes side
- * by side, each into a batch (batch.h), and is then collected (collect.h), as when a file is read. Within a chunk, rows
- * go block by block: the texts of a block's cells are looked at where they lie; those that are plain (1 to 64 KiB of ASCII,
- * nearly all) need no second look, and of those of up to 8 bytes the word that they are is all that is needed. Keys are
- * made and their slots fetched before the first is looked up. Tasks that are words are mostly numbered later (collect.h).
+/* Votes from columns in memory: see dissent/columns.h. Rows are cut into chunks of equal size; a round of chunks goes
+ * side by side, each into a batch (batch.h), and is then collected (collect.h), as when a file is read. Within a chunk,
+ * rows go block by block: the texts of a block's cells are looked at where they lie; those that are plain (1 to 64 KiB
+ * of ASCII, nearly all) need no second look, and of those of up to 8 bytes the word that they are is all that is
+ * needed. Keys are made and their slots fetched before the first is looked up. Tasks that are words are mostly numbered
+ * later (collect.h).
  *
  * A row with a flaw stops everything, or under lenient is skipped; it leaves no ids behind.
  *
@@ -336,7 +337,8 @@ static bool same_text(const dis_text *a, const dis_text *b)
     return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
 }
 
-/* The numbers of ids of any length at `list` (n) of a block; a row whose task is that of the row before takes its number. */
+/* The numbers of ids of any length at `list` (n) of a block; a row whose task is that of the row before takes its
+ * number. */
 static dis_status find_any(dis__id_share *share, const cells *c, const uint8_t *list, size_t n, bool runs,
                            uint32_t *out)
 {

@@ -1,6 +1,6 @@
 /* Votes from CSV and TSV. Most rows of most files hold no quotes: they are found by looking for separators 64 bytes at
- * a time (csv_scan.h), and taken a window at a time, column by column (fast_rows.h). A row with anything difficult goes through
- * the strict reader, which alone says what is wrong with it; after such a row the fast way is tried again.
+ * a time (csv_scan.h), and taken a window at a time, column by column (fast_rows.h). A row with anything difficult goes
+ * through the strict reader, which alone says what is wrong with it; after such a row the fast way is tried again.
  *
  * Cost of a row of three short fields with AVX-512: scan 2.5 ns, fields 3.5 ns, worker 4 ns; a task that
  * must be looked up in a table that no cache holds 10 ns more, a new one 20 ns. */
@@ -168,8 +168,9 @@ static dis_status take_others(dis__batch *b, const dis__window *w, size_t r, siz
     return DIS_OK;
 }
 
-/* The numbers of ids of any length; vote: (n) which votes they are of, NULL: all. A long id leads to its slot, from there
- * to where its name begins, and from there to the name: block by block, each is fetched before the next is asked for. */
+/* The numbers of ids of any length; vote: (n) which votes they are of, NULL: all. A long id leads to its slot, from
+ * there to where its name begins, and from there to the name: block by block, each is fetched before the next is asked
+ * for. */
 static __attribute__((noinline)) void find_any(dis__id_share *share, const dis__window *w, size_t column,
                                                const uint32_t *row, const uint32_t *vote, size_t n, uint32_t *out)
 {
@@ -195,8 +196,8 @@ static __attribute__((noinline)) void find_any(dis__id_share *share, const dis__
     }
 }
 
-/* The numbers of short ids are found in two steps, with something else in between: those that lie where they belong, then
- * the others. Behind a full bucket lies the next, which is asked for. */
+/* The numbers of short ids are found in two steps, with something else in between: those that lie where they belong,
+ * then the others. Behind a full bucket lies the next, which is asked for. */
 static size_t find_short(const dis__csv_scratch *k, const dis__ids *ids, dis__fast_rows *t, int c, uint32_t *out,
                          dis__ask ask)
 {
@@ -222,7 +223,8 @@ static void find_missed(dis__id_share *share, const dis__fast_rows *t, int c, si
     dis__ids_find_short(share, c == DIS_COLUMN_TASK ? t->task : t->worker, t->home[c], t->missed[c], n_missed, out);
 }
 
-/* Ids of the votes at hand into the batch, which may want tasks as words only. Short tasks wait for the next window: by then their buckets have come. */
+/* Ids of the votes at hand into the batch, which may want tasks as words only. Short tasks wait for the next window: by
+ * then their buckets have come. */
 static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
 {
     dis__fast_rows *t = &k->taken[k->now], *waiting = &k->taken[!k->now];

@@ -76,8 +76,8 @@ static bool is_tie(const dis_votes *votes, size_t item, uint64_t *chosen)
     return holders > 1;
 }
 
-/* Both for at most 8 classes and few votes, from what fits into words: workers may repeat only if the last 6 bits of two
- * are the same, and the counts of classes are the bytes of one word. */
+/* Both for at most 8 classes and few votes, from what fits into words: workers may repeat only if the last 6 bits of
+ * two are the same, and the counts of classes are the bytes of one word. */
 typedef struct {
     uint64_t seen, again; /* bits of workers, once and more often */
     uint64_t counts;

@@ -7,8 +7,8 @@
  *     dis__find_homes(ids, word, n, home);                     where ids belong in their table
  *     n_missed = dis__find_at_home(ids, word, home, n, ...);   numbers of those that lie there
  *
- * The first takes rows that are easy, up to one that is not: three short fields in which no id is empty, and a label that
- * was seen before. Results do not depend on the instruction set. */
+ * The first takes rows that are easy, up to one that is not: three short fields in which no id is empty, and a label
+ * that was seen before. Results do not depend on the instruction set. */
 #ifndef DIS_VOTES_FAST_ROWS_H
 #define DIS_VOTES_FAST_ROWS_H
 #include "io/csv_scan.h"

@@ -1,6 +1,6 @@
-/* Rows by columns: see fast_rows.h. With AVX-512 the usual rows (task, worker, label; few labels) go eight at a time: their
- * texts are fetched one by one, for gathers are slower, everything else is done to eight rows at once, and a bucket of
- * the table is compared as one vector. Elsewhere the same is done row by row.
+/* Rows by columns: see fast_rows.h. With AVX-512 the usual rows (task, worker, label; few labels) go eight at a time:
+ * their texts are fetched one by one, for gathers are slower, everything else is done to eight rows at once, and a
+ * bucket of the table is compared as one vector. Elsewhere the same is done row by row.
  *
  * Cost: see csv_votes.c. */
 #include "votes/fast_rows.h"

@@ -15,7 +15,8 @@ typedef struct {
     size_t chunk; /* bytes of text that one job parses */
     size_t round; /* chunks that are parsed before they are collected */
     size_t
-        bucket; /* bytes of text (of columns: rows) for each bucket, if votes are partitioned; 0: what is good for the cache */
+        /* bytes of text (of columns: rows) for each bucket, if votes are partitioned; 0: what is good for the cache */
+        bucket;
     bool look_up; /* every task in a table, in whatever order they come */
 } dis__tuning;
 
@@ -59,8 +60,8 @@ typedef struct {
     dis_status (*open)(dis__file *file);
     /* The row at cursor->next. DIS_EDATA: see problem. */
     dis_status (*row)(dis__cursor *cursor);
-    /* As many rows as go fast, from cursor->next up to those that begin at `limit`, into cursor->batch; NULL: there is no
-     * fast way. */
+    /* As many rows as go fast, from cursor->next up to those that begin at `limit`, into cursor->batch; NULL: there is
+     * no fast way. */
     dis_status (*fast)(dis__cursor *cursor, const char *limit);
     bool quotes; /* a row may hold newlines, within quotes */
 } dis__row_format;

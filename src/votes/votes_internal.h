@@ -31,8 +31,8 @@ typedef struct {
 
 /* Fills start, worker, label8 or label16 and n_votes of `votes`, whose n_items and n_classes are set, with the rows
  * grouped by item, in their order within an item. class_of: (labels) the class of each label; NULL: the label itself.
- * With `consume` (else there must be no rows->start) the arrays of the rows are freed or become the table's (and are set to NULL), to keep the peak of memory
- * low. */
+ * With `consume` (else there must be no rows->start) the arrays of the rows are freed or become the table's (and are
+ * set to NULL), to keep the peak of memory low. */
 dis_status dis__votes_group(dis_context *ctx, dis__rows *rows, const uint16_t *class_of, bool consume,
                             dis_votes *votes);
 

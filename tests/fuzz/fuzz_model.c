@@ -1,5 +1,5 @@
-/* Model folders: two bytes say how long model.json is, its bytes follow, the rest is the file "w" of numbers. A folder that
- * is taken predicts a distribution for every item that fits its encoder, or says why not. */
+/* Model folders: two bytes say how long model.json is, its bytes follow, the rest is the file "w" of numbers. A folder
+ * that is taken predicts a distribution for every item that fits its encoder, or says why not. */
 #include "fuzz.h"
 #include "fuzz_file.h"
 #include "dissent/dissent.h"

@@ -1,5 +1,5 @@
-/* Plans: any bytes as an experiment's file are taken or refused with a message; a plan that is taken is consistent. Paths
- * in it are looked for in an empty folder, beside a file of data that every plan may name. */
+/* Plans: any bytes as an experiment's file are taken or refused with a message; a plan that is taken is consistent.
+ * Paths in it are looked for in an empty folder, beside a file of data that every plan may name. */
 #include "fuzz.h"
 #include "fuzz_file.h"
 #include "experiment/plan/plan.h"

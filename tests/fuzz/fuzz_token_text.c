@@ -1,5 +1,5 @@
-/* Texts through tokenizers of every family; the first byte says which. Any bytes are encoded or, where they are no UTF-8,
- * refused. Ids do not depend on whether places are wanted, and places are within the text. */
+/* Texts through tokenizers of every family; the first byte says which. Any bytes are encoded or, where they are no
+ * UTF-8, refused. Ids do not depend on whether places are wanted, and places are within the text. */
 #include "fuzz.h"
 #include "tokens/token_internal.h"
 #include "core/utf8.h"

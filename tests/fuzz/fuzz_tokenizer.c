@@ -1,4 +1,5 @@
-/* tokenizer.json: any bytes are taken or refused with a message and a place; a tokenizer that is taken encodes texts. */
+/* tokenizer.json: any bytes are taken or refused with a message and a place; a tokenizer that is taken encodes
+ * texts. */
 #include "fuzz.h"
 #include "tokens/token_internal.h"
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What a comparison must do, by itself: p-values that are uniform when there is nothing to find and small when there is,
- * intervals that hold the truth as often as they say, the edges, and every fault. */
+/* What a comparison must do, by itself: p-values that are uniform when there is nothing to find and small when there
+ * is, intervals that hold the truth as often as they say, the edges, and every fault. */
 #include "em_support.h"
 #include "fault_walk.h"
 #include "core/random.h"
@@ -221,7 +221,8 @@ static void left_out(void **state)
     dis_comparison_destroy(some);
 }
 
-/* Both ways to draw give the same law: the same data, once as few patterns and once with a seed that tells items apart. */
+/* Both ways to draw give the same law: the same data, once as few patterns and once with a seed that tells items
+ * apart. */
 static void two_ways(void **state)
 {
     (void)state;

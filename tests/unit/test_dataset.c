@@ -1,5 +1,5 @@
-/* Data of experiments: tables without header, labels in binary files, several files as one set, counts in columns, some of
- * the votes; and what is wrong with data, told by its file. */
+/* Data of experiments: tables without header, labels in binary files, several files as one set, counts in columns, some
+ * of the votes; and what is wrong with data, told by its file. */
 #include "experiment/run/dataset.h"
 #include "dissent/dissent.h"
 #include <setjmp.h>

@@ -1,6 +1,6 @@
-/* Pretrained encoders against transformers: hidden states, logits, loss, the gradient of every array and 20 steps of AdamW of
- * tiny random models of every family (fixtures of tests/parity/make_encoder_fixtures.py), to 1e-8 on `ref` and 1e-4 on `cpu`;
- * config.json and weights that are refused. */
+/* Pretrained encoders against transformers: hidden states, logits, loss, the gradient of every array and 20 steps of
+ * AdamW of tiny random models of every family (fixtures of tests/parity/make_encoder_fixtures.py), to 1e-8 on `ref` and
+ * 1e-4 on `cpu`; config.json and weights that are refused. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Models of pretrained encoders: frozen layers stay, the folder stands alone, what is exported is what was trained. Threads,
- * checkpoints, faults and devices are tested with all other models (train_support.h). */
+/* Models of pretrained encoders: frozen layers stay, the folder stands alone, what is exported is what was trained.
+ * Threads, checkpoints, faults and devices are tested with all other models (train_support.h). */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

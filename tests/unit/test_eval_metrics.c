@@ -235,8 +235,8 @@ static void temperatures_of_many_items_are_the_best(void **state)
     unmake(&x);
 }
 
-/* Ranks of many numbers are those of counting: all different, a few values, clusters that differ in their last bits, one
- * value far off. */
+/* Ranks of many numbers are those of counting: all different, a few values, clusters that differ in their last bits,
+ * one value far off. */
 static void ranks_are_those_of_counting(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The floor of cross-entropy on real crowds, which depends on what is made of the votes. Skipped where the data are not. */
+/* The floor of cross-entropy on real crowds, which depends on what is made of the votes. Skipped where the data are
+ * not. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* The public calls of experiments, from a file to a report: each once, and each with everything that can fail failing. */
+/* The public calls of experiments, from a file to a report: each once, and each with everything that can fail
+ * failing. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

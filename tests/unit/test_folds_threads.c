@@ -1,5 +1,5 @@
-/* Predictions out of fold: every item once, by a model that has not seen it, with the same bytes whatever the threads and
- * the order of folds. */
+/* Predictions out of fold: every item once, by a model that has not seen it, with the same bytes whatever the threads
+ * and the order of folds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

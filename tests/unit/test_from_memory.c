@@ -1,4 +1,5 @@
-/* Items, soft labels and gold labels from memory: the same tables as from files, the same model, what is refused, every fault. */
+/* Items, soft labels and gold labels from memory: the same tables as from files, the same model, what is refused, every
+ * fault. */
 #include "dissent/dissent.h"
 #include <math.h>
 #include <setjmp.h>

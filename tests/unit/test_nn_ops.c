@@ -1,5 +1,5 @@
-/* What layers are made of: exp, log and erf in float against double, the matrix product of every instruction set against
- * plain loops, dropout's words against Philox, the table of operations. */
+/* What layers are made of: exp, log and erf in float against double, the matrix product of every instruction set
+ * against plain loops, dropout's words against Philox, the table of operations. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -105,8 +105,8 @@ static bool left_out(int zeros, size_t row, size_t col)
     }
 }
 
-/* An element's bytes do not depend on which tile it is computed in, nor on what is skipped because it is zero in all rows of
- * a tile. */
+/* An element's bytes do not depend on which tile it is computed in, nor on what is skipped because it is zero in all
+ * rows of a tile. */
 static void tiles(void **state)
 {
     (void)state;

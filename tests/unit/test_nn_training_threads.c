@@ -179,8 +179,8 @@ static void accumulation(void **state)
     dis__net_destroy(f.net);
 }
 
-/* Labels are one-hot targets, to the last bit; a head of weight 0 changes nothing; frozen identity matrices give each vote
- * the cross-entropy to softmax(q). */
+/* Labels are one-hot targets, to the last bit; a head of weight 0 changes nothing; frozen identity matrices give each
+ * vote the cross-entropy to softmax(q). */
 static void exact_equalities(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Recipes: what a choice resolves to, what is refused, and that one call makes what its views and combination make one by
- * one. */
+/* Recipes: what a choice resolves to, what is refused, and that one call makes what its views and combination make one
+ * by one. */
 #include "em_support.h"
 #include "fault_walk.h"
 

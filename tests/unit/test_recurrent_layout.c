@@ -1,5 +1,5 @@
-/* The layouts of recurrent layers, for rows of every kind: each position of a row has the node that its ids make, nodes are
- * reached from those before, and rows of a block share them exactly where they are the same up to there. */
+/* The layouts of recurrent layers, for rows of every kind: each position of a row has the node that its ids make, nodes
+ * are reached from those before, and rows of a block share them exactly where they are the same up to there. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Training: what must be equal is equal to the bit, whatever the disk does; what can be learned is learned; what makes no
- * sense is refused before work starts. */
+/* Training: what must be equal is equal to the bit, whatever the disk does; what can be learned is learned; what makes
+ * no sense is refused before work starts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
-/* Distances between the views of real crowds, as Wright and Augenstein (2022) look at them in section 5.4: views near the
- * Jensen-Shannon centroid are those near the others (published r = .935). Looks in $DISSENT_DATA or ../shared/data;
+/* Distances between the views of real crowds, as Wright and Augenstein (2022) look at them in section 5.4: views near
+ * the Jensen-Shannon centroid are those near the others (published r = .935). Looks in $DISSENT_DATA or ../shared/data;
  * skipped where they are absent. */
 #include "em_support.h"
 #include <unistd.h>
 
-/* POS moves with what Dawid-Skene does to small probabilities: with crowd-kit's rules r is that measured with crowd-kit,
- * with ours it is a little higher. */
+/* POS moves with what Dawid-Skene does to small probabilities: with crowd-kit's rules r is that measured with
+ * crowd-kit, with ours it is a little higher. */
 enum { N_SETS = 3, N_SPECS = 4, N_RULES = 2 };
 static const char *const names[N_SPECS] = {"standard", "softmax", "mace", "dawid-skene"};
 static const char *const specs[N_RULES][N_SPECS] = {

@@ -1,5 +1,5 @@
-/* Reading large tables of votes: neither threads, nor the size of chunks, nor the way a row goes make a difference, whatever
- * the ids are like. */
+/* Reading large tables of votes: neither threads, nor the size of chunks, nor the way a row goes make a difference,
+ * whatever the ids are like. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -9,8 +9,8 @@
 #include "votes_read_support.h"
 #include "votes_support.h"
 
-/* A file of some thousand rows: ids of 0 to 40 bytes, mostly short; in runs or scattered; few labels or many; columns in any
- * order, perhaps one more; quotes and CRLF never, seldom or often. */
+/* A file of some thousand rows: ids of 0 to 40 bytes, mostly short; in runs or scattered; few labels or many; columns
+ * in any order, perhaps one more; quotes and CRLF never, seldom or often. */
 static size_t random_rows(uint64_t p, char *text)
 {
     uint64_t draw = 0;
@@ -47,7 +47,8 @@ static size_t random_rows(uint64_t p, char *text)
 #undef DRAW_ROWS
 }
 
-/* With a drop rule every row goes the careful way; without one, most go the fast way, which differs by instruction set. */
+/* With a drop rule every row goes the careful way; without one, most go the fast way, which differs by instruction
+ * set. */
 static void fast_and_careful_agree(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Tasks are numbered in one of three ways, which depends on the order in which they come (collect.h). Whatever the order,
- * the sizes and the threads: the table is that of a reader that looks up every task. */
+/* Tasks are numbered in one of three ways, which depends on the order in which they come (collect.h). Whatever the
+ * order, the sizes and the threads: the table is that of a reader that looks up every task. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -171,8 +171,8 @@ static void several_files(void **state)
     free(text);
 }
 
-/* More rows than one base or one range of rows has, more buckets than one, and buckets that outgrow their shares: rows get
- * shorter, and one task has half of them. */
+/* More rows than one base or one range of rows has, more buckets than one, and buckets that outgrow their shares: rows
+ * get shorter, and one task has half of them. */
 static void large_files_in_no_order(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Reading votes: what comes out, what is refused and where. Each file is read by several threads and in chunks of several
- * sizes, which must agree. */
+/* Reading votes: what comes out, what is refused and where. Each file is read by several threads and in chunks of
+ * several sizes, which must agree. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

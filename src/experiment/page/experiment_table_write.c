@@ -1,7 +1,7 @@
 /* The table of an experiment as text, Markdown, LaTeX and CSV.
  *
- * The first three share one walk over data sets, cells and measures; what differs is a row of functions. Names come from
- * users: each format makes them harmless in its own way, after control characters were made visible. */
+ * The first three share one walk over data sets, cells and measures; what differs is a row of functions. Names come
+ * from users: each format makes them harmless in its own way, after control characters were made visible. */
 #include "experiment/experiment_internal.h"
 #include "dissent/table.h"
 #include "io/outfile.h"

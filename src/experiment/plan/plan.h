@@ -30,9 +30,9 @@ typedef struct {
     const char *const *file; /* of data */
 } dis__plan;
 
-/* `data_folder` NULL: DISSENT_DATA, else ../shared/data when the file names no folder of its own. Everything is checked:
- * DIS_EDATA with file:line:column for an unknown key, a wrong type, a name that nothing has; DIS_EIO for a missing file of
- * data. Nothing is trained or fitted. */
+/* `data_folder` NULL: DISSENT_DATA, else ../shared/data when the file names no folder of its own. Everything is
+ * checked: DIS_EDATA with file:line:column for an unknown key, a wrong type, a name that nothing has; DIS_EIO for a
+ * missing file of data. Nothing is trained or fitted. */
 dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_folder, dis__plan **out);
 void dis__plan_destroy(dis__plan *plan);
 

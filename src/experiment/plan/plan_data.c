@@ -1,5 +1,5 @@
-/* Data sets, labels and measures of a plan: everything is looked up in the tables of the library and checked against the
- * rest of the file, so that nothing is found wrong hours later. */
+/* Data sets, labels and measures of a plan: everything is looked up in the tables of the library and checked against
+ * the rest of the file, so that nothing is found wrong hours later. */
 #include "experiment/plan/plan_internal.h"
 #include "core/number.h"
 #include "dissent/recipe.h"

@@ -1,6 +1,6 @@
-/* The text that stands for settings where equal settings must be told from others: one "key length:value" a line. Lengths
- * make it unambiguous whatever values hold; only values that are set are there, in the order of the rows, so neither the
- * order of a file nor its comments matter. Files stand there by the SHA-256 of what is in them. */
+/* The text that stands for settings where equal settings must be told from others: one "key length:value" a line.
+ * Lengths make it unambiguous whatever values hold; only values that are set are there, in the order of the rows, so
+ * neither the order of a file nor its comments matter. Files stand there by the SHA-256 of what is in them. */
 #include "experiment/plan/schema.h"
 #include "core/memory.h"
 #include "core/number.h"

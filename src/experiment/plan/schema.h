@@ -1,5 +1,5 @@
-/* schema.h: what a part of an experiment's file may say: one static row a key, from which reading, checking, the text that
- * keys of runs are made of, and the reference in docs/experiments.md come.
+/* schema.h: what a part of an experiment's file may say: one static row a key, from which reading, checking, the text
+ * that keys of runs are made of, and the reference in docs/experiments.md come.
  *
  * A record is a struct whose first member is `const dis__yaml_node *at`; rows say where in it a value goes. */
 #ifndef DIS_EXPERIMENT_PLAN_SCHEMA_H
@@ -92,7 +92,8 @@ typedef struct {
     const char *data_folder; /* where else files of data are looked for */
 } dis__form;
 
-/* DIS_EDATA at the place: an unknown key, a wrong type, a number out of bounds, a missing key. DIS_EIO: a missing file. */
+/* DIS_EDATA at the place: an unknown key, a wrong type, a number out of bounds, a missing key. DIS_EIO: a missing
+ * file. */
 dis_status dis__record_read(dis__form *form, const dis__schema *schema, const dis__yaml_node *node, void *record);
 /* One value into its place in the record. */
 dis_status dis__field_read(dis__form *form, const dis__field *field, const dis__yaml_node *node, void *record);

@@ -1,5 +1,5 @@
-/* Label sets of an experiment: fitted and combined as `dissent labels` does it, or read from a file, then put in the order
- * of the data set's tasks and classes.
+/* Label sets of an experiment: fitted and combined as `dissent labels` does it, or read from a file, then put in the
+ * order of the data set's tasks and classes.
  *
  * What was fitted is kept in a file of the cache under its key: one line that says what follows, with a SHA-256 of it,
  * then the numbers as they lie in memory. A file that is not exactly that is as good as none. */

@@ -1,8 +1,8 @@
 /* Splits: which tasks train, choose the epoch, and are tested.
  *
  * Drawing: all tasks are shuffled by the seed, put in order of their gold label (a stable order, so within a label they
- * stay shuffled), and assigned: folds in turn, held-out tasks at equal steps along the line. Every label is thus in every
- * part in the same share, to within one task. Cost: linear. */
+ * stay shuffled), and assigned: folds in turn, held-out tasks at equal steps along the line. Every label is thus in
+ * every part in the same share, to within one task. Cost: linear. */
 #include "experiment/run/dataset.h"
 #include "core/memory.h"
 #include "items/line_up.h"

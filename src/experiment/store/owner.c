@@ -1,6 +1,6 @@
-/* Lock files. A name is made of 128 random bits, so no two owners ever share one. Between making the file and locking it
- * another process may take it for a dead one's and remove it: after locking, the owner looks whether the file is still
- * the one in the folder, and makes another if it is not. */
+/* Lock files. A name is made of 128 random bits, so no two owners ever share one. Between making the file and locking
+ * it another process may take it for a dead one's and remove it: after locking, the owner looks whether the file is
+ * still the one in the folder, and makes another if it is not. */
 #include "experiment/store/owner.h"
 #include "core/memory.h"
 #include "core/name_index.h"

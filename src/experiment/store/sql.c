@@ -1,5 +1,5 @@
-/* SQLite behind our errors. In test builds each statement is a place where memory, and each step one where the disk, can
- * fail; what SQLite does within is its own. */
+/* SQLite behind our errors. In test builds each statement is a place where memory, and each step one where the disk,
+ * can fail; what SQLite does within is its own. */
 #include "experiment/store/sql.h"
 #include "core/faults.h"
 #include "core/memory.h"

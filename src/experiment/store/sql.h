@@ -23,8 +23,8 @@ typedef struct {
 /* DIS_EUSAGE: this build has no SQLite. */
 dis_status dis__sql_there(void);
 
-/* `wait_ms`: how long to wait for other processes. Without `create`, what may not be written can still be read. DIS_EIO;
- * DIS_EDATA: not a database. */
+/* `wait_ms`: how long to wait for other processes. Without `create`, what may not be written can still be read.
+ * DIS_EIO; DIS_EDATA: not a database. */
 dis_status dis__sql_open(const char *path, bool create, int wait_ms, dis__sql **out);
 void dis__sql_close(dis__sql *db);
 

@@ -84,7 +84,8 @@ static dis_status settle_tables(dis__sql *db, const char *path)
     return empty ? make_tables(db) : DIS_OK;
 }
 
-/* SQLite does not wait by itself for another process that makes the same change of journal; a moment later it is made. */
+/* SQLite does not wait by itself for another process that makes the same change of journal; a moment later it is
+ * made. */
 static dis_status choose_journal(dis__sql *db, int wait_ms)
 {
     enum { STEP_MS = 20, MAX_MS = 2000 };

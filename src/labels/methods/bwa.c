@@ -6,15 +6,16 @@
  *     v[w] = (a + n[w]) / (b + sum over w's votes of (z - y)^2)
  *     z[i] = (lambda mu + sum over votes of v y) / (lambda + sum over votes of v)
  *
- * for each class apart; the label is z over the classes, normalised. a is `weight-prior`, lambda `mean-prior`; b is a times
- * the mean over votes of z (1 - z) at the start, times 4 (1 - 1 / K) with correction=yes. Starts from vote shares. Items
- * without votes have the mean. A class on which no two workers ever differ has b = 0: its z stay the shares.
+ * for each class apart; the label is z over the classes, normalised. a is `weight-prior`, lambda `mean-prior`; b is a
+ * times the mean over votes of z (1 - z) at the start, times 4 (1 - 1 / K) with correction=yes. Starts from vote
+ * shares. Items without votes have the mean. A class on which no two workers ever differ has b = 0: its z stay the
+ * shares.
  *
- * Objective: the log posterior of z, v and mu up to its constant, summed over the classes; every update is its maximum in
- * what it changes.
+ * Objective: the log posterior of z, v and mu up to its constant, summed over the classes; every update is its maximum
+ * in what it changes.
  *
- * Cost: an iteration is one pass over the votes with K numbers each. Items are cut into a fixed number of jobs with sums of
- * their own, added in order. */
+ * Cost: an iteration is one pass over the votes with K numbers each. Items are cut into a fixed number of jobs with
+ * sums of their own, added in order. */
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>

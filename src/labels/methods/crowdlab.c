@@ -1,6 +1,6 @@
-/* CROWDLAB: a model and the votes on an item, averaged by how far each can be trusted (Goh, Tkachenko & Mueller 2022; rules
- * as cleanlab 2.9, multiannotator, quality_method="crowdlab", consensus_method="best_quality"). With n_i the votes on item
- * i, z the class that a vote is for, q the prediction and c the consensus,
+/* CROWDLAB: a model and the votes on an item, averaged by how far each can be trusted (Goh, Tkachenko & Mueller 2022;
+ * rules as cleanlab 2.9, multiannotator, quality_method="crowdlab", consensus_method="best_quality"). With n_i the
+ * votes on item i, z the class that a vote is for, q the prediction and c the consensus,
  *
  *     L     mean over items with 2 votes or more of the share of their votes that are for c
  *     E0    share of these items whose c is not the most frequent c, at least 1e-6
@@ -10,13 +10,13 @@
  *     w_M   max(1e-6, 1 - (share of these items where the best class of q is not c) / E0) * sqrt(mean n)
  *     p_i  ~  w_M q_i + sum_j w_j (L at z_ij, (1 - L) / (K - 1) elsewhere)
  *
- * First c is the majority (a tie: the class that q likes best, then the one with fewer votes in all, then the first one;
- * cleanlab has agreement with the consensus and chance behind these); then once more with the best class of p as c, where
- * it is one alone.
+ * First c is the majority (a tie: the class that q likes best, then the one with fewer votes in all, then the first
+ * one; cleanlab has agreement with the consensus and chance behind these); then once more with the best class of p as
+ * c, where it is one alone.
  *
- * Items without a prediction are judged by their votes alone, and the model by the items that have one. Known items have
- * their gold label as consensus, and as label. There is no E0 to speak of when all items have one class: every weight is
- * then 1e-6 or 1.
+ * Items without a prediction are judged by their votes alone, and the model by the items that have one. Known items
+ * have their gold label as consensus, and as label. There is no E0 to speak of when all items have one class: every
+ * weight is then 1e-6 or 1.
  *
  * Cost: one pass over the votes for the workers, and three over the items. Memory: a few numbers a worker and item. */
 #include "labels/method.h"

@@ -4,9 +4,9 @@
  *     class t ~ tau,  kind m | t ~ pi[t],  label of worker w | t, m ~ v[w][., t, m]        M = `groups` kinds a class
  *     q(t, m | item) ~ exp( E log tau[t] + E log pi[t, m] + sum over votes of E log v[w][l, t, m] )
  *
- * and Dirichlet posteriors for tau, pi[t] and v[w][., t, m]: prior counts `class-prior`, `group-prior` / M, and `diagonal`
- * where label = class, `off-diagonal` elsewhere. With few prior counts for kinds most of them stay empty. The label is
- * q(t | item), the sum over kinds. groups=1 is ibcc.
+ * and Dirichlet posteriors for tau, pi[t] and v[w][., t, m]: prior counts `class-prior`, `group-prior` / M, and
+ * `diagonal` where label = class, `off-diagonal` elsewhere. With few prior counts for kinds most of them stay empty.
+ * The label is q(t | item), the sum over kinds. groups=1 is ibcc.
  *
  * Start: vote shares, each class's share split over its kinds at random, by a signature of the item that depends on its
  * votes alone (who voted: how often that worker chose each class): neither names nor the order of rows matter.
@@ -17,7 +17,8 @@
  * Parameters: `confusion` and `prior` as of ibcc, posterior means, the kinds of a class averaged by their shares;
  * `group_confusion` and `group_share` are those of each kind.
  *
- * Objective: the evidence lower bound, as in ibcc.c: the sum of log normalisers minus KL(q || prior) of every Dirichlet.
+ * Objective: the evidence lower bound, as in ibcc.c: the sum of log normalisers minus KL(q || prior) of every
+ * Dirichlet.
  *
  * Cost: an iteration is one pass over the votes with rows of K * M numbers, and 2 special functions for each of
  * n_workers * K * K * M numbers. */

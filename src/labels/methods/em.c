@@ -1,5 +1,5 @@
-/* The shared loop of the EM methods: shards, passes, updates, convergence. labels/methods/em.h has the idea, em_kernel.c the
- * pass.
+/* The shared loop of the EM methods: shards, passes, updates, convergence. labels/methods/em.h has the idea,
+ * em_kernel.c the pass.
  *
  * Cost: an iteration is one pass over the votes and one over the tables, n_shards times the parameters. There are few
  * shards when the tables are large beside the votes, so that the second pass stays a small part. */
@@ -17,8 +17,8 @@ typedef struct {
 } plan;
 
 /* Depends on the problem only. A shard's copy of the table costs about as much as four votes a row, and room in the
- * second cache: at least 64 votes a row keep that in the per cents. Up to FEW_SHARDS are made at 10 votes a row, so that
- * a second thread has something to do. Powers of two share out evenly over the usual numbers of threads. */
+ * second cache: at least 64 votes a row keep that in the per cents. Up to FEW_SHARDS are made at 10 votes a row, so
+ * that a second thread has something to do. Powers of two share out evenly over the usual numbers of threads. */
 static plan make_plan(const dis_votes_view *v, dis__em_layout layout, size_t n_groups)
 {
     const size_t n_states = dis__size(v->n_classes, n_groups, 0);

@@ -14,8 +14,9 @@
  * label) or for each worker; the product of all A does not depend on the items: the update adds its logarithm to the
  * objective.
  *
- * What an item can be is a state. Most methods have one state a class. ebcc has several (DIS_EM_ROWS alone): rows, prior
- * and class sums are then over states, labels stay classes, and the posterior of a class is the sum over its states.
+ * What an item can be is a state. Most methods have one state a class. ebcc has several (DIS_EM_ROWS alone): rows,
+ * prior and class sums are then over states, labels stay classes, and the posterior of a class is the sum over its
+ * states.
  *
  * Items are cut into shards, a number that depends on the problem alone; each has its own copy of the table, and sums
  * are added in the order of shards: any number of threads gives the same bytes.
@@ -74,9 +75,10 @@ typedef struct dis__em dis__em;
 /* What makes a method of the shared loop. */
 typedef struct {
     const char *name;
-    /* New parameters of worker w. sums: what the pass added up, (n_classes, row) of [label][state] under DIS_EM_ROWS, (n_classes) under DIS_EM_LABELS, one number under DIS_EM_WORKERS; the probabilities (or B)
-     * replace them. `scratch` has room for twice as many numbers. Returns the worker's share of the penalty. With
-     * `keep` the parameters are also to be noted where the user will find them. Called from any thread. */
+    /* New parameters of worker w. sums: what the pass added up, (n_classes, row) of [label][state] under DIS_EM_ROWS,
+     * (n_classes) under DIS_EM_LABELS, one number under DIS_EM_WORKERS; the probabilities (or B) replace them.
+     * `scratch` has room for twice as many numbers. Returns the worker's share of the penalty. With `keep` the
+     * parameters are also to be noted where the user will find them. Called from any thread. */
     double (*worker)(void *arg, size_t w, double *sums, double *scratch, bool keep);
     /* New prior (n_states) from the class sums over n_items items; returns its share of the penalty. */
     double (*classes)(void *arg, const double *class_sum, size_t n_items, double *prior, bool keep);
@@ -114,7 +116,8 @@ struct dis__em {
 /* Bytes that dis__em_create will take. */
 size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout, size_t n_groups);
 
-/* Tables of zeros. n_groups: states a class, 1 but for DIS_EM_ROWS. On failure nothing is left behind. The caller destroys it. */
+/* Tables of zeros. n_groups: states a class, 1 but for DIS_EM_ROWS. On failure nothing is left behind. The caller
+ * destroys it. */
 dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, size_t n_groups, dis__em *em);
 void dis__em_destroy(dis__em *em);
 

@@ -5,8 +5,8 @@
  *     labels: the model has put it into another class;
  *   - on at least 1 % of the items, and on at least 3, the label is a class that nobody voted for there.
  *
- * Only methods with workers can do the last two; items without votes and known ones do not count. The bounds are such that
- * the methods' defaults say nothing on most real crowds (docs/methods.md).
+ * Only methods with workers can do the last two; items without votes and known ones do not count. The bounds are such
+ * that the methods' defaults say nothing on most real crowds (docs/methods.md).
  *
  * Cost: one pass over the votes. */
 #include "labels/method.h"

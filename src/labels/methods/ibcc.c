@@ -96,7 +96,8 @@ static double update_classes(void *arg, const double *sum, size_t n_items, doubl
     ibcc *b = arg;
     const dis__special *f = &b->c.em.special;
     const size_t K = b->c.em.n_classes;
-    /* Beside predictions the class prior is estimated without a prior of its own: its posterior would be no Dirichlet. */
+    /* Beside predictions the class prior is estimated without a prior of its own: its posterior would be no
+     * Dirichlet. */
     if (b->c.warm || b->c.em.items) return dis__confusion_classes(&b->c, sum, n_items, prior, keep);
     const double a = b->o->class_prior, prior_total = a * (double)K, total = prior_total + (double)n_items;
     double ends[3] = {total, a, prior_total}, psi_total = total, *nu = b->scratch;

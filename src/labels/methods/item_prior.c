@@ -2,12 +2,12 @@
  *
  *     P(t | item i)  =  c[t] q[i][t]^w / Z_i,       Z_i = sum_t c[t] q[i][t]^w.
  *
- * w, the weight of the predictions, and c are estimated with everything else: a logistic regression of the true class on
- * log q with one slope and a term a class, in the M-step of the EM (Raykar et al. 2010 with the classifier held fixed).
- * w = 0 is the model without predictions. Overconfident predictions get a weight below 1, useless ones get 0, those of a
- * model that has learned from soft labels of few votes, which is less sure than it may be, one above 1. It is at most 2: a
- * model that has learned from these very votes shares errors with them, and the likelihood takes that for skill
- * (docs/labels-and-model.md has the measurements).
+ * w, the weight of the predictions, and c are estimated with everything else: a logistic regression of the true class
+ * on log q with one slope and a term a class, in the M-step of the EM (Raykar et al. 2010 with the classifier held
+ * fixed). w = 0 is the model without predictions. Overconfident predictions get a weight below 1, useless ones get 0,
+ * those of a model that has learned from soft labels of few votes, which is less sure than it may be, one above 1. It
+ * is at most 2: a model that has learned from these very votes shares errors with them, and the likelihood takes that
+ * for skill (docs/labels-and-model.md has the measurements).
  *
  * Each M-step raises the expected log-likelihood sum_i sum_t p[i][t] log P(t | item i) - cost w, so the objective never
  * falls: one step of generalised iterative scaling (Darroch & Ratcliff 1972) for c, c[t] <- c[t] * sum_i p[i][t] /

@@ -1,4 +1,5 @@
-/* item_prior.h: predictions of a model as the prior of each item in the shared loop of the EM methods (item_prior.c). */
+/* item_prior.h: predictions of a model as the prior of each item in the shared loop of the EM methods
+ * (item_prior.c). */
 #ifndef DIS_LABELS_METHODS_ITEM_PRIOR_H
 #define DIS_LABELS_METHODS_ITEM_PRIOR_H
 #include "dissent/context.h"

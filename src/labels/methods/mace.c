@@ -3,8 +3,8 @@
  *
  *     P(label | w, true) = guess[w] * strategy[w][label] + know[w] * [label = true]
  *
- * Classes are equally likely (the reference), or with prior=estimate as likely as the labels make them: the maximum of the
- * objective over the class prior.
+ * Classes are equally likely (the reference), or with prior=estimate as likely as the labels make them: the maximum of
+ * the objective over the class prior.
  *
  * With S[w][l] the sum of p(l | item) over w's votes for l and n[w][l] their number, the expected number of votes for l
  * that were known is S know / (know + guess strategy[l]), the others were guessed: so the pass needs one sum a (worker,
@@ -18,11 +18,11 @@
  * normalisers minus KL(q || prior) of each worker's Beta and Dirichlet. (The reference maximises the sum of log
  * normalisers alone.)
  *
- * Restarts: tables start at 1 + noise U(0, 1), normalised, the random numbers keyed by seed, restart and the worker's own
- * label counts, so that neither names nor order matter. Each restart runs `screen` iterations; the best one is then run
- * from its start. On RTE, MRE and POS the restart chosen after 5 iterations goes to the same optimum as the one that
- * wins when all run until they settle (tests/unit/test_em_data.c). start=uniform: guess = know = 1/2, strategy = 1/K,
- * one run.
+ * Restarts: tables start at 1 + noise U(0, 1), normalised, the random numbers keyed by seed, restart and the worker's
+ * own label counts, so that neither names nor order matter. Each restart runs `screen` iterations; the best one is then
+ * run from its start. On RTE, MRE and POS the restart chosen after 5 iterations goes to the same optimum as the one
+ * that wins when all run until they settle (tests/unit/test_em_data.c). start=uniform: guess = know = 1/2, strategy =
+ * 1/K, one run.
  *
  * An iteration is an update and a pass; iterations = 0 is the pass over the start. The reference stops after 50; ours
  * goes on until the objective has settled (15 to 230 iterations on the crowds tried), which costs no accuracy there.

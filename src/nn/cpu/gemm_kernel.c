@@ -1,16 +1,17 @@
 /* Matrix product on one core, after Goto & van de Geijn (2008).
  *
  * A strip of op(B) (KC x NC) is packed into panels a few vectors wide with k outermost, so that the inner kernel reads
- * it in order, and stays in the second cache while all rows of A pass by. The kernel keeps a tile of C in registers and adds one outer product a step: with AVX-512 6 x 64, that
- * is 24 accumulators, 4 vectors of B and one broadcast of A; 10 loads for 24 multiply-adds leave the loads room. Rows
- * of A are read where they lie, several at a time; only a transposed A is packed, a block (MC x KC) at a time.
+ * it in order, and stays in the second cache while all rows of A pass by. The kernel keeps a tile of C in registers and
+ * adds one outer product a step: with AVX-512 6 x 64, that is 24 accumulators, 4 vectors of B and one broadcast of A;
+ * 10 loads for 24 multiply-adds leave the loads room. Rows of A are read where they lie, several at a time; only a
+ * transposed A is packed, a block (MC x KC) at a time.
  *
  * Tiles at the lower edge are lower, at the right edge narrower; all run the same chain of operations for an element.
  * Packing a matrix against its grain goes through squares transposed in registers.
  *
- * Columns of A that are zero in all MR rows of a tile add nothing: behind a ReLU these are a third to a half in nets that
- * were trained, since many units hardly ever fire. Where some are, the others are listed once for the panels of a strip, and
- * tiles take the listed ones alone: the same sums to the last digit.
+ * Columns of A that are zero in all MR rows of a tile add nothing: behind a ReLU these are a third to a half in nets
+ * that were trained, since many units hardly ever fire. Where some are, the others are listed once for the panels of a
+ * strip, and tiles take the listed ones alone: the same sums to the last digit.
  *
  * Cost: 2 m n k operations; packing touches B once a strip of C, a transposed A n / NC times. */
 #include "nn/cpu/gemm.h"
@@ -48,7 +49,8 @@ static inline size_t panel_vectors(size_t left)
     return smaller(vectors, WIDE);
 }
 
-/* `n_rows` rows of x (each `k` long, `ld` apart) become columns of a panel `width` wide, whole vectors: to[p * width + i]. */
+/* `n_rows` rows of x (each `k` long, `ld` apart) become columns of a panel `width` wide, whole vectors: to[p * width +
+ * i]. */
 static void pack_across(const float *x, size_t ld, size_t n_rows, size_t k, size_t width, float *to)
 {
     for (size_t i0 = 0; i0 < width; i0 += L) {
@@ -92,8 +94,8 @@ static void pack_along(const float *x, size_t ld, size_t n_cols, size_t k, size_
     }
 }
 
-/* Rows [row, row + m) of a transposed A: panels MR high, APART floats from one to the next. Four panels at a time: whole
- * lines are read, and few places written to. */
+/* Rows [row, row + m) of a transposed A: panels MR high, APART floats from one to the next. Four panels at a time:
+ * whole lines are read, and few places written to. */
 static void pack_a(const dis__gemm *g, size_t row, size_t m, size_t k0, size_t k, float *to)
 {
     enum { FOUR = 4 * MR };

@@ -1,7 +1,7 @@
 /* Multi-head self-attention and the encoder block around it. A linear layer makes queries, keys and values in one
- * product, attention_loops.h does one row and head at a time, a second linear layer puts the heads together. Names as in
- * the products: NAME.in_proj.weight (3 channels, channels), NAME.out_proj.weight. Attention that sees one position is
- * two linear layers with dropout between them, and outside training one. */
+ * product, attention_loops.h does one row and head at a time, a second linear layer puts the heads together. Names as
+ * in the products: NAME.in_proj.weight (3 channels, channels), NAME.out_proj.weight. Attention that sees one position
+ * is two linear layers with dropout between them, and outside training one. */
 #include "nn/net_internal.h"
 #include <stdio.h>
 

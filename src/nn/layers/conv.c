@@ -1,5 +1,5 @@
-/* Convolution over images (rows, height, width, channels) or over sequences, which are images of height 1 and as wide as
- * they have positions. Weights are (out, kernel_h, kernel_w, channels). image_loops.h says how and at what cost. */
+/* Convolution over images (rows, height, width, channels) or over sequences, which are images of height 1 and as wide
+ * as they have positions. Weights are (out, kernel_h, kernel_w, channels). image_loops.h says how and at what cost. */
 #include "nn/net_internal.h"
 #include <math.h>
 

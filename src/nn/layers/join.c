@@ -1,4 +1,5 @@
-/* Layers without parameters that pass values on: dropout, the sum of two, several side by side, pooling. O(elements). */
+/* Layers without parameters that pass values on: dropout, the sum of two, several side by side, pooling.
+ * O(elements). */
 #include "nn/net_internal.h"
 
 static size_t n_elements(const dis__net *net, int value)

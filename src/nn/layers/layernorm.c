@@ -1,5 +1,5 @@
-/* Layer normalisation over channels, of x or of x + residual: O(elements). Mean and 1 / sd of each row are kept, the rest
- * is computed again in backward. */
+/* Layer normalisation over channels, of x or of x + residual: O(elements). Mean and 1 / sd of each row are kept, the
+ * rest is computed again in backward. */
 #include "nn/net_internal.h"
 
 typedef struct {

@@ -1,8 +1,8 @@
 /* Linear layer with its activation: y = act(x W' + b), W (out, in). Backward: dz = dy act' in place of dy; dx = dz W,
  * dW += dz' x, db += sums of dz. Three products of 2 rows in out operations each.
  *
- * Two without anything between them, (x V' + a) W' + b, are one with the matrix W V and the bias W a + b: where nothing is
- * trained these are made once, 2 in middle out operations, and save 2 rows (in middle + middle out - in out). */
+ * Two without anything between them, (x V' + a) W' + b, are one with the matrix W V and the bias W a + b: where nothing
+ * is trained these are made once, 2 in middle out operations, and save 2 rows (in middle + middle out - in out). */
 #include "nn/net_internal.h"
 #include <math.h>
 

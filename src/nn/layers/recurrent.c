@@ -4,13 +4,14 @@
  * with "_reverse". Where the two biases add up they get the same gradient; with both, training goes as PyTorch's does.
  *
  * What a cell needs is a row of a table. A step has four gates' worth of numbers: the LSTM's i, f, g, o; for the GRU n,
- * r, z and the state's part of n, which r is to weigh and so must stand apart. In this order the state's products, whose
- * rows are r, z, n, go to neighbours and a step is one product.
+ * r, z and the state's part of n, which r is to weigh and so must stand apart. In this order the state's products,
+ * whose rows are r, z, n, go to neighbours and a step is one product.
  *
- * A layer works on nodes (recurrent_layout.h): the positions within the rows' lengths, and over ids one for all rows that
- * are the same up to there. Inputs are gathered into their order and gradients spread from it. Over ids of a table that has
- * fewer rows than a batch has positions it multiplies each row of the table once and takes the products instead, 2 ids
- * in gates hidden operations however long the rows are; in nets that never train, once for all batches. */
+ * A layer works on nodes (recurrent_layout.h): the positions within the rows' lengths, and over ids one for all rows
+ * that are the same up to there. Inputs are gathered into their order and gradients spread from it. Over ids of a table
+ * that has fewer rows than a batch has positions it multiplies each row of the table once and takes the products
+ * instead, 2 ids in gates hidden operations however long the rows are; in nets that never train, once for all
+ * batches. */
 #include "nn/layers/recurrent_layout.h"
 #include "nn/net_internal.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Loops of scaled dot-product attention (Vaswani et al. 2017): for one row and head, S = softmax(Q K' / sqrt(d)) over the
- * positions within the row's length, y = drop(S) V. Positions behind the length give and receive nothing.
+/* Loops of scaled dot-product attention (Vaswani et al. 2017): for one row and head, S = softmax(Q K' / sqrt(d)) over
+ * the positions within the row's length, y = drop(S) V. Positions behind the length give and receive nothing.
  *
  * Backward, with P = drop(S): dV = P' dy, dP = dy V', dS = S (drop(dP) - sum drop(dP) S), dQ = dS K / sqrt(d),
  * dK = dS' Q / sqrt(d). Cost: 4 time^2 d operations forward, 8 backward, and time^2 numbers kept a row and head. */
@@ -10,7 +10,8 @@ static inline size_t attended(const dis__attention_args *a, size_t row)
     return a->length ? (size_t)a->length[row] : a->n_times;
 }
 
-/* Attention to the one position there is, for (row, head) pairs [first, last): each head's values are kept or dropped. */
+/* Attention to the one position there is, for (row, head) pairs [first, last): each head's values are kept or
+ * dropped. */
 static void value_alone(const dis__attention_args *a, size_t first, size_t last, const real *from, real *to, bool add)
 {
     enum { SOME = 256 };

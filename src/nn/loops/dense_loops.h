@@ -1,5 +1,5 @@
-/* Loops of dense layers: products, activations, sums of columns, rows gathered from a table, copies of columns, sums. All but the
- * product are bound by memory: O(elements). */
+/* Loops of dense layers: products, activations, sums of columns, rows gathered from a table, copies of columns, sums.
+ * All but the product are bound by memory: O(elements). */
 #include "nn/loops/loops.h"
 
 static inline real sigmoid(real x)

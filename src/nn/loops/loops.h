@@ -1,5 +1,5 @@
-/* loops.h: what the loops of all operations stand on. Included, after `real` and OP are set, by ref_ops.c (double, plain
- * mathematics of libm) and ops_kernel.c (float, once for each instruction set).
+/* loops.h: what the loops of all operations stand on. Included, after `real` and OP are set, by ref_ops.c (double,
+ * plain mathematics of libm) and ops_kernel.c (float, once for each instruction set).
  *
  * Sums over a row run in vectors of 64 bytes and are added up in one fixed order, so they do not depend on the width of
  * the machine's registers. */

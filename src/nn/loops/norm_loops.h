@@ -1,8 +1,8 @@
 /* Loops of layer normalisation (Ba, Kiros & Hinton 2016), dropout (Srivastava et al. 2014) and pooling over rows.
  *
  * Dropout draws Philox 4x32-10 words: of each 1,024 elements of a layer, element e takes word e / 256 of the block with
- * counter e % 256 (step, number of the thousand; stream, layer) under the seed, so that words of many counters lie side by
- * side as they are computed. A word below rate * 2^32 drops the element. Nothing is stored: backward draws again. */
+ * counter e % 256 (step, number of the thousand; stream, layer) under the seed, so that words of many counters lie side
+ * by side as they are computed. A word below rate * 2^32 drops the element. Nothing is stored: backward draws again. */
 #include "nn/loops/loops.h"
 #include "core/random.h"
 

@@ -1,5 +1,5 @@
-/* nets.h: the nets of the papers, as builders over net.h. Each adds its axes, inputs and layers to a net, up to the value
- * that heads start from, and says where they are; a second call adds what stands below one head.
+/* nets.h: the nets of the papers, as builders over net.h. Each adds its axes, inputs and layers to a net, up to the
+ * value that heads start from, and says where they are; a second call adds what stands below one head.
  *
  *     dis__tagger_options o = dis__tagger_options_default();
  *     o.n_words = ..., o.n_characters = ...;
@@ -33,8 +33,8 @@ typedef struct {
 dis__tagger_options
 dis__tagger_options_default(void); /* LSTM; 300, 100, 256; 2 layers, 2 heads, 2048, .1; 15 letters */
 
-/* Axes, inputs of whole numbers, and the value (tokens, .) at the end. Each distinct word of a batch is spelt once, each
- * sentence read once. */
+/* Axes, inputs of whole numbers, and the value (tokens, .) at the end. Each distinct word of a batch is spelt once,
+ * each sentence read once. */
 typedef struct {
     int sentences, positions, tokens, distinct, characters;
     int word_ids, lengths;    /* (sentences, positions), (sentences) */
@@ -70,9 +70,9 @@ dis__stem_cnn dis__stem_cnn_build(dis__net *net, const dis__stem_cnn_options *op
 
 /* ---- ResNets for small images ---- */
 
-/* CIFAR: 6 n + 2 layers of widths 16, 32, 64 with strided identities as shortcuts (He et al. 2016, section 4.2, option A).
- * IMAGENET: basic blocks of widths 64 to 512, with projections; the first layer is 3 x 3 and nothing is pooled before
- * the end, as usual for images of 32 x 32. */
+/* CIFAR: 6 n + 2 layers of widths 16, 32, 64 with strided identities as shortcuts (He et al. 2016, section 4.2, option
+ * A). IMAGENET: basic blocks of widths 64 to 512, with projections; the first layer is 3 x 3 and nothing is pooled
+ * before the end, as usual for images of 32 x 32. */
 typedef enum { DIS_RESNET_CIFAR, DIS_RESNET_IMAGENET } dis__resnet_kind;
 
 typedef struct {

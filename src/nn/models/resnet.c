@@ -2,8 +2,8 @@
  *
  *     block(x) = relu(norm(conv(relu(norm(conv(x))))) + shortcut(x))
  *
- * The first block of every stage but the first halves height and width and doubles the channels. Where the shape changes
- * the shortcut is a strided identity with zeros for the new channels (CIFAR) or a 1 x 1 convolution (IMAGENET).
+ * The first block of every stage but the first halves height and width and doubles the channels. Where the shape
+ * changes the shortcut is a strided identity with zeros for the new channels (CIFAR) or a 1 x 1 convolution (IMAGENET).
  *
  * Cost of an image forward: 2 height width 9 first_width^2 operations a convolution; each stage has the same. */
 #include "nn/models/nets.h"

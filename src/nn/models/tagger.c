@@ -1,14 +1,14 @@
-/* Taggers of Fornaciari et al. (2021, multi-task learning) and Uma et al. (2020): a bidirectional LSTM over the words of a
- * sentence, taken at the token, and another over the token's characters, taken at both ends; or GRUs in their place. The
- * first puts the two side by side through attention encoders that see one position; the second weighs them by additive
- * attention.
+/* Taggers of Fornaciari et al. (2021, multi-task learning) and Uma et al. (2020): a bidirectional LSTM over the words
+ * of a sentence, taken at the token, and another over the token's characters, taken at both ends; or GRUs in their
+ * place. The first puts the two side by side through attention encoders that see one position; the second weighs them
+ * by additive attention.
  *
- * Words and characters are rows of tables, which recurrent layers multiply row by row where a table has fewer rows than a
- * batch has places: always so for characters.
+ * Words and characters are rows of tables, which recurrent layers multiply row by row where a table has fewer rows than
+ * a batch has places: always so for characters.
  *
  * Cost of a batch forward: 16 hidden (min(tokens, n_words) word_width + n_characters character_width + (tokens +
- * different beginnings and endings of words / 2) hidden) operations for the LSTMs (GRUs: 12); the encoders 2 tokens (2 c^2 + 2 c feed) a layer, c = 4
- * hidden, outside training 2 tokens (c^2 + 2 c feed). */
+ * different beginnings and endings of words / 2) hidden) operations for the LSTMs (GRUs: 12); the encoders 2 tokens (2
+ * c^2 + 2 c feed) a layer, c = 4 hidden, outside training 2 tokens (c^2 + 2 c feed). */
 #include "nn/models/nets.h"
 #include <stdio.h>
 

@@ -1,8 +1,9 @@
-/* The shared table of ids: see hashed_ids.h. It probes slot by slot from the first of a bucket. A slot is claimed by exchanging its zero for a mark, written,
- * and published with its number; others wait at the mark, which lasts some ten instructions. The table grows between
- * rounds only, so slots stay where they are while chunks look. It is kept as small as the ids that are there and those
- * that the next round will likely bring allow: a table of some ten thousand workers should stay in the second cache. Slots
- * lie in the order of their hashes, so growing reads and writes memory from one end to the other.
+/* The shared table of ids: see hashed_ids.h. It probes slot by slot from the first of a bucket. A slot is claimed by
+ * exchanging its zero for a mark, written, and published with its number; others wait at the mark, which lasts some ten
+ * instructions. The table grows between rounds only, so slots stay where they are while chunks look. It is kept as
+ * small as the ids that are there and those that the next round will likely bring allow: a table of some ten thousand
+ * workers should stay in the second cache. Slots lie in the order of their hashes, so growing reads and writes memory
+ * from one end to the other.
  *
  * Cost: one line of memory a lookup; for a new id 40 bytes more, and its name. */
 #include "votes/ids/hashed_ids.h"
@@ -65,8 +66,9 @@ static dis_status resize(dis__ids *ids, size_t n_buckets)
     return DIS_OK;
 }
 
-/* At least five slots for four ids that may come. If it must grow then to two slots an id, and for the rest of the input
- * if it goes on like this, but to four times the size at most: it may not. A table that is far too large shrinks. */
+/* At least five slots for four ids that may come. If it must grow then to two slots an id, and for the rest of the
+ * input if it goes on like this, but to four times the size at most: it may not. A table that is far too large
+ * shrinks. */
 static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)
 {
     const size_t ids_soon = dis__size(ids->n, 1, fresh), need = dis__size(ids_soon, 5, FIRST_SLOTS) / 4;

@@ -14,8 +14,8 @@
  *
  * A slot of the table has 16 bytes: an id of up to 8 bytes lies in it whole; of a longer one the slot has 64 bits of
  * hash, and its name is compared. Four slots make a bucket, one line of memory, and nearly all ids lie in the bucket
- * where they belong. Once there are ids of 9 to 16 bytes, a bucket has two slots, and the rest of their texts in place of
- * the others: it is wide, and these ids need no comparison of names either. Hashes are keyed by a secret. */
+ * where they belong. Once there are ids of 9 to 16 bytes, a bucket has two slots, and the rest of their texts in place
+ * of the others: it is wide, and these ids need no comparison of names either. Hashes are keyed by a secret. */
 #ifndef DIS_VOTES_IDS_HASHED_IDS_H
 #define DIS_VOTES_IDS_HASHED_IDS_H
 #include "dissent/names.h"
@@ -98,9 +98,10 @@ dis__id_share dis__id_share_of(dis__ids *ids, size_t chunk, const dis__id_share 
 /* Takes out again what the chunks of the round put in; all of them, for tables know no single removals. */
 void dis__ids_withdraw(dis__ids *ids, const dis__id_share *share);
 
-/* The keys of texts: of 1 to 8 bytes in a word padded with zeros, of any length >= 1. The hash of a word is one that vectors
- * can compute: its halves are added to secrets and multiplied (NH of Black et al. 1999, universal to 2^-32), the product
- * is mixed by a bijection and multiplied by an odd secret, of which the upper bits count (Dietzfelbinger et al. 1997). */
+/* The keys of texts: of 1 to 8 bytes in a word padded with zeros, of any length >= 1. The hash of a word is one that
+ * vectors can compute: its halves are added to secrets and multiplied (NH of Black et al. 1999, universal to 2^-32),
+ * the product is mixed by a bijection and multiplied by an odd secret, of which the upper bits count (Dietzfelbinger et
+ * al. 1997). */
 static inline uint32_t dis__id_tag(const dis__secret *s, uint64_t word)
 {
     const uint32_t low = (uint32_t)word + (uint32_t)s->word[0],

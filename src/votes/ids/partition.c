@@ -7,8 +7,8 @@
  *
  * Buckets and ranges depend on the data alone, so any number of threads gives the same table.
  *
- * Cost: 16 bytes a row written and read, 8 written and read again; tables within the second cache. Memory: 16 bytes a row
- * beside the table. */
+ * Cost: 16 bytes a row written and read, 8 written and read again; tables within the second cache. Memory: 16 bytes a
+ * row beside the table. */
 #include "votes/ids/partition.h"
 #include "core/memory.h"
 #include "core/names_build.h"
@@ -214,8 +214,8 @@ static dis_status make_slots(const finishing *f, scratch *s, size_t n_slots, siz
     return DIS_OK;
 }
 
-/* Some records of a bucket whose tasks are n so far; how many they are then. Slots are asked for together, then looked at one by
- * one. Records have 1 + the number of their task in place of its word afterwards. */
+/* Some records of a bucket whose tasks are n so far; how many they are then. Slots are asked for together, then looked
+ * at one by one. Records have 1 + the number of their task in place of its word afterwards. */
 static size_t number_records(const finishing *f, const scratch *s, size_t n_slots, size_t n, dis__vote_record *record,
                              size_t n_records, uint32_t *base)
 {
