@@ -6,7 +6,7 @@
  *     bench_calls read VOTES.csv THREADS REPEATS                 seconds of dis_votes_read
  *     bench_calls combine VIEWS.f64 VIEWS ITEMS CLASSES THREADS REPEATS SPEC [OUT.f64]
  *     bench_calls synth OUT.csv ITEMS WORKERS CLASSES VOTES_PER_ITEM SEED [shuffle]
- *     bench_calls memory                                         bytes a second of a plain sum over 1 GiB, one thread
+ *     bench_calls memory                                         bytes per second of a plain sum over 1 GiB, one thread
  *
  * Repeats are single measurements; whoever calls this takes the median. Only public headers are used. */
 #include "dissent/dissent.h"

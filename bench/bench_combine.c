@@ -1,5 +1,5 @@
 /* Times the combinations on random views: bench_combine [items [classes [views [spec ...]]]], default 1e6 4 4 and all
- * of them. One line of CSV each: combination, items, classes, views, seconds (median of 3), nanoseconds an item, steps
+ * of them. One line of CSV each: combination, items, classes, views, seconds (median of 3), nanoseconds per item, steps
  * of the slowest. The views are drawn from a flat Dirichlet distribution. */
 #include "dissent/dissent.h"
 #include <math.h>

@@ -1,8 +1,8 @@
-/* bench_em: nanoseconds a vote and iteration of an EM method, through the public headers alone.
+/* bench_em: nanoseconds per vote and iteration of an EM method, through the public headers alone.
  *
  *     bench_em [votes] [workers] [classes] [votes-per-item] [threads] [method]
  *
- * Votes are drawn in memory from the Dawid-Skene model. A fit reports its progress once an iteration: the cost of an
+ * Votes are drawn in memory from the Dawid-Skene model. A fit reports its progress once per iteration: the cost of an
  * iteration is the time between two reports, the first and the last one apart, so that start, end and allocation drop
  * out. Printed are the median and the fastest (on a busy machine the undisturbed one), and the same difference taken
  * between whole runs of 2 and of 2
@@ -53,7 +53,7 @@ static void fail(void)
     exit(1);
 }
 
-/* Workers have one accuracy a class between .45 and .95; wrong votes lean towards the next class. */
+/* Workers have one accuracy per class between .45 and .95; wrong votes lean towards the next class. */
 static dis_votes *make_votes(dis_context *ctx, size_t n_votes, size_t n_workers, size_t n_classes, size_t per_item)
 {
     dis_votes_arrays a = {.n_votes = n_votes / per_item * per_item,
@@ -116,7 +116,7 @@ static double fit_seconds(dis_context *ctx, const dis_votes *votes, const char *
     return took;
 }
 
-/* Bytes a second that memcpy reads and writes, best of 5 over 64 MiB. */
+/* Bytes per second that memcpy reads and writes, best of 5 over 64 MiB. */
 static double copy_speed(void)
 {
     const size_t n = (size_t)64 << 20;
@@ -162,11 +162,12 @@ int main(int argc, char **argv)
     for (size_t i = 2; i + 2 < r.n; i++) iteration[n++] = r.at[i] - r.at[i - 1];
     const double typical = median(iteration, n), best = iteration[0], votes_ = (double)n_votes, copy = copy_speed();
     const double bytes = votes_ * (n_classes <= 256 ? 5 : 6) + votes_ / (double)per_item * 8;
-    printf("%s: %zu votes, %zu workers, %zu classes, %zu votes an item, %d thread(s): ns a vote and iteration: median "
-           "%.2f, "
-           "fastest %.2f, between runs %.2f; %.2f GB/s of votes read, memcpy here moves %.1f GB/s\n",
-           method, n_votes, n_workers, n_classes, per_item, dis_context_threads(ctx), 1e9 * typical / votes_,
-           1e9 * best / votes_, 1e9 * (many - few) / more / votes_, 1e-9 * bytes / typical, 1e-9 * copy);
+    printf(
+        "%s: %zu votes, %zu workers, %zu classes, %zu votes per item, %d thread(s): ns per vote and iteration: median "
+        "%.2f, "
+        "fastest %.2f, between runs %.2f; %.2f GB/s of votes read, memcpy here moves %.1f GB/s\n",
+        method, n_votes, n_workers, n_classes, per_item, dis_context_threads(ctx), 1e9 * typical / votes_,
+        1e9 * best / votes_, 1e9 * (many - few) / more / votes_, 1e-9 * bytes / typical, 1e-9 * copy);
     dis_votes_destroy(votes);
     dis_context_destroy(ctx);
     return 0;

@@ -1,4 +1,4 @@
-/* Reading votes: bench_read FILE [THREADS [REPEATS]] prints seconds (best and median), rows and rows a second. */
+/* Reading votes: bench_read FILE [THREADS [REPEATS]] prints seconds (best and median), rows and rows per second. */
 #include "dissent/dissent.h"
 #include <stdio.h>
 #include <stdlib.h>

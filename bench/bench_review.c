@@ -15,14 +15,14 @@
  * workers: how well rankings of workers find planted spammers: precision at k = the number of spammers, by the review,
  * by raw agreement with the majority, by the posterior quality of `dissent labels --workers`.
  *
- * honesty: whether a review's own figures can be believed, with 5 votes an item: the share of right labels it expects
+ * honesty: whether a review's own figures can be believed, with 5 votes per item: the share of right labels it expects
  * and the true one, now and after a budget of one vote an item was spent as proposed; and how well `surprise` and
  * `hard` tell hard items (ease below 1) from the others (area under the ROC curve; 1/2 is chance).
  *
  * file SEEDS NAME VOTES GOLD: as items, but the votes are those of a file, each item's in an order drawn by the seed,
  * and the votes beyond the first three are what can be bought (at most 1,000 items with gold and three votes).
  *
- * One CSV row a seed and point; tools/review_curve.py makes tables and the picture of docs/review.md. */
+ * One CSV row per seed and point; tools/review_curve.py makes tables and the picture of docs/review.md. */
 #include "dissent/dissent.h"
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
-/* bench_tokens FOLDER TEXTS THREADS REPEATS: the texts of a file, one a line, through the tokenizer of a folder, all in
- * one call as users of encode_batch do. Prints {"seconds": [...], "processor_seconds": [...], "tokens": n, "texts": n,
- * "open_seconds": s}. */
+/* bench_tokens FOLDER TEXTS THREADS REPEATS: the texts of a file, one per line, through the tokenizer of a folder, all
+ * in one call as users of encode_batch do. Prints {"seconds": [...], "processor_seconds": [...], "tokens": n, "texts":
+ * n, "open_seconds": s}. */
 #include "dissent/dissent.h"
 #include <stdio.h>
 #include <stdlib.h>

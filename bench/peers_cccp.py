@@ -15,7 +15,7 @@ BLOCK = 4096
 
 
 def make(path, n_views, n_items, n_classes, seed):
-    """Views as methods give them: one true distribution an item, sharpened or flattened by each view, some rows nearly sure."""
+    """Views as methods give them: one true distribution per item, sharpened or flattened by each view, some rows nearly sure."""
     r = np.random.default_rng(seed)
     base = r.dirichlet(np.full(n_classes, .6), size=n_items)
     views = np.empty((n_views, n_items, n_classes))

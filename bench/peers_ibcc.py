@@ -9,8 +9,8 @@ iteration is two products with K dense columns,
 and everything else is done in place on arrays of items x K or (workers x K) x K. Posteriors lie column by column while they
 are normalised: NumPy reduces over a last axis of 4 several times slower than it adds 4 columns.
 
-PlainIBCC is the same model in the layout that truth-inference-at-scale published: one matrix of truth values a class, K products
-an iteration each way. It is three to four times slower; both give the same posteriors.
+PlainIBCC is the same model in the layout that truth-inference-at-scale published: one matrix of truth values per class, K products
+per iteration each way. It is three to four times slower; both give the same posteriors.
 
     python peers_ibcc.py sparse|plain VOTES.npz ITERATIONS [OUT.npy]    ->  {"seconds": of each iteration}
 """

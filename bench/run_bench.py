@@ -216,9 +216,9 @@ def em_rows(b):
             ours = once(lambda n=n, w=workers, few=few, many=many: b.per_iteration(b.votes(n, w), spec, 1, few, many))
 
             def roof(entry, n=n):
-                # what must be read: 4 bytes of worker and 1 of label a vote, 8 bytes of offset an item of 5 votes
+                # what must be read: 4 bytes of worker and 1 of label per vote, 8 bytes of offset per item of 5 votes
                 least = (5 + 8 / 5) / memory() * 1e9
-                return (f"{entry['ours'] / n * 1e9:.2f} ns a vote; the votes alone take {least:.2f} ns to read "
+                return (f"{entry['ours'] / n * 1e9:.2f} ns per vote; the votes alone take {least:.2f} ns to read "
                         f"at {memory() / 1e9:.1f} GB/s")
 
             def ibcc(kind, n=n, w=workers):
@@ -463,7 +463,7 @@ def training_rows(b):
               f"limit of {limit:g} s", lambda x=limit: x, 1,
               lambda e, n=name: "PyTorch %.2g s" % torch(*models[n][0])["start"] if os.path.exists(b.python) else "")
     for name in models:
-        memory_row(b, f"memory of training {name}, less 16 bytes a parameter", lambda n=name: library(*models[n][1]),
+        memory_row(b, f"memory of training {name}, less 16 bytes per parameter", lambda n=name: library(*models[n][1]),
                    lambda n=name: torch(*models[n][0]))
 
 
@@ -517,7 +517,7 @@ def call_plain(*command):
 
 
 def watch(command):
-    """Runs a command; wall seconds and the peak of its memory that is not a mapped file, sampled 50 times a second."""
+    """Runs a command; wall seconds and the peak of its memory that is not a mapped file, sampled 50 times per second."""
     start, peak, peak_all = time.perf_counter(), 0, 0
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while process.poll() is None:
@@ -609,7 +609,7 @@ def start_row(b):
 
 
 def real_texts(b):
-    """The texts of RTE, SNLI and POPQUORN, one a line, and the folder of the data; Skipped where they are not."""
+    """The texts of RTE, SNLI and POPQUORN, one per line, and the folder of the data; Skipped where they are not."""
     import csv
     for data in (os.environ.get("DISSENT_DATA"), os.path.join(ROOT, "..", "shared", "data")):
         files = [os.path.join(data, *f) for f in (("rte_snow", "items.csv"), ("snli", "test_items.csv"), ("snli", "dev_items.csv"),

@@ -1,6 +1,6 @@
 /* cli.h: the bones of the command line tool.
  *
- * One static row a subcommand (main.c lists them), one static row an option. Parsing, --help, the man pages and the
+ * One static row per subcommand (main.c lists them), one static row per option. Parsing, --help, the man pages and the
  * shell completions all read these rows, so they cannot disagree. Options are parsed into a struct of the subcommand by
  * offset:
  *
@@ -122,7 +122,7 @@ typedef struct cli_command {
     const char *name, *summary;
     const char *operands;    /* as the usage line shows them */
     const char *text;        /* paragraphs between the usage line and the options; "\n\n" parts them */
-    const char *examples;    /* one a line */
+    const char *examples;    /* one per line */
     bool methods, combiners; /* help and man page go on with these tables */
     cli_names names;         /* what operands are: inputs */
     const char *holds;       /* as that of an option */

@@ -72,7 +72,7 @@ static int need_workers(const agree_job *job)
 {
     const char *option = job->v->workers ? "workers" : job->v->pairs ? "pairs" : NULL;
     if (!option || job->in.look.start) return 0;
-    return cli_error(job->c, DIS_EDATA, "--%s: this input does not say who voted; bring one row a vote", option);
+    return cli_error(job->c, DIS_EDATA, "--%s: this input does not say who voted; bring one row per vote", option);
 }
 
 /* Rows that say something here: those about gold only when there is some. */

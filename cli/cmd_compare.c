@@ -5,7 +5,7 @@
 /* clang-format off */
 static const cli_option options[] = {
     {.name = "a", .kind = CLI_WORDS, .offset = offsetof(compare_values, a), .argument = "FILE...",
-     .names = CLI_NAMES_FILE, .summary = "predictions of A, one file a seed (training run)"},
+     .names = CLI_NAMES_FILE, .summary = "predictions of A, one file per seed (training run)"},
     {.name = "b", .kind = CLI_WORDS, .offset = offsetof(compare_values, b), .argument = "FILE...",
      .names = CLI_NAMES_FILE, .summary = "predictions of B, mostly the baseline"},
     {.name = "gold", .kind = CLI_TEXT, .offset = offsetof(compare_values, gold), .argument = "FILE",
@@ -187,7 +187,8 @@ const cli_command cli_cmd_compare = {
     .text =
         "Accuracy and macro-F1 of two sides with their difference, its 95 % interval and the p-value of the paired "
         "bootstrap: the share of resamples whose difference is more than twice the observed one. One star is p <= .05, "
-        "two are p <= .01. Several files a side are several seeds: items are resampled, the same for all seeds, and a "
+        "two are p <= .01. Several files per side are several seeds: items are resampled, the same for all seeds, and "
+        "a "
         "side's figure is the mean over its seeds. McNemar's test stands beside it, for each pair of seeds: in order "
         "when both sides have the same number, else each with each.\n\n"
         "With --human, items are sorted into four cells (both right, both wrong, only A right, only B right); each "

@@ -268,7 +268,7 @@ const cli_command cli_cmd_eval = {
     .operands = "PRED...",
     .text =
         "Measures predicted distributions (label files as dissent labels writes them, or anybody's CSV, TSV, JSONL or "
-        "npy with one column a class) against gold labels (--gold), against the soft labels of people (--human, or "
+        "npy with one column per class) against gold labels (--gold), against the soft labels of people (--human, or "
         "--votes with --human-labels), or both. Each figure comes with a 95 % bootstrap interval over items; the "
         "majority-class baseline and the floor of cross-entropy, the entropy of the human labels, stand beside.\n\n"
         "Files are matched by task and class. Items or classes that not all files have are errors; --lenient leaves "

@@ -231,7 +231,7 @@ static int count_workers(labels_job *job)
     const size_t n = job->in.look.n_workers;
     if (!job->in.look.start) {
         if (!job->v->workers) return 0;
-        return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row a vote");
+        return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row per vote");
     }
     if (!job->v->workers) return 0;
     job->borne_out = calloc(n ? n : 1, sizeof *job->borne_out);
@@ -302,7 +302,7 @@ const cli_command cli_cmd_labels = {
     .operands = "VOTES...",
     .text = "Reads votes (columns task, worker, label; CSV, TSV or JSONL, also gzip or zstd; - is standard input; "
             "several files make "
-            "one table), estimates for each item how probable each class is, and writes one row an item: "
+            "one table), estimates for each item how probable each class is, and writes one row per item: "
             "task,label,entropy,p:CLASS,...\n\n"
             "Reading is strict: anything odd is an error with its place; --lenient, --duplicates, --na and "
             "--renormalise say "

@@ -1,4 +1,4 @@
-/* dissent list TABLE [NAME]: the tables of the library, one row a line, or one row in
+/* dissent list TABLE [NAME]: the tables of the library, one row per line, or one row in
  * full. */
 #include "cli.h"
 #include <string.h>

@@ -78,7 +78,7 @@ const cli_command cli_cmd_predict = {
     .summary = "soft labels of items by a trained model",
     .operands = "MODEL",
     .text =
-        "Reads a model that dissent train has written and items, and writes one row an item, as dissent labels does: "
+        "Reads a model that dissent train has written and items, and writes one row per item, as dissent labels does: "
         "task,label,entropy,p:CLASS,...",
     .examples = "  dissent predict model --items new.csv -o predicted.csv\n"
                 "  dissent predict model --items test.f32 --width 512 --head soft -o predicted.csv\n",

@@ -414,7 +414,7 @@ static int review(review_job *job, dis_context *ctx)
 {
     const review_values *v = job->v;
     if (v->workers && !job->in.look.start)
-        return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row a vote");
+        return cli_error(job->c, DIS_EDATA, "--workers: this input does not say who voted; bring one row per vote");
     dis_review_options o = dis_review_options_default();
     o.method = v->method;
     o.seed = v->figures.seed;

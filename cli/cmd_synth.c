@@ -55,7 +55,7 @@ static const cli_option options[] = {
                       "also write texts whose words depend on the true class (task,text)"),
     CLI_OUTPUT_OPTION(synth_values, features, "features", "npy",
                       "also write features that depend on the true class (npy, float32)"),
-    COUNT(n_features, "n-features", "16", 1, 16384, "numbers an item in --features"),
+    COUNT(n_features, "n-features", "16", 1, 16384, "numbers per item in --features"),
     CLI_COMMON_OPTIONS(synth_values),
 };
 

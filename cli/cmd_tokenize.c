@@ -29,7 +29,7 @@ static const cli_option options[] = {
      .fallback = "0",
      .high = 1e9,
      .summary =
-         "tokens a text, special ones included; 0: what the folder allows, the lesser of model_max_length and the "
+         "tokens per text, special ones included; 0: what the folder allows, the lesser of model_max_length and the "
          "encoder's positions"},
     {.name = "output",
      .letter = 'o',
@@ -73,7 +73,8 @@ const cli_command cli_cmd_tokenize = {
     .summary = "texts into the ids that a pretrained encoder reads",
     .operands = "FILE",
     .text =
-        "Reads one text a line (- is standard input) and writes one JSON list of ids a line, the same ids as Hugging "
+        "Reads one text per line (- is standard input) and writes one JSON list of ids per line, the same ids as "
+        "Hugging "
         "Face tokenizers makes. The tokenizer is that of the folder: tokenizer.json, or vocab.json and merges.txt, or "
         "vocab.txt. No weights are needed. Padding and truncation blocks of tokenizer.json are ignored.",
     .examples = "  dissent tokenize --encoder minilm texts.txt\n"

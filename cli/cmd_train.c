@@ -50,7 +50,7 @@ static const cli_option options[] = {
     TEXT(gold, "gold", "FILE", NULL, CLI_NAMES_FILE, "their gold labels (task,label)"),
     TEXT(votes, "votes", "FILE", NULL, CLI_NAMES_FILE, "the votes (task,worker,label), for the objectives crowd:..."),
     TEXT(classes, "classes", "LIST|FILE", NULL, CLI_NAMES_FILE,
-         "the classes in their order, also ones nobody chose: a,b,c, or a file with one a line"),
+         "the classes in their order, also ones nobody chose: a,b,c, or a file with one per line"),
     REAL(dev, "dev", "0", 0, .9, "share of the items to hold out as a development set"),
     TEXT(dev_items, "dev-items", "FILE", NULL, CLI_NAMES_FILE, "items of a development set of its own"),
     {.name = "dev-where",
@@ -67,7 +67,7 @@ static const cli_option options[] = {
          "cross_entropy"),
     COUNT(patience, "patience", "0", 0, 1e9, "stop after so many epochs without a better one; 0: never"),
     COUNT(epochs, "epochs", "0", 0, 1e9, "passes over the items; 0: the model's own number"),
-    COUNT(batch, "batch", "0", 0, 1e9, "items a step; 0: the model's own number"),
+    COUNT(batch, "batch", "0", 0, 1e9, "items per step; 0: the model's own number"),
     REAL(rate, "rate", "0", 0, 1e3, "learning rate; 0: the model's own"),
     TEXT(optimizer, "optimizer", "SPEC", NULL, CLI_NAMES_NOTHING,
          "sgd, adam or adamw[:key=value,...]; without it, the model's own"),
@@ -181,7 +181,7 @@ static int read_all(train_job *job)
     return code;
 }
 
-/* One process a folder: the lock ends with the process, however that ends. */
+/* One process per folder: the lock ends with the process, however that ends. */
 static int take_folder(train_job *job)
 {
     const char *folder = job->v->output;

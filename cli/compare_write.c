@@ -1,4 +1,4 @@
-/* What `dissent compare` found: as text for people, as a table of one figure a row, as a summary for machines. */
+/* What `dissent compare` found: as text for people, as a table of one figure per row, as a summary for machines. */
 #include "compare_job.h"
 #include <math.h>
 #include <string.h>
@@ -106,7 +106,7 @@ void compare_text(const compare_job *job)
     if (job->look->has_statistics) cells_text(job->look);
 }
 
-/* ---- one figure a row ---- */
+/* ---- one figure per row ---- */
 
 static void row(dis_table *t, const char *metric, const char *what, const dis_metric *m, double p)
 {

@@ -1,4 +1,4 @@
-/* hard_labels.h: predictions that are one label an item, as tables of soft labels with all mass on it.
+/* hard_labels.h: predictions that are one label per item, as tables of soft labels with all mass on it.
  *
  *     hard_labels hard = {0};
  *     int code = hard_labels_read(c, ctx, path, &hard);     task and label, as gold labels are read

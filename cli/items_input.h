@@ -22,9 +22,9 @@ typedef struct {
     {.name = "where", .kind = CLI_LIST, .offset = offsetof(type, field.where), .argument = "COLUMN=VALUE",             \
      .summary = "only rows of items where COLUMN holds VALUE"},                                                        \
     {.name = "ids", .kind = CLI_TEXT, .offset = offsetof(type, field.ids), .argument = "FILE",                         \
-     .names = CLI_NAMES_FILE, .summary = "ids of items that a file has no column for, one a line; without it, 0, 1, ..."}, \
+     .names = CLI_NAMES_FILE, .summary = "ids of items that a file has no column for, one per line; without it, 0, 1, ..."}, \
     {.name = "width", .kind = CLI_COUNT, .offset = offsetof(type, field.width), .argument = "N", .fallback = "0",      \
-     .summary = "numbers a row of a raw float32 file"}
+     .summary = "numbers per row of a raw float32 file"}
 /* clang-format on */
 
 /* Reads items of that kind from `path`. `where`: rules of their own instead of the option's, or NULL. Returns an exit

@@ -19,7 +19,7 @@ enum { LABEL_INPUT_MAX = 2 * CLI_MAX_VALUES + 1 };
 typedef struct {
     cli *c;
     bool lenient, renormalise;
-    bool hard;             /* labels in memory are one class an item: one that they lack is no news */
+    bool hard;             /* labels in memory are one class per item: one that they lack is no news */
     const char *gold_path; /* NULL: none */
     size_t n;
     const char *path[LABEL_INPUT_MAX], *role[LABEL_INPUT_MAX];

@@ -160,7 +160,7 @@ double cli_seconds(const struct timespec *since)
     return (double)(now.tv_sec - since->tv_sec) + 1e-9 * (double)(now.tv_nsec - since->tv_nsec);
 }
 
-/* Only what takes longer than a moment is worth a bar, and ten a second are enough. */
+/* Only what takes longer than a moment is worth a bar, and ten per second are enough. */
 static void progress(void *user, const char *what, double done)
 {
     cli *c = user;

@@ -19,7 +19,7 @@
 dis_status cli_summary_open(const char *path, const char *command, const uint64_t *seed, dis_json **out);
 dis_status cli_summary_finish(dis_json *j, dis_status so_far);
 
-/* The list "inputs": one object a file with its path, role and SHA-256. */
+/* The list "inputs": one object per file with its path, role and SHA-256. */
 void cli_inputs_begin(dis_json *j);
 dis_status cli_put_file(dis_json *j, const char *path, const char *role);
 /* The same within an object of the caller's, who has more to say of the file. */

@@ -43,7 +43,7 @@ typedef struct {
      .summary = "leave out rows where COLUMN holds VALUE"},                                                         \
     {.name = "classes", .kind = CLI_TEXT, .offset = offsetof(type, field.classes), .argument = "LIST|FILE",         \
      .names = CLI_NAMES_FILE,                                                                                       \
-     .summary = "the classes in their order, also ones nobody chose: a,b,c, or a file with one a line"},            \
+     .summary = "the classes in their order, also ones nobody chose: a,b,c, or a file with one per line"},            \
     {.name = "na", .kind = CLI_LIST, .offset = offsetof(type, field.na), .argument = "VALUE",                       \
      .summary = "a label that means no vote; --na \"\" for empty ones"},                                            \
     {.name = "duplicates", .kind = CLI_CHOICE, .offset = offsetof(type, field.duplicates), .argument = "RULE",      \

@@ -1,6 +1,6 @@
 /* How good soft labels are when the truth is known: score GOLD NAME=LABELS...
  *
- * Prints a table with one row a label file: accuracy (with its standard error), mean negative log-likelihood of the
+ * Prints a table with one row per label file: accuracy (with its standard error), mean negative log-likelihood of the
  * true class in nats (probabilities floored at 1e-12), and mean entropy. Items without gold are left out. */
 #include <dissent/dissent.h>
 #include <math.h>
@@ -27,7 +27,7 @@ static score judge(const dis_labels_view *v, const int32_t *gold)
     return s;
 }
 
-/* The gold reader matches tasks with those of a votes table: the labels themselves serve as one, a count a class. */
+/* The gold reader matches tasks with those of a votes table: the labels themselves serve as one, a count per class. */
 static dis_status read_gold(const char *path, const dis_labels_view *v, int32_t *gold)
 {
     dis_votes *votes;

@@ -1,4 +1,4 @@
-/* nn_cases.h: one list of small nets, at least one a layer and a head, that every device is tested with. Below each
+/* nn_cases.h: one list of small nets, at least one per layer and a head, that every device is tested with. Below each
  * layer stands a linear one or a table, so that the gradient of its input is seen in a parameter. */
 #ifndef DIS_TESTS_NN_CASES_H
 #define DIS_TESTS_NN_CASES_H

@@ -110,7 +110,7 @@ def worker_table(points):
 
 
 def honesty_table(rows):
-    print("\nWhat a review expects and what is true, in per cent (5 votes an item, then one more an item on average):\n")
+    print("\nWhat a review expects and what is true, in per cent (5 votes per item, then one more per item on average):\n")
     print("| crowd | expected now | true | expected after | true |")
     print("|---|---|---|---|---|")
     for crowd in CROWDS:
@@ -171,7 +171,7 @@ def describe(points):
     for crowd in CROWDS:
         ends = ", ".join(f"{POLICIES[p][0]} {100 * points[crowd, p, DRAWN, '1000'][0]:.1f}" for p in POLICIES)
         parts.append(f"{CROWDS[crowd]}: {ends}")
-    return "Per cent of right labels after one more vote an item. " + "; ".join(parts) + "."
+    return "Per cent of right labels after one more vote per item. " + "; ".join(parts) + "."
 
 
 def picture(points, path):

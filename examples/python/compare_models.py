@@ -1,4 +1,4 @@
-"""Is model A better than model B, and on which items? Two seeds a side, against gold labels and against people."""
+"""Is model A better than model B, and on which items? Two seeds per side, against gold labels and against people."""
 
 import numpy as np
 

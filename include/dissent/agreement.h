@@ -20,9 +20,9 @@
 
 /* Parts that take a pass of their own. */
 enum {
-    DIS_AGREEMENT_ITEMS = 1,   /* a row an item */
-    DIS_AGREEMENT_WORKERS = 2, /* a row a worker */
-    DIS_AGREEMENT_PAIRS = 4,   /* a row a pair of workers, and from them the coefficients cohen* */
+    DIS_AGREEMENT_ITEMS = 1,   /* a row per item */
+    DIS_AGREEMENT_WORKERS = 2, /* a row per worker */
+    DIS_AGREEMENT_PAIRS = 4,   /* a row per pair of workers, and from them the coefficients cohen* */
     DIS_AGREEMENT_ALL = 7,
 };
 

@@ -42,7 +42,7 @@ typedef enum {
     DIS_CELLS_UINT64,
     DIS_CELLS_FLOAT,  /* NaN: no value */
     DIS_CELLS_DOUBLE, /* likewise */
-    DIS_CELLS_BOOL,   /* one bit a cell, the lowest first */
+    DIS_CELLS_BOOL,   /* one bit per cell, the lowest first */
 } dis_cells_kind;
 
 typedef struct dis_cells dis_cells;
@@ -51,7 +51,8 @@ struct dis_cells {
     size_t n;
     size_t first; /* cells of `values` and bits of `valid` to leave out at the beginning */
     const void *values;
-    const uint8_t *valid;       /* one bit a cell, the lowest first: 0 means that it has no value; NULL: all have one */
+    /* one bit per cell, the lowest first: 0 means that it has no value; NULL: all have one */
+    const uint8_t *valid;
     const char *bytes;          /* DIS_CELLS_STRING and DIS_CELLS_LARGE_STRING */
     const void *const *buffers; /* DIS_CELLS_STRING_VIEW: (n_buffers) */
     const int64_t *buffer_size; /* (n_buffers) bytes in each */

@@ -1,6 +1,6 @@
 /* combine.h: one set of soft labels from several.
  *
- * A view is a table of distributions, one row an item, one column a class. Combining reads M views of the same items
+ * A view is a table of distributions, one row per item, one column per class. Combining reads M views of the same items
  * and writes one table of the same shape.
  *
  *     const double *p[] = {dis_fit_p(a), dis_fit_p(b)};

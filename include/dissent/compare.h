@@ -62,7 +62,7 @@ DIS_API double dis_kurtosis(const double *x, size_t n);
 typedef struct {
     size_t n_items, n_classes;
     const int32_t *gold;                /* (n_items): class, -1: unknown, the item is left out */
-    size_t n_a, n_b;                    /* seeds a side, 1 .. DIS_COMPARE_MAX_SEEDS */
+    size_t n_a, n_b;                    /* seeds per side, 1 .. DIS_COMPARE_MAX_SEEDS */
     const int32_t *const *a, *const *b; /* n_a and n_b arrays of (n_items): the predicted class */
     const double *human;                /* (n_items, n_classes) soft labels for the four cells; NULL: no cells */
 } dis_comparison_input;

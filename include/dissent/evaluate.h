@@ -1,6 +1,6 @@
 /* evaluate.h: how good predicted distributions are, against gold labels and against people.
  *
- * Predictions q, one distribution an item, are measured against gold labels (accuracy, F1, calibration), against human
+ * Predictions q, one distribution per item, are measured against gold labels (accuracy, F1, calibration), against human
  * distributions p (cross-entropy, divergences, whether the model is unsure where people are), or both. Every metric
  * comes with n and, if asked for, a 95 % bootstrap interval over items. docs/evaluation.md defines each.
  *
@@ -34,7 +34,7 @@ enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4 };
     X(MACRO_F1, "macro_f1", "higher", DIS_NEEDS_GOLD, "mean F1 of the classes that occur in gold or predictions")      \
     X(MAJORITY_MACRO_F1, "majority_macro_f1", "baseline", DIS_NEEDS_GOLD,                                              \
       "macro F1 of always answering the most frequent gold label")                                                     \
-    X(MICRO_F1, "micro_f1", "higher", DIS_NEEDS_GOLD, "F1 of all decisions pooled; with one label an item, accuracy")  \
+    X(MICRO_F1, "micro_f1", "higher", DIS_NEEDS_GOLD, "F1 of all decisions pooled; with one label per item, accuracy") \
     X(WEIGHTED_F1, "weighted_f1", "higher", DIS_NEEDS_GOLD, "mean F1 of the classes, weighted by their gold labels")   \
     X(LOG_LOSS, "log_loss", "lower", DIS_NEEDS_GOLD, "mean -log q at the gold label, nats")                            \
     X(CALIBRATED_LOG_LIKELIHOOD, "calibrated_log_likelihood", "lower", DIS_NEEDS_GOLD,                                 \

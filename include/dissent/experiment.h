@@ -212,7 +212,7 @@ DIS_API void dis_experiment_table_destroy(dis_experiment_table *table);
 /* DIS_EUSAGE: `path` is the experiment's file, one of its files of data, or the database of its store, through links
  * too. What writes a table or a report asks this first. */
 DIS_API dis_status dis_experiment_check_output(const dis_experiment *experiment, const char *path);
-/* The table for people: "text", "markdown" or "latex" (rows cells, columns measures), or "csv", one row a cell and
+/* The table for people: "text", "markdown" or "latex" (rows cells, columns measures), or "csv", one row per cell and
  * measure with all that a figure has. "-": standard output. DIS_EUSAGE: another format. DIS_EIO, DIS_ELIMIT. */
 DIS_API dis_status dis_experiment_table_write(const dis_experiment *experiment, const dis_experiment_table *table,
                                               const char *path, const char *format);

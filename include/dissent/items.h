@@ -7,8 +7,8 @@
  *     }
  *
  * Items are found by their task ids, as in votes and labels. Files: CSV, TSV and JSONL for texts and tokens; CSV, TSV,
- * npy and raw little-endian float32 for numbers; npy and CIFAR's binary records for images; one token a line with blank
- * lines between sentences (conll). Reading is strict, errors name the place.
+ * npy and raw little-endian float32 for numbers; npy and CIFAR's binary records for images; one token per line with
+ * blank lines between sentences (conll). Reading is strict, errors name the place.
  * Threads: a table may be read by any number of threads at once. */
 #ifndef DIS_ITEMS_H
 #define DIS_ITEMS_H
@@ -19,10 +19,10 @@
 typedef struct dis_items dis_items;
 
 typedef enum {
-    DIS_ITEMS_TEXT,     /* one or more texts an item */
+    DIS_ITEMS_TEXT,     /* one or more texts per item */
     DIS_ITEMS_TOKENS,   /* an item is a token within a sentence */
-    DIS_ITEMS_FEATURES, /* a row of numbers an item */
-    DIS_ITEMS_IMAGES,   /* height x width x channels numbers from 0 to 1 an item */
+    DIS_ITEMS_FEATURES, /* a row of numbers per item */
+    DIS_ITEMS_IMAGES,   /* height x width x channels numbers from 0 to 1 per item */
 } dis_items_kind;
 
 typedef struct {
@@ -35,12 +35,12 @@ typedef struct {
     const char *const *columns; /* texts: their columns, NULL: text. tokens: one, NULL: token (conll: the number of the
                                    field, from 1, NULL: the first). features: NULL: all columns but task */
     size_t n_columns;
-    const char
-        *sentence;     /* tokens in a table: rows with equal values here, one behind the other, are one sentence; NULL:
-                             sentence */
-    const char *tasks; /* npy, f32, cifar, conll: a file with one id a line; NULL: NAME.tasks.txt beside an npy if it is
-                          there, else 0, 1, 2, ... */
-    size_t width;      /* f32: numbers a row */
+    /* tokens in a table: rows with equal values here, one behind the other, are one sentence; NULL: sentence */
+    const char *sentence;
+    /* npy, f32, cifar, conll: a file with one id per line; NULL: NAME.tasks.txt beside an npy if it is there, else 0,
+     * 1, 2, ... */
+    const char *tasks;
+    size_t width;               /* f32: numbers per row */
     const dis_drop_rule *where; /* tables: only rows whose columns hold these values */
     size_t n_where;
     const char *const *header; /* CSV and TSV that do not begin with the names of their columns: these are the names */

@@ -1,4 +1,4 @@
-/* labels.h: tables of soft labels, one row an item, one column a class, and their files.
+/* labels.h: tables of soft labels, one row per item, one column per class, and their files.
  *
  * Files: CSV and TSV (`task,label,entropy,p:CLASS,...`), JSONL ({"task", "label", "p": {class: x}}), npy (n x K float64
  * with NAME.tasks.txt and NAME.classes.txt beside it). Numbers are written in the shortest form that reads back equal.

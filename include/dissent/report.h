@@ -60,7 +60,7 @@ typedef struct {
 DIS_API dis_status dis_report_add_test(dis_report *report, const dis_report_test *test);
 /* What one model says of them: q (n_items, n_classes), rows sum to 1. DIS_EUSAGE: before dis_report_add_test. */
 DIS_API dis_status dis_report_add_predictions(dis_report *report, const char *name, const double *q);
-/* How a model was trained, once a run: runs of one name are drawn thin, beside their mean. The curve is copied.
+/* How a model was trained, once per run: runs of one name are drawn thin, beside their mean. The curve is copied.
  * DIS_EUSAGE: a curve without epochs. */
 DIS_API dis_status dis_report_add_curve(dis_report *report, const char *name, const dis_curve *curve);
 /* A line under "How this was made": "votes.csv", its SHA-256. */

@@ -1,4 +1,4 @@
-/* table.h: writes a table of texts and numbers, one row a line, as CSV, TSV or JSONL: worker tables, metrics.
+/* table.h: writes a table of texts and numbers, one row per line, as CSV, TSV or JSONL: worker tables, metrics.
  *
  *     const char *columns[] = {"worker", "votes", "quality"};
  *     dis_table *table;

@@ -47,7 +47,7 @@ DIS_API int32_t dis_tokenizer_id(const dis_tokenizer *t, const char *token, size
 
 typedef struct {
     size_t size;       /* of this struct */
-    size_t max_length; /* tokens a text or pair, special ones included; 0: that of the tokenizer */
+    size_t max_length; /* tokens per text or pair, special ones included; 0: that of the tokenizer */
     bool no_special;   /* no special tokens around */
     bool places;       /* from and to are wanted; takes longer */
 } dis_tokenizer_options;
@@ -76,9 +76,9 @@ DIS_API dis_status dis_tokenizer_encode_words(dis_context *ctx, const dis_tokeni
                                               const size_t *length, const size_t *start, size_t n,
                                               const dis_tokenizer_options *options, dis_tokens **out);
 
-/* Encodes a file of texts, one a line ("-": standard input; gzip and zstd are unpacked), and writes one JSON list of
- * ids a line, "-" to standard output. *n_texts (may be NULL): how many there were. DIS_EDATA with line and column where
- * a line is not UTF-8; otherwise as above, and DIS_EIO. */
+/* Encodes a file of texts, one per line ("-": standard input; gzip and zstd are unpacked), and writes one JSON list of
+ * ids per line, "-" to standard output. *n_texts (may be NULL): how many there were. DIS_EDATA with line and column
+ * where a line is not UTF-8; otherwise as above, and DIS_EIO. */
 DIS_API dis_status dis_tokenizer_encode_file(dis_context *ctx, const dis_tokenizer *t, const char *path,
                                              const dis_tokenizer_options *options, const char *output, size_t *n_texts);
 

@@ -103,7 +103,7 @@ DIS_API dis_status dis_model_read(dis_context *ctx, const char *folder, dis_mode
 DIS_API dis_status dis_model_export(const dis_model *model, const char *folder);
 DIS_API void dis_model_destroy(dis_model *model);
 
-/* One distribution an item, by the head of that name; NULL: the first. DIS_EUSAGE: no such head, or items of another
+/* One distribution per item, by the head of that name; NULL: the first. DIS_EUSAGE: no such head, or items of another
  * kind. */
 DIS_API dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items *items, const char *head,
                                      dis_labels **out);

@@ -11,7 +11,7 @@
  *     dis_votes_destroy(votes);
  *
  * Three kinds: votes (item, worker, label), counts (how many chose each class: no workers known), soft votes (each
- * vote a distribution over the classes). Counts and soft votes are kept as one table of numbers an item.
+ * vote a distribution over the classes). Counts and soft votes are kept as one table of numbers per item.
  * Threads: a table may be read by any number of threads at once. */
 #ifndef DIS_VOTES_H
 #define DIS_VOTES_H
@@ -28,10 +28,10 @@
 typedef struct dis_votes dis_votes;
 
 typedef enum {
-    DIS_INPUT_VOTES,  /* one row a vote */
-    DIS_INPUT_COUNTS, /* one row an item, one column a class */
-    DIS_INPUT_MACE,   /* wide: one row an item, one column a worker, no header */
-    DIS_INPUT_SOFT,   /* one row a vote, one column a class */
+    DIS_INPUT_VOTES,  /* one row per vote */
+    DIS_INPUT_COUNTS, /* one row per item, one column per class */
+    DIS_INPUT_MACE,   /* wide: one row per item, one column per worker, no header */
+    DIS_INPUT_SOFT,   /* one row per vote, one column per class */
 } dis_input;
 
 typedef enum { DIS_DUPLICATES_ERROR, DIS_DUPLICATES_FIRST, DIS_DUPLICATES_LAST, DIS_DUPLICATES_ALL } dis_duplicates;

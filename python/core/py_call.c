@@ -1,5 +1,5 @@
 /* Calls into the library: without Python's lock, stopped by Ctrl-C, watched by a callback; its failures as exceptions;
- * and lists of texts on the way in and out. Signals are looked at, and progress is told, ten times a second at most:
+ * and lists of texts on the way in and out. Signals are looked at, and progress is told, ten times per second at most:
  * each time the lock has to be taken again. Both only ever happen in the thread that made the call. */
 #include "py_core.h"
 #include <time.h>

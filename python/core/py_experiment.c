@@ -172,8 +172,8 @@ static PyObject *experiment_report(PyObject *module, PyObject *args, PyObject *k
 
 static PyMethodDef functions[] = {
     {"experiment_run", CORE_KEYWORDS(experiment_run), "Does what is missing."},
-    {"experiment_table", CORE_KEYWORDS(experiment_table), "One row a cell and measure."},
-    {"experiment_states", CORE_KEYWORDS(experiment_states), "One row a run."},
+    {"experiment_table", CORE_KEYWORDS(experiment_table), "One row per cell and measure."},
+    {"experiment_states", CORE_KEYWORDS(experiment_states), "One row per run."},
     {"experiment_report", CORE_KEYWORDS(experiment_report), "Writes the page."},
     {NULL, NULL, 0, NULL},
 };

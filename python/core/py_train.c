@@ -321,7 +321,7 @@ static PyObject *objectives(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
-    {"predict", CORE_KEYWORDS(predict), "predict(items)\n\nOne distribution an item."},
+    {"predict", CORE_KEYWORDS(predict), "predict(items)\n\nOne distribution per item."},
     {"save", save, METH_VARARGS, "save(folder)"},
     {"look", look, METH_NOARGS, "look()\n\nWhat the model is and how it was trained."},
     {NULL, NULL, 0, NULL},

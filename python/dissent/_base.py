@@ -134,7 +134,7 @@ def predictions_of(votes: Votes, predictions: Any) -> tuple[np.ndarray | None, d
         return None, {}
     table = label_table(predictions, "predictions")
     if table.tasks is None or table.classes is None:
-        raise _core.DataError("predictions: tasks and classes are not known; give SoftLabels, or a DataFrame by task with a column a class")
+        raise _core.DataError("predictions: tasks and classes are not known; give SoftLabels, or a DataFrame by task with a column per class")
     columns = table.classes.find_all(votes.classes.tolist())
     if (columns < 0).any():
         raise _core.DataError(f"predictions: no column for the class {votes.classes[columns < 0][0]!r} of the votes")

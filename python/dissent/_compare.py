@@ -99,7 +99,7 @@ class Comparison:
 
 
 def _sides(side: Any, name: str) -> list[Any]:
-    """The seeds of a side: a list of tables or labels, or one of them, which may be a list of dicts, one a row."""
+    """The seeds of a side: a list of tables or labels, or one of them, which may be a list of dicts, one per row."""
     if isinstance(side, (list, tuple)) and side and isinstance(side[0], Mapping) and "task" in side[0]:
         return [side]
     if isinstance(side, (list, tuple)) and side and not all(np.isscalar(x) or x is None for x in side):
@@ -156,7 +156,7 @@ def compare(
     Parameters
     ----------
     a, b : predictions
-        One table of distributions (see evaluate()) or labels by task, or a list of them, one a seed.
+        One table of distributions (see evaluate()) or labels by task, or a list of them, one per seed.
     gold : labels by task
         The true labels.
     human : labels, optional

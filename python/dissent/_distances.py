@@ -20,7 +20,7 @@ from ._votes import ProgressLike
 class ViewDistances:
     """What view_distances() found: ``jsd[i][j]`` is the mean Jensen-Shannon divergence (nats) of views i and j, a Metric.
 
-    ``entropy``, ``to_others`` and ``to_centroid`` have one Metric a view; ``hub_over_items`` and ``hub_over_views`` are the
+    ``entropy``, ``to_others`` and ``to_centroid`` have one Metric per view; ``hub_over_items`` and ``hub_over_views`` are the
     correlations of being near the centroid and near the others.
     """
 

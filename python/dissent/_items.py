@@ -191,7 +191,7 @@ class Targets:
 
 
 def is_soft(y: Any) -> bool:
-    """Whether y is a table of distributions rather than one label an item."""
+    """Whether y is a table of distributions rather than one label per item."""
     if hasattr(y, "result_") or isinstance(y, LabelTable) or type(y).__name__ == "SoftLabels":
         return True
     if is_pandas(y):

@@ -122,7 +122,7 @@ class SoftLabels:
     """A distribution over the classes for every task.
 
     ``numpy.asarray(labels)`` gives the numbers (tasks, classes) without a copy; ``polars.DataFrame(labels)``,
-    ``pyarrow.table(labels)`` and everything else that speaks Arrow gives a table with task, label, entropy and a column a
+    ``pyarrow.table(labels)`` and everything else that speaks Arrow gives a table with task, label, entropy and a column per
     class; ``to_pandas()`` what crowd-kit gives. PyTorch: ``torch.from_numpy(labels.p)``.
 
     >>> s = SoftLabels(["a", "b"], ["no", "yes"], [[0.25, 0.75], [1.0, 0.0]])
@@ -177,7 +177,7 @@ class SoftLabels:
         return _core.arrow_stream(tuple(names), tuple(columns))
 
     def to_pandas(self) -> Any:
-        """A DataFrame with a row a task and a column a class."""
+        """A DataFrame with a row per task and a column per class."""
         import pandas as pd
 
         return pd.DataFrame(self.p, index=pd.Index(self.tasks, name="task"), columns=pd.Index(self.classes, name="label"), copy=False)

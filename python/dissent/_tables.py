@@ -276,12 +276,12 @@ def _list(values: Any) -> list[Any]:
 
 
 class LabelTable:
-    """A distribution a row; tasks and classes may be unknown, and are then the row's and the column's number."""
+    """A distribution per row; tasks and classes may be unknown, and are then the row's and the column's number."""
 
     def __init__(self, p: Any, tasks: Any = None, classes: Any = None, pandas: bool = False, what: str = "labels") -> None:
         self.p = np.ascontiguousarray(p, dtype=np.float64)
         if self.p.ndim != 2:
-            raise _core.DataError(f"{what}: a row a task and a column a class, not {self.p.ndim} dimensions")
+            raise _core.DataError(f"{what}: a row per task and a column per class, not {self.p.ndim} dimensions")
         self.tasks = None if tasks is None else Ids(_list(tasks))
         self.classes = None if classes is None else Ids(_list(classes))
         self.pandas = pandas
@@ -351,7 +351,7 @@ def label_table(data: Any, what: str = "labels") -> LabelTable:
         return LabelTable(data.p, data.tasks, data.classes, pandas, what)
     if is_pandas(data):
         if data.ndim != 2:
-            raise TypeError(f"{what}: a DataFrame with a row a task and a column a class, not a Series")
+            raise TypeError(f"{what}: a DataFrame with a row per task and a column per class, not a Series")
         if "task" in data.columns:
             chosen = _class_columns(data.columns)
             return LabelTable(data[[c for c, _ in chosen]].to_numpy(), data["task"], [k for _, k in chosen], True, what)
@@ -491,7 +491,7 @@ def known_labels(gold: Any, what: str = "gold") -> tuple[list[Any] | None, list[
     elif hasattr(gold, "__array__") and not hasattr(gold, "columns") and not hasattr(gold, "column_names"):
         array = np.asarray(gold)  # NumPy, PyTorch, a Series of polars
         if array.ndim != 1:
-            raise _core.DataError(f"{what}: one label a task, not an array of {array.ndim} dimensions")
+            raise _core.DataError(f"{what}: one label per task, not an array of {array.ndim} dimensions")
         tasks, labels = None, array.tolist()
     elif isinstance(gold, (list, tuple)):
         pairs = bool(gold) and all(isinstance(g, tuple) and len(g) == 2 for g in gold)

@@ -89,7 +89,7 @@ class Tokenizer:
         ----------
         texts : the texts
         pairs : as many second texts, or None
-        max_length : tokens a text, special ones included; None: what the folder allows. The longer text of a pair loses first
+        max_length : tokens per text, special ones included; None: what the folder allows. The longer text of a pair loses first
         special : whether special tokens stand around
         places : whether the bytes that each token stands for are wanted
         n_jobs : threads, 0: all processors; never changes a result

@@ -237,7 +237,7 @@ def _pick(columns: Iterable[str], role: str, names: tuple[str, ...]) -> str:
 
 
 def records(data: Any) -> dict[str, list[Any]] | None:
-    """Columns of a list of dicts, one a row; None for something else. What a row does not have is missing there."""
+    """Columns of a list of dicts, one per row; None for something else. What a row does not have is missing there."""
     if not isinstance(data, (list, tuple)) or not data or not isinstance(data[0], Mapping):
         return None
     columns: dict[str, list[Any]] = {}
@@ -371,7 +371,7 @@ class Votes:
 
     @classmethod
     def from_counts(cls, counts: Any, tasks: Sequence[Any] | None = None, classes: Sequence[Any] | None = None) -> Votes:
-        """Counts of votes, one row a task, one column a class; workers are not known.
+        """Counts of votes, one row per task, one column per class; workers are not known.
 
         >>> Votes.from_counts([[3, 1], [0, 4]], classes=["no", "yes"])
         Votes(2 tasks, 0 workers, 2 classes, 2 votes)
@@ -382,7 +382,7 @@ class Votes:
             classes = list(counts.columns) if classes is None else classes
         array = np.ascontiguousarray(counts, dtype=np.float64)
         if array.ndim != 2:
-            raise _core.DataError(f"counts have one row a task and one column a class, not {array.ndim} dimensions")
+            raise _core.DataError(f"counts have one row per task and one column per class, not {array.ndim} dimensions")
         texts = [None if x is None else _texts_of(list(x)) for x in (tasks, classes)]
         core = _core.votes_from_counts(array, array.shape[0], array.shape[1], tasks=texts[0], classes=texts[1])
         votes = cls._wrap(core, pandas)

@@ -440,7 +440,7 @@ class FastDawidSkene(_Simple, Confusions):
 
 
 class IBCC(_Simple, Confusions):
-    """Dawid and Skene's model with priors on everything, so that few votes a worker are enough."""
+    """Dawid and Skene's model with priors on everything, so that few votes per worker are enough."""
 
     _method = "ibcc"
     _options: ClassVar[dict[str, str]] = {
@@ -506,7 +506,7 @@ class Crowdlab(_Simple):
 
 
 class EBCC(_Simple, Confusions):
-    """IBCC with several kinds of items a class, so that workers may err together. errors_ averages the kinds by their
+    """IBCC with several kinds of items per class, so that workers may err together. errors_ averages the kinds by their
     shares. ``combine='mean'`` averages the labels of all restarts, which end in different optima: better calibrated, and
     n_restarts times the work."""
 

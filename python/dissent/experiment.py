@@ -84,7 +84,7 @@ def run(
 def table(
     file: _Path, *, store: _Path | None = None, data: _Path | None = None, filters: Sequence[str] | str = (), n_jobs: int | None = None
 ) -> Table:
-    """The table of an experiment: one row a cell and measure.
+    """The table of an experiment: one row per cell and measure.
 
     Columns: cell, data, set, metric, n (seeds), mean, sd, ci_low, ci_high (95 %, Student's t over seeds), published,
     difference and p (paired bootstrap against the baseline), stars, best, runs_done, seeds (values of single seeds).
@@ -96,7 +96,7 @@ def table(
 
 
 def status(file: _Path, *, store: _Path | None = None, data: _Path | None = None, filters: Sequence[str] | str = ()) -> Table:
-    """One row a run: cell, fold, seed, key, and state: missing, running, done or failed."""
+    """One row per run: cell, fold, seed, key, and state: missing, running, done or failed."""
     path, where = _where(file, store, data, filters)
     return _table(_core.experiment_states(path, **where, threads=1), ("cell", "fold", "seed", "key", "state"))
 

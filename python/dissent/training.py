@@ -98,7 +98,7 @@ class SoftClassifier(Estimator):
     random_state, n_jobs, progress
         As everywhere. The same data, options and seed give the same model for any n_jobs.
 
-    After fit: ``classes_``, ``history_`` (one dict an epoch: loss, rate, dev, dev_cross_entropy; None where not measured),
+    After fit: ``classes_``, ``history_`` (one dict per epoch: loss, rate, dev, dev_cross_entropy; None where not measured),
     ``n_epochs_``, ``best_epoch_``, ``heads_``, ``n_parameters_``, ``n_left_out_``, ``model_``. ``save(folder)`` writes what
     ``dissent predict`` reads, ``SoftClassifier.load(folder)`` reads what ``dissent train`` writes. Pickling keeps
     parameters and model.
@@ -171,7 +171,7 @@ class SoftClassifier(Estimator):
             of images (items, height, width[, channels]), bytes or numbers from 0 to 1. A Series or DataFrame brings the task
             ids with its index.
         y : labels
-            Soft labels: SoftLabels, a fitted aggregator, a DataFrame or an array (items, classes). Or one label an item.
+            Soft labels: SoftLabels, a fitted aggregator, a DataFrame or an array (items, classes). Or one label per item.
             By task id where X and y have ids, else in the order of X.
         gold : labels by task, optional
             Gold labels beside soft ones.
@@ -203,7 +203,7 @@ class SoftClassifier(Estimator):
         fold in the same share; the model of each fold is trained on all other items and predicts the fold. Such predictions may
         stand beside the votes: DawidSkene().fit(votes, predictions=...). dev_share of the items outside of a fold choose its
         epoch; everything else as in fit(), which it does not change. Gives SoftLabels where tasks are known, a DataFrame when X is
-        pandas, else an array; an array a sentence of tokens."""
+        pandas, else an array; an array per sentence of tokens."""
         if folds < 2:
             raise _core.OptionError(f"{folds} folds; 2 or more are possible")
         result, rows, classes, _ = self._train(X, y, gold, votes, tasks, dev, folds, dev_share)
@@ -277,7 +277,7 @@ class SoftClassifier(Estimator):
         if y is not None and is_soft(y):
             soft = label_table(y, "y")
         elif y is not None and gold is not None:
-            raise _core.OptionError("y holds one label an item and so does gold; y is soft labels where gold is given")
+            raise _core.OptionError("y holds one label per item and so does gold; y is soft labels where gold is given")
         elif y is not None:
             hard = y
         if soft is None and needs["needs_labels"]:
@@ -413,7 +413,7 @@ class SoftClassifier(Estimator):
 
     @property
     def history_(self) -> list[dict[str, float | None]]:
-        """One dict an epoch: loss, rate, dev (the metric that the best epoch is kept by), dev_cross_entropy."""
+        """One dict per epoch: loss, rate, dev (the metric that the best epoch is kept by), dev_cross_entropy."""
         return self._have("_look")["epochs"]
 
     @property
@@ -450,7 +450,7 @@ class SoftClassifier(Estimator):
     # ---- predicting ----
 
     def predict_proba(self, X: Any, *, head: str | None = None) -> Any:
-        """A distribution over classes_ for every item: an array, a DataFrame when X is pandas, an array a sentence of tokens."""
+        """A distribution over classes_ for every item: an array, a DataFrame when X is pandas, an array per sentence of tokens."""
         model: _core.Model = self._have("_trained")
         rows = Rows(X)
         p = np.asarray(model.predict(rows.items(), head=head, threads=threads_of(self.n_jobs)))
@@ -473,7 +473,7 @@ class SoftClassifier(Estimator):
         return labels
 
     def score(self, X: Any, y: Any) -> float:
-        """Accuracy against one label an item; against soft labels minus the cross-entropy, nats. Higher is better."""
+        """Accuracy against one label per item; against soft labels minus the cross-entropy, nats. Higher is better."""
         rows = Rows(X)
         y = flat_labels(y, rows)
         p = self.predict_proba(X)

@@ -2,7 +2,7 @@
 
     PYTHONPATH=build/python python python/parity/cleanlab_parity.py        (needs cleanlab and pandas)
 
-Prints one row a crowd and the largest difference of labels, of workers' weights and of the model's weight; exit 1 beyond 1e-9. Last,
+Prints one row per crowd and the largest difference of labels, of workers' weights and of the model's weight; exit 1 beyond 1e-9. Last,
 what cleanlab says of the small crowd in tests/unit/test_predictions_threads.c.
 
 Where cleanlab decides ties of the majority by workers' agreement or by chance, dissent takes the first class; with predictions that

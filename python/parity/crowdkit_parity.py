@@ -34,7 +34,7 @@ SHARED = ["MajorityVote", "Wawa", "ZeroBasedSkill", "DawidSkene", "OneCoinDawidS
 # What is different on purpose; docs/python.md says why.
 WANTED = {
     "stop": "DawidSkene, OneCoinDawidSkene, GLAD stop on the relative change of the true likelihood; crowd-kit on the change of "
-    "a sum that counts the prior once a vote. At a fixed number of iterations both give the same numbers.",
+    "a sum that counts the prior once per vote. At a fixed number of iterations both give the same numbers.",
     "glad": "GLAD takes Newton steps on the same objective; crowd-kit stops conjugate gradients early.",
     "mace": "MACE starts restarts from numbers keyed by each worker's votes; crowd-kit uses one seed for all restarts and mixes up workers "
     "whose ids are not sorted by first appearance.",

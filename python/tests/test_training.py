@@ -160,7 +160,7 @@ def test_development_set(world):
 
 
 def test_messages_name_arguments_not_options_of_the_tool():
-    with pytest.raises(dissent.OptionError, match="two texts an item.* with text$"):
+    with pytest.raises(dissent.OptionError, match="two texts per item.* with text$"):
         SoftClassifier("kl", "stem-cnn").fit(["a", "b"], [[0.5, 0.5], [0.1, 0.9]])
 
 

@@ -1,6 +1,6 @@
 /* The labels of an item as one short number: eight are loaded at once, and the bits that matter of each byte pushed
  * together, by one instruction where that is fast (all processors with AVX-512), else by three shifts that halve the
- * gaps. Labels of the next items that were loaded along are cut off behind. A few cycles an item. Counts become bytes,
+ * gaps. Labels of the next items that were loaded along are cut off behind. A few cycles per item. Counts become bytes,
  * so that the counts of an item are one word. */
 #include "agreement/agreement_kernel.h"
 #include <string.h>

@@ -10,7 +10,7 @@
  *
  * and M = sum n kappa / sum n over the pairs gets ((kappa - M) + n times that) / sum n. All these sum to 0.
  *
- * Cost: one pass over the pairs of votes and O(classes) a pair of workers; then about a cycle for each item that some
+ * Cost: one pass over the pairs of votes and O(classes) per pair of workers; then about a cycle for each item that some
  * pair shares, and resample. */
 #include "agreement/agreement_internal.h"
 #include "stats/bootstrap.h"

@@ -11,7 +11,7 @@
  * by worker (the jobs), the votes of the others on his items are sorted by who cast them; the workers looked at are
  * those with most votes, as many as make no more pairs than asked for, so that a crowd of 80,000 does not take 3e9.
  *
- * Cost: the sum over the workers looked at of the votes on their items, and O(classes) a pair. */
+ * Cost: the sum over the workers looked at of the votes on their items, and O(classes) per pair. */
 #include "agreement/agreement_internal.h"
 #include "core/memory.h"
 #include <math.h>

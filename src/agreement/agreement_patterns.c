@@ -12,7 +12,7 @@
  * Items are cut into jobs by their number alone, each with a table of its own; the tables are added in the order of
  * the jobs and the patterns sorted by what they are, so that neither threads nor the order of rows matter.
  *
- * Cost: O(votes) and the sort of the patterns; memory: 8 bytes a tally and about 100 a pattern. */
+ * Cost: O(votes) and the sort of the patterns; memory: 8 bytes per tally and about 100 per pattern. */
 #include "agreement/agreement_internal.h"
 #include "agreement/agreement_kernel.h"
 #include "core/memory.h"

@@ -7,7 +7,7 @@
  * remains the item leaves A and n altogether.
  *
  * Votes are grouped by worker by counting; a worker's items come in rising order, so sums have a fixed order.
- * Cost: O(votes + workers + classes) with 12 bytes a vote and 16 an item. */
+ * Cost: O(votes + workers + classes) with 12 bytes per vote and 16 per item. */
 #include "agreement/agreement_internal.h"
 #include "core/memory.h"
 #include <math.h>

@@ -96,7 +96,7 @@ dis_status dis__patterns_find(const dis_comparison_input *in, bool pool_seeds, d
     for (size_t i = 0; i < in->n_items; i++) known += in->gold[i] >= 0;
     out->n = dis__size(known, pool_seeds ? in->n_a : 1, 0);
     if (out->n > UINT32_MAX)
-        return dis__fail(DIS_ELIMIT, "%zu answers a side; at most %u can be compared", out->n, UINT32_MAX);
+        return dis__fail(DIS_ELIMIT, "%zu answers per side; at most %u can be compared", out->n, UINT32_MAX);
     numbering t = {.mask = 1};
     const size_t max = max_patterns(out);
     while (t.mask < max + max / 2) t.mask = t.mask * 2 + 1;

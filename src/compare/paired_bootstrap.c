@@ -8,7 +8,7 @@
  *
  * A tally holds, for each series (seed) and class, how often it was answered and how often rightly, in the two halves
  * of one word. Macro-F1 is the mean of 2 tp / (answered + gold) over the classes that occur among gold or answers, as
- * scikit-learn has it. Differences in accuracy are compared as whole numbers. Cost a resample: O(patterns x seeds +
+ * scikit-learn has it. Differences in accuracy are compared as whole numbers. Cost per resample: O(patterns x seeds +
  * classes x seeds) and the draw. */
 #include "compare/compare_internal.h"
 #include "stats/bootstrap.h"
@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* From this many items a pattern on, counts of patterns are drawn as such. */
+/* From this many items per pattern on, counts of patterns are drawn as such. */
 enum { ITEMS_A_PATTERN = 32 };
 
 /* What one resample gives: for each metric A, B and the difference; that of accuracy as the whole number
@@ -205,7 +205,7 @@ dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const
     double *values = NULL, *scratch = NULL, observed[N_VALUES * DIS_COMPARE_METRICS];
     const size_t a_thread = dis__size(w.tally_room + (by_pattern ? 0 : p->n_patterns), threads, 0);
     char what[96];
-    snprintf(what, sizeof what, "%zu resamples of %zu answers a side", b.n_resamples, p->n);
+    snprintf(what, sizeof what, "%zu resamples of %zu answers per side", b.n_resamples, p->n);
     DIS_TRY(
         dis__check_memory(ctx, dis__size(dis__size(b.n_resamples, n_values + 1, a_thread), sizeof(double), 0), what));
     dis_status status;

@@ -1,13 +1,13 @@
 /* Distances between views (Wright and Augenstein 2022, figure 4 and section 5.4).
  *
  * JSD(p, q) = H((p + q) / 2) - (H(p) + H(q)) / 2 in nats, so the entropies of the rows of each view are computed once
- * and a pair costs one logarithm a probability. Equal rows give exactly 0. Each item is one row of columns of numbers
- * (one a pair, three a view, five for the correlation over items); means of columns are the figures, and columns that
- * are resampled together give the intervals (stats/bootstrap.h). Pairs are done a few at a time, so their columns need
- * little room.
+ * and a pair costs one logarithm per probability. Equal rows give exactly 0. Each item is one row of columns of numbers
+ * (one per pair, three per view, five for the correlation over items); means of columns are the figures, and columns
+ * that are resampled together give the intervals (stats/bootstrap.h). Pairs are done a few at a time, so their columns
+ * need little room.
  *
  * Correlation over items: of all (item, view), by sums of products of numbers with their means taken off. An item is
- * resampled with all its views. Cost: O(views^2 x items x classes) logarithms, O(views^2 x items) a resample. */
+ * resampled with all its views. Cost: O(views^2 x items x classes) logarithms, O(views^2 x items) per resample. */
 #include "dissent/views.h"
 #include "stats/bootstrap.h"
 #include "evaluate/evaluation.h"

@@ -2,7 +2,7 @@
  *
  * Binomial: below a mean of 10 by going through the distribution from 0 upwards, else by transformed rejection (BTRS,
  * Hoermann 1993), which takes about 1.2 rounds and mostly no logarithm. Multinomial: cell by cell, each a binomial of
- * what is left. Cost: a constant a number; at most the mean, for means below 10. */
+ * what is left. Cost: a constant per number; at most the mean, for means below 10. */
 #include "core/draw.h"
 #include "core/random.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Open addressing with linear probing, at most half full, over SipHash-1-3 under a random key. A slot keeps 24 bits of
  * the hash beside the index, so that a probe rarely has to look at a name that is not the one. Cost: O(n) to build, 16
- * to 32 bytes a name; about one cache miss in the table and one in the names for each find. */
+ * to 32 bytes per name; about one cache miss in the table and one in the names for each find. */
 #include "core/name_index.h"
 #include "core/memory.h"
 #include <string.h>

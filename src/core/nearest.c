@@ -1,4 +1,4 @@
-/* Which of several names a misspelt one was meant to be. Cost: length x length a name. */
+/* Which of several names a misspelt one was meant to be. Cost: length x length per name. */
 #include "dissent/option.h"
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* special.h: exp, log, digamma and log-gamma of whole arrays (core/vmath.h has the methods and their accuracy).
  *
- *     const dis__special f = dis__special_pick();   // once a piece of work: it asks the processor and the environment
+ *     const dis__special f = dis__special_pick();   // once per piece of work: it asks the processor and the
+ *         environment
  *     f.log(x, n);                                  // in place
  *
  * An element's result does not depend on where in the array it lies. */

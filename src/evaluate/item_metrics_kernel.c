@@ -48,7 +48,7 @@ static inline void add_class(sums *s, vec q, vec p, double k, vec gold_q, vec go
     s->best = dis__vselect(better, dis__vset(k), s->best);
     s->q_log_q += q * log_q;
     s->q_sum += qf;
-    s->floored += (dis__ivec)(q < floor); /* -1 a lane */
+    s->floored += (dis__ivec)(q < floor); /* -1 per lane */
     if (has_gold) {
         const dis__ivec before =
             (dis__ivec)(q > gold_q) | ((dis__ivec)(q == gold_q) & (dis__ivec)(dis__vset(k) < gold));

@@ -1,4 +1,4 @@
-/* JSON output, indented by two spaces a level; arrays and objects of scalars only stay readable that way and cost
+/* JSON output, indented by two spaces per level; arrays and objects of scalars only stay readable that way and cost
  * little. */
 #include "dissent/json.h"
 #include "core/memory.h"

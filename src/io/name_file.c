@@ -1,4 +1,4 @@
-/* Names of a file, one a line; lines end with LF or CRLF. */
+/* Names of a file, one per line; lines end with LF or CRLF. */
 #include "io/name_file.h"
 #include "core/memory.h"
 #include "core/names_build.h"

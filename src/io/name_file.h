@@ -1,4 +1,4 @@
-/* name_file.h: a file of names, one a line: the tasks and classes beside an array. */
+/* name_file.h: a file of names, one per line: the tasks and classes beside an array. */
 #ifndef DIS_IO_NAME_FILE_H
 #define DIS_IO_NAME_FILE_H
 #include "dissent/context.h"

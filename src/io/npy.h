@@ -16,7 +16,7 @@
 
 typedef struct {
     char kind;   /* 'f', 'i', 'u' or 'b' (bool) */
-    size_t size; /* bytes a number: 1, 2, 4 or 8 */
+    size_t size; /* bytes per number: 1, 2, 4 or 8 */
     size_t n_dims, dim[DIS_NPY_DIMS];
     size_t n;     /* numbers in all: the product of dim */
     bool fortran; /* first index fastest; only with two dimensions */

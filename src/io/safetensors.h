@@ -20,7 +20,7 @@
 /* A row of the table of types; static. */
 typedef struct {
     const char *name; /* "F64" */
-    size_t size;      /* bytes a number */
+    size_t size;      /* bytes per number */
 } dis__dtype;
 
 /* NULL: there is none of that name. */

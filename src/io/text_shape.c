@@ -40,14 +40,14 @@ static dis_status check_json(const dis__input *in, const char *p, const char *en
     const bool array = p < end && *p == '[' && next < end && (*next == '{' || *next == '[');
     if (array)
         return dis__fail_at(DIS_EDATA, in->path, 1, 0,
-                            "this looks like a JSON array; give one object a line instead (jq -c '.[]')");
+                            "this looks like a JSON array; give one object per line instead (jq -c '.[]')");
     if (p == end || *p != '{') return DIS_OK;
     if (!lines && next < end && *next == '"')
         return dis__fail_at(DIS_EDATA, in->path, 1, 0, "this looks like JSON objects, not like a table; %s",
                             remedy("jsonl", option, how));
     if (lines && memchr(p + 1, '\n', (size_t)(next - p - 1)))
         return dis__fail_at(DIS_EDATA, in->path, 1, 0,
-                            "this looks like JSON over several lines; give one object a line instead (jq -c .)");
+                            "this looks like JSON over several lines; give one object per line instead (jq -c .)");
     return DIS_OK;
 }
 

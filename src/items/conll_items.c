@@ -1,5 +1,5 @@
-/* Tokens one a line, blank lines between sentences: fields parted by tabs, or by spaces where a line has no tab. Lines
- * end with LF or CRLF; nothing is a comment, since "#" begins many a token. */
+/* Tokens one per line, blank lines between sentences: fields parted by tabs, or by spaces where a line has no tab.
+ * Lines end with LF or CRLF; nothing is a comment, since "#" begins many a token. */
 #include "items/items_build.h"
 #include "core/memory.h"
 #include "core/names_build.h"

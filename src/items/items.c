@@ -12,7 +12,7 @@
 
 static const char *const kind_names[] = {"texts", "tokens", "features", "images"};
 
-/* What each format can hold: one bit a kind. */
+/* What each format can hold: one bit per kind. */
 static const struct {
     const char *name, *ending;
     unsigned kinds;

@@ -12,7 +12,7 @@ struct dis_items {
     float *x;
 };
 
-/* One reader a format; `items` is zeroed but for its kind, and is destroyed by the caller on failure. */
+/* One reader per format; `items` is zeroed but for its kind, and is destroyed by the caller on failure. */
 typedef dis_status dis__items_reader(dis_context *ctx, const char *path, const char *format,
                                      const dis_items_options *options, dis_items *items);
 dis__items_reader dis__items_read_table, dis__items_read_npy, dis__items_read_f32, dis__items_read_cifar,

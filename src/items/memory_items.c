@@ -1,4 +1,4 @@
-/* Items that are in memory, copied into a table of their own. Cost: what is copied, and a look-up an id. */
+/* Items that are in memory, copied into a table of their own. Cost: what is copied, and a look-up per id. */
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "core/pool.h"

@@ -1,4 +1,4 @@
-/* Items of a table: texts, tokens with their sentence, or numbers, one row an item. Rows that a `where` rule does not
+/* Items of a table: texts, tokens with their sentence, or numbers, one row per item. Rows that a `where` rule does not
  * want are left out. Cost: one pass. */
 #include "items/items_build.h"
 #include "core/memory.h"

@@ -1,6 +1,6 @@
 /* combiner.h: what a combination of views is, from the inside.
  *
- * One combination a file: its options struct, which begins with the field `weights`, its table of options, its run
+ * One combination per file: its options struct, which begins with the field `weights`, its table of options, its run
  * function and its row, which combiners.c lists. run() finds everything checked, views of weight 0 left out and weights
  * summing to 1. */
 #ifndef DIS_LABELS_COMBINER_H
@@ -31,10 +31,11 @@ typedef struct {
 
 /* Weights of views, the first field of every options struct. */
 enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO };
-#define DIS_OPTION_WEIGHTS                                                                                            \
-    {                                                                                                                 \
-        .key = "weights", .kind = DIS_OPTION_REALS, .offset = 0, .fallback = "equal", .low = 0, .high = 1e100,        \
-        .choices = "equal|auto", .summary = "one weight a view, as in .2/.3/.5; auto: by how well they predict votes" \
+#define DIS_OPTION_WEIGHTS                                                                                     \
+    {                                                                                                          \
+        .key = "weights", .kind = DIS_OPTION_REALS, .offset = 0, .fallback = "equal", .low = 0, .high = 1e100, \
+        .choices = "equal|auto",                                                                               \
+        .summary = "one weight per view, as in .2/.3/.5; auto: by how well they predict votes"                 \
     }
 
 #define DIS_OPTION_CENTROID_TOLERANCE(type)                                                                    \

@@ -76,7 +76,7 @@ static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_v
         return dis__fail(
             DIS_EDATA,
             "%s needs to know who cast each vote, and this input has no single votes; use majority, standard or "
-            "softmax, or bring one row a vote",
+            "softmax, or bring one row per vote",
             m->info.name);
     size_t bytes = dis__size(dis__size(v->n_items, v->n_classes, 0), n_tables * sizeof(double), 0);
     const size_t own = m->memory ? m->memory(v, options) : 0;

@@ -1,7 +1,7 @@
 /* Labels in one call: the views one after the other, then their combination.
  *
  * Of a fit only its labels are kept, unless its parameters are wanted, and the combination is written over the first
- * view unless views are wanted: the peak is the votes, one table of labels a view, and what one method needs while it
+ * view unless views are wanted: the peak is the votes, one table of labels per view, and what one method needs while it
  * runs. */
 #include "dissent/recipe.h"
 #include "labels/methods.h"

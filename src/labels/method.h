@@ -1,6 +1,6 @@
 /* method.h: what a label method is, from the inside.
  *
- * One method a file: its options struct, its table of options, its fit function and its row
+ * One method per file: its options struct, its table of options, its fit function and its row
  *
  *     const dis__method dis__method_standard = {.info = {.name = "standard", ...}, .fit = fit};
  *

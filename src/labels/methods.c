@@ -3,7 +3,7 @@
 #include "core/spec.h"
 #include <string.h>
 
-/* clang-format off: one row a line */
+/* clang-format off: one row per line */
 extern const dis__method dis__method_majority;
 extern const dis__method dis__method_standard;
 extern const dis__method dis__method_softmax;

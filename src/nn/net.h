@@ -2,7 +2,7 @@
  *
  *     dis__net *net;
  *     DIS_TRY(dis__net_create(&dis__device_cpu, seed, &net));
- *     const int rows = dis__net_axis(net, 64);                     // at most 64 rows a batch
+ *     const int rows = dis__net_axis(net, 64);                     // at most 64 rows per batch
  *     const int x = dis__net_reals(net, "features", dis__shape_rows(rows, 4096));
  *     const int h = dis__layer_dropout(net, dis__layer_linear(net, "hidden", x, 128, DIS_ACT_RELU), .5);
  *     const int z = dis__layer_linear(net, "out", h, n_classes, DIS_ACT_NONE);
@@ -158,7 +158,7 @@ typedef struct {
 } dis__conv_options;
 dis__conv_options dis__conv_options_default(void); /* kernel 3, stride 1, same, with bias, no activation */
 int dis__layer_conv(dis__net *net, const char *name, int x, int lengths, const dis__conv_options *options);
-/* The same over rows of a table (n_ids x width) by ids of a fixed number a row, below 0: zeros. Far less work than an
+/* The same over rows of a table (n_ids x width) by ids of a fixed number per row, below 0: zeros. Far less work than an
  * embedding and a convolution where a batch has more places than the table rows; the parameters are theirs. */
 int dis__layer_table(dis__net *net, const char *name, size_t n_ids, size_t width);
 int dis__layer_lookup_conv(dis__net *net, const char *name, int ids, int table, const dis__conv_options *options);
@@ -236,7 +236,7 @@ dis_status dis__net_put_ints(dis__net *net, int ints, const int32_t *x);
 /* Targets (rows, classes) and weights (rows; NULL: 1; 0: no target). Each row is to sum to 1. */
 dis_status dis__head_put_targets(dis__net *net, int head, const float *target, const float *weight);
 dis_status dis__head_put_exact(dis__net *net, int head, const double *target, const double *weight);
-/* One label a row, below 0: none. Exactly as one-hot targets. */
+/* One label per row, below 0: none. Exactly as one-hot targets. */
 dis_status dis__head_put_labels(dis__net *net, int head, const int32_t *label);
 /* Votes sorted by row; DIS_EUSAGE when they are not, or out of range. */
 dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t *row, const int32_t *worker,

@@ -89,7 +89,7 @@ typedef struct {
     int logits;
 } dis__head;
 
-/* Scalars of a net in device memory: what the host writes once a step, then the heads', then what only the device
+/* Scalars of a net in device memory: what the host writes once per step, then the heads', then what only the device
  * writes. The host's copy has the same layout. */
 typedef struct {
     dis__step_scalars step;

@@ -301,7 +301,7 @@ typedef struct {
     const void *dy;
 } dis__recurrent_args;
 
-/* Scaled dot-product attention of one sequence a row: qkv (rows, time, 3 channels), y (rows, time, channels), share
+/* Scaled dot-product attention of one sequence per row: qkv (rows, time, 3 channels), y (rows, time, channels), share
  * (rows, heads, time, time): the softmax. Index: (row, head). Without keys (value_only) qkv is (rows, channels),
  * time is 1 and every share is 1. The dropout of shares is keyed as dis__dropout_args says, by the place in `share`. */
 typedef struct {

@@ -84,7 +84,7 @@ void dis__chart_panels(dis__markup *m, const dis__panels *p, const dis__markup *
 
 /* ---- chart_bars.c ---- */
 
-/* Horizontal bars: one row a name, one bar a series, the first on top. */
+/* Horizontal bars: one row per name, one bar per series, the first on top. */
 typedef struct {
     const char *const *row;    /* (n), hostile */
     const char *const *series; /* (n_series), hostile */
@@ -95,7 +95,7 @@ typedef struct {
 } dis__bars;
 void dis__chart_bars(dis__markup *m, const dis__bars *b, const dis__markup *name);
 
-/* One row an item with one or two stacked bars. */
+/* One row per item with one or two stacked bars. */
 typedef struct {
     const char *const *row;  /* (n) names, hostile */
     const char *const *note; /* (n) ours, at the right; may be NULL */
@@ -121,7 +121,7 @@ void dis__chart_intervals(dis__markup *m, const dis__intervals *c, const dis__ma
 
 /* ---- chart_points.c ---- */
 
-/* One row a name: its mean with an interval, the values that the mean is of, and a number to hold it against. */
+/* One row per name: its mean with an interval, the values that the mean is of, and a number to hold it against. */
 typedef struct {
     const char *row;        /* hostile */
     double mean, low, high; /* low and high NaN: no interval; mean NaN: nothing there */

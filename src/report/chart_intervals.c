@@ -1,4 +1,4 @@
-/* Measured numbers with their intervals: a dot a row, a whisker where there is an interval. */
+/* Measured numbers with their intervals: a dot per row, a whisker where there is an interval. */
 #include "report/chart.h"
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Values of single runs, their mean and its interval, one row a condition; a diamond where others report a number. */
+/* Values of single runs, their mean and its interval, one row per condition; a diamond where others report a number. */
 #include "report/chart.h"
 #include <math.h>
 #include <string.h>

@@ -176,7 +176,7 @@ dis_status dis__figure_divergences(dis__report_job *job)
                                .mean = mean,
                                .x_title = "divergence of an item from people (nats)",
                                .unit = "items"};
-        dis__chart_panels(&f.chart, &p, dis__figure_name(&f, "one histogram a model"));
+        dis__chart_panels(&f.chart, &p, dis__figure_name(&f, "one histogram per model"));
         dis__grid_column(&f.grid, "divergence, from", DIS__REAL);
         dis__grid_column(&f.grid, "to", DIS__REAL);
         for (size_t i = 0; i < n; i++) dis__grid_column_named(&f.grid, names[i], DIS__COUNT);

@@ -57,11 +57,11 @@ static void draw_traces(dis__report_job *job, const traces *t)
                           .x = dis__scale_nice(0, t->longest, 5, true),
                           .y = dis__scale_log(t->min, t->max),
                           .x_title = "iteration",
-                          .y_title = "objective still to gain (nats a vote)"};
+                          .y_title = "objective still to gain (nats per vote)"};
     dis__chart_lines(&f.chart, &l, dis__figure_name(&f, "line chart"));
     dis__grid_column(&f.grid, "method", DIS__TEXT);
     dis__grid_column(&f.grid, "iteration", DIS__COUNT);
-    dis__grid_column(&f.grid, "still to gain (nats a vote)", DIS__REAL);
+    dis__grid_column(&f.grid, "still to gain (nats per vote)", DIS__REAL);
     for (size_t i = 0; i < t->n; i++)
         for (size_t k = 0; k < t->line[i].n; k++) {
             dis__grid_text(&f.grid, t->line[i].name, strlen(t->line[i].name));

@@ -49,7 +49,7 @@ static void entropies(dis__report_job *job)
                            .mean = mean,
                            .x_title = "uncertainty of an item\xE2\x80\x99s label (entropy, 0 to 1)",
                            .unit = "items"};
-    dis__chart_panels(&f.chart, &p, dis__figure_name(&f, "one histogram a method"));
+    dis__chart_panels(&f.chart, &p, dis__figure_name(&f, "one histogram per method"));
     dis__grid_column(&f.grid, "uncertainty, from", DIS__REAL);
     dis__grid_column(&f.grid, "to", DIS__REAL);
     for (size_t i = 0; i < n; i++) dis__grid_column_named(&f.grid, names[i], DIS__COUNT);

@@ -125,7 +125,7 @@ static void table_of_metrics(dis__report_job *job)
     dis__page_figure(&job->page, &f);
 }
 
-/* One dot a model, and the baseline. */
+/* One dot per model, and the baseline. */
 static void accuracies(dis__report_job *job)
 {
     enum { MAX = DIS__REPORT_SHOWN_VIEWS };

@@ -4,7 +4,7 @@
 #include "core/memory.h"
 #include <string.h>
 
-/* A review keeps a confusion matrix a worker; where they are huge, it is a job of its own and not of a report. */
+/* A review keeps a confusion matrix per worker; where they are huge, it is a job of its own and not of a report. */
 enum { MAX_ROWS = 100, MAX_CELLS = 20000000 };
 
 static void put_text(dis__grid *g, const dis_names *names, size_t i)

@@ -244,7 +244,7 @@ static void draw(dis__report_job *job, many *m, dis__figure *f, reading value, b
     dis__page_figure(&job->page, f);
 }
 
-/* The metric by which epochs were kept, one chart a metric. */
+/* The metric by which epochs were kept, one chart per metric. */
 static void draw_kept(dis__report_job *job, many *m)
 {
     const dis_report *r = job->r;

@@ -20,7 +20,7 @@
  * one: T is at most their number. STEEP is the value that brings the expected share
  * of right labels closest to the true one on 13 public crowds; docs/review.md has the error on crowds left out.
  *
- * Cost: O(K) a vote once, O(K) an item. */
+ * Cost: O(K) per vote once, O(K) per item. */
 #include "labels/method.h"
 #include "review/review_parts.h"
 #include <math.h>

@@ -18,7 +18,7 @@
  *
  * over the item's votes, E and Var under the predictions. The workers' quality explains a disagreement with small z.
  *
- * Cost: O(K) an item for the gain, O(K) a vote and probable class for the surprise. */
+ * Cost: O(K) per item for the gain, O(K) per vote and probable class for the surprise. */
 #include "review/review_parts.h"
 #include "labels/method.h"
 #include <math.h>

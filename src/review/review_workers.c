@@ -20,7 +20,7 @@
  * The share of right votes and its interval are those of the truths drawn (review_sample.h). Votes on items that nobody
  * else voted on are no evidence of anything and are left out.
  *
- * Cost: two passes, O(K) a vote and probable truth; K^2 numbers a thread and job. */
+ * Cost: two passes, O(K) per vote and probable truth; K^2 numbers per thread and job. */
 #include "review/review_parts.h"
 #include "labels/method.h"
 #include <math.h>

@@ -12,7 +12,7 @@
  * to the bounds; the sum of what is left belongs to one further code, and an item that gets it (about one in ten
  * thousand) is decided from those remainders with 53 bits.
  *
- * Resamples are taken in groups, a block of items at a time, so a column comes from memory once a group. Cost: about
+ * Resamples are taken in groups, a block of items at a time, so a column comes from memory once per group. Cost: about
  * a cycle for an item and resample, and half a cycle for each column; a binomial number for each cell. */
 #include "stats/bootstrap.h"
 #include "stats/bootstrap_kernel.h"

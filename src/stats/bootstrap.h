@@ -35,8 +35,9 @@ size_t dis__bootstrap_draws(size_t n_items, double fraction);
 dis_status dis__bootstrap_sums(dis_context *ctx, const dis__bootstrap *b, const double *const *columns,
                                size_t n_columns, double *sums);
 
-/* Calls statistic(arg, count, resample, thread, values) once a resample, from any thread: count (n_items) is how often
- * each item was drawn; it writes n_values numbers, NaN where a figure is undefined. values (n_resamples, n_values). */
+/* Calls statistic(arg, count, resample, thread, values) once per resample, from any thread: count (n_items) is how
+ * often each item was drawn; it writes n_values numbers, NaN where a figure is undefined. values (n_resamples,
+ * n_values). */
 typedef dis_status (*dis__bootstrap_statistic)(void *arg, const uint8_t *count, size_t resample, int thread,
                                                double *values);
 dis_status dis__bootstrap_run(dis_context *ctx, const dis__bootstrap *b, dis__bootstrap_statistic statistic, void *arg,

@@ -1,4 +1,4 @@
-/* Ranks by a radix sort of the numbers' bits, 11 bits a pass from the lowest. Passes in which all numbers agree are
+/* Ranks by a radix sort of the numbers' bits, 11 bits per pass from the lowest. Passes in which all numbers agree are
  * left out, so short or coarse numbers take two or three. Stable, O(n), no comparisons; below some hundred numbers an
  * insertion sort is quicker. */
 #include "stats/ranks.h"

@@ -1,7 +1,7 @@
 /* Tables of labels matched by name. First the classes of all are put into one list, then the items of the first table
  * are looked up in the others, then rows and columns are copied where a table is not in that order already.
  *
- * Cost: one hash table a source and a lookup for each name. */
+ * Cost: one hash table per source and a lookup for each name. */
 #include "dissent/align.h"
 #include "core/memory.h"
 #include "core/name_index.h"

@@ -1,4 +1,4 @@
-/* Gold labels from memory. Cost: what is copied, and a look-up a task. */
+/* Gold labels from memory. Cost: what is copied, and a look-up per task. */
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"

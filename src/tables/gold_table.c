@@ -1,5 +1,5 @@
 /* Gold labels from a file of task and label, whatever items they are for; and groups of items, which are read alike.
- * Cost: two lookups a row. A table of labels may come from several sources, renamed and chosen as each says. */
+ * Cost: two lookups per row. A table of labels may come from several sources, renamed and chosen as each says. */
 #include "tables/gold_table.h"
 #include "core/memory.h"
 #include "core/name_index.h"

@@ -1,4 +1,4 @@
-/* Known labels from a file of task and label, by one table of the votes' tasks. Cost: a lookup a row. */
+/* Known labels from a file of task and label, by one table of the votes' tasks. Cost: a lookup per row. */
 #include "core/memory.h"
 #include "io/records.h"
 #include "votes/reader.h"

@@ -1,5 +1,5 @@
 /* A table of soft labels from memory: what is asked of the rows of a file is asked of these. Cost: what is copied, and
- * a look-up a name. */
+ * a look-up per name. */
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"

@@ -365,7 +365,7 @@ static dis_status jsonl_job(void *arg, size_t j, int thread)
     dis__json json = {0};
     const dis__json_value *root;
     dis_status status = DIS_OK;
-    uint64_t line = c->first_row; /* one line a row */
+    uint64_t line = c->first_row; /* one line per row */
     for (const char *at = c->begin; at < c->end && status == DIS_OK;) {
         status = parse_line(r, &json, at, ++line, &at, &root);
         if (status == DIS_OK) status = read_json_row(r, c, &json, root);

@@ -3,7 +3,7 @@
  * Rows are formatted in blocks by all threads and written in order. While the blocks of one round are formatted, one
  * thread writes those of the round before: two rounds of blocks, some 4 MiB at K = 4, is all the memory it takes. What
  * a block holds depends on the data alone, so any number of threads writes the same bytes. Cost: O(items * classes),
- * about 50 ns a number and a logarithm for each that is not 0. */
+ * about 50 ns per number and a logarithm for each that is not 0. */
 #include "tables/label_files.h"
 #include "core/memory.h"
 #include "core/number.h"

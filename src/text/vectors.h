@@ -1,4 +1,4 @@
-/* vectors.h: word vectors from a text file as GloVe's: a word, then its numbers, parted by spaces, one word a line.
+/* vectors.h: word vectors from a text file as GloVe's: a word, then its numbers, parted by spaces, one word per line.
  *
  * Only the words that the caller asks for are kept, so a file of gigabytes takes the memory of the vocabulary. */
 #ifndef DIS_TEXT_VECTORS_H

@@ -7,7 +7,7 @@
  *     added tokens cut out -> normalisers -> added tokens of normalised text cut out -> pre-tokenizers -> model
  *
  * Steps and models are rows of tables, found by the names that tokenizer.json uses. What changes while a text is
- * encoded is in a dis__bench, one a thread. */
+ * encoded is in a dis__bench, one per thread. */
 #ifndef DIS_TOKENS_TOKEN_INTERNAL_H
 #define DIS_TOKENS_TOKEN_INTERNAL_H
 #include "dissent/tokenizer.h"

@@ -1,4 +1,4 @@
-/* Growing texts: bytes and, where asked for, two numbers a byte. Amortised O(1) a byte; memory is kept from text to
+/* Growing texts: bytes and, where asked for, two numbers per byte. Amortised O(1) per byte; memory is kept from text to
  * text. */
 #include "tokens/token_text.h"
 #include "core/memory.h"

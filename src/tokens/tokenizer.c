@@ -32,7 +32,7 @@ typedef struct {
     const char *const *word;
     const size_t *length, *word_start;
     dis_tokenizer_options o;
-    size_t n, n_jobs, max; /* tokens a text; 0: no limit */
+    size_t n, n_jobs, max; /* tokens per text; 0: no limit */
     part *parts;           /* (n_jobs) */
     dis_tokens *out;       /* start[i + 1]: tokens of text i; first_token: of a word, from the start of its text */
 } batch;

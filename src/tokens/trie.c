@@ -1,4 +1,4 @@
-/* A trie in a hash table: one slot a node but the root, twice as many slots as nodes. */
+/* A trie in a hash table: one slot per node but the root, twice as many slots as nodes. */
 #include "tokens/trie.h"
 #include "core/memory.h"
 

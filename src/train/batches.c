@@ -1,5 +1,5 @@
 /* The order of training: Fisher-Yates over counter-based random numbers, then a stable sort by length within stretches
- * of STRETCH batches. O(n log n) an epoch. */
+ * of STRETCH batches. O(n log n) per epoch. */
 #include "train/batches.h"
 #include "core/random.h"
 #include <stdlib.h>

@@ -163,7 +163,7 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encode
 
 const dis__model_row dis__model_mlp = {
     .info = {.name = "mlp",
-             .summary = "hidden layers over a row of numbers an item",
+             .summary = "hidden layers over a row of numbers per item",
              .source = "Uma et al. 2020, section 4 (LabelMe)",
              .items = DIS_ITEMS_FEATURES,
              .options = options,

@@ -1,4 +1,4 @@
-/* The table of models: one row a file. */
+/* The table of models: one row per file. */
 #include "train/models.h"
 #include "core/spec.h"
 #include <string.h>

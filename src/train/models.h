@@ -1,4 +1,4 @@
-/* models.h: the rows that models.c lists, one a file. */
+/* models.h: the rows that models.c lists, one per file. */
 #ifndef DIS_TRAIN_MODELS_H
 #define DIS_TRAIN_MODELS_H
 #include "train/model.h"

@@ -8,7 +8,7 @@ typedef enum { DIS_MAIN_NONE, DIS_MAIN_GOLD, DIS_MAIN_SILVER } dis__main_labels;
 
 typedef struct {
     dis_objective info;
-    dis__main_labels main; /* a head of its own on one label an item */
+    dis__main_labels main; /* a head of its own on one label per item */
     int soft;              /* dis__loss of the soft head, -1: there is none */
     int crowd;             /* dis__crowd of the crowd head, -1: there is none */
 } dis__objective_row;

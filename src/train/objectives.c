@@ -1,4 +1,4 @@
-/* The table of objectives: one label an item (gold; silver, the majority of the votes), the distribution of the votes,
+/* The table of objectives: one label per item (gold; silver, the majority of the votes), the distribution of the votes,
  * both by a head each on one encoder (multi-task: Fornaciari et al. 2021; Wright and Augenstein 2022), or the votes of
  * each worker through a layer of the worker's own (Rodrigues and Pereira 2018). */
 #include "train/objective.h"
@@ -39,9 +39,9 @@ static const dis__objective_row rows[] = {
     SILVER("silver+kl", DIS_LOSS_KL, "two heads: silver label, and KL to the soft label"),
     SILVER("silver+inverse-kl", DIS_LOSS_INVERSE_KL, "two heads: silver label, and inverse KL to the soft label"),
     CROWD("crowd:mw", DIS_CROWD_MW, "votes of each worker through a matrix of the worker's own"),
-    CROWD("crowd:vw", DIS_CROWD_VW, "votes of each worker through a factor a class"),
-    CROWD("crowd:vb", DIS_CROWD_VB, "votes of each worker through a term a class"),
-    CROWD("crowd:vwb", DIS_CROWD_VWB, "votes of each worker through a factor and a term a class"),
+    CROWD("crowd:vw", DIS_CROWD_VW, "votes of each worker through a factor per class"),
+    CROWD("crowd:vb", DIS_CROWD_VB, "votes of each worker through a term per class"),
+    CROWD("crowd:vwb", DIS_CROWD_VWB, "votes of each worker through a factor and a term per class"),
     CROWD("crowd:sw", DIS_CROWD_SW, "votes of each worker through one factor"),
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };

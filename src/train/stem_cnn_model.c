@@ -1,4 +1,4 @@
-/* stem-cnn: is this the stem of that word? Two texts an item, each a short run of letters: convolutions over the
+/* stem-cnn: is this the stem of that word? Two texts per item, each a short run of letters: convolutions over the
  * vectors of the letters, an attention encoder each, side by side (Fornaciari et al. 2021). */
 #include "train/models.h"
 #include "train/model_digest.h"
@@ -59,7 +59,7 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
     (void)files;
     letter_encoder *e = encoder;
     if (items->n_texts != TEXTS)
-        return dis__fail(DIS_EUSAGE, "model stem-cnn needs two texts an item, word and stem; name both with --text");
+        return dis__fail(DIS_EUSAGE, "model stem-cnn needs two texts per item, word and stem; name both with --text");
     e->n_texts = TEXTS;
     for (size_t t = 0; t < items->n_items * TEXTS; t++) {
         size_t n;

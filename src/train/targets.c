@@ -1,4 +1,4 @@
-/* Labels, gold and votes brought into the order of the items, by name. Cost: a look-up an item and source. */
+/* Labels, gold and votes brought into the order of the items, by name. Cost: a look-up per item and source. */
 #include "train/targets.h"
 #include "core/memory.h"
 #include "core/name_index.h"
@@ -139,7 +139,7 @@ static dis_status take_votes(matching *m, const dis_votes *votes)
     dis__targets *t = m->t;
     const dis_votes_view v = dis_votes_look(votes);
     if (!v.start)
-        return dis__fail(DIS_EDATA, "this input does not say who voted; crowd objectives need one row a vote");
+        return dis__fail(DIS_EDATA, "this input does not say who voted; crowd objectives need one row per vote");
     DIS_TRY(match(m, v.tasks, v.classes, "votes"));
     DIS_TRY(dis__alloc_array(&t->first, t->n_items + 1, sizeof *t->first));
     DIS_TRY(dis__alloc_array(&t->worker, v.n_votes, sizeof *t->worker));

@@ -83,7 +83,7 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
     if (s->min > s->max)
         return dis__fail(DIS_EUSAGE, "model text: least=%lld is above most=%lld", (long long)s->min, (long long)s->max);
     if (items->n_texts > MAX_TEXTS)
-        return dis__fail(DIS_EUSAGE, "model text takes at most %d texts an item, not %zu", MAX_TEXTS, items->n_texts);
+        return dis__fail(DIS_EUSAGE, "model text takes at most %d texts per item, not %zu", MAX_TEXTS, items->n_texts);
     e->n_texts = items->n_texts;
     for (size_t t = 0; t < items->n_items * items->n_texts; t++) {
         size_t n;
@@ -251,7 +251,7 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     if (items->n_texts != n_texts)
         return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for %zu", items->n_texts, n_texts);
     if (n_texts > MAX_TEXTS) /* a model file that somebody has changed */
-        return dis__fail(DIS_EDATA, "a model of %zu texts an item; there are at most %d", n_texts, MAX_TEXTS);
+        return dis__fail(DIS_EDATA, "a model of %zu texts per item; there are at most %d", n_texts, MAX_TEXTS);
     const dis_status status = encode_items(&e, items);
     for (size_t t = 0; t < MAX_TEXTS; t++) dis__free(e.words[t]);
     return status;

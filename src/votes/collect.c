@@ -9,8 +9,8 @@
  * Tasks that ascend are numbered without a table (sorted_ids.h); votes whose tasks come in no order are partitioned
  * (partition.h).
  *
- * Cost a row: 5 or 6 bytes read and written, and 4 more when rows do not lie item by item; a new id: 24 bytes read, its
- * name written, and its slot when batches were filled side by side. */
+ * Cost per row: 5 or 6 bytes read and written, and 4 more when rows do not lie item by item; a new id: 24 bytes read,
+ * its name written, and its slot when batches were filled side by side. */
 #include "votes/collect.h"
 #include "core/memory.h"
 #include "core/pool.h"

@@ -23,7 +23,7 @@ typedef enum { DIS_TASKS_HASHED, DIS_TASKS_SORTED, DIS_TASKS_PARTITIONED } dis__
 typedef struct {
     uint64_t n_bytes, n_done; /* text in all, and collected */
     dis__ids ids[DIS_ID_COLUMNS];
-    double rate[DIS_ID_COLUMNS]; /* new ids a byte of text in the last round; in the first, as many as there may be */
+    double rate[DIS_ID_COLUMNS]; /* new ids per byte of text in the last round; in the first, as many as there may be */
     dis__tasks tasks;
     size_t bucket;     /* how much text a bucket is for, see dis__partition_begin(), */
     uint64_t max_rows; /* and how many rows there may be: both must be set for tasks that ascend */

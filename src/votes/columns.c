@@ -7,7 +7,7 @@
  *
  * A row with a flaw stops everything, or under lenient is skipped; it leaves no ids behind.
  *
- * Cost a row: its three texts read once, two lines of memory for its ids, 5 or 6 bytes written. */
+ * Cost per row: its three texts read once, two lines of memory for its ids, 5 or 6 bytes written. */
 #include "dissent/columns.h"
 #include "core/memory.h"
 #include "core/number.h"
@@ -39,7 +39,7 @@ typedef struct {
 typedef struct {
     dis_text text[BLOCK];
     uint64_t word[BLOCK];            /* of plain texts of up to 8 bytes: padded with zeros */
-    uint64_t odd;                    /* one bit a row: its text is not plain */
+    uint64_t odd;                    /* one bit per row: its text is not plain */
     char number[BLOCK][NUMBER_ROOM]; /* 8 bytes may be read from where a text begins */
     bool stays;                      /* texts lie in the column, not in `number` */
 } cells;

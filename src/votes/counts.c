@@ -1,10 +1,10 @@
-/* Tables of numbers: counts (one row an item, one column a class) and soft votes (one row a vote, a distribution over
- * the classes). Both end as one row of sums an item; who voted is not kept.
+/* Tables of numbers: counts (one row per item, one column per class) and soft votes (one row per vote, a distribution
+ * over the classes). Both end as one row of sums per item; who voted is not kept.
  *
  * CSV and TSV: a column for the task, and the classes: columns called p:CLASS, or when there is none all the others but
  * those of task, worker and label. Counts of a task that comes twice are duplicates; soft votes are when the worker,
  * too, is the same. npy: (items, classes), both called by their numbers from 0. Cost: the strict CSV reader's, and one
- * lookup a row. */
+ * lookup per row. */
 #include "votes/reader.h"
 #include "io/text_shape.h"
 #include "core/memory.h"
@@ -112,7 +112,7 @@ static dis_status find_classes(numbers *t, table *f, dis__key *keys, size_t *n)
             return dis__csv_fail(&f->csv, column, "a class of more than %u bytes", DIS_MAX_ID);
         keys[(*n)++] = dis__key_of(&t->reader->rules.secret, column->text + skip, column->n - skip);
     }
-    if (*n == 0) return dis__csv_fail(&f->csv, NULL, "no column for a class; there must be one column a class");
+    if (*n == 0) return dis__csv_fail(&f->csv, NULL, "no column for a class; there must be one column per class");
     if (*n > DIS_MAX_CLASSES) return dis__fail(DIS_ELIMIT, "%zu classes; at most %u are possible", *n, DIS_MAX_CLASSES);
     return DIS_OK;
 }

@@ -164,7 +164,7 @@ static dis_status take_survey(dis_context *ctx, const dis_votes *votes, findings
     return status;
 }
 
-/* Keeps one vote a worker and item, in place of the first: the first itself, or the last. */
+/* Keeps one vote per worker and item, in place of the first: the first itself, or the last. */
 static dis_status drop_duplicates(dis_votes *votes, bool keep_last)
 {
     uint32_t *place; /* (n_workers) 1 + the place among the item's kept votes; 0: none yet */

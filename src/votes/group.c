@@ -2,10 +2,10 @@
  *
  * Ids are numbered by first appearance, so a file that lists one item after the other has task numbers that never fall:
  * then the rows are the votes. Otherwise a stable two-level counting sort: runs of rows are spread to ranges of items
- * (at most 2^16 items each, at least 256 ranges), packed in 8 bytes a row; then each range is sorted by item while it
+ * (at most 2^16 items each, at least 256 ranges), packed in 8 bytes per row; then each range is sorted by item while it
  * stays in the cache. Runs and ranges depend on the data alone, so any number of threads gives the same table.
  *
- * Cost: O(votes + items + runs * ranges), two passes over the rows; memory 8 bytes a row beside rows and table. */
+ * Cost: O(votes + items + runs * ranges), two passes over the rows; memory 8 bytes per row beside rows and table. */
 #include "core/memory.h"
 #include "core/pool.h"
 #include "votes/votes_internal.h"

@@ -1,4 +1,4 @@
-/* Votes from JSON Lines: one object a line, with the keys task, worker (or performer) and label, or those that the
+/* Votes from JSON Lines: one object per line, with the keys task, worker (or performer) and label, or those that the
  * options name. Values are texts or numbers; a number is kept as it is written, true and false are labels of that name,
  * null and an empty list are an empty one, and a list of one is what it holds. Lines end with LF or CRLF. */
 #include "votes/reader.h"
@@ -38,7 +38,7 @@ static dis_status take(dis__cursor *c, const dis__json_value *object, const char
     if (v->kind == DIS_JSON_ARRAY && label && v->n > 0)
         return bad(
             c, at,
-            "a list of labels; votes with several labels are not supported yet: keep one, or make one table a label");
+            "a list of labels; votes with several labels are not supported yet: keep one, or make one table per label");
     const bool plain = v->kind == DIS_JSON_STRING || v->kind == DIS_JSON_NUMBER;
     const bool word = label && (v->kind == DIS_JSON_TRUE || v->kind == DIS_JSON_FALSE);
     const bool null = label && (v->kind == DIS_JSON_NULL || v->kind == DIS_JSON_ARRAY);

@@ -3,17 +3,17 @@
  * rows out.
  *
  * Models, with a[w] the chance that worker w is right, drawn around `accuracy` with standard deviation `spread`:
- *   one-coin     right with a[w], else any other class (Dawid & Skene 1979 with one parameter a worker)
+ *   one-coin     right with a[w], else any other class (Dawid & Skene 1979 with one parameter per worker)
  *   dawid-skene  a[w] differs by class, and a wrong vote goes to the worker's favourite mistake for that class half the
- * time: a full confusion matrix a worker, never stored spammer      a share of workers votes without looking, half of
+ * time: a full confusion matrix per worker, never stored spammer      a share of workers votes without looking, half of
  * them always the same class, half of them at random (the picture behind MACE, Hovy et al. 2013); the others are
  * one-coin difficulty   GLAD (Whitehill et al. 2009): the odds of being right are odds[w] to the power of the item's
  * ease, which is 1/4, 1/2, 1, 2 or 4, so that square roots suffice The arithmetic is +, -, *, / and square root alone,
  * which IEEE 754 rounds the same everywhere: the same options give the same bytes on every machine, whatever its
  * mathematical library.
  *
- * Cost: two or three Philox blocks, one small permutation and some 15 formatted bytes a vote; memory for the rows under
- * way. */
+ * Cost: two or three Philox blocks, one small permutation and some 15 formatted bytes per vote; memory for the rows
+ * under way. */
 #include "dissent/synth.h"
 #include "core/memory.h"
 #include "core/pool.h"
@@ -132,8 +132,8 @@ static const struct {
     dis_synth_model info;
     vote_function vote;
 } models[] = {
-    {{"dawid-skene", "one confusion matrix a worker"}, vote_dawid_skene},
-    {{"one-coin", "one accuracy a worker; mistakes go anywhere"}, vote_one_coin},
+    {{"dawid-skene", "one confusion matrix per worker"}, vote_dawid_skene},
+    {{"one-coin", "one accuracy per worker; mistakes go anywhere"}, vote_one_coin},
     {{"spammer", "one-coin, but a share of workers votes without looking"}, vote_spammer},
     {{"difficulty", "items differ in how easy they are, workers in skill (GLAD)"}, vote_difficulty},
 };
@@ -329,7 +329,7 @@ static dis_status put_npy_header(const synth *s, dis__out *out)
     return dis__out_write(out, header, sizeof header);
 }
 
-/* A file with one record an item. */
+/* A file with one record per item. */
 static dis_status write_items(dis_context *ctx, const synth *s, dis__out *out, const char *what, size_t max,
                               char *(*put)(const synth *s, uint64_t i, char *out))
 {

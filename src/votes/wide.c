@@ -1,6 +1,6 @@
-/* Wide tables as MACE reads them: no header, one row an item, one column a worker, an empty cell where a worker did not
- * vote. A blank line is an item nobody voted on: it has no votes to keep, but it keeps its number, as in MACE. Items
- * and workers are called by their numbers, from 0.
+/* Wide tables as MACE reads them: no header, one row per item, one column per worker, an empty cell where a worker did
+ * not vote. A blank line is an item nobody voted on: it has no votes to keep, but it keeps its number, as in MACE.
+ * Items and workers are called by their numbers, from 0.
  *
  * All rows must have as many cells as the first that is not blank. */
 #include "votes/reader.h"

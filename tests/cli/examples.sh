@@ -8,7 +8,7 @@ trap 'rm -rf "$scratch"' EXIT INT TERM
 cd "$scratch"
 "$DISSENT" synth -q --items 200 --classes 2 --gold gold.csv -o votes.csv
 "$folder/example_labels" votes.csv >labels.txt
-[ "$(wc -l <labels.txt)" = 200 ] || { echo "not one line an item"; exit 1; }
+[ "$(wc -l <labels.txt)" = 200 ] || { echo "not one line per item"; exit 1; }
 grep -qE '^t0  0 [01]\.[0-9]{3}  1 [01]\.[0-9]{3}$' labels.txt || { echo "a line reads otherwise:"; head -1 labels.txt; exit 1; }
 
 # The same through the tool, to the three digits that the program prints.

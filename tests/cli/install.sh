@@ -39,7 +39,7 @@ ${CC:-cc} -std=c11 -Wall -Werror labels.c $(pkg-config --cflags --libs dissent) 
 ${CC:-cc} -std=c11 -Wall -Werror labels.c $(pkg-config --cflags dissent) "$lib/libdissent.a" $(pkg-config --static --libs-only-other --libs-only-l dissent |
     sed 's/-ldissent//') -o static
 ./shared votes.csv >expected
-[ "$(wc -l <expected)" = 50 ] || fail "not one line an item"
+[ "$(wc -l <expected)" = 50 ] || fail "not one line per item"
 env -u LD_LIBRARY_PATH ./static votes.csv | cmp - expected || fail "the static library says something else"
 
 # Somebody else's CMake project.

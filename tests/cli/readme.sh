@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT INT TERM
 PATH=$(dirname "$DISSENT"):$PATH
 export PATH
 
-# One file a block, in order: NNN.sh what to run, NNN.text what README says it prints (both streams together).
+# One file per block, in order: NNN.sh what to run, NNN.text what README says it prints (both streams together).
 mkdir "$scratch/blocks" "$scratch/work"
 awk -v folder="$scratch/blocks" '
     /^```sh$/ { n++; file = sprintf("%s/%03d.sh", folder, n); next }

@@ -122,7 +122,7 @@ TEXT
     [ -f early/checkpoint.safetensors ] || fail "an early SIGINT left no checkpoint: $(ls early)"
 fi
 
-# One process a folder.
+# One process per folder.
 "$DISSENT" train $data --model mlp:hidden=256/256 --epochs 100000 -q -o busy &
 holder=$!
 tries=0

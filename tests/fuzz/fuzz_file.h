@@ -1,4 +1,5 @@
-/* fuzz_file.h: bytes as a file, for readers that want a path. One folder a process, in memory where there is /dev/shm.
+/* fuzz_file.h: bytes as a file, for readers that want a path. One folder per process, in memory where there is
+ * /dev/shm.
  */
 #ifndef DIS_TESTS_FUZZ_FILE_H
 #define DIS_TESTS_FUZZ_FILE_H

@@ -4,7 +4,7 @@
 
 Sources: crowd-kit where it has the method; where it has not, or has it with a defect, the update rules written out below in
 plain NumPy from the papers. Where both exist they are compared here first, so that a fixture never rests on one program.
-Files: NAME.votes.csv, NAME.gold.csv (some items, for pinning), NAME.truth.csv, and NAME.REFERENCE.csv = task and one column a
+Files: NAME.votes.csv, NAME.gold.csv (some items, for pinning), NAME.truth.csv, and NAME.REFERENCE.csv = task and one column per
 class, or worker and its parameters; NAME.scalars.csv = key,value.
 """
 import csv

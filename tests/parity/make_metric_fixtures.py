@@ -3,7 +3,7 @@ scipy say about them.
 
     python make_metric_fixtures.py        (needs scikit-learn, scipy; run only when a case is added, the results are committed)
 
-Files: metrics_NAME.pred.csv and .human.csv (task, one column a class), .gold.csv (task,label), .expected.csv (metric,value).
+Files: metrics_NAME.pred.csv and .human.csv (task, one column per class), .gold.csv (task,label), .expected.csv (metric,value).
 Per-class figures are called f1:CLASS and so on, bins of the reliability diagram bin:N. The temperatures of calibrated
 log-likelihood come from scipy's bounded Brent search; the halves are drawn here by the rule that dissent follows.
 """

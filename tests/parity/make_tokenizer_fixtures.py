@@ -4,7 +4,7 @@ tokenizers on made-up sentences, and what that library makes of odd texts.
 
     python tests/parity/make_tokenizer_fixtures.py tests/parity/fixtures/tokenizers      (needs the package tokenizers)
 
-Each folder has tokenizer.json and expected.jsonl, one object a text: text, pair (null: none), ids, types, places (bytes).
+Each folder has tokenizer.json and expected.jsonl, one object per text: text, pair (null: none), ids, types, places (bytes).
 tests/unit/test_tokenizer.c reads them; tests/parity/tokenizer_parity.py takes the same folders with random strings.
 """
 import json

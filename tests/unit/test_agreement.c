@@ -430,7 +430,7 @@ static void any_number_of_threads(void **state)
 {
     (void)state;
     enum { MANY = 600000 };
-    raw r = raw_make(MANY, 2, 3); /* room for four votes an item */
+    raw r = raw_make(MANY, 2, 3); /* room for four votes per item */
     r.n_workers = 500;
     for (size_t i = 0; i < MANY; i++)
         for (size_t v = 0; v < dis__below(3, 2, i, 5); v++)

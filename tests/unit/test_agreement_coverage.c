@@ -2,8 +2,8 @@
  * only when DISSENT_SLOW is set; docs/agreement.md has what it said.
  *
  * A crowd has items of four classes 0..3 with shares .4 .3 .2 .1, an item difficulty uniform on 0 .. 1, two to seven
- * votes an item by as many of ten workers, each right with chance 1 - difficulty / 2 and else a neighbouring class. The
- * truth is the value on 4,000,000 items of the same kind. */
+ * votes per item by as many of ten workers, each right with chance 1 - difficulty / 2 and else a neighbouring class.
+ * The truth is the value on 4,000,000 items of the same kind. */
 #include "em_support.h"
 #include "core/random.h"
 

@@ -204,7 +204,7 @@ static void bad_gold_is_refused(void **state)
                                       "task,label\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_null(gold_of(bad[i]));
     dis_gold *gold = gold_of("task,label\na,yes\na,yes\nb,a very long label of more than sixteen bytes\n"
-                             "a task with a long name as well,a very long label of more than sixteen bytes\n");
+                             "per task with a long name as well,a very long label of more than sixteen bytes\n");
     assert_non_null(gold);
     const dis_gold_view v = dis_gold_look(gold);
     assert_int_equal(v.n_items, 3);

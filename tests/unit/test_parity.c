@@ -48,7 +48,7 @@ static double scalar(size_t c, const char *key)
     return x;
 }
 
-/* Largest difference between a parameter of one number a worker and a column of a file. */
+/* Largest difference between a parameter of one number per worker and a column of a file. */
 static double worker_difference(size_t c, const char *file, const char *column, const double *values, size_t stride)
 {
     em_table t;

@@ -26,7 +26,8 @@ static double draw(void)
     return (double)(state >> 11) * 0x1p-53;
 }
 
-/* Three votes an item, right with .5 to .8; predictions that give .9, .7 or .5 to one class, and are right so often. */
+/* Three votes per item, right with .5 to .8; predictions that give .9, .7 or .5 to one class, and are right so
+ * often. */
 static crowd make_crowd(size_t n_items, uint64_t seed)
 {
     state = seed;

@@ -332,7 +332,7 @@ static void following_beats_chance(void **state)
         chance += bought_accuracy(&c, false) / 3;
         follow += bought_accuracy(&c, true) / 3;
     }
-    print_message("share of right labels after buying one vote an item: at random %.3f, as reviewed %.3f\n", chance,
+    print_message("share of right labels after buying one vote per item: at random %.3f, as reviewed %.3f\n", chance,
                   follow);
     assert_true(1 - follow < .67 * (1 - chance));
     assert_true(follow > chance + .04);

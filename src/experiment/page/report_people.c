@@ -213,7 +213,7 @@ static void entropies(dis__experiment_page *p, const people *all, size_t n)
                                 .mean = mean,
                                 .x_title = "entropy of people (share of the largest)",
                                 .unit = "items"};
-    dis__chart_panels(&f.chart, &panels, dis__figure_name(&f, "one histogram a data set"));
+    dis__chart_panels(&f.chart, &panels, dis__figure_name(&f, "one histogram per data set"));
     dis__page_figure(p->page, &f);
     for (size_t i = 0; i < shown; i++) dis__markup_free(&name[i]);
 }

@@ -1,4 +1,4 @@
-/* Reading the data sets of an experiment. Cost: one pass over each file, and a look-up a task and source. */
+/* Reading the data sets of an experiment. Cost: one pass over each file, and a look-up per task and source. */
 #include "experiment/run/dataset.h"
 #include "core/memory.h"
 #include "core/name_index.h"

@@ -1,6 +1,6 @@
 /* store.h: results of runs, in a folder.
  *
- *     results.sqlite     a row a run, its measures, its curve, its sets of predictions (store.c has the tables)
+ *     results.sqlite     a row per run, its measures, its curve, its sets of predictions (store.c has the tables)
  *     predictions/KEY/   SET.npy with lists of tasks and classes: ordinary label files
  *     truth/             gold labels and soft labels of people of the sets, by their SHA-256, kept once
  *     cache/             label sets, made by the runs themselves

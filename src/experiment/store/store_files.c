@@ -3,7 +3,7 @@
  * A set's tasks, classes, gold labels and soft labels of people are the same for many runs. They are kept once, under
  * the SHA-256 of all of them: truth/HASH.tasks.txt, .classes.txt, .gold.csv and .npy (people). Predictions are
  * predictions/KEY/SET.npy with symbolic links to these lists beside it: an ordinary label file, for two flushes of the
- * disk a set. The list of tasks is put in place last, so whoever finds it finds the others. */
+ * disk per set. The list of tasks is put in place last, so whoever finds it finds the others. */
 #include "experiment/store/store_internal.h"
 #include "core/memory.h"
 #include "core/name_index.h"

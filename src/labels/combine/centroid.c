@@ -14,7 +14,7 @@
  * root goes up to it without ever passing it; and q_k(mu) is convex and decreasing in mu, so the same holds for sum_k
  * q_k(mu) = 1.
  *
- * Cost: about 5 * M * K multiplications and 5 * K logarithms an item; 8 items side by side. */
+ * Cost: about 5 * M * K multiplications and 5 * K logarithms per item; 8 items side by side. */
 #include "labels/combine/centroid.h"
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Temperatures of the views (Wright & Augenstein 2022 eq. 5-6): one T_m a view, softmax(log p_m / T_m), chosen to
+/* Temperatures of the views (Wright & Augenstein 2022 eq. 5-6): one T_m per view, softmax(log p_m / T_m), chosen to
  * minimise
  *
  *     f(T) = (sum_{a < b} w_a w_b mean_i JSD(a_i, b_i)) / (sum_{a < b} w_a w_b) + lambda * sum_m T_m^2,    T_m >=
@@ -12,7 +12,8 @@
  * works on the others, and a step that is cut back to the box must still lower f enough (Armijo; Bertsekas 1982). It
  * stops when no projected derivative is above 1e-10. It is made from three starts, since f is not convex.
  *
- * Cost: a pass over the items an evaluation, n_views^2 / 2 * n_classes logarithms an item; some 10 evaluations a start.
+ * Cost: a pass over the items an evaluation, n_views^2 / 2 * n_classes logarithms per item; some 10 evaluations a
+ * start.
  */
 #include "labels/combine/temper.h"
 #include <math.h>

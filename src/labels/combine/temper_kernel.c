@@ -5,7 +5,7 @@
  *     JSD(a, b) = sum_k a_k (log a_k - log m_k) / 2 + b_k (log b_k - log m_k) / 2
  *     dJSD / dT_a = sum_k (log a_k - log m_k) / 2 * da_k/dT_a,    da_k/dT = -a_k (l_k - sum_j a_j l_j) / T^2
  *
- * log a comes with the softmax for free, so a pair costs one logarithm a class. */
+ * log a comes with the softmax for free, so a pair costs one logarithm per class. */
 #include "labels/combine/temper.h"
 #include "core/vmath.h"
 

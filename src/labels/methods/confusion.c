@@ -1,4 +1,4 @@
-/* Confusion matrices from soft counts, and where they start. Cost: O(n_workers * K * K) an update. */
+/* Confusion matrices from soft counts, and where they start. Cost: O(n_workers * K * K) per update. */
 #include "labels/methods/confusion.h"
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* confusion.h: the M-step that dawid-skene and fast-dawid-skene share: a class prior and one confusion matrix a worker
- * from soft counts. The numbers of the struct are the options of the same names (dawid_skene.c explains them). */
+/* confusion.h: the M-step that dawid-skene and fast-dawid-skene share: a class prior and one confusion matrix per
+ * worker from soft counts. The numbers of the struct are the options of the same names (dawid_skene.c explains
+ * them). */
 #ifndef DIS_LABELS_METHODS_CONFUSION_H
 #define DIS_LABELS_METHODS_CONFUSION_H
 #include "labels/methods/em.h"

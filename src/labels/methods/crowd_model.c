@@ -8,9 +8,10 @@
  *     crowd    level[e], prior[t]: means of p, with the doubt of 100 and of 5 items added
  *
  * So a worker with three votes is the crowd, one with thirty has a skill, one with hundreds a matrix of their own. The
- * numbers (10 votes a column, 5 rounds) are those that did well over simulated and real crowds; little depends on them.
+ * numbers (10 votes per column, 5 rounds) are those that did well over simulated and real crowds; little depends on
+ * them.
  *
- * Cost: O(votes K) a round, O(n_workers K^2) numbers of memory and exponentials. */
+ * Cost: O(votes K) per round, O(n_workers K^2) numbers of memory and exponentials. */
 #include "labels/methods/crowd_model.h"
 #include "labels/method.h"
 #include <math.h>

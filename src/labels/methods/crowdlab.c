@@ -18,7 +18,8 @@
  * have their gold label as consensus, and as label. There is no E0 to speak of when all items have one class: every
  * weight is then 1e-6 or 1.
  *
- * Cost: one pass over the votes for the workers, and three over the items. Memory: a few numbers a worker and item. */
+ * Cost: one pass over the votes for the workers, and three over the items. Memory: a few numbers per worker and
+ * item. */
 #include "labels/method.h"
 #include "dissent/labels.h"
 #include <math.h>

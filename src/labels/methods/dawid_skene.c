@@ -1,4 +1,4 @@
-/* Dawid-Skene: a class prior and one confusion matrix a worker, by EM (Dawid & Skene 1979; update rules as
+/* Dawid-Skene: a class prior and one confusion matrix per worker, by EM (Dawid & Skene 1979; update rules as
  * crowd-kit 1.4.1).
  *
  *     E   p(t | item)  ~  prior[t] * product over votes of confusion[worker][label][t]          (in logs)
@@ -17,7 +17,7 @@
  * pseudo-count, and gives the published accuracies (RTE .9275, MRE .760, POS .779; measured in
  * tests/unit/test_em_data.c).
  *
- * Cost: one pass over the votes an iteration (labels/methods/em.h); tables of n_workers * K * K. */
+ * Cost: one pass over the votes per iteration (labels/methods/em.h); tables of n_workers * K * K. */
 #include "labels/methods/confusion.h"
 
 typedef struct {
@@ -92,7 +92,7 @@ static dis_status fit_dawid_skene(const dis__fit_args *args, dis_fit *fit)
 
 const dis__method dis__method_dawid_skene = {
     .info = {.name = "dawid-skene",
-             .summary = "EM with one confusion matrix a worker",
+             .summary = "EM with one confusion matrix per worker",
              .source = "Dawid & Skene 1979",
              .objective = "marginal likelihood, plus prior where there are pseudo-counts",
              .needs_workers = true,

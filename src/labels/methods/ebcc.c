@@ -1,7 +1,7 @@
 /* Enhanced Bayesian classifier combination: every class has several kinds of items, so that workers may err together
  * (Li, Rubinstein & Cohn, ICML 2019; update rules and priors as the authors' ebcc.py).
  *
- *     class t ~ tau,  kind m | t ~ pi[t],  label of worker w | t, m ~ v[w][., t, m]        M = `groups` kinds a class
+ *     class t ~ tau,  kind m | t ~ pi[t],  label of worker w | t, m ~ v[w][., t, m]        M = `groups` kinds per class
  *     q(t, m | item) ~ exp( E log tau[t] + E log pi[t, m] + sum over votes of E log v[w][l, t, m] )
  *
  * and Dirichlet posteriors for tau, pi[t] and v[w][., t, m]: prior counts `class-prior`, `group-prior` / M, and
@@ -426,7 +426,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 
 const dis__method dis__method_ebcc = {
     .info = {.name = "ebcc",
-             .summary = "ibcc with several kinds of items a class: workers may err together",
+             .summary = "ibcc with several kinds of items per class: workers may err together",
              .source = "Li, Rubinstein & Cohn 2019",
              .objective = "evidence lower bound",
              .needs_workers = true,

@@ -16,8 +16,8 @@ typedef struct {
     size_t n_states, line, row, worker_size, table_size, n_shards, block;
 } plan;
 
-/* Depends on the problem only. A shard's copy of the table costs about as much as four votes a row, and room in the
- * second cache: at least 64 votes a row keep that in the per cents. Up to FEW_SHARDS are made at 10 votes a row, so
+/* Depends on the problem only. A shard's copy of the table costs about as much as four votes per row, and room in the
+ * second cache: at least 64 votes per row keep that in the per cents. Up to FEW_SHARDS are made at 10 votes per row, so
  * that a second thread has something to do. Powers of two share out evenly over the usual numbers of threads. */
 static plan make_plan(const dis_votes_view *v, dis__em_layout layout, size_t n_groups)
 {

@@ -14,7 +14,7 @@
  * label) or for each worker; the product of all A does not depend on the items: the update adds its logarithm to the
  * objective.
  *
- * What an item can be is a state. Most methods have one state a class. ebcc has several (DIS_EM_ROWS alone): rows,
+ * What an item can be is a state. Most methods have one state per class. ebcc has several (DIS_EM_ROWS alone): rows,
  * prior and class sums are then over states, labels stay classes, and the posterior of a class is the sum over its
  * states.
  *
@@ -52,7 +52,7 @@ typedef struct {
     size_t row;          /* doubles from the probabilities of a row to its sums */
     size_t block;        /* items at a time */
     size_t n_states;     /* n_classes * n_groups, state s being of class s / n_groups */
-    size_t n_groups;     /* states a class */
+    size_t n_groups;     /* states per class */
     const double *prior; /* (n_states), zeros behind */
     const double *item;  /* (n_items, n_classes): a factor of each item beside the prior, or NULL; not with groups */
     const double *log_q; /* (n_items, n_classes): what the posteriors are to be expected of, when there is `item` */
@@ -94,7 +94,7 @@ struct dis__em {
     dis_fit *fit;
     dis__em_layout layout;
     dis__em_step step; /* of the passes after the first: soft or hard */
-    size_t n_classes, n_states, row, worker_size /* doubles of sums a worker */, table_size, n_shards, n_update_jobs,
+    size_t n_classes, n_states, row, worker_size /* doubles of sums per worker */, table_size, n_shards, n_update_jobs,
         block;
     double *tables; /* (n_shards, table_size) */
     dis__em_job *jobs;
@@ -116,7 +116,7 @@ struct dis__em {
 /* Bytes that dis__em_create will take. */
 size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout, size_t n_groups);
 
-/* Tables of zeros. n_groups: states a class, 1 but for DIS_EM_ROWS. On failure nothing is left behind. The caller
+/* Tables of zeros. n_groups: states per class, 1 but for DIS_EM_ROWS. On failure nothing is left behind. The caller
  * destroys it. */
 dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, size_t n_groups, dis__em *em);
 void dis__em_destroy(dis__em *em);

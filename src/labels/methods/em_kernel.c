@@ -1,7 +1,7 @@
 /* The fused pass over one shard of items (labels/methods/em.h), for each instruction set.
  *
- * Probabilities are multiplied as they are, not added up as logarithms: no exp, no log, one division an item. Items are
- * taken in blocks of up to DIS_EM_BLOCK with at most DIS_EM_VOTES votes:
+ * Probabilities are multiplied as they are, not added up as logarithms: no exp, no log, one division per item. Items
+ * are taken in blocks of up to DIS_EM_BLOCK with at most DIS_EM_VOTES votes:
  *
  *     1. index   where the row of each vote of the block lies, in whole vectors of votes
  *     2. score   the product of the prior and the rows of each item's votes, item by item into scratch[b * row + k]
@@ -18,10 +18,10 @@
  * nothing here.
  *
  * Everything that depends on the problem is decided outside the loops: pass() below is expanded for constant numbers of
- * classes and of 4-wide pieces a row, so the loops over classes vanish for K <= 8, and the loops over pieces for K
+ * classes and of 4-wide pieces per row, so the loops over classes vanish for K <= 8, and the loops over pieces for K
  * <= 16.
  *
- * Cost a vote at K = 4: a worker, a label, one cache line read twice and written once; some 10 instructions. */
+ * Cost per vote at K = 4: a worker, a label, one cache line read twice and written once; some 10 instructions. */
 #include "labels/methods/em.h"
 #include "core/random.h"
 #include "core/vmath.h"
@@ -44,7 +44,7 @@ typedef struct {
     size_t block;
     bool wide;      /* 16-bit labels */
     bool pairs;     /* two numbers a (worker, label) or a worker instead of two rows */
-    bool groups;    /* several states a class */
+    bool groups;    /* several states per class */
     bool registers; /* pieces is a constant, up to IN_REGISTERS */
 } shape;
 
@@ -563,7 +563,7 @@ EXPAND(pass_16, job->votes->n_classes, 4, DIS_EM_BLOCK, false, true)
 EXPAND(pass_256, job->votes->n_classes, (job->votes->n_classes + 3) / 4, job->block, false, false)
 EXPAND(pass_65535, job->votes->n_classes, (job->votes->n_classes + 3) / 4, job->block, true, false)
 
-/* Several states a class: pieces are constants up to IN_REGISTERS of them. */
+/* Several states per class: pieces are constants up to IN_REGISTERS of them. */
 #define EXPAND_GROUPS(name, pieces_, wide_, registers_)        \
     static void name(dis__em_job *job)                         \
     {                                                          \

@@ -7,7 +7,7 @@
  * and begins anew with the first hard one. The reference stops when the class marginals move by less than 1e-4:
  * marginals=1e-4.
  *
- * Cost: as dawid-skene an iteration, without the exponentials. */
+ * Cost: as dawid-skene per iteration, without the exponentials. */
 #include "labels/methods/confusion.h"
 #include <math.h>
 #include <string.h>

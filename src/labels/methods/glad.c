@@ -16,8 +16,8 @@
  * scales right very slowly. Whether a step loses is judged with a slack of 1e-12 relative, so that rounding, and with
  * it the order of rows, decides nothing.
  *
- * Cost: two passes over the votes an iteration, one exponential and one logarithm a vote each, 8 votes side by side.
- * Memory: five numbers an item, a few a worker for each job. */
+ * Cost: two passes over the votes per iteration, one exponential and one logarithm per vote each, 8 votes side by side.
+ * Memory: five numbers per item, a few per worker for each job. */
 #include "labels/methods/glad.h"
 #include "labels/method.h"
 #include <math.h>

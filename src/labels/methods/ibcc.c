@@ -11,7 +11,7 @@
  * Objective: the evidence lower bound. With q(t) optimal for the given q(pi), q(kappa) it is the sum over items of the
  * log normaliser minus KL(q || prior) of every Dirichlet; both halves of an iteration raise it.
  *
- * Cost: one pass over the votes an iteration, 2 special functions for each of n_workers * K * K numbers. */
+ * Cost: one pass over the votes per iteration, 2 special functions for each of n_workers * K * K numbers. */
 #include "labels/methods/confusion.h"
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *     P(t | item i)  =  c[t] q[i][t]^w / Z_i,       Z_i = sum_t c[t] q[i][t]^w.
  *
  * w, the weight of the predictions, and c are estimated with everything else: a logistic regression of the true class
- * on log q with one slope and a term a class, in the M-step of the EM (Raykar et al. 2010 with the classifier held
+ * on log q with one slope and a term per class, in the M-step of the EM (Raykar et al. 2010 with the classifier held
  * fixed). w = 0 is the model without predictions. Overconfident predictions get a weight below 1, useless ones get 0,
  * those of a model that has learned from soft labels of few votes, which is less sure than it may be, one above 1. It
  * is at most 2: a model that has learned from these very votes shares errors with them, and the likelihood takes that
@@ -18,8 +18,8 @@
  *
  * Predictions are floored at 1e-6 of the largest of their item, so that a certain one counts as odds of a million.
  *
- * Cost: n_items * K exponentials a step of Newton's, mostly one or two an iteration. Items are cut into jobs by their
- * number, and sums are added in the order of jobs: any number of threads gives the same bytes. */
+ * Cost: n_items * K exponentials per step of Newton's, mostly one or two per iteration. Items are cut into jobs by
+ * their number, and sums are added in the order of jobs: any number of threads gives the same bytes. */
 #include "labels/methods/item_prior.h"
 #include "core/memory.h"
 #include "core/pool.h"

@@ -27,7 +27,7 @@
  * An iteration is an update and a pass; iterations = 0 is the pass over the start. The reference stops after 50; ours
  * goes on until the objective has settled (15 to 230 iterations on the crowds tried), which costs no accuracy there.
  *
- * Cost: one pass over the votes an iteration, restarts * screen besides; memory 2 numbers a (worker, label) and shard.
+ * Cost: one pass over the votes per iteration, restarts * screen besides; memory 2 numbers a (worker, label) and shard.
  */
 #include "labels/methods/em.h"
 #include "core/random.h"

@@ -1,10 +1,10 @@
-/* One-coin Dawid-Skene: a class prior and one skill a worker, by EM (Zhang, Chen, Zhou & Jordan 2016; rules as
+/* One-coin Dawid-Skene: a class prior and one skill per worker, by EM (Zhang, Chen, Zhou & Jordan 2016; rules as
  * crowd-kit 1.4.1).
  *
  *     P(label | w, true) = skill[w] if label = true, else (1 - skill[w]) / (K - 1)
  *     M   skill[w] = mean of p(label | item) over w's votes, kept within [floor, 1 - floor]
  *
- * log P = A + B [label = true] with A = log((1 - s) / (K - 1)), B = log s - A: the pass needs one number a worker
+ * log P = A + B [label = true] with A = log((1 - s) / (K - 1)), B = log s - A: the pass needs one number per worker
  * (labels/methods/em.h), and the sum of A over the votes goes into the objective. Starts from vote shares.
  *
  * Objective: the marginal log-likelihood, plus the log of a Beta prior when there is smoothing (a pseudo-count for
@@ -13,7 +13,7 @@
  * Defaults: equally likely classes and one vote right and one wrong added for each worker. The reference rules,
  * prior=estimate and smoothing=0, put every item of a crowd with a frequent class into that class (docs/methods.md).
  *
- * Cost: one pass over the votes an iteration; memory 2 numbers a worker and shard. */
+ * Cost: one pass over the votes per iteration; memory 2 numbers per worker and shard. */
 #include "labels/methods/em.h"
 #include <math.h>
 
@@ -143,7 +143,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 
 const dis__method dis__method_one_coin = {
     .info = {.name = "one-coin",
-             .summary = "EM with one skill a worker",
+             .summary = "EM with one skill per worker",
              .source = "Zhang, Chen, Zhou & Jordan 2016",
              .objective = "marginal likelihood, plus prior where there is smoothing",
              .needs_workers = true,

@@ -1,10 +1,10 @@
 /* Weighted votes in whole numbers.
  *
  * A skill s weighs round(s * 2^shift), with shift so large that the votes of the busiest item just fit into 64 bits:
- * 2^58 for ten votes an item, beyond what a double holds. Sums of whole numbers are the same in any order, so neither
+ * 2^58 for ten votes per item, beyond what a double holds. Sums of whole numbers are the same in any order, so neither
  * shuffled rows nor threads can turn a tie around.
  *
- * Cost: one pass over the votes a call; scores are cleared class by class as votes name them, so many classes cost
+ * Cost: one pass over the votes per call; scores are cleared class by class as votes name them, so many classes cost
  * nothing. */
 #include "labels/methods/weighted_vote.h"
 #include <math.h>

@@ -6,7 +6,7 @@
  * class. The rule has no objective. Once a step changes no skill, later ones would not either, and the method stops:
  * with the default rate of 1 that is usually after a handful of the 100 steps, with the same answer.
  *
- * Cost: one pass over the votes a step. */
+ * Cost: one pass over the votes per step. */
 #include "labels/methods/weighted_vote.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * A strip of op(B) (KC x NC) is packed into panels a few vectors wide with k outermost, so that the inner kernel reads
  * it in order, and stays in the second cache while all rows of A pass by. The kernel keeps a tile of C in registers and
- * adds one outer product a step: with AVX-512 6 x 64, that is 24 accumulators, 4 vectors of B and one broadcast of A;
+ * adds one outer product per step: with AVX-512 6 x 64, that is 24 accumulators, 4 vectors of B and one broadcast of A;
  * 10 loads for 24 multiply-adds leave the loads room. Rows of A are read where they lie, several at a time; only a
  * transposed A is packed, a block (MC x KC) at a time.
  *

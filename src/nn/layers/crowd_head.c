@@ -1,6 +1,6 @@
 /* The crowd layer of Rodrigues & Pereira (2018): each worker's own map from q = softmax(logits) to the logits of that
- * worker's vote, learned with the net. MW has a matrix a worker (start: the identity), VW a vector (ones), VB a bias
- * (zeros), VW+B both, SW one number (1). Votes are sparse: O(K^2) a vote for MW, O(K) for the others, never rows x
+ * worker's vote, learned with the net. MW has a matrix per worker (start: the identity), VW a vector (ones), VB a bias
+ * (zeros), VW+B both, SW one number (1). Votes are sparse: O(K^2) per vote for MW, O(K) for the others, never rows x
  * workers. q itself is what is predicted.
  *
  * Gradients of a worker's parameters are summed over that worker's votes in one job, in the order of the votes. */
@@ -132,7 +132,7 @@ int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_worker
     if (logits < 0) return dis__net_bad(net, DIS_EBUG, "%s: no logits", name);
     const dis__crowd_head_options o = options ? *options : dis__crowd_head_options_default();
     if (n_workers == 0 || n_workers > INT32_MAX || max_votes == 0 || max_votes > INT32_MAX)
-        return dis__net_bad(net, DIS_EUSAGE, "%s: %zu workers, up to %zu votes a batch", name, n_workers, max_votes);
+        return dis__net_bad(net, DIS_EUSAGE, "%s: %zu workers, up to %zu votes per batch", name, n_workers, max_votes);
     const size_t k = dis__shape_of(net, logits)->channels;
     dis__layer *layer = dis__net_layer(net, &crowd_kind, name, &logits, 1, NULL);
     if (!layer) return DIS_NONE;

@@ -1,9 +1,10 @@
 /* Convolution over ids of a table, without the table's rows being laid out: y = act(conv(table[ids]) + bias).
  *
- * A text has many places and few different letters. Each row of the table is multiplied once a batch by the weights of
- * each place of the kernel (product: ids x kernel x out), and a place of the output is the sum of as many rows of that
- * as the kernel is wide. Backward adds up the gradients of these rows, from which those of weights and table follow by
- * products of the same small size. Parameters are those of an embedding and a convolution (weight: out, 1, kernel, in).
+ * A text has many places and few different letters. Each row of the table is multiplied once per batch by the weights
+ * of each place of the kernel (product: ids x kernel x out), and a place of the output is the sum of as many rows of
+ * that as the kernel is wide. Backward adds up the gradients of these rows, from which those of weights and table
+ * follow by products of the same small size. Parameters are those of an embedding and a convolution (weight: out, 1,
+ * kernel, in).
  *
  * Cost: 2 ids kernel in out operations and places kernel out additions, instead of 2 places kernel in out operations;
  * backward twice that. */

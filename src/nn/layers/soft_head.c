@@ -1,5 +1,5 @@
 /* The head of one task: q = softmax(logits), and the weighted mean loss to targets that are hard, soft or missing. O(K)
- * a row. Row losses are added up on the device, in double, in order. */
+ * per row. Row losses are added up on the device, in double, in order. */
 #include "nn/net_internal.h"
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * the positions within the row's length, y = drop(S) V. Positions behind the length give and receive nothing.
  *
  * Backward, with P = drop(S): dV = P' dy, dP = dy V', dS = S (drop(dP) - sum drop(dP) S), dQ = dS K / sqrt(d),
- * dK = dS' Q / sqrt(d). Cost: 4 time^2 d operations forward, 8 backward, and time^2 numbers kept a row and head. */
+ * dK = dS' Q / sqrt(d). Cost: 4 time^2 d operations forward, 8 backward, and time^2 numbers kept per row and head. */
 #include "nn/loops/loops.h"
 
 static inline size_t attended(const dis__attention_args *a, size_t row)

@@ -6,8 +6,8 @@
  *     Jensen-Shannon  (KL(p, m) + KL(q, m)) / 2, m = (p + q)/2   q (g - sum q g),  g = log(q / m) / 2
  *
  * with 0 log 0 = 0. f is p with every class at least `floor`, renormalised: inverse KL is infinite where p is 0 and q
- * is not. log q is taken as z - log sum exp z, which is finite whatever q rounds to. Cost: O(K) a row, O(K^2) a vote of
- * MW. */
+ * is not. log q is taken as z - log sum exp z, which is finite whatever q rounds to. Cost: O(K) per row, O(K^2) per
+ * vote of MW. */
 #include "nn/loops/loops.h"
 
 /* x log(x / y) for probabilities; log_y is given where it is known. */

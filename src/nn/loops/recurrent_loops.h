@@ -5,8 +5,8 @@
  *     GRU (Cho et al. 2014, r behind the product): r, z = sigmoid(.), n = tanh(. + r (W h' + b));  h = n + z (h' - n)
  *
  * The inputs' part of all gates comes from products before. Here each block of rows runs through all its steps on one
- * core, with the matrix of the state packed once: no meeting of threads a step. Nothing is done behind a row's length,
- * nor twice where rows share a step.
+ * core, with the matrix of the state packed once: no meeting of threads per step. Nothing is done behind a row's
+ * length, nor twice where rows share a step.
  *
  * Cost: 8 (GRU: 6) nodes hidden^2 operations forward, as many backward. */
 #include "nn/loops/loops.h"

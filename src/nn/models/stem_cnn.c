@@ -6,8 +6,8 @@
  * The first layer looks up products of the table and its weights instead of convolving rows of the table
  * (lookup_conv.c): a text has few different letters.
  *
- * Cost forward, windows w: 4 letters width channels[0] sum(w) operations a batch, and a row 2 length channels[0] sum(w)
- * additions and 2 length n_windows channels[0] channels[1] sum(w) operations for the second layers. */
+ * Cost forward, windows w: 4 letters width channels[0] sum(w) operations per batch, and a row 2 length channels[0]
+ * sum(w) additions and 2 length n_windows channels[0] channels[1] sum(w) operations for the second layers. */
 #include "nn/models/nets.h"
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
  *
  * Cost of a batch forward: 16 hidden (min(tokens, n_words) word_width + n_characters character_width + (tokens +
  * different beginnings and endings of words / 2) hidden) operations for the LSTMs (GRUs: 12); the encoders 2 tokens (2
- * c^2 + 2 c feed) a layer, c = 4 hidden, outside training 2 tokens (c^2 + 2 c feed). */
+ * c^2 + 2 c feed) per layer, c = 4 hidden, outside training 2 tokens (c^2 + 2 c feed). */
 #include "nn/models/nets.h"
 #include <stdio.h>
 

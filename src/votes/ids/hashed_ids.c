@@ -5,7 +5,7 @@
  * workers should stay in the second cache. Slots lie in the order of their hashes, so growing reads and writes memory
  * from one end to the other.
  *
- * Cost: one line of memory a lookup; for a new id 40 bytes more, and its name. */
+ * Cost: one line of memory per lookup; for a new id 40 bytes more, and its name. */
 #include "votes/ids/hashed_ids.h"
 #include "core/memory.h"
 #include "core/names_build.h"
@@ -66,7 +66,7 @@ static dis_status resize(dis__ids *ids, size_t n_buckets)
     return DIS_OK;
 }
 
-/* At least five slots for four ids that may come. If it must grow then to two slots an id, and for the rest of the
+/* At least five slots for four ids that may come. If it must grow then to two slots per id, and for the rest of the
  * input if it goes on like this, but to four times the size at most: it may not. A table that is far too large
  * shrinks. */
 static dis_status make_slots(dis__ids *ids, size_t fresh, double to_come)

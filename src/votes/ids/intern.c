@@ -1,5 +1,5 @@
 /* Keys, tables and text that stays. Tables probe linearly and grow by half at three quarters full, so large ones have
- * on average 1.6 slots a key: 51 bytes. */
+ * on average 1.6 slots per key: 51 bytes. */
 #include "votes/ids/intern.h"
 #include "core/memory.h"
 #include <sys/random.h>

@@ -7,8 +7,8 @@
  *
  * Buckets and ranges depend on the data alone, so any number of threads gives the same table.
  *
- * Cost: 16 bytes a row written and read, 8 written and read again; tables within the second cache. Memory: 16 bytes a
- * row beside the table. */
+ * Cost: 16 bytes per row written and read, 8 written and read again; tables within the second cache. Memory: 16 bytes
+ * per row beside the table. */
 #include "votes/ids/partition.h"
 #include "core/memory.h"
 #include "core/names_build.h"
