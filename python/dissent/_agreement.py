@@ -107,7 +107,7 @@ def agreement(
     bootstrap : int
         Resamples of the items for 95 % intervals; 0: none.
     max_pairs, min_common : int
-        Most pairs of workers to look at, and the votes that a pair must share to count in cohen*.
+        Maximum number of pairs of workers to look at, and the votes that a pair must share to count in cohen*.
 
     >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x"), ("t3", "a", "y"), ("t3", "b", "y")]
     >>> result = agreement(votes, bootstrap=0)

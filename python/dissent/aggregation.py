@@ -720,7 +720,7 @@ class MACE(_Simple):
 
 
 _OWN = {
-    "initial_error_strategy": "'assign', 'addition' or None; a model with one number a worker does not use it.",
+    "initial_error_strategy": "'assign', 'addition' or None; a model with one number per worker does not use it.",
     "default_skill": "Weight of workers whose skill is not given, with on_missing_skill='value'.",
     "on_missing_skill": "'error', 'ignore' (their votes count nothing) or 'value', when skills lack a worker.",
     "silent": "False for a progress bar.",

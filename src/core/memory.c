@@ -1,4 +1,4 @@
-/* Allocation: posix_memalign behind one door. Large blocks come from the system as fresh zero pages either way, so
+/* Allocation: posix_memalign in one place. Large blocks come from the system as fresh zero pages either way, so
  * zeroing costs what touching them would. */
 #include "core/memory.h"
 #include "dissent/context.h"

@@ -1,6 +1,6 @@
-/* Looking for separators and line ends with vector compares: five masks of 64 bits per step, then one entry a set bit.
- * AVX-512 writes entries sixteen bytes of text at a time by compression; elsewhere bits are taken one by one. Cost:
- * about 12 instructions per step and 3 per entry. */
+/* Looking for separators and line ends with vector compares: five masks of 64 bits per step, then one entry per set
+ * bit. AVX-512 writes entries sixteen bytes of text at a time by compression; elsewhere bits are taken one by one.
+ * Cost: about 12 instructions per step and 3 per entry. */
 #include "io/csv_scan.h"
 #include <string.h>
 #if defined(__x86_64__)

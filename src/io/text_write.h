@@ -5,7 +5,7 @@
 #define DIS_IO_TEXT_WRITE_H
 #include "dissent/status.h"
 
-/* Most bytes that n bytes of text become. */
+/* The maximum number of bytes that n bytes of text become. */
 #define DIS_FIELD_BYTES(n)  (2 * (n) + 2)
 #define DIS_STRING_BYTES(n) (6 * (n) + 2)
 

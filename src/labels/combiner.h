@@ -49,7 +49,7 @@ enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO };
         .high = 1e6, .summary = "Newton steps after which a slower, certain way is taken"                     \
     }
 
-/* Notes the most steps that any of n_jobs jobs took. */
+/* Notes the maximum number of steps that any of n_jobs jobs took. */
 static inline void dis__note_steps(const dis__combine_args *args, const int *n_steps, size_t n_jobs)
 {
     for (size_t j = 0; j < n_jobs; j++)

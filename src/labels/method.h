@@ -89,7 +89,7 @@ static inline int32_t dis__gold(const dis__fit_args *args, size_t i)
 #define DIS_OPTION_ITERATIONS(type, fallback_)                                                                    \
     {                                                                                                             \
         .key = "iterations", .kind = DIS_OPTION_INT, .offset = offsetof(type, iterations), .fallback = fallback_, \
-        .low = 0, .high = 1e9, .summary = "most iterations"                                                       \
+        .low = 0, .high = 1e9, .summary = "maximum number of iterations"                                          \
     }
 #define DIS_OPTION_TOLERANCE(type, fallback_)                                                                    \
     {                                                                                                            \

@@ -1,4 +1,4 @@
-/* label_table.h: the inside of a table of soft labels, for those who build one. */
+/* label_table.h: the struct of a table of soft labels, for those who build one. */
 #ifndef DIS_TABLES_LABEL_TABLE_H
 #define DIS_TABLES_LABEL_TABLE_H
 #include "dissent/labels.h"

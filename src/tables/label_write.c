@@ -29,7 +29,7 @@ typedef struct writing {
     char *(*row)(const struct writing *w, char *at, size_t i);
     char *class_text;      /* names of the classes as they are written, one behind the other */
     uint64_t *class_start; /* (n_classes + 1) */
-    size_t row_bytes;      /* most bytes of a row, its task apart */
+    size_t row_bytes;      /* maximum of a row, its task apart */
     size_t n_rows;         /* of a block */
     size_t n_blocks;
     block slot[2][ROUND]; /* of the round at hand and of the one before */

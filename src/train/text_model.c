@@ -31,7 +31,7 @@ static const dis_option options[] = {
     WHOLE(min, "least", "3", 1, 16, "characters of the shortest piece"),
     WHOLE(max, "most", "5", 1, 16, "characters of the longest piece"),
     WHOLE(seen, "seen", "2", 1, 1e9, "a word is known when it was seen this often"),
-    WHOLE(vocabulary, "vocabulary", "50000", 0, 1e8, "most words known"),
+    WHOLE(vocabulary, "vocabulary", "50000", 0, 1e8, "maximum number of known words"),
     WHOLE(longest, "longest", "2000", 1, 1e6, "ids of a text beyond these are left out"),
     {.key = "dropout",
      .kind = DIS_OPTION_REAL,

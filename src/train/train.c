@@ -93,7 +93,7 @@ static dis_status add_heads(void *arg, dis__model_net *r, const int *logits)
     return DIS_OK;
 }
 
-/* The most votes that a batch can hold: those of the items with the most. */
+/* The maximum number of votes that a batch can hold: those of the items with the most. */
 static size_t max_votes(const dis__targets *t, size_t items)
 {
     size_t max = 0;

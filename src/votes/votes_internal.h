@@ -1,4 +1,4 @@
-/* votes_internal.h: the inside of a votes table, for those who build one. */
+/* votes_internal.h: the struct of a votes table, for those who build one. */
 #ifndef DIS_VOTES_VOTES_INTERNAL_H
 #define DIS_VOTES_VOTES_INTERNAL_H
 #include "dissent/votes.h"

@@ -17,8 +17,8 @@ static uint64_t next_random(void)
     return state ^= state << 17;
 }
 
-/* Soft counts of (worker, label, true class), smoothed, to P(label | true); the mean of p and one more item a class is
- * the prior. */
+/* Soft counts of (worker, label, true class), smoothed, to P(label | true); the mean of p and one more item per class
+ * is the prior. */
 static void maximise(const dis_votes_view *v, const double *p, double *confusion, double *prior)
 {
     const size_t K = v->n_classes;

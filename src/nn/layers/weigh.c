@@ -47,7 +47,7 @@ int dis__layer_weigh(dis__net *net, int x, int scores, int lengths)
     if (lengths != DIS_NONE && !dis__ints_fit(net, lengths, "lengths", "weigh")) return DIS_NONE;
     const dis__shape a = *dis__shape_of(net, x), b = *dis__shape_of(net, scores);
     if (a.rows != b.rows || a.time != b.time || a.height != b.height || a.width != b.width || b.channels != 1)
-        return dis__net_bad(net, DIS_EUSAGE, "weigh: one score a row is needed");
+        return dis__net_bad(net, DIS_EUSAGE, "weigh: one score per row is needed");
     const dis__shape shape = dis__shape_rows(a.rows, a.channels);
     dis__layer *layer = dis__net_layer(net, &weigh_kind, "weigh", (int[]){x, scores}, 2, &shape);
     if (!layer) return DIS_NONE;

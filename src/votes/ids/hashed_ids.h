@@ -141,7 +141,7 @@ static inline _Atomic uint64_t *dis__ids_high(const dis__ids *ids, size_t i)
     return i % 2 ? &rest->meta : &rest->word;
 }
 
-/* The number that a key likely has, from a look at its bucket alone; DIS_ID_NONE: who knows. */
+/* The number that a key likely has, from a look at its bucket alone; DIS_ID_NONE: unknown. */
 static inline uint32_t dis__ids_peek(const dis__ids *ids, const dis__id_key *key)
 {
     const dis__id_slot *bucket = &ids->slot[dis__ids_home(ids, key->tag)];
