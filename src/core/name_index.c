@@ -114,3 +114,26 @@ void dis__name_index_free(dis__name_index *index)
     dis__free(index->slot);
     index->slot = NULL;
 }
+
+size_t dis__name_index_match(const dis__name_index *index, const dis_names *names, size_t *row)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < dis_names_count(names); i++) {
+        size_t n;
+        const char *name = dis_names_get(names, i, &n);
+        row[i] = dis__name_index_find(index, name, n);
+        found += row[i] != SIZE_MAX;
+    }
+    return found;
+}
+
+dis_status dis__names_match(const dis_names *from, const dis_names *to, size_t *row, size_t *found)
+{
+    dis__name_index index;
+    size_t twice;
+    DIS_TRY(dis__name_index_build(from, &index, &twice));
+    const size_t n = dis__name_index_match(&index, to, row);
+    if (found) *found = n;
+    dis__name_index_free(&index);
+    return DIS_OK;
+}

@@ -23,6 +23,10 @@ typedef struct {
  * DIS_ELIMIT, and then there is nothing to free. */
 dis_status dis__name_index_build(const dis_names *names, dis__name_index *index, size_t *twice);
 size_t dis__name_index_find(const dis__name_index *index, const char *text, size_t n);
+/* row[i]: where name i of `names` is, SIZE_MAX: not there. Returns how many are. */
+size_t dis__name_index_match(const dis__name_index *index, const dis_names *names, size_t *row);
+/* The same for a list that is looked up once: row[i] is where name i of `to` is in `from`. *found: how many; may be NULL. */
+dis_status dis__names_match(const dis_names *from, const dis_names *to, size_t *row, size_t *found);
 void dis__name_index_free(dis__name_index *index);
 
 /* Random bits for a key; without a source of them, at least bits that an attacker does not know beforehand.

@@ -299,11 +299,7 @@ static dis_status make_map(const dis_state *s, int list, const dis_names *names,
 {
     const size_t n = dis_names_count(names);
     DIS_TRY(dis__alloc_array(map, n, sizeof **map));
-    for (size_t i = 0; i < n; i++) {
-        size_t length;
-        const char *name = dis_names_get(names, i, &length);
-        (*map)[i] = dis__name_index_find(&s->index[list], name, length);
-    }
+    dis__name_index_match(&s->index[list], names, *map);
     return DIS_OK;
 }
 

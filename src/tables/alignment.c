@@ -194,24 +194,6 @@ static dis_status match_classes(matcher *m)
 
 /* ---- items ---- */
 
-/* row[i]: where name i of `to` is in `from`. */
-static dis_status look_up(const dis_names *from, const dis_names *to, size_t *row, size_t *found)
-{
-    const size_t n = dis_names_count(to);
-    dis__name_index index;
-    size_t twice;
-    DIS_TRY(dis__name_index_build(from, &index, &twice));
-    *found = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t length;
-        const char *name = dis_names_get(to, i, &length);
-        row[i] = dis__name_index_find(&index, name, length);
-        *found += row[i] != SIZE_MAX;
-    }
-    dis__name_index_free(&index);
-    return DIS_OK;
-}
-
 /* A name of `from` that `to` lacks; there must be one. */
 static dis_status name_missing(const dis_names *from, const dis_names *to, const char **name)
 {
@@ -254,7 +236,7 @@ static dis_status match_items(matcher *m)
         size_t found;
         DIS_TRY(dis__check_stop(m->ctx));
         DIS_TRY(dis__alloc_array(&m->row[s], n, sizeof *m->row[s]));
-        DIS_TRY(look_up(other, first, m->row[s], &found));
+        DIS_TRY(dis__names_match(other, first, m->row[s], &found));
         if (!m->lenient) DIS_TRY(same_items(first, m->source[0].name, other, m->source[s].name, found));
         all = all && found == n;
     }
@@ -313,7 +295,7 @@ static dis_status match_gold(matcher *m)
     size_t *row = NULL, found;
     DIS_TRY(dis__alloc_array(&out->gold, out->n_items, sizeof *out->gold));
     DIS_TRY(dis__alloc_array(&row, out->n_items, sizeof *row));
-    dis_status status = look_up(m->gold->tasks, out->tasks, row, &found);
+    dis_status status = dis__names_match(m->gold->tasks, out->tasks, row, &found);
     if (status == DIS_OK && !m->lenient)
         status = same_items(out->tasks, m->source[0].name, m->gold->tasks, m->gold->path, found);
     if (status == DIS_OK) {

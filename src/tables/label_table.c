@@ -55,18 +55,14 @@ static dis_status match(const dis_names *from, const dis_names *to, const char *
     const size_t n = dis_names_count(to);
     dis__name_index index;
     size_t twice;
-    DIS_TRY(dis__name_index_build(from, &index, &twice));
-    dis_status status = DIS_OK;
-    for (size_t i = 0; i < n && status == DIS_OK; i++) {
-        size_t length;
-        const char *name = dis_names_get(to, i, &length);
-        order[i] = dis__name_index_find(&index, name, length);
-        if (order[i] == SIZE_MAX) status = dis__fail(DIS_EDATA, "no labels for the %s \"%.200s\"", what, name);
-    }
-    dis__name_index_free(&index);
-    if (status != DIS_OK || dis_names_count(from) == n) return status;
+    DIS_TRY(dis__names_match(from, to, order, NULL));
+    for (size_t i = 0; i < n; i++)
+        if (order[i] == SIZE_MAX)
+            return dis__fail(DIS_EDATA, "no labels for the %s \"%.200s\"", what, dis_names_get(to, i, NULL));
+    if (dis_names_count(from) == n) return DIS_OK;
     /* `from` has more: name one of them. */
     DIS_TRY(dis__name_index_build(to, &index, &twice));
+    dis_status status = DIS_OK;
     for (size_t i = 0; i < dis_names_count(from) && status == DIS_OK; i++) {
         size_t length;
         const char *name = dis_names_get(from, i, &length);

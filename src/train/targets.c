@@ -50,17 +50,8 @@ static dis_status match_classes(const dis_names *from, const dis_names *classes,
 /* row[i]: where item i is in a source's tasks, SIZE_MAX: not there. */
 static dis_status match_items(const dis_names *items, const dis_names *tasks, size_t **row)
 {
-    dis__name_index index;
-    size_t twice;
     DIS_TRY(dis__alloc_array(row, dis_names_count(items), sizeof **row));
-    DIS_TRY(dis__name_index_build(tasks, &index, &twice));
-    for (size_t i = 0; i < dis_names_count(items); i++) {
-        size_t n;
-        const char *name = dis_names_get(items, i, &n);
-        (*row)[i] = dis__name_index_find(&index, name, n);
-    }
-    dis__name_index_free(&index);
-    return DIS_OK;
+    return dis__names_match(tasks, items, *row, NULL);
 }
 
 typedef struct {

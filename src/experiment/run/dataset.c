@@ -340,17 +340,9 @@ static dis_status match_gold(dis__dataset *m, const dis_gold *gold, const char *
 
 static dis_status match_votes(dis__dataset *m, const char *name)
 {
-    dis__name_index index;
-    size_t twice, found = 0;
+    size_t found;
     DIS_TRY(dis__alloc_array(&m->vote_row, m->n, sizeof *m->vote_row));
-    DIS_TRY(dis__name_index_build(dis_votes_look(m->votes).tasks, &index, &twice));
-    for (size_t i = 0; i < m->n; i++) {
-        size_t n;
-        const char *task = dis_names_get(m->tasks, i, &n);
-        m->vote_row[i] = dis__name_index_find(&index, task, n);
-        found += m->vote_row[i] != SIZE_MAX;
-    }
-    dis__name_index_free(&index);
+    DIS_TRY(dis__names_match(dis_votes_look(m->votes).tasks, m->tasks, m->vote_row, &found));
     if (found == 0)
         return dis__fail(DIS_EDATA, "%s: no votes on any of its items; do the ids (\"%.100s\", ...) match?", name,
                          dis_names_get(m->tasks, 0, NULL));
