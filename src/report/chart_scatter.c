@@ -35,7 +35,8 @@ static double aside(const dis__frame *f, const double *px, const double *py, siz
     enum { MAX_STEPS = 60 };
     const double step = apart / 2;
     for (int k = 0; k <= MAX_STEPS; k++) {
-        const double at = x + (k % 2 ? 1 : -1) * step * (double)((k + 1) / 2);
+        const int steps = (k + 1) / 2;
+        const double at = x + (k % 2 ? steps : -steps) * step;
         if (at < f->left || at > f->right) continue;
         if (!touches(px, py, n, at, y, apart)) return at;
     }

@@ -83,8 +83,8 @@ static dis_status finish(dis__tokenizer_reader *r)
     t->n_ids = (int32_t)t->model.n_ids;
     DIS_TRY(dis__bench_create(&t->idle));
     DIS_TRY(dis__added_finish(t, t->idle));
-    const double max = c->max_length && (c->max_length < c->positions || !c->positions) ? c->max_length : c->positions;
-    t->max_length = (size_t)max;
+    const bool shorter = c->max_length > 0 && (c->max_length < c->positions || !(c->positions > 0));
+    t->max_length = (size_t)(shorter ? c->max_length : c->positions);
     for (int i = 0; i < DIS_SPECIAL_TOKENS; i++) t->special[i] = special_id(t, c->special[i], (dis_special_token)i);
     return DIS_OK;
 }

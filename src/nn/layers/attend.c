@@ -47,7 +47,7 @@ static dis__attend_args arguments(const dis__net *net, const dis__layer *layer)
         .channels = l->channels,
         .longest = l->o.longest,
         .n_buckets = l->n_buckets,
-        .scale = l->o.scale > 0 ? l->o.scale : 1 / sqrt((double)(l->channels / l->o.n_heads)),
+        .scale = l->o.scale > 0 ? l->o.scale : 1 / sqrt((double)l->channels / (double)l->o.n_heads),
         .window = l->o.window,
         .start = dis__ints_of(net, layer->ints[START]),
         .length = dis__ints_of(net, layer->ints[LENGTH]),
