@@ -4,6 +4,7 @@
  * Cost: one pass over the votes for the patterns, one each for items and gold, two for workers; see there. */
 #include "agreement/agreement_internal.h"
 #include "core/memory.h"
+#include "core/sized_options.h"
 #include <math.h>
 #include <string.h>
 
@@ -363,7 +364,8 @@ static dis_status check_options(const dis_votes_view *votes, const dis_agreement
 dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis_agreement_options *options,
                              dis_agreement **out)
 {
-    const dis_agreement_options o = options ? *options : dis_agreement_options_default();
+    dis_agreement_options o = dis_agreement_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_agreement_options, &o, options));
     const dis_votes_view v = dis_votes_look(votes);
     DIS_TRY(check_options(&v, &o));
     dis_agreement *a;

@@ -4,6 +4,7 @@
 #include "dissent/votes.h"
 #include "compare/compare_internal.h"
 #include "core/memory.h"
+#include "core/sized_options.h"
 
 struct dis_comparison {
     dis_comparison_view view;
@@ -127,15 +128,16 @@ static dis_status compare(dis_context *ctx, const dis_comparison_input *in, cons
 dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *options,
                               dis_comparison **out)
 {
-    const dis_comparison_options fallback = dis_comparison_options_default(), *o = options ? options : &fallback;
-    DIS_TRY(check(in, o));
+    dis_comparison_options o = dis_comparison_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_comparison_options, &o, options));
+    DIS_TRY(check(in, &o));
     dis_comparison *c;
     size_t(*pairs)[2] = NULL;
     DIS_TRY(dis__alloc_zeroed(&c, 1, sizeof *c));
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&c->mcnemar, in->n_a * in->n_b, sizeof *c->mcnemar), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&pairs, in->n_a * in->n_b, sizeof *pairs), end);
-    status = compare(ctx, in, o, pairs, c);
+    status = compare(ctx, in, &o, pairs, c);
 end:
     dis__free(pairs);
     if (status == DIS_OK)

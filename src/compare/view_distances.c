@@ -13,6 +13,7 @@
 #include "evaluate/evaluation.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include "core/special.h"
 #include <math.h>
 #include <stdio.h>
@@ -332,17 +333,17 @@ static dis_status measure(measuring *w, dis_views_distances *d)
 dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views, const dis_views_distances_options *options,
                                    dis_views_distances **out)
 {
-    const dis_views_distances_options fallback = dis_views_distances_options_default(),
-                                      *o = options ? options : &fallback;
-    DIS_TRY(check(views, o));
+    dis_views_distances_options o = dis_views_distances_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_views_distances_options, &o, options));
+    DIS_TRY(check(views, &o));
     dis_views_distances *d;
     DIS_TRY(dis__alloc_zeroed(&d, 1, sizeof *d));
     measuring w = {.ctx = ctx,
                    .views = views,
                    .b = {.n_items = views->n_items,
-                         .n_draws = dis__bootstrap_draws(views->n_items, o->fraction),
-                         .n_resamples = (size_t)o->resamples,
-                         .seed = o->seed},
+                         .n_draws = dis__bootstrap_draws(views->n_items, o.fraction),
+                         .n_resamples = (size_t)o.resamples,
+                         .seed = o.seed},
                    .n_jobs = dis__n_jobs(views->n_items, 1024, 256),
                    .f = dis__special_pick()};
     dis_status status = dis__alloc_zeroed(&d->metrics, views->n_views * (views->n_views + A_VIEW), sizeof *d->metrics);

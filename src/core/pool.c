@@ -3,6 +3,7 @@
  * are taken from one atomic counter, so uneven jobs even out. */
 #include "core/pool.h"
 #include "core/memory.h"
+#include "core/sized_options.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -113,7 +114,8 @@ static int usable_cpus(void)
 
 dis_status dis_context_create(const dis_context_options *options, dis_context **out)
 {
-    const dis_context_options o = options ? *options : dis_context_options_default();
+    dis_context_options o = dis_context_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_context_options, &o, options));
     if (o.threads < 0 || o.threads > MAX_THREADS)
         return dis__fail(DIS_EUSAGE, "threads must be between 0 (all) and %d, not %d", MAX_THREADS, o.threads);
 

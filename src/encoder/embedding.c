@@ -4,6 +4,7 @@
 #include "dissent/embed.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include "encoder/encoder.h"
 #include "io/name_file.h"
 #include "io/npy.h"
@@ -162,7 +163,8 @@ static dis_status embed_tokens(dis_context *ctx, dis_encoder *e, const dis_token
 dis_status dis_embed(dis_context *ctx, dis_encoder *e, const dis_token_text *texts, size_t n,
                      const dis_embed_options *options, float *out)
 {
-    const dis_embed_options o = options ? *options : dis_embed_options_default();
+    dis_embed_options o = dis_embed_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_embed_options, &o, options));
     const size_t longest = dis__encoder_longest(&e->config);
     if (o.max_length > longest)
         return dis__fail(DIS_EUSAGE, "a maximum length of %zu tokens; the encoder has positions for %zu", o.max_length,

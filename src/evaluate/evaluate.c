@@ -7,6 +7,7 @@
 #include "evaluate/evaluation.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include "stats/ranks.h"
 #include <math.h>
 #include <string.h>
@@ -495,7 +496,8 @@ end:
 dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *input,
                               const dis_evaluation_options *options, dis_evaluation **out)
 {
-    const dis_evaluation_options o = options ? *options : dis_evaluation_options_default();
+    dis_evaluation_options o = dis_evaluation_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_evaluation_options, &o, options));
     DIS_TRY(check(input, &o));
     dis_evaluation *e;
     DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));

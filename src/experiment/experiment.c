@@ -3,6 +3,7 @@
 #include "experiment/experiment_internal.h"
 #include "experiment/runner.h"
 #include "core/memory.h"
+#include "core/sized_options.h"
 #include "dissent/file.h"
 #include <math.h>
 #include <stdio.h>
@@ -86,14 +87,14 @@ static dis_status default_store(const char *path, char **out)
 
 dis_status dis__experiment_make(dis__plan *plan, const dis_experiment_options *options, dis_experiment **out)
 {
-    const dis_experiment_options fallback = dis_experiment_options_default();
-    const dis_experiment_options *o = options ? options : &fallback;
+    dis_experiment_options o = dis_experiment_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_experiment_options, &o, options));
     dis_experiment *e;
     DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));
     e->plan = plan;
     dis_status status =
-        o->store ? dis__copy_text(&e->store, o->store, strlen(o->store)) : default_store(plan->path, &e->store);
-    if (status == DIS_OK) status = select_runs(e, o);
+        o.store ? dis__copy_text(&e->store, o.store, strlen(o.store)) : default_store(plan->path, &e->store);
+    if (status == DIS_OK) status = select_runs(e, &o);
     if (status == DIS_OK) {
         *out = e;
         return DIS_OK;
@@ -106,9 +107,11 @@ dis_status dis__experiment_make(dis__plan *plan, const dis_experiment_options *o
 dis_status dis_experiment_read(dis_context *ctx, const char *path, const dis_experiment_options *options,
                                dis_experiment **out)
 {
+    dis_experiment_options o = dis_experiment_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_experiment_options, &o, options));
     dis__plan *plan;
-    DIS_TRY(dis__plan_read(ctx, path, options ? options->data_folder : NULL, &plan));
-    const dis_status status = dis__experiment_make(plan, options, out);
+    DIS_TRY(dis__plan_read(ctx, path, o.data_folder, &plan));
+    const dis_status status = dis__experiment_make(plan, &o, out);
     if (status != DIS_OK) dis__plan_destroy(plan);
     return status;
 }
@@ -163,6 +166,8 @@ static dis_status execute(dis_context *ctx, void *user, size_t run, dis__result 
 dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experiment, const dis_experiment_run_options *options,
                               dis_experiment_counts *counts)
 {
+    dis_experiment_run_options o = dis_experiment_run_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_experiment_run_options, &o, options));
     dis__store *store = NULL;
     dis__cache *cache = NULL;
     *counts = (dis_experiment_counts){.total = experiment->n_selected, .seconds_left = (double)NAN};
@@ -174,7 +179,7 @@ dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experiment, cons
                                     .selected = experiment->selected,
                                     .execute = execute,
                                     .user = cache,
-                                    .options = options ? *options : dis_experiment_run_options_default()};
+                                    .options = o};
         status = dis__runner_run(ctx, &runner, counts);
     }
     dis__cache_close(cache);

@@ -4,6 +4,7 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include "io/format_name.h"
 #include "io/name_file.h"
 #include <stdio.h>
@@ -111,16 +112,17 @@ dis_status dis__items_check_twice(const char *path, const dis_names *tasks)
 
 dis_status dis_items_read(dis_context *ctx, const char *path, const dis_items_options *options, dis_items **out)
 {
-    const dis_items_options usual = dis_items_options_default(), *o = options ? options : &usual;
+    dis_items_options o = dis_items_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_items_options, &o, options));
     size_t format;
-    DIS_TRY(find_format(o->format, path, &format));
-    if (!(formats[format].kinds >> o->kind & 1))
-        return dis__fail(DIS_EUSAGE, "%s: %s files do not hold %s", path, formats[format].name, kind_names[o->kind]);
+    DIS_TRY(find_format(o.format, path, &format));
+    if (!(formats[format].kinds >> o.kind & 1))
+        return dis__fail(DIS_EUSAGE, "%s: %s files do not hold %s", path, formats[format].name, kind_names[o.kind]);
     DIS_TRY(dis__check_stop(ctx));
     dis_items *items;
     DIS_TRY(dis__alloc_zeroed(&items, 1, sizeof *items));
-    items->kind = o->kind;
-    dis_status status = formats[format].read(ctx, path, formats[format].name, o, items);
+    items->kind = o.kind;
+    dis_status status = formats[format].read(ctx, path, formats[format].name, &o, items);
     if (status == DIS_OK && items->n_items == 0) status = dis__fail_at(DIS_EDATA, path, 0, 0, "no items in it");
     if (status == DIS_OK) status = dis__items_check_twice(path, items->tasks);
     if (status != DIS_OK) {

@@ -1,5 +1,6 @@
 /* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
 #include "labels/methods/item_prior.h"
+#include "core/sized_options.h"
 #include "labels/method.h"
 #include "labels/methods.h"
 #include "core/spec.h"
@@ -153,7 +154,8 @@ dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *c
 dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec, const dis_fit_options *options,
                        dis_fit **out)
 {
-    const dis_fit_options o = options ? *options : dis_fit_options_default();
+    dis_fit_options o = dis_fit_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_fit_options, &o, options));
     const dis__method *m;
     void *own;
     DIS_TRY(parse(spec, &m, &own));

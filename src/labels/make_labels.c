@@ -4,6 +4,7 @@
  * view unless views are wanted: the peak is the votes, one table of labels per view, and what one method needs while it
  * runs. */
 #include "dissent/recipe.h"
+#include "core/sized_options.h"
 #include "labels/methods.h"
 
 struct dis_made {
@@ -53,7 +54,7 @@ static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_
 {
     for (size_t m = 0; m < choice->n_views; m++) {
         const dis__method *method;
-        dis_fit_options how = o->fit ? *o->fit : dis_fit_options_default();
+        dis_fit_options how = *o->fit;
         DIS_TRY(dis__method_find(choice->view[m], &method));
         if (method->info.predictions == DIS_PREDICTIONS_UNUSED) how.predictions = NULL;
         if (!method->starts) how.start = NULL;
@@ -97,7 +98,7 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label
                        const dis_make_options *o, dis_made *made)
 {
     DIS_TRY(dis_fit_check(ctx, votes, choice->view, choice->n_views));
-    DIS_TRY(check_start(choice, o->fit ? o->fit->start : NULL));
+    DIS_TRY(check_start(choice, o->fit->start));
     if (choice->combine) DIS_TRY(check_combination(ctx, votes, choice));
     DIS_TRY(fit_views(ctx, votes, choice, o, made));
     if (choice->combine) return combine_views(ctx, votes, choice, o, made);
@@ -109,7 +110,11 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label
 dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                            const dis_make_options *options, dis_made **out)
 {
-    const dis_make_options o = options ? *options : dis_make_options_default();
+    dis_make_options o = dis_make_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_make_options, &o, options));
+    dis_fit_options fit = dis_fit_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_fit_options, &fit, o.fit));
+    o.fit = &fit;
     if (choice->n_views == 0 || choice->n_views > DIS_MAX_VIEWS || (choice->n_views > 1) != (choice->combine != NULL))
         return dis__fail(DIS_EUSAGE, "no choice that dis_choose_labels has made");
     dis_made *made;

@@ -2,6 +2,7 @@
 #include "report/report_internal.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include "dissent/version.h"
 #include "io/outfile.h"
 #include <string.h>
@@ -18,14 +19,14 @@ static dis_status copy(char **out, const char *text)
 
 dis_status dis_report_create(const dis_report_options *options, dis_report **out)
 {
-    const dis_report_options fallback = dis_report_options_default();
-    const dis_report_options *o = options ? options : &fallback;
+    dis_report_options o = dis_report_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_report_options, &o, options));
     dis_report *r;
     DIS_TRY(dis__alloc_zeroed(&r, 1, sizeof *r));
-    r->seed = o->seed;
-    r->resamples = o->resamples;
-    r->ordinal = o->ordinal;
-    const dis_status status = copy(&r->title, o->title);
+    r->seed = o.seed;
+    r->resamples = o.resamples;
+    r->ordinal = o.ordinal;
+    const dis_status status = copy(&r->title, o.title);
     if (status == DIS_OK)
         *out = r;
     else

@@ -2,6 +2,7 @@
  * what they say of items and workers (review_items.c, review_calibrate.c, review_workers.c), the budget
  * (review_budget.c), and the ranking of it all. */
 #include "review/review_internal.h"
+#include "core/sized_options.h"
 #include "dissent/fit.h"
 #include <math.h>
 #include <stdio.h>
@@ -244,7 +245,8 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
 
 dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, const dis_review_options *options, dis_review **out)
 {
-    const dis_review_options o = options ? *options : dis_review_options_default();
+    dis_review_options o = dis_review_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_review_options, &o, options));
     DIS_TRY(check(ctx, votes, &o));
     dis_review *review;
     DIS_TRY(dis__alloc_zeroed(&review, 1, sizeof *review));

@@ -12,6 +12,7 @@
 #include "core/names_build.h"
 #include "core/number.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include "dissent/votes.h"
 #include "io/csv.h"
 #include "io/format_name.h"
@@ -428,7 +429,8 @@ dis_status dis_labels_read(dis_context *ctx, const char *path, const dis_labels_
         dis_status (*read)(reading *r);
         char delimiter;
     } texts[] = {{"csv", read_delimited, ','}, {"tsv", read_delimited, '\t'}, {"jsonl", read_jsonl, '\0'}};
-    const dis_labels_read_options o = options ? *options : dis_labels_read_options_default();
+    dis_labels_read_options o = dis_labels_read_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_labels_read_options, &o, options));
     const char *name;
     DIS_TRY(dis__format_name(o.format, path, "csv|tsv|jsonl|npy", &name));
     dis_labels *labels;

@@ -5,6 +5,7 @@
 #include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include "core/utf8.h"
 #include <string.h>
 
@@ -236,7 +237,8 @@ static dis_status run(dis_context *ctx, batch *w)
 
 static dis_status check_options(batch *w, const dis_tokenizer_options *options)
 {
-    w->o = options ? *options : dis_tokenizer_options_default();
+    w->o = dis_tokenizer_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_tokenizer_options, &w->o, options));
     w->max = w->o.max_length ? w->o.max_length : w->t->max_length;
     size_t special = 0;
     for (size_t i = 0; i < w->n && !special; i++)

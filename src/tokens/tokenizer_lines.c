@@ -1,6 +1,7 @@
 /* Files of texts, a line each, into lists of ids: some thousand lines at a time on all threads, written in order. */
 #include "tokens/token_internal.h"
 #include "core/memory.h"
+#include "core/sized_options.h"
 #include "core/utf8.h"
 #include "io/input.h"
 #include "io/outfile.h"
@@ -67,6 +68,8 @@ static dis_status encode_lines(dis_context *ctx, const dis_tokenizer *t, const d
 dis_status dis_tokenizer_encode_file(dis_context *ctx, const dis_tokenizer *t, const char *path,
                                      const dis_tokenizer_options *options, const char *output, size_t *n_texts)
 {
+    dis_tokenizer_options o = dis_tokenizer_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_tokenizer_options, &o, options));
     dis_token_text *texts = NULL;
     dis__out *out = NULL;
     dis__input in;
@@ -75,7 +78,7 @@ dis_status dis_tokenizer_encode_file(dis_context *ctx, const dis_tokenizer *t, c
     dis_status status = dis__alloc_array(&texts, LINES_AT_ONCE, sizeof *texts);
     if (status == DIS_OK) status = dis__out_open(output, &out);
     if (status == DIS_OK) {
-        status = encode_lines(ctx, t, &in, texts, options, out, &n);
+        status = encode_lines(ctx, t, &in, texts, &o, out, &n);
         status = dis__out_finish(out, status);
     }
     dis__free(texts);

@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include "core/sys.h"
 #include <errno.h>
 #include <stdio.h>
@@ -130,7 +131,8 @@ static dis_status check(const dis_folds_options *o, const dis_items_view *items,
 dis_status dis_folds_draw(dis_context *ctx, const dis_examples *all, const dis_folds_options *options, uint64_t seed,
                           dis_folds **out)
 {
-    const dis_folds_options o = options ? *options : dis_folds_options_default();
+    dis_folds_options o = dis_folds_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_folds_options, &o, options));
     const dis_items_view items = dis_items_look(all->items);
     const size_t n_rows = items.sentence ? items.n_sentences : items.n_items;
     DIS_TRY(check(&o, &items, n_rows));
@@ -213,7 +215,8 @@ static dis_status train_and_predict(dis_context *ctx, const dis_folds *folds, co
 dis_status dis_folds_train(dis_context *ctx, const dis_folds *folds, size_t f, const dis_examples *dev,
                            const dis_model_train_options *options, dis_labels **out)
 {
-    const dis_model_train_options o = options ? *options : dis_model_train_options_default();
+    dis_model_train_options o = dis_model_train_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
     if (f >= folds->o.n_folds) return dis__fail(DIS_EUSAGE, "there is no fold %zu among %zu", f, folds->o.n_folds);
     if (dev && folds->o.dev > 0)
         return dis__fail(DIS_EUSAGE, "a development set and a share to hold out; use one of them");
@@ -270,7 +273,7 @@ dis_status dis_folds_join(dis_context *ctx, const dis_folds *folds, dis_labels *
 static dis_status fold_options(const dis_model_train_options *options, size_t f, char *path, size_t size,
                                dis_model_train_options *o)
 {
-    *o = options ? *options : dis_model_train_options_default();
+    *o = *options;
     if (!o->folder) return DIS_OK;
     if ((size_t)snprintf(path, size, "%s/fold-%zu", o->folder, f + 1) >= size)
         return dis__fail(DIS_EUSAGE, "a path that is too long: %.200s", o->folder);
@@ -283,15 +286,17 @@ static dis_status fold_options(const dis_model_train_options *options, size_t f,
 dis_status dis_out_of_fold(dis_context *ctx, const dis_examples *all, const dis_examples *dev,
                            const dis_model_train_options *options, const dis_folds_options *folds, dis_labels **out)
 {
+    dis_model_train_options o = dis_model_train_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
     dis_folds *drawn;
-    DIS_TRY(dis_folds_draw(ctx, all, folds, options ? options->seed : 0, &drawn));
+    DIS_TRY(dis_folds_draw(ctx, all, folds, o.seed, &drawn));
     const size_t n = drawn->o.n_folds;
     dis_labels **part = NULL;
     dis_status status = dis__alloc_zeroed(&part, n, sizeof *part);
     for (size_t f = 0; f < n && status == DIS_OK; f++) {
         char path[4096];
         dis_model_train_options own;
-        status = fold_options(options, f, path, sizeof path, &own);
+        status = fold_options(&o, f, path, sizeof path, &own);
         if (status == DIS_OK) status = dis_folds_train(ctx, drawn, f, dev, &own, &part[f]);
     }
     if (status == DIS_OK) status = dis_folds_join(ctx, drawn, part, out);

@@ -5,6 +5,7 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include "dissent/evaluate.h"
 #include "train/batches.h"
 #include "train/optimizer_spec.h"
@@ -360,8 +361,9 @@ dis_status dis_model_train(dis_context *ctx, const dis_examples *train, const di
 dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_examples *train,
                          const dis_examples *dev, const dis_model_train_options *options, dis_model **out)
 {
-    const dis_model_train_options usual = dis_model_train_options_default();
-    dis__training t = {.o = options ? options : &usual, .what = "training"};
+    dis_model_train_options o = dis_model_train_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
+    dis__training t = {.o = &o, .what = "training"};
     DIS_TRY(check_options(t.o));
     DIS_TRY(dis__model_create(t.o->model, t.o->objective, &t.model));
     t.objective = dis__objective_row_find(t.o->objective);

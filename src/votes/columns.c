@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include "core/utf8.h"
 #include "votes/reader.h"
 #include "votes/fast_rows.h"
@@ -622,14 +623,13 @@ static dis_status read_table(dis_context *ctx, table *t)
 dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *columns, const dis_votes_options *options,
                                    const dis__tuning *tuning, dis_votes **out)
 {
-    table t = {.reader = {.ctx = ctx,
-                          .o = options ? *options : dis_votes_options_default(),
-                          .tuning = *tuning,
-                          .fail_duplicate = fail_duplicate},
-               .column = {columns->task, columns->worker, columns->label},
-               .chunk = tuning->chunk,
-               .find_homes = DIS_KERNEL_PICK(dis__find_homes),
-               .find_at_home = DIS_KERNEL_PICK(dis__find_at_home)};
+    table t = {
+        .reader = {.ctx = ctx, .o = dis_votes_options_default(), .tuning = *tuning, .fail_duplicate = fail_duplicate},
+        .column = {columns->task, columns->worker, columns->label},
+        .chunk = tuning->chunk,
+        .find_homes = DIS_KERNEL_PICK(dis__find_homes),
+        .find_at_home = DIS_KERNEL_PICK(dis__find_at_home)};
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_votes_options, &t.reader.o, options));
     const dis_status status = read_table(ctx, &t);
     dis__reader_release(&t.reader);
     dis__free(t.batches);

@@ -5,6 +5,7 @@
 #include "io/text_shape.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/sized_options.h"
 #include <stdio.h>
 #include <strings.h>
 
@@ -319,10 +320,8 @@ void dis__reader_release(dis__reader *r)
 dis_status dis__votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
                            const dis__tuning *tuning, dis_votes **out)
 {
-    dis__reader r = {.ctx = ctx,
-                     .o = options ? *options : dis_votes_options_default(),
-                     .tuning = *tuning,
-                     .fail_duplicate = fail_in_files};
+    dis__reader r = {.ctx = ctx, .o = dis_votes_options_default(), .tuning = *tuning, .fail_duplicate = fail_in_files};
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_votes_options, &r.o, options));
     const dis_status status = read_all(&r, paths, n_paths);
     dis__reader_release(&r);
     if (status != DIS_OK) {

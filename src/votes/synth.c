@@ -18,6 +18,7 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/random.h"
+#include "core/sized_options.h"
 #include "io/outfile.h"
 #include <math.h>
 #include <stdio.h>
@@ -411,9 +412,10 @@ static dis_status check(const dis_synth_options *o, synth *s)
 
 dis_status dis_synth_write(dis_context *ctx, const dis_synth_options *options, const char *votes, const char *gold)
 {
-    const dis_synth_options defaults = dis_synth_options_default();
+    dis_synth_options o = dis_synth_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_synth_options, &o, options));
     synth s;
-    DIS_TRY(check(options ? options : &defaults, &s));
+    DIS_TRY(check(&o, &s));
     const char *paths[] = {votes, gold, s.o.text, s.o.features};
     int to_stdout = 0;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) to_stdout += paths[i] && strcmp(paths[i], "-") == 0;

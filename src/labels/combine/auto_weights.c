@@ -24,6 +24,7 @@
  * Cost: per round two fits of every method to half of the votes; four rounds with different splits, one above a million
  * votes. */
 #include "labels/combiner.h"
+#include "core/sized_options.h"
 #include "labels/method.h"
 #include "labels/methods.h"
 #include "votes/votes_internal.h"
@@ -288,6 +289,8 @@ static dis_status choose(auto_work *a, const char *const *specs, const dis_fit_o
 dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs,
                                   const dis_fit_options *options, double *weight)
 {
+    dis_fit_options o = dis_fit_options_default();
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_fit_options, &o, options));
     if (n_specs < 1 || n_specs > DIS_MAX_VIEWS)
         return dis__fail(DIS_EUSAGE, "weights=auto: %zu views; 1 to %d are possible", n_specs, DIS_MAX_VIEWS);
     for (size_t m = 0; m < n_specs; m++) DIS_TRY(dis_method_check(specs[m]));
@@ -301,7 +304,6 @@ dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, cons
                          .tasks = votes->tasks,
                          .workers = votes->workers,
                          .classes = votes->classes};
-    dis_fit_options o = options ? *options : dis_fit_options_default();
     o.start = NULL; /* an earlier fit may have seen both halves */
     double chosen[DIS_MAX_VIEWS] = {1};
     const dis_status status = n_specs > 1 ? choose(&a, specs, &o, chosen) : DIS_OK;

@@ -1,0 +1,498 @@
+/* The size of a struct of options: every public call with one takes a shorter struct up to its size and the defaults
+ * beyond, takes a longer one whose further bytes are 0, and refuses any other by the name of the struct. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include "core/sized_options.h"
+#include "older_caller.h"
+#include "train_support.h"
+
+#define ENCODER DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_vocabulary"
+
+/* ---- one call per row: what it gives, as a number ---- */
+
+typedef struct {
+    crowd c;
+    dis_evaluation_input evaluation;
+    dis_comparison_input comparison;
+    dis_encoder *encoder;
+    dis_tokenizer *tokenizer;
+    dis_experiment *experiment;
+} fixture;
+
+static double checksum(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += isfinite(x[i]) ? x[i] * (double)(i + 1) : 1;
+    return sum;
+}
+
+static double of_labels(const dis_labels *labels)
+{
+    const dis_labels_view v = dis_labels_look(labels);
+    return checksum(v.p, v.n_items * v.n_classes);
+}
+
+static double of_metrics(const dis_metric *m, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += m[i].reason ? 1 : m[i].value + (m[i].has_interval ? m[i].ci_low + 2 * m[i].ci_high : 0);
+    return sum;
+}
+
+static dis_status context(const fixture *f, const void *o, double *value)
+{
+    (void)f;
+    dis_context *ctx;
+    DIS_TRY(dis_context_create(o, &ctx));
+    *value = dis_context_threads(ctx);
+    dis_context_destroy(ctx);
+    return DIS_OK;
+}
+
+static dis_status alignment(const fixture *f, const void *o, double *value)
+{
+    const dis_alignment_source sources[] = {{"hard", dis_labels_look(f->c.hard)}, {"soft", dis_labels_look(f->c.soft)}};
+    dis_alignment *a;
+    DIS_TRY(dis_alignment_run(NULL, sources, 2, o, &a));
+    *value = (double)dis_alignment_look(a).n_items;
+    dis_alignment_destroy(a);
+    return DIS_OK;
+}
+
+static dis_status evaluation(const fixture *f, const void *o, double *value)
+{
+    dis_evaluation *e;
+    DIS_TRY(dis_evaluation_run(NULL, &f->evaluation, o, &e));
+    *value = of_metrics(dis_evaluation_look(e)->metric, DIS_EVAL_METRICS);
+    dis_evaluation_destroy(e);
+    return DIS_OK;
+}
+
+static dis_status made(const fixture *f, const dis_make_options *o, double *value)
+{
+    dis_label_choice choice;
+    dis_made *m;
+    DIS_TRY(dis_choose_labels(NULL, 0, NULL, true, &choice));
+    DIS_TRY(dis_make_labels(NULL, f->c.votes, &choice, o, &m));
+    *value = checksum(dis_made_look(m).p, N * K);
+    dis_made_destroy(m);
+    return DIS_OK;
+}
+
+static dis_status make(const fixture *f, const void *o, double *value)
+{
+    return made(f, o, value);
+}
+
+static dis_status make_with_fit(const fixture *f, const void *o, double *value)
+{
+    dis_make_options how = dis_make_options_default();
+    how.fit = o;
+    return made(f, &how, value);
+}
+
+static dis_status auto_weights(const fixture *f, const void *o, double *value)
+{
+    static const char *const specs[] = {"standard", "dawid-skene"};
+    double weight[2];
+    DIS_TRY(dis_views_auto_weights(NULL, f->c.votes, specs, 2, o, weight));
+    *value = checksum(weight, 2);
+    return DIS_OK;
+}
+
+static dis_status fit(const fixture *f, const void *o, double *value)
+{
+    dis_fit *made_fit;
+    DIS_TRY(dis_fit_run(NULL, f->c.votes, "mace", o, &made_fit));
+    *value = checksum(dis_fit_p(made_fit), N * K);
+    dis_fit_destroy(made_fit);
+    return DIS_OK;
+}
+
+static dis_status report(const fixture *f, const void *o, double *value)
+{
+    dis_report *r;
+    DIS_TRY(dis_report_create(o, &r));
+    const dis_status status = dis_report_add_votes(r, f->c.votes, NULL);
+    *value = 0;
+    dis_report_destroy(r);
+    return status;
+}
+
+static dis_status views(const fixture *f, const void *o, double *value)
+{
+    const double *p[] = {f->evaluation.q, f->evaluation.human};
+    const dis_views both = {.n_items = N, .n_classes = K, .n_views = 2, .p = p};
+    dis_views_distances *d;
+    DIS_TRY(dis_views_distances_run(NULL, &both, o, &d));
+    *value = of_metrics(dis_views_distances_look(d)->jsd, 4);
+    dis_views_distances_destroy(d);
+    return DIS_OK;
+}
+
+static dis_status embed_items(const fixture *f, const void *o, double *value)
+{
+    float *x = calloc(N * dis_encoder_look(f->encoder).width, sizeof *x);
+    const dis_status status = dis_embed_items(NULL, f->encoder, f->c.texts, o, x);
+    *value = x[0] + x[1];
+    free(x);
+    return status;
+}
+
+static const dis_token_text a_text = {.first = "the red apple", .n_first = 13};
+
+static dis_status encode(const fixture *f, const void *o, double *value)
+{
+    dis_tokens *tokens;
+    DIS_TRY(dis_tokenizer_encode(NULL, f->tokenizer, &a_text, 1, o, &tokens));
+    *value = (double)dis_tokens_look(tokens).start[1];
+    dis_tokens_destroy(tokens);
+    return DIS_OK;
+}
+
+static dis_status encode_words(const fixture *f, const void *o, double *value)
+{
+    static const char *const word[] = {"red", "apple"};
+    static const size_t length[] = {3, 5}, start[] = {0, 2};
+    dis_tokens *tokens;
+    DIS_TRY(dis_tokenizer_encode_words(NULL, f->tokenizer, word, length, start, 1, o, &tokens));
+    *value = (double)dis_tokens_look(tokens).start[1];
+    dis_tokens_destroy(tokens);
+    return DIS_OK;
+}
+
+static dis_status encode_file(const fixture *f, const void *o, double *value)
+{
+    size_t n = 0;
+    char output[256];
+    snprintf(output, sizeof output, "%s", in_folder("ids.json"));
+    const dis_status status = dis_tokenizer_encode_file(NULL, f->tokenizer, in_folder("ids.txt"), o, output, &n);
+    *value = (double)n;
+    return status;
+}
+
+static dis_status experiment_read(const fixture *f, const void *o, double *value)
+{
+    (void)f;
+    dis_experiment *e;
+    DIS_TRY(dis_experiment_read(NULL, in_folder("no_such_plan.yaml"), o, &e));
+    *value = 0;
+    dis_experiment_destroy(e);
+    return DIS_OK;
+}
+
+static dis_status train_model(const fixture *f, const void *o, double *value)
+{
+    const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
+    dis_model *model;
+    dis_labels *labels;
+    DIS_TRY(dis_model_train(NULL, &examples, NULL, o, &model));
+    const dis_status status = dis_model_predict(NULL, model, f->c.texts, NULL, &labels);
+    dis_model_destroy(model);
+    DIS_TRY(status);
+    *value = of_labels(labels);
+    dis_labels_destroy(labels);
+    return DIS_OK;
+}
+
+static dis_status folds_draw(const fixture *f, const void *o, double *value)
+{
+    const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
+    dis_folds *folds;
+    DIS_TRY(dis_folds_draw(NULL, &examples, o, 1, &folds));
+    *value = 0;
+    dis_folds_destroy(folds);
+    return DIS_OK;
+}
+
+static dis_status comparison(const fixture *f, const void *o, double *value)
+{
+    dis_comparison *c;
+    DIS_TRY(dis_comparison_run(NULL, &f->comparison, o, &c));
+    *value = dis_comparison_look(c)->metric[0].p_two_sided + dis_comparison_look(c)->metric[0].difference.ci_low;
+    dis_comparison_destroy(c);
+    return DIS_OK;
+}
+
+static dis_status agreement(const fixture *f, const void *o, double *value)
+{
+    dis_agreement *a;
+    DIS_TRY(dis_agreement_run(NULL, f->c.votes, o, &a));
+    const dis_agreement_view v = dis_agreement_look(a);
+    *value = of_metrics(v.metric, v.n_metrics) + (v.items ? 1 : 0) + (v.workers ? 2 : 0) + (double)v.n_pairs;
+    dis_agreement_destroy(a);
+    return DIS_OK;
+}
+
+static dis_status review(const fixture *f, const void *o, double *value)
+{
+    dis_review *r;
+    DIS_TRY(dis_review_run(NULL, f->c.votes, o, &r));
+    *value = dis_review_look(r).right;
+    dis_review_destroy(r);
+    return DIS_OK;
+}
+
+static dis_status items(const fixture *f, const void *o, double *value)
+{
+    (void)f;
+    dis_items *read;
+    DIS_TRY(dis_items_read(NULL, in_folder("t.csv"), o, &read));
+    *value = (double)dis_items_look(read).n_items;
+    dis_items_destroy(read);
+    return DIS_OK;
+}
+
+static dis_status labels_read(const fixture *f, const void *o, double *value)
+{
+    (void)f;
+    dis_labels *labels;
+    DIS_TRY(dis_labels_read(NULL, in_folder("soft.csv"), o, &labels));
+    *value = of_labels(labels);
+    dis_labels_destroy(labels);
+    return DIS_OK;
+}
+
+static dis_status votes_read(const fixture *f, const void *o, double *value)
+{
+    (void)f;
+    const char *path = in_folder("votes.csv");
+    dis_votes *votes;
+    DIS_TRY(dis_votes_read(NULL, &path, 1, o, &votes));
+    *value = (double)dis_votes_look(votes).n_votes;
+    dis_votes_destroy(votes);
+    return DIS_OK;
+}
+
+static dis_status from_columns(const fixture *f, const void *o, double *value)
+{
+    (void)f;
+    const dis_votes_columns none = {.task = {.n_pieces = 0}};
+    dis_votes *votes;
+    DIS_TRY(dis_votes_from_columns(NULL, &none, o, &votes));
+    *value = (double)dis_votes_look(votes).n_votes;
+    dis_votes_destroy(votes);
+    return DIS_OK;
+}
+
+static dis_status synth(const fixture *f, const void *o, double *value)
+{
+    (void)f;
+    *value = 0;
+    return dis_synth_write(NULL, o, in_folder("synth.csv"), NULL);
+}
+
+static dis_status run_refused(const fixture *f, const void *o, double *value)
+{
+    dis_experiment_counts counts;
+    *value = 0;
+    return o ? dis_experiment_run(NULL, f->experiment, o, &counts) : DIS_OK;
+}
+
+static dis_status out_of_fold(const fixture *f, const void *o, double *value)
+{
+    const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
+    dis_labels *labels;
+    DIS_TRY(dis_out_of_fold(NULL, &examples, NULL, o, NULL, &labels));
+    *value = of_labels(labels);
+    dis_labels_destroy(labels);
+    return DIS_OK;
+}
+
+static dis_status folds_train(const fixture *f, const void *o, double *value)
+{
+    const dis_examples examples = {.items = f->c.texts, .labels = f->c.soft};
+    dis_folds *folds;
+    dis_labels *labels = NULL;
+    DIS_TRY(dis_folds_draw(NULL, &examples, NULL, 1, &folds));
+    const dis_status status = dis_folds_train(NULL, folds, 0, NULL, o, &labels);
+    if (status == DIS_OK) *value = of_labels(labels);
+    dis_labels_destroy(labels);
+    dis_folds_destroy(folds);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+typedef struct {
+    const char *name;
+    size_t size;
+    dis_status (*call)(const fixture *f, const void *o, double *value);
+    bool refusals_only;
+} row;
+
+#define ROW(type, call)                  \
+    {                                    \
+#type, sizeof(type), call, false \
+    }
+static const row rows[] = {
+    ROW(dis_context_options, context),
+    ROW(dis_alignment_options, alignment),
+    ROW(dis_evaluation_options, evaluation),
+    ROW(dis_make_options, make),
+    ROW(dis_fit_options, make_with_fit),
+    ROW(dis_fit_options, auto_weights),
+    ROW(dis_fit_options, fit),
+    ROW(dis_report_options, report),
+    ROW(dis_views_distances_options, views),
+    ROW(dis_embed_options, embed_items),
+    ROW(dis_tokenizer_options, encode),
+    ROW(dis_tokenizer_options, encode_words),
+    ROW(dis_tokenizer_options, encode_file),
+    ROW(dis_experiment_options, experiment_read),
+    {"dis_experiment_run_options", sizeof(dis_experiment_run_options), run_refused, true},
+    ROW(dis_model_train_options, train_model),
+    ROW(dis_model_train_options, folds_train),
+    ROW(dis_model_train_options, out_of_fold),
+    ROW(dis_folds_options, folds_draw),
+    ROW(dis_comparison_options, comparison),
+    ROW(dis_agreement_options, agreement),
+    ROW(dis_review_options, review),
+    ROW(dis_items_options, items),
+    ROW(dis_labels_read_options, labels_read),
+    ROW(dis_votes_options, votes_read),
+    ROW(dis_votes_options, from_columns),
+    ROW(dis_synth_options, synth),
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+enum { ROOM = 1024 };
+static size_t given[ROOM / sizeof(size_t)];
+
+/* A struct of that size, and bytes that are no part of it. */
+static const void *sized(size_t size)
+{
+    memset(given, 0xa5, sizeof given);
+    given[0] = size;
+    return given;
+}
+
+static double q[N * K], human[N * K];
+static int32_t gold[N], a_says[N], b_says[N];
+static const int32_t *const a_side[] = {a_says}, *const b_side[] = {b_says};
+
+static fixture start(void)
+{
+    fixture f = {.c = read_crowd()};
+    for (int i = 0; i < N; i++) {
+        gold[i] = i % K;
+        a_says[i] = i % 7 ? i % K : 0;
+        b_says[i] = i % 4 ? i % K : 1;
+        for (int k = 0; k < K; k++) {
+            q[i * K + k] = k == a_says[i] ? .5 : .25;
+            human[i * K + k] = k == gold[i] ? .8 : .1;
+        }
+    }
+    f.evaluation = (dis_evaluation_input){.n_items = N, .n_classes = K, .q = q, .gold = gold, .human = human};
+    f.comparison = (dis_comparison_input){
+        .n_items = N, .n_classes = K, .gold = gold, .n_a = 1, .n_b = 1, .a = a_side, .b = b_side, .human = human};
+    assert_int_equal(dis_encoder_open(NULL, ENCODER, &f.encoder), DIS_OK);
+    assert_int_equal(dis_tokenizer_open(NULL, ENCODER, &f.tokenizer), DIS_OK);
+    return f;
+}
+
+static void end(fixture *f)
+{
+    dis_encoder_destroy(f->encoder);
+    dis_tokenizer_destroy(f->tokenizer);
+    free_crowd(&f->c);
+}
+
+static void shorter_means_defaults(void **state)
+{
+    (void)state;
+    fixture f = start();
+    for (size_t r = 0; r < ROWS; r++) {
+        if (rows[r].refusals_only) continue;
+        double usual = 0, shorter = 0;
+        const dis_status status = rows[r].call(&f, NULL, &usual);
+        if (rows[r].call(&f, sized(sizeof(size_t)), &shorter) != status || shorter != usual)
+            fail_msg("row %zu, %s: %g with the defaults, %g by size: %s", r, rows[r].name, usual, shorter,
+                     dis_last_error());
+    }
+    end(&f);
+}
+
+static void other_sizes_are_refused(void **state)
+{
+    (void)state;
+    fixture f = start();
+    const size_t refused[] = {0, sizeof(size_t) - 1, sizeof(size_t) + 1, 0, SIZE_MAX};
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+            const size_t size = i == 3 ? rows[r].size + sizeof(size_t) : refused[i];
+            double value;
+            if (rows[r].call(&f, sized(size), &value) != DIS_EUSAGE || !strstr(dis_last_error(), rows[r].name))
+                fail_msg("row %zu, %s: size %zu: %s", r, rows[r].name, size, dis_last_error());
+        }
+    end(&f);
+}
+
+/* ---- what the copy itself does ---- */
+
+typedef struct {
+    size_t size;
+    double first, second;
+} options;
+
+static void fields_up_to_the_size(void **state)
+{
+    (void)state;
+    const options usual = {sizeof usual, 1, 2};
+    options own = usual;
+    const options two = {offsetof(options, second), 7, 8};
+    assert_int_equal(DIS_OPTIONS_TAKE(options, &own, &two), DIS_OK);
+    assert_true(own.size == sizeof own && own.first == 7 && own.second == 2);
+    own = usual;
+    assert_int_equal(DIS_OPTIONS_TAKE(options, &own, NULL), DIS_OK);
+    assert_memory_equal(&own, &usual, sizeof own);
+}
+
+static void longer_by_zeros_is_taken(void **state)
+{
+    (void)state;
+    options own = {sizeof own, 1, 2};
+    struct {
+        options o;
+        double further;
+    } newer = {{sizeof newer, 3, 4}, 0};
+    assert_int_equal(DIS_OPTIONS_TAKE(options, &own, &newer.o), DIS_OK);
+    assert_true(own.size == sizeof own && own.first == 3 && own.second == 4);
+    newer.further = 1;
+    own = (options){sizeof own, 1, 2};
+    assert_int_equal(DIS_OPTIONS_TAKE(options, &own, &newer.o), DIS_EUSAGE);
+    assert_true(own.first == 1 && own.second == 2);
+}
+
+static void an_older_caller_gets_the_same(void **state)
+{
+    (void)state;
+    fixture f = start();
+    dis_evaluation_options o = dis_evaluation_options_default();
+    o.seed = 5;
+    o.resamples = 50;
+    dis_evaluation *now;
+    void *older;
+    assert_int_equal(dis_evaluation_run(NULL, &f.evaluation, &o, &now), DIS_OK);
+    assert_int_equal(evaluate_as_older_caller(&f.evaluation, 5, 50, &older), DIS_OK);
+    const dis_evaluation_view *a = dis_evaluation_look(now), *b = dis_evaluation_look(older);
+    assert_int_equal(b->resamples, 50);
+    assert_int_equal(b->n_bins, a->n_bins);
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) assert_memory_equal(&a->metric[m].value, &b->metric[m].value, 24);
+    dis_evaluation_destroy(now);
+    dis_evaluation_destroy(older);
+    end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shorter_means_defaults),        cmocka_unit_test(other_sizes_are_refused),
+        cmocka_unit_test(fields_up_to_the_size),         cmocka_unit_test(longer_by_zeros_is_taken),
+        cmocka_unit_test(an_older_caller_gets_the_same),
+    };
+    return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
+}
