@@ -43,10 +43,11 @@ def test_the_stub_names_what_is_there():
                 assert methods == {n for n in dir(getattr(_core, name)) if not n.startswith("_")}, name
 
 
-def test_the_example_of_the_readme_runs(tmp_path, monkeypatch, columns):
+@pytest.mark.parametrize("document", ["README.md", "docs/tour.md"])
+def test_the_examples_of_the_documents_run(document, tmp_path, monkeypatch, columns):
     pytest.importorskip("pandas")
-    readme = pathlib.Path(__file__).resolve().parents[2] / "README.md"
-    blocks = [b for b in re.findall(r"```python\n(.*?)```", readme.read_text(), re.S) if 'read_csv("votes.csv")' in b]
+    text = (pathlib.Path(__file__).resolve().parents[2] / document).read_text()
+    blocks = [b for b in re.findall(r"```python\n(.*?)```", text, re.S) if 'read_csv("votes.csv")' in b]
     assert blocks
     rows = "".join(f"{t},{w},{c}\n" for t, w, c in zip(*columns.values()))
     (tmp_path / "votes.csv").write_text("task,worker,label\n" + rows)

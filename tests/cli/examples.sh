@@ -19,6 +19,10 @@ status=0
 "$folder/example_labels" nosuch.csv 2>err || status=$?
 [ $status = 4 ] && grep -q nosuch.csv err || { echo "a missing file: exit $status"; cat err; exit 1; }
 
+"$folder/example_default_labels" votes.csv default.csv
+"$DISSENT" labels -q votes.csv -o labels.csv
+cmp default.csv labels.csv || { echo "the default labels of program and tool differ"; exit 1; }
+
 "$folder/example_score" gold.csv both=labels.csv >table.txt
 awk '$1 == "both" { found = $2 == 200 && $3 > .7 && $3 <= 1 } END { exit !found }' table.txt || { cat table.txt; exit 1; }
 echo "examples hold"

@@ -1,7 +1,9 @@
 #!/bin/sh
-# Runs every shell block of README.md, in order, in one fresh folder: what README shows must work, and print what README says. Blocks marked ```sh are run
-# with the tool first in the path, and lines that begin with ./run, make or cmake are left out (they build what is being tested).
-# The table of methods must name every method of `dissent list methods`, and no other.
+# Runs every shell block of README.md and docs/tour.md, in order, in one fresh folder per document: what they show must
+# work, and print what they say. Blocks marked ```sh are run with the tool first in the path, and lines that begin with
+# ./run, make or cmake are left out (they build what is being tested).
+# The tour's tables must name every method, combination and recipe of `dissent list`, and no other; the C programs must
+# be those of examples/; README must link to every page of docs/.
 set -eu
 source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 DISSENT=${DISSENT:-$source/build/dissent}
@@ -9,14 +11,6 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
 PATH=$(dirname "$DISSENT"):$PATH
 export PATH
-
-# One file per block, in order: NNN.sh what to run, NNN.text what README says it prints (both streams together).
-mkdir "$scratch/blocks" "$scratch/work"
-awk -v folder="$scratch/blocks" '
-    /^```sh$/ { n++; file = sprintf("%s/%03d.sh", folder, n); next }
-    /^```text$/ && !closed { file = sprintf("%s/%03d.text", folder, n); next }
-    /^```/ { if (file) { close(file); closed = file ~ /text$/; file = "" } next }
-    file { closed = 0; if (!/^(\.\/run|make|cmake|git|cc) /) print > file }' "$source/README.md"
 
 # Times differ from run to run, the last digits from one instruction set to the next.
 plain() {
@@ -26,29 +20,55 @@ plain() {
 experiments=yes
 ! dissent --version --verbose | grep -Eqi '^(libyaml|sqlite): absent' || experiments=no
 
-shown=0
-for block in "$scratch"/blocks/*.sh; do
-    [ $experiments = yes ] || ! grep -q '^dissent experiment' "$block" || { echo "a block about experiments is left out: this build has none"; continue; }
-    (cd "$scratch/work" && sh -eu "$block") >"$scratch/out" 2>&1 </dev/null || {
-        echo "a block of README.md failed:"
-        cat "$block" "$scratch/out"
-        exit 1
-    }
-    text=${block%.sh}.text
-    [ -e "$text" ] || continue
-    plain "$text" >"$scratch/expected"
-    plain "$scratch/out" | diff "$scratch/expected" - || { echo "README.md shows something else than this block prints:" && cat "$block" && exit 1; }
-    shown=$((shown + 1))
+# check DOCUMENT PROGRAM MINIMUM: its blocks, its C program, and how many blocks must show what they print.
+check() {
+    document=$1 program=$2 minimum=$3 shown=0
+    rm -rf "$scratch/blocks" "$scratch/work"
+    mkdir "$scratch/blocks" "$scratch/work"
+    # One file per block, in order: NNN.sh what to run, NNN.text what it prints by the document (both streams).
+    awk -v folder="$scratch/blocks" '
+        /^```sh$/ { n++; file = sprintf("%s/%03d.sh", folder, n); next }
+        /^```text$/ && !closed { file = sprintf("%s/%03d.text", folder, n); next }
+        /^```/ { if (file) { close(file); closed = file ~ /text$/; file = "" } next }
+        file { closed = 0; if (!/^(\.\/run|make|cmake|git|cc) /) print > file }' "$source/$document"
+    for block in "$scratch"/blocks/*.sh; do
+        [ $experiments = yes ] || ! grep -q '^dissent experiment' "$block" || {
+            echo "a block about experiments is left out: this build has none"
+            continue
+        }
+        (cd "$scratch/work" && sh -eu "$block") >"$scratch/out" 2>&1 </dev/null || {
+            echo "a block of $document failed:"
+            cat "$block" "$scratch/out"
+            exit 1
+        }
+        text=${block%.sh}.text
+        [ -e "$text" ] || continue
+        plain "$text" >"$scratch/expected"
+        plain "$scratch/out" | diff "$scratch/expected" - || {
+            echo "$document shows something else than this block prints:"
+            cat "$block"
+            exit 1
+        }
+        shown=$((shown + 1))
+    done
+    [ "$shown" -ge "$minimum" ] || { echo "only $shown blocks of $document show what they print"; exit 1; }
+    awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on { print }' "$source/$document" |
+        diff "$source/examples/$program" - || { echo "the C program of $document is not examples/$program"; exit 1; }
+}
+check README.md default_labels.c 1
+check docs/tour.md labels.c 10
+
+for kind in methods combiners recipes; do dissent list $kind | sed -n 's/^\([a-z-][a-z-]*\) .*/\1/p'; done | sort >"$scratch/known"
+sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' "$source/docs/tour.md" | sort >"$scratch/table"
+diff "$scratch/known" "$scratch/table" || { echo "the tour's tables of methods, combinations and recipes are not those of the tool"; exit 1; }
+
+for page in "$source"/docs/*.md; do
+    grep -qF "| [$(basename "$page")](docs/$(basename "$page")) |" "$source/README.md" || { echo "README has no row for $page"; exit 1; }
 done
-[ "$shown" -ge 5 ] || { echo "only $shown blocks of README.md show what they print"; exit 1; }
-
-dissent list methods | sed -n 's/^\([a-z-][a-z-]*\) .*/\1/p' | sort >"$scratch/methods"
-sed -n 's/^| `\([a-z-]*\)` |.*/\1/p' "$source/README.md" | sort >"$scratch/table"
-dissent list combiners | sed -n 's/^\([a-z-][a-z-]*\) .*/\1/p' | sort >"$scratch/combiners"
-dissent list recipes | sed -n 's/^\([a-z-][a-z-]*\) .*/\1/p' | sort >"$scratch/recipes"
-sort "$scratch/methods" "$scratch/combiners" "$scratch/recipes" | diff - "$scratch/table" || { echo "README's tables of methods, combinations and recipes are not those of the tool"; exit 1; }
-
-# The C program that README shows is the one that is built as a test.
-awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on { print }' "$source/README.md" >"$scratch/labels.c"
-diff "$source/examples/labels.c" "$scratch/labels.c" || { echo "README's C program is not examples/labels.c"; exit 1; }
-echo "README holds"
+# Links within the tree lead somewhere.
+for document in README.md docs/tour.md; do
+    grep -oE '\]\([^)#]+' "$source/$document" | cut -c3- | grep -v '://' | while read -r link; do
+        [ -e "$source/$(dirname "$document")/$link" ] || { echo "$document: nothing at $link"; exit 1; }
+    done
+done
+echo "README and the tour hold"
