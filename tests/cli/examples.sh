@@ -25,4 +25,18 @@ cmp default.csv labels.csv || { echo "the default labels of program and tool dif
 
 "$folder/example_score" gold.csv both=labels.csv >table.txt
 awk '$1 == "both" { found = $2 == 200 && $3 > .7 && $3 <= 1 } END { exit !found }' table.txt || { cat table.txt; exit 1; }
+
+# A model: what the program says of the predictions that it writes is what the tool says of them.
+"$DISSENT" synth -q --items 500 --classes 2 --gold gold.csv --text items.csv -o votes.csv
+"$DISSENT" labels -q votes.csv -o labels.csv
+"$folder/example_train" items.csv labels.csv gold.csv predicted.csv >trained.txt
+"$DISSENT" eval -q predicted.csv --gold gold.csv --human labels.csv --lenient --metric accuracy --metric cross_entropy -o scores.csv
+{
+    echo "100 items held out"
+    tail -n +2 scores.csv | awk -F, '{ printf "%s %.4f [%.4f, %.4f]\n", $1, $3, $4, $5 }'
+} | diff trained.txt - || { echo "program and tool differ"; exit 1; }
+awk '$1 == "accuracy" { found = $2 > .75 } END { exit !found }' trained.txt || { cat trained.txt; exit 1; }
+status=0
+"$folder/example_train" items.csv nosuch.csv gold.csv 2>err || status=$?
+[ $status = 4 ] && grep -q nosuch.csv err || { echo "a missing file: exit $status"; cat err; exit 1; }
 echo "examples hold"
