@@ -165,6 +165,8 @@ cli cli_start(void);
 const char *cli_safe(const char *text, char out[CLI_SAFE]);
 /* The same, cut to fit into `size` bytes. */
 void cli_escape(const char *text, char *out, size_t size);
+/* Fields that messages of the library name, as in `lenient`, as options. What stands in quotes is the user's own. */
+void cli_name_options(const char *message, char *out, size_t size);
 /* "dissent: message", then where help is. Returns exit code 2. */
 int cli_usage(cli *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says what the library's last call failed with; returns the exit code. */

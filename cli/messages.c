@@ -94,11 +94,53 @@ void cli_bar_clear(cli *c)
     c->bar = false;
 }
 
+/* Messages of the library name fields, as in `lenient`: here they are options, of the same name but for these. */
+static const struct {
+    const char *field, *option;
+} other_names[] = {{"columns", "text"}, {"format", "input-format"}};
+
+/* Length of a field's name between backquotes at p, 0: none is there. */
+static size_t field_at(const char *message, const char *p)
+{
+    if (*p != '`' || (p > message && p[-1] != ' ' && p[-1] != '(')) return 0;
+    const size_t n = strspn(p + 1, "abcdefghijklmnopqrstuvwxyz_");
+    return p[1 + n] == '`' ? n : 0;
+}
+
+void cli_name_options(const char *message, char *out, size_t size)
+{
+    bool quoted = false;
+    size_t used = 0;
+    for (const char *p = message; *p && used + 1 < size; p++) {
+        quoted ^= *p == '"';
+        const size_t n = quoted ? 0 : field_at(message, p);
+        if (n == 0) {
+            out[used++] = *p;
+            continue;
+        }
+        const char *name = p + 1;
+        int length = (int)n;
+        for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+            if (strlen(other_names[i].field) == n && strncmp(other_names[i].field, p + 1, n) == 0) {
+                name = other_names[i].option;
+                length = (int)strlen(name);
+            }
+        const size_t begin = used;
+        used += (size_t)snprintf(out + used, size - used, "--%.*s", length, name);
+        if (used >= size) used = size - 1;
+        for (size_t i = begin; i < used; i++)
+            if (out[i] == '_') out[i] = '-';
+        p += n + 1;
+    }
+    out[used] = 0;
+}
+
 static void say_safely(cli *c, const char *before, const char *format, va_list args)
 {
-    char raw[MESSAGE], safe[MESSAGE * 2];
+    char raw[MESSAGE], named[MESSAGE * 2], safe[MESSAGE * 2];
     vsnprintf(raw, sizeof raw, format, args);
-    cli_escape(raw, safe, sizeof safe);
+    cli_name_options(raw, named, sizeof named);
+    cli_escape(named, safe, sizeof safe);
     cli_bar_clear(c);
     fprintf(stderr, "%s%s\n", before, safe);
 }

@@ -190,8 +190,11 @@ void votes_input_tell(votes_input *in)
     const dis_votes_notes *n = &in->notes;
     tell_count(c, "ties", n->ties, "item%s with several most-chosen classes");
     tell_count(c, "bad rows", n->bad_rows, "skipped (--lenient)");
-    for (size_t i = 0; n->bad_rows && dis_votes_skipped(in->votes, i); i++)
-        cli_say(c, "    %s", cli_safe(dis_votes_skipped(in->votes, i), safe));
+    for (size_t i = 0; n->bad_rows && dis_votes_skipped(in->votes, i); i++) {
+        char named[4 * CLI_SAFE];
+        cli_name_options(dis_votes_skipped(in->votes, i), named, sizeof named);
+        cli_say(c, "    %s", cli_safe(named, safe));
+    }
     tell_count(c, "no label", n->na, "vote%s left out (--na)");
     tell_count(c, "dropped", n->dropped, "row%s (drop rules)");
     static const char *const kept[] = {"", "the first vote counts", "the last vote counts", "all votes count"};

@@ -3,6 +3,8 @@
  * each time the lock has to be taken again. Both only ever happen in the thread that made the call. */
 #include "py_core.h"
 #include <time.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { EVERY_MS = 100 };
 
@@ -70,7 +72,8 @@ void core_retake(core_call *call)
     call->thread = NULL;
 }
 
-/* Options are arguments here, of the same names: --lenient becomes lenient. What stands in quotes is the user's own. */
+/* Fields and options are arguments here, of the same names: `lenient` and --lenient become lenient. What stands in quotes
+ * is the user's own. */
 static void name_arguments(const char *message, char *out, size_t size)
 {
     bool quoted = false;
@@ -79,6 +82,14 @@ static void name_arguments(const char *message, char *out, size_t size)
         quoted ^= *p == '"';
         const bool begins = p == message || p[-1] == ' ' || p[-1] == '(';
         if (!quoted && begins && p[0] == '-' && p[1] == '-' && p[2] >= 'a' && p[2] <= 'z') p += 2;
+        const size_t field = !quoted && begins && *p == '`' ? strspn(p + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
+        if (field && p[1 + field] == '`') {
+            const bool columns = strncmp(p, "`columns`", 9) == 0; /* the one of another name here */
+            n += (size_t)snprintf(out + n, size - n, "%.*s", columns ? 4 : (int)field, columns ? "text" : p + 1);
+            if (n >= size) n = size - 1;
+            p += field + 1;
+            continue;
+        }
         out[n++] = *p;
     }
     out[n] = 0;

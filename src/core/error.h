@@ -5,7 +5,8 @@
  *     if (n > limit) return dis__fail(DIS_ELIMIT, "%zu classes; at most %u are possible", n, DIS_MAX_CLASSES);
  *     DIS_TRY(dis__alloc_array(&rows, n, sizeof *rows));
  *
- * Messages about the user's data carry the place: "votes.csv:12:5: reason; remedy". */
+ * Messages about the user's data carry the place: "votes.csv:12:5: reason; remedy". A remedy names fields of the
+ * caller's structs in backquotes (`lenient`): the command line shows them as options, Python as arguments. */
 #ifndef DIS_CORE_ERROR_H
 #define DIS_CORE_ERROR_H
 #include "dissent/status.h"

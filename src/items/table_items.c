@@ -73,9 +73,10 @@ static dis_status want(reading *t)
     t->n_contents = t->n_wanted - t->first;
     if (t->n_contents == 0)
         return dis__fail_at(DIS_EDATA, t->r.in.path, 1, 0, "no columns beside the ids; features need some");
-    static const char *const hints[] = {[DIS_ITEMS_TEXT] = "; name those to use with --task and --text",
-                                        [DIS_ITEMS_TOKENS] = "; name those to use with --task, --sentence and --text",
-                                        [DIS_ITEMS_FEATURES] = "; name those to use with --task and --text"};
+    static const char *const hints[] = {[DIS_ITEMS_TEXT] = "; name those to use with `task` and `columns`",
+                                        [DIS_ITEMS_TOKENS] =
+                                            "; name those to use with `task`, `sentence` and `columns`",
+                                        [DIS_ITEMS_FEATURES] = "; name those to use with `task` and `columns`"};
     t->r.hint = (size_t)o->kind < sizeof hints / sizeof *hints ? hints[o->kind] : NULL;
     t->rules = t->n_wanted;
     for (size_t i = 0; i < o->n_where; i++) t->wanted[t->n_wanted++] = o->where[i].column;

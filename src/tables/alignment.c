@@ -69,7 +69,7 @@ static dis_status strange_class(const matcher *m, const char *where, const char 
 {
     return dis__fail(DIS_EDATA,
                      "%s: the class \"%.200s\" is not among the classes of %s; give both the same classes, or let a "
-                     "class that is not there have probability 0 (--lenient)",
+                     "class that is not there have probability 0 (`lenient`)",
                      where, class, m->declared_by);
 }
 
@@ -86,7 +86,7 @@ static dis_status gold_classes(matcher *m, class_list *l)
         while (g->label[i] != (int32_t)k) i++;
         return dis__fail(DIS_EDATA,
                          "%s, row %llu: the gold label \"%.200s\" of task \"%.200s\" is not among the classes of %s; "
-                         "mend it, or let it have probability 0 (--lenient)",
+                         "mend it, or let it have probability 0 (`lenient`)",
                          g->path, (unsigned long long)g->row[i], dis_names_get(g->classes, k, NULL),
                          dis_names_get(g->tasks, i, NULL), m->declared_by);
     }
@@ -113,7 +113,7 @@ static dis_status source_classes(matcher *m, class_list *l, size_t s)
             return dis__fail(
                 DIS_EDATA,
                 "%s: no class \"%.200s\", which %s has; give both the same classes, or let a class that is "
-                "not there have probability 0 (--lenient)",
+                "not there have probability 0 (`lenient`)",
                 m->source[s].name, name, m->source[0].name);
     }
     return DIS_OK;
@@ -216,12 +216,12 @@ static dis_status same_items(const dis_names *a, const char *a_is, const dis_nam
     const char *name = "";
     if (found < dis_names_count(a)) {
         DIS_TRY(name_missing(a, b, &name));
-        return dis__fail(DIS_EDATA, "%s: no item \"%.200s\", which %s has; add it, or leave such items out (--lenient)",
+        return dis__fail(DIS_EDATA, "%s: no item \"%.200s\", which %s has; add it, or leave such items out (`lenient`)",
                          b_is, name, a_is);
     }
     if (found == dis_names_count(b)) return DIS_OK;
     DIS_TRY(name_missing(b, a, &name));
-    return dis__fail(DIS_EDATA, "%s: an item \"%.200s\", which %s does not have; leave it out, or all such (--lenient)",
+    return dis__fail(DIS_EDATA, "%s: an item \"%.200s\", which %s does not have; leave it out, or all such (`lenient`)",
                      b_is, name, a_is);
 }
 
@@ -370,7 +370,7 @@ dis_status dis_alignment_run(dis_context *ctx, const dis_alignment_source *sourc
                  .n_sources = n_sources,
                  .gold = o.gold,
                  .declared = o.classes,
-                 .declared_by = o.classes ? "this comparison (--classes)" : sources[0].name,
+                 .declared_by = o.classes ? "this comparison (`classes`)" : sources[0].name,
                  .lenient = o.lenient};
     DIS_TRY(dis__alloc_zeroed(&m.out, 1, sizeof *m.out));
     const dis_status status = match(&m);

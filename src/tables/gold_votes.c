@@ -22,7 +22,7 @@ static dis_status take(known *k, dis__records *r)
     }
     const size_t class = dis_names_find(k->votes->classes, label->text, label->n);
     if (class == SIZE_MAX)
-        return dis__records_fail(r, 1, "the gold label \"%.*s\" is no class of the votes; declare it with --classes",
+        return dis__records_fail(r, 1, "the gold label \"%.*s\" is no class of the votes; declare it with `classes`",
                                  label->n > 200 ? 200 : (int)label->n, label->text);
     int32_t *gold = &k->gold[at->value];
     if (*gold >= 0 && *gold != (int32_t) class)

@@ -19,14 +19,14 @@ static dis_status match_classes(const dis_names *from, const dis_names *to, size
         const char *name = dis_names_get(to, k, &n);
         column[k] = dis_names_find(from, name, n);
         if (column[k] == SIZE_MAX)
-            return lacks("the predictions lack", name, "train the model with all classes of the votes (--classes)");
+            return lacks("the predictions lack", name, "train the model with all classes of the votes (`classes`)");
     }
     for (size_t k = 0; k < dis_names_count(from) && dis_names_count(from) > dis_names_count(to); k++) {
         size_t n;
         const char *name = dis_names_get(from, k, &n);
         if (dis_names_find(to, name, n) == SIZE_MAX)
             return lacks("no vote is for", name,
-                         "the predictions have it: declare all classes of the votes (--classes)");
+                         "the predictions have it: declare all classes of the votes (`classes`)");
     }
     return DIS_OK;
 }

@@ -59,7 +59,8 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
     (void)files;
     letter_encoder *e = encoder;
     if (items->n_texts != TEXTS)
-        return dis__fail(DIS_EUSAGE, "model stem-cnn needs two texts per item, word and stem; name both with --text");
+        return dis__fail(DIS_EUSAGE,
+                         "model stem-cnn needs two texts per item, word and stem; name both with `columns`");
     e->n_texts = TEXTS;
     for (size_t t = 0; t < items->n_items * TEXTS; t++) {
         size_t n;

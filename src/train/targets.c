@@ -39,7 +39,7 @@ static dis_status match_classes(const dis_names *from, const dis_names *classes,
         (*place)[k] = dis_names_find(classes, name, length);
         if ((*place)[k] == SIZE_MAX)
             return dis__fail(DIS_EDATA,
-                             "the class \"%.100s\" of the %s is none of the model's; declare it (--classes), or give "
+                             "the class \"%.100s\" of the %s is none of the model's; declare it (`classes`), or give "
                              "the soft labels a "
                              "column for it",
                              name, what);
@@ -80,7 +80,7 @@ static dis_status take_soft(matching *m, const dis_labels *labels, bool lenient)
     DIS_TRY(dis__alloc_zeroed(&t->weight, t->n_items, sizeof *t->weight));
     for (size_t i = 0; i < t->n_items; i++) {
         if (m->row[i] == SIZE_MAX && !lenient)
-            return dis__fail(DIS_EDATA, "the item \"%.100s\" has no soft label; --lenient leaves such items out",
+            return dis__fail(DIS_EDATA, "the item \"%.100s\" has no soft label; `lenient` leaves such items out",
                              dis_names_get(m->items, i, NULL));
         if (m->row[i] == SIZE_MAX) continue;
         for (size_t c = 0; c < v.n_classes; c++) t->human[i * k + m->place[c]] = v.p[m->row[i] * v.n_classes + c];
@@ -164,7 +164,7 @@ static dis_status mark_used(matching *m, bool lenient)
         return dis__fail(DIS_EDATA, "none of the %zu items has a label; do the ids (\"%.100s\", ...) match?",
                          t->n_items, dis_names_get(m->items, 0, NULL));
     if (lacking != SIZE_MAX && !lenient)
-        return dis__fail(DIS_EDATA, "the item \"%.100s\" has no label, as have %zu others; --lenient leaves them out",
+        return dis__fail(DIS_EDATA, "the item \"%.100s\" has no label, as have %zu others; `lenient` leaves them out",
                          dis_names_get(m->items, lacking, NULL), t->n_items - t->n_used - 1);
     return DIS_OK;
 }
@@ -173,11 +173,11 @@ static dis_status make(matching *m, const dis_examples *e, const dis__objective_
 {
     dis__targets *t = m->t;
     if (o && o->info.needs_gold && !e->gold)
-        return dis__fail(DIS_EUSAGE, "the objective %s needs gold labels; give them with --gold", o->info.name);
+        return dis__fail(DIS_EUSAGE, "the objective %s needs gold labels; give them with `gold`", o->info.name);
     if (o && o->info.needs_labels && !e->labels)
-        return dis__fail(DIS_EUSAGE, "the objective %s needs soft labels; give them with --labels", o->info.name);
+        return dis__fail(DIS_EUSAGE, "the objective %s needs soft labels; give them with `labels`", o->info.name);
     if (o && o->info.needs_votes && !e->votes)
-        return dis__fail(DIS_EUSAGE, "the objective %s needs votes; give them with --votes", o->info.name);
+        return dis__fail(DIS_EUSAGE, "the objective %s needs votes; give them with `votes`", o->info.name);
     const bool soft = o ? o->soft >= 0 || o->main == DIS_MAIN_SILVER : e->labels != NULL;
     if (soft) DIS_TRY(take_soft(m, e->labels, lenient));
     if (o ? o->main == DIS_MAIN_GOLD : e->gold != NULL)

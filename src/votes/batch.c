@@ -195,7 +195,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
     switch ((dis__label_kind)label.kind) {
     case DIS_LABEL_VOTE: break;
     case DIS_LABEL_NA: b->na++; return DIS_OK;
-    case DIS_LABEL_EMPTY: return bad(problem, given->at, "an empty label; if it means \"no vote\", say --na \"\"");
+    case DIS_LABEL_EMPTY: return bad(problem, given->at, "an empty label; if it means \"no vote\", say `na` \"\"");
     case DIS_LABEL_UNDECLARED:
         return bad(problem, given->at,
                    "the label \"%.*s\" is not among the declared classes; add it, or make it an NA value",

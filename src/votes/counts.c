@@ -231,7 +231,7 @@ static dis_status take_numbers(numbers *t, table *f)
     if (isinf(total)) return dis__csv_fail(&f->csv, NULL, "the numbers of this row are too large to add");
     if (!t->soft || fabs(total - 1) <= 1e-6) return DIS_OK;
     if (!t->reader->o.renormalise)
-        return dis__csv_fail(&f->csv, NULL, "the row sums to %.9g, not to 1; correct it, or say --renormalise", total);
+        return dis__csv_fail(&f->csv, NULL, "the row sums to %.9g, not to 1; correct it, or say `renormalise`", total);
     if (total == 0) return dis__csv_fail(&f->csv, NULL, "a row of zeros is no distribution; correct it");
     for (size_t k = 0; k < t->n_classes; k++) t->row[k] /= total;
     t->reader->votes->notes.renormalised++;
@@ -296,10 +296,10 @@ static dis_status take_row(numbers *t, table *f)
         notes->renormalised = renormalised;
         return worker ? dis__csv_fail(&f->csv, worker,
                                       "this worker has already voted on task \"%.*s\"; say which vote to keep: "
-                                      "--duplicates first, last or all",
+                                      "`duplicates` first, last or all",
                                       task->n > 200 ? 200 : (int)task->n, task->text)
                       : dis__csv_fail(&f->csv, task,
-                                      "the task \"%.*s\" comes a second time; say which row to keep: --duplicates "
+                                      "the task \"%.*s\" comes a second time; say which row to keep: `duplicates` "
                                       "first, last or all",
                                       task->n > 200 ? 200 : (int)task->n, task->text);
     }
@@ -434,7 +434,7 @@ static dis_status read_tables(numbers *t)
         if (strcmp(format, "csv") != 0 && strcmp(format, "tsv") != 0)
             return dis__fail(DIS_EUSAGE, "%s are read from csv and tsv%s, not from %s",
                              t->soft ? "soft votes" : "counts", t->soft ? "" : " and npy", format);
-        DIS_TRY(dis__text_shape(in, format, "--input-format"));
+        DIS_TRY(dis__text_shape(in, format, "`format`"));
         table f = {0};
         dis__csv_open(&f.csv, in, strcmp(format, "tsv") == 0 ? '\t' : ',');
         const dis_status status = read_table(t, &f);

@@ -162,7 +162,7 @@ static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
             status =
                 dis__fail_at(DIS_EDATA, file.csv.path, line, column,
                              "worker \"%.200s\" has already voted on task \"%.200s\" (%s); say which vote to keep: "
-                             "--duplicates first, last or all",
+                             "`duplicates` first, last or all",
                              dis_names_get(workers, twice->worker, NULL), dis_names_get(tasks, twice->item, NULL),
                              first);
             dis__cursor_close(&c);
@@ -230,9 +230,9 @@ static dis_status read_files(dis__reader *r)
         DIS_TRY(dis__votes_format(r->o.format, r->input[i].path, &format));
         const dis__row_format *rows = rows_of(format);
         if (!rows)
-            return dis__fail(DIS_EUSAGE, "%s: %s files hold counts, not single votes; say --input counts",
+            return dis__fail(DIS_EUSAGE, "%s: %s files hold counts, not single votes; say `input` counts",
                              r->input[i].path, format);
-        DIS_TRY(dis__text_shape(&r->input[i], format, "--input-format"));
+        DIS_TRY(dis__text_shape(&r->input[i], format, "`format`"));
         dis__file file;
         DIS_TRY(dis__file_open(&file, r, &r->input[i], rows));
         const dis_status status = dis__read_rows(&file);

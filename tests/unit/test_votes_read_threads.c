@@ -154,7 +154,7 @@ static void refuses(void **state)
         {"a.csv",
          TEXT(HEAD "t,w,x\nt,v,\n"),
          {DEFAULTS},
-         "a.csv:3:5: an empty label; if it means \"no vote\", say --na \"\""},
+         "a.csv:3:5: an empty label; if it means \"no vote\", say `na` \"\""},
         {"a.csv", TEXT(HEAD ",w,x\n"), {DEFAULTS}, "a.csv:2:1: an empty task"},
         {"a.csv", TEXT(HEAD "t,,x\n"), {DEFAULTS}, "a.csv:2:3: an empty worker"},
         {"a.csv",
