@@ -75,7 +75,7 @@ static void every_item_once(void **state)
 static void make_noise(size_t n, dis_items **items, dis_gold **gold)
 {
     float *x = calloc(n * n, sizeof *x);
-    char(*text)[8] = calloc(n, sizeof *text);
+    char(*text)[24] = calloc(n, sizeof *text);
     const char **name = calloc(n, sizeof *name);
     int32_t *label = calloc(n, sizeof *label);
     for (size_t i = 0; i < n; i++) {
