@@ -146,6 +146,10 @@ const char *dis_review_item_reason(const dis_review *review, const dis_votes *vo
         put(&t, "; known to be %s", label);
         return out;
     }
+    if (review->view.n_compared && !review->view.beyond_chance) { /* then nothing tells workers or classes apart */
+        put(&t, "; the votes of this crowd agree no more than chance would have it");
+        return out;
+    }
     const camp for_label = camp_of(review, &v, row->item, row->label);
     const camp for_other =
         row->other == row->label ? (camp){.quality = NAN} : camp_of(review, &v, row->item, row->other);

@@ -100,6 +100,7 @@ static void random_votes_are_called_random(void **state)
             em_assert_close(v.right, 1 / (double)classes[k], .05);
             assert_int_equal(v.n_unjudged, WORKERS);
             assert_non_null(strstr(dis_review_worker_reason(review, votes, 0, reason, sizeof reason), "chance"));
+            assert_non_null(strstr(dis_review_item_reason(review, votes, 0, reason, sizeof reason), "chance"));
             dis_review_destroy(review);
             dis_votes_destroy(votes);
         }
