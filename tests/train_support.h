@@ -134,7 +134,8 @@ static inline dis_model_train_options quick(const char *model, const char *objec
     o.epochs = 4;
     o.batch = 16;
     o.rate = .02;
-    o.encoder = DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_vocabulary"; /* for models that need one */
+    if (strncmp(model, "encoder", strlen("encoder")) == 0)
+        o.encoder = DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_vocabulary";
     return o;
 }
 

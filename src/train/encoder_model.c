@@ -348,24 +348,25 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
     return dis__encoder_fill(ctx, e->folder, &e->config, net);
 }
 
-#define ROW(name_, summary_, kind_)                                                                                   \
-    {                                                                                                                 \
-        .info = {.name = name_,                                                                                       \
-                 .summary = summary_,                                                                                 \
-                 .source = "Devlin et al. 2019",                                                                      \
-                 .items = kind_,                                                                                      \
-                 .options = options,                                                                                  \
-                 .n_options = sizeof options / sizeof *options,                                                       \
-                 .epochs = 3,                                                                                         \
-                 .batch = 16,                                                                                         \
-                 .rate = 3e-5,                                                                                        \
-                 .optimizer = "adamw:decay=0.01,clip=1",                                                              \
-                 .schedule = "linear:warm-up=0.1"},                                                                   \
-        .settings_size = sizeof(settings), .encoder_size = sizeof(pretrained), .encoded_size = sizeof(encoded_items), \
-        .inputs_size = sizeof(inputs), .predict_batch = AT_ONCE, .learn = learn, .free_encoder = free_encoder,        \
-        .facts = facts, .save = save, .load = load, .hash_meaning = hash_meaning, .encode = encode,                   \
-        .free_encoded = free_encoded, .hash_encoded = hash_encoded, .hash_encoder = hash_encoder, .build = build,     \
-        .free_inputs = free_inputs, .put = put, .export = dis__encoder_export, .start = start,                        \
+#define ROW(name_, summary_, kind_)                                                                                 \
+    {                                                                                                               \
+        .info = {.name = name_,                                                                                     \
+                 .summary = summary_,                                                                               \
+                 .source = "Devlin et al. 2019",                                                                    \
+                 .items = kind_,                                                                                    \
+                 .options = options,                                                                                \
+                 .n_options = sizeof options / sizeof *options,                                                     \
+                 .epochs = 3,                                                                                       \
+                 .batch = 16,                                                                                       \
+                 .rate = 3e-5,                                                                                      \
+                 .optimizer = "adamw:decay=0.01,clip=1",                                                            \
+                 .schedule = "linear:warm-up=0.1"},                                                                 \
+        .pretrained = true, .settings_size = sizeof(settings), .encoder_size = sizeof(pretrained),                  \
+        .encoded_size = sizeof(encoded_items), .inputs_size = sizeof(inputs), .predict_batch = AT_ONCE,             \
+        .learn = learn, .free_encoder = free_encoder, .facts = facts, .save = save, .load = load,                   \
+        .hash_meaning = hash_meaning, .encode = encode, .free_encoded = free_encoded, .hash_encoded = hash_encoded, \
+        .hash_encoder = hash_encoder, .build = build, .free_inputs = free_inputs, .put = put,                       \
+        .export = dis__encoder_export, .start = start,                                                              \
     }
 
 const dis__model_row dis__model_encoder =

@@ -60,6 +60,7 @@ typedef struct {
 typedef struct {
     dis_model_kind info;
     size_t settings_size, encoder_size, encoded_size, inputs_size;
+    bool pretrained;      /* starts from the folder of a pretrained encoder */
     size_t predict_batch; /* items that are predicted at once; 0: as many as are usual */
 
     dis_status (*learn)(dis_context *ctx, const void *settings, const dis_items_view *items,

@@ -124,6 +124,11 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     dis_model *model = t->model;
     DIS_TRY(check_kind(model, train->items));
     if (dev) DIS_TRY(check_kind(model, dev->items));
+    if (o->encoder && !model->row->pretrained)
+        return dis__fail(DIS_EUSAGE,
+                         "`encoder` is for models of pretrained encoders, and %s is none; leave it out, or "
+                         "choose the model encoder or encoder-tagger",
+                         model->row->info.name);
     if (o->classes)
         DIS_TRY(take_declared(o->classes, &model->classes));
     else
