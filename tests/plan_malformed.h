@@ -118,7 +118,7 @@
     {CELLS("  - {objective: gold, model: text, epoch: 3}\n"),
      "5:36: unknown key \"epoch\" of a cell; did you mean epochs? It may have name, data, labels, objective, "
      "votes_per_item, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, accumulate, soft_weight, "
-     "base, floor, over_all, vectors, baseline, published"},
+     "base, floor, over_all, vectors, encoder, baseline, published"},
     {CELLS("  - {objective: [], model: text}\n"), "5:17: objective: an empty list"},
     {CELLS("  - {objective: gld, model: text}\n"),
      "5:17: objective: no objective \"gld\"; did you mean gold? dissent list objectives shows them"},
@@ -144,6 +144,16 @@
      "5:44: epochs: \"1.5\" must be a whole number from 0 to 1000000000"},
     {CELLS("  - {objective: gold, model: text, rate: -1}\n"), "5:42: rate: \"-1\" must be a number from 0 to 1000"},
     {CELLS("  - {objective: gold, model: text, over_all: 1}\n"), "5:46: over_all: \"1\" must be yes or no"},
+    {CELLS("  - {objective: gold, model: encoder}\n"),
+     "5:30: model: encoder needs the key encoder, the folder of a pretrained encoder"},
+    {CELLS("  - {objective: gold, model: encoder, encoder: none}\n"),
+     "5:48: encoder: no folder \"none\"; it is looked for beside the file, in the folder of the data (--data) and in "
+     "that "
+     "of DISSENT_ENCODERS"},
+    {CELLS("  - {objective: gold, model: text, encoder: .}\n"),
+     "5:45: encoder is for models of pretrained encoders, and text is none; leave it out, or choose the model encoder "
+     "or "
+     "encoder-tagger"},
     {CELLS("  - {objective: gold, model: text, vectors: none.txt}\n"),
      "5:45: vectors: no file \"none.txt\" in ; --data or DISSENT_DATA names the folder of the data"},
     {CELLS("  - {objective: gold, model: text, data: e}\n"), "5:42: data: no data set \"e\" in this file"},
@@ -173,7 +183,7 @@
     {CELLS("  - {labels: standard}\ndefaults: {modle: text}\n"),
      "6:12: unknown key \"modle\" of a cell; did you mean model? It may have name, data, labels, objective, "
      "votes_per_item, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, accumulate, soft_weight, "
-     "base, floor, over_all, vectors, baseline, published"},
+     "base, floor, over_all, vectors, encoder, baseline, published"},
     {CELLS("  - {labels: standard}\nsignificance: {fraction: 2}\n"),
      "6:26: fraction: \"2\" must be a number from 1e-06 to 1"},
     {"name: t\ndata: {d: {votes: votes.csv, gold: gold.csv}, e: {votes: votes.csv, gold: gold.csv}}\nmeasure: {test: "

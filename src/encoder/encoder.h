@@ -108,6 +108,8 @@ dis_status dis__encoder_put(dis__net *net, const dis__encoder_net *built, const 
  * from the files of its index. DIS_EDATA: files of another kind, an array that is missing or of another shape, or that
  * has no place. */
 dis_status dis__encoder_fill(dis_context *ctx, const char *folder, const dis__encoder_config *config, dis__net *net);
+/* Whether there are files of numbers, in a form that is read; their headers alone are looked at. */
+dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder);
 /* SHA-256 over the files of its numbers. */
 dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65]);
 

@@ -247,6 +247,15 @@ dis_status dis__encoder_fill(dis_context *ctx, const char *folder, const dis__en
     return status;
 }
 
+dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder)
+{
+    source *s;
+    DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
+    const dis_status status = open_files(ctx, s, folder);
+    close_files(s);
+    return status;
+}
+
 dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65])
 {
     source *s;

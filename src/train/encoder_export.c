@@ -187,8 +187,8 @@ static dis_status write_config(const exported *x, const char *folder)
 
 static dis_status write_tokenizer(const exported *x, const char *folder)
 {
-    static const char *const kept[] = DIS_KEPT_FILES;
-    for (size_t i = 1; i < DIS_N_KEPT; i++) {
+    static const char *const kept[] = DIS_ENCODER_FILES;
+    for (size_t i = 1; i < DIS_ENCODER_N_FILES; i++) {
         char *path;
         dis__out *out;
         if (!x->e->file[i]) continue;

@@ -51,7 +51,7 @@ static const dis_option options[] = {
      .summary = "as config.json says, or none"},
 };
 
-static const char *const kept[] = DIS_KEPT_FILES;
+static const char *const kept[] = DIS_ENCODER_FILES;
 enum { AT_ONCE = 32 };
 typedef dis__pretrained pretrained;
 
@@ -75,7 +75,7 @@ typedef struct {
 
 static dis_status read_kept(dis_context *ctx, const char *folder, pretrained *e)
 {
-    for (size_t i = 0; i < DIS_N_KEPT; i++) {
+    for (size_t i = 0; i < DIS_ENCODER_N_FILES; i++) {
         bool there;
         char *path;
         dis__input in;
@@ -124,7 +124,7 @@ static void free_encoder(void *encoder)
 {
     pretrained *e = encoder;
     dis_tokenizer_destroy(e->tokenizer);
-    for (size_t i = 0; i < DIS_N_KEPT; i++) dis__free(e->file[i]);
+    for (size_t i = 0; i < DIS_ENCODER_N_FILES; i++) dis__free(e->file[i]);
     dis__free(e->folder);
 }
 
@@ -149,7 +149,7 @@ static dis_status save(const void *encoder, dis_json *json, const char *folder)
     const pretrained *e = encoder;
     dis__model_put_count(json, "texts", e->n_texts);
     dis__model_put_text(json, "family", e->config.family->model_type);
-    for (size_t i = 0; i < DIS_N_KEPT; i++)
+    for (size_t i = 0; i < DIS_ENCODER_N_FILES; i++)
         if (e->file[i]) DIS_TRY(write_kept(folder, kept[i], e->file[i], e->n_file[i]));
     return DIS_OK;
 }
@@ -168,7 +168,7 @@ static void hash_meaning(const void *encoder, dis__sha256 *sha)
     const pretrained *e = encoder;
     const uint64_t n_texts = e->n_texts;
     dis__sha256_add(sha, &n_texts, sizeof n_texts);
-    for (size_t i = 0; i < DIS_N_KEPT; i++) {
+    for (size_t i = 0; i < DIS_ENCODER_N_FILES; i++) {
         const uint64_t n = e->n_file[i];
         dis__sha256_add(sha, &n, sizeof n);
         if (e->file[i]) dis__sha256_add(sha, e->file[i], e->n_file[i]);

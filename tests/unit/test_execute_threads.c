@@ -53,6 +53,7 @@ static void assert_same(const dis__plan *plan, const dis__result *a, const dis__
     }
 }
 
+#define TINY_ENCODER DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_vocabulary"
 #define ALL_KINDS                                                                                                      \
     "name: t\n"                                                                                                        \
     "data:\n"                                                                                                          \
@@ -75,6 +76,8 @@ static void assert_same(const dis__plan *plan, const dis__result *a, const dis__
     "labels}\n"                                                                                                        \
     "  - {data: tokens, model: \"tagger:word=4,hidden=4,character=4,layers=1,feed=8\", objective: "                    \
     "[gold, \"crowd:mw\"]}\n"                                                                                          \
+    "  - {data: texts, model: encoder, encoder: " TINY_ENCODER ", objective: [gold+kl, \"crowd:mw\"], labels: both}\n" \
+    "  - {data: tokens, model: encoder-tagger, encoder: " TINY_ENCODER ", objective: \"crowd:vwb\"}\n"                 \
     "  - {data: texts, labels: [both, majority], epochs: 0, name: \"labels {labels}\"}\n"
 
 static void test_everything(void **state)

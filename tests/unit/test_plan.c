@@ -254,6 +254,50 @@ static void test_keys(void **state)
     assert_string_equal(again, key);
 }
 
+/* A pretrained encoder counts by what its folder says, wherever it lies and whatever it is called. */
+#define ENCODERS     DIS_SOURCE_DIR "/tests/parity/fixtures/encoders"
+#define ENCODER(dir) ONE(SOURCES, "", "objective: kl, labels: softmax, model: encoder, encoder: " dir)
+
+static void change_last_byte(const char *name)
+{
+    size_t n;
+    char *bytes = contents(in_folder(name), &n);
+    bytes[n - 1] = (char)(bytes[n - 1] ^ 1);
+    put_file(name, bytes, n);
+    free(bytes);
+}
+
+static void test_encoder(void **state)
+{
+    char key[65], again[65], command[512];
+    (void)state;
+    snprintf(command, sizeof command,
+             "cp -r '" ENCODERS "/bert_vocabulary' '%s/small.v1' && chmod -R u+w '%s/small.v1'", folder, folder);
+    assert_int_equal(system(command), 0);
+    key_of(ENCODER(ENCODERS "/bert_vocabulary"), key);
+    key_of(ENCODER("small.v1"), again);
+    assert_string_equal(again, key);
+    setenv("DISSENT_ENCODERS", ENCODERS, 1);
+    key_of(ENCODER("bert_vocabulary"), again);
+    assert_string_equal(again, key);
+    unsetenv("DISSENT_ENCODERS");
+    static const char *const files[] = {"small.v1/model.safetensors", "small.v1/tokenizer.json"};
+    for (size_t i = 0; i < 2; i++) {
+        change_last_byte(files[i]);
+        key_of(ENCODER("small.v1"), again);
+        assert_string_not_equal(again, key);
+        change_last_byte(files[i]);
+    }
+    put_text("small.v1/vocab.bpe", "one file more");
+    key_of(ENCODER("small.v1"), again);
+    assert_string_not_equal(again, key);
+    put_text("small.v1/config.json", "{\"model_type\": \"modernbert\"}");
+    dis__plan *plan;
+    assert_int_equal(read_text(ENCODER("small.v1"), &plan), DIS_EDATA);
+    assert_non_null(strstr(dis_last_error(), "encoder: "));
+    assert_non_null(strstr(dis_last_error(), "config.json:1:16: model_type modernbert"));
+}
+
 /* Where data is looked for: beside the file, then where the caller or the environment says. */
 static void test_folders(void **state)
 {
@@ -329,8 +373,9 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_malformed), cmocka_unit_test(test_grid),      cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_folders),   cmocka_unit_test(test_reference), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_malformed), cmocka_unit_test(test_grid),    cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_encoder),   cmocka_unit_test(test_folders), cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, make_crowd, remove_folder);
 }

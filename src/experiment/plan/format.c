@@ -208,6 +208,8 @@ static const dis__field cell_rows[] = {
          "crowd objectives: means over items x workers, not over votes"),
      .fallback = "no"},
     {ROW(dis__cell_part, vectors, DIS_FIELD_FILE, "vectors", "word vectors to start from, in GloVe's text format")},
+    {ROW(dis__cell_part, encoder, DIS_FIELD_FOLDER, "encoder",
+         "the pretrained encoder of the models encoder and encoder-tagger, as Hugging Face lays it out")},
     {ROW(dis__cell_part, baseline, DIS_FIELD_TEXT, "baseline", "the cell to test against; {key} as in name")},
     {ROW(dis__cell_part, published, DIS_FIELD_NODE, "published",
          "what a paper reports: METRIC or SET.METRIC, and the number"),
@@ -278,7 +280,7 @@ static const char *form_of(const dis__field *field)
     static const char *const forms[] = {
         [DIS_FIELD_TEXT] = "text",          [DIS_FIELD_TEXTS] = "text or list", [DIS_FIELD_COUNT] = "whole number",
         [DIS_FIELD_REAL] = "number",        [DIS_FIELD_FLAG] = "yes or no",     [DIS_FIELD_FILE] = "file",
-        [DIS_FIELD_FILES] = "file or list", [DIS_FIELD_PAIRS] = "map of texts",
+        [DIS_FIELD_FILES] = "file or list", [DIS_FIELD_FOLDER] = "folder",      [DIS_FIELD_PAIRS] = "map of texts",
     };
     if (field->form) return field->form;
     if (field->kind == DIS_FIELD_CHOICE) return field->choices;

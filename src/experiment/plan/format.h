@@ -80,7 +80,7 @@ typedef struct {
 
 typedef struct {
     const dis__yaml_node *at;
-    const char *name, *data, *labels, *objective, *model, *optimizer, *schedule, *keep, *vectors, *baseline;
+    const char *name, *data, *labels, *objective, *model, *optimizer, *schedule, *keep, *vectors, *encoder, *baseline;
     uint64_t epochs, batch, patience, accumulate, votes_per_item;
     double rate, soft_weight, base, floor;
     bool over_all;

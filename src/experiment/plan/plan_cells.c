@@ -5,6 +5,7 @@
 #include "core/number.h"
 #include "dissent/fit.h"
 #include "dissent/train.h"
+#include "encoder/encoder_folder.h"
 #include "train/optimizer_spec.h"
 #include "train/model.h"
 #include <math.h>
@@ -203,6 +204,23 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
     return DIS_OK;
 }
 
+/* The folder that a model starts from is there and can be read, or the model needs none. */
+static dis_status check_encoder(dis__plan_internal *p, const dis__cell_part *part, const dis__yaml_node *at,
+                                const dis_model_kind *kind)
+{
+    const dis__model_row *row;
+    DIS_TRY(dis__model_row_find(kind->name, &row));
+    if (row->pretrained && !part->encoder)
+        return FAIL(p, at, "model: %s needs the key encoder, the folder of a pretrained encoder", kind->name);
+    if (!row->pretrained && part->encoder)
+        return FAIL(p, place_of(p, part, "encoder"),
+                    "encoder is for models of pretrained encoders, and %s is none; leave it out, or choose the model "
+                    "encoder or encoder-tagger",
+                    kind->name);
+    if (!part->encoder) return DIS_OK;
+    return dis__plan_refuse(p, place_of(p, part, "encoder"), "encoder", dis__encoder_folder_check(NULL, part->encoder));
+}
+
 static dis_status check_training(dis__plan_internal *p, const dis__cell_internal *c)
 {
     const dis__cell_part *part = &c->part;
@@ -226,6 +244,7 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
     if ((int)kind->items != items->kind)
         return FAIL(p, at, "model: %s reads %s, and the items of %s are %s", kind->name, kinds[kind->items], d->name,
                     kinds[items->kind]);
+    DIS_TRY(check_encoder(p, part, at, kind));
     dis__optimizer_options optimizer;
     dis__schedule schedule;
     if (part->optimizer)

@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "dissent/file.h"
+#include "encoder/encoder_folder.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -25,25 +26,37 @@ dis_status dis__key_text_put(dis__key_text *key_text, const char *key, const cha
     return put(key_text, "\n", 1);
 }
 
-/* What is in it, and how its name ends, which may say how it is read. */
-static dis_status put_digest(dis__key_text *key_text, const char *key, const char *path, const char *digest)
+static dis_status encoder_digest(const char *path, char hex[65])
+{
+    return dis__encoder_folder_digest(NULL, path, hex);
+}
+
+/* What is in a file or folder; each is read once. */
+static dis_status put_contents(dis__key_text *key_text, const char *key, const char *path,
+                               dis_status (*digest)(const char *path, char hex[65]))
+{
+    size_t i = 0;
+    while (i < key_text->n_files && strcmp(key_text->path[i], path) != 0) i++;
+    if (i == key_text->n_files) {
+        DIS_TRY(dis__reserve(&key_text->path, &key_text->path_capacity, i, i + 1, sizeof *key_text->path));
+        DIS_TRY(dis__reserve(&key_text->digest, &key_text->digest_capacity, i, i + 1, sizeof *key_text->digest));
+        DIS_TRY(digest(path, key_text->digest[i]));
+        key_text->path[key_text->n_files++] = path;
+    }
+    return dis__key_text_put(key_text, key, key_text->digest[i], 64);
+}
+
+/* And how its name ends, which may say how it is read. */
+dis_status dis__key_text_file(dis__key_text *key_text, const char *key, const char *path)
 {
     const char *slash = strrchr(path, '/'), *ending = strrchr(slash ? slash : path, '.');
-    DIS_TRY(dis__key_text_put(key_text, key, digest, 64));
+    DIS_TRY(put_contents(key_text, key, path, dis_file_sha256));
     return dis__key_text_put(key_text, "", ending ? ending : "", ending ? strlen(ending) : 0);
 }
 
-dis_status dis__key_text_file(dis__key_text *key_text, const char *key, const char *path)
+dis_status dis__key_text_folder(dis__key_text *key_text, const char *key, const char *path)
 {
-    for (size_t i = 0; i < key_text->n_files; i++)
-        if (strcmp(key_text->path[i], path) == 0) return put_digest(key_text, key, path, key_text->digest[i]);
-    DIS_TRY(dis__reserve(&key_text->path, &key_text->path_capacity, key_text->n_files, key_text->n_files + 1,
-                         sizeof *key_text->path));
-    DIS_TRY(dis__reserve(&key_text->digest, &key_text->digest_capacity, key_text->n_files, key_text->n_files + 1,
-                         sizeof *key_text->digest));
-    DIS_TRY(dis_file_sha256(path, key_text->digest[key_text->n_files]));
-    key_text->path[key_text->n_files++] = path;
-    return put_digest(key_text, key, path, key_text->digest[key_text->n_files - 1]);
+    return put_contents(key_text, key, path, encoder_digest);
 }
 
 static dis_status put_count(dis__key_text *key_text, const char *key, uint64_t x)
@@ -106,6 +119,7 @@ bool dis__field_is_set(const dis__field *field, const void *record)
     case DIS_FIELD_NAMED: return ((const dis__parts *)at)->n > 0;
     case DIS_FIELD_TEXT:
     case DIS_FIELD_FILE:
+    case DIS_FIELD_FOLDER:
     case DIS_FIELD_RECORD:
     case DIS_FIELD_NODE: return *(const void *const *)at != NULL;
     }
@@ -120,6 +134,7 @@ dis_status dis__key_text_field(dis__key_text *key_text, const dis__field *field,
     switch (field->kind) {
     case DIS_FIELD_TEXT: return dis__key_text_put(key_text, field->key, *text, strlen(*text));
     case DIS_FIELD_FILE: return dis__key_text_file(key_text, field->key, *text);
+    case DIS_FIELD_FOLDER: return dis__key_text_folder(key_text, field->key, *text);
     case DIS_FIELD_TEXTS:
     case DIS_FIELD_FILES: return put_texts(key_text, field, at);
     case DIS_FIELD_COUNT: return put_count(key_text, field->key, *(const uint64_t *)at);

@@ -181,6 +181,27 @@ static dis_status find_file(dis__form *form, const dis__field *field, const dis_
                         one ? "" : " or ", one ? "" : form->data_folder);
 }
 
+/* Encoders are large and serve many experiments: DISSENT_ENCODERS names a third place to look for them. */
+static dis_status find_folder(dis__form *form, const dis__field *field, const dis__yaml_node *node, const char **out)
+{
+    const char *name = NULL, *encoders = getenv("DISSENT_ENCODERS");
+    DIS_TRY(text_of(form, field, node, &name));
+    const char *const folders[] = {form->folder, form->data_folder, encoders};
+    const size_t n = name[0] == '/' ? 1 : encoders && *encoders ? 3 : 2;
+    for (size_t i = 0; i < n; i++) {
+        if (name[0] == '/')
+            *out = name;
+        else
+            DIS_TRY(dis__keep_text(form->kept, out, "%s/%s", folders[i], name));
+        if (access(*out, R_OK) == 0) return DIS_OK;
+    }
+    return dis__fail_at(
+        DIS_EIO, form->yaml->path, node->line, node->column,
+        "%s: no folder \"%.200s\"; it is looked for beside the file, in the folder of the data (--data) "
+        "and in that of DISSENT_ENCODERS",
+        field->key, name);
+}
+
 /* ---- lists and maps ---- */
 
 static dis_status read_texts(dis__form *form, const dis__field *field, const dis__yaml_node *node, dis__texts *out)
@@ -249,6 +270,7 @@ dis_status dis__field_read(dis__form *form, const dis__field *field, const dis__
     case DIS_FIELD_FLAG: return read_flag(form, field, node, to);
     case DIS_FIELD_CHOICE: return read_choice(form, field, node, to);
     case DIS_FIELD_FILE: return find_file(form, field, node, to);
+    case DIS_FIELD_FOLDER: return find_folder(form, field, node, to);
     case DIS_FIELD_PAIRS: return read_pairs(form, field, node, to);
     case DIS_FIELD_LIST:
     case DIS_FIELD_NAMED: return read_parts(form, field, node, to);

@@ -54,6 +54,7 @@ typedef enum {
     DIS_FIELD_CHOICE, /* int: index into choices */
     DIS_FIELD_FILE,   /* const char *: where it was found */
     DIS_FIELD_FILES,  /* dis__texts of such */
+    DIS_FIELD_FOLDER, /* const char *: of a pretrained encoder, where it was found */
     DIS_FIELD_PAIRS,  /* dis__pairs */
     DIS_FIELD_RECORD, /* pointer to a record, NULL: not there */
     DIS_FIELD_LIST,   /* dis__parts: one record or a list of them */
@@ -117,6 +118,8 @@ typedef struct {
 } dis__key_text;
 dis_status dis__key_text_put(dis__key_text *key_text, const char *key, const char *value, size_t n);
 dis_status dis__key_text_file(dis__key_text *key_text, const char *key, const char *path);
+/* The same of a pretrained encoder's folder: all that it says. */
+dis_status dis__key_text_folder(dis__key_text *key_text, const char *key, const char *path);
 dis_status dis__key_text_field(dis__key_text *key_text, const dis__field *field, const void *record);
 dis_status dis__key_text_record(dis__key_text *key_text, const dis__schema *schema, const void *record);
 void dis__key_text_digest(const dis__key_text *key_text, char hex[65]);

@@ -98,6 +98,7 @@ static dis_status train_on(running *r, const dis__examples *train, const dis__ex
     o.over_all = c->over_all;
     o.accumulate = (size_t)c->accumulate;
     o.vectors = c->vectors;
+    o.encoder = c->encoder;
     o.lenient = true;
     o.classes = r->m->classes;
     const dis_examples t = {.items = train->items, .labels = train->labels, .gold = train->gold, .votes = train->votes};
