@@ -1,5 +1,5 @@
 # Optional libraries, found or cleanly absent, as one target: what is compiled and linked with dissent_optional has their
-# definitions, headers and files. CUDA and MPI are for those who ask for them (presets cuda and mpi).
+# definitions, headers and files. MPI is for those who ask for it (preset mpi); CUDA: cmake/cuda.cmake.
 find_package(ZLIB)
 find_library(ZSTD_LIBRARY zstd)
 find_path(ZSTD_INCLUDE zstd.h)
@@ -32,10 +32,6 @@ if(YAML_LIBRARIES AND (YAML_FOUND OR YAML_INCLUDE_DIRS))
 endif()
 if(SQLite3_FOUND)
   dissent_use(SQLITE "${SQLite3_INCLUDE_DIRS}" SQLite::SQLite3)
-endif()
-if(DIS_CUDA)
-  find_package(CUDAToolkit REQUIRED)
-  dissent_use(CUDA "${CUDAToolkit_INCLUDE_DIRS}" CUDA::cudart CUDA::cublas)
 endif()
 if(DIS_MPI)
   find_package(MPI REQUIRED COMPONENTS C)

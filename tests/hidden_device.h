@@ -46,10 +46,11 @@ static inline void hidden_open_up(const hidden_session *s, bool open)
         if (s->region[i].at) mprotect(s->region[i].at, s->region[i].bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
-static inline dis_status hidden_open(void **session)
+static inline dis_status hidden_open(const dis__device *device, void **session)
 {
+    (void)device;
     hidden_session *s = calloc(1, sizeof *s);
-    const dis_status status = dis__device_ref.open(&s->host);
+    const dis_status status = dis__device_ref.open(&dis__device_ref, &s->host);
     if (status != DIS_OK) free(s);
     if (status == DIS_OK) *session = s;
     return status;
@@ -80,8 +81,9 @@ static inline void hidden_close(void *session)
     free(s);
 }
 
-static inline dis_status hidden_allocate(void *session, size_t bytes, bool zeroed, void **out)
+static inline dis_status hidden_allocate(void *session, dis__memory what, size_t bytes, bool zeroed, void **out)
 {
+    (void)what;
     hidden_session *s = session;
     (void)zeroed; /* new pages are */
     for (size_t i = 0; i < HIDDEN_REGIONS; i++)
@@ -203,8 +205,9 @@ static inline dis_status hidden_synchronise(void *session)
     return ((hidden_session *)session)->recording ? dis__fail(DIS_EBUG, "a step waits for the device") : DIS_OK;
 }
 
-static inline void hidden_describe(char *text, size_t n)
+static inline void hidden_describe(const dis__device *device, char *text, size_t n)
 {
+    (void)device;
     snprintf(text, n, "protected pages");
 }
 
@@ -217,6 +220,7 @@ static const dis__device hidden_device = {.name = "hidden",
                                           .close = hidden_close,
                                           .plan = hidden_plan,
                                           .own_bytes = hidden_own_bytes,
+                                          .fits = dis__host_fits,
                                           .begin = hidden_begin,
                                           .serve = hidden_serve,
                                           .allocate = hidden_allocate,

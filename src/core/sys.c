@@ -1,9 +1,11 @@
 /* System calls with a place for faults. A fault is EIO, ENOSPC where the disk could be full, or a short count. */
 #include "core/sys.h"
 #include "core/faults.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -97,4 +99,42 @@ int dis__sys_flock(int fd, int operation)
     do failed = flock(fd, operation);
     while (failed && errno == EINTR);
     return failed;
+}
+
+bool dis__sys_is_there(const char *path)
+{
+    return !fault(EIO) && access(path, R_OK) == 0;
+}
+
+void *dis__sys_library(const char *path)
+{
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+void *dis__sys_symbol(void *library, const char *name)
+{
+    return dlsym(library, name);
+}
+
+const char *dis__sys_library_error(void)
+{
+    const char *error = dlerror();
+    return error ? error : "the library could not be loaded";
+}
+
+bool dis__sys_program(char *path, size_t n)
+{
+    const ssize_t got = readlink("/proc/self/exe", path, n - 1);
+    if (got < 0) return false;
+    path[got] = 0;
+    return true;
+}
+
+bool dis__sys_own_file(void (*function)(void), char *path, size_t n)
+{
+    Dl_info info;
+    void *address;
+    memcpy(&address, &function, sizeof address);
+    if (!dladdr(address, &info) || !info.dli_fname) return false;
+    return (size_t)snprintf(path, n, "%s", info.dli_fname) < n;
 }

@@ -6,9 +6,9 @@
  * memory that it needs for itself.
  *
  *     void *session, *x;
- *     DIS_TRY(device->open(&session));
+ *     DIS_TRY(device->open(device, &session));
  *     DIS_TRY(device->begin(session, ctx));
- *     DIS_TRY(device->allocate(session, n * sizeof(float), true, &x));
+ *     DIS_TRY(device->allocate(session, DIS_MEMORY_OTHER, n * sizeof(float), true, &x));
  *     DIS_TRY(device->copy_in(session, x, numbers, n * sizeof(float)));
  *     DIS_TRY(device->run(session, DIS_OP_activate, &args));
  *     DIS_TRY(device->copy_out(session, numbers, x, n * sizeof(float)));
@@ -31,22 +31,31 @@ const char *dis__number_name(dis__number number); /* as safetensors calls it: "F
  * float32. */
 typedef enum { DIS_ROLE_VALUE, DIS_ROLE_PARAM, DIS_ROLE_STAT, DIS_N_ROLES } dis__role;
 
-typedef struct {
+/* What memory is taken for. A device may keep more beside parameters than they themselves: copies in another type. */
+typedef enum { DIS_MEMORY_PARAMS, DIS_MEMORY_GRADS, DIS_MEMORY_STATE, DIS_MEMORY_OTHER, DIS_N_MEMORIES } dis__memory;
+
+typedef struct dis__device dis__device;
+struct dis__device {
     const char *name, *summary;
+    int ordinal;     /* which of several alike */
+    const void *own; /* of devices from a library of their own (plugin.h) */
     dis__number number[DIS_N_ROLES];
-    void (*describe)(char *text, size_t n); /* what was found on this machine: "AVX-512, 8 threads" */
+    /* What was found on this machine: "AVX-512, 8 threads". */
+    void (*describe)(const dis__device *device, char *text, size_t n);
     size_t round; /* counts of packed tokens are rounded up to multiples of this; 1: as they are */
 
-    dis_status (*open)(void **session);
+    dis_status (*open)(const dis__device *device, void **session);
     void (*close)(void *session); /* memory that is still there goes too; NULL: nothing */
     /* While a net is planned: this operation will be run, with arguments no larger than these, whose pointers mean
      * nothing yet. Returns the bytes of device memory that args->work must point to then; SIZE_MAX: overflow. */
     size_t (*plan)(void *session, dis__op op, const void *args);
     size_t (*own_bytes)(const void *session, const dis_context *ctx); /* what begin() will take */
-    dis_status (*begin)(void *session, dis_context *ctx);             /* after planning, before running */
-    bool (*serve)(void *session, dis_context *ctx); /* runs there from now on; false: too many threads for it */
+    /* DIS_ELIMIT: `bytes` more are not there. */
+    dis_status (*fits)(void *session, dis_context *ctx, size_t bytes, const char *what);
+    dis_status (*begin)(void *session, dis_context *ctx); /* after planning, before running */
+    bool (*serve)(void *session, dis_context *ctx);       /* runs there from now on; false: too many threads for it */
 
-    dis_status (*allocate)(void *session, size_t bytes, bool zeroed, void **out);
+    dis_status (*allocate)(void *session, dis__memory what, size_t bytes, bool zeroed, void **out);
     void (*release)(void *session, void *memory);
     dis_status (*copy_in)(void *session, void *to, const void *from, size_t bytes);
     dis_status (*copy_out)(void *session, void *to, const void *from, size_t bytes);
@@ -59,7 +68,7 @@ typedef struct {
     dis_status (*begin_step)(void *session, const uint64_t *key, size_t n, bool *replayed);
     dis_status (*end_step)(void *session);
     dis_status (*synchronise)(void *session);
-} dis__device;
+};
 
 extern const dis__device dis__device_ref, dis__device_cpu;
 const dis__device *dis__device_at(size_t i);           /* NULL past the end */

@@ -11,7 +11,7 @@ dis_status dis__net_create(const dis__device *device, uint64_t seed, dis__net **
     DIS_TRY(dis__alloc_zeroed(&net, 1, sizeof *net));
     net->device = device;
     net->seed = seed;
-    const dis_status status = device->open(&net->session);
+    const dis_status status = device->open(device, &net->session);
     if (status == DIS_OK)
         *out = net;
     else

@@ -198,9 +198,9 @@ size_t dis__net_bytes(const dis__net *net)
     return dis__size(1, net->device->own_bytes(net->session, net->ctx), bytes);
 }
 
-static dis_status take(dis__net *net, void *out, size_t n, size_t size, bool zeroed)
+static dis_status take(dis__net *net, dis__memory what, void *out, size_t n, size_t size, bool zeroed)
 {
-    return net->device->allocate(net->session, dis__size(n, size, 0), zeroed, out);
+    return net->device->allocate(net->session, what, dis__size(n, size, 0), zeroed, out);
 }
 
 /* What the host keeps of a batch. */
@@ -219,15 +219,17 @@ static dis_status take_mirrors(dis__net *net)
 static dis_status take_memory(dis__net *net)
 {
     const size_t real = dis__real(net, DIS_ROLE_PARAM);
-    DIS_TRY(take(net, &net->param_arena, net->n_numbers, real, true));
+    DIS_TRY(take(net, DIS_MEMORY_PARAMS, &net->param_arena, net->n_numbers, real, true));
     if (net->training_plan) {
-        DIS_TRY(take(net, &net->grad_arena, net->n_numbers, real, true));
-        DIS_TRY(take(net, &net->state_arena, dis__size(net->n_numbers, (size_t)net->n_states, 0), real, true));
-        DIS_TRY(take(net, &net->squares, net->n_numbers / DIS_SQUARES_BLOCK + 1, sizeof *net->squares, true));
+        DIS_TRY(take(net, DIS_MEMORY_GRADS, &net->grad_arena, net->n_numbers, real, true));
+        const size_t n_states = dis__size(net->n_numbers, (size_t)net->n_states, 0);
+        DIS_TRY(take(net, DIS_MEMORY_STATE, &net->state_arena, n_states, real, true));
+        const size_t n_squares = net->n_numbers / DIS_SQUARES_BLOCK + 1;
+        DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->squares, n_squares, sizeof *net->squares, true));
     }
-    DIS_TRY(take(net, &net->work_arena, net->work_bytes, 1, false));
-    DIS_TRY(take(net, &net->int_arena, net->int_count, sizeof *net->int_arena, true));
-    DIS_TRY(take(net, &net->scalars, scalar_bytes(net), 1, true));
+    DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->work_arena, net->work_bytes, 1, false));
+    DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->int_arena, net->int_count, sizeof *net->int_arena, true));
+    DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->scalars, scalar_bytes(net), 1, true));
     net->head_scalars = (dis__head_scalars *)(net->scalars + 1);
     DIS_TRY(take_mirrors(net));
     return net->device->begin(net->session, net->ctx);
@@ -290,7 +292,7 @@ dis_status dis__net_plan(dis__net *net, dis_context *ctx, const dis__plan_option
     net->optimizer = o.optimizer;
     net->n_states = o.optimizer.kind != DIS_OPTIMIZER_SGD ? 2 : o.optimizer.momentum != 0 ? 1 : 0;
     DIS_TRY(make_plan(net));
-    DIS_TRY(dis__check_memory(ctx, dis__net_bytes(net), "this net, with its largest batch,"));
+    DIS_TRY(net->device->fits(net->session, ctx, dis__net_bytes(net), "this net, with its largest batch,"));
     DIS_TRY(take_memory(net));
     set_pointers(net);
     return start_params(net);

@@ -1,29 +1,13 @@
-/* The table of kernels of the devices in the host's memory, made from the one list in ops.h, and the table of
- * devices. */
+/* The table of kernels of the devices in the host's memory, made from the one list in ops.h, and types of numbers. */
 #include "nn/ops.h"
 #include "core/kernel.h"
 #include "nn/device.h"
-#include <string.h>
 
 #define DECLARE(name)                                                                 \
     void dis__ref_##name(const void *args, size_t first, size_t last, void *scratch); \
     DIS_KERNEL_DECLARE(void, dis__cpu_##name, (const void *args, size_t first, size_t last, void *scratch));
 DIS_OPS(DECLARE)
 #undef DECLARE
-
-static const dis__device *const devices[] = {&dis__device_ref, &dis__device_cpu};
-
-const dis__device *dis__device_at(size_t i)
-{
-    return i < sizeof devices / sizeof *devices ? devices[i] : NULL;
-}
-
-const dis__device *dis__device_find(const char *name)
-{
-    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-        if (strcmp(devices[i]->name, name) == 0) return devices[i];
-    return NULL;
-}
 
 static const struct {
     const char *name;

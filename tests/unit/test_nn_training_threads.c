@@ -405,7 +405,7 @@ static void bad_nets(void **state)
     assert_null(dis__device_find("abacus"));
     for (size_t i = 0; dis__device_at(i); i++) {
         char text[128] = "";
-        dis__device_at(i)->describe(text, sizeof text);
+        dis__device_at(i)->describe(dis__device_at(i), text, sizeof text);
         assert_true(dis__device_find(dis__device_at(i)->name) == dis__device_at(i) && *text);
     }
 }

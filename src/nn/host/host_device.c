@@ -25,13 +25,15 @@ static dis_status open_session(void (*ops)(dis__op_function *table[DIS_N_OPS]), 
     return DIS_OK;
 }
 
-static dis_status open_ref(void **session)
+static dis_status open_ref(const dis__device *device, void **session)
 {
+    (void)device;
     return open_session(dis__ops_ref, sizeof(double), REF_TIMES, false, session);
 }
 
-static dis_status open_cpu(void **session)
+static dis_status open_cpu(const dis__device *device, void **session)
 {
+    (void)device;
     return open_session(dis__ops_cpu, sizeof(float), DIS_GEMM_SCRATCH, true, session);
 }
 
@@ -58,6 +60,12 @@ size_t dis__host_own_bytes(const void *session, const dis_context *ctx)
     return dis__size(s->scratch_bytes, (size_t)dis_context_threads(ctx), 0);
 }
 
+dis_status dis__host_fits(void *session, dis_context *ctx, size_t bytes, const char *what)
+{
+    (void)session;
+    return dis__check_memory(ctx, bytes, what);
+}
+
 dis_status dis__host_begin(void *session, dis_context *ctx)
 {
     dis__host_session *s = session;
@@ -74,9 +82,10 @@ bool dis__host_serve(void *session, dis_context *ctx)
     return true;
 }
 
-static dis_status allocate(void *session, size_t bytes, bool zeroed, void **out)
+static dis_status allocate(void *session, dis__memory what, size_t bytes, bool zeroed, void **out)
 {
     (void)session;
+    (void)what;
     return zeroed ? dis__alloc_zeroed(out, bytes, 1) : dis__alloc_array(out, bytes, 1);
 }
 
@@ -163,21 +172,23 @@ dis_status dis__host_end_step(void *session)
     return DIS_OK;
 }
 
-static void describe_ref(char *text, size_t n)
+static void describe_ref(const dis__device *device, char *text, size_t n)
 {
+    (void)device;
     snprintf(text, n, "plain loops, one thread");
 }
 
-static void describe_cpu(char *text, size_t n)
+static void describe_cpu(const dis__device *device, char *text, size_t n)
 {
+    (void)device;
     snprintf(text, n, "%s", dis__isa_name(dis__isa()));
 }
 
-#define HOST                                                                                                    \
-    .close = close_session, .plan = dis__host_plan, .own_bytes = dis__host_own_bytes, .begin = dis__host_begin, \
-    .serve = dis__host_serve, .allocate = allocate, .release = release, .copy_in = copy, .copy_out = copy,      \
-    .zero = zero, .run = dis__host_run, .begin_step = dis__host_begin_step, .end_step = dis__host_end_step,     \
-    .synchronise = dis__host_end_step
+#define HOST                                                                                                       \
+    .close = close_session, .plan = dis__host_plan, .own_bytes = dis__host_own_bytes, .fits = dis__host_fits,      \
+    .begin = dis__host_begin, .serve = dis__host_serve, .allocate = allocate, .release = release, .copy_in = copy, \
+    .copy_out = copy, .zero = zero, .run = dis__host_run, .begin_step = dis__host_begin_step,                      \
+    .end_step = dis__host_end_step, .synchronise = dis__host_end_step
 
 const dis__device dis__device_ref = {.name = "ref",
                                      .summary = "one thread, float64: what the others are compared with",

@@ -15,6 +15,7 @@ typedef struct {
 
 size_t dis__host_plan(void *session, dis__op op, const void *args);
 size_t dis__host_own_bytes(const void *session, const dis_context *ctx);
+dis_status dis__host_fits(void *session, dis_context *ctx, size_t bytes, const char *what);
 dis_status dis__host_begin(void *session, dis_context *ctx);
 bool dis__host_serve(void *session, dis_context *ctx);
 dis_status dis__host_run(void *session, dis__op op, const void *args);

@@ -1,0 +1,334 @@
+/* CUDA devices: two rows for each GPU, with values in bfloat16 and in float32. A session has a stream of its own, so
+ * several nets run side by side; memory is taken by cudaMalloc when a net is planned and never within a step.
+ *
+ * Beside parameters lies a copy in bfloat16, which products read; the optimiser writes both. Whoever writes
+ * parameters otherwise (copies, starts) makes the copy stale, and it is made anew before the next operation. */
+#include "nn/cuda/cuda_host.h"
+#include "dissent/version.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { DEVICES = DIS_PLUGIN_ROWS / 2, NAME = 24, OLDEST = 80 };
+
+/* ---- errors ---- */
+
+dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char *doing)
+{
+    if (error == cudaSuccess) return DIS_OK;
+    cudaGetLastError(); /* so that it is told once */
+    if (error == cudaErrorMemoryAllocation) {
+        size_t left = 0, all = 0;
+        cudaMemGetInfo(&left, &all);
+        return s->host->fail(
+            DIS_ELIMIT,
+            "%s: the memory of device cuda:%d is used up (%zu of %zu MiB are free); smaller batches or "
+            "fewer runs side by side need less",
+            doing, s->ordinal, left >> 20, all >> 20);
+    }
+    return s->host->fail(DIS_EIO, "%s on device cuda:%d: %s; nothing was written; if the device is lost, start again",
+                         doing, s->ordinal, s->why[0] ? s->why : cudaGetErrorString(error));
+}
+
+/* ---- sessions ---- */
+
+static void close_session(void *session)
+{
+    dis__cuda_session *s = session;
+    if (!s) return;
+    cudaSetDevice(s->ordinal);
+    if (s->stream) cudaStreamSynchronize(s->stream);
+    dis__cuda_steps_close(s);
+    dis__cuda_plans_close(s);
+    dis__cuda_ring_close(s);
+    dis__cuda_update_close(s);
+    cudaFree(s->copy);
+    cudaFree(s->scratch);
+    cudaFree(s->product_work);
+    cudaFree(s->counters);
+    if (s->stream) cudaStreamDestroy(s->stream);
+    s->host->free(s);
+}
+
+static dis_status open_parts(dis__cuda_session *s)
+{
+    static const char doing[] = "opening";
+    CUDA_TRY(s, cudaSetDevice(s->ordinal), doing);
+    CUDA_TRY(s, cudaDeviceGetAttribute(&s->n_processors, cudaDevAttrMultiProcessorCount, s->ordinal), doing);
+    CUDA_TRY(s, cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking), doing);
+    CUDA_TRY(s, cudaMalloc((void **)&s->product_work, DIS_CUDA_PRODUCT), doing);
+    CUDA_TRY(s, cudaMalloc((void **)&s->counters, DIS_CUDA_COUNTERS * sizeof *s->counters), doing);
+    CUDA_TRY(s, cudaMemsetAsync(s->counters, 0, DIS_CUDA_COUNTERS * sizeof *s->counters, s->stream), doing);
+    DIS_TRY(dis__cuda_ring_open(s));
+    DIS_TRY(dis__cuda_plans_open(s));
+    DIS_TRY(dis__cuda_update_open(s));
+    return dis__cuda_steps_open(s);
+}
+
+static dis_status open_session(const dis__device *device, void **session)
+{
+    const dis__plugin_host *host = device->own;
+    dis__cuda_session *s;
+    DIS_TRY(host->alloc_zeroed(&s, 1, sizeof *s));
+    s->host = host;
+    s->ordinal = device->ordinal;
+    s->value = device->number[DIS_ROLE_VALUE];
+    s->scratch_bytes = DIS_CUDA_SCRATCH;
+    const dis_status status = open_parts(s);
+    if (status == DIS_OK)
+        *session = s;
+    else
+        close_session(s);
+    return status;
+}
+
+static size_t own_bytes(const void *session, const dis_context *ctx)
+{
+    (void)ctx;
+    return ((const dis__cuda_session *)session)->scratch_bytes;
+}
+
+static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char *what)
+{
+    (void)ctx;
+    dis__cuda_session *s = session;
+    size_t left = 0, all = 0;
+    CUDA_TRY(s, cudaSetDevice(s->ordinal), "asking for its memory");
+    CUDA_TRY(s, cudaMemGetInfo(&left, &all), "asking for its memory");
+    if (bytes <= left) return DIS_OK;
+    return s->host->fail(
+        DIS_ELIMIT,
+        "%s needs %zu MiB of the memory of device cuda:%d, and %zu of %zu MiB are free; smaller batches "
+        "or fewer runs side by side need less",
+        what, bytes >> 20, s->ordinal, left >> 20, all >> 20);
+}
+
+static dis_status begin(void *session, dis_context *ctx)
+{
+    (void)ctx;
+    dis__cuda_session *s = session;
+    CUDA_TRY(s, cudaSetDevice(s->ordinal), "taking memory");
+    CUDA_TRY(s, cudaMalloc((void **)&s->scratch, s->scratch_bytes), "taking memory for operations");
+    return DIS_OK;
+}
+
+/* Whatever thread calls: the device is each thread's own setting. */
+static bool serve(void *session, dis_context *ctx)
+{
+    (void)ctx;
+    return cudaSetDevice(((dis__cuda_session *)session)->ordinal) == cudaSuccess;
+}
+
+/* ---- memory ---- */
+
+static dis_status allocate(void *session, dis__memory what, size_t bytes, bool zeroed, void **out)
+{
+    dis__cuda_session *s = session;
+    void *at = NULL;
+    const size_t room = bytes ? bytes : 256;
+    CUDA_TRY(s, cudaSetDevice(s->ordinal), "taking memory");
+    CUDA_TRY(s, cudaMalloc(&at, room), "taking memory for a net");
+    cudaError_t error = zeroed ? cudaMemsetAsync(at, 0, room, s->stream) : cudaSuccess;
+    if (error == cudaSuccess && what == DIS_MEMORY_PARAMS && s->value != DIS_FLOAT32 && !s->copy)
+        error = cudaMalloc(&s->copy, room / 2 + 256);
+    if (error != cudaSuccess) {
+        cudaFree(at);
+        return dis__cuda_status(s, error, "taking memory for a net");
+    }
+    s->region[what] = (dis__cuda_region){at, bytes};
+    if (what == DIS_MEMORY_PARAMS) s->stale = true;
+    *out = at;
+    return DIS_OK;
+}
+
+static void release(void *session, void *memory)
+{
+    dis__cuda_session *s = session;
+    if (!memory) return;
+    cudaSetDevice(s->ordinal);
+    cudaStreamSynchronize(s->stream);
+    cudaFree(memory);
+}
+
+static bool within(const dis__cuda_region *r, const void *p)
+{
+    const char *at = p;
+    return r->at && at >= r->at && at < r->at + r->bytes;
+}
+
+dis__number dis__cuda_number(const dis__cuda_session *s, const void *pointer)
+{
+    const bool exact = within(&s->region[DIS_MEMORY_PARAMS], pointer) || within(&s->region[DIS_MEMORY_GRADS], pointer);
+    return exact ? DIS_FLOAT32 : s->value;
+}
+
+const void *dis__cuda_weight(const dis__cuda_session *s, const void *param)
+{
+    if (!s->copy || !within(&s->region[DIS_MEMORY_PARAMS], param)) return param;
+    return (const char *)s->copy + ((const char *)param - s->region[DIS_MEMORY_PARAMS].at) / 2;
+}
+
+cudaError_t dis__cuda_refresh(dis__cuda_session *s)
+{
+    const dis__cuda_region *params = &s->region[DIS_MEMORY_PARAMS];
+    if (!s->stale) return cudaSuccess;
+    s->stale = false;
+    if (!s->copy || !params->at) return cudaSuccess;
+    return dis__cuda_to_bfloat16(s, s->copy, (const float *)params->at, params->bytes / sizeof(float));
+}
+
+static dis_status zero(void *session, void *to, size_t bytes)
+{
+    dis__cuda_session *s = session;
+    if (within(&s->region[DIS_MEMORY_PARAMS], to)) s->stale = true;
+    CUDA_TRY(s, cudaMemsetAsync(to, 0, bytes, s->stream), "writing zeros");
+    return DIS_OK;
+}
+
+static dis_status copy_in(void *session, void *to, const void *from, size_t bytes)
+{
+    dis__cuda_session *s = session;
+    if (within(&s->region[DIS_MEMORY_PARAMS], to)) s->stale = true;
+    return dis__cuda_copy_in(s, to, from, bytes);
+}
+
+/* ---- operations ---- */
+
+typedef cudaError_t function(dis__cuda_session *s, const void *args);
+
+static const struct {
+    const char *name;
+    function *run;
+} ops[DIS_N_OPS] = {
+#define ROW(name) [DIS_OP_##name] = {#name, dis__cuda_##name},
+    DIS_OPS(ROW)
+#undef ROW
+};
+
+/* Updates of several runs of parameters wait for each other (cuda_optimizer.cu). */
+static dis_status run(void *session, dis__op op, const void *args)
+{
+    dis__cuda_session *s = session;
+    cudaSetDevice(s->ordinal); /* each thread has its own */
+    if (op == DIS_OP_start && within(&s->region[DIS_MEMORY_PARAMS], ((const dis__start_args *)args)->y))
+        s->stale = true;
+    else if (s->stale)
+        CUDA_TRY(s, dis__cuda_refresh(s), "copying parameters");
+    if (op != DIS_OP_update) CUDA_TRY(s, dis__cuda_update_flush(s), "update");
+    CUDA_TRY(s, ops[op].run(s, args), ops[op].name);
+    return DIS_OK;
+}
+
+static dis_status synchronise(void *session)
+{
+    dis__cuda_session *s = session;
+    CUDA_TRY(s, dis__cuda_update_flush(s), "update");
+    CUDA_TRY(s, cudaStreamSynchronize(s->stream), "waiting for work");
+    return DIS_OK;
+}
+
+/* ---- rows ---- */
+
+static void describe(const dis__device *device, char *text, size_t n)
+{
+    struct cudaDeviceProp p;
+    int driver = 0, runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    if (cudaGetDeviceProperties(&p, device->ordinal) != cudaSuccess)
+        snprintf(text, n, "not answering");
+    else
+        snprintf(text, n, "%s, %d multiprocessors, compute capability %d.%d, %zu MiB, CUDA %d.%d, driver for %d.%d",
+                 p.name, p.multiProcessorCount, p.major, p.minor, p.totalGlobalMem >> 20, runtime / 1000,
+                 runtime % 1000 / 10, driver / 1000, driver % 1000 / 10);
+}
+
+#define CUDA_NAME(i)                      \
+    {                                     \
+        "cuda:" #i, "cuda:" #i " float32" \
+    }
+static const char *const names[DEVICES][2] = {CUDA_NAME(0),  CUDA_NAME(1),  CUDA_NAME(2),  CUDA_NAME(3),
+                                              CUDA_NAME(4),  CUDA_NAME(5),  CUDA_NAME(6),  CUDA_NAME(7),
+                                              CUDA_NAME(8),  CUDA_NAME(9),  CUDA_NAME(10), CUDA_NAME(11),
+                                              CUDA_NAME(12), CUDA_NAME(13), CUDA_NAME(14), CUDA_NAME(15)};
+
+static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
+{
+    return (dis__device){.name = names[ordinal][exact],
+                         .summary = exact ? "a CUDA device, float32"
+                                          : "a CUDA device, bfloat16 products, float32 parameters and sums",
+                         .ordinal = ordinal,
+                         .own = host,
+                         .number = {exact ? DIS_FLOAT32 : DIS_BFLOAT16, DIS_FLOAT32, DIS_FLOAT32},
+                         .describe = describe,
+                         .round = 128,
+                         .open = open_session,
+                         .close = close_session,
+                         .plan = dis__cuda_plan,
+                         .own_bytes = own_bytes,
+                         .fits = fits,
+                         .begin = begin,
+                         .serve = serve,
+                         .allocate = allocate,
+                         .release = release,
+                         .copy_in = copy_in,
+                         .copy_out = dis__cuda_copy_out,
+                         .zero = zero,
+                         .run = run,
+                         .begin_step = dis__cuda_begin_step,
+                         .end_step = dis__cuda_end_step,
+                         .synchronise = synchronise};
+}
+
+/* How many devices there are; 0: `why`. */
+static int count_devices(char why[DIS_PLUGIN_WHY])
+{
+    int n = 0, driver = 0, runtime = 0;
+    const cudaError_t error = cudaGetDeviceCount(&n);
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    if (error == cudaErrorInsufficientDriver && driver == 0)
+        snprintf(why, DIS_PLUGIN_WHY, "no NVIDIA driver is installed (libcuda.so.1 was not found)");
+    else if (error == cudaErrorInsufficientDriver)
+        snprintf(why, DIS_PLUGIN_WHY,
+                 "the driver is too old: it knows CUDA %d.%d, and %d.%d is needed; install a newer one", driver / 1000,
+                 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    else if (error == cudaErrorNoDevice || (error == cudaSuccess && n == 0))
+        snprintf(why, DIS_PLUGIN_WHY, "the driver finds no GPU (is CUDA_VISIBLE_DEVICES set?)");
+    else if (error != cudaSuccess)
+        snprintf(why, DIS_PLUGIN_WHY, "CUDA does not answer: %s", cudaGetErrorString(error));
+    cudaGetLastError();
+    return error == cudaSuccess ? n : 0;
+}
+
+static bool new_enough(int ordinal, char why[DIS_PLUGIN_WHY])
+{
+    int major = 0, minor = 0;
+    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal) != cudaSuccess ||
+        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal) != cudaSuccess)
+        snprintf(why, DIS_PLUGIN_WHY, "cuda:%d does not answer", ordinal);
+    else if (10 * major + minor < OLDEST)
+        snprintf(why, DIS_PLUGIN_WHY, "cuda:%d has compute capability %d.%d, and %d.%d is needed", ordinal, major,
+                 minor, OLDEST / 10, OLDEST % 10);
+    else
+        return true;
+    return false;
+}
+
+__attribute__((visibility("default"))) dis__plugin_devices dis_plugin_devices;
+
+size_t dis_plugin_devices(const dis__plugin_host *host, dis__device *rows, size_t room, char why[DIS_PLUGIN_WHY])
+{
+    if (host->size != sizeof *host || host->device_size != sizeof *rows || host->n_ops != DIS_N_OPS ||
+        strcmp(host->version, DIS_VERSION) != 0) {
+        snprintf(why, DIS_PLUGIN_WHY, "it was built for another version of dissent than %s", host->version);
+        return 0;
+    }
+    const int n = count_devices(why);
+    size_t made = 0;
+    for (int i = 0; i < n && i < DEVICES && made + 2 <= room; i++) {
+        if (!new_enough(i, why)) continue;
+        rows[made++] = row_of(host, i, false);
+        rows[made++] = row_of(host, i, true);
+    }
+    return made;
+}

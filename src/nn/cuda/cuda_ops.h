@@ -1,0 +1,98 @@
+/* cuda_ops.h: what the files of the CUDA column share: a session, one function per operation, products.
+ *
+ * An operation only enqueues work on the session's stream. It reads nothing back, takes no memory and waits for
+ * nothing, so that a step can be recorded as a graph; what changes from step to step lies in device memory. All sums
+ * are in an order that the arguments alone decide (no atomic sums of floats), so the same bytes come out every time.
+ *
+ * Types: values and their gradients are s->value (float or bfloat16), parameters, their gradients and statistics
+ * float32. Where an operation's pointer may be either (a table that is a parameter or a value), dis__cuda_number tells.
+ * Products take the copy in s->value that is kept beside each parameter (dis__cuda_weight). */
+#ifndef DIS_NN_CUDA_CUDA_OPS_H
+#define DIS_NN_CUDA_CUDA_OPS_H
+#include "nn/plugin.h"
+#include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    char *at;
+    size_t bytes;
+} dis__cuda_region;
+
+typedef struct dis__cuda_plans dis__cuda_plans;     /* products by shape: cuda_product.c */
+typedef struct dis__cuda_steps dis__cuda_steps;     /* recorded steps: cuda_step.c */
+typedef struct dis__cuda_ring dis__cuda_ring;       /* pinned memory on the way: cuda_copy.c */
+typedef struct dis__cuda_updates dis__cuda_updates; /* updates that wait to be run together: cuda_optimizer.cu */
+
+enum {
+    DIS_CUDA_COUNTERS = 4096,    /* of blocks that are done; each is 0 between operations */
+    DIS_CUDA_SCRATCH = 64 << 20, /* bytes, at least */
+    DIS_CUDA_PRODUCT = 32 << 20, /* bytes of work memory of products */
+};
+
+typedef struct dis__cuda_session {
+    const dis__plugin_host *host;
+    int ordinal, n_processors;
+    dis__number value; /* DIS_FLOAT32 or DIS_BFLOAT16 */
+    cudaStream_t stream;
+    dis__cuda_region region[DIS_N_MEMORIES]; /* the last one of each kind */
+    void *copy;                              /* of parameters, in bfloat16; NULL: values are float32 */
+    bool stale;                              /* parameters were written without their copy */
+    char *scratch;                           /* within one operation; scratch_bytes, as plans asked for */
+    size_t scratch_bytes;
+    char *product_work;
+    unsigned *counters;
+    dis__cuda_plans *plans;
+    dis__cuda_steps *steps;
+    dis__cuda_ring *ring;
+    dis__cuda_updates *update;
+    char why[200]; /* of a failure that cudaError_t has no word for; "": none */
+} dis__cuda_session;
+
+/* One per row of DIS_OPS; `args` are the dis__NAME_args of nn/ops.h. */
+#define DIS_CUDA_DECLARE(name) cudaError_t dis__cuda_##name(dis__cuda_session *s, const void *args);
+DIS_OPS(DIS_CUDA_DECLARE)
+#undef DIS_CUDA_DECLARE
+
+/* While a net is planned: bytes of scratch memory that an operation will need. */
+void dis__cuda_want(dis__cuda_session *s, size_t bytes);
+/* Bytes of args->work, for the operations that have it (rows of the table in cuda_plan.c). */
+size_t dis__cuda_attend_work(dis__cuda_session *s, const void *args);
+size_t dis__cuda_attend_grad_work(dis__cuda_session *s, const void *args);
+size_t dis__cuda_conv_work(dis__cuda_session *s, const void *args);
+size_t dis__cuda_conv_grad_work(dis__cuda_session *s, const void *args);
+size_t dis__cuda_recurrent_work(dis__cuda_session *s, const void *args);
+size_t dis__cuda_recurrent_grad_work(dis__cuda_session *s, const void *args);
+
+/* Float32 within parameters and their gradients, else s->value. */
+dis__number dis__cuda_number(const dis__cuda_session *s, const void *pointer);
+/* What a product reads for a parameter: its copy in s->value; any other pointer as it is. */
+const void *dis__cuda_weight(const dis__cuda_session *s, const void *param);
+/* Copies of all parameters, if they are not up to date. */
+cudaError_t dis__cuda_refresh(dis__cuda_session *s);
+
+/* C (m x n, row by row) = alpha op(A) op(B) + beta C, + bias (n, of C's type; NULL: none). A and B have the same type,
+ * float32 or bfloat16; C that or float32. `batch` products, `step_*` numbers apart (batch 1: not read). */
+typedef struct {
+    bool ta, tb;
+    size_t m, n, k, lda, ldb, ldc;
+    float alpha, beta;
+    dis__number type_ab, type_c;
+    const void *a, *b, *bias;
+    void *c;
+    size_t batch, step_a, step_b, step_c;
+} dis__cuda_product_args;
+cudaError_t dis__cuda_gemm(dis__cuda_session *s, const dis__cuda_product_args *p);
+/* The same for any shape, without a library. */
+cudaError_t dis__cuda_plain_gemm(dis__cuda_session *s, const dis__cuda_product_args *p);
+
+cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n);
+/* Updates that wait are run. */
+cudaError_t dis__cuda_update_flush(dis__cuda_session *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

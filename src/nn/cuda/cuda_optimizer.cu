@@ -1,0 +1,241 @@
+/* Kernels of optimisers: SGD with momentum, Adam, AdamW as in nn/loops/update_loops.h; norms of gradients; starts.
+ *
+ * A step updates many runs of parameters that differ in decay and rate, one behind the other in the arenas. They wait
+ * until something else is to be done and then are one launch: the table of runs goes along as an argument. Each number
+ * is read and written once: parameter, gradient (0 afterwards) and state, and the copy in bfloat16 that products read;
+ * 34 bytes for Adam. */
+#include "nn/cuda/cuda_host.h"
+#include "nn/cuda/kernels.cuh"
+
+enum { RUNS = 250, CHUNK = 4096 };
+
+typedef struct {
+    unsigned first, n; /* in fours, from the first parameter of the launch */
+    float factor, decay;
+} run;
+
+/* An update of neighbouring runs. */
+typedef struct {
+    dis__update_args args; /* of the first run: pointers, kind and constants */
+    bf16 *copy;            /* of the parameters; NULL: none */
+    unsigned n_runs, n_fours;
+    run runs[RUNS];
+} updates;
+
+struct dis__cuda_updates {
+    updates waiting;
+    bool any;
+};
+
+dis_status dis__cuda_update_open(dis__cuda_session *s)
+{
+    return s->host->alloc_zeroed(&s->update, 1, sizeof *s->update);
+}
+
+void dis__cuda_update_close(dis__cuda_session *s)
+{
+    if (s->update) s->host->free(s->update);
+}
+
+struct constants {
+    float rate, scale, shrink, decay, root;
+};
+
+__device__ __forceinline__ float sgd(const dis__update_args &a, const constants &k, float p, float g, float &m)
+{
+    float d = g * k.scale + k.decay * p;
+    if (a.momentum != 0) {
+        m = (float)a.momentum * m + d;
+        d = a.nesterov ? d + (float)a.momentum * m : m;
+    }
+    return p - k.rate * d;
+}
+
+__device__ __forceinline__ float adam(const dis__update_args &a, const constants &k, float p, float g, float &m,
+                                      float &v)
+{
+    const float x = p * k.shrink, d = g * k.scale + k.decay * x;
+    m = (float)a.beta1 * m + (float)(1 - a.beta1) * d;
+    v = (float)a.beta2 * v + (float)(1 - a.beta2) * d * d;
+    return x - k.rate * m / (sqrtf(v) * k.root + (float)a.epsilon);
+}
+
+template <bool ADAM, bool STATE> __global__ void __launch_bounds__(256) update_kernel(const __grid_constant__ updates u)
+{
+    const dis__update_args &a = u.args;
+    const dis__step_scalars step = *a.step;
+    float4 *param = (float4 *)a.param, *grad = (float4 *)a.grad, *first = (float4 *)a.m, *second = (float4 *)a.v;
+    const bool decoupled = a.kind == DIS_OPTIMIZER_ADAMW;
+    const unsigned begin = blockIdx.x * (CHUNK / 4);
+    unsigned low = 0, high = u.n_runs - 1;
+    while (low < high) { /* the last run that begins at or before the chunk */
+        const unsigned middle = (low + high + 1) / 2;
+        if (u.runs[middle].first <= begin)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    unsigned r = low, known = 0xffffffffu;
+    constants k = {};
+    for (unsigned i = begin + threadIdx.x; i < begin + CHUNK / 4 && i < u.n_fours; i += blockDim.x) {
+        while (r + 1 < u.n_runs && u.runs[r + 1].first <= i) r++;
+        if (i >= u.runs[r].first + u.runs[r].n) continue; /* between runs */
+        if (r != known) {
+            const double now = step.rate * u.runs[r].factor;
+            k.scale = (float)step.scale;
+            k.rate = ADAM ? (float)(now / step.correct1) : (float)now;
+            k.root = ADAM ? (float)(1 / sqrt(step.correct2)) : 0;
+            k.shrink = decoupled ? (float)(1 - now * u.runs[r].decay) : 1;
+            k.decay = decoupled ? 0 : u.runs[r].decay;
+            known = r;
+        }
+        float4 p = param[i], g = grad[i], m = make_float4(0, 0, 0, 0), v = m;
+        if (STATE) m = first[i];
+        if (ADAM) v = second[i];
+        p.x = ADAM ? adam(a, k, p.x, g.x, m.x, v.x) : sgd(a, k, p.x, g.x, m.x);
+        p.y = ADAM ? adam(a, k, p.y, g.y, m.y, v.y) : sgd(a, k, p.y, g.y, m.y);
+        p.z = ADAM ? adam(a, k, p.z, g.z, m.z, v.z) : sgd(a, k, p.z, g.z, m.z);
+        p.w = ADAM ? adam(a, k, p.w, g.w, m.w, v.w) : sgd(a, k, p.w, g.w, m.w);
+        param[i] = p;
+        grad[i] = make_float4(0, 0, 0, 0);
+        if (STATE) first[i] = m;
+        if (ADAM) second[i] = v;
+        if (u.copy) {
+            const __nv_bfloat162 two[2] = {__floats2bfloat162_rn(p.x, p.y), __floats2bfloat162_rn(p.z, p.w)};
+            ((uint2 *)u.copy)[i] = *reinterpret_cast<const uint2 *>(two);
+        }
+    }
+}
+
+cudaError_t dis__cuda_update_flush(dis__cuda_session *s)
+{
+    if (!s->update || !s->update->any) return cudaSuccess;
+    const updates *u = &s->update->waiting;
+    s->update->any = false;
+    const unsigned blocks = grid_of(u->n_fours, CHUNK / 4);
+    if (u->args.kind != DIS_OPTIMIZER_SGD)
+        update_kernel<true, true><<<blocks, 256, 0, s->stream>>>(*u);
+    else if (u->args.momentum != 0)
+        update_kernel<false, true><<<blocks, 256, 0, s->stream>>>(*u);
+    else
+        update_kernel<false, false><<<blocks, 256, 0, s->stream>>>(*u);
+    return cudaGetLastError();
+}
+
+/* Whether a run can join those that wait: the same kind and constants, further on in the same arenas. */
+static bool joins(const updates *u, const dis__update_args *a)
+{
+    const dis__update_args *b = &u->args;
+    const ptrdiff_t on = (char *)a->param - (char *)b->param;
+    return u->n_runs < RUNS && a->kind == b->kind && a->step == b->step && a->momentum == b->momentum &&
+           a->beta1 == b->beta1 && a->beta2 == b->beta2 && a->epsilon == b->epsilon && a->nesterov == b->nesterov &&
+           on >= (ptrdiff_t)u->n_fours * 16 && on < (ptrdiff_t)1 << 34 && (char *)a->grad - (char *)b->grad == on &&
+           (!a->m || (char *)a->m - (char *)b->m == on) && (!a->v || (char *)a->v - (char *)b->v == on);
+}
+
+/* Arenas are cut in sixteens, so a run's end may lie within padding, which is 0 and stays so. */
+cudaError_t dis__cuda_update(dis__cuda_session *s, const void *args)
+{
+    const dis__update_args *a = (const dis__update_args *)args;
+    updates *u = &s->update->waiting;
+    if (a->n == 0) return cudaSuccess;
+    if (s->update->any && !joins(u, a)) {
+        const cudaError_t error = dis__cuda_update_flush(s);
+        if (error != cudaSuccess) return error;
+    }
+    if (!s->update->any) {
+        u->args = *a;
+        u->copy = s->copy ? (bf16 *)dis__cuda_weight(s, a->param) : NULL;
+        u->n_runs = u->n_fours = 0;
+        s->update->any = true;
+    }
+    const unsigned first = (unsigned)(((char *)a->param - (char *)u->args.param) / 16), n = (unsigned)((a->n + 3) / 4);
+    u->runs[u->n_runs++] = {first, n, (float)a->factor, (float)a->decay};
+    u->n_fours = first + n;
+    return cudaSuccess;
+}
+
+/* ---- norms ---- */
+
+__global__ void __launch_bounds__(256) square_sums_kernel(const float *x, size_t n, double *sums)
+{
+    __shared__ double room[32];
+    const size_t from = (size_t)blockIdx.x * DIS_SQUARES_BLOCK;
+    double total = 0;
+    for (size_t i = from + threadIdx.x; i < from + DIS_SQUARES_BLOCK && i < n; i += blockDim.x)
+        total += (double)x[i] * (double)x[i];
+    total = block_sum(total, room);
+    if (threadIdx.x == 0) sums[blockIdx.x] = total;
+}
+
+cudaError_t dis__cuda_square_sums(dis__cuda_session *s, const void *args)
+{
+    const dis__square_sums_args *a = (const dis__square_sums_args *)args;
+    if (a->n == 0) return cudaSuccess;
+    square_sums_kernel<<<grid_of(a->n, DIS_SQUARES_BLOCK), 256, 0, s->stream>>>((const float *)a->x, a->n, a->sums);
+    return cudaGetLastError();
+}
+
+__global__ void __launch_bounds__(1024) clip_kernel(dis__clip_args a)
+{
+    __shared__ double room[32];
+    double total = 0;
+    for (size_t b = threadIdx.x; b < a.n; b += blockDim.x) total += a.sums[b];
+    total = block_sum(total, room);
+    const double norm = sqrt(total);
+    if (threadIdx.x == 0) *a.scale = norm > a.max ? a.max / (norm + 1e-6) : 1;
+}
+
+cudaError_t dis__cuda_clip(dis__cuda_session *s, const void *args)
+{
+    clip_kernel<<<1, 1024, 0, s->stream>>>(*(const dis__clip_args *)args);
+    return cudaGetLastError();
+}
+
+/* ---- starts and copies ---- */
+
+__global__ void __launch_bounds__(256) start_kernel(dis__start_args a)
+{
+    float *y = (float *)a.y;
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < a.n; i += step) {
+        float x = a.kind == DIS_START_ONE;
+        if (a.kind == DIS_START_IDENTITY) x = i / a.side % a.side == i % a.side;
+        if (a.kind == DIS_START_UNIFORM || a.kind == DIS_START_NORMAL) {
+            const uint4 w =
+                philox((uint32_t)i, (uint32_t)(i >> 32), (uint32_t)a.stream, (uint32_t)(a.stream >> 32), a.seed);
+            if (a.kind == DIS_START_UNIFORM) {
+                const double u = (double)(long long)(((uint64_t)w.y << 32 | w.x) >> 11) * 0x1p-53;
+                x = (float)((2 * u - 1) * a.spread);
+            } else {
+                const double u = ((double)w.x + 1) * 0x1p-32, v = (double)w.y * 0x1p-32;
+                x = (float)(sqrt(-2 * log(u)) * cos(6.283185307179586477 * v) * a.spread);
+            }
+        }
+        y[i] = x;
+    }
+}
+
+cudaError_t dis__cuda_start(dis__cuda_session *s, const void *args)
+{
+    const dis__start_args *a = (const dis__start_args *)args;
+    const unsigned most = (unsigned)s->n_processors * 16, blocks = grid_of(a->n, 256);
+    if (a->n == 0) return cudaSuccess;
+    start_kernel < <<blocks<most ? blocks : most, 256, 0, s->stream>>>(*a);
+    return cudaGetLastError();
+}
+
+__global__ void __launch_bounds__(256) to_bfloat16_kernel(bf16 *to, const float *from, size_t n)
+{
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        to[i] = __float2bfloat16_rn(from[i]);
+}
+
+cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n)
+{
+    const unsigned most = (unsigned)s->n_processors * 16, blocks = grid_of(n, 256);
+    if (n == 0) return cudaSuccess;
+    to_bfloat16_kernel < <<blocks<most ? blocks : most, 256, 0, s->stream>>>((bf16 *)to, from, n);
+    return cudaGetLastError();
+}

@@ -1,0 +1,208 @@
+/* Matrix products by cuBLASLt. Row-major C = op(A) op(B) is column-major C' = op(B)' op(A)', so the library gets B
+ * first. Bfloat16 products add up in float32; float32 products are float32 throughout (no TF32).
+ *
+ * The algorithm of a shape is chosen once per session, from the library's own list for the device, never by timing:
+ * the same shape gives the same bytes on every run. Splitting k is allowed with parts that are added up in order in
+ * work memory, not by atomic sums. Shapes that the library has nothing for go to a plain kernel. */
+#include "nn/cuda/cuda_host.h"
+#include <cublasLt.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SLOTS = 1024 }; /* a power of 2; open addressing */
+
+/* All that a choice depends on, pointers but by their alignment. */
+typedef struct {
+    uint64_t m, n, k, lda, ldb, ldc, batch, step_a, step_b, step_c;
+    uint32_t ta, tb, type_ab, type_c, bias, beta, align_a, align_b, align_c, align_bias;
+} shape;
+
+typedef struct {
+    bool used, plain; /* plain: the library has nothing */
+    shape shape;
+    cublasLtMatmulDesc_t product;
+    cublasLtMatrixLayout_t a, b, c;
+    cublasLtMatmulAlgo_t algorithm;
+} plan;
+
+struct dis__cuda_plans {
+    cublasLtHandle_t handle;
+    plan slot[SLOTS];
+    size_t n;
+};
+
+static void drop_plan(plan *p)
+{
+    if (p->product) cublasLtMatmulDescDestroy(p->product);
+    if (p->a) cublasLtMatrixLayoutDestroy(p->a);
+    if (p->b) cublasLtMatrixLayoutDestroy(p->b);
+    if (p->c) cublasLtMatrixLayoutDestroy(p->c);
+    *p = (plan){0};
+}
+
+dis_status dis__cuda_plans_open(dis__cuda_session *s)
+{
+    DIS_TRY(s->host->alloc_zeroed(&s->plans, 1, sizeof *s->plans));
+    if (cublasLtCreate(&s->plans->handle) != CUBLAS_STATUS_SUCCESS)
+        return s->host->fail(DIS_EIO, "cuBLASLt does not answer on device cuda:%d", s->ordinal);
+    return DIS_OK;
+}
+
+void dis__cuda_plans_close(dis__cuda_session *s)
+{
+    if (!s->plans) return;
+    for (size_t i = 0; i < SLOTS; i++) drop_plan(&s->plans->slot[i]);
+    if (s->plans->handle) cublasLtDestroy(s->plans->handle);
+    s->host->free(s->plans);
+}
+
+static cudaError_t failed(dis__cuda_session *s, const char *call, cublasStatus_t status)
+{
+    snprintf(s->why, sizeof s->why, "%s: %s", call, cublasLtGetStatusName(status));
+    return cudaErrorUnknown;
+}
+
+#define LT_TRY(call)                                                                \
+    do {                                                                            \
+        const cublasStatus_t lt_status = (call);                                    \
+        if (lt_status != CUBLAS_STATUS_SUCCESS) return failed(s, #call, lt_status); \
+    } while (0)
+
+static uint32_t alignment(const void *p)
+{
+    for (uint32_t a = 256; a > 1; a /= 2)
+        if ((uintptr_t)p % a == 0) return a;
+    return 1;
+}
+
+static shape shape_of(const dis__cuda_product_args *p)
+{
+    shape t;
+    memset(&t, 0, sizeof t); /* padding too: shapes are compared by their bytes */
+    t.m = p->m, t.n = p->n, t.k = p->k, t.lda = p->lda, t.ldb = p->ldb, t.ldc = p->ldc;
+    t.batch = p->batch ? p->batch : 1;
+    if (t.batch > 1) t.step_a = p->step_a, t.step_b = p->step_b, t.step_c = p->step_c;
+    t.ta = p->ta, t.tb = p->tb, t.type_ab = p->type_ab, t.type_c = p->type_c;
+    t.bias = p->bias != NULL, t.beta = p->beta != 0;
+    t.align_a = alignment(p->a), t.align_b = alignment(p->b), t.align_c = alignment(p->c);
+    t.align_bias = p->bias ? alignment(p->bias) : 0;
+    return t;
+}
+
+static cudaDataType type_of(uint32_t number)
+{
+    return number == DIS_BFLOAT16 ? CUDA_R_16BF : CUDA_R_32F;
+}
+
+static cublasStatus_t new_layout(cublasLtMatrixLayout_t *l, cudaDataType type, uint64_t rows, uint64_t cols,
+                                 uint64_t ld, uint64_t batch, uint64_t step)
+{
+    const int32_t n = (int32_t)batch;
+    const int64_t apart = (int64_t)step;
+    cublasStatus_t status = cublasLtMatrixLayoutCreate(l, type, rows, cols, (int64_t)ld);
+    if (status != CUBLAS_STATUS_SUCCESS || batch <= 1) return status;
+    status = cublasLtMatrixLayoutSetAttribute(*l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &n, sizeof n);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
+    return cublasLtMatrixLayoutSetAttribute(*l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart, sizeof apart);
+}
+
+/* The library's first choice within our work memory. */
+static cublasStatus_t choose(dis__cuda_session *s, plan *p)
+{
+    const size_t work = DIS_CUDA_PRODUCT;
+    const uint32_t sums = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE,
+                   align[3] = {p->shape.align_b, p->shape.align_a, p->shape.align_c};
+    cublasLtMatmulPreference_t wish = NULL;
+    cublasLtMatmulHeuristicResult_t found;
+    int n = 0;
+    cublasStatus_t status = cublasLtMatmulPreferenceCreate(&wish);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
+#define WISH(what, x)                    \
+    if (status == CUBLAS_STATUS_SUCCESS) \
+    status = cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_##what, &(x), sizeof(x))
+    WISH(MAX_WORKSPACE_BYTES, work);
+    WISH(REDUCTION_SCHEME_MASK, sums);
+    WISH(MIN_ALIGNMENT_A_BYTES, align[0]);
+    WISH(MIN_ALIGNMENT_B_BYTES, align[1]);
+    WISH(MIN_ALIGNMENT_C_BYTES, align[2]);
+    WISH(MIN_ALIGNMENT_D_BYTES, align[2]);
+#undef WISH
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status =
+            cublasLtMatmulAlgoGetHeuristic(s->plans->handle, p->product, p->b, p->a, p->c, p->c, wish, 1, &found, &n);
+    cublasLtMatmulPreferenceDestroy(wish);
+    p->plain = status != CUBLAS_STATUS_SUCCESS || n == 0 || found.state != CUBLAS_STATUS_SUCCESS;
+    if (!p->plain) p->algorithm = found.algo;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static cudaError_t make_plan(dis__cuda_session *s, plan *p, const dis__cuda_product_args *args)
+{
+    const shape *t = &p->shape;
+    const cudaDataType ab = type_of(t->type_ab), c = type_of(t->type_c);
+    const cublasOperation_t op_a = t->ta ? CUBLAS_OP_T : CUBLAS_OP_N, op_b = t->tb ? CUBLAS_OP_T : CUBLAS_OP_N;
+    LT_TRY(cublasLtMatmulDescCreate(&p->product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_TRANSA, &op_b, sizeof op_b));
+    LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_TRANSB, &op_a, sizeof op_a));
+    if (t->bias) {
+        const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+        LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
+        LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &c, sizeof c));
+        LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &args->bias,
+                                              sizeof args->bias));
+    }
+    LT_TRY(new_layout(&p->b, ab, t->tb ? t->k : t->n, t->tb ? t->n : t->k, t->ldb, t->batch, t->step_b));
+    LT_TRY(new_layout(&p->a, ab, t->ta ? t->m : t->k, t->ta ? t->k : t->m, t->lda, t->batch, t->step_a));
+    LT_TRY(new_layout(&p->c, c, t->n, t->m, t->ldc, t->batch, t->step_c));
+    LT_TRY(choose(s, p));
+    return cudaSuccess;
+}
+
+static plan *find(dis__cuda_plans *plans, const shape *t)
+{
+    uint64_t h = 1469598103934665603u;
+    const unsigned char *bytes = (const unsigned char *)t;
+    for (size_t i = 0; i < sizeof *t; i++) h = (h ^ bytes[i]) * 1099511628211u;
+    size_t i = h % SLOTS;
+    while (plans->slot[i].used && memcmp(&plans->slot[i].shape, t, sizeof *t) != 0) i = (i + 1) % SLOTS;
+    return &plans->slot[i];
+}
+
+static cudaError_t plan_of(dis__cuda_session *s, const dis__cuda_product_args *args, plan **out)
+{
+    const shape t = shape_of(args);
+    plan *p = find(s->plans, &t);
+    if (!p->used) {
+        if (s->plans->n > SLOTS / 2) { /* many shapes: begin anew */
+            for (size_t i = 0; i < SLOTS; i++) drop_plan(&s->plans->slot[i]);
+            s->plans->n = 0;
+            p = find(s->plans, &t);
+        }
+        p->shape = t;
+        const cudaError_t error = make_plan(s, p, args);
+        if (error != cudaSuccess) {
+            drop_plan(p);
+            return error;
+        }
+        p->used = true;
+        s->plans->n++;
+    }
+    *out = p;
+    return cudaSuccess;
+}
+
+cudaError_t dis__cuda_gemm(dis__cuda_session *s, const dis__cuda_product_args *args)
+{
+    plan *p;
+    if (args->m == 0 || args->n == 0) return cudaSuccess;
+    if (args->k == 0) return dis__cuda_plain_gemm(s, args);
+    const cudaError_t error = plan_of(s, args, &p);
+    if (error != cudaSuccess) return error;
+    if (p->plain) return dis__cuda_plain_gemm(s, args);
+    if (args->bias)
+        LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &args->bias,
+                                              sizeof args->bias));
+    LT_TRY(cublasLtMatmul(s->plans->handle, p->product, &args->alpha, args->b, p->b, args->a, p->a, &args->beta,
+                          args->c, p->c, args->c, p->c, &p->algorithm, s->product_work, DIS_CUDA_PRODUCT, s->stream));
+    return cudaSuccess;
+}

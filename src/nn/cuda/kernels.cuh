@@ -1,0 +1,182 @@
+/* kernels.cuh: what kernels share: numbers of both types as float, sums over warps and blocks in a fixed order,
+ * activations, Philox words, sizes of grids. */
+#ifndef DIS_NN_CUDA_KERNELS_CUH
+#define DIS_NN_CUDA_KERNELS_CUH
+#include "core/random.h"
+#include "nn/cuda/cuda_ops.h"
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+typedef __nv_bfloat16 bf16;
+
+__device__ __forceinline__ float as_float(float x)
+{
+    return x;
+}
+__device__ __forceinline__ float as_float(bf16 x)
+{
+    return __bfloat162float(x);
+}
+template <class T> __device__ __forceinline__ T from_float(float x);
+template <> __device__ __forceinline__ float from_float<float>(float x)
+{
+    return x;
+}
+template <> __device__ __forceinline__ bf16 from_float<bf16>(float x)
+{
+    return __float2bfloat16_rn(x);
+}
+
+/* 16 bytes of numbers: 4 floats or 8 bf16. */
+template <class T> struct pack;
+template <> struct pack<float> {
+    enum { N = 4 };
+    float4 v;
+    __device__ __forceinline__ void get(float *x) const
+    {
+        x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
+    }
+    __device__ __forceinline__ void set(const float *x)
+    {
+        v = make_float4(x[0], x[1], x[2], x[3]);
+    }
+};
+template <> struct pack<bf16> {
+    enum { N = 8 };
+    uint4 v;
+    __device__ __forceinline__ void get(float *x) const
+    {
+        const uint32_t w[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            x[2 * i] = __uint_as_float(w[i] << 16);
+            x[2 * i + 1] = __uint_as_float(w[i] & 0xffff0000u);
+        }
+    }
+    __device__ __forceinline__ void set(const float *x)
+    {
+        uint32_t w[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const __nv_bfloat162 two = __floats2bfloat162_rn(x[2 * i], x[2 * i + 1]);
+            w[i] = *reinterpret_cast<const uint32_t *>(&two);
+        }
+        v = make_uint4(w[0], w[1], w[2], w[3]);
+    }
+};
+
+static inline bool aligned16(const void *p)
+{
+    return ((size_t)p & 15) == 0;
+}
+
+__device__ __forceinline__ float warp_sum(float x)
+{
+#pragma unroll
+    for (int half = 16; half; half /= 2) x += __shfl_xor_sync(0xffffffffu, x, half);
+    return x;
+}
+__device__ __forceinline__ double warp_sum(double x)
+{
+#pragma unroll
+    for (int half = 16; half; half /= 2) x += __shfl_xor_sync(0xffffffffu, x, half);
+    return x;
+}
+__device__ __forceinline__ float warp_max(float x)
+{
+#pragma unroll
+    for (int half = 16; half; half /= 2) x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, half));
+    return x;
+}
+
+/* Over a block of up to 1,024 threads; every thread gets it. `room` (32) may be used again behind the next barrier. */
+template <class R> __device__ __forceinline__ R block_sum(R x, R *room)
+{
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, n = (blockDim.x + 31) >> 5;
+    x = warp_sum(x);
+    __syncthreads();
+    if (lane == 0) room[warp] = x;
+    __syncthreads();
+    x = lane < n ? room[lane] : 0;
+    return warp_sum(x);
+}
+
+__device__ __forceinline__ float act_of(dis__activation act, float x)
+{
+    switch (act) {
+    case DIS_ACT_RELU: return x > 0 ? x : 0;
+    case DIS_ACT_TANH: return tanhf(x);
+    case DIS_ACT_SIGMOID: return 1 / (1 + expf(-x));
+    case DIS_ACT_GELU: return x * .5f * (1 + erff(x * 0.70710678118654752440f));
+    default: return x;
+    }
+}
+
+/* act'; x is the argument for GELU and the value for the others. */
+__device__ __forceinline__ float slope_of(dis__activation act, float x)
+{
+    switch (act) {
+    case DIS_ACT_RELU: return x > 0 ? 1 : 0;
+    case DIS_ACT_TANH: return 1 - x * x;
+    case DIS_ACT_SIGMOID: return x * (1 - x);
+    case DIS_ACT_GELU:
+        return .5f * (1 + erff(x * 0.70710678118654752440f)) + x * 0.39894228040143267794f * expf(x * x * -.5f);
+    default: return 1;
+    }
+}
+
+/* dis__philox (core/random.h). */
+__device__ __forceinline__ uint4 philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint64_t key)
+{
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+        const uint64_t p = (uint64_t)0xD2511F53u * c0, q = (uint64_t)0xCD9E8D57u * c2;
+        c0 = (uint32_t)(q >> 32) ^ c1 ^ k0;
+        c2 = (uint32_t)(p >> 32) ^ c3 ^ k1;
+        c1 = (uint32_t)q;
+        c3 = (uint32_t)p;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return make_uint4(c0, c1, c2, c3);
+}
+
+/* Dropout of element e of a layer (nn/loops/norm_loops.h): word e % 1024 / 256 of counter e / 1024 * 256 + e % 256.
+ * A word below the threshold drops it. */
+
+__device__ __forceinline__ uint4 dropout_words(uint64_t seed, uint32_t pass, uint32_t layer, uint64_t block,
+                                               uint32_t lane)
+{
+    return philox((uint32_t)block * 256 + lane, pass, DIS_STREAM_DROPOUT, layer, seed);
+}
+__device__ __forceinline__ bool drops(uint64_t seed, uint32_t pass, uint32_t layer, uint32_t threshold, uint64_t e)
+{
+    const uint4 w = dropout_words(seed, pass, layer, e / 1024, (uint32_t)(e % 256));
+    const uint32_t which = (uint32_t)(e % 1024) / 256;
+    return (which == 0 ? w.x : which == 1 ? w.y : which == 2 ? w.z : w.w) < threshold;
+}
+static inline uint32_t drop_threshold(double rate)
+{
+    return (uint32_t)(rate * 4294967296.0);
+}
+
+static inline unsigned grid_of(size_t n, size_t per)
+{
+    const size_t blocks = (n + per - 1) / per;
+    return (unsigned)(blocks < 1 ? 1 : blocks > 0x7fffffff ? 0x7fffffff : blocks);
+}
+
+/* f(T()) with T float or bf16, as the session's values are. */
+#define DIS_CUDA_BY_VALUE(s, call)       \
+    do {                                 \
+        if ((s)->value == DIS_FLOAT32) { \
+            using T = float;             \
+            call;                        \
+        } else {                         \
+            using T = bf16;              \
+            call;                        \
+        }                                \
+    } while (0)
+
+#endif
