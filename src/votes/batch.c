@@ -27,7 +27,8 @@ void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__k
     if (b->label.n) memset(b->label.slot, 0, b->label.n_slots * sizeof *b->label.slot);
     b->label.n = b->label.n_votes = 0;
     b->n_rows = b->n_runs = 0;
-    b->late = b->has_long_task = false;
+    b->late = false;
+    b->n_long = 0;
     b->seen = b->na = b->dropped = b->bad = 0;
     drop_messages(b);
 }
@@ -36,6 +37,8 @@ void dis__batch_free(dis__batch *b)
 {
     dis__free(b->run);
     dis__free(b->run_word);
+    dis__free(b->long_task);
+    dis__free(b->label_of);
     dis__free(b->run_row);
     dis__free(b->worker);
     dis__free(b->row_label);
@@ -49,7 +52,7 @@ void dis__batch_free(dis__batch *b)
 bool dis__batches_have_long_task(dis__batch *const *batches, size_t n)
 {
     bool any = false;
-    for (size_t j = 0; j < n; j++) any = any || batches[j]->has_long_task;
+    for (size_t j = 0; j < n; j++) any = any || batches[j]->n_long;
     return any;
 }
 
@@ -65,6 +68,14 @@ dis_status dis__batch_reserve(dis__batch *b, size_t n)
     DIS_TRY(dis__resize_array(&b->worker, b->n_rows, capacity, sizeof *b->worker));
     DIS_TRY(dis__resize_array(&b->row_label, b->n_rows, capacity, sizeof *b->row_label));
     b->capacity = capacity;
+    return DIS_OK;
+}
+
+dis_status dis__batch_keep_long(dis__batch *b, const char *task, size_t n, bool stays)
+{
+    DIS_TRY(dis__reserve(&b->long_task, &b->long_capacity, b->n_long, b->n_long + 1, sizeof *b->long_task));
+    if (!stays) DIS_TRY(dis__arena_copy(b->texts, task, n, &task));
+    b->long_task[b->n_long++] = (dis__long_task){task, n};
     return DIS_OK;
 }
 
@@ -209,11 +220,12 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
         if (index[c] == DIS_ID_NONE) return DIS_ELIMIT; /* the message is the allocator's */
     }
     const dis__vote_field *task = &cell[DIS_COLUMN_TASK];
-    if (b->late && task->n > DIS_ID_INLINE) {
-        b->has_long_task = true;
-    } else if (b->late) {
+    if (b->late) {
         uint64_t word = 0;
-        memcpy(&word, task->text, task->n);
+        if (task->n > DIS_ID_INLINE)
+            DIS_TRY(dis__batch_keep_long(b, task->text, task->n, stays(task, input, input_end)));
+        else
+            memcpy(&word, task->text, task->n);
         dis__batch_add_late(b, word, index[DIS_COLUMN_WORKER], label.index);
     } else {
         dis__batch_add(b, index[DIS_COLUMN_TASK], index[DIS_COLUMN_WORKER], label.index);

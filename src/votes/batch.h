@@ -69,6 +69,12 @@ typedef struct {
     bool more; /* have been seen than there is room for */
 } dis__few_labels;
 
+/* A task of more than 8 bytes, where it stays for the round. */
+typedef struct {
+    const char *text;
+    size_t n;
+} dis__long_task;
+
 typedef struct {
     const dis__label_rules *rules;
     dis__id_share share[DIS_ID_COLUMNS];
@@ -76,17 +82,25 @@ typedef struct {
     dis__labels label;
     dis__recent recent[DIS_RECENT_LABELS]; /* labels of the rows before, by dis__label_slot() */
     dis__few_labels few;
-    bool late;            /* the collector numbers tasks, after the round: only their words are kept here, */
-    bool has_long_task;   /* and this one has a task of more than 8 bytes, which is no word */
-    uint64_t *run_word;   /* (n_runs) */
-    uint64_t word_before; /* set by the collector: of the task before the batch, */
-    size_t first_row;     /* and the number of its first row in the whole input */
-    uint32_t *run;        /* (n_runs) numbers of tasks, as their share gave them; may repeat */
-    uint32_t *run_row;    /* (n_runs) the first row of each; it goes on to the next */
-    uint32_t *worker;     /* (n_rows) numbers, as their share gave them */
-    uint16_t *row_label;  /* (n_rows) */
+    bool late;                 /* tasks get their numbers after the round: only their texts are kept here, */
+    uint64_t *run_word;        /* (n_runs) as words, or 0 for one of more than 8 bytes, */
+    dis__long_task *long_task; /* (n_long) which are here in their order */
+    size_t n_long, long_capacity;
+    uint32_t *run;       /* (n_runs) numbers of tasks, as their share gave them; may repeat */
+    uint32_t *run_row;   /* (n_runs) the first row of each; it goes on to the next */
+    uint32_t *worker;    /* (n_rows) numbers, as their share gave them */
+    uint16_t *row_label; /* (n_rows) */
     size_t n_runs, n_rows, capacity;
     dis__arena *texts; /* long ids that are not as they stand in the input; outlive the batch */
+
+    /* set by the collector when the round is full */
+    size_t first_row;     /* the number of its first row in the whole input */
+    uint64_t word_before; /* of the task before the batch; its number; whether a task is smaller than the one before */
+    uint32_t task_before;
+    bool tasks_fall;
+    uint16_t *label_of; /* (label.n_votes) final indices of labels that were new, which are those from n_known on */
+    size_t n_known, label_of_capacity;
+
     uint64_t seen, na, dropped, bad;
     dis__skipped skipped[DIS_KEPT_MESSAGES];
     size_t n_skipped;
@@ -97,12 +111,12 @@ typedef struct {
 void dis__batch_reset(dis__batch *batch, const dis__label_rules *rules, const dis__known_labels *known,
                       dis__ids ids[DIS_ID_COLUMNS], size_t j, const dis__batch *before, dis__arena *texts);
 void dis__batch_free(dis__batch *batch);
-/* Whether it had more new ids than there was room for, or a task that cannot wait: what it holds is worth nothing. */
+/* Whether it had more new ids than there was room for: what it holds is worth nothing. */
 static inline bool dis__batch_is_full(const dis__batch *batch)
 {
-    return batch->share[DIS_COLUMN_TASK].full || batch->share[DIS_COLUMN_WORKER].full || batch->has_long_task;
+    return batch->share[DIS_COLUMN_TASK].full || batch->share[DIS_COLUMN_WORKER].full;
 }
-/* Whether one of them has a task that cannot wait. */
+/* Whether one of them keeps a task of more than 8 bytes. */
 bool dis__batches_have_long_task(dis__batch *const *batches, size_t n);
 /* Room for n more rows. */
 dis_status dis__batch_reserve(dis__batch *batch, size_t n);
@@ -130,10 +144,12 @@ static inline void dis__batch_add(dis__batch *batch, uint32_t task, uint32_t wor
     batch->row_label[batch->n_rows++] = (uint16_t)label;
 }
 
-/* The same of a batch whose tasks are numbered late; `word` is not 0. */
+/* Keeps a long task for a run whose word is 0; it is copied unless it `stays` where it is. */
+dis_status dis__batch_keep_long(dis__batch *batch, const char *task, size_t n, bool stays);
+/* The same of a batch whose tasks are numbered late; word: 0 for a long task, which was kept before. */
 static inline void dis__batch_add_late(dis__batch *batch, uint64_t word, uint32_t worker, uint32_t label)
 {
-    if (batch->n_runs == 0 || batch->run_word[batch->n_runs - 1] != word) {
+    if (batch->n_runs == 0 || word == 0 || batch->run_word[batch->n_runs - 1] != word) {
         batch->run_word[batch->n_runs] = word;
         batch->run_row[batch->n_runs++] = (uint32_t)batch->n_rows;
     }

@@ -114,7 +114,7 @@ static void parse(const reading *r, size_t j)
     chunk *k = &r->chunks[j];
     dis__collector *c = &reader->collector;
     dis__batch_reset(k->batch, &reader->rules, &c->labels, c->ids, j, j ? k[-1].batch : NULL, k->batch->texts);
-    k->batch->late = c->tasks != DIS_TASKS_HASHED;
+    k->batch->late = c->tasks->late;
     k->cursor.next = k->begin;
     k->status = parse_rows(k, reader->o.lenient);
     k->end = k->cursor.next;
@@ -219,7 +219,7 @@ static dis_status parse_all(dis_context *ctx, reading *r)
         DIS_TRY(dis__run_jobs(ctx, r->n, parse_job, r));
         bool full = false;
         for (size_t j = 0; j < r->n; j++) full = full || dis__batch_is_full(r->batches[j]);
-        if (!full || dis__batches_have_long_task(r->batches, r->n)) return DIS_OK;
+        if (!full) return DIS_OK;
         withdraw(r);
     }
 }
@@ -256,35 +256,12 @@ static dis_status check(const reading *r)
     return DIS_OK;
 }
 
-static bool went_well(const reading *r)
-{
-    bool well = true;
-    for (size_t j = 0; j < r->n; j++) well = well && r->chunks[j].status == DIS_OK;
-    return well;
-}
-
-/* Parses until tasks can be numbered, which bad data does not wait for. */
-static dis_status parse_round(dis_context *ctx, reading *r)
-{
-    dis__reader *reader = r->file->reader;
-    for (bool suits = false; !suits;) {
-        DIS_TRY(parse_all(ctx, r));
-        if (!dis__batches_have_long_task(r->batches, r->n)) DIS_TRY(prove(r));
-        if (!went_well(r) && !dis__batches_have_long_task(r->batches, r->n)) return DIS_OK;
-        DIS_TRY(dis__collect_suits(ctx, &reader->collector, r->batches, r->n,
-                                   (uint64_t)(r->chunks[r->n - 1].end - r->from), &suits, &reader->start_over));
-        if (!suits) withdraw(r);
-        if (reader->start_over) return DIS_OK;
-    }
-    return DIS_OK;
-}
-
 static dis_status read_round(dis_context *ctx, reading *r)
 {
     dis__file *f = r->file;
     DIS_TRY(plan(ctx, r));
-    DIS_TRY(parse_round(ctx, r));
-    if (f->reader->start_over) return DIS_OK;
+    DIS_TRY(parse_all(ctx, r));
+    DIS_TRY(prove(r));
     DIS_TRY(check(r));
     const char *end = r->chunks[r->n - 1].end;
     const size_t n = (size_t)(end - r->from);
@@ -308,7 +285,7 @@ static dis_status read_rounds(reading *r)
         dis__cursor_open(&r->chunks[j].cursor, r->file, r->file->rows);
         r->chunks[j].cursor.batch = r->batches[j];
     }
-    while (r->from < r->file->end && !reader->start_over) DIS_TRY(read_round(reader->ctx, r));
+    while (r->from < r->file->end) DIS_TRY(read_round(reader->ctx, r));
     return DIS_OK;
 }
 

@@ -385,6 +385,19 @@ static bool words_of(const cells *c, const uint8_t *list, size_t n, uint64_t *wo
     return all;
 }
 
+/* Tasks as words, 0 for long ones, which the batch keeps. */
+static dis_status keep_tasks(dis__batch *b, const cells *c, const uint8_t *list, size_t n, uint64_t *word)
+{
+    if (words_of(c, list, n, word)) return DIS_OK;
+    for (size_t i = 0; i < n; i++) {
+        const dis_text *t = &c->text[list[i]];
+        if (t->n <= DIS_ID_INLINE) continue;
+        DIS_TRY(dis__batch_keep_long(b, t->bytes, t->n, c->stays));
+        word[i] = 0;
+    }
+    return DIS_OK;
+}
+
 /* The numbers of the ids at `list` (n) of a block. */
 static dis_status find_ids(const table *t, dis__id_share *share, const cells *c, const uint8_t *list, size_t n,
                            bool runs, uint32_t *out)
@@ -434,10 +447,7 @@ static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n
         list[n_votes] = (uint8_t)i;
         label_of[n_votes++] = (uint16_t)label.index;
     }
-    if (b->late && !words_of(&block[DIS_COLUMN_TASK], list, n_votes, word)) {
-        b->has_long_task = true;
-        return DIS_OK;
-    }
+    if (b->late) DIS_TRY(keep_tasks(b, &block[DIS_COLUMN_TASK], list, n_votes, word));
     for (int c = b->late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; c < DIS_ID_COLUMNS; c++)
         DIS_TRY(find_ids(t, &b->share[c], &block[c], list, n_votes, c == DIS_COLUMN_TASK, number[c]));
     DIS_TRY(dis__batch_reserve(b, n_votes));
@@ -461,7 +471,7 @@ static dis_status chunk_job(void *arg, size_t j, int thread)
     dis__batch *b = t->batches[j];
     cells block[COLUMNS];
     dis__batch_reset(b, &t->reader.rules, &c->labels, c->ids, j, j ? t->batches[j - 1] : NULL, &t->reader.texts[j]);
-    b->late = c->tasks != DIS_TASKS_HASHED;
+    b->late = c->tasks->late;
     const size_t end = chunk_first(t, j + 1);
     for (size_t row = chunk_first(t, j); row < end && !dis__batch_is_full(b); row += BLOCK)
         DIS_TRY(take_block(t, b, row, end - row < BLOCK ? end - row : BLOCK, block));
@@ -470,30 +480,23 @@ static dis_status chunk_job(void *arg, size_t j, int thread)
 
 /* ---- rounds ---- */
 
-/* All chunks of a round, with as much room for new ids as it takes, until tasks can be numbered. */
+/* All chunks of a round, with as much room for new ids as it takes. */
 static dis_status fill_round(dis_context *ctx, table *t)
 {
     dis__collector *c = &t->reader.collector;
-    for (size_t room = 1; !t->reader.start_over; room *= 4) {
+    for (size_t room = 1;; room *= 4) {
         const dis__round round = {.n_batches = t->n,
                                   .n_bytes = t->chunk,
                                   .max_rows = t->chunk,
                                   .room = room,
                                   .in_order = dis_context_threads(ctx) == 1};
         DIS_TRY(dis__collect_prepare(c, &round));
-        /* a chunk that stopped at a task that cannot wait may have had the first flaw behind it */
-        const dis_status status = dis__run_jobs(ctx, t->n, chunk_job, t);
-        const bool stopped = dis__batches_have_long_task(t->batches, t->n);
-        if (status != DIS_EDATA || !stopped) DIS_TRY(status);
-        bool full = false, suits = false;
+        DIS_TRY(dis__run_jobs(ctx, t->n, chunk_job, t));
+        bool full = false;
         for (size_t j = 0; j < t->n; j++) full = full || dis__batch_is_full(t->batches[j]);
-        if (!full || stopped)
-            DIS_TRY(dis__collect_suits(ctx, c, t->batches, t->n, chunk_first(t, t->n) - t->from, &suits,
-                                       &t->reader.start_over));
-        if (suits) break;
+        if (!full) return DIS_OK;
         dis__collect_withdraw(c, t->batches, t->n);
     }
-    return DIS_OK;
 }
 
 static dis_status take_notes(dis_votes *votes, const dis__batch *b)
@@ -516,7 +519,6 @@ static dis_status read_rounds(dis_context *ctx, table *t)
     while (t->from < t->n_rows) {
         for (t->n = 0; t->n < max && chunk_first(t, t->n) < t->n_rows; t->n++) continue;
         DIS_TRY(fill_round(ctx, t));
-        if (t->reader.start_over) return DIS_OK;
         for (size_t j = 0; j < t->n; j++) DIS_TRY(take_notes(t->reader.votes, t->batches[j]));
         const size_t end = chunk_first(t, t->n);
         DIS_TRY(dis__collect(ctx, &t->reader.collector, t->batches, t->n, end - t->from));
@@ -610,12 +612,8 @@ static dis_status read_table(dis_context *ctx, table *t)
     for (size_t j = 0; j < r->tuning.round; j++) t->batches[j] = &r->batch[j];
     r->collector.max_rows = t->n_rows;
     r->collector.bucket = r->tuning.bucket ? r->tuning.bucket : BUCKET_ROWS;
-    r->collector.tasks = r->tuning.look_up ? DIS_TASKS_HASHED : DIS_TASKS_SORTED;
+    r->collector.tasks = r->tuning.tasks ? r->tuning.tasks : &dis__tasks_sorted;
     DIS_TRY(read_rounds(ctx, t));
-    if (r->start_over) {
-        DIS_TRY(dis__reader_start_over(r));
-        DIS_TRY(read_rounds(ctx, t));
-    }
     DIS_TRY(dis__reader_finish(r));
     return dis__classes_look_alike(r->votes->classes, &r->votes->notes.look_alike_classes);
 }

@@ -223,9 +223,24 @@ static void find_missed(dis__id_share *share, const dis__fast_rows *t, int c, si
     dis__ids_find_short(share, c == DIS_COLUMN_TASK ? t->task : t->worker, t->home[c], t->missed[c], n_missed, out);
 }
 
-/* Ids of the votes at hand into the batch, which may want tasks as words only. Short tasks wait for the next window: by
+/* Tasks as texts into the batch; the words of long ones are the first bytes only. */
+static dis_status keep_tasks(dis__batch *b, const dis__window *w, const dis__fast_rows *t)
+{
+    uint64_t *word = b->run_word + b->n_runs;
+    memcpy(word, t->task, t->n_runs * sizeof *t->task);
+    for (size_t i = 0; t->is_long[DIS_COLUMN_TASK] && i < t->n_runs; i++) {
+        size_t n;
+        const char *text = dis__window_field(w, w->list + t->row[t->first[i]], w->column[DIS_COLUMN_TASK], &n);
+        if (n <= DIS_ID_INLINE) continue;
+        DIS_TRY(dis__batch_keep_long(b, text, n, true));
+        word[i] = 0;
+    }
+    return DIS_OK;
+}
+
+/* Ids of the votes at hand into the batch, which may want tasks as texts only. Short tasks wait for the next window: by
  * then their buckets have come. */
-static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
+static dis_status find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
 {
     dis__fast_rows *t = &k->taken[k->now], *waiting = &k->taken[!k->now];
     dis__id_share *tasks = &b->share[DIS_COLUMN_TASK], *workers = &b->share[DIS_COLUMN_WORKER];
@@ -233,8 +248,7 @@ static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
     size_t n_missed = 0;
     dis__ask ask[2] = {{.ids = tasks->ids}, {.ids = tasks->ids}};
     if (b->late) {
-        b->has_long_task = b->has_long_task || t->is_long[DIS_COLUMN_TASK];
-        memcpy(b->run_word + b->n_runs, t->task, t->n_runs * sizeof *t->task);
+        DIS_TRY(keep_tasks(b, w, t));
     } else if (!t->is_long[DIS_COLUMN_TASK]) {
         k->find_homes(tasks->ids, t->task, t->n_runs, t->home[DIS_COLUMN_TASK]);
         ask[0] = (dis__ask){tasks->ids, t->home[DIS_COLUMN_TASK], k->waits ? t->n_runs / 2 : 0};
@@ -257,6 +271,7 @@ static void find_ids(dis__batch *b, const dis__window *w, dis__csv_scratch *k)
     for (size_t i = 0; i < t->n_runs; i++) b->run_row[b->n_runs + i] = (uint32_t)b->n_rows + t->first[i];
     b->n_runs += t->n_runs;
     b->n_rows += t->n_votes;
+    return DIS_OK;
 }
 
 /* Tasks that still wait. */
@@ -283,7 +298,7 @@ static dis_status take_window(dis__cursor *c, const dis__window *w, size_t *done
     const size_t easy = s->take_rows(b, w, n, t);
     if (easy < n) DIS_TRY(take_others(b, w, easy, &n, t));
     b->na += n - t->n_votes;
-    find_ids(b, w, s);
+    DIS_TRY(find_ids(b, w, s));
     b->seen += n;
     *done = n ? (w->list[n * w->n_columns - 1] & ~DIS_SCAN_LF) + 1 : 0;
     return DIS_OK;

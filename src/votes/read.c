@@ -210,22 +210,9 @@ dis_status dis__reader_finish(dis__reader *r)
     return status;
 }
 
-dis_status dis__reader_start_over(dis__reader *r)
-{
-    dis_votes *votes = r->votes;
-    const uint64_t n_bytes = r->collector.n_bytes;
-    for (size_t i = 0; i < votes->n_skipped; i++) dis__free(votes->skipped[i]);
-    votes->n_skipped = 0;
-    votes->notes = (dis_votes_notes){0};
-    for (size_t j = 0; j < r->tuning.round; j++) dis__batch_free(&r->batch[j]); /* with the labels that they remember */
-    dis__collect_free(&r->collector);
-    r->start_over = false;
-    return dis__collect_begin(&r->collector, &r->rules.secret, n_bytes);
-}
-
 static dis_status read_files(dis__reader *r)
 {
-    for (size_t i = 0; i < r->n_inputs && !r->start_over; i++) {
+    for (size_t i = 0; i < r->n_inputs; i++) {
         const char *format;
         DIS_TRY(dis__votes_format(r->o.format, r->input[i].path, &format));
         const dis__row_format *rows = rows_of(format);
@@ -247,12 +234,8 @@ static dis_status read_votes(dis__reader *r)
     enum { MIN_ROW = 6, BUCKET = 1 << 20 }; /* bytes: three fields and what is behind each; good for the cache */
     r->collector.max_rows = r->collector.n_bytes / MIN_ROW;
     r->collector.bucket = r->tuning.bucket ? r->tuning.bucket : BUCKET;
-    r->collector.tasks = r->tuning.look_up ? DIS_TASKS_HASHED : DIS_TASKS_SORTED;
+    r->collector.tasks = r->tuning.tasks ? r->tuning.tasks : &dis__tasks_sorted;
     DIS_TRY(read_files(r));
-    if (r->start_over) {
-        DIS_TRY(dis__reader_start_over(r));
-        DIS_TRY(read_files(r));
-    }
     return dis__reader_finish(r);
 }
 

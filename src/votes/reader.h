@@ -12,12 +12,10 @@
 
 /* Sizes that tests make small; results do not depend on them. */
 typedef struct {
-    size_t chunk; /* bytes of text that one job parses */
-    size_t round; /* chunks that are parsed before they are collected */
-    size_t
-        /* bytes of text (of columns: rows) for each bucket, if votes are partitioned; 0: what is good for the cache */
-        bucket;
-    bool look_up; /* every task in a table, in whatever order they come */
+    size_t chunk;  /* bytes of text that one job parses */
+    size_t round;  /* chunks that are parsed before they are collected */
+    size_t bucket; /* text (of columns: rows) per bucket, if votes are partitioned; 0: what is good for the cache */
+    const dis__numbering *tasks; /* how they are numbered at first; NULL: sorted */
 } dis__tuning;
 
 typedef struct dis__reader dis__reader;
@@ -31,7 +29,6 @@ struct dis__reader {
     dis__collector collector;
     dis__arena *texts; /* (tuning.round) */
     dis__batch *batch; /* (tuning.round) */
-    bool start_over;   /* the input must be read again, with tasks looked up */
     dis_votes *votes;
     /* DIS_EDATA that names the place of a vote that was there before. */
     dis_status (*fail_duplicate)(dis__reader *reader, const dis__duplicate *twice);
@@ -103,8 +100,6 @@ dis_status dis__read_counts(dis__reader *reader);
 dis_status dis__votes_format(const char *given, const char *path, const char **format);
 /* Rules for labels and an empty collector. n_to_come: bytes, or whatever else the source counts in. */
 dis_status dis__reader_begin(dis__reader *reader, uint64_t n_to_come);
-/* Forgets what was read, to begin again with tasks looked up. */
-dis_status dis__reader_start_over(dis__reader *reader);
 /* The table from what the collector holds. */
 dis_status dis__reader_finish(dis__reader *reader);
 /* Gives back all but the table. */

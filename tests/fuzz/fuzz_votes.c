@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.na = na;
     o.n_na = data[1] & 1;
     o.min_votes = data[1] >> 1 & 3;
-    const dis__tuning whole = {.chunk = 1 << 19, .round = 16, .look_up = true},
+    const dis__tuning whole = {.chunk = 1 << 19, .round = 16, .tasks = &dis__tasks_hashed},
                       tiny = {.chunk = 1 + (data[1] >> 3), .round = 3, .bucket = 30};
     const char *path = fuzz_file("a", data + 2, size - 2);
     dis_votes *a = NULL, *b = NULL;

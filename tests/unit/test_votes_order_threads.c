@@ -1,9 +1,10 @@
-/* Tasks are numbered in one of three ways, which depends on the order in which they come (collect.h). Whatever the
+/* Tasks are numbered in one of three ways, which depends on the order in which they come (ids/numbering.h). Whatever the
  * order, the sizes and the threads: the table is that of a reader that looks up every task. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "core/memory.h"
 #include "core/random.h"
 #include "fault_walk.h"
 #include "sanitized.h"
@@ -115,7 +116,7 @@ typedef struct {
 static dis_status read_in_all_ways(const char *const *paths, size_t n_paths, const dis_votes_options *o,
                                    const way *ways, size_t n_ways)
 {
-    static const dis__tuning plain = {.chunk = 1 << 20, .round = 2, .look_up = true};
+    static const dis__tuning plain = {.chunk = 1 << 20, .round = 2, .tasks = &dis__tasks_hashed};
     dis_votes *want = NULL;
     char message[2048] = "";
     const dis_status expected = dis__votes_read(NULL, paths, n_paths, o, &plain, &want);
@@ -220,7 +221,7 @@ static void cut(const char *text, size_t n, cut_rows *out)
 static void order_of_columns_makes_no_difference(void **state)
 {
     (void)state;
-    static const dis__tuning plain = {.chunk = 10000, .round = 2, .look_up = true};
+    static const dis__tuning plain = {.chunk = 10000, .round = 2, .tasks = &dis__tasks_hashed};
     static const way ways[] = {{{.chunk = 10000, .round = 1}, 1},
                                {{.chunk = 300, .round = 4, .bucket = 1000}, 1},
                                {{.chunk = 17, .round = 16, .bucket = 70}, 2},
@@ -253,6 +254,110 @@ static void order_of_columns_makes_no_difference(void **state)
     }
     free(rows);
     free(text);
+}
+
+/* Rounds of rows, each given to the collector once, and the numbering of tasks after each. */
+enum { ROUNDS = 3, ROUND_ROWS = 6 };
+typedef struct {
+    const char *task[ROUNDS][ROUND_ROWS];
+    const dis__numbering *after[ROUNDS];
+} handover;
+
+static dis_votes *collect_rounds(dis_context *ctx, const handover *h, const dis__numbering *first)
+{
+    static const char *const workers[] = {"a", "b", "a-long-worker"};
+    static const uint16_t class_of[] = {1, 0};
+    dis__label_rules rules = {.secret = dis__secret_draw()};
+    dis__collector c;
+    dis__arena texts[2] = {0};
+    dis__batch batch[2] = {0}, *batches[2] = {&batch[0], &batch[1]};
+    assert_int_equal(dis__collect_begin(&c, &rules.secret, 1000), DIS_OK);
+    c.tasks = first;
+    c.bucket = 100;
+    c.max_rows = 1000;
+    for (size_t r = 0; r < ROUNDS; r++) {
+        const dis__round plan = {2, 100, ROUND_ROWS, DIS_ROOM_FOR_ALL, dis_context_threads(ctx) == 1};
+        assert_int_equal(dis__collect_prepare(&c, &plan), DIS_OK);
+        for (size_t j = 0; j < 2; j++) {
+            dis__batch_reset(&batch[j], &rules, &c.labels, c.ids, j, j ? &batch[0] : NULL, &texts[j]);
+            batch[j].late = c.tasks->late;
+            for (size_t i = j * ROUND_ROWS / 2; i < (j + 1) * ROUND_ROWS / 2; i++) {
+                const char *const text[] = {h->task[r][i], workers[i % 3], i % 2 ? "no" : "yes"};
+                dis__vote_field cell[3];
+                for (int k = 0; k < 3; k++) cell[k] = (dis__vote_field){.text = text[k], .n = strlen(text[k])};
+                dis__problem problem;
+                assert_int_equal(dis__batch_row(&batch[j], cell, NULL, NULL, &problem), DIS_OK);
+            }
+        }
+        assert_int_equal(dis__collect(ctx, &c, batches, 2, 100), DIS_OK);
+        if (first == &dis__tasks_sorted) assert_string_equal(c.tasks->name, h->after[r]->name);
+    }
+    dis_votes *votes = calloc(1, sizeof *votes);
+    votes->n_classes = 2;
+    assert_int_equal(dis__collect_finish(ctx, &c, class_of, votes), DIS_OK);
+    assert_int_equal(votes->n_votes, ROUNDS * ROUND_ROWS);
+    for (size_t j = 0; j < 2; j++) {
+        dis__batch_free(&batch[j]);
+        dis__arena_free(&texts[j]);
+    }
+    dis__collect_free(&c);
+    return votes;
+}
+
+static void free_collected(dis_votes *votes)
+{
+    dis__free(votes->start);
+    dis__free(votes->worker);
+    dis__free(votes->label8);
+    dis_names_destroy(votes->tasks);
+    dis_names_destroy(votes->workers);
+    free(votes);
+}
+
+/* A numbering takes over what others have collected and the round at hand: no row is read again. */
+static void numberings_hand_over(void **state)
+{
+    (void)state;
+    static const dis__numbering *const hashed = &dis__tasks_hashed, *const sorted = &dis__tasks_sorted,
+                                       *const partitioned = &dis__tasks_partitioned;
+    const handover cases[] = {
+        {{{"a", "a", "b", "b", "c", "c"}, {"d", "d", "d", "e", "f", "f"}, {"g", "g", "g", "h", "h", "h"}},
+         {sorted, sorted, sorted}},
+        {{{"a", "a", "b", "b", "c", "c"}, {"d", "d", "a", "a", "f", "b"}, {"g", "a", "g", "h", "f", "h"}},
+         {sorted, hashed, hashed}},
+        {{{"a", "a", "b", "b", "c", "c"},
+          {"d", "long-task-2", "e", "long-task-1", "d", "a"},
+          {"a", "c", "e", "z", "y", "x"}},
+         {sorted, hashed, hashed}},
+        {{{"x", "a", "y", "b", "z", "c"}, {"d", "x", "a", "e", "f", "b"}, {"g", "a", "c", "h", "f", "x"}},
+         {partitioned, partitioned, partitioned}},
+        {{{"x", "a", "y", "b", "z", "c"},
+          {"d", "x", "a", "e", "f", "b"},
+          {"z", "long-task-1", "c", "h", "long-task-of-20-bytes", "x"}},
+         {partitioned, partitioned, hashed}},
+        {{{"x", "a", "y", "b", "z", "c"},
+          {"long-task-1", "x", "a", "a", "f", "q"},
+          {"z", "c", "long-task-1", "q", "a", "n"}},
+         {partitioned, hashed, hashed}},
+        {{{"long-task-1", "a", "y", "b", "z", "c"},
+          {"c", "c", "c", "c", "f", "q"},
+          {"z", "c", "long-task-1", "q", "a", "n"}},
+         {hashed, hashed, hashed}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int threads = 1; threads < 4; threads += 2) {
+            dis_context *ctx = context_of(threads);
+            dis_votes *votes = collect_rounds(ctx, &cases[i], sorted), *want = collect_rounds(ctx, &cases[i], hashed);
+            assert_int_equal(votes->n_items, want->n_items);
+            for (size_t t = 0; t < want->n_items; t++)
+                assert_string_equal(dis_names_get(votes->tasks, t, NULL), dis_names_get(want->tasks, t, NULL));
+            assert_memory_equal(votes->start, want->start, (want->n_items + 1) * sizeof *want->start);
+            assert_memory_equal(votes->worker, want->worker, want->n_votes * sizeof *want->worker);
+            assert_memory_equal(votes->label8, want->label8, want->n_votes);
+            free_collected(votes);
+            free_collected(want);
+            dis_context_destroy(ctx);
+        }
 }
 
 typedef struct {
@@ -301,7 +406,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_makes_no_difference), cmocka_unit_test(several_files),
         cmocka_unit_test(large_files_in_no_order),   cmocka_unit_test(order_of_columns_makes_no_difference),
-        cmocka_unit_test(survives_every_fault),
+        cmocka_unit_test(numberings_hand_over),      cmocka_unit_test(survives_every_fault),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

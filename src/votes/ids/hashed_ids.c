@@ -300,9 +300,10 @@ dis_status dis__ids_reserve(dis__ids *ids, size_t n, size_t n_bytes, double n_gu
     return DIS_OK;
 }
 
-void dis__ids_number(const dis__id_share *s, size_t id, size_t at)
+void dis__ids_number(const dis__id_share *s)
 {
     dis__ids *ids = s->ids;
+    size_t id = s->id, at = s->byte;
     const uint32_t *mine = ids->mine + s->chunk * ids->max;
     char *bytes = ids->bytes;
     const size_t end = at + s->n_bytes;
@@ -327,6 +328,13 @@ void dis__ids_number(const dis__id_share *s, size_t id, size_t at)
         }
         id++;
     }
+}
+
+void dis__ids_final_all(const dis__ids *ids, const uint32_t *number, size_t n, uint32_t *to)
+{
+    if (ids->in_order && to != number) memcpy(to, number, n * sizeof *to);
+    if (ids->in_order) return;
+    for (size_t i = 0; i < n; i++) to[i] = dis__ids_final(ids, number[i]);
 }
 
 void dis__ids_finish(dis__ids *ids, size_t n, bool has_medium)

@@ -6,9 +6,9 @@
  * names: the same ones for any cutting into chunks and any number of threads. When chunks are read one after the other,
  * the first number is already the right one.
  *
- *     DIS_TRY(dis__ids_prepare(ids, n_chunks, most, in_order, to_come));
+ *     DIS_TRY(dis__ids_prepare(ids, n_chunks, max, in_order, to_come));
  *     ... in each chunk j: share = dis__id_share_of(ids, j, before, arena); number = dis__ids_find(&share, &key); ...
- *     ... all counted: dis__ids_count(&share); room made: dis__ids_reserve(); dis__ids_number(&share, ...); ...
+ *     ... all counted: dis__ids_count(&share); room made: dis__ids_reserve(); dis__ids_number(&share); ...
  *     ... dis__ids_final(ids, number) of every row ...
  *     dis__ids_finish(ids, n);
  *
@@ -87,6 +87,7 @@ typedef struct {
     bool has_medium;
     bool full;             /* had more new ids than there is room for: its numbers are worth nothing */
     size_t n_ids, n_bytes; /* ids that are its to number and bytes of their names, once they are counted */
+    size_t id, byte;       /* the number of the first of them and where its name begins, once they are placed */
 } dis__id_share;
 
 void dis__ids_free(dis__ids *ids);
@@ -202,13 +203,15 @@ void dis__ids_find_short(dis__id_share *share, const uint64_t *word, const uint3
 void dis__ids_count(dis__id_share *share);
 /* Room for that many ids and bytes of names in all, and a guess of how many it will be in the end. */
 dis_status dis__ids_reserve(dis__ids *ids, size_t n, size_t n_bytes, double n_guess, double bytes_guess);
-/* Gives this chunk's ids the numbers from `id` on, and puts their names where `at` says. */
-void dis__ids_number(const dis__id_share *share, size_t id, size_t at);
+/* Gives this chunk's ids the numbers from share->id on, and puts their names from share->byte on. */
+void dis__ids_number(const dis__id_share *share);
 /* The number for good; after all chunks have numbered theirs. */
 static inline uint32_t dis__ids_final(const dis__ids *ids, uint32_t number)
 {
     return number < ids->n ? number : ids->fresh[number - ids->n].id;
 }
+/* The same of n numbers; may be in place. */
+void dis__ids_final_all(const dis__ids *ids, const uint32_t *number, size_t n, uint32_t *to);
 /* Ends the round: there are n ids now; has_medium: some of the new ones have 9 to 16 bytes. */
 void dis__ids_finish(dis__ids *ids, size_t n, bool has_medium);
 

@@ -6,12 +6,12 @@
  * they go follows from the rows in which the tasks of all buckets first appear. Tasks are words, texts of up to 8
  * bytes.
  *
- *     DIS_TRY(dis__partition_begin(&deal, &secret, n_bytes, bucket_bytes, bytes_per_row));
+ *     DIS_TRY(dis__partition_begin(&partition, &secret, n_bytes, bucket_bytes, bytes_per_row));
  *     ... round by round:
- *         DIS_TRY(dis__partition_make_room(ctx, &deal, batches, n_batches));
- *         ... in each batch j: dis__partition_batch(&deal, batches[j], j); ...
- *     DIS_TRY(dis__partition_finish(ctx, &deal, n_rows, class_of, votes));
- *     dis__partition_free(&deal); */
+ *         DIS_TRY(dis__partition_make_room(ctx, &partition, batches, n_batches));
+ *         ... in each batch j: dis__partition_batch(&partition, batches[j], j); ...
+ *     DIS_TRY(dis__partition_finish(ctx, &partition, n_rows, class_of, votes));
+ *     dis__partition_free(&partition); */
 #ifndef DIS_VOTES_IDS_PARTITION_H
 #define DIS_VOTES_IDS_PARTITION_H
 #include "dissent/context.h"
@@ -49,7 +49,8 @@ dis_status dis__partition_make_room(dis_context *ctx, dis__partition *partition,
 /* Partitions the j-th batch, whose workers and labels are final. From all threads. */
 void dis__partition_batch(const dis__partition *partition, const dis__batch *batch, size_t j);
 /* Fills tasks, n_items, start, worker, label8 or label16 and n_votes of `votes`, whose n_classes is set: items numbered
- * by first appearance, votes of an item in the order of rows. class_of: (labels) the class of each. */
+ * by first appearance, votes of an item in the order of rows. class_of: (labels) the class of each; NULL: the label
+ * itself. */
 dis_status dis__partition_finish(dis_context *ctx, dis__partition *partition, size_t n_rows, const uint16_t *class_of,
                                  dis_votes *votes);
 void dis__partition_free(dis__partition *partition);

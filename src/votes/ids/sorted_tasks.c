@@ -1,11 +1,11 @@
-/* Tasks in ascending order: see sorted_ids.h. A word is a text of up to 8 bytes padded with zeros; with its first byte
+/* Tasks in ascending order: see sorted_ids.h. Takes tasks of up to 8 bytes. A word is a text of up to 8 bytes padded with zeros; with its first byte
  * made the highest, words compare as texts do by bytes, and without the zeros behind them as they do by length and
  * bytes.
  *
  * Cost: two passes over runs of rows, a few ns each. */
-#include "votes/ids/sorted_ids.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "votes/collect.h"
 
 /* What one batch looks like by itself. */
 typedef struct {
@@ -52,15 +52,15 @@ static dis_status follow_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-dis_status dis__sorted_ids_follow(dis_context *ctx, dis__sorted_ids *sorted, dis__batch *const *batches,
-                                  size_t n_batches, bool *still)
+/* Goes on with the tasks of the batches; whether they still ascend. If not, *sorted has not changed. */
+static dis_status follow(dis__filled *round, dis__sorted_ids *sorted, bool *still)
 {
-    order_job c = {.batch = batches};
+    order_job c = {.batch = round->batch};
     dis__sorted_ids to = *sorted;
-    DIS_TRY(dis__alloc_array(&c.batch_order, n_batches, sizeof *c.batch_order));
-    const dis_status status = dis__run_jobs(ctx, n_batches, follow_job, &c);
-    for (size_t j = 0; status == DIS_OK && j < n_batches; j++) {
-        dis__batch *b = batches[j];
+    DIS_TRY(dis__alloc_array(&c.batch_order, round->n, sizeof *c.batch_order));
+    const dis_status status = dis__run_jobs(round->ctx, round->n, follow_job, &c);
+    for (size_t j = 0; status == DIS_OK && j < round->n; j++) {
+        dis__batch *b = round->batch[j];
         dis__id_share *share = &b->share[DIS_COLUMN_TASK];
         const batch_order *s = &c.batch_order[j];
         const uint64_t first = b->n_runs ? b->run_word[0] : to.last;
@@ -81,10 +81,41 @@ dis_status dis__sorted_ids_follow(dis_context *ctx, dis__sorted_ids *sorted, dis
     return status;
 }
 
-void dis__sorted_ids_number(dis__batch *b, size_t id, size_t at)
+/* Tasks that do not ascend: rows that go from task to task are partitioned, unless there are others already, or the
+ * guess how many there will be asks for too much. */
+static const dis__numbering *next_numbering(const dis__filled *round)
 {
-    dis__ids *ids = b->share[DIS_COLUMN_TASK].ids;
-    const size_t end = at + b->share[DIS_COLUMN_TASK].n_bytes;
+    const dis__collector *c = round->collector;
+    size_t n_rows = 0, n_runs = 0;
+    for (size_t b = 0; b < round->n; b++) {
+        n_rows += round->batch[b]->n_rows;
+        n_runs += round->batch[b]->n_runs;
+    }
+    if (c->n_rows || 3 * n_runs < 2 * n_rows || c->max_rows > DIS_PARTITION_MAX) return &dis__tasks_hashed;
+    const double row = (double)round->n_bytes / (double)n_rows, memory = (double)dis__memory_available();
+    const bool too_much = memory > 0 && (double)c->n_bytes / row * sizeof(dis__vote_record) > memory / 2;
+    return too_much ? &dis__tasks_hashed : &dis__tasks_partitioned;
+}
+
+static dis_status accept(dis__filled *round, const dis__numbering **next)
+{
+    bool still = true;
+    if (dis__batches_have_long_task(round->batch, round->n)) {
+        *next = &dis__tasks_hashed;
+        return DIS_OK;
+    }
+    DIS_TRY(follow(round, &round->collector->sorted, &still));
+    if (!still) *next = next_numbering(round);
+    return DIS_OK;
+}
+
+/* Gives the runs of a batch their tasks' numbers, and puts the names of new ones where they belong. */
+static void number(dis__batch *b)
+{
+    const dis__id_share *share = &b->share[DIS_COLUMN_TASK];
+    const dis__ids *ids = share->ids;
+    size_t id = share->id, at = share->byte;
+    const size_t end = at + share->n_bytes;
     uint64_t before = b->word_before;
     for (size_t i = 0; i < b->n_runs; i++) {
         const uint64_t word = b->run_word[i];
@@ -97,4 +128,16 @@ void dis__sorted_ids_number(dis__batch *b, size_t id, size_t at)
         }
         b->run[i] = (uint32_t)(id - 1);
     }
+    b->tasks_fall = false;
 }
+
+const dis__numbering dis__tasks_sorted = {
+    .name = "sorted",
+    .late = true,
+    .accept = accept,
+    .number = number,
+    .make_room = dis__row_store_make_room,
+    .put = dis__row_store_put,
+    .settle = dis__row_store_settle,
+    .finish = dis__row_store_finish,
+};

@@ -1,0 +1,146 @@
+/* Tasks looked up in a table while rows are read, as workers are: the numbering that takes anything. It takes over from
+ * others: tasks that were numbered without a table have their names, of which the next table is made (hashed_ids.c);
+ * partitioned votes are put together as at the end of the input, and are the first rows from then on, item by item; and
+ * the tasks of the round, kept as texts, are looked up here.
+ *
+ * Cost: see hashed_ids.c; of a takeover, one lookup per run of rows of the round. */
+#include "core/memory.h"
+#include "core/names_build.h"
+#include "core/pool.h"
+#include "votes/collect.h"
+
+enum { BLOCK = 64 };
+
+/* The keys of runs [first, first + n) of a batch; long_at: its next long task. */
+static void make_keys(const dis__batch *b, size_t first, size_t n, size_t *long_at, dis__id_key *key)
+{
+    const dis__ids *ids = b->share[DIS_COLUMN_TASK].ids;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *word = &b->run_word[first + i];
+        if (*word) {
+            dis__id_key_make(ids, (const char *)word, dis__word_length(*word), false, &key[i]);
+        } else {
+            const dis__long_task *task = &b->long_task[(*long_at)++];
+            dis__id_key_make(ids, task->text, task->n, true, &key[i]);
+        }
+        __builtin_prefetch(&ids->slot[dis__ids_home(ids, key[i].tag)]);
+    }
+}
+
+static dis_status look_up_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const dis__filled *round = arg;
+    dis__ids *ids = &round->collector->ids[DIS_COLUMN_TASK];
+    dis__batch *b = round->batch[j];
+    dis__id_share *share = &b->share[DIS_COLUMN_TASK];
+    *share = dis__id_share_of(ids, j, j ? &round->batch[j - 1]->share[DIS_COLUMN_TASK] : NULL, b->texts);
+    dis__id_key key[BLOCK];
+    size_t long_at = 0;
+    for (size_t first = 0; first < b->n_runs; first += BLOCK) {
+        const size_t n = b->n_runs - first < BLOCK ? b->n_runs - first : BLOCK;
+        make_keys(b, first, n, &long_at, key);
+        for (size_t i = 0; i < n; i++) b->run[first + i] = dis__ids_find(share, &key[i]);
+    }
+    return DIS_OK;
+}
+
+/* The tasks of the round. */
+static dis_status look_up(dis__filled *round)
+{
+    dis__ids *ids = &round->collector->ids[DIS_COLUMN_TASK];
+    size_t max = 1;
+    for (size_t j = 0; j < round->n; j++) max = round->batch[j]->n_runs > max ? round->batch[j]->n_runs : max;
+    DIS_TRY(dis__ids_prepare(ids, round->n, max, dis_context_threads(round->ctx) == 1, 0));
+    return dis__run_jobs(round->ctx, round->n, look_up_job, round);
+}
+
+static void adopt(dis__collector *c, dis_votes *votes)
+{
+    dis__row_store *store = &c->store;
+    store->rows = (dis__rows){.start = votes->start,
+                              .worker = votes->worker,
+                              .label8 = votes->label8,
+                              .label = votes->label16,
+                              .n = votes->n_votes};
+    store->capacity = votes->n_votes;
+    store->start_capacity = votes->n_items + 1;
+    store->last_task = (uint32_t)(votes->n_items - 1);
+    votes->start = NULL;
+    votes->worker = NULL;
+    votes->label8 = NULL;
+    votes->label16 = NULL;
+}
+
+static dis_status adopt_names(dis__ids *ids, const dis_votes *votes)
+{
+    size_t n_bytes = 0;
+    for (size_t i = 0; i < votes->n_items; i++) {
+        size_t n;
+        dis_names_get(votes->tasks, i, &n);
+        n_bytes += n + 1;
+    }
+    DIS_TRY(dis__ids_reserve(ids, votes->n_items, n_bytes, 0, 0));
+    for (size_t i = 0, at = 0; i < votes->n_items; i++) {
+        size_t n;
+        const char *name = dis_names_get(votes->tasks, i, &n);
+        ids->start[i] = at;
+        memcpy(ids->bytes + at, name, n + 1);
+        at += n + 1;
+    }
+    ids->n = votes->n_items;
+    return DIS_OK;
+}
+
+/* Votes that were partitioned become rows, item by item. */
+static dis_status gather(dis_context *ctx, dis__collector *c)
+{
+    dis_votes votes = {.n_classes = c->labels.n};
+    dis_status status = dis__partition_finish(ctx, &c->partition, c->n_rows, NULL, &votes);
+    if (status == DIS_OK) status = adopt_names(&c->ids[DIS_COLUMN_TASK], &votes);
+    if (status == DIS_OK) adopt(c, &votes);
+    dis__free(votes.start);
+    dis__free(votes.worker);
+    dis__free(votes.label8);
+    dis__free(votes.label16);
+    dis_names_destroy(votes.tasks);
+    dis__partition_free(&c->partition);
+    return status;
+}
+
+static dis_status take_over(dis__filled *round, const dis__numbering *before)
+{
+    if (before == &dis__tasks_partitioned) DIS_TRY(gather(round->ctx, round->collector));
+    return look_up(round);
+}
+
+static void count(dis__batch *batch)
+{
+    dis__ids_count(&batch->share[DIS_COLUMN_TASK]);
+}
+
+static void number(dis__batch *batch)
+{
+    dis__ids_number(&batch->share[DIS_COLUMN_TASK]);
+}
+
+static void put(const dis__filled *round, size_t j)
+{
+    dis__batch *b = round->batch[j];
+    dis__ids_final_all(&round->collector->ids[DIS_COLUMN_TASK], b->run, b->n_runs, b->run);
+    bool falls = false;
+    for (size_t i = 1; i < b->n_runs; i++) falls |= b->run[i] < b->run[i - 1];
+    b->tasks_fall = falls;
+    dis__row_store_put(round, j);
+}
+
+const dis__numbering dis__tasks_hashed = {
+    .name = "hashed",
+    .take_over = take_over,
+    .count = count,
+    .number = number,
+    .make_room = dis__row_store_make_room,
+    .put = put,
+    .settle = dis__row_store_settle,
+    .finish = dis__row_store_finish,
+};
