@@ -31,9 +31,8 @@ static cudaError_t each(dis__cuda_session *s, size_t n, const void *a, const voi
 {
     if (n == 0) return cudaSuccess;
     const bool vectors = aligned16(a) && aligned16(y) && (IN < 2 || aligned16(b));
-    const unsigned most = (unsigned)s->n_processors * 8, blocks = grid_of(n, 256 * (vectors ? pack<T>::N : 1));
-    each_kernel<T, IN, F> < <<blocks<most ? blocks : most, 256, 0, s->stream>>>(n, (const T *)a, (const T *)b, (T *)y,
-                                                                                vectors, f);
+    const unsigned blocks = grid_some(s, n, 256 * (vectors ? pack<T>::N : 1));
+    each_kernel<T, IN, F><<<blocks, 256, 0, s->stream>>>(n, (const T *)a, (const T *)b, (T *)y, vectors, f);
     return cudaGetLastError();
 }
 
@@ -124,10 +123,10 @@ cudaError_t dis__cuda_copy_columns(dis__cuda_session *s, const void *args)
     if (!a->add && a->n_rows == 1)
         return cudaMemcpyAsync(a->to, a->from, n * bytes, cudaMemcpyDeviceToDevice, s->stream);
     if (a->n_rows == 1) DIS_CUDA_BY_VALUE(s, return (each<T, 2>(s, n, a->from, a->to, a->to, plus())));
-    const unsigned most = (unsigned)s->n_processors * 16, blocks = grid_of(n, 256);
-    DIS_CUDA_BY_VALUE(s, (copy_columns_kernel<T> < <<blocks<most ? blocks : most, 256, 0, s->stream>>>(
-                                                       a->n_rows, a->width, (const T *)a->from, a->from_ld, (T *)a->to,
-                                                       a->to_ld, a->add)));
+    const unsigned blocks = grid_some(s, n, 256);
+    DIS_CUDA_BY_VALUE(s, (copy_columns_kernel<T><<<blocks, 256, 0, s->stream>>>(a->n_rows, a->width, (const T *)a->from,
+                                                                                a->from_ld, (T *)a->to, a->to_ld,
+                                                                                a->add)));
     return cudaGetLastError();
 }
 
@@ -246,18 +245,14 @@ __global__ void __launch_bounds__(256)
 template <class T, dis__activation ACT> static cudaError_t finish(dis__cuda_session *s, const dis__product_args *a)
 {
     const T *bias = (const T *)dis__cuda_weight(s, a->bias), *bias2 = (const T *)dis__cuda_weight(s, a->bias2);
-    const unsigned most = (unsigned)s->n_processors * 8;
     enum { N = pack<T>::N };
     if (a->n % N == 0 && a->ldc == a->n && aligned16(a->c) && aligned16(bias) && aligned16(bias2)) {
-        const unsigned blocks = grid_of(a->m * a->n / N, 256);
-        finish_packs_kernel<T, ACT> < <<blocks<most ? blocks : most, 256, 0, s->stream>>>(a->m, (unsigned)(a->n / N),
-                                                                                          (pack<T> *)a->c,
-                                                                                          (const pack<T> *)bias,
-                                                                                          (const pack<T> *)bias2);
+        const unsigned blocks = grid_some(s, a->m * a->n / N, 256);
+        finish_packs_kernel<T, ACT><<<blocks, 256, 0, s->stream>>>(a->m, (unsigned)(a->n / N), (pack<T> *)a->c,
+                                                                   (const pack<T> *)bias, (const pack<T> *)bias2);
     } else {
-        const unsigned blocks = grid_of(a->m * a->n, 256);
-        finish_kernel<T, ACT> < <<blocks<most ? blocks : most, 256, 0, s->stream>>>(a->m, a->n, (T *)a->c, a->ldc, bias,
-                                                                                    bias2);
+        const unsigned blocks = grid_some(s, a->m * a->n, 256);
+        finish_kernel<T, ACT><<<blocks, 256, 0, s->stream>>>(a->m, a->n, (T *)a->c, a->ldc, bias, bias2);
     }
     return cudaGetLastError();
 }

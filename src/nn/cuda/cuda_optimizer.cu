@@ -219,9 +219,9 @@ __global__ void __launch_bounds__(256) start_kernel(dis__start_args a)
 cudaError_t dis__cuda_start(dis__cuda_session *s, const void *args)
 {
     const dis__start_args *a = (const dis__start_args *)args;
-    const unsigned most = (unsigned)s->n_processors * 16, blocks = grid_of(a->n, 256);
+    const unsigned blocks = grid_some(s, a->n, 256);
     if (a->n == 0) return cudaSuccess;
-    start_kernel < <<blocks<most ? blocks : most, 256, 0, s->stream>>>(*a);
+    start_kernel<<<blocks, 256, 0, s->stream>>>(*a);
     return cudaGetLastError();
 }
 
@@ -234,8 +234,8 @@ __global__ void __launch_bounds__(256) to_bfloat16_kernel(bf16 *to, const float 
 
 cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n)
 {
-    const unsigned most = (unsigned)s->n_processors * 16, blocks = grid_of(n, 256);
+    const unsigned blocks = grid_some(s, n, 256);
     if (n == 0) return cudaSuccess;
-    to_bfloat16_kernel < <<blocks<most ? blocks : most, 256, 0, s->stream>>>((bf16 *)to, from, n);
+    to_bfloat16_kernel<<<blocks, 256, 0, s->stream>>>((bf16 *)to, from, n);
     return cudaGetLastError();
 }

@@ -167,15 +167,22 @@ static inline unsigned grid_of(size_t n, size_t per)
     return (unsigned)(blocks < 1 ? 1 : blocks > 0x7fffffff ? 0x7fffffff : blocks);
 }
 
+/* The same, no more than fill the device a few times over: for kernels that loop. */
+static inline unsigned grid_some(const dis__cuda_session *s, size_t n, size_t per)
+{
+    const unsigned most = (unsigned)s->n_processors * 16, blocks = grid_of(n, per);
+    return blocks < most ? blocks : most;
+}
+
 /* f(T()) with T float or bf16, as the session's values are. */
-#define DIS_CUDA_BY_VALUE(s, call)       \
+#define DIS_CUDA_BY_VALUE(s, ...)        \
     do {                                 \
         if ((s)->value == DIS_FLOAT32) { \
             using T = float;             \
-            call;                        \
+            __VA_ARGS__;                 \
         } else {                         \
             using T = bf16;              \
-            call;                        \
+            __VA_ARGS__;                 \
         }                                \
     } while (0)
 

@@ -1,0 +1,421 @@
+/* Kernels of layer normalisation, dropout and pooling over rows; what they compute is in nn/loops/norm_loops.h.
+ *
+ * Layer normalisation has one warp per row. Rows of up to 1,024 numbers stay in registers, 16 bytes per lane and load
+ * where the width allows it, so that each number is read once; wider rows are read three times. The gradients of gain
+ * and bias are sums over rows: in parts, side by side, which the last block adds up in order. */
+#include "nn/cuda/kernels.cuh"
+
+enum { WARPS = 4, KEPT = 1024 };
+
+/* Numbers of a row that one lane has, N at a time: group g is at (g * 32 + lane) * N. */
+template <class T, int N> __device__ __forceinline__ void load_some(const T *p, float *x)
+{
+    if (N == 1) {
+        x[0] = as_float(*p);
+    } else {
+        ((const pack<T> *)p)->get(x);
+    }
+}
+template <class T, int N> __device__ __forceinline__ void store_some(T *p, const float *x)
+{
+    if (N == 1) {
+        *p = from_float<T>(x[0]);
+    } else {
+        pack<T> v;
+        v.set(x);
+        *(pack<T> *)p = v;
+    }
+}
+template <int N> __device__ __forceinline__ void load_floats(const float *p, float *x)
+{
+    if (N == 1) {
+        x[0] = *p;
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i += 4) {
+            const float4 v = *(const float4 *)(p + i);
+            x[i] = v.x, x[i + 1] = v.y, x[i + 2] = v.z, x[i + 3] = v.w;
+        }
+    }
+}
+
+template <class T, int N, int GROUPS>
+__global__ void __launch_bounds__(WARPS * 32) layernorm_kernel(dis__layernorm_args a)
+{
+    const int lane = threadIdx.x & 31;
+    const size_t row = (size_t)blockIdx.x * WARPS + (threadIdx.x >> 5), width = a.width;
+    if (row >= a.n_rows) return;
+    const T *x = (const T *)a.x + row * width, *r = a.r ? (const T *)a.r + row * width : NULL;
+    float v[GROUPS][N], sum = 0, squares = 0;
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++) {
+        const size_t c = (size_t)(g * 32 + lane) * N;
+        if (c < width) {
+            load_some<T, N>(x + c, v[g]);
+            if (r) {
+                float z[N];
+                load_some<T, N>(r + c, z);
+#pragma unroll
+                for (int i = 0; i < N; i++) v[g][i] += z[i];
+            }
+#pragma unroll
+            for (int i = 0; i < N; i++) sum += v[g][i];
+        }
+    }
+    const float mean = warp_sum(sum) / (float)width;
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++)
+        if ((size_t)(g * 32 + lane) * N < width)
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                v[g][i] -= mean;
+                squares += v[g][i] * v[g][i];
+            }
+    const float inverse = 1 / sqrtf(warp_sum(squares) / (float)width + (float)a.epsilon);
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++) {
+        const size_t c = (size_t)(g * 32 + lane) * N;
+        if (c < width) {
+            float gain[N], bias[N];
+            load_floats<N>((const float *)a.gain + c, gain);
+            if (a.bias) load_floats<N>((const float *)a.bias + c, bias);
+#pragma unroll
+            for (int i = 0; i < N; i++) v[g][i] = gain[i] * (v[g][i] * inverse) + (a.bias ? bias[i] : 0);
+            store_some<T, N>((T *)a.y + row * width + c, v[g]);
+        }
+    }
+    if (lane == 0) ((float2 *)a.stats)[row] = make_float2(mean, inverse);
+}
+
+/* Rows of any width. */
+template <class T> __global__ void __launch_bounds__(WARPS * 32) layernorm_wide_kernel(dis__layernorm_args a)
+{
+    const int lane = threadIdx.x & 31;
+    const size_t row = (size_t)blockIdx.x * WARPS + (threadIdx.x >> 5), width = a.width;
+    if (row >= a.n_rows) return;
+    const T *x = (const T *)a.x + row * width, *r = a.r ? (const T *)a.r + row * width : NULL;
+    const float *gain = (const float *)a.gain, *bias = (const float *)a.bias;
+    float sum = 0, squares = 0;
+    for (size_t c = lane; c < width; c += 32) sum += as_float(x[c]) + (r ? as_float(r[c]) : 0);
+    const float mean = warp_sum(sum) / (float)width;
+    for (size_t c = lane; c < width; c += 32) {
+        const float z = as_float(x[c]) + (r ? as_float(r[c]) : 0) - mean;
+        squares += z * z;
+    }
+    const float inverse = 1 / sqrtf(warp_sum(squares) / (float)width + (float)a.epsilon);
+    for (size_t c = lane; c < width; c += 32) {
+        const float z = as_float(x[c]) + (r ? as_float(r[c]) : 0) - mean;
+        ((T *)a.y)[row * width + c] = from_float<T>(gain[c] * (z * inverse) + (bias ? bias[c] : 0));
+    }
+    if (lane == 0) ((float2 *)a.stats)[row] = make_float2(mean, inverse);
+}
+
+static bool packs(const dis__layernorm_args *a, size_t n)
+{
+    return a->width % n == 0 && aligned16(a->x) && aligned16(a->r) && aligned16(a->y) && aligned16(a->gain) &&
+           aligned16(a->bias) && aligned16(a->dy) && aligned16(a->dx) && aligned16(a->dr);
+}
+
+#define LAYERNORM(kernel)                                                                                  \
+    template <class T> static cudaError_t run_##kernel(dis__cuda_session *s, const dis__layernorm_args *a) \
+    {                                                                                                      \
+        enum { N = pack<T>::N };                                                                           \
+        const unsigned grid = grid_of(a->n_rows, WARPS);                                                   \
+        if (a->n_rows == 0) return cudaSuccess;                                                            \
+        if (a->width <= KEPT / 2 && packs(a, N))                                                           \
+            kernel##_kernel<T, N, KEPT / 2 / 32 / N><<<grid, WARPS * 32, 0, s->stream>>>(*a);              \
+        else if (a->width <= KEPT * 3 / 4 && packs(a, N))                                                  \
+            kernel##_kernel<T, N, KEPT * 3 / 4 / 32 / N><<<grid, WARPS * 32, 0, s->stream>>>(*a);          \
+        else if (a->width <= KEPT && packs(a, N))                                                          \
+            kernel##_kernel<T, N, KEPT / 32 / N><<<grid, WARPS * 32, 0, s->stream>>>(*a);                  \
+        else                                                                                               \
+            kernel##_wide_kernel<T><<<grid, WARPS * 32, 0, s->stream>>>(*a);                               \
+        return cudaGetLastError();                                                                         \
+    }
+LAYERNORM(layernorm)
+
+cudaError_t dis__cuda_layernorm(dis__cuda_session *s, const void *args)
+{
+    DIS_CUDA_BY_VALUE(s, return run_layernorm<T>(s, (const dis__layernorm_args *)args));
+    return cudaSuccess;
+}
+
+template <class T, int N, int GROUPS>
+__global__ void __launch_bounds__(WARPS * 32) layernorm_grad_kernel(dis__layernorm_args a)
+{
+    const int lane = threadIdx.x & 31;
+    const size_t row = (size_t)blockIdx.x * WARPS + (threadIdx.x >> 5), width = a.width;
+    if (row >= a.n_rows) return;
+    const T *x = (const T *)a.x + row * width, *r = a.r ? (const T *)a.r + row * width : NULL;
+    const T *dy = (const T *)a.dy + row * width;
+    const float2 stats = ((const float2 *)a.stats)[row];
+    float z[GROUPS][N], g[GROUPS][N], g_sum = 0, gz_sum = 0;
+#pragma unroll
+    for (int k = 0; k < GROUPS; k++) {
+        const size_t c = (size_t)(k * 32 + lane) * N;
+        if (c < width) {
+            float more[N], gain[N];
+            load_some<T, N>(x + c, z[k]);
+            load_some<T, N>(dy + c, g[k]);
+            load_floats<N>((const float *)a.gain + c, gain);
+            if (r) load_some<T, N>(r + c, more);
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                z[k][i] = ((r ? z[k][i] + more[i] : z[k][i]) - stats.x) * stats.y;
+                g[k][i] *= gain[i];
+                g_sum += g[k][i];
+                gz_sum += g[k][i] * z[k][i];
+            }
+        }
+    }
+    const float g_mean = warp_sum(g_sum) / (float)width, gz_mean = warp_sum(gz_sum) / (float)width;
+#pragma unroll
+    for (int k = 0; k < GROUPS; k++) {
+        const size_t c = (size_t)(k * 32 + lane) * N;
+        if (c < width) {
+#pragma unroll
+            for (int i = 0; i < N; i++) g[k][i] = (g[k][i] - g_mean - z[k][i] * gz_mean) * stats.y;
+            for (int which = 0; which < 2; which++) {
+                T *to = (T *)(which ? a.dr : a.dx);
+                if (!to) continue;
+                float d[N];
+                if (which ? a.add_r : a.add_x) load_some<T, N>(to + row * width + c, d);
+#pragma unroll
+                for (int i = 0; i < N; i++) d[i] = (which ? a.add_r : a.add_x) ? d[i] + g[k][i] : g[k][i];
+                store_some<T, N>(to + row * width + c, d);
+            }
+        }
+    }
+}
+
+template <class T> __global__ void __launch_bounds__(WARPS * 32) layernorm_grad_wide_kernel(dis__layernorm_args a)
+{
+    const int lane = threadIdx.x & 31;
+    const size_t row = (size_t)blockIdx.x * WARPS + (threadIdx.x >> 5), width = a.width;
+    if (row >= a.n_rows) return;
+    const T *x = (const T *)a.x + row * width, *r = a.r ? (const T *)a.r + row * width : NULL;
+    const T *dy = (const T *)a.dy + row * width;
+    const float *gain = (const float *)a.gain;
+    const float2 stats = ((const float2 *)a.stats)[row];
+    T *dx = a.dx ? (T *)a.dx + row * width : NULL, *dr = a.dr ? (T *)a.dr + row * width : NULL;
+    float g_sum = 0, gz_sum = 0;
+    for (size_t c = lane; c < width; c += 32) {
+        const float z = (as_float(x[c]) + (r ? as_float(r[c]) : 0) - stats.x) * stats.y, g = gain[c] * as_float(dy[c]);
+        g_sum += g;
+        gz_sum += g * z;
+    }
+    const float g_mean = warp_sum(g_sum) / (float)width, gz_mean = warp_sum(gz_sum) / (float)width;
+    for (size_t c = lane; c < width; c += 32) {
+        const float z = (as_float(x[c]) + (r ? as_float(r[c]) : 0) - stats.x) * stats.y;
+        const float d = (gain[c] * as_float(dy[c]) - g_mean - z * gz_mean) * stats.y;
+        if (dx) dx[c] = from_float<T>(a.add_x ? as_float(dx[c]) + d : d);
+        if (dr) dr[c] = from_float<T>(a.add_r ? as_float(dr[c]) + d : d);
+    }
+}
+LAYERNORM(layernorm_grad)
+
+cudaError_t dis__cuda_layernorm_grad(dis__cuda_session *s, const void *args)
+{
+    DIS_CUDA_BY_VALUE(s, return run_layernorm_grad<T>(s, (const dis__layernorm_args *)args));
+    return cudaSuccess;
+}
+
+/* ---- sums over rows ---- */
+
+enum { COLUMNS = 64, DOWN = 8 };
+
+/* As column_sums (cuda_dense.cu), of two things at once. */
+template <class T>
+__global__ void __launch_bounds__(DOWN * 32) param_grad_kernel(dis__layernorm_args a, float *part, unsigned *counter)
+{
+    __shared__ float room[2][DOWN][COLUMNS];
+    __shared__ bool last;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const size_t width = a.width, c0 = (size_t)blockIdx.x * COLUMNS, c = c0 + 2 * lane, parts = gridDim.y;
+    const size_t from = a.n_rows * blockIdx.y / parts, to = a.n_rows * (blockIdx.y + 1) / parts;
+    const T *x = (const T *)a.x, *r = (const T *)a.r, *dy = (const T *)a.dy;
+    const float2 *stats = (const float2 *)a.stats;
+    float gain[2] = {0, 0}, bias[2] = {0, 0};
+#pragma unroll 2
+    for (size_t i = from + warp; i < to; i += DOWN) {
+        const float2 t = stats[i];
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+            if (c + j < width) {
+                const size_t e = i * width + c + j;
+                const float d = as_float(dy[e]), v = as_float(x[e]) + (r ? as_float(r[e]) : 0);
+                gain[j] += d * ((v - t.x) * t.y);
+                bias[j] += d;
+            }
+    }
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        room[0][warp][2 * lane + j] = gain[j];
+        room[1][warp][2 * lane + j] = bias[j];
+    }
+    __syncthreads();
+    const int which = threadIdx.x / COLUMNS, column = threadIdx.x % COLUMNS;
+    const size_t mine = c0 + column;
+    float *out = (float *)(which ? a.d_bias : a.d_gain);
+    const bool sums = which < 2 && mine < width && out;
+    float total = 0;
+    if (sums)
+        for (int w = 0; w < DOWN; w++) total += room[which][w][column];
+    if (parts == 1) {
+        if (sums) out[mine] += total;
+        return;
+    }
+    if (sums) part[(blockIdx.y * 2 + which) * width + mine] = total;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicAdd(counter + blockIdx.x, 1) == parts - 1;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    if (sums) {
+        total = 0;
+        for (size_t p = 0; p < parts; p++) total += __ldcg(part + (p * 2 + which) * width + mine);
+        out[mine] += total;
+    }
+    if (threadIdx.x == 0) counter[blockIdx.x] = 0;
+}
+
+cudaError_t dis__cuda_layernorm_param_grad(dis__cuda_session *s, const void *args)
+{
+    const dis__layernorm_args *a = (const dis__layernorm_args *)args;
+    if (a->n_rows == 0 || a->width == 0) return cudaSuccess;
+    const size_t across = (a->width + COLUMNS - 1) / COLUMNS, most = (a->n_rows + 15) / 16;
+    size_t parts = (size_t)s->n_processors * 4 / across + 1;
+    if (parts > most) parts = most;
+    if (across > DIS_CUDA_COUNTERS || parts * 2 * a->width * sizeof(float) > s->scratch_bytes) parts = 1;
+    const dim3 grid((unsigned)across, (unsigned)parts);
+    DIS_CUDA_BY_VALUE(s,
+                      (param_grad_kernel<T><<<grid, DOWN * 32, 0, s->stream>>>(*a, (float *)s->scratch, s->counters)));
+    return cudaGetLastError();
+}
+
+/* ---- dropout ---- */
+
+/* A block of 1,024 elements per 256 threads: a thread draws four words, of elements 256 apart. */
+template <class T>
+__global__ void __launch_bounds__(256) dropout_kernel(dis__dropout_args a, uint32_t threshold, float scale)
+{
+    const T *x = (const T *)a.x;
+    T *y = (T *)a.y;
+    const uint32_t pass = (uint32_t)(uint64_t)*a.pass;
+    const size_t blocks = (a.n + DIS_DROPOUT_BLOCK - 1) / DIS_DROPOUT_BLOCK;
+    for (size_t b = blockIdx.x; b < blocks; b += gridDim.x) {
+        const uint4 w = dropout_words(a.seed, pass, a.layer, b, threadIdx.x);
+        const uint32_t word[4] = {w.x, w.y, w.z, w.w};
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const size_t e = b * DIS_DROPOUT_BLOCK + i * 256 + threadIdx.x;
+            if (e >= a.n) continue;
+            const float kept = word[i] < threshold ? 0 : as_float(x[e]) * scale;
+            y[e] = from_float<T>(a.add ? as_float(y[e]) + kept : kept);
+        }
+    }
+}
+
+cudaError_t dis__cuda_dropout(dis__cuda_session *s, const void *args)
+{
+    const dis__dropout_args *a = (const dis__dropout_args *)args;
+    if (a->n == 0) return cudaSuccess;
+    if (a->rate == 0) {
+        const dis__add_args add = {a->n, a->x, NULL, a->y};
+        const size_t bytes = a->n * (s->value == DIS_FLOAT32 ? 4 : 2);
+        if (a->add) return dis__cuda_add(s, &add);
+        return a->x == a->y ? cudaSuccess : cudaMemcpyAsync(a->y, a->x, bytes, cudaMemcpyDeviceToDevice, s->stream);
+    }
+    const unsigned blocks = grid_some(s, a->n, DIS_DROPOUT_BLOCK);
+    DIS_CUDA_BY_VALUE(s, (dropout_kernel<T>
+                          <<<blocks, 256, 0, s->stream>>>(*a, drop_threshold(a->rate), (float)(1 / (1 - a->rate)))));
+    return cudaGetLastError();
+}
+
+/* ---- pooling ---- */
+
+__device__ __forceinline__ size_t pool_start(const dis__pool_args &a, size_t i)
+{
+    return a.start ? (size_t)a.start[i] : i * a.per;
+}
+
+__device__ __forceinline__ size_t pool_length(const dis__pool_args &a, size_t i)
+{
+    return a.length ? (size_t)a.length[i] : a.per;
+}
+
+/* Block (row, columns): a thread goes down one column. */
+template <class T> __global__ void __launch_bounds__(128) pool_kernel(dis__pool_args a)
+{
+    const size_t c = (size_t)blockIdx.y * blockDim.x + threadIdx.x, w = a.width;
+    if (c >= w) return;
+    for (size_t i = blockIdx.x; i < a.n_rows; i += gridDim.x) {
+        const size_t n = pool_length(a, i);
+        const T *x = (const T *)a.x + pool_start(a, i) * w + c;
+        float y = 0;
+        int32_t choice = 0;
+        if (n) switch (a.kind) {
+            case DIS_POOL_MAX:
+                y = as_float(x[0]);
+                for (size_t t = 1; t < n; t++)
+                    if (as_float(x[t * w]) > y) {
+                        y = as_float(x[t * w]);
+                        choice = (int32_t)t;
+                    }
+                a.choice[i * w + c] = choice;
+                break;
+            case DIS_POOL_MEAN:
+#pragma unroll 4
+                for (size_t t = 0; t < n; t++) y += as_float(x[t * w]);
+                y *= 1 / (float)n;
+                break;
+            case DIS_POOL_LAST: y = as_float(x[(n - 1) * w]); break;
+            case DIS_POOL_ENDS: y = as_float(x[c < w / 2 ? (n - 1) * w : 0]); break;
+            default: y = as_float(x[0]);
+            }
+        ((T *)a.y)[i * w + c] = from_float<T>(y);
+    }
+}
+
+cudaError_t dis__cuda_pool(dis__cuda_session *s, const void *args)
+{
+    const dis__pool_args *a = (const dis__pool_args *)args;
+    if (a->n_rows == 0) return cudaSuccess;
+    const dim3 grid(grid_of(a->n_rows, 1), grid_of(a->width, 128));
+    DIS_CUDA_BY_VALUE(s, (pool_kernel<T><<<grid, 128, 0, s->stream>>>(*a)));
+    return cudaGetLastError();
+}
+
+/* Every row of x that belongs to row i is written: the share of dy that falls to it, or 0. Block (row, part of its
+ * span, columns). */
+enum { SPAN = 64 };
+template <class T> __global__ void __launch_bounds__(128) pool_grad_kernel(dis__pool_args a)
+{
+    const size_t c = (size_t)blockIdx.z * blockDim.x + threadIdx.x, w = a.width, i = blockIdx.x;
+    if (c >= w) return;
+    const size_t n = pool_length(a, i), start = pool_start(a, i);
+    const size_t end = !a.start ? a.per : (i + 1 < a.n_rows ? (size_t)a.start[i + 1] : a.n_packed) - start;
+    T *dx = (T *)a.dx + start * w + c;
+    const float dy = n ? as_float(((const T *)a.dy)[i * w + c]) : 0;
+    const bool at_end = a.kind == DIS_POOL_LAST || (a.kind == DIS_POOL_ENDS && c < w / 2);
+    const size_t one = !n ? 0 : a.kind == DIS_POOL_MAX ? (size_t)a.choice[i * w + c] : at_end ? n - 1 : 0;
+    const float share = n ? dy * (1 / (float)n) : 0;
+    for (size_t first = (size_t)blockIdx.y * SPAN; first < end; first += (size_t)gridDim.y * SPAN)
+        for (size_t t = first; t < first + SPAN && t < end; t++) {
+            const float d = a.kind == DIS_POOL_MEAN ? (t < n ? share : 0) : n && t == one ? dy : 0;
+            if (!a.add)
+                dx[t * w] = from_float<T>(d);
+            else if (d != 0)
+                dx[t * w] = from_float<T>(as_float(dx[t * w]) + d);
+        }
+}
+
+cudaError_t dis__cuda_pool_grad(dis__cuda_session *s, const void *args)
+{
+    const dis__pool_args *a = (const dis__pool_args *)args;
+    if (a->n_rows == 0) return cudaSuccess;
+    const dim3 grid(grid_of(a->n_rows, 1), grid_of(a->per < 65536 ? a->per : 65536, SPAN), grid_of(a->width, 128));
+    DIS_CUDA_BY_VALUE(s, (pool_grad_kernel<T><<<grid, 128, 0, s->stream>>>(*a)));
+    return cudaGetLastError();
+}
