@@ -184,6 +184,7 @@ static void objective_detail(size_t i)
     const dis_objective *o = dis_objective_at(i);
     printf("%s: %s\nneeds:%s%s%s\n", o->name, o->summary, o->needs_gold ? " gold labels" : "",
            o->needs_labels ? o->needs_gold ? ", soft labels" : " soft labels" : "", o->needs_votes ? " votes" : "");
+    options_of(o->options, o->n_options);
 }
 
 static void part_detail(size_t i)

@@ -145,10 +145,14 @@ SOFT(kl, DIS_LOSS_KL, 2)
 SOFT(inverse_kl, DIS_LOSS_INVERSE_KL, 2)
 SOFT(js, DIS_LOSS_JS, 10)
 
-#define CROWD(name, kind)                        \
-    static void case_crowd_##name(nn_net *f)     \
-    {                                            \
-        nn_crowd(f, "crowd", below(f, 3), kind); \
+#define CROWD(name, kind)                               \
+    static void case_crowd_##name(nn_net *f)            \
+    {                                                   \
+        nn_crowd(f, "crowd", below(f, 3), kind, false); \
+    }                                                   \
+    static void case_crowd_q_##name(nn_net *f)          \
+    {                                                   \
+        nn_crowd(f, "crowd", below(f, 3), kind, true);  \
     }
 CROWD(mw, DIS_CROWD_MW)
 CROWD(vw, DIS_CROWD_VW)
@@ -484,7 +488,7 @@ static void case_many_heads(nn_net *f)
     o.loss = DIS_LOSS_KL;
     o.weight = .25;
     nn_soft(f, "second", dis__layer_linear(f->net, "second", x, 3, DIS_ACT_NONE), &o);
-    nn_crowd(f, "crowd", dis__layer_linear(f->net, "third", x, 4, DIS_ACT_NONE), DIS_CROWD_MW);
+    nn_crowd(f, "crowd", dis__layer_linear(f->net, "third", x, 4, DIS_ACT_NONE), DIS_CROWD_MW, false);
 }
 
 static void case_frozen(nn_net *f)
@@ -535,6 +539,11 @@ static const nn_case nn_cases[] = {
     CASE(crowd_vb),
     CASE(crowd_vwb),
     CASE(crowd_sw),
+    CASE(crowd_q_mw),
+    CASE(crowd_q_vw),
+    CASE(crowd_q_vb),
+    CASE(crowd_q_vwb),
+    CASE(crowd_q_sw),
     CASE(pool_ends),
     CASE(lstm),
     CASE(lstm_both),

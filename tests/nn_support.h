@@ -50,10 +50,11 @@ static inline int nn_soft(nn_net *f, const char *name, int logits, const dis__so
     return f->soft[f->n_soft++] = dis__head_soft(f->net, name, logits, o);
 }
 
-static inline int nn_crowd(nn_net *f, const char *name, int logits, dis__crowd kind)
+static inline int nn_crowd(nn_net *f, const char *name, int logits, dis__crowd kind, bool on_probabilities)
 {
     dis__crowd_head_options o = dis__crowd_head_options_default();
     o.kind = kind;
+    o.on_probabilities = on_probabilities;
     f->n_workers = 5;
     return f->crowd[f->n_crowd++] = dis__head_crowd(f->net, name, logits, f->n_workers, 256, &o);
 }

@@ -45,14 +45,17 @@ DIS_API const dis_model_kind *dis_model_kind_find(const char *name);
 typedef struct {
     const char *name, *summary;
     bool needs_gold, needs_labels, needs_votes;
+    const dis_option *options;
+    size_t n_options;
 } dis_objective;
 DIS_API const dis_objective *dis_objective_at(size_t i);
-DIS_API const dis_objective *dis_objective_find(const char *name);
+/* By NAME or NAME:key=value,...; what follows the name is not looked at. */
+DIS_API const dis_objective *dis_objective_find(const char *spec);
 
 /* What to learn from, or to judge by. Items without any target are left out of training (and counted). */
 typedef struct {
     const dis_items *items;
-    const dis_labels *labels; /* soft labels; silver labels are their most probable classes, ties left out */
+    const dis_labels *labels; /* soft labels; silver labels are their most probable classes */
     const dis_gold *gold;
     const dis_votes *votes;
 } dis_examples;
@@ -60,7 +63,7 @@ typedef struct {
 typedef struct {
     size_t size;           /* of this struct */
     const char *model;     /* NAME[:key=value,...] */
-    const char *objective; /* NAME of the table */
+    const char *objective; /* NAME[:key=value,...] */
     uint64_t seed;
     size_t epochs, batch;  /* 0: the model's own; a batch counts items */
     double rate;           /* 0: the model's own */

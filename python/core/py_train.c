@@ -310,10 +310,12 @@ static PyObject *objectives(PyObject *module, PyObject *unused)
     PyObject *list = PyList_New(0);
     const dis_objective *o;
     for (size_t i = 0; list && (o = dis_objective_at(i)); i++) {
-        PyObject *row =
-            Py_BuildValue("{sssssOsOsO}", "name", o->name, "summary", o->summary, "needs_gold",
-                          o->needs_gold ? Py_True : Py_False, "needs_labels", o->needs_labels ? Py_True : Py_False,
-                          "needs_votes", o->needs_votes ? Py_True : Py_False);
+        PyObject *options = core_options_list(o->options, o->n_options);
+        PyObject *row = options ? Py_BuildValue("{sssssOsOsOsN}", "name", o->name, "summary", o->summary, "needs_gold",
+                                                o->needs_gold ? Py_True : Py_False, "needs_labels",
+                                                o->needs_labels ? Py_True : Py_False, "needs_votes",
+                                                o->needs_votes ? Py_True : Py_False, "options", options)
+                                : NULL;
         if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
         Py_XDECREF(row);
     }

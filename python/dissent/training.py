@@ -62,7 +62,7 @@ class SoftClassifier(Estimator):
     objective : str
         What it is trained towards; objectives() lists them. "soft-ce", "kl", "inverse-kl" and "js" learn soft labels,
         "gold" hard ones, "gold+kl" and the like both at once with two heads, "crowd:mw" and the like the votes of single
-        workers.
+        workers. Settings follow the name, as on the command line ("crowd:mw:on=probabilities,warm-up=5").
     model : str
         "text", "mlp", "tagger", "stem-cnn", "resnet", "encoder", "encoder-tagger", with options as on the command line ("mlp:hidden=64,dropout=0.2");
         models() lists them. "auto": text for texts, mlp for rows of numbers, tagger for sentences, resnet for images.
@@ -265,9 +265,10 @@ class SoftClassifier(Estimator):
         return result, rows, id_array(targets.classes.ids), n_given - rows.n
 
     def _needs(self) -> dict[str, Any]:
-        if self.objective not in _OBJECTIVES:
-            raise _core.OptionError(f"no objective {self.objective!r}; there are {', '.join(_OBJECTIVES)}")
-        return _OBJECTIVES[self.objective]
+        for name, row in _OBJECTIVES.items():
+            if self.objective == name or self.objective.startswith(name + ":"):
+                return row
+        raise _core.OptionError(f"no objective {self.objective!r}; there are {', '.join(_OBJECTIVES)}")
 
     def _model_spec(self, kind: str) -> str:
         return _USUAL[kind] if self.model == "auto" else self.model

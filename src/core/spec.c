@@ -136,7 +136,13 @@ dis_status dis__spec_row(const char *what, const char *spec, const char *(*name)
 dis_status dis__spec_parse(const char *what, const char *spec, const dis_option *options, size_t n_options,
                            void *values, size_t values_size)
 {
-    const place at = {.what = what, .name = spec, .name_length = (int)dis__spec_name(spec)};
+    return dis__spec_parse_behind(what, spec, dis__spec_name(spec), options, n_options, values, values_size);
+}
+
+dis_status dis__spec_parse_behind(const char *what, const char *spec, size_t name_length, const dis_option *options,
+                                  size_t n_options, void *values, size_t values_size)
+{
+    const place at = {.what = what, .name = spec, .name_length = (int)name_length};
     memset(values, 0, values_size);
     for (size_t i = 0; i < n_options; i++)
         if (options[i].fallback) DIS_TRY(set(&at, &options[i], options[i].fallback, false, values));

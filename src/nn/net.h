@@ -188,9 +188,10 @@ typedef struct {
     size_t size;
     dis__crowd kind;
     double weight;
-    bool over_all; /* the mean is over rows x workers, missing votes counting as 0; otherwise over votes */
+    bool on_probabilities; /* workers' maps read q; otherwise the logits */
+    bool over_all;         /* the mean is over rows x workers, missing votes counting as 0; otherwise over votes */
 } dis__crowd_head_options;
-dis__crowd_head_options dis__crowd_head_options_default(void); /* MW, 1, over votes */
+dis__crowd_head_options dis__crowd_head_options_default(void); /* MW, 1, on logits, over votes */
 
 /* most_votes: of one batch. */
 int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_workers, size_t max_votes,

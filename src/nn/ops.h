@@ -222,12 +222,13 @@ typedef struct {
 typedef enum { DIS_CROWD_MW, DIS_CROWD_VW, DIS_CROWD_VB, DIS_CROWD_VWB, DIS_CROWD_SW, DIS_N_CROWDS } dis__crowd;
 
 /* Votes (row, worker, label) sorted by row: votes row_start[i] .. row_start[i + 1] are of row i. A worker's logits are
- * M q (MW), v * q, q + b, v * q + b, s q. crowd_loss: q = softmax(logits) and, where there are votes, loss[i] = sum of
- * the cross-entropies of row i's votes; with d_logits its gradient times scale, and d_vote (votes, classes): gradient
- * of each vote's logits. Index: rows. crowd_param_grad: index: groups g of votes of one worker, order[group_start[g]]
- * ... being votes. */
+ * M x (MW), v * x, x + b, v * x + b, s x, where x is the row of logits (on_logits) or of q. crowd_loss: q =
+ * softmax(logits) and, where there are votes, loss[i] = sum of the cross-entropies of row i's votes; with d_logits its
+ * gradient times scale, and d_vote (votes, classes): gradient of each vote's logits. Index: rows. crowd_param_grad:
+ * index: groups g of votes of one worker, order[group_start[g]] ... being votes. */
 typedef struct {
     dis__crowd kind;
+    bool on_logits; /* workers' maps read the logits; otherwise q */
     size_t n_rows, n_classes, n_votes, n_groups;
     const void *logits, *matrix, *bias; /* (workers, K x K or K or 1), (workers, K) */
     void *q, *loss, *d_logits, *d_vote;

@@ -60,8 +60,9 @@ static dis_status fill(const char *spec, const char *objective, dis_model *model
 {
     const dis__model_row *row;
     DIS_TRY(dis__model_row_find(spec, &row));
-    const dis__objective_row *o = dis__objective_row_find(objective);
-    if (!o) return dis__fail(DIS_EUSAGE, "no objective \"%.60s\"; dissent list objectives shows them", objective);
+    const dis__objective_row *o;
+    dis__objective_settings of_objective;
+    DIS_TRY(dis__objective_parse(objective, &o, &of_objective));
     model->row = row;
     model->device = &dis__device_cpu;
     DIS_TRY(dis__alloc_zeroed(&model->settings, 1, row->settings_size ? row->settings_size : 1));

@@ -13,6 +13,21 @@ typedef struct {
     int crowd;             /* dis__crowd of the crowd head, -1: there is none */
 } dis__objective_row;
 
-const dis__objective_row *dis__objective_row_find(const char *name);
+/* What follows NAME: in the spec of an objective. */
+typedef struct {
+    int ties;        /* dis__ties: of silver labels */
+    int on;          /* dis__crowd_on: what workers' maps read */
+    int64_t warm_up; /* epochs on majority labels before the crowd head takes over */
+} dis__objective_settings;
+typedef enum { DIS_TIES_DROP, DIS_TIES_FIRST } dis__ties;
+typedef enum { DIS_CROWD_ON_LOGITS, DIS_CROWD_ON_PROBABILITIES } dis__crowd_on;
+
+/* The row that a spec NAME[:key=value,...] names, its settings not looked at; NULL: there is none. */
+const dis__objective_row *dis__objective_row_find(const char *spec);
+/* Row and settings. DIS_EUSAGE: no such objective, or a setting that it does not have. */
+dis_status dis__objective_parse(const char *spec, const dis__objective_row **row, dis__objective_settings *settings);
+/* The spec with every setting written out, so that equal objectives have equal texts. out: DIS__OBJECTIVE_TEXT. */
+enum { DIS__OBJECTIVE_TEXT = 128 };
+dis_status dis__objective_text(const char *spec, char *out);
 
 #endif

@@ -1,8 +1,42 @@
 /* The table of objectives: one label per item (gold; silver, the majority of the votes), the distribution of the votes,
  * both by a head each on one encoder (multi-task: Fornaciari et al. 2021; Wright and Augenstein 2022), or the votes of
- * each worker through a layer of the worker's own (Rodrigues and Pereira 2018). */
+ * each worker through a layer of the worker's own (Rodrigues and Pereira 2018). Names may hold a colon (crowd:mw);
+ * settings follow behind another one (crowd:mw:on=probabilities). */
 #include "train/objective.h"
+#include "core/spec.h"
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+
+static const dis_option silver_options[] = {
+    {.key = "ties",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(dis__objective_settings, ties),
+     .fallback = "drop",
+     .choices = "drop|first",
+     .summary = "items whose soft label has no single most probable class: drop leaves them out of all heads, first "
+                "takes the first class"},
+};
+static const dis_option crowd_options[] = {
+    {.key = "on",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(dis__objective_settings, on),
+     .fallback = "logits",
+     .choices = "logits|probabilities",
+     .summary = "what the map of a worker reads: the logits (Uma et al. 2020) or their softmax (Rodrigues and Pereira "
+                "2018)"},
+    {.key = "warm-up",
+     .kind = DIS_OPTION_INT,
+     .offset = offsetof(dis__objective_settings, warm_up),
+     .fallback = "0",
+     .low = 0,
+     .high = 1e6,
+     .summary = "the first so many epochs learn from majority labels, ties left out; none of them is kept as the best"},
+};
+enum {
+    N_SILVER = sizeof silver_options / sizeof *silver_options,
+    N_CROWD = sizeof crowd_options / sizeof *crowd_options
+};
 
 #define SOFT(name_, loss_, summary_)                                                                              \
     {                                                                                                             \
@@ -14,20 +48,28 @@
         .info = {.name = name_, .summary = summary_, .needs_gold = true, .needs_labels = (loss_) >= 0}, \
         .main = DIS_MAIN_GOLD, .soft = loss_, .crowd = -1                                               \
     }
-#define SILVER(name_, loss_, summary_)                                                                              \
-    {                                                                                                               \
-        .info = {.name = name_, .summary = summary_, .needs_labels = true}, .main = DIS_MAIN_SILVER, .soft = loss_, \
-        .crowd = -1                                                                                                 \
+#define SILVER(name_, loss_, summary_)                      \
+    {                                                       \
+        .info = {.name = name_,                             \
+                 .summary = summary_,                       \
+                 .needs_labels = true,                      \
+                 .options = silver_options,                 \
+                 .n_options = N_SILVER},                    \
+        .main = DIS_MAIN_SILVER, .soft = loss_, .crowd = -1 \
     }
-#define CROWD(name_, kind_, summary_)                                                                         \
-    {                                                                                                         \
-        .info = {.name = name_, .summary = summary_, .needs_votes = true}, .main = DIS_MAIN_NONE, .soft = -1, \
-        .crowd = kind_                                                                                        \
+#define CROWD(name_, kind_, summary_)                     \
+    {                                                     \
+        .info = {.name = name_,                           \
+                 .summary = summary_,                     \
+                 .needs_votes = true,                     \
+                 .options = crowd_options,                \
+                 .n_options = N_CROWD},                   \
+        .main = DIS_MAIN_NONE, .soft = -1, .crowd = kind_ \
     }
 
 static const dis__objective_row rows[] = {
     GOLD("gold", -1, "cross-entropy to the gold label"),
-    SILVER("silver", -1, "cross-entropy to the most probable class of the soft label; ties are left out"),
+    SILVER("silver", -1, "cross-entropy to the most probable class of the soft label"),
     SOFT("soft-ce", DIS_LOSS_CE, "cross-entropy to the soft label"),
     SOFT("kl", DIS_LOSS_KL, "KL divergence from the soft label to the prediction"),
     SOFT("inverse-kl", DIS_LOSS_INVERSE_KL, "KL divergence from the prediction to the soft label"),
@@ -35,9 +77,11 @@ static const dis__objective_row rows[] = {
     GOLD("gold+ce", DIS_LOSS_CE, "two heads: gold label, and cross-entropy to the soft label"),
     GOLD("gold+kl", DIS_LOSS_KL, "two heads: gold label, and KL to the soft label"),
     GOLD("gold+inverse-kl", DIS_LOSS_INVERSE_KL, "two heads: gold label, and inverse KL to the soft label"),
+    GOLD("gold+js", DIS_LOSS_JS, "two heads: gold label, and Jensen-Shannon divergence to the soft label"),
     SILVER("silver+ce", DIS_LOSS_CE, "two heads: silver label, and cross-entropy to the soft label"),
     SILVER("silver+kl", DIS_LOSS_KL, "two heads: silver label, and KL to the soft label"),
     SILVER("silver+inverse-kl", DIS_LOSS_INVERSE_KL, "two heads: silver label, and inverse KL to the soft label"),
+    SILVER("silver+js", DIS_LOSS_JS, "two heads: silver label, and Jensen-Shannon divergence to the soft label"),
     CROWD("crowd:mw", DIS_CROWD_MW, "votes of each worker through a matrix of the worker's own"),
     CROWD("crowd:vw", DIS_CROWD_VW, "votes of each worker through a factor per class"),
     CROWD("crowd:vb", DIS_CROWD_VB, "votes of each worker through a term per class"),
@@ -51,15 +95,43 @@ const dis_objective *dis_objective_at(size_t i)
     return i < N_ROWS ? &rows[i].info : NULL;
 }
 
-const dis__objective_row *dis__objective_row_find(const char *name)
+const dis__objective_row *dis__objective_row_find(const char *spec)
 {
-    for (size_t i = 0; i < N_ROWS; i++)
-        if (strcmp(rows[i].info.name, name) == 0) return &rows[i];
+    for (size_t i = 0; i < N_ROWS; i++) {
+        const size_t n = strlen(rows[i].info.name);
+        if (strncmp(rows[i].info.name, spec, n) == 0 && (spec[n] == 0 || spec[n] == ':')) return &rows[i];
+    }
     return NULL;
 }
 
-const dis_objective *dis_objective_find(const char *name)
+dis_status dis__objective_parse(const char *spec, const dis__objective_row **row, dis__objective_settings *settings)
 {
-    const dis__objective_row *row = dis__objective_row_find(name);
+    const dis__objective_row *found = dis__objective_row_find(spec);
+    if (!found) return dis__fail(DIS_EUSAGE, "no objective \"%.60s\"; dissent list objectives shows them", spec);
+    const dis_objective *info = &found->info;
+    DIS_TRY(dis__spec_parse_behind("objective", spec, strlen(info->name), info->options, info->n_options, settings,
+                                   sizeof *settings));
+    *row = found;
+    return DIS_OK;
+}
+
+dis_status dis__objective_text(const char *spec, char *out)
+{
+    const dis__objective_row *row = NULL;
+    dis__objective_settings s;
+    DIS_TRY(dis__objective_parse(spec, &row, &s));
+    if (row->crowd >= 0)
+        snprintf(out, DIS__OBJECTIVE_TEXT, "%s:on=%s,warm-up=%lld", row->info.name,
+                 s.on == DIS_CROWD_ON_LOGITS ? "logits" : "probabilities", (long long)s.warm_up);
+    else if (row->main == DIS_MAIN_SILVER)
+        snprintf(out, DIS__OBJECTIVE_TEXT, "%s:ties=%s", row->info.name, s.ties == DIS_TIES_DROP ? "drop" : "first");
+    else
+        snprintf(out, DIS__OBJECTIVE_TEXT, "%s", row->info.name);
+    return DIS_OK;
+}
+
+const dis_objective *dis_objective_find(const char *spec)
+{
+    const dis__objective_row *row = dis__objective_row_find(spec);
     return row ? &row->info : NULL;
 }

@@ -15,6 +15,7 @@ typedef struct {
 typedef struct {
     const dis_model_train_options *o;
     const dis__objective_row *objective;
+    dis__objective_settings settings;
     dis_model *model;
     dis__model_net model_net;
     dis__batch_limits limits;
@@ -23,6 +24,7 @@ typedef struct {
     dis__batches batches;
     dis__schedule schedule;
     size_t epochs, max_votes;
+    int warm_up; /* head on majority labels, DIS_NONE: there is none */
     dis_eval_metric keep;
     bool higher; /* is better */
     dis__place at;

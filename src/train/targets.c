@@ -108,8 +108,9 @@ static dis_status take_gold(matching *m, const dis_gold *gold)
     return DIS_OK;
 }
 
-/* The most probable class; none where two share that place. */
-static dis_status take_silver(matching *m)
+/* The most probable class. Where two share that place: the first, or none, and then no soft label either, so that one
+ * head and two learn from the same items. */
+static dis_status take_silver(matching *m, const dis__objective_settings *settings)
 {
     dis__targets *t = m->t;
     const size_t k = t->n_classes;
@@ -120,7 +121,10 @@ static dis_status take_silver(matching *m)
         const size_t best = dis_argmax(p, k);
         bool tie = false;
         for (size_t c = best + 1; c < k; c++) tie |= p[c] == p[best];
-        if (!tie) t->label[i] = (int32_t)best;
+        if (!tie || (settings && settings->ties == DIS_TIES_FIRST))
+            t->label[i] = (int32_t)best;
+        else if (settings)
+            t->weight[i] = 0;
     }
     return DIS_OK;
 }
@@ -149,6 +153,26 @@ static dis_status take_votes(matching *m, const dis_votes *votes)
     return DIS_OK;
 }
 
+/* The class with the most votes, none where two share that place. Cost: O(votes + items x classes). */
+static dis_status take_majority(matching *m)
+{
+    dis__targets *t = m->t;
+    const size_t k = t->n_classes;
+    double *count;
+    DIS_TRY(no_labels(t));
+    DIS_TRY(dis__alloc_array(&count, k, sizeof *count));
+    for (size_t i = 0; i < t->n_items; i++) {
+        memset(count, 0, k * sizeof *count);
+        for (uint64_t v = t->first[i]; v < t->first[i + 1]; v++) count[t->vote[v]]++;
+        const size_t best = dis_argmax(count, k);
+        bool tie = count[best] == 0;
+        for (size_t c = best + 1; c < k; c++) tie |= count[c] == count[best];
+        if (!tie) t->label[i] = (int32_t)best;
+    }
+    dis__free(count);
+    return DIS_OK;
+}
+
 static dis_status mark_used(matching *m, bool lenient)
 {
     dis__targets *t = m->t;
@@ -169,7 +193,8 @@ static dis_status mark_used(matching *m, bool lenient)
     return DIS_OK;
 }
 
-static dis_status make(matching *m, const dis_examples *e, const dis__objective_row *o, bool lenient)
+static dis_status make(matching *m, const dis_examples *e, const dis__objective_row *o,
+                       const dis__objective_settings *settings, bool lenient)
 {
     dis__targets *t = m->t;
     if (o && o->info.needs_gold && !e->gold)
@@ -183,21 +208,23 @@ static dis_status make(matching *m, const dis_examples *e, const dis__objective_
     if (o ? o->main == DIS_MAIN_GOLD : e->gold != NULL)
         DIS_TRY(take_gold(m, e->gold));
     else if (o ? o->main == DIS_MAIN_SILVER : e->labels != NULL)
-        DIS_TRY(take_silver(m));
+        DIS_TRY(take_silver(m, settings));
     if (o && o->crowd >= 0) DIS_TRY(take_votes(m, e->votes));
+    if (o && settings->warm_up) DIS_TRY(take_majority(m));
     if (o && o->soft < 0 && t->weight) /* soft labels were there for silver ones alone */
         memset(t->weight, 0, t->n_items * sizeof *t->weight);
     return mark_used(m, lenient || (o && o->main == DIS_MAIN_SILVER));
 }
 
 dis_status dis__targets_make(dis_context *ctx, const dis_examples *examples, const dis__objective_row *objective,
-                             const dis_names *classes, bool lenient, dis__targets *out)
+                             const dis__objective_settings *settings, const dis_names *classes, bool lenient,
+                             dis__targets *out)
 {
     DIS_TRY(dis__check_stop(ctx));
     const dis_items_view items = dis_items_look(examples->items);
     *out = (dis__targets){.n_items = items.n_items, .n_classes = dis_names_count(classes)};
     matching m = {.t = out, .items = items.tasks, .classes = classes};
-    const dis_status status = make(&m, examples, objective, lenient);
+    const dis_status status = make(&m, examples, objective, settings, lenient);
     dis__free(m.row);
     dis__free(m.place);
     if (status != DIS_OK) dis__targets_free(out);

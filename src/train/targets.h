@@ -19,9 +19,11 @@ typedef struct {
 /* The classes of a set of examples: those of the labels, else of the votes, else of gold in the usual order. */
 dis_status dis__examples_classes(const dis_examples *examples, dis_names **out);
 /* `lenient`: items without a target are left out; otherwise they are an error that names the first. For judging
- * (development sets) `objective` is NULL: label is gold where there is some, else silver. */
+ * (development sets) `objective` and `settings` are NULL: label is gold where there is some, else silver. With a
+ * warm-up label is the majority of the votes, -1 where they tie. */
 dis_status dis__targets_make(dis_context *ctx, const dis_examples *examples, const dis__objective_row *objective,
-                             const dis_names *classes, bool lenient, dis__targets *out);
+                             const dis__objective_settings *settings, const dis_names *classes, bool lenient,
+                             dis__targets *out);
 void dis__targets_free(dis__targets *targets);
 
 #endif

@@ -70,7 +70,7 @@ static dis_status choose_keep(dis__training *t, const dis_model_train_options *o
 
 static dis_status add_heads(void *arg, dis__model_net *r, const int *logits)
 {
-    const dis__training *t = arg;
+    dis__training *t = arg;
     size_t h = 0;
     if (t->objective->main != DIS_MAIN_NONE) {
         r->head[h] = dis__head_soft(r->net, t->model->head[h], logits[h], NULL);
@@ -88,8 +88,10 @@ static dis_status add_heads(void *arg, dis__model_net *r, const int *logits)
     if (t->objective->crowd >= 0) {
         dis__crowd_head_options o = dis__crowd_head_options_default();
         o.kind = (dis__crowd)t->objective->crowd;
+        o.on_probabilities = t->settings.on == DIS_CROWD_ON_PROBABILITIES;
         o.over_all = t->o->over_all;
         r->head[h] = dis__head_crowd(r->net, t->model->head[h], logits[h], t->targets.n_workers, t->max_votes, &o);
+        if (t->settings.warm_up) t->warm_up = dis__head_soft(r->net, "warm-up", logits[h], NULL);
     }
     return DIS_OK;
 }
@@ -133,8 +135,8 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
         DIS_TRY(take_declared(o->classes, &model->classes));
     else
         DIS_TRY(dis__examples_classes(train, &model->classes));
-    DIS_TRY(dis__targets_make(ctx, train, t->objective, model->classes, o->lenient, &t->targets));
-    if (dev) DIS_TRY(dis__targets_make(ctx, dev, NULL, model->classes, true, &t->dev_targets));
+    DIS_TRY(dis__targets_make(ctx, train, t->objective, &t->settings, model->classes, o->lenient, &t->targets));
+    if (dev) DIS_TRY(dis__targets_make(ctx, dev, NULL, NULL, model->classes, true, &t->dev_targets));
     DIS_TRY(choose_keep(t, o, dev));
     model->n_examples = t->targets.n_used;
     model->n_left_out = t->targets.n_items - t->targets.n_used;
@@ -162,6 +164,9 @@ static dis_status prepare_net(dis__training *t, dis_context *ctx)
     const dis_model_kind *kind = &model->row->info;
     const size_t batch = o->batch ? o->batch : kind->batch;
     t->epochs = o->epochs ? o->epochs : kind->epochs;
+    if (t->settings.warm_up && (size_t)t->settings.warm_up >= t->epochs)
+        return dis__fail(DIS_EUSAGE, "warm-up=%lld leaves none of %zu epochs for the crowd layer",
+                         (long long)t->settings.warm_up, t->epochs);
     t->limits = dis__limits_of(t->encoded, batch);
     if (has_dev(t)) {
         const dis__batch_limits dev = dis__limits_of(t->dev_encoded, batch);
@@ -232,7 +237,12 @@ static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
         }
         DIS_TRY(dis__head_put_targets(t->model_net.net, t->model_net.head[h++], t->target, t->weight));
     }
-    return t->objective->crowd >= 0 ? put_votes(t, t->model_net.head[h], units, n) : DIS_OK;
+    if (t->objective->crowd < 0) return DIS_OK;
+    const bool warming = t->at.epoch < (size_t)t->settings.warm_up;
+    if (t->warm_up != DIS_NONE) dis__head_put_nothing(t->model_net.net, warming ? t->model_net.head[h] : t->warm_up);
+    if (!warming) return put_votes(t, t->model_net.head[h], units, n);
+    EACH_ITEM(t, units, n, row, item) t->label[row] = g->label[item];
+    return dis__head_put_labels(t->model_net.net, t->warm_up, t->label);
 }
 
 static dis_status one_batch(dis__training *t, size_t b)
@@ -290,7 +300,7 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     *e = (dis_epoch){.loss = t->at.loss / (double)t->batches.n, .rate = t->at.rate};
     DIS_TRY(stop_here(t, judge(t, ctx, e)));
     model->n_epochs = t->at.epoch + 1;
-    const bool first = t->at.epoch == 0;
+    const bool first = t->at.epoch <= (size_t)t->settings.warm_up; /* what warms up is not what was asked for */
     const double best = model->epoch[model->best_epoch].dev;
     const bool better = !t->q || first || isnan(best) || (t->higher ? e->dev > best : e->dev < best);
     if (better) {
@@ -368,10 +378,10 @@ dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_
 {
     dis_model_train_options o = dis_model_train_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
-    dis__training t = {.o = &o, .what = "training"};
+    dis__training t = {.o = &o, .warm_up = DIS_NONE, .what = "training"};
     DIS_TRY(check_options(t.o));
+    DIS_TRY(dis__objective_parse(t.o->objective, &t.objective, &t.settings));
     DIS_TRY(dis__model_create(t.o->model, t.o->objective, &t.model));
-    t.objective = dis__objective_row_find(t.o->objective);
     t.model->seed = t.o->seed;
     t.model->device = device;
     const dis_status status = work(&t, ctx, train, dev);

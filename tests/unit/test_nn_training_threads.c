@@ -227,14 +227,17 @@ static void exact_equalities(void **state)
     free(shared[1]);
 }
 
-static void identity_crowd(void **state)
+/* Maps that stay as they start: of logits the cross-entropy itself, of q that of softmax(q). */
+static void check_identity(bool on_probabilities)
 {
-    (void)state;
     dis__net *net;
     assert_int_equal(dis__net_create(&dis__device_ref, 1, &net), DIS_OK);
     const int rows = dis__net_axis(net, 4), z = dis__net_reals(net, "z", dis__shape_rows(rows, 3));
     const int x = dis__layer_linear(net, "l", z, 3, DIS_ACT_NONE);
-    const int head = dis__head_crowd(net, "crowd", x, 2, 8, NULL);
+    dis__crowd_head_options o = dis__crowd_head_options_default();
+    assert_false(o.on_probabilities);
+    o.on_probabilities = on_probabilities;
+    const int head = dis__head_crowd(net, "crowd", x, 2, 8, &o);
     dis__net_freeze(net, "crowd");
     assert_int_equal(dis__net_plan(net, NULL, NULL), DIS_OK);
     const double logits[] = {1, 2, -1, 0, .5, .25};
@@ -252,15 +255,22 @@ static void identity_crowd(void **state)
         for (int k = 0; k < 3; k++) assert_true(fabs(q[i * 3 + k] - exp(y[i * 3 + k]) / sum) < 1e-15);
     }
     for (int v = 0; v < 3; v++) {
-        const double *r = q + row[v] * 3;
+        const double *r = (on_probabilities ? q : y) + row[v] * 3;
         wanted += log(exp(r[0]) + exp(r[1]) + exp(r[2])) - r[label[v]];
     }
-    assert_true(fabs(dis__head_loss(net, head) - wanted / 3) < 1e-15);
+    assert_true(fabs(dis__head_loss(net, head) - wanted / 3) < 1e-14);
     const int32_t unsorted[] = {1, 0};
     assert_int_equal(dis__head_put_votes(net, head, 2, unsorted, worker, label), DIS_EUSAGE);
     const int32_t far[] = {0, 2};
     assert_int_equal(dis__head_put_votes(net, head, 2, row, far, label), DIS_EUSAGE);
     dis__net_destroy(net);
+}
+
+static void identity_crowd(void **state)
+{
+    (void)state;
+    check_identity(false);
+    check_identity(true);
 }
 
 static void threads_train_alike(void **state)

@@ -384,6 +384,7 @@ static void add_heads(const parity_case *c, fixture_net *f)
     if (c->crowd != DIS_NONE) {
         dis__crowd_head_options o = dis__crowd_head_options_default();
         o.kind = (dis__crowd)c->crowd;
+        o.on_probabilities = true;
         f->head = dis__head_crowd(f->net, "crowd", f->logits, WORKERS, 40, &o);
         return;
     }

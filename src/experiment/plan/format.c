@@ -176,7 +176,8 @@ static const dis__field cell_rows[] = {
     {ROW(dis__cell_part, data, DIS_FIELD_TEXT, "data", "the data set; the only one when nothing is said")},
     {ROW(dis__cell_part, labels, DIS_FIELD_TEXT, "labels", "a name of labels, or a method: what to train towards")},
     {ROW(dis__cell_part, objective, DIS_FIELD_TEXT, "objective",
-         "dissent list objectives; without one nothing is trained and the labels themselves are measured")},
+         "NAME[:key=value,...]: dissent list objectives; without one nothing is trained and the labels themselves are "
+         "measured")},
     {ROW(dis__cell_part, votes_per_item, DIS_FIELD_COUNT, "votes_per_item",
          "labels from so many votes per item, drawn by the seed; 0: all"),
      .high = 1e6},

@@ -6,6 +6,7 @@
 #include "dissent/fit.h"
 #include "dissent/train.h"
 #include "encoder/encoder_folder.h"
+#include "train/objective.h"
 #include "train/optimizer_spec.h"
 #include "train/model.h"
 #include <math.h>
@@ -232,6 +233,9 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
                     "objective: no objective \"%.60s\"%s%s%s dissent list objectives shows them", part->objective,
                     near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
     }
+    char text[DIS__OBJECTIVE_TEXT];
+    DIS_TRY(
+        dis__plan_refuse(p, place_of(p, part, "objective"), "objective", dis__objective_text(part->objective, text)));
     DIS_TRY(check_needs(p, c, o));
     if (!part->model) return FAIL(p, part->at, "a cell with an objective needs the key model");
     dis_model *model;

@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "dissent/version.h"
+#include "train/objective.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <errno.h>
@@ -106,6 +107,14 @@ static dis_status put_measures(dis__key_text *key_text, const dis__plan_internal
     return DIS_OK;
 }
 
+/* With every setting written out: what nobody says is the same as what is said to be so. */
+static dis_status put_objective(dis__key_text *key_text, const char *spec)
+{
+    char text[DIS__OBJECTIVE_TEXT];
+    DIS_TRY(dis__objective_text(spec, text));
+    return dis__key_text_put(key_text, "objective", text, strlen(text));
+}
+
 static dis_status put_cell(dis__key_text *key_text, const dis__plan_internal *p, const dis__cell_internal *c)
 {
     static const char *const names[] = {"name", "data", "labels", "baseline", "published"};
@@ -115,7 +124,10 @@ static dis_status put_cell(dis__key_text *key_text, const dis__plan_internal *p,
         const dis__field *field = &dis__cell_schema.field[i];
         bool counts = c->part.objective || strcmp(field->key, without_training[0]) == 0;
         for (size_t n = 0; n < sizeof names / sizeof *names; n++) counts &= strcmp(field->key, names[n]) != 0;
-        if (counts) DIS_TRY(dis__key_text_field(key_text, field, &c->part));
+        if (counts && strcmp(field->key, "objective") == 0)
+            DIS_TRY(put_objective(key_text, c->part.objective));
+        else if (counts)
+            DIS_TRY(dis__key_text_field(key_text, field, &c->part));
     }
     const dis__data *d = &p->data[c->data];
     DIS_TRY(put_data(key_text, d->part));

@@ -1,7 +1,9 @@
-/* The crowd layer of Rodrigues & Pereira (2018): each worker's own map from q = softmax(logits) to the logits of that
- * worker's vote, learned with the net. MW has a matrix per worker (start: the identity), VW a vector (ones), VB a bias
- * (zeros), VW+B both, SW one number (1). Votes are sparse: O(K^2) per vote for MW, O(K) for the others, never rows x
- * workers. q itself is what is predicted.
+/* The crowd layer of Rodrigues & Pereira (2018): each worker's own map from what the net says of an item to the logits of
+ * that worker's vote, learned with the net. MW has a matrix per worker (start: the identity), VW a vector (ones), VB a
+ * bias (zeros), VW+B both, SW one number (1). The map reads the logits, as the code of Uma et al. (2020) does, or
+ * q = softmax(logits), as Rodrigues & Pereira write it: there a vote's logits start in [0, 1], so that no vote gets more
+ * than e / (e + K - 1) and classes whose q is near 0 get no gradient. Votes are sparse: O(K^2) per vote for MW, O(K) for
+ * the others, never rows x workers. q itself is what is predicted.
  *
  * Gradients of a worker's parameters are summed over that worker's votes in one job, in the order of the votes. */
 #include "nn/net_internal.h"
@@ -10,7 +12,7 @@
 typedef struct {
     dis__head head;
     dis__crowd kind;
-    bool over_all, has_matrix, has_bias;
+    bool on_logits, over_all, has_matrix, has_bias;
     size_t n_workers, max_votes, n_votes, n_groups;
     /* On the host; the device has the same in VOTES. */
     int32_t *votes;                                      /* one block: */
@@ -68,6 +70,7 @@ static dis__crowd_args arguments(const dis__net *net, const dis__layer *layer)
     const crowd *h = layer->own;
     return (dis__crowd_args){
         .kind = h->kind,
+        .on_logits = h->on_logits,
         .n_rows = dis__rows_now(net, layer->in[0]),
         .n_classes = h->head.n_classes,
         .n_votes = h->n_votes,
@@ -139,6 +142,7 @@ int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_worker
     *(crowd *)layer->own = (crowd){
         .head = {.n_classes = k, .weight = o.weight, .logits = logits},
         .kind = o.kind,
+        .on_logits = !o.on_probabilities,
         .over_all = o.over_all,
         .has_matrix = o.kind != DIS_CROWD_VB,
         .has_bias = o.kind == DIS_CROWD_VB || o.kind == DIS_CROWD_VWB,

@@ -146,82 +146,89 @@ void OP(soft_loss_grad)(const void *args, size_t first, size_t last, void *scrat
 
 /* ---- crowd layer ---- */
 
-/* What worker w makes of q (K): the logits of its vote. */
-static inline void vote_logits(const dis__crowd_args *a, size_t w, const real *q, real *z)
+/* What worker w makes of x (K), the logits or q: the logits of its vote. */
+static inline void vote_logits(const dis__crowd_args *a, size_t w, const real *x, real *z)
 {
     const size_t n = a->n_classes;
     const real *matrix = a->matrix, *bias = a->bias;
     switch (a->kind) {
     case DIS_CROWD_MW:
-        for (size_t k = 0; k < n; k++) z[k] = dot(matrix + (w * n + k) * n, q, n);
+        for (size_t k = 0; k < n; k++) z[k] = dot(matrix + (w * n + k) * n, x, n);
         break;
     case DIS_CROWD_VW:
-        for (size_t k = 0; k < n; k++) z[k] = matrix[w * n + k] * q[k];
+        for (size_t k = 0; k < n; k++) z[k] = matrix[w * n + k] * x[k];
         break;
     case DIS_CROWD_VB:
-        for (size_t k = 0; k < n; k++) z[k] = q[k] + bias[w * n + k];
+        for (size_t k = 0; k < n; k++) z[k] = x[k] + bias[w * n + k];
         break;
     case DIS_CROWD_VWB:
-        for (size_t k = 0; k < n; k++) z[k] = matrix[w * n + k] * q[k] + bias[w * n + k];
+        for (size_t k = 0; k < n; k++) z[k] = matrix[w * n + k] * x[k] + bias[w * n + k];
         break;
     case DIS_CROWD_SW:
-        for (size_t k = 0; k < n; k++) z[k] = matrix[w] * q[k];
+        for (size_t k = 0; k < n; k++) z[k] = matrix[w] * x[k];
         break;
     case DIS_N_CROWDS: break;
     }
 }
 
-/* dq += what d (K), the gradient of the vote's logits, means for q. */
-static inline void vote_to_q(const dis__crowd_args *a, size_t w, const real *d, real *dq)
+/* dx += what d (K), the gradient of the vote's logits, means for x. */
+static inline void vote_to_x(const dis__crowd_args *a, size_t w, const real *d, real *dx)
 {
     const size_t n = a->n_classes;
     const real *matrix = a->matrix;
     switch (a->kind) {
     case DIS_CROWD_MW:
         for (size_t k = 0; k < n; k++)
-            for (size_t j = 0; j < n; j++) dq[j] += d[k] * matrix[(w * n + k) * n + j];
+            for (size_t j = 0; j < n; j++) dx[j] += d[k] * matrix[(w * n + k) * n + j];
         break;
     case DIS_CROWD_VW:
     case DIS_CROWD_VWB:
-        for (size_t k = 0; k < n; k++) dq[k] += d[k] * matrix[w * n + k];
+        for (size_t k = 0; k < n; k++) dx[k] += d[k] * matrix[w * n + k];
         break;
     case DIS_CROWD_VB:
-        for (size_t k = 0; k < n; k++) dq[k] += d[k];
+        for (size_t k = 0; k < n; k++) dx[k] += d[k];
         break;
     case DIS_CROWD_SW:
-        for (size_t k = 0; k < n; k++) dq[k] += d[k] * matrix[w];
+        for (size_t k = 0; k < n; k++) dx[k] += d[k] * matrix[w];
         break;
     case DIS_N_CROWDS: break;
     }
+}
+
+/* d (n), a gradient by q = softmax(z), becomes one by z. */
+static inline void q_to_logits(const real *q, real *d, size_t n)
+{
+    real mean = 0;
+    for (size_t k = 0; k < n; k++) mean += q[k] * d[k];
+    for (size_t k = 0; k < n; k++) d[k] = q[k] * (d[k] - mean);
 }
 
 void OP(crowd_loss)(const void *args, size_t first, size_t last, void *scratch)
 {
     const dis__crowd_args *a = args;
     const size_t n = a->n_classes;
-    real *z = scratch, *s = z + n, *dq = s + n;
+    real *z = scratch, *s = z + n, *dx = s + n;
     for (size_t i = first; i < last; i++) {
+        const real *logits = (const real *)a->logits + i * n;
         real *q = (real *)a->q + i * n, *dz = a->d_logits ? (real *)a->d_logits + i * n : NULL;
-        softmax((const real *)a->logits + i * n, q, n);
+        softmax(logits, q, n);
         if (!a->row_start) continue;
         real loss = 0;
-        memset(dq, 0, n * sizeof *dq);
+        memset(dx, 0, n * sizeof *dx);
         for (size_t v = (size_t)a->row_start[i]; v < (size_t)a->row_start[i + 1]; v++) {
             const size_t w = (size_t)a->worker[v], label = (size_t)a->label[v];
-            vote_logits(a, w, q, z);
+            vote_logits(a, w, a->on_logits ? logits : q, z);
             loss += softmax(z, s, n) - z[label];
             if (!dz) continue;
             s[label] -= 1;
             for (size_t k = 0; k < n; k++) s[k] *= (real)*a->scale;
-            vote_to_q(a, w, s, dq);
+            vote_to_x(a, w, s, dx);
             memcpy((real *)a->d_vote + v * n, s, n * sizeof *s);
         }
         ((real *)a->loss)[i] = loss;
         if (!dz) continue;
-        real mean = 0;
-        for (size_t k = 0; k < n; k++) mean += q[k] * dq[k];
-        for (size_t k = 0; k < n; k++) dq[k] = q[k] * (dq[k] - mean);
-        store_or_add(dz, dq, n, a->add);
+        if (!a->on_logits) q_to_logits(q, dx, n);
+        store_or_add(dz, dx, n, a->add);
     }
 }
 
@@ -230,17 +237,18 @@ void OP(crowd_param_grad)(const void *args, size_t first, size_t last, void *scr
     (void)scratch;
     const dis__crowd_args *a = args;
     const size_t n = a->n_classes;
+    const real *from = a->on_logits ? a->logits : a->q;
     real *dm = a->d_matrix, *db = a->d_bias;
     for (size_t i = (size_t)a->group_start[first]; i < (size_t)a->group_start[last]; i++) {
         const size_t v = (size_t)a->order[i], w = (size_t)a->worker[v];
-        const real *d = (const real *)a->d_vote + v * n, *q = (const real *)a->q + (size_t)a->row[v] * n;
+        const real *d = (const real *)a->d_vote + v * n, *x = from + (size_t)a->row[v] * n;
         if (dm && a->kind == DIS_CROWD_MW) {
             for (size_t k = 0; k < n; k++)
-                for (size_t j = 0; j < n; j++) dm[(w * n + k) * n + j] += d[k] * q[j];
+                for (size_t j = 0; j < n; j++) dm[(w * n + k) * n + j] += d[k] * x[j];
         } else if (dm && a->kind == DIS_CROWD_SW) {
-            dm[w] += dot(d, q, n);
+            dm[w] += dot(d, x, n);
         } else if (dm) {
-            for (size_t k = 0; k < n; k++) dm[w * n + k] += d[k] * q[k];
+            for (size_t k = 0; k < n; k++) dm[w * n + k] += d[k] * x[k];
         }
         if (db)
             for (size_t k = 0; k < n; k++) db[w * n + k] += d[k];
