@@ -90,25 +90,26 @@ typedef struct {
         .name = "help", .letter = 'h', .kind = CLI_FLAG, .offset = offsetof(type, common.help), \
         .summary = "show this help"                                                             \
     }
-#define CLI_COMMON_OPTIONS(type)                                                                            \
-    {.name = "threads",                                                                                     \
-     .kind = CLI_COUNT,                                                                                     \
-     .offset = offsetof(type, common.threads),                                                              \
-     .argument = "N",                                                                                       \
-     .fallback = "0",                                                                                       \
-     .high = 1024,                                                                                          \
-     .summary = "threads to use, 0: as many as there are processors; never changes a result"},              \
-        {.name = "memory",                                                                                  \
-         .kind = CLI_BYTES,                                                                                 \
-         .offset = offsetof(type, common.memory),                                                           \
-         .argument = "SIZE",                                                                                \
-         .fallback = "0",                                                                                   \
-         .summary = "refuse work that needs more than this (500M, 3G); 0: what the machine has available"}, \
-        {.name = "quiet",                                                                                   \
-         .letter = 'q',                                                                                     \
-         .kind = CLI_FLAG,                                                                                  \
-         .offset = offsetof(type, common.quiet),                                                            \
-         .summary = "nothing on standard error but errors"},                                                \
+#define CLI_COMMON_OPTIONS(type)                                                                                \
+    {.name = "threads",                                                                                         \
+     .kind = CLI_COUNT,                                                                                         \
+     .offset = offsetof(type, common.threads),                                                                  \
+     .argument = "N",                                                                                           \
+     .fallback = "0",                                                                                           \
+     .high = 1024,                                                                                              \
+     .summary = "threads to use, 0: as many as there are processors; never changes a result"},                  \
+        {.name = "memory",                                                                                      \
+         .kind = CLI_BYTES,                                                                                     \
+         .offset = offsetof(type, common.memory),                                                               \
+         .argument = "SIZE",                                                                                    \
+         .fallback = "0",                                                                                       \
+         .summary = "how much to use (500M, 3G): what is more lies in temporary files, or is refused where it " \
+                    "cannot; 0: what the machine has available"},                                               \
+        {.name = "quiet",                                                                                       \
+         .letter = 'q',                                                                                         \
+         .kind = CLI_FLAG,                                                                                      \
+         .offset = offsetof(type, common.quiet),                                                                \
+         .summary = "nothing on standard error but errors"},                                                    \
         CLI_HELP_OPTION(type)
 
 typedef struct {

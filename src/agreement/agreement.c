@@ -4,6 +4,7 @@
  * Cost: one pass over the votes for the patterns, one each for items and gold, two for workers; see there. */
 #include "agreement/agreement_internal.h"
 #include "core/memory.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include <math.h>
 #include <string.h>
@@ -364,6 +365,7 @@ static dis_status check_options(const dis_votes_view *votes, const dis_agreement
 dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis_agreement_options *options,
                              dis_agreement **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     dis_agreement_options o = dis_agreement_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_agreement_options, &o, options));
     const dis_votes_view v = dis_votes_look(votes);

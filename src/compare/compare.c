@@ -4,6 +4,7 @@
 #include "dissent/votes.h"
 #include "compare/compare_internal.h"
 #include "core/memory.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 
 struct dis_comparison {
@@ -128,6 +129,7 @@ static dis_status compare(dis_context *ctx, const dis_comparison_input *in, cons
 dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *in, const dis_comparison_options *options,
                               dis_comparison **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     dis_comparison_options o = dis_comparison_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_comparison_options, &o, options));
     DIS_TRY(check(in, &o));

@@ -13,6 +13,7 @@
 #include "evaluate/evaluation.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include "core/special.h"
 #include <math.h>
@@ -333,6 +334,7 @@ static dis_status measure(measuring *w, dis_views_distances *d)
 dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views, const dis_views_distances_options *options,
                                    dis_views_distances **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     dis_views_distances_options o = dis_views_distances_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_views_distances_options, &o, options));
     DIS_TRY(check(views, &o));

@@ -1,4 +1,4 @@
-/* The last error message: the library's only mutable global, one per thread. */
+/* The last error message, one per thread. */
 #include "core/error.h"
 #include <errno.h>
 #include <stdarg.h>

@@ -1,38 +1,51 @@
-/* Allocation: posix_memalign in one place. Large blocks come from the system as fresh zero pages either way, so
+/* Allocation: posix_memalign in one place, or a temporary file (spill.h). Large blocks come from the system as fresh zero pages either way, so
  * zeroing costs what touching them would. */
 #include "core/memory.h"
 #include "dissent/context.h"
 #include "core/faults.h"
+#include "core/spill.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ALIGNMENT = 64, HUGE = 2 << 20 };
+enum { ALIGNMENT = 64, PAGE = 4096, HUGE = 2 << 20 };
 
 static dis_status no_memory(size_t n, size_t size)
 {
     return dis__fail(DIS_ELIMIT, "no memory for %zu x %zu bytes", n, size);
 }
 
-dis_status dis__alloc_array(void *out, size_t n, size_t size)
+static dis_status allocate(void *out, size_t n, size_t size, bool resident)
 {
     const size_t bytes = dis__size(n, size, ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (bytes > SIZE_MAX / 2 || dis__fault_hits(DIS_FAULT_ALLOC)) return no_memory(n, size);
+    const bool large = bytes >= dis__spill_threshold();
+    void *block = NULL;
+    if (large && !resident) DIS_TRY(dis__spill(bytes, &block));
+    if (block) {
+        *(void **)out = block;
+        return DIS_OK;
+    }
     /* Random access to large tables is bound by the TLB: they lie on huge pages where the system has them. */
-    void *block;
-    if (posix_memalign(&block, bytes >= HUGE ? HUGE : ALIGNMENT, bytes ? bytes : ALIGNMENT) != 0)
-        return no_memory(n, size);
+    const size_t alignment = bytes >= HUGE ? HUGE : large ? PAGE : ALIGNMENT;
+    if (posix_memalign(&block, alignment, bytes ? bytes : ALIGNMENT) != 0) return no_memory(n, size);
 #ifdef MADV_HUGEPAGE
     if (bytes >= HUGE) (void)madvise(block, bytes, MADV_HUGEPAGE); /* a refusal does no harm */
 #endif
+    if (large) dis__spill_note(block, bytes);
     *(void **)out = block;
     return DIS_OK;
 }
 
-dis_status dis__alloc_zeroed(void *out, size_t n, size_t size)
+dis_status dis__alloc_array(void *out, size_t n, size_t size)
 {
-    DIS_TRY(dis__alloc_array(out, n, size));
+    return allocate(out, n, size, false);
+}
+
+static dis_status allocate_zeroed(void *out, size_t n, size_t size, bool resident)
+{
+    DIS_TRY(allocate(out, n, size, resident));
     char *block = *(char **)out;
     size_t done = 0;
 #if defined(__linux__) && defined(MADV_DONTNEED)
@@ -44,13 +57,30 @@ dis_status dis__alloc_zeroed(void *out, size_t n, size_t size)
     return DIS_OK;
 }
 
+dis_status dis__alloc_zeroed(void *out, size_t n, size_t size)
+{
+    return allocate_zeroed(out, n, size, false);
+}
+
+dis_status dis__alloc_resident(void *out, size_t n, size_t size)
+{
+    return allocate_zeroed(out, n, size, true);
+}
+
+/* What lies in a file, or is counted, begins with a page. */
+static bool is_page(const void *block)
+{
+    return block && (uintptr_t)block % PAGE == 0;
+}
+
 dis_status dis__resize_array(void *inout, size_t old_n, size_t n, size_t size)
 {
-    void *block = NULL;
+    void *block = NULL, *old = *(void **)inout;
+    if (is_page(old) && n > old_n && dis__size(n, size, 0) <= SIZE_MAX / 2 && dis__spill_grow(inout, n * size))
+        return DIS_OK;
     DIS_TRY(dis__alloc_array(&block, n, size));
-    void *old = *(void **)inout;
     if (old) memcpy(block, old, (old_n < n ? old_n : n) * size);
-    free(old);
+    dis__free(old);
     *(void **)inout = block;
     return DIS_OK;
 }
@@ -67,6 +97,7 @@ dis_status dis__reserve(void *inout, size_t *capacity, size_t used, size_t need,
 
 void dis__free(void *memory)
 {
+    if (is_page(memory) && dis__spill_free(memory)) return;
     free(memory);
 }
 

@@ -1,7 +1,8 @@
 /* memory.h: every allocation of the library goes through here.
  *
  * Sizes are multiplied with a check for overflow, failure is DIS_ELIMIT with the number of bytes, and in test builds
- * the n-th allocation can be made to fail (faults.h). Blocks are aligned to 64 bytes, a cache line and the widest
+ * the n-th allocation can be made to fail (faults.h). Within a scope (spill.h) large blocks may lie in temporary files:
+ * a full disk is DIS_EIO. Blocks are aligned to 64 bytes, a cache line and the widest
  * vector. */
 #ifndef DIS_CORE_MEMORY_H
 #define DIS_CORE_MEMORY_H
@@ -11,6 +12,8 @@
 dis_status dis__alloc_array(void *out, size_t n, size_t size);
 /* The same, filled with zero bytes. */
 dis_status dis__alloc_zeroed(void *out, size_t n, size_t size);
+/* The same, never in a temporary file (spill.h): for tables that are used at random all the time. */
+dis_status dis__alloc_resident(void *out, size_t n, size_t size);
 /* Grows or shrinks *(void **)inout, which may hold NULL, keeping the first min(old_n, n) elements. On failure it is as
  * before. */
 dis_status dis__resize_array(void *inout, size_t old_n, size_t n, size_t size);

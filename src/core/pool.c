@@ -4,6 +4,7 @@
 #include "core/pool.h"
 #include "core/memory.h"
 #include "core/sized_options.h"
+#include "core/spill.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -35,6 +36,7 @@ struct dis_context {
     dis_status (*job)(void *arg, size_t j, int thread);
     void *arg;
     size_t n_jobs;
+    uint64_t memory; /* the limit of the calling thread, which is that of all */
     _Atomic size_t next;
     _Atomic bool stopping;
     size_t failed_job; /* lowest job that failed; guarded by mutex, like the next two */
@@ -95,6 +97,7 @@ static void *thread_main(void *arg)
     worker *me = arg;
     dis_context *ctx = me->ctx;
     for (uint64_t seen = 0; wait_for_round(ctx, seen); seen++) {
+        dis__memory_set_limit(ctx->memory);
         work(ctx, me->index);
         if (atomic_fetch_sub(&ctx->busy, 1) > 1) continue;
         pthread_mutex_lock(&ctx->mutex);
@@ -182,6 +185,7 @@ dis_status dis__run_jobs(dis_context *ctx, size_t n_jobs, dis_status (*job)(void
     ctx->job = job;
     ctx->arg = arg;
     ctx->n_jobs = n_jobs;
+    ctx->memory = dis__memory_limit();
     atomic_store(&ctx->next, 0);
     atomic_store(&ctx->stopping, false);
     ctx->failure = DIS_OK;
@@ -232,6 +236,12 @@ void dis__hold_stop(dis_context *ctx, bool held)
 }
 
 dis_status dis__check_memory(const dis_context *ctx, size_t bytes, const char *what)
+{
+    if (bytes < SIZE_MAX / 2 && dis__memory_limit()) return DIS_OK; /* what is too much goes to files */
+    return dis__check_resident(ctx, bytes, what);
+}
+
+dis_status dis__check_resident(const dis_context *ctx, size_t bytes, const char *what)
 {
     enum { SURELY_FINE = 64 << 20 };
     if (bytes <= SURELY_FINE && !(ctx && ctx->options.memory)) return DIS_OK;

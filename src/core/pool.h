@@ -33,6 +33,8 @@ dis_status dis__check_stop(dis_context *ctx);
 void dis__hold_stop(dis_context *ctx, bool held);
 /* DIS_ELIMIT with both figures when `bytes` (SIZE_MAX: overflow) is more than the context allows or the machine has.
  * `what` reads like "dawid-skene with 5000 classes and 80000 workers". */
+dis_status dis__check_resident(const dis_context *ctx, size_t bytes, const char *what);
+/* The same for arrays that may lie in temporary files: fine within a scope (spill.h). */
 dis_status dis__check_memory(const dis_context *ctx, size_t bytes, const char *what);
 
 #endif

@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -55,6 +57,44 @@ void *dis__sys_map(int fd, size_t n)
 {
     if (fault(ENOMEM)) return NULL;
     void *map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+int dis__sys_temporary(const char *folder)
+{
+    if (fault(EIO)) return -1;
+#ifdef O_TMPFILE
+    const int nameless = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (nameless >= 0) return nameless;
+#endif
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s/dissent-XXXXXX", folder) >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int fd = mkstemp(path);
+    if (fd >= 0) unlink(path);
+    return fd;
+}
+
+int dis__sys_extend(int fd, size_t n)
+{
+    if (fault(ENOSPC)) return -1;
+    int failed;
+#ifdef __linux__
+    do failed = fallocate(fd, 0, 0, (off_t)n);
+    while (failed && errno == EINTR);
+    if (!failed || (errno != EOPNOTSUPP && errno != ENOSYS)) return failed;
+#endif
+    failed = posix_fallocate(fd, 0, (off_t)n);
+    if (failed) errno = failed;
+    return failed ? -1 : 0;
+}
+
+void *dis__sys_map_shared(int fd, size_t n)
+{
+    if (fault(ENOMEM)) return NULL;
+    void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return map == MAP_FAILED ? NULL : map;
 }
 

@@ -11,6 +11,10 @@ ssize_t dis__sys_read(int fd, void *buffer, size_t n);
 ssize_t dis__sys_write(int fd, const void *buffer, size_t n);
 int dis__sys_fstat(int fd, struct stat *st);
 void *dis__sys_map(int fd, size_t n); /* read-only mapping of a file; NULL on failure */
+/* A new file in a folder, for reading and writing, that has no name: it is gone when it is closed. */
+int dis__sys_temporary(const char *folder);
+int dis__sys_extend(int fd, size_t n);       /* makes a file n bytes long, with room on the disk for all of them */
+void *dis__sys_map_shared(int fd, size_t n); /* mapping of a file for reading and writing; NULL on failure */
 int dis__sys_fsync(int fd);
 int dis__sys_close(int fd);
 int dis__sys_rename(const char *from, const char *to);

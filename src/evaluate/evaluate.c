@@ -7,6 +7,7 @@
 #include "evaluate/evaluation.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include "stats/ranks.h"
 #include <math.h>
@@ -496,6 +497,7 @@ end:
 dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *input,
                               const dis_evaluation_options *options, dis_evaluation **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     dis_evaluation_options o = dis_evaluation_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_evaluation_options, &o, options));
     DIS_TRY(check(input, &o));

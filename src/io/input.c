@@ -6,6 +6,7 @@
 #include "io/input.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "core/sys.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 #include <zstd.h>
 #endif
 
-enum { FIRST_BLOCK = 1 << 16, LARGE_BLOCK = 1 << 26, FIRST_BYTES = 16, STEP = 1 << 24 };
+enum { FIRST_BLOCK = 1 << 16, LARGE_BLOCK = 1 << 26, FIRST_BYTES = 16, STEP = 1 << 24, MAX_RATIO = 200 };
 
 /* A block that grows. */
 typedef struct {
@@ -27,14 +28,18 @@ typedef struct {
     const char *path;
     char *bytes;
     size_t n, capacity;
-    bool looked; /* at the first bytes */
+    size_t packed; /* bytes of the archive; 0: none */
+    bool looked;   /* at the first bytes */
 } block;
 
 static dis_status grow(block *b)
 {
     /* large ones by half: twice would refuse what fits */
     const size_t c = b->capacity, capacity = c == 0 ? FIRST_BLOCK : dis__size(c, 1, c < LARGE_BLOCK ? c : c / 2);
-    DIS_TRY(dis__check_memory(b->ctx, dis__size(capacity, 1, b->capacity), b->path));
+    /* What is unpacked may lie in a temporary file, but for archives that no table of rows shrinks to. */
+    const size_t need = dis__size(capacity, 1, b->capacity);
+    DIS_TRY(b->packed && capacity / MAX_RATIO > b->packed ? dis__check_resident(b->ctx, need, b->path)
+                                                          : dis__check_memory(b->ctx, need, b->path));
     DIS_TRY(dis__resize_array(&b->bytes, b->n, capacity, 1));
     b->capacity = capacity;
     return DIS_OK;
@@ -254,7 +259,7 @@ static dis_status unpack(dis_context *ctx, dis__input *in)
     const signature *s = recognise(in->bytes, in->n);
     if (!s) return DIS_OK;
     if (!s->unpack) return refuse(in->path, s);
-    block b = {.ctx = ctx, .path = in->path};
+    block b = {.ctx = ctx, .path = in->path, .packed = in->n};
     const dis_status status = s->unpack(in->bytes, in->n, &b);
     if (status != DIS_OK) {
         dis__free(b.bytes);
@@ -275,6 +280,7 @@ static dis_status load(dis_context *ctx, int fd, dis__input *in)
         if ((uintmax_t)st.st_size > SIZE_MAX / 2) return dis__fail(DIS_ELIMIT, "%s is too large to map", in->path);
         in->map = dis__sys_map(fd, (size_t)st.st_size);
         if (in->map) {
+            dis__spill_add_map(in->map, (size_t)st.st_size);
             in->bytes = in->map;
             in->n = in->n_map = (size_t)st.st_size;
             return DIS_OK;
@@ -307,6 +313,7 @@ dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in)
 
 void dis__input_close(dis__input *in)
 {
+    if (in->map) dis__spill_remove_map(in->map);
     if (in->map) munmap(in->map, in->n_map);
     dis__free(in->owned);
     *in = (dis__input){.path = in->path, .bytes = ""};

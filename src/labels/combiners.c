@@ -1,6 +1,7 @@
 /* The table of combinations, in the order in which help shows them, and the checks that all of them share. A new
  * combination is one file and one line here. */
 #include "labels/combiner.h"
+#include "core/spill.h"
 #include "core/spec.h"
 #include <math.h>
 #include <stdio.h>
@@ -144,6 +145,7 @@ static dis_status run(dis_context *ctx, const dis_views *views, const dis__combi
 dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
                              dis_combination *did)
 {
+    DIS_MEMORY_SCOPE(ctx);
     const dis__combiner *c;
     dis_reals *options;
     DIS_TRY(parse(spec, &c, &options));

@@ -1,5 +1,6 @@
 /* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
 #include "labels/methods/item_prior.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include "labels/method.h"
 #include "labels/methods.h"
@@ -139,6 +140,7 @@ static dis_status run_with_prior(dis__fit_args *args, const dis__method *m, doub
 
 dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs)
 {
+    DIS_MEMORY_SCOPE(ctx);
     const dis_votes_view v = dis_votes_look(votes);
     for (size_t i = 0; i < n_specs; i++) {
         const dis__method *m;
@@ -154,6 +156,7 @@ dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *c
 dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec, const dis_fit_options *options,
                        dis_fit **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     dis_fit_options o = dis_fit_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_fit_options, &o, options));
     const dis__method *m;
@@ -302,6 +305,7 @@ static dis_status quality_job(void *arg, size_t j, int thread)
 dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality,
                                     uint64_t *n_voted)
 {
+    DIS_MEMORY_SCOPE(ctx);
     const dis_votes_view v = dis_votes_look(votes);
     if (!v.start) return dis__fail(DIS_EDATA, "this input has no single votes: nothing is known of workers");
     quality_work w = {.votes = &v, .p = p, .n_jobs = dis__n_jobs(v.n_votes, v.n_workers * 4 + 100000, 8)};

@@ -4,6 +4,7 @@
  * view unless views are wanted: the peak is the votes, one table of labels per view, and what one method needs while it
  * runs. */
 #include "dissent/recipe.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include "labels/methods.h"
 
@@ -110,6 +111,7 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label
 dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                            const dis_make_options *options, dis_made **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     dis_make_options o = dis_make_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_make_options, &o, options));
     dis_fit_options fit = dis_fit_options_default();

@@ -11,6 +11,7 @@
 #include "labels/state.h"
 #include "labels/method.h"
 #include "core/memory.h"
+#include "core/spill.h"
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/utf8.h"
@@ -140,6 +141,7 @@ static dis_status make_plan(const dis_votes_view *votes, const dis_fit *const *f
 dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_fit *const *fits, size_t n_fits,
                            const char *path)
 {
+    DIS_MEMORY_SCOPE(ctx);
     DIS_TRY(dis__check_stop(ctx));
     const dis_votes_view view = dis_votes_look(votes);
     plan p = {0};

@@ -2,6 +2,7 @@
  * what they say of items and workers (review_items.c, review_calibrate.c, review_workers.c), the budget
  * (review_budget.c), and the ranking of it all. */
 #include "review/review_internal.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include "dissent/fit.h"
 #include <math.h>
@@ -245,6 +246,7 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
 
 dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, const dis_review_options *options, dis_review **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     dis_review_options o = dis_review_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_review_options, &o, options));
     DIS_TRY(check(ctx, votes, &o));

@@ -7,6 +7,7 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include "tables/gold_table.h"
 #include "votes/reader.h"
@@ -362,6 +363,7 @@ dis_alignment_options dis_alignment_options_default(void)
 dis_status dis_alignment_run(dis_context *ctx, const dis_alignment_source *sources, size_t n_sources,
                              const dis_alignment_options *options, dis_alignment **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     dis_alignment_options o = dis_alignment_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_alignment_options, &o, options));
     if (n_sources == 0) return dis__fail(DIS_EUSAGE, "there are no labels to match");

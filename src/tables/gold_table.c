@@ -2,6 +2,7 @@
  * Cost: two lookups per row. A table of labels may come from several sources, renamed and chosen as each says. */
 #include "tables/gold_table.h"
 #include "core/memory.h"
+#include "core/spill.h"
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "io/format_name.h"
@@ -242,6 +243,7 @@ dis_status dis__gold_load(dis_context *ctx, const dis__gold_source *sources, siz
 
 dis_status dis_gold_read(dis_context *ctx, const char *path, dis_gold **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     const dis__gold_source source = {.path = path};
     return load_kind(ctx, &source, 1, &labels_kind, out);
 }
@@ -268,6 +270,7 @@ static dis_status look_up_groups(const dis_gold *file, const dis_names *tasks, u
 dis_status dis_groups_read(dis_context *ctx, const char *path, const dis_names *tasks, uint32_t *group,
                            size_t *n_groups)
 {
+    DIS_MEMORY_SCOPE(ctx);
     dis_gold *file;
     uint32_t *found = NULL;
     const size_t n = dis_names_count(tasks);

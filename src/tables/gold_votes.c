@@ -1,5 +1,6 @@
 /* Known labels from a file of task and label, by one table of the votes' tasks. Cost: a lookup per row. */
 #include "core/memory.h"
+#include "core/spill.h"
 #include "io/records.h"
 #include "votes/reader.h"
 
@@ -68,6 +69,7 @@ static dis_status read_gold(dis_context *ctx, known *k, const char *path)
 dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_votes *votes, int32_t *gold,
                                size_t *unknown)
 {
+    DIS_MEMORY_SCOPE(ctx);
     known k = {.votes = votes, .secret = dis__secret_draw()};
     const dis_status status = read_gold(ctx, &k, path);
     if (status == DIS_OK) {

@@ -4,6 +4,7 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "tables/label_table.h"
 #include <math.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static dis_status take(dis_context *ctx, const dis_labels_view *v, dis_labels *l
 
 dis_status dis_labels_from_memory(dis_context *ctx, const dis_labels_view *view, dis_labels **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     if (view->n_items == 0 || view->n_classes == 0)
         return dis__fail(DIS_EDATA, "%zu items of %zu classes make no labels", view->n_items, view->n_classes);
     DIS_TRY(dis__check_stop(ctx));

@@ -12,6 +12,7 @@
 #include "core/names_build.h"
 #include "core/number.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include "dissent/votes.h"
 #include "io/csv.h"
@@ -424,6 +425,7 @@ dis_labels_read_options dis_labels_read_options_default(void)
 
 dis_status dis_labels_read(dis_context *ctx, const char *path, const dis_labels_read_options *options, dis_labels **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     static const struct {
         const char *name;
         dis_status (*read)(reading *r);

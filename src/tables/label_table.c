@@ -4,6 +4,7 @@
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,6 +102,7 @@ static dis_status align(const dis_labels *labels, const dis_names *tasks, const 
 dis_status dis_labels_align(dis_context *ctx, const dis_labels *labels, const dis_names *tasks,
                             const dis_names *classes, dis_labels **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     DIS_TRY(dis__check_stop(ctx));
     dis_labels *aligned = NULL;
     size_t *row = NULL, *column = NULL;

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "io/format_name.h"
 #include "io/outfile.h"
 #include "io/text_write.h"
@@ -215,6 +216,7 @@ end:
 
 dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *labels, const char *path, const char *format)
 {
+    DIS_MEMORY_SCOPE(ctx);
     static const struct {
         const char *name;
         char delimiter;

@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/pool.h"
+#include "core/spill.h"
 
 static dis_status lacks(const char *who, const char *name, const char *remedy)
 {
@@ -49,6 +50,7 @@ static void fill(const dis_labels_view *labels, const dis__name_index *index, co
 dis_status dis_predictions_match(dis_context *ctx, const dis_labels_view *labels, const dis_votes *votes, double **p,
                                  dis_predictions_counts *counts)
 {
+    DIS_MEMORY_SCOPE(ctx);
     const dis_votes_view v = dis_votes_look(votes);
     dis_predictions_counts found = {0};
     dis__name_index index = {0};

@@ -12,6 +12,7 @@
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include "core/utf8.h"
 #include "votes/reader.h"
@@ -643,6 +644,7 @@ dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *co
 dis_status dis_votes_from_columns(dis_context *ctx, const dis_votes_columns *columns, const dis_votes_options *options,
                                   dis_votes **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     const dis__tuning tuning = {.chunk = CHUNK_ROWS, .round = dis__round_size(ctx)};
     return dis__votes_from_columns(ctx, columns, options, &tuning, out);
 }

@@ -5,6 +5,7 @@
 #include "io/text_shape.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include <stdio.h>
 #include <strings.h>
@@ -325,6 +326,7 @@ size_t dis__round_size(const dis_context *ctx)
 dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_paths, const dis_votes_options *options,
                           dis_votes **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     const dis__tuning tuning = {.chunk = 1 << 17, .round = dis__round_size(ctx)};
     return dis__votes_read(ctx, paths, n_paths, options, &tuning, out);
 }

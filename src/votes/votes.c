@@ -2,6 +2,7 @@
  * duplicates are in group.c, files in read.c. */
 #include "votes/votes_internal.h"
 #include "core/memory.h"
+#include "core/spill.h"
 #include "core/names_build.h"
 #include <math.h>
 #include <string.h>
@@ -117,6 +118,7 @@ static dis_status fill_from_arrays(dis_context *ctx, const dis_votes_arrays *a, 
 
 dis_status dis_votes_from_arrays(dis_context *ctx, const dis_votes_arrays *arrays, dis_votes **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     DIS_TRY(check_arrays(arrays));
     dis_votes *votes;
     DIS_TRY(dis__alloc_zeroed(&votes, 1, sizeof *votes));
@@ -149,6 +151,7 @@ static dis_status fill_from_counts(const double *counts, const dis_names *tasks,
 dis_status dis_votes_from_counts(dis_context *ctx, const double *counts, size_t n_items, size_t n_classes,
                                  const dis_names *tasks, const dis_names *classes, dis_votes **out)
 {
+    DIS_MEMORY_SCOPE(ctx);
     (void)ctx;
     DIS_TRY(check_sizes(n_items, 0, n_classes));
     dis_votes *votes;

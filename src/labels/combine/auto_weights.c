@@ -24,6 +24,7 @@
  * Cost: per round two fits of every method to half of the votes; four rounds with different splits, one above a million
  * votes. */
 #include "labels/combiner.h"
+#include "core/spill.h"
 #include "core/sized_options.h"
 #include "labels/method.h"
 #include "labels/methods.h"
@@ -289,6 +290,7 @@ static dis_status choose(auto_work *a, const char *const *specs, const dis_fit_o
 dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs,
                                   const dis_fit_options *options, double *weight)
 {
+    DIS_MEMORY_SCOPE(ctx);
     dis_fit_options o = dis_fit_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_fit_options, &o, options));
     if (n_specs < 1 || n_specs > DIS_MAX_VIEWS)

@@ -6,6 +6,7 @@
 #include "labels/methods/em.h"
 #include "core/kernel.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 DIS_KERNEL_DECLARE(void, dis__em_kernel, (dis__em_job * job));
@@ -96,7 +97,13 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                  .block = p.block,
                  .special = dis__special_pick(),
                  .kernel = DIS_KERNEL_PICK(dis__em_kernel)};
-    DIS_TRY(dis__alloc_zeroed(&e.tables, doubles(v, &p), sizeof *e.tables));
+    char what[120];
+    snprintf(what, sizeof what, "the tables of %s for %zu workers and %zu classes", fit->method->info.name,
+             v->n_workers, v->n_classes);
+    /* Beside them there must be room for what is read while they are used. */
+    const size_t bytes = dis__em_memory(v, layout, n_groups), twice = dis__context_memory(args->ctx) ? 2 : 1;
+    DIS_TRY(dis__check_resident(args->ctx, dis__size(bytes, twice, 0), what));
+    DIS_TRY(dis__alloc_resident(&e.tables, doubles(v, &p), sizeof *e.tables));
     const dis_status status = dis__alloc_zeroed(&e.jobs, p.n_shards, sizeof *e.jobs);
     if (status != DIS_OK) {
         dis__free(e.tables);

@@ -5,6 +5,7 @@
  * Cost: two passes over runs of rows, a few ns each. */
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "votes/collect.h"
 
 /* What one batch looks like by itself. */

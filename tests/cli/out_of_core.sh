@@ -1,0 +1,82 @@
+#!/bin/sh
+# --memory is kept, with the bytes of a run that has all memory: every method and combination, every command that reads
+# votes or labels, archives, shuffled rows; nothing is left behind by kill -9; a full disk is exit code 4.
+set -eu
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT INT TERM
+cd "$scratch"
+fail() {
+    echo "$*"
+    exit 1
+}
+export TMPDIR="$scratch/temporary"
+mkdir "$TMPDIR"
+
+limit=32M
+"$DISSENT" synth --items 200000 --workers 300 --classes 4 --votes-per-item 5 --seed 3 --gold gold.csv -o grouped.csv -q
+"$DISSENT" synth --items 200000 --workers 300 --classes 4 --votes-per-item 5 --seed 3 --shuffle -o shuffled.csv -q
+awk -F, -v OFS=, 'NR > 1 { $1 = "a-long-name-of-task-" $1 } 1' shuffled.csv >long.csv
+gzip -1 <shuffled.csv >shuffled.csv.gz
+head -3000 gold.csv >known.csv
+
+# run NAME COMMAND...: the same bytes with little memory, which lies in files while it runs.
+run() {
+    name=$1
+    shift
+    for memory in 0 $limit; do
+        mkdir "m$memory"
+        (cd "m$memory" && "$DISSENT" "$@" --memory $memory -q <../grouped.csv) || fail "$name fails with --memory $memory"
+    done
+    diff -r m0 m$limit >/dev/null || fail "$name: --memory $limit gives other bytes: $(diff -rq m0 m$limit)"
+    rm -rf m0 m$limit
+    [ -z "$(ls "$TMPDIR")" ] || fail "$name leaves something in $TMPDIR"
+}
+run "the default" labels ../grouped.csv --gold ../known.csv -o labels.csv --workers workers.csv --json summary.json
+run "shuffled rows" labels ../shuffled.csv --method papers -o labels.csv --save-state state.safetensors
+run "long names" labels ../long.csv --method ibcc:iterations=3 -o labels.csv
+run "an archive" labels ../shuffled.csv.gz --method one-coin:iterations=3 -o labels.jsonl
+run "standard input" labels - --method softmax -o labels.npy
+run "methods" labels ../shuffled.csv --method ebcc:iterations=3 --method fast-dawid-skene --method bwa:iterations=3 \
+    --method glad:iterations=3 --method wawa --method zero-based-skill --combine hybrid -o labels.csv --save-views views
+run "weights without gold" labels ../grouped.csv --method standard --method ibcc:iterations=3 --combine centroid:weights=auto -o labels.csv
+run "agree" agree ../shuffled.csv --gold ../gold.csv --bootstrap 20 -o agreement.csv --workers workers.csv --json summary.json
+run "review" review ../grouped.csv --budget 900 -o items.csv --workers workers.csv
+"$DISSENT" labels grouped.csv --method softmax -o softmax.csv -q
+"$DISSENT" labels grouped.csv --method majority -o majority.csv -q
+run "eval" eval ../softmax.csv ../majority.csv --gold ../gold.csv --bootstrap 20 -o table.csv --json summary.json
+run "compare" compare --a ../softmax.csv --b ../majority.csv --gold ../gold.csv --bootstrap 20 -o table.csv --json summary.json
+run "views" views ../softmax.csv ../majority.csv --bootstrap 20 -o table.csv
+
+# Nothing is left behind, whenever it is killed.
+for i in 1 2 3 4 5 6; do
+    "$DISSENT" labels shuffled.csv --method papers --memory $limit -o killed.csv -q &
+    pid=$!
+    sleep "$(awk -v i=$i 'BEGIN { printf "%.2f", i * i * .05 }')"
+    kill -9 $pid 2>/dev/null || true
+    wait $pid 2>/dev/null || true
+    [ -z "$(ls "$TMPDIR")" ] || fail "kill -9 leaves something in $TMPDIR"
+done
+rm -f ./killed.csv*
+
+# A disk that is full, or a folder that is not there: exit 4, and the old labels stay.
+echo old >labels.csv
+code=0
+(ulimit -f 4096 && "$DISSENT" labels shuffled.csv --memory $limit -o labels.csv -q 2>message) || code=$?
+[ $code = 4 ] || fail "a file that may not grow: exit code $code"
+grep -q "temporary file in $TMPDIR" message || fail "no word of the folder: $(cat message)"
+code=0
+TMPDIR=/nowhere "$DISSENT" labels shuffled.csv --memory $limit -o labels.csv -q 2>message || code=$?
+[ $code = 4 ] || fail "no folder: exit code $code"
+grep -q "TMPDIR" message || fail "no advice: $(cat message)"
+[ "$(cat labels.csv)" = old ] || fail "the old labels are gone"
+
+# What the process takes, as the system counts it.
+[ -z "${DISSENT_SANITIZE:-}" ] || exit 0
+command -v python3 >/dev/null || { echo "no python3: memory was not measured"; exit 0; }
+for votes in grouped.csv shuffled.csv; do
+    most=$(python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$DISSENT" labels $votes --method papers --memory 60M -o labels.csv -q)
+    echo "$votes: $most MiB with --memory 60M"
+    [ "$most" -le 72 ] || fail "--memory 60M takes $most MiB"
+done
