@@ -94,7 +94,8 @@ static const dis__numbering *next_numbering(const dis__filled *round)
     }
     if (c->n_rows || 3 * n_runs < 2 * n_rows || c->max_rows > DIS_PARTITION_MAX) return &dis__tasks_hashed;
     const double row = (double)round->n_bytes / (double)n_rows, memory = (double)dis__memory_available();
-    const bool too_much = memory > 0 && (double)c->n_bytes / row * sizeof(dis__vote_record) > memory / 2;
+    const bool too_much =
+        !dis__memory_limit() && memory > 0 && (double)c->n_bytes / row * sizeof(dis__vote_record) > memory / 2;
     return too_much ? &dis__tasks_hashed : &dis__tasks_partitioned;
 }
 
