@@ -83,8 +83,17 @@ typedef struct {
 typedef struct {
     bool help, quiet;
     uint64_t threads, memory;
+    int precision; /* dis_precision, of subcommands with CLI_PRECISION_OPTION */
 } cli_common;
 
+/* How nets multiply. */
+#define CLI_PRECISION_OPTION(type)                                                                                  \
+    {                                                                                                               \
+        .name = "precision", .kind = CLI_CHOICE, .offset = offsetof(type, common.precision), .argument = "NUMBERS", \
+        .fallback = "auto", .choices = "auto|float32|bf16",                                                         \
+        .summary = "how weights are multiplied: bf16 is faster and less exact, with sums in float32 (processors "   \
+                   "with AVX512_BF16); auto: float32 on the processor"                                              \
+    }
 #define CLI_HELP_OPTION(type)                                                                   \
     {                                                                                           \
         .name = "help", .letter = 'h', .kind = CLI_FLAG, .offset = offsetof(type, common.help), \

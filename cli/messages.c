@@ -226,6 +226,7 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
     dis_context_options o = dis_context_options_default();
     o.threads = (int)common->threads;
     o.memory = common->memory;
+    o.precision = (dis_precision)common->precision;
     o.progress = progress;
     o.stop = stop;
     o.user = c;

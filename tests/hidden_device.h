@@ -213,6 +213,8 @@ static inline void hidden_describe(const dis__device *device, char *text, size_t
 
 static const dis__device hidden_device = {.name = "hidden",
                                           .summary = "ref, in memory that only the device can look at",
+                                          .machine = "hidden",
+                                          .trains = true,
                                           .number = {DIS_FLOAT64, DIS_FLOAT64, DIS_FLOAT64},
                                           .describe = hidden_describe,
                                           .round = 128,

@@ -18,6 +18,10 @@
 
 typedef struct dis_context dis_context;
 
+/* How nets multiply. BF16: weights and what they are multiplied with rounded to bfloat16, sums in float32. DEFAULT: as
+ * the device does best; the processor in float32. */
+typedef enum { DIS_PRECISION_DEFAULT, DIS_PRECISION_FLOAT32, DIS_PRECISION_BF16 } dis_precision;
+
 typedef struct {
     size_t size;     /* of this struct: lets it grow without breaking callers */
     int threads;     /* 0: as many as this process may run on */
@@ -28,6 +32,7 @@ typedef struct {
     /* Polled between pieces of work; anything but 0 ends the call with DIS_ECANCELLED. NULL: never. */
     int (*stop)(void *user);
     void *user;
+    dis_precision precision; /* of nets; BF16 is refused where the device lacks it (the processor: in training) */
 } dis_context_options;
 
 DIS_API dis_context_options dis_context_options_default(void);

@@ -122,6 +122,9 @@ dis_status dis_context_create(const dis_context_options *options, dis_context **
     if (o.threads < 0 || o.threads > MAX_THREADS)
         return dis__fail(DIS_EUSAGE, "threads must be between 0 (all) and %d, not %d", MAX_THREADS, o.threads);
 
+    if ((int)o.precision < 0 || o.precision > DIS_PRECISION_BF16)
+        return dis__fail(DIS_EUSAGE, "precision must be float32 or bf16, not number %d", (int)o.precision);
+
     dis_context *ctx;
     DIS_TRY(dis__alloc_zeroed(&ctx, 1, sizeof *ctx));
     ctx->options = o;
@@ -166,6 +169,11 @@ void dis_context_destroy(dis_context *ctx)
 int dis_context_threads(const dis_context *ctx)
 {
     return ctx ? ctx->n_threads : 1;
+}
+
+dis_precision dis__context_precision(const dis_context *ctx)
+{
+    return ctx ? ctx->options.precision : DIS_PRECISION_DEFAULT;
 }
 
 uint64_t dis__context_memory(const dis_context *ctx)

@@ -25,6 +25,9 @@ size_t dis__job_first(size_t n, size_t n_jobs, size_t j);
 /* The bytes that a call with this context may need, as its maker said; 0: what the machine has. */
 uint64_t dis__context_memory(const dis_context *ctx);
 
+/* How nets multiply; as the device does best for NULL. */
+dis_precision dis__context_precision(const dis_context *ctx);
+
 /* Tells the watcher, if any. */
 void dis__progress(dis_context *ctx, const char *what, double done);
 /* DIS_ECANCELLED when the caller wants to stop. */

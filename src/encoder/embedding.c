@@ -9,6 +9,7 @@
 #include "io/name_file.h"
 #include "io/npy.h"
 #include "io/outfile.h"
+#include "nn/devices.h"
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +59,9 @@ static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder
     DIS_TRY(check_tokenizer(folder, e));
     e->max_tokens = e->max_length > TOKENS ? e->max_length : TOKENS;
     const dis__encoder_limits limits = {.rows = ROWS, .tokens = e->max_tokens};
-    DIS_TRY(dis__net_create(&dis__device_cpu, 0, &e->net));
+    const dis__device *device;
+    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, false, &device));
+    DIS_TRY(dis__net_create(device, 0, &e->net));
     DIS_TRY(dis__encoder_build(e->net, &e->config, &limits, &e->built));
     const dis__encoder_net *b = &e->built;
     e->pooled[DIS_EMBED_MEAN] = dis__layer_pool_packed(e->net, b->hidden, b->start, b->length, DIS_POOL_MEAN);

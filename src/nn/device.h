@@ -37,8 +37,12 @@ typedef enum { DIS_MEMORY_PARAMS, DIS_MEMORY_GRADS, DIS_MEMORY_STATE, DIS_MEMORY
 typedef struct dis__device dis__device;
 struct dis__device {
     const char *name, *summary;
-    int ordinal;     /* which of several alike */
-    const void *own; /* of devices from a library of their own (plugin.h) */
+    int ordinal;                /* which of several alike */
+    const void *own;            /* of devices from a library of their own (plugin.h) */
+    const char *machine;        /* "cpu", "cuda": rows of one machine differ in precision */
+    dis_precision precision;    /* of products with weights */
+    bool trains;                /* false: forward passes alone */
+    dis_status (*usable)(void); /* DIS_EUSAGE: what this machine lacks for it; NULL: always usable */
     dis__number number[DIS_N_ROLES];
     /* What was found on this machine: "AVX-512, 8 threads". */
     void (*describe)(const dis__device *device, char *text, size_t n);
@@ -70,7 +74,7 @@ struct dis__device {
     dis_status (*synchronise)(void *session);
 };
 
-extern const dis__device dis__device_ref, dis__device_cpu;
+extern const dis__device dis__device_ref, dis__device_cpu, dis__device_cpu_bf16;
 const dis__device *dis__device_at(size_t i);           /* NULL past the end */
 const dis__device *dis__device_find(const char *name); /* NULL: there is none */
 

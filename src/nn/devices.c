@@ -1,8 +1,9 @@
 /* The table of devices: those in the host's memory, then what libdissent-cuda.so finds on this machine. That library is
- * looked for once, when somebody asks for more than the first two: beside the program, beside this library, in the lib
+ * looked for once, when somebody asks for more than those: beside the program, beside this library, in the lib
  * folder next to either, then wherever the system looks. It stays loaded to the end. */
 #include "nn/devices.h"
 #include "core/memory.h"
+#include "core/pool.h"
 #include "core/sys.h"
 #include "dissent/version.h"
 #include "nn/plugin.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const dis__device *const host_devices[] = {&dis__device_ref, &dis__device_cpu};
+static const dis__device *const host_devices[] = {&dis__device_ref, &dis__device_cpu, &dis__device_cpu_bf16};
 enum { HOST_DEVICES = sizeof host_devices / sizeof *host_devices, PATH = 4096 };
 #define LIBRARY "libdissent-cuda.so"
 
@@ -99,11 +100,6 @@ const char *dis__device_missing(void)
 
 /* ---- by the user's words ---- */
 
-static const struct {
-    const char *name;
-    dis__number number;
-} precisions[] = {{"float32", DIS_FLOAT32}, {"bf16", DIS_BFLOAT16}};
-
 /* cuda or cuda:N; -1: neither. */
 static long ordinal_of(const char *device)
 {
@@ -115,46 +111,58 @@ static long ordinal_of(const char *device)
     return *end || n > 1000 ? -1 : n;
 }
 
-static const dis__device *found_row(long ordinal, dis__number value)
+/* Words for precisions, in the order of dis_precision. */
+static const char *const precisions[] = {"default", "float32", "bf16"};
+
+/* The row of a machine with that precision; with DEFAULT its first. NULL: it has none. */
+static const dis__device *row_of(const char *machine, int ordinal, dis_precision precision)
 {
-    for (size_t i = 0; i < found.n; i++)
-        if (found.rows[i].ordinal == ordinal && found.rows[i].number[DIS_ROLE_VALUE] == value) return &found.rows[i];
+    for (size_t i = 0; i < HOST_DEVICES + found.n; i++) { /* found.n: 0 until somebody has looked */
+        const dis__device *row = i < HOST_DEVICES ? host_devices[i] : &found.rows[i - HOST_DEVICES];
+        if (strcmp(row->machine, machine) == 0 && row->ordinal == ordinal &&
+            (precision == DIS_PRECISION_DEFAULT || row->precision == precision))
+            return row;
+    }
     return NULL;
 }
 
-static dis_status precision_of(const char *precision, bool cuda, dis__number *out)
+static dis_status check_row(const dis__device *row, bool training)
 {
-    *out = cuda ? DIS_BFLOAT16 : DIS_FLOAT32;
-    if (!precision || !*precision) return DIS_OK;
-    for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++)
-        if (strcmp(precisions[i].name, precision) == 0) {
-            *out = precisions[i].number;
-            return DIS_OK;
-        }
-    return dis__fail(DIS_EUSAGE, "a precision of \"%.40s\"; `precision` may be float32 or bf16", precision);
+    if (training && !row->trains)
+        return dis__fail(DIS_EUSAGE, "the %s trains in float32; `precision` %s is for predictions and vectors there",
+                         row->machine, precisions[row->precision]);
+    return row->usable ? row->usable() : DIS_OK;
 }
 
-dis_status dis__device_choose(const char *device, const char *precision, const dis__device **out)
+dis_status dis__device_choose(const char *device, dis_precision precision, bool training, const dis__device **out)
 {
     const bool automatic = device && strcmp(device, "auto") == 0;
     const bool cpu = !device || !*device || strcmp(device, "cpu") == 0;
     const long ordinal = cpu || automatic ? 0 : ordinal_of(device);
-    dis__number value;
     if (ordinal < 0)
         return dis__fail(DIS_EUSAGE, "a device of \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", device);
     if (!cpu) look_once();
     const bool cuda = !cpu && (!automatic || found.n);
-    DIS_TRY(precision_of(precision, cuda, &value));
-    if (!cuda && value != DIS_FLOAT32)
-        return dis__fail(DIS_EUSAGE, "the processor computes in float32; `precision` bf16 is for `device` cuda");
     if (cuda && !found.n) return dis__fail(DIS_EIO, "no CUDA device: %s", found.why);
-    const dis__device *row = cuda ? found_row(ordinal, value) : &dis__device_cpu;
+    const dis__device *row = row_of(cuda ? "cuda" : "cpu", (int)ordinal, precision);
     if (!row) return dis__fail(DIS_EUSAGE, "there is no device cuda:%ld; dissent list devices shows them", ordinal);
+    DIS_TRY(check_row(row, training));
+    *out = row;
+    return DIS_OK;
+}
+
+dis_status dis__device_for(const dis_context *ctx, const dis__device *usual, bool training, const dis__device **out)
+{
+    const dis_precision precision = dis__context_precision(ctx);
+    const bool same = precision == DIS_PRECISION_DEFAULT || usual->precision == precision;
+    const dis__device *row = same ? usual : row_of(usual->machine, usual->ordinal, precision);
+    if (!row) return dis__fail(DIS_EUSAGE, "the device %s does not multiply in that `precision`", usual->name);
+    DIS_TRY(check_row(row, training));
     *out = row;
     return DIS_OK;
 }
 
 const char *dis__device_precision(const dis__device *device)
 {
-    return device->number[DIS_ROLE_VALUE] == DIS_BFLOAT16 ? "bf16" : "float32";
+    return precisions[device->precision];
 }

@@ -1,15 +1,17 @@
 /* devices.h: a device by the words that a user has for it.
  *
  *     const dis__device *device;
- *     DIS_TRY(dis__device_choose("cuda:1", NULL, &device)); */
+ *     DIS_TRY(dis__device_choose("cuda:1", DIS_PRECISION_DEFAULT, true, &device)); */
 #ifndef DIS_NN_DEVICES_H
 #define DIS_NN_DEVICES_H
 #include "nn/device.h"
 
 /* device: cpu (NULL and "" too), cuda, cuda:N, or auto: a CUDA device where there is one, else the processor.
- * precision: float32 or bf16; NULL or "": bf16 on CUDA devices. DIS_EUSAGE: no such words; DIS_EIO: no such device here,
- * and why. */
-dis_status dis__device_choose(const char *device, const char *precision, const dis__device **out);
+ * precision: DEFAULT is bf16 on CUDA devices. DIS_EUSAGE: no such words, or a precision that the device lacks, or does not
+ * train in; DIS_EIO: no such device here, and why. */
+dis_status dis__device_choose(const char *device, dis_precision precision, bool training, const dis__device **out);
+/* The row of `usual`'s machine with the context's precision. */
+dis_status dis__device_for(const dis_context *ctx, const dis__device *usual, bool training, const dis__device **out);
 const char *dis__device_precision(const dis__device *device); /* "bf16" */
 /* Why there are no CUDA devices; NULL: there are. */
 const char *dis__device_missing(void);

@@ -81,6 +81,7 @@ typedef void dis__op_function(const void *args, size_t first, size_t last, void 
 /* The functions of the devices in the host's memory; cpu: for this machine's instruction set. */
 void dis__ops_ref(dis__op_function *table[DIS_N_OPS]);
 void dis__ops_cpu(dis__op_function *table[DIS_N_OPS]);
+void dis__ops_bf16(dis__op_function *table[DIS_N_OPS]); /* the cpu's, with products in bfloat16 */
 const char *dis__op_name(dis__op op);
 
 /* ---- arguments ---- */
@@ -94,6 +95,10 @@ typedef struct {
     const void *a, *b, *bias, *bias2; /* biases: (n) or NULL */
     void *c;
     size_t tile_rows, tile_cols;
+    /* Where B is the same from call to call: memory that plan() asked for, for what the device makes of B; made: it
+     * holds that. NULL: B is read. */
+    void *work;
+    bool made;
 } dis__product_args;
 
 /* out[c] += sum of column c of x (n_rows x ., rows ld apart). Index: columns. */

@@ -118,6 +118,7 @@ enum { DIS_MAX_HEADS = 2, DIS_HEAD_NAME = 16 };
 typedef struct {
     dis__net *net;
     const dis__model_row *row;
+    const dis__device *device;
     dis__inputs *in; /* the model's own */
     int head[DIS_MAX_HEADS];
 } dis__model_net;

@@ -1,6 +1,7 @@
 /* A model's net at work: building it for given sizes of batches, predicting, and moving its numbers in and out. */
 #include "train/model.h"
 #include "core/spec.h"
+#include "nn/devices.h"
 #include "train/objective.h"
 #include <stdio.h>
 #include <string.h>
@@ -207,14 +208,16 @@ void dis__model_net_free(dis__model_net *r)
 }
 
 /* Heads [first, last) of the model's. */
-static dis_status build(const dis_model *model, const dis__batch_limits *limits, uint64_t seed, size_t first,
-                        size_t last, dis_status (*add_heads)(void *arg, dis__model_net *r, const int *logits),
-                        void *arg, dis__model_net *r)
+static dis_status build(const dis_model *model, const dis__device *device, const dis__batch_limits *limits,
+                        uint64_t seed, size_t first, size_t last,
+                        dis_status (*add_heads)(void *arg, dis__model_net *r, const int *logits), void *arg,
+                        dis__model_net *r)
 {
     const dis__model_row *row = model->row;
     int logits[DIS_MAX_HEADS];
-    DIS_TRY(dis__net_create(model->device, seed, &r->net));
+    DIS_TRY(dis__net_create(device, seed, &r->net));
     r->row = row;
+    r->device = device;
     DIS_TRY(dis__alloc_zeroed(&r->in, 1, row->inputs_size));
     DIS_TRY(row->build(r->net, model->settings, model->encoder, limits, r->in));
     for (size_t h = 0; h < DIS_MAX_HEADS; h++) r->head[h] = DIS_NONE;
@@ -235,18 +238,18 @@ dis_status dis__model_net_build(const dis_model *model, const dis__batch_limits 
                                 dis__model_net *r)
 {
     *r = (dis__model_net){0};
-    const dis_status status = build(model, limits, seed, 0, model->n_heads, add_heads, arg, r);
+    const dis_status status = build(model, model->device, limits, seed, 0, model->n_heads, add_heads, arg, r);
     if (status != DIS_OK) dis__model_net_free(r);
     return status;
 }
 
-static dis_status build_planned(dis_context *ctx, const dis_model *model, const dis__batch_limits *limits, size_t head,
-                                dis__model_net *r)
+static dis_status build_planned(dis_context *ctx, const dis_model *model, const dis__device *device,
+                                const dis__batch_limits *limits, size_t head, dis__model_net *r)
 {
     dis__plan_options plan = dis__plan_options_default();
     plan.training = false;
     plan.unset = true;
-    DIS_TRY(build(model, limits, model->seed, head, head + 1, NULL, NULL, r));
+    DIS_TRY(build(model, device, limits, model->seed, head, head + 1, NULL, NULL, r));
     DIS_TRY(dis__net_plan(r->net, ctx, &plan));
     return dis__weights_give(&model->weights, r->net);
 }
@@ -255,11 +258,14 @@ dis_status dis__model_net_ready(dis_context *ctx, dis_model *model, const dis__b
 {
     dis__model_net *r = &model->ready;
     dis__batch_limits *max = &model->ready_limits;
-    if (r->net && r->head[head] != DIS_NONE && limits->units <= max->units && limits->items <= max->items &&
-        limits->longest <= max->longest && limits->total <= max->total && dis__net_serve(r->net, ctx))
+    const dis__device *device;
+    DIS_TRY(dis__device_for(ctx, model->device, false, &device));
+    if (r->net && r->device == device && r->head[head] != DIS_NONE && limits->units <= max->units &&
+        limits->items <= max->items && limits->longest <= max->longest && limits->total <= max->total &&
+        dis__net_serve(r->net, ctx))
         return DIS_OK;
     dis__model_net_free(r);
-    const dis_status status = build_planned(ctx, model, limits, head, r);
+    const dis_status status = build_planned(ctx, model, device, limits, head, r);
     if (status != DIS_OK) dis__model_net_free(r);
     *max = *limits;
     return status;

@@ -7,6 +7,7 @@
 #include "core/pool.h"
 #include "core/sized_options.h"
 #include "dissent/evaluate.h"
+#include "nn/devices.h"
 #include "train/batches.h"
 #include "train/optimizer_spec.h"
 #include "train/run.h"
@@ -370,7 +371,9 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
 dis_status dis_model_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
                            const dis_model_train_options *options, dis_model **out)
 {
-    return dis__train_on(&dis__device_cpu, ctx, train, dev, options, out);
+    const dis__device *device;
+    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &device));
+    return dis__train_on(device, ctx, train, dev, options, out);
 }
 
 dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_examples *train,

@@ -1,6 +1,7 @@
 /* Column `cpu` of the kernel table: the loops in float, compiled for each instruction set, with vector exp and log and
  * the matrix product of gemm_kernel.c. */
 #include <math.h>
+#include "nn/cpu/bf16.h"
 #include "nn/cpu/gemm.h"
 #include "nn/cpu/mathf.h"
 #include "nn/ops.h"
@@ -42,6 +43,12 @@ static void times_packed(const matrices *x, const float *packed, void *scratch)
 enum { TIMES_SCRATCH = DIS_GEMM_SCRATCH };
 
 #include "nn/loops/dense_loops.h"
+
+void DIS_KERNEL(dis__cpu_end_product)(const dis__product_args *args, size_t row, size_t col, size_t m, size_t n)
+{
+    end_product(&(product_tile){args, row, col}, 0, 0, m, n);
+}
+
 #include "nn/loops/norm_loops.h"
 #include "nn/loops/head_loops.h"
 #include "nn/loops/update_loops.h"

@@ -256,6 +256,9 @@ static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
     return (dis__device){.name = names[ordinal][exact],
                          .summary = exact ? "a CUDA device, float32"
                                           : "a CUDA device, bfloat16 products, float32 parameters and sums",
+                         .machine = "cuda",
+                         .precision = exact ? DIS_PRECISION_FLOAT32 : DIS_PRECISION_BF16,
+                         .trains = true,
                          .ordinal = ordinal,
                          .own = host,
                          .number = {exact ? DIS_FLOAT32 : DIS_BFLOAT16, DIS_FLOAT32, DIS_FLOAT32},

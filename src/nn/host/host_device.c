@@ -1,10 +1,12 @@
-/* The devices in the host's memory: `ref`, one thread in double, and `cpu`, all threads in float. Copies are memcpy;
+/* The devices in the host's memory: `ref`, one thread in double, `cpu`, all threads in float, and `cpu-bf16`, the same
+ * with weights multiplied in bfloat16 (nn/cpu/bf16.h). Copies are memcpy;
  * operations are cut into jobs of about 64k units of work (cuts.h) and done when the call returns. Steps are not
  * recorded: there is nothing to save. */
 #include "nn/host/host_device.h"
 #include "core/kernel.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "nn/cpu/bf16.h"
 #include "nn/cpu/gemm.h"
 #include "nn/host/cuts.h"
 #include <stdio.h>
@@ -35,6 +37,12 @@ static dis_status open_cpu(const dis__device *device, void **session)
 {
     (void)device;
     return open_session(dis__ops_cpu, sizeof(float), DIS_GEMM_SCRATCH, true, session);
+}
+
+static dis_status open_bf16(const dis__device *device, void **session)
+{
+    (void)device;
+    return open_session(dis__ops_bf16, sizeof(float), DIS_GEMM_SCRATCH, true, session);
 }
 
 static void close_session(void *session)
@@ -157,6 +165,32 @@ dis_status dis__host_run(void *session, dis__op op, const void *args)
     return run_cut(s, DIS_OP_column_sums, &sums, &columns);
 }
 
+/* ---- weights in bfloat16 ---- */
+
+/* Products whose B is the same from call to call keep it in bfloat16. */
+static size_t plan_bf16(void *session, dis__op op, const void *args)
+{
+    const dis__product_args *a = args;
+    const size_t bytes = dis__host_plan(session, op, args);
+    return op == DIS_OP_product && bytes != SIZE_MAX ? dis__bf16_size(a->n, a->k) : bytes;
+}
+
+static dis_status pack_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    dis__bf16_pack(arg, j);
+    return DIS_OK;
+}
+
+static dis_status run_bf16(void *session, dis__op op, const void *args)
+{
+    const dis__host_session *s = session;
+    const dis__product_args *a = args;
+    if (op == DIS_OP_product && a->work && !a->made)
+        DIS_TRY(dis__run_jobs(s->ctx, dis__bf16_panels(a->n), pack_job, (void *)args));
+    return dis__host_run(session, op, args);
+}
+
 dis_status dis__host_begin_step(void *session, const uint64_t *key, size_t n, bool *replayed)
 {
     (void)session;
@@ -184,24 +218,55 @@ static void describe_cpu(const dis__device *device, char *text, size_t n)
     snprintf(text, n, "%s", dis__isa_name(dis__isa()));
 }
 
+static void describe_bf16(const dis__device *device, char *text, size_t n)
+{
+    (void)device;
+    snprintf(text, n, "%s", dis__bf16_lacks() ? dis__bf16_lacks() : "AVX512_BF16");
+}
+
+static dis_status usable_bf16(void)
+{
+    const char *lacks = dis__bf16_lacks();
+    return lacks ? dis__fail(DIS_EUSAGE, "bf16: %s; float32 works everywhere", lacks) : DIS_OK;
+}
+
 #define HOST                                                                                                       \
-    .close = close_session, .plan = dis__host_plan, .own_bytes = dis__host_own_bytes, .fits = dis__host_fits,      \
+    .round = 1, .close = close_session, .own_bytes = dis__host_own_bytes, .fits = dis__host_fits,                  \
     .begin = dis__host_begin, .serve = dis__host_serve, .allocate = allocate, .release = release, .copy_in = copy, \
-    .copy_out = copy, .zero = zero, .run = dis__host_run, .begin_step = dis__host_begin_step,                      \
-    .end_step = dis__host_end_step, .synchronise = dis__host_end_step
+    .copy_out = copy, .zero = zero, .begin_step = dis__host_begin_step, .end_step = dis__host_end_step,            \
+    .synchronise = dis__host_end_step
 
 const dis__device dis__device_ref = {.name = "ref",
                                      .summary = "one thread, float64: what the others are compared with",
+                                     .machine = "ref",
+                                     .trains = true,
                                      .number = {DIS_FLOAT64, DIS_FLOAT64, DIS_FLOAT64},
-                                     .round = 1,
                                      .describe = describe_ref,
                                      .open = open_ref,
+                                     .plan = dis__host_plan,
+                                     .run = dis__host_run,
                                      HOST};
 
 const dis__device dis__device_cpu = {.name = "cpu",
                                      .summary = "all threads of the processor, float32",
+                                     .machine = "cpu",
+                                     .precision = DIS_PRECISION_FLOAT32,
+                                     .trains = true,
                                      .number = {DIS_FLOAT32, DIS_FLOAT32, DIS_FLOAT32},
-                                     .round = 1,
                                      .describe = describe_cpu,
                                      .open = open_cpu,
+                                     .plan = dis__host_plan,
+                                     .run = dis__host_run,
                                      HOST};
+
+const dis__device dis__device_cpu_bf16 = {.name = "cpu-bf16",
+                                          .summary = "all threads, weights multiplied in bfloat16; does not train",
+                                          .machine = "cpu",
+                                          .precision = DIS_PRECISION_BF16,
+                                          .usable = usable_bf16,
+                                          .number = {DIS_FLOAT32, DIS_FLOAT32, DIS_FLOAT32},
+                                          .describe = describe_bf16,
+                                          .open = open_bf16,
+                                          .plan = plan_bf16,
+                                          .run = run_bf16,
+                                          HOST};

@@ -25,11 +25,36 @@ dis__linear_options dis__linear_options_default(void)
     return (dis__linear_options){.size = sizeof(dis__linear_options), .bias = true, .tied = DIS_NONE};
 }
 
-enum { MATRIX, BIAS }; /* work of the layer that another is merged into */
+enum { MADE, MATRIX, BIAS }; /* work of nets that never train; the last two: of the layer that another is merged into */
+
+/* What the device makes of the weights, once. */
+static dis_status plan_made(dis__net *net, dis__layer *layer, size_t n_in)
+{
+    const linear *l = layer->own;
+    const dis__product_args args = {.tb = true,
+                                    .m = dis__most_rows(net, layer->out),
+                                    .n = l->n_out,
+                                    .k = n_in,
+                                    .lda = n_in,
+                                    .ldb = n_in,
+                                    .ldc = l->n_out};
+    return dis__layer_work(net, layer, dis__layer_runs(net, DIS_OP_product, &args), DIS_WORK_LASTING);
+}
+
+static void set_made(const dis__net *net, const dis__layer *layer, dis__product_args *args)
+{
+    const dis__piece *piece = &net->pieces[layer->work_piece[MADE]];
+    args->work = piece->bytes ? layer->work[MADE] : NULL;
+    args->made = net->prepared;
+}
 
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
+    if (!net->training_plan && l->merged) return DIS_OK;
+    if (!net->training_plan)
+        DIS_TRY(
+            plan_made(net, layer, l->first == DIS_NONE ? l->n_in : ((const linear *)net->layers[l->first].own)->n_in));
     if (!net->training_plan && l->first != DIS_NONE) {
         const linear *f = net->layers[l->first].own;
         const size_t real = dis__real(net, DIS_ROLE_VALUE);
@@ -89,6 +114,7 @@ static dis_status merged_forward(dis__net *net, const dis__layer *layer)
                               .bias = layer->work[BIAS],
                               .bias2 = bias_of(net, layer)};
     set_target(net, layer, &args);
+    set_made(net, layer, &args);
     return dis__product(net, &args);
 }
 
@@ -110,6 +136,7 @@ static dis_status forward(dis__net *net, dis__layer *layer)
                               .ldb = l->n_in,
                               .bias = bias_of(net, layer)};
     set_target(net, layer, &args);
+    if (!net->training_plan) set_made(net, layer, &args);
     if (gelu) args.c = layer->work[0];
     DIS_TRY(dis__product(net, &args));
     if (!gelu) return DIS_OK;

@@ -1,0 +1,46 @@
+/* What products in bfloat16 need of the processor, and their column of the table of kernels. */
+#include "nn/cpu/bf16.h"
+#include "core/memory.h"
+
+enum { LANES = 16 };
+
+const char *dis__bf16_lacks(void)
+{
+#if defined(__x86_64__)
+    if (!__builtin_cpu_supports("avx512bf16"))
+        return "it needs the instruction vdpbf16ps (AVX512_BF16), which this processor lacks";
+    if (dis__isa() != DIS_ISA_AVX512) return "it needs AVX-512, which DISSENT_ISA rules out";
+    return NULL;
+#else
+    return "it needs the instruction vdpbf16ps (AVX512_BF16) of x86 processors";
+#endif
+}
+
+size_t dis__bf16_size(size_t n, size_t k)
+{
+    const size_t wide = dis__size((n + LANES - 1) / LANES, LANES, 0);
+    return dis__size(wide, dis__size((k + 1) / 2, 2 * sizeof(uint16_t), 0), 0);
+}
+
+size_t dis__bf16_panels(size_t n)
+{
+    return (n + DIS_BF16_NR - 1) / DIS_BF16_NR;
+}
+
+void dis__bf16_pack(const dis__product_args *args, size_t panel)
+{
+#if defined(__x86_64__)
+    dis__bf16_pack_avx512(args, panel);
+#else
+    (void)args;
+    (void)panel;
+#endif
+}
+
+void dis__ops_bf16(dis__op_function *table[DIS_N_OPS])
+{
+    dis__ops_cpu(table);
+#if defined(__x86_64__)
+    table[DIS_OP_product] = dis__bf16_product_avx512;
+#endif
+}
