@@ -153,15 +153,19 @@ static void metric_detail(size_t i)
 
 static void preset_detail(size_t i)
 {
-    static const char *const inputs[] = {"votes", "counts", "mace", "soft"};
+    static const char *const inputs[] = {"votes", "counts", "mace", "soft", "wide"};
     const dis_votes_preset *p = dis_votes_preset_at(i);
+    const struct {
+        const char *option, *value;
+    } texts[] = {{"input-format", p->format}, {"records", p->records}, {"task", p->task},
+                 {"worker", p->worker},       {"label", p->label},     {"time", p->time}};
     printf("%s: %s\n--input %s", p->name, p->summary, inputs[p->input]);
-    if (p->format) printf(" --input-format %s", p->format);
-    if (p->task) printf(" --task %s", p->task);
-    if (p->worker) printf(" --worker %s", p->worker);
-    if (p->label) printf(" --label %s", p->label);
-    for (size_t d = 0; d < p->n_drop; d++) printf(" --drop %s=%s", p->drop[d].column, p->drop[d].value);
-    putchar('\n');
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+        if (texts[t].value) printf(" --%s '%s'", texts[t].option, texts[t].value);
+    for (size_t d = 0; d < p->n_drop; d++) printf(" --drop '%s=%s'", p->drop[d].column, p->drop[d].value);
+    for (size_t d = 0; d < p->n_keep; d++) printf(" --keep '%s=%s'", p->keep[d].column, p->keep[d].value);
+    printf("%s%s\n", p->no_header ? " --no-header" : "", p->empty_is_na ? " --na ''" : "");
+    if (p->choice) printf("with --label NAME, which @ stands for: --label '%s'\n", p->choice);
 }
 
 static void crowd_detail(size_t i)

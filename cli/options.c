@@ -214,8 +214,23 @@ bool cli_is_dash(const char *path)
 
 int cli_check_format(cli *c, const char *option, const char *format)
 {
-    if (!format || cli_choice("csv|tsv|jsonl|npy", format) >= 0) return 0;
-    return cli_usage(c, "--%s %s: must be one of csv|tsv|jsonl|npy", option, format);
+    const bool input = strcmp(option, "input-format") == 0;
+    const char *formats = input ? "csv|tsv|json|jsonl|npy" : "csv|tsv|jsonl|npy";
+    if (!format || cli_choice(formats, format) >= 0) return 0;
+    if (strcmp(format, "parquet") != 0) return cli_usage(c, "--%s %s: must be one of %s", option, format, formats);
+    return cli_usage(c, "--%s parquet: Parquet goes through Python (%s); here there are %s", option,
+                     input ? "dissent.Votes(pandas.read_parquet(FILE))" : "pandas.read_csv(LABELS).to_parquet(FILE)",
+                     formats);
+}
+
+/* Where COLUMN=VALUE is cut: at the first = that is not within brackets of a path. */
+static const char *find_equals(const char *rule)
+{
+    for (int depth = 0; *rule; rule++) {
+        depth += (*rule == '[') - (*rule == ']');
+        if (*rule == '=' && depth <= 0) return rule;
+    }
+    return NULL;
 }
 
 int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_rule rules[CLI_MAX_VALUES], size_t *n,
@@ -227,10 +242,11 @@ int cli_take_rules(cli *c, const char *option, const cli_list *list, dis_drop_ru
     if (!to) return cli_error(c, DIS_ELIMIT, "no memory for --%s", option);
     for (size_t i = 0; i < list->n; i++) {
         const char *rule = list->value[i];
-        if (!strchr(rule, '=') || *rule == '=') return cli_usage(c, "--%s %s: must be COLUMN=VALUE", option, rule);
+        const char *equals = find_equals(rule);
+        if (!equals || equals == rule) return cli_usage(c, "--%s %s: must be COLUMN=VALUE", option, rule);
         if (*n == CLI_MAX_VALUES) return cli_usage(c, "--%s %s: one rule too many", option, rule);
         strcpy(to, rule);
-        char *value = strchr(to, '=');
+        char *value = to + (equals - rule);
         *value++ = 0;
         rules[(*n)++] = (dis_drop_rule){.column = to, .value = value};
         to = value + strlen(value) + 1;

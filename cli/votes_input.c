@@ -12,38 +12,53 @@ static const char *preset_name(const void *arg, size_t i)
     return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
 }
 
-static int find_preset(cli *c, const char *name, const dis_votes_preset **out)
+static int check_preset(cli *c, const char *name)
 {
-    for (size_t i = 0; dis_votes_preset_at(i); i++)
-        if (strcmp(dis_votes_preset_at(i)->name, name) == 0) {
-            *out = dis_votes_preset_at(i);
-            return 0;
-        }
+    if (!name || dis_votes_preset_find(name)) return 0;
     const char *near = dis_nearest(name, preset_name, NULL);
     return cli_usage(c, "no preset \"%s\"%s%s%s dissent list presets shows them", name, near ? "; did you mean " : ";",
                      near ? near : "", near ? "?" : "");
+}
+
+/* One character, or its name. */
+static int take_delimiter(cli *c, const char *text, int *out)
+{
+    static const struct {
+        const char *name;
+        char character;
+    } names[] = {{"tab", '\t'}, {"\\t", '\t'}, {"space", ' '}, {"comma", ','}};
+    *out = 0;
+    if (!text) return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i].name) == 0) *out = names[i].character;
+    if (text[0] && !text[1]) *out = (unsigned char)text[0];
+    return *out ? 0 : cli_usage(c, "--delimiter: one character, or tab or space, not \"%s\"", text);
 }
 
 int votes_input_check(votes_input *in)
 {
     const cli_votes_values *v = in->v;
     dis_votes_options *o = &in->how;
-    const dis_votes_preset *preset = NULL;
-    int code = cli_check_format(in->c, "input-format", v->input_format);
-    if (code == 0 && v->preset) code = find_preset(in->c, v->preset, &preset);
-    if (code == 0) code = class_list_take(in->c, v->classes, &in->classes);
     *o = dis_votes_options_default();
-    size_t n_drop = preset ? preset->n_drop : 0;
-    for (size_t i = 0; i < n_drop; i++) in->drop[i] = preset->drop[i];
-    if (code == 0) code = cli_take_rules(in->c, "drop", &v->drop, in->drop, &n_drop, &in->drop_text);
+    int code = cli_check_format(in->c, "input-format", v->input_format);
+    if (code == 0) code = check_preset(in->c, v->preset);
+    if (code == 0) code = take_delimiter(in->c, v->delimiter, &o->delimiter);
+    if (code == 0) code = class_list_take(in->c, v->classes, &in->classes);
+    if (code == 0) code = cli_take_rules(in->c, "drop", &v->drop, in->drop, &o->n_drop, &in->drop_text);
+    if (code == 0) code = cli_take_rules(in->c, "keep", &v->keep, in->keep, &o->n_keep, &in->keep_text);
     if (code != 0) return code;
+    o->preset = v->preset;
     o->drop = in->drop;
-    o->n_drop = n_drop;
-    o->input = v->input >= 0 ? (dis_input)v->input : preset ? preset->input : DIS_INPUT_VOTES;
-    o->format = v->input_format ? v->input_format : preset ? preset->format : NULL;
-    o->task = v->task ? v->task : preset ? preset->task : NULL;
-    o->worker = v->worker ? v->worker : preset ? preset->worker : NULL;
-    o->label = v->label ? v->label : preset ? preset->label : NULL;
+    o->keep = in->keep;
+    o->input = v->input >= 0 ? (dis_input)v->input : DIS_INPUT_VOTES;
+    o->format = v->input_format;
+    o->task = v->task;
+    o->worker = v->worker;
+    o->label = v->label;
+    o->time = v->time;
+    o->records = v->records;
+    o->several = (dis_several)v->several;
+    o->no_header = v->no_header;
     o->classes = in->classes.name;
     o->n_classes = in->classes.n;
     o->na = v->na.value;
@@ -69,11 +84,22 @@ int votes_input_unused(cli *c, const cli_votes_values *v, const char *remedy)
     const struct {
         bool given;
         const char *name;
-    } options[] = {{v->input >= 0, "input"},          {v->input_format != NULL, "input-format"},
-                   {v->preset != NULL, "preset"},     {v->task != NULL, "task"},
-                   {v->worker != NULL, "worker"},     {v->label != NULL, "label"},
-                   {v->drop.n > 0, "drop"},           {v->na.n > 0, "na"},
-                   {v->duplicates > 0, "duplicates"}, {v->min_votes > 0, "min-votes"}};
+    } options[] = {{v->input >= 0, "input"},
+                   {v->input_format != NULL, "input-format"},
+                   {v->preset != NULL, "preset"},
+                   {v->task != NULL, "task"},
+                   {v->worker != NULL, "worker"},
+                   {v->label != NULL, "label"},
+                   {v->drop.n > 0, "drop"},
+                   {v->na.n > 0, "na"},
+                   {v->keep.n > 0, "keep"},
+                   {v->time != NULL, "time"},
+                   {v->records != NULL, "records"},
+                   {v->several > 0, "several"},
+                   {v->delimiter != NULL, "delimiter"},
+                   {v->no_header, "no-header"},
+                   {v->duplicates > 0, "duplicates"},
+                   {v->min_votes > 0, "min-votes"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given)
             return cli_usage(c, "--%s is about reading votes, and there are none here; %s", options[i].name, remedy);
@@ -117,6 +143,7 @@ void votes_input_free(votes_input *in)
     dis_votes_destroy(in->votes);
     class_list_free(&in->classes);
     free(in->drop_text);
+    free(in->keep_text);
 }
 
 /* ---- telling ---- */

@@ -18,29 +18,43 @@
 #include "summary.h"
 
 typedef struct {
-    const char *input_format, *preset, *task, *worker, *label, *classes;
-    int input, duplicates;
-    cli_list drop, na;
-    bool lenient, renormalise, ordinal;
+    const char *input_format, *preset, *task, *worker, *label, *classes, *time, *records, *delimiter;
+    int input, duplicates, several;
+    cli_list drop, keep, na;
+    bool lenient, renormalise, ordinal, no_header;
     uint64_t min_votes;
 } cli_votes_values;
 
 /* clang-format off */
 #define CLI_VOTES_OPTIONS(type, field)                                                                              \
     {.name = "input", .kind = CLI_CHOICE, .offset = offsetof(type, field.input), .argument = "KIND",                \
-     .choices = "votes|counts|mace|soft", .summary = "what a row is; without it, votes or what the preset says"},   \
+     .choices = "votes|counts|mace|soft|wide",                                                                      \
+     .summary = "what a row is (wide: an item, a column per worker); without it, votes or what the preset says"},   \
     {.name = "input-format", .kind = CLI_TEXT, .offset = offsetof(type, field.input_format), .argument = "FORMAT",  \
-     .summary = "csv, tsv, jsonl or npy; without it, by the name of the input, else csv"},                          \
+     .summary = "csv, tsv, json, jsonl or npy; without it, by the name of the input, else csv"},                    \
+    {.name = "delimiter", .kind = CLI_TEXT, .offset = offsetof(type, field.delimiter), .argument = "C",             \
+     .summary = "the character that separates columns of csv, or tab; without it, a comma"},                        \
+    {.name = "no-header", .kind = CLI_FLAG, .offset = offsetof(type, field.no_header),                              \
+     .summary = "csv and tsv: there is none; columns are called 0, 1, 2, ..."},                                     \
+    {.name = "records", .kind = CLI_TEXT, .offset = offsetof(type, field.records), .argument = "PATH",              \
+     .summary = "json: keys (a.b) that lead to the list of records; . for one record; without it, the file itself"}, \
     {.name = "preset", .kind = CLI_TEXT, .offset = offsetof(type, field.preset), .argument = "NAME",                \
      .names = CLI_NAMES_PRESET, .summary = "settings for the files of a known tool: dissent list presets"},         \
     {.name = "task", .kind = CLI_TEXT, .offset = offsetof(type, field.task), .argument = "COLUMN",                  \
-     .summary = "column of the items; without it, task"},                                                           \
+     .summary = "column, or path, of the items; without it, task"},                                                 \
     {.name = "worker", .kind = CLI_TEXT, .offset = offsetof(type, field.worker), .argument = "COLUMN",              \
-     .summary = "column of the workers; without it, worker or performer"},                                          \
+     .summary = "column, or path, of the workers; without it, worker or performer"},                                \
     {.name = "label", .kind = CLI_TEXT, .offset = offsetof(type, field.label), .argument = "COLUMN",                \
-     .summary = "column of the labels; without it, label"},                                                         \
+     .summary = "column, or path, of the labels; with a preset, the question; without it, label"},                  \
+    {.name = "time", .kind = CLI_TEXT, .offset = offsetof(type, field.time), .argument = "COLUMN",                  \
+     .summary = "column, or path, of the time of votes: --duplicates first and last go by it"},                     \
     {.name = "drop", .kind = CLI_LIST, .offset = offsetof(type, field.drop), .argument = "COLUMN=VALUE",            \
      .summary = "leave out rows where COLUMN holds VALUE"},                                                         \
+    {.name = "keep", .kind = CLI_LIST, .offset = offsetof(type, field.keep), .argument = "COLUMN=VALUE",            \
+     .summary = "leave out rows where COLUMN holds something else (* in VALUE: any text)"},                         \
+    {.name = "several", .kind = CLI_CHOICE, .offset = offsetof(type, field.several), .argument = "RULE",            \
+     .fallback = "error", .choices = "error|all|join",                                                              \
+     .summary = "several labels in one answer: each a vote (all), or one class a+b (join)"},                        \
     {.name = "classes", .kind = CLI_TEXT, .offset = offsetof(type, field.classes), .argument = "LIST|FILE",         \
      .names = CLI_NAMES_FILE,                                                                                       \
      .summary = "the classes in their order, also ones nobody chose: a,b,c, or a file with one per line"},            \
@@ -68,8 +82,8 @@ typedef struct {
 
     dis_votes_options how;
     class_list classes;
-    dis_drop_rule drop[CLI_MAX_VALUES];
-    char *drop_text; /* where the rules' texts are */
+    dis_drop_rule drop[CLI_MAX_VALUES], keep[CLI_MAX_VALUES];
+    char *drop_text, *keep_text; /* where the rules' texts are */
 
     dis_votes *votes;
     dis_votes_view look;

@@ -32,9 +32,14 @@ typedef enum {
     DIS_INPUT_COUNTS, /* one row per item, one column per class */
     DIS_INPUT_MACE,   /* wide: one row per item, one column per worker, no header */
     DIS_INPUT_SOFT,   /* one row per vote, one column per class */
+    DIS_INPUT_WIDE,   /* one row per item, one column per worker, with a header and the ids of items */
 } dis_input;
 
 typedef enum { DIS_DUPLICATES_ERROR, DIS_DUPLICATES_FIRST, DIS_DUPLICATES_LAST, DIS_DUPLICATES_ALL } dis_duplicates;
+
+/* What to do when a worker gave several labels to an item at once: refuse, make each a vote, or make them one class
+ * ("a+b", sorted). */
+typedef enum { DIS_SEVERAL_ERROR, DIS_SEVERAL_ALL, DIS_SEVERAL_JOIN } dis_several;
 
 /* Rows whose `column` holds `value` are left out and counted. */
 typedef struct {
@@ -44,8 +49,9 @@ typedef struct {
 typedef struct {
     size_t size; /* of this struct */
     dis_input input;
-    const char *format; /* "csv", "tsv", "jsonl", "npy"; NULL: by the file's name, csv when that says nothing */
-    const char *task, *worker, *label; /* column names (keys in JSONL); NULL: task, worker (or performer), label */
+    const char *format; /* "csv", "tsv", "json", "jsonl", "npy"; NULL: by the file's name, csv when that says nothing */
+    /* column names (keys in JSON), or paths (docs/mapper.md); NULL: task, worker (or performer), label */
+    const char *task, *worker, *label;
     const dis_drop_rule *drop;
     size_t n_drop;
     /* declared classes in their order; NULL: those found, integers by value, else by bytes */
@@ -57,11 +63,20 @@ typedef struct {
     bool lenient;              /* skip bad rows, count and list them */
     bool renormalise;          /* soft rows that do not sum to 1 are scaled, and counted */
     size_t min_votes;          /* items with fewer votes are left out, and counted */
+    const char *preset;        /* name of a preset: its settings hold where the caller leaves the default; NULL: none */
+    const char *time;          /* path of the time of a vote: duplicates first and last go by it; NULL: by row */
+    const char *records; /* path of the list in a JSON file whose elements are the records; NULL: the file itself */
+    const dis_drop_rule *keep; /* rows whose `column` holds something else are left out, and counted */
+    size_t n_keep;
+    dis_several several;
+    int delimiter;  /* of csv: another character than ','; 0: by the format */
+    bool no_header; /* of csv and tsv: columns are called by their numbers, from 0 */
+    bool reserved[7];
 } dis_votes_options;
 
 DIS_API dis_votes_options dis_votes_options_default(void);
 
-/* A named source of votes: settings of dis_votes_options under one name (`--preset`). The table grows; rows are static.
+/* A named source of votes: settings of dis_votes_options under one name (`preset`). The table grows; rows are static.
  */
 typedef struct {
     const char *name, *summary;
@@ -69,10 +84,22 @@ typedef struct {
     const char *format, *task, *worker, *label;
     const dis_drop_rule *drop;
     size_t n_drop;
+    const char *tool; /* what its files are called in messages: "a Label Studio export" */
+    const char
+        *choice; /* `label`, where the caller names a question or control: "@" stands for the name; NULL: a path */
+    const char *time, *records;
+    const dis_drop_rule *keep;
+    size_t n_keep;
+    const char *sign; /* paths, separated by spaces, by which a file is recognised; NULL: it is not */
+    const char *file; /* the container it is recognised in: "table", "json" or "lines"; NULL: any */
+    bool empty_is_na; /* an empty label means "no vote" */
+    bool no_header;
 } dis_votes_preset;
 
 /* Row i of the table of presets, NULL past the end. */
 DIS_API const dis_votes_preset *dis_votes_preset_at(size_t i);
+/* The row of that name, NULL when there is none. */
+DIS_API const dis_votes_preset *dis_votes_preset_find(const char *name);
 
 /* Reads one table from all files together; "-" is standard input; gzip and zstd are recognised by content.
  * `options` NULL: the defaults. DIS_EDATA with file:line:column, DIS_EIO, DIS_EUSAGE, DIS_ELIMIT. */

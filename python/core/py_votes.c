@@ -96,31 +96,14 @@ static PyObject *votes_from_columns(PyObject *module, PyObject *args, PyObject *
 
 static int input_of(const char *word, dis_input *out)
 {
-    static const char *const words[] = {"votes", "counts", "mace", "soft"};
-    for (int i = 0; i < 4; i++)
+    static const char *const words[] = {"votes", "counts", "mace", "soft", "wide"};
+    for (int i = 0; i < 5; i++)
         if (strcmp(word, words[i]) == 0) {
             *out = (dis_input)i;
             return 0;
         }
-    PyErr_Format(PyExc_ValueError, "input must be \"votes\", \"counts\", \"mace\" or \"soft\", not \"%.50s\"", word);
-    return -1;
-}
-
-static int use_preset(const char *name, dis_votes_options *o)
-{
-    const dis_votes_preset *p;
-    for (size_t i = 0; (p = dis_votes_preset_at(i)); i++) {
-        if (strcmp(p->name, name) != 0) continue;
-        o->input = p->input;
-        o->format = p->format;
-        o->task = p->task;
-        o->worker = p->worker;
-        o->label = p->label;
-        o->drop = p->drop;
-        o->n_drop = p->n_drop;
-        return 0;
-    }
-    PyErr_Format(PyExc_ValueError, "no preset \"%.50s\"; dissent list presets names them", name);
+    PyErr_Format(PyExc_ValueError, "input must be \"votes\", \"counts\", \"mace\", \"soft\" or \"wide\", not \"%.50s\"",
+                 word);
     return -1;
 }
 
@@ -140,7 +123,7 @@ static PyObject *votes_from_files(PyObject *module, PyObject *args, PyObject *ke
         return NULL;
     core_state *state = core_state_of_module(module);
     dis_votes_options options = dis_votes_options_default();
-    if (preset && use_preset(preset, &options) < 0) return NULL;
+    options.preset = preset;
     if (input && input_of(input, &options.input) < 0) return NULL;
     if (duplicates_of(duplicates, &options.duplicates) < 0) return NULL;
     if (format) options.format = format;

@@ -220,8 +220,14 @@ static const signature signatures[] = {
     REFUSED("PK\x03\x04", "a zip archive (PyTorch .pt, NumPy .npz and spreadsheets are such)",
             "which is not read; save the table as CSV, JSONL or npy instead"),
     REFUSED("PK\x05\x06", "an empty zip archive", "which is not read"),
-    REFUSED("PAR1", "a parquet file", "which is not read; save the table as CSV or JSONL instead"),
-    REFUSED("ARROW1", "an Arrow file", "which is not read; save the table as CSV or JSONL instead"),
+    REFUSED(
+        "PAR1", "a parquet file",
+        "which Python reads (dissent.Votes(pandas.read_parquet(FILE))) and this does not; or save the table as CSV or "
+        "JSONL"),
+    REFUSED(
+        "ARROW1", "an Arrow file",
+        "which Python reads (dissent.Votes(pandas.read_feather(FILE))) and this does not; or save the table as CSV or "
+        "JSONL"),
     REFUSED("\x89HDF\r\n\x1a\n", "an HDF5 file", "which is not read; save the table as CSV, JSONL or npy instead"),
     REFUSED("\xfd\x37zXZ", "an xz archive", "which is not read; unpack it with unxz"),
     REFUSED("BZh", "a bzip2 archive", "which is not read; unpack it with bunzip2"),
@@ -317,6 +323,17 @@ void dis__input_close(dis__input *in)
     if (in->map) munmap(in->map, in->n_map);
     dis__free(in->owned);
     *in = (dis__input){.path = in->path, .bytes = ""};
+}
+
+void dis__input_passed(const dis__input *in, const char *at, const char **passed)
+{
+    enum { LARGE = 1 << 26, PAGE = 1 << 16 }; /* a multiple of the size of a page on every system */
+    if (!in->map) return;
+    if (!*passed) *passed = in->map;
+    const size_t n = at > *passed ? (size_t)(at - *passed) / PAGE * PAGE : 0;
+    if (n < LARGE) return;
+    (void)madvise((void *)(uintptr_t)*passed, n, MADV_DONTNEED); /* advice: nothing depends on it */
+    *passed += n;
 }
 
 dis__input dis__input_of_bytes(const char *path, const char *bytes, size_t n)

@@ -30,7 +30,11 @@ typedef struct {
 dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in);
 void dis__input_close(dis__input *in);
 
-/* The same over bytes that are already there and stay the caller's: for readers that are tested without files. Nothing
+/* Tells the system that bytes before `at` will not be looked at for a while, so that a mapped file of any size takes
+ * little memory. They may be looked at again. *passed: up to where that was said before, NULL at first. */
+void dis__input_passed(const dis__input *in, const char *at, const char **passed);
+
+/* An input over bytes that are already there and stay the caller's: for readers that are tested without files. Nothing
  * is unpacked or refused. */
 dis__input dis__input_of_bytes(const char *path, const char *bytes, size_t n);
 

@@ -38,6 +38,8 @@ static dis_status check_json(const dis__input *in, const char *p, const char *en
     char how[120];
     const char *next = skip_spaces(p + (p < end), end);
     const bool array = p < end && *p == '[' && next < end && (*next == '{' || *next == '[');
+    if (array && option)
+        return dis__fail_at(DIS_EDATA, in->path, 1, 0, "this looks like a JSON array; %s", remedy("json", option, how));
     if (array)
         return dis__fail_at(DIS_EDATA, in->path, 1, 0,
                             "this looks like a JSON array; give one object per line instead (jq -c '.[]')");
@@ -45,7 +47,11 @@ static dis_status check_json(const dis__input *in, const char *p, const char *en
     if (!lines && next < end && *next == '"')
         return dis__fail_at(DIS_EDATA, in->path, 1, 0, "this looks like JSON objects, not like a table; %s",
                             remedy("jsonl", option, how));
-    if (lines && memchr(p + 1, '\n', (size_t)(next - p - 1)))
+    const bool long_lines = lines && memchr(p + 1, '\n', (size_t)(next - p - 1));
+    if (long_lines && option)
+        return dis__fail_at(DIS_EDATA, in->path, 1, 0, "this looks like JSON over several lines; %s",
+                            remedy("json", option, how));
+    if (long_lines)
         return dis__fail_at(DIS_EDATA, in->path, 1, 0,
                             "this looks like JSON over several lines; give one object per line instead (jq -c .)");
     return DIS_OK;
@@ -63,7 +69,10 @@ static dis_status check_separator(const dis__input *in, const char *p, const cha
                             remedy(tabs ? "csv" : "tsv", option, how));
     static const char others[] = ";|";
     for (const char *o = others; *o; o++)
-        if (memchr(p, *o, length))
+        if (option && memchr(p, *o, length))
+            return dis__fail_at(DIS_EDATA, in->path, 1, 0, "columns are separated by '%c'; say `delimiter` '%c'", *o,
+                                *o);
+        else if (memchr(p, *o, length))
             return dis__fail_at(
                 DIS_EDATA, in->path, 1, 0,
                 "columns are separated by '%c', and commas (.csv) and tabs (.tsv) are read; replace them "

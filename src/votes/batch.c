@@ -192,6 +192,12 @@ static dis_status look_up_label(dis__batch *b, const dis__vote_field *cell, bool
     return DIS_OK;
 }
 
+dis_status dis__batch_see_label(dis__batch *b, const dis__vote_field *label, const char *input, const char *input_end)
+{
+    dis__label unused;
+    return look_up_label(b, label, stays(label, input, input_end), &unused);
+}
+
 dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
                           const char *input_end, dis__problem *problem)
 {

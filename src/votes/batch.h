@@ -172,6 +172,9 @@ typedef struct {
 } dis__problem;
 dis_status dis__batch_row(dis__batch *batch, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
                           const char *input_end, dis__problem *problem);
+/* A label of a vote that is not kept: a class all the same, as with duplicates that go by the order of rows. */
+dis_status dis__batch_see_label(dis__batch *batch, const dis__vote_field *label, const char *input,
+                                const char *input_end);
 /* Counts a row that is skipped, and keeps its message if it is among the first. */
 dis_status dis__batch_skip(dis__batch *batch, const dis__problem *problem);
 

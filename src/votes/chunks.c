@@ -43,7 +43,7 @@ dis_status dis__file_fail(dis__file *file, const dis__problem *problem)
 dis_status dis__file_open(dis__file *file, dis__reader *reader, const dis__input *input, const dis__row_format *format)
 {
     *file = (dis__file){.reader = reader, .input = input, .format = format, .end = input->bytes + input->n};
-    dis__csv_open(&file->csv, input, format->separator);
+    dis__csv_open(&file->csv, input, dis__votes_separator(&reader->o, format->name));
     file->rows = file->csv.next;
     dis_status status = dis__alloc_array(&file->drop_column, reader->o.n_drop, sizeof *file->drop_column);
     if (status == DIS_OK) status = format->open(file);
@@ -64,7 +64,7 @@ void dis__file_close(dis__file *file)
 void dis__cursor_open(dis__cursor *cursor, const dis__file *file, const char *at)
 {
     *cursor = (dis__cursor){.file = file, .next = at};
-    dis__csv_open(&cursor->csv, file->input, file->format->separator);
+    dis__csv_open(&cursor->csv, file->input, file->csv.separator);
     cursor->csv.n_columns = file->csv.n_columns;
 }
 

@@ -351,6 +351,6 @@ static dis_status fast_csv(dis__cursor *c, const char *limit)
 }
 
 const dis__row_format dis__rows_csv = {
-    .name = "csv", .separator = ',', .open = open_csv, .row = row_csv, .fast = fast_csv, .quotes = true};
+    .name = "csv", .open = open_csv, .row = row_csv, .fast = fast_csv, .quotes = true};
 const dis__row_format dis__rows_tsv = {
-    .name = "tsv", .separator = '\t', .open = open_csv, .row = row_csv, .fast = fast_csv, .quotes = true};
+    .name = "tsv", .open = open_csv, .row = row_csv, .fast = fast_csv, .quotes = true};

@@ -1,7 +1,7 @@
 /* dis_votes_read(): options checked, files opened, the reader of the shape at hand called, and what it collected made a
  * table. The parts: containers with rows in chunks.c (csv_votes.c, jsonl_votes.c), wide tables in wide.c, counts and
  * soft votes in counts.c; numbering in batch.c and collect.c; grouping in group.c. */
-#include "votes/reader.h"
+#include "votes/map_read.h"
 #include "io/text_shape.h"
 #include "core/memory.h"
 #include "core/pool.h"
@@ -17,7 +17,8 @@ static const struct {
 } formats[] = {
     {"csv", "csv", &dis__rows_csv},
     {"tsv", "tsv tab", &dis__rows_tsv},
-    {"jsonl", "jsonl ndjson json", &dis__rows_jsonl},
+    {"json", "json", &dis__rows_jsonl},
+    {"jsonl", "jsonl ndjson", &dis__rows_jsonl},
     {"npy", "npy", NULL},
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
@@ -40,7 +41,7 @@ dis_status dis__votes_format(const char *given, const char *path, const char **f
                 *format = formats[i].name;
                 return DIS_OK;
             }
-        return dis__fail(DIS_EUSAGE, "no format \"%s\"; votes are read from csv, tsv, jsonl and npy", given);
+        return dis__fail(DIS_EUSAGE, "no format \"%s\"; votes are read from csv, tsv, json, jsonl and npy", given);
     }
     size_t n = strlen(path);
     if (n > 3 && strcasecmp(path + n - 3, ".gz") == 0)
@@ -55,6 +56,11 @@ dis_status dis__votes_format(const char *given, const char *path, const char **f
             break;
         }
     return DIS_OK;
+}
+
+char dis__votes_separator(const dis_votes_options *o, const char *format)
+{
+    return o->delimiter ? (char)o->delimiter : strcmp(format, "tsv") == 0 ? '\t' : ',';
 }
 
 static const dis__row_format *rows_of(const char *format)
@@ -220,7 +226,6 @@ static dis_status read_files(dis__reader *r)
         if (!rows)
             return dis__fail(DIS_EUSAGE, "%s: %s files hold counts, not single votes; say `input` counts",
                              r->input[i].path, format);
-        DIS_TRY(dis__text_shape(&r->input[i], format, "`format`"));
         dis__file file;
         DIS_TRY(dis__file_open(&file, r, &r->input[i], rows));
         const dis_status status = dis__read_rows(&file);
@@ -230,7 +235,23 @@ static dis_status read_files(dis__reader *r)
     return DIS_OK;
 }
 
-static dis_status read_votes(dis__reader *r)
+/* What the first lines say of the files, where nothing else was said. */
+static dis_status look_at_files(dis__reader *r)
+{
+    const dis_votes_options *o = &r->o;
+    for (size_t i = 0; i < r->n_inputs; i++) {
+        const char *format;
+        DIS_TRY(dis__votes_format(o->format, r->input[i].path, &format));
+        if (strcmp(format, "npy") == 0) continue;
+        if (!o->preset && !o->task && !o->worker && !o->label && o->input == DIS_INPUT_VOTES)
+            DIS_TRY(dis__recognise(r, &r->input[i]));
+        if (!o->delimiter && !o->no_header && strcmp(format, "json") != 0)
+            DIS_TRY(dis__text_shape(&r->input[i], format, "`format`"));
+    }
+    return DIS_OK;
+}
+
+static dis_status read_rows(dis__reader *r)
 {
     enum { MIN_ROW = 6, BUCKET = 1 << 20 }; /* bytes: three fields and what is behind each; good for the cache */
     r->collector.max_rows = r->collector.n_bytes / MIN_ROW;
@@ -240,14 +261,34 @@ static dis_status read_votes(dis__reader *r)
     return dis__reader_finish(r);
 }
 
+static dis_status read_votes(dis__reader *r)
+{
+    bool mapped;
+    DIS_TRY(look_at_files(r));
+    DIS_TRY(dis__needs_mapper(r, &mapped));
+    return mapped ? dis__read_mapped(r) : read_rows(r);
+}
+
+static dis_status read_wide(dis__reader *r)
+{
+    DIS_TRY(look_at_files(r));
+    DIS_TRY(dis__wide_use(r));
+    return dis__read_mapped(r);
+}
+
 /* The shapes of input, in the order of dis_input. */
-static dis_status (*const shapes[])(dis__reader *) = {read_votes, dis__read_counts, dis__read_mace, dis__read_counts};
+static dis_status (*const shapes[])(dis__reader *) = {read_votes, dis__read_counts, dis__read_mace, dis__read_counts,
+                                                      read_wide};
 
 static dis_status check_options(const dis_votes_options *o, size_t n_paths)
 {
     if (n_paths == 0) return dis__fail(DIS_EUSAGE, "no file to read votes from");
     if ((size_t)o->input >= sizeof shapes / sizeof *shapes)
         return dis__fail(DIS_EUSAGE, "no such kind of input: %d", (int)o->input);
+    if (o->delimiter && (o->delimiter < 1 || o->delimiter > 126 || strchr("\"\n\r", o->delimiter)))
+        return dis__fail(DIS_EUSAGE, "no such delimiter: it is one character of ASCII, and no quote");
+    if ((unsigned)o->several > DIS_SEVERAL_JOIN)
+        return dis__fail(DIS_EUSAGE, "no such rule for several labels: %d", (int)o->several);
     if (o->format) {
         const char *format;
         DIS_TRY(dis__votes_format(o->format, "", &format));
@@ -279,6 +320,7 @@ dis_status dis__reader_begin(dis__reader *r, uint64_t n_to_come)
 static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_paths)
 {
     uint64_t n_bytes = 0;
+    DIS_TRY(dis__preset_use(r));
     DIS_TRY(check_options(&r->o, n_paths));
     DIS_TRY(open_inputs(r, paths, n_paths, &n_bytes));
     DIS_TRY(dis__reader_begin(r, n_bytes));
@@ -294,6 +336,12 @@ void dis__reader_release(dis__reader *r)
         if (r->batch) dis__batch_free(&r->batch[j]);
         if (r->texts) dis__arena_free(&r->texts[j]);
     }
+    for (size_t i = 0; i < r->n_named; i++) dis__free(r->named[i]);
+    dis__free(r->named);
+    dis__free(r->wide_label);
+    dis__free(r->wide_worker);
+    dis__free(r->filters);
+    dis__free(r->na);
     dis__free(r->input);
     dis__free(r->batch);
     dis__free(r->texts);

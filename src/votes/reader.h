@@ -30,6 +30,12 @@ struct dis__reader {
     dis__arena *texts; /* (tuning.round) */
     dis__batch *batch; /* (tuning.round) */
     dis_votes *votes;
+    /* what a preset gives beside the caller's own (preset_use.c) */
+    char **named; /* (n_named) texts with the caller's name in them */
+    size_t n_named, named_capacity;
+    char *wide_label, *wide_worker;
+    dis_drop_rule *filters;
+    const char **na;
     /* DIS_EDATA that names the place of a vote that was there before. */
     dis_status (*fail_duplicate)(dis__reader *reader, const dis__duplicate *twice);
 };
@@ -52,7 +58,6 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    char separator; /* 0: none */
     /* Reads what comes before the rows (the header) and finds the columns. */
     dis_status (*open)(dis__file *file);
     /* The row at cursor->next. DIS_EDATA: see problem. */
@@ -98,6 +103,12 @@ dis_status dis__read_counts(dis__reader *reader);
 
 /* read.c: the container that `given` names (DIS_EUSAGE: no such), or that a path ends on; csv when it says nothing. */
 dis_status dis__votes_format(const char *given, const char *path, const char **format);
+/* The character that separates columns of csv and tsv. */
+char dis__votes_separator(const dis_votes_options *o, const char *format);
+/* preset_use.c: the preset that the options name, put where they leave the default. */
+dis_status dis__preset_use(dis__reader *reader);
+/* Paths of a wide table with a header, once the inputs are open. */
+dis_status dis__wide_use(dis__reader *reader);
 /* Rules for labels and an empty collector. n_to_come: bytes, or whatever else the source counts in. */
 dis_status dis__reader_begin(dis__reader *reader, uint64_t n_to_come);
 /* The table from what the collector holds. */

@@ -3,7 +3,7 @@
  * Items and workers are called by their numbers, from 0.
  *
  * All rows must have as many cells as the first that is not blank. */
-#include "votes/reader.h"
+#include "votes/map_read.h"
 #include "core/memory.h"
 #include <stdio.h>
 
@@ -118,7 +118,7 @@ static dis_status read_line(wide *w, size_t *n_columns)
 
 static dis_status read_wide(wide *w, const dis__input *input, const char *format)
 {
-    const char separator = strcmp(format, "tsv") == 0 ? '\t' : ',';
+    const char separator = dis__votes_separator(&w->reader->o, format);
     dis__csv_open(&w->csv, input, separator);
     w->file.input = input;
     dis__csv_open(&w->file.csv, input, separator);
@@ -144,6 +144,7 @@ dis_status dis__read_mace(dis__reader *reader)
         DIS_TRY(dis__votes_format(reader->o.format, reader->input[i].path, &format));
         if (strcmp(format, "csv") != 0 && strcmp(format, "tsv") != 0)
             return dis__fail(DIS_EUSAGE, "wide tables are read from csv and tsv, not from %s", format);
+        DIS_TRY(dis__check_wide(reader, &reader->input[i], format));
         const dis_status status = read_wide(&w, &reader->input[i], format);
         dis__csv_close(&w.csv);
         DIS_TRY(status);

@@ -487,7 +487,8 @@ static void presets_are_settings(void **state)
     (void)state;
     for (size_t i = 0; dis_votes_preset_at(i); i++) {
         const dis_votes_preset *p = dis_votes_preset_at(i);
-        assert_true(p->name && p->summary && p->format);
+        assert_true(p->name && p->summary && dis_votes_preset_find(p->name) == p);
+        if (p->sign) assert_non_null(p->tool);
         for (size_t k = 0; k < i; k++) assert_string_not_equal(p->name, dis_votes_preset_at(k)->name);
     }
     static char out[ROOM];
@@ -498,7 +499,7 @@ static void presets_are_settings(void **state)
     for (size_t i = 0; dis_votes_preset_at(i); i++) {
         const dis_votes_preset *p = dis_votes_preset_at(i);
         if (strcmp(p->name, "snow") != 0) continue;
-        const dis_votes_options o = {DEFAULTS,        .input = p->input,   .format = p->format,
+        const dis_votes_options o = {DEFAULTS,        .input = p->input,   .format = "tsv",
                                      .task = p->task, .worker = p->worker, .label = p->label};
         assert_int_equal(read_text(&path, 1, &o, out), DIS_OK);
         assert_string_equal(out, "0 1 | 266:A1=1,A2=0, | rows 2 ties 1");

@@ -226,27 +226,17 @@ static dis_status read_columns(dis_context *ctx, const dis__votes_part *part, co
     return status;
 }
 
-static const dis_votes_preset *preset_of(const dis__votes_part *part)
-{
-    for (size_t i = 0; part->preset && dis_votes_preset_at(i); i++)
-        if (strcmp(dis_votes_preset_at(i)->name, part->preset) == 0) return dis_votes_preset_at(i);
-    return NULL;
-}
-
 /* `classes` NULL: those found. */
 static dis_status read_votes_files(dis_context *ctx, const dis__votes_part *part, const char *const *classes,
                                    size_t n_classes, dis_votes **out)
 {
-    const dis_votes_preset *preset = preset_of(part), none = {0};
-    if (!preset) preset = &none;
     dis_votes_options o = dis_votes_options_default();
     o.input = (dis_input)part->input;
-    o.format = part->format ? part->format : preset->format;
-    o.task = part->task ? part->task : preset->task;
-    o.worker = part->worker ? part->worker : preset->worker;
-    o.label = part->label ? part->label : preset->label;
-    o.drop = preset->drop;
-    o.n_drop = preset->n_drop;
+    o.preset = part->preset;
+    o.format = part->format;
+    o.task = part->task;
+    o.worker = part->worker;
+    o.label = part->label;
     o.na = part->na.text;
     o.n_na = part->na.n;
     o.duplicates = (dis_duplicates)part->duplicates;

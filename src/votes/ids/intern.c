@@ -87,7 +87,7 @@ void dis__table_free(dis__table *table)
 dis_status dis__arena_copy(dis__arena *arena, const char *text, size_t n, const char **copy)
 {
     enum { BLOCK = 1 << 16 };
-    if (n > arena->room - arena->used) {
+    if (n > arena->room - arena->used || arena->n_blocks == 0) {
         DIS_TRY(
             dis__reserve(&arena->block, &arena->capacity, arena->n_blocks, arena->n_blocks + 1, sizeof *arena->block));
         const size_t room = n > BLOCK ? n : BLOCK;

@@ -1,0 +1,67 @@
+/* map_read.h: the records of a file, whatever container they are in, one after the other.
+ *
+ *     dis__records_of source;
+ *     DIS_TRY(dis__source_open(&source, reader, &input));
+ *     while ((status = dis__source_next(&source, &record)) == DIS_OK && record) ...
+ *     dis__source_close(&source);
+ */
+#ifndef DIS_VOTES_MAP_READ_H
+#define DIS_VOTES_MAP_READ_H
+#include "io/json_split.h"
+#include "votes/map_walk.h"
+#include "votes/reader.h"
+
+typedef struct {
+    dis__reader *reader;
+    const dis__input *input;
+    dis__file file; /* for places */
+    bool table;     /* CSV or TSV */
+    bool raw;       /* lines of cells without quotes and header, as many as there are */
+    dis__csv csv;
+    dis__json_split split;
+    dis__json json, key;
+    dis__record record;
+    char **column; /* (n_columns) names of columns without a header, */
+    size_t n_columns, column_capacity, header_capacity;
+    bool *used; /* (n_columns) see dis__record */
+    char number[24];
+    uint64_t n_records;
+    const char *passed; /* the input up to here may go out of memory */
+    dis__problem problem;
+} dis__source;
+
+dis_status dis__source_open(dis__source *source, dis__reader *reader, const dis__input *input);
+void dis__source_close(dis__source *source);
+/* *record NULL at the end. DIS_EDATA with a message; *go_on: the next call goes on behind the bad record. */
+dis_status dis__source_next(dis__source *source, dis__record **record, bool *go_on);
+/* DIS_EDATA with the place of source->problem. */
+dis_status dis__source_fail(dis__source *source);
+
+/* Columns of a table that paths of the mapping name: {} passes over them. */
+dis_status dis__source_use(dis__source *source, const dis__mapping *mapping);
+
+/* All answers of all inputs, in order. Under lenient bad records are skipped, and counted when `count`; so are answers
+ * for which `take` says DIS_EDATA. */
+typedef struct {
+    dis__reader *reader;
+    const dis__mapping *mapping;
+    dis__take_answer take;
+    void *user;
+    bool count;          /* what is dropped and skipped, in the notes of the table */
+    dis__source *source; /* at hand, for places */
+    size_t input;        /* which one it is */
+} dis__map_run;
+dis_status dis__map_run_all(dis__map_run *run);
+
+/* map_votes.c: whether votes are read by the mapper, and reading them. */
+dis_status dis__needs_mapper(const dis__reader *reader, bool *needed);
+dis_status dis__read_mapped(dis__reader *reader);
+/* map_counts.c: counts and soft votes by the mapper. */
+dis_status dis__read_mapped_counts(dis__reader *reader);
+/* recognise.c: DIS_EDATA that proposes a preset, when a file does not have the usual columns and looks like one; DIS_OK
+ * when there is nothing to say. */
+dis_status dis__recognise(dis__reader *reader, const dis__input *input);
+/* The same for a table that is about to be read as MACE's: one with a header or a column of ids is DIS_EDATA. */
+dis_status dis__check_wide(dis__reader *reader, const dis__input *input, const char *format);
+
+#endif

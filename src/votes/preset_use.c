@@ -1,0 +1,134 @@
+/* A preset put to use: its settings where the caller leaves the default, its rules beside the caller's. The caller's
+ * label, where it is a mere name, is what the preset's `choice` asks for: the name of a question or control. */
+#include "votes/reader.h"
+#include "core/memory.h"
+#include "dissent/option.h"
+#include "votes/map_path.h"
+#include <stdio.h>
+
+static const char *name_at(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
+}
+
+/* `text` with `name` for every "@"; text itself where it has none, or there is no name. */
+static dis_status name_in(dis__reader *r, const char *text, const char *name, const char **out)
+{
+    *out = text;
+    if (!text || !name || !strchr(text, '@')) return DIS_OK;
+    size_t n = 1;
+    for (const char *s = text; *s; s++) n += *s == '@' ? strlen(name) : 1;
+    char *copy;
+    DIS_TRY(dis__reserve(&r->named, &r->named_capacity, r->n_named, r->n_named + 1, sizeof *r->named));
+    DIS_TRY(dis__alloc_array(&copy, n, 1));
+    r->named[r->n_named++] = copy;
+    *out = copy;
+    for (const char *s = text; *s; s++) {
+        const size_t length = *s == '@' ? strlen(name) : 1;
+        memcpy(copy, *s == '@' ? name : s, length);
+        copy += length;
+    }
+    *copy = 0;
+    return DIS_OK;
+}
+
+/* Rules of the caller and of the preset one behind the other in reader->filters: drop, then keep. */
+static dis_status add_rules(dis__reader *r, const dis_votes_preset *p, const char *name)
+{
+    dis_votes_options *o = &r->o;
+    size_t n = 0;
+    DIS_TRY(dis__alloc_array(&r->filters, o->n_drop + p->n_drop + o->n_keep + p->n_keep, sizeof *r->filters));
+    for (size_t i = 0; i < o->n_drop; i++) r->filters[n++] = o->drop[i];
+    for (size_t i = 0; i < p->n_drop; i++) r->filters[n++] = p->drop[i];
+    const size_t n_drop = n;
+    for (size_t i = 0; i < o->n_keep; i++) r->filters[n++] = o->keep[i];
+    for (size_t i = 0; i < p->n_keep; i++) {
+        const dis_drop_rule *k = &p->keep[i];
+        const bool named = strchr(k->column, '@') || strchr(k->value, '@');
+        if (p->choice && named != (name != NULL)) continue;
+        DIS_TRY(name_in(r, k->column, name, &r->filters[n].column));
+        DIS_TRY(name_in(r, k->value, name, &r->filters[n].value));
+        n++;
+    }
+    o->drop = r->filters;
+    o->n_drop = n_drop;
+    o->keep = r->filters + n_drop;
+    o->n_keep = n - n_drop;
+    return DIS_OK;
+}
+
+static dis_status add_na(dis__reader *r)
+{
+    dis_votes_options *o = &r->o;
+    for (size_t i = 0; i < o->n_na; i++)
+        if (o->na[i][0] == 0) return DIS_OK;
+    DIS_TRY(dis__alloc_array(&r->na, o->n_na + 1, sizeof *r->na));
+    for (size_t i = 0; i < o->n_na; i++) r->na[i] = o->na[i];
+    r->na[o->n_na++] = "";
+    o->na = r->na;
+    return DIS_OK;
+}
+
+dis_status dis__preset_use(dis__reader *r)
+{
+    dis_votes_options *o = &r->o;
+    if (!o->preset) return DIS_OK;
+    const dis_votes_preset *p = dis_votes_preset_find(o->preset);
+    if (!p) {
+        const char *near = dis_nearest(o->preset, name_at, NULL);
+        return dis__fail(DIS_EUSAGE, "no preset \"%.100s\"%s%s%s", o->preset, near ? "; did you mean " : "",
+                         near ? near : "", near ? "?" : "");
+    }
+    const char *name = o->label && p->choice && !dis__path_is_special(o->label, false) ? o->label : NULL;
+    if (!o->label && p->choice && !p->label)
+        return dis__fail(DIS_EUSAGE, "preset %s: `label` is needed, and says which question, control or feature",
+                         p->name);
+    if (o->input == DIS_INPUT_VOTES) o->input = p->input;
+    if (!o->format) o->format = p->format;
+    if (!o->task) o->task = p->task;
+    if (!o->worker) DIS_TRY(name_in(r, p->worker, name, &o->worker));
+    if (!o->time) o->time = p->time;
+    if (!o->records) o->records = p->records;
+    o->no_header = o->no_header || p->no_header;
+    if (name)
+        DIS_TRY(name_in(r, p->choice, name, &o->label));
+    else if (!o->label)
+        o->label = p->label;
+    DIS_TRY(add_rules(r, p, name));
+    return p->empty_is_na ? add_na(r) : DIS_OK;
+}
+
+/* The column of the items: the usual names, else the first. */
+static dis_status wide_task(dis__reader *r)
+{
+    static const char *const usual[] = {"task", "id", "item"};
+    const char *format;
+    DIS_TRY(dis__votes_format(r->o.format, r->input[0].path, &format));
+    dis__csv csv;
+    dis__csv_open(&csv, &r->input[0], dis__votes_separator(&r->o, format));
+    const dis_status status = dis__csv_header(&csv);
+    r->o.task = "[0]";
+    for (size_t i = sizeof usual / sizeof *usual; status == DIS_OK && i-- > 0;)
+        if (dis__csv_column(&csv, usual[i]) != SIZE_MAX) r->o.task = usual[i];
+    dis__csv_close(&csv);
+    return status;
+}
+
+dis_status dis__wide_use(dis__reader *r)
+{
+    dis_votes_options *o = &r->o;
+    const char *pattern = o->worker ? o->worker : "";
+    const size_t n = strlen(pattern) + 8;
+    if (o->label)
+        return dis__fail(DIS_EUSAGE, "a wide table has a column per worker and none of labels; leave `label` out, and "
+                                     "name the columns of workers with `worker` (a,b or ann*)");
+    if (!o->task) DIS_TRY(wide_task(r));
+    DIS_TRY(dis__alloc_array(&r->wide_label, n, 1));
+    DIS_TRY(dis__alloc_array(&r->wide_worker, n, 1));
+    snprintf(r->wide_label, n, "{%s}", pattern);
+    snprintf(r->wide_worker, n, "{%s}#", pattern);
+    o->label = r->wide_label;
+    o->worker = r->wide_worker;
+    return DIS_OK;
+}

@@ -1,0 +1,273 @@
+/* What a file looks like, by its first records: proposed, never assumed. Presets have signs, paths that lead somewhere in
+ * their files; a wide table is one whose columns share few values. Costs a look at the first record, of tables at the
+ * first thousand rows. */
+#include "votes/map_read.h"
+#include "core/memory.h"
+#include <stdio.h>
+
+enum { ROWS = 1000 };
+
+/* ---- presets ---- */
+
+/* Whether all paths of a sign, separated by spaces, lead somewhere. */
+static dis_status has_sign(dis__record *record, const char *sign, bool *has)
+{
+    char word[64];
+    *has = true;
+    while (*has && *sign) {
+        const size_t n = strcspn(sign, " ");
+        dis__path path;
+        snprintf(word, sizeof word, "%.*s", (int)n, sign);
+        DIS_TRY(dis__path_parse(word, "sign", &path));
+        DIS_TRY(dis__path_leads(&path, record, has));
+        sign += n + (sign[n] == ' ');
+    }
+    return DIS_OK;
+}
+
+static bool is_integer(const dis__json_value *v)
+{
+    if (v->kind != DIS_JSON_NUMBER && v->kind != DIS_JSON_STRING) return false;
+    for (uint32_t i = 0; i < v->length; i++)
+        if ((v->text[i] < '0' || v->text[i] > '9') && !(i == 0 && v->text[i] == '-')) return false;
+    return v->length > 0;
+}
+
+/* {"worker": label, ...} of integers alone, in an object of such objects. */
+static bool is_peerannot(const dis__source *s)
+{
+    if (s->table || s->split.kind != DIS_SPLIT_OBJECT) return false;
+    const dis__json_value *o = s->record.root.json;
+    if (o->kind != DIS_JSON_OBJECT || o->n == 0) return false;
+    const dis__json_value *v = o + 1;
+    for (uint32_t i = 0; i < o->n; i++, v += 1 + v[1].skip)
+        if (!is_integer(v) || !is_integer(v + 1)) return false;
+    return true;
+}
+
+/* Whether the file is one object, this key its first. */
+static bool has_key_like(const dis__source *s, const char *key)
+{
+    return !s->table && s->split.kind == DIS_SPLIT_OBJECT && s->record.n_key == strlen(key) &&
+           memcmp(s->record.key, key, s->record.n_key) == 0;
+}
+
+static bool fits_container(const dis__source *s, const char *file)
+{
+    if (!file) return true;
+    if (strcmp(file, "table") == 0) return s->table;
+    const bool many = !s->table && (s->split.kind == DIS_SPLIT_LINES || s->split.kind == DIS_SPLIT_SEQUENCE);
+    return strcmp(file, "lines") == 0 ? many : !s->table;
+}
+
+static dis_status find_preset(dis__source *s, const dis_votes_preset **found)
+{
+    *found = is_peerannot(s)                                                       ? dis_votes_preset_find("peerannot")
+             : has_key_like(s, "%FEATURE_STRUCTURES") || has_key_like(s, "%TYPES") ? dis_votes_preset_find("inception")
+                                                                                   : NULL;
+    const dis_votes_preset *p;
+    for (size_t i = 0; !*found && (p = dis_votes_preset_at(i)); i++) {
+        bool has;
+        if (!p->sign || !fits_container(s, p->file)) continue;
+        DIS_TRY(has_sign(&s->record, p->sign, &has));
+        if (has) *found = p;
+    }
+    return DIS_OK;
+}
+
+static dis_status propose(const dis__source *s, const dis_votes_preset *p)
+{
+    return dis__fail_at(DIS_EDATA, s->input->path, 0, 0, "this looks like %s: say `preset` %s%s", p->tool, p->name,
+                        p->label ? "" : " and `label` NAME");
+}
+
+static bool has_ending(const char *path, const char *ending)
+{
+    const size_t n = strlen(path), e = strlen(ending);
+    return n > e && strcmp(path + n - e, ending) == 0;
+}
+
+/* ---- wide tables ---- */
+
+/* What the first rows of a table say: which values come in which columns. */
+typedef struct {
+    dis__secret secret;
+    dis__table values; /* of all cells but the first row and the first column */
+    dis__table ids;    /* of the first column but the first row */
+    size_t n_rows, n_columns, n_cells, n_values, n_ids;
+    bool ragged;
+    /* of the first row */
+    dis__key *first; /* (n_columns) */
+    dis__arena texts;
+} survey;
+
+static dis_status put(survey *w, dis__table *table, const dis__csv_field *cell, size_t *n)
+{
+    const char *copy;
+    const dis__key *at;
+    bool fresh;
+    dis__key key = dis__key_of(&w->secret, cell->text, cell->n);
+    if (dis__table_find(table, &key)) return DIS_OK;
+    DIS_TRY(dis__arena_copy(&w->texts, cell->text, cell->n, &copy));
+    key = dis__key_of(&w->secret, copy, cell->n);
+    DIS_TRY(dis__table_put(table, &key, &at, &fresh));
+    *n += fresh;
+    return DIS_OK;
+}
+
+static dis_status take_first(survey *w, const dis__csv *csv)
+{
+    w->n_columns = csv->n_fields;
+    DIS_TRY(dis__alloc_array(&w->first, csv->n_fields, sizeof *w->first));
+    for (size_t c = 0; c < csv->n_fields; c++) {
+        const char *copy;
+        DIS_TRY(dis__arena_copy(&w->texts, csv->field[c].text, csv->field[c].n, &copy));
+        w->first[c] = dis__key_of(&w->secret, copy, csv->field[c].n);
+    }
+    return DIS_OK;
+}
+
+static dis_status look(survey *w, const dis__input *in, char separator)
+{
+    dis__csv csv;
+    dis__csv_open(&csv, in, separator);
+    dis_status status = DIS_OK;
+    while (status == DIS_OK && csv.next < csv.end && w->n_rows < ROWS) {
+        status = dis__csv_row(&csv);
+        if (status != DIS_OK) break; /* bad data: the reader will say it */
+        if (w->n_rows++ == 0) {
+            status = take_first(w, &csv);
+            continue;
+        }
+        w->ragged = w->ragged || csv.n_fields != w->n_columns;
+        for (size_t c = 0; c < csv.n_fields && status == DIS_OK; c++) {
+            if (csv.field[c].n == 0) continue;
+            status = c ? put(w, &w->values, &csv.field[c], &w->n_values) : put(w, &w->ids, &csv.field[c], &w->n_ids);
+            w->n_cells += c > 0;
+        }
+    }
+    dis__csv_close(&csv);
+    return status == DIS_EDATA ? DIS_OK : status;
+}
+
+static void free_survey(survey *w)
+{
+    dis__table_free(&w->values);
+    dis__table_free(&w->ids);
+    dis__arena_free(&w->texts);
+    dis__free(w->first);
+}
+
+/* Columns behind the first share few values. */
+static bool shares_values(const survey *w)
+{
+    enum { FEW = 50 };
+    return !w->ragged && w->n_rows > 2 && w->n_columns > 2 && w->n_values > 0 && w->n_values <= FEW &&
+           2 * w->n_values <= w->n_cells;
+}
+
+/* The first row holds names that are found nowhere below. */
+static bool has_header(const survey *w)
+{
+    for (size_t c = 0; c < w->n_columns; c++) {
+        const dis__key *x = &w->first[c];
+        if (x->n == 0 && c) return false;
+        if (dis__table_find(&w->values, x) || dis__table_find(&w->ids, x)) return false;
+        for (size_t k = 0; k < c; k++)
+            if (dis__key_same(x, &w->first[k])) return false;
+    }
+    return true;
+}
+
+/* The first column holds a different text in every row, and none that another column has. */
+static bool has_ids(const survey *w)
+{
+    if (w->n_ids + 1 != w->n_rows || w->n_rows < 4) return false;
+    for (size_t i = 0; i < w->ids.n_slots; i++)
+        if (w->ids.slot[i].value != DIS_KEY_NONE && dis__table_find(&w->values, &w->ids.slot[i])) return false;
+    return true;
+}
+
+dis_status dis__check_wide(dis__reader *r, const dis__input *in, const char *format)
+{
+    if (r->o.n_classes) return DIS_OK; /* what is no class is refused anyway */
+    survey w = {.secret = r->rules.secret};
+    dis_status status = look(&w, in, dis__votes_separator(&r->o, format));
+    if (status == DIS_OK && shares_values(&w) && has_header(&w))
+        status = dis__fail_at(DIS_EDATA, in->path, 1, 0,
+                              "the first row looks like a header, and wide tables as MACE reads them have none: say "
+                              "`input` wide; if it holds labels, name all with `classes`");
+    else if (status == DIS_OK && shares_values(&w) && has_ids(&w))
+        status =
+            dis__fail_at(DIS_EDATA, in->path, 1, 1,
+                         "the first column looks like ids of items, and wide tables as MACE reads them have none: "
+                         "remove it, or give the table a header and say `input` wide; if it holds labels, name all "
+                         "with `classes`");
+    free_survey(&w);
+    return status;
+}
+
+/* ---- votes ---- */
+
+static dis_status has_usual(dis__source *s, bool *usual)
+{
+    dis__path path;
+    DIS_TRY(dis__path_parse("task", "task", &path));
+    DIS_TRY(dis__path_leads(&path, &s->record, usual));
+    if (!*usual) return DIS_OK;
+    DIS_TRY(dis__path_parse("label", "label", &path));
+    return dis__path_leads(&path, &s->record, usual);
+}
+
+static dis_status propose_wide(dis__reader *r, const dis__source *s)
+{
+    survey w = {.secret = r->rules.secret};
+    dis_status status = look(&w, s->input, s->csv.separator);
+    if (status == DIS_OK && shares_values(&w) && has_header(&w))
+        status =
+            dis__fail_at(DIS_EDATA, s->input->path, 1, 0,
+                         "no columns task, worker and label; this looks like a wide table with a column per worker: "
+                         "say `input` wide (and `worker` a,b or ann* for the columns that are workers)");
+    free_survey(&w);
+    return status;
+}
+
+/* A table whose first row is no header: MACE's, when its columns share few values. */
+static dis_status propose_mace(dis__reader *r, const dis__input *in)
+{
+    const char *format;
+    DIS_TRY(dis__votes_format(r->o.format, in->path, &format));
+    survey w = {.secret = r->rules.secret};
+    dis_status status = DIS_OK;
+    if (strcmp(format, "csv") == 0) status = look(&w, in, dis__votes_separator(&r->o, format));
+    if (status == DIS_OK && shares_values(&w) && !has_header(&w))
+        status = dis__fail_at(DIS_EDATA, in->path, 1, 0,
+                              "the first row is no header; this looks like a table with a column per worker, as MACE "
+                              "reads it: say `preset` mace");
+    free_survey(&w);
+    return status;
+}
+
+dis_status dis__recognise(dis__reader *r, const dis__input *in)
+{
+    dis__source s;
+    dis__record *record;
+    bool go_on, usual = true;
+    const dis_votes_preset *preset = NULL;
+    if (has_ending(in->path, ".ann"))
+        return dis__fail_at(DIS_EDATA, in->path, 0, 0, "this looks like annotations of brat: say `preset` brat");
+    dis_status status = dis__source_open(&s, r, in);
+    if (status == DIS_EDATA) return propose_mace(r, in);
+    if (status == DIS_EUSAGE) return DIS_OK; /* the reader will say it */
+    DIS_TRY(status);
+    status = dis__source_next(&s, &record, &go_on);
+    if (status == DIS_OK && record) status = has_usual(&s, &usual);
+    if (status == DIS_OK && !usual) status = find_preset(&s, &preset);
+    if (status == DIS_EDATA) status = DIS_OK;
+    if (status == DIS_OK && preset)
+        status = propose(&s, preset);
+    else if (status == DIS_OK && !usual && s.table)
+        status = propose_wide(r, &s);
+    dis__source_close(&s);
+    return status;
+}
