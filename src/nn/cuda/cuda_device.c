@@ -4,6 +4,7 @@
  * Beside parameters lies a copy in bfloat16, which products read; the optimiser writes both. Whoever writes
  * parameters otherwise (copies, starts) makes the copy stale, and it is made anew before the next operation. */
 #include "nn/cuda/cuda_host.h"
+#include "nn/cuda/cuda_cudnn.h"
 #include "dissent/version.h"
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,7 @@ static void close_session(void *session)
     dis__cuda_plans_close(s);
     dis__cuda_ring_close(s);
     dis__cuda_update_close(s);
+    dis__cudnn_close(s);
     cudaFree(s->copy);
     cudaFree(s->scratch);
     cudaFree(s->product_work);

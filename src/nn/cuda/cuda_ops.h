@@ -48,6 +48,7 @@ typedef struct dis__cuda_session {
     dis__cuda_steps *steps;
     dis__cuda_ring *ring;
     dis__cuda_updates *update;
+    struct dis__cudnn *cudnn; /* cuda_cudnn.c; NULL: not asked for yet */
     char why[200]; /* of a failure that cudaError_t has no word for; "": none */
 } dis__cuda_session;
 

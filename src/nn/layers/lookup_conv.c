@@ -58,6 +58,7 @@ static dis__lookup_conv_args arguments(const dis__net *net, const dis__layer *la
         .kernel = l->o.kernel,
         .before = l->before,
         .out = l->o.out,
+        .n_ids = l->n_ids,
         .id = dis__ints_of(net, layer->ints[0]),
         .act = l->o.act,
         .product = layer->work[PRODUCT],

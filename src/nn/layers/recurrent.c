@@ -135,7 +135,8 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     const dis__shape *s = dis__shape_of(net, layer->out);
     const size_t real = dis__real(net, DIS_ROLE_VALUE), rows = dis__most_rows(net, layer->out);
     const size_t state = dis__size(dis__size(rows, l->n_hidden, 0), real, 0);
-    const size_t sizes[] = {dis__size(state, DIS_RECURRENT_GATES, 0), l->row->memory ? state : 0, state, state};
+    const size_t memory = dis__size(dis__size(rows, l->n_hidden, 0), dis__real(net, DIS_ROLE_STAT), 0);
+    const size_t sizes[] = {dis__size(state, DIS_RECURRENT_GATES, 0), l->row->memory ? memory : 0, state, state};
     static const dis__work_life lives[] = {DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_KEPT, DIS_WORK_BACKWARD};
     for (int w = 0; w < 4; w++)
         for (size_t d = 0; d < 2; d++)

@@ -1,0 +1,90 @@
+/* conv.cuh: a convolution and its two gradients as products, and where their numbers lie.
+ *
+ *     FORWARD  y (places, out)           = patches (places, kernel channels) weight'
+ *     BY_INPUT dx (pixels, channels)     = dy of the places a pixel went to (pixels, kernel out) weight, by kernel place
+ *     BY_WEIGHT d_weight (out, kernel channels) = dy' patches, summed over places in parts
+ *
+ * Patches are never laid out: a product reads its numbers from where they are. */
+#ifndef DIS_NN_CUDA_CONV_CUH
+#define DIS_NN_CUDA_CONV_CUH
+#include "nn/cuda/value.cuh"
+
+enum conv_product { FORWARD, BY_INPUT, BY_WEIGHT };
+
+typedef struct {
+    int n, height, width, channels, out_h, out_w, out, kernel_h, kernel_w, stride, pad_top, pad_left;
+    int m, cols, k,
+        k_per_part; /* of the product; k_per_part: of BY_WEIGHT, whose parts are side by side in blockIdx.z */
+    const int32_t *length;
+    dis__activation act;
+    const void *x, *weight, *dy;
+    const float *bias;
+    void *to; /* y, dx or parts of d_weight (float32) */
+    bool add;
+} conv_call;
+
+conv_call dis__cuda_conv_call(dis__cuda_session *s, const dis__conv_args *a, conv_product product, size_t parts);
+/* In bfloat16 on the tensor cores; false: channels that are not whole vectors. */
+bool dis__cuda_conv_mma(dis__cuda_session *s, const conv_call *c, conv_product product, unsigned parts,
+                        cudaError_t *error);
+
+/* A place of the output: its image, and the input's row and column that the kernel's first place looks at. */
+typedef struct {
+    int image, row, col, limit; /* limit: columns of the image that count */
+} conv_place;
+
+__device__ __forceinline__ conv_place place_of(const conv_call &g, int place)
+{
+    conv_place p;
+    const int row = place / g.out_w;
+    p.image = row / g.out_h;
+    p.row = row % g.out_h * g.stride - g.pad_top;
+    p.col = place % g.out_w * g.stride - g.pad_left;
+    p.limit = g.length && p.image < g.n ? g.length[p.image] : g.width;
+    return p;
+}
+
+/* Where the number of a patch lies in x; -1: it is 0. */
+__device__ __forceinline__ int64_t patch_at(const conv_call &g, const conv_place &p, int ki, int kj, int channel)
+{
+    const int row = p.row + ki, col = p.col + kj;
+    if (row < 0 || row >= g.height || col < 0 || col >= p.limit) return -1;
+    return (((int64_t)p.image * g.height + row) * g.width + col) * g.channels + channel;
+}
+
+/* A pixel of the input, and of its image the places that it went to by a place of the kernel. */
+__device__ __forceinline__ conv_place pixel_of(const conv_call &g, int pixel)
+{
+    conv_place p;
+    const int row = pixel / g.width;
+    p.image = row / g.height;
+    p.row = row % g.height + g.pad_top;
+    p.col = pixel % g.width + g.pad_left;
+    p.limit = g.length && p.image < g.n ? g.length[p.image] + g.pad_left : g.width + g.pad_left;
+    return p;
+}
+
+__device__ __forceinline__ int64_t gradient_at(const conv_call &g, const conv_place &p, int ki, int kj, int out)
+{
+    const int row = p.row - ki, col = p.col - kj;
+    if (row < 0 || col < 0 || row % g.stride || col % g.stride) return -1;
+    if (row / g.stride >= g.out_h || col / g.stride >= g.out_w) return -1;
+    return (((int64_t)p.image * g.out_h + row / g.stride) * g.out_w + col / g.stride) * g.out + out;
+}
+
+/* A number of the result to where it belongs. */
+template <class T>
+__device__ __forceinline__ void conv_store(const conv_call &g, conv_product product, int row, int col, float x)
+{
+    const size_t at = (size_t)row * (size_t)g.cols + (size_t)col;
+    if (product == BY_WEIGHT) {
+        ((float *)g.to)[blockIdx.z * (size_t)g.m * (size_t)g.cols + at] = x;
+    } else if (product == FORWARD) {
+        ((T *)g.to)[at] = from_float<T>(act_of(g.act, g.bias ? x + g.bias[col] : x));
+    } else {
+        const conv_place p = pixel_of(g, row);
+        store_or_add((T *)g.to + at, p.col < p.limit ? x : 0, g.add);
+    }
+}
+
+#endif

@@ -1,0 +1,183 @@
+/* Convolutions, in any type and size: a product of tiles of 64 x 64 x 16 in float32, whose numbers are read from where
+ * they lie. Tensor cores (cuda_conv_mma.cu) or cuDNN (cuda_cudnn.c) do those that they can.
+ *
+ * The weight's gradient is summed in parts of the places, which are added to it in order: the number of parts is a
+ * function of the shape. Cost: 2 places out kernel channels operations for each of the three products. */
+#include "nn/cuda/conv.cuh"
+#include "nn/cuda/cuda_cudnn.h"
+
+enum { THREADS = 256, TILE = 64, DEEP = 16, EACH = 4, BLOCKS = 264, MIN_PLACES = 256 };
+
+template <class T, conv_product P> __device__ __forceinline__ float left_number(const conv_call &g, int row, int k)
+{
+    if (P == BY_WEIGHT) return as_float(((const T *)g.dy)[(size_t)k * (size_t)g.out + (size_t)row]);
+    const int per = P == FORWARD ? g.channels : g.out, spot = k / per;
+    const int64_t at = P == FORWARD ? patch_at(g, place_of(g, row), spot / g.kernel_w, spot % g.kernel_w, k % per)
+                                    : gradient_at(g, pixel_of(g, row), spot / g.kernel_w, spot % g.kernel_w, k % per);
+    return at < 0 ? 0 : as_float(((const T *)(P == FORWARD ? g.x : g.dy))[at]);
+}
+
+template <class T, conv_product P> __device__ __forceinline__ float right_number(const conv_call &g, int k, int col)
+{
+    if (P == FORWARD) return as_float(((const T *)g.weight)[(size_t)col * (size_t)g.k + (size_t)k]);
+    if (P == BY_WEIGHT) {
+        const int spot = col / g.channels;
+        const int64_t at = patch_at(g, place_of(g, k), spot / g.kernel_w, spot % g.kernel_w, col % g.channels);
+        return at < 0 ? 0 : as_float(((const T *)g.x)[at]);
+    }
+    const int spot = k / g.out, spots = g.kernel_h * g.kernel_w;
+    return as_float(
+        ((const T *)g.weight)[((size_t)(k % g.out) * (size_t)spots + (size_t)spot) * (size_t)g.channels + (size_t)col]);
+}
+
+template <class T, conv_product P> __global__ void __launch_bounds__(THREADS) plain_kernel(conv_call g)
+{
+    __shared__ float left[DEEP][TILE + 1], right[DEEP][TILE + 1];
+    const int row0 = (int)blockIdx.x * TILE, col0 = (int)blockIdx.y * TILE;
+    const int ty = (int)threadIdx.x / (TILE / EACH), tx = (int)threadIdx.x % (TILE / EACH);
+    const int first = P == BY_WEIGHT ? (int)blockIdx.z * g.k_per_part : 0;
+    const int last = P == BY_WEIGHT ? min(first + g.k_per_part, g.k) : g.k;
+    float sum[EACH][EACH] = {};
+    for (int k0 = first; k0 < last; k0 += DEEP) {
+        for (int e = (int)threadIdx.x; e < TILE * DEEP; e += THREADS) {
+            const bool by_row = P == BY_WEIGHT; /* neighbours in memory to neighbouring threads */
+            const int i = by_row ? e % TILE : e / DEEP, k = by_row ? e / TILE : e % DEEP;
+            left[k][i] = row0 + i < g.m && k0 + k < last ? left_number<T, P>(g, row0 + i, k0 + k) : 0;
+        }
+        for (int e = (int)threadIdx.x; e < TILE * DEEP; e += THREADS) {
+            const bool by_col = P != FORWARD;
+            const int i = by_col ? e % TILE : e / DEEP, k = by_col ? e / TILE : e % DEEP;
+            right[k][i] = col0 + i < g.cols && k0 + k < last ? right_number<T, P>(g, k0 + k, col0 + i) : 0;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < DEEP; k++)
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+#pragma unroll
+                for (int j = 0; j < EACH; j++)
+                    sum[i][j] += left[k][ty + i * (TILE / EACH)] * right[k][tx + j * (TILE / EACH)];
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+#pragma unroll
+        for (int j = 0; j < EACH; j++) {
+            const int row = row0 + ty + i * (TILE / EACH), col = col0 + tx + j * (TILE / EACH);
+            if (row < g.m && col < g.cols) conv_store<T>(g, P, row, col, sum[i][j]);
+        }
+}
+
+template <class T> __global__ void add_weight_kernel(const T *from, size_t n, float *to)
+{
+    const size_t e = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    if (e < n) to[e] += as_float(from[e]);
+}
+
+extern "C" cudaError_t dis__cuda_add_weight(dis__cuda_session *s, float *d_weight, const void *from, size_t n,
+                                            bool exact)
+{
+    if (exact)
+        add_weight_kernel<<<grid_of(n, THREADS), THREADS, 0, s->stream>>>((const float *)from, n, d_weight);
+    else
+        add_weight_kernel<<<grid_of(n, THREADS), THREADS, 0, s->stream>>>((const bf16 *)from, n, d_weight);
+    return cudaGetLastError();
+}
+
+__global__ void add_parts_kernel(const float *parts, size_t n, unsigned n_parts, float *to)
+{
+    const size_t e = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    if (e >= n) return;
+    float sum = 0;
+    for (unsigned p = 0; p < n_parts; p++) sum += parts[p * n + e];
+    to[e] += sum;
+}
+
+conv_call dis__cuda_conv_call(dis__cuda_session *s, const dis__conv_args *a, conv_product product, size_t parts)
+{
+    const int places = (int)(a->n * a->out_h * a->out_w), spots = (int)(a->kernel_h * a->kernel_w);
+    conv_call g = {};
+    g.n = (int)a->n, g.height = (int)a->height, g.width = (int)a->width, g.channels = (int)a->channels;
+    g.out_h = (int)a->out_h, g.out_w = (int)a->out_w, g.out = (int)a->out;
+    g.kernel_h = (int)a->kernel_h, g.kernel_w = (int)a->kernel_w, g.stride = (int)a->stride;
+    g.pad_top = (int)a->pad_top, g.pad_left = (int)a->pad_left;
+    g.length = a->length;
+    g.act = a->act;
+    g.x = a->x, g.dy = a->dy, g.bias = (const float *)a->bias;
+    g.weight = dis__cuda_weight(s, a->weight);
+    g.m = product == FORWARD ? places : product == BY_INPUT ? g.n * g.height * g.width : g.out;
+    g.cols = product == FORWARD ? g.out : product == BY_INPUT ? g.channels : spots * g.channels;
+    g.k = product == FORWARD ? spots * g.channels : product == BY_INPUT ? spots * g.out : places;
+    g.k_per_part = product == BY_WEIGHT ? (int)((places / parts + 32) / 32 * 32) : g.k;
+    g.to = product == FORWARD ? a->y : product == BY_INPUT ? a->dx : a->work;
+    g.add = product == BY_INPUT && a->add;
+    return g;
+}
+
+template <class T, conv_product P>
+static cudaError_t product_of(dis__cuda_session *s, const dis__conv_args *a, size_t parts)
+{
+    const conv_call g = dis__cuda_conv_call(s, a, P, parts);
+    cudaError_t error;
+    if (sizeof(T) == sizeof(bf16) && dis__cuda_conv_mma(s, &g, P, (unsigned)parts, &error)) return error;
+    const dim3 grid(grid_of((size_t)g.m, TILE), grid_of((size_t)g.cols, TILE), (unsigned)parts);
+    plain_kernel<T, P><<<grid, THREADS, 0, s->stream>>>(g);
+    return cudaGetLastError();
+}
+
+/* Parts of the places whose products fill the device; of more places never fewer. */
+static size_t parts_for(const dis__conv_args *a)
+{
+    const size_t places = a->n * a->out_h * a->out_w, cols = a->kernel_h * a->kernel_w * a->channels;
+    const size_t tiles = (a->out + 127) / 128 * ((cols + 127) / 128);
+    const size_t enough = (places + MIN_PLACES - 1) / MIN_PLACES, some = (BLOCKS + tiles - 1) / tiles;
+    const size_t parts = enough < some ? enough : some;
+    return parts ? parts : 1;
+}
+
+template <class T> static cudaError_t conv_of(dis__cuda_session *s, const dis__conv_args *a)
+{
+    cudaError_t error;
+    if (a->n == 0 || a->out_h == 0 || a->out_w == 0) return cudaSuccess;
+    if (dis__cudnn_conv(s, a, DIS_CUDNN_FORWARD, &error)) return error;
+    return product_of<T, FORWARD>(s, a, 1);
+}
+
+template <class T> static cudaError_t by_weight(dis__cuda_session *s, const dis__conv_args *a)
+{
+    const size_t n = a->out * a->kernel_h * a->kernel_w * a->channels, parts = parts_for(a);
+    cudaError_t error;
+    if (dis__cudnn_conv(s, a, DIS_CUDNN_BY_WEIGHT, &error)) return error;
+    error = product_of<T, BY_WEIGHT>(s, a, parts);
+    if (error != cudaSuccess) return error;
+    add_parts_kernel<<<grid_of(n, THREADS), THREADS, 0, s->stream>>>((const float *)a->work, n, (unsigned)parts,
+                                                                     (float *)a->d_weight);
+    return cudaGetLastError();
+}
+
+template <class T> static cudaError_t conv_grad_of(dis__cuda_session *s, const dis__conv_args *a)
+{
+    cudaError_t error = cudaSuccess;
+    if (a->n == 0 || a->height == 0 || a->width == 0) return cudaSuccess;
+    if (a->d_weight && a->out_h && a->out_w) error = by_weight<T>(s, a);
+    if (error != cudaSuccess || !a->dx) return error;
+    if (dis__cudnn_conv(s, a, DIS_CUDNN_BY_INPUT, &error)) return error;
+    return product_of<T, BY_INPUT>(s, a, 1);
+}
+
+DIS_CUDA_OP(conv, dis__conv_args)
+DIS_CUDA_OP(conv_grad, dis__conv_args)
+
+extern "C" size_t dis__cuda_conv_work(dis__cuda_session *s, const void *args)
+{
+    (void)s;
+    (void)args;
+    return 0;
+}
+
+extern "C" size_t dis__cuda_conv_grad_work(dis__cuda_session *s, const void *args)
+{
+    const dis__conv_args *a = (const dis__conv_args *)args;
+    (void)s;
+    return parts_for(a) * a->out * a->kernel_h * a->kernel_w * a->channels * sizeof(float);
+}
