@@ -79,6 +79,12 @@ static void case_weigh(nn_net *f)
     above(f, dis__layer_weigh(f->net, x, s, n));
 }
 
+static void case_weigh_wide(nn_net *f)
+{
+    const int x = sequence(f, 70), s = dis__layer_linear(f->net, "score", x, 1, DIS_ACT_NONE);
+    above(f, dis__layer_weigh(f->net, x, s, DIS_NONE));
+}
+
 static void case_reshape(nn_net *f)
 {
     const int x = dis__layer_reshape(f->net, below(f, 12), 2, 3, 2);
@@ -160,6 +166,12 @@ CROWD(vb, DIS_CROWD_VB)
 CROWD(vwb, DIS_CROWD_VWB)
 CROWD(sw, DIS_CROWD_SW)
 
+/* More classes than a warp of a GPU has lanes. */
+static void case_crowd_wide(nn_net *f)
+{
+    nn_crowd(f, "crowd", below(f, 40), DIS_CROWD_MW, true);
+}
+
 static void case_pool_ends(nn_net *f)
 {
     above(f, dis__layer_pool(f->net, sequence(f, 6), lengths(f), DIS_POOL_ENDS));
@@ -203,6 +215,27 @@ static void case_pool_ends(nn_net *f)
     }
 RECURRENT(lstm, DIS_CELL_LSTM)
 RECURRENT(gru, DIS_CELL_GRU)
+
+/* More rows than a block of a recurrent layer has, and as many units as devices have special ways for: over values, and
+ * over ids, where rows share what they begin or end with. */
+static void more_rows(nn_net *f)
+{
+    f->times = 5;
+    f->rows = dis__net_axis(f->net, 200);
+}
+
+#define RECURRENT_WIDE(name, cell)                                                                        \
+    static void case_##name##_wide(nn_net *f)                                                             \
+    {                                                                                                     \
+        more_rows(f);                                                                                     \
+        const int n = lengths(f), ids = nn_ints_input(f, f->rows, f->time, 1, -1, 1);                     \
+        const int table = dis__layer_table(f->net, "letters", 2, 4);                                      \
+        const int x = dis__layer_lookup_recurrent(f->net, "one", cell, ids, table, n, 64, true, 1, 0);    \
+        const int y = dis__layer_recurrent(f->net, "two", cell, sequence(f, 5), n, 64, false, 1, 0);      \
+        above(f, dis__layer_pool(f->net, dis__layer_concat(f->net, (int[]){x, y}, 2), n, DIS_POOL_MEAN)); \
+    }
+RECURRENT_WIDE(lstm, DIS_CELL_LSTM)
+RECURRENT_WIDE(gru, DIS_CELL_GRU)
 
 static void case_attention(nn_net *f)
 {
@@ -374,6 +407,33 @@ static void case_conv_image(nn_net *f)
     above(f, dis__layer_pool(f->net, y, DIS_NONE, DIS_POOL_MEAN));
 }
 
+/* Whole vectors of channels, more columns than a tile has, and more places. */
+static void case_conv_wide(nn_net *f)
+{
+    const int x = convolve(f, "c3", image(f, 16), DIS_NONE, 72, 3, 1, true);
+    const int y = convolve(f, "c5", x, DIS_NONE, 8, 5, 2, true);
+    const int z = convolve(f, "c1", y, DIS_NONE, 16, 1, 2, true);
+    const int n = lengths(f), t = convolve(f, "c4", sequence(f, 8), n, 24, 4, 1, true);
+    above(f, dis__layer_concat(f->net,
+                               (int[]){dis__layer_pool(f->net, y, DIS_NONE, DIS_POOL_MEAN),
+                                       dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MAX),
+                                       dis__layer_pool(f->net, t, n, DIS_POOL_MEAN)},
+                               3));
+}
+
+/* Without bias and activation, colours first, an input that two layers read. */
+static void case_conv_bare(nn_net *f)
+{
+    dis__conv_options o = dis__conv_options_default();
+    o.bias = false;
+    o.out = 16;
+    const int x = dis__layer_conv(f->net, "first", image(f, 3), DIS_NONE, &o);
+    const int y = dis__layer_conv(f->net, "second", x, DIS_NONE, &o);
+    o.stride = 2;
+    const int z = dis__layer_conv(f->net, "third", dis__layer_add(f->net, x, y), DIS_NONE, &o);
+    above(f, dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN));
+}
+
 static void case_windows(nn_net *f)
 {
     const int x = image(f, 4), y = dis__layer_window(f->net, x, DIS_POOL_MEAN, 2, 1);
@@ -396,6 +456,17 @@ static void case_batchnorm(nn_net *f)
     const int z =
         dis__layer_batchnorm(f->net, "norm2", dis__layer_linear(f->net, "mid", y, 4, DIS_ACT_NONE), y, DIS_ACT_SIGMOID);
     above(f, dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN));
+}
+
+static void case_batchnorm_wide(nn_net *f)
+{
+    const int x = image(f, 72), y = dis__layer_batchnorm(f->net, "norm", x, DIS_NONE, DIS_ACT_RELU);
+    const int z = dis__layer_batchnorm(f->net, "norm2", dis__layer_linear(f->net, "mid", y, 67, DIS_ACT_NONE), DIS_NONE,
+                                       DIS_ACT_NONE);
+    above(f, dis__layer_concat(f->net,
+                               (int[]){dis__layer_pool(f->net, y, DIS_NONE, DIS_POOL_MEAN),
+                                       dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN)},
+                               2));
 }
 
 static void tagger(nn_net *f, dis__tagger_kind kind, dis__recurrent_cell cell)
@@ -519,6 +590,7 @@ static const nn_case nn_cases[] = {
     CASE(embed_bag),
     CASE(embed_again),
     CASE(weigh),
+    CASE(weigh_wide),
     CASE(reshape),
     CASE(layernorm),
     CASE(layernorm_residual),
@@ -539,6 +611,7 @@ static const nn_case nn_cases[] = {
     CASE(crowd_vb),
     CASE(crowd_vwb),
     CASE(crowd_sw),
+    CASE(crowd_wide),
     CASE(crowd_q_mw),
     CASE(crowd_q_vw),
     CASE(crowd_q_vb),
@@ -555,6 +628,8 @@ static const nn_case nn_cases[] = {
     CASE(gru_ids),
     CASE(gru_alike),
     CASE(gru_all),
+    LARGE(lstm_wide),
+    LARGE(gru_wide),
     CASE(attention),
     CASE(attention_alone),
     CASE(encoder),
@@ -569,9 +644,12 @@ static const nn_case nn_cases[] = {
     CASE(conv_fixed),
     CASE(lookup_conv),
     CASE(conv_image),
+    LARGE(conv_wide),
+    LARGE(conv_bare),
     CASE(windows),
     CASE(shortcut),
     CASE(batchnorm),
+    LARGE(batchnorm_wide),
     LARGE(tagger_encoder),
     LARGE(tagger_additive),
     LARGE(tagger_gru),

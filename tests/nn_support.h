@@ -24,6 +24,7 @@ typedef struct {
     size_t n_workers;
     int start, length; /* of packed rows of tokens, + 1; 0: there are none */
     int mark;          /* a value to look at */
+    size_t times;      /* rows that stand for one of a size; 0: 1 */
 } nn_net;
 
 typedef struct {
@@ -111,6 +112,7 @@ static inline void nn_fill_packed(nn_net *f, size_t rows, size_t tokens)
 /* A batch of this size. */
 static inline dis_status nn_fill(nn_net *f, size_t rows, size_t time, size_t tokens)
 {
+    rows *= f->times ? f->times : 1;
     dis__net_resize(f->net, f->rows, rows);
     dis__net_resize(f->net, f->time, time);
     dis__net_resize(f->net, f->tokens, tokens);

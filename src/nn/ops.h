@@ -288,10 +288,10 @@ typedef struct {
 /* One direction or two of a recurrent layer over (rows, time). gates[d]: (nodes, 4 hidden), before: the inputs' part
  * of each gate's argument, unless that is row from[node] of made[d]; after: the gates, or nothing where they are
  * forgotten; LSTM i, f, g, o; GRU n, r, z, and W h + b of n. The state before, times weight, is added to n_state of
- * the four, from first_state on. memory[d]: (nodes, n_memory), the LSTM's c (statistics: sums over time); state[d]: (nodes, hidden). y: (rows,
- * time, directions hidden), 0 behind a row's length. grad: gates[d] become the gradients of their arguments,
- * before[d] (nodes, hidden) the state before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of direction 0,
- * then of direction 1. */
+ * the four, from first_state on. memory[d]: (nodes, n_memory), the LSTM's c (statistics: sums over time); state[d]:
+ * (nodes, hidden). y: (rows, time, directions hidden), 0 behind a row's length. grad: gates[d] become the gradients of
+ * their arguments, before[d] (nodes, hidden) the state before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of
+ * direction 0, then of direction 1. */
 #define DIS_RECURRENT_GATES 4
 #define DIS_RECURRENT_BLOCK 64
 typedef struct {
