@@ -349,6 +349,25 @@ static void case_linear_options(nn_net *f)
     nn_soft(f, "head", dis__layer_linear_with(f->net, "decoder", x, 9, &o), NULL);
 }
 
+/* The second and last thirds of three, and all of one matrix, which itself stays. */
+static void case_low_rank(nn_net *f)
+{
+    dis__low_rank_options o = dis__low_rank_options_default();
+    const int x = below(f, 11);
+    int y = dis__layer_linear(f->net, "three", x, 27, DIS_ACT_NONE);
+    o.rank = 3;
+    o.scale = 1.5;
+    o.n_out = 9;
+    o.n_parts = 2;
+    o.first[0] = 9;
+    o.first[1] = 18;
+    y = dis__layer_low_rank(f->net, "lora.three", x, y, &o);
+    o = dis__low_rank_options_default();
+    const int z = dis__layer_linear(f->net, "one", y, 13, DIS_ACT_NONE);
+    above(f, dis__layer_low_rank(f->net, "lora.one", dis__layer_dropout(f->net, y, .1), z, &o));
+    dis__net_freeze(f->net, "one.");
+}
+
 static int convolve(nn_net *f, const char *name, int x, int n, size_t out, size_t kernel, size_t stride, bool same)
 {
     dis__conv_options o = dis__conv_options_default();
@@ -640,6 +659,7 @@ static const nn_case nn_cases[] = {
     CASE(pool_packed_first),
     CASE(layernorm_options),
     CASE(linear_options),
+    CASE(low_rank),
     CASE(conv_time),
     CASE(conv_fixed),
     CASE(lookup_conv),

@@ -94,7 +94,7 @@ static void add_tensor(parts *p, const dis__net *net, const dis__param *param, c
 
 static char *state_of(const dis__net *net, int state)
 {
-    return dis__param_at(net, net->state_arena, (size_t)state * net->n_numbers);
+    return dis__param_at(net, net->state_arena, (size_t)state * net->n_trained);
 }
 
 static void add_text(parts *p, const char *key, const char *value)

@@ -87,6 +87,18 @@ typedef struct {
 dis__linear_options dis__linear_options_default(void); /* no activation, with bias, not tied */
 int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out, const dis__linear_options *options);
 int dis__layer_activate(dis__net *net, int x, dis__activation act);
+/* y + scale B A x, as LoRA has it, for columns [first, first + n_out) of y, in each of n_parts parts: A (n_parts x rank,
+ * channels of x), B (n_parts x n_out, rank), which starts at 0. */
+#define DIS_LOW_RANK_PARTS 3
+typedef struct {
+    size_t size;
+    size_t rank;
+    double scale;
+    size_t n_out; /* 0: all columns of y */
+    size_t n_parts, first[DIS_LOW_RANK_PARTS];
+} dis__low_rank_options;
+dis__low_rank_options dis__low_rank_options_default(void); /* rank 8, scale 2, one part */
+int dis__layer_low_rank(dis__net *net, const char *name, int x, int y, const dis__low_rank_options *options);
 /* Normalised over channels; of x + residual where that is not DIS_NONE. */
 int dis__layer_layernorm(dis__net *net, const char *name, int x, int residual);
 typedef struct {

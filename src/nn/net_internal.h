@@ -124,8 +124,8 @@ struct dis__net {
     dis__piece *pieces;
     size_t n_pieces, pieces_room;
 
-    size_t n_numbers; /* of each arena of parameters, padding included */
-    size_t n_trained; /* of these, trained */
+    size_t n_numbers; /* of the arena of parameters, padding included */
+    size_t n_trained; /* of these, trained: the first; gradients and states have as many */
     /* Device memory. */
     char *param_arena, *grad_arena, *state_arena;
     int n_states;

@@ -151,13 +151,18 @@ static dis_status place_pieces(dis__net *net)
     return DIS_OK;
 }
 
+/* Those that are trained come first: gradients and the optimiser's state are for them alone. */
 static void plan_params(dis__net *net)
 {
     net->n_numbers = 0;
-    for (size_t i = 0; i < net->n_params; i++) {
-        if (net->params[i].statistic) net->params[i].info.trained = false;
-        net->params[i].at = net->n_numbers;
-        net->n_numbers = aligned(dis__size(1, net->n_numbers, net->params[i].info.n), NUMBERS);
+    for (int frozen = 0; frozen < 2; frozen++) {
+        for (size_t i = 0; i < net->n_params; i++) {
+            if (net->params[i].statistic) net->params[i].info.trained = false;
+            if (net->params[i].info.trained == frozen) continue;
+            net->params[i].at = net->n_numbers;
+            net->n_numbers = aligned(dis__size(1, net->n_numbers, net->params[i].info.n), NUMBERS);
+        }
+        if (!frozen) net->n_trained = net->n_numbers;
     }
 }
 
@@ -192,8 +197,9 @@ static size_t scalar_bytes(const dis__net *net)
 
 size_t dis__net_bytes(const dis__net *net)
 {
-    const size_t arenas = net->training_plan ? 2 + (size_t)net->n_states : 1;
-    size_t bytes = dis__size(dis__size(net->n_numbers, dis__real(net, DIS_ROLE_PARAM), 0), arenas, net->work_bytes);
+    const size_t arenas = net->training_plan ? 1 + (size_t)net->n_states : 0;
+    const size_t numbers = dis__size(net->n_trained, arenas, net->n_numbers);
+    size_t bytes = dis__size(numbers, dis__real(net, DIS_ROLE_PARAM), net->work_bytes);
     bytes = dis__size(net->int_count, sizeof *net->int_arena, bytes);
     return dis__size(1, net->device->own_bytes(net->session, net->ctx), bytes);
 }
@@ -221,10 +227,10 @@ static dis_status take_memory(dis__net *net)
     const size_t real = dis__real(net, DIS_ROLE_PARAM);
     DIS_TRY(take(net, DIS_MEMORY_PARAMS, &net->param_arena, net->n_numbers, real, true));
     if (net->training_plan) {
-        DIS_TRY(take(net, DIS_MEMORY_GRADS, &net->grad_arena, net->n_numbers, real, true));
-        const size_t n_states = dis__size(net->n_numbers, (size_t)net->n_states, 0);
+        DIS_TRY(take(net, DIS_MEMORY_GRADS, &net->grad_arena, net->n_trained, real, true));
+        const size_t n_states = dis__size(net->n_trained, (size_t)net->n_states, 0);
         DIS_TRY(take(net, DIS_MEMORY_STATE, &net->state_arena, n_states, real, true));
-        const size_t n_squares = net->n_numbers / DIS_SQUARES_BLOCK + 1;
+        const size_t n_squares = net->n_trained / DIS_SQUARES_BLOCK + 1;
         DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->squares, n_squares, sizeof *net->squares, true));
     }
     DIS_TRY(take(net, DIS_MEMORY_OTHER, &net->work_arena, net->work_bytes, 1, false));

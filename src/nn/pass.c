@@ -233,9 +233,9 @@ dis_status dis__net_backward(dis__net *net)
 /* The norm of all gradients: blocks in parallel, added up in order. */
 static dis_status clip_gradients(dis__net *net)
 {
-    const dis__square_sums_args squares = {.x = net->grad_arena, .n = net->n_numbers, .sums = net->squares};
+    const dis__square_sums_args squares = {.x = net->grad_arena, .n = net->n_trained, .sums = net->squares};
     const dis__clip_args clip = {.sums = net->squares,
-                                 .n = (net->n_numbers + DIS_SQUARES_BLOCK - 1) / DIS_SQUARES_BLOCK,
+                                 .n = (net->n_trained + DIS_SQUARES_BLOCK - 1) / DIS_SQUARES_BLOCK,
                                  .max = net->optimizer.clip,
                                  .scale = &net->scalars->step.scale};
     if (!(net->optimizer.clip > 0)) return DIS_OK;
@@ -268,15 +268,14 @@ static dis_status run_update(dis__net *net)
         while (j < net->n_params && net->params[j].info.trained == p->info.trained &&
                decays(net, &net->params[j]) == decays(net, p) && net->params[j].rate == p->rate)
             j++;
-        const size_t end = j < net->n_params ? net->params[j].at : net->n_numbers;
         if (p->info.trained) {
-            args.n = end - p->at;
+            args.n = net->params[j - 1].at + net->params[j - 1].info.n - p->at;
             args.factor = p->rate;
             args.decay = decays(net, p) ? o->weight_decay : 0;
             args.param = dis__param_at(net, net->param_arena, p->at);
             args.grad = dis__param_at(net, net->grad_arena, p->at);
             args.m = net->n_states > 0 ? dis__param_at(net, net->state_arena, p->at) : NULL;
-            args.v = net->n_states > 1 ? dis__param_at(net, net->state_arena, net->n_numbers + p->at) : NULL;
+            args.v = net->n_states > 1 ? dis__param_at(net, net->state_arena, net->n_trained + p->at) : NULL;
             DIS_TRY(dis__op_run(net, DIS_OP_update, &args));
         }
         i = j;
