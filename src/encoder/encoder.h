@@ -79,9 +79,26 @@ dis_status dis__encoder_config_parse(const char *file, const char *text, size_t 
 /* Positions that tokens may have, and so the maximum length. */
 size_t dis__encoder_longest(const dis__encoder_config *config);
 
+/* Matrices of a layer that learn at a low rank beside what they are (LoRA, Hu et al. 2022): W + alpha / rank B A. */
+enum {
+    DIS_LORA_QUERY = 1,
+    DIS_LORA_KEY = 2,
+    DIS_LORA_VALUE = 4,
+    DIS_LORA_OUTPUT = 8, /* of attention */
+    DIS_LORA_UP = 16,
+    DIS_LORA_DOWN = 32
+};
 typedef struct {
-    size_t rows, tokens; /* of a batch, maximum */
-    bool dropout;        /* as in training */
+    size_t rank;
+    double alpha, dropout; /* dropout: of what goes into A */
+    unsigned targets;
+    size_t first; /* layers below this have none */
+} dis__encoder_lora;
+
+typedef struct {
+    size_t rows, tokens;           /* of a batch, maximum */
+    bool dropout;                  /* as in training */
+    const dis__encoder_lora *lora; /* NULL: none */
 } dis__encoder_limits;
 
 typedef struct {
@@ -91,9 +108,14 @@ typedef struct {
     int32_t *room; /* (3 tokens + 2 rows), to lay out a batch */
 } dis__encoder_net;
 
-/* Parameters are called "encoder.words.weight", "encoder.layer.0.qkv.weight" and so on. The caller frees `room`. */
+/* Parameters are called "encoder.words.weight", "encoder.layer.0.qkv.weight" and so on, those of LoRA
+ * "lora.layer.0.qkv.a" and "lora.layer.0.qkv.b". The caller frees `room`. */
 dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *config, const dis__encoder_limits *limits,
                               dis__encoder_net *out);
+
+/* Which columns of a layer's linear layer ("qkv", "proj", "up", "down") LoRA is for; false: none of them. */
+bool dis__encoder_lora_parts(const dis__encoder_lora *lora, size_t layer, const char *name, size_t width,
+                             dis__low_rank_options *out);
 
 /* What a classifier of texts stands on: (rows, width). Its layer is called "top"; the pooler of a folder fills it, and
  * so does the layer of a classifier that was saved. */

@@ -4,23 +4,65 @@
 #include "encoder/encoder.h"
 #include "core/memory.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { FARTHEST = 128 }; /* MPNet: from there on distances share a bucket */
 
-static int block(dis__net *net, const dis__encoder_config *c, size_t layer, int x, const dis__encoder_net *b,
-                 const dis__attend_options *attend, double dropout)
+bool dis__encoder_lora_parts(const dis__encoder_lora *lora, size_t layer, const char *name, size_t width,
+                             dis__low_rank_options *out)
+{
+    static const struct {
+        const char *name;
+        unsigned part[DIS_LOW_RANK_PARTS];
+    } rows[] = {{"qkv", {DIS_LORA_QUERY, DIS_LORA_KEY, DIS_LORA_VALUE}},
+                {"proj", {DIS_LORA_OUTPUT, 0, 0}},
+                {"up", {DIS_LORA_UP, 0, 0}},
+                {"down", {DIS_LORA_DOWN, 0, 0}}};
+    dis__low_rank_options o = dis__low_rank_options_default();
+    if (!lora || layer < lora->first) return false;
+    o.rank = lora->rank;
+    o.scale = lora->alpha / (double)lora->rank;
+    o.n_parts = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].name, name) != 0) continue;
+        if (rows[i].part[1]) o.n_out = width;
+        for (size_t p = 0; p < DIS_LOW_RANK_PARTS; p++)
+            if (lora->targets & rows[i].part[p]) o.first[o.n_parts++] = p * width;
+    }
+    *out = o;
+    return o.n_parts > 0;
+}
+
+/* act(W x + b), with what LoRA adds to W. */
+static int linear(dis__net *net, const dis__encoder_config *c, const dis__encoder_limits *limits, size_t layer,
+                  const char *what, int x, size_t n_out, dis__activation act)
+{
+    char name[DIS_NET_NAME];
+    dis__low_rank_options low;
+    snprintf(name, sizeof name, "encoder.layer.%zu.%s", layer, what);
+    if (!dis__encoder_lora_parts(limits->lora, layer, what, c->width, &low))
+        return dis__layer_linear(net, name, x, n_out, act);
+    const int y = dis__layer_linear(net, name, x, n_out, DIS_ACT_NONE);
+    snprintf(name, sizeof name, "lora.layer.%zu.%s", layer, what);
+    const double dropout = limits->dropout ? limits->lora->dropout : 0;
+    const int sum = dis__layer_low_rank(net, name, dis__layer_dropout(net, x, dropout), y, &low);
+    return act == DIS_ACT_NONE ? sum : dis__layer_activate(net, sum, act);
+}
+
+static int block(dis__net *net, const dis__encoder_config *c, const dis__encoder_limits *limits, size_t layer, int x,
+                 const dis__encoder_net *b, const dis__attend_options *attend, double dropout)
 {
     char name[DIS_NET_NAME];
     dis__layernorm_options norm = dis__layernorm_options_default();
     norm.epsilon = c->epsilon;
 #define NAME(what) (snprintf(name, sizeof name, "encoder.layer.%zu." what, layer), name)
-    int y = dis__layer_linear(net, NAME("qkv"), x, 3 * c->width, DIS_ACT_NONE);
+    int y = linear(net, c, limits, layer, "qkv", x, 3 * c->width, DIS_ACT_NONE);
     y = dis__layer_attend(net, NAME("attend"), y, b->start, b->length, attend);
-    y = dis__layer_linear(net, NAME("proj"), y, c->width, DIS_ACT_NONE);
+    y = linear(net, c, limits, layer, "proj", y, c->width, DIS_ACT_NONE);
     if (dropout > 0) y = dis__layer_dropout(net, y, dropout);
     x = dis__layer_layernorm_with(net, NAME("norm1"), y, x, &norm);
-    y = dis__layer_linear(net, NAME("up"), x, c->feed, c->act);
-    y = dis__layer_linear(net, NAME("down"), y, c->width, DIS_ACT_NONE);
+    y = linear(net, c, limits, layer, "up", x, c->feed, c->act);
+    y = linear(net, c, limits, layer, "down", y, c->width, DIS_ACT_NONE);
     if (dropout > 0) y = dis__layer_dropout(net, y, dropout);
     return dis__layer_layernorm_with(net, NAME("norm2"), y, x, &norm);
 #undef NAME
@@ -58,7 +100,7 @@ dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *c, const
     attend.farthest = FARTHEST;
     int x = embeddings(net, c, &b, dropout);
     if (c->family->relative) attend.bias = dis__layer_table(net, "encoder.relative", c->n_buckets, c->n_heads);
-    for (size_t l = 0; l < c->n_layers; l++) x = block(net, c, l, x, &b, &attend, dropout);
+    for (size_t l = 0; l < c->n_layers; l++) x = block(net, c, limits, l, x, &b, &attend, dropout);
     b.hidden = x;
     const size_t room = dis__size(3, limits->tokens, dis__size(2, limits->rows, 0));
     DIS_TRY(dis__alloc_array(&b.room, room, sizeof *b.room));

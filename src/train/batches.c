@@ -76,7 +76,7 @@ void dis__batches_epoch(dis__batches *b, const dis__encoded *encoded, const dis_
     const uint64_t by_unit = DIS_STREAM_TRAIN_ORDER | epoch << 33, by_batch = by_unit | UINT64_C(1) << 32;
     memcpy(b->unit, b->all, b->n_units * sizeof *b->unit);
     SHUFFLE(b->unit, b->n_units, seed, by_unit)
-    if (encoded->length) {
+    if (encoded->length && !encoded->packed) {
         /* `order` has room for a stretch and is not needed yet. */
         const size_t max = STRETCH * limits->units;
         for (size_t at = 0; at < b->n_units; at += max) {

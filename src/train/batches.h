@@ -1,7 +1,7 @@
 /* batches.h: which units go through the net together, in which order: a function of seed and epoch.
  *
- * Units are shuffled; within stretches of some batches those of like length are put together, so that little is padded;
- * then the batches are shuffled. */
+ * Units are shuffled; within stretches of some batches those of like length are put together, so that little is padded,
+ * unless a model packs them; then the batches are shuffled. */
 #ifndef DIS_TRAIN_BATCHES_H
 #define DIS_TRAIN_BATCHES_H
 #include "train/model.h"

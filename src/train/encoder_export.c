@@ -1,6 +1,6 @@
 /* A trained encoder as a folder that transformers loads: config.json with the classes, the tokenizer's files, and
- * model.safetensors with the names of the family. Of two heads the first is the classifier. Nothing is copied: arrays
- * of queries, keys and values are parts of one. */
+ * model.safetensors with the names of the family. Of two heads the first is the classifier. Nothing is copied but
+ * what LoRA has learnt more of: arrays of queries, keys and values are parts of one. */
 #include "train/encoder_model.h"
 #include "core/memory.h"
 #include "core/sys.h"
@@ -19,6 +19,7 @@ typedef struct {
     const dis__pretrained *e;
     char (*name)[NAME];
     dis__tensor *tensor;
+    float **merged; /* (weights): with what LoRA has learnt; NULL: none of those, or not asked for yet */
     size_t n, room;
 } exported;
 
@@ -31,6 +32,8 @@ static dis_status add_array(exported *x, const char *array, const char *param, s
     while (i < w->n && strcmp(w->info[i].name, param) != 0) i++;
     if (i == w->n) return DIS_OK; /* a layer that this model does without */
     if (x->n == x->room) return dis__fail(DIS_EBUG, "more arrays than there are names");
+    if (!x->merged[i]) DIS_TRY(dis__encoder_merged(x->model, i, &x->merged[i]));
+    const float *value = x->merged[i] ? x->merged[i] : w->value[i];
     dis__tensor *t = &x->tensor[x->n];
     snprintf(x->name[x->n], NAME, "%s", array);
     *t = (dis__tensor){.name = x->name[x->n],
@@ -38,7 +41,7 @@ static dis_status add_array(exported *x, const char *array, const char *param, s
                        .dtype = dis__dtype_find("F32", 3),
                        .n_dims = w->info[i].n_dims,
                        .n = w->info[i].n / parts,
-                       .data = w->value[i] + part * (w->info[i].n / parts)};
+                       .data = value + part * (w->info[i].n / parts)};
     memcpy(t->dim, w->info[i].dim, t->n_dims * sizeof *t->dim);
     t->dim[0] /= parts;
     x->n++;
@@ -209,11 +212,14 @@ dis_status dis__encoder_export(const dis_model *model, const char *folder)
     if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("cannot make the folder", folder);
     DIS_TRY_GOTO(status, dis__alloc_array(&x.name, x.room, sizeof *x.name), end);
     DIS_TRY_GOTO(status, dis__alloc_zeroed(&x.tensor, x.room, sizeof *x.tensor), end);
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&x.merged, model->weights.n, sizeof *x.merged), end);
     DIS_TRY_GOTO(status, add_all(&x), end);
     DIS_TRY_GOTO(status, write_tokenizer(&x, folder), end);
     DIS_TRY_GOTO(status, write_numbers(&x, folder), end);
     status = write_config(&x, folder);
 end:
+    for (size_t i = 0; x.merged && i < model->weights.n; i++) dis__free(x.merged[i]);
+    dis__free(x.merged);
     dis__free(x.tensor);
     dis__free(x.name);
     return status;

@@ -15,11 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct {
-    int64_t frozen, max_length;
-    double layer_decay;
-    int dropout;
-} settings;
+typedef dis__encoder_settings settings;
 
 static const dis_option options[] = {
     {.key = "frozen",
@@ -49,6 +45,33 @@ static const dis_option options[] = {
      .fallback = "config",
      .choices = "config|none",
      .summary = "as config.json says, or none"},
+    {.key = "lora",
+     .kind = DIS_OPTION_INT,
+     .offset = offsetof(settings, lora),
+     .fallback = "0",
+     .low = 0,
+     .high = 1024,
+     .summary = "rank at which the layers learn beside their own numbers, which stay (LoRA); 0: they learn as a whole"},
+    {.key = "lora-alpha",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(settings, lora_alpha),
+     .fallback = "16",
+     .low = 1e-6,
+     .high = 1e6,
+     .summary = "what LoRA adds is multiplied by this, divided by the rank"},
+    {.key = "lora-dropout",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(settings, lora_dropout),
+     .fallback = "0.1",
+     .low = 0,
+     .high = .99,
+     .summary = "of what goes into LoRA's matrices, unless dropout=none"},
+    {.key = "lora-targets",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(settings, lora_targets),
+     .fallback = "query+value",
+     .choices = "query+value|query+key+value|attention|feed|all",
+     .summary = "the matrices that have LoRA: attention is all four of it, feed the two behind it"},
 };
 
 static const char *const kept[] = DIS_ENCODER_FILES;
@@ -244,6 +267,7 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     DIS_TRY(dis__alloc_array(&out->length, to->n_units, sizeof *out->length));
     for (size_t u = 0; u < to->n_units; u++) out->length[u] = (uint32_t)(out->view.start[u + 1] - out->view.start[u]);
     to->length = out->length;
+    to->packed = true;
     return DIS_OK;
 }
 
@@ -282,7 +306,10 @@ static void set_groups(dis__net *net, const settings *s, const dis__encoder_conf
             if (s->frozen >= 0 && l <= (size_t)s->frozen) dis__net_freeze(net, prefix);
             if (s->layer_decay < 1) dis__net_rate(net, prefix, factor);
         }
+        snprintf(name, sizeof name, "lora.layer.%zu.", l - (l > 0));
+        if (l && s->layer_decay < 1) dis__net_rate(net, name, factor);
     }
+    if (s->lora) dis__net_freeze(net, "encoder.");
     dis__net_spread(net, "top", .02); /* initializer_range */
     dis__net_spread(net, "out", .02);
 }
@@ -302,7 +329,12 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     const pretrained *e = encoder;
     inputs *in = (inputs *)to;
     const bool dropout = s->dropout == 0;
-    const dis__encoder_limits size = {.rows = limits->units, .tokens = limits->total, .dropout = dropout};
+    dis__encoder_lora lora;
+    const bool adapted = dis__encoder_lora_of(s, &lora) && !limits->predicts;
+    const dis__encoder_limits size = {.rows = limits->units,
+                                      .tokens = limits->total,
+                                      .dropout = dropout,
+                                      .lora = adapted ? &lora : NULL};
     in->config = e->config;
     in->places = DIS_NONE;
     DIS_TRY(dis__encoder_build(net, &e->config, &size, &in->built));
@@ -366,7 +398,7 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
         .learn = learn, .free_encoder = free_encoder, .facts = facts, .save = save, .load = load,                   \
         .hash_meaning = hash_meaning, .encode = encode, .free_encoded = free_encoded, .hash_encoded = hash_encoded, \
         .hash_encoder = hash_encoder, .build = build, .free_inputs = free_inputs, .put = put,                       \
-        .export = dis__encoder_export, .start = start,                                                              \
+        .merge = dis__encoder_merge, .export = dis__encoder_export, .start = start,                                 \
     }
 
 const dis__model_row dis__model_encoder =

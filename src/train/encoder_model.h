@@ -1,5 +1,5 @@
 /* encoder_model.h: what a model of a pretrained encoder keeps of the encoder's folder, for learning and for handing it
- * back. */
+ * back; LoRA. */
 #ifndef DIS_TRAIN_ENCODER_MODEL_H
 #define DIS_TRAIN_ENCODER_MODEL_H
 #include "encoder/encoder.h"
@@ -17,6 +17,19 @@ typedef struct {
     char *folder;                    /* where the numbers are; NULL: the model has its own */
     char digest[DIS_PRETRAINED_HEX]; /* of these numbers */
 } dis__pretrained;
+
+typedef struct {
+    int64_t frozen, max_length, lora;
+    double layer_decay, lora_alpha, lora_dropout;
+    int dropout, lora_targets;
+} dis__encoder_settings;
+
+/* What the settings say of LoRA; false: there is none. */
+bool dis__encoder_lora_of(const dis__encoder_settings *settings, dis__encoder_lora *out);
+/* Numbers of a parameter with what LoRA has learnt added, to be freed; NULL: it is none of those. */
+dis_status dis__encoder_merged(const dis_model *model, size_t weight, float **out);
+/* The same of all parameters of a net without LoRA's. */
+dis_status dis__encoder_merge(const dis_model *model, dis__net *net);
 
 /* A folder that transformers loads: its numbers under their names there, the first head as its classifier. */
 dis_status dis__encoder_export(const dis_model *model, const char *folder);

@@ -26,7 +26,8 @@ typedef struct {
 typedef struct {
     size_t n_items, n_units;
     const uint64_t *unit;   /* (n_units + 1): the items of each; NULL: a unit is an item. The items' own */
-    const uint32_t *length; /* (n_units): what units of a batch should have alike; NULL: all do */
+    const uint32_t *length; /* (n_units): what units of a batch should have alike, unless packed; NULL: all do */
+    bool packed;            /* units of a batch lie one behind the other: lengths need not be alike */
 } dis__encoded;
 
 /* How large a batch may become. */
@@ -34,6 +35,7 @@ typedef struct {
     size_t units, items;
     size_t longest; /* of the units' lengths, at least 1 */
     size_t total;   /* of the lengths of all units of a batch: those of the longest units; at least 1 */
+    bool predicts;  /* the net never trains */
 } dis__batch_limits;
 
 /* What building leaves for putting batches: each model's own struct begins with this. */
@@ -92,6 +94,8 @@ typedef struct {
     dis_status (*put)(dis__net *net, dis__inputs *in, const dis__encoded *encoded, const dis__unit_batch *batch);
     /* Starts of parameters that are not random (word vectors), after planning; NULL: none. */
     dis_status (*start)(dis_context *ctx, dis__net *net, const void *encoder);
+    /* The model's numbers are in a net that never trains: what they have to become for that; NULL: nothing. */
+    dis_status (*merge)(const dis_model *model, dis__net *net);
     /* Writes a folder that other software loads; NULL: there is none for this model. */
     dis_status (*export)(const dis_model *model, const char *folder);
     /* Frees what only `start` needed of the encoder; NULL: nothing. */

@@ -249,9 +249,12 @@ static dis_status build_planned(dis_context *ctx, const dis_model *model, const 
     dis__plan_options plan = dis__plan_options_default();
     plan.training = false;
     plan.unset = true;
-    DIS_TRY(build(model, device, limits, model->seed, head, head + 1, NULL, NULL, r));
+    dis__batch_limits l = *limits;
+    l.predicts = true;
+    DIS_TRY(build(model, device, &l, model->seed, head, head + 1, NULL, NULL, r));
     DIS_TRY(dis__net_plan(r->net, ctx, &plan));
-    return dis__weights_give(&model->weights, r->net);
+    DIS_TRY(dis__weights_give(&model->weights, r->net));
+    return model->row->merge ? model->row->merge(model, r->net) : DIS_OK;
 }
 
 dis_status dis__model_net_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head)

@@ -7,6 +7,15 @@
 #include "votes/class_order.h"
 #include <string.h>
 
+double dis__target_count(const dis__targets *t, const dis__objective_row *objective, size_t head, bool over_all,
+                         size_t item)
+{
+    const size_t main = objective->main != DIS_MAIN_NONE, soft = objective->soft >= 0, crowd = objective->crowd >= 0;
+    if ((main && head == 0) || head == main + soft + crowd) return t->label[item] >= 0;
+    if (soft && head == main) return (double)t->weight[item];
+    return over_all ? (double)t->n_workers : (double)(t->first[item + 1] - t->first[item]);
+}
+
 void dis__targets_free(dis__targets *t)
 {
     dis__free(t->label);

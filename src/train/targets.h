@@ -24,6 +24,10 @@ dis_status dis__examples_classes(const dis_examples *examples, dis_names **out);
 dis_status dis__targets_make(dis_context *ctx, const dis_examples *examples, const dis__objective_row *objective,
                              const dis__objective_settings *settings, const dis_names *classes, bool lenient,
                              dis__targets *out);
+/* What an item counts for in the mean of a head's losses: `head` as the objective has them, in their order; behind them
+ * that of labels. */
+double dis__target_count(const dis__targets *targets, const dis__objective_row *objective, size_t head, bool over_all,
+                         size_t item);
 void dis__targets_free(dis__targets *targets);
 
 #endif

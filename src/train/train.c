@@ -246,6 +246,28 @@ static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
     return dis__head_put_labels(t->model_net.net, t->warm_up, t->label);
 }
 
+/* Batches that make one step are one large batch to a head: its loss is divided by what all of them count for. */
+static void set_norm(dis__training *t, size_t b, size_t target, int head)
+{
+    const size_t first = b - b % t->o->accumulate, end = first + t->o->accumulate;
+    double norm = 0;
+    if (head == DIS_NONE) return;
+    for (size_t i = first; i < end && i < t->batches.n; i++) {
+        size_t n;
+        const uint32_t *units = dis__batch_units(&t->batches, i, &n);
+        EACH_ITEM(t, units, n, row, item)
+        norm += dis__target_count(&t->targets, t->objective, target, t->o->over_all, item);
+    }
+    dis__head_set_norm(t->model_net.net, head, norm);
+}
+
+static void set_norms(dis__training *t, size_t b)
+{
+    const size_t n_heads = t->o->accumulate > 1 ? t->model->n_heads : 0;
+    for (size_t h = 0; h < n_heads; h++) set_norm(t, b, h, t->model_net.head[h]);
+    if (n_heads) set_norm(t, b, n_heads, t->warm_up);
+}
+
 static dis_status one_batch(dis__training *t, size_t b)
 {
     size_t n;
@@ -255,6 +277,7 @@ static dis_status one_batch(dis__training *t, size_t b)
         .unit = units, .n = n, .training = true, .seed = t->model->seed, .number = (uint64_t)t->at.epoch << 32 | b};
     DIS_TRY(t->model->row->put(net, t->model_net.in, t->encoded, &batch));
     DIS_TRY(put_targets(t, units, n));
+    set_norms(t, b);
     const bool update = (b + 1) % t->o->accumulate == 0 || b + 1 == t->batches.n;
     if (update) t->at.rate = dis__schedule_rate(&t->schedule, dis__net_steps(net));
     return dis__net_train(net, t->at.rate, update);
@@ -298,7 +321,8 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     dis_model *model = t->model;
     dis_epoch *e = &model->epoch[t->at.epoch];
     DIS_TRY(dis__net_get_loss_sum(t->model_net.net, &t->at.loss));
-    *e = (dis_epoch){.loss = t->at.loss / (double)t->batches.n, .rate = t->at.rate};
+    const size_t steps = (t->batches.n + t->o->accumulate - 1) / t->o->accumulate;
+    *e = (dis_epoch){.loss = t->at.loss / (double)steps, .rate = t->at.rate};
     DIS_TRY(stop_here(t, judge(t, ctx, e)));
     model->n_epochs = t->at.epoch + 1;
     const bool first = t->at.epoch <= (size_t)t->settings.warm_up; /* what warms up is not what was asked for */
