@@ -104,7 +104,7 @@ static inline void free_crowd(crowd *c)
 }
 
 /* One small model of each kind, and the items that it learns from. */
-enum { MODELS = 10, GRU_TAGGER = 4 };
+enum { MODELS = 11, GRU_TAGGER = 4 };
 static inline const char *small_model(const crowd *c, size_t i, const dis_items **items)
 {
     const struct {
@@ -121,6 +121,7 @@ static inline const char *small_model(const crowd *c, size_t i, const dis_items 
         {"encoder", c->texts},
         {"encoder:frozen=0,layer-decay=0.9", c->pairs},
         {"encoder-tagger", c->tokens},
+        {"encoder:lora=3,lora-targets=all", c->texts},
     };
     *items = models[i].items;
     return models[i].spec;
