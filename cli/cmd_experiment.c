@@ -1,4 +1,4 @@
-/* dissent experiment: a table of conditions from one file: run, status, table, show, report. */
+/* dissent experiment: a table of conditions from one file: run, status, table, show, report; stores merged. */
 #include "experiment_job.h"
 #include "summary.h"
 #include <math.h>
@@ -9,11 +9,11 @@
 static const cli_option options[] = {
     {.name = "store", .kind = CLI_TEXT, .offset = offsetof(experiment_values, store), .argument = "FOLDER",
      .names = CLI_NAMES_OUTPUT_FOLDER, .holds = "results.sqlite*",
-     .summary = "where results lie; without it, NAME.results here for NAME.yaml"},
+     .summary = "where results lie; without it, NAME.results here for NAME.yaml. merge: where they go"},
     {.name = "data", .kind = CLI_TEXT, .offset = offsetof(experiment_values, data), .argument = "FOLDER",
      .names = CLI_NAMES_FOLDER, .summary = "where the file's relative paths of data are looked for"},
     {.name = "filter", .kind = CLI_LIST, .offset = offsetof(experiment_values, filter), .argument = "TEXT|KEY=VALUE",
-     .summary = "only runs whose cell has TEXT in its name, or a setting, cell, data, fold or seed of that value"},
+     .summary = "only runs whose cell has TEXT in its name, or a setting, cell, data, fold, seed or paper of that value"},
     {.name = "jobs", .letter = 'j', .kind = CLI_COUNT, .offset = offsetof(experiment_values, jobs), .argument = "N",
      .fallback = "0", .high = 1024, .summary = "run: so many runs side by side; 0: as many as threads"},
     {.name = "retry-failed", .kind = CLI_FLAG, .offset = offsetof(experiment_values, retry_failed),
@@ -31,16 +31,17 @@ static const cli_option options[] = {
 
 static const struct {
     const char *name;
-    size_t operands; /* behind the action */
+    size_t operands, max; /* behind the action */
     const char *formats; /* of its output, by the name */
     bool run, output, format, json; /* takes the options of running, and these */
     int (*act)(experiment_job *job);
 } actions[] = {
-    {"run", 1, NULL, true, false, false, true, experiment_run},
-    {"status", 1, NULL, false, false, false, true, experiment_status},
-    {"table", 1, "csv|markdown|latex", false, true, true, true, experiment_table},
-    {"show", 2, NULL, false, false, false, true, experiment_show},
-    {"report", 1, "html", false, true, false, false, experiment_report},
+    {"run", 1, SIZE_MAX, NULL, true, false, false, true, experiment_run},
+    {"status", 1, 1, NULL, false, false, false, true, experiment_status},
+    {"table", 1, 1, "csv|markdown|latex", false, true, true, true, experiment_table},
+    {"show", 2, 2, NULL, false, false, false, true, experiment_show},
+    {"report", 1, 1, "html", false, true, false, false, experiment_report},
+    {"merge", 1, SIZE_MAX, NULL, false, false, false, false, NULL},
 };
 /* clang-format on */
 enum { N_ACTIONS = sizeof actions / sizeof *actions };
@@ -89,19 +90,25 @@ static void watch(void *user, const dis_experiment_counts *n)
     c->bar = true;
 }
 
-static dis_status run_json(const experiment_job *job, const dis_experiment_counts *n)
+static void counts_json(dis_json *j, const dis_experiment_counts *n)
 {
-    dis_json *j;
-    const dis_status status = experiment_summary_open(job, &j);
-    if (status != DIS_OK) return status;
     cli_put_count(j, "runs", n->total);
     cli_put_count(j, "done", n->done);
     cli_put_count(j, "failed", n->failed);
     cli_put_count(j, "computed", n->computed);
+}
+
+static dis_status run_json(const experiment_job *job)
+{
+    dis_json *j;
+    const dis_status status = experiment_summary_open(job, &j);
+    if (status != DIS_OK) return status;
+    counts_json(j, &job->counts);
     return cli_summary_finish(j, DIS_OK);
 }
 
-int experiment_run(experiment_job *job)
+/* One file; `name` is said before what is done where there are several. */
+static int run_one(experiment_job *job, const char *name)
 {
     cli *c = job->c;
     dis_experiment_run_options o = dis_experiment_run_options_default();
@@ -109,23 +116,29 @@ int experiment_run(experiment_job *job)
     o.retry_failed = job->v->retry_failed;
     o.watch = watch;
     o.user = job;
-    dis_experiment_counts n;
-    const dis_status status = dis_experiment_run(job->ctx, job->experiment, &o, &n);
-    char message[2048], time[CLI_NUMBER];
+    dis_experiment_counts *n = &job->counts;
+    const dis_status status = dis_experiment_run(job->ctx, job->experiment, &o, n);
+    char message[2048], time[CLI_NUMBER], safe[CLI_SAFE];
     snprintf(message, sizeof message, "%s", dis_last_error());
     cli_bar_clear(c);
-    int code = 0;
-    if (job->v->json && status != DIS_ECANCELLED) code = cli_failed(c, run_json(job, &n));
-    const bool broken = status != DIS_OK && status != DIS_ECANCELLED && n.failed == 0 && n.computed == 0;
+    const bool broken = status != DIS_OK && status != DIS_ECANCELLED && n->failed == 0 && n->computed == 0;
     if (!broken)
-        cli_say(c, "%zu of %zu runs done, %zu of them now, %zu failed (%s)", n.done, n.total, n.computed, n.failed,
-                experiment_time(n.seconds, time));
+        cli_say(c, "%s%s%zu of %zu runs done, %zu of them now, %zu failed (%s)", name ? cli_safe(name, safe) : "",
+                name ? ": " : "", n->done, n->total, n->computed, n->failed, experiment_time(n->seconds, time));
     if (status == DIS_ECANCELLED) {
         cli_say(c, "stopped; the same command goes on from here");
         return cli_failed(c, status);
     }
-    if (status != DIS_OK) return cli_error(c, status, "%s%s", message, n.failed ? "; --retry-failed tries again" : "");
-    return code;
+    if (status != DIS_OK) return cli_error(c, status, "%s%s", message, n->failed ? "; --retry-failed tries again" : "");
+    return 0;
+}
+
+int experiment_run(experiment_job *job)
+{
+    const int code = run_one(job, NULL);
+    if (!job->v->json || code > 128) return code;
+    const int written = cli_failed(job->c, run_json(job));
+    return code ? code : written;
 }
 
 /* ---- table ---- */
@@ -246,14 +259,19 @@ static const char *action_name(const void *arg, size_t i)
     return i < N_ACTIONS ? actions[i].name : NULL;
 }
 
+static int check_operands(cli *c, size_t a, size_t n)
+{
+    const char *name = actions[a].name;
+    if (n >= 1 + actions[a].operands && (actions[a].max == SIZE_MAX || n <= 1 + actions[a].max)) return 0;
+    if (actions[a].operands == 2) return cli_usage(c, "%s takes a FILE and the beginning of a run's key", name);
+    return cli_usage(c, actions[a].max == 1 ? "%s takes one FILE" : "%s takes at least one operand", name);
+}
+
 static int check(cli *c, const experiment_values *v, size_t a, size_t n_operands)
 {
     const char *name = actions[a].name;
-    if (n_operands != 1 + actions[a].operands)
-        return cli_usage(c,
-                         actions[a].operands == 2 ? "%s takes a FILE and the beginning of a run's key"
-                                                  : "%s takes one FILE",
-                         name);
+    const int code = check_operands(c, a, n_operands);
+    if (code != 0) return code;
     if (!actions[a].run && (v->jobs || v->retry_failed))
         return cli_usage(c, "--jobs and --retry-failed are for run, not for %s", name);
     if (!actions[a].output && v->output) return cli_usage(c, "--output is for table and report, not for %s", name);
@@ -262,6 +280,113 @@ static int check(cli *c, const experiment_values *v, size_t a, size_t n_operands
     if (v->output && v->format < 0 && dis_file_check_output(v->output, actions[a].formats, &known) != DIS_OK)
         return cli_usage(c, "--output %s", dis_last_error());
     if (!actions[a].json && v->json) return cli_usage(c, "%s has no summary for machines; table has", name);
+    if (!actions[a].act && (v->filter.n || v->data))
+        return cli_usage(c, "--filter and --data are about a FILE, and %s takes stores", name);
+    return 0;
+}
+
+/* ---- one file ---- */
+
+static dis_status open_file(experiment_job *job, const char *path, bool may_be_empty)
+{
+    const experiment_values *v = job->v;
+    dis_experiment_options o = dis_experiment_options_default();
+    o.store = v->store;
+    o.data_folder = v->data;
+    o.filter = v->filter.value;
+    o.n_filters = v->filter.n;
+    o.may_be_empty = may_be_empty;
+    const dis_status status = dis_experiment_read(job->ctx, path, &o, &job->experiment);
+    if (status == DIS_OK) job->look = dis_experiment_look(job->experiment);
+    return status;
+}
+
+static int act_on_one(experiment_job *job, size_t a, const char *path)
+{
+    cli *c = job->c;
+    int code = cli_failed(c, open_file(job, path, false));
+    const char *const outputs[] = {job->v->output, job->v->json};
+    for (size_t i = 0; i < 2 && code == 0; i++)
+        if (outputs[i]) code = cli_failed(c, dis_experiment_check_output(job->experiment, outputs[i]));
+    if (code == 0) code = actions[a].act(job);
+    dis_experiment_destroy(job->experiment);
+    return code;
+}
+
+/* ---- several files ---- */
+
+/* A file's part of the summary: name, paper, store and counts. */
+static void file_json(dis_json *j, const experiment_job *job)
+{
+    dis_json_begin_object(j);
+    cli_put_text(j, "experiment", job->look.name);
+    cli_put_text(j, "paper", *job->look.paper ? job->look.paper : NULL);
+    cli_put_text(j, "store", job->look.store);
+    counts_json(j, &job->counts);
+    dis_json_end_object(j);
+}
+
+/* All files are read before the first run, so that a mistake in the last one costs nothing. */
+static int check_files(experiment_job *job, char **path, size_t n)
+{
+    size_t fit = 0;
+    for (size_t i = 0; i < n; i++) {
+        int code = cli_failed(job->c, open_file(job, path[i], true));
+        if (code == 0 && job->v->json)
+            code = cli_failed(job->c, dis_experiment_check_output(job->experiment, job->v->json));
+        fit += code == 0 && job->look.n_selected > 0;
+        dis_experiment_destroy(job->experiment);
+        job->experiment = NULL;
+        if (code != 0) return code;
+    }
+    return fit ? 0 : cli_usage(job->c, "no run of these %zu files fits the filters", n);
+}
+
+static int run_files(experiment_job *job, char **path, size_t n)
+{
+    cli *c = job->c;
+    dis_json *j = NULL;
+    int code = check_files(job, path, n);
+    if (code == 0 && job->v->json) code = cli_failed(c, cli_summary_open(job->v->json, "experiment", NULL, &j));
+    if (code != 0) return code;
+    if (j) {
+        dis_json_key(j, "experiments");
+        dis_json_begin_array(j);
+    }
+    double seconds = 0;
+    for (size_t i = 0; i < n && code <= 128; i++) {
+        const int opened = cli_failed(c, open_file(job, path[i], true));
+        if (opened == 0 && job->look.n_selected) {
+            const int one = run_one(job, job->look.name);
+            if (j) file_json(j, job);
+            seconds += job->counts.seconds;
+            if (code == 0 || one > 128) code = one;
+        }
+        if (code == 0) code = opened;
+        dis_experiment_destroy(job->experiment);
+        job->experiment = NULL;
+    }
+    if (j) {
+        dis_json_end_array(j);
+        const int written = cli_failed(c, cli_summary_finish(j, DIS_OK));
+        if (code == 0) code = written;
+    }
+    char time[CLI_NUMBER];
+    cli_say(c, "all files: %s", experiment_time(seconds, time));
+    return code;
+}
+
+static int merge(const experiment_job *job, char **stores, size_t n)
+{
+    cli *c = job->c;
+    dis_merge_counts counts;
+    if (!job->v->store) return cli_usage(c, "merge needs the store that others go into: --store FOLDER");
+    const int code =
+        cli_failed(c, dis_experiment_merge(job->ctx, job->v->store, (const char *const *)stores, n, &counts));
+    if (code != 0) return code;
+    cli_say(c, "%zu runs added, %zu known already", counts.added, counts.known);
+    if (counts.waiting) cli_warn(c, "%zu runs are not done there, or at work here; they were left", counts.waiting);
+    if (counts.differ) cli_warn(c, "%zu runs are known with other measures; those that were there stay", counts.differ);
     return 0;
 }
 
@@ -272,30 +397,21 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     while (a < N_ACTIONS && strcmp(actions[a].name, operands[0]) != 0) a++;
     if (a == N_ACTIONS) {
         const char *near = dis_nearest(operands[0], action_name, NULL);
-        return cli_usage(c, "no action \"%s\"; there are run, status, table, show and report%s%s%s", operands[0],
+        return cli_usage(c, "no action \"%s\"; there are run, status, table, show, report and merge%s%s%s", operands[0],
                          near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     int code = check(c, v, a, n_operands);
     if (code != 0) return code;
-    experiment_job job = {.c = c, .v = v, .run = n_operands > 2 ? operands[2] : NULL};
-    dis_experiment_options o = dis_experiment_options_default();
-    o.store = v->store;
-    o.data_folder = v->data;
-    o.filter = v->filter.value;
-    o.n_filters = v->filter.n;
-    dis_status status = cli_context(c, &v->common, &job.ctx);
-    if (status != DIS_OK) return cli_failed(c, status);
-    status = dis_experiment_read(job.ctx, operands[1], &o, &job.experiment);
-    if (status == DIS_OK) {
-        job.look = dis_experiment_look(job.experiment);
-        const char *const outputs[] = {v->output, v->json};
-        for (size_t i = 0; i < 2 && code == 0; i++)
-            if (outputs[i]) code = cli_failed(c, dis_experiment_check_output(job.experiment, outputs[i]));
-        if (code == 0) code = actions[a].act(&job);
-    } else {
-        code = cli_failed(c, status);
+    experiment_job job = {.c = c, .v = v, .run = actions[a].operands == 2 ? operands[2] : NULL};
+    code = cli_failed(c, cli_context(c, &v->common, &job.ctx));
+    if (code == 0) {
+        if (!actions[a].act)
+            code = merge(&job, operands + 1, n_operands - 1);
+        else if (actions[a].max > 1 && n_operands > 2 && actions[a].run)
+            code = run_files(&job, operands + 1, n_operands - 1);
+        else
+            code = act_on_one(&job, a, operands[1]);
     }
-    dis_experiment_destroy(job.experiment);
     dis_context_destroy(job.ctx);
     return code;
 }
@@ -304,30 +420,34 @@ extern const cli_command cli_cmd_experiment;
 const cli_command cli_cmd_experiment = {
     .name = "experiment",
     .summary = "a table of conditions from one file: run it, look at it",
-    .operands = "run|status|table|report FILE | show FILE RUN",
+    .operands = "run FILE... | status|table|report FILE | show FILE RUN | merge STORE...",
     .text =
         "FILE (YAML) names data, label methods, objectives, models, seeds and measures. Every combination is a cell, "
         "every cell, fold and seed a run with its own key: the SHA-256 of all that determines its result.\n\n"
         "run does the runs that the store lacks, as many side by side as there are processors. Killed at any time, it "
         "loses only the runs it was at; the same command goes on. Several processes may work on one store. A run that "
-        "fails is noted and does not stop the others; the exit code then says that something failed.\n\n"
+        "fails is noted and does not stop the others; the exit code then says that something failed. Of several files, "
+        "those that the filters fit are run one after the other, and the time of each is told.\n\n"
         "status counts what is done, failed and missing, cell by cell. table gives mean, standard deviation and 95 % "
         "interval over seeds (of each seed the mean over its folds; Student's t), stars of the paired bootstrap "
         "against the baseline cell (accuracy and macro-F1; the predictions of all folds of a seed together, seeds "
         "paired), and what a paper reports where the file says so. show prints one run: settings, measures, curve, "
         "files, why it failed. report writes one HTML page with the table, every measure with its intervals, "
-        "training curves and where conditions differ.\n\n"
+        "training curves and where conditions differ. merge adds the runs of other stores, made elsewhere, to that of "
+        "--store.\n\n"
         "Results belong to keys: when the file changes, its table shows the runs that are still the same, and the rest "
         "as missing. Runs of cells that are gone stay in the store.",
     .examples = "  dissent experiment run experiments/labelme.yaml --jobs 2\n"
                 "  dissent experiment status experiments/labelme.yaml\n"
                 "  dissent experiment table experiments/labelme.yaml --format markdown -o labelme.md\n"
                 "  dissent experiment report experiments/labelme.yaml -o labelme.html\n"
-                "  dissent experiment run experiments/labelme.yaml --filter gold --filter seed=0\n",
+                "  dissent experiment run experiments/labelme.yaml --filter gold --filter seed=0\n"
+                "  dissent experiment run experiments/*.yaml --filter paper=soft-loss\n"
+                "  dissent experiment merge first.results second.results --store all.results\n",
     .names = CLI_NAMES_FILE,
-    .words = "run|status|table|show|report",
+    .words = "run|status|table|show|report|merge",
     .min = 2,
-    .max = 3,
+    .max = SIZE_MAX,
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .values_size = sizeof(experiment_values),

@@ -18,7 +18,8 @@ typedef struct {
     dis_context *ctx;
     dis_experiment *experiment;
     dis_experiment_view look;
-    const char *run; /* the key that `show` is given */
+    const char *run;              /* the key that `show` is given */
+    dis_experiment_counts counts; /* of `run` */
     struct timespec drawn;
 } experiment_job;
 

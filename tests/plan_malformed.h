@@ -1,7 +1,7 @@
 {"", " the file is empty"}, {"x", "1:1: an experiment must be a map of keys and values"},
-    {HEAD TAIL "cell: 1\n",
-     "5:1: unknown key \"cell\" of an experiment; did you mean cells? It may have name, about, data, labels, split, "
-     "dev, human, defaults, cells, seeds, measure, published, significance, keep_predictions"},
+    {HEAD TAIL "cell: 1\n", "5:1: unknown key \"cell\" of an experiment; did you mean cells? It may have name, about, "
+                            "paper, data, labels, split, "
+                            "dev, human, defaults, cells, seeds, measure, published, significance, keep_predictions"},
     {"name: t\n" TAIL, "1:1: an experiment needs the key \"data\": data sets by name"},
     {DATA TAIL, "1:1: an experiment needs the key \"name\": of the experiment"},
     {HEAD "measure: {test: accuracy}\n",
@@ -66,7 +66,7 @@
      "2:64: items of a set must be of the kind that the data set has"},
     {SPLIT("halves"), "3:8: by: \"halves\" must be one of none|column|folds|hold-out|block"},
     {SPLIT("{folds: 3}"), "3:8: a split needs the key \"by\": none: all items train. column: as a column says. folds: "
-                          "each fold is tested once. hold-out: some are drawn. block: the last ones"},
+                          "each fold is tested once. hold-out: some are drawn. block: the last ones, or the first"},
     {SPLIT("{by: folds}"), "3:8: split: by folds needs either folds, how many, or the column that says it"},
     {SPLIT("{by: folds, folds: 1}"), "3:27: folds: there must be 2 at least"},
     {SPLIT("{by: folds, folds: 2}"), "3:8: split: with 2 folds none is left to train on; say dev: none, or a share"},
@@ -76,7 +76,7 @@
      "3:28: column: /items.csv:1: no column \"flod\"; there are: task, text, more, part, fold, truth"},
     {SPLIT("{by: folds, folds: 3, size: 3}"), "3:36: size does not go with a split of this kind"},
     {SPLIT("{by: folds, folds: 3, seed: x}"), "3:36: seed: \"x\" must be a whole number, or run"},
-    {SPLIT("{by: column, column: part}"), "3:8: split: by column needs the keys column and test"},
+    {SPLIT("{by: column, column: part}"), "3:8: split: by column needs the keys column and one of test, train and dev"},
     {SPLIT("{by: column, column: part, test: tset}"), "3:41: no row has \"tset\" in the column part"},
     {SPLIT("{by: hold-out}"), "3:8: split: this one needs the key size, how many items to test on"},
     {SPLIT("{by: hold-out, size: 2.5}"), "3:29: size must be a whole number, or a share below 1"},
@@ -118,7 +118,7 @@
     {CELLS("  - {objective: gold, model: text, epoch: 3}\n"),
      "5:36: unknown key \"epoch\" of a cell; did you mean epochs? It may have name, data, labels, objective, "
      "votes_per_item, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, accumulate, soft_weight, "
-     "base, floor, over_all, vectors, encoder, baseline, published"},
+     "base, floor, over_all, draw, vectors, encoder, baseline, published"},
     {CELLS("  - {objective: [], model: text}\n"), "5:17: objective: an empty list"},
     {CELLS("  - {objective: gld, model: text}\n"),
      "5:17: objective: no objective \"gld\"; did you mean gold? dissent list objectives shows them"},
@@ -183,7 +183,7 @@
     {CELLS("  - {labels: standard}\ndefaults: {modle: text}\n"),
      "6:12: unknown key \"modle\" of a cell; did you mean model? It may have name, data, labels, objective, "
      "votes_per_item, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, accumulate, soft_weight, "
-     "base, floor, over_all, vectors, encoder, baseline, published"},
+     "base, floor, over_all, draw, vectors, encoder, baseline, published"},
     {CELLS("  - {labels: standard}\nsignificance: {fraction: 2}\n"),
      "6:26: fraction: \"2\" must be a number from 1e-06 to 1"},
     {"name: t\ndata: {d: {votes: votes.csv, gold: gold.csv}, e: {votes: votes.csv, gold: gold.csv}}\nmeasure: {test: "
@@ -214,7 +214,7 @@
      "3:35: keep: no metric \"acc\"; did you mean accuracy? dissent list metrics shows them"},
     {"name: t\ndata: {d: {items: items.csv, gold: gold.csv, split: {by: column, colum: part}}}\n" TAIL,
      "2:66: unknown key \"colum\" of a split; did you mean column? It may have by, column, file, task, train, dev, "
-     "test, folds, size, stratify, seed"},
+     "test, folds, size, from, stratify, seed"},
     {"name: t\ndata: {d: {items: items.csv, gold: gold.csv, classes: {a: b}}}\n" TAIL,
      "2:55: classes must be a text, not a map"},
     {"name: t\ndata: {d: {votes: {file: [votes.csv, counts.csv], input: counts, columns: {n_x: x}}, gold: "

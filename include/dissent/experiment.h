@@ -64,8 +64,9 @@ typedef struct {
     const char *data_folder; /* where relative paths of data are looked for; NULL: as the file says */
     size_t n_filters;
     /* Which runs are meant; all that must hold. TEXT: part of the cell's name. KEY=VALUE: a setting of the cell, or
-     * cell, data, fold or seed. */
+     * cell, data, fold or seed, or the file's paper. */
     const char *const *filter;
+    bool may_be_empty; /* filters that fit no run are no error */
 } dis_experiment_options;
 DIS_API dis_experiment_options dis_experiment_options_default(void);
 
@@ -102,6 +103,7 @@ typedef struct {
     const dis_run *run;   /* in order of cell, fold, seed */
     const bool *selected; /* (n_runs) by the filters */
     size_t n_selected;
+    const char *paper; /* that it repeats; "" when the file names none */
 } dis_experiment_view;
 DIS_API dis_experiment_view dis_experiment_look(const dis_experiment *experiment);
 
@@ -216,6 +218,20 @@ DIS_API dis_status dis_experiment_check_output(const dis_experiment *experiment,
  * measure with all that a figure has. "-": standard output. DIS_EUSAGE: another format. DIS_EIO, DIS_ELIMIT. */
 DIS_API dis_status dis_experiment_table_write(const dis_experiment *experiment, const dis_experiment_table *table,
                                               const char *path, const char *format);
+
+/* ---- several stores ---- */
+
+typedef struct {
+    size_t added;   /* runs that the store lacked */
+    size_t known;   /* that it had, with the same measures */
+    size_t differ;  /* that it had with other measures; what it had stays */
+    size_t waiting; /* at work in other processes, or not done */
+} dis_merge_counts;
+/* Runs of the stores `from` into the store `into`, made where it is not there: results, curves and predictions. Failed
+ * runs come along unless the store knows better. Killed at any time, it has whole runs alone. DIS_EIO: a store that is
+ * not there, or cannot be read or written; DIS_EDATA: one that is damaged; DIS_EUSAGE: one that is `into` itself. */
+DIS_API dis_status dis_experiment_merge(dis_context *ctx, const char *into, const char *const *from, size_t n_from,
+                                        dis_merge_counts *counts);
 
 /* ---- the report ---- */
 

@@ -3,6 +3,7 @@
 #include "experiment/experiment_internal.h"
 #include "experiment/runner.h"
 #include "core/memory.h"
+#include "core/pool.h"
 #include "core/sized_options.h"
 #include "dissent/file.h"
 #include <math.h>
@@ -47,6 +48,7 @@ static bool fits(const dis__plan *plan, const dis__run *run, const char *filter)
     if (!equals) return false;
     const size_t n = (size_t)(equals - filter);
     const char *value = equals + 1;
+    if (n == 5 && memcmp(filter, "paper", n) == 0) return strcmp(plan->paper, value) == 0;
     if (n == 4 && memcmp(filter, "cell", n) == 0) return strcmp(cell->name, value) == 0;
     if (n == 4 && memcmp(filter, "data", n) == 0) return strcmp(cell->data, value) == 0;
     if (n == 4 && memcmp(filter, "fold", n) == 0) return is_number(value, run->fold);
@@ -64,10 +66,10 @@ static dis_status select_runs(dis_experiment *e, const dis_experiment_options *o
             e->selected[r] = e->selected[r] && fits(plan, &plan->run[r], o->filter[i]);
         e->n_selected += e->selected[r];
     }
-    if (e->n_selected == 0 && plan->n_runs)
+    if (e->n_selected == 0 && plan->n_runs && !o->may_be_empty)
         return dis__fail(DIS_EUSAGE,
                          "no run fits the filter%s \"%.100s\"%s; a filter is part of a cell's name, or "
-                         "KEY=VALUE of a setting, cell, data, fold or seed",
+                         "KEY=VALUE of a setting, cell, data, fold, seed or paper",
                          o->n_filters > 1 ? "s" : "", o->filter[0], o->n_filters > 1 ? " and the others" : "");
     return DIS_OK;
 }
@@ -153,7 +155,8 @@ dis_experiment_view dis_experiment_look(const dis_experiment *experiment)
                                  .measure = p->measure,
                                  .run = p->run,
                                  .selected = experiment->selected,
-                                 .n_selected = experiment->n_selected};
+                                 .n_selected = experiment->n_selected,
+                                 .paper = p->paper};
 }
 
 /* ---- running ---- */
@@ -184,6 +187,22 @@ dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experiment, cons
     }
     dis__cache_close(cache);
     dis__store_close(store);
+    return status;
+}
+
+dis_status dis_experiment_merge(dis_context *ctx, const char *into, const char *const *from, size_t n_from,
+                                dis_merge_counts *counts)
+{
+    dis__store *store;
+    dis_merge_counts n = {0};
+    DIS_TRY(dis__store_open(into, true, DIS__STORE_PATIENCE_MS, &store));
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < n_from && status == DIS_OK; i++) {
+        status = dis__check_stop(ctx);
+        if (status == DIS_OK) status = dis__store_merge(store, from[i], &n);
+    }
+    dis__store_close(store);
+    *counts = n;
     return status;
 }
 

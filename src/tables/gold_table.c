@@ -130,6 +130,8 @@ static dis_status take(loader *l, dis__records *r, uint64_t row)
     const size_t rules = s->numbered ? TASK : TASK + 1;
     for (size_t i = 0; i < s->n_where; i++)
         if (!same(&r->cell[rules + i], s->where[i].value)) return DIS_OK;
+    for (size_t i = 0; i < s->n_leave_out; i++)
+        if (same(&r->cell[rules + s->n_where + i], s->leave_out[i].value)) return DIS_OK;
     dis__record_cell task, label = r->cell[LABEL];
     DIS_TRY(full_task(l, s->numbered ? NULL : &r->cell[TASK], row, &task));
     if (task.n > DIS_MAX_ID || label.n > DIS_MAX_ID)
@@ -155,6 +157,7 @@ static dis_status read_rows(loader *l, dis__records *r, const char **columns)
     columns[n++] = s->label ? s->label : l->kind->column;
     if (!s->numbered) columns[n++] = s->task ? s->task : "task";
     for (size_t i = 0; i < s->n_where; i++) columns[n++] = s->where[i].column;
+    for (size_t i = 0; i < s->n_leave_out; i++) columns[n++] = s->leave_out[i].column;
     if (!s->label && !s->task) r->hint = "; name the columns task and label";
     DIS_TRY(dis__records_want(r, columns, n));
     for (uint64_t row = 1;; row++) {
@@ -170,7 +173,7 @@ static dis_status read_table(dis_context *ctx, loader *l)
     const dis__gold_source *s = l->source;
     const char **columns;
     dis__records r;
-    DIS_TRY(dis__alloc_array(&columns, 2 + s->n_where, sizeof *columns));
+    DIS_TRY(dis__alloc_array(&columns, 2 + s->n_where + s->n_leave_out, sizeof *columns));
     dis_status status = dis__records_open_bare(ctx, s->path, s->format, s->header, s->n_header, &r);
     if (status == DIS_OK) {
         status = read_rows(l, &r, columns);

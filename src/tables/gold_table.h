@@ -23,6 +23,8 @@ typedef struct {
     const char *prefix;         /* put before every task; NULL: nothing */
     const dis_drop_rule *where; /* only rows whose columns hold these values */
     size_t n_where;
+    const dis_drop_rule *leave_out; /* no rows whose columns hold one of these values */
+    size_t n_leave_out;
     const char *const *from, *const *to; /* other names for labels; a label that is not among them is an error */
     size_t n_map;
 } dis__gold_source;

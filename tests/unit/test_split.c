@@ -152,9 +152,29 @@ static void test_hold_out(void **state)
     split_it(&s, 0, 0, a);
     for (size_t i = 0; i < CROWD; i++) assert_int_equal(a[i], i >= CROWD - 7 ? DIS_PART_TEST : DIS_PART_TRAIN);
     close_case(&s);
+    s = open_case(FILES "split: {by: block, size: 7, from: start}");
+    split_it(&s, 0, 0, a);
+    for (size_t i = 0; i < CROWD; i++) assert_int_equal(a[i], i < 7 ? DIS_PART_TEST : DIS_PART_TRAIN);
+    close_case(&s);
     s = open_case(FILES "split: {by: hold-out, size: 60}");
     assert_int_equal(dis__split_make(s.data, &s.m, 0, 0, a), DIS_EDATA);
     assert_string_equal(dis_last_error(), "d: holding out 60 leaves one side of 60 items empty");
+    close_case(&s);
+}
+
+/* Rows that are left out give no gold label. */
+static void test_left_out(void **state)
+{
+    (void)state;
+    split_case s =
+        open_case("items: items.csv, votes: votes.csv, classes: [x, y, z, other], "
+                  "gold: {file: items.csv, label: truth, skip_empty: yes, leave_out: {truth: x}}, split: none");
+    bool any = false;
+    for (size_t i = 0; i < CROWD; i++) {
+        any |= s.m.label[i] > 0;
+        assert_int_not_equal(s.m.label[i], 0);
+    }
+    assert_true(any);
     close_case(&s);
 }
 
@@ -178,10 +198,8 @@ static void test_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_folds),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_hold_out),
-        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_folds),   cmocka_unit_test(test_columns),  cmocka_unit_test(test_hold_out),
+        cmocka_unit_test(test_unknown), cmocka_unit_test(test_left_out),
     };
     return cmocka_run_group_tests(tests, make_crowd, remove_folder);
 }

@@ -82,6 +82,7 @@ static const dis__field gold_rows[] = {
          "rows without a label are passed over; otherwise an error"),
      .fallback = "no"},
     WHERE_ROW(dis__gold_part),
+    {ROW(dis__gold_part, leave_out, DIS_FIELD_PAIRS, "leave_out", "no rows whose columns hold one of these values")},
     HEADER_ROW(dis__gold_part),
     NUMBERED_ROW(dis__gold_part),
     PREFIX_ROW(dis__gold_part),
@@ -96,7 +97,7 @@ const dis__schema dis__gold_schema = {
 static const dis__field split_rows[] = {
     {ROW(dis__split_part, by, DIS_FIELD_CHOICE, "by",
          "none: all items train. column: as a column says. folds: each fold is tested once. hold-out: some are drawn. "
-         "block: the last ones"),
+         "block: the last ones, or the first"),
      .choices = "none|column|folds|hold-out|block", .required = true},
     {ROW(dis__split_part, column, DIS_FIELD_TEXT, "column",
          "column, folds: the column that says where an item belongs")},
@@ -108,6 +109,8 @@ static const dis__field split_rows[] = {
     {ROW(dis__split_part, folds, DIS_FIELD_COUNT, "folds", "folds: how many, where no column says it"), .high = 1000},
     {ROW(dis__split_part, size, DIS_FIELD_REAL, "size", "hold-out, block: items to test on; below 1, their share"),
      .high = 1e9},
+    {ROW(dis__split_part, from, DIS_FIELD_CHOICE, "from", "block: at which end the tested items lie"),
+     .fallback = "end", .choices = "end|start"},
     {ROW(dis__split_part, stratify, DIS_FIELD_FLAG, "stratify", "folds, hold-out: every gold label in the same share"),
      .fallback = "yes"},
     {ROW(dis__split_part, seed, DIS_FIELD_TEXT, "seed",
@@ -208,6 +211,9 @@ static const dis__field cell_rows[] = {
     {ROW(dis__cell_part, over_all, DIS_FIELD_FLAG, "over_all",
          "crowd objectives: means over items x workers, not over votes"),
      .fallback = "no"},
+    {ROW(dis__cell_part, draw, DIS_FIELD_COUNT, "draw",
+         "another number: starts, order and dropout of every seed are drawn anew; splits and votes stay"),
+     .high = 1e6},
     {ROW(dis__cell_part, vectors, DIS_FIELD_FILE, "vectors", "word vectors to start from, in GloVe's text format")},
     {ROW(dis__cell_part, encoder, DIS_FIELD_FOLDER, "encoder",
          "the pretrained encoder of the models encoder and encoder-tagger, as Hugging Face lays it out")},
@@ -237,6 +243,7 @@ const dis__schema dis__significance_schema = {.info = {.name = "test of signific
 static const dis__field file_rows[] = {
     {ROW(dis__file_part, name, DIS_FIELD_TEXT, "name", "of the experiment"), .required = true},
     {ROW(dis__file_part, about, DIS_FIELD_TEXT, "about", "what it is for, for people")},
+    {ROW(dis__file_part, paper, DIS_FIELD_TEXT, "paper", "the paper that it repeats, in a word: --filter paper=WORD")},
     {ROW(dis__file_part, data, DIS_FIELD_NAMED, "data", "data sets by name"), .part = &dis__data_schema,
      .required = true},
     {ROW(dis__file_part, labels, DIS_FIELD_NAMED, "labels", "sets of labels by name, beside the methods themselves"),

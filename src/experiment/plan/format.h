@@ -33,7 +33,7 @@ typedef struct {
     const char *file, *format, *task, *label, *prefix, *method;
     dis__texts header;
     bool numbered, skip_empty;
-    dis__pairs where, map;
+    dis__pairs where, leave_out, map;
 } dis__gold_part;
 
 typedef enum {
@@ -51,6 +51,7 @@ typedef struct {
     dis__texts train, dev, test;
     uint64_t folds;
     double size;
+    int from; /* 1: the first items */
     bool stratify;
 } dis__split_part;
 
@@ -81,7 +82,7 @@ typedef struct {
 typedef struct {
     const dis__yaml_node *at;
     const char *name, *data, *labels, *objective, *model, *optimizer, *schedule, *keep, *vectors, *encoder, *baseline;
-    uint64_t epochs, batch, patience, accumulate, votes_per_item;
+    uint64_t epochs, batch, patience, accumulate, votes_per_item, draw;
     double rate, soft_weight, base, floor;
     bool over_all;
     int judge;
@@ -98,7 +99,7 @@ typedef struct {
 
 typedef struct {
     const dis__yaml_node *at;
-    const char *name, *about, *dev, *human;
+    const char *name, *about, *paper, *dev, *human;
     dis__parts data;   /* dis__data_part */
     dis__parts labels; /* dis__labels_part */
     dis__split_part *split;

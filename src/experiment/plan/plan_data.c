@@ -232,6 +232,7 @@ static dis_status take_split(dis_context *ctx, dis__plan_internal *p, dis__data 
         {"test", 1u << DIS_SPLIT_COLUMN},
         {"folds", 1u << DIS_SPLIT_FOLDS},
         {"size", 1u << DIS_SPLIT_HOLD_OUT | 1u << DIS_SPLIT_BLOCK},
+        {"from", 1u << DIS_SPLIT_BLOCK},
         {"stratify", 1u << DIS_SPLIT_FOLDS | 1u << DIS_SPLIT_HOLD_OUT},
         {"seed", 1u << DIS_SPLIT_FOLDS | 1u << DIS_SPLIT_HOLD_OUT | 1u << DIS_SPLIT_NONE | 1u << DIS_SPLIT_COLUMN |
                      1u << DIS_SPLIT_BLOCK},
@@ -247,7 +248,8 @@ static dis_status take_split(dis_context *ctx, dis__plan_internal *p, dis__data 
     if (s->by == DIS_SPLIT_FOLDS) return take_folds(ctx, p, d);
     if (s->by == DIS_SPLIT_COLUMN) {
         dis_gold *column;
-        if (!s->column || !s->test.n) return FAIL(p, s->at, "split: by column needs the keys column and test");
+        if (!s->column || !(s->test.n || s->train.n || s->dev.n))
+            return FAIL(p, s->at, "split: by column needs the keys column and one of test, train and dev");
         DIS_TRY(dis__plan_refuse(p, dis__record_place(s, "column"), "column", dis__split_column(ctx, d, &column)));
         const dis_names *values = dis_gold_look(column).classes;
         dis_status status = DIS_OK;

@@ -83,7 +83,8 @@ static dis_status read_items(dis_context *ctx, const dis__parts *parts, dis_item
 
 /* ---- gold ---- */
 
-static void source_of(const dis__gold_part *part, const dis_drop_rule *rules, dis__gold_source *out)
+static void source_of(const dis__gold_part *part, const dis_drop_rule *rules, const dis_drop_rule *leave_out,
+                      dis__gold_source *out)
 {
     *out = (dis__gold_source){.path = part->file,
                               .format = part->format,
@@ -96,6 +97,8 @@ static void source_of(const dis__gold_part *part, const dis_drop_rule *rules, di
                               .prefix = part->prefix,
                               .where = rules,
                               .n_where = part->where.n,
+                              .leave_out = leave_out,
+                              .n_leave_out = part->leave_out.n,
                               .from = part->map.key,
                               .to = part->map.value,
                               .n_map = part->map.n};
@@ -106,14 +109,15 @@ static dis_status read_gold(dis_context *ctx, const dis__parts *parts, dis_gold 
     dis__gold_source *source;
     dis_drop_rule **rules = NULL;
     DIS_TRY(dis__alloc_array(&source, parts->n, sizeof *source));
-    dis_status status = dis__alloc_zeroed(&rules, parts->n, sizeof *rules);
+    dis_status status = dis__alloc_zeroed(&rules, dis__size(2, parts->n, 0), sizeof *rules);
     for (size_t i = 0; i < parts->n && status == DIS_OK; i++) {
         const dis__gold_part *part = dis__part(parts, i);
-        status = rules_of(&part->where, &rules[i]);
-        if (status == DIS_OK) source_of(part, rules[i], &source[i]);
+        status = rules_of(&part->where, &rules[2 * i]);
+        if (status == DIS_OK) status = rules_of(&part->leave_out, &rules[2 * i + 1]);
+        if (status == DIS_OK) source_of(part, rules[2 * i], rules[2 * i + 1], &source[i]);
     }
     if (status == DIS_OK) status = dis__gold_load(ctx, source, parts->n, out);
-    for (size_t i = 0; rules && i < parts->n; i++) dis__free(rules[i]);
+    for (size_t i = 0; rules && i < 2 * parts->n; i++) dis__free(rules[i]);
     dis__free(rules);
     dis__free(source);
     return status;

@@ -84,7 +84,7 @@ static dis_status train_on(running *r, const dis__examples *train, const dis__ex
     dis_model_train_options o = dis_model_train_options_default();
     o.model = c->model;
     o.objective = c->objective;
-    o.seed = r->run->seed;
+    o.seed = r->run->seed + (c->draw << 32);
     o.epochs = (size_t)c->epochs;
     o.batch = (size_t)c->batch;
     o.rate = c->rate;

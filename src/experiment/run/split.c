@@ -59,11 +59,12 @@ static dis_status by_block(splitting *s)
     size_t many, seen = 0;
     for (size_t i = 0; i < s->m->n; i++) s->n += s->part[i] == DIS_PART_TRAIN;
     DIS_TRY(size_of(s, s->data->split->size, &many));
-    for (size_t i = s->m->n; seen < many; i--)
-        if (s->part[i - 1] == DIS_PART_TRAIN) {
-            s->part[i - 1] = DIS_PART_TEST;
-            seen++;
-        }
+    for (size_t i = 0; seen < many; i++) {
+        uint8_t *part = &s->part[s->data->split->from ? i : s->m->n - 1 - i];
+        if (*part != DIS_PART_TRAIN) continue;
+        *part = DIS_PART_TEST;
+        seen++;
+    }
     return DIS_OK;
 }
 

@@ -56,6 +56,9 @@ dis_status dis__store_predictions(dis__store *store, dis_context *ctx, const cha
                                   dis__kept_set *out, bool *found);
 void dis__kept_set_free(dis__kept_set *set);
 
+/* Adds the runs of another store: dis_experiment_merge. */
+dis_status dis__store_merge(dis__store *into, const char *from, dis_merge_counts *counts);
+
 /* Everything about the run whose key begins so; *n: how many there are (one: *out is filled). For `show`. */
 dis_status dis__store_record(dis__store *store, const char *prefix, dis_run_record **out, size_t *n);
 

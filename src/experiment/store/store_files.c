@@ -152,6 +152,12 @@ static dis_status link_list(const dis__store *s, const char *file, const char *h
     return status;
 }
 
+dis_status dis__link_lists(const dis__store *store, const char *file, const char *truth)
+{
+    DIS_TRY(link_list(store, file, truth, ".classes.txt"));
+    return link_list(store, file, truth, ".tasks.txt");
+}
+
 static dis_status write_predictions(const dis__store *s, const char *key, const char *file, const char *hash,
                                     const dis_labels_view *v)
 {
@@ -160,8 +166,7 @@ static dis_status write_predictions(const dis__store *s, const char *key, const 
     dis_status status = dis__make_folder(path);
     dis__free(path);
     DIS_TRY(status);
-    DIS_TRY(link_list(s, file, hash, ".classes.txt"));
-    DIS_TRY(link_list(s, file, hash, ".tasks.txt"));
+    DIS_TRY(dis__link_lists(s, file, hash));
     DIS_TRY(dis__store_path(s, file, NULL, ".npy", &path));
     status = write_array(path, v->p, v->n_items, v->n_classes);
     dis__free(path);

@@ -21,6 +21,8 @@ dis_status dis__make_folder(const char *path);
  * of what is known of its items. The caller frees *file. */
 dis_status dis__write_set(dis__store *store, const char *key, const dis__predicted_set *set, char **file,
                           char truth[65]);
+/* FILE.tasks.txt and FILE.classes.txt, `file` relative to the store, as links to the lists of a truth. */
+dis_status dis__link_lists(const dis__store *store, const char *file, const char *truth);
 /* What an earlier try left of a run. */
 dis_status dis__remove_predictions(const dis__store *store, const char *key);
 
