@@ -19,7 +19,7 @@ typedef struct {
     }
 static const dis_option options[] = {
     WHOLE(width, "300", 1, 4096, "of the vector of a letter"),
-    WHOLE(length, "20", 5, 256, "letters of a word and of a stem that are read"),
+    WHOLE(length, "21", 5, 256, "letters of a word and of a stem that are read"),
     WHOLE(first, "64", 1, 4096, "channels of the first convolution, for each window"),
     WHOLE(second, "128", 1, 4096, "channels of the second"),
     WHOLE(feed, "2048", 1, 65536, "width of the encoders' inner layer"),
