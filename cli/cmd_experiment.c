@@ -21,6 +21,9 @@ static const cli_option options[] = {
     {.name = "output", .letter = 'o', .kind = CLI_TEXT, .offset = offsetof(experiment_values, output),
      .argument = "FILE", .names = CLI_NAMES_OUTPUT,
      .summary = "table, report: where it goes; without it, standard output for the table"},
+    {.name = "figures", .kind = CLI_TEXT, .offset = offsetof(experiment_values, figures), .argument = "FOLDER",
+     .names = CLI_NAMES_OUTPUT_FOLDER, .holds = "*.svg",
+     .summary = "report: every chart as an SVG file of its own, for light and dark, beside the page or without one"},
     {.name = "format", .kind = CLI_CHOICE, .offset = offsetof(experiment_values, format), .argument = "FORMAT",
      .choices = "text|markdown|csv|latex",
      .summary = "table: without it, text on a terminal, else by the name of the output, else csv"},
@@ -244,10 +247,13 @@ int experiment_table(experiment_job *job)
 int experiment_report(experiment_job *job)
 {
     cli *c = job->c;
-    if (!job->v->output) return cli_usage(c, "report needs somewhere to go: -o FILE.html");
-    const int code = cli_failed(c, dis_experiment_report(job->ctx, job->experiment, job->v->output));
+    const char *output = job->v->output, *figures = job->v->figures;
+    if (!output && !figures) return cli_usage(c, "report needs somewhere to go: -o FILE.html or --figures FOLDER");
+    int code = output ? cli_failed(c, dis_experiment_report(job->ctx, job->experiment, output)) : 0;
+    if (code == 0 && figures) code = cli_failed(c, dis_experiment_draw(job->ctx, job->experiment, figures));
     char safe[CLI_SAFE];
-    if (code == 0 && !cli_is_dash(job->v->output)) cli_say(c, "wrote %s", cli_safe(job->v->output, safe));
+    if (code == 0 && output && !cli_is_dash(output)) cli_say(c, "wrote %s", cli_safe(output, safe));
+    if (code == 0 && figures) cli_say(c, "wrote charts into %s", cli_safe(figures, safe));
     return code;
 }
 
@@ -275,6 +281,8 @@ static int check(cli *c, const experiment_values *v, size_t a, size_t n_operands
     if (!actions[a].run && (v->jobs || v->retry_failed))
         return cli_usage(c, "--jobs and --retry-failed are for run, not for %s", name);
     if (!actions[a].output && v->output) return cli_usage(c, "--output is for table and report, not for %s", name);
+    if (v->figures && actions[a].act != experiment_report)
+        return cli_usage(c, "--figures is for report, not for %s", name);
     if (!actions[a].format && v->format >= 0) return cli_usage(c, "--format is for table, not for %s", name);
     bool known;
     if (v->output && v->format < 0 && dis_file_check_output(v->output, actions[a].formats, &known) != DIS_OK)

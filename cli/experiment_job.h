@@ -5,7 +5,7 @@
 
 typedef struct {
     cli_common common;
-    const char *store, *data, *output, *json;
+    const char *store, *data, *output, *json, *figures;
     cli_list filter;
     uint64_t jobs;
     int format;

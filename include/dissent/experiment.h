@@ -238,5 +238,8 @@ DIS_API dis_status dis_experiment_merge(dis_context *ctx, const char *into, cons
 /* One HTML page like those of dissent/report.h: the table, every measure with its intervals and single seeds, training
  * curves, who is right where, how divided people are, predictions beside people. DIS_EIO, DIS_EDATA, DIS_ELIMIT. */
 DIS_API dis_status dis_experiment_report(dis_context *ctx, dis_experiment *experiment, const char *path);
+/* The charts of that page as SVG files FOLDER/NAME-TITLE.svg, for light and dark alike; the folder is made where it is
+ * not there. DIS_EIO, DIS_EDATA, DIS_ELIMIT. */
+DIS_API dis_status dis_experiment_draw(dis_context *ctx, dis_experiment *experiment, const char *folder);
 
 #endif

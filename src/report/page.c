@@ -43,6 +43,7 @@ void dis__page_figure(dis__page *page, dis__figure *f)
     if (f->wide) widen_alone(page);
     const size_t at = page->body.n + behind;
     if (!f->wide) page->alone = page->alone ? 0 : at;
+    if (page->drawings) dis__drawings_add(page->drawings, f);
     dis__figure_end(&page->body, f);
 }
 

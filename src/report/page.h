@@ -4,7 +4,7 @@
  * both named by their hash, data: pictures, and nothing else. */
 #ifndef DIS_REPORT_PAGE_H
 #define DIS_REPORT_PAGE_H
-#include "report/figure.h"
+#include "report/drawings.h"
 
 extern const char dis__page_style[], dis__page_script[];
 
@@ -13,6 +13,7 @@ typedef struct {
     size_t n_tiles;
     bool in_section;
     size_t alone; /* place in the body behind the class of a half-wide figure that has no neighbour yet; 0: none */
+    dis__drawings *drawings; /* where charts are kept, too; NULL: nowhere */
 } dis__page;
 
 void dis__page_free(dis__page *page);

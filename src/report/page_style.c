@@ -1,6 +1,7 @@
 /* The style sheet of a report. Colours: Okabe and Ito (2008) for series, in an order whose neighbours differ most; one
  * hue from light to dark for heat maps (turned round on a dark page, so that more is always further from the
  * background). All of them are variables: a dark page and paper only set them anew. */
+#include "report/drawings.h"
 #include "report/page.h"
 
 #define LIGHT                                                                                                  \
@@ -17,6 +18,40 @@
     "--o0:#10151a;--o1:#10151a;--o2:#10151a;--o3:#10151a;--o4:#10151a;--o5:#10151a;--o6:#10151a;--o7:#10151a;"    \
     "--h0:#20262d;--h1:#213244;--h2:#22405b;--h3:#255073;--h4:#2b628c;--h5:#3a77a5;--h6:#528ebc;--h7:#71a7d2;"    \
     "--h8:#98c2e6;--h9:#c6e0f7;--lo:#e9ecef;--mid:#10151a;--hi:#10151a;"
+
+/* What charts need, in a page and alone. */
+#define CHART_TEXTS                                                                                   \
+    "svg text{fill:var(--ink)}svg .ax text,svg text.q{fill:var(--soft)}svg text.b{font-weight:600}\n" \
+    ".e{text-anchor:end}.m,.c{text-anchor:middle}.at{font-size:12.5px}svg .c{font-size:11px}svg "     \
+    ".small{font-size:8.5px}svg .v{font-size:11px}\n"
+#define CHART_MARKS                                                                                                   \
+    ".g{stroke:var(--grid);fill:none}.t{stroke:var(--soft);stroke-opacity:.55;fill:none}\n"                           \
+    ".mean{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:3 3;fill:none}\n"                                      \
+    ".ref{stroke:var(--soft);stroke-width:1.2;stroke-dasharray:5 4;fill:none}\n"                                      \
+    ".iv{stroke:var(--soft);stroke-opacity:.45;fill:none}.l{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-" \
+    "linecap:round}\n"                                                                                                \
+    ".p{fill-opacity:.72;stroke:var(--paper);stroke-width:.6}\n"                                                      \
+    ".s0{fill:var(--c0)}.s1{fill:var(--c1)}.s2{fill:var(--c2)}.s3{fill:var(--c3)}.s4{fill:var(--c4)}.s5{fill:var(--"  \
+    "c5)}"                                                                                                            \
+    ".s6{fill:var(--c6)}.s7{fill:var(--c7)}\n"                                                                        \
+    ".l0{stroke:var(--c0)}.l1{stroke:var(--c1);stroke-dasharray:7 4}.l2{stroke:var(--c2);stroke-dasharray:2 4}"       \
+    ".l3{stroke:var(--c3);stroke-dasharray:9 3 2 3}.l4{stroke:var(--c4)}.l5{stroke:var(--c5);stroke-dasharray:7 4}"   \
+    ".l6{stroke:var(--c6);stroke-dasharray:2 4}.l7{stroke:var(--c7);stroke-dasharray:9 3 2 3}\n"                      \
+    ".thin{stroke-width:.9;stroke-opacity:.5;stroke-dasharray:none}\n"                                                \
+    "svg .on0{fill:var(--o0)}svg .on1{fill:var(--o1)}svg .on2{fill:var(--o2)}svg .on3{fill:var(--o3)}"                \
+    "svg .on4{fill:var(--o4)}svg .on5{fill:var(--o5)}svg .on6{fill:var(--o6)}svg .on7{fill:var(--o7)}\n"              \
+    "svg [class^=on]{font-size:11.5px}\n"                                                                             \
+    ".h0{fill:var(--h0)}.h1{fill:var(--h1)}.h2{fill:var(--h2)}.h3{fill:var(--h3)}.h4{fill:var(--h4)}.h5{fill:var(--"  \
+    "h5)}"                                                                                                            \
+    ".h6{fill:var(--h6)}.h7{fill:var(--h7)}.h8{fill:var(--h8)}.h9{fill:var(--h9)}.none{fill:none;stroke:var(--line);" \
+    "stroke-dasharray:2 3}\n"                                                                                         \
+    "svg .lo{fill:var(--lo)}svg .mid{fill:var(--mid)}svg .hi{fill:var(--hi)}\n"
+
+const char dis__chart_style[] =
+    "svg{color-scheme:light dark;" LIGHT "}\n"
+    "@media (prefers-color-scheme:dark){svg{" DARK "}}\n"
+    "svg{font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;font-variant-numeric:tabular-nums}\n"
+    ".paper{fill:var(--paper)}\n" CHART_TEXTS CHART_MARKS;
 
 const char dis__page_style[] =
     ":root{color-scheme:light dark;" LIGHT "}\n"
@@ -59,32 +94,10 @@ const char dis__page_style[] =
     "figcaption p{margin:.3rem 0 .9rem;color:var(--soft);font-size:.94rem;line-height:1.5;max-width:46rem}\n"
     ".chart{display:flex;flex-wrap:wrap;gap:1.1rem 1.5rem}.wide>.chart>svg{flex:1 1 380px;min-width:0}\n"
     "svg{display:block;max-width:100%;height:auto;font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;"
-    "font-variant-numeric:tabular-nums;overflow:visible}\n"
-    "svg text{fill:var(--ink)}svg .ax text,svg text.q{fill:var(--soft)}svg text.b{font-weight:600}\n"
-    ".e{text-anchor:end}.m,.c{text-anchor:middle}.at{font-size:12.5px}svg .c{font-size:11px}svg "
-    ".small{font-size:8.5px}svg .v{font-size:11px}\n"
+    "font-variant-numeric:tabular-nums;overflow:visible}\n" CHART_TEXTS
     ".one{min-width:0;max-width:100%}.one p{margin:0 0 .35rem;font-size:.88rem;line-height:1.35}.one "
     ".q{display:block}\n"
-    ".one.big{flex:1 1 360px;max-width:460px}.one.big svg{width:100%}svg .z{fill:var(--soft);opacity:.55}\n"
-    ".g{stroke:var(--grid);fill:none}.t{stroke:var(--soft);stroke-opacity:.55;fill:none}\n"
-    ".mean{stroke:var(--ink);stroke-width:1.5;stroke-dasharray:3 3;fill:none}\n"
-    ".ref{stroke:var(--soft);stroke-width:1.2;stroke-dasharray:5 4;fill:none}\n"
-    ".iv{stroke:var(--soft);stroke-opacity:.45;fill:none}.l{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-"
-    "linecap:round}\n"
-    ".p{fill-opacity:.72;stroke:var(--paper);stroke-width:.6}\n"
-    ".s0{fill:var(--c0)}.s1{fill:var(--c1)}.s2{fill:var(--c2)}.s3{fill:var(--c3)}.s4{fill:var(--c4)}.s5{fill:var(--c5)}"
-    ".s6{fill:var(--c6)}.s7{fill:var(--c7)}\n"
-    ".l0{stroke:var(--c0)}.l1{stroke:var(--c1);stroke-dasharray:7 4}.l2{stroke:var(--c2);stroke-dasharray:2 4}"
-    ".l3{stroke:var(--c3);stroke-dasharray:9 3 2 3}.l4{stroke:var(--c4)}.l5{stroke:var(--c5);stroke-dasharray:7 4}"
-    ".l6{stroke:var(--c6);stroke-dasharray:2 4}.l7{stroke:var(--c7);stroke-dasharray:9 3 2 3}\n"
-    ".thin{stroke-width:.9;stroke-opacity:.5;stroke-dasharray:none}\n"
-    "svg .on0{fill:var(--o0)}svg .on1{fill:var(--o1)}svg .on2{fill:var(--o2)}svg .on3{fill:var(--o3)}"
-    "svg .on4{fill:var(--o4)}svg .on5{fill:var(--o5)}svg .on6{fill:var(--o6)}svg .on7{fill:var(--o7)}\n"
-    "svg [class^=on]{font-size:11.5px}\n"
-    ".h0{fill:var(--h0)}.h1{fill:var(--h1)}.h2{fill:var(--h2)}.h3{fill:var(--h3)}.h4{fill:var(--h4)}.h5{fill:var(--h5)}"
-    ".h6{fill:var(--h6)}.h7{fill:var(--h7)}.h8{fill:var(--h8)}.h9{fill:var(--h9)}.none{fill:none;stroke:var(--line);"
-    "stroke-dasharray:2 3}\n"
-    "svg .lo{fill:var(--lo)}svg .mid{fill:var(--mid)}svg .hi{fill:var(--hi)}\n"
+    ".one.big{flex:1 1 360px;max-width:460px}.one.big svg{width:100%}svg .z{fill:var(--soft);opacity:.55}\n" CHART_MARKS
     "details{margin-top:.7rem;font-size:.93rem}\n"
     "summary{cursor:pointer;color:var(--accent);width:max-content;padding:.1rem 0}\n"
     ".csv{margin:.5rem 0 .6rem;font-size:.9rem}\n"

@@ -189,14 +189,14 @@ static dis_status write_page(dis__experiment_page *p, const char *path)
     return status;
 }
 
-dis_status dis_experiment_report(dis_context *ctx, dis_experiment *experiment, const char *path)
+/* All sections into `page`. */
+static dis_status fill_page(dis_context *ctx, dis_experiment *experiment, dis__page *page,
+                            dis_status (*then)(dis__experiment_page *p, const char *path), const char *path)
 {
     dis__store *store;
     dis__known known = {0};
-    dis__page page = {0};
     dis_experiment_table *table = NULL;
-    dis__experiment_page p = {.ctx = ctx, .e = experiment, .known = &known, .page = &page};
-    DIS_TRY(dis_experiment_check_output(experiment, path));
+    dis__experiment_page p = {.ctx = ctx, .e = experiment, .known = &known, .page = page};
     DIS_TRY(dis__store_open(experiment->store, false, DIS__STORE_PATIENCE_MS, &store));
     p.store = store;
     dis_status status = dis__known_read(experiment, store, &known);
@@ -207,11 +207,33 @@ dis_status dis_experiment_report(dis_context *ctx, dis_experiment *experiment, c
         status = dis__check_stop(ctx);
         if (status == DIS_OK) status = sections[s](&p);
     }
-    if (status == DIS_OK) status = write_page(&p, path);
+    if (status == DIS_OK) status = then(&p, path);
     dis__progress(ctx, "drawing", 1);
-    dis__page_free(&page);
+    dis__page_free(page);
     dis_experiment_table_destroy(table);
     dis__known_free(&known);
     dis__store_close(store);
+    return status;
+}
+
+dis_status dis_experiment_report(dis_context *ctx, dis_experiment *experiment, const char *path)
+{
+    dis__page page = {0};
+    DIS_TRY(dis_experiment_check_output(experiment, path));
+    return fill_page(ctx, experiment, &page, write_page, path);
+}
+
+static dis_status write_drawings(dis__experiment_page *p, const char *folder)
+{
+    DIS_TRY(p->page->body.status);
+    return dis__drawings_write(p->page->drawings, folder, p->e->plan->name);
+}
+
+dis_status dis_experiment_draw(dis_context *ctx, dis_experiment *experiment, const char *folder)
+{
+    dis__drawings drawings = {0};
+    dis__page page = {.drawings = &drawings};
+    const dis_status status = fill_page(ctx, experiment, &page, write_drawings, folder);
+    dis__drawings_free(&drawings);
     return status;
 }

@@ -1,0 +1,110 @@
+/* Charts as SVG files: what stands in the page, with the name space, its style sheet and the colour of its paper. Cost:
+ * a copy of each chart. */
+#include "report/drawings.h"
+#include "core/memory.h"
+#include "core/sys.h"
+#include "io/outfile.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Letters and digits of a title, made small; one dash for all that lies between them. Entities are passed over. */
+static void name_of(const char *title, char out[DIS__DRAWING_NAME])
+{
+    size_t n = 0;
+    bool gap = false;
+    for (const char *c = title; *c && n + 2 < DIS__DRAWING_NAME - 8; c++) {
+        if (*c == '&' && strchr(c, ';')) c = strchr(c, ';');
+        const bool large = *c >= 'A' && *c <= 'Z',
+                   plain = large || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9');
+        if (!plain) {
+            gap = n > 0;
+            continue;
+        }
+        if (gap) out[n++] = '-';
+        gap = false;
+        out[n++] = (char)(large ? *c - 'A' + 'a' : *c);
+    }
+    memcpy(out + n, n ? "" : "figure", n ? 1 : sizeof "figure");
+}
+
+/* name, name-2, name-3, ... : the first that no other drawing has. */
+static void number_name(const dis__drawings *d, char name[DIS__DRAWING_NAME])
+{
+    const size_t n = strlen(name);
+    for (size_t number = 2;; number++) {
+        bool taken = false;
+        for (size_t i = 0; i < d->n; i++) taken |= strcmp(d->drawing[i].name, name) == 0;
+        if (!taken) return;
+        snprintf(name + n, DIS__DRAWING_NAME - n, "-%zu", number);
+    }
+}
+
+/* from .. end: <svg ...> ... </svg>, as it stands in the page. */
+static dis_status add_one(dis__drawings *d, const char *title, const char *from, const char *end)
+{
+    static const char tag[] = "<svg";
+    const char *inside = memchr(from, '>', (size_t)(end - from));
+    if (!inside) return dis__fail(DIS_EBUG, "a chart without an end to its first tag");
+    DIS_TRY(dis__reserve(&d->drawing, &d->capacity, d->n, d->n + 1, sizeof *d->drawing));
+    dis__drawing *one = &d->drawing[d->n];
+    *one = (dis__drawing){.name = ""};
+    name_of(title, one->name);
+    number_name(d, one->name);
+    d->n++;
+    dis__put(&one->svg, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+    dis__put_n(&one->svg, from + strlen(tag), (size_t)(inside + 1 - from) - strlen(tag));
+    dis__putf(&one->svg, "\n<style>\n%s</style>\n<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>",
+              dis__chart_style);
+    dis__put_n(&one->svg, inside + 1, (size_t)(end - inside - 1));
+    dis__put(&one->svg, "\n");
+    return one->svg.status;
+}
+
+void dis__drawings_add(dis__drawings *drawings, const dis__figure *f)
+{
+    static const char close[] = "</svg>";
+    dis__markup chart = {0};
+    dis__put_markup(&chart, &f->chart);
+    dis__put_n(&chart, "", 1); /* to be searched as a string */
+    dis_status status = chart.status;
+    for (const char *at = chart.bytes; status == DIS_OK && (at = strstr(at, "<svg"));) {
+        const char *end = strstr(at, close);
+        if (!end) break;
+        end += strlen(close);
+        status = add_one(drawings, f->title, at, end);
+        at = end;
+    }
+    if (drawings->status == DIS_OK) drawings->status = status;
+    dis__markup_free(&chart);
+}
+
+static dis_status write_one(const dis__drawing *one, const char *folder, const char *prefix)
+{
+    const size_t n = strlen(folder) + strlen(prefix) + strlen(one->name) + sizeof "/-.svg";
+    char *path;
+    dis__out *out;
+    DIS_TRY(dis__alloc_array(&path, n, 1));
+    snprintf(path, n, "%s/%s-%s.svg", folder, prefix, one->name);
+    dis_status status = dis__out_open(path, &out);
+    if (status == DIS_OK) status = dis__out_finish(out, dis__out_write(out, one->svg.bytes, one->svg.n));
+    dis__free(path);
+    return status;
+}
+
+dis_status dis__drawings_write(const dis__drawings *drawings, const char *folder, const char *prefix)
+{
+    DIS_TRY(drawings->status);
+    if (dis__sys_mkdir(folder) != 0 && errno != EEXIST) return dis__fail_io("make the folder", folder);
+    char name[DIS__DRAWING_NAME];
+    name_of(prefix, name);
+    for (size_t i = 0; i < drawings->n; i++) DIS_TRY(write_one(&drawings->drawing[i], folder, name));
+    return DIS_OK;
+}
+
+void dis__drawings_free(dis__drawings *drawings)
+{
+    for (size_t i = 0; i < drawings->n; i++) dis__markup_free(&drawings->drawing[i].svg);
+    dis__free(drawings->drawing);
+    *drawings = (dis__drawings){0};
+}
