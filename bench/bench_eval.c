@@ -80,7 +80,8 @@ int main(int argc, char **argv)
         const double start = now();
         must(dis_evaluation_run(ctx, &in, &o, &e));
         printf("%s%.9f", i ? ", " : "", now() - start);
-        const dis_metric *m = dis_evaluation_look(e)->metric;
+        const dis_evaluation_view v = dis_evaluation_look(e);
+        const dis_metric *m = v.metric;
         value = runs[r].interval ? m[runs[r].only].ci_high - m[runs[r].only].ci_low : m[runs[r].only].value;
         if (runs[r].all) value += m[DIS_EVAL_CROSS_ENTROPY].value;
         dis_evaluation_destroy(e);

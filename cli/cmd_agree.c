@@ -29,7 +29,7 @@ typedef struct {
 
 static const cli_option options[] = {
     CLI_TABLE_OPTIONS(agree_values, figures),
-    CLI_BOOTSTRAP_OPTION(agree_values, figures, "1000"),
+    CLI_RESAMPLES_OPTION(agree_values, figures, "1000"),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): also how good the workers are"),
     CLI_OUTPUT_OPTION(
         agree_values, workers, "workers", CLI_TABLE_FORMATS,
@@ -196,7 +196,7 @@ static void put_counts(const agree_job *job, dis_json *j)
     cli_put_count(j, "items_without_votes", l->empty);
     cli_put_count(j, "votes", l->votes_compared);
     cli_put_bool(j, "singles_in_chance", job->v->singles);
-    cli_put_count(j, "resamples", job->v->figures.bootstrap);
+    cli_put_count(j, "resamples", job->v->figures.resamples);
     if (l->pairs) {
         cli_put_count(j, "pairs_of_workers", l->n_pairs);
         cli_put_count(j, "workers_in_pairs", l->pair_workers);
@@ -252,7 +252,7 @@ static dis_status write_json(const agree_job *job, const char *path)
 static void print_measures(const agree_job *job)
 {
     bool crowd = false;
-    printf("%-44s %8s%s\n", "Agreement", "value", job->v->figures.bootstrap ? "  95 % interval" : "");
+    printf("%-44s %8s%s\n", "Agreement", "value", job->v->figures.resamples ? "  95 % interval" : "");
     for (size_t m = 0; m < job->look.n_metrics; m++) {
         const dis_agreement_measure *row = dis_agreement_measure_at(m);
         const dis_metric *x = &job->look.metric[m];
@@ -321,7 +321,7 @@ static int measure(agree_job *job, dis_context *ctx)
     o.gold = job->in.gold;
     o.ordinal = v->reading.ordinal;
     o.singles = v->singles;
-    o.resamples = (size_t)v->figures.bootstrap;
+    o.resamples = (size_t)v->figures.resamples;
     o.seed = v->figures.seed;
     o.max_pairs = (size_t)v->max_pairs;
     o.min_common = (size_t)v->min_common;

@@ -113,7 +113,7 @@ static int compare(compare_job *job, dis_context *ctx)
                                      .human = v->human ? t->p[v->hard ? 0 : v->a.n + v->b.n] : NULL};
     dis_comparison_options o = dis_comparison_options_default();
     o.seed = v->figures.seed;
-    o.resamples = v->figures.bootstrap;
+    o.resamples = v->figures.resamples;
     o.fraction = v->figures.fraction;
     o.pool_seeds = v->pool_seeds;
     o.alternative = (dis_alternative)v->alternative;
@@ -124,7 +124,7 @@ static int compare(compare_job *job, dis_context *ctx)
 
 static void tell(compare_job *job)
 {
-    const dis_comparison_view *v = job->look;
+    const dis_comparison_view *v = &job->look;
     const uint64_t apart = v->cell[DIS_CELL_ONLY_A] + v->cell[DIS_CELL_ONLY_B];
     char items[CLI_NUMBER];
     bool starred = false;
@@ -201,7 +201,7 @@ const cli_command cli_cmd_compare = {
         "  dissent compare --a soft.csv --b gold.csv --gold test.csv\n"
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --human people.csv --json compare.json\n"
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --pool-seeds --fraction .33 "
-        "--bootstrap 1000\n",
+        "--resamples 1000\n",
     .names = CLI_NAMES_FILE,
     .min = 0,
     .max = 0,

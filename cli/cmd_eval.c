@@ -183,7 +183,7 @@ static int measure(eval_job *job, dis_context *ctx)
     const dis_alignment_view *t = &job->in.look;
     dis_evaluation_options o = dis_evaluation_options_default();
     o.seed = v->figures.seed;
-    o.resamples = v->figures.bootstrap;
+    o.resamples = v->figures.resamples;
     o.fraction = v->figures.fraction;
     o.ordinal = v->reading.ordinal;
     o.keep_items = v->items || v->bins; /* bins too come from single items */
@@ -210,9 +210,9 @@ static void tell(eval_job *job)
 {
     char items[CLI_NUMBER], floored[CLI_NUMBER];
     for (size_t i = 0; i < job->n; i++)
-        if (job->look[i]->floored)
+        if (job->look[i].floored)
             cli_say(job->c, "%s: %s probabilities below 1e-12 were raised to it for logarithms", job->in.path[i],
-                    cli_grouped(job->look[i]->floored, floored));
+                    cli_grouped(job->look[i].floored, floored));
     cli_say(job->c, "%s item%s, %zu classes, %zu file%s of predictions (%.2f s)",
             cli_grouped(job->in.look.n_items, items), cli_plural(job->in.look.n_items), job->in.look.n_classes, job->n,
             cli_plural(job->n), cli_seconds(&job->c->start));

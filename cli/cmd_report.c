@@ -13,7 +13,7 @@ typedef struct {
     cli_texts_values texts;
     cli_list votes, method, labels, pred, model;
     const char *output, *combine, *gold, *human, *human_labels, *title, *json;
-    uint64_t seed, bootstrap;
+    uint64_t seed, resamples;
 } report_values;
 
 #define TEXT(field, name_, argument_, names_, summary_)                                                   \
@@ -61,9 +61,9 @@ static const cli_option options[] = {
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
     CLI_VOTES_OPTIONS(report_values, reading),
     CLI_ORDINAL_OPTION(report_values, reading),
-    {.name = "bootstrap",
+    {.name = "resamples",
      .kind = CLI_COUNT,
-     .offset = offsetof(report_values, bootstrap),
+     .offset = offsetof(report_values, resamples),
      .argument = "N",
      .fallback = "200",
      .high = 1000000,
@@ -437,7 +437,7 @@ static int work(report_job *job)
     dis_report_options o = dis_report_options_default();
     o.title = v->title;
     o.seed = v->seed;
-    o.resamples = (size_t)v->bootstrap;
+    o.resamples = (size_t)v->resamples;
     o.ordinal = v->reading.ordinal;
     dis_status status = cli_context(job->c, &v->common, &job->ctx);
     if (status == DIS_OK) status = dis_report_create(&o, &job->report);

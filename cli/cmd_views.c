@@ -33,7 +33,7 @@ typedef struct {
     label_input in;
     view_name name[DIS_MAX_VIEWS];
     dis_views_distances *distances;
-    const dis_views_distances_view *look;
+    dis_views_distances_view look;
 } views_job;
 
 static view_name short_name(const char *path)
@@ -77,7 +77,7 @@ static int measure(views_job *job, dis_context *ctx)
                              .n_views = job->in.n,
                              .p = job->in.look.p};
     dis_views_distances_options o = dis_views_distances_options_default();
-    o.resamples = job->v->figures.bootstrap;
+    o.resamples = job->v->figures.resamples;
     o.fraction = job->v->figures.fraction;
     o.seed = job->v->figures.seed;
     const dis_status status = dis_views_distances_run(ctx, &views, &o, &job->distances);
@@ -90,7 +90,7 @@ static int measure(views_job *job, dis_context *ctx)
 /* Views by number in the head, so that long names do not widen the matrix. */
 static void write_text(const views_job *job)
 {
-    const dis_views_distances_view *d = job->look;
+    const dis_views_distances_view *d = &job->look;
     int width = 4;
     char safe[CLI_SAFE], number[CLI_NUMBER];
     for (size_t a = 0; a < d->n_views; a++) {
@@ -142,7 +142,7 @@ static char *column_names(const views_job *job, const char **columns)
 static int write_table(const views_job *job, const char *format)
 {
     enum { BEFORE = 4 };
-    const dis_views_distances_view *d = job->look;
+    const dis_views_distances_view *d = &job->look;
     const char *columns[BEFORE + DIS_MAX_VIEWS] = {"view", "entropy", "to_others", "to_centroid"};
     char *text = column_names(job, columns + BEFORE);
     if (!text) return cli_error(job->c, DIS_ELIMIT, "no memory for the names of the columns");
@@ -169,7 +169,7 @@ static void put_metric(dis_json *j, const char *key, const dis_metric *m)
 
 static dis_status write_json(const views_job *job)
 {
-    const dis_views_distances_view *d = job->look;
+    const dis_views_distances_view *d = &job->look;
     dis_json *j;
     dis_status status = cli_summary_open(job->v->figures.json, "views", &job->v->figures.seed, &j);
     if (status != DIS_OK) return status;
@@ -177,7 +177,7 @@ static dis_status write_json(const views_job *job)
     cli_put_count(j, "items", d->n_items);
     cli_put_names(j, "classes", job->in.look.classes);
     cli_put_text(j, "unit", "nats");
-    cli_put_count(j, "resamples", job->v->figures.bootstrap);
+    cli_put_count(j, "resamples", job->v->figures.resamples);
     cli_put_real(j, "fraction", job->v->figures.fraction);
     dis_json_key(j, "views");
     dis_json_begin_array(j);
@@ -224,8 +224,8 @@ static int work(views_job *job, dis_context *ctx)
     if (code == 0 && job->v->figures.json) code = cli_failed(job->c, write_json(job));
     char items[CLI_NUMBER];
     if (code == 0)
-        cli_say(job->c, "%zu views of %s items, %zu classes (%.2f s)", job->in.n,
-                cli_grouped(job->look->n_items, items), job->look->n_classes, cli_seconds(&job->c->start));
+        cli_say(job->c, "%zu views of %s items, %zu classes (%.2f s)", job->in.n, cli_grouped(job->look.n_items, items),
+                job->look.n_classes, cli_seconds(&job->c->start));
     return code;
 }
 

@@ -21,7 +21,7 @@ typedef struct {
     dis_names *classes; /* with --hard: of all files together */
     int32_t *labels;    /* (n_a + n_b, n_items) predicted classes */
     dis_comparison *comparison;
-    const dis_comparison_view *look;
+    dis_comparison_view look;
 } compare_job;
 
 /* compare_write.c */

@@ -24,8 +24,8 @@ static const char *p_text(double p, double min, char out[CLI_NUMBER])
 
 static void metrics_text(const compare_job *job)
 {
-    const dis_comparison_view *v = job->look;
-    const uint64_t resamples = job->v->figures.bootstrap;
+    const dis_comparison_view *v = &job->look;
+    const uint64_t resamples = job->v->figures.resamples;
     printf("%-10s%-26s%-26s%s\n", "", "A", "B", resamples ? "A - B                       paired bootstrap" : "A - B");
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
         const dis_significance *s = &v->metric[m];
@@ -102,8 +102,8 @@ static void cells_text(const dis_comparison_view *v)
 void compare_text(const compare_job *job)
 {
     metrics_text(job);
-    mcnemar_text(job->look);
-    if (job->look->has_statistics) cells_text(job->look);
+    mcnemar_text(&job->look);
+    if (job->look.has_statistics) cells_text(&job->look);
 }
 
 /* ---- one figure per row ---- */
@@ -126,7 +126,7 @@ static void row(dis_table *t, const char *metric, const char *what, const dis_me
 dis_status compare_table(const compare_job *job, const char *format)
 {
     static const char *const columns[] = {"figure", "of", "value", "ci_low", "ci_high", "n", "p", "reason"};
-    const dis_comparison_view *v = job->look;
+    const dis_comparison_view *v = &job->look;
     dis_table *t;
     const dis_status status =
         dis_table_open(cli_figures_path(&job->v->figures), format, columns, sizeof columns / sizeof *columns, &t);
@@ -207,7 +207,7 @@ static void put_mcnemar(const dis_comparison_view *v, dis_json *j)
 static void put_cells(const compare_job *job, dis_json *j)
 {
     static const char *const alternatives[] = {"two-sided", "less", "greater"};
-    const dis_comparison_view *v = job->look;
+    const dis_comparison_view *v = &job->look;
     dis_json_key(j, "cells");
     dis_json_begin_object(j);
     for (size_t c = 0; c < DIS_CELLS; c++) cli_put_count(j, dis_comparison_cell_name(c), v->cell[c]);
@@ -239,7 +239,7 @@ static void put_cells(const compare_job *job, dis_json *j)
 
 dis_status compare_json(const compare_job *job)
 {
-    const dis_comparison_view *v = job->look;
+    const dis_comparison_view *v = &job->look;
     dis_json *j;
     dis_status status = cli_summary_open(job->v->figures.json, "compare", &job->v->figures.seed, &j);
     if (status != DIS_OK) return status;
@@ -249,7 +249,7 @@ dis_status compare_json(const compare_job *job)
     cli_put_count(j, "seeds_a", v->n_a);
     cli_put_count(j, "seeds_b", v->n_b);
     cli_put_bool(j, "pool_seeds", job->v->pool_seeds);
-    cli_put_count(j, "resamples", job->v->figures.bootstrap);
+    cli_put_count(j, "resamples", job->v->figures.resamples);
     cli_put_real(j, "fraction", job->v->figures.fraction);
     cli_put_count(j, "drawn", v->n_resample);
     put_metrics(v, j);

@@ -26,7 +26,7 @@ typedef struct {
     uint32_t *group; /* with --groups */
     size_t n_groups;
     dis_evaluation *evaluation[CLI_MAX_VALUES];
-    const dis_evaluation_view *look[CLI_MAX_VALUES];
+    dis_evaluation_view look[CLI_MAX_VALUES];
 } eval_job;
 
 /* Whether a metric says something with what was given. */

@@ -43,7 +43,7 @@ static void metric_rows(const eval_job *job, bool (*belongs)(size_t m), bool int
         printf("%-*s", *arrow ? NAME_WIDTH + 2 : NAME_WIDTH, name);
         for (size_t i = 0; i < job->n; i++) {
             char text[CLI_FIGURE];
-            figure_text(&job->look[i]->metric[m], intervals, text);
+            figure_text(&job->look[i].metric[m], intervals, text);
             if (i + 1 < job->n)
                 printf("%-*s", width, text);
             else
@@ -72,10 +72,10 @@ static void reasons(const eval_job *job)
 {
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
         for (size_t i = 0; i < job->n && eval_shows(job, m); i++) {
-            const char *reason = job->look[i]->metric[m].reason;
+            const char *reason = job->look[i].metric[m].reason;
             if (!reason) continue;
             bool said = false;
-            for (size_t j = 0; j < i; j++) said = said || job->look[j]->metric[m].reason == reason;
+            for (size_t j = 0; j < i; j++) said = said || job->look[j].metric[m].reason == reason;
             char safe[CLI_SAFE];
             if (!said)
                 printf("- %s: %s%s%s%s\n", dis_eval_metric_at(m)->name, reason, job->n > 1 ? " (" : "",
@@ -85,7 +85,7 @@ static void reasons(const eval_job *job)
 
 static void class_rows(const eval_job *job)
 {
-    const dis_evaluation_view *v = job->look[0];
+    const dis_evaluation_view *v = &job->look[0];
     if (!v->classes || !job->wanted[DIS_EVAL_MACRO_F1] || job->n > 1) return;
     const size_t shown = v->n_classes < MAX_SHOWN_CLASSES ? v->n_classes : MAX_SHOWN_CLASSES;
     printf("\n%-*s%10s%10s  %-10s%-10s%s\n", NAME_WIDTH, "class", "gold", "predicted", "precision", "recall", "F1");
@@ -111,7 +111,7 @@ void eval_text(const eval_job *job)
         if (job->n > 0) putchar('\n');
     }
     if (job->v->gold) {
-        printf("against gold labels, %s items\n", cli_grouped(job->look[0]->n_gold, items));
+        printf("against gold labels, %s items\n", cli_grouped(job->look[0].n_gold, items));
         metric_rows(job, of_gold, intervals, width);
     }
     if (job->in.look.n_sources > job->n) {
@@ -137,7 +137,7 @@ dis_status eval_table(const eval_job *job, const char *format)
     if (status != DIS_OK) return status;
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++)
         for (size_t i = 0; i < job->n && eval_shows(job, m); i++) {
-            const dis_metric *x = &job->look[i]->metric[m];
+            const dis_metric *x = &job->look[i].metric[m];
             cli_cell_text(t, dis_eval_metric_at(m)->name);
             cli_cell_text(t, job->in.path[i]);
             cli_cell_metric(t, x);
@@ -161,7 +161,7 @@ dis_status eval_items(const eval_job *job)
     const dis_status status = dis_table_open(job->v->items, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++) {
-        const dis_eval_items *x = &job->look[f]->items;
+        const dis_eval_items *x = &job->look[f].items;
         const double *const values[] = {x->confidence,    x->model_entropy,   x->log_loss,    x->brier,
                                         x->human_entropy, x->cross_entropy,   x->kl,          x->inverse_kl,
                                         x->jsd,           x->total_variation, x->wasserstein, x->human_brier};
@@ -197,8 +197,8 @@ dis_status eval_class_table(const eval_job *job)
     const dis_status status = dis_table_open(job->v->class_table, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++)
-        for (size_t k = 0; job->look[f]->classes && k < job->look[f]->n_classes; k++) {
-            const dis_class_scores *s = &job->look[f]->classes[k];
+        for (size_t k = 0; job->look[f].classes && k < job->look[f].n_classes; k++) {
+            const dis_class_scores *s = &job->look[f].classes[k];
             cli_cell_text(t, job->in.path[f]);
             cli_cell_name(t, job->in.look.classes, k);
             dis_table_count(t, s->n_gold);
@@ -219,11 +219,11 @@ dis_status eval_confusion(const eval_job *job)
     const dis_status status = dis_table_open(job->v->confusion, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++)
-        for (size_t c = 0; job->look[f]->confusion && c < k * k; c++) {
+        for (size_t c = 0; job->look[f].confusion && c < k * k; c++) {
             cli_cell_text(t, job->in.path[f]);
             cli_cell_name(t, job->in.look.classes, c / k);
             cli_cell_name(t, job->in.look.classes, c % k);
-            dis_table_count(t, job->look[f]->confusion[c]);
+            dis_table_count(t, job->look[f].confusion[c]);
         }
     return dis_table_finish(t, DIS_OK);
 }
@@ -235,8 +235,8 @@ dis_status eval_bins(const eval_job *job)
     const dis_status status = dis_table_open(job->v->bins, NULL, columns, N(columns), &t);
     if (status != DIS_OK) return status;
     for (size_t f = 0; f < job->n; f++)
-        for (size_t b = 0; b < job->look[f]->n_bins; b++) {
-            const dis_reliability_bin *x = &job->look[f]->bin[b];
+        for (size_t b = 0; b < job->look[f].n_bins; b++) {
+            const dis_reliability_bin *x = &job->look[f].bin[b];
             cli_cell_text(t, job->in.path[f]);
             dis_table_real(t, x->low);
             dis_table_real(t, x->high);
@@ -342,7 +342,7 @@ dis_status eval_json(const eval_job *job)
     cli_put_names(j, "classes", job->in.look.classes);
     cli_put_text(j, "human_labels", v->human_labels);
     cli_put_bool(j, "ordinal", v->reading.ordinal);
-    cli_put_count(j, "resamples", v->figures.bootstrap);
+    cli_put_count(j, "resamples", v->figures.resamples);
     cli_put_real(j, "fraction", v->figures.fraction);
     cli_put_count(j, "top_k", v->top_k);
     cli_put_text(j, "entropy_base", "e");
@@ -352,15 +352,15 @@ dis_status eval_json(const eval_job *job)
     for (size_t i = 0; i < job->n; i++) {
         dis_json_begin_object(j);
         cli_put_text(j, "path", job->in.path[i]);
-        cli_put_count(j, "floored", job->look[i]->floored);
-        if (job->in.look.n_sources > job->n) cli_put_count(j, "human_floored", job->look[i]->human_floored);
-        put_metrics(job, j, job->look[i]);
-        put_classes(job, j, job->look[i]);
-        put_calibration(j, job->look[i]);
+        cli_put_count(j, "floored", job->look[i].floored);
+        if (job->in.look.n_sources > job->n) cli_put_count(j, "human_floored", job->look[i].human_floored);
+        put_metrics(job, j, &job->look[i]);
+        put_classes(job, j, &job->look[i]);
+        put_calibration(j, &job->look[i]);
         dis_json_end_object(j);
     }
     dis_json_end_array(j);
-    if (job->n == 1) put_metrics(job, j, job->look[0]); /* where one looks first */
+    if (job->n == 1) put_metrics(job, j, &job->look[0]); /* where one looks first */
     if (v->votes.n && status == DIS_OK) votes_input_put_notes(&job->votes, j);
     return cli_summary_finish(j, status);
 }

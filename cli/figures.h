@@ -15,7 +15,7 @@ enum { CLI_FIGURE = 64 };
 typedef struct {
     const char *output, *json;
     int format;
-    uint64_t bootstrap, seed;
+    uint64_t resamples, seed;
     double fraction;
 } cli_figures_values;
 
@@ -30,11 +30,11 @@ typedef struct {
     {.name = "seed", .kind = CLI_COUNT, .offset = offsetof(type, field.seed), .argument = "N", .fallback = "0",     \
      .summary = "for all that uses chance"},                                                                        \
     CLI_OUTPUT_OPTION(type, field.json, "json", "json", "summary for machines; - is standard output (then the table needs -o)")
-#define CLI_BOOTSTRAP_OPTION(type, field, resamples)                                                                \
-    {.name = "bootstrap", .kind = CLI_COUNT, .offset = offsetof(type, field.bootstrap), .argument = "N",            \
-     .fallback = resamples, .high = 1e9, .summary = "resamples; 0 for none, and then no intervals"}
-#define CLI_FIGURES_OPTIONS(type, field, resamples)                                                                 \
-    CLI_TABLE_OPTIONS(type, field), CLI_BOOTSTRAP_OPTION(type, field, resamples),                                   \
+#define CLI_RESAMPLES_OPTION(type, field, usual)                                                                    \
+    {.name = "resamples", .kind = CLI_COUNT, .offset = offsetof(type, field.resamples), .argument = "N",            \
+     .fallback = usual, .high = 1e9, .summary = "of items, for intervals; 0 for none"}
+#define CLI_FIGURES_OPTIONS(type, field, usual)                                                                     \
+    CLI_TABLE_OPTIONS(type, field), CLI_RESAMPLES_OPTION(type, field, usual),                                       \
     {.name = "fraction", .kind = CLI_REAL, .offset = offsetof(type, field.fraction), .argument = "X",               \
      .fallback = "1", .low = 1e-9, .high = 1, .summary = "share of the items that a resample draws"}
 /* clang-format on */

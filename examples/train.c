@@ -60,8 +60,9 @@ static dis_status evaluate(const dis_alignment_view *a)
     const dis_status status = dis_evaluation_run(NULL, &input, &o, &evaluation);
     if (status != DIS_OK) return status;
     printf("%zu items held out\n", a->n_items);
-    print_metric(dis_evaluation_look(evaluation), DIS_EVAL_ACCURACY);
-    print_metric(dis_evaluation_look(evaluation), DIS_EVAL_CROSS_ENTROPY);
+    const dis_evaluation_view v = dis_evaluation_look(evaluation);
+    print_metric(&v, DIS_EVAL_ACCURACY);
+    print_metric(&v, DIS_EVAL_CROSS_ENTROPY);
     dis_evaluation_destroy(evaluation);
     return DIS_OK;
 }

@@ -36,7 +36,7 @@ echo
 
 echo "\$ dissent eval majority.csv mace.csv glad.csv --gold gold.csv --votes votes.csv --human-labels standard"
 (cd "$folder" && "$dissent" eval majority.csv mace.csv glad.csv --gold gold.csv --votes votes.csv --human-labels standard \
-    --bootstrap 200 --format text --quiet)
+    --resamples 200 --format text --quiet)
 echo
 echo "\$ dissent report --votes votes.csv --gold gold.csv --pred majority.csv --pred mace.csv --pred glad.csv --human-labels standard -o crowd.html"
 (cd "$folder" && "$dissent" report --votes votes.csv --gold gold.csv --pred majority.csv --pred mace.csv --pred glad.csv \
@@ -60,7 +60,7 @@ for way in hard=silver soft=soft-ce; do
 done
 echo
 echo "\$ dissent eval hard.csv soft.csv --gold truth.csv --human people.csv: as often right, and nearer to people"
-"$dissent" eval hard.csv soft.csv --gold truth.csv --human people.csv --lenient --bootstrap 200 --format text --quiet \
+"$dissent" eval hard.csv soft.csv --gold truth.csv --human people.csv --lenient --resamples 200 --format text --quiet \
     --metric accuracy --metric kl --metric cross_entropy --metric entropy_correlation
 awk -F, 'NR == FNR { seen[$1] = 1; next } $1 in seen' unseen.csv opinions.csv > votes-unseen.csv
 awk -F, 'NR == FNR { seen[$1] = 1; next } $1 in seen' unseen.csv truth.csv > gold-unseen.csv

@@ -37,7 +37,7 @@ typedef struct {
     size_t max_pairs;  /* of workers; beyond, the pairs among the workers with most votes */
     size_t min_common; /* votes that a pair must have on the same items to count in cohen* */
 } dis_agreement_options;
-DIS_API dis_agreement_options dis_agreement_options_default(void);
+DIS_OPTIONS_API(dis_agreement_options);
 
 /* What is measured overall, one static row each. */
 typedef struct {
@@ -108,7 +108,7 @@ DIS_API dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, c
 DIS_API void dis_agreement_destroy(dis_agreement *agreement);
 
 /* The inside of a result, valid as long as it is. */
-DIS_API dis_agreement_view dis_agreement_look(const dis_agreement *agreement);
+DIS_LOOK_API(dis_agreement);
 /* The metric of that name, NULL when there is none. */
 DIS_API const dis_metric *dis_agreement_find(const dis_agreement *agreement, const char *name);
 

@@ -38,7 +38,7 @@ typedef struct {
     const int32_t *label;             /* (n_items) index into classes */
     const dis_names *tasks, *classes; /* in order of first appearance */
 } dis_gold_view;
-DIS_API dis_gold_view dis_gold_look(const dis_gold *gold);
+DIS_LOOK_API(dis_gold);
 /* Gold labels with copies of what `view` shows. DIS_EDATA: none, a task twice, a label that is no class, an empty name.
  * DIS_EUSAGE: lists of other lengths. */
 DIS_API dis_status dis_gold_from_memory(dis_context *ctx, const dis_gold_view *view, dis_gold **out);
@@ -64,7 +64,7 @@ typedef struct {
      * must outlive the alignment */
     const dis_names *classes;
 } dis_alignment_options;
-DIS_API dis_alignment_options dis_alignment_options_default(void);
+DIS_OPTIONS_API(dis_alignment_options);
 
 typedef struct dis_alignment dis_alignment;
 
@@ -90,6 +90,6 @@ typedef struct {
     size_t without_gold;              /* items that the gold labels lack */
     size_t gold_left_out;             /* gold labels of no item */
 } dis_alignment_view;
-DIS_API dis_alignment_view dis_alignment_look(const dis_alignment *aligned);
+DIS_LOOK_API(dis_alignment);
 
 #endif

@@ -11,9 +11,9 @@
  *         .n_items = 3, .n_classes = 2, .gold = gold, .a = side_a, .n_a = 1, .b = side_b, .n_b = 1};
  *     dis_comparison *c;
  *     if (dis_comparison_run(ctx, &in, NULL, &c) == DIS_OK) {
- *         const dis_comparison_view *v = dis_comparison_look(c);
- *         printf("A - B: %g, p %g\n", v->metric[DIS_COMPARE_ACCURACY].difference.value,
- *                v->metric[DIS_COMPARE_ACCURACY].p);
+ *         const dis_comparison_view v = dis_comparison_look(c);
+ *         printf("A - B: %g, p %g\n", v.metric[DIS_COMPARE_ACCURACY].difference.value,
+ *                v.metric[DIS_COMPARE_ACCURACY].p);
  *         dis_comparison_destroy(c);
  *     }
  *
@@ -77,7 +77,7 @@ typedef struct {
     bool pool_seeds;             /* resample (item, seed) pairs, A's and B's seeds paired in order, instead of items */
     dis_alternative alternative; /* of the Mann-Whitney test, "only A right" being the first group: two-sided */
 } dis_comparison_options;
-DIS_API dis_comparison_options dis_comparison_options_default(void);
+DIS_OPTIONS_API(dis_comparison_options);
 
 enum { DIS_COMPARE_ACCURACY, DIS_COMPARE_MACRO_F1, DIS_COMPARE_METRICS };
 enum { DIS_CELL_BOTH_RIGHT, DIS_CELL_BOTH_WRONG, DIS_CELL_ONLY_A, DIS_CELL_ONLY_B, DIS_CELLS };
@@ -119,7 +119,7 @@ typedef struct dis_comparison dis_comparison;
  * range, a fraction outside (0, 1], pool_seeds with different numbers of seeds. DIS_ELIMIT, DIS_ECANCELLED. */
 DIS_API dis_status dis_comparison_run(dis_context *ctx, const dis_comparison_input *input,
                                       const dis_comparison_options *options, dis_comparison **out);
-DIS_API const dis_comparison_view *dis_comparison_look(const dis_comparison *comparison);
+DIS_LOOK_API(dis_comparison);
 DIS_API void dis_comparison_destroy(dis_comparison *comparison);
 
 /* Names of metrics, cells and statistics as they stand in JSON; static. */

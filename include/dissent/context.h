@@ -35,7 +35,7 @@ typedef struct {
     dis_precision precision; /* of nets; BF16 is refused where the device lacks it (the processor: in training) */
 } dis_context_options;
 
-DIS_API dis_context_options dis_context_options_default(void);
+DIS_OPTIONS_API(dis_context_options);
 
 /* DIS_EUSAGE: a negative or absurd number of threads. DIS_ELIMIT: no memory, or the system gives no thread. */
 DIS_API dis_status dis_context_create(const dis_context_options *options, dis_context **out);

@@ -31,7 +31,7 @@ typedef struct {
     size_t n_layers, n_heads, n_parameters;
     size_t max_length; /* tokens per text, special ones included */
 } dis_encoder_view;
-DIS_API dis_encoder_view dis_encoder_look(const dis_encoder *encoder);
+DIS_LOOK_API(dis_encoder);
 
 typedef enum {
     DIS_EMBED_MEAN,  /* the mean of all tokens of the last layer, special ones included */
@@ -44,7 +44,7 @@ typedef struct {
     bool normalise;    /* to length 1 */
     size_t max_length; /* tokens per text, special ones included; 0: what the folder allows */
 } dis_embed_options;
-DIS_API dis_embed_options dis_embed_options_default(void); /* mean, as they are */
+DIS_OPTIONS_API(dis_embed_options); /* mean, as they are */
 
 /* n vectors, one behind the other, to `out`: (n, width). `ctx` has at most the threads of the context that the encoder
  * was opened with. DIS_EUSAGE: max_length above what the encoder has positions for; otherwise as

@@ -9,8 +9,8 @@
  *     const dis_evaluation_input in = {.n_items = 2, .n_classes = 2, .q = q, .gold = gold, .human = p};
  *     dis_evaluation *e;
  *     if (dis_evaluation_run(ctx, &in, NULL, &e) == DIS_OK) {
- *         const dis_evaluation_view *v = dis_evaluation_look(e);
- *         printf("accuracy %g\n", v->metric[DIS_EVAL_ACCURACY].value);
+ *         const dis_evaluation_view v = dis_evaluation_look(e);
+ *         printf("accuracy %g\n", v.metric[DIS_EVAL_ACCURACY].value);
  *         dis_evaluation_destroy(e);
  *     }
  *
@@ -105,7 +105,7 @@ typedef struct {
     size_t n_bins;      /* of ECE: 15, at most DIS_EVAL_MAX_BINS */
     const bool *wanted; /* (DIS_EVAL_METRICS): which metrics; NULL: all */
 } dis_evaluation_options;
-DIS_API dis_evaluation_options dis_evaluation_options_default(void);
+DIS_OPTIONS_API(dis_evaluation_options);
 
 #define DIS_EVAL_MAX_SPLITS 16
 #define DIS_EVAL_MAX_BINS   200
@@ -153,7 +153,7 @@ typedef struct dis_evaluation dis_evaluation;
  * range. DIS_ELIMIT, DIS_ECANCELLED. The caller destroys the result. */
 DIS_API dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *input,
                                       const dis_evaluation_options *options, dis_evaluation **out);
-DIS_API const dis_evaluation_view *dis_evaluation_look(const dis_evaluation *evaluation);
+DIS_LOOK_API(dis_evaluation);
 DIS_API void dis_evaluation_destroy(dis_evaluation *evaluation);
 
 #endif

@@ -68,7 +68,7 @@ typedef struct {
     const char *const *filter;
     bool may_be_empty; /* filters that fit no run are no error */
 } dis_experiment_options;
-DIS_API dis_experiment_options dis_experiment_options_default(void);
+DIS_OPTIONS_API(dis_experiment_options);
 
 /* options NULL: the defaults. Everything in the file is checked, nothing is run. DIS_EDATA with file:line:column;
  * DIS_EIO: a file of data that is not there; DIS_EUSAGE: a filter that fits no run, or a build without YAML or
@@ -105,7 +105,7 @@ typedef struct {
     size_t n_selected;
     const char *paper; /* that it repeats; "" when the file names none */
 } dis_experiment_view;
-DIS_API dis_experiment_view dis_experiment_look(const dis_experiment *experiment);
+DIS_LOOK_API(dis_experiment);
 
 /* ---- running ---- */
 
@@ -128,7 +128,7 @@ typedef struct {
     void (*watch)(void *user, const dis_experiment_counts *counts);
     void *user;
 } dis_experiment_run_options;
-DIS_API dis_experiment_run_options dis_experiment_run_options_default(void);
+DIS_OPTIONS_API(dis_experiment_run_options);
 
 /* Does what is missing of the selected runs, each on one thread unless there are fewer runs than threads. A run that
  * fails is noted with its message and does not stop the others: the status of the first one comes back at the end
@@ -209,7 +209,7 @@ typedef struct dis_experiment_table dis_experiment_table;
 
 /* Accuracy and macro-F1 are tested against the baseline with its predictions of the same seeds, folds put together. */
 DIS_API dis_status dis_experiment_tabulate(dis_context *ctx, dis_experiment *experiment, dis_experiment_table **out);
-DIS_API dis_experiment_table_view dis_experiment_table_look(const dis_experiment_table *table);
+DIS_LOOK_API(dis_experiment_table);
 DIS_API void dis_experiment_table_destroy(dis_experiment_table *table);
 /* DIS_EUSAGE: `path` is the experiment's file, one of its files of data, or the database of its store, through links
  * too. What writes a table or a report asks this first. */

@@ -55,7 +55,7 @@ typedef struct {
         predictions_weight; /* power to which they are raised: 0 none, 1 as they are; below 0 (the default): estimated,
                                   between 0 and 2, so that useless ones get 0 */
 } dis_fit_options;
-DIS_API dis_fit_options dis_fit_options_default(void);
+DIS_OPTIONS_API(dis_fit_options);
 
 /* Whether all these could be fitted one after the other, the labels of each kept: what dis_fit_run would refuse, before
  * any work is done. */
@@ -84,7 +84,7 @@ typedef struct {
     size_t n_trace;            /* the objective after each iteration */
     const double *trace;
 } dis_fit_view;
-DIS_API dis_fit_view dis_fit_look(const dis_fit *fit);
+DIS_LOOK_API(dis_fit);
 
 /* What is odd about the labels, one sentence each, the method's name not in it; NULL past the end: iterations that
  * ended before the objective had settled, a class with the most votes on many items that is hardly ever the label,

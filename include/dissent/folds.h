@@ -24,7 +24,7 @@ typedef struct {
     double dev;       /* share of the items outside of a fold to choose the epoch by; 0: none */
     const char *head; /* whose predictions; NULL: the first */
 } dis_folds_options;
-DIS_API dis_folds_options dis_folds_options_default(void);
+DIS_OPTIONS_API(dis_folds_options);
 
 /* All folds in a row. `dev`, which may be NULL, is a development set of its own, the same for all folds. Of the
  * training options, `seed` also deals the folds; a `folder` gets a checkpoint of each fold in fold-1, fold-2, ...

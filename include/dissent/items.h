@@ -47,7 +47,7 @@ typedef struct {
     size_t n_header;
     bool numbered; /* tables: ids are the numbers of the rows from 0, there is no column of them */
 } dis_items_options;
-DIS_API dis_items_options dis_items_options_default(void);
+DIS_OPTIONS_API(dis_items_options);
 
 /* `options` NULL: the defaults. DIS_EDATA with the place, DIS_EIO, DIS_EUSAGE (options that do not go together),
  * DIS_ELIMIT. */
@@ -68,7 +68,7 @@ typedef struct {
     size_t n_features;              /* FEATURES, and IMAGES: their product */
     const float *x;                 /* (n_items, n_features) */
 } dis_items_view;
-DIS_API dis_items_view dis_items_look(const dis_items *items);
+DIS_LOOK_API(dis_items);
 
 /* Items that are in memory: a table with copies of what `view` shows, laid out as dis_items_look() gives it. What its
  * kind has no use for is not looked at; tasks NULL: 0, 1, 2, ... DIS_EDATA: no items, an empty id, an id twice, a

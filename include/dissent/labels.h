@@ -30,7 +30,7 @@ typedef struct {
     const char *format; /* "csv", "tsv", "jsonl", "npy"; NULL: by the file's name */
     bool renormalise;   /* rows off 1 by more than 1e-6 are scaled instead of refused */
 } dis_labels_read_options;
-DIS_API dis_labels_read_options dis_labels_read_options_default(void);
+DIS_OPTIONS_API(dis_labels_read_options);
 
 /* Class columns are those called p:CLASS or, when there is none, all but task, label and entropy. DIS_EDATA with the
  * place for anything malformed, a task twice, a negative or non-finite number, a row off 1. */
@@ -40,7 +40,7 @@ DIS_API dis_status dis_labels_read(dis_context *ctx, const char *path, const dis
  * negative or non-finite number, a row off 1. DIS_EUSAGE: lists of other lengths. */
 DIS_API dis_status dis_labels_from_memory(dis_context *ctx, const dis_labels_view *view, dis_labels **out);
 DIS_API void dis_labels_destroy(dis_labels *labels);
-DIS_API dis_labels_view dis_labels_look(const dis_labels *labels);
+DIS_LOOK_API(dis_labels);
 /* Rows of a file that had to be scaled. */
 DIS_API uint64_t dis_labels_renormalised(const dis_labels *labels);
 

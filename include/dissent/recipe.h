@@ -61,7 +61,7 @@ typedef struct {
     dis_status (*each)(void *user, size_t m, const dis_made_part *part);
     void *user;
 } dis_make_options;
-DIS_API dis_make_options dis_make_options_default(void);
+DIS_OPTIONS_API(dis_make_options);
 
 typedef struct {
     size_t n_views;
@@ -76,7 +76,7 @@ typedef struct dis_made dis_made;
  * first fit where that is possible. The caller destroys it. */
 DIS_API dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                                    const dis_make_options *options, dis_made **out);
-DIS_API dis_made_view dis_made_look(const dis_made *made);
+DIS_LOOK_API(dis_made);
 /* The labels, given away: the caller frees them with dis_free(). */
 DIS_API double *dis_made_take_p(dis_made *made);
 DIS_API void dis_made_destroy(dis_made *made);

@@ -29,7 +29,7 @@ typedef struct {
     size_t resamples;  /* resamples for them; 0: none */
     bool ordinal;      /* the order of the classes means something */
 } dis_report_options;
-DIS_API dis_report_options dis_report_options_default(void);
+DIS_OPTIONS_API(dis_report_options);
 
 /* options NULL: the defaults. DIS_ELIMIT. */
 DIS_API dis_status dis_report_create(const dis_report_options *options, dis_report **out);

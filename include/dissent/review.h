@@ -43,7 +43,7 @@ typedef struct {
                               then ordered by the chance that theirs is wrong */
     double accept;         /* labels are accepted that are right with at least this chance; 0: no such split */
 } dis_review_options;
-DIS_API dis_review_options dis_review_options_default(void);
+DIS_OPTIONS_API(dis_review_options);
 
 typedef struct {
     size_t item;
@@ -116,7 +116,7 @@ DIS_API dis_status dis_review_run(dis_context *ctx, const dis_votes *votes, cons
                                   dis_review **out);
 DIS_API void dis_review_destroy(dis_review *review);
 /* Valid as long as the review. */
-DIS_API dis_review_view dis_review_look(const dis_review *review);
+DIS_LOOK_API(dis_review);
 
 /* In plain words why row r of the items (of the workers) stands where it does; `votes` are those reviewed. Returns
  * `out`. Class names are part of the text: escape it where that matters. */

@@ -19,6 +19,33 @@
 #define DIS_API
 #endif
 
+/* Structs that a call fills in are filled up to the size that the caller was compiled with: a library whose structs have
+ * grown since writes nothing behind an older caller's, and one that is older leaves 0 in fields it does not know.
+ *
+ * DIS_OPTIONS_API(dis_x_options) declares
+ *     dis_x_options dis_x_options_default(void);
+ * DIS_LOOK_API(dis_x) declares
+ *     dis_x_view dis_x_look(const dis_x *object);
+ * whose result is a value; what it points to belongs to the object. */
+#define DIS_OPTIONS_API(type)                             \
+    DIS_API void type##_init(type *options, size_t size); \
+    static inline type type##_default(void)               \
+    {                                                     \
+        type options;                                     \
+        type##_init(&options, sizeof options);            \
+        return options;                                   \
+    }                                                     \
+    struct type##_declared
+#define DIS_LOOK_API(thing)                                                               \
+    DIS_API void thing##_view_init(thing##_view *view, size_t size, const thing *object); \
+    static inline thing##_view thing##_look(const thing *object)                          \
+    {                                                                                     \
+        thing##_view view;                                                                \
+        thing##_view_init(&view, sizeof view, object);                                    \
+        return view;                                                                      \
+    }                                                                                     \
+    struct thing##_declared
+
 /* name, exit code of the command line tool, meaning */
 #define DIS_STATUS_LIST(X)                                      \
     X(DIS_OK, 0, "fine")                                        \

@@ -29,7 +29,7 @@ typedef struct {
     const char *features; /* also write features (npy, n_items x n_features float32) to this file; NULL: no */
     uint64_t n_features;
 } dis_synth_options;
-DIS_API dis_synth_options dis_synth_options_default(void);
+DIS_OPTIONS_API(dis_synth_options);
 
 /* votes: task,worker,label; gold: task,label (NULL: none). Either may be "-". */
 DIS_API dis_status dis_synth_write(dis_context *ctx, const dis_synth_options *options, const char *votes,

@@ -41,7 +41,7 @@ typedef struct {
     int32_t special[DIS_SPECIAL_TOKENS]; /* ids, -1: there is none; by the names of tokenizer_config.json or usage */
 } dis_tokenizer_view;
 
-DIS_API dis_tokenizer_view dis_tokenizer_look(const dis_tokenizer *t);
+DIS_LOOK_API(dis_tokenizer);
 /* The id of a token by its text as the vocabulary writes it, -1: there is none. */
 DIS_API int32_t dis_tokenizer_id(const dis_tokenizer *t, const char *token, size_t n);
 
@@ -52,7 +52,7 @@ typedef struct {
     bool places;       /* from and to are wanted; takes longer */
 } dis_tokenizer_options;
 
-DIS_API dis_tokenizer_options dis_tokenizer_options_default(void);
+DIS_OPTIONS_API(dis_tokenizer_options);
 
 /* One text, or two that belong together. `second` NULL: there is no second one. UTF-8, NULs are characters. */
 typedef struct {
@@ -95,7 +95,7 @@ typedef struct {
                                   off; NULL for texts */
 } dis_tokens_view;
 
-DIS_API dis_tokens_view dis_tokens_look(const dis_tokens *tokens);
+DIS_LOOK_API(dis_tokens);
 DIS_API void dis_tokens_destroy(dis_tokens *tokens);
 
 #endif

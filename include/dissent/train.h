@@ -88,7 +88,7 @@ typedef struct {
                                  else of gold */
     const char *encoder; /* the folder of a pretrained encoder, for models that need one; NULL: none */
 } dis_model_train_options;
-DIS_API dis_model_train_options dis_model_train_options_default(void);
+DIS_OPTIONS_API(dis_model_train_options);
 
 typedef struct dis_model dis_model;
 
@@ -125,6 +125,6 @@ typedef struct {
     size_t n_examples, n_left_out;      /* items trained on, and those without a target */
     size_t n_words, n_words_in_vectors; /* of the vocabulary */
 } dis_model_view;
-DIS_API dis_model_view dis_model_look(const dis_model *model);
+DIS_LOOK_API(dis_model);
 
 #endif

@@ -74,7 +74,7 @@ typedef struct {
     bool reserved[7];
 } dis_votes_options;
 
-DIS_API dis_votes_options dis_votes_options_default(void);
+DIS_OPTIONS_API(dis_votes_options);
 
 /* A named source of votes: settings of dis_votes_options under one name (`preset`). The table grows; rows are static.
  */
@@ -135,7 +135,7 @@ typedef struct {
     const double *counts;                       /* (n_items, n_classes) for counts and soft votes, else NULL */
     const dis_names *tasks, *workers, *classes; /* workers is empty for counts */
 } dis_votes_view;
-DIS_API dis_votes_view dis_votes_look(const dis_votes *votes);
+DIS_LOOK_API(dis_votes);
 
 /* What reading let pass, for the user to be told. */
 typedef struct {

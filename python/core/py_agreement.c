@@ -75,22 +75,22 @@ static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
 static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"votes", "gold",      "items",     "workers",    "pairs",   "ordinal",  "singles",
-                            "seed",  "bootstrap", "max_pairs", "min_common", "threads", "progress", NULL};
+                            "seed",  "resamples", "max_pairs", "min_common", "threads", "progress", NULL};
     PyObject *table, *gold = NULL, *progress = NULL, *result = NULL;
     int items = 1, workers = 1, pairs = 1, ordinal = 0, singles = 0, threads = 0;
     dis_agreement_options o = dis_agreement_options_default();
     unsigned long long seed = 0;
-    Py_ssize_t bootstrap = (Py_ssize_t)o.resamples, max_pairs = (Py_ssize_t)o.max_pairs,
+    Py_ssize_t resamples = (Py_ssize_t)o.resamples, max_pairs = (Py_ssize_t)o.max_pairs,
                min_common = (Py_ssize_t)o.min_common;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OpppppKnnniO:agreement", names, &table, &gold, &items,
-                                     &workers, &pairs, &ordinal, &singles, &seed, &bootstrap, &max_pairs, &min_common,
+                                     &workers, &pairs, &ordinal, &singles, &seed, &resamples, &max_pairs, &min_common,
                                      &threads, &progress))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
     if (!votes) return NULL;
-    if (bootstrap < 0 || max_pairs < 0 || min_common < 0) {
-        PyErr_SetString(PyExc_ValueError, "bootstrap, max_pairs and min_common are 0 or more");
+    if (resamples < 0 || max_pairs < 0 || min_common < 0) {
+        PyErr_SetString(PyExc_ValueError, "resamples, max_pairs and min_common are 0 or more");
         return NULL;
     }
     const dis_votes_view v = dis_votes_look(votes);
@@ -102,7 +102,7 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
     o.ordinal = ordinal != 0;
     o.singles = singles != 0;
     o.seed = seed;
-    o.resamples = (size_t)bootstrap;
+    o.resamples = (size_t)resamples;
     o.max_pairs = (size_t)max_pairs;
     o.min_common = (size_t)min_common;
     core_call call;

@@ -171,7 +171,10 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
         core_release(&call);
         const dis_status status = dis_evaluation_run(call.ctx, &in, &o, &e);
         core_retake(&call);
-        if (core_end(&call, status) == 0) result = describe(state, dis_evaluation_look(e));
+        if (core_end(&call, status) == 0) {
+            const dis_evaluation_view view = dis_evaluation_look(e);
+            result = describe(state, &view);
+        }
         dis_evaluation_destroy(e);
     }
     free_tables(&t);
@@ -316,7 +319,10 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
         core_release(&call);
         const dis_status status = dis_comparison_run(call.ctx, &in, &o, &c);
         core_retake(&call);
-        if (core_end(&call, status) == 0) result = comparison_of(dis_comparison_look(c));
+        if (core_end(&call, status) == 0) {
+            const dis_comparison_view view = dis_comparison_look(c);
+            result = comparison_of(&view);
+        }
         dis_comparison_destroy(c);
     }
     free_side(&sides[0]);

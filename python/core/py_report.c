@@ -81,7 +81,10 @@ static PyObject *distances(PyObject *module, PyObject *args, PyObject *keywords)
         core_release(&call);
         const dis_status status = dis_views_distances_run(call.ctx, &all, &o, &d);
         core_retake(&call);
-        if (core_end(&call, status) == 0) result = distances_of(dis_views_distances_look(d));
+        if (core_end(&call, status) == 0) {
+            const dis_views_distances_view view = dis_views_distances_look(d);
+            result = distances_of(&view);
+        }
         dis_views_distances_destroy(d);
     }
     free_views(views);
@@ -226,15 +229,15 @@ static int fill(core_state *state, job *j, const dis_report_options *o, PyObject
 static PyObject *report(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"path",      "labels",  "predictions", "curves",   "title", "seed",
-                            "bootstrap", "ordinal", "threads",     "progress", NULL};
+                            "resamples", "ordinal", "threads",     "progress", NULL};
     PyObject *labels = Py_None, *predictions = Py_None, *curves = NULL, *progress = NULL;
     const char *path, *title = NULL;
     dis_report_options o = dis_report_options_default();
     unsigned long long seed = 0;
-    Py_ssize_t bootstrap = (Py_ssize_t)o.resamples;
+    Py_ssize_t resamples = (Py_ssize_t)o.resamples;
     int ordinal = 0, threads = 0;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "sOOO!|$zKnpiO:report", names, &path, &labels, &predictions,
-                                     &PyTuple_Type, &curves, &title, &seed, &bootstrap, &ordinal, &threads, &progress))
+                                     &PyTuple_Type, &curves, &title, &seed, &resamples, &ordinal, &threads, &progress))
         return NULL;
     if ((labels != Py_None && !PyTuple_Check(labels)) || (predictions != Py_None && !PyTuple_Check(predictions))) {
         PyErr_SetString(PyExc_TypeError, "labels and predictions are tuples or None");
@@ -245,7 +248,7 @@ static PyObject *report(PyObject *module, PyObject *args, PyObject *keywords)
     if (!j) return PyErr_NoMemory();
     o.title = title;
     o.seed = seed;
-    o.resamples = bootstrap > 0 ? (size_t)bootstrap : 0;
+    o.resamples = resamples > 0 ? (size_t)resamples : 0;
     o.ordinal = ordinal != 0;
     core_call call;
     int failed = fill(state, j, &o, labels, predictions, curves) < 0 || core_begin(&call, state, threads, progress) < 0;

@@ -83,7 +83,7 @@ def agreement(
     pairs: bool = True,
     ordinal: bool = False,
     singles: bool = False,
-    bootstrap: int = 1000,
+    resamples: int = 1000,
     max_pairs: int | None = None,
     min_common: int | None = None,
     random_state: Any = 0,
@@ -104,13 +104,13 @@ def agreement(
         The order of the classes means something; taken for granted when all are numbers.
     singles : bool
         Items with one vote count in the chance agreement of Fleiss and Gwet.
-    bootstrap : int
+    resamples : int
         Resamples of the items for 95 % intervals; 0: none.
     max_pairs, min_common : int
         Maximum number of pairs of workers to look at, and the votes that a pair must share to count in cohen*.
 
     >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x"), ("t3", "a", "y"), ("t3", "b", "y")]
-    >>> result = agreement(votes, bootstrap=0)
+    >>> result = agreement(votes, resamples=0)
     >>> round(result.alpha_nominal, 4), result.workers["votes"].tolist()
     (0.4444, [3, 3])
     """
@@ -130,7 +130,7 @@ def agreement(
             ordinal=ordinal,
             singles=singles,
             seed=seed_of(random_state),
-            bootstrap=checked_count("bootstrap", bootstrap),
+            resamples=checked_count("resamples", resamples),
             **more,
             **watching,
         )

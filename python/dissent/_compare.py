@@ -142,7 +142,7 @@ def compare(
     gold: Any,
     human: Any = None,
     *,
-    bootstrap: int = 10000,
+    resamples: int = 10000,
     fraction: float = 1.0,
     pool_seeds: bool = False,
     alternative: str = "two-sided",
@@ -161,7 +161,7 @@ def compare(
         The true labels.
     human : labels, optional
         What people say: for the four cells.
-    bootstrap, fraction
+    resamples, fraction
         Resamples of the paired bootstrap, and the share of items that each draws.
     pool_seeds : bool
         Resample (item, seed) pairs instead of items.
@@ -169,7 +169,7 @@ def compare(
         Of the Mann-Whitney test, "only A right" being the first group.
 
     >>> gold = ["x", "y", "y", "x"]
-    >>> c = compare(["x", "y", "y", "y"], ["y", "y", "x", "y"], gold, bootstrap=0)
+    >>> c = compare(["x", "y", "y", "y"], ["y", "y", "x", "y"], gold, resamples=0)
     >>> c.accuracy.difference.value, c.cells["only_a_right"]
     (0.5, 2)
     """
@@ -207,7 +207,7 @@ def compare(
             len(aligned.classes.ids),
             human=aligned.p[-1] if people is not None else None,
             seed=seed_of(random_state),
-            resamples=checked_count("bootstrap", bootstrap),
+            resamples=checked_count("resamples", resamples),
             fraction=float(fraction),
             pool_seeds=pool_seeds,
             alternative=alternative,

@@ -64,7 +64,7 @@ class ViewDistances:
 def view_distances(
     views: Mapping[str, Any] | Iterable[Any],
     *,
-    bootstrap: int = 1000,
+    resamples: int = 1000,
     fraction: float = 1.0,
     lenient: bool = False,
     random_state: Any = 0,
@@ -76,7 +76,7 @@ def view_distances(
     views are tables of labels (see evaluate()) or fitted aggregators, in a dict by name or in a list.
 
     >>> a, b = [[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]
-    >>> view_distances({"a": a, "b": b}, bootstrap=0).matrix().round(4).tolist()
+    >>> view_distances({"a": a, "b": b}, resamples=0).matrix().round(4).tolist()
     [[0.0, 0.1079], [0.1079, 0.0]]
     """
     named = in_order(views)
@@ -89,7 +89,7 @@ def view_distances(
             len(aligned.tasks.ids),
             len(aligned.classes.ids),
             seed=seed_of(random_state),
-            resamples=checked_count("bootstrap", bootstrap),
+            resamples=checked_count("resamples", resamples),
             fraction=float(fraction),
             **watching,
         )

@@ -92,7 +92,7 @@ def evaluate(
     *,
     metrics: Sequence[str] | None = None,
     groups: Any = None,
-    bootstrap: int = 1000,
+    resamples: int = 1000,
     fraction: float = 1.0,
     ordinal: bool = False,
     keep_items: bool = False,
@@ -120,7 +120,7 @@ def evaluate(
         Only these; None: all.
     groups : by task
         Items of one group (tokens of a sentence) stay in one half of a split for calibrated_log_likelihood.
-    bootstrap : int
+    resamples : int
         Resamples for the 95 % intervals; 0: none.
     fraction : float
         Share of the items that a resample draws.
@@ -154,7 +154,7 @@ def evaluate(
             n_groups=n_groups,
             metrics=None if metrics is None else list(metrics),
             seed=seed_of(random_state),
-            resamples=checked_count("bootstrap", bootstrap),
+            resamples=checked_count("resamples", resamples),
             fraction=float(fraction),
             ordinal=ordinal,
             keep_items=keep_items,

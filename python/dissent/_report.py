@@ -25,7 +25,7 @@ def report(
     texts: Any = None,
     title: str | None = None,
     ordinal: bool = False,
-    bootstrap: int = 1000,
+    resamples: int = 1000,
     lenient: bool = False,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -81,7 +81,7 @@ def report(
             runs,
             title=title,
             seed=seed_of(random_state),
-            bootstrap=checked_count("bootstrap", bootstrap),
+            resamples=checked_count("resamples", resamples),
             ordinal=ordinal,
             **watching,
         )

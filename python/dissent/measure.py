@@ -3,7 +3,7 @@
 >>> import dissent
 >>> people = dissent.SoftLabels(["a", "b"], ["no", "yes"], [[0.8, 0.2], [0.5, 0.5]])
 >>> model = dissent.SoftLabels(["b", "a"], ["no", "yes"], [[0.4, 0.6], [0.9, 0.1]])
->>> e = dissent.evaluate(model, gold={"a": "no", "b": "yes"}, human=people, bootstrap=0)
+>>> e = dissent.evaluate(model, gold={"a": "no", "b": "yes"}, human=people, resamples=0)
 >>> e.accuracy, round(e.jsd, 6)
 (1.0, 0.007513)
 >>> e["top_k_accuracy"].value is None, e["top_k_accuracy"].reason

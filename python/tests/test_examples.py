@@ -71,7 +71,7 @@ def check_losses(torch, space: dict) -> None:
     rng = np.random.default_rng(0)
     z = torch.tensor(rng.normal(size=(40, 3)), requires_grad=True)
     p = rng.dirichlet([2, 2, 2], size=40)
-    e = dissent.evaluate(torch.softmax(z.detach(), -1).numpy(), human=p, bootstrap=0)
+    e = dissent.evaluate(torch.softmax(z.detach(), -1).numpy(), human=p, resamples=0)
     for name, metric in (("soft_cross_entropy", "cross_entropy"), ("kl", "kl"), ("inverse_kl", "inverse_kl"), ("js", "jsd")):
         loss = space[name](z, torch.from_numpy(p))
         assert abs(loss.item() - e[metric].value) < 1e-9, name

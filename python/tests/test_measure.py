@@ -66,11 +66,11 @@ def test_agreement_is_dissent_agree(labels, files, tmp_path):
 def test_compare_is_dissent_compare(labels, files, tmp_path):
     theirs = summary(
         tmp_path, "compare", "--a", files["model"], files["other"], "--b", files["people"], files["people"],
-        "--gold", files["gold"], "--human", files["people"], "--bootstrap", 500, "--seed", 9,
+        "--gold", files["gold"], "--human", files["people"], "--resamples", 500, "--seed", 9,
     )  # fmt: skip
     ours = dissent.compare(
         [labels["model"], labels["other"]], [labels["people"], labels["people"]], labels["truth"], labels["people"],
-        bootstrap=500, random_state=9,
+        resamples=500, random_state=9,
     )  # fmt: skip
     for name in ("accuracy", "macro_f1"):
         s, t = getattr(ours, name).to_dict(), theirs["metrics"][name]
@@ -139,7 +139,7 @@ def test_label_files_come_back(labels, tmp_path):
         again = dissent.read_labels(tmp_path / name)
         assert np.array_equal(again.p, labels["model"].p)
         assert again.tasks.tolist() == labels["model"].tasks.tolist() and again.classes.tolist() == ["0", "1", "2"]
-        assert dissent.evaluate(tmp_path / name, labels["truth"], bootstrap=0).accuracy > 0.5
+        assert dissent.evaluate(tmp_path / name, labels["truth"], resamples=0).accuracy > 0.5
 
 
 # ---- the same as scikit-learn ----
@@ -149,11 +149,11 @@ def test_against_sklearn(labels):
     sk = pytest.importorskip("sklearn.metrics")
     truth = [labels["truth"][t] for t in labels["model"].tasks.tolist()]
     predicted = labels["model"].labels.tolist()
-    e = dissent.evaluate(labels["model"], labels["truth"], bootstrap=0)
+    e = dissent.evaluate(labels["model"], labels["truth"], resamples=0)
     assert e.accuracy == pytest.approx(sk.accuracy_score(truth, predicted), abs=1e-15)
     for average in ("macro", "micro", "weighted"):
         assert getattr(e, f"{average}_f1") == pytest.approx(sk.f1_score(truth, predicted, average=average), abs=1e-14)
-    smooth = dissent.evaluate(labels["other"], labels["truth"], bootstrap=0)  # no probability near the floors, which differ
+    smooth = dissent.evaluate(labels["other"], labels["truth"], resamples=0)  # no probability near the floors, which differ
     assert smooth.log_loss == pytest.approx(sk.log_loss(truth, labels["other"].p), rel=1e-12)
     assert np.array_equal(e.confusion, sk.confusion_matrix(truth, predicted))
     assert np.allclose(e.by_class["recall"], sk.recall_score(truth, predicted, average=None), atol=1e-15)
@@ -188,16 +188,16 @@ def test_inputs_give_the_same(labels, crowd):
         pd.DataFrame({"task": list(truth), "label": list(truth.values())}),
         pl.DataFrame({"task": list(truth), "label": list(truth.values())}),
     ]
-    expected = dissent.evaluate(model, truth, labels["people"], bootstrap=0)
+    expected = dissent.evaluate(model, truth, labels["people"], resamples=0)
     for pred in preds:
-        e = dissent.evaluate(pred, truth, labels["people"], bootstrap=0)
+        e = dissent.evaluate(pred, truth, labels["people"], resamples=0)
         assert e.accuracy == expected.accuracy and e.jsd == pytest.approx(expected.jsd, abs=1e-14)
     for gold in golds:
-        e = dissent.evaluate(model, gold, labels["people"], bootstrap=0)
+        e = dissent.evaluate(model, gold, labels["people"], resamples=0)
         assert e.to_dict() == expected.to_dict()
-    array = dissent.evaluate(model.p, [truth[t] for t in model.tasks.tolist()], labels["people"].p, bootstrap=0)
+    array = dissent.evaluate(model.p, [truth[t] for t in model.tasks.tolist()], labels["people"].p, resamples=0)
     assert array.to_dict()["metrics"] == expected.to_dict()["metrics"]
-    assert isinstance(dissent.evaluate(frame, truth, bootstrap=0).by_class, pd.DataFrame)
+    assert isinstance(dissent.evaluate(frame, truth, resamples=0).by_class, pd.DataFrame)
     assert isinstance(expected.by_class, dissent.Table)
     assert pl.DataFrame(expected.by_class).columns == expected.by_class.columns
 
@@ -205,17 +205,17 @@ def test_inputs_give_the_same(labels, crowd):
 def test_pandas_in_pandas_out(frame, labels):
     import pandas as pd
 
-    a = dissent.agreement(frame, bootstrap=0)
+    a = dissent.agreement(frame, resamples=0)
     r = dissent.review(frame, 5, top=7)
     for table in (a.items, a.workers, a.pairs, a.classes, r.items, r.workers):
         assert isinstance(table, pd.DataFrame)
     assert a.workers.index.name == "worker" and r.items.index.name == "task" and len(r.items) == 7
-    plain = dissent.agreement(labels["votes"], bootstrap=0)
+    plain = dissent.agreement(labels["votes"], resamples=0)
     assert plain.to_dict() == a.to_dict() and np.array_equal(plain.workers["agreement"], a.workers["agreement"])
 
 
 def test_single_items(labels):
-    e = dissent.evaluate(labels["model"], labels["truth"], labels["people"], keep_items=True, bootstrap=0)
+    e = dissent.evaluate(labels["model"], labels["truth"], labels["people"], keep_items=True, resamples=0)
     assert len(e.items) == 60 and e.items["task"].tolist() == labels["model"].tasks.tolist()
     assert e.items["jsd"].mean() == pytest.approx(e.jsd, abs=1e-15)
     assert (e.items["gold"] == e.items["predicted"]).mean() == e.accuracy
@@ -224,14 +224,14 @@ def test_single_items(labels):
 
 
 def test_undefined_is_none_with_a_reason(labels):
-    e = dissent.evaluate(labels["model"], labels["truth"], bootstrap=0)
+    e = dissent.evaluate(labels["model"], labels["truth"], resamples=0)
     assert e.top_k_accuracy is None and "always 1" in e["top_k_accuracy"].reason and not e["top_k_accuracy"]
     assert e["accuracy"].ci_low is None and "jsd" not in e.keys()
     with pytest.raises(AttributeError, match="figures are"):
         e.jsd
     with pytest.raises(ValueError, match="no value"):
         float(e["top_k_accuracy"])
-    a = dissent.agreement([("t1", "a", "x"), ("t2", "b", "y")], bootstrap=0)
+    a = dissent.agreement([("t1", "a", "x"), ("t2", "b", "y")], resamples=0)
     assert a.alpha_nominal is None and a["alpha_nominal"].reason
     assert a.items.row(0)["agreement"] is None and math.isnan(a.items["agreement"][0])
     assert "Metric(None" in repr(a["alpha_nominal"])
@@ -247,21 +247,21 @@ def test_lenient(labels):
         dissent.evaluate(some, truth)
     with pytest.raises(dissent.DataError, match="no label for task"):
         dissent.evaluate(model, known)
-    e = dissent.evaluate(model, known, some, lenient=True, bootstrap=0)
+    e = dissent.evaluate(model, known, some, lenient=True, resamples=0)
     assert (e.n_items, e.n_gold, e.left_out) == (55, 54, 5)
-    more = dissent.evaluate(model, {**truth, "task0": "new"}, lenient=True, bootstrap=0)
+    more = dissent.evaluate(model, {**truth, "task0": "new"}, lenient=True, resamples=0)
     assert len(more.classes) == 4
 
 
 def test_compare_labels_and_tables(labels):
     model, people, truth = labels["model"], labels["people"], labels["truth"]
-    by_table = dissent.compare(model, people, truth, people, bootstrap=200)
+    by_table = dissent.compare(model, people, truth, people, resamples=200)
     hard = dissent.Values(model.tasks, model.labels, "label", "task")
-    by_label = dissent.compare(hard, dict(zip(people.tasks.tolist(), people.labels.tolist())), truth, people, bootstrap=200)
+    by_label = dissent.compare(hard, dict(zip(people.tasks.tolist(), people.labels.tolist())), truth, people, resamples=200)
     assert by_table.to_dict() == by_label.to_dict()
     assert sum(by_table.cells.values()) == 60 and set(by_table.statistics) == {"kurtosis", "entropy", "max_probability"}
     assert by_table.accuracy.difference.value == pytest.approx(by_table.accuracy.a.value - by_table.accuracy.b.value)
-    none = dissent.compare(hard, hard, truth, bootstrap=0)
+    none = dissent.compare(hard, hard, truth, resamples=0)
     assert none.accuracy.p is None or none.accuracy.p == 1
 
 
@@ -271,7 +271,7 @@ def test_compare_labels_and_tables(labels):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda d: dissent.evaluate(d["model"].p * 2, bootstrap=0), dissent.DataError, "sum to 2"),
+        (lambda d: dissent.evaluate(d["model"].p * 2, resamples=0), dissent.DataError, "sum to 2"),
         (lambda d: dissent.evaluate(-d["model"].p), dissent.DataError, "0 or more"),
         (lambda d: dissent.evaluate(np.full((3, 2), np.nan)), dissent.DataError, "0 or more"),
         (lambda d: dissent.evaluate(np.zeros((0, 2))), dissent.DataError, "no labels"),
@@ -283,8 +283,8 @@ def test_compare_labels_and_tables(labels):
         (lambda d: dissent.evaluate(d["model"], 7), TypeError, "holds no labels"),
         (lambda d: dissent.evaluate(d["model"], [("task0", 0), ("task0", 1)], lenient=True), dissent.DataError, "two labels"),
         (lambda d: dissent.evaluate(d["model"], metrics=["cleverness"]), ValueError, "no metric"),
-        (lambda d: dissent.evaluate(d["model"], bootstrap=-1), dissent.OptionError, "bootstrap"),
-        (lambda d: dissent.evaluate(d["model"], fraction=2, bootstrap=5), dissent.OptionError, "fraction"),
+        (lambda d: dissent.evaluate(d["model"], resamples=-1), dissent.OptionError, "resamples"),
+        (lambda d: dissent.evaluate(d["model"], fraction=2, resamples=5), dissent.OptionError, "fraction"),
         (lambda d: dissent.evaluate(d["model"], n_bins=10**6), dissent.OptionError, "bins"),
         (lambda d: dissent.evaluate(d["model"], n_splits=-4), dissent.OptionError, "splits"),
         (lambda d: dissent.evaluate(d["model"], groups={"task0": 1}), dissent.DataError, "groups"),
@@ -323,9 +323,9 @@ numbers = st.one_of(
 @given(numbers, numbers, numbers)
 def test_anything_is_measured_or_refused(pred, gold, human):
     for call in (
-        lambda: dissent.evaluate(pred, gold, human, bootstrap=3),
-        lambda: dissent.compare(pred, human, gold, bootstrap=3),
-        lambda: dissent.view_distances([pred, human], bootstrap=3),
+        lambda: dissent.evaluate(pred, gold, human, resamples=3),
+        lambda: dissent.compare(pred, human, gold, resamples=3),
+        lambda: dissent.view_distances([pred, human], resamples=3),
     ):
         try:
             call()
@@ -369,11 +369,11 @@ def test_core_takes_no_nonsense(thing, n):
 
 def test_threads_change_nothing(labels):
     def all_of(n_jobs):
-        e = dissent.evaluate(labels["model"], labels["truth"], labels["people"], bootstrap=50, n_jobs=n_jobs).to_dict()
-        c = dissent.compare(labels["model"], labels["people"], labels["truth"], bootstrap=50, n_jobs=n_jobs).to_dict()
-        a = dissent.agreement(labels["votes"], bootstrap=50, n_jobs=n_jobs).to_dict()
+        e = dissent.evaluate(labels["model"], labels["truth"], labels["people"], resamples=50, n_jobs=n_jobs).to_dict()
+        c = dissent.compare(labels["model"], labels["people"], labels["truth"], resamples=50, n_jobs=n_jobs).to_dict()
+        a = dissent.agreement(labels["votes"], resamples=50, n_jobs=n_jobs).to_dict()
         r = dissent.review(labels["votes"], 10, n_jobs=n_jobs)
-        v = dissent.view_distances([labels["model"], labels["people"]], bootstrap=50, n_jobs=n_jobs).to_dict()
+        v = dissent.view_distances([labels["model"], labels["people"]], resamples=50, n_jobs=n_jobs).to_dict()
         return e, c, a, r.items["task"].tolist(), r.to_dict(), v
 
     one = all_of(1)
@@ -392,11 +392,11 @@ def test_html_is_inert():
     labels = {f"<b>{t}": f"<u>{c}" for t, c in make_crowd(12)[3].items()}
     fit = dissent.Standard().fit(votes)
     results = [
-        dissent.agreement(votes, bootstrap=0),
+        dissent.agreement(votes, resamples=0),
         dissent.review(votes),
-        dissent.evaluate(fit, labels, bootstrap=0),
-        dissent.compare(fit, fit, labels, bootstrap=0),
-        dissent.view_distances({"<s>": fit, "b": fit}, bootstrap=0),
+        dissent.evaluate(fit, labels, resamples=0),
+        dissent.compare(fit, fit, labels, resamples=0),
+        dissent.view_distances({"<s>": fit, "b": fit}, resamples=0),
     ]
     for r in results:
         page = r._repr_html_()

@@ -36,7 +36,7 @@ def figures(e):
 
 @pytest.mark.parametrize("kind", ["softlabels", "pandas", "task column", "polars", "arrow", "records", "dict of dicts"])
 def test_rows_in_another_order_are_matched(kind):
-    expected = figures(dissent.evaluate(PRED, GOLD, HUMAN, bootstrap=0))
+    expected = figures(dissent.evaluate(PRED, GOLD, HUMAN, resamples=0))
     other = shuffled(HUMAN)
     if kind == "pandas":
         other = other.to_pandas()
@@ -50,7 +50,7 @@ def test_rows_in_another_order_are_matched(kind):
         other = [{"task": t, **{f"p:{c}": x for c, x in other[t].items()}} for t in other.tasks.tolist()]
     elif kind == "dict of dicts":
         other = {t: other[t] for t in other.tasks.tolist()}
-    found = figures(dissent.evaluate(PRED, GOLD, other, bootstrap=0))
+    found = figures(dissent.evaluate(PRED, GOLD, other, resamples=0))
     assert found == pytest.approx(expected)
     assert found["jsd"] == pytest.approx(expected["jsd"])
 
@@ -59,19 +59,19 @@ def test_rows_that_cannot_be_matched_are_refused():
     other = shuffled(HUMAN)
     for pred, human in ((PRED, other.p), (PRED.p, other), (PRED.p, other.to_pandas())):
         with pytest.raises(dissent.DataError, match="task ids"):
-            dissent.evaluate(pred, human=human, bootstrap=0)
+            dissent.evaluate(pred, human=human, resamples=0)
         with pytest.raises(dissent.DataError, match="task ids"):
-            dissent.view_distances([pred, human], bootstrap=0)
+            dissent.view_distances([pred, human], resamples=0)
         with pytest.raises(dissent.DataError, match="task ids"):
             dissent.Average().combine([pred, human])
         with pytest.raises(dissent.DataError, match="task ids"):
-            dissent.report("/dev/null", labels={"a": pred, "b": human}, bootstrap=0)
+            dissent.report("/dev/null", labels={"a": pred, "b": human}, resamples=0)
     with pytest.raises(dissent.DataError, match="task ids"):
-        dissent.evaluate(PRED, list(GOLD.values()), bootstrap=0)
+        dissent.evaluate(PRED, list(GOLD.values()), resamples=0)
     with pytest.raises(dissent.DataError, match="task ids"):
-        dissent.compare(PRED, shuffled(PRED), list(GOLD.values()), bootstrap=0)
+        dissent.compare(PRED, shuffled(PRED), list(GOLD.values()), resamples=0)
     with pytest.raises(dissent.DataError, match="task ids"):
-        dissent.compare(PRED.labels, shuffled(PRED), GOLD, bootstrap=0)
+        dissent.compare(PRED.labels, shuffled(PRED), GOLD, resamples=0)
     for measure in (dissent.agreement, dissent.review):
         with pytest.raises(dissent.DataError, match="task ids"):
             measure(VOTES, gold=list(GOLD.values()))
@@ -81,12 +81,12 @@ def test_rows_that_cannot_be_matched_are_refused():
 
 def test_arrays_alone_are_in_one_order():
     codes = [PRED.classes.tolist().index(g) for g in GOLD.values()]
-    with_ids = dissent.evaluate(PRED, GOLD, HUMAN, bootstrap=0)
-    plain = dissent.evaluate(PRED.p, codes, HUMAN.p, bootstrap=0)
+    with_ids = dissent.evaluate(PRED, GOLD, HUMAN, resamples=0)
+    plain = dissent.evaluate(PRED.p, codes, HUMAN.p, resamples=0)
     assert plain.jsd == pytest.approx(with_ids.jsd) and plain.accuracy == with_ids.accuracy
     numbered = PRED.to_pandas().reset_index(drop=True)  # the index says no more than the order
     numbered.columns = range(3)
-    assert dissent.evaluate(numbered, codes, HUMAN.p, bootstrap=0).jsd == pytest.approx(with_ids.jsd)
+    assert dissent.evaluate(numbered, codes, HUMAN.p, resamples=0).jsd == pytest.approx(with_ids.jsd)
 
 
 def test_combination_matches_rows():
@@ -115,9 +115,9 @@ def test_records():
     with pytest.raises(dissent.DataError, match="row 160"):
         dissent.Votes([*rows, ("t", "w", "yes")])
     gold = [{"task": t, "label": g} for t, g in GOLD.items()]
-    assert dissent.evaluate(PRED, gold, bootstrap=0).accuracy == dissent.evaluate(PRED, GOLD, bootstrap=0).accuracy
+    assert dissent.evaluate(PRED, gold, resamples=0).accuracy == dissent.evaluate(PRED, GOLD, resamples=0).accuracy
     hard = [{"task": t, "label": label} for t, label in zip(TASKS, PRED.labels.tolist())]
-    assert dissent.compare(hard, PRED, GOLD, bootstrap=0).accuracy.difference.value == 0
+    assert dissent.compare(hard, PRED, GOLD, resamples=0).accuracy.difference.value == 0
 
 
 def test_unknown_true_labels_are_counted():
@@ -168,7 +168,7 @@ def test_a_fit_is_kept(cls, pandas):
         assert again.votes_.notes == fit.votes_.notes
         assert (again.n_iter_, again.converged_, again.loss_history_) == (fit.n_iter_, fit.converged_, fit.loss_history_)
         assert type(again.labels_) is type(fit.labels_) and np.array_equal(np.asarray(again.labels_), np.asarray(fit.labels_))
-        assert dissent.evaluate(again, GOLD, bootstrap=0).accuracy == dissent.evaluate(fit, GOLD, bootstrap=0).accuracy
+        assert dissent.evaluate(again, GOLD, resamples=0).accuracy == dissent.evaluate(fit, GOLD, resamples=0).accuracy
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(again)).result_.p, fit.result_.p)
 
 
@@ -190,10 +190,10 @@ def test_a_model_is_kept():
 
 def test_results_are_kept():
     fit = dissent.DawidSkene().fit(VOTES)
-    for thing in (dissent.evaluate(fit, GOLD, HUMAN, bootstrap=10, keep_items=True), dissent.agreement(VOTES, bootstrap=10)):
+    for thing in (dissent.evaluate(fit, GOLD, HUMAN, resamples=10, keep_items=True), dissent.agreement(VOTES, resamples=10)):
         for again in _copies(thing):
             assert again.to_dict() == thing.to_dict()
-    for thing in (dissent.review(VOTES), dissent.compare(PRED, HUMAN, GOLD, bootstrap=10), dissent.view_distances([PRED, HUMAN], bootstrap=0)):
+    for thing in (dissent.review(VOTES), dissent.compare(PRED, HUMAN, GOLD, resamples=10), dissent.view_distances([PRED, HUMAN], resamples=0)):
         for again in _copies(thing):
             assert again.to_dict() == thing.to_dict()
     for again in _copies(fit.result_):

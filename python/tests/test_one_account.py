@@ -62,7 +62,7 @@ def test_report_review_and_python_say_the_same(crowd, tmp_path):
     votes = tmp_path / "votes.csv"
     votes.write_text("task,worker,label\n" + "".join(",".join(r) + "\n" for r in rows))
     run("review", votes, "--json", tmp_path / "review.json", "--workers", tmp_path / "workers.csv", "-o", tmp_path / "items.csv", "-q")
-    run("report", "--votes", votes, "-o", tmp_path / "page.html", "--bootstrap", "0", "-q")
+    run("report", "--votes", votes, "-o", tmp_path / "page.html", "--resamples", "0", "-q")
     tool = json.loads((tmp_path / "review.json").read_text())
     with open(tmp_path / "workers.csv", newline="") as f:
         listed = {r["worker"]: r for r in csv.DictReader(f)}

@@ -23,14 +23,8 @@ struct dis_agreement {
     dis_agreement_pair *pairs;
 };
 
-dis_agreement_options dis_agreement_options_default(void)
-{
-    return (dis_agreement_options){.size = sizeof(dis_agreement_options),
-                                   .parts = DIS_AGREEMENT_ALL,
-                                   .resamples = 1000,
-                                   .max_pairs = 100000,
-                                   .min_common = 5};
-}
+DIS_OPTIONS_DEFAULTS(dis_agreement_options, .size = sizeof(dis_agreement_options), .parts = DIS_AGREEMENT_ALL,
+                     .resamples = 1000, .max_pairs = 100000, .min_common = 5)
 
 void dis_agreement_destroy(dis_agreement *a)
 {
@@ -42,10 +36,11 @@ void dis_agreement_destroy(dis_agreement *a)
     dis__free(a);
 }
 
-dis_agreement_view dis_agreement_look(const dis_agreement *a)
+static dis_agreement_view view_of(const dis_agreement *a)
 {
     return a->view;
 }
+DIS_LOOK_DEFINE(dis_agreement, a, view_of(a))
 
 const dis_metric *dis_agreement_find(const dis_agreement *a, const char *name)
 {

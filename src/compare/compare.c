@@ -22,10 +22,7 @@ const char *dis_comparison_metric_name(size_t i)
     return i < DIS_COMPARE_METRICS ? metric_names[i] : NULL;
 }
 
-dis_comparison_options dis_comparison_options_default(void)
-{
-    return (dis_comparison_options){.size = sizeof(dis_comparison_options), .resamples = 10000, .fraction = 1};
-}
+DIS_OPTIONS_DEFAULTS(dis_comparison_options, .size = sizeof(dis_comparison_options), .resamples = 10000, .fraction = 1)
 
 static dis_status check_side(const dis_comparison_input *in, const int32_t *const *labels, size_t n, const char *side)
 {
@@ -149,10 +146,7 @@ end:
     return status;
 }
 
-const dis_comparison_view *dis_comparison_look(const dis_comparison *comparison)
-{
-    return &comparison->view;
-}
+DIS_LOOK_DEFINE(dis_comparison, comparison, comparison->view)
 
 void dis_comparison_destroy(dis_comparison *comparison)
 {

@@ -34,10 +34,8 @@ struct dis_views_distances {
     dis_metric *metrics; /* jsd, then the columns of the views */
 };
 
-dis_views_distances_options dis_views_distances_options_default(void)
-{
-    return (dis_views_distances_options){.size = sizeof(dis_views_distances_options), .resamples = 1000, .fraction = 1};
-}
+DIS_OPTIONS_DEFAULTS(dis_views_distances_options, .size = sizeof(dis_views_distances_options), .resamples = 1000,
+                     .fraction = 1)
 
 typedef struct {
     dis_context *ctx;
@@ -366,10 +364,7 @@ dis_status dis_views_distances_run(dis_context *ctx, const dis_views *views, con
     return status;
 }
 
-const dis_views_distances_view *dis_views_distances_look(const dis_views_distances *distances)
-{
-    return &distances->view;
-}
+DIS_LOOK_DEFINE(dis_views_distances, distances, distances->view)
 
 void dis_views_distances_destroy(dis_views_distances *distances)
 {

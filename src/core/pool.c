@@ -44,10 +44,7 @@ struct dis_context {
     char message[MESSAGE];
 };
 
-dis_context_options dis_context_options_default(void)
-{
-    return (dis_context_options){.size = sizeof(dis_context_options)};
-}
+DIS_OPTIONS_DEFAULTS(dis_context_options, .size = sizeof(dis_context_options))
 
 static void record_failure(dis_context *ctx, size_t j, dis_status status)
 {

@@ -23,3 +23,9 @@ dis_status dis__options_take(void *own, size_t known, const void *given, const c
     memcpy(own, &known, sizeof known);
     return DIS_OK;
 }
+
+void dis__sized_copy(void *out, size_t size, const void *own, size_t known)
+{
+    memcpy(out, own, size < known ? size : known);
+    if (size > known) memset((char *)out + known, 0, size - known);
+}

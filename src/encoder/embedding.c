@@ -24,10 +24,7 @@ struct dis_encoder {
     size_t n_parameters, max_length, max_tokens;
 };
 
-dis_embed_options dis_embed_options_default(void)
-{
-    return (dis_embed_options){.size = sizeof(dis_embed_options)};
-}
+DIS_OPTIONS_DEFAULTS(dis_embed_options, .size = sizeof(dis_embed_options))
 
 void dis_encoder_destroy(dis_encoder *e)
 {
@@ -83,7 +80,7 @@ dis_status dis_encoder_open(dis_context *ctx, const char *folder, dis_encoder **
     return status;
 }
 
-dis_encoder_view dis_encoder_look(const dis_encoder *e)
+static dis_encoder_view view_of(const dis_encoder *e)
 {
     return (dis_encoder_view){.family = e->config.family->model_type,
                               .width = e->config.width,
@@ -92,6 +89,7 @@ dis_encoder_view dis_encoder_look(const dis_encoder *e)
                               .n_parameters = e->n_parameters,
                               .max_length = e->max_length};
 }
+DIS_LOOK_DEFINE(dis_encoder, e, view_of(e))
 
 /* ---- batches ---- */
 

@@ -69,11 +69,8 @@ void dis_eval_range(size_t i, double *low, double *high)
         }
 }
 
-dis_evaluation_options dis_evaluation_options_default(void)
-{
-    return (dis_evaluation_options){
-        .size = sizeof(dis_evaluation_options), .fraction = 1, .top_k = 3, .n_splits = 5, .n_bins = 15};
-}
+DIS_OPTIONS_DEFAULTS(dis_evaluation_options, .size = sizeof(dis_evaluation_options), .fraction = 1, .top_k = 3,
+                     .n_splits = 5, .n_bins = 15)
 
 const dis__eval_mean dis__eval_means[DIS_EVAL_MEANS] = {
     {DIS_EVAL_MODEL_ENTROPY, DIS_ITEM_MODEL_ENTROPY, 1, 0, false},
@@ -514,10 +511,7 @@ dis_status dis_evaluation_run(dis_context *ctx, const dis_evaluation_input *inpu
     return status;
 }
 
-const dis_evaluation_view *dis_evaluation_look(const dis_evaluation *evaluation)
-{
-    return &evaluation->view;
-}
+DIS_LOOK_DEFINE(dis_evaluation, evaluation, evaluation->view)
 
 void dis_evaluation_destroy(dis_evaluation *e)
 {

@@ -11,15 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-dis_experiment_options dis_experiment_options_default(void)
-{
-    return (dis_experiment_options){.size = sizeof(dis_experiment_options)};
-}
+DIS_OPTIONS_DEFAULTS(dis_experiment_options, .size = sizeof(dis_experiment_options))
 
-dis_experiment_run_options dis_experiment_run_options_default(void)
-{
-    return (dis_experiment_run_options){.size = sizeof(dis_experiment_run_options)};
-}
+DIS_OPTIONS_DEFAULTS(dis_experiment_run_options, .size = sizeof(dis_experiment_run_options))
 
 /* ---- which runs ---- */
 
@@ -141,7 +135,7 @@ void dis_experiment_destroy(dis_experiment *experiment)
     dis__free(experiment);
 }
 
-dis_experiment_view dis_experiment_look(const dis_experiment *experiment)
+static dis_experiment_view view_of(const dis_experiment *experiment)
 {
     const dis__plan *p = experiment->plan;
     return (dis_experiment_view){.name = p->name,
@@ -158,6 +152,7 @@ dis_experiment_view dis_experiment_look(const dis_experiment *experiment)
                                  .n_selected = experiment->n_selected,
                                  .paper = p->paper};
 }
+DIS_LOOK_DEFINE(dis_experiment, experiment, view_of(experiment))
 
 /* ---- running ---- */
 

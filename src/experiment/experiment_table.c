@@ -8,6 +8,7 @@
 #include "experiment/experiment_internal.h"
 #include "experiment/pairwise.h"
 #include "core/memory.h"
+#include "core/sized_options.h"
 #include <math.h>
 #include <string.h>
 
@@ -218,11 +219,11 @@ static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__stor
         for (size_t k = m; c && k < plan->n_measures; k++) {
             const size_t metric = compared_metric(plan->measure[k].metric);
             if (metric == DIS_COMPARE_METRICS || strcmp(plan->measure[k].set, plan->measure[m].set) != 0) continue;
-            const dis_significance *s = &dis_comparison_look(c)->metric[metric];
-            figure[k].compared = !s->difference.reason;
-            figure[k].difference = s->difference.value;
-            figure[k].p = s->p;
-            figure[k].stars = s->stars;
+            const dis_significance s = dis_comparison_look(c).metric[metric];
+            figure[k].compared = !s.difference.reason;
+            figure[k].difference = s.difference.value;
+            figure[k].p = s.p;
+            figure[k].stars = s.stars;
         }
         dis_comparison_destroy(c);
     }
@@ -264,10 +265,11 @@ dis_status dis__table_make(dis_context *ctx, const dis_experiment *e, dis__store
     return status;
 }
 
-dis_experiment_table_view dis_experiment_table_look(const dis_experiment_table *t)
+static dis_experiment_table_view view_of(const dis_experiment_table *t)
 {
     return (dis_experiment_table_view){.n_rows = t->n_rows, .n_measures = t->n_measures, .row = t->row};
 }
+DIS_LOOK_DEFINE(dis_experiment_table, t, view_of(t))
 
 void dis_experiment_table_destroy(dis_experiment_table *t)
 {

@@ -29,10 +29,7 @@ static const struct {
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
 
-dis_items_options dis_items_options_default(void)
-{
-    return (dis_items_options){.size = sizeof(dis_items_options), .kind = DIS_ITEMS_TEXT};
-}
+DIS_OPTIONS_DEFAULTS(dis_items_options, .size = sizeof(dis_items_options), .kind = DIS_ITEMS_TEXT)
 
 void dis_items_destroy(dis_items *items)
 {
@@ -44,7 +41,7 @@ void dis_items_destroy(dis_items *items)
     dis__free(items);
 }
 
-dis_items_view dis_items_look(const dis_items *items)
+static dis_items_view view_of(const dis_items *items)
 {
     return (dis_items_view){.kind = items->kind,
                             .n_items = items->n_items,
@@ -59,6 +56,7 @@ dis_items_view dis_items_look(const dis_items *items)
                             .n_features = items->n_features,
                             .x = items->x};
 }
+DIS_LOOK_DEFINE(dis_items, items, view_of(items))
 
 static dis_status find_format(const char *asked, const char *path, size_t *format)
 {

@@ -9,10 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-dis_fit_options dis_fit_options_default(void)
-{
-    return (dis_fit_options){.size = sizeof(dis_fit_options), .predictions_weight = -1};
-}
+DIS_OPTIONS_DEFAULTS(dis_fit_options, .size = sizeof(dis_fit_options), .predictions_weight = -1)
 
 static dis_status parse(const char *spec, const dis__method **method, void **options)
 {
@@ -211,7 +208,7 @@ double *dis_fit_take_p(dis_fit *fit)
     return p;
 }
 
-dis_fit_view dis_fit_look(const dis_fit *fit)
+static dis_fit_view view_of(const dis_fit *fit)
 {
     return (dis_fit_view){.method = &fit->method->info,
                           .iterations = fit->iterations,
@@ -222,6 +219,7 @@ dis_fit_view dis_fit_look(const dis_fit *fit)
                           .n_trace = fit->n_trace,
                           .trace = fit->trace};
 }
+DIS_LOOK_DEFINE(dis_fit, fit, view_of(fit))
 
 const dis_parameter *dis_fit_parameter_at(const dis_fit *fit, size_t i)
 {

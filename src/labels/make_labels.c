@@ -17,10 +17,7 @@ struct dis_made {
     dis_combination did;
 };
 
-dis_make_options dis_make_options_default(void)
-{
-    return (dis_make_options){.size = sizeof(dis_make_options)};
-}
+DIS_OPTIONS_DEFAULTS(dis_make_options, .size = sizeof(dis_make_options))
 
 /* Combines nothing at all: tells what is wrong with the number of weights before any fit is made. */
 static dis_status check_combination(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice)
@@ -130,10 +127,11 @@ dis_status dis_make_labels(dis_context *ctx, const dis_votes *votes, const dis_l
     return DIS_OK;
 }
 
-dis_made_view dis_made_look(const dis_made *made)
+static dis_made_view view_of(const dis_made *made)
 {
     return (dis_made_view){.n_views = made->n_views, .part = made->part, .p = made->p, .combination = &made->did};
 }
+DIS_LOOK_DEFINE(dis_made, made, view_of(made))
 
 double *dis_made_take_p(dis_made *made)
 {

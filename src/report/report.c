@@ -7,10 +7,7 @@
 #include "io/outfile.h"
 #include <string.h>
 
-dis_report_options dis_report_options_default(void)
-{
-    return (dis_report_options){.size = sizeof(dis_report_options), .resamples = 1000};
-}
+DIS_OPTIONS_DEFAULTS(dis_report_options, .size = sizeof(dis_report_options), .resamples = 1000)
 
 static dis_status copy(char **out, const char *text)
 {

@@ -2,6 +2,7 @@
 #include "report/figure_model.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "evaluate/evaluation.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static dis_status evaluate(dis__report_job *job)
                                          .gold = r->test.gold,
                                          .human = r->test.human};
         DIS_TRY(dis_evaluation_run(job->ctx, &in, &o, &job->evaluation[m]));
-        job->model[m] = dis_evaluation_look(job->evaluation[m]);
+        job->model[m] = &job->evaluation[m]->view;
         dis__progress(job->ctx, "judging predictions", (double)(m + 1) / (double)r->n_predictions);
     }
     return DIS_OK;

@@ -13,10 +13,7 @@
 /* docs/review.md has the measurements behind these. */
 static const char default_method[] = "standard";
 
-dis_review_options dis_review_options_default(void)
-{
-    return (dis_review_options){.size = sizeof(dis_review_options)};
-}
+DIS_OPTIONS_DEFAULTS(dis_review_options, .size = sizeof(dis_review_options))
 
 static const char *const verdicts[DIS_REVIEW_CAUSES] = {"fine", "constant", "random", "confuses", "weak", "unjudged"};
 
@@ -271,7 +268,8 @@ void dis_review_destroy(dis_review *review)
     dis__free(review);
 }
 
-dis_review_view dis_review_look(const dis_review *review)
+static dis_review_view view_of(const dis_review *review)
 {
     return review->view;
 }
+DIS_LOOK_DEFINE(dis_review, review, view_of(review))

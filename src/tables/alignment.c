@@ -355,10 +355,7 @@ static dis_status match(matcher *m)
     return DIS_OK;
 }
 
-dis_alignment_options dis_alignment_options_default(void)
-{
-    return (dis_alignment_options){.size = sizeof(dis_alignment_options)};
-}
+DIS_OPTIONS_DEFAULTS(dis_alignment_options, .size = sizeof(dis_alignment_options))
 
 dis_status dis_alignment_run(dis_context *ctx, const dis_alignment_source *sources, size_t n_sources,
                              const dis_alignment_options *options, dis_alignment **out)
@@ -404,7 +401,7 @@ void dis_alignment_destroy(dis_alignment *aligned)
     dis__free(aligned);
 }
 
-dis_alignment_view dis_alignment_look(const dis_alignment *a)
+static dis_alignment_view view_of(const dis_alignment *a)
 {
     return (dis_alignment_view){.n_items = a->n_items,
                                 .n_classes = a->n_classes,
@@ -417,3 +414,4 @@ dis_alignment_view dis_alignment_look(const dis_alignment *a)
                                 .without_gold = a->without_gold,
                                 .gold_left_out = a->gold_left_out};
 }
+DIS_LOOK_DEFINE(dis_alignment, a, view_of(a))

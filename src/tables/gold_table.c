@@ -3,6 +3,7 @@
 #include "tables/gold_table.h"
 #include "core/memory.h"
 #include "core/spill.h"
+#include "core/sized_options.h"
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "io/format_name.h"
@@ -301,7 +302,8 @@ void dis_gold_destroy(dis_gold *gold)
     dis__free(gold);
 }
 
-dis_gold_view dis_gold_look(const dis_gold *gold)
+static dis_gold_view view_of(const dis_gold *gold)
 {
     return (dis_gold_view){.n_items = gold->n, .label = gold->label, .tasks = gold->tasks, .classes = gold->classes};
 }
+DIS_LOOK_DEFINE(dis_gold, gold, view_of(gold))

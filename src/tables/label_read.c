@@ -418,10 +418,7 @@ static dis_status read_text(dis_context *ctx, const char *path, const dis_labels
     return status;
 }
 
-dis_labels_read_options dis_labels_read_options_default(void)
-{
-    return (dis_labels_read_options){.size = sizeof(dis_labels_read_options)};
-}
+DIS_OPTIONS_DEFAULTS(dis_labels_read_options, .size = sizeof(dis_labels_read_options))
 
 dis_status dis_labels_read(dis_context *ctx, const char *path, const dis_labels_read_options *options, dis_labels **out)
 {

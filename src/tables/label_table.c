@@ -1,6 +1,7 @@
 /* Tables of soft labels: their life, aligning one with another, and what is asked of a single row. */
 #include "tables/label_table.h"
 #include "core/memory.h"
+#include "core/sized_options.h"
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
@@ -18,7 +19,7 @@ void dis_labels_destroy(dis_labels *labels)
     dis__free(labels);
 }
 
-dis_labels_view dis_labels_look(const dis_labels *labels)
+static dis_labels_view view_of(const dis_labels *labels)
 {
     return (dis_labels_view){.n_items = labels->n_items,
                              .n_classes = labels->n_classes,
@@ -26,6 +27,7 @@ dis_labels_view dis_labels_look(const dis_labels *labels)
                              .tasks = labels->tasks,
                              .classes = labels->classes};
 }
+DIS_LOOK_DEFINE(dis_labels, labels, view_of(labels))
 
 uint64_t dis_labels_renormalised(const dis_labels *labels)
 {

@@ -38,10 +38,7 @@ typedef struct {
     dis_tokens *out;       /* start[i + 1]: tokens of text i; first_token: of a word, from the start of its text */
 } batch;
 
-dis_tokenizer_options dis_tokenizer_options_default(void)
-{
-    return (dis_tokenizer_options){.size = sizeof(dis_tokenizer_options)};
-}
+DIS_OPTIONS_DEFAULTS(dis_tokenizer_options, .size = sizeof(dis_tokenizer_options))
 
 /* ---- benches, borrowed ---- */
 
@@ -286,11 +283,12 @@ dis_status dis_tokenizer_encode_words(dis_context *ctx, const dis_tokenizer *t, 
     return encode(ctx, &w, options, out);
 }
 
-dis_tokens_view dis_tokens_look(const dis_tokens *tokens)
+static dis_tokens_view view_of(const dis_tokens *tokens)
 {
     return (dis_tokens_view){tokens->n,    tokens->start, tokens->id,         tokens->type,
                              tokens->from, tokens->to,    tokens->first_token};
 }
+DIS_LOOK_DEFINE(dis_tokens, tokens, view_of(tokens))
 
 void dis_tokens_destroy(dis_tokens *tokens)
 {

@@ -2,6 +2,7 @@
  * the ids of special tokens. */
 #include "tokens/token_internal.h"
 #include "core/memory.h"
+#include "core/sized_options.h"
 #include <string.h>
 
 /* Sets of files that make a tokenizer, the first that is there counts. */
@@ -176,12 +177,13 @@ void dis_tokenizer_destroy(dis_tokenizer *t)
     dis__free(t);
 }
 
-dis_tokenizer_view dis_tokenizer_look(const dis_tokenizer *t)
+static dis_tokenizer_view view_of(const dis_tokenizer *t)
 {
     dis_tokenizer_view v = {.model = t->model.kind->name, .n_ids = t->n_ids, .max_length = t->max_length};
     memcpy(v.special, t->special, sizeof v.special);
     return v;
 }
+DIS_LOOK_DEFINE(dis_tokenizer, t, view_of(t))
 
 int32_t dis_tokenizer_id(const dis_tokenizer *t, const char *token, size_t n)
 {

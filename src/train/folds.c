@@ -27,10 +27,7 @@ struct dis_folds {
 
 enum { MAX_FOLDS = 10000 };
 
-dis_folds_options dis_folds_options_default(void)
-{
-    return (dis_folds_options){.size = sizeof(dis_folds_options), .n_folds = 10};
-}
+DIS_OPTIONS_DEFAULTS(dis_folds_options, .size = sizeof(dis_folds_options), .n_folds = 10)
 
 /* ---- dealing ---- */
 

@@ -2,6 +2,7 @@
 #include "train/model.h"
 #include "core/spec.h"
 #include "nn/devices.h"
+#include "core/sized_options.h"
 #include "train/objective.h"
 #include <stdio.h>
 #include <string.h>
@@ -107,7 +108,7 @@ void dis_model_destroy(dis_model *model)
     dis__free(model);
 }
 
-dis_model_view dis_model_look(const dis_model *model)
+static dis_model_view view_of(const dis_model *model)
 {
     dis__encoder_facts facts = {0};
     model->row->facts(model->encoder, &facts);
@@ -129,6 +130,7 @@ dis_model_view dis_model_look(const dis_model *model)
     for (size_t h = 0; h < model->n_heads; h++) v.head[h] = model->head[h];
     return v;
 }
+DIS_LOOK_DEFINE(dis_model, model, view_of(model))
 
 /* ---- items ---- */
 

@@ -16,15 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-dis_model_train_options dis_model_train_options_default(void)
-{
-    return (dis_model_train_options){.size = sizeof(dis_model_train_options),
-                                     .model = "text",
-                                     .objective = "kl",
-                                     .soft_weight = 1,
-                                     .floor = 1e-6,
-                                     .accumulate = 1};
-}
+DIS_OPTIONS_DEFAULTS(dis_model_train_options, .size = sizeof(dis_model_train_options), .model = "text",
+                     .objective = "kl", .soft_weight = 1, .floor = 1e-6, .accumulate = 1)
 
 /* ---- before the first step ---- */
 
@@ -300,9 +293,9 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
         .n_items = g->n_items, .n_classes = g->n_classes, .q = t->q, .gold = g->label, .human = g->human};
     dis_evaluation *evaluation;
     DIS_TRY(dis_evaluation_run(ctx, &in, &o, &evaluation));
-    const dis_evaluation_view *v = dis_evaluation_look(evaluation);
-    e->dev = v->metric[t->keep].value;
-    e->dev_cross_entropy = v->metric[loss].value;
+    const dis_evaluation_view v = dis_evaluation_look(evaluation);
+    e->dev = v.metric[t->keep].value;
+    e->dev_cross_entropy = v.metric[loss].value;
     dis_evaluation_destroy(evaluation);
     return DIS_OK;
 }

@@ -145,19 +145,9 @@ const dis_synth_model *dis_synth_model_at(size_t i)
     return i < N_MODELS ? &models[i].info : NULL;
 }
 
-dis_synth_options dis_synth_options_default(void)
-{
-    return (dis_synth_options){.size = sizeof(dis_synth_options),
-                               .model = "dawid-skene",
-                               .n_items = 1000,
-                               .n_workers = 50,
-                               .n_classes = 4,
-                               .votes_per_item = 5,
-                               .accuracy = .7,
-                               .spread = .15,
-                               .spammers = .2,
-                               .n_features = 16};
-}
+DIS_OPTIONS_DEFAULTS(dis_synth_options, .size = sizeof(dis_synth_options), .model = "dawid-skene", .n_items = 1000,
+                     .n_workers = 50, .n_classes = 4, .votes_per_item = 5, .accuracy = .7, .spread = .15,
+                     .spammers = .2, .n_features = 16)
 
 static item make_item(const synth *s, uint64_t i)
 {

@@ -3,14 +3,12 @@
 #include "votes/votes_internal.h"
 #include "core/memory.h"
 #include "core/spill.h"
+#include "core/sized_options.h"
 #include "core/names_build.h"
 #include <math.h>
 #include <string.h>
 
-dis_votes_options dis_votes_options_default(void)
-{
-    return (dis_votes_options){.size = sizeof(dis_votes_options)};
-}
+DIS_OPTIONS_DEFAULTS(dis_votes_options, .size = sizeof(dis_votes_options))
 
 void dis_votes_destroy(dis_votes *votes)
 {
@@ -27,7 +25,7 @@ void dis_votes_destroy(dis_votes *votes)
     dis__free(votes);
 }
 
-dis_votes_view dis_votes_look(const dis_votes *votes)
+static dis_votes_view view_of(const dis_votes *votes)
 {
     return (dis_votes_view){.n_items = votes->n_items,
                             .n_workers = votes->n_workers,
@@ -42,6 +40,7 @@ dis_votes_view dis_votes_look(const dis_votes *votes)
                             .workers = votes->workers,
                             .classes = votes->classes};
 }
+DIS_LOOK_DEFINE(dis_votes, votes, view_of(votes))
 
 dis_votes_notes dis_votes_read_notes(const dis_votes *votes)
 {

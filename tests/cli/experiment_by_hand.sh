@@ -66,7 +66,7 @@ for objective in soft-ce gold+kl gold silver; do
         --gold gold.csv $labels --objective $objective --model text:width=8,hidden=8 --epochs 3 --batch 16 --rate .01 --seed 3 \
         --classes "$classes" --lenient --quiet -o "model-$objective"
     "$DISSENT" predict "model-$objective" --items items.csv --where part=test -o p.csv --quiet
-    "$DISSENT" eval p.csv --gold gold.csv --human softmax.csv --lenient --bootstrap 0 --quiet --format csv -o m.csv
+    "$DISSENT" eval p.csv --gold gold.csv --human softmax.csv --lenient --resamples 0 --quiet --format csv -o m.csv
     compare $objective accuracy macro_f1 cross_entropy kl entropy_correlation calibrated_log_likelihood
 done
 
@@ -83,7 +83,7 @@ sed -e 's/items: items.csv/items: {file: tokens.csv, kind: tokens}/' -e 's/text:
     --model tagger:word=6,character=4,hidden=4,layers=1,feed=8 --epochs 3 --batch 16 --rate .01 --seed 3 --classes "$classes" --lenient --quiet -o model-tokens
 "$DISSENT" predict model-tokens --items tokens.csv -o all.csv --quiet
 awk -F, 'NR == FNR { of[$1] = 1; next } FNR == 1 || of[$1]' gold-test.csv all.csv >p.csv
-"$DISSENT" eval p.csv --gold gold.csv --groups tokens.csv --lenient --bootstrap 0 --quiet --format csv -o m.csv
+"$DISSENT" eval p.csv --gold gold.csv --groups tokens.csv --lenient --resamples 0 --quiet --format csv -o m.csv
 compare gold accuracy macro_f1 calibrated_log_likelihood
 
 # The example of the manual, on a crowd of forty.

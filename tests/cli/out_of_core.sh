@@ -39,13 +39,13 @@ run "standard input" labels - --method softmax -o labels.npy
 run "methods" labels ../shuffled.csv --method ebcc:iterations=3 --method fast-dawid-skene --method bwa:iterations=3 \
     --method glad:iterations=3 --method wawa --method zero-based-skill --combine hybrid -o labels.csv --save-views views
 run "weights without gold" labels ../grouped.csv --method standard --method ibcc:iterations=3 --combine centroid:weights=auto -o labels.csv
-run "agree" agree ../shuffled.csv --gold ../gold.csv --bootstrap 20 -o agreement.csv --workers workers.csv --json summary.json
+run "agree" agree ../shuffled.csv --gold ../gold.csv --resamples 20 -o agreement.csv --workers workers.csv --json summary.json
 run "review" review ../grouped.csv --budget 900 -o items.csv --workers workers.csv
 "$DISSENT" labels grouped.csv --method softmax -o softmax.csv -q
 "$DISSENT" labels grouped.csv --method majority -o majority.csv -q
-run "eval" eval ../softmax.csv ../majority.csv --gold ../gold.csv --bootstrap 20 -o table.csv --json summary.json
-run "compare" compare --a ../softmax.csv --b ../majority.csv --gold ../gold.csv --bootstrap 20 -o table.csv --json summary.json
-run "views" views ../softmax.csv ../majority.csv --bootstrap 20 -o table.csv
+run "eval" eval ../softmax.csv ../majority.csv --gold ../gold.csv --resamples 20 -o table.csv --json summary.json
+run "compare" compare --a ../softmax.csv --b ../majority.csv --gold ../gold.csv --resamples 20 -o table.csv --json summary.json
+run "views" views ../softmax.csv ../majority.csv --resamples 20 -o table.csv
 
 # Nothing is left behind, whenever it is killed.
 for i in 1 2 3 4 5 6; do

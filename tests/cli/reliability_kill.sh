@@ -35,11 +35,11 @@ done
 echo "60 outputs after 30 kills: $old old, $((60 - old)) new, all whole"
 
 # A report is one file.
-"$DISSENT" report --votes votes.csv --method standard --method ibcc:iterations=3 --bootstrap 5 -o new/report.html -q
+"$DISSENT" report --votes votes.csv --method standard --method ibcc:iterations=3 --resamples 5 -o new/report.html -q
 old=0
 for i in $(seq 1 10); do
     echo old >report.html
-    "$DISSENT" report --votes votes.csv --method standard --method ibcc:iterations=3 --bootstrap 5 -o report.html -q &
+    "$DISSENT" report --votes votes.csv --method standard --method ibcc:iterations=3 --resamples 5 -o report.html -q &
     pid=$!
     sleep "$(awk -v i="$i" 'BEGIN { printf "%.3f", (i * 7 % 10) * .12 }')"
     kill -9 $pid 2>/dev/null || true

@@ -42,14 +42,14 @@ run "many classes" labels ../many.csv --method standard --method dawid-skene:ite
 run "synth" synth --items 20000 --model difficulty --shuffle -o votes.csv --gold gold.csv --text text.csv --features features.npy
 "$DISSENT" labels votes.csv --method standard --method softmax --method dawid-skene --method mace --save-views views -o labels.csv -q
 run "compare" compare --a ../views/mace.csv ../views/softmax.csv --b ../views/standard.csv ../views/dawid-skene.csv --gold ../gold.csv \
-    --human ../views/softmax.csv --bootstrap 300 -o table.csv --json summary.json
-run "views" views ../views/mace.csv ../views/softmax.csv ../views/standard.csv --bootstrap 300 -o table.csv --json summary.json
-run "report" report --votes ../votes.csv --gold ../known.csv --bootstrap 20 -o report.html --json summary.json
+    --human ../views/softmax.csv --resamples 300 -o table.csv --json summary.json
+run "views" views ../views/mace.csv ../views/softmax.csv ../views/standard.csv --resamples 300 -o table.csv --json summary.json
+run "report" report --votes ../votes.csv --gold ../known.csv --resamples 20 -o report.html --json summary.json
 run "review" review ../votes.csv --gold ../known.csv --budget 900 -o items.csv --items all.csv --workers workers.csv --json summary.json
 run "review of many classes" review ../many.csv --method mace:iterations=5 --budget 50 -o items.jsonl --workers workers.csv
 run "agreement" agree ../votes.csv --gold ../gold.csv -o agreement.csv --workers workers.csv --items items.csv --classes-table classes.csv \
     --pairs pairs.csv --json summary.json
-run "agreement of many classes" agree ../many.csv -o agreement.jsonl --workers workers.csv --pairs pairs.csv --bootstrap 100 --json summary.json
-run "eval" eval ../views/mace.csv ../views/softmax.csv --gold ../gold.csv --human ../views/standard.csv --bootstrap 50 --ordinal -o table.csv \
+run "agreement of many classes" agree ../many.csv -o agreement.jsonl --workers workers.csv --pairs pairs.csv --resamples 100 --json summary.json
+run "eval" eval ../views/mace.csv ../views/softmax.csv --gold ../gold.csv --human ../views/standard.csv --resamples 50 --ordinal -o table.csv \
     --items items.csv --classes-table classes.csv --json summary.json
-run "report" report --votes ../votes.csv --gold ../gold.csv --pred ../labels.csv --human-labels softmax --bootstrap 20 -o report.html --json summary.json
+run "report" report --votes ../votes.csv --gold ../gold.csv --pred ../labels.csv --human-labels softmax --resamples 20 -o report.html --json summary.json

@@ -37,8 +37,7 @@ static dis_comparison_input make(size_t n, size_t k, size_t seeds, double right_
                                   .human = human};
 }
 
-static const dis_comparison_view *compare(const dis_comparison_input *in, const dis_comparison_options *o,
-                                          dis_comparison **c)
+static dis_comparison_view compare(const dis_comparison_input *in, const dis_comparison_options *o, dis_comparison **c)
 {
     if (dis_comparison_run(NULL, in, o, c) != DIS_OK) fail_msg("%s", dis_last_error());
     return dis_comparison_look(*c);
@@ -70,9 +69,9 @@ static void null(void **state)
         o.resamples = 500;
         o.seed = t;
         dis_comparison *c;
-        const dis_comparison_view *v = compare(&in, &o, &c);
+        const dis_comparison_view v = compare(&in, &o, &c);
         for (size_t m = 0; m < 2; m++) {
-            const dis_significance *s = &v->metric[m];
+            const dis_significance *s = &v.metric[m];
             two[m][t] = s->p_two_sided;
             one[m][t] = fmin(1, 2 * s->p); /* 1 when there is no difference */
             covered[m] += s->difference.ci_low <= 0 && s->difference.ci_high >= 0;
@@ -104,10 +103,10 @@ static void planted(void **state)
             o.pool_seeds = pool;
             o.fraction = pool ? .33 : 1;
             dis_comparison *c;
-            const dis_comparison_view *v = compare(&in, &o, &c);
-            assert_int_equal(v->n_resample, pool ? 3960 : 4000);
+            const dis_comparison_view v = compare(&in, &o, &c);
+            assert_int_equal(v.n_resample, pool ? 3960 : 4000);
             for (size_t m = 0; m < 2; m++) {
-                const dis_significance *s = &v->metric[m];
+                const dis_significance *s = &v.metric[m];
                 em_assert_close(s->difference.value, turned ? -.04 : .04, .015);
                 assert_true(s->p <= .01 && s->p_two_sided <= .02);
                 assert_int_equal(s->stars, 2);
@@ -115,11 +114,11 @@ static void planted(void **state)
                 assert_true(turned ? s->difference.ci_high < 0 : s->difference.ci_low > 0);
                 assert_true(s->a.ci_low < s->a.value && s->a.ci_high > s->a.value);
             }
-            assert_int_equal(v->n_pairs, 3);
+            assert_int_equal(v.n_pairs, 3);
             for (size_t q = 0; q < 3; q++) {
-                assert_false(v->mcnemar[q].exact);
-                assert_true(v->mcnemar[q].p < .05);
-                assert_true((v->mcnemar[q].only_a > v->mcnemar[q].only_b) == !turned);
+                assert_false(v.mcnemar[q].exact);
+                assert_true(v.mcnemar[q].p < .05);
+                assert_true((v.mcnemar[q].only_a > v.mcnemar[q].only_b) == !turned);
             }
             dis_comparison_destroy(c);
         }
@@ -146,7 +145,7 @@ static void by_hand(void **state)
     dis_comparison_options o = dis_comparison_options_default();
     o.resamples = RESAMPLES;
     dis_comparison *c;
-    const double p = compare(&in, &o, &c)->metric[DIS_COMPARE_ACCURACY].p;
+    const double p = compare(&in, &o, &c).metric[DIS_COMPARE_ACCURACY].p;
     em_assert_close(p, (double)beyond / RESAMPLES, 4 * sqrt(2 * p * (1 - p) / RESAMPLES));
     dis_comparison_destroy(c);
 }
@@ -158,17 +157,17 @@ static void the_same(void **state)
     dis_comparison_input in = make(100, 3, 1, .6, .6, 3);
     in.b = in.a;
     dis_comparison *c;
-    const dis_comparison_view *v = compare(&in, NULL, &c);
+    const dis_comparison_view v = compare(&in, NULL, &c);
     for (size_t m = 0; m < 2; m++) {
-        assert_true(v->metric[m].difference.value == 0);
-        assert_true(v->metric[m].p == 1 && v->metric[m].p_two_sided == 1);
-        assert_int_equal(v->metric[m].stars, 0);
-        assert_true(v->metric[m].difference.ci_low == 0 && v->metric[m].difference.ci_high == 0);
-        assert_true(isnan(v->metric[m].sd_a)); /* one seed */
+        assert_true(v.metric[m].difference.value == 0);
+        assert_true(v.metric[m].p == 1 && v.metric[m].p_two_sided == 1);
+        assert_int_equal(v.metric[m].stars, 0);
+        assert_true(v.metric[m].difference.ci_low == 0 && v.metric[m].difference.ci_high == 0);
+        assert_true(isnan(v.metric[m].sd_a)); /* one seed */
     }
-    assert_true(v->mcnemar[0].exact && v->mcnemar[0].p == 1);
-    assert_non_null(v->statistic[DIS_CELL_ENTROPY].test.reason);
-    assert_non_null(v->statistic[DIS_CELL_ENTROPY].mean[DIS_CELL_ONLY_A].reason);
+    assert_true(v.mcnemar[0].exact && v.mcnemar[0].p == 1);
+    assert_non_null(v.statistic[DIS_CELL_ENTROPY].test.reason);
+    assert_non_null(v.statistic[DIS_CELL_ENTROPY].mean[DIS_CELL_ONLY_A].reason);
     dis_comparison_destroy(c);
 }
 
@@ -179,8 +178,8 @@ static void few_classes(void **state)
         const dis_comparison_input in = make(200, k, 1, .6, .5, 8);
         for (size_t c = 0; c < k; c++) human[7 * k + c] = 1 / (double)k; /* uniform: no kurtosis */
         dis_comparison *c;
-        const dis_comparison_view *v = compare(&in, NULL, &c);
-        const dis_cell_statistic *s = &v->statistic[DIS_CELL_KURTOSIS];
+        const dis_comparison_view v = compare(&in, NULL, &c);
+        const dis_cell_statistic *s = &v.statistic[DIS_CELL_KURTOSIS];
         for (size_t cell = 0; cell < DIS_CELLS; cell++) {
             assert_int_equal(s->mean[cell].reason != NULL, k == 2);
             assert_int_equal(s->mean[cell].degenerate, k == 3);
@@ -188,8 +187,8 @@ static void few_classes(void **state)
         }
         assert_int_equal(s->test.reason != NULL, k < 4);
         assert_int_equal(s->left_out, 1);
-        assert_null(v->statistic[DIS_CELL_ENTROPY].test.reason);
-        assert_null(v->statistic[DIS_CELL_MAX_PROBABILITY].test.reason);
+        assert_null(v.statistic[DIS_CELL_ENTROPY].test.reason);
+        assert_null(v.statistic[DIS_CELL_MAX_PROBABILITY].test.reason);
         dis_comparison_destroy(c);
     }
     assert_true(isnan(dis_kurtosis((const double[]){.1, .1, .1, .1, .1, .1, .1, .1, .1, .1}, 10)));
@@ -207,16 +206,16 @@ static void left_out(void **state)
     dis_comparison *all, *some;
     in.n_items = 400;
     in.n_b = 2;
-    const dis_comparison_view *first = compare(&in, NULL, &all);
+    const dis_comparison_view first = compare(&in, NULL, &all);
     in.n_items = 500;
     for (size_t i = 400; i < 500; i++) gold[i] = -1;
     label[0][0][450] = -7; /* nobody looks */
-    const dis_comparison_view *second = compare(&in, NULL, &some);
-    assert_int_equal(first->n_pairs, 6);
-    assert_int_equal(second->n_items, 400);
-    assert_memory_equal(first->metric, second->metric, sizeof first->metric);
-    assert_memory_equal(first->cell, second->cell, sizeof first->cell);
-    assert_int_equal(first->cell[0] + first->cell[1] + first->cell[2] + first->cell[3], 2400);
+    const dis_comparison_view second = compare(&in, NULL, &some);
+    assert_int_equal(first.n_pairs, 6);
+    assert_int_equal(second.n_items, 400);
+    assert_memory_equal(first.metric, second.metric, sizeof first.metric);
+    assert_memory_equal(first.cell, second.cell, sizeof first.cell);
+    assert_int_equal(first.cell[0] + first.cell[1] + first.cell[2] + first.cell[3], 2400);
     dis_comparison_destroy(all);
     dis_comparison_destroy(some);
 }

@@ -38,15 +38,15 @@ static void simulate(size_t seeds, double difference)
         o.seed = t;
         dis_comparison *c;
         assert_int_equal(dis_comparison_run(NULL, &in, &o, &c), DIS_OK);
-        const dis_comparison_view *v = dis_comparison_look(c);
+        const dis_comparison_view v = dis_comparison_look(c);
         for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {
-            const dis_significance *s = &v->metric[m];
+            const dis_significance *s = &v.metric[m];
             holds[m] += s->difference.ci_low <= difference && s->difference.ci_high >= difference;
             one_star[m] += s->stars > 0;
             two_stars[m] += s->stars > 1;
             two_sided[m] += s->p_two_sided <= .05;
         }
-        mcnemar += v->mcnemar[0].p <= .05;
+        mcnemar += v.mcnemar[0].p <= .05;
         dis_comparison_destroy(c);
     }
     for (size_t m = 0; m < DIS_COMPARE_METRICS; m++) {

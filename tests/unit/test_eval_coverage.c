@@ -110,16 +110,16 @@ static void intervals_cover(void **state)
         }
         dis_evaluation *e = evaluate(ctx, &sample, ITEMS, wanted, s, 1000);
         for (size_t a = 0; a < N_ASKED; a++) {
-            const dis_metric *m = &dis_evaluation_look(e)->metric[asked[a].metric];
-            const double value = dis_evaluation_look(truth)->metric[asked[a].metric].value;
-            held[a] += m->has_interval && m->ci_low <= value && value <= m->ci_high;
+            const dis_metric m = dis_evaluation_look(e).metric[asked[a].metric];
+            const double value = dis_evaluation_look(truth).metric[asked[a].metric].value;
+            held[a] += m.has_interval && m.ci_low <= value && value <= m.ci_high;
         }
         dis_evaluation_destroy(e);
     }
     for (size_t a = 0; a < N_ASKED; a++) {
         const double coverage = (double)held[a] / SIMULATIONS;
         printf("%-22s true %.4f   covered %.4f\n", dis_eval_metric_at(asked[a].metric)->name,
-               dis_evaluation_look(truth)->metric[asked[a].metric].value, coverage);
+               dis_evaluation_look(truth).metric[asked[a].metric].value, coverage);
         if (asked[a].promised) assert_true(coverage >= .935 && coverage <= .965);
     }
     dis_evaluation_destroy(truth);

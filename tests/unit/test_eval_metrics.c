@@ -97,11 +97,12 @@ static void equals_scikit_learn_and_scipy(void **state)
         assert_non_null(file);
         char line[256];
         size_t n = 0;
+        const dis_evaluation_view view = dis_evaluation_look(e);
         assert_non_null(fgets(line, sizeof line, file));
         while (fgets(line, sizeof line, file)) {
             char *comma = strrchr(line, ',');
             *comma = 0;
-            const double theirs = strtod(comma + 1, NULL), ours = figure(dis_evaluation_look(e), f.v.classes, line);
+            const double theirs = strtod(comma + 1, NULL), ours = figure(&view, f.v.classes, line);
             /* a search for a minimum finds the place to the square root of what it finds the value to */
             const double slack = strncmp(line, "temperature", 11) == 0 ? 1e-6 : 1e-9;
             if (!(fabs(ours - theirs) <= slack))
@@ -126,9 +127,9 @@ static void intervals_lie_around_the_values(void **state)
     o.resamples = 400;
     o.ordinal = true;
     dis_evaluation *e = run(&in, &o);
-    const dis_evaluation_view *v = dis_evaluation_look(e);
+    const dis_evaluation_view v = dis_evaluation_look(e);
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
-        const dis_metric *x_ = &v->metric[m];
+        const dis_metric *x_ = &v.metric[m];
         assert_null(x_->reason);
         assert_true(x_->has_interval);
         assert_int_equal(x_->n, 2000);
@@ -138,18 +139,18 @@ static void intervals_lie_around_the_values(void **state)
             assert_true(x_->ci_low <= x_->value && x_->value <= x_->ci_high);
     }
     /* of a mean: 1.96 standard errors to each side */
-    const double p = v->metric[DIS_EVAL_ACCURACY].value, half = 1.96 * sqrt(p * (1 - p) / 2000);
-    assert_true(fabs(v->metric[DIS_EVAL_ACCURACY].ci_high - p - half) < .15 * half);
-    assert_true(fabs(p - v->metric[DIS_EVAL_ACCURACY].ci_low - half) < .15 * half);
+    const double p = v.metric[DIS_EVAL_ACCURACY].value, half = 1.96 * sqrt(p * (1 - p) / 2000);
+    assert_true(fabs(v.metric[DIS_EVAL_ACCURACY].ci_high - p - half) < .15 * half);
+    assert_true(fabs(p - v.metric[DIS_EVAL_ACCURACY].ci_low - half) < .15 * half);
     /* Spearman and Pearson vary alike */
-    const dis_metric *a = &v->metric[DIS_EVAL_ENTROPY_SPEARMAN], *b = &v->metric[DIS_EVAL_ENTROPY_CORRELATION];
+    const dis_metric *a = &v.metric[DIS_EVAL_ENTROPY_SPEARMAN], *b = &v.metric[DIS_EVAL_ENTROPY_CORRELATION];
     const double ratio = (a->ci_high - a->ci_low) / (b->ci_high - b->ci_low);
     assert_true(ratio > .6 && ratio < 1.7);
     /* a third of the items: wider by the root of three */
     o.fraction = 1.0 / 3;
     dis_evaluation *third = run(&in, &o);
-    const dis_metric *c = &dis_evaluation_look(third)->metric[DIS_EVAL_KL], *d = &v->metric[DIS_EVAL_KL];
-    const double wider = (c->ci_high - c->ci_low) / (d->ci_high - d->ci_low);
+    const dis_metric c = dis_evaluation_look(third).metric[DIS_EVAL_KL], d = v.metric[DIS_EVAL_KL];
+    const double wider = (c.ci_high - c.ci_low) / (d.ci_high - d.ci_low);
     assert_true(wider > 1.4 && wider < 2.1);
     dis_evaluation_destroy(third);
     dis_evaluation_destroy(e);
@@ -182,12 +183,12 @@ static void groups_stay_together(void **state)
     in.group = group;
     in.n_groups = x.n / 4;
     dis_evaluation *together = run(&in, &o);
-    const double a = dis_evaluation_look(apart)->metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value;
-    const double b = dis_evaluation_look(together)->metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value;
+    const double a = dis_evaluation_look(apart).metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value;
+    const double b = dis_evaluation_look(together).metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value;
     assert_true(a != b && fabs(a - b) < .02);
     bool *all = malloc(x.n * sizeof *all);
     for (size_t i = 0; i < x.n; i++) all[i] = true;
-    const double t = dis_evaluation_look(apart)->temperature[0];
+    const double t = dis_evaluation_look(apart).temperature[0];
     assert_true(plain_nll(&x, all, 1 / t) < plain_nll(&x, all, 1 / t * 1.2));
     assert_true(plain_nll(&x, all, 1 / t) < plain_nll(&x, all, 1 / t / 1.2));
     dis_evaluation_destroy(apart);
@@ -195,7 +196,7 @@ static void groups_stay_together(void **state)
     for (size_t i = 0; i < x.n; i++) group[i] = 0; /* one group cannot be split */
     in.n_groups = 1;
     dis_evaluation *one = run(&in, &o);
-    assert_non_null(dis_evaluation_look(one)->metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].reason);
+    assert_non_null(dis_evaluation_look(one).metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].reason);
     dis_evaluation_destroy(one);
     in.n_groups = 0;
     assert_int_equal(dis_evaluation_run(NULL, &in, &o, &one), DIS_EUSAGE);
@@ -217,8 +218,8 @@ static void temperatures_of_many_items_are_the_best(void **state)
     o.wanted = wanted;
     o.n_splits = 2;
     dis_evaluation *e = run(&in, &o);
-    const dis_evaluation_view *v = dis_evaluation_look(e);
-    assert_string_equal(v->metric[DIS_EVAL_ACCURACY].reason, "not asked for");
+    const dis_evaluation_view v = dis_evaluation_look(e);
+    assert_string_equal(v.metric[DIS_EVAL_ACCURACY].reason, "not asked for");
     bool *all = malloc(x.n * sizeof *all);
     for (size_t i = 0; i < x.n; i++) all[i] = true;
     double low = .1, high = 10; /* of b; the halves' temperatures lie around that of all */
@@ -227,9 +228,9 @@ static void temperatures_of_many_items_are_the_best(void **state)
         *(plain_nll(&x, all, a) < plain_nll(&x, all, b) ? &high : &low) =
             plain_nll(&x, all, a) < plain_nll(&x, all, b) ? b : a;
     }
-    for (size_t s = 0; s < 2; s++) assert_true(fabs(v->temperature[s] * low - 1) < .05);
+    for (size_t s = 0; s < 2; s++) assert_true(fabs(v.temperature[s] * low - 1) < .05);
     const double best = plain_nll(&x, all, low);
-    assert_true(fabs(v->metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value - best) < .02);
+    assert_true(fabs(v.metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value - best) < .02);
     free(all);
     dis_evaluation_destroy(e);
     unmake(&x);
@@ -270,19 +271,19 @@ static void ranks_are_those_of_counting(void **state)
 
 static void reason_is(const dis_evaluation *e, dis_eval_metric m, const char *part)
 {
-    const dis_metric *x = &dis_evaluation_look(e)->metric[m];
-    assert_non_null(x->reason);
-    assert_non_null(strstr(x->reason, part));
-    assert_true(isnan(x->value));
-    assert_false(x->has_interval);
+    const dis_metric x = dis_evaluation_look(e).metric[m];
+    assert_non_null(x.reason);
+    assert_non_null(strstr(x.reason, part));
+    assert_true(isnan(x.value));
+    assert_false(x.has_interval);
 }
 
 static void nothing_is_nan(const dis_evaluation *e)
 {
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
-        const dis_metric *x = &dis_evaluation_look(e)->metric[m];
-        assert_true(x->reason || isfinite(x->value));
-        assert_true(!x->has_interval || (isfinite(x->ci_low) && isfinite(x->ci_high)));
+        const dis_metric x = dis_evaluation_look(e).metric[m];
+        assert_true(x.reason || isfinite(x.value));
+        assert_true(!x.has_interval || (isfinite(x.ci_low) && isfinite(x.ci_high)));
     }
 }
 
@@ -299,7 +300,7 @@ static void edges_have_values_or_reasons(void **state)
         const dis_evaluation_input in = {.n_items = 1, .n_classes = 3, .q = q, .human = p, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        assert_true(dis_evaluation_look(e)->metric[DIS_EVAL_ACCURACY].value == 1);
+        assert_true(dis_evaluation_look(e).metric[DIS_EVAL_ACCURACY].value == 1);
         reason_is(e, DIS_EVAL_ENTROPY_CORRELATION, "one item");
         reason_is(e, DIS_EVAL_ENTROPY_SPEARMAN, "one item");
         reason_is(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, "two items");
@@ -312,9 +313,9 @@ static void edges_have_values_or_reasons(void **state)
         const dis_evaluation_input in = {.n_items = 3, .n_classes = 1, .q = q, .human = q, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        const dis_evaluation_view *v = dis_evaluation_look(e);
-        assert_true(v->metric[DIS_EVAL_MACRO_F1].value == 1);
-        assert_true(v->metric[DIS_EVAL_KL].value == 0);
+        const dis_evaluation_view v = dis_evaluation_look(e);
+        assert_true(v.metric[DIS_EVAL_MACRO_F1].value == 1);
+        assert_true(v.metric[DIS_EVAL_KL].value == 0);
         reason_is(e, DIS_EVAL_ENTROPY_SIMILARITY, "one class");
         reason_is(e, DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD, "one class");
         dis_evaluation_destroy(e);
@@ -325,10 +326,10 @@ static void edges_have_values_or_reasons(void **state)
         const dis_evaluation_input in = {.n_items = 4, .n_classes = 3, .q = q, .human = p, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        const dis_evaluation_view *v = dis_evaluation_look(e);
-        assert_int_equal(v->floored, 8);
-        assert_true(v->classes[2].precision.degenerate && v->classes[2].f1.value == 0);
-        assert_true(fabs(v->metric[DIS_EVAL_LOG_LOSS].value + log(1e-12) / 2) < 1e-9);
+        const dis_evaluation_view v = dis_evaluation_look(e);
+        assert_int_equal(v.floored, 8);
+        assert_true(v.classes[2].precision.degenerate && v.classes[2].f1.value == 0);
+        assert_true(fabs(v.metric[DIS_EVAL_LOG_LOSS].value + log(1e-12) / 2) < 1e-9);
         reason_is(e, DIS_EVAL_ENTROPY_CORRELATION, "predictions is the same");
         dis_evaluation_destroy(e);
     }
@@ -339,7 +340,7 @@ static void edges_have_values_or_reasons(void **state)
         nothing_is_nan(e);
         reason_is(e, DIS_EVAL_ENTROPY_SPEARMAN, "human labels is the same");
         reason_is(e, DIS_EVAL_ACCURACY, "no gold");
-        assert_true(dis_evaluation_look(e)->metric[DIS_EVAL_HUMAN_ENTROPY].value == 0);
+        assert_true(dis_evaluation_look(e).metric[DIS_EVAL_HUMAN_ENTROPY].value == 0);
         dis_evaluation_destroy(e);
     }
     { /* predictions alone; then gold of which nothing is known */
@@ -357,8 +358,8 @@ static void edges_have_values_or_reasons(void **state)
         nothing_is_nan(e);
         reason_is(e, DIS_EVAL_WASSERSTEIN, "no order");
         reason_is(e, DIS_EVAL_ACCURACY, "no item has a gold label");
-        assert_true(dis_evaluation_look(e)->metric[DIS_EVAL_JSD].value == 0);
-        assert_true(dis_evaluation_look(e)->metric[DIS_EVAL_ENTROPY_CORRELATION].value == 1);
+        assert_true(dis_evaluation_look(e).metric[DIS_EVAL_JSD].value == 0);
+        assert_true(dis_evaluation_look(e).metric[DIS_EVAL_ENTROPY_CORRELATION].value == 1);
         dis_evaluation_destroy(e);
     }
     { /* perfect and uniform predictions: temperatures at the bound, or anything */
@@ -372,14 +373,14 @@ static void edges_have_values_or_reasons(void **state)
         const dis_evaluation_input in = {.n_items = 20, .n_classes = 2, .q = q, .gold = gold};
         dis_evaluation *e = run(&in, &o);
         nothing_is_nan(e);
-        assert_true(dis_evaluation_look(e)->on_bound[0]);
-        assert_true(dis_evaluation_look(e)->temperature[0] == .01);
-        assert_true(dis_evaluation_look(e)->metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value < 1e-12);
+        assert_true(dis_evaluation_look(e).on_bound[0]);
+        assert_true(dis_evaluation_look(e).temperature[0] == .01);
+        assert_true(dis_evaluation_look(e).metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value < 1e-12);
         dis_evaluation_destroy(e);
         for (size_t i = 0; i < 40; i++) q[i] = .5;
         e = run(&in, &o);
         nothing_is_nan(e);
-        assert_true(fabs(dis_evaluation_look(e)->metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value - log(2)) < 1e-12);
+        assert_true(fabs(dis_evaluation_look(e).metric[DIS_EVAL_CALIBRATED_LOG_LIKELIHOOD].value - log(2)) < 1e-12);
         dis_evaluation_destroy(e);
     }
 }
@@ -398,16 +399,16 @@ static void unknown_gold_is_left_out(void **state)
     for (size_t i = 200; i < 300; i++) x.gold[i] = -1;
     in.n_items = 300;
     dis_evaluation *all = run(&in, &o);
-    const dis_evaluation_view *a = dis_evaluation_look(first), *b = dis_evaluation_look(all);
+    const dis_evaluation_view a = dis_evaluation_look(first), b = dis_evaluation_look(all);
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
-        if (a->metric[m].reason) continue;
+        if (a.metric[m].reason) continue;
         const bool gold = dis_eval_metric_at(m)->needs & DIS_NEEDS_GOLD;
-        assert_int_equal(b->metric[m].n, gold ? 200 : 300);
+        assert_int_equal(b.metric[m].n, gold ? 200 : 300);
         if (!gold) continue;
-        assert_true(fabs(a->metric[m].value - b->metric[m].value) < 1e-12);
-        assert_true(fabs(a->metric[m].ci_low - b->metric[m].ci_low) < 1e-12);
+        assert_true(fabs(a.metric[m].value - b.metric[m].value) < 1e-12);
+        assert_true(fabs(a.metric[m].ci_low - b.metric[m].ci_low) < 1e-12);
     }
-    assert_true(isnan(b->items.log_loss[250]) && isfinite(b->items.log_loss[10]));
+    assert_true(isnan(b.items.log_loss[250]) && isfinite(b.items.log_loss[10]));
     dis_evaluation_destroy(first);
     dis_evaluation_destroy(all);
     unmake(&x);
@@ -454,11 +455,11 @@ static void many_classes(void **state)
     dis_evaluation_options o = dis_evaluation_options_default();
     o.resamples = 20;
     dis_evaluation *e = run(&in, &o);
-    const dis_evaluation_view *v = dis_evaluation_look(e);
-    assert_null(v->confusion);
-    assert_true(fabs(v->metric[DIS_EVAL_ACCURACY].value - .75) < 1e-12);
-    assert_true(fabs(v->metric[DIS_EVAL_MACRO_F1].value - 30.0 / 41) < 1e-12);
-    assert_true(v->metric[DIS_EVAL_MACRO_F1].has_interval);
+    const dis_evaluation_view v = dis_evaluation_look(e);
+    assert_null(v.confusion);
+    assert_true(fabs(v.metric[DIS_EVAL_ACCURACY].value - .75) < 1e-12);
+    assert_true(fabs(v.metric[DIS_EVAL_MACRO_F1].value - 30.0 / 41) < 1e-12);
+    assert_true(v.metric[DIS_EVAL_MACRO_F1].has_interval);
     dis_evaluation_destroy(e);
     free(q);
 }

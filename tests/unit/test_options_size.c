@@ -66,7 +66,7 @@ static dis_status evaluation(const fixture *f, const void *o, double *value)
 {
     dis_evaluation *e;
     DIS_TRY(dis_evaluation_run(NULL, &f->evaluation, o, &e));
-    *value = of_metrics(dis_evaluation_look(e)->metric, DIS_EVAL_METRICS);
+    *value = of_metrics(dis_evaluation_look(e).metric, DIS_EVAL_METRICS);
     dis_evaluation_destroy(e);
     return DIS_OK;
 }
@@ -128,7 +128,7 @@ static dis_status views(const fixture *f, const void *o, double *value)
     const dis_views both = {.n_items = N, .n_classes = K, .n_views = 2, .p = p};
     dis_views_distances *d;
     DIS_TRY(dis_views_distances_run(NULL, &both, o, &d));
-    *value = of_metrics(dis_views_distances_look(d)->jsd, 4);
+    *value = of_metrics(dis_views_distances_look(d).jsd, 4);
     dis_views_distances_destroy(d);
     return DIS_OK;
 }
@@ -212,7 +212,7 @@ static dis_status comparison(const fixture *f, const void *o, double *value)
 {
     dis_comparison *c;
     DIS_TRY(dis_comparison_run(NULL, &f->comparison, o, &c));
-    *value = dis_comparison_look(c)->metric[0].p_two_sided + dis_comparison_look(c)->metric[0].difference.ci_low;
+    *value = dis_comparison_look(c).metric[0].p_two_sided + dis_comparison_look(c).metric[0].difference.ci_low;
     dis_comparison_destroy(c);
     return DIS_OK;
 }
@@ -478,10 +478,10 @@ static void an_older_caller_gets_the_same(void **state)
     void *older;
     assert_int_equal(dis_evaluation_run(NULL, &f.evaluation, &o, &now), DIS_OK);
     assert_int_equal(evaluate_as_older_caller(&f.evaluation, 5, 50, &older), DIS_OK);
-    const dis_evaluation_view *a = dis_evaluation_look(now), *b = dis_evaluation_look(older);
-    assert_int_equal(b->resamples, 50);
-    assert_int_equal(b->n_bins, a->n_bins);
-    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) assert_memory_equal(&a->metric[m].value, &b->metric[m].value, 24);
+    const dis_evaluation_view a = dis_evaluation_look(now), b = dis_evaluation_look(older);
+    assert_int_equal(b.resamples, 50);
+    assert_int_equal(b.n_bins, a.n_bins);
+    for (size_t m = 0; m < DIS_EVAL_METRICS; m++) assert_memory_equal(&a.metric[m].value, &b.metric[m].value, 24);
     dis_evaluation_destroy(now);
     dis_evaluation_destroy(older);
     end(&f);

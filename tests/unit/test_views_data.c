@@ -40,20 +40,20 @@ static void measure(const char *path, const char *const *spec, double r, double 
     o.resamples = 200;
     dis_views_distances *d;
     if (dis_views_distances_run(NULL, &views, &o, &d) != DIS_OK) fail_msg("%s", dis_last_error());
-    const dis_views_distances_view *v = dis_views_distances_look(d);
+    const dis_views_distances_view v = dis_views_distances_look(d);
     for (size_t a = 0; a < N_SPECS; a++) {
-        print_message("  %-12s H %.4f others %.4f centroid %.4f |", names[a], v->entropy[a].value,
-                      v->to_others[a].value, v->to_centroid[a].value);
-        for (size_t b = 0; b < N_SPECS; b++) print_message(" %.4f", v->jsd[a * N_SPECS + b].value);
+        print_message("  %-12s H %.4f others %.4f centroid %.4f |", names[a], v.entropy[a].value, v.to_others[a].value,
+                      v.to_centroid[a].value);
+        for (size_t b = 0; b < N_SPECS; b++) print_message(" %.4f", v.jsd[a * N_SPECS + b].value);
         print_message("\n");
-        others[a] = v->to_others[a].value;
-        centroid[a] = v->to_centroid[a].value;
+        others[a] = v.to_others[a].value;
+        centroid[a] = v.to_centroid[a].value;
     }
-    print_message("  over items r = %.4f [%.4f, %.4f]\n", v->hub_over_items.value, v->hub_over_items.ci_low,
-                  v->hub_over_items.ci_high);
-    em_assert_close(v->hub_over_items.value, r, 5e-4);
-    assert_true(v->hub_over_items.ci_low < v->hub_over_items.value);
-    assert_true(v->hub_over_items.ci_high > v->hub_over_items.value);
+    print_message("  over items r = %.4f [%.4f, %.4f]\n", v.hub_over_items.value, v.hub_over_items.ci_low,
+                  v.hub_over_items.ci_high);
+    em_assert_close(v.hub_over_items.value, r, 5e-4);
+    assert_true(v.hub_over_items.ci_low < v.hub_over_items.value);
+    assert_true(v.hub_over_items.ci_high > v.hub_over_items.value);
     dis_views_distances_destroy(d);
     for (size_t m = 0; m < N_SPECS; m++) dis_fit_destroy(fit[m]);
     dis_votes_destroy(votes);
@@ -142,12 +142,12 @@ static void four_cells(void **state)
                                      .human = dis_fit_p(soft)};
     dis_comparison *c;
     if (dis_comparison_run(NULL, &in, NULL, &c) != DIS_OK) fail_msg("%s", dis_last_error());
-    const dis_comparison_view *v = dis_comparison_look(c);
-    const dis_metric *mean = v->statistic[DIS_CELL_KURTOSIS].mean;
+    const dis_comparison_view v = dis_comparison_look(c);
+    const dis_metric *mean = v.statistic[DIS_CELL_KURTOSIS].mean;
     for (size_t cell = 0; cell < DIS_CELLS; cell++)
         print_message("%-13s n %5zu  kurtosis %.3f\n", dis_comparison_cell_name(cell), mean[cell].n, mean[cell].value);
     assert_true(mean[DIS_CELL_BOTH_RIGHT].value > mean[DIS_CELL_BOTH_WRONG].value);
-    assert_int_equal(v->metric[DIS_COMPARE_ACCURACY].stars, 2); /* .799 against .779 */
+    assert_int_equal(v.metric[DIS_COMPARE_ACCURACY].stars, 2); /* .799 against .779 */
     dis_comparison_destroy(c);
     dis_fit_destroy(soft);
     dis_fit_destroy(mace);

@@ -104,7 +104,8 @@ static dis_status distances(dis__experiment_page *p, size_t first, size_t end, l
         dis__page_section(p->page, "labels", "Labels",
                           "Conditions that train nothing are labels themselves: how they lie to each other.");
     *begun = true;
-    draw(p, s, dis_views_distances_look(d), dis__row_cell(p, first)->data);
+    const dis_views_distances_view view = dis_views_distances_look(d);
+    draw(p, s, &view, dis__row_cell(p, first)->data);
     dis_views_distances_destroy(d);
     return DIS_OK;
 }

@@ -106,8 +106,9 @@ static dis_status four_cells(dis__experiment_page *p, size_t first, size_t end, 
         status = dis__pairwise(p->ctx, p->store, plan, p->known->state, p->t.row[r].cell, cell->baseline, set, &c);
         if (c) {
             const char *baseline = plan->cell[cell->baseline].name;
-            count_row(&counts.grid, cell->name, baseline, dis_comparison_look(c));
-            people_rows(&people.grid, cell->name, baseline, dis_comparison_look(c));
+            const dis_comparison_view view = dis_comparison_look(c);
+            count_row(&counts.grid, cell->name, baseline, &view);
+            people_rows(&people.grid, cell->name, baseline, &view);
         }
         dis_comparison_destroy(c);
     }

@@ -210,7 +210,7 @@ static dis_status measure_rows(running *r, const measuring *w, const dis__predic
         o.wanted = wanted;
         status = dis_evaluation_run(r->ctx, &in, &o, &evaluation);
         if (status == DIS_OK) {
-            memcpy(metric, dis_evaluation_look(evaluation)->metric, DIS_EVAL_METRICS * sizeof *metric);
+            memcpy(metric, dis_evaluation_look(evaluation).metric, DIS_EVAL_METRICS * sizeof *metric);
             dis_evaluation_destroy(evaluation);
         }
     }
