@@ -3,8 +3,8 @@
  * a folder as Hugging Face lays it out (src/encoder); the model's folder gets copies of what it needs of it, and so
  * stands alone.
  *
- * Tokens of a batch are packed, nothing is computed for padding. A word whose pieces were all cut off, or that has
- * none, is judged by the first token of its sentence. */
+ * Tokens of a batch are packed, nothing is computed for padding. A word of which normalising leaves nothing is judged by
+ * the first token of its sentence. */
 #include "train/encoder_model.h"
 #include "train/models.h"
 #include "core/memory.h"
@@ -83,7 +83,7 @@ typedef struct {
     dis_tokens *tokens;
     dis_tokens_view view;
     uint32_t *length; /* (n_units) */
-    size_t *word;     /* (n_units + 1): the first word of each sentence; NULL: texts */
+    uint64_t *unit;   /* (n_units + 1): the first word of each sentence, or piece of one; NULL: texts */
 } encoded_items;
 
 typedef struct {
@@ -232,25 +232,6 @@ static dis_status encode_texts(dis_context *ctx, const pretrained *e, const dis_
     return status;
 }
 
-static dis_status encode_words(dis_context *ctx, const pretrained *e, const dis_items_view *items,
-                               const dis_tokenizer_options *o, encoded_items *out)
-{
-    const char **word = NULL;
-    size_t *length = NULL;
-    dis_status status = dis__alloc_array(&word, items->n_items, sizeof *word);
-    if (status == DIS_OK) status = dis__alloc_array(&length, items->n_items, sizeof *length);
-    if (status == DIS_OK) status = dis__alloc_array(&out->word, items->n_sentences + 1, sizeof *out->word);
-    if (status == DIS_OK) {
-        for (size_t i = 0; i < items->n_items; i++) word[i] = dis_names_get(items->texts, i, &length[i]);
-        for (size_t s = 0; s <= items->n_sentences; s++) out->word[s] = (size_t)items->sentence[s];
-        status =
-            dis_tokenizer_encode_words(ctx, e->tokenizer, word, length, out->word, items->n_sentences, o, &out->tokens);
-    }
-    dis__free(length);
-    dis__free(word);
-    return status;
-}
-
 static dis_status encode(dis_context *ctx, const void *of, const void *encoder, const dis_items_view *items,
                          dis__encoded *to)
 {
@@ -259,11 +240,11 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     dis_tokenizer_options o;
     const bool words = items->kind == DIS_ITEMS_TOKENS;
     DIS_TRY(tokenizer_options(of, e, &o));
-    DIS_TRY(words ? encode_words(ctx, e, items, &o, out) : encode_texts(ctx, e, items, &o, out));
+    to->n_items = to->n_units = items->n_items;
+    DIS_TRY(words ? dis__encode_words(ctx, e->tokenizer, items, &o, &out->tokens, &out->unit, &to->n_units)
+                  : encode_texts(ctx, e, items, &o, out));
     out->view = dis_tokens_look(out->tokens);
-    to->n_items = items->n_items;
-    to->n_units = words ? items->n_sentences : items->n_items;
-    to->unit = words ? items->sentence : NULL;
+    to->unit = out->unit;
     DIS_TRY(dis__alloc_array(&out->length, to->n_units, sizeof *out->length));
     for (size_t u = 0; u < to->n_units; u++) out->length[u] = (uint32_t)(out->view.start[u + 1] - out->view.start[u]);
     to->length = out->length;
@@ -276,7 +257,7 @@ static void free_encoded(dis__encoded *encoded)
     encoded_items *e = (encoded_items *)encoded;
     dis_tokens_destroy(e->tokens);
     dis__free(e->length);
-    dis__free(e->word);
+    dis__free(e->unit);
 }
 
 static void hash_encoded(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha)
@@ -356,7 +337,7 @@ static dis_status put_places(dis__net *net, const inputs *in, const encoded_item
     size_t n = 0, at = 0;
     for (size_t u = 0; u < batch->n; u++) {
         const size_t unit = batch->unit[u], first = e->view.start[unit];
-        for (size_t w = e->word[unit]; w < e->word[unit + 1]; w++) {
+        for (size_t w = e->unit[unit]; w < e->unit[unit + 1]; w++) {
             const size_t token = e->view.first_token[w];
             in->room[n++] = (int32_t)(at + (token == SIZE_MAX ? 0 : token - first));
         }

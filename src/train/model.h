@@ -25,7 +25,7 @@ typedef struct {
 /* Items as numbers: each model's own struct begins with this. */
 typedef struct {
     size_t n_items, n_units;
-    const uint64_t *unit;   /* (n_units + 1): the items of each; NULL: a unit is an item. The items' own */
+    const uint64_t *unit;   /* (n_units + 1): the items of each; NULL: a unit is an item */
     const uint32_t *length; /* (n_units): what units of a batch should have alike, unless packed; NULL: all do */
     bool packed;            /* units of a batch lie one behind the other: lengths need not be alike */
 } dis__encoded;

@@ -99,6 +99,42 @@ static void exported(void **state)
     free_crowd(&c);
 }
 
+/* Sentences of up to 20 words in pieces of at most 6 tokens, read as one or cut by hand: the same predictions, and words
+ * of one sentence are not all judged alike. */
+static void long_sentences(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    FILE *whole = begin("whole.csv"), *cut = begin("cut.csv");
+    fprintf(whole, "task,sentence,token\n");
+    fprintf(cut, "task,sentence,token\n");
+    for (int i = 0; i < N; i++) { /* each letter is a token; 10 words, room for 4: pieces of 4, 4 and 2 */
+        fprintf(whole, "i%d,%d,%c\n", i, i / 10, 'a' + i % 7);
+        fprintf(cut, "i%d,%d,%c\n", i, i / 10 * 3 + i % 10 / 4, 'a' + i % 7);
+    }
+    fclose(whole);
+    fclose(cut);
+    dis_items_options how = dis_items_options_default();
+    how.kind = DIS_ITEMS_TOKENS;
+    dis_items *items[2];
+    assert_int_equal(dis_items_read(NULL, in_folder("whole.csv"), &how, &items[0]), DIS_OK);
+    assert_int_equal(dis_items_read(NULL, in_folder("cut.csv"), &how, &items[1]), DIS_OK);
+    dis_labels *p[2];
+    for (size_t i = 0; i < 2; i++) {
+        dis_model *m = trained(&c, "encoder-tagger:max-length=6,dropout=none", "kl", items[i]);
+        assert_int_equal(dis_model_predict(NULL, m, items[0], NULL, &p[i]), DIS_OK);
+        dis_model_destroy(m);
+    }
+    const double *q = dis_labels_look(p[0]).p;
+    assert_memory_equal(q, dis_labels_look(p[1]).p, N * K * sizeof *q);
+    assert_memory_not_equal(q + 8 * K, q + 9 * K, K * sizeof *q);
+    for (size_t i = 0; i < 2; i++) {
+        dis_labels_destroy(p[i]);
+        dis_items_destroy(items[i]);
+    }
+    free_crowd(&c);
+}
+
 static void usage(void **state)
 {
     (void)state;
@@ -118,6 +154,7 @@ static void usage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(frozen), cmocka_unit_test(exported), cmocka_unit_test(usage)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(frozen), cmocka_unit_test(exported),
+                                       cmocka_unit_test(long_sentences), cmocka_unit_test(usage)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
