@@ -3,6 +3,7 @@
 #include "encoder/encoder.h"
 #include "core/memory.h"
 #include "io/input.h"
+#include "tokens/token_internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,14 +109,30 @@ static dis_status find_family(reader *r)
                           (int)(type->length < 60 ? type->length : 60), type->text, known);
 }
 
+static const dis__json_value *place_of(const reader *r, const char *key)
+{
+    const dis__json_value *v = field_of(r, key);
+    return v ? v : r->root;
+}
+
+/* What the family calls a size. */
+static const char *key_of(const dis__encoder_config *c, size_t offset)
+{
+    const dis__config_field *f = c->family->fields;
+    while (f->key && (f->kind == DIS_FIELD_ONLY || f->offset != offset)) f++;
+    return f->key;
+}
+
 static dis_status check_sizes(const reader *r)
 {
     const dis__encoder_config *c = r->c;
+    const char *const heads = key_of(c, offsetof(dis__encoder_config, n_heads));
+    const char *const layers = key_of(c, offsetof(dis__encoder_config, n_layers));
     if (c->width % c->n_heads)
-        return dis__json_fail(&r->json, r->root, "%zu values in %zu heads of attention do not come out even", c->width,
-                              c->n_heads);
+        return dis__json_fail(&r->json, place_of(r, heads), "%s %zu does not divide %s %zu", heads, c->n_heads,
+                              key_of(c, offsetof(dis__encoder_config, width)), c->width);
     if (c->n_layers > DIS_ENCODER_LAYERS)
-        return dis__json_fail(&r->json, r->root, "%zu layers; at most %d are possible", c->n_layers,
+        return dis__json_fail(&r->json, place_of(r, layers), "%s %zu; at most %d are possible", layers, c->n_layers,
                               DIS_ENCODER_LAYERS);
     if (c->family->shifted && c->n_positions <= c->padding + 1)
         return dis__json_fail(&r->json, r->root, "max_position_embeddings leaves no place behind that of padding");
@@ -162,11 +179,26 @@ static dis_status check_folder(const char *folder)
     return DIS_OK;
 }
 
+/* PEFT saves what LoRA has learnt without the encoder that it belongs to. */
+static dis_status check_adapter(const char *folder)
+{
+    bool config, adapter;
+    DIS_TRY(dis__file_is_there(folder, "config.json", &config));
+    DIS_TRY(dis__file_is_there(folder, "adapter_config.json", &adapter));
+    if (config || !adapter) return DIS_OK;
+    return dis__fail(DIS_EDATA,
+                     "%s/adapter_config.json: an adapter without its encoder; in Python, "
+                     "AutoPeftModelForSequenceClassification.from_pretrained(FOLDER).merge_and_unload()"
+                     ".save_pretrained(OTHER) writes both as one",
+                     folder);
+}
+
 dis_status dis__encoder_config_read(dis_context *ctx, const char *folder, dis__encoder_config *out)
 {
     char path[DIS_ENCODER_PATH];
     dis__input in;
     DIS_TRY(check_folder(folder));
+    DIS_TRY(check_adapter(folder));
     if ((size_t)snprintf(path, sizeof path, "%s/config.json", folder) >= sizeof path)
         return dis__fail(DIS_EUSAGE, "the name of the encoder's folder is too long");
     DIS_TRY(dis__input_open(ctx, path, &in));

@@ -421,6 +421,12 @@ static void configs(void **state)
         {"{\"model_type\": \"mpnet\", \"pad_token_id\": 0, " BERT "}", "pad_token_id"},
         {"{\"model_type\": \"bert\"}", "there is no vocab_size"},
         {"{\"model_type\": \"distilbert\", " BERT "}", "there is no dim"},
+        {"{\"model_type\": \"bert\", \"vocab_size\": 9, \"hidden_size\": 8, \"num_hidden_layers\": 1, "
+         "\"num_attention_heads\": 3, \"intermediate_size\": 4, \"max_position_embeddings\": 7}",
+         "config.json:1:106: num_attention_heads 3 does not divide hidden_size 8"},
+        {"{\"model_type\": \"distilbert\", \"vocab_size\": 9, \"dim\": 8, \"n_layers\": 999, \"n_heads\": 2, "
+         "\"hidden_dim\": 4, \"max_position_embeddings\": 7}",
+         "n_layers 999; at most 256"},
         {"[]", "object"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
