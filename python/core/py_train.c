@@ -231,20 +231,37 @@ static PyObject *predict(PyObject *object, PyObject *args, PyObject *keywords)
     return array;
 }
 
-static PyObject *save(PyObject *object, PyObject *args)
+static dis_status export_model(dis_context *ctx, const dis_model *model, const char *folder)
+{
+    (void)ctx;
+    return dis_model_export(model, folder);
+}
+
+static PyObject *write_folder(PyObject *object, PyObject *args, const char *format,
+                              dis_status (*write)(dis_context *ctx, const dis_model *model, const char *folder))
 {
     const char *folder;
-    if (!PyArg_ParseTuple(args, "s:save", &folder)) return NULL;
+    if (!PyArg_ParseTuple(args, format, &folder)) return NULL;
     core_call call;
     if (core_begin(&call, core_state_of_object(object), 1, NULL) < 0) return NULL;
     const model_object *m = (model_object *)object;
     core_release(&call);
     PyThread_acquire_lock(m->lock, WAIT_LOCK);
-    const dis_status status = dis_model_write(call.ctx, m->model, folder);
+    const dis_status status = write(call.ctx, m->model, folder);
     PyThread_release_lock(m->lock);
     core_retake(&call);
     if (core_end(&call, status) < 0) return NULL;
     Py_RETURN_NONE;
+}
+
+static PyObject *save(PyObject *object, PyObject *args)
+{
+    return write_folder(object, args, "s:save", dis_model_write);
+}
+
+static PyObject *export_folder(PyObject *object, PyObject *args)
+{
+    return write_folder(object, args, "s:export", export_model);
 }
 
 static PyObject *look(PyObject *object, PyObject *unused)
@@ -325,6 +342,7 @@ static PyObject *objectives(PyObject *module, PyObject *unused)
 static PyMethodDef methods[] = {
     {"predict", CORE_KEYWORDS(predict), "predict(items)\n\nOne distribution per item."},
     {"save", save, METH_VARARGS, "save(folder)"},
+    {"export", export_folder, METH_VARARGS, "export(folder)\n\nAs transformers has it."},
     {"look", look, METH_NOARGS, "look()\n\nWhat the model is and how it was trained."},
     {NULL, NULL, 0, NULL},
 };

@@ -64,8 +64,8 @@ class SoftClassifier(Estimator):
         "gold" hard ones, "gold+kl" and the like both at once with two heads, "crowd:mw" and the like the votes of single
         workers. Settings follow the name, as on the command line ("crowd:mw:on=probabilities,warm-up=5").
     model : str
-        "text", "mlp", "tagger", "stem-cnn", "resnet", "encoder", "encoder-tagger", with options as on the command line ("mlp:hidden=64,dropout=0.2");
-        models() lists them. "auto": text for texts, mlp for rows of numbers, tagger for sentences, resnet for images.
+        "text", "mlp", "tagger", "stem-cnn", "resnet", "encoder", "encoder-tagger", with options as on the command line
+        ("mlp:hidden=64,dropout=0.2"); models() lists them. "auto": text for texts, mlp for rows of numbers, tagger for sentences, resnet for images.
     n_epochs, batch_size, learning_rate, optimizer, schedule
         None: the model's own.
     keep : str, optional
@@ -82,7 +82,7 @@ class SoftClassifier(Estimator):
     over_all : bool
         Crowd losses are means over items x workers, as in some published code; otherwise over votes.
     accumulate : int
-        Batches whose gradients make one step.
+        Batches that make one step, the same as one batch of their size.
     aggregator : estimator, optional
         Makes soft labels of votes where only votes are given; None: Standard(), the shares of the votes.
     classes : list, optional
@@ -92,7 +92,8 @@ class SoftClassifier(Estimator):
     vectors : file, optional
         Word vectors to start from, in GloVe's text format.
     encoder : folder, optional
-        The pretrained encoder of the models "encoder" and "encoder-tagger", as Hugging Face lays it out.
+        The pretrained encoder of the models "encoder" and "encoder-tagger", as Hugging Face lays it out. Options of the
+        model: "encoder:lora=8", "encoder:frozen=6,layer-decay=0.9", "encoder:max-length=128".
     checkpoints : folder, optional
         Where a checkpoint goes after each epoch and when training is stopped; resume=True goes on from it.
     random_state, n_jobs, progress
@@ -505,6 +506,12 @@ class SoftClassifier(Estimator):
             os.replace(beside + ".new", beside)
         elif os.path.exists(beside):
             os.remove(beside)
+
+    def export(self, folder: str | os.PathLike[str]) -> None:
+        """Writes a model of a pretrained encoder as a folder that transformers loads with the same logits, LoRA added to the
+        encoder's matrices; of two heads the first."""
+        model: _core.Model = self._have("_trained")
+        model.export(os.fspath(folder))
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], **params: Any) -> SoftClassifier:
