@@ -19,6 +19,7 @@ struct dis_encoder {
     dis__encoder_config config;
     dis_tokenizer *tokenizer;
     dis__net *net;
+    dis__encoder_files *files; /* whose numbers the net uses */
     dis__encoder_net built;
     int pooled[2]; /* values, by dis_embed_pool */
     size_t n_parameters, max_length, max_tokens;
@@ -31,6 +32,7 @@ void dis_encoder_destroy(dis_encoder *e)
     if (!e) return;
     dis_tokenizer_destroy(e->tokenizer);
     dis__net_destroy(e->net);
+    dis__encoder_files_close(e->files);
     dis__free(e->built.room);
     dis__free(e);
 }
@@ -65,7 +67,7 @@ static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder
     e->pooled[DIS_EMBED_FIRST] = dis__layer_pool_packed(e->net, b->hidden, b->start, b->length, DIS_POOL_FIRST);
     DIS_TRY(dis__net_plan(e->net, ctx, &plan));
     e->n_parameters = dis__net_n_parameters(e->net);
-    return dis__encoder_fill(ctx, folder, &e->config, e->net);
+    return dis__encoder_fill_lasting(ctx, folder, &e->config, e->net, &e->files);
 }
 
 dis_status dis_encoder_open(dis_context *ctx, const char *folder, dis_encoder **out)

@@ -132,6 +132,13 @@ dis_status dis__encoder_put(dis__net *net, const dis__encoder_net *built, const 
 dis_status dis__encoder_fill(dis_context *ctx, const char *folder, const dis__encoder_config *config, dis__net *net);
 /* Whether there are files of numbers, in a form that is read; their headers alone are looked at. */
 dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder);
+/* The same for a net that never trains: it may use the numbers where the files have them, which stay open until
+ * dis__encoder_files_close, to be called after the net is destroyed. A failure leaves nothing open, and the net is not
+ * to be used. */
+typedef struct dis__encoder_files dis__encoder_files;
+dis_status dis__encoder_fill_lasting(dis_context *ctx, const char *folder, const dis__encoder_config *config,
+                                     dis__net *net, dis__encoder_files **out);
+void dis__encoder_files_close(dis__encoder_files *files);
 /* SHA-256 over the files of its numbers. */
 dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65]);
 

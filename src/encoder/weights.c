@@ -16,7 +16,7 @@ typedef struct {
     char array[NAME], param[DIS_NET_NAME];
 } name_pair;
 
-typedef struct {
+typedef struct dis__encoder_files {
     dis__input input[FILES];
     dis__safetensors file[FILES];
     const char *path[FILES];
@@ -222,7 +222,7 @@ static const char *const heads[] = {"cls.",       "lm_head.",     "classifier.",
                                     "pooler.",    "position_ids", "score.",      "logits_proj.",
                                     NULL};
 
-static dis_status fill(dis_context *ctx, source *s, const char *folder, const dis__encoder_config *config,
+static dis_status fill(dis_context *ctx, source *s, const char *folder, const dis__encoder_config *config, bool lasting,
                        dis__net *net)
 {
     DIS_TRY(open_files(ctx, s, folder));
@@ -234,7 +234,8 @@ static dis_status fill(dis_context *ctx, source *s, const char *folder, const di
                             .rows = s->rows,
                             .n_rows = s->n_rows,
                             .only = "encoder.",
-                            .ignored = heads};
+                            .ignored = heads,
+                            .lasting = lasting};
     return dis__net_fill(net, &what);
 }
 
@@ -242,9 +243,27 @@ dis_status dis__encoder_fill(dis_context *ctx, const char *folder, const dis__en
 {
     source *s;
     DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
-    const dis_status status = fill(ctx, s, folder, config, net);
+    const dis_status status = fill(ctx, s, folder, config, false, net);
     close_files(s);
     return status;
+}
+
+dis_status dis__encoder_fill_lasting(dis_context *ctx, const char *folder, const dis__encoder_config *config,
+                                     dis__net *net, dis__encoder_files **out)
+{
+    source *s;
+    DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
+    const dis_status status = fill(ctx, s, folder, config, true, net);
+    if (status == DIS_OK)
+        *out = s;
+    else
+        close_files(s);
+    return status;
+}
+
+void dis__encoder_files_close(dis__encoder_files *files)
+{
+    if (files) close_files(files);
 }
 
 dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder)

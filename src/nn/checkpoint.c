@@ -88,7 +88,7 @@ static void add_tensor(parts *p, const dis__net *net, const dis__param *param, c
                        .dtype = dis__dtype_find(type_name(net), strlen(type_name(net))),
                        .n_dims = param->info.n_dims,
                        .n = param->info.n,
-                       .data = dis__param_at(net, arena, param->at)};
+                       .data = state < 0 ? dis__param_place(net, param) : dis__param_at(net, arena, param->at)};
     memcpy(t->dim, param->info.dim, sizeof param->info.dim);
 }
 
@@ -233,6 +233,7 @@ static dis_status each_tensor(dis__net *net, const char *path, const dis__safete
                 continue;
             }
             t = dis__safetensors_find(file, name);
+            if (s < 0) net->params[i].elsewhere = NULL;
             void *to = dis__param_at(net, s < 0 ? net->param_arena : state_of(net, s), p->at);
             if (t) DIS_TRY(dis__copy_in(net, to, t->data, t->n * t->dtype->size));
         }

@@ -42,6 +42,7 @@ struct dis__device {
     const char *machine;        /* "cpu", "cuda": rows of one machine differ in precision */
     dis_precision precision;    /* of products with weights */
     bool trains;                /* false: forward passes alone */
+    bool shares;                /* it uses the host's memory where it lies, in the types of its roles */
     dis_status (*usable)(void); /* DIS_EUSAGE: what this machine lacks for it; NULL: always usable */
     dis__number number[DIS_N_ROLES];
     /* What was found on this machine: "AVX-512, 8 threads". */

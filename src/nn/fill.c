@@ -1,5 +1,5 @@
-/* Parameters from named arrays: all rows are checked, then all are copied. One pass over the numbers for finiteness,
- * one for the copies, which change them to float on the way. Names are found by walking lists: O(rows x arrays). */
+/* Parameters from named arrays: all rows are checked, then all are copied, or used where they lie if that lasts. One
+ * pass over the numbers for finiteness, one for the copies, which change them to float on the way. Names are found by walking lists: O(rows x arrays). */
 #include "nn/fill.h"
 #include "nn/net_internal.h"
 #include <math.h>
@@ -95,22 +95,34 @@ static const char *shape_text(size_t n_dims, const size_t *dim, char text[SHAPE]
     return text;
 }
 
+/* The numbers lie there as the host has floats. */
+static bool plain_floats(const dis__tensor *t)
+{
+    return strcmp(t->dtype->name, "F32") == 0 && (uintptr_t)t->data % _Alignof(float) == 0;
+}
+
+static bool all_finite(const float *x, size_t n)
+{
+    uint32_t bad = 0; /* all bits of an exponent are set in what is not finite */
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, x + i, sizeof bits);
+        bad |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return !bad;
+}
+
 static dis_status check_numbers(const dis__fill *fill, size_t file, const dis__tensor *t)
 {
+    const float *plain = plain_floats(t) ? t->data : NULL;
     float x[SOME];
     for (size_t at = 0; at < t->n; at += SOME) {
         const size_t n = t->n - at < SOME ? t->n - at : SOME;
-        if (!read_numbers(t, at, n, x))
+        if (!plain && !read_numbers(t, at, n, x))
             return dis__fail_at(DIS_EDATA, fill->path[file], 0, 0,
                                 "%.*s is of type %s; F64, F32, F16 and BF16 can be read", (int)t->name_length, t->name,
                                 t->dtype->name);
-        uint32_t bad = 0; /* all bits of an exponent are set in what is not finite */
-        for (size_t i = 0; i < n; i++) {
-            uint32_t bits;
-            memcpy(&bits, x + i, sizeof bits);
-            bad |= (bits & 0x7f800000u) == 0x7f800000u;
-        }
-        if (bad)
+        if (!all_finite(plain ? plain + at : x, n))
             return dis__fail_at(DIS_EDATA, fill->path[file], 0, 0, "%.*s has a number that is not finite",
                                 (int)t->name_length, t->name);
     }
@@ -173,7 +185,13 @@ static dis_status copy_row(dis__net *net, const dis__fill *fill, const dis__fill
 {
     size_t file;
     const dis__tensor *t = find_array(fill, row->array, &file);
-    const dis__param *p = &net->params[dis__net_find_param(net, row->param)];
+    dis__param *p = &net->params[dis__net_find_param(net, row->param)];
+    p->elsewhere = NULL;
+    if (fill->lasting && !row->n && !net->training_plan && net->device->shares &&
+        net->device->number[DIS_ROLE_PARAM] == DIS_FLOAT32 && plain_floats(t)) {
+        p->elsewhere = t->data;
+        return DIS_OK;
+    }
     const size_t first = row->first * (p->info.n / (p->info.dim[0] ? p->info.dim[0] : 1));
     char *to = dis__param_at(net, net->param_arena, p->at + first);
     float x[SOME];

@@ -89,7 +89,15 @@ dis_status dis__net_get_grad(const dis__net *net, int value, double *x)
 
 static void *param_data(const dis__net *net, size_t param)
 {
-    return dis__param_at(net, net->param_arena, net->params[param].at);
+    return dis__param_place(net, &net->params[param]);
+}
+
+dis_status dis__param_settle(dis__net *net, dis__param *p)
+{
+    const void *from = p->elsewhere;
+    p->elsewhere = NULL;
+    if (!from) return DIS_OK;
+    return dis__copy_in(net, dis__param_place(net, p), from, p->info.n * dis__real(net, DIS_ROLE_PARAM));
 }
 
 dis_status dis__param_get(const dis__net *net, size_t param, double *x)
@@ -114,12 +122,14 @@ dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x)
 dis_status dis__param_put(dis__net *net, size_t param, const double *x)
 {
     net->prepared = false;
+    net->params[param].elsewhere = NULL;
     return dis__put_doubles(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
 }
 
 dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x)
 {
     net->prepared = false;
+    DIS_TRY(dis__param_settle(net, &net->params[param]));
     const dis__param_info *info = &net->params[param].info;
     const size_t row = info->n / (info->dim[0] ? info->dim[0] : 1);
     void *to = dis__param_at(net, param_data(net, param), first * row);

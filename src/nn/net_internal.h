@@ -37,11 +37,12 @@ typedef struct {
 typedef struct {
     dis__param_info info;
     dis__start start;
-    double spread;  /* uniform: +-, normal: sd */
-    bool decays;    /* a matrix or table */
-    double rate;    /* factor of the rate of a step */
-    bool statistic; /* not a parameter: kept and saved, never trained */
-    size_t at;      /* in numbers, from the start of each arena */
+    double spread;         /* uniform: +-, normal: sd */
+    bool decays;           /* a matrix or table */
+    double rate;           /* factor of the rate of a step */
+    bool statistic;        /* not a parameter: kept and saved, never trained */
+    size_t at;             /* in numbers, from the start of each arena */
+    const void *elsewhere; /* of nets that never train: where its numbers are used instead, in the host's memory */
 } dis__param;
 
 typedef struct dis__layer dis__layer;
@@ -250,10 +251,18 @@ static inline void *dis__grad(const dis__net *net, int value)
     return net->slots[value].grad;
 }
 
+static inline void *dis__param_place(const dis__net *net, const dis__param *p)
+{
+    return p->elsewhere ? (void *)p->elsewhere : dis__param_at(net, net->param_arena, p->at);
+}
+
 static inline void *dis__param_of(const dis__net *net, const dis__layer *layer, size_t i)
 {
-    return dis__param_at(net, net->param_arena, net->params[layer->param[i]].at);
+    return dis__param_place(net, &net->params[layer->param[i]]);
 }
+
+/* Numbers that are used elsewhere come to the net's own memory. */
+dis_status dis__param_settle(dis__net *net, dis__param *p);
 
 /* NULL: not trained. */
 static inline void *dis__param_grad(const dis__net *net, const dis__layer *layer, size_t i)

@@ -231,7 +231,7 @@ static dis_status usable_bf16(void)
 }
 
 #define HOST                                                                                                       \
-    .round = 1, .close = close_session, .own_bytes = dis__host_own_bytes, .fits = dis__host_fits,                  \
+    .shares = true, .round = 1, .close = close_session, .own_bytes = dis__host_own_bytes, .fits = dis__host_fits,  \
     .begin = dis__host_begin, .serve = dis__host_serve, .allocate = allocate, .release = release, .copy_in = copy, \
     .copy_out = copy, .zero = zero, .begin_step = dis__host_begin_step, .end_step = dis__host_end_step,            \
     .synchronise = dis__host_end_step
