@@ -26,6 +26,8 @@ import sys
 import tempfile
 import time
 
+import encoder_rows as encoder_rows_of
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 BUILD = os.path.join(ROOT, "build")
@@ -42,6 +44,7 @@ PEERS = {  # package: module
     "torch": "torch",
     "tokenizers": "tokenizers",
     "transformers": "transformers",
+    "sentence-transformers": "sentence_transformers",
 }
 PACKAGE = os.path.join(BUILD, "python")
 ENV = dict(os.environ, PYTHONPATH=PACKAGE, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
@@ -675,54 +678,7 @@ def token_rows(b):
 
 
 def encoder_rows(b):
-    """MiniLM on real pairs, one thread. Processor time of the whole tool, starting and reading weights included; theirs without."""
-    def data():
-        encoders, found = os.environ.get("DISSENT_ENCODERS"), os.environ.get("DISSENT_DATA", os.path.join(ROOT, "..", "shared", "data"))
-        if not encoders:
-            raise Skipped("DISSENT_ENCODERS does not name the folder that tools/fetch_encoders.sh filled")
-        snli, rte = os.path.join(found, "snli", "test_items.csv"), os.path.join(found, "rte_snow", "items.csv")
-        made = {}
-        for name, path, n in (("snli", snli, 200 if b.quick else 1000), ("rte", rte, 40 if b.quick else 160)):
-            if not os.path.exists(path):
-                raise Skipped(f"no {path}")
-            made[name] = b.path(f"encoder_{name}.csv")
-            with open(path, newline="") as source, open(made[name], "w", newline="") as target:
-                csv.writer(target).writerows(itertools.islice(csv.reader(source), n + 1))
-        made["folder"], made["gold"] = os.path.join(encoders, "minilm"), os.path.join(found, "rte_snow", "gold.csv")
-        return made
-
-    def tool(*command):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        call_plain(TOOL, *command, "--threads", "1", "-q")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    both = ("--text", "premise", "--text", "hypothesis")
-
-    def learn(d, folder, epochs=1):
-        return tool("train", "--model", "encoder", "--encoder", d["folder"], "--items", d["rte"], *both, "--gold", d["gold"],
-                    "--objective", "gold", "--epochs", epochs, "--batch", 8, "-o", folder)
-
-    def ours_embed():
-        d = data()
-        return tool("embed", "--encoder", d["folder"], "--items", d["snli"], "--text", "premise", "-o", b.path("vectors.npy"))
-
-    def ours_predict():
-        d, model = data(), b.path("encoder_model")
-        if not os.path.exists(os.path.join(model, "model.json")):
-            learn(d, model)
-        return tool("predict", model, "--items", d["snli"], *both, "-o", b.path("encoder_predicted.csv"))
-
-    def ours_train():
-        return learn(data(), b.path("encoder_again"))
-
-    for name, unit, ours, what, items, floor in (
-            ("encoder: vectors of SNLI's premises, MiniLM", "texts", ours_embed, "embed", "snli", 1.25),
-            ("encoder: predictions of SNLI's pairs, MiniLM", "pairs", ours_predict, "predict", "snli", 2),
-            ("encoder: fine-tuning on RTE's pairs, MiniLM, batches of 8", "pairs", ours_train, "train", "rte", 1.5)):
-        b.row(name, unit, lambda ours=ours: b.median(ours), "transformers",
-              lambda what=what, items=items: b.median(lambda: b.peer("peers_encoders.py", what, data()["folder"], data()[items])["processor_seconds"]),
-              floor)
+    encoder_rows_of.rows(b, TOOL, ROOT, Skipped)
 
 
 def machine():

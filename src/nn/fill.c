@@ -187,11 +187,7 @@ static dis_status copy_row(dis__net *net, const dis__fill *fill, const dis__fill
     const dis__tensor *t = find_array(fill, row->array, &file);
     dis__param *p = &net->params[dis__net_find_param(net, row->param)];
     p->elsewhere = NULL;
-    if (fill->lasting && !row->n && !net->training_plan && net->device->shares &&
-        net->device->number[DIS_ROLE_PARAM] == DIS_FLOAT32 && plain_floats(t)) {
-        p->elsewhere = t->data;
-        return DIS_OK;
-    }
+    if (fill->lasting && !row->n && plain_floats(t)) return dis__param_use(net, (size_t)(p - net->params), t->data);
     const size_t first = row->first * (p->info.n / (p->info.dim[0] ? p->info.dim[0] : 1));
     char *to = dis__param_at(net, net->param_arena, p->at + first);
     float x[SOME];

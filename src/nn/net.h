@@ -299,6 +299,8 @@ dis_status dis__param_get(const dis__net *net, size_t param, double *x);
 dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x);
 dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x);
 dis_status dis__param_put(dis__net *net, size_t param, const double *x);
+/* All of it. A net that never trains may use x where it lies, so that must last as long as the net. */
+dis_status dis__param_use(dis__net *net, size_t param, const float *x);
 dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n,
                                const float *x); /* rows of dim[0] */
 

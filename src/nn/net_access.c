@@ -126,6 +126,16 @@ dis_status dis__param_put(dis__net *net, size_t param, const double *x)
     return dis__put_doubles(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
 }
 
+dis_status dis__param_use(dis__net *net, size_t param, const float *x)
+{
+    dis__param *p = &net->params[param];
+    if (net->training_plan || !net->device->shares || net->device->number[DIS_ROLE_PARAM] != DIS_FLOAT32)
+        return dis__param_put_rows(net, param, 0, p->info.dim[0], x);
+    net->prepared = false;
+    p->elsewhere = x;
+    return DIS_OK;
+}
+
 dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x)
 {
     net->prepared = false;

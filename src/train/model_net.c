@@ -51,7 +51,7 @@ dis_status dis__weights_give(const dis__weights *weights, dis__net *net)
         if (i == SIZE_MAX || weights->info[i].n_dims != info->n_dims ||
             memcmp(weights->info[i].dim, info->dim, info->n_dims * sizeof *info->dim) != 0)
             return dis__fail(DIS_EDATA, "the model's numbers lack %s, or have it in another shape", info->name);
-        DIS_TRY(dis__param_put_rows(net, p, 0, info->dim[0], weights->value[i]));
+        DIS_TRY(dis__param_use(net, p, weights->value[i]));
     }
     return DIS_OK;
 }
