@@ -72,10 +72,12 @@ class Encoders:
 
     def in_turn(self, sides, repeats):
         """name: function of each side -> name: medians of what they return."""
-        found = {name: [] for name in sides}
+        found, start = {name: [] for name in sides}, time.perf_counter()
         for _ in range(1 if self.b.quick else repeats):
             for name, measure in sides.items():
                 found[name].append(measure())
+            if time.perf_counter() - start > 120: # as long as that, one measurement of each is enough
+                break
         return {name: {key: statistics.median(x[key] for x in runs) for key in runs[0]} for name, runs in found.items()}
 
     def add(self, row, unit, peer_name, ours, peer, floor, note="", memory=False):
