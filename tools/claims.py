@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""The table of claims at the top of docs/results.md, from stores of results.
+
+usage: tools/claims.py STORES [--dissent TOOL] [--data FOLDER] [--write docs/results.md]
+
+STORES is a folder with NAME.results for experiments/NAME.yaml; those that are not there are passed over. A claim is one
+or several comparisons. Of each, the difference of two conditions (in the direction that is claimed to be better) has a
+95 % interval by Student's t over seeds, paired by seed: it holds where the interval lies above 0, fails where it lies
+below, and is open otherwise. Equality holds where the interval lies within the margin. A claim is reproduced when all
+comparisons hold, in part when some do, not when none does and one fails, and else it cannot be told; nor can it with
+fewer than three seeds. Where large-NAME.yaml, the paper's size, has as many, it is taken in place of NAME.yaml.
+"""
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- claims -->", "<!-- /claims -->"
+LOWER = {"cross_entropy", "kl", "calibrated_log_likelihood", "log_loss"}
+PERCENT = {"accuracy", "macro_f1"}
+ENOUGH = 3
+
+
+def beats(file, better, worse, measure):
+    """`better` is claimed to be better than each of `worse`."""
+    return [("beats", file, better, w, measure) for w in ([worse] if isinstance(worse, str) else worse)]
+
+
+def equals(file, one, other, measure, margin):
+    return [("equals", file, one, other, measure, margin)]
+
+
+SILVER = ["majority", "d&s"]
+MTL = ["kl", "inverse-kl", "ce"]
+VIEWS = ["standard", "softmax", "mace", "dawid-skene"]
+
+# paper, claim, published, comparisons, remark (what decides besides, or why it fails)
+CLAIMS = [
+    ("SOFT-LOSS", "POS: soft labels are more accurate than both silver labels", "80.0 against 77.9 and 77.5",
+     beats("pos-soft-loss", "soft", SILVER, "test.accuracy"), ""),
+    ("SOFT-LOSS", "POS: and than the crowd layer", "80.0 against 76.5",
+     beats("pos-soft-loss", "soft", "crowd layer", "test.accuracy"), ""),
+    ("SOFT-LOSS", "POS: gold is more accurate than soft labels", "89.2 against 80.0",
+     beats("pos-soft-loss", "gold", "soft", "test.accuracy"), ""),
+    ("SOFT-LOSS", "POS: soft labels are nearest to people in cross-entropy", "1.67; others 2.16 to 3.34",
+     beats("pos-soft-loss", "soft", ["gold", *SILVER, "crowd layer"], "test.cross_entropy"), ""),
+    ("SOFT-LOSS", "POS: and in the correlation of entropies", ".67; others .41 to .60",
+     beats("pos-soft-loss", "soft", ["gold", *SILVER, "crowd layer"], "test.entropy_correlation"), ""),
+    ("SOFT-LOSS", "POS: softmax of votes is a better target than shares", "80.0 against 79.0",
+     beats("pos-soft-loss", "soft", "soft, standard", "test.accuracy"), ""),
+    ("SOFT-LOSS", "LabelMe: soft labels are more accurate than both silver labels", "84.9 against 80.4 and 83.4",
+     beats("labelme", "soft", SILVER, "images.accuracy"), "on the 1,188 test images"),
+    ("SOFT-LOSS", "LabelMe: and than the crowd layer", "84.9 against 83.5",
+     beats("labelme", "soft", "crowd layer", "images.accuracy"), "on the 1,188 test images"),
+    ("SOFT-LOSS", "LabelMe: gold is the most accurate", "97.2 against 84.9",
+     beats("labelme", "gold", "soft", "images.accuracy"), "on the 1,188 test images"),
+    ("SOFT-LOSS", "LabelMe: soft labels are nearest to people in cross-entropy", "1.64; others 2.80 to 4.86",
+     beats("labelme", "soft", ["gold", *SILVER, "crowd layer"], "test.cross_entropy"), ""),
+    ("SOFT-LOSS", "LabelMe: and in the correlation of entropies", ".39; others -.01 to .28",
+     beats("labelme", "soft", ["gold", *SILVER, "crowd layer"], "test.entropy_correlation"),
+     "holds on images that were trained on alone: [why](#why-labelme-differs)"),
+    ("SOFT-LOSS", "LabelMe: softmax of votes is a better target than shares", "84.9 against 83.5",
+     beats("labelme", "soft", "soft, standard", "images.accuracy"), ""),
+    ("SOFT-LOSS", "CIFAR-10H: soft labels are more accurate than gold and majority", "66.6 against 65.2 and 65.7",
+     beats("cifar10h", "soft, standard", ["gold", "majority"], "test.accuracy"), ""),
+    ("SOFT-LOSS", "CIFAR-10H: and nearest to people", "1.11 / .22; others 2.6 / .13",
+     beats("cifar10h", "soft, standard", ["gold", "majority"], "test.cross_entropy")
+     + beats("cifar10h", "soft, standard", ["gold", "majority"], "test.entropy_correlation"), ""),
+    ("MTL", "POS, 5 folds, gold: a second head helps, with each loss", "+.8 to +1.0 accuracy, +.9 to +1.0 F1",
+     [c for m in MTL for k in ("accuracy", "macro_f1") for c in beats("mtl-pos", f"gold+{m}", "gold", f"test.{k}")], ""),
+    ("MTL", "POS, 5 folds, silver: the same", "+.6 to +.8 accuracy, +.7 to +.8 F1",
+     [c for m in MTL for k in ("accuracy", "macro_f1") for c in beats("mtl-pos", f"silver+{m}", "silver", f"test.{k}")], ""),
+    ("MTL", "POS, other tweets, gold: a second head helps", "+.1 to +.5 accuracy, +.5 to +.6 F1",
+     [c for m in MTL for k in ("accuracy", "macro_f1") for c in beats("mtl-pos-test", f"gold+{m}", "gold", f"lowlands.{k}")], ""),
+    ("MTL", "POS, other tweets, silver: the same", "+.7 to +1.4 accuracy, +.9 to +1.4 F1",
+     [c for m in MTL for k in ("accuracy", "macro_f1")
+      for c in beats("mtl-pos-test", f"silver+{m}", "silver", f"lowlands.{k}")], ""),
+    ("MTL", "Stemming, gold: a second head raises accuracy, most by inverse KL", "+1.7 to +3.5",
+     [c for m in MTL for c in beats("mtl-stemming", f"gold+{m}", "gold", "test.accuracy")]
+     + beats("mtl-stemming", "gold+inverse-kl", "gold+kl", "test.accuracy"), ""),
+    ("MTL", "Stemming, silver: the same", "+1.8 to +6.1",
+     [c for m in MTL for c in beats("mtl-stemming", f"silver+{m}", "silver", "test.accuracy")]
+     + beats("mtl-stemming", "silver+inverse-kl", "silver+kl", "test.accuracy"), ""),
+    ("MULTI-VIEW", "POS to newspapers: training on the centroid beats single views in F1", "best or near best",
+     beats("multi-view-pos", "centroid", VIEWS, "words.macro_f1"), "traces left out; a small tagger, no encoder"),
+    ("MULTI-VIEW", "the same with traces", "best or near best",
+     beats("multi-view-pos", "centroid", VIEWS, "treebank.macro_f1"), "6,592 traces tagged X take part"),
+    ("MULTI-VIEW", "POS: gold is best in F1", "gold above all crowd labels",
+     beats("multi-view-pos", "gold", [*VIEWS, "centroid"], "words.macro_f1"), "traces left out; a small tagger, no encoder"),
+    ("MULTI-VIEW", "POS: the centroid of Dawid-Skene and MACE beats that of all four", "figure 3",
+     beats("multi-view-pos", "centroid of two", "centroid", "words.macro_f1"), "traces left out; a small tagger, no encoder"),
+    ("MULTI-VIEW", "RTE to SNLI: soft labels beat gold in F1", "gold lowest",
+     [c for v in (*VIEWS, "centroid") for c in beats("large-multi-view-rte", v, "gold", "snli.macro_f1")], "MPNet-base"),
+    ("MULTI-VIEW", "RTE to SNLI: Gold + KLD is worse than KLD", "figure 1",
+     [c for v in (*VIEWS, "centroid") for c in beats("large-multi-view-rte", v, f"gold + {v}", "snli.macro_f1")], "MPNet-base"),
+    ("EPISTEMIC", "POPQUORN: soft training lowers KL to people", "-32 % (three sets together)",
+     beats("epistemic-popquorn", "soft", "hard", "test.kl"), "bags of words, no encoder"),
+    ("EPISTEMIC", "POPQUORN: and raises the correlation of entropies", "+61 % (three sets together)",
+     beats("epistemic-popquorn", "soft", "hard", "test.entropy_correlation"), "bags of words, no encoder"),
+    ("EPISTEMIC", "POPQUORN: at equal accuracy", "equal",
+     equals("epistemic-popquorn", "soft", "hard", "test.accuracy", .01), "within one point; both at the base rate"),
+]  # fmt: skip
+
+
+def student(n):
+    """Quantile .975 of Student's t with n - 1 degrees of freedom, by bisection of its distribution."""
+    df = n - 1
+
+    def below(t):  # by Simpson's rule
+        c = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
+        steps = 2000
+        h = t / steps
+        total = sum((1 if i in (0, steps) else 4 if i % 2 else 2) * (1 + (i * h) ** 2 / df) ** (-(df + 1) / 2) for i in range(steps + 1))
+        return 0.5 + c * total * h / 3
+
+    low, high = 0.0, 100.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle) < 0.975 else (low, middle)
+    return low
+
+
+class Results:
+    def __init__(self, options):
+        self.options, self.tables = options, {}
+
+    def values(self, file, cell, measure):
+        """Values of single seeds, or None."""
+        if file not in self.tables:
+            store = pathlib.Path(self.options.stores) / f"{file}.results"
+            self.tables[file] = None
+            if store.exists():
+                command = [self.options.dissent, "experiment", "table", str(ROOT / f"experiments/{file}.yaml"), "--store", str(store), "--json", "-", "-q"]
+                if self.options.data:
+                    command += ["--data", self.options.data]
+                done = subprocess.run(command, capture_output=True, text=True)
+                if done.returncode:
+                    sys.exit(done.stderr)
+                self.tables[file] = {c["name"]: c for c in json.loads(done.stdout)["cells"]}
+        table = self.tables[file]
+        if not table or cell not in table:
+            return None
+        name, _, metric = measure.partition(".")
+        for m in table[cell]["measures"]:
+            if (m["set"], m["metric"]) == (name, metric):
+                return m["values"] or None
+        return None
+
+
+def pair(results, file, one, other, measure):
+    """Values of both conditions, from the larger experiment where that has seeds enough; and which it was."""
+    small = None
+    for name in ([] if file.startswith("large-") else [f"large-{file}"]) + [file]:
+        if not (ROOT / f"experiments/{name}.yaml").exists():
+            continue
+        a, b = results.values(name, one, measure), results.values(name, other, measure)
+        n = min(len(a or []), len(b or []))
+        if n >= ENOUGH:
+            return a[:n], b[:n], n, name
+        small = small or ((a[:n], b[:n], n, name) if n > 1 else None)
+    return small
+
+
+def compare(results, comparison):
+    kind, file, one, other, measure = comparison[:5]
+    found = pair(results, file, one, other, measure)
+    if not found:
+        return None
+    a, b, n, name = found
+    metric = measure.partition(".")[2]
+    sign = -1 if metric in LOWER else 1
+    d = [sign * (x - y) for x, y in zip(a, b)]
+    mean = sum(d) / n
+    half = student(n) * math.sqrt(sum((x - mean) ** 2 for x in d) / (n - 1) / n)
+    low, high = mean - half, mean + half
+    if kind == "equals":
+        margin = comparison[5]
+        verdict = "holds" if -margin < low and high < margin else "fails" if low > margin or high < -margin else "open"
+    else:
+        verdict = "holds" if low > 0 else "fails" if high < 0 else "open"
+    if n < ENOUGH:
+        verdict = "open"
+    scale = 100 if metric in PERCENT else 1
+    return {"verdict": verdict, "n": n, "text": f"{number(mean * scale)} [{number(low * scale)}, {number(high * scale)}]", "other": other, "one": one,
+            "metric": metric, "file": name}  # fmt: skip
+
+
+def number(x):
+    text = f"{x:+.2f}"
+    return text.replace("+0.", "+.").replace("-0.", "-.")
+
+
+def judge(found):
+    verdicts = [f["verdict"] for f in found]
+    if all(v == "holds" for v in verdicts):
+        return "reproduced"
+    if "holds" in verdicts:
+        return "in part"
+    return "not" if "fails" in verdicts else "cannot be told"
+
+
+NAMES = {"macro_f1": "F1", "entropy_correlation": "correlation", "cross_entropy": "cross-entropy", "calibrated_log_likelihood": "CLL"}
+
+
+def row(results, claim):
+    paper, text, published, comparisons, remark = claim
+    found = [f for f in (compare(results, c) for c in comparisons) if f]
+    if not found:
+        return None
+    several = len({f["other"] for f in found}) > 1, len({f["one"] for f in found}) > 1, len({f["metric"] for f in found}) > 1
+    said = []
+    for f in found:
+        what = [f["one"] if several[1] else "", "to " + f["other"] if several[0] and not several[1] else "", NAMES.get(f["metric"], f["metric"]) if several[2] else ""]
+        what = ", ".join(w for w in what if w)
+        said.append(f"{what + ': ' if what else ''}{f['text']}")
+    holds = sum(f["verdict"] == "holds" for f in found)
+    verdict = judge(found)
+    test = f"{holds} of {len(found)} hold" if len(found) > 1 else {"holds": "above 0", "fails": "below 0", "open": "0 within"}[found[0]["verdict"]]
+    if found[0]["n"] < ENOUGH:
+        test = "too few seeds"
+    if any(f["file"].startswith("large-") for f in found) and not comparisons[0][1].startswith("large-"):
+        remark = "; ".join(r for r in ("at the paper's size", remark) if r)
+    if comparisons[0][0] == "equals":
+        test = {"holds": "within the margin", "fails": "beyond the margin", "open": "margin within"}[found[0]["verdict"]]
+    return f"| {paper} | {text} | {published} | {'; '.join(said)} | {found[0]['n']} | **{verdict}** ({test}){'; ' + remark if remark else ''} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stores")
+    parser.add_argument("--dissent", default=str(ROOT / "build/dissent"))
+    parser.add_argument("--data")
+    parser.add_argument("--write")
+    options = parser.parse_args()
+    results = Results(options)
+    rows = [r for r in (row(results, c) for c in CLAIMS) if r]
+    table = "\n".join(["| paper | claim | published | here: difference [95 % interval] | seeds | verdict |", "|---|---|---|---|---|---|", *rows])
+    if not options.write:
+        print(table)
+        return
+    path = pathlib.Path(options.write)
+    text = path.read_text()
+    before, rest = text.split(BEGIN)
+    path.write_text(before + BEGIN + "\n" + table + "\n" + END + rest.split(END)[1])
+
+
+if __name__ == "__main__":
+    main()
