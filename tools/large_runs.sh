@@ -5,6 +5,7 @@
 #   stems      large-mtl-stemming                                     stemming
 #   images     cifar10h                                               cifar10h
 #   encoders   large-multi-view-rte, -mre, -toxicity, -pos            rte_snow, snli, mre_crowdtruth, causal_claims, ...
+#              encoder-chaosnli, encoder-popquorn                     chaosnli, popquorn
 # A group whose data or encoder is not there is passed over with a word. Each file is run seed by seed, so that all
 # conditions have the same seeds whenever time runs out; a run in flight is lost, the rest is kept.
 # usage: tools/large_runs.sh SECONDS FOLDER [GROUP...]
@@ -14,7 +15,7 @@
 # JOBS: runs side by side; SEEDS: how many at most.
 set -u
 if [ $# -lt 2 ]; then
-    sed -n '2,15s/^# //p' "$0" >&2
+    sed -n '2,16s/^# //p' "$0" >&2
     exit 2
 fi
 end=$(($(date +%s) + $1))
@@ -89,6 +90,8 @@ while [ $seed -lt "$seeds" ] && [ "$(left)" -gt 15 ]; do
                 part 60 large-multi-view-mre $seed
                 part 60 large-multi-view-toxicity $seed
                 part 120 large-multi-view-pos $seed
+                part 60 encoder-chaosnli $seed --filter encoder=mpnet
+                part 60 encoder-popquorn $seed --filter encoder=mpnet
             else
                 there minilm && part 90 large-multi-view-rte-minilm $seed
             fi
