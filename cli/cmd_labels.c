@@ -136,6 +136,36 @@ static int check_options(labels_job *job)
     return code == 0 && v->save_views ? check_views(job) : code;
 }
 
+/* What needs all items at once stays in one process. */
+static int check_ranks(const labels_job *job)
+{
+    const labels_values *v = job->v;
+    const struct {
+        bool given;
+        const char *name;
+    } alone[] = {{v->gold, "gold"},
+                 {v->predictions, "predictions"},
+                 {v->init_state, "init-state"},
+                 {v->workers, "workers"},
+                 {v->json, "json"}};
+    for (size_t i = 0; dis_context_ranks(job->ctx) > 1 && i < sizeof alone / sizeof *alone; i++)
+        if (alone[i].given)
+            return dis_context_rank(job->ctx)
+                       ? DIS_EUSAGE
+                       : cli_usage(job->c, "--%s works in one process; leave mpirun out", alone[i].name);
+    return 0;
+}
+
+static void tell_ranks(const labels_job *job)
+{
+    char items[CLI_NUMBER], votes[CLI_NUMBER];
+    size_t n_items, n_votes;
+    dis_votes_whole(job->in.votes, &n_items, &n_votes);
+    cli_say(job->c, "%s items, %s votes by %zu workers on %d ranks, %.2f s", cli_grouped(n_items, items),
+            cli_grouped(n_votes, votes), job->in.look.n_workers, dis_context_ranks(job->ctx),
+            cli_seconds(&job->c->start));
+}
+
 /* Votes of nobody known: a recipe has other views for them. */
 static int choose_views(labels_job *job)
 {
@@ -249,7 +279,7 @@ static int write_all(labels_job *job)
     const dis_labels_view labels = labels_of(job, job->p);
     int code = cli_failed(job->c, dis_labels_write(job->ctx, &labels, v->output ? v->output : "-", v->format));
     if (code == 0 && v->workers) code = labels_write_workers(job, v->workers);
-    if (code == 0 && v->save_state)
+    if (code == 0 && v->save_state && dis_context_rank(job->ctx) == 0)
         code = cli_failed(job->c, dis_state_write(job->ctx, job->in.votes, fits, job->n_views, v->save_state));
     if (code == 0 && v->json) code = cli_failed(job->c, labels_write_json(job, v->json));
     return code;
@@ -263,17 +293,22 @@ static int work(labels_job *job)
     dis_status status = cli_context(job->c, &job->v->common, &job->ctx);
     if (status == DIS_OK && job->v->init_state) status = dis_state_read(job->ctx, job->v->init_state, &job->start);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    code = votes_input_read(&job->in, job->ctx);
+    code = check_ranks(job);
+    if (code == 0) code = votes_input_read(&job->in, job->ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, job->ctx, job->v->gold);
     if (code == 0) code = labels_read_predictions(job);
     if (code != 0) return code;
-    labels_tell_input(job);
+    const bool shared = dis_context_ranks(job->ctx) > 1;
+    if (shared)
+        tell_ranks(job);
+    else
+        labels_tell_input(job);
     code = choose_views(job);
     if (code == 0) labels_tell_predictions(job);
     if (code == 0) code = make_labels(job);
     if (code == 0) code = count_workers(job);
     if (code == 0) code = write_all(job);
-    if (code == 0) labels_tell_result(job);
+    if (code == 0 && !shared) labels_tell_result(job);
     return code;
 }
 
@@ -285,6 +320,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     job->v = values;
     job->in = (votes_input){.c = c, .v = &job->v->reading, .paths = operands, .n_paths = n_operands};
     const int code = work(job);
+    if (code != 0) dis_context_fail(job->ctx, code);
     dis_made_destroy(job->made);
     free(job->borne_out);
     free(job->n_voted);

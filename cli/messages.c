@@ -221,16 +221,37 @@ static int stop(void *user)
     return cli_signal();
 }
 
+/* What a starter of ranks (mpirun, srun) has put into the first of these variables that is there; -1: none is. */
+static long started_as(const char *const *variables)
+{
+    for (; *variables; variables++) {
+        const char *text = getenv(*variables);
+        if (text && *text >= '0' && *text <= '9') return strtol(text, NULL, 10);
+    }
+    return -1;
+}
+
 dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
 {
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL},
+                             *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
     dis_context_options o = dis_context_options_default();
+    if (started_as(sizes) > 1) o.ranks = "mpi";
+    if (o.ranks && strcmp(c->command, "labels") != 0) {
+        if (started_as(ranks) > 0) exit(DIS_EUSAGE); /* one sentence is enough */
+        cli_error(c, DIS_EUSAGE, "%s works in one process; leave mpirun out (labels can be shared out)", c->command);
+        exit(DIS_EUSAGE);
+    }
     o.threads = (int)common->threads;
     o.memory = common->memory;
     o.precision = (dis_precision)common->precision;
     o.progress = progress;
     o.stop = stop;
     o.user = c;
-    return dis_context_create(&o, out);
+    const dis_status status = dis_context_create(&o, out);
+    if (status != DIS_OK && o.ranks && started_as(ranks) > 0) exit(DIS_EUSAGE);
+    if (status == DIS_OK && dis_context_rank(*out) > 0) c->quiet = true;
+    return status;
 }
 
 int cli_flush(cli *c)

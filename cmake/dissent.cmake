@@ -21,11 +21,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
 endif()
 
 file(GLOB_RECURSE DIS_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.c)
-# Folders of optional parts: cuda is a library of its own (cmake/cuda.cmake), mpi is in the build with DIS_MPI.
-list(FILTER DIS_SOURCES EXCLUDE REGEX "/src/([a-z_]+/)*cuda/")
-if(NOT DIS_MPI)
-  list(FILTER DIS_SOURCES EXCLUDE REGEX "/src/([a-z_]+/)*mpi/")
-endif()
+# Folders of optional parts are libraries of their own: cmake/cuda.cmake, cmake/mpi.cmake.
+list(FILTER DIS_SOURCES EXCLUDE REGEX "/src/([a-z_]+/)*(cuda|mpi)/")
 set(DIS_KERNEL_SOURCES ${DIS_SOURCES})
 list(FILTER DIS_KERNEL_SOURCES INCLUDE REGEX "_kernel\\.c$")
 list(FILTER DIS_SOURCES EXCLUDE REGEX "_kernel\\.c$")

@@ -25,7 +25,9 @@ typedef enum { DIS_PRECISION_DEFAULT, DIS_PRECISION_FLOAT32, DIS_PRECISION_BF16 
 typedef struct {
     size_t size;     /* of this struct: lets it grow without breaking callers */
     int threads;     /* 0: as many as this process may run on */
-    uint64_t memory; /* bytes a call may need before it is refused with DIS_ELIMIT; 0: what the machine has available */
+    /* Bytes that a call may use; 0: what the machine has available. Arrays that grow with votes and items lie in
+     * temporary files when they take more; what cannot is refused with DIS_ELIMIT, as is everything below 32 MiB. */
+    uint64_t memory;
 
     /* `done` goes from 0 to 1 for each `what`; NULL: nobody watches. */
     void (*progress)(void *user, const char *what, double done);
@@ -33,11 +35,15 @@ typedef struct {
     int (*stop)(void *user);
     void *user;
     dis_precision precision; /* of nets; BF16 is refused where the device lacks it (the processor: in training) */
+    /* Which processes share the work: "none", this one by itself (so does NULL), or "mpi", those that mpirun started:
+     * all of them make the same calls (docs/scale.md). */
+    const char *ranks;
 } dis_context_options;
 
 DIS_OPTIONS_API(dis_context_options);
 
-/* DIS_EUSAGE: a negative or absurd number of threads. DIS_ELIMIT: no memory, or the system gives no thread. */
+/* DIS_EUSAGE: a negative or absurd number of threads, `ranks` that cannot be had. DIS_ELIMIT: no memory, or the system
+ * gives no thread. */
 DIS_API dis_status dis_context_create(const dis_context_options *options, dis_context **out);
 
 /* Ends the threads. NULL is fine. */
@@ -45,6 +51,14 @@ DIS_API void dis_context_destroy(dis_context *ctx);
 
 /* Threads in use, the caller's own included; 1 for NULL. */
 DIS_API int dis_context_threads(const dis_context *ctx);
+
+/* This process among those that share the work, and how many they are; 0 and 1 by itself. */
+DIS_API int dis_context_rank(const dis_context *ctx);
+DIS_API int dis_context_ranks(const dis_context *ctx);
+
+/* After a failure, instead of dis_context_destroy(): ends the other ranks, which may wait for this one, with `code`.
+ * Does not come back when there are others; by itself it does nothing. */
+DIS_API void dis_context_fail(dis_context *ctx, int code);
 
 /* Frees an array that a call gave away. NULL is fine. */
 DIS_API void dis_free(void *memory);

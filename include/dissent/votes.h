@@ -137,6 +137,9 @@ typedef struct {
 } dis_votes_view;
 DIS_LOOK_API(dis_votes);
 
+/* Items and votes of all ranks together (`ranks` of a context); the view has this rank's. */
+DIS_API void dis_votes_whole(const dis_votes *votes, size_t *n_items, size_t *n_votes);
+
 /* What reading let pass, for the user to be told. */
 typedef struct {
     uint64_t rows;           /* of votes, header apart */

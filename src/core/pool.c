@@ -2,6 +2,7 @@
  * for some 50 microseconds first: calls often follow each other, and to wake a thread takes as long. Within a call jobs
  * are taken from one atomic counter, so uneven jobs even out. */
 #include "core/pool.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include "core/sized_options.h"
 #include "core/spill.h"
@@ -22,6 +23,7 @@ typedef struct {
 
 struct dis_context {
     dis_context_options options;
+    dis__comm comm;
     int n_threads;
     worker *workers; /* n_threads - 1: the caller is thread 0 */
     pthread_mutex_t mutex;
@@ -126,8 +128,10 @@ dis_status dis_context_create(const dis_context_options *options, dis_context **
     DIS_TRY(dis__alloc_zeroed(&ctx, 1, sizeof *ctx));
     ctx->options = o;
     const int wanted = o.threads ? o.threads : usable_cpus();
-    const dis_status status = dis__alloc_zeroed(&ctx->workers, (size_t)wanted, sizeof *ctx->workers);
+    dis_status status = dis__alloc_zeroed(&ctx->workers, (size_t)wanted, sizeof *ctx->workers);
+    if (status == DIS_OK) status = dis__comm_open(o.ranks, &ctx->comm);
     if (status != DIS_OK) {
+        dis__free(ctx->workers);
         dis__free(ctx);
         return status;
     }
@@ -159,6 +163,7 @@ void dis_context_destroy(dis_context *ctx)
     pthread_mutex_destroy(&ctx->mutex);
     pthread_cond_destroy(&ctx->wake);
     pthread_cond_destroy(&ctx->done);
+    dis__comm_close(&ctx->comm);
     dis__free(ctx->workers);
     dis__free(ctx);
 }
@@ -171,6 +176,27 @@ int dis_context_threads(const dis_context *ctx)
 dis_precision dis__context_precision(const dis_context *ctx)
 {
     return ctx ? ctx->options.precision : DIS_PRECISION_DEFAULT;
+}
+
+const dis__comm *dis__context_comm(const dis_context *ctx)
+{
+    static const dis__comm alone = {.size = 1};
+    return ctx ? &ctx->comm : &alone;
+}
+
+int dis_context_rank(const dis_context *ctx)
+{
+    return dis__context_comm(ctx)->rank;
+}
+
+int dis_context_ranks(const dis_context *ctx)
+{
+    return dis__context_comm(ctx)->size;
+}
+
+void dis_context_fail(dis_context *ctx, int code)
+{
+    if (ctx && dis__comm_is_shared(&ctx->comm)) ctx->comm.row.abort(code);
 }
 
 uint64_t dis__context_memory(const dis_context *ctx)

@@ -27,6 +27,7 @@ typedef struct {
     dis_combiner info;
     size_t options_size;
     dis_status (*run)(const dis__combine_args *args);
+    bool ranks; /* each item by itself: can be shared out over ranks */
 } dis__combiner;
 
 /* Weights of views, the first field of every options struct. */

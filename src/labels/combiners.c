@@ -156,6 +156,12 @@ dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const cha
     else if (views->n_views > DIS_MAX_VIEWS)
         status = dis__fail(DIS_EUSAGE, "combination %s: %zu views; at most %d are possible", c->info.name,
                            views->n_views, DIS_MAX_VIEWS);
+    else if (dis_context_ranks(ctx) > 1 && (!c->ranks || dis_combiner_wants_auto_weights(spec)))
+        status =
+            dis__fail(DIS_EUSAGE,
+                      "combination %s%s cannot be shared out over ranks; leave mpirun out, or use average, centroid "
+                      "or calibrated with weights of your own",
+                      c->info.name, c->ranks ? " with weights=auto" : "");
     else if (c->info.needs_votes && !views->votes)
         status = dis__fail(DIS_EUSAGE,
                            "combination %s needs the votes that the views were made from: use `dissent labels`, or "

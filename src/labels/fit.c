@@ -71,6 +71,9 @@ static dis_status check_predictions(const dis__method *m, const dis_fit_options 
 static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options,
                              size_t n_tables)
 {
+    if (dis_context_ranks(ctx) > 1 && !m->ranks)
+        return dis__fail(DIS_EUSAGE, "%s cannot be shared out over ranks; leave mpirun out, or use another method",
+                         m->info.name);
     if (m->info.needs_workers && !v->start)
         return dis__fail(
             DIS_EDATA,
@@ -161,6 +164,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
     DIS_TRY(parse(spec, &m, &own));
     dis__fit_args args = {.ctx = ctx,
                           .votes = dis_votes_look(votes),
+                          .part = dis__votes_part_of(votes),
                           .options = own,
                           .seed = o.seed,
                           .gold = o.gold,
@@ -172,6 +176,9 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
     }
     dis_fit *fit = NULL;
     dis_status status = check_predictions(m, &o);
+    if (status == DIS_OK && dis_context_ranks(ctx) > 1 && (o.gold || o.start || o.predictions))
+        status = dis__fail(DIS_EUSAGE, "gold labels, predictions and a state cannot be shared out over ranks; leave "
+                                       "mpirun out");
     if (status == DIS_OK) status = dis__fit_check_start(m, o.start);
     if (status == DIS_OK) status = check_fits(ctx, m, &args.votes, own, 1);
     if (status == DIS_OK) status = dis__alloc_zeroed(&fit, 1, sizeof *fit);

@@ -4,6 +4,7 @@
  * view unless views are wanted: the peak is the votes, one table of labels per view, and what one method needs while it
  * runs. */
 #include "dissent/recipe.h"
+#include "core/comm.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
 #include "labels/methods.h"
@@ -95,9 +96,10 @@ static dis_status combine_views(dis_context *ctx, const dis_votes *votes, const 
 static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                        const dis_make_options *o, dis_made *made)
 {
-    DIS_TRY(dis_fit_check(ctx, votes, choice->view, choice->n_views));
-    DIS_TRY(check_start(choice, o->fit->start));
-    if (choice->combine) DIS_TRY(check_combination(ctx, votes, choice));
+    dis_status status = dis_fit_check(ctx, votes, choice->view, choice->n_views);
+    if (status == DIS_OK) status = check_start(choice, o->fit->start);
+    if (status == DIS_OK && choice->combine) status = check_combination(ctx, votes, choice);
+    DIS_TRY(dis__comm_agree(dis__context_comm(ctx), status));
     DIS_TRY(fit_views(ctx, votes, choice, o, made));
     if (choice->combine) return combine_views(ctx, votes, choice, o, made);
     made->p = made->view[0];

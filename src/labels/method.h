@@ -14,10 +14,12 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "labels/state.h"
+#include "votes/votes_internal.h"
 
 typedef struct {
     dis_context *ctx;
     dis_votes_view votes;
+    dis__votes_part part;          /* what they are of the votes of all ranks */
     const void *options;           /* the method's own struct */
     uint64_t seed;                 /* the method's seed= if given, else the caller's */
     const int32_t *gold;           /* (n_items) or NULL */
@@ -36,6 +38,7 @@ typedef struct {
     size_t (*memory)(const dis_votes_view *votes, const void *options);
     dis_status (*fit)(const dis__fit_args *args, dis_fit *fit);
     bool starts; /* from a state of its own */
+    bool ranks;  /* can be shared out over ranks */
 } dis__method;
 
 enum { DIS_MAX_PARAMETERS = 8, DIS_MAX_WARNINGS = 3, DIS_WARNING_SIZE = 240 };

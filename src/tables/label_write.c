@@ -5,6 +5,7 @@
  * a block holds depends on the data alone, so any number of threads writes the same bytes. Cost: O(items * classes),
  * about 50 ns per number and a logarithm for each that is not 0. */
 #include "tables/label_files.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include "core/number.h"
 #include "core/pool.h"
@@ -25,7 +26,8 @@ typedef struct {
 typedef struct writing {
     const dis_labels_view *labels;
     char delimiter;
-    dis__out *out;
+    dis__out *out; /* NULL: another rank writes, and gets what there is */
+    const dis__comm *comm;
     /* One row at `at`; room is there. NULL: its numbers are not finite. */
     char *(*row)(const struct writing *w, char *at, size_t i);
     char *class_text;      /* names of the classes as they are written, one behind the other */
@@ -115,11 +117,33 @@ static dis_status format_block(const writing *w, size_t b, block *to)
     return DIS_OK;
 }
 
+/* Bytes to the file, or to the rank that writes it, with their number before them. */
+static dis_status put_bytes(const writing *w, const char *bytes, uint64_t n)
+{
+    if (w->out) return dis__out_write(w->out, bytes, (size_t)n);
+    DIS_TRY(dis__comm_send(w->comm, &n, sizeof n, 0));
+    return n ? dis__comm_send(w->comm, bytes, (size_t)n, 0) : DIS_OK;
+}
+
 /* Blocks of round r in the file, or nothing for r = -1. */
 static dis_status write_round(writing *w, size_t r)
 {
     for (size_t b = r * ROUND; b < (r + 1) * ROUND && b < w->n_blocks; b++)
-        DIS_TRY(dis__out_write(w->out, w->slot[r & 1][b % ROUND].bytes, w->slot[r & 1][b % ROUND].used));
+        DIS_TRY(put_bytes(w, w->slot[r & 1][b % ROUND].bytes, w->slot[r & 1][b % ROUND].used));
+    return DIS_OK;
+}
+
+/* What the other ranks send, in their order; each ends with nothing. */
+static dis_status write_others(writing *w)
+{
+    block *room = &w->slot[0][0];
+    for (int r = 1; r < w->comm->size; r++)
+        for (uint64_t n = 1; n;) {
+            DIS_TRY(dis__comm_receive(w->comm, &n, sizeof n, r));
+            DIS_TRY(dis__reserve(&room->bytes, &room->capacity, 0, (size_t)n, 1));
+            if (n) DIS_TRY(dis__comm_receive(w->comm, room->bytes, (size_t)n, r));
+            DIS_TRY(dis__out_write(w->out, room->bytes, (size_t)n));
+        }
     return DIS_OK;
 }
 
@@ -202,10 +226,17 @@ static dis_status write_header(const writing *w)
 static dis_status write_text(dis_context *ctx, writing *w, const char *path)
 {
     dis_status status;
+    w->comm = dis__context_comm(ctx);
     DIS_TRY_GOTO(status, prepare(w), end);
+    if (w->comm->rank > 0) {
+        status = write_rows(ctx, w);
+        if (status == DIS_OK) status = put_bytes(w, NULL, 0);
+        goto end;
+    }
     DIS_TRY_GOTO(status, dis__out_open(path, &w->out), end);
     status = w->delimiter ? write_header(w) : DIS_OK;
     if (status == DIS_OK) status = write_rows(ctx, w);
+    if (status == DIS_OK) status = write_others(w);
     status = dis__out_finish(w->out, status);
 end:
     for (size_t i = 0; i < 2 * ROUND; i++) dis__free(w->slot[i / ROUND][i % ROUND].bytes);
@@ -233,5 +264,7 @@ dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *labels, con
             writing w = {.labels = labels, .delimiter = texts[i].delimiter, .row = texts[i].row};
             return write_text(ctx, &w, path);
         }
+    if (dis_context_ranks(ctx) > 1)
+        return dis__fail(DIS_EUSAGE, "ranks write labels as csv, tsv or jsonl; leave mpirun out for npy");
     return dis__labels_write_npy(labels, path);
 }

@@ -155,6 +155,13 @@ static const char *guess_row(const char *at, const char *end, bool quotes, bool 
     return end;
 }
 
+const char *dis__guess_row(const dis__file *file, uint64_t at, bool quotes, bool inside)
+{
+    const char *from = file->input->bytes + (at < file->input->n ? at : file->input->n);
+    if (from <= file->rows) return file->rows;
+    return from >= file->end ? file->end : guess_row(from, file->end, quotes, inside);
+}
+
 /* Sets begin and limit of the round's chunks. */
 static dis_status plan(dis_context *ctx, reading *r)
 {

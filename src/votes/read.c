@@ -3,6 +3,7 @@
  * soft votes in counts.c; numbering in batch.c and collect.c; grouping in group.c. */
 #include "votes/map_read.h"
 #include "io/text_shape.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/spill.h"
@@ -194,16 +195,21 @@ static dis_status no_votes(const dis__reader *r)
         (unsigned long long)n->bad_rows, (unsigned long long)n->items_left_out);
 }
 
-/* The table from what was collected. */
-static dis_status make_table(dis__reader *r, uint16_t *class_of)
+dis_status dis__reader_settle(dis__reader *r)
 {
     dis_votes *votes = r->votes;
-    DIS_TRY(make_classes(r, class_of));
-    DIS_TRY(dis__collect_finish(r->ctx, &r->collector, class_of, votes));
     dis__duplicate twice = {0};
     DIS_TRY(dis__votes_dedup(r->ctx, votes, r->o.duplicates, r->o.min_votes, &twice));
     if (twice.found) return r->fail_duplicate(r, &twice);
-    return votes->n_items ? DIS_OK : no_votes(r);
+    return votes->n_items || votes->part.n_items ? DIS_OK : no_votes(r);
+}
+
+/* The table from what was collected. */
+static dis_status make_table(dis__reader *r, uint16_t *class_of)
+{
+    DIS_TRY(make_classes(r, class_of));
+    DIS_TRY(dis__collect_finish(r->ctx, &r->collector, class_of, r->votes));
+    return dis__comm_is_shared(dis__context_comm(r->ctx)) ? DIS_OK : dis__reader_settle(r);
 }
 
 dis_status dis__reader_finish(dis__reader *r)
@@ -217,22 +223,20 @@ dis_status dis__reader_finish(dis__reader *r)
     return status;
 }
 
-static dis_status read_files(dis__reader *r)
+dis_status dis__read_file(dis__reader *r, const dis__input *input, const dis__share *share)
 {
-    for (size_t i = 0; i < r->n_inputs; i++) {
-        const char *format;
-        DIS_TRY(dis__votes_format(r->o.format, r->input[i].path, &format));
-        const dis__row_format *rows = rows_of(format);
-        if (!rows)
-            return dis__fail(DIS_EUSAGE, "%s: %s files hold counts, not single votes; say `input` counts",
-                             r->input[i].path, format);
-        dis__file file;
-        DIS_TRY(dis__file_open(&file, r, &r->input[i], rows));
-        const dis_status status = dis__read_rows(&file);
-        dis__file_close(&file);
-        DIS_TRY(status);
-    }
-    return DIS_OK;
+    const char *format;
+    DIS_TRY(dis__votes_format(r->o.format, input->path, &format));
+    const dis__row_format *rows = rows_of(format);
+    if (!rows)
+        return dis__fail(DIS_EUSAGE, "%s: %s files hold counts, not single votes; say `input` counts", input->path,
+                         format);
+    dis__file file;
+    DIS_TRY(dis__file_open(&file, r, input, rows));
+    if (share) dis__share_use(share, &file);
+    const dis_status status = file.rows < file.end ? dis__read_rows(&file) : DIS_OK;
+    dis__file_close(&file);
+    return status;
 }
 
 /* What the first lines say of the files, where nothing else was said. */
@@ -257,7 +261,8 @@ static dis_status read_rows(dis__reader *r)
     r->collector.max_rows = r->collector.n_bytes / MIN_ROW;
     r->collector.bucket = r->tuning.bucket ? r->tuning.bucket : BUCKET;
     r->collector.tasks = r->tuning.tasks ? r->tuning.tasks : &dis__tasks_sorted;
-    DIS_TRY(read_files(r));
+    if (dis__comm_is_shared(dis__context_comm(r->ctx))) return dis__read_shared(r);
+    for (size_t i = 0; i < r->n_inputs; i++) DIS_TRY(dis__read_file(r, &r->input[i], NULL));
     return dis__reader_finish(r);
 }
 
@@ -266,6 +271,8 @@ static dis_status read_votes(dis__reader *r)
     bool mapped;
     DIS_TRY(look_at_files(r));
     DIS_TRY(dis__needs_mapper(r, &mapped));
+    if (mapped && dis__comm_is_shared(dis__context_comm(r->ctx)))
+        return dis__fail(DIS_EUSAGE, "only votes, one row each, can be shared out over ranks; leave mpirun out");
     return mapped ? dis__read_mapped(r) : read_rows(r);
 }
 
@@ -280,9 +287,11 @@ static dis_status read_wide(dis__reader *r)
 static dis_status (*const shapes[])(dis__reader *) = {read_votes, dis__read_counts, dis__read_mace, dis__read_counts,
                                                       read_wide};
 
-static dis_status check_options(const dis_votes_options *o, size_t n_paths)
+static dis_status check_options(const dis__comm *comm, const dis_votes_options *o, size_t n_paths)
 {
     if (n_paths == 0) return dis__fail(DIS_EUSAGE, "no file to read votes from");
+    if (o->input != DIS_INPUT_VOTES && dis__comm_is_shared(comm))
+        return dis__fail(DIS_EUSAGE, "only votes, one row each, can be shared out over ranks; leave mpirun out");
     if ((size_t)o->input >= sizeof shapes / sizeof *shapes)
         return dis__fail(DIS_EUSAGE, "no such kind of input: %d", (int)o->input);
     if (o->delimiter && (o->delimiter < 1 || o->delimiter > 126 || strchr("\"\n\r", o->delimiter)))
@@ -320,10 +329,12 @@ dis_status dis__reader_begin(dis__reader *r, uint64_t n_to_come)
 static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_paths)
 {
     uint64_t n_bytes = 0;
-    DIS_TRY(dis__preset_use(r));
-    DIS_TRY(check_options(&r->o, n_paths));
-    DIS_TRY(open_inputs(r, paths, n_paths, &n_bytes));
-    DIS_TRY(dis__reader_begin(r, n_bytes));
+    const dis__comm *comm = dis__context_comm(r->ctx);
+    dis_status status = dis__preset_use(r);
+    if (status == DIS_OK) status = check_options(comm, &r->o, n_paths);
+    if (status == DIS_OK) status = open_inputs(r, paths, n_paths, &n_bytes);
+    if (status == DIS_OK) status = dis__reader_begin(r, n_bytes);
+    DIS_TRY(dis__comm_agree(comm, status));
     DIS_TRY(shapes[r->o.input](r));
     DIS_TRY(dis__classes_look_alike(r->votes->classes, &r->votes->notes.look_alike_classes));
     return DIS_OK;

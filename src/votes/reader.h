@@ -84,6 +84,8 @@ extern const dis__row_format dis__rows_csv, dis__rows_tsv, dis__rows_jsonl;
 
 /* chunks.c: all rows of the file into the reader's collector. */
 dis_status dis__read_rows(dis__file *file);
+/* The first row that begins at byte `at` of the input or later, given whether that is within quotes. */
+const char *dis__guess_row(const dis__file *file, uint64_t at, bool quotes, bool inside);
 /* DIS_EDATA with the place of a problem. */
 dis_status dis__file_fail(dis__file *file, const dis__problem *problem);
 
@@ -111,6 +113,19 @@ dis_status dis__preset_use(dis__reader *reader);
 dis_status dis__wide_use(dis__reader *reader);
 /* Rules for labels and an empty collector. n_to_come: bytes, or whatever else the source counts in. */
 dis_status dis__reader_begin(dis__reader *reader, uint64_t n_to_come);
+/* A part of a file: rows that begin in [first, last). */
+typedef struct {
+    uint64_t first, last; /* bytes */
+    bool quotes;          /* there are some */
+    uint64_t odd[2];      /* of them before first, and before last */
+} dis__share;
+/* The rows of a file, or of a part of it (NULL: all), into the collector. */
+dis_status dis__read_file(dis__reader *reader, const dis__input *input, const dis__share *share);
+/* shared_read.c: narrows a file to a part; the table of this rank from all inputs, into reader->votes. */
+void dis__share_use(const dis__share *share, dis__file *file);
+dis_status dis__read_shared(dis__reader *reader);
+/* The rules about votes that are grouped; the end of dis__reader_finish() where there are no ranks. */
+dis_status dis__reader_settle(dis__reader *reader);
 /* The table from what the collector holds. */
 dis_status dis__reader_finish(dis__reader *reader);
 /* Gives back all but the table. */

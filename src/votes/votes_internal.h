@@ -6,6 +6,14 @@
 
 enum { DIS_KEPT_MESSAGES = 20 };
 
+/* Where a table that is shared out over ranks lies in the whole: it has items first_item .. first_item + n_items - 1. */
+typedef struct {
+    size_t n_items, n_votes; /* of all ranks */
+    size_t first_item;
+    uint64_t first_vote;
+    size_t n_owners; /* ranks below have items, a power of 2; each has as many shards of a pass (dis__votes_shards) */
+} dis__votes_part;
+
 struct dis_votes {
     size_t n_items, n_workers, n_classes, n_votes;
     uint64_t *start;   /* (n_items + 1) */
@@ -17,7 +25,18 @@ struct dis_votes {
     dis_votes_notes notes;
     char *skipped[DIS_KEPT_MESSAGES];
     size_t n_skipped;
+    dis__votes_part part;
 };
+
+/* The part that a table is: of itself, when there are no ranks. */
+dis__votes_part dis__votes_part_of(const dis_votes *votes);
+/* In how many shards, a power of 2, a pass is cut that adds into a table of so many doubles in rows of so many. Depends
+ * on the problem only (labels/methods/em.c has the reasons). */
+size_t dis__votes_shards(size_t n_votes, size_t table_size, size_t row);
+/* Makes of what each rank has read (in the order of ranks, nothing left out) the part of the whole that this rank owns:
+ * ids are numbered by first appearance over all ranks, votes go to the owner of their item by one exchange.
+ * declared: the classes, NULL: those found. `votes` is replaced. */
+dis_status dis__votes_share_out(dis_context *ctx, const dis_names *declared, dis_votes *votes);
 
 /* Rows in the order they were read. Ids are indices; label is an index before `class_of` (below). */
 typedef struct {

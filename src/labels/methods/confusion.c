@@ -111,7 +111,7 @@ static void soften(dis__confusion *c, const double *n_votes)
             for (size_t l = 0; l < K; l++) sum += x[l * K];
             for (size_t l = 0; l < K; l++) x[l * K] = share * (sum > 0 ? x[l * K] / sum : even) + (1 - share) * even;
         }
-    const double n_items = (double)c->em.args->votes.n_items, share = n_items / (n_items + c->soften);
+    const double n_items = (double)c->em.args->part.n_items, share = n_items / (n_items + c->soften);
     double sum = 0;
     for (size_t k = 0; k < K; k++) sum += c->prior[k];
     for (size_t k = 0; k < K; k++) c->prior[k] = share * (sum > 0 ? c->prior[k] / sum : even) + (1 - share) * even;
@@ -133,11 +133,11 @@ static dis_status start_warm(dis__confusion *c, const dis__em_rules *rules)
 {
     double *n_votes;
     DIS_TRY(dis__alloc_zeroed(&n_votes, c->em.args->votes.n_workers, sizeof *n_votes));
-    dis__em_count_votes(&c->em.args->votes, n_votes);
-    soften(c, n_votes);
+    dis_status status = dis__em_count_votes(c->em.args, n_votes);
+    if (status == DIS_OK) soften(c, n_votes);
     dis__free(n_votes);
     c->warm = true;
-    const dis_status status = dis__em_update(&c->em, rules, false);
+    if (status == DIS_OK) status = dis__em_update(&c->em, rules, false);
     c->warm = false;
     return status;
 }

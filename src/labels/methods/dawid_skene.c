@@ -103,4 +103,5 @@ const dis__method dis__method_dawid_skene = {
     .memory = dis__confusion_memory,
     .fit = fit_dawid_skene,
     .starts = true,
+    .ranks = true,
 };

@@ -4,22 +4,22 @@
  * Cost: an iteration is one pass over the votes and one over the tables, n_shards times the parameters. There are few
  * shards when the tables are large beside the votes, so that the second pass stays a small part. */
 #include "labels/methods/em.h"
+#include "core/comm.h"
 #include "core/kernel.h"
+#include "votes/votes_internal.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 DIS_KERNEL_DECLARE(void, dis__em_kernel, (dis__em_job * job));
 
-enum { SHARD_BYTES = 256 << 20, MAX_SHARDS = 16, FEW_SHARDS = 4, UPDATE_GRAIN = 4096 };
+enum { UPDATE_GRAIN = 4096 };
 
 typedef struct {
     size_t n_states, line, row, worker_size, table_size, n_shards, block;
 } plan;
 
-/* Depends on the problem only. A shard's copy of the table costs about as much as four votes per row, and room in the
- * second cache: at least 64 votes per row keep that in the per cents. Up to FEW_SHARDS are made at 10 votes per row, so
- * that a second thread has something to do. Powers of two share out evenly over the usual numbers of threads. */
+/* Depends on the problem only. */
 static plan make_plan(const dis_votes_view *v, dis__em_layout layout, size_t n_groups)
 {
     const size_t n_states = dis__size(v->n_classes, n_groups, 0);
@@ -33,11 +33,7 @@ static plan make_plan(const dis_votes_view *v, dis__em_layout layout, size_t n_g
     if (layout == DIS_EM_ROWS) p.row = n_states <= 2 ? 2 : dis__size(n_states / 4 + (n_states % 4 > 0), 4, 0);
     if (layout != DIS_EM_WORKERS) p.worker_size = dis__size(v->n_classes, p.row, 0);
     p.table_size = dis__size(v->n_workers, dis__size(p.worker_size, 2, 0), 0);
-    const size_t rows = p.table_size / (2 * p.row) + 1;
-    const size_t few = dis__n_jobs(v->n_votes, 20000 + 10 * rows, FEW_SHARDS),
-                 many = dis__n_jobs(v->n_votes / 64, rows, MAX_SHARDS), wanted = many > few ? many : few;
-    for (p.n_shards = 1; 2 * p.n_shards <= wanted;) p.n_shards *= 2;
-    while (p.n_shards > 1 && dis__size(p.table_size, p.n_shards * sizeof(double), 0) > SHARD_BYTES) p.n_shards /= 2;
+    p.n_shards = dis__votes_shards(v->n_votes, p.table_size, p.row);
     return p;
 }
 
@@ -63,10 +59,12 @@ size_t dis__em_memory(const dis_votes_view *votes, dis__em_layout layout, size_t
     return dis__size(doubles(votes, &p), sizeof(double), p.n_shards * sizeof(dis__em_job));
 }
 
-/* The first item of shard j: shards have about the same number of votes and items together. */
-static size_t shard_first(const dis_votes_view *v, size_t n_shards, size_t j)
+/* The first item of shard j: shards have about the same number of votes and items together. Of a part of the votes, its
+ * own first item; n_shards are those of the whole. */
+static size_t shard_first(const dis_votes_view *v, const dis__votes_part *part, size_t n_shards, size_t j)
 {
-    const size_t wanted = dis__job_first(v->n_votes + v->n_items, n_shards, j);
+    const size_t all = dis__job_first(part->n_votes + part->n_items, n_shards, j);
+    const size_t before = (size_t)part->first_vote + part->first_item, wanted = all > before ? all - before : 0;
     size_t low = 0, high = v->n_items;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -78,11 +76,27 @@ static size_t shard_first(const dis_votes_view *v, size_t n_shards, size_t j)
     return low;
 }
 
+/* What ranks need beside: the sums of all, and a line of numbers per shard of the whole. */
+static dis_status share_memory(dis__em *em)
+{
+    const size_t sums = dis__size(em->args->votes.n_workers, em->worker_size, 0);
+    DIS_TRY(dis__alloc_resident(&em->total, sums, sizeof *em->total));
+    return dis__alloc_zeroed(&em->lines, dis__size(em->n_all_shards, em->n_states + 2, 0), sizeof *em->lines);
+}
+
 dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, size_t n_groups, dis__em *em)
 {
     const dis_votes_view *v = &args->votes;
-    const plan p = make_plan(v, layout, n_groups);
-    const size_t line = p.line;
+    const dis__comm *comm = dis__context_comm(args->ctx);
+    const dis__votes_part *part = &args->part;
+    dis_votes_view whole = *v;
+    whole.n_items = part->n_items;
+    whole.n_votes = part->n_votes;
+    plan p = make_plan(&whole, layout, n_groups);
+    const size_t n_all = p.n_shards, line = p.line;
+    const bool owner = (size_t)comm->rank < part->n_owners;
+    const size_t first = owner ? n_all / part->n_owners * (size_t)comm->rank : 0;
+    p.n_shards = owner ? n_all / part->n_owners : 0;
     dis__em e = {.args = args,
                  .fit = fit,
                  .layout = layout,
@@ -101,7 +115,7 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     snprintf(what, sizeof what, "the tables of %s for %zu workers and %zu classes", fit->method->info.name,
              v->n_workers, v->n_classes);
     /* Beside them there must be room for what is read while they are used. */
-    const size_t bytes = dis__em_memory(v, layout, n_groups), twice = dis__context_memory(args->ctx) ? 2 : 1;
+    const size_t bytes = dis__em_memory(&whole, layout, n_groups), twice = dis__context_memory(args->ctx) ? 2 : 1;
     DIS_TRY(dis__check_resident(args->ctx, dis__size(bytes, twice, 0), what));
     DIS_TRY(dis__alloc_resident(&e.tables, doubles(v, &p), sizeof *e.tables));
     const dis_status status = dis__alloc_zeroed(&e.jobs, p.n_shards, sizeof *e.jobs);
@@ -111,8 +125,8 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     }
     double *next = e.tables + p.table_size * p.n_shards;
     for (size_t j = 0; j < p.n_shards; j++) {
-        e.jobs[j] = (dis__em_job){.first = shard_first(v, p.n_shards, j),
-                                  .last = shard_first(v, p.n_shards, j + 1),
+        e.jobs[j] = (dis__em_job){.first = shard_first(v, part, n_all, first + j),
+                                  .last = shard_first(v, part, n_all, first + j + 1),
                                   .votes = v,
                                   .gold = args->gold,
                                   .layout = layout,
@@ -127,7 +141,7 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                                   .line = next + 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2 + line * p.block};
         next += 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2 + line * (p.block + 1);
     }
-    e.jobs[p.n_shards - 1].last = v->n_items;
+    if (p.n_shards) e.jobs[p.n_shards - 1].last = v->n_items;
     e.class_sums = next;
     e.prior = e.class_sums + line * (p.n_shards + 1);
     e.penalties = e.prior + line;
@@ -139,6 +153,16 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     e.class_sum = e.class_sums + line * p.n_shards;
     e.items = args->items;
     e.evidence = NAN;
+    e.comm = comm;
+    e.n_all_shards = n_all;
+    e.first_shard = first;
+    if (dis__comm_is_shared(comm)) {
+        const dis_status shared = share_memory(&e);
+        if (shared != DIS_OK) {
+            dis__em_destroy(&e);
+            return shared;
+        }
+    }
     for (size_t j = 0; e.items && j < p.n_shards; j++) {
         e.jobs[j].item = e.items->factor;
         e.jobs[j].log_q = e.items->log_q;
@@ -151,6 +175,8 @@ void dis__em_destroy(dis__em *em)
 {
     dis__free(em->tables);
     dis__free(em->jobs);
+    dis__free(em->total);
+    dis__free(em->lines);
 }
 
 void dis__em_restart(dis__em *em)
@@ -167,6 +193,32 @@ static dis_status pass_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
+/* Class sums and log normalisers over the shards of all ranks, in the order of shards. */
+static dis_status add_lines(dis__em *em)
+{
+    const size_t width = em->n_states + 2;
+    dis__comm_block *from;
+    for (size_t j = 0; j < em->n_shards; j++) {
+        double *line = em->lines + (em->first_shard + j) * width;
+        memcpy(line, em->jobs[j].class_sum, em->n_states * sizeof *line);
+        line[em->n_states] = em->jobs[j].log_z;
+        line[em->n_states + 1] = em->jobs[j].evidence;
+    }
+    DIS_TRY(dis__alloc_zeroed(&from, (size_t)em->comm->size, sizeof *from));
+    const dis_status status =
+        dis__comm_gather(em->comm, em->lines + em->first_shard * width, em->n_shards * width * sizeof *em->lines, from);
+    for (int r = 0; status == DIS_OK && r < em->comm->size; r++) {
+        const double *line = (const double *)(const void *)from[r].bytes;
+        for (size_t j = 0; j < from[r].n / (width * sizeof *line); j++, line += width) {
+            em->evidence += line[em->n_states + 1];
+            for (size_t k = 0; k < em->n_states; k++) em->class_sum[k] += line[k];
+            em->log_z += line[em->n_states];
+        }
+    }
+    dis__comm_free(em->comm, from);
+    return status;
+}
+
 dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write)
 {
     for (size_t j = 0; j < em->n_shards; j++) {
@@ -177,12 +229,13 @@ dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write)
     DIS_TRY(dis__run_jobs(em->args->ctx, em->n_shards, pass_job, em));
     memset(em->class_sum, 0, em->n_states * sizeof *em->class_sum);
     em->log_z = em->evidence = 0;
+    em->n_summed = em->args->part.n_items;
+    if (em->total) return add_lines(em);
     for (size_t j = 0; j < em->n_shards; j++) {
         em->evidence += em->jobs[j].evidence;
         for (size_t k = 0; k < em->n_states; k++) em->class_sum[k] += em->jobs[j].class_sum[k];
         em->log_z += em->jobs[j].log_z;
     }
-    em->n_summed = em->args->votes.n_items;
     return DIS_OK;
 }
 
@@ -205,10 +258,10 @@ static inline __attribute__((always_inline)) void scatter_rows(double *table, si
         }
 }
 
-static void gather(const dis__em *em, size_t w, double *out)
+/* Adds the shards at hand to out, in their order. */
+static void add_shards(const dis__em *em, size_t w, double *out)
 {
     const size_t n_rows = em->worker_size / em->row;
-    memset(out, 0, em->worker_size * sizeof *out);
     for (size_t j = 0; j < em->n_shards; j++) {
         const double *table = em->tables + j * em->table_size + w * 2 * em->worker_size;
         switch (em->row) {
@@ -218,6 +271,37 @@ static void gather(const dis__em *em, size_t w, double *out)
         default: gather_rows(table, n_rows, em->row, out);
         }
     }
+}
+
+static void gather(const dis__em *em, size_t w, double *out)
+{
+    if (em->total) {
+        memcpy(out, em->total + w * em->worker_size, em->worker_size * sizeof *out);
+        return;
+    }
+    memset(out, 0, em->worker_size * sizeof *out);
+    add_shards(em, w, out);
+}
+
+/* em->total: the sums over the shards of all ranks, added in the order of shards. Each owner adds its shards to what the
+ * one before it sent, worker by worker, and sends them on; the last one has the total, and tells it to all. In pieces,
+ * so that all owners are at work at once. */
+static dis_status add_ranks(dis__em *em)
+{
+    enum { PIECE = 1 << 15 }; /* numbers */
+    const dis__comm *comm = em->comm;
+    const int last = (int)em->args->part.n_owners - 1;
+    const size_t n_workers = em->args->votes.n_workers, step = em->worker_size < PIECE ? PIECE / em->worker_size : 1;
+    for (size_t w = 0; w < n_workers && comm->rank <= last; w += step) {
+        const size_t end = n_workers - w < step ? n_workers : w + step,
+                     n = (end - w) * em->worker_size * sizeof(double);
+        double *x = em->total + w * em->worker_size;
+        memset(x, 0, n);
+        if (comm->rank > 0) DIS_TRY(dis__comm_receive(comm, x, n, comm->rank - 1));
+        for (size_t i = w; i < end; i++) add_shards(em, i, em->total + i * em->worker_size);
+        if (comm->rank < last) DIS_TRY(dis__comm_send(comm, x, n, comm->rank + 1));
+    }
+    return dis__comm_broadcast(comm, em->total, n_workers * em->worker_size * sizeof *em->total, last);
 }
 
 static void scatter(dis__em *em, size_t w, const double *values)
@@ -254,6 +338,7 @@ dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep)
 {
     em->rules = rules;
     em->keep = keep;
+    if (em->total) DIS_TRY(add_ranks(em));
     DIS_TRY(dis__run_jobs(em->args->ctx, em->n_update_jobs, update_job, em));
     const double *sums = em->items ? dis__item_prior_sums(em->items, em->class_sum) : em->class_sum;
     em->penalty = rules->classes(rules->arg, sums, em->n_summed, em->prior, keep);
@@ -299,13 +384,17 @@ dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passe
     return DIS_OK;
 }
 
-void dis__em_count_labels(const dis_votes_view *votes, double *counts)
+dis_status dis__em_count_labels(const dis__fit_args *args, double *counts)
 {
+    const dis_votes_view *votes = &args->votes;
     for (size_t v = 0; v < votes->n_votes; v++)
         counts[votes->worker[v] * votes->n_classes + dis__vote_label(votes, v)] += 1;
+    return dis__comm_sum_reals(dis__context_comm(args->ctx), counts, votes->n_workers * votes->n_classes);
 }
 
-void dis__em_count_votes(const dis_votes_view *votes, double *counts)
+dis_status dis__em_count_votes(const dis__fit_args *args, double *counts)
 {
+    const dis_votes_view *votes = &args->votes;
     for (size_t v = 0; v < votes->n_votes; v++) counts[votes->worker[v]] += 1;
+    return dis__comm_sum_reals(dis__context_comm(args->ctx), counts, votes->n_workers);
 }

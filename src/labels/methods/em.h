@@ -19,7 +19,8 @@
  * states.
  *
  * Items are cut into shards, a number that depends on the problem alone; each has its own copy of the table, and sums
- * are added in the order of shards: any number of threads gives the same bytes.
+ * are added in the order of shards: any number of threads gives the same bytes. Ranks have some of the shards each; sums
+ * go from rank to rank in the same order.
  *
  * A probability of zero counts as 2^DIS_EM_NEVER where an item has become impossible under every class (a warm start
  * can do that): it gets the least impossible one rather than NaN.
@@ -111,6 +112,11 @@ struct dis__em {
     void (*kernel)(dis__em_job *job);
     const dis__em_rules *rules; /* for the update at hand */
     bool keep;
+    /* Ranks: shards are those of this one, of n_all_shards in all. */
+    const struct dis__comm *comm;
+    size_t n_all_shards, first_shard;
+    double *total; /* (n_workers, worker_size) sums of all ranks; NULL: there is one rank */
+    double *lines; /* (n_all_shards, n_states + 2) */
 };
 
 /* Bytes that dis__em_create will take. */
@@ -136,8 +142,8 @@ dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep);
  * leaves the posteriors in fit->p. n_passes = 0: nothing. */
 dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance);
 
-/* (n_workers, n_classes) how often each worker chose each class, or (n_workers) how often they voted. */
-void dis__em_count_labels(const dis_votes_view *votes, double *counts);
-void dis__em_count_votes(const dis_votes_view *votes, double *counts);
+/* (n_workers, n_classes) how often each worker chose each class, or (n_workers) how often they voted, on all ranks. */
+dis_status dis__em_count_labels(const dis__fit_args *args, double *counts);
+dis_status dis__em_count_votes(const dis__fit_args *args, double *counts);
 
 #endif

@@ -82,7 +82,7 @@ static dis_status run(fds *f, const dis__fit_args *args, dis_fit *fit)
     const dis__em_rules rules = {.name = "fast-dawid-skene",
                                  .worker = dis__confusion_worker,
                                  .classes = dis__confusion_classes,
-                                 .after = args->votes.n_items ? after : NULL,
+                                 .after = args->part.n_items ? after : NULL,
                                  .update_last = true,
                                  .arg = f};
     em->step = f->o->method == METHOD_HARD ? DIS_EM_HARD : DIS_EM_SOFT;
@@ -117,4 +117,5 @@ const dis__method dis__method_fast_dawid_skene = {
     .memory = dis__confusion_memory,
     .fit = fit_fast_dawid_skene,
     .starts = true,
+    .ranks = true,
 };

@@ -10,6 +10,7 @@
  *
  * Cost: one pass over the votes. */
 #include "labels/method.h"
+#include "core/comm.h"
 #include "dissent/labels.h"
 #include <stdio.h>
 #include <string.h>
@@ -90,9 +91,10 @@ static dis_status judge_labels(const dis__fit_args *args, dis_fit *fit)
     const size_t K = v->n_classes, size = 3 * K + 2;
     look_work w = {.args = args, .p = fit->p, .n_jobs = dis__n_jobs(v->n_votes, 100000 + 8 * K, MAX_JOBS)};
     DIS_TRY(dis__alloc_zeroed(&w.count, dis__size(w.n_jobs, size, 0), sizeof *w.count));
-    const dis_status status = dis__run_jobs(args->ctx, w.n_jobs, look_job, &w);
+    dis_status status = dis__run_jobs(args->ctx, w.n_jobs, look_job, &w);
     for (size_t j = 1; j < w.n_jobs; j++)
         for (size_t i = 0; i < size; i++) w.count[i] += w.count[j * size + i];
+    if (status == DIS_OK) status = dis__comm_sum_counts(dis__context_comm(args->ctx), w.count, size);
     const double n_items = (double)w.count[3 * K], unvoted = (double)w.count[3 * K + 1];
     if (status == DIS_OK) judge_classes(v, w.count, w.count + K, n_items, fit);
     if (status == DIS_OK && unvoted >= MIN_UNVOTED && unvoted >= unvoted_share * n_items)

@@ -154,4 +154,5 @@ const dis__method dis__method_ibcc = {
     .memory = dis__confusion_memory,
     .fit = fit_ibcc,
     .starts = true,
+    .ranks = true,
 };

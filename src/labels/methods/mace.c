@@ -299,7 +299,7 @@ static dis_status run(mace *m, const dis__fit_args *args, dis_fit *fit)
                    K * o->strategy_prior};
     m->em.special.lgamma(g, 5);
     m->prior_constant = g[0] + g[1] - g[2] + K * g[3] - g[4];
-    dis__em_count_labels(&args->votes, m->n_votes);
+    DIS_TRY(dis__em_count_labels(args, m->n_votes));
     int64_t best = 0;
     if (args->start) DIS_TRY(read_state(m, args));
     if (!m->warm && o->start == START_RANDOM && o->restarts > 1 && o->iterations > 0)
@@ -346,4 +346,5 @@ const dis__method dis__method_mace = {
     .memory = memory,
     .fit = fit_mace,
     .starts = true,
+    .ranks = true,
 };

@@ -109,7 +109,7 @@ static dis_status run(one_coin *c, const dis__fit_args *args)
     const one_coin_options *o = c->o;
     const dis__em_rules rules = {
         .name = "one-coin", .worker = update_worker, .classes = update_classes, .update_last = true, .arg = c};
-    dis__em_count_votes(&args->votes, c->n_votes);
+    DIS_TRY(dis__em_count_votes(args, c->n_votes));
     bool warm = false;
     if (args->start) DIS_TRY(read_state(c, args, &warm));
     if (warm) {
@@ -154,4 +154,5 @@ const dis__method dis__method_one_coin = {
     .memory = memory,
     .fit = fit_one_coin,
     .starts = true,
+    .ranks = true,
 };

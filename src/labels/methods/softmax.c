@@ -31,4 +31,5 @@ const dis__method dis__method_softmax = {
              .objective = "none"},
     .options_size = sizeof(softmax_options),
     .fit = fit_softmax,
+    .ranks = true,
 };

@@ -37,4 +37,5 @@ const dis__method dis__method_standard = {
              .objective = "none"},
     .options_size = sizeof(standard_options),
     .fit = fit_standard,
+    .ranks = true,
 };

@@ -1,0 +1,291 @@
+/* The table of communicators, and calls over them: see comm.h. The plug-in is looked for beside the program, in the lib
+ * folder next to it, then wherever the system looks; DISSENT_MPI names another file. */
+#include "core/comm.h"
+#include "core/memory.h"
+#include "core/sys.h"
+#include "dissent/version.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIBRARY "libdissent-mpi.so"
+enum { PATH = 4096, WHY = 400 };
+
+static int open_none(int *rank, int *size, char *why, size_t why_size)
+{
+    (void)why, (void)why_size;
+    *rank = 0;
+    *size = 1;
+    return 0;
+}
+
+static int exchange_none(int size, const void *const *to, const size_t *n_to, void *const *from, const size_t *n_from)
+{
+    (void)size, (void)n_from;
+    if (n_to[0]) memcpy(from[0], to[0], n_to[0]);
+    return 0;
+}
+
+static int move_none(const void *bytes, size_t n, int to)
+{
+    (void)bytes, (void)n, (void)to;
+    return 1; /* there is nobody else */
+}
+
+static int receive_none(void *bytes, size_t n, int from)
+{
+    return move_none(bytes, n, from);
+}
+
+static int broadcast_none(void *bytes, size_t n, int from)
+{
+    (void)bytes, (void)n, (void)from;
+    return 0;
+}
+
+static void nothing(void)
+{
+}
+
+static void abort_none(int code)
+{
+    (void)code;
+}
+
+static const dis__comm_row none = {.name = "none",
+                                   .open = open_none,
+                                   .exchange = exchange_none,
+                                   .send = move_none,
+                                   .receive = receive_none,
+                                   .broadcast = broadcast_none,
+                                   .wait = nothing,
+                                   .abort = abort_none,
+                                   .close = nothing};
+
+/* The file of the plug-in near the program; false: it is not there. */
+static bool find_library(char path[2 * PATH])
+{
+    static const char *const near[] = {"", "../", "../lib/"};
+    char file[PATH];
+    const char *slash = dis__sys_program(file, sizeof file) ? strrchr(file, '/') : NULL;
+    for (size_t i = 0; slash && i < sizeof near / sizeof *near; i++) {
+        snprintf(path, 2 * PATH, "%.*s%s" LIBRARY, (int)(slash + 1 - file), file, near[i]);
+        if (dis__sys_is_there(path)) return true;
+    }
+    return false;
+}
+
+static void *open_library(void)
+{
+    char path[2 * PATH];
+    const char *wanted = getenv("DISSENT_MPI");
+    if (wanted && *wanted) return dis__sys_library(wanted);
+    return dis__sys_library(find_library(path) ? path : LIBRARY);
+}
+
+const char *dis__comm_part(void)
+{
+    char path[2 * PATH];
+    return find_library(path) ? "MPI: " LIBRARY : "MPI: absent (one process)";
+}
+
+static dis_status load_mpi(dis__comm_row *row)
+{
+    void *library = open_library(), *symbol = library ? dis__sys_symbol(library, DIS_COMM_SYMBOL) : NULL;
+    if (!symbol)
+        return dis__fail(DIS_EUSAGE,
+                         "this was started by mpirun, and the part that talks MPI cannot be loaded (%s); build it with "
+                         "cmake --preset mpi, or leave mpirun out",
+                         dis__sys_library_error());
+    dis__comm_plugin *plugin;
+    memcpy(&plugin, &symbol, sizeof plugin);
+    if (plugin(DIS_VERSION, sizeof *row, row) != 0)
+        return dis__fail(DIS_EUSAGE, LIBRARY " is of another version of dissent; build both together");
+    return DIS_OK;
+}
+
+static dis_status load_none(dis__comm_row *row)
+{
+    *row = none;
+    return DIS_OK;
+}
+
+static const struct {
+    const char *name;
+    dis_status (*load)(dis__comm_row *row);
+} table[] = {{"none", load_none}, {"mpi", load_mpi}};
+
+dis_status dis__comm_open(const char *name, dis__comm *comm)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strcmp(table[i].name, name ? name : "none") != 0) continue;
+        char why[WHY] = "";
+        DIS_TRY(table[i].load(&comm->row));
+        if (comm->row.open(&comm->rank, &comm->size, why, sizeof why) == 0) return DIS_OK;
+        return dis__fail(DIS_EUSAGE, "cannot join the other ranks: %s", why);
+    }
+    return dis__fail(DIS_EUSAGE, "no communicator \"%.40s\"; there are none and mpi", name);
+}
+
+void dis__comm_close(dis__comm *comm)
+{
+    if (comm->row.close) comm->row.close();
+}
+
+static dis_status fine(int failed)
+{
+    return failed ? dis__fail(DIS_EIO, "the connection to another rank is broken; repeat the run") : DIS_OK;
+}
+
+dis_status dis__comm_put(dis__comm_block *b, const void *bytes, size_t n)
+{
+    DIS_TRY(dis__reserve(&b->bytes, &b->capacity, b->n, dis__size(n, 1, b->n), 1));
+    if (n) memcpy(b->bytes + b->n, bytes, n);
+    b->n += n;
+    return DIS_OK;
+}
+
+void dis__comm_free(const dis__comm *comm, dis__comm_block *blocks)
+{
+    for (int r = 0; blocks && r < comm->size; r++) dis__free(blocks[r].bytes);
+    dis__free(blocks);
+}
+
+/* Sizes first, then the blocks. */
+static dis_status exchange(const dis__comm *comm, const void **to, size_t *n_to, void **from, size_t *n_from,
+                           dis__comm_block *out)
+{
+    const size_t size = (size_t)comm->size;
+    const void **each = to + size;
+    void **back = from + size;
+    size_t *word = n_to + size;
+    for (size_t r = 0; r < size; r++) {
+        each[r] = &n_to[r];
+        back[r] = &n_from[r];
+        word[r] = sizeof(size_t);
+    }
+    DIS_TRY(fine(comm->row.exchange(comm->size, each, word, back, word)));
+    for (size_t r = 0; r < size; r++) {
+        DIS_TRY(dis__alloc_array(&out[r].bytes, n_from[r], 1));
+        out[r].n = out[r].capacity = n_from[r];
+        from[r] = out[r].bytes;
+    }
+    return fine(comm->row.exchange(comm->size, to, n_to, from, n_from));
+}
+
+static dis_status exchange_with(const dis__comm *comm, const void *const *bytes, const size_t *n, dis__comm_block *from)
+{
+    const size_t size = (size_t)comm->size;
+    void **room = NULL;
+    size_t *sizes = NULL;
+    dis_status status = dis__alloc_zeroed(&room, 4 * size, sizeof *room);
+    if (status == DIS_OK) status = dis__alloc_zeroed(&sizes, 3 * size, sizeof *sizes);
+    for (size_t r = 0; status == DIS_OK && r < size; r++) {
+        from[r] = (dis__comm_block){0};
+        room[r] = (void *)(uintptr_t)bytes[r];
+        sizes[r] = n[r];
+    }
+    if (status == DIS_OK) status = exchange(comm, (const void **)room, sizes, room + 2 * size, sizes + 2 * size, from);
+    dis__free(room);
+    dis__free(sizes);
+    return status;
+}
+
+dis_status dis__comm_exchange(const dis__comm *comm, dis__comm_block *to, dis__comm_block *from)
+{
+    enum { MAX = 4096 };
+    const void *bytes[MAX];
+    size_t n[MAX];
+    if (comm->size > MAX) return dis__fail(DIS_ELIMIT, "%d ranks; at most %d are possible", comm->size, (int)MAX);
+    for (int r = 0; r < comm->size; r++) {
+        bytes[r] = to[r].bytes;
+        n[r] = to[r].n;
+    }
+    DIS_TRY(exchange_with(comm, bytes, n, from));
+    for (int r = 0; r < comm->size; r++) {
+        dis__free(to[r].bytes);
+        to[r] = (dis__comm_block){0};
+    }
+    return DIS_OK;
+}
+
+dis_status dis__comm_gather(const dis__comm *comm, const void *all, size_t n_all, dis__comm_block *from)
+{
+    enum { MAX = 4096 };
+    const void *bytes[MAX];
+    size_t n[MAX];
+    if (comm->size > MAX) return dis__fail(DIS_ELIMIT, "%d ranks; at most %d are possible", comm->size, (int)MAX);
+    for (int r = 0; r < comm->size; r++) {
+        bytes[r] = all;
+        n[r] = n_all;
+    }
+    return exchange_with(comm, bytes, n, from);
+}
+
+dis_status dis__comm_sum_counts(const dis__comm *comm, uint64_t *x, size_t n)
+{
+    if (!dis__comm_is_shared(comm)) return DIS_OK;
+    dis__comm_block *from;
+    DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
+    const dis_status status = dis__comm_gather(comm, x, n * sizeof *x, from);
+    for (size_t i = 0; status == DIS_OK && i < n; i++) {
+        x[i] = 0;
+        for (int r = 0; r < comm->size; r++) x[i] += ((const uint64_t *)(const void *)from[r].bytes)[i];
+    }
+    dis__comm_free(comm, from);
+    return status;
+}
+
+dis_status dis__comm_sum_reals(const dis__comm *comm, double *x, size_t n)
+{
+    if (!dis__comm_is_shared(comm)) return DIS_OK;
+    dis__comm_block *from;
+    DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
+    const dis_status status = dis__comm_gather(comm, x, n * sizeof *x, from);
+    for (size_t i = 0; status == DIS_OK && i < n; i++) {
+        x[i] = 0;
+        for (int r = 0; r < comm->size; r++) x[i] += ((const double *)(const void *)from[r].bytes)[i];
+    }
+    dis__comm_free(comm, from);
+    return status;
+}
+
+dis_status dis__comm_all_counts(const dis__comm *comm, uint64_t x, uint64_t *all)
+{
+    dis__comm_block *from;
+    DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
+    const dis_status status = dis__comm_gather(comm, &x, sizeof x, from);
+    for (int r = 0; status == DIS_OK && r < comm->size; r++) memcpy(&all[r], from[r].bytes, sizeof x);
+    dis__comm_free(comm, from);
+    return status;
+}
+
+dis_status dis__comm_agree(const dis__comm *comm, dis_status status)
+{
+    if (!dis__comm_is_shared(comm)) return status;
+    uint64_t *all;
+    DIS_TRY(dis__alloc_array(&all, (size_t)comm->size, sizeof *all));
+    const dis_status talked = dis__comm_all_counts(comm, status != DIS_OK, all);
+    int first = 0;
+    while (talked == DIS_OK && first < comm->size && !all[first]) first++;
+    dis__free(all);
+    DIS_TRY(talked);
+    if (first == comm->size || first == comm->rank) return status;
+    comm->row.wait();
+    return dis__fail(DIS_ECANCELLED, "another rank failed");
+}
+
+dis_status dis__comm_send(const dis__comm *comm, const void *bytes, size_t n, int to)
+{
+    return fine(comm->row.send(bytes, n, to));
+}
+
+dis_status dis__comm_receive(const dis__comm *comm, void *bytes, size_t n, int from)
+{
+    return fine(comm->row.receive(bytes, n, from));
+}
+
+dis_status dis__comm_broadcast(const dis__comm *comm, void *bytes, size_t n, int from)
+{
+    return fine(comm->row.broadcast(bytes, n, from));
+}

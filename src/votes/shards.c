@@ -1,0 +1,23 @@
+/* How a pass over the votes is cut.
+ *
+ * A shard's copy of the table costs about as much as four votes per row, and room in the second cache: at least 64 votes
+ * per row keep that in the per cents. Up to FEW_SHARDS are made at 10 votes per row, so that a second thread has
+ * something to do. Powers of two share out evenly over the usual numbers of threads and ranks. Beyond MANY_VOTES, which
+ * take minutes per pass on one machine, there are more, for ranks to share. */
+#include "core/memory.h"
+#include "core/pool.h"
+#include "votes/votes_internal.h"
+
+enum { SHARD_BYTES = 256 << 20, MAX_SHARDS = 16, LARGE_SHARDS = 256, FEW_SHARDS = 4 };
+#define MANY_VOTES ((size_t)1 << 33)
+
+size_t dis__votes_shards(size_t n_votes, size_t table_size, size_t row)
+{
+    const size_t rows = table_size / (2 * row) + 1, max = n_votes < MANY_VOTES ? MAX_SHARDS : LARGE_SHARDS;
+    const size_t few = dis__n_jobs(n_votes, 20000 + 10 * rows, FEW_SHARDS), many = dis__n_jobs(n_votes / 64, rows, max),
+                 wanted = many > few ? many : few;
+    size_t n = 1;
+    while (2 * n <= wanted) n *= 2;
+    while (n > 1 && dis__size(table_size, n * sizeof(double), 0) > SHARD_BYTES) n /= 2;
+    return n;
+}

@@ -1,0 +1,95 @@
+#!/bin/sh
+# Ranks: mpirun -n 1 to 4 gives the bytes of one process; what cannot be shared out is refused in one sentence; without
+# the plug-in nothing is done N times; a rank that dies ends the others.
+set -eu
+if ! command -v mpirun >/dev/null; then
+    echo "no mpirun here: skipped"
+    exit 77
+fi
+plugin=$(dirname "$DISSENT")/libdissent-mpi.so
+if [ ! -f "$plugin" ] || [ -n "${DISSENT_SANITIZE:-}" ]; then
+    echo "no libdissent-mpi.so in this build: skipped"
+    exit 77
+fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT INT TERM
+cd "$scratch"
+fail() {
+    echo "$*"
+    exit 1
+}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+ranks() {
+    n=$1
+    shift
+    timeout 120 mpirun --oversubscribe --bind-to none -n "$n" "$@"
+}
+
+"$DISSENT" synth --items 20000 --workers 50 --seed 3 -o grouped.csv -q
+"$DISSENT" synth --items 20000 --workers 50 --seed 3 --shuffle -o shuffled.csv -q
+"$DISSENT" synth --items 30 --workers 5 --seed 4 -o small.csv -q # too small to share: one rank owns it all
+# ids with quotes, commas and newlines, over several files, cut anywhere
+awk -F, 'NR == 1 { print; next } { printf "\"%s, \"\"the\nitem\"\"\",%s,%s\n", $1, $2, $3 }' shuffled.csv >quoted.csv
+head -40001 grouped.csv >part1.csv
+{
+    head -1 grouped.csv
+    tail -n +40002 grouped.csv
+} >part2.csv
+gzip -k part2.csv
+
+# same NAME ARGUMENTS...: the same bytes as in one process.
+same() {
+    name=$1
+    shift
+    "$DISSENT" labels "$@" --threads 1 -q -o one.csv
+    for n in 1 2 3 4; do
+        ranks $n "$DISSENT" labels "$@" --threads 2 -q -o ranks.csv || fail "$name fails on $n ranks"
+        cmp one.csv ranks.csv || fail "$name: $n ranks give other bytes"
+    done
+}
+same "papers" shuffled.csv --method papers
+same "files" part1.csv part2.csv.gz --method ibcc
+same "quotes" quoted.csv --method one-coin:iterations=5
+same "small" small.csv --method dawid-skene
+same "methods" grouped.csv --method fast-dawid-skene --method mace:method=em,prior=estimate,restarts=2 --method majority --combine average
+same "declared classes" shuffled.csv --method dawid-skene:iterations=3 --method softmax --combine calibrated --classes 3,2,1,0,nobody
+
+# standard output and other files, in order
+"$DISSENT" labels grouped.csv --method papers -q --format jsonl >one.jsonl
+ranks 3 "$DISSENT" labels grouped.csv --method papers -q --format jsonl --save-views views >ranks.jsonl
+cmp one.jsonl ranks.jsonl || fail "standard output is in another order"
+[ "$(wc -l <views/softmax.jsonl)" = 20000 ] || fail "a view is not whole"
+
+# refused NAME TEXT COMMAND...: exit code 2, said once.
+refused() {
+    name=$1
+    text=$2
+    shift 2
+    code=0
+    ranks 3 "$@" 2>message || code=$?
+    [ $code = 2 ] || fail "$name: exit code $code"
+    [ "$(grep -c "$text" message)" = 1 ] || fail "$name: $(cat message)"
+}
+refused "a method" "cannot be shared out" "$DISSENT" labels grouped.csv --method glad -o refused.csv -q
+refused "a combination" "cannot be shared out" "$DISSENT" labels grouped.csv --method ibcc --method mace --combine hybrid -o refused.csv -q
+refused "an option" "works in one process" "$DISSENT" labels grouped.csv --method ibcc --json summary.json -o refused.csv -q
+refused "a command" "agree works in one process" "$DISSENT" agree grouped.csv
+refused "no plug-in" "cannot be loaded" env DISSENT_MPI=/nowhere/libdissent-mpi.so "$DISSENT" labels grouped.csv -o refused.csv -q
+[ ! -e refused.csv ] || fail "something was written"
+
+# bad data: the place, from whichever rank has it, the first one if there are several
+awk -F, 'NR == 60000 || NR == 90000 { $0 = "a,b" } 1' grouped.csv >bad.csv
+code=0
+ranks 4 "$DISSENT" labels bad.csv --method ibcc -o refused.csv -q 2>message || code=$?
+[ $code = 3 ] || fail "bad data: exit code $code"
+grep -q "bad.csv:60000:" message || fail "bad data: $(cat message)"
+grep -q "bad.csv:90000:" message && fail "bad data twice"
+
+# a rank that dies: the others stop, and a repeated run is fine
+"$DISSENT" synth --items 100000 --workers 2000 --seed 5 -o large.csv -q
+start=$(date +%s)
+ranks 3 sh -c 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then "$@" & pid=$!; sleep 1; kill -9 $pid; wait $pid; else exec "$@"; fi' sh \
+    "$DISSENT" labels large.csv --method mace:iterations=100000,tolerance=0 -o dead.csv -q 2>message && fail "a dead rank is no failure"
+[ $(($(date +%s) - start)) -lt 30 ] || fail "the others took more than 30 s to stop"
+[ ! -e dead.csv ] || fail "labels were written"
+echo "1 to 4 ranks give the bytes of one process"
