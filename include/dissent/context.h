@@ -23,8 +23,8 @@ typedef struct dis_context dis_context;
 typedef enum { DIS_PRECISION_DEFAULT, DIS_PRECISION_FLOAT32, DIS_PRECISION_BF16 } dis_precision;
 
 typedef struct {
-    size_t size;     /* of this struct: lets it grow without breaking callers */
-    int threads;     /* 0: as many as this process may run on */
+    size_t size; /* of this struct: lets it grow without breaking callers */
+    int threads; /* 0: as many as this process may run on */
     /* Bytes that a call may use; 0: what the machine has available. Arrays that grow with votes and items lie in
      * temporary files when they take more; what cannot is refused with DIS_ELIMIT, as is everything below 32 MiB. */
     uint64_t memory;
