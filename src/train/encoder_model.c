@@ -139,7 +139,7 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
         return dis__fail(DIS_EUSAGE, "items of %zu texts; an encoder takes one or two", items->n_texts);
     e->n_texts = items->kind == DIS_ITEMS_TEXT ? items->n_texts : 0;
     DIS_TRY(open_folder(ctx, files->encoder, e));
-    DIS_TRY(dis__encoder_digest(ctx, files->encoder, e->digest));
+    if (files->keyed) DIS_TRY(dis__encoder_digest(ctx, files->encoder, e->digest));
     return dis__copy_text(&e->folder, files->encoder, strlen(files->encoder));
 }
 

@@ -20,6 +20,7 @@
 typedef struct {
     const char *vectors; /* word vectors */
     const char *encoder; /* the folder of a pretrained encoder */
+    bool keyed;          /* the run leaves checkpoints, whose key needs what is in these files */
 } dis__model_files;
 
 /* Items as numbers: each model's own struct begins with this. */

@@ -136,7 +136,7 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     model->n_left_out = t->targets.n_items - t->targets.n_used;
 
     const dis_items_view items = dis_items_look(train->items);
-    const dis__model_files files = {.vectors = o->vectors, .encoder = o->encoder};
+    const dis__model_files files = {.vectors = o->vectors, .encoder = o->encoder, .keyed = o->folder != NULL};
     DIS_TRY(model->row->learn(ctx, model->settings, &items, &files, model->encoder));
     DIS_TRY(dis__encode(ctx, model, &items, &t->encoded));
     if (dev) {
