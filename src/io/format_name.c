@@ -74,8 +74,8 @@ static const struct {
     {".markdown", "markdown", "Markdown"},
     {".tex", "latex", "LaTeX"},
     {".safetensors", "safetensors", "safetensors"},
-    {".parquet", NULL, "Parquet"},
-    {".pq", NULL, "Parquet"},
+    {".parquet", NULL, "Parquet (Python writes it: pandas.read_csv(LABELS).to_parquet(FILE))"},
+    {".pq", NULL, "Parquet (Python writes it: pandas.read_csv(LABELS).to_parquet(FILE))"},
     {".arrow", NULL, "Arrow"},
     {".feather", NULL, "Arrow"},
     {".xlsx", NULL, "a spreadsheet"},
@@ -126,12 +126,24 @@ static void list_endings(const char *formats, char out[ENDINGS_TEXT])
     }
 }
 
+/* Arrays and models are several files, or are read where they lie. */
+static dis_status check_compressed_name(const char *path)
+{
+    static const char *const whole[] = {".npy", ".safetensors"};
+    const size_t n = without_compression(path);
+    for (size_t i = 0; n < strlen(path) && i < sizeof whole / sizeof *whole; i++)
+        if (ends_with(path, n, whole[i]))
+            return dis__fail(DIS_EUSAGE, "%s: %s files are not compressed; name it without %s", path, whole[i] + 1,
+                             path + n);
+    return DIS_OK;
+}
+
 dis_status dis_file_check_output(const char *path, const char *formats, bool *known)
 {
     *known = false;
-    DIS_TRY(dis__refuse_compressed_name(path));
+    DIS_TRY(check_compressed_name(path));
     for (size_t i = 0; i < N_PROMISES; i++) {
-        if (!ends_with(path, strlen(path), promises[i].ending)) continue;
+        if (!ends_with(path, without_compression(path), promises[i].ending)) continue;
         *known = true;
         if (promises[i].format && among(promises[i].format, formats)) return DIS_OK;
         char better[ENDINGS_TEXT];
@@ -142,14 +154,6 @@ dis_status dis_file_check_output(const char *path, const char *formats, bool *kn
     return DIS_OK;
 }
 
-dis_status dis__refuse_compressed_name(const char *path)
-{
-    if (without_compression(path) == strlen(path)) return DIS_OK;
-    return dis__fail(DIS_EUSAGE,
-                     "%s: output is not compressed; name the file without .gz or .zst and compress it afterwards",
-                     path);
-}
-
 bool dis__path_ends(const char *path, const char *ending)
 {
     return ends_with(path, without_compression(path), ending);
@@ -158,7 +162,7 @@ bool dis__path_ends(const char *path, const char *ending)
 dis_status dis__output_format(const char *asked, const char *path, const char *formats, const char **out)
 {
     bool known;
-    DIS_TRY(dis__refuse_compressed_name(path));
+    DIS_TRY(check_compressed_name(path));
     if (!asked) DIS_TRY(dis_file_check_output(path, formats, &known));
     return dis__format_name(asked, path, formats, out);
 }

@@ -14,7 +14,4 @@ bool dis__path_ends(const char *path, const char *ending);
 /* The same for an output: a name that promises something else is DIS_EUSAGE, unless the format was asked for. */
 dis_status dis__output_format(const char *asked, const char *path, const char *formats, const char **out);
 
-/* DIS_EUSAGE when the name of an output file promises compression, which is not done. */
-dis_status dis__refuse_compressed_name(const char *path);
-
 #endif

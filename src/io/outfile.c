@@ -8,6 +8,7 @@
 #include "io/outfile.h"
 #include "core/memory.h"
 #include "core/sys.h"
+#include "io/pack.h"
 #include "io/same_file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,8 @@ struct dis__out {
     char *temporary; /* NULL: written directly */
     int folder;      /* of the target, open for its flush; -1: none */
     size_t used;
-    char *buffer; /* BUFFER bytes */
+    char *buffer;        /* BUFFER bytes */
+    dis__packer *packer; /* NULL: bytes are written as they are */
 };
 
 static void release(dis__out *out)
@@ -32,6 +34,7 @@ static void release(dis__out *out)
     if (out->fd >= 0 && out->fd != STDOUT_FILENO) close(out->fd);
     if (out->folder >= 0) close(out->folder);
     if (out->temporary) unlink(out->temporary);
+    dis__packer_free(out->packer);
     dis__free(out->path);
     dis__free(out->temporary);
     dis__free(out->buffer);
@@ -82,6 +85,7 @@ static dis_status open_target(dis__out *out, const char *path)
 {
     DIS_TRY(dis__alloc_array(&out->buffer, BUFFER, 1));
     DIS_TRY(dis__copy_text(&out->path, path, strlen(path)));
+    DIS_TRY(dis__packer_open(path, &out->packer));
     if (!*path) return dis__fail(DIS_EUSAGE, "a file name is empty; - is standard output");
     if (strcmp(path, "-") == 0) {
         out->fd = STDOUT_FILENO;
@@ -126,8 +130,9 @@ dis_status dis__out_open(const char *path, dis__out **result)
     return DIS_OK;
 }
 
-static dis_status put(dis__out *out, const char *bytes, size_t n)
+static dis_status put_plain(void *user, const char *bytes, size_t n)
 {
+    dis__out *out = user;
     while (n) {
         const ssize_t done = dis__sys_write(out->fd, bytes, n);
         if (done < 0) return dis__fail_io("write", out->path);
@@ -135,6 +140,11 @@ static dis_status put(dis__out *out, const char *bytes, size_t n)
         n -= (size_t)done;
     }
     return DIS_OK;
+}
+
+static dis_status put(dis__out *out, const char *bytes, size_t n)
+{
+    return out->packer ? dis__packer_write(out->packer, bytes, n, put_plain, out) : put_plain(out, bytes, n);
 }
 
 static dis_status flush(dis__out *out)
@@ -183,6 +193,7 @@ dis_status dis__out_printf(dis__out *out, const char *format, ...)
 static dis_status settle(dis__out *out)
 {
     DIS_TRY(flush(out));
+    if (out->packer) DIS_TRY(dis__packer_end(out->packer, put_plain, out));
     if (out->fd == STDOUT_FILENO) return DIS_OK;
     if (out->temporary && dis__sys_fsync(out->fd) != 0) return dis__fail_io("flush", out->path);
     const int fd = out->fd;

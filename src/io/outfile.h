@@ -8,7 +8,7 @@
  *     status = dis__out_write(out, text, n);
  *     return dis__out_finish(out, status);      // commits when status is DIS_OK, else removes the temporary file
  *
- * "-" is standard output: written as it comes. */
+ * "-" is standard output: written as it comes. A name that ends in .gz or .zst is compressed (pack.h). */
 #ifndef DIS_IO_OUTFILE_H
 #define DIS_IO_OUTFILE_H
 #include "core/error.h"

@@ -1,0 +1,164 @@
+/* Compressed output: a row per ending. Levels are those of gzip and zstd by default (6 and 3). */
+#include "io/pack.h"
+#include "core/memory.h"
+#include <string.h>
+#include <strings.h>
+#ifdef DIS_HAVE_ZLIB
+#include <zlib.h>
+#endif
+#ifdef DIS_HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+enum { ROOM = 1 << 16, PORTION = 1 << 30 };
+
+typedef struct {
+    const char *ending;
+    const char *library;
+    /* NULL: not in this build */
+    dis_status (*open)(dis__packer *p);
+    /* All of `bytes`, and with `end` what is left behind them. */
+    dis_status (*pack)(dis__packer *p, const char *bytes, size_t n, bool end, dis__put_packed put, void *user);
+    void (*close)(dis__packer *p);
+} kind;
+
+struct dis__packer {
+    const kind *kind;
+    void *state;
+    char room[ROOM];
+};
+
+#ifdef DIS_HAVE_ZLIB
+static void *zlib_alloc(void *unused, unsigned n, unsigned size)
+{
+    (void)unused;
+    void *memory;
+    return dis__alloc_array(&memory, n, size) == DIS_OK ? memory : Z_NULL;
+}
+
+static void zlib_free(void *unused, void *memory)
+{
+    (void)unused;
+    dis__free(memory);
+}
+
+static dis_status open_gzip(dis__packer *p)
+{
+    z_stream *z;
+    DIS_TRY(dis__alloc_zeroed(&z, 1, sizeof *z));
+    p->state = z;
+    z->zalloc = zlib_alloc;
+    z->zfree = zlib_free;
+    const int rc = deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    if (rc == Z_MEM_ERROR) return DIS_ELIMIT; /* the message is the allocator's */
+    return rc == Z_OK ? DIS_OK : dis__fail(DIS_EBUG, "zlib does not start: %d", rc);
+}
+
+static dis_status pack_gzip(dis__packer *p, const char *bytes, size_t n, bool end, dis__put_packed put, void *user)
+{
+    z_stream *z = p->state;
+    for (int rc = Z_OK; n || (end && rc != Z_STREAM_END);) {
+        const unsigned in = n > PORTION ? PORTION : (unsigned)n;
+        z->next_in = (unsigned char *)(uintptr_t)bytes;
+        z->avail_in = in;
+        z->next_out = (unsigned char *)p->room;
+        z->avail_out = ROOM;
+        rc = deflate(z, end && in == n ? Z_FINISH : Z_NO_FLUSH);
+        if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR) return dis__fail(DIS_EBUG, "zlib fails: %d", rc);
+        bytes += in - z->avail_in;
+        n -= in - z->avail_in;
+        if (z->avail_out < ROOM) DIS_TRY(put(user, p->room, ROOM - z->avail_out));
+    }
+    return DIS_OK;
+}
+
+static void close_gzip(dis__packer *p)
+{
+    if (p->state) deflateEnd(p->state);
+    dis__free(p->state);
+}
+#else
+#define open_gzip  NULL
+#define pack_gzip  NULL
+#define close_gzip NULL
+#endif
+
+#ifdef DIS_HAVE_ZSTD
+static dis_status open_zstd(dis__packer *p)
+{
+    p->state = ZSTD_createCStream();
+    return p->state ? DIS_OK : dis__fail(DIS_ELIMIT, "no memory to compress");
+}
+
+static dis_status pack_zstd(dis__packer *p, const char *bytes, size_t n, bool end, dis__put_packed put, void *user)
+{
+    ZSTD_inBuffer in = {.src = bytes, .size = n};
+    for (;;) {
+        ZSTD_outBuffer out = {.dst = p->room, .size = ROOM};
+        const size_t left = ZSTD_compressStream2(p->state, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(left)) return dis__fail(DIS_EBUG, "zstd fails: %s", ZSTD_getErrorName(left));
+        if (out.pos) DIS_TRY(put(user, p->room, out.pos));
+        if (in.pos == n && (!end || left == 0)) return DIS_OK;
+    }
+}
+
+static void close_zstd(dis__packer *p)
+{
+    ZSTD_freeCStream(p->state);
+}
+#else
+#define open_zstd  NULL
+#define pack_zstd  NULL
+#define close_zstd NULL
+#endif
+
+static const kind kinds[] = {
+    {".gz", "zlib", open_gzip, pack_gzip, close_gzip},
+    {".zst", "zstd", open_zstd, pack_zstd, close_zstd},
+};
+
+static const kind *kind_of(const char *path)
+{
+    const size_t n = strlen(path);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t e = strlen(kinds[i].ending);
+        if (n > e && strcasecmp(path + n - e, kinds[i].ending) == 0) return &kinds[i];
+    }
+    return NULL;
+}
+
+dis_status dis__packer_open(const char *path, dis__packer **out)
+{
+    const kind *k = kind_of(path);
+    *out = NULL;
+    if (!k) return DIS_OK;
+    if (!k->open)
+        return dis__fail(DIS_EUSAGE, "%s: this build has no %s; name the file without %s", path, k->library, k->ending);
+    dis__packer *p;
+    DIS_TRY(dis__alloc_zeroed(&p, 1, sizeof *p));
+    p->kind = k;
+    const dis_status status = k->open(p);
+    if (status != DIS_OK) {
+        dis__packer_free(p);
+        return status;
+    }
+    *out = p;
+    return DIS_OK;
+}
+
+dis_status dis__packer_write(dis__packer *p, const char *bytes, size_t n, dis__put_packed put, void *user)
+{
+    return n ? p->kind->pack(p, bytes, n, false, put, user) : DIS_OK;
+}
+
+dis_status dis__packer_end(dis__packer *p, dis__put_packed put, void *user)
+{
+    return p->kind->pack(p, "", 0, true, put, user);
+}
+
+void dis__packer_free(dis__packer *p)
+{
+    if (!p) return;
+    p->kind->close(p);
+    dis__free(p);
+}
