@@ -44,6 +44,10 @@ dis_status dis__format_name(const char *asked, const char *path, const char *for
 {
     const char *found = "csv";
     const size_t n = without_compression(path);
+    if (asked && strcmp(asked, "json") == 0 && among("json", formats)) {
+        *out = "json";
+        return DIS_OK;
+    }
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (asked ? strcmp(asked, endings[i].format) == 0 : ends_with(path, n, endings[i].ending)) {
             found = endings[i].format;

@@ -122,8 +122,9 @@ static dis_status check_votes(dis__plan_internal *p, dis__votes_part *votes)
     const char *format;
     if (!votes) return DIS_OK;
     if (votes->format)
-        DIS_TRY(dis__plan_refuse(p, dis__record_place(votes, "format"), "format",
-                                 dis__format_name(votes->format, votes->file.text[0], "csv|tsv|jsonl|npy", &format)));
+        DIS_TRY(
+            dis__plan_refuse(p, dis__record_place(votes, "format"), "format",
+                             dis__format_name(votes->format, votes->file.text[0], "csv|tsv|json|jsonl|npy", &format)));
     if (votes->columns.n && (votes->input != DIS_INPUT_COUNTS || votes->preset))
         return FAIL(p, dis__record_place(votes, "columns"), "columns are for input: counts");
     if (votes->columns.n && votes->file.n > 1)
