@@ -16,6 +16,7 @@ extern const cli_command cli_cmd_review;
 extern const cli_command cli_cmd_experiment;
 extern const cli_command cli_cmd_tokenize;
 extern const cli_command cli_cmd_embed;
+extern const cli_command cli_cmd_convert;
 
 /* In the order in which help shows them. */
 /* clang-format off */
@@ -34,6 +35,7 @@ static const cli_command *const commands[] = {
     &cli_cmd_tokenize,
     &cli_cmd_embed,
     &cli_cmd_experiment,
+    &cli_cmd_convert,
     &cli_cmd_synth,
     &cli_cmd_list,
     &cli_cmd_help,

@@ -29,6 +29,7 @@
 #include "dissent/synth.h"
 #include "dissent/experiment.h"
 #include "dissent/report.h"
+#include "dissent/export.h"
 #include "dissent/file.h"
 #include "dissent/json.h"
 #include "dissent/table.h"

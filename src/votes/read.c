@@ -190,9 +190,10 @@ static dis_status no_votes(const dis__reader *r)
     return dis__fail_at(
         DIS_EDATA, r->n_inputs ? r->input[0].path : "votes", 0, 0,
         "no votes are left: of %llu rows %llu have no label, %llu were dropped, %llu were bad; %llu items "
-        "had too few votes",
+        "had too few votes%s",
         (unsigned long long)n->rows, (unsigned long long)n->na, (unsigned long long)n->dropped,
-        (unsigned long long)n->bad_rows, (unsigned long long)n->items_left_out);
+        (unsigned long long)n->bad_rows, (unsigned long long)n->items_left_out,
+        n->na && n->na + n->dropped == n->rows ? "; does `label` name what is there?" : "");
 }
 
 dis_status dis__reader_settle(dis__reader *r)

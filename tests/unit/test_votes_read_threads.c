@@ -174,7 +174,7 @@ static void refuses(void **state)
         {"a.jsonl",
          TEXT("{\"task\": 1, \"worker\": 2, \"label\": [\"a\", \"b\"]}\n"),
          {DEFAULTS},
-         "a.jsonl:1:35: a list of labels; votes with several"},
+         "a.jsonl:1:35: a list of labels; a vote has one"},
         {"a.jsonl",
          TEXT("{\"task\": 1, \"worker\": 2, \"label\": 1}\n{\"task\": 1, \"worker\": 2 \"label\": 1}\n"),
          {DEFAULTS},
