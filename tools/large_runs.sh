@@ -1,11 +1,12 @@
 #!/bin/sh
 # Runs the large experiments on a GPU within a number of seconds, in order of what they tell, and packs their results.
-#   GROUP      files                                                  needs of the data folder
-#   tags       large-pos-soft-loss, large-mtl-pos-test, large-mtl-pos pos_gimpel, glove_twitter_25d_subset
-#   stems      large-mtl-stemming                                     stemming
-#   images     cifar10h                                               cifar10h
-#   encoders   large-multi-view-rte, -mre, -toxicity, -pos            rte_snow, snli, mre_crowdtruth, causal_claims, ...
-#              encoder-chaosnli, encoder-popquorn                     chaosnli, popquorn
+#   GROUP      files                                              data besides those of the others
+#   encoders   large-multi-view-rte, -mre, -toxicity, -pos        rte_snow, snli, mre_crowdtruth, causal_claims, ...
+#              encoder-chaosnli, encoder-popquorn                 chaosnli, popquorn
+#   tags       large-pos-soft-loss, large-mtl-pos-test,           pos_gimpel, glove_twitter_25d_subset, nltk
+#              multi-view-pos, large-mtl-pos
+#   images     cifar10h                                           cifar10h
+#   stems      large-mtl-stemming                                 stemming
 # A group whose data or encoder is not there is passed over with a word. Each file is run seed by seed, so that all
 # conditions have the same seeds whenever time runs out; a run in flight is lost, the rest is kept.
 # usage: tools/large_runs.sh SECONDS FOLDER [GROUP...]
@@ -15,13 +16,13 @@
 # JOBS: runs side by side; SEEDS: how many at most.
 set -u
 if [ $# -lt 2 ]; then
-    sed -n '2,16s/^# //p' "$0" >&2
+    sed -n '2,17s/^# //p' "$0" >&2
     exit 2
 fi
 end=$(($(date +%s) + $1))
 out=$2
 shift 2
-[ $# -gt 0 ] || set -- tags stems images encoders
+[ $# -gt 0 ] || set -- encoders tags images stems
 source=$(cd "$(dirname "$0")/.." && pwd)
 dissent=${DISSENT:-$source/build/dissent}
 data=${DISSENT_DATA:-$source/../shared/data}
@@ -72,28 +73,29 @@ while [ $seed -lt "$seeds" ] && [ "$(left)" -gt 15 ]; do
         case $group in
         tags)
             there pos_gimpel glove_twitter_25d_subset || continue
-            part 60 large-pos-soft-loss $seed
-            part 60 large-mtl-pos-test $seed
-            part 120 large-mtl-pos $seed
+            part 60 large-pos-soft-loss "$seed"
+            part 60 large-mtl-pos-test "$seed"
+            there nltk && part 90 multi-view-pos "$seed"
+            part 120 large-mtl-pos "$seed"
             ;;
         stems)
             there stemming || continue
-            part 120 large-mtl-stemming $seed
+            part 120 large-mtl-stemming "$seed"
             ;;
         images)
             there cifar10h || continue
-            part 120 cifar10h $seed
+            part 120 cifar10h "$seed"
             ;;
         encoders)
             if there mpnet; then
-                part 120 large-multi-view-rte $seed
-                part 60 large-multi-view-mre $seed
-                part 60 large-multi-view-toxicity $seed
-                part 120 large-multi-view-pos $seed
-                part 60 encoder-chaosnli $seed --filter encoder=mpnet
-                part 60 encoder-popquorn $seed --filter encoder=mpnet
+                part 120 large-multi-view-rte "$seed"
+                part 60 large-multi-view-mre "$seed"
+                part 60 large-multi-view-toxicity "$seed"
+                part 120 large-multi-view-pos "$seed"
+                part 60 encoder-chaosnli "$seed" --filter encoder=mpnet
+                part 60 encoder-popquorn "$seed" --filter encoder=mpnet
             else
-                there minilm && part 90 large-multi-view-rte-minilm $seed
+                there minilm && part 90 large-multi-view-rte-minilm "$seed"
             fi
             ;;
         *)
