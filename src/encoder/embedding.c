@@ -53,13 +53,13 @@ static dis_status open_encoder(dis_context *ctx, const char *folder, dis_encoder
     dis__plan_options plan = dis__plan_options_default();
     plan.training = false;
     plan.unset = true;
+    const dis__device *device;
+    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, false, &device)); /* what is not there is told before reading */
     DIS_TRY(dis__encoder_config_read(ctx, folder, &e->config));
     DIS_TRY(dis_tokenizer_open(ctx, folder, &e->tokenizer));
     DIS_TRY(check_tokenizer(folder, e));
     e->max_tokens = e->max_length > TOKENS ? e->max_length : TOKENS;
     const dis__encoder_limits limits = {.rows = ROWS, .tokens = e->max_tokens};
-    const dis__device *device;
-    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, false, &device));
     DIS_TRY(dis__net_create(device, 0, &e->net));
     DIS_TRY(dis__encoder_build(e->net, &e->config, &limits, &e->built));
     const dis__encoder_net *b = &e->built;
