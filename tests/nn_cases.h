@@ -426,31 +426,39 @@ static void case_conv_image(nn_net *f)
     above(f, dis__layer_pool(f->net, y, DIS_NONE, DIS_POOL_MEAN));
 }
 
-/* Whole vectors of channels, more columns than a tile has, and more places. */
-static void case_conv_wide(nn_net *f)
-{
-    const int x = convolve(f, "c3", image(f, 16), DIS_NONE, 72, 3, 1, true);
-    const int y = convolve(f, "c5", x, DIS_NONE, 8, 5, 2, true);
-    const int z = convolve(f, "c1", y, DIS_NONE, 16, 1, 2, true);
-    const int n = lengths(f), t = convolve(f, "c4", sequence(f, 8), n, 24, 4, 1, true);
-    above(f, dis__layer_concat(f->net,
-                               (int[]){dis__layer_pool(f->net, y, DIS_NONE, DIS_POOL_MEAN),
-                                       dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MAX),
-                                       dis__layer_pool(f->net, t, n, DIS_POOL_MEAN)},
-                               3));
-}
-
-/* Without bias and activation, colours first, an input that two layers read. */
-static void case_conv_bare(nn_net *f)
+static int convolve_plain(nn_net *f, const char *name, int x, int n, size_t out, size_t kernel, size_t stride)
 {
     dis__conv_options o = dis__conv_options_default();
+    o.out = out;
+    o.kernel = kernel;
+    o.stride = stride;
     o.bias = false;
-    o.out = 16;
-    const int x = dis__layer_conv(f->net, "first", image(f, 3), DIS_NONE, &o);
-    const int y = dis__layer_conv(f->net, "second", x, DIS_NONE, &o);
-    o.stride = 2;
-    const int z = dis__layer_conv(f->net, "third", dis__layer_add(f->net, x, y), DIS_NONE, &o);
-    above(f, dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN));
+    return dis__layer_conv(f->net, name, x, n, &o);
+}
+
+/* Whole vectors of channels, more columns than a tile has, and more places. Plain layers: what is rounded at one stays
+ * as small behind it. */
+static void case_conv_wide(nn_net *f)
+{
+    const int x = convolve_plain(f, "c3", image(f, 16), DIS_NONE, 72, 3, 1);
+    const int y = convolve_plain(f, "c5", x, DIS_NONE, 8, 5, 2), z = convolve_plain(f, "c1", y, DIS_NONE, 16, 1, 2);
+    const int n = lengths(f), t = convolve(f, "c4", sequence(f, 8), n, 24, 4, 1, true);
+    const int both[] = {dis__layer_pool(f->net, y, DIS_NONE, DIS_POOL_MEAN),
+                        dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN),
+                        dis__layer_pool(f->net, t, n, DIS_POOL_MEAN)};
+    const int all = dis__layer_concat(f->net, both, 3);
+    above(f, dis__layer_layernorm(f->net, "norm", all, DIS_NONE));
+}
+
+/* Colours first, an input that two layers read, a projection. */
+static void case_conv_bare(nn_net *f)
+{
+    const int x = convolve_plain(f, "first", image(f, 3), DIS_NONE, 16, 3, 1);
+    const int y = convolve_plain(f, "second", x, DIS_NONE, 16, 3, 1);
+    const int z = convolve_plain(f, "third", dis__layer_add(f->net, x, y), DIS_NONE, 16, 3, 2);
+    const int w = convolve_plain(f, "projection", x, DIS_NONE, 16, 1, 2);
+    const int sum = dis__layer_pool(f->net, dis__layer_add(f->net, z, w), DIS_NONE, DIS_POOL_MEAN);
+    above(f, dis__layer_layernorm(f->net, "norm", sum, DIS_NONE));
 }
 
 static void case_windows(nn_net *f)
@@ -550,7 +558,7 @@ static void resnet(nn_net *f, dis__resnet_kind kind)
 {
     dis__resnet_options o = dis__resnet_options_default();
     o.kind = kind;
-    o.height = o.width = 7;
+    o.height = o.width = kind == DIS_RESNET_CIFAR ? 7 : 9; /* more than one place at the end */
     o.first_width = 4;
     o.rows = 40;
     for (int i = 0; i < 4; i++) o.blocks[i] = 1;
