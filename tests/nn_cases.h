@@ -558,10 +558,11 @@ static void resnet(nn_net *f, dis__resnet_kind kind)
 {
     dis__resnet_options o = dis__resnet_options_default();
     o.kind = kind;
-    o.height = o.width = kind == DIS_RESNET_CIFAR ? 7 : 9; /* more than one place at the end */
+    o.height = o.width = 7;
     o.first_width = 4;
     o.rows = 40;
-    for (int i = 0; i < 4; i++) o.blocks[i] = 1;
+    for (int i = 0; i < (kind == DIS_RESNET_CIFAR ? 3 : 2); i++) o.blocks[i] = 1;
+    for (int i = kind == DIS_RESNET_CIFAR ? 3 : 2; i < 4; i++) o.blocks[i] = 0;
     const dis__resnet r = dis__resnet_build(f->net, &o);
     f->rows = r.rows;
     f->reals[f->n_reals++] = r.images;

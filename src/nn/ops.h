@@ -399,7 +399,8 @@ typedef struct {
 /* Batch normalisation over n_rows rows of `width` channels: y = act(gain (x - mean) scale + bias + r). stats: (2,
  * width) mean and 1 / sd. batch_stats: of this batch, moving `running` (2, width: mean, variance) along; or from
  * `running` where `fixed`. Index: columns. batchnorm, batchnorm_grad: index: rows. batchnorm_sums: sums (2, width)
- * of dz and dz times the normalised x, also added to d_bias and d_gain (each may be NULL). Index: columns. */
+ * of dz = dy act'(y) and dz times the normalised x, also added to d_bias and d_gain (each may be NULL). Index: columns.
+ * grad: dx and dr, of which each may be NULL. */
 typedef struct {
     const void *x, *r, *gain, *bias;
     void *y, *stats, *running_mean, *running_var;
@@ -407,9 +408,9 @@ typedef struct {
     dis__activation act;
     double epsilon, momentum;
     bool fixed;
-    const void *dz;
-    void *sums, *d_gain, *d_bias, *dx;
-    bool add;
+    const void *dy;
+    void *sums, *d_gain, *d_bias, *dx, *dr;
+    bool add, add_r;
 } dis__batchnorm_args;
 
 typedef enum { DIS_OPTIMIZER_SGD, DIS_OPTIMIZER_ADAM, DIS_OPTIMIZER_ADAMW, DIS_N_OPTIMIZERS } dis__optimizer_kind;

@@ -2,10 +2,22 @@
  *
  * Statistics and sums over rows: each block adds up a share of the rows, a few channels per thread, to a row of partial
  * sums; the block that is done last adds these up in order, so the sum depends on the shape alone. Squares are summed
- * of x - x[0], which keeps their digits where the mean is large. Every kernel reads its tensors once: bound by memory. */
+ * of x - x[0], which keeps their digits where the mean is large.
+ *
+ * Bound by memory: a thread keeps its channels, goes down the rows and has four of them on their way at a time. Forward
+ * reads x twice; backward reads x and dy twice, and y (for the slope of the activation) only where it does not follow
+ * from x: behind ReLU without a residual it does. */
 #include "nn/cuda/value.cuh"
 
-enum { THREADS = 256, MAX_PARTS = 256, MIN_ROWS = 32, TILE = 64 };
+enum { THREADS = 256, MAX_PARTS = 264, ROW_PARTS = 1056, MIN_ROWS = 32, TILE = 64, BATCH = 4 };
+
+/* Where the slope of the activation comes from. */
+enum slope_source { NO_SLOPE, SLOPE_OF_X, SLOPE_OF_Y };
+
+static slope_source slope_of_args(const dis__batchnorm_args *a)
+{
+    return a->act == DIS_ACT_NONE ? NO_SLOPE : a->act == DIS_ACT_RELU && !a->r ? SLOPE_OF_X : SLOPE_OF_Y;
+}
 
 /* How a matrix of rows is cut: `across` threads side by side with V channels each, TILE together, and THREADS / across
  * rows at a time. */
@@ -26,12 +38,84 @@ static cut cut_rows(size_t n_rows, size_t width, size_t v, size_t max_parts)
     return c;
 }
 
-/* The vectors that all pointers allow. */
-template <class T> static bool vectors(size_t width, const void *const *p, int n)
+/* Whether rows can be read 16 bytes at a time. */
+template <class T> static bool vectors(const dis__batchnorm_args *a)
 {
-    for (int i = 0; i < n; i++)
+    const void *const p[] = {a->x, a->r, a->y, a->dy, a->dx, a->dr, a->gain, a->bias, a->stats, a->sums};
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
         if (!aligned16(p[i])) return false;
-    return width % (16 / sizeof(T)) == 0;
+    return a->width % (16 / sizeof(T)) == 0;
+}
+
+/* V numbers of a row as they lie in memory. */
+template <class T, int V> struct raw {
+    typename word_of<V * sizeof(T)>::type w;
+    __device__ __forceinline__ void read(const void *base, size_t at)
+    {
+        w = *reinterpret_cast<const decltype(w) *>((const T *)base + at);
+    }
+    __device__ __forceinline__ void get(float (&x)[V]) const
+    {
+        union {
+            decltype(w) word;
+            T t[V];
+        } u;
+        u.word = w;
+#pragma unroll
+        for (int i = 0; i < V; i++) x[i] = as_float(u.t[i]);
+    }
+};
+
+template <int V> __device__ __forceinline__ void load_floats(const void *base, size_t at, float (&x)[V])
+{
+    const float *from = (const float *)base + at;
+#pragma unroll
+    for (int i = 0; i < V; i += V < 4 ? 1 : 4) {
+        if (V < 4) {
+            x[i] = from[i];
+            continue;
+        }
+        const float4 f = *reinterpret_cast<const float4 *>(from + i);
+        x[i] = f.x, x[(i + 1) % V] = f.y, x[(i + 2) % V] = f.z, x[(i + 3) % V] = f.w;
+    }
+}
+
+/* What a thread keeps of its channels. */
+template <int V> struct channels {
+    float mean[V], inverse[V], gain[V], bias[V];
+    __device__ __forceinline__ void read(const dis__batchnorm_args &a, size_t col)
+    {
+        load_floats<V>(a.stats, col, mean);
+        load_floats<V>(a.stats, a.width + col, inverse);
+        load_floats<V>(a.gain, col, gain);
+        load_floats<V>(a.bias, col, bias);
+    }
+    __device__ __forceinline__ float normal(int i, float x) const
+    {
+        return (x - mean[i]) * inverse[i];
+    }
+    /* dy act' */
+    template <slope_source S>
+    __device__ __forceinline__ float slope(int i, dis__activation act, float dy, float z, float y) const
+    {
+        return S == NO_SLOPE ? dy : S == SLOPE_OF_X ? (gain[i] * z + bias[i] > 0 ? dy : 0) : dy * slope_of(act, y);
+    }
+};
+
+/* The rows of a thread. */
+typedef struct {
+    size_t first, last, down, col;
+} span;
+
+__device__ __forceinline__ span span_of(const cut &c, size_t n_rows, int v)
+{
+    span s;
+    s.down = THREADS / c.across;
+    s.first = blockIdx.x * c.rows_per_part;
+    s.last = min(s.first + c.rows_per_part, n_rows);
+    s.first += threadIdx.x / c.across;
+    s.col = (blockIdx.y * (size_t)c.across + threadIdx.x % c.across) * (size_t)v;
+    return s;
 }
 
 /* ---- sums over rows ---- */
@@ -44,31 +128,60 @@ typedef struct {
     unsigned *counter;
 } sum_args;
 
-template <class T, int V, bool BACKWARD>
-__device__ __forceinline__ void add_rows(const sum_args &g, size_t col, float (&s)[V], float (&t)[V])
+template <class T, int V>
+__device__ __forceinline__ void add_squares(const sum_args &g, const span &p, float (&s)[V], float (&t)[V])
 {
-    const dis__batchnorm_args &a = g.a;
-    const unsigned ty = threadIdx.x / g.c.across, down = THREADS / g.c.across;
-    const size_t first = blockIdx.x * g.c.rows_per_part, last = min(first + g.c.rows_per_part, a.n_rows);
-    float shift[V], inverse[V];
-    if (BACKWARD) {
+    const size_t w = g.a.width;
+    float shift[V];
+    load<V>((const T *)g.a.x + p.col, shift);
+    for (size_t row = p.first; row < p.last; row += BATCH * p.down) {
+        raw<T, V> x[BATCH];
 #pragma unroll
-        for (int i = 0; i < V; i++) shift[i] = ((const float *)a.stats)[col + i];
+        for (int b = 0; b < BATCH; b++)
+            if (row + b * p.down < p.last) x[b].read(g.a.x, (row + b * p.down) * w + p.col);
 #pragma unroll
-        for (int i = 0; i < V; i++) inverse[i] = ((const float *)a.stats)[a.width + col + i];
-    } else {
-        load<V>((const T *)a.x + col, shift);
+        for (int b = 0; b < BATCH; b++) {
+            float v[V];
+            if (row + b * p.down >= p.last) break;
+            x[b].get(v);
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+                s[i] += v[i] - shift[i];
+                t[i] += (v[i] - shift[i]) * (v[i] - shift[i]);
+            }
+        }
     }
-#pragma unroll 4
-    for (size_t row = first + ty; row < last; row += down) {
-        float x[V], d[V];
-        load<V>((const T *)a.x + row * a.width + col, x);
-        if (BACKWARD) load<V>((const T *)a.dz + row * a.width + col, d);
+}
+
+template <class T, int V, slope_source S>
+__device__ __forceinline__ void add_gradients(const sum_args &g, const span &p, float (&s)[V], float (&t)[V])
+{
+    const size_t w = g.a.width;
+    channels<V> c;
+    c.read(g.a, p.col);
+    for (size_t row = p.first; row < p.last; row += BATCH * p.down) {
+        raw<T, V> x[BATCH], d[BATCH], y[BATCH];
 #pragma unroll
-        for (int i = 0; i < V; i++) {
-            const float z = BACKWARD ? (x[i] - shift[i]) * inverse[i] : x[i] - shift[i];
-            s[i] += BACKWARD ? d[i] : z;
-            t[i] += BACKWARD ? d[i] * z : z * z;
+        for (int b = 0; b < BATCH; b++) {
+            const size_t at = (row + b * p.down) * w + p.col;
+            if (row + b * p.down >= p.last) break;
+            x[b].read(g.a.x, at);
+            d[b].read(g.a.dy, at);
+            if (S == SLOPE_OF_Y) y[b].read(g.a.y, at);
+        }
+#pragma unroll
+        for (int b = 0; b < BATCH; b++) {
+            float v[V], dv[V], yv[V] = {};
+            if (row + b * p.down >= p.last) break;
+            x[b].get(v);
+            d[b].get(dv);
+            if (S == SLOPE_OF_Y) y[b].get(yv);
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+                const float z = c.normal(i, v[i]), dz = c.template slope<S>(i, g.a.act, dv[i], z, yv[i]);
+                s[i] += dz;
+                t[i] += dz * z;
+            }
         }
     }
 }
@@ -96,7 +209,7 @@ __device__ __forceinline__ void finish_sums(const dis__batchnorm_args &a, size_t
 
 /* The parts of a tile's channels, added up by groups of threads, then the groups in order. */
 template <class T, bool BACKWARD>
-__device__ __forceinline__ void add_parts(const sum_args &g, unsigned tile, float *room_s, float *room_t)
+__device__ __forceinline__ void add_parts(const sum_args &g, unsigned tile, double *room_s, double *room_t)
 {
     const unsigned groups = THREADS / tile, group = threadIdx.x / tile, e = threadIdx.x % tile;
     const size_t w = g.a.width, c = blockIdx.y * (size_t)tile + e;
@@ -106,14 +219,13 @@ __device__ __forceinline__ void add_parts(const sum_args &g, unsigned tile, floa
         s += (double)__ldcg(g.parts + (size_t)p * 2 * w + c);
         t += (double)__ldcg(g.parts + ((size_t)p * 2 + 1) * w + c);
     }
-    double *const room[2] = {(double *)room_s, (double *)room_t};
-    room[0][threadIdx.x] = s;
-    room[1][threadIdx.x] = t;
+    room_s[threadIdx.x] = s;
+    room_t[threadIdx.x] = t;
     __syncthreads();
     if (group || c >= w) return;
     for (unsigned i = 1; i < groups; i++) {
-        s += room[0][i * tile + e];
-        t += room[1][i * tile + e];
+        s += room_s[i * tile + e];
+        t += room_t[i * tile + e];
     }
     if (BACKWARD)
         finish_sums(g.a, c, s, t);
@@ -121,27 +233,43 @@ __device__ __forceinline__ void add_parts(const sum_args &g, unsigned tile, floa
         finish_stats<T>(g.a, c, s, t);
 }
 
-template <class T, int V, bool BACKWARD> __global__ void __launch_bounds__(THREADS) sums_kernel(sum_args g)
+/* A block's sums to its row of parts. */
+template <int V>
+__device__ __forceinline__ void put_part(const sum_args &g, unsigned tile, float *room, const float (&s)[V],
+                                         const float (&t)[V])
 {
-    __shared__ __align__(16) float sums[2][THREADS * (V < 2 ? 2 : V)]; /* later of doubles */
-    __shared__ bool last;
-    const unsigned tx = threadIdx.x % g.c.across, tile = g.c.across * V, down = THREADS / g.c.across;
-    const size_t w = g.a.width, col = blockIdx.y * (size_t)tile + tx * V;
-    float s[V] = {}, t[V] = {};
-    if (col < w) add_rows<T, V, BACKWARD>(g, col, s, t);
+    const size_t w = g.a.width, col0 = blockIdx.y * (size_t)tile;
+    float *const part = g.parts + blockIdx.x * 2 * w;
 #pragma unroll
     for (int i = 0; i < V; i++) {
-        sums[0][threadIdx.x * V + i] = s[i];
-        sums[1][threadIdx.x * V + i] = t[i];
+        room[threadIdx.x * V + i] = s[i];
+        room[THREADS * V + threadIdx.x * V + i] = t[i];
     }
     __syncthreads();
-    float *const part = g.parts + blockIdx.x * 2 * w;
     for (unsigned e = threadIdx.x; e < 2 * tile; e += THREADS) {
         const unsigned which = e / tile, c = e % tile;
         float total = 0;
-        for (unsigned y = 0; y < down; y++) total += sums[which][y * tile + c];
-        if (blockIdx.y * (size_t)tile + c < w) part[which * w + blockIdx.y * (size_t)tile + c] = total;
+        for (unsigned y = 0; y < THREADS / g.c.across; y++) total += room[which * THREADS * V + y * tile + c];
+        if (col0 + c < w) part[which * w + col0 + c] = total;
     }
+}
+
+template <class T, int V, bool BACKWARD, slope_source S>
+__global__ void __launch_bounds__(THREADS) sums_kernel(sum_args g)
+{
+    enum { ROOM = 2 * THREADS * V > 4 * THREADS ? 2 * THREADS * V : 4 * THREADS }; /* floats, later doubles */
+    __shared__ __align__(16) float room[ROOM];
+    __shared__ bool last;
+    const unsigned tile = g.c.across * V;
+    const span p = span_of(g.c, g.a.n_rows, V);
+    float s[V] = {}, t[V] = {};
+    if (p.col < g.a.width) {
+        if (BACKWARD)
+            add_gradients<T, V, S>(g, p, s, t);
+        else
+            add_squares<T, V>(g, p, s, t);
+    }
+    put_part<V>(g, tile, room, s, t);
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) last = atomicAdd(g.counter + blockIdx.y, 1) == gridDim.x - 1;
@@ -149,10 +277,11 @@ template <class T, int V, bool BACKWARD> __global__ void __launch_bounds__(THREA
     if (!last) return;
     if (threadIdx.x == 0) g.counter[blockIdx.y] = 0; /* as the next kernel wants it */
     __threadfence();
-    add_parts<T, BACKWARD>(g, tile, sums[0], sums[1]);
+    add_parts<T, BACKWARD>(g, tile, (double *)room, (double *)room + THREADS);
 }
 
-template <class T, int V, bool BACKWARD> static cudaError_t sums_by(dis__cuda_session *s, const dis__batchnorm_args *a)
+template <class T, int V, bool BACKWARD, slope_source S>
+static cudaError_t sums_by(dis__cuda_session *s, const dis__batchnorm_args *a)
 {
     sum_args g;
     g.a = *a;
@@ -161,7 +290,7 @@ template <class T, int V, bool BACKWARD> static cudaError_t sums_by(dis__cuda_se
     g.c = cut_rows(a->n_rows, a->width, V, MAX_PARTS);
     if (g.c.tiles > DIS_CUDA_COUNTERS || g.c.parts * 2 * a->width * sizeof(float) > s->scratch_bytes)
         return cudaErrorInvalidValue;
-    sums_kernel<T, V, BACKWARD><<<dim3(g.c.parts, g.c.tiles), THREADS, 0, s->stream>>>(g);
+    sums_kernel<T, V, BACKWARD, S><<<dim3(g.c.parts, g.c.tiles), THREADS, 0, s->stream>>>(g);
     return cudaGetLastError();
 }
 
@@ -181,16 +310,23 @@ template <class T> static cudaError_t batch_stats_of(dis__cuda_session *s, const
         fixed_stats_kernel<<<grid_of(a->width, THREADS), THREADS, 0, s->stream>>>(*a);
         return cudaGetLastError();
     }
-    const void *const p[] = {a->x};
-    return vectors<T>(a->width, p, 1) ? sums_by<T, 16 / sizeof(T), false>(s, a) : sums_by<T, 1, false>(s, a);
+    return vectors<T>(a) ? sums_by<T, 16 / sizeof(T), false, NO_SLOPE>(s, a) : sums_by<T, 1, false, NO_SLOPE>(s, a);
+}
+
+template <class T, int V> static cudaError_t gradient_sums(dis__cuda_session *s, const dis__batchnorm_args *a)
+{
+    switch (slope_of_args(a)) {
+    case NO_SLOPE: return sums_by<T, V, true, NO_SLOPE>(s, a);
+    case SLOPE_OF_X: return sums_by<T, V, true, SLOPE_OF_X>(s, a);
+    default: return sums_by<T, V, true, SLOPE_OF_Y>(s, a);
+    }
 }
 
 template <class T> static cudaError_t batchnorm_sums_of(dis__cuda_session *s, const dis__batchnorm_args *a)
 {
     if (a->width == 0) return cudaSuccess;
-    const void *const p[] = {a->x, a->dz};
     if (a->n_rows == 0) return cudaMemsetAsync(a->sums, 0, 2 * a->width * sizeof(float), s->stream);
-    return vectors<T>(a->width, p, 2) ? sums_by<T, 16 / sizeof(T), true>(s, a) : sums_by<T, 1, true>(s, a);
+    return vectors<T>(a) ? gradient_sums<T, 16 / sizeof(T)>(s, a) : gradient_sums<T, 1>(s, a);
 }
 
 DIS_CUDA_OP(batch_stats, dis__batchnorm_args)
@@ -198,92 +334,115 @@ DIS_CUDA_OP(batchnorm_sums, dis__batchnorm_args)
 
 /* ---- rows ---- */
 
-/* One thread keeps its channels and goes down the rows. */
 template <class T, int V> __global__ void __launch_bounds__(THREADS) forward_kernel(dis__batchnorm_args a, cut g)
 {
-    const unsigned tx = threadIdx.x % g.across, ty = threadIdx.x / g.across, down = THREADS / g.across;
-    const size_t w = a.width, col = (blockIdx.y * (size_t)g.across + tx) * V;
-    const size_t first = blockIdx.x * g.rows_per_part, last = min(first + g.rows_per_part, a.n_rows);
-    if (col >= w) return;
-    float gain[V], bias[V], mean[V], inverse[V];
+    const span p = span_of(g, a.n_rows, V);
+    const size_t w = a.width;
+    if (p.col >= w) return;
+    channels<V> c;
+    c.read(a, p.col);
+    for (size_t row = p.first; row < p.last; row += BATCH * p.down) {
+        raw<T, V> x[BATCH], r[BATCH];
 #pragma unroll
-    for (int i = 0; i < V; i++) {
-        gain[i] = ((const float *)a.gain)[col + i];
-        bias[i] = ((const float *)a.bias)[col + i];
-        mean[i] = ((const float *)a.stats)[col + i];
-        inverse[i] = ((const float *)a.stats)[w + col + i];
-    }
-#pragma unroll 4
-    for (size_t row = first + ty; row < last; row += down) {
-        const size_t at = row * w + col;
-        float x[V], r[V] = {};
-        load<V>((const T *)a.x + at, x);
-        if (a.r) load<V>((const T *)a.r + at, r);
+        for (int b = 0; b < BATCH; b++) {
+            const size_t at = (row + b * p.down) * w + p.col;
+            if (row + b * p.down >= p.last) break;
+            x[b].read(a.x, at);
+            if (a.r) r[b].read(a.r, at);
+        }
 #pragma unroll
-        for (int i = 0; i < V; i++) x[i] = act_of(a.act, gain[i] * ((x[i] - mean[i]) * inverse[i]) + bias[i] + r[i]);
-        store<V>((T *)a.y + at, x);
+        for (int b = 0; b < BATCH; b++) {
+            float v[V], rv[V] = {};
+            if (row + b * p.down >= p.last) break;
+            x[b].get(v);
+            if (a.r) r[b].get(rv);
+#pragma unroll
+            for (int i = 0; i < V; i++) v[i] = act_of(a.act, c.gain[i] * c.normal(i, v[i]) + c.bias[i] + rv[i]);
+            store<V>((T *)a.y + (row + b * p.down) * w + p.col, v);
+        }
     }
 }
 
-/* dx = gain / sd (dz - mean(dz) - z mean(dz z)) */
-template <class T, int V> __global__ void __launch_bounds__(THREADS) backward_kernel(dis__batchnorm_args a, cut g)
+/* dx = gain / sd (dz - mean(dz) - z mean(dz z)); dr = dz. */
+template <class T, int V, slope_source S>
+__global__ void __launch_bounds__(THREADS) backward_kernel(dis__batchnorm_args a, cut g)
 {
-    const unsigned tx = threadIdx.x % g.across, ty = threadIdx.x / g.across, down = THREADS / g.across;
-    const size_t w = a.width, col = (blockIdx.y * (size_t)g.across + tx) * V;
-    const size_t first = blockIdx.x * g.rows_per_part, last = min(first + g.rows_per_part, a.n_rows);
-    if (col >= w) return;
+    enum { SOME = 2 }; /* rows on their way: they are of three tensors here */
+    const span p = span_of(g, a.n_rows, V);
+    const size_t w = a.width;
+    if (p.col >= w) return;
     const float share = 1 / (float)a.n_rows;
-    float factor[V], mean[V], inverse[V], plain[V], scaled[V];
+    channels<V> c;
+    float plain[V], scaled[V];
+    c.read(a, p.col);
+    load_floats<V>(a.sums, p.col, plain);
+    load_floats<V>(a.sums, w + p.col, scaled);
+    for (size_t row = p.first; row < p.last; row += SOME * p.down) {
+        raw<T, V> x[SOME], d[SOME], y[SOME];
 #pragma unroll
-    for (int i = 0; i < V; i++) {
-        mean[i] = ((const float *)a.stats)[col + i];
-        inverse[i] = ((const float *)a.stats)[w + col + i];
-        factor[i] = ((const float *)a.gain)[col + i] * inverse[i];
-        plain[i] = ((const float *)a.sums)[col + i] * share;
-        scaled[i] = ((const float *)a.sums)[w + col + i] * share;
-    }
-#pragma unroll 4
-    for (size_t row = first + ty; row < last; row += down) {
-        const size_t at = row * w + col;
-        float x[V], d[V], old[V] = {};
-        load<V>((const T *)a.x + at, x);
-        load<V>((const T *)a.dz + at, d);
-        if (a.add) load<V>((const T *)a.dx + at, old);
+        for (int b = 0; b < SOME; b++) {
+            const size_t at = (row + b * p.down) * w + p.col;
+            if (row + b * p.down >= p.last) break;
+            x[b].read(a.x, at);
+            d[b].read(a.dy, at);
+            if (S == SLOPE_OF_Y) y[b].read(a.y, at);
+        }
 #pragma unroll
-        for (int i = 0; i < V; i++)
-            x[i] = old[i] + factor[i] * (d[i] - plain[i] - (x[i] - mean[i]) * inverse[i] * scaled[i]);
-        store<V>((T *)a.dx + at, x);
+        for (int b = 0; b < SOME; b++) {
+            const size_t at = (row + b * p.down) * w + p.col;
+            float v[V], dz[V], yv[V] = {}, old[V] = {};
+            if (row + b * p.down >= p.last) break;
+            x[b].get(v);
+            d[b].get(dz);
+            if (S == SLOPE_OF_Y) y[b].get(yv);
+            if (a.dx && a.add) load<V>((const T *)a.dx + at, old);
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+                const float z = c.normal(i, v[i]);
+                dz[i] = c.template slope<S>(i, a.act, dz[i], z, yv[i]);
+                v[i] = old[i] + c.gain[i] * c.inverse[i] * (dz[i] - plain[i] * share - z * scaled[i] * share);
+            }
+            if (a.dx) store<V>((T *)a.dx + at, v);
+            if (!a.dr) continue;
+            if (a.add_r) {
+                load<V>((const T *)a.dr + at, old); /* behind dx, which may be the same */
+#pragma unroll
+                for (int i = 0; i < V; i++) dz[i] += old[i];
+            }
+            store<V>((T *)a.dr + at, dz);
+        }
     }
 }
 
-enum { ROW_PARTS = 2048 };
+template <class T, int V> static cudaError_t forward_by(dis__cuda_session *s, const dis__batchnorm_args *a)
+{
+    const cut c = cut_rows(a->n_rows, a->width, V, ROW_PARTS);
+    forward_kernel<T, V><<<dim3(c.parts, c.tiles), THREADS, 0, s->stream>>>(*a, c);
+    return cudaGetLastError();
+}
+
+template <class T, int V> static cudaError_t backward_by(dis__cuda_session *s, const dis__batchnorm_args *a)
+{
+    const cut c = cut_rows(a->n_rows, a->width, V, ROW_PARTS);
+    const dim3 grid(c.parts, c.tiles);
+    switch (slope_of_args(a)) {
+    case NO_SLOPE: backward_kernel<T, V, NO_SLOPE><<<grid, THREADS, 0, s->stream>>>(*a, c); break;
+    case SLOPE_OF_X: backward_kernel<T, V, SLOPE_OF_X><<<grid, THREADS, 0, s->stream>>>(*a, c); break;
+    default: backward_kernel<T, V, SLOPE_OF_Y><<<grid, THREADS, 0, s->stream>>>(*a, c);
+    }
+    return cudaGetLastError();
+}
 
 template <class T> static cudaError_t batchnorm_of(dis__cuda_session *s, const dis__batchnorm_args *a)
 {
     if (a->n_rows == 0 || a->width == 0) return cudaSuccess;
-    const void *const p[] = {a->x, a->y, a->r};
-    const bool wide = vectors<T>(a->width, p, 3);
-    const cut c = cut_rows(a->n_rows, a->width, wide ? 16 / sizeof(T) : 1, ROW_PARTS);
-    const dim3 grid(c.parts, c.tiles);
-    if (wide)
-        forward_kernel<T, 16 / sizeof(T)><<<grid, THREADS, 0, s->stream>>>(*a, c);
-    else
-        forward_kernel<T, 1><<<grid, THREADS, 0, s->stream>>>(*a, c);
-    return cudaGetLastError();
+    return vectors<T>(a) ? forward_by<T, 16 / sizeof(T)>(s, a) : forward_by<T, 1>(s, a);
 }
 
 template <class T> static cudaError_t batchnorm_grad_of(dis__cuda_session *s, const dis__batchnorm_args *a)
 {
     if (a->n_rows == 0 || a->width == 0) return cudaSuccess;
-    const void *const p[] = {a->x, a->dz, a->dx};
-    const bool wide = vectors<T>(a->width, p, 3);
-    const cut c = cut_rows(a->n_rows, a->width, wide ? 16 / sizeof(T) : 1, ROW_PARTS);
-    const dim3 grid(c.parts, c.tiles);
-    if (wide)
-        backward_kernel<T, 16 / sizeof(T)><<<grid, THREADS, 0, s->stream>>>(*a, c);
-    else
-        backward_kernel<T, 1><<<grid, THREADS, 0, s->stream>>>(*a, c);
-    return cudaGetLastError();
+    return vectors<T>(a) ? backward_by<T, 16 / sizeof(T)>(s, a) : backward_by<T, 1>(s, a);
 }
 
 DIS_CUDA_OP(batchnorm, dis__batchnorm_args)

@@ -68,29 +68,76 @@ template <class T, conv_product P> __global__ void __launch_bounds__(THREADS) pl
         }
 }
 
-template <class T> __global__ void add_weight_kernel(const T *from, size_t n, float *to)
+__global__ void add_weight_kernel(const bf16 *from, size_t n, float *to)
 {
     const size_t e = blockIdx.x * (size_t)THREADS + threadIdx.x;
     if (e < n) to[e] += as_float(from[e]);
 }
 
-extern "C" cudaError_t dis__cuda_add_weight(dis__cuda_session *s, float *d_weight, const void *from, size_t n,
-                                            bool exact)
+extern "C" cudaError_t dis__cuda_add_weight(dis__cuda_session *s, float *d_weight, const void *from, size_t n)
 {
-    if (exact)
-        add_weight_kernel<<<grid_of(n, THREADS), THREADS, 0, s->stream>>>((const float *)from, n, d_weight);
-    else
-        add_weight_kernel<<<grid_of(n, THREADS), THREADS, 0, s->stream>>>((const bf16 *)from, n, d_weight);
+    add_weight_kernel<<<grid_of(n, THREADS), THREADS, 0, s->stream>>>((const bf16 *)from, n, d_weight);
     return cudaGetLastError();
 }
 
-__global__ void add_parts_kernel(const float *parts, size_t n, unsigned n_parts, float *to)
+/* d_weight (rows, width) += the sum of parts (rows, wide), in order. */
+__global__ void add_parts_kernel(const float *parts, size_t n, unsigned n_parts, unsigned wide, unsigned width,
+                                 float *to)
 {
     const size_t e = blockIdx.x * (size_t)THREADS + threadIdx.x;
-    if (e >= n) return;
+    if (e >= n || e % wide >= width) return;
     float sum = 0;
     for (unsigned p = 0; p < n_parts; p++) sum += parts[p * n + e];
-    to[e] += sum;
+    to[e / wide * width + e % wide] += sum;
+}
+
+/* Images of a few channels (colours), and their kernels, are laid out with whole vectors first. */
+enum { VECTOR = 8 };
+
+static bool thin(const dis__cuda_session *s, const dis__conv_args *a)
+{
+    return s->value == DIS_BFLOAT16 && a->channels < VECTOR && a->out % VECTOR == 0;
+}
+
+static size_t thin_bytes(const dis__conv_args *a)
+{
+    const size_t pixels = a->n * a->height * a->width, spots = a->out * a->kernel_h * a->kernel_w;
+    return (pixels + spots) * VECTOR * sizeof(bf16);
+}
+
+__global__ void widen_kernel(const bf16 *from, size_t rows, unsigned width, uint4 *to)
+{
+    const size_t row = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    if (row >= rows) return;
+    union {
+        uint4 w;
+        bf16 x[VECTOR];
+    } u;
+#pragma unroll
+    for (unsigned c = 0; c < VECTOR; c++) u.x[c] = c < width ? from[row * width + c] : from_float<bf16>(0);
+    to[row] = u.w;
+}
+
+static cudaError_t widen(dis__cuda_session *s, const void *from, size_t rows, size_t width, void *to)
+{
+    widen_kernel<<<grid_of(rows, THREADS), THREADS, 0, s->stream>>>((const bf16 *)from, rows, (unsigned)width,
+                                                                    (uint4 *)to);
+    return cudaGetLastError();
+}
+
+/* The same convolution of images with whole vectors, in scratch memory. */
+static cudaError_t widened(dis__cuda_session *s, const dis__conv_args *a, bool with_weight, dis__conv_args *out)
+{
+    const size_t pixels = a->n * a->height * a->width, spots = a->out * a->kernel_h * a->kernel_w;
+    char *const weight = s->scratch + pixels * VECTOR * sizeof(bf16);
+    if (thin_bytes(a) > s->scratch_bytes) return cudaErrorInvalidValue;
+    *out = *a;
+    out->channels = VECTOR;
+    out->x = s->scratch;
+    cudaError_t error = widen(s, a->x, pixels, a->channels, s->scratch);
+    if (error != cudaSuccess || !with_weight) return error;
+    out->weight = weight;
+    return widen(s, dis__cuda_weight(s, a->weight), spots, a->channels, weight);
 }
 
 conv_call dis__cuda_conv_call(dis__cuda_session *s, const dis__conv_args *a, conv_product product, size_t parts)
@@ -137,20 +184,26 @@ static size_t parts_for(const dis__conv_args *a)
 
 template <class T> static cudaError_t conv_of(dis__cuda_session *s, const dis__conv_args *a)
 {
-    cudaError_t error;
+    dis__conv_args wide;
+    cudaError_t error = cudaSuccess;
     if (a->n == 0 || a->out_h == 0 || a->out_w == 0) return cudaSuccess;
     if (dis__cudnn_conv(s, a, DIS_CUDNN_FORWARD, &error)) return error;
-    return product_of<T, FORWARD>(s, a, 1);
+    if (!thin(s, a)) return product_of<T, FORWARD>(s, a, 1);
+    error = widened(s, a, true, &wide);
+    return error == cudaSuccess ? product_of<T, FORWARD>(s, &wide, 1) : error;
 }
 
 template <class T> static cudaError_t by_weight(dis__cuda_session *s, const dis__conv_args *a)
 {
-    const size_t n = a->out * a->kernel_h * a->kernel_w * a->channels, parts = parts_for(a);
-    cudaError_t error;
+    dis__conv_args wide = *a;
+    cudaError_t error = cudaSuccess;
     if (dis__cudnn_conv(s, a, DIS_CUDNN_BY_WEIGHT, &error)) return error;
-    error = product_of<T, BY_WEIGHT>(s, a, parts);
+    if (thin(s, a)) error = widened(s, a, false, &wide);
+    const size_t n = a->out * a->kernel_h * a->kernel_w * wide.channels, parts = parts_for(&wide);
+    if (error == cudaSuccess) error = product_of<T, BY_WEIGHT>(s, &wide, parts);
     if (error != cudaSuccess) return error;
     add_parts_kernel<<<grid_of(n, THREADS), THREADS, 0, s->stream>>>((const float *)a->work, n, (unsigned)parts,
+                                                                     (unsigned)wide.channels, (unsigned)a->channels,
                                                                      (float *)a->d_weight);
     return cudaGetLastError();
 }
@@ -170,14 +223,14 @@ DIS_CUDA_OP(conv_grad, dis__conv_args)
 
 extern "C" size_t dis__cuda_conv_work(dis__cuda_session *s, const void *args)
 {
-    (void)s;
-    (void)args;
+    const dis__conv_args *a = (const dis__conv_args *)args;
+    if (thin(s, a)) dis__cuda_want(s, thin_bytes(a));
     return 0;
 }
 
 extern "C" size_t dis__cuda_conv_grad_work(dis__cuda_session *s, const void *args)
 {
-    const dis__conv_args *a = (const dis__conv_args *)args;
-    (void)s;
-    return parts_for(a) * a->out * a->kernel_h * a->kernel_w * a->channels * sizeof(float);
+    dis__conv_args a = *(const dis__conv_args *)args;
+    if (thin(s, &a)) a.channels = VECTOR;
+    return parts_for(&a) * a.out * a.kernel_h * a.kernel_w * a.channels * sizeof(float);
 }

@@ -3,9 +3,9 @@
  * everything works without it.
  *
  * A plan is chosen once per shape and session: the first that the heuristics name, that is built, needs no more work
- * memory than there is, and gives the same bytes every time (engines say which do not). Never by timing: another run
- * would choose another. The weight's gradient comes in float32 where an engine does that, else in bfloat16, and is
- * added by a kernel of our own. */
+ * memory than there is, runs on tensor cores and gives the same bytes every time (engines say which do not). Never by
+ * timing: another run would choose another. The weight's gradient comes in bfloat16 (engines that give it in float32
+ * took ten times as long on an H200) and is added to the one in float32 by a kernel of our own. */
 #include "nn/cuda/cuda_cudnn.h"
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
@@ -34,7 +34,6 @@ typedef struct {
 
 typedef struct {
     shape shape;
-    bool float_weight;             /* the weight's gradient comes in float32 */
     cudnnBackendDescriptor_t plan; /* NULL: there is none */
     size_t work;
 } plan;
@@ -145,13 +144,12 @@ static const struct {
 
 enum { X = 'x', W = 'w', Y = 'y' };
 
-static cudnnBackendDescriptor_t graph_of(maker *m, const shape *t, bool float_weight)
+static cudnnBackendDescriptor_t graph_of(maker *m, const shape *t)
 {
     const cudnnDataType_t value = CUDNN_DATA_BFLOAT16;
     const float alpha = 1, beta = t->add ? 1 : 0;
     cudnnBackendDescriptor_t x = tensor(m, X, value, t->n, t->height, t->width, t->channels);
-    cudnnBackendDescriptor_t w =
-        tensor(m, W, float_weight ? CUDNN_DATA_FLOAT : value, t->out, t->kernel_h, t->kernel_w, t->channels);
+    cudnnBackendDescriptor_t w = tensor(m, W, value, t->out, t->kernel_h, t->kernel_w, t->channels);
     cudnnBackendDescriptor_t y = tensor(m, Y, value, t->n, t->out_h, t->out_w, t->out), conv = convolution(m, t);
     cudnnBackendDescriptor_t op = make(m, operations[t->kind].type);
     set(m, op, operations[t->kind].x, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &x);
@@ -170,8 +168,8 @@ static cudnnBackendDescriptor_t graph_of(maker *m, const shape *t, bool float_we
 
 /* ---- choosing ---- */
 
-/* Whether the engine of a configuration gives the same bytes every time, with sums in float32. */
-static bool repeats(struct dis__cudnn *c, cudnnBackendDescriptor_t config)
+/* Whether the engine of a configuration gives the same bytes every time, on tensor cores, with sums in float32. */
+static bool good_engine(struct dis__cudnn *c, cudnnBackendDescriptor_t config)
 {
     cudnnBackendDescriptor_t engine = NULL;
     cudnnBackendNumericalNote_t notes[NOTES];
@@ -181,18 +179,21 @@ static bool repeats(struct dis__cudnn *c, cudnnBackendDescriptor_t config)
                                             &engine) == CUDNN_STATUS_SUCCESS &&
                 c->cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, NOTES,
                                             &n, notes) == CUDNN_STATUS_SUCCESS;
-    for (int64_t i = 0; good && i < n && i < NOTES; i++)
+    bool tensor_cores = false;
+    for (int64_t i = 0; good && i < n && i < NOTES; i++) {
+        tensor_cores |= notes[i] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
         good = notes[i] != CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC &&
                notes[i] != CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION;
+    }
     if (engine) c->cudnnBackendDestroyDescriptor(engine);
-    return good;
+    return good && tensor_cores;
 }
 
 static bool build(struct dis__cudnn *c, cudnnBackendDescriptor_t config, size_t most, plan *to)
 {
     cudnnBackendDescriptor_t p = NULL;
     int64_t work = 0, n = 0;
-    if (!repeats(c, config)) return false;
+    if (!good_engine(c, config)) return false;
     if (c->cudnnBackendCreateDescriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, &p) != CUDNN_STATUS_SUCCESS)
         return false;
     if (c->cudnnBackendSetAttribute(p, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &c->handle) ==
@@ -236,11 +237,10 @@ static void choose(struct dis__cudnn *c, cudnnBackendDescriptor_t graph, cudnnBa
     if (heuristics) c->cudnnBackendDestroyDescriptor(heuristics);
 }
 
-static void make_plan(struct dis__cudnn *c, plan *p, size_t most, bool float_weight)
+static void make_plan(struct dis__cudnn *c, plan *p, size_t most)
 {
     maker m = {.c = c};
-    cudnnBackendDescriptor_t graph = graph_of(&m, &p->shape, float_weight);
-    p->float_weight = float_weight;
+    cudnnBackendDescriptor_t graph = graph_of(&m, &p->shape);
     if (graph) choose(c, graph, CUDNN_HEUR_MODE_A, most, p);
     if (graph && !p->plan) choose(c, graph, CUDNN_HEUR_MODE_FALLBACK, most, p);
     drop_all(&m);
@@ -293,8 +293,7 @@ static plan *plan_of(struct dis__cudnn *c, const shape *t, size_t most)
     if (c->n == PLANS) return NULL;
     plan *p = &c->plan[c->n++];
     p->shape = *t;
-    if (t->kind == DIS_CUDNN_BY_WEIGHT) make_plan(c, p, most, true);
-    if (!p->plan) make_plan(c, p, most, false);
+    make_plan(c, p, most);
     return p;
 }
 
@@ -361,7 +360,7 @@ bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_k
         if (!execute(s, p, a->x, a->work, a->dy)) *error = cudaErrorUnknown;
         if (*error == cudaSuccess)
             *error = dis__cuda_add_weight(s, (float *)a->d_weight, a->work,
-                                          a->out * a->kernel_h * a->kernel_w * a->channels, p->float_weight);
+                                          a->out * a->kernel_h * a->kernel_w * a->channels);
     } else if (!execute(s, p, kind == DIS_CUDNN_FORWARD ? a->x : a->dx, dis__cuda_weight(s, a->weight),
                         kind == DIS_CUDNN_FORWARD ? a->y : a->dy)) {
         *error = cudaErrorUnknown;

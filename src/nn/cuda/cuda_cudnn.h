@@ -14,8 +14,8 @@ typedef enum { DIS_CUDNN_FORWARD, DIS_CUDNN_BY_INPUT, DIS_CUDNN_BY_WEIGHT, DIS_N
 /* True: done, or failed with *error. False: not for cuDNN, or it is not here; nothing was done. */
 bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_kind kind, cudaError_t *error);
 void dis__cudnn_close(dis__cuda_session *s);
-/* d_weight += n numbers in float32, or in bfloat16. */
-cudaError_t dis__cuda_add_weight(dis__cuda_session *s, float *d_weight, const void *from, size_t n, bool exact);
+/* d_weight += n numbers in bfloat16. */
+cudaError_t dis__cuda_add_weight(dis__cuda_session *s, float *d_weight, const void *from, size_t n);
 
 #ifdef __cplusplus
 }

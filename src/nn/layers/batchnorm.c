@@ -47,23 +47,17 @@ static dis_status forward(dis__net *net, dis__layer *layer)
 static dis_status backward(dis__net *net, dis__layer *layer)
 {
     dis__batchnorm_args args = arguments(net, layer);
-    void *dz = dis__grad(net, layer->out);
     if (args.n_rows == 0) return DIS_OK;
-    if (args.act != DIS_ACT_NONE) {
-        const dis__activate_args act = {.act = args.act, .n = args.n_rows * args.width, .x = args.y, .dy = dz, .y = dz};
-        DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &act));
-    }
-    args.dz = dz;
+    args.dy = dis__grad(net, layer->out);
     args.sums = layer->work[SUMS];
     args.d_gain = dis__param_grad(net, layer, GAIN);
     args.d_bias = dis__param_grad(net, layer, BIAS);
     DIS_TRY(dis__op_run(net, DIS_OP_batchnorm_sums, &args));
-    if (dis__grad(net, layer->in[0])) {
-        args.dx = dis__grad(net, layer->in[0]);
-        args.add = layer->adds[0];
-        DIS_TRY(dis__op_run(net, DIS_OP_batchnorm_grad, &args));
-    }
-    return layer->in[1] == DIS_NONE ? DIS_OK : dis__pass_down(net, layer, 1);
+    args.dx = dis__grad(net, layer->in[0]);
+    args.add = layer->adds[0];
+    args.dr = layer->in[1] == DIS_NONE ? NULL : dis__grad(net, layer->in[1]);
+    args.add_r = layer->adds[1];
+    return args.dx || args.dr ? dis__op_run(net, DIS_OP_batchnorm_grad, &args) : DIS_OK;
 }
 
 static const dis__layer_kind batchnorm_kind = {

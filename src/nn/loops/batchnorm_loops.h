@@ -59,17 +59,18 @@ void OP(batchnorm_sums)(const void *args, size_t first, size_t last, void *scrat
     (void)scratch;
     const dis__batchnorm_args *a = args;
     const size_t w = a->width;
-    const real *x = a->x, *dz = a->dz, *mean = a->stats, *inverse = mean + w;
+    const real *x = a->x, *y = a->y, *dy = a->dy, *mean = a->stats, *inverse = mean + w;
     real *plain = a->sums, *scaled = plain + w, *d_gain = a->d_gain, *d_bias = a->d_bias;
     for (size_t c = first; c < last; c += STRIPE) {
         const size_t m = last - c < STRIPE ? last - c : STRIPE;
-        real s[STRIPE] = {0}, t[STRIPE] = {0};
-        for (size_t i = 0; i < a->n_rows; i++)
+        real s[STRIPE] = {0}, t[STRIPE] = {0}, d[STRIPE];
+        for (size_t i = 0; i < a->n_rows; i++) {
+            activate_grad_row(a->act, y + i * w + c, dy + i * w + c, d, m);
             for (size_t j = 0; j < m; j++) {
-                const real d = dz[i * w + c + j];
-                s[j] += d;
-                t[j] += d * ((x[i * w + c + j] - mean[c + j]) * inverse[c + j]);
+                s[j] += d[j];
+                t[j] += d[j] * ((x[i * w + c + j] - mean[c + j]) * inverse[c + j]);
             }
+        }
         for (size_t j = 0; j < m; j++) {
             plain[c + j] = s[j];
             scaled[c + j] = t[j];
@@ -79,7 +80,7 @@ void OP(batchnorm_sums)(const void *args, size_t first, size_t last, void *scrat
     }
 }
 
-/* dx = gain / sd (dz - mean(dz) - z mean(dz z)). */
+/* dx = gain / sd (dz - mean(dz) - z mean(dz z)), dz = dy act'. */
 void OP(batchnorm_grad)(const void *args, size_t first, size_t last, void *scratch)
 {
     (void)scratch;
@@ -87,13 +88,18 @@ void OP(batchnorm_grad)(const void *args, size_t first, size_t last, void *scrat
     const size_t w = a->width;
     const real *mean = a->stats, *inverse = mean + w, *gain = a->gain, *plain = a->sums, *scaled = plain + w;
     const real share = 1 / (real)a->n_rows;
-    for (size_t i = first; i < last; i++) {
-        const real *restrict x = (const real *)a->x + i * w, *restrict dz = (const real *)a->dz + i * w;
-        real *restrict dx = (real *)a->dx + i * w;
-        for (size_t c = 0; c < w; c++) {
-            const real z = (x[c] - mean[c]) * inverse[c];
-            const real d = gain[c] * inverse[c] * (dz[c] - plain[c] * share - z * scaled[c] * share);
-            dx[c] = a->add ? dx[c] + d : d;
+    for (size_t i = first; i < last; i++)
+        for (size_t c0 = 0; c0 < w; c0 += STRIPE) {
+            const size_t m = w - c0 < STRIPE ? w - c0 : STRIPE, at = i * w + c0;
+            const real *x = (const real *)a->x + at;
+            real dz[STRIPE], d[STRIPE];
+            activate_grad_row(a->act, (const real *)a->y + at, (const real *)a->dy + at, dz, m);
+            for (size_t j = 0; j < m; j++) {
+                const size_t c = c0 + j;
+                const real z = (x[j] - mean[c]) * inverse[c];
+                d[j] = gain[c] * inverse[c] * (dz[j] - plain[c] * share - z * scaled[c] * share);
+            }
+            if (a->dx) store_or_add((real *)a->dx + at, d, m, a->add);
+            if (a->dr) store_or_add((real *)a->dr + at, dz, m, a->add_r);
         }
-    }
 }
