@@ -87,4 +87,37 @@ __device__ __forceinline__ void conv_store(const conv_call &g, conv_product prod
     }
 }
 
+/* Two neighbours of the result at once, where the row has both; col is even. */
+template <conv_product P>
+__device__ __forceinline__ void conv_store_pair(const conv_call &g, int row, int col, float x, float y)
+{
+    const size_t at = (size_t)row * (size_t)g.cols + (size_t)col;
+    if (row >= g.m || col >= g.cols) return;
+    if (col + 1 == g.cols || g.cols % 2) {
+        conv_store<bf16>(g, P, row, col, x);
+        if (col + 1 < g.cols) conv_store<bf16>(g, P, row, col + 1, y);
+        return;
+    }
+    if (P == BY_WEIGHT) {
+        float *const part = (float *)g.to + blockIdx.z * (size_t)g.m * (size_t)g.cols;
+        *reinterpret_cast<float2 *>(part + at) = make_float2(x, y);
+        return;
+    }
+    float two[2] = {x, y};
+    bf16 *const to = (bf16 *)g.to + at;
+    if (P == FORWARD) {
+        if (g.bias) two[0] += g.bias[col], two[1] += g.bias[col + 1];
+        if (g.act != DIS_ACT_NONE) two[0] = act_of(g.act, two[0]), two[1] = act_of(g.act, two[1]);
+    } else {
+        if (g.length) {
+            const conv_place p = pixel_of(g, row);
+            if (p.col >= p.limit) two[0] = two[1] = 0;
+        }
+        float old[2] = {0, 0};
+        if (g.add) load<2>(to, old);
+        two[0] += old[0], two[1] += old[1];
+    }
+    store<2>(to, two);
+}
+
 #endif

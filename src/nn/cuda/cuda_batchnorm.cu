@@ -9,18 +9,29 @@
  * from x: behind ReLU without a residual it does. */
 #include "nn/cuda/value.cuh"
 
-enum { THREADS = 256, MAX_PARTS = 264, ROW_PARTS = 1056, MIN_ROWS = 32, TILE = 64, BATCH = 4 };
+enum { THREADS = 512, MAX_PARTS = 132, MIN_ROWS = 32, TILE = 64, BATCH = 4 }; /* of sums over rows */
+enum { ROW_THREADS = 256, ROW_PARTS = 1056 };                                 /* of rows */
 
-/* Where the slope of the activation comes from. */
-enum slope_source { NO_SLOPE, SLOPE_OF_X, SLOPE_OF_Y };
+/* Where the slope of the activation comes from; whether a ReLU's y is above 0 follows from x, or is read. What is asked
+ * per number must be a constant: these kernels have no time for a switch. */
+enum slope_source { NO_SLOPE, RELU_OF_X, RELU_OF_Y, SLOPE_OF_Y };
 
 static slope_source slope_of_args(const dis__batchnorm_args *a)
 {
-    return a->act == DIS_ACT_NONE ? NO_SLOPE : a->act == DIS_ACT_RELU && !a->r ? SLOPE_OF_X : SLOPE_OF_Y;
+    if (a->act == DIS_ACT_NONE) return NO_SLOPE;
+    return a->act != DIS_ACT_RELU ? SLOPE_OF_Y : a->r ? RELU_OF_Y : RELU_OF_X;
 }
 
-/* How a matrix of rows is cut: `across` threads side by side with V channels each, TILE together, and THREADS / across
- * rows at a time. */
+#define BY_SLOPE(call)               \
+    switch (slope_of_args(a)) {      \
+    case NO_SLOPE: call(NO_SLOPE);   \
+    case RELU_OF_X: call(RELU_OF_X); \
+    case RELU_OF_Y: call(RELU_OF_Y); \
+    default: call(SLOPE_OF_Y);       \
+    }
+
+/* How a matrix of rows is cut: `across` threads side by side with V channels each, TILE together, and as
+ * many rows at a time as there are threads left. */
 typedef struct {
     unsigned across, tiles, parts;
     size_t rows_per_part;
@@ -98,7 +109,9 @@ template <int V> struct channels {
     template <slope_source S>
     __device__ __forceinline__ float slope(int i, dis__activation act, float dy, float z, float y) const
     {
-        return S == NO_SLOPE ? dy : S == SLOPE_OF_X ? (gain[i] * z + bias[i] > 0 ? dy : 0) : dy * slope_of(act, y);
+        if (S == NO_SLOPE) return dy;
+        if (S == SLOPE_OF_Y) return dy * slope_of(act, y);
+        return (S == RELU_OF_X ? gain[i] * z + bias[i] : y) > 0 ? dy : 0;
     }
 };
 
@@ -110,7 +123,7 @@ typedef struct {
 __device__ __forceinline__ span span_of(const cut &c, size_t n_rows, int v)
 {
     span s;
-    s.down = THREADS / c.across;
+    s.down = blockDim.x / c.across;
     s.first = blockIdx.x * c.rows_per_part;
     s.last = min(s.first + c.rows_per_part, n_rows);
     s.first += threadIdx.x / c.across;
@@ -167,7 +180,7 @@ __device__ __forceinline__ void add_gradients(const sum_args &g, const span &p, 
             if (row + b * p.down >= p.last) break;
             x[b].read(g.a.x, at);
             d[b].read(g.a.dy, at);
-            if (S == SLOPE_OF_Y) y[b].read(g.a.y, at);
+            if (S >= RELU_OF_Y) y[b].read(g.a.y, at);
         }
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {
@@ -175,7 +188,7 @@ __device__ __forceinline__ void add_gradients(const sum_args &g, const span &p, 
             if (row + b * p.down >= p.last) break;
             x[b].get(v);
             d[b].get(dv);
-            if (S == SLOPE_OF_Y) y[b].get(yv);
+            if (S >= RELU_OF_Y) y[b].get(yv);
 #pragma unroll
             for (int i = 0; i < V; i++) {
                 const float z = c.normal(i, v[i]), dz = c.template slope<S>(i, g.a.act, dv[i], z, yv[i]);
@@ -315,11 +328,9 @@ template <class T> static cudaError_t batch_stats_of(dis__cuda_session *s, const
 
 template <class T, int V> static cudaError_t gradient_sums(dis__cuda_session *s, const dis__batchnorm_args *a)
 {
-    switch (slope_of_args(a)) {
-    case NO_SLOPE: return sums_by<T, V, true, NO_SLOPE>(s, a);
-    case SLOPE_OF_X: return sums_by<T, V, true, SLOPE_OF_X>(s, a);
-    default: return sums_by<T, V, true, SLOPE_OF_Y>(s, a);
-    }
+#define SUMS(S) return sums_by<T, V, true, S>(s, a)
+    BY_SLOPE(SUMS)
+#undef SUMS
 }
 
 template <class T> static cudaError_t batchnorm_sums_of(dis__cuda_session *s, const dis__batchnorm_args *a)
@@ -334,7 +345,9 @@ DIS_CUDA_OP(batchnorm_sums, dis__batchnorm_args)
 
 /* ---- rows ---- */
 
-template <class T, int V> __global__ void __launch_bounds__(THREADS) forward_kernel(dis__batchnorm_args a, cut g)
+/* ACT: an activation, or DIS_N_ACTS: the one of the arguments. */
+template <class T, int V, int ACT>
+__global__ void __launch_bounds__(ROW_THREADS) forward_kernel(dis__batchnorm_args a, cut g)
 {
     const span p = span_of(g, a.n_rows, V);
     const size_t w = a.width;
@@ -357,7 +370,10 @@ template <class T, int V> __global__ void __launch_bounds__(THREADS) forward_ker
             x[b].get(v);
             if (a.r) r[b].get(rv);
 #pragma unroll
-            for (int i = 0; i < V; i++) v[i] = act_of(a.act, c.gain[i] * c.normal(i, v[i]) + c.bias[i] + rv[i]);
+            for (int i = 0; i < V; i++) {
+                const float z = c.gain[i] * c.normal(i, v[i]) + c.bias[i] + rv[i];
+                v[i] = act_of(ACT == DIS_N_ACTS ? a.act : (dis__activation)ACT, z);
+            }
             store<V>((T *)a.y + (row + b * p.down) * w + p.col, v);
         }
     }
@@ -365,7 +381,7 @@ template <class T, int V> __global__ void __launch_bounds__(THREADS) forward_ker
 
 /* dx = gain / sd (dz - mean(dz) - z mean(dz z)); dr = dz. */
 template <class T, int V, slope_source S>
-__global__ void __launch_bounds__(THREADS) backward_kernel(dis__batchnorm_args a, cut g)
+__global__ void __launch_bounds__(ROW_THREADS) backward_kernel(dis__batchnorm_args a, cut g)
 {
     enum { SOME = 2 }; /* rows on their way: they are of three tensors here */
     const span p = span_of(g, a.n_rows, V);
@@ -385,7 +401,7 @@ __global__ void __launch_bounds__(THREADS) backward_kernel(dis__batchnorm_args a
             if (row + b * p.down >= p.last) break;
             x[b].read(a.x, at);
             d[b].read(a.dy, at);
-            if (S == SLOPE_OF_Y) y[b].read(a.y, at);
+            if (S >= RELU_OF_Y) y[b].read(a.y, at);
         }
 #pragma unroll
         for (int b = 0; b < SOME; b++) {
@@ -394,7 +410,7 @@ __global__ void __launch_bounds__(THREADS) backward_kernel(dis__batchnorm_args a
             if (row + b * p.down >= p.last) break;
             x[b].get(v);
             d[b].get(dz);
-            if (S == SLOPE_OF_Y) y[b].get(yv);
+            if (S >= RELU_OF_Y) y[b].get(yv);
             if (a.dx && a.add) load<V>((const T *)a.dx + at, old);
 #pragma unroll
             for (int i = 0; i < V; i++) {
@@ -417,7 +433,13 @@ __global__ void __launch_bounds__(THREADS) backward_kernel(dis__batchnorm_args a
 template <class T, int V> static cudaError_t forward_by(dis__cuda_session *s, const dis__batchnorm_args *a)
 {
     const cut c = cut_rows(a->n_rows, a->width, V, ROW_PARTS);
-    forward_kernel<T, V><<<dim3(c.parts, c.tiles), THREADS, 0, s->stream>>>(*a, c);
+    const dim3 grid(c.parts, c.tiles);
+    if (a->act == DIS_ACT_RELU)
+        forward_kernel<T, V, DIS_ACT_RELU><<<grid, ROW_THREADS, 0, s->stream>>>(*a, c);
+    else if (a->act == DIS_ACT_NONE)
+        forward_kernel<T, V, DIS_ACT_NONE><<<grid, ROW_THREADS, 0, s->stream>>>(*a, c);
+    else
+        forward_kernel<T, V, DIS_N_ACTS><<<grid, ROW_THREADS, 0, s->stream>>>(*a, c);
     return cudaGetLastError();
 }
 
@@ -425,11 +447,11 @@ template <class T, int V> static cudaError_t backward_by(dis__cuda_session *s, c
 {
     const cut c = cut_rows(a->n_rows, a->width, V, ROW_PARTS);
     const dim3 grid(c.parts, c.tiles);
-    switch (slope_of_args(a)) {
-    case NO_SLOPE: backward_kernel<T, V, NO_SLOPE><<<grid, THREADS, 0, s->stream>>>(*a, c); break;
-    case SLOPE_OF_X: backward_kernel<T, V, SLOPE_OF_X><<<grid, THREADS, 0, s->stream>>>(*a, c); break;
-    default: backward_kernel<T, V, SLOPE_OF_Y><<<grid, THREADS, 0, s->stream>>>(*a, c);
-    }
+#define ROWS(S)                                                           \
+    backward_kernel<T, V, S><<<grid, ROW_THREADS, 0, s->stream>>>(*a, c); \
+    break
+    BY_SLOPE(ROWS)
+#undef ROWS
     return cudaGetLastError();
 }
 

@@ -276,10 +276,9 @@ template <conv_product P, int TILE_N, bool WHOLE> __global__ void __launch_bound
 #pragma unroll
         for (int j = 0; j < TILE_N / 16; j++)
 #pragma unroll
-            for (int e = 0; e < 4; e++) {
-                const int r = row0 + row + m * 16 + lane / 4 + e / 2 * 8, c = col0 + col + j * 8 + lane % 4 * 2 + e % 2;
-                if (r < g.m && c < g.cols) conv_store<bf16>(g, P, r, c, sum[m][j][e]);
-            }
+            for (int e = 0; e < 4; e += 2)
+                conv_store_pair<P>(g, row0 + row + m * 16 + lane / 4 + e / 2 * 8, col0 + col + j * 8 + lane % 4 * 2,
+                                   sum[m][j][e], sum[m][j][e + 1]);
 }
 
 template <conv_product P, int TILE_N, bool WHOLE>
@@ -302,7 +301,7 @@ template <conv_product P> static cudaError_t launch_width(dis__cuda_session *s, 
 bool dis__cuda_conv_mma(dis__cuda_session *s, const conv_call *g, conv_product product, unsigned parts,
                         cudaError_t *error)
 {
-    if (g->out % 8 || !aligned16(g->dy)) return false;
+    if (g->out % 8 || !aligned16(g->dy) || !aligned16(g->to)) return false;
     const bool whole = g->channels % 8 == 0 && aligned16(g->x) && aligned16(g->weight);
     if (!whole && product == BY_INPUT) return false;
     if (product == FORWARD)
