@@ -107,55 +107,112 @@ static int input_of(const char *word, dis_input *out)
     return -1;
 }
 
+enum { CORE_RULES = 64 };
+
+static int several_of(const char *word, dis_several *out)
+{
+    static const char *const words[] = {"error", "all", "join"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *out = (dis_several)i;
+            return 0;
+        }
+    PyErr_Format(PyExc_ValueError, "several must be \"error\", \"all\" or \"join\", not \"%.50s\"", word);
+    return -1;
+}
+
+static int delimiter_of(const char *text, int *out)
+{
+    if (!text) return 0;
+    *out = (unsigned char)text[0];
+    if (text[0] && !text[1]) return 0;
+    PyErr_Format(PyExc_ValueError, "delimiter must be one character, not \"%.50s\"", text);
+    return -1;
+}
+
+/* A path and a value in turn. */
+static void rules_of(const core_texts *texts, dis_drop_rule *rules, size_t *n)
+{
+    for (*n = 0; *n < CORE_RULES && 2 * *n + 1 < texts->n; ++*n)
+        rules[*n] = (dis_drop_rule){.column = texts->text[2 * *n], .value = texts->text[2 * *n + 1]};
+}
+
+/* Reads, with the lists that are given. */
+static PyObject *read_files(core_state *state, dis_votes_options *o, PyObject *const given[5], int threads,
+                            PyObject *progress)
+{
+    static const char *const what[] = {"paths", "classes", "na", "keep", "drop"};
+    PyObject *result = NULL;
+    core_texts lists[5] = {{0}};
+    dis_drop_rule keep[CORE_RULES], drop[CORE_RULES];
+    int n = 0;
+    while (n < 5 && core_texts_get(given[n], what[n], &lists[n]) == 0) n++;
+    if (n == 5 && (lists[3].n > 2 * CORE_RULES || lists[4].n > 2 * CORE_RULES)) {
+        PyErr_Format(PyExc_ValueError, "more than %d rules", (int)CORE_RULES);
+        n = 0;
+    }
+    core_call call;
+    if (n == 5 && core_begin(&call, state, threads, progress) == 0) {
+        o->classes = lists[1].text;
+        o->n_classes = lists[1].n;
+        o->na = lists[2].text;
+        o->n_na = lists[2].n;
+        o->keep = keep;
+        o->drop = drop;
+        rules_of(&lists[3], keep, &o->n_keep);
+        rules_of(&lists[4], drop, &o->n_drop);
+        dis_votes *votes = NULL;
+        core_release(&call);
+        const dis_status status = dis_votes_read(call.ctx, lists[0].text, lists[0].n, o, &votes);
+        core_retake(&call);
+        if (core_end(&call, status) == 0)
+            result = wrap(state, votes);
+        else
+            dis_votes_destroy(votes);
+    }
+    for (int i = 0; i < 5; i++) core_texts_free(&lists[i]);
+    return result;
+}
+
 static PyObject *votes_from_files(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"paths",     "input",   "format",   "preset",     "task",    "worker",
-                            "label",     "classes", "na",       "duplicates", "lenient", "renormalise",
-                            "min_votes", "threads", "progress", NULL};
-    PyObject *paths, *classes = NULL, *na = NULL, *progress = NULL;
-    const char *input = NULL, *format = NULL, *preset = NULL, *task = NULL, *worker = NULL, *label = NULL,
-               *duplicates = "error";
-    int lenient = 0, renormalise = 0, threads = 0;
+    static char *names[] = {"paths",       "input",     "format",  "preset",   "task",       "worker",
+                            "label",       "time",      "records", "keep",     "drop",       "several",
+                            "delimiter",   "header",    "classes", "na",       "duplicates", "lenient",
+                            "renormalise", "min_votes", "threads", "progress", NULL};
+    PyObject *given[5] = {NULL, NULL, NULL, NULL, NULL}, *progress = NULL; /* paths, classes, na, keep, drop */
+    const char *input = NULL, *duplicates = "error", *several = "error", *delimiter = NULL;
+    int lenient = 0, renormalise = 0, threads = 0, header = 1;
     Py_ssize_t min_votes = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzzzzzOOsppniO:votes_from_files", names, &paths, &input,
-                                     &format, &preset, &task, &worker, &label, &classes, &na, &duplicates, &lenient,
-                                     &renormalise, &min_votes, &threads, &progress))
+    dis_votes_options o = dis_votes_options_default();
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzzzzzzzOOszpOOsppniO:votes_from_files", names, &given[0],
+                                     &input, &o.format, &o.preset, &o.task, &o.worker, &o.label, &o.time, &o.records,
+                                     &given[3], &given[4], &several, &delimiter, &header, &given[1], &given[2],
+                                     &duplicates, &lenient, &renormalise, &min_votes, &threads, &progress))
         return NULL;
-    core_state *state = core_state_of_module(module);
-    dis_votes_options options = dis_votes_options_default();
-    options.preset = preset;
-    if (input && input_of(input, &options.input) < 0) return NULL;
-    if (duplicates_of(duplicates, &options.duplicates) < 0) return NULL;
-    if (format) options.format = format;
-    if (task) options.task = task;
-    if (worker) options.worker = worker;
-    if (label) options.label = label;
-    options.lenient = lenient != 0;
-    options.renormalise = renormalise != 0;
-    options.min_votes = min_votes > 0 ? (size_t)min_votes : 0;
+    if (input && input_of(input, &o.input) < 0) return NULL;
+    if (duplicates_of(duplicates, &o.duplicates) < 0 || several_of(several, &o.several) < 0 ||
+        delimiter_of(delimiter, &o.delimiter) < 0)
+        return NULL;
+    o.no_header = !header;
+    o.lenient = lenient != 0;
+    o.renormalise = renormalise != 0;
+    o.min_votes = min_votes > 0 ? (size_t)min_votes : 0;
+    return read_files(core_state_of_module(module), &o, given, threads, progress);
+}
 
-    PyObject *result = NULL;
-    core_texts lists[3] = {{0}};
-    if (core_texts_get(paths, "paths", &lists[0]) == 0 && core_texts_get(classes, "classes", &lists[1]) == 0 &&
-        core_texts_get(na, "na", &lists[2]) == 0) {
-        options.classes = lists[1].text;
-        options.n_classes = lists[1].n;
-        options.na = lists[2].text;
-        options.n_na = lists[2].n;
-        core_call call;
-        if (core_begin(&call, state, threads, progress) == 0) {
-            dis_votes *votes = NULL;
-            core_release(&call);
-            const dis_status status = dis_votes_read(call.ctx, lists[0].text, lists[0].n, &options, &votes);
-            core_retake(&call);
-            if (core_end(&call, status) == 0)
-                result = wrap(state, votes);
-            else
-                dis_votes_destroy(votes);
-        }
+/* (name, what it reads) of each. */
+static PyObject *get_presets(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    PyObject *list = PyList_New(0);
+    const dis_votes_preset *p;
+    for (size_t i = 0; list && (p = dis_votes_preset_at(i)); i++) {
+        PyObject *pair = Py_BuildValue("(ss)", p->name, p->summary);
+        if (!pair || PyList_Append(list, pair) < 0) Py_CLEAR(list);
+        Py_XDECREF(pair);
     }
-    for (int i = 0; i < 3; i++) core_texts_free(&lists[i]);
-    return result;
+    return list;
 }
 
 /* A list of names, or NULL for None; -1 with an exception. */
@@ -424,6 +481,7 @@ static PyType_Spec spec = {.name = "dissent._core.Votes",
 static PyMethodDef functions[] = {
     {"votes_from_columns", WITH_KEYWORDS(votes_from_columns), "A table of three columns."},
     {"votes_from_files", WITH_KEYWORDS(votes_from_files), "A table of one or more files."},
+    {"presets", get_presets, METH_NOARGS, "presets()\n\nNames of presets and what they read."},
     {"votes_from_counts", WITH_KEYWORDS(votes_from_counts), "A table of counts: an array (items, classes) of float64."},
     {"votes_from_arrays", votes_from_arrays, METH_VARARGS,
      "votes_from_arrays(task, worker, label, tasks, workers, classes)\n\nA table of indices and names."},

@@ -25,7 +25,7 @@ from . import experiment
 from ._base import FitWarning
 from ._results import SoftLabels, Values
 from ._tokens import Tokenizer, Tokens, embed
-from ._votes import Votes, read_votes
+from ._votes import Votes, presets, read_votes
 from .aggregation import (
     BWA,
     EBCC,
@@ -120,6 +120,7 @@ __all__ = [
     "metrics",
     "models",
     "objectives",
+    "presets",
     "read_labels",
     "read_votes",
     "report",

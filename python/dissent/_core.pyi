@@ -80,6 +80,13 @@ def votes_from_files(
     task: str | None = None,
     worker: str | None = None,
     label: str | None = None,
+    time: str | None = None,
+    records: str | None = None,
+    keep: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    several: str = "error",
+    delimiter: str | None = None,
+    header: bool = True,
     classes: Sequence[str] | None = None,
     na: Sequence[str] | None = None,
     duplicates: str = "error",
@@ -89,6 +96,7 @@ def votes_from_files(
     threads: int = 0,
     progress: _Progress = None,
 ) -> Votes: ...
+def presets() -> list[tuple[str, str]]: ...
 def votes_from_arrays(
     task: Any, worker: Any, label: Any, tasks: Sequence[str], workers: Sequence[str], classes: Sequence[str], /
 ) -> Votes: ...

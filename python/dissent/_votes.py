@@ -474,6 +474,13 @@ def read_votes(
     task: str | None = None,
     worker: str | None = None,
     label: str | None = None,
+    time: str | None = None,
+    records: str | None = None,
+    keep: Mapping[str, str] | None = None,
+    drop: Mapping[str, str] | None = None,
+    several: str = "error",
+    delimiter: str | None = None,
+    header: bool = True,
     classes: Sequence[str] | None = None,
     na: Sequence[str] | None = None,
     duplicates: str = "error",
@@ -483,9 +490,34 @@ def read_votes(
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> Votes:
-    """Votes of one or more files together: CSV, TSV, JSONL, MACE's wide form, npy; gzip and zstd too.
+    """Votes of one or more files together: CSV, TSV, JSON, JSONL, wide tables, npy; gzip and zstd too.
 
-    Options are those of ``dissent label``: input is "votes", "counts", "mace" or "soft", preset a named source.
+    Parameters
+    ----------
+    *paths : path
+        The files.
+    input : {"votes", "counts", "mace", "soft", "wide"}
+        What a row is.
+    format : {"csv", "tsv", "json", "jsonl", "npy"}
+        Else by the name of the file.
+    preset : str
+        A tool whose export it is: "label-studio", "prodigy", "doccano", ...; ``dissent.presets()`` lists them.
+    task, worker, label : str
+        Columns or paths (docs/mapper.md); with a preset, label names the question.
+    time : str
+        Column or path of the time of votes: duplicates "first" and "last" go by it.
+    records : str
+        JSON: keys that lead to the list of records.
+    keep, drop : dict
+        Paths and values: what to read alone, what to leave out.
+    several : {"error", "all", "join"}
+        Several labels in one answer: each a vote, or one class "a+b".
+    delimiter : str
+        The character that separates columns.
+    header : bool
+        Whether tables have one.
+
+    The others are those of :class:`Votes`.
     """
     core = _core.votes_from_files(
         [os.fspath(p) for p in paths],
@@ -495,6 +527,13 @@ def read_votes(
         task=task,
         worker=worker,
         label=label,
+        time=time,
+        records=records,
+        keep=[text for rule in (keep or {}).items() for text in rule],
+        drop=[text for rule in (drop or {}).items() for text in rule],
+        several=several,
+        delimiter=delimiter,
+        header=header,
         classes=classes,
         na=na,
         duplicates=duplicates,
@@ -505,6 +544,15 @@ def read_votes(
         progress=progress_of(progress),
     )
     return Votes._wrap(core)
+
+
+def presets() -> dict[str, str]:
+    """The tools whose exports are read, and what each preset reads.
+
+    >>> presets()["mace"]
+    'MACE: wide CSV without header, a row per item, a column per worker'
+    """
+    return dict(_core.presets())
 
 
 def as_votes(data: Any, n_jobs: int | None = None) -> Votes:

@@ -196,11 +196,11 @@ static const dis_votes_preset presets[] = {
     {.name = "mt-bench",
      .summary = "MT-bench judgments JSONL: winner of two models by judge; an item is question, models and turn",
      .tool = "MT-bench judgments",
-     .task = "question_id + model_a + model_b + turn",
+     .task = "question_id + model_a|model_1 + model_b|model_2 + turn",
      .worker = "judge[0]?",
      .label = "winner",
      .time = "tstamp",
-     .sign = "question_id model_a model_b judge"},
+     .sign = "question_id model_a|model_1 model_b|model_2 judge"},
 };
 
 const dis_votes_preset *dis_votes_preset_at(size_t i)

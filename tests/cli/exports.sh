@@ -1,0 +1,45 @@
+#!/bin/sh
+# Runs the shell blocks of docs/exports/*.md, each page in a folder with the files of examples/exports: what they show
+# must work, and print what they say. Every preset must have a page that uses it, and every page a row in mapper.md.
+set -eu
+source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+DISSENT=${DISSENT:-$source/build/dissent}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT INT TERM
+PATH=$(dirname "$DISSENT"):$PATH
+export PATH
+plain() {
+    sed -E -e 's/, [0-9]+\.[0-9]+ s$/, T s/; s/( (yes|no|-) +)[0-9]+\.[0-9]{3}$/\1T/' -e 's/([0-9]\.[0-9]{6})[0-9]+/\1/g' "$1"
+}
+for page in "$source"/docs/exports/*.md; do
+    name=$(basename "$page")
+    rm -rf "$scratch/blocks" "$scratch/work"
+    mkdir "$scratch/blocks"
+    cp -r "$source/examples/exports" "$scratch/work"
+    awk -v folder="$scratch/blocks" '
+        /^```sh$/ { n++; file = sprintf("%s/%03d.sh", folder, n); next }
+        /^```text$/ { file = sprintf("%s/%03d.text", folder, n); next }
+        /^```/ { if (file) close(file); file = ""; next }
+        file { print > file }' "$page"
+    shown=0
+    for block in "$scratch"/blocks/*.sh; do
+        (cd "$scratch/work" && sh -eu "$block") >"$scratch/out" 2>&1 </dev/null || {
+            echo "a block of $name failed:"
+            cat "$block" "$scratch/out"
+            exit 1
+        }
+        plain "${block%.sh}.text" >"$scratch/expected"
+        plain "$scratch/out" | diff "$scratch/expected" - || {
+            echo "$name shows something else than this block prints:"
+            cat "$block"
+            exit 1
+        }
+        shown=$((shown + 1))
+    done
+    [ "$shown" -ge 3 ] || { echo "$name has $shown blocks, not three"; exit 1; }
+    grep -qF "](exports/$name)" "$source/docs/mapper.md" || { echo "mapper.md has no link to $name"; exit 1; }
+done
+dissent list presets | sed -n 's/^\([a-z][a-z0-9-]*\) .*/\1/p' | while read -r preset; do
+    grep -q -e "--preset $preset " "$source"/docs/exports/*.md || { echo "no page shows --preset $preset"; exit 1; }
+done
+echo "pages of exports hold"

@@ -1,0 +1,93 @@
+/* Votes by the mapper: the first bytes choose the container, the preset or paths and the rules. Any size of chunk must
+ * give the same table or message; a table that is read is whole; paths themselves come from the input too. */
+#include "fuzz.h"
+#include "fuzz_file.h"
+#include "votes/map_path.h"
+#include "votes/reader.h"
+#include "votes/when.h"
+#include <math.h>
+
+static void check(const dis_votes *votes)
+{
+    const dis_votes_view v = dis_votes_look(votes);
+    MUST(v.n_items > 0 && v.n_classes > 0 && v.n_classes <= DIS_MAX_CLASSES);
+    MUST(dis_names_count(v.tasks) == v.n_items && dis_names_count(v.workers) == v.n_workers);
+    MUST(dis_names_count(v.classes) == v.n_classes);
+    if (v.counts) {
+        for (size_t i = 0; i < v.n_items * v.n_classes; i++) MUST(v.counts[i] >= 0 && isfinite(v.counts[i]));
+        return;
+    }
+    MUST(v.start[0] == 0 && v.start[v.n_items] == v.n_votes);
+    for (size_t i = 0; i < v.n_items; i++) MUST(v.start[i] < v.start[i + 1]);
+    for (size_t k = 0; k < v.n_votes; k++)
+        MUST(v.worker[k] < v.n_workers && (v.label8 ? v.label8[k] : v.label16[k]) < v.n_classes);
+}
+
+/* A line of the input as a text of its own; what follows it stays. */
+static const char *take_line(const uint8_t **data, size_t *size, char *room, size_t n)
+{
+    size_t used = 0;
+    while (used < *size && (*data)[used] != '\n') used++;
+    const size_t kept = used < n - 1 ? used : n - 1;
+    memcpy(room, *data, kept);
+    room[kept] = 0;
+    *data += used + (used < *size);
+    *size -= used + (used < *size);
+    return kept && strlen(room) == kept ? room : NULL;
+}
+
+/* The first byte: container and rules; the second: preset, or 255 for three lines of paths before the file. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const formats[] = {"json", "jsonl", "csv", "tsv"};
+    static const dis_drop_rule rule[] = {{"a[].b", "x*"}};
+    if (size < 3) return 0;
+    char lines[4][64];
+    dis_votes_options o = dis_votes_options_default();
+    o.format = formats[data[0] & 3];
+    o.duplicates = (dis_duplicates)(data[0] >> 2 & 3);
+    o.several = (dis_several)(data[0] >> 4 & 3) % 3;
+    o.lenient = data[0] >> 6 & 1;
+    o.renormalise = data[0] >> 7;
+    const uint8_t chosen = data[1], more = data[2];
+    data += 3;
+    size -= 3;
+    size_t n_presets = 0;
+    while (dis_votes_preset_at(n_presets)) n_presets++;
+    if (chosen < 2 * n_presets) {
+        o.preset = dis_votes_preset_at(chosen / 2)->name;
+        if (chosen & 1) o.label = "x";
+        if (dis_votes_preset_at(chosen / 2)->format) o.format = NULL; /* its own */
+    } else {
+        o.input = (dis_input)(more & 7) <= DIS_INPUT_WIDE ? (dis_input)(more & 7) : DIS_INPUT_VOTES;
+        o.no_header = more >> 3 & 1;
+        o.keep = rule;
+        o.n_keep = more >> 4 & 1;
+        o.delimiter = more >> 5 & 1 ? ';' : 0;
+        o.task = take_line(&data, &size, lines[0], sizeof *lines);
+        o.worker = take_line(&data, &size, lines[1], sizeof *lines);
+        o.label = take_line(&data, &size, lines[2], sizeof *lines);
+        o.time = more >> 6 & 1 ? take_line(&data, &size, lines[3], sizeof *lines) : NULL;
+        if (more >> 7) o.records = "a";
+    }
+    double seconds;
+    if (size < 64 && dis__when((const char *)data, size, &seconds)) MUST(!isnan(seconds));
+    const dis__tuning whole = {.chunk = 1 << 19, .round = 16}, tiny = {.chunk = 1 + more, .round = 3, .bucket = 30};
+    const char *path = fuzz_file("a", data, size);
+    dis_votes *a = NULL, *b = NULL;
+    char message[2048] = "";
+    const dis_status status = dis__votes_read(NULL, &path, 1, &o, &whole, &a);
+    if (status != DIS_OK) snprintf(message, sizeof message, "%s", dis_last_error());
+    MUST(status != DIS_EBUG);
+    MUST(status == dis__votes_read(NULL, &path, 1, &o, &tiny, &b));
+    if (status != DIS_OK) {
+        MUST(strcmp(message, dis_last_error()) == 0 && message[0]);
+        return 0;
+    }
+    check(a);
+    MUST(dis_votes_look(a).n_votes == dis_votes_look(b).n_votes &&
+         dis_votes_look(a).n_items == dis_votes_look(b).n_items);
+    dis_votes_destroy(a);
+    dis_votes_destroy(b);
+    return 0;
+}
