@@ -8,7 +8,8 @@ or several comparisons. Of each, the difference of two conditions (in the direct
 95 % interval by Student's t over seeds, paired by seed: it holds where the interval lies above 0, fails where it lies
 below, and is open otherwise. Equality holds where the interval lies within the margin. A claim is reproduced when all
 comparisons hold, in part when some do, not when none does and one fails, and else it cannot be told; nor can it with
-fewer than three seeds, nor where an artefact decides, which the claim's remark then names. Where large-NAME.yaml, the paper's size, has as many, it is taken in place of NAME.yaml.
+fewer than three seeds, nor where an artefact decides, which the claim's remark then names. Where large-NAME.yaml, the
+paper's size, has as many seeds, it is taken in place of NAME.yaml.
 """
 import argparse
 import json

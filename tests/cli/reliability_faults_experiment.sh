@@ -22,3 +22,26 @@ fi
 key=$("$DISSENT" experiment status e.yaml --json - | sed -n 's/.*"key": "\([0-9a-f]*\)".*/\1/p' | head -1)
 walk "table.md table.json" experiment table ../e.yaml --store ../e.results -o table.md --json table.json --threads 1 -q
 walk "show.json" experiment show ../e.yaml "$key" --store ../e.results --json show.json --threads 1 -q
+
+# A merge that fails at any place leaves a store with whole runs, and the next one adds the rest.
+"$DISSENT" experiment table e.yaml --store e.results --format csv -q >whole.csv
+for kind in alloc:5 io:4; do
+    n=0
+    while :; do
+        n=$((n + 1))
+        [ $n -le 2000 ] || fail "merge ${kind%:*}: more than 2000 sites"
+        rm -rf joined
+        status=0
+        DISSENT_FAULT=${kind%:*}:$n "$DISSENT_FAULTY" experiment merge e.results --store joined -q >/dev/null 2>err || status=$?
+        if grep -q "^fault not reached" err; then
+            [ $status = 0 ] || fail "merge ${kind%:*}:$n: exit $status without a fault: $(cat err)"
+            break
+        fi
+        [ $status = "${kind#*:}" ] || fail "merge ${kind%:*}:$n: exit $status: $(cat err)"
+        "$DISSENT" experiment merge e.results --store joined -q 2>err || fail "merge after ${kind%:*}:$n: $(cat err)"
+        "$DISSENT" experiment table e.yaml --store joined --format csv -q >joined.csv
+        cmp -s whole.csv joined.csv || fail "merge after ${kind%:*}:$n: another table"
+        [ -z "$(find joined -name '*.tmp')" ] || fail "merge after ${kind%:*}:$n: left $(find joined -name '*.tmp')"
+    done
+    echo "merge: $n places of ${kind%:*}"
+done

@@ -43,7 +43,7 @@ static dis_status copy_to(const char *from, const char *to)
     dis__out *out;
     dis_status status = dis__out_open(to, &out);
     if (status == DIS_OK) status = dis__out_finish(out, copy_bytes(fd, from, out));
-    dis__sys_close(fd);
+    if (dis__sys_close(fd) != 0 && status == DIS_OK) status = dis__fail_io("close", from);
     return status;
 }
 
