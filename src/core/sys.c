@@ -98,6 +98,37 @@ void *dis__sys_map_shared(int fd, size_t n)
     return map == MAP_FAILED ? NULL : map;
 }
 
+int dis__sys_truncate(int fd, uint64_t n)
+{
+    if (fault(ENOSPC)) return -1;
+    int failed;
+    do failed = ftruncate(fd, (off_t)n);
+    while (failed && errno == EINTR);
+    return failed;
+}
+
+void *dis__sys_map_part(int fd, uint64_t from, size_t n)
+{
+    if (fault(ENOMEM)) return NULL;
+    void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
+    return map == MAP_FAILED ? NULL : map;
+}
+
+int dis__sys_claim(void *map, size_t n)
+{
+    if (fault(ENOSPC)) return -1;
+#ifdef MADV_POPULATE_WRITE
+    int failed;
+    do failed = madvise(map, n, MADV_POPULATE_WRITE);
+    while (failed && (errno == EINTR || errno == EAGAIN));
+    return failed;
+#else
+    (void)map, (void)n;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
 int dis__sys_fsync(int fd)
 {
     if (fault(EIO)) return -1;

@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { BUFFER = 4 * DIS_OUT_ROOM, TRIES = 100 };
@@ -27,10 +28,15 @@ struct dis__out {
     size_t used;
     char *buffer;        /* BUFFER bytes */
     dis__packer *packer; /* NULL: bytes are written as they are */
+    uint64_t written;    /* bytes, but for those in the buffer */
+    char *map;           /* of the file, from a whole page on; NULL: none */
+    size_t n_map;
+    uint64_t mapped_to; /* bytes of the file when the mapping is full */
 };
 
 static void release(dis__out *out)
 {
+    if (out->map) munmap(out->map, out->n_map);
     if (out->fd >= 0 && out->fd != STDOUT_FILENO) close(out->fd);
     if (out->folder >= 0) close(out->folder);
     if (out->temporary) unlink(out->temporary);
@@ -66,7 +72,7 @@ static dis_status open_temporary(dis__out *out, mode_t mode)
     DIS_TRY(dis__alloc_array(&out->temporary, n, 1));
     for (int i = 0; i < TRIES; i++) {
         snprintf(out->temporary, n, "%.*s.%ld.%d.tmp", kept, out->path, (long)getpid(), i);
-        out->fd = dis__sys_open(out->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        out->fd = dis__sys_open(out->temporary, O_RDWR | O_CREAT | O_EXCL, 0666);
         if (out->fd >= 0) {
             if (mode)
                 (void)fchmod(out->fd,
@@ -138,6 +144,7 @@ static dis_status put_plain(void *user, const char *bytes, size_t n)
         if (done < 0) return dis__fail_io("write", out->path);
         bytes += done;
         n -= (size_t)done;
+        out->written += (uint64_t)done;
     }
     return DIS_OK;
 }
@@ -187,6 +194,41 @@ dis_status dis__out_printf(dis__out *out, const char *format, ...)
     if (n < 0 || n >= DIS_OUT_ROOM) return dis__fail(DIS_EBUG, "a line too long to format");
     dis__out_advance(out, (size_t)n);
     return DIS_OK;
+}
+
+dis_status dis__out_map(dis__out *out, size_t n, char **room)
+{
+    *room = NULL;
+    if (!out->temporary || out->packer || n == 0) return DIS_OK;
+    DIS_TRY(flush(out));
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = out->written / page * page;
+    out->mapped_to = out->written + n;
+    if (dis__sys_truncate(out->fd, out->mapped_to) != 0) return dis__fail_io("write", out->path);
+    char *map = dis__sys_map_part(out->fd, from, (size_t)(out->mapped_to - from));
+    if (!map || dis__sys_claim(map, 1) != 0) { /* an old system, or a file system that has no such thing */
+        if (map) munmap(map, (size_t)(out->mapped_to - from));
+        return dis__sys_truncate(out->fd, out->written) != 0 ? dis__fail_io("write", out->path) : DIS_OK;
+    }
+    out->map = map;
+    out->n_map = (size_t)(out->mapped_to - from);
+    *room = map + (out->written - from);
+    return DIS_OK;
+}
+
+dis_status dis__out_claim(const dis__out *out, char *room, size_t n)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (size_t)(room - out->map) % page;
+    if (n == 0 || dis__sys_claim(room - before, n + before) == 0) return DIS_OK;
+    errno = ENOSPC; /* all that the system says is that it cannot */
+    return dis__fail_io("write", out->path);
+}
+
+dis_status dis__out_unmap(dis__out *out)
+{
+    munmap(out->map, out->n_map);
+    out->map = NULL;
+    out->written = out->mapped_to;
+    return lseek(out->fd, (off_t)out->written, SEEK_SET) < 0 ? dis__fail_io("write", out->path) : DIS_OK;
 }
 
 /* Everything that a full disk can refuse. */

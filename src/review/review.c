@@ -199,7 +199,7 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     review->view.n_items = look.n_items;
     review->view.n_workers = look.start ? look.n_workers : 0;
     DIS_TRY(first_labels(ctx, votes, method, o, &p));
-    DIS_TRY(dis__crowd_model_create(ctx, &look, o->gold, p, &m));
+    DIS_TRY(dis__crowd_model_create(ctx, &look, NULL, o->gold, p, &m));
     dis__review_sample sample = {0};
     dis_status status = dis__crowd_model_fit(&m);
     review->view.beyond_chance = true;

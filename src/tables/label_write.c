@@ -1,8 +1,9 @@
 /* Label files as text: CSV and TSV `task,label,entropy,p:CLASS,...`, JSONL {"task", "label", "p": {class: x}}.
  *
  * Rows are formatted in blocks by all threads and written in order. While the blocks of one round are formatted, one
- * thread writes those of the round before: two rounds of blocks, some 4 MiB at K = 4, is all the memory it takes. What
- * a block holds depends on the data alone, so any number of threads writes the same bytes. Cost: O(items * classes),
+ * thread writes those of the round before: two rounds of blocks, some 4 MiB at K = 4, is all the memory it takes. With
+ * many threads one writer would be what all wait for (the system lets one thread write to a file at a time): the file
+ * is mapped then, round by round, and each thread copies its block. What a block holds depends on the data alone, so any number of threads writes the same bytes. Cost: O(items * classes),
  * about 50 ns per number and a logarithm for each that is not 0. */
 #include "tables/label_files.h"
 #include "core/comm.h"
@@ -16,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 17, ROUND = 16 };
+enum { BLOCK_BYTES = 1 << 17, MAX_ROUND = 64, FEW_ROUND = 16, MANY_THREADS = 8 };
 
 typedef struct {
     char *bytes;
@@ -35,8 +36,12 @@ typedef struct writing {
     size_t row_bytes;      /* maximum of a row, its task apart */
     size_t n_rows;         /* of a block */
     size_t n_blocks;
-    block slot[2][ROUND]; /* of the round at hand and of the one before */
+    block slot[2][MAX_ROUND]; /* of the round at hand and of the one before */
+    size_t n_slots;           /* blocks of a round */
     size_t round;
+    bool maps;            /* blocks are copied into the file by all threads */
+    char *room;           /* where those of the round before go; NULL: they are written */
+    size_t at[MAX_ROUND]; /* from there */
 } writing;
 
 static char *put(char *at, const char *text, size_t n)
@@ -117,6 +122,13 @@ static dis_status format_block(const writing *w, size_t b, block *to)
     return DIS_OK;
 }
 
+/* How many blocks round r has. */
+static size_t blocks_of(const writing *w, size_t r)
+{
+    const size_t left = w->n_blocks - r * w->n_slots;
+    return left < w->n_slots ? left : w->n_slots;
+}
+
 /* Bytes to the file, or to the rank that writes it, with their number before them. */
 static dis_status put_bytes(const writing *w, const char *bytes, uint64_t n)
 {
@@ -128,8 +140,7 @@ static dis_status put_bytes(const writing *w, const char *bytes, uint64_t n)
 /* Blocks of round r in the file, or nothing for r = -1. */
 static dis_status write_round(writing *w, size_t r)
 {
-    for (size_t b = r * ROUND; b < (r + 1) * ROUND && b < w->n_blocks; b++)
-        DIS_TRY(put_bytes(w, w->slot[r & 1][b % ROUND].bytes, w->slot[r & 1][b % ROUND].used));
+    for (size_t i = 0; i < blocks_of(w, r); i++) DIS_TRY(put_bytes(w, w->slot[r & 1][i].bytes, w->slot[r & 1][i].used));
     return DIS_OK;
 }
 
@@ -147,21 +158,47 @@ static dis_status write_others(writing *w)
     return DIS_OK;
 }
 
-/* Job 0 writes the round before, the others format a block each. */
+static dis_status copy_block(const writing *w, size_t i)
+{
+    const block *from = &w->slot[(w->round - 1) & 1][i];
+    DIS_TRY(dis__out_claim(w->out, w->room + w->at[i], from->used));
+    memcpy(w->room + w->at[i], from->bytes, from->used);
+    return DIS_OK;
+}
+
+/* Job 0 writes the round before, unless all do; the others format a block each. */
 static dis_status job(void *arg, size_t j, int thread)
 {
     (void)thread;
     writing *w = arg;
-    if (j == 0) return w->round ? write_round(w, w->round - 1) : DIS_OK;
-    return format_block(w, w->round * ROUND + j - 1, &w->slot[w->round & 1][j - 1]);
+    if (j == 0) return w->round && !w->room ? write_round(w, w->round - 1) : DIS_OK;
+    if (w->room && j - 1 < blocks_of(w, w->round - 1)) DIS_TRY(copy_block(w, j - 1));
+    if (j - 1 >= blocks_of(w, w->round)) return DIS_OK;
+    return format_block(w, w->round * w->n_slots + j - 1, &w->slot[w->round & 1][j - 1]);
+}
+
+/* Room in the file for the blocks of the round before. */
+static dis_status map_round(writing *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < blocks_of(w, w->round - 1); i++) {
+        w->at[i] = n;
+        n += w->slot[(w->round - 1) & 1][i].used;
+    }
+    DIS_TRY(dis__out_map(w->out, n, &w->room));
+    w->maps = w->room != NULL;
+    return DIS_OK;
 }
 
 static dis_status write_rows(dis_context *ctx, writing *w)
 {
-    const size_t n_rounds = (w->n_blocks + ROUND - 1) / ROUND;
+    const size_t n_rounds = (w->n_blocks + w->n_slots - 1) / w->n_slots;
     for (w->round = 0; w->round < n_rounds; w->round++) {
-        const size_t left = w->n_blocks - w->round * ROUND;
-        DIS_TRY(dis__run_jobs(ctx, 1 + (left < ROUND ? left : ROUND), job, w));
+        const size_t own = blocks_of(w, w->round);
+        w->room = NULL;
+        if (w->round && w->maps) DIS_TRY(map_round(w));
+        DIS_TRY(dis__run_jobs(ctx, 1 + (w->room ? w->n_slots : own), job, w));
+        if (w->room) DIS_TRY(dis__out_unmap(w->out));
         dis__progress(ctx, "writing labels", (double)(w->round + 1) / (double)n_rounds);
     }
     return n_rounds ? write_round(w, n_rounds - 1) : DIS_OK;
@@ -227,6 +264,8 @@ static dis_status write_text(dis_context *ctx, writing *w, const char *path)
 {
     dis_status status;
     w->comm = dis__context_comm(ctx);
+    w->maps = dis_context_threads(ctx) >= MANY_THREADS && w->comm->rank == 0;
+    w->n_slots = w->maps ? MAX_ROUND : FEW_ROUND;
     DIS_TRY_GOTO(status, prepare(w), end);
     if (w->comm->rank > 0) {
         status = write_rows(ctx, w);
@@ -239,7 +278,7 @@ static dis_status write_text(dis_context *ctx, writing *w, const char *path)
     if (status == DIS_OK) status = write_others(w);
     status = dis__out_finish(w->out, status);
 end:
-    for (size_t i = 0; i < 2 * ROUND; i++) dis__free(w->slot[i / ROUND][i % ROUND].bytes);
+    for (size_t i = 0; i < 2 * MAX_ROUND; i++) dis__free(w->slot[i / MAX_ROUND][i % MAX_ROUND].bytes);
     dis__free(w->class_text);
     dis__free(w->class_start);
     return status;

@@ -387,6 +387,8 @@ dis_status dis_votes_read(dis_context *ctx, const char *const *paths, size_t n_p
                           dis_votes **out)
 {
     DIS_MEMORY_SCOPE(ctx);
-    const dis__tuning tuning = {.chunk = 1 << 17, .round = dis__round_size(ctx)};
+    /* with many threads, more text between the points where all wait for each other */
+    const dis__tuning tuning = {.chunk = dis_context_threads(ctx) > 4 ? 1 << 18 : 1 << 17,
+                                .round = dis__round_size(ctx)};
     return dis__votes_read(ctx, paths, n_paths, options, &tuning, out);
 }

@@ -47,7 +47,8 @@ same() {
         cmp one.csv ranks.csv || fail "$name: $n ranks give other bytes"
     done
 }
-same "papers" shuffled.csv --method papers
+same "the default" shuffled.csv
+same "papers" grouped.csv --method papers
 same "files" part1.csv part2.csv.gz --method ibcc
 same "quotes" quoted.csv --method one-coin:iterations=5
 same "small" small.csv --method dawid-skene

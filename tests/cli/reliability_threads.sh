@@ -53,3 +53,10 @@ run "agreement of many classes" agree ../many.csv -o agreement.jsonl --workers w
 run "eval" eval ../views/mace.csv ../views/softmax.csv --gold ../gold.csv --human ../views/standard.csv --resamples 50 --ordinal -o table.csv \
     --items items.csv --classes-table classes.csv --json summary.json
 run "report" report --votes ../votes.csv --gold ../gold.csv --pred ../labels.csv --human-labels softmax --resamples 20 -o report.html --json summary.json
+
+# Files of many rounds of blocks, which many threads write by mapping them; that stops at a full disk, too.
+"$DISSENT" synth --items 150000 --workers 50 --votes-per-item 3 --seed 6 -o long.csv -q
+run "long files" labels ../long.csv --method majority -o labels.csv
+code=0
+(ulimit -f 4096 && "$DISSENT" labels long.csv --method majority --threads 16 -o labels.csv -q 2>/dev/null) || code=$?
+[ $code = 4 ] || fail "a file that may not grow: exit code $code"

@@ -14,7 +14,7 @@ static dis__crowd_model model_of(const dis_votes *votes)
     assert_int_equal(dis_fit_run(NULL, votes, "standard", NULL, &fit), DIS_OK);
     double *p = dis_fit_take_p(fit);
     dis_fit_destroy(fit);
-    assert_int_equal(dis__crowd_model_create(NULL, &v, NULL, p, &m), DIS_OK);
+    assert_int_equal(dis__crowd_model_create(NULL, &v, NULL, NULL, p, &m), DIS_OK);
     assert_int_equal(dis__crowd_model_fit(&m), DIS_OK);
     return m;
 }

@@ -58,8 +58,7 @@ static dis_status start(const dis__fit_args *args, dis__crowd_model *m, double *
     }
     if (found) return dis__crowd_model_warm(m, confusion, prior);
     DIS_TRY(dis__run_jobs(args->ctx, dis__n_jobs(args->votes.n_items, 4096, 64), shares_job, m));
-    dis__crowd_first_priors(m);
-    return DIS_OK;
+    return dis__crowd_first_priors(m);
 }
 
 static dis_status rounds(const dis__fit_args *args, dis__crowd_model *m, dis_fit *fit)
@@ -90,7 +89,7 @@ static dis_status fit_crowd(const dis__fit_args *args, dis_fit *fit)
     DIS_TRY(dis__fit_parameter(fit, "prior", "t", &prior));
     double *p = fit->p;
     fit->p = NULL; /* the model's while it runs */
-    DIS_TRY(dis__crowd_model_create(args->ctx, &args->votes, args->gold, p, &m));
+    DIS_TRY(dis__crowd_model_create(args->ctx, &args->votes, &args->part, args->gold, p, &m));
     dis_status status = start(args, &m, confusion, prior);
     if (status == DIS_OK) status = rounds(args, &m, fit);
     const size_t K = m.n_classes, n = m.n_workers * K * K;
@@ -125,4 +124,5 @@ const dis__method dis__method_crowd = {
     .memory = memory,
     .fit = fit_crowd,
     .starts = true,
+    .ranks = true,
 };

@@ -11,8 +11,12 @@
  * numbers (10 votes per column, 5 rounds) are those that did well over simulated and real crowds; little depends on
  * them.
  *
+ * Ranks: whatever is added up goes on where the rank before ended, so sums are those of one process: soft counts of
+ * workers, and the sums of a job whose items two ranks share.
+ *
  * Cost: O(votes K) per round, O(n_workers K^2) numbers of memory and exponentials. */
 #include "labels/methods/crowd_model.h"
+#include "core/comm.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>
@@ -54,22 +58,64 @@ size_t dis__crowd_model_memory(const dis_votes_view *votes)
 
 /* ---- votes by worker ---- */
 
+/* Jobs are ranges of items; each counts its votes by worker, and then knows where they go. */
+typedef struct {
+    dis__crowd_model *m;
+    size_t n_jobs;
+    uint64_t *place; /* (n_jobs, n_workers) votes of a worker in a job, then where the next one goes */
+} indexing;
+
+static dis_status tally_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const indexing *x = arg;
+    const dis_votes_view *v = &x->m->votes;
+    uint64_t *place = x->place + j * x->m->n_workers;
+    const uint64_t last = v->start[dis__job_first(v->n_items, x->n_jobs, j + 1)];
+    for (uint64_t a = v->start[dis__job_first(v->n_items, x->n_jobs, j)]; a < last; a++) place[v->worker[a]]++;
+    return DIS_OK;
+}
+
+static dis_status place_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const indexing *x = arg;
+    const dis_votes_view *v = &x->m->votes;
+    uint64_t *place = x->place + j * x->m->n_workers;
+    const size_t last = dis__job_first(v->n_items, x->n_jobs, j + 1);
+    for (size_t i = dis__job_first(v->n_items, x->n_jobs, j); i < last; i++)
+        for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) {
+            const uint64_t to = place[v->worker[a]]++;
+            x->m->item_of[to] = (uint32_t)i;
+            x->m->label_of[to] = (uint16_t)dis__vote_label(v, a);
+        }
+    return DIS_OK;
+}
+
 static dis_status index_votes(dis__crowd_model *m)
 {
+    enum { MAX_INDEX_JOBS = 16 };
     const dis_votes_view *v = &m->votes;
+    indexing x = {.m = m, .n_jobs = dis__n_jobs(v->n_votes / 64, m->n_workers, MAX_INDEX_JOBS)};
     DIS_TRY(dis__alloc_zeroed(&m->worker_start, m->n_workers + 2, sizeof *m->worker_start));
     DIS_TRY(dis__alloc_array(&m->item_of, v->n_votes, sizeof *m->item_of));
     DIS_TRY(dis__alloc_array(&m->label_of, v->n_votes, sizeof *m->label_of));
-    uint64_t *place = m->worker_start + 1; /* shifted by one while filling: place[w] is where w's next vote goes */
-    for (size_t j = 0; j < v->n_votes; j++) m->worker_start[v->worker[j] + 2]++;
-    for (size_t w = 1; w <= m->n_workers; w++) m->worker_start[w + 1] += m->worker_start[w];
-    for (size_t i = 0; i < v->n_items; i++)
-        for (uint64_t j = v->start[i]; j < v->start[i + 1]; j++) {
-            const uint64_t to = place[v->worker[j]]++;
-            m->item_of[to] = (uint32_t)i;
-            m->label_of[to] = (uint16_t)dis__vote_label(v, j);
+    DIS_TRY(dis__alloc_zeroed(&x.place, dis__size(x.n_jobs, m->n_workers, 0), sizeof *x.place));
+    dis_status status = dis__run_jobs(m->ctx, x.n_jobs, tally_job, &x);
+    uint64_t at = 0;
+    for (size_t w = 0; w < m->n_workers; w++) {
+        m->worker_start[w] = at;
+        for (size_t j = 0; j < x.n_jobs; j++) {
+            uint64_t *place = &x.place[j * m->n_workers + w];
+            const uint64_t n = *place;
+            *place = at;
+            at += n;
         }
-    return DIS_OK;
+    }
+    m->worker_start[m->n_workers] = at;
+    if (status == DIS_OK) status = dis__run_jobs(m->ctx, x.n_jobs, place_job, &x);
+    dis__free(x.place);
+    return status;
 }
 
 /* ---- workers ---- */
@@ -81,6 +127,8 @@ typedef struct {
     size_t n_sums;
     double *scratch; /* (threads, n_scratch) */
     size_t n_scratch;
+    size_t n_all_jobs, first_job; /* over items: of all ranks, and the first of this one */
+    bool goes_on;                 /* with the sums that are there */
 } pass;
 
 /* Soft counts of a range of workers, into log_confusion; the sum of them all beside. */
@@ -94,6 +142,10 @@ static dis_status count_job(void *arg, size_t j, int thread)
     memset(total, 0, K * K * sizeof *total);
     for (size_t w = dis__job_first(m->n_workers, c->n_jobs, j); w < last; w++) {
         double *count = dis__crowd_matrix(m, w);
+        if (m->counted) { /* by all ranks */
+            for (size_t x = 0; x < K * K; x++) total[x] += count[x];
+            continue;
+        }
         memset(count, 0, K * K * sizeof *count);
         for (uint64_t a = m->worker_start[w]; a < m->worker_start[w + 1]; a++) {
             const double *p = m->p + m->item_of[a] * K;
@@ -103,6 +155,25 @@ static dis_status count_job(void *arg, size_t j, int thread)
         for (size_t x = 0; x < K * K; x++) total[x] += count[x];
     }
     return DIS_OK;
+}
+
+/* Soft counts over all ranks, in the order of items: each owner goes on where the one before ended. */
+static dis_status count_over_ranks(dis__crowd_model *m)
+{
+    const dis__comm *comm = dis__context_comm(m->ctx);
+    const size_t K = m->n_classes, row = K * K, step = row < 4096 ? 4096 / row : 1;
+    const int last = (int)m->part.n_owners - 1;
+    for (size_t w = 0; w < m->n_workers && comm->rank <= last; w += step) {
+        const size_t end = m->n_workers - w < step ? m->n_workers : w + step, n = (end - w) * row * sizeof(double);
+        double *x = dis__crowd_matrix(m, w);
+        memset(x, 0, n);
+        if (comm->rank > 0) DIS_TRY(dis__comm_receive(comm, x, n, comm->rank - 1));
+        for (uint64_t a = m->worker_start[w], i = w; i < end; i++)
+            for (double *count = dis__crowd_matrix(m, i); a < m->worker_start[i + 1]; a++)
+                for (size_t t = 0; t < K; t++) count[m->label_of[a] * K + t] += m->p[m->item_of[a] * K + t];
+        if (comm->rank < last) DIS_TRY(dis__comm_send(comm, x, n, comm->rank + 1));
+    }
+    return dis__comm_broadcast(comm, m->log_confusion, m->n_workers * row * sizeof(double), last);
 }
 
 /* The same for counts: one worker, a range of items. */
@@ -207,7 +278,9 @@ dis_status dis__crowd_workers(dis__crowd_model *m)
 {
     const size_t K = m->n_classes, n = m->votes.start ? m->n_workers : m->votes.n_items;
     const size_t threads = (size_t)dis_context_threads(m->ctx);
-    pass c = {.m = m, .n_jobs = dis__n_jobs(m->votes.n_votes, GRAIN + 16 * K * K, MAX_JOBS)};
+    m->counted = dis__comm_is_shared(dis__context_comm(m->ctx));
+    if (m->counted) DIS_TRY(count_over_ranks(m));
+    pass c = {.m = m, .n_jobs = dis__n_jobs(m->part.n_votes, GRAIN + 16 * K * K, MAX_JOBS)};
     c.n_jobs = c.n_jobs < n ? c.n_jobs : n ? n : 1;
     c.n_sums = K * K;
     c.n_scratch = K * K + K;
@@ -275,16 +348,23 @@ double dis__crowd_joint(const dis__crowd_model *m, size_t i, double *joint, doub
     return max + log(total);
 }
 
+/* The first item of a job among this rank's; jobs are cut from the items of all. */
+static size_t own_item(const dis__crowd_model *m, size_t n_jobs, size_t j)
+{
+    const size_t at = dis__job_first(m->part.n_items, n_jobs, j), first = m->part.first_item;
+    return at < first ? 0 : at - first < m->votes.n_items ? at - first : m->votes.n_items;
+}
+
 /* New posteriors of a range of items; sums: levels, classes, log-likelihood. */
 static dis_status item_job(void *arg, size_t j, int thread)
 {
     const pass *c = arg;
     const dis__crowd_model *m = c->m;
-    const size_t K = m->n_classes, last = dis__job_first(m->votes.n_items, c->n_jobs, j + 1);
+    const size_t K = m->n_classes, job = c->first_job + j, last = own_item(m, c->n_all_jobs, job + 1);
     double *joint = c->scratch + (size_t)thread * c->n_scratch, *sums = joint + DIS_CROWD_LEVELS * K;
     double *level = c->sums + j * c->n_sums, *class_sum = level + DIS_CROWD_LEVELS, *likelihood = class_sum + K;
-    memset(level, 0, c->n_sums * sizeof *level);
-    for (size_t i = dis__job_first(m->votes.n_items, c->n_jobs, j); i < last; i++) {
+    if (!c->goes_on) memset(level, 0, c->n_sums * sizeof *level);
+    for (size_t i = own_item(m, c->n_all_jobs, job); i < last; i++) {
         double *p = m->p + i * K;
         *likelihood += dis__crowd_joint(m, i, joint, sums);
         memset(p, 0, K * sizeof *p);
@@ -302,24 +382,82 @@ static dis_status item_job(void *arg, size_t j, int thread)
 static void settle_priors(dis__crowd_model *m, const double *sums)
 {
     const size_t K = m->n_classes;
-    const double n = (double)m->votes.n_items;
+    const double n = (double)m->part.n_items;
     for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
         m->log_level[e] = log((sums[e] + LEVEL_DOUBT * first_level[e]) / (n + LEVEL_DOUBT));
     for (size_t t = 0; t < K; t++)
         m->log_prior[t] = log((sums[DIS_CROWD_LEVELS + t] + PRIOR_DOUBT / (double)K) / (n + PRIOR_DOUBT));
 }
 
+/* The jobs of this rank. A job that began on the rank before goes on with its sums, once the others are done; what of
+ * the last one is left for the rank behind goes there. */
+static dis_status run_own_jobs(pass *c)
+{
+    const dis__crowd_model *m = c->m;
+    const dis__comm *comm = dis__context_comm(m->ctx);
+    const size_t n = m->part.n_items, first = m->part.first_item, end = first + m->votes.n_items;
+    size_t begin = 0, stop; /* jobs with an item here, or that end here */
+    if ((size_t)comm->rank >= m->part.n_owners) {
+        c->n_jobs = 0;
+        return DIS_OK;
+    }
+    while (begin < c->n_all_jobs && dis__job_first(n, c->n_all_jobs, begin + 1) <= first) begin++;
+    for (stop = begin; stop < c->n_all_jobs && dis__job_first(n, c->n_all_jobs, stop) < end;) stop++;
+    const bool from_before = begin < stop && dis__job_first(n, c->n_all_jobs, begin) < first;
+    const bool to_next = begin < stop && dis__job_first(n, c->n_all_jobs, stop) > end;
+    double *sums = c->sums;
+    c->first_job = begin + from_before;
+    c->sums = sums + c->first_job * c->n_sums;
+    c->n_jobs = stop - begin - from_before;
+    DIS_TRY(dis__run_jobs(m->ctx, c->n_jobs, item_job, c));
+    const size_t n_bytes = c->n_sums * sizeof *sums;
+    const bool same = from_before && stop == begin + 1;
+    if (to_next && !same) DIS_TRY(dis__comm_send(comm, sums + (stop - 1) * c->n_sums, n_bytes, comm->rank + 1));
+    if (from_before) {
+        c->first_job = begin;
+        c->sums = sums + begin * c->n_sums;
+        c->goes_on = true;
+        DIS_TRY(dis__comm_receive(comm, c->sums, n_bytes, comm->rank - 1));
+        DIS_TRY(item_job(c, 0, 0));
+        if (to_next && same) DIS_TRY(dis__comm_send(comm, c->sums, n_bytes, comm->rank + 1));
+    }
+    c->first_job = begin;
+    c->n_jobs = stop - begin - to_next;
+    c->sums = sums;
+    return DIS_OK;
+}
+
+/* The sums of all jobs, which lie with the ranks that ended them, on every rank. */
+static dis_status gather_jobs(pass *c)
+{
+    const dis__comm *comm = dis__context_comm(c->m->ctx);
+    if (!dis__comm_is_shared(comm)) return DIS_OK;
+    dis__comm_block *from;
+    DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
+    const size_t row = c->n_sums * sizeof *c->sums;
+    const dis_status status =
+        dis__comm_gather(comm, c->sums + (c->n_jobs ? c->first_job * c->n_sums : 0), c->n_jobs * row, from);
+    char *to = (char *)c->sums;
+    for (int r = 0; status == DIS_OK && r < comm->size; r++) {
+        if (from[r].n) memcpy(to, from[r].bytes, from[r].n);
+        to += from[r].n;
+    }
+    dis__comm_free(comm, from);
+    return status;
+}
+
 dis_status dis__crowd_items(dis__crowd_model *m)
 {
     const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
-    pass c = {.m = m, .n_jobs = dis__n_jobs(m->votes.n_items, GRAIN, MAX_JOBS)};
+    pass c = {.m = m, .n_all_jobs = dis__n_jobs(m->part.n_items, GRAIN, MAX_JOBS)};
     c.n_sums = DIS_CROWD_LEVELS + K + 1;
     c.n_scratch = (DIS_CROWD_LEVELS + 1) * K;
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&c.sums, dis__size(c.n_jobs, c.n_sums, 0), sizeof *c.sums), end);
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&c.sums, dis__size(c.n_all_jobs, c.n_sums, 0), sizeof *c.sums), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__size(threads, c.n_scratch, 0), sizeof *c.scratch), end);
-    DIS_TRY_GOTO(status, dis__run_jobs(m->ctx, c.n_jobs, item_job, &c), end);
-    for (size_t j = 1; j < c.n_jobs; j++)
+    DIS_TRY_GOTO(status, run_own_jobs(&c), end);
+    DIS_TRY_GOTO(status, gather_jobs(&c), end);
+    for (size_t j = 1; j < c.n_all_jobs; j++)
         for (size_t x = 0; x < c.n_sums; x++) c.sums[x] += c.sums[j * c.n_sums + x];
     m->log_likelihood = c.sums[DIS_CROWD_LEVELS + K];
     settle_priors(m, c.sums);
@@ -330,15 +468,21 @@ end:
 }
 
 /* Class prior of the first labels. */
-void dis__crowd_first_priors(dis__crowd_model *m)
+dis_status dis__crowd_first_priors(dis__crowd_model *m)
 {
-    const size_t K = m->n_classes;
+    const dis__comm *comm = dis__context_comm(m->ctx);
+    const size_t K = m->n_classes, n = K * sizeof(double);
+    const int last = (int)m->part.n_owners - 1;
+    double *sum = m->log_prior;
     for (size_t e = 0; e < DIS_CROWD_LEVELS; e++) m->log_level[e] = log(first_level[e]);
-    for (size_t t = 0; t < K; t++) {
-        double sum = PRIOR_DOUBT / (double)K;
-        for (size_t i = 0; i < m->votes.n_items; i++) sum += m->p[i * K + t];
-        m->log_prior[t] = log(sum / ((double)m->votes.n_items + PRIOR_DOUBT));
-    }
+    for (size_t t = 0; t < K; t++) sum[t] = PRIOR_DOUBT / (double)K;
+    if (comm->rank > 0 && comm->rank <= last) DIS_TRY(dis__comm_receive(comm, sum, n, comm->rank - 1));
+    for (size_t t = 0; t < K; t++)
+        for (size_t i = 0; i < m->votes.n_items; i++) sum[t] += m->p[i * K + t];
+    if (comm->rank < last) DIS_TRY(dis__comm_send(comm, sum, n, comm->rank + 1));
+    if (dis__comm_is_shared(comm)) DIS_TRY(dis__comm_broadcast(comm, sum, n, last));
+    for (size_t t = 0; t < K; t++) m->log_prior[t] = log(sum[t] / ((double)m->part.n_items + PRIOR_DOUBT));
+    return DIS_OK;
 }
 
 static dis_status allocate(dis__crowd_model *m)
@@ -351,11 +495,13 @@ static dis_status allocate(dis__crowd_model *m)
     return m->votes.start ? index_votes(m) : DIS_OK;
 }
 
-dis_status dis__crowd_model_create(dis_context *ctx, const dis_votes_view *votes, const int32_t *gold, double *p,
-                                   dis__crowd_model *m)
+dis_status dis__crowd_model_create(dis_context *ctx, const dis_votes_view *votes, const dis__votes_part *part,
+                                   const int32_t *gold, double *p, dis__crowd_model *m)
 {
+    const dis__votes_part whole = {.n_items = votes->n_items, .n_votes = votes->n_votes, .n_owners = 1};
     *m = (dis__crowd_model){.ctx = ctx,
                             .votes = *votes,
+                            .part = part ? *part : whole,
                             .gold = gold,
                             .n_workers = votes->start ? votes->n_workers : 1,
                             .n_classes = votes->n_classes,
@@ -368,7 +514,7 @@ dis_status dis__crowd_model_create(dis_context *ctx, const dis_votes_view *votes
 
 dis_status dis__crowd_model_fit(dis__crowd_model *m)
 {
-    dis__crowd_first_priors(m);
+    DIS_TRY(dis__crowd_first_priors(m));
     const int rounds = m->votes.start ? DIS_CROWD_ROUNDS : ROUNDS_ANONYMOUS;
     for (int r = 0; r < rounds; r++) {
         dis__progress(m->ctx, "review", (double)r / rounds);

@@ -7,6 +7,7 @@
  * any confusion matrix). Where it is not known who voted, everybody is the same worker. */
 #ifndef DIS_LABELS_METHODS_CROWD_MODEL_H
 #define DIS_LABELS_METHODS_CROWD_MODEL_H
+#include "votes/votes_internal.h"
 #include "dissent/votes.h"
 #include "core/memory.h"
 #include "core/pool.h"
@@ -18,9 +19,10 @@ extern const double dis__crowd_ease[DIS_CROWD_LEVELS];
 typedef struct {
     dis_context *ctx;
     dis_votes_view votes;
-    const int32_t *gold; /* (n_items) or NULL */
-    size_t n_workers;    /* 1 where it is not known who voted */
-    size_t n_classes;    /* K */
+    dis__votes_part part; /* what they are of the votes of all ranks */
+    const int32_t *gold;  /* (n_items) or NULL */
+    size_t n_workers;     /* 1 where it is not known who voted */
+    size_t n_classes;     /* K */
     dis__special special;
     double *p;             /* (n_items, K): posterior of the true class */
     double *log_confusion; /* (n_workers, K voted, K true) */
@@ -33,15 +35,17 @@ typedef struct {
     uint64_t *worker_start; /* (n_workers + 1) */
     uint32_t *item_of;      /* (n_votes) */
     uint16_t *label_of;     /* (n_votes) */
+    bool counted;           /* soft counts are there, those of all ranks */
 } dis__crowd_model;
 
 /* Bytes beside the votes and the posterior. */
 size_t dis__crowd_model_memory(const dis_votes_view *votes);
 
-/* Takes over `p`, the first labels (freed by destroy, on failure too). Nothing is fitted yet. */
-dis_status dis__crowd_model_create(dis_context *ctx, const dis_votes_view *votes, const int32_t *gold, double *p,
-                                   dis__crowd_model *m);
-void dis__crowd_first_priors(dis__crowd_model *m); /* class prior and levels, from the first labels */
+/* Takes over `p`, the first labels (freed by destroy, on failure too). Nothing is fitted yet. part: NULL, all of the
+ * votes. */
+dis_status dis__crowd_model_create(dis_context *ctx, const dis_votes_view *votes, const dis__votes_part *part,
+                                   const int32_t *gold, double *p, dis__crowd_model *m);
+dis_status dis__crowd_first_priors(dis__crowd_model *m); /* class prior and levels, from the first labels */
 /* The rounds of EM that a review does. One round is dis__crowd_workers, then dis__crowd_items. */
 dis_status dis__crowd_model_fit(dis__crowd_model *m);
 dis_status dis__crowd_workers(dis__crowd_model *m); /* matrices from p */

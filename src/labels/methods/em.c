@@ -384,17 +384,46 @@ dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passe
     return DIS_OK;
 }
 
+typedef struct {
+    const dis_votes_view *votes;
+    double *counts; /* (n_jobs, n_workers * n_kinds) */
+    size_t n_jobs, n_kinds;
+} counting;
+
+static dis_status counting_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const counting *c = arg;
+    const dis_votes_view *votes = c->votes;
+    double *counts = c->counts + j * votes->n_workers * c->n_kinds;
+    const size_t last = dis__job_first(votes->n_votes, c->n_jobs, j + 1);
+    for (size_t v = dis__job_first(votes->n_votes, c->n_jobs, j); v < last; v++)
+        counts[c->n_kinds > 1 ? votes->worker[v] * c->n_kinds + dis__vote_label(votes, v) : votes->worker[v]] += 1;
+    return DIS_OK;
+}
+
+/* Whole numbers: the order of their sums does not matter. */
+static dis_status count(const dis__fit_args *args, size_t n_kinds, double *counts)
+{
+    enum { MAX_JOBS = 16 };
+    const size_t n = args->votes.n_workers * n_kinds;
+    counting c = {.votes = &args->votes,
+                  .n_kinds = n_kinds,
+                  .n_jobs = dis__n_jobs(args->votes.n_votes / 64, n, MAX_JOBS)};
+    DIS_TRY(dis__alloc_zeroed(&c.counts, dis__size(n, c.n_jobs, 0), sizeof *c.counts));
+    dis_status status = dis__run_jobs(args->ctx, c.n_jobs, counting_job, &c);
+    for (size_t j = 0; status == DIS_OK && j < c.n_jobs; j++)
+        for (size_t i = 0; i < n; i++) counts[i] += c.counts[j * n + i];
+    dis__free(c.counts);
+    return status == DIS_OK ? dis__comm_sum_reals(dis__context_comm(args->ctx), counts, n) : status;
+}
+
 dis_status dis__em_count_labels(const dis__fit_args *args, double *counts)
 {
-    const dis_votes_view *votes = &args->votes;
-    for (size_t v = 0; v < votes->n_votes; v++)
-        counts[votes->worker[v] * votes->n_classes + dis__vote_label(votes, v)] += 1;
-    return dis__comm_sum_reals(dis__context_comm(args->ctx), counts, votes->n_workers * votes->n_classes);
+    return count(args, args->votes.n_classes, counts);
 }
 
 dis_status dis__em_count_votes(const dis__fit_args *args, double *counts)
 {
-    const dis_votes_view *votes = &args->votes;
-    for (size_t v = 0; v < votes->n_votes; v++) counts[votes->worker[v]] += 1;
-    return dis__comm_sum_reals(dis__context_comm(args->ctx), counts, votes->n_workers);
+    return count(args, 1, counts);
 }

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MIN_ITEMS = 10, MIN_UNVOTED = 3, MAX_JOBS = 16 };
+enum { MIN_ITEMS = 10, MIN_UNVOTED = 3, MAX_JOBS = 64 };
 static const double few_labels = .1, much_voted = .02, unvoted_share = .01;
 
 typedef struct {
