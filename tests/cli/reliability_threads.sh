@@ -56,7 +56,8 @@ run "report" report --votes ../votes.csv --gold ../gold.csv --pred ../labels.csv
 
 # Files of many rounds of blocks, which many threads write by mapping them; that stops at a full disk, too.
 "$DISSENT" synth --items 150000 --workers 50 --votes-per-item 3 --seed 6 -o long.csv -q
-run "long files" labels ../long.csv --method majority -o labels.csv
+for threads in 1 16; do "$DISSENT" labels long.csv --method majority --threads $threads -o long$threads.csv -q; done
+cmp long1.csv long16.csv || fail "long files: 16 threads give other bytes than 1"
 code=0
 (ulimit -f 4096 && "$DISSENT" labels long.csv --method majority --threads 16 -o labels.csv -q 2>/dev/null) || code=$?
 [ $code = 4 ] || fail "a file that may not grow: exit code $code"
