@@ -50,6 +50,10 @@ static const cli_option options[] = {
     TEXT(labels, "labels", "FILE", NULL, CLI_NAMES_FILE, "their soft labels, as dissent labels writes them"),
     TEXT(gold, "gold", "FILE", NULL, CLI_NAMES_FILE, "their gold labels (task,label)"),
     TEXT(votes, "votes", "FILE", NULL, CLI_NAMES_FILE, "the votes (task,worker,label), for the objectives crowd:..."),
+    TEXT(preset, "preset", "NAME", NULL, CLI_NAMES_PRESET,
+         "--votes is an export of a known tool: dissent list presets"),
+    TEXT(votes_label, "label", "NAME", NULL, CLI_NAMES_NOTHING,
+         "column or path of the labels in --votes; with --preset, the question"),
     TEXT(classes, "classes", "LIST|FILE", NULL, CLI_NAMES_FILE,
          "the classes in their order, also ones nobody chose: a,b,c, or a file with one per line"),
     REAL(dev, "dev", "0", 0, .9, "share of the items to hold out as a development set"),
@@ -116,6 +120,9 @@ static int check(train_job *job)
     const train_values *v = job->v;
     if (!v->items) return cli_usage(c, "train needs the items: --items FILE");
     if (!v->output && !v->folds) return cli_usage(c, "train needs somewhere to put the model: -o FOLDER");
+    if ((v->preset || v->votes_label) && !v->votes)
+        return cli_usage(c, "--%s is about reading votes, and there are none here; give --votes FILE",
+                         v->preset ? "preset" : "label");
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(v->model, ":"), v->model);
     job->kind = dis_model_kind_find(name);
@@ -175,6 +182,8 @@ static int read_all(train_job *job)
     if (code == 0 && v->dev_gold) code = cli_failed(c, dis_gold_read(job->ctx, v->dev_gold, &job->dev_gold));
     if (code == 0 && v->votes) {
         dis_votes_options how = dis_votes_options_default();
+        how.preset = v->preset;
+        how.label = v->votes_label;
         how.classes = job->classes.name;
         how.n_classes = job->classes.n;
         code = cli_failed(c, dis_votes_read(job->ctx, &v->votes, 1, &how, &job->votes));

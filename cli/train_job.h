@@ -8,7 +8,8 @@
 typedef struct {
     cli_common common;
     cli_items_values reading;
-    const char *model, *objective, *items, *labels, *gold, *votes, *dev_items, *dev_labels, *dev_gold, *output;
+    const char *model, *objective, *items, *labels, *gold, *votes, *preset, *votes_label, *dev_items, *dev_labels,
+        *dev_gold, *output;
     const char *optimizer, *schedule, *keep, *vectors, *encoder, *curves, *classes, *json;
     cli_list dev_where;
     uint64_t epochs, batch, patience, accumulate, runs, jobs, seed;
