@@ -113,7 +113,7 @@ CLAIMS = [
     ("EPISTEMIC", "POPQUORN: and raises the correlation of entropies", "+61 % (three sets together)",
      beats("epistemic-popquorn", "soft", "hard", "test.entropy_correlation"), "bags of words, no encoder"),
     ("EPISTEMIC", "POPQUORN: at equal accuracy", "equal",
-     equals("epistemic-popquorn", "soft", "hard", "test.accuracy", .01), "artefact: both always give the most frequent answer"),
+     equals("epistemic-popquorn", "soft", "hard", "test.accuracy", .01), "artefact: both give the most frequent answer nearly always"),
 ]  # fmt: skip
 
 
