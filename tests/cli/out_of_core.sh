@@ -25,7 +25,7 @@ run() {
     shift
     for memory in 0 $limit; do
         mkdir "m$memory"
-        (cd "m$memory" && "$DISSENT" "$@" --memory $memory -q <../grouped.csv) || fail "$name fails with --memory $memory"
+        (cd "m$memory" && "$DISSENT" "$@" --memory "$memory" -q <../grouped.csv) || fail "$name fails with --memory $memory"
     done
     diff -r m0 m$limit >/dev/null || fail "$name: --memory $limit gives other bytes: $(diff -rq m0 m$limit)"
     rm -rf m0 m$limit

@@ -89,6 +89,7 @@ grep -q "bad.csv:90000:" message && fail "bad data twice"
 # a rank that dies: the others stop, and a repeated run is fine
 "$DISSENT" synth --items 100000 --workers 2000 --seed 5 -o large.csv -q
 start=$(date +%s)
+# shellcheck disable=SC2016 # for the inner shell
 ranks 3 sh -c 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then "$@" & pid=$!; sleep 1; kill -9 $pid; wait $pid; else exec "$@"; fi' sh \
     "$DISSENT" labels large.csv --method mace:iterations=100000,tolerance=0 -o dead.csv -q 2>message && fail "a dead rank is no failure"
 [ $(($(date +%s) - start)) -lt 30 ] || fail "the others took more than 30 s to stop"
