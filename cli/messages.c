@@ -97,7 +97,7 @@ void cli_bar_clear(cli *c)
 /* Messages of the library name fields, as in `lenient`: here they are options, of the same name but for these. */
 static const struct {
     const char *field, *option;
-} other_names[] = {{"columns", "text"}, {"format", "input-format"}};
+} other_names[] = {{"columns", "text"}, {"format", "input-format"}, {"data_folder", "data"}};
 
 /* Length of a field's name between backquotes at p, 0: none is there. */
 static size_t field_at(const char *message, const char *p)

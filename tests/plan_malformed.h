@@ -17,9 +17,9 @@
      "2:12: unknown key \"itms\" of a data set; did you mean items? It may have items, votes, gold, classes, ordinal, "
      "sets, split, dev, human"},
     {"name: t\ndata: {d: {items: nowhere.csv, gold: gold.csv}}\n" TAIL,
-     "2:19: file: no file \"nowhere.csv\" in ; --data or DISSENT_DATA names the folder of the data"},
+     "2:19: file: no file \"nowhere.csv\" in ; `data_folder` or DISSENT_DATA names the folder of the data"},
     {"name: t\ndata: {d: {items: /nowhere.csv, gold: gold.csv}}\n" TAIL,
-     "2:19: file: no file \"/nowhere.csv\"; --data or DISSENT_DATA names the folder of the data"},
+     "2:19: file: no file \"/nowhere.csv\"; `data_folder` or DISSENT_DATA names the folder of the data"},
     {"name: t\ndata: {d: {items: {kind: text}, gold: gold.csv}}\n" TAIL,
      "2:19: a file of items needs the key \"file\": the items"},
     {"name: t\ndata: {d: {items: {file: items.csv, kind: prose}, gold: gold.csv}}\n" TAIL,
@@ -147,7 +147,7 @@
     {CELLS("  - {objective: gold, model: encoder}\n"),
      "5:30: model: encoder needs the key encoder, the folder of a pretrained encoder"},
     {CELLS("  - {objective: gold, model: encoder, encoder: none}\n"),
-     "5:48: encoder: no folder \"none\"; it is looked for beside the file, in the folder of the data (--data) and in "
+     "5:48: encoder: no folder \"none\"; it is looked for beside the file, in the folder of the data (`data_folder`) and in "
      "that "
      "of DISSENT_ENCODERS"},
     {CELLS("  - {objective: gold, model: text, encoder: .}\n"),
@@ -155,7 +155,7 @@
      "or "
      "encoder-tagger"},
     {CELLS("  - {objective: gold, model: text, vectors: none.txt}\n"),
-     "5:45: vectors: no file \"none.txt\" in ; --data or DISSENT_DATA names the folder of the data"},
+     "5:45: vectors: no file \"none.txt\" in ; `data_folder` or DISSENT_DATA names the folder of the data"},
     {CELLS("  - {objective: gold, model: text, data: e}\n"), "5:42: data: no data set \"e\" in this file"},
     {CELLS("  - {labels: standrad}\n"),
      "5:14: labels: \"standrad\" is no name under labels and no method; did you mean standard?"},

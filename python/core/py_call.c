@@ -72,9 +72,12 @@ void core_retake(core_call *call)
     call->thread = NULL;
 }
 
-/* Fields and options are arguments here, of the same names: `lenient` and --lenient become lenient. What stands in quotes
- * is the user's own. */
-static void name_arguments(const char *message, char *out, size_t size)
+/* Fields that are arguments of another name here. */
+static const struct {
+    const char *field, *argument;
+} other_names[] = {{"columns", "text"}, {"data_folder", "data"}};
+
+void core_name_arguments(const char *message, char *out, size_t size)
 {
     bool quoted = false;
     size_t n = 0;
@@ -84,8 +87,14 @@ static void name_arguments(const char *message, char *out, size_t size)
         if (!quoted && begins && p[0] == '-' && p[1] == '-' && p[2] >= 'a' && p[2] <= 'z') p += 2;
         const size_t field = !quoted && begins && *p == '`' ? strspn(p + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
         if (field && p[1 + field] == '`') {
-            const bool columns = strncmp(p, "`columns`", 9) == 0; /* the one of another name here */
-            n += (size_t)snprintf(out + n, size - n, "%.*s", columns ? 4 : (int)field, columns ? "text" : p + 1);
+            const char *name = p + 1;
+            size_t length = field;
+            for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+                if (strlen(other_names[i].field) == field && strncmp(other_names[i].field, p + 1, field) == 0) {
+                    name = other_names[i].argument;
+                    length = strlen(name);
+                }
+            n += (size_t)snprintf(out + n, size - n, "%.*s", (int)length, name);
             if (n >= size) n = size - 1;
             p += field + 1;
             continue;
@@ -100,7 +109,7 @@ int core_fail(core_state *state, dis_status status)
     PyObject *error = status > DIS_OK && (int)status < CORE_N_ERRORS ? state->error[status] : NULL;
     char message[4096];
     const char *said = dis_last_error();
-    name_arguments(*said ? said : dis_status_meaning(status), message, sizeof message);
+    core_name_arguments(*said ? said : dis_status_meaning(status), message, sizeof message);
     PyErr_SetString(error ? error : state->error[0], message);
     return -1;
 }

@@ -434,7 +434,9 @@ static PyObject *get_skipped(PyObject *object, PyObject *unused)
     PyObject *list = PyList_New(0);
     const char *message;
     for (size_t i = 0; list && (message = dis_votes_skipped(votes, i)); i++) {
-        PyObject *text = PyUnicode_FromString(message);
+        char named[4096];
+        core_name_arguments(message, named, sizeof named);
+        PyObject *text = PyUnicode_FromString(named);
         if (!text || PyList_Append(list, text) < 0) Py_CLEAR(list);
         Py_XDECREF(text);
     }

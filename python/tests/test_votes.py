@@ -231,3 +231,10 @@ def test_results_are_tables(columns):
     assert pa.table(model.skills_).column_names == ["worker", "skill"]
     pd = pytest.importorskip("pandas")
     pd.testing.assert_frame_equal(soft.to_pandas(), DawidSkene().fit_predict_proba(pd.DataFrame(columns)), check_index_type=False)
+
+
+def test_messages_of_skipped_rows_name_arguments(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text("task,worker,label\na,x,yes\na,y,\n")
+    skipped = dissent.read_votes(path, lenient=True).core.skipped()
+    assert len(skipped) == 1 and "say na" in skipped[0] and "`" not in skipped[0]

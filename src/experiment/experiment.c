@@ -277,5 +277,6 @@ dis_status dis_experiment_record(dis_context *ctx, dis_experiment *experiment, c
         return dis__fail(DIS_EUSAGE, "the run %s (%s, fold %zu, seed %llu) has not been done yet", whole,
                          plan->cell[plan->run[run].cell].name, plan->run[run].fold,
                          (unsigned long long)plan->run[run].seed);
-    return dis__fail(DIS_EUSAGE, "no run has a key that begins with \"%s\"; status --json lists them", key);
+    return dis__fail(DIS_EUSAGE, "no run has a key that begins with \"%s\"; the status of an experiment lists them",
+                     key);
 }

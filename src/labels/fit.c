@@ -60,8 +60,8 @@ static dis_status check_predictions(const dis__method *m, const dis_fit_options 
             m->info.name);
     if (!o->predictions && m->info.predictions == DIS_PREDICTIONS_NEEDED)
         return dis__fail(DIS_EUSAGE,
-                         "%s judges votes and a model together and needs the predictions of one; make some with "
-                         "dissent train --folds, and give them by --predictions",
+                         "%s judges votes and a model together and needs `predictions`, which a model makes out of "
+                         "fold",
                          m->info.name);
     if (o->predictions && !(o->predictions_weight <= 100))
         return dis__fail(DIS_EUSAGE, "a weight of predictions of %g; use 0 to 100", o->predictions_weight);

@@ -109,9 +109,10 @@ static inline int32_t dis__gold(const dis__fit_args *args, size_t i)
         .key = "floor", .kind = DIS_OPTION_REAL, .offset = offsetof(type, floor), .fallback = fallback_, .low = 0, \
         .high = .1, .summary = "smallest probability; 0: none"                                                     \
     }
-#define DIS_OPTION_SEED_ROW(type)                                                                             \
-    {                                                                                                         \
-        .key = "seed", .kind = DIS_OPTION_SEED, .offset = offsetof(type, seed), .summary = "wins over --seed" \
+#define DIS_OPTION_SEED_ROW(type)                                               \
+    {                                                                           \
+        .key = "seed", .kind = DIS_OPTION_SEED, .offset = offsetof(type, seed), \
+        .summary = "wins over the general seed"                                 \
     }
 
 #endif

@@ -134,7 +134,7 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
     pretrained *e = encoder;
     (void)of;
     if (!files->encoder)
-        return dis__fail(DIS_EUSAGE, "the model needs a pretrained encoder: --encoder FOLDER (encoder=\"FOLDER\")");
+        return dis__fail(DIS_EUSAGE, "the model needs a pretrained encoder; `encoder` names its folder");
     if (items->kind == DIS_ITEMS_TEXT && items->n_texts > 2)
         return dis__fail(DIS_EUSAGE, "items of %zu texts; an encoder takes one or two", items->n_texts);
     e->n_texts = items->kind == DIS_ITEMS_TEXT ? items->n_texts : 0;
@@ -383,6 +383,6 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
     }
 
 const dis__model_row dis__model_encoder =
-    ROW("encoder", "a pretrained encoder, for texts and pairs of texts (--encoder FOLDER)", DIS_ITEMS_TEXT);
+    ROW("encoder", "a pretrained encoder, for texts and pairs of texts", DIS_ITEMS_TEXT);
 const dis__model_row dis__model_encoder_tagger =
-    ROW("encoder-tagger", "a pretrained encoder, for tokens of sentences (--encoder FOLDER)", DIS_ITEMS_TOKENS);
+    ROW("encoder-tagger", "a pretrained encoder, for tokens of sentences", DIS_ITEMS_TOKENS);

@@ -144,7 +144,7 @@ static void usage(void **state)
     dis_model_train_options o = quick("encoder", "kl");
     o.encoder = NULL;
     assert_int_equal(dis_model_train(NULL, &e, NULL, &o, &m), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "--encoder"));
+    assert_non_null(strstr(dis_last_error(), "`encoder`"));
     o = quick("encoder:max-length=1000", "kl");
     assert_int_equal(dis_model_train(NULL, &e, NULL, &o, &m), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "positions"));

@@ -176,7 +176,8 @@ static dis_status find_file(dis__form *form, const dis__field *field, const dis_
     }
     const bool one = name[0] == '/' || strcmp(form->folder, form->data_folder) == 0;
     return dis__fail_at(DIS_EIO, form->yaml->path, node->line, node->column,
-                        "%s: no file \"%.200s\"%s%.200s%s%.200s; --data or DISSENT_DATA names the folder of the data",
+                        "%s: no file \"%.200s\"%s%.200s%s%.200s; "
+                        "`data_folder` or DISSENT_DATA names the folder of the data",
                         field->key, name, name[0] == '/' ? "" : " in ", name[0] == '/' ? "" : form->folder,
                         one ? "" : " or ", one ? "" : form->data_folder);
 }
@@ -197,7 +198,7 @@ static dis_status find_folder(dis__form *form, const dis__field *field, const di
     }
     return dis__fail_at(
         DIS_EIO, form->yaml->path, node->line, node->column,
-        "%s: no folder \"%.200s\"; it is looked for beside the file, in the folder of the data (--data) "
+        "%s: no folder \"%.200s\"; it is looked for beside the file, in the folder of the data (`data_folder`) "
         "and in that of DISSENT_ENCODERS",
         field->key, name);
 }
