@@ -16,6 +16,10 @@ test: all
 asan tsan dev clang: %:
 	@cmake --preset $@ >/dev/null && cmake --build build-$@ -j $(JOBS) && ctest --test-dir build-$@ --output-on-failure -j $(JOBS)
 
+# What costs minutes and finds what is rare: a million random problems for the label methods.
+long: all
+	@DISSENT_PROBLEMS=1000000 build/tests/test_em_edges
+
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
@@ -25,4 +29,4 @@ install: all
 clean:
 	@rm -rf build build-*
 
-.PHONY: all test asan tsan dev clang format install clean
+.PHONY: all test long asan tsan dev clang format install clean

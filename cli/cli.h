@@ -86,6 +86,24 @@ typedef struct {
     int precision; /* dis_precision, of subcommands with CLI_PRECISION_OPTION */
 } cli_common;
 
+/* What is read of the folder of a pretrained encoder. */
+#define CLI_ENCODER_FILES                                                                              \
+    "config.json|model.safetensors|model.safetensors.index.json|tokenizer.json|tokenizer_config.json|" \
+    "special_tokens_map.json|vocab.txt|vocab.json|merges.txt"
+#define CLI_ENCODER_OPTION(type, files, what)                                                         \
+    {                                                                                                 \
+        .name = "encoder", .kind = CLI_TEXT, .offset = offsetof(type, encoder), .argument = "FOLDER", \
+        .names = CLI_NAMES_FOLDER, .holds = (files),                                                  \
+        .summary = "the folder of a pretrained encoder as Hugging Face lays it out" what              \
+    }
+#define CLI_MAX_LENGTH_OPTION(type)                                                                     \
+    {                                                                                                   \
+        .name = "max-length", .kind = CLI_COUNT, .offset = offsetof(type, max_length), .argument = "N", \
+        .fallback = "0", .high = 1e9,                                                                   \
+        .summary = "tokens per text, special ones included; 0: what the folder allows, the lesser of "  \
+                   "model_max_length and the encoder's positions"                                       \
+    }
+
 /* How nets multiply. */
 #define CLI_PRECISION_OPTION(type)                                                                                  \
     {                                                                                                               \

@@ -12,14 +12,7 @@ typedef struct {
 } embed_values;
 
 static const cli_option options[] = {
-    {.name = "encoder",
-     .kind = CLI_TEXT,
-     .offset = offsetof(embed_values, encoder),
-     .argument = "FOLDER",
-     .names = CLI_NAMES_FOLDER,
-     .holds = "config.json|model.safetensors|model.safetensors.index.json|tokenizer.json|tokenizer_config.json|"
-              "special_tokens_map.json|vocab.txt|vocab.json|merges.txt",
-     .summary = "the folder of a pretrained encoder as Hugging Face lays it out"},
+    CLI_ENCODER_OPTION(embed_values, CLI_ENCODER_FILES, ""),
     {.name = "items",
      .kind = CLI_TEXT,
      .offset = offsetof(embed_values, items),
@@ -37,15 +30,7 @@ static const cli_option options[] = {
      .kind = CLI_FLAG,
      .offset = offsetof(embed_values, normalise),
      .summary = "vectors of length 1"},
-    {.name = "max-length",
-     .kind = CLI_COUNT,
-     .offset = offsetof(embed_values, max_length),
-     .argument = "N",
-     .fallback = "0",
-     .high = 1e9,
-     .summary =
-         "tokens per text, special ones included; 0: what the folder allows, the lesser of model_max_length and the "
-         "encoder's positions"},
+    CLI_MAX_LENGTH_OPTION(embed_values),
     {.name = "output",
      .letter = 'o',
      .kind = CLI_TEXT,

@@ -9,28 +9,15 @@ typedef struct {
 } tokenize_values;
 
 static const cli_option options[] = {
-    {.name = "encoder",
-     .kind = CLI_TEXT,
-     .offset = offsetof(tokenize_values, encoder),
-     .argument = "FOLDER",
-     .names = CLI_NAMES_FOLDER,
-     .holds =
-         "tokenizer.json|tokenizer_config.json|special_tokens_map.json|config.json|vocab.txt|vocab.json|merges.txt|"
-         "encoder.json|vocab.bpe",
-     .summary = "the folder of a pretrained encoder as Hugging Face lays it out; only its tokenizer is read"},
+    CLI_ENCODER_OPTION(tokenize_values,
+                       "tokenizer.json|tokenizer_config.json|special_tokens_map.json|config.json|vocab.txt|vocab.json|"
+                       "merges.txt|encoder.json|vocab.bpe",
+                       "; only its tokenizer is read"),
     {.name = "no-special",
      .kind = CLI_FLAG,
      .offset = offsetof(tokenize_values, no_special),
      .summary = "no special tokens around the texts"},
-    {.name = "max-length",
-     .kind = CLI_COUNT,
-     .offset = offsetof(tokenize_values, max_length),
-     .argument = "N",
-     .fallback = "0",
-     .high = 1e9,
-     .summary =
-         "tokens per text, special ones included; 0: what the folder allows, the lesser of model_max_length and the "
-         "encoder's positions"},
+    CLI_MAX_LENGTH_OPTION(tokenize_values),
     {.name = "output",
      .letter = 'o',
      .kind = CLI_TEXT,

@@ -2,7 +2,8 @@
 #include "core/sized_options.h"
 #include <string.h>
 
-/* No struct of options comes near; a larger size was never set, and reading that far could leave the caller's memory. */
+/* No struct of options comes near; a larger size was never set, and reading that far could leave the caller's
+ * memory. */
 enum { MAX_SIZE = 4096 };
 
 dis_status dis__options_take(void *own, size_t known, const void *given, const char *name)

@@ -156,6 +156,8 @@ void dis__layer_param(dis__net *net, dis__layer *layer, const char *what, size_t
                       dis__start start, double spread);
 bool dis__same_shape(dis__net *net, int x, int y, const char *layer);
 bool dis__ints_fit(dis__net *net, int ints, const char *what, const char *layer);
+/* attend.c: whether x is packed rows that begin and end as these inputs say; else the net is bad. */
+bool dis__packed_fit(dis__net *net, int x, int start, int length, const char *layer);
 int dis__net_head(dis__net *net, dis__layer *layer);
 
 static inline const dis__shape *dis__shape_of(const dis__net *net, int value)

@@ -6,8 +6,8 @@
  *   rows    its rows get the numbers of the whole input, and go where the numbering of tasks (ids/numbering.h) wants
  *           them
  *
- * Cost per row: 5 or 6 bytes read and written; a new id: 24 bytes read, its name written, and its slot when batches were
- * filled side by side. */
+ * Cost per row: 5 or 6 bytes read and written; a new id: 24 bytes read, its name written, and its slot when batches
+ * were filled side by side. */
 #include "votes/collect.h"
 #include "core/memory.h"
 #include "core/pool.h"

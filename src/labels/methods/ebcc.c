@@ -264,24 +264,15 @@ static dis_status begin(ebcc *b, const dis__em_rules *rules, int64_t r, bool onl
     return dis__em_update(&b->em, rules, only);
 }
 
-/* The restart whose objective is highest after `screen` iterations. */
-static dis_status choose(ebcc *b, const dis__em_rules *rules, int64_t screen, int64_t *best)
+typedef struct {
+    ebcc *b;
+    const dis__em_rules *rules;
+} restarting;
+
+static dis_status begin_restart(void *arg, int64_t r)
 {
-    double top = -INFINITY;
-    *best = 0;
-    for (int64_t r = 0; r < b->o->restarts; r++) {
-        DIS_TRY(begin(b, rules, r, false));
-        for (int64_t n = 1; n <= screen; n++) {
-            DIS_TRY(dis__check_stop(b->em.args->ctx));
-            DIS_TRY(dis__em_pass(&b->em, DIS_EM_SOFT, n < screen, false));
-            if (n < screen) DIS_TRY(dis__em_update(&b->em, rules, false));
-        }
-        if (b->em.log_z + b->em.penalty > top) {
-            top = b->em.log_z + b->em.penalty;
-            *best = r;
-        }
-    }
-    return DIS_OK;
+    const restarting *s = arg;
+    return begin(s->b, s->rules, r, false);
 }
 
 /* Parameters of an earlier fit with as many groups; workers and classes that it did not know start from the prior's
@@ -379,8 +370,11 @@ static dis_status run(ebcc *b, dis_fit *fit)
     DIS_TRY(sign_items(b));
     if (b->sum) return run_all(b, &rules, fit);
     int64_t best = 0;
-    if (b->n_groups > 1 && o->restarts > 1 && o->iterations > 0)
-        DIS_TRY(choose(b, &rules, o->screen < o->iterations ? o->screen : o->iterations, &best));
+    if (b->n_groups > 1 && o->restarts > 1 && o->iterations > 0) {
+        restarting s = {b, &rules};
+        DIS_TRY(dis__em_choose(&b->em, &rules, o->restarts, o->screen < o->iterations ? o->screen : o->iterations,
+                               begin_restart, &s, &best));
+    }
     fit->restart = (int)best;
     DIS_TRY(begin(b, &rules, best, o->iterations == 0));
     return settle(b, &rules);

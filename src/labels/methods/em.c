@@ -384,6 +384,26 @@ dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passe
     return DIS_OK;
 }
 
+dis_status dis__em_choose(dis__em *em, const dis__em_rules *rules, int64_t n, int64_t n_passes,
+                          dis_status (*begin)(void *arg, int64_t r), void *arg, int64_t *best)
+{
+    double top = -INFINITY;
+    *best = 0;
+    for (int64_t r = 0; r < n; r++) {
+        DIS_TRY(begin(arg, r));
+        for (int64_t pass = 1; pass <= n_passes; pass++) {
+            DIS_TRY(dis__check_stop(em->args->ctx));
+            DIS_TRY(dis__em_pass(em, DIS_EM_SOFT, pass < n_passes, false));
+            if (pass < n_passes) DIS_TRY(dis__em_update(em, rules, false));
+        }
+        if (em->log_z + em->penalty > top) {
+            top = em->log_z + em->penalty;
+            *best = r;
+        }
+    }
+    return DIS_OK;
+}
+
 typedef struct {
     const dis_votes_view *votes;
     double *counts; /* (n_jobs, n_workers * n_kinds) */

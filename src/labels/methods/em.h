@@ -142,6 +142,11 @@ dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep);
  * leaves the posteriors in fit->p. n_passes = 0: nothing. */
 dis_status dis__em_loop(dis__em *em, const dis__em_rules *rules, int64_t n_passes, double tolerance);
 
+/* *best: of n restarts the one whose objective is highest after n_passes passes, soft ones, from what begin(arg, r)
+ * leaves at hand. */
+dis_status dis__em_choose(dis__em *em, const dis__em_rules *rules, int64_t n, int64_t n_passes,
+                          dis_status (*begin)(void *arg, int64_t r), void *arg, int64_t *best);
+
 /* (n_workers, n_classes) how often each worker chose each class, or (n_workers) how often they voted, on all ranks. */
 dis_status dis__em_count_labels(const dis__fit_args *args, double *counts);
 dis_status dis__em_count_votes(const dis__fit_args *args, double *counts);

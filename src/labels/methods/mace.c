@@ -250,24 +250,15 @@ static dis_status begin(mace *m, const dis__em_rules *rules, int64_t r, bool onl
     return only ? DIS_OK : dis__em_update(&m->em, rules, false);
 }
 
-/* The restart whose objective is highest after `screen` iterations. */
-static dis_status choose(mace *m, const dis__em_rules *rules, int64_t screen, int64_t *best)
+typedef struct {
+    mace *m;
+    const dis__em_rules *rules;
+} restarting;
+
+static dis_status begin_restart(void *arg, int64_t r)
 {
-    double top = -INFINITY;
-    *best = 0;
-    for (int64_t r = 0; r < m->o->restarts; r++) {
-        DIS_TRY(begin(m, rules, r, false));
-        for (int64_t n = 1; n <= screen; n++) {
-            DIS_TRY(dis__check_stop(m->em.args->ctx));
-            DIS_TRY(dis__em_pass(&m->em, DIS_EM_SOFT, n < screen, false));
-            if (n < screen) DIS_TRY(dis__em_update(&m->em, rules, false));
-        }
-        if (m->em.log_z + m->em.penalty > top) {
-            top = m->em.log_z + m->em.penalty;
-            *best = r;
-        }
-    }
-    return DIS_OK;
+    const restarting *s = arg;
+    return begin(s->m, s->rules, r, false);
 }
 
 /* Tables of an earlier fit, kept away from 0; workers it did not know start in the middle. There is then one run only.
@@ -302,8 +293,11 @@ static dis_status run(mace *m, const dis__fit_args *args, dis_fit *fit)
     DIS_TRY(dis__em_count_labels(args, m->n_votes));
     int64_t best = 0;
     if (args->start) DIS_TRY(read_state(m, args));
-    if (!m->warm && o->start == START_RANDOM && o->restarts > 1 && o->iterations > 0)
-        DIS_TRY(choose(m, &rules, o->screen < o->iterations ? o->screen : o->iterations, &best));
+    if (!m->warm && o->start == START_RANDOM && o->restarts > 1 && o->iterations > 0) {
+        restarting s = {m, &rules};
+        DIS_TRY(dis__em_choose(&m->em, &rules, o->restarts, o->screen < o->iterations ? o->screen : o->iterations,
+                               begin_restart, &s, &best));
+    }
     fit->restart = (int)best;
     DIS_TRY(begin(m, &rules, best, o->iterations == 0));
     return dis__em_loop(&m->em, &rules, o->iterations, o->tolerance);

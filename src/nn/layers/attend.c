@@ -1,4 +1,4 @@
-/* Attention within packed rows, and pooling of them. The tokens of a batch lie one behind the other without padding;
+/* Attention within packed rows. The tokens of a batch lie one behind the other without padding;
  * row i is the tokens from start[i] on, length[i] of them. Queries, keys and values come side by side in one value,
  * as one linear layer makes them; attend_loops.h does one row and head at a time. Biases by distance are rows of a
  * table that several layers may share, one number per head, found by the bucket of a distance, which is computed
@@ -124,7 +124,7 @@ static const dis__layer_kind attend_kind = {.name = "attend",
                                             .backward = backward,
                                             .free = free_own};
 
-static bool packed_rows(dis__net *net, int x, int start, int length, const char *layer)
+bool dis__packed_fit(dis__net *net, int x, int start, int length, const char *layer)
 {
     if (!dis__ints_fit(net, start, "starts", layer) || !dis__ints_fit(net, length, "lengths", layer)) return false;
     const dis__shape *s = dis__shape_of(net, x);
@@ -142,7 +142,7 @@ int dis__layer_attend(dis__net *net, const char *name, int qkv, int start, int l
     if (qkv < 0) return dis__net_bad(net, DIS_EBUG, "%s: no input", name);
     const dis__attend_options o = *options;
     dis__shape shape = *dis__shape_of(net, qkv);
-    if (!packed_rows(net, qkv, start, length, name)) return DIS_NONE;
+    if (!dis__packed_fit(net, qkv, start, length, name)) return DIS_NONE;
     if (o.mask != DIS_NONE && !dis__ints_fit(net, o.mask, "mask", name)) return DIS_NONE;
     if (o.n_heads == 0 || shape.channels % (3 * o.n_heads) != 0 || o.longest == 0 || o.longest > 1 << 20)
         return dis__net_bad(net, DIS_EUSAGE,
@@ -163,66 +163,5 @@ int dis__layer_attend(dis__net *net, const char *name, int qkv, int start, int l
     layer->ints[LENGTH] = length;
     layer->ints[MASK] = o.mask;
     if (table) layer->param[layer->n_params++] = net->layers[o.bias].param[0];
-    return layer->out;
-}
-
-/* ---- pooling ---- */
-
-typedef struct {
-    dis__pooling kind;
-} pool;
-
-static dis_status pool_plan(dis__net *net, dis__layer *layer)
-{
-    const size_t n = dis__size(dis__most_rows(net, layer->out), dis__shape_of(net, layer->out)->channels, 0);
-    const bool max = ((const pool *)layer->own)->kind == DIS_POOL_MAX;
-    return dis__layer_work(net, layer, max ? dis__size(n, sizeof(int32_t), 0) : 0, DIS_WORK_KEPT);
-}
-
-static dis__pool_args pool_arguments(const dis__net *net, const dis__layer *layer)
-{
-    const size_t n = dis__rows_now(net, layer->out), tokens = dis__rows_now(net, layer->in[0]);
-    return (dis__pool_args){
-        .kind = ((const pool *)layer->own)->kind,
-        .x = dis__data(net, layer->in[0]),
-        .y = dis__data(net, layer->out),
-        .choice = layer->work[0],
-        .length = dis__ints_of(net, layer->ints[LENGTH]),
-        .start = dis__ints_of(net, layer->ints[START]),
-        .n_rows = n,
-        .per = n ? tokens / n + 1 : 1,
-        .width = dis__shape_of(net, layer->out)->channels,
-        .n_packed = tokens,
-    };
-}
-
-static dis_status pool_forward(dis__net *net, dis__layer *layer)
-{
-    const dis__pool_args args = pool_arguments(net, layer);
-    return dis__op_run(net, DIS_OP_pool, &args);
-}
-
-static dis_status pool_backward(dis__net *net, dis__layer *layer)
-{
-    dis__pool_args args = pool_arguments(net, layer);
-    args.dy = dis__grad(net, layer->out);
-    args.dx = dis__grad(net, layer->in[0]);
-    args.add = layer->adds[0];
-    return dis__op_run(net, DIS_OP_pool_grad, &args);
-}
-
-static const dis__layer_kind pool_kind = {
-    .name = "packed pool", .own = sizeof(pool), .plan = pool_plan, .forward = pool_forward, .backward = pool_backward};
-
-int dis__layer_pool_packed(dis__net *net, int x, int start, int length, dis__pooling kind)
-{
-    if (x < 0) return dis__net_bad(net, DIS_EBUG, "pool: no input");
-    if (!packed_rows(net, x, start, length, "pool")) return DIS_NONE;
-    const dis__shape shape = dis__shape_rows(net->ints[start].rows, dis__shape_of(net, x)->channels);
-    dis__layer *layer = dis__net_layer(net, &pool_kind, "packed pool", &x, 1, &shape);
-    if (!layer) return DIS_NONE;
-    ((pool *)layer->own)->kind = kind;
-    layer->ints[START] = start;
-    layer->ints[LENGTH] = length;
     return layer->out;
 }

@@ -1,4 +1,4 @@
-/* Layers without parameters that pass values on: dropout, the sum of two, several side by side, pooling.
+/* Layers without parameters that pass values on: dropout, the sum of two, several side by side.
  * O(elements). */
 #include "nn/net_internal.h"
 
@@ -200,63 +200,4 @@ int dis__layer_concat(dis__net *net, const int *values, int n)
     }
     dis__layer *layer = dis__net_layer(net, &concat_kind, "concat", values, n, &shape);
     return layer ? layer->out : DIS_NONE;
-}
-
-/* ---- pooling ---- */
-
-typedef struct {
-    dis__pooling kind;
-} pool;
-
-static dis_status pool_plan(dis__net *net, dis__layer *layer)
-{
-    const size_t rows = dis__most_rows(net, layer->out), width = dis__shape_of(net, layer->out)->channels;
-    const bool max = ((const pool *)layer->own)->kind == DIS_POOL_MAX;
-    return max ? dis__layer_work(net, layer, dis__size(dis__size(rows, width, 0), sizeof(int32_t), 0), DIS_WORK_KEPT)
-               : DIS_OK;
-}
-
-static dis__pool_args pool_arguments(const dis__net *net, const dis__layer *layer)
-{
-    const dis__shape *s = dis__shape_of(net, layer->in[0]);
-    return (dis__pool_args){
-        .kind = ((const pool *)layer->own)->kind,
-        .x = dis__data(net, layer->in[0]),
-        .y = dis__data(net, layer->out),
-        .choice = layer->n_works ? layer->work[0] : NULL,
-        .length = dis__ints_of(net, layer->ints[0]),
-        .n_rows = dis__rows_now(net, layer->out),
-        .per = dis__axis_now(net, s->time) * s->height * s->width,
-        .width = s->channels,
-    };
-}
-
-static dis_status pool_forward(dis__net *net, dis__layer *layer)
-{
-    const dis__pool_args args = pool_arguments(net, layer);
-    return dis__op_run(net, DIS_OP_pool, &args);
-}
-
-static dis_status pool_backward(dis__net *net, dis__layer *layer)
-{
-    dis__pool_args args = pool_arguments(net, layer);
-    args.dy = dis__grad(net, layer->out);
-    args.dx = dis__grad(net, layer->in[0]);
-    args.add = layer->adds[0];
-    return dis__op_run(net, DIS_OP_pool_grad, &args);
-}
-
-static const dis__layer_kind pool_kind = {
-    .name = "pool", .own = sizeof(pool), .plan = pool_plan, .forward = pool_forward, .backward = pool_backward};
-
-int dis__layer_pool(dis__net *net, int x, int lengths, dis__pooling kind)
-{
-    if (x < 0) return dis__net_bad(net, DIS_EBUG, "pool: no input");
-    if (lengths != DIS_NONE && !dis__ints_fit(net, lengths, "lengths", "pool")) return DIS_NONE;
-    const dis__shape *s = dis__shape_of(net, x), shape = dis__shape_rows(s->rows, s->channels);
-    dis__layer *layer = dis__net_layer(net, &pool_kind, "pool", &x, 1, &shape);
-    if (!layer) return DIS_NONE;
-    ((pool *)layer->own)->kind = kind;
-    layer->ints[0] = lengths;
-    return layer->out;
 }
