@@ -34,6 +34,24 @@
         .name = name_, .kind = CLI_FLAG, .offset = offsetof(train_values, field), .summary = summary_ \
     }
 
+/* Rows of dissent/train_options.h. */
+#define OF_COUNT  .kind = CLI_COUNT
+#define OF_REAL   .kind = CLI_REAL
+#define OF_FLAG   .kind = CLI_FLAG
+#define OF_TEXT   .kind = CLI_TEXT
+#define OF_FILE   .kind = CLI_TEXT, .names = CLI_NAMES_FILE
+#define OF_FOLDER .kind = CLI_TEXT, .names = CLI_NAMES_FOLDER, .holds = CLI_ENCODER_FILES
+#define TRAIN_OPTION(kind_, field, name_, argument_, fallback_, low_, high_, summary_) \
+    {.name = name_,                                                                    \
+     OF_##kind_,                                                                       \
+     .offset = offsetof(train_values, train.field),                                    \
+     .argument = argument_,                                                            \
+     .fallback = fallback_,                                                            \
+     .low = low_,                                                                      \
+     .high = high_,                                                                    \
+     .summary = summary_},
+_Static_assert(sizeof(size_t) == sizeof(uint64_t), "counts of training are read as 64 bits");
+
 static const cli_option options[] = {
     {.name = "output",
      .letter = 'o',
@@ -67,33 +85,9 @@ static const cli_option options[] = {
          "its soft labels; without it, those of --labels unless it is a file of its own"),
     TEXT(dev_gold, "dev-gold", "FILE", NULL, CLI_NAMES_FILE,
          "its gold labels; without it, those of --gold unless it is a file of its own"),
-    TEXT(keep, "keep", "METRIC", NULL, CLI_NAMES_NOTHING,
-         "keep the epoch that is best by this on the development set; without it, macro_f1 with gold, else "
-         "cross_entropy"),
-    COUNT(patience, "patience", "0", 0, 1e9, "stop after so many epochs without a better one; 0: never"),
-    COUNT(epochs, "epochs", "0", 0, 1e9, "passes over the items; 0: the model's own number"),
-    COUNT(batch, "batch", "0", 0, 1e9, "items per step; 0: the model's own number"),
-    REAL(rate, "rate", "0", 0, 1e3, "learning rate; 0: the model's own"),
-    TEXT(optimizer, "optimizer", "SPEC", NULL, CLI_NAMES_NOTHING,
-         "sgd, adam or adamw[:key=value,...]; without it, the model's own"),
-    TEXT(schedule, "schedule", "SPEC", NULL, CLI_NAMES_NOTHING,
-         "constant, step:at=50/55, linear:warm-up=0.1 (steps, below 1 their share) or cosine:warm-up=200; without it, "
-         "the model's own"),
-    COUNT(accumulate, "accumulate", "1", 1, 1e6, "batches whose gradients make one step"),
-    REAL(soft_weight, "soft-weight", "1", 0, 1e9, "of the soft head beside a gold or silver one"),
-    REAL(base, "base", "0", 0, 1e9, "of the logarithms of the soft head, such as 2; 0: e"),
-    REAL(floor, "floor", "1e-6", 1e-300, .5, "smallest target probability, for inverse KL"),
-    FLAG(over_all, "over-all",
-         "crowd objectives: losses are means over items x workers, missing votes counting as 0; otherwise over votes"),
-    {.name = "encoder",
-     .kind = CLI_TEXT,
-     .offset = offsetof(train_values, encoder),
-     .argument = "FOLDER",
-     .names = CLI_NAMES_FOLDER,
-     .holds = "config.json|model.safetensors|model.safetensors.index.json|tokenizer.json|tokenizer_config.json|"
-              "special_tokens_map.json|vocab.txt|vocab.json|merges.txt",
-     .summary = "the pretrained encoder of the models encoder and encoder-tagger, as Hugging Face lays it out"},
-    TEXT(vectors, "vectors", "FILE", NULL, CLI_NAMES_FILE, "word vectors to start from, in GloVe's text format"),
+    /* clang-format off */
+    DIS_TRAIN_OPTIONS(TRAIN_OPTION)
+    /* clang-format on */
     COUNT(runs, "runs", "1", 1, 100000, "train so many seeds: --seed, the next, ..."),
     COUNT(jobs, "jobs", "1", 1, 1024, "runs or folds side by side"),
     COUNT(folds, "folds", "0", 0, 10000,
@@ -133,7 +127,7 @@ static int check(train_job *job)
     if (devs > 1) return cli_usage(c, "--dev, --dev-items and --dev-where are three ways to say one thing; use one");
     if (v->dev_items && !v->dev_labels && !v->dev_gold)
         return cli_usage(c, "--dev-items needs labels to be judged by: --dev-gold, --dev-labels or both");
-    if (devs == 0 && (v->dev_labels || v->dev_gold || v->keep || v->patience))
+    if (devs == 0 && (v->dev_labels || v->dev_gold || v->train.keep || v->train.patience))
         return cli_usage(c, "there is no development set; name one with --dev, --dev-items or --dev-where");
     return train_check_folds(job);
 }
@@ -222,25 +216,12 @@ static void folder_of(const train_job *job, size_t run, char *out, size_t size)
 dis_model_train_options train_options(const train_job *job, uint64_t seed, const char *folder)
 {
     const train_values *v = job->v;
-    dis_model_train_options o = dis_model_train_options_default();
+    dis_model_train_options o = v->train;
+    o.size = sizeof o;
     o.model = v->model;
     o.objective = v->objective;
     o.seed = seed;
-    o.epochs = (size_t)v->epochs;
-    o.batch = (size_t)v->batch;
-    o.rate = v->rate;
-    o.optimizer = v->optimizer;
-    o.schedule = v->schedule;
-    o.keep = v->keep;
-    o.patience = (size_t)v->patience;
-    o.soft_weight = v->soft_weight;
-    o.base = v->base;
-    o.floor = v->floor;
-    o.accumulate = (size_t)v->accumulate;
     o.lenient = v->lenient;
-    o.over_all = v->over_all;
-    o.vectors = v->vectors;
-    o.encoder = v->encoder;
     o.folder = folder;
     o.resume = v->resume && folder;
     o.classes = job->declared;
@@ -425,7 +406,7 @@ static dis_status put_files(const train_job *job, dis_json *j)
     const char *const files[][2] = {{v->items, "items"},         {v->labels, "labels"},
                                     {v->gold, "gold"},           {v->votes, "votes"},
                                     {v->dev_items, "dev items"}, {v->dev_labels, "dev labels"},
-                                    {v->dev_gold, "dev gold"},   {v->vectors, "word vectors"}};
+                                    {v->dev_gold, "dev gold"},   {v->train.vectors, "word vectors"}};
     dis_status status = DIS_OK;
     cli_inputs_begin(j);
     for (size_t i = 0; i < sizeof files / sizeof *files && status == DIS_OK; i++)

@@ -10,13 +10,14 @@ typedef struct {
     cli_items_values reading;
     const char *model, *objective, *items, *labels, *gold, *votes, *preset, *votes_label, *dev_items, *dev_labels,
         *dev_gold, *output;
-    const char *optimizer, *schedule, *keep, *vectors, *encoder, *curves, *classes, *json;
+    dis_model_train_options train; /* what train_options.h lists */
+    const char *curves, *classes, *json;
     cli_list dev_where;
-    uint64_t epochs, batch, patience, accumulate, runs, jobs, seed;
-    double rate, soft_weight, base, floor, dev;
+    uint64_t runs, jobs, seed;
+    double dev;
     uint64_t folds;
     const char *out_of_fold;
-    bool lenient, resume, renormalise, over_all;
+    bool lenient, resume, renormalise;
 } train_values;
 
 typedef struct {

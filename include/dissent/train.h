@@ -21,6 +21,7 @@
 #ifndef DIS_TRAIN_H
 #define DIS_TRAIN_H
 #include "dissent/align.h"
+#include "dissent/train_options.h"
 #include "dissent/curve.h"
 #include "dissent/items.h"
 #include "dissent/option.h"
@@ -89,6 +90,27 @@ typedef struct {
     const char *encoder; /* the folder of a pretrained encoder, for models that need one; NULL: none */
 } dis_model_train_options;
 DIS_OPTIONS_API(dis_model_train_options);
+
+/* A row of the table of training options (train_options.h); static. */
+typedef enum {
+    DIS_TRAIN_COUNT,
+    DIS_TRAIN_REAL,
+    DIS_TRAIN_FLAG,
+    DIS_TRAIN_TEXT,
+    DIS_TRAIN_FILE,
+    DIS_TRAIN_FOLDER
+} dis_train_option_kind;
+typedef struct {
+    const char *name, *field; /* on the command line; of dis_model_train_options */
+    dis_train_option_kind kind;
+    size_t offset;        /* of the field */
+    const char *argument; /* what stands for its value in help; NULL: it has none */
+    const char *fallback; /* the default, as a user would write it; NULL: 0, or none */
+    double low, high;     /* of numbers, inclusive */
+    const char *summary;
+} dis_train_option;
+/* Row i, NULL past the end. */
+DIS_API const dis_train_option *dis_train_option_at(size_t i);
 
 typedef struct dis_model dis_model;
 

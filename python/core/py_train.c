@@ -119,30 +119,58 @@ static PyObject *array_of(core_state *state, const dis_labels *labels)
     return array;
 }
 
+/* One option of the table from its value; -1 with an exception. Texts are the caller's. */
+static int take_option(const dis_train_option *row, PyObject *value, dis_model_train_options *o)
+{
+    void *to = (char *)o + row->offset;
+    if (row->kind == DIS_TRAIN_COUNT) {
+        const Py_ssize_t n = PyLong_AsSsize_t(value);
+        if (n < 0 && !PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "%s is 0 or more", row->field);
+        if (n < 0) return -1;
+        *(size_t *)to = (size_t)n;
+    } else if (row->kind == DIS_TRAIN_REAL) {
+        *(double *)to = PyFloat_AsDouble(value);
+    } else if (row->kind == DIS_TRAIN_FLAG) {
+        *(bool *)to = PyObject_IsTrue(value) == 1;
+    } else if (value != Py_None) {
+        *(const char **)to = PyUnicode_AsUTF8AndSize(value, NULL);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* The options of the table out of the keywords; returns the others. */
+static PyObject *take_options(PyObject *keywords, dis_model_train_options *o)
+{
+    PyObject *rest = keywords ? PyDict_Copy(keywords) : PyDict_New();
+    const dis_train_option *row;
+    for (size_t i = 0; rest && (row = dis_train_option_at(i)); i++) {
+        PyObject *value = PyDict_GetItemString(rest, row->field);
+        if (value && (take_option(row, value, o) < 0 || PyDict_DelItemString(rest, row->field) < 0)) Py_CLEAR(rest);
+    }
+    return rest;
+}
+
 /* A model, or with folds what they say of all items. */
 static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"examples", "classes", "dev",       "model",      "objective", "seed",     "epochs",
-                            "batch",    "rate",    "optimizer", "schedule",   "keep",      "patience", "soft_weight",
-                            "base",     "floor",   "over_all",  "accumulate", "lenient",   "vectors",  "folder",
-                            "resume",   "folds",   "fold_dev",  "threads",    "progress",  "encoder",  NULL};
+    static char *names[] = {"examples", "classes", "dev",   "model",    "objective", "seed",     "lenient",
+                            "folder",   "resume",  "folds", "fold_dev", "threads",   "progress", NULL};
     PyObject *given, *list, *dev = Py_None, *progress = NULL, *result = NULL;
     dis_model_train_options o = dis_model_train_options_default();
     unsigned long long seed = 0;
-    Py_ssize_t epochs = 0, batch = 0, patience = 0, accumulate = 1;
-    int over_all = 0, lenient = 0, resume = 0, threads = 0;
+    int lenient = 0, resume = 0, threads = 0;
     dis_folds_options folds = dis_folds_options_default();
     Py_ssize_t n_folds = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O|$OssKnndzzzndddpnpzzpndiOz:train", names, &PyTuple_Type,
-                                     &given, &list, &dev, &o.model, &o.objective, &seed, &epochs, &batch, &o.rate,
-                                     &o.optimizer, &o.schedule, &o.keep, &patience, &o.soft_weight, &o.base, &o.floor,
-                                     &over_all, &accumulate, &lenient, &o.vectors, &o.folder, &resume, &n_folds,
-                                     &folds.dev, &threads, &progress, &o.encoder))
-        return NULL;
+    PyObject *rest = take_options(keywords, &o);
+    const int parsed =
+        rest && PyArg_ParseTupleAndKeywords(args, rest, "O!O|$OssKpzpndiO:train", names, &PyTuple_Type, &given, &list,
+                                            &dev, &o.model, &o.objective, &seed, &lenient, &o.folder, &resume, &n_folds,
+                                            &folds.dev, &threads, &progress);
+    Py_XDECREF(rest);
+    if (!parsed) return NULL;
     core_state *state = core_state_of_module(module);
-    if (epochs < 0 || batch < 0 || n_folds < 0 || patience < 0 || accumulate < 0 ||
-        (dev != Py_None && !PyTuple_Check(dev))) {
-        PyErr_SetString(PyExc_ValueError, "epochs, batch, patience and accumulate are 0 or more");
+    if (n_folds < 0 || (dev != Py_None && !PyTuple_Check(dev))) {
+        PyErr_SetString(PyExc_ValueError, "folds is 0 or more, dev None or examples");
         return NULL;
     }
     core_texts texts;
@@ -155,11 +183,6 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
         return NULL;
     }
     o.seed = seed;
-    o.epochs = (size_t)epochs;
-    o.batch = (size_t)batch;
-    o.patience = (size_t)patience;
-    o.accumulate = (size_t)accumulate;
-    o.over_all = over_all != 0;
     o.lenient = lenient != 0;
     o.resume = resume != 0;
     o.classes = classes;

@@ -42,6 +42,9 @@ typedef struct {
 dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_examples *train,
                          const dis_examples *dev, const dis_model_train_options *options, dis_model **out);
 
+/* train_options.c: numbers within the ranges of their rows. */
+dis_status dis__train_options_check(const dis_model_train_options *o);
+
 /* checkpoint files in o->folder: where the run is, and the best epoch's numbers. */
 dis_status dis__training_save(dis__training *t);
 /* Whether the last checkpoint is so old that another one costs little beside the training since. */

@@ -23,11 +23,8 @@ DIS_OPTIONS_DEFAULTS(dis_model_train_options, .size = sizeof(dis_model_train_opt
 
 static dis_status check_options(const dis_model_train_options *o)
 {
-    if (o->accumulate == 0) return dis__fail(DIS_EUSAGE, "accumulate must be at least 1");
-    if (!(o->soft_weight >= 0 && o->soft_weight <= 1e9))
-        return dis__fail(DIS_EUSAGE, "the weight of the soft head must be 0 or more");
-    if (o->base < 0 || o->base == 1) return dis__fail(DIS_EUSAGE, "the base of logarithms must be above 0, and not 1");
-    if (!(o->floor > 0 && o->floor < 1)) return dis__fail(DIS_EUSAGE, "the floor must lie between 0 and 1");
+    DIS_TRY(dis__train_options_check(o));
+    if (o->base == 1) return dis__fail(DIS_EUSAGE, "the base of logarithms must be above 0, and not 1");
     if (o->resume && !o->folder) return dis__fail(DIS_EUSAGE, "resuming needs the folder of the checkpoint");
     return DIS_OK;
 }

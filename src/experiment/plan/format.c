@@ -48,8 +48,8 @@ const dis__schema dis__items_schema = {.info = {.name = "file of items",
 
 static const dis__field votes_rows[] = {
     {ROW(dis__votes_part, file, DIS_FIELD_FILES, "file", "the votes, in one or several files"), .required = true},
-    {ROW(dis__votes_part, input, DIS_FIELD_CHOICE, "input", "shape of the input, as dissent labels --input"),
-     .fallback = "votes", .choices = "votes|counts|mace|soft|wide"},
+    {ROW(dis__votes_part, input, DIS_FIELD_CHOICE, "input", "shape of the input, as for labels"), .fallback = "votes",
+     .choices = "votes|counts|mace|soft|wide"},
     {ROW(dis__votes_part, preset, DIS_FIELD_TEXT, "preset", "a source that dissent knows: dissent list presets")},
     {ROW(dis__votes_part, format, DIS_FIELD_TEXT, "format", "csv, tsv, json, jsonl or npy; else by the name")},
     {ROW(dis__votes_part, task, DIS_FIELD_TEXT, "task", "column, or path, of the tasks")},
@@ -173,6 +173,13 @@ const dis__schema dis__labels_schema = {.info = {.name = "set of labels",
                                         N(labels_rows),
                                         .alone = "method"};
 
+/* Rows of dissent/train_options.h, under the names of their fields. */
+#define TRAIN_ROW(kind_, field_, name_, argument_, fallback_, low_, high_, summary_)                              \
+    {ROW(dis__cell_part, train.field_, DIS_FIELD_##kind_, #field_, summary_), .fallback = fallback_, .low = low_, \
+     .high = high_},
+_Static_assert(sizeof(size_t) == sizeof(uint64_t), "counts of training are read as 64 bits");
+
+/* clang-format off */
 static const dis__field cell_rows[] = {
     {ROW(dis__cell_part, name, DIS_FIELD_TEXT, "name",
          "its row's name; {key} stands for the value of a key. Else its values")},
@@ -185,43 +192,21 @@ static const dis__field cell_rows[] = {
          "labels from so many votes per item, drawn by the seed; 0: all"),
      .high = 1e6},
     {ROW(dis__cell_part, model, DIS_FIELD_TEXT, "model", "NAME[:key=value,...]: dissent list models")},
-    {ROW(dis__cell_part, epochs, DIS_FIELD_COUNT, "epochs", "passes over the items; 0: the model's own number"),
-     .high = 1e9},
-    {ROW(dis__cell_part, batch, DIS_FIELD_COUNT, "batch", "items per step; 0: the model's own number"), .high = 1e9},
-    {ROW(dis__cell_part, rate, DIS_FIELD_REAL, "rate", "learning rate; 0: the model's own"), .high = 1e3},
-    {ROW(dis__cell_part, optimizer, DIS_FIELD_TEXT, "optimizer",
-         "sgd, adam or adamw[:key=value,...]; else the model's own")},
-    {ROW(dis__cell_part, schedule, DIS_FIELD_TEXT, "schedule",
-         "constant, step:at=50/55, linear:warm-up=200 or cosine:...")},
-    {ROW(dis__cell_part, keep, DIS_FIELD_TEXT, "keep",
-         "metric by which the best epoch is kept; else macro_f1 with gold, cross_entropy without")},
+    DIS_TRAIN_COURSE_OPTIONS(TRAIN_ROW)
     {ROW(dis__cell_part, judge, DIS_FIELD_CHOICE, "judge",
          "what chooses the epoch: gold labels where there are some, or the cell's own labels"),
      .fallback = "gold", .choices = "gold|labels"},
-    {ROW(dis__cell_part, patience, DIS_FIELD_COUNT, "patience",
-         "epochs without a better one until training stops; 0: never"),
-     .high = 1e9},
-    {ROW(dis__cell_part, accumulate, DIS_FIELD_COUNT, "accumulate", "batches whose gradients make one step"),
-     .fallback = "1", .low = 1, .high = 1e6},
-    {ROW(dis__cell_part, soft_weight, DIS_FIELD_REAL, "soft_weight", "of the soft head beside a gold or silver one"),
-     .fallback = "1", .high = 1e9},
-    {ROW(dis__cell_part, base, DIS_FIELD_REAL, "base", "of the logarithms of the soft head; 0: e"), .high = 1e9},
-    {ROW(dis__cell_part, floor, DIS_FIELD_REAL, "floor", "smallest target probability, for inverse KL"),
-     .fallback = "1e-6", .low = 1e-300, .high = .5},
-    {ROW(dis__cell_part, over_all, DIS_FIELD_FLAG, "over_all",
-         "crowd objectives: means over items x workers, not over votes"),
-     .fallback = "no"},
+    DIS_TRAIN_STEP_OPTIONS(TRAIN_ROW)
     {ROW(dis__cell_part, draw, DIS_FIELD_COUNT, "draw",
          "another number: starts, order and dropout of every seed are drawn anew; splits and votes stay"),
      .high = 1e6},
-    {ROW(dis__cell_part, vectors, DIS_FIELD_FILE, "vectors", "word vectors to start from, in GloVe's text format")},
-    {ROW(dis__cell_part, encoder, DIS_FIELD_FOLDER, "encoder",
-         "the pretrained encoder of the models encoder and encoder-tagger, as Hugging Face lays it out")},
+    DIS_TRAIN_START_OPTIONS(TRAIN_ROW)
     {ROW(dis__cell_part, baseline, DIS_FIELD_TEXT, "baseline", "the cell to test against; {key} as in name")},
     {ROW(dis__cell_part, published, DIS_FIELD_NODE, "published",
          "what a paper reports: METRIC or SET.METRIC, and the number"),
      .form = "map of numbers"},
 };
+/* clang-format on */
 const dis__schema dis__cell_schema = {.info = {.name = "cell", .summary = "one condition: a row of the table"},
                                       .size = sizeof(dis__cell_part),
                                       N(cell_rows)};
@@ -243,7 +228,7 @@ const dis__schema dis__significance_schema = {.info = {.name = "test of signific
 static const dis__field file_rows[] = {
     {ROW(dis__file_part, name, DIS_FIELD_TEXT, "name", "of the experiment"), .required = true},
     {ROW(dis__file_part, about, DIS_FIELD_TEXT, "about", "what it is for, for people")},
-    {ROW(dis__file_part, paper, DIS_FIELD_TEXT, "paper", "the paper that it repeats, in a word: --filter paper=WORD")},
+    {ROW(dis__file_part, paper, DIS_FIELD_TEXT, "paper", "the paper that it repeats, in a word that filters name")},
     {ROW(dis__file_part, data, DIS_FIELD_NAMED, "data", "data sets by name"), .part = &dis__data_schema,
      .required = true},
     {ROW(dis__file_part, labels, DIS_FIELD_NAMED, "labels", "sets of labels by name, beside the methods themselves"),

@@ -81,10 +81,9 @@ typedef struct {
 
 typedef struct {
     const dis__yaml_node *at;
-    const char *name, *data, *labels, *objective, *model, *optimizer, *schedule, *keep, *vectors, *encoder, *baseline;
-    uint64_t epochs, batch, patience, accumulate, votes_per_item, draw;
-    double rate, soft_weight, base, floor;
-    bool over_all;
+    const char *name, *data, *labels, *objective, *model, *baseline;
+    dis_model_train_options train; /* what train_options.h lists */
+    uint64_t votes_per_item, draw;
     int judge;
     const dis__yaml_node *published;
 } dis__cell_part;

@@ -181,16 +181,17 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
     const dis__cell_part *part = &c->part;
     const dis__data *d = &p->data[c->data];
     const bool own = part->judge == DIS_JUDGE_LABELS;
-    if (part->keep && dis_eval_metric_find(part->keep) == DIS_EVAL_METRICS)
-        return dis__plan_no_metric(p, place_of(p, part, "keep"), "keep", part->keep);
+    if (part->train.keep && dis_eval_metric_find(part->train.keep) == DIS_EVAL_METRICS)
+        return dis__plan_no_metric(p, place_of(p, part, "keep"), "keep", part->train.keep);
     if (own && (!c->labels || d->dev == DIS_DEV_SET))
         return FAIL(p, place_of(p, part, "judge"), "judge: %s",
                     c->labels ? "dev is a set of its own, which the cell's labels say nothing of"
                               : "the cell has no labels to judge by");
     if (d->dev == DIS_DEV_NONE) {
-        if (!part->keep && !part->patience) return DIS_OK;
-        return FAIL(p, place_of(p, part, part->keep ? "keep" : "patience"),
-                    "%s has nothing to go by: the data set %s has no dev", part->keep ? "keep" : "patience", d->name);
+        if (!part->train.keep && !part->train.patience) return DIS_OK;
+        return FAIL(p, place_of(p, part, part->train.keep ? "keep" : "patience"),
+                    "%s has nothing to go by: the data set %s has no dev", part->train.keep ? "keep" : "patience",
+                    d->name);
     }
     const dis__set_part *set = d->dev == DIS_DEV_SET ? dis__part(&d->part->sets, d->dev_set) : NULL;
     const bool labels = set ? set->votes && d->human && !d->human->file : c->labels || d->human;
@@ -200,8 +201,10 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
                     "nothing chooses the epoch: dev of %s has neither gold labels nor labels of people; say "
                     "human, or dev: none",
                     d->name);
-    if (part->keep && (dis_eval_metric_at(dis_eval_metric_find(part->keep))->needs & DIS_NEEDS_HUMAN) && !labels)
-        return FAIL(p, place_of(p, part, "keep"), "keep: %s needs labels of people for dev; say human", part->keep);
+    if (part->train.keep && (dis_eval_metric_at(dis_eval_metric_find(part->train.keep))->needs & DIS_NEEDS_HUMAN) &&
+        !labels)
+        return FAIL(p, place_of(p, part, "keep"), "keep: %s needs labels of people for dev; say human",
+                    part->train.keep);
     return DIS_OK;
 }
 
@@ -211,15 +214,16 @@ static dis_status check_encoder(dis__plan_internal *p, const dis__cell_part *par
 {
     const dis__model_row *row;
     DIS_TRY(dis__model_row_find(kind->name, &row));
-    if (row->pretrained && !part->encoder)
+    if (row->pretrained && !part->train.encoder)
         return FAIL(p, at, "model: %s needs the key encoder, the folder of a pretrained encoder", kind->name);
-    if (!row->pretrained && part->encoder)
+    if (!row->pretrained && part->train.encoder)
         return FAIL(p, place_of(p, part, "encoder"),
                     "encoder is for models of pretrained encoders, and %s is none; leave it out, or choose the model "
                     "encoder or encoder-tagger",
                     kind->name);
-    if (!part->encoder) return DIS_OK;
-    return dis__plan_refuse(p, place_of(p, part, "encoder"), "encoder", dis__encoder_folder_check(NULL, part->encoder));
+    if (!part->train.encoder) return DIS_OK;
+    return dis__plan_refuse(p, place_of(p, part, "encoder"), "encoder",
+                            dis__encoder_folder_check(NULL, part->train.encoder));
 }
 
 static dis_status check_training(dis__plan_internal *p, const dis__cell_internal *c)
@@ -251,12 +255,12 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
     DIS_TRY(check_encoder(p, part, at, kind));
     dis__optimizer_options optimizer;
     dis__schedule schedule;
-    if (part->optimizer)
+    if (part->train.optimizer)
         DIS_TRY(dis__plan_refuse(p, place_of(p, part, "optimizer"), "optimizer",
-                                 dis__optimizer_parse(part->optimizer, &optimizer)));
-    if (part->schedule)
+                                 dis__optimizer_parse(part->train.optimizer, &optimizer)));
+    if (part->train.schedule)
         DIS_TRY(dis__plan_refuse(p, place_of(p, part, "schedule"), "schedule",
-                                 dis__schedule_parse(part->schedule, 1, 1, 1, &schedule)));
+                                 dis__schedule_parse(part->train.schedule, 1, 1, 1, &schedule)));
     return check_judging(p, c);
 }
 

@@ -84,24 +84,11 @@ static dis_status judging_part(running *r, dis__examples *dev)
 static dis_status train_on(running *r, const dis__examples *train, const dis__examples *dev)
 {
     const dis__cell_part *c = &r->cell->part;
-    dis_model_train_options o = dis_model_train_options_default();
+    dis_model_train_options o = c->train;
+    o.size = sizeof o;
     o.model = c->model;
     o.objective = c->objective;
     o.seed = r->run->seed + (c->draw << 32);
-    o.epochs = (size_t)c->epochs;
-    o.batch = (size_t)c->batch;
-    o.rate = c->rate;
-    o.optimizer = c->optimizer;
-    o.schedule = c->schedule;
-    o.keep = c->keep;
-    o.patience = (size_t)c->patience;
-    o.soft_weight = c->soft_weight;
-    o.base = c->base;
-    o.floor = c->floor;
-    o.over_all = c->over_all;
-    o.accumulate = (size_t)c->accumulate;
-    o.vectors = c->vectors;
-    o.encoder = c->encoder;
     o.lenient = true;
     o.classes = r->m->classes;
     const dis_examples t = {.items = train->items, .labels = train->labels, .gold = train->gold, .votes = train->votes};
