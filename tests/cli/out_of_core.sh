@@ -13,8 +13,8 @@ export TMPDIR="$scratch/temporary"
 mkdir "$TMPDIR"
 
 limit=32M
-"$DISSENT" synth --items 200000 --workers 300 --classes 4 --votes-per-item 5 --seed 3 --gold gold.csv -o grouped.csv -q
-"$DISSENT" synth --items 200000 --workers 300 --classes 4 --votes-per-item 5 --seed 3 --shuffle -o shuffled.csv -q
+"$DISSENT" synth --items 120000 --workers 300 --classes 4 --votes-per-item 5 --seed 3 --gold gold.csv -o grouped.csv -q
+"$DISSENT" synth --items 120000 --workers 300 --classes 4 --votes-per-item 5 --seed 3 --shuffle -o shuffled.csv -q
 awk -F, -v OFS=, 'NR > 1 { $1 = "a-long-name-of-task-" $1 } 1' shuffled.csv >long.csv
 gzip -1 <shuffled.csv >shuffled.csv.gz
 head -3000 gold.csv >known.csv
@@ -61,7 +61,7 @@ rm -f ./killed.csv*
 # A disk that is full, or a folder that is not there: exit 4, and the old labels stay.
 echo old >labels.csv
 code=0
-(ulimit -f 4096 && "$DISSENT" labels shuffled.csv --memory $limit -o labels.csv -q 2>message) || code=$?
+(ulimit -f 1000 && "$DISSENT" labels shuffled.csv --memory $limit -o labels.csv -q 2>message) || code=$?
 [ $code = 4 ] || fail "a file that may not grow: exit code $code"
 grep -q "temporary file in $TMPDIR" message || fail "no word of the folder: $(cat message)"
 code=0
