@@ -4,7 +4,7 @@
 
 The same rows and columns as the tool is given: the column premise, for predictions and training with hypothesis. embed is
 sentence-transformers, which sorts texts by length, in batches of 32; predictions in batches of 32, training in batches of 8. Times are
-those of the work, without imports and reading weights. operations: what the layers' products need for the tokens, without padding.
+those of the work, without imports and reading weights. operations: what the layers' products need for the tokens, without padding. later_seconds: of training, without the first batch.
 peak: the operations per second of torch.mm, square, float32 and bfloat16, best of several.
 """
 import csv
@@ -67,14 +67,15 @@ def train(folder, rows):
     tokenizer, model, n = classifier(folder, rows)
     model.train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-5, weight_decay=0.01)
-    start = cpu()
+    start = first = cpu()
     for batch in batches(rows, 8):
         loss = torch.nn.functional.cross_entropy(model(**pairs(tokenizer, batch)).logits, torch.tensor([int(r["gold"]) for r in batch]))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1)
         optimizer.step()
         optimizer.zero_grad()
-    return cpu() - start, 3 * n
+        first = cpu() if first == start else first
+    return cpu() - start, 3 * n, cpu() - first
 
 
 def peak():
@@ -97,9 +98,9 @@ def main():
         return
     with open(items, newline="") as f:
         rows = list(csv.DictReader(f))
-    seconds, n = {"embed": embed, "predict": predict, "train": train}[what](folder, rows)
+    seconds, n, *later = {"embed": embed, "predict": predict, "train": train}[what](folder, rows)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"processor_seconds": seconds, "memory": memory, "operations": n}))
+    print(json.dumps({"processor_seconds": seconds, "memory": memory, "operations": n, "later_seconds": later[0] if later else None}))
 
 
 if __name__ == "__main__":

@@ -249,6 +249,11 @@ void dis__net_spread(dis__net *net, const char *prefix, double sd)
     }
 }
 
+void dis__net_unset(dis__net *net, const char *prefix)
+{
+    EACH_PARAM(net, prefix, p) p->start = DIS_START_ZERO;
+}
+
 /* ---- parameters, from outside ---- */
 
 size_t dis__net_n_params(const dis__net *net)

@@ -215,6 +215,8 @@ void dis__net_rate(dis__net *net, const char *prefix, double factor); /* of the 
 void dis__net_decay(dis__net *net, const char *prefix, bool decays);  /* whether weight decay is for them */
 /* Matrices and tables begin normal with this standard deviation, biases at 0. */
 void dis__net_spread(dis__net *net, const char *prefix, double sd);
+/* They begin at 0, since the caller puts them: drawing numbers for a large encoder takes longer than a step. */
+void dis__net_unset(dis__net *net, const char *prefix);
 
 /* ---- planning ---- */
 

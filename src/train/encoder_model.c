@@ -291,6 +291,7 @@ static void set_groups(dis__net *net, const settings *s, const dis__encoder_conf
         if (l && s->layer_decay < 1) dis__net_rate(net, name, factor);
     }
     if (s->lora) dis__net_freeze(net, "encoder.");
+    dis__net_unset(net, "encoder.");  /* comes from the folder */
     dis__net_spread(net, "top", .02); /* initializer_range */
     dis__net_spread(net, "out", .02);
 }
