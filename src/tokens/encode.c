@@ -89,22 +89,23 @@ static size_t width(const dis__text *text, size_t i)
     return text->traced ? text->to[i] - text->from[i] : 0;
 }
 
-static bool trims(const dis_tokenizer *t, const char *c, size_t *step)
+/* Spelt in bytes, no space but the plain one looks like one. */
+static bool trims(bool bytes, const char *c, size_t *step)
 {
-    return dis__kind_at(c, step) & DIS_IS_SPACE && (!t->model.byte_level || *c == ' ');
+    return dis__kind_at(c, step) & DIS_IS_SPACE && (!bytes || *c == ' ');
 }
 
 /* Takes spaces at both ends out of the place of a token, text[start .. end), as post-processors with trim_offsets
  * do. */
-static void trim(const dis_tokenizer *t, const dis__bench *b, const dis__text *text, dis__span token, bool first,
-                 uint32_t *from, uint32_t *to)
+static void trim(const dis_tokenizer *t, const dis__bench *b, const dis__text *text, dis__span token, bool bytes,
+                 bool first, uint32_t *from, uint32_t *to)
 {
     size_t left = 0, n_left = 0, right = 0, step;
-    for (size_t i = token.start; i < token.end && trims(t, text->bytes + i, &step); i += step, n_left++)
+    for (size_t i = token.start; i < token.end && trims(bytes, text->bytes + i, &step); i += step, n_left++)
         left += width(text, i);
     for (size_t end = token.end; end > token.start;) {
         end = dis__char_before(text->bytes, end);
-        if (!trims(t, text->bytes + end, &step)) break;
+        if (!trims(bytes, text->bytes + end, &step)) break;
         right += width(text, end);
     }
     if (n_left == 1 && (first || *from == 0) && (t->templates.trim_prefix || b->spaced)) left = 0;
@@ -121,7 +122,7 @@ static void place_tokens(const dis_tokenizer *t, const dis__bench *b, const dis_
         out->from[i] = dis__text_from(text, start);
         out->to[i] = dis__text_to(text, end > start ? end - 1 : start);
         if (t->templates.trim && end > start)
-            trim(t, b, text, (dis__span){start, end}, i == b->begun, &out->from[i], &out->to[i]);
+            trim(t, b, text, (dis__span){start, end}, t->model.byte_level, i == b->begun, &out->from[i], &out->to[i]);
     }
 }
 
@@ -188,7 +189,8 @@ static dis_status add_added(const dis_tokenizer *t, const dis__bench *b, const d
                             size_t start, size_t end, dis__sink *out)
 {
     uint32_t from = dis__text_from(text, start), to = dis__text_to(text, end - 1);
-    if (b->traced && t->templates.trim) trim(t, b, text, (dis__span){start, end}, out->n == b->begun, &from, &to);
+    if (b->traced && t->templates.trim)
+        trim(t, b, text, (dis__span){start, end}, false, out->n == b->begun, &from, &to);
     return dis__sink_add(out, token->id, from, to);
 }
 

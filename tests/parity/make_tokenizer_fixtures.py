@@ -205,12 +205,15 @@ def byte_places(text, places):
     return [[at[a], at[b]] for a, b in places]
 
 
+SPACED = ["a\u2003[L] b\n[L] c  <mask>", "\u202f\u00a0[L]\u2003[R]"]  # spaces of other kinds before tokens that take them
+
+
 def texts():
     r = random.Random(11)
     plain = ["", " ", "a", "The man eats.", "  two  spaces ", "don't we'll IT'S", "CAFÉ Cafe\u0301 naïve", "中文字 mixed 日本語",
              "line\nbreaks\r\nand\ttabs", "[MASK] <mask> [L] x [R] y disagree disagreement", "Straße İstanbul ΣΑΣ", "a" * 120, "é" * 130,
              "👨‍👩‍👧 🇩🇪 ©️ ﬁ ½ ① ｶﾞ", "\u1e9b\u0323 q\u0307\u0323 가 각", "x\u0315\u0300\u05ae\u0062", "é\u0301x éx"]
-    return plain + [random_string(r, WORDS) for _ in range(60)]
+    return plain + [random_string(r, WORDS) for _ in range(60)] + SPACED
 
 
 def main(folder):
