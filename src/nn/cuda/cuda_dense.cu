@@ -176,9 +176,8 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
     if (threadIdx.x == 0) counter[blockIdx.x] = 0;
 }
 
-cudaError_t dis__cuda_column_sums(dis__cuda_session *s, const void *args)
+template <class T> static cudaError_t column_sums(dis__cuda_session *s, const dis__column_sums_args *a)
 {
-    const dis__column_sums_args *a = (const dis__column_sums_args *)args;
     if (a->n_cols == 0 || a->n_rows == 0) return cudaSuccess;
     const size_t across = (a->n_cols + SUM_COLUMNS - 1) / SUM_COLUMNS;
     size_t parts = (size_t)s->n_processors * 4 / across + 1, most = (a->n_rows + 31) / 32;
@@ -186,15 +185,21 @@ cudaError_t dis__cuda_column_sums(dis__cuda_session *s, const void *args)
     if (parts > 65535) parts = 65535;
     if (across > DIS_CUDA_COUNTERS || parts * a->n_cols * sizeof(float) > s->scratch_bytes) parts = 1;
     const dim3 grid((unsigned)across, (unsigned)parts);
-    if (dis__cuda_number(s, a->x) == DIS_FLOAT32)
-        column_sums_kernel<float><<<grid, SUM_WARPS * 32, 0, s->stream>>>((const float *)a->x, a->n_rows, a->n_cols,
-                                                                          a->ld, (float *)a->out, (float *)s->scratch,
-                                                                          s->counters);
-    else
-        column_sums_kernel<bf16><<<grid, SUM_WARPS * 32, 0, s->stream>>>((const bf16 *)a->x, a->n_rows, a->n_cols,
-                                                                         a->ld, (float *)a->out, (float *)s->scratch,
-                                                                         s->counters);
+    column_sums_kernel<T><<<grid, SUM_WARPS * 32, 0, s->stream>>>((const T *)a->x, a->n_rows, a->n_cols, a->ld,
+                                                                  (float *)a->out, (float *)s->scratch, s->counters);
     return cudaGetLastError();
+}
+
+cudaError_t dis__cuda_column_sums(dis__cuda_session *s, const void *args)
+{
+    const dis__column_sums_args *a = (const dis__column_sums_args *)args;
+    return dis__cuda_number(s, a->x) == DIS_FLOAT32 ? column_sums<float>(s, a) : column_sums<bf16>(s, a);
+}
+
+cudaError_t dis__cuda_sum_rows(dis__cuda_session *s, const float *x, size_t n_rows, size_t n_cols, float *out)
+{
+    const dis__column_sums_args a = {x, n_rows, n_cols, n_cols, out};
+    return column_sums<float>(s, &a);
 }
 
 /* ---- products ---- */

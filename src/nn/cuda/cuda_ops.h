@@ -89,6 +89,9 @@ cudaError_t dis__cuda_gemm(dis__cuda_session *s, const dis__cuda_product_args *p
 /* The same for any shape, without a library. */
 cudaError_t dis__cuda_plain_gemm(dis__cuda_session *s, const dis__cuda_product_args *p);
 
+/* out[c] += the sum of column c of x (n_rows x n_cols), both float32. */
+cudaError_t dis__cuda_sum_rows(dis__cuda_session *s, const float *x, size_t n_rows, size_t n_cols, float *out);
+
 cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n);
 /* Updates that wait are run. */
 cudaError_t dis__cuda_update_flush(dis__cuda_session *s);

@@ -6,6 +6,7 @@
 #include "nn/cuda/cuda_ops.h"
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
+#include <stdio.h>
 
 typedef __nv_bfloat16 bf16;
 

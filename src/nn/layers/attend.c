@@ -12,7 +12,7 @@ typedef struct {
     int32_t *bucket; /* (2 longest - 1), on the host until the device has them; NULL: no bias */
 } attend;
 
-enum { LOG_SUM, D_BIAS, BUCKETS };
+enum { LOG_SUM, D_BIAS, BUCKETS, KEPT };
 enum { START, LENGTH, MASK };
 
 dis__attend_options dis__attend_options_default(void)
@@ -57,6 +57,7 @@ static dis__attend_args arguments(const dis__net *net, const dis__layer *layer)
         .qkv = dis__data(net, layer->in[0]),
         .y = dis__data(net, layer->out),
         .log_sum = layer->n_works ? layer->work[LOG_SUM] : NULL,
+        .kept = layer->n_works ? layer->work[KEPT] : NULL,
         .rate = net->training ? l->o.dropout : 0,
         .seed = net->seed,
         .pass = dis__pass_of(net),
@@ -67,15 +68,17 @@ static dis__attend_args arguments(const dis__net *net, const dis__layer *layer)
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     attend *l = layer->own;
-    const dis__attend_args args = arguments(net, layer);
+    dis__attend_args args = arguments(net, layer);
+    args.rate = net->training_plan ? l->o.dropout : 0;
     const size_t sums =
         dis__size(dis__size(dis__most_rows(net, layer->out), args.n_heads, 0), dis__real(net, DIS_ROLE_STAT), 0);
     const size_t n = l->o.bias == DIS_NONE ? 0 : 2 * l->o.longest - 1;
-    dis__layer_runs(net, DIS_OP_attend, &args);
+    const size_t kept = dis__layer_runs(net, DIS_OP_attend, &args);
     const size_t work = dis__layer_runs(net, DIS_OP_attend_grad, &args);
     DIS_TRY(dis__layer_work(net, layer, sums, DIS_WORK_KEPT));
     DIS_TRY(dis__layer_work(net, layer, work, DIS_WORK_BACKWARD));
     DIS_TRY(dis__layer_work(net, layer, dis__size(n, sizeof(int32_t), 0), DIS_WORK_LASTING));
+    DIS_TRY(dis__layer_work(net, layer, kept, DIS_WORK_KEPT));
     if (!n) return DIS_OK;
     DIS_TRY(dis__alloc_array(&l->bucket, n, sizeof *l->bucket));
     for (size_t i = 0; i < n; i++)

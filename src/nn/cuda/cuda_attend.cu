@@ -1,0 +1,343 @@
+/* Attention within packed rows (nn/loops/attend_loops.h): spans, dropout, and kernels for any number of channels and
+ * both types. One warp per query (or key), 32 keys (or queries) at a time: each lane has the score of one, then the
+ * lanes share out the channels. The fast kernels are in cuda_attend_mma.cu. */
+#include "nn/cuda/cuda_attend.cuh"
+
+enum { WARPS = 4, CHANNELS = 8 }; /* lanes have up to 8 channels each */
+
+/* ---- spans and dropout ---- */
+
+/* The row that a token belongs to: the last one that begins at or before it. Rows without tokens begin where the next
+ * one does. */
+__device__ int2 span_of(const dis__attend_args &a, size_t token)
+{
+    size_t low = 0, high = a.n_rows;
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+        if ((size_t)a.start[middle] <= token)
+            low = middle;
+        else
+            high = middle;
+    }
+    const int start = a.start[low], end = start + a.length[low];
+    return (int)token < end && (int)token >= start ? make_int2(start, end) : make_int2(0, 0);
+}
+
+/* Blocks [0, n_spans): spans. The others: a warp draws the bits of 1,024 elements, if a row has any of them. */
+__global__ void __launch_bounds__(256) prelude_kernel(dis__attend_args a, int2 *span, unsigned n_spans, uint32_t *bits,
+                                                      uint32_t threshold, uint64_t n_words)
+{
+    if (blockIdx.x < n_spans) {
+        const size_t token = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+        if (token < a.n_tokens) span[token] = span_of(a, token);
+        return;
+    }
+    const uint64_t block = (uint64_t)(blockIdx.x - n_spans) * 8 + (threadIdx.x >> 5);
+    const uint32_t lane = threadIdx.x & 31, pass = (uint32_t)(uint64_t)*a.pass;
+    if (block * 32 >= n_words) return;
+    const uint64_t of_token = (uint64_t)a.n_heads * a.longest, e = block * 1024;
+    if (of_token >= 1024) { /* at most two rows */
+        bool used = false;
+        for (int side = 0; side < 2; side++) {
+            const uint64_t at = e + (side ? 1023 : 0), token = at / of_token;
+            const int2 r = token < a.n_tokens ? span_of(a, token) : make_int2(0, 0);
+            const uint64_t m = (uint64_t)(r.y - r.x), first = (uint64_t)r.x * of_token;
+            if (e < first + a.n_heads * m * m && first < e + 1024) used = true;
+        }
+        if (!used) return;
+    }
+    for (uint32_t k = 0; k < 8; k++) {
+        const uint4 w = dropout_words(a.seed, pass, a.layer, block, k * 32 + lane);
+        const uint32_t b0 = __ballot_sync(0xffffffffu, w.x < threshold),
+                       b1 = __ballot_sync(0xffffffffu, w.y < threshold);
+        const uint32_t b2 = __ballot_sync(0xffffffffu, w.z < threshold),
+                       b3 = __ballot_sync(0xffffffffu, w.w < threshold);
+        if (lane < 4) bits[block * 32 + lane * 8 + k] = lane == 0 ? b0 : lane == 1 ? b1 : lane == 2 ? b2 : b3;
+    }
+}
+
+static size_t span_bytes(const dis__attend_args *a)
+{
+    return (a->n_tokens * sizeof(int2) + 255) / 256 * 256;
+}
+
+/* Words of dropout, whole blocks of 1,024 bits and what a read may go beyond. */
+static uint64_t n_words(const dis__attend_args *a)
+{
+    return ((uint64_t)a->n_tokens * a->n_heads * a->longest + 1023) / 1024 * 32;
+}
+
+size_t dis__cuda_attend_work(dis__cuda_session *s, const void *args)
+{
+    const dis__attend_args *a = (const dis__attend_args *)args;
+    dis__cuda_want(s, a->n_tokens * a->n_heads * sizeof(float));
+    return span_bytes(a) + (a->rate > 0 ? (n_words(a) + 64) * sizeof(uint32_t) : 0);
+}
+
+size_t dis__cuda_attend_grad_work(dis__cuda_session *s, const void *args)
+{
+    (void)s;
+    const dis__attend_args *a = (const dis__attend_args *)args;
+    return a->bias || a->n_buckets ? attend_tiles(a) * a->n_buckets * a->n_heads * sizeof(float) : 0;
+}
+
+static attend_call call_of(const dis__attend_args *a)
+{
+    attend_call c = {};
+    c.a = *a;
+    c.span = (const int2 *)a->kept;
+    c.bits = a->rate > 0 ? (const uint32_t *)((char *)a->kept + span_bytes(a)) : NULL;
+    c.keep = (float)(1 / (1 - a->rate));
+    return c;
+}
+
+/* ---- any channels ---- */
+
+template <class T> __device__ __forceinline__ float dot_row(const T *x, const T *y, size_t d)
+{
+    float sum = 0;
+    for (size_t c = 0; c < d; c++) sum += as_float(x[c]) * as_float(y[c]);
+    return sum;
+}
+
+/* Whether a pair counts; both are within the query's row. */
+__device__ __forceinline__ bool counts(const dis__attend_args &a, int query, int key)
+{
+    const int apart = query > key ? query - key : key - query;
+    return (!a.mask || a.mask[key]) && (!a.window || (size_t)apart <= a.window);
+}
+
+__device__ __forceinline__ float bias_of(const dis__attend_args &a, int head, int query, int key)
+{
+    if (!a.bias) return 0;
+    return ((const float *)a.bias)[(size_t)a.bucket[(int)a.longest - 1 + key - query] * a.n_heads + head];
+}
+
+__device__ __forceinline__ bool dropped(const attend_call &c, uint64_t base, int key)
+{
+    const uint64_t e = base + (uint64_t)key;
+    return c.bits && (c.bits[e >> 5] >> (e & 31) & 1);
+}
+
+template <class T> __global__ void __launch_bounds__(WARPS * 32) attend_kernel(const __grid_constant__ attend_call call)
+{
+    const dis__attend_args &a = call.a;
+    const int lane = threadIdx.x & 31, head = blockIdx.y;
+    const size_t query = (size_t)blockIdx.x * WARPS + (threadIdx.x >> 5);
+    if (query >= a.n_tokens) return;
+    const size_t d = a.channels / a.n_heads, ld = 3 * a.channels;
+    const int2 span = call.span[query];
+    const T *qkv = (const T *)a.qkv + head * d, *q = qkv + query * ld;
+    const uint64_t base = drop_base(a, head, (int)query, span);
+    float max = -INFINITY, sum = 0, y[CHANNELS] = {0};
+    for (int k0 = span.x; k0 < span.y; k0 += 32) {
+        const int key = k0 + lane;
+        const bool here = key < span.y && counts(a, (int)query, key);
+        float score = -INFINITY;
+        if (here)
+            score = dot_row(q, qkv + a.channels + key * ld, d) * (float)a.scale + bias_of(a, head, (int)query, key);
+        const float top = fmaxf(max, warp_max(score));
+        if (top == -INFINITY) continue;
+        const float shrink = expf(max - top), p = here ? expf(score - top) : 0;
+        const float kept = dropped(call, base, key) ? 0 : p;
+        sum = sum * shrink + warp_sum(p);
+        max = top;
+#pragma unroll
+        for (int g = 0; g < CHANNELS; g++) y[g] *= shrink;
+        for (int k = 0; k < 32 && k0 + k < span.y; k++) {
+            const float share = __shfl_sync(0xffffffffu, kept, k);
+            const T *v = qkv + 2 * a.channels + (k0 + k) * ld;
+#pragma unroll
+            for (int g = 0; g < CHANNELS; g++)
+                if (g * 32 + lane < d) y[g] += share * as_float(v[g * 32 + lane]);
+        }
+    }
+    const float scale = sum > 0 ? (call.bits ? call.keep : 1) / sum : 0;
+#pragma unroll
+    for (int g = 0; g < CHANNELS; g++)
+        if (g * 32 + lane < d) ((T *)a.y)[query * a.channels + head * d + g * 32 + lane] = from_float<T>(y[g] * scale);
+    if (lane == 0) ((float *)a.log_sum)[query * a.n_heads + head] = sum > 0 ? max + logf(sum) : 0;
+}
+
+template <class T> __device__ __forceinline__ void store_grad(const dis__attend_args &a, size_t at, float x)
+{
+    T *to = (T *)a.d_qkv + at;
+    *to = from_float<T>(a.add ? as_float(*to) + x : x);
+}
+
+/* The sums of dy y of each token and head: what softmax's gradient subtracts. */
+template <class T>
+__global__ void __launch_bounds__(128) delta_kernel(const __grid_constant__ attend_call call, float *delta)
+{
+    const dis__attend_args &a = call.a;
+    const size_t d = a.channels / a.n_heads, index = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 8;
+    const int lane = threadIdx.x & 7;
+    float sum = 0;
+    if (index < a.n_tokens * a.n_heads) {
+        const T *y = (const T *)a.y + index * d, *dy = (const T *)a.dy + index * d;
+        for (size_t c = lane; c < d; c += 8) sum += as_float(y[c]) * as_float(dy[c]);
+    }
+#pragma unroll
+    for (int half = 4; half; half /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, half);
+    if (lane == 0 && index < a.n_tokens * a.n_heads) delta[index] = sum;
+}
+
+/* dq of a tile of queries; with parts, the gradients of scores are summed by distance, each warp for itself, then by
+ * bucket. */
+template <class T>
+__global__ void __launch_bounds__(WARPS * 32) attend_dq_kernel(const __grid_constant__ attend_call call)
+{
+    extern __shared__ float by_distance[]; /* (warps, 2 longest - 1) */
+    const dis__attend_args &a = call.a;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = blockIdx.y, n_warps = blockDim.x / 32;
+    const size_t d = a.channels / a.n_heads, ld = 3 * a.channels, n_distances = 2 * a.longest - 1;
+    float *mine = by_distance + warp * n_distances;
+    for (size_t k = lane; call.parts && k < n_distances; k += 32) mine[k] = 0;
+    __syncwarp();
+    const T *qkv = (const T *)a.qkv + head * d;
+    for (int i = warp; i < ATTEND_TILE; i += n_warps) {
+        const size_t query = (size_t)blockIdx.x * ATTEND_TILE + i;
+        if (query >= a.n_tokens) break;
+        const int2 span = call.span[query];
+        const T *q = qkv + query * ld, *dy = (const T *)a.dy + query * a.channels + head * d;
+        const uint64_t base = drop_base(a, head, (int)query, span);
+        const float log_sum = ((const float *)a.log_sum)[query * a.n_heads + head];
+        const float delta = call.delta[query * a.n_heads + head];
+        float dq[CHANNELS] = {0};
+        for (int k0 = span.x; k0 < span.y; k0 += 32) {
+            const int key = k0 + lane;
+            float ds = 0;
+            if (key < span.y && counts(a, (int)query, key)) {
+                const T *k = qkv + a.channels + key * ld;
+                const float score = dot_row(q, k, d) * (float)a.scale + bias_of(a, head, (int)query, key);
+                float dp = dot_row(dy, k + a.channels, d);
+                dp = dropped(call, base, key) ? 0 : call.bits ? dp * call.keep : dp;
+                ds = expf(score - log_sum) * (dp - delta);
+                if (call.parts) mine[a.longest - 1 + key - query] += ds;
+            }
+            __syncwarp();
+            for (int k = 0; k < 32 && k0 + k < span.y; k++) {
+                const float g = __shfl_sync(0xffffffffu, ds, k) * (float)a.scale;
+                const T *row = qkv + a.channels + (k0 + k) * ld;
+#pragma unroll
+                for (int c = 0; c < CHANNELS; c++)
+                    if (c * 32 + lane < d) dq[c] += g * as_float(row[c * 32 + lane]);
+            }
+        }
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            if (a.d_qkv && c * 32 + lane < d) store_grad<T>(a, query * ld + head * d + c * 32 + lane, dq[c]);
+    }
+    if (!call.parts) return;
+    __syncthreads();
+    for (size_t b = warp; b < a.n_buckets; b += n_warps) {
+        float sum = 0;
+        for (size_t k = lane; k < n_distances; k += 32)
+            if ((size_t)a.bucket[k] == b)
+                for (int w = 0; w < n_warps; w++) sum += by_distance[w * n_distances + k];
+        sum = warp_sum(sum);
+        if (lane == 0) call.parts[((size_t)blockIdx.x * a.n_buckets + b) * a.n_heads + head] = sum;
+    }
+}
+
+/* dk and dv: one warp per key. */
+template <class T>
+__global__ void __launch_bounds__(WARPS * 32) attend_dkv_kernel(const __grid_constant__ attend_call call)
+{
+    const dis__attend_args &a = call.a;
+    const int lane = threadIdx.x & 31, head = blockIdx.y;
+    const size_t key = (size_t)blockIdx.x * WARPS + (threadIdx.x >> 5);
+    if (key >= a.n_tokens) return;
+    const size_t d = a.channels / a.n_heads, ld = 3 * a.channels;
+    const int2 span = call.span[key];
+    const T *qkv = (const T *)a.qkv + head * d, *k = qkv + a.channels + key * ld, *v = k + a.channels;
+    const T *dys = (const T *)a.dy + head * d;
+    float dk[CHANNELS] = {0}, dv[CHANNELS] = {0};
+    for (int q0 = span.x; q0 < span.y; q0 += 32) {
+        const int query = q0 + lane;
+        float ds = 0, p = 0;
+        if (query < span.y && counts(a, query, (int)key)) {
+            const T *q = qkv + query * ld, *dy = dys + query * a.channels;
+            const float score = dot_row(q, k, d) * (float)a.scale + bias_of(a, head, query, (int)key);
+            const bool out = dropped(call, drop_base(a, head, query, span), (int)key);
+            const float keep = call.bits ? call.keep : 1, dp = out ? 0 : dot_row(dy, v, d) * keep;
+            p = expf(score - ((const float *)a.log_sum)[query * a.n_heads + head]);
+            ds = p * (dp - call.delta[query * a.n_heads + head]) * (float)a.scale;
+            p = out ? 0 : p * keep;
+        }
+        for (int i = 0; i < 32 && q0 + i < span.y; i++) {
+            const float g = __shfl_sync(0xffffffffu, ds, i), share = __shfl_sync(0xffffffffu, p, i);
+            const T *q = qkv + (q0 + i) * ld, *dy = dys + (q0 + i) * a.channels;
+#pragma unroll
+            for (int c = 0; c < CHANNELS; c++)
+                if (c * 32 + lane < d) {
+                    dk[c] += g * as_float(q[c * 32 + lane]);
+                    dv[c] += share * as_float(dy[c * 32 + lane]);
+                }
+        }
+    }
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        if (c * 32 + lane < d) {
+            store_grad<T>(a, key * ld + a.channels + head * d + c * 32 + lane, dk[c]);
+            store_grad<T>(a, key * ld + 2 * a.channels + head * d + c * 32 + lane, dv[c]);
+        }
+}
+
+/* ---- operations ---- */
+
+static cudaError_t too_wide(dis__cuda_session *s)
+{
+    snprintf(s->why, sizeof s->why, "attention with more than %d channels per head, or biases over too long rows",
+             CHANNELS * 32);
+    return cudaErrorNotSupported;
+}
+
+cudaError_t dis__cuda_attend(dis__cuda_session *s, const void *args)
+{
+    const dis__attend_args *a = (const dis__attend_args *)args;
+    if (a->n_tokens == 0 || a->n_rows == 0) return cudaSuccess;
+    if (a->channels / a->n_heads > CHANNELS * 32) return too_wide(s);
+    const attend_call c = call_of(a);
+    const unsigned n_spans = grid_of(a->n_tokens, 256);
+    const uint64_t words = a->rate > 0 ? n_words(a) : 0;
+    prelude_kernel<<<n_spans + (words ? grid_of(words, 32 * 8) : 0), 256, 0, s->stream>>>(*a, (int2 *)a->kept, n_spans,
+                                                                                          (uint32_t *)c.bits,
+                                                                                          drop_threshold(a->rate),
+                                                                                          words);
+    cudaError_t error = cudaGetLastError();
+    if (error != cudaSuccess || dis__cuda_attend_mma(s, &c, &error)) return error;
+    const dim3 grid(grid_of(a->n_tokens, WARPS), (unsigned)a->n_heads);
+    DIS_CUDA_BY_VALUE(s, attend_kernel<T><<<grid, WARPS * 32, 0, s->stream>>>(c));
+    return cudaGetLastError();
+}
+
+template <class T> static cudaError_t plain_grad(dis__cuda_session *s, const attend_call *c)
+{
+    const dis__attend_args *a = &c->a;
+    const size_t of_warp = c->parts ? (2 * a->longest - 1) * sizeof(float) : 0;
+    const int warps = of_warp * WARPS <= 128 << 10 ? WARPS : 1;
+    if (of_warp * warps > 200 << 10) return too_wide(s);
+    cudaFuncSetAttribute(attend_dq_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(of_warp * warps));
+    const dim3 tiles((unsigned)attend_tiles(a), (unsigned)a->n_heads);
+    const dim3 keys(grid_of(a->n_tokens, WARPS), (unsigned)a->n_heads);
+    attend_dq_kernel<T><<<tiles, warps * 32, of_warp * warps, s->stream>>>(*c);
+    if (a->d_qkv) attend_dkv_kernel<T><<<keys, WARPS * 32, 0, s->stream>>>(*c);
+    return cudaGetLastError();
+}
+
+cudaError_t dis__cuda_attend_grad(dis__cuda_session *s, const void *args)
+{
+    const dis__attend_args *a = (const dis__attend_args *)args;
+    if (a->n_tokens == 0 || a->n_rows == 0) return cudaSuccess;
+    attend_call c = call_of(a);
+    c.delta = (const float *)s->scratch;
+    c.parts = a->d_bias ? (float *)a->work : NULL;
+    const unsigned blocks = grid_of(a->n_tokens * a->n_heads * 8, 128);
+    DIS_CUDA_BY_VALUE(s, delta_kernel<T><<<blocks, 128, 0, s->stream>>>(c, (float *)s->scratch));
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess && !dis__cuda_attend_grad_mma(s, &c, &error))
+        DIS_CUDA_BY_VALUE(s, error = plain_grad<T>(s, &c));
+    if (error != cudaSuccess || !a->d_bias) return error;
+    return dis__cuda_sum_rows(s, c.parts, attend_tiles(a), a->n_buckets * a->n_heads, (float *)a->d_bias);
+}

@@ -1,0 +1,49 @@
+/* cuda_attend.cuh: what the kernels of attention within packed rows share.
+ *
+ * Work is cut by tokens, not by rows: a tile is 64 tokens of one head, whatever rows they belong to, and it is compared
+ * with the span of those rows. Each token has its row's span, so pairs of different rows do not count. Short rows share
+ * a tile, long ones have several, and no block is idle.
+ *
+ * kept: for each token its row's span (int2: start, end; empty behind the last row), then the bits of dropout, where
+ * there is any: bit e is 1 where element e (see dis__attend_args) is dropped. The words behind them are drawn once, four
+ * bits each, and backward reads them again. */
+#ifndef DIS_NN_CUDA_CUDA_ATTEND_CUH
+#define DIS_NN_CUDA_CUDA_ATTEND_CUH
+#include "nn/cuda/kernels.cuh"
+
+enum { ATTEND_TILE = 64 };
+
+struct attend_call {
+    dis__attend_args a;
+    const int2 *span;
+    const uint32_t *bits; /* NULL: no dropout */
+    float keep;           /* 1 / (1 - rate) */
+    const float *delta;   /* (tokens, heads): sums of dy y; backward only */
+    float *parts;         /* (tiles, buckets, heads) of the gradient of biases; NULL: not wanted */
+};
+
+/* The place of (query, key) in dropout is this plus key, both counted over all tokens. */
+__device__ __forceinline__ uint64_t drop_base(const dis__attend_args &a, int head, int query, int2 span)
+{
+    const uint64_t m = (uint64_t)(span.y - span.x);
+    return (uint64_t)span.x * a.n_heads * a.longest + head * m * m + (uint64_t)(query - span.x) * m - (uint64_t)span.x;
+}
+
+/* 64 bits from element e on. */
+__device__ __forceinline__ uint2 drop_bits(const uint32_t *bits, uint64_t e)
+{
+    const uint32_t *w = bits + (e >> 5), shift = (uint32_t)e & 31;
+    const uint32_t a = w[0], b = w[1], c = w[2];
+    return make_uint2(__funnelshift_r(a, b, shift), __funnelshift_r(b, c, shift));
+}
+
+static inline size_t attend_tiles(const dis__attend_args *a)
+{
+    return (a->n_tokens + ATTEND_TILE - 1) / ATTEND_TILE;
+}
+
+/* Kernels with tensor cores, for bfloat16 and heads of 32 or 64 channels; false: not for these arguments. */
+bool dis__cuda_attend_mma(dis__cuda_session *s, const attend_call *c, cudaError_t *error);
+bool dis__cuda_attend_grad_mma(dis__cuda_session *s, const attend_call *c, cudaError_t *error);
+
+#endif

@@ -1,0 +1,448 @@
+/* Attention within packed rows with tensor cores (mma.sync m16n8k16, bfloat16, sums in float32), after Dao (2023):
+ * scores and shares stay in registers. A block has 64 tokens of one head, each of its four warps 16 of them; tiles of 64
+ * tokens of the rows that these belong to pass by, two at a time in shared memory, the next one being fetched meanwhile.
+ *
+ * Forward: 4 length d operations per query. Backward computes the scores twice, once per tile of queries for dq and once
+ * per tile of keys for dk and dv, so that every sum has one owner and one order: 14 length d instead of 10 with atomic
+ * sums. Both halves are one launch. Gradients of biases: a tile's gradients of scores are summed along diagonals,
+ * distance by distance, and by bucket at the end. */
+#include "nn/cuda/cuda_attend.cuh"
+#include <cuda_pipeline_primitives.h>
+
+enum { TILE = ATTEND_TILE, THREADS = 128 };
+#define LOG2E 1.4426950408889634f
+
+/* ---- fragments ---- */
+
+__device__ __forceinline__ void load4(uint32_t r[4], const bf16 *p)
+{
+    const uint32_t at = (uint32_t)__cvta_generic_to_shared(p);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(at));
+}
+__device__ __forceinline__ void load4_trans(uint32_t r[4], const bf16 *p)
+{
+    const uint32_t at = (uint32_t)__cvta_generic_to_shared(p);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(at));
+}
+__device__ __forceinline__ void mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+                 "{%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+__device__ __forceinline__ uint32_t two(float x, float y)
+{
+    const __nv_bfloat162 v = __floats2bfloat162_rn(x, y);
+    return *reinterpret_cast<const uint32_t *>(&v);
+}
+
+/* A tile in shared memory: 64 rows of D numbers, chunks of 16 bytes swapped so that 8 rows hit 8 different banks. */
+template <int D> __device__ __forceinline__ bf16 *place(bf16 *tile, int row, int chunk)
+{
+    const int swap = D >= 64 ? row & 7 : row >> 1 & 3;
+    return tile + row * D + ((chunk ^ swap) * 8);
+}
+
+/* Rows [first, first + 64) of numbers that lie `ld` apart; zeros behind the last token. */
+template <int D> __device__ __forceinline__ void fetch(bf16 *tile, const bf16 *from, size_t ld, int first, int n_tokens)
+{
+#pragma unroll
+    for (int i = threadIdx.x; i < TILE * D / 8; i += THREADS) {
+        const int row = i / (D / 8), chunk = i % (D / 8), token = first + row;
+        const bool here = token < n_tokens;
+        __pipeline_memcpy_async(place<D>(tile, row, chunk), from + (here ? token : 0) * ld + chunk * 8, 16,
+                                here ? 0 : 16);
+    }
+}
+
+/* The warp's 16 rows of a tile as left operands. */
+template <int D> __device__ __forceinline__ void load_left(uint32_t a[D / 16][4], bf16 *tile, int warp, int lane)
+{
+#pragma unroll
+    for (int k = 0; k < D / 16; k++) load4(a[k], place<D>(tile, warp * 16 + (lane & 15), 2 * k + (lane >> 4)));
+}
+
+/* c (16 x 64) = left (16 x D) tile' (64 x D) */
+template <int D>
+__device__ __forceinline__ void times_transposed(float c[8][4], const uint32_t a[D / 16][4], bf16 *tile, int lane)
+{
+#pragma unroll
+    for (int n = 0; n < 8; n++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) c[n][i] = 0;
+#pragma unroll
+    for (int k = 0; k < D / 16; k++)
+#pragma unroll
+        for (int n = 0; n < 4; n++) {
+            uint32_t b[4];
+            load4(b, place<D>(tile, n * 16 + (lane & 7) + (lane >> 4 << 3), 2 * k + (lane >> 3 & 1)));
+            mma(c[2 * n], a[k], b[0], b[1]);
+            mma(c[2 * n + 1], a[k], b[2], b[3]);
+        }
+}
+
+/* c (16 x D) += p (16 x 64, as scores lie) tile (64 x D) */
+template <int D> __device__ __forceinline__ void add_times(float c[D / 8][4], const float p[8][4], bf16 *tile, int lane)
+{
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const uint32_t a[4] = {two(p[2 * k][0], p[2 * k][1]), two(p[2 * k][2], p[2 * k][3]),
+                               two(p[2 * k + 1][0], p[2 * k + 1][1]), two(p[2 * k + 1][2], p[2 * k + 1][3])};
+#pragma unroll
+        for (int n = 0; n < D / 16; n++) {
+            uint32_t b[4];
+            load4_trans(b, place<D>(tile, k * 16 + (lane & 7) + ((lane >> 3 & 1) << 3), 2 * n + (lane >> 4)));
+            mma(c[2 * n], a, b[0], b[1]);
+            mma(c[2 * n + 1], a, b[2], b[3]);
+        }
+    }
+}
+
+/* ---- what tiles have beside numbers ---- */
+
+struct tile_facts {
+    int2 span[TILE];  /* of this block's tokens */
+    uint2 bits[TILE]; /* dropout of each query of a pair of tiles: bit k: key k of its tile */
+    float bias[2 * TILE];
+    float log_sum[TILE], delta[TILE]; /* of queries that pass by */
+    bool seen[TILE];                  /* keys */
+};
+
+__device__ __forceinline__ void load_spans(tile_facts &f, const attend_call &call, int first)
+{
+    if (threadIdx.x < TILE) {
+        const int token = first + threadIdx.x;
+        f.span[threadIdx.x] = token < (int)call.a.n_tokens ? call.span[token] : make_int2(0, 0);
+    }
+}
+
+/* Tokens that the block's tokens may see; none: x >= y. */
+__device__ __forceinline__ int2 seen_by_all(const tile_facts &f)
+{
+    int last = TILE - 1;
+    while (last > 0 && f.span[last].y == 0) last--;
+    return make_int2(f.span[0].x, f.span[last].y);
+}
+
+/* Biases of scale log2(e) by distance key - query: bias[64 + (key - k0) - (query - q0)]. */
+__device__ __forceinline__ void load_biases(tile_facts &f, const dis__attend_args &a, int head, int q0, int k0)
+{
+    const int distance = k0 - q0 + (int)threadIdx.x - TILE, at = distance + (int)a.longest - 1;
+    float x = 0;
+    if (a.bias && at >= 0 && at < 2 * (int)a.longest - 1)
+        x = ((const float *)a.bias)[(size_t)a.bucket[at] * a.n_heads + head] * LOG2E;
+    f.bias[threadIdx.x] = x;
+}
+
+__device__ __forceinline__ void load_seen(tile_facts &f, const dis__attend_args &a, int first)
+{
+    const int key = first + threadIdx.x;
+    if (threadIdx.x < TILE) f.seen[threadIdx.x] = key < (int)a.n_tokens && (!a.mask || a.mask[key]);
+}
+
+/* ---- forward ---- */
+
+template <int D> __global__ void __launch_bounds__(THREADS) attend_mma_kernel(const __grid_constant__ attend_call call)
+{
+    extern __shared__ __align__(128) bf16 room[];
+    __shared__ tile_facts f;
+    const dis__attend_args &a = call.a;
+    bf16 *own = room;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = blockIdx.y, q0 = blockIdx.x * TILE;
+    const int n_tokens = (int)a.n_tokens, r0 = warp * 16 + lane / 4, c0 = lane % 4 * 2;
+    const size_t ld = 3 * a.channels;
+    const bf16 *q = (const bf16 *)a.qkv + head * D, *k = q + a.channels, *v = k + a.channels;
+    load_spans(f, call, q0);
+    __syncthreads();
+    const int2 all = seen_by_all(f);
+    const int n = all.y > all.x ? (all.y - all.x + TILE - 1) / TILE : 0;
+    fetch<D>(own, q, ld, q0, n_tokens);
+    if (n) {
+        fetch<D>(room + TILE * D, k, ld, all.x, n_tokens);
+        fetch<D>(room + 2 * TILE * D, v, ld, all.x, n_tokens);
+    }
+    __pipeline_commit();
+    uint32_t left[D / 16][4];
+    float y[D / 8][4] = {}, max[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
+    const float scale = (float)a.scale * LOG2E;
+    for (int t = 0; t < n; t++) {
+        const int k0 = all.x + t * TILE;
+        bf16 *keys = room + (1 + t % 2 * 2) * TILE * D, *values = keys + TILE * D;
+        __syncthreads(); /* the other pair of tiles and the facts are free */
+        if (t + 1 < n) {
+            bf16 *next = room + (1 + (t + 1) % 2 * 2) * TILE * D;
+            fetch<D>(next, k, ld, k0 + TILE, n_tokens);
+            fetch<D>(next + TILE * D, v, ld, k0 + TILE, n_tokens);
+        }
+        __pipeline_commit();
+        if (a.bias) load_biases(f, a, head, q0, k0);
+        load_seen(f, a, k0);
+        if (call.bits && threadIdx.x < TILE && f.span[threadIdx.x].y)
+            f.bits[threadIdx.x] =
+                drop_bits(call.bits, drop_base(a, head, q0 + threadIdx.x, f.span[threadIdx.x]) + (uint64_t)(int64_t)k0);
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        if (t == 0) load_left<D>(left, own, warp, lane);
+        float s[8][4];
+        times_transposed<D>(s, left, keys, lane);
+#pragma unroll
+        for (int h = 0; h < 2; h++) { /* rows r0 and r0 + 8 */
+            const int row = r0 + 8 * h, query = q0 + row;
+            const int2 span = f.span[row];
+            float top = -INFINITY;
+#pragma unroll
+            for (int j = 0; j < 8; j++)
+#pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const int col = j * 8 + c0 + i, key = k0 + col, apart = abs(key - query);
+                    float x = s[j][2 * h + i] * scale;
+                    if (a.bias) x += f.bias[TILE + col - row];
+                    const bool in =
+                        key >= span.x && key < span.y && f.seen[col] && (!a.window || apart <= (int)a.window);
+                    s[j][2 * h + i] = x = in ? x : -INFINITY;
+                    top = fmaxf(top, x);
+                }
+            top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
+            top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
+            top = fmaxf(top, max[h]);
+            const float from = top == -INFINITY ? 0 : top, shrink = exp2f(max[h] - from);
+            const uint2 bits = call.bits ? f.bits[row] : make_uint2(0, 0);
+            max[h] = top;
+            sum[h] *= shrink;
+#pragma unroll
+            for (int j = 0; j < 8; j++)
+#pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const int col = j * 8 + c0 + i;
+                    const float p = exp2f(s[j][2 * h + i] - from);
+                    sum[h] += p;
+                    s[j][2 * h + i] = (col < 32 ? bits.x >> col : bits.y >> (col - 32)) & 1 ? 0 : p;
+                }
+#pragma unroll
+            for (int j = 0; j < D / 8; j++) {
+                y[j][2 * h] *= shrink;
+                y[j][2 * h + 1] *= shrink;
+            }
+        }
+        add_times<D>(y, s, values, lane);
+    }
+    __pipeline_wait_prior(0);
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const int query = q0 + r0 + 8 * h;
+        float total = sum[h] + __shfl_xor_sync(0xffffffffu, sum[h], 1);
+        total += __shfl_xor_sync(0xffffffffu, total, 2);
+        if (query >= n_tokens) continue;
+        const float by = total > 0 ? (call.bits ? call.keep : 1) / total : 0;
+        uint32_t *to = (uint32_t *)((bf16 *)a.y + (size_t)query * a.channels + head * D + c0);
+#pragma unroll
+        for (int j = 0; j < D / 8; j++) to[j * 4] = two(y[j][2 * h] * by, y[j][2 * h + 1] * by);
+        if (lane % 4 == 0)
+            ((float *)a.log_sum)[(size_t)query * a.n_heads + head] = total > 0 ? (max[h] + log2f(total)) / LOG2E : 0;
+    }
+}
+
+/* ---- backward ---- */
+
+/* One tile of queries (KEYS false: dq) or keys (KEYS true: dk, dv), with the other kind passing by. p and g are the
+ * shares and the gradients of scores of this block's rows and those columns. */
+template <int D, bool KEYS> __device__ void attend_grad_tile(const attend_call &call, bf16 *room, tile_facts &f)
+{
+    const dis__attend_args &a = call.a;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = blockIdx.y, own0 = blockIdx.x * TILE;
+    const int n_tokens = (int)a.n_tokens, r0 = warp * 16 + lane / 4, c0 = lane % 4 * 2;
+    const size_t ld = 3 * a.channels;
+    const bf16 *q = (const bf16 *)a.qkv + head * D, *k = q + a.channels, *v = k + a.channels;
+    const bf16 *dy = (const bf16 *)a.dy + head * D;
+    float *diagonal = (float *)(room + 6 * TILE * D), *by_distance = diagonal + TILE * (TILE + 1);
+    const bool sums = !KEYS && call.parts;
+    const int n_distances = 2 * (int)a.longest - 1;
+    for (int i = threadIdx.x; sums && i < n_distances; i += THREADS) by_distance[i] = 0;
+    load_spans(f, call, own0);
+    if (KEYS) load_seen(f, a, own0);
+    __syncthreads();
+    const int2 all = seen_by_all(f);
+    const int n = all.y > all.x ? (all.y - all.x + TILE - 1) / TILE : 0;
+    fetch<D>(room, KEYS ? k : q, ld, own0, n_tokens);
+    fetch<D>(room + TILE * D, KEYS ? v : dy, KEYS ? ld : a.channels, own0, n_tokens);
+    if (n) {
+        fetch<D>(room + 2 * TILE * D, KEYS ? q : k, ld, all.x, n_tokens);
+        fetch<D>(room + 3 * TILE * D, KEYS ? dy : v, KEYS ? a.channels : ld, all.x, n_tokens);
+    }
+    __pipeline_commit();
+    uint32_t left[D / 16][4], left2[D / 16][4];
+    float d1[D / 8][4] = {}, d2[D / 8][4] = {}; /* dq, or dk and dv */
+    const float scale = (float)a.scale * LOG2E, keep = call.bits ? call.keep : 1;
+    float row_sum[2] = {0, 0}, row_delta[2] = {0, 0};
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+        if (!KEYS && own0 + r0 + 8 * h < n_tokens) {
+            const size_t at = (size_t)(own0 + r0 + 8 * h) * a.n_heads + head;
+            row_sum[h] = ((const float *)a.log_sum)[at] * LOG2E;
+            row_delta[h] = call.delta[at];
+        }
+    for (int t = 0; t < n; t++) {
+        const int other0 = all.x + t * TILE, q0 = KEYS ? other0 : own0, k0 = KEYS ? own0 : other0;
+        bf16 *first = room + (2 + t % 2 * 2) * TILE * D, *second = first + TILE * D;
+        __syncthreads();
+        if (t + 1 < n) {
+            bf16 *next = room + (2 + (t + 1) % 2 * 2) * TILE * D;
+            fetch<D>(next, KEYS ? q : k, ld, other0 + TILE, n_tokens);
+            fetch<D>(next + TILE * D, KEYS ? dy : v, KEYS ? a.channels : ld, other0 + TILE, n_tokens);
+        }
+        __pipeline_commit();
+        if (a.bias) load_biases(f, a, head, q0, k0);
+        if (!KEYS) load_seen(f, a, k0);
+        if (threadIdx.x < TILE) {
+            const int query = q0 + threadIdx.x;
+            const bool here = query < n_tokens;
+            if (KEYS) {
+                const size_t at = (size_t)query * a.n_heads + head;
+                f.log_sum[threadIdx.x] = here ? ((const float *)a.log_sum)[at] * LOG2E : 0;
+                f.delta[threadIdx.x] = here ? call.delta[at] : 0;
+            }
+            const int2 span = KEYS ? (here ? call.span[query] : make_int2(0, 0)) : f.span[threadIdx.x];
+            if (call.bits && span.y)
+                f.bits[threadIdx.x] = drop_bits(call.bits, drop_base(a, head, query, span) + (uint64_t)(int64_t)k0);
+        }
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        if (t == 0) {
+            load_left<D>(left, room, warp, lane);
+            load_left<D>(left2, room + TILE * D, warp, lane);
+        }
+        float p[8][4], g[8][4];
+        times_transposed<D>(p, left, first, lane);   /* scores */
+        times_transposed<D>(g, left2, second, lane); /* dy v */
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const int row = r0 + 8 * h;
+            const int2 span = f.span[row];
+            const uint2 row_bits = !KEYS && call.bits ? f.bits[row] : make_uint2(0, 0);
+#pragma unroll
+            for (int j = 0; j < 8; j++)
+#pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const int col = j * 8 + c0 + i, other = other0 + col, apart = abs(other - own0 - row);
+                    const bool in = other >= span.x && other < span.y && f.seen[KEYS ? row : col] &&
+                                    (!a.window || apart <= (int)a.window);
+                    float x = p[j][2 * h + i] * scale;
+                    if (a.bias) x += f.bias[TILE + (KEYS ? row - col : col - row)];
+                    const float share = in ? exp2f(x - (KEYS ? f.log_sum[col] : row_sum[h])) : 0;
+                    bool out = false;
+                    if (call.bits) {
+                        const int key = KEYS ? row : col;
+                        const uint2 bits = KEYS ? f.bits[col] : row_bits;
+                        out = (key < 32 ? bits.x >> key : bits.y >> (key - 32)) & 1;
+                    }
+                    const float dp = out ? 0 : g[j][2 * h + i] * keep;
+                    p[j][2 * h + i] = out ? 0 : share * keep;
+                    g[j][2 * h + i] = in ? share * (dp - (KEYS ? f.delta[col] : row_delta[h])) : 0;
+                    if (sums) diagonal[row * (TILE + 1) + col] = g[j][2 * h + i];
+                }
+        }
+        if (KEYS) add_times<D>(d2, p, second, lane);
+        add_times<D>(d1, g, first, lane);
+        if (sums) {
+            __syncthreads();
+            const int distance = other0 - own0 + (int)threadIdx.x - (TILE - 1), at = distance + (int)a.longest - 1;
+            if (threadIdx.x < 2 * TILE - 1 && at >= 0 && at < n_distances) {
+                const int shift = (int)threadIdx.x - (TILE - 1); /* column - row */
+                float total = 0;
+                for (int row = shift < 0 ? -shift : 0; row < TILE && row + shift < TILE; row++)
+                    total += diagonal[row * (TILE + 1) + row + shift];
+                by_distance[at] += total;
+            }
+        }
+    }
+    __pipeline_wait_prior(0);
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const int token = own0 + r0 + 8 * h;
+        if (token >= n_tokens || !a.d_qkv) continue;
+        bf16 *to = (bf16 *)a.d_qkv + (size_t)token * ld + (KEYS ? a.channels : 0) + head * D + c0;
+#pragma unroll
+        for (int which = 0; which < (KEYS ? 2 : 1); which++)
+#pragma unroll
+            for (int j = 0; j < D / 8; j++) {
+                __nv_bfloat162 *at = (__nv_bfloat162 *)(to + (which ? a.channels : 0) + j * 8);
+                const float by = which ? 1 : (float)a.scale;
+                float2 x = make_float2((which ? d2 : d1)[j][2 * h] * by, (which ? d2 : d1)[j][2 * h + 1] * by);
+                if (a.add) {
+                    const float2 before = __bfloat1622float2(*at);
+                    x.x += before.x;
+                    x.y += before.y;
+                }
+                *at = __floats2bfloat162_rn(x.x, x.y);
+            }
+    }
+    if (!sums) return;
+    __syncthreads();
+    for (int b = warp; b < (int)a.n_buckets; b += THREADS / 32) {
+        float total = 0;
+        for (int i = lane; i < n_distances; i += 32)
+            if (a.bucket[i] == b) total += by_distance[i];
+        total = warp_sum(total);
+        if (lane == 0) call.parts[((size_t)blockIdx.x * a.n_buckets + b) * a.n_heads + head] = total;
+    }
+}
+
+template <int D>
+__global__ void __launch_bounds__(THREADS) attend_grad_mma_kernel(const __grid_constant__ attend_call call)
+{
+    extern __shared__ __align__(128) bf16 room[];
+    __shared__ tile_facts f;
+    if (blockIdx.z)
+        attend_grad_tile<D, true>(call, room, f);
+    else
+        attend_grad_tile<D, false>(call, room, f);
+}
+
+/* ---- launches ---- */
+
+static bool fits(const dis__cuda_session *s, const dis__attend_args *a, size_t *d)
+{
+    *d = a->channels / a->n_heads;
+    return s->value == DIS_BFLOAT16 && (*d == 32 || *d == 64) && a->n_tokens < (size_t)1 << 30 && aligned16(a->qkv) &&
+           a->channels % 8 == 0 && aligned16(a->y) && aligned16(a->dy) && aligned16(a->d_qkv);
+}
+
+template <int D> static cudaError_t forward(dis__cuda_session *s, const attend_call *c)
+{
+    const size_t bytes = 5 * TILE * D * sizeof(bf16);
+    const dim3 grid((unsigned)attend_tiles(&c->a), (unsigned)c->a.n_heads);
+    cudaFuncSetAttribute(attend_mma_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    attend_mma_kernel<D><<<grid, THREADS, bytes, s->stream>>>(*c);
+    return cudaGetLastError();
+}
+
+bool dis__cuda_attend_mma(dis__cuda_session *s, const attend_call *c, cudaError_t *error)
+{
+    size_t d;
+    if (!fits(s, &c->a, &d)) return false;
+    *error = d == 32 ? forward<32>(s, c) : forward<64>(s, c);
+    return true;
+}
+
+template <int D> static cudaError_t backward(dis__cuda_session *s, const attend_call *c, size_t sums)
+{
+    const size_t bytes = 6 * TILE * D * sizeof(bf16) + sums;
+    const dim3 grid((unsigned)attend_tiles(&c->a), (unsigned)c->a.n_heads, c->a.d_qkv ? 2 : 1);
+    cudaFuncSetAttribute(attend_grad_mma_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    attend_grad_mma_kernel<D><<<grid, THREADS, bytes, s->stream>>>(*c);
+    return cudaGetLastError();
+}
+
+bool dis__cuda_attend_grad_mma(dis__cuda_session *s, const attend_call *c, cudaError_t *error)
+{
+    size_t d;
+    const size_t sums = c->parts ? (TILE * (TILE + 1) + 2 * c->a.longest - 1) * sizeof(float) : 0;
+    if (!fits(s, &c->a, &d) || sums > 100 << 10) return false;
+    *error = d == 32 ? backward<32>(s, c, sums) : backward<64>(s, c, sums);
+    return true;
+}
