@@ -1,0 +1,320 @@
+/* CUDA devices: every layer, training, checkpoints and prediction of every model against ref, from the one list of
+ * cases; the same bytes twice, in recorded steps and one by one. Skipped, with the reason, where there is no device. All
+ * that differs is printed before a test fails. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "nn_results.h"
+#include "nn/devices.h"
+#include "train_support.h"
+#include "train/run.h"
+
+static const dis__device *cuda_at(size_t i)
+{
+    return dis__device_at(i + 2); /* ref and cpu come first */
+}
+
+static bool rough(const dis__device *device)
+{
+    return device->number[DIS_ROLE_VALUE] != DIS_FLOAT32;
+}
+
+/* Loss and gradients; NULL after a failure, which is printed. */
+static double *results(const nn_case *c, const dis__device *device, const size_t size[3], bool training, size_t *n)
+{
+    nn_net f = {0};
+    dis__plan_options options = dis__plan_options_default();
+    options.training = training;
+    dis_status status = nn_make(c, device, NULL, &options, &f);
+    if (status == DIS_OK) status = nn_fill(&f, size[0], size[1], size[2]);
+    if (status == DIS_OK && training) status = nn_pass(&f, true);
+    if (status == DIS_OK && !training) status = dis__net_forward(f.net, false);
+    if (status == DIS_OK) status = device->synchronise(f.net->session);
+    if (status != DIS_OK) {
+        print_message("%s on %s: %s\n", c->name, device->name, dis_last_error());
+        dis__net_destroy(f.net);
+        return NULL;
+    }
+    size_t total = 1;
+    for (size_t p = 0; p < f.net->n_params; p++) total += f.net->params[p].info.n;
+    double *out = calloc(total, sizeof *out);
+    out[0] = dis__net_loss(f.net);
+    *n = 1;
+    for (size_t p = 0; training && p < f.net->n_params; p++) {
+        dis__param_get_grad(f.net, p, out + *n);
+        *n += f.net->params[p].info.n;
+    }
+    dis__net_destroy(f.net);
+    return out;
+}
+
+/* How far apart two vectors are, relative to the second: float32 by the largest difference, bfloat16 by the norm. */
+static double distance(const double *x, const double *wanted, size_t n, bool by_norm)
+{
+    double off = 0, all = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double d = fabs(x[i] - wanted[i]), w = fabs(wanted[i]);
+        off = by_norm ? off + d * d : !(d <= off) ? d : off;
+        all = by_norm ? all + w * w : w > all ? w : all;
+    }
+    return all > 0 ? (by_norm ? sqrt(off / all) : off / all) : off;
+}
+
+static size_t one_case(const nn_case *c, const dis__device *device, const size_t size[3], bool training, double *worst)
+{
+    size_t n = 0, m = 0, k = 0;
+    double *wanted = results(c, &dis__device_ref, size, training, &n);
+    double *got = results(c, device, size, training, &m), *again = results(c, device, size, training, &k);
+    size_t bad = !got || !again;
+    if (!bad) {
+        const double off = distance(got, wanted, n, rough(device)), bound = rough(device) ? .06 : 5e-5;
+        bad = !(off <= bound) || memcmp(got, again, n * sizeof *got) != 0;
+        if (!(off <= bound))
+            print_message("%s%s, %zu x %zu x %zu on %s: %.2g off (loss %.9g, ref %.9g)\n", c->name,
+                          training ? "" : " without training", size[0], size[1], size[2], device->name, off, got[0],
+                          wanted[0]);
+        if (memcmp(got, again, n * sizeof *got) != 0)
+            print_message("%s, %zu x %zu x %zu on %s: other bytes the second time\n", c->name, size[0], size[1],
+                          size[2], device->name);
+        if (off <= bound && off > *worst) *worst = off;
+    }
+    free(wanted);
+    free(got);
+    free(again);
+    return bad;
+}
+
+static void layers(void **state)
+{
+    (void)state;
+    size_t bad = 0;
+    for (size_t d = 0; cuda_at(d); d++) {
+        double worst = 0;
+        for (int c = 0; c < NN_CASES; c++)
+            for (int s = 0; s < NN_SIZES; s++) {
+                if (nn_cases[c].large && s == NN_SIZES - 1) continue;
+                bad += one_case(&nn_cases[c], cuda_at(d), nn_sizes[s], true, &worst);
+                if (s == 1) bad += one_case(&nn_cases[c], cuda_at(d), nn_sizes[s], false, &worst);
+            }
+        print_message("%s: %d cases, at most %.2g off\n", cuda_at(d)->name, NN_CASES, worst);
+    }
+    if (bad) fail_msg("%zu cases differ", bad);
+}
+
+/* ---- steps ---- */
+
+static dis_status take_step(nn_net *f, bool recorded)
+{
+    if (recorded) return dis__net_train(f->net, .01, true);
+    DIS_TRY(dis__net_forward(f->net, true));
+    DIS_TRY(dis__net_backward(f->net));
+    return dis__net_step(f->net, .01);
+}
+
+static double *all_params(const dis__net *net, size_t *n)
+{
+    *n = 0;
+    for (size_t p = 0; p < net->n_params; p++) *n += net->params[p].info.n;
+    double *x = calloc(*n + 1, sizeof *x);
+    for (size_t p = 0, at = 0; p < net->n_params; at += net->params[p++].info.n) dis__param_get(net, p, x + at);
+    return x;
+}
+
+/* Five steps of two sizes in turn; those of the first size are run, recorded, replayed. */
+static double *after_steps(const nn_case *c, const dis__device *device, bool recorded, size_t *n)
+{
+    nn_net f = {0};
+    dis_status status = nn_make(c, device, NULL, NULL, &f);
+    for (int step = 0; step < 7 && status == DIS_OK; step++) {
+        const size_t *size = step % 3 == 1 ? nn_sizes[0] : nn_sizes[1];
+        status = nn_fill(&f, size[0], size[1], size[2]);
+        if (status == DIS_OK) status = take_step(&f, recorded);
+    }
+    double *x = status == DIS_OK ? all_params(f.net, n) : NULL;
+    if (status != DIS_OK) print_message("%s on %s: %s\n", c->name, device->name, dis_last_error());
+    dis__net_destroy(f.net);
+    return x;
+}
+
+static void steps(void **state)
+{
+    (void)state;
+    size_t bad = 0;
+    for (size_t d = 0; cuda_at(d); d++)
+        for (int c = 0; c < NN_CASES; c++) {
+            size_t n, m;
+            double *one = after_steps(&nn_cases[c], cuda_at(d), false, &n);
+            double *other = after_steps(&nn_cases[c], cuda_at(d), true, &m);
+            const bool same = one && other && memcmp(one, other, n * sizeof *one) == 0;
+            if (one && other && !same)
+                print_message("%s on %s: recorded steps give other bytes, %.2g off\n", nn_cases[c].name,
+                              cuda_at(d)->name, distance(other, one, n, false));
+            bad += !same;
+            free(one);
+            free(other);
+        }
+    if (bad) fail_msg("%zu cases differ", bad);
+}
+
+/* ---- models ---- */
+
+static dis_model *train_on(const dis__device *device, const dis_examples *e, const dis_model_train_options *o)
+{
+    dis_model *m = NULL;
+    if (dis__train_on(device, NULL, e, e, o, &m) == DIS_OK) return m;
+    print_message("%s, %s on %s: %s\n", o->model, o->objective, device->name, dis_last_error());
+    return NULL;
+}
+
+static bool same_weights(const dis_model *a, const dis_model *b)
+{
+    for (size_t i = 0; i < a->weights.n; i++)
+        if (memcmp(a->weights.value[i], b->weights.value[i], a->weights.info[i].n * sizeof(float)) != 0) return false;
+    return true;
+}
+
+static size_t one_model(const dis__device *device, const dis_examples *e, const dis_model_train_options *o)
+{
+    dis_model *ref = train_on(&dis__device_ref, e, o), *m = train_on(device, e, o), *again = train_on(device, e, o);
+    size_t bad = !m || !again;
+    if (!bad) {
+        const double off = fabs(m->epoch[0].loss / ref->epoch[0].loss - 1), bound = rough(device) ? .02 : 2e-4;
+        dis_labels *p = NULL;
+        const bool predicts = dis_model_predict(NULL, m, e->items, NULL, &p) == DIS_OK;
+        bad = !(off <= bound) || !same_weights(m, again) || !predicts;
+        if (!(off <= bound))
+            print_message("%s, %s on %s: a loss of %.9g, on ref %.9g\n", o->model, o->objective, device->name,
+                          m->epoch[0].loss, ref->epoch[0].loss);
+        if (!same_weights(m, again))
+            print_message("%s, %s on %s: other bytes the second time\n", o->model, o->objective, device->name);
+        if (!predicts) print_message("%s on %s: %s\n", o->model, device->name, dis_last_error());
+        dis_labels_destroy(p);
+    }
+    dis_model_destroy(ref);
+    dis_model_destroy(m);
+    dis_model_destroy(again);
+    return bad;
+}
+
+static void models(void **state)
+{
+    (void)state;
+    size_t bad = 0;
+    crowd c = read_crowd();
+    static const char *const objectives[] = {"gold+kl", "crowd:vwb", "silver+inverse-kl"};
+    for (size_t d = 0; cuda_at(d); d++)
+        for (size_t i = 0; i < MODELS; i++)
+            for (size_t j = 0; j < sizeof objectives / sizeof *objectives; j++) {
+                const dis_items *items;
+                dis_model_train_options o = quick(small_model(&c, i, &items), objectives[j]);
+                const dis_examples e = {.items = items, .labels = c.soft, .gold = c.gold, .votes = c.votes};
+                o.epochs = 3;
+                o.rate = .002;
+                o.accumulate = 1 + j;
+                o.optimizer = "adamw:decay=.01,clip=.5";
+                bad += one_model(cuda_at(d), &e, &o);
+            }
+    free_crowd(&c);
+    if (bad) fail_msg("%zu models differ", bad);
+}
+
+/* A checkpoint goes on, on the same device, to the bytes of an unbroken run. */
+static void resume(void **state)
+{
+    (void)state;
+    const char *path = "cuda_resume.safetensors";
+    const nn_case dropped = {"dropout", case_dropout, false};
+    for (size_t d = 0; cuda_at(d); d++) {
+        nn_net f, g;
+        nn_must_make(&dropped, cuda_at(d), NULL, &f);
+        nn_must_make(&dropped, cuda_at(d), NULL, &g);
+        assert_int_equal(nn_fill(&f, 3, 5, 7), DIS_OK);
+        assert_int_equal(nn_fill(&g, 3, 5, 7), DIS_OK);
+        for (int i = 0; i < 3; i++) assert_int_equal(dis__net_train(f.net, .01, true), DIS_OK);
+        assert_int_equal(dis__net_save(f.net, path, true, NULL, 0), DIS_OK);
+        if (dis__net_load(g.net, NULL, path) != DIS_OK) fail_msg("%s", dis_last_error());
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(dis__net_train(f.net, .01, true), DIS_OK);
+            assert_int_equal(dis__net_train(g.net, .01, true), DIS_OK);
+            assert_true(dis__net_loss(f.net) == dis__net_loss(g.net));
+        }
+        dis__net_destroy(f.net);
+        dis__net_destroy(g.net);
+    }
+    unlink(path);
+}
+
+/* ---- several at once ---- */
+
+typedef struct {
+    const dis__device *device;
+    double *x;
+    size_t n;
+} side;
+
+static void *beside(void *arg)
+{
+    side *s = arg;
+    const nn_case encoder = {"encoder", case_encoder, false};
+    s->x = after_steps(&encoder, s->device, true, &s->n);
+    return NULL;
+}
+
+static void side_by_side(void **state)
+{
+    (void)state;
+    enum { SIDES = 6 };
+    for (size_t d = 0; cuda_at(d); d++) {
+        side alone = {.device = cuda_at(d)}, sides[SIDES];
+        pthread_t thread[SIDES];
+        beside(&alone);
+        assert_non_null(alone.x);
+        for (int i = 0; i < SIDES; i++) {
+            sides[i] = (side){.device = cuda_at(d)};
+            assert_int_equal(pthread_create(&thread[i], NULL, beside, &sides[i]), 0);
+        }
+        for (int i = 0; i < SIDES; i++) {
+            pthread_join(thread[i], NULL);
+            assert_true(sides[i].x && memcmp(sides[i].x, alone.x, alone.n * sizeof *alone.x) == 0);
+            free(sides[i].x);
+        }
+        free(alone.x);
+    }
+}
+
+/* More memory than there is: a sentence, and the device goes on. */
+static void out_of_memory(void **state)
+{
+    (void)state;
+    for (size_t d = 0; cuda_at(d); d++) {
+        dis__net *net;
+        assert_int_equal(dis__net_create(cuda_at(d), 1, &net), DIS_OK);
+        const int rows = dis__net_axis(net, 1 << 30), x = dis__net_reals(net, "x", dis__shape_rows(rows, 4096));
+        dis__head_soft(net, "head", dis__layer_linear(net, "l", x, 4096, DIS_ACT_NONE), NULL);
+        assert_int_equal(dis__net_plan(net, NULL, NULL), DIS_ELIMIT);
+        assert_non_null(strstr(dis_last_error(), "of the memory of device cuda:"));
+        dis__net_destroy(net);
+        const nn_case small = {"linear", case_linear, false};
+        size_t n;
+        double *after = results(&small, cuda_at(d), nn_sizes[1], true, &n);
+        assert_non_null(after);
+        free(after);
+    }
+}
+
+int main(void)
+{
+    if (!cuda_at(0)) {
+        printf("skipped: no CUDA device: %s\n", dis__device_missing());
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers), cmocka_unit_test(steps),        cmocka_unit_test(models),
+        cmocka_unit_test(resume), cmocka_unit_test(side_by_side), cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
+}
