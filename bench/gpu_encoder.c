@@ -126,6 +126,7 @@ int main(int argc, char **argv)
     b.length = strtoul(argv[4], NULL, 10);
     if (b.rows > 1 << 13 || b.rows * b.length > 1 << 17) return 2;
     const char *type = "roberta";
+    const dis_precision precision = strcmp(argv[2], "bf16") == 0 ? DIS_PRECISION_BF16 : DIS_PRECISION_FLOAT32;
     for (int i = 5; i < argc; i++) {
         if (strcmp(argv[i], "predict") == 0)
             b.predict = true;
@@ -133,7 +134,7 @@ int main(int argc, char **argv)
             type = argv[i];
     }
     b.config = base_config(type);
-    if (dis__device_choose(argv[1], argv[2], &device) != DIS_OK || run(&b, device) != DIS_OK) {
+    if (dis__device_choose(argv[1], precision, !b.predict, &device) != DIS_OK || run(&b, device) != DIS_OK) {
         fprintf(stderr, "%s\n", dis_last_error());
         return 1;
     }

@@ -83,7 +83,8 @@ typedef struct {
 typedef struct {
     bool help, quiet;
     uint64_t threads, memory;
-    int precision; /* dis_precision, of subcommands with CLI_PRECISION_OPTION */
+    int precision;      /* dis_precision, of subcommands with CLI_PRECISION_OPTION */
+    const char *device; /* of subcommands with CLI_DEVICE_OPTION; NULL: the processor */
 } cli_common;
 
 /* What is read of the folder of a pretrained encoder. */
@@ -104,13 +105,21 @@ typedef struct {
                    "model_max_length and the encoder's positions"                                       \
     }
 
+/* Where nets run. */
+#define CLI_DEVICE_OPTION(type)                                                                            \
+    {                                                                                                      \
+        .name = "device", .kind = CLI_TEXT, .offset = offsetof(type, common.device), .argument = "DEVICE", \
+        .fallback = "cpu",                                                                                 \
+        .summary = "where nets run: cpu, cuda, cuda:N, or auto: a CUDA device where there is one "         \
+                   "(dissent list devices)"                                                                \
+    }
 /* How nets multiply. */
-#define CLI_PRECISION_OPTION(type)                                                                                  \
-    {                                                                                                               \
-        .name = "precision", .kind = CLI_CHOICE, .offset = offsetof(type, common.precision), .argument = "NUMBERS", \
-        .fallback = "auto", .choices = "auto|float32|bf16",                                                         \
-        .summary = "how weights are multiplied: bf16 is faster and less exact, with sums in float32 (processors "   \
-                   "with AVX512_BF16); auto: float32 on the processor"                                              \
+#define CLI_PRECISION_OPTION(type)                                                                                   \
+    {                                                                                                                \
+        .name = "precision", .kind = CLI_CHOICE, .offset = offsetof(type, common.precision), .argument = "NUMBERS",  \
+        .fallback = "auto", .choices = "auto|float32|bf16",                                                          \
+        .summary = "how weights are multiplied: bf16 is faster and less exact, with sums in float32 (CUDA devices; " \
+                   "processors with AVX512_BF16, not in training); auto: bf16 on CUDA devices, else float32"         \
     }
 #define CLI_HELP_OPTION(type)                                                                   \
     {                                                                                           \

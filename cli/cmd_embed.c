@@ -39,6 +39,7 @@ static const cli_option options[] = {
      .names = CLI_NAMES_OUTPUT,
      .summary = "NAME.npy, a row of float32 per item; ids go to NAME.tasks.txt beside it",
      .formats = "npy"},
+    CLI_DEVICE_OPTION(embed_values),
     CLI_PRECISION_OPTION(embed_values),
     CLI_ITEMS_OPTIONS(embed_values, reading),
     CLI_COMMON_OPTIONS(embed_values),

@@ -29,6 +29,8 @@ static const cli_option options[] = {
      .summary = "table: without it, text on a terminal, else by the name of the output, else csv"},
     CLI_OUTPUT_OPTION(experiment_values, json, "json", "json",
                       "summary for machines; - is standard output, instead of the text"),
+    CLI_DEVICE_OPTION(experiment_values),
+    CLI_PRECISION_OPTION(experiment_values),
     CLI_COMMON_OPTIONS(experiment_values),
 };
 

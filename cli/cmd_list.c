@@ -65,6 +65,14 @@ static const char *part_name(const void *arg, size_t i)
     return dis_experiment_part_at(i) ? dis_experiment_part_at(i)->name : NULL;
 }
 
+/* What is missing is a row too. */
+static const char *device_name(const void *arg, size_t i)
+{
+    (void)arg;
+    if (dis_device_at(i)) return dis_device_at(i)->name;
+    return dis_device_missing() && (i == 0 || dis_device_at(i - 1)) ? "cuda" : NULL;
+}
+
 static const char *method_summary(size_t i)
 {
     return dis_method_at(i)->summary;
@@ -108,6 +116,11 @@ static const char *objective_summary(size_t i)
 static const char *part_summary(size_t i)
 {
     return dis_experiment_part_at(i)->summary;
+}
+
+static const char *device_summary(size_t i)
+{
+    return dis_device_at(i) ? dis_device_at(i)->summary : "none found: dissent list devices cuda";
 }
 
 static void options_of(const dis_option *rows, size_t n)
@@ -205,6 +218,17 @@ static void part_detail(size_t i)
     }
 }
 
+static void device_detail(size_t i)
+{
+    const dis_device *d = dis_device_at(i);
+    if (!d) {
+        printf("cuda: none found\nwhy: %s\n", dis_device_missing());
+        return;
+    }
+    printf("%s: %s\nfound: %s\nprecision: %s\ntrains: %s\n", d->name, d->summary, d->found,
+           d->precision == DIS_PRECISION_BF16 ? "bf16" : "float32", d->trains ? "yes" : "no");
+}
+
 static const struct {
     const char *name;
     const char *(*row)(const void *arg, size_t i);
@@ -220,6 +244,7 @@ static const struct {
     {"presets", preset_name, preset_summary, preset_detail},
     {"crowds", crowd_name, crowd_summary, crowd_detail},
     {"keys", part_name, part_summary, part_detail},
+    {"devices", device_name, device_summary, device_detail},
 };
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
@@ -239,7 +264,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
         return cli_usage(
             c,
             "no table \"%s\"; there are methods, combiners, recipes, metrics, models, objectives, presets, "
-            "crowds and keys%s%s%s",
+            "crowds, keys and devices%s%s%s",
             operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (n_operands == 1) {
@@ -265,16 +290,18 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_list;
 const cli_command cli_cmd_list = {
     .name = "list",
-    .summary = "what there is: methods, combiners, recipes, metrics, models, objectives, presets, crowds, keys",
-    .operands = "methods|combiners|recipes|metrics|models|objectives|presets|crowds|keys [NAME]",
+    .summary =
+        "what there is: methods, combiners, recipes, metrics, models, objectives, presets, crowds, keys, devices",
+    .operands = "methods|combiners|recipes|metrics|models|objectives|presets|crowds|keys|devices [NAME]",
     .text = "Lists label methods, combinations of views, recipes of both, metrics of eval, models and objectives of "
             "train, presets for "
             "files "
-            "of known tools, crowd models of synth, or keys of an experiment's file. With NAME, that row in full: "
+            "of known tools, crowd models of synth, keys of an experiment's file, or where nets can run. With NAME, "
+            "that row in full: "
             "where the formula comes from, and each "
             "option with its default.",
     .examples = "  dissent list methods\n  dissent list methods dawid-skene\n",
-    .words = "methods|combiners|recipes|metrics|models|objectives|presets|crowds|keys",
+    .words = "methods|combiners|recipes|metrics|models|objectives|presets|crowds|keys|devices",
     .min = 1,
     .max = 2,
     .options = options,

@@ -29,6 +29,7 @@ static const cli_option predict_options[] = {
     TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
          "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
     TEXT(head, "head", "NAME", CLI_NAMES_NOTHING, "gold, silver, soft or crowd; without it, the model's first"),
+    CLI_DEVICE_OPTION(predict_values),
     CLI_PRECISION_OPTION(predict_values),
     CLI_ITEMS_OPTIONS(predict_values, reading),
     CLI_COMMON_OPTIONS(predict_values),

@@ -102,6 +102,8 @@ static const cli_option options[] = {
     FLAG(lenient, "lenient", "leave out items without a label, and count them"),
     FLAG(renormalise, "renormalise", "scale soft labels that do not sum to 1, and count them"),
     COUNT(seed, "seed", "0", 0, 1e19, "for starts, order, dropout and the held-out share"),
+    CLI_DEVICE_OPTION(train_values),
+    CLI_PRECISION_OPTION(train_values),
     CLI_ITEMS_OPTIONS(train_values, reading),
     CLI_COMMON_OPTIONS(train_values),
 };
@@ -294,6 +296,8 @@ static void *work_on_runs(void *arg)
     const int all = dis_context_threads(job->ctx);
     o.threads = all / (int)job->v->jobs > 0 ? all / (int)job->v->jobs : 1;
     o.memory = job->v->common.memory;
+    o.precision = (dis_precision)job->v->common.precision;
+    o.device = job->v->common.device;
     o.stop = asked_to_stop;
     dis_context *ctx;
     dis_status status = dis_context_create(&o, &ctx);

@@ -124,6 +124,9 @@ static int version(cli *c, int argc, char **argv)
     if (argc > 3 || (argc > 2 && !verbose)) return cli_usage(c, "--version takes --verbose and nothing else");
     printf("dissent %s\n", dis_version());
     for (size_t i = 0; verbose && dis_version_part(i); i++) printf("%s\n", dis_version_part(i));
+    for (size_t i = 0; verbose && dis_device_at(i); i++)
+        printf("device %s: %s\n", dis_device_at(i)->name, dis_device_at(i)->found);
+    if (verbose && dis_device_missing()) printf("device cuda: absent (%s)\n", dis_device_missing());
     return cli_flush(c);
 }
 

@@ -235,6 +235,12 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL},
                              *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
+    if (common->device && strcmp(common->device, "cpu") != 0) {
+        const dis_device *device;
+        const dis_status there = dis_device_choose(common->device, (dis_precision)common->precision, false, &device);
+        if (there != DIS_OK) return there;
+        if (strcmp(common->device, "auto") == 0) cli_say(c, "computing on %s: %s", device->name, device->found);
+    }
     dis_context_options o = dis_context_options_default();
     if (started_as(sizes) > 1) o.ranks = "mpi";
     if (o.ranks && strcmp(c->command, "labels") != 0) {
@@ -245,6 +251,7 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
     o.threads = (int)common->threads;
     o.memory = common->memory;
     o.precision = (dis_precision)common->precision;
+    o.device = common->device;
     o.progress = progress;
     o.stop = stop;
     o.user = c;

@@ -4,6 +4,7 @@
 #include "dissent/status.h"
 #include "dissent/version.h"
 #include "dissent/context.h"
+#include "dissent/device_list.h"
 #include "dissent/names.h"
 #include "dissent/option.h"
 #include "dissent/votes.h"

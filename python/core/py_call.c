@@ -41,7 +41,26 @@ void core_show(void *user, const char *what, double done)
     core_release(call);
 }
 
+static int take_precision(const char *text, dis_precision *out)
+{
+    static const char *const words[] = {"auto", "float32", "bf16"};
+    for (int i = 0; text && i < 3; i++)
+        if (strcmp(words[i], text) == 0) {
+            *out = (dis_precision)i;
+            return 0;
+        }
+    if (!text) return 0;
+    PyErr_Format(PyExc_ValueError, "precision must be auto, float32 or bf16, not %s", text);
+    return -1;
+}
+
 int core_begin(core_call *call, core_state *state, int threads, PyObject *progress)
+{
+    return core_begin_on(call, state, threads, progress, NULL, NULL);
+}
+
+int core_begin_on(core_call *call, core_state *state, int threads, PyObject *progress, const char *device,
+                  const char *precision)
 {
     *call = (core_call){.state = state};
     call->looked = call->shown = now_ms();
@@ -54,6 +73,8 @@ int core_begin(core_call *call, core_state *state, int threads, PyObject *progre
     }
     dis_context_options options = dis_context_options_default();
     options.threads = threads;
+    options.device = device;
+    if (take_precision(precision, &options.precision) < 0) return -1;
     options.stop = stop;
     options.user = call;
     if (call->progress) options.progress = core_show;

@@ -69,6 +69,9 @@ typedef struct {
 
 /* threads: 0 for all processors. progress: None, or callable(what: str, done: float). -1 with an exception. */
 int core_begin(core_call *call, core_state *state, int threads, PyObject *progress);
+/* The same on a device (NULL: the processor) in a precision: "auto" (NULL too), "float32" or "bf16". */
+int core_begin_on(core_call *call, core_state *state, int threads, PyObject *progress, const char *device,
+                  const char *precision);
 void core_release(core_call *call);
 void core_retake(core_call *call);
 /* Tells `progress`, as a context does; user: the call, whose thread has let go of Python's lock. */

@@ -116,15 +116,15 @@ typedef PyObject *answer(const job *j);
 
 static PyObject *with(PyObject *module, PyObject *args, PyObject *keywords, work *act, answer *tell)
 {
-    static char *names[] = {"path",         "store",  "data_folder", "filters",  "jobs",
-                            "retry_failed", "output", "threads",     "progress", NULL};
-    const char *path, *output = NULL;
+    static char *names[] = {"path",   "store",   "data_folder", "filters", "jobs",      "retry_failed",
+                            "output", "threads", "progress",    "device",  "precision", NULL};
+    const char *path, *output = NULL, *device = NULL, *precision = NULL;
     dis_experiment_options o = dis_experiment_options_default();
     PyObject *filters = NULL, *progress = NULL, *result = NULL;
     Py_ssize_t jobs = 0;
     int retry = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$zzOnpziO:experiment", names, &path, &o.store, &o.data_folder,
-                                     &filters, &jobs, &retry, &output, &threads, &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$zzOnpziOzz:experiment", names, &path, &o.store, &o.data_folder,
+                                     &filters, &jobs, &retry, &output, &threads, &progress, &device, &precision))
         return NULL;
     core_state *state = core_state_of_module(module);
     core_texts texts;
@@ -136,7 +136,7 @@ static PyObject *with(PyObject *module, PyObject *args, PyObject *keywords, work
     j.run.retry_failed = retry != 0;
     j.run.watch = watch;
     j.run.user = &j;
-    if (core_begin(&j.call, state, threads, progress) == 0) {
+    if (core_begin_on(&j.call, state, threads, progress, device, precision) == 0) {
         core_release(&j.call);
         dis_status status = dis_experiment_read(j.call.ctx, path, &o, &j.experiment);
         if (status == DIS_OK) status = act(&j);

@@ -153,19 +153,20 @@ static PyObject *take_options(PyObject *keywords, dis_model_train_options *o)
 /* A model, or with folds what they say of all items. */
 static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"examples", "classes", "dev",   "model",    "objective", "seed",     "lenient",
-                            "folder",   "resume",  "folds", "fold_dev", "threads",   "progress", NULL};
+    static char *names[] = {"examples", "classes", "dev",      "model",   "objective", "seed",   "lenient",   "folder",
+                            "resume",   "folds",   "fold_dev", "threads", "progress",  "device", "precision", NULL};
     PyObject *given, *list, *dev = Py_None, *progress = NULL, *result = NULL;
     dis_model_train_options o = dis_model_train_options_default();
     unsigned long long seed = 0;
     int lenient = 0, resume = 0, threads = 0;
     dis_folds_options folds = dis_folds_options_default();
     Py_ssize_t n_folds = 0;
+    const char *device = NULL, *precision = NULL;
     PyObject *rest = take_options(keywords, &o);
     const int parsed =
-        rest && PyArg_ParseTupleAndKeywords(args, rest, "O!O|$OssKpzpndiO:train", names, &PyTuple_Type, &given, &list,
+        rest && PyArg_ParseTupleAndKeywords(args, rest, "O!O|$OssKpzpndiOzz:train", names, &PyTuple_Type, &given, &list,
                                             &dev, &o.model, &o.objective, &seed, &lenient, &o.folder, &resume, &n_folds,
-                                            &folds.dev, &threads, &progress);
+                                            &folds.dev, &threads, &progress, &device, &precision);
     Py_XDECREF(rest);
     if (!parsed) return NULL;
     core_state *state = core_state_of_module(module);
@@ -190,7 +191,7 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     core_call call;
     if (take_examples(state, given, classes, &train_on) == 0 &&
         (dev == Py_None || take_examples(state, dev, classes, &judge_by) == 0) &&
-        core_begin(&call, state, threads, progress) == 0) {
+        core_begin_on(&call, state, threads, progress, device, precision) == 0) {
         dis_model *model = NULL;
         dis_labels *labels = NULL;
         const dis_examples *judge = dev == Py_None ? NULL : &judge_by.e;
@@ -230,16 +231,17 @@ static PyObject *load(PyObject *module, PyObject *args)
 
 static PyObject *predict(PyObject *object, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"items", "head", "threads", "progress", NULL};
+    static char *names[] = {"items", "head", "threads", "progress", "device", "precision", NULL};
     PyObject *given, *progress = NULL, *array = NULL;
-    const char *head = NULL;
+    const char *head = NULL, *device = NULL, *precision = NULL;
     int threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$ziO:predict", names, &given, &head, &threads, &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$ziOzz:predict", names, &given, &head, &threads, &progress,
+                                     &device, &precision))
         return NULL;
     core_state *state = core_state_of_object(object);
     const dis_items *items = core_items_look(state, given);
     core_call call;
-    if (!items || core_begin(&call, state, threads, progress) < 0) return NULL;
+    if (!items || core_begin_on(&call, state, threads, progress, device, precision) < 0) return NULL;
     const model_object *m = (model_object *)object;
     dis_labels *labels = NULL;
     core_release(&call);

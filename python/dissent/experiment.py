@@ -53,6 +53,8 @@ def run(
     filters: Sequence[str] | str = (),
     jobs: int = 0,
     retry_failed: bool = False,
+    device: str = "cpu",
+    precision: str = "auto",
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> dict[str, Any]:
@@ -72,13 +74,16 @@ def run(
         Runs side by side; 0: as many as threads.
     retry_failed : bool
         Try again what failed earlier.
+    device, precision : str
+        Where nets run, "cpu", "cuda", "cuda:N" or "auto", and in what: "auto", "float32" or "bf16". Runs of another device
+        or precision are other runs.
 
     Returns how many runs there are (total), are done, failed, and were computed now, and the seconds it took. A run that
     fails does not stop the others; the first failure is raised at the end.
     """
     path, where = _where(file, store, data, filters)
     with Watching(n_jobs, progress) as watching:
-        return _core.experiment_run(path, **where, jobs=jobs, retry_failed=retry_failed, **watching)
+        return _core.experiment_run(path, **where, jobs=jobs, retry_failed=retry_failed, device=device, precision=precision, **watching)
 
 
 def table(

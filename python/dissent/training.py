@@ -96,6 +96,10 @@ class SoftClassifier(Estimator):
         model: "encoder:lora=8", "encoder:frozen=6,layer-decay=0.9", "encoder:max-length=128".
     checkpoints : folder, optional
         Where a checkpoint goes after each epoch and when training is stopped; resume=True goes on from it.
+    device : str
+        Where the net runs: "cpu", "cuda", "cuda:N", or "auto": a CUDA device where there is one.
+    precision : str
+        "float32", "bf16", or "auto": bf16 on CUDA devices, else float32.
     random_state, n_jobs, progress
         As everywhere. The same data, options and seed give the same model for any n_jobs.
 
@@ -131,6 +135,8 @@ class SoftClassifier(Estimator):
         encoder: str | os.PathLike[str] | None = None,
         checkpoints: str | os.PathLike[str] | None = None,
         resume: bool = False,
+        device: str = "cpu",
+        precision: str = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
         progress: ProgressLike = None,
@@ -156,6 +162,8 @@ class SoftClassifier(Estimator):
         self.encoder = encoder
         self.checkpoints = checkpoints
         self.resume = resume
+        self.device = device
+        self.precision = precision
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
@@ -261,6 +269,8 @@ class SoftClassifier(Estimator):
                 resume=self.resume,
                 folds=folds,
                 fold_dev=fold_dev,
+                device=self.device,
+                precision=self.precision,
                 **watching,
             )
         return result, rows, id_array(targets.classes.ids), n_given - rows.n
@@ -455,7 +465,7 @@ class SoftClassifier(Estimator):
         """A distribution over classes_ for every item: an array, a DataFrame when X is pandas, an array per sentence of tokens."""
         model: _core.Model = self._have("_trained")
         rows = Rows(X)
-        p = np.asarray(model.predict(rows.items(), head=head, threads=threads_of(self.n_jobs)))
+        p = np.asarray(model.predict(rows.items(), head=head, threads=threads_of(self.n_jobs), device=self.device, precision=self.precision))
         if rows.bounds is not None:
             return np.split(p, rows.bounds[1:-1].astype(np.int64))
         if rows.pandas:

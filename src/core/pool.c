@@ -21,9 +21,12 @@ typedef struct {
     int index;
 } worker;
 
+enum { DEVICE = 24 };
+
 struct dis_context {
     dis_context_options options;
     dis__comm comm;
+    char device[DEVICE];
     int n_threads;
     worker *workers; /* n_threads - 1: the caller is thread 0 */
     pthread_mutex_t mutex;
@@ -124,9 +127,13 @@ dis_status dis_context_create(const dis_context_options *options, dis_context **
     if ((int)o.precision < 0 || o.precision > DIS_PRECISION_BF16)
         return dis__fail(DIS_EUSAGE, "precision must be float32 or bf16, not number %d", (int)o.precision);
 
+    if (o.device && strlen(o.device) >= DEVICE)
+        return dis__fail(DIS_EUSAGE, "a device of \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", o.device);
+
     dis_context *ctx;
     DIS_TRY(dis__alloc_zeroed(&ctx, 1, sizeof *ctx));
     ctx->options = o;
+    if (o.device) strcpy(ctx->device, o.device);
     const int wanted = o.threads ? o.threads : usable_cpus();
     dis_status status = dis__alloc_zeroed(&ctx->workers, (size_t)wanted, sizeof *ctx->workers);
     if (status == DIS_OK) status = dis__comm_open(o.ranks, &ctx->comm);
@@ -197,6 +204,11 @@ int dis_context_ranks(const dis_context *ctx)
 void dis_context_fail(dis_context *ctx, int code)
 {
     if (ctx && dis__comm_is_shared(&ctx->comm)) ctx->comm.row.abort(code);
+}
+
+const char *dis__context_device(const dis_context *ctx)
+{
+    return ctx ? ctx->device : "";
 }
 
 uint64_t dis__context_memory(const dis_context *ctx)

@@ -27,6 +27,8 @@ uint64_t dis__context_memory(const dis_context *ctx);
 
 /* How nets multiply; as the device does best for NULL. */
 dis_precision dis__context_precision(const dis_context *ctx);
+/* Where nets run, in the caller's words; "": nobody said. */
+const char *dis__context_device(const dis_context *ctx);
 
 /* Tells the watcher, if any. */
 void dis__progress(dis_context *ctx, const char *what, double done);

@@ -37,6 +37,7 @@ typedef struct {
     size_t jobs;
     int threads;
     uint64_t memory;
+    const dis_context *ctx; /* the caller's: its device and precision */
     struct timespec begin, told;
 
     pthread_mutex_t mutex; /* all below */
@@ -132,6 +133,8 @@ static dis_status share_threads(job *j, int threads, dis_context **ctx)
     dis_context_options o = dis_context_options_default();
     o.threads = threads;
     o.memory = j->memory;
+    o.precision = dis__context_precision(j->ctx);
+    o.device = dis__context_device(j->ctx);
     o.stop = asked_to_stop;
     o.user = j;
     return dis_context_create(&o, ctx);
@@ -388,7 +391,11 @@ dis_status dis__runner_run(dis_context *ctx, const dis__runner *runner, dis_expe
 {
     const size_t asked = runner->options.jobs;
     if (asked > MAX_JOBS) return dis__fail(DIS_EUSAGE, "%zu jobs; at most %d are possible", asked, MAX_JOBS);
-    job j = {.r = runner, .threads = dis_context_threads(ctx), .jobs = asked, .memory = dis__context_memory(ctx)};
+    job j = {.r = runner,
+             .threads = dis_context_threads(ctx),
+             .jobs = asked,
+             .memory = dis__context_memory(ctx),
+             .ctx = ctx};
     if (j.jobs == 0) j.jobs = (size_t)j.threads;
     if ((size_t)j.threads < j.jobs) j.threads = (int)j.jobs;
     clock_gettime(CLOCK_MONOTONIC, &j.begin);

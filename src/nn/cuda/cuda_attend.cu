@@ -46,6 +46,7 @@ __global__ void __launch_bounds__(256) prelude_kernel(dis__attend_args a, int2 *
         }
         if (!used) return;
     }
+#pragma unroll 4
     for (uint32_t k = 0; k < 8; k++) {
         const uint4 w = dropout_words(a.seed, pass, a.layer, block, k * 32 + lane);
         const uint32_t b0 = __ballot_sync(0xffffffffu, w.x < threshold),

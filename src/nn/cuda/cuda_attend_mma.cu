@@ -4,7 +4,7 @@
  *
  * Forward: 4 length d operations per query. Backward computes the scores twice, once per tile of queries for dq and once
  * per tile of keys for dk and dv, so that every sum has one owner and one order: 14 length d instead of 10 with atomic
- * sums. Both halves are one launch. Gradients of biases: a tile's gradients of scores are summed along diagonals,
+ * sums. Gradients of biases: a tile's gradients of scores are summed along diagonals,
  * distance by distance, and by bucket at the end. */
 #include "nn/cuda/cuda_attend.cuh"
 #include <cuda_pipeline_primitives.h>
@@ -103,14 +103,22 @@ template <int D> __device__ __forceinline__ void add_times(float c[D / 8][4], co
     }
 }
 
+/* 2^x, 0 for what is too small. */
+__device__ __forceinline__ float power2(float x)
+{
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 /* ---- what tiles have beside numbers ---- */
 
 struct tile_facts {
     int2 span[TILE];  /* of this block's tokens */
     uint2 bits[TILE]; /* dropout of each query of a pair of tiles: bit k: key k of its tile */
     float bias[2 * TILE];
-    float log_sum[TILE], delta[TILE]; /* of queries that pass by */
-    bool seen[TILE];                  /* keys */
+    float2 sums[TILE]; /* of queries that pass by: the logarithm of the sum (base 2), and delta */
+    bool seen[TILE];   /* keys */
 };
 
 __device__ __forceinline__ void load_spans(tile_facts &f, const attend_call &call, int first)
@@ -145,9 +153,28 @@ __device__ __forceinline__ void load_seen(tile_facts &f, const dis__attend_args 
     if (threadIdx.x < TILE) f.seen[threadIdx.x] = key < (int)a.n_tokens && (!a.mask || a.mask[key]);
 }
 
+/* Of this thread's token: whether all 64 tokens from `other` on count for it. */
+__device__ __forceinline__ bool all_count(const tile_facts &f, const dis__attend_args &a, int other)
+{
+    if (threadIdx.x >= TILE) return true;
+    const int2 span = f.span[threadIdx.x];
+    return !a.mask && !a.window && other >= span.x && other + TILE <= span.y;
+}
+
+/* Whether the block's token `row` and the other tile's `col` count for each other. seen[] is that of keys. */
+__device__ __forceinline__ bool pair_counts(const tile_facts &f, const dis__attend_args &a, int own0, int other0,
+                                            int row, int col, bool rows_are_keys = false)
+{
+    const int other = other0 + col, apart = abs(other - own0 - row);
+    const int2 span = f.span[row];
+    return other >= span.x && other < span.y && f.seen[rows_are_keys ? row : col] &&
+           (!a.window || apart <= (int)a.window);
+}
+
 /* ---- forward ---- */
 
-template <int D> __global__ void __launch_bounds__(THREADS) attend_mma_kernel(const __grid_constant__ attend_call call)
+template <int D, bool BIAS, bool DROP>
+__global__ void __launch_bounds__(THREADS) attend_mma_kernel(const __grid_constant__ attend_call call)
 {
     extern __shared__ __align__(128) bf16 room[];
     __shared__ tile_facts f;
@@ -180,48 +207,48 @@ template <int D> __global__ void __launch_bounds__(THREADS) attend_mma_kernel(co
             fetch<D>(next + TILE * D, v, ld, k0 + TILE, n_tokens);
         }
         __pipeline_commit();
-        if (a.bias) load_biases(f, a, head, q0, k0);
+        if (BIAS) load_biases(f, a, head, q0, k0);
         load_seen(f, a, k0);
-        if (call.bits && threadIdx.x < TILE && f.span[threadIdx.x].y)
+        if (DROP && threadIdx.x < TILE && f.span[threadIdx.x].y)
             f.bits[threadIdx.x] =
                 drop_bits(call.bits, drop_base(a, head, q0 + threadIdx.x, f.span[threadIdx.x]) + (uint64_t)(int64_t)k0);
         __pipeline_wait_prior(1);
-        __syncthreads();
+        const bool whole = __syncthreads_and(all_count(f, a, k0));
         if (t == 0) load_left<D>(left, own, warp, lane);
         float s[8][4];
         times_transposed<D>(s, left, keys, lane);
 #pragma unroll
-        for (int h = 0; h < 2; h++) { /* rows r0 and r0 + 8 */
-            const int row = r0 + 8 * h, query = q0 + row;
-            const int2 span = f.span[row];
-            float top = -INFINITY;
+        for (int j = 0; j < 8; j++)
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                s[j][i] *= scale;
+                if (BIAS) s[j][i] += f.bias[TILE + j * 8 + c0 + (i & 1) - r0 - (i >> 1) * 8];
+            }
+        if (!whole)
 #pragma unroll
             for (int j = 0; j < 8; j++)
 #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const int col = j * 8 + c0 + i, key = k0 + col, apart = abs(key - query);
-                    float x = s[j][2 * h + i] * scale;
-                    if (a.bias) x += f.bias[TILE + col - row];
-                    const bool in =
-                        key >= span.x && key < span.y && f.seen[col] && (!a.window || apart <= (int)a.window);
-                    s[j][2 * h + i] = x = in ? x : -INFINITY;
-                    top = fmaxf(top, x);
-                }
+                for (int i = 0; i < 4; i++)
+                    if (!pair_counts(f, a, q0, k0, r0 + (i >> 1) * 8, j * 8 + c0 + (i & 1))) s[j][i] = -INFINITY;
+#pragma unroll
+        for (int h = 0; h < 2; h++) { /* rows r0 and r0 + 8 */
+            float top = max[h];
+#pragma unroll
+            for (int j = 0; j < 8; j++) top = fmaxf(top, fmaxf(s[j][2 * h], s[j][2 * h + 1]));
             top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
             top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
-            top = fmaxf(top, max[h]);
-            const float from = top == -INFINITY ? 0 : top, shrink = exp2f(max[h] - from);
-            const uint2 bits = call.bits ? f.bits[row] : make_uint2(0, 0);
+            const float from = top == -INFINITY ? 0 : top, shrink = power2(max[h] - from);
+            const uint2 bits = DROP ? f.bits[r0 + 8 * h] : make_uint2(0, 0);
+            const uint32_t low = __funnelshift_r(bits.x, bits.y, c0), high = bits.y >> c0;
             max[h] = top;
             sum[h] *= shrink;
 #pragma unroll
             for (int j = 0; j < 8; j++)
 #pragma unroll
                 for (int i = 0; i < 2; i++) {
-                    const int col = j * 8 + c0 + i;
-                    const float p = exp2f(s[j][2 * h + i] - from);
+                    const float p = power2(s[j][2 * h + i] - from);
                     sum[h] += p;
-                    s[j][2 * h + i] = (col < 32 ? bits.x >> col : bits.y >> (col - 32)) & 1 ? 0 : p;
+                    s[j][2 * h + i] = DROP && (j < 4 ? low : high) & 1u << (j % 4 * 8 + i) ? 0 : p;
                 }
 #pragma unroll
             for (int j = 0; j < D / 8; j++) {
@@ -238,7 +265,7 @@ template <int D> __global__ void __launch_bounds__(THREADS) attend_mma_kernel(co
         float total = sum[h] + __shfl_xor_sync(0xffffffffu, sum[h], 1);
         total += __shfl_xor_sync(0xffffffffu, total, 2);
         if (query >= n_tokens) continue;
-        const float by = total > 0 ? (call.bits ? call.keep : 1) / total : 0;
+        const float by = total > 0 ? (DROP ? call.keep : 1) / total : 0;
         uint32_t *to = (uint32_t *)((bf16 *)a.y + (size_t)query * a.channels + head * D + c0);
 #pragma unroll
         for (int j = 0; j < D / 8; j++) to[j * 4] = two(y[j][2 * h] * by, y[j][2 * h + 1] * by);
@@ -251,7 +278,8 @@ template <int D> __global__ void __launch_bounds__(THREADS) attend_mma_kernel(co
 
 /* One tile of queries (KEYS false: dq) or keys (KEYS true: dk, dv), with the other kind passing by. p and g are the
  * shares and the gradients of scores of this block's rows and those columns. */
-template <int D, bool KEYS> __device__ void attend_grad_tile(const attend_call &call, bf16 *room, tile_facts &f)
+template <int D, bool KEYS, bool BIAS, bool DROP>
+__device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *room, tile_facts &f)
 {
     const dis__attend_args &a = call.a;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = blockIdx.y, own0 = blockIdx.x * TILE;
@@ -260,7 +288,7 @@ template <int D, bool KEYS> __device__ void attend_grad_tile(const attend_call &
     const bf16 *q = (const bf16 *)a.qkv + head * D, *k = q + a.channels, *v = k + a.channels;
     const bf16 *dy = (const bf16 *)a.dy + head * D;
     float *diagonal = (float *)(room + 6 * TILE * D), *by_distance = diagonal + TILE * (TILE + 1);
-    const bool sums = !KEYS && call.parts;
+    const bool sums = BIAS && !KEYS && call.parts;
     const int n_distances = 2 * (int)a.longest - 1;
     for (int i = threadIdx.x; sums && i < n_distances; i += THREADS) by_distance[i] = 0;
     load_spans(f, call, own0);
@@ -277,14 +305,13 @@ template <int D, bool KEYS> __device__ void attend_grad_tile(const attend_call &
     __pipeline_commit();
     uint32_t left[D / 16][4], left2[D / 16][4];
     float d1[D / 8][4] = {}, d2[D / 8][4] = {}; /* dq, or dk and dv */
-    const float scale = (float)a.scale * LOG2E, keep = call.bits ? call.keep : 1;
-    float row_sum[2] = {0, 0}, row_delta[2] = {0, 0};
+    const float scale = (float)a.scale * LOG2E, keep = DROP ? call.keep : 1;
+    float2 row_sums[2] = {make_float2(0, 0), make_float2(0, 0)};
 #pragma unroll
     for (int h = 0; h < 2; h++)
         if (!KEYS && own0 + r0 + 8 * h < n_tokens) {
             const size_t at = (size_t)(own0 + r0 + 8 * h) * a.n_heads + head;
-            row_sum[h] = ((const float *)a.log_sum)[at] * LOG2E;
-            row_delta[h] = call.delta[at];
+            row_sums[h] = make_float2(((const float *)a.log_sum)[at] * LOG2E, call.delta[at]);
         }
     for (int t = 0; t < n; t++) {
         const int other0 = all.x + t * TILE, q0 = KEYS ? other0 : own0, k0 = KEYS ? own0 : other0;
@@ -296,22 +323,24 @@ template <int D, bool KEYS> __device__ void attend_grad_tile(const attend_call &
             fetch<D>(next + TILE * D, KEYS ? dy : v, KEYS ? a.channels : ld, other0 + TILE, n_tokens);
         }
         __pipeline_commit();
-        if (a.bias) load_biases(f, a, head, q0, k0);
+        if (BIAS) load_biases(f, a, head, q0, k0);
         if (!KEYS) load_seen(f, a, k0);
         if (threadIdx.x < TILE) {
             const int query = q0 + threadIdx.x;
             const bool here = query < n_tokens;
             if (KEYS) {
                 const size_t at = (size_t)query * a.n_heads + head;
-                f.log_sum[threadIdx.x] = here ? ((const float *)a.log_sum)[at] * LOG2E : 0;
-                f.delta[threadIdx.x] = here ? call.delta[at] : 0;
+                f.sums[threadIdx.x] =
+                    here ? make_float2(((const float *)a.log_sum)[at] * LOG2E, call.delta[at]) : make_float2(0, 0);
             }
-            const int2 span = KEYS ? (here ? call.span[query] : make_int2(0, 0)) : f.span[threadIdx.x];
-            if (call.bits && span.y)
-                f.bits[threadIdx.x] = drop_bits(call.bits, drop_base(a, head, query, span) + (uint64_t)(int64_t)k0);
+            if (DROP) {
+                const int2 span = KEYS ? (here ? call.span[query] : make_int2(0, 0)) : f.span[threadIdx.x];
+                if (span.y)
+                    f.bits[threadIdx.x] = drop_bits(call.bits, drop_base(a, head, query, span) + (uint64_t)(int64_t)k0);
+            }
         }
         __pipeline_wait_prior(1);
-        __syncthreads();
+        const bool whole = __syncthreads_and(all_count(f, a, other0));
         if (t == 0) {
             load_left<D>(left, room, warp, lane);
             load_left<D>(left2, room + TILE * D, warp, lane);
@@ -319,33 +348,38 @@ template <int D, bool KEYS> __device__ void attend_grad_tile(const attend_call &
         float p[8][4], g[8][4];
         times_transposed<D>(p, left, first, lane);   /* scores */
         times_transposed<D>(g, left2, second, lane); /* dy v */
+        uint32_t low[2] = {0, 0}, high[2] = {0, 0};
+        if (DROP && !KEYS)
 #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const int row = r0 + 8 * h;
-            const int2 span = f.span[row];
-            const uint2 row_bits = !KEYS && call.bits ? f.bits[row] : make_uint2(0, 0);
+            for (int h = 0; h < 2; h++) {
+                const uint2 bits = f.bits[r0 + 8 * h];
+                low[h] = __funnelshift_r(bits.x, bits.y, c0);
+                high[h] = bits.y >> c0;
+            }
 #pragma unroll
-            for (int j = 0; j < 8; j++)
+        for (int j = 0; j < 8; j++)
 #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const int col = j * 8 + c0 + i, other = other0 + col, apart = abs(other - own0 - row);
-                    const bool in = other >= span.x && other < span.y && f.seen[KEYS ? row : col] &&
-                                    (!a.window || apart <= (int)a.window);
-                    float x = p[j][2 * h + i] * scale;
-                    if (a.bias) x += f.bias[TILE + (KEYS ? row - col : col - row)];
-                    const float share = in ? exp2f(x - (KEYS ? f.log_sum[col] : row_sum[h])) : 0;
-                    bool out = false;
-                    if (call.bits) {
-                        const int key = KEYS ? row : col;
-                        const uint2 bits = KEYS ? f.bits[col] : row_bits;
-                        out = (key < 32 ? bits.x >> key : bits.y >> (key - 32)) & 1;
-                    }
-                    const float dp = out ? 0 : g[j][2 * h + i] * keep;
-                    p[j][2 * h + i] = out ? 0 : share * keep;
-                    g[j][2 * h + i] = in ? share * (dp - (KEYS ? f.delta[col] : row_delta[h])) : 0;
-                    if (sums) diagonal[row * (TILE + 1) + col] = g[j][2 * h + i];
+            for (int i = 0; i < 2; i++) {
+                const int col = j * 8 + c0 + i;
+                const float2 column = KEYS ? f.sums[col] : make_float2(0, 0);
+                uint32_t word = 0;
+                if (DROP && KEYS) word = ((const uint32_t *)&f.bits[col])[warp >> 1] >> (r0 & 31);
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const float2 its = KEYS ? column : row_sums[h];
+                    const int row = r0 + 8 * h, e = 2 * h + i;
+                    float x = p[j][e] * scale;
+                    if (BIAS) x += f.bias[TILE + (KEYS ? row - col : col - row)];
+                    float share = power2(x - its.x);
+                    if (!whole && !pair_counts(f, a, own0, other0, row, col, KEYS)) share = 0;
+                    const bool out = !DROP  ? false
+                                     : KEYS ? (word & 1u << 8 * h) != 0
+                                            : ((j < 4 ? low[h] : high[h]) & 1u << (j % 4 * 8 + i)) != 0;
+                    g[j][e] = share * (out ? -its.y : g[j][e] * keep - its.y);
+                    if (KEYS) p[j][e] = out ? 0 : share * keep;
+                    if (sums) diagonal[row * (TILE + 1) + col] = g[j][e];
                 }
-        }
+            }
         if (KEYS) add_times<D>(d2, p, second, lane);
         add_times<D>(d1, g, first, lane);
         if (sums) {
@@ -392,15 +426,14 @@ template <int D, bool KEYS> __device__ void attend_grad_tile(const attend_call &
     }
 }
 
-template <int D>
-__global__ void __launch_bounds__(THREADS) attend_grad_mma_kernel(const __grid_constant__ attend_call call)
+/* Fewer registers let three blocks share a processor. */
+template <int D, bool KEYS, bool BIAS, bool DROP>
+__global__ void __launch_bounds__(THREADS, KEYS ? 2 : 3)
+    attend_grad_mma_kernel(const __grid_constant__ attend_call call)
 {
     extern __shared__ __align__(128) bf16 room[];
     __shared__ tile_facts f;
-    if (blockIdx.z)
-        attend_grad_tile<D, true>(call, room, f);
-    else
-        attend_grad_tile<D, false>(call, room, f);
+    attend_grad_tile<D, KEYS, BIAS, DROP>(call, room, f);
 }
 
 /* ---- launches ---- */
@@ -412,12 +445,27 @@ static bool fits(const dis__cuda_session *s, const dis__attend_args *a, size_t *
            a->channels % 8 == 0 && aligned16(a->y) && aligned16(a->dy) && aligned16(a->d_qkv);
 }
 
-template <int D> static cudaError_t forward(dis__cuda_session *s, const attend_call *c)
+typedef void kernel(const attend_call call);
+
+/* The instance for what there is: biases, dropout. */
+template <int D> static kernel *forward_of(const attend_call *c)
 {
-    const size_t bytes = 5 * TILE * D * sizeof(bf16);
+    if (c->a.bias) return c->bits ? attend_mma_kernel<D, true, true> : attend_mma_kernel<D, true, false>;
+    return c->bits ? attend_mma_kernel<D, false, true> : attend_mma_kernel<D, false, false>;
+}
+
+template <int D, bool KEYS> static kernel *backward_of(const attend_call *c)
+{
+    if (c->a.bias)
+        return c->bits ? attend_grad_mma_kernel<D, KEYS, true, true> : attend_grad_mma_kernel<D, KEYS, true, false>;
+    return c->bits ? attend_grad_mma_kernel<D, KEYS, false, true> : attend_grad_mma_kernel<D, KEYS, false, false>;
+}
+
+static cudaError_t launch(dis__cuda_session *s, kernel *run, const attend_call *c, size_t bytes)
+{
     const dim3 grid((unsigned)attend_tiles(&c->a), (unsigned)c->a.n_heads);
-    cudaFuncSetAttribute(attend_mma_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    attend_mma_kernel<D><<<grid, THREADS, bytes, s->stream>>>(*c);
+    cudaFuncSetAttribute((const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    run<<<grid, THREADS, bytes, s->stream>>>(*c);
     return cudaGetLastError();
 }
 
@@ -425,17 +473,8 @@ bool dis__cuda_attend_mma(dis__cuda_session *s, const attend_call *c, cudaError_
 {
     size_t d;
     if (!fits(s, &c->a, &d)) return false;
-    *error = d == 32 ? forward<32>(s, c) : forward<64>(s, c);
+    *error = launch(s, d == 32 ? forward_of<32>(c) : forward_of<64>(c), c, 5 * TILE * d * sizeof(bf16));
     return true;
-}
-
-template <int D> static cudaError_t backward(dis__cuda_session *s, const attend_call *c, size_t sums)
-{
-    const size_t bytes = 6 * TILE * D * sizeof(bf16) + sums;
-    const dim3 grid((unsigned)attend_tiles(&c->a), (unsigned)c->a.n_heads, c->a.d_qkv ? 2 : 1);
-    cudaFuncSetAttribute(attend_grad_mma_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    attend_grad_mma_kernel<D><<<grid, THREADS, bytes, s->stream>>>(*c);
-    return cudaGetLastError();
 }
 
 bool dis__cuda_attend_grad_mma(dis__cuda_session *s, const attend_call *c, cudaError_t *error)
@@ -443,6 +482,9 @@ bool dis__cuda_attend_grad_mma(dis__cuda_session *s, const attend_call *c, cudaE
     size_t d;
     const size_t sums = c->parts ? (TILE * (TILE + 1) + 2 * c->a.longest - 1) * sizeof(float) : 0;
     if (!fits(s, &c->a, &d) || sums > 100 << 10) return false;
-    *error = d == 32 ? backward<32>(s, c, sums) : backward<64>(s, c, sums);
+    const size_t bytes = 6 * TILE * d * sizeof(bf16);
+    *error = launch(s, d == 32 ? backward_of<32, false>(c) : backward_of<64, false>(c), c, bytes + sums);
+    if (*error == cudaSuccess && c->a.d_qkv)
+        *error = launch(s, d == 32 ? backward_of<32, true>(c) : backward_of<64, true>(c), c, bytes);
     return true;
 }

@@ -52,7 +52,7 @@ dis_status dis__cuda_copy_in(void *session, void *to, const void *from, size_t b
     static const char doing[] = "copying to the device";
     dis__cuda_session *s = session;
     cudaSetDevice(s->ordinal);
-    CUDA_TRY(s, dis__cuda_update_flush(s), doing);
+    CUDA_TRY(s, dis__cuda_flush(s), doing);
     for (size_t at = 0; at < bytes; at += HALF) {
         const size_t n = bytes - at < HALF ? bytes - at : HALF;
         char *place;
@@ -69,7 +69,7 @@ dis_status dis__cuda_copy_out(void *session, void *to, const void *from, size_t 
     dis__cuda_session *s = session;
     cudaSetDevice(s->ordinal);
     char *place = s->ring->at + 2 * (size_t)HALF;
-    CUDA_TRY(s, dis__cuda_update_flush(s), doing);
+    CUDA_TRY(s, dis__cuda_flush(s), doing);
     for (size_t at = 0; at < bytes; at += HALF) {
         const size_t n = bytes - at < HALF ? bytes - at : HALF;
         CUDA_TRY(s, cudaMemcpyAsync(place, (const char *)from + at, n, cudaMemcpyDeviceToHost, s->stream), doing);

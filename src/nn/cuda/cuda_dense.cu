@@ -36,16 +36,16 @@ static cudaError_t each(dis__cuda_session *s, size_t n, const void *a, const voi
     return cudaGetLastError();
 }
 
-template <dis__activation ACT> struct forward_act {
+template <dis__activation ACT, bool FAST> struct forward_act {
     __device__ float operator()(float x, float) const
     {
-        return act_of(ACT, x);
+        return ACT == DIS_ACT_GELU && FAST ? gelu_fast(x) : act_of(ACT, x);
     }
 };
-template <dis__activation ACT> struct backward_act {
+template <dis__activation ACT, bool FAST> struct backward_act {
     __device__ float operator()(float x, float dy) const
     {
-        return dy * slope_of(ACT, x);
+        return dy * (ACT == DIS_ACT_GELU && FAST ? gelu_slope_fast(x) : slope_of(ACT, x));
     }
 };
 struct plus {
@@ -82,14 +82,16 @@ struct plus {
 cudaError_t dis__cuda_activate(dis__cuda_session *s, const void *args)
 {
     const dis__activate_args *a = (const dis__activate_args *)args;
-    DIS_CUDA_BY_VALUE(s, BY_ACT(a->act, return (each<T, 1>(s, a->n, a->x, NULL, a->y, forward_act<ACT>()))));
+    DIS_CUDA_BY_VALUE(s, BY_ACT(a->act,
+                                return (each<T, 1>(s, a->n, a->x, NULL, a->y, forward_act<ACT, sizeof(T) == 2>()))));
     return cudaSuccess;
 }
 
 cudaError_t dis__cuda_activate_grad(dis__cuda_session *s, const void *args)
 {
     const dis__activate_args *a = (const dis__activate_args *)args;
-    DIS_CUDA_BY_VALUE(s, BY_ACT(a->act, return (each<T, 2>(s, a->n, a->x, a->dy, a->y, backward_act<ACT>()))));
+    DIS_CUDA_BY_VALUE(s, BY_ACT(a->act,
+                                return (each<T, 2>(s, a->n, a->x, a->dy, a->y, backward_act<ACT, sizeof(T) == 2>()))));
     return cudaSuccess;
 }
 
@@ -176,9 +178,107 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
     if (threadIdx.x == 0) counter[blockIdx.x] = 0;
 }
 
+/* Rows of whole packs: a lane has a pack of columns, a block 32 packs. With GELU set, x is what the activation's gradient
+ * makes of its argument (of) and dy (x), in place. */
+template <class T, bool GELU>
+__global__ void __launch_bounds__(SUM_WARPS * 32)
+    pack_sums_kernel(T *x, const T *of, size_t n_rows, size_t n_cols, size_t ld, float *out, float *part,
+                     unsigned *counter)
+{
+    enum { N = pack<T>::N, WIDE = 32 * N };
+    __shared__ float room[SUM_WARPS][WIDE];
+    __shared__ bool last;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const size_t c0 = (size_t)blockIdx.x * WIDE, c = c0 + lane * N, parts = gridDim.y;
+    const size_t from = n_rows * blockIdx.y / parts, to = n_rows * (blockIdx.y + 1) / parts;
+    float total[N] = {0};
+    if (c < n_cols)
+#pragma unroll 4
+        for (size_t r = from + warp; r < to; r += SUM_WARPS) {
+            float v[N];
+            pack<T> *at = (pack<T> *)(x + r * ld + c);
+            at->get(v);
+            if (GELU) {
+                float z[N];
+                ((const pack<T> *)(of + r * ld + c))->get(z);
+                pack<T> d;
+#pragma unroll
+                for (int i = 0; i < N; i++) v[i] *= gelu_slope_fast(z[i]);
+                d.set(v);
+                *at = d;
+                d.get(v); /* as it is stored */
+            }
+#pragma unroll
+            for (int i = 0; i < N; i++) total[i] += v[i];
+        }
+#pragma unroll
+    for (int i = 0; i < N; i++) room[warp][lane * N + i] = total[i];
+    __syncthreads();
+    for (int column = threadIdx.x; column < WIDE && c0 + column < n_cols; column += SUM_WARPS * 32) {
+        float sum = 0;
+        for (int w = 0; w < SUM_WARPS; w++) sum += room[w][column];
+        if (parts == 1)
+            out[c0 + column] += sum;
+        else
+            part[blockIdx.y * n_cols + c0 + column] = sum;
+    }
+    if (parts == 1) return;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicAdd(counter + blockIdx.x, 1) == parts - 1;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    for (int column = threadIdx.x; column < WIDE && c0 + column < n_cols; column += SUM_WARPS * 32) {
+        float sum = 0;
+#pragma unroll 16
+        for (size_t p = 0; p < parts; p++) sum += __ldcg(part + p * n_cols + c0 + column);
+        out[c0 + column] += sum;
+    }
+    if (threadIdx.x == 0) counter[blockIdx.x] = 0;
+}
+
+/* Into how many parts rows are cut: enough to fill the device, few enough to be added up quickly. */
+static size_t row_parts(const dis__cuda_session *s, size_t n_rows, size_t n_cols, size_t wide, size_t fill)
+{
+    const size_t across = (n_cols + wide - 1) / wide, most = (n_rows + 31) / 32;
+    size_t parts = (size_t)s->n_processors * fill / across + 1;
+    if (parts > most) parts = most;
+    if (parts > 64) parts = 64;
+    return across > DIS_CUDA_COUNTERS || parts * n_cols * sizeof(float) > s->scratch_bytes ? 1 : parts;
+}
+
+template <class T, bool GELU>
+static cudaError_t pack_sums(dis__cuda_session *s, const dis__column_sums_args *a, const void *of)
+{
+    enum { WIDE = 32 * pack<T>::N };
+    const dim3 grid(grid_of(a->n_cols, WIDE), (unsigned)row_parts(s, a->n_rows, a->n_cols, WIDE, GELU ? 6 : 3));
+    pack_sums_kernel<T, GELU><<<grid, SUM_WARPS * 32, 0, s->stream>>>((T *)a->x, (const T *)of, a->n_rows, a->n_cols,
+                                                                      a->ld, (float *)a->out, (float *)s->scratch,
+                                                                      s->counters);
+    return cudaGetLastError();
+}
+
+template <class T> static bool in_packs(const dis__column_sums_args *a)
+{
+    return a->n_cols % pack<T>::N == 0 && a->ld % pack<T>::N == 0 && aligned16(a->x);
+}
+
+bool dis__cuda_gelu_sums(dis__cuda_session *s, const dis__activate_args *act, const dis__column_sums_args *sums,
+                         cudaError_t *error)
+{
+    if (s->value != DIS_BFLOAT16 || act->act != DIS_ACT_GELU || act->y != act->dy || sums->x != act->y ||
+        sums->ld != sums->n_cols || sums->n_rows * sums->n_cols != act->n || !in_packs<bf16>(sums) ||
+        !aligned16(act->x))
+        return false;
+    *error = pack_sums<bf16, true>(s, sums, act->x);
+    return true;
+}
+
 template <class T> static cudaError_t column_sums(dis__cuda_session *s, const dis__column_sums_args *a)
 {
     if (a->n_cols == 0 || a->n_rows == 0) return cudaSuccess;
+    if (in_packs<T>(a)) return pack_sums<T, false>(s, a, NULL);
     const size_t across = (a->n_cols + SUM_COLUMNS - 1) / SUM_COLUMNS;
     size_t parts = (size_t)s->n_processors * 4 / across + 1, most = (a->n_rows + 31) / 32;
     if (parts > most) parts = most;
@@ -194,6 +294,23 @@ cudaError_t dis__cuda_column_sums(dis__cuda_session *s, const void *args)
 {
     const dis__column_sums_args *a = (const dis__column_sums_args *)args;
     return dis__cuda_number(s, a->x) == DIS_FLOAT32 ? column_sums<float>(s, a) : column_sums<bf16>(s, a);
+}
+
+/* As the kernel above with one thread per column: parts are few. */
+__global__ void __launch_bounds__(64) sum_parts_kernel(const float *part, size_t n_parts, size_t n, float *out)
+{
+    const size_t c = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    if (c >= n) return;
+#pragma unroll 16
+    for (size_t p = 0; p < n_parts; p++) sum += part[p * n + c];
+    out[c] += sum;
+}
+
+cudaError_t dis__cuda_sum_parts(dis__cuda_session *s, const float *part, size_t n_parts, size_t n, float *out)
+{
+    sum_parts_kernel<<<grid_of(n, 64), 64, 0, s->stream>>>(part, n_parts, n, out);
+    return cudaGetLastError();
 }
 
 cudaError_t dis__cuda_sum_rows(dis__cuda_session *s, const float *x, size_t n_rows, size_t n_cols, float *out)
@@ -240,7 +357,7 @@ __global__ void __launch_bounds__(256)
             for (int i = 0; i < N; i++) x[i] += b[i];
         }
 #pragma unroll
-        for (int i = 0; i < N; i++) x[i] = act_of(ACT, x[i]);
+        for (int i = 0; i < N; i++) x[i] = ACT == DIS_ACT_GELU && N == 8 ? gelu_fast(x[i]) : act_of(ACT, x[i]);
         pack<T> out;
         out.set(x);
         c[e] = out;

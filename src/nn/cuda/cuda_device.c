@@ -6,10 +6,23 @@
 #include "nn/cuda/cuda_host.h"
 #include "nn/cuda/cuda_cudnn.h"
 #include "dissent/version.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { DEVICES = DIS_PLUGIN_ROWS / 2, NAME = 24, OLDEST = 80 };
+
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void dis__cuda_lock(void)
+{
+    pthread_mutex_lock(&memory_lock);
+}
+
+void dis__cuda_unlock(void)
+{
+    pthread_mutex_unlock(&memory_lock);
+}
 
 /* ---- errors ---- */
 
@@ -38,6 +51,7 @@ static void close_session(void *session)
     if (!s) return;
     cudaSetDevice(s->ordinal);
     if (s->stream) cudaStreamSynchronize(s->stream);
+    dis__cuda_lock();
     dis__cuda_steps_close(s);
     dis__cuda_plans_close(s);
     dis__cuda_ring_close(s);
@@ -48,6 +62,7 @@ static void close_session(void *session)
     cudaFree(s->product_work);
     cudaFree(s->counters);
     if (s->stream) cudaStreamDestroy(s->stream);
+    dis__cuda_unlock();
     s->host->free(s);
 }
 
@@ -75,7 +90,10 @@ static dis_status open_session(const dis__device *device, void **session)
     s->ordinal = device->ordinal;
     s->value = device->number[DIS_ROLE_VALUE];
     s->scratch_bytes = DIS_CUDA_SCRATCH;
+    s->waiting = DIS_N_OPS;
+    dis__cuda_lock();
     const dis_status status = open_parts(s);
+    dis__cuda_unlock();
     if (status == DIS_OK)
         *session = s;
     else
@@ -109,8 +127,10 @@ static dis_status begin(void *session, dis_context *ctx)
     (void)ctx;
     dis__cuda_session *s = session;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "taking memory");
-    CUDA_TRY(s, cudaMalloc((void **)&s->scratch, s->scratch_bytes), "taking memory for operations");
-    return DIS_OK;
+    dis__cuda_lock();
+    const cudaError_t error = cudaMalloc((void **)&s->scratch, s->scratch_bytes);
+    dis__cuda_unlock();
+    return dis__cuda_status(s, error, "taking memory for operations");
 }
 
 /* Whatever thread calls: the device is each thread's own setting. */
@@ -122,20 +142,26 @@ static bool serve(void *session, dis_context *ctx)
 
 /* ---- memory ---- */
 
+static cudaError_t take_memory(dis__cuda_session *s, dis__memory what, size_t room, bool zeroed, void **at)
+{
+    cudaError_t error = cudaMalloc(at, room);
+    if (error != cudaSuccess) return error;
+    if (zeroed) error = cudaMemsetAsync(*at, 0, room, s->stream);
+    if (error == cudaSuccess && what == DIS_MEMORY_PARAMS && s->value != DIS_FLOAT32 && !s->copy)
+        error = cudaMalloc(&s->copy, room / 2 + 256);
+    if (error != cudaSuccess) cudaFree(*at);
+    return error;
+}
+
 static dis_status allocate(void *session, dis__memory what, size_t bytes, bool zeroed, void **out)
 {
     dis__cuda_session *s = session;
     void *at = NULL;
-    const size_t room = bytes ? bytes : 256;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "taking memory");
-    CUDA_TRY(s, cudaMalloc(&at, room), "taking memory for a net");
-    cudaError_t error = zeroed ? cudaMemsetAsync(at, 0, room, s->stream) : cudaSuccess;
-    if (error == cudaSuccess && what == DIS_MEMORY_PARAMS && s->value != DIS_FLOAT32 && !s->copy)
-        error = cudaMalloc(&s->copy, room / 2 + 256);
-    if (error != cudaSuccess) {
-        cudaFree(at);
-        return dis__cuda_status(s, error, "taking memory for a net");
-    }
+    dis__cuda_lock();
+    const cudaError_t error = take_memory(s, what, bytes ? bytes : 256, zeroed, &at);
+    dis__cuda_unlock();
+    CUDA_TRY(s, error, "taking memory for a net");
     s->region[what] = (dis__cuda_region){at, bytes};
     if (what == DIS_MEMORY_PARAMS) s->stale = true;
     *out = at;
@@ -148,7 +174,9 @@ static void release(void *session, void *memory)
     if (!memory) return;
     cudaSetDevice(s->ordinal);
     cudaStreamSynchronize(s->stream);
+    dis__cuda_lock();
     cudaFree(memory);
+    dis__cuda_unlock();
 }
 
 static bool within(const dis__cuda_region *r, const void *p)
@@ -181,6 +209,8 @@ cudaError_t dis__cuda_refresh(dis__cuda_session *s)
 static dis_status zero(void *session, void *to, size_t bytes)
 {
     dis__cuda_session *s = session;
+    cudaSetDevice(s->ordinal);
+    CUDA_TRY(s, dis__cuda_flush(s), "writing zeros");
     if (within(&s->region[DIS_MEMORY_PARAMS], to)) s->stale = true;
     CUDA_TRY(s, cudaMemsetAsync(to, 0, bytes, s->stream), "writing zeros");
     return DIS_OK;
@@ -206,24 +236,59 @@ static const struct {
 #undef ROW
 };
 
+static cudaError_t run_waiting(dis__cuda_session *s)
+{
+    const dis__op op = s->waiting;
+    if (op == DIS_N_OPS) return cudaSuccess;
+    s->waiting = DIS_N_OPS;
+    return ops[op].run(s, &s->waiting_args);
+}
+
+cudaError_t dis__cuda_flush(dis__cuda_session *s)
+{
+    const cudaError_t error = run_waiting(s);
+    return error == cudaSuccess ? dis__cuda_update_flush(s) : error;
+}
+
+/* Whether what waits and this operation were run as one. */
+static bool run_both(dis__cuda_session *s, dis__op op, const void *args, cudaError_t *error)
+{
+    if (s->waiting != DIS_OP_activate_grad || op != DIS_OP_column_sums) return false;
+    if (!dis__cuda_gelu_sums(s, &s->waiting_args, args, error)) return false;
+    s->waiting = DIS_N_OPS;
+    return true;
+}
+
+/* An operation that gains by being one with the next. */
+static bool waits(dis__cuda_session *s, dis__op op, const void *args)
+{
+    if (op != DIS_OP_activate_grad || ((const dis__activate_args *)args)->act != DIS_ACT_GELU) return false;
+    s->waiting_args = *(const dis__activate_args *)args;
+    s->waiting = op;
+    return true;
+}
+
 /* Updates of several runs of parameters wait for each other (cuda_optimizer.cu). */
 static dis_status run(void *session, dis__op op, const void *args)
 {
     dis__cuda_session *s = session;
+    cudaError_t error = cudaSuccess;
     cudaSetDevice(s->ordinal); /* each thread has its own */
     if (op == DIS_OP_start && within(&s->region[DIS_MEMORY_PARAMS], ((const dis__start_args *)args)->y))
         s->stale = true;
     else if (s->stale)
         CUDA_TRY(s, dis__cuda_refresh(s), "copying parameters");
+    if (run_both(s, op, args, &error)) return dis__cuda_status(s, error, ops[op].name);
+    CUDA_TRY(s, run_waiting(s), "an operation");
     if (op != DIS_OP_update) CUDA_TRY(s, dis__cuda_update_flush(s), "update");
-    CUDA_TRY(s, ops[op].run(s, args), ops[op].name);
+    if (!waits(s, op, args)) CUDA_TRY(s, ops[op].run(s, args), ops[op].name);
     return DIS_OK;
 }
 
 static dis_status synchronise(void *session)
 {
     dis__cuda_session *s = session;
-    CUDA_TRY(s, dis__cuda_update_flush(s), "update");
+    CUDA_TRY(s, dis__cuda_flush(s), "update");
     CUDA_TRY(s, cudaStreamSynchronize(s->stream), "waiting for work");
     return DIS_OK;
 }

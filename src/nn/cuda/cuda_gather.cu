@@ -7,7 +7,7 @@
  * such a run begins adds its pieces up in order. */
 #include "nn/cuda/kernels.cuh"
 
-enum { WARPS = 4, CHUNK = 16384, PART = 64, RANKS = 256, NONE = 0x7fffffff };
+enum { WARPS = 4, CHUNK = 16384, PART = 64, RANKS = 256, SHARE = 8, NONE = 0x7fffffff };
 
 template <class T> __global__ void __launch_bounds__(WARPS * 32) gather_kernel(dis__gather_args a, bool vectors)
 {
@@ -71,11 +71,11 @@ __device__ __forceinline__ int id_at(const dis__gather_args &a, size_t at)
     return id < 0 ? NONE : id;
 }
 
-/* sorted[rank] = (id, place). Each warp has places of its own and goes through all ids of the chunk. */
+/* sorted[rank] = (id, place). Eight threads share a place: each goes through every eighth id of the chunk. */
 __global__ void __launch_bounds__(RANKS) rank_kernel(dis__gather_args a, size_t from, unsigned n, int2 *sorted)
 {
     __shared__ int ids[RANKS];
-    const unsigned mine = blockIdx.x * RANKS + threadIdx.x;
+    const unsigned part = threadIdx.x % SHARE, mine = blockIdx.x * (RANKS / SHARE) + threadIdx.x / SHARE;
     const int id = mine < n ? id_at(a, from + mine) : NONE;
     unsigned rank = 0;
     for (unsigned base = 0; base < n; base += RANKS) {
@@ -83,15 +83,19 @@ __global__ void __launch_bounds__(RANKS) rank_kernel(dis__gather_args a, size_t 
         ids[threadIdx.x] = base + threadIdx.x < n ? id_at(a, from + base + threadIdx.x) : NONE;
         __syncthreads();
         const unsigned m = n - base < RANKS ? n - base : RANKS;
-        if (base + RANKS <= blockIdx.x * RANKS) { /* all before mine */
+        if (base + RANKS <= blockIdx.x * (RANKS / SHARE)) { /* all before mine */
 #pragma unroll 16
-            for (unsigned k = 0; k < RANKS; k++) rank += ids[k] <= id;
+            for (unsigned k = part; k < RANKS; k += SHARE) rank += ids[k] <= id;
+        } else if (base >= (blockIdx.x + 1) * (RANKS / SHARE) && m == RANKS) { /* all behind */
+#pragma unroll 16
+            for (unsigned k = part; k < RANKS; k += SHARE) rank += ids[k] < id;
         } else {
-#pragma unroll 8
-            for (unsigned k = 0; k < m; k++) rank += ids[k] < id || (ids[k] == id && base + k < mine);
+            for (unsigned k = part; k < m; k += SHARE) rank += ids[k] < id || (ids[k] == id && base + k < mine);
         }
     }
-    if (mine < n) sorted[rank] = make_int2(id, (int)mine);
+#pragma unroll
+    for (int half = SHARE / 2; half; half /= 2) rank += __shfl_xor_sync(0xffffffffu, rank, half);
+    if (mine < n && part == 0) sorted[rank] = make_int2(id, (int)mine);
 }
 
 template <class T> __device__ __forceinline__ float place_grad(const dis__gather_args &a, size_t at, size_t c)
@@ -171,7 +175,7 @@ static cudaError_t gather_grad(dis__cuda_session *s, const dis__gather_args *a, 
     for (size_t from = 0; from < n; from += chunk) {
         const unsigned m = (unsigned)(n - from < chunk ? n - from : chunk);
         const dim3 parts(grid_of(m, PART), grid_of(a->width, 128));
-        rank_kernel<<<grid_of(m, RANKS), RANKS, 0, s->stream>>>(*a, from, m, sorted);
+        rank_kernel<<<grid_of(m, RANKS / SHARE), RANKS, 0, s->stream>>>(*a, from, m, sorted);
         sum_runs_kernel<T, D><<<parts, 128, 0, s->stream>>>(*a, from, m, sorted, open);
         if (m > PART) join_runs_kernel<D><<<parts, 128, 0, s->stream>>>(*a, m, sorted, open);
     }

@@ -29,6 +29,10 @@ void dis__cuda_plans_close(dis__cuda_session *s);
 dis_status dis__cuda_update_open(dis__cuda_session *s);
 void dis__cuda_update_close(dis__cuda_session *s);
 
+/* While a step is recorded, nobody takes or gives back memory, in any thread: the driver would drop the recording. */
+void dis__cuda_lock(void);
+void dis__cuda_unlock(void);
+
 #define CUDA_TRY(s, call, doing)                                                              \
     do {                                                                                      \
         const cudaError_t cuda_try_error = (call);                                            \

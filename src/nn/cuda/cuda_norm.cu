@@ -280,10 +280,83 @@ __global__ void __launch_bounds__(DOWN * 32) param_grad_kernel(dis__layernorm_ar
     if (threadIdx.x == 0) counter[blockIdx.x] = 0;
 }
 
+/* The same for rows of whole packs: a lane has a pack of columns, a block 32 packs. */
+template <class T>
+__global__ void __launch_bounds__(DOWN * 32)
+    param_grad_packs_kernel(dis__layernorm_args a, float *part, unsigned *counter)
+{
+    enum { N = pack<T>::N, WIDE = 32 * N };
+    __shared__ float room[DOWN][2 * WIDE];
+    __shared__ bool last;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const size_t width = a.width, c0 = (size_t)blockIdx.x * WIDE, c = c0 + lane * N, parts = gridDim.y;
+    const size_t from = a.n_rows * blockIdx.y / parts, to = a.n_rows * (blockIdx.y + 1) / parts;
+    float gain[N] = {0}, bias[N] = {0};
+    if (c < width)
+#pragma unroll 2
+        for (size_t i = from + warp; i < to; i += DOWN) {
+            const float2 t = ((const float2 *)a.stats)[i];
+            float v[N], d[N], r[N];
+            load_some<T, N>((const T *)a.x + i * width + c, v);
+            load_some<T, N>((const T *)a.dy + i * width + c, d);
+            if (a.r) load_some<T, N>((const T *)a.r + i * width + c, r);
+#pragma unroll
+            for (int k = 0; k < N; k++) {
+                gain[k] += d[k] * (((a.r ? v[k] + r[k] : v[k]) - t.x) * t.y);
+                bias[k] += d[k];
+            }
+        }
+#pragma unroll
+    for (int k = 0; k < N; k++) {
+        room[warp][lane * N + k] = gain[k];
+        room[warp][WIDE + lane * N + k] = bias[k];
+    }
+    __syncthreads();
+    for (int which = 0; which < 2; which++)
+        for (int column = threadIdx.x; column < WIDE && c0 + column < width; column += DOWN * 32) {
+            float sum = 0;
+            for (int w = 0; w < DOWN; w++) sum += room[w][which * WIDE + column];
+            part[(blockIdx.y * 2 + which) * width + c0 + column] = sum;
+        }
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicAdd(counter + blockIdx.x, 1) == parts - 1;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    for (int which = 0; which < 2; which++) {
+        float *out = (float *)(which ? a.d_bias : a.d_gain);
+        for (int column = threadIdx.x; out && column < WIDE && c0 + column < width; column += DOWN * 32) {
+            float sum = 0;
+#pragma unroll 16
+            for (size_t p = 0; p < parts; p++) sum += __ldcg(part + (p * 2 + which) * width + c0 + column);
+            out[c0 + column] += sum;
+        }
+    }
+    if (threadIdx.x == 0) counter[blockIdx.x] = 0;
+}
+
+template <class T> static bool param_grad_packs(dis__cuda_session *s, const dis__layernorm_args *a, cudaError_t *error)
+{
+    enum { WIDE = 32 * pack<T>::N };
+    const size_t across = (a->width + WIDE - 1) / WIDE, most = (a->n_rows + 15) / 16;
+    size_t parts = (size_t)s->n_processors * 3 / across + 1;
+    if (parts > most) parts = most;
+    if (parts > 64) parts = 64;
+    if (!packs(a, pack<T>::N) || across > DIS_CUDA_COUNTERS || parts * 2 * a->width * sizeof(float) > s->scratch_bytes)
+        return false;
+    const dim3 grid((unsigned)across, (unsigned)parts);
+    param_grad_packs_kernel<T><<<grid, DOWN * 32, 0, s->stream>>>(*a, (float *)s->scratch, s->counters);
+    *error = cudaGetLastError();
+    return true;
+}
+
 cudaError_t dis__cuda_layernorm_param_grad(dis__cuda_session *s, const void *args)
 {
     const dis__layernorm_args *a = (const dis__layernorm_args *)args;
+    cudaError_t error;
     if (a->n_rows == 0 || a->width == 0) return cudaSuccess;
+    DIS_CUDA_BY_VALUE(s, if (param_grad_packs<T>(s, a, &error)) return error);
     const size_t across = (a->width + COLUMNS - 1) / COLUMNS, most = (a->n_rows + 15) / 16;
     size_t parts = (size_t)s->n_processors * 4 / across + 1;
     if (parts > most) parts = most;
@@ -296,7 +369,38 @@ cudaError_t dis__cuda_layernorm_param_grad(dis__cuda_session *s, const void *arg
 
 /* ---- dropout ---- */
 
-/* A block of 1,024 elements per 256 threads: a thread draws four words, of elements 256 apart. */
+/* A block of 1,024 elements at a time: a thread draws four words twice, of pairs of elements 256 apart. */
+template <class T>
+__global__ void __launch_bounds__(128) dropout_pairs_kernel(dis__dropout_args a, uint32_t threshold, float scale)
+{
+    struct alignas(2 * sizeof(T)) pair {
+        T a, b;
+    };
+    const pair *x = (const pair *)a.x;
+    pair *y = (pair *)a.y;
+    const uint32_t pass = (uint32_t)(uint64_t)*a.pass;
+    const size_t blocks = a.n / DIS_DROPOUT_BLOCK;
+    for (size_t b = blockIdx.x; b < blocks; b += gridDim.x) {
+        pair v[4];
+        const size_t at = b * (DIS_DROPOUT_BLOCK / 2) + threadIdx.x;
+#pragma unroll
+        for (int i = 0; i < 4; i++) v[i] = x[at + i * 128];
+        const uint4 w = dropout_words(a.seed, pass, a.layer, b, 2 * threadIdx.x);
+        const uint4 z = dropout_words(a.seed, pass, a.layer, b, 2 * threadIdx.x + 1);
+        const uint32_t word[4] = {w.x, w.y, w.z, w.w}, next[4] = {z.x, z.y, z.z, z.w};
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float p = word[i] < threshold ? 0 : as_float(v[i].a) * scale;
+            const float q = next[i] < threshold ? 0 : as_float(v[i].b) * scale;
+            pair before = {};
+            if (a.add) before = y[at + i * 128];
+            y[at + i * 128] = {from_float<T>(a.add ? as_float(before.a) + p : p),
+                               from_float<T>(a.add ? as_float(before.b) + q : q)};
+        }
+    }
+}
+
+/* The same for what is not whole blocks: a thread draws four words, of elements 256 apart. */
 template <class T>
 __global__ void __launch_bounds__(256) dropout_kernel(dis__dropout_args a, uint32_t threshold, float scale)
 {
@@ -328,6 +432,11 @@ cudaError_t dis__cuda_dropout(dis__cuda_session *s, const void *args)
         return a->x == a->y ? cudaSuccess : cudaMemcpyAsync(a->y, a->x, bytes, cudaMemcpyDeviceToDevice, s->stream);
     }
     const unsigned blocks = grid_some(s, a->n, DIS_DROPOUT_BLOCK);
+    if (a->n % DIS_DROPOUT_BLOCK == 0 && aligned16(a->x) && aligned16(a->y)) {
+        DIS_CUDA_BY_VALUE(s, dropout_pairs_kernel<T>
+                          <<<blocks, 128, 0, s->stream>>>(*a, drop_threshold(a->rate), (float)(1 / (1 - a->rate))));
+        return cudaGetLastError();
+    }
     DIS_CUDA_BY_VALUE(s, (dropout_kernel<T>
                           <<<blocks, 256, 0, s->stream>>>(*a, drop_threshold(a->rate), (float)(1 / (1 - a->rate)))));
     return cudaGetLastError();

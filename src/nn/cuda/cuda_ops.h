@@ -49,6 +49,8 @@ typedef struct dis__cuda_session {
     dis__cuda_ring *ring;
     dis__cuda_updates *update;
     struct dis__cudnn *cudnn; /* cuda_cudnn.c; NULL: not asked for yet */
+    dis__op waiting;          /* for the operation behind it, which it may be one kernel with; DIS_N_OPS: none */
+    dis__activate_args waiting_args;
     char why[200]; /* of a failure that cudaError_t has no word for; "": none */
 } dis__cuda_session;
 
@@ -92,9 +94,18 @@ cudaError_t dis__cuda_plain_gemm(dis__cuda_session *s, const dis__cuda_product_a
 /* out[c] += the sum of column c of x (n_rows x n_cols), both float32. */
 cudaError_t dis__cuda_sum_rows(dis__cuda_session *s, const float *x, size_t n_rows, size_t n_cols, float *out);
 
+/* The same for few rows. */
+cudaError_t dis__cuda_sum_parts(dis__cuda_session *s, const float *part, size_t n_parts, size_t n, float *out);
+
+/* Two operations that follow each other as one kernel; false: not for these arguments, and nothing is done. */
+bool dis__cuda_gelu_sums(dis__cuda_session *s, const dis__activate_args *act, const dis__column_sums_args *sums,
+                         cudaError_t *error);
+
 cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n);
 /* Updates that wait are run. */
 cudaError_t dis__cuda_update_flush(dis__cuda_session *s);
+/* So is everything else that waits for what follows it. */
+cudaError_t dis__cuda_flush(dis__cuda_session *s);
 
 #ifdef __cplusplus
 }

@@ -162,8 +162,18 @@ __global__ void __launch_bounds__(256) square_sums_kernel(const float *x, size_t
     __shared__ double room[32];
     const size_t from = (size_t)blockIdx.x * DIS_SQUARES_BLOCK;
     double total = 0;
-    for (size_t i = from + threadIdx.x; i < from + DIS_SQUARES_BLOCK && i < n; i += blockDim.x)
-        total += (double)x[i] * (double)x[i];
+    if (from + DIS_SQUARES_BLOCK <= n) { /* 16 numbers per thread */
+        const float4 *four = (const float4 *)(x + from);
+        float some = 0;
+#pragma unroll
+        for (int i = 0; i < DIS_SQUARES_BLOCK / 4 / 256; i++) {
+            const float4 v = four[i * 256 + threadIdx.x];
+            some += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
+        }
+        total = some;
+    } else {
+        for (size_t i = from + threadIdx.x; i < n; i += blockDim.x) total += (double)x[i] * (double)x[i];
+    }
     total = block_sum(total, room);
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
@@ -180,6 +190,7 @@ __global__ void __launch_bounds__(1024) clip_kernel(dis__clip_args a)
 {
     __shared__ double room[32];
     double total = 0;
+#pragma unroll 8
     for (size_t b = threadIdx.x; b < a.n; b += blockDim.x) total += a.sums[b];
     total = block_sum(total, room);
     const double norm = sqrt(total);

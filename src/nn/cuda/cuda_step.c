@@ -68,30 +68,41 @@ dis_status dis__cuda_begin_step(void *session, const uint64_t *key, size_t n, bo
     step *t = find(s->steps, key, n, hash);
     *replayed = false;
     CUDA_TRY(s, dis__cuda_refresh(s), "copying parameters");
-    CUDA_TRY(s, dis__cuda_update_flush(s), "update");
+    CUDA_TRY(s, dis__cuda_flush(s), "update");
     if (!t) return remember(s, key, n, hash);
     if (t->graph) {
         *replayed = true;
         CUDA_TRY(s, cudaGraphLaunch(t->graph, s->stream), "a step of training");
         return DIS_OK;
     }
-    CUDA_TRY(s, cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal), "recording a step");
+    dis__cuda_lock(); /* until the step ends */
+    const cudaError_t error = cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeRelaxed);
+    if (error != cudaSuccess) dis__cuda_unlock();
+    CUDA_TRY(s, error, "recording a step");
     s->steps->recording = t;
     return DIS_OK;
+}
+
+/* The recorded step becomes a graph that can be launched. */
+static cudaError_t keep(dis__cuda_session *s, step *t)
+{
+    cudaGraph_t graph = NULL;
+    const cudaError_t waiting = dis__cuda_flush(s), ended = cudaStreamEndCapture(s->stream, &graph);
+    if (waiting != cudaSuccess || ended != cudaSuccess) return waiting != cudaSuccess ? waiting : ended;
+    const cudaError_t error = cudaGraphInstantiate(&t->graph, graph, 0);
+    cudaGraphDestroy(graph);
+    return error;
 }
 
 dis_status dis__cuda_end_step(void *session)
 {
     dis__cuda_session *s = session;
-    cudaSetDevice(s->ordinal);
     step *t = s->steps->recording;
-    CUDA_TRY(s, dis__cuda_update_flush(s), "update");
-    if (!t) return DIS_OK;
-    cudaGraph_t graph = NULL;
+    cudaSetDevice(s->ordinal);
+    if (!t) return dis__cuda_status(s, dis__cuda_flush(s), "update");
     s->steps->recording = NULL;
-    CUDA_TRY(s, cudaStreamEndCapture(s->stream, &graph), "recording a step");
-    cudaError_t error = cudaGraphInstantiate(&t->graph, graph, 0);
-    cudaGraphDestroy(graph);
+    cudaError_t error = keep(s, t);
+    dis__cuda_unlock();
     if (error == cudaSuccess) error = cudaGraphLaunch(t->graph, s->stream);
     return dis__cuda_status(s, error, "a step of training");
 }

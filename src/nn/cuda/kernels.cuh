@@ -126,6 +126,28 @@ __device__ __forceinline__ float slope_of(dis__activation act, float x)
     }
 }
 
+/* GELU and its slope for numbers that are rounded to bfloat16 afterwards: the error function by Abramowitz & Stegun 7.1.26
+ * (6e-7), whose exponential is that of the slope. */
+__device__ __forceinline__ float normal_below(float x, float *density)
+{
+    const float z = fabsf(x) * 0.70710678118654752440f, t = __fdividef(1, 1 + 0.3275911f * z), e = __expf(-z * z);
+    const float p =
+        t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
+    *density = e * 0.39894228040143267794f;
+    return x < 0 ? .5f * p * e : 1 - .5f * p * e;
+}
+__device__ __forceinline__ float gelu_fast(float x)
+{
+    float density;
+    return x * normal_below(x, &density);
+}
+__device__ __forceinline__ float gelu_slope_fast(float x)
+{
+    float density;
+    const float below = normal_below(x, &density);
+    return below + x * density;
+}
+
 /* dis__philox (core/random.h). */
 __device__ __forceinline__ uint4 philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint64_t key)
 {

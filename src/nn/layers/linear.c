@@ -161,6 +161,10 @@ static dis_status backward(dis__net *net, dis__layer *layer)
                                          .y = dz};
         DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &args));
     }
+    if (db) {
+        const dis__column_sums_args args = {.x = dz, .n_rows = rows, .n_cols = l->n_out, .ld = l->n_out, .out = db};
+        DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &args));
+    }
     if (dw)
         DIS_TRY(dis__product(net, &(dis__product_args){.ta = true,
                                                        .add = true,
@@ -173,10 +177,6 @@ static dis_status backward(dis__net *net, dis__layer *layer)
                                                        .ldb = l->n_in,
                                                        .c = dw,
                                                        .ldc = l->n_in}));
-    if (db) {
-        const dis__column_sums_args args = {.x = dz, .n_rows = rows, .n_cols = l->n_out, .ld = l->n_out, .out = db};
-        DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &args));
-    }
     if (!dis__grad(net, layer->in[0])) return DIS_OK;
     return dis__product(net, &(dis__product_args){.add = layer->adds[0],
                                                   .m = rows,

@@ -1,0 +1,108 @@
+"""Steps of roberta-base's size with PyTorch on a GPU: what bench/gpu_encoder.c is compared with.
+
+    python gpu_encoder.py ROWS LENGTH [predict]   ->  one line per way: eager, compiled, compiled and replayed as a CUDA graph
+
+Random weights, bf16 autocast, fused AdamW, gradients clipped to 1, dropout .1, scaled_dot_product_attention. Medians of 7
+groups of 20 steps with one wait each. `fine-tune FOLDER ITEMS` instead trains a sequence classifier on the pairs of a CSV
+file as users do, eager and padded to the batch of 8, and prints the seconds per epoch.
+"""
+import csv
+import statistics
+import sys
+import time
+
+import torch
+import transformers
+
+GROUP, GROUPS = 20, 7
+
+
+def model_of(train):
+    config = transformers.RobertaConfig(vocab_size=50265, max_position_embeddings=514, type_vocab_size=1, num_labels=3, layer_norm_eps=1e-5)
+    model = transformers.RobertaForSequenceClassification(config).cuda()
+    return model.train() if train else model.eval()
+
+
+def timed(step):
+    for _ in range(8):
+        step()
+    torch.cuda.synchronize()
+    took = []
+    for _ in range(GROUPS):
+        start = time.perf_counter()
+        for _ in range(GROUP):
+            step()
+        torch.cuda.synchronize()
+        took.append((time.perf_counter() - start) / GROUP * 1e3)
+    return statistics.median(took)
+
+
+def steps(rows, length, predict):
+    torch.backends.cuda.matmul.allow_tf32 = True
+    ids = torch.randint(4, 50000, (rows, length), device="cuda")
+    mask = torch.ones_like(ids)
+    labels = torch.randint(0, 3, (rows,), device="cuda")
+    for way in ("eager", "compiled", "compiled, graph"):
+        torch._dynamo.reset()
+        model = model_of(not predict)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=torch.tensor(1e-5), weight_decay=0.01, fused=True)
+
+        def loss_of(model=model):
+            with torch.autocast("cuda", dtype=torch.bfloat16):
+                return model(input_ids=ids, attention_mask=mask, labels=labels).loss
+
+        forward = loss_of if way == "eager" else torch.compile(loss_of, dynamic=False)
+
+        def step():
+            if predict:
+                with torch.no_grad():
+                    return forward()
+            loss = forward()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=False)
+
+        run = step
+        if way == "compiled, graph":
+            side = torch.cuda.Stream()
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                for _ in range(4):
+                    step()
+            torch.cuda.current_stream().wait_stream(side)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                step()
+            run = graph.replay
+        try:
+            print(f"PyTorch {torch.__version__} {way}, {rows} x {length}{' forward' if predict else ''}: {timed(run):.3f} ms", flush=True)
+        except RuntimeError as e:
+            print(f"PyTorch {way}: {e}", flush=True)
+
+
+def fine_tune(folder, items):
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, num_labels=2).cuda().train()
+    rows = list(csv.DictReader(open(items, encoding="utf-8")))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5, weight_decay=0.01)
+    for epoch in range(3):
+        start = time.perf_counter()
+        for i in range(0, len(rows), 8):
+            batch = rows[i : i + 8]
+            e = tokenizer([r["premise"] for r in batch], [r["hypothesis"] for r in batch], padding=True, truncation=True, return_tensors="pt").to("cuda")
+            gold = torch.tensor([int(r["gold"]) for r in batch], device="cuda")
+            with torch.autocast("cuda", dtype=torch.bfloat16):
+                loss = torch.nn.functional.cross_entropy(model(**e).logits, gold)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1)
+            optimizer.step()
+            optimizer.zero_grad()
+        torch.cuda.synchronize()
+        print(f"PyTorch eager, padded to the batch, epoch {epoch + 1} of {len(rows)} pairs: {time.perf_counter() - start:.3f} s", flush=True)
+
+
+if sys.argv[1] == "fine-tune":
+    fine_tune(sys.argv[2], sys.argv[3])
+else:
+    steps(int(sys.argv[1]), int(sys.argv[2]), "predict" in sys.argv)
