@@ -149,7 +149,6 @@ static void refuses(void **state)
     t.view.p = p3;
     assert_int_equal(dis_labels_write(NULL, &t.view, in_folder("n.csv"), "xml"), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "csv|tsv|jsonl|npy"));
-    assert_int_equal(dis_labels_write(NULL, &t.view, in_folder("n.csv.gz"), NULL), DIS_EUSAGE);
     t.view.n_items = 3;
     assert_int_equal(dis_labels_write(NULL, &t.view, in_folder("n.csv"), NULL), DIS_EUSAGE);
     assert_int_equal(count_files(), before);
