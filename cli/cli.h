@@ -85,6 +85,7 @@ typedef struct {
     uint64_t threads, memory;
     int precision;      /* dis_precision, of subcommands with CLI_PRECISION_OPTION */
     const char *device; /* of subcommands with CLI_DEVICE_OPTION; NULL: the processor */
+    bool elsewhere;     /* what was computed on the device is looked at; it need not be here */
 } cli_common;
 
 /* What is read of the folder of a pretrained encoder. */

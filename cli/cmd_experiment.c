@@ -413,7 +413,9 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     int code = check(c, v, a, n_operands);
     if (code != 0) return code;
     experiment_job job = {.c = c, .v = v, .run = actions[a].operands == 2 ? operands[2] : NULL};
-    code = cli_failed(c, cli_context(c, &v->common, &job.ctx));
+    cli_common common = v->common;
+    common.elsewhere = !actions[a].run;
+    code = cli_failed(c, cli_context(c, &common, &job.ctx));
     if (code == 0) {
         if (!actions[a].act)
             code = merge(&job, operands + 1, n_operands - 1);

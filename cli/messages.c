@@ -235,7 +235,7 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL},
                              *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
-    if (common->device && strcmp(common->device, "cpu") != 0) {
+    if (common->device && strcmp(common->device, "cpu") != 0 && !common->elsewhere) {
         const dis_device *device;
         const dis_status there = dis_device_choose(common->device, (dis_precision)common->precision, false, &device);
         if (there != DIS_OK) return there;

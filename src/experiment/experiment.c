@@ -6,6 +6,7 @@
 #include "core/pool.h"
 #include "core/sized_options.h"
 #include "dissent/file.h"
+#include "nn/devices.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +167,8 @@ dis_status dis_experiment_run(dis_context *ctx, dis_experiment *experiment, cons
 {
     dis_experiment_run_options o = dis_experiment_run_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_experiment_run_options, &o, options));
+    const dis__device *device; /* must be here */
+    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &device));
     dis__store *store = NULL;
     dis__cache *cache = NULL;
     *counts = (dis_experiment_counts){.total = experiment->n_selected, .seconds_left = (double)NAN};

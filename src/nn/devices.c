@@ -192,6 +192,21 @@ const char *dis__device_precision(const dis__device *device)
     return precisions[device->precision];
 }
 
+dis_status dis__device_words(const dis_context *ctx, const char **machine, const char **precision)
+{
+    const dis_precision wanted = dis__context_precision(ctx);
+    if (ordinal_of(dis__context_device(ctx)) >= 0) {
+        *machine = "cuda";
+        *precision = precisions[wanted == DIS_PRECISION_DEFAULT ? DIS_PRECISION_BF16 : wanted];
+        return DIS_OK;
+    }
+    const dis__device *row;
+    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &row));
+    *machine = row->machine;
+    *precision = strcmp(row->machine, "cpu") == 0 ? NULL : precisions[row->precision];
+    return DIS_OK;
+}
+
 /* ---- for people ---- */
 
 const dis_device *dis_device_at(size_t i)

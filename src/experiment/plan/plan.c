@@ -30,13 +30,12 @@ static dis_status choose_folders(dis__plan_internal *p, const char *path, const 
     return DIS_OK;
 }
 
-/* Runs of another device are other runs. */
+/* Runs of another device are other runs. A plan is read, and results are looked at, where that device is not, too. */
 static dis_status choose_device(dis_context *ctx, dis__plan_internal *p)
 {
-    const dis__device *device;
-    DIS_TRY(dis__device_for(ctx, &dis__device_cpu, true, &device));
-    if (strcmp(device->machine, "cpu") == 0) return DIS_OK;
-    return dis__keep_text(&p->kept, &p->device, "%s %s", device->machine, dis__device_precision(device));
+    const char *machine, *precision;
+    DIS_TRY(dis__device_words(ctx, &machine, &precision));
+    return precision ? dis__keep_text(&p->kept, &p->device, "%s %s", machine, precision) : DIS_OK;
 }
 
 static dis_status read_file(dis_context *ctx, const char *path, const char *data_folder, dis__plan_internal *p)
