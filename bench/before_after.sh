@@ -6,6 +6,7 @@
 # Data is synthesised by AFTER. Prints a table: instructions of both and their ratio, seconds of processor time of both and
 # their ratio. ITEMS (2000) and RUNS (9; 0: no times) make it smaller or larger. Options that have changed their names are
 # looked up in the help of each program (valgrind knows no AVX-512, so instructions are those of AVX2); methods have all their settings named, since defaults differ between versions.
+# shellcheck disable=SC2046 # words of a command
 set -euo pipefail
 [ $# -ge 2 ] || { echo "usage: bench/before_after.sh BEFORE AFTER [NAME...]" >&2; exit 2; }
 before=$(realpath "$1") after=$(realpath "$2"); shift 2
