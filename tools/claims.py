@@ -148,6 +148,8 @@ class Results:
                 command = [self.options.dissent, "experiment", "table", str(ROOT / f"experiments/{file}.yaml"), "--store", str(store), "--json", "-", "-q"]
                 if self.options.data:
                     command += ["--data", self.options.data]
+                if file.startswith("large-"):  # run on a GPU, which need not be here
+                    command += ["--device", "cuda"]
                 done = subprocess.run(command, capture_output=True, text=True)
                 if done.returncode:
                     sys.exit(done.stderr)
