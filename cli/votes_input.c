@@ -30,7 +30,7 @@ static int take_delimiter(cli *c, const char *text, int *out)
     *out = 0;
     if (!text) return 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(text, names[i].name) == 0) *out = names[i].character;
+        if (strcmp(text, names[i].name) == 0) *out = (unsigned char)names[i].character;
     if (text[0] && !text[1]) *out = (unsigned char)text[0];
     return *out ? 0 : cli_usage(c, "--delimiter: one character, or tab or space, not \"%s\"", text);
 }
