@@ -244,7 +244,7 @@ static void crowdlab_is_cleanlabs(void **unused)
     dis_fit_options o = dis_fit_options_default();
     dis_fit *f = NULL;
     assert_int_equal(dis_fit_run(NULL, votes, "crowdlab", &o, &f), DIS_EUSAGE);
-    assert_non_null(strstr(dis_last_error(), "needs the predictions"));
+    assert_non_null(strstr(dis_last_error(), "needs `predictions`"));
     o.predictions = q;
     assert_int_equal(dis_fit_run(NULL, votes, "crowdlab", &o, &f), DIS_OK);
     for (size_t i = 0; i < 18; i++) em_assert_close(dis_fit_p(f)[i], expected[i], 1e-12);
