@@ -137,3 +137,38 @@ dis_status dis__names_match(const dis_names *from, const dis_names *to, size_t *
     dis__name_index_free(&index);
     return DIS_OK;
 }
+
+dis_status dis__names_rows(const dis_names *from, const dis_names *to, size_t **row, size_t *found)
+{
+    size_t *out;
+    DIS_TRY(dis__alloc_array(&out, dis_names_count(to), sizeof *out));
+    const dis_status status = dis__names_match(from, to, out, found);
+    if (status == DIS_OK)
+        *row = out;
+    else
+        dis__free(out);
+    return status;
+}
+
+dis_status dis__names_lacking(const dis_names *from, const dis_names *to, size_t *which)
+{
+    dis__name_index index;
+    size_t twice;
+    DIS_TRY(dis__name_index_build(to, &index, &twice));
+    *which = SIZE_MAX;
+    for (size_t i = 0; i < dis_names_count(from) && *which == SIZE_MAX; i++) {
+        size_t n;
+        const char *name = dis_names_get(from, i, &n);
+        if (dis__name_index_find(&index, name, n) == SIZE_MAX) *which = i;
+    }
+    dis__name_index_free(&index);
+    return DIS_OK;
+}
+
+dis_status dis__names_twice(const dis_names *names, size_t *twice)
+{
+    dis__name_index index;
+    DIS_TRY(dis__name_index_build(names, &index, twice));
+    dis__name_index_free(&index);
+    return DIS_OK;
+}

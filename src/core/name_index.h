@@ -27,6 +27,12 @@ size_t dis__name_index_find(const dis__name_index *index, const char *text, size
 size_t dis__name_index_match(const dis__name_index *index, const dis_names *names, size_t *row);
 /* The same for a list that is looked up once: row[i] is where name i of `to` is in `from`. *found: how many; may be NULL. */
 dis_status dis__names_match(const dis_names *from, const dis_names *to, size_t *row, size_t *found);
+/* The same in memory of its own, dis__free()d by the caller. */
+dis_status dis__names_rows(const dis_names *from, const dis_names *to, size_t **row, size_t *found);
+/* *which: the first name of `from` that `to` lacks; SIZE_MAX: it has them all. */
+dis_status dis__names_lacking(const dis_names *from, const dis_names *to, size_t *which);
+/* *twice: as dis__name_index_build says. */
+dis_status dis__names_twice(const dis_names *names, size_t *twice);
 void dis__name_index_free(dis__name_index *index);
 
 /* Random bits for a key; without a source of them, at least bits that an attacker does not know beforehand.

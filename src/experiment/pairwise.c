@@ -85,10 +85,8 @@ static dis_status all_tasks(const folds *f, bool numbered, dis_names **out)
 static dis_status name_tasks(const folds *f, dis_names **out)
 {
     size_t twice = SIZE_MAX;
-    dis__name_index index;
     DIS_TRY(all_tasks(f, false, out));
-    const dis_status status = dis__name_index_build(*out, &index, &twice);
-    if (status == DIS_OK) dis__name_index_free(&index);
+    const dis_status status = dis__names_twice(*out, &twice);
     if (status == DIS_OK && twice == SIZE_MAX) return DIS_OK;
     dis_names_destroy(*out);
     *out = NULL;
@@ -164,26 +162,21 @@ static dis_status reorder(dis__pooled *p, const dis_names *tasks, const dis_name
 {
     *same = p->n_items == dis_names_count(tasks) && dis__names_same(p->classes, classes);
     if (!*same || dis__names_same(p->tasks, tasks)) return DIS_OK;
-    dis__name_index index;
-    size_t twice;
+    size_t *row, found;
     int32_t *label = NULL, *gold = NULL;
     double *human = NULL;
-    DIS_TRY(dis__name_index_build(p->tasks, &index, &twice));
+    DIS_TRY(dis__names_rows(p->tasks, tasks, &row, &found));
+    *same = found == p->n_items;
     dis_status status = dis__alloc_array(&label, p->n_items, sizeof *label);
     if (status == DIS_OK) status = dis__alloc_array(&gold, p->n_items, sizeof *gold);
     if (status == DIS_OK && p->human)
         status = dis__alloc_array(&human, dis__size(p->n_items, p->n_classes, 0), sizeof *human);
     for (size_t i = 0; i < p->n_items && status == DIS_OK && *same; i++) {
-        size_t n;
-        const char *name = dis_names_get(tasks, i, &n);
-        const size_t at = dis__name_index_find(&index, name, n);
-        *same = at != SIZE_MAX;
-        if (!*same) break;
-        label[i] = p->label[at];
-        gold[i] = p->gold[at];
-        if (human) memcpy(human + i * p->n_classes, p->human + at * p->n_classes, p->n_classes * sizeof *human);
+        label[i] = p->label[row[i]];
+        gold[i] = p->gold[row[i]];
+        if (human) memcpy(human + i * p->n_classes, p->human + row[i] * p->n_classes, p->n_classes * sizeof *human);
     }
-    dis__name_index_free(&index);
+    dis__free(row);
     if (status == DIS_OK && *same) {
         int32_t *const old[] = {p->label, p->gold};
         double *const old_human = p->human;

@@ -99,10 +99,8 @@ dis_status dis__items_take_tasks(dis_context *ctx, const char *path, const dis_i
 
 dis_status dis__items_check_twice(const char *path, const dis_names *tasks)
 {
-    dis__name_index index;
     size_t twice;
-    DIS_TRY(dis__name_index_build(tasks, &index, &twice));
-    dis__name_index_free(&index);
+    DIS_TRY(dis__names_twice(tasks, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
     return dis__fail_at(DIS_EDATA, path, 0, 0, "the item \"%.200s\" is there twice; every item needs an id of its own",
                         dis_names_get(tasks, twice, NULL));

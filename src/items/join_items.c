@@ -53,10 +53,8 @@ static dis_status add_part(joining *j, const dis_items *from, const char *prefix
 
 static dis_status check_twice(const dis_names *tasks)
 {
-    dis__name_index index;
     size_t twice;
-    DIS_TRY(dis__name_index_build(tasks, &index, &twice));
-    dis__name_index_free(&index);
+    DIS_TRY(dis__names_twice(tasks, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
     return dis__fail(DIS_EDATA, "two files have an item \"%.200s\"; give each file a prefix of its own",
                      dis_names_get(tasks, twice, NULL));

@@ -27,25 +27,21 @@ static dis_status joined(const dis_items *items, size_t row, char **room, size_t
 
 dis_status dis_items_texts(const dis_items *items, const dis_names *tasks, dis_names **out, size_t *found)
 {
-    dis__name_index index;
     dis__name_list list = {0};
     char *room = NULL;
-    size_t capacity = 0, twice, n_found = 0;
+    size_t capacity = 0, *row, n_found;
     if (items->n_texts == 0) return dis__fail(DIS_EUSAGE, "items without texts: numbers and images have none to show");
-    DIS_TRY(dis__name_index_build(items->tasks, &index, &twice));
+    DIS_TRY(dis__names_rows(items->tasks, tasks, &row, &n_found));
     dis_status status = DIS_OK;
     for (size_t i = 0; i < dis_names_count(tasks) && status == DIS_OK; i++) {
-        size_t n, used = 0;
-        const char *task = dis_names_get(tasks, i, &n);
-        const size_t row = dis__name_index_find(&index, task, n);
-        if (row != SIZE_MAX) status = joined(items, row, &room, &capacity, &used);
-        n_found += row != SIZE_MAX;
+        size_t used = 0;
+        if (row[i] != SIZE_MAX) status = joined(items, row[i], &room, &capacity, &used);
         if (status == DIS_OK) status = dis__name_list_add(&list, used ? room : "", used);
     }
     if (status == DIS_OK) status = dis__name_list_finish(&list, out);
     if (status == DIS_OK && found) *found = n_found;
     dis__name_list_free(&list);
-    dis__name_index_free(&index);
+    dis__free(row);
     dis__free(room);
     return status;
 }

@@ -196,34 +196,19 @@ static dis_status match_classes(matcher *m)
 
 /* ---- items ---- */
 
-/* A name of `from` that `to` lacks; there must be one. */
-static dis_status name_missing(const dis_names *from, const dis_names *to, const char **name)
-{
-    dis__name_index index;
-    size_t twice;
-    DIS_TRY(dis__name_index_build(to, &index, &twice));
-    for (size_t i = 0; i < dis_names_count(from); i++) {
-        size_t length;
-        *name = dis_names_get(from, i, &length);
-        if (dis__name_index_find(&index, *name, length) == SIZE_MAX) break;
-    }
-    dis__name_index_free(&index);
-    return DIS_OK;
-}
-
 /* DIS_EDATA when two lists do not hold the same items. */
 static dis_status same_items(const dis_names *a, const char *a_is, const dis_names *b, const char *b_is, size_t found)
 {
-    const char *name = "";
+    size_t which;
     if (found < dis_names_count(a)) {
-        DIS_TRY(name_missing(a, b, &name));
+        DIS_TRY(dis__names_lacking(a, b, &which));
         return dis__fail(DIS_EDATA, "%s: no item \"%.200s\", which %s has; add it, or leave such items out (`lenient`)",
-                         b_is, name, a_is);
+                         b_is, dis_names_get(a, which, NULL), a_is);
     }
     if (found == dis_names_count(b)) return DIS_OK;
-    DIS_TRY(name_missing(b, a, &name));
+    DIS_TRY(dis__names_lacking(b, a, &which));
     return dis__fail(DIS_EDATA, "%s: an item \"%.200s\", which %s does not have; leave it out, or all such (`lenient`)",
-                     b_is, name, a_is);
+                     b_is, dis_names_get(b, which, NULL), a_is);
 }
 
 static dis_status match_items(matcher *m)

@@ -15,10 +15,8 @@ static dis_status check_names(const dis_names *names, const char *what)
         dis_names_get(names, i, &n);
         if (n == 0) return dis__fail(DIS_EDATA, "%s: an empty %s", from_memory, what);
     }
-    dis__name_index index;
     size_t twice;
-    DIS_TRY(dis__name_index_build(names, &index, &twice));
-    dis__name_index_free(&index);
+    DIS_TRY(dis__names_twice(names, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
     return dis__fail(DIS_EDATA, "%s: the %s \"%.200s\" is there twice; keep one", from_memory, what,
                      dis_names_get(names, twice, NULL));

@@ -254,20 +254,17 @@ dis_status dis_gold_read(dis_context *ctx, const char *path, dis_gold **out)
 
 static dis_status look_up_groups(const dis_gold *file, const dis_names *tasks, uint32_t *group)
 {
-    dis__name_index index;
-    size_t twice;
-    DIS_TRY(dis__name_index_build(file->tasks, &index, &twice));
+    size_t *row;
+    DIS_TRY(dis__names_rows(file->tasks, tasks, &row, NULL));
     dis_status status = DIS_OK;
     for (size_t i = 0; i < dis_names_count(tasks) && status == DIS_OK; i++) {
-        size_t n;
-        const char *name = dis_names_get(tasks, i, &n);
-        const size_t at = dis__name_index_find(&index, name, n);
-        if (at == SIZE_MAX)
-            status = dis__fail(DIS_EDATA, "%s: no group for the item \"%.200s\"; add it", file->path, name);
+        if (row[i] == SIZE_MAX)
+            status = dis__fail(DIS_EDATA, "%s: no group for the item \"%.200s\"; add it", file->path,
+                               dis_names_get(tasks, i, NULL));
         else
-            group[i] = (uint32_t)file->label[at];
+            group[i] = (uint32_t)file->label[row[i]];
     }
-    dis__name_index_free(&index);
+    dis__free(row);
     return status;
 }
 

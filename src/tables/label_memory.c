@@ -18,10 +18,8 @@ static dis_status take_names(const dis_names *names, size_t n, const char *what,
         dis_names_get(names, i, &length);
         if (length == 0) return dis__fail(DIS_EDATA, "%s %zu (counted from 0) has an empty name", what, i);
     }
-    dis__name_index index;
     size_t twice;
-    DIS_TRY(dis__name_index_build(names, &index, &twice));
-    dis__name_index_free(&index);
+    DIS_TRY(dis__names_twice(names, &twice));
     if (twice != SIZE_MAX)
         return dis__fail(DIS_EDATA, "the %s \"%.200s\" is there twice", what, dis_names_get(names, twice, NULL));
     return dis__names_copy(names, out);

@@ -50,16 +50,14 @@ static dis_status read_list(dis_context *ctx, const char *path, const char *suff
     char *name;
     DIS_TRY(dis__name_beside(path, suffix, &name));
     dis_status status = dis__names_read(ctx, name, out);
-    dis__name_index index = {0};
     size_t twice = SIZE_MAX;
     if (status == DIS_OK && dis_names_count(*out) != n)
         status =
             dis__fail_at(DIS_EDATA, name, 0, 0, "%zu names for the %zu %s of %s", dis_names_count(*out), n, what, path);
-    if (status == DIS_OK) status = dis__name_index_build(*out, &index, &twice);
+    if (status == DIS_OK) status = dis__names_twice(*out, &twice);
     if (status == DIS_OK && twice != SIZE_MAX)
         status = dis__fail_at(DIS_EDATA, name, twice + 1, 0, "\"%.200s\" for the second time",
                               dis_names_get(*out, twice, NULL));
-    dis__name_index_free(&index);
     dis__free(name);
     return status;
 }

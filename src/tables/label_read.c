@@ -141,9 +141,7 @@ static dis_status join(reading *r, size_t *twice)
     all.start[row] = all.used;
     labels->n_items = all.n;
     DIS_TRY_GOTO(status, dis__name_list_finish(&all, &labels->tasks), end);
-    dis__name_index index;
-    DIS_TRY_GOTO(status, dis__name_index_build(labels->tasks, &index, twice), end);
-    dis__name_index_free(&index);
+    DIS_TRY_GOTO(status, dis__names_twice(labels->tasks, twice), end);
 end:
     dis__name_list_free(&all);
     return status;

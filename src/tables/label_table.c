@@ -56,25 +56,17 @@ bool dis__labels_check_sum(double *p, size_t n_classes, bool renormalise, uint64
 static dis_status match(const dis_names *from, const dis_names *to, const char *what, size_t *order)
 {
     const size_t n = dis_names_count(to);
-    dis__name_index index;
-    size_t twice;
+    size_t which;
     DIS_TRY(dis__names_match(from, to, order, NULL));
     for (size_t i = 0; i < n; i++)
         if (order[i] == SIZE_MAX)
             return dis__fail(DIS_EDATA, "no labels for the %s \"%.200s\"", what, dis_names_get(to, i, NULL));
     if (dis_names_count(from) == n) return DIS_OK;
     /* `from` has more: name one of them. */
-    DIS_TRY(dis__name_index_build(to, &index, &twice));
-    dis_status status = DIS_OK;
-    for (size_t i = 0; i < dis_names_count(from) && status == DIS_OK; i++) {
-        size_t length;
-        const char *name = dis_names_get(from, i, &length);
-        if (dis__name_index_find(&index, name, length) == SIZE_MAX)
-            status =
-                dis__fail(DIS_EDATA, "labels for the %s \"%.200s\", which the other table does not have", what, name);
-    }
-    dis__name_index_free(&index);
-    return status != DIS_OK ? status : dis__fail(DIS_EDATA, "the same %s more than once", what);
+    DIS_TRY(dis__names_lacking(from, to, &which));
+    if (which == SIZE_MAX) return dis__fail(DIS_EDATA, "the same %s more than once", what);
+    return dis__fail(DIS_EDATA, "labels for the %s \"%.200s\", which the other table does not have", what,
+                     dis_names_get(from, which, NULL));
 }
 
 static dis_status align(const dis_labels *labels, const dis_names *tasks, const dis_names *classes, dis_labels *out,

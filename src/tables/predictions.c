@@ -32,17 +32,14 @@ static dis_status match_classes(const dis_names *from, const dis_names *to, size
     return DIS_OK;
 }
 
-static void fill(const dis_labels_view *labels, const dis__name_index *index, const dis_votes_view *v,
-                 const size_t *column, double *p, dis_predictions_counts *counts)
+static void fill(const dis_labels_view *labels, const size_t *from, const dis_votes_view *v, const size_t *column,
+                 double *p, dis_predictions_counts *counts)
 {
     for (size_t i = 0; i < v->n_items; i++) {
-        size_t n;
-        const char *task = dis_names_get(v->tasks, i, &n);
-        const size_t row = dis__name_index_find(index, task, n);
         for (size_t k = 0; k < v->n_classes; k++)
-            p[i * v->n_classes + k] = row == SIZE_MAX ? 0 : labels->p[row * v->n_classes + column[k]];
-        counts->n_matched += row != SIZE_MAX;
-        counts->n_missing += row == SIZE_MAX;
+            p[i * v->n_classes + k] = from[i] == SIZE_MAX ? 0 : labels->p[from[i] * v->n_classes + column[k]];
+        counts->n_matched += from[i] != SIZE_MAX;
+        counts->n_missing += from[i] == SIZE_MAX;
     }
     counts->n_without_votes = labels->n_items - counts->n_matched;
 }
@@ -53,17 +50,15 @@ dis_status dis_predictions_match(dis_context *ctx, const dis_labels_view *labels
     DIS_MEMORY_SCOPE(ctx);
     const dis_votes_view v = dis_votes_look(votes);
     dis_predictions_counts found = {0};
-    dis__name_index index = {0};
-    size_t *column = NULL, twice;
+    size_t *column = NULL, *row = NULL;
     double *out = NULL;
     dis_status status = dis__check_stop(ctx);
     if (status == DIS_OK) status = dis__alloc_array(&column, v.n_classes, sizeof *column);
     if (status == DIS_OK) status = match_classes(labels->classes, v.classes, column);
     if (status == DIS_OK) status = dis__alloc_array(&out, dis__size(v.n_items, v.n_classes, 0), sizeof *out);
-    if (status == DIS_OK) status = dis__name_index_build(labels->tasks, &index, &twice);
+    if (status == DIS_OK) status = dis__names_rows(labels->tasks, v.tasks, &row, NULL);
     if (status == DIS_OK) {
-        fill(labels, &index, &v, column, out, &found);
-        dis__name_index_free(&index);
+        fill(labels, row, &v, column, out, &found);
         if (found.n_matched == 0)
             status = dis__fail(DIS_EDATA,
                                "no task of the votes is among the %zu of the predictions; they are matched by "
@@ -71,6 +66,7 @@ dis_status dis_predictions_match(dis_context *ctx, const dis_labels_view *labels
                                labels->n_items);
     }
     dis__free(column);
+    dis__free(row);
     if (status != DIS_OK) {
         dis__free(out);
         return status;

@@ -84,16 +84,10 @@ static int32_t label_at(const label_source *s, size_t row)
 
 static dis_status fill_labels(const label_source *s, const dis_items_view *items, int32_t *label)
 {
-    dis__name_index index;
-    size_t twice;
-    DIS_TRY(dis__name_index_build(s->tasks, &index, &twice));
-    for (size_t i = 0; i < items->n_items; i++) {
-        size_t n;
-        const char *task = dis_names_get(items->tasks, i, &n);
-        const size_t row = dis__name_index_find(&index, task, n);
-        label[i] = row == SIZE_MAX ? -1 : label_at(s, row);
-    }
-    dis__name_index_free(&index);
+    size_t *row;
+    DIS_TRY(dis__names_rows(s->tasks, items->tasks, &row, NULL));
+    for (size_t i = 0; i < items->n_items; i++) label[i] = row[i] == SIZE_MAX ? -1 : label_at(s, row[i]);
+    dis__free(row);
     return DIS_OK;
 }
 

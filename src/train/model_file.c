@@ -185,10 +185,8 @@ static dis_status take_classes(const dis__model_source *s, dis_names **out)
 {
     DIS_TRY(dis__model_take_names(s, s->root, "classes", out));
     if (!*out) return dis__json_fail(&s->json, s->root, "a model without classes");
-    dis__name_index index;
     size_t twice;
-    DIS_TRY(dis__name_index_build(*out, &index, &twice));
-    dis__name_index_free(&index);
+    DIS_TRY(dis__names_twice(*out, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
     return dis__json_fail(&s->json, dis__json_member(s->root, "classes"), "the class \"%.40s\" twice",
                           dis_names_get(*out, twice, NULL));

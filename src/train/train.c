@@ -102,10 +102,8 @@ static dis_status take_declared(const dis_names *classes, dis_names **out)
     const size_t n = dis_names_count(classes);
     if (n == 0 || n > DIS_MAX_CLASSES)
         return dis__fail(DIS_EUSAGE, "%zu classes are declared; 1 to %u are possible", n, DIS_MAX_CLASSES);
-    dis__name_index index;
     size_t twice;
-    DIS_TRY(dis__name_index_build(classes, &index, &twice));
-    dis__name_index_free(&index);
+    DIS_TRY(dis__names_twice(classes, &twice));
     if (twice != SIZE_MAX)
         return dis__fail(DIS_EUSAGE, "the class \"%.200s\" is declared twice", dis_names_get(classes, twice, NULL));
     return dis__names_copy(classes, out);

@@ -196,10 +196,8 @@ static dis_status count_rows(dis__records *r, const dis__votes_part *part, const
 
 static dis_status check_twice(const char *path, const dis_names *tasks)
 {
-    dis__name_index index;
     size_t twice;
-    DIS_TRY(dis__name_index_build(tasks, &index, &twice));
-    dis__name_index_free(&index);
+    DIS_TRY(dis__names_twice(tasks, &twice));
     if (twice == SIZE_MAX) return DIS_OK;
     return dis__fail_at(DIS_EDATA, path, 0, 0, "the task \"%.200s\" is there twice; keep one row of it",
                         dis_names_get(tasks, twice, NULL));
@@ -305,27 +303,22 @@ static dis_status find_classes(dis_context *ctx, const dis__data_part *part, con
 static dis_status match_gold(dis__dataset *m, const dis_gold *gold, const char *name)
 {
     const dis_gold_view v = dis_gold_look(gold);
-    dis__name_index index;
-    size_t twice;
+    size_t *row, found;
     DIS_TRY(dis__alloc_array(&m->label, m->n, sizeof *m->label));
-    DIS_TRY(dis__name_index_build(v.tasks, &index, &twice));
+    DIS_TRY(dis__names_rows(v.tasks, m->tasks, &row, &found));
     dis_status status = DIS_OK;
-    size_t found = 0;
     for (size_t i = 0; i < m->n && status == DIS_OK; i++) {
-        size_t n, length;
-        const char *task = dis_names_get(m->tasks, i, &n);
-        const size_t at = dis__name_index_find(&index, task, n);
+        size_t length;
         m->label[i] = -1;
-        if (at == SIZE_MAX) continue;
-        const char *class = dis_names_get(v.classes, (size_t)v.label[at], &length);
+        if (row[i] == SIZE_MAX) continue;
+        const char *class = dis_names_get(v.classes, (size_t)v.label[row[i]], &length);
         const size_t k = dis_names_find(m->classes, class, length);
         if (k == SIZE_MAX)
             status = dis__fail(DIS_EDATA, "%s: the gold label \"%.100s\" is no class of %s; rename it with map",
                                gold->path, class, name);
         m->label[i] = (int32_t)k;
-        found++;
     }
-    dis__name_index_free(&index);
+    dis__free(row);
     if (status == DIS_OK && found == 0)
         status = dis__fail(DIS_EDATA, "%s: no gold label for any item of %s; do the ids (\"%.100s\", ...) match?",
                            gold->path, name, dis_names_get(m->tasks, 0, NULL));
@@ -347,22 +340,14 @@ static dis_status match_votes(dis__dataset *m, const char *name)
 static dis_status match_column(dis_context *ctx, const dis__data *data, dis__dataset *m)
 {
     dis_gold *column;
-    dis__name_index index;
-    size_t twice;
+    size_t *row = NULL;
     DIS_TRY(dis__alloc_array(&m->value, m->n, sizeof *m->value));
     DIS_TRY(dis__split_column(ctx, data, &column));
     const dis_gold_view v = dis_gold_look(column);
     dis_status status = dis__names_copy(v.classes, &m->values);
-    if (status == DIS_OK) status = dis__name_index_build(v.tasks, &index, &twice);
-    if (status == DIS_OK) {
-        for (size_t i = 0; i < m->n; i++) {
-            size_t n;
-            const char *task = dis_names_get(m->tasks, i, &n);
-            const size_t row = dis__name_index_find(&index, task, n);
-            m->value[i] = row == SIZE_MAX ? -1 : v.label[row];
-        }
-        dis__name_index_free(&index);
-    }
+    if (status == DIS_OK) status = dis__names_rows(v.tasks, m->tasks, &row, NULL);
+    for (size_t i = 0; i < m->n && status == DIS_OK; i++) m->value[i] = row[i] == SIZE_MAX ? -1 : v.label[row[i]];
+    dis__free(row);
     dis_gold_destroy(column);
     return status;
 }

@@ -267,8 +267,7 @@ static dis_status from_votes(dis_context *ctx, const dis__dataset *m, const dis_
 static dis_status place_rows(const dis__dataset *m, const dis_labels_view *v, const char *path, dis__label_set *set)
 {
     const size_t k = dis_names_count(m->classes);
-    dis__name_index index;
-    size_t twice, *place;
+    size_t *place, *row = NULL;
     DIS_TRY(room_for(m, k, set));
     DIS_TRY(dis__alloc_array(&place, v->n_classes, sizeof *place));
     dis_status status = DIS_OK;
@@ -278,18 +277,13 @@ static dis_status place_rows(const dis__dataset *m, const dis_labels_view *v, co
         if ((place[c] = dis_names_find(m->classes, name, n)) == SIZE_MAX)
             status = dis__fail_at(DIS_EDATA, path, 0, 0, "the class \"%.100s\" is none of the data set's", name);
     }
-    if (status == DIS_OK) status = dis__name_index_build(v->tasks, &index, &twice);
-    if (status == DIS_OK) {
-        for (size_t i = 0; i < m->n; i++) {
-            size_t n;
-            const char *task = dis_names_get(m->tasks, i, &n);
-            const size_t row = dis__name_index_find(&index, task, n);
-            set->has[i] = row != SIZE_MAX;
-            for (size_t c = 0; set->has[i] && c < v->n_classes; c++)
-                set->p[i * k + place[c]] = v->p[row * v->n_classes + c];
-        }
-        dis__name_index_free(&index);
+    if (status == DIS_OK) status = dis__names_rows(v->tasks, m->tasks, &row, NULL);
+    for (size_t i = 0; i < m->n && status == DIS_OK; i++) {
+        set->has[i] = row[i] != SIZE_MAX;
+        for (size_t c = 0; set->has[i] && c < v->n_classes; c++)
+            set->p[i * k + place[c]] = v->p[row[i] * v->n_classes + c];
     }
+    dis__free(row);
     dis__free(place);
     return status;
 }

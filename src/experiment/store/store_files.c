@@ -208,22 +208,19 @@ dis_status dis__remove_predictions(const dis__store *store, const char *key)
 /* Gold labels of the items of `v`, -1 for those that have none. */
 static dis_status match_gold(const char *path, const dis_gold_view *gold, const dis_labels_view *v, int32_t *out)
 {
-    dis__name_index index;
-    size_t twice;
-    DIS_TRY(dis__name_index_build(gold->tasks, &index, &twice));
+    size_t *row;
+    DIS_TRY(dis__names_rows(gold->tasks, v->tasks, &row, NULL));
     dis_status status = DIS_OK;
     for (size_t i = 0; i < v->n_items && status == DIS_OK; i++) {
         size_t n;
-        const char *name = dis_names_get(v->tasks, i, &n);
-        const size_t at = dis__name_index_find(&index, name, n);
         out[i] = -1;
-        if (at == SIZE_MAX) continue;
-        name = dis_names_get(gold->classes, (size_t)gold->label[at], &n);
+        if (row[i] == SIZE_MAX) continue;
+        const char *name = dis_names_get(gold->classes, (size_t)gold->label[row[i]], &n);
         const size_t class = dis_names_find(v->classes, name, n);
         if (class == SIZE_MAX) status = dis__fail(DIS_EDATA, "%s: a class that the predictions do not have", path);
         out[i] = (int32_t) class;
     }
-    dis__name_index_free(&index);
+    dis__free(row);
     return status;
 }
 
