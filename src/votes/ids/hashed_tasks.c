@@ -58,6 +58,7 @@ static dis_status look_up(dis__filled *round)
 static void adopt(dis__collector *c, dis_votes *votes)
 {
     dis__row_store *store = &c->store;
+    dis__row_store_free(store); /* rounds without rows may have left room */
     store->rows = (dis__rows){.start = votes->start,
                               .worker = votes->worker,
                               .label8 = votes->label8,
