@@ -222,32 +222,41 @@ dis_status dis__comm_gather(const dis__comm *comm, const void *all, size_t n_all
     return exchange_with(comm, bytes, n, from);
 }
 
-dis_status dis__comm_sum_counts(const dis__comm *comm, uint64_t *x, size_t n)
+/* What adds the numbers of a rank to the sums. */
+static void add_counts(void *sum, const void *x, size_t n)
+{
+    uint64_t *to = sum;
+    for (size_t i = 0; i < n; i++) to[i] += ((const uint64_t *)x)[i];
+}
+
+static void add_reals(void *sum, const void *x, size_t n)
+{
+    double *to = sum;
+    for (size_t i = 0; i < n; i++) to[i] += ((const double *)x)[i];
+}
+
+/* Sums over ranks, in their order, of n numbers of `size` bytes, whose zero is all zero bits. */
+static dis_status sum_over(const dis__comm *comm, void *x, size_t n, size_t size,
+                           void (*add)(void *sum, const void *x, size_t n))
 {
     if (!dis__comm_is_shared(comm)) return DIS_OK;
     dis__comm_block *from;
     DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
-    const dis_status status = dis__comm_gather(comm, x, n * sizeof *x, from);
-    for (size_t i = 0; status == DIS_OK && i < n; i++) {
-        x[i] = 0;
-        for (int r = 0; r < comm->size; r++) x[i] += ((const uint64_t *)(const void *)from[r].bytes)[i];
-    }
+    const dis_status status = dis__comm_gather(comm, x, n * size, from);
+    if (status == DIS_OK && n) memset(x, 0, n * size);
+    for (int r = 0; status == DIS_OK && r < comm->size; r++) add(x, from[r].bytes, n);
     dis__comm_free(comm, from);
     return status;
 }
 
+dis_status dis__comm_sum_counts(const dis__comm *comm, uint64_t *x, size_t n)
+{
+    return sum_over(comm, x, n, sizeof *x, add_counts);
+}
+
 dis_status dis__comm_sum_reals(const dis__comm *comm, double *x, size_t n)
 {
-    if (!dis__comm_is_shared(comm)) return DIS_OK;
-    dis__comm_block *from;
-    DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
-    const dis_status status = dis__comm_gather(comm, x, n * sizeof *x, from);
-    for (size_t i = 0; status == DIS_OK && i < n; i++) {
-        x[i] = 0;
-        for (int r = 0; r < comm->size; r++) x[i] += ((const double *)(const void *)from[r].bytes)[i];
-    }
-    dis__comm_free(comm, from);
-    return status;
+    return sum_over(comm, x, n, sizeof *x, add_reals);
 }
 
 dis_status dis__comm_all_counts(const dis__comm *comm, uint64_t x, uint64_t *all)
