@@ -156,7 +156,7 @@ dis_status dis__batch_label(dis__batch *b, const dis__key *key, dis__label *labe
     return DIS_OK;
 }
 
-__attribute__((format(printf, 3, 4))) static dis_status bad(dis__problem *p, const char *at, const char *format, ...)
+dis_status dis__problem_at(dis__problem *p, const char *at, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -168,8 +168,9 @@ __attribute__((format(printf, 3, 4))) static dis_status bad(dis__problem *p, con
 
 static dis_status check_id(const dis__vote_field *cell, const char *what, dis__problem *problem)
 {
-    if (cell->n == 0) return bad(problem, cell->at, "an empty %s; every vote needs one", what);
-    if (cell->n > DIS_MAX_ID) return bad(problem, cell->at, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID);
+    if (cell->n == 0) return dis__problem_at(problem, cell->at, "an empty %s; every vote needs one", what);
+    if (cell->n > DIS_MAX_ID)
+        return dis__problem_at(problem, cell->at, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID);
     return DIS_OK;
 }
 
@@ -204,7 +205,8 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
     const dis__vote_field *given = &cell[DIS_ID_COLUMNS];
     DIS_TRY(check_id(&cell[DIS_COLUMN_TASK], "task", problem));
     DIS_TRY(check_id(&cell[DIS_COLUMN_WORKER], "worker", problem));
-    if (given->n > DIS_MAX_ID) return bad(problem, given->at, "a label of more than %u bytes; shorten it", DIS_MAX_ID);
+    if (given->n > DIS_MAX_ID)
+        return dis__problem_at(problem, given->at, "a label of more than %u bytes; shorten it", DIS_MAX_ID);
 
     dis__label label;
     uint32_t index[DIS_ID_COLUMNS];
@@ -212,11 +214,12 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
     switch ((dis__label_kind)label.kind) {
     case DIS_LABEL_VOTE: break;
     case DIS_LABEL_NA: b->na++; return DIS_OK;
-    case DIS_LABEL_EMPTY: return bad(problem, given->at, "an empty label; if it means \"no vote\", say `na` \"\"");
+    case DIS_LABEL_EMPTY:
+        return dis__problem_at(problem, given->at, "an empty label; if it means \"no vote\", say `na` \"\"");
     case DIS_LABEL_UNDECLARED:
-        return bad(problem, given->at,
-                   "the label \"%.*s\" is not among the declared classes; add it, or make it an NA value",
-                   given->n > 200 ? 200 : (int)given->n, given->text);
+        return dis__problem_at(problem, given->at,
+                               "the label \"%.*s\" is not among the declared classes; add it, or make it an NA value",
+                               given->n > 200 ? 200 : (int)given->n, given->text);
     }
     DIS_TRY(dis__batch_reserve(b, 1));
     for (int c = b->late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; c < DIS_ID_COLUMNS; c++) {

@@ -170,6 +170,10 @@ typedef struct {
     const char *at;
     char text[320];
 } dis__problem;
+
+/* Says what is wrong, and where; DIS_EDATA. */
+__attribute__((format(printf, 3, 4))) dis_status dis__problem_at(dis__problem *p, const char *at, const char *format,
+                                                                 ...);
 dis_status dis__batch_row(dis__batch *batch, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
                           const char *input_end, dis__problem *problem);
 /* A label of a vote that is not kept: a class all the same, as with duplicates that go by the order of rows. */

@@ -3,7 +3,6 @@
 #include "core/memory.h"
 #include "core/names_build.h"
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 void dis__numbers_free(dis__numbers *t)
@@ -100,20 +99,11 @@ static dis_status find_pair(dis__numbers *t, const dis__vote_field *task, const 
     return dis__table_put(&t->pairs, &key, &at, &added);
 }
 
-__attribute__((format(printf, 3, 4))) static dis_status bad(dis__problem *p, const char *at, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(p->text, sizeof p->text, format, args);
-    va_end(args);
-    p->at = at;
-    return DIS_EDATA;
-}
-
 static dis_status check_id(const dis__vote_field *id, const char *what, dis__problem *problem)
 {
-    if (id->n == 0) return bad(problem, id->at, "an empty %s; every row needs one", what);
-    if (id->n > DIS_MAX_ID) return bad(problem, id->at, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID);
+    if (id->n == 0) return dis__problem_at(problem, id->at, "an empty %s; every row needs one", what);
+    if (id->n > DIS_MAX_ID)
+        return dis__problem_at(problem, id->at, "a %s of more than %u bytes; shorten it", what, DIS_MAX_ID);
     return DIS_OK;
 }
 
@@ -122,11 +112,11 @@ static dis_status check_sum(dis__numbers *t, const char *at, dis__problem *probl
 {
     double total = 0;
     for (size_t k = 0; k < t->n_classes; k++) total += t->row[k];
-    if (isinf(total)) return bad(problem, at, "the numbers of this row are too large to add");
+    if (isinf(total)) return dis__problem_at(problem, at, "the numbers of this row are too large to add");
     if (!t->soft || fabs(total - 1) <= 1e-6) return DIS_OK;
     if (!t->reader->o.renormalise)
-        return bad(problem, at, "the row sums to %.9g, not to 1; correct it, or say `renormalise`", total);
-    if (total == 0) return bad(problem, at, "a row of zeros is no distribution; correct it");
+        return dis__problem_at(problem, at, "the row sums to %.9g, not to 1; correct it, or say `renormalise`", total);
+    if (total == 0) return dis__problem_at(problem, at, "a row of zeros is no distribution; correct it");
     for (size_t k = 0; k < t->n_classes; k++) t->row[k] /= total;
     t->reader->votes->notes.renormalised++;
     return DIS_OK;
@@ -151,11 +141,13 @@ static dis_status refuse_twice(const dis__vote_field *task, const dis__vote_fiel
 {
     const int n = task->n > 100 ? 100 : (int)task->n;
     return worker
-               ? bad(problem, worker->at,
+               ? dis__problem_at(
+                     problem, worker->at,
                      "this worker has already voted on task \"%.*s\"; say which vote to keep: `duplicates` first, last "
                      "or all",
                      n, task->text)
-               : bad(problem, task->at,
+               : dis__problem_at(
+                     problem, task->at,
                      "the task \"%.*s\" comes a second time; say which row to keep: `duplicates` first, last or all", n,
                      task->text);
 }
