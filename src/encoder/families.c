@@ -4,6 +4,11 @@
 #include "encoder/encoder.h"
 #include <math.h>
 
+/* The pooler, by its name beside the encoder's arrays. */
+#define POOLER                                                  \
+    {                                                           \
+        "pooler.dense", "classifier", DIS_ACT_TANH, true, false \
+    }
 #define AT(member) offsetof(dis__encoder_config, member)
 #define END                                    \
     {                                          \
@@ -125,7 +130,8 @@ static const dis__encoder_family families[] = {
      .embeddings = bert_embeddings,
      .in_layer = bert_layer,
      .layer = "encoder.layer.",
-     .top = {"pooler.dense", "classifier", DIS_ACT_TANH, true, false},
+     .top = POOLER,
+     .choice = POOLER,
      .types = true},
     {.model_type = "roberta",
      .class = "Roberta",
@@ -136,6 +142,7 @@ static const dis__encoder_family families[] = {
      .in_layer = bert_layer,
      .layer = "encoder.layer.",
      .top = {"classifier.dense", "classifier.out_proj", DIS_ACT_TANH, false, true},
+     .choice = POOLER,
      .shifted = true},
     {.model_type = "xlm-roberta",
      .class = "XLMRoberta",
@@ -146,6 +153,7 @@ static const dis__encoder_family families[] = {
      .in_layer = bert_layer,
      .layer = "encoder.layer.",
      .top = {"classifier.dense", "classifier.out_proj", DIS_ACT_TANH, false, true},
+     .choice = POOLER,
      .shifted = true},
     {.model_type = "distilbert",
      .class = "DistilBert",
@@ -155,7 +163,8 @@ static const dis__encoder_family families[] = {
      .embeddings = plain_embeddings,
      .in_layer = distilbert_layer,
      .layer = "transformer.layer.",
-     .top = {"pre_classifier", "classifier", DIS_ACT_RELU, false, false}},
+     .top = {"pre_classifier", "classifier", DIS_ACT_RELU, false, false},
+     .choice = {"pre_classifier", "classifier", DIS_ACT_RELU, false, false}},
     {.model_type = "electra",
      .class = "Electra",
      .prefix = "electra.",
@@ -165,6 +174,7 @@ static const dis__encoder_family families[] = {
      .in_layer = bert_layer,
      .layer = "encoder.layer.",
      .top = {"classifier.dense", "classifier.out_proj", DIS_ACT_GELU, false, true},
+     .choice = {"sequence_summary.summary", "classifier", DIS_ACT_GELU, false, false},
      .types = true},
     {.model_type = "mpnet",
      .class = "MPNet",
@@ -175,6 +185,7 @@ static const dis__encoder_family families[] = {
      .in_layer = mpnet_layer,
      .layer = "encoder.layer.",
      .top = {"classifier.dense", "classifier.out_proj", DIS_ACT_TANH, false, true},
+     .choice = POOLER,
      .shifted = true,
      .relative = true},
 };

@@ -1,5 +1,6 @@
 /* A trained encoder as a folder that transformers loads: config.json with the classes, the tokenizer's files, and
- * model.safetensors with the names of the family. Of two heads the first is the classifier. Nothing is copied but
+ * model.safetensors with the names of the family (of its multiple choice, where the model chooses). Of two heads the first
+ * is the classifier. Nothing is copied but
  * what LoRA has learnt more of: arrays of queries, keys and values are parts of one. */
 #include "train/encoder_model.h"
 #include "core/memory.h"
@@ -60,9 +61,15 @@ static dis_status add_layer(exported *x, const char *array, const char *layer, c
     return DIS_OK;
 }
 
+static bool chooses(const exported *x)
+{
+    return ((const dis__encoder_settings *)x->model->settings)->choices > 0;
+}
+
 static dis_status add_all(exported *x)
 {
     const dis__encoder_family *f = x->e->config.family;
+    const dis__encoder_top *on = chooses(x) ? &f->choice : &f->top;
     for (const dis__encoder_array *a = f->embeddings; a->array; a++) DIS_TRY(add_layer(x, f->prefix, "encoder.", a));
     for (size_t l = 0; l < x->e->config.n_layers; l++) {
         char array[NAME], layer[NAME];
@@ -70,9 +77,9 @@ static dis_status add_all(exported *x)
         snprintf(layer, sizeof layer, "encoder.layer.%zu.", l);
         for (const dis__encoder_array *a = f->in_layer; a->array; a++) DIS_TRY(add_layer(x, array, layer, a));
     }
-    const dis__encoder_array top = {f->top.array, "top", 0, 1, false};
-    const dis__encoder_array out = {x->e->n_texts ? f->top.out : "classifier", "out", 0, 1, false};
-    DIS_TRY(add_layer(x, f->top.pretrained ? f->prefix : "", "", &top));
+    const dis__encoder_array top = {on->array, "top", 0, 1, false};
+    const dis__encoder_array out = {x->e->n_texts ? on->out : "classifier", "out", 0, 1, false};
+    DIS_TRY(add_layer(x, on->pretrained ? f->prefix : "", "", &top));
     return add_layer(x, "", "", &out);
 }
 
@@ -155,8 +162,10 @@ static void put_config(const exported *x, dis_json *j, const dis__json_value *ro
         dis_json_key(j, key);
         copy_value(j, at + 1);
     }
-    snprintf(class, sizeof class, "%sFor%sClassification", x->e->config.family->class,
-             x->e->n_texts ? "Sequence" : "Token");
+    snprintf(class, sizeof class, "%sFor%s", x->e->config.family->class,
+             chooses(x)      ? "MultipleChoice"
+             : x->e->n_texts ? "SequenceClassification"
+                             : "TokenClassification");
     dis_json_key(j, "architectures");
     dis_json_begin_array(j);
     dis_json_text(j, class);

@@ -3,6 +3,8 @@
  * a folder as Hugging Face lays it out (src/encoder); the model's folder gets copies of what it needs of it, and so
  * stands alone.
  *
+ * With choices an item is several texts of tokens, and the rows of its choices stand together (encoder_choices.c).
+ *
  * Tokens of a batch are packed, nothing is computed for padding. A word of which normalising leaves nothing is judged by
  * the first token of its sentence. */
 #include "train/encoder_model.h"
@@ -39,6 +41,13 @@ static const dis_option options[] = {
      .low = 0,
      .high = 1e6,
      .summary = "tokens per text, special ones included; 0: what the folder allows"},
+    {.key = "choices",
+     .kind = DIS_OPTION_INT,
+     .offset = offsetof(settings, choices),
+     .fallback = "0",
+     .low = 0,
+     .high = DIS_MAX_CHOICES,
+     .summary = "the last so many texts are answers, one per class: each gets a score of its own; 0: none are"},
     {.key = "dropout",
      .kind = DIS_OPTION_CHOICE,
      .offset = offsetof(settings, dropout),
@@ -84,14 +93,16 @@ typedef struct {
     dis_tokens_view view;
     uint32_t *length; /* (n_units) */
     uint64_t *unit;   /* (n_units + 1): the first word of each sentence, or piece of one; NULL: texts */
+    size_t per;       /* texts of tokens per unit: choices, or 1 */
 } encoded_items;
 
 typedef struct {
     dis__inputs shared;
     dis__encoder_net built;
     dis__encoder_config config;
-    int items, places; /* axis and ints: the first piece of each word; DIS_NONE: texts */
+    int items, places; /* axis and ints: the first piece of each word, or the rows of choices; DIS_NONE: texts */
     int32_t *room;
+    uint32_t *rows; /* (rows): those of a batch of choices */
 } inputs;
 
 /* ---- what is learnt: nothing but which folder ---- */
@@ -132,11 +143,13 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
                         void *encoder)
 {
     pretrained *e = encoder;
-    (void)of;
+    const settings *s = of;
     if (!files->encoder)
         return dis__fail(DIS_EUSAGE, "the model needs a pretrained encoder; `encoder` names its folder");
-    if (items->kind == DIS_ITEMS_TEXT && items->n_texts > 2)
-        return dis__fail(DIS_EUSAGE, "items of %zu texts; an encoder takes one or two", items->n_texts);
+    if (s->choices) DIS_TRY(dis__choices_check(items, (size_t)s->choices));
+    if (!s->choices && items->kind == DIS_ITEMS_TEXT && items->n_texts > 2)
+        return dis__fail(DIS_EUSAGE, "items of %zu texts; an encoder takes one or two, or answers: choices=N",
+                         items->n_texts);
     e->n_texts = items->kind == DIS_ITEMS_TEXT ? items->n_texts : 0;
     DIS_TRY(open_folder(ctx, files->encoder, e));
     if (files->keyed) DIS_TRY(dis__encoder_digest(ctx, files->encoder, e->digest));
@@ -217,11 +230,12 @@ static dis_status tokenizer_options(const settings *s, const pretrained *e, dis_
 }
 
 static dis_status encode_texts(dis_context *ctx, const pretrained *e, const dis_items_view *items,
-                               const dis_tokenizer_options *o, encoded_items *out)
+                               const dis_tokenizer_options *o, size_t choices, encoded_items *out)
 {
     dis_token_text *texts;
     if (items->n_texts != e->n_texts)
         return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for %zu", items->n_texts, e->n_texts);
+    if (choices) return dis__encode_choices(ctx, e->tokenizer, items, choices, o, &out->tokens);
     DIS_TRY(dis__alloc_zeroed(&texts, items->n_items, sizeof *texts));
     for (size_t i = 0; i < items->n_items; i++) {
         texts[i].first = dis_names_get(items->texts, i * e->n_texts, &texts[i].n_first);
@@ -239,14 +253,17 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     encoded_items *out = (encoded_items *)to;
     dis_tokenizer_options o;
     const bool words = items->kind == DIS_ITEMS_TOKENS;
+    const size_t choices = (size_t)((const settings *)of)->choices;
     DIS_TRY(tokenizer_options(of, e, &o));
     to->n_items = to->n_units = items->n_items;
     DIS_TRY(words ? dis__encode_words(ctx, e->tokenizer, items, &o, &out->tokens, &out->unit, &to->n_units)
-                  : encode_texts(ctx, e, items, &o, out));
+                  : encode_texts(ctx, e, items, &o, choices, out));
+    out->per = choices ? choices : 1;
     out->view = dis_tokens_look(out->tokens);
     to->unit = out->unit;
     DIS_TRY(dis__alloc_array(&out->length, to->n_units, sizeof *out->length));
-    for (size_t u = 0; u < to->n_units; u++) out->length[u] = (uint32_t)(out->view.start[u + 1] - out->view.start[u]);
+    for (size_t u = 0; u < to->n_units; u++)
+        out->length[u] = (uint32_t)(out->view.start[(u + 1) * out->per] - out->view.start[u * out->per]);
     to->length = out->length;
     to->packed = true;
     return DIS_OK;
@@ -304,6 +321,20 @@ static int first_pieces(dis__net *net, inputs *in, const dis__batch_limits *limi
     return dropout && in->config.top_dropout > 0 ? dis__layer_dropout(net, x, in->config.top_dropout) : x;
 }
 
+static dis_status fits(const void *of, size_t n_classes)
+{
+    const int64_t choices = ((const settings *)of)->choices;
+    if (choices == 0 || (size_t)choices == n_classes) return DIS_OK;
+    return dis__fail(DIS_EUSAGE, "choices=%d and %zu classes; every class has one text", (int)choices, n_classes);
+}
+
+static int head(dis__net *net, const void *of, const dis__inputs *to, const char *name, size_t n_classes)
+{
+    if (((const settings *)of)->choices == 0) return dis__layer_linear(net, name, to->trunk, n_classes, DIS_ACT_NONE);
+    const int scores = dis__layer_linear(net, name, to->trunk, 1, DIS_ACT_NONE);
+    return dis__layer_reshape(net, dis__layer_gather(net, scores, ((const inputs *)to)->places), 1, 1, n_classes);
+}
+
 static dis_status build(dis__net *net, const void *of, const void *encoder, const dis__batch_limits *limits,
                         dis__inputs *to)
 {
@@ -313,7 +344,8 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     const bool dropout = s->dropout == 0;
     dis__encoder_lora lora;
     const bool adapted = dis__encoder_lora_of(s, &lora) && !limits->predicts;
-    const dis__encoder_limits size = {.rows = limits->units,
+    const size_t per = s->choices ? (size_t)s->choices : 1, n_rows = dis__size(limits->units, per, 0);
+    const dis__encoder_limits size = {.rows = n_rows,
                                       .tokens = limits->total,
                                       .dropout = dropout,
                                       .lora = adapted ? &lora : NULL};
@@ -323,7 +355,13 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     to->trunk = e->n_texts ? dis__encoder_top_build(net, &e->config, &in->built, dropout)
                            : first_pieces(net, in, limits, dropout);
     set_groups(net, s, &e->config);
-    return e->n_texts ? DIS_OK : dis__alloc_array(&in->room, limits->items, sizeof *in->room);
+    if (s->choices) {
+        in->items = dis__net_axis(net, limits->units);
+        in->places = dis__net_ints(net, "choices", in->items, DIS_NONE, per);
+        DIS_TRY(dis__alloc_array(&in->rows, n_rows, sizeof *in->rows));
+    }
+    return in->places == DIS_NONE ? DIS_OK
+                                  : dis__alloc_array(&in->room, s->choices ? n_rows : limits->items, sizeof *in->room);
 }
 
 static void free_inputs(dis__inputs *to)
@@ -331,6 +369,7 @@ static void free_inputs(dis__inputs *to)
     inputs *in = (inputs *)to;
     dis__free(in->built.room);
     dis__free(in->room);
+    dis__free(in->rows);
 }
 
 static dis_status put_places(dis__net *net, const inputs *in, const encoded_items *e, const dis__unit_batch *batch)
@@ -348,10 +387,24 @@ static dis_status put_places(dis__net *net, const inputs *in, const encoded_item
     return dis__net_put_ints(net, in->places, in->room);
 }
 
+/* An item's choices are rows that follow each other. */
+static dis_status put_choices(dis__net *net, const inputs *in, const encoded_items *e, const dis__unit_batch *batch)
+{
+    const size_t n = batch->n * e->per;
+    for (size_t r = 0; r < n; r++) {
+        in->rows[r] = (uint32_t)(batch->unit[r / e->per] * e->per + r % e->per);
+        in->room[r] = (int32_t)r;
+    }
+    DIS_TRY(dis__encoder_put(net, &in->built, &in->config, &e->view, in->rows, n));
+    dis__net_resize(net, in->items, batch->n);
+    return dis__net_put_ints(net, in->places, in->room);
+}
+
 static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__unit_batch *batch)
 {
     const inputs *in = (const inputs *)to;
     const encoded_items *e = (const encoded_items *)encoded;
+    if (in->rows) return put_choices(net, in, e, batch);
     DIS_TRY(dis__encoder_put(net, &in->built, &in->config, &e->view, batch->unit, batch->n));
     return in->places == DIS_NONE ? DIS_OK : put_places(net, in, e, batch);
 }
@@ -379,8 +432,8 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
         .encoded_size = sizeof(encoded_items), .inputs_size = sizeof(inputs), .predict_batch = AT_ONCE,             \
         .learn = learn, .free_encoder = free_encoder, .facts = facts, .save = save, .load = load,                   \
         .hash_meaning = hash_meaning, .encode = encode, .free_encoded = free_encoded, .hash_encoded = hash_encoded, \
-        .hash_encoder = hash_encoder, .build = build, .free_inputs = free_inputs, .put = put,                       \
-        .merge = dis__encoder_merge, .export = dis__encoder_export, .start = start,                                 \
+        .hash_encoder = hash_encoder, .fits = fits, .build = build, .free_inputs = free_inputs, .head = head,       \
+        .put = put, .merge = dis__encoder_merge, .export = dis__encoder_export, .start = start,                     \
     }
 
 const dis__model_row dis__model_encoder =

@@ -6,7 +6,7 @@
 #include "encoder/encoder_folder.h"
 #include "train/model.h"
 
-enum { DIS_PRETRAINED_HEX = 65 };
+enum { DIS_PRETRAINED_HEX = 65, DIS_MAX_CHOICES = 1000 };
 
 typedef struct {
     size_t n_texts; /* 0: tokens */
@@ -19,7 +19,7 @@ typedef struct {
 } dis__pretrained;
 
 typedef struct {
-    int64_t frozen, max_length, lora;
+    int64_t frozen, max_length, choices, lora;
     double layer_decay, lora_alpha, lora_dropout;
     int dropout, lora_targets;
 } dis__encoder_settings;
@@ -28,6 +28,13 @@ typedef struct {
  * sentence, or of each piece of a longer one. */
 dis_status dis__encode_words(dis_context *ctx, const dis_tokenizer *t, const dis_items_view *items,
                              const dis_tokenizer_options *o, dis_tokens **tokens, uint64_t **unit, size_t *n_units);
+
+/* Texts per item: some that all choices share, then n choices. DIS_EUSAGE: other items, or too few texts. */
+dis_status dis__choices_check(const dis_items_view *items, size_t n);
+/* Choice c of item i as text i * n + c of tokens: what comes before the choices, joined by spaces, and the choice as a
+ * pair; the choice alone where nothing comes before it. */
+dis_status dis__encode_choices(dis_context *ctx, const dis_tokenizer *t, const dis_items_view *items, size_t n,
+                               const dis_tokenizer_options *o, dis_tokens **tokens);
 
 /* What the settings say of LoRA; false: there is none. */
 bool dis__encoder_lora_of(const dis__encoder_settings *settings, dis__encoder_lora *out);

@@ -85,6 +85,8 @@ typedef struct {
     void (*hash_encoded)(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha);
     void (*hash_encoder)(const void *encoder, dis__sha256 *sha); /* NULL: encoded items say it all */
 
+    /* DIS_EUSAGE: the settings do not go with so many classes; NULL: all do. */
+    dis_status (*fits)(const void *settings, size_t n_classes);
     /* Adds inputs and layers up to in->trunk. */
     dis_status (*build)(dis__net *net, const void *settings, const void *encoder, const dis__batch_limits *limits,
                         dis__inputs *in);

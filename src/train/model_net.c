@@ -217,6 +217,8 @@ static dis_status build(const dis_model *model, const dis__device *device, const
 {
     const dis__model_row *row = model->row;
     int logits[DIS_MAX_HEADS];
+    const size_t k = dis_names_count(model->classes);
+    if (row->fits) DIS_TRY(row->fits(model->settings, k));
     DIS_TRY(dis__net_create(device, seed, &r->net));
     r->row = row;
     r->device = device;
@@ -224,7 +226,6 @@ static dis_status build(const dis_model *model, const dis__device *device, const
     DIS_TRY(row->build(r->net, model->settings, model->encoder, limits, r->in));
     for (size_t h = 0; h < DIS_MAX_HEADS; h++) r->head[h] = DIS_NONE;
     for (size_t h = first; h < last; h++) {
-        const size_t k = dis_names_count(model->classes);
         /* The first head's layer has one name whatever the head is: equal targets then give equal models. */
         const char *layer = h == 0 ? "out" : "out.soft";
         logits[h] = row->head ? row->head(r->net, model->settings, r->in, layer, k)

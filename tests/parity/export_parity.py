@@ -5,7 +5,8 @@
 
 For a tiny random encoder of each family, with a tokenizer trained here, and for each FOLDER with a real one: save_pretrained, vectors
 by `dissent embed` against transformers, a few steps of `dissent train --model encoder`, `dissent predict`, `dissent model --export`,
-and the probabilities that AutoModelForSequenceClassification gives from that folder, in float32. Exits 1 at a difference above 1e-4.
+and the probabilities that AutoModelForSequenceClassification gives from that folder, in float32; then the same as multiple choice, the
+second text against that of the next item (`encoder:choices=2`, AutoModelForMultipleChoice). Exits 1 at a difference above 1e-4.
 """
 import csv
 import os
@@ -89,6 +90,35 @@ def worst_of(name, what, ours, theirs):
         sys.exit(1)
 
 
+def probabilities(file):
+    with open(file, newline="") as f:
+        rows = list(csv.DictReader(f))
+    classes = [k[2:] for k in rows[0] if k.startswith("p:")]
+    return classes, numpy.array([[float(r["p:" + c]) for c in classes] for r in rows])
+
+
+def check_choices(path, name, folder, work):
+    at = lambda file: os.path.join(work, file)
+    others = TEXTS[1:] + TEXTS[:1]
+    rows = [(i, a, *((b, c) if i % 2 else (c, b))) for i, ((a, b), (_, c)) in enumerate(zip(TEXTS, others))]
+    with open(at("stories.csv"), "w", newline="") as f:
+        csv.writer(f).writerows([("task", "story", "one", "two"), *rows])
+    with open(at("right.csv"), "w", newline="") as f:
+        csv.writer(f).writerows([("task", "label"), *((i, 1 if i % 2 else 2) for i in range(len(TEXTS)))])
+    items = ("--items", at("stories.csv"), "--text", "story", "--text", "one", "--text", "two")
+    tool(path, "train", "--model", "encoder:choices=2", "--encoder", folder, *items, "--gold", at("right.csv"), "--objective", "gold",
+         "--epochs", "1", "--batch", "8", "--rate", "1e-3", "-o", at("chooser"))
+    tool(path, "predict", at("chooser"), *items, "-o", at("q.csv"))
+    tool(path, "model", at("chooser"), "--export", at("choices"))
+    _, ours = probabilities(at("q.csv"))
+    tokenizer = transformers.AutoTokenizer.from_pretrained(at("choices"))
+    model = transformers.AutoModelForMultipleChoice.from_pretrained(at("choices"), dtype=torch.float32).eval()
+    pairs = [(r[1], x) for r in rows for x in r[2:]]
+    with torch.no_grad():
+        e = {k: v.view(len(rows), 2, -1) for k, v in inputs(tokenizer, model, pairs).items()}
+        worst_of(name, "probabilities of choices after training and export", ours, model(**e).logits.softmax(-1).numpy())
+
+
 def check(path, name, folder, work):
     at = lambda file: os.path.join(work, file)
     with open(at("items.csv"), "w", newline="") as f:
@@ -107,16 +137,14 @@ def check(path, name, folder, work):
          "--batch", "8", "--rate", "1e-3", "-o", at("model"))
     tool(path, "predict", at("model"), *items, "-o", at("p.csv"))
     tool(path, "model", at("model"), "--export", at("exported"))
-    with open(at("p.csv"), newline="") as f:
-        rows = list(csv.DictReader(f))
-    classes = [k[2:] for k in rows[0] if k.startswith("p:")]
-    ours = numpy.array([[float(r["p:" + c]) for c in classes] for r in rows])
+    classes, ours = probabilities(at("p.csv"))
     tokenizer = transformers.AutoTokenizer.from_pretrained(at("exported"))
     model = transformers.AutoModelForSequenceClassification.from_pretrained(at("exported"), dtype=torch.float32).eval()
     with torch.no_grad():
         theirs = model(**inputs(tokenizer, model, TEXTS)).logits.softmax(-1).numpy()
     order = [model.config.label2id[c] for c in classes]
     worst_of(name, "probabilities after training and export", ours, theirs[:, order])
+    check_choices(path, name, folder, work)
 
 
 def main():

@@ -7,7 +7,8 @@ config.json and model.safetensors are as save_pretrained writes them, tokenizer.
 training.safetensors has the classifier's start (out.weight, out.bias), labels, and for each case of CASES the losses of 20 steps
 (CASE/losses) in float64 with dropout off: AdamW, linear warm-up and decay, clipping. LoRA is written by hand: its starts lie under
 CASE/start.NAME, what it has become under CASE/end.NAME, and CASE/logits are those of the model with B A added to its matrices.
-tests/unit/test_encoder_training.c reads them.
+The case choices is BertForMultipleChoice on CHOICES: two texts that are shared, joined by a space, and three answers; its classifier's
+start lies under choices/start.out.weight and .bias. tests/unit/test_encoder_training.c reads them.
 """
 import os
 import shutil
@@ -30,6 +31,9 @@ CASES = {
     "lora-all": dict(rank=3, alpha=3., targets=("query", "key", "value", "attention.output.dense", "intermediate.dense", "output.dense")),
     "lora-frozen": dict(rank=2, alpha=8., targets=("query", "value"), frozen=1, layer_decay=.5),
 }
+CHOICES = [("it is red", "the red apple", "a man", "two", "apple"), ("so", "green pears and plums", "", "red", "pears and plums"),
+           ("what?", "one", "two three four", "three", "four"), ("", "nothing at all", "everything", "at all", "blue"),
+           ("all", "blue, blue and blue!", "red", "a man eats", "blue"), ("who", "a man eats a pear", "nobody eats", "one", "nothing")]
 NAMES = {"query": "qkv", "key": "qkv", "value": "qkv", "attention.output.dense": "proj", "intermediate.dense": "up", "output.dense": "down"}
 
 
@@ -62,8 +66,9 @@ def parts_of(model, case):
     return found
 
 
-def run(folder, case, inputs, labels, start):
-    model = transformers.BertForSequenceClassification.from_pretrained(folder, attn_implementation="eager", num_labels=3).double().eval()
+def run(folder, case, inputs, labels, start, kind=transformers.BertForSequenceClassification):
+    more = dict(num_labels=3) if kind is transformers.BertForSequenceClassification else {}
+    model = kind.from_pretrained(folder, attn_implementation="eager", ignore_mismatched_sizes=True, **more).double().eval()
     with torch.no_grad():
         model.classifier.weight.copy_(start["out.weight"])
         model.classifier.bias.copy_(start["out.bias"])
@@ -128,6 +133,13 @@ def main():
         result = run(folder, case, dict(inputs), labels, made)
         print(name, result["losses"][[0, -1]].tolist())
         made.update({f"{name}/{n}": t.contiguous() for n, t in result.items()})
+    shared = [" ".join(c[:2]) for c in CHOICES for _ in range(3)]
+    inputs = tokenizer(shared, [a for c in CHOICES for a in c[2:]], truncation=True, max_length=26, padding=True, return_tensors="pt", return_token_type_ids=True)
+    inputs = {name: t.view(len(CHOICES), 3, -1) for name, t in inputs.items()}
+    start = {"out.weight": torch.randn(1, 8).double(), "out.bias": torch.randn(1).double()}
+    result = run(folder, {}, inputs, labels, start, transformers.BertForMultipleChoice)
+    print("choices", result["losses"][[0, -1]].tolist())
+    made.update({f"choices/{n}": t.contiguous() for n, t in result.items()} | {f"choices/start.{n}": t for n, t in start.items()})
     made["labels"] = labels.int()
     save_file(made, os.path.join(folder, "training.safetensors"))
 

@@ -1,6 +1,7 @@
 /* Fine-tuning of encoders against PyTorch: 20 steps of AdamW with warm-up, decay and clipping of a tiny BERT as a whole,
- * with frozen layers, with layer-wise rates and with LoRA (fixtures of tests/parity/make_encoder_training_fixtures.py), to
- * 1e-8 on `ref` and 1e-4 on `cpu`; LoRA's models, merged, exported and resumed; accumulated batches. */
+ * with frozen layers, with layer-wise rates, with LoRA and as multiple choice (fixtures of
+ * tests/parity/make_encoder_training_fixtures.py), to 1e-8 on `ref` and 1e-4 on `cpu`; LoRA's models, merged, exported
+ * and resumed; accumulated batches. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,13 +15,15 @@
 #define FOLDER DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_training"
 enum { STEPS = 20, WARM_UP = 4, ROWS = 6 };
 
-static const char items_text[] = "task,first,second\n"
-                                 "1,the red apple,a man\n"
-                                 "2,green pears and plums,\n"
-                                 "3,one,two three four\n"
-                                 "4,nothing at all,everything\n"
-                                 "5,\"blue, blue and blue!\",red\n"
-                                 "6,a man eats a pear,nobody eats\n";
+/* Pairs are the first and the second text; choices are the second, third and fourth, behind two texts that they share. */
+static const char items_text[] = "task,before,first,second,third,fourth\n"
+                                 "1,it is red,the red apple,a man,two,apple\n"
+                                 "2,so,green pears and plums,,red,pears and plums\n"
+                                 "3,what?,one,two three four,three,four\n"
+                                 "4,,nothing at all,everything,at all,blue\n"
+                                 "5,all,\"blue, blue and blue!\",red,a man eats,blue\n"
+                                 "6,who,a man eats a pear,nobody eats,one,nothing\n";
+static const char *const columns[] = {"before", "first", "second", "third", "fourth"};
 
 static const struct {
     const char *name, *spec;
@@ -31,6 +34,7 @@ static const struct {
     {"decayed", "encoder:layer-decay=0.7"},
     {"lora", "encoder:lora=2,lora-alpha=3,lora-dropout=0"},
     {"lora-all", "encoder:lora=3,lora-alpha=3,lora-dropout=0,lora-targets=all"},
+    {"choices", "encoder:choices=3"},
     {"lora-frozen", "encoder:lora=2,lora-alpha=8,lora-dropout=0,frozen=1,layer-decay=0.5"},
 };
 
@@ -80,8 +84,9 @@ static void open_fixture(fixture *f, size_t i, const dis__device *device, double
     assert_int_equal(dis__input_open(NULL, FOLDER "/training.safetensors", &f->in), DIS_OK);
     assert_int_equal(dis__safetensors_open("training", f->in.bytes, f->in.n, &f->file), DIS_OK);
     dis_items_options how = dis_items_options_default();
-    how.columns = (const char *const[]){"first", "second"};
-    how.n_columns = 2;
+    const bool choices = strcmp(f->name, "choices") == 0;
+    how.columns = columns + !choices;
+    how.n_columns = choices ? 5 : 2;
     assert_int_equal(dis_items_read(NULL, put_text("items.csv", items_text), &how, &f->items), DIS_OK);
     assert_int_equal(dis__model_create(cases[i].spec, "gold", &f->model), DIS_OK);
     f->model->device = device;
@@ -99,8 +104,10 @@ static void open_fixture(fixture *f, size_t i, const dis__device *device, double
     assert_int_equal(dis__model_net_build(f->model, &limits, 1, NULL, NULL, &f->built), DIS_OK);
     assert_int_equal(dis__net_plan(f->built.net, NULL, &plan), DIS_OK);
     assert_int_equal(f->model->row->start(NULL, f->built.net, f->model->encoder), DIS_OK);
-    put_start(f, "out.weight", dis__safetensors_find(&f->file, "out.weight"));
-    put_start(f, "out.bias", dis__safetensors_find(&f->file, "out.bias"));
+    if (!choices) {
+        put_start(f, "out.weight", dis__safetensors_find(&f->file, "out.weight"));
+        put_start(f, "out.bias", dis__safetensors_find(&f->file, "out.bias"));
+    }
     for (size_t p = 0; p < dis__net_n_params(f->built.net); p++) {
         const char *name = dis__net_param(f->built.net, p)->name;
         if (find(f, "start.", name)) put_start(f, name, find(f, "start.", name));
