@@ -1,19 +1,9 @@
 /* dissent agree: how far the voters agree, overall and by worker, item, class and pair of workers. */
-#include "figures.h"
-#include "votes_input.h"
+#include "agree_job.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef struct {
-    cli_common common;
-    cli_votes_values reading;
-    cli_figures_values figures;
-    const char *gold, *workers, *items, *by_class, *pairs;
-    uint64_t max_pairs, min_common;
-    bool singles;
-} agree_values;
 
 #define TEXT(field, name_, argument_, names_, summary_)                                                  \
     {                                                                                                    \
@@ -45,6 +35,15 @@ static const cli_option options[] = {
           "look at no more pairs of workers; beyond, at those among the workers with most votes; 0: at none"),
     COUNT(min_common, "min-common", "5", 1, 0,
           "votes on the same items that a pair must have to count in Cohen's kappa"),
+    CLI_GROUPS_OPTIONS(agree_values, groups),
+    CLI_OUTPUT_OPTION(agree_values, group_table, "group-table", CLI_TABLE_FORMATS,
+                      "per group: agreement within, with the others, their ratio, with tests"),
+    CLI_OUTPUT_OPTION(agree_values, group_pairs, "group-pairs", CLI_TABLE_FORMATS,
+                      "per pair of groups: agreement between them, with a test"),
+    CLI_OUTPUT_OPTION(agree_values, divided, "divided", CLI_TABLE_FORMATS,
+                      "per item and pair of groups with two votes each: how far they differ, the most divided first"),
+    COUNT(permutations, "permutations", "1000", 0, 1e6,
+          "of who is in which group, for the tests of groups; 0 for none"),
     {.name = "singles",
      .kind = CLI_FLAG,
      .offset = offsetof(agree_values, singles),
@@ -54,23 +53,15 @@ static const cli_option options[] = {
     CLI_COMMON_OPTIONS(agree_values),
 };
 
-typedef struct {
-    cli *c;
-    const agree_values *v;
-    votes_input in;
-    dis_agreement *agreement;
-    dis_agreement_view look;
-} agree_job;
-
-static int check_options(const agree_job *job)
+static int check_options(agree_job *job)
 {
-    const agree_values *v = job->v;
-    return cli_figures_check(job->c, &v->figures);
+    const int code = cli_figures_check(job->c, &job->v->figures);
+    return code == 0 ? agree_check_groups(job) : code;
 }
 
 static int need_workers(const agree_job *job)
 {
-    const char *option = job->v->workers ? "workers" : job->v->pairs ? "pairs" : NULL;
+    const char *option = job->v->workers ? "workers" : job->v->pairs ? "pairs" : job->v->groups.group ? "group" : NULL;
     if (!option || job->in.look.start) return 0;
     return cli_error(job->c, DIS_EDATA, "--%s: this input does not say who voted; bring one row per vote", option);
 }
@@ -215,6 +206,7 @@ static dis_status write_json(const agree_job *job, const char *path)
     cli_inputs_begin(j);
     status = votes_input_put_files(&job->in, j);
     if (status == DIS_OK && job->v->gold) status = cli_put_file(j, job->v->gold, "gold");
+    if (status == DIS_OK) status = groups_input_put_file(&job->groups, j);
     cli_inputs_end(j);
     if (status == DIS_OK) status = votes_input_put_table(&job->in, j);
     votes_input_put_notes(&job->in, j);
@@ -244,6 +236,7 @@ static dis_status write_json(const agree_job *job, const char *path)
         dis_json_end_object(j);
     }
     dis_json_end_array(j);
+    agree_put_groups(job, j);
     return cli_summary_finish(j, status);
 }
 
@@ -270,6 +263,12 @@ static void print_measures(const agree_job *job)
     }
 }
 
+static void print_all(const agree_job *job)
+{
+    print_measures(job);
+    agree_print_groups(job);
+}
+
 static void tell(agree_job *job)
 {
     const dis_agreement_view *l = &job->look;
@@ -277,6 +276,7 @@ static void tell(agree_job *job)
     char number[CLI_NUMBER], other[CLI_NUMBER];
     votes_input_tell(&job->in);
     votes_input_tell_gold(&job->in, "whose truth is known");
+    groups_input_tell(&job->groups);
     if (l->singles + l->empty)
         cli_say(c, "  %-18s %s item%s with fewer than two votes", "not compared",
                 cli_grouped(l->singles + l->empty, number), cli_plural(l->singles + l->empty));
@@ -302,11 +302,12 @@ static int write_all(const agree_job *job)
     if (format)
         status = write_measures(job, cli_figures_path(&v->figures), format);
     else
-        print_measures(job);
+        print_all(job);
     if (status == DIS_OK && v->workers) status = write_workers(job, v->workers);
     if (status == DIS_OK && v->items) status = write_items(job, v->items);
     if (status == DIS_OK && v->by_class) status = write_classes(job, v->by_class);
     if (status == DIS_OK && v->pairs) status = write_pairs(job, v->pairs);
+    if (status == DIS_OK) status = agree_write_groups(job);
     if (status == DIS_OK && v->figures.json) status = write_json(job, v->figures.json);
     if (status != DIS_OK) return cli_failed(job->c, status);
     return cli_flush(job->c);
@@ -339,7 +340,9 @@ static int work(agree_job *job, dis_context **ctx)
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0) code = need_workers(job);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
+    if (code == 0) code = groups_input_read(&job->groups, *ctx, job->in.votes);
     if (code == 0) code = measure(job, *ctx);
+    if (code == 0) code = agree_measure_groups(job, *ctx);
     if (code != 0) return code;
     tell(job);
     return write_all(job);
@@ -348,10 +351,15 @@ static int work(agree_job *job, dis_context **ctx)
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
     const agree_values *v = values;
-    agree_job job = {.c = c, .v = v, .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands}};
+    agree_job job = {.c = c,
+                     .v = v,
+                     .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
+                     .groups = {.c = c, .v = &v->groups}};
     dis_context *ctx = NULL;
     const int code = work(&job, &ctx);
     dis_agreement_destroy(job.agreement);
+    dis_group_agreement_destroy(job.of_groups);
+    groups_input_free(&job.groups);
     votes_input_free(&job.in);
     dis_context_destroy(ctx);
     return code;
@@ -368,10 +376,15 @@ const cli_command cli_cmd_agree = {
         "(nominal, ordinal, interval, ratio) and Gwet's AC1 and AC2, each with a bootstrap interval over items.\n\n"
         "Items with fewer than two votes are left out and counted. Coefficients that need ordered classes or "
         "numbers are there when the classes are numbers; --ordinal with --classes says that other classes have an "
-        "order. With --gold: how good the crowd is. Counts (--input counts) serve wherever no workers are needed.",
+        "order. With --gold: how good the crowd is. Counts (--input counts) serve wherever no workers are needed.\n\n"
+        "--worker-table with --group COLUMN asks whether groups of people agree: within a group (alpha of its votes), "
+        "across (its votes with those of all others), and their ratio, the index: above 1, the group agrees more with "
+        "itself than with the others. p-values come from dealing out the groups to the workers anew, q-values correct "
+        "them for the number of tests. docs/groups.md.",
     .examples =
         "  dissent agree votes.csv\n"
         "  dissent agree votes.csv --gold gold.csv --workers workers.csv --pairs pairs.csv\n"
+        "  dissent agree votes.csv --worker-table people.csv --group gender --divided divided.csv\n"
         "  dissent agree ratings.csv --classes low,medium,high --ordinal --json agreement.json -o agreement.csv\n",
     .names = CLI_NAMES_FILE,
     .min = 1,

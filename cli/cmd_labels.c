@@ -62,6 +62,9 @@ static const cli_option options[] = {
         "per worker: votes, share of them that the labels bear out, parameters of each method (CSV, TSV or JSONL by "
         "the name); how often workers are right is what dissent review estimates"),
     TEXT(save_views, "save-views", "FOLDER", CLI_NAMES_OUTPUT_FOLDER, "keep the labels of each method in this folder"),
+    CLI_GROUPS_OPTIONS(labels_values, groups),
+    TEXT(save_groups, "save-groups", "FOLDER", CLI_NAMES_OUTPUT_FOLDER,
+         "keep labels of each group of people, made by the same methods from its votes alone, in this folder"),
     CLI_OUTPUT_OPTION(labels_values, json, "json", "json",
                       "summary for machines; - is standard output (then the labels need -o)"),
     FLAG(require_convergence, "require-convergence",
@@ -133,6 +136,7 @@ static int check_options(labels_job *job)
     int code = cli_failed(job->c, choose(job, true));
     if (code == 0) code = cli_check_format(job->c, "format", v->format);
     if (code == 0) code = labels_check_predictions(job);
+    if (code == 0) code = labels_check_groups(job);
     return code == 0 && v->save_views ? check_views(job) : code;
 }
 
@@ -143,11 +147,8 @@ static int check_ranks(const labels_job *job)
     const struct {
         bool given;
         const char *name;
-    } alone[] = {{v->gold, "gold"},
-                 {v->predictions, "predictions"},
-                 {v->init_state, "init-state"},
-                 {v->workers, "workers"},
-                 {v->json, "json"}};
+    } alone[] = {{v->gold, "gold"},       {v->predictions, "predictions"}, {v->init_state, "init-state"},
+                 {v->workers, "workers"}, {v->groups.group, "group"},      {v->json, "json"}};
     for (size_t i = 0; dis_context_ranks(job->ctx) > 1 && i < sizeof alone / sizeof *alone; i++)
         if (alone[i].given)
             return dis_context_rank(job->ctx)
@@ -281,7 +282,6 @@ static int write_all(labels_job *job)
     if (code == 0 && v->workers) code = labels_write_workers(job, v->workers);
     if (code == 0 && v->save_state && dis_context_rank(job->ctx) == 0)
         code = cli_failed(job->c, dis_state_write(job->ctx, job->in.votes, fits, job->n_views, v->save_state));
-    if (code == 0 && v->json) code = cli_failed(job->c, labels_write_json(job, v->json));
     return code;
 }
 
@@ -296,6 +296,7 @@ static int work(labels_job *job)
     code = check_ranks(job);
     if (code == 0) code = votes_input_read(&job->in, job->ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, job->ctx, job->v->gold);
+    if (code == 0) code = groups_input_read(&job->groups, job->ctx, job->in.votes);
     if (code == 0) code = labels_read_predictions(job);
     if (code != 0) return code;
     const bool shared = dis_context_ranks(job->ctx) > 1;
@@ -309,6 +310,8 @@ static int work(labels_job *job)
     if (code == 0) code = count_workers(job);
     if (code == 0) code = write_all(job);
     if (code == 0 && !shared) labels_tell_result(job);
+    if (code == 0) code = labels_save_groups(job);
+    if (code == 0 && job->v->json) code = cli_failed(job->c, labels_write_json(job, job->v->json));
     return code;
 }
 
@@ -319,6 +322,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     job->c = c;
     job->v = values;
     job->in = (votes_input){.c = c, .v = &job->v->reading, .paths = operands, .n_paths = n_operands};
+    job->groups = (groups_input){.c = c, .v = &job->v->groups};
     const int code = work(job);
     if (code != 0) dis_context_fail(job->ctx, code);
     dis_made_destroy(job->made);
@@ -326,6 +330,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     free(job->n_voted);
     dis_free(job->predictions);
     dis_state_destroy(job->start);
+    groups_input_free(&job->groups);
     votes_input_free(&job->in);
     dis_context_destroy(job->ctx);
     free(job);

@@ -1,11 +1,14 @@
 /* labels_job.h: what `dissent labels` carries from reading to telling; shared by the files of that subcommand. */
 #ifndef DIS_CLI_LABELS_JOB_H
 #define DIS_CLI_LABELS_JOB_H
+#include "groups_input.h"
 #include "votes_input.h"
 
 typedef struct {
     cli_common common;
     cli_votes_values reading;
+    cli_groups_values groups;
+    const char *save_groups;
     const char *output, *format, *combine, *gold, *save_state, *init_state, *workers, *save_views, *json;
     const char *predictions;
     double predictions_weight; /* below 0: estimated */
@@ -27,6 +30,7 @@ typedef struct {
     const labels_values *v;
     dis_context *ctx;
     votes_input in;
+    groups_input groups;
     dis_state *start;
     double *predictions; /* (n_items, n_classes) or NULL */
     dis_predictions_counts predicted;
@@ -49,6 +53,11 @@ int labels_read_predictions(labels_job *job);
 void labels_tell_predictions(labels_job *job);
 void labels_tell_weight(labels_job *job, const labels_result *r);
 void labels_put_predictions(const labels_job *job, dis_json *j);
+
+/* labels_groups.c; an exit code, what is wrong told already. */
+int labels_check_groups(labels_job *job);
+int labels_save_groups(labels_job *job);
+void labels_put_groups(const labels_job *job, dis_json *j);
 
 void labels_tell_input(labels_job *job);
 void labels_tell_result(labels_job *job);

@@ -12,6 +12,7 @@ static dis_status put_inputs(const labels_job *job, dis_json *j)
     if (status == DIS_OK && job->v->gold) status = cli_put_file(j, job->v->gold, "gold");
     if (status == DIS_OK && job->v->predictions) status = cli_put_file(j, job->v->predictions, "predictions");
     if (status == DIS_OK && job->v->init_state) status = cli_put_file(j, job->v->init_state, "state");
+    if (status == DIS_OK) status = groups_input_put_file(&job->groups, j);
     cli_inputs_end(j);
     return status;
 }
@@ -115,5 +116,6 @@ dis_status labels_write_json(const labels_job *job, const char *path)
         put_combination(job, j);
         put_metrics(job, j);
     }
+    labels_put_groups(job, j);
     return cli_summary_finish(j, status);
 }

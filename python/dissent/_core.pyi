@@ -218,6 +218,22 @@ def compare(
     progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def metrics() -> list[dict[str, Any]]: ...
+def worker_table(path: str, *, table_id: str | None = None, table_prefix: str | None = None) -> dict[str, list[str]]: ...
+def worker_groups(votes: Votes, values: Sequence[str], *, min_group: int = 5, hide: bool = False, cuts: Any = None) -> dict[str, Any]: ...
+def group_agreement(
+    votes: Votes,
+    values: Sequence[str],
+    *,
+    min_group: int = 5,
+    hide: bool = False,
+    cuts: Any = None,
+    ordinal: bool = False,
+    resamples: int = 1000,
+    permutations: int = 1000,
+    seed: int = 0,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
 def agreement(
     votes: Votes,
     *,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from ._agreement import Agreement, agreement, agreement_measures
 from ._compare import Comparison, Significance, compare
 from ._distances import ViewDistances, view_distances
+from ._groups import GroupAgreement, group_agreement, group_votes
 from ._evaluate import Evaluation, evaluate, metrics
 from ._report import report
 from ._review import Review, review
@@ -24,6 +25,7 @@ __all__ = [
     "Agreement",
     "Comparison",
     "Evaluation",
+    "GroupAgreement",
     "Metric",
     "Review",
     "Significance",
@@ -33,6 +35,8 @@ __all__ = [
     "agreement_measures",
     "compare",
     "evaluate",
+    "group_agreement",
+    "group_votes",
     "metrics",
     "read_labels",
     "report",

@@ -28,6 +28,7 @@ typedef enum {
     DIS_STREAM_REVIEW_ITEM,
     DIS_STREAM_REVIEW_WORKER,
     DIS_STREAM_REVIEW_CROWD,
+    DIS_STREAM_GROUPS,
 } dis_stream;
 
 typedef struct {

@@ -293,6 +293,8 @@ static dis_status begin_value(parser *p)
     case 't': return word(p, "true", DIS_JSON_TRUE);
     case 'f': return word(p, "false", DIS_JSON_FALSE);
     case 'n': return word(p, "null", DIS_JSON_NULL);
+    case 'N':
+    case 'I': return fail(p, p->at, "JSON has no NaN or Infinity; write null, or a text");
     case ']':
     case '}': return fail(p, p->at, "a value is missing; is there a comma too many?");
     default:

@@ -71,7 +71,7 @@ static void refuses(void **state)
         {"1 2", "x.json:1:3: something follows"},
         {"nul", "neither a value nor"},
         {"True", "no JSON value begins like this"},
-        {"NaN", "no JSON value begins like this"},
+        {"NaN", "JSON has no NaN or Infinity; write null"},
         {"-Infinity", "not a number"},
         {"01", "not a number"},
         {"-", "not a number"},

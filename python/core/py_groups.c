@@ -1,0 +1,220 @@
+/* Groups of workers: tables about them, the groups of a column, agreement within and between. */
+#include "py_measure.h"
+#include <stddef.h>
+#include <string.h>
+
+static PyObject *worker_table(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"path", "table_id", "table_prefix", NULL};
+    dis_worker_table_options o = dis_worker_table_options_default();
+    const char *path;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|$zz:worker_table", names, &path, &o.table_id, &o.table_prefix))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    core_call call;
+    PyObject *result = NULL;
+    if (core_begin(&call, state, 1, NULL) < 0) return NULL;
+    dis_worker_table *table = NULL;
+    core_release(&call);
+    const dis_status status = dis_worker_table_read(call.ctx, path, &o, &table);
+    core_retake(&call);
+    if (core_end(&call, status) == 0) {
+        const dis_worker_table_view v = dis_worker_table_look(table);
+        result = PyDict_New();
+        if (result && (core_put(result, "workers", core_names_list(v.workers)) < 0 ||
+                       core_put(result, "columns", core_names_list(v.columns)) < 0 ||
+                       core_put(result, "cells", core_names_list(v.cells)) < 0))
+            Py_CLEAR(result);
+    }
+    dis_worker_table_destroy(table);
+    return result;
+}
+
+/* The options by which groups are made, from Python's arguments. */
+typedef struct {
+    PyObject *values, *cuts;
+    Py_ssize_t min_group;
+    int hide;
+    core_texts texts;
+    Py_buffer cut;
+} group_args;
+
+static void group_args_free(group_args *a)
+{
+    core_texts_free(&a->texts);
+    core_buffer_free(&a->cut);
+}
+
+static int make_groups(core_state *state, const dis_votes *votes, group_args *a, dis_worker_groups **out)
+{
+    dis_worker_groups_options o = dis_worker_groups_options_default();
+    dis_names *value = NULL;
+    if (a->min_group < 1) {
+        PyErr_SetString(PyExc_ValueError, "min_group is 1 or more");
+        return -1;
+    }
+    if (core_texts_get(a->values, "values", &a->texts) < 0) return -1;
+    if (a->cuts && a->cuts != Py_None) {
+        if (core_get_buffer(a->cuts, "cuts", CORE_FLOAT64, -1, &a->cut) < 0) return -1;
+        o.cut = a->cut.buf;
+        o.n_cuts = (size_t)a->cut.len / sizeof(double);
+    }
+    o.min_group = (size_t)a->min_group;
+    o.hide = a->hide != 0;
+    dis_status status = dis_names_create(a->texts.text, a->texts.n, &value);
+    if (status == DIS_OK) status = dis_worker_groups_make(votes, value, &o, out);
+    dis_names_destroy(value);
+    return status == DIS_OK ? 0 : core_fail(state, status);
+}
+
+static PyObject *group_codes(core_state *state, const dis_worker_groups_view *v)
+{
+    void *data;
+    PyObject *array = core_array_create(state, CORE_INT32, (Py_ssize_t)v->n_workers, -1, &data);
+    if (array) memcpy(data, v->group, v->n_workers * sizeof *v->group);
+    return array;
+}
+
+static PyObject *groups_of(core_state *state, const dis_worker_groups_view *v)
+{
+    PyObject *d = PyDict_New();
+    if (d && (core_put(d, "names", core_names_list(v->names)) < 0 || core_put(d, "group", group_codes(state, v)) < 0 ||
+              core_put(d, "workers", core_counts(state, v->workers, v->n_groups)) < 0 ||
+              core_put(d, "votes", core_counts(state, v->votes, v->n_groups)) < 0 ||
+              core_put(d, "min_group", core_count(v->min_group)) < 0 ||
+              core_put(d, "merged", core_count(v->merged)) < 0 || core_put(d, "hidden", core_count(v->hidden)) < 0 ||
+              core_put(d, "hidden_people", core_count(v->hidden_people)) < 0 ||
+              core_put(d, "unknown", core_count(v->unknown)) < 0))
+        Py_CLEAR(d);
+    return d;
+}
+
+static PyObject *worker_groups(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"votes", "values", "min_group", "hide", "cuts", NULL};
+    PyObject *table, *result = NULL;
+    group_args a = {.min_group = 5};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$npO:worker_groups", names, &table, &a.values, &a.min_group,
+                                     &a.hide, &a.cuts))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    const dis_votes *votes = core_votes_look(state, table);
+    dis_worker_groups *groups = NULL;
+    if (votes && make_groups(state, votes, &a, &groups) == 0) {
+        const dis_worker_groups_view v = dis_worker_groups_look(groups);
+        result = groups_of(state, &v);
+    }
+    dis_worker_groups_destroy(groups);
+    group_args_free(&a);
+    return result;
+}
+
+/* ---- agreement ---- */
+
+static PyObject *metric_list(const void *rows, size_t n, size_t stride, size_t offset)
+{
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; list && i < n; i++)
+        if (PyList_SetItem(list, (Py_ssize_t)i,
+                           core_metric((const dis_metric *)((const char *)rows + i * stride + offset))) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+
+#define METRICS(rows, n, type, field) metric_list(rows, n, sizeof(type), offsetof(type, field))
+
+static PyObject *agreement_of(core_state *state, const dis_group_agreement_view *v)
+{
+    static const core_field tests[] = {{"p_within", offsetof(dis_group_row, p_within), CORE_FIELD_REAL},
+                                       {"q_within", offsetof(dis_group_row, q_within), CORE_FIELD_REAL},
+                                       {"p_across", offsetof(dis_group_row, p_across), CORE_FIELD_REAL},
+                                       {"q_across", offsetof(dis_group_row, q_across), CORE_FIELD_REAL},
+                                       {"p_index", offsetof(dis_group_row, p_index), CORE_FIELD_REAL},
+                                       {"q_index", offsetof(dis_group_row, q_index), CORE_FIELD_REAL}};
+    static const core_field pairs[] = {{"a", offsetof(dis_group_pair, a), CORE_FIELD_U32},
+                                       {"b", offsetof(dis_group_pair, b), CORE_FIELD_U32},
+                                       {"p", offsetof(dis_group_pair, p), CORE_FIELD_REAL},
+                                       {"q", offsetof(dis_group_pair, q), CORE_FIELD_REAL}};
+    static const core_field items[] = {{"task", offsetof(dis_group_item, item), CORE_FIELD_SIZE},
+                                       {"a", offsetof(dis_group_item, a), CORE_FIELD_U32},
+                                       {"b", offsetof(dis_group_item, b), CORE_FIELD_U32},
+                                       {"votes_a", offsetof(dis_group_item, votes_a), CORE_FIELD_U32},
+                                       {"votes_b", offsetof(dis_group_item, votes_b), CORE_FIELD_U32},
+                                       {"label_a", offsetof(dis_group_item, top_a), CORE_FIELD_U32},
+                                       {"label_b", offsetof(dis_group_item, top_b), CORE_FIELD_U32},
+                                       {"distance", offsetof(dis_group_item, distance), CORE_FIELD_REAL},
+                                       {"p", offsetof(dis_group_item, p), CORE_FIELD_REAL},
+                                       {"q", offsetof(dis_group_item, q), CORE_FIELD_REAL}};
+    PyObject *d = PyDict_New();
+    if (!d) return NULL;
+    if (core_put(d, "tests", core_fields(state, v->groups, v->n_groups, sizeof *v->groups, tests, 6)) < 0 ||
+        core_put(d, "percent", METRICS(v->groups, v->n_groups, dis_group_row, percent)) < 0 ||
+        core_put(d, "within", METRICS(v->groups, v->n_groups, dis_group_row, within)) < 0 ||
+        core_put(d, "across", METRICS(v->groups, v->n_groups, dis_group_row, across)) < 0 ||
+        core_put(d, "index", METRICS(v->groups, v->n_groups, dis_group_row, index)) < 0 ||
+        core_put(d, "pairs", core_fields(state, v->pairs, v->n_pairs, sizeof *v->pairs, pairs, 4)) < 0 ||
+        core_put(d, "pair_percent", METRICS(v->pairs, v->n_pairs, dis_group_pair, percent)) < 0 ||
+        core_put(d, "pair_across", METRICS(v->pairs, v->n_pairs, dis_group_pair, across)) < 0 ||
+        core_put(d, "divided", core_fields(state, v->items, v->n_items, sizeof *v->items, items, 10)) < 0 ||
+        core_put(d, "apart", core_metric(&v->apart)) < 0 || core_put(d, "p_apart", core_real(v->p_apart)) < 0)
+        Py_CLEAR(d);
+    return d;
+}
+
+static PyObject *group_agreement(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"votes",     "values",       "min_group", "hide",    "cuts",     "ordinal",
+                            "resamples", "permutations", "seed",      "threads", "progress", NULL};
+    PyObject *table, *progress = NULL, *result = NULL;
+    group_args a = {.min_group = 5};
+    dis_group_agreement_options o = dis_group_agreement_options_default();
+    Py_ssize_t resamples = (Py_ssize_t)o.resamples, permutations = (Py_ssize_t)o.permutations;
+    unsigned long long seed = 0;
+    int ordinal = 0, threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$npOpnnKiO:group_agreement", names, &table, &a.values,
+                                     &a.min_group, &a.hide, &a.cuts, &ordinal, &resamples, &permutations, &seed,
+                                     &threads, &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    const dis_votes *votes = core_votes_look(state, table);
+    if (!votes) return NULL;
+    if (resamples < 0 || permutations < 0) {
+        PyErr_SetString(PyExc_ValueError, "resamples and permutations are 0 or more");
+        return NULL;
+    }
+    o.ordinal = ordinal != 0;
+    o.items = true;
+    o.resamples = (size_t)resamples;
+    o.permutations = (size_t)permutations;
+    o.seed = seed;
+    dis_worker_groups *groups = NULL;
+    core_call call;
+    if (make_groups(state, votes, &a, &groups) == 0 && core_begin(&call, state, threads, progress) == 0) {
+        dis_group_agreement *found = NULL;
+        core_release(&call);
+        const dis_status status = dis_group_agreement_run(call.ctx, votes, groups, &o, &found);
+        core_retake(&call);
+        if (core_end(&call, status) == 0) {
+            const dis_group_agreement_view v = dis_group_agreement_look(found);
+            const dis_worker_groups_view g = dis_worker_groups_look(groups);
+            result = agreement_of(state, &v);
+            if (result && core_put(result, "groups", groups_of(state, &g)) < 0) Py_CLEAR(result);
+        }
+        dis_group_agreement_destroy(found);
+    }
+    dis_worker_groups_destroy(groups);
+    group_args_free(&a);
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"worker_table", CORE_KEYWORDS(worker_table), "A table about workers from a file."},
+    {"worker_groups", CORE_KEYWORDS(worker_groups), "Groups of the workers of votes by a text per worker."},
+    {"group_agreement", CORE_KEYWORDS(group_agreement), "Agreement within and between groups."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_add_groups(PyObject *module)
+{
+    return core_add_functions(module, functions);
+}

@@ -1,0 +1,250 @@
+"""Groups of people: how far they agree within and between them, and the votes of each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._base import seed_of
+from ._measuring import Watching, checked_count, columns_of
+from ._tables import Ids, Metric, make_table, metric
+from ._votes import ProgressLike, Votes, _is_missing, as_votes, is_pandas, records
+
+_IDS = ("worker", "performer", "annotator", "annotator_id", "user", "id")
+
+
+def _value_text(value: Any) -> str:
+    if _is_missing(value):
+        return ""
+    return str(value.item() if hasattr(value, "item") else value)
+
+
+def _from_file(path: str, group: str, table_id: str | None, table_prefix: str | None) -> dict[Any, Any]:
+    found = _core.worker_table(path, table_id=table_id, table_prefix=table_prefix)
+    columns = found["columns"]
+    if group not in columns:
+        raise _core.OptionError(f"{path}: no column {group!r}; there are: {', '.join(columns)}")
+    return dict(zip(found["workers"], found["cells"][columns.index(group) :: len(columns)]))
+
+
+def _by_worker(table: Any, group: str | None, table_id: str | None, table_prefix: str | None) -> dict[Any, Any]:
+    """The value of each worker, whatever the table is."""
+    if isinstance(table, (str, os.PathLike)):
+        if group is None:
+            raise _core.OptionError("group: which column of the worker table holds the groups?")
+        return _from_file(os.fspath(table), group, table_id, table_prefix)
+    if group is None:
+        if not isinstance(table, Mapping):
+            if is_pandas(table) and table.ndim == 1:
+                return dict(zip(table.index, table.tolist()))
+            raise _core.OptionError("group: which column of the worker table holds the groups?")
+        return dict(table)
+    if is_pandas(table):
+        columns: Mapping[Any, Any] = {c: table[c].tolist() for c in table.columns}
+    elif isinstance(table, Mapping):
+        columns = table
+    elif hasattr(table, "to_pydict"):
+        columns = table.to_pydict()
+    elif hasattr(table, "to_dict") and hasattr(table, "columns"):
+        columns = table.to_dict(as_series=False)
+    else:
+        columns = records(table) or {}
+    if group not in columns:
+        raise _core.OptionError(f"no column {group!r} in the worker table; there are: {', '.join(map(str, columns))}")
+    for name in (table_id,) if table_id is not None else _IDS:
+        if name in columns:
+            return dict(zip(columns[name], columns[group]))
+    raise _core.OptionError(f"no column with the ids of workers; there are: {', '.join(map(str, columns))}; name one with table_id")
+
+
+def group_values(votes: Votes, table: Any, group: str | None, table_id: str | None, table_prefix: str | None) -> list[str]:
+    """What the table says of each worker of the votes, "" where it says nothing."""
+    value = _by_worker(table, group, table_id, table_prefix)
+    workers = Ids(votes.workers.tolist())
+    values = [""] * votes.core.n_workers
+    for worker, said in value.items():
+        at = workers.find(worker)
+        if at >= 0:
+            values[at] = _value_text(said)
+    if votes.core.n_workers and not any(values):
+        raise _core.DataError("none of the workers of the votes is in the table; see table_id and table_prefix")
+    return values
+
+
+def _options(min_group: int, small_groups: str, cuts: Sequence[float] | None) -> dict[str, Any]:
+    if small_groups not in ("merge", "hide"):
+        raise _core.OptionError(f'small_groups is "merge" or "hide", not {small_groups!r}')
+    return {
+        "min_group": checked_count("min_group", min_group),
+        "hide": small_groups == "hide",
+        "cuts": None if cuts is None else np.ascontiguousarray(cuts, dtype=np.float64),
+    }
+
+
+def _metric_columns(name: str, found: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    metrics = [metric(m) for m in found]
+    return {
+        name + end: np.array([np.nan if getattr(m, field) is None else getattr(m, field) for m in metrics])
+        for end, field in (("", "value"), ("_ci_low", "ci_low"), ("_ci_high", "ci_high"))
+    }
+
+
+class GroupAgreement:
+    """What group_agreement() found.
+
+    ``groups``, ``pairs`` and ``divided`` are tables: agreement of each group, of each pair of groups, and the items that
+    divide them, the most divided first. ``apart`` is the mean over groups of within - across, a Metric; ``p_apart`` the chance
+    of so much, or more, when groups do not matter. ``merged``, ``hidden`` and ``unknown`` count small groups and workers
+    without a value.
+    """
+
+    def __init__(self, found: dict[str, Any], votes: Votes) -> None:
+        groups, pandas = found["groups"], votes.pandas
+        self.names: list[str] = groups["names"]
+        self.group = np.asarray(groups["group"])  # of each worker, -1: none
+        self.merged, self.hidden, self.unknown = groups["merged"], groups["hidden"], groups["unknown"]
+        self.apart: Metric = metric(found["apart"])
+        self.p_apart: float | None = found["p_apart"]
+        names = np.array(self.names, dtype=object)
+        columns: dict[str, Any] = {
+            "group": names,
+            "workers": np.asarray(groups["workers"]).astype(np.int64),
+            "votes": np.asarray(groups["votes"]).astype(np.int64),
+            "items": np.array([m["n"] for m in found["within"]], dtype=np.int64),
+        }
+        for name in ("percent", "within", "across", "index"):
+            columns.update(_metric_columns(name, found[name]))
+        self.groups: Any = make_table({**columns, **columns_of(found["tests"])}, "group", pandas)
+        pairs = columns_of(found["pairs"])
+        self.pairs: Any = make_table(
+            {
+                "group_a": names[pairs["a"]],
+                "group_b": names[pairs["b"]],
+                "items": np.array([m["n"] for m in found["pair_across"]], dtype=np.int64),
+                **_metric_columns("percent", found["pair_percent"]),
+                **_metric_columns("across", found["pair_across"]),
+                "p": pairs["p"],
+                "q": pairs["q"],
+            },
+            None,
+            pandas,
+        )
+        rows = columns_of(found["divided"])
+        self.divided: Any = make_table(
+            {
+                "task": votes.tasks[rows["task"]],
+                "group_a": names[rows["a"]],
+                "group_b": names[rows["b"]],
+                "votes_a": rows["votes_a"],
+                "votes_b": rows["votes_b"],
+                "label_a": votes.classes[rows["label_a"]],
+                "label_b": votes.classes[rows["label_b"]],
+                "distance": rows["distance"],
+                "p": rows["p"],
+                "q": rows["q"],
+            },
+            None,
+            pandas,
+        )
+
+    def __repr__(self) -> str:
+        value = "None" if self.apart.value is None else f"{self.apart.value:.4g}"
+        return f"GroupAgreement({', '.join(self.names)}; apart={value}, p_apart={self.p_apart})"
+
+
+def group_agreement(
+    votes: Any,
+    worker_table: Any,
+    group: str | None = None,
+    *,
+    min_group: int = 5,
+    small_groups: str = "merge",
+    cuts: Sequence[float] | None = None,
+    ordinal: bool = False,
+    resamples: int = 1000,
+    permutations: int = 1000,
+    table_id: str | None = None,
+    table_prefix: str | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: ProgressLike = None,
+) -> GroupAgreement:
+    """How far groups of people agree, within themselves and with each other.
+
+    Parameters
+    ----------
+    votes : Votes or a table
+        As aggregators take them.
+    worker_table : mapping, table or path
+        Worker to group; or, with ``group``, a table with a column of ids (``table_id``; worker) and a column of groups.
+    min_group : int
+        People that a group must have to be shown; smaller ones are merged into "other" or hidden (``small_groups``).
+    cuts : rising numbers, optional
+        The column holds numbers, and groups lie between these.
+    ordinal : bool
+        The order of the classes means something.
+    resamples, permutations : int
+        Resamples of the items for 95 % intervals, and dealings of groups to workers for p-values; 0: none.
+
+    >>> votes = [(t, w, (t + (w > 2)) % 2) for t in range(8) for w in range(6)]
+    >>> found = group_agreement(votes, {w: "ab"[w > 2] for w in range(6)}, min_group=3, permutations=0, resamples=0)
+    >>> found.names, found.groups["within"].tolist(), found.pairs["across"].tolist()
+    (['a', 'b'], [1.0, 1.0], [-1.0])
+    """
+    table = as_votes(votes, n_jobs)
+    with Watching(n_jobs, progress) as watching:
+        found = _core.group_agreement(
+            table.core,
+            group_values(table, worker_table, group, table_id, table_prefix),
+            **_options(min_group, small_groups, cuts),
+            ordinal=ordinal,
+            resamples=checked_count("resamples", resamples),
+            permutations=checked_count("permutations", permutations),
+            seed=seed_of(random_state),
+            **watching,
+        )
+    return GroupAgreement(found, table)
+
+
+def group_votes(
+    votes: Any,
+    worker_table: Any,
+    group: str | None = None,
+    *,
+    min_group: int = 5,
+    small_groups: str = "merge",
+    cuts: Sequence[float] | None = None,
+    table_id: str | None = None,
+    table_prefix: str | None = None,
+    n_jobs: int | None = None,
+) -> dict[str, Votes]:
+    """The votes of each group of people, by its name: for soft labels of groups.
+
+    Arguments are those of group_agreement(). All classes stay, tasks without votes of the group are gone.
+
+    >>> votes = [(t, w, "no" if w > 2 else "yes") for t in range(2) for w in range(6)]
+    >>> by_group = group_votes(votes, {w: "ab"[w > 2] for w in range(6)}, min_group=3)
+    >>> by_group["a"]
+    Votes(2 tasks, 3 workers, 2 classes, 6 votes)
+    """
+    table = as_votes(votes, n_jobs)
+    values = group_values(table, worker_table, group, table_id, table_prefix)
+    found = _core.worker_groups(table.core, values, **_options(min_group, small_groups, cuts))
+    code = np.asarray(found["group"])
+    task, worker, label = table.rows()
+    out: dict[str, Votes] = {}
+    for g, name in enumerate(found["names"]):
+        kept = code[worker] == g
+        part = Votes(
+            (table.tasks[task[kept]], table.workers[worker[kept]], table.classes[label[kept]]),
+            classes=table.classes.tolist(),
+            duplicates="all",
+            n_jobs=n_jobs,
+        )
+        part.pandas = table.pandas
+        out[name] = part
+    return out

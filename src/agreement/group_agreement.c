@@ -1,0 +1,306 @@
+/* Agreement of groups: figures, bootstrap intervals over items, permutation tests over workers.
+ *
+ * A test asks whether groups matter to a figure: the groups are dealt out to the workers anew, each keeping its number of
+ * workers, and the p-value is twice the smaller share of dealings in which the figure is at least as low, or as high
+ * (one more on both sides of the share, so that it is never 0). p-values of one kind are corrected together for false
+ * discoveries (Benjamini and Hochberg 1995).
+ *
+ * Cost: (1 + resamples + permutations) passes over the votes. */
+#include "agreement/group_sums.h"
+#include "core/draw.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include "core/random.h"
+#include "core/sized_options.h"
+#include "stats/bootstrap.h"
+#include "stats/tails.h"
+#include <math.h>
+#include <string.h>
+
+enum { MAX_DEALS = 1000000, DEALS_A_JOB = 16 };
+
+struct dis_group_agreement {
+    dis_group_agreement_view view;
+    dis_group_row *groups;
+    dis_group_pair *pairs;
+    dis_group_item *items;
+};
+
+DIS_OPTIONS_DEFAULTS(dis_group_agreement_options, .size = sizeof(dis_group_agreement_options), .resamples = 1000,
+                     .permutations = 1000, .min_side = 2)
+
+static dis_group_agreement_view view_of(const dis_group_agreement *a)
+{
+    return a->view;
+}
+DIS_LOOK_DEFINE(dis_group_agreement, a, view_of(a))
+
+void dis_group_agreement_destroy(dis_group_agreement *a)
+{
+    if (!a) return;
+    dis__free(a->groups);
+    dis__free(a->pairs);
+    dis__free(a->items);
+    dis__free(a);
+}
+
+/* What all passes share. */
+typedef struct {
+    dis_context *ctx;
+    const dis_votes_view *votes;
+    const dis_worker_groups_view *groups;
+    const dis_group_agreement_options *o;
+    double *rank;          /* (n_classes) of ordered classes */
+    dis__group_sums *sums; /* (n_sums) one per thread */
+    size_t n_sums, n_values;
+    int32_t *deal;    /* (threads, n_workers) */
+    double *value;    /* (n_values) */
+    double *resample; /* (resamples, n_values) */
+    double *dealt;    /* (permutations, n_values) */
+    double *scratch;
+} work;
+
+static void work_free(work *w)
+{
+    for (size_t t = 0; t < w->n_sums; t++) dis__group_sums_free(&w->sums[t]);
+    dis__free(w->sums);
+    dis__free(w->rank);
+    dis__free(w->deal);
+    dis__free(w->value);
+    dis__free(w->resample);
+    dis__free(w->dealt);
+    dis__free(w->scratch);
+}
+
+/* Mean ranks of the classes among all votes of people in groups: Krippendorff's ordinal distance. */
+static dis_status rank_classes(work *w)
+{
+    const dis_votes_view *v = w->votes;
+    if (!w->o->ordinal) return DIS_OK;
+    DIS_TRY(dis__alloc_zeroed(&w->rank, v->n_classes, sizeof *w->rank));
+    for (size_t t = 0; t < v->n_votes; t++)
+        if (w->groups->group[v->worker[t]] >= 0) w->rank[v->label8 ? v->label8[t] : v->label16[t]]++;
+    double before = 0;
+    for (size_t k = 0; k < v->n_classes; k++) {
+        const double n = w->rank[k];
+        w->rank[k] = before + n / 2;
+        before += n;
+    }
+    return DIS_OK;
+}
+
+static dis_status prepare(work *w)
+{
+    const size_t threads = (size_t)dis_context_threads(w->ctx), n_workers = w->votes->n_workers;
+    DIS_TRY(rank_classes(w));
+    DIS_TRY(dis__alloc_zeroed(&w->sums, threads, sizeof *w->sums));
+    for (; w->n_sums < threads; w->n_sums++)
+        DIS_TRY(dis__group_sums_create(w->votes, w->rank, w->groups->n_groups, &w->sums[w->n_sums]));
+    w->n_values = w->sums[0].n_values;
+    const size_t repeats = w->o->resamples > w->o->permutations ? w->o->resamples : w->o->permutations;
+    DIS_TRY(dis__alloc_array(&w->deal, dis__size(threads, n_workers, 0), sizeof *w->deal));
+    DIS_TRY(dis__alloc_array(&w->value, w->n_values, sizeof *w->value));
+    DIS_TRY(dis__alloc_array(&w->resample, dis__size(w->o->resamples, w->n_values, 0), sizeof *w->resample));
+    DIS_TRY(dis__alloc_array(&w->dealt, dis__size(w->o->permutations, w->n_values, 0), sizeof *w->dealt));
+    return dis__alloc_array(&w->scratch, repeats, sizeof *w->scratch);
+}
+
+/* ---- passes ---- */
+
+static dis_status one_resample(void *arg, const uint8_t *count, size_t resample, int thread, double *values)
+{
+    (void)resample;
+    const work *w = arg;
+    dis__group_sums *s = &w->sums[thread];
+    dis__group_sums_add(s, w->groups->group, count);
+    dis__group_values(s, values);
+    return DIS_OK;
+}
+
+/* Deal number d: the groups of those who are in one, shuffled (Fisher and Yates). */
+static void deal_out(const work *w, size_t d, int32_t *to)
+{
+    const size_t n = w->votes->n_workers;
+    const int32_t *group = w->groups->group;
+    dis__source source = dis__source_at(w->o->seed, DIS_STREAM_GROUPS, d);
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (group[i] >= 0) to[m++] = group[i];
+    for (size_t i = m; i > 1; i--) {
+        const size_t j = (size_t)dis__draw_below(&source, i);
+        const int32_t keep = to[i - 1];
+        to[i - 1] = to[j];
+        to[j] = keep;
+    }
+    for (size_t i = n; i-- > 0;) to[i] = group[i] >= 0 ? to[--m] : -1; /* from the end: places move upwards only */
+}
+
+static dis_status deal_job(void *arg, size_t j, int thread)
+{
+    const work *w = arg;
+    int32_t *deal = w->deal + (size_t)thread * w->votes->n_workers;
+    const size_t first = j * DEALS_A_JOB, last = first + DEALS_A_JOB;
+    for (size_t d = first; d < last && d < w->o->permutations; d++) {
+        deal_out(w, d, deal);
+        dis__group_sums_add(&w->sums[thread], deal, NULL);
+        dis__group_values(&w->sums[thread], w->dealt + d * w->n_values);
+    }
+    return DIS_OK;
+}
+
+static dis_status pass_all(work *w)
+{
+    const size_t n = w->votes->n_items;
+    const dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = w->o->resamples, .seed = w->o->seed};
+    if (n && w->o->resamples) DIS_TRY(dis__bootstrap_run(w->ctx, &b, one_resample, w, w->n_values, w->resample));
+    const size_t jobs = (w->o->permutations + DEALS_A_JOB - 1) / DEALS_A_JOB;
+    if (jobs) DIS_TRY(dis__run_jobs(w->ctx, jobs, deal_job, w));
+    dis__group_sums_add(&w->sums[0], w->groups->group, NULL); /* last: the counts are looked at */
+    dis__group_values(&w->sums[0], w->value);
+    return DIS_OK;
+}
+
+/* ---- results ---- */
+
+static dis_metric metric_at(const work *w, size_t at, double n, const char *reason)
+{
+    if (isnan(w->value[at])) return dis_metric_undefined(reason);
+    dis_metric m = {.value = w->value[at], .ci_low = NAN, .ci_high = NAN, .n = (size_t)n};
+    if (w->o->resamples)
+        m.has_interval = dis__bootstrap_interval_of(w->resample, w->o->resamples, w->n_values, at, w->scratch,
+                                                    &m.ci_low, &m.ci_high);
+    return m;
+}
+
+/* How many deals lie at least as low, and as high, to 1e-12. */
+static size_t deals_beyond(const work *w, size_t at, double *low, double *high)
+{
+    const double x = w->value[at], slack = 1e-12 * (1 + fabs(x));
+    size_t n = 0;
+    *low = *high = 0;
+    for (size_t d = 0; d < w->o->permutations; d++) {
+        const double y = w->dealt[d * w->n_values + at];
+        if (isnan(y)) continue;
+        n++;
+        *low += y <= x + slack;
+        *high += y >= x - slack;
+    }
+    return n;
+}
+
+static double p_at(const work *w, size_t at, bool one_sided)
+{
+    double low, high;
+    if (isnan(w->value[at])) return NAN;
+    const size_t n = deals_beyond(w, at, &low, &high);
+    if (n == 0) return NAN;
+    if (one_sided) return (high + 1) / ((double)n + 1);
+    return fmin(1, 2 * (fmin(low, high) + 1) / ((double)n + 1));
+}
+
+static const char no_pairs[] = "no item has two votes of this group", no_others[] = "no item has votes of both";
+
+static void fill_groups(const work *w, dis_group_agreement *a)
+{
+    const dis__group_sums *s = &w->sums[0];
+    for (size_t g = 0; g < a->view.n_groups; g++) {
+        const size_t at = g * DIS_GROUP_VALUES;
+        const double within = s->within[g].items, across = s->others[g].items;
+        a->groups[g] = (dis_group_row){.workers = w->groups->workers[g],
+                                       .votes = w->groups->votes[g],
+                                       .percent = metric_at(w, at + DIS_GROUP_PERCENT, within, no_pairs),
+                                       .within = metric_at(w, at + DIS_GROUP_WITHIN, within, no_pairs),
+                                       .across = metric_at(w, at + DIS_GROUP_ACROSS, across, no_others),
+                                       .index = metric_at(w, at + DIS_GROUP_INDEX, across,
+                                                          "agreement with the others is not above chance"),
+                                       .p_within = p_at(w, at + DIS_GROUP_WITHIN, false),
+                                       .p_across = p_at(w, at + DIS_GROUP_ACROSS, false),
+                                       .p_index = p_at(w, at + DIS_GROUP_INDEX, false)};
+    }
+    for (size_t g = 0; g < a->view.n_groups; g++)
+        for (size_t h = g + 1; h < a->view.n_groups; h++) {
+            const size_t p = dis__group_pair_at(a->view.n_groups, g, h), at = dis__group_value_of_pair(s, p);
+            a->pairs[p] = (dis_group_pair){.a = (uint32_t)g,
+                                           .b = (uint32_t)h,
+                                           .percent = metric_at(w, at + DIS_PAIR_PERCENT, s->pair[p].items, no_others),
+                                           .across = metric_at(w, at + DIS_PAIR_ACROSS, s->pair[p].items, no_others),
+                                           .p = p_at(w, at + DIS_PAIR_ACROSS, false)};
+        }
+    const size_t at = dis__group_value_apart(s);
+    a->view.apart = metric_at(w, at, (double)a->view.n_groups, "no two groups can be compared");
+    a->view.p_apart = p_at(w, at, true);
+}
+
+/* q-values of a field of the rows, together. */
+static dis_status correct(void *rows, size_t n, size_t stride, size_t p_offset, size_t q_offset)
+{
+    double *p;
+    DIS_TRY(dis__alloc_array(&p, n, sizeof *p));
+    for (size_t i = 0; i < n; i++) memcpy(&p[i], (char *)rows + i * stride + p_offset, sizeof *p);
+    const dis_status status = dis__false_discovery(p, n, false, p);
+    for (size_t i = 0; status == DIS_OK && i < n; i++) memcpy((char *)rows + i * stride + q_offset, &p[i], sizeof *p);
+    dis__free(p);
+    return status;
+}
+
+static dis_status correct_all(dis_group_agreement *a)
+{
+    static const size_t fields[][2] = {{offsetof(dis_group_row, p_within), offsetof(dis_group_row, q_within)},
+                                       {offsetof(dis_group_row, p_across), offsetof(dis_group_row, q_across)},
+                                       {offsetof(dis_group_row, p_index), offsetof(dis_group_row, q_index)}};
+    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+        DIS_TRY(correct(a->groups, a->view.n_groups, sizeof *a->groups, fields[f][0], fields[f][1]));
+    return correct(a->pairs, a->view.n_pairs, sizeof *a->pairs, offsetof(dis_group_pair, p),
+                   offsetof(dis_group_pair, q));
+}
+
+static dis_status fill(work *w, dis_group_agreement *a)
+{
+    const size_t n = w->groups->n_groups;
+    DIS_TRY(prepare(w));
+    a->view.n_groups = n;
+    a->view.n_pairs = n * (n - 1) / 2;
+    DIS_TRY(dis__alloc_array(&a->groups, n, sizeof *a->groups));
+    DIS_TRY(dis__alloc_array(&a->pairs, a->view.n_pairs, sizeof *a->pairs));
+    DIS_TRY(pass_all(w));
+    fill_groups(w, a);
+    DIS_TRY(correct_all(a));
+    if (w->o->items)
+        DIS_TRY(dis__group_items(w->ctx, w->votes, w->groups->group, n, w->o->min_side, &a->items, &a->view.n_items));
+    a->view.groups = a->groups;
+    a->view.pairs = a->pairs;
+    a->view.items = a->items;
+    return DIS_OK;
+}
+
+static dis_status check(const dis_votes_view *v, const dis_worker_groups_view *g, const dis_group_agreement_options *o)
+{
+    if (!v->start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
+    if (g->n_workers != v->n_workers)
+        return dis__fail(DIS_EUSAGE, "the groups are of %zu workers and the votes of %zu", g->n_workers, v->n_workers);
+    if (o->permutations > MAX_DEALS || o->resamples > MAX_DEALS)
+        return dis__fail(DIS_EUSAGE, "at most %d `permutations` and `resamples` are possible", MAX_DEALS);
+    if (o->min_side == 0) return dis__fail(DIS_EUSAGE, "`min_side` must be 1 or more");
+    return DIS_OK;
+}
+
+dis_status dis_group_agreement_run(dis_context *ctx, const dis_votes *votes, const dis_worker_groups *groups,
+                                   const dis_group_agreement_options *options, dis_group_agreement **out)
+{
+    dis_group_agreement_options o = dis_group_agreement_options_default();
+    const dis_votes_view v = dis_votes_look(votes);
+    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    dis_group_agreement *a;
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_group_agreement_options, &o, options));
+    DIS_TRY(check(&v, &g, &o));
+    DIS_TRY(dis__alloc_zeroed(&a, 1, sizeof *a));
+    work w = {.ctx = ctx, .votes = &v, .groups = &g, .o = &o};
+    const dis_status status = fill(&w, a);
+    work_free(&w);
+    if (status != DIS_OK) {
+        dis_group_agreement_destroy(a);
+        return status;
+    }
+    *out = a;
+    return DIS_OK;
+}

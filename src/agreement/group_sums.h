@@ -1,0 +1,57 @@
+/* group_sums.h: agreement within and between groups, for any assignment of workers to groups and any weights of items.
+ *
+ *     dis__group_sums s;
+ *     DIS_TRY(dis__group_sums_create(&votes, rank, n_groups, &s));
+ *     dis__group_sums_add(&s, group, NULL);           // all items once
+ *     dis__group_values(&s, values);                  // n_values of them, NaN where one is not defined
+ *     dis__group_sums_free(&s); */
+#ifndef DIS_AGREEMENT_GROUP_SUMS_H
+#define DIS_AGREEMENT_GROUP_SUMS_H
+#include "dissent/groups.h"
+#include "core/error.h"
+
+/* Votes of one side, over the items that count. */
+typedef struct {
+    double n, sum, square; /* of ranks, for ordered classes */
+    double *margin;        /* (n_classes) votes per class, for others */
+} dis__group_side;
+
+/* Two sides that are compared; within a group both are that group. */
+typedef struct {
+    dis__group_side x, y;
+    double weight, apart;    /* sum of weights; of weights times disagreement */
+    double items, agreement; /* sum of shares of agreeing pairs */
+} dis__group_relation;
+
+/* Values of a group, then those of a pair. */
+enum { DIS_GROUP_PERCENT, DIS_GROUP_WITHIN, DIS_GROUP_ACROSS, DIS_GROUP_INDEX, DIS_GROUP_VALUES };
+enum { DIS_PAIR_PERCENT, DIS_PAIR_ACROSS, DIS_PAIR_VALUES };
+
+typedef struct {
+    const dis_votes_view *votes;
+    const double *rank; /* (n_classes) of ordered classes; NULL: distances are 0 or 1 */
+    size_t n_groups, n_pairs, n_values;
+    dis__group_relation *within, *others, *pair; /* (n_groups), (n_groups), (n_pairs) */
+    double *margins;
+    double *count;   /* (n_groups + 1, n_classes) of the item at hand; the last row: of all groups */
+    uint32_t *class; /* (n_classes) that occur in it */
+    bool *seen;      /* (n_classes) */
+} dis__group_sums;
+
+/* The place of the first value of a pair, of group 0 of it, and of the mean of within - across. */
+size_t dis__group_pair_at(size_t n_groups, size_t a, size_t b); /* a < b: its number among pairs */
+size_t dis__group_value_of_pair(const dis__group_sums *s, size_t pair);
+size_t dis__group_value_apart(const dis__group_sums *s);
+
+dis_status dis__group_sums_create(const dis_votes_view *votes, const double *rank, size_t n_groups, dis__group_sums *s);
+void dis__group_sums_free(dis__group_sums *s);
+/* Starts anew and adds all items. group: (n_workers), -1: none. times: (n_items) how often each item counts; NULL: once.
+ */
+void dis__group_sums_add(dis__group_sums *s, const int32_t *group, const uint8_t *times);
+void dis__group_values(const dis__group_sums *s, double *values);
+
+/* group_items.c: what divides which groups, sorted; dis__free()d by the caller. */
+dis_status dis__group_items(dis_context *ctx, const dis_votes_view *votes, const int32_t *group, size_t n_groups,
+                            size_t min_side, dis_group_item **out, size_t *n);
+
+#endif
