@@ -8,7 +8,7 @@
 #include "dissent/names.h"
 #include "dissent/option.h"
 #include "dissent/votes.h"
-#include "dissent/workers.h"
+#include "dissent/worker_table.h"
 #include "dissent/columns.h"
 #include "dissent/labels.h"
 #include "dissent/items.h"

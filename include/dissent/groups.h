@@ -14,7 +14,7 @@
 #ifndef DIS_GROUPS_H
 #define DIS_GROUPS_H
 #include "dissent/metric.h"
-#include "dissent/workers.h"
+#include "dissent/worker_table.h"
 
 typedef struct {
     size_t size;         /* of this struct */

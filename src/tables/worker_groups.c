@@ -3,7 +3,7 @@
  * Values are counted; those with fewer workers than `min_group` are put together as "other", and where "other" is too
  * small itself its workers are in no group: the smallest figure that is ever shown is about `min_group` people. Cost:
  * O(workers x values), and a sort of the values. */
-#include "dissent/workers.h"
+#include "dissent/worker_table.h"
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"

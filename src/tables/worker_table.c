@@ -4,7 +4,7 @@
  * Cells are collected as they come, with the row and column they belong to, and laid out as a table at the end: lines of
  * JSON need not have the same keys. Cost: O(cells), a look at the list of columns for each cell of JSON. */
 #include "dissent/option.h"
-#include "dissent/workers.h"
+#include "dissent/worker_table.h"
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"

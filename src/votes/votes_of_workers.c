@@ -1,5 +1,5 @@
 /* The votes of some workers as a table of its own. Cost: two passes over the votes. */
-#include "dissent/workers.h"
+#include "dissent/worker_table.h"
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "core/spill.h"

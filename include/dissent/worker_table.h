@@ -1,4 +1,4 @@
-/* workers.h: what is known of the voters, and the groups that they form.
+/* worker_table.h: what is known of the voters, and the groups that they form.
  *
  * A worker table is read once (CSV, TSV, JSONL, or JSON: an object by worker, or a list of objects) and never changes.
  * Groups are the workers of a votes table by the values of one column; a group of few people is merged with the other
@@ -16,8 +16,8 @@
  *     dis_worker_table_destroy(table);
  *
  * Threads: tables and groups may be read by any number of threads at once. */
-#ifndef DIS_WORKERS_H
-#define DIS_WORKERS_H
+#ifndef DIS_WORKER_TABLE_H
+#define DIS_WORKER_TABLE_H
 #include "dissent/votes.h"
 
 #define DIS_MAX_GROUPS 64u /* of workers */
