@@ -127,9 +127,24 @@ typedef struct {
     size_t n_sums;
     double *scratch; /* (threads, n_scratch) */
     size_t n_scratch;
-    size_t n_all_jobs, first_job; /* over items: of all ranks, and the first of this one */
-    bool goes_on;                 /* with the sums that are there */
+    size_t n_all_jobs, first_job;                        /* over items: of all ranks, and the first of this one */
+    bool goes_on;                                        /* with the sums that are there */
+    dis_status (*job)(void *pass, size_t j, int thread); /* over items */
 } pass;
+
+/* Posteriors of items all over the table: they are asked for some votes ahead, so that memory has time to answer. */
+static void count_worker(const dis__crowd_model *m, size_t w, double *count)
+{
+    enum { AHEAD = 16 };
+    const size_t K = m->n_classes;
+    const uint64_t end = m->worker_start[w + 1];
+    for (uint64_t a = m->worker_start[w]; a < end; a++) {
+        const double *p = m->p + m->item_of[a] * K;
+        double *row = count + m->label_of[a] * K;
+        if (end - a > AHEAD) __builtin_prefetch(m->p + m->item_of[a + AHEAD] * K);
+        for (size_t t = 0; t < K; t++) row[t] += p[t];
+    }
+}
 
 /* Soft counts of a range of workers, into log_confusion; the sum of them all beside. */
 static dis_status count_job(void *arg, size_t j, int thread)
@@ -147,11 +162,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
             continue;
         }
         memset(count, 0, K * K * sizeof *count);
-        for (uint64_t a = m->worker_start[w]; a < m->worker_start[w + 1]; a++) {
-            const double *p = m->p + m->item_of[a] * K;
-            double *row = count + m->label_of[a] * K;
-            for (size_t t = 0; t < K; t++) row[t] += p[t];
-        }
+        count_worker(m, w, count);
         for (size_t x = 0; x < K * K; x++) total[x] += count[x];
     }
     return DIS_OK;
@@ -241,7 +252,7 @@ static void norms_of_worker(const dis__crowd_model *m, size_t w, double *power)
 {
     const size_t K = m->n_classes;
     for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
-        norm_of(m, dis__crowd_matrix(m, w), dis__crowd_ease[e], power, m->log_norm + (e * m->n_workers + w) * K);
+        norm_of(m, dis__crowd_matrix(m, w), dis__crowd_ease[e], power, m->log_norm + (w * DIS_CROWD_LEVELS + e) * K);
 }
 
 static dis_status settle_job(void *arg, size_t j, int thread)
@@ -304,55 +315,26 @@ end:
 
 /* ---- items ---- */
 
-static void add_votes(const dis__crowd_model *m, size_t i, double *sums, double *norm)
-{
-    const size_t K = m->n_classes, W = m->n_workers;
-    const dis_votes_view *v = &m->votes;
-    memset(sums, 0, K * sizeof *sums);
-    memset(norm, 0, DIS_CROWD_LEVELS * K * sizeof *norm);
-    if (!v->start) {
-        for (size_t l = 0; l < K; l++) {
-            const double n = v->counts[i * K + l];
-            if (!(n > 0)) continue;
-            for (size_t t = 0; t < K; t++) sums[t] += n * m->log_confusion[l * K + t];
-            for (size_t x = 0; x < DIS_CROWD_LEVELS * K; x++) norm[x] += n * m->log_norm[x];
-        }
-        return;
-    }
-    for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) {
-        const size_t w = v->worker[a];
-        const double *row = dis__crowd_matrix(m, w) + dis__vote_label(v, a) * K;
-        for (size_t t = 0; t < K; t++) sums[t] += row[t];
-        for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
-            for (size_t t = 0; t < K; t++) norm[e * K + t] += m->log_norm[(e * W + w) * K + t];
-    }
-}
-
-double dis__crowd_joint(const dis__crowd_model *m, size_t i, double *joint, double *sums)
-{
-    const size_t K = m->n_classes, n = DIS_CROWD_LEVELS * K;
-    const int32_t gold = m->gold ? m->gold[i] : -1;
-    add_votes(m, i, sums, joint);
-    double max = -INFINITY, total = 0;
-    for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
-        for (size_t t = 0; t < K; t++) {
-            double *x = joint + e * K + t;
-            *x = m->log_level[e] + m->log_prior[t] + dis__crowd_ease[e] * sums[t] - *x;
-            if (gold >= 0 && (size_t)gold != t) *x = -INFINITY;
-            if (*x > max) max = *x;
-        }
-    for (size_t x = 0; x < n; x++) joint[x] -= max;
-    m->special.exp(joint, n);
-    for (size_t x = 0; x < n; x++) total += joint[x];
-    for (size_t x = 0; x < n; x++) joint[x] /= total;
-    return max + log(total);
-}
-
 /* The first item of a job among this rank's; jobs are cut from the items of all. */
 static size_t own_item(const dis__crowd_model *m, size_t n_jobs, size_t j)
 {
     const size_t at = dis__job_first(m->part.n_items, n_jobs, j), first = m->part.first_item;
     return at < first ? 0 : at - first < m->votes.n_items ? at - first : m->votes.n_items;
+}
+
+/* What the joint posterior of item i says of its class, and of the sums over items: levels, classes. */
+static void take_item(const dis__crowd_model *m, size_t i, const double *joint, double *level, double *class_sum)
+{
+    const size_t K = m->n_classes;
+    double *p = m->p + i * K;
+    memset(p, 0, K * sizeof *p);
+    for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
+        for (size_t t = 0; t < K; t++) {
+            p[t] += joint[e * K + t];
+            level[e] += joint[e * K + t];
+        }
+    if (m->gold && m->gold[i] >= 0) p[m->gold[i]] = 1; /* whatever rounding made of it */
+    for (size_t t = 0; t < K; t++) class_sum[t] += p[t];
 }
 
 /* New posteriors of a range of items; sums: levels, classes, log-likelihood. */
@@ -361,20 +343,16 @@ static dis_status item_job(void *arg, size_t j, int thread)
     const pass *c = arg;
     const dis__crowd_model *m = c->m;
     const size_t K = m->n_classes, job = c->first_job + j, last = own_item(m, c->n_all_jobs, job + 1);
-    double *joint = c->scratch + (size_t)thread * c->n_scratch, *sums = joint + DIS_CROWD_LEVELS * K;
+    double *joint = c->scratch + (size_t)thread * c->n_scratch, log_total[DIS_CROWD_BLOCK];
     double *level = c->sums + j * c->n_sums, *class_sum = level + DIS_CROWD_LEVELS, *likelihood = class_sum + K;
     if (!c->goes_on) memset(level, 0, c->n_sums * sizeof *level);
-    for (size_t i = own_item(m, c->n_all_jobs, job); i < last; i++) {
-        double *p = m->p + i * K;
-        *likelihood += dis__crowd_joint(m, i, joint, sums);
-        memset(p, 0, K * sizeof *p);
-        for (size_t e = 0; e < DIS_CROWD_LEVELS; e++)
-            for (size_t t = 0; t < K; t++) {
-                p[t] += joint[e * K + t];
-                level[e] += joint[e * K + t];
-            }
-        if (m->gold && m->gold[i] >= 0) p[m->gold[i]] = 1; /* whatever rounding made of it */
-        for (size_t t = 0; t < K; t++) class_sum[t] += p[t];
+    for (size_t i = own_item(m, c->n_all_jobs, job), n; i < last; i += n) {
+        n = dis__crowd_block(K) < last - i ? dis__crowd_block(K) : last - i;
+        dis__crowd_joints(m, i, n, joint, joint + DIS_CROWD_LEVELS * K * n, log_total);
+        for (size_t b = 0; b < n; b++) {
+            *likelihood += log_total[b];
+            take_item(m, i + b, joint + b * DIS_CROWD_LEVELS * K, level, class_sum);
+        }
     }
     return DIS_OK;
 }
@@ -409,7 +387,7 @@ static dis_status run_own_jobs(pass *c)
     c->first_job = begin + from_before;
     c->sums = sums + c->first_job * c->n_sums;
     c->n_jobs = stop - begin - from_before;
-    DIS_TRY(dis__run_jobs(m->ctx, c->n_jobs, item_job, c));
+    DIS_TRY(dis__run_jobs(m->ctx, c->n_jobs, c->job, c));
     const size_t n_bytes = c->n_sums * sizeof *sums;
     const bool same = from_before && stop == begin + 1;
     if (to_next && !same) DIS_TRY(dis__comm_send(comm, sums + (stop - 1) * c->n_sums, n_bytes, comm->rank + 1));
@@ -418,7 +396,7 @@ static dis_status run_own_jobs(pass *c)
         c->sums = sums + begin * c->n_sums;
         c->goes_on = true;
         DIS_TRY(dis__comm_receive(comm, c->sums, n_bytes, comm->rank - 1));
-        DIS_TRY(item_job(c, 0, 0));
+        DIS_TRY(c->job(c, 0, 0));
         if (to_next && same) DIS_TRY(dis__comm_send(comm, c->sums, n_bytes, comm->rank + 1));
     }
     c->first_job = begin;
@@ -446,43 +424,64 @@ static dis_status gather_jobs(pass *c)
     return status;
 }
 
-dis_status dis__crowd_items(dis__crowd_model *m)
+/* Sums over all items, of all jobs in their order, into the first n_sums of *sums, which the caller frees. */
+static dis_status sum_items(dis__crowd_model *m, dis_status (*job)(void *pass, size_t j, int thread), size_t n_sums,
+                            double **sums)
 {
     const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
-    pass c = {.m = m, .n_all_jobs = dis__n_jobs(m->part.n_items, GRAIN, MAX_JOBS)};
-    c.n_sums = DIS_CROWD_LEVELS + K + 1;
-    c.n_scratch = (DIS_CROWD_LEVELS + 1) * K;
+    pass c = {.m = m, .n_all_jobs = dis__n_jobs(m->part.n_items, GRAIN, MAX_JOBS), .job = job, .n_sums = n_sums};
+    c.n_scratch = (DIS_CROWD_LEVELS + 1) * K * dis__crowd_block(K);
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_zeroed(&c.sums, dis__size(c.n_all_jobs, c.n_sums, 0), sizeof *c.sums), end);
+    DIS_TRY_GOTO(status, dis__alloc_zeroed(&c.sums, dis__size(c.n_all_jobs, n_sums, 0), sizeof *c.sums), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__size(threads, c.n_scratch, 0), sizeof *c.scratch), end);
     DIS_TRY_GOTO(status, run_own_jobs(&c), end);
     DIS_TRY_GOTO(status, gather_jobs(&c), end);
     for (size_t j = 1; j < c.n_all_jobs; j++)
-        for (size_t x = 0; x < c.n_sums; x++) c.sums[x] += c.sums[j * c.n_sums + x];
-    m->log_likelihood = c.sums[DIS_CROWD_LEVELS + K];
-    settle_priors(m, c.sums);
+        for (size_t x = 0; x < n_sums; x++) c.sums[x] += c.sums[j * n_sums + x];
 end:
-    dis__free(c.sums);
     dis__free(c.scratch);
+    *sums = c.sums;
     return status;
+}
+
+dis_status dis__crowd_items(dis__crowd_model *m)
+{
+    const size_t K = m->n_classes;
+    double *sums = NULL;
+    const dis_status status = sum_items(m, item_job, DIS_CROWD_LEVELS + K + 1, &sums);
+    if (status == DIS_OK) {
+        m->log_likelihood = sums[DIS_CROWD_LEVELS + K];
+        settle_priors(m, sums);
+    }
+    dis__free(sums);
+    return status;
+}
+
+/* The first labels of a range of items, summed by class, with the doubt in the first of all. */
+static dis_status first_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const pass *c = arg;
+    const dis__crowd_model *m = c->m;
+    const size_t K = m->n_classes, job = c->first_job + j, last = own_item(m, c->n_all_jobs, job + 1);
+    double *sum = c->sums + j * c->n_sums;
+    for (size_t t = 0; t < K && !c->goes_on; t++) sum[t] = job ? 0 : PRIOR_DOUBT / (double)K;
+    for (size_t i = own_item(m, c->n_all_jobs, job); i < last; i++)
+        for (size_t t = 0; t < K; t++) sum[t] += m->p[i * K + t];
+    return DIS_OK;
 }
 
 /* Class prior of the first labels. */
 dis_status dis__crowd_first_priors(dis__crowd_model *m)
 {
-    const dis__comm *comm = dis__context_comm(m->ctx);
-    const size_t K = m->n_classes, n = K * sizeof(double);
-    const int last = (int)m->part.n_owners - 1;
-    double *sum = m->log_prior;
+    const size_t K = m->n_classes;
+    double *sum = NULL;
     for (size_t e = 0; e < DIS_CROWD_LEVELS; e++) m->log_level[e] = log(first_level[e]);
-    for (size_t t = 0; t < K; t++) sum[t] = PRIOR_DOUBT / (double)K;
-    if (comm->rank > 0 && comm->rank <= last) DIS_TRY(dis__comm_receive(comm, sum, n, comm->rank - 1));
-    for (size_t t = 0; t < K; t++)
-        for (size_t i = 0; i < m->votes.n_items; i++) sum[t] += m->p[i * K + t];
-    if (comm->rank < last) DIS_TRY(dis__comm_send(comm, sum, n, comm->rank + 1));
-    if (dis__comm_is_shared(comm)) DIS_TRY(dis__comm_broadcast(comm, sum, n, last));
-    for (size_t t = 0; t < K; t++) m->log_prior[t] = log(sum[t] / ((double)m->part.n_items + PRIOR_DOUBT));
-    return DIS_OK;
+    const dis_status status = sum_items(m, first_job, K, &sum);
+    for (size_t t = 0; status == DIS_OK && t < K; t++)
+        m->log_prior[t] = log(sum[t] / ((double)m->part.n_items + PRIOR_DOUBT));
+    dis__free(sum);
+    return status;
 }
 
 static dis_status allocate(dis__crowd_model *m)

@@ -26,7 +26,7 @@ typedef struct {
     dis__special special;
     double *p;             /* (n_items, K): posterior of the true class */
     double *log_confusion; /* (n_workers, K voted, K true) */
-    double *log_norm;      /* (levels, n_workers, K true): log of the sum over v above */
+    double *log_norm;      /* (n_workers, levels, K true): log of the sum over v above */
     double *crowd;         /* (levels, K voted, K true): confusion matrix of all votes together */
     double *log_prior;     /* (K) */
     double log_level[DIS_CROWD_LEVELS];
@@ -57,6 +57,16 @@ void dis__crowd_model_destroy(dis__crowd_model *m);
 /* Joint posterior (levels, K) of item i: sums to 1. `sums` (K) gets the summed log-probabilities of its votes at ease
  * 1, class by class. Returns the log-likelihood of the votes. */
 double dis__crowd_joint(const dis__crowd_model *m, size_t i, double *joint, double *sums);
+/* The same for n items from `first` on, n at most dis__crowd_block(): (n, levels, K), (n, K), (n). */
+enum { DIS_CROWD_BLOCK = 32 };
+void dis__crowd_joints(const dis__crowd_model *m, size_t first, size_t n, double *joint, double *sums,
+                       double *log_likelihood);
+
+static inline size_t dis__crowd_block(size_t n_classes)
+{
+    const size_t n = 512 / (n_classes + 1);
+    return n < 1 ? 1 : n < DIS_CROWD_BLOCK ? n : DIS_CROWD_BLOCK;
+}
 
 static inline double *dis__crowd_matrix(const dis__crowd_model *m, size_t w)
 {
