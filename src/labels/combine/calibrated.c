@@ -45,22 +45,38 @@ static double votes_on(const dis_votes_view *votes, size_t i)
     return n;
 }
 
-static dis_status run_calibrated(const dis__combine_args *args)
+typedef struct {
+    const dis__combine_args *args;
+    const dis_votes_view *votes;
+    size_t n_jobs;
+    double *temperature; /* (n_items) */
+} temperatures_work;
+
+static dis_status temperatures_job(void *arg, size_t j, int thread)
 {
-    const calibrated_options *o = args->options;
-    const dis_votes_view votes = dis_votes_look(args->votes);
-    double *temperature;
-    DIS_TRY(dis__alloc_array(&temperature, args->n_items, sizeof *temperature));
+    (void)thread;
+    const temperatures_work *w = arg;
+    const calibrated_options *o = w->args->options;
+    const size_t last = dis__job_first(w->args->n_items, w->n_jobs, j + 1);
     double last_n = 1, last_t = 1; /* neighbours often have as many votes */
-    for (size_t i = 0; i < args->n_items; i++) {
-        const double n = fmax(1, fmin(votes_on(&votes, i), o->limit));
+    for (size_t i = dis__job_first(w->args->n_items, w->n_jobs, j); i < last; i++) {
+        const double n = fmax(1, fmin(votes_on(w->votes, i), o->limit));
         if (n != last_n) last_t = pow(n, o->power);
         last_n = n;
-        temperature[i] = last_t;
+        w->temperature[i] = last_t;
     }
-    const dis__temperatures t = {.value = temperature, .by_item = 1, .floor = -INFINITY};
-    const dis_status status = dis__temper_mean(args, &t);
-    dis__free(temperature);
+    return DIS_OK;
+}
+
+static dis_status run_calibrated(const dis__combine_args *args)
+{
+    const dis_votes_view votes = dis_votes_look(args->votes);
+    temperatures_work w = {.args = args, .votes = &votes, .n_jobs = dis__n_jobs(args->n_items, 1 << 14, 64)};
+    DIS_TRY(dis__alloc_array(&w.temperature, args->n_items, sizeof *w.temperature));
+    dis_status status = dis__run_jobs(args->ctx, w.n_jobs, temperatures_job, &w);
+    const dis__temperatures t = {.value = w.temperature, .by_item = 1, .floor = -INFINITY};
+    if (status == DIS_OK) status = dis__temper_mean(args, &t);
+    dis__free(w.temperature);
     return status;
 }
 
