@@ -325,6 +325,28 @@ void dis__input_close(dis__input *in)
     *in = (dis__input){.path = in->path, .bytes = ""};
 }
 
+typedef struct {
+    const dis__input *in;
+    size_t n_jobs;
+} forgetting;
+
+enum { FORGET = 1 << 25 /* bytes: a multiple of the size of a page on every system */ };
+
+static dis_status forget_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const forgetting *f = arg;
+    const size_t from = j * FORGET, n = f->in->n_map - from < FORGET ? f->in->n_map - from : FORGET;
+    (void)madvise((char *)f->in->map + from, n, MADV_DONTNEED); /* advice: nothing depends on it */
+    return DIS_OK;
+}
+
+void dis__input_forget(dis_context *ctx, const dis__input *in)
+{
+    forgetting f = {.in = in, .n_jobs = in->map ? in->n_map / FORGET + 1 : 0};
+    if (f.n_jobs > 1 && dis_context_threads(ctx) > 2) (void)dis__run_jobs(ctx, f.n_jobs, forget_job, &f);
+}
+
 void dis__input_passed(const dis__input *in, const char *at, const char **passed)
 {
     enum { LARGE = 1 << 26, PAGE = 1 << 16 }; /* a multiple of the size of a page on every system */

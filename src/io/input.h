@@ -29,6 +29,8 @@ typedef struct {
  * On failure there is nothing to close. `path` must outlive the input. */
 dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in);
 void dis__input_close(dis__input *in);
+/* Before large files are closed: to take back the pages of a mapping takes a while, and all threads share it. */
+void dis__input_forget(dis_context *ctx, const dis__input *in);
 
 /* Tells the system that bytes before `at` will not be looked at for a while, so that a mapped file of any size takes
  * little memory. They may be looked at again. *passed: up to where that was said before, NULL at first. */

@@ -31,12 +31,15 @@ struct dis__out {
     uint64_t written;    /* bytes, but for those in the buffer */
     char *map;           /* of the file, from a whole page on; NULL: none */
     size_t n_map;
+    char *old_map; /* filled, and still mapped */
+    size_t n_old_map;
     uint64_t mapped_to; /* bytes of the file when the mapping is full */
 };
 
 static void release(dis__out *out)
 {
     if (out->map) munmap(out->map, out->n_map);
+    dis__out_drop_map(out);
     if (out->fd >= 0 && out->fd != STDOUT_FILENO) close(out->fd);
     if (out->folder >= 0) close(out->folder);
     if (out->temporary) unlink(out->temporary);
@@ -223,9 +226,17 @@ dis_status dis__out_claim(const dis__out *out, char *room, size_t n)
     return dis__fail_io("write", out->path);
 }
 
+void dis__out_drop_map(dis__out *out)
+{
+    if (out->old_map) munmap(out->old_map, out->n_old_map);
+    out->old_map = NULL;
+}
+
 dis_status dis__out_unmap(dis__out *out)
 {
-    munmap(out->map, out->n_map);
+    dis__out_drop_map(out);
+    out->old_map = out->map;
+    out->n_old_map = out->n_map;
     out->map = NULL;
     out->written = out->mapped_to;
     return lseek(out->fd, (off_t)out->written, SEEK_SET) < 0 ? dis__fail_io("write", out->path) : DIS_OK;

@@ -166,11 +166,13 @@ static dis_status copy_block(const writing *w, size_t i)
     return DIS_OK;
 }
 
-/* Job 0 writes the round before, unless all do; the others format a block each. */
+/* Job 0 writes the round before, unless all do: then it gives the one before that back to the system. The others format
+ * a block each. */
 static dis_status job(void *arg, size_t j, int thread)
 {
     (void)thread;
     writing *w = arg;
+    if (j == 0 && w->room) dis__out_drop_map(w->out);
     if (j == 0) return w->round && !w->room ? write_round(w, w->round - 1) : DIS_OK;
     if (w->room && j - 1 < blocks_of(w, w->round - 1)) DIS_TRY(copy_block(w, j - 1));
     if (j - 1 >= blocks_of(w, w->round)) return DIS_OK;
