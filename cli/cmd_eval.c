@@ -33,6 +33,11 @@ static const cli_option options[] = {
     {.name = "groups", .kind = CLI_TEXT, .offset = offsetof(eval_values, groups), .argument = "FILE",
      .names = CLI_NAMES_FILE,
      .summary = "items that stay in one half (task and group or sentence); without it, each for itself"},
+    CLI_GROUPS_OPTIONS(eval_values, people),
+    CLI_OUTPUT_OPTION(eval_values, group_table, "group-table", CLI_TABLE_FORMATS,
+                      "per group of people: how well predictions speak for its votes, with a test"),
+    {.name = "permutations", .kind = CLI_COUNT, .offset = offsetof(eval_values, permutations), .argument = "N",
+     .fallback = "1000", .high = 1e6, .summary = "of who is in which group, for the tests of groups; 0 for none"},
     CLI_FIGURES_OPTIONS(eval_values, figures, "1000"),
     CLI_VOTES_OPTIONS(eval_values, reading),
     CLI_ORDINAL_OPTION(eval_values, reading),
@@ -91,6 +96,7 @@ static int check(eval_job *job, char **operands)
                             "--human, or --votes with --human-labels");
     int code = v->votes.n == 0 ? votes_input_unused(c, &v->reading, "give --votes FILE") : 0;
     if (code == 0) code = check_metrics(job);
+    if (code == 0) code = eval_check_groups(job);
     if (code == 0) code = cli_figures_check(c, &v->figures);
     if (code == 0 && v->human_labels) code = cli_failed(c, dis_method_check(v->human_labels));
     for (size_t i = 0; i < job->n && code == 0; i++) code = label_input_add(&job->in, operands[i], "predictions");
@@ -230,11 +236,13 @@ static int write_all(eval_job *job)
     if (status == DIS_OK && v->class_table) status = eval_class_table(job);
     if (status == DIS_OK && v->confusion) status = eval_confusion(job);
     if (status == DIS_OK && v->bins) status = eval_bins(job);
+    if (status == DIS_OK) status = eval_write_groups(job);
     if (status == DIS_OK && format) status = eval_table(job, format);
     if (status == DIS_OK && v->figures.json) status = eval_json(job);
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (format) return 0;
     eval_text(job);
+    eval_print_groups(job);
     return cli_flush(job->c);
 }
 
@@ -245,16 +253,20 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
                     .v = v,
                     .n = n_operands,
                     .in = {.c = c, .lenient = v->reading.lenient, .renormalise = v->reading.renormalise},
-                    .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n}};
+                    .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n},
+                    .people = {.c = c, .v = &v->people}};
     dis_context *ctx = NULL;
     int code = check(&job, operands);
     if (code == 0) code = cli_failed(c, cli_context(c, &v->common, &ctx));
     if (code == 0) code = read_all(&job, ctx);
     if (code == 0) code = read_groups(&job, ctx);
     if (code == 0) code = measure(&job, ctx);
+    if (code == 0) code = eval_measure_groups(&job, ctx);
     if (code == 0) code = write_all(&job);
     if (code == 0) tell(&job);
     for (size_t i = 0; i < job.n; i++) dis_evaluation_destroy(job.evaluation[i]);
+    for (size_t i = 0; i < job.n; i++) dis_group_evaluation_destroy(job.by_group[i]);
+    groups_input_free(&job.people);
     label_input_free(&job.in);
     dis_fit_destroy(job.fit);
     free(job.group);
@@ -277,7 +289,9 @@ const cli_command cli_cmd_eval = {
         "Files are matched by task and class. Items or classes that not all files have are errors; --lenient leaves "
         "such "
         "items out, takes missing classes as 0, and counts both. Several files of predictions make one table with a "
-        "column each. docs/evaluation.md defines every metric; dissent list metrics lists them.",
+        "column each. docs/evaluation.md defines every metric; dissent list metrics lists them.\n\n"
+        "--votes with --worker-table and --group COLUMN says whom predictions speak for: every vote of a group against "
+        "what is predicted for its item (docs/groups.md).",
     .examples = "  dissent eval labels.csv --gold gold.csv\n"
                 "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json figures.json\n"
                 "  dissent eval model.npy --votes votes.csv --human-labels softmax --items items.csv\n",

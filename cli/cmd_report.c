@@ -2,6 +2,7 @@
  *
  * With votes the methods are fitted here, as `dissent labels` would, so that one command gives a full report; label
  * files made elsewhere stand beside them. The combination of the methods is the view that the report trusts. */
+#include "groups_input.h"
 #include "model_curves.h"
 #include "texts_input.h"
 #include <stdlib.h>
@@ -11,6 +12,7 @@ typedef struct {
     cli_common common;
     cli_votes_values reading;
     cli_texts_values texts;
+    cli_groups_values groups;
     cli_list votes, method, labels, pred, model;
     const char *output, *combine, *gold, *human, *human_labels, *title, *json;
     uint64_t seed, resamples;
@@ -58,6 +60,7 @@ static const cli_option options[] = {
     TEXT(human_labels, "human-labels", "SPEC", CLI_NAMES_METHOD,
          "the same from the votes: standard, softmax or another method; it changes the figures, so it has no default"),
     CLI_TEXTS_OPTIONS(report_values, texts),
+    CLI_GROUPS_OPTIONS(report_values, groups),
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
     CLI_VOTES_OPTIONS(report_values, reading),
     CLI_ORDINAL_OPTION(report_values, reading),
@@ -96,6 +99,7 @@ typedef struct {
     const report_values *v;
     dis_context *ctx;
     votes_input in;
+    groups_input groups;
     dis_report *report;
     report_tables labels, pred, models; /* of models only names and folders */
     report_table human;
@@ -137,7 +141,10 @@ static int check_given(report_job *job)
     if (v->texts.path && v->votes.n == 0 && v->labels.n == 0)
         return cli_usage(c,
                          "--texts stand beside the items of votes or labels; give --votes FILE or --labels NAME=FILE");
-    return texts_input_check(c, &v->texts);
+    if (v->groups.group && v->votes.n == 0)
+        return cli_usage(c, "--group is about the people who voted; give --votes FILE");
+    const int code = groups_input_check(&job->groups);
+    return code == 0 ? texts_input_check(c, &v->texts) : code;
 }
 
 static dis_status choose(report_job *job, bool workers)
@@ -183,7 +190,10 @@ static int read_votes(report_job *job)
     if (v->gold) votes_input_tell_gold(&job->in, "to judge the labels by");
     code = cli_failed(job->c, dis_report_add_votes(job->report, job->in.votes, v->votes.value[0]));
     if (code == 0 && job->in.gold) code = cli_failed(job->c, dis_report_add_gold(job->report, job->in.gold));
-    return code;
+    if (code == 0) code = groups_input_read(&job->groups, job->ctx, job->in.votes);
+    if (code != 0 || !job->groups.groups) return code;
+    groups_input_tell(&job->groups);
+    return cli_failed(job->c, dis_report_add_groups(job->report, job->groups.groups, v->groups.group));
 }
 
 static int read_table(report_job *job, report_table *t)
@@ -382,6 +392,7 @@ static int add_sources(report_job *job)
     if (status == DIS_OK && v->human) status = add_file(job, "people", v->human);
     if (status == DIS_OK && v->gold) status = add_file(job, "gold", v->gold);
     if (status == DIS_OK && v->texts.path) status = add_file(job, "texts", v->texts.path);
+    if (status == DIS_OK && v->groups.table) status = add_file(job, "worker table", v->groups.table);
     for (size_t m = 0; job->made && m < job->choice.n_views && status == DIS_OK; m++)
         status = dis_report_add_source(job->report, "method", job->choice.view[m]);
     if (status == DIS_OK && job->made && job->choice.combine)
@@ -404,6 +415,7 @@ static dis_status write_json(report_job *job)
     if (status == DIS_OK && v->human) status = cli_put_file(j, v->human, "human");
     if (status == DIS_OK && v->gold) status = cli_put_file(j, v->gold, "gold");
     if (status == DIS_OK && v->texts.path) status = cli_put_file(j, v->texts.path, "texts");
+    if (status == DIS_OK) status = groups_input_put_file(&job->groups, j);
     cli_inputs_end(j);
     if (job->in.votes && status == DIS_OK) status = votes_input_put_table(&job->in, j);
     dis_json_key(j, "views");
@@ -481,6 +493,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
                             .v = &job->v->reading,
                             .paths = (char *const *)job->v->votes.value,
                             .n_paths = job->v->votes.n};
+    job->groups = (groups_input){.c = c, .v = &job->v->groups};
     const int code = work(job);
     dis_report_destroy(job->report);
     dis_alignment_destroy(job->aligned_labels);
@@ -493,6 +506,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     free_tables(&job->models);
     dis_labels_destroy(job->human.labels);
     dis_made_destroy(job->made);
+    groups_input_free(&job->groups);
     votes_input_free(&job->in);
     dis_context_destroy(job->ctx);
     free(job);
@@ -514,6 +528,7 @@ const cli_command cli_cmd_report = {
     .examples =
         "  dissent report --votes votes.csv -o report.html\n"
         "  dissent report --votes votes.csv --gold gold.csv --method standard --method glad -o report.html\n"
+        "  dissent report --votes votes.csv --worker-table people.csv --group gender -o report.html\n"
         "  dissent report --labels ours=labels.csv --labels theirs=other.csv -o report.html\n"
         "  dissent report --votes votes.csv --pred mine=predictions.csv --human-labels standard -o report.html\n"
         "  dissent report --model soft=soft-model --model hard=hard-model -o report.html\n",

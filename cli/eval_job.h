@@ -1,6 +1,7 @@
 /* eval_job.h: the parts of `dissent eval`: cmd_eval.c reads and measures, eval_write.c writes what was found. */
 #ifndef DIS_CLI_EVAL_JOB_H
 #define DIS_CLI_EVAL_JOB_H
+#include "groups_input.h"
 #include "label_input.h"
 #include "votes_input.h"
 
@@ -8,9 +9,10 @@ typedef struct {
     cli_common common;
     cli_votes_values reading;
     cli_figures_values figures;
+    cli_groups_values people;
     cli_list votes, metric;
-    const char *gold, *human, *human_labels, *items, *class_table, *confusion, *bins, *groups;
-    uint64_t top_k, n_bins, n_splits;
+    const char *gold, *human, *human_labels, *items, *class_table, *confusion, *bins, *groups, *group_table;
+    uint64_t top_k, n_bins, n_splits, permutations;
 } eval_values;
 
 typedef struct {
@@ -25,6 +27,8 @@ typedef struct {
     bool wanted[DIS_EVAL_METRICS];
     uint32_t *group; /* with --groups */
     size_t n_groups;
+    groups_input people; /* with --group */
+    dis_group_evaluation *by_group[CLI_MAX_VALUES];
     dis_evaluation *evaluation[CLI_MAX_VALUES];
     dis_evaluation_view look[CLI_MAX_VALUES];
 } eval_job;
@@ -39,5 +43,12 @@ dis_status eval_items(const eval_job *job);
 dis_status eval_class_table(const eval_job *job);
 dis_status eval_confusion(const eval_job *job);
 dis_status eval_bins(const eval_job *job);
+
+/* eval_groups.c; an exit code, what is wrong told already. */
+int eval_check_groups(eval_job *job);
+int eval_measure_groups(eval_job *job, dis_context *ctx);
+dis_status eval_write_groups(const eval_job *job);
+void eval_put_groups(const eval_job *job, dis_json *j);
+void eval_print_groups(const eval_job *job);
 
 #endif

@@ -338,6 +338,10 @@ dis_status eval_json(const eval_job *job)
         dis_json_key(j, "groups");
         status = cli_put_file(j, v->groups, "groups");
     }
+    if (status == DIS_OK && job->people.groups) {
+        dis_json_key(j, "worker_table");
+        status = cli_put_file(j, v->people.table, "worker table");
+    }
     cli_put_count(j, "items", job->in.look.n_items);
     cli_put_names(j, "classes", job->in.look.classes);
     cli_put_text(j, "human_labels", v->human_labels);
@@ -361,6 +365,7 @@ dis_status eval_json(const eval_job *job)
     }
     dis_json_end_array(j);
     if (job->n == 1) put_metrics(job, j, &job->look[0]); /* where one looks first */
+    eval_put_groups(job, j);
     if (v->votes.n && status == DIS_OK) votes_input_put_notes(&job->votes, j);
     return cli_summary_finish(j, status);
 }

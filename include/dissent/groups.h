@@ -1,4 +1,5 @@
-/* groups.h: how far groups of people agree, within themselves and with each other, and which items divide them.
+/* groups.h: how far groups of people agree, within themselves and with each other, which items divide them, and whom
+ * predictions speak for.
  *
  *     dis_group_agreement *found;
  *     if (dis_group_agreement_run(ctx, votes, groups, NULL, &found) != DIS_OK) { puts(dis_last_error()); return 1; }
@@ -72,5 +73,40 @@ DIS_API dis_status dis_group_agreement_run(dis_context *ctx, const dis_votes *vo
                                            const dis_group_agreement_options *options, dis_group_agreement **out);
 DIS_API void dis_group_agreement_destroy(dis_group_agreement *found);
 DIS_LOOK_API(dis_group_agreement);
+
+/* ---- whom predictions speak for ---- */
+
+/* Every vote is held against what is predicted for its item: whether it is the predicted class, and -log of its
+ * probability (floored at 1e-12). Neither depends on how many votes a group has on an item, as distances between
+ * distributions do. Votes on items, or for classes, that q does not have are left out and counted. */
+typedef struct {
+    size_t n_items, n_classes;
+    const double *q; /* (n_items, n_classes) */
+    const dis_names *tasks, *classes;
+} dis_group_evaluation_input;
+
+typedef struct {
+    uint64_t workers, votes, items;
+    dis_metric log_loss;  /* mean over the group's votes */
+    dis_metric agreement; /* share of them that are the predicted class */
+    dis_metric apart;     /* log_loss less that of all other groups: above 0, predictions speak less for this group */
+    double p, q;          /* that it is so by chance: groups dealt out to the workers anew; NaN: no test */
+} dis_group_evaluation_row;
+
+typedef struct {
+    size_t n_groups;
+    const dis_group_evaluation_row *groups;
+    uint64_t votes_left_out;
+} dis_group_evaluation_view;
+
+typedef struct dis_group_evaluation dis_group_evaluation;
+
+/* options: `ordinal`, `items` and `min_side` mean nothing here. As dis_group_agreement_run; DIS_EDATA: no vote is on an
+ * item of q. */
+DIS_API dis_status dis_group_evaluation_run(dis_context *ctx, const dis_votes *votes, const dis_worker_groups *groups,
+                                            const dis_group_evaluation_input *input,
+                                            const dis_group_agreement_options *options, dis_group_evaluation **out);
+DIS_API void dis_group_evaluation_destroy(dis_group_evaluation *found);
+DIS_LOOK_API(dis_group_evaluation);
 
 #endif

@@ -109,6 +109,15 @@ static PyObject *worker_groups(PyObject *module, PyObject *args, PyObject *keywo
     return result;
 }
 
+int core_groups_get(core_state *state, const dis_votes *votes, PyObject *tuple, dis_worker_groups **out)
+{
+    group_args a = {.min_group = 5};
+    if (!PyArg_ParseTuple(tuple, "OnpO:groups", &a.values, &a.min_group, &a.hide, &a.cuts)) return -1;
+    const int failed = make_groups(state, votes, &a, out);
+    group_args_free(&a);
+    return failed;
+}
+
 /* ---- agreement ---- */
 
 static PyObject *metric_list(const void *rows, size_t n, size_t stride, size_t offset)
@@ -207,7 +216,87 @@ static PyObject *group_agreement(PyObject *module, PyObject *args, PyObject *key
     return result;
 }
 
+/* ---- predictions ---- */
+
+static PyObject *evaluation_of(core_state *state, const dis_group_evaluation_view *v)
+{
+    static const core_field fields[] = {{"workers", offsetof(dis_group_evaluation_row, workers), CORE_FIELD_U64},
+                                        {"votes", offsetof(dis_group_evaluation_row, votes), CORE_FIELD_U64},
+                                        {"items", offsetof(dis_group_evaluation_row, items), CORE_FIELD_U64},
+                                        {"p", offsetof(dis_group_evaluation_row, p), CORE_FIELD_REAL},
+                                        {"q", offsetof(dis_group_evaluation_row, q), CORE_FIELD_REAL}};
+    PyObject *d = PyDict_New();
+    if (d && (core_put(d, "rows", core_fields(state, v->groups, v->n_groups, sizeof *v->groups, fields, 5)) < 0 ||
+              core_put(d, "log_loss", METRICS(v->groups, v->n_groups, dis_group_evaluation_row, log_loss)) < 0 ||
+              core_put(d, "agreement", METRICS(v->groups, v->n_groups, dis_group_evaluation_row, agreement)) < 0 ||
+              core_put(d, "apart", METRICS(v->groups, v->n_groups, dis_group_evaluation_row, apart)) < 0 ||
+              core_put(d, "votes_left_out", core_count(v->votes_left_out)) < 0))
+        Py_CLEAR(d);
+    return d;
+}
+
+static int names_of(core_state *state, PyObject *list, const char *what, dis_names **out)
+{
+    core_texts texts;
+    if (core_texts_get(list, what, &texts) < 0) return -1;
+    const dis_status status = dis_names_create(texts.text, texts.n, out);
+    core_texts_free(&texts);
+    return status == DIS_OK ? 0 : core_fail(state, status);
+}
+
+static PyObject *group_evaluation(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"votes",        "groups", "tasks",   "classes",  "p", "resamples",
+                            "permutations", "seed",   "threads", "progress", NULL};
+    PyObject *table, *groups, *tasks, *classes, *rows, *progress = NULL, *result = NULL;
+    dis_group_agreement_options o = dis_group_agreement_options_default();
+    Py_ssize_t resamples = (Py_ssize_t)o.resamples, permutations = (Py_ssize_t)o.permutations;
+    unsigned long long seed = 0;
+    int threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!OOO|$nnKiO:group_evaluation", names, &table, &PyTuple_Type,
+                                     &groups, &tasks, &classes, &rows, &resamples, &permutations, &seed, &threads,
+                                     &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    const dis_votes *votes = core_votes_look(state, table);
+    if (!votes) return NULL;
+    o.resamples = resamples > 0 ? (size_t)resamples : 0;
+    o.permutations = permutations > 0 ? (size_t)permutations : 0;
+    o.seed = seed;
+    dis_group_evaluation_input in = {0};
+    dis_names *task_names = NULL, *class_names = NULL;
+    dis_worker_groups *made = NULL;
+    Py_buffer q = {0};
+    core_call call;
+    if (names_of(state, tasks, "tasks", &task_names) == 0 && names_of(state, classes, "classes", &class_names) == 0 &&
+        core_rows_must(rows, "p", dis_names_count(task_names), dis_names_count(class_names), &q) == 0 &&
+        core_groups_get(state, votes, groups, &made) == 0 && core_begin(&call, state, threads, progress) == 0) {
+        dis_group_evaluation *found = NULL;
+        in = (dis_group_evaluation_input){.n_items = dis_names_count(task_names),
+                                          .n_classes = dis_names_count(class_names),
+                                          .q = q.buf,
+                                          .tasks = task_names,
+                                          .classes = class_names};
+        core_release(&call);
+        const dis_status status = dis_group_evaluation_run(call.ctx, votes, made, &in, &o, &found);
+        core_retake(&call);
+        if (core_end(&call, status) == 0) {
+            const dis_group_evaluation_view v = dis_group_evaluation_look(found);
+            const dis_worker_groups_view g = dis_worker_groups_look(made);
+            result = evaluation_of(state, &v);
+            if (result && core_put(result, "groups", groups_of(state, &g)) < 0) Py_CLEAR(result);
+        }
+        dis_group_evaluation_destroy(found);
+    }
+    core_buffer_free(&q);
+    dis_worker_groups_destroy(made);
+    dis_names_destroy(task_names);
+    dis_names_destroy(class_names);
+    return result;
+}
+
 static PyMethodDef functions[] = {
+    {"group_evaluation", CORE_KEYWORDS(group_evaluation), "Predictions against the votes of each group."},
     {"worker_table", CORE_KEYWORDS(worker_table), "A table about workers from a file."},
     {"worker_groups", CORE_KEYWORDS(worker_groups), "Groups of the workers of votes by a text per worker."},
     {"group_agreement", CORE_KEYWORDS(group_agreement), "Agreement within and between groups."},

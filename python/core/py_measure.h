@@ -38,6 +38,8 @@ int core_rows_get(PyObject *object, const char *what, size_t n_items, size_t n_c
 /* The same for a table that must be there: TypeError for None. */
 int core_rows_must(PyObject *object, const char *what, size_t n_items, size_t n_classes, Py_buffer *view);
 void core_buffer_free(Py_buffer *view);
+/* (values, min_group, hide, cuts) as groups of the workers of the votes. */
+int core_groups_get(core_state *state, const dis_votes *votes, PyObject *tuple, dis_worker_groups **out);
 /* 0 with an exception: sizes that no table has. */
 int core_sizes_ok(Py_ssize_t n_items, Py_ssize_t n_classes);
 

@@ -98,6 +98,7 @@ static PyObject *distances(PyObject *module, PyObject *args, PyObject *keywords)
 typedef struct {
     dis_report *report;
     dis_names *tasks, *classes, *test_classes, *texts;
+    dis_worker_groups *groups;
     Py_buffer gold, test_gold, human;
     view_list labels, predictions;
 } job;
@@ -109,6 +110,7 @@ static void free_job(job *j)
     dis_names_destroy(j->classes);
     dis_names_destroy(j->test_classes);
     dis_names_destroy(j->texts);
+    dis_worker_groups_destroy(j->groups);
     core_buffer_free(&j->gold);
     core_buffer_free(&j->test_gold);
     core_buffer_free(&j->human);
@@ -169,6 +171,18 @@ static int add_labels(core_state *state, job *j, PyObject *part)
     return status == DIS_OK ? 0 : core_fail(state, status);
 }
 
+/* (votes, groups as core_groups_get takes them, column) */
+static int add_groups(core_state *state, job *j, PyObject *part)
+{
+    PyObject *table, *groups;
+    const char *column;
+    if (!PyArg_ParseTuple(part, "OO!s:groups", &table, &PyTuple_Type, &groups, &column)) return -1;
+    const dis_votes *votes = core_votes_look(state, table);
+    if (!votes || core_groups_get(state, votes, groups, &j->groups) < 0) return -1;
+    const dis_status status = dis_report_add_groups(j->report, j->groups, column);
+    return status == DIS_OK ? 0 : core_fail(state, status);
+}
+
 /* (n_items, classes, gold or None, human or None, ((name, q), ...)) */
 static int add_predictions(core_state *state, job *j, PyObject *part)
 {
@@ -215,11 +229,12 @@ static int add_curve(core_state *state, job *j, PyObject *pair)
 }
 
 static int fill(core_state *state, job *j, const dis_report_options *o, PyObject *labels, PyObject *predictions,
-                PyObject *curves)
+                PyObject *curves, PyObject *groups)
 {
     const dis_status status = dis_report_create(o, &j->report);
     if (status != DIS_OK) return core_fail(state, status);
     if (labels != Py_None && add_labels(state, j, labels) < 0) return -1;
+    if (groups && groups != Py_None && add_groups(state, j, groups) < 0) return -1;
     if (predictions != Py_None && add_predictions(state, j, predictions) < 0) return -1;
     for (Py_ssize_t i = 0; i < PyTuple_Size(curves); i++)
         if (add_curve(state, j, PyTuple_GetItem(curves, i)) < 0) return -1;
@@ -228,16 +243,17 @@ static int fill(core_state *state, job *j, const dis_report_options *o, PyObject
 
 static PyObject *report(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path",      "labels",  "predictions", "curves",   "title", "seed",
-                            "resamples", "ordinal", "threads",     "progress", NULL};
-    PyObject *labels = Py_None, *predictions = Py_None, *curves = NULL, *progress = NULL;
+    static char *names[] = {"path",      "labels",  "predictions", "curves",  "title",    "seed",
+                            "resamples", "ordinal", "groups",      "threads", "progress", NULL};
+    PyObject *labels = Py_None, *predictions = Py_None, *curves = NULL, *progress = NULL, *groups = NULL;
     const char *path, *title = NULL;
     dis_report_options o = dis_report_options_default();
     unsigned long long seed = 0;
     Py_ssize_t resamples = (Py_ssize_t)o.resamples;
     int ordinal = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sOOO!|$zKnpiO:report", names, &path, &labels, &predictions,
-                                     &PyTuple_Type, &curves, &title, &seed, &resamples, &ordinal, &threads, &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sOOO!|$zKnpOiO:report", names, &path, &labels, &predictions,
+                                     &PyTuple_Type, &curves, &title, &seed, &resamples, &ordinal, &groups, &threads,
+                                     &progress))
         return NULL;
     if ((labels != Py_None && !PyTuple_Check(labels)) || (predictions != Py_None && !PyTuple_Check(predictions))) {
         PyErr_SetString(PyExc_TypeError, "labels and predictions are tuples or None");
@@ -251,7 +267,8 @@ static PyObject *report(PyObject *module, PyObject *args, PyObject *keywords)
     o.resamples = resamples > 0 ? (size_t)resamples : 0;
     o.ordinal = ordinal != 0;
     core_call call;
-    int failed = fill(state, j, &o, labels, predictions, curves) < 0 || core_begin(&call, state, threads, progress) < 0;
+    int failed =
+        fill(state, j, &o, labels, predictions, curves, groups) < 0 || core_begin(&call, state, threads, progress) < 0;
     if (!failed) {
         core_release(&call);
         const dis_status status = dis_report_write(call.ctx, j->report, path);

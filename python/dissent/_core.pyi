@@ -220,6 +220,19 @@ def compare(
 def metrics() -> list[dict[str, Any]]: ...
 def worker_table(path: str, *, table_id: str | None = None, table_prefix: str | None = None) -> dict[str, list[str]]: ...
 def worker_groups(votes: Votes, values: Sequence[str], *, min_group: int = 5, hide: bool = False, cuts: Any = None) -> dict[str, Any]: ...
+def group_evaluation(
+    votes: Votes,
+    groups: tuple[Any, ...],
+    tasks: Sequence[str],
+    classes: Sequence[str],
+    p: Any,
+    *,
+    resamples: int = 1000,
+    permutations: int = 1000,
+    seed: int = 0,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
 def group_agreement(
     votes: Votes,
     values: Sequence[str],
@@ -284,6 +297,7 @@ def report(
     seed: int = 0,
     resamples: int = 1000,
     ordinal: bool = False,
+    groups: tuple[Any, ...] | None = None,
     threads: int = 0,
     progress: _Progress = None,
 ) -> None: ...

@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._base import seed_of
 from ._measuring import Watching, checked_count, columns_of
-from ._tables import Ids, Metric, make_table, metric
+from ._tables import Ids, Metric, id_texts, label_table, make_table, metric
 from ._votes import ProgressLike, Votes, _is_missing, as_votes, is_pandas, records
 
 _IDS = ("worker", "performer", "annotator", "annotator_id", "user", "id")
@@ -75,7 +75,7 @@ def group_values(votes: Votes, table: Any, group: str | None, table_id: str | No
     return values
 
 
-def _options(min_group: int, small_groups: str, cuts: Sequence[float] | None) -> dict[str, Any]:
+def group_options(min_group: int, small_groups: str, cuts: Sequence[float] | None) -> dict[str, Any]:
     if small_groups not in ("merge", "hide"):
         raise _core.OptionError(f'small_groups is "merge" or "hide", not {small_groups!r}')
     return {
@@ -200,7 +200,7 @@ def group_agreement(
         found = _core.group_agreement(
             table.core,
             group_values(table, worker_table, group, table_id, table_prefix),
-            **_options(min_group, small_groups, cuts),
+            **group_options(min_group, small_groups, cuts),
             ordinal=ordinal,
             resamples=checked_count("resamples", resamples),
             permutations=checked_count("permutations", permutations),
@@ -233,7 +233,7 @@ def group_votes(
     """
     table = as_votes(votes, n_jobs)
     values = group_values(table, worker_table, group, table_id, table_prefix)
-    found = _core.worker_groups(table.core, values, **_options(min_group, small_groups, cuts))
+    found = _core.worker_groups(table.core, values, **group_options(min_group, small_groups, cuts))
     code = np.asarray(found["group"])
     task, worker, label = table.rows()
     out: dict[str, Votes] = {}
@@ -248,3 +248,70 @@ def group_votes(
         part.pandas = table.pandas
         out[name] = part
     return out
+
+
+class GroupEvaluation:
+    """What group_evaluation() found: ``groups``, a table with a row per group; ``votes_left_out`` counts votes on other items."""
+
+    def __init__(self, found: dict[str, Any], votes: Votes) -> None:
+        self.names: list[str] = found["groups"]["names"]
+        self.votes_left_out: int = found["votes_left_out"]
+        rows = columns_of(found["rows"])
+        columns: dict[str, Any] = {"group": np.array(self.names, dtype=object), **{c: rows[c] for c in ("workers", "votes", "items")}}
+        for name in ("log_loss", "agreement", "apart"):
+            columns.update(_metric_columns(name, found[name]))
+        self.groups: Any = make_table({**columns, "p": rows["p"], "q": rows["q"]}, "group", votes.pandas)
+
+    def __repr__(self) -> str:
+        return f"GroupEvaluation({', '.join(self.names)})"
+
+
+def group_evaluation(
+    pred: Any,
+    votes: Any,
+    worker_table: Any,
+    group: str | None = None,
+    *,
+    min_group: int = 5,
+    small_groups: str = "merge",
+    cuts: Sequence[float] | None = None,
+    resamples: int = 1000,
+    permutations: int = 1000,
+    table_id: str | None = None,
+    table_prefix: str | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: ProgressLike = None,
+) -> GroupEvaluation:
+    """Whom predictions speak for: every vote of a group against what is predicted for its item.
+
+    Parameters
+    ----------
+    pred : labels
+        What a model says: SoftLabels, a fitted aggregator, a DataFrame, a file.
+    votes, worker_table, group, min_group, small_groups, cuts, permutations
+        As group_agreement() takes them.
+
+    >>> votes = [(t, w, "no" if w > 2 else "yes") for t in "ab" for w in range(6)]
+    >>> import dissent
+    >>> pred = dissent.SoftLabels(["a", "b"], ["no", "yes"], [[0.9, 0.1], [0.9, 0.1]])
+    >>> found = group_evaluation(pred, votes, {w: "xy"[w > 2] for w in range(6)}, min_group=3, permutations=0, resamples=0)
+    >>> found.names, found.groups["agreement"].tolist()
+    (['x', 'y'], [0.0, 1.0])
+    """
+    table = as_votes(votes, n_jobs)
+    made = group_options(min_group, small_groups, cuts)
+    labels = label_table(pred, "predictions")
+    with Watching(n_jobs, progress) as watching:
+        found = _core.group_evaluation(
+            table.core,
+            (group_values(table, worker_table, group, table_id, table_prefix), made["min_group"], made["hide"], made["cuts"]),
+            id_texts(labels.tasks.ids),
+            id_texts(labels.classes.ids),
+            np.ascontiguousarray(labels.p, dtype=np.float64),
+            resamples=checked_count("resamples", resamples),
+            permutations=checked_count("permutations", permutations),
+            seed=seed_of(random_state),
+            **watching,
+        )
+    return GroupEvaluation(found, table)

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import _core
 from ._base import seed_of
+from ._groups import group_options, group_values
 from ._measuring import Watching, checked_count, one_or_named
 from ._tables import Aligned, Ids, gold_codes, id_texts, label_table
 from ._texts import item_texts
@@ -23,6 +24,9 @@ def report(
     human: Any = None,
     curves: Any = None,
     texts: Any = None,
+    worker_table: Any = None,
+    group: str | None = None,
+    min_group: int = 5,
     title: str | None = None,
     ordinal: bool = False,
     resamples: int = 1000,
@@ -49,6 +53,8 @@ def report(
     texts : texts by task, optional
         What the items say, shown beside their ids: a dict or Series by task, a table with columns task and text, or a list in
         the order of the tasks.
+    worker_table, group, min_group
+        Groups of the people who voted, as group_agreement() takes them: a section on how far they agree.
     """
     if votes is None and labels is not None:
         votes = next((v.votes_ for v in one_or_named(labels, "labels").values() if hasattr(v, "votes_")), None)
@@ -73,6 +79,13 @@ def report(
             tuple(zip(named, aligned.p)),
         )
     runs = tuple((name, c.model_) for name, c in one_or_named(curves, "model").items()) if curves is not None else ()
+    groups = None
+    if worker_table is not None:
+        if table is None:
+            raise _core.OptionError("worker_table is about the people who voted; give votes")
+        made = group_options(min_group, "merge", None)
+        values = group_values(table, worker_table, group, None, None)
+        groups = table.core, (values, made["min_group"], made["hide"], made["cuts"]), group or "group"
     with Watching(n_jobs, progress) as watching:
         _core.report(
             os.fspath(path),
@@ -83,6 +96,7 @@ def report(
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),
             ordinal=ordinal,
+            groups=groups,
             **watching,
         )
 

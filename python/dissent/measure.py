@@ -15,7 +15,7 @@ from __future__ import annotations
 from ._agreement import Agreement, agreement, agreement_measures
 from ._compare import Comparison, Significance, compare
 from ._distances import ViewDistances, view_distances
-from ._groups import GroupAgreement, group_agreement, group_votes
+from ._groups import GroupAgreement, GroupEvaluation, group_agreement, group_evaluation, group_votes
 from ._evaluate import Evaluation, evaluate, metrics
 from ._report import report
 from ._review import Review, review
@@ -26,6 +26,7 @@ __all__ = [
     "Comparison",
     "Evaluation",
     "GroupAgreement",
+    "GroupEvaluation",
     "Metric",
     "Review",
     "Significance",
@@ -36,6 +37,7 @@ __all__ = [
     "compare",
     "evaluate",
     "group_agreement",
+    "group_evaluation",
     "group_votes",
     "metrics",
     "read_labels",

@@ -65,3 +65,27 @@ def test_what_is_refused(votes, people):
         dissent.group_agreement(votes, {"nobody": "x"})
     with pytest.raises(dissent.OptionError, match="small_groups"):
         dissent.group_agreement(votes, people, "side", small_groups="keep")
+
+
+@needs_tool
+def test_is_dissent_eval(votes, crowd, people, tmp_path):
+    labels = dissent.Softmax().fit(votes).result_
+    dissent.write_labels(labels, tmp_path / "model.csv")
+    table = put_csv(tmp_path / "people.csv", list(people), list(zip(*people.values())))
+    path = put_csv(tmp_path / "votes.csv", ["task", "worker", "label"], list(zip(*crowd[:3])))
+    more = ["--worker-table", table, "--group", "side", "--min-group", 2, "--seed", 3, "--resamples", 100, "--permutations", 100]
+    theirs = summary(tmp_path, "eval", tmp_path / "model.csv", "--votes", path, "--human-labels", "standard", *more)
+    rows = theirs["people"]["predictions"][0]["by_group"]
+    ours = dissent.group_evaluation(labels, votes, people, "side", min_group=2, random_state=3, resamples=100, permutations=100)
+    assert ours.names == [r["group"] for r in rows]
+    for name in ("log_loss", "agreement", "apart"):
+        assert ours.groups[name].tolist() == pytest.approx([r[name]["value"] for r in rows], abs=1e-12)
+    assert ours.groups["q"].tolist() == [r["q"] for r in rows]
+
+
+def test_report_has_the_groups(votes, people, tmp_path):
+    dissent.report(tmp_path / "r.html", votes, worker_table=people, group="side", min_group=2, resamples=0)
+    page = (tmp_path / "r.html").read_text()
+    assert "Groups of people" in page and "groups-within" in page
+    with pytest.raises(dissent.OptionError, match="give votes"):
+        dissent.report(tmp_path / "n.html", labels=dissent.SoftLabels(["a"], ["x"], [[1.0]]), worker_table=people, group="side")

@@ -7,12 +7,11 @@
  *
  * Cost: (1 + resamples + permutations) passes over the votes. */
 #include "agreement/group_sums.h"
-#include "core/draw.h"
 #include "core/memory.h"
 #include "core/pool.h"
-#include "core/random.h"
 #include "core/sized_options.h"
 #include "stats/bootstrap.h"
+#include "stats/deal.h"
 #include "stats/tails.h"
 #include <math.h>
 #include <string.h>
@@ -117,31 +116,13 @@ static dis_status one_resample(void *arg, const uint8_t *count, size_t resample,
     return DIS_OK;
 }
 
-/* Deal number d: the groups of those who are in one, shuffled (Fisher and Yates). */
-static void deal_out(const work *w, size_t d, int32_t *to)
-{
-    const size_t n = w->votes->n_workers;
-    const int32_t *group = w->groups->group;
-    dis__source source = dis__source_at(w->o->seed, DIS_STREAM_GROUPS, d);
-    size_t m = 0;
-    for (size_t i = 0; i < n; i++)
-        if (group[i] >= 0) to[m++] = group[i];
-    for (size_t i = m; i > 1; i--) {
-        const size_t j = (size_t)dis__draw_below(&source, i);
-        const int32_t keep = to[i - 1];
-        to[i - 1] = to[j];
-        to[j] = keep;
-    }
-    for (size_t i = n; i-- > 0;) to[i] = group[i] >= 0 ? to[--m] : -1; /* from the end: places move upwards only */
-}
-
 static dis_status deal_job(void *arg, size_t j, int thread)
 {
     const work *w = arg;
     int32_t *deal = w->deal + (size_t)thread * w->votes->n_workers;
     const size_t first = j * DEALS_A_JOB, last = first + DEALS_A_JOB;
     for (size_t d = first; d < last && d < w->o->permutations; d++) {
-        deal_out(w, d, deal);
+        dis__deal_groups(w->o->seed, d, w->groups->group, w->votes->n_workers, deal);
         dis__group_sums_add(&w->sums[thread], deal, NULL);
         dis__group_values(&w->sums[thread], w->dealt + d * w->n_values);
     }
@@ -172,30 +153,9 @@ static dis_metric metric_at(const work *w, size_t at, double n, const char *reas
     return m;
 }
 
-/* How many deals lie at least as low, and as high, to 1e-12. */
-static size_t deals_beyond(const work *w, size_t at, double *low, double *high)
-{
-    const double x = w->value[at], slack = 1e-12 * (1 + fabs(x));
-    size_t n = 0;
-    *low = *high = 0;
-    for (size_t d = 0; d < w->o->permutations; d++) {
-        const double y = w->dealt[d * w->n_values + at];
-        if (isnan(y)) continue;
-        n++;
-        *low += y <= x + slack;
-        *high += y >= x - slack;
-    }
-    return n;
-}
-
 static double p_at(const work *w, size_t at, bool one_sided)
 {
-    double low, high;
-    if (isnan(w->value[at])) return NAN;
-    const size_t n = deals_beyond(w, at, &low, &high);
-    if (n == 0) return NAN;
-    if (one_sided) return (high + 1) / ((double)n + 1);
-    return fmin(1, 2 * (fmin(low, high) + 1) / ((double)n + 1));
+    return dis__deal_p(w->dealt, w->o->permutations, w->n_values, at, w->value[at], one_sided);
 }
 
 static const char no_pairs[] = "no item has two votes of this group", no_others[] = "no item has votes of both";

@@ -47,6 +47,7 @@ void dis_report_destroy(dis_report *report)
     }
     dis__free(report->source);
     dis__free(report->title);
+    dis__free(report->group_column);
     dis__free(report->votes_source);
     dis__free(report);
 }
@@ -93,6 +94,19 @@ dis_status dis_report_add_texts(dis_report *report, const dis_names *texts)
 {
     report->texts = texts;
     return DIS_OK;
+}
+
+dis_status dis_report_add_groups(dis_report *report, const dis_worker_groups *groups, const char *column)
+{
+    enum { SHOWN = 60 };
+    dis__markup shown = {0};
+    if (report->groups) return dis__fail(DIS_EUSAGE, "a report takes groups of one column");
+    dis__put_name(&shown, column, strlen(column), SHOWN);
+    dis_status status = shown.status;
+    if (status == DIS_OK) status = dis__copy_text(&report->group_column, shown.bytes, shown.n);
+    dis__markup_free(&shown);
+    if (status == DIS_OK) report->groups = groups;
+    return status;
 }
 
 static dis_status add_view(dis_report *r, const char *name, const double *p, const dis_fit *fit)
@@ -185,6 +199,7 @@ static dis_status (*const sections[])(dis__report_job *) = {
     dis__section_people,
     dis__section_labels,
     dis__section_workers,
+    dis__section_groups,
     dis__section_training,
     dis__section_model,
     dis__section_next,

@@ -40,6 +40,8 @@ struct dis_report {
     size_t n_items, n_classes; /* of the votes, or of the first view */
     const dis_names *tasks, *classes;
     const int32_t *gold;
+    const dis_worker_groups *groups;
+    char *group_column;     /* display text, not yet escaped */
     const dis_names *texts; /* (n_items), empty: not known; NULL: none is */
     dis__report_view view[DIS_MAX_VIEWS];
     size_t n_views;
@@ -103,6 +105,7 @@ dis_status dis__report_review(dis__report_job *job);
 dis_status dis__section_people(dis__report_job *job);
 dis_status dis__section_labels(dis__report_job *job);
 dis_status dis__section_workers(dis__report_job *job);
+dis_status dis__section_groups(dis__report_job *job);
 dis_status dis__section_training(dis__report_job *job);
 dis_status dis__section_model(dis__report_job *job);
 dis_status dis__section_next(dis__report_job *job);

@@ -300,6 +300,48 @@ static void test_threads(void **state)
     dis_votes_destroy(votes);
 }
 
+/* ---- predictions ---- */
+
+/* Predictions that are what the odd workers say: the even ones are served worse, and the test says so. */
+static void test_evaluation(void **state)
+{
+    (void)state;
+    dis_votes *votes = crowd(11, .5);
+    dis_worker_groups *groups = grouped(votes, by_parity, 2);
+    const dis_votes_view v = dis_votes_look(votes);
+    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    static double q[ITEMS * CLASSES];
+    for (size_t i = 0; i < ITEMS; i++)
+        for (size_t k = 0; k < CLASSES; k++) q[i * CLASSES + k] = k == i % CLASSES ? .7 : .1;
+    const dis_group_evaluation_input in = {
+        .n_items = ITEMS, .n_classes = CLASSES, .q = q, .tasks = v.tasks, .classes = v.classes};
+    dis_group_agreement_options o = dis_group_agreement_options_default();
+    o.permutations = 199;
+    o.resamples = 100;
+    dis_group_evaluation *found;
+    assert_int_equal(dis_group_evaluation_run(NULL, votes, groups, &in, &o, &found), DIS_OK);
+    const dis_group_evaluation_view e = dis_group_evaluation_look(found);
+    for (size_t k = 0; k < 2; k++) {
+        double loss = 0, right = 0, n = 0;
+        for (size_t i = 0; i < ITEMS; i++)
+            for (uint64_t t = v.start[i]; t < v.start[i + 1]; t++) {
+                if (g.group[v.worker[t]] != (int32_t)k) continue;
+                n++;
+                right += v.label8[t] == i % CLASSES;
+                loss -= log(v.label8[t] == i % CLASSES ? .7 : .1);
+            }
+        em_assert_close(e.groups[k].log_loss.value, loss / n, 1e-12);
+        em_assert_close(e.groups[k].agreement.value, right / n, 1e-12);
+        assert_true(e.groups[k].log_loss.has_interval);
+    }
+    assert_true(e.groups[0].apart.value > .1); /* even */
+    em_assert_close(e.groups[0].apart.value, -e.groups[1].apart.value, 1e-12);
+    em_assert_close(e.groups[0].p, 2. / 200, 1e-15);
+    dis_group_evaluation_destroy(found);
+    dis_worker_groups_destroy(groups);
+    dis_votes_destroy(votes);
+}
+
 /* ---- groups ---- */
 
 static const char *of_sizes(size_t w)
@@ -504,7 +546,7 @@ int main(void)
         cmocka_unit_test(test_within_is_alpha), cmocka_unit_test(test_ordered),      cmocka_unit_test(test_tests),
         cmocka_unit_test(test_threads),         cmocka_unit_test(test_small_groups), cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_tables),          cmocka_unit_test(test_prefix),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_evaluation),      cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

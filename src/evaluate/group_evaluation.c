@@ -1,0 +1,266 @@
+/* Whom predictions speak for: the votes of each group against what is predicted for their items.
+ *
+ * A vote costs -log q of its class. The mean over a group's votes estimates the cross-entropy between the group and the
+ * prediction without bias, however few votes the group has on each item; so do means over resamples of items, and over
+ * dealings of the groups to the workers, by which the difference to all other groups is tested.
+ *
+ * Cost: (1 + resamples + permutations) passes over the votes. */
+#include "dissent/groups.h"
+#include "core/memory.h"
+#include "core/name_index.h"
+#include "core/pool.h"
+#include "core/sized_options.h"
+#include "stats/bootstrap.h"
+#include "stats/deal.h"
+#include "stats/tails.h"
+#include <math.h>
+
+enum { LOSS, AGREEMENT, APART, VALUES, DEALS_A_JOB = 16, MAX_DEALS = 1000000 };
+#define FLOOR 1e-12
+
+struct dis_group_evaluation {
+    dis_group_evaluation_view view;
+    dis_group_evaluation_row *groups;
+};
+
+static dis_group_evaluation_view view_of(const dis_group_evaluation *e)
+{
+    return e->view;
+}
+DIS_LOOK_DEFINE(dis_group_evaluation, e, view_of(e))
+
+void dis_group_evaluation_destroy(dis_group_evaluation *e)
+{
+    if (!e) return;
+    dis__free(e->groups);
+    dis__free(e);
+}
+
+typedef struct {
+    dis_context *ctx;
+    const dis_votes_view *votes;
+    const dis_worker_groups_view *groups;
+    const dis_group_evaluation_input *in;
+    const dis_group_agreement_options *o;
+    double *loss; /* (n_votes) NaN: left out */
+    bool *right;  /* (n_votes) */
+    size_t n_values;
+    int32_t *deal;                    /* (threads, n_workers) */
+    double *value, *resample, *dealt; /* (1, resamples, permutations; n_values) */
+    double *scratch;
+} work;
+
+static void work_free(work *w)
+{
+    dis__free(w->loss);
+    dis__free(w->right);
+    dis__free(w->deal);
+    dis__free(w->value);
+    dis__free(w->resample);
+    dis__free(w->dealt);
+    dis__free(w->scratch);
+}
+
+/* ---- single votes ---- */
+
+static size_t predicted(const double *q, size_t n)
+{
+    size_t top = 0;
+    for (size_t k = 1; k < n; k++)
+        if (q[k] > q[top]) top = k;
+    return top;
+}
+
+static void cost_votes(work *w, const size_t *row, const size_t *class)
+{
+    const dis_votes_view *v = w->votes;
+    const size_t n = w->in->n_classes;
+    for (size_t i = 0; i < v->n_items; i++) {
+        const double *q = row[i] == SIZE_MAX ? NULL : w->in->q + row[i] * n;
+        const size_t top = q ? predicted(q, n) : 0;
+        double sum = 0;
+        for (size_t k = 0; q && k < n; k++) sum += fmax(q[k], FLOOR);
+        for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
+            const size_t k = class[v->label8 ? v->label8[t] : v->label16[t]];
+            const bool known = q && k != SIZE_MAX;
+            w->loss[t] = known ? log(sum) - log(fmax(q[k], FLOOR)) : (double)NAN;
+            w->right[t] = known && k == top;
+        }
+    }
+}
+
+static dis_status prepare(work *w)
+{
+    const dis_votes_view *v = w->votes;
+    const size_t threads = (size_t)dis_context_threads(w->ctx), n = w->n_values;
+    size_t *row = NULL, *class = NULL;
+    dis_status status = dis__names_rows(w->in->tasks, v->tasks, &row, NULL);
+    if (status == DIS_OK) status = dis__names_rows(w->in->classes, v->classes, &class, NULL);
+    if (status == DIS_OK) status = dis__alloc_array(&w->loss, v->n_votes, sizeof *w->loss);
+    if (status == DIS_OK) status = dis__alloc_array(&w->right, v->n_votes, sizeof *w->right);
+    if (status == DIS_OK) cost_votes(w, row, class);
+    dis__free(row);
+    dis__free(class);
+    if (status != DIS_OK) return status;
+    const size_t repeats = w->o->resamples > w->o->permutations ? w->o->resamples : w->o->permutations;
+    DIS_TRY(dis__alloc_array(&w->deal, dis__size(threads, v->n_workers, 0), sizeof *w->deal));
+    DIS_TRY(dis__alloc_array(&w->value, n, sizeof *w->value));
+    DIS_TRY(dis__alloc_array(&w->resample, dis__size(w->o->resamples, n, 0), sizeof *w->resample));
+    DIS_TRY(dis__alloc_array(&w->dealt, dis__size(w->o->permutations, n, 0), sizeof *w->dealt));
+    return dis__alloc_array(&w->scratch, repeats, sizeof *w->scratch);
+}
+
+/* ---- passes ---- */
+
+static void measure(const work *w, const int32_t *group, const uint8_t *times, double *values)
+{
+    double n[DIS_MAX_GROUPS + 1] = {0}, loss[DIS_MAX_GROUPS + 1] = {0}, right[DIS_MAX_GROUPS + 1] = {0};
+    const dis_votes_view *v = w->votes;
+    const size_t n_groups = w->groups->n_groups;
+    for (size_t i = 0; i < v->n_items; i++) {
+        const double m = times ? times[i] : 1;
+        for (uint64_t t = v->start[i]; m > 0 && t < v->start[i + 1]; t++) {
+            const int32_t g = group[v->worker[t]];
+            if (g < 0 || isnan(w->loss[t])) continue;
+            n[g] += m;
+            loss[g] += m * w->loss[t];
+            right[g] += m * w->right[t];
+        }
+    }
+    for (size_t g = 0; g < n_groups; g++) {
+        n[n_groups] += n[g];
+        loss[n_groups] += loss[g];
+    }
+    for (size_t g = 0; g < n_groups; g++) {
+        double *to = values + g * VALUES;
+        const double others = n[n_groups] - n[g];
+        to[LOSS] = n[g] > 0 ? loss[g] / n[g] : (double)NAN;
+        to[AGREEMENT] = n[g] > 0 ? right[g] / n[g] : (double)NAN;
+        to[APART] = n[g] > 0 && others > 0 ? to[LOSS] - (loss[n_groups] - loss[g]) / others : (double)NAN;
+    }
+}
+
+static dis_status one_resample(void *arg, const uint8_t *count, size_t resample, int thread, double *values)
+{
+    (void)resample;
+    (void)thread;
+    const work *w = arg;
+    measure(w, w->groups->group, count, values);
+    return DIS_OK;
+}
+
+static dis_status deal_job(void *arg, size_t j, int thread)
+{
+    const work *w = arg;
+    int32_t *deal = w->deal + (size_t)thread * w->votes->n_workers;
+    const size_t first = j * DEALS_A_JOB, last = first + DEALS_A_JOB;
+    for (size_t d = first; d < last && d < w->o->permutations; d++) {
+        dis__deal_groups(w->o->seed, d, w->groups->group, w->votes->n_workers, deal);
+        measure(w, deal, NULL, w->dealt + d * w->n_values);
+    }
+    return DIS_OK;
+}
+
+static dis_status pass_all(work *w)
+{
+    const size_t n = w->votes->n_items, jobs = (w->o->permutations + DEALS_A_JOB - 1) / DEALS_A_JOB;
+    const dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = w->o->resamples, .seed = w->o->seed};
+    measure(w, w->groups->group, NULL, w->value);
+    if (w->o->resamples) DIS_TRY(dis__bootstrap_run(w->ctx, &b, one_resample, w, w->n_values, w->resample));
+    return jobs ? dis__run_jobs(w->ctx, jobs, deal_job, w) : DIS_OK;
+}
+
+/* ---- results ---- */
+
+static dis_metric metric_at(const work *w, size_t at, size_t n, const char *reason)
+{
+    if (isnan(w->value[at])) return dis_metric_undefined(reason);
+    dis_metric m = {.value = w->value[at], .ci_low = NAN, .ci_high = NAN, .n = n};
+    if (w->o->resamples)
+        m.has_interval = dis__bootstrap_interval_of(w->resample, w->o->resamples, w->n_values, at, w->scratch,
+                                                    &m.ci_low, &m.ci_high);
+    return m;
+}
+
+/* Votes and items of each group that count. */
+static void count_votes(const work *w, dis_group_evaluation *e)
+{
+    const dis_votes_view *v = w->votes;
+    size_t last[DIS_MAX_GROUPS];
+    for (size_t g = 0; g < DIS_MAX_GROUPS; g++) last[g] = SIZE_MAX;
+    for (size_t i = 0; i < v->n_items; i++)
+        for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++) {
+            const int32_t g = w->groups->group[v->worker[t]];
+            e->view.votes_left_out += g >= 0 && isnan(w->loss[t]);
+            if (g < 0 || isnan(w->loss[t])) continue;
+            e->groups[g].votes++;
+            e->groups[g].items += last[g] != i;
+            last[g] = i;
+        }
+}
+
+static dis_status fill(work *w, dis_group_evaluation *e)
+{
+    static const char none[] = "no vote of this group is on a predicted item";
+    const size_t n = w->groups->n_groups;
+    double p[DIS_MAX_GROUPS];
+    w->n_values = n * VALUES;
+    DIS_TRY(prepare(w));
+    DIS_TRY(dis__alloc_zeroed(&e->groups, n, sizeof *e->groups));
+    e->view.n_groups = n;
+    e->view.groups = e->groups;
+    count_votes(w, e);
+    uint64_t votes = 0;
+    for (size_t g = 0; g < n; g++) votes += e->groups[g].votes;
+    if (votes == 0)
+        return dis__fail(DIS_EDATA, "no vote of these groups is on an item and for a class of the predictions");
+    DIS_TRY(pass_all(w));
+    for (size_t g = 0; g < n; g++) {
+        dis_group_evaluation_row *to = &e->groups[g];
+        to->workers = w->groups->workers[g];
+        to->log_loss = metric_at(w, g * VALUES + LOSS, (size_t)to->votes, none);
+        to->agreement = metric_at(w, g * VALUES + AGREEMENT, (size_t)to->votes, none);
+        to->apart = metric_at(w, g * VALUES + APART, (size_t)to->votes, "there is no other group to compare with");
+        p[g] = to->p = dis__deal_p(w->dealt, w->o->permutations, w->n_values, g * VALUES + APART,
+                                   w->value[g * VALUES + APART], false);
+    }
+    DIS_TRY(dis__false_discovery(p, n, false, p));
+    for (size_t g = 0; g < n; g++) e->groups[g].q = p[g];
+    return DIS_OK;
+}
+
+static dis_status check(const dis_votes_view *v, const dis_worker_groups_view *g, const dis_group_evaluation_input *in,
+                        const dis_group_agreement_options *o)
+{
+    if (!v->start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
+    if (g->n_workers != v->n_workers)
+        return dis__fail(DIS_EUSAGE, "the groups are of %zu workers and the votes of %zu", g->n_workers, v->n_workers);
+    if (in->n_classes == 0 || dis_names_count(in->tasks) != in->n_items ||
+        dis_names_count(in->classes) != in->n_classes)
+        return dis__fail(DIS_EUSAGE, "names of tasks and classes must be as many as rows and columns of q");
+    if (o->permutations > MAX_DEALS || o->resamples > MAX_DEALS)
+        return dis__fail(DIS_EUSAGE, "at most %d `permutations` and `resamples` are possible", MAX_DEALS);
+    return DIS_OK;
+}
+
+dis_status dis_group_evaluation_run(dis_context *ctx, const dis_votes *votes, const dis_worker_groups *groups,
+                                    const dis_group_evaluation_input *input, const dis_group_agreement_options *options,
+                                    dis_group_evaluation **out)
+{
+    dis_group_agreement_options o = dis_group_agreement_options_default();
+    const dis_votes_view v = dis_votes_look(votes);
+    const dis_worker_groups_view g = dis_worker_groups_look(groups);
+    dis_group_evaluation *e;
+    DIS_TRY(DIS_OPTIONS_TAKE(dis_group_agreement_options, &o, options));
+    DIS_TRY(check(&v, &g, input, &o));
+    DIS_TRY(dis__alloc_zeroed(&e, 1, sizeof *e));
+    work w = {.ctx = ctx, .votes = &v, .groups = &g, .in = input, .o = &o};
+    const dis_status status = fill(&w, e);
+    work_free(&w);
+    if (status != DIS_OK) {
+        dis_group_evaluation_destroy(e);
+        return status;
+    }
+    *out = e;
+    return DIS_OK;
+}

@@ -1,0 +1,36 @@
+/* Permutation tests: dealings by Fisher and Yates, p-values with one deal added on both sides (Phipson and Smyth 2010).
+ */
+#include "stats/deal.h"
+#include "core/draw.h"
+#include "core/random.h"
+#include <math.h>
+
+void dis__deal_groups(uint64_t seed, uint64_t d, const int32_t *group, size_t n, int32_t *to)
+{
+    dis__source source = dis__source_at(seed, DIS_STREAM_GROUPS, d);
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (group[i] >= 0) to[m++] = group[i];
+    for (size_t i = m; i > 1; i--) {
+        const size_t j = (size_t)dis__draw_below(&source, i);
+        const int32_t keep = to[i - 1];
+        to[i - 1] = to[j];
+        to[j] = keep;
+    }
+    for (size_t i = n; i-- > 0;) to[i] = group[i] >= 0 ? to[--m] : -1; /* from the end: places move upwards only */
+}
+
+double dis__deal_p(const double *dealt, size_t n_deals, size_t n_values, size_t at, double value, bool one_sided)
+{
+    const double slack = 1e-12 * (1 + fabs(value)); /* the same figure in another order of adding */
+    double n = 0, low = 0, high = 0;
+    for (size_t d = 0; d < n_deals && !isnan(value); d++) {
+        const double y = dealt[d * n_values + at];
+        if (isnan(y)) continue;
+        n++;
+        low += y <= value + slack;
+        high += y >= value - slack;
+    }
+    if (n == 0) return NAN;
+    return one_sided ? (high + 1) / (n + 1) : fmin(1, 2 * (fmin(low, high) + 1) / (n + 1));
+}
