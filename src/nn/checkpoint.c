@@ -106,6 +106,7 @@ static void add_text(parts *p, const char *key, const char *value)
 dis_status dis__net_save(const dis__net *net, const char *path, bool with_state, const char *const (*extra)[2],
                          size_t n_extra)
 {
+    if (!net->training_plan) return dis__fail(DIS_EBUG, "a checkpoint of a net that never trains");
     const int n_states = with_state && net->state_arena ? net->n_states : 0;
     const size_t max = dis__size(net->n_params, 1 + MAX_STATES, 0);
     char seed[24], steps[24], pass[24], checksum[65];
@@ -233,7 +234,7 @@ static dis_status each_tensor(dis__net *net, const char *path, const dis__safete
                 continue;
             }
             t = dis__safetensors_find(file, name);
-            if (s < 0) net->params[i].elsewhere = NULL;
+            if (s < 0) net->params[i].n_elsewhere = 0;
             void *to = dis__param_at(net, s < 0 ? net->param_arena : state_of(net, s), p->at);
             if (t) DIS_TRY(dis__copy_in(net, to, t->data, t->n * t->dtype->size));
         }

@@ -101,7 +101,7 @@ static bool plain_floats(const dis__tensor *t)
     return strcmp(t->dtype->name, "F32") == 0 && (uintptr_t)t->data % _Alignof(float) == 0;
 }
 
-static bool all_finite(const float *x, size_t n)
+bool dis__all_finite(const float *x, size_t n)
 {
     uint32_t bad = 0; /* all bits of an exponent are set in what is not finite */
     for (size_t i = 0; i < n; i++) {
@@ -122,7 +122,7 @@ static dis_status check_numbers(const dis__fill *fill, size_t file, const dis__t
             return dis__fail_at(DIS_EDATA, fill->path[file], 0, 0,
                                 "%.*s is of type %s; F64, F32, F16 and BF16 can be read", (int)t->name_length, t->name,
                                 t->dtype->name);
-        if (!all_finite(plain ? plain + at : x, n))
+        if (!dis__all_finite(plain ? plain + at : x, n))
             return dis__fail_at(DIS_EDATA, fill->path[file], 0, 0, "%.*s has a number that is not finite",
                                 (int)t->name_length, t->name);
     }
@@ -186,8 +186,11 @@ static dis_status copy_row(dis__net *net, const dis__fill *fill, const dis__fill
     size_t file;
     const dis__tensor *t = find_array(fill, row->array, &file);
     dis__param *p = &net->params[dis__net_find_param(net, row->param)];
-    p->elsewhere = NULL;
-    if (fill->lasting && !row->n && plain_floats(t)) return dis__param_use(net, (size_t)(p - net->params), t->data);
+    const size_t param = (size_t)(p - net->params);
+    if (fill->lasting && plain_floats(t))
+        return row->n ? dis__param_use_rows(net, param, row->first, row->n, t->data)
+                      : dis__param_use(net, param, t->data);
+    DIS_TRY(dis__param_settle(net, p));
     const size_t first = row->first * (p->info.n / (p->info.dim[0] ? p->info.dim[0] : 1));
     char *to = dis__param_at(net, net->param_arena, p->at + first);
     float x[SOME];

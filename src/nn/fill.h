@@ -37,4 +37,6 @@ typedef struct {
 
 dis_status dis__net_fill(dis__net *net, const dis__fill *fill);
 
+bool dis__all_finite(const float *x, size_t n);
+
 #endif

@@ -42,6 +42,15 @@ void dis__net_destroy(dis__net *net)
     dis__free(net);
 }
 
+void dis__net_finish(dis__net *net)
+{
+    char **const memory[] = {&net->grad_arena, &net->state_arena, &net->work_arena};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
+        net->device->release(net->session, *memory[i]);
+        *memory[i] = NULL;
+    }
+}
+
 int dis__net_bad(dis__net *net, dis_status status, const char *format, ...)
 {
     if (net->status != DIS_OK) return DIS_NONE;
@@ -94,8 +103,12 @@ static int new_slot(dis__net *net, const dis__shape *shape, int producer)
     if (!is_axis(net, shape->rows) || (shape->time != DIS_NONE && !is_axis(net, shape->time)) || !shape->height ||
         !shape->width || !shape->channels)
         return dis__net_bad(net, DIS_EUSAGE, "a value of a net with a size of 0, or over no axis");
-    net->slots[net->n_slots] = (dis__slot){
-        .shape = *shape, .producer = producer, .last_use = DIS_NONE, .piece = SIZE_MAX, .grad_piece = SIZE_MAX};
+    net->slots[net->n_slots] = (dis__slot){.shape = *shape,
+                                           .producer = producer,
+                                           .last_use = DIS_NONE,
+                                           .piece = SIZE_MAX,
+                                           .grad_piece = SIZE_MAX,
+                                           .again_piece = SIZE_MAX};
     return (int)net->n_slots++;
 }
 

@@ -57,6 +57,8 @@ static inline dis__shape dis__shape_rows(int rows, size_t channels)
 
 dis_status dis__net_create(const dis__device *device, uint64_t seed, dis__net **out);
 void dis__net_destroy(dis__net *net);
+/* Nothing will be run any more: gradients, the optimiser's state and activations go, and parameters stay to be read. */
+void dis__net_finish(dis__net *net);
 
 int dis__net_axis(dis__net *net, size_t max);
 /* An axis of packed tokens: rows of different lengths one behind the other. On devices that record steps counts are
@@ -303,6 +305,8 @@ dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x);
 dis_status dis__param_put(dis__net *net, size_t param, const double *x);
 /* All of it. A net that never trains may use x where it lies, so that must last as long as the net. */
 dis_status dis__param_use(dis__net *net, size_t param, const float *x);
+/* Rows [first, first + n) of dim[0] in the same way. */
+dis_status dis__param_use_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x);
 dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t n,
                                const float *x); /* rows of dim[0] */
 

@@ -94,20 +94,36 @@ static void *param_data(const dis__net *net, size_t param)
 
 dis_status dis__param_settle(dis__net *net, dis__param *p)
 {
-    const void *from = p->elsewhere;
-    p->elsewhere = NULL;
-    if (!from) return DIS_OK;
-    return dis__copy_in(net, dis__param_place(net, p), from, p->info.n * dis__real(net, DIS_ROLE_PARAM));
+    const size_t n_parts = p->n_elsewhere, n = n_parts ? p->info.n / n_parts : 0;
+    p->n_elsewhere = 0;
+    for (size_t i = 0; i < n_parts; i++) {
+        const void *from = p->elsewhere[i];
+        p->elsewhere[i] = NULL;
+        if (!from) continue; /* comes later */
+        DIS_TRY(dis__copy_in(net, dis__param_at(net, net->param_arena, p->at + i * n), from,
+                             n * dis__real(net, DIS_ROLE_PARAM)));
+    }
+    return DIS_OK;
 }
 
 dis_status dis__param_get(const dis__net *net, size_t param, double *x)
 {
-    return dis__get_doubles(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
+    const dis__param *p = &net->params[param];
+    const size_t n = p->n_elsewhere ? p->info.n / p->n_elsewhere : 0;
+    if (p->n_elsewhere < 2) return dis__get_doubles(net, DIS_ROLE_PARAM, param_data(net, param), x, p->info.n);
+    for (size_t i = 0; i < p->n_elsewhere; i++)
+        DIS_TRY(dis__get_doubles(net, DIS_ROLE_PARAM, p->elsewhere[i], x + i * n, n));
+    return DIS_OK;
 }
 
 dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x)
 {
-    return dis__get_floats(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
+    const dis__param *p = &net->params[param];
+    const size_t n = p->n_elsewhere ? p->info.n / p->n_elsewhere : 0;
+    if (p->n_elsewhere < 2) return dis__get_floats(net, DIS_ROLE_PARAM, param_data(net, param), x, p->info.n);
+    for (size_t i = 0; i < p->n_elsewhere; i++)
+        DIS_TRY(dis__get_floats(net, DIS_ROLE_PARAM, p->elsewhere[i], x + i * n, n));
+    return DIS_OK;
 }
 
 dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x)
@@ -122,17 +138,36 @@ dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x)
 dis_status dis__param_put(dis__net *net, size_t param, const double *x)
 {
     net->prepared = false;
-    net->params[param].elsewhere = NULL;
+    net->params[param].n_elsewhere = 0;
     return dis__put_doubles(net, DIS_ROLE_PARAM, param_data(net, param), x, net->params[param].info.n);
+}
+
+static bool may_lie_elsewhere(const dis__net *net)
+{
+    return !net->training_plan && net->device->shares && net->device->number[DIS_ROLE_PARAM] == DIS_FLOAT32;
 }
 
 dis_status dis__param_use(dis__net *net, size_t param, const float *x)
 {
     dis__param *p = &net->params[param];
-    if (net->training_plan || !net->device->shares || net->device->number[DIS_ROLE_PARAM] != DIS_FLOAT32)
-        return dis__param_put_rows(net, param, 0, p->info.dim[0], x);
+    if (!may_lie_elsewhere(net)) return dis__param_put_rows(net, param, 0, p->info.dim[0], x);
     net->prepared = false;
-    p->elsewhere = x;
+    p->n_elsewhere = 1;
+    p->elsewhere[0] = x;
+    return DIS_OK;
+}
+
+dis_status dis__param_use_rows(dis__net *net, size_t param, size_t first, size_t n, const float *x)
+{
+    enum { WHOLE = 16 }; /* devices that pack a matrix do so in multiples of that */
+    dis__param *p = &net->params[param];
+    const size_t n_parts = n && p->info.dim[0] % n == 0 && first % n == 0 ? p->info.dim[0] / n : 0;
+    if (!may_lie_elsewhere(net) || !p->parted || n % WHOLE || n_parts < 2 || n_parts > DIS_PARAM_PARTS)
+        return dis__param_put_rows(net, param, first, n, x);
+    if (p->n_elsewhere != n_parts) DIS_TRY(dis__param_settle(net, p));
+    net->prepared = false;
+    p->n_elsewhere = n_parts;
+    p->elsewhere[first / n] = x;
     return DIS_OK;
 }
 

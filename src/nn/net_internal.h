@@ -5,7 +5,7 @@
 #include "core/pool.h"
 #include "nn/net.h"
 
-enum { DIS_LAYER_PARAMS = 12, DIS_LAYER_WORKS = 11, DIS_LAYER_INTS = 3 };
+enum { DIS_LAYER_PARAMS = 12, DIS_LAYER_WORKS = 11, DIS_LAYER_INTS = 3, DIS_PARAM_PARTS = 3 };
 
 /* A piece of the activation arena, alive from one moment of a pass to another: forward of layer i of L is moment i, its
  * backward 2 L - 1 - i. Pieces that are not alive together may lie in the same place. */
@@ -22,7 +22,9 @@ typedef struct {
     bool wants_grad;  /* something below it is trained */
     bool has_grad;    /* while a backward pass is planned: somebody stores it */
     size_t piece, grad_piece;
-    void *data, *grad; /* grad NULL: not wanted */
+    size_t again_piece; /* where it is made again for backward; SIZE_MAX: it is kept, or not needed there */
+    bool made_again;    /* in this pass */
+    void *data, *grad;  /* grad NULL: not wanted */
 } dis__slot;
 
 typedef struct {
@@ -37,12 +39,16 @@ typedef struct {
 typedef struct {
     dis__param_info info;
     dis__start start;
-    double spread;         /* uniform: +-, normal: sd */
-    bool decays;           /* a matrix or table */
-    double rate;           /* factor of the rate of a step */
-    bool statistic;        /* not a parameter: kept and saved, never trained */
-    size_t at;             /* in numbers, from the start of each arena */
-    const void *elsewhere; /* of nets that never train: where its numbers are used instead, in the host's memory */
+    double spread;  /* uniform: +-, normal: sd */
+    bool decays;    /* a matrix or table */
+    double rate;    /* factor of the rate of a step */
+    bool statistic; /* not a parameter: kept and saved, never trained */
+    size_t at;      /* in numbers, from the start of each arena */
+    /* Of nets that never train: where its numbers are used instead, in the host's memory, in so many parts of as many
+     * rows each; 0: in the arena. */
+    const void *elsewhere[DIS_PARAM_PARTS];
+    size_t n_elsewhere;
+    bool parted; /* whoever uses it can do with several parts */
 } dis__param;
 
 typedef struct dis__layer dis__layer;
@@ -62,6 +68,13 @@ typedef struct {
     dis_status (*prepare)(dis__net *net, dis__layer *layer);
     dis_status (*forward)(dis__net *net, dis__layer *layer);
     dis_status (*backward)(dis__net *net, dis__layer *layer);
+    /* Whether backward reads the numbers (not the gradient) of this value, the output or an input: others are not kept
+     * for it. NULL: it reads all. */
+    bool (*reads)(const dis__net *net, const dis__layer *layer, int value);
+    /* Makes the output again in a pass of training, from what backward needs anyway, so that it need not be kept; asked
+     * of devices with the host's memory alone. NULL, or false of remakes: it cannot. */
+    bool (*remakes)(const dis__layer *layer);
+    dis_status (*remake)(dis__net *net, dis__layer *layer);
     void (*free)(dis__layer *layer); /* what the own struct holds; may be NULL */
 } dis__layer_kind;
 
@@ -253,9 +266,10 @@ static inline void *dis__grad(const dis__net *net, int value)
     return net->slots[value].grad;
 }
 
+/* Not of one that lies elsewhere in several parts. */
 static inline void *dis__param_place(const dis__net *net, const dis__param *p)
 {
-    return p->elsewhere ? (void *)p->elsewhere : dis__param_at(net, net->param_arena, p->at);
+    return p->n_elsewhere == 1 ? (void *)p->elsewhere[0] : dis__param_at(net, net->param_arena, p->at);
 }
 
 static inline void *dis__param_of(const dis__net *net, const dis__layer *layer, size_t i)

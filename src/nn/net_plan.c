@@ -1,8 +1,9 @@
 /* Planning: every size at the axes' maxima, then one arena each for parameters, gradients, optimiser state and
  * activations.
  *
- * A pass over L layers has 2 L moments. A value is alive from its forward to its own backward (forward only: to its
- * last use), the gradient of a value from the backward of its last user to its own backward. Pieces are laid out by
+ * A pass over L layers has 2 L moments. A value is alive from its forward to the last backward that reads it (forward
+ * only: to its last use), or to its last use and again from the backward of that on, if its layer makes it again there;
+ * the gradient of a value from the backward of its last user to its own backward. Pieces are laid out by
  * size, largest first, each at the lowest place that is free while it is alive: O(pieces^2), within a few percent of
  * the largest sum of pieces alive at once. */
 #include "core/random.h"
@@ -86,6 +87,45 @@ static void find_passing(dis__net *net)
     }
 }
 
+/* Layers with nothing trained at or below them have no backward. */
+static bool reads(const dis__net *net, const dis__layer *layer, int value)
+{
+    if (layer->out != DIS_NONE && !net->slots[layer->out].wants_grad) return false;
+    return !layer->kind->reads || layer->kind->reads(net, layer, value);
+}
+
+/* The last moment at which backward reads a value; 0: it never does. */
+static size_t read_until(const dis__net *net, int value)
+{
+    const int producer = net->slots[value].producer;
+    size_t until =
+        producer == DIS_NONE || reads(net, &net->layers[producer], value) ? backward_moment(net, producer) : 0;
+    for (size_t i = 0; i < net->n_layers; i++) {
+        const dis__layer *layer = &net->layers[i];
+        for (int v = 0; v < layer->n_in; v++)
+            if (layer->in[v] == value && reads(net, layer, value) && backward_moment(net, layer->index) > until)
+                until = backward_moment(net, layer->index);
+    }
+    return until;
+}
+
+/* Nothing of backward but users of the value reads it, and its layer can make it again. */
+static bool made_again(const dis__net *net, const dis__slot *s)
+{
+    const dis__layer *layer = s->producer == DIS_NONE ? NULL : &net->layers[s->producer];
+    return layer && s->last_use != DIS_NONE && net->device->shares && layer->kind->remakes &&
+           layer->kind->remakes(layer) && !reads(net, layer, layer->out);
+}
+
+static dis_status plan_kept(dis__net *net, dis__slot *s, size_t bytes, size_t from, size_t last)
+{
+    const size_t until = net->training_plan ? read_until(net, (int)(s - net->slots)) : 0;
+    if (until <= last) return new_piece(net, bytes, from, last, &s->piece);
+    if (!made_again(net, s)) return new_piece(net, bytes, from, until, &s->piece);
+    DIS_TRY(new_piece(net, bytes, from, last, &s->piece));
+    return new_piece(net, bytes, backward_moment(net, s->last_use), until, &s->again_piece);
+}
+
 static dis_status plan_values(dis__net *net)
 {
     for (size_t i = 0; i < net->n_slots; i++) {
@@ -102,7 +142,7 @@ static dis_status plan_values(dis__net *net)
             dis__piece *piece = &net->pieces[s->piece];
             if (piece->to < last) piece->to = last;
         } else {
-            DIS_TRY(new_piece(net, bytes, from, net->training_plan && back > last ? back : last, &s->piece));
+            DIS_TRY(plan_kept(net, s, bytes, from, last));
         }
         if (s->wants_grad && s->last_use != DIS_NONE)
             DIS_TRY(new_piece(net, bytes, backward_moment(net, s->last_use), back, &s->grad_piece));

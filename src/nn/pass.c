@@ -164,8 +164,32 @@ static dis_status prepare(dis__net *net, bool update)
     return write_scalars(net);
 }
 
+/* Where values are that are made again for backward: at their places of forward, or of backward. */
+static dis_status remake(dis__net *net, const dis__layer *user)
+{
+    for (int v = 0; v < user->n_in; v++) {
+        dis__slot *s = user->in[v] == DIS_NONE ? NULL : &net->slots[user->in[v]];
+        if (!s || s->again_piece == SIZE_MAX || s->made_again) continue;
+        s->made_again = true;
+        s->data = net->work_arena + net->pieces[s->again_piece].at;
+        dis__layer *layer = &net->layers[s->producer];
+        DIS_TRY(layer->kind->remake(net, layer));
+    }
+    return DIS_OK;
+}
+
+static void place_values(dis__net *net)
+{
+    for (size_t i = 0; i < net->n_slots; i++) {
+        dis__slot *s = &net->slots[i];
+        if (s->made_again) s->data = net->work_arena + net->pieces[s->piece].at;
+        s->made_again = false;
+    }
+}
+
 static dis_status run_forward(dis__net *net)
 {
+    place_values(net);
     for (size_t i = 0; i < net->n_layers; i++) DIS_TRY(net->layers[i].kind->forward(net, &net->layers[i]));
     net->prepared = true;
     return sum_heads(net);
@@ -216,7 +240,9 @@ static dis_status run_backward(dis__net *net)
 {
     for (size_t i = net->n_layers; i-- > 0;) {
         dis__layer *layer = &net->layers[i];
-        if (layer->back) DIS_TRY(layer->kind->backward(net, layer));
+        if (!layer->back) continue;
+        DIS_TRY(remake(net, layer));
+        DIS_TRY(layer->kind->backward(net, layer));
     }
     return DIS_OK;
 }

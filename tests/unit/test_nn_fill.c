@@ -246,11 +246,76 @@ static void misfits(void **state)
     }
 }
 
+/* ---- numbers that are used where they lie ---- */
+
+enum { WIDE = 16, HIGH = 48, ROWS = 7 };
+
+static dis__net *make_wide(const dis__device *device)
+{
+    dis__net *net;
+    dis__plan_options plan = dis__plan_options_default();
+    plan.training = false;
+    plan.unset = true;
+    assert_int_equal(dis__net_create(device, 1, &net), DIS_OK);
+    const int axis = dis__net_axis(net, ROWS), x = dis__net_reals(net, "x", dis__shape_rows(axis, WIDE));
+    dis__layer_linear(net, "wide", x, HIGH, DIS_ACT_NONE);
+    assert_int_equal(dis__net_plan(net, NULL, &plan), DIS_OK);
+    return net;
+}
+
+static void run_wide(dis__net *net, const float *x, double *y)
+{
+    assert_int_equal(dis__net_put(net, dis__net_find_reals(net, "x"), x), DIS_OK);
+    assert_int_equal(dis__net_forward(net, false), DIS_OK);
+    assert_int_equal(dis__net_get(net, 1, y), DIS_OK);
+}
+
+/* A matrix in three parts is multiplied as the whole of it, and is whole again when one part is replaced. */
+static void parts(void **state)
+{
+    (void)state;
+    static float w[HIGH * WIDE], bias[HIGH], x[ROWS * WIDE], third[WIDE * WIDE];
+    static double whole[ROWS * HIGH], parted[ROWS * HIGH], got[HIGH * WIDE];
+    for (size_t i = 0; i < HIGH * WIDE; i++) w[i] = (float)sin((double)i);
+    for (size_t i = 0; i < HIGH; i++) bias[i] = (float)cos((double)i);
+    for (size_t i = 0; i < ROWS * WIDE; i++) x[i] = (float)sin(3 * (double)i);
+    for (size_t i = 0; i < WIDE * WIDE; i++) third[i] = (float)i;
+    const dis__device *const devices[] = {&dis__device_ref, &dis__device_cpu, &dis__device_cpu_bf16};
+    for (size_t d = 0; d < sizeof devices / sizeof *devices; d++) {
+        if (devices[d]->usable && devices[d]->usable() != DIS_OK) continue;
+        dis__net *one = make_wide(devices[d]), *three = make_wide(devices[d]);
+        const size_t weight = dis__net_find_param(one, "wide.weight"), b = dis__net_find_param(one, "wide.bias");
+        assert_int_equal(dis__param_use(one, weight, w), DIS_OK);
+        assert_int_equal(dis__param_use(one, b, bias), DIS_OK);
+        assert_int_equal(dis__param_use(three, b, bias), DIS_OK);
+        static const size_t order[] = {1, 2, 0};
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(dis__param_use_rows(three, weight, order[i] * WIDE, WIDE, w + order[i] * WIDE * WIDE),
+                             DIS_OK);
+        for (int again = 0; again < 2; again++) {
+            run_wide(one, x, whole);
+            run_wide(three, x, parted);
+            assert_memory_equal(whole, parted, sizeof whole);
+        }
+        assert_int_equal(dis__param_get(three, weight, got), DIS_OK);
+        for (size_t i = 0; i < HIGH * WIDE; i++) assert_true(got[i] == (double)w[i]);
+        assert_int_equal(dis__param_put_rows(three, weight, 2 * WIDE, WIDE, third), DIS_OK);
+        assert_int_equal(dis__param_put_rows(one, weight, 2 * WIDE, WIDE, third), DIS_OK);
+        run_wide(one, x, whole);
+        run_wide(three, x, parted);
+        assert_memory_equal(whole, parted, sizeof whole);
+        assert_int_equal(dis__param_get(three, weight, got), DIS_OK);
+        assert_true(got[0] == (double)w[0] && got[HIGH * WIDE - 1] == WIDE * WIDE - 1);
+        dis__net_destroy(one);
+        dis__net_destroy(three);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates),   cmocka_unit_test(decay), cmocka_unit_test(spread),
-        cmocka_unit_test(buckets), cmocka_unit_test(named), cmocka_unit_test(misfits),
+        cmocka_unit_test(rates), cmocka_unit_test(decay),   cmocka_unit_test(spread), cmocka_unit_test(buckets),
+        cmocka_unit_test(named), cmocka_unit_test(misfits), cmocka_unit_test(parts),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

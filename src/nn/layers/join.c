@@ -68,11 +68,20 @@ static dis_status dropout_backward(dis__net *net, dis__layer *layer)
     return run_dropout(net, &args);
 }
 
+static bool reads_nothing(const dis__net *net, const dis__layer *layer, int value)
+{
+    (void)net;
+    (void)layer;
+    (void)value;
+    return false;
+}
+
 static const dis__layer_kind dropout_kind = {.name = "dropout",
                                              .own = sizeof(dropout),
                                              .passes = dropout_passes,
                                              .forward = dropout_forward,
-                                             .backward = dropout_backward};
+                                             .backward = dropout_backward,
+                                             .reads = reads_nothing};
 
 int dis__layer_dropout(dis__net *net, int x, double rate)
 {
@@ -111,8 +120,12 @@ static dis_status add_backward(dis__net *net, dis__layer *layer)
     return dis__pass_down(net, layer, 1);
 }
 
-static const dis__layer_kind add_kind = {
-    .name = "add", .own = sizeof(sum), .passes = add_passes, .forward = add_forward, .backward = add_backward};
+static const dis__layer_kind add_kind = {.name = "add",
+                                         .own = sizeof(sum),
+                                         .passes = add_passes,
+                                         .forward = add_forward,
+                                         .backward = add_backward,
+                                         .reads = reads_nothing};
 
 /* Nobody needs the first value behind this layer, under this name or another. */
 static bool add_passes(const dis__net *net, const dis__layer *layer)
@@ -184,7 +197,10 @@ static dis_status concat_backward(dis__net *net, dis__layer *layer)
     return DIS_OK;
 }
 
-static const dis__layer_kind concat_kind = {.name = "concat", .forward = concat_forward, .backward = concat_backward};
+static const dis__layer_kind concat_kind = {.name = "concat",
+                                            .forward = concat_forward,
+                                            .backward = concat_backward,
+                                            .reads = reads_nothing};
 
 int dis__layer_concat(dis__net *net, const int *values, int n)
 {

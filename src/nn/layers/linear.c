@@ -71,6 +71,9 @@ static dis_status plan(dis__net *net, dis__layer *layer)
 static dis_status prepare(dis__net *net, const dis__layer *layer, const dis__layer *first)
 {
     const linear *l = layer->own, *f = first->own;
+    dis__param *both[] = {&net->params[layer->param[0]], &net->params[first->param[0]]};
+    for (size_t i = 0; i < 2; i++)
+        if (both[i]->n_elsewhere > 1) DIS_TRY(dis__param_settle(net, both[i]));
     dis__product_args args = {.m = l->n_out,
                               .n = f->n_in,
                               .k = l->n_in,
@@ -96,6 +99,24 @@ static void set_target(const dis__net *net, const dis__layer *layer, dis__produc
     args->ldc = l->n_out;
 }
 
+/* A matrix in several parts: as many products, each for its columns. */
+static dis_status product(dis__net *net, const dis__layer *layer, const dis__product_args *whole)
+{
+    const dis__param *p = &net->params[layer->param[0]];
+    if (p->n_elsewhere < 2) return dis__product(net, whole);
+    dis__product_args args = *whole;
+    args.n = whole->n / p->n_elsewhere;
+    for (size_t i = 0; i < p->n_elsewhere; i++) {
+        args.b = p->elsewhere[i];
+        args.bias = dis__param_at(net, whole->bias, i * args.n);
+        args.c = dis__value_at(net, whole->c, i * args.n);
+        if (whole->work)
+            args.work = (char *)whole->work + i * net->pieces[layer->work_piece[MADE]].bytes / p->n_elsewhere;
+        DIS_TRY(dis__product(net, &args));
+    }
+    return DIS_OK;
+}
+
 static dis_status merged_forward(dis__net *net, const dis__layer *layer)
 {
     const linear *l = layer->own;
@@ -118,6 +139,29 @@ static dis_status merged_forward(dis__net *net, const dis__layer *layer)
     return dis__product(net, &args);
 }
 
+/* GELU of what is kept for its slope. */
+static dis_status activate_kept(dis__net *net, dis__layer *layer)
+{
+    const linear *l = layer->own;
+    const dis__activate_args args = {.act = l->act,
+                                     .n = dis__rows_now(net, layer->out) * l->n_out,
+                                     .x = layer->work[0],
+                                     .y = dis__data(net, layer->out)};
+    return dis__op_run(net, DIS_OP_activate, &args);
+}
+
+static bool is_gelu(const dis__layer *layer)
+{
+    return ((const linear *)layer->own)->act == DIS_ACT_GELU;
+}
+
+/* The gradient of the matrix needs the input; the slopes of activations but GELU follow from the value. */
+static bool reads(const dis__net *net, const dis__layer *layer, int value)
+{
+    if (value != layer->out) return net->params[layer->param[0]].info.trained;
+    return !is_gelu(layer) && ((const linear *)layer->own)->act != DIS_ACT_NONE;
+}
+
 static dis_status forward(dis__net *net, dis__layer *layer)
 {
     const linear *l = layer->own;
@@ -138,13 +182,8 @@ static dis_status forward(dis__net *net, dis__layer *layer)
     set_target(net, layer, &args);
     if (!net->training_plan) set_made(net, layer, &args);
     if (gelu) args.c = layer->work[0];
-    DIS_TRY(dis__product(net, &args));
-    if (!gelu) return DIS_OK;
-    const dis__activate_args activate = {.act = l->act,
-                                         .n = rows * l->n_out,
-                                         .x = layer->work[0],
-                                         .y = dis__data(net, layer->out)};
-    return dis__op_run(net, DIS_OP_activate, &activate);
+    DIS_TRY(product(net, layer, &args));
+    return gelu ? activate_kept(net, layer) : DIS_OK;
 }
 
 static dis_status backward(dis__net *net, dis__layer *layer)
@@ -190,8 +229,14 @@ static dis_status backward(dis__net *net, dis__layer *layer)
                                                   .ldc = l->n_in});
 }
 
-static const dis__layer_kind linear_kind = {
-    .name = "linear", .own = sizeof(linear), .plan = plan, .forward = forward, .backward = backward};
+static const dis__layer_kind linear_kind = {.name = "linear",
+                                            .own = sizeof(linear),
+                                            .plan = plan,
+                                            .forward = forward,
+                                            .backward = backward,
+                                            .reads = reads,
+                                            .remakes = is_gelu,
+                                            .remake = activate_kept};
 
 int dis__layer_linear(dis__net *net, const char *name, int x, size_t n_out, dis__activation act)
 {
@@ -227,6 +272,7 @@ int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out,
         layer->param[layer->n_params++] = tied;
     else
         dis__layer_param(net, layer, "weight", 2, (size_t[]){n_out, n_in}, DIS_START_UNIFORM, spread);
+    if (tied == SIZE_MAX && layer->n_params) net->params[layer->param[0]].parted = true;
     if (options->bias) dis__layer_param(net, layer, "bias", 1, &n_out, DIS_START_UNIFORM, spread);
     return layer->out;
 }
@@ -278,10 +324,20 @@ static dis_status activate_backward(dis__net *net, dis__layer *layer)
     return adds ? dis__op_run(net, DIS_OP_add, &add) : DIS_OK;
 }
 
+/* GELU's argument, the value of others. */
+static bool activate_reads(const dis__net *net, const dis__layer *layer, int value)
+{
+    (void)net;
+    return is_gelu(layer) ? value != layer->out : value == layer->out;
+}
+
 static const dis__layer_kind activate_kind = {.name = "activation",
                                               .own = sizeof(linear),
                                               .forward = activate_forward,
-                                              .backward = activate_backward};
+                                              .backward = activate_backward,
+                                              .reads = activate_reads,
+                                              .remakes = is_gelu,
+                                              .remake = activate_forward};
 
 int dis__layer_activate(dis__net *net, int x, dis__activation act)
 {
