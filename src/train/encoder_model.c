@@ -152,7 +152,6 @@ static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *
                          items->n_texts);
     e->n_texts = items->kind == DIS_ITEMS_TEXT ? items->n_texts : 0;
     DIS_TRY(open_folder(ctx, files->encoder, e));
-    if (files->keyed) DIS_TRY(dis__encoder_digest(ctx, files->encoder, e->digest));
     return dis__copy_text(&e->folder, files->encoder, strlen(files->encoder));
 }
 
@@ -209,6 +208,13 @@ static void hash_meaning(const void *encoder, dis__sha256 *sha)
         dis__sha256_add(sha, &n, sizeof n);
         if (e->file[i]) dis__sha256_add(sha, e->file[i], e->n_file[i]);
     }
+}
+
+/* The digest of 438 MB takes as long as some steps do. */
+static dis_status identify(void *encoder)
+{
+    pretrained *e = encoder;
+    return e->digest[0] ? DIS_OK : dis__encoder_digest(NULL, e->folder, e->digest);
 }
 
 static void hash_encoder(const void *encoder, dis__sha256 *sha)
@@ -415,25 +421,25 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
     return dis__encoder_fill(ctx, e->folder, &e->config, net);
 }
 
-#define ROW(name_, summary_, kind_)                                                                                 \
-    {                                                                                                               \
-        .info = {.name = name_,                                                                                     \
-                 .summary = summary_,                                                                               \
-                 .source = "Devlin et al. 2019",                                                                    \
-                 .items = kind_,                                                                                    \
-                 .options = options,                                                                                \
-                 .n_options = sizeof options / sizeof *options,                                                     \
-                 .epochs = 3,                                                                                       \
-                 .batch = 16,                                                                                       \
-                 .rate = 3e-5,                                                                                      \
-                 .optimizer = "adamw:decay=0.01,clip=1",                                                            \
-                 .schedule = "linear:warm-up=0.1"},                                                                 \
-        .pretrained = true, .settings_size = sizeof(settings), .encoder_size = sizeof(pretrained),                  \
-        .encoded_size = sizeof(encoded_items), .inputs_size = sizeof(inputs), .predict_batch = AT_ONCE,             \
-        .learn = learn, .free_encoder = free_encoder, .facts = facts, .save = save, .load = load,                   \
-        .hash_meaning = hash_meaning, .encode = encode, .free_encoded = free_encoded, .hash_encoded = hash_encoded, \
-        .hash_encoder = hash_encoder, .fits = fits, .build = build, .free_inputs = free_inputs, .head = head,       \
-        .put = put, .merge = dis__encoder_merge, .export = dis__encoder_export, .start = start,                     \
+#define ROW(name_, summary_, kind_)                                                                                   \
+    {                                                                                                                 \
+        .info = {.name = name_,                                                                                       \
+                 .summary = summary_,                                                                                 \
+                 .source = "Devlin et al. 2019",                                                                      \
+                 .items = kind_,                                                                                      \
+                 .options = options,                                                                                  \
+                 .n_options = sizeof options / sizeof *options,                                                       \
+                 .epochs = 3,                                                                                         \
+                 .batch = 16,                                                                                         \
+                 .rate = 3e-5,                                                                                        \
+                 .optimizer = "adamw:decay=0.01,clip=1",                                                              \
+                 .schedule = "linear:warm-up=0.1"},                                                                   \
+        .pretrained = true, .settings_size = sizeof(settings), .encoder_size = sizeof(pretrained),                    \
+        .encoded_size = sizeof(encoded_items), .inputs_size = sizeof(inputs), .predict_batch = AT_ONCE,               \
+        .learn = learn, .free_encoder = free_encoder, .facts = facts, .save = save, .load = load,                     \
+        .hash_meaning = hash_meaning, .encode = encode, .free_encoded = free_encoded, .hash_encoded = hash_encoded,   \
+        .hash_encoder = hash_encoder, .identify = identify, .fits = fits, .build = build, .free_inputs = free_inputs, \
+        .head = head, .put = put, .merge = dis__encoder_merge, .export = dis__encoder_export, .start = start,         \
     }
 
 const dis__model_row dis__model_encoder =

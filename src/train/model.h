@@ -13,6 +13,7 @@
 #include "dissent/train.h"
 #include "core/memory.h"
 #include "core/sha256.h"
+#include "io/input.h"
 #include "nn/net.h"
 #include "train/model_json.h"
 
@@ -20,7 +21,6 @@
 typedef struct {
     const char *vectors; /* word vectors */
     const char *encoder; /* the folder of a pretrained encoder */
-    bool keyed;          /* the run leaves checkpoints, whose key needs what is in these files */
 } dis__model_files;
 
 /* Items as numbers: each model's own struct begins with this. */
@@ -84,6 +84,8 @@ typedef struct {
     /* Adds all that training depends on, for the key of a run. */
     void (*hash_encoded)(const void *encoder, const dis__encoded *encoded, dis__sha256 *sha);
     void (*hash_encoder)(const void *encoder, dis__sha256 *sha); /* NULL: encoded items say it all */
+    /* Called before these: finds out what only a key needs, since few runs have one; NULL: nothing. */
+    dis_status (*identify)(void *encoder);
 
     /* DIS_EUSAGE: the settings do not go with so many classes; NULL: all do. */
     dis_status (*fits)(const void *settings, size_t n_classes);
@@ -112,7 +114,8 @@ dis_status dis__model_row_find(const char *spec, const dis__model_row **out);
 typedef struct {
     size_t n;
     dis__param_info *info; /* (n) */
-    float **value;         /* (n) */
+    float **value;         /* (n); never written to where they are a file's */
+    dis__input file;       /* that they lie in, mapped; map NULL: each is memory of its own */
 } dis__weights;
 dis_status dis__weights_take(const dis__net *net, dis__weights *weights); /* replaces what it has */
 /* A net that never trains may use them where they lie. DIS_EDATA: the net has a parameter that is not among them, or one

@@ -13,6 +13,7 @@
 #include "io/input.h"
 #include "io/safetensors.h"
 #include "nn/devices.h"
+#include "nn/fill.h"
 #include "train/model.h"
 #include "train/model_digest.h"
 #include <errno.h>
@@ -252,9 +253,31 @@ end:
     return status;
 }
 
-static dis_status take_tensors(const dis__safetensors *file, const char *path, dis_model *m)
+/* Numbers of a large file are used where they lie. */
+static bool lies_well(const dis__safetensors *file, const dis__input *in)
+{
+    enum { LARGE = 8 << 20 };
+    for (size_t i = 0; i < file->n_tensors; i++)
+        if ((uintptr_t)file->tensors[i].data % _Alignof(float)) return false;
+    return in->map && in->n >= LARGE;
+}
+
+static dis_status take_numbers(const dis__tensor *t, bool there, float **out)
+{
+    if (there) {
+        *out = (float *)(uintptr_t)t->data;
+        return DIS_OK;
+    }
+    DIS_TRY(dis__alloc_array(out, t->n, sizeof **out));
+    memcpy(*out, t->data, t->n * sizeof **out);
+    return DIS_OK;
+}
+
+/* Where the model uses the file's numbers, *in is the model's from now on. */
+static dis_status take_tensors(const dis__safetensors *file, const char *path, const dis__input *in, dis_model *m)
 {
     dis__weights *w = &m->weights;
+    const bool there = lies_well(file, in);
     DIS_TRY(dis__alloc_zeroed(&w->info, file->n_tensors, sizeof *w->info));
     DIS_TRY(dis__alloc_zeroed(&w->value, file->n_tensors, sizeof *w->value));
     for (size_t i = 0; i < file->n_tensors; i++) {
@@ -265,12 +288,15 @@ static dis_status take_tensors(const dis__safetensors *file, const char *path, d
         w->info[i].n_dims = t->n_dims;
         memcpy(w->info[i].dim, t->dim, t->n_dims * sizeof *t->dim);
         w->info[i].n = t->n;
-        w->n = i + 1;
-        DIS_TRY(dis__alloc_array(&w->value[i], t->n, sizeof **w->value));
-        memcpy(w->value[i], t->data, t->n * sizeof **w->value);
-        for (size_t j = 0; j < t->n; j++)
-            if (!isfinite(w->value[i][j]))
-                return dis__fail_at(DIS_EDATA, path, 0, 0, "%s has a number that is not finite", w->info[i].name);
+        DIS_TRY(take_numbers(t, there, &w->value[i]));
+        if (!there) w->n = i + 1;
+        if (!dis__all_finite(w->value[i], t->n))
+            return dis__fail_at(DIS_EDATA, path, 0, 0, "%s has a number that is not finite", w->info[i].name);
+    }
+    w->n = file->n_tensors;
+    if (there) {
+        w->file = *in;
+        w->file.path = NULL; /* is the caller's */
     }
     return DIS_OK;
 }
@@ -309,11 +335,11 @@ static dis_status read_weights(dis_context *ctx, const char *path, const char *j
     DIS_TRY(dis__input_open(ctx, path, &in));
     dis_status status = dis__safetensors_open(path, in.bytes, in.n, &file);
     if (status == DIS_OK) {
-        status = take_tensors(&file, path, m);
+        status = take_tensors(&file, path, &in, m);
         if (status == DIS_OK) status = check_weights(&file, &in, json, schema, hex, m);
         dis__safetensors_close(&file);
     }
-    dis__input_close(&in);
+    if (!m->weights.file.map) dis__input_close(&in);
     return status;
 }
 

@@ -11,7 +11,8 @@
 
 void dis__weights_free(dis__weights *weights)
 {
-    for (size_t i = 0; i < weights->n; i++) dis__free(weights->value[i]);
+    for (size_t i = 0; i < weights->n && !weights->file.map; i++) dis__free(weights->value[i]);
+    dis__input_close(&weights->file);
     dis__free(weights->value);
     dis__free(weights->info);
     *weights = (dis__weights){0};

@@ -35,7 +35,7 @@ typedef struct {
     double *q;
     char what[96];              /* for whoever watches */
     bool best_unsaved;          /* the best epoch is in memory only */
-    double saved_at, save_took; /* seconds: of the last checkpoint; 0: there is none yet */
+    double saved_at, save_took; /* seconds: of the last checkpoint; until there is one, of the start, as estimated */
 } dis__training;
 
 /* dis_model_train on a device. */
@@ -45,6 +45,7 @@ dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_
 /* train_options.c: numbers within the ranges of their rows. */
 dis_status dis__train_options_check(const dis_model_train_options *o);
 
+void dis__training_begin(dis__training *t); /* the time until a first checkpoint counts from now on */
 /* checkpoint files in o->folder: where the run is, and the best epoch's numbers. */
 dis_status dis__training_save(dis__training *t);
 /* Whether the last checkpoint is so old that another one costs little beside the training since. */

@@ -131,7 +131,7 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
     model->n_left_out = t->targets.n_items - t->targets.n_used;
 
     const dis_items_view items = dis_items_look(train->items);
-    const dis__model_files files = {.vectors = o->vectors, .encoder = o->encoder, .keyed = o->folder != NULL};
+    const dis__model_files files = {.vectors = o->vectors, .encoder = o->encoder};
     DIS_TRY(model->row->learn(ctx, model->settings, &items, &files, model->encoder));
     DIS_TRY(dis__encode(ctx, model, &items, &t->encoded));
     if (dev) {
@@ -316,8 +316,8 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     const bool first = t->at.epoch <= (size_t)t->settings.warm_up; /* what warms up is not what was asked for */
     const double best = model->epoch[model->best_epoch].dev;
     const bool better = !t->q || first || isnan(best) || (t->higher ? e->dev > best : e->dev < best);
-    if (better) {
-        model->best_epoch = t->at.epoch;
+    if (better) model->best_epoch = t->at.epoch;
+    if (better && t->q) { /* without a development set the last epoch's numbers are the model's, and the net has them */
         DIS_TRY(dis__weights_take(t->model_net.net, &model->weights));
         t->best_unsaved = true;
     }
@@ -377,7 +377,11 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
     DIS_TRY(prepare_data(t, ctx, train, dev));
     DIS_TRY(prepare_net(t, ctx));
     if (t->o->resume) DIS_TRY(dis__training_load(t, ctx));
-    return epochs(t, ctx);
+    dis__training_begin(t);
+    DIS_TRY(epochs(t, ctx));
+    if (t->q) return DIS_OK; /* the best epoch's numbers were taken when it ended */
+    dis__net_finish(t->model_net.net);
+    return dis__weights_take(t->model_net.net, &t->model->weights);
 }
 
 dis_status dis_model_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,

@@ -1,10 +1,11 @@
 /* Checkpoints of a run: checkpoint.safetensors holds the net with the optimiser's state, and as metadata the place, the
- * curve so far and a key: the SHA-256 of all that determines the run. best.safetensors holds the numbers of the best
- * epoch, written before the checkpoint that mentions it; a crash between the two repeats the epoch, which writes the
- * same again.
+ * curve so far and a key: the SHA-256 of all that determines the run. With a development set best.safetensors holds
+ * the numbers of the best epoch, written before the checkpoint that mentions it; a crash between the two repeats the
+ * epoch, which writes the same again. Without one the last epoch is the best, and the checkpoint has its numbers.
  *
  * After an epoch a checkpoint is written when the last is RARELY times as old as writing it took: large nets would
- * otherwise spend more time on short epochs' checkpoints than on the epochs. */
+ * otherwise spend more time on short epochs' checkpoints than on the epochs. Before the first one the time is
+ * estimated; nets of a few megabytes get theirs after the first epoch. */
 #include "train/run.h"
 #include "core/sha256.h"
 #include "dissent/version.h"
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 enum { NUMBER = 17, PER_EPOCH = 4, RARELY = 20 };
+enum { SMALL = 16 << 20, BYTES_PER_SECOND = 500000000 }; /* a checkpoint that is always written first; writing */
 
 static dis_status path_of(const dis__training *t, const char *name, char **out)
 {
@@ -153,12 +155,24 @@ static double seconds(void)
 dis_status dis__training_save(dis__training *t)
 {
     const double begun = seconds();
+    const dis__model_row *row = t->model->row;
+    if (row->identify) DIS_TRY(row->identify(t->model->encoder));
     if (t->best_unsaved) DIS_TRY(save_best(t));
     t->best_unsaved = false;
     DIS_TRY(save_place(t));
     t->saved_at = seconds();
     t->save_took = t->saved_at - begun;
     return DIS_OK;
+}
+
+void dis__training_begin(dis__training *t)
+{
+    const dis__net *net = t->model_net.net;
+    size_t bytes = 0; /* numbers and at most two moments of what is trained */
+    for (size_t i = 0; i < dis__net_n_params(net); i++)
+        bytes += dis__net_param(net, i)->n * sizeof(float) * (dis__net_param(net, i)->trained ? 3 : 1);
+    t->saved_at = seconds();
+    t->save_took = bytes < SMALL ? 0 : (double)bytes / BYTES_PER_SECOND;
 }
 
 bool dis__training_save_due(const dis__training *t)
@@ -229,8 +243,10 @@ static dis_status load_one(dis__training *t, dis_context *ctx, const char *path,
 
 static dis_status load(dis__training *t, dis_context *ctx, const char *path, const char *best)
 {
+    const dis__model_row *row = t->model->row;
+    if (row->identify) DIS_TRY(row->identify(t->model->encoder));
     DIS_TRY(load_one(t, ctx, path, take_place));
-    if (t->model->n_epochs == 0) return DIS_OK;
+    if (t->model->n_epochs == 0 || !t->q) return DIS_OK;
     /* Another run may have begun in this folder, and have been killed before its own first checkpoint. */
     DIS_TRY(load_one(t, ctx, best, check_run));
     DIS_TRY(dis__weights_take(t->model_net.net, &t->model->weights));

@@ -1,5 +1,6 @@
 /* Training: what must be equal is equal to the bit, whatever the disk does; what can be learned is learned; what makes
  * no sense is refused before work starts. */
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,6 +160,43 @@ static void saved_is_the_same(void **state)
     free_crowd(&c);
 }
 
+/* Numbers of a large file are used where they lie; a file that was changed is refused all the same. */
+static void large_files_are_mapped(void **state)
+{
+    (void)state;
+    crowd c = read_crowd();
+    const dis_examples e = {.items = c.features, .gold = c.gold};
+    dis_model_train_options o = quick("mlp:hidden=1600/1600,dropout=0", "gold");
+    o.epochs = 1;
+    o.batch = N;
+    dis_model *m = train(&e, NULL, &o, 1), *again = NULL;
+    assert_null(m->weights.file.map);
+    assert_int_equal(dis_model_write(NULL, m, in_folder("large")), DIS_OK);
+    assert_int_equal(dis_model_read(NULL, in_folder("large"), &again), DIS_OK);
+    assert_non_null(again->weights.file.map);
+    assert_same(m, again, "");
+    assert_int_equal(dis_model_write(NULL, again, in_folder("large")), DIS_OK); /* over what is mapped */
+    dis_labels *p, *q;
+    assert_int_equal(dis_model_predict(NULL, m, e.items, NULL, &p), DIS_OK);
+    assert_int_equal(dis_model_predict(NULL, again, e.items, NULL, &q), DIS_OK);
+    assert_memory_equal(dis_labels_look(p).p, dis_labels_look(q).p, N * K * sizeof(double));
+    dis_labels_destroy(p);
+    dis_labels_destroy(q);
+    dis_model_destroy(again);
+    dis_model_destroy(m);
+    glob_t found;
+    assert_int_equal(glob(in_folder("large/weights-*"), 0, NULL, &found), 0);
+    FILE *f = fopen(found.gl_pathv[0], "r+b");
+    assert_non_null(f);
+    fseek(f, -3, SEEK_END);
+    fputc(1, f);
+    fclose(f);
+    globfree(&found);
+    assert_int_equal(dis_model_read(NULL, in_folder("large"), &again), DIS_EDATA);
+    assert_non_null(strstr(dis_last_error(), "damaged or replaced"));
+    free_crowd(&c);
+}
+
 /* What a model says of a sentence does not depend on the sentences around it, nor on what it was asked before. */
 static void predictions_stand_alone(void **state)
 {
@@ -314,10 +352,15 @@ static void survives_every_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_objective_learns),       cmocka_unit_test(silver_ties),
-        cmocka_unit_test(warm_up_is_majority_training), cmocka_unit_test(equal_targets_give_equal_models),
-        cmocka_unit_test(every_model_learns),           cmocka_unit_test(saved_is_the_same),
-        cmocka_unit_test(predictions_stand_alone),      cmocka_unit_test(refusals),
+        cmocka_unit_test(every_objective_learns),
+        cmocka_unit_test(silver_ties),
+        cmocka_unit_test(warm_up_is_majority_training),
+        cmocka_unit_test(equal_targets_give_equal_models),
+        cmocka_unit_test(every_model_learns),
+        cmocka_unit_test(saved_is_the_same),
+        cmocka_unit_test(large_files_are_mapped),
+        cmocka_unit_test(predictions_stand_alone),
+        cmocka_unit_test(refusals),
         cmocka_unit_test(survives_every_fault),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);

@@ -64,9 +64,9 @@ static int stop_after(void *user)
 }
 
 /* Stopped after every `stride`-th number of looks, and resumed: the same model. */
-static void resume_everywhere(const dis_examples *e, dis_model_train_options o, int stride)
+static void resume_everywhere(const dis_examples *e, const dis_examples *dev, dis_model_train_options o, int stride)
 {
-    dis_model *whole = train(e, e, &o, 1);
+    dis_model *whole = train(e, dev, &o, 1);
     o.folder = folder;
     bool finished = false;
     for (int looks = 1; !finished; looks += stride) {
@@ -80,13 +80,13 @@ static void resume_everywhere(const dis_examples *e, dis_model_train_options o, 
         assert_int_equal(dis_context_create(&co, &ctx), DIS_OK);
         dis_model *m = NULL;
         o.resume = false;
-        const dis_status status = dis_model_train(ctx, e, e, &o, &m);
+        const dis_status status = dis_model_train(ctx, e, dev, &o, &m);
         dis_context_destroy(ctx);
         finished = status == DIS_OK;
         if (!finished) {
             assert_int_equal(status, DIS_ECANCELLED);
             o.resume = true;
-            m = train(e, e, &o, 2);
+            m = train(e, dev, &o, 2);
         }
         assert_same(whole, m, "");
         assert_int_equal(whole->best_epoch, m->best_epoch);
@@ -102,12 +102,15 @@ static void resumed_is_the_same(void **state)
     crowd c = read_crowd();
     dis_examples e = {.labels = c.soft, .gold = c.gold};
     dis_model_train_options o = quick(small_model(&c, GRU_TAGGER, &e.items), "gold+kl");
-    resume_everywhere(&e, o, 37);
+    resume_everywhere(&e, &e, o, 37);
     e.items = c.features;
     o = quick("mlp:hidden=8", "gold+kl");
     o.schedule = "linear:warm-up=3";
     o.optimizer = "adamw:decay=.01,clip=1";
-    resume_everywhere(&e, o, 5);
+    unlink(in_folder("best.safetensors"));
+    resume_everywhere(&e, NULL, o, 5); /* the last epoch is the best, and no file says so */
+    assert_int_not_equal(access(in_folder("best.safetensors"), F_OK), 0);
+    resume_everywhere(&e, &e, o, 5);
     /* Another run's checkpoint, and a damaged one. */
     dis_model *m = NULL;
     o.folder = folder;
