@@ -13,7 +13,7 @@
 
 DIS_KERNEL_DECLARE(void, dis__em_kernel, (dis__em_job * job));
 
-enum { UPDATE_GRAIN = 4096 };
+enum { UPDATE_GRAIN = 1024 };
 
 typedef struct {
     size_t n_states, line, row, worker_size, table_size, n_shards, block;

@@ -21,9 +21,10 @@ static const double few_labels = .1, much_voted = .02, unvoted_share = .01;
 typedef struct {
     const dis__fit_args *args;
     const double *p;
-    size_t n_jobs;
-    uint64_t *
-        count; /* (n_jobs, 3 K + 2): items where a class has most votes, where it is the label; room; of all, unvoted */
+    size_t n_jobs, width;
+    uint64_t
+        *count; /* (n_jobs, width), 3 K + 2 of them: items where a class has most votes, where it is the label; room;
+                        of all, unvoted */
 } look_work;
 
 static void look_at(const look_work *w, size_t i, uint64_t *count)
@@ -78,7 +79,7 @@ static dis_status look_job(void *arg, size_t j, int thread)
     (void)thread;
     const look_work *w = arg;
     const dis_votes_view *v = &w->args->votes;
-    uint64_t *count = w->count + j * (3 * v->n_classes + 2);
+    uint64_t *count = w->count + j * w->width;
     const size_t last = dis__job_first(v->n_items, w->n_jobs, j + 1);
     const uint64_t few = v->label8 && v->n_classes <= QUICK_CLASSES && !w->args->gold ? QUICK_VOTES : 0;
     for (size_t i = dis__job_first(v->n_items, w->n_jobs, j); i < last; i++)
@@ -118,11 +119,14 @@ static dis_status judge_labels(const dis__fit_args *args, dis_fit *fit)
 {
     const dis_votes_view *v = &args->votes;
     const size_t K = v->n_classes, size = 3 * K + 2;
-    look_work w = {.args = args, .p = fit->p, .n_jobs = dis__n_jobs(v->n_votes, 100000 + 8 * K, MAX_JOBS)};
-    DIS_TRY(dis__alloc_zeroed(&w.count, dis__size(w.n_jobs, size, 0), sizeof *w.count));
+    look_work w = {.args = args,
+                   .p = fit->p,
+                   .n_jobs = dis__n_jobs(v->n_votes, 100000 + 8 * K, MAX_JOBS),
+                   .width = (size / 8 + 2) * 8}; /* no line of memory that two threads write to */
+    DIS_TRY(dis__alloc_zeroed(&w.count, dis__size(w.n_jobs, w.width, 0), sizeof *w.count));
     dis_status status = dis__run_jobs(args->ctx, w.n_jobs, look_job, &w);
     for (size_t j = 1; j < w.n_jobs; j++)
-        for (size_t i = 0; i < size; i++) w.count[i] += w.count[j * size + i];
+        for (size_t i = 0; i < size; i++) w.count[i] += w.count[j * w.width + i];
     if (status == DIS_OK) status = dis__comm_sum_counts(dis__context_comm(args->ctx), w.count, size);
     const double n_items = (double)w.count[3 * K], unvoted = (double)w.count[3 * K + 1];
     if (status == DIS_OK) judge_classes(v, w.count, w.count + K, n_items, fit);
