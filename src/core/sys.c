@@ -98,6 +98,13 @@ void *dis__sys_map_shared(int fd, size_t n)
     return map == MAP_FAILED ? NULL : map;
 }
 
+void *dis__sys_reserve(size_t n)
+{
+    if (fault(ENOMEM)) return NULL;
+    void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
 int dis__sys_truncate(int fd, uint64_t n)
 {
     if (fault(ENOSPC)) return -1;

@@ -15,6 +15,8 @@ void *dis__sys_map(int fd, size_t n); /* read-only mapping of a file; NULL on fa
 int dis__sys_temporary(const char *folder);
 int dis__sys_extend(int fd, size_t n);       /* makes a file n bytes long, with room on the disk for all of them */
 void *dis__sys_map_shared(int fd, size_t n); /* mapping of a file for reading and writing; NULL on failure */
+/* Addresses without memory behind them, which comes as they are used; NULL: there are not so many. */
+void *dis__sys_reserve(size_t n);
 int dis__sys_truncate(int fd, uint64_t n);
 void *dis__sys_map_part(int fd, uint64_t from, size_t n); /* the same of a part that begins with a page */
 int dis__sys_claim(void *map, size_t n); /* makes sure that such pages can be written to: -1, where they cannot */

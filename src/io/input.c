@@ -4,6 +4,7 @@
  * it would need before each growth, its first bytes as soon as they are there (an archive in an archive, a format that
  * is not read), and every few megabytes whether somebody wants to stop. */
 #include "io/input.h"
+#include "io/unpack.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/spill.h"
@@ -13,14 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#ifdef DIS_HAVE_ZLIB
-#include <zlib.h>
-#endif
-#ifdef DIS_HAVE_ZSTD
-#include <zstd.h>
-#endif
-
 enum { FIRST_BLOCK = 1 << 16, LARGE_BLOCK = 1 << 26, FIRST_BYTES = 16, STEP = 1 << 24, MAX_RATIO = 200 };
+enum { STREAM_MIN = 1 << 19 /* of the archive */, STREAM_FIRST = 1 << 22, STREAM_STEP = 1 << 20 };
 
 /* A block that grows. */
 typedef struct {
@@ -29,7 +24,6 @@ typedef struct {
     char *bytes;
     size_t n, capacity;
     size_t packed; /* bytes of the archive; 0: none */
-    bool looked;   /* at the first bytes */
 } block;
 
 static dis_status grow(block *b)
@@ -56,163 +50,21 @@ static dis_status read_all(int fd, block *b)
     }
 }
 
-static dis_status damaged(const block *b, const char *kind, const char *reason)
-{
-    return dis__fail_at(DIS_EDATA, b->path, 0, 0, "the %s archive is damaged or cut short (%s); get the file again",
-                        kind, reason);
-}
-
-#if defined DIS_HAVE_ZLIB || defined DIS_HAVE_ZSTD
-static dis_status refuse_unpacked(const block *b);
-
-/* What can be said of what was unpacked so far; `all`: nothing more will come. */
-static dis_status look_at(block *b, bool all)
-{
-    DIS_TRY(dis__check_stop(b->ctx));
-    if (b->looked || (b->n < FIRST_BYTES && !all)) return DIS_OK;
-    b->looked = true;
-    return refuse_unpacked(b);
-}
-
-static size_t room_of(const block *b)
-{
-    return b->capacity - b->n < STEP ? b->capacity - b->n : STEP;
-}
-#endif
-
-#ifdef DIS_HAVE_ZLIB
-static void *zlib_alloc(void *unused, unsigned n, unsigned size)
-{
-    (void)unused;
-    void *memory;
-    return dis__alloc_array(&memory, n, size) == DIS_OK ? memory : Z_NULL;
-}
-
-static void zlib_free(void *unused, void *memory)
-{
-    (void)unused;
-    dis__free(memory);
-}
-
-/* One member behind the other until the bytes end. zlib counts in 32 bits: it is fed in portions. */
-static dis_status inflate_all(z_stream *z, const char *bytes, size_t n, block *b)
-{
-    enum { PORTION = 1 << 30 };
-    size_t used = 0;
-    for (;;) {
-        if (b->n == b->capacity) DIS_TRY(grow(b));
-        const unsigned in = n - used > PORTION ? PORTION : (unsigned)(n - used);
-        const unsigned room = (unsigned)room_of(b);
-        z->next_in = (unsigned char *)(uintptr_t)(bytes + used);
-        z->avail_in = in;
-        z->next_out = (unsigned char *)b->bytes + b->n;
-        z->avail_out = room;
-        const int rc = inflate(z, Z_NO_FLUSH);
-        used += in - z->avail_in;
-        b->n += room - z->avail_out;
-        DIS_TRY(look_at(b, rc == Z_STREAM_END && used == n));
-        if (rc == Z_STREAM_END) {
-            if (used == n) return DIS_OK;
-            if (inflateReset(z) != Z_OK) return damaged(b, "gzip", "reset");
-        } else if (rc == Z_MEM_ERROR) {
-            return DIS_ELIMIT; /* the message is the allocator's */
-        } else if (rc != Z_OK && rc != Z_BUF_ERROR) {
-            return damaged(b, "gzip", z->msg ? z->msg : "not gzip data");
-        } else if (used == n && z->avail_out) {
-            return damaged(b, "gzip", "it ends too early");
-        }
-    }
-}
-
-static dis_status unpack_gzip(const char *bytes, size_t n, block *b)
-{
-    z_stream z = {.zalloc = zlib_alloc, .zfree = zlib_free};
-    const int rc = inflateInit2(&z, 15 + 16); /* the largest window, gzip headers */
-    if (rc == Z_MEM_ERROR) return DIS_ELIMIT;
-    if (rc != Z_OK) return dis__fail(DIS_EBUG, "zlib does not start: %d", rc);
-    const dis_status status = inflate_all(&z, bytes, n, b);
-    inflateEnd(&z);
-    return status;
-}
-#else
-static dis_status unpack_gzip(const char *bytes, size_t n, block *b)
-{
-    (void)bytes, (void)n;
-    return dis__fail_at(DIS_EDATA, b->path, 0, 0, "a gzip archive, and this build has no zlib; unpack it with gunzip");
-}
-#endif
-
-#ifdef DIS_HAVE_ZSTD
-static dis_status unzstd_all(ZSTD_DStream *stream, const char *bytes, size_t n, block *b)
-{
-    ZSTD_inBuffer in = {.src = bytes, .size = n};
-    for (;;) {
-        if (b->n == b->capacity) DIS_TRY(grow(b));
-        ZSTD_outBuffer out = {.dst = b->bytes, .size = b->n + room_of(b), .pos = b->n};
-        const size_t left = ZSTD_decompressStream(stream, &out, &in);
-        if (ZSTD_isError(left)) return damaged(b, "zstd", ZSTD_getErrorName(left));
-        b->n = out.pos;
-        DIS_TRY(look_at(b, in.pos == n && left == 0));
-        if (in.pos == n && out.pos < out.size) return left == 0 ? DIS_OK : damaged(b, "zstd", "it ends too early");
-        if (in.pos == n && left == 0) return DIS_OK;
-    }
-}
-
-static dis_status unpack_zstd(const char *bytes, size_t n, block *b)
-{
-    ZSTD_DStream *stream = ZSTD_createDStream();
-    if (!stream) return dis__fail(DIS_ELIMIT, "no memory to unpack %s", b->path);
-    const dis_status status = unzstd_all(stream, bytes, n, b);
-    ZSTD_freeDStream(stream);
-    return status;
-}
-#else
-static dis_status unpack_zstd(const char *bytes, size_t n, block *b)
-{
-    (void)bytes, (void)n;
-    return dis__fail_at(DIS_EDATA, b->path, 0, 0, "a zstd archive, and this build has no zstd; unpack it with unzstd");
-}
-#endif
-
 /* What the first bytes of a file give away. */
 typedef struct {
     const char *magic;
     size_t n;
-    const char *name, *advice; /* name NULL: an archive that is unpacked */
-    dis_status (*unpack)(const char *bytes, size_t n, block *b);
+    const char *name, *advice;
 } signature;
 
-#define ARCHIVE(magic_, unpack_)                                   \
-    {                                                              \
-        .magic = magic_, .n = sizeof magic_ - 1, .unpack = unpack_ \
-    }
 #define REFUSED(magic_, name_, advice_)                                           \
     {                                                                             \
         .magic = magic_, .n = sizeof magic_ - 1, .name = name_, .advice = advice_ \
     }
 #define PICKLE(magic_) \
     REFUSED(magic_, "a Python pickle", "which can run code when loaded; save the table as CSV, JSONL or npy instead")
-#define SKIPPABLE(magic_) ARCHIVE(magic_ "\x2a\x4d\x18", unpack_zstd)
 
 static const signature signatures[] = {
-    ARCHIVE("\x1f\x8b", unpack_gzip),
-    ARCHIVE("\x28\xb5\x2f\xfd", unpack_zstd),
-    SKIPPABLE("\x50"),
-    SKIPPABLE("\x51"),
-    SKIPPABLE("\x52"),
-    SKIPPABLE("\x53"),
-    SKIPPABLE("\x54"),
-    SKIPPABLE("\x55"),
-    SKIPPABLE("\x56"),
-    SKIPPABLE("\x57"),
-    SKIPPABLE("\x58"),
-    SKIPPABLE("\x59"),
-    SKIPPABLE("\x5a"),
-    SKIPPABLE("\x5b"),
-    SKIPPABLE("\x5c"),
-    SKIPPABLE("\x5d"),
-    SKIPPABLE("\x5e"),
-    SKIPPABLE("\x5f"),
     PICKLE("\x80\x02"),
     PICKLE("\x80\x03"),
     PICKLE("\x80\x04"),
@@ -235,10 +87,15 @@ static const signature signatures[] = {
     REFUSED("\xfe\xff", "UTF-16 text", "which is not read; save it as UTF-8"),
 };
 
+/* A safetensors file begins with the length of its header, whose low bytes may look like anything. */
+static bool is_safetensors(const char *bytes, size_t n)
+{
+    return n > 8 && memcmp(bytes + 4, "\0\0\0\0{", 5) == 0;
+}
+
 static const signature *recognise(const char *bytes, size_t n)
 {
-    /* A safetensors file begins with the length of its header, whose low bytes may look like anything. */
-    if (n > 8 && memcmp(bytes + 4, "\0\0\0\0{", 5) == 0) return NULL;
+    if (is_safetensors(bytes, n)) return NULL;
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
         if (n >= signatures[i].n && memcmp(bytes, signatures[i].magic, signatures[i].n) == 0) return &signatures[i];
     return NULL;
@@ -249,24 +106,48 @@ static dis_status refuse(const char *path, const signature *s)
     return dis__fail_at(DIS_EDATA, path, 0, 0, "this is %s, %s", s->name, s->advice);
 }
 
-#if defined DIS_HAVE_ZLIB || defined DIS_HAVE_ZSTD
-static dis_status refuse_unpacked(const block *b)
+static dis__archive archive_of(const char *bytes, size_t n)
 {
-    const signature *s = recognise(b->bytes, b->n);
-    if (!s) return DIS_OK;
-    if (!s->unpack) return refuse(b->path, s);
-    return dis__fail_at(DIS_EDATA, b->path, 0, 0, "an archive in an archive; unpack it once");
+    return is_safetensors(bytes, n) ? DIS_ARCHIVE_NONE : dis__archive_of(bytes, n);
 }
-#endif
+
+/* What can be said of what was unpacked, as soon as its first bytes are there. */
+static dis_status look_at(const char *path, const char *bytes, size_t n)
+{
+    const signature *s = recognise(bytes, n);
+    if (s) return refuse(path, s);
+    if (archive_of(bytes, n) == DIS_ARCHIVE_NONE) return DIS_OK;
+    return dis__fail_at(DIS_EDATA, path, 0, 0, "an archive in an archive; unpack it once");
+}
+
+static dis_status unpack_all(dis__unpacker *u, block *b)
+{
+    for (bool end = false, looked = false; !end;) {
+        size_t got;
+        if (b->n == b->capacity) DIS_TRY(grow(b));
+        DIS_TRY(
+            dis__unpacker_read(u, b->bytes + b->n, b->capacity - b->n < STEP ? b->capacity - b->n : STEP, &got, &end));
+        b->n += got;
+        DIS_TRY(dis__check_stop(b->ctx));
+        if (looked || (b->n < FIRST_BYTES && !end)) continue;
+        looked = true;
+        DIS_TRY(look_at(b->path, b->bytes, b->n));
+    }
+    return DIS_OK;
+}
 
 /* Replaces an archive by its contents. */
 static dis_status unpack(dis_context *ctx, dis__input *in)
 {
     const signature *s = recognise(in->bytes, in->n);
-    if (!s) return DIS_OK;
-    if (!s->unpack) return refuse(in->path, s);
+    const dis__archive kind = archive_of(in->bytes, in->n);
+    if (s) return refuse(in->path, s);
+    if (kind == DIS_ARCHIVE_NONE) return DIS_OK;
     block b = {.ctx = ctx, .path = in->path, .packed = in->n};
-    const dis_status status = s->unpack(in->bytes, in->n, &b);
+    dis__unpacker *u = NULL;
+    dis_status status = dis__unpacker_open(in->path, kind, in->bytes, in->n, &u);
+    if (status == DIS_OK) status = unpack_all(u, &b);
+    dis__unpacker_close(u);
     if (status != DIS_OK) {
         dis__free(b.bytes);
         return status;
@@ -300,15 +181,103 @@ static dis_status load(dis_context *ctx, int fd, dis__input *in)
     return status;
 }
 
-dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in)
+/* ---- streams ---- */
+
+/* What is unpacked lies in a stretch of addresses of its own, of which only the part at hand has memory behind it. */
+struct dis__stream {
+    dis_context *ctx;
+    dis__unpacker *unpacker;
+    char *room;
+    size_t n_room, dropped;
+    bool looked, ended;
+};
+
+static void close_stream(dis__stream *s)
+{
+    if (!s) return;
+    dis__unpacker_close(s->unpacker);
+    if (s->room) munmap(s->room, s->n_room);
+    dis__free(s);
+}
+
+dis_status dis__input_more(dis__input *in, size_t n)
+{
+    dis__stream *s = in->stream;
+    while (s && !s->ended && in->n < n) {
+        size_t got, room = s->n_room - in->n < STREAM_STEP ? s->n_room - in->n : STREAM_STEP;
+        if (room == 0)
+            return dis__fail(DIS_ELIMIT, "%s unpacks to more than %d times its size; no table of rows does", in->path,
+                             MAX_RATIO);
+        DIS_TRY(dis__unpacker_read(s->unpacker, s->room + in->n, room, &got, &s->ended));
+        in->n += got;
+        DIS_TRY(dis__check_stop(s->ctx));
+        if (s->looked || (in->n < FIRST_BYTES && !s->ended)) continue;
+        s->looked = true;
+        DIS_TRY(look_at(in->path, in->bytes, in->n));
+    }
+    return DIS_OK;
+}
+
+bool dis__input_ends(const dis__input *in)
+{
+    return !in->stream || in->stream->ended;
+}
+
+void dis__input_drop(dis__input *in, size_t before)
+{
+    enum { PAGES = 1 << 20 }; /* a multiple of the size of a page on every system */
+    dis__stream *s = in->stream;
+    if (!s || before / PAGES * PAGES <= s->dropped) return;
+    const size_t to = before / PAGES * PAGES;
+    (void)madvise(s->room + s->dropped, to - s->dropped, MADV_DONTNEED);
+    s->dropped = to;
+}
+
+uint64_t dis__input_size(const dis__input *in)
+{
+    if (dis__input_ends(in)) return in->n;
+    const double used = (double)dis__unpacker_used(in->stream->unpacker);
+    return (uint64_t)((double)in->n * (double)in->n_map / (used > 0 ? used : 1));
+}
+
+/* A mapped archive that is not small becomes a stream, if there are so many addresses. */
+static dis_status begin_stream(dis_context *ctx, dis__input *in, bool *begun)
+{
+    const dis__archive kind = archive_of(in->bytes, in->n);
+    *begun = false;
+    if (kind == DIS_ARCHIVE_NONE || !in->map || in->n < STREAM_MIN || in->n > SIZE_MAX / MAX_RATIO) return DIS_OK;
+    dis__stream *s;
+    DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
+    s->ctx = ctx;
+    s->n_room = in->n * MAX_RATIO;
+    s->room = dis__sys_reserve(s->n_room);
+    if (!s->room) {
+        close_stream(s);
+        return DIS_OK;
+    }
+    const dis_status status = dis__unpacker_open(in->path, kind, in->bytes, in->n, &s->unpacker);
+    if (status != DIS_OK) {
+        close_stream(s);
+        return status;
+    }
+    in->stream = s;
+    in->bytes = s->room;
+    in->n = 0;
+    *begun = true;
+    return dis__input_more(in, STREAM_FIRST);
+}
+
+static dis_status open_input(dis_context *ctx, const char *path, bool stream, dis__input *in)
 {
     dis__input opened = {.path = path, .bytes = ""};
     const bool standard = strcmp(path, "-") == 0;
     const int fd = standard ? STDIN_FILENO : dis__sys_open(path, O_RDONLY, 0);
     if (fd < 0) return dis__fail_io("open", path);
+    bool begun = false;
     dis_status status = load(ctx, fd, &opened);
     if (!standard) close(fd);
-    if (status == DIS_OK) status = unpack(ctx, &opened);
+    if (status == DIS_OK && stream) status = begin_stream(ctx, &opened, &begun);
+    if (status == DIS_OK && !begun) status = unpack(ctx, &opened);
     if (status != DIS_OK) {
         dis__input_close(&opened);
         return status;
@@ -317,8 +286,29 @@ dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in)
     return DIS_OK;
 }
 
+dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in)
+{
+    return open_input(ctx, path, false, in);
+}
+
+dis_status dis__input_open_stream(dis_context *ctx, const char *path, dis__input *in)
+{
+    return open_input(ctx, path, true, in);
+}
+
+dis_status dis__input_whole(dis_context *ctx, dis__input *in)
+{
+    dis__input whole;
+    if (!in->stream) return DIS_OK;
+    DIS_TRY(dis__input_open(ctx, in->path, &whole));
+    dis__input_close(in);
+    *in = whole;
+    return DIS_OK;
+}
+
 void dis__input_close(dis__input *in)
 {
+    close_stream(in->stream);
     if (in->map) dis__spill_remove_map(in->map);
     if (in->map) munmap(in->map, in->n_map);
     dis__free(in->owned);

@@ -16,13 +16,16 @@
 #include "dissent/context.h"
 #include "core/error.h"
 
+typedef struct dis__stream dis__stream;
+
 typedef struct {
     const char *path;  /* the caller's, "-" for standard input: for messages */
     const char *bytes; /* (n), nothing readable behind them */
     size_t n;
     void *map; /* what to unmap, or NULL */
     size_t n_map;
-    char *owned; /* what to free, or NULL */
+    char *owned;         /* what to free, or NULL */
+    dis__stream *stream; /* there may be more than n bytes by and by; NULL: all are there */
 } dis__input;
 
 /* DIS_EIO, DIS_EDATA (a damaged or unknown archive, a refused format), DIS_ELIMIT (unpacked it does not fit in memory).
@@ -31,6 +34,18 @@ dis_status dis__input_open(dis_context *ctx, const char *path, dis__input *in);
 void dis__input_close(dis__input *in);
 /* Before large files are closed: to take back the pages of a mapping takes a while, and all threads share it. */
 void dis__input_forget(dis_context *ctx, const dis__input *in);
+
+/* For readers that go from start to end: an archive of some size is unpacked as it is read, at addresses that stay. Bytes
+ * from `bytes` on are there up to n; dis__input_more() makes n at least so much, unless the archive ends before;
+ * dis__input_drop() gives the memory of those before so many bytes back: they must not be looked at again. All else is
+ * opened as it is above. */
+dis_status dis__input_open_stream(dis_context *ctx, const char *path, dis__input *in);
+dis_status dis__input_more(dis__input *in, size_t n);
+bool dis__input_ends(const dis__input *in); /* nothing more will come */
+void dis__input_drop(dis__input *in, size_t before);
+uint64_t dis__input_size(const dis__input *in); /* in the end; a guess before it ends */
+/* From the start, all at once. */
+dis_status dis__input_whole(dis_context *ctx, dis__input *in);
 
 /* Tells the system that bytes before `at` will not be looked at for a while, so that a mapped file of any size takes
  * little memory. They may be looked at again. *passed: up to where that was said before, NULL at first. */

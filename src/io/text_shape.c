@@ -6,10 +6,9 @@
 
 enum { LONGEST_LINE = 1 << 16 };
 
-/* Of blank lines at the end only the end of the line before them stays. */
-static void cut_blank_lines(dis__input *in)
+void dis__text_cut_blank_lines(dis__input *in)
 {
-    for (;;) {
+    while (dis__input_ends(in)) {
         const char *b = in->bytes;
         const size_t n = in->n, one = n && b[n - 1] == '\n' ? n > 1 && b[n - 2] == '\r' ? 2 : 1 : 0;
         if (!one || n == one || b[n - one - 1] != '\n') return;
@@ -84,7 +83,7 @@ static dis_status check_separator(const dis__input *in, const char *p, const cha
 dis_status dis__text_shape(dis__input *in, const char *format, const char *option)
 {
     const bool lines = strcmp(format, "jsonl") == 0, tabs = strcmp(format, "tsv") == 0;
-    cut_blank_lines(in);
+    dis__text_cut_blank_lines(in);
     const char *p = in->bytes, *end = p + in->n;
     if (in->n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3;
     DIS_TRY(check_json(in, skip_spaces(p, end), end, lines, option));

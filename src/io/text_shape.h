@@ -9,4 +9,7 @@
  * something else. `option`: how a user says the format ("--input-format"); NULL: by the name of the file alone. */
 dis_status dis__text_shape(dis__input *in, const char *format, const char *option);
 
+/* Of blank lines at the end only the end of the line before them stays; nothing while there is more to come. */
+void dis__text_cut_blank_lines(dis__input *in);
+
 #endif

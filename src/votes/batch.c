@@ -180,23 +180,23 @@ static bool stays(const dis__vote_field *cell, const char *input, const char *in
     return cell->text >= input && cell->text < input_end;
 }
 
-/* A long label that is new and does not lie in the input is made to stay. */
-static dis_status look_up_label(dis__batch *b, const dis__vote_field *cell, bool in_input, dis__label *label)
+/* A long label that is new and does not lie in the input, or not for long, is made to stay. */
+dis_status dis__batch_find_label(dis__batch *b, const char *text, size_t n, bool in_input, dis__label *label)
 {
-    const dis__key key = dis__key_of(&b->rules->secret, cell->text, cell->n);
-    const size_t n = b->label.n;
+    const dis__key key = dis__key_of(&b->rules->secret, text, n);
+    const size_t before = b->label.n;
     DIS_TRY(dis__batch_label(b, &key, label));
-    if (b->label.n == n || cell->n <= DIS_KEY_INLINE || in_input) return DIS_OK;
+    if (b->label.n == before || n <= DIS_KEY_INLINE || (in_input && !b->moves)) return DIS_OK;
     const char *copy;
-    DIS_TRY(dis__arena_copy(b->texts, cell->text, cell->n, &copy));
-    b->label.key[n].high = (uint64_t)(uintptr_t)copy;
+    DIS_TRY(dis__arena_copy(b->texts, text, n, &copy));
+    b->label.key[before].high = (uint64_t)(uintptr_t)copy;
     return DIS_OK;
 }
 
 dis_status dis__batch_see_label(dis__batch *b, const dis__vote_field *label, const char *input, const char *input_end)
 {
     dis__label unused;
-    return look_up_label(b, label, stays(label, input, input_end), &unused);
+    return dis__batch_find_label(b, label->text, label->n, stays(label, input, input_end), &unused);
 }
 
 dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
@@ -210,7 +210,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
 
     dis__label label;
     uint32_t index[DIS_ID_COLUMNS];
-    DIS_TRY(look_up_label(b, given, stays(given, input, input_end), &label));
+    DIS_TRY(dis__batch_find_label(b, given->text, given->n, stays(given, input, input_end), &label));
     switch ((dis__label_kind)label.kind) {
     case DIS_LABEL_VOTE: break;
     case DIS_LABEL_NA: b->na++; return DIS_OK;

@@ -82,6 +82,7 @@ typedef struct {
     dis__labels label;
     dis__recent recent[DIS_RECENT_LABELS]; /* labels of the rows before, by dis__label_slot() */
     dis__few_labels few;
+    bool moves;                /* texts of the input are there for the round only */
     bool late;                 /* tasks get their numbers after the round: only their texts are kept here, */
     uint64_t *run_word;        /* (n_runs) as words, or 0 for one of more than 8 bytes, */
     dis__long_task *long_task; /* (n_long) which are here in their order */
@@ -179,6 +180,8 @@ dis_status dis__batch_row(dis__batch *batch, const dis__vote_field cell[DIS_ID_C
 /* A label of a vote that is not kept: a class all the same, as with duplicates that go by the order of rows. */
 dis_status dis__batch_see_label(dis__batch *batch, const dis__vote_field *label, const char *input,
                                 const char *input_end);
+/* The same for a label by its text. in_input: it lies there, and stays unless the input `moves`. */
+dis_status dis__batch_find_label(dis__batch *batch, const char *text, size_t n, bool in_input, dis__label *label);
 /* Counts a row that is skipped, and keeps its message if it is among the first. */
 dis_status dis__batch_skip(dis__batch *batch, const dis__problem *problem);
 

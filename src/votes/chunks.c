@@ -6,19 +6,25 @@
  * looked at in order. Where one begins elsewhere than the one before it ended, the guess was wrong (a damaged file):
  * what the round brought is taken back, and its chunks are parsed again one after the other, each from where the one
  * before it ended. So rows, errors and what lenient skips are those of a reader that goes from start to end, for any
- * size of chunk and any number of threads. What a round needs is used again by the next. */
+ * size of chunk and any number of threads. What a round needs is used again by the next.
+ *
+ * An archive is a stream: while a round is parsed one job unpacks text for the next. A round then ends where a row does,
+ * as far as the quotes in it tell; when its last row turns out to be bad, it may only have been cut, and the round is
+ * done again with more text. */
 #include "votes/reader.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "io/text_shape.h"
 
 enum { HEAD = 1 << 16 }; /* bytes of a round that are searched for quotes */
 
 typedef struct {
-    const char *begin; /* of the first row */
-    const char *limit; /* rows that begin here or later are the next chunk's */
-    const char *end;   /* behind the last row */
-    dis_status status; /* DIS_EDATA: see cursor.problem */
-    uint64_t quotes;   /* in the text of the chunk */
+    const char *begin;   /* of the first row */
+    const char *limit;   /* rows that begin here or later are the next chunk's */
+    const char *end;     /* behind the last row */
+    const char *bad_end; /* behind the last bad row; NULL: there was none */
+    dis_status status;   /* DIS_EDATA: see cursor.problem */
+    uint64_t quotes;     /* in the text of the chunk */
     dis__cursor cursor;
     dis__batch *batch;
 } chunk;
@@ -30,6 +36,8 @@ typedef struct {
     size_t max;           /* in it; the first rounds are short, for nothing is known yet of what is to come */
     const char *from;     /* where the round's text begins */
     bool quotes;          /* have been seen: count them */
+    uint64_t guess;       /* of a stream: how much text it has, as far as the collector knows */
+    size_t ahead;         /* of a stream: bytes that should be there while the round is parsed */
     dis__batch **batches; /* (round) those of the chunks */
 } reading;
 
@@ -77,8 +85,10 @@ void dis__cursor_close(dis__cursor *cursor)
 }
 
 /* One row the careful way. */
-static dis_status slow_row(dis__cursor *c, dis__batch *b, bool lenient)
+static dis_status slow_row(chunk *k, bool lenient)
 {
+    dis__cursor *c = &k->cursor;
+    dis__batch *b = k->batch;
     const dis__file *f = c->file;
     b->seen++;
     dis_status status = f->format->row(c);
@@ -87,6 +97,7 @@ static dis_status slow_row(dis__cursor *c, dis__batch *b, bool lenient)
         return DIS_OK;
     }
     if (status == DIS_OK) status = dis__batch_row(b, c->cell, f->input->bytes, f->end, &c->problem);
+    if (status == DIS_EDATA) k->bad_end = c->next;
     if (status == DIS_EDATA && lenient) return dis__batch_skip(b, &c->problem);
     return status;
 }
@@ -103,7 +114,7 @@ static dis_status parse_rows(chunk *k, bool lenient)
             DIS_TRY(format->fast(c, k->limit));
             slow = c->next > before ? 1 : slow < MAX_SLOW ? 2 * slow : MAX_SLOW;
         }
-        for (size_t i = 0; i < slow && c->next < k->limit; i++) DIS_TRY(slow_row(c, k->batch, lenient));
+        for (size_t i = 0; i < slow && c->next < k->limit; i++) DIS_TRY(slow_row(k, lenient));
     }
     return DIS_OK;
 }
@@ -115,15 +126,21 @@ static void parse(const reading *r, size_t j)
     dis__collector *c = &reader->collector;
     dis__batch_reset(k->batch, &reader->rules, &c->labels, c->ids, j, j ? k[-1].batch : NULL, k->batch->texts);
     k->batch->late = c->tasks->late;
+    k->batch->moves = r->file->stream != NULL;
+    k->bad_end = NULL;
     k->cursor.next = k->begin;
     k->status = parse_rows(k, reader->o.lenient);
     k->end = k->cursor.next;
 }
 
+/* Behind the chunks of a stream: text for the next round. It is the first to be begun, since others may be waiting. */
 static dis_status parse_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const reading *r = arg;
+    const bool stream = r->file->stream != NULL;
+    if (stream && j == 0) return dis__input_more(r->file->stream, r->ahead);
+    j -= stream;
     parse(r, j);
     const dis_status status = r->chunks[j].status;
     return status == DIS_EDATA ? DIS_OK : status; /* bad data counts only once the guess has been proved right */
@@ -223,7 +240,7 @@ static dis_status parse_all(dis_context *ctx, reading *r)
 {
     for (size_t room = 1;; room *= 4) {
         DIS_TRY(prepare(r, room, dis_context_threads(ctx) == 1));
-        DIS_TRY(dis__run_jobs(ctx, r->n, parse_job, r));
+        DIS_TRY(dis__run_jobs(ctx, r->n + (r->file->stream != NULL), parse_job, r));
         bool full = false;
         for (size_t j = 0; j < r->n; j++) full = full || dis__batch_is_full(r->batches[j]);
         if (!full) return DIS_OK;
@@ -263,20 +280,105 @@ static dis_status check(const reading *r)
     return DIS_OK;
 }
 
+/* ---- streams ---- */
+
+/* Behind the last row that ends in the text; `from` if none does. */
+static const char *last_row_end(const char *from, const char *end, bool quotes)
+{
+    if (!quotes || !memchr(from, '"', (size_t)(end - from))) {
+        while (end > from && end[-1] != '\n') end--;
+        return end;
+    }
+    const char *last = from;
+    bool inside = false;
+    for (const char *p = from; p < end; p++) {
+        inside ^= *p == '"';
+        if (*p == '\n' && !inside) last = p + 1;
+    }
+    return last;
+}
+
+/* n bytes of text for the round, and more where not one row ends in them; as much again may come while it is parsed. */
+static dis_status fetch(reading *r, size_t n)
+{
+    dis__file *f = r->file;
+    dis__input *in = f->stream;
+    const dis_votes_options *o = &f->reader->o;
+    const size_t from = (size_t)(r->from - in->bytes);
+    for (bool again = true; again; n *= 2) {
+        DIS_TRY(dis__input_more(in, from + n));
+        const bool ends = dis__input_ends(in);
+        if (ends && !o->delimiter && !o->no_header) dis__text_cut_blank_lines(in);
+        f->end = in->bytes + in->n;
+        if (!ends) f->end = last_row_end(r->from, f->end, f->format->quotes);
+        again = !ends && f->end == r->from;
+    }
+    for (size_t j = 0; j < f->reader->tuning.round; j++) r->chunks[j].cursor.csv.end = f->end;
+    r->ahead = from + 2 * n;
+    return DIS_OK;
+}
+
+/* Whether what is wrong may be that the text was cut: not when there is more of it than a row may have. */
+static bool may_be_cut(const reading *r)
+{
+    const dis__file *f = r->file;
+    if (!f->stream || dis__input_ends(f->stream)) return false;
+    for (size_t j = 0; j < r->n; j++) {
+        const chunk *k = &r->chunks[j];
+        const bool bad = k->status == DIS_EDATA || (k->bad_end && k->bad_end >= f->end);
+        if (bad && f->end - k->begin < 2 * (ptrdiff_t)DIS_MAX_FIELD) return true;
+    }
+    return false;
+}
+
+/* What was read of a stream needs no memory any more; its lines are counted before it goes. */
+static dis_status pass(reading *r)
+{
+    dis__csv *csv = &r->file->csv;
+    dis__collector *c = &r->file->reader->collector;
+    if (!r->file->stream) return DIS_OK;
+    if (c->tasks == &dis__tasks_partitioned && c->n_rows > DIS_PARTITION_MAX - UINT32_MAX / 64)
+        return dis__fail(DIS_ELIMIT, "more than %u votes in no order; unpack %s first", DIS_PARTITION_MAX,
+                         r->file->input->path);
+    uint64_t n = 0;
+    for (const char *p = csv->counted; p < r->from; p++) n += *p == '\n';
+    csv->line += n;
+    csv->counted = r->from;
+    dis__input_drop(r->file->stream, (size_t)(r->from - r->file->stream->bytes));
+    const uint64_t size = dis__input_size(r->file->stream);
+    c->n_bytes += size - r->guess; /* what is to come is known better now */
+    r->guess = size;
+    return DIS_OK;
+}
+
+static dis_status parse_round(dis_context *ctx, reading *r)
+{
+    const size_t size = r->max * r->file->reader->tuning.chunk;
+    if (r->file->stream) DIS_TRY(fetch(r, size));
+    for (size_t n = 2 * size;; n *= 2) {
+        DIS_TRY(plan(ctx, r));
+        if (r->n == 0) return DIS_OK;
+        DIS_TRY(parse_all(ctx, r));
+        DIS_TRY(prove(r));
+        if (!may_be_cut(r)) return check(r);
+        withdraw(r);
+        DIS_TRY(fetch(r, n));
+    }
+}
+
 static dis_status read_round(dis_context *ctx, reading *r)
 {
     dis__file *f = r->file;
-    DIS_TRY(plan(ctx, r));
-    DIS_TRY(parse_all(ctx, r));
-    DIS_TRY(prove(r));
-    DIS_TRY(check(r));
+    DIS_TRY(parse_round(ctx, r));
+    if (r->n == 0) return DIS_OK;
     const char *end = r->chunks[r->n - 1].end;
     const size_t n = (size_t)(end - r->from);
     DIS_TRY(dis__collect(ctx, &f->reader->collector, r->batches, r->n, n));
     r->quotes = r->quotes || memchr(r->from, '"', n < HEAD ? n : HEAD);
     r->from = end;
+    DIS_TRY(pass(r));
     r->max = 2 * r->max < f->reader->tuning.round ? 2 * r->max : f->reader->tuning.round;
-    dis__progress(ctx, "reading votes", (double)(r->from - f->input->bytes) / (double)f->input->n);
+    dis__progress(ctx, "reading votes", (double)(r->from - f->input->bytes) / (double)dis__input_size(f->input));
     return DIS_OK;
 }
 
@@ -292,14 +394,19 @@ static dis_status read_rounds(reading *r)
         dis__cursor_open(&r->chunks[j].cursor, r->file, r->file->rows);
         r->chunks[j].cursor.batch = r->batches[j];
     }
-    while (r->from < r->file->end) DIS_TRY(read_round(reader->ctx, r));
+    while (r->from < r->file->end || (r->file->stream && !dis__input_ends(r->file->stream)))
+        DIS_TRY(read_round(reader->ctx, r));
     return DIS_OK;
 }
 
 dis_status dis__read_rows(dis__file *file)
 {
     const size_t head = (size_t)(file->end - file->rows) < HEAD ? (size_t)(file->end - file->rows) : HEAD;
-    reading r = {.file = file, .from = file->rows, .max = 1, .quotes = memchr(file->rows, '"', head) != NULL};
+    reading r = {.file = file,
+                 .from = file->rows,
+                 .max = 1,
+                 .guess = dis__input_size(file->input),
+                 .quotes = memchr(file->rows, '"', head) != NULL};
     const dis_status status = read_rounds(&r);
     for (size_t j = 0; r.batches && j < file->reader->tuning.round; j++) dis__cursor_close(&r.chunks[j].cursor);
     dis__free(r.chunks);

@@ -116,8 +116,7 @@ static dis_status find_label(dis__batch *b, const char *text, size_t n, dis__lab
         *label = recent->label;
         if (recent->word == word) return DIS_OK;
     }
-    const dis__key key = dis__key_of(&b->rules->secret, text, n);
-    DIS_TRY(dis__batch_label(b, &key, label));
+    DIS_TRY(dis__batch_find_label(b, text, n, true, label));
     if (word != DIS_NO_WORD) dis__batch_remember(b, word, *label);
     return DIS_OK;
 }

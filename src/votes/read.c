@@ -141,6 +141,7 @@ static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
 {
     const dis_names *tasks = r->votes->tasks, *workers = r->votes->workers;
     char first[600] = "";
+    DIS_TRY(dis__reader_unpack(r));
     for (size_t i = 0; i < r->n_inputs; i++) {
         const char *format;
         DIS_TRY(dis__votes_format(r->o.format, r->input[i].path, &format));
@@ -224,7 +225,13 @@ dis_status dis__reader_finish(dis__reader *r)
     return status;
 }
 
-dis_status dis__read_file(dis__reader *r, const dis__input *input, const dis__share *share)
+dis_status dis__reader_unpack(dis__reader *r)
+{
+    for (size_t i = 0; i < r->n_inputs; i++) DIS_TRY(dis__input_whole(r->ctx, &r->input[i]));
+    return DIS_OK;
+}
+
+dis_status dis__read_file(dis__reader *r, dis__input *input, const dis__share *share)
 {
     const char *format;
     DIS_TRY(dis__votes_format(r->o.format, input->path, &format));
@@ -234,6 +241,7 @@ dis_status dis__read_file(dis__reader *r, const dis__input *input, const dis__sh
                          format);
     dis__file file;
     DIS_TRY(dis__file_open(&file, r, input, rows));
+    if (input->stream) file.stream = input;
     if (share) dis__share_use(share, &file);
     const dis_status status = file.rows < file.end ? dis__read_rows(&file) : DIS_OK;
     dis__file_close(&file);
@@ -274,6 +282,7 @@ static dis_status read_votes(dis__reader *r)
     DIS_TRY(dis__needs_mapper(r, &mapped));
     if (mapped && dis__comm_is_shared(dis__context_comm(r->ctx)))
         return dis__fail(DIS_EUSAGE, "only votes, one row each, can be shared out over ranks; leave mpirun out");
+    if (mapped) DIS_TRY(dis__reader_unpack(r));
     return mapped ? dis__read_mapped(r) : read_rows(r);
 }
 
@@ -306,12 +315,23 @@ static dis_status check_options(const dis__comm *comm, const dis_votes_options *
     return DIS_OK;
 }
 
+/* Votes in rows are read from start to end; a rank reads its share, from the middle. */
+static bool may_stream(const dis__reader *r, const char *format)
+{
+    return r->o.input == DIS_INPUT_VOTES && rows_of(format) && strcmp(format, "json") != 0 &&
+           !dis__comm_is_shared(dis__context_comm(r->ctx));
+}
+
 static dis_status open_inputs(dis__reader *r, const char *const *paths, size_t n_paths, uint64_t *n_bytes)
 {
     DIS_TRY(dis__alloc_zeroed(&r->input, n_paths, sizeof *r->input));
     for (; r->n_inputs < n_paths; r->n_inputs++) {
-        DIS_TRY(dis__input_open(r->ctx, paths[r->n_inputs], &r->input[r->n_inputs]));
-        *n_bytes += r->input[r->n_inputs].n;
+        dis__input *in = &r->input[r->n_inputs];
+        const char *format;
+        DIS_TRY(dis__votes_format(r->o.format, paths[r->n_inputs], &format));
+        DIS_TRY(may_stream(r, format) ? dis__input_open_stream(r->ctx, paths[r->n_inputs], in)
+                                      : dis__input_open(r->ctx, paths[r->n_inputs], in));
+        *n_bytes += dis__input_size(in);
     }
     return DIS_OK;
 }

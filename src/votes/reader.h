@@ -76,8 +76,9 @@ struct dis__file {
     size_t column[DIS_ID_COLUMNS + 1]; /* of task, worker, label */
     size_t *drop_column;               /* (o.n_drop) */
     const char *rows;                  /* where they begin */
-    const char *end;
-    size_t min; /* bytes of a row that is a vote */
+    const char *end;                   /* of what is there */
+    dis__input *stream;                /* more comes by and by; NULL: all is there */
+    size_t min;                        /* bytes of a row that is a vote */
 };
 
 extern const dis__row_format dis__rows_csv, dis__rows_tsv, dis__rows_jsonl;
@@ -119,8 +120,10 @@ typedef struct {
     bool quotes;          /* there are some */
     uint64_t odd[2];      /* of them before first, and before last */
 } dis__share;
+/* All text of all inputs is there. */
+dis_status dis__reader_unpack(dis__reader *reader);
 /* The rows of a file, or of a part of it (NULL: all), into the collector. */
-dis_status dis__read_file(dis__reader *reader, const dis__input *input, const dis__share *share);
+dis_status dis__read_file(dis__reader *reader, dis__input *input, const dis__share *share);
 /* shared_read.c: narrows a file to a part; the table of this rank from all inputs, into reader->votes. */
 void dis__share_use(const dis__share *share, dis__file *file);
 dis_status dis__read_shared(dis__reader *reader);
