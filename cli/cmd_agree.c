@@ -49,7 +49,7 @@ static const cli_option options[] = {
      .offset = offsetof(agree_values, singles),
      .summary = "items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's own software"},
     CLI_VOTES_OPTIONS(agree_values, reading),
-    CLI_ORDINAL_OPTION(agree_values, reading),
+    CLI_SCALE_OPTIONS(agree_values, reading),
     CLI_COMMON_OPTIONS(agree_values),
 };
 
@@ -242,24 +242,50 @@ static dis_status write_json(const agree_job *job, const char *path)
 
 /* ---- for people ---- */
 
+static void print_measure(const agree_job *job, size_t m)
+{
+    const dis_metric *x = &job->look.metric[m];
+    printf("  %-42s ", dis_agreement_measure_at(m)->title);
+    if (x->reason)
+        printf("%8s  %s", "-", x->reason);
+    else
+        printf("%8.4f", x->value);
+    if (x->has_interval) printf("  [%.4f, %.4f]", x->ci_low, x->ci_high);
+    if (x->degenerate) printf("  (all labels are the same: 1 by convention)");
+    printf("\n");
+}
+
+/* Whether a measure is among those that come first on the scale of the votes. */
+static bool is_headline(const agree_job *job, size_t m)
+{
+    const char *list = dis_scale_at(dis_votes_scale(job->in.votes))->headline,
+               *name = dis_agreement_measure_at(m)->name;
+    const size_t n = strlen(name);
+    for (const char *at = list; at && (at = strstr(at, name)); at += n)
+        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || at[n] == 0)) return true;
+    return false;
+}
+
 static void print_measures(const agree_job *job)
 {
+    const dis_scale_row *scale = dis_scale_at(dis_votes_scale(job->in.votes));
+    const char *interval = job->v->figures.resamples ? "  95 % interval" : "";
     bool crowd = false;
-    printf("%-44s %8s%s\n", "Agreement", "value", job->v->figures.resamples ? "  95 % interval" : "");
-    for (size_t m = 0; m < job->look.n_metrics; m++) {
-        const dis_agreement_measure *row = dis_agreement_measure_at(m);
-        const dis_metric *x = &job->look.metric[m];
-        if (!is_shown(job, m)) continue;
-        if (row->crowd && !crowd) printf("\n%-44s %8s\n", "Crowd", "value");
-        crowd = row->crowd;
-        printf("  %-42s ", row->title);
-        if (x->reason)
-            printf("%8s  %s", "-", x->reason);
-        else
-            printf("%8.4f", x->value);
-        if (x->has_interval) printf("  [%.4f, %.4f]", x->ci_low, x->ci_high);
-        if (x->degenerate) printf("  (all labels are the same: 1 by convention)");
+    char title[64];
+    if (scale->headline) {
+        snprintf(title, sizeof title, "Agreement, %s", scale->name);
+        printf("%-44s %8s%s\n", title, "value", interval);
+        for (size_t m = 0; m < job->look.n_metrics; m++)
+            if (is_shown(job, m) && is_headline(job, m)) print_measure(job, m);
         printf("\n");
+    }
+    printf("%-44s %8s%s\n", scale->headline ? "Agreement, other measures" : "Agreement", "value", interval);
+    for (size_t m = 0; m < job->look.n_metrics; m++) {
+        const bool is_crowd = dis_agreement_measure_at(m)->crowd;
+        if (!is_shown(job, m) || is_headline(job, m)) continue;
+        if (is_crowd && !crowd) printf("\n%-44s %8s\n", "Crowd", "value");
+        crowd = is_crowd;
+        print_measure(job, m);
     }
 }
 
@@ -320,7 +346,7 @@ static int measure(agree_job *job, dis_context *ctx)
     o.parts = (v->items ? DIS_AGREEMENT_ITEMS : 0u) | (v->workers ? DIS_AGREEMENT_WORKERS : 0u) |
               (v->max_pairs ? DIS_AGREEMENT_PAIRS : 0u);
     o.gold = job->in.gold;
-    o.ordinal = v->reading.ordinal;
+    o.ordinal = votes_input_ordered(&v->reading);
     o.singles = v->singles;
     o.resamples = (size_t)v->figures.resamples;
     o.seed = v->figures.seed;
@@ -375,17 +401,18 @@ const cli_command cli_cmd_agree = {
         "kappa of pairs of workers (unweighted, linear, quadratic), Fleiss' kappa, Scott's pi, Krippendorff's alpha "
         "(nominal, ordinal, interval, ratio) and Gwet's AC1 and AC2, each with a bootstrap interval over items.\n\n"
         "Items with fewer than two votes are left out and counted. Coefficients that need ordered classes or "
-        "numbers are there when the classes are numbers; --ordinal with --classes says that other classes have an "
-        "order. With --gold: how good the crowd is. Counts (--input counts) serve wherever no workers are needed.\n\n"
+        "numbers are there when the classes are numbers; --scale ordinal with --classes says that other classes have "
+        "an order; what goes by it then comes first. With --gold: how good the crowd is. Counts (--input counts) serve "
+        "wherever no workers are needed.\n\n"
         "--worker-table with --group COLUMN asks whether groups of people agree: within a group (alpha of its votes), "
         "across (its votes with those of all others), and their ratio, the index: above 1, the group agrees more with "
         "itself than with the others. p-values come from dealing out the groups to the workers anew, q-values correct "
         "them for the number of tests. docs/groups.md.",
-    .examples =
-        "  dissent agree votes.csv\n"
-        "  dissent agree votes.csv --gold gold.csv --workers workers.csv --pairs pairs.csv\n"
-        "  dissent agree votes.csv --worker-table people.csv --group gender --divided divided.csv\n"
-        "  dissent agree ratings.csv --classes low,medium,high --ordinal --json agreement.json -o agreement.csv\n",
+    .examples = "  dissent agree votes.csv\n"
+                "  dissent agree votes.csv --gold gold.csv --workers workers.csv --pairs pairs.csv\n"
+                "  dissent agree votes.csv --worker-table people.csv --group gender --divided divided.csv\n"
+                "  dissent agree ratings.csv --classes low,medium,high --scale ordinal --json agreement.json -o "
+                "agreement.csv\n",
     .names = CLI_NAMES_FILE,
     .min = 1,
     .max = SIZE_MAX,

@@ -40,7 +40,7 @@ static const cli_option options[] = {
      .fallback = "1000", .high = 1e6, .summary = "of who is in which group, for the tests of groups; 0 for none"},
     CLI_FIGURES_OPTIONS(eval_values, figures, "1000"),
     CLI_VOTES_OPTIONS(eval_values, reading),
-    CLI_ORDINAL_OPTION(eval_values, reading),
+    CLI_SCALE_OPTIONS(eval_values, reading),
     CLI_COMMON_OPTIONS(eval_values),
 };
 /* clang-format on */
@@ -49,7 +49,7 @@ bool eval_shows(const eval_job *job, size_t m)
 {
     const unsigned needs = dis_eval_metric_at(m)->needs;
     if (job->v->metric.n == 0) { /* nobody asked for it in particular, and it says nothing here */
-        if (needs & DIS_NEEDS_ORDER && !job->v->reading.ordinal) return false;
+        if (needs & DIS_NEEDS_ORDER && !votes_input_ordered(&job->v->reading)) return false;
         if (m == DIS_EVAL_TOP_K_ACCURACY && job->v->top_k >= job->in.look.n_classes) return false;
     }
     return job->wanted[m] && (!(needs & DIS_NEEDS_GOLD) || job->v->gold) &&
@@ -91,9 +91,6 @@ static int check(eval_job *job, char **operands)
         return cli_usage(c, "--votes needs --human-labels standard, softmax or another method: the choice changes the "
                             "figures");
     if (v->human_labels && v->votes.n == 0) return cli_usage(c, "--human-labels is about --votes, and there are none");
-    if (v->reading.ordinal && !v->human && v->votes.n == 0)
-        return cli_usage(c, "--ordinal changes nothing here: it is for wasserstein, which compares with people; give "
-                            "--human, or --votes with --human-labels");
     int code = v->votes.n == 0 ? votes_input_unused(c, &v->reading, "give --votes FILE") : 0;
     if (code == 0) code = check_metrics(job);
     if (code == 0) code = eval_check_groups(job);
@@ -107,25 +104,24 @@ static int check(eval_job *job, char **operands)
 
 /* ---- reading ---- */
 
-static bool is_integer(const char *s)
-{
-    s += *s == '-' || *s == '+';
-    return *s && s[strspn(s, "0123456789")] == 0;
-}
-
 /* Byte order says nothing of "low", "medium", "high", and columns may come in any order. */
-static int check_ordinal(eval_job *job)
+static int check_order(eval_job *job)
 {
-    if (!job->v->reading.ordinal || job->classes) return 0;
+    if (!votes_input_ordered(&job->v->reading) || job->classes) return 0;
     const dis_names *names = job->in.look.classes;
-    for (size_t k = 0; k < job->in.look.n_classes; k++) {
+    double before = 0, x = 0;
+    for (size_t k = 0; k < job->in.look.n_classes; k++, before = x) {
+        char *end;
         const char *name = dis_names_get(names, k, NULL);
-        if (!is_integer(name))
+        x = strtod(name, &end);
+        if (*end || end == name)
             return cli_usage(job->c,
-                             "--ordinal: class \"%s\" is no integer; give the classes in their order with --classes",
+                             "--scale ordinal: class \"%s\" is no number; give the classes in their order with "
+                             "--classes",
                              name);
-        if (k && strtol(name, NULL, 10) < strtol(dis_names_get(names, k - 1, NULL), NULL, 10))
-            return cli_usage(job->c, "--ordinal: class \"%s\" does not come in order; give the order with --classes",
+        if (k && x < before)
+            return cli_usage(job->c,
+                             "--scale ordinal: class \"%s\" does not come in order; give the order with --classes",
                              name);
     }
     return 0;
@@ -170,7 +166,7 @@ static int read_all(eval_job *job, dis_context *ctx)
     int code = label_input_load(&job->in, ctx);
     if (code == 0 && job->v->votes.n) code = people_from_votes(job, ctx);
     if (code == 0) code = label_input_align(&job->in, ctx);
-    if (code == 0) code = check_ordinal(job);
+    if (code == 0) code = check_order(job);
     if (code == 0) label_input_tell(&job->in);
     return code;
 }
@@ -194,7 +190,7 @@ static int measure(eval_job *job, dis_context *ctx)
     o.seed = v->figures.seed;
     o.resamples = v->figures.resamples;
     o.fraction = v->figures.fraction;
-    o.ordinal = v->reading.ordinal;
+    o.ordinal = votes_input_ordered(&v->reading);
     o.keep_items = v->items || v->bins; /* bins too come from single items */
     o.top_k = (size_t)v->top_k;
     o.n_bins = (size_t)v->n_bins;

@@ -42,6 +42,7 @@ static const cli_option options[] = {
          "the "
          "recipe, else centroid"),
     CLI_VOTES_OPTIONS(labels_values, reading),
+    CLI_SCALE_OPTIONS(labels_values, reading),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): these items are pinned to them"),
     TEXT(predictions, "predictions", "FILE", CLI_NAMES_FILE,
          "what a model says of the items, out of fold (dissent train --folds): the prior of each item for methods that "
@@ -124,7 +125,7 @@ static dis_status choose(labels_job *job, bool workers)
     const labels_values *v = job->v;
     static const char *const with_model[] = {"with-model"};
     if (v->predictions && v->method.n == 0) return dis_choose_labels(with_model, 1, v->combine, workers, &job->choice);
-    return dis_choose_labels(v->method.value, v->method.n, v->combine, workers, &job->choice);
+    return votes_input_choose(&v->reading, &v->method, v->combine, workers, &job->choice);
 }
 
 static int check_options(labels_job *job)

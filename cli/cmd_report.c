@@ -63,7 +63,7 @@ static const cli_option options[] = {
     CLI_GROUPS_OPTIONS(report_values, groups),
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
     CLI_VOTES_OPTIONS(report_values, reading),
-    CLI_ORDINAL_OPTION(report_values, reading),
+    CLI_SCALE_OPTIONS(report_values, reading),
     {.name = "resamples",
      .kind = CLI_COUNT,
      .offset = offsetof(report_values, resamples),
@@ -128,9 +128,9 @@ static int check_given(report_job *job)
         return cli_usage(c, "--pred needs something to be judged by: --gold, --human, or --votes with --human-labels "
                             "standard, softmax or another method");
     if (v->votes.n == 0 && votes_input_unused(c, &v->reading, "give --votes FILE") != 0) return DIS_EUSAGE;
-    if (v->reading.ordinal && v->votes.n == 0 && !(v->pred.n && v->human))
-        return cli_usage(c, "--ordinal changes nothing here: it is for the agreement of votes (--votes), and for "
-                            "predictions compared with people (--pred with --human)");
+    if (votes_input_ordered(&v->reading) && v->votes.n == 0 && v->pred.n == 0)
+        return cli_usage(c, "--scale ordinal changes nothing here: it is for the agreement of votes (--votes), and for "
+                            "predictions (--pred)");
     if (v->method.n + v->labels.n + 1 > DIS_MAX_VIEWS)
         return cli_usage(c, "more than %d views in one report", DIS_MAX_VIEWS);
     if (v->combine && v->method.n == 1 && !dis_recipe_find(v->method.value[0]))
@@ -150,7 +150,7 @@ static int check_given(report_job *job)
 static dis_status choose(report_job *job, bool workers)
 {
     const report_values *v = job->v;
-    return dis_choose_labels(v->method.value, v->method.n, v->combine, workers, &job->choice);
+    return votes_input_choose(&v->reading, &v->method, v->combine, workers, &job->choice);
 }
 
 static int check_options(report_job *job)
@@ -450,7 +450,7 @@ static int work(report_job *job)
     o.title = v->title;
     o.seed = v->seed;
     o.resamples = (size_t)v->resamples;
-    o.ordinal = v->reading.ordinal;
+    o.ordinal = votes_input_ordered(&v->reading);
     dis_status status = cli_context(job->c, &v->common, &job->ctx);
     if (status == DIS_OK) status = dis_report_create(&o, &job->report);
     if (status != DIS_OK) return cli_failed(job->c, status);

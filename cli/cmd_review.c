@@ -68,6 +68,7 @@ static const cli_option options[] = {
     TEXT(method, "method", "SPEC", CLI_NAMES_METHOD,
          "NAME[:key=value,...]: label method whose labels the model of the crowd starts from; without it, standard"),
     CLI_VOTES_OPTIONS(review_values, reading),
+    CLI_SCALE_OPTIONS(review_values, reading),
     CLI_COMMON_OPTIONS(review_values),
 };
 

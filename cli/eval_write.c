@@ -345,7 +345,7 @@ dis_status eval_json(const eval_job *job)
     cli_put_count(j, "items", job->in.look.n_items);
     cli_put_names(j, "classes", job->in.look.classes);
     cli_put_text(j, "human_labels", v->human_labels);
-    cli_put_bool(j, "ordinal", v->reading.ordinal);
+    cli_put_bool(j, "ordinal", votes_input_ordered(&v->reading));
     cli_put_count(j, "resamples", v->figures.resamples);
     cli_put_real(j, "fraction", v->figures.fraction);
     cli_put_count(j, "top_k", v->top_k);

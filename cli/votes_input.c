@@ -35,6 +35,31 @@ static int take_delimiter(cli *c, const char *text, int *out)
     return *out ? 0 : cli_usage(c, "--delimiter: one character, or tab or space, not \"%s\"", text);
 }
 
+dis_scale votes_input_scale(const cli_votes_values *v)
+{
+    return v->ordinal ? DIS_SCALE_ORDINAL : (dis_scale)v->scale;
+}
+
+bool votes_input_ordered(const cli_votes_values *v)
+{
+    return dis_scale_at(votes_input_scale(v))->ordered;
+}
+
+dis_status votes_input_choose(const cli_votes_values *v, const cli_list *method, const char *combine, bool workers,
+                              dis_label_choice *out)
+{
+    const char *usual = dis_scale_at(votes_input_scale(v))->method;
+    if (usual && workers && method->n == 0) return dis_choose_labels(&usual, 1, combine, workers, out);
+    return dis_choose_labels(method->value, method->n, combine, workers, out);
+}
+
+static int check_scale(cli *c, const cli_votes_values *v)
+{
+    if (!v->ordinal || v->scale == DIS_SCALE_NOMINAL || v->scale == DIS_SCALE_ORDINAL) return 0;
+    return cli_usage(c, "--ordinal is short for --scale ordinal, and --scale says %s; leave one of them out",
+                     dis_scale_at((size_t)v->scale)->name);
+}
+
 int votes_input_check(votes_input *in)
 {
     const cli_votes_values *v = in->v;
@@ -42,6 +67,7 @@ int votes_input_check(votes_input *in)
     *o = dis_votes_options_default();
     int code = cli_check_format(in->c, "input-format", v->input_format);
     if (code == 0) code = check_preset(in->c, v->preset);
+    if (code == 0) code = check_scale(in->c, v);
     if (code == 0) code = take_delimiter(in->c, v->delimiter, &o->delimiter);
     if (code == 0) code = class_list_take(in->c, v->classes, &in->classes);
     if (code == 0) code = cli_take_rules(in->c, "drop", &v->drop, in->drop, &o->n_drop, &in->drop_text);
@@ -67,18 +93,12 @@ int votes_input_check(votes_input *in)
     o->lenient = v->lenient;
     o->renormalise = v->renormalise;
     o->min_votes = (size_t)v->min_votes;
+    o->scale = votes_input_scale(v);
     return 0;
 }
 
 /* ---- after reading ---- */
 
-static bool is_integer(const char *s)
-{
-    s += *s == '-' || *s == '+';
-    return *s && s[strspn(s, "0123456789")] == 0;
-}
-
-/* Byte order says nothing of "low", "medium", "high". */
 int votes_input_unused(cli *c, const cli_votes_values *v, const char *remedy)
 {
     const struct {
@@ -106,24 +126,13 @@ int votes_input_unused(cli *c, const cli_votes_values *v, const char *remedy)
     return 0;
 }
 
-static int check_ordinal(votes_input *in)
-{
-    if (!in->v->ordinal || in->classes.n) return 0;
-    for (size_t k = 0; k < in->look.n_classes; k++)
-        if (!is_integer(dis_names_get(in->look.classes, k, NULL)))
-            return cli_usage(in->c,
-                             "--ordinal: class \"%s\" is no integer; give the classes in their order with --classes",
-                             dis_names_get(in->look.classes, k, NULL));
-    return 0;
-}
-
 int votes_input_read(votes_input *in, dis_context *ctx)
 {
     const dis_status status = dis_votes_read(ctx, (const char *const *)in->paths, in->n_paths, &in->how, &in->votes);
     if (status != DIS_OK) return cli_failed(in->c, status);
     in->look = dis_votes_look(in->votes);
     in->notes = dis_votes_read_notes(in->votes);
-    return check_ordinal(in);
+    return 0;
 }
 
 int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
@@ -277,7 +286,8 @@ dis_status votes_input_put_table(const votes_input *in, dis_json *j)
         cli_put_text(j, "workers", NULL);
     cli_put_count(j, "votes", v->n_votes);
     cli_put_names(j, "classes", v->classes);
-    cli_put_bool(j, "ordinal", in->v->ordinal);
+    cli_put_text(j, "scale", dis_scale_at(votes_input_scale(in->v))->name);
+    cli_put_bool(j, "ordinal", votes_input_ordered(in->v));
     dis_json_key(j, "votes_per_item");
     dis_json_begin_object(j);
     cli_put_real(j, "min", spread.min);

@@ -19,7 +19,7 @@
 
 typedef struct {
     const char *input_format, *preset, *task, *worker, *label, *classes, *time, *records, *delimiter;
-    int input, duplicates, several;
+    int input, duplicates, several, scale;
     cli_list drop, keep, na;
     bool lenient, renormalise, ordinal, no_header;
     uint64_t min_votes;
@@ -68,10 +68,13 @@ typedef struct {
      .summary = "scale soft rows that do not sum to 1, and count them"},                                            \
     {.name = "min-votes", .kind = CLI_COUNT, .offset = offsetof(type, field.min_votes), .argument = "N",            \
      .fallback = "0", .summary = "leave out items with fewer votes"}
-/* Only where the order changes something: what labels and reviews say does not depend on it. */
-#define CLI_ORDINAL_OPTION(type, field)                                                                             \
+/* Kinds of votes (dissent/scale.h), where they change something. */
+#define CLI_SCALE_OPTIONS(type, field)                                                                              \
+    {.name = "scale", .kind = CLI_CHOICE, .offset = offsetof(type, field.scale), .argument = "SCALE",               \
+     .fallback = "nominal", .choices = "nominal|ordinal",                                                           \
+     .summary = "what labels are: names of classes, or classes in an order (numbers, or as --classes gives them)"}, \
     {.name = "ordinal", .kind = CLI_FLAG, .offset = offsetof(type, field.ordinal),                                  \
-     .summary = "the order of the classes means something (they must then be integers or given by --classes)"}
+     .summary = "short for --scale ordinal"}
 /* clang-format on */
 
 typedef struct {
@@ -91,6 +94,15 @@ typedef struct {
     int32_t *gold; /* (n_items), -1: not known; NULL without votes_input_read_gold */
     size_t n_gold, n_gold_unknown;
 } votes_input;
+
+/* What the options say labels are. */
+dis_scale votes_input_scale(const cli_votes_values *v);
+/* Whether the order of the classes means something. */
+bool votes_input_ordered(const cli_votes_values *v);
+
+/* dis_choose_labels, with the method of the scale where none is named. */
+dis_status votes_input_choose(const cli_votes_values *v, const cli_list *method, const char *combine, bool workers,
+                              dis_label_choice *out);
 
 int votes_input_check(votes_input *in);
 /* Refuses options that say how votes are read where none are: they would change nothing. `remedy`: "give --votes

@@ -7,6 +7,7 @@
 #include "dissent/device_list.h"
 #include "dissent/names.h"
 #include "dissent/option.h"
+#include "dissent/scale.h"
 #include "dissent/votes.h"
 #include "dissent/worker_table.h"
 #include "dissent/columns.h"

@@ -41,6 +41,10 @@ enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4 };
       "mean -log q at the gold label of one half after fitting a temperature on the other, mean of the splits, nats")  \
     X(BRIER, "brier", "lower", DIS_NEEDS_GOLD, "mean squared distance of q from the gold label as a one-hot row")      \
     X(ECE, "ece", "lower", DIS_NEEDS_GOLD, "expected calibration error: mean |accuracy - confidence| over equal bins") \
+    X(ABSOLUTE_ERROR, "absolute_error", "lower", DIS_NEEDS_GOLD | DIS_NEEDS_ORDER,                                     \
+      "mean number of steps from the median of q to the gold label")                                                   \
+    X(RANKED_PROBABILITY_SCORE, "ranked_probability_score", "lower", DIS_NEEDS_GOLD | DIS_NEEDS_ORDER,                 \
+      "mean over items of the sum of squared differences of q and the gold label, both cumulated in class order")      \
     X(CROSS_ENTROPY, "cross_entropy", "lower", DIS_NEEDS_HUMAN, "mean -sum p log q, nats; never below human_entropy")  \
     X(HUMAN_ENTROPY, "human_entropy", "floor", DIS_NEEDS_HUMAN, "mean entropy of p, nats: the floor of cross-entropy") \
     X(KL, "kl", "lower", DIS_NEEDS_HUMAN, "mean KL(p || q), nats")                                                     \

@@ -17,6 +17,7 @@
 #define DIS_VOTES_H
 #include "dissent/context.h"
 #include "dissent/names.h"
+#include "dissent/scale.h"
 
 /* Limits, each with a test at the limit. */
 #define DIS_MAX_CLASSES 65535u
@@ -72,6 +73,11 @@ typedef struct {
     int delimiter;  /* of csv: another character than ','; 0: by the format */
     bool no_header; /* of csv and tsv: columns are called by their numbers, from 0 */
     bool reserved[7];
+    dis_scale scale; /* what labels are */
+    int reserved_scale;
+    const char *pair_a, *pair_b; /* pairwise: columns, or paths, of what is compared; NULL: a and b */
+    const char *span_start,
+        *span_end; /* spans: of where a span begins and ends (the first place behind it); NULL: start and end */
 } dis_votes_options;
 
 DIS_OPTIONS_API(dis_votes_options);
@@ -115,6 +121,7 @@ typedef struct {
     const uint16_t *label;
     const dis_names *tasks, *workers, *classes;
     dis_duplicates duplicates;
+    dis_scale scale; /* what labels are: kept, and not checked */
 } dis_votes_arrays;
 DIS_API dis_status dis_votes_from_arrays(dis_context *ctx, const dis_votes_arrays *arrays, dis_votes **out);
 
@@ -136,6 +143,9 @@ typedef struct {
     const dis_names *tasks, *workers, *classes; /* workers is empty for counts */
 } dis_votes_view;
 DIS_LOOK_API(dis_votes);
+
+/* What its labels are, as it was read; nominal when nobody said. */
+DIS_API dis_scale dis_votes_scale(const dis_votes *votes);
 
 /* Items and votes of all ranks together (`ranks` of a context); the view has this rank's. */
 DIS_API void dis_votes_whole(const dis_votes *votes, size_t *n_items, size_t *n_votes);

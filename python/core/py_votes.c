@@ -44,16 +44,28 @@ static int duplicates_of(const char *word, dis_duplicates *out)
     return -1;
 }
 
+static int scale_of(const char *word, dis_scale *out)
+{
+    const dis_scale_row *row;
+    for (size_t i = 0; (row = dis_scale_at(i)); i++)
+        if (strcmp(word, row->name) == 0) {
+            *out = (dis_scale)i;
+            return 0;
+        }
+    PyErr_Format(PyExc_ValueError, "there is no scale \"%.50s\"; dissent.scales() lists them", word);
+    return -1;
+}
+
 static PyObject *votes_from_columns(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"task",    "worker",    "label",   "classes",  "na", "duplicates",
-                            "lenient", "min_votes", "threads", "progress", NULL};
+    static char *names[] = {"task",    "worker",    "label",   "classes",  "na",    "duplicates",
+                            "lenient", "min_votes", "threads", "progress", "scale", NULL};
     PyObject *task, *worker, *label, *classes = NULL, *na = NULL, *progress = NULL;
-    const char *duplicates = "error";
+    const char *duplicates = "error", *scale = "nominal";
     int lenient = 0, threads = 0;
     Py_ssize_t min_votes = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO|$OOspniO:votes_from_columns", names, &task, &worker, &label,
-                                     &classes, &na, &duplicates, &lenient, &min_votes, &threads, &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO|$OOspniOs:votes_from_columns", names, &task, &worker, &label,
+                                     &classes, &na, &duplicates, &lenient, &min_votes, &threads, &progress, &scale))
         return NULL;
     core_state *state = core_state_of_module(module);
     dis_votes_columns columns;
@@ -61,7 +73,7 @@ static PyObject *votes_from_columns(PyObject *module, PyObject *args, PyObject *
     if (core_column_look(state, task, "task", &columns.task) < 0 ||
         core_column_look(state, worker, "worker", &columns.worker) < 0 ||
         core_column_look(state, label, "label", &columns.label) < 0 ||
-        duplicates_of(duplicates, &options.duplicates) < 0)
+        duplicates_of(duplicates, &options.duplicates) < 0 || scale_of(scale, &options.scale) < 0)
         return NULL;
     core_texts class_list, na_list;
     if (core_texts_get(classes, "classes", &class_list) < 0) return NULL;
@@ -179,20 +191,20 @@ static PyObject *votes_from_files(PyObject *module, PyObject *args, PyObject *ke
     static char *names[] = {"paths",       "input",     "format",  "preset",   "task",       "worker",
                             "label",       "time",      "records", "keep",     "drop",       "several",
                             "delimiter",   "header",    "classes", "na",       "duplicates", "lenient",
-                            "renormalise", "min_votes", "threads", "progress", NULL};
+                            "renormalise", "min_votes", "threads", "progress", "scale",      NULL};
     PyObject *given[5] = {NULL, NULL, NULL, NULL, NULL}, *progress = NULL; /* paths, classes, na, keep, drop */
-    const char *input = NULL, *duplicates = "error", *several = "error", *delimiter = NULL;
+    const char *input = NULL, *duplicates = "error", *several = "error", *delimiter = NULL, *scale = "nominal";
     int lenient = 0, renormalise = 0, threads = 0, header = 1;
     Py_ssize_t min_votes = 0;
     dis_votes_options o = dis_votes_options_default();
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzzzzzzzOOszpOOsppniO:votes_from_files", names, &given[0],
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzzzzzzzOOszpOOsppniOs:votes_from_files", names, &given[0],
                                      &input, &o.format, &o.preset, &o.task, &o.worker, &o.label, &o.time, &o.records,
                                      &given[3], &given[4], &several, &delimiter, &header, &given[1], &given[2],
-                                     &duplicates, &lenient, &renormalise, &min_votes, &threads, &progress))
+                                     &duplicates, &lenient, &renormalise, &min_votes, &threads, &progress, &scale))
         return NULL;
     if (input && input_of(input, &o.input) < 0) return NULL;
     if (duplicates_of(duplicates, &o.duplicates) < 0 || several_of(several, &o.several) < 0 ||
-        delimiter_of(delimiter, &o.delimiter) < 0)
+        delimiter_of(delimiter, &o.delimiter) < 0 || scale_of(scale, &o.scale) < 0)
         return NULL;
     o.no_header = !header;
     o.lenient = lenient != 0;
@@ -263,8 +275,11 @@ static PyObject *votes_from_counts(PyObject *module, PyObject *args, PyObject *k
 static PyObject *votes_from_arrays(PyObject *module, PyObject *args)
 {
     PyObject *given[3], *texts[3];
-    if (!PyArg_ParseTuple(args, "OOOOOO:votes_from_arrays", &given[0], &given[1], &given[2], &texts[0], &texts[1],
-                          &texts[2]))
+    const char *word = "nominal";
+    dis_scale scale;
+    if (!PyArg_ParseTuple(args, "OOOOOO|s:votes_from_arrays", &given[0], &given[1], &given[2], &texts[0], &texts[1],
+                          &texts[2], &word) ||
+        scale_of(word, &scale) < 0)
         return NULL;
     static const char *const what[] = {"task", "worker", "label"};
     core_state *state = core_state_of_module(module);
@@ -289,6 +304,7 @@ static PyObject *votes_from_arrays(PyObject *module, PyObject *args)
                                          .task = view[0].buf,
                                          .worker = view[1].buf,
                                          .label = view[2].buf,
+                                         .scale = scale,
                                          .tasks = names[0],
                                          .workers = names[1],
                                          .classes = names[2],
@@ -450,11 +466,31 @@ static PyObject *get_size(PyObject *object, void *which)
     return PyLong_FromSize_t(sizes[(intptr_t)which]);
 }
 
+static PyObject *get_scale(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(dis_scale_at(dis_votes_scale(((votes_object *)object)->votes))->name);
+}
+
+static PyObject *get_scales(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    PyObject *list = PyList_New(0);
+    const dis_scale_row *row;
+    for (size_t i = 0; list && (row = dis_scale_at(i)); i++) {
+        PyObject *pair = Py_BuildValue("(ssz)", row->name, row->summary, row->method);
+        if (!pair || PyList_Append(list, pair) < 0) Py_CLEAR(list);
+        Py_XDECREF(pair);
+    }
+    return list;
+}
+
 static PyGetSetDef getters[] = {
     {"n_items", get_size, NULL, "How many tasks there are.", (void *)0},
     {"n_workers", get_size, NULL, "How many workers there are; 0 for counts.", (void *)1},
     {"n_classes", get_size, NULL, "How many classes there are.", (void *)2},
     {"n_votes", get_size, NULL, "How many votes there are; rows for counts.", (void *)3},
+    {"scale", get_scale, NULL, "What labels are: the name of a scale.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMethodDef methods[] = {
@@ -484,9 +520,11 @@ static PyMethodDef functions[] = {
     {"votes_from_columns", WITH_KEYWORDS(votes_from_columns), "A table of three columns."},
     {"votes_from_files", WITH_KEYWORDS(votes_from_files), "A table of one or more files."},
     {"presets", get_presets, METH_NOARGS, "presets()\n\nNames of presets and what they read."},
+    {"scales", get_scales, METH_NOARGS, "scales()\n\nNames of scales, what they are, their label methods."},
     {"votes_from_counts", WITH_KEYWORDS(votes_from_counts), "A table of counts: an array (items, classes) of float64."},
     {"votes_from_arrays", votes_from_arrays, METH_VARARGS,
-     "votes_from_arrays(task, worker, label, tasks, workers, classes)\n\nA table of indices and names."},
+     "votes_from_arrays(task, worker, label, tasks, workers, classes, scale=\"nominal\")\n\nA table of indices and "
+     "names."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -25,7 +25,7 @@ from . import experiment
 from ._base import FitWarning
 from ._results import SoftLabels, Values
 from ._tokens import Tokenizer, Tokens, embed
-from ._votes import Votes, presets, read_votes
+from ._votes import Votes, presets, read_votes, scales
 from .aggregation import (
     BWA,
     EBCC,
@@ -38,6 +38,7 @@ from .aggregation import (
     FastDawidSkene,
     MajorityVote,
     OneCoinDawidSkene,
+    Ordinal,
     Softmax,
     Standard,
     Wawa,
@@ -102,6 +103,7 @@ __all__ = [
     "Metric",
     "OneCoinDawidSkene",
     "OptionError",
+    "Ordinal",
     "Review",
     "Significance",
     "SoftClassifier",
@@ -135,6 +137,7 @@ __all__ = [
     "read_votes",
     "report",
     "review",
+    "scales",
     "view_distances",
     "write_labels",
 ]

@@ -101,7 +101,7 @@ def agreement(
     items, workers, pairs : bool
         Which tables to make; without pairs the coefficients cohen* are left out.
     ordinal : bool
-        The order of the classes means something; taken for granted when all are numbers.
+        The order of the classes means something; taken for granted when all are numbers, and of votes with scale="ordinal".
     singles : bool
         Items with one vote count in the chance agreement of Fleiss and Gwet.
     resamples : int

@@ -125,14 +125,12 @@ def evaluate(
     fraction : float
         Share of the items that a resample draws.
     ordinal : bool
-        The order of the classes means something.
+        The order of the classes means something: wasserstein, absolute_error, ranked_probability_score.
     keep_items : bool
         Also the values of single items, in ``items``.
     lenient : bool
         Leave out tasks that not all have, take missing classes as 0; otherwise those are errors.
     """
-    if ordinal and human is None:
-        raise _core.OptionError("ordinal=True changes nothing without human labels: it is for wasserstein, which compares with people")
     tables = [label_table(pred, "predictions")]
     if human is not None:
         tables.append(label_table(human, "human"))

@@ -313,6 +313,8 @@ class Votes:
         Leave out rows that are no votes (no task, no worker, no label), and count them.
     min_votes : int
         Leave out tasks with fewer votes, and count them.
+    scale : str
+        What labels are (docs/kinds.md): "nominal", "ordinal"; ``dissent.scales()`` lists them.
 
     >>> votes = Votes([("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "no")])
     >>> votes
@@ -333,6 +335,7 @@ class Votes:
         duplicates: str = "error",
         lenient: bool = False,
         min_votes: int = 0,
+        scale: str = "nominal",
         n_jobs: int | None = None,
         progress: ProgressLike = None,
     ) -> None:
@@ -352,6 +355,7 @@ class Votes:
             duplicates=duplicates,
             lenient=lenient,
             min_votes=min_votes,
+            scale=scale,
             threads=threads_of(n_jobs),
             progress=progress_of(progress),
         )
@@ -416,6 +420,11 @@ class Votes:
         return self._ids("label")
 
     @property
+    def scale(self) -> str:
+        """What labels are: "nominal", "ordinal", ..."""
+        return self.core.scale
+
+    @property
     def notes(self) -> dict[str, int | bool]:
         """What was let pass: rows, na, duplicates, bad_rows, items_left_out, ties, ..."""
         return self.core.notes() if self._notes is None else self._notes
@@ -451,7 +460,7 @@ class Votes:
         arrays = self.core.arrays()
         votes: Any = np.array(arrays) if not isinstance(arrays, tuple) else tuple(np.array(a) for a in arrays)
         names = {role: self.core.names(role) for role in _ROLES}
-        return {"votes": votes, "names": names, "axes": self.axes, "pandas": self.pandas, "notes": self.notes}
+        return {"votes": votes, "names": names, "axes": self.axes, "pandas": self.pandas, "notes": self.notes, "scale": self.scale}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         names = state["names"]
@@ -459,7 +468,7 @@ class Votes:
             start, worker, label = state["votes"]
             sizes = np.diff(start.astype(np.int64))
             task = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
-            self.core = _core.votes_from_arrays(task, worker, label.astype(np.uint16), *(names[role] for role in _ROLES))
+            self.core = _core.votes_from_arrays(task, worker, label.astype(np.uint16), *(names[role] for role in _ROLES), state.get("scale", "nominal"))
         else:
             counts = np.ascontiguousarray(state["votes"])
             self.core = _core.votes_from_counts(counts, *counts.shape, tasks=names["task"], classes=names["label"])
@@ -487,6 +496,7 @@ def read_votes(
     lenient: bool = False,
     renormalise: bool = False,
     min_votes: int = 0,
+    scale: str = "nominal",
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> Votes:
@@ -540,6 +550,7 @@ def read_votes(
         lenient=lenient,
         renormalise=renormalise,
         min_votes=min_votes,
+        scale=scale,
         threads=threads_of(n_jobs),
         progress=progress_of(progress),
     )
@@ -553,6 +564,15 @@ def presets() -> dict[str, str]:
     'MACE: wide CSV without header, a row per item, a column per worker'
     """
     return dict(_core.presets())
+
+
+def scales() -> dict[str, str]:
+    """The kinds of votes: names for ``scale``, and what each is.
+
+    >>> scales()["nominal"]
+    'classes without an order'
+    """
+    return {name: summary for name, summary, _ in _core.scales()}
 
 
 def as_votes(data: Any, n_jobs: int | None = None) -> Votes:

@@ -30,6 +30,7 @@ __all__ = [
     "FastDawidSkene",
     "MajorityVote",
     "OneCoinDawidSkene",
+    "Ordinal",
     "Softmax",
     "Standard",
     "Wawa",
@@ -719,6 +720,54 @@ class MACE(_Simple):
         return self._once("skills", make)
 
 
+class Ordinal(_Simple):
+    """Classes in an order, which is that of the votes: give Votes with scale="ordinal", or classes. The soft label of a task
+    is how the crowd would vote on it."""
+
+    _method = "ordinal"
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "points": "points",
+        "bias": "bias",
+        "spread": "spread",
+    }
+
+    def __init__(
+        self,
+        n_iter: int = 1000,
+        tol: float = 1e-5,
+        *,
+        points: int = 0,
+        bias: float = 0.5,
+        spread: float = 0.15,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.points = points
+        self.bias = bias
+        self.spread = spread
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @property
+    def biases_(self) -> Any:
+        """How much too high each worker votes, in classes."""
+        return self._once("biases", lambda: self._by_worker(np.asarray(self._parameter("bias")), "bias"))
+
+    @property
+    def spreads_(self) -> Any:
+        """How far each worker's votes are spread, in classes."""
+        return self._once("spreads", lambda: self._by_worker(np.asarray(self._parameter("spread")), "spread"))
+
+    @property
+    def scores_(self) -> Any:
+        """Where each task lies on the line of classes, which are at 0, 1, 2, ..."""
+        return self._once("scores", lambda: self._by_task(np.asarray(self._parameter("score")), "score"))
+
+
 _OWN = {
     "initial_error_strategy": "'assign', 'addition' or None; a model with one number per worker does not use it.",
     "default_skill": "Weight of workers whose skill is not given, with on_missing_skill='value'.",
@@ -732,7 +781,7 @@ _OWN = {
     "betas_priors_mean": "Only None: 1 for all.",
 }
 for _class in (
-    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, EBCC, BWA, GLAD, MACE, Crowd, Crowdlab
+    Standard, Softmax, MajorityVote, Wawa, ZeroBasedSkill, DawidSkene, OneCoinDawidSkene, FastDawidSkene, IBCC, EBCC, BWA, GLAD, MACE, Crowd, Crowdlab, Ordinal
 ):  # fmt: skip
     describe(_class, METHODS[_class._method], _OWN)
 DawidSkene.__doc__ = (DawidSkene.__doc__ or "").replace(_OWN["initial_error_strategy"], "'assign', 'addition' or None, as above.")

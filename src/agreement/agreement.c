@@ -364,6 +364,7 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
     dis_agreement_options o = dis_agreement_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_agreement_options, &o, options));
     const dis_votes_view v = dis_votes_look(votes);
+    o.ordinal |= dis_scale_at(dis_votes_scale(votes))->ordered;
     DIS_TRY(check_options(&v, &o));
     dis_agreement *a;
     DIS_TRY(dis__alloc_zeroed(&a, 1, sizeof *a));

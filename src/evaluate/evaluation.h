@@ -43,7 +43,7 @@ typedef struct {
     double scale, shift;
     bool of_log_k; /* the mean is taken in units of log K */
 } dis__eval_mean;
-enum { DIS_EVAL_MEANS = 15 };
+enum { DIS_EVAL_MEANS = 17 };
 extern const dis__eval_mean dis__eval_means[DIS_EVAL_MEANS];
 double dis__eval_mean_value(const dis__eval_mean *row, double mean, size_t n_classes);
 

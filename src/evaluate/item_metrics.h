@@ -15,6 +15,8 @@ typedef enum {
     /* against gold */
     DIS_ITEM_LOG_LOSS,
     DIS_ITEM_BRIER,
+    DIS_ITEM_ABSOLUTE_ERROR,
+    DIS_ITEM_RANKED_PROBABILITY_SCORE,
     DIS_ITEM_CORRECT,
     DIS_ITEM_IN_TOP_K,
     /* against people */

@@ -34,6 +34,7 @@ static inline vec rows(const double *p, const size_t *at, size_t k)
 typedef struct {
     vec max, best;                 /* largest q and its class */
     vec squares, above;            /* sum q^2; classes before gold in the order of q */
+    vec below, median, ranked;     /* sum of q up to a class; classes before the median; squared differences of sums */
     vec q_log_q, qf_log_qf, q_sum; /* of q: sum q log qf, sum qf log qf, S */
     vec p_log_p, p_log_q, qf_log_pf, pf_sum, p_sum;
     vec m_log_m, apart, squared_apart, moved, moved_sum;
@@ -54,6 +55,10 @@ static inline void add_class(sums *s, vec q, vec p, double k, vec gold_q, vec go
             (dis__ivec)(q > gold_q) | ((dis__ivec)(q == gold_q) & (dis__ivec)(dis__vset(k) < gold));
         s->above += dis__vselect(before, dis__vset(1), (vec){0});
         s->squares += q * q;
+        s->below += q;
+        s->median += dis__vselect((dis__ivec)(s->below < .5 - DIS_PROBABILITY_FLOOR), dis__vset(1), (vec){0});
+        const vec apart = s->below - dis__vselect((dis__ivec)(dis__vset(k) < gold), (vec){0}, dis__vset(1));
+        s->ranked += apart * apart;
     }
     if (has_human) {
         const vec pf = dis__vmax(p, floor), log_p = dis__vlog(pf), difference = p - q, middle = (p + q) * .5;
@@ -119,6 +124,8 @@ static inline void all_items(const dis__item_args *args, size_t first, size_t n,
             const vec loss = log_sum - dis__vlog(dis__vmax(gold_q, dis__vset(DIS_PROBABILITY_FLOOR)));
             put(column, DIS_ITEM_LOG_LOSS, i, many, known * at_least_0(loss));
             put(column, DIS_ITEM_BRIER, i, many, known * at_least_0(s.squares - 2 * gold_q + 1));
+            put(column, DIS_ITEM_ABSOLUTE_ERROR, i, many, known * absolute(s.median - gold));
+            put(column, DIS_ITEM_RANKED_PROBABILITY_SCORE, i, many, known * s.ranked);
             put(column, DIS_ITEM_CORRECT, i, many, right);
             put(column, DIS_ITEM_IN_TOP_K, i, many, near);
         }

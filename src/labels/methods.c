@@ -19,6 +19,7 @@ extern const dis__method dis__method_zero_based_skill;
 extern const dis__method dis__method_glad;
 extern const dis__method dis__method_crowd;
 extern const dis__method dis__method_crowdlab;
+extern const dis__method dis__method_ordinal;
 
 static const dis__method *const methods[] = {
     &dis__method_majority,    &dis__method_standard, &dis__method_softmax,
@@ -26,6 +27,7 @@ static const dis__method *const methods[] = {
     &dis__method_ibcc,        &dis__method_ebcc,     &dis__method_mace,
     &dis__method_bwa,         &dis__method_wawa,     &dis__method_zero_based_skill,
     &dis__method_glad,        &dis__method_crowd,    &dis__method_crowdlab,
+    &dis__method_ordinal,
 };
 /* clang-format on */
 

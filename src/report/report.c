@@ -80,6 +80,7 @@ dis_status dis_report_add_votes(dis_report *report, const dis_votes *votes, cons
         return status;
     }
     report->votes = votes;
+    report->ordinal |= dis_scale_at(dis_votes_scale(votes))->ordered;
     report->votes_source = name;
     return DIS_OK;
 }

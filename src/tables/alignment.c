@@ -132,7 +132,7 @@ static dis_status order_classes(matcher *m, class_list *l)
     DIS_TRY_GOTO(status, dis__alloc_array(&place, l->n, sizeof *place), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&text, l->n, sizeof *text), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&bytes, total, 1), end);
-    DIS_TRY_GOTO(status, dis__classes_order(l->key, l->n, place), end);
+    DIS_TRY_GOTO(status, dis__classes_order(l->key, l->n, false, place), end);
     char *to = bytes;
     for (size_t k = 0; k < l->n; k++) { /* keys hold texts without a NUL */
         memcpy(to, dis__key_text(&l->key[k]), l->key[k].n);

@@ -114,7 +114,9 @@ dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key
 {
     const dis__key *known = dis__table_find(&rules->known, label);
     if (known) return known->value == DIS_LABEL_IS_NA ? DIS_LABEL_NA : DIS_LABEL_VOTE;
-    return label->n == 0 ? DIS_LABEL_EMPTY : rules->declared ? DIS_LABEL_UNDECLARED : DIS_LABEL_VOTE;
+    if (label->n == 0) return DIS_LABEL_EMPTY;
+    if (rules->declared) return DIS_LABEL_UNDECLARED;
+    return rules->scale->fits && !rules->scale->fits(dis__key_text(label), label->n) ? DIS_LABEL_ODD : DIS_LABEL_VOTE;
 }
 
 /* Adds a label that is new, at a free slot. */
@@ -220,6 +222,11 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
         return dis__problem_at(problem, given->at,
                                "the label \"%.*s\" is not among the declared classes; add it, or make it an NA value",
                                given->n > 200 ? 200 : (int)given->n, given->text);
+    case DIS_LABEL_ODD:
+        return dis__problem_at(problem, given->at,
+                               "the label \"%.*s\" is not %s, as scale %s has it; correct it, or make it an NA value",
+                               given->n > 100 ? 100 : (int)given->n, given->text, b->rules->scale->info.label,
+                               b->rules->scale->info.name);
     }
     DIS_TRY(dis__batch_reserve(b, 1));
     for (int c = b->late ? DIS_COLUMN_WORKER : DIS_COLUMN_TASK; c < DIS_ID_COLUMNS; c++) {

@@ -6,6 +6,7 @@
 #ifndef DIS_VOTES_BATCH_H
 #define DIS_VOTES_BATCH_H
 #include "votes/ids/hashed_ids.h"
+#include "votes/scales.h"
 #include "votes/votes_internal.h"
 
 enum { DIS_COLUMN_TASK, DIS_COLUMN_WORKER, DIS_ID_COLUMNS };
@@ -13,7 +14,7 @@ enum { DIS_COLUMN_TASK, DIS_COLUMN_WORKER, DIS_ID_COLUMNS };
 enum { DIS_RECENT_LABELS = 128 };
 
 /* What a label is good for. */
-typedef enum { DIS_LABEL_VOTE, DIS_LABEL_NA, DIS_LABEL_EMPTY, DIS_LABEL_UNDECLARED } dis__label_kind;
+typedef enum { DIS_LABEL_VOTE, DIS_LABEL_NA, DIS_LABEL_EMPTY, DIS_LABEL_UNDECLARED, DIS_LABEL_ODD } dis__label_kind;
 
 /* Labels that have a meaning before the file is read: value is the class, or DIS_LABEL_IS_NA. */
 #define DIS_LABEL_IS_NA (UINT32_MAX - 1)
@@ -21,6 +22,7 @@ typedef struct {
     dis__secret secret;
     dis__table known;
     bool declared; /* other labels are errors */
+    const dis__scale *scale; /* what a label may be */
 } dis__label_rules;
 
 dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key *label);

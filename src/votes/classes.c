@@ -10,7 +10,7 @@ typedef struct {
     const char *text;
     size_t n;
     size_t index;
-    double number; /* for look-alikes */
+    double number;
     bool is_number;
 } entry;
 
@@ -55,16 +55,24 @@ static int by_value(const void *a, const void *b)
     return order ? order : by_bytes(a, b);
 }
 
-dis_status dis__classes_order(const dis__key *labels, size_t n, uint16_t *place)
+static int by_number(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number ? 1 : by_bytes(a, b);
+}
+
+dis_status dis__classes_order(const dis__key *labels, size_t n, bool ordered, uint16_t *place)
 {
     entry *sorted;
     DIS_TRY(dis__alloc_zeroed(&sorted, n, sizeof *sorted));
-    bool integers = true;
+    bool integers = true, numbers = ordered;
     for (size_t i = 0; i < n; i++) {
         sorted[i] = (entry){.text = dis__key_text(&labels[i]), .n = labels[i].n, .index = i};
         integers = integers && is_integer(sorted[i].text, sorted[i].n);
+        sorted[i].is_number = dis__parse_real(sorted[i].text, sorted[i].n, &sorted[i].number);
+        numbers = numbers && sorted[i].is_number;
     }
-    qsort(sorted, n, sizeof *sorted, integers ? by_value : by_bytes);
+    qsort(sorted, n, sizeof *sorted, integers ? by_value : numbers ? by_number : by_bytes);
     for (size_t i = 0; i < n; i++) place[sorted[i].index] = (uint16_t)i;
     dis__free(sorted);
     return DIS_OK;
@@ -125,7 +133,7 @@ dis_status dis__usual_order(const dis_names *names, dis_names **out)
         const char *name = dis_names_get(names, k, &length);
         key[k] = dis__key_of(&secret, name, length);
     }
-    DIS_TRY_GOTO(status, dis__classes_order(key, n, place), end);
+    DIS_TRY_GOTO(status, dis__classes_order(key, n, false, place), end);
     for (size_t k = 0; k < n; k++) text[place[k]] = dis_names_get(names, k, NULL);
     status = dis_names_create(text, n, out);
 end:

@@ -273,6 +273,11 @@ static dis_status find_label(dis__batch *b, const cells *c, size_t i, size_t row
     case DIS_LABEL_NA: return DIS_OK;
     case DIS_LABEL_EMPTY:
         return flaw(problem, "row %zu: no label; if that means \"no vote\", make \"\" an NA value", row);
+    case DIS_LABEL_ODD:
+        return flaw(problem,
+                    "row %zu: the label \"%.*s\" is not %s, as scale %s has it; correct it, or make it an NA value",
+                    row, t->n > 100 ? 100 : (int)t->n, t->bytes, b->rules->scale->info.label,
+                    b->rules->scale->info.name);
     case DIS_LABEL_UNDECLARED: break;
     }
     return flaw(problem,
@@ -616,7 +621,7 @@ static dis_status read_table(dis_context *ctx, table *t)
     r->collector.tasks = r->tuning.tasks ? r->tuning.tasks : &dis__tasks_sorted;
     DIS_TRY(read_rounds(ctx, t));
     DIS_TRY(dis__reader_finish(r));
-    return dis__classes_look_alike(r->votes->classes, &r->votes->notes.look_alike_classes);
+    return dis__reader_look(r);
 }
 
 dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *columns, const dis_votes_options *options,

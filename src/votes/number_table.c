@@ -33,7 +33,7 @@ dis_status dis__numbers_classes(dis__numbers *t, const dis__key *keys, size_t n)
     char **texts = NULL;
     dis_status status = dis__alloc_array(&place, n, sizeof *place);
     if (status == DIS_OK) status = dis__alloc_zeroed(&texts, n, sizeof *texts);
-    if (status == DIS_OK) status = dis__classes_order(keys, n, place);
+    if (status == DIS_OK) status = dis__classes_order(keys, n, false, place);
     for (size_t i = 0; status == DIS_OK && i < n; i++)
         status = dis__copy_text(&texts[place[i]], dis__key_text(&keys[i]), keys[i].n);
     if (status == DIS_OK) status = dis_names_create((const char *const *)texts, n, &t->classes);

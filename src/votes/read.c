@@ -77,6 +77,8 @@ static dis_status make_rules(dis__reader *r)
     const dis_votes_options *o = &r->o;
     r->rules.secret = dis__secret_draw();
     r->rules.declared = o->n_classes > 0;
+    r->rules.scale = dis__scale_of(o->scale);
+    if (!r->rules.scale) return dis__fail(DIS_EUSAGE, "no such scale: %d", (int)o->scale);
     if (o->n_classes > DIS_MAX_CLASSES)
         return dis__fail(DIS_ELIMIT, "%zu classes are declared; at most %u are possible", o->n_classes,
                          DIS_MAX_CLASSES);
@@ -116,7 +118,7 @@ static dis_status make_classes(dis__reader *r, uint16_t *class_of)
         votes->n_classes = r->o.n_classes;
         return declared_names(&r->o, &votes->classes);
     }
-    DIS_TRY(dis__classes_order(c->labels.key, c->labels.n, class_of));
+    DIS_TRY(dis__classes_order(c->labels.key, c->labels.n, r->rules.scale->info.ordered, class_of));
     votes->n_classes = c->labels.n;
     char **texts;
     DIS_TRY(dis__alloc_zeroed(&texts, c->labels.n, sizeof *texts));
@@ -347,6 +349,13 @@ dis_status dis__reader_begin(dis__reader *r, uint64_t n_to_come)
     return dis__alloc_zeroed(&r->votes, 1, sizeof *r->votes);
 }
 
+dis_status dis__reader_look(dis__reader *r)
+{
+    r->votes->scale = r->o.scale;
+    DIS_TRY(dis__scale_check_classes(r->rules.scale, r->votes->classes, r->rules.declared));
+    return dis__classes_look_alike(r->votes->classes, &r->votes->notes.look_alike_classes);
+}
+
 static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_paths)
 {
     uint64_t n_bytes = 0;
@@ -357,8 +366,7 @@ static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_pa
     if (status == DIS_OK) status = dis__reader_begin(r, n_bytes);
     DIS_TRY(dis__comm_agree(comm, status));
     DIS_TRY(shapes[r->o.input](r));
-    DIS_TRY(dis__classes_look_alike(r->votes->classes, &r->votes->notes.look_alike_classes));
-    return DIS_OK;
+    return dis__reader_look(r);
 }
 
 void dis__reader_release(dis__reader *r)

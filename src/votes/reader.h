@@ -131,14 +131,17 @@ dis_status dis__read_shared(dis__reader *reader);
 dis_status dis__reader_settle(dis__reader *reader);
 /* The table from what the collector holds. */
 dis_status dis__reader_finish(dis__reader *reader);
+/* What there is to know of its classes, the last thing to do. DIS_EUSAGE: the scale wants another order. */
+dis_status dis__reader_look(dis__reader *reader);
 /* Gives back all but the table. */
 void dis__reader_release(dis__reader *reader);
 /* How many chunks a round has. */
 size_t dis__round_size(const dis_context *ctx);
 
-/* classes.c: the order of classes: as declared, else integers by value, else bytes. place: (n) where each label goes.
+/* classes.c: the order of classes: as declared, else integers by value, else bytes; `ordered`: any
+ * numbers by value. place: (n) where each label goes.
  */
-dis_status dis__classes_order(const dis__key *labels, size_t n, uint16_t *place);
+dis_status dis__classes_order(const dis__key *labels, size_t n, bool ordered, uint16_t *place);
 dis_status dis__classes_look_alike(const dis_names *classes, bool *look_alike);
 
 /* columns.c: dis_votes_from_columns() with sizes of one's own; a chunk counts rows. */

@@ -42,6 +42,11 @@ static dis_votes_view view_of(const dis_votes *votes)
 }
 DIS_LOOK_DEFINE(dis_votes, votes, view_of(votes))
 
+dis_scale dis_votes_scale(const dis_votes *votes)
+{
+    return votes->scale;
+}
+
 dis_votes_notes dis_votes_read_notes(const dis_votes *votes)
 {
     return votes->notes;
@@ -121,6 +126,7 @@ dis_status dis_votes_from_arrays(dis_context *ctx, const dis_votes_arrays *array
     DIS_TRY(check_arrays(arrays));
     dis_votes *votes;
     DIS_TRY(dis__alloc_zeroed(&votes, 1, sizeof *votes));
+    votes->scale = arrays->scale;
     const dis_status status = fill_from_arrays(ctx, arrays, votes);
     if (status != DIS_OK) {
         dis_votes_destroy(votes);

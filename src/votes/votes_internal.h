@@ -23,6 +23,7 @@ struct dis_votes {
     double *counts;    /* (n_items, n_classes) */
     dis_names *tasks, *workers, *classes;
     dis_votes_notes notes;
+    dis_scale scale;
     char *skipped[DIS_KEPT_MESSAGES];
     size_t n_skipped;
     dis__votes_part part;

@@ -137,6 +137,9 @@ dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write);
  * n_items is 0: that is how parameters from elsewhere get in. */
 dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep);
 
+/* What the passes have added up for worker w so far: worker_size numbers, as `worker` of the rules gets them. */
+void dis__em_worker_sums(const dis__em *em, size_t w, double *out);
+
 /* Passes and updates from the parameters at hand until the objective moves by less than `tolerance` relative to itself
  * or n_passes have been made: traces the objective, sets fit->converged and fit->iterations (the number of passes),
  * leaves the posteriors in fit->p. n_passes = 0: nothing. */

@@ -1,0 +1,41 @@
+/* scale.h: kinds of votes: what a label is, beside a name.
+ *
+ * A scale is declared, never guessed: `scale` of dis_votes_options. It says what a label cell may hold, in which order
+ * classes stand, which label method is used when none is named, and which agreement comes first.
+ *
+ *     dis_votes_options o = dis_votes_options_default();
+ *     o.scale = DIS_SCALE_ORDINAL;
+ *     if (dis_votes_read(NULL, &path, 1, &o, &votes) != DIS_OK) { puts(dis_last_error()); return 1; }
+ *     puts(dis_scale_at(dis_votes_scale(votes))->method);   // "ordinal"
+ *
+ * docs/kinds.md has what each scale gives. */
+#ifndef DIS_SCALE_H
+#define DIS_SCALE_H
+#include "dissent/status.h"
+
+typedef enum {
+    DIS_SCALE_NOMINAL,     /* classes without an order */
+    DIS_SCALE_ORDINAL,     /* classes in an order */
+    DIS_SCALE_MULTI_LABEL, /* any number of classes at once */
+    DIS_SCALE_NUMERIC,     /* numbers */
+    DIS_SCALE_PAIRWISE,    /* which of two things is better */
+    DIS_SCALE_SPANS,       /* classes of stretches of a text */
+} dis_scale;
+
+/* A row of the table of scales; static. The table grows. */
+typedef struct {
+    const char *name, *summary;
+    const char *label;    /* what a label cell holds */
+    const char *method;   /* label method when none is named; NULL: the default recipe */
+    const char *headline; /* agreement that comes first, names separated by spaces; NULL: all in their order */
+    const char *columns;  /* of a file of labels */
+    bool ordered;         /* the order of the classes means something */
+    bool own; /* labels are no table of soft labels: dis_scaled_run (dissent/scaled.h) makes and measures all */
+} dis_scale_row;
+
+/* Row i, in the order of dis_scale; NULL past the end. */
+DIS_API const dis_scale_row *dis_scale_at(size_t i);
+/* The row of that name, NULL when there is none. */
+DIS_API const dis_scale_row *dis_scale_find(const char *name);
+
+#endif

@@ -1,0 +1,254 @@
+/* The ordinal method: an objective that never falls, parameters that give its scores back by their definition, a crowd
+ * drawn from the model found again; finite on anything; threads do not count; a reversed order gives reversed labels. */
+#include "dissent/dissent.h"
+#include "core/random.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "fault_walk.h"
+
+enum { ITEMS = 400, WORKERS = 20, CLASSES = 5, EACH = 8 };
+
+static double uniform(uint64_t n)
+{
+    return (double)(dis__random(7, 99, n) >> 11) * 0x1p-53;
+}
+
+static double normal(uint64_t n)
+{
+    return sqrt(-2 * log(uniform(2 * n) + 1e-300)) * cos(6.283185307179586 * uniform(2 * n + 1));
+}
+
+static double bias_of(size_t w)
+{
+    return ((double)(w % 5) - 2) * .4;
+}
+
+/* Items between 0 and 4, thresholds at .5, 1.5, ...; the last worker is three times as noisy as the others. */
+static dis_votes *crowd(bool reversed, bool shuffled)
+{
+    static uint32_t task[ITEMS * EACH], worker[ITEMS * EACH];
+    static uint16_t label[ITEMS * EACH];
+    for (size_t n = 0; n < ITEMS * EACH; n++) {
+        const size_t i = n / EACH, w = (i * 7 + n % EACH * 3) % WORKERS;
+        const double x = 4 * uniform(1000000 + i);
+        const double z = floor(x + bias_of(w) + (w == WORKERS - 1 ? 1.8 : .6) * normal(n) + .5);
+        const double v = z < 0 ? 0 : z > CLASSES - 1 ? CLASSES - 1 : z;
+        const size_t at = shuffled ? (n * 7919) % (ITEMS * EACH) : n;
+        task[at] = (uint32_t)i;
+        worker[at] = (uint32_t)w;
+        label[at] = (uint16_t)(reversed ? CLASSES - 1 - v : v);
+    }
+    const dis_votes_arrays a = {.n_votes = ITEMS * EACH,
+                                .n_items = ITEMS,
+                                .n_workers = WORKERS,
+                                .n_classes = CLASSES,
+                                .task = task,
+                                .worker = worker,
+                                .label = label,
+                                .duplicates = DIS_DUPLICATES_ALL,
+                                .scale = DIS_SCALE_ORDINAL};
+    dis_votes *votes;
+    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    return votes;
+}
+
+static dis_fit *fit(dis_context *ctx, const dis_votes *votes, const char *spec)
+{
+    dis_fit *f = NULL;
+    if (dis_fit_run(ctx, votes, spec, NULL, &f) != DIS_OK) fail_msg("%s: %s", spec, dis_last_error());
+    return f;
+}
+
+static const double *parameter(const dis_fit *f, const char *name)
+{
+    const dis_parameter *p = dis_fit_parameter_find(f, name);
+    assert_non_null(p);
+    return p->values;
+}
+
+static void test_objective_rises(void **state)
+{
+    (void)state;
+    dis_votes *votes = crowd(false, false);
+    dis_fit *f = fit(NULL, votes, "ordinal:tolerance=0,iterations=60");
+    const dis_fit_view v = dis_fit_look(f);
+    assert_int_equal(v.n_trace, 60);
+    for (size_t n = 1; n < v.n_trace; n++) assert_true(v.trace[n] >= v.trace[n - 1] - 1e-10 * fabs(v.trace[n - 1]));
+    dis_fit_destroy(f);
+    dis_votes_destroy(votes);
+}
+
+static double cumulated(double z)
+{
+    return .5 * erfc(-z / sqrt(2));
+}
+
+/* With one place per class the parameters say all there is to know of the posteriors. */
+static void test_scores_by_definition(void **state)
+{
+    (void)state;
+    dis_votes *votes = crowd(false, false);
+    dis_fit *f = fit(NULL, votes, "ordinal:points=1,tolerance=0,iterations=25");
+    const dis_votes_view v = dis_votes_look(votes);
+    const double *bias = parameter(f, "bias"), *spread = parameter(f, "spread"), *prior = parameter(f, "prior"),
+                 *threshold = parameter(f, "threshold"), *score = parameter(f, "score");
+    for (size_t i = 0; i < v.n_items; i++) {
+        double q[CLASSES], total = 0, mean = 0;
+        for (size_t x = 0; x < CLASSES; x++) {
+            q[x] = prior[x];
+            for (uint64_t n = v.start[i]; n < v.start[i + 1]; n++) {
+                const size_t w = v.worker[n], l = v.label8[n];
+                const double hi = l + 1 < CLASSES ? cumulated((threshold[l] - (double)x - bias[w]) / spread[w]) : 1;
+                q[x] *= hi - (l ? cumulated((threshold[l - 1] - (double)x - bias[w]) / spread[w]) : 0);
+            }
+            total += q[x];
+        }
+        for (size_t x = 0; x < CLASSES; x++) mean += (double)x * q[x] / total;
+        assert_true(fabs(mean - score[i]) < 1e-9);
+    }
+    dis_fit_destroy(f);
+    dis_votes_destroy(votes);
+}
+
+/* Biases within .2 of a class up to a common shift, the noisy worker found, scores near the truth. */
+static void test_finds_the_model(void **state)
+{
+    (void)state;
+    dis_votes *votes = crowd(false, false);
+    dis_fit *f = fit(NULL, votes, "ordinal:tolerance=1e-7,spread=.5");
+    const double *bias = parameter(f, "bias"), *spread = parameter(f, "spread"), *score = parameter(f, "score");
+    double x = 0, y = 0, xy = 0, xx = 0, yy = 0, from = 0, to = 0, ft = 0, ff = 0;
+    for (size_t w = 0; w < WORKERS; w++) {
+        x += bias[w] / WORKERS;
+        y += bias_of(w) / WORKERS;
+    }
+    for (size_t w = 0; w + 1 < WORKERS; w++) {
+        xy += (bias[w] - x) * (bias_of(w) - y);
+        xx += (bias[w] - x) * (bias[w] - x);
+        yy += (bias_of(w) - y) * (bias_of(w) - y);
+        assert_true(spread[w] < spread[WORKERS - 1]);
+    }
+    assert_true(xy / sqrt(xx * yy) > .97);
+    for (size_t i = 0; i < ITEMS; i++) {
+        from += score[i] / ITEMS;
+        to += 4 * uniform(1000000 + i) / ITEMS;
+    }
+    for (size_t i = 0; i < ITEMS; i++) {
+        const double a = score[i] - from, b = 4 * uniform(1000000 + i) - to;
+        ft += a * b;
+        ff += a * a;
+    }
+    assert_true(ft / ff > .7 && ft / ff < 1.4);
+    dis_fit_destroy(f);
+    dis_votes_destroy(votes);
+}
+
+static void test_reversed(void **state)
+{
+    (void)state;
+    dis_votes *up = crowd(false, false), *down = crowd(true, false);
+    dis_fit *a = fit(NULL, up, "ordinal:tolerance=0,iterations=30"),
+            *b = fit(NULL, down, "ordinal:tolerance=0,iterations=30");
+    for (size_t i = 0; i < ITEMS; i++)
+        for (size_t k = 0; k < CLASSES; k++)
+            assert_true(fabs(dis_fit_p(a)[i * CLASSES + k] - dis_fit_p(b)[i * CLASSES + CLASSES - 1 - k]) < 1e-9);
+    dis_fit_destroy(a);
+    dis_fit_destroy(b);
+    dis_votes_destroy(up);
+    dis_votes_destroy(down);
+}
+
+static void test_threads_and_order(void **state)
+{
+    (void)state;
+    dis_votes *votes = crowd(false, false), *shuffled = crowd(false, true);
+    dis_context *ctx;
+    dis_context_options o = dis_context_options_default();
+    o.threads = 3;
+    assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
+    dis_fit *a = fit(NULL, votes, "ordinal:tolerance=0,iterations=12"),
+            *b = fit(ctx, votes, "ordinal:tolerance=0,iterations=12"),
+            *c = fit(ctx, shuffled, "ordinal:tolerance=0,iterations=12");
+    assert_memory_equal(dis_fit_p(a), dis_fit_p(b), ITEMS * CLASSES * sizeof(double));
+    for (size_t k = 0; k < ITEMS * CLASSES; k++) assert_true(fabs(dis_fit_p(a)[k] - dis_fit_p(c)[k]) < 1e-12);
+    dis_fit_destroy(a);
+    dis_fit_destroy(b);
+    dis_fit_destroy(c);
+    dis_context_destroy(ctx);
+    dis_votes_destroy(votes);
+    dis_votes_destroy(shuffled);
+}
+
+/* One class, classes that nobody chose, one vote, unanimous items: rows are distributions. */
+static void test_edges(void **state)
+{
+    (void)state;
+    for (size_t n_classes = 1; n_classes < 5; n_classes++)
+        for (size_t n_votes = 1; n_votes < 9; n_votes++) {
+            const uint32_t task[] = {0, 0, 1, 1, 2, 2, 3, 3}, worker[] = {0, 1, 0, 1, 0, 2, 2, 0};
+            const uint16_t label[] = {0, 0, 0, 0, 0, (uint16_t)(n_classes / 2), 0, (uint16_t)(n_classes - 1)};
+            const dis_votes_arrays a = {.n_votes = n_votes,
+                                        .n_items = 4,
+                                        .n_workers = 3,
+                                        .n_classes = n_classes,
+                                        .task = task,
+                                        .worker = worker,
+                                        .label = label};
+            dis_votes *votes;
+            assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+            dis_fit *f = fit(NULL, votes, "ordinal");
+            for (size_t i = 0; i < 4; i++) {
+                double sum = 0;
+                for (size_t k = 0; k < n_classes; k++) sum += dis_fit_p(f)[i * n_classes + k];
+                assert_true(fabs(sum - 1) < 1e-12);
+            }
+            dis_fit_destroy(f);
+            dis_votes_destroy(votes);
+        }
+}
+
+static void test_gold_pins(void **state)
+{
+    (void)state;
+    dis_votes *votes = crowd(false, false);
+    int32_t gold[ITEMS];
+    for (size_t i = 0; i < ITEMS; i++) gold[i] = i % 10 == 0 ? (int32_t)(4 * uniform(1000000 + i) + .5) : -1;
+    dis_fit_options o = dis_fit_options_default();
+    o.gold = gold;
+    dis_fit *f;
+    assert_int_equal(dis_fit_run(NULL, votes, "ordinal", &o, &f), DIS_OK);
+    for (size_t i = 0; i < ITEMS; i += 10) assert_true(dis_fit_p(f)[i * CLASSES + (size_t)gold[i]] == 1);
+    dis_fit_destroy(f);
+    dis_votes_destroy(votes);
+}
+
+static dis_status walk_fit(void *arg)
+{
+    dis_fit *f;
+    const dis_status status = dis_fit_run(NULL, arg, "ordinal:iterations=3", NULL, &f);
+    if (status == DIS_OK) dis_fit_destroy(f);
+    return status;
+}
+
+static void test_faults(void **state)
+{
+    (void)state;
+    dis_votes *votes = crowd(false, false);
+    walk_faults(walk_fit, NULL, votes);
+    dis_votes_destroy(votes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_objective_rises),   cmocka_unit_test(test_scores_by_definition),
+        cmocka_unit_test(test_finds_the_model),   cmocka_unit_test(test_reversed),
+        cmocka_unit_test(test_threads_and_order), cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_gold_pins),         cmocka_unit_test(test_faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
