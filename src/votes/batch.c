@@ -116,7 +116,8 @@ dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key
     if (known) return known->value == DIS_LABEL_IS_NA ? DIS_LABEL_NA : DIS_LABEL_VOTE;
     if (label->n == 0) return DIS_LABEL_EMPTY;
     if (rules->declared) return DIS_LABEL_UNDECLARED;
-    return rules->scale->fits && !rules->scale->fits(dis__key_text(label), label->n) ? DIS_LABEL_ODD : DIS_LABEL_VOTE;
+    return rules->scale && rules->scale->fits && !rules->scale->fits(dis__key_text(label), label->n) ? DIS_LABEL_ODD
+                                                                                                     : DIS_LABEL_VOTE;
 }
 
 /* Adds a label that is new, at a free slot. */

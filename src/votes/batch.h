@@ -21,8 +21,8 @@ typedef enum { DIS_LABEL_VOTE, DIS_LABEL_NA, DIS_LABEL_EMPTY, DIS_LABEL_UNDECLAR
 typedef struct {
     dis__secret secret;
     dis__table known;
-    bool declared; /* other labels are errors */
-    const dis__scale *scale; /* what a label may be */
+    bool declared;           /* other labels are errors */
+    const dis__scale *scale; /* what a label may be; NULL: anything */
 } dis__label_rules;
 
 dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key *label);
