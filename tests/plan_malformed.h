@@ -117,7 +117,8 @@
     {CELLS("  - {model: text}\n"), "5:5: a cell needs an objective to train towards, or labels to measure"},
     {CELLS("  - {objective: gold, model: text, epoch: 3}\n"),
      "5:36: unknown key \"epoch\" of a cell; did you mean epochs? It may have name, data, labels, objective, "
-     "votes_per_item, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, accumulate, soft_weight, "
+     "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, "
+     "accumulate, soft_weight, "
      "base, floor, over_all, draw, vectors, encoder, baseline, published"},
     {CELLS("  - {objective: [], model: text}\n"), "5:17: objective: an empty list"},
     {CELLS("  - {objective: gld, model: text}\n"),
@@ -163,6 +164,10 @@
     {CELLS("  - {labels: \"standard:x=1\"}\n"), "5:14: labels: method standard: no option \"x\"; options are: ..."},
     {CELLS("  - {objective: gold, model: text, votes_per_item: 3}\n"),
      "5:52: votes_per_item: the cell has no labels that are made from votes"},
+    {CELLS("  - {objective: gold, model: text, random_workers: .5}\n"),
+     "5:52: random_workers: the cell has no labels that are made from votes"},
+    {CELLS("  - {objective: gold, model: text, random_workers: 2}\n"),
+     "5:52: random_workers: \"2\" must be a number from 0 to 1"},
     {CELLS("  - {labels: standard}\n  - {labels: standard}\n"),
      "6:5: two cells are called \"standard\"; give them names, as name: \"{data} {labels}\""},
     {CELLS("  - {labels: [standard, softmax], name: a}\n"),
@@ -183,7 +188,8 @@
     {CELLS("  - {labels: standard}\ndefaults: [a]\n"), "6:11: a cell must be a map of keys and values"},
     {CELLS("  - {labels: standard}\ndefaults: {modle: text}\n"),
      "6:12: unknown key \"modle\" of a cell; did you mean model? It may have name, data, labels, objective, "
-     "votes_per_item, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, accumulate, soft_weight, "
+     "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, "
+     "accumulate, soft_weight, "
      "base, floor, over_all, draw, vectors, encoder, baseline, published"},
     {CELLS("  - {labels: standard}\nsignificance: {fraction: 2}\n"),
      "6:26: fraction: \"2\" must be a number from 1e-06 to 1"},

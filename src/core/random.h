@@ -29,6 +29,8 @@ typedef enum {
     DIS_STREAM_REVIEW_WORKER,
     DIS_STREAM_REVIEW_CROWD,
     DIS_STREAM_GROUPS,
+    DIS_STREAM_RANDOM_WORKER,
+    DIS_STREAM_RANDOM_VOTE,
 } dis_stream;
 
 typedef struct {

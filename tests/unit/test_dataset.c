@@ -139,8 +139,8 @@ static void test_columns(void **state)
                      SIZE_MAX);
     const dis__labels_part softmax = {.method = "softmax"};
     dis__label_set a, b;
-    assert_int_equal(dis__label_set_make(NULL, &m, &softmax, 0, 0, NULL, NULL, &a), DIS_OK);
-    assert_int_equal(dis__label_set_make(NULL, &c, &softmax, 0, 0, NULL, NULL, &b), DIS_OK);
+    assert_int_equal(dis__label_set_make(NULL, &m, &softmax, NULL, NULL, NULL, &a), DIS_OK);
+    assert_int_equal(dis__label_set_make(NULL, &c, &softmax, NULL, NULL, NULL, &b), DIS_OK);
     assert_memory_equal(a.p, b.p, CROWD * CROWD_CLASSES * sizeof *a.p);
     dis__label_set_free(&a);
     dis__label_set_free(&b);
@@ -179,6 +179,40 @@ static void test_classes(void **state)
                    "d: no votes on any of its items; do the ids (\"i0\", ...) match?");
 }
 
+/* Some workers vote at random on everything, the others as they did; who does depends on the seed alone. */
+static void test_random_workers(void **state)
+{
+    (void)state;
+    dis__dataset m = read_dataset("votes: votes.csv", SIZE_MAX);
+    const dis_votes_view v = dis_votes_look(m.votes);
+    const dis__vote_draw half = {.random_workers = .5, .seed = 3}, every = {.random_workers = 1, .seed = 3};
+    dis_votes *some, *again, *all;
+    assert_int_equal(dis__votes_pick(NULL, &m, NULL, &half, &some), DIS_OK);
+    assert_int_equal(dis__votes_pick(NULL, &m, NULL, &half, &again), DIS_OK);
+    assert_int_equal(dis__votes_pick(NULL, &m, NULL, &every, &all), DIS_OK);
+    const dis_votes_view h = dis_votes_look(some), a = dis_votes_look(all);
+    assert_true(h.n_votes == v.n_votes && a.n_votes == v.n_votes);
+    assert_memory_equal(h.label8, dis_votes_look(again).label8, h.n_votes);
+    size_t changed[64] = {0}, votes[64] = {0}, n_random = 0, n[CROWD_CLASSES] = {0};
+    for (size_t i = 0; i < v.n_votes; i++) {
+        assert_true(h.worker[i] == v.worker[i] && v.worker[i] < 64);
+        votes[v.worker[i]]++;
+        changed[v.worker[i]] += h.label8[i] != v.label8[i];
+        n[a.label8[i]]++;
+    }
+    for (size_t w = 0; w < v.n_workers; w++) n_random += changed[w] > 0;
+    assert_true(n_random > 0 && n_random < v.n_workers);
+    for (size_t w = 0; w < v.n_workers; w++) /* two of three answers at random are others */
+        assert_true(changed[w] == 0 ||
+                    fabs((double)changed[w] - (double)votes[w] * 2 / 3) < 4 * sqrt((double)votes[w]));
+    for (size_t k = 0; k < CROWD_CLASSES; k++)
+        assert_true(fabs((double)n[k] - (double)v.n_votes / CROWD_CLASSES) < 4 * sqrt((double)v.n_votes * 2 / 9));
+    dis_votes_destroy(some);
+    dis_votes_destroy(again);
+    dis_votes_destroy(all);
+    dis__dataset_free(&m);
+}
+
 static void test_some_votes(void **state)
 {
     static const char *const data[] = {"votes: votes.csv",
@@ -188,10 +222,16 @@ static void test_some_votes(void **state)
     for (size_t d = 0; d < 2; d++) {
         dis__dataset m = read_dataset(data[d], SIZE_MAX);
         dis__label_set all, some, again, other;
-        assert_int_equal(dis__label_set_make(NULL, &m, &standard, 0, 0, NULL, NULL, &all), DIS_OK);
-        assert_int_equal(dis__label_set_make(NULL, &m, &standard, 3, 1, NULL, NULL, &some), DIS_OK);
-        assert_int_equal(dis__label_set_make(NULL, &m, &standard, 3, 1, NULL, NULL, &again), DIS_OK);
-        assert_int_equal(dis__label_set_make(NULL, &m, &standard, 3, 2, NULL, NULL, &other), DIS_OK);
+        assert_int_equal(dis__label_set_make(NULL, &m, &standard, NULL, NULL, NULL, &all), DIS_OK);
+        assert_int_equal(dis__label_set_make(NULL, &m, &standard, &(dis__vote_draw){.per_item = 3, .seed = 1}, NULL,
+                                             NULL, &some),
+                         DIS_OK);
+        assert_int_equal(dis__label_set_make(NULL, &m, &standard, &(dis__vote_draw){.per_item = 3, .seed = 1}, NULL,
+                                             NULL, &again),
+                         DIS_OK);
+        assert_int_equal(dis__label_set_make(NULL, &m, &standard, &(dis__vote_draw){.per_item = 3, .seed = 2}, NULL,
+                                             NULL, &other),
+                         DIS_OK);
         const size_t bytes = CROWD * CROWD_CLASSES * sizeof *all.p;
         assert_memory_equal(some.p, again.p, bytes);
         assert_memory_not_equal(some.p, other.p, bytes);
@@ -200,13 +240,17 @@ static void test_some_votes(void **state)
             assert_true(fabs(some.p[i] * 3 - round(some.p[i] * 3)) < 1e-12);
         }
         dis__label_set_free(&again);
-        assert_int_equal(dis__label_set_make(NULL, &m, &standard, 99, 1, NULL, NULL, &again), DIS_OK);
+        assert_int_equal(dis__label_set_make(NULL, &m, &standard, &(dis__vote_draw){.per_item = 99, .seed = 1}, NULL,
+                                             NULL, &again),
+                         DIS_OK);
         assert_memory_equal(again.p, all.p, bytes);
         /* A single vote is of each class as often as its share says: 60 items, 40 seeds. */
         double sum = 0, expected = 0;
         for (uint64_t seed = 0; seed < 40; seed++) {
             dis__label_set one;
-            assert_int_equal(dis__label_set_make(NULL, &m, &standard, 1, seed, NULL, NULL, &one), DIS_OK);
+            assert_int_equal(dis__label_set_make(NULL, &m, &standard, &(dis__vote_draw){.per_item = 1, .seed = seed},
+                                                 NULL, NULL, &one),
+                             DIS_OK);
             for (size_t i = 0; i < CROWD; i++) sum += one.p[i * 3 + i % 3];
             dis__label_set_free(&one);
         }
@@ -221,7 +265,7 @@ static void test_some_votes(void **state)
     dis__dataset m = read_dataset("votes: votes.csv", SIZE_MAX);
     bool wanted[CROWD] = {[3] = true, [8] = true};
     dis_votes *votes;
-    assert_int_equal(dis__votes_pick(NULL, &m, wanted, 0, 0, &votes), DIS_OK);
+    assert_int_equal(dis__votes_pick(NULL, &m, wanted, NULL, &votes), DIS_OK);
     const dis_votes_view v = dis_votes_look(votes), w = dis_votes_look(m.votes);
     assert_true(v.n_votes == 10 && v.n_workers == w.n_workers && v.n_items == w.n_items);
     dis_votes_destroy(votes);
@@ -229,7 +273,9 @@ static void test_some_votes(void **state)
     put_text("half.csv", "task,n_x,n_y\na,1.5,1\n");
     m = read_dataset("votes: {file: half.csv, input: counts, columns: {n_x: x, n_y: y}}", SIZE_MAX);
     dis__label_set none;
-    assert_int_equal(dis__label_set_make(NULL, &m, &standard, 1, 0, NULL, NULL, &none), DIS_EDATA);
+    assert_int_equal(dis__label_set_make(NULL, &m, &standard, &(dis__vote_draw){.per_item = 1, .seed = 0}, NULL, NULL,
+                                         &none),
+                     DIS_EDATA);
     dis__dataset_free(&m);
 }
 
@@ -243,12 +289,12 @@ static void test_label_file(void **state)
     const dis__labels_part file = {.file = path};
     dis__dataset m = read_dataset("items: items.csv, votes: votes.csv", SIZE_MAX);
     dis__label_set set;
-    assert_int_equal(dis__label_set_make(NULL, &m, &file, 0, 0, NULL, NULL, &set), DIS_OK);
+    assert_int_equal(dis__label_set_make(NULL, &m, &file, NULL, NULL, NULL, &set), DIS_OK);
     for (size_t i = 0; i < CROWD; i++) assert_int_equal(set.has[i], i == 1 || i == 3);
     assert_true(set.p[9] == .75 && set.p[10] == 0 && set.p[11] == .25 && set.p[5] == 1);
     dis__label_set_free(&set);
     put_text("l.csv", "task,p:q\ni3,1\n");
-    assert_int_equal(dis__label_set_make(NULL, &m, &file, 0, 0, NULL, NULL, &set), DIS_EDATA);
+    assert_int_equal(dis__label_set_make(NULL, &m, &file, NULL, NULL, NULL, &set), DIS_EDATA);
     assert_non_null(strstr(dis_last_error(), "l.csv: the class \"q\" is none of the data set's"));
     dis__dataset_free(&m);
 }
@@ -256,9 +302,9 @@ static void test_label_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bare_table), cmocka_unit_test(test_cifar),   cmocka_unit_test(test_joined),
-        cmocka_unit_test(test_columns),    cmocka_unit_test(test_classes), cmocka_unit_test(test_some_votes),
-        cmocka_unit_test(test_label_file),
+        cmocka_unit_test(test_bare_table), cmocka_unit_test(test_cifar),      cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_columns),    cmocka_unit_test(test_classes),    cmocka_unit_test(test_random_workers),
+        cmocka_unit_test(test_some_votes), cmocka_unit_test(test_label_file),
     };
     return cmocka_run_group_tests(tests, make_crowd, remove_folder);
 }

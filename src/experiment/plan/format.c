@@ -191,6 +191,9 @@ static const dis__field cell_rows[] = {
     {ROW(dis__cell_part, votes_per_item, DIS_FIELD_COUNT, "votes_per_item",
          "labels from so many votes per item, drawn by the seed; 0: all"),
      .high = 1e6},
+    {ROW(dis__cell_part, random_workers, DIS_FIELD_REAL, "random_workers",
+         "each worker with this chance, drawn by the seed, votes at random: for labels and crowd objectives"),
+     .high = 1},
     {ROW(dis__cell_part, model, DIS_FIELD_TEXT, "model", "NAME[:key=value,...]: dissent list models")},
     DIS_TRAIN_COURSE_OPTIONS(TRAIN_ROW)
     {ROW(dis__cell_part, judge, DIS_FIELD_CHOICE, "judge",

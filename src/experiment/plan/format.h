@@ -84,6 +84,7 @@ typedef struct {
     const char *name, *data, *labels, *objective, *model, *baseline;
     dis_model_train_options train; /* what train_options.h lists */
     uint64_t votes_per_item, draw;
+    double random_workers;
     int judge;
     const dis__yaml_node *published;
 } dis__cell_part;

@@ -264,6 +264,22 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
     return check_judging(p, c);
 }
 
+/* What is drawn from votes needs votes, and random workers need to know whose they are. */
+static dis_status check_draw(dis__plan_internal *p, const dis__cell_internal *c, const dis_objective *o)
+{
+    static const char *const keys[] = {"votes_per_item", "random_workers"};
+    const bool drawn[] = {c->part.votes_per_item > 0, c->part.random_workers > 0};
+    const dis__votes_part *votes = p->data[c->data].part->votes;
+    const bool none = (!c->labels || c->labels->file) && !(o && o->needs_votes);
+    for (size_t i = 0; i < 2; i++)
+        if (drawn[i] && none)
+            return FAIL(p, place_of(p, &c->part, keys[i]), "%s: the cell has no labels that are made from votes",
+                        keys[i]);
+    if (drawn[1] && (votes->input == DIS_INPUT_COUNTS || votes->input == DIS_INPUT_SOFT))
+        return FAIL(p, place_of(p, &c->part, keys[1]), "%s: %s does not say who voted", keys[1], p->data[c->data].name);
+    return DIS_OK;
+}
+
 static dis_status check(dis__plan_internal *p, dis__cell_internal *c)
 {
     DIS_TRY(find_data(p, c));
@@ -285,9 +301,7 @@ static dis_status check(dis__plan_internal *p, dis__cell_internal *c)
         }
     }
     const dis_objective *o = c->part.objective ? dis_objective_find(c->part.objective) : NULL;
-    if (c->part.votes_per_item && (!c->labels || c->labels->file) && !(o && o->needs_votes))
-        return FAIL(p, place_of(p, &c->part, "votes_per_item"),
-                    "votes_per_item: the cell has no labels that are made from votes");
+    DIS_TRY(check_draw(p, c, o));
     if (c->part.objective) return check_training(p, c);
     return c->labels ? DIS_OK : FAIL(p, c->part.at, "a cell needs an objective to train towards, or labels to measure");
 }

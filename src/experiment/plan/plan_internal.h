@@ -77,8 +77,17 @@ dis_status dis__plan_take_runs(dis__plan_internal *p);
 /* Where the column of a split is read from (dataset.c reads it). */
 dis_status dis__split_column(dis_context *ctx, const dis__data *data, dis_gold **out);
 
-/* The digest of what a set of labels is made from: votes of a data set, method, and the draw of votes_per_item. */
+/* What is drawn from the votes of a data set before anything is made of them. NULL where one is asked for: nothing. */
+typedef struct {
+    uint64_t per_item;     /* votes of each item; 0: all */
+    double random_workers; /* chance of a worker whose votes are replaced by classes at random */
+    uint64_t seed;
+} dis__vote_draw;
+/* That of a run of this cell; false: all votes as they are. */
+bool dis__cell_draws(const dis__cell_part *cell, uint64_t seed, dis__vote_draw *out);
+
+/* The digest of what a set of labels is made from: votes of a data set, method, and what is drawn. */
 dis_status dis__labels_key(dis__key_text *key_text, const dis__data_part *data, const dis__votes_part *votes,
-                           const dis__labels_part *labels, uint64_t votes_per_item, uint64_t seed, char hex[65]);
+                           const dis__labels_part *labels, const dis__vote_draw *draw, char hex[65]);
 
 #endif

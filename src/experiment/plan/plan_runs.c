@@ -118,11 +118,13 @@ static dis_status put_objective(dis__key_text *key_text, const char *spec)
 static dis_status put_cell(dis__key_text *key_text, const dis__plan_internal *p, const dis__cell_internal *c)
 {
     static const char *const names[] = {"name", "data", "labels", "baseline", "published"};
-    static const char *const without_training[] = {"votes_per_item"};
+    static const char *const without_training[] = {"votes_per_item", "random_workers"};
     DIS_TRY(put_head(key_text));
     for (size_t i = 0; i < dis__cell_schema.n_fields; i++) {
         const dis__field *field = &dis__cell_schema.field[i];
-        bool counts = c->part.objective || strcmp(field->key, without_training[0]) == 0;
+        bool counts = c->part.objective;
+        for (size_t n = 0; n < sizeof without_training / sizeof *without_training; n++)
+            counts |= strcmp(field->key, without_training[n]) == 0;
         for (size_t n = 0; n < sizeof names / sizeof *names; n++) counts &= strcmp(field->key, names[n]) != 0;
         if (counts && strcmp(field->key, "objective") == 0)
             DIS_TRY(put_objective(key_text, c->part.objective));
@@ -138,16 +140,27 @@ static dis_status put_cell(dis__key_text *key_text, const dis__plan_internal *p,
     return put_measures(key_text, p, d);
 }
 
-dis_status dis__labels_key(dis__key_text *key_text, const dis__data_part *data, const dis__votes_part *votes,
-                           const dis__labels_part *labels, uint64_t votes_per_item, uint64_t seed, char hex[65])
+bool dis__cell_draws(const dis__cell_part *cell, uint64_t seed, dis__vote_draw *out)
 {
+    *out = (dis__vote_draw){cell->votes_per_item, cell->random_workers, seed};
+    return cell->votes_per_item > 0 || cell->random_workers > 0;
+}
+
+dis_status dis__labels_key(dis__key_text *key_text, const dis__data_part *data, const dis__votes_part *votes,
+                           const dis__labels_part *labels, const dis__vote_draw *draw, char hex[65])
+{
+    char chance[32];
     DIS_TRY(put_head(key_text));
     if (votes) DIS_TRY(dis__key_text_record(key_text, &dis__votes_schema, votes));
     DIS_TRY(put_field(key_text, &dis__data_schema, "classes", data));
     DIS_TRY(put_field(key_text, &dis__data_schema, "gold", data)); /* its classes may be more than those of the votes */
     DIS_TRY(put_labels(key_text, "labels", labels));
-    DIS_TRY(put_number(key_text, "votes_per_item", votes_per_item));
-    DIS_TRY(put_number(key_text, "seed", votes_per_item ? seed : 0));
+    DIS_TRY(put_number(key_text, "votes_per_item", draw ? draw->per_item : 0));
+    DIS_TRY(put_number(key_text, "seed", draw ? draw->seed : 0));
+    if (draw && draw->random_workers > 0) {
+        const int n = snprintf(chance, sizeof chance, "%.17g", draw->random_workers);
+        DIS_TRY(dis__key_text_put(key_text, "random_workers", chance, (size_t)n));
+    }
     dis__key_text_digest(key_text, hex);
     return DIS_OK;
 }
@@ -160,7 +173,8 @@ static size_t n_seeds_of(const dis__plan_internal *p, const dis__cell_internal *
     const dis__data *d = &p->data[c->data];
     const bool drawn = d->seed_of_run && d->split->by == DIS_SPLIT_HOLD_OUT;
     const bool folds = d->seed_of_run && d->split->by == DIS_SPLIT_FOLDS && !d->fold;
-    return c->part.objective || c->part.votes_per_item || drawn || folds ? p->n_seeds : 1;
+    dis__vote_draw draw;
+    return c->part.objective || dis__cell_draws(&c->part, 0, &draw) || drawn || folds ? p->n_seeds : 1;
 }
 
 static dis_status add_runs(dis__plan_internal *p, size_t cell, dis__run *runs, size_t *n)

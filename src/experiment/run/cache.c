@@ -123,13 +123,12 @@ dis_status dis__cache_dataset(dis_context *ctx, dis__cache *cache, size_t data, 
 
 /* With the mutex held. */
 static dis_status find_entry(dis__cache *cache, size_t data, size_t set, const dis__labels_part *labels,
-                             uint64_t votes_per_item, uint64_t seed, dis__cache_entry **out)
+                             const dis__vote_draw *draw, dis__cache_entry **out)
 {
     const dis__data_part *part = cache->plan->data[data].part;
     const dis__set_part *of_set = set == SIZE_MAX ? NULL : dis__part(&part->sets, set);
     char key[65];
-    DIS_TRY(dis__labels_key(&cache->key_text, part, of_set ? of_set->votes : part->votes, labels, votes_per_item, seed,
-                            key));
+    DIS_TRY(dis__labels_key(&cache->key_text, part, of_set ? of_set->votes : part->votes, labels, draw, key));
     for (dis__cache_entry *s = cache->labels; s; s = s->next)
         if (s->data == data && s->set == set && strcmp(s->key, key) == 0) {
             *out = s;
@@ -139,7 +138,7 @@ static dis_status find_entry(dis__cache *cache, size_t data, size_t set, const d
     DIS_TRY(dis__alloc_zeroed(&made, 1, sizeof *made));
     made->data = data;
     made->set = set;
-    made->drawn = votes_per_item > 0;
+    made->drawn = draw != NULL;
     memcpy(made->key, key, sizeof made->key);
     made->next = cache->labels;
     cache->labels = made;
@@ -148,15 +147,14 @@ static dis_status find_entry(dis__cache *cache, size_t data, size_t set, const d
 }
 
 dis_status dis__cache_labels(dis_context *ctx, dis__cache *cache, size_t data, size_t set,
-                             const dis__labels_part *labels, uint64_t votes_per_item, uint64_t seed,
-                             dis__cache_entry **out)
+                             const dis__labels_part *labels, const dis__vote_draw *draw, dis__cache_entry **out)
 {
     const dis__dataset *m;
     dis__cache_entry *entry = NULL;
     bool mine = false;
     DIS_TRY(dis__cache_dataset(ctx, cache, data, set, &m));
     pthread_mutex_lock(&cache->mutex);
-    dis_status status = find_entry(cache, data, set, labels, votes_per_item, seed, &entry);
+    dis_status status = find_entry(cache, data, set, labels, draw, &entry);
     if (status == DIS_OK) {
         entry->users++;
         mine = is_mine(cache, entry);
@@ -164,7 +162,7 @@ dis_status dis__cache_labels(dis_context *ctx, dis__cache *cache, size_t data, s
     pthread_mutex_unlock(&cache->mutex);
     DIS_TRY(status);
     if (mine) {
-        status = dis__label_set_make(ctx, m, labels, votes_per_item, seed, cache->folder, entry->key, &entry->labels);
+        status = dis__label_set_make(ctx, m, labels, draw, cache->folder, entry->key, &entry->labels);
         pthread_mutex_lock(&cache->mutex);
         done(cache, entry, status == DIS_OK);
         pthread_mutex_unlock(&cache->mutex);

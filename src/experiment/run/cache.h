@@ -10,8 +10,7 @@ dis_status dis__cache_dataset(dis_context *ctx, dis__cache *cache, size_t data, 
 /* Labels of the tasks of that data set; given back with dis__cache_release. */
 typedef struct dis__cache_entry dis__cache_entry;
 dis_status dis__cache_labels(dis_context *ctx, dis__cache *cache, size_t data, size_t set,
-                             const dis__labels_part *labels, uint64_t votes_per_item, uint64_t seed,
-                             dis__cache_entry **out);
+                             const dis__labels_part *labels, const dis__vote_draw *draw, dis__cache_entry **out);
 const dis__label_set *dis__cache_entry_labels(const dis__cache_entry *entry);
 void dis__cache_release(dis__cache *cache, dis__cache_entry *entry); /* NULL is fine */
 

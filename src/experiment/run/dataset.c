@@ -369,7 +369,7 @@ static dis_status gold_by_method(dis_context *ctx, dis__dataset *m, const dis__g
     const dis__labels_part labels = {.method = part->method};
     dis__label_set set;
     const size_t k = dis_names_count(m->classes);
-    DIS_TRY(dis__label_set_make(ctx, m, &labels, 0, 0, NULL, NULL, &set));
+    DIS_TRY(dis__label_set_make(ctx, m, &labels, NULL, NULL, NULL, &set));
     const dis_status status = dis__alloc_array(&m->label, m->n, sizeof *m->label);
     for (size_t i = 0; i < m->n && status == DIS_OK; i++) {
         const double *p = set.p + i * k;

@@ -35,13 +35,12 @@ typedef struct {
 /* Made as `labels` says; `folder` and `key` name a file that is read in place of the work, or written after it (folder
  * NULL: none). */
 dis_status dis__label_set_make(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
-                               uint64_t votes_per_item, uint64_t seed, const char *folder, const char *key,
-                               dis__label_set *out);
+                               const dis__vote_draw *draw, const char *folder, const char *key, dis__label_set *out);
 void dis__label_set_free(dis__label_set *set);
 
-/* Votes on tasks for which wanted[task of m] holds, at most `max` an item (0: all), drawn by the seed; wanted NULL: all
- * tasks of the votes. Workers and classes stay as they are. */
-dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t max, uint64_t seed,
+/* Votes on tasks for which wanted[task of m] holds, as `draw` says; wanted NULL: all tasks of the votes. Workers and
+ * classes stay as they are. */
+dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, const dis__vote_draw *draw,
                            dis_votes **out);
 
 /* ---- splits ---- */

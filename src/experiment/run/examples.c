@@ -137,8 +137,8 @@ dis_status dis__examples_add_labels(const dis__dataset *m, const dis__label_set 
     return status;
 }
 
-dis_status dis__examples_add_votes(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t max,
-                                   uint64_t seed, dis__examples *e)
+dis_status dis__examples_add_votes(dis_context *ctx, const dis__dataset *m, const bool *wanted,
+                                   const dis__vote_draw *draw, dis__examples *e)
 {
-    return dis__votes_pick(ctx, m, wanted, max, seed, &e->votes);
+    return dis__votes_pick(ctx, m, wanted, draw, &e->votes);
 }

@@ -21,8 +21,8 @@ dis_status dis__examples_of(dis_context *ctx, const dis__dataset *m, const bool 
 /* Each adds what it says, for the tasks of the part that have it. Nothing is added when none does. */
 dis_status dis__examples_add_gold(const dis__dataset *m, dis__examples *e);
 dis_status dis__examples_add_labels(const dis__dataset *m, const dis__label_set *labels, dis__examples *e);
-dis_status dis__examples_add_votes(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t max,
-                                   uint64_t seed, dis__examples *e);
+dis_status dis__examples_add_votes(dis_context *ctx, const dis__dataset *m, const bool *wanted,
+                                   const dis__vote_draw *draw, dis__examples *e);
 void dis__examples_free(dis__examples *e);
 
 /* Rows of a table of the data set's tasks as labels of their own. */

@@ -20,6 +20,8 @@ typedef struct {
     uint8_t *part; /* (m->n) */
     bool *wanted;  /* (m->n) room */
     dis__cache_entry *labels, *human;
+    dis__vote_draw draw;
+    const dis__vote_draw *drawn; /* that, or NULL: all votes as they are */
     dis_model *model;
     dis__result *out;
     double *last;            /* predictions of the last further set, and its items: sets may share them */
@@ -42,8 +44,7 @@ static dis_status training_part(running *r, dis__examples *train)
     if (train->n == 0) return dis__fail(DIS_EDATA, "%s: the split leaves nothing to train on", r->data->name);
     if (o->needs_gold) DIS_TRY(dis__examples_add_gold(r->m, train));
     if (o->needs_labels) DIS_TRY(dis__examples_add_labels(r->m, dis__cache_entry_labels(r->labels), train));
-    if (o->needs_votes)
-        DIS_TRY(dis__examples_add_votes(r->ctx, r->m, r->wanted, r->cell->part.votes_per_item, r->run->seed, train));
+    if (o->needs_votes) DIS_TRY(dis__examples_add_votes(r->ctx, r->m, r->wanted, r->drawn, train));
     return DIS_OK;
 }
 
@@ -75,7 +76,7 @@ static dis_status judging_part(running *r, dis__examples *dev)
     DIS_TRY(status);
     DIS_TRY(dis__examples_add_gold(m, dev));
     if (!part->votes || !r->data->human || r->data->human->file) return DIS_OK;
-    DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, set, r->data->human, 0, 0, &human));
+    DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, set, r->data->human, NULL, &human));
     status = dis__examples_add_labels(m, dis__cache_entry_labels(human), dev);
     dis__cache_release(r->cache, human);
     return status;
@@ -315,7 +316,7 @@ static dis_status further(running *r, const char *name, size_t set)
     if (!r->model) return DIS_OK; /* labels are made of votes on the data set itself */
     DIS_TRY(dis__cache_dataset(r->ctx, r->cache, r->cell->data, set, &w.m));
     w.items = &part->items;
-    if (people) DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, set, r->data->human, 0, 0, &human));
+    if (people) DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, set, r->data->human, NULL, &human));
     w.human = dis__cache_entry_labels(human);
     dis_status status = dis__alloc_array(&all, w.m->n, sizeof *all);
     if (status == DIS_OK) {
@@ -355,11 +356,11 @@ static dis_status carry_out(running *r)
     DIS_TRY(dis__alloc_array(&r->part, r->m->n, sizeof *r->part));
     DIS_TRY(dis__alloc_array(&r->wanted, r->m->n, sizeof *r->wanted));
     DIS_TRY(dis__split_make(r->data, r->m, r->run->fold, r->run->seed, r->part));
+    r->drawn = dis__cell_draws(&r->cell->part, r->run->seed, &r->draw) ? &r->draw : NULL;
     if (r->cell->labels)
-        DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, SIZE_MAX, r->cell->labels,
-                                  r->cell->part.votes_per_item, r->run->seed, &r->labels));
+        DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, SIZE_MAX, r->cell->labels, r->drawn, &r->labels));
     if (r->data->human)
-        DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, SIZE_MAX, r->data->human, 0, 0, &r->human));
+        DIS_TRY(dis__cache_labels(r->ctx, r->cache, r->cell->data, SIZE_MAX, r->data->human, NULL, &r->human));
     DIS_TRY(dis__alloc_array(&r->out->value, plan->n_measures, sizeof *r->out->value));
     for (size_t m = 0; m < plan->n_measures; m++) r->out->value[m] = NAN;
     DIS_TRY(dis__alloc_zeroed(&r->out->set, plan->n_measures, sizeof *r->out->set));

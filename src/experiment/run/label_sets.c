@@ -41,10 +41,11 @@ static dis__source source_of(const dis_names *tasks, size_t i, uint64_t seed)
 }
 
 /* `max` of the votes first .. end - 1, each with the same chance (selection sampling; Knuth, volume 2, algorithm S). */
-static void pick_votes(const dis_votes_view *v, size_t item, uint64_t max, uint64_t seed, dis_votes_arrays *a,
+static void pick_votes(const dis_votes_view *v, size_t item, const dis__vote_draw *draw, dis_votes_arrays *a,
                        uint32_t *task, uint32_t *worker, uint16_t *label)
 {
-    dis__source source = source_of(v->tasks, item, seed);
+    const uint64_t max = draw->per_item;
+    dis__source source = source_of(v->tasks, item, draw->seed);
     uint64_t left = v->start[item + 1] - v->start[item], need = max && max < left ? max : left;
     for (uint64_t j = v->start[item]; need; j++, left--) {
         if (need < left && dis__draw_below(&source, left) >= need) continue;
@@ -55,8 +56,24 @@ static void pick_votes(const dis_votes_view *v, size_t item, uint64_t max, uint6
     }
 }
 
-static dis_status pick_from_votes(dis_context *ctx, const dis_votes_view *v, const bool *wanted, uint64_t max,
-                                  uint64_t seed, dis_votes **out)
+/* Workers are drawn by their ids, and so is what they say of an item: neither depends on what else is there. */
+static void answer_at_random(const dis_votes_view *v, const dis__vote_draw *draw, size_t n, const uint32_t *task,
+                             const uint32_t *worker, uint16_t *label)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t length;
+        const char *name = dis_names_get(v->workers, worker[i], &length);
+        const uint64_t who = hash_text(name, length);
+        dis__source source = dis__source_at(draw->seed, DIS_STREAM_RANDOM_WORKER, who);
+        if (dis__draw_uniform(&source) >= draw->random_workers) continue;
+        name = dis_names_get(v->tasks, task[i], &length);
+        source = dis__source_at(draw->seed ^ who, DIS_STREAM_RANDOM_VOTE, hash_text(name, length));
+        label[i] = (uint16_t)dis__draw_below(&source, v->n_classes);
+    }
+}
+
+static dis_status pick_from_votes(dis_context *ctx, const dis_votes_view *v, const bool *wanted,
+                                  const dis__vote_draw *draw, dis_votes **out)
 {
     uint32_t *task = NULL, *worker = NULL;
     uint16_t *label = NULL;
@@ -72,7 +89,8 @@ static dis_status pick_from_votes(dis_context *ctx, const dis_votes_view *v, con
     if (status == DIS_OK) status = dis__alloc_array(&label, v->n_votes, sizeof *label);
     if (status == DIS_OK) {
         for (size_t i = 0; i < v->n_items; i++)
-            if (!wanted || wanted[i]) pick_votes(v, i, max, seed, &a, task, worker, label);
+            if (!wanted || wanted[i]) pick_votes(v, i, draw, &a, task, worker, label);
+        if (draw->random_workers > 0) answer_at_random(v, draw, a.n_votes, task, worker, label);
         a.task = task;
         a.worker = worker;
         a.label = label;
@@ -116,17 +134,19 @@ static dis_status pick_from_counts(dis_context *ctx, const dis_votes_view *v, ui
     return status;
 }
 
-dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, uint64_t max, uint64_t seed,
+dis_status dis__votes_pick(dis_context *ctx, const dis__dataset *m, const bool *wanted, const dis__vote_draw *draw,
                            dis_votes **out)
 {
+    static const dis__vote_draw all = {0};
     const dis_votes_view v = dis_votes_look(m->votes);
-    if (v.counts) return pick_from_counts(ctx, &v, max, seed, out);
-    if (!wanted) return pick_from_votes(ctx, &v, NULL, max, seed, out);
+    if (!draw) draw = &all;
+    if (v.counts) return pick_from_counts(ctx, &v, draw->per_item, draw->seed, out);
+    if (!wanted) return pick_from_votes(ctx, &v, NULL, draw, out);
     bool *of_votes;
     DIS_TRY(dis__alloc_zeroed(&of_votes, v.n_items, sizeof *of_votes));
     for (size_t i = 0; i < m->n; i++)
         if (wanted[i] && m->vote_row[i] != SIZE_MAX) of_votes[m->vote_row[i]] = true;
-    const dis_status status = pick_from_votes(ctx, &v, of_votes, max, seed, out);
+    const dis_status status = pick_from_votes(ctx, &v, of_votes, draw, out);
     dis__free(of_votes);
     return status;
 }
@@ -147,11 +167,11 @@ static dis_status make_labels(dis_context *ctx, const dis_votes *votes, const di
     return DIS_OK;
 }
 
-static dis_status fit(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels, uint64_t votes_per_item,
-                      uint64_t seed, double **p)
+static dis_status fit(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
+                      const dis__vote_draw *draw, double **p)
 {
     dis_votes *some = NULL;
-    if (votes_per_item) DIS_TRY(dis__votes_pick(ctx, m, NULL, votes_per_item, seed, &some));
+    if (draw) DIS_TRY(dis__votes_pick(ctx, m, NULL, draw, &some));
     const dis_votes *votes = some ? some : m->votes;
     const dis_status status = make_labels(ctx, votes, labels, p);
     dis_votes_destroy(some);
@@ -222,15 +242,15 @@ static dis_status cache_put(const char *path, const char *key, size_t n, size_t 
 
 /* Labels in the order of the votes' items. */
 static dis_status made_or_kept(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
-                               uint64_t votes_per_item, uint64_t seed, const char *folder, const char *key, double **p)
+                               const dis__vote_draw *draw, const char *folder, const char *key, double **p)
 {
     const dis_votes_view v = dis_votes_look(m->votes);
-    if (!folder) return fit(ctx, m, labels, votes_per_item, seed, p);
+    if (!folder) return fit(ctx, m, labels, draw, p);
     char *path;
     DIS_TRY(cache_path(folder, key, &path));
     dis_status status = cache_get(ctx, path, key, v.n_items, v.n_classes, p);
     if (status == DIS_OK && !*p) {
-        status = fit(ctx, m, labels, votes_per_item, seed, p);
+        status = fit(ctx, m, labels, draw, p);
         if (status == DIS_OK && (status = cache_put(path, key, v.n_items, v.n_classes, *p)) != DIS_OK) {
             dis_free(*p);
             *p = NULL;
@@ -249,13 +269,12 @@ static dis_status room_for(const dis__dataset *m, size_t k, dis__label_set *set)
 }
 
 static dis_status from_votes(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
-                             uint64_t votes_per_item, uint64_t seed, const char *folder, const char *key,
-                             dis__label_set *set)
+                             const dis__vote_draw *draw, const char *folder, const char *key, dis__label_set *set)
 {
     const size_t k = dis_names_count(m->classes);
     double *p;
     DIS_TRY(room_for(m, k, set));
-    DIS_TRY(made_or_kept(ctx, m, labels, votes_per_item, seed, folder, key, &p));
+    DIS_TRY(made_or_kept(ctx, m, labels, draw, folder, key, &p));
     for (size_t i = 0; i < m->n; i++) {
         set->has[i] = m->vote_row[i] != SIZE_MAX;
         if (set->has[i]) memcpy(set->p + i * k, p + m->vote_row[i] * k, k * sizeof *p);
@@ -299,12 +318,11 @@ static dis_status from_file(dis_context *ctx, const dis__dataset *m, const char 
 }
 
 dis_status dis__label_set_make(dis_context *ctx, const dis__dataset *m, const dis__labels_part *labels,
-                               uint64_t votes_per_item, uint64_t seed, const char *folder, const char *key,
-                               dis__label_set *out)
+                               const dis__vote_draw *draw, const char *folder, const char *key, dis__label_set *out)
 {
     dis__label_set set = {0};
-    const dis_status status = labels->file ? from_file(ctx, m, labels->file, &set)
-                                           : from_votes(ctx, m, labels, votes_per_item, seed, folder, key, &set);
+    const dis_status status =
+        labels->file ? from_file(ctx, m, labels->file, &set) : from_votes(ctx, m, labels, draw, folder, key, &set);
     if (status == DIS_OK)
         *out = set;
     else
