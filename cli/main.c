@@ -83,6 +83,7 @@ static void catch_signals(void)
 /* Test builds: DISSENT_FAULT=alloc:N, io:N or short:N makes the N-th of them fail (src/core/faults.h). */
 void dis__fault_arm(int kind, uint64_t n);
 bool dis__fault_reached(int kind);
+int64_t dis__fault_blocks(void);
 
 static int fault_kind(void)
 {
@@ -101,6 +102,7 @@ static void faults_begin(void)
 static void faults_end(void)
 {
     if (fault_kind() >= 0 && !dis__fault_reached(fault_kind())) fputs("fault not reached\n", stderr);
+    if (fault_kind() >= 0 && dis__fault_blocks() != 0) fputs("memory left\n", stderr);
 }
 #else
 static void faults_begin(void)

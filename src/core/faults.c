@@ -5,6 +5,17 @@
 
 static _Atomic uint64_t countdown[DIS_FAULT_KINDS];
 static _Atomic bool reached[DIS_FAULT_KINDS];
+static _Atomic int64_t blocks;
+
+int64_t dis__fault_blocks(void)
+{
+    return blocks;
+}
+
+void dis__fault_count_block(int64_t change)
+{
+    blocks += change;
+}
 
 void dis__fault_arm(dis_fault_kind kind, uint64_t n)
 {

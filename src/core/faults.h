@@ -2,7 +2,7 @@
  *
  * Tests walk n over all sites: arm(kind, 1), arm(kind, 2), ... until a run does not reach the n-th. The tool of a test
  * build arms itself from DISSENT_FAULT=alloc:N, io:N or short:N and, at its end, says on stderr whether the fault was
- * reached. */
+ * reached and whether memory was left. */
 #ifndef DIS_CORE_FAULTS_H
 #define DIS_CORE_FAULTS_H
 #include "dissent/status.h"
@@ -21,11 +21,19 @@ void dis__fault_arm(dis_fault_kind kind, uint64_t n);
 /* True once the armed call has failed. */
 bool dis__fault_reached(dis_fault_kind kind);
 bool dis__fault_hits(dis_fault_kind kind);
+/* Blocks that were allocated and not freed since the start: the same before and after a call that leaks nothing. */
+int64_t dis__fault_blocks(void);
+void dis__fault_count_block(int64_t change);
 #else
 static inline bool dis__fault_hits(dis_fault_kind kind)
 {
     (void)kind;
     return false;
+}
+
+static inline void dis__fault_count_block(int64_t change)
+{
+    (void)change;
 }
 #endif
 

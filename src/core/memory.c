@@ -1,5 +1,5 @@
-/* Allocation: posix_memalign in one place, or a temporary file (spill.h). Large blocks come from the system as fresh zero pages either way, so
- * zeroing costs what touching them would. */
+/* Allocation: posix_memalign in one place, or a temporary file (spill.h). Large blocks come from the system as fresh zero
+ * pages either way, so zeroing costs what touching them would. */
 #include "core/memory.h"
 #include "dissent/context.h"
 #include "core/faults.h"
@@ -24,6 +24,7 @@ static dis_status allocate(void *out, size_t n, size_t size, bool resident)
     void *block = NULL;
     if (large && !resident) DIS_TRY(dis__spill(bytes, &block));
     if (block) {
+        dis__fault_count_block(1);
         *(void **)out = block;
         return DIS_OK;
     }
@@ -34,6 +35,7 @@ static dis_status allocate(void *out, size_t n, size_t size, bool resident)
     if (bytes >= HUGE) (void)madvise(block, bytes, MADV_HUGEPAGE); /* a refusal does no harm */
 #endif
     if (large) dis__spill_note(block, bytes);
+    dis__fault_count_block(1);
     *(void **)out = block;
     return DIS_OK;
 }
@@ -97,6 +99,7 @@ dis_status dis__reserve(void *inout, size_t *capacity, size_t used, size_t need,
 
 void dis__free(void *memory)
 {
+    if (memory) dis__fault_count_block(-1);
     if (is_page(memory) && dis__spill_free(memory)) return;
     free(memory);
 }
