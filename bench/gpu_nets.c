@@ -3,8 +3,8 @@
  *     gpu_nets DEVICE resnet34|tagger SIZE [STEPS]
  *
  * SIZE: images, or tokens, of a batch. same: milliseconds of a step that is taken again and again, the numbers on the
- * device; fed: with the batch copied to the device before each step, one of four of different sizes in turn. Each is the
- * median of rounds of ten steps. `checksum` of the parameters at the end: equal from run to run. */
+ * device; fed: with the batch copied to the device before each step, one of four of different sizes in turn; fresh: of a
+ * tagger, with a batch of other sizes every time. Each is the median of rounds of ten steps. `checksum` of the parameters at the end: equal from run to run. */
 #include "core/random.h"
 #include "nn/models/nets.h"
 #include <stdio.h>
@@ -147,14 +147,14 @@ static int by_size(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
-/* Milliseconds of a step. */
-static double time_steps(run *r, bool fed, size_t rounds)
+/* Milliseconds of a step; batches: how many there are in turn, 0: the one that is there. */
+static double time_steps(run *r, size_t batches, size_t rounds)
 {
     double *ms = calloc(rounds, sizeof *ms), loss;
     for (size_t i = 0; i < rounds; i++) {
         const double begun = now();
         for (size_t j = 0; j < ROUND; j++) {
-            if (fed) r->feed(r, (i * ROUND + j) % BATCHES);
+            if (batches) r->feed(r, (i * ROUND + j) % batches);
             must(dis__net_train(r->net, 1e-4, true));
         }
         must(dis__net_get_loss(r->net, &loss)); /* waits */
@@ -205,15 +205,17 @@ int main(int argc, char **argv)
     }
     must(dis__net_plan(r.net, NULL, &o));
     r.feed(&r, 0);
-    time_steps(&r, false, 1); /* kernels are loaded, products chosen, the step is recorded */
-    const double same = time_steps(&r, false, rounds);
-    time_steps(&r, true, 2);
-    const double fed = time_steps(&r, true, rounds);
+    time_steps(&r, 0, 1); /* kernels are loaded, products chosen, the step is recorded */
+    const double same = time_steps(&r, 0, rounds);
+    time_steps(&r, BATCHES, 2);
+    const double fed = time_steps(&r, BATCHES, rounds);
+    const double fresh = strcmp(argv[2], "tagger") == 0 ? time_steps(&r, SIZE_MAX, rounds) : 0;
     double loss;
     must(dis__net_get_loss(r.net, &loss));
     printf("{\"model\": \"%s\", \"size\": %zu, \"device\": \"%s\", \"parameters\": %zu, \"same\": %.4f, \"fed\": %.4f, "
+           "\"fresh\": %.4f, "
            "\"loss\": %.6f, \"checksum\": \"%016llx\"}\n",
-           argv[2], r.size, device->name, dis__net_n_parameters(r.net), same, fed, loss,
+           argv[2], r.size, device->name, dis__net_n_parameters(r.net), same, fed, fresh, loss,
            (unsigned long long)checksum(r.net));
     dis__net_destroy(r.net);
     free(r.images);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 #include "nn_results.h"
+#include "rounded_net.h"
 #include "nn/devices.h"
 #include "train_support.h"
 #include "train/run.h"
@@ -18,6 +19,14 @@ static const dis__device *cuda_at(size_t i)
     for (size_t d = 0; dis__device_at(d); d++)
         if (strcmp(dis__device_at(d)->machine, "cuda") == 0 && i-- == 0) return dis__device_at(d);
     return NULL;
+}
+
+/* Every n-th case is run, from one on: for tools that make each kernel a hundred times slower, in parts side by side. */
+static int first_case, cases_apart = 1;
+
+static bool chosen(int c)
+{
+    return c % cases_apart == first_case;
 }
 
 static bool rough(const dis__device *device)
@@ -98,13 +107,92 @@ static void layers(void **state)
         double worst = 0;
         for (int c = 0; c < NN_CASES; c++)
             for (int s = 0; s < NN_SIZES; s++) {
-                if (nn_cases[c].large && s == NN_SIZES - 1) continue;
+                if (!chosen(c) || (nn_cases[c].large && s == NN_SIZES - 1)) continue;
                 bad += one_case(&nn_cases[c], cuda_at(d), nn_sizes[s], true, &worst);
                 if (s == 1) bad += one_case(&nn_cases[c], cuda_at(d), nn_sizes[s], false, &worst);
             }
         print_message("%s: %d cases, at most %.2g off\n", cuda_at(d)->name, NN_CASES, worst);
     }
     if (bad) fail_msg("%zu cases differ", bad);
+}
+
+/* ---- rounding ---- */
+
+/* Nets of a size at which bfloat16 still tells the way: four stages of a ResNet, and convolutions over letters. */
+static void four_stages(nn_net *f)
+{
+    dis__resnet_options o = dis__resnet_options_default();
+    static const size_t blocks[] = {2, 1, 1, 1};
+    o.kind = DIS_RESNET_IMAGENET;
+    o.height = o.width = 16;
+    o.first_width = 16;
+    o.rows = 40;
+    memcpy(o.blocks, blocks, sizeof blocks);
+    const dis__resnet r = dis__resnet_build(f->net, &o);
+    f->rows = r.rows;
+    f->reals[f->n_reals++] = r.images;
+    nn_soft(f, "gold", dis__layer_linear(f->net, "out", r.trunk, 10, DIS_ACT_NONE), NULL);
+}
+
+static void letters(nn_net *f)
+{
+    dis__stem_cnn_options o = dis__stem_cnn_options_default();
+    o.n_characters = 30;
+    o.width = 16;
+    o.channels[0] = 16;
+    o.channels[1] = 32;
+    o.feed = 64;
+    o.rows = 40;
+    o.dropout = 0;
+    const dis__stem_cnn s = dis__stem_cnn_build(f->net, &o);
+    f->rows = s.rows;
+    for (int i = 0; i < 2; i++) f->ints[f->n_ints++] = (nn_ints){s.text[i], -1, 29};
+    nn_soft(f, "gold", dis__layer_linear(f->net, "out", s.trunk, 4, DIS_ACT_NONE), NULL);
+}
+
+/* Loss and gradients of ref with values rounded to bfloat16. */
+static double *rounded_results(const nn_case *c, const size_t size[3], size_t *n)
+{
+    static rounded_kind kinds[ROUNDED_LAYERS];
+    nn_net f;
+    nn_must_make(c, rounded_device(), NULL, &f);
+    rounded_begin(f.net, kinds);
+    assert_int_equal(nn_fill(&f, size[0], size[1], size[2]), DIS_OK);
+    assert_int_equal(nn_pass(&f, true), DIS_OK);
+    double *out = calloc(f.net->n_numbers + 1, sizeof *out);
+    out[0] = dis__net_loss(f.net);
+    *n = 1;
+    for (size_t p = 0; p < f.net->n_params; p++) {
+        dis__param_get_grad(f.net, p, out + *n);
+        *n += f.net->params[p].info.n;
+    }
+    dis__net_destroy(f.net);
+    return out;
+}
+
+static void rounding(void **state)
+{
+    (void)state;
+    static const nn_case nets[] = {{"a ResNet of four stages", four_stages, false}, {"a stem CNN", letters, false}};
+    const size_t size[3] = {24, 1, 24};
+    size_t bad = 0;
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+        size_t n, m;
+        double *exact = results(&nets[i], &dis__device_ref, size, true, &n);
+        double *wanted = rounded_results(&nets[i], size, &m);
+        for (size_t d = 0; cuda_at(d); d++) {
+            double *got = results(&nets[i], cuda_at(d), size, true, &m);
+            const double *to = rough(cuda_at(d)) ? wanted : exact;
+            const double off = got ? distance(got, to, n, true) : 1, bound = rough(cuda_at(d)) ? .04 : 1e-4;
+            bad += off <= bound ? 0 : 1;
+            print_message("%s on %s: gradients %.2g off; rounding alone moves them by %.2g\n", nets[i].name,
+                          cuda_at(d)->name, off, distance(wanted, exact, n, true));
+            free(got);
+        }
+        free(exact);
+        free(wanted);
+    }
+    if (bad) fail_msg("%zu differ", bad);
 }
 
 /* ---- steps ---- */
@@ -148,6 +236,7 @@ static void steps(void **state)
     size_t bad = 0;
     for (size_t d = 0; cuda_at(d); d++)
         for (int c = 0; c < NN_CASES; c++) {
+            if (!chosen(c)) continue;
             size_t n, m;
             double *one = after_steps(&nn_cases[c], cuda_at(d), false, &n);
             double *other = after_steps(&nn_cases[c], cuda_at(d), true, &m);
@@ -308,15 +397,19 @@ static void out_of_memory(void **state)
     }
 }
 
-int main(void)
+/* Arguments: a pattern of tests' names; I/N: every N-th case from I on. */
+int main(int argc, char **argv)
 {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    if (argc > 2 && (sscanf(argv[2], "%d/%d", &first_case, &cases_apart) != 2 || cases_apart < 1)) return 2;
     if (!cuda_at(0)) {
         printf("skipped: no CUDA device: %s\n", dis__device_missing());
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers), cmocka_unit_test(steps),        cmocka_unit_test(models),
-        cmocka_unit_test(resume), cmocka_unit_test(side_by_side), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(layers),        cmocka_unit_test(rounding), cmocka_unit_test(steps),
+        cmocka_unit_test(models),        cmocka_unit_test(resume),   cmocka_unit_test(side_by_side),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
 }

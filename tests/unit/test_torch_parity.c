@@ -1,6 +1,8 @@
 /* Nets against PyTorch: forward, gradients and training of every model, with fixtures that
  * tests/parity/make_torch_fixtures.py has made. The same start and batches give the same losses, probabilities and
- * parameters: to 1e-8 on `ref`, to 1e-4 on `cpu`, whose numbers are floats. */
+ * parameters: to 1e-8 on `ref`, to 1e-4 on `cpu`, whose numbers are floats. What rounding to bfloat16 does to gradients is
+ * measured with `ref` alone (rounded_net.h): nets this small, in which the winner of a maximum may turn on the last bit,
+ * are then compared with that and not with PyTorch. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,6 +17,7 @@
 #include "nn/net_internal.h"
 #include "train/model.h"
 #include "nn/devices.h"
+#include "rounded_net.h"
 
 enum { K = 3, WORKERS = 4, MAX_BINDINGS = 16, TENSOR_NAME = 160 };
 static const double RATE = .01;
@@ -47,6 +50,7 @@ typedef struct {
     int crowd; /* kind, or DIS_NONE */
     bool two;  /* labels, and a second head of KL in bits at weight .5 */
     bool momentum;
+    bool turns; /* bfloat16 moves gradients by more than a tenth */
 } parity_case;
 
 static void bind(fixture_net *f, const char *tensor, binding_kind kind, int number, size_t dim, size_t per)
@@ -264,26 +268,26 @@ static void build_encoder(fixture_net *f)
 }
 
 static const parity_case cases[] = {
-    {"mlp_ce", build_mlp, DIS_LOSS_CE, DIS_NONE, false, true},
-    {"mlp_kl", build_mlp, DIS_LOSS_KL, DIS_NONE, false, true},
-    {"mlp_inverse_kl", build_mlp, DIS_LOSS_INVERSE_KL, DIS_NONE, false, true},
-    {"mlp_js", build_mlp, DIS_LOSS_JS, DIS_NONE, false, true},
-    {"mlp_two", build_mlp, DIS_LOSS_CE, DIS_NONE, true, true},
-    {"mlp_crowd_mw", build_mlp, DIS_LOSS_CE, DIS_CROWD_MW, false, true},
-    {"mlp_crowd_vw", build_mlp, DIS_LOSS_CE, DIS_CROWD_VW, false, true},
-    {"mlp_crowd_vb", build_mlp, DIS_LOSS_CE, DIS_CROWD_VB, false, true},
-    {"mlp_crowd_vwb", build_mlp, DIS_LOSS_CE, DIS_CROWD_VWB, false, true},
-    {"mlp_crowd_sw", build_mlp, DIS_LOSS_CE, DIS_CROWD_SW, false, true},
-    {"text", build_text, DIS_LOSS_KL, DIS_NONE, false, false},
-    {"stacked_lstm", build_stacked_lstm, DIS_LOSS_CE, DIS_NONE, false, false},
-    {"stacked_gru", build_stacked_gru, DIS_LOSS_CE, DIS_NONE, false, false},
-    {"tagger_encoder", build_tagger_encoder, DIS_LOSS_CE, DIS_NONE, false, false},
-    {"tagger_additive", build_tagger_additive, DIS_LOSS_CE, DIS_NONE, false, false},
-    {"tagger_gru", build_tagger_gru, DIS_LOSS_CE, DIS_NONE, false, false},
-    {"stem_cnn", build_stem_cnn, DIS_LOSS_INVERSE_KL, DIS_NONE, false, false},
-    {"encoder", build_encoder, DIS_LOSS_KL, DIS_NONE, false, false},
-    {"resnet_cifar", build_resnet_cifar, DIS_LOSS_CE, DIS_NONE, false, false},
-    {"resnet_imagenet", build_resnet_imagenet, DIS_LOSS_JS, DIS_NONE, false, false},
+    {"mlp_ce", build_mlp, DIS_LOSS_CE, DIS_NONE, false, true, false},
+    {"mlp_kl", build_mlp, DIS_LOSS_KL, DIS_NONE, false, true, false},
+    {"mlp_inverse_kl", build_mlp, DIS_LOSS_INVERSE_KL, DIS_NONE, false, true, false},
+    {"mlp_js", build_mlp, DIS_LOSS_JS, DIS_NONE, false, true, false},
+    {"mlp_two", build_mlp, DIS_LOSS_CE, DIS_NONE, true, true, false},
+    {"mlp_crowd_mw", build_mlp, DIS_LOSS_CE, DIS_CROWD_MW, false, true, false},
+    {"mlp_crowd_vw", build_mlp, DIS_LOSS_CE, DIS_CROWD_VW, false, true, false},
+    {"mlp_crowd_vb", build_mlp, DIS_LOSS_CE, DIS_CROWD_VB, false, true, false},
+    {"mlp_crowd_vwb", build_mlp, DIS_LOSS_CE, DIS_CROWD_VWB, false, true, false},
+    {"mlp_crowd_sw", build_mlp, DIS_LOSS_CE, DIS_CROWD_SW, false, true, false},
+    {"text", build_text, DIS_LOSS_KL, DIS_NONE, false, false, false},
+    {"stacked_lstm", build_stacked_lstm, DIS_LOSS_CE, DIS_NONE, false, false, false},
+    {"stacked_gru", build_stacked_gru, DIS_LOSS_CE, DIS_NONE, false, false, false},
+    {"tagger_encoder", build_tagger_encoder, DIS_LOSS_CE, DIS_NONE, false, false, false},
+    {"tagger_additive", build_tagger_additive, DIS_LOSS_CE, DIS_NONE, false, false, false},
+    {"tagger_gru", build_tagger_gru, DIS_LOSS_CE, DIS_NONE, false, false, false},
+    {"stem_cnn", build_stem_cnn, DIS_LOSS_INVERSE_KL, DIS_NONE, false, false, true},
+    {"encoder", build_encoder, DIS_LOSS_KL, DIS_NONE, false, false, false},
+    {"resnet_cifar", build_resnet_cifar, DIS_LOSS_CE, DIS_NONE, false, false, true},
+    {"resnet_imagenet", build_resnet_imagenet, DIS_LOSS_JS, DIS_NONE, false, false, false},
 };
 
 /* ---- fixtures ---- */
@@ -477,11 +481,59 @@ static void forward_and_backward(parity *p)
     compare(p, "forward", "loss", &loss, tensor(p, "loss"));
     compare_q(p, &f, "forward", tensor(p, "q"));
     assert_int_equal(dis__net_backward(f.net), DIS_OK);
-    /* In bfloat16 a maximum or the statistics of a few rows may turn on the last bit. */
-    const bool turns = strcmp(p->c->name, "stem_cnn") == 0 || strcmp(p->c->name, "resnet_cifar") == 0;
-    if (!turns || p->device->number[DIS_ROLE_VALUE] != DIS_BFLOAT16)
+    if (!p->c->turns || p->device->number[DIS_ROLE_VALUE] != DIS_BFLOAT16)
         compare_params(p, &f, "grad/", "gradient of", dis__param_get_grad, true);
     destroy(&f);
+}
+
+/* All gradients after one pass, one behind the other; the caller frees them. */
+static double *gradients(const parity *p, bool in_bfloat16, size_t *n)
+{
+    static rounded_kind kinds[ROUNDED_LAYERS];
+    fixture_net f;
+    make(p, NULL, &f);
+    if (in_bfloat16) rounded_begin(f.net, kinds);
+    put_batch(p, &f, 0);
+    assert_int_equal(dis__net_forward(f.net, true), DIS_OK);
+    assert_int_equal(dis__net_backward(f.net), DIS_OK);
+    double *x = calloc(f.net->n_numbers + 1, sizeof *x);
+    *n = 0;
+    for (size_t i = 0; i < dis__net_n_params(f.net); i++) {
+        const dis__param_info *info = dis__net_param(f.net, i);
+        if (info->trained) assert_int_equal(dis__param_get_grad(f.net, i, x + *n), DIS_OK);
+        if (info->trained) *n += info->n;
+    }
+    destroy(&f);
+    return x;
+}
+
+/* The norm of what differs, by that of the second. */
+static double apart(const double *x, const double *y, size_t n)
+{
+    double off = 0, all = 0;
+    for (size_t i = 0; i < n; i++) {
+        off += (x[i] - y[i]) * (x[i] - y[i]);
+        all += y[i] * y[i];
+    }
+    return sqrt(off / all);
+}
+
+/* How far rounding to bfloat16 moves the gradients of `ref`, and how far those of the device are from these. */
+static void compare_rounding(const parity *p, double *moved, double *off)
+{
+    parity q = *p;
+    size_t n, m;
+    q.device = &dis__device_ref;
+    double *exact = gradients(&q, false, &n);
+    q.device = rounded_device();
+    double *wanted = gradients(&q, true, &m);
+    assert_int_equal(n, m);
+    *moved = apart(wanted, exact, n);
+    double *have = gradients(p, false, &m);
+    *off = apart(have, wanted, n);
+    free(exact);
+    free(wanted);
+    free(have);
 }
 
 static void train(parity *p, const char *name, const dis__optimizer_options *optimizer)
@@ -507,6 +559,21 @@ static void train(parity *p, const char *name, const dis__optimizer_options *opt
     assert_int_equal(dis__net_forward(f.net, false), DIS_OK);
     compare_q(p, &f, name, tensor(p, "%s/q", name));
     destroy(&f);
+}
+
+/* What rounding alone does to the gradients. */
+static void check_rounding(const parity *p)
+{
+    const bool rough = p->device->number[DIS_ROLE_VALUE] == DIS_BFLOAT16;
+    double moved, off;
+    if (!rough && p->device != &dis__device_ref) return;
+    compare_rounding(p, &moved, &off);
+    const double bound = p->c->turns ? .5 : .15;
+    if (!(moved <= bound)) fail_msg("%s: rounding moves gradients by %.2g", p->c->name, moved);
+    if (rough && !(off <= .05))
+        fail_msg("%s on %s: gradients are %.2g off those of ref, rounded", p->c->name, p->device->name, off);
+    print_message("%-16s rounding moves gradients by %.2g; %s is %.2g from there\n", p->c->name, moved, p->device->name,
+                  off);
 }
 
 static void compare_case(const parity_case *c, const dis__device *device, double tolerance)
@@ -539,6 +606,7 @@ static void compare_case(const parity_case *c, const dis__device *device, double
         o.decay_all = optimizers[i].decay_all;
         train(&p, optimizers[i].name, &o);
     }
+    check_rounding(&p);
     print_message("%-16s %s: largest difference %.1e\n", c->name, device->name, p.worst * tolerance);
     dis__safetensors_close(&p.file);
     dis__input_close(&p.input);

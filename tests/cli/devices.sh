@@ -1,0 +1,134 @@
+#!/bin/sh
+# GPUs that fail, on a machine without one: a driver that is too old, without a device, or that does not answer (a library in place of
+# libcuda.so.1); a device that is lost in the middle of training, or whose memory is used up (a library in place of our own). Exits 4 and
+# 5, one sentence, nothing half written.
+set -eu
+command -v "${CC:-cc}" >/dev/null || { echo "skipped: no C compiler"; exit 77; }
+[ -z "${DISSENT_SANITIZE:-}" ] || { echo "skipped: under a sanitizer libraries of the test would need it too"; exit 77; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT INT TERM
+cd "$scratch"
+fail() {
+    echo "$*"
+    exit 1
+}
+# expect STATUS WORDS COMMAND...: it ends so, and says so in one line.
+expect() {
+    wanted=$1
+    words=$2
+    shift 2
+    status=0
+    "$@" >out 2>err || status=$?
+    [ $status = "$wanted" ] || fail "exit $status, not $wanted: $* : $(cat out err)"
+    grep -q "$words" err || fail "not \"$words\": $(cat err)"
+    [ "$(wc -l <err)" = 1 ] || fail "more than a line: $(cat err)"
+}
+"$DISSENT" synth --items 300 --seed 1 --gold gold.csv --features features.npy -o votes.csv -q
+"$DISSENT" labels votes.csv --method softmax -o labels.csv -q
+cut -d, -f1 gold.csv | tail -n +2 >ids
+train() {
+    "$DISSENT" train --items features.npy --labels labels.csv --ids ids --model mlp:hidden=8 --epochs 20 -q --device cuda "$@"
+}
+
+# ---- the driver ----
+mkdir driver
+cat >driver.c <<'TEXT'
+#include <stdlib.h>
+#include <string.h>
+static int number(const char *name) { return getenv(name) ? atoi(getenv(name)) : 0; }
+int cuDriverGetVersion(int *v) { *v = number("STUB_DRIVER"); return 0; }
+int cuInit(unsigned flags) { (void)flags; return number("STUB_INIT"); }
+static int none(void) { return 100; } /* CUDA_ERROR_NO_DEVICE */
+typedef void function(void);
+int cuGetProcAddress_v2(const char *name, void **p, int version, unsigned long long flags, int *found)
+{
+    function *f = (function *)none;
+    (void)version, (void)flags;
+    if (!strcmp(name, "cuDriverGetVersion")) f = (function *)cuDriverGetVersion;
+    if (!strcmp(name, "cuInit")) f = (function *)cuInit;
+    if (!strcmp(name, "cuGetProcAddress")) f = (function *)cuGetProcAddress_v2;
+    memcpy(p, &f, sizeof f);
+    if (found) *found = 0;
+    return 0;
+}
+TEXT
+column=$(dirname "$DISSENT")/libdissent-cuda.so
+if [ -f "$column" ] && ! "$DISSENT" list devices cuda | grep -q "cannot open"; then
+    ${CC:-cc} -shared -fPIC -w driver.c -o driver/libcuda.so.1
+    LD_LIBRARY_PATH=$scratch/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+    STUB_DRIVER=12040 expect 4 "the driver is too old: it knows CUDA 12.4, and 1[3-9].* is needed; install a newer one" train -o m
+    STUB_DRIVER=99000 expect 4 "the driver finds no GPU" train -o m
+    STUB_DRIVER=99000 STUB_INIT=999 expect 4 "CUDA does not answer" train -o m
+    [ ! -e m ] || fail "a folder was made: $(ls m)"
+    drivers="drivers that are too old, find nothing or do not answer; "
+else
+    echo "drivers are skipped: there is no libdissent-cuda.so that can be loaded"
+    drivers=
+fi
+
+# ---- the device ----
+cat >lost.c <<'TEXT'
+/* A device that computes nothing, and fails at the STUB_AT-th step, or when STUB_BYTES are taken at once. */
+#include "nn/plugin.h"
+#include <stdlib.h>
+#include <string.h>
+static const dis__plugin_host *host;
+static long steps;
+static dis_status open_it(const dis__device *d, void **s) { (void)d; *s = &steps; return DIS_OK; }
+static void close_it(void *s) { (void)s; }
+static size_t plan(void *s, dis__op op, const void *a) { (void)s, (void)op, (void)a; return 0; }
+static size_t own(const void *s, const dis_context *c) { (void)s, (void)c; return 0; }
+static dis_status fits(void *s, dis_context *c, size_t n, const char *w) { (void)s, (void)c, (void)n, (void)w; return DIS_OK; }
+static dis_status begin(void *s, dis_context *c) { (void)s, (void)c; return DIS_OK; }
+static bool serve(void *s, dis_context *c) { (void)s, (void)c; return true; }
+static dis_status allocate(void *s, dis__memory what, size_t bytes, bool zeroed, void **out)
+{
+    const char *most = getenv("STUB_BYTES");
+    (void)s, (void)what, (void)zeroed;
+    if (most && bytes > strtoul(most, NULL, 10)) return host->fail(DIS_ELIMIT, "the memory of device cuda:0 is used up");
+    *out = calloc(bytes + 1, 1);
+    return DIS_OK;
+}
+static void release(void *s, void *m) { (void)s; free(m); }
+static dis_status copy(void *s, void *to, const void *from, size_t n) { (void)s; memcpy(to, from, n); return DIS_OK; }
+static dis_status zero(void *s, void *to, size_t n) { (void)s; memset(to, 0, n); return DIS_OK; }
+static dis_status run(void *s, dis__op op, const void *a) { (void)s, (void)op, (void)a; return DIS_OK; }
+static dis_status begin_step(void *s, const uint64_t *k, size_t n, bool *r)
+{
+    (void)s, (void)k, (void)n;
+    *r = true;
+    if (getenv("STUB_AT") && ++steps == atol(getenv("STUB_AT"))) return host->fail(DIS_EIO, "device cuda:0 is lost");
+    return DIS_OK;
+}
+static dis_status end(void *s) { (void)s; return DIS_OK; }
+static void describe(const dis__device *d, char *t, size_t n) { (void)d; if (n) *t = 0; }
+size_t dis_plugin_devices(const dis__plugin_host *h, dis__device *rows, size_t room, char why[DIS_PLUGIN_WHY])
+{
+    (void)room, (void)why;
+    host = h;
+    rows[0] = (dis__device){.name = "cuda:0", .summary = "none", .machine = "cuda", .precision = DIS_PRECISION_BF16, .trains = true,
+                            .number = {DIS_FLOAT32, DIS_FLOAT32, DIS_FLOAT32}, .describe = describe, .round = 128, .open = open_it,
+                            .close = close_it, .plan = plan, .own_bytes = own, .fits = fits, .begin = begin, .serve = serve,
+                            .allocate = allocate, .release = release, .copy_in = copy, .copy_out = copy, .zero = zero, .run = run,
+                            .begin_step = begin_step, .end_step = end, .synchronise = end};
+    return 1;
+}
+TEXT
+${CC:-cc} -std=c11 -shared -fPIC -w -I"$DISSENT_SOURCE/include" -I"$DISSENT_SOURCE/src" lost.c -o lost.so
+DISSENT_CUDA=$scratch/lost.so
+export DISSENT_CUDA
+train -o whole
+[ -f whole/model.json ] || fail "no model"
+STUB_AT=5 expect 4 "device cuda:0 is lost" train -o lost
+STUB_BYTES=1000 expect 5 "the memory of device cuda:0 is used up" train -o full
+for folder in lost full; do
+    [ ! -e $folder/model.json ] || fail "$folder has a model"
+    left=$(find $folder -name '*.tmp' -o -name 'weights-*' 2>/dev/null)
+    [ -z "$left" ] || fail "left behind: $left"
+done
+# in an epoch after checkpoints have been written: what is there is resumed
+STUB_AT=40 expect 4 "device cuda:0 is lost" train -o later
+train --resume -o later
+[ -f later/model.json ] || fail "not resumed"
+echo "${drivers}a device that is lost, and one whose memory is used up: exits 4 and 5, nothing half written"

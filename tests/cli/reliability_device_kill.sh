@@ -1,0 +1,52 @@
+#!/bin/sh
+# Training on a GPU and kill -9: a run that is killed at any time, and resumed as often as it takes, ends with the same bytes as one
+# that was left alone, in both precisions. A checkpoint of one device is not resumed on another.
+# shellcheck disable=SC2086 # options are words
+set -eu
+"$DISSENT" list devices cuda:0 >/dev/null 2>&1 || { echo "skipped: no CUDA device: $("$DISSENT" list devices cuda | tail -1)"; exit 77; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT INT TERM
+cd "$scratch"
+fail() {
+    echo "$*"
+    exit 1
+}
+numbers() {
+    set -- "$1"/weights-*.safetensors
+    [ $# = 1 ] || fail "several files of numbers: $*"
+    sha256sum <"$1"
+}
+"$DISSENT" synth --items 3000 --seed 1 --gold gold.csv --features features.npy -o votes.csv -q
+"$DISSENT" labels votes.csv --method softmax -o labels.csv -q
+cut -d, -f1 gold.csv | tail -n +2 >ids
+data="--items features.npy --labels labels.csv --ids ids --model mlp:hidden=32 --dev .2 --epochs 60 --seed 5 -q --device cuda"
+all=
+for precision in bf16 float32; do
+    run="$data --precision $precision"
+    "$DISSENT" train $run -o whole.$precision
+    begin=$(date +%s%N)
+    "$DISSENT" train $run -o timed.$precision
+    took=$(($(date +%s%N) - begin))
+    [ "$(numbers timed.$precision)" = "$(numbers whole.$precision)" ] || fail "other numbers the second time in $precision"
+    kills=0
+    status=1
+    for i in $(seq 1 12); do
+        "$DISSENT" train $run --resume -o killed.$precision &
+        pid=$!
+        sleep "$(awk -v i="$i" -v t="$took" 'BEGIN { printf "%.3f", t * 1e-9 * (.5 + (i * 7 % 5) * .08 + i * .04) }')"
+        kill -9 $pid 2>/dev/null || true
+        status=0
+        wait $pid 2>/dev/null || status=$?
+        [ $status != 0 ] || break
+        [ $status = 137 ] || fail "exit $status after a kill"
+        kills=$((kills + 1))
+    done
+    [ $status = 0 ] || "$DISSENT" train $run --resume -o killed.$precision
+    [ "$(numbers killed.$precision)" = "$(numbers whole.$precision)" ] || fail "other numbers after $kills kills in $precision"
+    cmp killed.$precision/model.json whole.$precision/model.json || fail "another model.json after $kills kills in $precision"
+    all="$all $kills in $precision"
+done
+status=0
+"$DISSENT" train $data --precision bf16 --resume -o killed.float32 2>err || status=$?
+[ $status = 3 ] || fail "a checkpoint of float32 was resumed in bf16: exit $status: $(cat err)"
+echo "killed$all: the same bytes"
