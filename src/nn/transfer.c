@@ -3,7 +3,7 @@
 #include "nn/net_internal.h"
 #include <string.h>
 
-enum { SOME = 1024 };
+enum { SOME = 1024, MANY = 1 << 16 };
 
 static uint16_t to_bfloat16(float x)
 {
@@ -56,9 +56,22 @@ static dis_status put(dis__net *net, dis__role role, void *to, const float *x, c
     return DIS_OK;
 }
 
+/* Images are millions of numbers a batch: few copies, and a loop that compilers make vectors of. */
+static dis_status put_bfloat16(dis__net *net, dis__role role, void *to, const float *x, size_t n)
+{
+    uint16_t room[MANY];
+    for (size_t at = 0; at < n; at += MANY) {
+        const size_t m = n - at < MANY ? n - at : MANY;
+        for (size_t i = 0; i < m; i++) room[i] = to_bfloat16(x[at + i]);
+        DIS_TRY(dis__copy_in(net, dis__after(net, role, to, at), room, m * sizeof *room));
+    }
+    return DIS_OK;
+}
+
 dis_status dis__put_floats(dis__net *net, dis__role role, void *to, const float *x, size_t n)
 {
     if (net->device->number[role] == DIS_FLOAT32) return dis__copy_in(net, to, x, n * sizeof *x);
+    if (net->device->number[role] == DIS_BFLOAT16) return put_bfloat16(net, role, to, x, n);
     return put(net, role, to, x, NULL, n);
 }
 

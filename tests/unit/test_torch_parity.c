@@ -300,6 +300,7 @@ typedef struct {
     double tolerance;
     const dis__device *device;
     double worst; /* of all that was compared, relative to the tolerance */
+    double stir;  /* the start is changed by that much, relatively */
 } parity;
 
 static const dis__tensor *tensor(const parity *p, const char *format, ...)
@@ -323,17 +324,26 @@ static void *numbers(const dis__tensor *t)
     return x;
 }
 
-static void compare(parity *p, const char *what, const char *name, const double *have, const dis__tensor *wanted)
+/* stirred: what came out on ref from a start that was stirred a little; NULL: not known. What differs there may differ
+ * twice as much here. */
+static void compare_with(parity *p, const char *what, const char *name, const double *have, const dis__tensor *wanted,
+                         const double *stirred)
 {
     double *x = numbers(wanted);
     for (size_t i = 0; i < wanted->n; i++) {
-        const double off = fabs(have[i] - x[i]) / (p->tolerance * fmax(1, fabs(x[i])));
+        const double slack = stirred ? 2 * fabs(stirred[i] - x[i]) : 0;
+        const double off = fabs(have[i] - x[i]) / (p->tolerance * fmax(1, fabs(x[i])) + slack);
         if (!(off <= 1))
             fail_msg("%s on %s: %s %s [%zu] is %.12g, PyTorch has %.12g", p->c->name, p->device->name, what, name, i,
                      have[i], x[i]);
         if (off > p->worst) p->worst = off;
     }
     free(x);
+}
+
+static void compare(parity *p, const char *what, const char *name, const double *have, const dis__tensor *wanted)
+{
+    compare_with(p, what, name, have, wanted, NULL);
 }
 
 static void put_batch(const parity *p, fixture_net *f, size_t batch)
@@ -419,6 +429,7 @@ static void make(const parity *p, const dis__optimizer_options *optimizer, fixtu
         assert_int_equal(t->n_dims, info->n_dims);
         for (size_t d = 0; d < t->n_dims; d++) assert_int_equal(t->dim[d], info->dim[d]);
         double *x = numbers(t);
+        for (size_t j = 0; p->stir > 0 && j < t->n; j++) x[j] *= 1 + p->stir * sin((double)(77 * i + j));
         dis__param_put(f->net, i, x);
         free(x);
     }
@@ -449,16 +460,18 @@ static void leave_out(const parity *p, const char *name, double *x, const dis__t
 }
 
 static void compare_params(parity *p, const fixture_net *f, const char *prefix, const char *what,
-                           dis_status (*get)(const dis__net *net, size_t param, double *x), bool trained_only)
+                           dis_status (*get)(const dis__net *net, size_t param, double *x), bool trained_only,
+                           const double *stirred)
 {
-    for (size_t i = 0; i < dis__net_n_params(f->net); i++) {
+    size_t at = 0;
+    for (size_t i = 0; i < dis__net_n_params(f->net); at += dis__net_param(f->net, i++)->n) {
         const dis__param_info *info = dis__net_param(f->net, i);
         if ((trained_only && !info->trained) || undetermined(p, info->name)) continue;
         double *x = calloc(info->n, sizeof *x);
         assert_int_equal(get(f->net, i, x), DIS_OK);
         const dis__tensor *wanted = tensor(p, "%s%s", prefix, info->name);
         leave_out(p, info->name, x, wanted);
-        compare(p, what, info->name, x, wanted);
+        compare_with(p, what, info->name, x, wanted, stirred ? stirred + at : NULL);
         free(x);
     }
 }
@@ -482,7 +495,7 @@ static void forward_and_backward(parity *p)
     compare_q(p, &f, "forward", tensor(p, "q"));
     assert_int_equal(dis__net_backward(f.net), DIS_OK);
     if (!p->c->turns || p->device->number[DIS_ROLE_VALUE] != DIS_BFLOAT16)
-        compare_params(p, &f, "grad/", "gradient of", dis__param_get_grad, true);
+        compare_params(p, &f, "grad/", "gradient of", dis__param_get_grad, true, NULL);
     destroy(&f);
 }
 
@@ -536,25 +549,52 @@ static void compare_rounding(const parity *p, double *moved, double *off)
     free(have);
 }
 
+/* All steps of the fixture, whose losses it returns; the caller frees them. */
+static double *take_steps(const parity *p, fixture_net *f, size_t n)
+{
+    double *losses = calloc(n, sizeof *losses);
+    for (size_t s = 0; s < n; s++) {
+        put_batch(p, f, s % 2);
+        assert_int_equal(dis__net_forward(f->net, true), DIS_OK);
+        losses[s] = dis__net_loss(f->net);
+        assert_int_equal(dis__net_backward(f->net), DIS_OK);
+        assert_int_equal(dis__net_step(f->net, RATE), DIS_OK);
+    }
+    return losses;
+}
+
+/* The parameters after these steps on ref, from a start that differs by what float32 adds up to: Adam divides by the
+ * size of a gradient, and one that passes 0 turns rounding into parts of a step. NULL where the device is exact. */
+static double *stirred_params(const parity *p, const dis__optimizer_options *optimizer, size_t n_steps)
+{
+    fixture_net f;
+    parity q = *p;
+    if (strcmp(p->device->machine, "cuda") != 0) return NULL;
+    q.device = &dis__device_ref;
+    q.stir = 1e-6;
+    make(&q, optimizer, &f);
+    free(take_steps(&q, &f, n_steps));
+    double *x = calloc(f.net->n_numbers + 1, sizeof *x);
+    for (size_t i = 0, at = 0; i < dis__net_n_params(f.net); at += dis__net_param(f.net, i++)->n)
+        dis__param_get(f.net, i, x + at);
+    destroy(&f);
+    return x;
+}
+
 static void train(parity *p, const char *name, const dis__optimizer_options *optimizer)
 {
     fixture_net f;
-    make(p, optimizer, &f);
     const dis__tensor *wanted = tensor(p, "%s/losses", name);
     assert_true(wanted->n == 20 || (wanted->n == 5 && strncmp(p->c->name, "resnet", 6) == 0));
-    double *losses = calloc(wanted->n, sizeof *losses);
-    for (size_t s = 0; s < wanted->n; s++) {
-        put_batch(p, &f, s % 2);
-        assert_int_equal(dis__net_forward(f.net, true), DIS_OK);
-        losses[s] = dis__net_loss(f.net);
-        assert_int_equal(dis__net_backward(f.net), DIS_OK);
-        assert_int_equal(dis__net_step(f.net, RATE), DIS_OK);
-    }
+    double *stirred = stirred_params(p, optimizer, wanted->n);
+    make(p, optimizer, &f);
+    double *losses = take_steps(p, &f, wanted->n);
     compare(p, name, "loss of step", losses, wanted);
     free(losses);
     char prefix[TENSOR_NAME];
     snprintf(prefix, sizeof prefix, "%s/final/", name);
-    compare_params(p, &f, prefix, name, dis__param_get, false);
+    compare_params(p, &f, prefix, name, dis__param_get, false, stirred);
+    free(stirred);
     put_batch(p, &f, 0);
     assert_int_equal(dis__net_forward(f.net, false), DIS_OK);
     compare_q(p, &f, name, tensor(p, "%s/q", name));
@@ -622,8 +662,8 @@ static void fast(void **state)
     compare_case(*state, &dis__device_cpu, 1e-4);
 }
 
-/* On CUDA devices, where there are any; Adam turns rounding of tiny gradients into 1.3e-4 in one case of float32. */
-#define EXACT 2e-4
+/* On CUDA devices, where there are any. */
+#define EXACT 1e-4
 #define BF16  .05
 static void on_cuda(void **state)
 {
