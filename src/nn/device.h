@@ -48,6 +48,7 @@ struct dis__device {
     /* What was found on this machine: "AVX-512, 8 threads". */
     void (*describe)(const dis__device *device, char *text, size_t n);
     size_t round; /* counts of packed tokens are rounded up to multiples of this; 1: as they are */
+    size_t lag;   /* gradients of parameters may be summed while that many layers more go backward */
 
     dis_status (*open)(const dis__device *device, void **session);
     void (*close)(void *session); /* memory that is still there goes too; NULL: nothing */
@@ -72,6 +73,7 @@ struct dis__device {
      * follows. What differs from step to step (rate, pass, scales) lies in device memory. */
     dis_status (*begin_step)(void *session, const uint64_t *key, size_t n, bool *replayed);
     dis_status (*end_step)(void *session);
+    dis_status (*layer_done)(void *session); /* each layer has gone backward, or had nothing to; NULL: not asked for */
     dis_status (*synchronise)(void *session);
 };
 

@@ -39,7 +39,8 @@ size_t dis__most_rows(const dis__net *net, int value)
 static dis_status new_piece(dis__net *net, size_t bytes, size_t from, size_t to, size_t *piece)
 {
     DIS_TRY(dis__reserve(&net->pieces, &net->pieces_room, net->n_pieces, net->n_pieces + 1, sizeof *net->pieces));
-    net->pieces[net->n_pieces] = (dis__piece){.bytes = aligned(bytes, ALIGN), .from = from, .to = to};
+    const size_t lag = net->training_plan ? net->device->lag : 0;
+    net->pieces[net->n_pieces] = (dis__piece){.bytes = aligned(bytes, ALIGN), .from = from, .to = to + lag};
     *piece = net->n_pieces++;
     return DIS_OK;
 }

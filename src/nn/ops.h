@@ -86,6 +86,8 @@ const char *dis__op_name(dis__op op);
 
 /* ---- arguments ---- */
 
+/* In some: later: what comes out is needed by the optimiser alone, and what goes in stays for dis__device.lag layers. */
+
 /* C (m x n) = act(op(A) op(B) + bias + bias2), or += without activation. Index: tiles of tile_rows x tile_cols, row
  * by row, which the device chooses. */
 typedef struct {
@@ -98,7 +100,7 @@ typedef struct {
     /* Where B is the same from call to call: memory that plan() asked for, for what the device makes of B; made: it
      * holds that. NULL: B is read. */
     void *work;
-    bool made;
+    bool made, later;
 } dis__product_args;
 
 /* out[c] += sum of column c of x (n_rows x ., rows ld apart). Index: columns. */
@@ -106,6 +108,7 @@ typedef struct {
     const void *x;
     size_t n_rows, n_cols, ld;
     void *out;
+    bool later;
 } dis__column_sums_args;
 
 /* y = act(x); grad: dx = dy act'(x) (in place allowed), where `x` holds the argument for GELU and the value for the
@@ -139,7 +142,7 @@ typedef struct {
     double epsilon;
     const void *dy;
     void *dx, *dr, *d_gain, *d_bias;
-    bool add_x, add_r;
+    bool add_x, add_r, later; /* later: of param_grad */
 } dis__layernorm_args;
 
 /* y = x kept with probability 1 - rate, divided by it; the choice is a function of (seed, pass, layer, element). With
@@ -364,7 +367,7 @@ typedef struct {
     void *y;
     const void *dy;
     void *dx, *d_weight, *work;
-    bool add;
+    bool add, later; /* later: d_weight */
 } dis__conv_args;
 #define DIS_CONV_ROWS 192 /* places of y at a time */
 

@@ -240,9 +240,11 @@ static dis_status run_backward(dis__net *net)
 {
     for (size_t i = net->n_layers; i-- > 0;) {
         dis__layer *layer = &net->layers[i];
-        if (!layer->back) continue;
-        DIS_TRY(remake(net, layer));
-        DIS_TRY(layer->kind->backward(net, layer));
+        if (layer->back) {
+            DIS_TRY(remake(net, layer));
+            DIS_TRY(layer->kind->backward(net, layer));
+        }
+        if (net->device->layer_done) DIS_TRY(net->device->layer_done(net->session));
     }
     return DIS_OK;
 }

@@ -23,6 +23,22 @@ __device__ int2 span_of(const dis__attend_args &a, size_t token)
     return (int)token < end && (int)token >= start ? make_int2(start, end) : make_int2(0, 0);
 }
 
+/* The same by all lanes of a warp for one token, 32 rows at a time. */
+__device__ int2 warp_span_of(const dis__attend_args &a, size_t token)
+{
+    const unsigned lane = threadIdx.x & 31;
+    size_t low = 0, n = a.n_rows;
+    while (n > 1) {
+        const size_t step = (n + 31) / 32, at = lane * step;
+        const unsigned before = __popc(__ballot_sync(0xffffffffu, at < n && (size_t)a.start[low + at] <= token));
+        const size_t skipped = before > 1 ? (before - 1) * step : 0;
+        low += skipped;
+        n = n - skipped < step ? n - skipped : step;
+    }
+    const int start = a.start[low], end = start + a.length[low];
+    return (int)token < end && (int)token >= start ? make_int2(start, end) : make_int2(0, 0);
+}
+
 /* Blocks [0, n_spans): spans. The others: a warp draws the bits of 1,024 elements, if a row has any of them. */
 __global__ void __launch_bounds__(256) prelude_kernel(dis__attend_args a, int2 *span, unsigned n_spans, uint32_t *bits,
                                                       uint32_t threshold, uint64_t n_words)
@@ -40,7 +56,7 @@ __global__ void __launch_bounds__(256) prelude_kernel(dis__attend_args a, int2 *
         bool used = false;
         for (int side = 0; side < 2; side++) {
             const uint64_t at = e + (side ? 1023 : 0), token = at / of_token;
-            const int2 r = token < a.n_tokens ? span_of(a, token) : make_int2(0, 0);
+            const int2 r = token < a.n_tokens ? warp_span_of(a, token) : make_int2(0, 0);
             const uint64_t m = (uint64_t)(r.y - r.x), first = (uint64_t)r.x * of_token;
             if (e < first + a.n_heads * m * m && first < e + 1024) used = true;
         }

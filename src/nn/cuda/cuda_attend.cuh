@@ -29,14 +29,6 @@ __device__ __forceinline__ uint64_t drop_base(const dis__attend_args &a, int hea
     return (uint64_t)span.x * a.n_heads * a.longest + head * m * m + (uint64_t)(query - span.x) * m - (uint64_t)span.x;
 }
 
-/* 64 bits from element e on. */
-__device__ __forceinline__ uint2 drop_bits(const uint32_t *bits, uint64_t e)
-{
-    const uint32_t *w = bits + (e >> 5), shift = (uint32_t)e & 31;
-    const uint32_t a = w[0], b = w[1], c = w[2];
-    return make_uint2(__funnelshift_r(a, b, shift), __funnelshift_r(b, c, shift));
-}
-
 static inline size_t attend_tiles(const dis__attend_args *a)
 {
     return (a->n_tokens + ATTEND_TILE - 1) / ATTEND_TILE;

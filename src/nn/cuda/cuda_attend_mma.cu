@@ -1,6 +1,7 @@
 /* Attention within packed rows with tensor cores (mma.sync m16n8k16, bfloat16, sums in float32), after Dao (2023):
  * scores and shares stay in registers. A block has 64 tokens of one head, each of its four warps 16 of them; tiles of 64
- * tokens of the rows that these belong to pass by, two at a time in shared memory, the next one being fetched meanwhile.
+ * tokens of the rows that these belong to pass by, two at a time in shared memory, the next one being fetched meanwhile,
+ * and what else is to be known of it (dropout, biases, sums) with it: one barrier per tile.
  *
  * Forward: 4 length d operations per query. Backward computes the scores twice, once per tile of queries for dq and once
  * per tile of keys for dk and dv, so that every sum has one owner and one order: 14 length d instead of 10 with atomic
@@ -113,12 +114,42 @@ __device__ __forceinline__ float power2(float x)
 
 /* ---- what tiles have beside numbers ---- */
 
-struct tile_facts {
-    int2 span[TILE];  /* of this block's tokens */
-    uint2 bits[TILE]; /* dropout of each query of a pair of tiles: bit k: key k of its tile */
+/* Of a pair of tiles. */
+struct pair_facts {
+    uint2 bits[TILE]; /* dropout of each query: bit k: key k of its tile */
     float bias[2 * TILE];
     float2 sums[TILE]; /* of queries that pass by: the logarithm of the sum (base 2), and delta */
     bool seen[TILE];   /* keys */
+};
+
+struct tile_facts {
+    int2 span[TILE];    /* of this block's tokens */
+    pair_facts pair[2]; /* the pair at hand, and the next one */
+};
+
+/* A thread's share of the facts of a pair, on its way from memory. */
+struct facts_ahead {
+    uint32_t word[3], shift;
+    float bias;
+    float2 sums;
+    bool seen;
+
+    __device__ __forceinline__ void load_bits(const uint32_t *bits, uint64_t e)
+    {
+        const uint32_t *from = bits + (e >> 5);
+        shift = (uint32_t)e & 31;
+        word[0] = from[0], word[1] = from[1], word[2] = from[2];
+    }
+    template <bool BIAS, bool DROP, bool SUMS> __device__ __forceinline__ void put(pair_facts &f) const
+    {
+        if (BIAS) f.bias[threadIdx.x] = bias;
+        if (threadIdx.x >= TILE) return;
+        f.seen[threadIdx.x] = seen;
+        if (SUMS) f.sums[threadIdx.x] = sums;
+        if (DROP)
+            f.bits[threadIdx.x] =
+                make_uint2(__funnelshift_r(word[0], word[1], shift), __funnelshift_r(word[1], word[2], shift));
+    }
 };
 
 __device__ __forceinline__ void load_spans(tile_facts &f, const attend_call &call, int first)
@@ -137,20 +168,18 @@ __device__ __forceinline__ int2 seen_by_all(const tile_facts &f)
     return make_int2(f.span[0].x, f.span[last].y);
 }
 
-/* Biases of scale log2(e) by distance key - query: bias[64 + (key - k0) - (query - q0)]. */
-__device__ __forceinline__ void load_biases(tile_facts &f, const dis__attend_args &a, int head, int q0, int k0)
+/* The bias of scale log2(e) of this thread's distance key - query: bias[64 + (key - k0) - (query - q0)]. */
+__device__ __forceinline__ float bias_of(const dis__attend_args &a, int head, int q0, int k0)
 {
     const int distance = k0 - q0 + (int)threadIdx.x - TILE, at = distance + (int)a.longest - 1;
-    float x = 0;
-    if (a.bias && at >= 0 && at < 2 * (int)a.longest - 1)
-        x = ((const float *)a.bias)[(size_t)a.bucket[at] * a.n_heads + head] * LOG2E;
-    f.bias[threadIdx.x] = x;
+    if (!a.bias || at < 0 || at >= 2 * (int)a.longest - 1) return 0;
+    return ((const float *)a.bias)[(size_t)a.bucket[at] * a.n_heads + head] * LOG2E;
 }
 
-__device__ __forceinline__ void load_seen(tile_facts &f, const dis__attend_args &a, int first)
+__device__ __forceinline__ bool key_counts(const dis__attend_args &a, int first)
 {
-    const int key = first + threadIdx.x;
-    if (threadIdx.x < TILE) f.seen[threadIdx.x] = key < (int)a.n_tokens && (!a.mask || a.mask[key]);
+    const int key = first + (int)threadIdx.x;
+    return threadIdx.x < TILE && key < (int)a.n_tokens && (!a.mask || a.mask[key]);
 }
 
 /* Of this thread's token: whether all 64 tokens from `other` on count for it. */
@@ -162,19 +191,18 @@ __device__ __forceinline__ bool all_count(const tile_facts &f, const dis__attend
 }
 
 /* Whether the block's token `row` and the other tile's `col` count for each other. seen[] is that of keys. */
-__device__ __forceinline__ bool pair_counts(const tile_facts &f, const dis__attend_args &a, int own0, int other0,
-                                            int row, int col, bool rows_are_keys = false)
+__device__ __forceinline__ bool pair_counts(const tile_facts &f, const bool *seen, const dis__attend_args &a, int own0,
+                                            int other0, int row, int col, bool rows_are_keys = false)
 {
     const int other = other0 + col, apart = abs(other - own0 - row);
     const int2 span = f.span[row];
-    return other >= span.x && other < span.y && f.seen[rows_are_keys ? row : col] &&
-           (!a.window || apart <= (int)a.window);
+    return other >= span.x && other < span.y && seen[rows_are_keys ? row : col] && (!a.window || apart <= (int)a.window);
 }
 
 /* ---- forward ---- */
 
 template <int D, bool BIAS, bool DROP>
-__global__ void __launch_bounds__(THREADS) attend_mma_kernel(const __grid_constant__ attend_call call)
+__global__ void __launch_bounds__(THREADS, 4) attend_mma_kernel(const __grid_constant__ attend_call call)
 {
     extern __shared__ __align__(128) bf16 room[];
     __shared__ tile_facts f;
@@ -194,26 +222,33 @@ __global__ void __launch_bounds__(THREADS) attend_mma_kernel(const __grid_consta
         fetch<D>(room + 2 * TILE * D, v, ld, all.x, n_tokens);
     }
     __pipeline_commit();
+    const bool drops = DROP && call.bits && threadIdx.x < TILE && f.span[threadIdx.x % TILE].y;
+    const uint64_t base = drops ? drop_base(a, head, q0 + (int)threadIdx.x, f.span[threadIdx.x]) : 0;
+    facts_ahead ahead = {};
+    if (n) {
+        if (BIAS) ahead.bias = bias_of(a, head, q0, all.x);
+        ahead.seen = key_counts(a, all.x);
+        if (drops) ahead.load_bits(call.bits, base + (uint64_t)(int64_t)all.x);
+        ahead.put<BIAS, DROP, false>(f.pair[0]);
+    }
     uint32_t left[D / 16][4];
     float y[D / 8][4] = {}, max[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
     const float scale = (float)a.scale * LOG2E;
     for (int t = 0; t < n; t++) {
-        const int k0 = all.x + t * TILE;
+        const int k0 = all.x + t * TILE, k1 = k0 + TILE;
+        const pair_facts &now = f.pair[t % 2];
         bf16 *keys = room + (1 + t % 2 * 2) * TILE * D, *values = keys + TILE * D;
-        __syncthreads(); /* the other pair of tiles and the facts are free */
+        __pipeline_wait_prior(0);
+        const bool whole = __syncthreads_and(all_count(f, a, k0)); /* this pair is there, the other one is free */
         if (t + 1 < n) {
             bf16 *next = room + (1 + (t + 1) % 2 * 2) * TILE * D;
-            fetch<D>(next, k, ld, k0 + TILE, n_tokens);
-            fetch<D>(next + TILE * D, v, ld, k0 + TILE, n_tokens);
+            fetch<D>(next, k, ld, k1, n_tokens);
+            fetch<D>(next + TILE * D, v, ld, k1, n_tokens);
+            if (BIAS) ahead.bias = bias_of(a, head, q0, k1);
+            ahead.seen = key_counts(a, k1);
+            if (drops) ahead.load_bits(call.bits, base + (uint64_t)(int64_t)k1);
         }
         __pipeline_commit();
-        if (BIAS) load_biases(f, a, head, q0, k0);
-        load_seen(f, a, k0);
-        if (DROP && threadIdx.x < TILE && f.span[threadIdx.x].y)
-            f.bits[threadIdx.x] =
-                drop_bits(call.bits, drop_base(a, head, q0 + threadIdx.x, f.span[threadIdx.x]) + (uint64_t)(int64_t)k0);
-        __pipeline_wait_prior(1);
-        const bool whole = __syncthreads_and(all_count(f, a, k0));
         if (t == 0) load_left<D>(left, own, warp, lane);
         float s[8][4];
         times_transposed<D>(s, left, keys, lane);
@@ -222,14 +257,15 @@ __global__ void __launch_bounds__(THREADS) attend_mma_kernel(const __grid_consta
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 s[j][i] *= scale;
-                if (BIAS) s[j][i] += f.bias[TILE + j * 8 + c0 + (i & 1) - r0 - (i >> 1) * 8];
+                if (BIAS) s[j][i] += now.bias[TILE + j * 8 + c0 + (i & 1) - r0 - (i >> 1) * 8];
             }
         if (!whole)
 #pragma unroll
             for (int j = 0; j < 8; j++)
 #pragma unroll
                 for (int i = 0; i < 4; i++)
-                    if (!pair_counts(f, a, q0, k0, r0 + (i >> 1) * 8, j * 8 + c0 + (i & 1))) s[j][i] = -INFINITY;
+                    if (!pair_counts(f, now.seen, a, q0, k0, r0 + (i >> 1) * 8, j * 8 + c0 + (i & 1)))
+                        s[j][i] = -INFINITY;
 #pragma unroll
         for (int h = 0; h < 2; h++) { /* rows r0 and r0 + 8 */
             float top = max[h];
@@ -238,7 +274,7 @@ __global__ void __launch_bounds__(THREADS) attend_mma_kernel(const __grid_consta
             top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 1));
             top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
             const float from = top == -INFINITY ? 0 : top, shrink = power2(max[h] - from);
-            const uint2 bits = DROP ? f.bits[r0 + 8 * h] : make_uint2(0, 0);
+            const uint2 bits = DROP ? now.bits[r0 + 8 * h] : make_uint2(0, 0);
             const uint32_t low = __funnelshift_r(bits.x, bits.y, c0), high = bits.y >> c0;
             max[h] = top;
             sum[h] *= shrink;
@@ -257,6 +293,7 @@ __global__ void __launch_bounds__(THREADS) attend_mma_kernel(const __grid_consta
             }
         }
         add_times<D>(y, s, values, lane);
+        if (t + 1 < n) ahead.put<BIAS, DROP, false>(f.pair[(t + 1) % 2]);
     }
     __pipeline_wait_prior(0);
 #pragma unroll
@@ -276,10 +313,49 @@ __global__ void __launch_bounds__(THREADS) attend_mma_kernel(const __grid_consta
 
 /* ---- backward ---- */
 
+/* The facts of the pair that comes next. Where queries pass by, the dropout of one is found by its row's span, which is
+ * read one pair earlier still. */
+template <bool KEYS, bool BIAS, bool DROP> struct grad_facts {
+    const attend_call &call;
+    const int head, own0;
+    facts_ahead next;
+    int2 span; /* of this thread's query: of the pair after the next, or always */
+
+    __device__ __forceinline__ grad_facts(const attend_call &c, const tile_facts &f, int h, int own, int other)
+        : call(c), head(h), own0(own), next()
+    {
+        span = KEYS ? span_at(other) : f.span[threadIdx.x % TILE];
+    }
+    __device__ __forceinline__ int2 span_at(int first) const
+    {
+        const int query = first + (int)threadIdx.x;
+        return DROP && threadIdx.x < TILE && query < (int)call.a.n_tokens ? call.span[query] : make_int2(0, 0);
+    }
+    __device__ __forceinline__ void load(int other)
+    {
+        const dis__attend_args &a = call.a;
+        const int q0 = KEYS ? other : own0, k0 = KEYS ? own0 : other, query = q0 + (int)threadIdx.x;
+        if (BIAS) next.bias = bias_of(a, head, q0, k0);
+        next.seen = !KEYS && key_counts(a, k0);
+        if (threadIdx.x >= TILE) return;
+        if (KEYS) {
+            const size_t at = (size_t)query * a.n_heads + head;
+            const bool here = query < (int)a.n_tokens;
+            next.sums = here ? make_float2(((const float *)a.log_sum)[at] * LOG2E, call.delta[at]) : make_float2(0, 0);
+        }
+        if (DROP && call.bits && span.y) next.load_bits(call.bits, drop_base(a, head, query, span) + (uint64_t)(int64_t)k0);
+        if (KEYS) span = span_at(other + TILE);
+    }
+    __device__ __forceinline__ void put(pair_facts &f) const
+    {
+        next.template put<BIAS, DROP, KEYS>(f);
+    }
+};
+
 /* One tile of queries (KEYS false: dq) or keys (KEYS true: dk, dv), with the other kind passing by. p and g are the
  * shares and the gradients of scores of this block's rows and those columns. */
 template <int D, bool KEYS, bool BIAS, bool DROP>
-__device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *room, tile_facts &f)
+__device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *room, tile_facts &f, bool *own_seen)
 {
     const dis__attend_args &a = call.a;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = blockIdx.y, own0 = blockIdx.x * TILE;
@@ -292,7 +368,7 @@ __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *
     const int n_distances = 2 * (int)a.longest - 1;
     for (int i = threadIdx.x; sums && i < n_distances; i += THREADS) by_distance[i] = 0;
     load_spans(f, call, own0);
-    if (KEYS) load_seen(f, a, own0);
+    if (KEYS && threadIdx.x < TILE) own_seen[threadIdx.x] = key_counts(a, own0);
     __syncthreads();
     const int2 all = seen_by_all(f);
     const int n = all.y > all.x ? (all.y - all.x + TILE - 1) / TILE : 0;
@@ -313,34 +389,24 @@ __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *
             const size_t at = (size_t)(own0 + r0 + 8 * h) * a.n_heads + head;
             row_sums[h] = make_float2(((const float *)a.log_sum)[at] * LOG2E, call.delta[at]);
         }
+    grad_facts<KEYS, BIAS, DROP> ahead(call, f, head, own0, all.x);
+    if (n) {
+        ahead.load(all.x);
+        ahead.put(f.pair[0]);
+    }
     for (int t = 0; t < n; t++) {
-        const int other0 = all.x + t * TILE, q0 = KEYS ? other0 : own0, k0 = KEYS ? own0 : other0;
+        const int other0 = all.x + t * TILE;
+        const pair_facts &now = f.pair[t % 2];
         bf16 *first = room + (2 + t % 2 * 2) * TILE * D, *second = first + TILE * D;
-        __syncthreads();
+        __pipeline_wait_prior(0);
+        const bool whole = __syncthreads_and(all_count(f, a, other0)); /* this pair is there, the other one is free */
         if (t + 1 < n) {
             bf16 *next = room + (2 + (t + 1) % 2 * 2) * TILE * D;
             fetch<D>(next, KEYS ? q : k, ld, other0 + TILE, n_tokens);
             fetch<D>(next + TILE * D, KEYS ? dy : v, KEYS ? a.channels : ld, other0 + TILE, n_tokens);
+            ahead.load(other0 + TILE);
         }
         __pipeline_commit();
-        if (BIAS) load_biases(f, a, head, q0, k0);
-        if (!KEYS) load_seen(f, a, k0);
-        if (threadIdx.x < TILE) {
-            const int query = q0 + threadIdx.x;
-            const bool here = query < n_tokens;
-            if (KEYS) {
-                const size_t at = (size_t)query * a.n_heads + head;
-                f.sums[threadIdx.x] =
-                    here ? make_float2(((const float *)a.log_sum)[at] * LOG2E, call.delta[at]) : make_float2(0, 0);
-            }
-            if (DROP) {
-                const int2 span = KEYS ? (here ? call.span[query] : make_int2(0, 0)) : f.span[threadIdx.x];
-                if (span.y)
-                    f.bits[threadIdx.x] = drop_bits(call.bits, drop_base(a, head, query, span) + (uint64_t)(int64_t)k0);
-            }
-        }
-        __pipeline_wait_prior(1);
-        const bool whole = __syncthreads_and(all_count(f, a, other0));
         if (t == 0) {
             load_left<D>(left, room, warp, lane);
             load_left<D>(left2, room + TILE * D, warp, lane);
@@ -352,7 +418,7 @@ __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *
         if (DROP && !KEYS)
 #pragma unroll
             for (int h = 0; h < 2; h++) {
-                const uint2 bits = f.bits[r0 + 8 * h];
+                const uint2 bits = now.bits[r0 + 8 * h];
                 low[h] = __funnelshift_r(bits.x, bits.y, c0);
                 high[h] = bits.y >> c0;
             }
@@ -361,17 +427,17 @@ __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 const int col = j * 8 + c0 + i;
-                const float2 column = KEYS ? f.sums[col] : make_float2(0, 0);
+                const float2 column = KEYS ? now.sums[col] : make_float2(0, 0);
                 uint32_t word = 0;
-                if (DROP && KEYS) word = ((const uint32_t *)&f.bits[col])[warp >> 1] >> (r0 & 31);
+                if (DROP && KEYS) word = ((const uint32_t *)&now.bits[col])[warp >> 1] >> (r0 & 31);
 #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     const float2 its = KEYS ? column : row_sums[h];
                     const int row = r0 + 8 * h, e = 2 * h + i;
                     float x = p[j][e] * scale;
-                    if (BIAS) x += f.bias[TILE + (KEYS ? row - col : col - row)];
+                    if (BIAS) x += now.bias[TILE + (KEYS ? row - col : col - row)];
                     float share = power2(x - its.x);
-                    if (!whole && !pair_counts(f, a, own0, other0, row, col, KEYS)) share = 0;
+                    if (!whole && !pair_counts(f, KEYS ? own_seen : now.seen, a, own0, other0, row, col, KEYS)) share = 0;
                     const bool out = !DROP  ? false
                                      : KEYS ? (word & 1u << 8 * h) != 0
                                             : ((j < 4 ? low[h] : high[h]) & 1u << (j % 4 * 8 + i)) != 0;
@@ -382,6 +448,7 @@ __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *
             }
         if (KEYS) add_times<D>(d2, p, second, lane);
         add_times<D>(d1, g, first, lane);
+        if (t + 1 < n) ahead.put(f.pair[(t + 1) % 2]);
         if (sums) {
             __syncthreads();
             const int distance = other0 - own0 + (int)threadIdx.x - (TILE - 1), at = distance + (int)a.longest - 1;
@@ -433,7 +500,8 @@ __global__ void __launch_bounds__(THREADS, KEYS ? 2 : 3)
 {
     extern __shared__ __align__(128) bf16 room[];
     __shared__ tile_facts f;
-    attend_grad_tile<D, KEYS, BIAS, DROP>(call, room, f);
+    __shared__ bool own_seen[TILE];
+    attend_grad_tile<D, KEYS, BIAS, DROP>(call, room, f, own_seen);
 }
 
 /* ---- launches ---- */
@@ -447,25 +515,26 @@ static bool fits(const dis__cuda_session *s, const dis__attend_args *a, size_t *
 
 typedef void kernel(const attend_call call);
 
-/* The instance for what there is: biases, dropout. */
-template <int D> static kernel *forward_of(const attend_call *c)
+/* The instance for what there is. One that knows biases and dropout does without them too, a little slower: only the
+ * usual heads of 64 channels have more of them, for each takes the compiler a second. */
+static kernel *forward_of(size_t d, const attend_call *c)
 {
-    if (c->a.bias) return c->bits ? attend_mma_kernel<D, true, true> : attend_mma_kernel<D, true, false>;
-    return c->bits ? attend_mma_kernel<D, false, true> : attend_mma_kernel<D, false, false>;
+    if (d == 32) return attend_mma_kernel<32, true, true>;
+    if (c->a.bias) return attend_mma_kernel<64, true, true>;
+    return c->bits ? attend_mma_kernel<64, false, true> : attend_mma_kernel<64, false, false>;
 }
 
-template <int D, bool KEYS> static kernel *backward_of(const attend_call *c)
+template <bool KEYS> static kernel *backward_of(size_t d, const attend_call *c)
 {
-    if (c->a.bias)
-        return c->bits ? attend_grad_mma_kernel<D, KEYS, true, true> : attend_grad_mma_kernel<D, KEYS, true, false>;
-    return c->bits ? attend_grad_mma_kernel<D, KEYS, false, true> : attend_grad_mma_kernel<D, KEYS, false, false>;
+    if (d == 32) return attend_grad_mma_kernel<32, KEYS, true, true>;
+    return c->a.bias ? attend_grad_mma_kernel<64, KEYS, true, true> : attend_grad_mma_kernel<64, KEYS, false, true>;
 }
 
-static cudaError_t launch(dis__cuda_session *s, kernel *run, const attend_call *c, size_t bytes)
+static cudaError_t launch(cudaStream_t stream, kernel *run, const attend_call *c, size_t bytes)
 {
     const dim3 grid((unsigned)attend_tiles(&c->a), (unsigned)c->a.n_heads);
     cudaFuncSetAttribute((const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    run<<<grid, THREADS, bytes, s->stream>>>(*c);
+    run<<<grid, THREADS, bytes, stream>>>(*c);
     return cudaGetLastError();
 }
 
@@ -473,7 +542,7 @@ bool dis__cuda_attend_mma(dis__cuda_session *s, const attend_call *c, cudaError_
 {
     size_t d;
     if (!fits(s, &c->a, &d)) return false;
-    *error = launch(s, d == 32 ? forward_of<32>(c) : forward_of<64>(c), c, 5 * TILE * d * sizeof(bf16));
+    *error = launch(s->stream, forward_of(d, c), c, 5 * TILE * d * sizeof(bf16));
     return true;
 }
 
@@ -483,8 +552,12 @@ bool dis__cuda_attend_grad_mma(dis__cuda_session *s, const attend_call *c, cudaE
     const size_t sums = c->parts ? (TILE * (TILE + 1) + 2 * c->a.longest - 1) * sizeof(float) : 0;
     if (!fits(s, &c->a, &d) || sums > 100 << 10) return false;
     const size_t bytes = 6 * TILE * d * sizeof(bf16);
-    *error = launch(s, d == 32 ? backward_of<32, false>(c) : backward_of<64, false>(c), c, bytes + sums);
-    if (*error == cudaSuccess && c->a.d_qkv)
-        *error = launch(s, d == 32 ? backward_of<32, true>(c) : backward_of<64, true>(c), c, bytes);
+    cudaStream_t twin = s->stream;
+    *error = c->a.d_qkv ? dis__cuda_twin(s, &twin) : cudaSuccess; /* few blocks each: side by side */
+    if (*error == cudaSuccess)
+        *error = launch(twin, backward_of<false>(d, c), c, bytes + sums);
+    if (*error != cudaSuccess || !c->a.d_qkv) return true;
+    *error = launch(s->stream, backward_of<true>(d, c), c, bytes);
+    if (*error == cudaSuccess) *error = dis__cuda_twin_done(s);
     return true;
 }

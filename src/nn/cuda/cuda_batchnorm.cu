@@ -326,10 +326,16 @@ template <class T> static cudaError_t batch_stats_of(dis__cuda_session *s, const
     return vectors<T>(a) ? sums_by<T, 16 / sizeof(T), false, NO_SLOPE>(s, a) : sums_by<T, 1, false, NO_SLOPE>(s, a);
 }
 
+/* Only vectors of bfloat16 have an instance for each kind of slope; the others one for all. */
+template <class T, int V> constexpr bool one_for_all = sizeof(T) > 2 || V == 1;
+
 template <class T, int V> static cudaError_t gradient_sums(dis__cuda_session *s, const dis__batchnorm_args *a)
 {
 #define SUMS(S) return sums_by<T, V, true, S>(s, a)
-    BY_SLOPE(SUMS)
+    if constexpr (one_for_all<T, V>)
+        SUMS(SLOPE_OF_Y);
+    else
+        BY_SLOPE(SUMS)
 #undef SUMS
 }
 
@@ -450,7 +456,12 @@ template <class T, int V> static cudaError_t backward_by(dis__cuda_session *s, c
 #define ROWS(S)                                                           \
     backward_kernel<T, V, S><<<grid, ROW_THREADS, 0, s->stream>>>(*a, c); \
     break
-    BY_SLOPE(ROWS)
+    if constexpr (one_for_all<T, V>)
+        do {
+            ROWS(SLOPE_OF_Y);
+        } while (0);
+    else
+        BY_SLOPE(ROWS)
 #undef ROWS
     return cudaGetLastError();
 }

@@ -212,7 +212,11 @@ template <class T> static cudaError_t conv_grad_of(dis__cuda_session *s, const d
 {
     cudaError_t error = cudaSuccess;
     if (a->n == 0 || a->height == 0 || a->width == 0) return cudaSuccess;
-    if (a->d_weight && a->out_h && a->out_w) error = by_weight<T>(s, a);
+    if (a->d_weight && a->out_h && a->out_w) {
+        if (a->later) error = dis__cuda_to_side(s);
+        if (error == cudaSuccess) error = by_weight<T>(s, a);
+        dis__cuda_to_main(s);
+    }
     if (error != cudaSuccess || !a->dx) return error;
     if (dis__cudnn_conv(s, a, DIS_CUDNN_BY_INPUT, &error)) return error;
     return product_of<T, BY_INPUT>(s, a, 1);

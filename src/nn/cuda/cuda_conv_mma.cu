@@ -293,11 +293,6 @@ static cudaError_t launch(dis__cuda_session *s, const conv_call *g, unsigned par
     return cudaGetLastError();
 }
 
-template <conv_product P> static cudaError_t launch_width(dis__cuda_session *s, const conv_call *g, unsigned parts)
-{
-    return g->cols <= 64 ? launch<P, 64, true>(s, g, parts) : launch<P, 128, true>(s, g, parts);
-}
-
 bool dis__cuda_conv_mma(dis__cuda_session *s, const conv_call *g, conv_product product, unsigned parts,
                         cudaError_t *error)
 {
@@ -305,10 +300,10 @@ bool dis__cuda_conv_mma(dis__cuda_session *s, const conv_call *g, conv_product p
     const bool whole = g->channels % 8 == 0 && aligned16(g->x) && aligned16(g->weight);
     if (!whole && product == BY_INPUT) return false;
     if (product == FORWARD)
-        *error = whole ? launch_width<FORWARD>(s, g, parts) : launch<FORWARD, 64, false>(s, g, parts);
+        *error = whole ? launch<FORWARD, 64, true>(s, g, parts) : launch<FORWARD, 64, false>(s, g, parts);
     else if (product == BY_INPUT)
-        *error = launch_width<BY_INPUT>(s, g, parts);
+        *error = launch<BY_INPUT, 64, true>(s, g, parts);
     else
-        *error = whole ? launch_width<BY_WEIGHT>(s, g, parts) : launch<BY_WEIGHT, 64, false>(s, g, parts);
+        *error = whole ? launch<BY_WEIGHT, 64, true>(s, g, parts) : launch<BY_WEIGHT, 64, false>(s, g, parts);
     return true;
 }

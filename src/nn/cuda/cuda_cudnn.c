@@ -341,6 +341,7 @@ static bool execute(dis__cuda_session *s, const plan *p, const void *x, const vo
     set(&m, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, pointers);
     set(&m, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &work);
     finish(&m, pack);
+    if (!m.failed && c->cudnnSetStream(c->handle, s->stream) != CUDNN_STATUS_SUCCESS) m.failed = true;
     if (!m.failed && c->cudnnBackendExecute(c->handle, p->plan, pack) != CUDNN_STATUS_SUCCESS) m.failed = true;
     const bool done = !m.failed;
     drop_all(&m);

@@ -264,9 +264,10 @@ template <class T> static bool in_packs(const dis__column_sums_args *a)
     return a->n_cols % pack<T>::N == 0 && a->ld % pack<T>::N == 0 && aligned16(a->x);
 }
 
-bool dis__cuda_gelu_sums(dis__cuda_session *s, const dis__activate_args *act, const dis__column_sums_args *sums,
-                         cudaError_t *error)
+bool dis__cuda_gelu_sums(dis__cuda_session *s, const void *first, const void *second, cudaError_t *error)
 {
+    const dis__activate_args *act = (const dis__activate_args *)first;
+    const dis__column_sums_args *sums = (const dis__column_sums_args *)second;
     if (s->value != DIS_BFLOAT16 || act->act != DIS_ACT_GELU || act->y != act->dy || sums->x != act->y ||
         sums->ld != sums->n_cols || sums->n_rows * sums->n_cols != act->n || !in_packs<bf16>(sums) ||
         !aligned16(act->x))
@@ -315,7 +316,7 @@ cudaError_t dis__cuda_sum_parts(dis__cuda_session *s, const float *part, size_t 
 
 cudaError_t dis__cuda_sum_rows(dis__cuda_session *s, const float *x, size_t n_rows, size_t n_cols, float *out)
 {
-    const dis__column_sums_args a = {x, n_rows, n_cols, n_cols, out};
+    const dis__column_sums_args a = {x, n_rows, n_cols, n_cols, out, false};
     return column_sums<float>(s, &a);
 }
 
@@ -379,6 +380,14 @@ template <class T, dis__activation ACT> static cudaError_t finish(dis__cuda_sess
     return cudaGetLastError();
 }
 
+static cudaError_t end_product(dis__cuda_session *s, const dis__product_args *a)
+{
+    DIS_CUDA_BY_VALUE(s, BY_ACT(a->act, return (finish<T, ACT>(s, a))));
+    return cudaSuccess;
+}
+
+enum { CACHED = 24 << 20 }; /* bytes */
+
 cudaError_t dis__cuda_product(dis__cuda_session *s, const void *args)
 {
     const dis__product_args *a = (const dis__product_args *)args;
@@ -392,9 +401,19 @@ cudaError_t dis__cuda_product(dis__cuda_session *s, const void *args)
     p.a = dis__cuda_weight(s, a->a), p.b = dis__cuda_weight(s, a->b), p.c = a->c;
     p.bias = ends ? NULL : dis__cuda_weight(s, a->bias);
     p.batch = 1;
-    const cudaError_t error = dis__cuda_gemm(s, &p);
-    if (error != cudaSuccess || !ends) return error;
-    DIS_CUDA_BY_VALUE(s, BY_ACT(a->act, return (finish<T, ACT>(s, a))));
+    if (!ends) return dis__cuda_gemm(s, &p);
+    /* What ends a product reads it again: rows at a time that stay in the device's cache. */
+    const size_t size = s->value == DIS_FLOAT32 ? 4 : 2, some = CACHED / (a->n * size) / 256 * 256;
+    const size_t step = a->ta || type_c != s->value || some == 0 || a->m < 2 * some ? a->m : some;
+    for (size_t row = 0; row < a->m; row += step) {
+        dis__product_args part = *a;
+        p.m = part.m = a->m - row < step ? a->m - row : step;
+        p.c = part.c = (char *)a->c + row * a->ldc * size;
+        cudaError_t error = dis__cuda_gemm(s, &p);
+        if (error == cudaSuccess) error = end_product(s, &part);
+        if (error != cudaSuccess) return error;
+        p.a = (const char *)p.a + step * a->lda * size;
+    }
     return cudaSuccess;
 }
 

@@ -56,6 +56,7 @@ static void close_session(void *session)
     dis__cuda_plans_close(s);
     dis__cuda_ring_close(s);
     dis__cuda_update_close(s);
+    dis__cuda_side_close(s);
     dis__cudnn_close(s);
     cudaFree(s->copy);
     cudaFree(s->scratch);
@@ -69,15 +70,18 @@ static void close_session(void *session)
 static dis_status open_parts(dis__cuda_session *s)
 {
     static const char doing[] = "opening";
+    int least = 0, most = 0;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), doing);
     CUDA_TRY(s, cudaDeviceGetAttribute(&s->n_processors, cudaDevAttrMultiProcessorCount, s->ordinal), doing);
-    CUDA_TRY(s, cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking), doing);
+    CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&least, &most), doing); /* before what is done on the side */
+    CUDA_TRY(s, cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, most), doing);
     CUDA_TRY(s, cudaMalloc((void **)&s->product_work, DIS_CUDA_PRODUCT), doing);
     CUDA_TRY(s, cudaMalloc((void **)&s->counters, DIS_CUDA_COUNTERS * sizeof *s->counters), doing);
     CUDA_TRY(s, cudaMemsetAsync(s->counters, 0, DIS_CUDA_COUNTERS * sizeof *s->counters, s->stream), doing);
     DIS_TRY(dis__cuda_ring_open(s));
     DIS_TRY(dis__cuda_plans_open(s));
     DIS_TRY(dis__cuda_update_open(s));
+    DIS_TRY(dis__cuda_side_open(s));
     return dis__cuda_steps_open(s);
 }
 
@@ -104,7 +108,7 @@ static dis_status open_session(const dis__device *device, void **session)
 static size_t own_bytes(const void *session, const dis_context *ctx)
 {
     (void)ctx;
-    return ((const dis__cuda_session *)session)->scratch_bytes;
+    return 2 * ((const dis__cuda_session *)session)->scratch_bytes + DIS_CUDA_PRODUCT;
 }
 
 static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char *what)
@@ -128,7 +132,8 @@ static dis_status begin(void *session, dis_context *ctx)
     dis__cuda_session *s = session;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "taking memory");
     dis__cuda_lock();
-    const cudaError_t error = cudaMalloc((void **)&s->scratch, s->scratch_bytes);
+    cudaError_t error = cudaMalloc((void **)&s->scratch, s->scratch_bytes);
+    if (error == cudaSuccess && s->region[DIS_MEMORY_GRADS].at) error = dis__cuda_side_begin(s);
     dis__cuda_unlock();
     return dis__cuda_status(s, error, "taking memory for operations");
 }
@@ -173,6 +178,7 @@ static void release(void *session, void *memory)
     dis__cuda_session *s = session;
     if (!memory) return;
     cudaSetDevice(s->ordinal);
+    dis__cuda_join(s);
     cudaStreamSynchronize(s->stream);
     dis__cuda_lock();
     cudaFree(memory);
@@ -246,26 +252,62 @@ static cudaError_t run_waiting(dis__cuda_session *s)
 
 cudaError_t dis__cuda_flush(dis__cuda_session *s)
 {
-    const cudaError_t error = run_waiting(s);
+    cudaError_t error = run_waiting(s);
+    if (error == cudaSuccess) error = dis__cuda_join(s);
     return error == cudaSuccess ? dis__cuda_update_flush(s) : error;
 }
+
+/* Operations that gain by being one kernel with the next: the first of two waits for it. */
+static const struct {
+    dis__op first, second;
+    size_t size; /* of the first one's arguments */
+    bool (*run)(dis__cuda_session *s, const void *first, const void *second, cudaError_t *error);
+} pairs[] = {
+    {DIS_OP_activate_grad, DIS_OP_column_sums, sizeof(dis__activate_args), dis__cuda_gelu_sums},
+    {DIS_OP_dropout, DIS_OP_layernorm, sizeof(dis__dropout_args), dis__cuda_dropout_layernorm},
+    {DIS_OP_layernorm_grad, DIS_OP_dropout, sizeof(dis__layernorm_args), dis__cuda_layernorm_grad_dropout},
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
 
 /* Whether what waits and this operation were run as one. */
 static bool run_both(dis__cuda_session *s, dis__op op, const void *args, cudaError_t *error)
 {
-    if (s->waiting != DIS_OP_activate_grad || op != DIS_OP_column_sums) return false;
-    if (!dis__cuda_gelu_sums(s, &s->waiting_args, args, error)) return false;
-    s->waiting = DIS_N_OPS;
-    return true;
+    for (size_t i = 0; i < PAIRS; i++)
+        if (s->waiting == pairs[i].first && op == pairs[i].second && pairs[i].run(s, &s->waiting_args, args, error)) {
+            s->waiting = DIS_N_OPS;
+            return true;
+        }
+    return false;
 }
 
-/* An operation that gains by being one with the next. */
 static bool waits(dis__cuda_session *s, dis__op op, const void *args)
 {
-    if (op != DIS_OP_activate_grad || ((const dis__activate_args *)args)->act != DIS_ACT_GELU) return false;
-    s->waiting_args = *(const dis__activate_args *)args;
-    s->waiting = op;
-    return true;
+    for (size_t i = 0; i < PAIRS; i++)
+        if (op == pairs[i].first) {
+            memcpy(&s->waiting_args, args, pairs[i].size);
+            s->waiting = op;
+            return true;
+        }
+    return false;
+}
+
+/* Where arguments say that an operation may be done on the side; 0: it may not. A convolution does that itself. */
+static const size_t later[DIS_N_OPS] = {
+    [DIS_OP_product] = offsetof(dis__product_args, later),
+    [DIS_OP_column_sums] = offsetof(dis__column_sums_args, later),
+    [DIS_OP_layernorm_param_grad] = offsetof(dis__layernorm_args, later),
+};
+
+static cudaError_t run_now(dis__cuda_session *s, dis__op op, const void *args)
+{
+    cudaError_t error = cudaSuccess;
+    if (later[op] && *(const bool *)((const char *)args + later[op])) {
+        if ((error = dis__cuda_to_side(s)) == cudaSuccess) error = ops[op].run(s, args);
+        dis__cuda_to_main(s);
+        return error;
+    }
+    if (op == DIS_OP_square_sums || op == DIS_OP_update) error = dis__cuda_join(s);
+    return error == cudaSuccess ? ops[op].run(s, args) : error;
 }
 
 /* Updates of several runs of parameters wait for each other (cuda_optimizer.cu). */
@@ -281,7 +323,7 @@ static dis_status run(void *session, dis__op op, const void *args)
     if (run_both(s, op, args, &error)) return dis__cuda_status(s, error, ops[op].name);
     CUDA_TRY(s, run_waiting(s), "an operation");
     if (op != DIS_OP_update) CUDA_TRY(s, dis__cuda_update_flush(s), "update");
-    if (!waits(s, op, args)) CUDA_TRY(s, ops[op].run(s, args), ops[op].name);
+    if (!waits(s, op, args)) CUDA_TRY(s, run_now(s, op, args), ops[op].name);
     return DIS_OK;
 }
 
@@ -331,6 +373,7 @@ static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
                          .number = {exact ? DIS_FLOAT32 : DIS_BFLOAT16, DIS_FLOAT32, DIS_FLOAT32},
                          .describe = describe,
                          .round = 128,
+                         .lag = DIS_CUDA_LAG,
                          .open = open_session,
                          .close = close_session,
                          .plan = dis__cuda_plan,
@@ -346,6 +389,7 @@ static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
                          .run = run,
                          .begin_step = dis__cuda_begin_step,
                          .end_step = dis__cuda_end_step,
+                         .layer_done = dis__cuda_layer_done,
                          .synchronise = synchronise};
 }
 

@@ -29,6 +29,11 @@ void dis__cuda_plans_close(dis__cuda_session *s);
 dis_status dis__cuda_update_open(dis__cuda_session *s);
 void dis__cuda_update_close(dis__cuda_session *s);
 
+dis_status dis__cuda_side_open(dis__cuda_session *s);
+cudaError_t dis__cuda_side_begin(dis__cuda_session *s); /* of nets that train: takes its memory */
+void dis__cuda_side_close(dis__cuda_session *s);
+dis_status dis__cuda_layer_done(void *session);
+
 /* While a step is recorded, nobody takes or gives back memory, in any thread: the driver would drop the recording. */
 void dis__cuda_lock(void);
 void dis__cuda_unlock(void);

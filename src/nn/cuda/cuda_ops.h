@@ -24,12 +24,14 @@ typedef struct {
 typedef struct dis__cuda_plans dis__cuda_plans;     /* products by shape: cuda_product.c */
 typedef struct dis__cuda_steps dis__cuda_steps;     /* recorded steps: cuda_step.c */
 typedef struct dis__cuda_ring dis__cuda_ring;       /* pinned memory on the way: cuda_copy.c */
+typedef struct dis__cuda_side dis__cuda_side;       /* streams beside the session's own: cuda_side.c */
 typedef struct dis__cuda_updates dis__cuda_updates; /* updates that wait to be run together: cuda_optimizer.cu */
 
 enum {
     DIS_CUDA_COUNTERS = 4096,    /* of blocks that are done; each is 0 between operations */
     DIS_CUDA_SCRATCH = 64 << 20, /* bytes, at least */
     DIS_CUDA_PRODUCT = 32 << 20, /* bytes of work memory of products */
+    DIS_CUDA_LAG = 8,            /* layers */
 };
 
 typedef struct dis__cuda_session {
@@ -48,9 +50,14 @@ typedef struct dis__cuda_session {
     dis__cuda_steps *steps;
     dis__cuda_ring *ring;
     dis__cuda_updates *update;
+    dis__cuda_side *side;
     struct dis__cudnn *cudnn; /* cuda_cudnn.c; NULL: not asked for yet */
     dis__op waiting;          /* for the operation behind it, which it may be one kernel with; DIS_N_OPS: none */
-    dis__activate_args waiting_args;
+    union {
+        dis__activate_args activate;
+        dis__dropout_args dropout;
+        dis__layernorm_args layernorm;
+    } waiting_args;
     char why[200]; /* of a failure that cudaError_t has no word for; "": none */
 } dis__cuda_session;
 
@@ -98,8 +105,19 @@ cudaError_t dis__cuda_sum_rows(dis__cuda_session *s, const float *x, size_t n_ro
 cudaError_t dis__cuda_sum_parts(dis__cuda_session *s, const float *part, size_t n_parts, size_t n, float *out);
 
 /* Two operations that follow each other as one kernel; false: not for these arguments, and nothing is done. */
-bool dis__cuda_gelu_sums(dis__cuda_session *s, const dis__activate_args *act, const dis__column_sums_args *sums,
-                         cudaError_t *error);
+bool dis__cuda_gelu_sums(dis__cuda_session *s, const void *act, const void *sums, cudaError_t *error);
+bool dis__cuda_dropout_layernorm(dis__cuda_session *s, const void *dropout, const void *norm, cudaError_t *error);
+bool dis__cuda_layernorm_grad_dropout(dis__cuda_session *s, const void *norm, const void *dropout, cudaError_t *error);
+
+/* What is run between the two goes to the side stream, behind all that is on the session's; nobody waits for it but
+ * dis__cuda_join(). */
+cudaError_t dis__cuda_to_side(dis__cuda_session *s);
+void dis__cuda_to_main(dis__cuda_session *s);
+/* The session's stream waits for what is on the side. */
+cudaError_t dis__cuda_join(dis__cuda_session *s);
+/* A stream for one of two kernels that do not depend on each other; done: the session's stream waits for it. */
+cudaError_t dis__cuda_twin(dis__cuda_session *s, cudaStream_t *twin);
+cudaError_t dis__cuda_twin_done(dis__cuda_session *s);
 
 cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n);
 /* Updates that wait are run. */

@@ -68,7 +68,8 @@ static dis_status backward(dis__net *net, dis__layer *layer)
         DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &act));
     }
     if (db) {
-        const dis__column_sums_args sums = {.x = dz, .n_rows = rows, .n_cols = args.out, .ld = args.out, .out = db};
+        const dis__column_sums_args sums = {
+            .x = dz, .n_rows = rows, .n_cols = args.out, .ld = args.out, .out = db, .later = true};
         DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &sums));
     }
     args.dy = dz;
@@ -76,6 +77,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     args.add = layer->adds[0];
     args.d_weight = dw;
     args.work = layer->work[0];
+    args.later = true;
     return args.dx || dw ? dis__op_run(net, DIS_OP_conv_grad, &args) : DIS_OK;
 }
 

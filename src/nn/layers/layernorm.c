@@ -45,6 +45,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     args.dy = dis__grad(net, layer->out);
     args.d_gain = dis__param_grad(net, layer, 0);
     args.d_bias = args.bias ? dis__param_grad(net, layer, 1) : NULL;
+    args.later = true;
     if (args.d_gain || args.d_bias) DIS_TRY(dis__op_run(net, DIS_OP_layernorm_param_grad, &args));
     args.dx = dis__grad(net, layer->in[0]);
     args.add_x = layer->adds[0];

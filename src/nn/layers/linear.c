@@ -13,6 +13,7 @@ typedef struct {
     int first;   /* layer that is merged into this one; DIS_NONE: none */
     int sum;     /* layer that adds this one's value to another; DIS_NONE: none */
     bool bias;
+    bool tied; /* the matrix is another layer's too */
 } linear;
 
 static void *bias_of(const dis__net *net, const dis__layer *layer)
@@ -201,12 +202,14 @@ static dis_status backward(dis__net *net, dis__layer *layer)
         DIS_TRY(dis__op_run(net, DIS_OP_activate_grad, &args));
     }
     if (db) {
-        const dis__column_sums_args args = {.x = dz, .n_rows = rows, .n_cols = l->n_out, .ld = l->n_out, .out = db};
+        const dis__column_sums_args args = {
+            .x = dz, .n_rows = rows, .n_cols = l->n_out, .ld = l->n_out, .out = db, .later = true};
         DIS_TRY(dis__op_run(net, DIS_OP_column_sums, &args));
     }
     if (dw)
         DIS_TRY(dis__product(net, &(dis__product_args){.ta = true,
                                                        .add = true,
+                                                       .later = !l->tied,
                                                        .m = l->n_out,
                                                        .n = l->n_in,
                                                        .k = rows,
@@ -266,7 +269,8 @@ int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out,
     shape.channels = n_out;
     dis__layer *layer = dis__net_layer(net, &linear_kind, name, &x, 1, &shape);
     if (!layer) return DIS_NONE;
-    *(linear *)layer->own = (linear){n_in, n_out, options->act, false, DIS_NONE, DIS_NONE, options->bias};
+    *(linear *)layer->own =
+        (linear){n_in, n_out, options->act, false, DIS_NONE, DIS_NONE, options->bias, tied != SIZE_MAX};
     const double spread = 1 / sqrt((double)n_in);
     if (tied != SIZE_MAX)
         layer->param[layer->n_params++] = tied;
