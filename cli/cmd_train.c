@@ -89,7 +89,15 @@ static const cli_option options[] = {
     DIS_TRAIN_OPTIONS(TRAIN_OPTION)
     /* clang-format on */
     COUNT(runs, "runs", "1", 1, 100000, "train so many seeds: --seed, the next, ..."),
-    COUNT(jobs, "jobs", "1", 1, 1024, "runs or folds side by side"),
+    {.name = "jobs",
+     .kind = CLI_COUNT,
+     .offset = offsetof(train_values, jobs),
+     .argument = "N",
+     .fallback = "1",
+     .choices = "auto",
+     .low = 1,
+     .high = 1024,
+     .summary = "runs or folds side by side; auto: as many as threads, on a GPU up to 12 of those that fit"},
     COUNT(folds, "folds", "0", 0, 10000,
           "deal the items into so many folds, train without each, and predict it (--out-of-fold)"),
     CLI_OUTPUT_OPTION(
@@ -267,9 +275,11 @@ static dis_status train_one(train_job *job, dis_context *ctx, size_t n)
 static size_t take_run(train_job *job)
 {
     pthread_mutex_lock(&job->mutex);
-    const size_t run = job->status == DIS_OK ? job->next++ : SIZE_MAX;
+    size_t run = job->status == DIS_OK ? job->next++ : SIZE_MAX;
+    if (run >= n_trainings(job)) run = SIZE_MAX;
+    if (run != SIZE_MAX) job->at_work++;
     pthread_mutex_unlock(&job->mutex);
-    return run < n_trainings(job) ? run : SIZE_MAX;
+    return run;
 }
 
 static void note_failure(train_job *job, dis_status status)
@@ -288,13 +298,50 @@ static int asked_to_stop(void *user)
     return cli_signal();
 }
 
+/* How many are trained side by side. */
+static size_t n_side_by_side(const train_job *job)
+{
+    const size_t n = n_trainings(job), wanted = job->v->jobs ? (size_t)job->v->jobs : dis_device_jobs(job->ctx);
+    return wanted < n ? wanted : n;
+}
+
+/* After a training found the memory used up: waits for another one to end; false: there is none to wait for. */
+static bool wait_for_room(train_job *job)
+{
+    pthread_mutex_lock(&job->mutex);
+    const size_t ended = job->ended;
+    const bool others = job->at_work > job->waiting + 1;
+    job->waiting++;
+    while (others && job->ended == ended && job->status == DIS_OK) pthread_cond_wait(&job->changed, &job->mutex);
+    job->waiting--;
+    pthread_mutex_unlock(&job->mutex);
+    return others;
+}
+
+/* With --jobs auto, what does not fit beside the others is tried again when one of them has ended, and once alone. */
+static void train_where_it_fits(train_job *job, dis_context *ctx, size_t n)
+{
+    dis_status status = train_one(job, ctx, n);
+    for (bool others = true; status == DIS_ELIMIT && !job->v->jobs && others;) {
+        others = wait_for_room(job);
+        status = train_one(job, ctx, n);
+    }
+    if (status != DIS_OK) note_failure(job, status);
+    pthread_mutex_lock(&job->mutex);
+    job->at_work--;
+    job->ended++;
+    pthread_cond_broadcast(&job->changed);
+    pthread_mutex_unlock(&job->mutex);
+}
+
 /* A worker of --jobs: runs until there are none, on a context of its own. */
 static void *work_on_runs(void *arg)
 {
     train_job *job = arg;
     dis_context_options o = dis_context_options_default();
     const int all = dis_context_threads(job->ctx);
-    o.threads = all / (int)job->v->jobs > 0 ? all / (int)job->v->jobs : 1;
+    const int side_by_side = (int)n_side_by_side(job);
+    o.threads = all / side_by_side > 0 ? all / side_by_side : 1;
     o.memory = job->v->common.memory;
     o.precision = (dis_precision)job->v->common.precision;
     o.device = job->v->common.device;
@@ -305,15 +352,14 @@ static void *work_on_runs(void *arg)
         note_failure(job, status);
         return NULL;
     }
-    for (size_t run; (run = take_run(job)) != SIZE_MAX;)
-        if ((status = train_one(job, ctx, run)) != DIS_OK) note_failure(job, status);
+    for (size_t run; (run = take_run(job)) != SIZE_MAX;) train_where_it_fits(job, ctx, run);
     dis_context_destroy(ctx);
     return NULL;
 }
 
 static int train_all(train_job *job)
 {
-    const size_t n_all = n_trainings(job), n_jobs = job->v->jobs < n_all ? (size_t)job->v->jobs : n_all;
+    const size_t n_all = n_trainings(job), n_jobs = n_side_by_side(job);
     if (n_jobs == 1) {
         for (size_t run = 0; run < n_all; run++) {
             const int code = cli_failed(job->c, train_one(job, job->ctx, run));
@@ -478,7 +524,8 @@ static int work(train_job *job)
 
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
-    train_job job = {.c = c, .v = values, .lock = -1, .mutex = PTHREAD_MUTEX_INITIALIZER};
+    train_job job = {
+        .c = c, .v = values, .lock = -1, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     (void)operands;
     (void)n_operands;
     const int code = work(&job);

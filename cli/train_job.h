@@ -37,7 +37,9 @@ typedef struct {
     int lock;
     /* shared by jobs */
     pthread_mutex_t mutex;
-    size_t next; /* of the folds and, behind them, the runs */
+    pthread_cond_t changed;
+    size_t next;                    /* of the folds and, behind them, the runs */
+    size_t at_work, waiting, ended; /* waiting: of those at work, for memory */
     dis_status status;
     char message[1024];
 } train_job;

@@ -9,6 +9,7 @@
 #include "experiment/runner.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "dissent/device_list.h"
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -47,6 +48,7 @@ typedef struct {
     size_t next;           /* no run before it is waiting */
     size_t left;           /* neither done nor failed */
     size_t workers;        /* alive */
+    size_t starved, ended; /* runs that wait for memory, that are over */
     outcome **queue;       /* (jobs) to be kept by the calling thread */
     size_t n_queue;
     dis_experiment_counts counts;
@@ -173,16 +175,42 @@ static dis_status keep(job *j, outcome *o, progress_of *how)
     return kept;
 }
 
+/* After a run found the memory used up: waits for another one to end; false: there is none to wait for. */
+static bool wait_for_room(job *j)
+{
+    pthread_mutex_lock(&j->mutex);
+    const size_t ended = j->ended;
+    const bool others = j->counts.running > j->starved + 1;
+    j->starved++;
+    while (others && j->ended == ended && !atomic_load(&j->stop)) pthread_cond_wait(&j->changed, &j->mutex);
+    j->starved--;
+    pthread_mutex_unlock(&j->mutex);
+    return others;
+}
+
+/* Where nobody said how many run side by side, what does not fit beside the others is tried again when one of them has
+ * ended, and once alone. */
+static dis_status execute(job *j, dis_context *ctx, size_t run, dis__result *result)
+{
+    const dis__runner *r = j->r;
+    dis_status status = r->execute(ctx, r->user, run, result);
+    for (bool others = true; status == DIS_ELIMIT && !r->options.jobs && others;) {
+        others = wait_for_room(j);
+        if (atomic_load(&j->stop)) break;
+        status = r->execute(ctx, r->user, run, result);
+    }
+    return status;
+}
+
 /* Executes a claimed run; *how is AT_WORK when somebody else keeps what came out. Without the mutex. */
 static dis_status carry_out(job *j, dis_context *ctx, size_t run, progress_of *how)
 {
-    const dis__runner *r = j->r;
     struct timespec begin;
     outcome *o;
     DIS_TRY(dis__alloc_zeroed(&o, 1, sizeof *o));
     clock_gettime(CLOCK_MONOTONIC, &begin);
     o->run = run;
-    o->status = r->execute(ctx, r->user, run, &o->result);
+    o->status = execute(j, ctx, run, &o->result);
     o->seconds = since(&begin);
     if (o->status != DIS_OK) snprintf(o->message, sizeof o->message, "%s", dis_last_error());
     pthread_mutex_lock(&j->mutex);
@@ -213,6 +241,8 @@ static dis_status do_run(job *j, dis_context **ctx, size_t run, int threads, pro
     status = carry_out(j, *ctx, run, how);
     pthread_mutex_lock(&j->mutex);
     j->counts.running--;
+    j->ended++;
+    pthread_cond_broadcast(&j->changed);
     pthread_mutex_unlock(&j->mutex);
     return status;
 }
@@ -396,7 +426,7 @@ dis_status dis__runner_run(dis_context *ctx, const dis__runner *runner, dis_expe
              .jobs = asked,
              .memory = dis__context_memory(ctx),
              .ctx = ctx};
-    if (j.jobs == 0) j.jobs = (size_t)j.threads;
+    if (j.jobs == 0) j.jobs = dis_device_jobs(ctx);
     if ((size_t)j.threads < j.jobs) j.threads = (int)j.jobs;
     clock_gettime(CLOCK_MONOTONIC, &j.begin);
     pthread_condattr_t monotonic;

@@ -69,12 +69,16 @@ fi
 
 # ---- the device ----
 cat >lost.c <<'TEXT'
-/* A device that computes nothing, and fails at the STUB_AT-th step, or when STUB_BYTES are taken at once. */
+/* A device that computes nothing, and fails at the STUB_AT-th step, or when more than STUB_BYTES are taken. */
 #include "nn/plugin.h"
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 static const dis__plugin_host *host;
-static long steps;
+static atomic_long steps, taken, most;
+static void tell(void) { fprintf(stderr, "at most %ld bytes\n", (long)most); }
 static dis_status open_it(const dis__device *d, void **s) { (void)d; *s = &steps; return DIS_OK; }
 static void close_it(void *s) { (void)s; }
 static size_t plan(void *s, dis__op op, const void *a) { (void)s, (void)op, (void)a; return 0; }
@@ -84,13 +88,26 @@ static dis_status begin(void *s, dis_context *c) { (void)s, (void)c; return DIS_
 static bool serve(void *s, dis_context *c) { (void)s, (void)c; return true; }
 static dis_status allocate(void *s, dis__memory what, size_t bytes, bool zeroed, void **out)
 {
-    const char *most = getenv("STUB_BYTES");
+    const char *limit = getenv("STUB_BYTES");
+    const long now = atomic_fetch_add(&taken, (long)bytes) + (long)bytes;
     (void)s, (void)what, (void)zeroed;
-    if (most && bytes > strtoul(most, NULL, 10)) return host->fail(DIS_ELIMIT, "the memory of device cuda:0 is used up");
-    *out = calloc(bytes + 1, 1);
+    if (limit && now > atol(limit)) {
+        atomic_fetch_sub(&taken, (long)bytes);
+        return host->fail(DIS_ELIMIT, "the memory of device cuda:0 is used up");
+    }
+    if (now > most) most = now;
+    long *at = calloc(1, bytes + 64);
+    *at = (long)bytes;
+    *out = at + 8;
     return DIS_OK;
 }
-static void release(void *s, void *m) { (void)s; free(m); }
+static void release(void *s, void *m)
+{
+    (void)s;
+    if (!m) return;
+    atomic_fetch_sub(&taken, ((long *)m)[-8]);
+    free((long *)m - 8);
+}
 static dis_status copy(void *s, void *to, const void *from, size_t n) { (void)s; memcpy(to, from, n); return DIS_OK; }
 static dis_status zero(void *s, void *to, size_t n) { (void)s; memset(to, 0, n); return DIS_OK; }
 static dis_status run(void *s, dis__op op, const void *a) { (void)s, (void)op, (void)a; return DIS_OK; }
@@ -98,6 +115,7 @@ static dis_status begin_step(void *s, const uint64_t *k, size_t n, bool *r)
 {
     (void)s, (void)k, (void)n;
     *r = true;
+    if (getenv("STUB_SLEEP")) usleep(2000);
     if (getenv("STUB_AT") && ++steps == atol(getenv("STUB_AT"))) return host->fail(DIS_EIO, "device cuda:0 is lost");
     return DIS_OK;
 }
@@ -107,6 +125,7 @@ size_t dis_plugin_devices(const dis__plugin_host *h, dis__device *rows, size_t r
 {
     (void)room, (void)why;
     host = h;
+    if (getenv("STUB_TELL")) atexit(tell);
     rows[0] = (dis__device){.name = "cuda:0", .summary = "none", .machine = "cuda", .precision = DIS_PRECISION_BF16, .trains = true,
                             .number = {DIS_FLOAT32, DIS_FLOAT32, DIS_FLOAT32}, .describe = describe, .round = 128, .open = open_it,
                             .close = close_it, .plan = plan, .own_bytes = own, .fits = fits, .begin = begin, .serve = serve,
@@ -131,4 +150,13 @@ done
 STUB_AT=40 expect 4 "device cuda:0 is lost" train -o later
 train --resume -o later
 [ -f later/model.json ] || fail "not resumed"
+# --jobs auto: runs that find no memory beside the others wait for one to end
+STUB_TELL=1 train -o alone 2>err
+one=$(awk '/at most/ { print $3 }' err)
+bytes=$((one * 5 / 2))
+STUB_SLEEP=1 STUB_BYTES=$bytes expect 5 "is used up" train --runs 6 --jobs 6 --threads 6 -o crowded
+STUB_SLEEP=1 STUB_TELL=1 STUB_BYTES=$bytes train --runs 6 --jobs auto --threads 6 -o fitted 2>err
+[ "$(awk '/at most/ { print $3 }' err)" -ge $((one * 3 / 2)) ] || fail "one run at a time: $(cat err)"
+[ "$(ls fitted/*/model.json | wc -l)" = 6 ] || fail "not six models: $(ls fitted)"
+STUB_BYTES=$((one / 2)) expect 5 "is used up" train --runs 3 --jobs auto --threads 3 -o none
 echo "${drivers}a device that is lost, and one whose memory is used up: exits 4 and 5, nothing half written"

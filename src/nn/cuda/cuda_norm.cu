@@ -239,20 +239,18 @@ __device__ __forceinline__ void layernorm_grad_row(const dis__layernorm_args &a,
 #pragma unroll
             for (int i = 0; i < N; i++) g[k][i] = (g[k][i] - g_mean - z[k][i] * gz_mean) * stats.y;
 #pragma unroll
-            for (int which = 1; which >= 0; which--) { /* dx last: it is what dropout takes */
+            for (int which = 0; which < 2; which++) {
                 T *to = (T *)(which ? a.dr : DROP ? d->a.y : a.dx);
                 const bool add = which ? a.add_r : DROP ? d->a.add : a.add_x;
                 if (!to) continue;
-                float old[N];
-                if (DROP && !which) {
+                float mine[N], old[N];
 #pragma unroll
-                    for (int i = 0; i < N; i++) g[k][i] = as_float(from_float<T>(g[k][i]));
-                    drop_some<T, N>(*d, mask, k, g[k]);
-                }
+                for (int i = 0; i < N; i++) mine[i] = DROP && !which ? as_float(from_float<T>(g[k][i])) : g[k][i];
+                if (DROP && !which) drop_some<T, N>(*d, mask, k, mine);
                 if (add) load_some<T, N>(to + row * width + c, old);
 #pragma unroll
-                for (int i = 0; i < N; i++) old[i] = add ? old[i] + g[k][i] : g[k][i];
-                store_some<T, N>(to + row * width + c, old);
+                for (int i = 0; i < N; i++) mine[i] = add ? old[i] + mine[i] : mine[i];
+                store_some<T, N>(to + row * width + c, mine);
             }
         }
     }
