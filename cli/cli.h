@@ -54,7 +54,8 @@ typedef struct {
     size_t offset;
     const char *argument; /* FILE, N, ...; NULL for flags */
     const char *fallback; /* the default as a user would write it */
-    const char *choices;  /* "a|b|c"; of a count: a word for 0 */
+    const char *choices;  /* "a|b|c" */
+    const char *none;     /* of a count: a word for 0 */
     double low, high;     /* inclusive bounds for CLI_COUNT and CLI_REAL */
     cli_names names;
     const char *summary;

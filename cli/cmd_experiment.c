@@ -15,7 +15,7 @@ static const cli_option options[] = {
     {.name = "filter", .kind = CLI_LIST, .offset = offsetof(experiment_values, filter), .argument = "TEXT|KEY=VALUE",
      .summary = "only runs whose cell has TEXT in its name, or a setting, cell, data, fold, seed or paper of that value"},
     {.name = "jobs", .letter = 'j', .kind = CLI_COUNT, .offset = offsetof(experiment_values, jobs), .argument = "N",
-     .fallback = "auto", .choices = "auto", .high = 1024,
+     .fallback = "auto", .none = "auto", .high = 1024,
      .summary = "run: so many runs side by side; auto: as many as threads, on a GPU up to 12 of those that fit"},
     {.name = "retry-failed", .kind = CLI_FLAG, .offset = offsetof(experiment_values, retry_failed),
      .summary = "run: try again what failed earlier"},

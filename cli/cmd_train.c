@@ -94,7 +94,7 @@ static const cli_option options[] = {
      .offset = offsetof(train_values, jobs),
      .argument = "N",
      .fallback = "1",
-     .choices = "auto",
+     .none = "auto",
      .low = 1,
      .high = 1024,
      .summary = "runs or folds side by side; auto: as many as threads, on a GPU up to 12 of those that fit"},
@@ -305,14 +305,14 @@ static size_t n_side_by_side(const train_job *job)
     return wanted < n ? wanted : n;
 }
 
-/* After a training found the memory used up: waits for another one to end; false: there is none to wait for. */
-static bool wait_for_room(train_job *job)
+/* After a training found the memory used up: waits for another one to end. 0: there is no other; 1: all others wait. */
+static int wait_for_room(train_job *job)
 {
     pthread_mutex_lock(&job->mutex);
     const size_t ended = job->ended;
-    const bool others = job->at_work > job->waiting + 1;
+    const int others = job->at_work > job->waiting + 1 ? 2 : job->at_work > 1;
     job->waiting++;
-    while (others && job->ended == ended && job->status == DIS_OK) pthread_cond_wait(&job->changed, &job->mutex);
+    while (others > 1 && job->ended == ended && job->status == DIS_OK) pthread_cond_wait(&job->changed, &job->mutex);
     job->waiting--;
     pthread_mutex_unlock(&job->mutex);
     return others;
@@ -322,10 +322,8 @@ static bool wait_for_room(train_job *job)
 static void train_where_it_fits(train_job *job, dis_context *ctx, size_t n)
 {
     dis_status status = train_one(job, ctx, n);
-    for (bool others = true; status == DIS_ELIMIT && !job->v->jobs && others;) {
-        others = wait_for_room(job);
-        status = train_one(job, ctx, n);
-    }
+    for (int others = 2; status == DIS_ELIMIT && !job->v->jobs && others > 1;)
+        if ((others = wait_for_room(job)) > 0) status = train_one(job, ctx, n);
     if (status != DIS_OK) note_failure(job, status);
     pthread_mutex_lock(&job->mutex);
     job->at_work--;

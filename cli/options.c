@@ -114,7 +114,7 @@ static const char *store(const cli_option *o, const char *value, void *values)
     case CLI_TEXT: *(const char **)at = value; return NULL;
     case CLI_CHOICE: return (*(int *)at = cli_choice(o->choices, value)) >= 0 ? NULL : "is not one of them";
     case CLI_COUNT:
-        if (o->choices && strcmp(value, o->choices) == 0) {
+        if (o->none && strcmp(value, o->none) == 0) {
             *(uint64_t *)at = 0;
             return NULL;
         }
@@ -139,7 +139,7 @@ static int set(cli *c, const cli_option *o, const char *value, void *values)
     if (o->kind == CLI_CHOICE) return cli_usage(c, "--%s %s: must be one of %s", o->name, value, o->choices);
     if (o->high > 0 && (o->kind == CLI_COUNT || o->kind == CLI_REAL))
         return cli_usage(c, "--%s %s %s; %g to %.10g%s%s is possible", o->name, value, wrong, o->low, o->high,
-                         o->choices ? " or " : "", o->choices ? o->choices : "");
+                         o->none ? " or " : "", o->none ? o->none : "");
     if (o->kind == CLI_COUNT)
         return cli_usage(c, "--%s %s %s; %g to %llu is possible", o->name, value, wrong, o->low,
                          (unsigned long long)UINT64_MAX);

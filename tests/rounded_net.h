@@ -60,6 +60,7 @@ static inline const dis__device *rounded_device(void)
     static dis__device device;
     device = dis__device_ref;
     device.name = "ref, rounded";
+    device.shares = false; /* nothing is made again behind its back */
     device.allocate = rounded_allocate;
     device.run = rounded_run;
     return &device;

@@ -175,14 +175,14 @@ static dis_status keep(job *j, outcome *o, progress_of *how)
     return kept;
 }
 
-/* After a run found the memory used up: waits for another one to end; false: there is none to wait for. */
-static bool wait_for_room(job *j)
+/* After a run found the memory used up: waits for another one to end. 0: there is no other; 1: all others wait too. */
+static int wait_for_room(job *j)
 {
     pthread_mutex_lock(&j->mutex);
     const size_t ended = j->ended;
-    const bool others = j->counts.running > j->starved + 1;
+    const int others = j->counts.running > j->starved + 1 ? 2 : j->counts.running > 1;
     j->starved++;
-    while (others && j->ended == ended && !atomic_load(&j->stop)) pthread_cond_wait(&j->changed, &j->mutex);
+    while (others > 1 && j->ended == ended && !atomic_load(&j->stop)) pthread_cond_wait(&j->changed, &j->mutex);
     j->starved--;
     pthread_mutex_unlock(&j->mutex);
     return others;
@@ -194,9 +194,9 @@ static dis_status execute(job *j, dis_context *ctx, size_t run, dis__result *res
 {
     const dis__runner *r = j->r;
     dis_status status = r->execute(ctx, r->user, run, result);
-    for (bool others = true; status == DIS_ELIMIT && !r->options.jobs && others;) {
+    for (int others = 2; status == DIS_ELIMIT && !r->options.jobs && others > 1;) {
         others = wait_for_room(j);
-        if (atomic_load(&j->stop)) break;
+        if (!others || atomic_load(&j->stop)) break;
         status = r->execute(ctx, r->user, run, result);
     }
     return status;

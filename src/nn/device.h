@@ -48,7 +48,7 @@ struct dis__device {
     /* What was found on this machine: "AVX-512, 8 threads". */
     void (*describe)(const dis__device *device, char *text, size_t n);
     size_t round; /* counts of packed tokens are rounded up to multiples of this; 1: as they are */
-    size_t lag;   /* gradients of parameters may be summed while that many layers more go backward */
+    size_t lag;   /* what an operation reads stays for so many layers more: some may be run later, or with the next */
 
     dis_status (*open)(const dis__device *device, void **session);
     void (*close)(void *session); /* memory that is still there goes too; NULL: nothing */
