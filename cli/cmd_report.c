@@ -5,6 +5,7 @@
 #include "groups_input.h"
 #include "model_curves.h"
 #include "texts_input.h"
+#include "voters_input.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ typedef struct {
     cli_votes_values reading;
     cli_texts_values texts;
     cli_groups_values groups;
+    cli_voters_values voters;
     cli_list votes, method, labels, pred, model;
     const char *output, *combine, *gold, *human, *human_labels, *title, *json;
     uint64_t seed, resamples;
@@ -61,6 +63,7 @@ static const cli_option options[] = {
          "the same from the votes: standard, softmax or another method; it changes the figures, so it has no default"),
     CLI_TEXTS_OPTIONS(report_values, texts),
     CLI_GROUPS_OPTIONS(report_values, groups),
+    CLI_VOTER_TYPE_OPTIONS(report_values, voters),
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
     CLI_VOTES_OPTIONS(report_values, reading),
     CLI_SCALE_OPTIONS(report_values, reading),
@@ -100,6 +103,9 @@ typedef struct {
     dis_context *ctx;
     votes_input in;
     groups_input groups;
+    cli_voters_values voter_values;
+    voters_input voters;
+    dis_panel *panel;
     dis_report *report;
     report_tables labels, pred, models; /* of models only names and folders */
     report_table human;
@@ -143,7 +149,8 @@ static int check_given(report_job *job)
                          "--texts stand beside the items of votes or labels; give --votes FILE or --labels NAME=FILE");
     if (v->groups.group && v->votes.n == 0)
         return cli_usage(c, "--group is about the people who voted; give --votes FILE");
-    const int code = groups_input_check(&job->groups);
+    if (v->voters.type && v->votes.n == 0) return cli_usage(c, "--voter-type is about the voters; give --votes FILE");
+    const int code = groups_input_check_beside(&job->groups, v->voters.type != NULL);
     return code == 0 ? texts_input_check(c, &v->texts) : code;
 }
 
@@ -179,6 +186,27 @@ static int take_tables(report_job *job, const cli_list *given, report_tables *ou
     return 0;
 }
 
+/* Models as voters: the worker table, where there is one, says who is one. */
+static int add_panel(report_job *job)
+{
+    const report_values *v = job->v;
+    if (!v->voters.type) return 0;
+    job->voter_values = v->voters;
+    job->voter_values.table = v->groups.table;
+    job->voter_values.table_id = v->groups.table_id;
+    job->voter_values.table_prefix = v->groups.table_prefix;
+    job->voters = (voters_input){.c = job->c, .v = &job->voter_values};
+    int code = voters_input_read(&job->voters, job->ctx, &job->in);
+    if (code != 0) return code;
+    dis_panel_options o = dis_panel_options_default();
+    o.numbers = v->reading.ordinal;
+    o.resamples = (size_t)v->resamples;
+    o.seed = v->seed;
+    dis_status status = dis_panel_run(job->ctx, job->in.votes, job->voters.person, &o, &job->panel);
+    if (status == DIS_OK) status = dis_report_add_panel(job->report, job->panel);
+    return cli_failed(job->c, status);
+}
+
 static int read_votes(report_job *job)
 {
     const report_values *v = job->v;
@@ -191,6 +219,7 @@ static int read_votes(report_job *job)
     code = cli_failed(job->c, dis_report_add_votes(job->report, job->in.votes, v->votes.value[0]));
     if (code == 0 && job->in.gold) code = cli_failed(job->c, dis_report_add_gold(job->report, job->in.gold));
     if (code == 0) code = groups_input_read(&job->groups, job->ctx, job->in.votes);
+    if (code == 0) code = add_panel(job);
     if (code != 0 || !job->groups.groups) return code;
     groups_input_tell(&job->groups);
     return cli_failed(job->c, dis_report_add_groups(job->report, job->groups.groups, v->groups.group));
@@ -507,6 +536,8 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis_labels_destroy(job->human.labels);
     dis_made_destroy(job->made);
     groups_input_free(&job->groups);
+    voters_input_free(&job->voters);
+    dis_panel_destroy(job->panel);
     votes_input_free(&job->in);
     dis_context_destroy(job->ctx);
     free(job);

@@ -19,15 +19,20 @@ static int take_cuts(groups_input *in)
 
 int groups_input_check(groups_input *in)
 {
+    return groups_input_check_beside(in, false);
+}
+
+int groups_input_check_beside(groups_input *in, bool used)
+{
     const cli_groups_values *v = in->v;
     if (v->group && !v->table)
         return cli_usage(in->c, "--group names a column of the worker table; give it with --worker-table FILE");
     const struct {
         bool given;
         const char *name;
-    } about[] = {{v->table != NULL, "worker-table"},
-                 {v->table_id != NULL, "table-id"},
-                 {v->table_prefix != NULL, "table-prefix"},
+    } about[] = {{v->table && !used, "worker-table"},
+                 {v->table_id && !used, "table-id"},
+                 {v->table_prefix && !used, "table-prefix"},
                  {v->cuts != NULL, "cuts"}};
     for (size_t i = 0; !v->group && i < sizeof about / sizeof *about; i++)
         if (about[i].given)

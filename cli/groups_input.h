@@ -50,6 +50,8 @@ typedef struct {
 } groups_input;
 
 int groups_input_check(groups_input *in);
+/* The same where the worker table may also be `used` for something else than groups. */
+int groups_input_check_beside(groups_input *in, bool used);
 int groups_input_read(groups_input *in, dis_context *ctx, const dis_votes *votes);
 void groups_input_free(groups_input *in);
 /* How many groups there are, and what was merged, hidden or not known. */

@@ -13,6 +13,7 @@ extern const cli_command cli_cmd_compare;
 extern const cli_command cli_cmd_views;
 extern const cli_command cli_cmd_report;
 extern const cli_command cli_cmd_review;
+extern const cli_command cli_cmd_panel;
 extern const cli_command cli_cmd_experiment;
 extern const cli_command cli_cmd_tokenize;
 extern const cli_command cli_cmd_embed;
@@ -26,6 +27,7 @@ static const cli_command *const commands[] = {
     &cli_cmd_agree,
     &cli_cmd_eval,
     &cli_cmd_review,
+    &cli_cmd_panel,
     &cli_cmd_compare,
     &cli_cmd_views,
     &cli_cmd_report,

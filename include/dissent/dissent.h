@@ -24,6 +24,7 @@
 #include "dissent/groups.h"
 #include "dissent/evaluate.h"
 #include "dissent/review.h"
+#include "dissent/panel.h"
 #include "dissent/fit.h"
 #include "dissent/predictions.h"
 #include "dissent/combine.h"

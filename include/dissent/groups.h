@@ -1,6 +1,7 @@
 /* groups.h: how far groups of people agree, within themselves and with each other, which items divide them, and whom
  * predictions speak for.
  *
+ *     dis_worker_groups *groups = NULL;   // dissent/worker_table.h makes them
  *     dis_group_agreement *found;
  *     if (dis_group_agreement_run(ctx, votes, groups, NULL, &found) != DIS_OK) { puts(dis_last_error()); return 1; }
  *     const dis_group_agreement_view v = dis_group_agreement_look(found);

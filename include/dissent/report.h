@@ -19,6 +19,7 @@
 #include "dissent/combine.h"
 #include "dissent/curve.h"
 #include "dissent/labels.h"
+#include "dissent/panel.h"
 #include "dissent/worker_table.h"
 
 typedef struct dis_report dis_report;
@@ -45,6 +46,8 @@ DIS_API dis_status dis_report_add_gold(dis_report *report, const int32_t *gold);
 DIS_API dis_status dis_report_add_texts(dis_report *report, const dis_names *texts);
 /* Groups of the people who voted, once; `column` is what they are called after ("gender"). They stay the caller's. */
 DIS_API dis_status dis_report_add_groups(dis_report *report, const dis_worker_groups *groups, const char *column);
+/* What a panel of these votes found (dis_panel_run), once: a section on models as voters. It stays the caller's. */
+DIS_API dis_status dis_report_add_panel(dis_report *report, const dis_panel *panel);
 /* One view of the labels: the items and classes of all views and of the votes must be the same, in the same order
  * (dis_labels_align). The view added last is the one that the report trusts. DIS_EUSAGE: another
  * number of items or classes, or more than DIS_MAX_VIEWS views. */

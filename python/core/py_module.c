@@ -15,6 +15,7 @@ static int (*const parts[])(PyObject *module) = {
     core_add_evaluate,
     core_add_agreement,
     core_add_groups,
+    core_add_panel,
     core_add_report,
     core_add_items,
     core_add_train,

@@ -223,6 +223,24 @@ def compare(
     progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def metrics() -> list[dict[str, Any]]: ...
+def panel(
+    votes: Votes,
+    person: Any,
+    *,
+    epsilon: float = 0.1,
+    fdr: float = 0.05,
+    min_people: int = 2,
+    min_items: int = 30,
+    numbers: bool = False,
+    cluster: float = 0.5,
+    precision: float = 0.05,
+    budget: int = 0,
+    resamples: int = 1000,
+    seed: int = 0,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
+def panel_swaps(votes: Votes, swapped: Votes, mirror: Any, first: int, /) -> dict[str, Any]: ...
 def worker_table(path: str, *, table_id: str | None = None, table_prefix: str | None = None) -> dict[str, list[str]]: ...
 def worker_groups(votes: Votes, values: Sequence[str], *, min_group: int = 5, hide: bool = False, cuts: Any = None) -> dict[str, Any]: ...
 def group_evaluation(

@@ -17,6 +17,7 @@ from ._compare import Comparison, Significance, compare
 from ._distances import ViewDistances, view_distances
 from ._groups import GroupAgreement, GroupEvaluation, group_agreement, group_evaluation, group_votes
 from ._evaluate import Evaluation, evaluate, metrics
+from ._panel import Panel, panel, swaps
 from ._report import report
 from ._review import Review, review
 from ._tables import Metric, Table, read_labels, write_labels
@@ -28,6 +29,7 @@ __all__ = [
     "GroupAgreement",
     "GroupEvaluation",
     "Metric",
+    "Panel",
     "Review",
     "Significance",
     "Table",
@@ -40,9 +42,11 @@ __all__ = [
     "group_evaluation",
     "group_votes",
     "metrics",
+    "panel",
     "read_labels",
     "report",
     "review",
+    "swaps",
     "view_distances",
     "write_labels",
 ]

@@ -31,6 +31,7 @@ typedef enum {
     DIS_STREAM_GROUPS,
     DIS_STREAM_RANDOM_WORKER,
     DIS_STREAM_RANDOM_VOTE,
+    DIS_STREAM_PANEL,
 } dis_stream;
 
 typedef struct {

@@ -110,6 +110,15 @@ dis_status dis_report_add_groups(dis_report *report, const dis_worker_groups *gr
     return status;
 }
 
+dis_status dis_report_add_panel(dis_report *report, const dis_panel *panel)
+{
+    if (!report->votes) return dis__fail(DIS_EUSAGE, "a panel in a report without its votes; add them first");
+    if (dis_panel_look(panel).n_items != report->n_items)
+        return dis__fail(DIS_EUSAGE, "a panel of other votes than those of the report");
+    report->panel = panel;
+    return DIS_OK;
+}
+
 static dis_status add_view(dis_report *r, const char *name, const double *p, const dis_fit *fit)
 {
     if (r->n_views == DIS_MAX_VIEWS) return dis__fail(DIS_EUSAGE, "more than %d views in one report", DIS_MAX_VIEWS);
@@ -201,6 +210,7 @@ static dis_status (*const sections[])(dis__report_job *) = {
     dis__section_labels,
     dis__section_workers,
     dis__section_groups,
+    dis__section_panel,
     dis__section_training,
     dis__section_model,
     dis__section_next,

@@ -41,6 +41,7 @@ struct dis_report {
     const dis_names *tasks, *classes;
     const int32_t *gold;
     const dis_worker_groups *groups;
+    const dis_panel *panel;
     char *group_column;     /* display text, not yet escaped */
     const dis_names *texts; /* (n_items), empty: not known; NULL: none is */
     dis__report_view view[DIS_MAX_VIEWS];
@@ -106,6 +107,7 @@ dis_status dis__section_people(dis__report_job *job);
 dis_status dis__section_labels(dis__report_job *job);
 dis_status dis__section_workers(dis__report_job *job);
 dis_status dis__section_groups(dis__report_job *job);
+dis_status dis__section_panel(dis__report_job *job);
 dis_status dis__section_training(dis__report_job *job);
 dis_status dis__section_model(dis__report_job *job);
 dis_status dis__section_next(dis__report_job *job);

@@ -18,6 +18,7 @@ typedef struct {
     const char *task, *label;  /* columns; NULL: task, and label or gold */
     const char *const *header; /* names of the columns of a file that lacks them */
     size_t n_header;
+    const char *subject, *what; /* what messages call the two columns; NULL: task, and gold label */
     bool numbered;              /* tasks are the numbers of the rows from 0 */
     bool skip_empty;            /* rows without a label are passed over */
     const char *prefix;         /* put before every task; NULL: nothing */

@@ -1,0 +1,224 @@
+/* dissent panel: people and models as voters. */
+#include "panel_job.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define REAL(field, name_, argument_, fallback_, low_, high_, summary_)                                  \
+    {                                                                                                    \
+        .name = name_, .kind = CLI_REAL, .offset = offsetof(panel_values, field), .argument = argument_, \
+        .fallback = fallback_, .low = low_, .high = high_, .summary = summary_                           \
+    }
+#define COUNT(field, name_, fallback_, high_, summary_)                                             \
+    {                                                                                               \
+        .name = name_, .kind = CLI_COUNT, .offset = offsetof(panel_values, field), .argument = "N", \
+        .fallback = fallback_, .high = high_, .summary = summary_                                   \
+    }
+
+static const cli_option options[] = {
+    CLI_VOTER_TYPE_OPTIONS(panel_values, voters),
+    CLI_VOTER_TABLE_OPTIONS(panel_values, voters),
+    CLI_OUTPUT_OPTION(panel_values, labels, "save-labels", CLI_LABEL_FORMATS,
+                      "soft labels calibrated to people, from the votes of models and people"),
+    CLI_OUTPUT_OPTION(
+        panel_values, rates, "rates", CLI_TABLE_FORMATS,
+        "per model and class: its share, sensitivity and specificity, the rate among people corrected for "
+        "its errors, and how many items people must label"),
+    CLI_OUTPUT_OPTION(panel_values, pairs, "pairs", CLI_TABLE_FORMATS,
+                      "per pair of models: how far their errors go together"),
+    CLI_OUTPUT_OPTION(panel_values, buy, "buy", CLI_TABLE_FORMATS,
+                      "per item: what one more vote of a person would gain, and how many to buy of --budget"),
+    COUNT(budget, "budget", "0", 1e8, "votes of people to buy"),
+    REAL(epsilon, "epsilon", "X", ".1", 0, 1,
+         "what a person costs more than a model, in the alternative-annotator test: .1 for crowds, .15 for skilled "
+         "people, .2 for experts"),
+    REAL(fdr, "fdr", "X", ".05", 1e-9, 1, "rate of false discoveries of that test"),
+    COUNT(min_people, "min-people", "2", 1e6, "votes of people that an item must have to count in it"),
+    COUNT(min_items, "min-items", "30", 1e9, "items that a person must share with a model to count in it"),
+    REAL(cluster, "cluster", "X", ".5", -1, 1, "models whose errors correlate so much on average are one cluster"),
+    REAL(precision, "half-width", "X", ".05", 1e-6, 1,
+         "half width of the interval of a rate, for how many items people must label"),
+    {.name = "swapped",
+     .kind = CLI_WORDS,
+     .offset = offsetof(panel_values, swapped),
+     .argument = "FILE...",
+     .names = CLI_NAMES_FILE,
+     .summary = "votes on the same pairs with the two answers in the other order"},
+    {.name = "mirror",
+     .kind = CLI_LIST,
+     .offset = offsetof(panel_values, mirror),
+     .argument = "A=B",
+     .summary = "label A of one order is label B of the other (first=second); without it, labels name the answers"},
+    {.name = "first",
+     .kind = CLI_TEXT,
+     .offset = offsetof(panel_values, first),
+     .argument = "LABEL",
+     .summary = "the label that the answer shown first is better: which place flips go to"},
+    CLI_OUTPUT_OPTION(panel_values, swaps, "swaps", CLI_TABLE_FORMATS, "per voter: outcomes that stay, and flips"),
+    CLI_TABLE_OPTIONS(panel_values, figures),
+    CLI_RESAMPLES_OPTION(panel_values, figures, "1000"),
+    CLI_VOTES_OPTIONS(panel_values, reading),
+    CLI_ORDINAL_OPTION(panel_values, reading),
+    CLI_COMMON_OPTIONS(panel_values),
+};
+
+static int check_options(panel_job *job)
+{
+    const panel_values *v = job->v;
+    if (!v->voters.type)
+        return cli_usage(job->c, "which column says who is a person and who a model? give --voter-type COLUMN");
+    if (!v->voters.table && (v->voters.table_id || v->voters.table_prefix))
+        return cli_usage(job->c, "--%s is about --worker-table, and there is none",
+                         v->voters.table_id ? "table-id" : "table-prefix");
+    const char *alone = v->swaps ? "swaps" : v->mirror.n ? "mirror" : v->first ? "first" : NULL;
+    if (alone && v->swapped.n == 0)
+        return cli_usage(job->c, "--%s is about pairs judged in both orders; give --swapped FILE", alone);
+    return cli_figures_check(job->c, &v->figures);
+}
+
+/* ---- swapped pairs ---- */
+
+static int find_class(const panel_job *job, const char *option, const char *name, size_t length, size_t *out)
+{
+    *out = dis_names_find(job->in.look.classes, name, length);
+    return *out != SIZE_MAX ? 0
+                            : cli_usage(job->c, "--%s: no label \"%.*s\" among the votes", option, (int)length, name);
+}
+
+static int take_mirror(const panel_job *job, size_t *mirror)
+{
+    for (size_t k = 0; k < job->in.look.n_classes; k++) mirror[k] = k;
+    for (size_t i = 0; i < job->v->mirror.n; i++) {
+        const char *text = job->v->mirror.value[i], *equals = strchr(text, '=');
+        size_t a, b;
+        if (!equals) return cli_usage(job->c, "--mirror: A=B, not \"%s\"", text);
+        int code = find_class(job, "mirror", text, (size_t)(equals - text), &a);
+        if (code == 0) code = find_class(job, "mirror", equals + 1, strlen(equals + 1), &b);
+        if (code != 0) return code;
+        mirror[a] = b;
+        mirror[b] = a;
+    }
+    return 0;
+}
+
+static int compare_orders(panel_job *job, dis_context *ctx)
+{
+    const panel_values *v = job->v;
+    votes_input other = {.c = job->c,
+                         .v = &v->reading,
+                         .paths = (char *const *)v->swapped.value,
+                         .n_paths = v->swapped.n};
+    if (v->swapped.n == 0) return 0;
+    const size_t n = job->in.look.n_classes;
+    size_t *mirror = malloc((n ? n : 1) * sizeof *mirror), first = SIZE_MAX;
+    if (!mirror) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
+    int code = take_mirror(job, mirror);
+    if (code == 0 && v->first) code = find_class(job, "first", v->first, strlen(v->first), &first);
+    if (code == 0) code = votes_input_check(&other);
+    if (code == 0) code = votes_input_read(&other, ctx);
+    if (code == 0)
+        code = cli_failed(job->c, dis_panel_swaps(job->in.votes, other.votes, v->mirror.n ? mirror : NULL, first,
+                                                  &job->swap, &job->n_swaps));
+    votes_input_free(&other);
+    free(mirror);
+    return code;
+}
+
+/* ---- work ---- */
+
+static int measure(panel_job *job, dis_context *ctx)
+{
+    const panel_values *v = job->v;
+    dis_panel_options o = dis_panel_options_default();
+    o.epsilon = v->epsilon;
+    o.fdr = v->fdr;
+    o.min_people = (size_t)v->min_people;
+    o.min_items = (size_t)v->min_items;
+    o.numbers = v->reading.ordinal;
+    o.cluster = v->cluster;
+    o.precision = v->precision;
+    o.budget = v->budget;
+    o.resamples = (size_t)v->figures.resamples;
+    o.seed = v->figures.seed;
+    const dis_status status = dis_panel_run(ctx, job->in.votes, job->voters.person, &o, &job->panel);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    job->look = dis_panel_look(job->panel);
+    return 0;
+}
+
+static int write_all(panel_job *job, dis_context *ctx)
+{
+    const char *format = cli_figures_format(&job->v->figures);
+    dis_status status = DIS_OK;
+    if (format)
+        status = panel_write_judges(job, cli_figures_path(&job->v->figures), format);
+    else
+        panel_print(job);
+    if (status == DIS_OK) status = panel_write_rates(job);
+    if (status == DIS_OK) status = panel_write_pairs(job);
+    if (status == DIS_OK) status = panel_write_buy(job);
+    if (status == DIS_OK) status = panel_write_swaps(job);
+    if (status == DIS_OK) status = panel_write_labels(job, ctx);
+    if (status == DIS_OK) status = panel_write_json(job);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    return cli_flush(job->c);
+}
+
+static int work(panel_job *job, dis_context **ctx)
+{
+    int code = check_options(job);
+    if (code == 0) code = votes_input_check(&job->in);
+    if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, ctx));
+    if (code == 0) code = votes_input_read(&job->in, *ctx);
+    if (code == 0) code = voters_input_read(&job->voters, *ctx, &job->in);
+    if (code == 0) code = measure(job, *ctx);
+    if (code == 0) code = compare_orders(job, *ctx);
+    if (code != 0) return code;
+    panel_tell(job);
+    return write_all(job, *ctx);
+}
+
+static int run(cli *c, const void *values, char **operands, size_t n_operands)
+{
+    const panel_values *v = values;
+    panel_job job = {.c = c,
+                     .v = v,
+                     .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
+                     .voters = {.c = c, .v = &v->voters}};
+    dis_context *ctx = NULL;
+    const int code = work(&job, &ctx);
+    dis_panel_destroy(job.panel);
+    dis_free(job.swap);
+    voters_input_free(&job.voters);
+    votes_input_free(&job.in);
+    dis_context_destroy(ctx);
+    return code;
+}
+
+extern const cli_command cli_cmd_panel;
+const cli_command cli_cmd_panel = {
+    .name = "panel",
+    .summary = "people and models as voters: what judges are worth, and what to ask people",
+    .operands = "VOTES...",
+    .text =
+        "Reads votes of people and of models (LLM judges, classifiers) and says of each model how far it agrees with "
+        "people, whether it may replace one (the alternative-annotator test: winning rate and advantage probability), "
+        "and with which other models it errs together; what the panel of models is worth as independent judges; how "
+        "common each class is among people's answers, corrected for the errors of the models (Rogan and Gladen; "
+        "prediction-powered inference); soft labels of all items calibrated to people; and how many votes of people to "
+        "buy, and where.\n\n"
+        "Models need votes of people on a part of the items. With --swapped: how often the outcome of a pair stays "
+        "when "
+        "the two answers change places. docs/panel.md has the formulas.",
+    .examples = "  dissent panel votes.csv --voter-type kind\n"
+                "  dissent panel votes.csv --worker-table voters.csv --voter-type kind --people expert --epsilon .2\n"
+                "  dissent panel votes.csv --voter-type kind --save-labels labels.csv --rates rates.csv --budget 500 "
+                "--buy buy.csv\n"
+                "  dissent panel ab.csv --voter-type kind --swapped ba.csv --mirror first=second --first first\n",
+    .names = CLI_NAMES_FILE,
+    .min = 1,
+    .max = SIZE_MAX,
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .values_size = sizeof(panel_values),
+    .run = run,
+};

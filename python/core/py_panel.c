@@ -1,0 +1,179 @@
+/* Panels of people and models. */
+#include "py_measure.h"
+#include <stddef.h>
+#include <string.h>
+
+#define FIELD(type, field, kind)            \
+    {                                       \
+#field, offsetof(type, field), kind \
+    }
+#define FIELDS(state, rows, n, fields) \
+    core_fields(state, rows, n, sizeof *(rows), fields, sizeof(fields) / sizeof *(fields))
+
+static PyObject *metric_list(const void *rows, size_t n, size_t stride, size_t offset)
+{
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; list && i < n; i++)
+        if (PyList_SetItem(list, (Py_ssize_t)i,
+                           core_metric((const dis_metric *)((const char *)rows + i * stride + offset))) < 0)
+            Py_CLEAR(list);
+    return list;
+}
+#define METRICS(rows, n, type, field) metric_list(rows, n, sizeof(type), offsetof(type, field))
+
+static int put_judges(core_state *state, PyObject *d, const dis_panel_view *v)
+{
+    static const core_field judges[] = {
+        FIELD(dis_panel_judge, worker, CORE_FIELD_U32),  FIELD(dis_panel_judge, votes, CORE_FIELD_U64),
+        FIELD(dis_panel_judge, shared, CORE_FIELD_U64),  FIELD(dis_panel_judge, people, CORE_FIELD_U64),
+        FIELD(dis_panel_judge, won, CORE_FIELD_U64),     FIELD(dis_panel_judge, winning_rate, CORE_FIELD_REAL),
+        FIELD(dis_panel_judge, passed, CORE_FIELD_BOOL), FIELD(dis_panel_judge, cluster, CORE_FIELD_U32)};
+    static const core_field pairs[] = {FIELD(dis_panel_pair, a, CORE_FIELD_U32),
+                                       FIELD(dis_panel_pair, b, CORE_FIELD_U32),
+                                       FIELD(dis_panel_pair, n, CORE_FIELD_U64),
+                                       FIELD(dis_panel_pair, correlation, CORE_FIELD_REAL)};
+    if (core_put(d, "judges", FIELDS(state, v->judges, v->n_judges, judges)) < 0 ||
+        core_put(d, "agreement", METRICS(v->judges, v->n_judges, dis_panel_judge, agreement)) < 0 ||
+        core_put(d, "error", METRICS(v->judges, v->n_judges, dis_panel_judge, error)) < 0 ||
+        core_put(d, "advantage", METRICS(v->judges, v->n_judges, dis_panel_judge, advantage)) < 0)
+        return -1;
+    return core_put(d, "pairs", FIELDS(state, v->pairs, v->n_pairs, pairs));
+}
+
+static int put_rates(core_state *state, PyObject *d, const dis_panel_view *v)
+{
+    static const core_field rates[] = {
+        FIELD(dis_panel_rate, judge, CORE_FIELD_U32),        FIELD(dis_panel_rate, class, CORE_FIELD_U32),
+        FIELD(dis_panel_rate, n_people, CORE_FIELD_U64),     FIELD(dis_panel_rate, n_alone, CORE_FIELD_U64),
+        FIELD(dis_panel_rate, raw, CORE_FIELD_REAL),         FIELD(dis_panel_rate, sensitivity, CORE_FIELD_REAL),
+        FIELD(dis_panel_rate, specificity, CORE_FIELD_REAL), FIELD(dis_panel_rate, lambda, CORE_FIELD_REAL),
+        FIELD(dis_panel_rate, needed, CORE_FIELD_REAL),      FIELD(dis_panel_rate, needed_alone, CORE_FIELD_REAL)};
+    static const core_field items[] = {FIELD(dis_panel_item, item, CORE_FIELD_SIZE),
+                                       FIELD(dis_panel_item, people, CORE_FIELD_U32),
+                                       FIELD(dis_panel_item, buy, CORE_FIELD_U32),
+                                       FIELD(dis_panel_item, gain, CORE_FIELD_REAL)};
+    if (core_put(d, "rates", FIELDS(state, v->rates, v->n_rates, rates)) < 0 ||
+        core_put(d, "rate_people", METRICS(v->rates, v->n_rates, dis_panel_rate, people)) < 0 ||
+        core_put(d, "rate_rogan_gladen", METRICS(v->rates, v->n_rates, dis_panel_rate, rogan_gladen)) < 0 ||
+        core_put(d, "rate_powered", METRICS(v->rates, v->n_rates, dis_panel_rate, powered)) < 0)
+        return -1;
+    return core_put(d, "items", FIELDS(state, v->items, v->n_items, items));
+}
+
+static PyObject *panel_of(core_state *state, const dis_panel_view *v)
+{
+    PyObject *d = PyDict_New();
+    if (!d) return NULL;
+    if (put_judges(state, d, v) < 0 || put_rates(state, d, v) < 0 ||
+        core_put(d, "p", core_reals(state, v->p, v->n_items * v->n_classes)) < 0 ||
+        core_put(d, "correlation", core_metric(&v->correlation)) < 0 ||
+        core_put(d, "effective", core_metric(&v->effective)) < 0 ||
+        core_put(d, "spectrum", core_metric(&v->spectrum)) < 0 ||
+        core_put(d, "n_clusters", core_count(v->n_clusters)) < 0 ||
+        core_put(d, "n_people", core_count(v->n_people)) < 0 ||
+        core_put(d, "items_with_people", core_count(v->items_with_people)) < 0 ||
+        core_put(d, "exponent", core_real(v->exponent)) < 0 || core_put(d, "strength", core_real(v->strength)) < 0 ||
+        core_put(d, "loss_rates", core_metric(&v->loss_rates)) < 0 ||
+        core_put(d, "loss_shares", core_metric(&v->loss_shares)) < 0 ||
+        core_put(d, "loss_calibrated", core_metric(&v->loss_calibrated)) < 0 ||
+        core_put(d, "spent", core_count(v->spent)) < 0)
+        Py_CLEAR(d);
+    return d;
+}
+
+static PyObject *panel(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"votes",     "person", "epsilon",   "fdr",  "min_people", "min_items", "numbers", "cluster",
+                            "precision", "budget", "resamples", "seed", "threads",    "progress",  NULL};
+    PyObject *table, *who, *progress = NULL, *result = NULL;
+    dis_panel_options o = dis_panel_options_default();
+    Py_ssize_t min_people = (Py_ssize_t)o.min_people, min_items = (Py_ssize_t)o.min_items,
+               resamples = (Py_ssize_t)o.resamples;
+    unsigned long long budget = 0, seed = 0;
+    int numbers = 0, threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$ddnnpddKnKiO:panel", names, &table, &who, &o.epsilon, &o.fdr,
+                                     &min_people, &min_items, &numbers, &o.cluster, &o.precision, &budget, &resamples,
+                                     &seed, &threads, &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    const dis_votes *votes = core_votes_look(state, table);
+    if (!votes) return NULL;
+    if (min_people < 0 || min_items < 0 || resamples < 0) {
+        PyErr_SetString(PyExc_ValueError, "min_people, min_items and resamples are 0 or more");
+        return NULL;
+    }
+    Py_buffer person = {0};
+    if (core_get_buffer(who, "person", CORE_UINT8, (Py_ssize_t)dis_votes_look(votes).n_workers, &person) < 0)
+        return NULL;
+    o.min_people = (size_t)min_people;
+    o.min_items = (size_t)min_items;
+    o.resamples = (size_t)resamples;
+    o.numbers = numbers != 0;
+    o.budget = budget;
+    o.seed = seed;
+    core_call call;
+    if (core_begin(&call, state, threads, progress) == 0) {
+        dis_panel *found = NULL;
+        core_release(&call);
+        const dis_status status = dis_panel_run(call.ctx, votes, person.buf, &o, &found);
+        core_retake(&call);
+        if (core_end(&call, status) == 0) {
+            const dis_panel_view v = dis_panel_look(found);
+            result = panel_of(state, &v);
+        }
+        dis_panel_destroy(found);
+    }
+    PyBuffer_Release(&person);
+    return result;
+}
+
+static PyObject *panel_swaps(PyObject *module, PyObject *args)
+{
+    static const core_field fields[] = {FIELD(dis_panel_swap, worker, CORE_FIELD_U32),
+                                        FIELD(dis_panel_swap, n, CORE_FIELD_U64),
+                                        FIELD(dis_panel_swap, first, CORE_FIELD_U64),
+                                        FIELD(dis_panel_swap, second, CORE_FIELD_U64),
+                                        FIELD(dis_panel_swap, p, CORE_FIELD_REAL)};
+    PyObject *one, *other, *turned, *result = NULL;
+    Py_ssize_t first;
+    if (!PyArg_ParseTuple(args, "OOOn:panel_swaps", &one, &other, &turned, &first)) return NULL;
+    core_state *state = core_state_of_module(module);
+    const dis_votes *votes = core_votes_look(state, one), *swapped = votes ? core_votes_look(state, other) : NULL;
+    if (!swapped) return NULL;
+    const size_t n_classes = dis_votes_look(votes).n_classes;
+    Py_buffer mirror = {0};
+    if (turned != Py_None && core_get_buffer(turned, "mirror", CORE_UINT64, (Py_ssize_t)n_classes, &mirror) < 0)
+        return NULL;
+    const uint64_t *to = mirror.buf;
+    for (size_t k = 0; to && k < n_classes; k++)
+        if (to[k] >= n_classes) {
+            PyErr_SetString(PyExc_ValueError, "mirror names a class that is not there");
+            core_buffer_free(&mirror);
+            return NULL;
+        }
+    dis_panel_swap *rows = NULL;
+    size_t n = 0;
+    const dis_status status =
+        dis_panel_swaps(votes, swapped, mirror.buf, first < 0 ? SIZE_MAX : (size_t)first, &rows, &n);
+    if (status != DIS_OK)
+        core_fail(state, status);
+    else if ((result = PyDict_New()) &&
+             (core_put(result, "rows", FIELDS(state, rows, n, fields)) < 0 ||
+              core_put(result, "consistent", METRICS(rows, n, dis_panel_swap, consistent)) < 0))
+        Py_CLEAR(result);
+    dis_free(rows);
+    core_buffer_free(&mirror);
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"panel", CORE_KEYWORDS(panel), "People and models as voters."},
+    {"panel_swaps", panel_swaps, METH_VARARGS,
+     "panel_swaps(votes, swapped, mirror, first)\n\nPairs judged in both orders."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_add_panel(PyObject *module)
+{
+    return core_add_functions(module, functions);
+}

@@ -1,0 +1,113 @@
+/* Pairs judged twice, the two answers in one order and in the other: how often the outcome stays, and whether flips go to
+ * the place rather than to the answer.
+ *
+ * A vote of the second table is turned round (`mirror`) and then compared. Where it differs and the voter chose the answer
+ * shown first both times, that is a flip towards the first place; both times the one shown second, towards the second.
+ * The exact sign test asks whether one place is preferred. Intervals are Wilson's (1927). Cost: O(votes). */
+#include "dissent/panel.h"
+#include "core/memory.h"
+#include "core/name_index.h"
+#include "dissent/compare.h"
+#include <math.h>
+
+#define Z 1.959963984540054
+
+typedef struct {
+    dis_votes_view a, b;
+    const size_t *mirror;
+    size_t first;
+    size_t *item, *worker, *class; /* (of b) its item, worker and class in a, SIZE_MAX: none */
+    dis_panel_swap *row;           /* (a.n_workers) */
+} work;
+
+static size_t label_of(const dis_votes_view *v, uint64_t t)
+{
+    return v->label8 ? v->label8[t] : v->label16[t];
+}
+
+static void compare(const work *w, uint32_t worker, size_t label, size_t swapped)
+{
+    dis_panel_swap *row = &w->row[worker];
+    const size_t turned = w->mirror ? w->mirror[swapped] : swapped;
+    row->n++;
+    if (label == turned) {
+        row->consistent.value++;
+        return;
+    }
+    if (w->first == SIZE_MAX) return;
+    const size_t second = w->mirror ? w->mirror[w->first] : SIZE_MAX;
+    row->first += label == w->first && swapped == w->first;
+    row->second += label == second && swapped == second;
+}
+
+static void compare_all(const work *w)
+{
+    for (size_t i = 0; i < w->b.n_items; i++) {
+        if (w->item[i] == SIZE_MAX) continue;
+        for (uint64_t t = w->b.start[i]; t < w->b.start[i + 1]; t++) {
+            const size_t worker = w->worker[w->b.worker[t]], at = w->item[i], k = w->class[label_of(&w->b, t)];
+            for (uint64_t u = w->a.start[at]; worker != SIZE_MAX && u < w->a.start[at + 1]; u++)
+                if (w->a.worker[u] == worker) compare(w, (uint32_t)worker, label_of(&w->a, u), k);
+        }
+    }
+}
+
+static void finish(dis_panel_swap *row)
+{
+    const double n = (double)row->n, share = row->consistent.value / n, z2 = Z * Z;
+    const double middle = (share + z2 / (2 * n)) / (1 + z2 / n);
+    const double reach = Z * sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n);
+    row->consistent = (dis_metric){.value = share,
+                                   .ci_low = fmax(0, middle - reach),
+                                   .ci_high = fmin(1, middle + reach),
+                                   .n = (size_t)row->n,
+                                   .has_interval = true};
+    row->p = row->first + row->second ? dis_mcnemar_test(row->first, row->second).p : 1;
+}
+
+static dis_status keep_rows(work *w, dis_panel_swap **rows, size_t *n)
+{
+    size_t kept = 0;
+    for (size_t r = 0; r < w->a.n_workers; r++) {
+        if (w->row[r].n == 0) continue;
+        dis_panel_swap row = w->row[r];
+        row.worker = (uint32_t)r;
+        finish(&row);
+        w->row[kept++] = row;
+    }
+    if (kept == 0)
+        return dis__fail(DIS_EDATA, "no pair was judged in both orders by the same voter; ids must be the same in both "
+                                    "tables");
+    *rows = w->row;
+    *n = kept;
+    w->row = NULL;
+    return DIS_OK;
+}
+
+static dis_status match(work *w)
+{
+    size_t found = 0;
+    DIS_TRY(dis__names_rows(w->a.tasks, w->b.tasks, &w->item, NULL));
+    DIS_TRY(dis__names_rows(w->a.workers, w->b.workers, &w->worker, NULL));
+    DIS_TRY(dis__names_rows(w->a.classes, w->b.classes, &w->class, &found));
+    if (found < w->b.n_classes)
+        return dis__fail(DIS_EDATA, "the swapped votes have a label that the others lack; declare all with `classes`");
+    return dis__alloc_zeroed(&w->row, w->a.n_workers, sizeof *w->row);
+}
+
+dis_status dis_panel_swaps(const dis_votes *votes, const dis_votes *swapped, const size_t *mirror, size_t first,
+                           dis_panel_swap **rows, size_t *n)
+{
+    work w = {.a = dis_votes_look(votes), .b = dis_votes_look(swapped), .mirror = mirror, .first = first};
+    if (!w.a.start || !w.b.start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
+    dis_status status = match(&w);
+    if (status == DIS_OK) {
+        compare_all(&w);
+        status = keep_rows(&w, rows, n);
+    }
+    dis__free(w.item);
+    dis__free(w.worker);
+    dis__free(w.class);
+    dis__free(w.row);
+    return status;
+}

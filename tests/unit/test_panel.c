@@ -1,0 +1,337 @@
+/* Panels of people and models: the alternative-annotator test by hand, judges that err together, rates that hold the truth,
+ * labels that beat what they are made of, buying, swapped pairs, threads and faults. */
+#include "em_support.h"
+#include "fault_walk.h"
+#include "core/random.h"
+#include "stats/tails.h"
+
+enum { ITEMS = 400, PEOPLE = 5, MODELS = 4, VOTERS = PEOPLE + MODELS, CLASSES = 3 };
+
+static uint32_t task_of[ITEMS * VOTERS], worker_of[ITEMS * VOTERS];
+static uint16_t label_of[ITEMS * VOTERS];
+static bool person[VOTERS];
+static size_t truth_of[ITEMS];
+
+/* People see the truth with .8; models with .7, the last one saying what the one before it says nearly always. People
+ * answer the first `asked` items. */
+static dis_votes *panel_votes(uint64_t seed, size_t asked)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const double u = dis__uniform(seed, 1, i);
+        size_t copied = 0;
+        truth_of[i] = u < .5 ? 0 : u < .8 ? 1 : 2;
+        for (uint32_t w = 0; w < VOTERS; w++) {
+            const uint64_t at = (uint64_t)i * VOTERS + w;
+            person[w] = w < PEOPLE;
+            if (person[w] && i >= asked) continue;
+            const bool right = dis__uniform(seed, 2, at) < (person[w] ? .8 : .7);
+            size_t said = right ? truth_of[i] : (truth_of[i] + 1 + dis__below(seed, 3, at, CLASSES - 1)) % CLASSES;
+            if (w == VOTERS - 1 && dis__uniform(seed, 4, i) < .95) said = copied;
+            if (w == VOTERS - 2) copied = said;
+            task_of[n] = i;
+            worker_of[n] = w;
+            label_of[n++] = (uint16_t)said;
+        }
+    }
+    const dis_votes_arrays a = {.n_votes = n,
+                                .n_items = ITEMS,
+                                .n_workers = VOTERS,
+                                .n_classes = CLASSES,
+                                .task = task_of,
+                                .worker = worker_of,
+                                .label = label_of};
+    dis_votes *votes;
+    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    return votes;
+}
+
+static int vote_of(const dis_votes_view *v, size_t i, size_t worker)
+{
+    for (uint64_t t = v->start[i]; t < v->start[i + 1]; t++)
+        if (v->worker[t] == worker) return v->label8[t];
+    return -1;
+}
+
+/* omega and rho as the paper says it, people one by one. */
+static void by_hand(const dis_votes_view *v, size_t model, double epsilon, bool numbers, double *omega, double *rho)
+{
+    double p[PEOPLE], sum = 0;
+    for (size_t h = 0; h < PEOPLE; h++) {
+        double n = 0, total = 0, squares = 0, stands = 0;
+        for (size_t i = 0; i < ITEMS; i++) {
+            const int mine = vote_of(v, i, h), theirs = vote_of(v, i, model);
+            if (mine < 0 || theirs < 0) continue;
+            double a = 0, b = 0, others = 0;
+            for (size_t g = 0; g < PEOPLE; g++) {
+                const int said = g == h ? -1 : vote_of(v, i, g);
+                if (said < 0) continue;
+                others++;
+                a += numbers ? (mine - said) * (mine - said) : mine == said;
+                b += numbers ? (theirs - said) * (theirs - said) : theirs == said;
+            }
+            if (others == 0) continue;
+            a = numbers ? -sqrt(a / others) : a / others;
+            b = numbers ? -sqrt(b / others) : b / others;
+            const double d = (a >= b) - (double)(b >= a);
+            n++;
+            total += d;
+            squares += d * d;
+            stands += b >= a;
+        }
+        const double mean = total / n, sd = sqrt((squares - total * mean) / (n - 1));
+        p[h] = dis__student_tail(-(mean - epsilon) / (sd / sqrt(n)), n - 1);
+        sum += stands / n;
+    }
+    assert_int_equal(dis__false_discovery(p, PEOPLE, true, p), DIS_OK);
+    *omega = 0;
+    for (size_t h = 0; h < PEOPLE; h++) *omega += p[h] <= .05;
+    *omega /= PEOPLE;
+    *rho = sum / PEOPLE;
+}
+
+static void test_alternative(void **state)
+{
+    (void)state;
+    for (int numbers = 0; numbers < 2; numbers++) {
+        dis_votes *votes = panel_votes(1, 150);
+        const dis_votes_view v = dis_votes_look(votes);
+        dis_panel_options o = dis_panel_options_default();
+        dis_panel *panel;
+        o.numbers = numbers;
+        o.epsilon = .2;
+        o.resamples = 200;
+        assert_int_equal(dis_panel_run(NULL, votes, person, &o, &panel), DIS_OK);
+        const dis_panel_view l = dis_panel_look(panel);
+        assert_int_equal(l.n_judges, MODELS);
+        for (size_t j = 0; j < MODELS; j++) {
+            double omega, rho;
+            by_hand(&v, PEOPLE + j, .2, numbers, &omega, &rho);
+            em_assert_close(l.judges[j].winning_rate, omega, 1e-12);
+            em_assert_close(l.judges[j].advantage.value, rho, 1e-12);
+            assert_int_equal(l.judges[j].people, PEOPLE);
+            assert_true(l.judges[j].advantage.ci_low < rho && rho < l.judges[j].advantage.ci_high);
+            assert_int_equal(l.judges[j].shared, 150);
+            assert_int_equal(l.judges[j].votes, ITEMS);
+        }
+        dis_panel_destroy(panel);
+        dis_votes_destroy(votes);
+    }
+}
+
+/* Two of four judges are nearly one: worth about three, and one cluster. */
+static void test_together(void **state)
+{
+    (void)state;
+    dis_votes *votes = panel_votes(2, ITEMS);
+    dis_panel_options o = dis_panel_options_default();
+    dis_panel *panel;
+    o.resamples = 200;
+    assert_int_equal(dis_panel_run(NULL, votes, person, &o, &panel), DIS_OK);
+    const dis_panel_view l = dis_panel_look(panel);
+    assert_int_equal(l.n_clusters, MODELS - 1);
+    assert_int_equal(l.judges[MODELS - 2].cluster, l.judges[MODELS - 1].cluster);
+    assert_true(l.pairs[l.n_pairs - 1].correlation > .8);
+    assert_true(l.spectrum.value > 2.4 && l.spectrum.value < 3.3);
+    assert_true(l.effective.value > 2.2 && l.effective.value < 3.6);
+    assert_true(l.effective.ci_low < l.effective.value && l.effective.value < l.effective.ci_high);
+    for (size_t j = 0; j < MODELS; j++) em_assert_close(l.judges[j].error.value, .3, .09);
+    dis_panel_destroy(panel);
+    dis_votes_destroy(votes);
+}
+
+/* The rate of class 0 among people's answers is .5 * .8 + .5 * .1 = .45: intervals hold it about 95 times of 100, and
+ * those with models are narrower than those without. */
+static void test_rates(void **state)
+{
+    (void)state;
+    enum { TIMES = 200 };
+    int powered = 0, corrected = 0, alone = 0;
+    double width[2] = {0};
+    for (uint64_t seed = 0; seed < TIMES; seed++) {
+        dis_votes *votes = panel_votes(100 + seed, 100);
+        dis_panel_options o = dis_panel_options_default();
+        dis_panel *panel;
+        o.resamples = 0;
+        assert_int_equal(dis_panel_run(NULL, votes, person, &o, &panel), DIS_OK);
+        const dis_panel_view l = dis_panel_look(panel);
+        const dis_panel_rate *r = &l.rates[MODELS * CLASSES];
+        assert_int_equal(r->judge, MODELS);
+        assert_int_equal(r->n_people, 100);
+        assert_int_equal(r->n_alone, ITEMS - 100);
+        powered += r->powered.ci_low < .45 && .45 < r->powered.ci_high;
+        corrected += r->rogan_gladen.ci_low < .45 && .45 < r->rogan_gladen.ci_high;
+        alone += r->people.ci_low < .45 && .45 < r->people.ci_high;
+        width[0] += r->powered.ci_high - r->powered.ci_low;
+        width[1] += r->people.ci_high - r->people.ci_low;
+        assert_true(r->needed <= r->needed_alone);
+        dis_panel_destroy(panel);
+        dis_votes_destroy(votes);
+    }
+    assert_in_range(powered, TIMES * 9 / 10, TIMES);
+    assert_in_range(corrected, TIMES * 9 / 10, TIMES);
+    assert_in_range(alone, TIMES * 9 / 10, TIMES);
+    assert_true(width[0] < .9 * width[1]);
+}
+
+static void test_labels(void **state)
+{
+    (void)state;
+    dis_votes *votes = panel_votes(3, 200);
+    dis_panel_options o = dis_panel_options_default();
+    dis_panel *panel;
+    o.resamples = 0;
+    o.budget = 500;
+    assert_int_equal(dis_panel_run(NULL, votes, person, &o, &panel), DIS_OK);
+    const dis_panel_view l = dis_panel_look(panel);
+    assert_true(l.loss_calibrated.value < l.loss_shares.value && l.loss_shares.value < l.loss_rates.value);
+    assert_true(l.exponent < .95); /* two of the judges are one */
+    size_t right = 0;
+    double loss = 0; /* of the truth, on items that nobody was asked about */
+    for (size_t i = 0; i < ITEMS; i++) {
+        const double *p = l.p + i * CLASSES;
+        double sum = 0;
+        size_t top = 0;
+        for (size_t k = 0; k < CLASSES; k++) {
+            sum += p[k];
+            if (p[k] > p[top]) top = k;
+        }
+        em_assert_close(sum, 1, 1e-12);
+        if (i < 200) continue;
+        right += top == truth_of[i];
+        loss -= log(p[truth_of[i]]) / 200;
+    }
+    assert_true(right > 155);
+    assert_true(loss < .75);
+    uint64_t bought = 0;
+    for (size_t i = 0; i < l.n_items; i++) {
+        bought += l.items[i].buy;
+        if (i) assert_true(l.items[i].buy <= l.items[i - 1].buy);
+    }
+    assert_int_equal(bought, 500);
+    assert_int_equal(l.spent, 500);
+    assert_int_equal(l.items[0].people, 0); /* where nobody was asked */
+    dis_panel_destroy(panel);
+    dis_votes_destroy(votes);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    dis_votes *votes = panel_votes(4, 200);
+    dis_panel *panel[2];
+    for (int t = 0; t < 2; t++) {
+        dis_context_options how = dis_context_options_default();
+        dis_panel_options o = dis_panel_options_default();
+        dis_context *ctx;
+        o.resamples = 100;
+        how.threads = t ? 3 : 1;
+        assert_int_equal(dis_context_create(&how, &ctx), DIS_OK);
+        assert_int_equal(dis_panel_run(ctx, votes, person, &o, &panel[t]), DIS_OK);
+        dis_context_destroy(ctx);
+    }
+    const dis_panel_view a = dis_panel_look(panel[0]), b = dis_panel_look(panel[1]);
+    assert_memory_equal(a.p, b.p, ITEMS * CLASSES * sizeof *a.p);
+    assert_true(a.effective.ci_low == b.effective.ci_low &&
+                a.judges[1].advantage.ci_high == b.judges[1].advantage.ci_high);
+    dis_panel_destroy(panel[0]);
+    dis_panel_destroy(panel[1]);
+    dis_votes_destroy(votes);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    dis_votes *votes = panel_votes(5, 50);
+    dis_panel *panel = NULL;
+    bool all[VOTERS], none[VOTERS] = {false};
+    for (size_t w = 0; w < VOTERS; w++) all[w] = true;
+    assert_int_equal(dis_panel_run(NULL, votes, all, NULL, &panel), DIS_EDATA);
+    assert_non_null(strstr(dis_last_error(), "no voter is a model"));
+    assert_int_equal(dis_panel_run(NULL, votes, none, NULL, &panel), DIS_EDATA);
+    assert_non_null(strstr(dis_last_error(), "no voter is a person"));
+    dis_panel_options o = dis_panel_options_default();
+    o.epsilon = 2;
+    assert_int_equal(dis_panel_run(NULL, votes, person, &o, &panel), DIS_EUSAGE);
+    dis_votes_destroy(votes);
+    votes = panel_votes(5, 0);
+    assert_int_equal(dis_panel_run(NULL, votes, person, NULL, &panel), DIS_EDATA);
+    assert_null(panel);
+    dis_votes_destroy(votes);
+}
+
+/* ---- swapped pairs ---- */
+
+static dis_votes *pairs(const uint16_t *label, size_t n)
+{
+    static const uint32_t task[6] = {0, 1, 2, 3, 4, 5}, worker[6] = {0};
+    static const char *const names[] = {"first", "second", "tie"};
+    dis_names *classes;
+    dis_votes *votes;
+    assert_int_equal(dis_names_create(names, 3, &classes), DIS_OK);
+    const dis_votes_arrays a = {.n_votes = n,
+                                .n_items = n,
+                                .n_workers = 1,
+                                .n_classes = 3,
+                                .task = task,
+                                .worker = worker,
+                                .label = label,
+                                .classes = classes};
+    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    dis_names_destroy(classes);
+    return votes;
+}
+
+static void test_swaps(void **state)
+{
+    (void)state;
+    static const uint16_t one[6] = {0, 0, 1, 0, 2, 1}, other[6] = {1, 0, 0, 0, 2, 2};
+    static const size_t mirror[3] = {1, 0, 2};
+    dis_votes *a = pairs(one, 6), *b = pairs(other, 6);
+    dis_panel_swap *rows;
+    size_t n;
+    assert_int_equal(dis_panel_swaps(a, b, mirror, 0, &rows, &n), DIS_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(rows[0].n, 6);
+    em_assert_close(rows[0].consistent.value, .5, 1e-15); /* the first, the third and the fifth pair */
+    assert_int_equal(rows[0].first, 2);
+    assert_int_equal(rows[0].second, 0);
+    em_assert_close(rows[0].p, .5, 1e-15);
+    em_assert_close(rows[0].consistent.ci_low, .18761, 1e-4); /* Wilson's interval of 3 of 6 */
+    dis_free(rows);
+    assert_int_equal(dis_panel_swaps(a, b, NULL, SIZE_MAX, &rows, &n), DIS_OK);
+    em_assert_close(rows[0].consistent.value, .5, 1e-15); /* labels name answers: the second, fourth and fifth */
+    dis_free(rows);
+    dis_votes_destroy(a);
+    dis_votes_destroy(b);
+}
+
+static dis_status one_panel(void *arg)
+{
+    dis_panel *panel = NULL;
+    dis_panel_options o = dis_panel_options_default();
+    o.resamples = 2;
+    o.min_items = 2;
+    o.numbers = true;
+    const dis_status status = dis_panel_run(NULL, arg, person, &o, &panel);
+    dis_panel_destroy(panel);
+    return status;
+}
+
+static void test_faults(void **state)
+{
+    (void)state;
+    dis_votes *votes = panel_votes(6, 20);
+    walk_faults(one_panel, NULL, votes);
+    dis_votes_destroy(votes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alternative), cmocka_unit_test(test_together), cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_labels),      cmocka_unit_test(test_threads),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_swaps),       cmocka_unit_test(test_faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
