@@ -23,7 +23,7 @@ int agree_measure_groups(agree_job *job, dis_context *ctx)
     const agree_values *v = job->v;
     if (!job->groups.groups) return 0;
     dis_group_agreement_options o = dis_group_agreement_options_default();
-    o.ordinal = v->reading.ordinal;
+    o.ordinal = votes_input_ordered(&v->reading);
     o.items = true;
     o.resamples = (size_t)v->figures.resamples;
     o.permutations = (size_t)v->permutations;

@@ -57,7 +57,7 @@ static const cli_option options[] = {
     CLI_TABLE_OPTIONS(panel_values, figures),
     CLI_RESAMPLES_OPTION(panel_values, figures, "1000"),
     CLI_VOTES_OPTIONS(panel_values, reading),
-    CLI_ORDINAL_OPTION(panel_values, reading),
+    CLI_SCALE_OPTIONS(panel_values, reading),
     CLI_COMMON_OPTIONS(panel_values),
 };
 
@@ -133,7 +133,7 @@ static int measure(panel_job *job, dis_context *ctx)
     o.fdr = v->fdr;
     o.min_people = (size_t)v->min_people;
     o.min_items = (size_t)v->min_items;
-    o.numbers = v->reading.ordinal;
+    o.numbers = votes_input_ordered(&v->reading);
     o.cluster = v->cluster;
     o.precision = v->precision;
     o.budget = v->budget;

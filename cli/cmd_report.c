@@ -199,7 +199,7 @@ static int add_panel(report_job *job)
     int code = voters_input_read(&job->voters, job->ctx, &job->in);
     if (code != 0) return code;
     dis_panel_options o = dis_panel_options_default();
-    o.numbers = v->reading.ordinal;
+    o.numbers = votes_input_ordered(&v->reading);
     o.resamples = (size_t)v->resamples;
     o.seed = v->seed;
     dis_status status = dis_panel_run(job->ctx, job->in.votes, job->voters.person, &o, &job->panel);
