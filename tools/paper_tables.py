@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""The tables of docs/results.md that hold published rows against ours, from stores of results.
+
+    tools/paper_tables.py STORES [--dissent build/dissent] [--data FOLDER] [--write docs/results.md]
+
+STORES has NAME.results for experiments/NAME.yaml, as tools/claims.py reads them. Each table of TABLES stands between
+<!-- table KEY --> and <!-- /table --> of the document, or is printed. Means over seeds (of each the mean over its folds), accuracies
+and F1 in percent, stars as `dissent experiment table` has them; a condition of which a seed lacks folds is left empty. The tables
+of table 3 of Fornaciari et al. (KURTOSIS, ENTROPY) need numpy and scipy and are made from the predictions in the store.
+"""
+import argparse
+import csv
+import pathlib
+import re
+import sqlite3
+
+from claims import PERCENT, ROOT, Results
+
+# label, cell, published
+SOFT_LOSS_POS = [("gold", "gold", "89.22 / 3.34 / .41"), ("majority", "majority", "77.90 / 2.58 / .52"),
+                 ("Dawid-Skene, hard", "d&s", "77.46 / 2.52 / .50"),
+                 ("crowd layer on logits, 5 votes per token", "crowd layer", "76.50 / 2.16 / .60"),
+                 ("the same with 3 epochs of warm-up", "crowd layer, warm-up", ""),
+                 ("crowd layer on logits, all votes", "crowd layer, all votes", ""),
+                 ("crowd layer on probabilities, 5 votes per token", "crowd layer, on probabilities", ""),
+                 ("soft", "soft", "80.03 / 1.67 / .67"), ("soft, standard shares", "soft, standard", "78.99")]  # fmt: skip
+SOFT_LOSS_LABELME = [("gold", "gold", "97.21 / 4.86 / -.01"), ("majority", "majority", "80.36 / 3.07 / .15"),
+                     ("Dawid-Skene, hard", "d&s", "83.43 / 2.90 / .11"), ("crowd layer on logits", "crowd layer", "83.54 / 2.80 / .28"),
+                     ("crowd layer on probabilities", "crowd layer, on probabilities", ""),
+                     ("crowd layer on logits, 5 epochs of warm-up", "crowd layer, warm-up", ""),
+                     ("soft", "soft", "84.85 / 1.64 / .39"), ("soft, standard shares", "soft, standard", "83.46")]  # fmt: skip
+SOFT_LOSS_CIFAR = [("gold", "gold", "65.22 / 2.61 / .13"), ("majority", "majority", "65.68 / 2.63 / .13"),
+                   ("soft, standard shares", "soft, standard", "66.64 / 1.11 / .22"), ("soft, softmax", "soft, softmax", "65.50")]  # fmt: skip
+
+
+def heads(published):
+    names = [(main, soft) for main in ("gold", "silver") for soft in ("", "kl", "inverse-kl", "ce")]
+    said = {"": "", "kl": " + KL", "inverse-kl": " + inverse KL", "ce": " + CE, other draws"}
+    return [(main + said[soft], f"{main}+{soft}" if soft else main, p) for (main, soft), p in zip(names, published)]
+
+
+VIEWS = [("standard", "standard"), ("softmax", "softmax"), ("MACE", "mace"), ("Dawid-Skene", "dawid-skene"), ("average", "average"),
+         ("centroid", "centroid"), ("temperature", "temperature"), ("hybrid", "hybrid")]  # fmt: skip
+TRUST = ["0", ".1", ".25", ".5", ".75"]
+SOFT3 = ["test.accuracy", "test.cross_entropy", "test.entropy_correlation"]
+PEOPLE3 = ["test.accuracy", "test.kl", "test.entropy_correlation"]
+
+
+# A column: header ({n}: seeds), file, function of the row's cell, measures, what (mean or sd).
+def here(file, measures, header="here, {n} seeds", cell=lambda c: c):
+    return (header, file, cell, measures, "mean")
+
+
+def sd(file, measures, cell=lambda c: c):
+    return ("sd", file, cell, measures, "sd")
+
+
+TABLES = {
+    "labelme": (SOFT_LOSS_LABELME, "published", [here("labelme", SOFT3), sd("labelme", SOFT3), here("labelme", ["images.accuracy"], "test images"),
+                                                 here("why-labelme", [m.replace("test", "seen") for m in SOFT3], "images trained on")]),
+    "pos-soft-loss": (SOFT_LOSS_POS, "published, 30 seeds", [here("large-pos-soft-loss", SOFT3, "the paper's size, {n} seeds"), sd("large-pos-soft-loss", SOFT3),
+                                                             here("pos-soft-loss", SOFT3, "smaller, {n} seeds")]),
+    "cifar10h": (SOFT_LOSS_CIFAR, "published, 10 seeds", [here("cifar10h", SOFT3), sd("cifar10h", SOFT3), here("cifar10h", ["test.kl"], "KL to people")]),
+    "mtl-pos": (heads(["85.73 / 85.00", "86.62 / 85.90", "86.55 / 85.88", "86.76 / 85.98", "75.22 / 67.01", "75.82 / 67.66", "76.00 / 67.76", "75.99 / 67.80"]),
+                "published, 10 seeds", [here("large-mtl-pos", ["test.accuracy", "test.macro_f1"], "the paper's size, {n} seeds"), sd("large-mtl-pos", ["test.accuracy", "test.macro_f1"])]),
+    "mtl-pos-test": (heads(["85.84 / 74.56", "85.93 / 75.04", "86.29 / 75.04", "86.27 / 75.13", "77.81 / 60.59", "78.61 / 61.68", "79.16 / 61.94", "78.49 / 61.53"]),
+                     "published, 10 seeds", [here("large-mtl-pos-test", ["lowlands.accuracy", "lowlands.macro_f1"], "the paper's size, {n} seeds"),
+                                             sd("large-mtl-pos-test", ["lowlands.accuracy", "lowlands.macro_f1"]),
+                                             here("mtl-pos-test", ["lowlands.accuracy", "lowlands.macro_f1"], "smaller, {n} seeds")]),
+    "mtl-stemming": (heads(["73.59 / 57.57", "75.63 / 55.58", "77.09 / 58.41", "75.26 / 55.92", "71.34 / 58.85", "73.17 / 57.75", "77.47 / 57.85", "74.41 / 57.06"]),
+                     "published, 10 seeds", [here("mtl-stemming", ["test.accuracy", "test.macro_f1"]), sd("mtl-stemming", ["test.accuracy", "test.macro_f1"])]),
+    "encoder-chaosnli": ([(d, f"{n}, mpnet", "") for d, n in (("SNLI", "snli"), ("MNLI", "mnli"), ("alphaNLI", "alphanli"))], "",
+                         [here("encoder-chaosnli", ["test.majority_accuracy"], "most frequent class", lambda c: c + ", hard"),
+                          *[f for kind in ("hard", "soft") for f in (here("encoder-chaosnli", PEOPLE3, f"{kind}, {{n}} seeds", lambda c, k=kind: f"{c}, {k}"),
+                                                                     sd("encoder-chaosnli", PEOPLE3, lambda c, k=kind: f"{c}, {k}"))]]),
+    "encoder-popquorn": ([("POPQUORN", "mpnet", "")], "",
+                         [here("encoder-popquorn", ["test.majority_accuracy"], "most frequent class", lambda c: c + ", hard"),
+                          *[f for kind in ("hard", "soft") for f in (here("encoder-popquorn", PEOPLE3, f"{kind}, {{n}} seeds", lambda c, k=kind: f"{c}, {k}"),
+                                                                     sd("encoder-popquorn", PEOPLE3, lambda c, k=kind: f"{c}, {k}"))]]),
+    "beyond-trust": ([(f"{float(t) * 100:.0f} %", t, "") for t in TRUST], "",
+                     [here("beyond-trust", ["images.accuracy"], said, lambda c, k=kind: f"{k}, {c}") for said, kind in
+                      (("majority", "majority"), ("Dawid-Skene, hard", "d&s"), ("Dawid-Skene, soft", "soft d&s"), ("vote shares", "soft"), ("crowd layer on logits", "crowd layer"))]),
+}  # fmt: skip
+for _name in ("rte", "mre"):
+    _set = {"rte": "snli", "mre": "insciout"}[_name]
+    _m = [f"{_set}.{m}" for m in ("accuracy", "macro_f1", "calibrated_log_likelihood")][_name == "mre" :]
+    _f1 = [f"{_set}.macro_f1"]
+    TABLES[f"large-multi-view-{_name}"] = (
+        [("gold alone", "gold", ""), ("silver alone", "silver", ""), *[(a, b, "") for a, b in VIEWS]], "",
+        [here(f"large-multi-view-{_name}", _m, "KL"), sd(f"large-multi-view-{_name}", _f1),
+         here(f"large-multi-view-{_name}", _m, "gold + KL", lambda c: f"gold + {c}"), sd(f"large-multi-view-{_name}", _f1, lambda c: f"gold + {c}")])  # fmt: skip
+
+CELLS = {"kurtosis": ("large-mtl-pos", "| published, gold + CE | 6.614 | 6.015 | 5.961 | 5.727 | |"), "entropy": ("mtl-stemming", None)}
+
+
+def number(x, measure):
+    metric = measure.partition(".")[2]
+    if metric in PERCENT or metric == "majority_accuracy":
+        return f"{x * 100:.2f}".removeprefix("0")
+    text = f"{x:.3f}" if metric in ("kl", "calibrated_log_likelihood") and abs(x) < 1 else f"{x:.2f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def value(results, file, cell, measure, what):
+    m = results.measure(file, cell, measure)
+    if not m:
+        return None
+    return number(m[what], measure) + ("*" * m.get("stars", 0) if what == "mean" else "") if m.get(what) is not None else "-"
+
+
+def column(results, rows, spec):
+    """The cells of a column, and its header; None: nothing of it is there."""
+    header, file, name_of, measures, what = spec
+    cells, seeds = [], set()
+    for _, cell, _ in rows:
+        got = [value(results, file, name_of(cell), m, what) for m in measures]
+        found = results.measure(file, name_of(cell), measures[0])
+        seeds |= {found["seeds"]} if found else set()
+        cells.append("" if not any(got) else " / ".join(g or "-" for g in got))
+    return None if not any(cells) else (header.format(n=max(seeds, default=0)), cells)
+
+
+def table(results, key):
+    rows, published, specs = TABLES[key]
+    columns = [c for c in (column(results, rows, s) for s in specs) if c]
+    if not columns:
+        return None
+    if published:
+        columns.insert(0, (published, [r[2] for r in rows]))
+    lines = ["| | " + " | ".join(h for h, _ in columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    for i, (label, _, _) in enumerate(rows):
+        if any(c[i] for h, c in columns if h != published):
+            lines.append(f"| {label} | " + " | ".join(c[i] for _, c in columns) + " |")
+    return "\n".join(re.sub(r"(?<=\|) {2,}(?=\|)", " ", line) for line in lines)
+
+
+# ---- table 3 of Fornaciari et al.: which model is right where ----
+
+
+def predictions(store):
+    """(cell, fold, seed): predicted classes, gold classes (-1: none), what the soft labels of people say."""
+    import numpy
+
+    found = {}
+    db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
+    sets = "select cell, fold, seed, path, truth from runs join sets using(key) where state = 'done' and set_name = 'test'"
+    for cell, fold, seed, path, truth in db.execute(sets):
+        read = lambda end, t=truth: [line.rstrip("\n") for line in open(f"{store}/truth/{t}.{end}.txt")]
+        classes = read("classes")
+        with open(f"{store}/truth/{truth}.gold.csv", newline="") as f:
+            gold = {r["task"]: classes.index(r["label"]) for r in csv.DictReader(f)}
+        found[cell, fold, seed] = (numpy.load(f"{store}/{path}").argmax(1), numpy.array([gold.get(t, -1) for t in read("tasks")]),
+                                   numpy.load(f"{store}/truth/{truth}.npy"))  # fmt: skip
+    return found
+
+
+def four_cells(found, one, two, kurtosis):
+    import numpy
+    from scipy import stats
+
+    cells = [[], [], [], []]
+    for (cell, fold, seed), (a, gold, people) in found.items():
+        if cell != one or (two, fold, seed) not in found:
+            continue
+        b = found[two, fold, seed][0]
+        logs = numpy.log(numpy.where(people > 0, people, 1))
+        x = stats.kurtosis(people, axis=1) if kurtosis else -(people * logs).sum(1)
+        known, a, b = gold >= 0, a == gold, b == gold
+        for to, which in zip(cells, (a & b, b & ~a, a & ~b, ~a & ~b)):
+            to.append(x[which & known])
+    if not cells[0]:
+        return None
+    cells = [numpy.concatenate(c) for c in cells]
+    p = stats.mannwhitneyu(cells[1], cells[2]).pvalue
+    return [f"{c.mean():.3f}".removeprefix("0") for c in cells] + [f"{p:.2g}".removeprefix("0")]
+
+
+def who_is_right(results, key):
+    file, published = CELLS[key]
+    store = pathlib.Path(results.options.stores) / f"{file}.results"
+    if not store.exists():
+        return None
+    found = predictions(store)
+    lines = ["| | both right | only two heads right | only one head right | both wrong | p |", "|---|---|---|---|---|---|", *([published] if published else [])]
+    for label, cell, _ in heads([""] * 8):
+        main, plus, _ = cell.partition("+")
+        if not plus or not results.measure(file, cell, "test.accuracy"):
+            continue
+        row = four_cells(found, main, cell, key == "kurtosis")
+        if row:
+            lines.append(f"| {label} | " + " | ".join(row) + " |")
+    return "\n".join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stores")
+    parser.add_argument("--dissent", default=str(ROOT / "build/dissent"))
+    parser.add_argument("--data")
+    parser.add_argument("--write")
+    options = parser.parse_args()
+    results = Results(options)
+    text = pathlib.Path(options.write).read_text() if options.write else "".join(f"<!-- table {k} -->\n<!-- /table -->\n" for k in (*TABLES, *CELLS))
+
+    def fill(match):
+        made = who_is_right(results, match[1]) if match[1] in CELLS else table(results, match[1])
+        return f"<!-- table {match[1]} -->\n{made}\n<!-- /table -->" if made else match[0]
+
+    text = re.sub(r"<!-- table (\S+) -->\n.*?<!-- /table -->", fill, text, flags=re.S)
+    if options.write:
+        pathlib.Path(options.write).write_text(text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
