@@ -55,8 +55,9 @@ static void multiply(int threads, const dis__product_args *given)
 static void products(void **state)
 {
     (void)state;
-    static const size_t sizes[][3] = {{1, 1, 1},    {1, 17, 3},   {5, 7, 11},    {6, 64, 32},     {7, 65, 33},
-                                      {13, 80, 17}, {97, 130, 9}, {100, 48, 31}, {193, 400, 769}, {300, 700, 1540}};
+    static const size_t sizes[][3] = {{1, 1, 1},    {1, 17, 3},   {5, 7, 11},    {6, 64, 32},    {7, 65, 33},
+                                      {13, 80, 17}, {97, 130, 9}, {100, 48, 31}, {97, 140, 769}, {103, 400, 1540},
+                                      {7, 65, 32},  {33, 96, 64}, {50, 81, 96},  {40, 410, 800}};
     if (lacking()) return;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int way = 0; way < 8; way++) {

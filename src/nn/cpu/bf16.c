@@ -1,6 +1,13 @@
 /* What products in bfloat16 need of the processor, and their column of the table of kernels. */
 #include "nn/cpu/bf16.h"
 #include "core/memory.h"
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 enum { LANES = 16 };
 
@@ -15,6 +22,26 @@ const char *dis__bf16_lacks(void)
     return "it needs the instruction vdpbf16ps (AVX512_BF16) of x86 processors";
 #endif
 }
+
+#if defined(__x86_64__) && defined(__linux__)
+/* The system keeps tile registers only of processes that have asked for them. */
+bool dis__bf16_has_tiles(void)
+{
+    enum { REQUEST = 0x1023, TILE_DATA = 18, TILE_STATE = 3 << 17, INSTRUCTIONS = 1 << 22 | 1 << 24 };
+    unsigned a, b, c, d, low, high;
+    const char *wanted = getenv("DISSENT_ISA");
+    if (dis__bf16_lacks() || (wanted && strcmp(wanted, "avx512") == 0)) return false;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1)) return false; /* xgetbv */
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & INSTRUCTIONS) != INSTRUCTIONS) return false;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (low & TILE_STATE) == TILE_STATE && syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+}
+#else
+bool dis__bf16_has_tiles(void)
+{
+    return false;
+}
+#endif
 
 size_t dis__bf16_size(size_t n, size_t k)
 {
@@ -41,6 +68,6 @@ void dis__ops_bf16(dis__op_function *table[DIS_N_OPS])
 {
     dis__ops_cpu(table);
 #if defined(__x86_64__)
-    table[DIS_OP_product] = dis__bf16_product_avx512;
+    table[DIS_OP_product] = dis__bf16_has_tiles() ? dis__amx_product : dis__bf16_product_avx512;
 #endif
 }

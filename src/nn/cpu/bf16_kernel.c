@@ -9,28 +9,12 @@
  * Cost: 2 m n k operations; A is rounded once a strip of C. */
 #include "nn/cpu/bf16.h"
 #if defined(DIS_ISA_avx512)
+#include "nn/cpu/bf16_rows.h"
 #include "nn/cpu/gemm.h"
-#include "nn/cpu/vecf.h"
-#include <immintrin.h>
 
-#define BF16 __attribute__((target("avx512bf16")))
-enum { L = DIS_FLANES, MR = 6, WIDE = 4, NR = DIS_BF16_NR, KC = 768, MC = 96, ROW = KC + 32 };
+enum { MR = 6, WIDE = 4, NR = DIS_BF16_NR, KC = 768, MC = 96, ROW = KC + 32 };
 _Static_assert(MC % MR == 0 && NR == WIDE * L && KC % 2 == 0, "blocks of whole tiles");
 _Static_assert(MC *ROW * sizeof(uint16_t) <= DIS_GEMM_SCRATCH, "rounded rows fit into what products get");
-
-static inline size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Up to 32 floats to bfloat16, in their order; those behind n are 0. */
-static inline BF16 __m512i rounded(const float *x, size_t n)
-{
-    if (n >= 2 * L) return (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(x + L), _mm512_loadu_ps(x));
-    const __mmask16 low = n >= L ? 0xffff : (__mmask16)((1u << n) - 1);
-    const __mmask16 high = n > L ? (__mmask16)((1u << (n - L)) - 1) : 0;
-    return (__m512i)_mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(high, x + L), _mm512_maskz_loadu_ps(low, x));
-}
 
 /* ---- B, once ---- */
 
@@ -129,21 +113,12 @@ static void (*const tiles[MR / 2][WIDE])(const bf16_tile *t) = {ROW_OF(2), ROW_O
 
 /* ---- the product ---- */
 
-/* Rows of A to bfloat16, up to whole tiles: those behind the last are 0. */
-static BF16 void round_rows(const float *x, size_t ld, size_t m, size_t k, uint16_t *to)
-{
-    const size_t whole = (m + 1) / 2 * 2;
-    for (size_t i = 0; i < whole; i++)
-        for (size_t p = 0; p < k; p += 2 * L)
-            _mm512_storeu_si512(to + i * ROW + p, i < m ? rounded(x + i * ld + p, k - p) : _mm512_setzero_si512());
-}
-
 /* C's columns [col, col + n) of MC rows or fewer += A's columns [k0, k0 + k) times their panels. */
 static void block(const dis__product_args *a, size_t row, size_t col, size_t m, size_t n, size_t k0, size_t k,
                   uint16_t *rounded_rows)
 {
     const size_t pairs = (a->k + 1) / 2;
-    round_rows((const float *)a->a + row * a->lda + k0, a->lda, m, k, rounded_rows);
+    round_rows((const float *)a->a + row * a->lda + k0, a->lda, m, (m + 1) / 2 * 2, k, rounded_rows, ROW);
     for (size_t i = 0; i < m; i += MR)
         for (size_t j = 0; j < n; j += NR) {
             const size_t rows = smaller(MR, m - i), cols = smaller(NR, n - j), vectors = (cols + L - 1) / L;

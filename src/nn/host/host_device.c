@@ -221,7 +221,7 @@ static void describe_cpu(const dis__device *device, char *text, size_t n)
 static void describe_bf16(const dis__device *device, char *text, size_t n)
 {
     (void)device;
-    snprintf(text, n, "%s", dis__bf16_lacks() ? dis__bf16_lacks() : "AVX512_BF16");
+    snprintf(text, n, "%s", dis__bf16_lacks() ? dis__bf16_lacks() : dis__bf16_has_tiles() ? "AMX" : "AVX512_BF16");
 }
 
 static dis_status usable_bf16(void)
