@@ -84,7 +84,7 @@ static const dis_option options[] = {
 };
 
 static const char *const kept[] = DIS_ENCODER_FILES;
-enum { AT_ONCE = 32 };
+enum { AT_ONCE = 2048 }; /* tokens: matrices are packed once for all of them */
 typedef dis__pretrained pretrained;
 
 typedef struct {
@@ -435,7 +435,7 @@ static dis_status start(dis_context *ctx, dis__net *net, const void *encoder)
                  .optimizer = "adamw:decay=0.01,clip=1",                                                              \
                  .schedule = "linear:warm-up=0.1"},                                                                   \
         .pretrained = true, .settings_size = sizeof(settings), .encoder_size = sizeof(pretrained),                    \
-        .encoded_size = sizeof(encoded_items), .inputs_size = sizeof(inputs), .predict_batch = AT_ONCE,               \
+        .encoded_size = sizeof(encoded_items), .inputs_size = sizeof(inputs), .predict_total = AT_ONCE,               \
         .learn = learn, .free_encoder = free_encoder, .facts = facts, .save = save, .load = load,                     \
         .hash_meaning = hash_meaning, .encode = encode, .free_encoded = free_encoded, .hash_encoded = hash_encoded,   \
         .hash_encoder = hash_encoder, .identify = identify, .fits = fits, .build = build, .free_inputs = free_inputs, \

@@ -64,7 +64,7 @@ typedef struct {
     dis_model_kind info;
     size_t settings_size, encoder_size, encoded_size, inputs_size;
     bool pretrained;      /* starts from the folder of a pretrained encoder */
-    size_t predict_batch; /* items that are predicted at once; 0: as many as are usual */
+    size_t predict_total; /* lengths of units that are predicted at once, in all; 0: as many items as are usual */
 
     dis_status (*learn)(dis_context *ctx, const void *settings, const dis_items_view *items,
                         const dis__model_files *files, void *encoder);

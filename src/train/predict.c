@@ -20,11 +20,20 @@ static dis_status find_head(const dis_model *model, const char *name, size_t *he
                      model->n_heads > 1 ? " and " : "", model->n_heads > 1 ? model->head[1] : "");
 }
 
+/* Items whose units have that length in all. */
+static size_t items_of_total(const dis__encoded *encoded, size_t total)
+{
+    double length = 0;
+    for (size_t u = 0; u < encoded->n_units; u++) length += encoded->length[u];
+    const double n = length > 0 ? (double)total * (double)encoded->n_items / length : 1;
+    return n < 1 ? 1 : n < (double)total ? (size_t)n : total;
+}
+
 /* As many batches as the usual size needs, all of about one size. */
 static dis__batch_limits even_limits(const dis_model *model, const dis__encoded *encoded)
 {
     const size_t own = 2 * model->row->info.batch, max = own > BATCH ? own : BATCH;
-    const size_t usual = model->row->predict_batch ? model->row->predict_batch : max;
+    const size_t total = model->row->predict_total, usual = total ? items_of_total(encoded, total) : max;
     const size_t n = encoded->n_items, n_batches = n > usual ? (n + usual - 1) / usual : 1;
     dis__batch_limits limits = dis__limits_of(encoded, (n + n_batches - 1) / n_batches);
     if (encoded->unit && n_batches > 1) limits.items += limits.longest; /* a batch ends with a whole sentence */

@@ -19,9 +19,9 @@ class View(c.Structure):
 class Library:
     def __init__(self, path):
         self.lib = c.CDLL(path)
-        self.lib.dis_tokens_look.restype = View
         self.lib.dis_last_error.restype = c.c_char_p
-        self.lib.dis_tokens_look.argtypes = self.lib.dis_tokens_destroy.argtypes = [c.c_void_p]
+        self.lib.dis_tokens_view_init.argtypes = [c.POINTER(View), c.c_size_t, c.c_void_p]
+        self.lib.dis_tokens_destroy.argtypes = [c.c_void_p]
         self.lib.dis_tokenizer_destroy.argtypes = [c.c_void_p]
 
     def check(self, status):
@@ -41,7 +41,8 @@ class Tokenizer:
         self.library.lib.dis_tokenizer_destroy(self.handle)
 
     def _lists(self, tokens, places):
-        view = self.library.lib.dis_tokens_look(tokens)
+        view = View()
+        self.library.lib.dis_tokens_view_init(c.byref(view), c.sizeof(view), tokens)
         n = view.start[view.n_texts]
         starts = view.start[:view.n_texts + 1]
         columns = [view.id[:n], view.type[:n]]
