@@ -151,6 +151,7 @@ typedef struct {
         CLI_HELP_OPTION(type)
 
 typedef struct {
+    bool silent;                  /* another rank tells what is wrong */
     bool quiet, colour, terminal; /* of standard error */
     bool bar;                     /* a progress bar is on the screen */
     struct timespec start, drawn;
@@ -162,6 +163,7 @@ typedef struct cli_command {
     const char *operands;    /* as the usage line shows them */
     const char *text;        /* paragraphs between the usage line and the options; "\n\n" parts them */
     const char *examples;    /* one per line */
+    bool ranks;              /* mpirun shares it out; others refuse to be started N times */
     bool methods, combiners; /* help and man page go on with these tables */
     cli_names names;         /* what operands are: inputs */
     const char *holds;       /* as that of an option */

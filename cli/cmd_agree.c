@@ -358,11 +358,41 @@ static int measure(agree_job *job, dis_context *ctx)
     return 0;
 }
 
+/* What is told of workers, pairs of them and single items needs all votes at once. */
+static int check_ranks(const agree_job *job, const dis_context *ctx)
+{
+    const agree_values *v = job->v;
+    const struct {
+        bool given;
+        const char *name;
+    } alone[] = {{v->gold, "gold"},   {v->workers, "workers"},    {v->items, "items"},
+                 {v->pairs, "pairs"}, {v->groups.group, "group"}, {v->figures.json, "json"}};
+    if (dis_context_ranks(ctx) == 1) return 0;
+    for (size_t i = 0; i < N(alone); i++)
+        if (alone[i].given) return cli_usage(job->c, "--%s works in one process; leave mpirun out", alone[i].name);
+    if (v->max_pairs == 0) return 0;
+    return cli_usage(job->c,
+                     "Cohen's kappas need all votes of two workers at once; say --max-pairs 0, or leave mpirun out");
+}
+
+static void tell_ranks(const agree_job *job, const dis_context *ctx)
+{
+    char items[CLI_NUMBER], votes[CLI_NUMBER];
+    size_t n_items, n_votes;
+    dis_votes_whole(job->in.votes, &n_items, &n_votes);
+    cli_say(job->c, "%s items, %s votes by %zu workers on %d ranks, %.2f s", cli_grouped(n_items, items),
+            cli_grouped(n_votes, votes), job->in.look.n_workers, dis_context_ranks(ctx), cli_seconds(&job->c->start));
+}
+
 static int work(agree_job *job, dis_context **ctx)
 {
     int code = check_options(job);
     if (code == 0) code = votes_input_check(&job->in);
     if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, ctx));
+    const bool first = dis_context_rank(*ctx) == 0, shared = dis_context_ranks(*ctx) > 1;
+    job->c->silent = !first;
+    if (code == 0) code = check_ranks(job, *ctx);
+    job->c->silent = false;
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0) code = need_workers(job);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
@@ -370,8 +400,11 @@ static int work(agree_job *job, dis_context **ctx)
     if (code == 0) code = measure(job, *ctx);
     if (code == 0) code = agree_measure_groups(job, *ctx);
     if (code != 0) return code;
-    tell(job);
-    return write_all(job);
+    if (shared)
+        tell_ranks(job, *ctx);
+    else
+        tell(job);
+    return first ? write_all(job) : 0;
 }
 
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
@@ -383,6 +416,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
                      .groups = {.c = c, .v = &v->groups}};
     dis_context *ctx = NULL;
     const int code = work(&job, &ctx);
+    if (code != 0) dis_context_fail(ctx, code);
     dis_agreement_destroy(job.agreement);
     dis_group_agreement_destroy(job.of_groups);
     groups_input_free(&job.groups);
@@ -413,6 +447,7 @@ const cli_command cli_cmd_agree = {
                 "  dissent agree votes.csv --worker-table people.csv --group gender --divided divided.csv\n"
                 "  dissent agree ratings.csv --classes low,medium,high --scale ordinal --json agreement.json -o "
                 "agreement.csv\n",
+    .ranks = true,
     .names = CLI_NAMES_FILE,
     .min = 1,
     .max = SIZE_MAX,

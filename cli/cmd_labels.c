@@ -354,6 +354,7 @@ const cli_command cli_cmd_labels = {
     .examples = "  dissent labels votes.csv -o labels.csv\n"
                 "  dissent labels votes.csv --method dawid-skene --workers workers.csv -o labels.csv\n"
                 "  dissent labels votes.csv --method standard --method mace:method=em --combine hybrid:weights=auto\n",
+    .ranks = true,
     .methods = true,
     .combiners = true,
     .names = CLI_NAMES_FILE,

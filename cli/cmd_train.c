@@ -195,6 +195,30 @@ static int read_all(train_job *job)
     return code;
 }
 
+/* Ranks train one model together. What would be several, or needs votes, which ranks share out, stays in one process. */
+static int check_ranks(const train_job *job)
+{
+    const train_values *v = job->v;
+    const struct {
+        bool given;
+        const char *name;
+    } alone[] = {{v->folds, "folds"}, {v->runs > 1, "runs"}, {v->jobs > 1, "jobs"}, {v->votes, "votes"}};
+    for (size_t i = 0; dis_context_ranks(job->ctx) > 1 && i < sizeof alone / sizeof *alone; i++)
+        if (alone[i].given) return cli_usage(job->c, "--%s works in one process; leave mpirun out", alone[i].name);
+    return 0;
+}
+
+/* All ranks have come as far, or the first that has not tells why and ends the others. */
+static int agree(train_job *job, int code)
+{
+    const int rank = dis_context_rank(job->ctx);
+    const int agreed = (int)dis_context_agree(job->ctx, (dis_status)code);
+    job->c->silent = false;
+    if (agreed != 0 && agreed == code && rank > 0)
+        cli_error(job->c, (dis_status)code, "rank %d: %s", rank, dis_last_error());
+    return agreed;
+}
+
 /* One process per folder: the lock ends with the process, however that ends. */
 static int take_folder(train_job *job)
 {
@@ -257,7 +281,7 @@ static dis_status train_run(train_job *job, dis_context *ctx, size_t run)
     const dis_examples train = {.items = job->items, .labels = job->labels, .gold = job->gold, .votes = job->votes};
     dis_examples dev;
     dis_status status = dis_model_train(ctx, &train, train_dev_set(job, &dev), &o, &job->model[run]);
-    if (status == DIS_OK) status = dis_model_write(ctx, job->model[run], folder);
+    if (status == DIS_OK && dis_context_rank(ctx) == 0) status = dis_model_write(ctx, job->model[run], folder);
     return status;
 }
 
@@ -505,15 +529,19 @@ static int work(train_job *job)
     if (code == 0 && job->classes.n)
         code = cli_failed(job->c, dis_names_create(job->classes.name, job->classes.n, &job->declared));
     if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, &job->ctx));
+    const int rank = dis_context_rank(job->ctx);
+    job->c->silent = rank > 0;
+    if (code == 0) code = check_ranks(job);
     if (code == 0) code = read_all(job);
     if (code == 0) code = train_draw_folds(job);
-    if (code == 0 && job->v->output) code = take_folder(job);
+    if (code == 0 && job->v->output && rank == 0) code = take_folder(job);
+    if (job->ctx) code = agree(job, code);
     if (code != 0) return code;
     job->model = calloc((size_t)job->v->runs, sizeof *job->model);
     if (!job->model) return cli_error(job->c, DIS_ELIMIT, "no memory for %llu runs", (unsigned long long)job->v->runs);
     code = train_all(job);
     if (code == 0 && job->folds) code = train_write_folds(job);
-    if (!job->v->output) return code;
+    if (!job->v->output || rank > 0) return code;
     if (code == 0 && job->v->curves) code = cli_failed(job->c, write_curves(job));
     if (code == 0 && job->v->json) code = cli_failed(job->c, write_json(job));
     if (code == 0) tell(job);
@@ -527,6 +555,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     (void)operands;
     (void)n_operands;
     const int code = work(&job);
+    if (code != 0) dis_context_fail(job.ctx, code);
     for (size_t r = 0; job.model && r < job.v->runs; r++) dis_model_destroy(job.model[r]);
     free(job.model);
     train_free_folds(&job);
@@ -565,6 +594,7 @@ const cli_command cli_cmd_train = {
                 "--objective gold+kl --runs 10 --jobs 2 -o models\n"
                 "  dissent train --items items.csv --votes votes.csv --objective crowd:mw -o model\n"
                 "  dissent train --items items.csv --labels labels.csv --folds 10 --out-of-fold predictions.csv\n",
+    .ranks = true,
     .min = 0,
     .max = 0,
     .options = options,

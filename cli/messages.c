@@ -147,6 +147,7 @@ static void say_safely(cli *c, const char *before, const char *format, va_list a
 
 int cli_usage(cli *c, const char *format, ...)
 {
+    if (c->silent) return DIS_EUSAGE;
     va_list args;
     va_start(args, format);
     say_safely(c, "dissent: ", format, args);
@@ -157,6 +158,7 @@ int cli_usage(cli *c, const char *format, ...)
 
 int cli_error(cli *c, dis_status status, const char *format, ...)
 {
+    if (c->silent) return (int)status;
     va_list args;
     va_start(args, format);
     say_safely(c, "dissent: ", format, args);
@@ -243,9 +245,10 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
     }
     dis_context_options o = dis_context_options_default();
     if (started_as(sizes) > 1) o.ranks = "mpi";
-    if (o.ranks && strcmp(c->command, "labels") != 0) {
+    if (o.ranks && !cli_command_find(c->command)->ranks) {
         if (started_as(ranks) > 0) exit(DIS_EUSAGE); /* one sentence is enough */
-        cli_error(c, DIS_EUSAGE, "%s works in one process; leave mpirun out (labels can be shared out)", c->command);
+        cli_error(c, DIS_EUSAGE,
+                  "%s works in one process; leave mpirun out (labels, agree and train can be shared out)", c->command);
         exit(DIS_EUSAGE);
     }
     o.threads = (int)common->threads;

@@ -62,6 +62,10 @@ DIS_API int dis_context_ranks(const dis_context *ctx);
  * Does not come back when there are others; by itself it does nothing. */
 DIS_API void dis_context_fail(dis_context *ctx, int code);
 
+/* A point that all ranks reach, each with how it went so far: the failure of the lowest rank that has one comes back
+ * there, and the others wait to be ended by it (dis_context_fail). By itself a process gets `so_far` back. */
+DIS_API dis_status dis_context_agree(dis_context *ctx, dis_status so_far);
+
 /* Frees an array that a call gave away. NULL is fine. */
 DIS_API void dis_free(void *memory);
 

@@ -366,6 +366,10 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
     const dis_votes_view v = dis_votes_look(votes);
     o.ordinal |= dis_scale_at(dis_votes_scale(votes))->ordered;
     DIS_TRY(check_options(&v, &o));
+    if (dis_context_ranks(ctx) > 1 && (o.gold || o.parts))
+        return dis__fail(DIS_EUSAGE,
+                         "gold labels, items, workers and pairs of workers cannot be shared out over ranks; "
+                         "leave mpirun out");
     dis_agreement *a;
     DIS_TRY(dis__alloc_zeroed(&a, 1, sizeof *a));
     const dis_status status = fill(ctx, &v, &o, a);
@@ -373,6 +377,7 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
         dis_agreement_destroy(a);
         return status;
     }
+    dis_votes_whole(votes, &a->view.n_items, &(size_t){0});
     *out = a;
     return DIS_OK;
 }

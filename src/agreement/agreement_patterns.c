@@ -12,9 +12,12 @@
  * Items are cut into jobs by their number alone, each with a table of its own; the tables are added in the order of
  * the jobs and the patterns sorted by what they are, so that neither threads nor the order of rows matter.
  *
+ * Ranks look at their items, and tell each other what they found.
+ *
  * Cost: O(votes) and the sort of the patterns; memory: 8 bytes per tally and about 100 per pattern. */
 #include "agreement/agreement_internal.h"
 #include "agreement/agreement_kernel.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include "core/random.h"
 #include "votes/ids/intern.h"
@@ -342,23 +345,57 @@ static dis_status search_job(void *arg, size_t j, int thread)
     return status;
 }
 
+static dis_status merge_one(finder *all, const entry *e, const dis__tally *tally)
+{
+    entry *known = find(all, e->name);
+    if (!known) return add(all, e->name, tally, e->n, e->items);
+    known->items += e->items;
+    return DIS_OK;
+}
+
 /* Adds the others to finders[0]. */
 static dis_status merge(const search *s)
 {
     finder *all = &s->finders[0];
     for (size_t j = 1; j < s->n_jobs; j++) {
         finder *f = &s->finders[j];
-        for (size_t p = 0; p < f->n; p++) {
-            const entry *e = &f->entries[p];
-            entry *known = find(all, e->name);
-            if (known)
-                known->items += e->items;
-            else
-                DIS_TRY(add(all, e->name, f->tallies + e->first, e->n, e->items));
-        }
+        for (size_t p = 0; p < f->n; p++) DIS_TRY(merge_one(all, &f->entries[p], f->tallies + f->entries[p].first));
         finder_free(f);
     }
     return DIS_OK;
+}
+
+/* What a rank found, from another: entries, each with its tallies behind it. */
+static dis_status merge_block(finder *all, const dis__comm_block *from)
+{
+    for (size_t at = 0; at < from->n;) {
+        entry e;
+        memcpy(&e, from->bytes + at, sizeof e);
+        at += sizeof e;
+        DIS_TRY(merge_one(all, &e, (const dis__tally *)(const void *)(from->bytes + at)));
+        at += e.n * sizeof(dis__tally);
+    }
+    return DIS_OK;
+}
+
+/* finders[0] of all ranks together, on each. */
+static dis_status merge_ranks(const dis__comm *comm, finder *own)
+{
+    dis__comm_block mine = {0}, *from = NULL;
+    finder all = {0};
+    dis_status status = dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from);
+    for (size_t p = 0; p < own->n && status == DIS_OK; p++) {
+        const entry *e = &own->entries[p];
+        status = dis__comm_put(&mine, e, sizeof *e);
+        if (status == DIS_OK) status = dis__comm_put(&mine, own->tallies + e->first, e->n * sizeof *own->tallies);
+    }
+    if (status == DIS_OK) status = dis__comm_gather(comm, mine.bytes, mine.n, from);
+    for (int r = 0; r < comm->size && status == DIS_OK; r++) status = merge_block(&all, &from[r]);
+    dis__free(mine.bytes);
+    dis__comm_free(comm, from);
+    finder_free(own);
+    *own = all;
+    return status;
 }
 
 static int by_pattern(const void *a, const void *b)
@@ -398,12 +435,15 @@ static dis_status take(finder *f, bool singles, dis__vote_patterns *out)
 
 static dis_status run_search(dis_context *ctx, search *s, name128 *key)
 {
-    const dis__secret secret = dis__secret_draw();
+    const dis__comm *comm = dis__context_comm(ctx);
+    dis__secret secret = dis__secret_draw();
+    if (dis__comm_is_shared(comm)) DIS_TRY(dis__comm_broadcast(comm, &secret, sizeof secret, 0));
     for (size_t k = 0; k < s->votes->n_classes; k++)
         key[k] = (name128){dis__random(secret.word[0], secret.word[1], 2 * k),
                            dis__random(secret.word[2], secret.word[3], 2 * k + 1)};
     DIS_TRY(dis__run_jobs(ctx, s->n_jobs, search_job, s));
-    return merge(s);
+    DIS_TRY(merge(s));
+    return dis__comm_is_shared(comm) ? merge_ranks(comm, &s->finders[0]) : DIS_OK;
 }
 
 dis_status dis__vote_patterns_find(dis_context *ctx, const dis_votes_view *votes, bool singles, dis__vote_patterns *out)

@@ -206,6 +206,11 @@ void dis_context_fail(dis_context *ctx, int code)
     if (ctx && dis__comm_is_shared(&ctx->comm)) ctx->comm.row.abort(code);
 }
 
+dis_status dis_context_agree(dis_context *ctx, dis_status so_far)
+{
+    return dis__comm_agree(dis__context_comm(ctx), so_far);
+}
+
 const char *dis__context_device(const dis_context *ctx)
 {
     return ctx ? ctx->device : "";

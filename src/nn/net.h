@@ -281,6 +281,15 @@ dis_status dis__net_train(dis__net *net, double rate, bool update);
 dis_status dis__net_get_loss(const dis__net *net, double *loss); /* of the last forward: the weighted sum */
 double dis__net_loss(const dis__net *net);                       /* the same; NaN: it could not be read */
 double dis__head_loss(const dis__net *net, int head);            /* the mean of one head; 0 when nothing counted */
+/* Ranks that train one net together, each on its part of a batch: gradients become the sums of those of all ranks, and
+ * statistics their means, before the step of the optimiser. A rank without a part of a batch skips it; what dropout
+ * leaves out differs from rank to rank. */
+struct dis__comm;
+dis_status dis__net_share_gradients(dis__net *net, const struct dis__comm *comm);
+dis_status dis__net_share_statistics(dis__net *net, const struct dis__comm *comm);
+void dis__net_skip(dis__net *net);
+void dis__net_be_rank(dis__net *net, int rank);
+
 /* The sum of the losses of all training passes since it was set. */
 dis_status dis__net_get_loss_sum(const dis__net *net, double *sum);
 dis_status dis__net_set_loss_sum(dis__net *net, double sum);

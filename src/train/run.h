@@ -26,7 +26,8 @@ typedef struct {
     size_t epochs, max_votes;
     int warm_up; /* head on majority labels, DIS_NONE: there is none */
     dis_eval_metric keep;
-    bool higher; /* is better */
+    bool higher;                  /* is better */
+    const struct dis__comm *comm; /* ranks that train together: each has its part of every batch */
     dis__place at;
     /* one batch's targets, and the development set's predictions (NULL without one) */
     int32_t *label;

@@ -2,6 +2,7 @@
  *
  * Which units a batch holds is a function of seed and epoch (batches.h), what dropout leaves out a function of seed and
  * pass (nn); so a run that goes on from a checkpoint does exactly what it would have done without the stop. */
+#include "core/comm.h"
 #include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
@@ -251,24 +252,48 @@ static void set_norm(dis__training *t, size_t b, size_t target, int head)
 
 static void set_norms(dis__training *t, size_t b)
 {
-    const size_t n_heads = t->o->accumulate > 1 ? t->model->n_heads : 0;
+    const size_t n_heads = t->o->accumulate > 1 || dis__comm_is_shared(t->comm) ? t->model->n_heads : 0;
     for (size_t h = 0; h < n_heads; h++) set_norm(t, b, h, t->model_net.head[h]);
     if (n_heads) set_norm(t, b, n_heads, t->warm_up);
 }
 
-static dis_status one_batch(dis__training *t, size_t b)
+/* This rank's part of batch b. */
+static const uint32_t *own_units(const dis__training *t, size_t b, size_t *n)
+{
+    const size_t size = (size_t)t->comm->size, rank = (size_t)t->comm->rank;
+    const uint32_t *units = dis__batch_units(&t->batches, b, n);
+    const size_t first = dis__job_first(*n, size, rank);
+    *n = dis__job_first(*n, size, rank + 1) - first;
+    return units + first;
+}
+
+/* Gradients of this rank's part, added to those of the batches before that belong to the step. */
+static dis_status add_gradients(dis__training *t, size_t b, bool update)
 {
     size_t n;
-    const uint32_t *units = dis__batch_units(&t->batches, b, &n);
+    const uint32_t *units = own_units(t, b, &n);
     dis__net *net = t->model_net.net;
+    if (n == 0) {
+        dis__net_skip(net);
+        return DIS_OK;
+    }
     const dis__unit_batch batch = {
         .unit = units, .n = n, .training = true, .seed = t->model->seed, .number = (uint64_t)t->at.epoch << 32 | b};
     DIS_TRY(t->model->row->put(net, t->model_net.in, t->encoded, &batch));
     DIS_TRY(put_targets(t, units, n));
     set_norms(t, b);
-    const bool update = (b + 1) % t->o->accumulate == 0 || b + 1 == t->batches.n;
-    if (update) t->at.rate = dis__schedule_rate(&t->schedule, dis__net_steps(net));
     return dis__net_train(net, t->at.rate, update);
+}
+
+static dis_status one_batch(dis__training *t, size_t b)
+{
+    dis__net *net = t->model_net.net;
+    const bool update = (b + 1) % t->o->accumulate == 0 || b + 1 == t->batches.n, shared = dis__comm_is_shared(t->comm);
+    if (update) t->at.rate = dis__schedule_rate(&t->schedule, dis__net_steps(net));
+    DIS_TRY(add_gradients(t, b, update && !shared));
+    if (!update || !shared) return DIS_OK;
+    DIS_TRY(dis__net_share_gradients(net, t->comm));
+    return dis__net_step(net, t->at.rate);
 }
 
 static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
@@ -295,10 +320,21 @@ static dis_status judge(dis__training *t, dis_context *ctx, dis_epoch *e)
     return DIS_OK;
 }
 
-/* A stop between steps leaves a checkpoint; other failures do not. */
+/* Ranks have the same numbers: the first judges, and tells the others. */
+static dis_status judge_once(dis__training *t, dis_context *ctx, dis_epoch *e)
+{
+    if (t->comm->rank == 0) DIS_TRY(judge(t, ctx, e));
+    double told[] = {e->dev, e->dev_cross_entropy};
+    if (dis__comm_is_shared(t->comm)) DIS_TRY(dis__comm_broadcast(t->comm, told, sizeof told, 0));
+    e->dev = told[0];
+    e->dev_cross_entropy = told[1];
+    return DIS_OK;
+}
+
+/* A stop between steps leaves a checkpoint, but for ranks, which are ended where they are; other failures do not. */
 static dis_status stop_here(dis__training *t, dis_status status)
 {
-    if (status != DIS_ECANCELLED || !t->o->folder) return status;
+    if (status != DIS_ECANCELLED || !t->o->folder || dis__comm_is_shared(t->comm)) return status;
     DIS_TRY(dis__net_get_loss_sum(t->model_net.net, &t->at.loss));
     DIS_TRY(dis__training_save(t));
     return dis__fail(DIS_ECANCELLED, "stopped");
@@ -309,9 +345,11 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
     dis_model *model = t->model;
     dis_epoch *e = &model->epoch[t->at.epoch];
     DIS_TRY(dis__net_get_loss_sum(t->model_net.net, &t->at.loss));
+    DIS_TRY(dis__comm_sum_reals(t->comm, &t->at.loss, 1));
+    if (dis__comm_is_shared(t->comm)) DIS_TRY(dis__net_share_statistics(t->model_net.net, t->comm));
     const size_t steps = (t->batches.n + t->o->accumulate - 1) / t->o->accumulate;
     *e = (dis_epoch){.loss = t->at.loss / (double)steps, .rate = t->at.rate};
-    DIS_TRY(stop_here(t, judge(t, ctx, e)));
+    DIS_TRY(stop_here(t, judge_once(t, ctx, e)));
     model->n_epochs = t->at.epoch + 1;
     const bool first = t->at.epoch <= (size_t)t->settings.warm_up; /* what warms up is not what was asked for */
     const double best = model->epoch[model->best_epoch].dev;
@@ -322,7 +360,7 @@ static dis_status end_epoch(dis__training *t, dis_context *ctx)
         t->best_unsaved = true;
     }
     t->at = (dis__place){.epoch = t->at.epoch + 1};
-    return t->o->folder && dis__training_save_due(t) ? dis__training_save(t) : DIS_OK;
+    return t->o->folder && t->comm->rank == 0 && dis__training_save_due(t) ? dis__training_save(t) : DIS_OK;
 }
 
 static bool out_of_patience(const dis__training *t)
@@ -351,8 +389,10 @@ static dis_status epochs(dis__training *t, dis_context *ctx)
         else
             snprintf(t->what, sizeof t->what, "loss %.4f", e->loss);
         if (!isfinite(e->loss))
-            return dis__fail(DIS_EDATA, "the loss became infinite in epoch %zu; try a smaller rate or clip=1",
-                             t->model->n_epochs);
+            return dis__comm_agree(t->comm,
+                                   dis__fail(DIS_EDATA,
+                                             "the loss became infinite in epoch %zu; try a smaller rate or clip=1",
+                                             t->model->n_epochs));
     }
     return DIS_OK;
 }
@@ -374,9 +414,11 @@ static void free_training(dis__training *t)
 
 static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *train, const dis_examples *dev)
 {
-    DIS_TRY(prepare_data(t, ctx, train, dev));
-    DIS_TRY(prepare_net(t, ctx));
-    if (t->o->resume) DIS_TRY(dis__training_load(t, ctx));
+    dis_status status = prepare_data(t, ctx, train, dev);
+    if (status == DIS_OK) status = prepare_net(t, ctx);
+    if (status == DIS_OK && t->o->resume) status = dis__training_load(t, ctx);
+    DIS_TRY(dis__comm_agree(t->comm, status));
+    dis__net_be_rank(t->model_net.net, t->comm->rank);
     dis__training_begin(t);
     DIS_TRY(epochs(t, ctx));
     if (t->q) return DIS_OK; /* the best epoch's numbers were taken when it ended */
@@ -397,7 +439,7 @@ dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_
 {
     dis_model_train_options o = dis_model_train_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
-    dis__training t = {.o = &o, .warm_up = DIS_NONE, .what = "training"};
+    dis__training t = {.o = &o, .comm = dis__context_comm(ctx), .warm_up = DIS_NONE, .what = "training"};
     DIS_TRY(check_options(t.o));
     DIS_TRY(dis__objective_parse(t.o->objective, &t.objective, &t.settings));
     DIS_TRY(dis__model_create(t.o->model, t.o->objective, &t.model));

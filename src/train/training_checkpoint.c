@@ -7,6 +7,7 @@
  * otherwise spend more time on short epochs' checkpoints than on the epochs. Before the first one the time is
  * estimated; nets of a few megabytes get theirs after the first epoch. */
 #include "train/run.h"
+#include "core/comm.h"
 #include "core/sha256.h"
 #include "dissent/version.h"
 #include "io/input.h"
@@ -54,6 +55,10 @@ static void key_of(const dis__training *t, char hex[65])
              t->limits.units, o->patience, o->rate, o->soft_weight, o->base, o->floor, o->accumulate, (int)o->lenient,
              (int)o->over_all);
     hash_text(&sha, numbers);
+    if (dis__comm_is_shared(t->comm)) { /* sums of gradients depend on how many there are */
+        snprintf(numbers, sizeof numbers, "%d ranks", t->comm->size);
+        hash_text(&sha, numbers);
+    }
     const dis__targets *const sets[] = {&t->targets, &t->dev_targets};
     for (int i = 0; i < 2; i++) {
         const dis__targets *g = sets[i];

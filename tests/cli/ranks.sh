@@ -61,6 +61,32 @@ ranks 3 "$DISSENT" labels grouped.csv --method papers -q --format jsonl --save-v
 cmp one.jsonl ranks.jsonl || fail "standard output is in another order"
 [ "$(wc -l <views/softmax.jsonl)" = 20000 ] || fail "a view is not whole"
 
+# agreement: patterns of votes of all ranks
+"$DISSENT" agree shuffled.csv --max-pairs 0 --resamples 50 --classes-table one.csv -q -o one.tsv
+for n in 2 3 4; do
+    ranks $n "$DISSENT" agree shuffled.csv --max-pairs 0 --resamples 50 --classes-table ranks.csv -q -o ranks.tsv
+    cmp one.tsv ranks.tsv && cmp one.csv ranks.csv || fail "agree: $n ranks give other bytes"
+done
+
+# training: the same bytes for a number of ranks, whatever the threads; near those of one process; what was killed goes on
+"$DISSENT" synth --items 600 --workers 20 --gold gold.csv --text texts.csv --seed 6 -o train.csv -q
+"$DISSENT" labels train.csv -o soft.csv -q
+train() {
+    n=$1
+    shift
+    ranks "$n" "$DISSENT" train --model text:width=8 --items texts.csv --labels soft.csv --gold gold.csv --dev .2 --epochs 3 --batch 32 -q "$@"
+}
+train 1 -o alone --curves alone.csv
+train 2 -o two --threads 1 --curves two.csv
+train 2 -o again --threads 2
+train 3 -o three --threads 1
+cmp two/weights-*.safetensors again/weights-*.safetensors || fail "training: 2 ranks give other bytes on 2 threads"
+cmp -s two/weights-*.safetensors alone/weights-*.safetensors && fail "training: nothing was shared out"
+awk -F, 'NR == FNR { loss[FNR] = $3; next } FNR > 1 && (d = $3 - loss[FNR]) * d > 1e-4 { exit 1 }' alone.csv two.csv ||
+    fail "training: the losses of 2 ranks are not those of one process"
+train 2 -o two --resume --threads 1 # done already: nothing changes
+cmp two/weights-*.safetensors again/weights-*.safetensors || fail "training: resumed, it gives other bytes"
+
 # refused NAME TEXT COMMAND...: exit code 2, said once.
 refused() {
     name=$1
@@ -74,7 +100,10 @@ refused() {
 refused "a method" "cannot be shared out" "$DISSENT" labels grouped.csv --method glad -o refused.csv -q
 refused "a combination" "cannot be shared out" "$DISSENT" labels grouped.csv --method ibcc --method mace --combine hybrid -o refused.csv -q
 refused "an option" "works in one process" "$DISSENT" labels grouped.csv --method ibcc --json summary.json -o refused.csv -q
-refused "a command" "agree works in one process" "$DISSENT" agree grouped.csv
+refused "a command" "eval works in one process" "$DISSENT" eval grouped.csv --gold grouped.csv
+refused "pairs" "say --max-pairs 0" "$DISSENT" agree grouped.csv
+refused "workers" "works in one process" "$DISSENT" agree grouped.csv --max-pairs 0 --workers w.csv
+refused "several models" "works in one process" "$DISSENT" train --items texts.csv --labels soft.csv --runs 2 -o refused
 refused "no plug-in" "cannot be loaded" env DISSENT_MPI=/nowhere/libdissent-mpi.so "$DISSENT" labels grouped.csv -o refused.csv -q
 [ ! -e refused.csv ] || fail "something was written"
 
