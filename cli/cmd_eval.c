@@ -33,6 +33,22 @@ static const cli_option options[] = {
     {.name = "groups", .kind = CLI_TEXT, .offset = offsetof(eval_values, groups), .argument = "FILE",
      .names = CLI_NAMES_FILE,
      .summary = "items that stay in one half (task and group or sentence); without it, each for itself"},
+    {.name = "perspectives", .kind = CLI_TEXT, .offset = offsetof(eval_values, perspectives), .argument = "SET",
+     .summary = "scores of Le-Wi-Di 2025, with their rounding: MP, CSC, Paraphrase or VariErrNLI"},
+    {.name = "official", .kind = CLI_TEXT, .offset = offsetof(eval_values, official), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "the official JSON file of that set"},
+    {.name = "soft", .kind = CLI_TEXT, .offset = offsetof(eval_values, soft), .argument = "FILE",
+     .names = CLI_NAMES_FILE, .summary = "soft predictions for its items: a label file, or one to submit"},
+    {.name = "annotators", .kind = CLI_TEXT, .offset = offsetof(eval_values, annotators), .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "predictions for each annotator: a table of task, worker and label, or a file to submit"},
+    {.name = "submission", .kind = CLI_TEXT, .offset = offsetof(eval_values, submission), .argument = "FOLDER",
+     .names = CLI_NAMES_OUTPUT_FOLDER, .holds = "*_test_soft.tsv|*_test_pe.tsv",
+     .summary = "write both in the form to submit"},
+    CLI_OUTPUT_OPTION(eval_values, save_votes, "save-votes", CLI_TABLE_FORMATS,
+                      "the official annotations as task,worker,label, for the other commands"),
+    CLI_OUTPUT_OPTION(eval_values, save_texts, "save-texts", CLI_TABLE_FORMATS,
+                      "the official texts as task,text,text_2, for dissent train"),
     CLI_GROUPS_OPTIONS(eval_values, people),
     CLI_OUTPUT_OPTION(eval_values, group_table, "group-table", CLI_TABLE_FORMATS,
                       "per group of people: how well predictions speak for its votes, with a test"),
@@ -245,6 +261,11 @@ static int write_all(eval_job *job)
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
     const eval_values *v = values;
+    if (v->perspectives) return eval_perspectives(c, v, n_operands);
+    if (v->official || v->soft || v->annotators || v->submission || v->save_votes || v->save_texts)
+        return cli_usage(c, "--official, --soft, --annotators, --submission, --save-votes and --save-texts are about "
+                            "--perspectives SET");
+    if (n_operands == 0) return cli_usage(c, "eval needs PRED...");
     eval_job job = {.c = c,
                     .v = v,
                     .n = n_operands,
@@ -287,12 +308,15 @@ const cli_command cli_cmd_eval = {
         "items out, takes missing classes as 0, and counts both. Several files of predictions make one table with a "
         "column each. docs/evaluation.md defines every metric; dissent list metrics lists them.\n\n"
         "--votes with --worker-table and --group COLUMN says whom predictions speak for: every vote of a group against "
-        "what is predicted for its item (docs/groups.md).",
+        "what is predicted for its item (docs/groups.md).\n\n"
+        "--perspectives SET has the scores of the shared task Le-Wi-Di 2025, and files to submit "
+        "(docs/perspectives.md).",
     .examples = "  dissent eval labels.csv --gold gold.csv\n"
                 "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json figures.json\n"
+                "  dissent eval --perspectives MP --official MP_test.json --annotators predictions.csv\n"
                 "  dissent eval model.npy --votes votes.csv --human-labels softmax --items items.csv\n",
     .names = CLI_NAMES_FILE,
-    .min = 1,
+    .min = 0,
     .max = CLI_MAX_VALUES,
     .options = options,
     .n_options = sizeof options / sizeof *options,

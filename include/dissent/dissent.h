@@ -23,6 +23,7 @@
 #include "dissent/agreement.h"
 #include "dissent/groups.h"
 #include "dissent/evaluate.h"
+#include "dissent/lewidi.h"
 #include "dissent/review.h"
 #include "dissent/panel.h"
 #include "dissent/fit.h"

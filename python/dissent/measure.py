@@ -17,6 +17,7 @@ from ._compare import Comparison, Significance, compare
 from ._distances import ViewDistances, view_distances
 from ._groups import GroupAgreement, GroupEvaluation, group_agreement, group_evaluation, group_votes
 from ._evaluate import Evaluation, evaluate, metrics
+from ._lewidi import lewidi_scores
 from ._panel import Panel, panel, swaps
 from ._report import report
 from ._review import Review, review
@@ -41,6 +42,7 @@ __all__ = [
     "group_agreement",
     "group_evaluation",
     "group_votes",
+    "lewidi_scores",
     "metrics",
     "panel",
     "read_labels",
