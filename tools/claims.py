@@ -180,8 +180,8 @@ class Results:
 
     def folds(self, file, runs):
         """Runs per seed of a cell."""
-        seeds = int(re.search(r"^seeds: (\d+)", (ROOT / f"experiments/{file}.yaml").read_text(), re.M)[1])
-        return max(runs // seeds, 1)
+        seeds = re.search(r"^seeds: (\d+)", (ROOT / f"experiments/{file}.yaml").read_text(), re.M)
+        return max(runs // int(seeds[1] if seeds else 1), 1)
 
 
 def pair(results, file, one, other, measure):

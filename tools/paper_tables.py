@@ -6,7 +6,8 @@
 STORES has NAME.results for experiments/NAME.yaml, as tools/claims.py reads them. Each table of TABLES stands between
 <!-- table KEY --> and <!-- /table --> of the document, or is printed. Means over seeds (of each the mean over its folds), accuracies
 and F1 in percent, stars as `dissent experiment table` has them; a condition of which a seed lacks folds is left empty. The tables
-of table 3 of Fornaciari et al. (KURTOSIS, ENTROPY) need numpy and scipy and are made from the predictions in the store.
+of table 3 of Fornaciari et al. (kurtosis, entropy) and of near and far views are made from what the store keeps of predictions and
+labels, and need numpy and scipy.
 """
 import argparse
 import csv
@@ -192,6 +193,42 @@ def who_is_right(results, key):
     return "\n".join(lines)
 
 
+# ---- near and far views ----
+
+
+def distances(store, data):
+    """Mean Jensen-Shannon divergence of each two views of a data set."""
+    import numpy
+
+    db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
+    sets = "select path from runs join sets using(key) where state = 'done' and cell = ?"
+    p = {name: numpy.load(f"{store}/{db.execute(sets, (f'{data}: {name}',)).fetchone()[0]}") for _, name in VIEWS[:4]}
+    entropy = lambda x: -(x * numpy.log(numpy.where(x > 0, x, 1))).sum(1).mean()
+    return {(a, b): entropy((p[a] + p[b]) / 2) - (entropy(p[a]) + entropy(p[b])) / 2 for a in p for b in p}
+
+
+def near_and_far(results, _):
+    file = "beyond-views"
+    store = pathlib.Path(results.options.stores) / f"{file}.results"
+    if not store.exists():
+        return None
+    names = {b: a for a, b in VIEWS[:4]}
+    lines = ["| | hub | nearest two | farthest two | all four |", "|---|---|---|---|---|"]
+    for data in ("rte", "mre", "pos", "toxicity", "labelme", "bluebird", "dog", "sentiment"):
+        apart = distances(store, data)
+        order = ["standard", "softmax", "dawid-skene", "mace"]
+        pairs = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :]]
+        hub = min(order, key=lambda a: sum(apart[a, b] for b in order))
+        chosen = [(names[hub], hub)] + [(" + ".join(names[v] for v in pair), " + ".join(pair)) for pair in (min(pairs, key=apart.get), max(pairs, key=apart.get))]
+        said = [f"{what}: " + " / ".join(value(results, file, f"{data}: {cell}", f"test.{m}", "mean") for m in ("accuracy", "log_loss")) for what, cell in chosen]
+        said.append(" / ".join(value(results, file, f"{data}: all four", f"test.{m}", "mean") for m in ("accuracy", "log_loss")))
+        lines.append(f"| {data} | " + " | ".join(said) + " |")
+    return "\n".join(lines)
+
+
+OTHERS = {"kurtosis": who_is_right, "entropy": who_is_right, "beyond-views": near_and_far}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stores")
@@ -200,10 +237,10 @@ def main():
     parser.add_argument("--write")
     options = parser.parse_args()
     results = Results(options)
-    text = pathlib.Path(options.write).read_text() if options.write else "".join(f"<!-- table {k} -->\n<!-- /table -->\n" for k in (*TABLES, *CELLS))
+    text = pathlib.Path(options.write).read_text() if options.write else "".join(f"<!-- table {k} -->\n<!-- /table -->\n" for k in (*TABLES, *OTHERS))
 
     def fill(match):
-        made = who_is_right(results, match[1]) if match[1] in CELLS else table(results, match[1])
+        made = OTHERS.get(match[1], table)(results, match[1])
         return f"<!-- table {match[1]} -->\n{made}\n<!-- /table -->" if made else match[0]
 
     text = re.sub(r"<!-- table (\S+) -->\n.*?<!-- /table -->", fill, text, flags=re.S)
