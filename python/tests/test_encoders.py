@@ -64,3 +64,16 @@ def test_encoder_objectives():
         SoftClassifier("kl", "encoder:lora-targets=some", encoder=ENCODER).fit(PAIRS, SOFT)
     with pytest.raises(dissent.DissentError, match="other software"):
         SoftClassifier("kl", "text", n_epochs=1).fit(["a", "b"], SOFT[:2]).export("nowhere")
+
+
+def test_choices():
+    """The texts of the classes stand behind one that they share."""
+    stories = [("red", "red apple", "green pear"), ("green", "red plum", "green leaf"), ("red", "green leaf", "red apple"), ("green", "green pear", "red plum")]
+    right = ["1", "2", "2", "1"]
+    m = SoftClassifier("gold", "encoder:choices=2", encoder=ENCODER, n_epochs=30, batch_size=4, learning_rate=0.02).fit(stories, right)
+    assert list(m.predict(stories)) == right
+    q = m.predict_proba(stories)
+    swapped = m.predict_proba([(a, c, b) for a, b, c in stories])
+    np.testing.assert_allclose(q, swapped[:, ::-1], atol=1e-6)  # a score is of its text, wherever that stands
+    with pytest.raises(dissent.OptionError, match="choices=3 and 2 classes"):
+        SoftClassifier("gold", "encoder:choices=3", encoder=ENCODER).fit([(a, b, c, a) for a, b, c in stories], right)
