@@ -226,15 +226,22 @@ static dis_status embed_texts(core_call *call, const char *folder, const dis_tok
     return status;
 }
 
+/* How a call is run. */
+typedef struct {
+    int threads;
+    PyObject *progress;
+    const char *device, *precision;
+} running;
+
 static PyObject *run_embed(core_state *state, const char *folder, const utf8_list *first, const utf8_list *second,
-                           const dis_embed_options *o, int threads)
+                           const dis_embed_options *o, const running *how)
 {
     core_call call;
     float *x = NULL;
     size_t width = 0;
     PyObject *result = NULL;
     dis_token_text *texts = texts_of(first, second);
-    if (texts && core_begin(&call, state, threads, NULL) == 0) {
+    if (texts && core_begin_on(&call, state, how->threads, how->progress, how->device, how->precision) == 0) {
         core_release(&call);
         const dis_status status = embed_texts(&call, folder, texts, first->n, o, &x, &width);
         core_retake(&call);
@@ -250,12 +257,15 @@ static PyObject *run_embed(core_state *state, const char *folder, const utf8_lis
 
 static PyObject *embed(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"folder", "first", "second", "pool", "normalise", "max_length", "threads", NULL};
+    static char *names[] = {"folder",  "first",    "second", "pool",      "normalise", "max_length",
+                            "threads", "progress", "device", "precision", NULL};
     PyObject *folder, *first_list, *second_list = Py_None, *result = NULL;
     Py_ssize_t max_length = 0;
-    int pool = 0, normalise = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O|Oipni:embed", names, PyUnicode_FSConverter, &folder,
-                                     &first_list, &second_list, &pool, &normalise, &max_length, &threads))
+    int pool = 0, normalise = 0;
+    running how = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&O|OipniOzz:embed", names, PyUnicode_FSConverter, &folder,
+                                     &first_list, &second_list, &pool, &normalise, &max_length, &how.threads,
+                                     &how.progress, &how.device, &how.precision))
         return NULL;
     dis_embed_options o = dis_embed_options_default();
     o.pool = (dis_embed_pool)pool;
@@ -267,8 +277,7 @@ static PyObject *embed(PyObject *module, PyObject *args, PyObject *keywords)
             if (second.text && second.n != first.n)
                 PyErr_Format(PyExc_ValueError, "%zu texts and %zu second ones", first.n, second.n);
             else
-                result =
-                    run_embed(core_state_of_module(module), PyBytes_AsString(folder), &first, &second, &o, threads);
+                result = run_embed(core_state_of_module(module), PyBytes_AsString(folder), &first, &second, &o, &how);
         }
         utf8_free(&second);
         utf8_free(&first);

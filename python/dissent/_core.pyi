@@ -385,4 +385,7 @@ def embed(
     normalise: bool = False,
     max_length: int = 0,
     threads: int = 0,
+    progress: Any = None,
+    device: str | None = None,
+    precision: str | None = None,
 ) -> Any: ...

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from . import _core
+from ._measuring import Watching
+from ._votes import ProgressLike, threads_of
 
 _NONE = np.iinfo(np.uint64).max
 
@@ -82,7 +84,7 @@ class Tokenizer:
         return self.encode_batch([text], pairs, max_length=max_length, special=special, n_jobs=1)[0]
 
     def encode_batch(self, texts: Sequence[str], pairs: Sequence[str] | None = None, *, max_length: int | None = None,
-                     special: bool = True, places: bool = False, n_jobs: int = 0) -> Tokens:
+                     special: bool = True, places: bool = False, n_jobs: int | None = None) -> Tokens:
         """Ids of many texts, or of pairs of texts.
 
         Parameters
@@ -92,26 +94,27 @@ class Tokenizer:
         max_length : tokens per text, special ones included; None: what the folder allows. The longer text of a pair loses first
         special : whether special tokens stand around
         places : whether the bytes that each token stands for are wanted
-        n_jobs : threads, 0: all processors; never changes a result
+        n_jobs : threads, None or -1: all processors; never changes a result
         """
         return Tokens(self._core.encode(list(texts), None if pairs is None else list(pairs), max_length=max_length or 0,
-                                        special=special, places=places, threads=n_jobs))
+                                        special=special, places=places, threads=threads_of(n_jobs)))
 
     def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None, special: bool = True,
-                     places: bool = False, n_jobs: int = 0) -> Tokens:
+                     places: bool = False, n_jobs: int | None = None) -> Tokens:
         """Ids of sentences that are split into words, with the first token of each word. Parameters as of encode_batch."""
         start = np.zeros(len(sentences) + 1, np.uint64)
         np.cumsum([len(s) for s in sentences], out=start[1:])
         words = [word for sentence in sentences for word in sentence]
         return Tokens(self._core.encode_words(words, start, max_length=max_length or 0, special=special, places=places,
-                                              threads=n_jobs))
+                                              threads=threads_of(n_jobs)))
 
 
 _POOLS = ("mean", "first")
 
 
 def embed(texts: Sequence[str], pairs: Sequence[str] | None = None, *, encoder: str | os.PathLike[str], pool: str = "mean",
-          normalise: bool = False, max_length: int | None = None, n_jobs: int = 0) -> np.ndarray:
+          normalise: bool = False, max_length: int | None = None, device: str = "cpu", precision: str = "auto", n_jobs: int | None = None,
+          progress: ProgressLike = None) -> np.ndarray:
     """Texts, or pairs of texts, into vectors by a pretrained encoder: the same as transformers computes from the folder.
 
     >>> dissent.embed(["A man eats.", "Nobody eats."], encoder="minilm").shape  # doctest: +SKIP
@@ -125,7 +128,10 @@ def embed(texts: Sequence[str], pairs: Sequence[str] | None = None, *, encoder: 
     pool : "mean" of all tokens, or the "first" token
     normalise : whether vectors get length 1
     max_length : tokens per text, special ones included; None: what the folder allows
-    n_jobs : threads, 0: all processors; never changes a result
+    device : where the net runs: "cpu", "cuda", "cuda:N", or "auto": a CUDA device where there is one
+    precision : "float32", "bf16" (CUDA devices, and processors with AVX512_BF16), or "auto": bf16 on CUDA devices, else float32
+    n_jobs : threads, None or -1: all processors; never changes a result
+    progress : True: a line on standard error; a function of (what, share done)
 
     Returns
     -------
@@ -133,5 +139,6 @@ def embed(texts: Sequence[str], pairs: Sequence[str] | None = None, *, encoder: 
     """
     if pool not in _POOLS:
         raise ValueError(f"pool must be one of {', '.join(_POOLS)}, not {pool!r}")
-    return np.asarray(_core.embed(encoder, list(texts), None if pairs is None else list(pairs), pool=_POOLS.index(pool),
-                                  normalise=normalise, max_length=max_length or 0, threads=n_jobs))
+    with Watching(n_jobs, progress) as watching:
+        return np.asarray(_core.embed(encoder, list(texts), None if pairs is None else list(pairs), pool=_POOLS.index(pool),
+                                      normalise=normalise, max_length=max_length or 0, device=device, precision=precision, **watching))

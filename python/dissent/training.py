@@ -99,7 +99,8 @@ class SoftClassifier(Estimator):
     device : str
         Where the net runs: "cpu", "cuda", "cuda:N", or "auto": a CUDA device where there is one.
     precision : str
-        "float32", "bf16", or "auto": bf16 on CUDA devices, else float32.
+        "float32", "bf16", or "auto": bf16 on CUDA devices, else float32. Processors train in float32; where they have
+        AVX512_BF16, set_params(precision="bf16") after fit makes predictions faster and less exact.
     random_state, n_jobs, progress
         As everywhere. The same data, options and seed give the same model for any n_jobs.
 

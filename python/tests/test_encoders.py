@@ -77,3 +77,26 @@ def test_choices():
     np.testing.assert_allclose(q, swapped[:, ::-1], atol=1e-6)  # a score is of its text, wherever that stands
     with pytest.raises(dissent.OptionError, match="choices=3 and 2 classes"):
         SoftClassifier("gold", "encoder:choices=3", encoder=ENCODER).fit([(a, b, c, a) for a, b, c in stories], right)
+
+
+def test_device_and_precision():
+    """Vectors and predictions in bfloat16 are near those in float32, or refused with what the processor lacks."""
+    texts, seen = [a for a, _ in PAIRS], []
+    x = dissent.embed(texts, encoder=ENCODER, device="cpu", precision="float32", progress=lambda what, share: seen.append(share))
+    assert np.array_equal(dissent.embed(texts, encoder=ENCODER, n_jobs=-1), x) and seen[-1] == 1
+    with pytest.raises(ValueError, match="precision must be"):
+        dissent.embed(texts, encoder=ENCODER, precision="double")
+    with pytest.raises(dissent.OptionError, match="device"):
+        dissent.embed(texts, encoder=ENCODER, device="tpu")
+    with pytest.raises(dissent.OptionError, match="float32"):
+        SoftClassifier("kl", "encoder", encoder=ENCODER, precision="bf16").fit(PAIRS, SOFT)
+    model = SoftClassifier("kl", "encoder", encoder=ENCODER, n_epochs=2, batch_size=4).fit(PAIRS, SOFT)
+    p = model.predict_proba(PAIRS)
+    try:
+        near = dissent.embed(texts, encoder=ENCODER, precision="bf16")
+    except dissent.OptionError as error:
+        assert "AVX512_BF16" in str(error) or "AVX-512" in str(error)
+        return
+    assert np.abs(near - x).max() < 0.1 and not np.array_equal(near, x)
+    q = model.set_params(precision="bf16").predict_proba(PAIRS)
+    assert np.abs(q - p).max() < 0.05
