@@ -198,6 +198,7 @@ dis_status dis__encoder_config_read(dis_context *ctx, const char *folder, dis__e
     char path[DIS_ENCODER_PATH];
     dis__input in;
     DIS_TRY(check_folder(folder));
+    DIS_TRY(dis__folder_check(folder));
     DIS_TRY(check_adapter(folder));
     if ((size_t)snprintf(path, sizeof path, "%s/config.json", folder) >= sizeof path)
         return dis__fail(DIS_EUSAGE, "the name of the encoder's folder is too long");

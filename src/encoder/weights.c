@@ -235,6 +235,7 @@ static dis_status fill(dis_context *ctx, source *s, const char *folder, const di
                             .n_rows = s->n_rows,
                             .only = "encoder.",
                             .ignored = heads,
+                            .by = "config.json",
                             .lasting = lasting};
     return dis__net_fill(net, &what);
 }

@@ -144,8 +144,9 @@ static dis_status check_row(const dis__net *net, const dis__fill *fill, const di
     if (row->n) dim[0] = row->n;
     char have[SHAPE], wanted[SHAPE];
     if (t->n_dims != info->n_dims || memcmp(t->dim, dim, info->n_dims * sizeof *dim) != 0)
-        return dis__fail_at(DIS_EDATA, fill->path[file], 0, 0, "%s is %s; %s needs %s", row->array,
-                            shape_text(t->n_dims, t->dim, have), row->param, shape_text(info->n_dims, dim, wanted));
+        return dis__fail_at(DIS_EDATA, fill->path[file], 0, 0, "%s is %s; %s %s %s", row->array,
+                            shape_text(t->n_dims, t->dim, have), fill->by ? fill->by : row->param,
+                            fill->by ? "asks for" : "needs", shape_text(info->n_dims, dim, wanted));
     if (row->first + dim[0] > info->dim[0]) return dis__fail(DIS_EBUG, "%s: rows that it has not", row->param);
     filled[param] += t->n;
     return check_numbers(fill, file, t);

@@ -30,6 +30,21 @@ dis_status dis__file_is_there(const char *folder, const char *name, bool *out)
     return status;
 }
 
+dis_status dis__folder_check(const char *folder)
+{
+    const int fd = dis__sys_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (fd >= 0) return dis__sys_close(fd) == 0 ? DIS_OK : dis__fail_io("close", folder);
+    if (errno == ENOTDIR)
+        return dis__fail(DIS_EIO,
+                         "%s is a file; an encoder is a folder with config.json, a tokenizer and model.safetensors",
+                         folder);
+    if (errno != ENOENT) return dis__fail_io("open", folder);
+    return dis__fail(DIS_EIO,
+                     "%s: no such folder; an encoder is a folder of this machine, and nothing is downloaded: hf "
+                     "download NAME --local-dir FOLDER fetches one from Hugging Face",
+                     folder);
+}
+
 /* ---- fields ---- */
 
 /* A token is a text or an object with its content. */

@@ -242,7 +242,7 @@ static dis_status check_options(batch *w, const dis_tokenizer_options *options)
         special = w->texts && w->texts[i].second ? w->t->templates.pair.n_special : 0;
     if (special < w->t->templates.single.n_special) special = w->t->templates.single.n_special;
     if (w->max && !w->o.no_special && w->max < special)
-        return dis__fail(DIS_EUSAGE, "max_length %zu leaves no room for %zu special tokens", w->max, special);
+        return dis__fail(DIS_EUSAGE, "`max_length` %zu leaves no room for %zu special tokens", w->max, special);
     return DIS_OK;
 }
 

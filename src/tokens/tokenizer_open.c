@@ -93,6 +93,7 @@ static dis_status finish(dis__tokenizer_reader *r)
 static dis_status read_folder(dis__tokenizer_reader *r, const char *folder)
 {
     size_t set = 0;
+    DIS_TRY(dis__folder_check(folder));
     DIS_TRY(find_set(folder, &set));
     r->old_files = set > 0;
     DIS_TRY(dis__token_config_read(r, folder));

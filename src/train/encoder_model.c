@@ -240,7 +240,8 @@ static dis_status encode_texts(dis_context *ctx, const pretrained *e, const dis_
 {
     dis_token_text *texts;
     if (items->n_texts != e->n_texts)
-        return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for %zu", items->n_texts, e->n_texts);
+        return dis__fail(DIS_EDATA, "items of %zu text%s; the model was made for %zu (`columns` names those of a file)",
+                         items->n_texts, items->n_texts == 1 ? "" : "s", e->n_texts);
     if (choices) return dis__encode_choices(ctx, e->tokenizer, items, choices, o, &out->tokens);
     DIS_TRY(dis__alloc_zeroed(&texts, items->n_items, sizeof *texts));
     for (size_t i = 0; i < items->n_items; i++) {

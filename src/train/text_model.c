@@ -249,7 +249,8 @@ static dis_status encode(dis_context *ctx, const void *of, const void *encoder, 
     encoding e = {.s = of, .encoder = encoder, .out = (encoded_items *)out};
     const size_t n_texts = e.encoder->n_texts;
     if (items->n_texts != n_texts)
-        return dis__fail(DIS_EDATA, "items of %zu texts; the model was made for %zu", items->n_texts, n_texts);
+        return dis__fail(DIS_EDATA, "items of %zu text%s; the model was made for %zu (`columns` names those of a file)",
+                         items->n_texts, items->n_texts == 1 ? "" : "s", n_texts);
     if (n_texts > MAX_TEXTS) /* a model file that somebody has changed */
         return dis__fail(DIS_EDATA, "a model of %zu texts per item; there are at most %d", n_texts, MAX_TEXTS);
     const dis_status status = encode_items(&e, items);
