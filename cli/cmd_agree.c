@@ -1,5 +1,6 @@
 /* dissent agree: how far the voters agree, overall and by worker, item, class and pair of workers. */
 #include "agree_job.h"
+#include "scaled_show.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ static const cli_option options[] = {
      .summary = "items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's own software"},
     CLI_VOTES_OPTIONS(agree_values, reading),
     CLI_SCALE_OPTIONS(agree_values, reading),
+    CLI_TABLES_OPTION(agree_values, reading),
     CLI_COMMON_OPTIONS(agree_values),
 };
 
@@ -407,9 +409,40 @@ static int work(agree_job *job, dis_context **ctx)
     return first ? write_all(job) : 0;
 }
 
+extern const cli_command cli_cmd_agree;
+
+/* Votes whose labels are no distribution over classes. */
+static int run_scaled(cli *c, const agree_values *v, char **operands, size_t n_operands)
+{
+    const scaled_unused unused[] = {{v->gold, "gold"},
+                                    {v->by_class, "classes-table"},
+                                    {v->pairs, "pairs"},
+                                    {v->groups.table, "worker-table"},
+                                    {v->singles, "singles"}};
+    const int code = cli_figures_check(c, &v->figures);
+    if (code != 0) return code;
+    scaled_job job = {.c = c,
+                      .command = &cli_cmd_agree,
+                      .values = v,
+                      .common = &v->common,
+                      .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
+                      .resamples = v->figures.resamples,
+                      .seed = v->figures.seed,
+                      .output = v->figures.output,
+                      .format = cli_figures_format(&v->figures),
+                      .people = !cli_figures_format(&v->figures),
+                      .items = v->items,
+                      .workers = v->workers,
+                      .json = v->figures.json,
+                      .unused = unused,
+                      .n_unused = sizeof unused / sizeof *unused};
+    return scaled_show(&job);
+}
+
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
     const agree_values *v = values;
+    if (votes_input_is_own(&v->reading)) return run_scaled(c, v, operands, n_operands);
     agree_job job = {.c = c,
                      .v = v,
                      .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
@@ -425,7 +458,6 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     return code;
 }
 
-extern const cli_command cli_cmd_agree;
 const cli_command cli_cmd_agree = {
     .name = "agree",
     .summary = "how far the voters agree: kappas, alpha, workers, items, pairs",

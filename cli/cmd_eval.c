@@ -107,6 +107,8 @@ static int check(eval_job *job, char **operands)
         return cli_usage(c, "--votes needs --human-labels standard, softmax or another method: the choice changes the "
                             "figures");
     if (v->human_labels && v->votes.n == 0) return cli_usage(c, "--human-labels is about --votes, and there are none");
+    if (votes_input_is_own(&v->reading))
+        return cli_usage(c, "eval compares distributions over classes; --scale nominal or ordinal");
     int code = v->votes.n == 0 ? votes_input_unused(c, &v->reading, "give --votes FILE") : 0;
     if (code == 0) code = check_metrics(job);
     if (code == 0) code = eval_check_groups(job);

@@ -3,6 +3,7 @@
  * Everything that can be checked is checked before the first byte is read. The labels are made by the library's recipes
  * (dissent/recipe.h); parameters of fits are kept where they are wanted (--workers, --save-state). */
 #include "labels_job.h"
+#include "scaled_show.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ static const cli_option options[] = {
          "recipe, else centroid"),
     CLI_VOTES_OPTIONS(labels_values, reading),
     CLI_SCALE_OPTIONS(labels_values, reading),
+    CLI_TABLES_OPTION(labels_values, reading),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): these items are pinned to them"),
     TEXT(predictions, "predictions", "FILE", CLI_NAMES_FILE,
          "what a model says of the items, out of fold (dissent train --folds): the prior of each item for methods that "
@@ -316,8 +318,37 @@ static int work(labels_job *job)
     return code;
 }
 
+/* Labels that are no distribution over classes. */
+static int run_scaled(cli *c, const labels_values *v, char **operands, size_t n_operands)
+{
+    const scaled_unused unused[] = {{v->gold, "gold"},
+                                    {v->predictions, "predictions"},
+                                    {v->save_state, "save-state"},
+                                    {v->init_state, "init-state"},
+                                    {v->save_views, "save-views"},
+                                    {v->format && strcmp(v->format, "npy") == 0, "format npy"}};
+    scaled_job job = {.c = c,
+                      .command = &cli_cmd_labels,
+                      .values = v,
+                      .common = &v->common,
+                      .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
+                      .method = &v->method,
+                      .combine = v->combine,
+                      .seed = v->seed,
+                      .table = "labels",
+                      .output = v->output,
+                      .format = v->format,
+                      .workers = v->workers,
+                      .json = v->json,
+                      .unused = unused,
+                      .n_unused = sizeof unused / sizeof *unused};
+    return scaled_show(&job);
+}
+
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
+    if (votes_input_is_own(&((const labels_values *)values)->reading))
+        return run_scaled(c, values, operands, n_operands);
     labels_job *job = calloc(1, sizeof *job);
     if (!job) return cli_error(c, DIS_ELIMIT, "no memory");
     job->c = c;

@@ -181,6 +181,29 @@ static void preset_detail(size_t i)
     if (p->choice) printf("with --label NAME, which @ stands for: --label '%s'\n", p->choice);
 }
 
+static const char *scale_name(const void *arg, size_t i)
+{
+    (void)arg;
+    return dis_scale_at(i) ? dis_scale_at(i)->name : NULL;
+}
+
+static const char *scale_summary(size_t i)
+{
+    return dis_scale_at(i)->summary;
+}
+
+static void scale_detail(size_t i)
+{
+    const dis_scale_row *s = dis_scale_at(i);
+    const dis_scaled_model *m = dis_scaled_model_of((dis_scale)i);
+    printf("%s: %s\na label: %s\nmethod: %s\nlabels: %s\n", s->name, s->summary, s->label,
+           s->method ? s->method : "label methods, by default the first recipe", s->columns);
+    if (s->headline) printf("agreement that comes first: %s\n", s->headline);
+    if (!m) return;
+    printf("%s: %s\nsource: %s\n", m->name, m->summary, m->source);
+    options_of(m->options, m->n_options);
+}
+
 static void crowd_detail(size_t i)
 {
     printf("%s: %s\n", dis_synth_model_at(i)->name, dis_synth_model_at(i)->summary);
@@ -242,6 +265,7 @@ static const struct {
     {"models", model_name, model_summary, model_detail},
     {"objectives", objective_name, objective_summary, objective_detail},
     {"presets", preset_name, preset_summary, preset_detail},
+    {"scales", scale_name, scale_summary, scale_detail},
     {"crowds", crowd_name, crowd_summary, crowd_detail},
     {"keys", part_name, part_summary, part_detail},
     {"devices", device_name, device_summary, device_detail},
@@ -264,7 +288,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
         return cli_usage(
             c,
             "no table \"%s\"; there are methods, combiners, recipes, metrics, models, objectives, presets, "
-            "crowds, keys and devices%s%s%s",
+            "scales, crowds, keys and devices%s%s%s",
             operands[0], near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     }
     if (n_operands == 1) {
@@ -291,17 +315,19 @@ extern const cli_command cli_cmd_list;
 const cli_command cli_cmd_list = {
     .name = "list",
     .summary =
-        "what there is: methods, combiners, recipes, metrics, models, objectives, presets, crowds, keys, devices",
-    .operands = "methods|combiners|recipes|metrics|models|objectives|presets|crowds|keys|devices [NAME]",
+        "what there is: methods, combiners, recipes, metrics, models, objectives, presets, scales, crowds, keys, "
+        "devices",
+    .operands = "methods|combiners|recipes|metrics|models|objectives|presets|scales|crowds|keys|devices [NAME]",
     .text = "Lists label methods, combinations of views, recipes of both, metrics of eval, models and objectives of "
             "train, presets for "
             "files "
-            "of known tools, crowd models of synth, keys of an experiment's file, or where nets can run. With NAME, "
+            "of known tools, kinds of votes, crowd models of synth, keys of an experiment's file, or where nets can "
+            "run. With NAME, "
             "that row in full: "
             "where the formula comes from, and each "
             "option with its default.",
     .examples = "  dissent list methods\n  dissent list methods dawid-skene\n",
-    .words = "methods|combiners|recipes|metrics|models|objectives|presets|crowds|keys|devices",
+    .words = "methods|combiners|recipes|metrics|models|objectives|presets|scales|crowds|keys|devices",
     .min = 1,
     .max = 2,
     .options = options,

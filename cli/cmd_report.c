@@ -67,6 +67,7 @@ static const cli_option options[] = {
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
     CLI_VOTES_OPTIONS(report_values, reading),
     CLI_SCALE_OPTIONS(report_values, reading),
+    CLI_TABLES_OPTION(report_values, reading),
     {.name = "resamples",
      .kind = CLI_COUNT,
      .offset = offsetof(report_values, resamples),
@@ -487,7 +488,7 @@ static int work(report_job *job)
     if (code == 0) code = read_tables(job);
     if (code == 0) code = cli_failed(job->c, job->in.votes ? add_labels_beside_votes(job) : add_labels(job));
     if (code == 0) code = add_texts(job);
-    if (code == 0) code = fit_all(job);
+    if (code == 0 && !votes_input_is_own(&v->reading)) code = fit_all(job);
     if (code == 0) code = add_predictions(job);
     if (code == 0) code = add_models(job);
     if (code == 0) code = add_sources(job);

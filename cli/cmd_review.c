@@ -1,5 +1,6 @@
 /* dissent review: which items to label again and which workers to look at, ranked, with the reason. */
 #include "figures.h"
+#include "scaled_show.h"
 #include "texts_input.h"
 #include "votes_input.h"
 #include <math.h>
@@ -69,6 +70,7 @@ static const cli_option options[] = {
          "NAME[:key=value,...]: label method whose labels the model of the crowd starts from; without it, standard"),
     CLI_VOTES_OPTIONS(review_values, reading),
     CLI_SCALE_OPTIONS(review_values, reading),
+    CLI_TABLES_OPTION(review_values, reading),
     CLI_COMMON_OPTIONS(review_values),
 };
 
@@ -457,9 +459,40 @@ static int work(review_job *job, dis_context **ctx)
     return write_all(job);
 }
 
+extern const cli_command cli_cmd_review;
+
+/* Votes whose labels are no distribution over classes. */
+static int run_scaled(cli *c, const review_values *v, char **operands, size_t n_operands)
+{
+    const scaled_unused unused[] = {{v->gold, "gold"},     {v->labels, "labels"}, {v->accept > 0, "accept"},
+                                    {v->budget, "budget"}, {v->by > 0, "by"},     {v->texts.path, "texts"}};
+    const cli_list method = {.n = v->method != NULL, .value = {v->method}};
+    const int code = cli_figures_check(c, &v->figures);
+    if (code != 0) return code;
+    scaled_job job = {.c = c,
+                      .command = &cli_cmd_review,
+                      .values = v,
+                      .common = &v->common,
+                      .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
+                      .method = &method,
+                      .seed = v->figures.seed,
+                      .table = "items",
+                      .output = v->figures.output,
+                      .format = cli_figures_format(&v->figures),
+                      .people = !cli_figures_format(&v->figures),
+                      .items = v->items,
+                      .workers = v->workers,
+                      .json = v->figures.json,
+                      .top = v->top,
+                      .unused = unused,
+                      .n_unused = sizeof unused / sizeof *unused};
+    return scaled_show(&job);
+}
+
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
     const review_values *v = values;
+    if (votes_input_is_own(&v->reading)) return run_scaled(c, v, operands, n_operands);
     review_job job = {.c = c, .v = v, .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands}};
     dis_context *ctx = NULL;
     const int code = work(&job, &ctx);
@@ -471,7 +504,6 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     return code;
 }
 
-extern const cli_command cli_cmd_review;
 const cli_command cli_cmd_review = {
     .name = "review",
     .summary = "which items to label again and which workers to look at, with the reason",

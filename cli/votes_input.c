@@ -40,6 +40,11 @@ dis_scale votes_input_scale(const cli_votes_values *v)
     return v->ordinal ? DIS_SCALE_ORDINAL : (dis_scale)v->scale;
 }
 
+bool votes_input_is_own(const cli_votes_values *v)
+{
+    return dis_scale_at(votes_input_scale(v))->own;
+}
+
 bool votes_input_ordered(const cli_votes_values *v)
 {
     return dis_scale_at(votes_input_scale(v))->ordered;
@@ -49,12 +54,16 @@ dis_status votes_input_choose(const cli_votes_values *v, const cli_list *method,
                               dis_label_choice *out)
 {
     const char *usual = dis_scale_at(votes_input_scale(v))->method;
-    if (usual && workers && method->n == 0) return dis_choose_labels(&usual, 1, combine, workers, out);
+    if (usual && !votes_input_is_own(v) && workers && method->n == 0)
+        return dis_choose_labels(&usual, 1, combine, workers, out);
     return dis_choose_labels(method->value, method->n, combine, workers, out);
 }
 
 static int check_scale(cli *c, const cli_votes_values *v)
 {
+    if (v->table.n && !votes_input_is_own(v))
+        return cli_usage(c, "--table is for the results of --scale multi-label, numeric and the like, not %s",
+                         dis_scale_at(votes_input_scale(v))->name);
     if (!v->ordinal || v->scale == DIS_SCALE_NOMINAL || v->scale == DIS_SCALE_ORDINAL) return 0;
     return cli_usage(c, "--ordinal is short for --scale ordinal, and --scale says %s; leave one of them out",
                      dis_scale_at((size_t)v->scale)->name);
@@ -94,6 +103,10 @@ int votes_input_check(votes_input *in)
     o->renormalise = v->renormalise;
     o->min_votes = (size_t)v->min_votes;
     o->scale = votes_input_scale(v);
+    o->pair_a = v->pair_a;
+    o->pair_b = v->pair_b;
+    o->span_start = v->span_start;
+    o->span_end = v->span_end;
     return 0;
 }
 
@@ -224,7 +237,7 @@ void votes_input_tell(votes_input *in)
     if (votes_input_spread(in, &spread) == DIS_OK)
         cli_say(c, "  %-18s %.6g to %.6g, median %.6g", "votes per item", spread.min, spread.max, spread.median);
     const dis_votes_notes *n = &in->notes;
-    tell_count(c, "ties", n->ties, "item%s with several most-chosen classes");
+    if (!votes_input_is_own(in->v)) tell_count(c, "ties", n->ties, "item%s with several most-chosen classes");
     tell_count(c, "bad rows", n->bad_rows, "skipped (--lenient)");
     for (size_t i = 0; n->bad_rows && dis_votes_skipped(in->votes, i); i++) {
         char named[4 * CLI_SAFE];

@@ -20,7 +20,8 @@
 typedef struct {
     const char *input_format, *preset, *task, *worker, *label, *classes, *time, *records, *delimiter;
     int input, duplicates, several, scale;
-    cli_list drop, keep, na;
+    cli_list drop, keep, na, table;
+    const char *pair_a, *pair_b, *span_start, *span_end;
     bool lenient, renormalise, ordinal, no_header;
     uint64_t min_votes;
 } cli_votes_values;
@@ -71,10 +72,23 @@ typedef struct {
 /* Kinds of votes (dissent/scale.h), where they change something. */
 #define CLI_SCALE_OPTIONS(type, field)                                                                              \
     {.name = "scale", .kind = CLI_CHOICE, .offset = offsetof(type, field.scale), .argument = "SCALE",               \
-     .fallback = "nominal", .choices = "nominal|ordinal",                                                           \
-     .summary = "what labels are: names of classes, or classes in an order (numbers, or as --classes gives them)"}, \
+     .fallback = "nominal", .choices = "nominal|ordinal|multi-label|numeric|pairwise|spans",                        \
+     .summary = "what labels are (docs/kinds.md)"},                                                                 \
     {.name = "ordinal", .kind = CLI_FLAG, .offset = offsetof(type, field.ordinal),                                  \
      .summary = "short for --scale ordinal"}
+/* For the scales whose labels are no distribution over classes. */
+#define CLI_TABLES_OPTION(type, field)                                                                              \
+    {.name = "table", .kind = CLI_LIST, .offset = offsetof(type, field.table), .argument = "NAME=FILE",             \
+     .summary = "scales from multi-label on: a table of the result by its name (labels, items, workers, ...) as CSV, " \
+                "TSV or JSONL"},                                                                                    \
+    {.name = "a", .kind = CLI_TEXT, .offset = offsetof(type, field.pair_a), .argument = "COLUMN",                   \
+     .summary = "pairwise: column, or path, of the first of two; without it, a, model_a, model_1 or left"},         \
+    {.name = "b", .kind = CLI_TEXT, .offset = offsetof(type, field.pair_b), .argument = "COLUMN",                   \
+     .summary = "pairwise: of the second; without it, b, model_b, model_2 or right"},                               \
+    {.name = "start", .kind = CLI_TEXT, .offset = offsetof(type, field.span_start), .argument = "COLUMN",           \
+     .summary = "spans: column, or path, of the first place of a span; without it, start or begin"},                \
+    {.name = "end", .kind = CLI_TEXT, .offset = offsetof(type, field.span_end), .argument = "COLUMN",               \
+     .summary = "spans: of the first place behind it; without it, end or stop"}
 /* clang-format on */
 
 typedef struct {
@@ -97,6 +111,8 @@ typedef struct {
 
 /* What the options say labels are. */
 dis_scale votes_input_scale(const cli_votes_values *v);
+/* Whether labels are no distribution over classes: scaled_show.h. */
+bool votes_input_is_own(const cli_votes_values *v);
 /* Whether the order of the classes means something. */
 bool votes_input_ordered(const cli_votes_values *v);
 

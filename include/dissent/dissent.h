@@ -26,6 +26,7 @@
 #include "dissent/lewidi.h"
 #include "dissent/review.h"
 #include "dissent/panel.h"
+#include "dissent/scaled.h"
 #include "dissent/fit.h"
 #include "dissent/predictions.h"
 #include "dissent/combine.h"

@@ -188,19 +188,20 @@ static PyObject *read_files(core_state *state, dis_votes_options *o, PyObject *c
 
 static PyObject *votes_from_files(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"paths",       "input",     "format",  "preset",   "task",       "worker",
-                            "label",       "time",      "records", "keep",     "drop",       "several",
-                            "delimiter",   "header",    "classes", "na",       "duplicates", "lenient",
-                            "renormalise", "min_votes", "threads", "progress", "scale",      NULL};
+    static char *names[] = {"paths",    "input",   "format",     "preset",  "task",        "worker",    "label",
+                            "time",     "records", "keep",       "drop",    "several",     "delimiter", "header",
+                            "classes",  "na",      "duplicates", "lenient", "renormalise", "min_votes", "threads",
+                            "progress", "scale",   "pair_a",     "pair_b",  "span_start",  "span_end",  NULL};
     PyObject *given[5] = {NULL, NULL, NULL, NULL, NULL}, *progress = NULL; /* paths, classes, na, keep, drop */
     const char *input = NULL, *duplicates = "error", *several = "error", *delimiter = NULL, *scale = "nominal";
     int lenient = 0, renormalise = 0, threads = 0, header = 1;
     Py_ssize_t min_votes = 0;
     dis_votes_options o = dis_votes_options_default();
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzzzzzzzOOszpOOsppniOs:votes_from_files", names, &given[0],
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzzzzzzzOOszpOOsppniOszzzz:votes_from_files", names, &given[0],
                                      &input, &o.format, &o.preset, &o.task, &o.worker, &o.label, &o.time, &o.records,
                                      &given[3], &given[4], &several, &delimiter, &header, &given[1], &given[2],
-                                     &duplicates, &lenient, &renormalise, &min_votes, &threads, &progress, &scale))
+                                     &duplicates, &lenient, &renormalise, &min_votes, &threads, &progress, &scale,
+                                     &o.pair_a, &o.pair_b, &o.span_start, &o.span_end))
         return NULL;
     if (input && input_of(input, &o.input) < 0) return NULL;
     if (duplicates_of(duplicates, &o.duplicates) < 0 || several_of(several, &o.several) < 0 ||

@@ -99,6 +99,10 @@ def votes_from_files(
     threads: int = 0,
     progress: _Progress = None,
     scale: str = "nominal",
+    pair_a: str | None = None,
+    pair_b: str | None = None,
+    span_start: str | None = None,
+    span_end: str | None = None,
 ) -> Votes: ...
 def scales() -> list[tuple[str, str, str | None]]: ...
 def presets() -> list[tuple[str, str]]: ...
@@ -389,3 +393,13 @@ def embed(
     device: str | None = None,
     precision: str | None = None,
 ) -> Any: ...
+def scaled(
+    votes: Votes,
+    *,
+    method: Sequence[str] | None = None,
+    combine: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    threads: int = 0,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...

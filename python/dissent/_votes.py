@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._shapes import SHAPED, shaped
 
 ProgressLike = bool | Callable[[str, float], object] | None
 _ROLES = ("task", "worker", "label")
@@ -314,7 +315,12 @@ class Votes:
     min_votes : int
         Leave out tasks with fewer votes, and count them.
     scale : str
-        What labels are (docs/kinds.md): "nominal", "ordinal"; ``dissent.scales()`` lists them.
+        What labels are (docs/kinds.md): "nominal", "ordinal", "multi-label" (a label is a list), "numeric",
+        "pairwise", "spans"; ``dissent.scales()`` lists them.
+    a, b : str
+        Pairwise: names of the columns of what is compared; label is the winner: "a", "b", "tie", or one of the two.
+    start, end : str
+        Spans: names of the columns of the first place and the first one behind it.
 
     >>> votes = Votes([("t1", "ann", "yes"), ("t1", "bob", "no"), ("t2", "ann", "no")])
     >>> votes
@@ -336,9 +342,16 @@ class Votes:
         lenient: bool = False,
         min_votes: int = 0,
         scale: str = "nominal",
+        a: str | None = None,
+        b: str | None = None,
+        start: str | None = None,
+        end: str | None = None,
         n_jobs: int | None = None,
         progress: ProgressLike = None,
     ) -> None:
+        if scale in SHAPED:
+            data, duplicates = shaped(data, scale, {"task": task, "worker": worker, "label": label, "a": a, "b": b, "start": start, "end": end}), "all"
+            task = worker = label = None
         names = tuple(_names_of(role, given) for role, given in zip(_ROLES, (task, worker, label)))
         columns = _columns_of(data, names)
         self.axes: dict[str, Axis] = {role: axis for role, (_, axis) in zip(_ROLES, columns)}
@@ -346,7 +359,7 @@ class Votes:
         declared = None
         if classes is not None:
             declared = [labels.encode(c) for c in classes]
-        elif labels.originals is not None:
+        elif labels.originals is not None and scale == "nominal":
             declared = list(labels.originals)
         self.core: _core.Votes = _core.votes_from_columns(
             *(column for column, _ in columns),
@@ -497,6 +510,10 @@ def read_votes(
     renormalise: bool = False,
     min_votes: int = 0,
     scale: str = "nominal",
+    a: str | None = None,
+    b: str | None = None,
+    start: str | None = None,
+    end: str | None = None,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> Votes:
@@ -551,6 +568,10 @@ def read_votes(
         renormalise=renormalise,
         min_votes=min_votes,
         scale=scale,
+        pair_a=a,
+        pair_b=b,
+        span_start=start,
+        span_end=end,
         threads=threads_of(n_jobs),
         progress=progress_of(progress),
     )

@@ -21,6 +21,7 @@ from ._lewidi import lewidi_scores
 from ._panel import Panel, panel, swaps
 from ._report import report
 from ._review import Review, review
+from ._scaled import Scaled, scaled
 from ._tables import Metric, Table, read_labels, write_labels
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Metric",
     "Panel",
     "Review",
+    "Scaled",
     "Significance",
     "Table",
     "ViewDistances",
@@ -48,6 +50,7 @@ __all__ = [
     "read_labels",
     "report",
     "review",
+    "scaled",
     "swaps",
     "view_distances",
     "write_labels",

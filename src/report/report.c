@@ -206,6 +206,7 @@ end:
 /* In the order of the page. */
 /* clang-format off */
 static dis_status (*const sections[])(dis__report_job *) = {
+    dis__section_scaled,
     dis__section_people,
     dis__section_labels,
     dis__section_workers,
@@ -236,6 +237,25 @@ static void put_heading(const dis_report *r, dis__markup *title, dis__markup *su
     dis__putf(subtitle, "dissent %s \xC2\xB7 seed %s", dis_version(), dis__grouped(r->seed).text);
 }
 
+/* What sections share. Votes of a scale of their own have tables and measures of their own, and nothing else. */
+static dis_status look_at_votes(dis__report_job *job)
+{
+    const dis_report *r = job->r;
+    if (r->votes && dis_scale_at(dis_votes_scale(r->votes))->own) {
+        dis_scaled_options o = dis_scaled_options_default();
+        o.seed = r->seed;
+        o.resamples = r->resamples;
+        if (r->n_views || r->n_predictions || r->gold || r->groups)
+            return dis__fail(DIS_EUSAGE,
+                             "a report of votes of scale %s has no labels, predictions, gold labels or groups",
+                             dis_scale_at(dis_votes_scale(r->votes))->name);
+        return dis_scaled_run(job->ctx, r->votes, &o, &job->scaled);
+    }
+    DIS_TRY(dis__report_tally(job));
+    DIS_TRY(dis__report_agreement(job));
+    return dis__report_review(job);
+}
+
 dis_status dis_report_write(dis_context *ctx, const dis_report *report, const char *path)
 {
     if (!report->tasks && report->n_predictions == 0 && report->n_curves == 0)
@@ -251,10 +271,9 @@ dis_status dis_report_write(dis_context *ctx, const dis_report *report, const ch
     job->r = report;
     job->main = report->n_views ? report->n_views - 1 : 0;
     if (report->votes) job->look = dis_votes_look(report->votes);
-    DIS_TRY_GOTO(status, dis__report_tally(job), end);
-    DIS_TRY_GOTO(status, dis__report_agreement(job), end);
-    DIS_TRY_GOTO(status, dis__report_review(job), end);
+    DIS_TRY_GOTO(status, look_at_votes(job), end);
     for (size_t s = 0; s < N_SECTIONS; s++) {
+        if (job->scaled && sections[s] != dis__section_scaled && sections[s] != dis__section_made) continue;
         dis__progress(ctx, "drawing", (double)s / N_SECTIONS);
         DIS_TRY_GOTO(status, dis__check_stop(ctx), end);
         DIS_TRY_GOTO(status, sections[s](job), end);
@@ -268,6 +287,7 @@ dis_status dis_report_write(dis_context *ctx, const dis_report *report, const ch
 end:
     if (job) {
         dis__report_tally_free(job);
+        dis_scaled_destroy(job->scaled);
         dis_agreement_destroy(job->agreement);
         dis_review_destroy(job->review);
         for (size_t m = 0; m < DIS_MAX_VIEWS; m++) dis_evaluation_destroy(job->evaluation[m]);

@@ -5,6 +5,7 @@
 #include "dissent/evaluate.h"
 #include "dissent/report.h"
 #include "dissent/review.h"
+#include "dissent/scaled.h"
 #include "report/page.h"
 
 enum { DIS__REPORT_BINS = 20, DIS__REPORT_SHOWN_CLASSES = 12, DIS__REPORT_SHOWN_VIEWS = 8 };
@@ -79,6 +80,7 @@ typedef struct {
     dis_agreement *agreement;                  /* NULL where votes cannot be compared one by one */
     dis_evaluation *evaluation[DIS_MAX_VIEWS]; /* (n_predictions) */
     const dis_evaluation_view *model[DIS_MAX_VIEWS];
+    dis_scaled *scaled; /* of votes of a scale of its own; NULL: all else is there */
     dis__page page;
 } dis__report_job;
 
@@ -104,6 +106,7 @@ dis_status dis__report_review(dis__report_job *job);
 
 /* One section each; nothing to show is no failure. */
 dis_status dis__section_people(dis__report_job *job);
+dis_status dis__section_scaled(dis__report_job *job);
 dis_status dis__section_labels(dis__report_job *job);
 dis_status dis__section_workers(dis__report_job *job);
 dis_status dis__section_groups(dis__report_job *job);

@@ -110,12 +110,27 @@ static dis_status grow_slots(dis__labels *c)
     return DIS_OK;
 }
 
+/* Whether every class of a set is. */
+static bool all_declared(const dis__label_rules *rules, const dis__key *label)
+{
+    const char *text = dis__key_text(label), *end = text + label->n;
+    for (const char *next; text < end; text = next + 1) {
+        next = memchr(text, DIS_PARTS, (size_t)(end - text));
+        if (!next) next = end;
+        const dis__key key = dis__key_of(&rules->secret, text, (size_t)(next - text));
+        const dis__key *known = dis__table_find(&rules->known, &key);
+        if (!known || known->value == DIS_LABEL_IS_NA) return false;
+    }
+    return true;
+}
+
 dis__label_kind dis__label_kind_of(const dis__label_rules *rules, const dis__key *label)
 {
     const dis__key *known = dis__table_find(&rules->known, label);
     if (known) return known->value == DIS_LABEL_IS_NA ? DIS_LABEL_NA : DIS_LABEL_VOTE;
-    if (label->n == 0) return DIS_LABEL_EMPTY;
-    if (rules->declared) return DIS_LABEL_UNDECLARED;
+    const bool sets = rules->scale && rules->scale->sets;
+    if (label->n == 0) return sets ? DIS_LABEL_VOTE : DIS_LABEL_EMPTY;
+    if (rules->declared) return sets && all_declared(rules, label) ? DIS_LABEL_VOTE : DIS_LABEL_UNDECLARED;
     return rules->scale && rules->scale->fits && !rules->scale->fits(dis__key_text(label), label->n) ? DIS_LABEL_ODD
                                                                                                      : DIS_LABEL_VOTE;
 }
@@ -202,6 +217,20 @@ dis_status dis__batch_see_label(dis__batch *b, const dis__vote_field *label, con
     return dis__batch_find_label(b, label->text, label->n, stays(label, input, input_end), &unused);
 }
 
+/* The label as the scale has it, from the whole row. */
+static dis_status take_row(const dis__batch *b, const dis__vote_field *cell, dis__vote_field *label,
+                           dis__problem *problem)
+{
+    char why[240];
+    const dis__vote_field *task = &cell[DIS_COLUMN_TASK];
+    *label = cell[DIS_ID_COLUMNS];
+    if (!b->rules->scale || !b->rules->scale->row) return DIS_OK;
+    if (b->rules->scale->row(task->text, task->n, &label->text, &label->n, why, sizeof why)) return DIS_OK;
+    const dis__key key = dis__key_of(&b->rules->secret, label->text, label->n);
+    if (dis__label_kind_of(b->rules, &key) == DIS_LABEL_NA) return DIS_OK;
+    return dis__problem_at(problem, label->at, "%s", why);
+}
+
 dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
                           const char *input_end, dis__problem *problem)
 {
@@ -212,7 +241,10 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
         return dis__problem_at(problem, given->at, "a label of more than %u bytes; shorten it", DIS_MAX_ID);
 
     dis__label label;
+    dis__vote_field other;
     uint32_t index[DIS_ID_COLUMNS];
+    DIS_TRY(take_row(b, cell, &other, problem));
+    given = &other;
     DIS_TRY(dis__batch_find_label(b, given->text, given->n, stays(given, input, input_end), &label));
     switch ((dis__label_kind)label.kind) {
     case DIS_LABEL_VOTE: break;

@@ -91,6 +91,7 @@ static dis_status parse_rules(const dis_drop_rule *rules, size_t n, bool keep, d
 
 static dis_status make(const dis_votes_options *o, dis__mapping *m)
 {
+    m->joiner = dis__scale_of(o->scale)->part[0] ? DIS_PARTS : '/';
     m->numbers = o->input == DIS_INPUT_COUNTS || o->input == DIS_INPUT_SOFT;
     m->no_worker = o->input == DIS_INPUT_COUNTS || (o->input == DIS_INPUT_SOFT && !o->worker);
     DIS_TRY(dis__alloc_zeroed(&m->rule, o->n_drop + o->n_keep, sizeof *m->rule));
@@ -183,7 +184,7 @@ static dis_status join_labels(mapped *m, const dis__answer *a, dis__vote_field *
         const dis__vote_field *x = &a->label[i].value;
         if (i && by_text(&a->label[i - 1], &a->label[i]) == 0) continue;
         DIS_TRY(dis__reserve(&m->joined, &m->joined_capacity, used, used + x->n + 1, 1));
-        if (used) m->joined[used++] = '+';
+        if (used) m->joined[used++] = m->reader->rules.scale->sets ? DIS_PARTS : '+';
         memcpy(m->joined + used, x->text, x->n);
         used += x->n;
     }

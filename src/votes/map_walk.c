@@ -324,7 +324,7 @@ static dis_status join(dis__walk *w, owner of, dis__vote_field *out)
         }
         if (n_parts == 0) out->at = value.at;
         DIS_TRY(dis__reserve(&w->joined[of], &w->joined_capacity[of], used, used + value.n + 1, 1));
-        if (n_parts++) w->joined[of][used++] = '/';
+        if (n_parts++) w->joined[of][used++] = of == OF_TASK ? w->m->joiner : '/';
         memcpy(w->joined[of] + used, value.text, value.n);
         used += value.n;
     }

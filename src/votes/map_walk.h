@@ -24,6 +24,7 @@ typedef struct {
     size_t n_rules;
     bool numbers; /* labels are classes with numbers (counts, soft votes): they have names and values */
     bool no_worker;
+    char joiner; /* between the parts of a task */
 } dis__mapping;
 
 /* The options' paths, and the usual names where they have none. `numbers`: counts and soft votes. */

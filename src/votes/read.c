@@ -79,6 +79,8 @@ static dis_status make_rules(dis__reader *r)
     r->rules.declared = o->n_classes > 0;
     r->rules.scale = dis__scale_of(o->scale);
     if (!r->rules.scale) return dis__fail(DIS_EUSAGE, "no such scale: %d", (int)o->scale);
+    if (r->rules.scale->sets && o->several == DIS_SEVERAL_ERROR) r->o.several = DIS_SEVERAL_JOIN;
+    if (r->rules.scale->again && o->duplicates == DIS_DUPLICATES_ERROR) r->o.duplicates = DIS_DUPLICATES_ALL;
     if (o->n_classes > DIS_MAX_CLASSES)
         return dis__fail(DIS_ELIMIT, "%zu classes are declared; at most %u are possible", o->n_classes,
                          DIS_MAX_CLASSES);
@@ -112,7 +114,7 @@ static dis_status make_classes(dis__reader *r, uint16_t *class_of)
 {
     const dis__collector *c = &r->collector;
     dis_votes *votes = r->votes;
-    if (r->rules.declared) {
+    if (r->rules.declared && !r->rules.scale->sets) {
         for (size_t i = 0; i < c->labels.n; i++)
             class_of[i] = (uint16_t)dis__table_find(&r->rules.known, &c->labels.key[i])->value;
         votes->n_classes = r->o.n_classes;
@@ -356,11 +358,33 @@ dis_status dis__reader_look(dis__reader *r)
     return dis__classes_look_alike(r->votes->classes, &r->votes->notes.look_alike_classes);
 }
 
+/* A task of several parts, as a path, from the columns that the scale has beside it. */
+static dis_status use_parts(dis__reader *r)
+{
+    const dis__scale *scale = dis__scale_of(r->o.scale);
+    const char *const given[][2] = {{r->o.pair_a, r->o.pair_b}, {r->o.span_start, r->o.span_end}};
+    if (!scale || !scale->part[0]) return DIS_OK;
+    if (r->o.input != DIS_INPUT_VOTES)
+        return dis__fail(DIS_EUSAGE, "scale %s is read from votes, one row each", scale->info.name);
+    const char *const *own = given[r->o.scale == DIS_SCALE_SPANS], *task = r->o.task ? r->o.task : scale->task;
+    const char *first = own[0] ? own[0] : scale->part[0], *second = own[1] ? own[1] : scale->part[1];
+    const size_t n = (task ? strlen(task) : 0) + strlen(first) + strlen(second) + 8;
+    char *path;
+    DIS_TRY(dis__reserve(&r->named, &r->named_capacity, r->n_named, r->n_named + 1, sizeof *r->named));
+    DIS_TRY(dis__alloc_array(&path, n, 1));
+    snprintf(path, n, "%s%s%s + %s", task ? task : "", task ? " + " : "", first, second);
+    r->named[r->n_named++] = path;
+    r->o.task = path;
+    if (!r->o.label) r->o.label = scale->label_path;
+    return DIS_OK;
+}
+
 static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_paths)
 {
     uint64_t n_bytes = 0;
     const dis__comm *comm = dis__context_comm(r->ctx);
     dis_status status = dis__preset_use(r);
+    if (status == DIS_OK) status = use_parts(r);
     if (status == DIS_OK) status = check_options(comm, &r->o, n_paths);
     if (status == DIS_OK) status = open_inputs(r, paths, n_paths, &n_bytes);
     if (status == DIS_OK) status = dis__reader_begin(r, n_bytes);

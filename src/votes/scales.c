@@ -3,7 +3,114 @@
 #include "votes/scales.h"
 #include "core/error.h"
 #include "core/number.h"
+#include <stdio.h>
 #include <string.h>
+
+static bool is_number(const char *text, size_t n)
+{
+    double x;
+    return dis__parse_real(text, n, &x);
+}
+
+static bool is_text(const char *text, size_t n, const char *other)
+{
+    return strlen(other) == n && memcmp(text, other, n) == 0;
+}
+
+/* The last two parts of a task; false: it has none. */
+static bool last_parts(const char *task, size_t n, const char *part[2], size_t length[2])
+{
+    const char *last = memrchr(task, DIS_PARTS, n);
+    const char *middle = last ? memrchr(task, DIS_PARTS, (size_t)(last - task)) : NULL;
+    if (!last) return false;
+    part[0] = middle ? middle + 1 : task;
+    length[0] = (size_t)(last - part[0]);
+    part[1] = last + 1;
+    length[1] = (size_t)(task + n - part[1]);
+    return true;
+}
+
+static int shown(size_t n)
+{
+    return n > 60 ? 60 : (int)n;
+}
+
+/* The winner as a, b or tie. */
+static bool is_comparison(const char *task, size_t n_task, const char **label, size_t *n_label, char *why, size_t size)
+{
+    static const char *const words[][2] = {
+        {"a", "a"},         {"A", "a"},       {"model_a", "a"}, {"model_1", "a"}, {"left", "a"},
+        {"b", "b"},         {"B", "b"},       {"model_b", "b"}, {"model_2", "b"}, {"right", "b"},
+        {"tie", "tie"},     {"Tie", "tie"},   {"draw", "tie"},  {"both", "tie"},  {"tie (bothbad)", "tie"},
+        {"neither", "tie"}, {"equal", "tie"}, {"same", "tie"},
+    };
+    const char *part[2], *found = NULL;
+    size_t n[2];
+    if (!last_parts(task, n_task, part, n) || n[0] == 0 || n[1] == 0) {
+        snprintf(why, size, "a comparison is of two things, in columns a and b, and one of them is empty");
+        return false;
+    }
+    if (n[0] == n[1] && memcmp(part[0], part[1], n[0]) == 0) {
+        snprintf(why, size, "\"%.*s\" is compared with itself; leave the row out", shown(n[0]), part[0]);
+        return false;
+    }
+    for (int i = 0; i < 2; i++)
+        if (n[i] == *n_label && memcmp(part[i], *label, n[i]) == 0) found = i ? "b" : "a";
+    for (size_t i = 0; !found && i < sizeof words / sizeof *words; i++)
+        if (is_text(*label, *n_label, words[i][0])) found = words[i][1];
+    if (!found && *n_label == 0) return true; /* an NA value, or an empty label like any other */
+    if (!found) {
+        snprintf(why, size,
+                 "the winner \"%.*s\" is neither \"%.*s\" nor \"%.*s\", nor a, b or tie; correct it, or make it an NA "
+                 "value",
+                 shown(*n_label), *label, shown(n[0]), part[0], shown(n[1]), part[1]);
+        return false;
+    }
+    *label = found;
+    *n_label = strlen(found);
+    return true;
+}
+
+static bool is_place(const char *text, size_t n)
+{
+    if (n == 0 || n > 15) return false;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] < '0' || text[i] > '9') return false;
+    return true;
+}
+
+/* Two places, the first below the second; or neither, and no label: the worker found nothing in this task. */
+static bool is_span(const char *task, size_t n_task, const char **label, size_t *n_label, char *why, size_t size)
+{
+    const char *part[2];
+    size_t n[2];
+    double from = 0, to = 0;
+    if (!last_parts(task, n_task, part, n)) {
+        snprintf(why, size, "a span has two places, in columns start and end");
+        return false;
+    }
+    if (n[0] == 0 && n[1] == 0 && (*n_label == 0 || is_text(*label, *n_label, "O"))) {
+        *label = "O";
+        *n_label = 1;
+        return true;
+    }
+    for (int i = 0; i < 2; i++)
+        if (!is_place(part[i], n[i])) {
+            snprintf(why, size, "the %s of a span is a whole number from 0, not \"%.*s\"", i ? "end" : "start",
+                     shown(n[i]), part[i]);
+            return false;
+        }
+    if (!dis__parse_real(part[0], n[0], &from) || !dis__parse_real(part[1], n[1], &to) || !(from < to)) {
+        snprintf(why, size, "a span from %.*s to %.*s; the end is the first place behind it, so above the start",
+                 (int)n[0], part[0], (int)n[1], part[1]);
+        return false;
+    }
+    if (is_text(*label, *n_label, "O")) {
+        snprintf(why, size, "a span of class O; O is what lies outside of all spans");
+        return false;
+    }
+    return true;
+}
 
 static const dis__scale scales[] = {
     {.info = {.name = "nominal",
@@ -17,6 +124,44 @@ static const dis__scale scales[] = {
               .headline = "alpha_ordinal cohen_quadratic gwet_ac2_ordinal",
               .columns = "task,label,entropy,p:CLASS,...",
               .ordered = true}},
+    {.info = {.name = "multi-label",
+              .summary = "any number of classes at once",
+              .label = "a list of classes",
+              .headline = "alpha_masi",
+              .columns = "task,label,entropy,p:CLASS,... (each p for itself)",
+              .own = true},
+     .sets = true,
+     .again = true},
+    {.info = {.name = "numeric",
+              .summary = "ratings and other numbers",
+              .label = "a number",
+              .method = "random-effects",
+              .headline = "alpha_interval",
+              .columns = "task,mean,sd,votes,plain_mean,spread",
+              .ordered = true,
+              .own = true},
+     .fits = is_number},
+    {.info = {.name = "pairwise",
+              .summary = "which of two things is better: columns a, b and winner",
+              .label = "a, b, tie, or the name of one of the two",
+              .method = "bradley-terry",
+              .headline = "agreement",
+              .columns = "thing,score,se,rank,won,lost,tied",
+              .own = true},
+     .again = true,
+     .part = {"a|model_a|model_1|left", "b|model_b|model_2|right"},
+     .label_path = "winner|label|preferred",
+     .row = is_comparison},
+    {.info = {.name = "spans",
+              .summary = "classes of stretches of a text: columns start, end and label",
+              .label = "the class of a span",
+              .headline = "kappa_tokens",
+              .columns = "task,start,end,label,p,workers",
+              .own = true},
+     .again = true,
+     .part = {"start|begin", "end|stop"},
+     .task = "task|document|doc",
+     .row = is_span},
 };
 
 const dis__scale *dis__scale_of(dis_scale scale)

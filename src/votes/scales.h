@@ -4,9 +4,21 @@
 #include "dissent/names.h"
 #include "dissent/scale.h"
 
+/* Between the parts of a set of classes, and of a task that has several. */
+#define DIS_PARTS '\x1f'
+
 typedef struct {
     dis_scale_row info;
     bool (*fits)(const char *text, size_t n); /* whether a label cell can be of the scale; NULL: any text can */
+    bool sets;  /* a label is any number of classes, joined by DIS_PARTS; none at all is a vote too */
+    bool again; /* a worker may have several rows for a task */
+    /* What a task is made of beside the task itself, in the order in which they follow it; NULL: nothing. */
+    const char *part[2];
+    const char *task;       /* path of the task itself; NULL: there need not be one */
+    const char *label_path; /* where labels are, NULL: label */
+    /* Whether a row with parts is of the scale; it may put another text in place of the label. Says what is wrong in
+     * `why`. NULL: every row is. */
+    bool (*row)(const char *task, size_t n_task, const char **label, size_t *n_label, char *why, size_t size);
 } dis__scale;
 
 /* NULL: there is no such scale. */

@@ -1,0 +1,88 @@
+/* scaled.h: votes that are not one class each: labels, agreement, items and workers as tables and measures.
+ *
+ * Scales whose row says `own` (dissent/scale.h) have labels of another shape than a distribution over classes: numbers
+ * with their standard deviation, scores of what was compared, spans. One call makes and measures all of it; what comes
+ * out is a list of measures and a few tables whose columns have names, so that files, pages and Python treat every
+ * scale alike.
+ *
+ *     dis_scaled *result;
+ *     if (dis_scaled_run(ctx, votes, NULL, &result) != DIS_OK) { puts(dis_last_error()); return 1; }
+ *     const dis_scaled_table *labels = dis_scaled_find(result, "labels");
+ *     printf("%zu rows\n", labels->n_rows);
+ *     dis_scaled_destroy(result);
+ *
+ * Tables: "labels" (what dissent labels writes), "items" and "workers" (the most doubtful first: what dissent review
+ * shows), and more of each scale (docs/kinds.md). Texts of columns are those of the votes, which must live as long as
+ * the result. Results do not depend on the number of threads. */
+#ifndef DIS_SCALED_H
+#define DIS_SCALED_H
+#include "dissent/metric.h"
+#include "dissent/option.h"
+#include "dissent/votes.h"
+
+/* A column of texts (names[index[i]], names[i] without index) or, without names, of numbers (NaN: no value). */
+typedef struct {
+    const char *name;
+    const dis_names *names;
+    const uint32_t *index;
+    const double *values;
+} dis_scaled_column;
+
+typedef struct {
+    const char *name, *summary;
+    size_t n_rows, n_columns;
+    const dis_scaled_column *columns;
+} dis_scaled_table;
+
+typedef struct {
+    const char *name, *title;
+    dis_metric metric;
+} dis_scaled_measure;
+
+/* How a scale is modelled; static rows. NAME[:key=value,...] asks for one, as for a label method. */
+typedef struct {
+    const char *name, *summary, *source;
+    const dis_option *options;
+    size_t n_options;
+} dis_scaled_model;
+/* The model of a scale; NULL: label methods are used. */
+DIS_API const dis_scaled_model *dis_scaled_model_of(dis_scale scale);
+
+typedef struct {
+    size_t size;               /* of this struct */
+    const char *const *method; /* (n_methods) specs: the scale's model, or label methods; none: what the scale has */
+    size_t n_methods;
+    const char *combine; /* of several label methods */
+    size_t resamples;    /* of items, for 95 % intervals; 0: none */
+    uint64_t seed;
+} dis_scaled_options;
+DIS_OPTIONS_API(dis_scaled_options);
+
+typedef struct {
+    dis_scale scale;
+    const char *method; /* what was used */
+    int iterations;
+    bool converged;
+    size_t n_tables;
+    const dis_scaled_table *tables;
+    size_t n_measures;
+    const dis_scaled_measure *measures;
+    size_t n_notes; /* what is odd about the votes, one sentence each */
+    const char *const *notes;
+} dis_scaled_view;
+
+typedef struct dis_scaled dis_scaled;
+
+/* `options` NULL: the defaults. DIS_EUSAGE: votes of another scale, an unknown method or option. DIS_EDATA: nothing to
+ * measure. DIS_ELIMIT, DIS_ECANCELLED. */
+DIS_API dis_status dis_scaled_run(dis_context *ctx, const dis_votes *votes, const dis_scaled_options *options,
+                                  dis_scaled **out);
+DIS_API void dis_scaled_destroy(dis_scaled *scaled);
+DIS_LOOK_API(dis_scaled);
+/* The table of that name, NULL when there is none. */
+DIS_API const dis_scaled_table *dis_scaled_find(const dis_scaled *scaled, const char *table);
+/* Writes a table as CSV, TSV or JSONL (`format` NULL: by the name; "-": standard output), at most max_rows of it. */
+DIS_API dis_status dis_scaled_write(const dis_scaled_table *table, const char *path, const char *format,
+                                    size_t max_rows);
+
+#endif

@@ -1,0 +1,108 @@
+/* Votes of a scale of its own: measures and tables as Python's dicts of arrays and lists. */
+#include "py_core.h"
+#include "py_measure.h"
+#include <math.h>
+#include <string.h>
+
+static PyObject *column_of(core_state *state, const dis_scaled_column *x, size_t n)
+{
+    if (!x->names) {
+        void *data;
+        PyObject *array = core_array_create(state, CORE_FLOAT64, (Py_ssize_t)n, -1, &data);
+        if (array && n) memcpy(data, x->values, n * sizeof *x->values);
+        return array;
+    }
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; list && i < n; i++) {
+        size_t length;
+        const char *text = dis_names_get(x->names, x->index ? x->index[i] : i, &length);
+        PyObject *item = PyUnicode_FromStringAndSize(text, (Py_ssize_t)length);
+        if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0) Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *table_of(core_state *state, const dis_scaled_table *t)
+{
+    PyObject *dict = PyDict_New();
+    for (size_t c = 0; dict && c < t->n_columns; c++) {
+        PyObject *column = column_of(state, &t->columns[c], t->n_rows);
+        if (!column || PyDict_SetItemString(dict, t->columns[c].name, column) < 0) Py_CLEAR(dict);
+        Py_XDECREF(column);
+    }
+    return dict;
+}
+
+static PyObject *put(PyObject *dict, const char *key, PyObject *value)
+{
+    if (dict && (!value || PyDict_SetItemString(dict, key, value) < 0)) Py_CLEAR(dict);
+    Py_XDECREF(value);
+    return dict;
+}
+
+static PyObject *result_of(core_state *state, const dis_scaled *scaled)
+{
+    const dis_scaled_view look = dis_scaled_look(scaled);
+    PyObject *tables = PyDict_New(), *measures = PyDict_New(), *notes = PyList_New(0);
+    for (size_t i = 0; i < look.n_tables; i++)
+        tables = put(tables, look.tables[i].name, table_of(state, &look.tables[i]));
+    for (size_t m = 0; m < look.n_measures; m++)
+        measures = put(measures, look.measures[m].name, core_metric(&look.measures[m].metric));
+    for (size_t i = 0; notes && i < look.n_notes; i++) {
+        PyObject *text = PyUnicode_FromString(look.notes[i]);
+        if (!text || PyList_Append(notes, text) < 0) Py_CLEAR(notes);
+        Py_XDECREF(text);
+    }
+    if (!tables || !measures || !notes) {
+        Py_XDECREF(tables);
+        Py_XDECREF(measures);
+        Py_XDECREF(notes);
+        return NULL;
+    }
+    return Py_BuildValue("{sNsNsNsssiszsO}", "tables", tables, "measures", measures, "notes", notes, "scale",
+                         dis_scale_at(look.scale)->name, "n_iter", look.iterations, "method", look.method, "converged",
+                         look.converged ? Py_True : Py_False);
+}
+
+static PyObject *run_scaled(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"votes", "method", "combine", "resamples", "seed", "threads", "progress", NULL};
+    PyObject *object, *method = NULL, *progress = NULL, *result = NULL;
+    dis_scaled_options o = dis_scaled_options_default();
+    Py_ssize_t resamples = 1000;
+    unsigned long long seed = 0;
+    int threads = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OznKiO:scaled", names, &object, &method, &o.combine,
+                                     &resamples, &seed, &threads, &progress))
+        return NULL;
+    core_state *state = core_state_of_module(module);
+    const dis_votes *votes = core_votes_look(state, object);
+    core_texts list;
+    if (!votes || core_texts_get(method, "method", &list) < 0) return NULL;
+    o.method = list.text;
+    o.n_methods = list.n;
+    o.resamples = resamples > 0 ? (size_t)resamples : 0;
+    o.seed = seed;
+    core_call call;
+    if (core_begin(&call, state, threads, progress) == 0) {
+        dis_scaled *scaled = NULL;
+        core_release(&call);
+        const dis_status status = dis_scaled_run(call.ctx, votes, &o, &scaled);
+        core_retake(&call);
+        if (core_end(&call, status) == 0) result = result_of(state, scaled);
+        dis_scaled_destroy(scaled);
+    }
+    core_texts_free(&list);
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"scaled", (PyCFunction)(void (*)(void))run_scaled, METH_VARARGS | METH_KEYWORDS,
+     "Labels, agreement and review of votes of a scale of its own."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_add_scaled(PyObject *module)
+{
+    return core_add_functions(module, functions);
+}

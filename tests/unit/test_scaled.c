@@ -1,0 +1,317 @@
+/* Scales of their own: the figures of other programs on the same votes (tests/parity/make_kinds_fixtures.py), what each
+ * refuses, and the same bytes for any number of threads. */
+#include "dissent/dissent.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "fault_walk.h"
+
+#define FIXTURES DIS_SOURCE_DIR "/tests/parity/fixtures/kinds/"
+
+static dis_votes *read_votes(const char *file, dis_scale scale, const char *label)
+{
+    dis_votes_options o = dis_votes_options_default();
+    dis_votes *votes = NULL;
+    o.scale = scale;
+    o.label = label;
+    if (scale == DIS_SCALE_PAIRWISE) o.task = "task";
+    if (dis_votes_read(NULL, &file, 1, &o, &votes) != DIS_OK) fail_msg("%s", dis_last_error());
+    return votes;
+}
+
+static dis_scaled *measure(dis_context *ctx, const dis_votes *votes, const char *method, size_t resamples)
+{
+    dis_scaled_options o = dis_scaled_options_default();
+    dis_scaled *s = NULL;
+    o.resamples = resamples;
+    o.method = &method;
+    o.n_methods = method != NULL;
+    if (dis_scaled_run(ctx, votes, &o, &s) != DIS_OK) fail_msg("%s", dis_last_error());
+    return s;
+}
+
+static double value_of(const dis_scaled *s, const char *name)
+{
+    const dis_scaled_view v = dis_scaled_look(s);
+    for (size_t m = 0; m < v.n_measures; m++)
+        if (strcmp(v.measures[m].name, name) == 0) return v.measures[m].metric.value;
+    fail_msg("no measure %s", name);
+    return 0;
+}
+
+/* The number in `column` of the row that begins with `name`. */
+static double cell(const dis_scaled *s, const char *table, const char *name, const char *column)
+{
+    const dis_scaled_table *t = dis_scaled_find(s, table);
+    assert_non_null(t);
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const dis_scaled_column *first = &t->columns[0];
+        if (strcmp(dis_names_get(first->names, first->index ? first->index[i] : i, NULL), name) != 0) continue;
+        for (size_t c = 1; c < t->n_columns; c++)
+            if (strcmp(t->columns[c].name, column) == 0) return t->columns[c].values[i];
+    }
+    fail_msg("no row %s with %s in %s", name, column, table);
+    return 0;
+}
+
+/* Calls `check` for every figure of a file in peers.csv; the number of them. */
+static size_t each_peer(const char *file, void (*check)(const dis_scaled *s, const char *name, double value),
+                        const dis_scaled *s)
+{
+    char line[400];
+    size_t n = 0;
+    FILE *in = fopen(FIXTURES "peers.csv", "r");
+    assert_non_null(in);
+    while (fgets(line, sizeof line, in)) {
+        char *name = strchr(line, ','), *value = name ? strchr(name + 1, ',') : NULL;
+        if (!value) continue;
+        *name++ = *value++ = 0;
+        if (strcmp(line, file) != 0) continue;
+        check(s, name, strtod(value, NULL));
+        n++;
+    }
+    fclose(in);
+    return n;
+}
+
+static void near(const char *name, double value, double peer, double bound)
+{
+    if (!(fabs(value - peer) <= bound)) fail_msg("%s: %.15g, and the peer has %.15g", name, value, peer);
+}
+
+static void check_numeric(const dis_scaled *s, const char *name, double value)
+{
+    if (strncmp(name, "mean:", 5) == 0)
+        near(name, cell(s, "labels", name + 5, "mean"), value, .07);
+    else if (strncmp(name, "bias:", 5) == 0)
+        near(name, cell(s, "workers", name + 5, "bias"), value, .01);
+    else
+        near(name, value_of(s, name), value, strstr(name, "_sd") ? .04 * value : 1e-12);
+}
+
+/* lme4's means with one noise for all: ours differ by what independent q(t) and q(b) make of the variances. */
+static void test_numeric(void **state)
+{
+    (void)state;
+    dis_votes *votes = read_votes(FIXTURES "numeric.csv", DIS_SCALE_NUMERIC, NULL);
+    dis_scaled *s = measure(NULL, votes, "random-effects:shrink=1e9,tolerance=1e-12", 0);
+    assert_true(dis_scaled_look(s).converged);
+    assert_int_equal(each_peer("numeric.csv", check_numeric, s), 60 + 8 + 5);
+    dis_scaled_destroy(s);
+    dis_votes_destroy(votes);
+}
+
+static void check_sets(const dis_scaled *s, const char *name, double value)
+{
+    near(name, strncmp(name, "alpha:", 6) == 0 ? cell(s, "classes", name + 6, "alpha") : value_of(s, name), value,
+         1e-12);
+}
+
+static void test_sets(void **state)
+{
+    (void)state;
+    dis_votes *votes = read_votes(FIXTURES "sets.csv", DIS_SCALE_MULTI_LABEL, "label[|]");
+    dis_scaled *s = measure(NULL, votes, "standard", 0);
+    assert_int_equal(each_peer("sets.csv", check_sets, s), 6);
+    const dis_scaled_table *joint = dis_scaled_find(s, "joint");
+    double sum = 0;
+    for (size_t i = 0; i < joint->n_rows; i++) sum += joint->columns[2].values[i];
+    assert_true(fabs(sum - 50) < 1e-9); /* one distribution per item */
+    dis_scaled_destroy(s);
+    dis_votes_destroy(votes);
+}
+
+static void check_pairs(const dis_scaled *s, const char *name, double value)
+{
+    near(name, cell(s, "labels", name + strlen("score:"), "score"), value, 1e-6);
+}
+
+/* choix without reliabilities; with them, the fourth rater, who decides nearly at random, is found. */
+static void test_pairs(void **state)
+{
+    (void)state;
+    dis_votes *votes = read_votes(FIXTURES "pairs.csv", DIS_SCALE_PAIRWISE, NULL);
+    dis_scaled *s = measure(NULL, votes, "bradley-terry:reliability=no,penalty=.01", 0);
+    assert_int_equal(each_peer("pairs.csv", check_pairs, s), 7);
+    dis_scaled_destroy(s);
+    s = measure(NULL, votes, NULL, 0);
+    for (int w = 0; w < 3; w++) {
+        char name[] = {'w', (char)('0' + w), 0};
+        assert_true(cell(s, "workers", name, "reliability") > cell(s, "workers", "w3", "reliability") + .2);
+    }
+    dis_scaled_destroy(s);
+    dis_votes_destroy(votes);
+}
+
+static void check_spans(const dis_scaled *s, const char *name, double value)
+{
+    near(name, value_of(s, name), value, 1e-12);
+}
+
+static void test_spans(void **state)
+{
+    (void)state;
+    dis_votes *votes = read_votes(FIXTURES "spans.csv", DIS_SCALE_SPANS, NULL);
+    dis_scaled *s = measure(NULL, votes, NULL, 0);
+    assert_int_equal(each_peer("spans.csv", check_spans, s), 3);
+    dis_scaled_destroy(s);
+    dis_votes_destroy(votes);
+}
+
+static size_t n_peers;
+static double sum_x, sum_y, sum_xx, sum_yy, sum_xy;
+static const dis_votes *ordinal_votes;
+static const dis_fit *ordinal_fit;
+
+static void check_ordinal(const dis_scaled *s, const char *name, double value)
+{
+    (void)s;
+    const dis_votes_view v = dis_votes_look(ordinal_votes);
+    if (strncmp(name, "bias:", 5) != 0) return;
+    const size_t w = dis_names_find(v.workers, name + 5, strlen(name + 5));
+    const double x = dis_fit_parameter_find(ordinal_fit, "bias")->values[w];
+    n_peers++;
+    sum_x += x, sum_y += value, sum_xx += x * x, sum_yy += value * value, sum_xy += x * value;
+}
+
+/* Biases of workers as R's cumulative probit model with random effects has them. */
+static void test_ordinal(void **state)
+{
+    (void)state;
+    dis_votes *votes = read_votes(FIXTURES "ordinal.csv", DIS_SCALE_ORDINAL, NULL);
+    dis_fit *fit = NULL;
+    assert_int_equal(dis_fit_run(NULL, votes, "ordinal", NULL, &fit), DIS_OK);
+    ordinal_votes = votes;
+    ordinal_fit = fit;
+    each_peer("ordinal.csv", check_ordinal, NULL);
+    assert_int_equal(n_peers, 12);
+    const double n = (double)n_peers, xy = sum_xy - sum_x * sum_y / n, xx = sum_xx - sum_x * sum_x / n,
+                 yy = sum_yy - sum_y * sum_y / n;
+    assert_true(xy / sqrt(xx * yy) > .999);
+    dis_fit_destroy(fit);
+    dis_votes_destroy(votes);
+}
+
+/* ---- what is refused ---- */
+
+static void refuse(dis_scale scale, const char *text, const char *message)
+{
+    char folder[64], path[96];
+    snprintf(folder, sizeof folder, "/tmp/dissent-scaled-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/v.csv", folder);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+    dis_votes_options o = dis_votes_options_default();
+    dis_votes *votes = NULL;
+    const char *file = path;
+    o.scale = scale;
+    assert_int_equal(dis_votes_read(NULL, &file, 1, &o, &votes), DIS_EDATA);
+    if (!strstr(dis_last_error(), message)) fail_msg("\"%s\" has no \"%s\"", dis_last_error(), message);
+    remove(path);
+    remove(folder);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refuse(DIS_SCALE_NUMERIC, "task,worker,label\na,x,1\na,y,two\n", "v.csv:3:5: the label \"two\" is not a number");
+    refuse(DIS_SCALE_PAIRWISE, "a,b,winner,worker\nm,n,o,x\n",
+           "v.csv:2:5: the winner \"o\" is neither \"m\" nor \"n\"");
+    refuse(DIS_SCALE_PAIRWISE, "a,b,winner,worker\nm,m,m,x\n", "compared with itself");
+    refuse(DIS_SCALE_PAIRWISE, "a,b,winner,worker\n,m,m,x\n", "one of them is empty");
+    refuse(DIS_SCALE_SPANS, "task,start,end,label,worker\nd,5,5,A,x\n", "a span from 5 to 5");
+    refuse(DIS_SCALE_SPANS, "task,start,end,label,worker\nd,-1,5,A,x\n", "whole number from 0, not \"-1\"");
+    refuse(DIS_SCALE_SPANS, "task,start,end,label,worker\nd,1,5,O,x\n", "a span of class O");
+}
+
+/* ---- threads, faults ---- */
+
+static const struct {
+    const char *file, *label;
+    dis_scale scale;
+} files[] = {{FIXTURES "numeric.csv", NULL, DIS_SCALE_NUMERIC},
+             {FIXTURES "sets.csv", "label[|]", DIS_SCALE_MULTI_LABEL},
+             {FIXTURES "pairs.csv", NULL, DIS_SCALE_PAIRWISE},
+             {FIXTURES "spans.csv", NULL, DIS_SCALE_SPANS}};
+enum { N_FILES = sizeof files / sizeof *files };
+
+static void test_threads(void **state)
+{
+    (void)state;
+    dis_context *ctx;
+    dis_context_options o = dis_context_options_default();
+    o.threads = 3;
+    assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
+    for (size_t f = 0; f < N_FILES; f++) {
+        dis_votes *votes = read_votes(files[f].file, files[f].scale, files[f].label);
+        dis_scaled *a = measure(NULL, votes, NULL, 50), *b = measure(ctx, votes, NULL, 50);
+        const dis_scaled_view x = dis_scaled_look(a), y = dis_scaled_look(b);
+        assert_int_equal(x.n_tables, y.n_tables);
+        for (size_t t = 0; t < x.n_tables; t++)
+            for (size_t c = 0; c < x.tables[t].n_columns; c++)
+                if (!x.tables[t].columns[c].names)
+                    assert_memory_equal(x.tables[t].columns[c].values, y.tables[t].columns[c].values,
+                                        x.tables[t].n_rows * sizeof(double));
+        for (size_t m = 0; m < x.n_measures; m++) {
+            assert_true(x.measures[m].metric.value == y.measures[m].metric.value || x.measures[m].metric.reason);
+            assert_true(!x.measures[m].metric.has_interval ||
+                        x.measures[m].metric.ci_low == y.measures[m].metric.ci_low);
+        }
+        dis_scaled_destroy(a);
+        dis_scaled_destroy(b);
+        dis_votes_destroy(votes);
+    }
+    dis_context_destroy(ctx);
+}
+
+static dis_status walk(void *arg)
+{
+    dis_scaled_options o = dis_scaled_options_default();
+    dis_scaled *s;
+    static const char *const standard = "standard";
+    o.resamples = 2;
+    if (!dis_scaled_model_of(dis_votes_scale(arg))) {
+        o.method = &standard;
+        o.n_methods = 1;
+    }
+    const dis_status status = dis_scaled_run(NULL, arg, &o, &s);
+    if (status == DIS_OK) dis_scaled_destroy(s);
+    return status;
+}
+
+static void test_faults(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < N_FILES; f++) {
+        dis_votes *votes = read_votes(files[f].file, files[f].scale, files[f].label);
+        walk_faults(walk, NULL, votes);
+        dis_votes_destroy(votes);
+    }
+}
+
+static void test_other_scale(void **state)
+{
+    (void)state;
+    dis_votes *votes = read_votes(FIXTURES "ordinal.csv", DIS_SCALE_ORDINAL, NULL);
+    dis_scaled *s = NULL;
+    assert_int_equal(dis_scaled_run(NULL, votes, NULL, &s), DIS_EUSAGE);
+    assert_null(s);
+    dis_votes_destroy(votes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numeric), cmocka_unit_test(test_sets),        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_spans),   cmocka_unit_test(test_ordinal),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_other_scale), cmocka_unit_test(test_faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
