@@ -4,8 +4,11 @@
 
 PyTorch runs with bfloat16 autocast: eager; compiled (torch.compile); and as a CUDA graph of the compiled step. Medians of
 rounds of ten steps, by the clock, behind a synchronisation. One line of JSON per row, a table at the end: milliseconds of
-a step, `best` the fastest of PyTorch's three."""
+a step, `best` the fastest of PyTorch's three. Each of PyTorch's ways has 90 seconds, or as many as SECONDS says: compiling
+may take longer, and is then left out by name."""
 import json
+import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -133,17 +136,25 @@ def recorded(step):
     return graph.replay
 
 
+def give_up(*_):
+    raise TimeoutError("it took too long")
+
+
 def torch_times(name, size):
     times = {}
+    signal.signal(signal.SIGALRM, give_up)
+    torch.manual_seed(0)
+    _, loss, optimizer = MODELS[name](size)
+    compiled = stepper(torch.compile(loss), optimizer)  # once for both
     for way in ("eager", "compiled", "graph"):
+        signal.alarm(int(os.environ.get("SECONDS", 90)))
         try:
-            torch.manual_seed(0)
-            torch._dynamo.reset()
-            _, loss, optimizer = MODELS[name](size)
-            step = stepper(loss if way == "eager" else torch.compile(loss), optimizer)
+            step = stepper(loss, optimizer) if way == "eager" else compiled
             times[way] = time_step(recorded(step) if way == "graph" else step)
         except Exception as error:  # one way that fails leaves the others
-            times[way + "_failed"] = str(error).splitlines()[0][:120]
+            times[way + "_failed"] = (str(error) or type(error).__name__).splitlines()[0][:120]
+        finally:
+            signal.alarm(0)
     return times
 
 

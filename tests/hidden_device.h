@@ -1,7 +1,7 @@
 /* hidden_device.h: a device whose memory nobody but itself can look at: `ref`, with every page taken away from the
  * program but while the device works. Whoever touches tensor memory directly dies of SIGSEGV here. A step is
  * recorded once per key and replayed from then on: whoever leaves something out of the key, or waits or copies
- * within a step, is found out. */
+ * within a step, is found out. What may be run later is run as late as it may: who has not kept what it reads is, too. */
 #ifndef DIS_TESTS_HIDDEN_DEVICE_H
 #define DIS_TESTS_HIDDEN_DEVICE_H
 #include "nn/host/cuts.h"
@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 enum { HIDDEN_REGIONS = 16, HIDDEN_STEPS = 64, HIDDEN_CALLS = 2048, HIDDEN_ZERO = DIS_N_OPS };
+enum { HIDDEN_LAG = 8, HIDDEN_LATE = 64 };
 
 typedef struct {
     char *at;
@@ -32,12 +33,21 @@ typedef struct {
     size_t n_calls;
 } hidden_step;
 
+/* An operation that waits. */
+typedef struct {
+    dis__op op;
+    void *args;
+    size_t layer; /* that had it run */
+} hidden_late;
+
 typedef struct {
     void *host; /* a session of ref */
     hidden_region region[HIDDEN_REGIONS];
     hidden_step step[HIDDEN_STEPS];
     size_t n_steps, n_replayed;
     hidden_step *recording; /* NULL: no step has begun */
+    hidden_late late[HIDDEN_LATE];
+    size_t n_late, layer; /* layers that have gone backward */
 } hidden_session;
 
 static inline void hidden_open_up(const hidden_session *s, bool open)
@@ -77,6 +87,7 @@ static inline void hidden_close(void *session)
         free(s->step[i].call);
         free(s->step[i].key);
     }
+    for (size_t i = 0; i < s->n_late; i++) free(s->late[i].args);
     dis__device_ref.close(s->host);
     free(s);
 }
@@ -106,15 +117,19 @@ static inline dis_status hidden_copy(void *session, void *to, const void *from, 
     return DIS_OK;
 }
 
+static inline dis_status hidden_catch_up(hidden_session *s, size_t layer);
+
 static inline dis_status hidden_copy_in(void *session, void *to, const void *from, size_t bytes)
 {
     if (((hidden_session *)session)->recording) return dis__fail(DIS_EBUG, "a copy to the device within a step");
+    DIS_TRY(hidden_catch_up(session, SIZE_MAX));
     return hidden_copy(session, to, from, bytes);
 }
 
 static inline dis_status hidden_copy_out(void *session, void *to, const void *from, size_t bytes)
 {
     if (((hidden_session *)session)->recording) return dis__fail(DIS_EBUG, "a step waits for the device");
+    DIS_TRY(hidden_catch_up(session, SIZE_MAX));
     return hidden_copy(session, to, from, bytes);
 }
 
@@ -139,16 +154,72 @@ static inline void hidden_record(hidden_session *s, int op, const void *args, si
     step->call[step->n_calls++] = (hidden_call){op, kept, bytes};
 }
 
+static inline dis_status hidden_now(hidden_session *s, dis__op op, const void *args)
+{
+    hidden_record(s, (int)op, args, dis__args_size(op));
+    return hidden_do(s, (int)op, args, 0);
+}
+
+/* What waits since that layer or longer. */
+static inline dis_status hidden_catch_up(hidden_session *s, size_t layer)
+{
+    dis_status status = DIS_OK;
+    size_t n = 0;
+    while (n < s->n_late && s->late[n].layer <= layer) {
+        if (status == DIS_OK) status = hidden_now(s, s->late[n].op, s->late[n].args);
+        free(s->late[n++].args);
+    }
+    memmove(s->late, s->late + n, (s->n_late - n) * sizeof *s->late);
+    s->n_late -= n;
+    return status;
+}
+
+static inline dis_status hidden_wait(hidden_session *s, dis__op op, const void *args)
+{
+    if (s->n_late == HIDDEN_LATE) DIS_TRY(hidden_catch_up(s, SIZE_MAX));
+    void *kept = memcpy(malloc(dis__args_size(op)), args, dis__args_size(op));
+    s->late[s->n_late++] = (hidden_late){op, kept, s->layer};
+    return DIS_OK;
+}
+
+static inline dis_status hidden_layer_done(void *session)
+{
+    hidden_session *s = session;
+    const size_t now = s->layer++;
+    return now >= HIDDEN_LAG ? hidden_catch_up(s, now - HIDDEN_LAG) : DIS_OK;
+}
+
+static inline bool hidden_later(dis__op op, const void *args)
+{
+    return (op == DIS_OP_product && ((const dis__product_args *)args)->later) ||
+           (op == DIS_OP_column_sums && ((const dis__column_sums_args *)args)->later) ||
+           (op == DIS_OP_layernorm_param_grad && ((const dis__layernorm_args *)args)->later);
+}
+
+/* The input's gradient now, the weight's later. */
+static inline dis_status hidden_conv_grad(hidden_session *s, const dis__conv_args *args)
+{
+    dis__conv_args by_weight = *args, by_input = *args;
+    by_weight.dx = NULL;
+    by_input.d_weight = NULL;
+    if (args->d_weight) DIS_TRY(hidden_wait(s, DIS_OP_conv_grad, &by_weight));
+    return args->dx ? hidden_now(s, DIS_OP_conv_grad, &by_input) : DIS_OK;
+}
+
 static inline dis_status hidden_zero(void *session, void *to, size_t bytes)
 {
+    DIS_TRY(hidden_catch_up(session, SIZE_MAX));
     hidden_record(session, HIDDEN_ZERO, to, bytes);
     return hidden_do(session, HIDDEN_ZERO, to, bytes);
 }
 
 static inline dis_status hidden_run(void *session, dis__op op, const void *args)
 {
-    hidden_record(session, (int)op, args, dis__args_size(op));
-    return hidden_do(session, (int)op, args, 0);
+    hidden_session *s = session;
+    if (hidden_later(op, args)) return hidden_wait(s, op, args);
+    if (op == DIS_OP_conv_grad && ((const dis__conv_args *)args)->later) return hidden_conv_grad(s, args);
+    if (op == DIS_OP_square_sums || op == DIS_OP_update) DIS_TRY(hidden_catch_up(s, SIZE_MAX));
+    return hidden_now(s, op, args);
 }
 
 static inline dis_status hidden_begin_step(void *session, const uint64_t *key, size_t n, bool *replayed)
@@ -175,6 +246,7 @@ static inline dis_status hidden_begin_step(void *session, const uint64_t *key, s
 static inline dis_status hidden_end_step(void *session)
 {
     hidden_session *s = session;
+    DIS_TRY(hidden_catch_up(s, SIZE_MAX));
     const bool whole = !s->recording || s->recording->n_calls < HIDDEN_CALLS;
     s->recording = NULL;
     return whole ? DIS_OK : dis__fail(DIS_EBUG, "a step of too many operations to be recorded");
@@ -218,6 +290,7 @@ static const dis__device hidden_device = {.name = "hidden",
                                           .number = {DIS_FLOAT64, DIS_FLOAT64, DIS_FLOAT64},
                                           .describe = hidden_describe,
                                           .round = 128,
+                                          .lag = HIDDEN_LAG,
                                           .open = hidden_open,
                                           .close = hidden_close,
                                           .plan = hidden_plan,
@@ -233,6 +306,7 @@ static const dis__device hidden_device = {.name = "hidden",
                                           .run = hidden_run,
                                           .begin_step = hidden_begin_step,
                                           .end_step = hidden_end_step,
+                                          .layer_done = hidden_layer_done,
                                           .synchronise = hidden_synchronise};
 
 #endif

@@ -326,6 +326,19 @@ static void case_pool_packed_first(nn_net *f)
                                DIS_ACT_TANH));
 }
 
+/* As encoders of 768 channels have them: between linear layers, behind dropout and without, with a residual and without;
+ * the products are small. */
+static void case_wide_norms(nn_net *f)
+{
+    const int x = below(f, 768), narrow = dis__layer_linear(f->net, "narrow", x, 8, DIS_ACT_NONE);
+    int y = dis__layer_linear(f->net, "one", narrow, 768, DIS_ACT_NONE);
+    y = dis__layer_layernorm(f->net, "norm1", dis__layer_dropout(f->net, y, .3), x);
+    int z = dis__layer_linear(f->net, "two", dis__layer_linear(f->net, "less", y, 8, DIS_ACT_NONE), 768, DIS_ACT_NONE);
+    z = dis__layer_layernorm(f->net, "norm2", z, y);
+    z = dis__layer_layernorm(f->net, "norm3", dis__layer_dropout(f->net, z, .2), DIS_NONE);
+    above(f, z);
+}
+
 static void case_layernorm_options(nn_net *f)
 {
     dis__layernorm_options o = dis__layernorm_options_default();
@@ -613,6 +626,7 @@ static const nn_case nn_cases[] = {
     CASE(sigmoid),
     CASE(gelu),
     CASE(activations_alone),
+    CASE(wide_norms),
     LARGE(wide),
     CASE(embed),
     CASE(embed_bag),

@@ -19,7 +19,7 @@ numbers() {
 "$DISSENT" synth --items 3000 --seed 1 --gold gold.csv --features features.npy -o votes.csv -q
 "$DISSENT" labels votes.csv --method softmax -o labels.csv -q
 cut -d, -f1 gold.csv | tail -n +2 >ids
-data="--items features.npy --labels labels.csv --ids ids --model mlp:hidden=32 --dev .2 --epochs 60 --seed 5 -q --device cuda"
+data="--items features.npy --labels labels.csv --ids ids --model mlp:hidden=32 --dev .2 --epochs 400 --seed 5 -q --device cuda"
 all=
 for precision in bf16 float32; do
     run="$data --precision $precision"
