@@ -53,6 +53,8 @@ same "files" part1.csv part2.csv.gz --method ibcc
 same "quotes" quoted.csv --method one-coin:iterations=5
 same "small" small.csv --method dawid-skene
 same "methods" grouped.csv --method fast-dawid-skene --method mace:method=em,prior=estimate,restarts=2 --method majority --combine average
+same "weighted votes" shuffled.csv --method wawa --method zero-based-skill --combine average
+same "kinds of items" grouped.csv --method ebcc:iterations=4,restarts=2,groups=3
 same "declared classes" shuffled.csv --method dawid-skene:iterations=3 --method softmax --combine calibrated --classes 3,2,1,0,nobody
 
 # standard output and other files, in order

@@ -23,6 +23,7 @@
  * Cost: an iteration is one pass over the votes with rows of K * M numbers, and 2 special functions for each of
  * n_workers * K * K * M numbers. */
 #include "labels/methods/em.h"
+#include "core/comm.h"
 #include "core/random.h"
 #include <math.h>
 #include <string.h>
@@ -248,7 +249,8 @@ static dis_status sign_items(const ebcc *b)
     DIS_TRY(dis__alloc_zeroed(&worker, v->n_workers, sizeof *worker));
     for (size_t n = 0; n < v->n_votes; n++) worker[v->worker[n]] += mix(1, dis__vote_label(v, n));
     signing g = {.votes = v, .worker = worker, .item = b->signature, .n_jobs = dis__n_jobs(v->n_votes, 10000, 64)};
-    const dis_status status = dis__run_jobs(b->em.args->ctx, g.n_jobs, sign_job, &g);
+    dis_status status = dis__comm_sum_counts(b->em.comm, worker, v->n_workers);
+    if (status == DIS_OK) status = dis__run_jobs(b->em.args->ctx, g.n_jobs, sign_job, &g);
     dis__free(worker);
     return status;
 }
@@ -431,4 +433,5 @@ const dis__method dis__method_ebcc = {
     .memory = memory,
     .fit = fit_ebcc,
     .starts = true,
+    .ranks = true,
 };

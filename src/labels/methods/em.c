@@ -94,6 +94,12 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     whole.n_votes = part->n_votes;
     plan p = make_plan(&whole, layout, n_groups);
     const size_t n_all = p.n_shards, line = p.line;
+    if (n_all < part->n_owners)
+        return dis__comm_agree(comm,
+                               dis__fail(DIS_EUSAGE,
+                                         "the tables of %s are too large beside so few votes to be shared out over "
+                                         "%zu ranks; use at most %zu",
+                                         fit->method->info.name, part->n_owners, n_all));
     const bool owner = (size_t)comm->rank < part->n_owners;
     const size_t first = owner ? n_all / part->n_owners * (size_t)comm->rank : 0;
     p.n_shards = owner ? n_all / part->n_owners : 0;

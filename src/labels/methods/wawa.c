@@ -39,4 +39,5 @@ const dis__method dis__method_wawa = {
     .options_size = sizeof(wawa_options),
     .memory = dis__weighted_vote_memory,
     .fit = fit_wawa,
+    .ranks = true,
 };

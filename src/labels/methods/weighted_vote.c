@@ -4,9 +4,12 @@
  * 2^58 for ten votes per item, beyond what a double holds. Sums of whole numbers are the same in any order, so neither
  * shuffled rows nor threads can turn a tie around.
  *
+ * Ranks add up what they count, and agree on the shift.
+ *
  * Cost: one pass over the votes per call; scores are cleared class by class as votes name them, so many classes cost
  * nothing. */
 #include "labels/methods/weighted_vote.h"
+#include "core/comm.h"
 #include <math.h>
 #include <string.h>
 
@@ -23,6 +26,17 @@ size_t dis__weighted_vote_memory(const dis_votes_view *votes, const void *option
     return dis__size(votes->n_workers, (2 + count_jobs(votes)) * sizeof(uint64_t), 0);
 }
 
+static dis_status max_over_ranks(const dis__comm *comm, uint64_t *max)
+{
+    uint64_t *all;
+    if (!dis__comm_is_shared(comm)) return DIS_OK;
+    DIS_TRY(dis__alloc_array(&all, (size_t)comm->size, sizeof *all));
+    const dis_status status = dis__comm_all_counts(comm, *max, all);
+    for (int r = 0; status == DIS_OK && r < comm->size; r++) *max = all[r] > *max ? all[r] : *max;
+    dis__free(all);
+    return status;
+}
+
 dis_status dis__weighted_vote_create(const dis__fit_args *args, dis__weighted_vote *out)
 {
     const dis_votes_view *v = &args->votes;
@@ -36,9 +50,10 @@ dis_status dis__weighted_vote_create(const dis__fit_args *args, dis__weighted_vo
         const uint64_t n = v->start[i + 1] - v->start[i];
         max = n > max ? n : max;
     }
+    DIS_TRY(max_over_ranks(dis__context_comm(args->ctx), &max));
     for (; max; max >>= 1) out->shift--;
     for (size_t k = 0; k < v->n_votes; k++) out->n_voted[v->worker[k]]++;
-    return DIS_OK;
+    return dis__comm_sum_counts(dis__context_comm(args->ctx), out->n_voted, v->n_workers);
 }
 
 void dis__weighted_vote_destroy(dis__weighted_vote *vote)
@@ -128,11 +143,11 @@ dis_status dis__weighted_vote_accuracy(dis__weighted_vote *vote, const double *s
     vote_work w = {.vote = vote};
     weigh(vote, skill);
     DIS_TRY(dis__run_jobs(vote->args->ctx, vote->n_jobs, vote_job, &w));
-    for (size_t i = 0; i < n_workers; i++) {
-        uint64_t right = 0;
-        for (size_t j = 0; j < vote->n_jobs; j++) right += vote->right[j * n_workers + i];
-        if (vote->n_voted[i]) accuracy[i] = (double)right / (double)vote->n_voted[i];
-    }
+    for (size_t j = 1; j < vote->n_jobs; j++)
+        for (size_t i = 0; i < n_workers; i++) vote->right[i] += vote->right[j * n_workers + i];
+    DIS_TRY(dis__comm_sum_counts(dis__context_comm(vote->args->ctx), vote->right, n_workers));
+    for (size_t i = 0; i < n_workers; i++)
+        if (vote->n_voted[i]) accuracy[i] = (double)vote->right[i] / (double)vote->n_voted[i];
     return DIS_OK;
 }
 

@@ -93,4 +93,5 @@ const dis__method dis__method_zero_based_skill = {
     .options_size = sizeof(zbs_options),
     .memory = dis__weighted_vote_memory,
     .fit = fit_zbs,
+    .ranks = true,
 };
