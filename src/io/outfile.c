@@ -199,6 +199,11 @@ dis_status dis__out_printf(dis__out *out, const char *format, ...)
     return DIS_OK;
 }
 
+const char *dis__out_temporary(const dis__out *out)
+{
+    return out->packer ? NULL : out->temporary;
+}
+
 dis_status dis__out_map(dis__out *out, size_t n, char **room)
 {
     *room = NULL;

@@ -3,7 +3,9 @@
  * Rows are formatted in blocks by all threads and written in order. While the blocks of one round are formatted, one
  * thread writes those of the round before: two rounds of blocks, some 4 MiB at K = 4, is all the memory it takes. With
  * many threads one writer would be what all wait for (the system lets one thread write to a file at a time): the file
- * is mapped then, round by round, and each thread copies its block. What a block holds depends on the data alone, so any number of threads writes the same bytes. Cost: O(items * classes),
+ * is mapped then, round by round, and each thread copies its block. Ranks count their bytes first, and then write their
+ * rows behind those of the ranks before, into the same file; where not all of them reach it, they send their text to the
+ * first. What a block holds depends on the data alone, so any number of threads writes the same bytes. Cost: O(items * classes),
  * about 50 ns per number and a logarithm for each that is not 0. */
 #include "tables/label_files.h"
 #include "core/comm.h"
@@ -14,8 +16,12 @@
 #include "io/format_name.h"
 #include "io/outfile.h"
 #include "io/text_write.h"
+#include "core/sys.h"
+#include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BLOCK_BYTES = 1 << 17, MAX_ROUND = 64, FEW_ROUND = 16, MANY_THREADS = 8 };
 
@@ -26,8 +32,12 @@ typedef struct {
 
 typedef struct writing {
     const dis_labels_view *labels;
+    const char *path;
     char delimiter;
-    dis__out *out; /* NULL: another rank writes, and gets what there is */
+    dis__out *out; /* NULL: another rank's, which gets what there is unless there is */
+    int part;      /* a file of which this rank writes a part; -1: none */
+    bool counting; /* bytes are only counted */
+    uint64_t n_bytes;
     const dis__comm *comm;
     /* One row at `at`; room is there. NULL: its numbers are not finite. */
     char *(*row)(const struct writing *w, char *at, size_t i);
@@ -129,9 +139,23 @@ static size_t blocks_of(const writing *w, size_t r)
     return left < w->n_slots ? left : w->n_slots;
 }
 
-/* Bytes to the file, or to the rank that writes it, with their number before them. */
-static dis_status put_bytes(const writing *w, const char *bytes, uint64_t n)
+static dis_status put_part(const writing *w, const char *bytes, uint64_t n)
 {
+    while (n) {
+        const ssize_t done = dis__sys_write(w->part, bytes, n);
+        if (done < 0) return dis__fail_io("write", w->path);
+        bytes += done;
+        n -= (uint64_t)done;
+    }
+    return DIS_OK;
+}
+
+/* Bytes to the file, or to the rank that writes it, with their number before them. */
+static dis_status put_bytes(writing *w, const char *bytes, uint64_t n)
+{
+    w->n_bytes += n;
+    if (w->counting) return DIS_OK;
+    if (w->part >= 0) return put_part(w, bytes, n);
     if (w->out) return dis__out_write(w->out, bytes, (size_t)n);
     DIS_TRY(dis__comm_send(w->comm, &n, sizeof n, 0));
     return n ? dis__comm_send(w->comm, bytes, (size_t)n, 0) : DIS_OK;
@@ -236,12 +260,12 @@ static dis_status prepare(writing *w)
     return DIS_OK;
 }
 
-static dis_status write_header(const writing *w)
+static dis_status write_header(writing *w)
 {
     char start[] = "task,label,entropy";
     for (char *c = start; *c; c++)
         if (*c == ',') *c = w->delimiter;
-    DIS_TRY(dis__out_write(w->out, start, strlen(start)));
+    DIS_TRY(put_bytes(w, start, strlen(start)));
     char *field = NULL;
     size_t capacity = 0;
     dis_status status = DIS_OK;
@@ -256,29 +280,94 @@ static dis_status write_header(const writing *w)
         char *out = field + n + 2;
         *out = w->delimiter;
         const char *end = dis__put_field(out + 1, field, n + 2, w->delimiter);
-        status = dis__out_write(w->out, out, (size_t)(end - out));
+        status = put_bytes(w, out, (size_t)(end - out));
     }
     dis__free(field);
-    return status != DIS_OK ? status : dis__out_write(w->out, "\n", 1);
+    return status != DIS_OK ? status : put_bytes(w, "\n", 1);
 }
 
-static dis_status write_text(dis_context *ctx, writing *w, const char *path)
+/* ---- ranks ---- */
+
+/* Whether all ranks reach the file that the first has begun; w->part is then open in the others. */
+static dis_status open_parts(writing *w, bool *all)
+{
+    char path[PATH_MAX] = "";
+    const char *begun = w->out ? dis__out_temporary(w->out) : NULL;
+    if (begun && strlen(begun) < sizeof path) strcpy(path, begun);
+    DIS_TRY(dis__comm_broadcast(w->comm, path, sizeof path, 0));
+    if (!w->out && *path) w->part = dis__sys_open(path, O_WRONLY, 0);
+    uint64_t missing = !*path || (!w->out && w->part < 0);
+    DIS_TRY(dis__comm_sum_counts(w->comm, &missing, 1));
+    *all = missing == 0;
+    if (!*all && w->part >= 0) (void)dis__sys_close(w->part);
+    if (!*all) w->part = -1;
+    return DIS_OK;
+}
+
+/* Counts what the rows of this rank take, and goes to where they begin. */
+static dis_status find_place(dis_context *ctx, writing *w)
+{
+    uint64_t *all, at = 0;
+    const uint64_t header = w->n_bytes;
+    DIS_TRY(dis__alloc_array(&all, (size_t)w->comm->size, sizeof *all));
+    w->counting = true;
+    const dis_status counted = write_rows(ctx, w);
+    w->counting = false;
+    const dis_status told = dis__comm_all_counts(w->comm, w->n_bytes, all);
+    for (int r = 0; r < w->comm->rank; r++) at += all[r];
+    dis__free(all);
+    w->n_bytes = header;
+    DIS_TRY(counted);
+    DIS_TRY(told);
+    return w->part >= 0 && lseek(w->part, (off_t)at, SEEK_SET) < 0 ? dis__fail_io("write", w->path) : DIS_OK;
+}
+
+static dis_status write_part(dis_context *ctx, writing *w)
+{
+    dis_status status = find_place(ctx, w);
+    if (status == DIS_OK) status = write_rows(ctx, w);
+    if (w->part < 0) return status;
+    if (status == DIS_OK && dis__sys_fsync(w->part) != 0) status = dis__fail_io("flush", w->path);
+    if (dis__sys_close(w->part) != 0 && status == DIS_OK) status = dis__fail_io("close", w->path);
+    return status;
+}
+
+/* The failure of any rank is that of the file: the first gives it up before the others end it. */
+static dis_status finish_parts(writing *w, dis_status status)
+{
+    uint64_t failed = status != DIS_OK;
+    const dis_status told = dis__comm_sum_counts(w->comm, &failed, 1);
+    if (w->out && (told != DIS_OK || failed)) {
+        (void)dis__out_finish(w->out, DIS_ECANCELLED);
+        w->out = NULL;
+    }
+    DIS_TRY(told);
+    return dis__comm_agree(w->comm, status);
+}
+
+static dis_status write_as_rank(dis_context *ctx, writing *w)
+{
+    bool all;
+    DIS_TRY(open_parts(w, &all));
+    if (all) return finish_parts(w, write_part(ctx, w));
+    DIS_TRY(write_rows(ctx, w));
+    return w->out ? write_others(w) : put_bytes(w, NULL, 0);
+}
+
+static dis_status write_text(dis_context *ctx, writing *w)
 {
     dis_status status;
-    w->comm = dis__context_comm(ctx);
-    w->maps = dis_context_threads(ctx) >= MANY_THREADS && w->comm->rank == 0;
+    const bool shared = dis__comm_is_shared(w->comm = dis__context_comm(ctx));
+    w->maps = dis_context_threads(ctx) >= MANY_THREADS && !shared;
     w->n_slots = w->maps ? MAX_ROUND : FEW_ROUND;
+    w->part = -1;
     DIS_TRY_GOTO(status, prepare(w), end);
-    if (w->comm->rank > 0) {
-        status = write_rows(ctx, w);
-        if (status == DIS_OK) status = put_bytes(w, NULL, 0);
-        goto end;
+    if (w->comm->rank == 0) {
+        DIS_TRY_GOTO(status, dis__out_open(w->path, &w->out), end);
+        if (w->delimiter) status = write_header(w);
     }
-    DIS_TRY_GOTO(status, dis__out_open(path, &w->out), end);
-    status = w->delimiter ? write_header(w) : DIS_OK;
-    if (status == DIS_OK) status = write_rows(ctx, w);
-    if (status == DIS_OK) status = write_others(w);
-    status = dis__out_finish(w->out, status);
+    if (status == DIS_OK) status = shared ? write_as_rank(ctx, w) : write_rows(ctx, w);
+    if (w->out) status = dis__out_finish(w->out, status);
 end:
     for (size_t i = 0; i < 2 * MAX_ROUND; i++) dis__free(w->slot[i / MAX_ROUND][i % MAX_ROUND].bytes);
     dis__free(w->class_text);
@@ -302,8 +391,8 @@ dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *labels, con
                          labels->n_classes, dis_names_count(labels->tasks), dis_names_count(labels->classes));
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(texts[i].name, name) == 0) {
-            writing w = {.labels = labels, .delimiter = texts[i].delimiter, .row = texts[i].row};
-            return write_text(ctx, &w, path);
+            writing w = {.labels = labels, .path = path, .delimiter = texts[i].delimiter, .row = texts[i].row};
+            return write_text(ctx, &w);
         }
     if (dis_context_ranks(ctx) > 1)
         return dis__fail(DIS_EUSAGE, "ranks write labels as csv, tsv or jsonl; leave mpirun out for npy");

@@ -117,6 +117,14 @@ ranks 4 "$DISSENT" labels bad.csv --method ibcc -o refused.csv -q 2>message || c
 grep -q "bad.csv:60000:" message || fail "bad data: $(cat message)"
 grep -q "bad.csv:90000:" message && fail "bad data twice"
 
+# a disk that is full for one rank: exit code 4, said once, nothing left behind
+code=0
+# shellcheck disable=SC2016 # for the inner shell
+ranks 3 sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || ulimit -f 400; exec "$@"' sh "$DISSENT" labels grouped.csv --method softmax -q -o full.csv \
+    2>message || code=$?
+[ $code = 4 ] && [ "$(grep -c "cannot write full.csv" message)" = 1 ] || fail "a full disk: exit code $code, $(cat message)"
+for left in full*; do [ ! -e "$left" ] || fail "a full disk leaves $left"; done
+
 # a rank that dies: the others stop, and a repeated run is fine
 "$DISSENT" synth --items 100000 --workers 2000 --seed 5 -o large.csv -q
 start=$(date +%s)
