@@ -1,12 +1,15 @@
 /* dissent predict: what a trained model says of items, as a file of labels; dissent model: what a model is. */
+#include "figures.h"
 #include "items_input.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
     cli_common common;
     cli_items_values reading;
-    const char *items, *output, *format, *head;
+    const char *items, *output, *format, *head, *pairs, *perspectives;
+    int point;
 } predict_values;
 
 #define TEXT(field, name_, argument_, names_, summary_)                                                    \
@@ -29,23 +32,129 @@ static const cli_option predict_options[] = {
     TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
          "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
     TEXT(head, "head", "NAME", CLI_NAMES_NOTHING, "gold, silver, soft or crowd; without it, the model's first"),
+    TEXT(pairs, "pairs", "FILE", CLI_NAMES_FILE,
+         "whom to ask about which item (columns task and worker), of a model that knows: predictions of an item are "
+         "then "
+         "the mean over those who are asked"),
+    CLI_OUTPUT_OPTION(predict_values, perspectives, "perspectives", CLI_TABLE_FORMATS,
+                      "what each of them would say: task,worker,label,p:CLASS,..."),
+    {.name = "point",
+     .kind = CLI_CHOICE,
+     .offset = offsetof(predict_values, point),
+     .argument = "RULE",
+     .fallback = "mode",
+     .choices = "mode|median",
+     .summary = "which class stands for the distribution there: the most probable one, or the median of ordered ones"},
     CLI_DEVICE_OPTION(predict_values),
     CLI_PRECISION_OPTION(predict_values),
     CLI_ITEMS_OPTIONS(predict_values, reading),
     CLI_COMMON_OPTIONS(predict_values),
 };
 
+/* ---- pairs ---- */
+
+static size_t point_of(const double *p, size_t n, bool median)
+{
+    double sum = 0;
+    size_t k = 0;
+    if (!median) return dis_argmax(p, n);
+    while (k + 1 < n && (sum += p[k]) < .5) k++;
+    return k;
+}
+
+static dis_status write_pairs(const predict_values *v, const dis_labels_view *l, const dis_names *workers)
+{
+    const size_t n = l->n_classes;
+    char **names = calloc(3 + n, sizeof *names);
+    bool fine = names && (names[0] = strdup("task")) && (names[1] = strdup("worker")) && (names[2] = strdup("label"));
+    for (size_t k = 0; fine && k < n; k++) {
+        const char *class = dis_names_get(l->classes, k, NULL);
+        fine = (names[3 + k] = malloc(strlen(class) + 3)) != NULL;
+        if (fine) sprintf(names[3 + k], "p:%s", class);
+    }
+    dis_table *t;
+    dis_status status =
+        fine ? dis_table_open(v->perspectives, NULL, (const char *const *)names, 3 + n, &t) : DIS_ELIMIT;
+    for (size_t r = 0; status == DIS_OK && r < l->n_items; r++) {
+        cli_cell_name(t, l->tasks, r);
+        cli_cell_name(t, workers, r);
+        cli_cell_name(t, l->classes, point_of(l->p + r * n, n, v->point == 1));
+        for (size_t k = 0; k < n; k++) dis_table_real(t, l->p[r * n + k]);
+    }
+    if (status == DIS_OK) status = dis_table_finish(t, DIS_OK);
+    for (size_t k = 0; names && k < 3 + n; k++) free(names[k]);
+    free(names);
+    return status;
+}
+
+/* The mean over those who are asked about an item, items in the order of their first pair. */
+static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, dis_labels **out)
+{
+    const size_t n = pairs->n_classes;
+    const char **task = malloc(pairs->n_items * sizeof *task);
+    double *p = calloc(pairs->n_items * n, sizeof *p), *asked = calloc(pairs->n_items, sizeof *asked);
+    size_t n_items = 0;
+    dis_status status = task && p && asked ? DIS_OK : DIS_ELIMIT;
+    for (size_t r = 0; status == DIS_OK && r < pairs->n_items; r++) {
+        const char *name = dis_names_get(pairs->tasks, r, NULL);
+        size_t i = n_items ? n_items - 1 : 0; /* pairs of an item mostly lie together */
+        if (n_items == 0 || strcmp(task[i], name) != 0)
+            for (i = 0; i < n_items && strcmp(task[i], name) != 0;) i++;
+        if (i == n_items) task[n_items++] = name;
+        asked[i]++;
+        for (size_t k = 0; k < n; k++) p[i * n + k] += pairs->p[r * n + k];
+    }
+    for (size_t i = 0; status == DIS_OK && i < n_items; i++)
+        for (size_t k = 0; k < n; k++) p[i * n + k] /= asked[i];
+    dis_names *tasks = NULL;
+    if (status == DIS_OK) status = dis_names_create(task, n_items, &tasks);
+    const dis_labels_view view = {
+        .n_items = n_items, .n_classes = n, .p = p, .tasks = tasks, .classes = pairs->classes};
+    if (status == DIS_OK) status = dis_labels_from_memory(ctx, &view, out);
+    dis_names_destroy(tasks);
+    free(task);
+    free(p);
+    free(asked);
+    return status;
+}
+
+static int predict_pairs(cli *c, const predict_values *v, dis_context *ctx, dis_model *model, const dis_items *items,
+                         dis_labels **labels)
+{
+    dis_names *tasks = NULL, *workers = NULL;
+    dis_labels *each = NULL;
+    size_t unknown = 0;
+    char number[CLI_NUMBER], other[CLI_NUMBER];
+    dis_status status = dis_pairs_read(ctx, v->pairs, &tasks, &workers);
+    if (status == DIS_OK) status = dis_model_predict_workers(ctx, model, items, tasks, workers, &each, &unknown);
+    if (status == DIS_OK) {
+        const dis_labels_view view = dis_labels_look(each);
+        if (unknown)
+            cli_say(c, "%s of %s pairs are of workers whom the model does not know: nobody in particular is asked",
+                    cli_grouped(unknown, number), cli_grouped(view.n_items, other));
+        if (v->perspectives) status = write_pairs(v, &view, workers);
+        if (status == DIS_OK) status = mean_of_pairs(ctx, &view, labels);
+    }
+    dis_labels_destroy(each);
+    dis_names_destroy(tasks);
+    dis_names_destroy(workers);
+    return cli_failed(c, status);
+}
+
 static int predict(cli *c, const predict_values *v, const char *folder, dis_context *ctx, dis_model **model,
                    dis_items **items, dis_labels **labels)
 {
     if (!v->items) return cli_usage(c, "predict needs the items: --items FILE");
     if (cli_check_format(c, "format", v->format) != 0) return DIS_EUSAGE;
+    if (v->perspectives && !v->pairs)
+        return cli_usage(c, "--perspectives: say whom to ask about which item with --pairs FILE");
     int code = cli_failed(c, dis_model_read(ctx, folder, model));
     if (code != 0) return code;
     const dis_model_view m = dis_model_look(*model);
     code = items_input_read(c, ctx, &v->reading, NULL, m.kind->items, v->items, items);
     if (code != 0) return code;
-    code = cli_failed(c, dis_model_predict(ctx, *model, *items, v->head, labels));
+    code = v->pairs ? predict_pairs(c, v, ctx, *model, *items, labels)
+                    : cli_failed(c, dis_model_predict(ctx, *model, *items, v->head, labels));
     if (code != 0) return code;
     const dis_labels_view view = dis_labels_look(*labels);
     code = cli_failed(c, dis_labels_write(ctx, &view, v->output ? v->output : "-", v->format));
@@ -83,6 +192,7 @@ const cli_command cli_cmd_predict = {
         "Reads a model that dissent train has written and items, and writes one row per item, as dissent labels does: "
         "task,label,entropy,p:CLASS,...",
     .examples = "  dissent predict model --items new.csv -o predicted.csv\n"
+                "  dissent predict model --items test.csv --pairs asked.csv --perspectives said.csv -o predicted.csv\n"
                 "  dissent predict model --items test.f32 --width 512 --head soft -o predicted.csv\n",
     .names = CLI_NAMES_FOLDER,
     .holds = CLI_MODEL_FILES,

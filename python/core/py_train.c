@@ -256,6 +256,41 @@ static PyObject *predict(PyObject *object, PyObject *args, PyObject *keywords)
     return array;
 }
 
+/* (items, tasks, workers): what each worker would say of the item of each task. */
+static PyObject *predict_workers(PyObject *object, PyObject *args)
+{
+    PyObject *given, *lists[2], *array = NULL;
+    int threads = 0;
+    if (!PyArg_ParseTuple(args, "OOOi:predict_workers", &given, &lists[0], &lists[1], &threads)) return NULL;
+    core_state *state = core_state_of_object(object);
+    const dis_items *items = core_items_look(state, given);
+    core_texts texts[2] = {{0}};
+    dis_names *names[2] = {NULL, NULL};
+    core_call call;
+    if (!items) return NULL;
+    dis_status status = DIS_OK;
+    int failed = core_texts_get(lists[0], "tasks", &texts[0]) < 0 || core_texts_get(lists[1], "workers", &texts[1]) < 0;
+    for (int i = 0; i < 2 && !failed && status == DIS_OK; i++)
+        status = dis_names_create(texts[i].text, texts[i].n, &names[i]);
+    if (!failed && status != DIS_OK) failed = core_fail(state, status) < 0;
+    if (!failed && core_begin(&call, state, threads, NULL) == 0) {
+        const model_object *m = (model_object *)object;
+        dis_labels *labels = NULL;
+        core_release(&call);
+        PyThread_acquire_lock(m->lock, WAIT_LOCK);
+        status = dis_model_predict_workers(call.ctx, m->model, items, names[0], names[1], &labels, NULL);
+        PyThread_release_lock(m->lock);
+        core_retake(&call);
+        if (core_end(&call, status) == 0) array = array_of(state, labels);
+        dis_labels_destroy(labels);
+    }
+    for (int i = 0; i < 2; i++) {
+        dis_names_destroy(names[i]);
+        core_texts_free(&texts[i]);
+    }
+    return array;
+}
+
 static dis_status export_model(dis_context *ctx, const dis_model *model, const char *folder)
 {
     (void)ctx;
@@ -365,6 +400,8 @@ static PyObject *objectives(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef methods[] = {
+    {"predict_workers", predict_workers, METH_VARARGS,
+     "predict_workers(items, tasks, workers, threads)\n\nOne distribution per task and worker."},
     {"predict", CORE_KEYWORDS(predict), "predict(items)\n\nOne distribution per item."},
     {"save", save, METH_VARARGS, "save(folder)"},
     {"export", export_folder, METH_VARARGS, "export(folder)\n\nAs transformers has it."},

@@ -475,6 +475,19 @@ class SoftClassifier(Estimator):
             return pd.DataFrame(p, index=rows.index, columns=pd.Index(self.classes_, name="label"), copy=False)
         return p
 
+    def predict_workers(self, X: Any, workers: Any) -> np.ndarray:
+        """What each worker would say: workers has one per row of X (repeat rows to ask several). Needs the objective annotator.
+
+        A worker who was not seen in training is nobody in particular.
+        """
+        model: _core.Model = self._have("_trained")
+        rows = Rows(X)
+        asked = [str(w) for w in (workers.tolist() if hasattr(workers, "tolist") else workers)]
+        if len(asked) != rows.n:
+            raise _core.DataError(f"{len(asked)} workers for {rows.n} items")
+        rows.ids = None
+        return np.asarray(model.predict_workers(rows.items(), [str(i) for i in range(rows.n)], asked, threads_of(self.n_jobs)))
+
     def predict(self, X: Any, *, head: str | None = None) -> Any:
         """The most probable class of every item; the first one on a tie."""
         p = self.predict_proba(X, head=head)

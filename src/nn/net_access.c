@@ -180,3 +180,8 @@ dis_status dis__param_put_rows(dis__net *net, size_t param, size_t first, size_t
     void *to = dis__param_at(net, param_data(net, param), first * row);
     return dis__put_floats(net, DIS_ROLE_PARAM, to, x, n * row);
 }
+
+const dis__shape *dis__net_shape(const dis__net *net, int value)
+{
+    return value < 0 ? NULL : dis__shape_of(net, value);
+}

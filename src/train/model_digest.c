@@ -30,6 +30,7 @@ void dis__model_meaning(const dis_model *m, char hex[DIS_MODEL_HEX + 1])
     dis__sha256_add(&sha, m->objective, strlen(m->objective) + 1);
     dis__digest_names(&sha, m->classes);
     m->row->hash_meaning(m->encoder, &sha);
+    if (m->workers) dis__digest_names(&sha, m->workers);
     dis__sha256_hex(&sha, hex);
 }
 

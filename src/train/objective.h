@@ -11,6 +11,7 @@ typedef struct {
     dis__main_labels main; /* a head of its own on one label per item */
     int soft;              /* dis__loss of the soft head, -1: there is none */
     int crowd;             /* dis__crowd of the crowd head, -1: there is none */
+    bool annotator;        /* a row per vote: the model is told who is asked */
 } dis__objective_row;
 
 /* What follows NAME: in the spec of an objective. */
@@ -18,6 +19,7 @@ typedef struct {
     int ties;        /* dis__ties: of silver labels */
     int on;          /* dis__crowd_on: what workers' maps read */
     int64_t warm_up; /* epochs on majority labels before the crowd head takes over */
+    int64_t hidden;  /* of annotator: units of a layer behind item and annotator; 0: none */
 } dis__objective_settings;
 typedef enum { DIS_TIES_DROP, DIS_TIES_FIRST } dis__ties;
 typedef enum { DIS_CROWD_ON_LOGITS, DIS_CROWD_ON_PROBABILITIES } dis__crowd_on;

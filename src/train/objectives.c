@@ -33,7 +33,19 @@ static const dis_option crowd_options[] = {
      .high = 1e6,
      .summary = "the first so many epochs learn from majority labels, ties left out; none of them is kept as the best"},
 };
+static const dis_option annotator_options[] = {
+    {.key = "hidden",
+     .kind = DIS_OPTION_INT,
+     .offset = offsetof(dis__objective_settings, hidden),
+     .fallback = "0",
+     .low = 0,
+     .high = 1e5,
+     .summary =
+         "units of a layer behind the sum of item and annotator, so that annotators may differ in what they make "
+         "of an item, not only in what they tend to say; 0: none"},
+};
 enum {
+    N_ANNOTATOR = sizeof annotator_options / sizeof *annotator_options,
     N_SILVER = sizeof silver_options / sizeof *silver_options,
     N_CROWD = sizeof crowd_options / sizeof *crowd_options
 };
@@ -82,6 +94,15 @@ static const dis__objective_row rows[] = {
     SILVER("silver+kl", DIS_LOSS_KL, "two heads: silver label, and KL to the soft label"),
     SILVER("silver+inverse-kl", DIS_LOSS_INVERSE_KL, "two heads: silver label, and inverse KL to the soft label"),
     SILVER("silver+js", DIS_LOSS_JS, "two heads: silver label, and Jensen-Shannon divergence to the soft label"),
+    {.info = {.name = "annotator",
+              .summary = "each vote by itself, the model being told who is asked: a vector per worker beside the item",
+              .needs_votes = true,
+              .options = annotator_options,
+              .n_options = N_ANNOTATOR},
+     .main = DIS_MAIN_GOLD,
+     .soft = -1,
+     .crowd = -1,
+     .annotator = true},
     CROWD("crowd:mw", DIS_CROWD_MW, "votes of each worker through a matrix of the worker's own"),
     CROWD("crowd:vw", DIS_CROWD_VW, "votes of each worker through a factor per class"),
     CROWD("crowd:vb", DIS_CROWD_VB, "votes of each worker through a term per class"),
@@ -123,6 +144,8 @@ dis_status dis__objective_text(const char *spec, char *out)
     if (row->crowd >= 0)
         snprintf(out, DIS__OBJECTIVE_TEXT, "%s:on=%s,warm-up=%lld", row->info.name,
                  s.on == DIS_CROWD_ON_LOGITS ? "logits" : "probabilities", (long long)s.warm_up);
+    else if (row->annotator)
+        snprintf(out, DIS__OBJECTIVE_TEXT, "%s:hidden=%lld", row->info.name, (long long)s.hidden);
     else if (row->main == DIS_MAIN_SILVER)
         snprintf(out, DIS__OBJECTIVE_TEXT, "%s:ties=%s", row->info.name, s.ties == DIS_TIES_DROP ? "drop" : "first");
     else

@@ -1,6 +1,8 @@
 /* Predictions of a trained model, in batches as large as pays. The model keeps its net for the next call. */
+#include "core/name_index.h"
 #include "core/names_build.h"
 #include "core/pool.h"
+#include "io/records.h"
 #include "tables/label_table.h"
 #include "train/model.h"
 #include <string.h>
@@ -40,11 +42,12 @@ static dis__batch_limits even_limits(const dis_model *model, const dis__encoded 
     return limits;
 }
 
-static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_view *items, size_t head,
-                          dis__encoded **encoded, dis_labels *labels)
+static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_view *items, const int32_t *worker,
+                          size_t head, dis__encoded **encoded, dis_labels *labels)
 {
     const size_t k = dis_names_count(model->classes);
     DIS_TRY(dis__encode(ctx, model, items, encoded));
+    (*encoded)->worker = worker;
     const dis__batch_limits limits = even_limits(model, *encoded);
     DIS_TRY(dis__model_net_ready(ctx, model, &limits, head));
     DIS_TRY(
@@ -57,8 +60,8 @@ static dis_status predict(dis_context *ctx, dis_model *model, const dis_items_vi
     return dis__names_copy(model->classes, &labels->classes);
 }
 
-dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items *items, const char *head,
-                             dis_labels **out)
+static dis_status predict_items(dis_context *ctx, dis_model *model, const dis_items *items, const int32_t *worker,
+                                const char *head, dis_labels **out)
 {
     const dis_items_view view = dis_items_look(items);
     size_t h;
@@ -68,7 +71,7 @@ dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items
     dis_labels *labels;
     DIS_TRY(dis__alloc_zeroed(&labels, 1, sizeof *labels));
     dis__encoded *encoded = NULL;
-    const dis_status status = predict(ctx, model, &view, h, &encoded, labels);
+    const dis_status status = predict(ctx, model, &view, worker, h, &encoded, labels);
     dis__encoded_free(model, encoded);
     if (status != DIS_OK) {
         dis_labels_destroy(labels);
@@ -76,4 +79,90 @@ dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items
     }
     *out = labels;
     return DIS_OK;
+}
+
+dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items *items, const char *head,
+                             dis_labels **out)
+{
+    return predict_items(ctx, model, items, NULL, head, out);
+}
+
+/* ---- for each worker ---- */
+
+/* Rows of the items, and numbers of the workers, of each pair. */
+static dis_status match_pairs(const dis_model *model, const dis_items *items, const dis_names *tasks,
+                              const dis_names *workers, size_t *rows, int32_t *worker, size_t *unknown)
+{
+    const size_t n = dis_names_count(tasks);
+    size_t *number;
+    DIS_TRY(dis__names_match(dis_items_look(items).tasks, tasks, rows, NULL));
+    for (size_t r = 0; r < n; r++)
+        if (rows[r] == SIZE_MAX)
+            return dis__fail(DIS_EDATA, "the task \"%.100s\" is none of the items", dis_names_get(tasks, r, NULL));
+    DIS_TRY(dis__names_rows(model->workers, workers, &number, NULL));
+    size_t missing = 0;
+    for (size_t r = 0; r < n; r++) {
+        worker[r] = number[r] == SIZE_MAX ? -1 : (int32_t)number[r];
+        missing += number[r] == SIZE_MAX;
+    }
+    dis__free(number);
+    if (unknown) *unknown = missing;
+    return DIS_OK;
+}
+
+dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const dis_items *items, const dis_names *tasks,
+                                     const dis_names *workers, dis_labels **out, size_t *unknown)
+{
+    const size_t n = dis_names_count(tasks);
+    if (!model->workers)
+        return dis__fail(DIS_EUSAGE, "this model is not told who is asked; train one with the objective annotator");
+    if (n == 0 || dis_names_count(workers) != n)
+        return dis__fail(DIS_EUSAGE, "%zu tasks and %zu workers do not make pairs", n, dis_names_count(workers));
+    size_t *rows = NULL;
+    int32_t *worker = NULL;
+    dis_items *pairs = NULL;
+    dis_status status = dis__alloc_array(&rows, n, sizeof *rows);
+    if (status == DIS_OK) status = dis__alloc_array(&worker, n, sizeof *worker);
+    if (status == DIS_OK) status = match_pairs(model, items, tasks, workers, rows, worker, unknown);
+    if (status == DIS_OK) status = dis_items_select(ctx, items, rows, n, &pairs);
+    if (status == DIS_OK) status = predict_items(ctx, model, pairs, worker, NULL, out);
+    dis_items_destroy(pairs);
+    dis__free(rows);
+    dis__free(worker);
+    return status;
+}
+
+static dis_status read_pairs(dis__records *r, dis__name_list *tasks, dis__name_list *workers)
+{
+    static const char *const columns[] = {"task", "worker|performer|annotator"};
+    DIS_TRY(dis__records_want(r, columns, 2));
+    for (bool more;;) {
+        DIS_TRY(dis__records_next(r, &more));
+        if (!more) return DIS_OK;
+        for (size_t c = 0; c < 2; c++)
+            if (r->cell[c].n == 0) return dis__records_fail(r, c, "an empty %s", c ? "worker" : "task");
+        DIS_TRY(dis__name_list_add(tasks, r->cell[0].text, r->cell[0].n));
+        DIS_TRY(dis__name_list_add(workers, r->cell[1].text, r->cell[1].n));
+    }
+}
+
+dis_status dis_pairs_read(dis_context *ctx, const char *path, dis_names **tasks, dis_names **workers)
+{
+    dis__records r;
+    dis__name_list lists[2] = {{0}};
+    dis_names *of_tasks = NULL;
+    DIS_TRY(dis__records_open(ctx, path, NULL, &r));
+    dis_status status = read_pairs(&r, &lists[0], &lists[1]);
+    dis__records_close(&r);
+    if (status == DIS_OK && lists[0].n == 0)
+        status = dis__fail_at(DIS_EDATA, path, 0, 0, "no pairs of task and worker");
+    if (status == DIS_OK) status = dis__name_list_finish(&lists[0], &of_tasks);
+    if (status == DIS_OK) status = dis__name_list_finish(&lists[1], workers);
+    dis__name_list_free(&lists[0]);
+    dis__name_list_free(&lists[1]);
+    if (status == DIS_OK)
+        *tasks = of_tasks;
+    else
+        dis_names_destroy(of_tasks);
+    return status;
 }

@@ -3,6 +3,7 @@
 #define DIS_TRAIN_RUN_H
 #include "dissent/evaluate.h"
 #include "train/batches.h"
+#include "train/pairs.h"
 #include "train/targets.h"
 
 /* How far it has come: between two batches. */
@@ -21,6 +22,7 @@ typedef struct {
     dis__batch_limits limits;
     dis__encoded *encoded, *dev_encoded; /* dev_encoded NULL: there is no development set */
     dis__targets targets, dev_targets;
+    dis__pairs pairs, dev_pairs; /* of models that know who is asked */
     dis__batches batches;
     dis__schedule schedule;
     size_t epochs, max_votes;

@@ -44,7 +44,8 @@ static dis_status check_kind(const dis_model *model, const dis_items *items)
 static dis_status choose_keep(dis__training *t, const dis_model_train_options *o, const dis_examples *dev)
 {
     if (!dev) return DIS_OK;
-    const char *name = o->keep ? o->keep : dev->gold ? "macro_f1" : "cross_entropy";
+    const char *usual = t->objective->annotator ? "log_loss" : dev->gold ? "macro_f1" : "cross_entropy";
+    const char *name = o->keep ? o->keep : usual;
     const dis_eval_metric metric = dis_eval_metric_find(name);
     if (metric == DIS_EVAL_METRICS)
         return dis__fail(DIS_EUSAGE, "no metric \"%.60s\" to keep the best epoch by; dissent list metrics shows them",
@@ -110,6 +111,30 @@ static dis_status take_declared(const dis_names *classes, dis_names **out)
     return dis__names_copy(classes, out);
 }
 
+/* A row per vote; the workers are those of the training votes. */
+static dis_status make_pairs(dis__training *t, dis_context *ctx, const dis_examples *train, const dis_examples *dev)
+{
+    dis_model *model = t->model;
+    if (!train->votes)
+        return dis__fail(DIS_EUSAGE, "the objective %s needs votes; give them with `votes`", t->objective->info.name);
+    DIS_TRY(dis__names_copy(dis_votes_look(train->votes).workers, &model->workers));
+    DIS_TRY(dis__pairs_make(ctx, train->items, train->votes, model->classes, model->workers, t->o->lenient, &t->pairs,
+                            &t->targets));
+    if (!dev) return DIS_OK;
+    return dis__pairs_make(ctx, dev->items, dev->votes ? dev->votes : train->votes, model->classes, model->workers,
+                           true, &t->dev_pairs, &t->dev_targets);
+}
+
+/* Items as numbers, or with pairs an item once for each of its votes. */
+static dis_status encode(dis__training *t, dis_context *ctx, const dis_items *items, const dis__pairs *pairs,
+                         dis__encoded **out)
+{
+    const dis_items_view view = dis_items_look(pairs->items ? pairs->items : items);
+    DIS_TRY(dis__encode(ctx, t->model, &view, out));
+    (*out)->worker = pairs->worker;
+    return DIS_OK;
+}
+
 static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_examples *train, const dis_examples *dev)
 {
     const dis_model_train_options *o = t->o;
@@ -125,20 +150,21 @@ static dis_status prepare_data(dis__training *t, dis_context *ctx, const dis_exa
         DIS_TRY(take_declared(o->classes, &model->classes));
     else
         DIS_TRY(dis__examples_classes(train, &model->classes));
-    DIS_TRY(dis__targets_make(ctx, train, t->objective, &t->settings, model->classes, o->lenient, &t->targets));
-    if (dev) DIS_TRY(dis__targets_make(ctx, dev, NULL, NULL, model->classes, true, &t->dev_targets));
+    if (t->objective->annotator) {
+        DIS_TRY(make_pairs(t, ctx, train, dev));
+    } else {
+        DIS_TRY(dis__targets_make(ctx, train, t->objective, &t->settings, model->classes, o->lenient, &t->targets));
+        if (dev) DIS_TRY(dis__targets_make(ctx, dev, NULL, NULL, model->classes, true, &t->dev_targets));
+    }
     DIS_TRY(choose_keep(t, o, dev));
     model->n_examples = t->targets.n_used;
-    model->n_left_out = t->targets.n_items - t->targets.n_used;
+    model->n_left_out = t->targets.n_items - t->targets.n_used + t->pairs.n_left_out;
 
     const dis_items_view items = dis_items_look(train->items);
     const dis__model_files files = {.vectors = o->vectors, .encoder = o->encoder};
     DIS_TRY(model->row->learn(ctx, model->settings, &items, &files, model->encoder));
-    DIS_TRY(dis__encode(ctx, model, &items, &t->encoded));
-    if (dev) {
-        const dis_items_view dev_items = dis_items_look(dev->items);
-        DIS_TRY(dis__encode(ctx, model, &dev_items, &t->dev_encoded));
-    }
+    DIS_TRY(encode(t, ctx, train->items, &t->pairs, &t->encoded));
+    if (dev) DIS_TRY(encode(t, ctx, dev->items, &t->dev_pairs, &t->dev_encoded));
     return dis__batches_create(t->encoded, t->targets.used, &t->batches);
 }
 
@@ -279,7 +305,7 @@ static dis_status add_gradients(dis__training *t, size_t b, bool update)
     }
     const dis__unit_batch batch = {
         .unit = units, .n = n, .training = true, .seed = t->model->seed, .number = (uint64_t)t->at.epoch << 32 | b};
-    DIS_TRY(t->model->row->put(net, t->model_net.in, t->encoded, &batch));
+    DIS_TRY(dis__model_net_put(&t->model_net, t->encoded, &batch));
     DIS_TRY(put_targets(t, units, n));
     set_norms(t, b);
     return dis__net_train(net, t->at.rate, update);
@@ -402,6 +428,8 @@ static void free_training(dis__training *t)
     dis__model_net_free(&t->model_net);
     dis__encoded_free(t->model, t->encoded);
     dis__encoded_free(t->model, t->dev_encoded);
+    dis__pairs_free(&t->pairs); /* what is encoded may read them */
+    dis__pairs_free(&t->dev_pairs);
     dis__targets_free(&t->targets);
     dis__targets_free(&t->dev_targets);
     dis__batches_free(&t->batches);
@@ -439,7 +467,11 @@ dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_
 {
     dis_model_train_options o = dis_model_train_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
-    dis__training t = {.o = &o, .comm = dis__context_comm(ctx), .warm_up = DIS_NONE, .what = "training"};
+    dis__training t = {.o = &o,
+                       .comm = dis__context_comm(ctx),
+                       .warm_up = DIS_NONE,
+                       .model_net = {.workers = DIS_NONE},
+                       .what = "training"};
     DIS_TRY(check_options(t.o));
     DIS_TRY(dis__objective_parse(t.o->objective, &t.objective, &t.settings));
     DIS_TRY(dis__model_create(t.o->model, t.o->objective, &t.model));

@@ -1,0 +1,20 @@
+/* pairs.h: examples of (item, worker): what each worker says of each item, for models that know who is asked. */
+#ifndef DIS_TRAIN_PAIRS_H
+#define DIS_TRAIN_PAIRS_H
+#include "dissent/train.h"
+#include "train/targets.h"
+
+typedef struct {
+    dis_items *items; /* (n) an item once for each of its votes */
+    int32_t *worker;  /* (n) of the model, -1: not one of its */
+    size_t n;
+    size_t n_left_out; /* items without a vote */
+} dis__pairs;
+
+/* A row per vote on one of the items; targets have its label. workers: those of the model. `lenient`: items without votes
+ * are left out, else they are an error. */
+dis_status dis__pairs_make(dis_context *ctx, const dis_items *items, const dis_votes *votes, const dis_names *classes,
+                           const dis_names *workers, bool lenient, dis__pairs *pairs, dis__targets *targets);
+void dis__pairs_free(dis__pairs *pairs);
+
+#endif
