@@ -152,7 +152,7 @@ typedef struct {
     size_t n_epochs, best_epoch; /* from 0; of the epoch that was kept */
     const dis_epoch *epoch;
     const char *keep;                   /* the metric, NULL without a development set */
-    size_t n_examples, n_left_out;      /* items trained on, and those without a target */
+    size_t n_examples, n_left_out;      /* items trained on (annotator: votes), and items without a target */
     size_t n_words, n_words_in_vectors; /* of the vocabulary */
 } dis_model_view;
 DIS_LOOK_API(dis_model);

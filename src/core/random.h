@@ -32,6 +32,7 @@ typedef enum {
     DIS_STREAM_RANDOM_WORKER,
     DIS_STREAM_RANDOM_VOTE,
     DIS_STREAM_PANEL,
+    DIS_STREAM_ASKED,
 } dis_stream;
 
 typedef struct {

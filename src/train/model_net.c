@@ -1,5 +1,6 @@
 /* A model's net at work: building it for given sizes of batches, predicting, and moving its numbers in and out. */
 #include "train/model.h"
+#include "core/random.h"
 #include "core/spec.h"
 #include "nn/devices.h"
 #include "core/sized_options.h"
@@ -216,6 +217,10 @@ void dis__model_net_free(dis__model_net *r)
     *r = (dis__model_net){.workers = DIS_NONE};
 }
 
+/* Share of votes that are learned without saying whose they are, so that the answer of nobody in particular means
+ * something. */
+#define NOBODY .1
+
 /* Who is asked: a vector per worker, added to what the model makes of an item, then normalised (Mokhberian et al. 2024,
  * AART; the vectors start small, as nobody differs before the data say so). */
 static dis_status add_workers(const dis_model *model, const dis__batch_limits *limits, dis__model_net *r)
@@ -235,7 +240,11 @@ dis_status dis__model_net_put(dis__model_net *r, const dis__encoded *encoded, co
 {
     DIS_TRY(r->row->put(r->net, r->in, encoded, batch));
     if (r->workers == DIS_NONE) return DIS_OK;
-    for (size_t i = 0; i < batch->n; i++) r->asked[i] = encoded->worker ? encoded->worker[batch->unit[i]] : -1;
+    for (size_t i = 0; i < batch->n; i++) {
+        const uint64_t stream = DIS_STREAM_ASKED | (uint64_t)i << 32;
+        const bool nobody = batch->training && dis__uniform(batch->seed, stream, batch->number) < NOBODY;
+        r->asked[i] = encoded->worker && !nobody ? encoded->worker[batch->unit[i]] : -1;
+    }
     return dis__net_put_ints(r->net, r->workers, r->asked);
 }
 

@@ -3,7 +3,7 @@
 #define DIS_TRAIN_RUN_H
 #include "dissent/evaluate.h"
 #include "train/batches.h"
-#include "train/pairs.h"
+#include "train/worker_pairs.h"
 #include "train/targets.h"
 
 /* How far it has come: between two batches. */

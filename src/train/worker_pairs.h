@@ -1,6 +1,6 @@
-/* pairs.h: examples of (item, worker): what each worker says of each item, for models that know who is asked. */
-#ifndef DIS_TRAIN_PAIRS_H
-#define DIS_TRAIN_PAIRS_H
+/* worker_pairs.h: examples of (item, worker): what each worker says of each item, for models that know who is asked. */
+#ifndef DIS_TRAIN_WORKER_PAIRS_H
+#define DIS_TRAIN_WORKER_PAIRS_H
 #include "dissent/train.h"
 #include "train/targets.h"
 
