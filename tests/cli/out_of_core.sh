@@ -47,6 +47,18 @@ run "eval" eval ../softmax.csv ../majority.csv --gold ../gold.csv --resamples 20
 run "compare" compare --a ../softmax.csv --b ../majority.csv --gold ../gold.csv --resamples 20 -o table.csv --json summary.json
 run "views" views ../softmax.csv ../majority.csv --resamples 20 -o table.csv
 
+# As many classes as are possible, 100 MB of labels: in little memory. A matrix per worker is 34 GB, and refused.
+awk 'BEGIN { print "task,worker,label"; for (i = 0; i < 65535; i++) print "t" i % 200 ",w" i % 7 "," i }' >classes.csv
+run "65,535 classes" labels ../classes.csv --method majority --duplicates all -o labels.npy
+code=0
+"$DISSENT" labels classes.csv --method dawid-skene --duplicates all --memory $limit -o refused.csv -q 2>message || code=$?
+case $code in 4 | 5) ;; *) fail "65,535 classes: exit code $code" ;; esac # the disk, or the memory, is too small
+grep -q "GiB" message || fail "no figure: $(cat message)"
+awk 'BEGIN { print "task,worker,label"; for (i = 0; i < 65536; i++) print "t" i % 200 ",w" i % 7 "," i }' >classes.csv
+code=0
+"$DISSENT" labels classes.csv --method majority -o refused.csv -q 2>message || code=$?
+[ $code = 5 ] && grep -q "more than 65535 different labels" message || fail "65,536 classes: exit code $code, $(cat message)"
+
 # Nothing is left behind, whenever it is killed.
 for i in 1 2 3 4 5 6; do
     "$DISSENT" labels shuffled.csv --method papers --memory $limit -o killed.csv -q &
@@ -80,3 +92,17 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$DISSENT
     echo "$votes: $most MiB with --memory 60M"
     [ "$most" -le 72 ] || fail "--memory 60M takes $most MiB"
 done
+# measures NAME ARGUMENTS...: the same for a command that measures.
+measures() {
+    name=$1
+    shift
+    most=$(python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$DISSENT" "$@" --memory 60M -q)
+    echo "$name: $most MiB with --memory 60M"
+    [ "$most" -le 72 ] || fail "$name: --memory 60M takes $most MiB"
+}
+measures agree agree shuffled.csv --resamples 20 -o agreement.csv
+measures review review grouped.csv --budget 900 -o items.csv
+measures eval eval softmax.csv --gold gold.csv --resamples 20 -o table.csv
+measures compare compare --a softmax.csv --b majority.csv --gold gold.csv --resamples 20 -o table.csv
