@@ -19,7 +19,6 @@ SETS = {
     "POPQUORN, offensiveness 1 to 5": "popquorn/annotations.csv",
     "Le-Wi-Di 2025 CSC, sarcasm 1 to 6": "lewidi2025/CSC/annotations.csv",
     "Le-Wi-Di 2025 Paraphrase, -5 to 5": "lewidi2025/Paraphrase/annotations.csv",
-    "s4 relevance, 0 to 3": "benchmarks/s4_Relevance/annotations.csv",
 }
 
 

@@ -20,16 +20,18 @@ SETS = {
     "Le-Wi-Di 2025 CSC, sarcasm 1 to 6": "lewidi2025/CSC/annotations.csv",
     "Le-Wi-Di 2025 Paraphrase, -5 to 5": "lewidi2025/Paraphrase/annotations.csv",
     "ConvAbuse, severity -3 to 1": "lewidi2023/ConvAbuse/annotations_severity.csv",
-    "s4 relevance, 0 to 3": "benchmarks/s4_Relevance/annotations.csv",
+    "s4 relevance, 0 to 2": "benchmarks/s4_Relevance/annotations.csv",
 }
+LEFT_OUT = {"benchmarks/s4_Relevance/annotations.csv": "3"}  # no grade: votes for it do not lie between the others
 WAYS = {"nominal": [], "standard": ["--method", "standard"], "ordinal": ["--scale", "ordinal"]}
 
 
-def read(path):
+def read(folder, path):
     votes = {}
-    with open(path, newline="", encoding="utf-8") as file:
+    with open(folder / path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            votes.setdefault((row["task"], row["worker"]), row["label"])
+            if row["label"] != LEFT_OUT.get(path):
+                votes.setdefault((row["task"], row["worker"]), row["label"])
     classes = sorted(set(votes.values()), key=float)
     return [(task, worker, label) for (task, worker), label in votes.items()], classes
 
@@ -47,7 +49,7 @@ def main():
     dissent, data, folds = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 5
     print("| crowd | " + " | ".join(f"{way}: log-loss, RPS" for way in WAYS) + " |")
     for title, path in SETS.items():
-        votes, classes = read(data / path)
+        votes, classes = read(data, path)
         draw = random.Random(0)
         fold = [draw.randrange(5) for _ in votes]
         cells = []

@@ -51,6 +51,7 @@ static const cli_option options[] = {
      .summary = "items with one vote count in the chance agreement of Fleiss and Gwet, as in Gwet's own software"},
     CLI_VOTES_OPTIONS(agree_values, reading),
     CLI_SCALE_OPTIONS(agree_values, reading),
+    CLI_PARTS_OPTIONS(agree_values, reading),
     CLI_TABLES_OPTION(agree_values, reading),
     CLI_COMMON_OPTIONS(agree_values),
 };
@@ -423,7 +424,6 @@ static int run_scaled(cli *c, const agree_values *v, char **operands, size_t n_o
     if (code != 0) return code;
     scaled_job job = {.c = c,
                       .command = &cli_cmd_agree,
-                      .values = v,
                       .common = &v->common,
                       .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
                       .resamples = v->figures.resamples,

@@ -44,6 +44,7 @@ static const cli_option options[] = {
          "recipe, else centroid"),
     CLI_VOTES_OPTIONS(labels_values, reading),
     CLI_SCALE_OPTIONS(labels_values, reading),
+    CLI_PARTS_OPTIONS(labels_values, reading),
     CLI_TABLES_OPTION(labels_values, reading),
     TEXT(gold, "gold", "FILE", CLI_NAMES_FILE, "known labels (task,label): these items are pinned to them"),
     TEXT(predictions, "predictions", "FILE", CLI_NAMES_FILE,
@@ -329,7 +330,6 @@ static int run_scaled(cli *c, const labels_values *v, char **operands, size_t n_
                                     {v->format && strcmp(v->format, "npy") == 0, "format npy"}};
     scaled_job job = {.c = c,
                       .command = &cli_cmd_labels,
-                      .values = v,
                       .common = &v->common,
                       .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
                       .method = &v->method,

@@ -67,7 +67,7 @@ static const cli_option options[] = {
     TEXT(title, "title", "TEXT", CLI_NAMES_NOTHING, "heading of the report"),
     CLI_VOTES_OPTIONS(report_values, reading),
     CLI_SCALE_OPTIONS(report_values, reading),
-    CLI_TABLES_OPTION(report_values, reading),
+    CLI_PARTS_OPTIONS(report_values, reading),
     {.name = "resamples",
      .kind = CLI_COUNT,
      .offset = offsetof(report_values, resamples),

@@ -49,7 +49,7 @@ static const cli_option options[] = {
     CLI_OUTPUT_OPTION(review_values, items, "items", CLI_TABLE_FORMATS,
                       "every item, ranked (CSV, TSV or JSONL by the name)"),
     CLI_OUTPUT_OPTION(review_values, workers, "workers", CLI_TABLE_FORMATS,
-                      "every worker, ranked: the most suspicious first"),
+                      "every worker, ranked: the most suspicious first; with --scale ordinal also bias and spread"),
     TEXT(labels, "labels", "FILE", CLI_NAMES_FILE,
          "labels to review (task,label; what dissent labels writes will do): ranked by the chance that they are wrong"),
     {.name = "accept",
@@ -70,6 +70,7 @@ static const cli_option options[] = {
          "NAME[:key=value,...]: label method whose labels the model of the crowd starts from; without it, standard"),
     CLI_VOTES_OPTIONS(review_values, reading),
     CLI_SCALE_OPTIONS(review_values, reading),
+    CLI_PARTS_OPTIONS(review_values, reading),
     CLI_TABLES_OPTION(review_values, reading),
     CLI_COMMON_OPTIONS(review_values),
 };
@@ -79,6 +80,7 @@ typedef struct {
     const review_values *v;
     votes_input in;
     dis_review *review;
+    dis_fit *ordinal; /* of votes whose classes have an order, where --workers is wanted; NULL: not wanted */
     dis_review_view look;
     dis_names *texts; /* (n_items), empty: not known; NULL without --texts */
     int32_t *labels;  /* of --labels */
@@ -140,10 +142,10 @@ static dis_status write_items(const review_job *job, const char *path, const cha
 
 static dis_status write_workers(const review_job *job, const char *path)
 {
-    static const char *const columns[] = {"worker",  "votes", "shared",   "quality", "ci_low",
-                                          "ci_high", "peers", "evidence", "verdict", "reason"};
+    static const char *const columns[] = {"worker", "votes",    "shared",  "quality", "ci_low", "ci_high",
+                                          "peers",  "evidence", "verdict", "reason",  "bias",   "spread"};
     dis_table *t;
-    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
+    const dis_status status = dis_table_open(path, NULL, columns, N(columns) - (job->ordinal ? 0 : 2), &t);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < job->look.n_workers; r++) {
         const dis_review_worker *x = &job->look.workers[r];
@@ -159,6 +161,9 @@ static dis_status write_workers(const review_job *job, const char *path)
                 dis_table_nothing(t);
         cli_cell_text(t, dis_review_verdict(x->cause));
         cli_cell_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
+        if (!job->ordinal) continue;
+        dis_table_real(t, dis_fit_parameter_find(job->ordinal, "bias")->values[x->worker]);
+        dis_table_real(t, dis_fit_parameter_find(job->ordinal, "spread")->values[x->worker]);
     }
     return dis_table_finish(t, DIS_OK);
 }
@@ -429,7 +434,9 @@ static int review(review_job *job, dis_context *ctx)
     const dis_status status = dis_review_run(ctx, job->in.votes, &o, &job->review);
     if (status != DIS_OK) return cli_failed(job->c, status);
     job->look = dis_review_look(job->review);
-    return 0;
+    if (!v->workers || !votes_input_ordered(&v->reading)) return 0;
+    return cli_failed(job->c,
+                      dis_fit_run(ctx, job->in.votes, dis_scale_at(DIS_SCALE_ORDINAL)->method, NULL, &job->ordinal));
 }
 
 static int read_labels(review_job *job, dis_context *ctx)
@@ -471,7 +478,6 @@ static int run_scaled(cli *c, const review_values *v, char **operands, size_t n_
     if (code != 0) return code;
     scaled_job job = {.c = c,
                       .command = &cli_cmd_review,
-                      .values = v,
                       .common = &v->common,
                       .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
                       .method = &method,
@@ -497,6 +503,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis_context *ctx = NULL;
     const int code = work(&job, &ctx);
     dis_review_destroy(job.review);
+    dis_fit_destroy(job.ordinal);
     dis_names_destroy(job.texts);
     free(job.labels);
     votes_input_free(&job.in);

@@ -75,7 +75,8 @@ static void tool_page(FILE *out)
           "(when asked "
           "to require it), 128 + n signal n.\n.SH ENVIRONMENT\n.TP\n.B NO_COLOR\nno colours on a terminal\n.TP\n.B "
           "DISSENT_ISA\n"
-          "instruction set to use: baseline, avx2 or avx512, which has no AMX (default: the best there is)\n.SH SEE ALSO\n",
+          "instruction set to use: baseline, avx2 or avx512, which has no AMX (default: the best there is)\n.SH SEE "
+          "ALSO\n",
           out);
     for (size_t i = 0; cli_command_at(i); i++)
         fprintf(out, "%s.BR dissent\\-%s (1)", i ? ",\n" : "", cli_command_at(i)->name);

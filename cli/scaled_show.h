@@ -17,7 +17,6 @@ typedef struct {
 typedef struct {
     cli *c;
     const cli_command *command;
-    const void *values;
     const cli_common *common;
     votes_input in;
     const cli_list *method; /* NULL: none can be named */

@@ -76,11 +76,8 @@ typedef struct {
      .summary = "what labels are (docs/kinds.md)"},                                                                 \
     {.name = "ordinal", .kind = CLI_FLAG, .offset = offsetof(type, field.ordinal),                                  \
      .summary = "short for --scale ordinal"}
-/* For the scales whose labels are no distribution over classes. */
-#define CLI_TABLES_OPTION(type, field)                                                                              \
-    {.name = "table", .kind = CLI_LIST, .offset = offsetof(type, field.table), .argument = "NAME=FILE",             \
-     .summary = "scales from multi-label on: a table of the result by its name (labels, items, workers, ...) as CSV, " \
-                "TSV or JSONL"},                                                                                    \
+/* For scales whose votes have more columns. */
+#define CLI_PARTS_OPTIONS(type, field)                                                                              \
     {.name = "a", .kind = CLI_TEXT, .offset = offsetof(type, field.pair_a), .argument = "COLUMN",                   \
      .summary = "pairwise: column, or path, of the first of two; without it, a, model_a, model_1 or left"},         \
     {.name = "b", .kind = CLI_TEXT, .offset = offsetof(type, field.pair_b), .argument = "COLUMN",                   \
@@ -89,6 +86,12 @@ typedef struct {
      .summary = "spans: column, or path, of the first place of a span; without it, start or begin"},                \
     {.name = "end", .kind = CLI_TEXT, .offset = offsetof(type, field.span_end), .argument = "COLUMN",               \
      .summary = "spans: of the first place behind it; without it, end or stop"}
+/* For those whose labels are no distribution over classes. */
+#define CLI_TABLES_OPTION(type, field)                                                                              \
+    {.name = "table", .kind = CLI_LIST, .offset = offsetof(type, field.table), .argument = "NAME=FILE",             \
+     .names = CLI_NAMES_OUTPUT, .formats = CLI_TABLE_FORMATS,                                                       \
+     .summary = "scales from multi-label on: a table of the result by its name (labels, items, workers, ...) as CSV, " \
+                "TSV or JSONL"}
 /* clang-format on */
 
 typedef struct {

@@ -14,35 +14,29 @@
  * squares), with the ratio distance from pairs of values.
  *
  * Cost: two passes over the votes per iteration. */
-#include "scaled/scaled_internal.h"
+#include "scaled/numeric.h"
 #include "core/number.h"
-#include "stats/bootstrap.h"
 #include <math.h>
 #include <string.h>
-
-typedef struct {
-    int64_t iterations;
-    double tolerance, shrink;
-} numeric_options;
 
 static const dis_option options[] = {
     {.key = "iterations",
      .kind = DIS_OPTION_INT,
-     .offset = offsetof(numeric_options, iterations),
+     .offset = offsetof(dis__numeric_options, iterations),
      .fallback = "1000",
      .low = 1,
      .high = 1e9,
      .summary = "maximum number of iterations"},
     {.key = "tolerance",
      .kind = DIS_OPTION_REAL,
-     .offset = offsetof(numeric_options, tolerance),
+     .offset = offsetof(dis__numeric_options, tolerance),
      .fallback = "1e-8",
      .low = 0,
      .high = 1,
      .summary = "stop when the objective changes by less, relative to itself; 0: never"},
     {.key = "shrink",
      .kind = DIS_OPTION_REAL,
-     .offset = offsetof(numeric_options, shrink),
+     .offset = offsetof(dis__numeric_options, shrink),
      .fallback = "4",
      .low = .001,
      .high = 1e12,
@@ -52,25 +46,9 @@ static const dis_option options[] = {
 enum { MAX_JOBS = 64, GRAIN = 4096 };
 #define LOG_2PI 1.83787706640934548356
 
-typedef struct {
-    const dis__scaled_args *args;
-    const numeric_options *o;
-    size_t n_items, n_workers, n_votes, n_jobs;
-    double *value;          /* (n_votes), as they lie in the table */
-    uint64_t *worker_start; /* (n_workers + 1) */
-    uint32_t *item_of;      /* (n_votes) by worker */
-    double *value_of;       /* (n_votes) by worker */
-    double *t, *t_var;      /* (n_items) */
-    double *b, *b_var;      /* (n_workers) */
-    double *noise;          /* (n_workers): variances */
-    double *apart;          /* (n_workers): sum of expected squares of what is left of their votes */
-    double m, var_t, var_b, common;
-    double *part; /* (n_jobs, 4) */
-} model;
-
 /* ---- reading ---- */
 
-static dis_status take_values(model *x)
+static dis_status take_values(dis__numeric *x)
 {
     const dis_votes_view *v = &x->args->look;
     double *of_class;
@@ -88,7 +66,7 @@ static dis_status take_values(model *x)
     return DIS_OK;
 }
 
-static void index_workers(model *x)
+static void index_workers(dis__numeric *x)
 {
     const dis_votes_view *v = &x->args->look;
     for (size_t n = 0; n < v->n_votes; n++) x->worker_start[v->worker[n] + 1]++;
@@ -108,7 +86,7 @@ static void index_workers(model *x)
 static dis_status item_job(void *arg, size_t j, int thread)
 {
     (void)thread;
-    const model *x = arg;
+    const dis__numeric *x = arg;
     const dis_votes_view *v = &x->args->look;
     double sum = 0, squares = 0, entropy = 0;
     const size_t last = dis__job_first(x->n_items, x->n_jobs, j + 1);
@@ -133,7 +111,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
 static dis_status worker_job(void *arg, size_t j, int thread)
 {
     (void)thread;
-    const model *x = arg;
+    const dis__numeric *x = arg;
     double squares = 0, sum = 0, entropy = 0;
     const size_t last = dis__job_first(x->n_workers, x->n_jobs, j + 1);
     for (size_t w = dis__job_first(x->n_workers, x->n_jobs, j); w < last; w++) {
@@ -156,14 +134,9 @@ static dis_status worker_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-static double votes_of(const model *x, size_t w)
-{
-    return (double)(x->worker_start[w + 1] - x->worker_start[w]);
-}
-
 /* The common noise c and, given it, that of each worker, (apart / 2 + a c) / (n / 2 + a + 1), which together maximise the
  * objective: concave in log c. */
-static void settle_noise(model *x)
+static void settle_noise(dis__numeric *x)
 {
     enum { STEPS = 60 };
     const double a = x->o->shrink / 2;
@@ -171,7 +144,7 @@ static void settle_noise(model *x)
         double slope = 0, bend = 0;
         const double c = x->common;
         for (size_t w = 0; w < x->n_workers; w++) {
-            const double h = votes_of(x, w) / 2 + a + 1, all = x->apart[w] / 2 + a * c;
+            const double h = dis__numeric_votes(x, w) / 2 + a + 1, all = x->apart[w] / 2 + a * c;
             slope += a * (x->apart[w] / 2 - (h - a) * c) / all;
             bend += h * a * c * (x->apart[w] / 2) / (all * all);
         }
@@ -180,21 +153,21 @@ static void settle_noise(model *x)
         if (fabs(by) < 1e-13) break;
     }
     for (size_t w = 0; w < x->n_workers; w++)
-        x->noise[w] = (x->apart[w] / 2 + a * x->common) / (votes_of(x, w) / 2 + a + 1);
+        x->noise[w] = (x->apart[w] / 2 + a * x->common) / (dis__numeric_votes(x, w) / 2 + a + 1);
 }
 
 /* The part of the objective that depends on the noise. */
-static double of_noise(const model *x)
+static double of_noise(const dis__numeric *x)
 {
     const double a = x->o->shrink / 2;
     double sum = 0;
     for (size_t w = 0; w < x->n_workers; w++)
-        sum -= .5 * votes_of(x, w) * (LOG_2PI + log(x->noise[w])) + x->apart[w] / (2 * x->noise[w]) + log(x->noise[w]) +
-               a * (x->common / x->noise[w] - log(x->common / x->noise[w]));
+        sum -= .5 * dis__numeric_votes(x, w) * (LOG_2PI + log(x->noise[w])) + x->apart[w] / (2 * x->noise[w]) +
+               log(x->noise[w]) + a * (x->common / x->noise[w] - log(x->common / x->noise[w]));
     return sum;
 }
 
-static void add_parts(const model *x, double out[4])
+static void add_parts(const dis__numeric *x, double out[4])
 {
     memset(out, 0, 4 * sizeof *out);
     for (size_t j = 0; j < x->n_jobs; j++)
@@ -202,7 +175,7 @@ static void add_parts(const model *x, double out[4])
 }
 
 /* One round; *objective is that of the state it leaves. */
-static dis_status iterate(model *x, double *objective)
+static dis_status iterate(dis__numeric *x, double *objective)
 {
     const double n_items = (double)x->n_items, n_workers = (double)x->n_workers, floor = 1e-12 * x->common + 1e-300;
     double of_items[4], of_workers[4];
@@ -227,7 +200,7 @@ static dis_status iterate(model *x, double *objective)
     return DIS_OK;
 }
 
-static void start(model *x)
+static void start(dis__numeric *x)
 {
     double sum = 0, squares = 0;
     for (size_t n = 0; n < x->n_votes; n++) sum += x->value[n];
@@ -239,7 +212,7 @@ static void start(model *x)
     for (size_t w = 0; w < x->n_workers; w++) x->noise[w] = x->common;
 }
 
-static dis_status fit(model *x, dis_scaled *out)
+static dis_status fit(dis__numeric *x, dis_scaled *out)
 {
     double before = -INFINITY, objective;
     start(x);
@@ -254,202 +227,15 @@ static dis_status fit(model *x, dis_scaled *out)
     return DIS_OK;
 }
 
-/* ---- tables ---- */
-
-/* Of the votes of item i without the biases of their workers: plain mean, and standard deviation (NaN: one vote). */
-static void spread_of(const model *x, size_t i, double *plain, double *spread)
-{
-    const dis_votes_view *v = &x->args->look;
-    const double n = (double)(v->start[i + 1] - v->start[i]);
-    double mean = 0, squares = 0;
-    *plain = 0;
-    for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
-        *plain += x->value[k] / n;
-        mean += (x->value[k] - x->b[v->worker[k]]) / n;
-    }
-    for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
-        const double r = x->value[k] - x->b[v->worker[k]] - mean;
-        squares += r * r;
-    }
-    *spread = n > 1 ? sqrt(squares / (n - 1)) : NAN;
-    if (n == 0) *plain = NAN;
-}
-
-static double deviation_of(const model *x, size_t i)
-{
-    const dis_votes_view *v = &x->args->look;
-    double variance = x->t_var[i];
-    for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
-        const size_t w = v->worker[k];
-        const double weight = x->t_var[i] / x->noise[w];
-        variance += weight * weight * x->b_var[w];
-    }
-    return sqrt(variance);
-}
-
-static dis_status add_items(const model *x, dis_scaled *out)
-{
-    const dis_votes_view *v = &x->args->look;
-    const size_t n = x->n_items;
-    dis_scaled_column *label, *item;
-    double *mean, *sd, *votes, *plain, *spread;
-    DIS_TRY(dis__scaled_add(out, "labels", "the value of each item, biases of workers taken out", n, 6, &label));
-    label[0] = (dis_scaled_column){.name = "task", .names = v->tasks};
-    DIS_TRY(dis__scaled_numbers(out, &label[1], "mean", n, &mean));
-    DIS_TRY(dis__scaled_numbers(out, &label[2], "sd", n, &sd));
-    DIS_TRY(dis__scaled_numbers(out, &label[3], "votes", n, &votes));
-    DIS_TRY(dis__scaled_numbers(out, &label[4], "plain_mean", n, &plain));
-    DIS_TRY(dis__scaled_numbers(out, &label[5], "spread", n, &spread));
-    for (size_t i = 0; i < n; i++) {
-        mean[i] = x->m + x->t[i];
-        sd[i] = deviation_of(x, i);
-        votes[i] = (double)(v->start[i + 1] - v->start[i]);
-        spread_of(x, i, &plain[i], &spread[i]);
-    }
-    DIS_TRY(dis__scaled_add(out, "items", "items by the spread of their votes, the widest first", n, 5, &item));
-    item[0] = label[0];
-    item[1] = label[5];
-    item[2] = label[1];
-    item[3] = label[2];
-    item[4] = label[3];
-    return dis__scaled_sort(out, &out->table[out->n_tables - 1], spread);
-}
-
-static dis_status add_workers(const model *x, dis_scaled *out)
-{
-    const size_t n = x->n_workers;
-    dis_scaled_column *c;
-    double *votes, *error, *bias, *sd, *noise;
-    DIS_TRY(dis__scaled_add(out, "workers", "workers by the error of a vote, from bias and noise, the largest first", n,
-                            6, &c));
-    c[0] = (dis_scaled_column){.name = "worker", .names = x->args->look.workers};
-    DIS_TRY(dis__scaled_numbers(out, &c[1], "votes", n, &votes));
-    DIS_TRY(dis__scaled_numbers(out, &c[2], "error", n, &error));
-    DIS_TRY(dis__scaled_numbers(out, &c[3], "bias", n, &bias));
-    DIS_TRY(dis__scaled_numbers(out, &c[4], "bias_sd", n, &sd));
-    DIS_TRY(dis__scaled_numbers(out, &c[5], "noise", n, &noise));
-    for (size_t w = 0; w < n; w++) {
-        votes[w] = votes_of(x, w);
-        bias[w] = x->b[w];
-        sd[w] = sqrt(x->b_var[w]);
-        noise[w] = sqrt(x->noise[w]);
-        error[w] = sqrt(x->b[w] * x->b[w] + x->noise[w]);
-    }
-    return dis__scaled_sort(out, &out->table[out->n_tables - 1], error);
-}
-
-/* ---- agreement ---- */
-
-enum { ALPHA_COLUMNS = 4 };
-
-static double alpha_of_sums(const double s[ALPHA_COLUMNS])
-{
-    const double n = s[0], expected = 2 * (n * s[3] - s[2] * s[2]) / (n - 1);
-    return n < 2 ? NAN : expected > 0 ? 1 - s[1] / expected : 1;
-}
-
-/* Columns of items: votes, squared differences of pairs over r - 1, sum and sum of squares about the mean of all. */
-static dis_status interval_alpha(const model *x, dis_metric *m)
-{
-    const dis_votes_view *v = &x->args->look;
-    const size_t n = x->n_items, resamples = x->args->o->resamples;
-    double *column, *sums = NULL, all[ALPHA_COLUMNS] = {0};
-    DIS_TRY(dis__alloc_zeroed(&column, dis__size(n, ALPHA_COLUMNS, 0), sizeof *column));
-    for (size_t i = 0; i < n; i++) {
-        const double r = (double)(v->start[i + 1] - v->start[i]);
-        double sum = 0, squares = 0;
-        if (r < 2) continue;
-        for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
-            sum += x->value[k] - x->m;
-            squares += (x->value[k] - x->m) * (x->value[k] - x->m);
-        }
-        const double cells[ALPHA_COLUMNS] = {r, 2 * (r * squares - sum * sum) / (r - 1), sum, squares};
-        for (size_t c = 0; c < ALPHA_COLUMNS; c++) all[c] += column[c * n + i] = cells[c];
-        m->n++;
-    }
-    const double value = alpha_of_sums(all);
-    *m = isnan(value) ? dis_metric_undefined("no item has two votes")
-                      : (dis_metric){.value = value, .n = m->n, .degenerate = !(all[3] > 0)};
-    dis_status status = DIS_OK;
-    if (!m->reason && resamples) {
-        const dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = resamples, .seed = x->args->o->seed};
-        const double *columns[ALPHA_COLUMNS];
-        for (size_t c = 0; c < ALPHA_COLUMNS; c++) columns[c] = column + c * n;
-        status = dis__alloc_array(&sums, dis__size(resamples, ALPHA_COLUMNS, 0), sizeof *sums);
-        if (status == DIS_OK) status = dis__bootstrap_sums(x->args->ctx, &b, columns, ALPHA_COLUMNS, sums);
-        for (size_t r = 0; status == DIS_OK && r < resamples; r++) sums[r] = alpha_of_sums(sums + r * ALPHA_COLUMNS);
-        m->has_interval =
-            status == DIS_OK && !m->degenerate && dis__bootstrap_interval(sums, resamples, &m->ci_low, &m->ci_high);
-    }
-    dis__free(sums);
-    dis__free(column);
-    return status;
-}
-
-static double ratio_distance(const void *arg, size_t k, size_t l)
-{
-    const double *x = arg, sum = x[k] + x[l], difference = x[k] - x[l];
-    return sum > 0 ? difference * difference / (sum * sum) : 0;
-}
-
-static dis_status ratio_alpha(const model *x, dis_metric *m)
-{
-    const dis_votes_view *v = &x->args->look;
-    double *of_class;
-    uint32_t *kind = NULL;
-    bool negative = false;
-    DIS_TRY(dis__alloc_array(&of_class, v->n_classes, sizeof *of_class));
-    dis_status status = dis__alloc_array(&kind, v->n_votes, sizeof *kind);
-    for (size_t n = 0; status == DIS_OK && n < v->n_votes; n++) {
-        kind[n] = v->label8 ? v->label8[n] : v->label16[n];
-        of_class[kind[n]] = x->value[n];
-        negative |= x->value[n] < 0;
-    }
-    const dis__alpha_input in = {.n_items = v->n_items,
-                                 .n_kinds = v->n_classes,
-                                 .start = v->start,
-                                 .kind = kind,
-                                 .distance = ratio_distance,
-                                 .arg = of_class};
-    if (status == DIS_OK && negative) *m = dis_metric_undefined("some values are negative");
-    if (status == DIS_OK && !negative)
-        *m = dis__alpha(x->args->ctx, &in, x->args->o->resamples, x->args->o->seed, &status);
-    dis__free(kind);
-    dis__free(of_class);
-    return status;
-}
-
-static dis_status add_measures(const model *x, dis_scaled *out)
-{
-    dis_metric interval = {0}, ratio = {0};
-    double noise = 0;
-    DIS_TRY(interval_alpha(x, &interval));
-    DIS_TRY(ratio_alpha(x, &ratio));
-    for (size_t w = 0; w < x->n_workers; w++) noise += x->noise[w] * votes_of(x, w) / (double)x->n_votes;
-    const double all = x->var_t + x->var_b + noise;
-    dis__scaled_measure(out, "alpha_interval", "Krippendorff's alpha, interval", interval);
-    dis__scaled_measure(out, "alpha_ratio", "Krippendorff's alpha, ratio", ratio);
-    dis__scaled_measure(out, "icc", "Share of the variance that is between items",
-                        all > 0 ? (dis_metric){.value = x->var_t / all, .n = x->n_items}
-                                : dis_metric_undefined("all votes are the same"));
-    dis__scaled_measure(out, "item_sd", "Standard deviation of items",
-                        (dis_metric){.value = sqrt(x->var_t), .n = x->n_items});
-    dis__scaled_measure(out, "bias_sd", "Standard deviation of biases of workers",
-                        (dis_metric){.value = sqrt(x->var_b), .n = x->n_workers});
-    dis__scaled_measure(out, "noise_sd", "Standard deviation of a vote, its worker's bias apart",
-                        (dis_metric){.value = sqrt(noise), .n = x->n_votes});
-    return DIS_OK;
-}
-
 static dis_status run(const dis__scaled_args *args, dis_scaled *out)
 {
     const dis_votes_view *v = &args->look;
-    model x = {.args = args,
-               .o = args->options,
-               .n_items = v->n_items,
-               .n_workers = v->n_workers,
-               .n_votes = v->n_votes,
-               .n_jobs = dis__n_jobs(v->n_votes, GRAIN, MAX_JOBS)};
+    dis__numeric x = {.args = args,
+                      .o = args->options,
+                      .n_items = v->n_items,
+                      .n_workers = v->n_workers,
+                      .n_votes = v->n_votes,
+                      .n_jobs = dis__n_jobs(v->n_votes, GRAIN, MAX_JOBS)};
     DIS_TRY(dis__scaled_room(out, &x.value, x.n_votes, sizeof *x.value));
     DIS_TRY(dis__scaled_room(out, &x.value_of, x.n_votes, sizeof *x.value_of));
     DIS_TRY(dis__scaled_room(out, &x.item_of, x.n_votes, sizeof *x.item_of));
@@ -464,9 +250,7 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
     DIS_TRY(take_values(&x));
     index_workers(&x);
     DIS_TRY(fit(&x, out));
-    DIS_TRY(add_items(&x, out));
-    DIS_TRY(add_workers(&x, out));
-    return add_measures(&x, out);
+    return dis__numeric_show(&x, out);
 }
 
 const dis__scaled_row dis__scaled_numeric = {
@@ -475,6 +259,6 @@ const dis__scaled_row dis__scaled_numeric = {
               .source = "Searle, Casella & McCulloch 1992",
               .options = options,
               .n_options = sizeof options / sizeof *options},
-    .options_size = sizeof(numeric_options),
+    .options_size = sizeof(dis__numeric_options),
     .run = run,
 };

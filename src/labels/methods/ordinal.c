@@ -22,359 +22,45 @@
  *
  * Cost: an iteration is one pass over the votes with rows of K * points numbers, and two normal distribution functions
  * for each place, class and worker who chose it, two or three times. */
-#include "labels/methods/em.h"
+#include "labels/methods/ordinal.h"
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-    int64_t iterations, points;
-    double tolerance, bias, spread;
-} ordinal_options;
-
 static const dis_option options_table[] = {
-    DIS_OPTION_ITERATIONS(ordinal_options, "1000"),
-    DIS_OPTION_TOLERANCE(ordinal_options, "1e-5"),
+    DIS_OPTION_ITERATIONS(dis__ordinal_options, "1000"),
+    DIS_OPTION_TOLERANCE(dis__ordinal_options, "1e-5"),
     {.key = "points",
      .kind = DIS_OPTION_INT,
-     .offset = offsetof(ordinal_options, points),
+     .offset = offsetof(dis__ordinal_options, points),
      .fallback = "0",
      .low = 0,
      .high = 100,
      .summary = "places that an item can have within the band of a class; 0: 3, more for fewer than 5 classes"},
     {.key = "bias",
      .kind = DIS_OPTION_REAL,
-     .offset = offsetof(ordinal_options, bias),
+     .offset = offsetof(dis__ordinal_options, bias),
      .fallback = ".5",
      .low = 1e-3,
      .high = 100,
      .summary = "how far workers are expected to vote too high or low, in spreads of a usual vote"},
     {.key = "spread",
      .kind = DIS_OPTION_REAL,
-     .offset = offsetof(ordinal_options, spread),
+     .offset = offsetof(dis__ordinal_options, spread),
      .fallback = ".15",
      .low = 1e-3,
      .high = 10,
      .summary = "how far precisions of workers are expected to differ from 1"},
 };
 
-enum { MAX_CLASSES = 256, MAX_JOBS = 16, MAX_HALVINGS = 40, USUAL_POINTS = 3, FEWEST_PLACES = 15, EVERY_PASS = 4 };
-#define LEAST_PRECISION .05
-#define SLACK           1e-12
-#define FARTHEST        37.5 /* beyond, the normal distribution function is 0 or 1 */
-#define PSEUDO          .5   /* votes of the crowd for each class within its band */
-#define SMOOTHING       5.   /* items added to every place */
-#define FIRST_UNIT      .7   /* first spread of a usual vote, in classes */
-
-/* What the votes at hand say of a[1 .. K - 1] and u: value, gradient (u last), and a Hessian with an arrow's shape. */
-typedef struct {
-    double value, slope_u, bend_u;
-    double *slope, *bend, *next, *border; /* (K): of a[v]; next: of a[v] with a[v + 1]; border: with u */
-} crowd_sums;
-
-typedef struct {
-    const ordinal_options *o;
-    dis__em em;
-    size_t K, S, G;
-    double *place;          /* (S): x */
-    double *a, u;           /* (K + 1): thresholds times u, the first and last infinite */
-    double *a_used, u_used; /* those of the tables */
-    double *k, *g;          /* (n_workers) */
-    double *a_try, *solve;  /* (K + 1), (K, K + 1) */
-    double *sums;           /* (n_jobs, worker_size): of one worker */
-    crowd_sums *part;       /* (n_jobs), numbers in `parts` */
-    double *parts;
-    double *votes; /* (n_jobs, K, S): votes for a class at a place */
-    size_t n_jobs, n_passes;
-    bool with_slopes;
-    dis_status status;
-} ordinal;
-
-/* ---- one cell ---- */
-
-typedef struct {
-    double log_p, hi, lo;       /* and its first derivatives by both ends */
-    double hi_hi, lo_lo, hi_lo; /* second ones */
-} cell;
-
-static double density(double z)
-{
-    return fabs(z) < FARTHEST ? .39894228040143267794 * exp(-.5 * z * z) : 0;
-}
-
-/* F(hi) - F(lo), by the tail in which both are small. */
-static double mass(double lo, double hi)
-{
-    const double flip = lo > 0 ? -1 : 1, from = flip > 0 ? lo : -hi, to = flip > 0 ? hi : -lo;
-    const double upper = to > FARTHEST ? 1 : .5 * erfc(-to * M_SQRT1_2),
-                 lower = from < -FARTHEST ? 0 : .5 * erfc(-from * M_SQRT1_2);
-    return upper - lower > 1e-300 ? upper - lower : 1e-300;
-}
-
-static cell look_at(double lo, double hi)
-{
-    const double p = mass(lo, hi), at_hi = density(hi) / p, at_lo = density(lo) / p;
-    return (cell){.log_p = log(p),
-                  .hi = at_hi,
-                  .lo = -at_lo,
-                  .hi_hi = isfinite(hi) ? -at_hi * (hi + at_hi) : 0,
-                  .lo_lo = isfinite(lo) ? at_lo * (lo - at_lo) : 0,
-                  .hi_lo = at_hi * at_lo};
-}
-
-/* ---- the crowd: a and u ---- */
-
-static void add_cell(const ordinal *m, crowd_sums *c, size_t v, double x, double n, double k, double g)
-{
-    const double lo = v == 0 ? -INFINITY : k * (m->a_try[v] - m->a_try[0] * x) - g;
-    const double hi = v + 1 == m->K ? INFINITY : k * (m->a_try[v + 1] - m->a_try[0] * x) - g;
-    if (!m->with_slopes) {
-        c->value += n * log(mass(lo, hi));
-        return;
-    }
-    const cell d = look_at(lo, hi);
-    const double by_u = -k * x, both = d.hi + d.lo;
-    c->value += n * d.log_p;
-    c->slope_u += n * by_u * both;
-    c->bend_u += n * by_u * by_u * (d.hi_hi + d.lo_lo + 2 * d.hi_lo);
-    c->slope[v] += n * k * d.lo;
-    c->bend[v] += n * k * k * d.lo_lo;
-    c->border[v] += n * k * by_u * (d.lo_lo + d.hi_lo);
-    if (v + 1 == m->K) return;
-    c->slope[v + 1] += n * k * d.hi;
-    c->bend[v + 1] += n * k * k * d.hi_hi;
-    c->border[v + 1] += n * k * by_u * (d.hi_hi + d.hi_lo);
-    c->next[v] += n * k * k * d.hi_lo;
-}
-
-static void clear(const ordinal *m, crowd_sums *c)
-{
-    c->value = c->slope_u = c->bend_u = 0;
-    memset(c->slope, 0, 4 * m->K * sizeof *c->slope);
-}
-
-static dis_status crowd_job(void *arg, size_t j, int thread)
-{
-    (void)thread;
-    const ordinal *m = arg;
-    const size_t n_workers = m->em.args->votes.n_workers, last = dis__job_first(n_workers, m->n_jobs, j + 1);
-    double *sums = m->sums + j * m->em.worker_size;
-    crowd_sums *c = &m->part[j];
-    clear(m, c);
-    for (size_t w = dis__job_first(n_workers, m->n_jobs, j); w < last; w++) {
-        dis__em_worker_sums(&m->em, w, sums);
-        for (size_t v = 0; v < m->K; v++)
-            for (size_t s = 0; s < m->S; s++)
-                if (sums[v * m->em.row + s] > 0)
-                    add_cell(m, c, v, m->place[s], sums[v * m->em.row + s], m->k[w], m->g[w]);
-    }
-    return DIS_OK;
-}
-
-/* The votes that no worker gave. */
-static double pseudo_votes(const ordinal *m, crowd_sums *c)
-{
-    const double before = c->value;
-    for (size_t s = 0; s < m->S; s++) add_cell(m, c, s / m->G, m->place[s], PSEUDO / (double)m->G, 1, 0);
-    return c->value - before;
-}
-
-/* All sums at a_try, with u in a_try[0], into part[0]; returns the value. */
-static dis_status sum_crowd(ordinal *m, bool with_slopes, double *value)
-{
-    m->with_slopes = with_slopes;
-    DIS_TRY(dis__run_jobs(m->em.args->ctx, m->n_jobs, crowd_job, m));
-    crowd_sums *all = &m->part[0];
-    for (size_t j = 1; j < m->n_jobs; j++) {
-        const crowd_sums *c = &m->part[j];
-        all->value += c->value;
-        all->slope_u += c->slope_u;
-        all->bend_u += c->bend_u;
-        for (size_t i = 0; i < 4 * m->K; i++) all->slope[i] += c->slope[i];
-    }
-    pseudo_votes(m, all);
-    *value = all->value;
-    return DIS_OK;
-}
-
-/* Solves H d = slope, -H the sums' Hessian (K x K, u first), by Cholesky; d lands in the last column. */
-static void newton_direction(const ordinal *m)
-{
-    const size_t n = m->K, stride = n + 1;
-    const crowd_sums *c = &m->part[0];
-    double *h = m->solve;
-    memset(h, 0, n * stride * sizeof *h);
-    h[0] = -c->bend_u;
-    h[n] = c->slope_u;
-    for (size_t v = 1; v < n; v++) {
-        h[v * stride] = -c->border[v];
-        h[v * stride + v] = -c->bend[v];
-        if (v > 1) h[v * stride + v - 1] = -c->next[v - 1];
-        h[v * stride + n] = c->slope[v];
-    }
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            double x = h[i * stride + j];
-            for (size_t l = 0; l < j; l++) x -= h[i * stride + l] * h[j * stride + l];
-            h[i * stride + j] = i > j ? x / h[j * stride + j] : sqrt(x > 1e-9 ? x : 1e-9);
-        }
-        for (size_t l = 0; l < i; l++) h[i * stride + n] -= h[i * stride + l] * h[l * stride + n];
-        h[i * stride + n] /= h[i * stride + i];
-    }
-    for (size_t i = n; i-- > 0;) {
-        for (size_t l = i + 1; l < n; l++) h[i * stride + n] -= h[l * stride + i] * h[l * stride + n];
-        h[i * stride + n] /= h[i * stride + i];
-    }
-}
-
-static bool try_step(const ordinal *m, double length)
-{
-    const size_t stride = m->K + 1;
-    m->a_try[0] = m->u + length * m->solve[m->K];
-    bool ordered = m->a_try[0] > 0;
-    for (size_t v = 1; v < m->K; v++) {
-        m->a_try[v] = m->a[v] + length * m->solve[v * stride + m->K];
-        ordered &= v == 1 || m->a_try[v] > m->a_try[v - 1];
-    }
-    return ordered;
-}
-
-static dis_status step_crowd(ordinal *m)
-{
-    double before, now = -INFINITY, length = 1;
-    memcpy(m->a_try, m->a, m->K * sizeof *m->a);
-    m->a_try[0] = m->u;
-    DIS_TRY(sum_crowd(m, true, &before));
-    newton_direction(m);
-    for (int halving = 0; halving < MAX_HALVINGS; halving++, length /= 2) {
-        if (!try_step(m, length)) continue;
-        DIS_TRY(sum_crowd(m, false, &now));
-        if (!(now >= before - SLACK * fabs(before))) continue;
-        m->u = m->a_try[0];
-        memcpy(m->a + 1, m->a_try + 1, (m->K - 1) * sizeof *m->a);
-        return DIS_OK;
-    }
-    return DIS_OK;
-}
-
-static bool after_pass(void *arg, dis__em *em)
-{
-    (void)em;
-    ordinal *m = arg;
-    const size_t n = m->n_passes++;
-    if (n < EVERY_PASS || n % EVERY_PASS == 0) m->status = step_crowd(m);
-    return m->status != DIS_OK;
-}
-
-/* ---- a worker: k and g ---- */
-
-typedef struct {
-    double value, slope_k, slope_g, bend_k, bend_g, bend_kg;
-} worker_sums;
-
-/* The worker's part of the objective at (k, g), its prior with it. */
-static worker_sums sum_worker(const ordinal *m, const double *n, double k, double g)
-{
-    const double tb = 1 / (m->o->bias * m->o->bias), ts = 1 / (m->o->spread * m->o->spread);
-    worker_sums t = {.value = -.5 * (tb * g * g + ts * (k - 1) * (k - 1)),
-                     .slope_k = -ts * (k - 1),
-                     .slope_g = -tb * g,
-                     .bend_k = -ts,
-                     .bend_g = -tb};
-    for (size_t v = 0; v < m->K; v++)
-        for (size_t s = 0; s < m->S; s++) {
-            const double x = n[v * m->em.row + s];
-            if (!(x > 0)) continue;
-            const double lo = v ? m->a[v] - m->u * m->place[s] : 0,
-                         hi = v + 1 < m->K ? m->a[v + 1] - m->u * m->place[s] : 0;
-            const cell d = look_at(v ? k * lo - g : -INFINITY, v + 1 < m->K ? k * hi - g : INFINITY);
-            t.value += x * d.log_p;
-            t.slope_k += x * (d.hi * hi + d.lo * lo);
-            t.slope_g -= x * (d.hi + d.lo);
-            t.bend_k += x * (d.hi_hi * hi * hi + d.lo_lo * lo * lo + 2 * d.hi_lo * hi * lo);
-            t.bend_g += x * (d.hi_hi + d.lo_lo + 2 * d.hi_lo);
-            t.bend_kg -= x * (d.hi_hi * hi + d.lo_lo * lo + d.hi_lo * (hi + lo));
-        }
-    return t;
-}
-
-static bool any(const double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (x[i] > 0) return true;
-    return false;
-}
-
-/* P(class | place) at (k, g) into `out` for the classes that have votes in n (all of them for NULL): other rows are
- * never read. Returns the worker's part of the objective. */
-static double fill(const ordinal *m, const double *n, double k, double g, double *out)
-{
-    const double b = g / m->o->bias, c = (k - 1) / m->o->spread;
-    double value = -.5 * (b * b + c * c);
-    for (size_t v = 0; v < m->K; v++) {
-        const double *sums = n ? n + v * m->em.row : NULL;
-        double *row = out + v * m->em.row;
-        memset(row, 0, m->em.row * sizeof *row);
-        for (size_t s = 0; (!sums || any(sums, m->S)) && s < m->S; s++) {
-            const double lo = v ? k * (m->a[v] - m->u * m->place[s]) - g : -INFINITY;
-            const double hi = v + 1 < m->K ? k * (m->a[v + 1] - m->u * m->place[s]) - g : INFINITY;
-            row[s] = mass(lo, hi);
-            if (sums && sums[s] > 0) value += sums[s] * log(row[s]);
-        }
-    }
-    return value;
-}
-
-static double update_worker(void *arg, size_t w, double *x, double *scratch, bool keep)
-{
-    (void)keep;
-    const ordinal *m = arg;
-    const bool first = m->em.n_summed == 0;
-    const worker_sums t = sum_worker(m, x, m->k[w], m->g[w]);
-    const double det = t.bend_k * t.bend_g - t.bend_kg * t.bend_kg;
-    double dk = -(t.bend_g * t.slope_k - t.bend_kg * t.slope_g) / det;
-    double dg = -(t.bend_k * t.slope_g - t.bend_kg * t.slope_k) / det;
-    if (first || !(det > 0)) dk = dg = 0;
-    for (int halving = 0;; halving++, dk /= 2, dg /= 2) {
-        if (halving == MAX_HALVINGS) dk = dg = 0;
-        if (m->k[w] + dk < LEAST_PRECISION) continue;
-        const double value = fill(m, first ? NULL : x, m->k[w] + dk, m->g[w] + dg, scratch);
-        if (halving == MAX_HALVINGS || value >= t.value - SLACK * fabs(t.value)) break;
-    }
-    m->k[w] += dk;
-    m->g[w] += dg;
-    memcpy(x, scratch, m->em.worker_size * sizeof *x);
-    const double b = m->g[w] / m->o->bias, c = (m->k[w] - 1) / m->o->spread;
-    return -.5 * (b * b + c * c);
-}
-
-static double update_places(void *arg, const double *sum, size_t n_items, double *prior, bool keep)
-{
-    (void)keep;
-    ordinal *m = arg;
-    double total = 0, penalty;
-    if (n_items)
-        for (size_t s = 0; s < m->S; s++) prior[s] = sum[s] + SMOOTHING;
-    for (size_t s = 0; s < m->S; s++) total += prior[s];
-    crowd_sums *c = &m->part[0];
-    c->value = 0;
-    m->with_slopes = false;
-    memcpy(m->a_try, m->a, m->K * sizeof *m->a);
-    memcpy(m->a_used, m->a, m->K * sizeof *m->a);
-    m->a_try[0] = m->u_used = m->u;
-    penalty = pseudo_votes(m, c);
-    for (size_t s = 0; s < m->S; s++) {
-        prior[s] /= total;
-        penalty += SMOOTHING * log(prior[s]);
-    }
-    return penalty;
-}
+enum { MAX_CLASSES = 1000, MAX_JOBS = 16, USUAL_POINTS = 3, FEWEST_PLACES = 15 };
+#define FIRST_UNIT .7 /* first spread of a usual vote, in classes */
 
 /* ---- labels ---- */
 
 static dis_status votes_job(void *arg, size_t j, int thread)
 {
     (void)thread;
-    const ordinal *m = arg;
+    const dis__ordinal *m = arg;
     const size_t n_workers = m->em.args->votes.n_workers, last = dis__job_first(n_workers, m->n_jobs, j + 1);
     double *sums = m->sums + j * m->em.worker_size, *votes = m->votes + j * m->K * m->S;
     for (size_t w = dis__job_first(n_workers, m->n_jobs, j); w < last; w++) {
@@ -386,7 +72,7 @@ static dis_status votes_job(void *arg, size_t j, int thread)
 }
 
 /* How the crowd votes at each place, into the first table of m->votes. */
-static dis_status crowd_votes(ordinal *m)
+static dis_status crowd_votes(dis__ordinal *m)
 {
     DIS_TRY(dis__run_jobs(m->em.args->ctx, m->n_jobs, votes_job, m));
     const size_t n = m->K * m->S;
@@ -396,7 +82,7 @@ static dis_status crowd_votes(ordinal *m)
         double total = 0, at = m->u * m->place[s];
         for (size_t v = 0; v < m->K; v++) {
             double *x = &m->votes[v * m->S + s];
-            *x += mass(v ? m->a[v] - at : -INFINITY, v + 1 < m->K ? m->a[v + 1] - at : INFINITY);
+            *x += dis__ordinal_mass(v ? m->a[v] - at : -INFINITY, v + 1 < m->K ? m->a[v + 1] - at : INFINITY);
             total += *x;
         }
         for (size_t v = 0; v < m->K; v++) m->votes[v * m->S + s] /= total;
@@ -405,13 +91,13 @@ static dis_status crowd_votes(ordinal *m)
 }
 
 typedef struct {
-    const ordinal *m;
+    const dis__ordinal *m;
     double *score, *posterior; /* (n_items), (n_jobs, S) */
     size_t n_jobs;
 } labelling;
 
 /* P(place | votes of item i) into q (S). */
-static void place_item(const ordinal *m, size_t i, double *q)
+static void place_item(const dis__ordinal *m, size_t i, double *q)
 {
     const dis_votes_view *v = &m->em.args->votes;
     const int32_t gold = dis__gold(m->em.args, i);
@@ -429,7 +115,7 @@ static dis_status label_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const labelling *t = arg;
-    const ordinal *m = t->m;
+    const dis__ordinal *m = t->m;
     const size_t n_items = m->em.args->votes.n_items, last = dis__job_first(n_items, t->n_jobs, j + 1);
     double *q = t->posterior + j * m->S;
     for (size_t i = dis__job_first(n_items, t->n_jobs, j); i < last; i++) {
@@ -451,7 +137,7 @@ static dis_status label_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-static dis_status make_labels(const ordinal *m, double *score)
+static dis_status make_labels(const dis__ordinal *m, double *score)
 {
     const dis_votes_view *v = &m->em.args->votes;
     labelling t = {.m = m, .score = score, .n_jobs = dis__n_jobs(v->n_items, 4096, MAX_JOBS)};
@@ -464,7 +150,7 @@ static dis_status make_labels(const ordinal *m, double *score)
 /* ---- the fit ---- */
 
 /* Bands as wide as each other, everybody alike, items where votes are. */
-static dis_status start(ordinal *m)
+static dis_status start(dis__ordinal *m)
 {
     const dis_votes_view *v = &m->em.args->votes;
     double *count;
@@ -481,10 +167,13 @@ static dis_status start(ordinal *m)
     return DIS_OK;
 }
 
-static dis_status run(ordinal *m)
+static dis_status run(dis__ordinal *m)
 {
-    const dis__em_rules rules = {
-        .name = "ordinal", .worker = update_worker, .classes = update_places, .after = after_pass, .arg = m};
+    const dis__em_rules rules = {.name = "ordinal",
+                                 .worker = dis__ordinal_worker,
+                                 .classes = dis__ordinal_places,
+                                 .after = dis__ordinal_crowd,
+                                 .arg = m};
     DIS_TRY(start(m));
     DIS_TRY(dis__em_update(&m->em, &rules, false));
     if (m->o->iterations == 0) return dis__em_pass(&m->em, DIS_EM_SOFT, true, false);
@@ -494,7 +183,7 @@ static dis_status run(ordinal *m)
     return m->status != DIS_OK ? m->status : status;
 }
 
-static void note_parameters(const ordinal *m, double *bias, double *spread, double *prior, double *threshold)
+static void note_parameters(const dis__ordinal *m, double *bias, double *spread, double *prior, double *threshold)
 {
     for (size_t w = 0; w < m->em.args->votes.n_workers; w++) {
         bias[w] = m->g[w] / (m->k[w] * m->u);
@@ -504,7 +193,7 @@ static void note_parameters(const ordinal *m, double *bias, double *spread, doub
     for (size_t v = 0; v < m->K; v++) threshold[v] = v + 1 < m->K ? m->a[v + 1] / m->u : (double)m->K - .5;
 }
 
-static dis_status allocate(ordinal *m)
+static dis_status allocate(dis__ordinal *m)
 {
     const size_t K = m->K, n_workers = m->em.args->votes.n_workers;
     DIS_TRY(dis__alloc_zeroed(&m->place, m->S, sizeof *m->place));
@@ -520,19 +209,19 @@ static dis_status allocate(ordinal *m)
     m->g = m->k + n_workers;
     for (size_t j = 0; j < m->n_jobs; j++) {
         double *x = m->parts + j * 4 * K;
-        m->part[j] = (crowd_sums){.slope = x, .bend = x + K, .next = x + 2 * K, .border = x + 3 * K};
+        m->part[j] = (dis__ordinal_sums){.slope = x, .bend = x + K, .next = x + 2 * K, .border = x + 3 * K};
     }
     return DIS_OK;
 }
 
-static void destroy(ordinal *m)
+static void destroy(dis__ordinal *m)
 {
     void *const arrays[] = {m->place, m->a, m->solve, m->k, m->sums, m->votes, m->part, m->parts};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) dis__free(arrays[i]);
     dis__em_destroy(&m->em);
 }
 
-static size_t points_of(const ordinal_options *o, size_t n_classes)
+static size_t points_of(const dis__ordinal_options *o, size_t n_classes)
 {
     const size_t few = n_classes ? (FEWEST_PLACES + n_classes - 1) / n_classes : 1;
     if (o->points) return (size_t)o->points;
@@ -552,7 +241,7 @@ static dis_status fit_ordinal(const dis__fit_args *args, dis_fit *fit)
     DIS_TRY(dis__fit_parameter(fit, "prior", "t", &prior));
     DIS_TRY(dis__fit_parameter(fit, "threshold", "t", &threshold));
     DIS_TRY(dis__fit_parameter(fit, "score", "i", &score));
-    ordinal m = {.o = args->options, .K = K, .G = points_of(args->options, K)};
+    dis__ordinal m = {.o = args->options, .K = K, .G = points_of(args->options, K)};
     m.S = K * m.G;
     DIS_TRY(dis__em_create(args, fit, DIS_EM_ROWS, m.G, &m.em));
     m.n_jobs = dis__n_jobs(dis__size(args->votes.n_workers, m.em.worker_size, 0), 4096, MAX_JOBS);
@@ -581,7 +270,7 @@ const dis__method dis__method_ordinal = {
              .needs_workers = true,
              .options = options_table,
              .n_options = sizeof options_table / sizeof *options_table},
-    .options_size = sizeof(ordinal_options),
+    .options_size = sizeof(dis__ordinal_options),
     .memory = memory,
     .fit = fit_ordinal,
 };

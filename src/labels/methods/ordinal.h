@@ -1,0 +1,44 @@
+/* ordinal.h: the steps of the method ordinal (ordinal_steps.c); ordinal.c has the model. */
+#ifndef DIS_LABELS_METHODS_ORDINAL_H
+#define DIS_LABELS_METHODS_ORDINAL_H
+#include "labels/methods/em.h"
+
+typedef struct {
+    int64_t iterations, points;
+    double tolerance, bias, spread;
+} dis__ordinal_options;
+
+/* What the votes at hand say of a[1 .. K - 1] and u: value, gradient (u last), and a Hessian with an arrow's shape. */
+typedef struct {
+    double value, slope_u, bend_u;
+    double *slope, *bend, *next, *border; /* (K): of a[v]; next: of a[v] with a[v + 1]; border: with u */
+} dis__ordinal_sums;
+
+typedef struct {
+    const dis__ordinal_options *o;
+    dis__em em;
+    size_t K, S, G;
+    double *place;           /* (S): x */
+    double *a, u;            /* (K + 1): thresholds times u, the first and last infinite */
+    double *a_used, u_used;  /* those of the tables */
+    double *k, *g;           /* (n_workers) */
+    double *a_try, *solve;   /* (K + 1), (K, K + 1) */
+    double *sums;            /* (n_jobs, worker_size): of one worker */
+    dis__ordinal_sums *part; /* (n_jobs), numbers in `parts` */
+    double *parts;
+    double *votes; /* (n_jobs, K, S): votes for a class at a place */
+    size_t n_jobs, n_passes;
+    bool with_slopes;
+    dis_status status;
+} dis__ordinal;
+
+/* F(hi) - F(lo), at least 1e-300. */
+double dis__ordinal_mass(double lo, double hi);
+
+/* The rules of the loop (em.h): after a pass, the thresholds and the precision of the crowd; then each worker; then the
+ * places. */
+bool dis__ordinal_crowd(void *arg, dis__em *em);
+double dis__ordinal_worker(void *arg, size_t w, double *x, double *scratch, bool keep);
+double dis__ordinal_places(void *arg, const double *sum, size_t n_items, double *prior, bool keep);
+
+#endif

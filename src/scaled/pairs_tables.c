@@ -1,0 +1,228 @@
+/* Scores, pairs and raters as tables, and how far raters agree: see pairs.c. */
+#include "scaled/pairs.h"
+#include <math.h>
+#include <stdlib.h>
+
+static dis_status add_scores(dis__pairs *m, dis_scaled *out)
+{
+    const size_t n = m->n_things;
+    dis_scaled_column *c;
+    double *score, *se, *rank, *won, *lost, *tied;
+    DIS_TRY(dis__scaled_add(out, "labels", "scores of what was compared, the best first", n, 7, &c));
+    c[0] = (dis_scaled_column){.name = "thing", .names = m->things};
+    DIS_TRY(dis__scaled_numbers(out, &c[1], "score", n, &score));
+    DIS_TRY(dis__scaled_numbers(out, &c[2], "se", n, &se));
+    DIS_TRY(dis__scaled_numbers(out, &c[3], "rank", n, &rank));
+    DIS_TRY(dis__scaled_numbers(out, &c[4], "won", n, &won));
+    DIS_TRY(dis__scaled_numbers(out, &c[5], "lost", n, &lost));
+    DIS_TRY(dis__scaled_numbers(out, &c[6], "tied", n, &tied));
+    double mean = 0;
+    for (size_t k = 0; k < n; k++) mean += m->score[k] / (double)n;
+    for (size_t k = 0; k < n; k++) {
+        score[k] = m->score[k] - mean;
+        se[k] = m->se[k];
+        rank[k] = 1;
+        for (size_t l = 0; l < n; l++) rank[k] += m->score[l] > m->score[k];
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        const dis__comparison *x = &m->c[i];
+        won[x->a] += x->verdict == DIS_PAIR_FIRST;
+        lost[x->b] += x->verdict == DIS_PAIR_FIRST;
+        won[x->b] += x->verdict == DIS_PAIR_SECOND;
+        lost[x->a] += x->verdict == DIS_PAIR_SECOND;
+        tied[x->a] += x->verdict == DIS_PAIR_TIE;
+        tied[x->b] += x->verdict == DIS_PAIR_TIE;
+    }
+    return dis__scaled_sort(out, &out->table[out->n_tables - 1], score);
+}
+
+/* The same two things of one task lie together, and within them the same worker. */
+static int by_place(const void *x, const void *y)
+{
+    const dis__comparison *p = x, *q = y;
+    const uint32_t low_p = p->a < p->b ? p->a : p->b, low_q = q->a < q->b ? q->a : q->b;
+    const uint32_t high_p = p->a + p->b - low_p, high_q = q->a + q->b - low_q;
+    if (p->task != q->task) return p->task < q->task ? -1 : 1;
+    if (low_p != low_q) return low_p < low_q ? -1 : 1;
+    if (high_p != high_q) return high_p < high_q ? -1 : 1;
+    return p->worker < q->worker ? -1 : p->worker > q->worker;
+}
+
+static bool same_place(const dis__comparison *p, const dis__comparison *q)
+{
+    return p->task == q->task && ((p->a == q->a && p->b == q->b) || (p->a == q->b && p->b == q->a));
+}
+
+/* DIS_PAIR_FIRST: the thing with the lower number. */
+static uint32_t opinion(const dis__comparison *c)
+{
+    return c->verdict == DIS_PAIR_TIE                        ? DIS_PAIR_TIE
+           : (c->verdict == DIS_PAIR_FIRST) == (c->a < c->b) ? DIS_PAIR_FIRST
+                                                             : DIS_PAIR_SECOND;
+}
+
+typedef struct {
+    double *votes, *share, *first, *both, *kept, *agreed, *compared; /* (n_workers) */
+} rater_counts;
+
+static double is_other(const void *arg, size_t a, size_t b)
+{
+    (void)arg;
+    return a != b;
+}
+
+/* Items are two things of a task; of a worker who saw them more than once, all opinions count. */
+static dis_status measure(dis__pairs *m, const rater_counts *r, dis_scaled *out)
+{
+    uint64_t *start;
+    uint32_t *kind;
+    double *same, *kept, *first;
+    size_t n_items = 0, n_kept = 0;
+    dis_status status = DIS_OK;
+    const size_t resamples = m->args->o->resamples;
+    const uint64_t seed = m->args->o->seed;
+    DIS_TRY(dis__scaled_room(out, &start, m->n + 1, sizeof *start));
+    DIS_TRY(dis__scaled_room(out, &kind, m->n, sizeof *kind));
+    DIS_TRY(dis__scaled_room(out, &same, m->n, sizeof *same));
+    DIS_TRY(dis__scaled_room(out, &kept, m->n, sizeof *kept));
+    DIS_TRY(dis__scaled_room(out, &first, m->n, sizeof *first));
+    qsort(m->c, m->n, sizeof *m->c, by_place);
+    for (size_t i = 0, end; i < m->n; i = end) {
+        double pairs = 0, agree = 0;
+        for (end = i; end < m->n && same_place(&m->c[i], &m->c[end]); end++) kind[end] = opinion(&m->c[end]);
+        for (size_t x = i; x < end; x++)
+            for (size_t y = i; y < x; y++) {
+                const dis__comparison *p = &m->c[x], *q = &m->c[y];
+                if (p->worker != q->worker) {
+                    pairs++;
+                    agree += kind[x] == kind[y];
+                    r->compared[p->worker]++;
+                    r->compared[q->worker]++;
+                    r->agreed[p->worker] += kind[x] == kind[y];
+                    r->agreed[q->worker] += kind[x] == kind[y];
+                } else if (p->a == q->b && p->a != p->b) {
+                    kept[n_kept++] = kind[x] == kind[y];
+                    r->both[p->worker]++;
+                    r->kept[p->worker] += kind[x] == kind[y];
+                }
+            }
+        same[n_items] = pairs > 0 ? agree / pairs : NAN;
+        start[++n_items] = end;
+    }
+    for (size_t i = 0; i < m->n; i++) first[i] = dis__pair_won(&m->c[i]);
+    const dis__alpha_input in = {.n_items = n_items, .n_kinds = 3, .start = start, .kind = kind, .distance = is_other};
+    dis__scaled_measure(out, "agreement", "Raters who say the same of the same two",
+                        dis__mean_metric(m->args->ctx, same, n_items, resamples, seed, &status));
+    dis__scaled_measure(out, "alpha_nominal", "Krippendorff's alpha of the same two",
+                        dis__alpha(m->args->ctx, &in, resamples, seed, &status));
+    dis__scaled_measure(out, "kept", "Opinions kept when the order was swapped",
+                        dis__mean_metric(m->args->ctx, kept, n_kept, resamples, seed, &status));
+    dis__scaled_measure(out, "first_preferred", "Share of the first of two (a tie is half)",
+                        dis__mean_metric(m->args->ctx, first, m->n, resamples, seed, &status));
+    return status;
+}
+
+/* The share of comparisons without a tie that the scores foretell. */
+static void add_foretold(const dis__pairs *m, dis_scaled *out)
+{
+    double right = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        const dis__comparison *c = &m->c[i];
+        if (c->verdict == DIS_PAIR_TIE) continue;
+        n++;
+        const double d = m->score[c->a] - m->score[c->b];
+        right += d == 0 ? .5 : (d > 0) == (c->verdict == DIS_PAIR_FIRST);
+    }
+    dis__scaled_measure(out, "foretold", "Comparisons that go by the scores",
+                        n ? (dis_metric){.value = right / (double)n, .n = n}
+                          : dis_metric_undefined("there are only ties"));
+}
+
+static dis_status add_raters(dis__pairs *m, dis_scaled *out)
+{
+    const size_t n = m->args->look.n_workers;
+    dis_scaled_column *c;
+    rater_counts r;
+    double *reliability, *key;
+    DIS_TRY(dis__scaled_add(out, "workers", "raters by their reliability, the lowest first", n, 9, &c));
+    c[0] = (dis_scaled_column){.name = "worker", .names = m->args->look.workers};
+    DIS_TRY(dis__scaled_numbers(out, &c[1], "votes", n, &r.votes));
+    DIS_TRY(dis__scaled_numbers(out, &c[2], "reliability", n, &reliability));
+    DIS_TRY(dis__scaled_numbers(out, &c[3], "by_scores", n, &r.share));
+    DIS_TRY(dis__scaled_numbers(out, &c[4], "first_preferred", n, &r.first));
+    DIS_TRY(dis__scaled_numbers(out, &c[5], "agreement", n, &r.agreed));
+    DIS_TRY(dis__scaled_numbers(out, &c[6], "compared", n, &r.compared));
+    DIS_TRY(dis__scaled_numbers(out, &c[7], "kept", n, &r.kept));
+    DIS_TRY(dis__scaled_numbers(out, &c[8], "swapped", n, &r.both));
+    DIS_TRY(dis__scaled_room(out, &key, n, sizeof *key));
+    const size_t at = out->n_tables - 1;
+    DIS_TRY(measure(m, &r, out));
+    for (size_t i = 0; i < m->n; i++) {
+        const dis__comparison *x = &m->c[i];
+        const double d = m->score[x->a] - m->score[x->b], won = dis__pair_won(x);
+        r.votes[x->worker]++;
+        r.first[x->worker] += won;
+        r.share[x->worker] += d == 0 || x->verdict == DIS_PAIR_TIE ? .5 : (d > 0) == (x->verdict == DIS_PAIR_FIRST);
+    }
+    for (size_t w = 0; w < n; w++) {
+        reliability[w] = m->o->reliability ? m->reliability[w] : NAN;
+        r.share[w] = r.votes[w] > 0 ? r.share[w] / r.votes[w] : NAN;
+        r.first[w] = r.votes[w] > 0 ? r.first[w] / r.votes[w] : NAN;
+        r.agreed[w] = r.compared[w] > 0 ? r.agreed[w] / r.compared[w] : NAN;
+        r.kept[w] = r.both[w] > 0 ? r.kept[w] / r.both[w] : NAN;
+        key[w] = m->o->reliability ? -m->reliability[w] : -r.share[w];
+    }
+    return dis__scaled_sort(out, &out->table[at], key);
+}
+
+/* Pairs of things by how evenly opinions are split. */
+static dis_status add_pairs(dis__pairs *m, dis_scaled *out)
+{
+    const size_t K = m->n_things;
+    size_t n = 0;
+    double *cell, *key, *first, *second, *ties, *chance;
+    uint32_t *a, *b;
+    DIS_TRY(dis__alloc_zeroed(&cell, dis__size(dis__size(K, K, 0), 3, 0), sizeof *cell));
+    for (size_t i = 0; i < m->n; i++) {
+        const dis__comparison *c = &m->c[i];
+        const size_t low = c->a < c->b ? c->a : c->b, high = c->a < c->b ? c->b : c->a;
+        cell[(low * K + high) * 3 + opinion(c)]++;
+    }
+    for (size_t i = 0; i < K * K; i++) n += cell[3 * i] + cell[3 * i + 1] + cell[3 * i + 2] > 0;
+    dis_scaled_column *c;
+    dis_status status = dis__scaled_add(out, "items", "pairs of things by how evenly opinions are split", n, 6, &c);
+    if (status == DIS_OK) status = dis__scaled_room(out, &a, n, sizeof *a);
+    if (status == DIS_OK) status = dis__scaled_room(out, &b, n, sizeof *b);
+    if (status == DIS_OK) status = dis__scaled_room(out, &key, n, sizeof *key);
+    if (status == DIS_OK) status = dis__scaled_numbers(out, &c[2], "for_a", n, &first);
+    if (status == DIS_OK) status = dis__scaled_numbers(out, &c[3], "for_b", n, &second);
+    if (status == DIS_OK) status = dis__scaled_numbers(out, &c[4], "ties", n, &ties);
+    if (status == DIS_OK) status = dis__scaled_numbers(out, &c[5], "p_a", n, &chance);
+    n = 0;
+    for (size_t i = 0; status == DIS_OK && i < K * K; i++) {
+        const double *x = cell + 3 * i, all = x[0] + x[1] + x[2];
+        if (!(all > 0)) continue;
+        a[n] = (uint32_t)(i / K);
+        b[n] = (uint32_t)(i % K);
+        first[n] = x[0];
+        second[n] = x[1];
+        ties[n] = x[2];
+        chance[n] = 1 / (1 + exp(m->score[b[n]] - m->score[a[n]]));
+        key[n++] = -fabs((x[0] + .5 * x[2]) / all - .5);
+    }
+    dis__free(cell);
+    if (status != DIS_OK) return status;
+    c[0] = (dis_scaled_column){.name = "a", .names = m->things, .index = a};
+    c[1] = (dis_scaled_column){.name = "b", .names = m->things, .index = b};
+    return dis__scaled_sort(out, &out->table[out->n_tables - 1], key);
+}
+
+dis_status dis__pairs_show(dis__pairs *m, dis_scaled *out)
+{
+    DIS_TRY(add_scores(m, out));
+    DIS_TRY(add_pairs(m, out));
+    DIS_TRY(add_raters(m, out));
+    add_foretold(m, out);
+    return DIS_OK;
+}
