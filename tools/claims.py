@@ -245,9 +245,10 @@ def row(results, claim):
     if not found:
         return None
     several = len({f["other"] for f in found}) > 1, len({f["one"] for f in found}) > 1, len({f["metric"] for f in found}) > 1
+    again = lambda f: f["other"] != found[0]["other"] and sum((g["one"], g["metric"]) == (f["one"], f["metric"]) for g in found) > 1
     said = []
     for f in found:
-        what = [f["one"] if several[1] else "", "to " + f["other"] if several[0] and not several[1] else "", NAMES.get(f["metric"], f["metric"]) if several[2] else ""]
+        what = [f["one"] if several[1] else "", "to " + f["other"] if several[0] and (not several[1] or again(f)) else "", NAMES.get(f["metric"], f["metric"]) if several[2] else ""]
         what = ", ".join(w for w in what if w)
         said.append(f"{what + ': ' if what else ''}{f['text']}")
     holds = sum(f["verdict"] == "holds" for f in found)
