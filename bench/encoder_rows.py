@@ -150,7 +150,7 @@ def rows(b, tool, root, skipped):
     work_rows(e, "embed", "minilm", 200 if q else 10000, 1.25, (2, 1.6), 1)
     work_rows(e, "embed", "mpnet", 20 if q else 200, 1.25, (2, 1.6), 3)
     work_rows(e, "predict", "minilm", 100 if q else 1000, 2, (None, 1.6), 3)
-    work_rows(e, "predict", "mpnet", 20 if q else 96, 2, (None, 1.6), 3)
+    work_rows(e, "predict", "mpnet", 20 if q else 192, 2, (None, 1.6), 3)
     work_rows(e, "train", "minilm", 40 if q else 160, 1.5, None, 3)
     work_rows(e, "train", "mpnet", 8 if q else 24, 1.5, None, 3)
     start_row(e)

@@ -276,15 +276,19 @@ dis_status dis__encoder_weights_check(dis_context *ctx, const char *folder)
     return status;
 }
 
+/* The digest of the file, or of the digests of several. Read in pieces: a run that trains has no room for them. */
 dis_status dis__encoder_digest(dis_context *ctx, const char *folder, char hex[65])
 {
     source *s;
     dis__sha256 sha;
     DIS_TRY(dis__alloc_zeroed(&s, 1, sizeof *s));
-    const dis_status status = open_files(ctx, s, folder);
+    dis_status status = open_files(ctx, s, folder);
     dis__sha256_begin(&sha);
-    for (size_t i = 0; i < s->n_opened; i++) dis__sha256_add(&sha, s->input[i].bytes, s->input[i].n);
-    dis__sha256_hex(&sha, hex);
+    for (size_t i = 0; i < s->n_opened && status == DIS_OK; i++) {
+        status = dis__sha256_file(s->path[i], hex);
+        dis__sha256_add(&sha, hex, 64);
+    }
+    if (s->n_opened > 1) dis__sha256_hex(&sha, hex);
     close_files(s);
     return status;
 }

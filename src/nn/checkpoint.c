@@ -155,8 +155,15 @@ static dis_status bad(const char *path, const char *reason)
     return dis__fail_at(DIS_EDATA, path, 0, 0, "%s", reason);
 }
 
-static dis_status check_sum(const char *path, const dis__safetensors *file)
+/* Pages of the file are given back, for a checkpoint is three times as large as what it is of. */
+static void pass_tensor(const dis__input *in, const dis__tensor *t, const char **passed)
 {
+    dis__input_passed(in, (const char *)t->data + t->n * t->dtype->size, passed);
+}
+
+static dis_status check_sum(const dis__input *in, const dis__safetensors *file)
+{
+    const char *const path = in->path;
     const dis__json_value *format = dis__safetensors_metadata(file, "format"), *m = file->metadata;
     const dis__json_value *version = dis__safetensors_metadata(file, "version");
     const dis__json_value *wanted = dis__safetensors_metadata(file, "checksum");
@@ -171,7 +178,11 @@ static dis_status check_sum(const char *path, const dis__safetensors *file)
         hash_text(&sha, key->text, key->length);
         hash_text(&sha, key[1].text, key[1].length);
     }
-    for (size_t i = 0; i < file->n_tensors; i++) hash_tensor(&sha, &file->tensors[i]);
+    const char *passed = NULL;
+    for (size_t i = 0; i < file->n_tensors; i++) {
+        hash_tensor(&sha, &file->tensors[i]);
+        pass_tensor(in, &file->tensors[i], &passed);
+    }
     char hex[65];
     dis__sha256_hex(&sha, hex);
     return dis__json_is(wanted, hex) ? DIS_OK
@@ -217,8 +228,10 @@ static dis_status find_tensor(const dis__net *net, const char *path, const dis__
 }
 
 /* First all are looked for, then all are copied: `fill` says which. */
-static dis_status each_tensor(dis__net *net, const char *path, const dis__safetensors *file, int n_states, bool fill)
+static dis_status each_tensor(dis__net *net, const dis__input *in, const dis__safetensors *file, int n_states,
+                              bool fill)
 {
+    const char *passed = NULL;
     for (int s = -1; s < n_states; s++)
         for (size_t i = 0; i < net->n_params; i++) {
             const dis__param *p = &net->params[i];
@@ -230,13 +243,16 @@ static dis_status each_tensor(dis__net *net, const char *path, const dis__safete
                 snprintf(name, KEY, "state.%d/%s", s, p->info.name);
             const dis__tensor *t = NULL;
             if (!fill) {
-                DIS_TRY(find_tensor(net, path, file, name, p, &t));
+                DIS_TRY(find_tensor(net, in->path, file, name, p, &t));
+                pass_tensor(in, t, &passed);
                 continue;
             }
             t = dis__safetensors_find(file, name);
             if (s < 0) net->params[i].n_elsewhere = 0;
             void *to = dis__param_at(net, s < 0 ? net->param_arena : state_of(net, s), p->at);
-            if (t) DIS_TRY(dis__copy_in(net, to, t->data, t->n * t->dtype->size));
+            if (!t) continue;
+            DIS_TRY(dis__copy_in(net, to, t->data, t->n * t->dtype->size));
+            pass_tensor(in, t, &passed);
         }
     return DIS_OK;
 }
@@ -259,13 +275,13 @@ dis_status dis__net_load(dis__net *net, dis_context *ctx, const char *path)
         return status;
     }
     uint64_t seed, steps, pass;
-    DIS_TRY_GOTO(status, check_sum(path, &file), end);
+    DIS_TRY_GOTO(status, check_sum(&input, &file), end);
     DIS_TRY_GOTO(status, number_of(path, &file, "seed", &seed), end);
     DIS_TRY_GOTO(status, number_of(path, &file, "steps", &steps), end);
     DIS_TRY_GOTO(status, number_of(path, &file, "pass", &pass), end);
     const int n_states = net->state_arena && has_state(&file) ? net->n_states : 0;
-    DIS_TRY_GOTO(status, each_tensor(net, path, &file, n_states, false), end);
-    DIS_TRY_GOTO(status, each_tensor(net, path, &file, n_states, true), end);
+    DIS_TRY_GOTO(status, each_tensor(net, &input, &file, n_states, false), end);
+    DIS_TRY_GOTO(status, each_tensor(net, &input, &file, n_states, true), end);
     net->seed = seed;
     net->steps = steps;
     net->pass = pass;
