@@ -157,6 +157,6 @@ bytes=$((one * 5 / 2))
 STUB_SLEEP=1 STUB_BYTES=$bytes expect 5 "is used up" train --runs 6 --jobs 6 --threads 6 -o crowded
 STUB_SLEEP=1 STUB_TELL=1 STUB_BYTES=$bytes train --runs 6 --jobs auto --threads 6 -o fitted 2>err
 [ "$(awk '/at most/ { print $3 }' err)" -ge $((one * 3 / 2)) ] || fail "one run at a time: $(cat err)"
-[ "$(ls fitted/*/model.json | wc -l)" = 6 ] || fail "not six models: $(ls fitted)"
+[ "$(find fitted -name model.json | wc -l)" = 6 ] || fail "not six models: $(ls fitted)"
 STUB_BYTES=$((one / 2)) expect 5 "is used up" train --runs 3 --jobs auto --threads 3 -o none
 echo "${drivers}a device that is lost, and one whose memory is used up: exits 4 and 5, nothing half written"
