@@ -18,12 +18,14 @@ extern const cli_command cli_cmd_experiment;
 extern const cli_command cli_cmd_tokenize;
 extern const cli_command cli_cmd_embed;
 extern const cli_command cli_cmd_convert;
+extern const cli_command cli_cmd_watch;
 
 /* In the order in which help shows them. */
 /* clang-format off */
 static const cli_command *const commands[] = {
     &cli_cmd_labels,
     &cli_cmd_combine,
+    &cli_cmd_watch,
     &cli_cmd_agree,
     &cli_cmd_eval,
     &cli_cmd_review,

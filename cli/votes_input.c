@@ -21,7 +21,7 @@ static int check_preset(cli *c, const char *name)
 }
 
 /* One character, or its name. */
-static int take_delimiter(cli *c, const char *text, int *out)
+int votes_input_delimiter(cli *c, const char *text, int *out)
 {
     static const struct {
         const char *name;
@@ -77,7 +77,7 @@ int votes_input_check(votes_input *in)
     int code = cli_check_format(in->c, "input-format", v->input_format);
     if (code == 0) code = check_preset(in->c, v->preset);
     if (code == 0) code = check_scale(in->c, v);
-    if (code == 0) code = take_delimiter(in->c, v->delimiter, &o->delimiter);
+    if (code == 0) code = votes_input_delimiter(in->c, v->delimiter, &o->delimiter);
     if (code == 0) code = class_list_take(in->c, v->classes, &in->classes);
     if (code == 0) code = cli_take_rules(in->c, "drop", &v->drop, in->drop, &o->n_drop, &in->drop_text);
     if (code == 0) code = cli_take_rules(in->c, "keep", &v->keep, in->keep, &o->n_keep, &in->keep_text);

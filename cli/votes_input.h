@@ -124,6 +124,8 @@ dis_status votes_input_choose(const cli_votes_values *v, const cli_list *method,
                               dis_label_choice *out);
 
 int votes_input_check(votes_input *in);
+/* --delimiter: one character, or its name. */
+int votes_input_delimiter(cli *c, const char *text, int *out);
 /* Refuses options that say how votes are read where none are: they would change nothing. `remedy`: "give --votes
  * FILE". */
 int votes_input_unused(cli *c, const cli_votes_values *v, const char *remedy);

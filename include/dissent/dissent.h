@@ -31,6 +31,7 @@
 #include "dissent/predictions.h"
 #include "dissent/combine.h"
 #include "dissent/recipe.h"
+#include "dissent/watch.h"
 #include "dissent/compare.h"
 #include "dissent/views.h"
 #include "dissent/synth.h"

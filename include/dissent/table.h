@@ -28,6 +28,8 @@ DIS_API void dis_table_real(dis_table *table, double x);
 DIS_API void dis_table_count(dis_table *table, uint64_t x);
 /* An empty cell; null in JSONL. */
 DIS_API void dis_table_nothing(dis_table *table);
+/* Rows so far leave the process, for a pipe that is read as they come. A failure comes back here and in the end. */
+DIS_API dis_status dis_table_flush(dis_table *table);
 /* Ends and frees the table; as dis_json_finish. */
 DIS_API dis_status dis_table_finish(dis_table *table, dis_status so_far);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,14 @@ ssize_t dis__sys_write(int fd, const void *buffer, size_t n)
     do put = write(fd, buffer, n);
     while (put < 0 && errno == EINTR);
     return put;
+}
+
+int dis__sys_wait(int fd, int milliseconds)
+{
+    if (fault(EIO)) return -1;
+    struct pollfd waits = {.fd = fd, .events = POLLIN};
+    const int n = poll(&waits, 1, milliseconds);
+    return n < 0 && errno == EINTR ? 0 : n;
 }
 
 int dis__sys_fstat(int fd, struct stat *st)

@@ -157,7 +157,7 @@ static dis_status put(dis__out *out, const char *bytes, size_t n)
     return out->packer ? dis__packer_write(out->packer, bytes, n, put_plain, out) : put_plain(out, bytes, n);
 }
 
-static dis_status flush(dis__out *out)
+dis_status dis__out_flush(dis__out *out)
 {
     const size_t n = out->used;
     out->used = 0;
@@ -166,7 +166,7 @@ static dis_status flush(dis__out *out)
 
 dis_status dis__out_write(dis__out *out, const void *bytes, size_t n)
 {
-    if (n > BUFFER - out->used) DIS_TRY(flush(out));
+    if (n > BUFFER - out->used) DIS_TRY(dis__out_flush(out));
     if (n >= BUFFER) return put(out, bytes, n);
     if (n) memcpy(out->buffer + out->used, bytes, n);
     out->used += n;
@@ -176,7 +176,7 @@ dis_status dis__out_write(dis__out *out, const void *bytes, size_t n)
 dis_status dis__out_room(dis__out *out, size_t n, char **room)
 {
     if (n > DIS_OUT_ROOM) return dis__fail(DIS_EBUG, "%zu bytes of room asked for", n);
-    if (n > BUFFER - out->used) DIS_TRY(flush(out));
+    if (n > BUFFER - out->used) DIS_TRY(dis__out_flush(out));
     *room = out->buffer + out->used;
     return DIS_OK;
 }
@@ -208,7 +208,7 @@ dis_status dis__out_map(dis__out *out, size_t n, char **room)
 {
     *room = NULL;
     if (!out->temporary || out->packer || n == 0) return DIS_OK;
-    DIS_TRY(flush(out));
+    DIS_TRY(dis__out_flush(out));
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = out->written / page * page;
     out->mapped_to = out->written + n;
     if (dis__sys_truncate(out->fd, out->mapped_to) != 0) return dis__fail_io("write", out->path);
@@ -250,7 +250,7 @@ dis_status dis__out_unmap(dis__out *out)
 /* Everything that a full disk can refuse. */
 static dis_status settle(dis__out *out)
 {
-    DIS_TRY(flush(out));
+    DIS_TRY(dis__out_flush(out));
     if (out->packer) DIS_TRY(dis__packer_end(out->packer, put_plain, out));
     if (out->fd == STDOUT_FILENO) return DIS_OK;
     if (out->temporary && dis__sys_fsync(out->fd) != 0) return dis__fail_io("flush", out->path);

@@ -31,6 +31,8 @@ dis_status dis__out_unmap(dis__out *out);
 void dis__out_drop_map(dis__out *out);
 /* The file that is being written, for others who write parts of it behind what is written here; NULL: there is none. */
 const char *dis__out_temporary(const dis__out *out);
+/* What was written so far leaves the process: for pipes that somebody reads as it comes. A compressed file keeps some. */
+dis_status dis__out_flush(dis__out *out);
 /* Ends and frees `out`. With `so_far` DIS_OK the file is put in place; otherwise it is given up and `so_far` comes
  * back. */
 dis_status dis__out_finish(dis__out *out, dis_status so_far);

@@ -130,6 +130,13 @@ void dis_table_nothing(dis_table *table)
     end_cell(table, table->delimiter ? at : at + 4);
 }
 
+dis_status dis_table_flush(dis_table *table)
+{
+    if (table->status == DIS_OK) note(table, dis__out_flush(table->out));
+    if (table->status != DIS_OK) dis__set_error(table->message);
+    return table->status;
+}
+
 dis_status dis_table_finish(dis_table *table, dis_status so_far)
 {
     if (so_far == DIS_OK) {

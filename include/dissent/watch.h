@@ -1,0 +1,106 @@
+/* watch.h: votes as they come: which items are sure enough to need no more of them.
+ *
+ * A watch is given votes one by one. It keeps the votes of open items, a matrix of soft counts per worker, and of items
+ * that are done no more than a hash each, by which they are known when further votes come. Whenever a vote, or what
+ * was learned of workers since, makes an item sure enough, `each` is called with its row and the item is retired. The
+ * model is dawid-skene with the smoothing of the default labels, kept up to date vote by vote, and made less sure by
+ * the number of votes as these are (docs/watch.md, docs/default-labels.md). The same votes in the same order give the
+ * same rows.
+ *
+ *     static dis_status print(void *user, const dis_watch_row *row) { return puts(row->task) < 0 ? DIS_EIO : DIS_OK; }
+ *
+ *     dis_watch_options o = dis_watch_options_default();
+ *     o.each = print;
+ *     dis_watch *watch;
+ *     if (dis_watch_create(&o, &watch) == DIS_OK) {
+ *         const dis_watch_vote vote = {.task = "t1", .n_task = 2, .worker = "ann", .n_worker = 3, .label = "b",
+ *                                      .n_label = 1};
+ *         dis_watch_add(watch, &vote);
+ *         dis_watch_destroy(watch);
+ *     } */
+#ifndef DIS_WATCH_H
+#define DIS_WATCH_H
+#include "dissent/labels.h"
+#include "dissent/votes.h"
+
+typedef struct dis_watch dis_watch;
+
+typedef enum {
+    DIS_WATCH_SURE,  /* retired: its label is right with at least the chance asked for */
+    DIS_WATCH_MORE,  /* has the votes that every item gets and is not sure: one more is needed */
+    DIS_WATCH_LIMIT, /* retired unsure: it has as many votes as an item may get */
+} dis_watch_reason;
+/* "sure", "more", "limit". */
+DIS_API const char *dis_watch_reason_name(dis_watch_reason reason);
+
+typedef struct {
+    const char *task, *label; /* valid during the call; task is ended by a NUL */
+    size_t n_task, n_label;
+    double p; /* of the label */
+    uint64_t votes;
+    dis_watch_reason reason;
+} dis_watch_row;
+
+typedef struct {
+    size_t size;        /* of this struct */
+    double retire;      /* an item is sure when its label has this chance, above 0 and at most 1 */
+    uint64_t min_votes; /* never sure with fewer */
+    uint64_t ask_from;  /* with so many votes and not sure an item needs more: a row per further vote; 0: never */
+    uint64_t max_votes; /* retired unsure with so many; 0: never */
+    uint64_t remember;  /* done items that are known at least when late votes come; 0: all */
+    double power,
+        limit; /* log-probabilities are divided by min(votes, limit) ^ power, as combination calibrated does */
+    dis_duplicates duplicates;  /* a worker votes again on an open item */
+    const char *const *classes; /* (n_classes) NULL: those that turn up */
+    size_t n_classes;
+    /* Called for every row; anything but DIS_OK ends the call that led to it. NULL: nobody is told. */
+    dis_status (*each)(void *user, const dis_watch_row *row);
+    void *user;
+} dis_watch_options;
+DIS_OPTIONS_API(dis_watch_options);
+
+typedef struct {
+    const char *task, *worker, *label; /* nothing of them is kept */
+    size_t n_task, n_worker, n_label;
+} dis_watch_vote;
+
+typedef struct {
+    uint64_t votes;        /* that counted, late ones too */
+    uint64_t late;         /* on items that were retired: they count for their workers only */
+    uint64_t duplicates;   /* left out or put in place of an earlier one, or counted beside it, as asked */
+    uint64_t sure, unsure; /* items retired: sure, at the limit of votes */
+    uint64_t votes_sure;   /* that these had when they were retired */
+    uint64_t votes_unsure;
+    uint64_t bad_rows, na, dropped; /* of dis_watch_read: skipped, without a label, by drop rules */
+    size_t open, votes_open;        /* items, and the votes on them */
+    size_t n_workers, n_classes;
+} dis_watch_view;
+
+/* DIS_EUSAGE: an option out of bounds, classes that repeat. DIS_ELIMIT. */
+DIS_API dis_status dis_watch_create(const dis_watch_options *options, dis_watch **out);
+DIS_API void dis_watch_destroy(dis_watch *watch);
+/* DIS_EDATA: an empty id, a label that was not declared, a worker's second vote where that is an error; the vote did
+ * not count then, and one may go on. DIS_ELIMIT. What `each` returns. */
+DIS_API dis_status dis_watch_add(dis_watch *watch, const dis_watch_vote *vote);
+/* Votes of a file or of standard input ("-"), line by line as they come, to the end or until the context is stopped:
+ * DIS_ECANCELLED, all lines that were whole counted. CSV, TSV, JSONL; of the options only format, task, worker, label,
+ * delimiter, na, drop and lenient count. A bad row ends the reading with DIS_EDATA, its place and reason; with lenient
+ * it is counted, `skipped` (NULL: nobody) is told, and reading goes on. `idle` (NULL: nobody) is called whenever there
+ * is nothing to read at the moment: time to flush. */
+typedef struct {
+    size_t size;
+    const dis_votes_options *votes; /* NULL: the defaults */
+    void (*skipped)(void *user, const char *message);
+    dis_status (*idle)(void *user);
+    void *user;
+} dis_watch_read_options;
+DIS_OPTIONS_API(dis_watch_read_options);
+DIS_API dis_status dis_watch_read(dis_context *ctx, dis_watch *watch, const char *path,
+                                  const dis_watch_read_options *options);
+/* Looks at all open items again with what is known of workers by now; those that are sure are retired. */
+DIS_API dis_status dis_watch_settle(dis_watch *watch);
+/* The labels of open items, in order of first appearance, as dis_labels_write() does. */
+DIS_API dis_status dis_watch_write(const dis_watch *watch, const char *path, const char *format);
+DIS_LOOK_API(dis_watch);
+
+#endif

@@ -1,0 +1,45 @@
+/* watch_inside.h: what a watch holds; for the files that fill and write it. */
+#ifndef DIS_LABELS_WATCH_INSIDE_H
+#define DIS_LABELS_WATCH_INSIDE_H
+#include "core/names_build.h"
+#include "dissent/watch.h"
+#include "labels/online.h"
+#include "labels/retired.h"
+#include "votes/ids/intern.h"
+
+/* A place in the pool. */
+typedef struct {
+    uint64_t hash, serial; /* serial: how many items came before it */
+    char *name;            /* NULL: the place is free */
+    uint32_t n_name, n_votes, capacity;
+    dis__online_vote *vote; /* (n_votes) */
+    size_t next_free;       /* of a free place */
+} dis__open_item;
+
+struct dis_watch {
+    dis_watch_options o;
+    dis__secret secret;
+    uint64_t key[2];
+    dis__table classes, workers; /* ids to numbers */
+    dis__arena texts;
+    dis__name_list class_name; /* in order of first appearance, or as declared */
+    size_t n_classes;
+    dis__online model;
+
+    dis__open_item *item; /* (capacity), of which n_places have been used */
+    double *p;            /* (capacity, row) */
+    size_t row;           /* classes that there is room for, as many as the model has at least */
+    size_t n_places, capacity, first_free, n_open;
+    uint32_t *slot; /* (mask + 1) place + 1, 0: free */
+    size_t mask;
+    dis__retired done;
+    double *scratch; /* (row) */
+
+    uint64_t n_items, votes, late, duplicates, sure, unsure, votes_sure, votes_unsure, bad_rows, na, dropped;
+    size_t votes_open, since_sweep;
+};
+
+/* The posterior p of an item with so many votes, made less sure: q. */
+void dis__watch_temper(const dis_watch *w, const double *p, size_t n_votes, double *q);
+
+#endif
