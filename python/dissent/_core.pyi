@@ -107,7 +107,14 @@ def votes_from_files(
 def scales() -> list[tuple[str, str, str | None]]: ...
 def presets() -> list[tuple[str, str]]: ...
 def votes_from_arrays(
-    task: Any, worker: Any, label: Any, tasks: Sequence[str], workers: Sequence[str], classes: Sequence[str], scale: str = "nominal", /
+    task: Any,
+    worker: Any,
+    label: Any,
+    tasks: Sequence[str],
+    workers: Sequence[str],
+    classes: Sequence[str],
+    scale: str = "nominal",
+    /,
 ) -> Votes: ...
 def votes_from_counts(
     counts: Any, n_items: int, n_classes: int, *, tasks: Sequence[str] | None = None, classes: Sequence[str] | None = None

@@ -66,9 +66,10 @@ def _rows(data: Any, scale: str, given: Mapping[str, str | None]) -> list[dict[s
                 if len(row) != len(names):
                     raise _core.DataError(f"row {i}: a row of scale {scale} is ({', '.join(names)}), not {len(row)} values")
             return [dict(zip(names, row)) for row in rows]
-    columns = {}
+    columns: dict[str, list[Any]] = {}
     for role in _COLUMNS[scale]:
-        names = (given[role],) if given[role] else _USUAL[role]
+        name = given[role]
+        names = _USUAL[role] if name is None else (name,)
         found = next((n for n in names if n in table), None)
         if found is not None:
             columns[role] = table[found]

@@ -481,7 +481,7 @@ class Votes:
             start, worker, label = state["votes"]
             sizes = np.diff(start.astype(np.int64))
             task = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
-            self.core = _core.votes_from_arrays(task, worker, label.astype(np.uint16), *(names[role] for role in _ROLES), state.get("scale", "nominal"))
+            self.core = _core.votes_from_arrays(task, worker, label.astype(np.uint16), names["task"], names["worker"], names["label"], state.get("scale", "nominal"))
         else:
             counts = np.ascontiguousarray(state["votes"])
             self.core = _core.votes_from_counts(counts, *counts.shape, tasks=names["task"], classes=names["label"])
