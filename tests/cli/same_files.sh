@@ -18,7 +18,8 @@ inputs() {
     compare) echo gold human a b ;;
     report) echo votes labels pred gold human classes texts text predictions items worker-table ;;
     train) echo items labels gold votes classes dev-items dev-labels dev-gold vectors ids ;;
-    predict) echo items ids ;;
+    predict) echo items ids pairs ;;
+    panel) echo classes worker-table swapped ;;
     esac
 }
 is_input() {
@@ -27,7 +28,7 @@ is_input() {
 }
 operands() {
     case $1 in
-    labels | agree | review | eval) echo "$2" ;;
+    labels | agree | panel | review | eval) echo "$2" ;;
     combine | views) echo "$2 other.csv" ;;
     predict | model) echo folder ;;
     experiment) echo "table $2" ;;
@@ -47,7 +48,7 @@ refused() {
     cmp -s original "$file" || fail "an input was changed: $*"
 }
 n=0
-for command in labels combine agree eval review compare views report train predict model experiment synth; do
+for command in labels combine agree panel eval review compare views report train predict model experiment synth; do
     # "option ARGUMENT" of all that name files
     "$DISSENT" $command --help | sed -n 's/^  \(-[a-z], \)\{0,1\}--\([a-z-]*\) \([A-Z=|]*FILE\)\(\.\.\.\)\{0,1\} .*/\2 \3/p' > options
     while read -r option _; do
@@ -75,7 +76,7 @@ for command in labels combine agree eval review compare views report train predi
             done
         done < options
         # the operands themselves
-        case $command in labels | agree | review | eval | combine | views | experiment)
+        case $command in labels | agree | panel | review | eval | combine | views | experiment)
             rm -rf work && mkdir work && cd work
             file=f.$(ending "--$option") && cp ../original "$file" && cp ../original other.csv && cp ../original original
             # shellcheck disable=SC2046
