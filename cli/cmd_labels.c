@@ -60,6 +60,11 @@ static const cli_option options[] = {
      .summary = "power to which predictions are raised: 0 none, 1 as they are; below 0: estimated, between 0 and 2"},
     CLI_OUTPUT_OPTION(labels_values, save_state, "save-state", "safetensors",
                       "keep what the methods learned, to start a later run from"),
+    CLI_OUTPUT_OPTION(labels_values, save_growing, "save-growing", "safetensors",
+                      "keep votes and counts of dawid-skene, so that --append can add votes at little cost"),
+    TEXT(append, "append", "STATE", CLI_NAMES_FILE,
+         "VOTES are new ones beside those in a state that --save-growing has written: labels of the items that got "
+         "some, at the cost of these; a refit is a run over all votes"),
     TEXT(init_state, "init-state", "FILE", CLI_NAMES_FILE, "start from a state saved before"),
     CLI_OUTPUT_OPTION(
         labels_values, workers, "workers", CLI_TABLE_FORMATS,
@@ -141,6 +146,7 @@ static int check_options(labels_job *job)
     if (code == 0) code = cli_check_format(job->c, "format", v->format);
     if (code == 0) code = labels_check_predictions(job);
     if (code == 0) code = labels_check_groups(job);
+    if (code == 0) code = labels_check_growing(job);
     return code == 0 && v->save_views ? check_views(job) : code;
 }
 
@@ -152,7 +158,8 @@ static int check_ranks(const labels_job *job)
         bool given;
         const char *name;
     } alone[] = {{v->gold, "gold"},       {v->predictions, "predictions"}, {v->init_state, "init-state"},
-                 {v->workers, "workers"}, {v->groups.group, "group"},      {v->json, "json"}};
+                 {v->workers, "workers"}, {v->groups.group, "group"},      {v->save_growing, "save-growing"},
+                 {v->json, "json"}};
     for (size_t i = 0; dis_context_ranks(job->ctx) > 1 && i < sizeof alone / sizeof *alone; i++)
         if (alone[i].given)
             return dis_context_rank(job->ctx)
@@ -286,6 +293,8 @@ static int write_all(labels_job *job)
     if (code == 0 && v->workers) code = labels_write_workers(job, v->workers);
     if (code == 0 && v->save_state && dis_context_rank(job->ctx) == 0)
         code = cli_failed(job->c, dis_state_write(job->ctx, job->in.votes, fits, job->n_views, v->save_state));
+    if (code == 0 && v->save_growing)
+        code = cli_failed(job->c, dis_growing_write(job->ctx, job->in.votes, job->p, v->save_growing));
     return code;
 }
 
@@ -297,6 +306,7 @@ static int work(labels_job *job)
     dis_status status = cli_context(job->c, &job->v->common, &job->ctx);
     if (status == DIS_OK && job->v->init_state) status = dis_state_read(job->ctx, job->v->init_state, &job->start);
     if (status != DIS_OK) return cli_failed(job->c, status);
+    if (job->v->append) return labels_append(job);
     code = check_ranks(job);
     if (code == 0) code = votes_input_read(&job->in, job->ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, job->ctx, job->v->gold);

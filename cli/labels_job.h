@@ -10,6 +10,7 @@ typedef struct {
     cli_groups_values groups;
     const char *save_groups;
     const char *output, *format, *combine, *gold, *save_state, *init_state, *workers, *save_views, *json;
+    const char *append, *save_growing;
     const char *predictions;
     double predictions_weight; /* below 0: estimated */
     cli_list method;
@@ -53,6 +54,10 @@ int labels_read_predictions(labels_job *job);
 void labels_tell_predictions(labels_job *job);
 void labels_tell_weight(labels_job *job, const labels_result *r);
 void labels_put_predictions(const labels_job *job, dis_json *j);
+
+/* labels_append.c; an exit code, what is wrong told already. */
+int labels_check_growing(labels_job *job);
+int labels_append(labels_job *job);
 
 /* labels_groups.c; an exit code, what is wrong told already. */
 int labels_check_groups(labels_job *job);

@@ -32,6 +32,7 @@
 #include "dissent/combine.h"
 #include "dissent/recipe.h"
 #include "dissent/watch.h"
+#include "dissent/growing.h"
 #include "dissent/compare.h"
 #include "dissent/views.h"
 #include "dissent/synth.h"

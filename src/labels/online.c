@@ -66,15 +66,20 @@ dis_status dis__online_classes(dis__online *m, size_t n_classes)
     return DIS_OK;
 }
 
+dis_status dis__online_reserve(dis__online *m, size_t n_workers)
+{
+    const size_t n = m->n_workers, row = m->row;
+    if (n_workers <= m->capacity) return DIS_OK;
+    DIS_TRY(dis__resize_array(&m->sum, n * row * row, dis__size(n_workers, row * row, 0), sizeof *m->sum));
+    DIS_TRY(dis__resize_array(&m->total, n * row, dis__size(n_workers, row, 0), sizeof *m->total));
+    m->capacity = n_workers;
+    return DIS_OK;
+}
+
 dis_status dis__online_worker(dis__online *m)
 {
     const size_t n = m->n_workers, row = m->row;
-    if (n == m->capacity) {
-        const size_t more = n + n / 2 + 16;
-        DIS_TRY(dis__resize_array(&m->sum, n * row * row, dis__size(more, row * row, 0), sizeof *m->sum));
-        DIS_TRY(dis__resize_array(&m->total, n * row, dis__size(more, row, 0), sizeof *m->total));
-        m->capacity = more;
-    }
+    if (n == m->capacity) DIS_TRY(dis__online_reserve(m, n + n / 2 + 16));
     memset(m->sum + n * row * row, 0, row * row * sizeof *m->sum);
     memset(m->total + n * row, 0, row * sizeof *m->total);
     m->n_workers = n + 1;
@@ -91,11 +96,14 @@ static void normalise(double *p, size_t K)
 void dis__online_estimate(const dis__online *m, const dis__online_vote *vote, size_t n, size_t n_before,
                           const double *before, double *p)
 {
+    enum { BLOCK = 16 }; /* so many factors, each above 1e-18, leave a number that is no 0 */
     const size_t K = m->n_classes, row = m->row;
     const double s = m->smoothing, d = m->diagonal, added = (double)K * s + d;
+    if (m->own) n_before = 0;
     const double seen = n_before ? 1 : 0;
-    for (size_t t = 0; t < K; t++) p[t] = m->class_sum[t] - (n_before ? before[t] : 0) + 1;
-    for (size_t t = 0; t < K; t++) p[t] /= m->n_items - seen + (double)K;
+    const double even = m->own ? 0 : 1;
+    for (size_t t = 0; t < K; t++) p[t] = m->class_sum[t] - (n_before ? before[t] : 0) + even;
+    for (size_t t = 0; t < K; t++) p[t] /= m->n_items - seen + even * (double)K;
     for (size_t a = 0; a < n; a++) {
         const size_t l = vote[a].label;
         const double *x = m->sum + (vote[a].worker * row + l) * row, *total = m->total + vote[a].worker * row;
@@ -105,8 +113,9 @@ void dis__online_estimate(const dis__online *m, const dis__online_vote *vote, si
         else
             for (size_t t = 0; t < K; t++) p[t] *= (x[t] + s) / (total[t] + added);
         p[l] = right / (total[l] - (a < n_before ? before[l] : 0) + added);
-        normalise(p, K);
+        if (a % BLOCK == BLOCK - 1) normalise(p, K);
     }
+    normalise(p, K);
 }
 
 void dis__online_add(dis__online *m, dis__online_vote vote, double weight, const double *p)

@@ -17,7 +17,8 @@ typedef struct {
 
 typedef struct {
     double smoothing, diagonal; /* as the options of dawid-skene */
-    size_t n_classes, row;      /* row: classes that there is room for */
+    bool own;              /* an item's own share stays in the counts by which it is judged, as in a fit to all votes */
+    size_t n_classes, row; /* row: classes that there is room for */
     size_t n_workers, capacity;
     double *sum;       /* (capacity, row voted, row true) */
     double *total;     /* (capacity, row true): sums over labels */
@@ -29,10 +30,13 @@ typedef struct {
 size_t dis__online_row(const dis__online *m, size_t n_classes);
 /* Room for so many classes, never fewer than before. */
 dis_status dis__online_classes(dis__online *m, size_t n_classes);
+/* Room for so many workers. */
+dis_status dis__online_reserve(dis__online *m, size_t n_workers);
 /* One more worker, of whom nothing is known. */
 dis_status dis__online_worker(dis__online *m);
 /* The posterior p (n_classes) of an item with n votes, of which the counts hold the first n_before, with the posterior
- * `before` (n_classes). Workers and classes are judged by other items alone. p may be `before` where n_before is 0. */
+ * `before` (n_classes). Workers and classes are judged by other items alone, unless
+ * `own`. p may be `before` where n_before is 0. */
 void dis__online_estimate(const dis__online *m, const dis__online_vote *vote, size_t n, size_t n_before,
                           const double *before, double *p);
 /* What the counts hold of these votes becomes p; n_before = 0: an item that is new to them. */

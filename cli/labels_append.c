@@ -1,0 +1,91 @@
+/* dissent labels --append STATE: what new votes change, from a state that holds the old ones. */
+#include "labels_job.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_dawid_skene(const labels_values *v)
+{
+    return v->method.n == 1 && strcmp(v->method.value[0], "dawid-skene") == 0 && !v->combine && !v->gold &&
+           !v->predictions && votes_input_scale(&v->reading) == DIS_SCALE_NOMINAL;
+}
+
+int labels_check_growing(labels_job *job)
+{
+    const labels_values *v = job->v;
+    if (!v->append && !v->save_growing) return 0;
+    const char *name = v->append ? "append" : "save-growing";
+    if (!is_dawid_skene(v))
+        return cli_usage(job->c,
+                         "--%s is for labels of dawid-skene with its defaults, from votes alone: say --method "
+                         "dawid-skene and nothing else about labels",
+                         name);
+    const struct {
+        bool given;
+        const char *name;
+    } others[] = {{v->append && v->save_growing, "save-growing"},
+                  {v->append && v->reading.classes, "classes"},
+                  {v->append && v->save_state, "save-state"},
+                  {v->append && v->workers, "workers"},
+                  {v->append && v->save_views, "save-views"},
+                  {v->append && v->groups.group, "group"},
+                  {v->append && v->json, "json"},
+                  {v->init_state, "init-state"},
+                  {v->reading.min_votes, "min-votes"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i].given) return cli_usage(job->c, "--%s and --%s do not go together", name, others[i].name);
+    return 0;
+}
+
+/* The classes of the state as those declared for the new votes. */
+static int declare_classes(labels_job *job, const dis_growing *state, const char ***out)
+{
+    const dis_names *classes = dis_growing_classes(state);
+    const size_t n = dis_names_count(classes);
+    const char **name = *out = malloc(n * sizeof *name);
+    if (!name) return cli_error(job->c, DIS_ELIMIT, "no memory for %zu classes", n);
+    for (size_t k = 0; k < n; k++) name[k] = dis_names_get(classes, k, NULL);
+    job->in.how.classes = name;
+    job->in.how.n_classes = n;
+    return 0;
+}
+
+static void tell(labels_job *job, const dis_growing_notes *n)
+{
+    char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
+    cli_say(job->c, "  %-18s %s votes on %s items by %s workers", "state", cli_grouped(n->n_votes, a),
+            cli_grouped(n->n_items, b), cli_grouped(n->n_workers, c));
+    cli_say(job->c, "  %-18s %s item%s that the state has, with %s votes there; %s new", "new votes on",
+            cli_grouped(job->in.look.n_items - n->new_items, a), cli_plural(job->in.look.n_items - n->new_items),
+            cli_grouped(n->old_votes, b), cli_grouped(n->new_items, c));
+    cli_say(job->c, "  %-18s %d, last change %.1g; labels of other items stay as they were", "rounds", n->rounds,
+            n->change);
+}
+
+static int append(labels_job *job, const dis_growing *state)
+{
+    dis_labels *labels;
+    dis_growing_notes notes;
+    dis_status status = dis_growing_append(job->ctx, state, job->in.votes, &labels, &notes);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    const dis_labels_view view = dis_labels_look(labels);
+    status = dis_labels_write(job->ctx, &view, job->v->output ? job->v->output : "-", job->v->format);
+    if (status == DIS_OK) tell(job, &notes);
+    dis_labels_destroy(labels);
+    return cli_failed(job->c, status);
+}
+
+int labels_append(labels_job *job)
+{
+    dis_growing *state;
+    const char **classes = NULL;
+    if (dis_context_ranks(job->ctx) > 1) return cli_usage(job->c, "--append works in one process; leave mpirun out");
+    const dis_status status = dis_growing_open(job->ctx, job->v->append, &state);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    int code = declare_classes(job, state, &classes);
+    if (code == 0) code = votes_input_read(&job->in, job->ctx);
+    if (code == 0) labels_tell_input(job);
+    if (code == 0) code = append(job, state);
+    free(classes);
+    dis_growing_destroy(state);
+    return code;
+}
