@@ -64,7 +64,8 @@ static const cli_option options[] = {
                       "keep votes and counts of dawid-skene, so that --append can add votes at little cost"),
     TEXT(append, "append", "STATE", CLI_NAMES_FILE,
          "VOTES are new ones beside those in a state that --save-growing has written: labels of the items that got "
-         "some, at the cost of these; a refit is a run over all votes"),
+         "some, at the cost of these"),
+    FLAG(refit, "refit", "with --append: labels of all items from all votes, by any method"),
     TEXT(init_state, "init-state", "FILE", CLI_NAMES_FILE, "start from a state saved before"),
     CLI_OUTPUT_OPTION(
         labels_values, workers, "workers", CLI_TABLE_FORMATS,
@@ -306,9 +307,9 @@ static int work(labels_job *job)
     dis_status status = cli_context(job->c, &job->v->common, &job->ctx);
     if (status == DIS_OK && job->v->init_state) status = dis_state_read(job->ctx, job->v->init_state, &job->start);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    if (job->v->append) return labels_append(job);
+    if (job->v->append && !job->v->refit) return labels_append(job);
     code = check_ranks(job);
-    if (code == 0) code = votes_input_read(&job->in, job->ctx);
+    if (code == 0) code = job->v->append ? labels_read_all(job) : votes_input_read(&job->in, job->ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, job->ctx, job->v->gold);
     if (code == 0) code = groups_input_read(&job->groups, job->ctx, job->in.votes);
     if (code == 0) code = labels_read_predictions(job);

@@ -9,31 +9,39 @@ static bool is_dawid_skene(const labels_values *v)
            !v->predictions && votes_input_scale(&v->reading) == DIS_SCALE_NOMINAL;
 }
 
-int labels_check_growing(labels_job *job)
+/* Two options that do not go together, the first of such pairs. */
+static int check_pairs(labels_job *job, const char *name)
 {
     const labels_values *v = job->v;
-    if (!v->append && !v->save_growing) return 0;
-    const char *name = v->append ? "append" : "save-growing";
-    if (!is_dawid_skene(v))
-        return cli_usage(job->c,
-                         "--%s is for labels of dawid-skene with its defaults, from votes alone: say --method "
-                         "dawid-skene and nothing else about labels",
-                         name);
+    const bool alone = v->append && !v->refit;
     const struct {
         bool given;
         const char *name;
-    } others[] = {{v->append && v->save_growing, "save-growing"},
-                  {v->append && v->reading.classes, "classes"},
-                  {v->append && v->save_state, "save-state"},
-                  {v->append && v->workers, "workers"},
-                  {v->append && v->save_views, "save-views"},
-                  {v->append && v->groups.group, "group"},
-                  {v->append && v->json, "json"},
-                  {v->init_state, "init-state"},
-                  {v->reading.min_votes, "min-votes"}};
+    } others[] = {{v->append && v->reading.classes, "classes"},
+                  {alone && v->save_growing, "save-growing"},
+                  {alone && v->save_state, "save-state"},
+                  {alone && v->workers, "workers"},
+                  {alone && v->save_views, "save-views"},
+                  {alone && v->groups.group, "group"},
+                  {alone && v->json, "json"},
+                  {alone && v->init_state, "init-state"},
+                  {(v->append || v->save_growing) && v->reading.min_votes, "min-votes"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i].given) return cli_usage(job->c, "--%s and --%s do not go together", name, others[i].name);
     return 0;
+}
+
+int labels_check_growing(labels_job *job)
+{
+    const labels_values *v = job->v;
+    const bool alone = v->append && !v->refit;
+    if (v->refit && !v->append) return cli_usage(job->c, "--refit needs --append STATE: whose votes to fit again");
+    if ((alone || v->save_growing) && !is_dawid_skene(v))
+        return cli_usage(job->c,
+                         "--%s is for labels of dawid-skene with its defaults, from votes alone: say --method "
+                         "dawid-skene and nothing else about labels%s",
+                         alone ? "append" : "save-growing", alone ? ", or --refit" : "");
+    return check_pairs(job, v->append ? "append" : "save-growing");
 }
 
 /* The classes of the state as those declared for the new votes. */
@@ -74,18 +82,45 @@ static int append(labels_job *job, const dis_growing *state)
     return cli_failed(job->c, status);
 }
 
-int labels_append(labels_job *job)
+/* The state open, the new votes read. */
+static int begin(labels_job *job, dis_growing **state)
 {
-    dis_growing *state;
     const char **classes = NULL;
     if (dis_context_ranks(job->ctx) > 1) return cli_usage(job->c, "--append works in one process; leave mpirun out");
-    const dis_status status = dis_growing_open(job->ctx, job->v->append, &state);
+    const dis_status status = dis_growing_open(job->ctx, job->v->append, state);
     if (status != DIS_OK) return cli_failed(job->c, status);
-    int code = declare_classes(job, state, &classes);
+    int code = declare_classes(job, *state, &classes);
     if (code == 0) code = votes_input_read(&job->in, job->ctx);
+    job->in.how.classes = NULL;
+    free(classes);
+    return code;
+}
+
+int labels_append(labels_job *job)
+{
+    dis_growing *state = NULL;
+    int code = begin(job, &state);
     if (code == 0) labels_tell_input(job);
     if (code == 0) code = append(job, state);
-    free(classes);
+    dis_growing_destroy(state);
+    return code;
+}
+
+int labels_read_all(labels_job *job)
+{
+    dis_growing *state = NULL;
+    dis_votes *all;
+    char safe[CLI_SAFE];
+    int code = begin(job, &state);
+    if (code == 0)
+        code = cli_failed(job->c, dis_growing_votes(job->ctx, state, job->in.votes, job->in.how.duplicates, &all));
+    if (code == 0) {
+        dis_votes_destroy(job->in.votes);
+        job->in.votes = all;
+        cli_say(job->c, "%s with new votes:", cli_safe(job->v->append, safe));
+        job->in.look = dis_votes_look(all);
+        job->in.notes = dis_votes_read_notes(all);
+    }
     dis_growing_destroy(state);
     return code;
 }

@@ -14,7 +14,7 @@ typedef struct {
     const char *predictions;
     double predictions_weight; /* below 0: estimated */
     cli_list method;
-    bool require_convergence;
+    bool require_convergence, refit;
     uint64_t seed;
 } labels_values;
 
@@ -58,6 +58,7 @@ void labels_put_predictions(const labels_job *job, dis_json *j);
 /* labels_append.c; an exit code, what is wrong told already. */
 int labels_check_growing(labels_job *job);
 int labels_append(labels_job *job);
+int labels_read_all(labels_job *job); /* --refit: votes of the state and new ones, into job->in */
 
 /* labels_groups.c; an exit code, what is wrong told already. */
 int labels_check_groups(labels_job *job);

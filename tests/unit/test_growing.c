@@ -118,6 +118,32 @@ static void labels_are_those_of_a_refit(void **state)
     dis_growing_destroy(g);
 }
 
+static void all_votes_are_those_of_both_files(void **state)
+{
+    (void)state;
+    const char *const paths[] = {old_path, new_path};
+    dis_growing *g;
+    dis_votes *joined;
+    assert_int_equal(dis_growing_open(NULL, state_path, &g), DIS_OK);
+    dis_votes *more = read_votes(paths + 1, 1, dis_growing_classes(g)), *all = read_votes(paths, 2, NULL);
+    if (dis_growing_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &joined) != DIS_OK) fail_msg("%s", dis_last_error());
+    const dis_votes_view a = dis_votes_look(all), b = dis_votes_look(joined);
+    assert_int_equal(a.n_items, b.n_items);
+    assert_int_equal(a.n_workers, b.n_workers);
+    assert_int_equal(a.n_votes, b.n_votes);
+    assert_memory_equal(a.start, b.start, (a.n_items + 1) * sizeof *a.start);
+    assert_memory_equal(a.worker, b.worker, a.n_votes * sizeof *a.worker);
+    assert_memory_equal(a.label8, b.label8, a.n_votes);
+    for (size_t i = 0; i < a.n_items; i++)
+        assert_string_equal(dis_names_get(a.tasks, i, NULL), dis_names_get(b.tasks, i, NULL));
+    for (size_t w = 0; w < a.n_workers; w++)
+        assert_string_equal(dis_names_get(a.workers, w, NULL), dis_names_get(b.workers, w, NULL));
+    dis_votes_destroy(joined);
+    dis_votes_destroy(more);
+    dis_votes_destroy(all);
+    dis_growing_destroy(g);
+}
+
 static void a_second_vote_is_refused(void **state)
 {
     (void)state;
@@ -130,6 +156,9 @@ static void a_second_vote_is_refused(void **state)
     assert_int_equal(dis_growing_append(NULL, g, more, &labels, NULL), DIS_EDATA);
     assert_null(labels);
     assert_non_null(strstr(dis_last_error(), "task 7"));
+    dis_votes *all = NULL;
+    assert_int_equal(dis_growing_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &all), DIS_EDATA);
+    assert_null(all);
     dis_votes_destroy(more);
     dis_growing_destroy(g);
 }
@@ -148,6 +177,9 @@ static dis_status grow(const char *path)
     DIS_TRY(dis_growing_open(NULL, path, &g));
     dis_status status = dis_votes_read(NULL, paths, 1, &o, &more);
     if (status == DIS_OK) status = dis_growing_append(NULL, g, more, &labels, NULL);
+    dis_votes *all = NULL;
+    if (status == DIS_OK) status = dis_growing_votes(NULL, g, more, DIS_DUPLICATES_ERROR, &all);
+    dis_votes_destroy(all);
     dis_labels_destroy(labels);
     dis_votes_destroy(more);
     dis_growing_destroy(g);
@@ -197,9 +229,8 @@ static void failures_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(labels_are_those_of_a_refit),
-        cmocka_unit_test(a_second_vote_is_refused),
-        cmocka_unit_test(damaged_states_do_no_harm),
+        cmocka_unit_test(labels_are_those_of_a_refit), cmocka_unit_test(all_votes_are_those_of_both_files),
+        cmocka_unit_test(a_second_vote_is_refused),    cmocka_unit_test(damaged_states_do_no_harm),
         cmocka_unit_test(failures_are_told),
     };
     return cmocka_run_group_tests(tests, make_state, remove_folder);

@@ -1,0 +1,108 @@
+/* Opening a growing state: the file is mapped, its parts are checked for size and type, counts for being counts. Votes,
+ * tasks and the index are checked where they are looked at. Cost: the names and counts of workers. */
+#include "labels/growing_inside.h"
+#include "core/memory.h"
+#include "core/names_build.h"
+#include <math.h>
+
+dis_status dis__growing_bad(const dis_growing *g, const char *reason)
+{
+    return dis__fail_at(DIS_EDATA, g->path, 0, 0, "%s; save the state again", reason);
+}
+
+bool dis__growing_name(const dis__tensor *start, const dis__tensor *bytes, size_t i, const char **name, size_t *n)
+{
+    const uint64_t from = dis__u64_at(start, i), to = dis__u64_at(start, i + 1);
+    if (from >= to || to > bytes->n || ((const char *)bytes->data)[to - 1]) return false;
+    *name = (const char *)bytes->data + from;
+    *n = (size_t)(to - from) - 1;
+    return true;
+}
+
+static dis_status read_names(const dis_growing *g, const dis__tensor *start, const dis__tensor *bytes, dis_names **out)
+{
+    dis__name_list list = {0};
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i + 1 < start->n && status == DIS_OK; i++) {
+        const char *name;
+        size_t n;
+        status = dis__growing_name(start, bytes, i, &name, &n) ? dis__name_list_add(&list, name, n)
+                                                               : dis__growing_bad(g, "damaged names");
+    }
+    if (status == DIS_OK) status = dis__name_list_finish(&list, out);
+    dis__name_list_free(&list);
+    return status;
+}
+
+static dis_status check_parts(dis_growing *g)
+{
+    const dis__json_value *format = dis__safetensors_metadata(&g->file, "format");
+    const dis__json_value *version = dis__safetensors_metadata(&g->file, "version");
+    if (!format || !dis__json_is(format, DIS_GROWING_FORMAT))
+        return dis__fail_at(DIS_EDATA, g->path, 0, 0,
+                            "not a state that votes can be added to; save one with --save-growing");
+    if (!version || !dis__json_is(version, DIS_GROWING_VERSION))
+        return dis__growing_bad(g, "a state of another version of dissent");
+    for (size_t i = 0; i < DIS_GROWING_PARTS; i++) {
+        const dis__tensor *t = g->part[i] = dis__safetensors_find(&g->file, dis__growing_parts[i].name);
+        if (!t || t->n_dims != 1 || strcmp(t->dtype->name, dis__growing_parts[i].type) != 0)
+            return dis__growing_bad(g, dis__growing_parts[i].name);
+    }
+    const dis__tensor *const *p = g->part;
+    if (!p[DIS_GROWING_START]->n || !p[DIS_GROWING_TASK_START]->n || !p[DIS_GROWING_WORKER_START]->n ||
+        !p[DIS_GROWING_CLASS_START]->n)
+        return dis__growing_bad(g, "empty lists");
+    g->n_items = p[DIS_GROWING_START]->n - 1;
+    g->n_workers = p[DIS_GROWING_WORKER_START]->n - 1;
+    g->n_classes = p[DIS_GROWING_CLASS_START]->n - 1;
+    const size_t K = g->n_classes, slots = p[DIS_GROWING_INDEX]->n;
+    if (p[DIS_GROWING_KEY]->n != 2 || p[DIS_GROWING_TASK_START]->n != g->n_items + 1 || K == 0 || K > DIS_MAX_CLASSES ||
+        p[DIS_GROWING_CLASS_SUM]->n != K || p[DIS_GROWING_COUNTS]->n != dis__size(g->n_workers, K * K, 0) ||
+        p[DIS_GROWING_LABEL]->n != p[DIS_GROWING_WORKER]->n || slots <= g->n_items || (slots & (slots - 1)))
+        return dis__growing_bad(g, "parts that do not fit together");
+    for (size_t x = 0; x < p[DIS_GROWING_COUNTS]->n; x++) {
+        double count;
+        memcpy(&count, (const char *)p[DIS_GROWING_COUNTS]->data + x * sizeof count, sizeof count);
+        if (!(count >= 0 && isfinite(count))) return dis__growing_bad(g, "counts that are no counts");
+    }
+    return DIS_OK;
+}
+
+static dis_status open_growing(dis_context *ctx, const char *path, dis_growing *g)
+{
+    DIS_TRY(dis__copy_text(&g->path, path, strlen(path)));
+    DIS_TRY(dis__input_open(ctx, g->path, &g->input));
+    DIS_TRY(dis__safetensors_open(g->path, g->input.bytes, g->input.n, &g->file));
+    DIS_TRY(check_parts(g));
+    DIS_TRY(read_names(g, g->part[DIS_GROWING_WORKER_START], g->part[DIS_GROWING_WORKERS], &g->workers));
+    return read_names(g, g->part[DIS_GROWING_CLASS_START], g->part[DIS_GROWING_CLASSES], &g->classes);
+}
+
+dis_status dis_growing_open(dis_context *ctx, const char *path, dis_growing **out)
+{
+    dis_growing *g;
+    DIS_TRY(dis__alloc_zeroed(&g, 1, sizeof *g));
+    const dis_status status = open_growing(ctx, path, g);
+    if (status != DIS_OK) {
+        dis_growing_destroy(g);
+        return status;
+    }
+    *out = g;
+    return DIS_OK;
+}
+
+void dis_growing_destroy(dis_growing *g)
+{
+    if (!g) return;
+    dis_names_destroy(g->workers);
+    dis_names_destroy(g->classes);
+    dis__safetensors_close(&g->file);
+    dis__input_close(&g->input);
+    dis__free(g->path);
+    dis__free(g);
+}
+
+const dis_names *dis_growing_classes(const dis_growing *g)
+{
+    return g->classes;
+}
