@@ -26,7 +26,7 @@ enum { CORE_N_ERRORS = 8 };
 
 typedef struct {
     PyObject *error[CORE_N_ERRORS]; /* by dis_status; [0] is the base class */
-    PyTypeObject *array, *arrow, *column, *votes, *fit, *items, *model, *tokenizer;
+    PyTypeObject *array, *arrow, *column, *votes, *fit, *items, *model, *tokenizer, *watch;
 } core_state;
 
 /* The state, from the module or from an object of one of its types. */
@@ -59,6 +59,7 @@ int core_add_items(PyObject *module);
 int core_add_train(PyObject *module);
 int core_add_experiment(PyObject *module);
 int core_add_tokens(PyObject *module);
+int core_add_watch(PyObject *module);
 
 /* ---- calls (py_call.c) ---- */
 

@@ -23,6 +23,7 @@ static int (*const parts[])(PyObject *module) = {
     core_add_train,
     core_add_experiment,
     core_add_tokens,
+    core_add_watch,
 };
 /* clang-format on */
 
@@ -106,6 +107,7 @@ static int traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->items);
     Py_VISIT(state->model);
     Py_VISIT(state->tokenizer);
+    Py_VISIT(state->watch);
     return 0;
 }
 
@@ -121,6 +123,7 @@ static int clear(PyObject *module)
     Py_CLEAR(state->items);
     Py_CLEAR(state->model);
     Py_CLEAR(state->tokenizer);
+    Py_CLEAR(state->watch);
     return 0;
 }
 

@@ -26,6 +26,7 @@ from ._base import FitWarning
 from ._results import SoftLabels, Values
 from ._tokens import Tokenizer, Tokens, embed
 from ._votes import Votes, presets, read_votes, scales
+from ._watch import Watch, WatchRow
 from .aggregation import (
     BWA,
     EBCC,
@@ -125,6 +126,8 @@ __all__ = [
     "Values",
     "ViewDistances",
     "Votes",
+    "Watch",
+    "WatchRow",
     "Wawa",
     "ZeroBasedSkill",
     "__version__",

@@ -1,0 +1,85 @@
+"""Votes as they come: items that are sure enough as soon as they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from . import _core
+from ._core import OptionError
+
+_DUPLICATES = ("error", "first", "last", "all")
+
+
+class WatchRow(NamedTuple):
+    """What a vote led to: an item is `sure`, needs `more` votes, or has as many as it may get (`limit`)."""
+
+    task: str
+    label: str
+    p: float
+    votes: int
+    reason: str
+
+
+class Watch:
+    """Votes one by one; each call gives the rows that the vote led to (`dissent watch`, docs/watch.md).
+
+    Parameters
+    ----------
+    retire : an item is sure, and done, when its label has this probability
+    min_votes : never sure with fewer votes
+    ask_from : with so many votes and not sure an item needs more; 0: never told
+    max_votes : done with so many votes, sure or not; 0: no limit
+    remember : done items that are known when late votes come, at least; 0: all
+    power, limit : how far probabilities are held back by the number of votes; power=0: votes are independent
+    duplicates : "error", "first", "last" or "all", for a worker who votes again on an open item
+    classes : None: those that turn up
+
+    Ids and labels are texts; other values are taken by their text.
+
+    >>> import dissent
+    >>> watch = dissent.Watch(power=0, classes=["a", "b"])
+    >>> watch.add("t1", "ann", "a")
+    []
+    >>> watch.add("t1", "bob", "a")
+    [WatchRow(task='t1', label='a', p=0.961538..., votes=2, reason='sure')]
+    >>> watch.counts["sure"]
+    1
+    """
+
+    def __init__(
+        self,
+        *,
+        retire: float = 0.95,
+        min_votes: int = 2,
+        ask_from: int = 3,
+        max_votes: int = 0,
+        remember: int = 0,
+        power: float = 0.7,
+        limit: float = 16,
+        duplicates: str = "error",
+        classes: Sequence[object] | None = None,
+    ) -> None:
+        if duplicates not in _DUPLICATES:
+            raise OptionError(f"duplicates is {duplicates!r}; one of {', '.join(_DUPLICATES)} is possible")
+        names = None if classes is None else [str(name) for name in classes]
+        rule = _DUPLICATES.index(duplicates)
+        self._watch = _core.watch_open(retire, min_votes, ask_from, max_votes, remember, power, limit, rule, names)
+
+    def add(self, task: object, worker: object, label: object) -> list[WatchRow]:
+        """Counts a vote; the rows that it led to."""
+        return [WatchRow(*row) for row in self._watch.add(str(task), str(worker), str(label))]
+
+    def settle(self) -> list[WatchRow]:
+        """Looks at all open items again with what is known of workers by now; rows of those that are sure."""
+        return [WatchRow(*row) for row in self._watch.settle()]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """votes, late, duplicates, sure, unsure (done at max_votes), open, n_workers, n_classes."""
+        return self._watch.look()
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """The labels of open items into a file, by its name CSV, TSV, JSONL or npy."""
+        self._watch.write(path)
