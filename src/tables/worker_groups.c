@@ -72,13 +72,21 @@ static void name_of_cut(const dis_worker_groups_options *o, size_t c, char out[C
         snprintf(out, CUT_TEXT, "%.10g to below %.10g", o->cut[c - 1], o->cut[c]);
 }
 
-/* Words by which tables of numbers say that there is none. */
-static bool is_missing(const char *text)
+static bool is_among(const char *text, const char *const *words, size_t n)
 {
-    static const char *const words[] = {"nan", "NaN", "NA", "N/A", "null", "None"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < n; i++)
         if (strcmp(text, words[i]) == 0) return true;
     return false;
+}
+
+/* What Prolific writes for people who took their consent back, or whose data it no longer has, is nobody's group; and in
+ * tables of numbers there are words for none. */
+static bool is_missing(const char *text, bool numbers)
+{
+    static const char *const always[] = {"DATA_EXPIRED", "CONSENT_REVOKED"}, *const no_number[] = {"nan",  "NaN",
+                                                                                                   "NA",   "N/A",
+                                                                                                   "null", "None"};
+    return is_among(text, always, 2) || (numbers && is_among(text, no_number, sizeof no_number / sizeof *no_number));
 }
 
 static dis_status place_of(const dis_worker_groups_options *o, const dis_votes_view *v, size_t w, const char *text,
@@ -114,7 +122,7 @@ static dis_status find_values(sorting *s, const dis_votes_view *v, const dis_nam
         const char *text = dis_names_get(given, w, &n);
         char cut[CUT_TEXT];
         s->of[w] = UINT32_MAX;
-        if (n == 0 || (s->o->n_cuts && is_missing(text))) continue;
+        if (n == 0 || is_missing(text, s->o->n_cuts > 0)) continue;
         if (s->o->n_cuts) {
             DIS_TRY(place_of(s->o, v, w, text, n, &c));
             name_of_cut(s->o, c, cut);
