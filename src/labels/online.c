@@ -17,6 +17,8 @@
 #include "core/memory.h"
 #include <string.h>
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* `to` (n, row, row) from `from` (n, old, old). */
 static void spread(const double *from, size_t n, size_t old, double *to, size_t row)
 {
@@ -86,18 +88,18 @@ dis_status dis__online_worker(dis__online *m)
     return DIS_OK;
 }
 
-static void normalise(double *p, size_t K)
+INLINE void normalise(double *p, size_t K)
 {
     double sum = 0;
     for (size_t t = 0; t < K; t++) sum += p[t];
     for (size_t t = 0; t < K; t++) p[t] /= sum;
 }
 
-void dis__online_estimate(const dis__online *m, const dis__online_vote *vote, size_t n, size_t n_before,
-                          const double *before, double *p)
+/* Called with constants for few classes, and the inner loops vanish. */
+INLINE void estimate(const dis__online *m, size_t K, size_t row, const dis__online_vote *vote, size_t n,
+                     size_t n_before, const double *before, double *p)
 {
     enum { BLOCK = 16 }; /* so many factors, each above 1e-18, leave a number that is no 0 */
-    const size_t K = m->n_classes, row = m->row;
     const double s = m->smoothing, d = m->diagonal, added = (double)K * s + d;
     if (m->own) n_before = 0;
     const double seen = n_before ? 1 : 0;
@@ -116,6 +118,18 @@ void dis__online_estimate(const dis__online *m, const dis__online_vote *vote, si
         if (a % BLOCK == BLOCK - 1) normalise(p, K);
     }
     normalise(p, K);
+}
+
+void dis__online_estimate(const dis__online *m, const dis__online_vote *vote, size_t n, size_t n_before,
+                          const double *before, double *p)
+{
+    enum { FEW = 4 };
+    switch (m->row == FEW ? m->n_classes : 0) {
+    case 2: estimate(m, 2, FEW, vote, n, n_before, before, p); break;
+    case 3: estimate(m, 3, FEW, vote, n, n_before, before, p); break;
+    case 4: estimate(m, 4, FEW, vote, n, n_before, before, p); break;
+    default: estimate(m, m->n_classes, m->row, vote, n, n_before, before, p);
+    }
 }
 
 void dis__online_add(dis__online *m, dis__online_vote vote, double weight, const double *p)
