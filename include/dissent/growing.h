@@ -6,8 +6,8 @@
  *
  *     dis_growing *state;
  *     if (dis_growing_open(NULL, "state.safetensors", &state) == DIS_OK) {
- *         dis_labels *changed;                 // of votes read with dis_growing_classes() as declared classes
- *         if (dis_growing_append(NULL, state, more, &changed, NULL) == DIS_OK) dis_labels_destroy(changed);
+ *         dis_labels *changed;                 // votes: read with dis_growing_classes() as declared classes
+ *         if (dis_growing_append(NULL, state, votes, &changed, NULL) == DIS_OK) dis_labels_destroy(changed);
  *         dis_growing_destroy(state);
  *     } */
 #ifndef DIS_GROWING_H
