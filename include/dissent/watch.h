@@ -7,7 +7,7 @@
  * the number of votes as these are (docs/watch.md, docs/default-labels.md). The same votes in the same order give the
  * same rows.
  *
- *     static dis_status print(void *user, const dis_watch_row *row) { return puts(row->task) < 0 ? DIS_EIO : DIS_OK; }
+ *     dis_status print(void *user, const dis_watch_row *row); // yours: writes row->task, returns DIS_OK
  *
  *     dis_watch_options o = dis_watch_options_default();
  *     o.each = print;
