@@ -44,8 +44,8 @@ typedef struct dis__encoder_family {
     const char *layer;                               /* "encoder.layer." */
     dis__encoder_top top;
     dis__encoder_top choice; /* names that transformers has for the same layers with multiple choice */
-    bool shifted; /* positions begin behind the padding's id */
-    bool types;   /* the two texts of a pair are told apart */
+    bool shifted;            /* positions begin behind the padding's id */
+    bool types;              /* the two texts of a pair are told apart */
     bool relative;
 } dis__encoder_family;
 

@@ -67,7 +67,9 @@ static dis_status read_tensor(const dis__json *json, const dis__json_value *name
         !as_size(offsets + 2, &end))
         return dis__json_fail(json, offsets, "data_offsets are two whole numbers");
     if (begin > end || end > n)
-        return dis__json_fail(json, offsets, "data_offsets beyond the file, which has %zu bytes of numbers: it was cut short; get it again", n);
+        return dis__json_fail(
+            json, offsets,
+            "data_offsets beyond the file, which has %zu bytes of numbers: it was cut short; get it again", n);
     if (end - begin != t->n * t->dtype->size)
         return dis__json_fail(json, offsets, "%zu bytes for a shape that takes %zu", end - begin,
                               t->n * t->dtype->size);

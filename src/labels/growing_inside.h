@@ -76,7 +76,7 @@ typedef struct {
     size_t *item;           /* (more->n_items) in the state, SIZE_MAX: it is new */
     uint64_t *start;        /* (more->n_items + 1) votes on each, old ones first */
     dis__online_vote *vote; /* (start[n]) */
-    double *p, *next; /* (more->n_items, K), (K) */
+    double *p, *next;       /* (more->n_items, K), (K) */
     dis__online model;
     dis_growing_notes notes;
 } dis__appending;
