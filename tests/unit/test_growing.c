@@ -74,7 +74,7 @@ static int make_state(void **state)
     const dis_status status = dis_growing_write(NULL, votes, dis_fit_p(fit), state_path);
     dis_fit_destroy(fit);
     dis_votes_destroy(votes);
-    return status;
+    return status == DIS_OK ? 0 : -1;
 }
 
 static double apart(const double *a, const double *b)
