@@ -100,6 +100,7 @@ typedef struct {
     const char *file; /* the container it is recognised in: "table", "json" or "lines"; NULL: any */
     bool empty_is_na; /* an empty label means "no vote" */
     bool no_header;
+    const char *question; /* `task` of comparisons, whose two things are part of it anyway; NULL: as `task` */
 } dis_votes_preset;
 
 /* Row i of the table of presets, NULL past the end. */

@@ -86,7 +86,7 @@ dis_status dis__preset_use(dis__reader *r)
                          p->name);
     if (o->input == DIS_INPUT_VOTES) o->input = p->input;
     if (!o->format) o->format = p->format;
-    if (!o->task) o->task = p->task;
+    if (!o->task) o->task = o->scale == DIS_SCALE_PAIRWISE && p->question ? p->question : p->task;
     if (!o->worker) DIS_TRY(name_in(r, p->worker, name, &o->worker));
     if (!o->time) o->time = p->time;
     if (!o->records) o->records = p->records;

@@ -200,7 +200,8 @@ static const dis_votes_preset presets[] = {
      .worker = "judge[0]?",
      .label = "winner",
      .time = "tstamp",
-     .sign = "question_id model_a|model_1 model_b|model_2 judge"},
+     .sign = "question_id model_a|model_1 model_b|model_2 judge",
+     .question = "question_id + turn"},
 };
 
 const dis_votes_preset *dis_votes_preset_at(size_t i)
