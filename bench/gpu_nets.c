@@ -4,7 +4,8 @@
  *
  * SIZE: images, or tokens, of a batch. same: milliseconds of a step that is taken again and again, the numbers on the
  * device; fed: with the batch copied to the device before each step, one of four of different sizes in turn; fresh: of a
- * tagger, with a batch of other sizes every time. Each is the median of rounds of ten steps. `checksum` of the parameters at the end: equal from run to run. */
+ * tagger, with a batch of other sizes every time. Each is the median of rounds of ten steps. `checksum` of the parameters
+ * at the end: equal from run to run. */
 #include "core/random.h"
 #include "nn/models/nets.h"
 #include <stdio.h>

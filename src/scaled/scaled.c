@@ -44,6 +44,25 @@ dis_status dis__scaled_room(dis_scaled *s, void *out, size_t n, size_t size)
     return DIS_OK;
 }
 
+dis_status dis__scaled_label(const dis__scaled_args *args, const dis_votes_arrays *arrays,
+                             const dis_label_choice *choice, double **p)
+{
+    dis_votes *votes;
+    dis_made *made;
+    dis_fit_options how = dis_fit_options_default();
+    dis_make_options making = dis_make_options_default();
+    how.seed = args->o->seed;
+    making.fit = &how;
+    DIS_TRY(dis_votes_from_arrays(args->ctx, arrays, &votes));
+    const dis_status status = dis_make_labels(args->ctx, votes, choice, &making, &made);
+    if (status == DIS_OK) {
+        *p = dis_made_take_p(made);
+        dis_made_destroy(made);
+    }
+    dis_votes_destroy(votes);
+    return status;
+}
+
 dis_status dis__scaled_list(dis_scaled *s, const char *const *texts, size_t n, const dis_names **out)
 {
     dis_names *list;

@@ -8,6 +8,7 @@
  * result, which owns whatever dis__scaled_room() gives. It may fail at any point. */
 #ifndef DIS_SCALED_SCALED_INTERNAL_H
 #define DIS_SCALED_SCALED_INTERNAL_H
+#include "dissent/recipe.h"
 #include "dissent/scaled.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -50,6 +51,9 @@ typedef struct {
 
 /* n * size bytes of zeros that live as long as the result. */
 dis_status dis__scaled_room(dis_scaled *s, void *out, size_t n, size_t size);
+/* Labels of these votes by the label methods, (n_items, n_classes), for dis_free. */
+dis_status dis__scaled_label(const dis__scaled_args *args, const dis_votes_arrays *arrays,
+                             const dis_label_choice *choice, double **p);
 /* A list that lives as long as the result. */
 dis_status dis__scaled_list(dis_scaled *s, const char *const *texts, size_t n, const dis_names **out);
 /* Adds a table with room for n_columns; name and summary must be static. */

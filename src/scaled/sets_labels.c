@@ -1,7 +1,5 @@
 /* Labels per class and over sets, by the label methods: see sets.c. */
 #include "scaled/sets.h"
-#include "dissent/combine.h"
-#include "dissent/fit.h"
 #include <math.h>
 #include <string.h>
 
@@ -18,20 +16,7 @@ static dis_status label(const dis__sets *x, size_t n_classes, const dis_label_ch
                                      .task = x->task,
                                      .worker = x->worker,
                                      .label = x->label};
-    dis_votes *votes;
-    dis_made *made;
-    dis_fit_options how = dis_fit_options_default();
-    dis_make_options making = dis_make_options_default();
-    how.seed = x->args->o->seed;
-    making.fit = &how;
-    DIS_TRY(dis_votes_from_arrays(x->args->ctx, &arrays, &votes));
-    const dis_status status = dis_make_labels(x->args->ctx, votes, choice, &making, &made);
-    if (status == DIS_OK) {
-        *p = dis_made_take_p(made);
-        dis_made_destroy(made);
-    }
-    dis_votes_destroy(votes);
-    return status;
+    return dis__scaled_label(x->args, &arrays, choice, p);
 }
 
 static dis_status label_classes(dis__sets *x)
