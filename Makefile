@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 all: build/CMakeCache.txt
 	@cmake --build build -j $(JOBS)
 
-# The tool and the examples alone: a fifth of the compiling.
+# The tool and the examples alone, without tests, Python module and plug-ins.
 tool: build/CMakeCache.txt
 	@cmake --build build -j $(JOBS) --target tool
 
