@@ -1,4 +1,5 @@
-/* agree_job.h: the parts of `dissent agree`: cmd_agree.c reads and measures, agree_groups.c is about groups of people. */
+/* agree_job.h: the parts of `dissent agree`: cmd_agree.c reads and measures, agree_groups.c is about groups of
+ * people. */
 #ifndef DIS_CLI_AGREE_JOB_H
 #define DIS_CLI_AGREE_JOB_H
 #include "figures.h"

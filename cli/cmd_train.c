@@ -195,7 +195,8 @@ static int read_all(train_job *job)
     return code;
 }
 
-/* Ranks train one model together. What would be several, or needs votes, which ranks share out, stays in one process. */
+/* Ranks train one model together. What would be several, or needs votes, which ranks share out, stays in one
+ * process. */
 static int check_ranks(const train_job *job)
 {
     const train_values *v = job->v;

@@ -56,7 +56,8 @@ int groups_input_read(groups_input *in, dis_context *ctx, const dis_votes *votes
 void groups_input_free(groups_input *in);
 /* How many groups there are, and what was merged, hidden or not known. */
 void groups_input_tell(const groups_input *in);
-/* For machines: the file (within cli_inputs_begin and _end), and the members "column", "min_group", ... of an object. */
+/* For machines: the file (within cli_inputs_begin and _end), and the members "column", "min_group", ... of an
+ * object. */
 dis_status groups_input_put_file(const groups_input *in, dis_json *j);
 void groups_input_put(const groups_input *in, dis_json *j);
 

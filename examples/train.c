@@ -1,7 +1,7 @@
 /* Trains on texts and soft labels, and says how well that went: train ITEMS LABELS GOLD [PREDICTIONS]
  *
- * One item in five, chosen by chance, is held out. Printed of those: accuracy against gold, and the cross-entropy of the
- * predictions under the soft labels in nats, each with its 95 % interval. PREDICTIONS: where the predictions are
+ * One item in five, chosen by chance, is held out. Printed of those: accuracy against gold, and the cross-entropy of
+ * the predictions under the soft labels in nats, each with its 95 % interval. PREDICTIONS: where the predictions are
  * written.
  *
  *     cc train.c $(pkg-config --cflags --libs dissent) -o train && ./train items.csv labels.csv gold.csv */

@@ -1,7 +1,8 @@
 /* hidden_device.h: a device whose memory nobody but itself can look at: `ref`, with every page taken away from the
  * program but while the device works. Whoever touches tensor memory directly dies of SIGSEGV here. A step is
  * recorded once per key and replayed from then on: whoever leaves something out of the key, or waits or copies
- * within a step, is found out. What may be run later is run as late as it may: who has not kept what it reads is, too. */
+ * within a step, is found out. What may be run later is run as late as it may: who has not kept what it reads is, too.
+ * */
 #ifndef DIS_TESTS_HIDDEN_DEVICE_H
 #define DIS_TESTS_HIDDEN_DEVICE_H
 #include "nn/host/cuts.h"

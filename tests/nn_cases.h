@@ -326,8 +326,8 @@ static void case_pool_packed_first(nn_net *f)
                                DIS_ACT_TANH));
 }
 
-/* As encoders of 768 channels have them: between linear layers, behind dropout and without, with a residual and without;
- * the products are small. */
+/* As encoders of 768 channels have them: between linear layers, behind dropout and without, with a residual and
+ * without; the products are small. */
 static void case_wide_norms(nn_net *f)
 {
     const int x = below(f, 768), narrow = dis__layer_linear(f->net, "narrow", x, 8, DIS_ACT_NONE);

@@ -38,7 +38,8 @@ typedef struct {
     /* Which processes share the work: "none", this one by itself (so does NULL), or "mpi", those that mpirun started:
      * all of them make the same calls (docs/scale.md). */
     const char *ranks;
-    /* Where nets run: cpu, cuda, cuda:N, or auto: a CUDA device where there is one (dissent/device_list.h); NULL: cpu. */
+    /* Where nets run: cpu, cuda, cuda:N, or auto: a CUDA device where there is one (dissent/device_list.h); NULL:
+     * cpu. */
     const char *device;
 } dis_context_options;
 

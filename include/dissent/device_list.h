@@ -4,8 +4,8 @@
  *     if (dis_device_missing()) printf("no CUDA device: %s\n", dis_device_missing());
  *
  * A call uses the device of its context (`device` of dis_context_options). The library for CUDA devices is loaded when
- * somebody first asks for more than the processor: from beside the program or this library, from where the system looks,
- * or from the path in the environment's DISSENT_CUDA.
+ * somebody first asks for more than the processor: from beside the program or this library, from where the system
+ * looks, or from the path in the environment's DISSENT_CUDA.
  * Threads: any. */
 #ifndef DIS_DEVICE_LIST_H
 #define DIS_DEVICE_LIST_H
@@ -22,11 +22,13 @@ typedef struct {
 DIS_API const dis_device *dis_device_at(size_t i);
 /* Why there are no CUDA devices; NULL: there are. */
 DIS_API const char *dis_device_missing(void);
-/* What a call with this device and precision would use. DIS_EUSAGE: no such words; DIS_EIO: it is not there, and why. */
+/* What a call with this device and precision would use. DIS_EUSAGE: no such words; DIS_EIO: it is not there, and
+ * why. */
 DIS_API dis_status dis_device_choose(const char *device, dis_precision precision, bool training,
                                      const dis_device **out);
-/* How many trainings to run side by side on the device of this context: as many as threads, on a GPU at most 12, from where
- * on more were not faster. Whoever finds the device's memory used up (DIS_ELIMIT) tries again when another has ended. */
+/* How many trainings to run side by side on the device of this context: as many as threads, on a GPU at most 12, from
+ * where on more were not faster. Whoever finds the device's memory used up (DIS_ELIMIT) tries again when another has
+ * ended. */
 DIS_API size_t dis_device_jobs(const dis_context *ctx);
 
 #endif

@@ -19,8 +19,8 @@ typedef struct {
 } dis_votes_write_options;
 DIS_OPTIONS_API(dis_votes_write_options);
 
-/* One row per vote: task,worker,label, item by item. Counts and soft votes: task and a column per class. `options` NULL:
- * the defaults. DIS_EUSAGE, DIS_EDATA (a malformed `numbers`), DIS_EIO, DIS_ELIMIT. */
+/* One row per vote: task,worker,label, item by item. Counts and soft votes: task and a column per class. `options`
+ * NULL: the defaults. DIS_EUSAGE, DIS_EDATA (a malformed `numbers`), DIS_EIO, DIS_ELIMIT. */
 DIS_API dis_status dis_votes_write(dis_context *ctx, const dis_votes *votes, const char *path,
                                    const dis_votes_write_options *options);
 

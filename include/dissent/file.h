@@ -15,8 +15,8 @@ DIS_API bool dis_file_same(const char *a, const char *b);
 DIS_API bool dis_file_within(const char *path, const char *folder, char *out, size_t size);
 
 /* Looks at the end of an output's name. `formats`: what would be written, "csv|tsv|jsonl". DIS_EUSAGE: the name
- * promises something else (.parquet, .json, ...; .gz and .zst behind it ask for compression). *known: whether it promises one of them; a name without an
- * ending, or with one that nobody knows, does not. */
+ * promises something else (.parquet, .json, ...; .gz and .zst behind it ask for compression). *known: whether it
+ * promises one of them; a name without an ending, or with one that nobody knows, does not. */
 DIS_API dis_status dis_file_check_output(const char *path, const char *formats, bool *known);
 
 #endif

@@ -39,8 +39,8 @@ typedef struct {
 DIS_API dis_status dis_growing_append(dis_context *ctx, const dis_growing *state, const dis_votes *more,
                                       dis_labels **out, dis_growing_notes *notes);
 
-/* All votes in one table, for a refit: those of the state, then those of `more`, whose new items and workers come behind
- * the state's. DIS_EDATA as above; a worker's second vote on an item follows `duplicates`. */
+/* All votes in one table, for a refit: those of the state, then those of `more`, whose new items and workers come
+ * behind the state's. DIS_EDATA as above; a worker's second vote on an item follows `duplicates`. */
 DIS_API dis_status dis_growing_votes(dis_context *ctx, const dis_growing *state, const dis_votes *more,
                                      dis_duplicates duplicates, dis_votes **out);
 

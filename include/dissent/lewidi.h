@@ -1,5 +1,5 @@
-/* lewidi.h: the shared task Le-Wi-Di 2025 (Learning with Disagreements, third edition): its files, its scores with their
- * rounding, and files to submit.
+/* lewidi.h: the shared task Le-Wi-Di 2025 (Learning with Disagreements, third edition): its files, its scores with
+ * their rounding, and files to submit.
  *
  *     const dis_lewidi_set *set = dis_lewidi_set_find("MP");
  *     dis_lewidi *official;
@@ -7,8 +7,8 @@
  *     printf("%zu items\n", dis_lewidi_look(official).n_items);
  *     dis_lewidi_destroy(official);
  *
- * An item has one part, or in VariErrNLI three: contradiction, entailment and neutral, each yes or no. In files of dissent
- * a part is an item of its own, "ID:entailment". docs/perspectives.md.
+ * An item has one part, or in VariErrNLI three: contradiction, entailment and neutral, each yes or no. In files of
+ * dissent a part is an item of its own, "ID:entailment". docs/perspectives.md.
  * Threads: a file may be read by any number of threads at once. */
 #ifndef DIS_LEWIDI_H
 #define DIS_LEWIDI_H
@@ -56,8 +56,8 @@ DIS_API dis_status dis_lewidi_soft_score(const dis_lewidi *official, const doubl
 /* Official perspectivist score of value (n_annotations, n_parts). */
 DIS_API double dis_lewidi_perspective_score(const dis_lewidi *official, const int32_t *value);
 
-/* Soft predictions for the items of the file: a label file (CSV, TSV with a header, JSONL, npy) whose tasks are the ids, or a
- * file to submit. *p (dis_free): (n_items, n_parts, n_classes). DIS_EDATA: an item is missing. */
+/* Soft predictions for the items of the file: a label file (CSV, TSV with a header, JSONL, npy) whose tasks are the
+ * ids, or a file to submit. *p (dis_free): (n_items, n_parts, n_classes). DIS_EDATA: an item is missing. */
 DIS_API dis_status dis_lewidi_read_soft(dis_context *ctx, const dis_lewidi *official, const char *path, double **p);
 /* Predictions for each annotation: a table of task, worker and label, or a file to submit. *value (dis_free):
  * (n_annotations, n_parts). */
@@ -66,8 +66,8 @@ DIS_API dis_status dis_lewidi_read_perspectives(dis_context *ctx, const dis_lewi
 /* The same in the form to submit: id, a tab, a list. */
 DIS_API dis_status dis_lewidi_write_soft(const dis_lewidi *official, const double *p, const char *path);
 DIS_API dis_status dis_lewidi_write_perspectives(const dis_lewidi *official, const int32_t *value, const char *path);
-/* Annotations as task,worker,label, and texts as task,text (text_2, ...): what train and the other commands read. NULL: not
- * written. */
+/* Annotations as task,worker,label, and texts as task,text (text_2, ...): what train and the other commands read. NULL:
+ * not written. */
 DIS_API dis_status dis_lewidi_export(const dis_lewidi *official, const char *votes, const char *texts);
 
 #endif

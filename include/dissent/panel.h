@@ -112,9 +112,9 @@ DIS_API void dis_panel_destroy(dis_panel *panel);
 DIS_LOOK_API(dis_panel);
 
 /* Voters who judged pairs twice, the second time with the two answers in the other order. mirror: (n_classes of
- * `votes`) what a label means with the places exchanged ("first" is "second"); NULL: labels name the answers. first: the
- * class that says the answer shown first is better, SIZE_MAX: there is none. *rows (dis_free) has voters with such pairs, in
- * the order of `votes`. DIS_EDATA: classes differ, or no pair was judged twice. */
+ * `votes`) what a label means with the places exchanged ("first" is "second"); NULL: labels name the answers. first:
+ * the class that says the answer shown first is better, SIZE_MAX: there is none. *rows (dis_free) has voters with such
+ * pairs, in the order of `votes`. DIS_EDATA: classes differ, or no pair was judged twice. */
 DIS_API dis_status dis_panel_swaps(const dis_votes *votes, const dis_votes *swapped, const size_t *mirror, size_t first,
                                    dis_panel_swap **rows, size_t *n);
 

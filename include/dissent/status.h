@@ -19,8 +19,8 @@
 #define DIS_API
 #endif
 
-/* Structs that a call fills in are filled up to the size that the caller was compiled with: a library whose structs have
- * grown since writes nothing behind an older caller's, and one that is older leaves 0 in fields it does not know.
+/* Structs that a call fills in are filled up to the size that the caller was compiled with: a library whose structs
+ * have grown since writes nothing behind an older caller's, and one that is older leaves 0 in fields it does not know.
  *
  * DIS_OPTIONS_API(dis_x_options) declares
  *     dis_x_options dis_x_options_default(void);

@@ -132,9 +132,10 @@ DIS_API void dis_model_destroy(dis_model *model);
  * kind. */
 DIS_API dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items *items, const char *head,
                                      dis_labels **out);
-/* What each of these workers would say of these items: row r of *out is of item tasks[r] and worker workers[r], by a model
- * that was trained with the objective annotator. A worker whom the model does not know is nobody in particular; *unknown
- * (may be NULL) counts such rows. DIS_EUSAGE: another objective. DIS_EDATA: a task that is not among the items. */
+/* What each of these workers would say of these items: row r of *out is of item tasks[r] and worker workers[r], by a
+ * model that was trained with the objective annotator. A worker whom the model does not know is nobody in particular;
+ * *unknown (may be NULL) counts such rows. DIS_EUSAGE: another objective. DIS_EDATA: a task that is not among the
+ * items. */
 DIS_API dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const dis_items *items,
                                              const dis_names *tasks, const dis_names *workers, dis_labels **out,
                                              size_t *unknown);

@@ -1,9 +1,10 @@
 /* train_options.h: the options of training in one place: the command line, the keys of experiments, the checks of the
- * library and Python are made from these rows. Each is X(KIND, field of dis_model_train_options, name on the command line,
- * argument, default, low, high, summary).
+ * library and Python are made from these rows. Each is X(KIND, field of dis_model_train_options, name on the command
+ * line, argument, default, low, high, summary).
  *
- * KIND is COUNT (size_t), REAL (double), FLAG (bool), or a text: TEXT, FILE, FOLDER (of a pretrained encoder). A default
- * is written as a user would write it; NULL: 0, or none. In experiments and in Python an option has its field's name. */
+ * KIND is COUNT (size_t), REAL (double), FLAG (bool), or a text: TEXT, FILE, FOLDER (of a pretrained encoder). A
+ * default is written as a user would write it; NULL: 0, or none. In experiments and in Python an option has its field's
+ * name. */
 #ifndef DIS_TRAIN_OPTIONS_H
 #define DIS_TRAIN_OPTIONS_H
 

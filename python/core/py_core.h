@@ -85,8 +85,8 @@ void core_show(void *user, const char *what, double done);
 int core_end(core_call *call, dis_status status);
 /* The exception of a status with the library's last message; always -1. */
 int core_fail(core_state *state, dis_status status);
-/* A message of the library for Python: fields and options are arguments here, of the same names (`lenient` and --lenient
- * become lenient). What stands in quotes is the user's own. */
+/* A message of the library for Python: fields and options are arguments here, of the same names (`lenient` and
+ * --lenient become lenient). What stands in quotes is the user's own. */
 void core_name_arguments(const char *message, char *out, size_t size);
 
 /* ---- memory with a shape (py_array.c) ---- */

@@ -1,7 +1,7 @@
 /* Agreement of groups: figures, bootstrap intervals over items, permutation tests over workers.
  *
- * A test asks whether groups matter to a figure: the groups are dealt out to the workers anew, each keeping its number of
- * workers, and the p-value is twice the smaller share of dealings in which the figure is at least as low, or as high
+ * A test asks whether groups matter to a figure: the groups are dealt out to the workers anew, each keeping its number
+ * of workers, and the p-value is twice the smaller share of dealings in which the figure is at least as low, or as high
  * (one more on both sides of the share, so that it is never 0). p-values of one kind are corrected together for false
  * discoveries (Benjamini and Hochberg 1995).
  *

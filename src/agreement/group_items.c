@@ -1,8 +1,8 @@
 /* Which items divide which groups: Fisher's exact test between the votes of two groups on an item, for all items and
  * pairs of groups with enough votes, corrected together for false discoveries.
  *
- * Items are looked at twice, to count the rows and to fill them: their number is known before the tests begin, which then
- * run on all threads. Cost: O(votes x groups), a test per row, a sort. */
+ * Items are looked at twice, to count the rows and to fill them: their number is known before the tests begin, which
+ * then run on all threads. Cost: O(votes x groups), a test per row, a sort. */
 #include "agreement/group_sums.h"
 #include "core/memory.h"
 #include "core/pool.h"

@@ -45,8 +45,8 @@ size_t dis__group_value_apart(const dis__group_sums *s);
 
 dis_status dis__group_sums_create(const dis_votes_view *votes, const double *rank, size_t n_groups, dis__group_sums *s);
 void dis__group_sums_free(dis__group_sums *s);
-/* Starts anew and adds all items. group: (n_workers), -1: none. times: (n_items) how often each item counts; NULL: once.
- */
+/* Starts anew and adds all items. group: (n_workers), -1: none. times: (n_items) how often each item counts; NULL:
+ * once. */
 void dis__group_sums_add(dis__group_sums *s, const int32_t *group, const uint8_t *times);
 void dis__group_values(const dis__group_sums *s, double *values);
 

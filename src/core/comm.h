@@ -14,7 +14,8 @@ typedef struct {
     const char *name;
     /* Joins the others. 0: fine, else `why` says why not. */
     int (*open)(int *rank, int *size, char *why, size_t why_size);
-    /* Block r of `to` (n_to[r] bytes) goes to rank r, which gets it as its block `from` of this rank; all sizes known. */
+    /* Block r of `to` (n_to[r] bytes) goes to rank r, which gets it as its block `from` of this rank; all sizes
+     * known. */
     int (*exchange)(int size, const void *const *to, const size_t *n_to, void *const *from, const size_t *n_from);
     int (*send)(const void *bytes, size_t n, int to);
     int (*receive)(void *bytes, size_t n, int from);

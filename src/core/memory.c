@@ -1,5 +1,5 @@
-/* Allocation: posix_memalign in one place, or a temporary file (spill.h). Large blocks come from the system as fresh zero
- * pages either way, so zeroing costs what touching them would. */
+/* Allocation: posix_memalign in one place, or a temporary file (spill.h). Large blocks come from the system as fresh
+ * zero pages either way, so zeroing costs what touching them would. */
 #include "core/memory.h"
 #include "dissent/context.h"
 #include "core/faults.h"

@@ -25,7 +25,8 @@ dis_status dis__name_index_build(const dis_names *names, dis__name_index *index,
 size_t dis__name_index_find(const dis__name_index *index, const char *text, size_t n);
 /* row[i]: where name i of `names` is, SIZE_MAX: not there. Returns how many are. */
 size_t dis__name_index_match(const dis__name_index *index, const dis_names *names, size_t *row);
-/* The same for a list that is looked up once: row[i] is where name i of `to` is in `from`. *found: how many; may be NULL. */
+/* The same for a list that is looked up once: row[i] is where name i of `to` is in `from`. *found: how many; may be
+ * NULL. */
 dis_status dis__names_match(const dis_names *from, const dis_names *to, size_t *row, size_t *found);
 /* The same in memory of its own, dis__free()d by the caller. */
 dis_status dis__names_rows(const dis_names *from, const dis_names *to, size_t **row, size_t *found);

@@ -1,6 +1,6 @@
-/* Predictions for the items of an official file of Le-Wi-Di 2025, and files to submit: no header, "id<TAB>[0.81,0.19]" for
- * soft labels, "id<TAB>[0,0,1]" for annotators in the order of the official file, lists of three in VariErrNLI. CSC's soft
- * labels have a bin 0 there. Cost: O(predictions). */
+/* Predictions for the items of an official file of Le-Wi-Di 2025, and files to submit: no header, "id<TAB>[0.81,0.19]"
+ * for soft labels, "id<TAB>[0,0,1]" for annotators in the order of the official file, lists of three in VariErrNLI.
+ * CSC's soft labels have a bin 0 there. Cost: O(predictions). */
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"

@@ -1,6 +1,7 @@
 /* The official files of Le-Wi-Di 2025: an object by item with `text`, `annotators`, `annotations` and `soft_label`.
  *
- * Annotators come in the order of `annotators`, in VariErrNLI (whose list repeats ids) in that of the keys of `annotations`.
+ * Annotators come in the order of `annotators`, in VariErrNLI (whose list repeats ids) in that of the keys of
+ * `annotations`.
  * Values are numbers, also "1.0"; in VariErrNLI names of labels with commas between them. Cost: one pass. */
 #include "core/memory.h"
 #include "core/names_build.h"

@@ -35,8 +35,8 @@ void dis__input_close(dis__input *in);
 /* Before large files are closed: to take back the pages of a mapping takes a while, and all threads share it. */
 void dis__input_forget(dis_context *ctx, const dis__input *in);
 
-/* For readers that go from start to end: an archive of some size is unpacked as it is read, at addresses that stay. Bytes
- * from `bytes` on are there up to n; dis__input_more() makes n at least so much, unless the archive ends before;
+/* For readers that go from start to end: an archive of some size is unpacked as it is read, at addresses that stay.
+ * Bytes from `bytes` on are there up to n; dis__input_more() makes n at least so much, unless the archive ends before;
  * dis__input_drop() gives the memory of those before so many bytes back: they must not be looked at again. All else is
  * opened as it is above. */
 dis_status dis__input_open_stream(dis_context *ctx, const char *path, dis__input *in);

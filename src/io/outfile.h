@@ -22,16 +22,18 @@ dis_status dis__out_printf(dis__out *out, const char *format, ...) __attribute__
 #define DIS_OUT_ROOM 65536
 dis_status dis__out_room(dis__out *out, size_t n, char **room);
 void dis__out_advance(dis__out *out, size_t n);
-/* The next n bytes of the file as memory, to be filled by several threads: *room, NULL where the file or the system does
- * not have it. Each thread claims what it fills first (DIS_EIO: the disk is full); dis__out_unmap ends it. What was mapped
- * is given back by dis__out_drop_map, which takes a while and may run beside the threads that fill the next room. */
+/* The next n bytes of the file as memory, to be filled by several threads: *room, NULL where the file or the system
+ * does not have it. Each thread claims what it fills first (DIS_EIO: the disk is full); dis__out_unmap ends it. What
+ * was mapped is given back by dis__out_drop_map, which takes a while and may run beside the threads that fill the next
+ * room. */
 dis_status dis__out_map(dis__out *out, size_t n, char **room);
 dis_status dis__out_claim(const dis__out *out, char *room, size_t n);
 dis_status dis__out_unmap(dis__out *out);
 void dis__out_drop_map(dis__out *out);
 /* The file that is being written, for others who write parts of it behind what is written here; NULL: there is none. */
 const char *dis__out_temporary(const dis__out *out);
-/* What was written so far leaves the process: for pipes that somebody reads as it comes. A compressed file keeps some. */
+/* What was written so far leaves the process: for pipes that somebody reads as it comes. A compressed file keeps
+ * some. */
 dis_status dis__out_flush(dis__out *out);
 /* Ends and frees `out`. With `so_far` DIS_OK the file is put in place; otherwise it is given up and `so_far` comes
  * back. */

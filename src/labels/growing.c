@@ -1,7 +1,7 @@
-/* New votes beside a growing state: items that get some have their posteriors made from all their votes and the counts of
- * their workers, the counts move by the difference (online.h, an item's own share left in, as in a fit), twice for all
- * of them and then for those that still change by more than 1e-4. So workers learn from the new votes and items with
- * new votes from their workers; other items, whose labels a refit would change by the little that their workers
+/* New votes beside a growing state: items that get some have their posteriors made from all their votes and the counts
+ * of their workers, the counts move by the difference (online.h, an item's own share left in, as in a fit), twice for
+ * all of them and then for those that still change by more than 1e-4. So workers learn from the new votes and items
+ * with new votes from their workers; other items, whose labels a refit would change by the little that their workers
  * changed, are not looked at.
  *
  * Cost: a look-up per item and the table of workers, then O(votes on the items touched) per round. Of the mapped file

@@ -1,5 +1,5 @@
-/* growing_inside.h: what a growing state is made of; for the files that write, open and use one (growing_write.c has the
- * format). */
+/* growing_inside.h: what a growing state is made of; for the files that write, open and use one (growing_write.c has
+ * the format). */
 #ifndef DIS_LABELS_GROWING_INSIDE_H
 #define DIS_LABELS_GROWING_INSIDE_H
 #include "dissent/growing.h"

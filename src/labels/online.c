@@ -1,16 +1,16 @@
 /* Incremental EM (Neal & Hinton 1998) for the model of dawid_skene.c: the E-step of one item at a time, after which the
  * counts of its workers change by the difference of its posteriors, and with them at once the M-step:
  *
- *     P(label l | worker w, truth t) = (sum[w][l][t] + smoothing + diagonal [l = t]) / (total[w][t] + K smoothing + diagonal)
- *     P(t) = (class_sum[t] + 1) / (items + K)
+ *     P(label l | worker w, truth t) = (sum[w][l][t] + smoothing + diagonal [l = t]) / (total[w][t] + K smoothing +
+ *     diagonal) P(t) = (class_sum[t] + 1) / (items + K)
  *
  * An item's posterior is made from counts less its own share of them. A fit to all votes leaves that in, which matters
  * little where workers have many votes; here the first votes of a worker would vouch for themselves, and items would be
  * taken for surer than they are when it counts, at the start.
  *
  * Items that are retired leave their posteriors in the counts for good. Counts are added to and subtracted from in the
- * order of votes: the same stream gives the same bits. A difference may leave -1e-16 where 0 should be; smoothing covers
- * that.
+ * order of votes: the same stream gives the same bits. A difference may leave -1e-16 where 0 should be; smoothing
+ * covers that.
  *
  * Cost: O(n K) for an item with n votes; 8 K (K + 1) bytes per worker. */
 #include "labels/online.h"

@@ -1,5 +1,5 @@
-/* A set of 64-bit hashes with a label each: open tables, probed linearly, at most 3/4 full and doubled then, so 13 to 27
- * bytes per item. Among N items a new one is taken for a done one with a chance of N / 2^64.
+/* A set of 64-bit hashes with a label each: open tables, probed linearly, at most 3/4 full and doubled then, so 13 to
+ * 27 bytes per item. Among N items a new one is taken for a done one with a chance of N / 2^64.
  *
  * A bounded set is two tables: when the young one holds `remember` items it becomes the old one, and what was old is
  * forgotten. */

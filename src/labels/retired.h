@@ -4,7 +4,8 @@
  *     DIS_TRY(dis__retired_add(&done, hash, label));
  *     if (dis__retired_find(&done, hash, &label)) ...
  *
- * With `remember` above 0 the set is bounded: it holds the last `remember` items at least, and at most twice as many. */
+ * With `remember` above 0 the set is bounded: it holds the last `remember` items at least, and at most twice as many.
+ * */
 #ifndef DIS_LABELS_RETIRED_H
 #define DIS_LABELS_RETIRED_H
 #include "core/error.h"

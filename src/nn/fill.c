@@ -1,5 +1,6 @@
 /* Parameters from named arrays: all rows are checked, then all are copied, or used where they lie if that lasts. One
- * pass over the numbers for finiteness, one for the copies, which change them to float on the way. Names are found by walking lists: O(rows x arrays). */
+ * pass over the numbers for finiteness, one for the copies, which change them to float on the way. Names are found by
+ * walking lists: O(rows x arrays). */
 #include "nn/fill.h"
 #include "nn/net_internal.h"
 #include <math.h>

@@ -89,8 +89,8 @@ typedef struct {
 dis__linear_options dis__linear_options_default(void); /* no activation, with bias, not tied */
 int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out, const dis__linear_options *options);
 int dis__layer_activate(dis__net *net, int x, dis__activation act);
-/* y + scale B A x, as LoRA has it, for columns [first, first + n_out) of y, in each of n_parts parts: A (n_parts x rank,
- * channels of x), B (n_parts x n_out, rank), which starts at 0. */
+/* y + scale B A x, as LoRA has it, for columns [first, first + n_out) of y, in each of n_parts parts: A (n_parts x
+ * rank, channels of x), B (n_parts x n_out, rank), which starts at 0. */
 #define DIS_LOW_RANK_PARTS 3
 typedef struct {
     size_t size;

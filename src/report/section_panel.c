@@ -1,5 +1,5 @@
-/* Models as voters: whether each may replace a person, which err together, how common classes are among people's answers,
- * and where people should be asked. All figures are those of a panel that the caller ran. */
+/* Models as voters: whether each may replace a person, which err together, how common classes are among people's
+ * answers, and where people should be asked. All figures are those of a panel that the caller ran. */
 #include "dissent/panel.h"
 #include "report/report_internal.h"
 #include <math.h>

@@ -1,10 +1,10 @@
 /* The alternative-annotator test (Calderon, Reichart and Dror 2025): may a model stand in for a person?
  *
- * One person at a time is left out. On each item that the person and the model voted on, both are scored by how well they
- * agree with the remaining people: the share of them with the same label, or for numbers minus the root of the mean
- * squared difference. W_m is [the model scores at least as well], W_p the same for the person. The model wins against a
- * person when the mean of W_p - W_m is below epsilon by a one-sided t-test, p-values corrected over people by Benjamini and
- * Yekutieli. omega is the share of people it wins against, rho the mean over people of the mean of W_m.
+ * One person at a time is left out. On each item that the person and the model voted on, both are scored by how well
+ * they agree with the remaining people: the share of them with the same label, or for numbers minus the root of the
+ * mean squared difference. W_m is [the model scores at least as well], W_p the same for the person. The model wins
+ * against a person when the mean of W_p - W_m is below epsilon by a one-sided t-test, p-values corrected over people by
+ * Benjamini and Yekutieli. omega is the share of people it wins against, rho the mean over people of the mean of W_m.
  *
  * Items need min_people votes of people, people min_items of such items. Cost: the votes of people on items with the
  * model, times the votes of people on the item. */

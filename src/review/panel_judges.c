@@ -1,9 +1,9 @@
 /* Judges one by one and together: agreement with people, errors, how far errors go together, what the panel is worth.
  *
- * An error is a vote other than the majority of people (items where people tie are left out). Two judges that err on the
- * same items bring the evidence of less than two. With r the mean over pairs of the correlation of their errors, n judges
- * are worth n / (1 + (n - 1) r) independent ones (the design effect of Kish 1965); by the spectrum of the matrix of
- * correlations they are worth (sum of eigenvalues)^2 / sum of their squares = n^2 / sum_ij r_ij^2. Clusters: the two
+ * An error is a vote other than the majority of people (items where people tie are left out). Two judges that err on
+ * the same items bring the evidence of less than two. With r the mean over pairs of the correlation of their errors, n
+ * judges are worth n / (1 + (n - 1) r) independent ones (the design effect of Kish 1965); by the spectrum of the matrix
+ * of correlations they are worth (sum of eigenvalues)^2 / sum of their squares = n^2 / sum_ij r_ij^2. Clusters: the two
  * groups of judges whose errors correlate most on average are joined, until no two reach the threshold.
  *
  * Intervals resample items. Cost: (1 + resamples) x items x judges^2 / 2. */

@@ -1,19 +1,20 @@
-/* Soft labels calibrated to people, from the votes of judges and of people; and where one more vote of a person helps most.
+/* Soft labels calibrated to people, from the votes of judges and of people; and where one more vote of a person helps
+ * most.
  *
- * On items that people answered, C_j(k, z) is how often judge j says z when people say k (each vote of a person counting
- * its share; one vote's worth of smoothing), pi_k how often people say k. The judges' word for an item is
+ * On items that people answered, C_j(k, z) is how often judge j says z when people say k (each vote of a person
+ * counting its share; one vote's worth of smoothing), pi_k how often people say k. The judges' word for an item is
  *
  *   g_ik ~ pi_k prod_j C_j(k, z_ij)^t
  *
- * with one exponent t for all: judges that err together are no independent evidence, and t below 1 takes that back. t is
- * the one under which people's votes are most likely, matrices being learned without the fifth of the items that an item
- * belongs to. The label is what people said with the judges' word as `a` votes before them:
+ * with one exponent t for all: judges that err together are no independent evidence, and t below 1 takes that back. t
+ * is the one under which people's votes are most likely, matrices being learned without the fifth of the items that an
+ * item belongs to. The label is what people said with the judges' word as `a` votes before them:
  *
  *   p_ik = (a g_ik + c_ik) / (a + n_i),   c_ik votes of people for k, n_i of all
  *
- * where `a` is the one under which each vote of a person is most likely given the others on its item. With p_i a Dirichlet
- * mean of weight A_i = a + n_i the variance of the shares is (1 - sum_k p_k^2) / (A_i + 1), and one more vote takes
- * (1 - sum_k p_k^2) / (A_i + 1)^2 from it: votes are bought one by one where that is largest.
+ * where `a` is the one under which each vote of a person is most likely given the others on its item. With p_i a
+ * Dirichlet mean of weight A_i = a + n_i the variance of the shares is (1 - sum_k p_k^2) / (A_i + 1), and one more vote
+ * takes (1 - sum_k p_k^2) / (A_i + 1)^2 from it: votes are bought one by one where that is largest.
  *
  * Cost: O(items x judges x classes) for each of some 60 values of t; buying O((items + budget) log items). */
 #include "review/panel_internal.h"

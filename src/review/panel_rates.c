@@ -1,7 +1,7 @@
 /* How common each class is among the answers of people, where people answered a part of the items and a judge more.
  *
- * Y_i is the share of people's votes on item i for the class, f_i whether the judge says it; n items have both, N the judge
- * alone. z = 1.96.
+ * Y_i is the share of people's votes on item i for the class, f_i whether the judge says it; n items have both, N the
+ * judge alone. z = 1.96.
  *
  *   people           mean Y, interval by its standard error
  *   Rogan, Gladen    (mean f + sp - 1) / (se + sp - 1), se = sum Y f / sum Y, sp = sum (1 - Y) (1 - f) / sum (1 - Y) on

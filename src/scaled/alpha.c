@@ -3,9 +3,9 @@
  *
  *     alpha = 1 - D_o / D_e,  D_o = sum_i sum_kl c_k c_l d_kl / (r - 1),  D_e = sum_kl n_k n_l d_kl / (n - 1)
  *
- * over items with r >= 2 votes; n the votes on them. D_e needs distances between all kinds: O(kinds^2), once for the value
- * and once per resample; where that would be more than MAX_WORK distances there is no interval, and above MAX_KINDS no
- * value. Cost beside that: one pass over the votes, one per resample. */
+ * over items with r >= 2 votes; n the votes on them. D_e needs distances between all kinds: O(kinds^2), once for the
+ * value and once per resample; where that would be more than MAX_WORK distances there is no interval, and above
+ * MAX_KINDS no value. Cost beside that: one pass over the votes, one per resample. */
 #include "scaled/scaled_internal.h"
 #include "stats/bootstrap.h"
 #include <math.h>

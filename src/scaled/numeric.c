@@ -134,8 +134,8 @@ static dis_status worker_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-/* The common noise c and, given it, that of each worker, (apart / 2 + a c) / (n / 2 + a + 1), which together maximise the
- * objective: concave in log c. */
+/* The common noise c and, given it, that of each worker, (apart / 2 + a c) / (n / 2 + a + 1), which together maximise
+ * the objective: concave in log c. */
 static void settle_noise(dis__numeric *x)
 {
     enum { STEPS = 60 };

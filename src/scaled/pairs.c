@@ -6,9 +6,9 @@
  * nothing, below 0 one who says the opposite (Chen et al. 2013 have raters who do). A tie counts as half a comparison
  * each way. reliability=no is the plain model, all r_w = 1.
  *
- * Newton's method for all scores at once (dense, at most MAX_THINGS of them), halved until it does not lose; then one for
- * each r_w, which is concave given the scores; in turn until the objective settles. Standard errors come from the inverse
- * of the negative Hessian, for scores less their mean; scores sum to 0.
+ * Newton's method for all scores at once (dense, at most MAX_THINGS of them), halved until it does not lose; then one
+ * for each r_w, which is concave given the scores; in turn until the objective settles. Standard errors come from the
+ * inverse of the negative Hessian, for scores less their mean; scores sum to 0.
  *
  * Agreement: the share of pairs of raters who say the same of the same two things (of one task), in whatever order they
  * saw them, and alpha of that; of raters who saw two things in both orders, the share that kept to their opinion; how

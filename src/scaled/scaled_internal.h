@@ -70,8 +70,8 @@ dis_status dis__scaled_sort(dis_scaled *s, dis_scaled_table *table, const double
 
 /* alpha.c: Krippendorff's alpha from sums of items.
  *
- * Item i with r votes in units u (class of a vote, weight 1): D_o = sum_i sum_kl c_k c_l d_kl / (r - 1), D_e = sum_kl n_k
- * n_l d_kl / (n - 1) over items with two votes or more. */
+ * Item i with r votes in units u (class of a vote, weight 1): D_o = sum_i sum_kl c_k c_l d_kl / (r - 1), D_e = sum_kl
+ * n_k n_l d_kl / (n - 1) over items with two votes or more. */
 typedef struct {
     size_t n_items, n_kinds;
     const uint64_t *start; /* (n_items + 1) */

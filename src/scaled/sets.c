@@ -4,8 +4,8 @@
  * named) are fitted to these answers, class by class. The joint label is a distribution over sets that somebody chose:
  * the same methods with the sets as classes while there are few of them, else the shares of votes.
  *
- * Agreement: alpha over sets with the distances of Jaccard, 1 - |A and B| / |A or B|, and MASI (Passonneau 2006), 1 - J M,
- * M = 1 for equal sets, 2/3 where one holds the other, 1/3 where they overlap, 0 where they do not; two empty sets
+ * Agreement: alpha over sets with the distances of Jaccard, 1 - |A and B| / |A or B|, and MASI (Passonneau 2006), 1 - J
+ * M, M = 1 for equal sets, 2/3 where one holds the other, 1/3 where they overlap, 0 where they do not; two empty sets
  * are the same. Per class: nominal alpha of yes and no.
  *
  * Cost: one fit per class over all votes; distances of all pairs of different sets. */

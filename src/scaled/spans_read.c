@@ -1,4 +1,5 @@
-/* Spans from the votes, and the pieces that they cut tasks into: see spans.c. A task is the text before its two places. */
+/* Spans from the votes, and the pieces that they cut tasks into: see spans.c. A task is the text before its two
+ * places. */
 #include "scaled/spans.h"
 #include "votes/scales.h"
 #include <stdlib.h>

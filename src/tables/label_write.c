@@ -4,9 +4,9 @@
  * thread writes those of the round before: two rounds of blocks, some 4 MiB at K = 4, is all the memory it takes. With
  * many threads one writer would be what all wait for (the system lets one thread write to a file at a time): the file
  * is mapped then, round by round, and each thread copies its block. Ranks count their bytes first, and then write their
- * rows behind those of the ranks before, into the same file; where not all of them reach it, they send their text to the
- * first. What a block holds depends on the data alone, so any number of threads writes the same bytes. Cost: O(items * classes),
- * about 50 ns per number and a logarithm for each that is not 0. */
+ * rows behind those of the ranks before, into the same file; where not all of them reach it, they send their text to
+ * the first. What a block holds depends on the data alone, so any number of threads writes the same bytes. Cost:
+ * O(items * classes), about 50 ns per number and a logarithm for each that is not 0. */
 #include "tables/label_files.h"
 #include "core/comm.h"
 #include "core/memory.h"

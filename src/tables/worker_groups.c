@@ -79,8 +79,8 @@ static bool is_among(const char *text, const char *const *words, size_t n)
     return false;
 }
 
-/* What Prolific writes for people who took their consent back, or whose data it no longer has, is nobody's group; and in
- * tables of numbers there are words for none. */
+/* What Prolific writes for people who took their consent back, or whose data it no longer has, is nobody's group; and
+ * in tables of numbers there are words for none. */
 static bool is_missing(const char *text, bool numbers)
 {
     static const char *const always[] = {"DATA_EXPIRED", "CONSENT_REVOKED"}, *const no_number[] = {"nan",  "NaN",

@@ -1,8 +1,8 @@
 /* What is known of workers, from CSV, TSV, JSON Lines or JSON: an object whose keys are the workers, or a list of
  * objects.
  *
- * Cells are collected as they come, with the row and column they belong to, and laid out as a table at the end: lines of
- * JSON need not have the same keys. Cost: O(cells), a look at the list of columns for each cell of JSON. */
+ * Cells are collected as they come, with the row and column they belong to, and laid out as a table at the end: lines
+ * of JSON need not have the same keys. Cost: O(cells), a look at the list of columns for each cell of JSON. */
 #include "dissent/option.h"
 #include "dissent/worker_table.h"
 #include "core/memory.h"

@@ -1,7 +1,7 @@
 /* Multiple choice: an item has some texts that all its choices share (a question, the two ends of a story) and then one
- * text per choice. The encoder reads what is shared and one choice as a pair, a linear layer gives it one score, and the
- * scores of an item's choices are its logits (Devlin et al. 2019, section 4.4). What is shared lies in memory once per
- * item. */
+ * text per choice. The encoder reads what is shared and one choice as a pair, a linear layer gives it one score, and
+ * the scores of an item's choices are its logits (Devlin et al. 2019, section 4.4). What is shared lies in memory once
+ * per item. */
 #include "train/encoder_model.h"
 #include "core/memory.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 /* A trained encoder as a folder that transformers loads: config.json with the classes, the tokenizer's files, and
- * model.safetensors with the names of the family (of its multiple choice, where the model chooses). Of two heads the first
- * is the classifier. Nothing is copied but
+ * model.safetensors with the names of the family (of its multiple choice, where the model chooses). Of two heads the
+ * first is the classifier. Nothing is copied but
  * what LoRA has learnt more of: arrays of queries, keys and values are parts of one. */
 #include "train/encoder_model.h"
 #include "core/memory.h"

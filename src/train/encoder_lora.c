@@ -1,5 +1,5 @@
-/* LoRA on a pretrained encoder (Hu et al. 2022): its own numbers stay, and beside some matrices W of each layer B A of a
- * low rank is learnt. A model keeps all three; what predicts, and what is handed on, has W + alpha / rank B A, which
+/* LoRA on a pretrained encoder (Hu et al. 2022): its own numbers stay, and beside some matrices W of each layer B A of
+ * a low rank is learnt. A model keeps all three; what predicts, and what is handed on, has W + alpha / rank B A, which
  * costs 2 rank numbers per number of W once, and nothing from then on. */
 #include "train/encoder_model.h"
 #include <stdio.h>

@@ -5,8 +5,8 @@
  *
  * With choices an item is several texts of tokens, and the rows of its choices stand together (encoder_choices.c).
  *
- * Tokens of a batch are packed, nothing is computed for padding. A word of which normalising leaves nothing is judged by
- * the first token of its sentence. */
+ * Tokens of a batch are packed, nothing is computed for padding. A word of which normalising leaves nothing is judged
+ * by the first token of its sentence. */
 #include "train/encoder_model.h"
 #include "train/models.h"
 #include "core/memory.h"

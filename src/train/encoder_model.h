@@ -24,8 +24,8 @@ typedef struct {
     int dropout, lora_targets;
 } dis__encoder_settings;
 
-/* Words of sentences as tokens of at most o->max_length each: *unit (n_units + 1), to be freed, has the first item of each
- * sentence, or of each piece of a longer one. */
+/* Words of sentences as tokens of at most o->max_length each: *unit (n_units + 1), to be freed, has the first item of
+ * each sentence, or of each piece of a longer one. */
 dis_status dis__encode_words(dis_context *ctx, const dis_tokenizer *t, const dis_items_view *items,
                              const dis_tokenizer_options *o, dis_tokens **tokens, uint64_t **unit, size_t *n_units);
 

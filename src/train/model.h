@@ -120,8 +120,8 @@ typedef struct {
     dis__input file;       /* that they lie in, mapped; map NULL: each is memory of its own */
 } dis__weights;
 dis_status dis__weights_take(const dis__net *net, dis__weights *weights); /* replaces what it has */
-/* A net that never trains may use them where they lie. DIS_EDATA: the net has a parameter that is not among them, or one
- * of another shape. */
+/* A net that never trains may use them where they lie. DIS_EDATA: the net has a parameter that is not among them, or
+ * one of another shape. */
 dis_status dis__weights_give(const dis__weights *weights, dis__net *net);
 void dis__weights_free(dis__weights *weights);
 

@@ -1,5 +1,5 @@
-/* Examples of (item, worker). An item stands in the table once for each of its votes, so that every model that takes items
- * takes pairs; what it computes of an item it computes again for each vote. Cost: O(votes). */
+/* Examples of (item, worker). An item stands in the table once for each of its votes, so that every model that takes
+ * items takes pairs; what it computes of an item it computes again for each vote. Cost: O(votes). */
 #include "train/worker_pairs.h"
 #include "core/memory.h"
 #include "core/name_index.h"

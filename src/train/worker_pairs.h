@@ -11,8 +11,8 @@ typedef struct {
     size_t n_left_out; /* items without a vote */
 } dis__pairs;
 
-/* A row per vote on one of the items; targets have its label. workers: those of the model. `lenient`: items without votes
- * are left out, else they are an error. */
+/* A row per vote on one of the items; targets have its label. workers: those of the model. `lenient`: items without
+ * votes are left out, else they are an error. */
 dis_status dis__pairs_make(dis_context *ctx, const dis_items *items, const dis_votes *votes, const dis_names *classes,
                            const dis_names *workers, bool lenient, dis__pairs *pairs, dis__targets *targets);
 void dis__pairs_free(dis__pairs *pairs);

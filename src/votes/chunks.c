@@ -8,9 +8,9 @@
  * before it ended. So rows, errors and what lenient skips are those of a reader that goes from start to end, for any
  * size of chunk and any number of threads. What a round needs is used again by the next.
  *
- * An archive is a stream: while a round is parsed one job unpacks text for the next. A round then ends where a row does,
- * as far as the quotes in it tell; when its last row turns out to be bad, it may only have been cut, and the round is
- * done again with more text. */
+ * An archive is a stream: while a round is parsed one job unpacks text for the next. A round then ends where a row
+ * does, as far as the quotes in it tell; when its last row turns out to be bad, it may only have been cut, and the
+ * round is done again with more text. */
 #include "votes/reader.h"
 #include "core/memory.h"
 #include "core/pool.h"

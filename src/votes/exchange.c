@@ -1,7 +1,8 @@
 /* Votes that several ranks have read, shared out: see votes_internal.h.
  *
  *   names    of workers and classes go to all ranks, which merge them in the order of ranks: first appearance
- *   tasks    go to a rank each by their hash, which tells who had one first; those number their own in order, from where
+ *   tasks    go to a rank each by their hash, which tells who had one first; those number their own in order, from
+ *   where
  *            the ranks before end, and tell the others by the same way
  *   cuts     votes per item, added up by ranges of items: where the shards of a pass begin (dis__votes_shards)
  *   votes    go to the owner of their item, with the name of the item from who had it first: one exchange

@@ -12,8 +12,8 @@
  *     annotations{}             every member of an object; {ann*,x} those whose names fit
  *     annotators[,]             every part of a text that is separated by commas (or another character)
  *     label_dist[0], x[,0]      one element, one part
- *     annotations{}#            the name (or number) of the element, not its value; the value where {}? found no members
- *     #                         the key of the record in an object of records, else its number from 0
+ *     annotations{}#            the name (or number) of the element, not its value; the value where {}? found no
+ *     members #                         the key of the record in an object of records, else its number from 0
  *     $file, $folder            the name of the file without its ending, and of its folder
  *     a + b                     both texts with "/" between them
  *

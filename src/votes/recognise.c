@@ -1,6 +1,6 @@
-/* What a file looks like, by its first records: proposed, never assumed. Presets have signs, paths that lead somewhere in
- * their files; a wide table is one whose columns share few values. Costs a look at the first record, of tables at the
- * first thousand rows. */
+/* What a file looks like, by its first records: proposed, never assumed. Presets have signs, paths that lead somewhere
+ * in their files; a wide table is one whose columns share few values. Costs a look at the first record, of tables at
+ * the first thousand rows. */
 #include "votes/map_read.h"
 #include "core/memory.h"
 #include <stdio.h>

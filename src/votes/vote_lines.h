@@ -13,8 +13,8 @@
  *     }
  *     end: dis__vote_lines_close(&lines);
  *
- * A row is a line: unlike in files that are read as a whole, a field has no line break within quotes, since a quote that
- * is never closed would hold everything back. */
+ * A row is a line: unlike in files that are read as a whole, a field has no line break within quotes, since a quote
+ * that is never closed would hold everything back. */
 #ifndef DIS_VOTES_VOTE_LINES_H
 #define DIS_VOTES_VOTE_LINES_H
 #include "votes/reader.h"

@@ -6,7 +6,8 @@
 
 enum { DIS_KEPT_MESSAGES = 20 };
 
-/* Where a table that is shared out over ranks lies in the whole: it has items first_item .. first_item + n_items - 1. */
+/* Where a table that is shared out over ranks lies in the whole: it has items first_item .. first_item + n_items -
+ * 1. */
 typedef struct {
     size_t n_items, n_votes; /* of all ranks */
     size_t first_item;

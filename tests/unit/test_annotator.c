@@ -1,5 +1,5 @@
-/* Models that are told who is asked: workers of two opinions are told apart, files keep what was learned, threads change
- * nothing, and what cannot be is refused. */
+/* Models that are told who is asked: workers of two opinions are told apart, files keep what was learned, threads
+ * change nothing, and what cannot be is refused. */
 #include "em_support.h"
 #include "scratch.h"
 #include "core/random.h"

@@ -1,6 +1,6 @@
 /* CUDA devices: every layer, training, checkpoints and prediction of every model against ref, from the one list of
- * cases; the same bytes twice, in recorded steps and one by one. Skipped, with the reason, where there is no device. All
- * that differs is printed before a test fails. */
+ * cases; the same bytes twice, in recorded steps and one by one. Skipped, with the reason, where there is no device.
+ * All that differs is printed before a test fails. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -21,7 +21,8 @@ static const dis__device *cuda_at(size_t i)
     return NULL;
 }
 
-/* Every n-th case is run, from one on: for tools that make each kernel a hundred times slower, in parts side by side. */
+/* Every n-th case is run, from one on: for tools that make each kernel a hundred times slower, in parts side by
+ * side. */
 static int first_case, cases_apart = 1;
 
 static bool chosen(int c)

@@ -276,7 +276,8 @@ static void random_problem(problem *p)
     if (!p->n_votes) add(p, 0, 0, 0);
 }
 
-/* Problems shared out over the methods, far fewer under sanitizers; DISSENT_PROBLEMS=1000000 (make long) asks for more. */
+/* Problems shared out over the methods, far fewer under sanitizers; DISSENT_PROBLEMS=1000000 (make long) asks for
+ * more. */
 static void random_problems(void **state)
 {
     (void)state;

@@ -99,8 +99,8 @@ static void exported(void **state)
     free_crowd(&c);
 }
 
-/* Sentences of up to 20 words in pieces of at most 6 tokens, read as one or cut by hand: the same predictions, and words
- * of one sentence are not all judged alike. */
+/* Sentences of up to 20 words in pieces of at most 6 tokens, read as one or cut by hand: the same predictions, and
+ * words of one sentence are not all judged alike. */
 static void long_sentences(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Fine-tuning of encoders against PyTorch: 20 steps of AdamW with warm-up, decay and clipping of a tiny BERT as a whole,
- * with frozen layers, with layer-wise rates, with LoRA and as multiple choice (fixtures of
+/* Fine-tuning of encoders against PyTorch: 20 steps of AdamW with warm-up, decay and clipping of a tiny BERT as a
+ * whole, with frozen layers, with layer-wise rates, with LoRA and as multiple choice (fixtures of
  * tests/parity/make_encoder_training_fixtures.py), to 1e-8 on `ref` and 1e-4 on `cpu`; LoRA's models, merged, exported
  * and resumed; accumulated batches. */
 #include <stdarg.h>
@@ -15,7 +15,8 @@
 #define FOLDER DIS_SOURCE_DIR "/tests/parity/fixtures/encoders/bert_training"
 enum { STEPS = 20, WARM_UP = 4, ROWS = 6 };
 
-/* Pairs are the first and the second text; choices are the second, third and fourth, behind two texts that they share. */
+/* Pairs are the first and the second text; choices are the second, third and fourth, behind two texts that they
+ * share. */
 static const char items_text[] = "task,before,first,second,third,fourth\n"
                                  "1,it is red,the red apple,a man,two,apple\n"
                                  "2,so,green pears and plums,,red,pears and plums\n"

@@ -1,5 +1,6 @@
 /* Real exports in the formats that their authors publish, by their presets: as many items, workers, classes and
- * votes as their authors state or a script counts. Looks in $DISSENT_DATA or ../shared/data; skipped where a file is absent. */
+ * votes as their authors state or a script counts. Looks in $DISSENT_DATA or ../shared/data; skipped where a file is
+ * absent. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* Groups of workers: tables about them, small groups, agreement within and between groups against a count of all pairs of
- * votes, tests, threads, faults; the tails and corrections behind the tests. */
+/* Groups of workers: tables about them, small groups, agreement within and between groups against a count of all pairs
+ * of votes, tests, threads, faults; the tails and corrections behind the tests. */
 #include "em_support.h"
 #include "fault_walk.h"
 #include "scratch.h"

@@ -1,5 +1,5 @@
-/* Votes by the mapper: what paths lead to in JSON, lines and tables; what is refused, where, and with which remedy; times;
- * every allocation and system call failing in turn. */
+/* Votes by the mapper: what paths lead to in JSON, lines and tables; what is refused, where, and with which remedy;
+ * times; every allocation and system call failing in turn. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

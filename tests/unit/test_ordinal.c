@@ -1,5 +1,6 @@
 /* The ordinal method: an objective that never falls, parameters that give its scores back by their definition, a crowd
- * drawn from the model found again; finite on anything; threads do not count; a reversed order gives reversed labels. */
+ * drawn from the model found again; finite on anything; threads do not count; a reversed order gives reversed labels.
+ * */
 #include "dissent/dissent.h"
 #include "core/random.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Panels of people and models: the alternative-annotator test by hand, judges that err together, rates that hold the truth,
- * labels that beat what they are made of, buying, swapped pairs, threads and faults. */
+/* Panels of people and models: the alternative-annotator test by hand, judges that err together, rates that hold the
+ * truth, labels that beat what they are made of, buying, swapped pairs, threads and faults. */
 #include "em_support.h"
 #include "fault_walk.h"
 #include "core/random.h"

@@ -1,8 +1,8 @@
 /* Nets against PyTorch: forward, gradients and training of every model, with fixtures that
  * tests/parity/make_torch_fixtures.py has made. The same start and batches give the same losses, probabilities and
- * parameters: to 1e-8 on `ref`, to 1e-4 on `cpu`, whose numbers are floats. What rounding to bfloat16 does to gradients is
- * measured with `ref` alone (rounded_net.h): nets this small, in which the winner of a maximum may turn on the last bit,
- * are then compared with that and not with PyTorch. */
+ * parameters: to 1e-8 on `ref`, to 1e-4 on `cpu`, whose numbers are floats. What rounding to bfloat16 does to gradients
+ * is measured with `ref` alone (rounded_net.h): nets this small, in which the winner of a maximum may turn on the last
+ * bit, are then compared with that and not with PyTorch. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

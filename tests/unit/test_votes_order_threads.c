@@ -1,5 +1,5 @@
-/* Tasks are numbered in one of three ways, which depends on the order in which they come (ids/numbering.h). Whatever the
- * order, the sizes and the threads: the table is that of a reader that looks up every task. */
+/* Tasks are numbered in one of three ways, which depends on the order in which they come (ids/numbering.h). Whatever
+ * the order, the sizes and the threads: the table is that of a reader that looks up every task. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

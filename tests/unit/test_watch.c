@@ -1,5 +1,5 @@
-/* Votes as they come: rows, late votes, duplicates, classes that turn up, agreement with a fit to all votes; memory that
- * runs out at any point. */
+/* Votes as they come: rows, late votes, duplicates, classes that turn up, agreement with a fit to all votes; memory
+ * that runs out at any point. */
 #include "core/memory.h"
 #include "dissent/dissent.h"
 #include "labels/retired.h"

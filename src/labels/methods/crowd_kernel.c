@@ -1,5 +1,5 @@
-/* The votes of items added up under the crowd model: log-probabilities of the labels, and the logarithms that they are to
- * be divided by at each level. Only additions, in the order of the votes: every instruction set gives the same bits.
+/* The votes of items added up under the crowd model: log-probabilities of the labels, and the logarithms that they are
+ * to be divided by at each level. Only additions, in the order of the votes: every instruction set gives the same bits.
  *
  * Sums of an item stay in registers: add() is expanded for each small number of classes. */
 #include "labels/methods/crowd_model.h"

@@ -294,9 +294,9 @@ void dis__em_worker_sums(const dis__em *em, size_t w, double *out)
     gather(em, w, out);
 }
 
-/* em->total: the sums over the shards of all ranks, added in the order of shards. Each owner adds its shards to what the
- * one before it sent, worker by worker, and sends them on; the last one has the total, and tells it to all. In pieces,
- * so that all owners are at work at once. */
+/* em->total: the sums over the shards of all ranks, added in the order of shards. Each owner adds its shards to what
+ * the one before it sent, worker by worker, and sends them on; the last one has the total, and tells it to all. In
+ * pieces, so that all owners are at work at once. */
 static dis_status add_ranks(dis__em *em)
 {
     enum { PIECE = 1 << 15 }; /* numbers */

@@ -19,8 +19,8 @@
  * states.
  *
  * Items are cut into shards, a number that depends on the problem alone; each has its own copy of the table, and sums
- * are added in the order of shards: any number of threads gives the same bytes. Ranks have some of the shards each; sums
- * go from rank to rank in the same order.
+ * are added in the order of shards: any number of threads gives the same bytes. Ranks have some of the shards each;
+ * sums go from rank to rank in the same order.
  *
  * A probability of zero counts as 2^DIS_EM_NEVER where an item has become impossible under every class (a warm start
  * can do that): it gets the least impossible one rather than NaN.

@@ -13,8 +13,8 @@
  * true class, and foretells the next vote better than one (docs/kinds.md).
  *
  * Objective: the marginal likelihood times the priors, by EM. Every part of the M-step is concave: one Newton step for
- * all (a, u) (after the first four passes at every fourth), one for each worker's (k, g), both halved until they do not lose; the places' probabilities in closed
- * form.
+ * all (a, u) (after the first four passes at every fourth), one for each worker's (k, g), both halved until they do not
+ * lose; the places' probabilities in closed form.
  *
  * Parameters, in steps of one class: bias (above 0: votes too high), spread (of a worker's votes), threshold (upper end
  * of each class; the last is the end of the line), score (mean of x); prior (of the bands). With them P(class v | x, w)

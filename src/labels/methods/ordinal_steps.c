@@ -1,6 +1,6 @@
-/* The M-step of the method ordinal: Newton's method for what the crowd has in common, and for each worker. Every part is
- * concave: the logarithm of F(hi) - F(lo) is, in both ends together (the normal density is log-concave), and the ends are
- * linear in (a, u) and in (k, g). See ordinal.c. */
+/* The M-step of the method ordinal: Newton's method for what the crowd has in common, and for each worker. Every part
+ * is concave: the logarithm of F(hi) - F(lo) is, in both ends together (the normal density is log-concave), and the
+ * ends are linear in (a, u) and in (k, g). See ordinal.c. */
 #include "labels/methods/ordinal.h"
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Products with weights in bfloat16 on processors with tile registers (AMX): tdpbf16ps multiplies 16 x 32 by 32 x 16 and
- * adds to 16 x 16 floats.
+/* Products with weights in bfloat16 on processors with tile registers (AMX): tdpbf16ps multiplies 16 x 32 by 32 x 16
+ * and adds to 16 x 16 floats.
  *
  * B is packed as for vdpbf16ps (bf16_kernel.c): a tile of it is 16 pairs of rows and 16 columns of a panel, where they
  * lie. HIGH rows of A are rounded at a time, KC numbers of each, and stay in the first cache while the panels pass by.

@@ -1,8 +1,8 @@
 /* conv.cuh: a convolution and its two gradients as products, and where their numbers lie.
  *
  *     FORWARD  y (places, out)           = patches (places, kernel channels) weight'
- *     BY_INPUT dx (pixels, channels)     = dy of the places a pixel went to (pixels, kernel out) weight, by kernel place
- *     BY_WEIGHT d_weight (out, kernel channels) = dy' patches, summed over places in parts
+ *     BY_INPUT dx (pixels, channels)     = dy of the places a pixel went to (pixels, kernel out) weight, by kernel
+ *     place BY_WEIGHT d_weight (out, kernel channels) = dy' patches, summed over places in parts
  *
  * Patches are never laid out: a product reads its numbers from where they are. */
 #ifndef DIS_NN_CUDA_CONV_CUH

@@ -5,8 +5,8 @@
  * a tile, long ones have several, and no block is idle.
  *
  * kept: for each token its row's span (int2: start, end; empty behind the last row), then the bits of dropout, where
- * there is any: bit e is 1 where element e (see dis__attend_args) is dropped. The words behind them are drawn once, four
- * bits each, and backward reads them again. */
+ * there is any: bit e is 1 where element e (see dis__attend_args) is dropped. The words behind them are drawn once,
+ * four bits each, and backward reads them again. */
 #ifndef DIS_NN_CUDA_CUDA_ATTEND_CUH
 #define DIS_NN_CUDA_CUDA_ATTEND_CUH
 #include "nn/cuda/kernels.cuh"

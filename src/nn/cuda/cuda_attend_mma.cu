@@ -1,11 +1,11 @@
 /* Attention within packed rows with tensor cores (mma.sync m16n8k16, bfloat16, sums in float32), after Dao (2023):
- * scores and shares stay in registers. A block has 64 tokens of one head, each of its four warps 16 of them; tiles of 64
- * tokens of the rows that these belong to pass by, two at a time in shared memory, the next one being fetched meanwhile,
- * and what else is to be known of it (dropout, biases, sums) with it: one barrier per tile.
+ * scores and shares stay in registers. A block has 64 tokens of one head, each of its four warps 16 of them; tiles of
+ * 64 tokens of the rows that these belong to pass by, two at a time in shared memory, the next one being fetched
+ * meanwhile, and what else is to be known of it (dropout, biases, sums) with it: one barrier per tile.
  *
- * Forward: 4 length d operations per query. Backward computes the scores twice, once per tile of queries for dq and once
- * per tile of keys for dk and dv, so that every sum has one owner and one order: 14 length d instead of 10 with atomic
- * sums. Gradients of biases: a tile's gradients of scores are summed along diagonals,
+ * Forward: 4 length d operations per query. Backward computes the scores twice, once per tile of queries for dq and
+ * once per tile of keys for dk and dv, so that every sum has one owner and one order: 14 length d instead of 10 with
+ * atomic sums. Gradients of biases: a tile's gradients of scores are summed along diagonals,
  * distance by distance, and by bucket at the end. */
 #include "nn/cuda/cuda_attend.cuh"
 #include <cuda_pipeline_primitives.h>

@@ -1,6 +1,6 @@
-/* Convolutions by cuDNN 9, through the descriptors of its backend: tensors, one operation, its graph, an engine with its
- * configuration, a plan, and the pointers of a call. The library is opened when the first convolution is asked for, and
- * everything works without it.
+/* Convolutions by cuDNN 9, through the descriptors of its backend: tensors, one operation, its graph, an engine with
+ * its configuration, a plan, and the pointers of a call. The library is opened when the first convolution is asked for,
+ * and everything works without it.
  *
  * A plan is chosen once per shape and session: the first that the heuristics name, that is built, needs no more work
  * memory than there is, runs on tensor cores and gives the same bytes every time (engines say which do not). Never by

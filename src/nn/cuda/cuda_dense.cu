@@ -178,8 +178,8 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
     if (threadIdx.x == 0) counter[blockIdx.x] = 0;
 }
 
-/* Rows of whole packs: a lane has a pack of columns, a block 32 packs. With GELU set, x is what the activation's gradient
- * makes of its argument (of) and dy (x), in place. */
+/* Rows of whole packs: a lane has a pack of columns, a block 32 packs. With GELU set, x is what the activation's
+ * gradient makes of its argument (of) and dy (x), in place. */
 template <class T, bool GELU>
 __global__ void __launch_bounds__(SUM_WARPS * 32)
     pack_sums_kernel(T *x, const T *of, size_t n_rows, size_t n_cols, size_t ld, float *out, float *part,

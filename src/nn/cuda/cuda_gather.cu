@@ -1,10 +1,10 @@
 /* Rows gathered from a table by ids, and their gradients.
  *
  * Forward: one warp per row of y. Backward, in an order that does not depend on how blocks run: the places (i, j) are
- * ranked by (id, place), up to CHUNK of them at a time, by counting who comes before each (CHUNK^2 comparisons are a few
- * microseconds); then runs of equal ids are summed, each part of PART ranked places by one block. Runs that lie within
- * a part are added to the table at once; what crosses a border waits as a partial sum, and the block of the part where
- * such a run begins adds its pieces up in order. */
+ * ranked by (id, place), up to CHUNK of them at a time, by counting who comes before each (CHUNK^2 comparisons are a
+ * few microseconds); then runs of equal ids are summed, each part of PART ranked places by one block. Runs that lie
+ * within a part are added to the table at once; what crosses a border waits as a partial sum, and the block of the part
+ * where such a run begins adds its pieces up in order. */
 #include "nn/cuda/kernels.cuh"
 
 enum { WARPS = 4, CHUNK = 16384, PART = 64, RANKS = 256, SHARE = 8, NONE = 0x7fffffff };

@@ -51,8 +51,8 @@ static dropped dropped_of(const dis__dropout_args *a)
     return {*a, drop_threshold(a->rate), (float)(1 / (1 - a->rate))};
 }
 
-/* Bit 8 g + i: number i of group g of this lane's part of a row is dropped. A row is whole groups of 256 numbers, four of
- * which have their words from one draw (see dropout_words): those of a row from one or two. */
+/* Bit 8 g + i: number i of group g of this lane's part of a row is dropped. A row is whole groups of 256 numbers, four
+ * of which have their words from one draw (see dropout_words): those of a row from one or two. */
 template <int GROUPS> __device__ __forceinline__ uint32_t drop_mask(const dropped &d, size_t row)
 {
     const uint32_t lane = threadIdx.x & 31, pass = (uint32_t)(uint64_t)*d.a.pass;

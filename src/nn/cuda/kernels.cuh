@@ -126,8 +126,8 @@ __device__ __forceinline__ float slope_of(dis__activation act, float x)
     }
 }
 
-/* GELU and its slope for numbers that are rounded to bfloat16 afterwards: the error function by Abramowitz & Stegun 7.1.26
- * (6e-7), whose exponential is that of the slope. */
+/* GELU and its slope for numbers that are rounded to bfloat16 afterwards: the error function by Abramowitz & Stegun
+ * 7.1.26 (6e-7), whose exponential is that of the slope. */
 __device__ __forceinline__ float normal_below(float x, float *density)
 {
     const float z = fabsf(x) * 0.70710678118654752440f, t = __fdividef(1, 1 + 0.3275911f * z), e = __expf(-z * z);

@@ -1,4 +1,5 @@
-/* recurrent.cuh: what both ways through time share (cuda_recurrent.cu: a kernel per step, for any size; cuda_cluster.cu:
+/* recurrent.cuh: what both ways through time share (cuda_recurrent.cu: a kernel per step, for any size;
+ * cuda_cluster.cu:
  * all steps in one kernel, for usual sizes in bfloat16): cells, and which nodes and rows belong together.
  *
  * Layouts (nn/layers/recurrent_layout.h) have the nodes that follow one node, and the rows that a node stands for, next

@@ -1,9 +1,9 @@
-/* The crowd layer of Rodrigues & Pereira (2018): each worker's own map from what the net says of an item to the logits of
- * that worker's vote, learned with the net. MW has a matrix per worker (start: the identity), VW a vector (ones), VB a
- * bias (zeros), VW+B both, SW one number (1). The map reads the logits, as the code of Uma et al. (2020) does, or
- * q = softmax(logits), as Rodrigues & Pereira write it: there a vote's logits start in [0, 1], so that no vote gets more
- * than e / (e + K - 1) and classes whose q is near 0 get no gradient. Votes are sparse: O(K^2) per vote for MW, O(K) for
- * the others, never rows x workers. q itself is what is predicted.
+/* The crowd layer of Rodrigues & Pereira (2018): each worker's own map from what the net says of an item to the logits
+ * of that worker's vote, learned with the net. MW has a matrix per worker (start: the identity), VW a vector (ones), VB
+ * a bias (zeros), VW+B both, SW one number (1). The map reads the logits, as the code of Uma et al. (2020) does, or
+ * q = softmax(logits), as Rodrigues & Pereira write it: there a vote's logits start in [0, 1], so that no vote gets
+ * more than e / (e + K - 1) and classes whose q is near 0 get no gradient. Votes are sparse: O(K^2) per vote for MW,
+ * O(K) for the others, never rows x workers. q itself is what is predicted.
  *
  * Gradients of a worker's parameters are summed over that worker's votes in one job, in the order of the votes. */
 #include "nn/net_internal.h"

@@ -1,6 +1,6 @@
 /* What a linear layer learns beside a matrix that stays as it is: y + s B A x, A (rank, in), B (out, rank), for some of
- * the columns of y (LoRA, Hu et al. 2022, with s = alpha / rank). B starts at 0, and so the sum at y. Several parts, each
- * with a rank of its own of the rows of A, go to several ranges of columns.
+ * the columns of y (LoRA, Hu et al. 2022, with s = alpha / rank). B starts at 0, and so the sum at y. Several parts,
+ * each with a rank of its own of the rows of A, go to several ranges of columns.
  *
  * Forward: h = (x A') s; the copy of y gets h B' added. Backward, dz being dy's columns of a part: dB += dz' h,
  * dh = (dz B) s, dA += dh' x, dx += dh A. The factor is a product with s I, so that every device has it: 2 rows rank^2

@@ -1,6 +1,6 @@
-/* Tasks in ascending order: see sorted_ids.h. Takes tasks of up to 8 bytes. A word is a text of up to 8 bytes padded with zeros; with its first byte
- * made the highest, words compare as texts do by bytes, and without the zeros behind them as they do by length and
- * bytes.
+/* Tasks in ascending order: see sorted_ids.h. Takes tasks of up to 8 bytes. A word is a text of up to 8 bytes padded
+ * with zeros; with its first byte made the highest, words compare as texts do by bytes, and without the zeros behind
+ * them as they do by length and bytes.
  *
  * Cost: two passes over runs of rows, a few ns each. */
 #include "core/memory.h"
