@@ -151,6 +151,7 @@ typedef struct {
         CLI_HELP_OPTION(type)
 
 typedef struct {
+    bool whole;                   /* ranks hold all data each (dis_context_options) */
     bool silent;                  /* another rank tells what is wrong */
     bool quiet, colour, terminal; /* of standard error */
     bool bar;                     /* a progress bar is on the screen */
@@ -227,6 +228,13 @@ const char *cli_bold(const cli *c), *cli_dim(const cli *c), *cli_plain(const cli
 void cli_bar_clear(cli *c);
 double cli_seconds(const struct timespec *since);
 dis_status cli_context(cli *c, const cli_common *common, dis_context **out);
+/* How many processes mpirun or srun says that it has started, 0: this was not started by them. mpirun gives processes a
+ * terminal, whatever is behind it. */
+long cli_started_ranks(void);
+/* At the end of a command that ranks share: a failure is told once, and ends the other ranks. */
+int cli_ranks_end(cli *c, dis_context *ctx, int code);
+/* Exit code 2 on several ranks, for what stays in one process. */
+int cli_ranks_refuse(cli *c, const dis_context *ctx, const char *option);
 /* Flushes standard output; exit code 4 when that fails. */
 int cli_flush(cli *c);
 

@@ -142,7 +142,7 @@ static int work(compare_job *job, dis_context *ctx)
 {
     int code = read_all(job, ctx);
     if (code == 0) code = compare(job, ctx);
-    if (code != 0) return code;
+    if (code != 0 || dis_context_rank(ctx) > 0) return code;
     const char *format = cli_figures_format(&job->v->figures);
     if (format)
         code = cli_failed(job->c, compare_table(job, format));
@@ -166,9 +166,10 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     int code = check(&job);
     if (code != 0) return code;
     dis_context *ctx;
+    c->whole = true;
     const dis_status status = cli_context(c, &v->common, &ctx);
     if (status != DIS_OK) return cli_failed(c, status);
-    code = work(&job, ctx);
+    code = cli_ranks_end(c, ctx, work(&job, ctx));
     dis_comparison_destroy(job.comparison);
     free(job.labels);
     label_input_free(&job.in);
@@ -202,6 +203,7 @@ const cli_command cli_cmd_compare = {
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --human people.csv --json compare.json\n"
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --pool-seeds --fraction .33 "
         "--resamples 1000\n",
+    .ranks = true,
     .names = CLI_NAMES_FILE,
     .min = 0,
     .max = 0,

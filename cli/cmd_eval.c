@@ -275,14 +275,16 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
                     .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n},
                     .people = {.c = c, .v = &v->people}};
     dis_context *ctx = NULL;
+    c->whole = true;
     int code = check(&job, operands);
     if (code == 0) code = cli_failed(c, cli_context(c, &v->common, &ctx));
     if (code == 0) code = read_all(&job, ctx);
     if (code == 0) code = read_groups(&job, ctx);
     if (code == 0) code = measure(&job, ctx);
     if (code == 0) code = eval_measure_groups(&job, ctx);
-    if (code == 0) code = write_all(&job);
+    if (code == 0 && dis_context_rank(ctx) == 0) code = write_all(&job);
     if (code == 0) tell(&job);
+    code = cli_ranks_end(c, ctx, code);
     for (size_t i = 0; i < job.n; i++) dis_evaluation_destroy(job.evaluation[i]);
     for (size_t i = 0; i < job.n; i++) dis_group_evaluation_destroy(job.by_group[i]);
     groups_input_free(&job.people);
@@ -317,6 +319,7 @@ const cli_command cli_cmd_eval = {
                 "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json figures.json\n"
                 "  dissent eval --perspectives MP --official MP_test.json --annotators predictions.csv\n"
                 "  dissent eval model.npy --votes votes.csv --human-labels softmax --items items.csv\n",
+    .ranks = true,
     .names = CLI_NAMES_FILE,
     .min = 0,
     .max = CLI_MAX_VALUES,

@@ -463,7 +463,7 @@ static int work(review_job *job, dis_context **ctx)
     if (code == 0) code = review(job, *ctx);
     if (code != 0) return code;
     tell(job);
-    return write_all(job);
+    return dis_context_rank(*ctx) == 0 ? write_all(job) : 0;
 }
 
 extern const cli_command cli_cmd_review;
@@ -501,7 +501,9 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     if (votes_input_is_own(&v->reading)) return run_scaled(c, v, operands, n_operands);
     review_job job = {.c = c, .v = v, .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands}};
     dis_context *ctx = NULL;
-    const int code = work(&job, &ctx);
+    c->whole = true;
+    int code = work(&job, &ctx);
+    code = cli_ranks_end(c, ctx, code);
     dis_review_destroy(job.review);
     dis_fit_destroy(job.ordinal);
     dis_names_destroy(job.texts);
@@ -538,6 +540,7 @@ const cli_command cli_cmd_review = {
         "  dissent review votes.csv --by doubt --top 50 --gold known.csv -o for_the_expert.csv\n"
         "  dissent review votes.csv --labels labels.csv --accept .9 --accepted good.csv --send-back again.csv\n",
     .methods = true,
+    .ranks = true,
     .names = CLI_NAMES_FILE,
     .min = 1,
     .max = SIZE_MAX,

@@ -144,11 +144,13 @@ int eval_perspectives(cli *c, const eval_values *v, size_t n_operands)
     int code = check(&job, n_operands);
     if (code == 0) code = cli_figures_check(c, &v->figures);
     if (code == 0) code = cli_failed(c, cli_context(c, &v->common, &job.ctx));
+    if (code == 0) code = cli_ranks_refuse(c, job.ctx, "perspectives");
     if (code == 0) code = cli_failed(c, read_all(&job));
     if (code == 0) tell(&job);
     if (code == 0) code = submit(&job);
     if (code == 0) code = cli_failed(c, write_json(&job));
     if (code == 0 && (v->soft || v->annotators)) code = print(&job);
+    code = cli_ranks_end(c, job.ctx, code);
     dis_free(job.soft);
     dis_free(job.value);
     dis_lewidi_destroy(job.official);

@@ -23,7 +23,7 @@ static bool ends_with(const char *text, const char *end)
 const char *cli_figures_format(const cli_figures_values *v)
 {
     if (v->format >= 0) return formats[v->format];
-    if (cli_is_dash(cli_figures_path(v))) return isatty(STDOUT_FILENO) ? NULL : "csv";
+    if (cli_is_dash(cli_figures_path(v))) return isatty(STDOUT_FILENO) && !cli_started_ranks() ? NULL : "csv";
     return ends_with(v->output, ".tsv") ? "tsv" : ends_with(v->output, ".jsonl") ? "jsonl" : "csv";
 }
 

@@ -233,10 +233,16 @@ static long started_as(const char *const *variables)
     return -1;
 }
 
+long cli_started_ranks(void)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL};
+    const long n = started_as(sizes);
+    return n > 0 ? n : 0;
+}
+
 dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
 {
-    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", NULL},
-                             *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
     if (common->device && strcmp(common->device, "cpu") != 0 && !common->elsewhere) {
         const dis_device *device;
         const dis_status there = dis_device_choose(common->device, (dis_precision)common->precision, false, &device);
@@ -244,13 +250,16 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
         if (strcmp(common->device, "auto") == 0) cli_say(c, "computing on %s: %s", device->name, device->found);
     }
     dis_context_options o = dis_context_options_default();
-    if (started_as(sizes) > 1) o.ranks = "mpi";
+    if (cli_started_ranks() > 1) o.ranks = "mpi";
     if (o.ranks && !cli_command_find(c->command)->ranks) {
         if (started_as(ranks) > 0) exit(DIS_EUSAGE); /* one sentence is enough */
         cli_error(c, DIS_EUSAGE,
-                  "%s works in one process; leave mpirun out (labels, agree and train can be shared out)", c->command);
+                  "%s works in one process; leave mpirun out (labels, agree, eval, compare, review and train can be "
+                  "shared out)",
+                  c->command);
         exit(DIS_EUSAGE);
     }
+    o.whole = c->whole;
     o.threads = (int)common->threads;
     o.memory = common->memory;
     o.precision = (dis_precision)common->precision;
@@ -261,7 +270,29 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
     const dis_status status = dis_context_create(&o, out);
     if (status != DIS_OK && o.ranks && started_as(ranks) > 0) exit(DIS_EUSAGE);
     if (status == DIS_OK && dis_context_rank(*out) > 0) c->quiet = true;
+    if (status == DIS_OK && dis_context_rank(*out) > 0) c->silent = c->whole;
     return status;
+}
+
+int cli_ranks_end(cli *c, dis_context *ctx, int code)
+{
+    const struct timespec moment = {.tv_sec = 5};
+    const int rank = dis_context_rank(ctx);
+    if (code == 0 || dis_context_ranks(ctx) == 1) return code;
+    /* the first rank tells what went wrong for all, and ends this one meanwhile, by a signal */
+    if (rank > 0 && c->silent && nanosleep(&moment, NULL) == 0) {
+        c->silent = false;
+        cli_error(c, (dis_status)code, "rank %d: %s", rank, dis_last_error());
+    }
+    dis_context_fail(ctx, code);
+    return code;
+}
+
+int cli_ranks_refuse(cli *c, const dis_context *ctx, const char *option)
+{
+    if (dis_context_ranks(ctx) == 1) return 0;
+    c->silent = dis_context_rank(ctx) > 0;
+    return cli_usage(c, "--%s works in one process; leave mpirun out", option);
 }
 
 int cli_flush(cli *c)

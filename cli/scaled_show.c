@@ -175,6 +175,7 @@ static int work(scaled_job *job, dis_context **ctx)
     int code = check(job);
     if (code == 0) code = votes_input_check(&job->in);
     if (code == 0) code = cli_failed(job->c, cli_context(job->c, job->common, ctx));
+    if (code == 0) code = cli_ranks_refuse(job->c, *ctx, "scale");
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0) code = cli_failed(job->c, make(job, *ctx, &result));
     if (code != 0) return code;
@@ -188,7 +189,8 @@ static int work(scaled_job *job, dis_context **ctx)
 int scaled_show(scaled_job *job)
 {
     dis_context *ctx = NULL;
-    const int code = work(job, &ctx);
+    int code = work(job, &ctx);
+    code = cli_ranks_end(job->c, ctx, code);
     votes_input_free(&job->in);
     dis_context_destroy(ctx);
     return code;

@@ -41,6 +41,9 @@ typedef struct {
     /* Where nets run: cpu, cuda, cuda:N, or auto: a CUDA device where there is one (dissent/device_list.h); NULL:
      * cpu. */
     const char *device;
+    /* Of several ranks each holds all data, as one process would; what is done over and over with them (resamples,
+     * permutations) is shared out. Else votes are dealt out by item. */
+    bool whole;
 } dis_context_options;
 
 DIS_OPTIONS_API(dis_context_options);

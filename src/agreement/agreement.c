@@ -3,6 +3,7 @@
  *
  * Cost: one pass over the votes for the patterns, one each for items and gold, two for workers; see there. */
 #include "agreement/agreement_internal.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
@@ -366,7 +367,7 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
     const dis_votes_view v = dis_votes_look(votes);
     o.ordinal |= dis_scale_at(dis_votes_scale(votes))->ordered;
     DIS_TRY(check_options(&v, &o));
-    if (dis_context_ranks(ctx) > 1 && (o.gold || o.parts))
+    if (dis__comm_is_shared(dis__context_comm(ctx)) && (o.gold || o.parts))
         return dis__fail(DIS_EUSAGE,
                          "gold labels, items, workers and pairs of workers cannot be shared out over ranks; "
                          "leave mpirun out");

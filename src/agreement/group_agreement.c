@@ -8,6 +8,7 @@
  * Cost: (1 + resamples + permutations) passes over the votes. */
 #include "agreement/group_sums.h"
 #include "core/memory.h"
+#include "core/rank_jobs.h"
 #include "core/pool.h"
 #include "core/sized_options.h"
 #include "stats/bootstrap.h"
@@ -131,11 +132,15 @@ static dis_status deal_job(void *arg, size_t j, int thread)
 
 static dis_status pass_all(work *w)
 {
+    const dis__rank_rows rows = {.table = w->dealt,
+                                 .row_size = w->n_values * sizeof *w->dealt,
+                                 .n = w->o->permutations,
+                                 .per_job = DEALS_A_JOB};
     const size_t n = w->votes->n_items;
     const dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = w->o->resamples, .seed = w->o->seed};
     if (n && w->o->resamples) DIS_TRY(dis__bootstrap_run(w->ctx, &b, one_resample, w, w->n_values, w->resample));
     const size_t jobs = (w->o->permutations + DEALS_A_JOB - 1) / DEALS_A_JOB;
-    if (jobs) DIS_TRY(dis__run_jobs(w->ctx, jobs, deal_job, w));
+    if (jobs) DIS_TRY(dis__run_rank_jobs(w->ctx, jobs, deal_job, w, &rows, 1));
     dis__group_sums_add(&w->sums[0], w->groups->group, NULL); /* last: the counts are looked at */
     dis__group_values(&w->sums[0], w->value);
     return DIS_OK;

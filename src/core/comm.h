@@ -41,8 +41,10 @@ const char *dis__comm_part(void);
 dis_status dis__comm_open(const char *name, dis__comm *comm);
 void dis__comm_close(dis__comm *comm);
 
-/* The communicator of a context: a row of one process for NULL. */
+/* The communicator over which data are dealt out: a row of one process for NULL, and where each rank holds all. */
 const dis__comm *dis__context_comm(const dis_context *ctx);
+/* That of all ranks, whatever they hold. */
+const dis__comm *dis__context_team(const dis_context *ctx);
 static inline bool dis__comm_is_shared(const dis__comm *comm)
 {
     return comm->size > 1;

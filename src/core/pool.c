@@ -185,20 +185,26 @@ dis_precision dis__context_precision(const dis_context *ctx)
     return ctx ? ctx->options.precision : DIS_PRECISION_DEFAULT;
 }
 
+static const dis__comm alone = {.size = 1};
+
 const dis__comm *dis__context_comm(const dis_context *ctx)
 {
-    static const dis__comm alone = {.size = 1};
+    return ctx && !ctx->options.whole ? &ctx->comm : &alone;
+}
+
+const dis__comm *dis__context_team(const dis_context *ctx)
+{
     return ctx ? &ctx->comm : &alone;
 }
 
 int dis_context_rank(const dis_context *ctx)
 {
-    return dis__context_comm(ctx)->rank;
+    return dis__context_team(ctx)->rank;
 }
 
 int dis_context_ranks(const dis_context *ctx)
 {
-    return dis__context_comm(ctx)->size;
+    return dis__context_team(ctx)->size;
 }
 
 void dis_context_fail(dis_context *ctx, int code)
@@ -208,7 +214,7 @@ void dis_context_fail(dis_context *ctx, int code)
 
 dis_status dis_context_agree(dis_context *ctx, dis_status so_far)
 {
-    return dis__comm_agree(dis__context_comm(ctx), so_far);
+    return dis__comm_agree(dis__context_team(ctx), so_far);
 }
 
 const char *dis__context_device(const dis_context *ctx)

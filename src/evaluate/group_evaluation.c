@@ -7,6 +7,7 @@
  * Cost: (1 + resamples + permutations) passes over the votes. */
 #include "dissent/groups.h"
 #include "core/memory.h"
+#include "core/rank_jobs.h"
 #include "core/name_index.h"
 #include "core/pool.h"
 #include "core/sized_options.h"
@@ -163,11 +164,15 @@ static dis_status deal_job(void *arg, size_t j, int thread)
 
 static dis_status pass_all(work *w)
 {
+    const dis__rank_rows rows = {.table = w->dealt,
+                                 .row_size = w->n_values * sizeof *w->dealt,
+                                 .n = w->o->permutations,
+                                 .per_job = DEALS_A_JOB};
     const size_t n = w->votes->n_items, jobs = (w->o->permutations + DEALS_A_JOB - 1) / DEALS_A_JOB;
     const dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = w->o->resamples, .seed = w->o->seed};
     measure(w, w->groups->group, NULL, w->value);
     if (w->o->resamples) DIS_TRY(dis__bootstrap_run(w->ctx, &b, one_resample, w, w->n_values, w->resample));
-    return jobs ? dis__run_jobs(w->ctx, jobs, deal_job, w) : DIS_OK;
+    return jobs ? dis__run_rank_jobs(w->ctx, jobs, deal_job, w, &rows, 1) : DIS_OK;
 }
 
 /* ---- results ---- */

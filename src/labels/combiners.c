@@ -1,6 +1,7 @@
 /* The table of combinations, in the order in which help shows them, and the checks that all of them share. A new
  * combination is one file and one line here. */
 #include "labels/combiner.h"
+#include "core/comm.h"
 #include "core/spill.h"
 #include "core/spec.h"
 #include <math.h>
@@ -156,7 +157,7 @@ dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const cha
     else if (views->n_views > DIS_MAX_VIEWS)
         status = dis__fail(DIS_EUSAGE, "combination %s: %zu views; at most %d are possible", c->info.name,
                            views->n_views, DIS_MAX_VIEWS);
-    else if (dis_context_ranks(ctx) > 1 && (!c->ranks || dis_combiner_wants_auto_weights(spec)))
+    else if (dis__comm_is_shared(dis__context_comm(ctx)) && (!c->ranks || dis_combiner_wants_auto_weights(spec)))
         status =
             dis__fail(DIS_EUSAGE,
                       "combination %s%s cannot be shared out over ranks; leave mpirun out, or use average, centroid "

@@ -1,5 +1,6 @@
 /* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
 #include "labels/methods/item_prior.h"
+#include "core/comm.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
 #include "labels/method.h"
@@ -71,7 +72,7 @@ static dis_status check_predictions(const dis__method *m, const dis_fit_options 
 static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options,
                              size_t n_tables)
 {
-    if (dis_context_ranks(ctx) > 1 && !m->ranks)
+    if (dis__comm_is_shared(dis__context_comm(ctx)) && !m->ranks)
         return dis__fail(DIS_EUSAGE, "%s cannot be shared out over ranks; leave mpirun out, or use another method",
                          m->info.name);
     if (m->info.needs_workers && !v->start)
@@ -176,7 +177,7 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
     }
     dis_fit *fit = NULL;
     dis_status status = check_predictions(m, &o);
-    if (status == DIS_OK && dis_context_ranks(ctx) > 1 && (o.gold || o.start || o.predictions))
+    if (status == DIS_OK && dis__comm_is_shared(dis__context_comm(ctx)) && (o.gold || o.start || o.predictions))
         status = dis__fail(DIS_EUSAGE, "gold labels, predictions and a state cannot be shared out over ranks; leave "
                                        "mpirun out");
     if (status == DIS_OK) status = dis__fit_check_start(m, o.start);

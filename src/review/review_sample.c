@@ -23,6 +23,7 @@
 #include "review/review_sample.h"
 #include "core/draw.h"
 #include "core/random.h"
+#include "core/rank_jobs.h"
 #include "labels/method.h"
 #include "review/review_sampler.h"
 #include <math.h>
@@ -121,7 +122,12 @@ static dis_status item_job(void *arg, size_t j, int thread)
 static dis_status draw_items(dis__sampler *s)
 {
     const size_t K = s->K, n = LEVELS + K;
-    DIS_TRY(dis__run_jobs(s->m->ctx, s->n_item_jobs, item_job, s));
+    const size_t n_items = s->m->votes.n_items;
+    const dis__rank_rows tables[] = {
+        {.table = s->truth, .row_size = sizeof *s->truth, .n = n_items},
+        {.table = s->level, .row_size = sizeof *s->level, .n = n_items},
+        {.table = s->item_sums, .row_size = n * sizeof *s->item_sums, .n = s->n_item_jobs, .per_job = 1}};
+    DIS_TRY(dis__run_rank_jobs(s->m->ctx, s->n_item_jobs, item_job, s, tables, sizeof tables / sizeof *tables));
     for (size_t j = 1; j < s->n_item_jobs; j++)
         for (size_t x = 0; x < n; x++) s->item_sums[x] += s->item_sums[j * n + x];
     dis__source source = dis__source_at(s->seed, DIS_STREAM_REVIEW_CROWD, 2 * s->sweep);
@@ -193,7 +199,10 @@ static dis__review_share share_of(const dis__sampler *s, size_t w)
 
 static dis_status finish(dis__sampler *s, dis__review_sample *out)
 {
-    for (size_t x = 0; x < s->m->votes.n_items * s->K; x++) s->p[x] /= (double)s->n_kept;
+    const size_t n_items = s->m->votes.n_items;
+    const dis__rank_rows p = {.table = s->p, .row_size = s->K * sizeof *s->p, .n = n_items};
+    DIS_TRY(dis__gather_rank_rows(s->m->ctx, s->n_item_jobs, &p));
+    for (size_t x = 0; x < n_items * s->K; x++) s->p[x] /= (double)s->n_kept;
     for (size_t w = 0; w < s->W; w++) out->worker[w] = share_of(s, w);
     out->spread = s->spread / (double)s->n_kept;
     return DIS_OK;

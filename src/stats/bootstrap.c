@@ -20,6 +20,7 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/random.h"
+#include "core/rank_jobs.h"
 #include <math.h>
 #include <string.h>
 
@@ -219,7 +220,11 @@ static dis_status run(dis_context *ctx, work *w, size_t totals_room, dis_status 
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&w->totals, dis__size(threads, totals_room, 0), sizeof *w->totals), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&w->counts, dis__size(threads, w->counts_room, 0), sizeof *w->counts), end);
-    status = dis__run_jobs(ctx, (w->b->n_resamples + GROUP - 1) / GROUP, job, w);
+    const dis__rank_rows rows = {.table = w->values,
+                                 .row_size = w->n_values * sizeof *w->values,
+                                 .n = w->b->n_resamples,
+                                 .per_job = GROUP};
+    status = dis__run_rank_jobs(ctx, (w->b->n_resamples + GROUP - 1) / GROUP, job, w, &rows, 1);
 end:
     dis__free(w->totals);
     dis__free(w->counts);

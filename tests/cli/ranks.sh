@@ -2,28 +2,8 @@
 # Ranks: mpirun -n 1 to 4 gives the bytes of one process; what cannot be shared out is refused in one sentence; without
 # the plug-in nothing is done N times; a rank that dies ends the others.
 set -eu
-if ! command -v mpirun >/dev/null; then
-    echo "no mpirun here: skipped"
-    exit 77
-fi
-plugin=$(dirname "$DISSENT")/libdissent-mpi.so
-if [ ! -f "$plugin" ] || [ -n "${DISSENT_SANITIZE:-}" ]; then
-    echo "no libdissent-mpi.so in this build: skipped"
-    exit 77
-fi
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
-fail() {
-    echo "$*"
-    exit 1
-}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-ranks() {
-    n=$1
-    shift
-    timeout 120 mpirun --oversubscribe --bind-to none -n "$n" "$@"
-}
+# shellcheck source=tests/cli/support/ranks.sh
+. "$DISSENT_SOURCE/tests/cli/support/ranks.sh"
 
 "$DISSENT" synth --items 20000 --workers 50 --seed 3 -o grouped.csv -q
 "$DISSENT" synth --items 20000 --workers 50 --seed 3 --shuffle -o shuffled.csv -q
@@ -89,20 +69,11 @@ awk -F, 'NR == FNR { loss[FNR] = $3; next } FNR > 1 && (d = $3 - loss[FNR]) * d 
 train 2 -o two --resume --threads 1 # done already: nothing changes
 cmp two/weights-*.safetensors again/weights-*.safetensors || fail "training: resumed, it gives other bytes"
 
-# refused NAME TEXT COMMAND...: exit code 2, said once.
-refused() {
-    name=$1
-    text=$2
-    shift 2
-    code=0
-    ranks 3 "$@" 2>message || code=$?
-    [ $code = 2 ] || fail "$name: exit code $code"
-    [ "$(grep -c "$text" message)" = 1 ] || fail "$name: $(cat message)"
-}
+# what cannot be shared out is refused, exit code 2, said once
 refused "a method" "cannot be shared out" "$DISSENT" labels grouped.csv --method glad -o refused.csv -q
 refused "a combination" "cannot be shared out" "$DISSENT" labels grouped.csv --method ibcc --method mace --combine hybrid -o refused.csv -q
 refused "an option" "works in one process" "$DISSENT" labels grouped.csv --method ibcc --json summary.json -o refused.csv -q
-refused "a command" "eval works in one process" "$DISSENT" eval grouped.csv --gold grouped.csv
+refused "a command" "views works in one process" "$DISSENT" views grouped.csv
 refused "pairs" "say --max-pairs 0" "$DISSENT" agree grouped.csv
 refused "workers" "works in one process" "$DISSENT" agree grouped.csv --max-pairs 0 --workers w.csv
 refused "several models" "works in one process" "$DISSENT" train --items texts.csv --labels soft.csv --runs 2 -o refused

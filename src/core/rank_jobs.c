@@ -1,0 +1,91 @@
+/* Jobs shared out over ranks: see rank_jobs.h. A rank has jobs next to each other, so the rows it sends lie in one piece.
+ * Cost: the table once over the network for each rank, and twice in memory while it is put together. */
+#include "core/rank_jobs.h"
+#include "core/comm.h"
+#include "core/memory.h"
+#include <string.h>
+
+typedef struct {
+    dis_status (*job)(void *arg, size_t j, int thread);
+    void *arg;
+    size_t first;
+} part;
+
+static dis_status part_job(void *arg, size_t j, int thread)
+{
+    const part *p = arg;
+    return p->job(p->arg, p->first + j, thread);
+}
+
+/* The first row of rank r. */
+static size_t first_row(const dis__comm *team, size_t n_jobs, const dis__rank_rows *rows, size_t r)
+{
+    const size_t job = dis__job_first(n_jobs, (size_t)team->size, r);
+    const size_t at = rows->per_job ? job * rows->per_job : dis__job_first(rows->n, n_jobs, job);
+    return at < rows->n ? at : rows->n;
+}
+
+/* What a rank sends: whether it has failed, then its rows of each table. */
+static dis_status pack(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables,
+                       uint64_t failed, dis__comm_block *to)
+{
+    DIS_TRY(dis__comm_put(to, &failed, sizeof failed));
+    for (size_t t = 0; t < n_tables && !failed; t++) {
+        const dis__rank_rows *rows = &tables[t];
+        const size_t first = first_row(team, n_jobs, rows, (size_t)team->rank);
+        const size_t n = first_row(team, n_jobs, rows, (size_t)team->rank + 1) - first;
+        DIS_TRY(dis__comm_put(to, (const char *)rows->table + first * rows->row_size, n * rows->row_size));
+    }
+    return DIS_OK;
+}
+
+static void unpack(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables, size_t r,
+                   const char *bytes)
+{
+    bytes += sizeof(uint64_t);
+    for (size_t t = 0; t < n_tables && r != (size_t)team->rank; t++) {
+        const dis__rank_rows *rows = &tables[t];
+        const size_t first = first_row(team, n_jobs, rows, r);
+        const size_t n = (first_row(team, n_jobs, rows, r + 1) - first) * rows->row_size;
+        if (n) memcpy((char *)rows->table + first * rows->row_size, bytes, n);
+        bytes += n;
+    }
+}
+
+static dis_status gather(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables,
+                         dis_status status)
+{
+    const size_t size = (size_t)team->size;
+    dis__comm_block mine = {0}, *from;
+    DIS_TRY(dis__alloc_zeroed(&from, size, sizeof *from));
+    dis_status talked = pack(team, n_jobs, tables, n_tables, status != DIS_OK, &mine);
+    if (talked == DIS_OK) talked = dis__comm_gather(team, mine.bytes, mine.n, from);
+    bool failed = false;
+    for (size_t r = 0; talked == DIS_OK && r < size; r++) {
+        uint64_t flag;
+        memcpy(&flag, from[r].bytes, sizeof flag);
+        failed |= flag != 0;
+    }
+    for (size_t r = 0; talked == DIS_OK && !failed && r < size; r++)
+        unpack(team, n_jobs, tables, n_tables, r, from[r].bytes);
+    dis__free(mine.bytes);
+    dis__comm_free(team, from);
+    DIS_TRY(talked);
+    return failed ? dis__comm_agree(team, status) : DIS_OK;
+}
+
+dis_status dis__gather_rank_rows(dis_context *ctx, size_t n_jobs, const dis__rank_rows *rows)
+{
+    const dis__comm *team = dis__context_team(ctx);
+    return dis__comm_is_shared(team) ? gather(team, n_jobs, rows, 1, DIS_OK) : DIS_OK;
+}
+
+dis_status dis__run_rank_jobs(dis_context *ctx, size_t n_jobs, dis_status (*job)(void *arg, size_t j, int thread),
+                              void *arg, const dis__rank_rows *tables, size_t n_tables)
+{
+    const dis__comm *team = dis__context_team(ctx);
+    if (!dis__comm_is_shared(team)) return dis__run_jobs(ctx, n_jobs, job, arg);
+    part p = {.job = job, .arg = arg, .first = dis__job_first(n_jobs, (size_t)team->size, (size_t)team->rank)};
+    const size_t last = dis__job_first(n_jobs, (size_t)team->size, (size_t)team->rank + 1);
+    return gather(team, n_jobs, tables, n_tables, dis__run_jobs(ctx, last - p.first, part_job, &p));
+}
