@@ -60,6 +60,8 @@ static dis_status select_runs(dis_experiment *e, const dis_experiment_options *o
         for (size_t i = 0; i < o->n_filters; i++)
             e->selected[r] = e->selected[r] && fits(plan, &plan->run[r], o->filter[i]);
         e->n_selected += e->selected[r];
+        const char *missing = e->selected[r] ? dis__plan_missing(plan, plan->run[r].cell) : NULL;
+        if (missing) return dis__fail(DIS_EIO, "%s", missing);
     }
     if (e->n_selected == 0 && plan->n_runs && !o->may_be_empty)
         return dis__fail(DIS_EUSAGE,
@@ -107,7 +109,7 @@ dis_status dis_experiment_read(dis_context *ctx, const char *path, const dis_exp
     dis_experiment_options o = dis_experiment_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_experiment_options, &o, options));
     dis__plan *plan;
-    DIS_TRY(dis__plan_read(ctx, path, o.data_folder, &plan));
+    DIS_TRY((o.n_filters ? dis__plan_read_some : dis__plan_read)(ctx, path, o.data_folder, &plan));
     const dis_status status = dis__experiment_make(plan, &o, out);
     if (status != DIS_OK) dis__plan_destroy(plan);
     return status;

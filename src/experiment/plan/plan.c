@@ -41,7 +41,8 @@ static dis_status choose_device(dis_context *ctx, dis__plan_internal *p)
 static dis_status read_file(dis_context *ctx, const char *path, const char *data_folder, dis__plan_internal *p)
 {
     DIS_TRY(dis__yaml_read(ctx, path, &p->yaml));
-    p->form = (dis__form){.yaml = &p->yaml, .kept = &p->kept};
+    p->form.yaml = &p->yaml;
+    p->form.kept = &p->kept;
     DIS_TRY(choose_folders(p, path, data_folder));
     DIS_TRY(choose_device(ctx, p));
     DIS_TRY(dis__record_read(&p->form, &dis__file_schema, p->yaml.node, &p->file));
@@ -65,10 +66,11 @@ static dis_status read_file(dis_context *ctx, const char *path, const char *data
     return DIS_OK;
 }
 
-dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_folder, dis__plan **out)
+static dis_status read_plan(dis_context *ctx, const char *path, const char *data_folder, bool lenient, dis__plan **out)
 {
     dis__plan_internal *p;
     DIS_TRY(dis__alloc_zeroed(&p, 1, sizeof *p));
+    p->form.lenient = lenient;
     const dis_status status = read_file(ctx, path, data_folder, p);
     if (status != DIS_OK) {
         dis__plan_destroy(&p->plan);
@@ -78,6 +80,22 @@ dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_f
     p->plan.file = p->key_text.path;
     *out = &p->plan;
     return DIS_OK;
+}
+
+dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_folder, dis__plan **out)
+{
+    return read_plan(ctx, path, data_folder, false, out);
+}
+
+dis_status dis__plan_read_some(dis_context *ctx, const char *path, const char *data_folder, dis__plan **out)
+{
+    return read_plan(ctx, path, data_folder, true, out);
+}
+
+const char *dis__plan_missing(const dis__plan *plan, size_t cell)
+{
+    const dis__missing *missing = dis__plan_internal_of(plan)->cell[cell].missing;
+    return missing ? missing->message : NULL;
 }
 
 void dis__plan_destroy(dis__plan *plan)

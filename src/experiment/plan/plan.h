@@ -34,6 +34,11 @@ typedef struct {
  * checked: DIS_EDATA with file:line:column for an unknown key, a wrong type, a name that nothing has; DIS_EIO for a
  * missing file of data. Nothing is trained or fitted. */
 dis_status dis__plan_read(dis_context *ctx, const char *path, const char *data_folder, dis__plan **out);
+/* The same where only some of the runs are wanted: a file of data or a folder that is not there is no error of the
+ * plan, but of the cells that need it. */
+dis_status dis__plan_read_some(dis_context *ctx, const char *path, const char *data_folder, dis__plan **out);
+/* What a cell needs and is not there, as a message; NULL: nothing. Its runs have no keys to find results by. */
+const char *dis__plan_missing(const dis__plan *plan, size_t cell);
 void dis__plan_destroy(dis__plan *plan);
 
 #endif

@@ -209,8 +209,8 @@ static dis_status check_judging(dis__plan_internal *p, const dis__cell_internal 
 }
 
 /* The folder that a model starts from is there and can be read, or the model needs none. */
-static dis_status check_encoder(dis__plan_internal *p, const dis__cell_part *part, const dis__yaml_node *at,
-                                const dis_model_kind *kind)
+static dis_status check_encoder(dis__plan_internal *p, const dis__cell_part *part, bool missing,
+                                const dis__yaml_node *at, const dis_model_kind *kind)
 {
     const dis__model_row *row;
     DIS_TRY(dis__model_row_find(kind->name, &row));
@@ -221,7 +221,7 @@ static dis_status check_encoder(dis__plan_internal *p, const dis__cell_part *par
                     "encoder is for models of pretrained encoders, and %s is none; leave it out, or choose the model "
                     "encoder or encoder-tagger",
                     kind->name);
-    if (!part->train.encoder) return DIS_OK;
+    if (!part->train.encoder || missing) return DIS_OK;
     return dis__plan_refuse(p, place_of(p, part, "encoder"), "encoder",
                             dis__encoder_folder_check(NULL, part->train.encoder));
 }
@@ -252,7 +252,7 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
     if ((int)kind->items != items->kind)
         return FAIL(p, at, "model: %s reads %s, and the items of %s are %s", kind->name, kinds[kind->items], d->name,
                     kinds[items->kind]);
-    DIS_TRY(check_encoder(p, part, at, kind));
+    DIS_TRY(check_encoder(p, part, c->missing != NULL, at, kind));
     dis__optimizer_options optimizer;
     dis__schedule schedule;
     if (part->train.optimizer)
@@ -308,6 +308,16 @@ static dis_status check(dis__plan_internal *p, dis__cell_internal *c)
 
 /* ---- cells ---- */
 
+/* What is not there of the data and labels that a cell uses. */
+static void note_missing(const dis__plan_internal *p, dis__cell_internal *c)
+{
+    const dis__data *d = &p->data[c->data];
+    const dis__yaml_node *const uses[] = {d->part->at, c->labels ? c->labels->at : NULL, d->human ? d->human->at : NULL,
+                                          d->split->at};
+    for (size_t i = 0; i < sizeof uses / sizeof *uses && !c->missing; i++)
+        c->missing = dis__missing_within(&p->form, uses[i]);
+}
+
 /* One combination of the choices. */
 static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chosen)
 {
@@ -327,12 +337,14 @@ static dis_status add_cell(grid *g, const dis__yaml_node *at, const size_t *chos
     for (size_t a = 0; a < g->n_axes; a++) {
         const dis__yaml_node *value = choice_of(&g->axis[a], chosen[a]);
         DIS_TRY(dis__field_read(&p->form, g->axis[a].field, value, &internal->part));
+        if (!internal->missing) internal->missing = dis__missing_within(&p->form, value);
         if (strcmp(g->axis[a].field->key, "name") == 0) name = value;
         if (is_said(&g->axis[a]))
             setting[cell->n_settings++] = (dis__setting){.key = g->axis[a].field->key, .value = value->text};
     }
     cell->setting = setting;
     DIS_TRY(check(p, internal));
+    note_missing(p, internal);
     cell->data = p->data[internal->data].name;
     DIS_TRY(name ? fill_in(g, name, cell, &cell->name) : usual_name(g, cell, &cell->name));
     for (size_t i = 0; i < n; i++)

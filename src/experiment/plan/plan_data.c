@@ -211,6 +211,10 @@ static dis_status take_folds(dis_context *ctx, dis__plan_internal *p, dis__data 
     d->n_folds = (size_t)s->folds;
     if (!s->column)
         return d->n_folds > 1 ? DIS_OK : FAIL(p, dis__record_place(s, "folds"), "folds: there must be 2 at least");
+    if (dis__missing_within(&p->form, d->part->at)) {
+        d->n_folds = 3; /* of a data set that is not there */
+        return DIS_OK;
+    }
     dis_gold *column;
     DIS_TRY(dis__plan_refuse(p, dis__record_place(s, "column"), "column", dis__split_column(ctx, d, &column)));
     const dis_status status = take_fold_names(p, dis_gold_look(column).classes, d);
@@ -251,6 +255,7 @@ static dis_status take_split(dis_context *ctx, dis__plan_internal *p, dis__data 
         dis_gold *column;
         if (!s->column || !(s->test.n || s->train.n || s->dev.n))
             return FAIL(p, s->at, "split: by column needs the keys column and one of test, train and dev");
+        if (dis__missing_within(&p->form, d->part->at)) return DIS_OK;
         DIS_TRY(dis__plan_refuse(p, dis__record_place(s, "column"), "column", dis__split_column(ctx, d, &column)));
         const dis_names *values = dis_gold_look(column).classes;
         dis_status status = DIS_OK;

@@ -32,6 +32,7 @@ typedef struct {
     dis__cell_part part;
     size_t data;
     const dis__labels_part *labels; /* NULL: none */
+    const dis__missing *missing;    /* NULL: all that it needs is there */
 } dis__cell_internal;
 
 typedef struct {

@@ -120,6 +120,8 @@ static dis_status put_cell(dis__key_text *key_text, const dis__plan_internal *p,
     static const char *const names[] = {"name", "data", "labels", "baseline", "published"};
     static const char *const without_training[] = {"votes_per_item", "random_workers"};
     DIS_TRY(put_head(key_text));
+    if (c->missing) /* nothing that is in a store */
+        return dis__key_text_put(key_text, "missing", c->missing->message, strlen(c->missing->message));
     for (size_t i = 0; i < dis__cell_schema.n_fields; i++) {
         const dis__field *field = &dis__cell_schema.field[i];
         bool counts = c->part.objective;

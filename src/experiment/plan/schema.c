@@ -163,6 +163,27 @@ static dis_status read_choice(dis__form *form, const dis__field *field, const di
 
 /* ---- files ---- */
 
+const dis__missing *dis__missing_within(const dis__form *form, const dis__yaml_node *node)
+{
+    for (const dis__missing *m = form->missing; m && node; m = m->next)
+        if (m->at >= node && m->at < node + node->skip) return m;
+    return NULL;
+}
+
+/* Notes the failure to find what a node names, once, and makes it none. */
+static dis_status note_missing(dis__form *form, const dis__yaml_node *node, dis_status status)
+{
+    if (status != DIS_EIO || !form->lenient) return status;
+    if (dis__missing_within(form, node)) return DIS_OK;
+    dis__missing *m, **end = &form->missing;
+    DIS_TRY(dis__keep(form->kept, &m, 1, sizeof *m));
+    m->at = node;
+    DIS_TRY(dis__keep_text(form->kept, &m->message, "%s", dis_last_error()));
+    while (*end) end = &(*end)->next;
+    *end = m;
+    return DIS_OK;
+}
+
 static dis_status find_file(dis__form *form, const dis__field *field, const dis__yaml_node *node, const char **out)
 {
     const char *name = NULL;
@@ -216,7 +237,7 @@ static dis_status read_texts(dis__form *form, const dis__field *field, const dis
     for (size_t i = 0; i < out->n; i++, at += at->skip) {
         out->at[i] = at;
         if (field->kind == DIS_FIELD_FILES)
-            DIS_TRY(find_file(form, field, at, &out->text[i]));
+            DIS_TRY(note_missing(form, at, find_file(form, field, at, &out->text[i])));
         else
             DIS_TRY(text_of(form, field, at, &out->text[i]));
     }
@@ -270,8 +291,8 @@ dis_status dis__field_read(dis__form *form, const dis__field *field, const dis__
     case DIS_FIELD_REAL: return read_real(form, field, node, to);
     case DIS_FIELD_FLAG: return read_flag(form, field, node, to);
     case DIS_FIELD_CHOICE: return read_choice(form, field, node, to);
-    case DIS_FIELD_FILE: return find_file(form, field, node, to);
-    case DIS_FIELD_FOLDER: return find_folder(form, field, node, to);
+    case DIS_FIELD_FILE: return note_missing(form, node, find_file(form, field, node, to));
+    case DIS_FIELD_FOLDER: return note_missing(form, node, find_folder(form, field, node, to));
     case DIS_FIELD_PAIRS: return read_pairs(form, field, node, to);
     case DIS_FIELD_LIST:
     case DIS_FIELD_NAMED: return read_parts(form, field, node, to);

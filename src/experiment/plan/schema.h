@@ -85,13 +85,24 @@ struct dis__schema {
     const char *alone; /* the key that a text in place of the map stands for; NULL: it must be a map */
 };
 
+/* A file or folder that is not there, and what to say of it. */
+typedef struct dis__missing {
+    const dis__yaml_node *at;
+    const char *message;
+    struct dis__missing *next;
+} dis__missing;
+
 /* A file being read. */
 typedef struct {
     const dis__yaml *yaml;
     dis__kept *kept;
     const char *folder;      /* of the file itself */
     const char *data_folder; /* where else files of data are looked for */
+    bool lenient;            /* what is not there is noted in `missing`, and is no error here */
+    dis__missing *missing;
 } dis__form;
+/* What is missing at a node or within it; NULL: nothing. */
+const dis__missing *dis__missing_within(const dis__form *form, const dis__yaml_node *node);
 
 /* DIS_EDATA at the place: an unknown key, a wrong type, a number out of bounds, a missing key. DIS_EIO: a missing
  * file. */
