@@ -51,9 +51,7 @@ part() {
     [ "$now" -gt 15 ] || return 0
     [ "$most" -lt $((now - 10)) ] || most=$((now - 10))
     begun=$(date +%s)
-    yaml=$source/experiments/$file.yaml
-    [ ! -e "$work/$file.yaml" ] || yaml=$work/$file.yaml
-    timeout -s INT "$most" "$dissent" experiment run "$yaml" --data "$data" --store "$work/large.results" \
+    timeout -s INT "$most" "$dissent" experiment run "$source/experiments/$file.yaml" --data "$data" --store "$work/large.results" \
         --device "$device" --jobs "$jobs" --filter "seed=$seed" "$@" >"$work/said" 2>&1
     code=$?
     echo "$file seed $seed $*: $(($(date +%s) - begun)) s, exit $code: $(tail -1 "$work/said")" | tee -a "$out/times.txt"
@@ -67,11 +65,6 @@ there() {
         }
     done
 }
-
-# Files that name both encoders, without the one that is not there: conditions keep their keys.
-for file in encoder-chaosnli encoder-popquorn; do
-    [ -e "${DISSENT_ENCODERS:-/nowhere}/minilm" ] || grep -v minilm "$source/experiments/$file.yaml" >"$work/$file.yaml"
-done
 
 # Seeds are the outer loop: one of everything first.
 seed=0
