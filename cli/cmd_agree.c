@@ -361,23 +361,6 @@ static int measure(agree_job *job, dis_context *ctx)
     return 0;
 }
 
-/* What is told of workers, pairs of them and single items needs all votes at once. */
-static int check_ranks(const agree_job *job, const dis_context *ctx)
-{
-    const agree_values *v = job->v;
-    const struct {
-        bool given;
-        const char *name;
-    } alone[] = {{v->gold, "gold"},   {v->workers, "workers"},    {v->items, "items"},
-                 {v->pairs, "pairs"}, {v->groups.group, "group"}, {v->figures.json, "json"}};
-    if (dis_context_ranks(ctx) == 1) return 0;
-    for (size_t i = 0; i < N(alone); i++)
-        if (alone[i].given) return cli_usage(job->c, "--%s works in one process; leave mpirun out", alone[i].name);
-    if (v->max_pairs == 0) return 0;
-    return cli_usage(job->c,
-                     "Cohen's kappas need all votes of two workers at once; say --max-pairs 0, or leave mpirun out");
-}
-
 static void tell_ranks(const agree_job *job, const dis_context *ctx)
 {
     char items[CLI_NUMBER], votes[CLI_NUMBER];
@@ -389,13 +372,11 @@ static void tell_ranks(const agree_job *job, const dis_context *ctx)
 
 static int work(agree_job *job, dis_context **ctx)
 {
+    const agree_values *v = job->v;
     int code = check_options(job);
     if (code == 0) code = votes_input_check(&job->in);
-    if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, ctx));
-    const bool first = dis_context_rank(*ctx) == 0, shared = dis_context_ranks(*ctx) > 1;
-    job->c->silent = !first;
-    if (code == 0) code = check_ranks(job, *ctx);
-    job->c->silent = false;
+    job->c->whole = v->gold || v->workers || v->items || v->groups.group; /* else ranks deal votes out */
+    if (code == 0) code = cli_failed(job->c, cli_context(job->c, &v->common, ctx));
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0) code = need_workers(job);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, *ctx, job->v->gold);
@@ -403,11 +384,11 @@ static int work(agree_job *job, dis_context **ctx)
     if (code == 0) code = measure(job, *ctx);
     if (code == 0) code = agree_measure_groups(job, *ctx);
     if (code != 0) return code;
-    if (shared)
+    if (votes_input_ranks(&job->in) > 1)
         tell_ranks(job, *ctx);
     else
         tell(job);
-    return first ? write_all(job) : 0;
+    return dis_context_rank(*ctx) == 0 ? write_all(job) : 0;
 }
 
 extern const cli_command cli_cmd_agree;
@@ -448,8 +429,8 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
                      .in = {.c = c, .v = &v->reading, .paths = operands, .n_paths = n_operands},
                      .groups = {.c = c, .v = &v->groups}};
     dis_context *ctx = NULL;
-    const int code = work(&job, &ctx);
-    if (code != 0) dis_context_fail(ctx, code);
+    int code = work(&job, &ctx);
+    code = cli_ranks_end(c, ctx, code);
     dis_agreement_destroy(job.agreement);
     dis_group_agreement_destroy(job.of_groups);
     groups_input_free(&job.groups);

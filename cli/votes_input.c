@@ -139,13 +139,9 @@ int votes_input_unused(cli *c, const cli_votes_values *v, const char *remedy)
     return 0;
 }
 
-int votes_input_read(votes_input *in, dis_context *ctx)
+int votes_input_ranks(const votes_input *in)
 {
-    const dis_status status = dis_votes_read(ctx, (const char *const *)in->paths, in->n_paths, &in->how, &in->votes);
-    if (status != DIS_OK) return cli_failed(in->c, status);
-    in->look = dis_votes_look(in->votes);
-    in->notes = dis_votes_read_notes(in->votes);
-    return 0;
+    return in->c->whole ? 1 : dis_context_ranks(in->ctx);
 }
 
 int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
@@ -155,7 +151,14 @@ int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path)
     if (!in->gold) return cli_error(in->c, DIS_ELIMIT, "no memory for the gold labels of %zu items", n);
     const dis_status status = dis_votes_read_gold(ctx, path, in->votes, in->gold, &in->n_gold_unknown);
     if (status != DIS_OK) return cli_failed(in->c, status);
-    for (size_t i = 0; i < n; i++) in->n_gold += in->gold[i] >= 0;
+    uint64_t own = 0;
+    for (size_t i = 0; i < n; i++) own += in->gold[i] >= 0;
+    for (int r = 0; r < votes_input_ranks(in); r++) {
+        uint64_t x = own;
+        const dis_status told = dis_context_broadcast(ctx, r, &x, sizeof x);
+        if (told != DIS_OK) return cli_failed(in->c, told);
+        in->n_gold += (size_t)x;
+    }
     return 0;
 }
 
@@ -180,32 +183,89 @@ static double votes_of(const dis_votes_view *v, size_t i)
 
 /* The median is at most twice the mean, so buckets up to there find it, whatever the largest number is. Counts that are
  * not whole are rounded for the median alone. */
-dis_status votes_input_spread(const votes_input *in, votes_spread *out)
+typedef struct {
+    uint64_t n_items;
+    double sum, min, max;
+} spread_sums;
+
+/* Of all ranks that have items of their own. */
+static dis_status spread_of_all(const votes_input *in, spread_sums *all)
 {
     const dis_votes_view *v = &in->look;
-    double sum = 0;
-    *out = (votes_spread){.min = v->n_items ? INFINITY : 0};
+    spread_sums own = {.n_items = v->n_items, .min = INFINITY};
     for (size_t i = 0; i < v->n_items; i++) {
         const double n = votes_of(v, i);
-        sum += n;
-        if (n < out->min) out->min = n;
-        if (n > out->max) out->max = n;
+        own.sum += n;
+        if (n < own.min) own.min = n;
+        if (n > own.max) own.max = n;
     }
-    if (v->n_items == 0) return DIS_OK;
-    const double mean = sum / (double)v->n_items;
+    *all = (spread_sums){.min = INFINITY};
+    for (int r = 0; r < votes_input_ranks(in); r++) {
+        spread_sums x = own;
+        const dis_status status = dis_context_broadcast(in->ctx, r, &x, sizeof x);
+        if (status != DIS_OK) return status;
+        all->n_items += x.n_items;
+        all->sum += x.sum; /* whole numbers, or one rank */
+        if (x.min < all->min) all->min = x.min;
+        if (x.max > all->max) all->max = x.max;
+    }
+    return DIS_OK;
+}
+
+/* bucket (n) becomes the sum over ranks; room (n). */
+static dis_status add_buckets(const votes_input *in, uint64_t *bucket, uint64_t *room, size_t n)
+{
+    uint64_t *own = room + n;
+    memcpy(own, bucket, n * sizeof *own);
+    for (int r = 0; r < votes_input_ranks(in) && votes_input_ranks(in) > 1; r++) {
+        memcpy(room, own, n * sizeof *room);
+        const dis_status status = dis_context_broadcast(in->ctx, r, room, n * sizeof *room);
+        if (status != DIS_OK) return status;
+        for (size_t b = 0; b < n; b++) bucket[b] = (r ? bucket[b] : 0) + room[b];
+    }
+    return DIS_OK;
+}
+
+static dis_status measure_spread(const votes_input *in, votes_spread *out)
+{
+    const dis_votes_view *v = &in->look;
+    spread_sums all;
+    dis_status status = spread_of_all(in, &all);
+    if (status != DIS_OK) return status;
+    *out = (votes_spread){.min = all.n_items ? all.min : 0, .max = all.max};
+    if (all.n_items == 0) return DIS_OK;
+    const double mean = all.sum / (double)all.n_items;
     const size_t n_buckets = mean < 1e7 ? (size_t)(2 * mean) + 3 : 20000003;
-    uint64_t *bucket = calloc(n_buckets, sizeof *bucket);
+    uint64_t *bucket = calloc(3 * n_buckets, sizeof *bucket);
     if (!bucket) return DIS_ELIMIT;
     for (size_t i = 0; i < v->n_items; i++) {
         const double n = votes_of(v, i) + .5;
         bucket[n < (double)n_buckets ? (size_t)n : n_buckets - 1]++;
     }
+    status = add_buckets(in, bucket, bucket + n_buckets, n_buckets);
     uint64_t below = 0;
     size_t b = 0;
-    while ((below += bucket[b]) * 2 < v->n_items) b++;
+    while (status == DIS_OK && (below += bucket[b]) * 2 < all.n_items) b++;
     out->median = (double)b;
     free(bucket);
+    return status;
+}
+
+dis_status votes_input_spread(const votes_input *in, votes_spread *out)
+{
+    if (votes_input_ranks(in) == 1) return measure_spread(in, out);
+    *out = in->spread;
     return DIS_OK;
+}
+
+int votes_input_read(votes_input *in, dis_context *ctx)
+{
+    const dis_status status = dis_votes_read(ctx, (const char *const *)in->paths, in->n_paths, &in->how, &in->votes);
+    if (status != DIS_OK) return cli_failed(in->c, status);
+    in->look = dis_votes_look(in->votes);
+    in->notes = dis_votes_read_notes(in->votes);
+    in->ctx = ctx;
+    return votes_input_ranks(in) > 1 ? cli_failed(in->c, measure_spread(in, &in->spread)) : 0;
 }
 
 /* "%s" in the note stands for the "s" of several. */
@@ -292,12 +352,14 @@ dis_status votes_input_put_table(const votes_input *in, dis_json *j)
     votes_spread spread;
     const dis_status status = votes_input_spread(in, &spread);
     if (status != DIS_OK) return status;
-    cli_put_count(j, "items", v->n_items);
+    size_t n_items, n_votes;
+    dis_votes_whole(in->votes, &n_items, &n_votes);
+    cli_put_count(j, "items", n_items);
     if (v->start)
         cli_put_count(j, "workers", v->n_workers);
     else
         cli_put_text(j, "workers", NULL);
-    cli_put_count(j, "votes", v->n_votes);
+    cli_put_count(j, "votes", n_votes);
     cli_put_names(j, "classes", v->classes);
     cli_put_text(j, "scale", dis_scale_at(votes_input_scale(in->v))->name);
     cli_put_bool(j, "ordinal", votes_input_ordered(in->v));

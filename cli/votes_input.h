@@ -94,6 +94,11 @@ typedef struct {
                 "TSV or JSONL"}
 /* clang-format on */
 
+/* Smallest, median and largest number of votes of an item. */
+typedef struct {
+    double min, median, max;
+} votes_spread;
+
 typedef struct {
     cli *c;
     const cli_votes_values *v;
@@ -108,7 +113,9 @@ typedef struct {
     dis_votes *votes;
     dis_votes_view look;
     dis_votes_notes notes;
-    int32_t *gold; /* (n_items), -1: not known; NULL without votes_input_read_gold */
+    dis_context *ctx;    /* by which votes were read */
+    votes_spread spread; /* of all ranks, where each has some of the items */
+    int32_t *gold;       /* (n_items), -1: not known; NULL without votes_input_read_gold */
     size_t n_gold, n_gold_unknown;
 } votes_input;
 
@@ -123,6 +130,9 @@ bool votes_input_ordered(const cli_votes_values *v);
 dis_status votes_input_choose(const cli_votes_values *v, const cli_list *method, const char *combine, bool workers,
                               dis_label_choice *out);
 
+/* How many ranks have parts of the votes. */
+int votes_input_ranks(const votes_input *in);
+
 int votes_input_check(votes_input *in);
 /* --delimiter: one character, or its name. */
 int votes_input_delimiter(cli *c, const char *text, int *out);
@@ -133,10 +143,6 @@ int votes_input_read(votes_input *in, dis_context *ctx);
 int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path);
 void votes_input_free(votes_input *in);
 
-/* Smallest, median and largest number of votes of an item. */
-typedef struct {
-    double min, median, max;
-} votes_spread;
 dis_status votes_input_spread(const votes_input *in, votes_spread *out);
 
 /* For people: what was read, and what reading let pass. */

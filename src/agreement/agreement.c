@@ -300,8 +300,8 @@ static dis_status measure_workers(dis_context *ctx, const dis_votes_view *votes,
             a->view.pair_workers = pairs.workers;
             if (patterns->compared) mean_of_pairs(o, order != NULL, a);
             if (o->resamples && !a->metric[DIS_MEASURE_COHEN].reason)
-                status =
-                    dis__pair_intervals(ctx, votes, &by, pairs.pair, pairs.n, order, o, &a->metric[DIS_MEASURE_COHEN]);
+                status = dis__pair_intervals(ctx, votes, &by, &pairs, order, o, &a->metric[DIS_MEASURE_COHEN]);
+            dis__free(pairs.facts);
         }
     }
     dis__by_worker_free(&by);
@@ -367,10 +367,9 @@ dis_status dis_agreement_run(dis_context *ctx, const dis_votes *votes, const dis
     const dis_votes_view v = dis_votes_look(votes);
     o.ordinal |= dis_scale_at(dis_votes_scale(votes))->ordered;
     DIS_TRY(check_options(&v, &o));
-    if (dis__comm_is_shared(dis__context_comm(ctx)) && (o.gold || o.parts))
-        return dis__fail(DIS_EUSAGE,
-                         "gold labels, items, workers and pairs of workers cannot be shared out over ranks; "
-                         "leave mpirun out");
+    if (dis__comm_is_shared(dis__context_comm(ctx)) && (o.gold || (o.parts & ~(unsigned)DIS_AGREEMENT_PAIRS)))
+        return dis__fail(DIS_EUSAGE, "gold labels, items and workers cannot be dealt out over ranks; let each hold all "
+                                     "votes (`whole`), or leave mpirun out");
     dis_agreement *a;
     DIS_TRY(dis__alloc_zeroed(&a, 1, sizeof *a));
     const dis_status status = fill(ctx, &v, &o, a);

@@ -125,9 +125,25 @@ void dis__by_worker_free(dis__by_worker *by);
 dis_status dis__agreement_workers(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
                                   const dis__vote_patterns *patterns, const int32_t *gold, dis_agreement_worker *out);
 
+/* What ranks add up of a pair of workers: pairs of votes, those that agree, sums of distances and their squares, votes
+ * of either for the class at each place. */
+typedef struct {
+    uint64_t *n, *equal, *linear, *quadratic;
+    uint64_t *a, *b; /* (n_classes) */
+} dis__pair_facts;
+static inline size_t dis__pair_facts_width(size_t n_classes)
+{
+    return 4 + 2 * n_classes;
+}
+static inline dis__pair_facts dis__pair_facts_of(uint64_t *row, size_t n_classes)
+{
+    return (dis__pair_facts){row, row + 1, row + 2, row + 3, row + 4, row + 4 + n_classes};
+}
+
 /* agreement_pairs.c */
 typedef struct {
     dis_agreement_pair *pair;
+    uint64_t *facts; /* a row per pair on several ranks, else NULL */
     size_t n, workers;
 } dis__worker_pairs;
 dis_status dis__agreement_pairs(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
@@ -139,9 +155,9 @@ void dis__kappa_chance(const double *a, const double *b, size_t n_classes, doubl
 /* 1 - observed / expected; 1 when nothing is expected. */
 double dis__beyond_chance(double observed, double expected);
 
-/* agreement_pair_intervals.c: intervals of the means of Cohen's kappas over `pairs` (n, by a, then b). */
+/* agreement_pair_intervals.c: intervals of the means of Cohen's kappas over `pairs` (by a, then b). */
 dis_status dis__pair_intervals(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
-                               const dis_agreement_pair *pairs, size_t n, const uint32_t *order,
+                               const dis__worker_pairs *pairs, const uint32_t *order,
                                const dis_agreement_options *options, dis_metric metric[DIS_KAPPAS]);
 
 /* agreement_intervals.c: intervals of the coefficients of patterns and of classes. */

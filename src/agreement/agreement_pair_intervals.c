@@ -10,10 +10,14 @@
  *
  * and M = sum n kappa / sum n over the pairs gets ((kappa - M) + n times that) / sum n. All these sum to 0.
  *
+ * On several ranks, where the counts of pairs are known (agreement_pairs.c), each does its items, in the order of pairs
+ * as one process would, and all get what every item adds.
+ *
  * Cost: one pass over the pairs of votes and O(classes) per pair of workers; then about a cycle for each item that some
  * pair shares, and resample. */
 #include "agreement/agreement_internal.h"
 #include "stats/bootstrap.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include <math.h>
 #include <string.h>
@@ -27,6 +31,7 @@ typedef struct {
     const dis_votes_view *votes;
     const dis__by_worker *by;
     const dis_agreement_pair *pairs;
+    uint64_t *facts; /* of pairs, or NULL */
     size_t n_pairs, min;
     int n_kappas;             /* 1 for classes without order */
     double weight;            /* votes of all pairs that count */
@@ -64,25 +69,53 @@ static void distances_to(const double *x, size_t n, double *out)
     }
 }
 
-static void add_pair(influence *f, const co_vote *c, size_t n_votes)
+/* What a pair of workers has chosen: f->a and f->b, and the sums of distances. */
+static void count_pair(const influence *f, const co_vote *c, size_t n_votes, double observed[DIS_KAPPAS])
 {
     const size_t k = f->votes->n_classes;
-    const double n = (double)n_votes;
-    double observed[DIS_KAPPAS] = {0}, chance[DIS_KAPPAS];
-    double a_first = 0, b_first = 0, a_second = 0, b_second = 0; /* moments of the places */
     memset(f->a, 0, k * sizeof *f->a);
     memset(f->b, 0, k * sizeof *f->b);
     for (size_t v = 0; v < n_votes; v++) {
-        const double x = c[v].mine, y = c[v].theirs, apart = fabs(x - y);
+        const double apart = fabs((double)c[v].mine - (double)c[v].theirs);
         f->a[c[v].mine]++;
         f->b[c[v].theirs]++;
         observed[0] += apart > 0;
         observed[1] += apart;
         observed[2] += apart * apart;
-        a_first += x;
-        a_second += x * x;
-        b_first += y;
-        b_second += y * y;
+    }
+}
+
+/* The same from the counts of all ranks. */
+static void take_facts(const influence *f, size_t p, double observed[DIS_KAPPAS])
+{
+    const size_t k = f->votes->n_classes;
+    const dis__pair_facts x = dis__pair_facts_of(f->facts + p * dis__pair_facts_width(k), k);
+    for (size_t i = 0; i < k; i++) {
+        f->a[i] = (double)x.a[i];
+        f->b[i] = (double)x.b[i];
+    }
+    observed[0] = (double)(*x.n - *x.equal);
+    observed[1] = (double)*x.linear;
+    observed[2] = (double)*x.quadratic;
+}
+
+/* Pair p; the n_votes pairs of votes are those on the items of this rank. */
+static void add_pair(influence *f, size_t p, const co_vote *c, size_t n_votes)
+{
+    const size_t k = f->votes->n_classes;
+    const double n = (double)f->pairs[p].n;
+    double observed[DIS_KAPPAS] = {0}, chance[DIS_KAPPAS];
+    double a_first = 0, b_first = 0, a_second = 0, b_second = 0; /* moments of the places */
+    if (f->facts)
+        take_facts(f, p, observed);
+    else
+        count_pair(f, c, n_votes, observed);
+    for (size_t i = 0; i < k; i++) {
+        const double place = (double)i;
+        a_first += f->a[i] * place;
+        a_second += f->a[i] * place * place;
+        b_first += f->b[i] * place;
+        b_second += f->b[i] * place * place;
     }
     dis__kappa_chance(f->a, f->b, k, n, chance);
     distances_to(f->a, k, f->from_a);
@@ -130,10 +163,12 @@ static void add_worker(influence *f, size_t from, size_t to)
                 f->votes_of[f->next[p]++] = (co_vote){.item = i, .mine = mine, .theirs = f->place[label_of(v, y)]};
         }
     }
+    const co_vote *first = f->votes_of;
     for (size_t p = from; p < to; p++) {
         if (f->pairs[p].n < f->min) continue;
         f->pair_of[f->pairs[p].b] = UINT32_MAX;
-        add_pair(f, f->votes_of + f->next[p] - f->pairs[p].n, (size_t)f->pairs[p].n);
+        add_pair(f, p, first, (size_t)(f->votes_of + f->next[p] - first));
+        first += f->pairs[p].n;
     }
 }
 
@@ -183,10 +218,40 @@ static size_t keep_shared(const influence *f)
     return n;
 }
 
-static dis_status draw(dis_context *ctx, const influence *f, const dis_agreement_options *o,
-                       dis_metric metric[DIS_KAPPAS])
+/* Those of all ranks one behind the other, which is the order of items. */
+static dis_status gather_items(const dis__comm *comm, influence *f, size_t *items)
 {
-    const size_t items = keep_shared(f);
+    dis__comm_block *from;
+    DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
+    dis_status status = DIS_OK;
+    for (int m = 0; m < f->n_kappas && status == DIS_OK; m++) {
+        size_t n = 0;
+        double *all = NULL;
+        status = dis__comm_gather(comm, f->adds[m], *items * sizeof(double), from);
+        for (int r = 0; r < comm->size && status == DIS_OK; r++) n += from[r].n;
+        if (status == DIS_OK) status = dis__alloc_array(&all, n, 1);
+        n = 0;
+        for (int r = 0; r < comm->size && status == DIS_OK; r++) {
+            if (from[r].n) memcpy((char *)all + n, from[r].bytes, from[r].n);
+            n += from[r].n;
+        }
+        for (int r = 0; r < comm->size; r++) {
+            dis__free(from[r].bytes);
+            from[r] = (dis__comm_block){0};
+        }
+        if (status != DIS_OK) break;
+        dis__free(f->adds[m]);
+        f->adds[m] = all;
+        if (m + 1 == f->n_kappas) *items = n / sizeof(double);
+    }
+    dis__comm_free(comm, from);
+    return status;
+}
+
+static dis_status draw(dis_context *ctx, influence *f, const dis_agreement_options *o, dis_metric metric[DIS_KAPPAS])
+{
+    size_t items = keep_shared(f);
+    if (f->facts) DIS_TRY(gather_items(dis__context_comm(ctx), f, &items));
     const dis__bootstrap b = {.n_items = items, .n_draws = items, .n_resamples = o->resamples, .seed = o->seed};
     const size_t n = (size_t)f->n_kappas;
     double *sums, *scratch;
@@ -205,12 +270,14 @@ static dis_status draw(dis_context *ctx, const influence *f, const dis_agreement
 }
 
 dis_status dis__pair_intervals(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
-                               const dis_agreement_pair *pairs, size_t n, const uint32_t *order,
-                               const dis_agreement_options *o, dis_metric metric[DIS_KAPPAS])
+                               const dis__worker_pairs *pairs, const uint32_t *order, const dis_agreement_options *o,
+                               dis_metric metric[DIS_KAPPAS])
 {
+    const size_t n = pairs->n;
     influence f = {.votes = votes,
                    .by = by,
-                   .pairs = pairs,
+                   .pairs = pairs->pair,
+                   .facts = pairs->facts,
                    .n_pairs = n,
                    .min = o->min_common,
                    .n_kappas = order ? DIS_KAPPAS : 1};

@@ -11,11 +11,17 @@
  * by worker (the jobs), the votes of the others on his items are sorted by who cast them; the workers looked at are
  * those with most votes, as many as make no more pairs than asked for, so that a crowd of 80,000 does not take 3e9.
  *
- * Cost: the sum over the workers looked at of the votes on their items, and O(classes) per pair. */
+ * On several ranks each counts the votes on its items: pairs of votes, their distances, and votes for each class of
+ * either worker, all whole numbers, which are added up over ranks.
+ *
+ * Cost: the sum over the workers looked at of the votes on their items, and O(classes) per pair. On ranks the table of
+ * counts, 8 (4 + 2 classes) bytes per pair, goes over the network twice. */
 #include "agreement/agreement_internal.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     uint32_t who; /* rank of the other worker */
@@ -31,6 +37,7 @@ typedef struct {
     const uint32_t *worker; /* (n) who they are, by index */
     uint32_t *rank;         /* (n_workers) place in `worker`, UINT32_MAX: not looked at */
     dis_agreement_pair *to; /* (n (n - 1) / 2): row of a, then b */
+    uint64_t *facts;        /* a row per pair (dis__pair_facts), on several ranks */
 } pair_work;
 
 typedef struct {
@@ -73,43 +80,93 @@ void dis__kappa_chance(const double *a, const double *b, size_t n_classes, doubl
     out[2] = n * squares - 2 * a_sum * b_sum;
 }
 
-static void weighted(const pair_work *w, const pair_room *room, const co_vote *c, double n, dis_agreement_pair *out)
+/* All that the coefficients of a pair are made of; whole numbers and quarters of them. */
+typedef struct {
+    double equal, same, both; /* same: sum a_k b_k, both: sum ((a_k + b_k) / 2)^2 */
+    double linear, quadratic, chance[DIS_KAPPAS];
+} pair_sums;
+
+static void conclude(const pair_work *w, const pair_sums *s, dis_agreement_pair *out)
 {
-    out->cohen_linear = out->cohen_quadratic = NAN;
-    if (!w->order) return;
-    double linear = 0, quadratic = 0, chance[DIS_KAPPAS];
-    for (size_t i = 0; i < out->n; i++) {
-        const double d = fabs((double)place_of(w, c[i].mine) - (double)place_of(w, c[i].theirs));
-        linear += d;
-        quadratic += d * d;
-    }
-    dis__kappa_chance(room->a, room->b, w->votes->n_classes, n, chance);
-    out->cohen_linear = dis__beyond_chance(n * linear, chance[1]);
-    out->cohen_quadratic = dis__beyond_chance(n * quadratic, chance[2]);
+    const double n = (double)out->n, apart = n * (n - s->equal);
+    out->agreement = s->equal / n;
+    out->cohen = dis__beyond_chance(apart, n * n - s->same);
+    out->scott = dis__beyond_chance(apart, n * n - s->both);
+    out->degenerate = n * n - s->same == 0;
+    out->cohen_linear = w->order ? dis__beyond_chance(n * s->linear, s->chance[1]) : (double)NAN;
+    out->cohen_quadratic = w->order ? dis__beyond_chance(n * s->quadratic, s->chance[2]) : (double)NAN;
 }
 
 static void measure_pair(const pair_work *w, const pair_room *room, const co_vote *c, dis_agreement_pair *out)
 {
-    const double n = (double)out->n;
-    uint64_t equal = 0;
+    pair_sums s = {0};
     for (size_t i = 0; i < out->n; i++) {
-        equal += c[i].mine == c[i].theirs;
-        room->a[place_of(w, c[i].mine)]++;
-        room->b[place_of(w, c[i].theirs)]++;
+        const uint32_t mine = place_of(w, c[i].mine), theirs = place_of(w, c[i].theirs);
+        const double d = fabs((double)mine - (double)theirs);
+        s.equal += mine == theirs;
+        s.linear += d;
+        s.quadratic += d * d;
+        room->a[mine]++;
+        room->b[theirs]++;
     }
-    double cohen = n * n, scott = n * n;
     for (size_t i = 0; i < out->n; i++) { /* sums over classes, each class as often as it was chosen, by votes */
         const uint32_t mine = place_of(w, c[i].mine), theirs = place_of(w, c[i].theirs);
-        cohen -= room->b[mine];
-        scott -= (room->a[mine] + room->b[mine] + room->a[theirs] + room->b[theirs]) / 4;
+        s.same += room->b[mine];
+        s.both += (room->a[mine] + room->b[mine] + room->a[theirs] + room->b[theirs]) / 4;
     }
-    const double apart = n * (n - (double)equal);
-    out->agreement = (double)equal / n;
-    out->cohen = dis__beyond_chance(apart, cohen);
-    out->scott = dis__beyond_chance(apart, scott);
-    out->degenerate = cohen == 0;
-    weighted(w, room, c, n, out);
+    if (w->order) dis__kappa_chance(room->a, room->b, w->votes->n_classes, (double)out->n, s.chance);
+    conclude(w, &s, out);
     for (size_t i = 0; i < out->n; i++) room->a[place_of(w, c[i].mine)] = room->b[place_of(w, c[i].theirs)] = 0;
+}
+
+/* ---- on several ranks ---- */
+
+static void count_facts(const pair_work *w, const co_vote *c, size_t n, uint64_t *row)
+{
+    const dis__pair_facts f = dis__pair_facts_of(row, w->votes->n_classes);
+    *f.n = n;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t mine = place_of(w, c[i].mine), theirs = place_of(w, c[i].theirs);
+        const uint64_t d = mine > theirs ? mine - theirs : theirs - mine;
+        *f.equal += d == 0;
+        *f.linear += d;
+        *f.quadratic += d * d;
+        f.a[mine]++;
+        f.b[theirs]++;
+    }
+}
+
+static void measure_facts(const pair_work *w, uint64_t *row, double *a, double *b, dis_agreement_pair *out)
+{
+    const size_t n_classes = w->votes->n_classes;
+    const dis__pair_facts f = dis__pair_facts_of(row, n_classes);
+    pair_sums s = {.equal = (double)*f.equal, .linear = (double)*f.linear, .quadratic = (double)*f.quadratic};
+    for (size_t k = 0; k < n_classes; k++) {
+        a[k] = (double)f.a[k];
+        b[k] = (double)f.b[k];
+        s.same += a[k] * b[k];
+        s.both += (a[k] + b[k]) * (a[k] + b[k]) / 4;
+    }
+    if (w->order) dis__kappa_chance(a, b, n_classes, (double)out->n, s.chance);
+    conclude(w, &s, out);
+}
+
+/* Counts of all ranks, then what they say. */
+static dis_status measure_shared(const pair_work *w, const dis__comm *comm)
+{
+    const size_t n_classes = w->votes->n_classes, width = dis__pair_facts_width(n_classes);
+    double *a;
+    DIS_TRY(dis__comm_sum_counts(comm, w->facts, w->n * (w->n ? w->n - 1 : 0) / 2 * width));
+    DIS_TRY(dis__alloc_array(&a, dis__size(2, n_classes, 0), sizeof *a));
+    dis_agreement_pair *to = w->to;
+    uint64_t *row = w->facts;
+    for (size_t x = 0; x < w->n; x++)
+        for (size_t y = x + 1; y < w->n; y++, to++, row += width) {
+            *to = (dis_agreement_pair){.a = w->worker[x], .b = w->worker[y], .n = *row};
+            if (to->n) measure_facts(w, row, a, a + n_classes, to);
+        }
+    dis__free(a);
+    return DIS_OK;
 }
 
 /* Votes of later workers on the items of `me`, in room->found; returns how many. */
@@ -151,7 +208,10 @@ static void pairs_of(const pair_work *w, size_t me, const pair_room *room)
     for (size_t r = 0; r < w->n; r++) at[r + 1] += at[r];
     for (size_t i = 0; i < n; i++) room->sorted[at[room->found[i].who]++] = room->found[i];
     dis_agreement_pair *to = w->to + (me * (2 * w->n - me - 1)) / 2;
-    for (size_t r = me + 1; r < w->n; r++, to++) {
+    uint64_t *row = w->facts ? w->facts + (size_t)(to - w->to) * dis__pair_facts_width(w->votes->n_classes) : NULL;
+    for (size_t r = me + 1; r < w->n && row; r++, row += dis__pair_facts_width(w->votes->n_classes))
+        count_facts(w, room->sorted + room->first[r], (size_t)(room->first[r + 1] - room->first[r]), row);
+    for (size_t r = me + 1; r < w->n && !w->facts; r++, to++) {
         *to = (dis_agreement_pair){.a = w->worker[me], .b = w->worker[r], .n = room->first[r + 1] - room->first[r]};
         if (to->n) measure_pair(w, room, room->sorted + room->first[r], to);
     }
@@ -200,11 +260,22 @@ static size_t workers_of(size_t max_pairs, size_t n_workers)
     return n < n_workers ? n : n_workers;
 }
 
+/* Votes of each worker, on all ranks. */
+static dis_status count_votes(const pair_work *w, const dis__comm *comm, busy *all)
+{
+    const size_t n = w->votes->n_workers;
+    uint64_t *votes;
+    DIS_TRY(dis__alloc_array(&votes, n, sizeof *votes));
+    for (size_t i = 0; i < n; i++) votes[i] = w->by->first[i + 1] - w->by->first[i];
+    const dis_status status = dis__comm_sum_counts(comm, votes, n);
+    for (size_t i = 0; i < n; i++) all[i] = (busy){.votes = votes[i], .worker = (uint32_t)i};
+    dis__free(votes);
+    return status;
+}
+
 static void choose(pair_work *w, busy *all, uint32_t *chosen)
 {
     const size_t n_workers = w->votes->n_workers;
-    for (size_t i = 0; i < n_workers; i++)
-        all[i] = (busy){.votes = w->by->first[i + 1] - w->by->first[i], .worker = (uint32_t)i};
     if (w->n < n_workers) qsort(all, n_workers, sizeof *all, by_votes);
     for (size_t i = 0; i < w->n; i++) chosen[i] = all[i].worker;
     if (w->n > 1) qsort(chosen, w->n, sizeof *chosen, by_index);
@@ -213,32 +284,48 @@ static void choose(pair_work *w, busy *all, uint32_t *chosen)
     for (size_t i = 0; i < w->n; i++) w->rank[chosen[i]] = (uint32_t)i;
 }
 
+/* Pairs that share something move to the front, with their facts. */
+static void keep_met(pair_work *w, size_t n_pairs, dis__worker_pairs *out)
+{
+    const size_t width = dis__pair_facts_width(w->votes->n_classes);
+    *out = (dis__worker_pairs){.pair = w->to, .facts = w->facts, .workers = w->n};
+    for (size_t p = 0; p < n_pairs; p++) {
+        if (!w->to[p].n) continue;
+        if (w->facts) memmove(w->facts + out->n * width, w->facts + p * width, width * sizeof *w->facts);
+        w->to[out->n++] = w->to[p];
+    }
+    w->to = NULL;
+    w->facts = NULL;
+}
+
 dis_status dis__agreement_pairs(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
                                 size_t max_pairs, const uint32_t *order, dis__worker_pairs *out)
 {
+    const dis__comm *comm = dis__context_comm(ctx);
     pair_work w = {.votes = votes, .by = by, .order = order, .n = workers_of(max_pairs, votes->n_workers)};
     const size_t n_pairs = w.n ? w.n * (w.n - 1) / 2 : 0;
+    const size_t facts = dis__comm_is_shared(comm) ? dis__size(n_pairs, dis__pair_facts_width(votes->n_classes), 0) : 0;
     busy *all = NULL;
     uint32_t *chosen = NULL;
-    dis_status status = dis__check_memory(ctx, dis__size(n_pairs, sizeof *w.to, 0), "a table of pairs of workers");
+    dis_status status =
+        dis__check_memory(ctx, dis__size(n_pairs, sizeof *w.to, dis__size(facts, 8, 0)), "a table of pairs of workers");
     if (status == DIS_OK) status = dis__alloc_array(&all, votes->n_workers, sizeof *all);
     if (status == DIS_OK) status = dis__alloc_array(&chosen, w.n, sizeof *chosen);
     if (status == DIS_OK) status = dis__alloc_array(&w.rank, votes->n_workers, sizeof *w.rank);
     if (status == DIS_OK) status = dis__alloc_zeroed(&w.to, n_pairs, sizeof *w.to);
+    if (status == DIS_OK && facts) status = dis__alloc_zeroed(&w.facts, facts, sizeof *w.facts);
     if (status == DIS_OK && order) status = dis__alloc_array(&w.place, votes->n_classes, sizeof *w.place);
+    if (status == DIS_OK) status = count_votes(&w, comm, all);
     if (status == DIS_OK) choose(&w, all, chosen);
     for (size_t k = 0; status == DIS_OK && order && k < votes->n_classes; k++) w.place[order[k]] = (uint32_t)k;
-    if (status == DIS_OK) status = dis__run_jobs(ctx, w.n, pair_job, &w);
-    if (status == DIS_OK) {
-        *out = (dis__worker_pairs){.pair = w.to, .workers = w.n};
-        for (size_t p = 0; p < n_pairs; p++)
-            if (w.to[p].n) w.to[out->n++] = w.to[p];
-        w.to = NULL;
-    }
+    if (status == DIS_OK) status = dis__comm_agree(comm, dis__run_jobs(ctx, w.n, pair_job, &w));
+    if (status == DIS_OK && w.facts) status = measure_shared(&w, comm);
+    if (status == DIS_OK) keep_met(&w, n_pairs, out);
     dis__free(all);
     dis__free(chosen);
     dis__free(w.rank);
     dis__free(w.place);
+    dis__free(w.facts);
     dis__free(w.to);
     return status;
 }

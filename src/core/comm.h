@@ -65,6 +65,7 @@ dis_status dis__comm_put(dis__comm_block *block, const void *bytes, size_t n);
 /* Sums over ranks, in their order, on every rank. */
 dis_status dis__comm_sum_counts(const dis__comm *comm, uint64_t *x, size_t n);
 dis_status dis__comm_sum_reals(const dis__comm *comm, double *x, size_t n);
+dis_status dis__comm_sum_floats(const dis__comm *comm, float *x, size_t n);
 /* all (size): x of each rank. */
 dis_status dis__comm_all_counts(const dis__comm *comm, uint64_t x, uint64_t *all);
 

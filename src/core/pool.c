@@ -217,6 +217,12 @@ dis_status dis_context_agree(dis_context *ctx, dis_status so_far)
     return dis__comm_agree(dis__context_team(ctx), so_far);
 }
 
+dis_status dis_context_broadcast(dis_context *ctx, int from, void *bytes, size_t n)
+{
+    const dis__comm *team = dis__context_team(ctx);
+    return dis__comm_is_shared(team) ? dis__comm_broadcast(team, bytes, n, from) : DIS_OK;
+}
+
 const char *dis__context_device(const dis_context *ctx)
 {
     return ctx ? ctx->device : "";

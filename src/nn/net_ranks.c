@@ -5,36 +5,6 @@
 #include "core/comm.h"
 #include "core/memory.h"
 #include "nn/net_internal.h"
-#include <string.h>
-
-/* x (n) becomes the sum over ranks of it, times `factor`. */
-static dis_status sum_floats(const dis__comm *comm, float *x, size_t n, float factor)
-{
-    const size_t size = (size_t)comm->size, rank = (size_t)comm->rank;
-    dis__comm_block *to = NULL, *from = NULL;
-    const size_t first = dis__job_first(n, size, rank), own = dis__job_first(n, size, rank + 1) - first;
-    dis_status status = dis__alloc_zeroed(&to, size, sizeof *to);
-    if (status == DIS_OK) status = dis__alloc_zeroed(&from, size, sizeof *from);
-    for (size_t r = 0; r < size && status == DIS_OK; r++) {
-        const size_t at = dis__job_first(n, size, r);
-        status = dis__comm_put(&to[r], x + at, (dis__job_first(n, size, r + 1) - at) * sizeof *x);
-    }
-    if (status == DIS_OK) status = dis__comm_exchange(comm, to, from);
-    if (status == DIS_OK && own) memcpy(x + first, from[0].bytes, own * sizeof *x);
-    for (size_t r = 0; r < size && status == DIS_OK; r++) {
-        const float *of = (const float *)(const void *)from[r].bytes;
-        for (size_t i = 0; r > 0 && i < own; i++) x[first + i] += of[i];
-        dis__free(from[r].bytes);
-        from[r] = (dis__comm_block){0};
-    }
-    for (size_t i = 0; i < own; i++) x[first + i] *= factor;
-    if (status == DIS_OK) status = dis__comm_gather(comm, x + first, own * sizeof *x, from);
-    for (size_t r = 0; r < size && status == DIS_OK; r++)
-        if (from[r].n) memcpy(x + dis__job_first(n, size, r), from[r].bytes, from[r].n);
-    dis__comm_free(comm, to);
-    dis__comm_free(comm, from);
-    return status;
-}
 
 dis_status dis__net_share_gradients(dis__net *net, const dis__comm *comm)
 {
@@ -42,7 +12,7 @@ dis_status dis__net_share_gradients(dis__net *net, const dis__comm *comm)
     float *x;
     DIS_TRY(dis__alloc_array(&x, n, sizeof *x));
     dis_status status = dis__get_floats(net, DIS_ROLE_PARAM, net->grad_arena, x, n);
-    if (status == DIS_OK) status = sum_floats(comm, x, n, 1);
+    if (status == DIS_OK) status = dis__comm_sum_floats(comm, x, n);
     if (status == DIS_OK) status = dis__put_floats(net, DIS_ROLE_PARAM, net->grad_arena, x, n);
     dis__free(x);
     return status;
@@ -57,7 +27,8 @@ dis_status dis__net_share_statistics(dis__net *net, const dis__comm *comm)
         void *at = dis__param_at(net, net->param_arena, p->at);
         DIS_TRY(dis__alloc_array(&x, p->info.n, sizeof *x));
         dis_status status = dis__get_floats(net, DIS_ROLE_PARAM, at, x, p->info.n);
-        if (status == DIS_OK) status = sum_floats(comm, x, p->info.n, 1 / (float)comm->size);
+        if (status == DIS_OK) status = dis__comm_sum_floats(comm, x, p->info.n);
+        for (size_t k = 0; k < p->info.n; k++) x[k] *= 1 / (float)comm->size;
         if (status == DIS_OK) status = dis__put_floats(net, DIS_ROLE_PARAM, at, x, p->info.n);
         dis__free(x);
         DIS_TRY(status);

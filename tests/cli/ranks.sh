@@ -43,12 +43,15 @@ ranks 3 "$DISSENT" labels grouped.csv --method papers -q --format jsonl --save-v
 cmp one.jsonl ranks.jsonl || fail "standard output is in another order"
 [ "$(wc -l <views/softmax.jsonl)" = 20000 ] || fail "a view is not whole"
 
-# agreement: patterns of votes of all ranks
-"$DISSENT" agree shuffled.csv --max-pairs 0 --resamples 50 --classes-table one.csv -q -o one.tsv
+# agreement: patterns and pairs of votes of all ranks, added up; with tables of items and workers each holds all votes
+"$DISSENT" agree shuffled.csv --resamples 50 --classes-table one.csv --pairs one-pairs.csv --scale ordinal --json one.json -q -o one.tsv
 for n in 2 3 4; do
-    ranks $n "$DISSENT" agree shuffled.csv --max-pairs 0 --resamples 50 --classes-table ranks.csv -q -o ranks.tsv
-    cmp one.tsv ranks.tsv && cmp one.csv ranks.csv || fail "agree: $n ranks give other bytes"
+    ranks $n "$DISSENT" agree shuffled.csv --resamples 50 --classes-table ranks.csv --pairs pairs.csv --scale ordinal --json ranks.json -q -o ranks.tsv
+    cmp one.tsv ranks.tsv && cmp one.csv ranks.csv && cmp one-pairs.csv pairs.csv && cmp one.json ranks.json ||
+        fail "agree: $n ranks give other bytes"
 done
+same_output "agree, few items and many pairs" 3 agree small.csv --min-common 1 --resamples 20
+same_output "agree with tables" 2 agree small.csv --min-common 1 --resamples 20 --workers workers.csv --items items.csv
 
 # training: the same bytes for a number of ranks, whatever the threads; near those of one process; what was killed goes on
 "$DISSENT" synth --items 600 --workers 20 --gold gold.csv --text texts.csv --seed 6 -o train.csv -q
@@ -74,8 +77,6 @@ refused "a method" "cannot be shared out" "$DISSENT" labels grouped.csv --method
 refused "a combination" "cannot be shared out" "$DISSENT" labels grouped.csv --method ibcc --method mace --combine hybrid -o refused.csv -q
 refused "an option" "works in one process" "$DISSENT" labels grouped.csv --method ibcc --json summary.json -o refused.csv -q
 refused "a command" "views works in one process" "$DISSENT" views grouped.csv
-refused "pairs" "say --max-pairs 0" "$DISSENT" agree grouped.csv
-refused "workers" "works in one process" "$DISSENT" agree grouped.csv --max-pairs 0 --workers w.csv
 refused "several models" "works in one process" "$DISSENT" train --items texts.csv --labels soft.csv --runs 2 -o refused
 refused "no plug-in" "cannot be loaded" env DISSENT_MPI=/nowhere/libdissent-mpi.so "$DISSENT" labels grouped.csv -o refused.csv -q
 [ ! -e refused.csv ] || fail "something was written"
