@@ -29,6 +29,7 @@ void dis__batch_reset(dis__batch *b, const dis__label_rules *rules, const dis__k
     b->n_rows = b->n_runs = 0;
     b->late = false;
     b->n_long = 0;
+    dis__arena_free(&b->long_texts);
     b->seen = b->na = b->dropped = b->bad = 0;
     drop_messages(b);
 }
@@ -38,6 +39,7 @@ void dis__batch_free(dis__batch *b)
     dis__free(b->run);
     dis__free(b->run_word);
     dis__free(b->long_task);
+    dis__arena_free(&b->long_texts);
     dis__free(b->label_of);
     dis__free(b->run_row);
     dis__free(b->worker);
@@ -47,13 +49,6 @@ void dis__batch_free(dis__batch *b)
     dis__free(b->label.slot);
     drop_messages(b);
     *b = (dis__batch){0};
-}
-
-bool dis__batches_have_long_task(dis__batch *const *batches, size_t n)
-{
-    bool any = false;
-    for (size_t j = 0; j < n; j++) any = any || batches[j]->n_long;
-    return any;
 }
 
 dis_status dis__batch_reserve(dis__batch *b, size_t n)
@@ -74,8 +69,8 @@ dis_status dis__batch_reserve(dis__batch *b, size_t n)
 dis_status dis__batch_keep_long(dis__batch *b, const char *task, size_t n, bool stays)
 {
     DIS_TRY(dis__reserve(&b->long_task, &b->long_capacity, b->n_long, b->n_long + 1, sizeof *b->long_task));
-    if (!stays) DIS_TRY(dis__arena_copy(b->texts, task, n, &task));
-    b->long_task[b->n_long++] = (dis__long_task){task, n};
+    if (!stays) DIS_TRY(dis__arena_copy(&b->long_texts, task, n, &task));
+    b->long_task[b->n_long++] = (dis__task_text){task, n};
     return DIS_OK;
 }
 

@@ -71,11 +71,11 @@ typedef struct {
     bool more; /* have been seen than there is room for */
 } dis__few_labels;
 
-/* A task of more than 8 bytes, where it stays for the round. */
+/* A task, where it stays for the round. */
 typedef struct {
     const char *text;
     size_t n;
-} dis__long_task;
+} dis__task_text;
 
 typedef struct {
     const dis__label_rules *rules;
@@ -87,20 +87,21 @@ typedef struct {
     bool moves;                /* texts of the input are there for the round only */
     bool late;                 /* tasks get their numbers after the round: only their texts are kept here, */
     uint64_t *run_word;        /* (n_runs) as words, or 0 for one of more than 8 bytes, */
-    dis__long_task *long_task; /* (n_long) which are here in their order */
+    dis__task_text *long_task; /* (n_long) which are here in their order */
     size_t n_long, long_capacity;
-    uint32_t *run;       /* (n_runs) numbers of tasks, as their share gave them; may repeat */
-    uint32_t *run_row;   /* (n_runs) the first row of each; it goes on to the next */
-    uint32_t *worker;    /* (n_rows) numbers, as their share gave them */
-    uint16_t *row_label; /* (n_rows) */
+    dis__arena long_texts; /* of them, those that are not as they stand in the input */
+    uint32_t *run;         /* (n_runs) numbers of tasks, as their share gave them; may repeat */
+    uint32_t *run_row;     /* (n_runs) the first row of each; it goes on to the next */
+    uint32_t *worker;      /* (n_rows) numbers, as their share gave them */
+    uint16_t *row_label;   /* (n_rows) */
     size_t n_runs, n_rows, capacity;
     dis__arena *texts; /* long ids that are not as they stand in the input; outlive the batch */
 
     /* set by the collector when the round is full */
     size_t first_row;     /* the number of its first row in the whole input */
-    uint64_t word_before; /* of the task before the batch; its number; whether a task is smaller than the one before */
-    uint32_t task_before;
+    uint32_t task_before; /* the task before the batch; whether a task is smaller than the one before */
     bool tasks_fall;
+    bool first_is_new;  /* of tasks in ascending order: the first one is not the one before the batch */
     uint16_t *label_of; /* (label.n_votes) final indices of labels that were new, which are those from n_known on */
     size_t n_known, label_of_capacity;
 
@@ -119,8 +120,6 @@ static inline bool dis__batch_is_full(const dis__batch *batch)
 {
     return batch->share[DIS_COLUMN_TASK].full || batch->share[DIS_COLUMN_WORKER].full;
 }
-/* Whether one of them keeps a task of more than 8 bytes. */
-bool dis__batches_have_long_task(dis__batch *const *batches, size_t n);
 /* Room for n more rows. */
 dis_status dis__batch_reserve(dis__batch *batch, size_t n);
 
@@ -158,6 +157,14 @@ static inline void dis__batch_add_late(dis__batch *batch, uint64_t word, uint32_
     }
     batch->worker[batch->n_rows] = worker;
     batch->row_label[batch->n_rows++] = (uint16_t)label;
+}
+
+/* The task of a run of such a batch, runs being asked for in their order from the first on; long_at: 0 at first. */
+static inline dis__task_text dis__batch_task(const dis__batch *batch, size_t run, size_t *long_at)
+{
+    const uint64_t *word = &batch->run_word[run];
+    if (*word == 0) return batch->long_task[(*long_at)++];
+    return (dis__task_text){(const char *)word, dis__word_length(*word)};
 }
 
 /* One cell of a row that was read the slow way. */

@@ -337,9 +337,6 @@ static dis_status pass(reading *r)
     dis__csv *csv = &r->file->csv;
     dis__collector *c = &r->file->reader->collector;
     if (!r->file->stream) return DIS_OK;
-    if (c->tasks == &dis__tasks_partitioned && c->n_rows > DIS_PARTITION_MAX - UINT32_MAX / 64)
-        return dis__fail(DIS_ELIMIT, "more than %u votes in no order; unpack %s first", DIS_PARTITION_MAX,
-                         r->file->input->path);
     uint64_t n = 0;
     for (const char *p = csv->counted; p < r->from; p++) n += *p == '\n';
     csv->line += n;

@@ -14,7 +14,10 @@
 
 dis_status dis__collect_begin(dis__collector *c, const dis__secret *secret, uint64_t n_bytes)
 {
-    *c = (dis__collector){.n_bytes = n_bytes, .tasks = &dis__tasks_hashed, .store = {.last_task = DIS_ID_NONE}};
+    *c = (dis__collector){.n_bytes = n_bytes,
+                          .tasks = &dis__tasks_hashed,
+                          .max_partitioned = DIS_PARTITION_MAX,
+                          .store = {.last_task = DIS_ID_NONE}};
     for (int k = 0; k < DIS_ID_COLUMNS; k++) {
         c->ids[k].secret = *secret;
         c->rate[k] = 1;

@@ -31,9 +31,9 @@ struct dis__collector {
     dis__known_labels labels;
     size_t n_rows;
 
-    const dis__numbering *tasks; /* hashed at first; others need bucket and max_rows */
-    size_t bucket;               /* how much text a bucket is for, see dis__partition_begin(), */
-    uint64_t max_rows;           /* and how many rows there may be */
+    const dis__numbering *tasks; /* hashed at first; others need bucket */
+    size_t bucket;               /* how much text a bucket is for, see dis__partition_begin() */
+    size_t max_partitioned;      /* rows; tests make it small */
     dis__sorted_ids sorted;
     dis__partition partition; /* of all votes, when they are partitioned; else they are in */
     dis__row_store store;

@@ -16,6 +16,10 @@ limit=32M
 "$DISSENT" synth --items 120000 --workers 300 --classes 4 --votes-per-item 5 --seed 3 --gold gold.csv -o grouped.csv -q
 "$DISSENT" synth --items 120000 --workers 300 --classes 4 --votes-per-item 5 --seed 3 --shuffle -o shuffled.csv -q
 awk -F, -v OFS=, 'NR > 1 { $1 = "a-long-name-of-task-" $1 } 1' shuffled.csv >long.csv
+mixed='NR > 1 { n = substr($1, 2); $1 = n substr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN", 1, n * 7 % 35) } 1'
+awk -F, -v OFS=, "$mixed" shuffled.csv >mixed.csv # names of 1 to 40 bytes
+awk -F, -v OFS=, "$mixed" grouped.csv >mixed_grouped.csv
+awk -F, -v OFS=, 'NR > 1 { $1 = "a-long-name-of-task-" $1 } 1' grouped.csv >long_grouped.csv
 gzip -1 <shuffled.csv >shuffled.csv.gz
 head -3000 gold.csv >known.csv
 
@@ -37,6 +41,11 @@ run() {
 run "the default" labels ../grouped.csv --gold ../known.csv -o labels.csv --workers workers.csv --json summary.json
 run "shuffled rows" labels ../shuffled.csv --method papers -o labels.csv --save-state state.safetensors
 run "long names" labels ../long.csv --method ibcc:iterations=3 -o labels.csv
+run "long names, grouped" labels ../long_grouped.csv --method ibcc:iterations=3 -o labels.csv --threads 1
+run "names of 1 to 40 bytes" labels ../mixed.csv --method ibcc:iterations=3 -o labels.csv --threads 2
+run "names of 1 to 40 bytes, one thread" labels ../mixed.csv --method majority -o labels.csv --threads 1
+run "names of 1 to 40 bytes, grouped" labels ../mixed_grouped.csv --method majority -o labels.csv
+run "sorted files one after the other" labels ../mixed_grouped.csv ../long_grouped.csv ../grouped.csv --method majority -o labels.csv
 run "an archive" labels ../shuffled.csv.gz --method one-coin:iterations=3 -o labels.jsonl
 run "standard input" labels - --method softmax -o labels.npy
 run "methods" labels ../shuffled.csv --method ebcc:iterations=3 --method fast-dawid-skene --method bwa:iterations=3 \
@@ -88,7 +97,7 @@ grep -q "TMPDIR" message || fail "no advice: $(cat message)"
 # What the process takes, as the system counts it.
 [ -z "${DISSENT_SANITIZE:-}" ] || exit 0
 command -v python3 >/dev/null || { echo "no python3: memory was not measured"; exit 0; }
-for votes in grouped.csv shuffled.csv; do
+for votes in grouped.csv shuffled.csv long_grouped.csv long.csv mixed.csv; do
     most=$(python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$DISSENT" labels $votes --method papers --memory 60M -o labels.csv -q)

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include "core/memory.h"
 #include "core/random.h"
+#include "core/spill.h"
 #include "fault_walk.h"
 #include "sanitized.h"
 #include "scratch.h"
@@ -29,7 +30,11 @@ typedef struct {
     const char *odd; /* one row that is odd, then on as before */
     bool restarts;   /* tasks begin anew there */
     bool many_labels;
+    bool scrambled; /* tasks come in another order, all rows of one together */
+    size_t pad;     /* so many letters at most behind a task, some ids having one length and some another */
 } shape;
+
+enum { MAX_PAD = 600, MAX_LINE = 32 + MAX_PAD };
 
 static size_t write_rows(const shape *s, uint64_t seed, char *text)
 {
@@ -37,10 +42,12 @@ static size_t write_rows(const shape *s, uint64_t seed, char *text)
     for (size_t i = 0; i < s->n_rows; i++) {
         if (i == s->odd_at && s->odd) n += (size_t)sprintf(text + n, "%s\n", s->odd);
         const size_t row = s->restarts && i >= s->odd_at ? i - s->odd_at + 1 : i;
-        const uint64_t task = s->votes ? row / s->votes : draw(seed, i, s->n_tasks);
-        char id[40];
+        uint64_t task = s->votes ? row / s->votes : draw(seed, i, s->n_tasks);
+        if (s->scrambled) task = task * 7919 % 10007;
+        char id[32], pad[MAX_PAD + 1] = "";
         snprintf(id, sizeof id, s->task, (unsigned)task);
-        n += (size_t)sprintf(text + n, "%s,w%u,%s%u\n", id, (unsigned)(i % 977), s->many_labels ? "c" : "",
+        if (s->pad) memset(pad, 'x', (size_t)draw(5, task, s->pad + 1));
+        n += (size_t)sprintf(text + n, "%s%s,w%u,%s%u\n", id, pad, (unsigned)(i % 977), s->many_labels ? "c" : "",
                              (unsigned)(s->many_labels ? i % 300 : draw(seed, i + s->n_rows, 4)));
     }
     return n;
@@ -104,6 +111,50 @@ static const shape shapes[] = {
      .n_tasks = 700,
      .odd_at = SIZE_MAX,
      .many_labels = true},
+    {.name = "names of 6 to 75 bytes, by bytes",
+     .task = "%06u",
+     .n_rows = 3000,
+     .votes = 3,
+     .odd_at = SIZE_MAX,
+     .pad = 69},
+    {.name = "names of 13 to 16 bytes, by length",
+     .task = "a-long-name-%u",
+     .n_rows = 3000,
+     .votes = 2,
+     .odd_at = SIZE_MAX},
+    {.name = "names of 1 to 40 bytes in no order",
+     .task = "%u",
+     .n_rows = 4000,
+     .n_tasks = 700,
+     .odd_at = SIZE_MAX,
+     .pad = 37},
+    {.name = "names of 1 to 600 bytes in no order, then quotes",
+     .task = "%u",
+     .n_rows = 1000,
+     .n_tasks = 300,
+     .odd_at = 500,
+     .odd = "\"a \"\"long\"\" name\",w1,0",
+     .pad = MAX_PAD - 3},
+    {.name = "names of 1 to 40 bytes, hardly any task twice",
+     .task = "%u",
+     .n_rows = 4000,
+     .n_tasks = 9000000,
+     .odd_at = SIZE_MAX,
+     .pad = 33},
+    {.name = "item by item in no order",
+     .task = "%u",
+     .n_rows = 4000,
+     .votes = 4,
+     .odd_at = SIZE_MAX,
+     .scrambled = true,
+     .pad = 36},
+    {.name = "names of 6 to 75 bytes ascend, then fall back",
+     .task = "%06u",
+     .n_rows = 3000,
+     .votes = 2,
+     .odd_at = 2000,
+     .restarts = true,
+     .pad = 69},
     {.name = "long names in no order", .task = "a-long-name-%u", .n_rows = 2000, .n_tasks = 300, .odd_at = SIZE_MAX},
 };
 
@@ -145,7 +196,7 @@ enum { SMALL_WAYS = sizeof small_ways / sizeof *small_ways };
 static void order_makes_no_difference(void **state)
 {
     (void)state;
-    char *text = malloc(4100 * 64);
+    char *text = malloc(4100 * MAX_LINE);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int lenient = 0; lenient < 2; lenient++) {
             const char *path = put_file("rows.csv", text, write_rows(&shapes[i], i, text));
@@ -165,7 +216,7 @@ static void several_files(void **state)
                                "{\"task\": \"t9000\", \"worker\": \"w\", \"label\": \"1\"}\n"
                                "{\"task\": \"a-long-name\", \"worker\": \"w\", \"label\": \"1\"}\n";
     const dis_votes_options o = {.size = sizeof o, .duplicates = DIS_DUPLICATES_ALL};
-    char *text = malloc(4100 * 64);
+    char *text = malloc(4100 * MAX_LINE);
     for (size_t i = 0; i < 10; i += 9) {
         put_file("a.csv", text, write_rows(&shapes[i], 1, text));
         put_file("b.csv", text, write_rows(&shapes[9 - i], 2, text));
@@ -194,6 +245,44 @@ static void large_files_in_no_order(void **state)
     const char *path = put_file("rows.csv", text, n);
     const dis_votes_options o = {.size = sizeof o, .duplicates = DIS_DUPLICATES_FIRST};
     assert_int_equal(read_in_all_ways(&path, 1, &o, ways, sizeof ways / sizeof *ways), DIS_OK);
+    free(text);
+}
+
+/* With so little memory that a table of all tasks would be too large: tasks that stop ascending are partitioned, and the
+ * rows before with them. */
+static void much_for_the_memory(void **state)
+{
+    (void)state;
+    static const shape much[] = {
+        {.name = "ascend, then fall back",
+         .task = "%06u",
+         .n_rows = 300000,
+         .votes = 2,
+         .odd_at = 200000,
+         .restarts = true,
+         .pad = 5},
+        {.name = "no order", .task = "%u", .n_rows = 300000, .n_tasks = 200000, .odd_at = SIZE_MAX, .pad = 15},
+    };
+    static const dis__tuning plain = {.chunk = 1 << 20, .round = 2, .tasks = &dis__tasks_hashed},
+                             small = {.chunk = 1 << 16, .round = 8, .bucket = 1 << 18};
+    const dis_votes_options o = {.size = sizeof o, .duplicates = DIS_DUPLICATES_ALL};
+    char *text = malloc((size_t)300000 * 48);
+    for (size_t i = 0; i < sizeof much / sizeof *much; i++) {
+        const char *path = put_file("rows.csv", text, write_rows(&much[i], i, text));
+        dis_votes *want = NULL, *votes = NULL;
+        assert_int_equal(dis__votes_read(NULL, &path, 1, &o, &plain, &want), DIS_OK);
+        for (int threads = 1; threads <= 2; threads++) {
+            dis_context *ctx = context_of(threads);
+            const uint64_t before = dis__memory_limit();
+            dis__memory_set_limit(DIS_SPILL_MIN);
+            assert_int_equal(dis__votes_read(ctx, &path, 1, &o, &small, &votes), DIS_OK);
+            dis__memory_set_limit(before);
+            assert_same_votes(votes, want);
+            dis_votes_destroy(votes);
+            dis_context_destroy(ctx);
+        }
+        dis_votes_destroy(want);
+    }
     free(text);
 }
 
@@ -227,7 +316,7 @@ static void order_of_columns_makes_no_difference(void **state)
                                {{.chunk = 17, .round = 16, .bucket = 70}, 2},
                                {{.chunk = 500, .round = 5, .bucket = 10}, 5}};
     const dis_votes_options o = {.size = sizeof o, .duplicates = DIS_DUPLICATES_ALL};
-    char *text = malloc(4100 * 64);
+    char *text = malloc(4100 * MAX_LINE);
     cut_rows *rows = malloc(sizeof *rows);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         if (strpbrk(shapes[i].odd ? shapes[i].odd : "", "\"\n") || strstr(shapes[i].name, "bad")) continue;
@@ -263,7 +352,9 @@ typedef struct {
     const dis__numbering *after[ROUNDS];
 } handover;
 
-static dis_votes *collect_rounds(dis_context *ctx, const handover *h, const dis__numbering *first)
+/* max_partitioned: rows, from the second round on. */
+static dis_votes *collect_rounds(dis_context *ctx, const handover *h, const dis__numbering *first,
+                                 size_t max_partitioned)
 {
     static const char *const workers[] = {"a", "b", "a-long-worker"};
     static const uint16_t class_of[] = {1, 0};
@@ -274,7 +365,6 @@ static dis_votes *collect_rounds(dis_context *ctx, const handover *h, const dis_
     assert_int_equal(dis__collect_begin(&c, &rules.secret, 1000), DIS_OK);
     c.tasks = first;
     c.bucket = 100;
-    c.max_rows = 1000;
     for (size_t r = 0; r < ROUNDS; r++) {
         const dis__round plan = {2, 100, ROUND_ROWS, DIS_ROOM_FOR_ALL, dis_context_threads(ctx) == 1};
         assert_int_equal(dis__collect_prepare(&c, &plan), DIS_OK);
@@ -290,6 +380,7 @@ static dis_votes *collect_rounds(dis_context *ctx, const handover *h, const dis_
             }
         }
         assert_int_equal(dis__collect(ctx, &c, batches, 2, 100), DIS_OK);
+        c.max_partitioned = max_partitioned;
         if (first == &dis__tasks_sorted) assert_string_equal(c.tasks->name, h->after[r]->name);
     }
     dis_votes *votes = calloc(1, sizeof *votes);
@@ -314,6 +405,24 @@ static void free_collected(dis_votes *votes)
     free(votes);
 }
 
+static void compare_handover(const handover *h, size_t max_partitioned)
+{
+    for (int threads = 1; threads < 4; threads += 2) {
+        dis_context *ctx = context_of(threads);
+        dis_votes *votes = collect_rounds(ctx, h, &dis__tasks_sorted, max_partitioned),
+                  *want = collect_rounds(ctx, h, &dis__tasks_hashed, 0);
+        assert_int_equal(votes->n_items, want->n_items);
+        for (size_t t = 0; t < want->n_items; t++)
+            assert_string_equal(dis_names_get(votes->tasks, t, NULL), dis_names_get(want->tasks, t, NULL));
+        assert_memory_equal(votes->start, want->start, (want->n_items + 1) * sizeof *want->start);
+        assert_memory_equal(votes->worker, want->worker, want->n_votes * sizeof *want->worker);
+        assert_memory_equal(votes->label8, want->label8, want->n_votes);
+        free_collected(votes);
+        free_collected(want);
+        dis_context_destroy(ctx);
+    }
+}
+
 /* A numbering takes over what others have collected and the round at hand: no row is read again. */
 static void numberings_hand_over(void **state)
 {
@@ -329,35 +438,35 @@ static void numberings_hand_over(void **state)
           {"d", "long-task-2", "e", "long-task-1", "d", "a"},
           {"a", "c", "e", "z", "y", "x"}},
          {sorted, hashed, hashed}},
+        {{{"a", "a", "b", "b", "c", "c"},
+          {"long-task-1", "long-task-1", "long-task-1", "long-task-2", "long-task-3", "long-task-of-20-bytes"},
+          {"long-task-of-20-bytes", "long-task-of-20-bytes", "m", "m", "n", "n"}},
+         {sorted, sorted, sorted}},
+        {{{"long-task-1", "long-task-2", "long-task-2", "long-task-3", "long-task-of-20-bytes", "z"},
+          {"z-long-task", "z-long-task", "z-long-task-of-more-than-40-bytes-as-some-are", "z-longer", "z-longer", "zz"},
+          {"zz", "zz-long-task", "zz-long-task", "zz-long-task-1", "zz-long-task-1", "zz-long-task-2"}},
+         {sorted, sorted, sorted}},
         {{{"x", "a", "y", "b", "z", "c"}, {"d", "x", "a", "e", "f", "b"}, {"g", "a", "c", "h", "f", "x"}},
          {partitioned, partitioned, partitioned}},
         {{{"x", "a", "y", "b", "z", "c"},
           {"d", "x", "a", "e", "f", "b"},
           {"z", "long-task-1", "c", "h", "long-task-of-20-bytes", "x"}},
-         {partitioned, partitioned, hashed}},
+         {partitioned, partitioned, partitioned}},
         {{{"x", "a", "y", "b", "z", "c"},
           {"long-task-1", "x", "a", "a", "f", "q"},
           {"z", "c", "long-task-1", "q", "a", "n"}},
-         {partitioned, hashed, hashed}},
+         {partitioned, partitioned, partitioned}},
         {{{"long-task-1", "a", "y", "b", "z", "c"},
           {"c", "c", "c", "c", "f", "q"},
           {"z", "c", "long-task-1", "q", "a", "n"}},
-         {hashed, hashed, hashed}},
+         {partitioned, partitioned, partitioned}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int threads = 1; threads < 4; threads += 2) {
-            dis_context *ctx = context_of(threads);
-            dis_votes *votes = collect_rounds(ctx, &cases[i], sorted), *want = collect_rounds(ctx, &cases[i], hashed);
-            assert_int_equal(votes->n_items, want->n_items);
-            for (size_t t = 0; t < want->n_items; t++)
-                assert_string_equal(dis_names_get(votes->tasks, t, NULL), dis_names_get(want->tasks, t, NULL));
-            assert_memory_equal(votes->start, want->start, (want->n_items + 1) * sizeof *want->start);
-            assert_memory_equal(votes->worker, want->worker, want->n_votes * sizeof *want->worker);
-            assert_memory_equal(votes->label8, want->label8, want->n_votes);
-            free_collected(votes);
-            free_collected(want);
-            dis_context_destroy(ctx);
-        }
+    const handover too_many = {{{"x", "a", "y", "b", "long-task-1", "c"},
+                                {"long-task-1", "x", "a", "a", "f", "q"},
+                                {"z", "c", "long-task-1", "q", "a", "long-task-2"}},
+                               {partitioned, partitioned, hashed}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) compare_handover(&cases[i], DIS_PARTITION_MAX);
+    compare_handover(&too_many, 2 * ROUND_ROWS);
 }
 
 typedef struct {
@@ -388,6 +497,7 @@ static void survives_every_fault(void **state)
         HEAD "t1,a,x\nt1,b,x\nt2,a,x\nt2,b,x\nt1,c,x\nt1,d,x\nt3,a,y\n",
         HEAD "t3,a,x\nt1,a,x\nt2,a,x\nt3,b,y\nt1,b,x\nt9,a,y\nt8,a,y\nt7,a,y\n",
         HEAD "t3,a,x\nt1,a,x\nt2,a,x\nt3,b,y\na-long-name,b,x\nt9,a,y\n",
+        HEAD "a-long-name,a,x\na-long-name,b,x\na-longer-name,b,x\na-name-of-more-than-20-bytes,a,y\n",
     };
     cut_rows *rows = malloc(sizeof *rows);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -406,7 +516,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_makes_no_difference), cmocka_unit_test(several_files),
         cmocka_unit_test(large_files_in_no_order),   cmocka_unit_test(order_of_columns_makes_no_difference),
-        cmocka_unit_test(numberings_hand_over),      cmocka_unit_test(survives_every_fault),
+        cmocka_unit_test(much_for_the_memory),       cmocka_unit_test(numberings_hand_over),
+        cmocka_unit_test(survives_every_fault),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

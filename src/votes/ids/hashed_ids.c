@@ -104,8 +104,7 @@ void dis__ids_withdraw(dis__ids *ids, const dis__id_share *share)
         atomic_store_explicit(&ids->slot[ids->fresh[share->first + i].slot].meta, 0, memory_order_relaxed);
 }
 
-/* 64 bits of a text of more than 8 bytes. */
-static uint64_t hash_long(const dis__secret *s, const char *text, size_t n)
+uint64_t dis__id_hash_long(const dis__secret *s, const char *text, size_t n)
 {
     uint64_t h = s->word[2] ^ n;
     size_t i = 0;
@@ -129,8 +128,8 @@ void dis__id_key_make(const dis__ids *ids, const char *text, size_t n, bool stay
         high = dis__load64(text + n - 8) >> 8 * (DIS_ID_WIDE - n);
         tag = ((uint32_t)dis__hash_short(s, word, high) & ~3u) | DIS_ID_MEDIUM;
     } else {
-        word = hash_long(s, text, n);
-        tag = (uint32_t)dis__mix(word ^ s->word[2], s->word[3]) | DIS_ID_LONG;
+        word = dis__id_hash_long(s, text, n);
+        tag = dis__id_tag_long(s, word);
     }
     key->word = word;
     key->high = high;

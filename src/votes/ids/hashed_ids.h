@@ -110,6 +110,12 @@ static inline uint32_t dis__id_tag(const dis__secret *s, uint64_t word)
     const uint64_t h = (uint64_t)low * high;
     return ((uint32_t)((h ^ h >> 32) * s->word[3] >> 32) & ~3u) | DIS_ID_SHORT;
 }
+/* 64 bits of a text of more than 8 bytes, and the tag of these. */
+uint64_t dis__id_hash_long(const dis__secret *secret, const char *text, size_t n);
+static inline uint32_t dis__id_tag_long(const dis__secret *s, uint64_t hash)
+{
+    return (uint32_t)dis__mix(hash ^ s->word[2], s->word[3]) | DIS_ID_LONG;
+}
 void dis__id_key_make(const dis__ids *ids, const char *text, size_t n, bool stays, dis__id_key *key);
 
 /* How long the text in a word is; its name, with a NUL behind it, where there is room for `room` bytes. */

@@ -16,13 +16,8 @@ static void make_keys(const dis__batch *b, size_t first, size_t n, size_t *long_
 {
     const dis__ids *ids = b->share[DIS_COLUMN_TASK].ids;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t *word = &b->run_word[first + i];
-        if (*word) {
-            dis__id_key_make(ids, (const char *)word, dis__word_length(*word), false, &key[i]);
-        } else {
-            const dis__long_task *task = &b->long_task[(*long_at)++];
-            dis__id_key_make(ids, task->text, task->n, true, &key[i]);
-        }
+        const dis__task_text task = dis__batch_task(b, first + i, long_at);
+        dis__id_key_make(ids, task.text, task.n, true, &key[i]);
         __builtin_prefetch(&ids->slot[dis__ids_home(ids, key[i].tag)]);
     }
 }

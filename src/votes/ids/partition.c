@@ -1,13 +1,14 @@
 /* Votes partitioned by task: see partition.h. The records of a round go to their buckets in the order of rows; where
  * each batch puts its own is counted first. What becomes of them at the end is in partition_finish.c.
  *
- * Cost: 16 bytes per row written. Memory: 16 bytes per row. */
+ * Cost: 16 bytes per row written, 8 more for 8 bytes of a name beyond the first 8. Memory: the same. */
 #include "votes/ids/partition.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "votes/fast_rows.h"
 
-enum { MAX_BUCKETS = 1024, ROWS_PER_BASE = 1 << 16 };
+enum { MAX_BUCKETS = 1024, ROWS_PER_BASE = 1 << 16, BASE_WORDS = 2, SPARE = 512, MAX_MOVED = 32 };
+static const double MIN_GROWTH = 1.25;
 
 static size_t n_buckets(const dis__partition *d)
 {
@@ -15,11 +16,11 @@ static size_t n_buckets(const dis__partition *d)
 }
 
 dis_status dis__partition_begin(dis__partition *d, const dis__secret *secret, uint64_t n_bytes, size_t bucket_bytes,
-                                double bytes_per_row)
+                                double words_per_byte)
 {
     const uint64_t wanted = n_bytes / bucket_bytes + 1;
     const size_t n = wanted < MAX_BUCKETS ? (size_t)wanted : MAX_BUCKETS;
-    const size_t share = (size_t)(1.03 * (double)n_bytes / bytes_per_row / (double)n) + 256;
+    const size_t share = (size_t)(1.06 * (double)n_bytes * words_per_byte / (double)n) + SPARE;
     *d = (dis__partition){.places = {.secret = *secret, .n_buckets = n}};
     DIS_TRY(dis__alloc_zeroed(&d->bucket, n, sizeof *d->bucket));
     DIS_TRY(dis__alloc_array(&d->all, dis__size(n, share, 0), sizeof *d->all));
@@ -48,76 +49,137 @@ static size_t rows_end(const dis__batch *b, size_t run)
     return run + 1 < b->n_runs ? b->run_row[run + 1] : b->n_rows;
 }
 
-/* The bucket of each run, and how many records each bucket gets. */
+/* The bucket of each run, and how many words each bucket gets. */
 static dis_status count_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const partitioning *w = arg;
+    const dis__ids *places = &w->partition->places;
     dis__batch *b = w->batch[j];
-    size_t *count = w->partition->place + j * n_buckets(w->partition);
+    size_t *count = w->partition->place + j * n_buckets(w->partition), long_at = 0;
     DIS_TRY(dis__batch_reserve(b, DIS_FAST_ROWS_MARGIN));
-    DIS_KERNEL_PICK(dis__find_homes)(&w->partition->places, b->run_word, b->n_runs, b->run);
+    DIS_KERNEL_PICK(dis__find_homes)(places, b->run_word, b->n_runs, b->run);
     const size_t bases = (b->first_row + b->n_rows + ROWS_PER_BASE - 1) / ROWS_PER_BASE -
                          (b->first_row + ROWS_PER_BASE - 1) / ROWS_PER_BASE;
-    for (size_t h = 0; h < n_buckets(w->partition); h++) count[h] = bases;
+    for (size_t h = 0; h < n_buckets(w->partition); h++) count[h] = BASE_WORDS * bases;
     for (size_t r = 0; r < b->n_runs; r++) {
+        size_t words = 2;
+        if (b->run_word[r] == 0) {
+            const dis__task_text *task = &b->long_task[long_at++];
+            const uint64_t hash = dis__id_hash_long(&places->secret, task->text, task->n);
+            b->run[r] = (uint32_t)dis__ids_home(places, dis__id_tag_long(&places->secret, hash));
+            words = 1 + dis__task_words(task->n);
+        }
         b->run[r] /= DIS_BUCKET;
-        count[b->run[r]] += rows_end(b, r) - b->run_row[r];
+        count[b->run[r]] += words * (rows_end(b, r) - b->run_row[r]);
     }
     return DIS_OK;
 }
 
-static dis_status reserve_bucket(dis__partition_bucket *bucket, size_t n)
+/* How many words a bucket should have room for that has n now, of `done` of the input. */
+static size_t with_foresight(size_t n, double done)
 {
-    if (n <= bucket->capacity) return DIS_OK;
-    const size_t capacity = dis__size(n, 2, 0);
-    dis__vote_record *record;
+    const double more = done > 0 && done < 1 ? 1.05 / done : 1;
+    return (size_t)((more > MIN_GROWTH ? more : MIN_GROWTH) * (double)n) + SPARE;
+}
+
+static dis_status move_bucket(dis__partition_bucket *bucket, size_t capacity)
+{
+    uint64_t *record;
     DIS_TRY(dis__alloc_array(&record, capacity, sizeof *record));
     memcpy(record, bucket->record, bucket->n * sizeof *record);
     if (bucket->moved) dis__free(bucket->record);
-    bucket->record = record;
-    bucket->capacity = capacity;
-    bucket->moved = true;
+    *bucket = (dis__partition_bucket){.record = record, .n = bucket->n, .capacity = capacity, .moved = true};
     return DIS_OK;
 }
 
-dis_status dis__partition_make_room(dis_context *ctx, dis__partition *d, dis__batch *const *batches, size_t n_batches)
+/* Other shares for all buckets, bucket h being for n[h] words now. */
+static dis_status move_all(dis__partition *d, const size_t *n, double done)
 {
-    partitioning w = {.partition = d, .batch = batches};
-    DIS_TRY(dis__reserve(&d->place, &d->place_capacity, 0, dis__size(n_batches, n_buckets(d), 0), sizeof *d->place));
-    DIS_TRY(dis__run_jobs(ctx, n_batches, count_job, &w));
+    uint64_t *all;
+    size_t sum = 0;
+    for (size_t h = 0; h < n_buckets(d); h++) sum = dis__size(with_foresight(n[h], done), 1, sum);
+    DIS_TRY(dis__alloc_array(&all, sum, sizeof *all));
+    uint64_t *at = all;
     for (size_t h = 0; h < n_buckets(d); h++) {
-        size_t at = d->bucket[h].n;
+        dis__partition_bucket *bucket = &d->bucket[h];
+        memcpy(at, bucket->record, bucket->n * sizeof *at);
+        if (bucket->moved) dis__free(bucket->record);
+        *bucket = (dis__partition_bucket){.record = at, .n = bucket->n, .capacity = with_foresight(n[h], done)};
+        at += bucket->capacity;
+    }
+    dis__free(d->all);
+    d->all = all;
+    return DIS_OK;
+}
+
+/* A few buckets that have more than their share get memory of their own, each of which may be a file. */
+static dis_status make_fit(dis__partition *d, const size_t *n, double done)
+{
+    size_t n_moved = 0;
+    for (size_t h = 0; h < n_buckets(d); h++) n_moved += d->bucket[h].moved || n[h] > d->bucket[h].capacity;
+    if (n_moved > MAX_MOVED) return move_all(d, n, done);
+    for (size_t h = 0; h < n_buckets(d); h++)
+        if (n[h] > d->bucket[h].capacity) DIS_TRY(move_bucket(&d->bucket[h], with_foresight(n[h], done)));
+    return DIS_OK;
+}
+
+static dis_status place_batches(dis__partition *d, size_t n_batches, double done, size_t *n)
+{
+    for (size_t h = 0; h < n_buckets(d); h++) {
+        n[h] = d->bucket[h].n;
         for (size_t j = 0; j < n_batches; j++) {
             size_t *place = &d->place[j * n_buckets(d) + h];
             const size_t count = *place;
-            *place = at;
-            at += count;
+            *place = n[h];
+            n[h] += count;
         }
-        DIS_TRY(reserve_bucket(&d->bucket[h], at));
-        d->bucket[h].n = at;
     }
+    DIS_TRY(make_fit(d, n, done));
+    for (size_t h = 0; h < n_buckets(d); h++) d->bucket[h].n = n[h];
     return DIS_OK;
+}
+
+dis_status dis__partition_make_room(dis_context *ctx, dis__partition *d, dis__batch *const *batches, size_t n_batches,
+                                    double done)
+{
+    partitioning w = {.partition = d, .batch = batches};
+    const size_t need = dis__size(dis__size(n_batches, 1, 1), n_buckets(d), 0); /* a row more for the sums */
+    DIS_TRY(dis__reserve(&d->place, &d->place_capacity, 0, need, sizeof *d->place));
+    DIS_TRY(dis__run_jobs(ctx, n_batches, count_job, &w));
+    return place_batches(d, n_batches, done, d->place + n_batches * n_buckets(d));
+}
+
+static void put_bases(const dis__partition *d, size_t *place, size_t row)
+{
+    for (size_t h = 0; h < n_buckets(d); h++) {
+        uint64_t *base = d->bucket[h].record + place[h];
+        base[0] = 0;
+        base[1] = row;
+        place[h] += BASE_WORDS;
+    }
 }
 
 void dis__partition_batch(const dis__partition *d, const dis__batch *b, size_t j)
 {
-    enum { AHEAD = 6 };
-    size_t *place = d->place + j * n_buckets(d);
-    const dis__partition_bucket *bucket = d->bucket;
+    enum { AHEAD = 12 }; /* words of this bucket, a line or two later */
+    size_t *place = d->place + j * n_buckets(d), long_at = 0;
     for (size_t r = 0; r < b->n_runs; r++) {
         const size_t end = rows_end(b, r), h = b->run[r];
+        const uint64_t word = b->run_word[r];
+        const dis__task_text *task = word ? NULL : &b->long_task[long_at++];
         for (size_t i = b->run_row[r]; i < end; i++) {
             const size_t row = b->first_row + i;
-            if (row % ROWS_PER_BASE == 0)
-                for (size_t k = 0; k < n_buckets(d); k++)
-                    bucket[k].record[place[k]++] = (dis__vote_record){.worker = (uint32_t)row};
-            dis__vote_record *record = bucket[h].record + place[h]++;
-            __builtin_prefetch(record + AHEAD, 1); /* of this bucket, a line or two later */
-            *record = (dis__vote_record){.task = b->run_word[r],
-                                         .worker = b->worker[i],
-                                         .label = b->row_label[i],
-                                         .row = (uint16_t)(row % ROWS_PER_BASE)};
+            if (row % ROWS_PER_BASE == 0) put_bases(d, place, row);
+            uint64_t *record = d->bucket[h].record + place[h];
+            __builtin_prefetch(record + AHEAD, 1);
+            size_t words = 1;
+            if (word)
+                record[0] = word;
+            else
+                words = dis__task_pack(*task, record);
+            record[words] = b->worker[i] | (uint64_t)b->row_label[i] << 32 | (uint64_t)(row % ROWS_PER_BASE) << 48;
+            place[h] += words + 1;
         }
     }
 }

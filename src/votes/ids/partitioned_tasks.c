@@ -1,25 +1,136 @@
-/* Tasks numbered at the end of the input, from buckets of votes: see partition.h. Takes tasks of up to 8 bytes. */
+/* Tasks numbered at the end of the input, from buckets of votes: see partition.h. Rows that were collected before, item
+ * by item, go to the buckets first. */
+#include "core/memory.h"
+#include "core/pool.h"
 #include "votes/collect.h"
 
 static dis_status accept(dis__filled *round, const dis__numbering **next)
 {
-    if (dis__batches_have_long_task(round->batch, round->n)) *next = &dis__tasks_hashed;
+    const dis__collector *c = round->collector;
+    size_t n_rows = c->n_rows;
+    for (size_t j = 0; j < round->n; j++) n_rows += round->batch[j]->n_rows;
+    if (n_rows > c->max_partitioned) *next = &dis__tasks_hashed;
+    return DIS_OK;
+}
+
+/* Words of records that the rows of a round become. */
+static double words_of(const dis__filled *round)
+{
+    double words = 0;
+    for (size_t j = 0; j < round->n; j++) {
+        const dis__batch *b = round->batch[j];
+        size_t long_at = 0;
+        for (size_t r = 0; r < b->n_runs; r++) {
+            const size_t end = r + 1 < b->n_runs ? b->run_row[r + 1] : b->n_rows;
+            words += (double)((1 + dis__task_words(dis__batch_task(b, r, &long_at).n)) * (end - b->run_row[r]));
+        }
+    }
+    return words;
+}
+
+/* ---- rows that were collected before ---- */
+
+enum { ROWS_AT_ONCE = 1 << 16 };
+
+/* Where in the rows a copy is at. */
+typedef struct {
+    const dis__collector *collector;
+    size_t item, row;
+} place;
+
+/* The next rows as a batch; names stay where they are. */
+static dis_status copy_rows(place *from, dis__batch *b)
+{
+    const dis__ids *ids = &from->collector->ids[DIS_COLUMN_TASK];
+    const dis__rows *rows = &from->collector->store.rows;
+    b->first_row = from->row;
+    b->n_rows = b->n_runs = b->n_long = 0;
+    DIS_TRY(dis__batch_reserve(b, ROWS_AT_ONCE));
+    while (b->n_rows < ROWS_AT_ONCE && from->row < rows->n) {
+        const size_t next = from->item + 1 < ids->n ? (size_t)rows->start[from->item + 1] : rows->n;
+        const char *name = ids->bytes + ids->start[from->item];
+        const size_t n = (size_t)(ids->start[from->item + 1] - ids->start[from->item]) - 1;
+        const size_t room = from->row + ROWS_AT_ONCE - b->n_rows, end = next < room ? next : room;
+        uint64_t word = 0;
+        if (n <= DIS_ID_INLINE)
+            memcpy(&word, name, n);
+        else
+            DIS_TRY(dis__batch_keep_long(b, name, n, true));
+        b->run_word[b->n_runs] = word;
+        b->run_row[b->n_runs++] = (uint32_t)b->n_rows;
+        for (; from->row < end; from->row++, b->n_rows++) {
+            b->worker[b->n_rows] = rows->worker[from->row];
+            b->row_label[b->n_rows] = rows->label8 ? rows->label8[from->row] : rows->label[from->row];
+        }
+        from->item += from->row == next;
+    }
+    return DIS_OK;
+}
+
+static dis_status put_copy(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const dis__filled *copies = arg;
+    dis__partition_batch(&copies->collector->partition, copies->batch[j], j);
+    return DIS_OK;
+}
+
+static dis_status partition_rows(dis__filled *copies, size_t n_batches)
+{
+    dis__collector *c = copies->collector;
+    place from = {.collector = c};
+    while (from.row < c->store.rows.n) {
+        for (copies->n = 0; copies->n < n_batches && from.row < c->store.rows.n; copies->n++)
+            DIS_TRY(copy_rows(&from, copies->batch[copies->n]));
+        const double done = (double)c->n_done / (double)c->n_bytes * (double)from.row / (double)c->store.rows.n;
+        DIS_TRY(dis__partition_make_room(copies->ctx, &c->partition, copies->batch, copies->n, done));
+        DIS_TRY(dis__run_jobs(copies->ctx, copies->n, put_copy, copies));
+    }
+    return DIS_OK;
+}
+
+static dis_status take_rows(const dis__filled *round)
+{
+    dis__collector *c = round->collector;
+    const size_t n = 2 * (size_t)dis_context_threads(round->ctx);
+    const dis__secret secret = c->ids[DIS_COLUMN_TASK].secret;
+    dis__batch *batch, **batches = NULL;
+    DIS_TRY(dis__alloc_zeroed(&batch, n, sizeof *batch));
+    dis_status status = dis__alloc_array(&batches, n, sizeof *batches);
+    for (size_t j = 0; status == DIS_OK && j < n; j++) batches[j] = &batch[j];
+    dis__filled copies = {.ctx = round->ctx, .collector = c, .batch = batches};
+    if (status == DIS_OK) status = partition_rows(&copies, n);
+    for (size_t j = 0; j < n; j++) dis__batch_free(&batch[j]);
+    dis__free(batch);
+    dis__free(batches);
+    DIS_TRY(status);
+    dis__row_store_free(&c->store);
+    c->store = (dis__row_store){.last_task = DIS_ID_NONE};
+    dis__ids_free(&c->ids[DIS_COLUMN_TASK]);
+    c->ids[DIS_COLUMN_TASK].secret = secret;
     return DIS_OK;
 }
 
 static dis_status take_over(dis__filled *round, const dis__numbering *before)
 {
-    (void)before; /* has collected nothing */
+    (void)before; /* has rows item by item, or none */
     dis__collector *c = round->collector;
-    size_t n_rows = 0;
-    for (size_t j = 0; j < round->n; j++) n_rows += round->batch[j]->n_rows;
-    return dis__partition_begin(&c->partition, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->bucket,
-                                (double)round->n_bytes / (double)n_rows);
+    for (size_t j = 0; j < round->n; j++) {
+        dis__id_share *share = &round->batch[j]->share[DIS_COLUMN_TASK];
+        share->n_ids = share->n_bytes = 0; /* whoever looked at them before may have counted */
+    }
+    DIS_TRY(dis__partition_begin(&c->partition, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->bucket,
+                                 words_of(round) / (double)round->n_bytes));
+    return c->n_rows ? take_rows(round) : DIS_OK;
 }
+
+/* ---- rounds ---- */
 
 static dis_status make_room(dis__filled *round)
 {
-    return dis__partition_make_room(round->ctx, &round->collector->partition, round->batch, round->n);
+    dis__collector *c = round->collector;
+    return dis__partition_make_room(round->ctx, &c->partition, round->batch, round->n,
+                                    (double)c->n_done / (double)c->n_bytes);
 }
 
 static void put(const dis__filled *round, size_t j)

@@ -1,8 +1,8 @@
-/* Tasks in ascending order: see sorted_ids.h. Takes tasks of up to 8 bytes. A word is a text of up to 8 bytes padded
- * with zeros; with its first byte made the highest, words compare as texts do by bytes, and without the zeros behind
- * them as they do by length and bytes.
+/* Tasks in ascending order: see sorted_ids.h. A word is a text of up to 8 bytes padded with zeros; with its first byte
+ * made the highest, words compare as texts do by bytes, and without the zeros behind them as they do by length and
+ * bytes. Batches with longer texts compare them byte by byte.
  *
- * Cost: two passes over runs of rows, a few ns each. */
+ * Cost: two passes over runs of rows, a few ns each; some ten with long texts. */
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/spill.h"
@@ -35,22 +35,61 @@ static inline size_t name_bytes(uint64_t word)
     return dis__word_length(word) + 1;
 }
 
+static void follow_words(const dis__batch *b, batch_order *s)
+{
+    const uint64_t *word = b->run_word;
+    for (size_t i = 1; i < b->n_runs; i++) {
+        const bool new = word[i] != word[i - 1];
+        s->broken[0] |= by_bytes(word[i]) < by_bytes(word[i - 1]);
+        s->broken[1] |= by_length(word[i]) < by_length(word[i - 1]);
+        s->n_ids += new;
+        s->n_bytes += new ? name_bytes(word[i]) : 0;
+    }
+}
+
+/* Whether a task is not the one before; notes the orders in which it is smaller. */
+static bool differs(dis__task_text before, dis__task_text task, bool broken[DIS_SORTED_ORDERS])
+{
+    const int bytes = memcmp(task.text, before.text, task.n < before.n ? task.n : before.n);
+    if (bytes == 0 && task.n == before.n) return false;
+    broken[0] |= bytes < 0 || (bytes == 0 && task.n < before.n);
+    broken[1] |= task.n < before.n || (bytes < 0 && task.n == before.n);
+    return true;
+}
+
+static void follow_texts(const dis__batch *b, batch_order *s)
+{
+    size_t long_at = 0;
+    dis__task_text before = dis__batch_task(b, 0, &long_at);
+    for (size_t i = 1; i < b->n_runs; i++) {
+        const dis__task_text task = dis__batch_task(b, i, &long_at);
+        const bool new = differs(before, task, s->broken);
+        s->n_ids += new;
+        s->n_bytes += new ? task.n + 1 : 0;
+        before = task;
+    }
+}
+
 static dis_status follow_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const order_job *c = arg;
     const dis__batch *b = c->batch[j];
-    const uint64_t *word = b->run_word;
-    batch_order s = {0};
-    for (size_t i = 1; i < b->n_runs; i++) {
-        const bool new = word[i] != word[i - 1];
-        s.broken[0] |= by_bytes(word[i]) < by_bytes(word[i - 1]);
-        s.broken[1] |= by_length(word[i]) < by_length(word[i - 1]);
-        s.n_ids += new;
-        s.n_bytes += new ? name_bytes(word[i]) : 0;
-    }
+    batch_order s = {.n_ids = 0};
+    if (b->n_long)
+        follow_texts(b, &s);
+    else
+        follow_words(b, &s);
     c->batch_order[j] = s;
     return DIS_OK;
+}
+
+/* The last task of the rounds before; no text: there is none. */
+static dis__task_text last_task(const dis__ids *ids)
+{
+    if (ids->n == 0) return (dis__task_text){.n = 0};
+    const uint64_t *start = &ids->start[ids->n - 1];
+    return (dis__task_text){ids->bytes + start[0], (size_t)(start[1] - start[0]) - 1};
 }
 
 /* Goes on with the tasks of the batches; whether they still ascend. If not, *sorted has not changed. */
@@ -58,23 +97,23 @@ static dis_status follow(dis__filled *round, dis__sorted_ids *sorted, bool *stil
 {
     order_job c = {.batch = round->batch};
     dis__sorted_ids to = *sorted;
+    dis__task_text last = last_task(&round->collector->ids[DIS_COLUMN_TASK]);
     DIS_TRY(dis__alloc_array(&c.batch_order, round->n, sizeof *c.batch_order));
     const dis_status status = dis__run_jobs(round->ctx, round->n, follow_job, &c);
     for (size_t j = 0; status == DIS_OK && j < round->n; j++) {
         dis__batch *b = round->batch[j];
         dis__id_share *share = &b->share[DIS_COLUMN_TASK];
         const batch_order *s = &c.batch_order[j];
-        const uint64_t first = b->n_runs ? b->run_word[0] : to.last;
-        const bool new = first != to.last;
-        b->word_before = to.last;
-        share->n_ids = s->n_ids + new;
-        share->n_bytes = s->n_bytes + (new ? name_bytes(first) : 0);
-        if (to.last) {
-            to.broken[0] |= by_bytes(first) < by_bytes(to.last);
-            to.broken[1] |= by_length(first) < by_length(to.last);
-        }
+        share->n_ids = s->n_ids;
+        share->n_bytes = s->n_bytes;
+        if (b->n_runs == 0) continue;
+        size_t first_long = 0, last_long = b->n_long - 1; /* looked at where there is one */
+        const dis__task_text first = dis__batch_task(b, 0, &first_long);
+        b->first_is_new = !last.text || differs(last, first, to.broken);
+        share->n_ids += b->first_is_new;
+        share->n_bytes += b->first_is_new ? first.n + 1 : 0;
         for (int o = 0; o < DIS_SORTED_ORDERS; o++) to.broken[o] |= s->broken[o];
-        if (b->n_runs) to.last = b->run_word[b->n_runs - 1];
+        last = dis__batch_task(b, b->n_runs - 1, &last_long);
     }
     dis__free(c.batch_order);
     *still = !to.broken[0] || !to.broken[1];
@@ -82,43 +121,45 @@ static dis_status follow(dis__filled *round, dis__sorted_ids *sorted, bool *stil
     return status;
 }
 
-/* Tasks that do not ascend: rows that go from task to task are partitioned, unless there are others already, or the
- * guess how many there will be asks for too much. */
+/* Tasks that do not ascend. Rows that go from task to task are partitioned; others, and those behind rows that were
+ * collected, when a table of all tasks, of which there may be as many as this round lets fear, would take too much of
+ * the memory. */
 static const dis__numbering *next_numbering(const dis__filled *round)
 {
+    enum { TABLE = 32 /* bytes per task */, PART_FOR_TABLE = 8 };
     const dis__collector *c = round->collector;
     size_t n_rows = 0, n_runs = 0;
     for (size_t b = 0; b < round->n; b++) {
         n_rows += round->batch[b]->n_rows;
         n_runs += round->batch[b]->n_runs;
     }
-    if (c->n_rows || 3 * n_runs < 2 * n_rows || c->max_rows > DIS_PARTITION_MAX) return &dis__tasks_hashed;
-    const double row = (double)round->n_bytes / (double)n_rows, memory = (double)dis__memory_available();
-    const bool too_much =
-        !dis__memory_limit() && memory > 0 && (double)c->n_bytes / row * sizeof(dis__vote_record) > memory / 2;
-    return too_much ? &dis__tasks_hashed : &dis__tasks_partitioned;
+    const uint64_t limit = dis__memory_limit();
+    const double row = (double)round->n_bytes / (double)n_rows, rows = (double)c->n_bytes / row;
+    const double memory = limit && limit != DIS_MEMORY_OF_MACHINE ? (double)limit : (double)dis__memory_available();
+    const double left = (dis__bytes_left(c) + (double)round->n_bytes) / row,
+                 tasks = (double)c->ids[DIS_COLUMN_TASK].n + left * (double)n_runs / (double)n_rows;
+    const bool jumps = 3 * n_runs >= 2 * n_rows && c->n_rows == 0, known = memory > 0;
+    const bool large_table = known && limit && tasks * TABLE > memory / PART_FOR_TABLE;
+    const bool too_much = known && !limit && rows * DIS_PARTITION_ROW > memory / 2;
+    if (rows > (double)c->max_partitioned || too_much) return &dis__tasks_hashed;
+    return jumps || large_table ? &dis__tasks_partitioned : &dis__tasks_hashed;
 }
 
 static dis_status accept(dis__filled *round, const dis__numbering **next)
 {
     bool still = true;
-    if (dis__batches_have_long_task(round->batch, round->n)) {
-        *next = &dis__tasks_hashed;
-        return DIS_OK;
-    }
     DIS_TRY(follow(round, &round->collector->sorted, &still));
     if (!still) *next = next_numbering(round);
     return DIS_OK;
 }
 
-/* Gives the runs of a batch their tasks' numbers, and puts the names of new ones where they belong. */
-static void number(dis__batch *b)
+static void number_words(dis__batch *b)
 {
     const dis__id_share *share = &b->share[DIS_COLUMN_TASK];
     const dis__ids *ids = share->ids;
     size_t id = share->id, at = share->byte;
     const size_t end = at + share->n_bytes;
-    uint64_t before = b->word_before;
+    uint64_t before = b->n_runs && !b->first_is_new ? b->run_word[0] : 0;
     for (size_t i = 0; i < b->n_runs; i++) {
         const uint64_t word = b->run_word[i];
         if (word != before) {
@@ -130,6 +171,34 @@ static void number(dis__batch *b)
         }
         b->run[i] = (uint32_t)(id - 1);
     }
+}
+
+static void number_texts(dis__batch *b)
+{
+    const dis__id_share *share = &b->share[DIS_COLUMN_TASK];
+    const dis__ids *ids = share->ids;
+    size_t id = share->id, at = share->byte, long_at = 0;
+    dis__task_text before = {.n = 0};
+    for (size_t i = 0; i < b->n_runs; i++) {
+        const dis__task_text task = dis__batch_task(b, i, &long_at);
+        if (i == 0 ? b->first_is_new : task.n != before.n || memcmp(task.text, before.text, task.n) != 0) {
+            ids->start[id++] = at;
+            memcpy(ids->bytes + at, task.text, task.n);
+            ids->bytes[at + task.n] = 0;
+            at += task.n + 1;
+        }
+        b->run[i] = (uint32_t)(id - 1);
+        before = task;
+    }
+}
+
+/* Gives the runs of a batch their tasks' numbers, and puts the names of new ones where they belong. */
+static void number(dis__batch *b)
+{
+    if (b->n_long)
+        number_texts(b);
+    else
+        number_words(b);
     b->tasks_fall = false;
 }
 
