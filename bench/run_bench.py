@@ -311,6 +311,21 @@ def reading_rows(b):
                   "pandas read_csv + factorize", pandas, floor)
 
 
+def export_row(b):
+    size = 2000000 if b.quick else 200000000
+    path, votes = b.path("export.json"), b.path("export.csv")
+    make = once(lambda: b.peer("peers_json.py", "make", size, path))
+
+    def ours():
+        make()
+        before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+        call_plain(TOOL, "convert", path, "--preset", "label-studio", "--label", "sentiment", "--threads", 1, "-q", "-o", votes)
+        return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before
+
+    b.row(f"read a Label Studio export of {size // 1000000} MB, processor time, ours with writing the votes", "file",
+          lambda: b.median(ours), "json.load + pandas factorize", lambda: b.peer("peers_json.py", "read", path)["seconds"], 5)
+
+
 def centroid_rows(b):
     n = 20000 if b.quick else 1000000
     views, mine, theirs = b.path("views.f64"), b.path("centroid.f64"), b.path("cccp.f64")
@@ -709,7 +724,7 @@ def main():
     try:
         b = Bench(args)
         print(machine())
-        for rows in (em_rows, mace_rows, glad_rows, reading_rows, centroid_rows, agreement_rows, metric_rows, training_rows, token_rows, encoder_rows, package_rows, start_row) + ((large_row,) if args.large else ()):
+        for rows in (em_rows, mace_rows, glad_rows, reading_rows, export_row, centroid_rows, agreement_rows, metric_rows, training_rows, token_rows, encoder_rows, package_rows, start_row) + ((large_row,) if args.large else ()):
             rows(b)
         b.table()
         if args.json:

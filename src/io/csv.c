@@ -178,17 +178,17 @@ dis_status dis__csv_row(dis__csv *csv)
 void dis__csv_place(dis__csv *csv, const char *at, uint64_t *line, uint64_t *column)
 {
     if (at < csv->counted) {
-        csv->counted = csv->begin;
+        csv->counted = csv->searched = csv->begin;
         csv->line = 1;
     }
-    const char *p = csv->counted, *lf;
+    const char *p = csv->searched > csv->counted ? csv->searched : csv->counted, *lf;
     while (p < at && (lf = memchr(p, '\n', (size_t)(at - p)))) {
         csv->line++;
-        p = lf + 1;
+        csv->counted = p = lf + 1;
     }
-    csv->counted = p; /* the start of the line that `at` is on */
+    csv->searched = at > p ? at : p;
     *line = csv->line;
-    *column = (uint64_t)(at - p) + 1;
+    *column = (uint64_t)(at - csv->counted) + 1;
 }
 
 static dis_status fail_at(dis__csv *csv, const char *at, const char *message)

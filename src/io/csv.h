@@ -39,7 +39,8 @@ typedef struct {
     bool declared;  /* dis__csv_declare() said it */
     char *unquoted; /* fields that had doubled quotes */
     size_t unquoted_used, unquoted_capacity;
-    const char *counted;    /* lines up to here have been counted */
+    const char *counted;    /* the start of the last line that was counted */
+    const char *searched;   /* no other line begins before this */
     uint64_t line;          /* of `counted` */
     const char *problem_at; /* of a bad row; `next` is then where reading may go on */
     char problem[320];

@@ -189,6 +189,7 @@ struct dis__stream {
     dis__unpacker *unpacker;
     char *room;
     size_t n_room, dropped;
+    const char *passed; /* of the archive itself */
     bool looked, ended;
 };
 
@@ -231,6 +232,23 @@ void dis__input_drop(dis__input *in, size_t before)
     const size_t to = before / PAGES * PAGES;
     (void)madvise(s->room + s->dropped, to - s->dropped, MADV_DONTNEED);
     s->dropped = to;
+    dis__input_passed(in, (const char *)in->map + dis__unpacker_used(s->unpacker), &s->passed);
+}
+
+dis_status dis__input_rewind(dis__input *in)
+{
+    dis__stream *s = in->stream;
+    if (!s || s->dropped == 0) return DIS_OK;
+    dis__unpacker *again;
+    DIS_TRY(dis__unpacker_open(in->path, archive_of(in->map, in->n_map), in->map, in->n_map, &again));
+    dis__unpacker_close(s->unpacker);
+    (void)madvise(s->room, s->n_room, MADV_DONTNEED);
+    s->unpacker = again;
+    s->dropped = 0;
+    s->passed = NULL;
+    s->ended = false;
+    in->n = 0;
+    return dis__input_more(in, STREAM_FIRST);
 }
 
 uint64_t dis__input_size(const dis__input *in)

@@ -44,6 +44,8 @@ dis_status dis__input_more(dis__input *in, size_t n);
 bool dis__input_ends(const dis__input *in); /* nothing more will come */
 void dis__input_drop(dis__input *in, size_t before);
 uint64_t dis__input_size(const dis__input *in); /* in the end; a guess before it ends */
+/* From the start again, for those who go through it twice. */
+dis_status dis__input_rewind(dis__input *in);
 /* From the start, all at once. */
 dis_status dis__input_whole(dis_context *ctx, dis__input *in);
 

@@ -139,10 +139,27 @@ static dis_status escape(parser *p, char **out)
     return DIS_OK;
 }
 
+/* Whether 8 bytes are text as it is: no quote, no backslash, no control character, ASCII. */
+static bool is_plain(const char *text)
+{
+    const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
+    uint64_t w;
+    memcpy(&w, text, sizeof w);
+    const uint64_t quote = w ^ ('"' * ones), slash = w ^ ('\\' * ones);
+    return ((w | (w - 0x20 * ones) | (quote - ones) | (slash - ones)) & high) == 0;
+}
+
+/* Most of a long text; what is left is looked at byte by byte. */
+static void skip_plain(parser *p)
+{
+    while (p->end - p->at >= 8 && is_plain(p->at)) p->at += 8;
+}
+
 static dis_status string(parser *p)
 {
     const char *quote = p->at++, *begin = p->at, *copied = begin;
     char *out = p->decoded;
+    skip_plain(p);
     for (;;) {
         if (p->at == p->end) return fail(p, quote, "a text without its closing quote");
         const unsigned char c = (unsigned char)*p->at;
@@ -152,6 +169,7 @@ static dis_status string(parser *p)
             out += p->at - copied;
             DIS_TRY(escape(p, &out));
             copied = p->at;
+            skip_plain(p);
         } else if (c < 0x20) {
             return fail(p, p->at, "a control character within a text; write it as an escape such as \\n");
         } else if (c < 0x80) {
@@ -160,6 +178,7 @@ static dis_status string(parser *p)
             const size_t n = dis__utf8_length(p->at, (size_t)(p->end - p->at));
             if (n == 0) return fail(p, p->at, "invalid UTF-8");
             p->at += n;
+            skip_plain(p);
         }
     }
     if (copied == begin) {

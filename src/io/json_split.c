@@ -58,13 +58,21 @@ static const char *skip_value(const char *p, const char *end)
     return NULL;
 }
 
+/* The end of the text, or of the longest record that may begin at p. */
+static const char *longest(const dis__json_split *s, const char *p)
+{
+    return s->kind != DIS_SPLIT_WHOLE && s->end - p > (ptrdiff_t)DIS_MAX_RECORD ? p + DIS_MAX_RECORD : s->end;
+}
+
 /* The value at s->at becomes the record. */
 static dis_status take_value(dis__json_split *s)
 {
     if (s->at == s->end) return bad(s, s->at, "a value is missing");
     if (*s->at == ']' || *s->at == '}' || *s->at == ',')
         return bad(s, s->at, "a value is missing; is there a comma too many?");
-    const char *stop = skip_value(s->at, s->end);
+    const char *limit = longest(s, s->at), *stop = skip_value(s->at, limit);
+    if (!stop && limit < s->end)
+        return bad(s, s->at, "this value does not end within 256 MiB: a quote or a bracket is missing");
     if (!stop) return bad(s, s->at, "this value does not end: a quote or a bracket is missing; is the file complete?");
     s->text = s->at;
     s->n = (size_t)(stop - s->at);
@@ -109,10 +117,13 @@ static dis_status enter(dis__json_split *s, const char *key, size_t n)
     return bad(s, object, "this object has no such key as `records` names");
 }
 
-/* What a file that begins with { is: one record, records by name, or one after the other. */
+/* What a file that begins with { is: one record, records by name, or one after the other. An object that does not end
+ * soon is no record of many. */
 static dis_status look_at_object(dis__json_split *s)
 {
-    const char *open = s->at, *stop = skip_value(open, s->end);
+    const char *open = s->at;
+    const bool large = s->end - open > (ptrdiff_t)DIS_SPLIT_LOOK;
+    const char *stop = skip_value(open, large ? open + DIS_SPLIT_LOOK : s->end);
     s->kind = DIS_SPLIT_OBJECT;
     if (stop && skip_spaces(stop, s->end) < s->end) {
         s->kind = DIS_SPLIT_SEQUENCE;

@@ -13,6 +13,11 @@
 #define DIS_IO_JSON_SPLIT_H
 #include "io/input.h"
 
+enum {
+    DIS_MAX_RECORD = 1 << 28, /* bytes of one record, unless it is all of the file */
+    DIS_SPLIT_LOOK = 1 << 24, /* bytes that are looked at to tell an object of records from a record */
+};
+
 typedef enum {
     DIS_SPLIT_LINES,
     DIS_SPLIT_ARRAY,
@@ -34,7 +39,8 @@ typedef struct {
 } dis__json_split;
 
 /* `records`: keys, separated by dots, that lead to the list; ".": the whole file is one record; NULL: the file itself.
- * A file that is one object: its members where the first is an object or a list, else one record. `lines`: one record
+ * A file that is one object: its members where the first is an object or a list, else one record. Objects one behind
+ * the other are told from it by the first DIS_SPLIT_LOOK bytes. `lines`: one record
  * per line. */
 dis_status dis__json_split_open(dis__json_split *split, const dis__input *input, const char *records, bool lines);
 dis_status dis__json_split_next(dis__json_split *split, bool *more);

@@ -4,15 +4,14 @@
  *   argilla       a list of records with a suggestion each, as records.from_json reads it
  *   huggingface   a folder that datasets.load_dataset reads: data.jsonl, and a README.md with the features
  *
- * An export that goes along is read record by record (json_split.h); what is copied of it stays as it is written. */
+ * An export that goes along is read record by record (json_records.h); what is copied of it stays as it is written. */
 #include "dissent/export.h"
 #include "core/memory.h"
+#include "core/name_index.h"
 #include "core/number.h"
 #include "core/sized_options.h"
 #include "core/sys.h"
-#include "io/input.h"
-#include "io/json_read.h"
-#include "io/json_split.h"
+#include "io/json_records.h"
 #include "io/outfile.h"
 #include "io/text_write.h"
 #include <errno.h>
@@ -150,49 +149,58 @@ static dis_status write_item(exporting *e, size_t i, const char *copied, size_t 
     return put(e, "}");
 }
 
+/* The source at hand. */
+typedef struct {
+    dis__json_records records;
+    dis__json json;
+    dis__name_index tasks;
+    bool *seen; /* (n_items) */
+} source;
+
 /* One record of the source: the value of its key, for the item of its id. */
-static dis_status take_record(exporting *e, dis__json *json, const dis__json_split *s, const dis__input *in, bool *seen)
+static dis_status take_record(exporting *e, source *s)
 {
     const dis__json_value *root;
-    const dis__json_place place = {.file = in->path, .offset = (uint64_t)(s->text - in->bytes)};
-    DIS_TRY(dis__json_parse(json, s->text, s->n, &place, &root));
+    DIS_TRY(dis__json_records_parse(&s->records, &s->json, &root));
     const dis__json_value *id = dis__json_member(root, "id"), *copied = dis__json_member(root, e->target->copied);
     if (!id || !copied || copied->kind != DIS_JSON_OBJECT)
-        return dis__json_fail(json, root, "a record without \"%s\"; `source` is the export of the tool itself",
-                              id ? e->target->copied : "id");
-    const size_t i = dis_names_find(e->labels->tasks, id->text, id->length);
-    if (i == SIZE_MAX || seen[i]) {
+        return dis__json_records_fail(&s->records, root,
+                                      "a record without \"%s\"; `source` is the export of the tool itself",
+                                      id ? e->target->copied : "id");
+    const size_t i = dis__name_index_find(&s->tasks, id->text, id->length);
+    if (i == SIZE_MAX || s->seen[i]) {
         e->notes->n_unlabelled += i == SIZE_MAX;
         return DIS_OK;
     }
-    seen[i] = true;
-    return write_item(e, i, s->text + copied->at, copied->length);
+    s->seen[i] = true;
+    return write_item(e, i, s->records.split.text + copied->at, copied->length);
 }
 
-static dis_status walk_source(exporting *e, const dis__input *in, dis__json *json, bool *seen)
+static dis_status walk_source(exporting *e, source *s, dis__input *in, dis__csv *places)
 {
-    dis__json_split s;
-    bool more = true;
-    dis_status status = dis__json_split_open(&s, in, NULL, false);
-    while (status == DIS_OK && (status = dis__json_split_next(&s, &more)) == DIS_OK && more)
-        DIS_TRY(take_record(e, json, &s, in, seen));
-    if (status == DIS_EDATA)
-        return dis__fail_at(DIS_EDATA, in->path, 0, 0, "%s (byte %llu)", s.problem,
-                            (unsigned long long)(s.problem_at - in->bytes));
-    for (size_t i = 0; status == DIS_OK && i < e->labels->n_items; i++) e->notes->n_unknown += !seen[i];
+    bool more;
+    size_t twice;
+    DIS_TRY(dis__name_index_build(e->labels->tasks, &s->tasks, &twice));
+    dis_status status = dis__alloc_zeroed(&s->seen, e->labels->n_items, sizeof *s->seen);
+    if (status == DIS_OK) status = dis__json_records_open(&s->records, in, places, NULL, false);
+    while (status == DIS_OK && (status = dis__json_records_next(&s->records, &more)) == DIS_OK && more)
+        status = take_record(e, s);
+    for (size_t i = 0; status == DIS_OK && i < e->labels->n_items; i++) e->notes->n_unknown += !s->seen[i];
+    dis__name_index_free(&s->tasks);
     return status;
 }
 
 static dis_status from_source(exporting *e)
 {
     dis__input in;
-    dis__json json = {0};
-    bool *seen = NULL;
-    DIS_TRY(dis__input_open(e->ctx, e->o.source, &in));
-    dis_status status = dis__alloc_zeroed(&seen, e->labels->n_items, sizeof *seen);
-    if (status == DIS_OK) status = walk_source(e, &in, &json, seen);
-    dis__free(seen);
-    dis__json_free(&json);
+    dis__csv places;
+    source s = {0};
+    DIS_TRY(dis__input_open_stream(e->ctx, e->o.source, &in));
+    dis__csv_open(&places, &in, ',');
+    const dis_status status = walk_source(e, &s, &in, &places);
+    dis__free(s.seen);
+    dis__json_free(&s.json);
+    dis__csv_close(&places);
     dis__input_close(&in);
     return status;
 }

@@ -206,24 +206,30 @@ dis_status dis__batch_find_label(dis__batch *b, const char *text, size_t n, bool
     return DIS_OK;
 }
 
-dis_status dis__batch_see_label(dis__batch *b, const dis__vote_field *label, const char *input, const char *input_end)
-{
-    dis__label unused;
-    return dis__batch_find_label(b, label->text, label->n, stays(label, input, input_end), &unused);
-}
-
 /* The label as the scale has it, from the whole row. */
-static dis_status take_row(const dis__batch *b, const dis__vote_field *cell, dis__vote_field *label,
+static dis_status take_row(const dis__label_rules *rules, const dis__vote_field *cell, dis__vote_field *label,
                            dis__problem *problem)
 {
     char why[240];
     const dis__vote_field *task = &cell[DIS_COLUMN_TASK];
     *label = cell[DIS_ID_COLUMNS];
-    if (!b->rules->scale || !b->rules->scale->row) return DIS_OK;
-    if (b->rules->scale->row(task->text, task->n, &label->text, &label->n, why, sizeof why)) return DIS_OK;
-    const dis__key key = dis__key_of(&b->rules->secret, label->text, label->n);
-    if (dis__label_kind_of(b->rules, &key) == DIS_LABEL_NA) return DIS_OK;
+    if (!rules->scale || !rules->scale->row) return DIS_OK;
+    if (rules->scale->row(task->text, task->n, &label->text, &label->n, why, sizeof why)) return DIS_OK;
+    const dis__key key = dis__key_of(&rules->secret, label->text, label->n);
+    if (dis__label_kind_of(rules, &key) == DIS_LABEL_NA) return DIS_OK;
     return dis__problem_at(problem, label->at, "%s", why);
+}
+
+bool dis__row_is_vote(const dis__label_rules *rules, const dis__vote_field cell[DIS_ID_COLUMNS + 1])
+{
+    dis__problem unused;
+    dis__vote_field label;
+    if (check_id(&cell[DIS_COLUMN_TASK], "task", &unused) != DIS_OK ||
+        check_id(&cell[DIS_COLUMN_WORKER], "worker", &unused) != DIS_OK || cell[DIS_ID_COLUMNS].n > DIS_MAX_ID ||
+        take_row(rules, cell, &label, &unused) != DIS_OK)
+        return false;
+    const dis__key key = dis__key_of(&rules->secret, label.text, label.n);
+    return dis__label_kind_of(rules, &key) == DIS_LABEL_VOTE;
 }
 
 dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
@@ -238,7 +244,7 @@ dis_status dis__batch_row(dis__batch *b, const dis__vote_field cell[DIS_ID_COLUM
     dis__label label;
     dis__vote_field other;
     uint32_t index[DIS_ID_COLUMNS];
-    DIS_TRY(take_row(b, cell, &other, problem));
+    DIS_TRY(take_row(b->rules, cell, &other, problem));
     given = &other;
     DIS_TRY(dis__batch_find_label(b, given->text, given->n, stays(given, input, input_end), &label));
     switch ((dis__label_kind)label.kind) {

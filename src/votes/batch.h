@@ -186,9 +186,8 @@ __attribute__((format(printf, 3, 4))) dis_status dis__problem_at(dis__problem *p
                                                                  ...);
 dis_status dis__batch_row(dis__batch *batch, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const char *input,
                           const char *input_end, dis__problem *problem);
-/* A label of a vote that is not kept: a class all the same, as with duplicates that go by the order of rows. */
-dis_status dis__batch_see_label(dis__batch *batch, const dis__vote_field *label, const char *input,
-                                const char *input_end);
+/* Whether dis__batch_row() takes the row, and counts it as a vote. */
+bool dis__row_is_vote(const dis__label_rules *rules, const dis__vote_field cell[DIS_ID_COLUMNS + 1]);
 /* The same for a label by its text. in_input: it lies there, and stays unless the input `moves`. */
 dis_status dis__batch_find_label(dis__batch *batch, const char *text, size_t n, bool in_input, dis__label *label);
 /* Counts a row that is skipped, and keeps its message if it is among the first. */

@@ -1,9 +1,11 @@
 /* Records of tables and JSON: see map_read.h. A table is read row by row by the strict reader, JSON is split into
- * records (json_split.h) that are parsed one at a time. Pages of the input that were passed are given back. */
+ * records that are parsed one at a time (json_records.h). Pages of the input that were passed are given back; an archive
+ * is unpacked as it is read. */
 #include "votes/map_read.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include "core/utf8.h"
+#include "io/text_shape.h"
 #include <stdio.h>
 
 dis_status dis__source_fail(dis__source *s)
@@ -63,22 +65,10 @@ static dis_status open_table(dis__source *s, const char *format)
     return DIS_OK;
 }
 
-static dis_status split_problem(dis__source *s)
-{
-    s->problem.at = s->split.problem_at;
-    snprintf(s->problem.text, sizeof s->problem.text, "%s", s->split.problem);
-    return dis__source_fail(s);
-}
-
-static dis_status open_json(dis__source *s, bool lines)
-{
-    const dis_status status = dis__json_split_open(&s->split, s->input, s->reader->o.records, lines);
-    return status == DIS_EDATA ? split_problem(s) : status;
-}
-
-dis_status dis__source_open(dis__source *s, dis__reader *reader, const dis__input *input)
+dis_status dis__source_open(dis__source *s, dis__reader *reader, dis__input *input)
 {
     *s = (dis__source){.reader = reader, .input = input};
+    DIS_TRY(dis__input_rewind(input));
     s->file = (dis__file){.reader = reader, .input = input};
     dis__csv_open(&s->file.csv, input, ',');
     name_file(&s->record, input->path);
@@ -89,7 +79,9 @@ dis_status dis__source_open(dis__source *s, dis__reader *reader, const dis__inpu
     if (strcmp(format, "npy") == 0)
         status = dis__fail(DIS_EUSAGE, "%s: npy files hold counts, not records; leave paths out", input->path);
     else
-        status = lines || strcmp(format, "json") == 0 ? open_json(s, lines) : open_table(s, format);
+        status = lines || strcmp(format, "json") == 0
+                     ? dis__json_records_open(&s->values, input, &s->file.csv, reader->o.records, lines)
+                     : open_table(s, format);
     if (status != DIS_OK) dis__source_close(s);
     return status;
 }
@@ -170,57 +162,50 @@ static dis_status next_raw_line(dis__source *s, bool *more)
     return DIS_OK;
 }
 
+/* A row that goes on to the end of what is there of an archive may be cut, unless it is longer than a row may be. */
+static dis_status read_row(dis__source *s, bool *more)
+{
+    dis__input *in = s->input;
+    const dis_votes_options *o = &s->reader->o;
+    const char *from = s->csv.next;
+    *more = false;
+    if (in->stream) dis__input_leave(in, from, &s->csv, &s->passed);
+    dis__input_leave(in, from, &s->file.csv, &s->passed);
+    for (size_t n = DIS_RECORDS_AHEAD;; n *= 2) {
+        DIS_TRY(dis__input_more(in, (size_t)(from - in->bytes) + n));
+        if (in->stream && !o->delimiter && !o->no_header) dis__text_cut_blank_lines(in);
+        if (in->stream) s->csv.end = s->file.csv.end = in->bytes + in->n;
+        s->csv.next = from;
+        const dis_status status = s->raw ? next_raw_line(s, more) : dis__csv_next(&s->csv, more);
+        const bool cut = !dis__input_ends(in) && (status == DIS_EDATA || s->csv.next == s->csv.end);
+        if (!cut || n > 2 * (size_t)DIS_MAX_FIELD) return status;
+    }
+}
+
 static dis_status next_row(dis__source *s, bool *more, bool *go_on)
 {
-    const dis_status status = s->raw ? next_raw_line(s, more) : dis__csv_next(&s->csv, more);
-    if (!*more) return DIS_OK;
+    const dis_status status = read_row(s, more);
+    if (!*more) return status;
     *go_on = true;
     DIS_TRY(status);
     s->record.root = (dis__node){.kind = DIS_NODE_ROW, .at = s->csv.row};
     return DIS_OK;
 }
 
-/* The name of a member as a text. */
-static dis_status take_key(dis__source *s)
-{
-    const dis__json_split *p = &s->split;
-    s->record.key = p->key + 1;
-    s->record.n_key = p->n_key - 2;
-    const dis__json_value *root;
-    uint64_t line, column;
-    dis_status status = dis__json_parse(&s->key, p->key, p->n_key, &(dis__json_place){.file = ""}, &root);
-    if (status == DIS_EDATA) {
-        dis__csv_place(&s->file.csv, p->key, &line, &column);
-        const dis__json_place place = {.file = s->input->path, .line = line, .column = column};
-        return dis__json_parse(&s->key, p->key, p->n_key, &place, &root);
-    }
-    DIS_TRY(status);
-    s->record.key = root->text;
-    s->record.n_key = root->length;
-    return DIS_OK;
-}
-
 static dis_status next_value(dis__source *s, bool *more, bool *go_on)
 {
-    dis_status status = dis__json_split_next(&s->split, more);
-    if (status == DIS_EDATA) {
-        *go_on = s->split.kind == DIS_SPLIT_LINES;
-        return split_problem(s);
+    dis__json_records *v = &s->values;
+    const dis__json_value *root, *key;
+    const dis_status status = dis__json_records_next(v, more);
+    *go_on = status != DIS_EDATA || (v->split.kind == DIS_SPLIT_LINES && v->split.problem);
+    if (status != DIS_OK || !*more) return status;
+    DIS_TRY(dis__json_records_parse(v, &s->json, &root));
+    if (v->split.key) {
+        DIS_TRY(dis__json_records_text(v, v->split.key, v->split.n_key, &s->key, &key));
+        s->record.key = key->text;
+        s->record.n_key = key->length;
     }
-    if (!*more) return DIS_OK;
-    const dis__json_split *p = &s->split;
-    const dis__json_value *root;
-    *go_on = true;
-    dis__json_place place = {.file = "", .offset = (uint64_t)(p->text - s->input->bytes)};
-    status = dis__json_parse(&s->json, p->text, p->n, &place, &root);
-    if (status == DIS_EDATA) { /* once more, for the place */
-        place.file = s->input->path;
-        dis__csv_place(&s->file.csv, p->text, &place.line, &place.column);
-        return dis__json_parse(&s->json, p->text, p->n, &place, &root);
-    }
-    DIS_TRY(status);
-    if (p->key) DIS_TRY(take_key(s));
-    s->record.root = (dis__node){.kind = DIS_NODE_JSON, .json = root, .base = p->text, .at = p->text};
+    s->record.root = (dis__node){.kind = DIS_NODE_JSON, .json = root, .base = v->split.text, .at = v->split.text};
     return DIS_OK;
 }
 
@@ -233,7 +218,6 @@ dis_status dis__source_next(dis__source *s, dis__record **record, bool *go_on)
     s->record.n_key = (size_t)snprintf(s->number, sizeof s->number, "%llu", (unsigned long long)s->n_records++);
     s->record.n_embedded = 0;
     DIS_TRY(s->table ? next_row(s, &more, go_on) : next_value(s, &more, go_on));
-    dis__input_passed(s->input, s->table ? s->csv.row : s->split.text, &s->passed);
     if (more) *record = &s->record;
     return DIS_OK;
 }
@@ -296,7 +280,6 @@ static dis_status take_leniently(void *user, const dis__answer *answer, dis__pro
 static dis_status run_source(dis__map_run *run, dis__walk *walk)
 {
     dis__source *s = run->source;
-    const double n_bytes = s->input->n ? (double)s->input->n : 1;
     DIS_TRY(dis__source_use(s, run->mapping));
     for (;;) {
         dis__record *record;
@@ -315,8 +298,10 @@ static dis_status run_source(dis__map_run *run, dis__walk *walk)
         DIS_TRY(status);
         if (s->n_records % 4096 == 0) {
             DIS_TRY(dis__check_stop(run->reader->ctx));
-            const char *at = s->table ? s->csv.next : s->split.at;
-            dis__progress(run->reader->ctx, "reading votes", (double)(at - s->input->bytes) / n_bytes);
+            const char *at = s->table ? s->csv.next : s->values.split.at;
+            const double n_bytes = (double)dis__input_size(s->input);
+            dis__progress(run->reader->ctx, "reading votes",
+                          (double)(at - s->input->bytes) / (n_bytes > 0 ? n_bytes : 1));
         }
     }
 }

@@ -7,18 +7,18 @@
  */
 #ifndef DIS_VOTES_MAP_READ_H
 #define DIS_VOTES_MAP_READ_H
-#include "io/json_split.h"
+#include "io/json_records.h"
 #include "votes/map_walk.h"
 #include "votes/reader.h"
 
 typedef struct {
     dis__reader *reader;
-    const dis__input *input;
+    dis__input *input;
     dis__file file; /* for places */
     bool table;     /* CSV or TSV */
     bool raw;       /* lines of cells without quotes and header, as many as there are */
     dis__csv csv;
-    dis__json_split split;
+    dis__json_records values;
     dis__json json, key;
     dis__record record;
     char **column; /* (n_columns) names of columns without a header, */
@@ -30,7 +30,7 @@ typedef struct {
     dis__problem problem;
 } dis__source;
 
-dis_status dis__source_open(dis__source *source, dis__reader *reader, const dis__input *input);
+dis_status dis__source_open(dis__source *source, dis__reader *reader, dis__input *input);
 void dis__source_close(dis__source *source);
 /* *record NULL at the end. DIS_EDATA with a message; *go_on: the next call goes on behind the bad record. */
 dis_status dis__source_next(dis__source *source, dis__record **record, bool *go_on);
@@ -60,7 +60,7 @@ dis_status dis__read_mapped(dis__reader *reader);
 dis_status dis__read_mapped_counts(dis__reader *reader);
 /* recognise.c: DIS_EDATA that proposes a preset, when a file does not have the usual columns and looks like one; DIS_OK
  * when there is nothing to say. */
-dis_status dis__recognise(dis__reader *reader, const dis__input *input);
+dis_status dis__recognise(dis__reader *reader, dis__input *input);
 /* The same for a table that is about to be read as MACE's: one with a header or a column of ids is DIS_EDATA. */
 dis_status dis__check_wide(dis__reader *reader, const dis__input *input, const char *format);
 

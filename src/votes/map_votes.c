@@ -1,9 +1,7 @@
-/* Votes by the mapper: answers of records (map_walk.h) into batches of votes, one thread, in one pass; two where
- * duplicates go by time: the first finds out which answer of a worker to an item counts, in a table of 48 bytes per
- * pair and its names. */
-#include "votes/map_read.h"
+/* Votes by the mapper: answers of records (map_walk.h) into batches of votes, one thread, in one pass; a second one where
+ * duplicates go by time and there are some (map_times.c). */
+#include "votes/map_votes.h"
 #include "core/memory.h"
-#include "votes/when.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -125,36 +123,6 @@ void dis__mapping_free(dis__mapping *m)
 
 /* ---- one answer as votes ---- */
 
-typedef dis_status (*take_vote)(void *user, const dis__vote_field cell[DIS_ID_COLUMNS + 1], const dis__answer *answer,
-                                dis__problem *problem);
-
-typedef struct {
-    dis__reader *reader;
-    dis__map_run run;
-    take_vote take;
-    char *joined;
-    size_t joined_capacity;
-    uint64_t n_answers;
-    /* where votes go */
-    dis__batch *batch;
-    size_t limit; /* votes of a batch */
-    uint64_t n_rows, n_replaced, n_flushed;
-    /* which answers count, by time */
-    dis__table pairs; /* "task NUL worker"; value: index into latest */
-    dis__arena texts;
-    struct latest {
-        double time;
-        uint64_t answer;
-        bool timed;
-    } * latest;
-    size_t n_latest, latest_capacity;
-    char *pair;
-    size_t pair_capacity;
-    /* a duplicate that is looked for */
-    const dis__duplicate *twice;
-    char first[600];
-} mapped;
-
 static dis_status refuse_several(const dis__answer *a, dis__problem *problem)
 {
     const dis__vote_field *x = &a->label[0].value, *y = &a->label[1].value;
@@ -176,7 +144,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* "a+b" of labels in any order. */
-static dis_status join_labels(mapped *m, const dis__answer *a, dis__vote_field *out)
+static dis_status join_labels(dis__vote_walk *m, const dis__answer *a, dis__vote_field *out)
 {
     size_t used = 0;
     qsort(a->label, a->n_labels, sizeof *a->label, by_text);
@@ -194,99 +162,47 @@ static dis_status join_labels(mapped *m, const dis__answer *a, dis__vote_field *
 
 static dis_status take_answer(void *user, const dis__answer *a, dis__problem *problem)
 {
-    mapped *m = user;
+    dis__vote_walk *m = user;
     const dis_several several = m->reader->o.several;
     const dis__vote_field none = {.text = "", .n = 0, .at = a->at};
     dis__vote_field cell[] = {a->task, a->worker, a->n_labels ? a->label[0].value : none};
     m->n_answers++;
-    if (a->n_labels < 2) return m->take(m, cell, a, problem);
+    if (a->n_labels < 2) return m->take(m->user, cell, a, problem);
     if (several == DIS_SEVERAL_ERROR) return refuse_several(a, problem);
     if (several == DIS_SEVERAL_JOIN) {
         DIS_TRY(join_labels(m, a, &cell[DIS_ID_COLUMNS]));
-        return m->take(m, cell, a, problem);
+        return m->take(m->user, cell, a, problem);
     }
     for (size_t i = 0; i < a->n_labels; i++) {
         cell[DIS_ID_COLUMNS] = a->label[i].value;
-        DIS_TRY(m->take(m, cell, a, problem));
+        DIS_TRY(m->take(m->user, cell, a, problem));
     }
     return DIS_OK;
 }
 
-static bool is_vote(const dis__reader *r, const dis__vote_field *label)
+dis_status dis__vote_walk_run(dis__vote_walk *m, const dis__mapping *mapping, bool count)
 {
-    const dis__key key = dis__key_of(&r->rules.secret, label->text, label->n);
-    return dis__label_kind_of(&r->rules, &key) == DIS_LABEL_VOTE;
+    m->n_answers = 0;
+    m->run = (dis__map_run){.reader = m->reader, .mapping = mapping, .take = take_answer, .user = m, .count = count};
+    return dis__map_run_all(&m->run);
 }
 
-/* ---- by time ---- */
-
-static dis_status make_pair(mapped *m, const dis__vote_field *cell, dis__key *key, size_t *n)
+void dis__vote_walk_free(dis__vote_walk *m)
 {
-    const dis__vote_field *task = &cell[DIS_COLUMN_TASK], *worker = &cell[DIS_COLUMN_WORKER];
-    *n = task->n + 1 + worker->n;
-    DIS_TRY(dis__reserve(&m->pair, &m->pair_capacity, 0, *n, 1));
-    memcpy(m->pair, task->text, task->n);
-    m->pair[task->n] = 0;
-    memcpy(m->pair + task->n + 1, worker->text, worker->n);
-    *key = dis__key_of(&m->reader->rules.secret, m->pair, *n);
-    return DIS_OK;
-}
-
-static dis_status no_time(const dis__answer *a, const dis_votes_options *o, dis__problem *problem)
-{
-    problem->at = a->time.text ? a->time.at : a->at;
-    snprintf(
-        problem->text, sizeof problem->text,
-        "worker \"%.*s\" answered task \"%.*s\" more than once, and \"%.40s\" is no time here; name another path with "
-        "`time` (# goes by the order of records)",
-        a->worker.n > 40 ? 40 : (int)a->worker.n, a->worker.text, a->task.n > 40 ? 40 : (int)a->task.n, a->task.text,
-        o->time);
-    return DIS_EDATA;
-}
-
-/* First pass: which answer of each pair counts. */
-static dis_status compare_times(void *user, const dis__vote_field *cell, const dis__answer *a, dis__problem *problem)
-{
-    mapped *m = user;
-    if (!is_vote(m->reader, &cell[DIS_ID_COLUMNS])) return DIS_OK;
-    struct latest now = {.answer = m->n_answers};
-    now.timed = a->time.text && dis__when(a->time.text, a->time.n, &now.time);
-    dis__key key;
-    size_t n;
-    DIS_TRY(make_pair(m, cell, &key, &n));
-    const dis__key *at = dis__table_find(&m->pairs, &key);
-    if (at) {
-        struct latest *best = &m->latest[at->value];
-        if (best->answer == now.answer) return DIS_OK; /* another label of the same answer */
-        if (!now.timed || !best->timed) return no_time(a, &m->reader->o, problem);
-        const bool last = m->reader->o.duplicates == DIS_DUPLICATES_LAST;
-        if (last ? now.time >= best->time : now.time < best->time) *best = now;
-        return DIS_OK;
-    }
-    const char *copy;
-    bool added;
-    DIS_TRY(dis__arena_copy(&m->texts, m->pair, n, &copy));
-    key = dis__key_of(&m->reader->rules.secret, copy, n);
-    key.value = (uint32_t)m->n_latest;
-    if (m->n_latest == DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "too many votes to go by time");
-    DIS_TRY(dis__reserve(&m->latest, &m->latest_capacity, m->n_latest, m->n_latest + 1, sizeof *m->latest));
-    m->latest[m->n_latest++] = now;
-    return dis__table_put(&m->pairs, &key, &at, &added);
-}
-
-static dis_status counts_by_time(mapped *m, const dis__vote_field *cell, bool *counts)
-{
-    *counts = true;
-    if (!m->latest || !is_vote(m->reader, &cell[DIS_ID_COLUMNS])) return DIS_OK;
-    dis__key key;
-    size_t n;
-    DIS_TRY(make_pair(m, cell, &key, &n));
-    const dis__key *at = dis__table_find(&m->pairs, &key);
-    *counts = !at || m->latest[at->value].answer == m->n_answers;
-    return DIS_OK;
+    dis__free(m->joined);
+    m->joined = NULL;
 }
 
 /* ---- into the table ---- */
+
+typedef struct {
+    dis__reader *reader;
+    const dis__mapping *mapping;
+    dis__vote_walk walk;
+    dis__batch *batch;
+    size_t limit; /* votes of a batch */
+    uint64_t n_rows, n_replaced, n_flushed;
+} mapped;
 
 enum { ROWS_A_BATCH = 1 << 17 };
 
@@ -303,20 +219,22 @@ static dis_status begin_batch(mapped *m)
     return DIS_OK;
 }
 
-/* n_bytes: of all inputs, that were read so far. */
+/* n_bytes: of all inputs, that were read so far; of archives nobody knows beforehand how many there will be. */
 static dis_status flush(mapped *m, uint64_t n_bytes)
 {
+    dis__collector *c = &m->reader->collector;
+    if (c->n_bytes < n_bytes) c->n_bytes = n_bytes;
     m->reader->votes->notes.na += m->batch->na;
-    DIS_TRY(dis__collect(m->reader->ctx, &m->reader->collector, &m->batch, 1, n_bytes - m->n_flushed));
+    DIS_TRY(dis__collect(m->reader->ctx, c, &m->batch, 1, n_bytes - m->n_flushed));
     m->n_flushed = n_bytes;
     return begin_batch(m);
 }
 
 static uint64_t bytes_so_far(const mapped *m)
 {
-    const dis__source *s = m->run.source;
-    uint64_t n = (uint64_t)((s->table ? s->csv.next : s->split.at) - s->input->bytes);
-    for (size_t i = 0; i < m->run.input; i++) n += m->reader->input[i].n;
+    const dis__source *s = m->walk.run.source;
+    uint64_t n = (uint64_t)((s->table ? s->csv.next : s->values.split.at) - s->input->bytes);
+    for (size_t i = 0; i < m->walk.run.input; i++) n += m->reader->input[i].n;
     return n;
 }
 
@@ -324,15 +242,9 @@ static dis_status put_vote(void *user, const dis__vote_field *cell, const dis__a
 {
     (void)a;
     mapped *m = user;
-    const dis__input *in = m->run.source->input;
-    bool counts;
-    DIS_TRY(counts_by_time(m, cell, &counts));
-    if (!counts) {
-        m->n_rows++;
-        m->n_replaced++;
-        return dis__batch_see_label(m->batch, &cell[DIS_ID_COLUMNS], in->bytes, in->bytes + in->n);
-    }
-    DIS_TRY(dis__batch_row(m->batch, cell, in->bytes, in->bytes + in->n, problem));
+    const dis__input *in = m->walk.run.source->input;
+    const char *end = in->bytes + (in->stream ? 0 : in->n); /* text of a stream does not stay */
+    DIS_TRY(dis__batch_row(m->batch, cell, in->bytes, end, problem));
     m->n_rows++;
     return m->batch->n_rows < m->limit ? DIS_OK : flush(m, bytes_so_far(m));
 }
@@ -346,18 +258,27 @@ static bool cell_is(const dis__vote_field *cell, const dis_names *names, size_t 
     return cell->n == n && memcmp(cell->text, text, n) == 0;
 }
 
+/* A vote that is there twice, and where it was first. */
+typedef struct {
+    dis__vote_walk walk;
+    const dis__duplicate *twice;
+    char first[600];
+} looking;
+
 static dis_status find_twice(void *user, const dis__vote_field *cell, const dis__answer *a, dis__problem *problem)
 {
-    mapped *m = user;
-    const dis_names *tasks = m->reader->votes->tasks, *workers = m->reader->votes->workers;
-    if (!cell_is(&cell[DIS_COLUMN_TASK], tasks, m->twice->item) ||
-        !cell_is(&cell[DIS_COLUMN_WORKER], workers, m->twice->worker) || !is_vote(m->reader, &cell[DIS_ID_COLUMNS]))
+    looking *l = user;
+    dis__reader *reader = l->walk.reader;
+    dis__source *source = l->walk.run.source;
+    const dis_names *tasks = reader->votes->tasks, *workers = reader->votes->workers;
+    if (!cell_is(&cell[DIS_COLUMN_TASK], tasks, l->twice->item) ||
+        !cell_is(&cell[DIS_COLUMN_WORKER], workers, l->twice->worker) || !dis__row_is_vote(&reader->rules, cell))
         return DIS_OK;
     uint64_t line, column;
-    dis__csv_place(&m->run.source->file.csv, a->at, &line, &column);
-    if (!m->first[0]) {
-        snprintf(m->first, sizeof m->first, "%s%sline %llu", m->run.input ? m->run.source->input->path : "",
-                 m->run.input ? ", " : "", (unsigned long long)line);
+    dis__csv_place(&source->file.csv, a->at, &line, &column);
+    if (!l->first[0]) {
+        snprintf(l->first, sizeof l->first, "%s%sline %llu", l->walk.run.input ? source->input->path : "",
+                 l->walk.run.input ? ", " : "", (unsigned long long)line);
         return DIS_OK;
     }
     problem->at = a->at;
@@ -365,26 +286,9 @@ static dis_status find_twice(void *user, const dis__vote_field *cell, const dis_
         problem->text, sizeof problem->text,
         "worker \"%.60s\" has already voted on task \"%.60s\" (%.80s); say which vote to keep: `duplicates` first, "
         "last or all",
-        dis_names_get(workers, m->twice->worker, NULL), dis_names_get(tasks, m->twice->item, NULL), m->first);
-    m->reader->o.lenient = false; /* this is no bad row */
+        dis_names_get(workers, l->twice->worker, NULL), dis_names_get(tasks, l->twice->item, NULL), l->first);
+    reader->o.lenient = false; /* this is no bad row */
     return DIS_EDATA;
-}
-
-static void free_mapped(mapped *m)
-{
-    dis__free(m->joined);
-    dis__free(m->pair);
-    dis__free(m->latest);
-    dis__table_free(&m->pairs);
-    dis__arena_free(&m->texts);
-}
-
-static dis_status run(mapped *m, const dis__mapping *mapping, take_vote take, bool count)
-{
-    m->take = take;
-    m->n_answers = 0;
-    m->run = (dis__map_run){.reader = m->reader, .mapping = mapping, .take = take_answer, .user = m, .count = count};
-    return dis__map_run_all(&m->run);
 }
 
 /* Goes through the files once more for the two answers. */
@@ -392,37 +296,49 @@ static dis_status fail_duplicate(dis__reader *r, const dis__duplicate *twice)
 {
     dis__mapping mapping;
     DIS_TRY(dis__mapping_make(&r->o, &mapping));
-    mapped m = {.reader = r, .twice = twice};
-    const dis_status status = run(&m, &mapping, find_twice, false);
-    free_mapped(&m);
+    looking l = {.twice = twice, .walk = {.reader = r, .take = find_twice, .user = &l}};
+    const dis_status status = dis__vote_walk_run(&l.walk, &mapping, false);
+    dis__vote_walk_free(&l.walk);
     dis__mapping_free(&mapping);
     return status == DIS_OK ? dis__fail(DIS_EBUG, "a duplicate vote that cannot be found again") : status;
 }
 
-static dis_status read_votes(mapped *m, const dis__mapping *mapping)
+/* Before duplicates are looked at: those that go by time. */
+static dis_status choose_by_time(dis__reader *r, void *user)
+{
+    mapped *m = user;
+    DIS_TRY(dis__choose_by_time(r, m->mapping, &m->n_replaced));
+    r->o.duplicates = DIS_DUPLICATES_ALL; /* what is left are labels of one answer */
+    return DIS_OK;
+}
+
+static dis_status read_votes(mapped *m)
 {
     dis__reader *r = m->reader;
-    const bool by_time =
-        r->o.time && (r->o.duplicates == DIS_DUPLICATES_FIRST || r->o.duplicates == DIS_DUPLICATES_LAST);
-    if (by_time) DIS_TRY(run(m, mapping, compare_times, false));
+    if (r->o.time && (r->o.duplicates == DIS_DUPLICATES_FIRST || r->o.duplicates == DIS_DUPLICATES_LAST)) {
+        r->choose = choose_by_time;
+        r->choose_user = m;
+    }
     DIS_TRY(begin_batch(m));
-    DIS_TRY(run(m, mapping, put_vote, true));
+    DIS_TRY(dis__vote_walk_run(&m->walk, m->mapping, true));
     r->votes->notes.rows += m->n_rows;
-    return flush(m, r->collector.n_bytes);
+    const uint64_t all = r->collector.n_bytes;
+    DIS_TRY(flush(m, all > m->n_flushed ? all : m->n_flushed));
+    return dis__reader_finish(r);
 }
 
 dis_status dis__read_mapped(dis__reader *r)
 {
     dis__mapping mapping;
     DIS_TRY(dis__mapping_make(&r->o, &mapping));
-    mapped m = {.reader = r, .batch = &r->batch[0]};
+    mapped m = {.reader = r, .mapping = &mapping, .batch = &r->batch[0]};
+    m.walk = (dis__vote_walk){.reader = r, .take = put_vote, .user = &m};
     r->fail_duplicate = fail_duplicate;
     if (r->o.several == DIS_SEVERAL_ALL && r->o.duplicates == DIS_DUPLICATES_ERROR)
         r->o.duplicates = DIS_DUPLICATES_ALL; /* labels of one answer are votes of one worker */
-    dis_status status = read_votes(&m, &mapping);
-    if (status == DIS_OK) status = dis__reader_finish(r);
-    if (status == DIS_OK) r->votes->notes.duplicates += m.n_replaced;
-    free_mapped(&m);
+    const dis_status status = read_votes(&m);
+    if (status == DIS_OK && r->choose) r->votes->notes.duplicates = m.n_replaced;
+    dis__vote_walk_free(&m.walk);
     dis__mapping_free(&mapping);
     return status;
 }

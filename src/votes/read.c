@@ -205,6 +205,7 @@ dis_status dis__reader_settle(dis__reader *r)
 {
     dis_votes *votes = r->votes;
     dis__duplicate twice = {0};
+    if (r->choose) DIS_TRY(r->choose(r, r->choose_user));
     DIS_TRY(dis__votes_dedup(r->ctx, votes, r->o.duplicates, r->o.min_votes, &twice));
     if (twice.found) return r->fail_duplicate(r, &twice);
     return votes->n_items || votes->part.n_items ? DIS_OK : no_votes(r);
@@ -285,7 +286,6 @@ static dis_status read_votes(dis__reader *r)
     DIS_TRY(dis__needs_mapper(r, &mapped));
     if (mapped && dis__comm_is_shared(dis__context_comm(r->ctx)))
         return dis__fail(DIS_EUSAGE, "only votes, one row each, can be shared out over ranks; leave mpirun out");
-    if (mapped) DIS_TRY(dis__reader_unpack(r));
     return mapped ? dis__read_mapped(r) : read_rows(r);
 }
 
@@ -318,11 +318,12 @@ static dis_status check_options(const dis__comm *comm, const dis_votes_options *
     return DIS_OK;
 }
 
-/* Votes in rows are read from start to end; a rank reads its share, from the middle. */
+/* Votes and records are read from start to end; a rank reads its share, from the middle. */
 static bool may_stream(const dis__reader *r, const char *format)
 {
-    return r->o.input == DIS_INPUT_VOTES && rows_of(format) && strcmp(format, "json") != 0 &&
-           !dis__comm_is_shared(dis__context_comm(r->ctx));
+    const bool records = r->o.input == DIS_INPUT_VOTES || r->o.input == DIS_INPUT_WIDE ||
+                         (r->o.input != DIS_INPUT_MACE && strncmp(format, "json", 4) == 0);
+    return records && rows_of(format) && !dis__comm_is_shared(dis__context_comm(r->ctx));
 }
 
 static dis_status open_inputs(dis__reader *r, const char *const *paths, size_t n_paths, uint64_t *n_bytes)

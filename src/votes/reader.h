@@ -38,6 +38,9 @@ struct dis__reader {
     const char **na;
     /* DIS_EDATA that names the place of a vote that was there before. */
     dis_status (*fail_duplicate)(dis__reader *reader, const dis__duplicate *twice);
+    /* Which votes of a worker on an item count, before duplicates are looked at; NULL: by the rule alone. */
+    dis_status (*choose)(dis__reader *reader, void *user);
+    void *choose_user;
 };
 
 /* One file of a container with rows: CSV, TSV, JSONL. */

@@ -36,7 +36,7 @@ static bool is_integer(const dis__json_value *v)
 /* {"worker": label, ...} of integers alone, in an object of such objects. */
 static bool is_peerannot(const dis__source *s)
 {
-    if (s->table || s->split.kind != DIS_SPLIT_OBJECT) return false;
+    if (s->table || s->values.split.kind != DIS_SPLIT_OBJECT) return false;
     const dis__json_value *o = s->record.root.json;
     if (o->kind != DIS_JSON_OBJECT || o->n == 0) return false;
     const dis__json_value *v = o + 1;
@@ -48,7 +48,7 @@ static bool is_peerannot(const dis__source *s)
 /* Whether the file is one object, this key its first. */
 static bool has_key_like(const dis__source *s, const char *key)
 {
-    return !s->table && s->split.kind == DIS_SPLIT_OBJECT && s->record.n_key == strlen(key) &&
+    return !s->table && s->values.split.kind == DIS_SPLIT_OBJECT && s->record.n_key == strlen(key) &&
            memcmp(s->record.key, key, s->record.n_key) == 0;
 }
 
@@ -56,7 +56,8 @@ static bool fits_container(const dis__source *s, const char *file)
 {
     if (!file) return true;
     if (strcmp(file, "table") == 0) return s->table;
-    const bool many = !s->table && (s->split.kind == DIS_SPLIT_LINES || s->split.kind == DIS_SPLIT_SEQUENCE);
+    const bool many =
+        !s->table && (s->values.split.kind == DIS_SPLIT_LINES || s->values.split.kind == DIS_SPLIT_SEQUENCE);
     return strcmp(file, "lines") == 0 ? many : !s->table;
 }
 
@@ -248,7 +249,7 @@ static dis_status propose_mace(dis__reader *r, const dis__input *in)
     return status;
 }
 
-dis_status dis__recognise(dis__reader *r, const dis__input *in)
+dis_status dis__recognise(dis__reader *r, dis__input *in)
 {
     dis__source s;
     dis__record *record;
