@@ -151,6 +151,21 @@ static int check_options(labels_job *job)
     return code == 0 && v->save_views ? check_views(job) : code;
 }
 
+/* Numbers of single items that a method keeps are spread over ranks. */
+static int check_state(const labels_job *job)
+{
+    if (!job->v->save_state || dis_context_ranks(job->ctx) == 1) return 0;
+    for (size_t m = 0; m < job->n_views; m++)
+        for (size_t i = 0; dis_fit_parameter_at(job->view[m].fit, i); i++)
+            if (strchr(dis_fit_parameter_at(job->view[m].fit, i)->axes, 'i'))
+                return dis_context_rank(job->ctx) ? DIS_EUSAGE
+                                                  : cli_usage(job->c,
+                                                              "--save-state of %s, which knows of every item, works "
+                                                              "in one process; leave mpirun out",
+                                                              job->view[m].look.method->name);
+    return 0;
+}
+
 /* What needs all items at once stays in one process. */
 static int check_ranks(const labels_job *job)
 {
@@ -158,9 +173,7 @@ static int check_ranks(const labels_job *job)
     const struct {
         bool given;
         const char *name;
-    } alone[] = {{v->gold, "gold"},       {v->predictions, "predictions"}, {v->init_state, "init-state"},
-                 {v->workers, "workers"}, {v->groups.group, "group"},      {v->save_growing, "save-growing"},
-                 {v->json, "json"}};
+    } alone[] = {{v->groups.group, "group"}, {v->save_growing, "save-growing"}};
     for (size_t i = 0; dis_context_ranks(job->ctx) > 1 && i < sizeof alone / sizeof *alone; i++)
         if (alone[i].given)
             return dis_context_rank(job->ctx)
@@ -291,8 +304,9 @@ static int write_all(labels_job *job)
     for (size_t m = 0; m < job->n_views; m++) fits[m] = job->view[m].fit;
     const dis_labels_view labels = labels_of(job, job->p);
     int code = cli_failed(job->c, dis_labels_write(job->ctx, &labels, v->output ? v->output : "-", v->format));
-    if (code == 0 && v->workers) code = labels_write_workers(job, v->workers);
-    if (code == 0 && v->save_state && dis_context_rank(job->ctx) == 0)
+    const bool first = dis_context_rank(job->ctx) == 0;
+    if (code == 0 && v->workers && first) code = labels_write_workers(job, v->workers);
+    if (code == 0 && v->save_state && first)
         code = cli_failed(job->c, dis_state_write(job->ctx, job->in.votes, fits, job->n_views, v->save_state));
     if (code == 0 && v->save_growing)
         code = cli_failed(job->c, dis_growing_write(job->ctx, job->in.votes, job->p, v->save_growing));
@@ -305,7 +319,9 @@ static int work(labels_job *job)
     if (code == 0) code = votes_input_check(&job->in);
     if (code != 0) return code;
     dis_status status = cli_context(job->c, &job->v->common, &job->ctx);
-    if (status == DIS_OK && job->v->init_state) status = dis_state_read(job->ctx, job->v->init_state, &job->start);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    if (job->v->init_state) status = dis_state_read(job->ctx, job->v->init_state, &job->start);
+    status = dis_context_agree(job->ctx, status);
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (job->v->append && !job->v->refit) return labels_append(job);
     code = check_ranks(job);
@@ -322,11 +338,12 @@ static int work(labels_job *job)
     code = choose_views(job);
     if (code == 0) labels_tell_predictions(job);
     if (code == 0) code = make_labels(job);
+    if (code == 0) code = check_state(job);
     if (code == 0) code = count_workers(job);
     if (code == 0) code = write_all(job);
     if (code == 0 && !shared) labels_tell_result(job);
     if (code == 0) code = labels_save_groups(job);
-    if (code == 0 && job->v->json) code = cli_failed(job->c, labels_write_json(job, job->v->json));
+    if (code == 0 && job->v->json) code = labels_write_json(job, job->v->json);
     return code;
 }
 

@@ -67,7 +67,7 @@ void labels_put_groups(const labels_job *job, dis_json *j);
 
 void labels_tell_input(labels_job *job);
 void labels_tell_result(labels_job *job);
-dis_status labels_write_json(const labels_job *job, const char *path);
+int labels_write_json(const labels_job *job, const char *path);
 /* Columns that the table of workers has with the fits so far. */
 size_t labels_worker_columns(const labels_job *job);
 int labels_write_workers(const labels_job *job, const char *path); /* an exit code */

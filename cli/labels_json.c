@@ -84,25 +84,42 @@ static void put_mean(dis_json *j, const char *name, double sum, double squares, 
     dis_json_end_object(j);
 }
 
-static void put_metrics(const labels_job *job, dis_json *j)
+typedef struct {
+    double entropy, entropy2, top, top2;
+} metric_sums;
+
+/* Over all items in their order: one rank after the other goes on with the sums. */
+static dis_status sum_metrics(const labels_job *job, metric_sums *sums)
 {
     const size_t n = job->in.look.n_items, k = job->in.look.n_classes;
-    double entropy = 0, entropy2 = 0, top = 0, top2 = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double *p = job->p + i * k, h = dis_entropy(p, k), max = p[dis_argmax(p, k)];
-        entropy += h;
-        entropy2 += h * h;
-        top += max;
-        top2 += max * max;
+    metric_sums s = {0};
+    for (int r = 0; r < dis_context_ranks(job->ctx); r++) {
+        for (size_t i = 0; r == dis_context_rank(job->ctx) && i < n; i++) {
+            const double *p = job->p + i * k, h = dis_entropy(p, k), max = p[dis_argmax(p, k)];
+            s.entropy += h;
+            s.entropy2 += h * h;
+            s.top += max;
+            s.top2 += max * max;
+        }
+        const dis_status status = dis_context_broadcast(job->ctx, r, &s, sizeof s);
+        if (status != DIS_OK) return status;
     }
+    *sums = s;
+    return DIS_OK;
+}
+
+static void put_metrics(const labels_job *job, const metric_sums *s, dis_json *j)
+{
+    size_t n, n_votes;
+    dis_votes_whole(job->in.votes, &n, &n_votes);
     dis_json_key(j, "metrics");
     dis_json_begin_object(j);
-    put_mean(j, "entropy_nats", entropy, entropy2, n);
-    put_mean(j, "largest_probability", top, top2, n);
+    put_mean(j, "entropy_nats", s->entropy, s->entropy2, n);
+    put_mean(j, "largest_probability", s->top, s->top2, n);
     dis_json_end_object(j);
 }
 
-dis_status labels_write_json(const labels_job *job, const char *path)
+static dis_status write_file(const labels_job *job, const metric_sums *sums, const char *path)
 {
     dis_json *j;
     dis_status status = cli_summary_open(path, "labels", &job->v->seed, &j);
@@ -114,8 +131,16 @@ dis_status labels_write_json(const labels_job *job, const char *path)
         if (job->predictions) labels_put_predictions(job, j);
         put_methods(job, j);
         put_combination(job, j);
-        put_metrics(job, j);
+        put_metrics(job, sums, j);
     }
     labels_put_groups(job, j);
     return cli_summary_finish(j, status);
+}
+
+int labels_write_json(const labels_job *job, const char *path)
+{
+    metric_sums sums;
+    const dis_status status = sum_metrics(job, &sums);
+    if (status != DIS_OK) return cli_failed(job->c, status);
+    return dis_context_rank(job->ctx) == 0 ? cli_failed(job->c, write_file(job, &sums, path)) : 0;
 }

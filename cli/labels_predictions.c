@@ -54,7 +54,7 @@ int labels_read_predictions(labels_job *job)
     dis_labels_read_options o = dis_labels_read_options_default();
     o.renormalise = v->reading.renormalise;
     dis_labels *labels;
-    const dis_status status = dis_labels_read(job->ctx, v->predictions, &o, &labels);
+    const dis_status status = dis_context_agree(job->ctx, dis_labels_read(job->ctx, v->predictions, &o, &labels));
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (dis_labels_renormalised(labels))
         cli_warn(job->c, "%s: %llu rows did not sum to 1 and were scaled", cli_safe(v->predictions, safe),

@@ -242,40 +242,75 @@ static void add_reals(void *sum, const void *x, size_t n)
     for (size_t i = 0; i < n; i++) to[i] += ((const double *)x)[i];
 }
 
-/* Sums over ranks, in their order, of n numbers of `size` bytes. Each rank adds up its share
- * of the numbers and tells all: 2 n numbers over the network per rank, for any number of ranks. */
-static dis_status sum_shares(const dis__comm *comm, char *x, size_t n, size_t size, dis__comm_block *to,
-                             dis__comm_block *from, void (*add)(void *sum, const void *x, size_t n))
+/* Room for a call of the row's exchange. */
+typedef struct {
+    const void **to;
+    void **from;
+    size_t *n_to, *n_from; /* (ranks) each */
+    char *room;            /* (ranks, largest share) what came */
+} sharing;
+
+/* Each rank's share of the numbers to it; all sizes are known. */
+static dis_status send_shares(const dis__comm *comm, const sharing *s, const char *x, size_t n, size_t size)
 {
     const size_t ranks = (size_t)comm->size, me = (size_t)comm->rank;
-    const size_t first = dis__job_first(n, ranks, me), own = dis__job_first(n, ranks, me + 1) - first;
+    const size_t own = dis__job_first(n, ranks, me + 1) - dis__job_first(n, ranks, me);
     for (size_t r = 0; r < ranks; r++) {
         const size_t at = dis__job_first(n, ranks, r);
-        DIS_TRY(dis__comm_put(&to[r], x + at * size, (dis__job_first(n, ranks, r + 1) - at) * size));
+        s->to[r] = x + at * size;
+        s->n_to[r] = (dis__job_first(n, ranks, r + 1) - at) * size;
+        s->from[r] = s->room + r * own * size;
+        s->n_from[r] = own * size;
     }
-    DIS_TRY(dis__comm_exchange(comm, to, from));
-    if (own) memcpy(x + first * size, from[0].bytes, own * size);
-    for (size_t r = 0; r < ranks; r++) {
-        if (own && r) add(x + first * size, from[r].bytes, own);
-        dis__free(from[r].bytes);
-        from[r] = (dis__comm_block){0};
-    }
-    DIS_TRY(dis__comm_gather(comm, x + first * size, own * size, from));
-    for (size_t r = 0; r < ranks; r++)
-        if (from[r].n) memcpy(x + dis__job_first(n, ranks, r) * size, from[r].bytes, from[r].n);
-    return DIS_OK;
+    return fine(comm->row.exchange(comm->size, s->to, s->n_to, s->from, s->n_from));
 }
 
+/* The sums of each rank to all. */
+static dis_status tell_shares(const dis__comm *comm, const sharing *s, char *x, size_t n, size_t size)
+{
+    const size_t ranks = (size_t)comm->size, me = (size_t)comm->rank;
+    for (size_t r = 0; r < ranks; r++) {
+        const size_t at = dis__job_first(n, ranks, r), many = dis__job_first(n, ranks, r + 1) - at;
+        s->to[r] = s->room;
+        s->n_to[r] = r == me ? 0 : (dis__job_first(n, ranks, me + 1) - dis__job_first(n, ranks, me)) * size;
+        s->from[r] = x + at * size;
+        s->n_from[r] = r == me ? 0 : many * size;
+    }
+    return fine(comm->row.exchange(comm->size, s->to, s->n_to, s->from, s->n_from));
+}
+
+static dis_status sum_shares(const dis__comm *comm, const sharing *s, char *x, size_t n, size_t size,
+                             void (*add)(void *sum, const void *x, size_t n))
+{
+    const size_t ranks = (size_t)comm->size, first = dis__job_first(n, ranks, (size_t)comm->rank);
+    const size_t own = dis__job_first(n, ranks, (size_t)comm->rank + 1) - first;
+    DIS_TRY(send_shares(comm, s, x, n, size));
+    for (size_t r = 1; r < ranks && own; r++) add(s->room, s->room + r * own * size, own);
+    if (own) memcpy(x + first * size, s->room, own * size);
+    return tell_shares(comm, s, x, n, size);
+}
+
+/* Sums over ranks, in their order, of n numbers of `size` bytes. Each rank adds up its share of the numbers and tells
+ * all: 2 n numbers over the network per rank, for any number of ranks. */
 static dis_status sum_over(const dis__comm *comm, void *x, size_t n, size_t size,
                            void (*add)(void *sum, const void *x, size_t n))
 {
     if (!dis__comm_is_shared(comm)) return DIS_OK;
-    dis__comm_block *to = NULL, *from = NULL;
-    dis_status status = dis__alloc_zeroed(&to, (size_t)comm->size, sizeof *to);
-    if (status == DIS_OK) status = dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from);
-    if (status == DIS_OK) status = sum_shares(comm, x, n, size, to, from, add);
-    dis__comm_free(comm, to);
-    dis__comm_free(comm, from);
+    const size_t ranks = (size_t)comm->size;
+    sharing s = {0};
+    void **pointers = NULL;
+    dis_status status = dis__alloc_array(&pointers, 2 * ranks, sizeof *pointers);
+    if (status == DIS_OK) status = dis__alloc_array(&s.n_to, 2 * ranks, sizeof *s.n_to);
+    if (status == DIS_OK) status = dis__alloc_array(&s.room, dis__size(n / ranks + 1, ranks, 0), size);
+    if (status == DIS_OK) {
+        s.to = (const void **)pointers;
+        s.from = pointers + ranks;
+        s.n_from = s.n_to + ranks;
+        status = sum_shares(comm, &s, x, n, size, add);
+    }
+    dis__free(pointers);
+    dis__free(s.n_to);
+    dis__free(s.room);
     return status;
 }
 

@@ -1,4 +1,5 @@
 /* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
+#include "labels/methods/job_sums.h"
 #include "labels/methods/item_prior.h"
 #include "core/comm.h"
 #include "core/spill.h"
@@ -125,7 +126,7 @@ static dis_status run_with_prior(dis__fit_args *args, const dis__method *m, doub
     const size_t bytes = dis__item_prior_memory(v->n_items, v->n_classes);
     DIS_TRY(dis__check_memory(args->ctx, bytes, "predictions as the prior of so many items"));
     dis__item_prior items;
-    DIS_TRY(dis__item_prior_create(args->ctx, args->predictions, v->n_items, v->n_classes, weight, &items));
+    DIS_TRY(dis__item_prior_create(args, weight, &items));
     args->items = &items;
     dis_status status = run(args, m, fit);
     const double estimate = items.weight;
@@ -177,9 +178,6 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
     }
     dis_fit *fit = NULL;
     dis_status status = check_predictions(m, &o);
-    if (status == DIS_OK && dis__comm_is_shared(dis__context_comm(ctx)) && (o.gold || o.start || o.predictions))
-        status = dis__fail(DIS_EUSAGE, "gold labels, predictions and a state cannot be shared out over ranks; leave "
-                                       "mpirun out");
     if (status == DIS_OK) status = dis__fit_check_start(m, o.start);
     if (status == DIS_OK) status = check_fits(ctx, m, &args.votes, own, 1);
     if (status == DIS_OK) status = dis__alloc_zeroed(&fit, 1, sizeof *fit);
@@ -285,52 +283,46 @@ void dis__item_counts(const dis_votes_view *votes, size_t i, double *counts)
 typedef struct {
     const dis_votes_view *votes;
     const double *p;
-    size_t n_jobs;
-    double *sum;     /* (n_jobs, n_workers) */
-    uint64_t *count; /* (n_jobs, n_workers) */
 } quality_work;
 
-static dis_status quality_job(void *arg, size_t j, int thread)
+/* sums: (n_workers) of the labels' probabilities of votes, (n_workers) of votes. */
+static void quality_job(void *arg, size_t first, size_t last, double *sums, int thread)
 {
     (void)thread;
     const quality_work *w = arg;
     const dis_votes_view *v = w->votes;
-    double *sum = w->sum + j * v->n_workers;
-    uint64_t *count = w->count + j * v->n_workers;
-    const size_t last = dis__job_first(v->n_items, w->n_jobs, j + 1);
-    for (size_t i = dis__job_first(v->n_items, w->n_jobs, j); i < last; i++) {
+    double *count = sums + v->n_workers;
+    for (size_t i = first; i < last; i++) {
         const double *p = w->p + i * v->n_classes;
         for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) {
-            sum[v->worker[k]] += p[dis__vote_label(v, k)];
+            sums[v->worker[k]] += p[dis__vote_label(v, k)];
             count[v->worker[k]]++;
         }
     }
-    return DIS_OK;
 }
 
 dis_status dis_votes_worker_quality(dis_context *ctx, const dis_votes *votes, const double *p, double *quality,
                                     uint64_t *n_voted)
 {
     DIS_MEMORY_SCOPE(ctx);
-    const dis_votes_view v = dis_votes_look(votes);
-    if (!v.start) return dis__fail(DIS_EDATA, "this input has no single votes: nothing is known of workers");
-    quality_work w = {.votes = &v, .p = p, .n_jobs = dis__n_jobs(v.n_votes, v.n_workers * 4 + 100000, 8)};
-    dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.sum, w.n_jobs * v.n_workers, sizeof *w.sum), end);
-    DIS_TRY_GOTO(status, dis__alloc_zeroed(&w.count, w.n_jobs * v.n_workers, sizeof *w.count), end);
-    DIS_TRY_GOTO(status, dis__run_jobs(ctx, w.n_jobs, quality_job, &w), end);
-    for (size_t i = 0; i < v.n_workers; i++) {
-        double sum = 0;
-        uint64_t count = 0;
-        for (size_t j = 0; j < w.n_jobs; j++) {
-            sum += w.sum[j * v.n_workers + i];
-            count += w.count[j * v.n_workers + i];
-        }
-        if (quality) quality[i] = count ? sum / (double)count : 0;
-        if (n_voted) n_voted[i] = count;
+    const dis__fit_args args = {.ctx = ctx, .votes = dis_votes_look(votes), .part = dis__votes_part_of(votes)};
+    const size_t n = args.votes.n_workers;
+    if (!args.votes.start) return dis__fail(DIS_EDATA, "this input has no single votes: nothing is known of workers");
+    quality_work w = {.votes = &args.votes, .p = p};
+    dis__job_sums pass = {.args = &args,
+                          .n_jobs = dis__n_jobs(args.part.n_votes, n * 4 + 100000, 8),
+                          .n_sums = dis__size(n, 2, 0),
+                          .job = quality_job,
+                          .arg = &w};
+    double *total;
+    DIS_TRY(dis__alloc_array(&total, pass.n_sums, sizeof *total));
+    dis_status status = dis__job_sums_create(&pass);
+    if (status == DIS_OK) status = dis__job_sums_run(&pass, total);
+    for (size_t i = 0; status == DIS_OK && i < n; i++) {
+        if (quality) quality[i] = total[n + i] > 0 ? total[i] / total[n + i] : 0;
+        if (n_voted) n_voted[i] = (uint64_t)total[n + i];
     }
-end:
-    dis__free(w.sum);
-    dis__free(w.count);
+    dis__job_sums_destroy(&pass);
+    dis__free(total);
     return status;
 }

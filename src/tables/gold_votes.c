@@ -1,4 +1,5 @@
 /* Known labels from a file of task and label, by one table of the votes' tasks. Cost: a lookup per row. */
+#include "core/comm.h"
 #include "core/memory.h"
 #include "core/spill.h"
 #include "io/records.h"
@@ -9,7 +10,7 @@ typedef struct {
     dis__secret secret;
     dis__table tasks; /* value: item */
     int32_t *gold;    /* (n_items) */
-    size_t unknown;
+    uint64_t rows, unknown;
 } known;
 
 static dis_status take(known *k, dis__records *r)
@@ -17,6 +18,7 @@ static dis_status take(known *k, dis__records *r)
     const dis__record_cell *task = &r->cell[0], *label = &r->cell[1];
     const dis__key key = dis__key_of(&k->secret, task->text, task->n);
     const dis__key *at = dis__table_find(&k->tasks, &key);
+    k->rows++;
     if (!at) {
         k->unknown++;
         return DIS_OK;
@@ -71,10 +73,14 @@ dis_status dis_votes_read_gold(dis_context *ctx, const char *path, const dis_vot
 {
     DIS_MEMORY_SCOPE(ctx);
     known k = {.votes = votes, .secret = dis__secret_draw()};
-    const dis_status status = read_gold(ctx, &k, path);
+    const dis__comm *comm = dis__context_comm(ctx);
+    dis_status status = dis__comm_agree(comm, read_gold(ctx, &k, path));
+    /* a task that is known is so to one rank */
+    const uint64_t twice = k.rows * (uint64_t)(comm->size - 1);
+    if (status == DIS_OK) status = dis__comm_sum_counts(comm, &k.unknown, 1);
     if (status == DIS_OK) {
         if (votes->n_items) memcpy(gold, k.gold, votes->n_items * sizeof *gold);
-        if (unknown) *unknown = k.unknown;
+        if (unknown) *unknown = (size_t)(k.unknown - twice);
     }
     dis__free(k.gold);
     dis__table_free(&k.tasks);

@@ -3,6 +3,7 @@
  * array finds its names. */
 #include "tables/label_files.h"
 #include "tables/label_table.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"
@@ -17,30 +18,87 @@
 
 static const char *const suffixes[] = {".tasks.txt", ".classes.txt"};
 
-dis_status dis__labels_write_npy(const dis_labels_view *labels, const char *path)
+/* What rank 0 writes of a rank: its names and rows. */
+typedef struct {
+    uint64_t n_items, n_bytes; /* of names */
+} npy_part;
+
+static dis_status send_part(const dis__comm *comm, const dis_labels_view *labels)
 {
-    if (strcmp(path, "-") == 0)
-        return dis__fail(
-            DIS_EUSAGE,
-            "npy comes with lists of tasks and classes beside it and cannot go to standard output; name a file");
-    DIS_TRY(dis__names_check_lines(labels->tasks, "task"));
-    DIS_TRY(dis__names_check_lines(labels->classes, "class"));
-    const dis_names *const names[] = {labels->tasks, labels->classes};
+    const dis_names *tasks = labels->tasks;
+    const npy_part part = {.n_items = labels->n_items, .n_bytes = labels->n_items ? tasks->start[labels->n_items] : 0};
+    DIS_TRY(dis__comm_send(comm, &part, sizeof part, 0));
+    if (!part.n_items) return DIS_OK;
+    DIS_TRY(dis__comm_send(comm, tasks->start, (size_t)(part.n_items + 1) * sizeof *tasks->start, 0));
+    DIS_TRY(dis__comm_send(comm, tasks->bytes, (size_t)part.n_bytes, 0));
+    return dis__comm_send(comm, labels->p, labels->n_items * labels->n_classes * sizeof *labels->p, 0);
+}
+
+static dis_status receive_part(const dis__comm *comm, int from, size_t n_classes, dis__out *names, dis__out *rows)
+{
+    npy_part part;
+    char *bytes = NULL;
+    uint64_t *start = NULL;
+    double *p = NULL;
+    dis_names *tasks = NULL;
+    DIS_TRY(dis__comm_receive(comm, &part, sizeof part, from));
+    if (!part.n_items) return DIS_OK;
+    const size_t n = (size_t)part.n_items, n_p = dis__size(n, n_classes * sizeof *p, 0);
+    dis_status status = dis__alloc_array(&start, n + 1, sizeof *start);
+    if (status == DIS_OK) status = dis__alloc_array(&bytes, (size_t)part.n_bytes, 1);
+    if (status == DIS_OK) status = dis__alloc_array(&p, n_p, 1);
+    if (status == DIS_OK) status = dis__comm_receive(comm, start, (n + 1) * sizeof *start, from);
+    if (status == DIS_OK) status = dis__comm_receive(comm, bytes, (size_t)part.n_bytes, from);
+    if (status == DIS_OK) status = dis__comm_receive(comm, p, n_p, from);
+    if (status == DIS_OK) status = dis__names_adopt(bytes, start, n, &tasks);
+    if (status == DIS_OK) {
+        bytes = NULL;
+        start = NULL;
+        status = dis__names_write(names, tasks);
+    }
+    if (status == DIS_OK) status = dis__out_write(rows, p, n_p);
+    dis_names_destroy(tasks);
+    dis__free(bytes);
+    dis__free(start);
+    dis__free(p);
+    return status;
+}
+
+/* The first rank writes for all. */
+static dis_status write_npy(const dis__comm *comm, const dis_labels_view *labels, size_t n_all, const char *path)
+{
     dis__out *outs[3] = {NULL, NULL, NULL};
     dis_status status = DIS_OK;
     for (size_t i = 0; i < 2 && status == DIS_OK; i++) {
         char *name = NULL;
         status = dis__name_beside(path, suffixes[i], &name);
         if (status == DIS_OK) status = dis__out_open(name, &outs[i]);
-        if (status == DIS_OK) status = dis__names_write(outs[i], names[i]);
         dis__free(name);
     }
+    if (status == DIS_OK) status = dis__names_write(outs[0], labels->tasks);
+    if (status == DIS_OK) status = dis__names_write(outs[1], labels->classes);
     if (status == DIS_OK) status = dis__out_open(path, &outs[2]);
-    if (status == DIS_OK)
-        status = dis__npy_write_header(outs[2], sizeof *labels->p, labels->n_items, labels->n_classes);
+    if (status == DIS_OK) status = dis__npy_write_header(outs[2], sizeof *labels->p, n_all, labels->n_classes);
     if (status == DIS_OK)
         status = dis__out_write(outs[2], labels->p, labels->n_items * labels->n_classes * sizeof *labels->p);
+    for (int r = 1; r < comm->size && status == DIS_OK; r++)
+        status = receive_part(comm, r, labels->n_classes, outs[0], outs[2]);
     return dis__out_finish_all(outs, 3, status);
+}
+
+dis_status dis__labels_write_npy(const dis__comm *comm, const dis_labels_view *labels, const char *path)
+{
+    dis_status status = DIS_OK;
+    if (strcmp(path, "-") == 0)
+        status = dis__fail(
+            DIS_EUSAGE,
+            "npy comes with lists of tasks and classes beside it and cannot go to standard output; name a file");
+    if (status == DIS_OK) status = dis__names_check_lines(labels->tasks, "task");
+    if (status == DIS_OK) status = dis__names_check_lines(labels->classes, "class");
+    DIS_TRY(dis__comm_agree(comm, status));
+    uint64_t n_all = labels->n_items;
+    DIS_TRY(dis__comm_sum_counts(comm, &n_all, 1));
+    return comm->rank ? send_part(comm, labels) : write_npy(comm, labels, (size_t)n_all, path);
 }
 
 /* The list beside `path`: n names, all different. */

@@ -394,7 +394,5 @@ dis_status dis_labels_write(dis_context *ctx, const dis_labels_view *labels, con
             writing w = {.labels = labels, .path = path, .delimiter = texts[i].delimiter, .row = texts[i].row};
             return write_text(ctx, &w);
         }
-    if (dis__comm_is_shared(dis__context_comm(ctx)))
-        return dis__fail(DIS_EUSAGE, "ranks write labels as csv, tsv or jsonl; leave mpirun out for npy");
-    return dis__labels_write_npy(labels, path);
+    return dis__labels_write_npy(dis__context_comm(ctx), labels, path);
 }

@@ -1,6 +1,7 @@
 /* A table of predictions brought into the order of a table of votes, by the names of items and classes. Cost:
  * linear. */
 #include "dissent/predictions.h"
+#include "core/comm.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/name_index.h"
@@ -41,7 +42,17 @@ static void fill(const dis_labels_view *labels, const size_t *from, const dis_vo
         counts->n_matched += from[i] != SIZE_MAX;
         counts->n_missing += from[i] == SIZE_MAX;
     }
+}
+
+/* Of all ranks, each of which has other items. */
+static dis_status sum_counts(const dis__comm *comm, const dis_labels_view *labels, dis_predictions_counts *counts)
+{
+    uint64_t n[] = {counts->n_matched, counts->n_missing};
+    DIS_TRY(dis__comm_sum_counts(comm, n, sizeof n / sizeof *n));
+    counts->n_matched = (size_t)n[0];
+    counts->n_missing = (size_t)n[1];
     counts->n_without_votes = labels->n_items - counts->n_matched;
+    return DIS_OK;
 }
 
 dis_status dis_predictions_match(dis_context *ctx, const dis_labels_view *labels, const dis_votes *votes, double **p,
@@ -50,6 +61,7 @@ dis_status dis_predictions_match(dis_context *ctx, const dis_labels_view *labels
     DIS_MEMORY_SCOPE(ctx);
     const dis_votes_view v = dis_votes_look(votes);
     dis_predictions_counts found = {0};
+    const dis__comm *comm = dis__context_comm(ctx);
     size_t *column = NULL, *row = NULL;
     double *out = NULL;
     dis_status status = dis__check_stop(ctx);
@@ -57,8 +69,12 @@ dis_status dis_predictions_match(dis_context *ctx, const dis_labels_view *labels
     if (status == DIS_OK) status = match_classes(labels->classes, v.classes, column);
     if (status == DIS_OK) status = dis__alloc_array(&out, dis__size(v.n_items, v.n_classes, 0), sizeof *out);
     if (status == DIS_OK) status = dis__names_rows(labels->tasks, v.tasks, &row, NULL);
+    status = dis__comm_agree(comm, status);
     if (status == DIS_OK) {
         fill(labels, row, &v, column, out, &found);
+        status = sum_counts(comm, labels, &found);
+    }
+    if (status == DIS_OK) {
         if (found.n_matched == 0)
             status = dis__fail(DIS_EDATA,
                                "no task of the votes is among the %zu of the predictions; they are matched by "

@@ -1,6 +1,7 @@
 /* The rules that need votes grouped by item: duplicates, items with too few votes, ties. One pass over the items finds
  * duplicates and ties; dropping and leaving out are rare and take a pass each. */
 #include "votes/votes_internal.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include <string.h>
@@ -204,10 +205,12 @@ static dis_status keep_names(const dis_names *names, const uint32_t *keep, size_
     return status;
 }
 
-static dis_status leave_out(dis_votes *votes, size_t min_votes, uint32_t *item_to, uint32_t *worker_to)
+/* On ranks all workers stay for now: another rank may have votes of theirs. */
+static dis_status leave_out(dis_votes *votes, size_t min_votes, bool all_workers, uint32_t *item_to,
+                            uint32_t *worker_to)
 {
     size_t n_items = 0, n_workers = 0;
-    for (size_t w = 0; w < votes->n_workers; w++) worker_to[w] = UINT32_MAX;
+    for (size_t w = 0; w < votes->n_workers; w++) worker_to[w] = all_workers ? 0 : UINT32_MAX;
     for (size_t i = 0; i < votes->n_items; i++) {
         const bool keep = votes->start[i + 1] - votes->start[i] >= min_votes;
         item_to[i] = keep ? (uint32_t)n_items++ : UINT32_MAX;
@@ -246,7 +249,7 @@ static dis_status leave_out(dis_votes *votes, size_t min_votes, uint32_t *item_t
     return DIS_OK;
 }
 
-static dis_status leave_out_items(dis_votes *votes, size_t min_votes)
+static dis_status leave_out_items(dis_votes *votes, size_t min_votes, bool all_workers)
 {
     size_t few = 0;
     for (size_t i = 0; i < votes->n_items; i++) few += votes->start[i + 1] - votes->start[i] < min_votes;
@@ -254,7 +257,7 @@ static dis_status leave_out_items(dis_votes *votes, size_t min_votes)
     uint32_t *item_to = NULL, *worker_to = NULL;
     dis_status status = dis__alloc_array(&item_to, votes->n_items, sizeof *item_to);
     if (status == DIS_OK) status = dis__alloc_array(&worker_to, votes->n_workers, sizeof *worker_to);
-    if (status == DIS_OK) status = leave_out(votes, min_votes, item_to, worker_to);
+    if (status == DIS_OK) status = leave_out(votes, min_votes, all_workers, item_to, worker_to);
     dis__free(item_to);
     dis__free(worker_to);
     return status;
@@ -273,7 +276,7 @@ dis_status dis__votes_dedup(dis_context *ctx, dis_votes *votes, dis_duplicates d
     const size_t n_items = votes->n_items, n_votes = votes->n_votes;
     if (f.duplicates && duplicates != DIS_DUPLICATES_ALL)
         DIS_TRY(drop_duplicates(votes, duplicates == DIS_DUPLICATES_LAST));
-    if (min_votes) DIS_TRY(leave_out_items(votes, min_votes));
+    if (min_votes) DIS_TRY(leave_out_items(votes, min_votes, dis__comm_is_shared(dis__context_comm(ctx))));
     if (votes->n_votes != n_votes || votes->n_items != n_items || (f.duplicates && duplicates == DIS_DUPLICATES_LAST)) {
         f = (findings){0};
         DIS_TRY(take_survey(ctx, votes, &f));

@@ -488,7 +488,7 @@ static dis_status replace(sharing *s)
 
 /* ---- all of it ---- */
 
-static dis_status share_out(sharing *s, const dis_names *declared)
+static dis_status begin(sharing *s)
 {
     const dis_votes *votes = s->votes;
     DIS_TRY(dis__alloc_zeroed(&s->to, s->size, sizeof *s->to));
@@ -498,7 +498,29 @@ static dis_status share_out(sharing *s, const dis_names *declared)
     DIS_TRY(dis__alloc_zeroed(&s->class_to, votes->n_classes, sizeof *s->class_to));
     DIS_TRY(dis__alloc_array(&s->home, votes->n_items, sizeof *s->home));
     DIS_TRY(dis__alloc_array(&s->number, votes->n_items, sizeof *s->number));
-    DIS_TRY(dis__alloc_array(&s->is_first, votes->n_items, sizeof *s->is_first));
+    return dis__alloc_array(&s->is_first, votes->n_items, sizeof *s->is_first);
+}
+
+static void end(sharing *s)
+{
+    dis__comm_free(s->comm, s->to);
+    dis__comm_free(s->comm, s->from);
+    dis__free(s->all);
+    dis__free(s->worker_to);
+    dis__free(s->class_to);
+    dis__free(s->home);
+    dis__free(s->number);
+    dis__free(s->is_first);
+    dis__free(s->cut);
+    dis__free(s->cut_vote);
+    dis_names_destroy(s->workers);
+    dis_names_destroy(s->classes);
+}
+
+static dis_status share_out(sharing *s, const dis_names *declared)
+{
+    const dis_votes *votes = s->votes;
+    DIS_TRY(begin(s));
     dis__draw_key(s->key, s);
     DIS_TRY(dis__comm_broadcast(s->comm, s->key, sizeof s->key, 0));
     DIS_TRY(merge_names(s, votes->workers, s->worker_to, &s->workers));
@@ -515,18 +537,68 @@ dis_status dis__votes_share_out(dis_context *ctx, const dis_names *declared, dis
     sharing s = {.comm = dis__context_comm(ctx), .votes = votes};
     s.size = (size_t)s.comm->size;
     const dis_status status = share_out(&s, declared);
-    dis__comm_free(s.comm, s.to);
-    dis__comm_free(s.comm, s.from);
-    dis__free(s.all);
-    dis__free(s.worker_to);
-    dis__free(s.class_to);
-    dis__free(s.home);
-    dis__free(s.number);
-    dis__free(s.is_first);
-    dis__free(s.cut);
-    dis__free(s.cut_vote);
-    dis_names_destroy(s.workers);
-    dis_names_destroy(s.classes);
+    end(&s);
+    return status;
+}
+
+/* ---- once more, when votes were taken out ---- */
+
+/* Workers of whom no vote is left go, where items were left out; the others keep their order. */
+static dis_status keep_workers(sharing *s, bool all)
+{
+    const dis_votes *votes = s->votes;
+    const size_t n = votes->n_workers;
+    uint64_t *count;
+    const char **texts = NULL;
+    DIS_TRY(dis__alloc_zeroed(&count, n, sizeof *count));
+    for (size_t v = 0; v < votes->n_votes; v++) count[votes->worker[v]]++;
+    dis_status status = dis__comm_sum_counts(s->comm, count, n);
+    if (status == DIS_OK) status = dis__alloc_array(&texts, n, sizeof *texts);
+    size_t kept = 0;
+    for (size_t w = 0; status == DIS_OK && w < n; w++) {
+        s->worker_to[w] = (uint32_t)kept;
+        if (all || count[w]) texts[kept++] = dis_names_get(votes->workers, w, NULL);
+    }
+    if (status == DIS_OK) status = dis_names_create(texts, kept, &s->workers);
+    dis__free(texts);
+    dis__free(count);
+    return status;
+}
+
+static dis_status share_again(sharing *s)
+{
+    const dis_votes *votes = s->votes;
+    DIS_TRY(begin(s));
+    DIS_TRY(dis__comm_all_counts(s->comm, votes->notes.items_left_out, s->all));
+    uint64_t left_out = 0, next = 0;
+    for (size_t r = 0; r < s->size; r++) left_out += s->all[r];
+    DIS_TRY(dis__comm_all_counts(s->comm, votes->n_items, s->all));
+    for (size_t r = 0; r < s->size; r++) {
+        if (r < (size_t)s->comm->rank) next += s->all[r];
+        s->part.n_items += (size_t)s->all[r];
+    }
+    for (size_t i = 0; i < votes->n_items; i++) {
+        s->number[i] = (uint32_t)(next + i);
+        s->is_first[i] = true;
+    }
+    for (size_t k = 0; k < votes->n_classes; k++) s->class_to[k] = (uint32_t)k;
+    DIS_TRY(keep_workers(s, left_out == 0));
+    DIS_TRY(dis__names_copy(votes->classes, &s->classes));
+    if (s->part.n_items == 0) {
+        s->votes->part = s->part;
+        return DIS_OK;
+    }
+    DIS_TRY(cut(s));
+    DIS_TRY(send_votes(s));
+    return replace(s);
+}
+
+dis_status dis__votes_share_again(dis_context *ctx, dis_votes *votes)
+{
+    sharing s = {.comm = dis__context_comm(ctx), .votes = votes};
+    s.size = (size_t)s.comm->size;
+    const dis_status status = share_again(&s);
+    end(&s);
     return status;
 }
 

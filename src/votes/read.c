@@ -189,7 +189,7 @@ static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
     return dis__fail(DIS_EBUG, "a duplicate vote that cannot be found again");
 }
 
-static dis_status no_votes(const dis__reader *r)
+dis_status dis__reader_no_votes(const dis__reader *r)
 {
     const dis_votes_notes *n = &r->votes->notes;
     return dis__fail_at(
@@ -208,7 +208,7 @@ dis_status dis__reader_settle(dis__reader *r)
     if (r->choose) DIS_TRY(r->choose(r, r->choose_user));
     DIS_TRY(dis__votes_dedup(r->ctx, votes, r->o.duplicates, r->o.min_votes, &twice));
     if (twice.found) return r->fail_duplicate(r, &twice);
-    return votes->n_items || votes->part.n_items ? DIS_OK : no_votes(r);
+    return votes->n_items || votes->part.n_items ? DIS_OK : dis__reader_no_votes(r);
 }
 
 /* The table from what was collected. */
@@ -221,7 +221,7 @@ static dis_status make_table(dis__reader *r, uint16_t *class_of)
 
 dis_status dis__reader_finish(dis__reader *r)
 {
-    if (r->collector.labels.n == 0) return no_votes(r);
+    if (r->collector.labels.n == 0) return dis__reader_no_votes(r);
     for (size_t j = 0; j < r->tuning.round; j++) dis__batch_free(&r->batch[j]); /* room for the table */
     uint16_t *class_of;
     DIS_TRY(dis__alloc_array(&class_of, r->collector.labels.n, sizeof *class_of));

@@ -132,6 +132,8 @@ void dis__share_use(const dis__share *share, dis__file *file);
 dis_status dis__read_shared(dis__reader *reader);
 /* The rules about votes that are grouped; the end of dis__reader_finish() where there are no ranks. */
 dis_status dis__reader_settle(dis__reader *reader);
+/* The failure when nothing is left. */
+dis_status dis__reader_no_votes(const dis__reader *reader);
 /* The table from what the collector holds. */
 dis_status dis__reader_finish(dis__reader *reader);
 /* What there is to know of its classes, the last thing to do. DIS_EUSAGE: the scale wants another order. */

@@ -77,8 +77,8 @@ static dis_status empty_table(dis_votes *votes)
 
 static dis_status sum_notes(const dis__comm *comm, dis_votes_notes *notes)
 {
-    uint64_t *const all[] = {&notes->rows,    &notes->bad_rows,   &notes->na,
-                             &notes->dropped, &notes->duplicates, &notes->ties};
+    uint64_t *const all[] = {&notes->rows, &notes->bad_rows,      &notes->na, &notes->dropped, &notes->duplicates,
+                             &notes->ties, &notes->items_left_out};
     enum { N = sizeof all / sizeof *all };
     uint64_t x[N];
     for (size_t i = 0; i < N; i++) x[i] = *all[i];
@@ -91,9 +91,8 @@ dis_status dis__read_shared(dis__reader *r)
 {
     const dis__comm *comm = dis__context_comm(r->ctx);
     dis_votes *votes = r->votes;
-    if (r->o.min_votes || r->o.duplicates == DIS_DUPLICATES_FIRST || r->o.duplicates == DIS_DUPLICATES_LAST)
-        return dis__fail(DIS_EUSAGE, "`min_votes` and `duplicates` first and last cannot be shared out over ranks; "
-                                     "leave mpirun out");
+    const bool drops =
+        r->o.min_votes || r->o.duplicates == DIS_DUPLICATES_FIRST || r->o.duplicates == DIS_DUPLICATES_LAST;
     dis_status status = read_share(r);
     if (status == DIS_OK && r->collector.labels.n) status = dis__reader_finish(r);
     if (status == DIS_OK && !r->collector.labels.n) status = empty_table(votes);
@@ -104,5 +103,7 @@ dis_status dis__read_shared(dis__reader *r)
     dis_names_destroy(declared);
     if (status == DIS_OK) status = dis__reader_settle(r);
     DIS_TRY(dis__comm_agree(comm, status));
-    return sum_notes(comm, &votes->notes);
+    if (drops) DIS_TRY(dis__votes_share_again(r->ctx, votes));
+    DIS_TRY(sum_notes(comm, &votes->notes));
+    return votes->part.n_items ? DIS_OK : dis__comm_agree(comm, dis__reader_no_votes(r));
 }

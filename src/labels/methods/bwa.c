@@ -15,8 +15,9 @@
  * in what it changes.
  *
  * Cost: an iteration is one pass over the votes with K numbers each. Items are cut into a fixed number of jobs with
- * sums of their own, added in order. */
-#include "labels/method.h"
+ * sums of their own, added in order (job_sums.h). */
+#include "labels/methods/job_sums.h"
+#include "core/comm.h"
 #include <math.h>
 #include <string.h>
 
@@ -57,19 +58,21 @@ enum { MAX_JOBS = 16 };
 typedef struct {
     const dis__fit_args *args;
     const bwa_options *o;
-    size_t K, n_jobs;
+    size_t K;
     double *z;                 /* (n_items, K): fit->p */
     double *weight;            /* (n_workers, K): v */
-    double *n_votes;           /* (n_workers) */
-    double *squares;           /* (n_jobs, n_workers, K): sums of (z - y)^2 */
-    double *sums;              /* (n_jobs, 4, K): of z, of z^2, of z (1 - z) times votes; room for one item */
+    uint64_t *n_votes;         /* (n_workers) */
+    dis__job_sums pass;        /* of (n_workers, K) (z - y)^2, then (3, K) z, z^2, z (1 - z) times votes */
+    double *total;             /* (n_workers + 3, K): what the pass added up */
+    double *squares, *sums;    /* its two parts */
+    double *room;              /* (threads, K) */
     double *mean, *b, *lambda; /* (K) */
     bool first;                /* shares are wanted */
 } bwa;
 
-static size_t count_jobs(const dis_votes_view *v)
+static size_t count_jobs(const dis_votes_view *v, size_t n_votes)
 {
-    return dis__n_jobs(v->n_votes, dis__size(4 * v->n_workers, v->n_classes, 50000), MAX_JOBS);
+    return dis__n_jobs(n_votes, dis__size(4 * v->n_workers, v->n_classes, 50000), MAX_JOBS);
 }
 
 /* New z of an item; room: (K). */
@@ -96,16 +99,13 @@ static void weigh_item(const bwa *b, size_t i, double *restrict z, double *restr
     for (size_t k = 0; k < K; k++) z[k] /= room[k];
 }
 
-static dis_status pass_job(void *arg, size_t j, int thread)
+static void pass_job(void *arg, size_t first, size_t last, double *squares, int thread)
 {
-    (void)thread;
     const bwa *b = arg;
     const dis_votes_view *v = &b->args->votes;
-    const size_t K = b->K, last = dis__job_first(v->n_items, b->n_jobs, j + 1);
-    double *squares = b->squares + j * v->n_workers * K, *sum = b->sums + j * 4 * K, *square = sum + 3 * K;
-    memset(squares, 0, v->n_workers * K * sizeof *squares);
-    memset(sum, 0, 4 * K * sizeof *sum);
-    for (size_t i = dis__job_first(v->n_items, b->n_jobs, j); i < last; i++) {
+    const size_t K = b->K;
+    double *sum = squares + v->n_workers * K, *square = b->room + (size_t)thread * K;
+    for (size_t i = first; i < last; i++) {
         double *z = b->z + i * K;
         const double n_votes = (double)(v->start[i + 1] - v->start[i]);
         weigh_item(b, i, z, square);
@@ -122,38 +122,27 @@ static dis_status pass_job(void *arg, size_t j, int thread)
             s[l] += 1 - 2 * z[l];
         }
     }
-    return DIS_OK;
-}
-
-/* Sums of all jobs into those of the first. */
-static void gather(const bwa *b)
-{
-    const size_t n = b->args->votes.n_workers * b->K;
-    for (size_t j = 1; j < b->n_jobs; j++) {
-        for (size_t i = 0; i < n; i++) b->squares[i] += b->squares[j * n + i];
-        for (size_t k = 0; k < 3 * b->K; k++) b->sums[k] += b->sums[j * 4 * b->K + k];
-    }
 }
 
 /* One pass; new means and weights; the objective at these and the labels of the pass. */
 static dis_status step(bwa *b, double *objective)
 {
     const dis_votes_view *v = &b->args->votes;
+    const dis__votes_part *all = &b->args->part;
     const size_t K = b->K;
-    DIS_TRY(dis__run_jobs(b->args->ctx, b->n_jobs, pass_job, b));
-    gather(b);
+    DIS_TRY(dis__job_sums_run(&b->pass, b->total));
     for (size_t k = 0; b->first && k < K; k++) {
         const double correction = b->o->correction == CORRECTION_YES ? 4 * (1 - 1 / (double)K) : 1;
-        b->b[k] = v->n_votes ? b->o->weight_prior * b->sums[2 * K + k] / (double)v->n_votes * correction : 0;
+        b->b[k] = all->n_votes ? b->o->weight_prior * b->sums[2 * K + k] / (double)all->n_votes * correction : 0;
         b->lambda[k] = b->b[k] > 0 ? b->o->mean_prior : 0;
     }
     double sum = 0;
     for (size_t k = 0; k < K; k++) {
-        b->mean[k] = b->sums[k] / (double)v->n_items;
-        sum -= b->lambda[k] * (b->sums[K + k] - (double)v->n_items * b->mean[k] * b->mean[k]);
+        b->mean[k] = b->sums[k] / (double)all->n_items;
+        sum -= b->lambda[k] * (b->sums[K + k] - (double)all->n_items * b->mean[k] * b->mean[k]);
     }
     for (size_t w = 0; w < v->n_workers; w++) {
-        const double n = b->o->weight_prior + b->n_votes[w];
+        const double n = b->o->weight_prior + (double)b->n_votes[w];
         for (size_t k = 0; k < K; k++) {
             double *weight = &b->weight[w * K + k];
             const double squares = b->squares[w * K + k];
@@ -165,19 +154,31 @@ static dis_status step(bwa *b, double *objective)
     return DIS_OK;
 }
 
+/* Sums of vote shares, and how many items have votes. */
+static void share_job(void *arg, size_t first, size_t last, double *sums, int thread)
+{
+    (void)thread;
+    const bwa *b = arg;
+    const dis_votes_view *v = &b->args->votes;
+    for (size_t i = first; i < last; i++) {
+        const uint64_t votes = v->start[i + 1] - v->start[i];
+        for (uint64_t n = v->start[i]; n < v->start[i + 1]; n++) sums[dis__vote_label(v, n)] += 1 / (double)votes;
+        sums[b->K] += votes > 0;
+    }
+}
+
 /* Vote shares: weights of 1 and nothing at the mean. Items without votes get the mean of the others. */
 static dis_status begin(bwa *b)
 {
     const dis_votes_view *v = &b->args->votes;
     const size_t K = b->K;
-    double n_voted = 0, total = 0, ignored;
+    double total = 0, ignored, *shares = b->total; /* (K + 1) */
     for (size_t i = 0; i < v->n_workers * K; i++) b->weight[i] = 1;
-    for (size_t n = 0; n < v->n_votes; n++) b->n_votes[v->worker[n]] += 1;
-    for (size_t i = 0; i < v->n_items; i++) {
-        const uint64_t votes = v->start[i + 1] - v->start[i];
-        for (uint64_t n = v->start[i]; n < v->start[i + 1]; n++) b->mean[dis__vote_label(v, n)] += 1 / (double)votes;
-        n_voted += votes > 0;
-    }
+    for (size_t n = 0; n < v->n_votes; n++) b->n_votes[v->worker[n]]++;
+    DIS_TRY(dis__comm_sum_counts(dis__context_comm(b->args->ctx), b->n_votes, v->n_workers));
+    DIS_TRY(dis__item_chain(b->args, K + 1, share_job, b, NULL, shares));
+    const double n_voted = shares[K];
+    for (size_t k = 0; k < K; k++) b->mean[k] = shares[k];
     for (size_t k = 0; k < K; k++) total += b->mean[k] = n_voted > 0 ? b->mean[k] / n_voted : 1 / (double)K;
     for (size_t k = 0; k < K; k++) b->mean[k] /= total;
     b->first = true;
@@ -213,27 +214,37 @@ static dis_status run(bwa *b, dis_fit *fit)
     return DIS_OK;
 }
 
+static dis_status allocate(bwa *b)
+{
+    const size_t n_workers = b->args->votes.n_workers, K = b->K, threads = (size_t)dis_context_threads(b->args->ctx);
+    DIS_TRY(dis__alloc_array(&b->total, dis__size(n_workers + 3, K, 0), sizeof *b->total));
+    DIS_TRY(dis__alloc_zeroed(&b->b, dis__size(threads + 2, K, 0), sizeof *b->b));
+    DIS_TRY(dis__alloc_zeroed(&b->n_votes, n_workers, sizeof *b->n_votes));
+    b->squares = b->total;
+    b->sums = b->total + n_workers * K;
+    b->lambda = b->b + K;
+    b->room = b->b + 2 * K;
+    return dis__job_sums_create(&b->pass);
+}
+
 static dis_status fit_bwa(const dis__fit_args *args, dis_fit *fit)
 {
     const dis_votes_view *v = &args->votes;
     const size_t K = v->n_classes;
-    bwa b = {.args = args, .o = args->options, .K = K, .n_jobs = count_jobs(v), .z = fit->p};
-    double *room;
-    dis_status status = DIS_OK;
+    bwa b = {.args = args, .o = args->options, .K = K, .z = fit->p};
+    b.pass = (dis__job_sums){.args = args,
+                             .n_jobs = count_jobs(v, args->part.n_votes),
+                             .n_sums = dis__size(v->n_workers + 3, K, 0),
+                             .job = pass_job,
+                             .arg = &b};
     DIS_TRY(dis__fit_parameter(fit, "weight", "wv", &b.weight));
     DIS_TRY(dis__fit_parameter(fit, "mean", "t", &b.mean));
-    DIS_TRY(dis__alloc_zeroed(&room, dis__size(b.n_jobs, 4 * K, v->n_workers + 2 * K), sizeof *room));
-    b.sums = room;
-    b.n_votes = room + b.n_jobs * 4 * K;
-    b.b = b.n_votes + v->n_workers;
-    b.lambda = b.b + K;
-    DIS_TRY_GOTO(status,
-                 dis__alloc_array(&b.squares, dis__size(b.n_jobs, dis__size(v->n_workers, K, 0), 0), sizeof *b.squares),
-                 end);
-    status = run(&b, fit);
-end:
-    dis__free(b.squares);
-    dis__free(room);
+    dis_status status = allocate(&b);
+    if (status == DIS_OK) status = run(&b, fit);
+    dis__job_sums_destroy(&b.pass);
+    dis__free(b.total);
+    dis__free(b.b);
+    dis__free(b.n_votes);
     return status;
 }
 
@@ -241,7 +252,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 {
     (void)options;
     const size_t n = dis__size(votes->n_workers, votes->n_classes + 1, 4 * votes->n_classes);
-    return dis__size(n, (count_jobs(votes) + 2) * sizeof(double), 0);
+    return dis__size(n, (count_jobs(votes, votes->n_votes) + 2) * sizeof(double), 0);
 }
 
 const dis__method dis__method_bwa = {
@@ -255,5 +266,6 @@ const dis__method dis__method_bwa = {
     .options_size = sizeof(bwa_options),
     .memory = memory,
     .fit = fit_bwa,
+    .ranks = true,
     .starts = true,
 };

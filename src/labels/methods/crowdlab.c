@@ -20,7 +20,8 @@
  *
  * Cost: one pass over the votes for the workers, and three over the items. Memory: a few numbers per worker and
  * item. */
-#include "labels/method.h"
+#include "labels/methods/job_sums.h"
+#include "core/comm.h"
 #include "dissent/labels.h"
 #include <math.h>
 #include <string.h>
@@ -36,7 +37,7 @@ typedef struct {
     dis_fit *fit;
     uint32_t *consensus;   /* (n_items) */
     uint64_t *class_votes; /* (n_classes): votes for each class in all */
-    uint64_t *count;       /* (n_classes): of one item, or of the consensus */
+    uint64_t *count;       /* (n_classes + 3): of one item, or of the consensus with what count_items() counts */
     double *agreement;     /* (n_workers): A */
     double *weight;        /* (n_workers): w */
     double likely, model;  /* L, w_M */
@@ -98,6 +99,7 @@ static dis_status judge_workers(crowdlab *c)
             all[v->worker[k]] += n_votes(v, i) - 1;
         }
     }
+    const dis_status told = dis__comm_sum_counts(dis__context_comm(c->args->ctx), same, 2 * v->n_workers);
     double sum = 0, n = 0;
     for (size_t w = 0; w < v->n_workers; w++)
         if (all[w]) {
@@ -107,38 +109,65 @@ static dis_status judge_workers(crowdlab *c)
     for (size_t w = 0; w < v->n_workers; w++)
         if (!all[w]) c->agreement[w] = sum / n;
     dis__free(same);
+    DIS_TRY(told);
     return n > 0 ? DIS_OK
                  : dis__fail(DIS_EDATA,
                              "crowdlab judges workers by each other, and no item has votes of two; use another "
                              "method");
 }
 
-/* L, w_M and the weights of workers for the consensus at hand. */
-static void weigh(crowdlab *c)
+/* Whole numbers of the items with 2 votes or more, behind the counts of their consensus by class. */
+enum { ITEMS, PREDICTED, WRONG, NUMBERS };
+
+/* The sum of the shares of their votes that are for the consensus. */
+static void share_job(void *arg, size_t first, size_t last, double *sums, int thread)
+{
+    (void)thread;
+    const crowdlab *c = arg;
+    const dis_votes_view *v = &c->args->votes;
+    for (size_t i = first; i < last; i++) {
+        if (n_votes(v, i) < 2) continue;
+        uint64_t for_it = 0;
+        for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) for_it += dis__vote_label(v, k) == c->consensus[i];
+        *sums += (double)for_it / (double)n_votes(v, i);
+    }
+}
+
+static dis_status count_items(crowdlab *c)
 {
     const dis_votes_view *v = &c->args->votes;
     const size_t K = v->n_classes;
-    uint64_t n = 0, n_predicted = 0, wrong = 0, max = 0;
-    double agree = 0;
-    memset(c->count, 0, K * sizeof *c->count);
+    uint64_t *n = c->count + K;
+    memset(c->count, 0, (K + NUMBERS) * sizeof *c->count);
     for (size_t i = 0; i < v->n_items; i++) {
         if (n_votes(v, i) < 2) continue;
         const double *q = c->args->predictions + i * K;
-        uint64_t for_it = 0;
-        for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) for_it += dis__vote_label(v, k) == c->consensus[i];
-        agree += (double)for_it / (double)n_votes(v, i);
         c->count[c->consensus[i]]++;
-        n++;
+        n[ITEMS]++;
         if (!is_predicted(q, K)) continue;
-        n_predicted++;
-        wrong += dis_argmax(q, K) != c->consensus[i];
+        n[PREDICTED]++;
+        n[WRONG] += dis_argmax(q, K) != c->consensus[i];
     }
-    for (size_t k = 0; k < K; k++) max = c->count[k] > max ? c->count[k] : max;
-    const double other = fmax((double)(n - max) / (double)n, MIN);
-    c->likely = agree / (double)n;
-    c->model = n_predicted ? fmax(1 - (double)wrong / (double)n_predicted / other, MIN) : MIN;
-    c->model *= sqrt((double)v->n_votes / (double)v->n_items);
+    return dis__comm_sum_counts(dis__context_comm(c->args->ctx), c->count, K + NUMBERS);
+}
+
+/* L, w_M and the weights of workers for the consensus at hand. */
+static dis_status weigh(crowdlab *c)
+{
+    const dis_votes_view *v = &c->args->votes;
+    const dis__votes_part *all = &c->args->part;
+    double agree;
+    DIS_TRY(dis__item_chain(c->args, 1, share_job, c, NULL, &agree));
+    DIS_TRY(count_items(c));
+    const uint64_t *n = c->count + v->n_classes;
+    uint64_t max = 0;
+    for (size_t k = 0; k < v->n_classes; k++) max = c->count[k] > max ? c->count[k] : max;
+    const double items = (double)n[ITEMS], other = fmax((double)(n[ITEMS] - max) / items, MIN);
+    c->likely = agree / items;
+    c->model = n[PREDICTED] ? fmax(1 - (double)n[WRONG] / (double)n[PREDICTED] / other, MIN) : MIN;
+    c->model *= sqrt((double)all->n_votes / (double)all->n_items);
     for (size_t w = 0; w < v->n_workers; w++) c->weight[w] = fmax(1 - (1 - c->agreement[w]) / other, MIN);
+    return DIS_OK;
 }
 
 static void item_posterior(const crowdlab *c, size_t i, double *p)
@@ -186,20 +215,21 @@ static dis_status run(crowdlab *c)
 {
     const dis_votes_view *v = &c->args->votes;
     for (size_t k = 0; k < v->n_votes; k++) c->class_votes[dis__vote_label(v, k)]++;
+    DIS_TRY(dis__comm_sum_counts(dis__context_comm(c->args->ctx), c->class_votes, v->n_classes));
     for (size_t i = 0; i < v->n_items; i++) {
         const int32_t gold = dis__gold(c->args, i);
         c->consensus[i] = (uint32_t)(gold >= 0 ? (size_t)gold : majority(c, i));
     }
     DIS_TRY(judge_workers(c));
     DIS_TRY(dis__check_stop(c->args->ctx));
-    weigh(c);
+    DIS_TRY(weigh(c));
     DIS_TRY(posteriors(c));
     for (size_t i = 0; i < v->n_items; i++) {
         size_t n;
         const size_t best = best_of(c->fit->p + i * v->n_classes, v->n_classes, &n);
         if (n == 1) c->consensus[i] = (uint32_t)best;
     }
-    weigh(c);
+    DIS_TRY(weigh(c));
     DIS_TRY(posteriors(c));
     c->fit->predictions_weight = c->model;
     return DIS_OK;
@@ -212,7 +242,7 @@ static dis_status allocate(crowdlab *c)
     DIS_TRY(dis__fit_parameter(c->fit, "weight", "w", &c->weight));
     DIS_TRY(dis__alloc_array(&c->consensus, v->n_items, sizeof *c->consensus));
     DIS_TRY(dis__alloc_zeroed(&c->class_votes, v->n_classes, sizeof *c->class_votes));
-    return dis__alloc_array(&c->count, v->n_classes, sizeof *c->count);
+    return dis__alloc_array(&c->count, v->n_classes + NUMBERS, sizeof *c->count);
 }
 
 static dis_status fit_crowdlab(const dis__fit_args *args, dis_fit *fit)
@@ -242,4 +272,5 @@ const dis__method dis__method_crowdlab = {
     .options_size = sizeof(crowdlab_options),
     .memory = memory,
     .fit = fit_crowdlab,
+    .ranks = true,
 };

@@ -19,7 +19,7 @@
  * Cost: two passes over the votes per iteration, one exponential and one logarithm per vote each, 8 votes side by side.
  * Memory: five numbers per item, a few per worker for each job. */
 #include "labels/methods/glad.h"
-#include "labels/method.h"
+#include "labels/methods/job_sums.h"
 #include <math.h>
 #include <string.h>
 
@@ -41,21 +41,22 @@ enum { MAX_JOBS = 16, BLOCK_VOTES = 1024, MAX_HALVINGS = 40 };
 typedef struct {
     double gradient, curvature, expected; /* of a worker's part of the expected log-likelihood, without the prior */
 } worker_sums;
+enum { WORKER_SUMS = sizeof(worker_sums) / sizeof(double) };
 
 typedef struct {
     const dis__fit_args *args;
     dis_fit *fit;
-    size_t n_jobs, block; /* votes of a block of items at most */
-    double log_others;    /* L */
-    double *ability;      /* (n_workers) */
-    double *ability_try;  /* (n_workers) */
-    double *expected;     /* (n_workers): expected log-likelihood of a worker's votes at `ability` */
-    double *easy;         /* (n_items): b */
-    double *easy_step;    /* (n_items): what is to be tried next */
-    double *marginal;     /* (n_items): log-likelihood of the item at the abilities and b at hand */
-    worker_sums *sums;    /* (n_jobs, n_workers) */
-    double *total;        /* (n_jobs): each job's part of the marginal log-likelihood */
-    double *scratch;      /* (threads, n_scratch) */
+    size_t block;                 /* votes of a block of items at most */
+    double log_others;            /* L */
+    double *ability;              /* (n_workers) */
+    double *ability_try;          /* (n_workers) */
+    double *expected;             /* (n_workers): expected log-likelihood of a worker's votes at `ability` */
+    double *easy;                 /* (n_items): b */
+    double *easy_step;            /* (n_items): what is to be tried next */
+    double *marginal;             /* (n_items): log-likelihood of the item at the abilities and b at hand */
+    dis__job_sums items, workers; /* passes over items: steps of b; at abilities to be tried */
+    double *total;   /* what they added up: (n_workers) worker_sums, and behind them the marginal log-likelihood */
+    double *scratch; /* (threads, n_scratch) */
     size_t n_scratch;
 } glad;
 
@@ -192,16 +193,14 @@ static void settle_item(const glad *g, size_t i, room *r, size_t offset, double 
 
 /* Part 2 of an iteration, and what part 1 of the next needs: steps of b are taken, posteriors follow, and each worker's
  * derivatives are summed. */
-static dis_status item_job(void *arg, size_t j, int thread)
+static void item_job(void *arg, size_t first, size_t last, double *into, int thread)
 {
     const glad *g = arg;
     const dis_votes_view *v = &g->args->votes;
-    worker_sums *sums = g->sums + j * v->n_workers;
+    worker_sums *sums = (worker_sums *)into;
     room r = thread_room(g, thread);
-    double total = 0, *easy = r.score + v->n_classes; /* (block + 1) */
-    memset(sums, 0, v->n_workers * sizeof *sums);
-    const size_t last = dis__job_first(v->n_items, g->n_jobs, j + 1);
-    for (size_t i = dis__job_first(v->n_items, g->n_jobs, j), end; i < last; i = end) {
+    double *total = &into[v->n_workers * WORKER_SUMS], *easy = r.score + v->n_classes; /* (block + 1) */
+    for (size_t i = first, end; i < last; i = end) {
         end = block_end(g, i, last);
         for (size_t b = i; b < end; b++) easy[b - i] = g->easy[b] + g->easy_step[b];
         evaluate(g, g->ability, easy, i, end, &r);
@@ -210,7 +209,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
             double *p = g->fit->p + b * v->n_classes;
             settle_item(g, b, &r, at, p);
             const double scale = exp(g->easy[b]);
-            total += g->marginal[b];
+            *total += g->marginal[b];
             for (uint64_t k = v->start[b]; k < v->start[b + 1]; k++, at++) {
                 worker_sums *s = &sums[v->worker[k]];
                 const double right = p[dis__vote_label(v, k)], sigma = r.sigma[at];
@@ -220,22 +219,18 @@ static dis_status item_job(void *arg, size_t j, int thread)
             }
         }
     }
-    g->total[j] = total;
-    return DIS_OK;
 }
 
 /* At the abilities to be tried: the expected log-likelihood of each worker's votes, and for each item the step of b
  * that Newton's method would take. */
-static dis_status worker_job(void *arg, size_t j, int thread)
+static void worker_job(void *arg, size_t first, size_t last, double *into, int thread)
 {
     const glad *g = arg;
     const dis_votes_view *v = &g->args->votes;
-    worker_sums *sums = g->sums + j * v->n_workers;
+    worker_sums *sums = (worker_sums *)into;
     room r = thread_room(g, thread);
     double *other = r.score + v->n_classes + g->block + 1; /* (n_classes): the posterior at these abilities */
-    memset(sums, 0, v->n_workers * sizeof *sums);
-    const size_t last = dis__job_first(v->n_items, g->n_jobs, j + 1);
-    for (size_t i = dis__job_first(v->n_items, g->n_jobs, j), end; i < last; i = end) {
+    for (size_t i = first, end; i < last; i = end) {
         end = block_end(g, i, last);
         evaluate(g, g->ability_try, g->easy + i, i, end, &r);
         size_t at = 0;
@@ -258,49 +253,56 @@ static dis_status worker_job(void *arg, size_t j, int thread)
                                                      : step;
         }
     }
-    return DIS_OK;
 }
 
-/* Adds the jobs' sums of worker w, in order. */
-static worker_sums gather(const glad *g, size_t w)
+static worker_sums sums_of(const glad *g, size_t w)
 {
-    worker_sums all = {0};
-    for (size_t j = 0; j < g->n_jobs; j++) {
-        const worker_sums *s = &g->sums[j * g->fit->n_workers + w];
-        all.gradient += s->gradient;
-        all.curvature += s->curvature;
-        all.expected += s->expected;
-    }
-    return all;
+    return ((const worker_sums *)g->total)[w];
 }
 
-/* Part 3: the best c for (a c, b - log c). Returns log c. */
-static double best_scale(const glad *g)
+/* Sums over items of b - 1, and of its prior. */
+static void easy_job(void *arg, size_t first, size_t last, double *sums, int thread)
+{
+    (void)thread;
+    const glad *g = arg;
+    for (size_t i = first; i < last; i++) *sums += g->easy[i] - 1;
+}
+
+static void prior_job(void *arg, size_t first, size_t last, double *sums, int thread)
+{
+    (void)thread;
+    const glad *g = arg;
+    for (size_t i = first; i < last; i++) *sums += prior(g->easy[i]);
+}
+
+/* Part 3: the best c for (a c, b - log c); *log_c gets log c. */
+static dis_status best_scale(glad *g, double *log_c)
 {
     double a1 = 0, a2 = 0, b1 = 0, t = 0;
+    DIS_TRY(dis__item_chain(g->args, 1, easy_job, g, NULL, &b1));
     for (size_t w = 0; w < g->fit->n_workers; w++) {
         a1 += g->ability[w];
         a2 += g->ability[w] * g->ability[w];
     }
-    for (size_t i = 0; i < g->fit->n_items; i++) b1 += g->easy[i] - 1;
-    const double n = (double)g->fit->n_items;
+    const double n = (double)g->args->part.n_items;
     for (int step = 0; step < 20; step++) { /* Newton on sum (c a - 1)^2 / 2 + sum (b - t - 1)^2 / 2, c = e^t */
         const double c = exp(t), slope = c * c * a2 - c * a1 - b1 + n * t, curvature = 2 * c * c * a2 - c * a1 + n;
         const double dt = -slope / (curvature > 0 ? curvature : n + c * c * a2);
         t += dt > 1 ? 1 : dt < -1 ? -1 : dt;
     }
     const double c = exp(t), gain = .5 * a2 * (1 - c * c) - a1 * (1 - c) + b1 * t - .5 * n * t * t;
-    return gain > 0 && isfinite(t) ? t : 0;
+    *log_c = gain > 0 && isfinite(t) ? t : 0;
+    return DIS_OK;
 }
 
 /* The objective, after everything of an iteration is in place. */
-static double objective(const glad *g)
+static dis_status objective(glad *g, double *out)
 {
-    double sum = 0;
-    for (size_t j = 0; j < g->n_jobs; j++) sum += g->total[j];
+    double sum = g->total[g->fit->n_workers * WORKER_SUMS];
     for (size_t w = 0; w < g->fit->n_workers; w++) sum += prior(g->ability[w]);
-    for (size_t i = 0; i < g->fit->n_items; i++) sum += prior(g->easy[i]);
-    return sum - LOG_SQRT_2PI * (double)(g->fit->n_workers + g->fit->n_items);
+    DIS_TRY(dis__item_chain(g->args, 1, prior_job, g, &sum, &sum));
+    *out = sum - LOG_SQRT_2PI * (double)(g->fit->n_workers + g->args->part.n_items);
+    return DIS_OK;
 }
 
 /* Part 1: tries Newton steps for all workers, halving those that lose. */
@@ -309,7 +311,7 @@ static dis_status step_workers(glad *g, double log_c)
     const size_t n_workers = g->fit->n_workers;
     const double c = exp(log_c);
     for (size_t w = 0; w < n_workers; w++) {
-        const worker_sums s = gather(g, w); /* taken before abilities were scaled by c and easiness by 1/c */
+        const worker_sums s = sums_of(g, w); /* taken before abilities were scaled by c and easiness by 1/c */
         const double step = (s.gradient / c - (g->ability[w] - 1)) / (s.curvature / (c * c) + 1);
         g->expected[w] = s.expected;
         g->ability_try[w] = g->ability[w] + (step > LONGEST_STEP    ? LONGEST_STEP
@@ -318,10 +320,10 @@ static dis_status step_workers(glad *g, double log_c)
     }
     for (int halving = 0;; halving++) {
         bool lost = false;
-        DIS_TRY(dis__run_jobs(g->args->ctx, g->n_jobs, worker_job, g));
+        DIS_TRY(dis__job_sums_run(&g->workers, g->total));
         for (size_t w = 0; w < n_workers; w++) {
             const double before = g->expected[w] + prior(g->ability[w]),
-                         now = gather(g, w).expected + prior(g->ability_try[w]);
+                         now = sums_of(g, w).expected + prior(g->ability_try[w]);
             if (g->ability_try[w] == g->ability[w] || now >= before - SLACK * (1 + fabs(before))) continue;
             lost = true;
             g->ability_try[w] = halving < MAX_HALVINGS ? .5 * (g->ability_try[w] + g->ability[w]) : g->ability[w];
@@ -335,8 +337,8 @@ static dis_status step_workers(glad *g, double log_c)
 /* Parts 2 and 3. Returns log c by *log_c. */
 static dis_status step_items(glad *g, double *log_c)
 {
-    DIS_TRY(dis__run_jobs(g->args->ctx, g->n_jobs, item_job, g));
-    *log_c = best_scale(g);
+    DIS_TRY(dis__job_sums_run(&g->items, g->total));
+    DIS_TRY(best_scale(g, log_c));
     const double c = exp(*log_c);
     for (size_t w = 0; w < g->fit->n_workers; w++) g->ability[w] *= c;
     for (size_t i = 0; i < g->fit->n_items; i++) g->easy[i] -= *log_c;
@@ -348,13 +350,14 @@ static dis_status iterate(glad *g)
     const glad_options *o = g->args->options;
     double log_c, before;
     DIS_TRY(step_items(g, &log_c));
-    before = objective(g);
+    DIS_TRY(objective(g, &before));
     g->fit->objective = before;
     g->fit->converged = false;
     for (int64_t n = 1; n <= o->iterations && !g->fit->converged; n++) {
         DIS_TRY(step_workers(g, log_c));
         DIS_TRY(step_items(g, &log_c));
-        const double now = objective(g);
+        double now;
+        DIS_TRY(objective(g, &now));
         DIS_TRY(dis__fit_trace(g->fit, now));
         g->fit->iterations = (int)n;
         g->fit->converged = o->tolerance > 0 && fabs(now - before) < o->tolerance * fabs(now);
@@ -384,16 +387,16 @@ static dis_status start(const dis__fit_args *args, glad *g, double *difficulty)
     return DIS_OK;
 }
 
-static size_t count_jobs(const dis_votes_view *v)
+static size_t count_jobs(const dis_votes_view *v, size_t n_votes)
 {
-    return dis__n_jobs(v->n_votes, dis__size(4, v->n_workers, 20000), MAX_JOBS);
+    return dis__n_jobs(n_votes, dis__size(4, v->n_workers, 20000), MAX_JOBS);
 }
 
 static size_t memory(const dis_votes_view *v, const void *options_)
 {
     (void)options_;
     const size_t items = dis__size(v->n_items, 4 * sizeof(double), 0),
-                 workers = dis__size(v->n_workers, (3 + 3 * count_jobs(v)) * sizeof(double), 0);
+                 workers = dis__size(v->n_workers, (3 + 3 * count_jobs(v, v->n_votes)) * sizeof(double), 0);
     return items == SIZE_MAX || workers == SIZE_MAX ? SIZE_MAX : dis__size(items, 1, workers);
 }
 
@@ -416,8 +419,10 @@ static dis_status run_glad(const dis__fit_args *args, glad *g)
     DIS_TRY(dis__alloc_array(&g->easy, v->n_items, sizeof *g->easy));
     DIS_TRY(dis__alloc_array(&g->easy_step, v->n_items, sizeof *g->easy_step));
     DIS_TRY(dis__alloc_array(&g->marginal, v->n_items, sizeof *g->marginal));
-    DIS_TRY(dis__alloc_array(&g->sums, dis__size(g->n_jobs, v->n_workers, 0), sizeof *g->sums));
-    DIS_TRY(dis__alloc_array(&g->total, g->n_jobs, sizeof *g->total));
+    DIS_TRY(dis__alloc_array(&g->total, g->items.n_sums, sizeof *g->total));
+    DIS_TRY(dis__job_sums_create(&g->items));
+    g->workers = g->items; /* one after the other, by the same memory */
+    g->workers.job = worker_job;
     DIS_TRY(dis__alloc_array(&g->scratch, (size_t)dis_context_threads(args->ctx), g->n_scratch * sizeof *g->scratch));
     DIS_TRY(start(args, g, difficulty));
     DIS_TRY(iterate(g));
@@ -429,16 +434,20 @@ static dis_status fit_glad(const dis__fit_args *args, dis_fit *fit)
 {
     glad g = {.args = args,
               .fit = fit,
-              .n_jobs = count_jobs(&args->votes),
               .block = BLOCK_VOTES,
               .log_others = fit->n_classes > 2 ? log((double)(fit->n_classes - 1)) : 0};
+    g.items = (dis__job_sums){.args = args,
+                              .n_jobs = count_jobs(&args->votes, args->part.n_votes),
+                              .n_sums = dis__size(args->votes.n_workers, WORKER_SUMS, 1),
+                              .job = item_job,
+                              .arg = &g};
     const dis_status status = run_glad(args, &g);
+    dis__job_sums_destroy(&g.items);
     dis__free(g.ability_try);
     dis__free(g.expected);
     dis__free(g.easy);
     dis__free(g.easy_step);
     dis__free(g.marginal);
-    dis__free(g.sums);
     dis__free(g.total);
     dis__free(g.scratch);
     return status;
@@ -455,5 +464,6 @@ const dis__method dis__method_glad = {
     .options_size = sizeof(glad_options),
     .memory = memory,
     .fit = fit_glad,
+    .ranks = true,
     .starts = true,
 };

@@ -50,21 +50,58 @@ size_t dis__item_prior_memory(size_t n_items, size_t n_classes)
 }
 
 /* log q below the largest of each row, and the variance of log q when all classes are alike, summed over items. */
-static double take_logs(dis__item_prior *prior, const double *p)
+static void log_job(void *arg, size_t first, size_t last, double *sum, int thread)
 {
+    (void)thread;
+    const dis__item_prior *prior = arg;
     const size_t K = prior->n_classes;
-    double sum = 0;
-    for (size_t i = 0; i < prior->n_items; i++) {
-        const double *q = p + i * K;
+    for (size_t i = first; i < last; i++) {
+        const double *q = prior->pass.args->predictions + i * K;
         double *x = prior->log_q + i * K, max = 0, mean = 0, squares = 0;
         for (size_t k = 0; k < K; k++) max = q[k] > max ? q[k] : max;
         for (size_t k = 0; k < K; k++) x[k] = max > 0 ? fmax(q[k] / max, FLOOR) : 1;
         prior->special.log(x, K);
         for (size_t k = 0; k < K; k++) mean += x[k] / (double)K;
         for (size_t k = 0; k < K; k++) squares += (x[k] - mean) * (x[k] - mean);
-        sum += squares / (double)K;
+        *sum += squares / (double)K;
     }
-    return sum;
+}
+
+/* Factors of n items from `first` on at the weight and class prior at hand, and their part of the sums. */
+static void measure_block(const dis__item_prior *prior, size_t first, size_t n, double *z, double *expected)
+{
+    const size_t K = prior->n_classes;
+    const double *log_q = prior->log_q + first * K, *c = prior->classes;
+    double *factor = prior->factor + first * K, *sums = expected + K;
+    for (size_t j = 0; j < n * K; j++) factor[j] = prior->weight * log_q[j];
+    prior->special.exp(factor, n * K);
+    for (size_t i = 0; i < n; i++) {
+        double *f = factor + i * K, total = 0, mean = 0, squares = 0;
+        const double *x = log_q + i * K;
+        for (size_t k = 0; k < K; k++) total += c[k] * f[k];
+        for (size_t k = 0; k < K; k++) {
+            f[k] /= total;
+            const double share = c[k] * f[k];
+            expected[k] += share;
+            mean += share * x[k];
+            squares += share * x[k] * x[k];
+        }
+        sums[DIS_PRIOR_MEAN] += mean;
+        sums[DIS_PRIOR_VARIANCE] += squares - mean * mean;
+        z[i] = total;
+    }
+    prior->special.log(z, n);
+    for (size_t i = 0; i < n; i++) sums[DIS_PRIOR_LOG_Z] += z[i];
+}
+
+static void measure_job(void *arg, size_t first, size_t last, double *sums, int thread)
+{
+    const dis__item_prior *prior = arg;
+    double *z = prior->scratch + (size_t)thread * scratch_of(prior->n_classes);
+    for (size_t i = first, n; i < last; i += n) {
+        n = last - i < BLOCK ? last - i : BLOCK;
+        measure_block(prior, i, n, z, sums);
+    }
 }
 
 static dis_status allocate(dis__item_prior *prior)
@@ -72,40 +109,45 @@ static dis_status allocate(dis__item_prior *prior)
     const size_t K = prior->n_classes, cells = dis__size(prior->n_items, K, 0);
     DIS_TRY(dis__alloc_array(&prior->log_q, cells, sizeof *prior->log_q));
     DIS_TRY(dis__alloc_array(&prior->factor, cells, sizeof *prior->factor));
-    DIS_TRY(dis__alloc_array(&prior->sums, prior->n_jobs, sizeof *prior->sums));
-    DIS_TRY(dis__alloc_array(&prior->job_expected, prior->n_jobs * K, sizeof *prior->job_expected));
-    DIS_TRY(dis__alloc_array(&prior->scratch, prior->n_jobs * scratch_of(K), sizeof *prior->scratch));
-    return dis__alloc_zeroed(&prior->expected, 2 * K, sizeof *prior->expected);
+    DIS_TRY(dis__alloc_array(&prior->scratch, (size_t)dis_context_threads(prior->pass.args->ctx) * scratch_of(K),
+                             sizeof *prior->scratch));
+    DIS_TRY(dis__alloc_zeroed(&prior->expected, 2 * K + DIS_PRIOR_SUMS, sizeof *prior->expected));
+    return dis__job_sums_create(&prior->pass);
 }
 
-dis_status dis__item_prior_create(dis_context *ctx, const double *p, size_t n_items, size_t n_classes, double weight,
-                                  dis__item_prior *out)
+dis_status dis__item_prior_create(const dis__fit_args *args, double weight, dis__item_prior *out)
 {
-    dis__item_prior prior = {.ctx = ctx,
-                             .n_items = n_items,
-                             .n_classes = n_classes,
-                             .n_jobs = jobs_of(n_items, n_classes),
+    const size_t K = args->votes.n_classes;
+    *out = (dis__item_prior){.n_items = args->votes.n_items,
+                             .n_all = (double)args->part.n_items,
+                             .n_classes = K,
+                             .pass = {.args = args,
+                                      .n_jobs = jobs_of(args->part.n_items, K),
+                                      .n_sums = K + DIS_PRIOR_SUMS,
+                                      .job = measure_job,
+                                      .arg = out},
                              .fixed = weight >= 0,
                              .start = weight >= 0 ? weight : 0,
                              .special = dis__special_pick()};
-    const dis_status status = allocate(&prior);
+    double variance;
+    dis_status status = allocate(out);
+    if (status == DIS_OK) status = dis__item_chain(args, 1, log_job, out, NULL, &variance);
     if (status != DIS_OK) {
-        dis__item_prior_destroy(&prior);
+        dis__item_prior_destroy(out);
         return status;
     }
-    prior.scaled = prior.expected + n_classes;
-    prior.cost = SURELY * sqrt(take_logs(&prior, p));
-    dis__item_prior_restart(&prior);
-    *out = prior;
+    out->total = out->expected + K;
+    out->scaled = out->total + DIS_PRIOR_SUMS;
+    out->cost = SURELY * sqrt(variance);
+    dis__item_prior_restart(out);
     return DIS_OK;
 }
 
 void dis__item_prior_destroy(dis__item_prior *prior)
 {
+    dis__job_sums_destroy(&prior->pass);
     dis__free(prior->log_q);
     dis__free(prior->factor);
-    dis__free(prior->sums);
-    dis__free(prior->job_expected);
     dis__free(prior->scratch);
     dis__free(prior->expected);
 }
@@ -124,83 +166,29 @@ const double *dis__item_prior_sums(dis__item_prior *prior, const double *class_s
         prior->scaled[k] = expected > 0 ? class_sum[k] * prior->classes[k] / expected : class_sum[k];
         sum += prior->scaled[k];
     }
-    for (size_t k = 0; k < prior->n_classes && sum > 0; k++) prior->scaled[k] *= (double)prior->n_items / sum;
+    for (size_t k = 0; k < prior->n_classes && sum > 0; k++) prior->scaled[k] *= prior->n_all / sum;
     return prior->scaled;
-}
-
-/* Factors of n items from `first` on at the weight and class prior at hand, and their part of the sums. */
-static void measure_block(const dis__item_prior *prior, size_t first, size_t n, double *z, dis__item_sums *sums,
-                          double *expected)
-{
-    const size_t K = prior->n_classes;
-    const double *log_q = prior->log_q + first * K, *c = prior->classes;
-    double *factor = prior->factor + first * K;
-    for (size_t j = 0; j < n * K; j++) factor[j] = prior->weight * log_q[j];
-    prior->special.exp(factor, n * K);
-    for (size_t i = 0; i < n; i++) {
-        double *f = factor + i * K, total = 0, mean = 0, squares = 0;
-        const double *x = log_q + i * K;
-        for (size_t k = 0; k < K; k++) total += c[k] * f[k];
-        for (size_t k = 0; k < K; k++) {
-            f[k] /= total;
-            const double share = c[k] * f[k];
-            expected[k] += share;
-            mean += share * x[k];
-            squares += share * x[k] * x[k];
-        }
-        sums->mean += mean;
-        sums->variance += squares - mean * mean;
-        z[i] = total;
-    }
-    prior->special.log(z, n);
-    for (size_t i = 0; i < n; i++) sums->log_z += z[i];
-}
-
-static dis_status measure_job(void *arg, size_t j, int thread)
-{
-    (void)thread;
-    dis__item_prior *prior = arg;
-    dis__item_sums sums = {0};
-    double *expected = prior->job_expected + j * prior->n_classes;
-    memset(expected, 0, prior->n_classes * sizeof *expected);
-    const size_t last = dis__job_first(prior->n_items, prior->n_jobs, j + 1);
-    for (size_t i = dis__job_first(prior->n_items, prior->n_jobs, j), n; i < last; i += n) {
-        n = last - i < BLOCK ? last - i : BLOCK;
-        measure_block(prior, i, n, prior->scratch + j * scratch_of(prior->n_classes), &sums, expected);
-    }
-    prior->sums[j] = sums;
-    return DIS_OK;
 }
 
 static dis_status measure(dis__item_prior *prior, double weight)
 {
     prior->weight = weight;
-    DIS_TRY(dis__run_jobs(prior->ctx, prior->n_jobs, measure_job, prior));
-    prior->total = (dis__item_sums){0};
-    memset(prior->expected, 0, prior->n_classes * sizeof *prior->expected);
-    for (size_t j = 0; j < prior->n_jobs; j++) {
-        prior->total.log_z += prior->sums[j].log_z;
-        prior->total.mean += prior->sums[j].mean;
-        prior->total.variance += prior->sums[j].variance;
-        for (size_t k = 0; k < prior->n_classes; k++)
-            prior->expected[k] += prior->job_expected[j * prior->n_classes + k];
-    }
-    return DIS_OK;
+    return dis__job_sums_run(&prior->pass, prior->expected);
 }
 
 dis_status dis__item_prior_update(dis__item_prior *prior, const double *classes, double evidence)
 {
     prior->classes = classes;
     DIS_TRY(measure(prior, prior->weight));
-    if (prior->fixed || isnan(evidence) || !(prior->total.variance > 0)) return DIS_OK;
+    if (prior->fixed || isnan(evidence) || !(prior->total[DIS_PRIOR_VARIANCE] > 0)) return DIS_OK;
     const double before = prior->weight, gain = evidence - prior->cost;
-    const double value = before * gain - prior->total.log_z;
-    double step = (gain - prior->total.mean) / prior->total.variance;
+    const double value = before * gain - prior->total[DIS_PRIOR_LOG_Z];
+    double step = (gain - prior->total[DIS_PRIOR_MEAN]) / prior->total[DIS_PRIOR_VARIANCE];
     for (int n = 0; n < MAX_HALVINGS; n++, step /= 2) {
         const double weight = fmin(fmax(before + step, 0), MAX_WEIGHT);
         if (weight == before) return prior->weight == before ? DIS_OK : measure(prior, before);
         DIS_TRY(measure(prior, weight));
-        if (weight * gain - prior->total.log_z >= value - SLACK * fabs(value)) return DIS_OK;
+        if (weight * gain - prior->total[DIS_PRIOR_LOG_Z] >= value - SLACK * fabs(value)) return DIS_OK;
     }
     return measure(prior, before);
 }

@@ -2,28 +2,23 @@
  * (item_prior.c). */
 #ifndef DIS_LABELS_METHODS_ITEM_PRIOR_H
 #define DIS_LABELS_METHODS_ITEM_PRIOR_H
-#include "dissent/context.h"
+#include "labels/methods/job_sums.h"
 #include "core/special.h"
 
-/* What one job adds up over its items. */
-typedef struct {
-    double log_z;    /* logarithms of the normalisers */
-    double mean;     /* of log q under the prior of the item */
-    double variance; /* of the same */
-} dis__item_sums;
+/* What is added up over items, behind the priors of their classes. */
+enum { DIS_PRIOR_LOG_Z, DIS_PRIOR_MEAN, DIS_PRIOR_VARIANCE, DIS_PRIOR_SUMS };
 
 typedef struct dis__item_prior {
-    dis_context *ctx;
-    size_t n_items, n_classes, n_jobs;
-    double *log_q;         /* (n_items, n_classes): below the largest of the item; 0 everywhere: no prediction */
-    double *factor;        /* (n_items, n_classes): q^weight over the normaliser of the item */
-    dis__item_sums *sums;  /* (n_jobs) */
-    double *job_expected;  /* (n_jobs, n_classes) */
-    double *scratch;       /* (n_jobs, BLOCK * (n_classes + 1)) */
-    double *expected;      /* (n_classes): sum of the priors of all items */
-    double *scaled;        /* (n_classes) */
-    const double *classes; /* (n_classes): the class prior at hand */
-    dis__item_sums total;
+    size_t n_items, n_classes;
+    double n_all;       /* items of all ranks */
+    double *log_q;      /* (n_items, n_classes): below the largest of the item; 0 everywhere: no prediction */
+    double *factor;     /* (n_items, n_classes): q^weight over the normaliser of the item */
+    dis__job_sums pass; /* over items */
+    double *scratch;    /* (threads, BLOCK * (n_classes + 1)) */
+    double *expected;   /* (n_classes): sum of the priors of all items; then the others: */
+    double *total;  /* (DIS_PRIOR_SUMS): logarithms of the normalisers; mean and variance of log q under the priors */
+    double *scaled; /* (n_classes) */
+    const double *classes;      /* (n_classes): the class prior at hand */
     double weight, start, cost; /* cost: of one unit of weight, in nats */
     bool fixed;                 /* the weight is given, not estimated */
     dis__special special;
@@ -32,10 +27,9 @@ typedef struct dis__item_prior {
 /* Bytes for so many items. */
 size_t dis__item_prior_memory(size_t n_items, size_t n_classes);
 
-/* p (n_items, n_classes): rows of zeros are items without a prediction. weight: below 0: to be estimated, from `start`
- * on. The caller destroys it. */
-dis_status dis__item_prior_create(dis_context *ctx, const double *p, size_t n_items, size_t n_classes, double weight,
-                                  dis__item_prior *out);
+/* args->predictions: rows of zeros are items without a prediction. weight: below 0: to be estimated, from `start` on.
+ * The caller destroys it, and keeps it where it is. */
+dis_status dis__item_prior_create(const dis__fit_args *args, double weight, dis__item_prior *out);
 void dis__item_prior_destroy(dis__item_prior *prior);
 
 /* The weight as it was at the start: another restart begins. */
