@@ -14,11 +14,20 @@
 #include "labels/method.h"
 #include <math.h>
 
-static size_t find_task(const dis_growing *g, const char *name, size_t n)
+/* ---- looking tasks up ---- */
+
+enum { AT_ONCE = 64 };
+
+static size_t home_of(const dis_growing *g, const char *name, size_t n)
 {
     const uint64_t key[2] = {dis__u64_at(g->part[DIS_GROWING_KEY], 0), dis__u64_at(g->part[DIS_GROWING_KEY], 1)};
+    return (size_t)dis__siphash(key, name, n) & (g->part[DIS_GROWING_INDEX]->n - 1);
+}
+
+static size_t find_task(const dis_growing *g, const char *name, size_t n, size_t home)
+{
     const size_t mask = g->part[DIS_GROWING_INDEX]->n - 1;
-    size_t s = (size_t)dis__siphash(key, name, n) & mask;
+    size_t s = home;
     for (size_t tried = 0; tried <= mask; tried++, s = (s + 1) & mask) {
         const uint32_t i = dis__u32_at(g->part[DIS_GROWING_INDEX], s);
         const char *other;
@@ -32,6 +41,63 @@ static size_t find_task(const dis_growing *g, const char *name, size_t n)
     return SIZE_MAX;
 }
 
+static inline void ask_for(const dis__tensor *t, size_t i, size_t size)
+{
+    __builtin_prefetch((const char *)t->data + i * size);
+}
+
+/* Asks for what is needed of the tasks [first, first + n) of the new votes, of all of them at once: where the index has
+ * them (home), then the places of their names and votes, then these. Memory is far away for every one of them. */
+static void ask_for_tasks(const dis__appending *a, size_t first, size_t n, size_t *home)
+{
+    const dis_growing *g = a->g;
+    const dis__tensor *const *p = g->part;
+    size_t item[AT_ONCE];
+    for (size_t k = 0; k < n; k++) {
+        size_t length;
+        const char *name = dis_names_get(a->more->tasks, first + k, &length);
+        home[k] = home_of(g, name, length);
+        ask_for(p[DIS_GROWING_INDEX], home[k], sizeof(uint32_t));
+    }
+    for (size_t k = 0; k < n; k++) {
+        item[k] = dis__u32_at(p[DIS_GROWING_INDEX], home[k]);
+        if (item[k] == 0 || item[k] > g->n_items) continue;
+        ask_for(p[DIS_GROWING_TASK_START], item[k] - 1, sizeof(uint64_t));
+        ask_for(p[DIS_GROWING_START], item[k] - 1, sizeof(uint64_t));
+    }
+    for (size_t k = 0; k < n; k++) {
+        if (item[k] == 0 || item[k] > g->n_items) continue;
+        const uint64_t name = dis__u64_at(p[DIS_GROWING_TASK_START], item[k] - 1),
+                       vote = dis__u64_at(p[DIS_GROWING_START], item[k] - 1);
+        if (name < p[DIS_GROWING_TASKS]->n) ask_for(p[DIS_GROWING_TASKS], (size_t)name, 1);
+        if (vote >= p[DIS_GROWING_WORKER]->n) continue;
+        ask_for(p[DIS_GROWING_WORKER], (size_t)vote, sizeof(uint32_t));
+        ask_for(p[DIS_GROWING_LABEL], (size_t)vote, sizeof(uint16_t));
+    }
+}
+
+/* Item i of the new votes in the state, and how many votes there are then. */
+static dis_status find_item(dis__appending *a, size_t i, size_t home)
+{
+    const dis_growing *g = a->g;
+    const dis_votes_view *m = a->more;
+    size_t n;
+    const char *name = dis_names_get(m->tasks, i, &n);
+    const size_t at = a->item[i] = find_task(g, name, n, home);
+    uint64_t old = 0;
+    if (at == SIZE_MAX) {
+        a->notes.new_items++;
+    } else {
+        const uint64_t from = dis__u64_at(g->part[DIS_GROWING_START], at),
+                       to = dis__u64_at(g->part[DIS_GROWING_START], at + 1);
+        if (from > to || to > g->part[DIS_GROWING_WORKER]->n) return dis__growing_bad(g, "damaged votes");
+        old = to - from;
+    }
+    a->notes.old_votes += (size_t)old;
+    a->start[i + 1] = a->start[i] + old + m->start[i + 1] - m->start[i];
+    return DIS_OK;
+}
+
 dis_status dis__growing_find(dis__appending *a)
 {
     const dis_growing *g = a->g;
@@ -43,24 +109,16 @@ dis_status dis__growing_find(dis__appending *a)
     for (size_t w = 0; w < m->n_workers; w++)
         if (a->worker[w] == SIZE_MAX) a->worker[w] = g->n_workers + a->notes.new_workers++;
     a->start[0] = 0;
-    for (size_t i = 0; i < m->n_items; i++) {
-        size_t n;
-        const char *name = dis_names_get(m->tasks, i, &n);
-        const size_t at = a->item[i] = find_task(g, name, n);
-        uint64_t old = 0;
-        if (at == SIZE_MAX) {
-            a->notes.new_items++;
-        } else {
-            const uint64_t from = dis__u64_at(g->part[DIS_GROWING_START], at),
-                           to = dis__u64_at(g->part[DIS_GROWING_START], at + 1);
-            if (from > to || to > g->part[DIS_GROWING_WORKER]->n) return dis__growing_bad(g, "damaged votes");
-            old = to - from;
-        }
-        a->notes.old_votes += (size_t)old;
-        a->start[i + 1] = a->start[i] + old + m->start[i + 1] - m->start[i];
+    for (size_t first = 0; first < m->n_items; first += AT_ONCE) {
+        const size_t n = m->n_items - first < AT_ONCE ? m->n_items - first : AT_ONCE;
+        size_t home[AT_ONCE];
+        ask_for_tasks(a, first, n, home);
+        for (size_t k = 0; k < n; k++) DIS_TRY(find_item(a, first + k, home[k]));
     }
     return DIS_OK;
 }
+
+/* ---- adding votes ---- */
 
 static size_t old_votes(const dis__appending *a, size_t i)
 {
