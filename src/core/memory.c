@@ -104,6 +104,20 @@ void dis__free(void *memory)
     free(memory);
 }
 
+void dis__release(void *part, size_t bytes)
+{
+#if defined(__linux__) && defined(MADV_REMOVE)
+    const uintptr_t first = ((uintptr_t)part + PAGE - 1) & ~(uintptr_t)(PAGE - 1),
+                    last = ((uintptr_t)part + bytes) & ~(uintptr_t)(PAGE - 1);
+    if (last <= first) return;
+    /* of a file its blocks, else its pages; a refusal does no harm */
+    if (madvise((void *)first, last - first, MADV_REMOVE) != 0)
+        (void)madvise((void *)first, last - first, MADV_DONTNEED);
+#else
+    (void)part, (void)bytes;
+#endif
+}
+
 dis_status dis__copy_text(char **out, const char *text, size_t n)
 {
     char *copy = NULL;

@@ -20,6 +20,9 @@ dis_status dis__resize_array(void *inout, size_t old_n, size_t n, size_t size);
 /* Makes room for at least `need` elements, doubling *capacity. */
 dis_status dis__reserve(void *inout, size_t *capacity, size_t used, size_t need, size_t size);
 void dis__free(void *memory);
+/* Whole pages of a part of a large block that nobody will look at again: memory or disk that they take is free for
+ * others, where the system can do that; what they hold is undefined. */
+void dis__release(void *part, size_t bytes);
 
 /* A copy of n bytes with a NUL behind them. */
 dis_status dis__copy_text(char **out, const char *text, size_t n);

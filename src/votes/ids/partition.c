@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "votes/fast_rows.h"
+#include <math.h>
 
 enum { MAX_BUCKETS = 1024, ROWS_PER_BASE = 1 << 16, BASE_WORDS = 2, SPARE = 512, MAX_MOVED = 32 };
 static const double MIN_GROWTH = 1.25;
@@ -20,7 +21,8 @@ dis_status dis__partition_begin(dis__partition *d, const dis__secret *secret, ui
 {
     const uint64_t wanted = n_bytes / bucket_bytes + 1;
     const size_t n = wanted < MAX_BUCKETS ? (size_t)wanted : MAX_BUCKETS;
-    const size_t share = (size_t)(1.06 * (double)n_bytes * words_per_byte / (double)n) + SPARE;
+    const double expected = (double)n_bytes * words_per_byte / (double)n;
+    const size_t share = (size_t)(1.02 * expected + 20 * sqrt(expected)) + SPARE; /* some buckets have more */
     *d = (dis__partition){.places = {.secret = *secret, .n_buckets = n}};
     DIS_TRY(dis__alloc_zeroed(&d->bucket, n, sizeof *d->bucket));
     DIS_TRY(dis__alloc_array(&d->all, dis__size(n, share, 0), sizeof *d->all));

@@ -186,11 +186,13 @@ static dis_status keep_tasks(const dis__partition_bucket *bucket, const dis__buc
     _Static_assert(sizeof(dis__placed_vote) == sizeof(uint64_t) && sizeof(dis__bucket_task) % sizeof(uint64_t) == 0,
                    "in place");
     const size_t task_words = TASK_WORDS * out->n_tasks, words = task_words + s->n_text;
-    uint64_t *to = bucket->record + n_votes;
+    uint64_t *to = bucket->record + n_votes, *free_from = to + words, *end = bucket->record + bucket->n;
     if (words > bucket->n - n_votes) {
         DIS_TRY(dis__alloc_array(&out->own, words, sizeof *out->own));
+        free_from = to;
         to = out->own;
     }
+    dis__release(free_from, (size_t)(end - free_from) * sizeof *free_from);
     uint64_t *text = to + task_words;
     out->task = (dis__bucket_task *)(void *)to;
     if (s->n_text) memcpy(text, s->text, s->n_text * sizeof *text);
