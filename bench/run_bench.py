@@ -557,6 +557,25 @@ def watch(command):
     return seconds, peak, peak_all
 
 
+def shuffled_row(b, n, name, source, target):
+    """Rows in no order, names of more than 8 bytes: numbered from files when there is little memory."""
+    short = b.path("short.csv")
+    try:
+        call(CALLS, "synth", short, n // 10, 10000, 4, 10, 1, "shuffle")
+        with open(source, "wb") as f:
+            subprocess.run(["sed", "2,$s/^/item-/", short], stdout=f, check=True, env=dict(ENV, LC_ALL="C"))
+        os.remove(short)
+        command = [TOOL, "labels", source, "-o", target, "--threads", "2", "--quiet"]
+        seconds, peak, _ = watch(command)
+        within, least, _ = watch(command + ["--memory", "500M"])
+        b.add({"row": name + ", shuffled, long names, --memory 500M", "unit": "command", "peer_name": "ours with all memory", "ours": within,
+               "peer": seconds, "floor": 1 / 1.3, "floor_text": "1.3 times as long",
+               "note": f"peaks less mapped files {least / 1e9:.2f} and {peak / 1e9:.2f} GB"})
+    finally:
+        if os.path.exists(short):
+            os.remove(short)
+
+
 def large_row(b):
     n = 100000 if b.quick else 100000000
     name = f"labels (default), {n:.0e} votes, file to file, 2 threads".replace("e+0", "e")
@@ -576,6 +595,7 @@ def large_row(b):
         within, least, _ = watch([TOOL, "labels", source, "-o", target, "--threads", "2", "--memory", "500M", "--quiet"])
         b.add({"row": name + ", --memory 500M", "unit": "command", "peer_name": "ours with all memory", "ours": within, "peer": seconds,
                "floor": 1 / 1.3, "floor_text": "1.3 times as long", "note": f"peak less the mapped input {least / 1e9:.2f} GB"})
+        shuffled_row(b, n, name, source, target)
     except Skipped as reason:
         b.add({"row": name, "unit": "command", "peer_name": "limit of 5 minutes", "ours": None, "peer": None, "floor": None,
                "note": f"skipped: {reason}"})
@@ -583,6 +603,37 @@ def large_row(b):
         for path in (source, target):
             if os.path.exists(path):
                 os.remove(path)
+
+
+def append_row(b):
+    """New votes beside a saved state against a fit of all votes, processor time on one thread."""
+    n, n_new = (100000, 100) if b.quick else (10000000, 10000)
+    old, new, state, target = (b.path(x) for x in ("old.csv", "new.csv", "growing.safetensors", "changed.csv"))
+    common = [TOOL, "labels", "--method", "dawid-skene", "--threads", "1", "--quiet", "-o", target]
+
+    @once
+    def files():
+        with open(b.votes(n, 10000, 10), "rb") as f:
+            head, *rows = f.readlines()
+        chosen = sorted(random.Random(1).sample(range(len(rows)), n_new))
+        with open(new, "wb") as f:
+            f.writelines([head] + [rows[i] for i in chosen])
+        for i in chosen:
+            rows[i] = b""
+        with open(old, "wb") as f:
+            f.writelines([head] + rows)
+        call(*common, old, "--save-growing", state)
+
+    def processor(*arguments):
+        files()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        call(*common, *arguments)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    b.row(f"labels --append, {n_new:.0e} votes on {n:.0e}, file to file".replace("e+0", "e"), "command",
+          lambda: b.median(lambda: processor(new, "--append", state)), "ours, a fit of all votes",
+          lambda: b.median(lambda: processor(old, new)), 50)
 
 
 def package_rows(b):
@@ -724,7 +775,7 @@ def main():
     try:
         b = Bench(args)
         print(machine())
-        for rows in (em_rows, mace_rows, glad_rows, reading_rows, export_row, centroid_rows, agreement_rows, metric_rows, training_rows, token_rows, encoder_rows, package_rows, start_row) + ((large_row,) if args.large else ()):
+        for rows in (em_rows, mace_rows, glad_rows, reading_rows, export_row, centroid_rows, agreement_rows, metric_rows, training_rows, token_rows, encoder_rows, package_rows, append_row, start_row) + ((large_row,) if args.large else ()):
             rows(b)
         b.table()
         if args.json:
