@@ -603,6 +603,35 @@ static void case_many_heads(nn_net *f)
     nn_crowd(f, "crowd", dis__layer_linear(f->net, "third", x, 4, DIS_ACT_NONE), DIS_CROWD_MW, false);
 }
 
+/* The matrix reads what the classes read, so that both gradients meet below. */
+static void case_confuse(nn_net *f)
+{
+    const int x = below(f, 9), q = dis__layer_linear(f->net, "class", x, 4, DIS_ACT_NONE);
+    nn_soft(f, "vote", dis__layer_confuse(f->net, q, dis__layer_linear(f->net, "matrix", x, 16, DIS_ACT_NONE)), NULL);
+}
+
+static void case_confuse_wide(nn_net *f)
+{
+    const int x = below(f, 5), q = dis__layer_linear(f->net, "class", x, 33, DIS_ACT_NONE);
+    nn_soft(f, "vote", dis__layer_confuse(f->net, q, dis__layer_linear(f->net, "matrix", x, 1089, DIS_ACT_NONE)), NULL);
+}
+
+static void case_pair_terms(nn_net *f)
+{
+    const int ids = nn_ints_input(f, f->rows, DIS_NONE, 1, -1, 4);
+    const int x = dis__layer_embed_bag(f->net, "workers", ids, DIS_NONE, 5, 150);
+    above(f, x);
+    nn_pairs(f, "pairs", x);
+}
+
+/* Rows mixed two by two, as mixup does. */
+static void case_mixed(nn_net *f)
+{
+    const int ids = nn_ints_input(f, f->rows, DIS_NONE, 2, -1, 8);
+    const int share = nn_reals(f, (dis__shape){f->rows, DIS_NONE, 1, 2, 1});
+    above(f, dis__layer_weigh(f->net, dis__layer_embed(f->net, "workers", ids, 9, 6), share, DIS_NONE));
+}
+
 static void case_frozen(nn_net *f)
 {
     const int x = dis__layer_linear(f->net, "mid", below(f, 12), 10, DIS_ACT_RELU);
@@ -659,6 +688,10 @@ static const nn_case nn_cases[] = {
     CASE(crowd_q_vb),
     CASE(crowd_q_vwb),
     CASE(crowd_q_sw),
+    CASE(confuse),
+    LARGE(confuse_wide),
+    CASE(pair_terms),
+    CASE(mixed),
     CASE(pool_ends),
     CASE(lstm),
     CASE(lstm_both),

@@ -21,6 +21,7 @@ typedef struct {
     nn_ints ints[NN_MAX];
     int n_ints;
     int soft[NN_MAX], n_soft, crowd[NN_MAX], n_crowd;
+    int pairs[NN_MAX], n_pairs;
     size_t n_workers;
     int start, length; /* of packed rows of tokens, + 1; 0: there are none */
     int mark;          /* a value to look at */
@@ -58,6 +59,12 @@ static inline int nn_crowd(nn_net *f, const char *name, int logits, dis__crowd k
     o.on_probabilities = on_probabilities;
     f->n_workers = 5;
     return f->crowd[f->n_crowd++] = dis__head_crowd(f->net, name, logits, f->n_workers, 256, &o);
+}
+
+/* Of a table of five rows. */
+static inline int nn_pairs(nn_net *f, const char *name, int embedded)
+{
+    return f->pairs[f->n_pairs++] = dis__head_pairs(f->net, name, embedded, 64);
 }
 
 static inline double nn_random(uint64_t stream, uint64_t i)
@@ -99,6 +106,19 @@ static inline dis_status nn_fill_crowd(nn_net *f, int head)
     return dis__head_put_votes(f->net, head, n, row, worker, label);
 }
 
+static inline dis_status nn_fill_pairs(nn_net *f, int head, size_t rows)
+{
+    int32_t pair[3 * 64];
+    float weight[64];
+    const size_t n = rows < 64 ? rows : 64;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < 2; j++) pair[3 * i + j] = (int32_t)dis__below(6, 12 + j, i, 5);
+        pair[3 * i + 2] = (int32_t)(i % DIS_N_PAIRS);
+        weight[i] = (float)(1 + i % 4) / 4;
+    }
+    return dis__head_put_pairs(f->net, head, n, pair, weight);
+}
+
 /* Starts and lengths of packed rows: the tokens dealt out unevenly, some rows with none. */
 static inline void nn_fill_packed(nn_net *f, size_t rows, size_t tokens)
 {
@@ -136,6 +156,7 @@ static inline dis_status nn_fill(nn_net *f, size_t rows, size_t time, size_t tok
     if (f->start) nn_fill_packed(f, rows, tokens);
     for (int i = 0; i < f->n_soft; i++) nn_fill_soft(f, f->soft[i], 300 + (uint64_t)i);
     for (int i = 0; i < f->n_crowd; i++) DIS_TRY(nn_fill_crowd(f, f->crowd[i]));
+    for (int i = 0; i < f->n_pairs; i++) DIS_TRY(nn_fill_pairs(f, f->pairs[i], rows));
     return DIS_OK;
 }
 

@@ -33,6 +33,8 @@ typedef enum {
     DIS_STREAM_RANDOM_VOTE,
     DIS_STREAM_PANEL,
     DIS_STREAM_ASKED,
+    DIS_STREAM_MIXUP,
+    DIS_STREAM_CONTRAST,
 } dis_stream;
 
 typedef struct {

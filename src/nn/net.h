@@ -185,6 +185,12 @@ int dis__layer_batchnorm(dis__net *net, const char *name, int x, int residual, d
 /* Rows of x, counted over (rows, time, height, width), taken by index: (rows of index, channels). */
 int dis__layer_gather(dis__net *net, int x, int index);
 
+/* What a vote will be: log sum_k softmax(class_logits)_k softmax(confusion)_{k,z}, (rows, classes); confusion: (rows,
+ * classes x classes), class by class. */
+int dis__layer_confuse(dis__net *net, int class_logits, int confusion);
+/* x, through which no gradient passes. */
+int dis__layer_stop(dis__net *net, int x);
+
 /* What a head measures. */
 typedef struct {
     size_t size;
@@ -210,6 +216,9 @@ dis__crowd_head_options dis__crowd_head_options_default(void); /* MW, 1, on logi
 /* most_votes: of one batch. */
 int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_workers, size_t max_votes,
                     const dis__crowd_head_options *options);
+
+/* Terms of pairs of rows of the table that made `embedded`; what is put is their sum, weighted. */
+int dis__head_pairs(dis__net *net, const char *name, int embedded, size_t max_pairs);
 
 /* Groups of parameters, by what their names begin with; before planning. */
 void dis__net_freeze(dis__net *net, const char *prefix);              /* stay as they are */
@@ -260,6 +269,8 @@ dis_status dis__head_put_labels(dis__net *net, int head, const int32_t *label);
 /* Votes sorted by row; DIS_EUSAGE when they are not, or out of range. */
 dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t *row, const int32_t *worker,
                                const int32_t *label);
+/* pair: (n, 3), rows a and b and dis__pair_kind; DIS_EUSAGE when they are out of range. */
+dis_status dis__head_put_pairs(dis__net *net, int head, size_t n, const int32_t *pair, const float *weight);
 /* The head has no targets in this batch, or (prediction) never: only q is made. */
 void dis__head_put_nothing(dis__net *net, int head);
 /* What the head's losses are summed up and divided by; 0 (the start): the sum of the weights or votes of the batch. For

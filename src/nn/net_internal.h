@@ -172,6 +172,8 @@ bool dis__ints_fit(dis__net *net, int ints, const char *what, const char *layer)
 /* attend.c: whether x is packed rows that begin and end as these inputs say; else the net is bad. */
 bool dis__packed_fit(dis__net *net, int x, int start, int length, const char *layer);
 int dis__net_head(dis__net *net, dis__layer *layer);
+/* embed.c: the layer that made a value of a table that is a parameter; NULL: none did. */
+const dis__layer *dis__embed_layer(const dis__net *net, int embedded);
 
 static inline const dis__shape *dis__shape_of(const dis__net *net, int value)
 {

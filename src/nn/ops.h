@@ -44,6 +44,10 @@ typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_AC
     X(soft_loss_grad)       \
     X(crowd_loss)           \
     X(crowd_param_grad)     \
+    X(confuse)              \
+    X(confuse_grad)         \
+    X(pair_terms)           \
+    X(pair_terms_grad)      \
     X(head_loss)            \
     X(total_loss)           \
     X(recurrent)            \
@@ -247,6 +251,34 @@ typedef struct {
     bool add;
     void *d_matrix, *d_bias;
 } dis__crowd_args;
+
+/* Votes by way of a confusion matrix per row: y[i][z] = log sum_k softmax(class)[i][k] softmax(confusion[i][k])[z], so
+ * that softmax(y) is what the vote will be. confusion: (rows, classes, classes), class by class. Index: rows. grad: from
+ * dy to d_class and d_confusion (each may be NULL), stored or added. */
+typedef struct {
+    size_t n_rows, n_classes;
+    const void *class_logits, *confusion;
+    void *y;
+    const void *dy;
+    void *d_class, *d_confusion;
+    bool add_class, add_confusion;
+} dis__confuse_args;
+
+/* Terms that pull at rows of a table: near: 1 - cos(a, b); apart: max(0, cos(a, b)); length: |a|. */
+typedef enum { DIS_PAIR_NEAR, DIS_PAIR_APART, DIS_PAIR_LENGTH, DIS_N_PAIRS } dis__pair_kind;
+
+/* loss[i] = weight[i] times the term of pair[i] = (a, b, kind). slope (pairs, 3): the gradient of loss[i] is slope[0] a +
+ * slope[1] b by a, slope[1] a + slope[2] b by b. Index: pairs. grad: d_table += scale times that, pair by pair. Index:
+ * columns. */
+typedef struct {
+    size_t n_pairs, width;
+    const void *table; /* a parameter */
+    const int32_t *pair;
+    const void *weight;
+    void *loss, *slope;
+    const double *scale;
+    void *d_table;
+} dis__pair_terms_args;
 
 /* A head's scalars, in device memory. The host writes norm (what the sum of row losses is divided by; 0: the head
  * takes no part), weight and scale (weight / norm); head_loss writes the mean loss and weight * that. */

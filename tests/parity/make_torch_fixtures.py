@@ -2,7 +2,7 @@
 
     python3 tests/parity/make_torch_fixtures.py
 
-needs PyTorch (made with 2.x on the CPU) and writes tests/parity/fixtures/torch_NAME.safetensors. Each file holds
+needs PyTorch (made with 2.x on the CPU, aart and annot_mix with 1.13) and writes tests/parity/fixtures/torch_NAME.safetensors. Each file holds
 
     start/PARAM            parameters before training, named and laid out as dissent has them
     batch.B/INPUT          two batches of different sizes, taken in turn
@@ -145,6 +145,39 @@ class Mlp(Net):
 
     def forward(self, b):
         return self.out(self.trunk(b))
+
+
+class AnnotMix(Net):
+    """annot-mix: a class per item and what a worker makes of it, rows mixed two by two; terms of the workers' vectors."""
+
+    def __init__(self, classes_and_matrix=True):
+        super().__init__()
+        self.matrix = classes_and_matrix
+        self.hidden = nn.ModuleDict({"0": nn.Linear(5, 6), "1": nn.Linear(6, 4)})
+        self.workers = nn.ModuleDict({"norm": nn.LayerNorm(4), "features": nn.Linear(2, 4)})
+        self.workers.register_parameter("weight", nn.Parameter(torch.randn(WORKERS, 4)))
+        self.out = nn.Linear(4, CLASSES)
+        if self.matrix:
+            del self.workers["norm"]
+            self.workers["confusion"] = nn.Linear(8, CLASSES * CLASSES)
+
+    def forward(self, b):
+        h = F.relu(self.hidden["1"](F.relu(self.hidden["0"](b["x"]))))
+        share = F.softmax(b["share"][..., 0], -1)[..., None]
+        h = (h[b["rows"].long()] * share).sum(1)
+        e = (embed(lambda i: self.workers.weight[i], b["workers"]) * share).sum(1) + self.workers["features"](b["known"])
+        if not self.matrix:
+            return self.out(self.workers["norm"](h + e))
+        q = F.log_softmax(self.out(h), -1)
+        c = self.workers["confusion"](torch.cat([h.detach(), e], -1)).view(-1, CLASSES, CLASSES)
+        return torch.logsumexp(q[:, :, None] + F.log_softmax(c, -1), 1)
+
+    def loss(self, b):
+        z = self(b)
+        e, pair, weight = self.workers.weight, b["pair"].long(), b["pair_weight"]
+        cos = F.cosine_similarity(e[pair[:, 0]], e[pair[:, 1]], dim=-1)
+        terms = torch.stack([1 - cos, cos.clamp(min=0), e[pair[:, 0]].norm(dim=-1)])
+        return soft_loss("ce", z, b["target"], b["weight"]) + (weight * terms[pair[:, 2], torch.arange(len(pair))]).sum(), z
 
 
 class Text(Net):
@@ -355,6 +388,14 @@ def mlp_batch(rows):
     return {"x": torch.randn(rows, 5), **targets(rows)}
 
 
+def workers_batch(rows):
+    share = torch.rand(rows, 1).clamp(0.01, 0.99)
+    pairs = [(a, (a + 1 + i) % WORKERS, i) for i in range(3) for a in range(WORKERS)]
+    return {**mlp_batch(rows), "rows": below(rows, rows, 2), "workers": below(WORKERS + 1, rows, 2) - 1,
+            "share": torch.cat([share, 1 - share], 1).log()[..., None], "known": torch.randn(rows, 2),
+            "pair": torch.tensor(pairs, dtype=torch.int32), "pair_weight": (1 + torch.arange(len(pairs)) % 3).double() / 64}
+
+
 def text_batch(rows):
     ids = below(12, rows * 4, 5) - 1
     lengths = below(6, rows * 4)
@@ -473,6 +514,9 @@ def main():
     make("encoder", Encoder().aim("kl"), [encoder_batch([3, 12, 1, 7, 5]), encoder_batch([9, 2, 4, 10])])
     torch.manual_seed(8)
     make("tagger_gru", Tagger(True, nn.GRU).aim("ce"), [tagger_batch(3), tagger_batch(2)])
+    for i, (name, matrix) in enumerate((("aart", False), ("annot_mix", True))):
+        torch.manual_seed(300 + i)
+        make(name, AnnotMix(matrix).aim("ce"), [workers_batch(7), workers_batch(4)])
 
 
 main()

@@ -41,6 +41,7 @@ typedef struct {
     binding bind[MAX_BINDINGS];
     size_t n_bound;
     int head, second;
+    int terms; /* head of terms of workers' vectors */
 } fixture_net;
 
 typedef struct {
@@ -84,6 +85,45 @@ static void build_mlp(fixture_net *f)
     const int x = dis__net_find_reals(f->net, "features");
     bind(f, "x", AXIS, dis__shape_of(f->net, x)->rows, 0, 1);
     bind(f, "x", REALS, x, 0, 0);
+}
+
+/* Models that know who is asked, as train/worker_net.c builds them: rows mixed two by two, features of workers. */
+static int build_asked(fixture_net *f, int *e)
+{
+    const int rows = dis__net_axis(f->net, 7), x = dis__net_reals(f->net, "x", dis__shape_rows(rows, 5));
+    const int other = dis__net_ints(f->net, "rows", rows, DIS_NONE, 2);
+    const int who = dis__net_ints(f->net, "workers", rows, DIS_NONE, 2);
+    const int share = dis__net_reals(f->net, "share", (dis__shape){rows, DIS_NONE, 1, 2, 1});
+    const int known = dis__net_reals(f->net, "known", dis__shape_rows(rows, 2));
+    int h = dis__layer_linear(f->net, "hidden.1", dis__layer_linear(f->net, "hidden.0", x, 6, DIS_ACT_RELU), 4,
+                              DIS_ACT_RELU);
+    h = dis__layer_weigh(f->net, dis__layer_gather(f->net, h, other), share, DIS_NONE);
+    const int vectors = dis__layer_embed(f->net, "workers", who, WORKERS, 4);
+    *e = dis__layer_add(f->net, dis__layer_weigh(f->net, vectors, share, DIS_NONE),
+                        dis__layer_linear(f->net, "workers.features", known, 4, DIS_ACT_NONE));
+    f->terms = dis__head_pairs(f->net, "terms", vectors, 12);
+    bind(f, "x", AXIS, rows, 0, 1);
+    bind(f, "x", REALS, x, 0, 0);
+    bind(f, "rows", INTS, other, 0, 0);
+    bind(f, "workers", INTS, who, 0, 0);
+    bind(f, "share", REALS, share, 0, 0);
+    bind(f, "known", REALS, known, 0, 0);
+    return h;
+}
+
+static void build_aart(fixture_net *f)
+{
+    int e;
+    const int h = build_asked(f, &e);
+    f->logits = dis__layer_linear(f->net, "out", dis__layer_layernorm(f->net, "workers.norm", e, h), K, DIS_ACT_NONE);
+}
+
+static void build_annot_mix(fixture_net *f)
+{
+    int e;
+    const int h = build_asked(f, &e), both = dis__layer_concat(f->net, (int[]){dis__layer_stop(f->net, h), e}, 2);
+    f->logits = dis__layer_confuse(f->net, dis__layer_linear(f->net, "out", h, K, DIS_ACT_NONE),
+                                   dis__layer_linear(f->net, "workers.confusion", both, K * K, DIS_ACT_NONE));
 }
 
 /* Of two texts a model makes four lists of words, whose means stand side by side. */
@@ -287,6 +327,8 @@ static const parity_case cases[] = {
     {"stem_cnn", build_stem_cnn, DIS_LOSS_INVERSE_KL, DIS_NONE, false, false, true},
     {"encoder", build_encoder, DIS_LOSS_KL, DIS_NONE, false, false, false},
     {"resnet_cifar", build_resnet_cifar, DIS_LOSS_CE, DIS_NONE, false, false, true},
+    {"aart", build_aart, DIS_LOSS_CE, DIS_NONE, false, false, false},
+    {"annot_mix", build_annot_mix, DIS_LOSS_CE, DIS_NONE, false, false, false},
     {"resnet_imagenet", build_resnet_imagenet, DIS_LOSS_JS, DIS_NONE, false, false, false},
 };
 
@@ -371,6 +413,16 @@ static void put_batch(const parity *p, fixture_net *f, size_t batch)
             snprintf(name, sizeof name, "list.%zu", l);
             dis__net_put_ints(f->net, dis__net_find_ints(f->net, name), at);
         }
+    }
+    if (p->c->build == build_aart || p->c->build == build_annot_mix) {
+        const dis__tensor *t = tensor(p, "batch.%zu/pair", batch);
+        int32_t *pair = numbers(t);
+        double *exact = numbers(tensor(p, "batch.%zu/pair_weight", batch));
+        float weight[12];
+        for (size_t i = 0; i < t->dim[0]; i++) weight[i] = (float)exact[i];
+        assert_int_equal(dis__head_put_pairs(f->net, f->terms, t->dim[0], pair, weight), DIS_OK);
+        free(pair);
+        free(exact);
     }
     if (p->c->crowd != DIS_NONE) {
         const dis__tensor *t = tensor(p, "batch.%zu/vote_row", batch);

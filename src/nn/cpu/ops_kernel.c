@@ -51,6 +51,7 @@ void DIS_KERNEL(dis__cpu_end_product)(const dis__product_args *args, size_t row,
 
 #include "nn/loops/norm_loops.h"
 #include "nn/loops/head_loops.h"
+#include "nn/loops/worker_loops.h"
 #include "nn/loops/update_loops.h"
 #include "nn/loops/recurrent_loops.h"
 #include "nn/loops/attention_loops.h"

@@ -91,6 +91,10 @@ CUT(weigh_grad, dis__weigh_args) { return rows(a->n_rows, 2 * a->per * (a->width
 CUT(one_hot, dis__one_hot_args) { return rows(a->n_rows, a->n_classes); }
 CUT(soft_loss, dis__soft_loss_args) { return rows(a->n_rows, 16 * a->n_classes); }
 CUT(soft_loss_grad, dis__soft_loss_args) { return rows(a->n_rows, 8 * a->n_classes); }
+CUT(confuse, dis__confuse_args) { return rows(a->n_rows, 16 * a->n_classes * (a->n_classes + 1)); }
+CUT(confuse_grad, dis__confuse_args) { return rows(a->n_rows, 24 * a->n_classes * (a->n_classes + 1)); }
+CUT(pair_terms, dis__pair_terms_args) { return rows(a->n_pairs, 3 * a->width + 16); }
+CUT(pair_terms_grad, dis__pair_terms_args) { return columns(a->width, 6 * a->n_pairs); }
 CUT(head_loss, dis__head_loss_args) { (void)a; return rows(1, 1); }
 CUT(total_loss, dis__total_loss_args) { (void)a; return rows(1, 1); }
 CUT(lookup_conv, dis__lookup_conv_args) { return rows(a->n, a->width * a->kernel * a->out); }
@@ -181,6 +185,13 @@ static size_t scratch_crowd(const void *args, size_t real, size_t times)
     return dis__size(a->n_classes, 3 * real, 0);
 }
 
+static size_t scratch_confuse(const void *args, size_t real, size_t times)
+{
+    const dis__confuse_args *a = args;
+    (void)times;
+    return dis__size(a->n_classes, 4 * real, 0);
+}
+
 static size_t scratch_recurrent(const void *args, size_t real, size_t times)
 {
     const dis__recurrent_args *a = args;
@@ -253,6 +264,10 @@ static const row table[DIS_N_OPS] = {
     ROW(soft_loss_grad, dis__soft_loss_args, cut_soft_loss_grad, scratch_classes, NULL),
     ROW(crowd_loss, dis__crowd_args, cut_crowd_loss, scratch_crowd, NULL),
     ROW(crowd_param_grad, dis__crowd_args, cut_crowd_param_grad, scratch_crowd, NULL),
+    ROW(confuse, dis__confuse_args, cut_confuse, scratch_confuse, NULL),
+    ROW(confuse_grad, dis__confuse_args, cut_confuse_grad, scratch_confuse, NULL),
+    ROW(pair_terms, dis__pair_terms_args, cut_pair_terms, NULL, NULL),
+    ROW(pair_terms_grad, dis__pair_terms_args, cut_pair_terms_grad, NULL, NULL),
     ROW(head_loss, dis__head_loss_args, cut_head_loss, NULL, NULL),
     ROW(total_loss, dis__total_loss_args, cut_total_loss, NULL, NULL),
     ROW(recurrent, dis__recurrent_args, cut_recurrent, scratch_recurrent, NULL),

@@ -73,12 +73,17 @@ static int embedding(dis__net *net, const char *name, int ids, int lengths, size
     return layer->out;
 }
 
+const dis__layer *dis__embed_layer(const dis__net *net, int embedded)
+{
+    const int producer = embedded < 0 ? DIS_NONE : net->slots[embedded].producer;
+    const dis__layer *layer = producer == DIS_NONE ? NULL : &net->layers[producer];
+    return layer && layer->kind == &embed_kind && layer->n_params ? layer : NULL;
+}
+
 int dis__layer_embed_again(dis__net *net, int embedded, int ids, int lengths)
 {
-    if (embedded < 0) return dis__net_bad(net, DIS_EBUG, "embed: no table");
-    const int producer = net->slots[embedded].producer;
-    const dis__layer *first = producer == DIS_NONE ? NULL : &net->layers[producer];
-    if (!first || first->kind != &embed_kind || !first->n_params) return dis__net_bad(net, DIS_EBUG, "embed: no table");
+    const dis__layer *first = dis__embed_layer(net, embedded);
+    if (!first) return dis__net_bad(net, DIS_EBUG, "embed: no table");
     const size_t table = first->param[0];
     const bool bag = ((const embed *)first->own)->bag;
     if (lengths != DIS_NONE && !dis__ints_fit(net, lengths, "lengths", "embed")) return DIS_NONE;

@@ -52,6 +52,7 @@ enum { TIMES_SCRATCH = 64 };
 #include "nn/loops/dense_loops.h"
 #include "nn/loops/norm_loops.h"
 #include "nn/loops/head_loops.h"
+#include "nn/loops/worker_loops.h"
 #include "nn/loops/update_loops.h"
 #include "nn/loops/recurrent_loops.h"
 #include "nn/loops/attention_loops.h"
