@@ -1,5 +1,6 @@
 /* dissent predict: what a trained model says of items, as a file of labels; dissent model: what a model is. */
 #include "figures.h"
+#include "groups_input.h"
 #include "items_input.h"
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@ typedef struct {
     cli_common common;
     cli_items_values reading;
     const char *items, *output, *format, *head, *pairs, *perspectives;
+    cli_table_values table;
     int point;
 } predict_values;
 
@@ -31,11 +33,12 @@ static const cli_option predict_options[] = {
      .standard = "the predictions"},
     TEXT(format, "format", "FORMAT", CLI_NAMES_NOTHING,
          "csv, tsv, jsonl or npy; without it, by the name of the output, else csv"),
-    TEXT(head, "head", "NAME", CLI_NAMES_NOTHING, "gold, silver, soft or crowd; without it, the model's first"),
+    TEXT(head, "head", "NAME", CLI_NAMES_NOTHING,
+         "gold, silver, soft, crowd, vote or class; without it, the model's first"),
     TEXT(pairs, "pairs", "FILE", CLI_NAMES_FILE,
          "whom to ask about which item (columns task and worker), of a model that knows: predictions of an item are "
-         "then "
-         "the mean over those who are asked"),
+         "then the mean over those who are asked"),
+    CLI_WORKER_TABLE_OPTIONS(predict_values, table),
     CLI_OUTPUT_OPTION(predict_values, perspectives, "perspectives", CLI_TABLE_FORMATS,
                       "what each of them would say: task,worker,label,p:CLASS,..."),
     {.name = "point",
@@ -118,6 +121,16 @@ static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, 
     return status;
 }
 
+/* What is known of workers whom the model has not learned from. */
+static int tell_workers(cli *c, const predict_values *v, dis_context *ctx, dis_model *model)
+{
+    dis_worker_table *table = NULL;
+    int code = table_input_read(c, ctx, &v->table, &table);
+    if (code == 0 && table) code = cli_failed(c, dis_model_tell_workers(model, table));
+    dis_worker_table_destroy(table);
+    return code;
+}
+
 static int predict_pairs(cli *c, const predict_values *v, dis_context *ctx, dis_model *model, const dis_items *items,
                          dis_labels **labels)
 {
@@ -148,9 +161,13 @@ static int predict(cli *c, const predict_values *v, const char *folder, dis_cont
     if (cli_check_format(c, "format", v->format) != 0) return DIS_EUSAGE;
     if (v->perspectives && !v->pairs)
         return cli_usage(c, "--perspectives: say whom to ask about which item with --pairs FILE");
+    if (v->table.file && !v->pairs)
+        return cli_usage(c, "--worker-table is about who is asked; say whom with --pairs FILE");
     int code = cli_failed(c, dis_model_read(ctx, folder, model));
     if (code != 0) return code;
     const dis_model_view m = dis_model_look(*model);
+    code = tell_workers(c, v, ctx, *model);
+    if (code != 0) return code;
     code = items_input_read(c, ctx, &v->reading, NULL, m.kind->items, v->items, items);
     if (code != 0) return code;
     code = v->pairs ? predict_pairs(c, v, ctx, *model, *items, labels)

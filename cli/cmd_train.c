@@ -67,11 +67,17 @@ static const cli_option options[] = {
     TEXT(items, "items", "FILE", NULL, CLI_NAMES_FILE, "the items to learn from"),
     TEXT(labels, "labels", "FILE", NULL, CLI_NAMES_FILE, "their soft labels, as dissent labels writes them"),
     TEXT(gold, "gold", "FILE", NULL, CLI_NAMES_FILE, "their gold labels (task,label)"),
-    TEXT(votes, "votes", "FILE", NULL, CLI_NAMES_FILE, "the votes (task,worker,label), for the objectives crowd:..."),
+    TEXT(votes, "votes", "FILE", NULL, CLI_NAMES_FILE,
+         "the votes (task,worker,label), for the objectives crowd:..., annotator and annot-mix"),
     TEXT(preset, "preset", "NAME", NULL, CLI_NAMES_PRESET,
          "--votes is an export of a known tool: dissent list presets"),
     TEXT(votes_label, "label", "NAME", NULL, CLI_NAMES_NOTHING,
          "column or path of the labels in --votes; with --preset, the question"),
+    CLI_WORKER_TABLE_OPTIONS(train_values, table),
+    TEXT(
+        worker_features, "worker-features", "COLUMN,...", NULL, CLI_NAMES_NOTHING,
+        "columns of --worker-table that the objectives annotator and annot-mix learn from beside who is asked: numbers "
+        "are standardised, other values are categories"),
     TEXT(classes, "classes", "LIST|FILE", NULL, CLI_NAMES_FILE,
          "the classes in their order, also ones nobody chose: a,b,c, or a file with one per line"),
     REAL(dev, "dev", "0", 0, .9, "share of the items to hold out as a development set"),
@@ -127,6 +133,8 @@ static int check(train_job *job)
     if ((v->preset || v->votes_label) && !v->votes)
         return cli_usage(c, "--%s is about reading votes, and there are none here; give --votes FILE",
                          v->preset ? "preset" : "label");
+    if ((v->table.file != NULL) != (v->worker_features != NULL))
+        return cli_usage(c, "--worker-table and --worker-features go together: a table, and what of it to learn from");
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(v->model, ":"), v->model);
     job->kind = dis_model_kind_find(name);
@@ -192,7 +200,7 @@ static int read_all(train_job *job)
         how.n_classes = job->classes.n;
         code = cli_failed(c, dis_votes_read(job->ctx, &v->votes, 1, &how, &job->votes));
     }
-    return code;
+    return code == 0 ? table_input_read(c, job->ctx, &v->table, &job->table) : code;
 }
 
 /* Ranks train one model together. What would be several, or needs votes, which ranks share out, stays in one
@@ -260,6 +268,8 @@ dis_model_train_options train_options(const train_job *job, uint64_t seed, const
     o.folder = folder;
     o.resume = v->resume && folder;
     o.classes = job->declared;
+    o.worker_table = job->table;
+    o.worker_features = v->worker_features;
     return o;
 }
 
@@ -568,6 +578,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     dis_gold_destroy(job.gold);
     dis_gold_destroy(job.dev_gold);
     dis_votes_destroy(job.votes);
+    dis_worker_table_destroy(job.table);
     dis_names_destroy(job.declared);
     class_list_free(&job.classes);
     dis_context_destroy(job.ctx);

@@ -63,6 +63,18 @@ int groups_input_read(groups_input *in, dis_context *ctx, const dis_votes *votes
     return cli_failed(in->c, status);
 }
 
+int table_input_read(cli *c, dis_context *ctx, const cli_table_values *v, dis_worker_table **out)
+{
+    dis_worker_table_options how = dis_worker_table_options_default();
+    if (!v->file && (v->id || v->prefix))
+        return cli_usage(c, "--table-%s is about a worker table; give it with --worker-table FILE",
+                         v->id ? "id" : "prefix");
+    if (!v->file) return 0;
+    how.table_id = v->id;
+    how.table_prefix = v->prefix;
+    return cli_failed(c, dis_worker_table_read(ctx, v->file, &how, out));
+}
+
 void groups_input_free(groups_input *in)
 {
     dis_worker_groups_destroy(in->groups);

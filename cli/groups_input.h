@@ -38,6 +38,24 @@ typedef struct {
      .summary = "groups of fewer people: merged into \"other\" (hidden where that is small too), or hidden"}
 /* clang-format on */
 
+/* A worker table alone. */
+typedef struct {
+    const char *file, *id, *prefix;
+} cli_table_values;
+
+/* clang-format off */
+#define CLI_WORKER_TABLE_OPTIONS(type, field)                                                                       \
+    {.name = "worker-table", .kind = CLI_TEXT, .offset = offsetof(type, field.file), .argument = "FILE",            \
+     .names = CLI_NAMES_FILE,                                                                                       \
+     .summary = "what is known of the workers, any columns: CSV, TSV, JSONL, or JSON by worker"},                   \
+    {.name = "table-id", .kind = CLI_TEXT, .offset = offsetof(type, field.id), .argument = "COLUMN",                \
+     .summary = "column of the workers' ids in --worker-table; without it, worker (or performer, annotator, id)"},  \
+    {.name = "table-prefix", .kind = CLI_TEXT, .offset = offsetof(type, field.prefix), .argument = "TEXT",          \
+     .summary = "put before every id of --worker-table"}
+/* clang-format on */
+/* *out stays NULL without --worker-table. An exit code. */
+int table_input_read(cli *c, dis_context *ctx, const cli_table_values *v, dis_worker_table **out);
+
 enum { GROUPS_MAX_CUTS = DIS_MAX_GROUPS };
 
 typedef struct {

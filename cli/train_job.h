@@ -2,6 +2,7 @@
 #ifndef DIS_CLI_TRAIN_JOB_H
 #define DIS_CLI_TRAIN_JOB_H
 #include "class_list.h"
+#include "groups_input.h"
 #include "items_input.h"
 #include <pthread.h>
 
@@ -12,6 +13,8 @@ typedef struct {
         *dev_gold, *output;
     dis_model_train_options train; /* what train_options.h lists */
     const char *curves, *classes, *json;
+    cli_table_values table;
+    const char *worker_features;
     cli_list dev_where;
     uint64_t runs, jobs, seed;
     double dev;
@@ -29,11 +32,12 @@ typedef struct {
     dis_labels *labels, *dev_labels;
     dis_gold *gold, *dev_gold;
     dis_votes *votes;
-    class_list classes;  /* declared ones */
-    dis_names *declared; /* the same; NULL: none */
-    dis_model **model;   /* (runs) */
-    dis_folds *folds;    /* NULL: none are asked for */
-    dis_labels **part;   /* (folds): the predictions of each */
+    dis_worker_table *table; /* NULL: nothing is known of the workers */
+    class_list classes;      /* declared ones */
+    dis_names *declared;     /* the same; NULL: none */
+    dis_model **model;       /* (runs) */
+    dis_folds *folds;        /* NULL: none are asked for */
+    dis_labels **part;       /* (folds): the predictions of each */
     int lock;
     /* shared by jobs */
     pthread_mutex_t mutex;

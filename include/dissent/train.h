@@ -25,6 +25,7 @@
 #include "dissent/curve.h"
 #include "dissent/items.h"
 #include "dissent/option.h"
+#include "dissent/worker_table.h"
 
 /* A row of the table of models; static. */
 typedef struct {
@@ -88,6 +89,9 @@ typedef struct {
         *classes;        /* in their order, also ones that no example has; NULL: those of labels, else of the votes,
                                  else of gold */
     const char *encoder; /* the folder of a pretrained encoder, for models that need one; NULL: none */
+    const dis_worker_table
+        *worker_table;           /* what is known of the workers, for objectives that say who is asked; NULL: */
+    const char *worker_features; /* nothing. Columns of it to learn from, with commas between them */
 } dis_model_train_options;
 DIS_OPTIONS_API(dis_model_train_options);
 
@@ -133,12 +137,16 @@ DIS_API void dis_model_destroy(dis_model *model);
 DIS_API dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items *items, const char *head,
                                      dis_labels **out);
 /* What each of these workers would say of these items: row r of *out is of item tasks[r] and worker workers[r], by a
- * model that was trained with the objective annotator. A worker whom the model does not know is nobody in particular;
- * *unknown (may be NULL) counts such rows. DIS_EUSAGE: another objective. DIS_EDATA: a task that is not among the
- * items. */
+ * model that was trained with the objective annotator or annot-mix. A worker whom the model does not know, and was not
+ * told of, is nobody in particular; *unknown (may be NULL) counts such rows. DIS_EUSAGE: another objective. DIS_EDATA:
+ * a task that is not among the items. */
 DIS_API dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const dis_items *items,
                                              const dis_names *tasks, const dis_names *workers, dis_labels **out,
                                              size_t *unknown);
+/* What is known of further workers, for a model that was trained with features of workers: those whom it does not know
+ * are from now on asked as people with these features. Replaces what was told before; the model's file does not keep
+ * it. DIS_EUSAGE: a model without features, or a table without their columns. */
+DIS_API dis_status dis_model_tell_workers(dis_model *model, const dis_worker_table *table);
 /* The columns task and worker of a table (CSV, TSV, JSONL), row by row; the caller destroys both lists. */
 DIS_API dis_status dis_pairs_read(dis_context *ctx, const char *path, dis_names **tasks, dis_names **workers);
 
@@ -153,7 +161,7 @@ typedef struct {
     size_t n_epochs, best_epoch; /* from 0; of the epoch that was kept */
     const dis_epoch *epoch;
     const char *keep;                   /* the metric, NULL without a development set */
-    size_t n_examples, n_left_out;      /* items trained on (annotator: votes), and items without a target */
+    size_t n_examples, n_left_out;      /* items trained on (annotator, annot-mix: votes), and items without a target */
     size_t n_words, n_words_in_vectors; /* of the vocabulary */
 } dis_model_view;
 DIS_LOOK_API(dis_model);

@@ -253,8 +253,8 @@ typedef struct {
 } dis__crowd_args;
 
 /* Votes by way of a confusion matrix per row: y[i][z] = log sum_k softmax(class)[i][k] softmax(confusion[i][k])[z], so
- * that softmax(y) is what the vote will be. confusion: (rows, classes, classes), class by class. Index: rows. grad: from
- * dy to d_class and d_confusion (each may be NULL), stored or added. */
+ * that softmax(y) is what the vote will be. confusion: (rows, classes, classes), class by class. Index: rows. grad:
+ * from dy to d_class and d_confusion (each may be NULL), stored or added. */
 typedef struct {
     size_t n_rows, n_classes;
     const void *class_logits, *confusion;
@@ -267,9 +267,9 @@ typedef struct {
 /* Terms that pull at rows of a table: near: 1 - cos(a, b); apart: max(0, cos(a, b)); length: |a|. */
 typedef enum { DIS_PAIR_NEAR, DIS_PAIR_APART, DIS_PAIR_LENGTH, DIS_N_PAIRS } dis__pair_kind;
 
-/* loss[i] = weight[i] times the term of pair[i] = (a, b, kind). slope (pairs, 3): the gradient of loss[i] is slope[0] a +
- * slope[1] b by a, slope[1] a + slope[2] b by b. Index: pairs. grad: d_table += scale times that, pair by pair. Index:
- * columns. */
+/* loss[i] = weight[i] times the term of pair[i] = (a, b, kind). slope (pairs, 3): the gradient of loss[i] is slope[0] a
+ * + slope[1] b by a, slope[1] a + slope[2] b by b. Index: pairs. grad: d_table += scale times that, pair by pair.
+ * Index: columns. */
 typedef struct {
     size_t n_pairs, width;
     const void *table; /* a parameter */

@@ -16,6 +16,8 @@
 #include "io/input.h"
 #include "nn/net.h"
 #include "train/model_json.h"
+#include "train/objective.h"
+#include "train/worker_features.h"
 
 /* Files that a model may learn from besides the items; NULL: none. */
 typedef struct {
@@ -29,8 +31,9 @@ typedef struct {
     const uint64_t *unit;   /* (n_units + 1): the items of each; NULL: a unit is an item */
     const uint32_t *length; /* (n_units): what units of a batch should have alike, unless packed; NULL: all do */
     bool packed;            /* units of a batch lie one behind the other: lengths need not be alike */
-    const int32_t *worker;  /* (n_units): who is asked, -1: nobody in particular; NULL: the model does not want to know.
-                               Of whoever had the items encoded */
+    const int32_t
+        *worker; /* (n_units): who is asked, -1: nobody in particular, -2 and below: those told of since; NULL:
+                               the model does not want to know. Of whoever had the items encoded */
 } dis__encoded;
 
 /* How large a batch may become. */
@@ -134,8 +137,7 @@ typedef struct {
     const dis__device *device;
     dis__inputs *in; /* the model's own */
     int head[DIS_MAX_HEADS];
-    int workers;    /* input of who is asked, DIS_NONE: there is none */
-    int32_t *asked; /* (units of a batch) */
+    struct dis__asked *asked; /* who is asked (worker_net.h); NULL: the model does not want to know */
 } dis__model_net;
 
 struct dis_model {
@@ -145,9 +147,11 @@ struct dis_model {
     uint64_t seed;
     const dis__device *device; /* where its nets run */
     dis_names *classes;
-    dis_names *workers;   /* whom the model knows; NULL: it is not told who is asked */
-    size_t worker_hidden; /* units of the layer behind item and worker; 0: none */
-    void *encoder;        /* the model's own */
+    dis_names *workers; /* whom the model knows; NULL: it is not told who is asked */
+    bool confuses;      /* dis__objective_row */
+    dis__objective_settings of_objective;
+    dis__worker_features features; /* of workers */
+    void *encoder;                 /* the model's own */
     size_t n_heads;
     char head[DIS_MAX_HEADS][DIS_HEAD_NAME];
     dis_epoch *epoch;
@@ -167,7 +171,8 @@ dis_status dis__model_net_build(const dis_model *model, const dis__batch_limits 
                                 dis__model_net *r);
 void dis__model_net_free(dis__model_net *r);
 /* Puts a batch of units: what the model reads of them and, where it is told, who is asked. */
-dis_status dis__model_net_put(dis__model_net *r, const dis__encoded *encoded, const dis__unit_batch *batch);
+dis_status dis__model_net_put(const dis_model *model, dis__model_net *r, const dis__encoded *encoded,
+                              const dis__unit_batch *batch);
 
 /* model->ready predicts this head, in batches of these limits and less. */
 dis_status dis__model_net_ready(dis_context *ctx, dis_model *model, const dis__batch_limits *limits, size_t head);

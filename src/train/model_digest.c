@@ -31,6 +31,7 @@ void dis__model_meaning(const dis_model *m, char hex[DIS_MODEL_HEX + 1])
     dis__digest_names(&sha, m->classes);
     m->row->hash_meaning(m->encoder, &sha);
     if (m->workers) dis__digest_names(&sha, m->workers);
+    if (m->features.width) dis__worker_features_hash(&m->features, dis_names_count(m->workers), &sha);
     dis__sha256_hex(&sha, hex);
 }
 

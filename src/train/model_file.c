@@ -73,6 +73,7 @@ static dis_status write_json(const dis_model *m, const char *folder, const char 
     }
     dis__model_put_names(j, "classes", m->classes);
     if (m->workers) dis__model_put_names(j, "workers", m->workers);
+    if (m->features.width) dis__worker_features_save(&m->features, dis_names_count(m->workers), j);
     dis__model_put_text(j, "weights", weights);
     dis__model_put_text(j, "weights_sha256", hex);
     dis__model_put_count(j, "parameters", m->n_parameters);
@@ -247,6 +248,8 @@ static dis_status read_model(dis__model_source *s, const char *folder, dis_model
     DIS_TRY_GOTO(status, take_classes(s, &m->classes), end);
     if (dis__json_member(s->root, "workers"))
         DIS_TRY_GOTO(status, dis__model_take_names(s, s->root, "workers", &m->workers), end);
+    if (m->workers && dis__json_member(s->root, "worker_features"))
+        DIS_TRY_GOTO(status, dis__worker_features_load(s, dis_names_count(m->workers), &m->features), end);
     DIS_TRY_GOTO(status, take_curve(s, m), end);
     status = take_encoder(s, folder, m);
 end:

@@ -1,10 +1,9 @@
 /* A model's net at work: building it for given sizes of batches, predicting, and moving its numbers in and out. */
 #include "train/model.h"
-#include "core/random.h"
 #include "core/spec.h"
 #include "nn/devices.h"
 #include "core/sized_options.h"
-#include "train/objective.h"
+#include "train/worker_net.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -75,11 +74,12 @@ static dis_status fill(const char *spec, const char *objective, dis_model *model
         dis__spec_parse("model", spec, row->info.options, row->info.n_options, model->settings, row->settings_size));
     DIS_TRY(dis__copy_text(&model->spec, spec, strlen(spec)));
     DIS_TRY(dis__copy_text(&model->objective, objective, strlen(objective)));
-    model->worker_hidden = o->annotator ? (size_t)of_objective.hidden : 0;
-    if (o->annotator)
-        strcpy(model->head[model->n_heads++], "vote");
-    else if (o->main != DIS_MAIN_NONE)
-        strcpy(model->head[model->n_heads++], o->main == DIS_MAIN_GOLD ? "gold" : "silver");
+    model->of_objective = of_objective;
+    model->confuses = o->confuses;
+    if (o->annotator) strcpy(model->head[model->n_heads++], "vote");
+    if (o->confuses) strcpy(model->head[model->n_heads++], "class");
+    if (o->annotator) return DIS_OK;
+    if (o->main != DIS_MAIN_NONE) strcpy(model->head[model->n_heads++], o->main == DIS_MAIN_GOLD ? "gold" : "silver");
     if (o->soft >= 0) strcpy(model->head[model->n_heads++], "soft");
     if (o->crowd >= 0) strcpy(model->head[model->n_heads++], "crowd");
     return DIS_OK;
@@ -107,6 +107,7 @@ void dis_model_destroy(dis_model *model)
     dis__free(model->keep);
     dis_names_destroy(model->classes);
     dis_names_destroy(model->workers);
+    dis__worker_features_free(&model->features);
     if (model->encoder) model->row->free_encoder(model->encoder);
     dis__free(model->encoder);
     dis__model_net_free(&model->ready);
@@ -213,39 +214,27 @@ void dis__model_net_free(dis__model_net *r)
     dis__net_destroy(r->net);
     if (r->in && r->row->free_inputs) r->row->free_inputs(r->in);
     dis__free(r->in);
-    dis__free(r->asked);
-    *r = (dis__model_net){.workers = DIS_NONE};
+    dis__asked_free(r->asked);
+    *r = (dis__model_net){0};
 }
 
-/* Share of votes that are learned without saying whose they are, so that the answer of nobody in particular means
- * something. */
-#define NOBODY .1
-
-/* Who is asked: a vector per worker, added to what the model makes of an item, then normalised (Mokhberian et al. 2024,
- * AART; the vectors start small, as nobody differs before the data say so). */
-static dis_status add_workers(const dis_model *model, const dis__batch_limits *limits, dis__model_net *r)
-{
-    const dis__shape *trunk = dis__net_shape(r->net, r->in->trunk);
-    if (!model->workers || !trunk) return DIS_OK;
-    const size_t n = dis_names_count(model->workers), width = trunk->channels;
-    r->workers = dis__net_ints(r->net, "who is asked", trunk->rows, DIS_NONE, 1);
-    const int vectors = dis__layer_embed_bag(r->net, "workers", r->workers, DIS_NONE, n, width);
-    r->in->trunk = dis__layer_layernorm(r->net, "workers.norm", vectors, r->in->trunk);
-    if (model->worker_hidden)
-        r->in->trunk = dis__layer_linear(r->net, "workers.hidden", r->in->trunk, model->worker_hidden, DIS_ACT_RELU);
-    return dis__alloc_array(&r->asked, limits->units, sizeof *r->asked);
-}
-
-dis_status dis__model_net_put(dis__model_net *r, const dis__encoded *encoded, const dis__unit_batch *batch)
+dis_status dis__model_net_put(const dis_model *model, dis__model_net *r, const dis__encoded *encoded,
+                              const dis__unit_batch *batch)
 {
     DIS_TRY(r->row->put(r->net, r->in, encoded, batch));
-    if (r->workers == DIS_NONE) return DIS_OK;
-    for (size_t i = 0; i < batch->n; i++) {
-        const uint64_t stream = DIS_STREAM_ASKED | (uint64_t)i << 32;
-        const bool nobody = batch->training && dis__uniform(batch->seed, stream, batch->number) < NOBODY;
-        r->asked[i] = encoded->worker && !nobody ? encoded->worker[batch->unit[i]] : -1;
-    }
-    return dis__net_put_ints(r->net, r->workers, r->asked);
+    return r->asked ? dis__asked_put(model, r, encoded, batch) : DIS_OK;
+}
+
+/* The logits of head h. The first head's layer has one name whatever the head is: equal targets then give equal models.
+ * Of a model of classes and what workers make of them, the first head is the vote, the second the class. */
+static int head_logits(const dis_model *model, dis__model_net *r, size_t h, int before)
+{
+    const size_t k = dis_names_count(model->classes);
+    const dis__model_row *row = model->row;
+    const char *layer = h == 0 || model->confuses ? "out" : "out.soft";
+    if (before != DIS_NONE) return before;
+    return row->head ? row->head(r->net, model->settings, r->in, layer, k)
+                     : dis__layer_linear(r->net, layer, r->in->trunk, k, DIS_ACT_NONE);
 }
 
 /* Heads [first, last) of the model's. */
@@ -263,13 +252,14 @@ static dis_status build(const dis_model *model, const dis__device *device, const
     r->device = device;
     DIS_TRY(dis__alloc_zeroed(&r->in, 1, row->inputs_size));
     DIS_TRY(row->build(r->net, model->settings, model->encoder, limits, r->in));
-    DIS_TRY(add_workers(model, limits, r));
+    if (!(model->confuses && first > 0)) DIS_TRY(dis__asked_build(model, limits, r));
     for (size_t h = 0; h < DIS_MAX_HEADS; h++) r->head[h] = DIS_NONE;
+    int class_logits = DIS_NONE;
     for (size_t h = first; h < last; h++) {
-        /* The first head's layer has one name whatever the head is: equal targets then give equal models. */
-        const char *layer = h == 0 ? "out" : "out.soft";
-        logits[h] = row->head ? row->head(r->net, model->settings, r->in, layer, k)
-                              : dis__layer_linear(r->net, layer, r->in->trunk, k, DIS_ACT_NONE);
+        logits[h] = head_logits(model, r, h, class_logits);
+        if (!model->confuses || h > 0 || !r->asked) continue;
+        class_logits = logits[h];
+        logits[h] = dis__layer_confuse(r->net, class_logits, r->asked->confusion);
     }
     if (add_heads) return add_heads(arg, r, logits);
     for (size_t h = first; h < last; h++) r->head[h] = dis__head_soft(r->net, model->head[h], logits[h], NULL);
@@ -280,7 +270,7 @@ dis_status dis__model_net_build(const dis_model *model, const dis__batch_limits 
                                 dis_status (*add_heads)(void *arg, dis__model_net *r, const int *logits), void *arg,
                                 dis__model_net *r)
 {
-    *r = (dis__model_net){.workers = DIS_NONE};
+    *r = (dis__model_net){0};
     const dis_status status = build(model, model->device, limits, seed, 0, model->n_heads, add_heads, arg, r);
     if (status != DIS_OK) dis__model_net_free(r);
     return status;
@@ -341,7 +331,7 @@ dis_status dis__model_net_predict(dis__model_net *r, const dis_model *model, con
         const size_t n = next_batch(encoded, limits, u), first = encoded->unit ? (size_t)encoded->unit[u] : u;
         for (size_t i = 0; i < n; i++) units[i] = (uint32_t)(u + i);
         const dis__unit_batch batch = {.unit = units, .n = n};
-        status = dis__model_net_put(r, encoded, &batch);
+        status = dis__model_net_put(model, r, encoded, &batch);
         for (size_t h = 0; h < model->n_heads; h++)
             if (r->head[h] != DIS_NONE) dis__head_put_nothing(r->net, r->head[h]);
         if (status == DIS_OK) status = dis__net_forward(r->net, false);

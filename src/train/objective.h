@@ -12,6 +12,7 @@ typedef struct {
     int soft;              /* dis__loss of the soft head, -1: there is none */
     int crowd;             /* dis__crowd of the crowd head, -1: there is none */
     bool annotator;        /* a row per vote: the model is told who is asked */
+    bool confuses;         /* the worker says what becomes of the class (annot-mix); otherwise is part of the item */
 } dis__objective_row;
 
 /* What follows NAME: in the spec of an objective. */
@@ -19,7 +20,14 @@ typedef struct {
     int ties;        /* dis__ties: of silver labels */
     int on;          /* dis__crowd_on: what workers' maps read */
     int64_t warm_up; /* epochs on majority labels before the crowd head takes over */
-    int64_t hidden;  /* of annotator: units of a layer behind item and annotator; 0: none */
+    /* Of objectives that say who is asked: */
+    int64_t hidden;  /* units of a layer behind item and worker; 0: none */
+    int64_t width;   /* of workers' vectors, where they stand beside the item */
+    double unknown;  /* share of votes that are learned without saying whose they are */
+    double norm;     /* weight of the mean length of workers' vectors in the loss */
+    double contrast; /* of the term that pulls those together who agree */
+    double alpha;    /* of mixup; 0: none */
+    double eta;      /* how often a worker says the class, before the data say so */
 } dis__objective_settings;
 typedef enum { DIS_TIES_DROP, DIS_TIES_FIRST } dis__ties;
 typedef enum { DIS_CROWD_ON_LOGITS, DIS_CROWD_ON_PROBABILITIES } dis__crowd_on;
@@ -29,7 +37,7 @@ const dis__objective_row *dis__objective_row_find(const char *spec);
 /* Row and settings. DIS_EUSAGE: no such objective, or a setting that it does not have. */
 dis_status dis__objective_parse(const char *spec, const dis__objective_row **row, dis__objective_settings *settings);
 /* The spec with every setting written out, so that equal objectives have equal texts. out: DIS__OBJECTIVE_TEXT. */
-enum { DIS__OBJECTIVE_TEXT = 128 };
+enum { DIS__OBJECTIVE_TEXT = 160 };
 dis_status dis__objective_text(const char *spec, char *out);
 
 #endif

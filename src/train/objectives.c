@@ -1,7 +1,8 @@
 /* The table of objectives: one label per item (gold; silver, the majority of the votes), the distribution of the votes,
- * both by a head each on one encoder (multi-task: Fornaciari et al. 2021; Wright and Augenstein 2022), or the votes of
- * each worker through a layer of the worker's own (Rodrigues and Pereira 2018). Names may hold a colon (crowd:mw);
- * settings follow behind another one (crowd:mw:on=probabilities). */
+ * both by a head each on one encoder (multi-task: Fornaciari et al. 2021; Wright and Augenstein 2022), the votes of
+ * each worker through a layer of the worker's own (Rodrigues and Pereira 2018), or each vote by a model that is told
+ * whose it is (AART: Mokhberian et al. 2024; annot-mix: Herde et al. 2024). Names may hold a colon (crowd:mw); settings
+ * follow behind another one (crowd:mw:on=probabilities). */
 #include "train/objective.h"
 #include "core/spec.h"
 #include <stddef.h>
@@ -33,19 +34,47 @@ static const dis_option crowd_options[] = {
      .high = 1e6,
      .summary = "the first so many epochs learn from majority labels, ties left out; none of them is kept as the best"},
 };
+#define OF_WORKERS(key_, kind_, fallback_, low_, high_, summary_)                                              \
+    {                                                                                                          \
+        .key = #key_, .kind = kind_, .offset = offsetof(dis__objective_settings, key_), .fallback = fallback_, \
+        .low = low_, .high = high_, .summary = summary_                                                        \
+    }
+#define HIDDEN(summary_) OF_WORKERS(hidden, DIS_OPTION_INT, "0", 0, 1e5, summary_)
+#define ALPHA(fallback_)                                                                                    \
+    OF_WORKERS(alpha, DIS_OPTION_REAL, fallback_, 0, 1e3,                                                   \
+               "mixup: rows are learned in mixtures of two, items, workers and votes alike, by a share of " \
+               "Beta(alpha, alpha); 0: none")
+#define UNKNOWN                                                                                                      \
+    OF_WORKERS(unknown, DIS_OPTION_REAL, "0.1", 0, .9,                                                               \
+               "share of votes that are learned without saying whose they are, for workers whom the model does not " \
+               "know; 0: these get the mean of the known ones' vectors")
+#define NORM                                      \
+    OF_WORKERS(norm, DIS_OPTION_REAL, "0", 0, .9, \
+               "weight in the loss of the mean length of the workers' vectors (AART: lambda)")
+#define CONTRAST                                                                                                    \
+    OF_WORKERS(contrast, DIS_OPTION_REAL, "0", 0, .9,                                                               \
+               "weight in the loss of a term that pulls the vectors of workers together who agree on an item, and " \
+               "apart where they do not (AART: alpha)")
 static const dis_option annotator_options[] = {
-    {.key = "hidden",
-     .kind = DIS_OPTION_INT,
-     .offset = offsetof(dis__objective_settings, hidden),
-     .fallback = "0",
-     .low = 0,
-     .high = 1e5,
-     .summary =
-         "units of a layer behind the sum of item and annotator, so that annotators may differ in what they make "
-         "of an item, not only in what they tend to say; 0: none"},
+    HIDDEN("units of a layer behind the sum of item and annotator, so that annotators may differ in what they make "
+           "of an item, not only in what they tend to say; 0: none"),
+    ALPHA("0"),
+    UNKNOWN,
+    NORM,
+    CONTRAST,
+};
+static const dis_option annot_mix_options[] = {
+    HIDDEN("units of a layer between item and worker and the worker's confusion of the classes; 0: none"),
+    OF_WORKERS(width, DIS_OPTION_INT, "32", 1, 1e5, "of the workers' vectors"),
+    ALPHA("1"),
+    OF_WORKERS(eta, DIS_OPTION_REAL, "0.9", .01, .999, "how often workers say the class before they have learned"),
+    UNKNOWN,
+    NORM,
+    CONTRAST,
 };
 enum {
     N_ANNOTATOR = sizeof annotator_options / sizeof *annotator_options,
+    N_ANNOT_MIX = sizeof annot_mix_options / sizeof *annot_mix_options,
     N_SILVER = sizeof silver_options / sizeof *silver_options,
     N_CROWD = sizeof crowd_options / sizeof *crowd_options
 };
@@ -103,6 +132,16 @@ static const dis__objective_row rows[] = {
      .soft = -1,
      .crowd = -1,
      .annotator = true},
+    {.info = {.name = "annot-mix",
+              .summary = "each vote by itself: a class per item, and what each worker makes of it, learned with mixup",
+              .needs_votes = true,
+              .options = annot_mix_options,
+              .n_options = N_ANNOT_MIX},
+     .main = DIS_MAIN_GOLD,
+     .soft = -1,
+     .crowd = -1,
+     .annotator = true,
+     .confuses = true},
     CROWD("crowd:mw", DIS_CROWD_MW, "votes of each worker through a matrix of the worker's own"),
     CROWD("crowd:vw", DIS_CROWD_VW, "votes of each worker through a factor per class"),
     CROWD("crowd:vb", DIS_CROWD_VB, "votes of each worker through a term per class"),
@@ -132,6 +171,9 @@ dis_status dis__objective_parse(const char *spec, const dis__objective_row **row
     const dis_objective *info = &found->info;
     DIS_TRY(dis__spec_parse_behind("objective", spec, strlen(info->name), info->options, info->n_options, settings,
                                    sizeof *settings));
+    if (settings->norm + settings->contrast >= 1)
+        return dis__fail(DIS_EUSAGE, "objective %s: norm and contrast leave nothing of the loss for the votes",
+                         info->name);
     *row = found;
     return DIS_OK;
 }
@@ -145,7 +187,11 @@ dis_status dis__objective_text(const char *spec, char *out)
         snprintf(out, DIS__OBJECTIVE_TEXT, "%s:on=%s,warm-up=%lld", row->info.name,
                  s.on == DIS_CROWD_ON_LOGITS ? "logits" : "probabilities", (long long)s.warm_up);
     else if (row->annotator)
-        snprintf(out, DIS__OBJECTIVE_TEXT, "%s:hidden=%lld", row->info.name, (long long)s.hidden);
+        snprintf(out, DIS__OBJECTIVE_TEXT,
+                 row->confuses ? "%s:hidden=%lld,alpha=%g,unknown=%g,norm=%g,contrast=%g,width=%lld,eta=%g"
+                               : "%s:hidden=%lld,alpha=%g,unknown=%g,norm=%g,contrast=%g",
+                 row->info.name, (long long)s.hidden, s.alpha, s.unknown, s.norm, s.contrast, (long long)s.width,
+                 s.eta);
     else if (row->main == DIS_MAIN_SILVER)
         snprintf(out, DIS__OBJECTIVE_TEXT, "%s:ties=%s", row->info.name, s.ties == DIS_TIES_DROP ? "drop" : "first");
     else

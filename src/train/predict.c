@@ -89,6 +89,17 @@ dis_status dis_model_predict(dis_context *ctx, dis_model *model, const dis_items
 
 /* ---- for each worker ---- */
 
+/* Those whom the model was told of: -2, -3, ... */
+static dis_status match_others(const dis_model *model, const dis_names *workers, int32_t *worker)
+{
+    size_t *number;
+    DIS_TRY(dis__names_rows(model->features.others, workers, &number, NULL));
+    for (size_t r = 0; r < dis_names_count(workers); r++)
+        if (worker[r] == -1 && number[r] != SIZE_MAX) worker[r] = -2 - (int32_t)number[r];
+    dis__free(number);
+    return DIS_OK;
+}
+
 /* Rows of the items, and numbers of the workers, of each pair. */
 static dis_status match_pairs(const dis_model *model, const dis_items *items, const dis_names *tasks,
                               const dis_names *workers, size_t *rows, int32_t *worker, size_t *unknown)
@@ -100,14 +111,20 @@ static dis_status match_pairs(const dis_model *model, const dis_items *items, co
         if (rows[r] == SIZE_MAX)
             return dis__fail(DIS_EDATA, "the task \"%.100s\" is none of the items", dis_names_get(tasks, r, NULL));
     DIS_TRY(dis__names_rows(model->workers, workers, &number, NULL));
-    size_t missing = 0;
-    for (size_t r = 0; r < n; r++) {
-        worker[r] = number[r] == SIZE_MAX ? -1 : (int32_t)number[r];
-        missing += number[r] == SIZE_MAX;
-    }
+    for (size_t r = 0; r < n; r++) worker[r] = number[r] == SIZE_MAX ? -1 : (int32_t)number[r];
     dis__free(number);
+    if (model->features.others) DIS_TRY(match_others(model, workers, worker));
+    size_t missing = 0;
+    for (size_t r = 0; r < n; r++) missing += worker[r] == -1;
     if (unknown) *unknown = missing;
     return DIS_OK;
+}
+
+dis_status dis_model_tell_workers(dis_model *model, const dis_worker_table *table)
+{
+    if (!model->features.width)
+        return dis__fail(DIS_EUSAGE, "this model knows no features of workers; train one with `worker_features`");
+    return dis__worker_features_tell(&model->features, table, model->workers);
 }
 
 dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const dis_items *items, const dis_names *tasks,
@@ -115,7 +132,8 @@ dis_status dis_model_predict_workers(dis_context *ctx, dis_model *model, const d
 {
     const size_t n = dis_names_count(tasks);
     if (!model->workers)
-        return dis__fail(DIS_EUSAGE, "this model is not told who is asked; train one with the objective annotator");
+        return dis__fail(DIS_EUSAGE,
+                         "this model is not told who is asked; train one with the objective annotator or annot-mix");
     if (n == 0 || dis_names_count(workers) != n)
         return dis__fail(DIS_EUSAGE, "%zu tasks and %zu workers do not make pairs", n, dis_names_count(workers));
     size_t *rows = NULL;

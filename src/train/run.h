@@ -27,6 +27,7 @@ typedef struct {
     dis__schedule schedule;
     size_t epochs, max_votes;
     int warm_up; /* head on majority labels, DIS_NONE: there is none */
+    int terms;   /* head of terms of workers' vectors, DIS_NONE: there is none */
     dis_eval_metric keep;
     bool higher;                  /* is better */
     const struct dis__comm *comm; /* ranks that train together: each has its part of every batch */
@@ -35,6 +36,8 @@ typedef struct {
     int32_t *label;
     float *weight, *target;
     int32_t *vote_row;
+    int32_t *term; /* pairs of workers' vectors and their weights */
+    float *term_weight;
     double *q;
     char what[96];              /* for whoever watches */
     bool best_unsaved;          /* the best epoch is in memory only */
@@ -44,6 +47,11 @@ typedef struct {
 /* dis_model_train on a device. */
 dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_examples *train,
                          const dis_examples *dev, const dis_model_train_options *options, dis_model **out);
+
+/* worker_terms.c: heads of models that know who is asked, what goes into them, and what their terms are divided by. */
+dis_status dis__worker_heads(dis__training *t, dis__model_net *r, const int *logits);
+dis_status dis__worker_targets(dis__training *t, const uint32_t *units, size_t n);
+void dis__worker_norm(dis__training *t, size_t b);
 
 /* train_options.c: numbers within the ranges of their rows. */
 dis_status dis__train_options_check(const dis_model_train_options *o);

@@ -13,6 +13,7 @@
 #include "train/optimizer_spec.h"
 #include "train/run.h"
 #include "train/targets.h"
+#include "train/worker_net.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,8 @@ static dis_status check_options(const dis_model_train_options *o)
 {
     DIS_TRY(dis__train_options_check(o));
     if (o->base == 1) return dis__fail(DIS_EUSAGE, "the base of logarithms must be above 0, and not 1");
+    if (o->worker_features && !dis__objective_row_find(o->objective)->annotator)
+        return dis__fail(DIS_EUSAGE, "`worker_features` is for objectives that say who is asked: annotator, annot-mix");
     if (o->resume && !o->folder) return dis__fail(DIS_EUSAGE, "resuming needs the folder of the checkpoint");
     return DIS_OK;
 }
@@ -65,6 +68,7 @@ static dis_status add_heads(void *arg, dis__model_net *r, const int *logits)
 {
     dis__training *t = arg;
     size_t h = 0;
+    if (t->objective->annotator) return dis__worker_heads(t, r, logits);
     if (t->objective->main != DIS_MAIN_NONE) {
         r->head[h] = dis__head_soft(r->net, t->model->head[h], logits[h], NULL);
         h++;
@@ -111,6 +115,14 @@ static dis_status take_declared(const dis_names *classes, dis_names **out)
     return dis__names_copy(classes, out);
 }
 
+static dis_status take_features(dis__training *t)
+{
+    dis_model *model = t->model;
+    if (!t->o->worker_table)
+        return dis__fail(DIS_EUSAGE, "`worker_features` names columns of a worker table; give it with `worker_table`");
+    return dis__worker_features_learn(t->o->worker_table, t->o->worker_features, model->workers, &model->features);
+}
+
 /* A row per vote; the workers are those of the training votes. */
 static dis_status make_pairs(dis__training *t, dis_context *ctx, const dis_examples *train, const dis_examples *dev)
 {
@@ -120,6 +132,7 @@ static dis_status make_pairs(dis__training *t, dis_context *ctx, const dis_examp
     DIS_TRY(dis__names_copy(dis_votes_look(train->votes).workers, &model->workers));
     DIS_TRY(dis__pairs_make(ctx, train->items, train->votes, model->classes, model->workers, t->o->lenient, &t->pairs,
                             &t->targets));
+    if (t->o->worker_features) DIS_TRY(take_features(t));
     if (!dev) return DIS_OK;
     return dis__pairs_make(ctx, dev->items, dev->votes ? dev->votes : train->votes, model->classes, model->workers,
                            true, &t->dev_pairs, &t->dev_targets);
@@ -200,6 +213,7 @@ static dis_status prepare_net(dis__training *t, dis_context *ctx)
     DIS_TRY(dis__model_net_build(model, &t->limits, model->seed, add_heads, t, &t->model_net));
     DIS_TRY(dis__net_plan(t->model_net.net, ctx, &plan));
     if (model->row->start) DIS_TRY(model->row->start(ctx, t->model_net.net, model->encoder));
+    DIS_TRY(dis__asked_start(model, t->model_net.net));
     model->n_parameters = dis__net_n_parameters(t->model_net.net);
     DIS_TRY(dis__alloc_array(&model->epoch, t->epochs, sizeof *model->epoch));
     DIS_TRY(dis__alloc_array(&t->label, t->limits.items, sizeof *t->label));
@@ -241,6 +255,7 @@ static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
     const dis__targets *g = &t->targets;
     const size_t k = g->n_classes;
     size_t h = 0;
+    if (t->objective->annotator) return dis__worker_targets(t, units, n);
     if (t->objective->main != DIS_MAIN_NONE) {
         EACH_ITEM(t, units, n, row, item) t->label[row] = g->label[item];
         DIS_TRY(dis__head_put_labels(t->model_net.net, t->model_net.head[h++], t->label));
@@ -278,7 +293,9 @@ static void set_norm(dis__training *t, size_t b, size_t target, int head)
 
 static void set_norms(dis__training *t, size_t b)
 {
-    const size_t n_heads = t->o->accumulate > 1 || dis__comm_is_shared(t->comm) ? t->model->n_heads : 0;
+    const bool several = t->o->accumulate > 1 || dis__comm_is_shared(t->comm);
+    const size_t n_heads = !several ? 0 : t->objective->annotator ? 1 : t->model->n_heads;
+    if (several && t->terms != DIS_NONE) dis__worker_norm(t, b);
     for (size_t h = 0; h < n_heads; h++) set_norm(t, b, h, t->model_net.head[h]);
     if (n_heads) set_norm(t, b, n_heads, t->warm_up);
 }
@@ -305,7 +322,7 @@ static dis_status add_gradients(dis__training *t, size_t b, bool update)
     }
     const dis__unit_batch batch = {
         .unit = units, .n = n, .training = true, .seed = t->model->seed, .number = (uint64_t)t->at.epoch << 32 | b};
-    DIS_TRY(dis__model_net_put(&t->model_net, t->encoded, &batch));
+    DIS_TRY(dis__model_net_put(t->model, &t->model_net, t->encoded, &batch));
     DIS_TRY(put_targets(t, units, n));
     set_norms(t, b);
     return dis__net_train(net, t->at.rate, update);
@@ -438,6 +455,8 @@ static void free_training(dis__training *t)
     dis__free(t->target);
     dis__free(t->vote_row);
     dis__free(t->q);
+    dis__free(t->term);
+    dis__free(t->term_weight);
 }
 
 static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *train, const dis_examples *dev)
@@ -449,9 +468,12 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
     dis__net_be_rank(t->model_net.net, t->comm->rank);
     dis__training_begin(t);
     DIS_TRY(epochs(t, ctx));
-    if (t->q) return DIS_OK; /* the best epoch's numbers were taken when it ended */
-    dis__net_finish(t->model_net.net);
-    return dis__weights_take(t->model_net.net, &t->model->weights);
+    if (!t->q) { /* otherwise the best epoch's numbers were taken when it ended */
+        dis__net_finish(t->model_net.net);
+        DIS_TRY(dis__weights_take(t->model_net.net, &t->model->weights));
+    }
+    dis__asked_finish(t->model);
+    return DIS_OK;
 }
 
 dis_status dis_model_train(dis_context *ctx, const dis_examples *train, const dis_examples *dev,
@@ -467,13 +489,10 @@ dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_
 {
     dis_model_train_options o = dis_model_train_options_default();
     DIS_TRY(DIS_OPTIONS_TAKE(dis_model_train_options, &o, options));
-    dis__training t = {.o = &o,
-                       .comm = dis__context_comm(ctx),
-                       .warm_up = DIS_NONE,
-                       .model_net = {.workers = DIS_NONE},
-                       .what = "training"};
-    DIS_TRY(check_options(t.o));
+    dis__training t = {
+        .o = &o, .comm = dis__context_comm(ctx), .warm_up = DIS_NONE, .terms = DIS_NONE, .what = "training"};
     DIS_TRY(dis__objective_parse(t.o->objective, &t.objective, &t.settings));
+    DIS_TRY(check_options(t.o));
     DIS_TRY(dis__model_create(t.o->model, t.o->objective, &t.model));
     t.model->seed = t.o->seed;
     t.model->device = device;

@@ -67,6 +67,8 @@ static void key_of(const dis__training *t, char hex[65])
         if (g->vote) dis__sha256_add(&sha, g->vote, (size_t)g->first[g->n_items] * sizeof *g->vote);
         if (g->worker) dis__sha256_add(&sha, g->worker, (size_t)g->first[g->n_items] * sizeof *g->worker);
     }
+    if (t->model->features.width)
+        dis__worker_features_hash(&t->model->features, dis_names_count(t->model->workers), &sha);
     if (t->pairs.worker) dis__sha256_add(&sha, t->pairs.worker, t->pairs.n * sizeof *t->pairs.worker);
     if (t->dev_pairs.worker) dis__sha256_add(&sha, t->dev_pairs.worker, t->dev_pairs.n * sizeof *t->pairs.worker);
     const dis__model_row *row = t->model->row;

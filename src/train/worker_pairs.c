@@ -9,6 +9,7 @@ void dis__pairs_free(dis__pairs *pairs)
 {
     dis_items_destroy(pairs->items);
     dis__free(pairs->worker);
+    dis__free(pairs->first);
     *pairs = (dis__pairs){0};
 }
 
@@ -46,6 +47,7 @@ static dis_status fill(matching *m, size_t n_items, bool lenient, dis__pairs *pa
         return dis__fail(DIS_EDATA, "none of the %zu items has a vote; do the ids (\"%.100s\", ...) match?", n_items,
                          n_items ? dis_names_get(m->tasks, 0, NULL) : "");
     DIS_TRY(dis__alloc_array(&pairs->worker, pairs->n, sizeof *pairs->worker));
+    DIS_TRY(dis__alloc_array(&pairs->first, pairs->n, sizeof *pairs->first));
     DIS_TRY(dis__alloc_array(&m->rows, pairs->n, sizeof *m->rows));
     DIS_TRY(dis__alloc_array(&t->label, pairs->n, sizeof *t->label));
     DIS_TRY(dis__alloc_array(&t->used, pairs->n, sizeof *t->used));
@@ -54,6 +56,7 @@ static dis_status fill(matching *m, size_t n_items, bool lenient, dis__pairs *pa
         if (m->item[i] == SIZE_MAX && !lenient)
             return dis__fail(DIS_EDATA, "the item \"%.100s\" has no votes; `lenient` leaves such items out",
                              dis_names_get(m->tasks, i, NULL));
+        const uint32_t first = (uint32_t)n;
         pairs->n_left_out += m->item[i] == SIZE_MAX;
         for (uint64_t w = m->item[i] == SIZE_MAX ? 0 : v->start[m->item[i]];
              m->item[i] != SIZE_MAX && w < v->start[m->item[i] + 1]; w++, n++) {
@@ -61,6 +64,7 @@ static dis_status fill(matching *m, size_t n_items, bool lenient, dis__pairs *pa
             pairs->worker[n] = m->worker[v->worker[w]] == SIZE_MAX ? -1 : (int32_t)m->worker[v->worker[w]];
             t->label[n] = (int32_t)m->class[v->label8 ? v->label8[w] : v->label16[w]];
             t->used[n] = true;
+            pairs->first[n] = first;
         }
     }
     return DIS_OK;

@@ -7,6 +7,7 @@
 typedef struct {
     dis_items *items; /* (n) an item once for each of its votes */
     int32_t *worker;  /* (n) of the model, -1: not one of its */
+    uint32_t *first;  /* (n): the first row of the same item; its rows lie together */
     size_t n;
     size_t n_left_out; /* items without a vote */
 } dis__pairs;

@@ -1,8 +1,9 @@
-/* Models that are told who is asked: workers of two opinions are told apart, files keep what was learned, threads
- * change nothing, and what cannot be is refused. */
+/* Models that are told who is asked: workers of two opinions are told apart, by their votes or by what is known of
+ * them, files keep what was learned, threads change nothing, and what cannot be is refused. */
 #include "em_support.h"
 #include "scratch.h"
 #include "core/random.h"
+#include "train/worker_net.h"
 
 enum { ITEMS = 240, TRAINED = 200, WORKERS = 8, FEATURES = 6 };
 
@@ -49,7 +50,20 @@ static dis_votes *votes_of(void)
     return votes;
 }
 
-static dis_model *trained(const char *objective, int threads)
+/* A number that says nothing, a group that tells the two opinions apart, and a column with holes. Workers from 8 on are
+ * in no vote. */
+static dis_worker_table *table_of(void)
+{
+    static char lines[1024];
+    char *at = lines + sprintf(lines, "worker,age,group,city\n");
+    for (int w = 0; w < WORKERS + 4; w++)
+        at += sprintf(at, "w%d,%d,%s,%s\n", w, 20 + 7 * w % 31, w & 1 ? "odd" : "even", w % 3 ? "" : "Rome");
+    dis_worker_table *table;
+    assert_int_equal(dis_worker_table_read(NULL, put_text("workers.csv", lines), NULL, &table), DIS_OK);
+    return table;
+}
+
+static dis_model *trained_with(const char *objective, const char *features, int threads)
 {
     dis_items *items = items_of(0, TRAINED), *dev = items_of(TRAINED, ITEMS - TRAINED);
     dis_votes *votes = votes_of();
@@ -62,10 +76,13 @@ static dis_model *trained(const char *objective, int threads)
     o.objective = objective;
     o.epochs = 30;
     o.rate = 5e-3;
+    o.worker_table = features ? table_of() : NULL;
+    o.worker_features = features;
     how.threads = threads;
     assert_int_equal(dis_context_create(&how, &ctx), DIS_OK);
     const dis_status status = dis_model_train(ctx, &train, &held, &o, &model);
     if (status != DIS_OK) fail_msg("%s", dis_last_error());
+    dis_worker_table_destroy((dis_worker_table *)o.worker_table);
     dis_context_destroy(ctx);
     dis_votes_destroy(votes);
     dis_items_destroy(items);
@@ -73,26 +90,30 @@ static dis_model *trained(const char *objective, int threads)
     return model;
 }
 
-/* Share of held-out pairs that are foretold, all workers asked about all items. */
-static double foretold(dis_model *model, double *first)
+static dis_model *trained(const char *objective, int threads)
+{
+    return trained_with(objective, NULL, threads);
+}
+
+/* Share of held-out pairs that are foretold, workers `from` .. + 7 asked about all items. */
+static double foretold_of(dis_model *model, size_t from, double *first, size_t *unknown)
 {
     static char text[2][(ITEMS - TRAINED) * WORKERS][8];
     const char *names[2][(ITEMS - TRAINED) * WORKERS];
     dis_items *items = items_of(TRAINED, ITEMS - TRAINED);
     dis_names *tasks, *workers;
     dis_labels *labels;
-    size_t n = 0, right = 0, unknown;
+    size_t n = 0, right = 0;
     for (size_t i = TRAINED; i < ITEMS; i++)
         for (size_t w = 0; w < WORKERS; w++, n++) {
             snprintf(text[0][n], sizeof text[0][n], "t%zu", i);
-            snprintf(text[1][n], sizeof text[1][n], "w%zu", w);
+            snprintf(text[1][n], sizeof text[1][n], "w%zu", from + w);
             names[0][n] = text[0][n];
             names[1][n] = text[1][n];
         }
     assert_int_equal(dis_names_create(names[0], n, &tasks), DIS_OK);
     assert_int_equal(dis_names_create(names[1], n, &workers), DIS_OK);
-    assert_int_equal(dis_model_predict_workers(NULL, model, items, tasks, workers, &labels, &unknown), DIS_OK);
-    assert_int_equal(unknown, 0);
+    assert_int_equal(dis_model_predict_workers(NULL, model, items, tasks, workers, &labels, unknown), DIS_OK);
     const dis_labels_view l = dis_labels_look(labels);
     assert_int_equal(l.n_items, n);
     for (size_t r = 0; r < n; r++)
@@ -105,32 +126,119 @@ static double foretold(dis_model *model, double *first)
     return (double)right / (double)n;
 }
 
+static double foretold(dis_model *model, double *first)
+{
+    size_t unknown;
+    const double share = foretold_of(model, 0, first, &unknown);
+    assert_int_equal(unknown, 0);
+    return share;
+}
+
 static void test_two_opinions(void **state)
 {
     (void)state;
-    double p, again;
-    dis_model *model = trained("annotator:hidden=16", 1), *read;
-    assert_string_equal(dis_model_look(model).keep, "log_loss");
-    const double share = foretold(model, &p);
-    if (share < .9) fail_msg("%.3f", share); /* without knowing who is asked: one half */
-    assert_int_equal(dis_model_write(NULL, model, in_folder("model")), DIS_OK);
-    assert_int_equal(dis_model_read(NULL, in_folder("model"), &read), DIS_OK);
-    em_assert_close(foretold(read, &again), share, 0);
-    em_assert_close(again, p, 0);
-    dis_model_destroy(read);
+    static const char *const objectives[] = {"annotator:hidden=16", "annotator:hidden=16,alpha=.3,norm=.01,contrast=.1",
+                                             "annot-mix:hidden=16", "annot-mix:alpha=0,unknown=0,norm=.01"};
+    for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++) {
+        double p, again;
+        dis_model *model = trained(objectives[i], 1), *read;
+        assert_string_equal(dis_model_look(model).keep, "log_loss");
+        const double share = foretold(model, &p);
+        if (share < .9) fail_msg("%s: %.3f", objectives[i], share); /* without knowing who is asked: one half */
+        assert_int_equal(dis_model_write(NULL, model, in_folder("model")), DIS_OK);
+        assert_int_equal(dis_model_read(NULL, in_folder("model"), &read), DIS_OK);
+        em_assert_close(foretold(read, &again), share, 0);
+        em_assert_close(again, p, 0);
+        dis_model_destroy(read);
+        dis_model_destroy(model);
+    }
+}
+
+/* annot-mix's classifier: most workers here say the class, so that it is the class. */
+static void test_class_head(void **state)
+{
+    (void)state;
+    dis_model *model = trained("annot-mix:hidden=16", 1);
+    dis_items *items = items_of(TRAINED, ITEMS - TRAINED);
+    dis_labels *class, *vote;
+    const dis_model_view v = dis_model_look(model);
+    assert_int_equal(v.n_heads, 2);
+    assert_string_equal(v.head[0], "vote");
+    assert_string_equal(v.head[1], "class");
+    assert_int_equal(dis_model_predict(NULL, model, items, "class", &class), DIS_OK);
+    assert_int_equal(dis_model_predict(NULL, model, items, NULL, &vote), DIS_OK);
+    const double *q = dis_labels_look(class).p, *p = dis_labels_look(vote).p;
+    double sure = 0, unsure = 0;
+    for (size_t i = 0; i < ITEMS - TRAINED; i++) {
+        sure += fabs(q[2 * i] - .5);
+        unsure += fabs(p[2 * i] - .5);
+    }
+    assert_true(sure > 1.5 * unsure); /* half of all workers say the opposite: nobody in particular says nothing */
+    dis_labels_destroy(class);
+    dis_labels_destroy(vote);
+    dis_items_destroy(items);
     dis_model_destroy(model);
+}
+
+/* People who are in no vote are asked by what is known of them. */
+static void test_features(void **state)
+{
+    (void)state;
+    static const char *const objectives[] = {"annotator:hidden=16", "annot-mix:hidden=16,alpha=.2"};
+    for (size_t i = 0; i < 2; i++) {
+        dis_worker_table *table = table_of();
+        dis_model *model = trained_with(objectives[i], "age,group,city", 1), *read;
+        double p, q, first;
+        size_t unknown;
+        assert_true(foretold(model, &first) > .9);
+        foretold_of(model, WORKERS, &p, &unknown);
+        assert_int_equal(unknown, WORKERS * (ITEMS - TRAINED));
+        assert_int_equal(dis_model_write(NULL, model, in_folder("model")), DIS_OK);
+        assert_int_equal(dis_model_read(NULL, in_folder("model"), &read), DIS_OK);
+        assert_int_equal(dis_model_tell_workers(read, table), DIS_OK);
+        assert_true(foretold(read, &q) > .9);
+        em_assert_close(q, first, 0);
+        /* w8 to w11 are in the table, w12 to w15 are not: half of the latter's answers are right by chance */
+        const double share = foretold_of(read, WORKERS, &q, &unknown);
+        assert_int_equal(unknown, WORKERS / 2 * (ITEMS - TRAINED));
+        if (share < .65) fail_msg("%s: %.3f", objectives[i], share);
+        dis_model_destroy(read);
+        dis_model_destroy(model);
+        dis_worker_table_destroy(table);
+    }
+}
+
+static void test_beta(void **state)
+{
+    (void)state;
+    static const double alphas[] = {.2, 1, 4};
+    for (size_t a = 0; a < 3; a++) {
+        enum { DRAWS = 4000 };
+        double sum = 0, squares = 0;
+        for (uint64_t i = 0; i < DRAWS; i++) {
+            const double share = dis__beta_draw(alphas[a], 5, DIS_STREAM_MIXUP, i);
+            assert_true(share >= 0 && share <= 1);
+            sum += share;
+            squares += (share - .5) * (share - .5);
+        }
+        em_assert_close(sum / DRAWS, .5, .03);
+        em_assert_close(squares / DRAWS * 4 * (2 * alphas[a] + 1), 1, .06); /* variance 1 / (4 (2 alpha + 1)) */
+    }
 }
 
 static void test_threads(void **state)
 {
     (void)state;
     double one, three;
-    dis_model *a = trained("annotator", 1), *b = trained("annotator", 3);
-    foretold(a, &one);
-    foretold(b, &three);
-    em_assert_close(one, three, 0);
-    dis_model_destroy(a);
-    dis_model_destroy(b);
+    static const char *const objectives[] = {"annotator", "annot-mix:norm=.1,contrast=.1"};
+    for (size_t i = 0; i < 2; i++) {
+        dis_model *a = trained_with(objectives[i], "age,group", 1), *b = trained_with(objectives[i], "age,group", 3);
+        foretold(a, &one);
+        foretold(b, &three);
+        em_assert_close(one, three, 0);
+        dis_model_destroy(a);
+        dis_model_destroy(b);
+    }
 }
 
 static void test_nobody_in_particular(void **state)
@@ -174,8 +282,24 @@ static void test_refused(void **state)
     const dis_examples none = {.items = items};
     assert_int_equal(dis_model_train(NULL, &none, NULL, &o, &model), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "needs votes"));
-    o.objective = "crowd:mw";
+    const dis_examples all = {.items = items, .votes = votes};
+    dis_worker_table *table = table_of();
     o.epochs = 1;
+    o.objective = "annotator:norm=.5,contrast=.5";
+    assert_int_equal(dis_model_train(NULL, &all, NULL, &o, &model), DIS_EUSAGE);
+    assert_non_null(strstr(dis_last_error(), "leave nothing of the loss"));
+    o.objective = "annotator";
+    o.worker_features = "shoe size";
+    assert_int_equal(dis_model_train(NULL, &all, NULL, &o, &model), DIS_EUSAGE);
+    assert_non_null(strstr(dis_last_error(), "`worker_table`"));
+    o.worker_table = table;
+    assert_int_equal(dis_model_train(NULL, &all, NULL, &o, &model), DIS_EUSAGE);
+    assert_non_null(strstr(dis_last_error(), "no column \"shoe size\""));
+    o.worker_features = "age";
+    o.objective = "crowd:mw";
+    assert_int_equal(dis_model_train(NULL, &all, NULL, &o, &model), DIS_EUSAGE);
+    assert_non_null(strstr(dis_last_error(), "say who is asked"));
+    o.worker_features = NULL;
     const dis_examples train = {.items = items, .votes = votes};
     assert_int_equal(dis_model_train(NULL, &train, NULL, &o, &model), DIS_OK);
     dis_labels *labels = NULL;
@@ -183,6 +307,9 @@ static void test_refused(void **state)
     assert_int_equal(dis_names_create(names, 1, &workers), DIS_OK);
     assert_int_equal(dis_model_predict_workers(NULL, model, items, tasks, workers, &labels, NULL), DIS_EUSAGE);
     assert_non_null(strstr(dis_last_error(), "not told who is asked"));
+    assert_int_equal(dis_model_tell_workers(model, table), DIS_EUSAGE);
+    assert_non_null(strstr(dis_last_error(), "no features of workers"));
+    dis_worker_table_destroy(table);
     dis_model_destroy(model);
     dis_names_destroy(classes);
     dis_names_destroy(tasks);
@@ -194,9 +321,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_opinions),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_nobody_in_particular),
+        cmocka_unit_test(test_two_opinions), cmocka_unit_test(test_class_head),
+        cmocka_unit_test(test_features),     cmocka_unit_test(test_beta),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_nobody_in_particular),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -1,6 +1,7 @@
-/* Kernels of models that know the worker (nn/loops/worker_loops.h), arithmetic in float32. confuse: a thread per row and
- * vote, its gradient a thread per row and class, each of which goes through the matrix of its row: K is small. pair_terms: a
- * warp per pair; its gradient a thread per column, which goes through the pairs in order, so that sums have one order. */
+/* Kernels of models that know the worker (nn/loops/worker_loops.h), arithmetic in float32. confuse: a thread per row
+ * and vote, its gradient a thread per row and class, each of which goes through the matrix of its row: K is small.
+ * pair_terms: a warp per pair; its gradient a thread per column, which goes through the pairs in order, so that sums
+ * have one order. */
 #include "nn/cuda/kernels.cuh"
 
 enum { THREADS = 128 };

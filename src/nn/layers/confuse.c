@@ -1,5 +1,6 @@
-/* Layers of models that know the worker: votes by way of a confusion matrix per row, a value that no gradient passes, and
- * the head of terms that pull at rows of a table (workers' vectors). Sources and formulas: nn/loops/worker_loops.h. */
+/* Layers of models that know the worker: votes by way of a confusion matrix per row, a value that no gradient
+ * passes, and the head of terms that pull at rows of a table (workers' vectors). Sources and formulas:
+ * nn/loops/worker_loops.h. */
 #include "nn/net_internal.h"
 
 /* ---- confusion ---- */

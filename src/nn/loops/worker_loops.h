@@ -1,5 +1,5 @@
-/* Loops of models that know the worker: votes by way of a confusion matrix per row (annot-mix: Herde et al. 2024), and terms
- * that pull at the workers' vectors (AART: Mokhberian et al. 2024).
+/* Loops of models that know the worker: votes by way of a confusion matrix per row (annot-mix: Herde et al. 2024), and
+ * terms that pull at the workers' vectors (AART: Mokhberian et al. 2024).
  *
  *     y_z = log sum_k q_k C_kz,  r_kz = q_k C_kz / exp(y_z),  g_k = sum_z dy_z r_kz
  *     gradient by the logits of q:  g_k - q_k sum g;  of C's row k:  dy_z r_kz - C_kz g_k
