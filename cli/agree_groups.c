@@ -1,10 +1,11 @@
 /* dissent agree by groups of people: within them, between them, and the items that divide them. */
 #include "agree_job.h"
+#include "fields.h"
 #include <math.h>
 #include <string.h>
 
 #define N(array) (sizeof(array) / sizeof *(array))
-enum { SHOWN_DIVIDED = 5, NAME_WIDTH = 30 };
+enum { SHOWN_DIVIDED = 5, SHOWN_PAIRS = 10, NAME_WIDTH = 30, PAIR_WIDTH = 54 };
 
 int agree_check_groups(agree_job *job)
 {
@@ -34,132 +35,128 @@ int agree_measure_groups(agree_job *job, dis_context *ctx)
     return 0;
 }
 
-/* ---- tables ---- */
+/* ---- rows ---- */
 
-static dis_status write_table(const agree_job *job, const char *path)
+static const char *group_name(const void *user, const cli_field *field, size_t g)
 {
-    static const char *const columns[] = {"group",          "workers",        "votes",           "items",
-                                          "percent",        "percent_ci_low", "percent_ci_high", "within",
-                                          "within_ci_low",  "within_ci_high", "across",          "across_ci_low",
-                                          "across_ci_high", "index",          "index_ci_low",    "index_ci_high",
-                                          "p_within",       "q_within",       "p_across",        "q_across",
-                                          "p_index",        "q_index"};
-    dis_table *t;
-    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
-    if (status != DIS_OK) return status;
-    for (size_t g = 0; g < job->between.n_groups; g++) {
-        const dis_group_row *x = &job->between.groups[g];
-        const double tests[] = {x->p_within, x->q_within, x->p_across, x->q_across, x->p_index, x->q_index};
-        cli_cell_name(t, job->groups.look.names, g);
-        dis_table_count(t, x->workers);
-        dis_table_count(t, x->votes);
-        dis_table_count(t, x->within.n);
-        cli_cell_metric(t, &x->percent);
-        cli_cell_metric(t, &x->within);
-        cli_cell_metric(t, &x->across);
-        cli_cell_metric(t, &x->index);
-        for (size_t i = 0; i < N(tests); i++) dis_table_real(t, tests[i]);
-    }
-    return dis_table_finish(t, DIS_OK);
+    (void)field;
+    return dis_names_get(((const agree_job *)user)->groups.look.names, g, NULL);
 }
 
-static dis_status write_pairs(const agree_job *job, const char *path)
+static cli_rows rows_of_groups(const agree_job *job)
 {
-    static const char *const columns[] = {
-        "group_a",       "group_b",        "items", "percent", "percent_ci_low", "percent_ci_high", "across",
-        "across_ci_low", "across_ci_high", "p",     "q"};
-    dis_table *t;
-    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
-    if (status != DIS_OK) return status;
-    for (size_t p = 0; p < job->between.n_pairs; p++) {
-        const dis_group_pair *x = &job->between.pairs[p];
-        cli_cell_name(t, job->groups.look.names, x->a);
-        cli_cell_name(t, job->groups.look.names, x->b);
-        dis_table_count(t, x->across.n);
-        cli_cell_metric(t, &x->percent);
-        cli_cell_metric(t, &x->across);
-        dis_table_real(t, x->p);
-        dis_table_real(t, x->q);
-    }
-    return dis_table_finish(t, DIS_OK);
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("group"),
+        CLI_FIELD(dis_group_row, COUNT, workers),
+        CLI_FIELD(dis_group_row, COUNT, votes),
+        CLI_FIELD_AS(dis_group_row, COUNT, "items", within.n),
+        CLI_FIELD(dis_group_row, METRIC, percent),
+        CLI_FIELD(dis_group_row, METRIC, within),
+        CLI_FIELD(dis_group_row, METRIC, across),
+        CLI_FIELD(dis_group_row, METRIC, index),
+        CLI_FIELD(dis_group_row, REAL, p_within),
+        CLI_FIELD(dis_group_row, REAL, q_within),
+        CLI_FIELD(dis_group_row, REAL, p_across),
+        CLI_FIELD(dis_group_row, REAL, q_across),
+        CLI_FIELD(dis_group_row, REAL, p_index),
+        CLI_FIELD(dis_group_row, REAL, q_index),
+    };
+    return (cli_rows){.field = fields,
+                      .n_fields = N(fields),
+                      .row = job->between.groups,
+                      .n_rows = job->between.n_groups,
+                      .row_size = sizeof *job->between.groups,
+                      .text = group_name,
+                      .user = job};
 }
 
-static dis_status write_divided(const agree_job *job, const char *path)
+static const char *pair_name(const void *user, const cli_field *field, size_t p)
 {
-    static const char *const columns[] = {"task",    "group_a", "group_b",  "votes_a", "votes_b",
-                                          "label_a", "label_b", "distance", "p",       "q"};
-    dis_table *t;
-    const dis_status status = dis_table_open(path, NULL, columns, N(columns), &t);
-    if (status != DIS_OK) return status;
-    for (size_t i = 0; i < job->between.n_items; i++) {
-        const dis_group_item *x = &job->between.items[i];
-        cli_cell_name(t, job->in.look.tasks, x->item);
-        cli_cell_name(t, job->groups.look.names, x->a);
-        cli_cell_name(t, job->groups.look.names, x->b);
-        dis_table_count(t, x->votes_a);
-        dis_table_count(t, x->votes_b);
-        cli_cell_name(t, job->in.look.classes, x->top_a);
-        cli_cell_name(t, job->in.look.classes, x->top_b);
-        dis_table_real(t, x->distance);
-        dis_table_real(t, x->p);
-        dis_table_real(t, x->q);
-    }
-    return dis_table_finish(t, DIS_OK);
+    const agree_job *job = user;
+    const dis_group_pair *x = &job->between.pairs[p];
+    return dis_names_get(job->groups.look.names, strcmp(field->name, "group_a") == 0 ? x->a : x->b, NULL);
+}
+
+static cli_rows rows_of_pairs(const agree_job *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("group_a"),
+        CLI_NAME_FIELD("group_b"),
+        CLI_FIELD_AS(dis_group_pair, COUNT, "items", across.n),
+        CLI_FIELD(dis_group_pair, METRIC, percent),
+        CLI_FIELD(dis_group_pair, METRIC, across),
+        CLI_FIELD(dis_group_pair, REAL, p),
+        CLI_FIELD(dis_group_pair, REAL, q),
+    };
+    return (cli_rows){.field = fields,
+                      .n_fields = N(fields),
+                      .row = job->between.pairs,
+                      .n_rows = job->between.n_pairs,
+                      .row_size = sizeof *job->between.pairs,
+                      .text = pair_name,
+                      .user = job};
+}
+
+static const char *divided_name(const void *user, const cli_field *field, size_t i)
+{
+    const agree_job *job = user;
+    const dis_group_item *x = &job->between.items[i];
+    const dis_names *groups = job->groups.look.names, *classes = job->in.look.classes;
+    const struct {
+        const char *name;
+        const dis_names *names;
+        size_t i;
+    } row[] = {{"task", job->in.look.tasks, x->item},
+               {"group_a", groups, x->a},
+               {"group_b", groups, x->b},
+               {"label_a", classes, x->top_a},
+               {"label_b", classes, x->top_b}};
+    size_t k = 0;
+    while (strcmp(row[k].name, field->name) != 0) k++;
+    return dis_names_get(row[k].names, row[k].i, NULL);
+}
+
+static cli_rows rows_of_divided(const agree_job *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("task"),
+        CLI_NAME_FIELD("group_a"),
+        CLI_NAME_FIELD("group_b"),
+        CLI_FIELD(dis_group_item, SMALL, votes_a),
+        CLI_FIELD(dis_group_item, SMALL, votes_b),
+        CLI_NAME_FIELD("label_a"),
+        CLI_NAME_FIELD("label_b"),
+        CLI_FIELD(dis_group_item, REAL, distance),
+        CLI_FIELD(dis_group_item, REAL, p),
+        CLI_FIELD(dis_group_item, REAL, q),
+    };
+    return (cli_rows){.field = fields,
+                      .n_fields = N(fields),
+                      .row = job->between.items,
+                      .n_rows = job->between.n_items,
+                      .row_size = sizeof *job->between.items,
+                      .text = divided_name,
+                      .user = job};
 }
 
 dis_status agree_write_groups(const agree_job *job)
 {
-    const agree_values *v = job->v;
-    dis_status status = DIS_OK;
-    if (v->group_table) status = write_table(job, v->group_table);
-    if (status == DIS_OK && v->group_pairs) status = write_pairs(job, v->group_pairs);
-    if (status == DIS_OK && v->divided) status = write_divided(job, v->divided);
-    return status;
-}
-
-/* ---- for machines ---- */
-
-static void put_group(const agree_job *job, dis_json *j, size_t g)
-{
-    const dis_group_row *x = &job->between.groups[g];
     const struct {
-        const char *name;
-        const dis_metric *metric;
-    } metrics[] = {{"percent", &x->percent}, {"within", &x->within}, {"across", &x->across}, {"index", &x->index}};
-    dis_json_begin_object(j);
-    cli_put_text(j, "group", dis_names_get(job->groups.look.names, g, NULL));
-    cli_put_count(j, "workers", x->workers);
-    cli_put_count(j, "votes", x->votes);
-    for (size_t m = 0; m < N(metrics); m++) {
-        dis_json_key(j, metrics[m].name);
-        dis_json_metric(j, metrics[m].metric);
-    }
-    cli_put_real(j, "p_within", x->p_within);
-    cli_put_real(j, "q_within", x->q_within);
-    cli_put_real(j, "p_across", x->p_across);
-    cli_put_real(j, "q_across", x->q_across);
-    cli_put_real(j, "p_index", x->p_index);
-    cli_put_real(j, "q_index", x->q_index);
-    dis_json_end_object(j);
-}
-
-static void put_pair(const agree_job *job, dis_json *j, const dis_group_pair *x)
-{
-    dis_json_begin_object(j);
-    cli_put_text(j, "a", dis_names_get(job->groups.look.names, x->a, NULL));
-    cli_put_text(j, "b", dis_names_get(job->groups.look.names, x->b, NULL));
-    dis_json_key(j, "percent");
-    dis_json_metric(j, &x->percent);
-    dis_json_key(j, "across");
-    dis_json_metric(j, &x->across);
-    cli_put_real(j, "p", x->p);
-    cli_put_real(j, "q", x->q);
-    dis_json_end_object(j);
+        const char *path;
+        cli_rows rows;
+    } table[] = {{job->v->group_table, rows_of_groups(job)},
+                 {job->v->group_pairs, rows_of_pairs(job)},
+                 {job->v->divided, rows_of_divided(job)}};
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < N(table) && status == DIS_OK; i++)
+        if (table[i].path) status = cli_rows_write(&table[i].rows, table[i].path, NULL);
+    return status;
 }
 
 void agree_put_groups(const agree_job *job, dis_json *j)
 {
     if (!job->of_groups) return;
+    const cli_rows groups = rows_of_groups(job), pairs = rows_of_pairs(job);
     dis_json_key(j, "groups");
     dis_json_begin_object(j);
     groups_input_put(&job->groups, j);
@@ -167,59 +164,82 @@ void agree_put_groups(const agree_job *job, dis_json *j)
     dis_json_key(j, "apart");
     dis_json_metric(j, &job->between.apart);
     cli_put_real(j, "p_apart", job->between.p_apart);
-    dis_json_key(j, "by_group");
-    dis_json_begin_array(j);
-    for (size_t g = 0; g < job->between.n_groups; g++) put_group(job, j, g);
-    dis_json_end_array(j);
-    dis_json_key(j, "pairs");
-    dis_json_begin_array(j);
-    for (size_t p = 0; p < job->between.n_pairs; p++) put_pair(job, j, &job->between.pairs[p]);
-    dis_json_end_array(j);
+    cli_rows_put(&groups, j, "by_group");
+    cli_rows_put(&pairs, j, "pairs");
     cli_put_count(j, "items_compared", job->between.n_items);
     dis_json_end_object(j);
 }
 
 /* ---- for people ---- */
 
-static void print_figure(const dis_metric *m, int width)
+static int figure_width(const agree_job *job)
 {
-    char text[CLI_FIGURE];
-    if (m->reason)
-        snprintf(text, sizeof text, "-");
-    else
-        cli_figure(m, 3, text);
-    printf("%-*s", width, text);
-}
-
-static void print_q(double q)
-{
-    if (isnan(q))
-        printf("%-7s", "-");
-    else
-        printf("%-7.3f", q);
+    return job->v->figures.resamples ? 24 : 8;
 }
 
 static void print_table(const agree_job *job)
 {
-    const int width = job->v->figures.resamples ? 24 : 8;
+    const int width = figure_width(job);
     char safe[CLI_SAFE], number[CLI_NUMBER], votes[CLI_NUMBER];
-    printf("\n%-*s %8s %9s  %-*s%-*s%-*s%s\n", NAME_WIDTH, "Group", "workers", "votes", width, "within", width,
-           "across", width, "index", "q");
+    snprintf(safe, sizeof safe, "Within groups, by ");
+    cli_escape(job->v->groups.group, safe + strlen(safe), NAME_WIDTH - strlen(safe));
+    printf("\n%-*s %8s %9s  %-*s%-*s%-*s%s\n", NAME_WIDTH, safe, "workers", "votes", width, "within", width, "across",
+           width, "index", "q");
     for (size_t g = 0; g < job->between.n_groups; g++) {
         const dis_group_row *x = &job->between.groups[g];
         cli_escape(dis_names_get(job->groups.look.names, g, NULL), safe, NAME_WIDTH - 1);
         printf("  %-*s %8s %9s  ", NAME_WIDTH - 2, safe, cli_grouped(x->workers, number), cli_grouped(x->votes, votes));
-        print_figure(&x->within, width);
-        print_figure(&x->across, width);
-        print_figure(&x->index, width);
-        print_q(x->q_index);
-        putchar('\n');
+        cli_print_figure(&x->within, width);
+        cli_print_figure(&x->across, width);
+        cli_print_figure(&x->index, width);
+        cli_print_p(x->q_index, "\n");
     }
-    if (!job->between.apart.reason)
-        printf("\nWithin less across, mean of the groups: %.4f%s", job->between.apart.value,
-               isnan(job->between.p_apart) ? "\n" : "");
-    if (!job->between.apart.reason && !isnan(job->between.p_apart))
-        printf(" (p = %.4f that the groups do not matter)\n", job->between.p_apart);
+}
+
+/* Groups that are too small are named nowhere. */
+static void print_hidden(const agree_job *job)
+{
+    const dis_worker_groups_view *g = &job->groups.look;
+    char people[CLI_NUMBER];
+    if (g->merged) printf("  %zu groups of fewer than %zu people are merged into \"other\"\n", g->merged, g->min_group);
+    if (g->hidden)
+        printf("  %zu group%s of fewer than %zu people hidden (%s worker%s): nothing is computed from their votes\n",
+               g->hidden, cli_plural(g->hidden), g->min_group, cli_grouped(g->hidden_people, people),
+               cli_plural(g->hidden_people));
+}
+
+/* With two groups the table above has said it. */
+static void print_pairs(const agree_job *job)
+{
+    const dis_group_agreement_view *b = &job->between;
+    const size_t shown = b->n_pairs < SHOWN_PAIRS ? b->n_pairs : SHOWN_PAIRS;
+    const int width = figure_width(job);
+    char line[2 * CLI_SAFE + 8], one[CLI_SAFE], two[CLI_SAFE], items[CLI_NUMBER];
+    if (b->n_pairs < 2) return;
+    printf("\n%-*s %8s  %-*s%-*s%s\n", PAIR_WIDTH, "Between groups", "items", width, "percent", width, "across", "q");
+    for (size_t p = 0; p < shown; p++) {
+        const dis_group_pair *x = &b->pairs[p];
+        cli_escape(dis_names_get(job->groups.look.names, x->a, NULL), one, 26);
+        cli_escape(dis_names_get(job->groups.look.names, x->b, NULL), two, 26);
+        snprintf(line, sizeof line, "%s, %s", one, two);
+        printf("  %-*s %8s  ", PAIR_WIDTH - 2, line, cli_grouped(x->across.n, items));
+        cli_print_figure(&x->percent, width);
+        cli_print_figure(&x->across, width);
+        cli_print_p(x->q, "\n");
+    }
+    if (shown < b->n_pairs) printf("  ... and %zu more: --group-pairs FILE has them all\n", b->n_pairs - shown);
+}
+
+static void print_apart(const agree_job *job)
+{
+    const dis_group_agreement_view *b = &job->between;
+    char text[CLI_FIGURE];
+    if (b->apart.reason) return;
+    printf("\nWithin less across, mean of the groups: %s", cli_figure(&b->apart, 4, text));
+    if (isnan(b->p_apart))
+        printf("\n");
+    else
+        printf(" (p = %.4f that the groups do not matter)\n", b->p_apart);
 }
 
 static void print_divided(const agree_job *job)
@@ -245,5 +265,8 @@ void agree_print_groups(const agree_job *job)
 {
     if (!job->of_groups) return;
     print_table(job);
+    print_hidden(job);
+    print_pairs(job);
+    print_apart(job);
     print_divided(job);
 }

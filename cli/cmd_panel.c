@@ -153,10 +153,7 @@ static int write_all(panel_job *job, dis_context *ctx)
         status = panel_write_judges(job, cli_figures_path(&job->v->figures), format);
     else
         panel_print(job);
-    if (status == DIS_OK) status = panel_write_rates(job);
-    if (status == DIS_OK) status = panel_write_pairs(job);
-    if (status == DIS_OK) status = panel_write_buy(job);
-    if (status == DIS_OK) status = panel_write_swaps(job);
+    if (status == DIS_OK) status = panel_write_tables(job);
     if (status == DIS_OK) status = panel_write_labels(job, ctx);
     if (status == DIS_OK) status = panel_write_json(job);
     if (status != DIS_OK) return cli_failed(job->c, status);

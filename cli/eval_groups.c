@@ -1,6 +1,6 @@
 /* dissent eval by groups of people: whom predictions speak for. */
 #include "eval_job.h"
-#include <math.h>
+#include "fields.h"
 #include <string.h>
 
 #define N(array) (sizeof(array) / sizeof *(array))
@@ -37,71 +37,64 @@ int eval_measure_groups(eval_job *job, dis_context *ctx)
     return 0;
 }
 
+/* Rows of one file of predictions. */
+typedef struct {
+    const eval_job *job;
+    size_t i;
+} of_file;
+
+static const char *name_of(const void *user, const cli_field *field, size_t g)
+{
+    const of_file *f = user;
+    return strcmp(field->name, "group") == 0 ? dis_names_get(f->job->people.look.names, g, NULL)
+                                             : f->job->in.path[f->i];
+}
+
+static cli_rows rows_of(const of_file *f, bool with_path)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("predictions"),
+        CLI_NAME_FIELD("group"),
+        CLI_FIELD(dis_group_evaluation_row, COUNT, workers),
+        CLI_FIELD(dis_group_evaluation_row, COUNT, votes),
+        CLI_FIELD(dis_group_evaluation_row, COUNT, items),
+        CLI_FIELD(dis_group_evaluation_row, METRIC, log_loss),
+        CLI_FIELD(dis_group_evaluation_row, METRIC, agreement),
+        CLI_FIELD(dis_group_evaluation_row, METRIC, apart),
+        CLI_FIELD(dis_group_evaluation_row, REAL, p),
+        CLI_FIELD(dis_group_evaluation_row, REAL, q),
+    };
+    const dis_group_evaluation_view v = dis_group_evaluation_look(f->job->by_group[f->i]);
+    const size_t first = with_path ? 0 : 1;
+    return (cli_rows){.field = fields + first,
+                      .n_fields = N(fields) - first,
+                      .row = v.groups,
+                      .n_rows = v.n_groups,
+                      .row_size = sizeof *v.groups,
+                      .text = name_of,
+                      .user = f};
+}
+
 dis_status eval_write_groups(const eval_job *job)
 {
-    static const char *const columns[] = {"predictions",
-                                          "group",
-                                          "workers",
-                                          "votes",
-                                          "items",
-                                          "log_loss",
-                                          "log_loss_ci_low",
-                                          "log_loss_ci_high",
-                                          "agreement",
-                                          "agreement_ci_low",
-                                          "agreement_ci_high",
-                                          "apart",
-                                          "apart_ci_low",
-                                          "apart_ci_high",
-                                          "p",
-                                          "q"};
-    dis_table *t;
+    dis_table *t = NULL;
     if (!job->v->group_table) return DIS_OK;
-    const dis_status status = dis_table_open(job->v->group_table, NULL, columns, N(columns), &t);
-    if (status != DIS_OK) return status;
     for (size_t i = 0; i < job->n; i++) {
-        const dis_group_evaluation_view v = dis_group_evaluation_look(job->by_group[i]);
-        for (size_t g = 0; g < v.n_groups; g++) {
-            const dis_group_evaluation_row *x = &v.groups[g];
-            cli_cell_text(t, job->in.path[i]);
-            cli_cell_name(t, job->people.look.names, g);
-            dis_table_count(t, x->workers);
-            dis_table_count(t, x->votes);
-            dis_table_count(t, x->items);
-            cli_cell_metric(t, &x->log_loss);
-            cli_cell_metric(t, &x->agreement);
-            cli_cell_metric(t, &x->apart);
-            dis_table_real(t, x->p);
-            dis_table_real(t, x->q);
-        }
+        const of_file f = {.job = job, .i = i};
+        const cli_rows rows = rows_of(&f, true);
+        const dis_status status = t ? DIS_OK : cli_rows_open(&rows, job->v->group_table, NULL, &t);
+        if (status != DIS_OK) return status;
+        cli_rows_add(&rows, t);
     }
     return dis_table_finish(t, DIS_OK);
 }
 
 static void put_rows(const eval_job *job, dis_json *j, size_t i)
 {
-    const dis_group_evaluation_view v = dis_group_evaluation_look(job->by_group[i]);
-    dis_json_key(j, "by_group");
-    dis_json_begin_array(j);
-    for (size_t g = 0; g < v.n_groups; g++) {
-        const dis_group_evaluation_row *x = &v.groups[g];
-        dis_json_begin_object(j);
-        cli_put_text(j, "group", dis_names_get(job->people.look.names, g, NULL));
-        cli_put_count(j, "workers", x->workers);
-        cli_put_count(j, "votes", x->votes);
-        cli_put_count(j, "items", x->items);
-        dis_json_key(j, "log_loss");
-        dis_json_metric(j, &x->log_loss);
-        dis_json_key(j, "agreement");
-        dis_json_metric(j, &x->agreement);
-        dis_json_key(j, "apart");
-        dis_json_metric(j, &x->apart);
-        cli_put_real(j, "p", x->p);
-        cli_put_real(j, "q", x->q);
-        dis_json_end_object(j);
-    }
-    dis_json_end_array(j);
-    cli_put_count(j, "votes_left_out", v.votes_left_out);
+    const of_file f = {.job = job, .i = i};
+    const cli_rows rows = rows_of(&f, false);
+    cli_rows_put(&rows, j, "by_group");
+    cli_put_count(j, "votes_left_out", dis_group_evaluation_look(job->by_group[i]).votes_left_out);
 }
 
 void eval_put_groups(const eval_job *job, dis_json *j)
@@ -123,16 +116,6 @@ void eval_put_groups(const eval_job *job, dis_json *j)
     dis_json_end_object(j);
 }
 
-static void print_figure(const dis_metric *m, int width)
-{
-    char text[CLI_FIGURE];
-    if (m->reason)
-        snprintf(text, sizeof text, "-");
-    else
-        cli_figure(m, 3, text);
-    printf("%-*s", width, text);
-}
-
 void eval_print_groups(const eval_job *job)
 {
     const int width = job->v->figures.resamples ? 24 : 10;
@@ -148,13 +131,10 @@ void eval_print_groups(const eval_job *job)
             const dis_group_evaluation_row *x = &v.groups[g];
             cli_escape(dis_names_get(job->people.look.names, g, NULL), safe, NAME_WIDTH - 1);
             printf("%-*s %9s  ", NAME_WIDTH, safe, cli_grouped(x->votes, number));
-            print_figure(&x->log_loss, width);
-            print_figure(&x->agreement, width);
-            print_figure(&x->apart, width);
-            if (isnan(x->q))
-                puts("-");
-            else
-                printf("%.3f\n", x->q);
+            cli_print_figure(&x->log_loss, width);
+            cli_print_figure(&x->agreement, width);
+            cli_print_figure(&x->apart, width);
+            cli_print_p(x->q, "\n");
         }
     }
 }

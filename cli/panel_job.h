@@ -28,10 +28,8 @@ typedef struct {
 } panel_job;
 
 dis_status panel_write_judges(const panel_job *job, const char *path, const char *format);
-dis_status panel_write_rates(const panel_job *job);
-dis_status panel_write_pairs(const panel_job *job);
-dis_status panel_write_buy(const panel_job *job);
-dis_status panel_write_swaps(const panel_job *job);
+/* Those of rates, pairs, what to buy and swaps that options name. */
+dis_status panel_write_tables(const panel_job *job);
 dis_status panel_write_labels(const panel_job *job, dis_context *ctx);
 dis_status panel_write_json(const panel_job *job);
 void panel_print(const panel_job *job);

@@ -1,9 +1,16 @@
 /* What `dissent panel` found: tables, a summary for machines, text for people. */
 #include "panel_job.h"
+#include "fields.h"
 #include <math.h>
 #include <string.h>
 
 #define N(array) (sizeof(array) / sizeof *(array))
+#define ROWS(fields, rows, n, name, job)                                                                            \
+    (cli_rows)                                                                                                      \
+    {                                                                                                               \
+        .field = fields, .n_fields = N(fields), .row = rows, .n_rows = n, .row_size = sizeof *(rows), .text = name, \
+        .user = job                                                                                                 \
+    }
 enum { NAME_WIDTH = 26, SHOWN_CLASSES = 12 };
 static const char all_judges[] = "majority of the models";
 
@@ -13,143 +20,139 @@ static const char *judge_name(const panel_job *job, size_t j)
     return dis_names_get(job->in.look.workers, job->look.judges[j].worker, NULL);
 }
 
-/* ---- tables ---- */
+/* ---- rows ---- */
+
+static const char *name_of_judge(const void *user, const cli_field *field, size_t j)
+{
+    (void)field;
+    return judge_name(user, j);
+}
+
+static cli_rows rows_of_judges(const panel_job *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("model"),
+        CLI_FIELD(dis_panel_judge, COUNT, votes),
+        CLI_FIELD(dis_panel_judge, COUNT, shared),
+        CLI_FIELD(dis_panel_judge, METRIC, agreement),
+        CLI_FIELD(dis_panel_judge, METRIC, error),
+        CLI_FIELD(dis_panel_judge, COUNT, people),
+        CLI_FIELD(dis_panel_judge, COUNT, won),
+        CLI_FIELD(dis_panel_judge, REAL, winning_rate),
+        {.name = "passed",
+         .kind = CLI_FIELD_TRUTH,
+         .offset = offsetof(dis_panel_judge, passed),
+         .known = offsetof(dis_panel_judge, people)},
+        CLI_FIELD(dis_panel_judge, METRIC, advantage),
+        CLI_FIELD(dis_panel_judge, ORDINAL, cluster),
+    };
+    return ROWS(fields, job->look.judges, job->look.n_judges, name_of_judge, job);
+}
+
+static const char *name_of_rate(const void *user, const cli_field *field, size_t r)
+{
+    const panel_job *job = user;
+    const dis_panel_rate *x = &job->look.rates[r];
+    return strcmp(field->name, "model") == 0 ? judge_name(job, x->judge)
+                                             : dis_names_get(job->in.look.classes, x->class, NULL);
+}
+
+static cli_rows rows_of_rates(const panel_job *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("model"),
+        CLI_NAME_FIELD("class"),
+        CLI_FIELD_AS(dis_panel_rate, COUNT, "items_with_people", n_people),
+        CLI_FIELD_AS(dis_panel_rate, COUNT, "items_alone", n_alone),
+        CLI_FIELD(dis_panel_rate, REAL, raw),
+        CLI_FIELD(dis_panel_rate, REAL, sensitivity),
+        CLI_FIELD(dis_panel_rate, REAL, specificity),
+        CLI_FIELD(dis_panel_rate, METRIC, people),
+        CLI_FIELD(dis_panel_rate, METRIC, rogan_gladen),
+        CLI_FIELD(dis_panel_rate, METRIC, powered),
+        CLI_FIELD(dis_panel_rate, REAL, lambda),
+        CLI_FIELD_AS(dis_panel_rate, REAL, "items_needed", needed),
+        CLI_FIELD_AS(dis_panel_rate, REAL, "items_needed_alone", needed_alone),
+    };
+    return ROWS(fields, job->look.rates, job->look.n_rates, name_of_rate, job);
+}
+
+static const char *name_of_pair(const void *user, const cli_field *field, size_t p)
+{
+    const panel_job *job = user;
+    const dis_panel_pair *x = &job->look.pairs[p];
+    return judge_name(job, strcmp(field->name, "model_a") == 0 ? x->a : x->b);
+}
+
+static cli_rows rows_of_pairs(const panel_job *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("model_a"),
+        CLI_NAME_FIELD("model_b"),
+        CLI_FIELD_AS(dis_panel_pair, COUNT, "items", n),
+        CLI_FIELD(dis_panel_pair, REAL, correlation),
+    };
+    return ROWS(fields, job->look.pairs, job->look.n_pairs, name_of_pair, job);
+}
+
+static const char *name_of_item(const void *user, const cli_field *field, size_t i)
+{
+    const panel_job *job = user;
+    (void)field;
+    return dis_names_get(job->in.look.tasks, job->look.items[i].item, NULL);
+}
+
+static cli_rows rows_of_items(const panel_job *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("task"),
+        CLI_FIELD(dis_panel_item, SMALL, people),
+        CLI_FIELD(dis_panel_item, SMALL, buy),
+        CLI_FIELD(dis_panel_item, REAL, gain),
+    };
+    return ROWS(fields, job->look.items, job->look.n_items, name_of_item, job);
+}
+
+static const char *name_of_voter(const void *user, const cli_field *field, size_t r)
+{
+    const panel_job *job = user;
+    (void)field;
+    return dis_names_get(job->in.look.workers, job->swap[r].worker, NULL);
+}
+
+static cli_rows rows_of_swaps(const panel_job *job)
+{
+    static const cli_field fields[] = {
+        CLI_NAME_FIELD("voter"),
+        CLI_FIELD_AS(dis_panel_swap, COUNT, "pairs", n),
+        CLI_FIELD(dis_panel_swap, METRIC, consistent),
+        CLI_FIELD_AS(dis_panel_swap, COUNT, "to_first", first),
+        CLI_FIELD_AS(dis_panel_swap, COUNT, "to_second", second),
+        CLI_FIELD(dis_panel_swap, REAL, p),
+    };
+    return ROWS(fields, job->swap, job->n_swaps, name_of_voter, job);
+}
 
 dis_status panel_write_judges(const panel_job *job, const char *path, const char *format)
 {
-    static const char *const columns[] = {"model",
-                                          "votes",
-                                          "shared",
-                                          "agreement",
-                                          "agreement_ci_low",
-                                          "agreement_ci_high",
-                                          "error",
-                                          "error_ci_low",
-                                          "error_ci_high",
-                                          "people",
-                                          "won",
-                                          "winning_rate",
-                                          "passed",
-                                          "advantage",
-                                          "advantage_ci_low",
-                                          "advantage_ci_high",
-                                          "cluster"};
-    dis_table *t;
-    const dis_status status = dis_table_open(path, format, columns, N(columns), &t);
-    if (status != DIS_OK) return status;
-    for (size_t j = 0; j < job->look.n_judges; j++) {
-        const dis_panel_judge *x = &job->look.judges[j];
-        cli_cell_text(t, judge_name(job, j));
-        dis_table_count(t, x->votes);
-        dis_table_count(t, x->shared);
-        cli_cell_metric(t, &x->agreement);
-        cli_cell_metric(t, &x->error);
-        dis_table_count(t, x->people);
-        dis_table_count(t, x->won);
-        dis_table_real(t, x->winning_rate);
-        cli_cell_text(t, x->people == 0 ? NULL : x->passed ? "true" : "false");
-        cli_cell_metric(t, &x->advantage);
-        dis_table_count(t, x->cluster + 1u);
-    }
-    return dis_table_finish(t, DIS_OK);
+    const cli_rows rows = rows_of_judges(job);
+    return cli_rows_write(&rows, path, format);
 }
 
-dis_status panel_write_rates(const panel_job *job)
+dis_status panel_write_tables(const panel_job *job)
 {
-    static const char *const columns[] = {"model",
-                                          "class",
-                                          "items_with_people",
-                                          "items_alone",
-                                          "raw",
-                                          "sensitivity",
-                                          "specificity",
-                                          "people",
-                                          "people_ci_low",
-                                          "people_ci_high",
-                                          "rogan_gladen",
-                                          "rogan_gladen_ci_low",
-                                          "rogan_gladen_ci_high",
-                                          "powered",
-                                          "powered_ci_low",
-                                          "powered_ci_high",
-                                          "lambda",
-                                          "items_needed",
-                                          "items_needed_alone"};
-    dis_table *t;
-    if (!job->v->rates) return DIS_OK;
-    const dis_status status = dis_table_open(job->v->rates, NULL, columns, N(columns), &t);
-    if (status != DIS_OK) return status;
-    for (size_t r = 0; r < job->look.n_rates; r++) {
-        const dis_panel_rate *x = &job->look.rates[r];
-        cli_cell_text(t, judge_name(job, x->judge));
-        cli_cell_name(t, job->in.look.classes, x->class);
-        dis_table_count(t, x->n_people);
-        dis_table_count(t, x->n_alone);
-        dis_table_real(t, x->raw);
-        dis_table_real(t, x->sensitivity);
-        dis_table_real(t, x->specificity);
-        cli_cell_metric(t, &x->people);
-        cli_cell_metric(t, &x->rogan_gladen);
-        cli_cell_metric(t, &x->powered);
-        dis_table_real(t, x->lambda);
-        dis_table_real(t, x->needed);
-        dis_table_real(t, x->needed_alone);
-    }
-    return dis_table_finish(t, DIS_OK);
-}
-
-dis_status panel_write_pairs(const panel_job *job)
-{
-    static const char *const columns[] = {"model_a", "model_b", "items", "correlation"};
-    dis_table *t;
-    if (!job->v->pairs) return DIS_OK;
-    const dis_status status = dis_table_open(job->v->pairs, NULL, columns, N(columns), &t);
-    if (status != DIS_OK) return status;
-    for (size_t p = 0; p < job->look.n_pairs; p++) {
-        const dis_panel_pair *x = &job->look.pairs[p];
-        cli_cell_text(t, judge_name(job, x->a));
-        cli_cell_text(t, judge_name(job, x->b));
-        dis_table_count(t, x->n);
-        dis_table_real(t, x->correlation);
-    }
-    return dis_table_finish(t, DIS_OK);
-}
-
-dis_status panel_write_buy(const panel_job *job)
-{
-    static const char *const columns[] = {"task", "people", "buy", "gain"};
-    dis_table *t;
-    if (!job->v->buy) return DIS_OK;
-    const dis_status status = dis_table_open(job->v->buy, NULL, columns, N(columns), &t);
-    if (status != DIS_OK) return status;
-    for (size_t i = 0; i < job->look.n_items; i++) {
-        const dis_panel_item *x = &job->look.items[i];
-        cli_cell_name(t, job->in.look.tasks, x->item);
-        dis_table_count(t, x->people);
-        dis_table_count(t, x->buy);
-        dis_table_real(t, x->gain);
-    }
-    return dis_table_finish(t, DIS_OK);
-}
-
-dis_status panel_write_swaps(const panel_job *job)
-{
-    static const char *const columns[] = {
-        "voter", "pairs", "consistent", "consistent_ci_low", "consistent_ci_high", "to_first", "to_second", "p"};
-    dis_table *t;
-    if (!job->v->swaps) return DIS_OK;
-    const dis_status status = dis_table_open(job->v->swaps, NULL, columns, N(columns), &t);
-    if (status != DIS_OK) return status;
-    for (size_t r = 0; r < job->n_swaps; r++) {
-        const dis_panel_swap *x = &job->swap[r];
-        cli_cell_name(t, job->in.look.workers, x->worker);
-        dis_table_count(t, x->n);
-        cli_cell_metric(t, &x->consistent);
-        dis_table_count(t, x->first);
-        dis_table_count(t, x->second);
-        dis_table_real(t, x->p);
-    }
-    return dis_table_finish(t, DIS_OK);
+    const panel_values *v = job->v;
+    const struct {
+        const char *path;
+        cli_rows rows;
+    } table[] = {{v->rates, rows_of_rates(job)},
+                 {v->pairs, rows_of_pairs(job)},
+                 {v->buy, rows_of_items(job)},
+                 {v->swaps, rows_of_swaps(job)}};
+    dis_status status = DIS_OK;
+    for (size_t i = 0; i < N(table) && status == DIS_OK; i++)
+        if (table[i].path) status = cli_rows_write(&table[i].rows, table[i].path, NULL);
+    return status;
 }
 
 dis_status panel_write_labels(const panel_job *job, dis_context *ctx)
@@ -169,62 +172,6 @@ static void put_metric(dis_json *j, const char *key, const dis_metric *m)
 {
     dis_json_key(j, key);
     dis_json_metric(j, m);
-}
-
-static void put_judge(const panel_job *job, dis_json *j, size_t i)
-{
-    const dis_panel_judge *x = &job->look.judges[i];
-    dis_json_begin_object(j);
-    cli_put_text(j, "model", judge_name(job, i));
-    cli_put_count(j, "votes", x->votes);
-    cli_put_count(j, "shared", x->shared);
-    put_metric(j, "agreement", &x->agreement);
-    put_metric(j, "error", &x->error);
-    cli_put_count(j, "people", x->people);
-    cli_put_count(j, "won", x->won);
-    cli_put_real(j, "winning_rate", x->winning_rate);
-    put_metric(j, "advantage", &x->advantage);
-    cli_put_bool(j, "passed", x->passed);
-    cli_put_count(j, "cluster", x->cluster + 1u);
-    dis_json_end_object(j);
-}
-
-static void put_rate(const panel_job *job, dis_json *j, const dis_panel_rate *x)
-{
-    dis_json_begin_object(j);
-    cli_put_text(j, "model", judge_name(job, x->judge));
-    cli_put_text(j, "class", dis_names_get(job->in.look.classes, x->class, NULL));
-    cli_put_count(j, "items_with_people", x->n_people);
-    cli_put_count(j, "items_alone", x->n_alone);
-    cli_put_real(j, "raw", x->raw);
-    cli_put_real(j, "sensitivity", x->sensitivity);
-    cli_put_real(j, "specificity", x->specificity);
-    put_metric(j, "people", &x->people);
-    put_metric(j, "rogan_gladen", &x->rogan_gladen);
-    put_metric(j, "powered", &x->powered);
-    cli_put_real(j, "lambda", x->lambda);
-    cli_put_real(j, "items_needed", x->needed);
-    cli_put_real(j, "items_needed_alone", x->needed_alone);
-    dis_json_end_object(j);
-}
-
-static void put_swaps(const panel_job *job, dis_json *j)
-{
-    if (job->n_swaps == 0) return;
-    dis_json_key(j, "swaps");
-    dis_json_begin_array(j);
-    for (size_t r = 0; r < job->n_swaps; r++) {
-        const dis_panel_swap *x = &job->swap[r];
-        dis_json_begin_object(j);
-        cli_put_text(j, "voter", dis_names_get(job->in.look.workers, x->worker, NULL));
-        cli_put_count(j, "pairs", x->n);
-        put_metric(j, "consistent", &x->consistent);
-        cli_put_count(j, "to_first", x->first);
-        cli_put_count(j, "to_second", x->second);
-        cli_put_real(j, "p", x->p);
-        dis_json_end_object(j);
-    }
-    dis_json_end_array(j);
 }
 
 static void put_panel(const panel_job *job, dis_json *j)
@@ -248,6 +195,7 @@ static void put_panel(const panel_job *job, dis_json *j)
 dis_status panel_write_json(const panel_job *job)
 {
     const panel_values *v = job->v;
+    const cli_rows judges = rows_of_judges(job), rates = rows_of_rates(job), swaps = rows_of_swaps(job);
     dis_json *j;
     if (!v->figures.json) return DIS_OK;
     dis_status status = cli_summary_open(v->figures.json, "panel", &v->figures.seed, &j);
@@ -263,29 +211,13 @@ dis_status panel_write_json(const panel_job *job)
     cli_put_real(j, "epsilon", v->epsilon);
     cli_put_real(j, "fdr", v->fdr);
     put_panel(job, j);
-    dis_json_key(j, "models");
-    dis_json_begin_array(j);
-    for (size_t i = 0; i < job->look.n_judges; i++) put_judge(job, j, i);
-    dis_json_end_array(j);
-    dis_json_key(j, "rates");
-    dis_json_begin_array(j);
-    for (size_t r = 0; r < job->look.n_rates; r++) put_rate(job, j, &job->look.rates[r]);
-    dis_json_end_array(j);
-    put_swaps(job, j);
+    cli_rows_put(&judges, j, "models");
+    cli_rows_put(&rates, j, "rates");
+    if (swaps.n_rows) cli_rows_put(&swaps, j, "swaps");
     return cli_summary_finish(j, status);
 }
 
 /* ---- for people ---- */
-
-static void print_figure(const dis_metric *m, int width)
-{
-    char text[CLI_FIGURE];
-    if (m->reason)
-        snprintf(text, sizeof text, "-");
-    else
-        cli_figure(m, 3, text);
-    printf("%-*s", width, text);
-}
 
 static void print_judges(const panel_job *job, int width)
 {
@@ -296,8 +228,8 @@ static void print_judges(const panel_job *job, int width)
         const dis_panel_judge *x = &job->look.judges[j];
         cli_escape(judge_name(job, j), safe, NAME_WIDTH);
         printf("%-*s %7llu  ", NAME_WIDTH, safe, (unsigned long long)x->shared);
-        print_figure(&x->agreement, width);
-        print_figure(&x->advantage, width);
+        cli_print_figure(&x->agreement, width);
+        cli_print_figure(&x->advantage, width);
         if (x->people)
             printf("%6.2f %8s  %-6s %u\n", x->winning_rate, cli_grouped(x->people, people), x->passed ? "yes" : "no",
                    x->cluster + 1);
@@ -333,9 +265,9 @@ static void print_rates(const panel_job *job, int width)
         const dis_panel_rate *x = &job->look.rates[job->look.n_judges * n + k];
         cli_escape(dis_names_get(job->in.look.classes, k, NULL), safe, NAME_WIDTH);
         printf("%-*s %7.3f  ", NAME_WIDTH, safe, x->raw);
-        print_figure(&x->rogan_gladen, width);
-        print_figure(&x->powered, width);
-        print_figure(&x->people, width);
+        cli_print_figure(&x->rogan_gladen, width);
+        cli_print_figure(&x->powered, width);
+        cli_print_figure(&x->people, width);
         printf("%8.0f %8.0f\n", x->needed, x->needed_alone);
     }
     if (shown < n) printf("... and %zu more: --rates FILE has them all\n", n - shown);
@@ -351,7 +283,7 @@ static void print_swaps(const panel_job *job, int width)
         const dis_panel_swap *x = &job->swap[r];
         cli_escape(dis_names_get(job->in.look.workers, x->worker, NULL), safe, NAME_WIDTH);
         printf("%-*s %7llu  ", NAME_WIDTH, safe, (unsigned long long)x->n);
-        print_figure(&x->consistent, width);
+        cli_print_figure(&x->consistent, width);
         printf("%9llu %9llu  %.4f\n", (unsigned long long)x->first, (unsigned long long)x->second, x->p);
     }
 }
