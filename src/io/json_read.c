@@ -176,7 +176,7 @@ static dis_status string(parser *p)
             p->at++;
         } else {
             const size_t n = dis__utf8_length(p->at, (size_t)(p->end - p->at));
-            if (n == 0) return fail(p, p->at, "invalid UTF-8");
+            if (n == 0) return fail(p, p->at, "invalid UTF-8; save the file as UTF-8");
             p->at += n;
             skip_plain(p);
         }

@@ -58,7 +58,7 @@ static dis_status open_table(dis__source *s, const char *format)
     s->raw = o->no_header && separator != ',';
     dis__csv_open(&s->csv, s->input, separator);
     s->record.csv = &s->csv;
-    if (s->raw) return DIS_OK;
+    if (s->raw) return s->input->n ? DIS_OK : dis__fail_at(DIS_EDATA, s->input->path, 0, 0, "the file is empty");
     DIS_TRY(o->no_header ? number_columns(s) : dis__csv_header(&s->csv));
     if (!o->no_header && s->csv.next == s->csv.end)
         return dis__fail_at(DIS_EDATA, s->input->path, 0, 0, "a header and no rows");
@@ -129,7 +129,7 @@ static dis_status check_text(dis__source *s, const char *text, size_t n)
     for (size_t i = 0; i < n;) {
         if (text[i] == 0) return bad_line(s, text + i, "the character NUL in a text");
         const size_t length = (unsigned char)text[i] < 0x80 ? 1 : dis__utf8_length(text + i, n - i);
-        if (length == 0) return bad_line(s, text + i, "invalid UTF-8; convert the file (iconv -t UTF-8)");
+        if (length == 0) return bad_line(s, text + i, "invalid UTF-8; save the file as UTF-8");
         i += length;
     }
     return DIS_OK;

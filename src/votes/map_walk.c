@@ -127,10 +127,15 @@ static dis_status fail_missing(dis__walk *w, const leg *l)
     char place[80], keys[110];
     place_of(w, l, place, sizeof place);
     dis__node_keys(w->record, &l->node, keys, sizeof keys);
-    const char *within = place[0] ? " within " : "";
+    const bool row = l->node.kind == DIS_NODE_ROW;
+    const char *within = place[0] && !row ? " within " : "", *what = row ? "column" : "key";
+    if (row) place[0] = 0;
     if (step->kind == DIS_STEP_KEY && keys[0])
-        return bad(w, l->node.at, "no key \"%.*s\"%s%s; the keys are: %s; name the one to use with `%s`",
-                   step->n > 60 ? 60 : (int)step->n, step->text, within, place, keys, roles[l->of]);
+        return bad(w, l->node.at, "no %s \"%.*s\"%s%s; the %ss are: %s; name the one to use with `%s`", what,
+                   step->n > 60 ? 60 : (int)step->n, step->text, within, place, what, keys, roles[l->of]);
+    if (step->kind == DIS_STEP_KEY && l->node.kind == DIS_NODE_JSON && l->node.json->kind == DIS_JSON_OBJECT)
+        return bad(w, l->node.at, "no key \"%.*s\"%s%s: the object is empty", step->n > 60 ? 60 : (int)step->n,
+                   step->text, within, place);
     if (step->kind == DIS_STEP_KEY)
         return bad(w, l->node.at, "no key \"%.*s\"%s%s, which is no object; correct the path, `%s`",
                    step->n > 60 ? 60 : (int)step->n, step->text, within, place, roles[l->of]);

@@ -160,6 +160,7 @@ static const dis_votes_preset presets[] = {
      .file = "table"},
     {.name = "gimpel",
      .summary = "Gimpel POS: TSV without header, id, word, the tags of all workers joined by commas, gold",
+     .tool = "the crowd's tags of Gimpel et al.",
      .format = "tsv",
      .task = "0",
      .worker = "2[,]#",

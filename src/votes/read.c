@@ -192,8 +192,15 @@ static dis_status fail_in_files(dis__reader *r, const dis__duplicate *twice)
 dis_status dis__reader_no_votes(const dis__reader *r)
 {
     const dis_votes_notes *n = &r->votes->notes;
+    const char *path = r->n_inputs ? r->input[0].path : "votes";
+    if (n->rows == 0 && r->o.label)
+        return dis__fail_at(
+            DIS_EDATA, path, 0, 0,
+            "no votes: there are no records, or none has answers where `label` looks; does `label` name "
+            "what is there?");
+    if (n->rows == 0) return dis__fail_at(DIS_EDATA, path, 0, 0, "no votes: there are no records");
     return dis__fail_at(
-        DIS_EDATA, r->n_inputs ? r->input[0].path : "votes", 0, 0,
+        DIS_EDATA, path, 0, 0,
         "no votes are left: of %llu rows %llu have no label, %llu were dropped, %llu were bad; %llu items "
         "had too few votes%s",
         (unsigned long long)n->rows, (unsigned long long)n->na, (unsigned long long)n->dropped,
@@ -389,7 +396,9 @@ static dis_status read_all(dis__reader *r, const char *const *paths, size_t n_pa
     if (status == DIS_OK) status = open_inputs(r, paths, n_paths, &n_bytes);
     if (status == DIS_OK) status = dis__reader_begin(r, n_bytes);
     DIS_TRY(dis__comm_agree(comm, status));
-    DIS_TRY(shapes[r->o.input](r));
+    status = shapes[r->o.input](r);
+    if (status == DIS_EDATA && r->o.preset) return dis__other_preset(r);
+    DIS_TRY(status);
     return dis__reader_look(r);
 }
 

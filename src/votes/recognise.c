@@ -61,11 +61,22 @@ static bool fits_container(const dis__source *s, const char *file)
     return strcmp(file, "lines") == 0 ? many : !s->table;
 }
 
+/* A number, a word, tags with commas between them, the tag of an expert; no header. */
+static bool is_gimpel(const dis__source *s)
+{
+    const dis__csv_field *h = s->csv.header;
+    if (!s->table || s->csv.separator != '\t' || s->csv.n_columns != 4 || h[0].n == 0) return false;
+    for (size_t i = 0; i < h[0].n; i++)
+        if (h[0].text[i] < '0' || h[0].text[i] > '9') return false;
+    return memchr(h[2].text, ',', h[2].n) != NULL;
+}
+
 static dis_status find_preset(dis__source *s, const dis_votes_preset **found)
 {
-    *found = is_peerannot(s)                                                       ? dis_votes_preset_find("peerannot")
-             : has_key_like(s, "%FEATURE_STRUCTURES") || has_key_like(s, "%TYPES") ? dis_votes_preset_find("inception")
-                                                                                   : NULL;
+    const char *name = is_peerannot(s)                                                       ? "peerannot"
+                       : has_key_like(s, "%FEATURE_STRUCTURES") || has_key_like(s, "%TYPES") ? "inception"
+                                                                                             : NULL;
+    *found = name ? dis_votes_preset_find(name) : NULL;
     const dis_votes_preset *p;
     for (size_t i = 0; !*found && (p = dis_votes_preset_at(i)); i++) {
         bool has;
@@ -233,6 +244,15 @@ static dis_status propose_wide(dis__reader *r, const dis__source *s)
     return status;
 }
 
+/* A first row that cannot be a header holds values that come again below. */
+static bool repeats_first(const survey *w)
+{
+    size_t n = 0;
+    for (size_t c = 0; c < w->n_columns; c++)
+        n += w->first[c].n == 0 || dis__table_find(&w->values, &w->first[c]) || dis__table_find(&w->ids, &w->first[c]);
+    return !w->ragged && w->n_columns > 1 && w->n_rows > 1 && 2 * n > w->n_columns;
+}
+
 /* A table whose first row is no header: MACE's, when its columns share few values. */
 static dis_status propose_mace(dis__reader *r, const dis__input *in)
 {
@@ -241,7 +261,7 @@ static dis_status propose_mace(dis__reader *r, const dis__input *in)
     survey w = {.secret = r->rules.secret};
     dis_status status = DIS_OK;
     if (strcmp(format, "csv") == 0) status = look(&w, in, dis__votes_separator(&r->o, format));
-    if (status == DIS_OK && shares_values(&w) && !has_header(&w))
+    if (status == DIS_OK && !has_header(&w) && (shares_values(&w) || repeats_first(&w)))
         status = dis__fail_at(DIS_EDATA, in->path, 1, 0,
                               "the first row is no header; this looks like a table with a column per worker, as MACE "
                               "reads it: say `preset` mace");
@@ -265,10 +285,37 @@ dis_status dis__recognise(dis__reader *r, dis__input *in)
     if (status == DIS_OK && record) status = has_usual(&s, &usual);
     if (status == DIS_OK && !usual) status = find_preset(&s, &preset);
     if (status == DIS_EDATA) status = DIS_OK;
+    if (is_gimpel(&s)) preset = dis_votes_preset_find("gimpel"); /* whose second line is blank */
     if (status == DIS_OK && preset)
         status = propose(&s, preset);
     else if (status == DIS_OK && !usual && s.table)
         status = propose_wide(r, &s);
     dis__source_close(&s);
     return status;
+}
+
+dis_status dis__other_preset(dis__reader *r)
+{
+    char message[1024];
+    const dis_votes_preset *preset = NULL;
+    snprintf(message, sizeof message, "%s", dis_last_error());
+    const dis__reader before = *r;
+    r->o.format = r->o.records = NULL; /* what the preset said of the container is not believed */
+    r->o.delimiter = 0;
+    r->o.no_header = false;
+    for (size_t i = 0; i < r->n_inputs && !preset; i++) {
+        dis__source s;
+        dis__record *record;
+        bool go_on;
+        dis_status status = dis__source_open(&s, r, &r->input[i]);
+        if (status != DIS_OK) continue;
+        status = dis__source_next(&s, &record, &go_on);
+        if (status == DIS_OK && record) status = find_preset(&s, &preset);
+        if (status != DIS_OK) preset = NULL;
+        if (is_gimpel(&s)) preset = dis_votes_preset_find("gimpel");
+        dis__source_close(&s);
+    }
+    r->o = before.o;
+    if (!preset || strcmp(preset->name, r->o.preset) == 0) return dis__fail(DIS_EDATA, "%s", message);
+    return dis__fail(DIS_EDATA, "%s; the file looks like %s: say `preset` %s", message, preset->tool, preset->name);
 }

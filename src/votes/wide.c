@@ -138,6 +138,9 @@ static dis_status read_wide(wide *w, const dis__input *input, const char *format
 dis_status dis__read_mace(dis__reader *reader)
 {
     wide w = {.reader = reader, .batch = &reader->batch[0]};
+    if (reader->o.task || reader->o.worker || reader->o.label)
+        return dis__fail(DIS_EUSAGE, "a table as MACE reads it has no names of columns; leave `task`, `worker` and "
+                                     "`label` out, or give it a header and say `input` wide");
     DIS_TRY(begin_batch(&w));
     for (size_t i = 0; i < reader->n_inputs; i++) {
         const char *format;
