@@ -99,7 +99,9 @@ typedef struct {
     dis_report *report;
     dis_names *tasks, *classes, *test_classes, *texts;
     dis_worker_groups *groups;
-    Py_buffer gold, test_gold, human;
+    const dis_votes *panel_votes; /* NULL: no panel */
+    dis_panel *panel;
+    Py_buffer gold, test_gold, human, person;
     view_list labels, predictions;
 } job;
 
@@ -111,6 +113,8 @@ static void free_job(job *j)
     dis_names_destroy(j->test_classes);
     dis_names_destroy(j->texts);
     dis_worker_groups_destroy(j->groups);
+    dis_panel_destroy(j->panel);
+    core_buffer_free(&j->person);
     core_buffer_free(&j->gold);
     core_buffer_free(&j->test_gold);
     core_buffer_free(&j->human);
@@ -183,6 +187,19 @@ static int add_groups(core_state *state, job *j, PyObject *part)
     return status == DIS_OK ? 0 : core_fail(state, status);
 }
 
+/* (votes, whether each of their workers is a person) */
+static int add_people(core_state *state, job *j, PyObject *part)
+{
+    PyObject *table, *who;
+    if (!PyArg_ParseTuple(part, "OO:panel", &table, &who)) return -1;
+    const dis_votes *votes = core_votes_look(state, table);
+    if (!votes ||
+        core_get_buffer(who, "person", CORE_UINT8, (Py_ssize_t)dis_votes_look(votes).n_workers, &j->person) < 0)
+        return -1;
+    j->panel_votes = votes;
+    return 0;
+}
+
 /* (n_items, classes, gold or None, human or None, ((name, q), ...)) */
 static int add_predictions(core_state *state, job *j, PyObject *part)
 {
@@ -229,31 +246,45 @@ static int add_curve(core_state *state, job *j, PyObject *pair)
 }
 
 static int fill(core_state *state, job *j, const dis_report_options *o, PyObject *labels, PyObject *predictions,
-                PyObject *curves, PyObject *groups)
+                PyObject *curves, PyObject *groups, PyObject *panel)
 {
     const dis_status status = dis_report_create(o, &j->report);
     if (status != DIS_OK) return core_fail(state, status);
     if (labels != Py_None && add_labels(state, j, labels) < 0) return -1;
     if (groups && groups != Py_None && add_groups(state, j, groups) < 0) return -1;
+    if (panel && panel != Py_None && add_people(state, j, panel) < 0) return -1;
     if (predictions != Py_None && add_predictions(state, j, predictions) < 0) return -1;
     for (Py_ssize_t i = 0; i < PyTuple_Size(curves); i++)
         if (add_curve(state, j, PyTuple_GetItem(curves, i)) < 0) return -1;
     return 0;
 }
 
+/* The page, and what it still has to find out. */
+static dis_status write_page(dis_context *ctx, job *j, const dis_report_options *o, const char *path)
+{
+    dis_panel_options how = dis_panel_options_default();
+    how.numbers = o->ordinal;
+    how.resamples = o->resamples;
+    how.seed = o->seed;
+    dis_status status = DIS_OK;
+    if (j->panel_votes) status = dis_panel_run(ctx, j->panel_votes, j->person.buf, &how, &j->panel);
+    if (status == DIS_OK && j->panel) status = dis_report_add_panel(j->report, j->panel);
+    return status == DIS_OK ? dis_report_write(ctx, j->report, path) : status;
+}
+
 static PyObject *report(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"path",      "labels",  "predictions", "curves",  "title",    "seed",
-                            "resamples", "ordinal", "groups",      "threads", "progress", NULL};
-    PyObject *labels = Py_None, *predictions = Py_None, *curves = NULL, *progress = NULL, *groups = NULL;
+    static char *names[] = {"path",    "labels", "predictions", "curves",  "title",    "seed", "resamples",
+                            "ordinal", "groups", "panel",       "threads", "progress", NULL};
+    PyObject *labels = Py_None, *predictions = Py_None, *curves = NULL, *progress = NULL, *groups = NULL, *panel = NULL;
     const char *path, *title = NULL;
     dis_report_options o = dis_report_options_default();
     unsigned long long seed = 0;
     Py_ssize_t resamples = (Py_ssize_t)o.resamples;
     int ordinal = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sOOO!|$zKnpOiO:report", names, &path, &labels, &predictions,
-                                     &PyTuple_Type, &curves, &title, &seed, &resamples, &ordinal, &groups, &threads,
-                                     &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "sOOO!|$zKnpOOiO:report", names, &path, &labels, &predictions,
+                                     &PyTuple_Type, &curves, &title, &seed, &resamples, &ordinal, &groups, &panel,
+                                     &threads, &progress))
         return NULL;
     if ((labels != Py_None && !PyTuple_Check(labels)) || (predictions != Py_None && !PyTuple_Check(predictions))) {
         PyErr_SetString(PyExc_TypeError, "labels and predictions are tuples or None");
@@ -267,11 +298,11 @@ static PyObject *report(PyObject *module, PyObject *args, PyObject *keywords)
     o.resamples = resamples > 0 ? (size_t)resamples : 0;
     o.ordinal = ordinal != 0;
     core_call call;
-    int failed =
-        fill(state, j, &o, labels, predictions, curves, groups) < 0 || core_begin(&call, state, threads, progress) < 0;
+    int failed = fill(state, j, &o, labels, predictions, curves, groups, panel) < 0 ||
+                 core_begin(&call, state, threads, progress) < 0;
     if (!failed) {
         core_release(&call);
-        const dis_status status = dis_report_write(call.ctx, j->report, path);
+        const dis_status status = write_page(call.ctx, j, &o, path);
         core_retake(&call);
         failed = core_end(&call, status) < 0;
     }

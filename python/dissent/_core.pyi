@@ -334,6 +334,7 @@ def report(
     resamples: int = 1000,
     ordinal: bool = False,
     groups: tuple[Any, ...] | None = None,
+    panel: tuple[Any, ...] | None = None,
     threads: int = 0,
     progress: _Progress = None,
 ) -> None: ...

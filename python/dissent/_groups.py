@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -75,14 +76,50 @@ def group_values(votes: Votes, table: Any, group: str | None, table_id: str | No
     return values
 
 
-def group_options(min_group: int, small_groups: str, cuts: Sequence[float] | None) -> dict[str, Any]:
-    if small_groups not in ("merge", "hide"):
-        raise _core.OptionError(f'small_groups is "merge" or "hide", not {small_groups!r}')
-    return {
-        "min_group": checked_count("min_group", min_group),
-        "hide": small_groups == "hide",
-        "cuts": None if cuts is None else np.ascontiguousarray(cuts, dtype=np.float64),
-    }
+@dataclass(frozen=True)
+class Groups:
+    """Which groups the people who voted belong to: what group_agreement(), group_votes(), group_evaluation() and report() take.
+
+    Parameters
+    ----------
+    people : mapping, table or path
+        Worker to group; or, with ``column``, a table with a column of ids and a column of groups.
+    column : str, optional
+        The column of groups.
+    min_group : int
+        People that a group must have to be shown; smaller ones are merged into "other" or hidden (``small_groups``).
+    small_groups : "merge" or "hide"
+    cuts : rising numbers, optional
+        The column holds numbers, and groups lie between these.
+    table_id, table_prefix : str, optional
+        The column of ids (without it, worker, annotator or the like), and what to put before each id.
+
+    >>> Groups({"ann": "north", "bob": "south"}, min_group=1).min_group
+    1
+    """
+
+    people: Any
+    column: str | None = None
+    min_group: int = 5
+    small_groups: str = "merge"
+    cuts: Sequence[float] | None = None
+    table_id: str | None = None
+    table_prefix: str | None = None
+
+    def __post_init__(self) -> None:
+        checked_count("min_group", self.min_group)
+        if self.small_groups not in ("merge", "hide"):
+            raise _core.OptionError(f'small_groups is "merge" or "hide", not {self.small_groups!r}')
+
+    def of(self, votes: Votes) -> tuple[list[str], dict[str, Any]]:
+        """The value of each worker of the votes, and what the library wants to know beside it."""
+        values = group_values(votes, self.people, self.column, self.table_id, self.table_prefix)
+        cuts = None if self.cuts is None else np.ascontiguousarray(self.cuts, dtype=np.float64)
+        return values, {"min_group": self.min_group, "hide": self.small_groups == "hide", "cuts": cuts}
+
+
+def as_groups(given: Any) -> Groups:
+    return given if isinstance(given, Groups) else Groups(given)
 
 
 def _metric_columns(name: str, found: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
@@ -158,17 +195,11 @@ class GroupAgreement:
 
 def group_agreement(
     votes: Any,
-    worker_table: Any,
-    group: str | None = None,
+    groups: Any,
     *,
-    min_group: int = 5,
-    small_groups: str = "merge",
-    cuts: Sequence[float] | None = None,
     ordinal: bool = False,
     resamples: int = 1000,
     permutations: int = 1000,
-    table_id: str | None = None,
-    table_prefix: str | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
@@ -179,28 +210,26 @@ def group_agreement(
     ----------
     votes : Votes or a table
         As aggregators take them.
-    worker_table : mapping, table or path
-        Worker to group; or, with ``group``, a table with a column of ids (``table_id``; worker) and a column of groups.
-    min_group : int
-        People that a group must have to be shown; smaller ones are merged into "other" or hidden (``small_groups``).
-    cuts : rising numbers, optional
-        The column holds numbers, and groups lie between these.
+    groups : Groups or a mapping
+        Who belongs to which; a mapping of worker to group stands for Groups(mapping).
     ordinal : bool
         The order of the classes means something.
     resamples, permutations : int
         Resamples of the items for 95 % intervals, and dealings of groups to workers for p-values; 0: none.
 
     >>> votes = [(t, w, (t + (w > 2)) % 2) for t in range(8) for w in range(6)]
-    >>> found = group_agreement(votes, {w: "ab"[w > 2] for w in range(6)}, min_group=3, permutations=0, resamples=0)
+    >>> sides = Groups({w: "ab"[w > 2] for w in range(6)}, min_group=3)
+    >>> found = group_agreement(votes, sides, permutations=0, resamples=0)
     >>> found.names, found.groups["within"].tolist(), found.pairs["across"].tolist()
     (['a', 'b'], [1.0, 1.0], [-1.0])
     """
     table = as_votes(votes, n_jobs)
+    values, how = as_groups(groups).of(table)
     with Watching(n_jobs, progress) as watching:
         found = _core.group_agreement(
             table.core,
-            group_values(table, worker_table, group, table_id, table_prefix),
-            **group_options(min_group, small_groups, cuts),
+            values,
+            **how,
             ordinal=ordinal,
             resamples=checked_count("resamples", resamples),
             permutations=checked_count("permutations", permutations),
@@ -210,30 +239,19 @@ def group_agreement(
     return GroupAgreement(found, table)
 
 
-def group_votes(
-    votes: Any,
-    worker_table: Any,
-    group: str | None = None,
-    *,
-    min_group: int = 5,
-    small_groups: str = "merge",
-    cuts: Sequence[float] | None = None,
-    table_id: str | None = None,
-    table_prefix: str | None = None,
-    n_jobs: int | None = None,
-) -> dict[str, Votes]:
+def group_votes(votes: Any, groups: Any, *, n_jobs: int | None = None) -> dict[str, Votes]:
     """The votes of each group of people, by its name: for soft labels of groups.
 
-    Arguments are those of group_agreement(). All classes stay, tasks without votes of the group are gone.
+    ``groups`` is what group_agreement() takes. All classes stay, tasks without votes of the group are gone.
 
     >>> votes = [(t, w, "no" if w > 2 else "yes") for t in range(2) for w in range(6)]
-    >>> by_group = group_votes(votes, {w: "ab"[w > 2] for w in range(6)}, min_group=3)
+    >>> by_group = group_votes(votes, Groups({w: "ab"[w > 2] for w in range(6)}, min_group=3))
     >>> by_group["a"]
     Votes(2 tasks, 3 workers, 2 classes, 6 votes)
     """
     table = as_votes(votes, n_jobs)
-    values = group_values(table, worker_table, group, table_id, table_prefix)
-    found = _core.worker_groups(table.core, values, **group_options(min_group, small_groups, cuts))
+    values, how = as_groups(groups).of(table)
+    found = _core.worker_groups(table.core, values, **how)
     code = np.asarray(found["group"])
     task, worker, label = table.rows()
     out: dict[str, Votes] = {}
@@ -269,16 +287,10 @@ class GroupEvaluation:
 def group_evaluation(
     pred: Any,
     votes: Any,
-    worker_table: Any,
-    group: str | None = None,
+    groups: Any,
     *,
-    min_group: int = 5,
-    small_groups: str = "merge",
-    cuts: Sequence[float] | None = None,
     resamples: int = 1000,
     permutations: int = 1000,
-    table_id: str | None = None,
-    table_prefix: str | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: ProgressLike = None,
@@ -289,23 +301,24 @@ def group_evaluation(
     ----------
     pred : labels
         What a model says: SoftLabels, a fitted aggregator, a DataFrame, a file.
-    votes, worker_table, group, min_group, small_groups, cuts, permutations
+    votes, groups, permutations
         As group_agreement() takes them.
 
     >>> votes = [(t, w, "no" if w > 2 else "yes") for t in "ab" for w in range(6)]
     >>> import dissent
     >>> pred = dissent.SoftLabels(["a", "b"], ["no", "yes"], [[0.9, 0.1], [0.9, 0.1]])
-    >>> found = group_evaluation(pred, votes, {w: "xy"[w > 2] for w in range(6)}, min_group=3, permutations=0, resamples=0)
+    >>> sides = Groups({w: "xy"[w > 2] for w in range(6)}, min_group=3)
+    >>> found = group_evaluation(pred, votes, sides, permutations=0, resamples=0)
     >>> found.names, found.groups["agreement"].tolist()
     (['x', 'y'], [0.0, 1.0])
     """
     table = as_votes(votes, n_jobs)
-    made = group_options(min_group, small_groups, cuts)
+    values, how = as_groups(groups).of(table)
     labels = label_table(pred, "predictions")
     with Watching(n_jobs, progress) as watching:
         found = _core.group_evaluation(
             table.core,
-            (group_values(table, worker_table, group, table_id, table_prefix), made["min_group"], made["hide"], made["cuts"]),
+            (values, *how.values()),
             id_texts(labels.tasks.ids),
             id_texts(labels.classes.ids),
             np.ascontiguousarray(labels.p, dtype=np.float64),

@@ -16,7 +16,7 @@ from ._tables import Ids, Metric, make_table, metric
 from ._votes import ProgressLike, Votes, as_votes
 
 
-def _people(votes: Votes, models: Iterable[Any]) -> np.ndarray:
+def people_among(votes: Votes, models: Iterable[Any]) -> np.ndarray:
     """Who of the voters is a person."""
     workers = Ids(votes.workers.tolist())
     person = np.ones(votes.core.n_workers, dtype=np.uint8)
@@ -123,7 +123,7 @@ def panel(
     with Watching(n_jobs, progress) as watching:
         found = _core.panel(
             table.core,
-            _people(table, models),
+            people_among(table, models),
             epsilon=float(epsilon),
             fdr=float(fdr),
             min_people=checked_count("min_people", min_people),

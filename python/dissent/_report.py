@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from . import _core
 from ._base import seed_of
-from ._groups import group_options, group_values
+from ._groups import as_groups
 from ._measuring import Watching, checked_count, one_or_named
+from ._panel import people_among
 from ._tables import Aligned, Ids, gold_codes, id_texts, label_table
 from ._texts import item_texts
 from ._votes import ProgressLike, Votes, as_votes
@@ -24,9 +26,8 @@ def report(
     human: Any = None,
     curves: Any = None,
     texts: Any = None,
-    worker_table: Any = None,
-    group: str | None = None,
-    min_group: int = 5,
+    groups: Any = None,
+    models: Iterable[Any] | None = None,
     title: str | None = None,
     ordinal: bool = False,
     resamples: int = 1000,
@@ -53,8 +54,10 @@ def report(
     texts : texts by task, optional
         What the items say, shown beside their ids: a dict or Series by task, a table with columns task and text, or a list in
         the order of the tasks.
-    worker_table, group, min_group
+    groups : Groups or a mapping, optional
         Groups of the people who voted, as group_agreement() takes them: a section on how far they agree.
+    models : list of worker ids, optional
+        Which of the voters are models, as panel() takes them: a section on what they are worth beside people.
     """
     if votes is None and labels is not None:
         votes = next((v.votes_ for v in one_or_named(labels, "labels").values() if hasattr(v, "votes_")), None)
@@ -79,13 +82,15 @@ def report(
             tuple(zip(named, aligned.p)),
         )
     runs = tuple((name, c.model_) for name, c in one_or_named(curves, "model").items()) if curves is not None else ()
-    groups = None
-    if worker_table is not None:
-        if table is None:
-            raise _core.OptionError("worker_table is about the people who voted; give votes")
-        made = group_options(min_group, "merge", None)
-        values = group_values(table, worker_table, group, None, None)
-        groups = table.core, (values, made["min_group"], made["hide"], made["cuts"]), group or "group"
+    for name, given in (("groups", groups), ("models", models)):
+        if given is not None and table is None:
+            raise _core.OptionError(f"{name} is about those who voted; give votes")
+    by_group = None
+    if groups is not None:
+        who = as_groups(groups)
+        values, how = who.of(table)
+        by_group = table.core, (values, *how.values()), who.column or "group"
+    panel = None if models is None else (table.core, people_among(table, models))
     with Watching(n_jobs, progress) as watching:
         _core.report(
             os.fspath(path),
@@ -96,7 +101,8 @@ def report(
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),
             ordinal=ordinal,
-            groups=groups,
+            groups=by_group,
+            panel=panel,
             **watching,
         )
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from ._agreement import Agreement, agreement, agreement_measures
 from ._compare import Comparison, Significance, compare
 from ._distances import ViewDistances, view_distances
-from ._groups import GroupAgreement, GroupEvaluation, group_agreement, group_evaluation, group_votes
+from ._groups import GroupAgreement, GroupEvaluation, Groups, group_agreement, group_evaluation, group_votes
 from ._evaluate import Evaluation, evaluate, metrics
 from ._lewidi import lewidi_scores
 from ._panel import Panel, panel, swaps
@@ -30,6 +30,7 @@ __all__ = [
     "Evaluation",
     "GroupAgreement",
     "GroupEvaluation",
+    "Groups",
     "Metric",
     "Panel",
     "Review",

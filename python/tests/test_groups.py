@@ -27,7 +27,7 @@ def test_is_dissent_agree(votes, crowd, people, tmp_path):
     more = ["--worker-table", table, "--group", "side", "--min-group", 2, "--seed", 3, "--resamples", 100, "--permutations", 100]
     theirs = summary(tmp_path, "agree", path, *more)["groups"]
     for given in (people, str(table), [dict(zip(people, row)) for row in zip(*people.values())]):
-        ours = dissent.group_agreement(votes, given, "side", min_group=2, random_state=3, resamples=100, permutations=100)
+        ours = dissent.group_agreement(votes, dissent.Groups(given, "side", min_group=2), random_state=3, resamples=100, permutations=100)
         assert ours.names == [g["group"] for g in theirs["by_group"]]
         for name in ("within", "across", "index"):
             assert ours.groups[name].tolist() == [g[name]["value"] for g in theirs["by_group"]]
@@ -39,10 +39,10 @@ def test_is_dissent_agree(votes, crowd, people, tmp_path):
 
 
 def test_votes_of_groups(votes, people):
-    parts = dissent.group_votes(votes, dict(zip(people["worker"], people["side"])), min_group=2)
+    parts = dissent.group_votes(votes, dissent.Groups(dict(zip(people["worker"], people["side"])), min_group=2))
     assert sorted(parts) == ["left", "right"]
     assert sum(map(len, parts.values())) == len(votes)
-    whole = dissent.group_agreement(votes, people, "side", min_group=2, permutations=0, resamples=0)
+    whole = dissent.group_agreement(votes, dissent.Groups(people, "side", min_group=2), permutations=0, resamples=0)
     for name, within in zip(whole.names, whole.groups["within"].tolist()):
         assert parts[name].classes.tolist() == votes.classes.tolist()
         assert dissent.agreement(parts[name], resamples=0, pairs=False).alpha_nominal == pytest.approx(within, abs=1e-12)
@@ -51,20 +51,20 @@ def test_votes_of_groups(votes, people):
 
 def test_small_groups_and_cuts(votes, people):
     n = len(people["worker"])
-    found = dissent.group_agreement(votes, people, "age", cuts=[22, 20 + n - 1], min_group=3, permutations=0, resamples=0)
+    found = dissent.group_agreement(votes, dissent.Groups(people, "age", cuts=[22, 20 + n - 1], min_group=3), permutations=0, resamples=0)
     assert "other" in found.names and found.merged == 2  # two below 22, one above: three people together
     assert np.bincount(found.group[found.group >= 0]).min() >= 3
     with pytest.raises(dissent.DataError, match="min_group"):
-        dissent.group_agreement(votes, people, "age", min_group=2)
+        dissent.group_agreement(votes, dissent.Groups(people, "age", min_group=2))
 
 
 def test_what_is_refused(votes, people):
     with pytest.raises(dissent.OptionError, match="no column 'sid'"):
-        dissent.group_agreement(votes, people, "sid")
+        dissent.group_agreement(votes, dissent.Groups(people, "sid"))
     with pytest.raises(dissent.DataError, match="none of the workers"):
         dissent.group_agreement(votes, {"nobody": "x"})
     with pytest.raises(dissent.OptionError, match="small_groups"):
-        dissent.group_agreement(votes, people, "side", small_groups="keep")
+        dissent.Groups(people, "side", small_groups="keep")
 
 
 @needs_tool
@@ -76,7 +76,7 @@ def test_is_dissent_eval(votes, crowd, people, tmp_path):
     more = ["--worker-table", table, "--group", "side", "--min-group", 2, "--seed", 3, "--resamples", 100, "--permutations", 100]
     theirs = summary(tmp_path, "eval", tmp_path / "model.csv", "--votes", path, "--human-labels", "standard", *more)
     rows = theirs["people"]["predictions"][0]["by_group"]
-    ours = dissent.group_evaluation(labels, votes, people, "side", min_group=2, random_state=3, resamples=100, permutations=100)
+    ours = dissent.group_evaluation(labels, votes, dissent.Groups(people, "side", min_group=2), random_state=3, resamples=100, permutations=100)
     assert ours.names == [r["group"] for r in rows]
     for name in ("log_loss", "agreement", "apart"):
         assert ours.groups[name].tolist() == pytest.approx([r[name]["value"] for r in rows], abs=1e-12)
@@ -84,8 +84,8 @@ def test_is_dissent_eval(votes, crowd, people, tmp_path):
 
 
 def test_report_has_the_groups(votes, people, tmp_path):
-    dissent.report(tmp_path / "r.html", votes, worker_table=people, group="side", min_group=2, resamples=0)
+    dissent.report(tmp_path / "r.html", votes, groups=dissent.Groups(people, "side", min_group=2), resamples=0)
     page = (tmp_path / "r.html").read_text()
     assert "Groups of people" in page and "groups-within" in page
     with pytest.raises(dissent.OptionError, match="give votes"):
-        dissent.report(tmp_path / "n.html", labels=dissent.SoftLabels(["a"], ["x"], [[1.0]]), worker_table=people, group="side")
+        dissent.report(tmp_path / "n.html", labels=dissent.SoftLabels(["a"], ["x"], [[1.0]]), groups=dissent.Groups(people, "side"))

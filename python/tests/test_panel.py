@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
-from tool import needs_tool, put_csv, summary
+from tool import needs_tool, put_csv, run, summary
 
 import dissent
 
@@ -43,3 +45,15 @@ def test_what_is_refused(rows):
         dissent.panel(votes, [])
     with pytest.raises(dissent.OptionError, match="mirror"):
         dissent.swaps(votes, votes, {"first": "second"})
+
+
+@needs_tool
+def test_report_has_the_panel(rows, tmp_path):
+    path = put_csv(tmp_path / "votes.csv", ["task", "worker", "kind", "label"], rows)
+    run("report", "--votes", path, "--voter-type", "kind", "--resamples", 50, "--seed", 2, "-q", "-o", tmp_path / "theirs.html")
+    votes = [(t, w, k) for t, w, _, k in rows]
+    dissent.report(tmp_path / "ours.html", votes, models=["m0", "m1", "m2"], resamples=50, random_state=2)
+    section = [re.search(r'<section aria-labelledby="models">.*?</section>', (tmp_path / name).read_text(), re.S) for name in ("ours.html", "theirs.html")]
+    assert section[0] and section[0][0] == section[1][0]
+    with pytest.raises(dissent.OptionError, match="models .* give votes"):
+        dissent.report(tmp_path / "none.html", labels=dissent.SoftLabels(["a"], ["x"], [[1.0]]), models=["m0"])
