@@ -34,7 +34,14 @@ static const cli_option options[] = {
      .names = CLI_NAMES_FILE,
      .summary = "items that stay in one half (task and group or sentence); without it, each for itself"},
     {.name = "perspectives", .kind = CLI_TEXT, .offset = offsetof(eval_values, perspectives), .argument = "SET",
-     .summary = "scores of Le-Wi-Di 2025, with their rounding: MP, CSC, Paraphrase or VariErrNLI"},
+     .summary = "votes: error rates of predictions for each worker (--annotators) against --votes; MP, CSC, Paraphrase "
+                "or VariErrNLI: scores of Le-Wi-Di 2025, with their rounding"},
+    {.name = "history", .kind = CLI_TEXT, .offset = offsetof(eval_values, history), .argument = "FILE",
+     .names = CLI_NAMES_FILE,
+     .summary = "with --perspectives votes: earlier votes (task,worker,label), for what each worker says most often; "
+                "without it, the worker's other votes"},
+    CLI_OUTPUT_OPTION(eval_values, worker_errors, "worker-errors", CLI_TABLE_FORMATS,
+                      "with --perspectives votes: also error rates of each worker"),
     {.name = "official", .kind = CLI_TEXT, .offset = offsetof(eval_values, official), .argument = "FILE",
      .names = CLI_NAMES_FILE, .summary = "the official JSON file of that set"},
     {.name = "soft", .kind = CLI_TEXT, .offset = offsetof(eval_values, soft), .argument = "FILE",
@@ -263,10 +270,13 @@ static int write_all(eval_job *job)
 static int run(cli *c, const void *values, char **operands, size_t n_operands)
 {
     const eval_values *v = values;
+    if (v->perspectives && strcmp(v->perspectives, "votes") == 0) return eval_workers(c, v, n_operands);
+    if (v->history || v->worker_errors)
+        return cli_usage(c, "--%s is about --perspectives votes", v->history ? "history" : "worker-errors");
     if (v->perspectives) return eval_perspectives(c, v, n_operands);
     if (v->official || v->soft || v->annotators || v->submission || v->save_votes || v->save_texts)
         return cli_usage(c, "--official, --soft, --annotators, --submission, --save-votes and --save-texts are about "
-                            "--perspectives SET");
+                            "--perspectives");
     if (n_operands == 0) return cli_usage(c, "eval needs PRED...");
     eval_job job = {.c = c,
                     .v = v,
@@ -313,10 +323,13 @@ const cli_command cli_cmd_eval = {
         "column each. docs/evaluation.md defines every metric; dissent list metrics lists them.\n\n"
         "--votes with --worker-table and --group COLUMN says whom predictions speak for: every vote of a group against "
         "what is predicted for its item (docs/groups.md).\n\n"
-        "--perspectives SET has the scores of the shared task Le-Wi-Di 2025, and files to submit "
-        "(docs/perspectives.md).",
+        "--perspectives votes holds predictions for single workers (--annotators, as dissent predict --perspectives "
+        "writes them) against --votes: error rates over votes, items and workers, with --ordinal steps off as well, "
+        "beside two baselines; by --group too. --perspectives SET has the scores of the shared task Le-Wi-Di 2025, and "
+        "files to submit (docs/perspectives.md).",
     .examples = "  dissent eval labels.csv --gold gold.csv\n"
                 "  dissent eval a.csv b.csv --gold gold.csv --human human.csv --json figures.json\n"
+                "  dissent eval --perspectives votes --votes test.csv --annotators said.csv --history train.csv\n"
                 "  dissent eval --perspectives MP --official MP_test.json --annotators predictions.csv\n"
                 "  dissent eval model.npy --votes votes.csv --human-labels softmax --items items.csv\n",
     .ranks = true,

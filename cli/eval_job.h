@@ -12,7 +12,8 @@ typedef struct {
     cli_groups_values people;
     cli_list votes, metric;
     const char *gold, *human, *human_labels, *items, *class_table, *confusion, *bins, *groups, *group_table;
-    const char *perspectives, *official, *soft, *annotators, *submission, *save_votes, *save_texts;
+    const char *perspectives, *official, *soft, *annotators, *submission, *save_votes, *save_texts, *history,
+        *worker_errors;
     uint64_t top_k, n_bins, n_splits, permutations;
 } eval_values;
 
@@ -47,6 +48,9 @@ dis_status eval_bins(const eval_job *job);
 
 /* eval_perspectives.c: all of it, with --perspectives; an exit code. */
 int eval_perspectives(cli *c, const eval_values *v, size_t n_operands);
+
+/* eval_workers.c: the same of any votes, with --perspectives votes. */
+int eval_workers(cli *c, const eval_values *v, size_t n_operands);
 
 /* eval_groups.c; an exit code, what is wrong told already. */
 int eval_check_groups(eval_job *job);

@@ -24,7 +24,9 @@ static int check(perspectives *job, size_t n_operands)
     const eval_values *v = job->v;
     job->set = dis_lewidi_set_find(v->perspectives);
     if (!job->set)
-        return cli_usage(job->c, "--perspectives: no set \"%s\"; there are MP, CSC, Paraphrase and VariErrNLI",
+        return cli_usage(job->c,
+                         "--perspectives: no set \"%s\"; there are MP, CSC, Paraphrase and VariErrNLI, and votes for "
+                         "any others",
                          v->perspectives);
     if (!v->official) return cli_usage(job->c, "--perspectives: give the official file with --official FILE.json");
     if (n_operands || v->gold || v->human || v->votes.n)

@@ -24,6 +24,7 @@
 #include "dissent/groups.h"
 #include "dissent/evaluate.h"
 #include "dissent/lewidi.h"
+#include "dissent/perspectives.h"
 #include "dissent/review.h"
 #include "dissent/panel.h"
 #include "dissent/scaled.h"

@@ -1,0 +1,72 @@
+/* perspectives.h: how well predictions for single workers foretell their votes.
+ *
+ * Predictions are votes themselves: one label per (task, worker), as dissent predict --perspectives writes them. Every
+ * vote that was predicted is held against its prediction: wrong or not, and for ordered classes how many steps off. Two
+ * baselines stand beside: what the worker says most often (of votes given as history, else of the worker's other votes
+ * here), and what most others say of the item (of the other votes here). Ties take the first class.
+ *
+ *     dis_perspectives *p;
+ *     if (dis_perspectives_run(NULL, votes, said, NULL, NULL, &p) == DIS_OK) {
+ *         const dis_perspectives_view v = dis_perspectives_look(p);
+ *         printf("%g of the votes are wrong\n", v.error[DIS_SAID_BY_MODEL][DIS_OVER_VOTES].value);
+ *         dis_perspectives_destroy(p);
+ *     }
+ *
+ * Threads: no call keeps state; the same seed gives the same numbers for any number of threads. */
+#ifndef DIS_PERSPECTIVES_H
+#define DIS_PERSPECTIVES_H
+#include "dissent/metric.h"
+#include "dissent/worker_table.h"
+
+/* Who said it. */
+typedef enum { DIS_SAID_BY_MODEL, DIS_SAID_MOSTLY, DIS_SAID_BY_OTHERS, DIS_N_SAID } dis_said;
+/* What a mean is over: votes, items (each the mean of its votes) or workers (the same). */
+typedef enum { DIS_OVER_VOTES, DIS_OVER_ITEMS, DIS_OVER_WORKERS, DIS_N_OVER } dis_over;
+DIS_API const char *dis_said_name(dis_said said); /* "model", "worker's most frequent", "majority of others" */
+DIS_API const char *dis_over_name(dis_over over); /* "votes", "items", "workers" */
+
+typedef struct {
+    size_t size;                     /* of this struct */
+    size_t resamples;                /* of items (of workers, for means over workers), for intervals; 0: none */
+    uint64_t seed;                   /* of these */
+    bool ordered;                    /* classes are steps of a scale */
+    bool lenient;                    /* votes without a prediction are left out, and counted; otherwise an error */
+    const dis_worker_groups *groups; /* of the votes' workers; NULL: none */
+} dis_perspectives_options;
+DIS_OPTIONS_API(dis_perspectives_options);
+
+/* error: share of votes that are foretold wrongly; distance: mean steps between prediction and vote. */
+typedef struct {
+    uint64_t votes;
+    double error[DIS_N_SAID], distance[DIS_N_SAID]; /* NaN: nothing to measure; distance without order too */
+} dis_perspectives_row;
+
+typedef struct {
+    uint64_t workers, votes;
+    dis_metric error[DIS_N_SAID], distance[DIS_N_SAID]; /* over votes */
+} dis_perspectives_group;
+
+typedef struct {
+    size_t n_votes, n_items, n_workers;          /* measured */
+    uint64_t left_out;                           /* votes without a prediction */
+    uint64_t unused;                             /* predictions without a vote */
+    dis_metric error[DIS_N_SAID][DIS_N_OVER];    /* of baselines: where there is one */
+    dis_metric distance[DIS_N_SAID][DIS_N_OVER]; /* undefined without order */
+    const dis_names *workers;                    /* of the votes */
+    const dis_perspectives_row *row;             /* (workers): votes 0: none was measured */
+    size_t n_groups;
+    const dis_perspectives_group *group; /* (n_groups) */
+} dis_perspectives_view;
+
+typedef struct dis_perspectives dis_perspectives;
+
+/* history: votes that the most frequent answers are taken from; NULL: the worker's other votes. `options` NULL: the
+ * defaults. DIS_EDATA: no vote has a prediction; without `lenient`, one has none; a label that is no class of the
+ * votes; votes that name no workers. */
+DIS_API dis_status dis_perspectives_run(dis_context *ctx, const dis_votes *votes, const dis_votes *said,
+                                        const dis_votes *history, const dis_perspectives_options *options,
+                                        dis_perspectives **out);
+DIS_API void dis_perspectives_destroy(dis_perspectives *perspectives);
+DIS_LOOK_API(dis_perspectives);
+
+#endif
