@@ -233,6 +233,8 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out);
 long cli_started_ranks(void);
 /* At the end of a command that ranks share: a failure is told once, and ends the other ranks. */
 int cli_ranks_end(cli *c, dis_context *ctx, int code);
+/* At the end of one that deals votes out, on all ranks: what each has and sends. */
+void cli_ranks_tell(cli *c, dis_context *ctx, uint64_t own_votes);
 /* Exit code 2 on several ranks, for what stays in one process. */
 int cli_ranks_refuse(cli *c, const dis_context *ctx, const char *option);
 /* Flushes standard output; exit code 4 when that fails. */

@@ -384,9 +384,10 @@ static int work(agree_job *job, dis_context **ctx)
     if (code == 0) code = measure(job, *ctx);
     if (code == 0) code = agree_measure_groups(job, *ctx);
     if (code != 0) return code;
-    if (votes_input_ranks(&job->in) > 1)
+    if (votes_input_ranks(&job->in) > 1) {
         tell_ranks(job, *ctx);
-    else
+        cli_ranks_tell(job->c, *ctx, job->in.look.n_votes);
+    } else
         tell(job);
     return dis_context_rank(*ctx) == 0 ? write_all(job) : 0;
 }

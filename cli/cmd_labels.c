@@ -342,6 +342,7 @@ static int work(labels_job *job)
     if (code == 0) code = count_workers(job);
     if (code == 0) code = write_all(job);
     if (code == 0 && !shared) labels_tell_result(job);
+    if (code == 0 && shared) cli_ranks_tell(job->c, job->ctx, job->in.look.n_votes);
     if (code == 0) code = labels_save_groups(job);
     if (code == 0 && job->v->json) code = labels_write_json(job, job->v->json);
     return code;

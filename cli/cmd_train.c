@@ -447,6 +447,8 @@ static void tell(train_job *job)
     cli_say(c, "  %-18s %s item%s%s", "trained on", cli_grouped(m.n_examples, examples), cli_plural(m.n_examples),
             m.n_left_out ? "; those without a label were left out" : "");
     cli_say(c, "  %-18s %s", "parameters", cli_grouped(m.n_parameters, number));
+    if (*m.gradients_by)
+        cli_say(c, "  %-18s of %d ranks, added up by %s", "gradients", dis_context_ranks(job->ctx), m.gradients_by);
     double mean, sd;
     char deviation[64] = "";
     spread(job, kept_loss, &mean, &sd);

@@ -240,6 +240,22 @@ long cli_started_ranks(void)
     return n > 0 ? n : 0;
 }
 
+/* `--device cuda` on several ranks: each machine's devices one after the other. Into `name`; false: as it stands. */
+static bool device_of_rank(const char *device, char *name, size_t n)
+{
+    static const char *const locals[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", NULL};
+    const long local = cli_started_ranks() > 1 ? started_as(locals) : -1;
+    if (local < 0 || !device || strcmp(device, "cuda") != 0) return false;
+    long devices = 0;
+    char other[sizeof "cuda:" + 20];
+    const dis_device *found;
+    do snprintf(other, sizeof other, "cuda:%ld", devices);
+    while (dis_device_choose(other, DIS_PRECISION_DEFAULT, false, &found) == DIS_OK && ++devices < 64);
+    if (devices == 0) return false;
+    snprintf(name, n, "cuda:%ld", local % devices);
+    return true;
+}
+
 dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
 {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
@@ -263,7 +279,8 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
     o.threads = (int)common->threads;
     o.memory = common->memory;
     o.precision = (dis_precision)common->precision;
-    o.device = common->device;
+    char device[32];
+    o.device = device_of_rank(common->device, device, sizeof device) ? device : common->device;
     o.progress = progress;
     o.stop = stop;
     o.user = c;
@@ -286,6 +303,22 @@ int cli_ranks_end(cli *c, dis_context *ctx, int code)
     }
     dis_context_fail(ctx, code);
     return code;
+}
+
+void cli_ranks_tell(cli *c, dis_context *ctx, uint64_t own_votes)
+{
+    uint64_t max_votes = 0, max_sent = 0, sent = 0;
+    const uint64_t own_sent = dis_context_sent(ctx);
+    for (int r = 0; r < dis_context_ranks(ctx); r++) {
+        uint64_t x[2] = {own_votes, own_sent};
+        if (dis_context_broadcast(ctx, r, x, sizeof x) != DIS_OK) return;
+        max_votes = x[0] > max_votes ? x[0] : max_votes;
+        max_sent = x[1] > max_sent ? x[1] : max_sent;
+        sent += x[1];
+    }
+    char votes[CLI_NUMBER], most[CLI_NUMBER], all[CLI_NUMBER];
+    cli_say(c, "  %-18s at most %s votes and %s bytes sent by one, %s bytes in all, %.2f s", "ranks",
+            cli_grouped(max_votes, votes), cli_grouped(max_sent, most), cli_grouped(sent, all), cli_seconds(&c->start));
 }
 
 int cli_ranks_refuse(cli *c, const dis_context *ctx, const char *option)

@@ -70,6 +70,9 @@ DIS_API void dis_context_fail(dis_context *ctx, int code);
  * there, and the others wait to be ended by it (dis_context_fail). By itself a process gets `so_far` back. */
 DIS_API dis_status dis_context_agree(dis_context *ctx, dis_status so_far);
 
+/* Bytes that this rank has sent to others so far, each broadcast counted once. */
+DIS_API uint64_t dis_context_sent(const dis_context *ctx);
+
 /* n bytes of rank `from` to all ranks, which all call this. By itself it does nothing. */
 DIS_API dis_status dis_context_broadcast(dis_context *ctx, int from, void *bytes, size_t n);
 

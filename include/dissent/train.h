@@ -163,6 +163,7 @@ typedef struct {
     const char *keep;                   /* the metric, NULL without a development set */
     size_t n_examples, n_left_out;      /* items trained on (annotator, annot-mix: votes), and items without a target */
     size_t n_words, n_words_in_vectors; /* of the vocabulary */
+    const char *gradients_by;           /* what added up those of several ranks; "" where there was one */
 } dis_model_view;
 DIS_LOOK_API(dis_model);
 

@@ -1,16 +1,15 @@
-/* The table of communicators, and calls over them: see comm.h. The plug-in is looked for beside the program, in the lib
- * folder next to it, then wherever the system looks; DISSENT_MPI names another file. */
+/* The table of communicators, and calls over them: see comm.h. DISSENT_MPI names another file of the plug-in. */
 #include "core/comm.h"
 #include "core/memory.h"
+#include "core/plugin_file.h"
 #include "core/pool.h"
 #include "core/sys.h"
 #include "dissent/version.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LIBRARY "libdissent-mpi.so"
-enum { PATH = 4096, WHY = 400 };
+enum { WHY = 400 };
 
 static int open_none(int *rank, int *size, char *why, size_t why_size)
 {
@@ -63,36 +62,15 @@ static const dis__comm_row none = {.name = "none",
                                    .abort = abort_none,
                                    .close = nothing};
 
-/* The file of the plug-in near the program; false: it is not there. */
-static bool find_library(char path[2 * PATH])
-{
-    static const char *const near[] = {"", "../", "../lib/"};
-    char file[PATH];
-    const char *slash = dis__sys_program(file, sizeof file) ? strrchr(file, '/') : NULL;
-    for (size_t i = 0; slash && i < sizeof near / sizeof *near; i++) {
-        snprintf(path, 2 * PATH, "%.*s%s" LIBRARY, (int)(slash + 1 - file), file, near[i]);
-        if (dis__sys_is_there(path)) return true;
-    }
-    return false;
-}
-
-static void *open_library(void)
-{
-    char path[2 * PATH];
-    const char *wanted = getenv("DISSENT_MPI");
-    if (wanted && *wanted) return dis__sys_library(wanted);
-    return dis__sys_library(find_library(path) ? path : LIBRARY);
-}
-
 const char *dis__comm_part(void)
 {
-    char path[2 * PATH];
-    return find_library(path) ? "MPI: " LIBRARY : "MPI: absent (one process)";
+    return dis__plugin_is_near(LIBRARY) ? "MPI: " LIBRARY : "MPI: absent (one process)";
 }
 
 static dis_status load_mpi(dis__comm_row *row)
 {
-    void *library = open_library(), *symbol = library ? dis__sys_symbol(library, DIS_COMM_SYMBOL) : NULL;
+    void *library = dis__plugin_open(LIBRARY, "DISSENT_MPI"),
+         *symbol = library ? dis__sys_symbol(library, DIS_COMM_SYMBOL) : NULL;
     if (!symbol)
         return dis__fail(DIS_EUSAGE,
                          "this was started by mpirun, and the part that talks MPI cannot be loaded (%s); build it with "
@@ -138,6 +116,19 @@ static dis_status fine(int failed)
     return failed ? dis__fail(DIS_EIO, "the connection to another rank is broken; repeat the run") : DIS_OK;
 }
 
+static void count(const dis__comm *comm, size_t n)
+{
+    if (comm->sent) *comm->sent += n;
+}
+
+/* Blocks whose sizes all know. */
+static dis_status move(const dis__comm *comm, const void *const *to, const size_t *n_to, void *const *from,
+                       const size_t *n_from)
+{
+    for (int r = 0; r < comm->size; r++) count(comm, r == comm->rank ? 0 : n_to[r]);
+    return fine(comm->row.exchange(comm->size, to, n_to, from, n_from));
+}
+
 dis_status dis__comm_put(dis__comm_block *b, const void *bytes, size_t n)
 {
     DIS_TRY(dis__reserve(&b->bytes, &b->capacity, b->n, dis__size(n, 1, b->n), 1));
@@ -165,13 +156,13 @@ static dis_status exchange(const dis__comm *comm, const void **to, size_t *n_to,
         back[r] = &n_from[r];
         word[r] = sizeof(size_t);
     }
-    DIS_TRY(fine(comm->row.exchange(comm->size, each, word, back, word)));
+    DIS_TRY(move(comm, each, word, back, word));
     for (size_t r = 0; r < size; r++) {
         DIS_TRY(dis__alloc_array(&out[r].bytes, n_from[r], 1));
         out[r].n = out[r].capacity = n_from[r];
         from[r] = out[r].bytes;
     }
-    return fine(comm->row.exchange(comm->size, to, n_to, from, n_from));
+    return move(comm, to, n_to, from, n_from);
 }
 
 static dis_status exchange_with(const dis__comm *comm, const void *const *bytes, const size_t *n, dis__comm_block *from)
@@ -262,7 +253,7 @@ static dis_status send_shares(const dis__comm *comm, const sharing *s, const cha
         s->from[r] = s->room + r * own * size;
         s->n_from[r] = own * size;
     }
-    return fine(comm->row.exchange(comm->size, s->to, s->n_to, s->from, s->n_from));
+    return move(comm, s->to, s->n_to, s->from, s->n_from);
 }
 
 /* The sums of each rank to all. */
@@ -276,7 +267,7 @@ static dis_status tell_shares(const dis__comm *comm, const sharing *s, char *x, 
         s->from[r] = x + at * size;
         s->n_from[r] = r == me ? 0 : many * size;
     }
-    return fine(comm->row.exchange(comm->size, s->to, s->n_to, s->from, s->n_from));
+    return move(comm, s->to, s->n_to, s->from, s->n_from);
 }
 
 static dis_status sum_shares(const dis__comm *comm, const sharing *s, char *x, size_t n, size_t size,
@@ -356,6 +347,7 @@ dis_status dis__comm_agree(const dis__comm *comm, dis_status status)
 
 dis_status dis__comm_send(const dis__comm *comm, const void *bytes, size_t n, int to)
 {
+    count(comm, n);
     return fine(comm->row.send(bytes, n, to));
 }
 
@@ -366,5 +358,6 @@ dis_status dis__comm_receive(const dis__comm *comm, void *bytes, size_t n, int f
 
 dis_status dis__comm_broadcast(const dis__comm *comm, void *bytes, size_t n, int from)
 {
+    count(comm, comm->rank == from ? n : 0);
     return fine(comm->row.broadcast(bytes, n, from));
 }

@@ -32,6 +32,7 @@ typedef int dis__comm_plugin(const char *version, size_t row_size, dis__comm_row
 typedef struct dis__comm {
     dis__comm_row row;
     int rank, size;
+    uint64_t *sent; /* bytes to other ranks so far, a broadcast once; NULL: nobody counts */
 } dis__comm;
 
 /* Whether the plug-in lies near the program, for dis_version_part(). */

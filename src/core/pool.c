@@ -26,6 +26,7 @@ enum { DEVICE = 24 };
 struct dis_context {
     dis_context_options options;
     dis__comm comm;
+    uint64_t sent; /* bytes to other ranks */
     char device[DEVICE];
     int n_threads;
     worker *workers; /* n_threads - 1: the caller is thread 0 */
@@ -137,6 +138,7 @@ dis_status dis_context_create(const dis_context_options *options, dis_context **
     const int wanted = o.threads ? o.threads : usable_cpus();
     dis_status status = dis__alloc_zeroed(&ctx->workers, (size_t)wanted, sizeof *ctx->workers);
     if (status == DIS_OK) status = dis__comm_open(o.ranks, &ctx->comm);
+    ctx->comm.sent = &ctx->sent;
     if (status != DIS_OK) {
         dis__free(ctx->workers);
         dis__free(ctx);
@@ -215,6 +217,11 @@ void dis_context_fail(dis_context *ctx, int code)
 dis_status dis_context_agree(dis_context *ctx, dis_status so_far)
 {
     return dis__comm_agree(dis__context_team(ctx), so_far);
+}
+
+uint64_t dis_context_sent(const dis_context *ctx)
+{
+    return ctx ? ctx->sent : 0;
 }
 
 dis_status dis_context_broadcast(dis_context *ctx, int from, void *bytes, size_t n)

@@ -34,6 +34,8 @@ typedef enum { DIS_ROLE_VALUE, DIS_ROLE_PARAM, DIS_ROLE_STAT, DIS_N_ROLES } dis_
 /* What memory is taken for. A device may keep more beside parameters than they themselves: copies in another type. */
 typedef enum { DIS_MEMORY_PARAMS, DIS_MEMORY_GRADS, DIS_MEMORY_STATE, DIS_MEMORY_OTHER, DIS_N_MEMORIES } dis__memory;
 
+enum { DIS_TEAM_ID = 128 }; /* bytes */
+
 typedef struct dis__device dis__device;
 struct dis__device {
     const char *name, *summary;
@@ -75,6 +77,14 @@ struct dis__device {
     dis_status (*end_step)(void *session);
     dis_status (*layer_done)(void *session); /* each layer has gone backward, or had nothing to; NULL: not asked for */
     dis_status (*synchronise)(void *session);
+
+    /* Ranks that train one net, each on a device like this, may add up gradients without the host; NULL: they cannot.
+     * All of them open a team, which tells its name or fails with what is missing; the first makes an id, all join by
+     * it, and x (n float32, in the device's memory) becomes the sum over ranks, added in their order. */
+    dis_status (*team_open)(void *session, char *name, size_t size);
+    dis_status (*team_id)(void *session, void *id); /* (DIS_TEAM_ID) */
+    dis_status (*team_join)(void *session, const void *id, int rank, int size);
+    dis_status (*team_sum)(void *session, void *x, size_t n);
 };
 
 extern const dis__device dis__device_ref, dis__device_cpu, dis__device_cpu_bf16;

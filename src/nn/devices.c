@@ -1,8 +1,8 @@
 /* The table of devices: those in the host's memory, then what libdissent-cuda.so finds on this machine. That library is
- * looked for once, when somebody asks for more than those: beside the program, beside this library, in the lib
- * folder next to either, then wherever the system looks. It stays loaded to the end. */
+ * looked for once (core/plugin_file.h), when somebody asks for more than those. It stays loaded to the end. */
 #include "nn/devices.h"
 #include "core/memory.h"
+#include "core/plugin_file.h"
 #include "core/pool.h"
 #include "core/sys.h"
 #include "dissent/device_list.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const dis__device *const host_devices[] = {&dis__device_ref, &dis__device_cpu, &dis__device_cpu_bf16};
-enum { HOST_DEVICES = sizeof host_devices / sizeof *host_devices, PATH = 4096, TEXT = 256 };
+enum { HOST_DEVICES = sizeof host_devices / sizeof *host_devices, TEXT = 256 };
 #define LIBRARY "libdissent-cuda.so"
 
 /* What was found; written once. */
@@ -36,32 +36,6 @@ static const dis__plugin_host host = {.size = sizeof host,
                                       .alloc_zeroed = dis__alloc_zeroed,
                                       .free = dis__free};
 
-/* The library in the folder of `file`, or in one near it; NULL: it is not there. */
-static void *open_near(const char *file, bool *there)
-{
-    static const char *const near[] = {"", "../", "../lib/", "../../"};
-    const char *slash = strrchr(file, '/');
-    for (size_t i = 0; slash && i < sizeof near / sizeof *near; i++) {
-        char path[PATH];
-        const int n = snprintf(path, sizeof path, "%.*s%s" LIBRARY, (int)(slash + 1 - file), file, near[i]);
-        if (n >= PATH || !dis__sys_is_there(path)) continue;
-        *there = true;
-        return dis__sys_library(path);
-    }
-    return NULL;
-}
-
-static void *open_library(void)
-{
-    char file[PATH];
-    bool there = false;
-    const char *wanted = getenv("DISSENT_CUDA");
-    if (wanted && *wanted) return dis__sys_library(wanted);
-    void *library = dis__sys_program(file, sizeof file) ? open_near(file, &there) : NULL;
-    if (!there && dis__sys_own_file((void (*)(void))open_library, file, sizeof file)) library = open_near(file, &there);
-    return there ? library : dis__sys_library(LIBRARY);
-}
-
 static void describe(const dis__device *row)
 {
     char *text = found.text[found.n_infos];
@@ -76,7 +50,8 @@ static void describe(const dis__device *row)
 
 static void look_for_cuda(void)
 {
-    void *library = open_library(), *symbol = library ? dis__sys_symbol(library, DIS_PLUGIN_SYMBOL) : NULL;
+    void *library = dis__plugin_open(LIBRARY, "DISSENT_CUDA"),
+         *symbol = library ? dis__sys_symbol(library, DIS_PLUGIN_SYMBOL) : NULL;
     dis__plugin_devices *devices;
     if (!symbol) {
         snprintf(found.why, sizeof found.why, "%s", dis__sys_library_error());

@@ -298,6 +298,9 @@ double dis__head_loss(const dis__net *net, int head);            /* the mean of 
  * statistics their means, before the step of the optimiser. A rank without a part of a batch skips it; what dropout
  * leaves out differs from rank to rank. */
 struct dis__comm;
+/* Before the first of them: ranks find out whether their devices can add up among themselves. *by says what does it, or
+ * why the host has to; valid as long as the net. */
+dis_status dis__net_join_ranks(dis__net *net, const struct dis__comm *comm, const char **by);
 dis_status dis__net_share_gradients(dis__net *net, const struct dis__comm *comm);
 dis_status dis__net_share_statistics(dis__net *net, const struct dis__comm *comm);
 void dis__net_skip(dis__net *net);

@@ -113,7 +113,9 @@ typedef struct {
 
 struct dis__net {
     const dis__device *device;
-    void *session; /* on the device */
+    void *session;       /* on the device */
+    bool team;           /* ranks add up gradients on their devices */
+    char team_name[200]; /* by what; else why not */
     dis_context *ctx;
     dis_status status; /* of building: the first failure */
     char message[512];

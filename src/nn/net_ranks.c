@@ -1,14 +1,58 @@
 /* What ranks that train one net together tell each other: sums of gradients, means of statistics. Each rank adds up its
  * share of the numbers, in the order of ranks, and tells it to all: a given number of ranks always gives the same bits.
  *
+ * Devices that can do so add gradients up themselves, in the same order: the same bytes.
+ *
  * Cost: 2 (1 - 1/ranks) times the gradients are sent and received. Memory: twice the gradients. */
 #include "core/comm.h"
 #include "core/memory.h"
 #include "nn/net_internal.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Whether it went well on all ranks; net->team_name says what did not, by the words of the first that failed. */
+static dis_status all_well(dis__net *net, const dis__comm *comm, dis_status status, bool *well)
+{
+    uint64_t failed = status != DIS_OK, *all;
+    if (failed) snprintf(net->team_name, sizeof net->team_name, "the host: %s", dis_last_error());
+    DIS_TRY(dis__alloc_array(&all, (size_t)comm->size, sizeof *all));
+    const dis_status talked = dis__comm_all_counts(comm, failed, all);
+    int first = 0;
+    while (talked == DIS_OK && first < comm->size && !all[first]) first++;
+    dis__free(all);
+    DIS_TRY(talked);
+    *well = first == comm->size;
+    return *well ? DIS_OK : dis__comm_broadcast(comm, net->team_name, sizeof net->team_name, first);
+}
+
+static dis_status join(dis__net *net, const dis__comm *comm)
+{
+    const dis__device *device = net->device;
+    char name[sizeof net->team_name] = "", id[DIS_TEAM_ID] = {0};
+    bool well;
+    DIS_TRY(all_well(net, comm, device->team_open(net->session, name, sizeof name), &well));
+    if (!well) return DIS_OK;
+    DIS_TRY(all_well(net, comm, comm->rank == 0 ? device->team_id(net->session, id) : DIS_OK, &well));
+    if (!well) return DIS_OK;
+    DIS_TRY(dis__comm_broadcast(comm, id, sizeof id, 0));
+    DIS_TRY(all_well(net, comm, device->team_join(net->session, id, comm->rank, comm->size), &well));
+    if (well) memcpy(net->team_name, name, sizeof name);
+    net->team = well;
+    return DIS_OK;
+}
+
+dis_status dis__net_join_ranks(dis__net *net, const dis__comm *comm, const char **by)
+{
+    snprintf(net->team_name, sizeof net->team_name, "the host");
+    if (dis__comm_is_shared(comm) && net->device->team_open) DIS_TRY(join(net, comm));
+    *by = net->team_name;
+    return DIS_OK;
+}
 
 dis_status dis__net_share_gradients(dis__net *net, const dis__comm *comm)
 {
     const size_t n = net->n_trained;
+    if (net->team) return net->device->team_sum(net->session, net->grad_arena, n);
     float *x;
     DIS_TRY(dis__alloc_array(&x, n, sizeof *x));
     dis_status status = dis__get_floats(net, DIS_ROLE_PARAM, net->grad_arena, x, n);

@@ -160,6 +160,7 @@ struct dis_model {
     dis__weights weights;
     dis__model_net ready; /* of the last prediction, which the next one may use; net NULL: none */
     dis__batch_limits ready_limits;
+    char sums_by[200]; /* what added up the gradients of several ranks; "": there was one */
 };
 
 /* A model of that spec without encoder and weights: row, settings, spec, objective, heads; on the processor. */

@@ -466,6 +466,9 @@ static dis_status work(dis__training *t, dis_context *ctx, const dis_examples *t
     if (status == DIS_OK && t->o->resume) status = dis__training_load(t, ctx);
     DIS_TRY(dis__comm_agree(t->comm, status));
     dis__net_be_rank(t->model_net.net, t->comm->rank);
+    const char *by;
+    DIS_TRY(dis__net_join_ranks(t->model_net.net, t->comm, &by));
+    if (dis__comm_is_shared(t->comm)) snprintf(t->model->sums_by, sizeof t->model->sums_by, "%s", by);
     dis__training_begin(t);
     DIS_TRY(epochs(t, ctx));
     if (!t->q) { /* otherwise the best epoch's numbers were taken when it ended */

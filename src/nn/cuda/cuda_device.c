@@ -5,6 +5,7 @@
  * parameters otherwise (copies, starts) makes the copy stale, and it is made anew before the next operation. */
 #include "nn/cuda/cuda_host.h"
 #include "nn/cuda/cuda_cudnn.h"
+#include "nn/cuda/cuda_nccl.h"
 #include "dissent/version.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -58,6 +59,7 @@ static void close_session(void *session)
     dis__cuda_update_close(s);
     dis__cuda_side_close(s);
     dis__cudnn_close(s);
+    dis__nccl_close(s);
     cudaFree(s->copy);
     cudaFree(s->scratch);
     cudaFree(s->product_work);
@@ -390,7 +392,11 @@ static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
                          .begin_step = dis__cuda_begin_step,
                          .end_step = dis__cuda_end_step,
                          .layer_done = dis__cuda_layer_done,
-                         .synchronise = synchronise};
+                         .synchronise = synchronise,
+                         .team_open = dis__nccl_open,
+                         .team_id = dis__nccl_id,
+                         .team_join = dis__nccl_join,
+                         .team_sum = dis__nccl_sum};
 }
 
 /* How many devices there are; 0: `why`. */

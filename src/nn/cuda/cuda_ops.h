@@ -58,7 +58,8 @@ typedef struct dis__cuda_session {
         dis__dropout_args dropout;
         dis__layernorm_args layernorm;
     } waiting_args;
-    char why[200]; /* of a failure that cudaError_t has no word for; "": none */
+    char why[200];          /* of a failure that cudaError_t has no word for; "": none */
+    struct dis__nccl *nccl; /* cuda_nccl.c; NULL: no other ranks */
 } dis__cuda_session;
 
 /* One per row of DIS_OPS; `args` are the dis__NAME_args of nn/ops.h. */

@@ -1,0 +1,41 @@
+/* Parts loaded on demand: see plugin_file.h. */
+#include "core/plugin_file.h"
+#include "core/sys.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATH = 4096 };
+
+/* The library in the folder of `file`, or in one near it, into `path`. */
+static bool find_near(const char *file, const char *library, char path[PATH])
+{
+    static const char *const near[] = {"", "../", "../lib/", "../../"};
+    const char *slash = strrchr(file, '/');
+    for (size_t i = 0; slash && i < sizeof near / sizeof *near; i++) {
+        const int n = snprintf(path, PATH, "%.*s%s%s", (int)(slash + 1 - file), file, near[i], library);
+        if (n < PATH && dis__sys_is_there(path)) return true;
+    }
+    return false;
+}
+
+static bool find(const char *library, char path[PATH])
+{
+    char file[PATH];
+    if (dis__sys_program(file, sizeof file) && find_near(file, library, path)) return true;
+    return dis__sys_own_file((void (*)(void))dis__plugin_open, file, sizeof file) && find_near(file, library, path);
+}
+
+void *dis__plugin_open(const char *library, const char *variable)
+{
+    char path[PATH];
+    const char *wanted = variable ? getenv(variable) : NULL;
+    if (wanted && *wanted) return dis__sys_library(wanted);
+    return dis__sys_library(find(library, path) ? path : library);
+}
+
+bool dis__plugin_is_near(const char *library)
+{
+    char path[PATH];
+    return find(library, path);
+}
