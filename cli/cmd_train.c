@@ -283,6 +283,17 @@ const dis_examples *train_dev_set(const train_job *job, dis_examples *out)
     return job->dev_items ? out : NULL;
 }
 
+/* A hundred encoders do not fit into memory; how they were trained does. */
+static dis_status keep_curve(const dis_model *model, train_curve *out)
+{
+    const dis_model_view m = dis_model_look(model);
+    *out = (train_curve){.seed = m.seed, .n_epochs = m.n_epochs, .best_epoch = m.best_epoch};
+    out->epoch = malloc((m.n_epochs + 1) * sizeof *out->epoch);
+    if (!out->epoch) return DIS_ELIMIT;
+    memcpy(out->epoch, m.epoch, m.n_epochs * sizeof *out->epoch);
+    return DIS_OK;
+}
+
 static dis_status train_run(train_job *job, dis_context *ctx, size_t run)
 {
     char folder[4096];
@@ -291,8 +302,15 @@ static dis_status train_run(train_job *job, dis_context *ctx, size_t run)
     const dis_model_train_options o = train_options(job, job->v->seed + run, folder);
     const dis_examples train = {.items = job->items, .labels = job->labels, .gold = job->gold, .votes = job->votes};
     dis_examples dev;
-    dis_status status = dis_model_train(ctx, &train, train_dev_set(job, &dev), &o, &job->model[run]);
-    if (status == DIS_OK && dis_context_rank(ctx) == 0) status = dis_model_write(ctx, job->model[run], folder);
+    dis_model *model;
+    dis_status status = dis_model_train(ctx, &train, train_dev_set(job, &dev), &o, &model);
+    if (status != DIS_OK) return status;
+    if (dis_context_rank(ctx) == 0) status = dis_model_write(ctx, model, folder);
+    if (status == DIS_OK) status = keep_curve(model, &job->curve[run]);
+    if (status == DIS_OK && run == 0)
+        job->first = model;
+    else
+        dis_model_destroy(model);
     return status;
 }
 
@@ -413,36 +431,30 @@ static int train_all(train_job *job)
 /* ---- telling ---- */
 
 /* Mean and standard deviation of what the kept epochs reached. */
-static void spread(const train_job *job, double (*of)(const dis_model_view *m), double *mean, double *sd)
+static void spread(const train_job *job, double (*of)(const train_curve *curve), double *mean, double *sd)
 {
     double sum = 0, squares = 0;
     const double n = (double)job->v->runs;
-    for (size_t r = 0; r < job->v->runs; r++) {
-        const dis_model_view m = dis_model_look(job->model[r]);
-        sum += of(&m);
-    }
+    for (size_t r = 0; r < job->v->runs; r++) sum += of(&job->curve[r]);
     *mean = sum / n;
-    for (size_t r = 0; r < job->v->runs; r++) {
-        const dis_model_view m = dis_model_look(job->model[r]);
-        squares += (of(&m) - *mean) * (of(&m) - *mean);
-    }
+    for (size_t r = 0; r < job->v->runs; r++) squares += (of(&job->curve[r]) - *mean) * (of(&job->curve[r]) - *mean);
     *sd = n > 1 ? sqrt(squares / (n - 1)) : NAN;
 }
 
-static double kept_dev(const dis_model_view *m)
+static double kept_dev(const train_curve *curve)
 {
-    return m->epoch[m->best_epoch].dev;
+    return curve->epoch[curve->best_epoch].dev;
 }
 
-static double kept_loss(const dis_model_view *m)
+static double kept_loss(const train_curve *curve)
 {
-    return m->epoch[m->best_epoch].loss;
+    return curve->epoch[curve->best_epoch].loss;
 }
 
 static void tell(train_job *job)
 {
     cli *c = job->c;
-    const dis_model_view m = dis_model_look(job->model[0]);
+    const dis_model_view m = dis_model_look(job->first);
     char safe[CLI_SAFE], number[CLI_NUMBER], examples[CLI_NUMBER];
     cli_say(c, "  %-18s %s item%s%s", "trained on", cli_grouped(m.n_examples, examples), cli_plural(m.n_examples),
             m.n_left_out ? "; those without a label were left out" : "");
@@ -471,15 +483,15 @@ static dis_status write_curves(const train_job *job)
     dis_status status = dis_table_open(job->v->curves, NULL, columns, 7, &table);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < job->v->runs; r++) {
-        const dis_model_view m = dis_model_look(job->model[r]);
-        for (size_t e = 0; e < m.n_epochs; e++) {
-            dis_table_count(table, m.seed);
+        const train_curve *m = &job->curve[r];
+        for (size_t e = 0; e < m->n_epochs; e++) {
+            dis_table_count(table, m->seed);
             dis_table_count(table, e + 1);
-            dis_table_real(table, m.epoch[e].loss);
-            dis_table_real(table, m.epoch[e].rate);
-            dis_table_real(table, m.epoch[e].dev);
-            dis_table_real(table, m.epoch[e].dev_cross_entropy);
-            dis_table_count(table, e == m.best_epoch);
+            dis_table_real(table, m->epoch[e].loss);
+            dis_table_real(table, m->epoch[e].rate);
+            dis_table_real(table, m->epoch[e].dev);
+            dis_table_real(table, m->epoch[e].dev_cross_entropy);
+            dis_table_count(table, e == m->best_epoch);
         }
     }
     return dis_table_finish(table, DIS_OK);
@@ -500,7 +512,7 @@ static dis_status put_files(const train_job *job, dis_json *j)
     return status;
 }
 
-static void put_spread(const train_job *job, dis_json *j, const char *name, double (*of)(const dis_model_view *m))
+static void put_spread(const train_job *job, dis_json *j, const char *name, double (*of)(const train_curve *curve))
 {
     double mean, sd;
     spread(job, of, &mean, &sd);
@@ -517,7 +529,7 @@ static dis_status write_json(const train_job *job)
     dis_json *j;
     dis_status status = cli_summary_open(job->v->json, "train", &job->v->seed, &j);
     if (status != DIS_OK) return status;
-    const dis_model_view m = dis_model_look(job->model[0]);
+    const dis_model_view m = dis_model_look(job->first);
     cli_put_text(j, "model", m.spec);
     cli_put_text(j, "objective", m.objective);
     status = put_files(job, j);
@@ -550,8 +562,8 @@ static int work(train_job *job)
     if (code == 0 && job->v->output && rank == 0) code = take_folder(job);
     if (job->ctx) code = agree(job, code);
     if (code != 0) return code;
-    job->model = calloc((size_t)job->v->runs, sizeof *job->model);
-    if (!job->model) return cli_error(job->c, DIS_ELIMIT, "no memory for %llu runs", (unsigned long long)job->v->runs);
+    job->curve = calloc((size_t)job->v->runs, sizeof *job->curve);
+    if (!job->curve) return cli_error(job->c, DIS_ELIMIT, "no memory for %llu runs", (unsigned long long)job->v->runs);
     code = train_all(job);
     if (code == 0 && job->folds) code = train_write_folds(job);
     if (!job->v->output || rank > 0) return code;
@@ -569,8 +581,9 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     (void)n_operands;
     const int code = work(&job);
     if (code != 0) dis_context_fail(job.ctx, code);
-    for (size_t r = 0; job.model && r < job.v->runs; r++) dis_model_destroy(job.model[r]);
-    free(job.model);
+    for (size_t r = 0; job.curve && r < job.v->runs; r++) free(job.curve[r].epoch);
+    free(job.curve);
+    dis_model_destroy(job.first);
     train_free_folds(&job);
     dis_items_destroy(job.all);
     dis_items_destroy(job.items);

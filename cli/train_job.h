@@ -23,6 +23,13 @@ typedef struct {
     bool lenient, resume, renormalise;
 } train_values;
 
+/* What is told of a run when its model is written. */
+typedef struct {
+    uint64_t seed;
+    size_t n_epochs, best_epoch;
+    dis_epoch *epoch;
+} train_curve;
+
 typedef struct {
     cli *c;
     const train_values *v;
@@ -35,7 +42,8 @@ typedef struct {
     dis_worker_table *table; /* NULL: nothing is known of the workers */
     class_list classes;      /* declared ones */
     dis_names *declared;     /* the same; NULL: none */
-    dis_model **model;       /* (runs) */
+    dis_model *first;        /* of the first run; the others are gone once they are written */
+    train_curve *curve;      /* (runs) */
     dis_folds *folds;        /* NULL: none are asked for */
     dis_labels **part;       /* (folds): the predictions of each */
     int lock;
