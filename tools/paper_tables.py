@@ -69,7 +69,8 @@ TABLES = {
                                              sd("large-mtl-pos-test", ["lowlands.accuracy", "lowlands.macro_f1"]),
                                              here("mtl-pos-test", ["lowlands.accuracy", "lowlands.macro_f1"], "smaller, {n} seeds")]),
     "mtl-stemming": (heads(["73.59 / 57.57", "75.63 / 55.58", "77.09 / 58.41", "75.26 / 55.92", "71.34 / 58.85", "73.17 / 57.75", "77.47 / 57.85", "74.41 / 57.06"]),
-                     "published, 10 seeds", [here("mtl-stemming", ["test.accuracy", "test.macro_f1"]), sd("mtl-stemming", ["test.accuracy", "test.macro_f1"])]),
+                     "published, 10 seeds", [here("large-mtl-stemming", ["test.accuracy", "test.macro_f1"], "the paper's size, {n} seeds"), sd("large-mtl-stemming", ["test.accuracy", "test.macro_f1"]),
+                                             here("mtl-stemming", ["test.accuracy", "test.macro_f1"], "smaller, {n} seeds")]),
     "encoder-chaosnli": ([(d, f"{n}, mpnet", "") for d, n in (("SNLI", "snli"), ("MNLI", "mnli"), ("alphaNLI", "alphanli"))], "",
                          [here("encoder-chaosnli", ["test.majority_accuracy"], "most frequent class", lambda c: c + ", hard"),
                           *[f for kind in ("hard", "soft") for f in (here("encoder-chaosnli", PEOPLE3, f"{kind}, {{n}} seeds", lambda c, k=kind: f"{c}, {k}"),
@@ -82,23 +83,40 @@ TABLES = {
                      [here("beyond-trust", ["images.accuracy"], said, lambda c, k=kind: f"{k}, {c}") for said, kind in
                       (("majority", "majority"), ("Dawid-Skene, hard", "d&s"), ("Dawid-Skene, soft", "soft d&s"), ("vote shares", "soft"), ("crowd layer on logits", "crowd layer"))]),
 }  # fmt: skip
-for _name in ("rte", "mre"):
-    _set = {"rte": "snli", "mre": "insciout"}[_name]
-    _m = [f"{_set}.{m}" for m in ("accuracy", "macro_f1", "calibrated_log_likelihood")][_name == "mre" :]
-    _f1 = [f"{_set}.macro_f1"]
-    TABLES[f"large-multi-view-{_name}"] = (
-        [("gold alone", "gold", ""), ("silver alone", "silver", ""), *[(a, b, "") for a, b in VIEWS]], "",
-        [here(f"large-multi-view-{_name}", _m, "KL"), sd(f"large-multi-view-{_name}", _f1),
-         here(f"large-multi-view-{_name}", _m, "gold + KL", lambda c: f"gold + {c}"), sd(f"large-multi-view-{_name}", _f1, lambda c: f"gold + {c}")])  # fmt: skip
+SETS = ["rte", "mre", "pos", "toxicity", "labelme", "bluebird", "dog", "sentiment"]
+SAID = {"rte": "RTE", "mre": "MRE", "pos": "POS", "labelme": "LabelMe"}
+TABLES["beyond-weights"] = ([(SAID.get(d, d), d, "") for d in SETS], "",
+                            [here("beyond-weights", ["test.accuracy", "test.log_loss"], said, lambda c, k=kind: f"{c}: {k}") for said, kind in
+                             (("four views, equal", "centroid"), ("four views, weighted", "centroid, weighted"), ("two views", "centroid of two"))])  # fmt: skip
+TABLES["beyond-targets"] = (
+    [("softmax", "{} to softmax", ""), ("centroid", "{} to centroid", ""), ("default labels", "{} to default", ""), ("gold, beside the centroid", "gold+{}, centroid", "")], "",
+    [here("beyond-targets", [m], header, lambda c, k=loss: c.format(k)) for said, loss in (("KL: ", "kl"), ("Jensen-Shannon: ", "js"))
+     for header, m in ((said + "accuracy", "images.accuracy"), ("log-loss", "images.log_loss"), ("to people", "test.cross_entropy"))])  # fmt: skip
+AT_15 = {"temperature": "temperature 1.5", "hybrid": "hybrid 1.5"}  # where the released optimiser stops
+for _key, _measure, _what in (("labels-accuracy", "test.accuracy", "both"), ("labels-log-loss", "test.log_loss", "mean")):
+    TABLES[_key] = ([("RTE", "rte", ""), ("MRE", "mre", ""), ("POS", "pos", ""), ("toxicity, another set", "toxicity", "")], "",
+                    [(said, "multi-view-labels", lambda c, k=AT_15.get(view, view) if _what == "both" else view: f"{c}: {k}", [_measure], _what) for said, view in VIEWS])  # fmt: skip
+TWO = [(f"{a} of Dawid-Skene and MACE" if i == 0 else f"{a} of the two", f"{a} of two", "") for i, a in enumerate(("average", "centroid", "temperature", "hybrid"))]
+for _file, _sets, _metrics, _more in (("large-multi-view-rte", ["snli"], ("accuracy", "macro_f1", "calibrated_log_likelihood"), []),
+                                      ("large-multi-view-mre", ["insciout"], ("macro_f1", "calibrated_log_likelihood"), []),
+                                      ("large-multi-view-pos", ["words", "treebank"], ("macro_f1", "calibrated_log_likelihood"), TWO),
+                                      ("large-multi-view-toxicity", ["test"], ("macro_f1", "calibrated_log_likelihood"), TWO),
+                                      ("multi-view-toxicity", ["test"], ("macro_f1", "calibrated_log_likelihood"), TWO)):
+    _columns = []
+    for _set in _sets:
+        _m, _f1, _with = [f"{_set}.{m}" for m in _metrics], [f"{_set}.macro_f1"], ", with traces" if _set == "treebank" else ""
+        for _said, _cell in ((f"KL{_with}, {{n}} seeds", lambda c: c), (f"gold + KL{_with}, {{n}} seeds", lambda c: f"gold + {c}")):
+            _columns += [here(_file, _m, _said, _cell)] + ([] if _with else [sd(_file, _f1, _cell)])
+    TABLES[_file] = ([("gold alone", "gold", ""), ("silver alone", "silver", ""), *[(a, b, "") for a, b in VIEWS], *_more], "", _columns)
 
-CELLS = {"kurtosis": ("large-mtl-pos", "| published, gold + CE | 6.614 | 6.015 | 5.961 | 5.727 | |"), "entropy": ("mtl-stemming", None)}
+CELLS = {"kurtosis": ("large-mtl-pos", "| published, gold + CE | 6.614 | 6.015 | 5.961 | 5.727 | |"), "entropy": ("large-mtl-stemming", None)}
 
 
 def number(x, measure):
     metric = measure.partition(".")[2]
     if metric in PERCENT or metric == "majority_accuracy":
         return f"{x * 100:.2f}".removeprefix("0")
-    text = f"{x:.3f}" if metric in ("kl", "calibrated_log_likelihood") and abs(x) < 1 else f"{x:.2f}"
+    text = f"{x:.3f}" if metric in ("kl", "calibrated_log_likelihood", "log_loss") and abs(x) < 1 else f"{x:.2f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
@@ -106,6 +124,8 @@ def value(results, file, cell, measure, what):
     m = results.measure(file, cell, measure)
     if not m:
         return None
+    if what == "both":  # published / here
+        return (f"{m['published'] * 100:.1f} / " if "published" in m else "") + number(m["mean"], measure)
     return number(m[what], measure) + ("*" * m.get("stars", 0) if what == "mean" else "") if m.get(what) is not None else "-"
 
 
@@ -118,7 +138,8 @@ def column(results, rows, spec):
         found = results.measure(file, name_of(cell), measures[0])
         seeds |= {found["seeds"]} if found else set()
         cells.append("" if not any(got) else " / ".join(g or "-" for g in got))
-    return None if not any(cells) else (header.format(n=max(seeds, default=0)), cells)
+    n = f"{min(seeds)} to {max(seeds)}" if len(seeds) > 1 else str(max(seeds, default=0))
+    return None if not any(cells) else (header.format(n=n), cells)
 
 
 def table(results, key):
@@ -226,7 +247,32 @@ def near_and_far(results, _):
     return "\n".join(lines)
 
 
-OTHERS = {"kurtosis": who_is_right, "entropy": who_is_right, "beyond-views": near_and_far}
+# ---- why inverse KL learns late ----
+
+LATE = 0.83  # accuracy below which a run counts as one that learned late: none of KL's is
+INVERSE = [("two encoder layers, as the paper has it", "large-mtl-pos", "gold+inverse-kl"), ("the same in float32", "why-inverse-kl", "the paper's size"),
+           ("KL instead of inverse KL", "large-mtl-pos", "gold+kl"), ("one encoder layer", "why-inverse-kl", "one encoder layer"),
+           ("20 steps of warm-up, then falling to 0", "why-inverse-kl", "20 steps of warm-up"),
+           ("gradients clipped at 1", "why-inverse-kl", "gradients clipped at 1"),
+           ("LSTMs of 32, one layer of 64", "why-inverse-kl", "LSTMs of 32, one layer of 64")]  # fmt: skip
+
+
+def late_runs(results, _):
+    store = pathlib.Path(results.options.stores) / "why-inverse-kl.results"
+    if not store.exists():
+        return None
+    db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
+    runs = "select value, fold, seed from runs join measures using(key) where state = 'done' and metric = 'accuracy' and set_name = 'test' and experiment = ? and cell = ?"
+    percent = lambda x: f"{x * 100:.2f}"
+    lines = ["| | runs | accuracy | lowest | highest | below 83 |", "|---|---|---|---|---|---|"]
+    for label, experiment, cell in INVERSE:
+        x = sorted(r[0] for r in db.execute(runs, (experiment, cell)))
+        if x:
+            lines.append(f"| {label} | {len(x)} | {percent(sum(x) / len(x))} | {percent(x[0])} | {percent(x[-1])} | {sum(v < LATE for v in x)} |")
+    return "\n".join(lines)
+
+
+OTHERS = {"kurtosis": who_is_right, "entropy": who_is_right, "beyond-views": near_and_far, "why-inverse-kl": late_runs}
 
 
 def main():
