@@ -84,10 +84,12 @@ rm -f ./killed.csv*
 
 # A disk that is full, or a folder that is not there: exit 4, and the old labels stay.
 echo old >labels.csv
-code=0
-(ulimit -f 1000 && "$DISSENT" labels shuffled.csv --memory $limit -o labels.csv -q 2>message) || code=$?
-[ $code = 4 ] || fail "a file that may not grow: exit code $code"
-grep -q "temporary file in $TMPDIR" message || fail "no word of the folder: $(cat message)"
+for votes in shuffled.csv long.csv mixed_grouped.csv; do
+    code=0
+    (ulimit -f 1000 && "$DISSENT" labels $votes --memory $limit -o labels.csv -q 2>message) || code=$?
+    [ $code = 4 ] || fail "a file that may not grow: exit code $code"
+    grep -q "temporary file in $TMPDIR" message || fail "no word of the folder: $(cat message)"
+done
 code=0
 TMPDIR=/nowhere "$DISSENT" labels shuffled.csv --memory $limit -o labels.csv -q 2>message || code=$?
 [ $code = 4 ] || fail "no folder: exit code $code"
