@@ -10,6 +10,8 @@
  * Cost: O(votes + workers + classes) with 12 bytes per vote and 16 per item. */
 #include "agreement/agreement_internal.h"
 #include "core/memory.h"
+#include "core/pool.h"
+#include "core/spill.h"
 #include <math.h>
 #include <string.h>
 
@@ -22,38 +24,97 @@ static inline uint32_t label_of(const dis_votes_view *votes, uint64_t v)
 
 /* ---- grouping ---- */
 
-/* The votes of item i to where `at` says that the next vote of each worker goes. */
-static void put_item(const dis_votes_view *votes, size_t i, uint32_t *count, uint64_t *at, dis__cast *cast)
+/* Workers [first, first + n), whose votes are placed together. */
+typedef struct {
+    size_t first, n;
+    uint64_t *at;    /* (n) where the next vote of each goes, */
+    dis__cast *cast; /* from here on */
+} worker_range;
+
+typedef struct {
+    const dis_votes_view *votes;
+    const dis__by_worker *by;
+    size_t *range; /* (n_ranges + 1) the first worker of each */
+    size_t n_ranges;
+} grouping;
+
+static void put_item(const dis_votes_view *votes, size_t i, const worker_range *r, uint32_t *count)
 {
     const uint64_t start = votes->start[i], end = votes->start[i + 1];
+    bool any = false;
+    for (uint64_t v = start; v < end; v++) any |= votes->worker[v] - r->first < r->n;
+    if (!any) return;
     for (uint64_t v = start; v < end; v++) count[label_of(votes, v)]++;
     for (uint64_t v = start; v < end; v++) {
+        const size_t w = votes->worker[v] - r->first;
         const uint32_t class = label_of(votes, v);
-        cast[at[votes->worker[v]]++] =
-            (dis__cast){.item = (uint32_t)i, .same = count[class], .class = (uint16_t) class};
+        if (w >= r->n) continue;
+        r->cast[r->at[w]++] = (dis__cast){.item = (uint32_t)i, .same = count[class], .class = (uint16_t) class};
     }
     for (uint64_t v = start; v < end; v++) count[label_of(votes, v)] = 0;
 }
 
+static dis_status range_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const grouping *g = arg;
+    const uint64_t *first = g->by->first + g->range[j];
+    worker_range r = {.first = g->range[j], .n = g->range[j + 1] - g->range[j], .cast = g->by->cast + first[0]};
+    const size_t n = (size_t)(first[r.n] - first[0]);
+    const bool apart = g->n_ranges > 1 && r.n > 1; /* votes of one worker come in their order */
+    uint32_t *count = NULL;
+    dis_status status = dis__alloc_zeroed(&count, g->votes->n_classes, sizeof *count);
+    if (status == DIS_OK) status = dis__alloc_array(&r.at, r.n, sizeof *r.at);
+    if (status == DIS_OK && apart) status = dis__alloc_resident(&r.cast, n, sizeof *r.cast);
+    if (status == DIS_OK) {
+        for (size_t w = 0; w < r.n; w++) r.at[w] = first[w] - first[0];
+        for (size_t i = 0; i < g->votes->n_items; i++) put_item(g->votes, i, &r, count);
+        if (apart) memcpy(g->by->cast + first[0], r.cast, n * sizeof *r.cast);
+    }
+    if (apart) dis__free(r.cast);
+    dis__free(r.at);
+    dis__free(count);
+    return status;
+}
+
+/* Votes go all over their array, which may lie in a file; with a limit of memory, those of as many workers at a time as
+ * an eighth of it takes go to memory first, each time in a pass over all votes. */
+static dis_status cut_workers(const dis_context *ctx, grouping *g)
+{
+    enum { PART = 8 };
+    const uint64_t limit = dis__memory_limit(), *first = g->by->first;
+    const size_t n_workers = g->votes->n_workers;
+    const bool limited = limit && limit != DIS_MEMORY_OF_MACHINE;
+    const uint64_t room = limited ? limit / PART / (uint64_t)dis_context_threads(ctx) / sizeof(dis__cast) : UINT64_MAX;
+    DIS_TRY(dis__alloc_array(&g->range, n_workers + 1, sizeof *g->range));
+    g->range[0] = 0;
+    for (size_t w = 0; w < n_workers; w++)
+        if (w > g->range[g->n_ranges] && first[w + 1] - first[g->range[g->n_ranges]] > room)
+            g->range[++g->n_ranges] = w;
+    g->range[++g->n_ranges] = n_workers;
+    return DIS_OK;
+}
+
+static dis_status group_votes(dis_context *ctx, const dis_votes_view *votes, dis__by_worker *out)
+{
+    grouping g = {.votes = votes, .by = out};
+    DIS_TRY(dis__check_memory(ctx, dis__size(votes->n_votes, sizeof *out->cast, 0), "agreement of workers"));
+    DIS_TRY(dis__alloc_zeroed(&out->first, votes->n_workers + 1, sizeof *out->first));
+    DIS_TRY(dis__alloc_array(&out->cast, votes->n_votes, sizeof *out->cast));
+    for (size_t v = 0; v < votes->n_votes; v++) out->first[votes->worker[v] + 1]++;
+    for (size_t w = 0; w < votes->n_workers; w++) out->first[w + 1] += out->first[w];
+    dis_status status = cut_workers(ctx, &g);
+    if (status == DIS_OK) status = dis__run_jobs(ctx, g.n_ranges, range_job, &g);
+    dis__free(g.range);
+    return status;
+}
+
 dis_status dis__by_worker_make(dis_context *ctx, const dis_votes_view *votes, dis__by_worker *out)
 {
-    uint32_t *count = NULL;
-    *out = (dis__by_worker){0};
-    DIS_TRY(dis__check_memory(ctx, dis__size(votes->n_votes, 12, 0), "agreement of workers"));
-    dis_status status = dis__alloc_zeroed(&out->first, votes->n_workers + 2, sizeof *out->first);
-    if (status == DIS_OK) status = dis__alloc_array(&out->cast, votes->n_votes, sizeof *out->cast);
-    if (status == DIS_OK) status = dis__alloc_zeroed(&count, votes->n_classes, sizeof *count);
-    if (status != DIS_OK) {
-        dis__by_worker_free(out);
-        return status;
-    }
-    /* first[w + 1] counts, then is where the next vote of w goes, and ends up as where w + 1 begins */
-    uint64_t *at = out->first + 1;
-    for (size_t v = 0; v < votes->n_votes; v++) at[votes->worker[v] + 1]++;
-    for (size_t w = 0; w < votes->n_workers; w++) at[w + 1] += at[w];
-    for (size_t i = 0; i < votes->n_items; i++) put_item(votes, i, count, at, out->cast);
-    dis__free(count);
-    return DIS_OK;
+    *out = (dis__by_worker){.first = NULL};
+    const dis_status status = group_votes(ctx, votes, out);
+    if (status != DIS_OK) dis__by_worker_free(out);
+    return status;
 }
 
 void dis__by_worker_free(dis__by_worker *by)
