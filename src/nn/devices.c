@@ -1,8 +1,8 @@
-/* The table of devices: those in the host's memory, then what libdissent-cuda.so finds on this machine. That library is
- * looked for once (core/plugin_file.h), when somebody asks for more than those. It stays loaded to the end. */
+/* The table of devices: those in the host's memory, then what libdissent-cuda.so finds on this machine. That library
+ * is looked for once (core/plugins.h), when somebody asks for more than those. It stays loaded to the end. */
 #include "nn/devices.h"
 #include "core/memory.h"
-#include "core/plugin_file.h"
+#include "core/plugins.h"
 #include "core/pool.h"
 #include "core/sys.h"
 #include "dissent/device_list.h"
@@ -10,12 +10,10 @@
 #include "nn/plugin.h"
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const dis__device *const host_devices[] = {&dis__device_ref, &dis__device_cpu, &dis__device_cpu_bf16};
 enum { HOST_DEVICES = sizeof host_devices / sizeof *host_devices, TEXT = 256 };
-#define LIBRARY "libdissent-cuda.so"
 
 /* What was found; written once. */
 static struct {
@@ -50,8 +48,7 @@ static void describe(const dis__device *row)
 
 static void look_for_cuda(void)
 {
-    void *library = dis__plugin_open(LIBRARY, "DISSENT_CUDA"),
-         *symbol = library ? dis__sys_symbol(library, DIS_PLUGIN_SYMBOL) : NULL;
+    void *library = dis__plugin_cuda(), *symbol = library ? dis__sys_symbol(library, DIS_PLUGIN_SYMBOL) : NULL;
     dis__plugin_devices *devices;
     if (!symbol) {
         snprintf(found.why, sizeof found.why, "%s", dis__sys_library_error());
@@ -98,17 +95,6 @@ const char *dis__device_missing(void)
 
 /* ---- by the user's words ---- */
 
-/* cuda or cuda:N; -1: neither. */
-static long ordinal_of(const char *device)
-{
-    if (strncmp(device, "cuda", 4) != 0) return -1;
-    if (!device[4]) return 0;
-    char *end;
-    if (device[4] != ':' || device[5] < '0' || device[5] > '9') return -1;
-    const long n = strtol(device + 5, &end, 10);
-    return *end || n > 1000 ? -1 : n;
-}
-
 /* Words for precisions, in the order of dis_precision. */
 static const char *const precisions[] = {"default", "float32", "bf16"};
 
@@ -136,7 +122,7 @@ dis_status dis__device_choose(const char *device, dis_precision precision, bool 
 {
     const bool automatic = device && strcmp(device, "auto") == 0;
     const bool cpu = !device || !*device || strcmp(device, "cpu") == 0;
-    const long ordinal = cpu || automatic ? 0 : ordinal_of(device);
+    const long ordinal = cpu || automatic ? 0 : dis__cuda_ordinal(device);
     if (ordinal < 0)
         return dis__fail(DIS_EUSAGE, "a device of \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", device);
     if (!cpu) look_once();
@@ -170,7 +156,7 @@ const char *dis__device_precision(const dis__device *device)
 dis_status dis__device_words(const dis_context *ctx, const char **machine, const char **precision)
 {
     const dis_precision wanted = dis__context_precision(ctx);
-    if (ordinal_of(dis__context_device(ctx)) >= 0) {
+    if (dis__cuda_ordinal(dis__context_device(ctx)) >= 0) {
         *machine = "cuda";
         *precision = precisions[wanted == DIS_PRECISION_DEFAULT ? DIS_PRECISION_BF16 : wanted];
         return DIS_OK;

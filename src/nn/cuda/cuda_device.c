@@ -7,23 +7,10 @@
 #include "nn/cuda/cuda_cudnn.h"
 #include "nn/cuda/cuda_nccl.h"
 #include "dissent/version.h"
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { DEVICES = DIS_PLUGIN_ROWS / 2, NAME = 24, OLDEST = 80 };
-
-static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void dis__cuda_lock(void)
-{
-    pthread_mutex_lock(&memory_lock);
-}
-
-void dis__cuda_unlock(void)
-{
-    pthread_mutex_unlock(&memory_lock);
-}
+enum { DEVICES = DIS_PLUGIN_ROWS / 2, NAME = 24 };
 
 /* ---- errors ---- */
 
@@ -399,41 +386,6 @@ static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
                          .team_sum = dis__nccl_sum};
 }
 
-/* How many devices there are; 0: `why`. */
-static int count_devices(char why[DIS_PLUGIN_WHY])
-{
-    int n = 0, driver = 0, runtime = 0;
-    const cudaError_t error = cudaGetDeviceCount(&n);
-    cudaDriverGetVersion(&driver);
-    cudaRuntimeGetVersion(&runtime);
-    if (error == cudaErrorInsufficientDriver && driver == 0)
-        snprintf(why, DIS_PLUGIN_WHY, "no NVIDIA driver is installed (libcuda.so.1 was not found)");
-    else if (error == cudaErrorInsufficientDriver)
-        snprintf(why, DIS_PLUGIN_WHY,
-                 "the driver is too old: it knows CUDA %d.%d, and %d.%d is needed; install a newer one", driver / 1000,
-                 driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
-    else if (error == cudaErrorNoDevice || (error == cudaSuccess && n == 0))
-        snprintf(why, DIS_PLUGIN_WHY, "the driver finds no GPU (is CUDA_VISIBLE_DEVICES set?)");
-    else if (error != cudaSuccess)
-        snprintf(why, DIS_PLUGIN_WHY, "CUDA does not answer: %s", cudaGetErrorString(error));
-    cudaGetLastError();
-    return error == cudaSuccess ? n : 0;
-}
-
-static bool new_enough(int ordinal, char why[DIS_PLUGIN_WHY])
-{
-    int major = 0, minor = 0;
-    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal) != cudaSuccess ||
-        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal) != cudaSuccess)
-        snprintf(why, DIS_PLUGIN_WHY, "cuda:%d does not answer", ordinal);
-    else if (10 * major + minor < OLDEST)
-        snprintf(why, DIS_PLUGIN_WHY, "cuda:%d has compute capability %d.%d, and %d.%d is needed", ordinal, major,
-                 minor, OLDEST / 10, OLDEST % 10);
-    else
-        return true;
-    return false;
-}
-
 __attribute__((visibility("default"))) dis__plugin_devices dis_plugin_devices;
 
 size_t dis_plugin_devices(const dis__plugin_host *host, dis__device *rows, size_t room, char why[DIS_PLUGIN_WHY])
@@ -443,10 +395,10 @@ size_t dis_plugin_devices(const dis__plugin_host *host, dis__device *rows, size_
         snprintf(why, DIS_PLUGIN_WHY, "it was built for another version of dissent than %s", host->version);
         return 0;
     }
-    const int n = count_devices(why);
+    const int n = dis__cuda_count(why);
     size_t made = 0;
     for (int i = 0; i < n && i < DEVICES && made + 2 <= room; i++) {
-        if (!new_enough(i, why)) continue;
+        if (!dis__cuda_new_enough(i, why)) continue;
         rows[made++] = row_of(host, i, false);
         rows[made++] = row_of(host, i, true);
     }

@@ -6,6 +6,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#include "core/cuda/cuda_find.h"
 
 /* A status with a sentence: what was done, on which device, what to do about it. cudaSuccess: DIS_OK. */
 dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char *doing);
@@ -33,10 +34,6 @@ dis_status dis__cuda_side_open(dis__cuda_session *s);
 cudaError_t dis__cuda_side_begin(dis__cuda_session *s); /* of nets that train: takes its memory */
 void dis__cuda_side_close(dis__cuda_session *s);
 dis_status dis__cuda_layer_done(void *session);
-
-/* While a step is recorded, nobody takes or gives back memory, in any thread: the driver would drop the recording. */
-void dis__cuda_lock(void);
-void dis__cuda_unlock(void);
 
 #define CUDA_TRY(s, call, doing)                                                              \
     do {                                                                                      \

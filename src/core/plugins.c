@@ -1,0 +1,20 @@
+/* CUDA devices: the library, and the words for them. */
+#include "core/plugins.h"
+#include "core/plugin_file.h"
+#include <stdlib.h>
+#include <string.h>
+
+void *dis__plugin_cuda(void)
+{
+    return dis__plugin_open("libdissent-cuda.so", "DISSENT_CUDA");
+}
+
+long dis__cuda_ordinal(const char *device)
+{
+    if (strncmp(device, "cuda", 4) != 0) return -1;
+    if (!device[4]) return 0;
+    char *end;
+    if (device[4] != ':' || device[5] < '0' || device[5] > '9') return -1;
+    const long n = strtol(device + 5, &end, 10);
+    return *end || n > 1000 ? -1 : n;
+}
