@@ -54,6 +54,9 @@ typedef struct {
     double
         predictions_weight; /* power to which they are raised: 0 none, 1 as they are; below 0 (the default): estimated,
                                   between 0 and 2, so that useless ones get 0 */
+    /* Where passes over the votes are made: cpu, cuda, cuda:N, or auto: a CUDA device where there is one and the method
+     * can use it; NULL: cpu (docs/gpu.md). */
+    const char *device;
 } dis_fit_options;
 DIS_OPTIONS_API(dis_fit_options);
 
@@ -62,9 +65,9 @@ DIS_OPTIONS_API(dis_fit_options);
 DIS_API dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs);
 
 /* DIS_EUSAGE: unknown method or option; a state that holds nothing of this method; predictions for a method that does
- * not use them, or none for one that needs them; a weight that is no number or above 100. DIS_EDATA: the method needs
- * workers and there are none. DIS_ELIMIT: the message says how many bytes it would need. DIS_ECANCELLED. The caller
- * destroys the fit. */
+ * not use them, or none for one that needs them; a weight that is no number or above 100; a device that the method cannot
+ * use. DIS_EDATA: the method needs workers and there are none. DIS_EIO: no such device here. DIS_ELIMIT: the message says
+ * how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
 DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec,
                                const dis_fit_options *options, dis_fit **out);
 DIS_API void dis_fit_destroy(dis_fit *fit);
@@ -83,6 +86,7 @@ typedef struct {
     double predictions_weight; /* that predictions got; NaN: none were used */
     size_t n_trace;            /* the objective after each iteration */
     const double *trace;
+    const char *device; /* that made the passes: "cpu", "cuda:0" */
 } dis_fit_view;
 DIS_LOOK_API(dis_fit);
 

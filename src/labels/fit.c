@@ -1,4 +1,5 @@
 /* Running a method: checks first, then the fit, then the promise that every row is a distribution. */
+#include "labels/methods/em_device.h"
 #include "labels/methods/job_sums.h"
 #include "labels/methods/item_prior.h"
 #include "core/comm.h"
@@ -39,7 +40,6 @@ dis_status dis_method_check(const char *spec)
     return DIS_OK;
 }
 
-/* `n_tables`: how many tables of labels there will be while it runs, its own included. */
 dis_status dis__fit_check_start(const dis__method *method, const dis_state *start)
 {
     char held[200];
@@ -70,6 +70,20 @@ static dis_status check_predictions(const dis__method *m, const dis_fit_options 
     return DIS_OK;
 }
 
+/* Whether the method can be run where the caller wants it: by its words alone, nothing is computed yet. */
+static dis_status check_device(const dis__method *m, const char *words)
+{
+    bool automatic;
+    const dis__em_device *device;
+    DIS_TRY(dis__em_device_find(words, &device, &automatic));
+    if (!device || automatic || m->devices) return DIS_OK;
+    char able[200];
+    dis__methods_on_devices(able, sizeof able);
+    return dis__fail(DIS_EUSAGE, "%s runs on the processor alone; leave `device` out, use auto, or one of %s",
+                     m->info.name, able);
+}
+
+/* `n_tables`: how many tables of labels there will be while it runs, its own included. */
 static dis_status check_fits(dis_context *ctx, const dis__method *m, const dis_votes_view *v, const void *options,
                              size_t n_tables)
 {
@@ -171,13 +185,15 @@ dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spe
                           .seed = o.seed,
                           .gold = o.gold,
                           .start = o.start,
-                          .predictions = o.predictions};
+                          .predictions = o.predictions,
+                          .device = o.device};
     if (m->seed_offset) {
         const dis_seed *seed = (const dis_seed *)((const char *)own + m->seed_offset - 1);
         if (seed->given) args.seed = seed->value;
     }
     dis_fit *fit = NULL;
     dis_status status = check_predictions(m, &o);
+    if (status == DIS_OK) status = check_device(m, o.device);
     if (status == DIS_OK) status = dis__fit_check_start(m, o.start);
     if (status == DIS_OK) status = check_fits(ctx, m, &args.votes, own, 1);
     if (status == DIS_OK) status = dis__alloc_zeroed(&fit, 1, sizeof *fit);
@@ -223,7 +239,8 @@ static dis_fit_view view_of(const dis_fit *fit)
                           .objective = fit->objective,
                           .predictions_weight = fit->predictions_weight,
                           .n_trace = fit->n_trace,
-                          .trace = fit->trace};
+                          .trace = fit->trace,
+                          .device = fit->device ? fit->device : "cpu"};
 }
 DIS_LOOK_DEFINE(dis_fit, fit, view_of(fit))
 

@@ -8,6 +8,7 @@
 #include "core/spill.h"
 #include "core/sized_options.h"
 #include "labels/methods.h"
+#include "labels/methods/em_device.h"
 
 struct dis_made {
     size_t n_views;
@@ -48,6 +49,24 @@ static dis_status check_start(const dis_label_choice *choice, const dis_state *s
     return start && n == 0 ? dis__fit_check_start(method, start) : DIS_OK;
 }
 
+/* The words for the device must be some; of several views one at least must be for it, the processor makes the rest. */
+static dis_status check_device(const dis_label_choice *choice, const char *device)
+{
+    bool automatic, able = false;
+    const dis__em_device *found;
+    DIS_TRY(dis__em_device_find(device, &found, &automatic));
+    for (size_t m = 0; m < choice->n_views; m++) {
+        const dis__method *method;
+        DIS_TRY(dis__method_find(choice->view[m], &method));
+        able |= method->devices;
+    }
+    if (!found || automatic || able) return DIS_OK;
+    char names[200];
+    dis__methods_on_devices(names, sizeof names);
+    return dis__fail(DIS_EUSAGE, "the processor alone makes %s; leave `device` out, use auto, or one of %s",
+                     choice->n_views > 1 ? "all of these views" : choice->view[0], names);
+}
+
 static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice,
                             const dis_make_options *o, dis_made *made)
 {
@@ -57,6 +76,7 @@ static dis_status fit_views(dis_context *ctx, const dis_votes *votes, const dis_
         DIS_TRY(dis__method_find(choice->view[m], &method));
         if (method->info.predictions == DIS_PREDICTIONS_UNUSED) how.predictions = NULL;
         if (!method->starts) how.start = NULL;
+        how.device = dis__view_device(method, choice->n_views, how.device);
         DIS_TRY(dis_fit_run(ctx, votes, choice->view[m], &how, &made->fit[m]));
         made->n_views = m + 1;
         made->view[m] = dis_fit_take_p(made->fit[m]);
@@ -98,6 +118,7 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label
 {
     dis_status status = dis_fit_check(ctx, votes, choice->view, choice->n_views);
     if (status == DIS_OK) status = check_start(choice, o->fit->start);
+    if (status == DIS_OK) status = check_device(choice, o->fit->device);
     if (status == DIS_OK && choice->combine) status = check_combination(ctx, votes, choice);
     DIS_TRY(dis__comm_agree(dis__context_comm(ctx), status));
     DIS_TRY(fit_views(ctx, votes, choice, o, made));

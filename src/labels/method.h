@@ -16,7 +16,7 @@
 #include "labels/state.h"
 #include "votes/votes_internal.h"
 
-typedef struct {
+typedef struct dis__fit_args {
     dis_context *ctx;
     dis_votes_view votes;
     dis__votes_part part;          /* what they are of the votes of all ranks */
@@ -26,6 +26,7 @@ typedef struct {
     const dis_state *start;        /* or NULL */
     const double *predictions;     /* (n_items, n_classes), rows of zeros where there are none; NULL: none at all */
     struct dis__item_prior *items; /* the same as the prior of each item, for methods that take them so; or NULL */
+    const char *device;            /* of methods with `devices`, in the caller's words; NULL: the processor */
 } dis__fit_args;
 
 typedef struct {
@@ -37,8 +38,9 @@ typedef struct {
     /* Bytes it needs beside the votes and the posterior (SIZE_MAX: overflow); NULL: next to nothing. */
     size_t (*memory)(const dis_votes_view *votes, const void *options);
     dis_status (*fit)(const dis__fit_args *args, dis_fit *fit);
-    bool starts; /* from a state of its own */
-    bool ranks;  /* can be shared out over ranks */
+    bool starts;  /* from a state of its own */
+    bool ranks;   /* can be shared out over ranks */
+    bool devices; /* its passes can be made elsewhere than on the processor (methods/em_device.h) */
 } dis__method;
 
 enum { DIS_MAX_PARAMETERS = 8, DIS_MAX_WARNINGS = 3, DIS_WARNING_SIZE = 240 };
@@ -57,6 +59,7 @@ struct dis_fit {
     size_t n_parameters;
     char warning[DIS_MAX_WARNINGS][DIS_WARNING_SIZE];
     size_t n_warnings;
+    const char *device; /* "cuda:0"; NULL: the processor */
 };
 
 /* DIS_EUSAGE: this method does not start from a state, or the state holds nothing of it. */

@@ -1,6 +1,7 @@
 /* The table of label methods, in the order in which help shows them. A new method is one file and one line here. */
 #include "labels/methods.h"
 #include "core/spec.h"
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off: one row per line */
@@ -43,6 +44,14 @@ dis_status dis__method_find(const char *spec, const dis__method **out)
     DIS_TRY(dis__spec_row("method", spec, name_of, &i));
     *out = methods[i];
     return DIS_OK;
+}
+
+void dis__methods_on_devices(char *text, size_t n)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (methods[i]->devices && used < n)
+            used += (size_t)snprintf(text + used, n - used, "%s%s", used ? ", " : "", methods[i]->info.name);
 }
 
 const dis_method *dis_method_at(size_t i)

@@ -160,6 +160,7 @@ static dis_status fit_halves(auto_work *a, const char *const *specs, const dis_f
             const dis__method *method;
             DIS_TRY(dis__method_find(specs[m], &method));
             dis_fit_options own = *options;
+            own.device = dis__view_device(method, a->n_views, own.device);
             if (method->info.predictions == DIS_PREDICTIONS_UNUSED) own.predictions = NULL;
             DIS_TRY(dis_fit_run(a->ctx, &a->part, specs[m], &own, &fit));
             const double *p = dis_fit_p(fit);

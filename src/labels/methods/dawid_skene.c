@@ -104,4 +104,5 @@ const dis__method dis__method_dawid_skene = {
     .fit = fit_dawid_skene,
     .starts = true,
     .ranks = true,
+    .devices = true,
 };

@@ -258,10 +258,8 @@ static dis_status sign_items(const ebcc *b)
 /* First parameters of restart r. */
 static dis_status begin(ebcc *b, const dis__em_rules *rules, int64_t r, bool only)
 {
-    for (size_t j = 0; j < b->em.n_shards; j++) {
-        b->em.jobs[j].signature = b->signature;
-        b->em.jobs[j].key = mix(b->seed, (uint64_t)r);
-    }
+    b->em.signature = b->signature;
+    b->em.key = mix(b->seed, (uint64_t)r);
     DIS_TRY(dis__em_pass(&b->em, DIS_EM_SHARES, true, only));
     return dis__em_update(&b->em, rules, only);
 }
@@ -434,4 +432,5 @@ const dis__method dis__method_ebcc = {
     .fit = fit_ebcc,
     .starts = true,
     .ranks = true,
+    .devices = true,
 };

@@ -1,5 +1,5 @@
-/* The shared loop of the EM methods: shards, passes, updates, convergence. labels/methods/em.h has the idea,
- * em_kernel.c the pass.
+/* The shared loop of the EM methods: memory, updates, convergence. labels/methods/em.h has the idea, em_shards.c passes
+ * on the processor, em_device.c those on other devices.
  *
  * Cost: an iteration is one pass over the votes and one over the tables, n_shards times the parameters. There are few
  * shards when the tables are large beside the votes, so that the second pass stays a small part. */
@@ -102,10 +102,15 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                                          fit->method->info.name, part->n_owners, n_all));
     const bool owner = (size_t)comm->rank < part->n_owners;
     const size_t first = owner ? n_all / part->n_owners * (size_t)comm->rank : 0;
-    p.n_shards = owner ? n_all / part->n_owners : 0;
-    dis__em e = {.args = args,
+    const dis__em_device *device;
+    DIS_TRY(dis__em_device_for(args, fit->method->info.name, p.n_states, &device));
+    p.n_shards = owner && !device ? n_all / part->n_owners : 0;
+    dis__em e = {.place = device ? &dis__em_elsewhere : &dis__em_processor,
+                 .device = device,
+                 .args = args,
                  .fit = fit,
                  .layout = layout,
+                 .n_groups = n_groups,
                  .step = DIS_EM_SOFT,
                  .n_classes = v->n_classes,
                  .n_states = p.n_states,
@@ -121,7 +126,9 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     snprintf(what, sizeof what, "the tables of %s for %zu workers and %zu classes", fit->method->info.name,
              v->n_workers, v->n_classes);
     /* Beside them there must be room for what is read while they are used. */
-    const size_t bytes = dis__em_memory(&whole, layout, n_groups), twice = dis__context_memory(args->ctx) ? 2 : 1;
+    const size_t bytes =
+                     device ? dis__size(doubles(v, &p), sizeof(double), 0) : dis__em_memory(&whole, layout, n_groups),
+                 twice = dis__context_memory(args->ctx) ? 2 : 1;
     DIS_TRY(dis__check_resident(args->ctx, dis__size(bytes, twice, 0), what));
     DIS_TRY(dis__alloc_resident(&e.tables, doubles(v, &p), sizeof *e.tables));
     const dis_status status = dis__alloc_zeroed(&e.jobs, p.n_shards, sizeof *e.jobs);
@@ -173,12 +180,18 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
         e.jobs[j].item = e.items->factor;
         e.jobs[j].log_q = e.items->log_q;
     }
+    const dis_status opened = e.place->open ? e.place->open(&e) : DIS_OK;
+    if (opened != DIS_OK) {
+        dis__em_destroy(&e);
+        return opened;
+    }
     *em = e;
     return DIS_OK;
 }
 
 void dis__em_destroy(dis__em *em)
 {
+    if (em->place->close) em->place->close(em);
     dis__free(em->tables);
     dis__free(em->jobs);
     dis__free(em->total);
@@ -191,142 +204,14 @@ void dis__em_restart(dis__em *em)
     if (em->items) dis__item_prior_restart(em->items);
 }
 
-static dis_status pass_job(void *arg, size_t j, int thread)
-{
-    (void)thread;
-    dis__em *em = arg;
-    em->kernel(&em->jobs[j]);
-    return DIS_OK;
-}
-
-/* Class sums and log normalisers over the shards of all ranks, in the order of shards. */
-static dis_status add_lines(dis__em *em)
-{
-    const size_t width = em->n_states + 2;
-    dis__comm_block *from;
-    for (size_t j = 0; j < em->n_shards; j++) {
-        double *line = em->lines + (em->first_shard + j) * width;
-        memcpy(line, em->jobs[j].class_sum, em->n_states * sizeof *line);
-        line[em->n_states] = em->jobs[j].log_z;
-        line[em->n_states + 1] = em->jobs[j].evidence;
-    }
-    DIS_TRY(dis__alloc_zeroed(&from, (size_t)em->comm->size, sizeof *from));
-    const dis_status status =
-        dis__comm_gather(em->comm, em->lines + em->first_shard * width, em->n_shards * width * sizeof *em->lines, from);
-    for (int r = 0; status == DIS_OK && r < em->comm->size; r++) {
-        const double *line = (const double *)(const void *)from[r].bytes;
-        for (size_t j = 0; j < from[r].n / (width * sizeof *line); j++, line += width) {
-            em->evidence += line[em->n_states + 1];
-            for (size_t k = 0; k < em->n_states; k++) em->class_sum[k] += line[k];
-            em->log_z += line[em->n_states];
-        }
-    }
-    dis__comm_free(em->comm, from);
-    return status;
-}
-
 dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write)
 {
-    for (size_t j = 0; j < em->n_shards; j++) {
-        em->jobs[j].step = step;
-        em->jobs[j].sum = sum;
-        em->jobs[j].p = write ? em->fit->p : NULL;
-    }
-    DIS_TRY(dis__run_jobs(em->args->ctx, em->n_shards, pass_job, em));
-    memset(em->class_sum, 0, em->n_states * sizeof *em->class_sum);
-    em->log_z = em->evidence = 0;
-    em->n_summed = em->args->part.n_items;
-    if (em->total) return add_lines(em);
-    for (size_t j = 0; j < em->n_shards; j++) {
-        em->evidence += em->jobs[j].evidence;
-        for (size_t k = 0; k < em->n_states; k++) em->class_sum[k] += em->jobs[j].class_sum[k];
-        em->log_z += em->jobs[j].log_z;
-    }
-    return DIS_OK;
-}
-
-/* Sums of a worker in one shard added to out, and probabilities back with sums of zero. `row` is a constant where
- * it is called with one, and the inner loops vanish. */
-static inline __attribute__((always_inline)) void gather_rows(const double *table, size_t n_rows, size_t row,
-                                                              double *out)
-{
-    for (size_t r = 0; r < n_rows; r++)
-        for (size_t k = 0; k < row; k++) out[r * row + k] += table[(2 * r + 1) * row + k];
-}
-
-static inline __attribute__((always_inline)) void scatter_rows(double *table, size_t n_rows, size_t row,
-                                                               const double *values)
-{
-    for (size_t r = 0; r < n_rows; r++)
-        for (size_t k = 0; k < row; k++) {
-            table[2 * r * row + k] = values[r * row + k];
-            table[(2 * r + 1) * row + k] = 0;
-        }
-}
-
-/* Adds the shards at hand to out, in their order. */
-static void add_shards(const dis__em *em, size_t w, double *out)
-{
-    const size_t n_rows = em->worker_size / em->row;
-    for (size_t j = 0; j < em->n_shards; j++) {
-        const double *table = em->tables + j * em->table_size + w * 2 * em->worker_size;
-        switch (em->row) {
-        case 1: gather_rows(table, n_rows, 1, out); break;
-        case 2: gather_rows(table, n_rows, 2, out); break;
-        case 4: gather_rows(table, n_rows, 4, out); break;
-        default: gather_rows(table, n_rows, em->row, out);
-        }
-    }
-}
-
-static void gather(const dis__em *em, size_t w, double *out)
-{
-    if (em->total) {
-        memcpy(out, em->total + w * em->worker_size, em->worker_size * sizeof *out);
-        return;
-    }
-    memset(out, 0, em->worker_size * sizeof *out);
-    add_shards(em, w, out);
+    return em->place->pass(em, step, sum, write);
 }
 
 void dis__em_worker_sums(const dis__em *em, size_t w, double *out)
 {
-    gather(em, w, out);
-}
-
-/* em->total: the sums over the shards of all ranks, added in the order of shards. Each owner adds its shards to what
- * the one before it sent, worker by worker, and sends them on; the last one has the total, and tells it to all. In
- * pieces, so that all owners are at work at once. */
-static dis_status add_ranks(dis__em *em)
-{
-    enum { PIECE = 1 << 15 }; /* numbers */
-    const dis__comm *comm = em->comm;
-    const int last = (int)em->args->part.n_owners - 1;
-    const size_t n_workers = em->args->votes.n_workers, step = em->worker_size < PIECE ? PIECE / em->worker_size : 1;
-    for (size_t w = 0; w < n_workers && comm->rank <= last; w += step) {
-        const size_t end = n_workers - w < step ? n_workers : w + step,
-                     n = (end - w) * em->worker_size * sizeof(double);
-        double *x = em->total + w * em->worker_size;
-        memset(x, 0, n);
-        if (comm->rank > 0) DIS_TRY(dis__comm_receive(comm, x, n, comm->rank - 1));
-        for (size_t i = w; i < end; i++) add_shards(em, i, em->total + i * em->worker_size);
-        if (comm->rank < last) DIS_TRY(dis__comm_send(comm, x, n, comm->rank + 1));
-    }
-    return dis__comm_broadcast(comm, em->total, n_workers * em->worker_size * sizeof *em->total, last);
-}
-
-static void scatter(dis__em *em, size_t w, const double *values)
-{
-    const size_t n_rows = em->worker_size / em->row;
-    for (size_t j = 0; j < em->n_shards; j++) {
-        double *table = em->tables + j * em->table_size + w * 2 * em->worker_size;
-        switch (em->row) {
-        case 1: scatter_rows(table, n_rows, 1, values); break;
-        case 2: scatter_rows(table, n_rows, 2, values); break;
-        case 4: scatter_rows(table, n_rows, 4, values); break;
-        default: scatter_rows(table, n_rows, em->row, values);
-        }
-    }
+    em->place->gather(em, w, out);
 }
 
 static dis_status update_job(void *arg, size_t j, int thread)
@@ -337,9 +222,9 @@ static dis_status update_job(void *arg, size_t j, int thread)
     double *sums = em->update_scratch + j * (3 * em->worker_size + 16), penalty = 0;
     const size_t last = dis__job_first(n_workers, em->n_update_jobs, j + 1);
     for (size_t w = dis__job_first(n_workers, em->n_update_jobs, j); w < last; w++) {
-        gather(em, w, sums);
+        em->place->gather(em, w, sums);
         penalty += em->rules->worker(em->rules->arg, w, sums, sums + em->worker_size, em->keep);
-        scatter(em, w, sums);
+        em->place->scatter(em, w, sums);
     }
     em->penalties[j * 8] = penalty;
     return DIS_OK;
@@ -349,7 +234,7 @@ dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep)
 {
     em->rules = rules;
     em->keep = keep;
-    if (em->total) DIS_TRY(add_ranks(em));
+    if (em->place->collect) DIS_TRY(em->place->collect(em));
     DIS_TRY(dis__run_jobs(em->args->ctx, em->n_update_jobs, update_job, em));
     const double *sums = em->items ? dis__item_prior_sums(em->items, em->class_sum) : em->class_sum;
     em->penalty = rules->classes(rules->arg, sums, em->n_summed, em->prior, keep);

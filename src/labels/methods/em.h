@@ -18,9 +18,9 @@
  * prior and class sums are then over states, labels stay classes, and the posterior of a class is the sum over its
  * states.
  *
- * Items are cut into shards, a number that depends on the problem alone; each has its own copy of the table, and sums
- * are added in the order of shards: any number of threads gives the same bytes. Ranks have some of the shards each;
- * sums go from rank to rank in the same order.
+ * On the processor items are cut into shards, a number that depends on the problem alone; each has its own copy of the
+ * table, and sums are added in the order of shards: any number of threads gives the same bytes. Ranks have some of the
+ * shards each; sums go from rank to rank in the same order.
  *
  * A probability of zero counts as 2^DIS_EM_NEVER where an item has become impossible under every class (a warm start
  * can do that): it gets the least impossible one rather than NaN.
@@ -29,6 +29,7 @@
  * (log-prior, minus KL, or constants) of the update that made those parameters. */
 #ifndef DIS_LABELS_METHODS_EM_H
 #define DIS_LABELS_METHODS_EM_H
+#include "labels/methods/em_device.h"
 #include "labels/methods/item_prior.h"
 #include "labels/method.h"
 #include "core/special.h"
@@ -36,7 +37,6 @@
 #define DIS_EM_NEVER (-144269504.0)
 
 typedef enum { DIS_EM_ROWS, DIS_EM_LABELS, DIS_EM_WORKERS } dis__em_layout;
-typedef enum { DIS_EM_SHARES, DIS_EM_SOFT, DIS_EM_HARD } dis__em_step;
 
 /* What a kernel works on at a time, at most: items (a multiple of every vector's lanes), and votes. */
 enum { DIS_EM_BLOCK = 64, DIS_EM_VOTES = 1024 };
@@ -90,13 +90,29 @@ typedef struct {
     void *arg;
 } dis__em_rules;
 
+/* Where the passes are made and the tables lie: a row each for the processor and for devices from a library. */
+typedef struct {
+    dis_status (*open)(dis__em *em); /* at the end of dis__em_create; NULL: nothing to do */
+    dis_status (*pass)(dis__em *em, dis__em_step step, bool sum, bool write); /* as dis__em_pass */
+    dis_status (*collect)(dis__em *em);                           /* before an update; NULL: nothing to do */
+    void (*gather)(const dis__em *em, size_t w, double *out);     /* sums of worker w; from any thread */
+    void (*scatter)(dis__em *em, size_t w, const double *values); /* new probabilities; from any thread */
+    void (*close)(dis__em *em);                                   /* NULL: nothing to do */
+} dis__em_place;
+extern const dis__em_place dis__em_processor, dis__em_elsewhere;
+
 struct dis__em {
+    const dis__em_place *place;
+    const dis__em_device *device; /* of dis__em_elsewhere; NULL: the processor */
+    void *session;                /* of the device, with its tables */
+    double *rates, *sums; /* (n_workers, worker_size) of the session: probabilities to go there, sums from there */
+    bool signed_there;    /* it has the signatures */
     const dis__fit_args *args;
     dis_fit *fit;
     dis__em_layout layout;
     dis__em_step step; /* of the passes after the first: soft or hard */
-    size_t n_classes, n_states, row, worker_size /* doubles of sums per worker */, table_size, n_shards, n_update_jobs,
-        block;
+    size_t n_classes, n_states, n_groups, row, worker_size /* doubles of sums per worker */, table_size, n_shards,
+        n_update_jobs, block;
     double *tables; /* (n_shards, table_size) */
     dis__em_job *jobs;
     double *class_sums; /* of each shard */
@@ -110,6 +126,9 @@ struct dis__em {
     double evidence;        /* of the last pass (item_prior.h); NaN before the first */
     dis__special special;
     void (*kernel)(dis__em_job *job);
+    /* Of passes under DIS_EM_SHARES with groups (dis__em_job). */
+    const uint64_t *signature;
+    uint64_t key;
     const dis__em_rules *rules; /* for the update at hand */
     bool keep;
     /* Ranks: shards are those of this one, of n_all_shards in all. */

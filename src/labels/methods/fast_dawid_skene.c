@@ -118,4 +118,5 @@ const dis__method dis__method_fast_dawid_skene = {
     .fit = fit_fast_dawid_skene,
     .starts = true,
     .ranks = true,
+    .devices = true,
 };

@@ -155,4 +155,5 @@ const dis__method dis__method_ibcc = {
     .fit = fit_ibcc,
     .starts = true,
     .ranks = true,
+    .devices = true,
 };

@@ -341,4 +341,5 @@ const dis__method dis__method_mace = {
     .fit = fit_mace,
     .starts = true,
     .ranks = true,
+    .devices = true,
 };

@@ -155,4 +155,5 @@ const dis__method dis__method_one_coin = {
     .fit = fit_one_coin,
     .starts = true,
     .ranks = true,
+    .devices = true,
 };

@@ -1,0 +1,103 @@
+/* em_device.h: passes of the EM methods (labels/methods/em.h) on a device that has memory of its own, as a table of
+ * functions that a library gives (core/plugins.h).
+ *
+ * Votes go there once per fit, packed to 4 bytes each, through memory that the device can reach fast; probabilities go
+ * there before every pass and sums come back behind it. Updates stay with the methods.
+ *
+ *     DIS_TRY(device->open(device, &shape, &tables, &session));
+ *     DIS_TRY(device->buffer(session, &at, &bytes));   // room to be filled: as many bytes as there are
+ *     DIS_TRY(device->send(session, DIS_EM_SEND_VOTES, 0, bytes));
+ *     DIS_TRY(device->pass(session, &pass));           // tables.rates are read, tables.sums written
+ *     DIS_TRY(device->receive(session, 0, bytes, &got, &from)); // posteriors of a pass that kept them
+ *     device->close(session);
+ *
+ * Sums are as exact, relative to themselves, as those of the processor, small ones too: without pseudo-counts EM goes by
+ * their ratios. They are added up in an order that the votes alone decide: the same bytes every time. */
+#ifndef DIS_LABELS_METHODS_EM_DEVICE_H
+#define DIS_LABELS_METHODS_EM_DEVICE_H
+#include "core/error.h"
+
+typedef enum { DIS_EM_SHARES, DIS_EM_SOFT, DIS_EM_HARD } dis__em_step;
+
+/* What does not change within a fit. */
+typedef struct {
+    size_t n_items, n_votes, n_workers, n_classes;
+    size_t n_states, n_groups; /* n_classes * n_groups, state s being of class s / n_groups */
+    size_t row;                /* numbers of a row of the tables */
+    size_t n_rows;             /* (n_workers, n_classes), or (n_workers) */
+    bool pairs, by_label; /* rows have one number, the factor of the voted class: of a (worker, label), or a worker */
+    bool gold;            /* some items are known */
+    unsigned label_bits;  /* a vote is worker << label_bits | label */
+} dis__em_shape;
+
+/* Memory that both sides see. */
+typedef struct {
+    double *rates; /* (n_rows, row) probabilities, written by the host */
+    double *sums;  /* (n_rows, row) of the last pass that added up; zeros before */
+} dis__em_tables;
+
+/* Arrays that are sent: start (n_items + 1) of 8 bytes, votes (n_votes) of 4, gold (n_items) of 4, signatures (n_items)
+ * of 8. */
+typedef enum {
+    DIS_EM_SEND_START,
+    DIS_EM_SEND_VOTES,
+    DIS_EM_SEND_GOLD,
+    DIS_EM_SEND_SIGNATURE,
+    DIS_EM_N_SENDS
+} dis__em_send;
+
+typedef struct {
+    dis__em_step step;
+    bool sum;            /* add the posteriors up */
+    bool keep;           /* posteriors of classes, to be received */
+    const double *prior; /* (n_states) */
+    uint64_t key;        /* of random shares (dis__em_job) */
+    double *class_sum;   /* (n_states): out */
+    double log_z;        /* out */
+} dis__em_device_pass;
+
+typedef struct dis__em_host dis__em_host;
+typedef struct dis__em_device dis__em_device;
+struct dis__em_device {
+    const char *name; /* "cuda:0" */
+    int ordinal;
+    const dis__em_host *host;
+    size_t max_states;
+    dis_status (*open)(const dis__em_device *device, const dis__em_shape *shape, dis__em_tables *tables,
+                       void **session);
+    dis_status (*buffer)(void *session, void **at, size_t *bytes);
+    dis_status (*send)(void *session, dis__em_send what, size_t offset, size_t bytes);
+    dis_status (*pass)(void *session, dis__em_device_pass *pass);
+    /* Posteriors (n_items, n_classes) from byte `offset` on, all `bytes` that are left: *got of them are at *from, until
+     * the next call. From 0 on, in order. */
+    dis_status (*receive)(void *session, size_t offset, size_t bytes, size_t *got, const void **from);
+    void (*close)(void *session); /* NULL: nothing */
+};
+
+/* What the library needs of this one. */
+struct dis__em_host {
+    size_t size, device_size;
+    const char *version;
+    dis_status (*fail)(dis_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    dis_status (*alloc_zeroed)(void *out, size_t n, size_t size);
+    void (*free)(void *memory);
+};
+
+/* Returns the number of rows, at most `room`; 0: `why` says what is missing. `host` stays valid. */
+enum { DIS_EM_DEVICES = 16, DIS_EM_WHY = 400 };
+typedef size_t dis__em_devices(const dis__em_host *host, dis__em_device *rows, size_t room, char *why);
+#define DIS_EM_DEVICES_SYMBOL "dis_plugin_em_devices"
+
+struct dis__fit_args;
+/* The device that a fit is asked for; *out NULL: the processor. DIS_EUSAGE: no such words; what passes on devices do not
+ * have; DIS_EIO: no such device here, and why. */
+dis_status dis__em_device_for(const struct dis__fit_args *args, const char *method, size_t n_states,
+                              const dis__em_device **out);
+/* The same for the words alone. *automatic: `device` is auto. */
+dis_status dis__em_device_find(const char *words, const dis__em_device **out, bool *automatic);
+
+/* Bits of a label, and whether a vote fits in 32. */
+unsigned dis__em_label_bits(size_t n_classes);
+bool dis__em_fits(size_t n_workers, size_t n_classes);
+
+#endif
