@@ -1,0 +1,313 @@
+/* EM passes on CUDA devices: sessions, memory, what goes there and back. A session has a stream of its own, one block of
+ * device memory, which is taken when it is opened, and one of pinned host memory: the tables, and two pieces through
+ * which arrays go.
+ *
+ * Memory of the device: 8 bytes per vote, 12 more while they are put in order; 8 (K + 1) per item (with groups 8 K more
+ * for each), 4 more with gold labels; 24 per number of the tables. */
+#include "labels/cuda/cuda_em.h"
+#include "core/cuda/cuda_find.h"
+#include "dissent/version.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { PIECES = 2, PIECE = 8 << 20, ALIGN = 256 };
+
+typedef struct {
+    const dis__em_device *device;
+    dis__em_shape shape;
+    unsigned blocks;
+    bool ordered;   /* votes are there by worker too */
+    size_t scratch; /* bytes that ordering them takes */
+    cudaStream_t stream;
+    cudaEvent_t moved[PIECES];
+    size_t piece; /* the next */
+    char *memory, *pinned;
+    void *array[DIS_EM_N_SENDS];
+    dis__cuda_em_pass pass;
+    double *rates; /* of the device; the prior lies behind them */
+    double *host_rates, *host_out;
+    char *host_piece[PIECES];
+    size_t table;  /* numbers of a table */
+    size_t coming; /* bytes of posteriors that are on their way or there */
+} em_session;
+
+/* ---- errors ---- */
+
+static dis_status told(em_session *s, cudaError_t error, const char *doing)
+{
+    const dis__em_host *host = s->device->host;
+    const char *name = s->device->name;
+    if (error == cudaSuccess) return DIS_OK;
+    cudaGetLastError(); /* so that it is told once */
+    if (error == cudaErrorMemoryAllocation) {
+        size_t left = 0, all = 0;
+        cudaMemGetInfo(&left, &all);
+        return host->fail(DIS_ELIMIT,
+                          "%s: the memory of device %s is used up (%zu of %zu MiB are free); `device` cpu needs none",
+                          doing, name, left >> 20, all >> 20);
+    }
+    return host->fail(DIS_EIO, "%s on device %s: %s; nothing was written; if the device is lost, start again", doing,
+                      name, cudaGetErrorString(error));
+}
+
+#define TRY(call, doing)                                                \
+    do {                                                                \
+        const cudaError_t try_error = (call);                           \
+        if (try_error != cudaSuccess) return told(s, try_error, doing); \
+    } while (0)
+
+/* ---- memory ---- */
+
+/* n bytes of a block; NULL: the block is only being measured. */
+static void *carve(char *memory, size_t *used, size_t n)
+{
+    char *at = memory ? memory + *used : NULL;
+    *used += (n + ALIGN - 1) / ALIGN * ALIGN;
+    return at;
+}
+
+/* Places in the device's memory; returns its bytes. */
+static size_t lay_out(em_session *s, char *memory)
+{
+    const dis__em_shape *g = &s->shape;
+    const size_t bytes[DIS_EM_N_SENDS] = {
+        [DIS_EM_SEND_START] = (g->n_items + 1) * sizeof(uint64_t),
+        [DIS_EM_SEND_VOTES] = g->n_votes * sizeof(uint32_t),
+        [DIS_EM_SEND_GOLD] = g->gold ? g->n_items * sizeof(int32_t) : 0,
+        [DIS_EM_SEND_SIGNATURE] = g->n_groups > 1 ? g->n_items * sizeof(uint64_t) : 0,
+    };
+    size_t used = 0;
+    for (int i = 0; i < DIS_EM_N_SENDS; i++) s->array[i] = carve(memory, &used, bytes[i]);
+    const dis__cuda_em_order *o = &s->pass.order;
+    dis__cuda_em_pass *pass = &s->pass;
+    s->rates = carve(memory, &used, (s->table + g->n_states) * sizeof(double));
+    pass->out = carve(memory, &used, (s->table + g->n_states + 1) * sizeof(double));
+    pass->part = carve(memory, &used, s->blocks * (g->n_states + 1) * sizeof(double));
+    pass->unit_sum = carve(memory, &used, o->n_units * g->row * sizeof(double));
+    pass->x = carve(memory, &used, g->n_items * g->n_states * sizeof(double));
+    pass->p = g->n_groups > 1 ? carve(memory, &used, g->n_items * g->n_classes * sizeof(double)) : pass->x;
+    pass->order.item = carve(memory, &used, g->n_votes * sizeof *o->item);
+    pass->order.segment = carve(memory, &used, (o->n_segments + 1) * sizeof *o->segment);
+    pass->order.unit_start = carve(memory, &used, (o->n_segments + 1) * sizeof *o->unit_start);
+    pass->order.unit = carve(memory, &used, o->n_units * sizeof *o->unit);
+    return used;
+}
+
+static size_t lay_out_pinned(em_session *s, char *memory)
+{
+    const size_t n_states = s->shape.n_states;
+    size_t used = 0;
+    s->host_rates = carve(memory, &used, (s->table + n_states) * sizeof(double));
+    s->host_out = carve(memory, &used, (s->table + n_states + 1) * sizeof(double));
+    for (int i = 0; i < PIECES; i++) s->host_piece[i] = carve(memory, &used, PIECE);
+    return used;
+}
+
+static dis_status take_memory(em_session *s)
+{
+    static const char doing[] = "taking memory for votes and tables";
+    const size_t there = lay_out(s, NULL) + s->scratch, here = lay_out_pinned(s, NULL);
+    size_t left = 0, all = 0;
+    TRY(cudaMemGetInfo(&left, &all), doing);
+    if (there > left)
+        return s->device->host->fail(DIS_ELIMIT,
+                                     "%zu votes on %zu items by %zu workers need %zu MiB of the memory of device %s, "
+                                     "and %zu of %zu MiB are free; "
+                                     "`device` cpu needs none",
+                                     s->shape.n_votes, s->shape.n_items, s->shape.n_workers, (there >> 20) + 1,
+                                     s->device->name, left >> 20, all >> 20);
+    TRY(cudaMalloc((void **)&s->memory, there - s->scratch), doing);
+    const cudaError_t error = cudaHostAlloc((void **)&s->pinned, here, cudaHostAllocDefault);
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        return s->device->host->fail(DIS_ELIMIT,
+                                     "tables of %zu workers need %zu MiB that are never swapped out, and the "
+                                     "system does not give them; `device` cpu needs none",
+                                     s->shape.n_workers, (here >> 20) + 1);
+    }
+    TRY(error, doing);
+    lay_out(s, s->memory);
+    lay_out_pinned(s, s->pinned);
+    return DIS_OK;
+}
+
+/* ---- sessions ---- */
+
+static void close_session(void *session)
+{
+    em_session *s = session;
+    if (!s) return;
+    cudaSetDevice(s->device->ordinal);
+    if (s->stream) cudaStreamSynchronize(s->stream);
+    dis__cuda_lock();
+    for (int i = 0; i < PIECES; i++)
+        if (s->moved[i]) cudaEventDestroy(s->moved[i]);
+    cudaFree(s->memory);
+    cudaFreeHost(s->pinned);
+    if (s->stream) cudaStreamDestroy(s->stream);
+    dis__cuda_unlock();
+    cudaGetLastError();
+    s->device->host->free(s);
+}
+
+static dis_status open_parts(em_session *s)
+{
+    static const char doing[] = "opening";
+    TRY(cudaSetDevice(s->device->ordinal), doing);
+    TRY(dis__cuda_em_blocks(&s->shape, s->device->ordinal, &s->blocks), doing);
+    TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking), doing);
+    for (int i = 0; i < PIECES; i++) TRY(cudaEventCreateWithFlags(&s->moved[i], cudaEventDisableTiming), doing);
+    dis__cuda_em_tile(&s->shape, &s->pass.order);
+    TRY(dis__cuda_em_order_bytes(&s->shape, &s->pass.order, &s->scratch), doing);
+    return take_memory(s);
+}
+
+static dis_status open_session(const dis__em_device *device, const dis__em_shape *shape, dis__em_tables *tables,
+                               void **session)
+{
+    em_session *s;
+    DIS_TRY(device->host->alloc_zeroed(&s, 1, sizeof *s));
+    s->device = device;
+    s->shape = *shape;
+    s->table = shape->n_rows * shape->row;
+    dis__cuda_lock();
+    const dis_status status = open_parts(s);
+    dis__cuda_unlock();
+    if (status != DIS_OK) {
+        close_session(s);
+        return status;
+    }
+    s->pass.shape = s->shape;
+    s->pass.start = s->array[DIS_EM_SEND_START];
+    s->pass.votes = s->array[DIS_EM_SEND_VOTES];
+    s->pass.gold = shape->gold ? s->array[DIS_EM_SEND_GOLD] : NULL;
+    s->pass.signature = s->array[DIS_EM_SEND_SIGNATURE];
+    s->pass.rates = s->rates;
+    s->pass.prior = s->rates + s->table;
+    memset(s->host_rates, 0, s->table * sizeof *s->host_rates);
+    memset(s->host_out, 0, s->table * sizeof *s->host_out);
+    *tables = (dis__em_tables){.rates = s->host_rates, .sums = s->host_out};
+    *session = s;
+    return DIS_OK;
+}
+
+/* ---- copies ---- */
+
+static dis_status next_buffer(void *session, void **at, size_t *bytes)
+{
+    em_session *s = session;
+    TRY(cudaSetDevice(s->device->ordinal), "copying votes");
+    TRY(cudaEventSynchronize(s->moved[s->piece]), "copying votes");
+    *at = s->host_piece[s->piece];
+    *bytes = PIECE;
+    return DIS_OK;
+}
+
+static dis_status send(void *session, dis__em_send what, size_t offset, size_t bytes)
+{
+    em_session *s = session;
+    TRY(cudaMemcpyAsync((char *)s->array[what] + offset, s->host_piece[s->piece], bytes, cudaMemcpyHostToDevice,
+                        s->stream),
+        "copying votes");
+    TRY(cudaEventRecord(s->moved[s->piece], s->stream), "copying votes");
+    s->piece = (s->piece + 1) % PIECES;
+    return DIS_OK;
+}
+
+/* One piece more of the posteriors on its way. */
+static dis_status call_for(em_session *s, size_t all)
+{
+    const size_t at = s->coming, n = all - at < PIECE ? all - at : PIECE, i = at / PIECE % PIECES;
+    if (n == 0) return DIS_OK;
+    TRY(cudaMemcpyAsync(s->host_piece[i], (const char *)s->pass.p + at, n, cudaMemcpyDeviceToHost, s->stream),
+        "copying labels");
+    TRY(cudaEventRecord(s->moved[i], s->stream), "copying labels");
+    s->coming += n;
+    return DIS_OK;
+}
+
+static dis_status receive(void *session, size_t offset, size_t bytes, size_t *got, const void **from)
+{
+    em_session *s = session;
+    const size_t all = offset + bytes, i = offset / PIECE % PIECES;
+    TRY(cudaSetDevice(s->device->ordinal), "copying labels");
+    if (offset == 0) {
+        s->coming = 0;
+        DIS_TRY(call_for(s, all));
+    }
+    DIS_TRY(call_for(s, all));
+    TRY(cudaEventSynchronize(s->moved[i]), "copying labels");
+    *got = bytes < PIECE ? bytes : PIECE;
+    *from = s->host_piece[i];
+    return DIS_OK;
+}
+
+/* ---- passes ---- */
+
+static dis_status put_in_order(em_session *s)
+{
+    static const char doing[] = "putting votes in order";
+    void *scratch = NULL;
+    dis__cuda_lock();
+    cudaError_t error = cudaMalloc(&scratch, s->scratch);
+    if (error == cudaSuccess) error = dis__cuda_em_make_order(&s->pass, scratch, s->scratch, s->stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(s->stream);
+    cudaFree(scratch);
+    dis__cuda_unlock();
+    s->ordered = error == cudaSuccess;
+    return told(s, error, doing);
+}
+
+static dis_status run_pass(void *session, dis__em_device_pass *pass)
+{
+    static const char doing[] = "a pass over the votes";
+    em_session *s = session;
+    const size_t n = s->shape.n_states, from = pass->sum ? 0 : s->table;
+    TRY(cudaSetDevice(s->device->ordinal), doing);
+    if (!s->ordered) DIS_TRY(put_in_order(s));
+    s->pass.step = pass->step;
+    s->pass.sum = pass->sum;
+    s->pass.key = pass->key;
+    s->pass.keep = pass->keep;
+    memcpy(s->host_rates + s->table, pass->prior, n * sizeof *pass->prior);
+    TRY(cudaMemcpyAsync(s->rates, s->host_rates, (s->table + n) * sizeof *s->rates, cudaMemcpyHostToDevice, s->stream),
+        doing);
+    TRY(dis__cuda_em_run(&s->pass, s->blocks, s->stream), doing);
+    TRY(cudaMemcpyAsync(s->host_out + from, s->pass.out + from, (s->table - from + n + 1) * sizeof *s->host_out,
+                        cudaMemcpyDeviceToHost, s->stream),
+        doing);
+    TRY(cudaStreamSynchronize(s->stream), doing);
+    memcpy(pass->class_sum, s->host_out + s->table, n * sizeof *pass->class_sum);
+    pass->log_z = s->host_out[s->table + n];
+    return DIS_OK;
+}
+
+/* ---- rows ---- */
+
+__attribute__((visibility("default"))) dis__em_devices dis_plugin_em_devices;
+
+size_t dis_plugin_em_devices(const dis__em_host *host, dis__em_device *rows, size_t room, char *why)
+{
+    static const char *const names[DIS_EM_DEVICES] = {"cuda:0",  "cuda:1",  "cuda:2",  "cuda:3", "cuda:4",  "cuda:5",
+                                                      "cuda:6",  "cuda:7",  "cuda:8",  "cuda:9", "cuda:10", "cuda:11",
+                                                      "cuda:12", "cuda:13", "cuda:14", "cuda:15"};
+    if (host->size != sizeof *host || host->device_size != sizeof *rows || strcmp(host->version, DIS_VERSION) != 0) {
+        snprintf(why, DIS_EM_WHY, "it was built for another version of dissent than %s", host->version);
+        return 0;
+    }
+    const int n = dis__cuda_count(why);
+    size_t made = 0;
+    for (int i = 0; i < n && i < DIS_EM_DEVICES && made < room; i++)
+        if (dis__cuda_new_enough(i, why))
+            rows[made++] = (dis__em_device){.name = names[i],
+                                            .ordinal = i,
+                                            .host = host,
+                                            .max_states = DIS_CUDA_EM_STATES,
+                                            .open = open_session,
+                                            .buffer = next_buffer,
+                                            .send = send,
+                                            .pass = run_pass,
+                                            .receive = receive,
+                                            .close = close_session};
+    return made;
+}

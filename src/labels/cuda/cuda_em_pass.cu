@@ -1,0 +1,571 @@
+/* The pass of the EM methods on a CUDA device (labels/methods/em.h has the idea, em_kernel.c the pass on a processor).
+ *
+ * Posteriors: a group of lanes has an item, one state each (or up to 32). The group reads its votes together and hands
+ * them round; of each vote it reads the row of probabilities, the lanes side by side. Probabilities are multiplied as they
+ * are; an item whose normaliser is outside 2^-700 .. 2^700 is done again with mantissa and exponent apart.
+ *
+ * Sums: votes lie there once more by (tile of items, worker, label); a warp adds up the posteriors of the items of one
+ * unit. Tiles are as large as the second cache, so that posteriors are read from memory once. All sums are doubles in an
+ * order that the votes alone decide: the same bytes every time, and small sums are as exact as large ones.
+ *
+ * Cost per vote at K = 4: 8 bytes of votes from memory, 32 of probabilities and 32 of posteriors from the second cache;
+ * per item 8 bytes and the posteriors written and read once. */
+#include "labels/cuda/cuda_em.h"
+#include <limits.h>
+
+enum { ALL = 32 };
+static const unsigned EVERY = 0xffffffffu;
+#define NEVER  (-144269504LL) /* DIS_EM_NEVER */
+#define LEAST  0x1p-700
+#define MOST   0x1p700
+#define LN2    0.693147180559945309417
+
+/* The constants of one expansion. */
+template <int LANES_, int PER_, bool PAIRS_> struct kind {
+    enum {
+        LANES = LANES_,                                   /* of a group */
+        PER = PER_,                                       /* states of a lane */
+        PAIRS = PAIRS_,
+        THREADS = PER_ >= 8 ? 128 : 256,
+        GROUPS = THREADS / LANES_,
+        VOTES = LANES_ < 4 ? 4 : LANES_,                  /* that a group reads at a time */
+        FEW = PER_ > 2 ? 1 : PER_ > 1 ? 2 : 4,            /* of these, rows that are on their way at once */
+    };
+};
+
+template <class K> __device__ __forceinline__ double group_sum(double x)
+{
+#pragma unroll
+    for (int o = 1; o < K::LANES; o *= 2) x += __shfl_xor_sync(EVERY, x, o);
+    return x;
+}
+
+template <class K, class T> __device__ __forceinline__ T group_max(T x)
+{
+#pragma unroll
+    for (int o = 1; o < K::LANES; o *= 2) {
+        const T y = __shfl_xor_sync(EVERY, x, o);
+        x = y > x ? y : x;
+    }
+    return x;
+}
+
+/* The votes of an item, VOTES at a time; all groups of a warp take as many turns, since shuffles need them all. */
+template <class K> struct reader {
+    const uint32_t *votes;
+    uint64_t at, last;
+    int lane;
+    uint32_t own[K::VOTES / K::LANES];
+    int n; /* read and not used up */
+
+    __device__ __forceinline__ reader(const dis__cuda_em_pass &g, uint64_t first, uint64_t last_, int lane_)
+        : votes(g.votes), at(first), last(last_), lane(lane_), n(0)
+    {
+    }
+    __device__ __forceinline__ bool next()
+    {
+        if (!__any_sync(EVERY, at < last)) return false;
+        const uint64_t left = at < last ? last - at : 0;
+        n = left < K::VOTES ? (int)left : K::VOTES;
+#pragma unroll
+        for (int j = 0; j < K::VOTES / K::LANES; j++)
+            own[j] = lane + j * K::LANES < n ? __ldg(votes + at + lane + j * K::LANES) : 0;
+        at += n;
+        return true;
+    }
+    __device__ __forceinline__ uint32_t vote(int u) const
+    {
+        uint32_t mine = own[0];
+#pragma unroll
+        for (int j = 1; j < K::VOTES / K::LANES; j++)
+            if (u / K::LANES == j) mine = own[j];
+        return __shfl_sync(EVERY, mine, u % K::LANES, K::LANES);
+    }
+};
+
+__device__ __forceinline__ uint32_t label_of(const dis__cuda_em_pass &g, uint32_t vote)
+{
+    return vote & ((1u << g.shape.label_bits) - 1);
+}
+
+/* Where the row of a vote begins. */
+template <class K> __device__ __forceinline__ uint64_t row_of(const dis__cuda_em_pass &g, uint32_t vote)
+{
+    const uint32_t worker = vote >> g.shape.label_bits, n = (uint32_t)g.shape.n_classes;
+    if (K::PAIRS) return g.shape.by_label ? worker * n + label_of(g, vote) : worker;
+    return (uint64_t)(worker * n + label_of(g, vote)) * (uint32_t)g.shape.row;
+}
+
+/* x = mantissa 2^exponent, 1 <= mantissa < 2; the exponent is added to e. 0: 2^NEVER. */
+__device__ __forceinline__ double split(double x, long long *e)
+{
+    const long long bits = __double_as_longlong(x);
+    const bool zero = x < 0x1p-1022;
+    *e += zero ? NEVER : (bits >> 52) - 1023;
+    return zero ? 1. : __longlong_as_double((bits & 0x000fffffffffffffLL) | 0x3ff0000000000000LL);
+}
+
+/* Numbers below 2^-1022 count as 0, as on the processor. */
+__device__ __forceinline__ double flushed(double x)
+{
+    return x < 0x1p-1022 ? 0 : x;
+}
+
+__device__ __forceinline__ bool is_out(const dis__cuda_em_pass &g, int k, int gold)
+{
+    return k >= (int)g.shape.n_states || (gold >= 0 && k / (int)g.shape.n_groups != gold);
+}
+
+template <class K> __device__ __forceinline__ void copy(double (&to)[K::PER], const double (&from)[K::PER])
+{
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) to[j] = from[j];
+}
+
+/* ---- products ---- */
+
+template <class K>
+__device__ __forceinline__ void score(const dis__cuda_em_pass &g, uint64_t first, uint64_t last, int lane,
+                                      double (&x)[K::PER])
+{
+    const int n_states = (int)g.shape.n_states;
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) {
+        const int k = lane + j * K::LANES;
+        x[j] = k < n_states ? __ldg(g.prior + k) : 0;
+    }
+    reader<K> r(g, first, last, lane);
+    while (r.next()) {
+#pragma unroll(K::VOTES <= 8 ? 8 : 2)
+        for (int u = 0; u < K::VOTES; u += K::FEW) {
+            double f[K::FEW][K::PER];
+#pragma unroll
+            for (int i = 0; i < K::FEW; i++) {
+                const uint32_t vote = r.vote(u + i);
+                const double *row = g.rates + row_of<K>(g, vote);
+#pragma unroll
+                for (int j = 0; j < K::PER; j++) {
+                    const int k = lane + j * K::LANES;
+                    const bool use = u + i < r.n && (K::PAIRS ? k == (int)label_of(g, vote) : k < n_states);
+                    f[i][j] = use ? __ldg(row + (K::PAIRS ? 0 : k)) : 1;
+                }
+            }
+#pragma unroll
+            for (int j = 0; j < K::PER; j++) {
+                double y = f[0][j];
+#pragma unroll
+                for (int i = 1; i < K::FEW; i++) y *= f[i][j];
+                x[j] = flushed(x[j] * y);
+            }
+        }
+    }
+}
+
+/* The same for products of any size, to the same power of 2 for all states of an item, which is returned. */
+template <class K>
+__device__ __noinline__ long long careful(const dis__cuda_em_pass &g, uint64_t first, uint64_t last, int lane, int gold,
+                                          double (&x)[K::PER])
+{
+    const int n_states = (int)g.shape.n_states;
+    long long e[K::PER], top = LLONG_MIN;
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) {
+        const int k = lane + j * K::LANES;
+        e[j] = 0;
+        x[j] = split(k < n_states ? g.prior[k] : 0, &e[j]);
+    }
+    reader<K> r(g, first, last, lane);
+    while (r.next())
+        for (int u = 0; u < K::VOTES; u++) {
+            const uint32_t vote = r.vote(u);
+            const double *row = g.rates + row_of<K>(g, vote);
+#pragma unroll
+            for (int j = 0; j < K::PER; j++) {
+                const int k = lane + j * K::LANES;
+                if (u < r.n && (K::PAIRS ? k == (int)label_of(g, vote) : k < n_states))
+                    x[j] = split(x[j] * split(row[K::PAIRS ? 0 : k], &e[j]), &e[j]);
+            }
+        }
+#pragma unroll
+    for (int j = 0; j < K::PER; j++)
+        if (!is_out(g, lane + j * K::LANES, gold) && e[j] > top) top = e[j];
+    top = group_max<K>(top);
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) {
+        const long long off = e[j] - top;
+        const bool none = is_out(g, lane + j * K::LANES, gold) || off < -1000;
+        x[j] = none ? 0 : x[j] * __longlong_as_double((1023 + off) << 52);
+    }
+    return top;
+}
+
+template <class K> __device__ __forceinline__ double total_of(bool hard, const double (&x)[K::PER])
+{
+    double total = x[0];
+#pragma unroll
+    for (int j = 1; j < K::PER; j++) total = hard ? fmax(total, x[j]) : total + x[j];
+    return hard ? group_max<K>(total) : group_sum<K>(total);
+}
+
+/* All of an item to its best state, the first one on a tie. */
+template <class K> __device__ __forceinline__ void harden(int lane, double total, double (&x)[K::PER])
+{
+    int best = INT_MIN; /* minus the first that has the most */
+#pragma unroll
+    for (int j = K::PER - 1; j >= 0; j--)
+        if (x[j] == total) best = -(lane + j * K::LANES);
+    best = group_max<K>(best);
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) x[j] = -best == lane + j * K::LANES;
+}
+
+/* Sum of the logarithms of normalisers: exponents are added, mantissas multiplied. */
+struct logs {
+    double product;
+    long long exponent;
+    __device__ __forceinline__ void take(double x, long long more)
+    {
+        exponent += more;
+        product = split(product * split(x, &exponent), &exponent);
+    }
+};
+
+/* ---- shares ---- */
+
+/* Philox 4x32-10, as core/random.c: one word of the block. */
+__device__ uint32_t random_word(uint64_t low, uint64_t high, uint64_t key, int word)
+{
+    uint32_t c0 = (uint32_t)low, c1 = (uint32_t)(low >> 32), c2 = (uint32_t)high, c3 = (uint32_t)(high >> 32);
+    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+    for (int round = 0; round < 10; round++) {
+        const uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
+        c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
+        c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
+        c1 = (uint32_t)b;
+        c3 = (uint32_t)a;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    return word == 0 ? c0 : word == 1 ? c1 : word == 2 ? c2 : c3;
+}
+
+/* Of each class its share of the votes, nobody voted: all alike; with groups split over the states at random
+ * (em_kernel.c), by way of `line` (n_states) of this group. */
+template <class K>
+__device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uint64_t first, uint64_t last, int lane,
+                                    int gold, double *line, double (&x)[K::PER])
+{
+    const int n_states = (int)g.shape.n_states, n_groups = (int)g.shape.n_groups;
+    uint64_t n[K::PER];
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) n[j] = 0;
+    reader<K> r(g, first, last, lane);
+    while (r.next())
+        for (int u = 0; u < K::VOTES; u++) {
+            const int label = (int)label_of(g, r.vote(u));
+#pragma unroll
+            for (int j = 0; j < K::PER; j++) n[j] += u < r.n && (lane + j * K::LANES) / n_groups == label;
+        }
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) {
+        const int k = lane + j * K::LANES, of = k / n_groups;
+        x[j] = k >= n_states  ? 0
+               : gold >= 0    ? (double)(of == gold)
+               : last > first ? (double)n[j] / (double)(last - first)
+                              : 1 / (double)g.shape.n_classes;
+    }
+    if (n_groups == 1) return;
+    double part[K::PER];
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) {
+        const int k = lane + j * K::LANES, m = k % n_groups;
+        part[j] = 0;
+        if (k < n_states) {
+            const uint32_t word = random_word(g.signature[item], (uint64_t)(k / n_groups) << 32 | (unsigned)(m / 4 * 4),
+                                              g.key, m % 4);
+            line[k] = part[j] = log(((double)word + .5) * 0x1p-32);
+        }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) {
+        const int k = lane + j * K::LANES;
+        double sum = 0;
+        for (int m = 0; k < n_states && m < n_groups; m++) sum += line[k / n_groups * n_groups + m];
+        if (k < n_states) x[j] = x[j] > 0 ? x[j] * part[j] / sum : 0;
+    }
+    __syncwarp();
+}
+
+/* ---- what is made of posteriors ---- */
+
+/* Those of classes: the sum over the states of each, by way of `line`. */
+template <class K>
+__device__ __noinline__ void write_classes(const dis__cuda_em_pass &g, size_t item, bool there, int lane, int gold,
+                                           double *line, const double (&x)[K::PER])
+{
+    const int n_groups = (int)g.shape.n_groups, n_classes = (int)g.shape.n_classes;
+#pragma unroll
+    for (int j = 0; j < K::PER; j++)
+        if (lane + j * K::LANES < (int)g.shape.n_states) line[lane + j * K::LANES] = x[j];
+    __syncwarp();
+    for (int k = lane; there && k < n_classes; k += K::LANES) {
+        double sum = 0;
+        for (int m = 0; m < n_groups; m++) sum += line[k * n_groups + m];
+        g.p[item * n_classes + k] = gold >= 0 ? (double)(k == gold) : sum;
+    }
+    __syncwarp();
+}
+
+/* Sums of a block: groups in their order. */
+template <class K>
+__device__ __forceinline__ void finish_block(const dis__cuda_em_pass &g, int lane, int group, double *lines,
+                                             const double (&sum)[K::PER], double log_z)
+{
+    const int n = (int)g.shape.n_states;
+    double *const out = g.part + blockIdx.x * (size_t)(n + 1);
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < K::PER; j++)
+        if (lane + j * K::LANES < n) lines[group * (n + 1) + lane + j * K::LANES] = sum[j];
+    if (lane == 0) lines[group * (n + 1) + n] = log_z;
+    __syncthreads();
+    for (int k = (int)threadIdx.x; k <= n; k += K::THREADS) {
+        double total = 0;
+        for (int i = 0; i < K::GROUPS; i++) total += lines[i * (n + 1) + k];
+        out[k] = total;
+    }
+}
+
+template <class K>
+__global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_constant__ dis__cuda_em_pass g)
+{
+    extern __shared__ double lines[]; /* (groups, n_states + 1) */
+    enum { TOGETHER = ALL / K::LANES };
+    const int lane = (int)threadIdx.x % K::LANES, group = (int)threadIdx.x / K::LANES;
+    double *const line = lines + group * ((int)g.shape.n_states + 1);
+    const size_t stride = gridDim.x * (size_t)K::GROUPS, n_items = g.shape.n_items;
+    const bool hard = g.step == DIS_EM_HARD;
+    double sum[K::PER] = {};
+    logs l = {1, 0};
+    for (size_t base = blockIdx.x * (size_t)K::GROUPS + (size_t)(group / TOGETHER * TOGETHER); base < n_items;
+         base += stride) {
+        const size_t item = base + (size_t)(group % TOGETHER);
+        const bool there = item < n_items;
+        const uint64_t first = there ? g.start[item] : 0, last = there ? g.start[item + 1] : 0;
+        const int gold = there && g.gold ? g.gold[item] : -1;
+        double x[K::PER];
+        if (g.step == DIS_EM_SHARES) {
+            double y[K::PER]; /* what a call is given lies in memory */
+            shares<K>(g, there ? item : 0, first, last, lane, gold, line, y);
+            copy<K>(x, y);
+        } else {
+            score<K>(g, first, last, lane, x);
+#pragma unroll
+            for (int j = 0; j < K::PER; j++)
+                if (gold >= 0 && is_out(g, lane + j * K::LANES, gold)) x[j] = 0;
+            double total = total_of<K>(hard, x);
+            long long top = 0;
+            const bool bad = !(total > LEAST && total < MOST);
+            if (__any_sync(EVERY, bad)) {
+                double y[K::PER];
+                const long long power = careful<K>(g, first, last, lane, gold, y);
+                const double all = total_of<K>(hard, y);
+                if (bad) {
+                    copy<K>(x, y);
+                    total = all;
+                    top = power;
+                }
+            }
+            if (there) l.take(total, top);
+            if (hard)
+                harden<K>(lane, total, x);
+            else {
+#pragma unroll
+                for (int j = 0; j < K::PER; j++) x[j] = flushed(x[j] / total);
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < K::PER; j++)
+            if (there) sum[j] += x[j];
+#pragma unroll
+        for (int j = 0; j < K::PER; j++)
+            if (there && lane + j * K::LANES < (int)g.shape.n_states)
+                g.x[item * g.shape.n_states + lane + j * K::LANES] = x[j];
+        if (g.keep && g.shape.n_groups > 1) {
+            double y[K::PER];
+            copy<K>(y, x);
+            write_classes<K>(g, item, there, lane, gold, line, y);
+        }
+    }
+    finish_block<K>(g, lane, group, lines, sum, log(l.product) + (double)l.exponent * LN2);
+}
+
+/* ---- sums ---- */
+
+enum { UNIT_THREADS = 256, FINISH = 256 };
+
+__device__ __forceinline__ void unit_range(const dis__cuda_em_order &o, uint32_t unit, uint64_t *first, uint64_t *last)
+{
+    const uint32_t segment = __ldg(o.unit + unit);
+    const uint64_t end = __ldg(o.segment + segment + 1);
+    *first = __ldg(o.segment + segment) + (uint64_t)(unit - __ldg(o.unit_start + segment)) * DIS_CUDA_EM_UNIT;
+    *last = end - *first < DIS_CUDA_EM_UNIT ? end : *first + DIS_CUDA_EM_UNIT;
+}
+
+/* A unit a warp: items 32 at a time, groups side by side, then the groups together. */
+template <class K> __device__ __forceinline__ void add_rows(const dis__cuda_em_pass &g, uint32_t unit, int place)
+{
+    enum { TOGETHER = ALL / K::LANES, AT_ONCE = K::LANES < 4 ? K::LANES : K::PER > 2 ? 1 : 4 };
+    const int lane = place % K::LANES, group = place / K::LANES, n_states = (int)g.shape.n_states;
+    uint64_t first, last;
+    unit_range(g.order, unit, &first, &last);
+    double sum[K::PER] = {};
+    for (uint64_t v = first; v < last; v += ALL) {
+        const int n = last - v < ALL ? (int)(last - v) : ALL;
+        const uint32_t mine = place < n ? __ldg(g.order.item + v + place) : 0;
+#pragma unroll(K::LANES <= 8 ? 8 : 2)
+        for (int u = 0; u < K::LANES; u += AT_ONCE) {
+            double f[AT_ONCE][K::PER];
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; i++) {
+                const int which = (u + i) * TOGETHER + group;
+                const double *x = g.x + (uint64_t)__shfl_sync(EVERY, mine, which) * (uint32_t)n_states;
+#pragma unroll
+                for (int j = 0; j < K::PER; j++)
+                    f[i][j] = which < n && lane + j * K::LANES < n_states ? __ldg(x + lane + j * K::LANES) : 0;
+            }
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+                for (int j = 0; j < K::PER; j++) sum[j] += f[i][j];
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) {
+#pragma unroll
+        for (int o = K::LANES; o < ALL; o *= 2) sum[j] += __shfl_xor_sync(EVERY, sum[j], o);
+        if (group == 0 && lane + j * K::LANES < n_states)
+            g.unit_sum[unit * g.shape.row + lane + j * K::LANES] = sum[j];
+    }
+}
+
+/* The same where only the posterior of the voted class counts: an item a lane. */
+__device__ __forceinline__ void add_pairs(const dis__cuda_em_pass &g, uint32_t unit, int place)
+{
+    const uint32_t n_classes = (uint32_t)g.shape.n_classes, label = __ldg(g.order.unit + unit) % n_classes;
+    uint64_t first, last;
+    unit_range(g.order, unit, &first, &last);
+    double sum = 0;
+#pragma unroll 4
+    for (uint64_t v = first + place; v < last; v += ALL)
+        sum += __ldg(g.x + (uint64_t)__ldg(g.order.item + v) * n_classes + label);
+#pragma unroll
+    for (int o = 1; o < ALL; o *= 2) sum += __shfl_xor_sync(EVERY, sum, o);
+    if (place == 0) g.unit_sum[unit] = sum;
+}
+
+template <class K>
+__global__ void __launch_bounds__(UNIT_THREADS) units_kernel(const __grid_constant__ dis__cuda_em_pass g)
+{
+    const uint32_t unit = blockIdx.x * (UNIT_THREADS / ALL) + threadIdx.x / ALL;
+    if (unit >= __ldg(g.order.unit_start + g.order.n_segments)) return;
+    if (K::PAIRS)
+        add_pairs(g, unit, (int)threadIdx.x % ALL);
+    else
+        add_rows<K>(g, unit, (int)threadIdx.x % ALL);
+}
+
+/* Number i of a table: the units of its row, tile by tile. `step`: rows of (worker, label) that make one of the table. */
+__device__ __forceinline__ double add_units(const dis__cuda_em_pass &g, size_t i, size_t step)
+{
+    const size_t n_pairs = g.order.n_segments / g.order.n_tiles, row = i / g.shape.row, k = i % g.shape.row;
+    double sum = 0;
+    if (k >= g.shape.n_states) return 0;
+    for (size_t t = 0; t < g.order.n_tiles; t++)
+        for (size_t r = row * step; r < (row + 1) * step; r++) {
+            const uint32_t *at = g.order.unit_start + t * n_pairs + r;
+            for (uint32_t u = at[0]; u < at[1]; u++) sum += g.unit_sum[u * g.shape.row + k];
+        }
+    return sum;
+}
+
+/* The last block adds up what the blocks of posteriors left, one warp a number. */
+__global__ void __launch_bounds__(FINISH)
+    finish_kernel(const __grid_constant__ dis__cuda_em_pass g, size_t n_sums, unsigned n_parts)
+{
+    const size_t i = blockIdx.x * (size_t)FINISH + threadIdx.x;
+    if (blockIdx.x + 1 < gridDim.x) {
+        if (i < n_sums) g.out[i] = add_units(g, i, g.shape.pairs && !g.shape.by_label ? g.shape.n_classes : 1);
+        return;
+    }
+    const unsigned n = (unsigned)g.shape.n_states + 1, lane = threadIdx.x % ALL;
+    for (unsigned k = threadIdx.x / ALL; k < n; k += FINISH / ALL) {
+        double total = 0;
+        for (unsigned b = lane; b < n_parts; b += ALL) total += g.part[b * (size_t)n + k];
+        for (int o = 1; o < ALL; o *= 2) total += __shfl_xor_sync(EVERY, total, o);
+        if (lane == 0) g.out[g.shape.n_rows * g.shape.row + k] = total;
+    }
+}
+
+/* ---- launches ---- */
+
+typedef struct {
+    size_t max_states;
+    int lanes, threads;
+    void (*posteriors[2])(dis__cuda_em_pass); /* rows, pairs */
+    void (*units[2])(dis__cuda_em_pass);
+} row_of_kinds;
+
+#define KIND(lanes, per)                                                                       \
+    {                                                                                          \
+        (lanes) * (per), lanes, kind<lanes, per, false>::THREADS,                              \
+            {posteriors_kernel<kind<lanes, per, false>>, posteriors_kernel<kind<lanes, per, true>>}, \
+        {                                                                                      \
+            units_kernel<kind<lanes, per, false>>, units_kernel<kind<2, 1, true>>              \
+        }                                                                                      \
+    }
+static const row_of_kinds kinds[] = {KIND(2, 1),  KIND(4, 1),  KIND(8, 1),  KIND(16, 1), KIND(32, 1),
+                                     KIND(32, 2), KIND(32, 4), KIND(32, 8), KIND(32, 32)};
+
+static const row_of_kinds *kind_for(const dis__em_shape *shape)
+{
+    const row_of_kinds *k = kinds;
+    while (k->max_states < shape->n_states) k++;
+    return k;
+}
+
+static size_t shared_bytes(const row_of_kinds *k, const dis__em_shape *shape)
+{
+    return (size_t)(k->threads / k->lanes) * (shape->n_states + 1) * sizeof(double);
+}
+
+cudaError_t dis__cuda_em_blocks(const dis__em_shape *shape, int ordinal, unsigned *blocks)
+{
+    const row_of_kinds *k = kind_for(shape);
+    int processors = 0, each = 0;
+    cudaError_t error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, ordinal);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, k->posteriors[shape->pairs], k->threads,
+                                                              shared_bytes(k, shape));
+    *blocks = (unsigned)(processors * (each < 1 ? 1 : each));
+    return error;
+}
+
+cudaError_t dis__cuda_em_run(const dis__cuda_em_pass *pass, unsigned blocks, cudaStream_t stream)
+{
+    const row_of_kinds *k = kind_for(&pass->shape);
+    const bool sum = pass->sum && pass->order.n_units;
+    const size_t n_sums = pass->sum ? pass->shape.n_rows * pass->shape.row : 0,
+                 per_block = UNIT_THREADS / ALL;
+    k->posteriors[pass->shape.pairs]<<<blocks, k->threads, shared_bytes(k, &pass->shape), stream>>>(*pass);
+    cudaError_t error = cudaGetLastError();
+    if (error == cudaSuccess && sum) {
+        k->units[pass->shape.pairs]<<<(unsigned)((pass->order.n_units + per_block - 1) / per_block), UNIT_THREADS, 0,
+                                      stream>>>(*pass);
+        error = cudaGetLastError();
+    }
+    if (error != cudaSuccess) return error;
+    finish_kernel<<<(unsigned)((n_sums + FINISH - 1) / FINISH + 1), FINISH, 0, stream>>>(*pass, n_sums, blocks);
+    return cudaGetLastError();
+}

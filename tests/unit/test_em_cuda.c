@@ -1,0 +1,52 @@
+/* Fits on a CUDA device: within 1e-10 of the processor, and the same bytes twice. Without one: a sentence, and the rest is
+ * skipped with the reason. */
+#include "em_device_cases.h"
+
+/* Whether there is a device; the reason is printed. */
+static bool there(void)
+{
+    const em_crowd one = {3, 1, 3, 2, false};
+    dis_votes *votes = cases_votes(&one);
+    dis_fit *fit = NULL;
+    dis_fit_options o = dis_fit_options_default();
+    o.device = "cuda";
+    const dis_status status = dis_fit_run(NULL, votes, "dawid-skene", &o, &fit);
+    dis_fit_destroy(fit);
+    dis_votes_destroy(votes);
+    if (status == DIS_OK) return true;
+    assert_int_equal(status, DIS_EIO);
+    assert_non_null(strstr(dis_last_error(), "no CUDA device: "));
+    print_message("skipped: %s\n", dis_last_error());
+    return false;
+}
+
+static void as_on_the_processor(void **state)
+{
+    (void)state;
+    if (!there()) skip();
+    cases_run(0);
+}
+
+/* More items than a pass has groups of threads, more votes than go in one piece. */
+static void many_items(void **state)
+{
+    (void)state;
+    if (!there()) skip();
+    static const em_crowd crowd = {700000, 3000, 4, 40, false};
+    static const char *const specs[] = {"dawid-skene:iterations=8", "mace:iterations=5,restarts=1",
+                                        "one-coin:iterations=5"};
+    if (getenv("DISSENT_SMALL")) skip(); /* under compute-sanitizer it would take minutes */
+    dis_votes *votes = cases_votes(&crowd);
+    dis_context *ctx;
+    assert_int_equal(dis_context_create(NULL, &ctx), DIS_OK);
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
+        print_message("%s: %.3g\n", specs[s], cases_compare(ctx, votes, &crowd, specs[s], NULL));
+    dis_context_destroy(ctx);
+    dis_votes_destroy(votes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_on_the_processor), cmocka_unit_test(many_items)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
