@@ -107,14 +107,15 @@ typedef struct {
                    "model_max_length and the encoder's positions"                                       \
     }
 
-/* Where nets run. */
-#define CLI_DEVICE_OPTION(type)                                                                            \
+/* Where something is computed. */
+#define CLI_DEVICE_OPTION_FOR(type, what)                                                                  \
     {                                                                                                      \
         .name = "device", .kind = CLI_TEXT, .offset = offsetof(type, common.device), .argument = "DEVICE", \
         .fallback = "cpu",                                                                                 \
-        .summary = "where nets run: cpu, cuda, cuda:N, or auto: a CUDA device where there is one "         \
+        .summary = "where " what ": cpu, cuda, cuda:N, or auto: a CUDA device where there is one "         \
                    "(dissent list devices)"                                                                \
     }
+#define CLI_DEVICE_OPTION(type) CLI_DEVICE_OPTION_FOR(type, "nets run")
 /* How nets multiply. */
 #define CLI_PRECISION_OPTION(type)                                                                                   \
     {                                                                                                                \

@@ -85,6 +85,8 @@ static const cli_option options[] = {
      .argument = "N",
      .fallback = "0",
      .summary = "for whatever is random; seed= of a method wins"},
+    CLI_DEVICE_OPTION_FOR(labels_values,
+                          "dawid-skene, one-coin, fast-dawid-skene, ibcc, ebcc and mace go through votes"),
     CLI_COMMON_OPTIONS(labels_values),
 };
 
@@ -265,6 +267,7 @@ static int make_labels(labels_job *job)
     how.start = job->start;
     how.predictions = job->predictions;
     how.predictions_weight = v->predictions_weight;
+    how.device = v->common.device;
     dis_make_options making = dis_make_options_default();
     making.fit = &how;
     making.keep_fits = v->workers || v->save_state;
@@ -356,6 +359,7 @@ static int run_scaled(cli *c, const labels_values *v, char **operands, size_t n_
                                     {v->save_state, "save-state"},
                                     {v->init_state, "init-state"},
                                     {v->save_views, "save-views"},
+                                    {labels_on_device(v), "device"},
                                     {v->format && strcmp(v->format, "npy") == 0, "format npy"}};
     scaled_job job = {.c = c,
                       .command = &cli_cmd_labels,

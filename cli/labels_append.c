@@ -41,6 +41,8 @@ int labels_check_growing(labels_job *job)
                          "--%s is for labels of dawid-skene with its defaults, from votes alone: say --method "
                          "dawid-skene and nothing else about labels%s",
                          alone ? "append" : "save-growing", alone ? ", or --refit" : "");
+    if (alone && labels_on_device(v))
+        return cli_usage(job->c, "--append adds votes on the processor; leave --device out, or say --refit");
     return check_pairs(job, v->append ? "append" : "save-growing");
 }
 

@@ -67,6 +67,7 @@ static dis_status label_group(labels_job *job, const dis_votes *votes, const cha
     dis_status status = read_gold(job, votes, &gold);
     how.seed = job->v->seed;
     how.gold = gold;
+    how.device = job->v->common.device;
     making.fit = &how;
     if (status == DIS_OK) status = dis_make_labels(job->ctx, votes, &job->choice, &making, &made);
     if (status == DIS_OK) {

@@ -3,6 +3,7 @@
 #define DIS_CLI_LABELS_JOB_H
 #include "groups_input.h"
 #include "votes_input.h"
+#include <string.h>
 
 typedef struct {
     cli_common common;
@@ -47,6 +48,12 @@ typedef struct {
     double *borne_out; /* (n_workers) or NULL */
     uint64_t *n_voted; /* (n_workers) or NULL */
 } labels_job;
+
+/* Whether another device than the processor is asked for. */
+static inline bool labels_on_device(const labels_values *v)
+{
+    return v->common.device && strcmp(v->common.device, "cpu") != 0;
+}
 
 /* labels_predictions.c; those that return int return an exit code, what is wrong told already. */
 int labels_check_predictions(labels_job *job);

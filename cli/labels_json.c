@@ -32,6 +32,7 @@ static void put_methods(const labels_job *job, dis_json *j)
         cli_put_text(j, "objective_is", r->look.method->objective);
         cli_put_real(j, "objective", r->look.objective);
         if (job->predictions) cli_put_real(j, "predictions_weight", r->look.predictions_weight);
+        if (strcmp(r->look.device, "cpu") != 0) cli_put_text(j, "device", r->look.device);
         dis_json_key(j, "warnings");
         dis_json_begin_array(j);
         for (size_t i = 0; dis_fit_warning_at(r->fit, i); i++) dis_json_text(j, dis_fit_warning_at(r->fit, i));

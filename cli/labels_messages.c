@@ -17,19 +17,20 @@ static void tell_methods(labels_job *job)
     for (size_t m = 0; m < job->n_views; m++)
         if (strlen(job->view[m].spec) > (size_t)width)
             width = strlen(job->view[m].spec) < 60 ? (int)strlen(job->view[m].spec) : 60;
-    cli_say(c, "  %s%-*s %10s  %-18s %-9s %8s%s", cli_dim(c), width, "method", "iterations", "objective", "converged",
-            "seconds", cli_plain(c));
+    const bool devices = labels_on_device(job->v);
+    cli_say(c, "  %s%-*s %10s  %-18s %-9s %8s%s%s", cli_dim(c), width, "method", "iterations", "objective", "converged",
+            "seconds", devices ? "  device" : "", cli_plain(c));
     for (size_t m = 0; m < job->n_views; m++) {
         const labels_result *r = &job->view[m];
         char safe[CLI_SAFE], iterations[16] = "-", objective[CLI_NUMBER] = "-";
         const bool iterates = r->look.iterations > 0;
         if (iterates) snprintf(iterations, sizeof iterations, "%d", r->look.iterations);
         if (!isnan(r->look.objective)) snprintf(objective, sizeof objective, "%.10g", r->look.objective);
-        cli_say(c, "  %-*s %10s  %-18s %-9s %8.3f", width, cli_safe(r->spec, safe), iterations, objective,
+        cli_say(c, "  %-*s %10s  %-18s %-9s %8.3f%s%s", width, cli_safe(r->spec, safe), iterations, objective,
                 !iterates           ? "-"
                 : r->look.converged ? "yes"
                                     : "no",
-                r->seconds);
+                r->seconds, devices ? "  " : "", devices ? r->look.device : "");
         labels_tell_weight(job, r);
     }
 }
