@@ -44,17 +44,17 @@ static PyObject *wrap(core_state *state, dis_fit *fit, const dis_votes *votes)
 
 static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes",   "spec",     "seed", "gold", "start", "predictions", "predictions_weight",
-                            "threads", "progress", NULL};
+    static char *names[] = {"votes",   "spec",     "seed",   "gold", "start", "predictions", "predictions_weight",
+                            "threads", "progress", "device", NULL};
     PyObject *table, *gold = NULL, *predictions = NULL, *progress = NULL;
-    const char *start = NULL;
+    const char *start = NULL, *device = NULL;
     Py_ssize_t n_start = 0;
     const char *spec;
     unsigned long long seed = 0;
     int threads = 0;
     double weight = -1;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Os|$KOz#OdiO:fit", names, &table, &spec, &seed, &gold, &start,
-                                     &n_start, &predictions, &weight, &threads, &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Os|$KOz#OdiOz:fit", names, &table, &spec, &seed, &gold, &start,
+                                     &n_start, &predictions, &weight, &threads, &progress, &device))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
@@ -62,6 +62,7 @@ static PyObject *run(PyObject *module, PyObject *args, PyObject *keywords)
     dis_fit_options options = dis_fit_options_default();
     options.seed = seed;
     options.predictions_weight = weight;
+    options.device = device;
     Py_buffer view = {0}, rows = {0};
     if (gold && gold != Py_None) {
         const dis_votes_view v = dis_votes_look(votes);
@@ -115,9 +116,9 @@ static PyObject *get_summary(PyObject *object, PyObject *unused)
 {
     (void)unused;
     const dis_fit_view v = dis_fit_look(((fit_object *)object)->fit);
-    return Py_BuildValue("{sssisOsisdsd}", "method", v.method->name, "iterations", v.iterations, "converged",
+    return Py_BuildValue("{sssisOsisdsdss}", "method", v.method->name, "iterations", v.iterations, "converged",
                          v.converged ? Py_True : Py_False, "restart", v.restart, "objective", v.objective,
-                         "predictions_weight", v.predictions_weight);
+                         "predictions_weight", v.predictions_weight, "device", v.device);
 }
 
 static PyObject *get_trace(PyObject *object, void *unused)

@@ -215,6 +215,7 @@ class Aggregator(Estimator):
                 predictions_weight=-1.0 if predictions_weight is None else float(predictions_weight),
                 threads=threads_of(self.n_jobs),
                 progress=watcher,
+                device=getattr(self, "device", None),
             )
         finally:
             end_progress(watcher)

@@ -130,6 +130,7 @@ def fit(
     predictions_weight: float = -1,
     threads: int = 0,
     progress: _Progress = None,
+    device: str | None = None,
 ) -> Fit: ...
 def worker_quality(votes: Votes, p: Any, /) -> Array: ...
 def combine(

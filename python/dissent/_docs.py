@@ -7,6 +7,7 @@ from typing import Any
 
 COMMON = {
     "n_jobs": "Threads; None or -1 for all processors. No result depends on it.",
+    "device": "Where passes over the votes are made: cpu, cuda, cuda:N, or auto: a CUDA device where there is one.",
     "progress": "True for a progress bar, or a function that is called with a text and a number from 0 to 1.",
     "random_state": "Seed: a whole number, a NumPy generator, or None for a new one each time.",
 }

@@ -257,6 +257,7 @@ class DawidSkene(Confusions):
         floor: float = 1e-10,
         n_jobs: int | None = None,
         progress: ProgressLike = None,
+        device: str = "cpu",
     ) -> None:
         self.n_iter = n_iter
         self.tol = tol
@@ -266,6 +267,7 @@ class DawidSkene(Confusions):
         self.floor = floor
         self.n_jobs = n_jobs
         self.progress = progress
+        self.device = device
 
     def fit(
         self,
@@ -390,6 +392,7 @@ class OneCoinDawidSkene(_Simple, Confusions):
         prior: str = "estimate",
         n_jobs: int | None = None,
         progress: ProgressLike = None,
+        device: str = "cpu",
     ) -> None:
         self.n_iter = n_iter
         self.tol = tol
@@ -398,6 +401,7 @@ class OneCoinDawidSkene(_Simple, Confusions):
         self.prior = prior
         self.n_jobs = n_jobs
         self.progress = progress
+        self.device = device
 
     def _confusion(self) -> np.ndarray | None:
         skill = self._parameter("skill")
@@ -430,6 +434,7 @@ class FastDawidSkene(_Simple, Confusions):
         floor: float = 0.0,
         n_jobs: int | None = None,
         progress: ProgressLike = None,
+        device: str = "cpu",
     ) -> None:
         self.n_iter = n_iter
         self.tol = tol
@@ -438,6 +443,7 @@ class FastDawidSkene(_Simple, Confusions):
         self.floor = floor
         self.n_jobs = n_jobs
         self.progress = progress
+        self.device = device
 
 
 class IBCC(_Simple, Confusions):
@@ -462,6 +468,7 @@ class IBCC(_Simple, Confusions):
         class_prior: float = 1.0,
         n_jobs: int | None = None,
         progress: ProgressLike = None,
+        device: str = "cpu",
     ) -> None:
         self.n_iter = n_iter
         self.tol = tol
@@ -470,6 +477,7 @@ class IBCC(_Simple, Confusions):
         self.class_prior = class_prior
         self.n_jobs = n_jobs
         self.progress = progress
+        self.device = device
 
 
 class Crowd(_Simple, Confusions):
@@ -539,6 +547,7 @@ class EBCC(_Simple, Confusions):
         random_state: Any = 0,
         n_jobs: int | None = None,
         progress: ProgressLike = None,
+        device: str = "cpu",
     ) -> None:
         self.n_groups = n_groups
         self.n_restarts = n_restarts
@@ -552,6 +561,7 @@ class EBCC(_Simple, Confusions):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.device = device
 
 
 class BWA(_Simple):
@@ -682,6 +692,7 @@ class MACE(_Simple):
         tol: float = 0.0,
         n_jobs: int | None = None,
         progress: ProgressLike = None,
+        device: str = "cpu",
     ) -> None:
         self.n_restarts = n_restarts
         self.n_iter = n_iter
@@ -695,6 +706,7 @@ class MACE(_Simple):
         self.tol = tol
         self.n_jobs = n_jobs
         self.progress = progress
+        self.device = device
 
     def _progress(self) -> ProgressLike:
         return self.progress if self.progress is not None else self.verbose > 0
