@@ -3,11 +3,12 @@
  *
  *     gpu_labels [votes] [workers] [classes] [votes-per-item] [threads] [iterations] [method...]
  *
- * Votes are drawn in memory from the Dawid-Skene model. Per method and device: the median time of an iteration (between
- * two reports of progress, the first and the last apart), a whole fit of so many iterations and one with the method's own
- * rule of convergence, votes and labels copied there and back; the largest difference of a label between the two; whether
- * two fits of the device give the same bytes. Beside the iteration the bytes that it has to move through the memory of the
- * device, each array once, and their share of 4.3 TB/s. The first fit of the device, which starts it, is told apart. */
+ * Votes are drawn in memory from the Dawid-Skene model. Per method and device: the median time of an iteration
+ * (between two reports of progress, the first and the last apart), a whole fit of so many iterations and one with
+ * the method's own rule of convergence, votes and labels copied there and back; the largest difference of a label
+ * between the two; whether two fits of the device give the same bytes. Beside the iteration the bytes that it has to
+ * move through the memory of the device, each array once, and their share of 4.3 TB/s. The first fit of the device,
+ * which starts it, is told apart. */
 #include <dissent/dissent.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* em_device_cases.h: fits on a device against fits on the processor: within 1e-10, and the same bytes twice. The tests of
- * CUDA devices and of the stand-in for one (em_stand_in.c) share the list. */
+/* em_device_cases.h: fits on a device against fits on the processor: within 1e-10, and the same bytes twice. The
+ * tests of CUDA devices and of the stand-in for one (em_stand_in.c) share the list. */
 #ifndef DIS_TESTS_EM_DEVICE_CASES_H
 #define DIS_TESTS_EM_DEVICE_CASES_H
 #include "em_support.h"

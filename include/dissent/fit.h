@@ -64,10 +64,10 @@ DIS_OPTIONS_API(dis_fit_options);
  * any work is done. */
 DIS_API dis_status dis_fit_check(dis_context *ctx, const dis_votes *votes, const char *const *specs, size_t n_specs);
 
-/* DIS_EUSAGE: unknown method or option; a state that holds nothing of this method; predictions for a method that does
- * not use them, or none for one that needs them; a weight that is no number or above 100; a device that the method cannot
- * use. DIS_EDATA: the method needs workers and there are none. DIS_EIO: no such device here. DIS_ELIMIT: the message says
- * how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
+/* DIS_EUSAGE: unknown method or option; a state that holds nothing of this method; predictions for a method that
+ * does not use them, or none for one that needs them; a weight that is no number or above 100; a device that the
+ * method cannot use. DIS_EDATA: the method needs workers and there are none. DIS_EIO: no such device here.
+ * DIS_ELIMIT: the message says how many bytes it would need. DIS_ECANCELLED. The caller destroys the fit. */
 DIS_API dis_status dis_fit_run(dis_context *ctx, const dis_votes *votes, const char *spec,
                                const dis_fit_options *options, dis_fit **out);
 DIS_API void dis_fit_destroy(dis_fit *fit);

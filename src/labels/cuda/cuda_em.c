@@ -1,9 +1,9 @@
-/* EM passes on CUDA devices: sessions, memory, what goes there and back. A session has a stream of its own, one block of
- * device memory, which is taken when it is opened, and one of pinned host memory: the tables, and two pieces through
- * which arrays go.
+/* EM passes on CUDA devices: sessions, memory, what goes there and back. A session has a stream of its own, one
+ * block of device memory, which is taken when it is opened, and one of pinned host memory: the tables, and two
+ * pieces through which arrays go.
  *
- * Memory of the device: 8 bytes per vote, 12 more while they are put in order; 8 (K + 1) per item (with groups 8 K more
- * for each), 4 more with gold labels; 24 per number of the tables. */
+ * Memory of the device: 8 bytes per vote, 12 more while they are put in order; 8 (K + 1) per item (with groups 8 K
+ * more for each), 4 more with gold labels; 24 per number of the tables. */
 #include "labels/cuda/cuda_em.h"
 #include "core/cuda/cuda_find.h"
 #include "dissent/version.h"

@@ -10,9 +10,9 @@ extern "C" {
 
 enum { DIS_CUDA_EM_STATES = 1024, DIS_CUDA_EM_UNIT = 2048 };
 
-/* Votes once more, by (tile of items, worker, label), items ascending: what sums are made from. A tile has as many items
- * as the second cache holds posteriors of. A segment is the votes of one (tile, worker, label), a unit a piece of at most
- * DIS_CUDA_EM_UNIT votes of one. */
+/* Votes once more, by (tile of items, worker, label), items ascending: what sums are made from. A tile has as many
+ * items as the second cache holds posteriors of. A segment is the votes of one (tile, worker, label), a unit a piece
+ * of at most DIS_CUDA_EM_UNIT votes of one. */
 typedef struct {
     size_t n_tiles, tile; /* items of a tile */
     size_t n_segments;    /* n_tiles * n_workers * n_classes */

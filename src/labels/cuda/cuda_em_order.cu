@@ -1,4 +1,5 @@
-/* Votes by (tile of items, worker, label), items ascending (cuda_em.h): a radix sort of CUB, which is stable, once per fit.
+/* Votes by (tile of items, worker, label), items ascending (cuda_em.h): a radix sort of CUB, which is stable, once
+ * per fit.
  *
  * Cost: some 20 bits of 8 bytes per vote, in three turns; 12 bytes per vote of scratch memory besides. */
 #include "labels/cuda/cuda_em.h"
@@ -10,7 +11,8 @@ enum { THREADS = 256, ALIGN = 256, SHORT = 32 };
 
 void dis__cuda_em_tile(const dis__em_shape *shape, dis__cuda_em_order *order)
 {
-    const size_t n_pairs = shape->n_workers * shape->n_classes, bytes = shape->n_items * shape->n_states * sizeof(double);
+    const size_t n_pairs = shape->n_workers * shape->n_classes,
+                 bytes = shape->n_items * shape->n_states * sizeof(double);
     size_t tiles = (bytes + CACHED - 1) / CACHED;
     const size_t most = shape->n_votes / (SHORT * n_pairs + 1); /* segments that are too short gain nothing */
     if (tiles > most) tiles = most;

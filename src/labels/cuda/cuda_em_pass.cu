@@ -1,15 +1,18 @@
-/* The pass of the EM methods on a CUDA device (labels/methods/em.h has the idea, em_kernel.c the pass on a processor).
+/* The pass of the EM methods on a CUDA device (labels/methods/em.h has the idea, em_kernel.c the pass on a
+ * processor).
  *
- * Posteriors: a group of lanes has an item, one state each (or up to 32). The group reads its votes together and hands
- * them round; of each vote it reads the row of probabilities, the lanes side by side. Probabilities are multiplied as they
- * are; an item whose normaliser is outside 2^-700 .. 2^700 is done again with mantissa and exponent apart.
+ * Posteriors: a group of lanes has an item, one state each (or up to 32). The group reads its votes together and
+ * hands them round; of each vote it reads the row of probabilities, the lanes side by side. Probabilities are
+ * multiplied as they are; an item whose normaliser is outside 2^-700 .. 2^700 is done again with mantissa and
+ * exponent apart.
  *
- * Sums: votes lie there once more by (tile of items, worker, label); a warp adds up the posteriors of the items of one
- * unit. Tiles are as large as the second cache, so that posteriors are read from memory once. All sums are doubles in an
- * order that the votes alone decide: the same bytes every time, and small sums are as exact as large ones.
+ * Sums: votes lie there once more by (tile of items, worker, label); a warp adds up the posteriors of the items of
+ * one unit. Tiles are as large as the second cache, so that posteriors are read from memory once. All sums are
+ * doubles in an order that the votes alone decide: the same bytes every time, and small sums are as exact as large
+ * ones.
  *
- * Cost per vote at K = 4: 8 bytes of votes from memory, 32 of probabilities and 32 of posteriors from the second cache;
- * per item 8 bytes and the posteriors written and read once. */
+ * Cost per vote at K = 4: 8 bytes of votes from memory, 32 of probabilities and 32 of posteriors from the second
+ * cache; per item 8 bytes and the posteriors written and read once. */
 #include "labels/cuda/cuda_em.h"
 #include <limits.h>
 
@@ -476,7 +479,8 @@ __global__ void __launch_bounds__(UNIT_THREADS) units_kernel(const __grid_consta
         add_rows<K>(g, unit, (int)threadIdx.x % ALL);
 }
 
-/* Number i of a table: the units of its row, tile by tile. `step`: rows of (worker, label) that make one of the table. */
+/* Number i of a table: the units of its row, tile by tile. `step`: rows of (worker, label) that make one of the
+ * table. */
 __device__ __forceinline__ double add_units(const dis__cuda_em_pass &g, size_t i, size_t step)
 {
     const size_t n_pairs = g.order.n_segments / g.order.n_tiles, row = i / g.shape.row, k = i % g.shape.row;

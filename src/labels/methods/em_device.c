@@ -1,8 +1,9 @@
-/* Passes of the EM methods on a device from a library (labels/methods/em_device.h): which one it is, and what goes there
- * and back. Votes are packed by all threads into memory that the device copies from while the next piece is packed.
+/* Passes of the EM methods on a device from a library (labels/methods/em_device.h): which one it is, and what goes
+ * there and back. Votes are packed by all threads into memory that the device copies from while the next piece is
+ * packed.
  *
- * Cost: 4 bytes per vote and 8 per item to the device once per fit; the probabilities there and the sums back with every
- * pass; 8 bytes per item and class back from the last. */
+ * Cost: 4 bytes per vote and 8 per item to the device once per fit; the probabilities there and the sums back with
+ * every pass; 8 bytes per item and class back from the last. */
 #include "labels/methods/em.h"
 #include "core/comm.h"
 #include "core/plugins.h"

@@ -1,8 +1,8 @@
 /* em_device.h: passes of the EM methods (labels/methods/em.h) on a device that has memory of its own, as a table of
  * functions that a library gives (core/plugins.h).
  *
- * Votes go there once per fit, packed to 4 bytes each, through memory that the device can reach fast; probabilities go
- * there before every pass and sums come back behind it. Updates stay with the methods.
+ * Votes go there once per fit, packed to 4 bytes each, through memory that the device can reach fast; probabilities
+ * go there before every pass and sums come back behind it. Updates stay with the methods.
  *
  *     DIS_TRY(device->open(device, &shape, &tables, &session));
  *     DIS_TRY(device->buffer(session, &at, &bytes));   // room to be filled: as many bytes as there are
@@ -11,8 +11,8 @@
  *     DIS_TRY(device->receive(session, 0, bytes, &got, &from)); // posteriors of a pass that kept them
  *     device->close(session);
  *
- * Sums are as exact, relative to themselves, as those of the processor, small ones too: without pseudo-counts EM goes by
- * their ratios. They are added up in an order that the votes alone decide: the same bytes every time. */
+ * Sums are as exact, relative to themselves, as those of the processor, small ones too: without pseudo-counts EM
+ * goes by their ratios. They are added up in an order that the votes alone decide: the same bytes every time. */
 #ifndef DIS_LABELS_METHODS_EM_DEVICE_H
 #define DIS_LABELS_METHODS_EM_DEVICE_H
 #include "core/error.h"
@@ -68,8 +68,8 @@ struct dis__em_device {
     dis_status (*buffer)(void *session, void **at, size_t *bytes);
     dis_status (*send)(void *session, dis__em_send what, size_t offset, size_t bytes);
     dis_status (*pass)(void *session, dis__em_device_pass *pass);
-    /* Posteriors (n_items, n_classes) from byte `offset` on, all `bytes` that are left: *got of them are at *from, until
-     * the next call. From 0 on, in order. */
+    /* Posteriors (n_items, n_classes) from byte `offset` on, all `bytes` that are left: *got of them are at *from,
+     * until the next call. From 0 on, in order. */
     dis_status (*receive)(void *session, size_t offset, size_t bytes, size_t *got, const void **from);
     void (*close)(void *session); /* NULL: nothing */
 };
@@ -89,8 +89,8 @@ typedef size_t dis__em_devices(const dis__em_host *host, dis__em_device *rows, s
 #define DIS_EM_DEVICES_SYMBOL "dis_plugin_em_devices"
 
 struct dis__fit_args;
-/* The device that a fit is asked for; *out NULL: the processor. DIS_EUSAGE: no such words; what passes on devices do not
- * have; DIS_EIO: no such device here, and why. */
+/* The device that a fit is asked for; *out NULL: the processor. DIS_EUSAGE: no such words; what passes on devices do
+ * not have; DIS_EIO: no such device here, and why. */
 dis_status dis__em_device_for(const struct dis__fit_args *args, const char *method, size_t n_states,
                               const dis__em_device **out);
 /* The same for the words alone. *automatic: `device` is auto. */
