@@ -302,7 +302,9 @@ def main():
     options = parser.parse_args()
     results = Results(options)
     rows = [r for r in (row(results, c) for c in CLAIMS) if r]
-    table = "\n".join(["| paper | claim | published | here: difference [95 % interval] | seeds | verdict |", "|---|---|---|---|---|---|", *rows])
+    verdicts = [re.search(r"\*\*(.+?)\*\*", r)[1] for r in rows]
+    said = ", ".join(f"{verdicts.count(v)} {t}" for v, t in (("reproduced", "are reproduced"), ("in part", "in part"), ("not", "not"), ("cannot be told", "cannot be told")))
+    table = "\n".join([f"Of {len(rows)} claims {said}.", "", "| paper | claim | published | here: difference [95 % interval] | seeds | verdict |", "|---|---|---|---|---|---|", *rows])
     if not options.write:
         print(table)
         return

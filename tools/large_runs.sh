@@ -4,7 +4,7 @@
 #   encoders   large-multi-view-rte, -mre, -toxicity, -pos        rte_snow, snli, mre_crowdtruth, causal_claims, ...
 #              encoder-chaosnli, encoder-popquorn                 chaosnli, popquorn
 #   tags       large-pos-soft-loss, large-mtl-pos-test,           pos_gimpel, glove_twitter_25d_subset, nltk
-#              multi-view-pos, large-mtl-pos
+#              multi-view-pos, large-mtl-pos, why-inverse-kl
 #   images     cifar10h                                           cifar10h
 #   stems      large-mtl-stemming                                 stemming
 # A group whose data or encoder is not there is passed over with a word. Each file is run seed by seed, so that all
@@ -77,6 +77,7 @@ while [ $seed -lt "$seeds" ] && [ "$(left)" -gt 15 ]; do
             part 60 large-mtl-pos-test "$seed"
             there nltk && part 90 multi-view-pos "$seed"
             part 120 large-mtl-pos "$seed"
+            part 60 why-inverse-kl "$seed"
             ;;
         stems)
             there stemming || continue

@@ -92,6 +92,10 @@ TABLES["beyond-targets"] = (
     [("softmax", "{} to softmax", ""), ("centroid", "{} to centroid", ""), ("default labels", "{} to default", ""), ("gold, beside the centroid", "gold+{}, centroid", "")], "",
     [here("beyond-targets", [m], header, lambda c, k=loss: c.format(k)) for said, loss in (("KL: ", "kl"), ("Jensen-Shannon: ", "js"))
      for header, m in ((said + "accuracy", "images.accuracy"), ("log-loss", "images.log_loss"), ("to people", "test.cross_entropy"))])  # fmt: skip
+_m = lambda said, measure, what="mean": (said, "beyond-images", lambda c: c, [measure], what)
+TABLES["beyond-images"] = ([*[(a, b, "") for a, b in VIEWS[:6]], ("centroid, weighted", "centroid, weighted", ""), *[(a, b, "") for a, b in VIEWS[6:]]], "",
+                           [_m("accuracy, {n} seeds", "images.accuracy"), _m("sd", "images.accuracy", "sd"), _m("calibrated log-likelihood", "images.calibrated_log_likelihood"),
+                            _m("cross-entropy to people", "test.cross_entropy")])  # fmt: skip
 AT_15 = {"temperature": "temperature 1.5", "hybrid": "hybrid 1.5"}  # where the released optimiser stops
 for _key, _measure, _what in (("labels-accuracy", "test.accuracy", "both"), ("labels-log-loss", "test.log_loss", "mean")):
     TABLES[_key] = ([("RTE", "rte", ""), ("MRE", "mre", ""), ("POS", "pos", ""), ("toxicity, another set", "toxicity", "")], "",
