@@ -734,7 +734,7 @@ class MACE(_Simple):
 
 class Ordinal(_Simple):
     """Classes in an order, which is that of the votes: give Votes with scale="ordinal", or classes. The soft label of a task
-    is how the crowd would vote on it."""
+    is how workers who look at it would vote."""
 
     _method = "ordinal"
     _options: ClassVar[dict[str, str]] = {
@@ -743,6 +743,7 @@ class Ordinal(_Simple):
         "points": "points",
         "bias": "bias",
         "spread": "spread",
+        "lapse": "lapse",
     }
 
     def __init__(
@@ -753,6 +754,7 @@ class Ordinal(_Simple):
         points: int = 0,
         bias: float = 0.5,
         spread: float = 0.15,
+        lapse: float = 0.1,
         n_jobs: int | None = None,
         progress: ProgressLike = None,
     ) -> None:
@@ -761,6 +763,7 @@ class Ordinal(_Simple):
         self.points = points
         self.bias = bias
         self.spread = spread
+        self.lapse = lapse
         self.n_jobs = n_jobs
         self.progress = progress
 
@@ -773,6 +776,11 @@ class Ordinal(_Simple):
     def spreads_(self) -> Any:
         """How far each worker's votes are spread, in classes."""
         return self._once("spreads", lambda: self._by_worker(np.asarray(self._parameter("spread")), "spread"))
+
+    @property
+    def lapses_(self) -> Any:
+        """Which share of each worker's votes was cast without looking at the task."""
+        return self._once("lapses", lambda: self._by_worker(np.asarray(self._parameter("lapse")), "lapse"))
 
     @property
     def scores_(self) -> Any:

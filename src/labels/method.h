@@ -43,7 +43,7 @@ typedef struct {
     bool devices; /* its passes can be made elsewhere than on the processor (methods/em_device.h) */
 } dis__method;
 
-enum { DIS_MAX_PARAMETERS = 8, DIS_MAX_WARNINGS = 3, DIS_WARNING_SIZE = 240 };
+enum { DIS_MAX_PARAMETERS = 12, DIS_MAX_WARNINGS = 3, DIS_WARNING_SIZE = 240 };
 
 struct dis_fit {
     const dis__method *method;

@@ -1,6 +1,7 @@
 /* The ordinal method: an objective that never falls, parameters that give its scores back by their definition, a crowd
- * drawn from the model found again; finite on anything; threads do not count; a reversed order gives reversed labels.
- * */
+ * drawn from the model found again (places, thresholds, biases, spreads, lapses, with intervals that hold what they
+ * say); workers who do not look do not spoil labels; finite on anything; threads do not count; a reversed order gives
+ * reversed labels. */
 #include "dissent/dissent.h"
 #include "core/random.h"
 #include <math.h>
@@ -96,7 +97,8 @@ static void test_scores_by_definition(void **state)
     dis_fit *f = fit(NULL, votes, "ordinal:points=1,tolerance=0,iterations=25");
     const dis_votes_view v = dis_votes_look(votes);
     const double *bias = parameter(f, "bias"), *spread = parameter(f, "spread"), *prior = parameter(f, "prior"),
-                 *threshold = parameter(f, "threshold"), *score = parameter(f, "score");
+                 *threshold = parameter(f, "threshold"), *score = parameter(f, "score"), *lapse = parameter(f, "lapse"),
+                 *rate = parameter(f, "rate");
     for (size_t i = 0; i < v.n_items; i++) {
         double q[CLASSES], total = 0, mean = 0;
         for (size_t x = 0; x < CLASSES; x++) {
@@ -104,7 +106,8 @@ static void test_scores_by_definition(void **state)
             for (uint64_t n = v.start[i]; n < v.start[i + 1]; n++) {
                 const size_t w = v.worker[n], l = v.label8[n];
                 const double hi = l + 1 < CLASSES ? cumulated((threshold[l] - (double)x - bias[w]) / spread[w]) : 1;
-                q[x] *= hi - (l ? cumulated((threshold[l - 1] - (double)x - bias[w]) / spread[w]) : 0);
+                const double lo = l ? cumulated((threshold[l - 1] - (double)x - bias[w]) / spread[w]) : 0;
+                q[x] *= (1 - lapse[w]) * (hi - lo) + lapse[w] * rate[w * CLASSES + l];
             }
             total += q[x];
         }
@@ -145,6 +148,138 @@ static void test_finds_the_model(void **state)
     }
     assert_true(ft / ff > .7 && ft / ff < 1.4);
     dis_fit_destroy(f);
+    dis_votes_destroy(votes);
+}
+
+/* ---- a crowd drawn from the model, uneven thresholds and lapses with it ---- */
+
+enum { MANY = 1500, CROWD = 60, VOTES = 12 };
+static const double cuts[] = {.2, 1.4, 2.1, 3.7};
+
+static double true_spread(size_t w)
+{
+    return .5 * exp(.15 * normal(5000000 + w));
+}
+
+static double true_bias(size_t w)
+{
+    return .3 * normal(6000000 + w);
+}
+
+/* Every sixth worker looks at a fifth of the items, the others at nearly all. */
+static double true_lapse(size_t w)
+{
+    return w % 6 == 0 ? .8 : .03;
+}
+
+static double true_place(size_t i)
+{
+    return 4.4 * uniform(30000000 + i) - .2;
+}
+
+static size_t class_at(double z)
+{
+    size_t v = 0;
+    while (v < CLASSES - 1 && z > cuts[v]) v++;
+    return v;
+}
+
+static dis_votes *drawn_crowd(void)
+{
+    static uint32_t task[MANY * VOTES], worker[MANY * VOTES];
+    static uint16_t label[MANY * VOTES];
+    static const size_t step[] = {1, 7, 11, 13};
+    for (size_t n = 0; n < MANY * VOTES; n++) {
+        const size_t i = n / VOTES, w = (i * 7 + n % VOTES * step[i % 4]) % CROWD;
+        const bool lapses = uniform(40000000 + n) < true_lapse(w);
+        const double z = true_place(i) + true_bias(w) + true_spread(w) * normal(7000000 + n);
+        task[n] = (uint32_t)i;
+        worker[n] = (uint32_t)w;
+        label[n] = (uint16_t)(lapses ? (size_t)(CLASSES * uniform(50000000 + n)) : class_at(z));
+    }
+    const dis_votes_arrays a = {.n_votes = MANY * VOTES,
+                                .n_items = MANY,
+                                .n_workers = CROWD,
+                                .n_classes = CLASSES,
+                                .task = task,
+                                .worker = worker,
+                                .label = label,
+                                .scale = DIS_SCALE_ORDINAL};
+    dis_votes *votes;
+    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    return votes;
+}
+
+typedef struct {
+    double slope, shift;
+} line;
+
+/* Least squares: from what was found to what is true. The line of places has no origin and no unit of its own. */
+static line line_between(const double *found, size_t n)
+{
+    double x = 0, y = 0, xy = 0, xx = 0;
+    for (size_t i = 0; i < n; i++) {
+        x += found[i] / (double)n;
+        y += true_place(i) / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        xy += (found[i] - x) * (true_place(i) - y);
+        xx += (found[i] - x) * (found[i] - x);
+    }
+    return (line){.slope = xy / xx, .shift = y - xy / xx * x};
+}
+
+static void test_recovers(void **state)
+{
+    (void)state;
+    dis_votes *votes = drawn_crowd();
+    dis_fit *f = fit(NULL, votes, "ordinal:tolerance=1e-8,intervals=yes");
+    const double *bias = parameter(f, "bias"), *spread = parameter(f, "spread"), *lapse = parameter(f, "lapse"),
+                 *threshold = parameter(f, "threshold"), *bias_se = parameter(f, "bias_se"),
+                 *spread_se = parameter(f, "spread_se");
+    const line t = line_between(parameter(f, "score"), MANY);
+    double mean = 0;
+    size_t within = 0, judged = 0, bias_held = 0, spread_held = 0;
+    for (size_t w = 0; w < CROWD; w++)
+        mean += w % 6 == 0 ? 0 : (true_bias(w) - t.slope * bias[w]) / (CROWD - CROWD / 6);
+    for (size_t v = 0; v < CLASSES - 1; v++) assert_true(fabs(t.shift + t.slope * threshold[v] - cuts[v] - mean) < .12);
+    for (size_t w = 0; w < CROWD; w++) {
+        assert_true(fabs(lapse[w] - true_lapse(w)) < .12);
+        if (w % 6 == 0) continue;
+        judged++;
+        within += fabs(t.slope * bias[w] + mean - true_bias(w)) < .1;
+        bias_held += fabs(t.slope * bias[w] + mean - true_bias(w)) < 1.96 * t.slope * bias_se[w];
+        spread_held += fabs(log(t.slope * spread[w] / true_spread(w))) < 1.96 * spread_se[w];
+    }
+    assert_true(within >= judged * 9 / 10);
+    assert_true(bias_held >= judged * 17 / 20);
+    assert_true(spread_held >= judged * 17 / 20);
+    dis_fit_destroy(f);
+    dis_votes_destroy(votes);
+}
+
+static double right(const dis_votes *votes, const char *spec)
+{
+    dis_fit *f = fit(NULL, votes, spec);
+    const double *p = dis_fit_p(f);
+    size_t n = 0;
+    for (size_t i = 0; i < MANY; i++) {
+        size_t best = 0;
+        for (size_t v = 1; v < CLASSES; v++)
+            if (p[i * CLASSES + v] > p[i * CLASSES + best]) best = v;
+        n += best == class_at(true_place(i));
+    }
+    dis_fit_destroy(f);
+    return (double)n / MANY;
+}
+
+static void test_right(void **state)
+{
+    (void)state;
+    dis_votes *votes = drawn_crowd();
+    const double found = right(votes, "ordinal");
+    assert_true(found > right(votes, "majority"));
+    assert_true(found > right(votes, "dawid-skene"));
     dis_votes_destroy(votes);
 }
 
@@ -247,6 +382,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_objective_rises),   cmocka_unit_test(test_scores_by_definition),
+        cmocka_unit_test(test_recovers),          cmocka_unit_test(test_right),
         cmocka_unit_test(test_finds_the_model),   cmocka_unit_test(test_reversed),
         cmocka_unit_test(test_threads_and_order), cmocka_unit_test(test_edges),
         cmocka_unit_test(test_gold_pins),         cmocka_unit_test(test_faults),

@@ -1,24 +1,31 @@
-/* An ordinal model of votes: items lie on a line, thresholds cut it into classes, workers have a bias and a spread.
+/* An ordinal model of votes: items lie on a line, thresholds cut it into classes, workers have a bias, a spread and
+ * lapses.
  *
- *     P(class v | item at x, worker w) = F(hi) - F(lo),  hi = k_w (a[v + 1] - u x) - g_w,  lo the same with a[v]
+ *     P(class v | item at x, worker w) = (1 - e_w) (F(hi) - F(lo)) + e_w r_w[v]
+ *     hi = k_w (a[v + 1] - u x) - g_w,  lo the same with a[v]
  *
  * F is the normal distribution function: the graded response model of Samejima (1969) with raters as in Johnson (1996),
- * cumulative probit with a shift g_w and a precision k_w of each worker. Priors: g ~ N(0, bias^2), k ~ N(1, spread^2).
- * Where items lie is left free: x is one of `points` places within the band of each class (class v has the band v - 1/2
- * .. v + 1/2), with estimated probabilities. Thresholds a and the precision of the crowd u are estimated; half a vote
- * for each class within its band keeps those of classes that nobody chose finite.
+ * cumulative probit with a shift g_w and a precision k_w of each worker. A share e_w of a worker's votes are lapses, for
+ * which the item was not looked at; they have rates r_w. Without them a worker who votes at random can only be one of
+ * large spread, and where there are many such, thresholds move outside of all items and labels become the same for all.
+ * Priors: g ~ N(0, bias^2), k ~ N(1, spread^2); e is drawn to `lapse` as by 4 votes, r to the rates of all votes as by
+ * 20. Where items lie is left free: x is one of `points` places within the band of each class (class v has the band
+ * v - 1/2 .. v + 1/2), with estimated probabilities. Thresholds a and the precision of the crowd u are estimated; half a
+ * vote for each class within its band keeps those of classes that nobody chose finite.
  *
- * The soft label of an item is how the crowd would vote on it: sum over x of P(x | votes) C[v | x], with C the votes of
- * all workers at x, one vote of a worker without bias added. It says less about what is true than a posterior of a
- * true class, and foretells the next vote better than one (docs/kinds.md).
+ * The soft label of an item is how workers who look would vote on it: sum over x of P(x | votes) C[v | x], with C the
+ * votes of all workers at x, those of a worker counted 1 - e_w, one vote of a worker without bias added. It says less
+ * about what is true than a posterior of a true class, and foretells the next vote better than one (docs/kinds.md).
  *
- * Objective: the marginal likelihood times the priors, by EM. Every part of the M-step is concave: one Newton step for
- * all (a, u) (after the first four passes at every fourth), one for each worker's (k, g), both halved until they do not
- * lose; the places' probabilities in closed form.
+ * Objective: the marginal likelihood times the priors, by EM, which vote is a lapse being hidden like the places. Every
+ * part of the M-step is concave: one Newton step for all (a, u) (after the first four passes at every fourth), one for
+ * each worker's (k, g), both halved until they do not lose; e, r and the places' probabilities in closed form.
  *
- * Parameters, in steps of one class: bias (above 0: votes too high), spread (of a worker's votes), threshold (upper end
- * of each class; the last is the end of the line), score (mean of x); prior (of the bands). With them P(class v | x, w)
- * = F((threshold[v] - x - bias) / spread) - F((threshold[v - 1] - x - bias) / spread).
+ * Parameters, in steps of one class: bias (above 0: votes too high), spread (of a worker's votes), lapse and rate (e and
+ * r), threshold (upper end of each class; the last is the end of the line), score (mean of x); prior (of the bands).
+ * With them P(class v | x, w) = (1 - lapse) (F((threshold[v] - x - bias) / spread) - F((threshold[v - 1] - x - bias) /
+ * spread)) + lapse rate[v]. With intervals=yes also bias_se, spread_se (of its logarithm), score_se and gain (what one
+ * more vote of somebody who looks tells of the item's place, nats).
  *
  * Cost: an iteration is one pass over the votes with rows of K * points numbers, and two normal distribution functions
  * for each place, class and worker who chose it, two or three times. */
@@ -50,12 +57,29 @@ static const dis_option options_table[] = {
      .low = 1e-3,
      .high = 10,
      .summary = "how far precisions of workers are expected to differ from 1"},
+    {.key = "lapse",
+     .kind = DIS_OPTION_REAL,
+     .offset = offsetof(dis__ordinal_options, lapse),
+     .fallback = ".1",
+     .low = 0,
+     .high = .9,
+     .summary = "expected share of votes cast without looking at the item; 0: there are none"},
+    {.key = "intervals",
+     .kind = DIS_OPTION_CHOICE,
+     .offset = offsetof(dis__ordinal_options, intervals),
+     .fallback = "no",
+     .choices = "no|yes",
+     .summary = "standard errors of biases, spreads and places, and what one more vote would tell"},
 };
 
 enum { MAX_CLASSES = 1000, MAX_JOBS = 16, USUAL_POINTS = 3, FEWEST_PLACES = 15 };
 #define FIRST_UNIT .7 /* first spread of a usual vote, in classes */
 
 /* ---- labels ---- */
+
+typedef struct {
+    double *bias, *spread, *lapse, *rate, *prior, *threshold, *score, *bias_se, *spread_se, *score_se, *gain;
+} parameters;
 
 static dis_status votes_job(void *arg, size_t j, int thread)
 {
@@ -66,12 +90,12 @@ static dis_status votes_job(void *arg, size_t j, int thread)
     for (size_t w = dis__job_first(n_workers, m->n_jobs, j); w < last; w++) {
         dis__em_worker_sums(&m->em, w, sums);
         for (size_t v = 0; v < m->K; v++)
-            for (size_t s = 0; s < m->S; s++) votes[v * m->S + s] += sums[v * m->em.row + s];
+            for (size_t s = 0; s < m->S; s++) votes[v * m->S + s] += (1 - m->e[w]) * sums[v * m->em.row + s];
     }
     return DIS_OK;
 }
 
-/* How the crowd votes at each place, into the first table of m->votes. */
+/* How workers who look vote at each place, into the first table of m->votes. */
 static dis_status crowd_votes(dis__ordinal *m)
 {
     DIS_TRY(dis__run_jobs(m->em.args->ctx, m->n_jobs, votes_job, m));
@@ -92,12 +116,12 @@ static dis_status crowd_votes(dis__ordinal *m)
 
 typedef struct {
     const dis__ordinal *m;
-    double *score, *posterior; /* (n_items), (n_jobs, S) */
+    const parameters *out;
+    double *posterior, *entropy; /* (n_jobs, S), (S): of the votes at a place */
     size_t n_jobs;
 } labelling;
 
-/* P(place | votes of item i) into q (S). */
-static void place_item(const dis__ordinal *m, size_t i, double *q)
+void dis__ordinal_place(const dis__ordinal *m, size_t i, double *q)
 {
     const dis_votes_view *v = &m->em.args->votes;
     const int32_t gold = dis__gold(m->em.args, i);
@@ -111,6 +135,31 @@ static void place_item(const dis__ordinal *m, size_t i, double *q)
     }
 }
 
+/* Mean and standard deviation of the place of item i. */
+static void note_place(const labelling *t, size_t i, const double *q)
+{
+    double mean = 0, square = 0;
+    for (size_t s = 0; s < t->m->S; s++) mean += q[s] * t->m->place[s];
+    for (size_t s = 0; s < t->m->S; s++) square += q[s] * (t->m->place[s] - mean) * (t->m->place[s] - mean);
+    t->out->score[i] = mean;
+    if (t->out->score_se) t->out->score_se[i] = sqrt(square);
+}
+
+static double entropy_of(const double *p, size_t n, size_t stride)
+{
+    double sum = 0;
+    for (size_t v = 0; v < n; v++) sum -= p[v * stride] > 0 ? p[v * stride] * log(p[v * stride]) : 0;
+    return sum;
+}
+
+/* What one more vote of somebody who looks tells of the place: mutual information, nats. p: soft label of item i. */
+static void note_gain(const labelling *t, size_t i, const double *q, const double *p)
+{
+    double gain = entropy_of(p, t->m->K, 1);
+    for (size_t s = 0; s < t->m->S; s++) gain -= q[s] * t->entropy[s];
+    t->out->gain[i] = fmax(gain, 0);
+}
+
 static dis_status label_job(void *arg, size_t j, int thread)
 {
     (void)thread;
@@ -120,11 +169,10 @@ static dis_status label_job(void *arg, size_t j, int thread)
     double *q = t->posterior + j * m->S;
     for (size_t i = dis__job_first(n_items, t->n_jobs, j); i < last; i++) {
         double total = 0, *p = m->em.fit->p + i * m->K;
-        place_item(m, i, q);
+        dis__ordinal_place(m, i, q);
         for (size_t s = 0; s < m->S; s++) total += q[s];
         for (size_t s = 0; s < m->S; s++) q[s] /= total;
-        t->score[i] = 0;
-        for (size_t s = 0; s < m->S; s++) t->score[i] += q[s] * m->place[s];
+        note_place(t, i, q);
         total = 0;
         for (size_t v = 0; v < m->K; v++) {
             p[v] = 0;
@@ -132,16 +180,20 @@ static dis_status label_job(void *arg, size_t j, int thread)
             total += p[v];
         }
         const int32_t gold = dis__gold(m->em.args, i);
-        for (size_t v = 0; v < m->K; v++) p[v] = gold < 0 ? p[v] / total : (int32_t)v == gold;
+        for (size_t v = 0; v < m->K; v++) p[v] /= total;
+        if (t->out->gain) note_gain(t, i, q, p);
+        for (size_t v = 0; gold >= 0 && v < m->K; v++) p[v] = (int32_t)v == gold;
     }
     return DIS_OK;
 }
 
-static dis_status make_labels(const dis__ordinal *m, double *score)
+static dis_status make_labels(const dis__ordinal *m, const parameters *out)
 {
     const dis_votes_view *v = &m->em.args->votes;
-    labelling t = {.m = m, .score = score, .n_jobs = dis__n_jobs(v->n_items, 4096, MAX_JOBS)};
-    DIS_TRY(dis__alloc_array(&t.posterior, dis__size(t.n_jobs, m->S, 0), sizeof *t.posterior));
+    labelling t = {.m = m, .out = out, .n_jobs = dis__n_jobs(v->n_items, 4096, MAX_JOBS)};
+    DIS_TRY(dis__alloc_array(&t.posterior, dis__size(t.n_jobs + 1, m->S, 0), sizeof *t.posterior));
+    t.entropy = t.posterior + t.n_jobs * m->S;
+    for (size_t s = 0; s < m->S; s++) t.entropy[s] = entropy_of(m->votes + s, m->K, m->S);
     const dis_status status = dis__run_jobs(m->em.args->ctx, t.n_jobs, label_job, &t);
     dis__free(t.posterior);
     return status;
@@ -162,7 +214,12 @@ static dis_status start(dis__ordinal *m)
         m->place[s] = ((double)s + .5) / (double)m->G - .5;
         m->em.prior[s] = count[s / m->G] + 1;
     }
-    for (size_t w = 0; w < v->n_workers; w++) m->k[w] = 1;
+    for (size_t c = 0; c < m->K; c++) m->base[c] = (count[c] + 1) / ((double)v->n_votes + (double)m->K);
+    for (size_t w = 0; w < v->n_workers; w++) {
+        m->k[w] = 1;
+        m->e[w] = m->o->lapse;
+        memcpy(m->rate + w * m->K, m->base, m->K * sizeof *m->rate);
+    }
     dis__free(count);
     return DIS_OK;
 }
@@ -183,14 +240,33 @@ static dis_status run(dis__ordinal *m)
     return m->status != DIS_OK ? m->status : status;
 }
 
-static void note_parameters(const dis__ordinal *m, double *bias, double *spread, double *prior, double *threshold)
+static dis_status add_parameters(dis_fit *fit, bool intervals, parameters *p)
 {
-    for (size_t w = 0; w < m->em.args->votes.n_workers; w++) {
-        bias[w] = m->g[w] / (m->k[w] * m->u);
-        spread[w] = 1 / (m->k[w] * m->u);
+    DIS_TRY(dis__fit_parameter(fit, "bias", "w", &p->bias));
+    DIS_TRY(dis__fit_parameter(fit, "spread", "w", &p->spread));
+    DIS_TRY(dis__fit_parameter(fit, "lapse", "w", &p->lapse));
+    DIS_TRY(dis__fit_parameter(fit, "rate", "wv", &p->rate));
+    DIS_TRY(dis__fit_parameter(fit, "prior", "t", &p->prior));
+    DIS_TRY(dis__fit_parameter(fit, "threshold", "t", &p->threshold));
+    DIS_TRY(dis__fit_parameter(fit, "score", "i", &p->score));
+    if (!intervals) return DIS_OK;
+    DIS_TRY(dis__fit_parameter(fit, "score_se", "i", &p->score_se));
+    DIS_TRY(dis__fit_parameter(fit, "gain", "i", &p->gain));
+    DIS_TRY(dis__fit_parameter(fit, "bias_se", "w", &p->bias_se));
+    return dis__fit_parameter(fit, "spread_se", "w", &p->spread_se);
+}
+
+static void note_parameters(const dis__ordinal *m, const parameters *p)
+{
+    const size_t n_workers = m->em.args->votes.n_workers;
+    for (size_t w = 0; w < n_workers; w++) {
+        p->bias[w] = m->g[w] / (m->k[w] * m->u);
+        p->spread[w] = 1 / (m->k[w] * m->u);
+        p->lapse[w] = m->e[w];
     }
-    for (size_t s = 0; s < m->S; s++) prior[s / m->G] += m->em.prior[s];
-    for (size_t v = 0; v < m->K; v++) threshold[v] = v + 1 < m->K ? m->a[v + 1] / m->u : (double)m->K - .5;
+    memcpy(p->rate, m->rate, n_workers * m->K * sizeof *m->rate);
+    for (size_t s = 0; s < m->S; s++) p->prior[s / m->G] += m->em.prior[s];
+    for (size_t v = 0; v < m->K; v++) p->threshold[v] = v + 1 < m->K ? m->a[v + 1] / m->u : (double)m->K - .5;
 }
 
 static dis_status allocate(dis__ordinal *m)
@@ -199,7 +275,8 @@ static dis_status allocate(dis__ordinal *m)
     DIS_TRY(dis__alloc_zeroed(&m->place, m->S, sizeof *m->place));
     DIS_TRY(dis__alloc_zeroed(&m->a, 3 * (K + 1), sizeof *m->a));
     DIS_TRY(dis__alloc_zeroed(&m->solve, K * (K + 1), sizeof *m->solve));
-    DIS_TRY(dis__alloc_zeroed(&m->k, dis__size(n_workers, 2, 0), sizeof *m->k));
+    DIS_TRY(dis__alloc_zeroed(&m->k, dis__size(n_workers, 3, 0), sizeof *m->k));
+    DIS_TRY(dis__alloc_zeroed(&m->rate, dis__size(n_workers, K, K), sizeof *m->rate));
     DIS_TRY(dis__alloc_array(&m->sums, dis__size(m->n_jobs, m->em.worker_size, 0), sizeof *m->sums));
     DIS_TRY(dis__alloc_zeroed(&m->votes, dis__size(m->n_jobs, K * m->S, 0), sizeof *m->votes));
     DIS_TRY(dis__alloc_zeroed(&m->part, m->n_jobs, sizeof *m->part));
@@ -207,6 +284,8 @@ static dis_status allocate(dis__ordinal *m)
     m->a_try = m->a + K + 1;
     m->a_used = m->a_try + K + 1;
     m->g = m->k + n_workers;
+    m->e = m->g + n_workers;
+    m->base = m->rate + n_workers * K;
     for (size_t j = 0; j < m->n_jobs; j++) {
         double *x = m->parts + j * 4 * K;
         m->part[j] = (dis__ordinal_sums){.slope = x, .bend = x + K, .next = x + 2 * K, .border = x + 3 * K};
@@ -216,7 +295,7 @@ static dis_status allocate(dis__ordinal *m)
 
 static void destroy(dis__ordinal *m)
 {
-    void *const arrays[] = {m->place, m->a, m->solve, m->k, m->sums, m->votes, m->part, m->parts};
+    void *const arrays[] = {m->place, m->a, m->solve, m->k, m->rate, m->sums, m->votes, m->part, m->parts};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) dis__free(arrays[i]);
     dis__em_destroy(&m->em);
 }
@@ -231,25 +310,22 @@ static size_t points_of(const dis__ordinal_options *o, size_t n_classes)
 static dis_status fit_ordinal(const dis__fit_args *args, dis_fit *fit)
 {
     const size_t K = args->votes.n_classes;
-    double *bias, *spread, *prior, *threshold, *score;
+    parameters p = {.score_se = NULL, .gain = NULL};
     if (K > MAX_CLASSES)
         return dis__fail(DIS_EDATA,
                          "%zu classes, and the method ordinal takes at most %d; are they numbers on a scale?", K,
                          MAX_CLASSES);
-    DIS_TRY(dis__fit_parameter(fit, "bias", "w", &bias));
-    DIS_TRY(dis__fit_parameter(fit, "spread", "w", &spread));
-    DIS_TRY(dis__fit_parameter(fit, "prior", "t", &prior));
-    DIS_TRY(dis__fit_parameter(fit, "threshold", "t", &threshold));
-    DIS_TRY(dis__fit_parameter(fit, "score", "i", &score));
     dis__ordinal m = {.o = args->options, .K = K, .G = points_of(args->options, K)};
     m.S = K * m.G;
+    DIS_TRY(add_parameters(fit, m.o->intervals, &p));
     DIS_TRY(dis__em_create(args, fit, DIS_EM_ROWS, m.G, &m.em));
     m.n_jobs = dis__n_jobs(dis__size(args->votes.n_workers, m.em.worker_size, 0), 4096, MAX_JOBS);
     dis_status status = allocate(&m);
     if (status == DIS_OK) status = run(&m);
     if (status == DIS_OK) status = crowd_votes(&m);
-    if (status == DIS_OK) status = make_labels(&m, score);
-    if (status == DIS_OK) note_parameters(&m, bias, spread, prior, threshold);
+    if (status == DIS_OK) status = make_labels(&m, &p);
+    if (status == DIS_OK) note_parameters(&m, &p);
+    if (status == DIS_OK && m.o->intervals) status = dis__ordinal_errors(&m, p.bias_se, p.spread_se);
     destroy(&m);
     return status;
 }
@@ -258,13 +334,13 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 {
     const size_t K = votes->n_classes < MAX_CLASSES ? votes->n_classes : MAX_CLASSES, G = points_of(options, K);
     const size_t tables = dis__em_memory(votes, DIS_EM_ROWS, G);
-    return dis__size(votes->n_workers * 5 + votes->n_items, sizeof(double),
+    return dis__size(votes->n_workers * (9 + 2 * K) + votes->n_items * 3, sizeof(double),
                      dis__size(K * K * G, 2 * MAX_JOBS * sizeof(double), tables));
 }
 
 const dis__method dis__method_ordinal = {
     .info = {.name = "ordinal",
-             .summary = "classes in an order: thresholds on a line, bias and spread of workers",
+             .summary = "classes in an order: thresholds on a line, bias, spread and lapses of workers",
              .source = "Samejima 1969; Johnson 1996",
              .objective = "marginal likelihood with priors",
              .needs_workers = true,

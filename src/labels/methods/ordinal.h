@@ -5,7 +5,8 @@
 
 typedef struct {
     int64_t iterations, points;
-    double tolerance, bias, spread;
+    double tolerance, bias, spread, lapse;
+    int intervals;
 } dis__ordinal_options;
 
 /* What the votes at hand say of a[1 .. K - 1] and u: value, gradient (u last), and a Hessian with an arrow's shape. */
@@ -21,7 +22,8 @@ typedef struct {
     double *place;           /* (S): x */
     double *a, u;            /* (K + 1): thresholds times u, the first and last infinite */
     double *a_used, u_used;  /* those of the tables */
-    double *k, *g;           /* (n_workers) */
+    double *k, *g, *e;       /* (n_workers) */
+    double *rate, *base;     /* (n_workers, K), (K) */
     double *a_try, *solve;   /* (K + 1), (K, K + 1) */
     double *sums;            /* (n_jobs, worker_size): of one worker */
     dis__ordinal_sums *part; /* (n_jobs), numbers in `parts` */
@@ -34,6 +36,19 @@ typedef struct {
 
 /* F(hi) - F(lo), at least 1e-300. */
 double dis__ordinal_mass(double lo, double hi);
+
+/* Of the sums n of worker w (K, row), what attentive votes make up, by the tables that the pass used; n keeps that.
+ * lapsed (K), unless NULL: the others by class. */
+void dis__ordinal_split(const dis__ordinal *m, size_t w, double *n, double *lapsed);
+
+/* Derivatives of the logarithm of F(k hi - g) - F(k lo - g) by k and g; infinite ends have none. */
+void dis__ordinal_slopes(double k, double g, double lo, double hi, double *by_k, double *by_g);
+
+/* Standard errors (n_workers) of bias and of the logarithm of spread (ordinal_intervals.c). */
+dis_status dis__ordinal_errors(const dis__ordinal *m, double *bias_se, double *spread_se);
+
+/* P(place | votes of item i) into q (S), not normalised. */
+void dis__ordinal_place(const dis__ordinal *m, size_t i, double *q);
 
 /* The rules of the loop (em.h): after a pass, the thresholds and the precision of the crowd; then each worker; then the
  * places. */

@@ -11,6 +11,8 @@ enum { MAX_HALVINGS = 40, EVERY_PASS = 4 };
 #define FARTHEST        37.5 /* beyond, the normal distribution function is 0 or 1 */
 #define PSEUDO          .5   /* votes of the crowd for each class within its band */
 #define SMOOTHING       5.   /* items added to every place */
+#define LAPSE_VOTES     4.   /* what the expected share of lapses is worth */
+#define RATE_VOTES      20.  /* and the crowd's rates of labels, for those of a worker's lapses */
 
 /* ---- one cell ---- */
 
@@ -42,6 +44,50 @@ static cell look_at(double lo, double hi)
                   .hi_hi = isfinite(hi) ? -at_hi * (hi + at_hi) : 0,
                   .lo_lo = isfinite(lo) ? at_lo * (lo - at_lo) : 0,
                   .hi_lo = at_hi * at_lo};
+}
+
+void dis__ordinal_slopes(double k, double g, double lo, double hi, double *by_k, double *by_g)
+{
+    const cell d = look_at(isfinite(lo) ? k * lo - g : lo, isfinite(hi) ? k * hi - g : hi);
+    *by_k = (isfinite(hi) ? d.hi * hi : 0) + (isfinite(lo) ? d.lo * lo : 0);
+    *by_g = -(d.hi + d.lo);
+}
+
+/* ---- attention ---- */
+
+void dis__ordinal_split(const dis__ordinal *m, size_t w, double *n, double *lapsed)
+{
+    const double *table = m->em.tables + w * 2 * m->em.worker_size;
+    for (size_t v = 0; v < m->K; v++) {
+        const double *p = table + 2 * v * m->em.row, lapse = m->e[w] * m->rate[w * m->K + v];
+        double *row = n + v * m->em.row, total = 0;
+        for (size_t s = 0; s < m->S; s++) {
+            if (!(row[s] > 0)) continue;
+            const double away = row[s] * fmin(lapse / p[s], 1);
+            total += away;
+            row[s] -= away;
+        }
+        if (lapsed) lapsed[v] = total;
+    }
+}
+
+/* The share and the rates of a worker's lapses, of n votes in all. */
+static void update_lapses(const dis__ordinal *m, size_t w, const double *lapsed, double n)
+{
+    double total = 0, *rate = m->rate + w * m->K;
+    for (size_t v = 0; v < m->K; v++) total += lapsed[v];
+    m->e[w] = (total + LAPSE_VOTES * m->o->lapse) / (n + LAPSE_VOTES);
+    for (size_t v = 0; v < m->K; v++) rate[v] = (lapsed[v] + RATE_VOTES * m->base[v]) / (total + RATE_VOTES);
+}
+
+/* Logarithm of their priors. */
+static double lapse_penalty(const dis__ordinal *m, size_t w)
+{
+    const double e = m->e[w], share = m->o->lapse;
+    double sum = 0;
+    if (share == 0) return 0;
+    for (size_t v = 0; v < m->K; v++) sum += RATE_VOTES * m->base[v] * log(m->rate[w * m->K + v]);
+    return sum + LAPSE_VOTES * (share * log(e) + (1 - share) * log1p(-e));
 }
 
 /* ---- the crowd: a and u ---- */
@@ -85,6 +131,7 @@ static dis_status crowd_job(void *arg, size_t j, int thread)
     clear(m, c);
     for (size_t w = dis__job_first(n_workers, m->n_jobs, j); w < last; w++) {
         dis__em_worker_sums(&m->em, w, sums);
+        dis__ordinal_split(m, w, sums, NULL);
         for (size_t v = 0; v < m->K; v++)
             for (size_t s = 0; s < m->S; s++)
                 if (sums[v * m->em.row + s] > 0)
@@ -227,9 +274,9 @@ static bool any(const double *x, size_t n)
     return false;
 }
 
-/* P(class | place) at (k, g) into `out` for the classes that have votes in n (all of them for NULL): other rows are
- * never read. Returns the worker's part of the objective. */
-static double fill(const dis__ordinal *m, const double *n, double k, double g, double *out)
+/* F of attentive votes at (k, g) into `out` for the classes that have votes in n or lapsed (all of them for NULL): other
+ * rows are never read. Returns the worker's part of the objective. */
+static double fill(const dis__ordinal *m, const double *n, const double *lapsed, double k, double g, double *out)
 {
     const double b = g / m->o->bias, c = (k - 1) / m->o->spread;
     double value = -.5 * (b * b + c * c);
@@ -237,7 +284,7 @@ static double fill(const dis__ordinal *m, const double *n, double k, double g, d
         const double *sums = n ? n + v * m->em.row : NULL;
         double *row = out + v * m->em.row;
         memset(row, 0, m->em.row * sizeof *row);
-        for (size_t s = 0; (!sums || any(sums, m->S)) && s < m->S; s++) {
+        for (size_t s = 0; (!sums || lapsed[v] > 0 || any(sums, m->S)) && s < m->S; s++) {
             const double lo = v ? k * (m->a[v] - m->u * m->place[s]) - g : -INFINITY;
             const double hi = v + 1 < m->K ? k * (m->a[v + 1] - m->u * m->place[s]) - g : INFINITY;
             row[s] = dis__ordinal_mass(lo, hi);
@@ -247,11 +294,35 @@ static double fill(const dis__ordinal *m, const double *n, double k, double g, d
     return value;
 }
 
+/* What is seen of the worker, attentive or not, in place of F. */
+static void add_lapses(const dis__ordinal *m, size_t w, double *out)
+{
+    for (size_t v = 0; v < m->K; v++) {
+        double *row = out + v * m->em.row;
+        const double lapse = m->e[w] * m->rate[w * m->K + v];
+        for (size_t s = 0; s < m->S; s++)
+            if (row[s] > 0) row[s] = (1 - m->e[w]) * row[s] + lapse;
+    }
+}
+
+static double sum_of(const double *x, size_t n)
+{
+    double total = 0;
+    for (size_t i = 0; i < n; i++) total += x[i];
+    return total;
+}
+
 double dis__ordinal_worker(void *arg, size_t w, double *x, double *scratch, bool keep)
 {
     (void)keep;
     const dis__ordinal *m = arg;
     const bool first = m->em.n_summed == 0;
+    double *lapsed = scratch + m->em.worker_size;
+    const double n = sum_of(x, m->em.worker_size);
+    if (!first) {
+        dis__ordinal_split(m, w, x, lapsed);
+        update_lapses(m, w, lapsed, n);
+    }
     const worker_sums t = sum_worker(m, x, m->k[w], m->g[w]);
     const double det = t.bend_k * t.bend_g - t.bend_kg * t.bend_kg;
     double dk = -(t.bend_g * t.slope_k - t.bend_kg * t.slope_g) / det;
@@ -260,14 +331,15 @@ double dis__ordinal_worker(void *arg, size_t w, double *x, double *scratch, bool
     for (int halving = 0;; halving++, dk /= 2, dg /= 2) {
         if (halving == MAX_HALVINGS) dk = dg = 0;
         if (m->k[w] + dk < LEAST_PRECISION) continue;
-        const double value = fill(m, first ? NULL : x, m->k[w] + dk, m->g[w] + dg, scratch);
+        const double value = fill(m, first ? NULL : x, lapsed, m->k[w] + dk, m->g[w] + dg, scratch);
         if (halving == MAX_HALVINGS || value >= t.value - SLACK * fabs(t.value)) break;
     }
     m->k[w] += dk;
     m->g[w] += dg;
+    add_lapses(m, w, scratch);
     memcpy(x, scratch, m->em.worker_size * sizeof *x);
     const double b = m->g[w] / m->o->bias, c = (m->k[w] - 1) / m->o->spread;
-    return -.5 * (b * b + c * c);
+    return lapse_penalty(m, w) - .5 * (b * b + c * c);
 }
 
 double dis__ordinal_places(void *arg, const double *sum, size_t n_items, double *prior, bool keep)
