@@ -40,7 +40,7 @@ static void every_objective_learns(void **state)
             assert_true(v.epoch[24].loss < v.epoch[0].loss);
             /* annotator: nobody in particular is asked here, and a tenth of the votes were learned so */
             assert_true(accuracy(m, e.items, NULL) > (row->needs_votes && !crowd_layer ? .6 : .95));
-            if (v.n_heads > 1) assert_true(accuracy(m, e.items, "soft") > .95);
+            if (v.n_heads > 1 && !row->needs_votes) assert_true(accuracy(m, e.items, "soft") > .95);
             dis_model_destroy(m);
         }
     free_crowd(&c);
