@@ -46,7 +46,7 @@ static const char *in_words(double kappa)
 }
 
 /* What the coefficient means, with its interval in mind: one that reaches chance shows nothing. */
-static void put_beyond_chance(dis__markup *m, const dis_metric *alpha)
+void dis__put_beyond_chance(dis__markup *m, const dis_metric *alpha)
 {
     if (alpha->degenerate) {
         dis__put(m, "all votes are for one class, which says nothing of chance");
@@ -73,7 +73,7 @@ void dis__say_agreement(dis__report_job *job)
     if (!percent || !alpha) return;
     dis__markup say = {0};
     dis__putf(&say, "Two votes on the same item agree in %s of the cases: ", dis__share(percent->value).text);
-    put_beyond_chance(&say, alpha);
+    dis__put_beyond_chance(&say, alpha);
     dis__put(&say, ".");
     dis__page_say(&job->page, &say);
     dis__markup_free(&say);
@@ -105,7 +105,7 @@ void dis__figure_coefficients(dis__report_job *job)
     const dis_metric *alpha = metric(job, "alpha_nominal"), *percent = metric(job, "percent");
     if (percent && alpha) {
         dis__putf(&f.caption, "%s of the pairs of votes on an item agree, ", dis__share(percent->value).text);
-        put_beyond_chance(&f.caption, alpha);
+        dis__put_beyond_chance(&f.caption, alpha);
         dis__put(&f.caption, ". ");
     }
     dis__put(&f.caption, "Of the coefficients below the first, 0 is what chance gives and 1 full agreement.");

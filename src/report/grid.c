@@ -198,7 +198,9 @@ static void put_text_cell(dis__markup *m, const dis__grid *g, const dis__grid_ce
 {
     const dis__cell_kind kind = g->column[c].kind;
     const char *text = cell->n ? g->texts.bytes + cell->first : "";
-    dis__put(m, c == 0 ? "<th scope=\"row\">" : kind == DIS__TEXT ? "<td data-h=\"" : "<td class=\"long\" data-h=\"");
+    dis__put(m, c == 0              ? kind == DIS__LONG ? "<th scope=\"row\" class=\"long\">" : "<th scope=\"row\">"
+                : kind == DIS__TEXT ? "<td data-h=\""
+                                    : "<td class=\"long\" data-h=\"");
     if (c > 0) {
         put_head_text(m, &g->column[c]);
         dis__put(m, "\">");

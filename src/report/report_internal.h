@@ -123,6 +123,10 @@ dis_status dis__figure_traces(dis__report_job *job);
 /* figure_agreement.c */
 dis_status dis__report_agreement(dis__report_job *job); /* fills job->agreement */
 void dis__say_agreement(dis__report_job *job);
+/* "fair agreement beyond chance (Krippendorff's alpha 0.35, 95 % from 0.31 to 0.38)" */
+void dis__put_beyond_chance(dis__markup *m, const dis_metric *alpha);
+/* figure_scaled.c: the labels of a scale of its own in one picture. */
+void dis__figure_scaled(dis__report_job *job);
 void dis__figure_coefficients(dis__report_job *job);
 void dis__figure_class_agreement(dis__report_job *job);
 void dis__figure_pairs(dis__report_job *job);

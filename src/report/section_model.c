@@ -69,6 +69,7 @@ static void say_model(dis__report_job *job)
         if (!base->reason) dis__putf(&say, "; always answering the same would reach %s", dis__share(base->value).text);
         dis__put(&say, ".");
         dis__page_say(&job->page, &say);
+        if (!job->r->votes) dis__page_tile(&job->page, dis__large(m->n).text, "items with a known class");
         dis__page_tile(&job->page, dis__share(m->value).text, "model accuracy");
     }
     if (close != SIZE_MAX) {
@@ -82,6 +83,7 @@ static void say_model(dis__report_job *job)
                       dis__fixed(e->metric[DIS_EVAL_ENTROPY_CORRELATION].value, 2).text);
         dis__put(&say, ".");
         dis__page_say(&job->page, &say);
+        dis__page_tile(&job->page, dis__fixed(e->metric[DIS_EVAL_JSD].value, 3).text, "divergence from people (nats)");
     }
     dis__markup_free(&say);
 }

@@ -1,4 +1,5 @@
-"""Reports in a real browser: of a synthetic crowd, of a hostile one, of a hostile experiment, and of real data where it is there.
+"""Reports in a real browser: of a synthetic crowd, of a hostile one, of a hostile experiment, of kinds of votes,
+groups and a panel, and of real data where it is there.
 
 usage: browser_report.py DISSENT [DATA_FOLDER]     exit 77 with the reason when there is no browser
 
@@ -9,12 +10,16 @@ import csv
 import io
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 import urllib.parse
 
 import webdriver
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
+import gallery  # noqa: E402
 
 LONG = "long-" + "x" * 65000
 HOSTILE = [
@@ -219,6 +224,13 @@ def check_layout(page):
     check(not single, "a chart of a single bar")
 
 
+def check_sizes(page):
+    """Letters of a chart are those of the page around it, more or less, wherever it stands."""
+    large = page.run("""return [...document.querySelectorAll('figure svg[viewBox]')].map(s =>
+        [s.closest('figure').id, s.getBoundingClientRect().width / s.viewBox.baseVal.width]).filter(x => x[1] > 1.45)""")
+    check(not large, f"charts that are blown up: {large[:3]}")
+
+
 def check_more(page):
     """Long tables show their first rows, and all of them at a click or a key."""
     wrong = page.run("""
@@ -289,6 +301,7 @@ def look(page, path, charts):
     links = check_csv(page)
     page.size(1400)
     check_layout(page)
+    check_sizes(page)
     check_more(page)
     check_digits(page)
     check_tables(page)
@@ -339,6 +352,13 @@ def main():
             run(dissent, "experiment", "report", at("hostile.yaml"), "--store", at("store"), "-o", at("experiment.html"),
                 "-q")
             reports.append(("experiment.html", 8))
+        for name, charts in (("numeric", 2), ("pairwise", 2), ("groups", 10), ("panel", 10)):
+            os.mkdir(at(name))
+            make, title = gallery.PAGES[name][:2]
+            what = make(random.Random(name), at(name))
+            subprocess.run([os.path.abspath(dissent), "report", *what, "--title", title, "--resamples", "100", "-q", "-o", at(name + ".html")],
+                           cwd=at(name), check=True)
+            reports.append((name + ".html", charts))
         rte = os.path.join(data, "rte_snow")
         if data and os.path.exists(os.path.join(rte, "annotations.csv")):
             run(dissent, "report", "--votes", os.path.join(rte, "annotations.csv"), "--gold", os.path.join(rte, "gold.csv"),
