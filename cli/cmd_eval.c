@@ -75,7 +75,7 @@ bool eval_shows(const eval_job *job, size_t m)
         if (needs & DIS_NEEDS_ORDER && !votes_input_ordered(&job->v->reading)) return false;
         if (m == DIS_EVAL_TOP_K_ACCURACY && job->v->top_k >= job->in.look.n_classes) return false;
     }
-    return job->wanted[m] && (!(needs & DIS_NEEDS_GOLD) || job->v->gold) &&
+    return job->wanted[m] && !(needs & DIS_NEEDS_WORKERS) && (!(needs & DIS_NEEDS_GOLD) || job->v->gold) &&
            (!(needs & DIS_NEEDS_HUMAN) || job->human.p || job->v->human);
 }
 
@@ -98,6 +98,9 @@ static int check_metrics(eval_job *job)
             return cli_usage(job->c, "no metric \"%s\"%s%s%s dissent list metrics shows them", given->value[i],
                              near ? "; did you mean " : ";", near ? near : "", near ? "?" : "");
         }
+        if (dis_eval_metric_at(m)->needs & DIS_NEEDS_WORKERS)
+            return cli_usage(job->c, "%s is of predictions for single workers: --perspectives votes measures them",
+                             given->value[i]);
         job->wanted[m] = true;
     }
     return 0;

@@ -159,8 +159,9 @@ static void recipe_detail(size_t i)
 static void metric_detail(size_t i)
 {
     const dis_eval_row *m = dis_eval_metric_at(i);
-    printf("%s: %s\nbetter: %s\nneeds:%s%s%s%s\n", m->name, m->summary, m->better,
+    printf("%s: %s\nbetter: %s\nneeds:%s%s%s%s%s\n", m->name, m->summary, m->better,
            m->needs & DIS_NEEDS_GOLD ? " gold labels" : "", m->needs & DIS_NEEDS_HUMAN ? " human labels" : "",
+           m->needs & DIS_NEEDS_WORKERS ? " predictions for single workers (experiments)" : "",
            m->needs & DIS_NEEDS_ORDER ? ", classes with an order" : "", m->needs ? "" : " nothing but predictions");
 }
 

@@ -22,7 +22,8 @@
 #include "dissent/metric.h"
 
 /* What a metric cannot do without. */
-enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4 };
+/* DIS_NEEDS_WORKERS: predictions for single workers, as experiments make them (perspectives.h has their figures). */
+enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4, DIS_NEEDS_WORKERS = 8 };
 
 /* name in JSON and CSV, name for people, direction that is better, what it needs, one line */
 #define DIS_EVAL_LIST(X)                                                                                               \
@@ -61,7 +62,11 @@ enum { DIS_NEEDS_GOLD = 1, DIS_NEEDS_HUMAN = 2, DIS_NEEDS_ORDER = 4 };
       "Spearman correlation over items of the entropies of q and p")                                                   \
     X(ENTROPY_SIMILARITY, "entropy_similarity", "higher", DIS_NEEDS_HUMAN, "1 - mean |H(p) - H(q)| / log K")           \
     X(MODEL_ENTROPY, "model_entropy", "none", 0, "mean entropy of q, nats")                                            \
-    X(CONFIDENCE, "confidence", "none", 0, "mean of the largest probability of q")
+    X(CONFIDENCE, "confidence", "none", 0, "mean of the largest probability of q")                                     \
+    X(PERSPECTIVE_ERROR, "perspective_error", "lower", DIS_NEEDS_WORKERS,                                              \
+      "mean over items of the share of their votes that predictions for the voters have wrong")                        \
+    X(PERSPECTIVE_DISTANCE, "perspective_distance", "lower", DIS_NEEDS_WORKERS | DIS_NEEDS_ORDER,                      \
+      "mean over items of the steps from votes to the medians of predictions for the voters")
 
 typedef enum {
 #define DIS_EVAL_ENUM(id, name, better, needs, summary) DIS_EVAL_##id,

@@ -164,6 +164,7 @@ typedef struct {
     size_t n_examples, n_left_out;      /* items trained on (annotator, annot-mix: votes), and items without a target */
     size_t n_words, n_words_in_vectors; /* of the vocabulary */
     const char *gradients_by;           /* what added up those of several ranks; "" where there was one */
+    const dis_names *workers;           /* whom the model knows; NULL: it is not told who is asked */
 } dis_model_view;
 DIS_LOOK_API(dis_model);
 

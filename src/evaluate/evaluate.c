@@ -61,7 +61,8 @@ void dis_eval_range(size_t i, double *low, double *high)
                   {DIS_EVAL_HUMAN_BRIER, 0, 2},
                   {DIS_EVAL_ENTROPY_CORRELATION, -1, 1},
                   {DIS_EVAL_ENTROPY_SPEARMAN, -1, 1},
-                  {DIS_EVAL_MODEL_ENTROPY, 0, 0}};
+                  {DIS_EVAL_MODEL_ENTROPY, 0, 0},
+                  {DIS_EVAL_PERSPECTIVE_DISTANCE, 0, 0}};
     *low = 0;
     *high = 1;
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
@@ -420,6 +421,7 @@ static void choose(dis_evaluation *e)
     for (size_t m = 0; m < DIS_EVAL_METRICS; m++) {
         const unsigned needs = table[m].needs;
         const char *reason = e->o.wanted && !e->o.wanted[m]              ? "not asked for"
+                             : needs & DIS_NEEDS_WORKERS                 ? "predictions are not of single workers"
                              : needs & DIS_NEEDS_GOLD && !e->in.gold     ? "there are no gold labels"
                              : needs & DIS_NEEDS_HUMAN && !e->in.human   ? "there are no human labels"
                              : needs & DIS_NEEDS_ORDER && !e->o.ordinal  ? "the classes have no order"

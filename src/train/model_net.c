@@ -135,7 +135,8 @@ static dis_model_view view_of(const dis_model *model)
                         .n_left_out = model->n_left_out,
                         .n_words = facts.n_words,
                         .n_words_in_vectors = facts.n_words_in_vectors,
-                        .gradients_by = model->sums_by};
+                        .gradients_by = model->sums_by,
+                        .workers = model->workers};
     for (size_t h = 0; h < model->n_heads; h++) v.head[h] = model->head[h];
     return v;
 }

@@ -57,6 +57,9 @@ static dis_status choose_keep(dis__training *t, const dis_model_train_options *o
     const bool higher = strcmp(row->better, "higher") == 0;
     if (!higher && strcmp(row->better, "lower") != 0)
         return dis__fail(DIS_EUSAGE, "%s is neither better high nor low; keep the best epoch by another metric", name);
+    if (row->needs & DIS_NEEDS_WORKERS)
+        return dis__fail(DIS_EUSAGE,
+                         "%s is no metric to keep the best epoch by; log_loss and accuracy are of single votes", name);
     if (row->needs & DIS_NEEDS_HUMAN && !dev->labels)
         return dis__fail(DIS_EUSAGE, "%s needs soft labels of the development set", name);
     t->keep = metric;

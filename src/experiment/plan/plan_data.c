@@ -368,6 +368,8 @@ static bool can_measure(const dis__plan_internal *p, const char *set, unsigned n
             *why = "gold labels of the set";
         else if ((needs & DIS_NEEDS_HUMAN) && !votes)
             *why = "votes on the set";
+        else if ((needs & DIS_NEEDS_WORKERS) && !(part ? part->votes != NULL : d->part->votes != NULL))
+            *why = "votes on the set";
         else if ((needs & DIS_NEEDS_HUMAN) && !d->human)
             *why = "labels that stand for people: say human: standard, softmax, or other labels";
         else if ((needs & DIS_NEEDS_ORDER) && !d->part->ordinal)

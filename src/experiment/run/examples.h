@@ -25,6 +25,14 @@ dis_status dis__examples_add_votes(dis_context *ctx, const dis__dataset *m, cons
                                    const dis__vote_draw *draw, dis__examples *e);
 void dis__examples_free(dis__examples *e);
 
+/* ask.c: the voters of the tasks of a part are asked about them, by a model that knows workers. */
+typedef struct {
+    double error, distance; /* means over items; NaN: no task has a vote */
+} dis__perspective;
+/* p (m->n, n_classes): rows of tasks with votes become the mean over their voters, the others stay as they were. */
+dis_status dis__ask_voters(dis_context *ctx, dis_model *model, const dis__dataset *m, const dis__examples *e, double *p,
+                           dis__perspective *out);
+
 /* Rows of a table of the data set's tasks as labels of their own. */
 dis_status dis__labels_of_rows(const dis__dataset *m, const double *p, const size_t *task, size_t n, dis_labels **out);
 

@@ -143,6 +143,7 @@ typedef struct {
     dis__examples part;
     double *p;               /* (m->n, n_classes) */
     const dis__parts *items; /* of a further set; NULL: the tested part of the split */
+    dis__perspective asked;  /* what its voters would say, by models that know them */
 } measuring;
 
 static dis_status fill_set(running *r, const measuring *w, const char *name, dis__predicted_set *set)
@@ -275,6 +276,28 @@ static dis_status predict_set(running *r, measuring *w)
     return DIS_OK;
 }
 
+/* Whether voters of the set are to be asked by name. */
+static bool asks_voters(const running *r, const char *set)
+{
+    const dis__plan *plan = &r->plan->plan;
+    bool any = false;
+    for (size_t m = 0; m < plan->n_measures; m++)
+        any |= strcmp(plan->measure[m].set, set) == 0 &&
+               dis_eval_metric_at(plan->measure[m].metric)->needs & DIS_NEEDS_WORKERS;
+    return any && r->model && dis_model_look(r->model).workers;
+}
+
+static void take_perspectives(running *r, const measuring *w, const char *set)
+{
+    const dis__plan *plan = &r->plan->plan;
+    for (size_t m = 0; m < plan->n_measures; m++) {
+        if (strcmp(plan->measure[m].set, set) != 0) continue;
+        if (plan->measure[m].metric == DIS_EVAL_PERSPECTIVE_ERROR) r->out->value[m] = w->asked.error;
+        if (plan->measure[m].metric == DIS_EVAL_PERSPECTIVE_DISTANCE && r->data->part->ordinal)
+            r->out->value[m] = w->asked.distance;
+    }
+}
+
 /* The set itself: predictions of its tasks, then its measures. Nothing to measure leaves its measures undefined. */
 static dis_status one_set(running *r, measuring *w, const char *name, const bool *wanted)
 {
@@ -286,9 +309,13 @@ static dis_status one_set(running *r, measuring *w, const char *name, const bool
         DIS_TRY(predict_set(r, w));
     else
         memcpy(w->p, dis__cache_entry_labels(r->labels)->p, w->m->n * k * sizeof *w->p);
+    const bool asks = asks_voters(r, name);
+    if (asks) DIS_TRY(dis__ask_voters(r->ctx, r->model, w->m, &w->part, w->p, &w->asked));
     dis__predicted_set *set = &r->out->set[r->out->n_sets++];
     DIS_TRY(fill_set(r, w, name, set));
-    return measure(r, w, set);
+    DIS_TRY(measure(r, w, set));
+    if (asks) take_perspectives(r, w, name);
+    return DIS_OK;
 }
 
 /* Tasks that are tested: those of the split, or all of them when there is none and nothing was trained. */
