@@ -153,8 +153,11 @@ static PyObject *take_options(PyObject *keywords, dis_model_train_options *o)
 /* A model, or with folds what they say of all items. */
 static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"examples", "classes", "dev",      "model",   "objective", "seed",   "lenient",   "folder",
-                            "resume",   "folds",   "fold_dev", "threads", "progress",  "device", "precision", NULL};
+    static char *names[] = {"examples", "classes", "dev",       "model",        "objective",       "seed",
+                            "lenient",  "folder",  "resume",    "folds",        "fold_dev",        "threads",
+                            "progress", "device",  "precision", "worker_table", "worker_features", NULL};
+    const char *table_path = NULL;
+    dis_worker_table *table = NULL;
     PyObject *given, *list, *dev = Py_None, *progress = NULL, *result = NULL;
     dis_model_train_options o = dis_model_train_options_default();
     unsigned long long seed = 0;
@@ -164,9 +167,10 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     const char *device = NULL, *precision = NULL;
     PyObject *rest = take_options(keywords, &o);
     const int parsed =
-        rest && PyArg_ParseTupleAndKeywords(args, rest, "O!O|$OssKpzpndiOzz:train", names, &PyTuple_Type, &given, &list,
-                                            &dev, &o.model, &o.objective, &seed, &lenient, &o.folder, &resume, &n_folds,
-                                            &folds.dev, &threads, &progress, &device, &precision);
+        rest &&
+        PyArg_ParseTupleAndKeywords(args, rest, "O!O|$OssKpzpndiOzzzz:train", names, &PyTuple_Type, &given, &list, &dev,
+                                    &o.model, &o.objective, &seed, &lenient, &o.folder, &resume, &n_folds, &folds.dev,
+                                    &threads, &progress, &device, &precision, &table_path, &o.worker_features);
     Py_XDECREF(rest);
     if (!parsed) return NULL;
     core_state *state = core_state_of_module(module);
@@ -197,8 +201,11 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
         const dis_examples *judge = dev == Py_None ? NULL : &judge_by.e;
         folds.n_folds = (size_t)n_folds;
         core_release(&call);
-        const dis_status status = n_folds ? dis_out_of_fold(call.ctx, &train_on.e, judge, &o, &folds, &labels)
-                                          : dis_model_train(call.ctx, &train_on.e, judge, &o, &model);
+        dis_status status = table_path ? dis_worker_table_read(call.ctx, table_path, NULL, &table) : DIS_OK;
+        o.worker_table = table;
+        if (status == DIS_OK)
+            status = n_folds ? dis_out_of_fold(call.ctx, &train_on.e, judge, &o, &folds, &labels)
+                             : dis_model_train(call.ctx, &train_on.e, judge, &o, &model);
         core_retake(&call);
         if (core_end(&call, status) < 0)
             dis_model_destroy(model);
@@ -208,6 +215,7 @@ static PyObject *train(PyObject *module, PyObject *args, PyObject *keywords)
     }
     free_examples(&train_on);
     free_examples(&judge_by);
+    dis_worker_table_destroy(table);
     dis_names_destroy(classes);
     return result;
 }
@@ -256,12 +264,23 @@ static PyObject *predict(PyObject *object, PyObject *args, PyObject *keywords)
     return array;
 }
 
+static dis_status tell_workers(dis_context *ctx, dis_model *model, const char *path)
+{
+    dis_worker_table *table = NULL;
+    dis_status status = dis_worker_table_read(ctx, path, NULL, &table);
+    if (status == DIS_OK) status = dis_model_tell_workers(model, table);
+    dis_worker_table_destroy(table);
+    return status;
+}
+
 /* (items, tasks, workers): what each worker would say of the item of each task. */
 static PyObject *predict_workers(PyObject *object, PyObject *args)
 {
     PyObject *given, *lists[2], *array = NULL;
+    const char *table_path = NULL;
     int threads = 0;
-    if (!PyArg_ParseTuple(args, "OOOi:predict_workers", &given, &lists[0], &lists[1], &threads)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOOi|z:predict_workers", &given, &lists[0], &lists[1], &threads, &table_path))
+        return NULL;
     core_state *state = core_state_of_object(object);
     const dis_items *items = core_items_look(state, given);
     core_texts texts[2] = {{0}};
@@ -278,7 +297,9 @@ static PyObject *predict_workers(PyObject *object, PyObject *args)
         dis_labels *labels = NULL;
         core_release(&call);
         PyThread_acquire_lock(m->lock, WAIT_LOCK);
-        status = dis_model_predict_workers(call.ctx, m->model, items, names[0], names[1], &labels, NULL);
+        if (table_path) status = tell_workers(call.ctx, m->model, table_path);
+        if (status == DIS_OK)
+            status = dis_model_predict_workers(call.ctx, m->model, items, names[0], names[1], &labels, NULL);
         PyThread_release_lock(m->lock);
         core_retake(&call);
         if (core_end(&call, status) == 0) array = array_of(state, labels);
@@ -401,7 +422,7 @@ static PyObject *objectives(PyObject *module, PyObject *unused)
 
 static PyMethodDef methods[] = {
     {"predict_workers", predict_workers, METH_VARARGS,
-     "predict_workers(items, tasks, workers, threads)\n\nOne distribution per task and worker."},
+     "predict_workers(items, tasks, workers, threads, worker_table=None)\n\nOne distribution per task and worker."},
     {"predict", CORE_KEYWORDS(predict), "predict(items)\n\nOne distribution per item."},
     {"save", save, METH_VARARGS, "save(folder)"},
     {"export", export_folder, METH_VARARGS, "export(folder)\n\nAs transformers has it."},

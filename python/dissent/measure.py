@@ -19,6 +19,7 @@ from ._groups import GroupAgreement, GroupEvaluation, Groups, group_agreement, g
 from ._evaluate import Evaluation, evaluate, metrics
 from ._lewidi import lewidi_scores
 from ._panel import Panel, panel, swaps
+from ._perspectives import Perspectives, perspectives
 from ._report import report
 from ._review import Review, review
 from ._scaled import Scaled, scaled
@@ -33,6 +34,7 @@ __all__ = [
     "Groups",
     "Metric",
     "Panel",
+    "Perspectives",
     "Review",
     "Scaled",
     "Significance",
@@ -48,6 +50,7 @@ __all__ = [
     "lewidi_scores",
     "metrics",
     "panel",
+    "perspectives",
     "read_labels",
     "report",
     "review",

@@ -25,6 +25,7 @@ from ._base import Estimator, seed_of
 from ._items import Rows, Targets, flat_labels, is_soft
 from ._measuring import Watching
 from ._results import SoftLabels, _table, _text
+from ._perspectives import table_file
 from ._tables import Ids, LabelTable, id_array, id_texts, label_table
 from ._votes import ProgressLike, Votes, as_votes, is_pandas, threads_of
 from .aggregation import Standard
@@ -171,7 +172,18 @@ class SoftClassifier(Estimator):
 
     # ---- fitting ----
 
-    def fit(self, X: Any, y: Any = None, *, gold: Any = None, votes: Any = None, tasks: Any = None, dev: Any = None) -> SoftClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        gold: Any = None,
+        votes: Any = None,
+        tasks: Any = None,
+        dev: Any = None,
+        worker_table: Any = None,
+        worker_features: Sequence[str] | None = None,
+    ) -> SoftClassifier:
         """Trains the model.
 
         Parameters
@@ -191,8 +203,16 @@ class SoftClassifier(Estimator):
             Task ids of X, where X has no index.
         dev : tuple, optional
             (X, y) or (X, y, gold): a development set, by which the best epoch is kept.
+        worker_table : file or table, optional
+            What is known of the workers (a column worker, and others), for the objectives annotator and annot-mix.
+        worker_features : list of str, optional
+            Columns of it to learn from: numbers are standardised, other values are categories.
         """
-        model, _, classes, left_out = self._train(X, y, gold, votes, tasks, dev)
+        if (worker_table is None) != (worker_features is None):
+            raise _core.OptionError("worker_table and worker_features go together: a table, and what of it to learn from")
+        with table_file(worker_table) as path:
+            known = {} if path is None else {"worker_table": path, "worker_features": ",".join(worker_features or ())}
+            model, _, classes, left_out = self._train(X, y, gold, votes, tasks, dev, known=known)
         self._keep(model, classes)
         self._left_out = left_out
         return self
@@ -227,7 +247,16 @@ class SoftClassifier(Estimator):
         return p if rows.ids is None else SoftLabels(id_array(rows.ids.ids), classes, p)
 
     def _train(
-        self, X: Any, y: Any, gold: Any, votes: Any, tasks: Any, dev: Any, folds: int = 0, fold_dev: float = 0.0
+        self,
+        X: Any,
+        y: Any,
+        gold: Any,
+        votes: Any,
+        tasks: Any,
+        dev: Any,
+        folds: int = 0,
+        fold_dev: float = 0.0,
+        known: dict[str, str] | None = None,
     ) -> tuple[Any, Rows, np.ndarray, int]:
         """A model, or the predictions of all folds; the items, the classes, and how many items were left out."""
         needs = self._needs()
@@ -272,6 +301,7 @@ class SoftClassifier(Estimator):
                 fold_dev=fold_dev,
                 device=self.device,
                 precision=self.precision,
+                **(known or {}),
                 **watching,
             )
         return result, rows, id_array(targets.classes.ids), n_given - rows.n
@@ -475,10 +505,12 @@ class SoftClassifier(Estimator):
             return pd.DataFrame(p, index=rows.index, columns=pd.Index(self.classes_, name="label"), copy=False)
         return p
 
-    def predict_workers(self, X: Any, workers: Any) -> np.ndarray:
-        """What each worker would say: workers has one per row of X (repeat rows to ask several). Needs the objective annotator.
+    def predict_workers(self, X: Any, workers: Any, *, worker_table: Any = None) -> np.ndarray:
+        """What each worker would say: workers has one per row of X (repeat rows to ask several). Needs the objective annotator or
+        annot-mix.
 
-        A worker who was not seen in training is nobody in particular.
+        A worker who was not seen in training is nobody in particular, or, where the model has learned from worker_features, who
+        worker_table says it is.
         """
         model: _core.Model = self._have("_trained")
         rows = Rows(X)
@@ -486,7 +518,9 @@ class SoftClassifier(Estimator):
         if len(asked) != rows.n:
             raise _core.DataError(f"{len(asked)} workers for {rows.n} items")
         rows.ids = None
-        return np.asarray(model.predict_workers(rows.items(), [str(i) for i in range(rows.n)], asked, threads_of(self.n_jobs)))
+        tasks = [str(i) for i in range(rows.n)]
+        with table_file(worker_table) as path:
+            return np.asarray(model.predict_workers(rows.items(), tasks, asked, threads_of(self.n_jobs), path))
 
     def predict(self, X: Any, *, head: str | None = None) -> Any:
         """The most probable class of every item; the first one on a tie."""

@@ -1,0 +1,137 @@
+"""Predictions for single workers: how well they foretell what each says."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._base import seed_of
+from ._measuring import Watching, checked_count
+from ._tables import Metric, make_table, metric
+from ._votes import ProgressLike, _is_missing, as_votes, is_pandas, records
+
+_WHO = ("model", "worker_most_frequent", "majority_of_others")
+
+
+@dataclass(frozen=True)
+class Perspectives:
+    """error_rate[who][over], with who "model", "worker_most_frequent" or "majority_of_others" and over "votes", "items" or
+    "workers"; absolute_distance the same in steps, where classes have an order; a row per worker; and how many votes were measured,
+    and left out for lack of a prediction."""
+
+    error_rate: dict[str, dict[str, Metric]]
+    absolute_distance: dict[str, dict[str, Metric]] | None
+    workers: Any
+    n_votes: int
+    n_items: int
+    n_left_out: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Figures alone, as JSON has them."""
+        figures = {"error_rate": self.error_rate}
+        if self.absolute_distance is not None:
+            figures["absolute_distance"] = self.absolute_distance
+        return {name: {who: {over: m.to_dict() for over, m in row.items()} for who, row in f.items()} for name, f in figures.items()}
+
+
+def _figures(found: Mapping[str, Any]) -> dict[str, dict[str, Metric]]:
+    return {who: {over: metric(m) for over, m in row.items()} for who, row in found.items()}
+
+
+def perspectives(
+    votes: Any,
+    predictions: Any,
+    *,
+    history: Any = None,
+    ordered: bool = False,
+    lenient: bool = False,
+    n_resamples: int = 1000,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: ProgressLike = None,
+) -> Perspectives:
+    """How well predictions for single workers foretell their votes.
+
+    Beside the model stand two baselines: what the worker says most often, and what most others say of the item.
+
+    Parameters
+    ----------
+    votes : Votes or a table
+        What people said: task, worker, label.
+    predictions : Votes or a table
+        What each was predicted to say, in the same form.
+    history : Votes or a table, optional
+        Earlier votes, to take the most frequent answers from; without it, those of the worker's other votes.
+    ordered : bool
+        Classes are steps of a scale: also how many steps predictions are off.
+    lenient : bool
+        Leave votes without a prediction out, and count them.
+    n_resamples : int
+        For intervals; 0 for none.
+    """
+    table = as_votes(votes, n_jobs)
+    said = as_votes(predictions, n_jobs)
+    before = None if history is None else as_votes(history, n_jobs)
+    with Watching(n_jobs, progress) as watching:
+        found = _core.perspectives(
+            table.core,
+            said.core,
+            None if before is None else before.core,
+            ordered=ordered,
+            lenient=lenient,
+            resamples=checked_count("n_resamples", n_resamples),
+            seed=seed_of(random_state),
+            **watching,
+        )
+    rows = np.array(found["rows"], dtype=np.float64).reshape(-1, 7)
+    kept = rows[:, 0] > 0
+    columns: dict[str, Any] = {"worker": table.workers[kept], "votes": rows[kept, 0].astype(np.int64)}
+    for i, who in enumerate(_WHO):
+        columns[f"error_{who}"] = rows[kept, 1 + i]
+    for i, who in enumerate(_WHO if ordered else ()):
+        columns[f"distance_{who}"] = rows[kept, 4 + i]
+    return Perspectives(
+        error_rate=_figures(found["error_rate"]),
+        absolute_distance=_figures(found["absolute_distance"]) if ordered else None,
+        workers=make_table(columns, "worker", table.pandas),
+        n_votes=found["votes"],
+        n_items=found["items"],
+        n_left_out=found["left_out"],
+    )
+
+
+def _columns(table: Any) -> Mapping[Any, Any]:
+    if is_pandas(table):
+        return {c: table[c].tolist() for c in table.columns}
+    if isinstance(table, Mapping):
+        return table
+    if hasattr(table, "to_pydict"):
+        return table.to_pydict()
+    if hasattr(table, "to_dict") and hasattr(table, "columns"):
+        return table.to_dict(as_series=False)
+    return records(table) or {}
+
+
+@contextmanager
+def table_file(table: Any) -> Iterator[str | None]:
+    """A worker table as a file that the library reads: the file itself, or one that is there for the time of the call."""
+    if table is None or isinstance(table, (str, os.PathLike)):
+        yield None if table is None else os.fspath(table)
+        return
+    columns = _columns(table)
+    with tempfile.TemporaryDirectory(prefix="dissent-") as folder:
+        path = os.path.join(folder, "workers.csv")
+        with open(path, "w", newline="", encoding="utf-8") as f:
+            out = csv.writer(f, lineterminator="\n")
+            out.writerow(columns)
+            out.writerows(["" if _is_missing(x) else str(x) for x in row] for row in zip(*columns.values()))
+        yield path
+
