@@ -49,7 +49,8 @@ static const cli_option options[] = {
     CLI_OUTPUT_OPTION(review_values, items, "items", CLI_TABLE_FORMATS,
                       "every item, ranked (CSV, TSV or JSONL by the name)"),
     CLI_OUTPUT_OPTION(review_values, workers, "workers", CLI_TABLE_FORMATS,
-                      "every worker, ranked: the most suspicious first; with --scale ordinal also bias and spread"),
+                      "every worker, ranked: the most suspicious first; with --scale ordinal also bias, "
+                      "spread and lapses with intervals"),
     TEXT(labels, "labels", "FILE", CLI_NAMES_FILE,
          "labels to review (task,label; what dissent labels writes will do): ranked by the chance that they are wrong"),
     {.name = "accept",
@@ -80,7 +81,6 @@ typedef struct {
     const review_values *v;
     votes_input in;
     dis_review *review;
-    dis_fit *ordinal; /* of votes whose classes have an order, where --workers is wanted; NULL: not wanted */
     dis_review_view look;
     dis_names *texts; /* (n_items), empty: not known; NULL without --texts */
     int32_t *labels;  /* of --labels */
@@ -111,9 +111,17 @@ typedef enum { ALL_ITEMS, ACCEPTED_ITEMS, OTHER_ITEMS } which_items;
 static dis_status write_items(const review_job *job, const char *path, const char *format, size_t n, which_items which)
 {
     static const char *const columns[] = {"task",      "label", "right",     "gain", "surprise", "hard", "votes",
-                                          "for_label", "other", "for_other", "buy",  "reason",   "best", "text"};
+                                          "for_label", "other", "for_other", "buy",  "reason",   "best"};
+    const char *all[N(columns) + 3];
+    size_t n_columns = N(columns);
+    memcpy(all, columns, sizeof columns);
+    if (job->look.ordinal_items) {
+        all[n_columns++] = "place";
+        all[n_columns++] = "place_se";
+    }
+    if (job->texts) all[n_columns++] = "text";
     dis_table *t;
-    const dis_status status = dis_table_open(path, format, columns, N(columns) - !job->texts, &t);
+    const dis_status status = dis_table_open(path, format, all, n_columns, &t);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < n; r++) {
         const dis_review_item *x = &job->look.items[r];
@@ -135,6 +143,10 @@ static dis_status write_items(const review_job *job, const char *path, const cha
         dis_table_count(t, x->buy);
         cli_cell_text(t, dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
         cli_cell_name(t, job->in.look.classes, x->best);
+        if (job->look.ordinal_items) {
+            dis_table_real(t, job->look.ordinal_items[x->item].place);
+            dis_table_real(t, job->look.ordinal_items[x->item].place_se);
+        }
         if (job->texts) cli_cell_name(t, job->texts, x->item);
     }
     return dis_table_finish(t, DIS_OK);
@@ -142,10 +154,13 @@ static dis_status write_items(const review_job *job, const char *path, const cha
 
 static dis_status write_workers(const review_job *job, const char *path)
 {
-    static const char *const columns[] = {"worker", "votes",    "shared",  "quality", "ci_low", "ci_high",
-                                          "peers",  "evidence", "verdict", "reason",  "bias",   "spread"};
+    static const char *const columns[] = {"worker",    "votes",    "shared",     "quality",     "ci_low", "ci_high",
+                                          "peers",     "evidence", "verdict",    "reason",      "bias",   "bias_low",
+                                          "bias_high", "spread",   "spread_low", "spread_high", "lapse"};
+    enum { ORDINAL = 7 };
     dis_table *t;
-    const dis_status status = dis_table_open(path, NULL, columns, N(columns) - (job->ordinal ? 0 : 2), &t);
+    const dis_status status =
+        dis_table_open(path, NULL, columns, N(columns) - (job->look.ordinal_workers ? 0 : ORDINAL), &t);
     if (status != DIS_OK) return status;
     for (size_t r = 0; r < job->look.n_workers; r++) {
         const dis_review_worker *x = &job->look.workers[r];
@@ -161,9 +176,11 @@ static dis_status write_workers(const review_job *job, const char *path)
                 dis_table_nothing(t);
         cli_cell_text(t, dis_review_verdict(x->cause));
         cli_cell_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
-        if (!job->ordinal) continue;
-        dis_table_real(t, dis_fit_parameter_find(job->ordinal, "bias")->values[x->worker]);
-        dis_table_real(t, dis_fit_parameter_find(job->ordinal, "spread")->values[x->worker]);
+        if (!job->look.ordinal_workers) continue;
+        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[x->worker];
+        const double order[ORDINAL] = {o->bias,       o->bias_low,    o->bias_high, o->spread,
+                                       o->spread_low, o->spread_high, o->lapse};
+        for (size_t a = 0; a < ORDINAL; a++) dis_table_real(t, order[a]);
     }
     return dis_table_finish(t, DIS_OK);
 }
@@ -226,6 +243,34 @@ static void put_workers(const review_job *job, dis_json *j, size_t n)
     dis_json_end_array(j);
 }
 
+static void put_metric(dis_json *j, const char *name, double value, double low, double high, size_t n)
+{
+    const dis_metric m = {.value = value, .ci_low = low, .ci_high = high, .n = n, .has_interval = true};
+    dis_json_key(j, name);
+    dis_json_metric(j, &m);
+}
+
+/* Of votes whose classes have an order: whoever votes too high or too low. */
+static void put_biased(const review_job *job, dis_json *j, size_t n)
+{
+    if (!job->look.ordinal_workers) return;
+    cli_put_count(j, "biased_workers", job->look.n_biased);
+    dis_json_key(j, "workers_biased");
+    dis_json_begin_array(j);
+    for (size_t w = 0; w < job->look.n_workers && n > 0; w++) {
+        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[w];
+        if (!o->biased) continue;
+        n--;
+        dis_json_begin_object(j);
+        cli_put_text(j, "worker", dis_names_get(job->in.look.workers, w, NULL));
+        put_metric(j, "bias", o->bias, o->bias_low, o->bias_high, 1);
+        put_metric(j, "spread", o->spread, o->spread_low, o->spread_high, 1);
+        cli_put_real(j, "lapse", o->lapse);
+        dis_json_end_object(j);
+    }
+    dis_json_end_array(j);
+}
+
 static size_t at_most(size_t n, uint64_t max)
 {
     return n < max ? n : (size_t)max;
@@ -272,6 +317,7 @@ static dis_status write_json(const review_job *job, const char *path)
     dis_json_end_object(j);
     put_items(job, j, at_most(l->n_items, top));
     put_workers(job, j, at_most(l->n_doubtful, top));
+    put_biased(job, j, at_most(l->n_biased, top));
     return cli_summary_finish(j, status);
 }
 
@@ -322,6 +368,20 @@ static void print_workers(const review_job *job, size_t n)
     }
 }
 
+static void print_biased(const review_job *job, size_t n)
+{
+    printf("\n%-24s %7s %-15s %7s %-13s %6s\n", "worker", "bias", "95 % interval", "spread", "95 % interval", "lapse");
+    for (size_t w = 0; w < job->look.n_workers && n > 0; w++) {
+        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[w];
+        char name[CLI_SAFE];
+        if (!o->biased) continue;
+        n--;
+        printf("%-24s %7.2f %6.2f .. %-5.2f %7.2f %5.2f - %-5.2f %6.2f\n",
+               cli_safe(dis_names_get(job->in.look.workers, w, NULL), name), o->bias, o->bias_low, o->bias_high,
+               o->spread, o->spread_low, o->spread_high, o->lapse);
+    }
+}
+
 static void tell_split(const review_job *job)
 {
     const dis_review_view *l = &job->look;
@@ -347,6 +407,9 @@ static void tell_workers(const review_job *job)
             cli_grouped(l->n_doubtful, number), cli_grouped(l->n_workers, other), cli_grouped(l->n_weak, weak),
             cli_grouped(l->n_unjudged, unjudged),
             l->n_doubtful && !job->v->workers && !for_people(job->v) ? " (--workers FILE lists them)" : "");
+    if (l->ordinal_workers)
+        cli_say(job->c, "  %-18s %s of %s by more than a quarter of a class", "biased",
+                cli_grouped(l->n_biased, number), cli_grouped(l->n_workers, other));
 }
 
 static void tell(review_job *job)
@@ -363,6 +426,9 @@ static void tell(review_job *job)
     if (l->n_items == 0) return;
     if (job->in.look.start && !l->n_compared)
         cli_say(c, "  %-18s no item has votes of two workers: nothing can be said of labels or workers", "now");
+    else if (l->ordinal_items)
+        cli_say(c, "  %-18s %.1f %% of labels expected to be right (by the method ordinal, not calibrated)", "now",
+                100 * l->right);
     else if (l->beyond_chance)
         cli_say(c, "  %-18s %.1f %% of labels expected to be right (%.1f %% if people never erred alike)", "now",
                 100 * l->right, 100 * l->right_independent);
@@ -371,7 +437,8 @@ static void tell(review_job *job)
                 "  %-18s votes on one item agree no more than chance would have it (z = %.1f): random as far as can be "
                 "told, %.0f %% of labels expected to be right",
                 "now", l->agreement_z, 100 * l->right);
-    if (!isnan(l->typical) && l->beyond_chance) cli_say(c, "  %-18s %.1f %% of them right", "votes", 100 * l->typical);
+    if (!isnan(l->typical) && l->beyond_chance && !l->ordinal_items)
+        cli_say(c, "  %-18s %.1f %% of them right", "votes", 100 * l->typical);
     tell_split(job);
     if (job->v->budget)
         cli_say(c, "  %-18s %s vote%s spread: %.1f %% expected to be right", "after the budget",
@@ -406,6 +473,7 @@ static int write_all(const review_job *job)
         print_items(job, n);
         const size_t workers = at_most(job->look.n_doubtful, v->top ? v->top : DEFAULT_TOP);
         if (workers) print_workers(job, workers);
+        if (job->look.n_biased) print_biased(job, at_most(job->look.n_biased, v->top ? v->top : DEFAULT_TOP));
     } else
         status = write_items(job, cli_figures_path(&v->figures), cli_figures_format(&v->figures), n, ALL_ITEMS);
     const size_t all = job->look.n_items;
@@ -434,9 +502,7 @@ static int review(review_job *job, dis_context *ctx)
     const dis_status status = dis_review_run(ctx, job->in.votes, &o, &job->review);
     if (status != DIS_OK) return cli_failed(job->c, status);
     job->look = dis_review_look(job->review);
-    if (!v->workers || !votes_input_ordered(&v->reading)) return 0;
-    return cli_failed(job->c,
-                      dis_fit_run(ctx, job->in.votes, dis_scale_at(DIS_SCALE_ORDINAL)->method, NULL, &job->ordinal));
+    return 0;
 }
 
 static int read_labels(review_job *job, dis_context *ctx)
@@ -505,7 +571,6 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
     int code = work(&job, &ctx);
     code = cli_ranks_end(c, ctx, code);
     dis_review_destroy(job.review);
-    dis_fit_destroy(job.ordinal);
     dis_names_destroy(job.texts);
     free(job.labels);
     votes_input_free(&job.in);
@@ -530,6 +595,8 @@ const cli_command cli_cmd_review = {
         "votes: three wrong votes of four are no evidence. A worker's share of right votes has a 95 % interval; votes "
         "on "
         "items that nobody else voted on judge nobody.\n\n"
+        "With --scale ordinal labels are those of the method ordinal, gain is what another vote tells of an item's "
+        "place on the line of classes, and workers have a bias, a spread and a share of lapses (docs/kinds.md).\n\n"
         "With --labels the labels given are reviewed instead of the most probable ones; with --accept P the items are "
         "split into those whose label is right with at least that probability and those to send back.\n\n"
         "With --budget the votes are spread over the items so that each goes where it tells most after those "

@@ -90,6 +90,19 @@ typedef struct {
     double of;
 } dis_review_worker;
 
+/* Where classes have an order (DIS_SCALE_ORDINAL), also what the method ordinal says, in classes (docs/kinds.md): */
+typedef struct {
+    double place, place_se; /* of the item on the line of classes, which are at 0, 1, 2, ... */
+    double gain;            /* what one more vote of somebody who looks tells of the place, nats: `gain` of its row */
+} dis_review_ordinal_item;
+
+typedef struct {
+    double bias, bias_low, bias_high;       /* above 0: votes too high; with its 95 % interval */
+    double spread, spread_low, spread_high; /* standard deviation of votes about the item's place */
+    double lapse;                           /* share of votes cast without looking at the item */
+    bool biased;                            /* by more than a quarter of a class: the whole interval */
+} dis_review_ordinal_worker;
+
 typedef struct {
     const char *method;               /* as given, or as chosen */
     size_t n_items, n_workers;        /* n_workers is 0 where it is not known who voted */
@@ -105,9 +118,12 @@ typedef struct {
     double agreement_z;       /* by how many standard errors it is above 0 */
     double temperature;       /* what the calibration divided log-probabilities by; 1: nothing */
     size_t n_compared;        /* items with votes of two workers or more, or known: without any, `right` says nothing */
-    size_t n_doubtful, n_weak, n_unjudged; /* workers by verdict; of all with votes */
-    size_t n_accepted;                     /* items, with `accept` */
-    double right_accepted;                 /* expected share of right labels among them */
+    size_t n_doubtful, n_weak, n_unjudged;            /* workers by verdict; of all with votes */
+    size_t n_accepted;                                /* items, with `accept` */
+    double right_accepted;                            /* expected share of right labels among them */
+    const dis_review_ordinal_item *ordinal_items;     /* (n_items) by number of the item; NULL: classes have no order */
+    const dis_review_ordinal_worker *ordinal_workers; /* (n_workers) by number of the worker; likewise */
+    size_t n_biased;                                  /* workers */
 } dis_review_view;
 
 /* DIS_EUSAGE: unknown method or option. DIS_EDATA: the method needs workers and there are none. DIS_ELIMIT.

@@ -184,6 +184,15 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
         FIELD(dis_review_worker, said, CORE_FIELD_SIZE),   FIELD(dis_review_worker, truth, CORE_FIELD_SIZE),
         FIELD(dis_review_worker, share, CORE_FIELD_REAL),  FIELD(dis_review_worker, expected, CORE_FIELD_REAL),
         FIELD(dis_review_worker, of, CORE_FIELD_REAL)};
+    static const core_field ordinal_items[] = {FIELD(dis_review_ordinal_item, place, CORE_FIELD_REAL),
+                                               FIELD(dis_review_ordinal_item, place_se, CORE_FIELD_REAL)};
+    static const core_field ordinal_workers[] = {FIELD(dis_review_ordinal_worker, bias, CORE_FIELD_REAL),
+                                                 FIELD(dis_review_ordinal_worker, bias_low, CORE_FIELD_REAL),
+                                                 FIELD(dis_review_ordinal_worker, bias_high, CORE_FIELD_REAL),
+                                                 FIELD(dis_review_ordinal_worker, spread, CORE_FIELD_REAL),
+                                                 FIELD(dis_review_ordinal_worker, spread_low, CORE_FIELD_REAL),
+                                                 FIELD(dis_review_ordinal_worker, spread_high, CORE_FIELD_REAL),
+                                                 FIELD(dis_review_ordinal_worker, lapse, CORE_FIELD_REAL)};
     const dis_review_view v = dis_review_look(review);
     const size_t n = v.n_items < top ? v.n_items : top;
     PyObject *d = PyDict_New();
@@ -201,7 +210,12 @@ static PyObject *review_of(core_state *state, const dis_review *review, const di
         core_put(d, "items", FIELDS(state, v.items, n, items)) < 0 ||
         core_put(d, "item_reasons", reasons(review, votes, n, dis_review_item_reason)) < 0 ||
         core_put(d, "workers", v.n_workers ? FIELDS(state, v.workers, v.n_workers, workers) : Py_NewRef(Py_None)) < 0 ||
-        core_put(d, "causes", cause_list(&v)) < 0 ||
+        core_put(d, "causes", cause_list(&v)) < 0 || core_put(d, "n_biased", core_count(v.n_biased)) < 0 ||
+        core_put(d, "ordinal_items",
+                 v.ordinal_items ? FIELDS(state, v.ordinal_items, v.n_items, ordinal_items) : Py_NewRef(Py_None)) < 0 ||
+        core_put(d, "ordinal_workers",
+                 v.ordinal_workers ? FIELDS(state, v.ordinal_workers, v.n_workers, ordinal_workers)
+                                   : Py_NewRef(Py_None)) < 0 ||
         core_put(d, "worker_reasons", reasons(review, votes, v.n_workers, dis_review_worker_reason)) < 0)
         Py_CLEAR(d);
     return d;

@@ -25,6 +25,10 @@ class Review:
     ``typical`` the share of right votes. ``beyond_chance`` is False where votes on one task agree no more than chance would have
     it. ``n_doubtful``, ``n_weak`` and ``n_unjudged`` count workers by verdict (column ``cause``: fine, constant, random, confuses,
     weak, unjudged), ``n_accepted`` the labels accepted and ``right_accepted`` the share of them expected to be right.
+
+    Votes with scale="ordinal": ``items`` also has ``place`` (on the line of classes, which are at 0, 1, 2, ...) and ``place_se``,
+    ``workers`` has ``bias`` and ``spread`` in classes, each with its 95 % interval (``bias_low``, ...), and ``lapse``, the share of
+    votes cast without looking; ``n_biased`` counts workers whose bias is more than a quarter of a class.
     """
 
     def __init__(self, found: dict[str, Any], votes: Votes, texts: list[str] | None = None) -> None:
@@ -36,6 +40,7 @@ class Review:
         self.agreement: float = found["agreement"]
         self.n_doubtful: int = found["n_doubtful"]
         self.n_weak: int = found["n_weak"]
+        self.n_biased: int = found["n_biased"]
         self.n_unjudged: int = found["n_unjudged"]
         self.n_accepted: int = found["n_accepted"]
         self.right_accepted: float = found["right_accepted"]
@@ -45,6 +50,7 @@ class Review:
         columns = columns_of(found["items"] or {})
         items = columns.pop("item")
         tasks = votes.tasks[items]
+        columns.update({name: x[items] for name, x in columns_of(found["ordinal_items"] or {}).items()})
         for name in ("label", "other", "best"):
             columns[name] = votes.classes[columns[name]]
         for name in ("known", "accepted"):
@@ -54,7 +60,9 @@ class Review:
         self.workers: Any = None
         if found["workers"] is not None:
             columns = columns_of(found["workers"])
-            ids = votes.workers[columns.pop("worker")]
+            numbers = columns.pop("worker")
+            ids = votes.workers[numbers]
+            columns.update({name: x[numbers] for name, x in columns_of(found["ordinal_workers"] or {}).items()})
             for name in ("said", "truth"):
                 columns[name] = votes.classes[columns[name]]
             self.workers = make_table(
@@ -71,6 +79,7 @@ class Review:
             "agreement": self.agreement,
             "n_doubtful": self.n_doubtful,
             "n_weak": self.n_weak,
+            "n_biased": self.n_biased,
             "n_unjudged": self.n_unjudged,
             "n_accepted": self.n_accepted,
             "right_accepted": self.right_accepted,

@@ -70,3 +70,15 @@ def test_files(tmp_path):
         dissent.scaled([("t", "a", 1)])
     with pytest.raises(dissent.OptionError, match="not 'numeric'"):
         dissent.scaled(dissent.Votes([("t", "a", 1)]), "numeric")
+
+
+def test_review_of_ordered_classes():
+    votes = [(f"t{i}", f"w{w}", min(4, max(0, i % 5 + (w == 0)))) for i in range(60) for w in range(4)]
+    found = dissent.review(dissent.Votes(votes, scale="ordinal"))
+    workers = {row: bias for row, bias in zip(found.workers["worker"], found.workers["bias"])}
+    assert max(workers, key=workers.get) == "w0" and found.n_biased == 1
+    assert all(found.workers["bias_low"] < found.workers["bias_high"]) and all(found.workers["spread"] > 0)
+    assert {"place", "place_se"} <= set(found.items.columns if hasattr(found.items, "columns") else found.items)
+    assert found.to_dict()["n_biased"] == 1
+    plain = dissent.review(votes)
+    assert plain.n_biased == 0 and "bias" not in (plain.workers.columns if hasattr(plain.workers, "columns") else plain.workers)

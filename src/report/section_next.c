@@ -105,6 +105,32 @@ static void workers(dis__report_job *job, const dis_review *review, const dis_re
     dis__page_figure(&job->page, &f);
 }
 
+/* Where classes have an order: how far above or below the others each worker votes. */
+static void on_the_scale(dis__report_job *job, const dis_review_view *v)
+{
+    if (!v->ordinal_workers) return;
+    dis__figure f = {.id = "workers-on-the-scale", .title = "Workers on the scale", .wide = true, .open = true};
+    if (v->n_workers > MAX_ROWS) f.note = "The first 100; dissent review --scale ordinal --workers lists all.";
+    dis__putf(
+        &f.caption,
+        "%zu of %zu worker%s vote%s more than a quarter of a class too high or too low. Bias, and spread of votes "
+        "about an item's place, are in classes, with 95 %% intervals; lapses are the share of votes that do not "
+        "depend on the item.",
+        v->n_biased, v->n_workers, dis__plural(v->n_workers), v->n_biased == 1 ? "s" : "");
+    static const char *const columns[] = {"bias", "from", "to", "spread", "spread from", "spread to"};
+    dis__grid_column(&f.grid, "worker", DIS__TEXT);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) dis__grid_column(&f.grid, columns[i], DIS__REAL);
+    dis__grid_column(&f.grid, "lapses", DIS__SHARE);
+    for (size_t w = 0; w < v->n_workers && w < MAX_ROWS; w++) {
+        const dis_review_ordinal_worker *o = &v->ordinal_workers[w];
+        const double figures[] = {o->bias,       o->bias_low,    o->bias_high, o->spread,
+                                  o->spread_low, o->spread_high, o->lapse};
+        put_text(&f.grid, job->look.workers, w);
+        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) dis__grid_number(&f.grid, figures[i]);
+    }
+    dis__page_figure(&job->page, &f);
+}
+
 dis_status dis__report_review(dis__report_job *job)
 {
     const size_t n_classes = job->r->n_classes, n_workers = job->look.n_workers ? job->look.n_workers : 1;
@@ -124,6 +150,7 @@ dis_status dis__section_next(dis__report_job *job)
                       "Where another vote helps most, and whose votes are worth a look, each with the reason.");
     items(job, job->review, &job->verdicts);
     workers(job, job->review, &job->verdicts);
+    on_the_scale(job, &job->verdicts);
     dis__page_section_end(&job->page);
     return DIS_OK;
 }

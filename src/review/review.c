@@ -1,6 +1,7 @@
 /* A review: first labels by a label method, the model of the crowd (crowd_model.h), the truths drawn (review_sample.h),
  * what they say of items and workers (review_items.c, review_calibrate.c, review_workers.c), the budget
- * (review_budget.c), and the ranking of it all. */
+ * (review_budget.c), where classes have an order what the ordinal model says (review_ordinal.c), and the ranking of it
+ * all. */
 #include "review/review_internal.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
@@ -113,11 +114,12 @@ static void sum_up(const dis_review_item *rows, double gain, dis_review_view *v)
     v->right_accepted = v->n_accepted ? accepted / (double)v->n_accepted : 0;
 }
 
+/* ordered: soft labels by the order of classes, or NULL. */
 static dis_status review_items(const dis__crowd_model *m, dis__review_sample *sample, const dis_review_options *o,
-                               dis_review *review)
+                               const double *ordered, dis_review *review)
 {
     const size_t n = m->votes.n_items;
-    const double *p = sample->p ? sample->p : m->p;
+    const double *p = ordered ? ordered : sample->p ? sample->p : m->p;
     dis_review_view *v = &review->view;
     dis_review_item *rows;
     double gain = 0;
@@ -126,11 +128,13 @@ static dis_status review_items(const dis__crowd_model *m, dis__review_sample *sa
     if (status == DIS_OK) {
         v->temperature = dis__review_temperature(m, rows, sample->spread);
         status = dis__review_calibrate(m, sample, v, rows);
+        dis__review_ordinal_rows(review, m->n_classes, rows);
     }
     for (size_t i = 0; status == DIS_OK && i < n; i++) rows[i].accepted = o->accept > 0 && rows[i].right >= o->accept;
     if (status == DIS_OK && o->budget) status = dis__review_spend(m, rows, o->budget, &v->spent, &gain);
     if (status == DIS_OK) status = rank_items(review, rows, o->labels ? DIS_REVIEW_BY_DOUBT : o->by);
     if (status == DIS_OK) sum_up(rows, gain, v);
+    if (ordered) v->right_independent = v->right; /* the model as it is */
     dis__free(rows);
     return status;
 }
@@ -193,7 +197,7 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     const dis_votes_view look = dis_votes_look(votes);
     const char *method = o->method ? o->method : default_method;
     const size_t K = look.n_classes;
-    double *p;
+    double *p, *ordered = NULL;
     dis__crowd_model m;
     DIS_TRY(dis__copy_text(&review->method, method, strlen(method)));
     review->view.n_items = look.n_items;
@@ -210,13 +214,18 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     for (size_t i = 0; status == DIS_OK && look.start && i < look.n_items; i++)
         review->view.n_compared += dis__review_shared(&m, i);
     if (status == DIS_OK) review->view.typical = typical_share(&m, &sample);
-    if (status == DIS_OK) status = review_items(&m, &sample, o, review);
+    if (status == DIS_OK && look.start && K > 1 && dis_votes_scale(votes) == DIS_SCALE_ORDINAL)
+        status = dis__review_ordinal(ctx, votes, o, review, &ordered);
+    if (status == DIS_OK) status = review_items(&m, &sample, o, ordered, review);
     if (status == DIS_OK) status = review_workers(&m, &sample, review);
+    dis__free(ordered);
     dis__review_sample_free(&sample);
     dis__crowd_model_destroy(&m);
     review->view.method = review->method;
     review->view.items = review->items;
     review->view.workers = review->workers;
+    review->view.ordinal_items = review->ordinal_items;
+    review->view.ordinal_workers = review->ordinal_workers;
     return status;
 }
 
@@ -265,6 +274,9 @@ void dis_review_destroy(dis_review *review)
     dis__free(review->workers);
     dis__free(review->row_of_worker);
     dis__free(review->method);
+    dis__free(review->ordinal_items);
+    dis__free(review->truth);
+    dis__free(review->ordinal_workers);
     dis__free(review);
 }
 

@@ -150,6 +150,11 @@ const char *dis_review_item_reason(const dis_review *review, const dis_votes *vo
         put(&t, "; the votes of this crowd agree no more than chance would have it");
         return out;
     }
+    if (review->ordinal_items) { /* how often workers are right by the crowd model is not how they were weighed */
+        const dis_review_ordinal_item *x = &review->ordinal_items[row->item];
+        put(&t, "; at %.1f on the line from 0 to %zu, standard error %.1f", x->place, v.n_classes - 1, x->place_se);
+        return out;
+    }
     const camp for_label = camp_of(review, &v, row->item, row->label);
     const camp for_other =
         row->other == row->label ? (camp){.quality = NAN} : camp_of(review, &v, row->item, row->other);

@@ -283,6 +283,38 @@ static void test_right(void **state)
     dis_votes_destroy(votes);
 }
 
+/* A review of it: the share of right labels is what is expected, of those said to be sure too; who is biased is found;
+ * items come in the order of what a vote tells of their place. */
+static void test_review(void **state)
+{
+    (void)state;
+    dis_votes *votes = drawn_crowd();
+    dis_review *review;
+    assert_int_equal(dis_review_run(NULL, votes, NULL, &review), DIS_OK);
+    const dis_review_view v = dis_review_look(review);
+    double n_right = 0, sure = 0, n_sure = 0, n_biased = 0;
+    for (size_t r = 0; r < v.n_items; r++) {
+        const dis_review_item *x = &v.items[r];
+        const bool is_right = x->label == class_at(true_place(x->item));
+        n_right += is_right;
+        sure += x->right > .9 ? x->right - is_right : 0;
+        n_sure += x->right > .9;
+        assert_true(x->gain == v.ordinal_items[x->item].gain);
+        assert_true(r == 0 || x->gain <= v.items[r - 1].gain + 1e-9);
+    }
+    assert_true(fabs(n_right / MANY - v.right) < .05);
+    assert_true(n_sure > MANY / 4 && fabs(sure / n_sure) < .03);
+    for (size_t w = 0; w < CROWD; w++) {
+        const dis_review_ordinal_worker *x = &v.ordinal_workers[w];
+        assert_true(x->bias_low < x->bias && x->bias < x->bias_high && x->spread_low < x->spread);
+        if (x->biased) assert_true(true_bias(w) * x->bias > 0);
+        n_biased += x->biased;
+    }
+    assert_true(n_biased == (double)v.n_biased && n_biased >= 5);
+    dis_review_destroy(review);
+    dis_votes_destroy(votes);
+}
+
 static void test_reversed(void **state)
 {
     (void)state;
@@ -381,11 +413,18 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_objective_rises),   cmocka_unit_test(test_scores_by_definition),
-        cmocka_unit_test(test_recovers),          cmocka_unit_test(test_right),
-        cmocka_unit_test(test_finds_the_model),   cmocka_unit_test(test_reversed),
-        cmocka_unit_test(test_threads_and_order), cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_gold_pins),         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_objective_rises),
+        cmocka_unit_test(test_scores_by_definition),
+        cmocka_unit_test(test_recovers),
+        cmocka_unit_test(test_right),
+        cmocka_unit_test(test_review),
+
+        cmocka_unit_test(test_finds_the_model),
+        cmocka_unit_test(test_reversed),
+        cmocka_unit_test(test_threads_and_order),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_gold_pins),
+        cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

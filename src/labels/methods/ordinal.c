@@ -5,13 +5,13 @@
  *     hi = k_w (a[v + 1] - u x) - g_w,  lo the same with a[v]
  *
  * F is the normal distribution function: the graded response model of Samejima (1969) with raters as in Johnson (1996),
- * cumulative probit with a shift g_w and a precision k_w of each worker. A share e_w of a worker's votes are lapses, for
- * which the item was not looked at; they have rates r_w. Without them a worker who votes at random can only be one of
- * large spread, and where there are many such, thresholds move outside of all items and labels become the same for all.
- * Priors: g ~ N(0, bias^2), k ~ N(1, spread^2); e is drawn to `lapse` as by 4 votes, r to the rates of all votes as by
- * 20. Where items lie is left free: x is one of `points` places within the band of each class (class v has the band
- * v - 1/2 .. v + 1/2), with estimated probabilities. Thresholds a and the precision of the crowd u are estimated; half a
- * vote for each class within its band keeps those of classes that nobody chose finite.
+ * cumulative probit with a shift g_w and a precision k_w of each worker. A share e_w of a worker's votes are lapses,
+ * for which the item was not looked at; they have rates r_w. Without them a worker who votes at random can only be one
+ * of large spread, and where there are many such, thresholds move outside of all items and labels become the same for
+ * all. Priors: g ~ N(0, bias^2), k ~ N(1, spread^2); e is drawn to `lapse` as by 4 votes, r to the rates of all votes
+ * as by 20. Where items lie is left free: x is one of `points` places within the band of each class (class v has the
+ * band v - 1/2 .. v + 1/2), with estimated probabilities. Thresholds a and the precision of the crowd u are estimated;
+ * half a vote for each class within its band keeps those of classes that nobody chose finite.
  *
  * The soft label of an item is how workers who look would vote on it: sum over x of P(x | votes) C[v | x], with C the
  * votes of all workers at x, those of a worker counted 1 - e_w, one vote of a worker without bias added. It says less
@@ -21,11 +21,12 @@
  * part of the M-step is concave: one Newton step for all (a, u) (after the first four passes at every fourth), one for
  * each worker's (k, g), both halved until they do not lose; e, r and the places' probabilities in closed form.
  *
- * Parameters, in steps of one class: bias (above 0: votes too high), spread (of a worker's votes), lapse and rate (e and
- * r), threshold (upper end of each class; the last is the end of the line), score (mean of x); prior (of the bands).
- * With them P(class v | x, w) = (1 - lapse) (F((threshold[v] - x - bias) / spread) - F((threshold[v - 1] - x - bias) /
- * spread)) + lapse rate[v]. With intervals=yes also bias_se, spread_se (of its logarithm), score_se and gain (what one
- * more vote of somebody who looks tells of the item's place, nats).
+ * Parameters, in steps of one class: bias (above 0: votes too high), spread (of a worker's votes), lapse and rate (e
+ * and r), threshold (upper end of each class; the last is the end of the line), score (mean of x); prior (of the
+ * bands). With them P(class v | x, w) = (1 - lapse) (F((threshold[v] - x - bias) / spread) - F((threshold[v - 1] - x -
+ * bias) / spread)) + lapse rate[v]. With intervals=yes also bias_se, spread_se (of its logarithm), score_se, gain (what
+ * one more vote of somebody who looks tells of the item's place, nats) and truth (chance that x lies between the
+ * thresholds of a class).
  *
  * Cost: an iteration is one pass over the votes with rows of K * points numbers, and two normal distribution functions
  * for each place, class and worker who chose it, two or three times. */
@@ -78,7 +79,7 @@ enum { MAX_CLASSES = 1000, MAX_JOBS = 16, USUAL_POINTS = 3, FEWEST_PLACES = 15 }
 /* ---- labels ---- */
 
 typedef struct {
-    double *bias, *spread, *lapse, *rate, *prior, *threshold, *score, *bias_se, *spread_se, *score_se, *gain;
+    double *bias, *spread, *lapse, *rate, *prior, *threshold, *score, *bias_se, *spread_se, *score_se, *gain, *truth;
 } parameters;
 
 static dis_status votes_job(void *arg, size_t j, int thread)
@@ -152,6 +153,21 @@ static double entropy_of(const double *p, size_t n, size_t stride)
     return sum;
 }
 
+/* Chance that the place of item i lies between the thresholds of each class; a place stands for a stretch of the line.
+ * */
+static void note_truth(const labelling *t, size_t i, const double *q)
+{
+    const dis__ordinal *m = t->m;
+    const double half = .5 / (double)m->G;
+    for (size_t v = 0; v < m->K; v++) {
+        const double from = v ? m->a[v] / m->u : -INFINITY, to = v + 1 < m->K ? m->a[v + 1] / m->u : INFINITY;
+        double sum = 0;
+        for (size_t s = 0; s < m->S; s++)
+            sum += q[s] * fmax(fmin(m->place[s] + half, to) - fmax(m->place[s] - half, from), 0) / (2 * half);
+        t->out->truth[i * m->K + v] = sum;
+    }
+}
+
 /* What one more vote of somebody who looks tells of the place: mutual information, nats. p: soft label of item i. */
 static void note_gain(const labelling *t, size_t i, const double *q, const double *p)
 {
@@ -182,6 +198,7 @@ static dis_status label_job(void *arg, size_t j, int thread)
         const int32_t gold = dis__gold(m->em.args, i);
         for (size_t v = 0; v < m->K; v++) p[v] /= total;
         if (t->out->gain) note_gain(t, i, q, p);
+        if (t->out->truth) note_truth(t, i, q);
         for (size_t v = 0; gold >= 0 && v < m->K; v++) p[v] = (int32_t)v == gold;
     }
     return DIS_OK;
@@ -252,6 +269,7 @@ static dis_status add_parameters(dis_fit *fit, bool intervals, parameters *p)
     if (!intervals) return DIS_OK;
     DIS_TRY(dis__fit_parameter(fit, "score_se", "i", &p->score_se));
     DIS_TRY(dis__fit_parameter(fit, "gain", "i", &p->gain));
+    DIS_TRY(dis__fit_parameter(fit, "truth", "it", &p->truth));
     DIS_TRY(dis__fit_parameter(fit, "bias_se", "w", &p->bias_se));
     return dis__fit_parameter(fit, "spread_se", "w", &p->spread_se);
 }
@@ -310,7 +328,7 @@ static size_t points_of(const dis__ordinal_options *o, size_t n_classes)
 static dis_status fit_ordinal(const dis__fit_args *args, dis_fit *fit)
 {
     const size_t K = args->votes.n_classes;
-    parameters p = {.score_se = NULL, .gain = NULL};
+    parameters p = {.score_se = NULL, .gain = NULL, .truth = NULL};
     if (K > MAX_CLASSES)
         return dis__fail(DIS_EDATA,
                          "%zu classes, and the method ordinal takes at most %d; are they numbers on a scale?", K,
@@ -334,7 +352,7 @@ static size_t memory(const dis_votes_view *votes, const void *options)
 {
     const size_t K = votes->n_classes < MAX_CLASSES ? votes->n_classes : MAX_CLASSES, G = points_of(options, K);
     const size_t tables = dis__em_memory(votes, DIS_EM_ROWS, G);
-    return dis__size(votes->n_workers * (9 + 2 * K) + votes->n_items * 3, sizeof(double),
+    return dis__size(votes->n_workers * (9 + 2 * K) + votes->n_items * (3 + K), sizeof(double),
                      dis__size(K * K * G, 2 * MAX_JOBS * sizeof(double), tables));
 }
 

@@ -274,8 +274,8 @@ static bool any(const double *x, size_t n)
     return false;
 }
 
-/* F of attentive votes at (k, g) into `out` for the classes that have votes in n or lapsed (all of them for NULL): other
- * rows are never read. Returns the worker's part of the objective. */
+/* F of attentive votes at (k, g) into `out` for the classes that have votes in n or lapsed (all of them for NULL):
+ * other rows are never read. Returns the worker's part of the objective. */
 static double fill(const dis__ordinal *m, const double *n, const double *lapsed, double k, double g, double *out)
 {
     const double b = g / m->o->bias, c = (k - 1) / m->o->spread;
