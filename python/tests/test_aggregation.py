@@ -151,3 +151,12 @@ def test_calibrated_gives_the_default_labels(tmp_path):
     run("labels", votes, "-o", labels)
     rows = [tuple(line.split(",")) for line in votes.read_text().split()[1:]]
     np.testing.assert_array_equal(dissent.Calibrated().fit(rows).result_.p, np.load(labels))
+
+
+def test_device(columns):
+    """A device is asked for by its name; without one, auto is the processor, and a fit says where it was."""
+    there = dissent.DawidSkene(device="auto").fit(columns)
+    assert np.allclose(np.asarray(there.probas_), np.asarray(dissent.DawidSkene().fit(columns).probas_), rtol=0, atol=1e-10)
+    assert there._fitted["fit"].summary()["device"] in ("cpu", "cuda:0")
+    with pytest.raises(_core.OptionError, match="abacus"):
+        dissent.MACE(device="abacus").fit(columns)

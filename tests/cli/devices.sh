@@ -1,7 +1,7 @@
 #!/bin/sh
 # GPUs that fail, on a machine without one: a driver that is too old, without a device, or that does not answer (a library in place of
-# libcuda.so.1); a device that is lost in the middle of training, or whose memory is used up (a library in place of our own). Exits 4 and
-# 5, one sentence, nothing half written.
+# libcuda.so.1); a device that is lost in the middle of training or of a fit to votes, or whose memory is used up (a library in place of
+# our own). Exits 4 and 5, one sentence, nothing half written.
 set -eu
 command -v "${CC:-cc}" >/dev/null || { echo "skipped: no C compiler"; exit 77; }
 [ -z "${DISSENT_SANITIZE:-}" ] || { echo "skipped: under a sanitizer libraries of the test would need it too"; exit 77; }
@@ -134,7 +134,8 @@ size_t dis_plugin_devices(const dis__plugin_host *h, dis__device *rows, size_t r
     return 1;
 }
 TEXT
-${CC:-cc} -std=c11 -shared -fPIC -w -I"$DISSENT_SOURCE/include" -I"$DISSENT_SOURCE/src" lost.c -o lost.so
+${CC:-cc} -std=c11 -D_GNU_SOURCE -shared -fPIC -w -I"$DISSENT_SOURCE/include" -I"$DISSENT_SOURCE/src" lost.c \
+    "$DISSENT_SOURCE/tests/em_stand_in.c" "$DISSENT_SOURCE/src/core/random.c" -lm -o lost.so
 DISSENT_CUDA=$scratch/lost.so
 export DISSENT_CUDA
 train -o whole
@@ -159,4 +160,25 @@ STUB_SLEEP=1 STUB_TELL=1 STUB_BYTES=$bytes train --runs 6 --jobs auto --threads 
 [ "$(awk '/at most/ { print $3 }' err)" -ge $((one * 3 / 2)) ] || fail "one run at a time: $(cat err)"
 [ "$(find fitted -name model.json | wc -l)" = 6 ] || fail "not six models: $(ls fitted)"
 STUB_BYTES=$((one / 2)) expect 5 "is used up" train --runs 3 --jobs auto --threads 3 -o none
+
+# ---- labels on the device (tests/em_stand_in.c) ----
+fit() {
+    "$DISSENT" labels votes.csv -q --device cuda "$@"
+}
+fit --method dawid-skene --json there.json -o there.csv
+grep -q '"device": "cuda:0"' there.json || fail "the summary does not name the device: $(cat there.json)"
+"$DISSENT" labels votes.csv -q --method dawid-skene -o here.csv
+cut -d, -f1,2 there.csv >there.labels
+cut -d, -f1,2 here.csv | cmp - there.labels || fail "other labels than on the processor"
+"$DISSENT" labels votes.csv --device auto --method papers -o both.csv 2>err
+grep -q "^  mace .* cuda:0$" err || fail "the table does not name the device: $(cat err)"
+grep -q "^  softmax .* cpu$" err || fail "the table does not name the processor: $(cat err)"
+STUB_AT=3 expect 4 "it is lost" fit --method dawid-skene -o lost.csv
+STUB_AT=2 expect 4 "it is lost" fit --method papers -o lost.csv
+STUB_BYTES=100 expect 5 "the memory of device cuda:0 is used up" fit --method mace -o lost.csv
+fit --method glad -o lost.csv 2>err && fail "glad ran on a device"
+grep -q "the processor alone makes glad; leave --device out, use auto, or one of dawid-skene" err || fail "$(cat err)"
+fit --device cuda:3 --method dawid-skene -o lost.csv 2>err && fail "there is one device"
+grep -q "there is no device cuda:3" err || fail "$(cat err)"
+[ ! -e lost.csv ] || fail "labels of a fit that failed"
 echo "${drivers}a device that is lost, and one whose memory is used up: exits 4 and 5, nothing half written"
