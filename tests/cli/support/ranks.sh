@@ -16,6 +16,7 @@ fail() {
     exit 1
 }
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_mpi_yield_when_idle=1 # more ranks than processors: who waits must not spin
 # ranks N COMMAND...
 ranks() {
     n=$1
