@@ -298,13 +298,15 @@ int eval_workers(cli *c, const eval_values *v, size_t n_operands)
         .votes = {.c = c, .v = &v->reading, .paths = (char *const *)v->votes.value, .n_paths = v->votes.n},
         .people = {.c = c, .v = &v->people},
         .ordered = v->reading.ordinal || v->reading.scale == DIS_SCALE_ORDINAL};
+    c->whole = true;
     int code = check(&job, n_operands);
     if (code == 0) code = cli_figures_check(c, &v->figures);
     if (code == 0) code = cli_failed(c, cli_context(c, &v->common, &job.ctx));
     if (code == 0) code = read_all(&job);
     if (code == 0) code = cli_failed(c, measure(&job));
-    if (code == 0) code = write_all(&job);
+    if (code == 0 && dis_context_rank(job.ctx) == 0) code = write_all(&job);
     if (code == 0) tell(&job);
+    code = cli_ranks_end(c, job.ctx, code);
     dis_perspectives_destroy(job.found);
     dis_votes_destroy(job.said);
     dis_votes_destroy(job.history);

@@ -15,6 +15,7 @@ ranks 2 "$DISSENT" eval a.csv --gold gold.csv --human b.csv --resamples 40 -q --
 cmp one-items.csv items.csv && cmp one-bins.csv bins.csv || fail "eval: other tables"
 same_output "eval with votes and groups" 3 eval a.csv b.csv --gold gold.csv --votes votes.csv --human-labels softmax \
     --worker-table people.csv --group side --resamples 20 --permutations 30
+same_output "eval of perspectives" 2 eval --perspectives votes --votes votes.csv --annotators votes.csv --resamples 20
 same_output "compare" "2 3" compare --a a.csv --b b.csv --gold gold.csv --human b.csv --resamples 200
 head -3001 votes.csv >few.csv
 same_output "review" 2 review few.csv --gold gold.csv
