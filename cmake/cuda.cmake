@@ -35,11 +35,15 @@ target_include_directories(dissent_cuda PRIVATE ${CMAKE_SOURCE_DIR}/include ${CM
 target_compile_definitions(dissent_cuda PRIVATE _GNU_SOURCE)
 target_compile_options(dissent_cuda PRIVATE "$<$<COMPILE_LANGUAGE:C>:${DIS_FLAGS}>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unused-parameter;--expt-relaxed-constexpr>")
-# One pass of the compiler per file: what it makes for 8.0 is also what machine code for 9.0 is made of. Clusters of blocks are 9.0's own.
+# One pass of the compiler per file: what it makes for 8.0 is also what machine code for 9.0 is made of. Clusters of blocks are 9.0's own,
+# and so are products by four warps, which newer devices do not have.
 foreach(file ${DIS_CUDA_SOURCES})
   if(file MATCHES "cluster[.]cu$")
     set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
       "-gencode=arch=compute_90,code=[compute_90,sm_90]")
+  elseif(file MATCHES "attend(_grad)?_mma[.]cu$")
+    set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
+      "-gencode=arch=compute_80,code=compute_80;-gencode=arch=compute_90a,code=sm_90a")
   elseif(file MATCHES "[.]cu$")
     set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "-gencode=arch=compute_80,code=[compute_80,sm_90]")
   endif()

@@ -23,8 +23,8 @@ __device__ int2 span_of(const dis__attend_args &a, size_t token)
     return (int)token < end && (int)token >= start ? make_int2(start, end) : make_int2(0, 0);
 }
 
-/* The same by all lanes of a warp for one token, 32 rows at a time. */
-__device__ int2 warp_span_of(const dis__attend_args &a, size_t token)
+/* The row of a token, by all lanes of a warp, 32 rows at a time. */
+__device__ size_t warp_row_of(const dis__attend_args &a, size_t token)
 {
     const unsigned lane = threadIdx.x & 31;
     size_t low = 0, n = a.n_rows;
@@ -35,41 +35,71 @@ __device__ int2 warp_span_of(const dis__attend_args &a, size_t token)
         low += skipped;
         n = n - skipped < step ? n - skipped : step;
     }
-    const int start = a.start[low], end = start + a.length[low];
-    return (int)token < end && (int)token >= start ? make_int2(start, end) : make_int2(0, 0);
+    return low;
 }
 
-/* Blocks [0, n_spans): spans. The others: a warp draws the bits of 1,024 elements, if a row has any of them. */
-__global__ void __launch_bounds__(256) prelude_kernel(dis__attend_args a, int2 *span, unsigned n_spans, uint32_t *bits,
-                                                      uint32_t threshold, uint64_t n_words)
+/* Where the elements of a row begin and end, and where those of the next row begin. */
+typedef struct {
+    size_t row;
+    uint64_t end, next;
+} row_elements;
+
+__device__ __forceinline__ void enter_row(const dis__attend_args &a, size_t row, row_elements *r)
 {
-    if (blockIdx.x < n_spans) {
-        const size_t token = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-        if (token < a.n_tokens) span[token] = span_of(a, token);
-        return;
-    }
-    const uint64_t block = (uint64_t)(blockIdx.x - n_spans) * 8 + (threadIdx.x >> 5);
-    const uint32_t lane = threadIdx.x & 31, pass = (uint32_t)(uint64_t)*a.pass;
-    if (block * 32 >= n_words) return;
-    const uint64_t of_token = (uint64_t)a.n_heads * a.longest, e = block * 1024;
-    if (of_token >= 1024) { /* at most two rows */
-        bool used = false;
-        for (int side = 0; side < 2; side++) {
-            const uint64_t at = e + (side ? 1023 : 0), token = at / of_token;
-            const int2 r = token < a.n_tokens ? warp_span_of(a, token) : make_int2(0, 0);
-            const uint64_t m = (uint64_t)(r.y - r.x), first = (uint64_t)r.x * of_token;
-            if (e < first + a.n_heads * m * m && first < e + 1024) used = true;
-        }
-        if (!used) return;
-    }
+    const uint64_t of_token = a.n_heads * a.longest, m = (uint64_t)a.length[row];
+    r->row = row;
+    r->end = (uint64_t)a.start[row] * of_token + a.n_heads * m * m;
+    r->next = row + 1 < a.n_rows ? (uint64_t)a.start[row + 1] * of_token : UINT64_MAX;
+}
+
+/* Bits of 1,024 elements, by a warp. */
+__device__ __forceinline__ void draw_block(const dis__attend_args &a, const philox_keys &keys, uint32_t pass,
+                                           uint32_t threshold, uint64_t block, uint32_t *bits)
+{
+    const uint32_t lane = threadIdx.x & 31;
 #pragma unroll 4
     for (uint32_t k = 0; k < 8; k++) {
-        const uint4 w = dropout_words(a.seed, pass, a.layer, block, k * 32 + lane);
+        const uint4 w = dropout_words(keys, pass, a.layer, block, k * 32 + lane);
         const uint32_t b0 = __ballot_sync(0xffffffffu, w.x < threshold),
                        b1 = __ballot_sync(0xffffffffu, w.y < threshold);
         const uint32_t b2 = __ballot_sync(0xffffffffu, w.z < threshold),
                        b3 = __ballot_sync(0xffffffffu, w.w < threshold);
         if (lane < 4) bits[block * 32 + lane * 8 + k] = lane == 0 ? b0 : lane == 1 ? b1 : lane == 2 ? b2 : b3;
+    }
+}
+
+typedef struct {
+    dis__attend_args a;
+    philox_keys keys;
+    int2 *span;
+    uint32_t *bits, threshold;
+    unsigned n_spans, run; /* blocks of threads that find spans; blocks of 1,024 elements per warp */
+    uint64_t n_blocks;     /* of elements */
+} prelude_call;
+
+/* Blocks [0, n_spans): spans. The others: a warp draws the bits of `run` times 1,024 elements, but for those of no row:
+ * rows have places for as many keys as the longest. */
+__global__ void __launch_bounds__(256) prelude_kernel(const __grid_constant__ prelude_call c)
+{
+    const dis__attend_args &a = c.a;
+    if (blockIdx.x < c.n_spans) {
+        const size_t token = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+        if (token < a.n_tokens) c.span[token] = span_of(a, token);
+        return;
+    }
+    const uint64_t first = ((uint64_t)(blockIdx.x - c.n_spans) * 8 + (threadIdx.x >> 5)) * c.run;
+    const uint64_t last = first + c.run < c.n_blocks ? first + c.run : c.n_blocks;
+    const uint32_t pass = (uint32_t)(uint64_t)*a.pass;
+    if (first >= last) return;
+    const uint64_t e = first * 1024, of_token = a.n_heads * a.longest;
+    row_elements r;
+    enter_row(a, warp_row_of(a, e >> 32 ? e / of_token : (uint32_t)e / (uint32_t)of_token), &r);
+    for (uint64_t block = first; block < last;) {
+        while (r.next <= block * 1024) enter_row(a, r.row + 1, &r);
+        if (block * 1024 < r.end || r.next < (block + 1) * 1024)
+            draw_block(a, c.keys, pass, c.threshold, block++, c.bits);
+        else
+            block = r.next / 1024; /* the block that the next row begins in: this one has none of it */
     }
 }
 
@@ -182,21 +212,40 @@ template <class T> __device__ __forceinline__ void store_grad(const dis__attend_
     *to = from_float<T>(a.add ? as_float(*to) + x : x);
 }
 
-/* The sums of dy y of each token and head: what softmax's gradient subtracts. */
-template <class T>
-__global__ void __launch_bounds__(128) delta_kernel(const __grid_constant__ attend_call call, float *delta)
+/* The sums of dy y of each token and head: what softmax's gradient subtracts. Eight lanes have DELTAS of them. */
+enum { DELTAS = 4 };
+
+template <class T> __device__ __forceinline__ float delta_part(const T *y, const T *dy, size_t d, bool packs)
 {
-    const dis__attend_args &a = call.a;
-    const size_t d = a.channels / a.n_heads, index = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 8;
+    enum { N = pack<T>::N };
     const int lane = threadIdx.x & 7;
     float sum = 0;
-    if (index < a.n_tokens * a.n_heads) {
-        const T *y = (const T *)a.y + index * d, *dy = (const T *)a.dy + index * d;
-        for (size_t c = lane; c < d; c += 8) sum += as_float(y[c]) * as_float(dy[c]);
-    }
+    for (size_t c = lane * N; packs && c < d; c += 8 * N) {
+        float v[N], g[N];
+        ((const pack<T> *)(y + c))->get(v);
+        ((const pack<T> *)(dy + c))->get(g);
 #pragma unroll
-    for (int half = 4; half; half /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, half);
-    if (lane == 0 && index < a.n_tokens * a.n_heads) delta[index] = sum;
+        for (int i = 0; i < N; i++) sum += v[i] * g[i];
+    }
+    for (size_t c = lane; !packs && c < d; c += 8) sum += as_float(y[c]) * as_float(dy[c]);
+    return sum;
+}
+
+template <class T>
+__global__ void __launch_bounds__(256)
+    delta_kernel(const T *y, const T *dy, size_t n, size_t d, bool packs, float *delta)
+{
+    const size_t first = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) / 8 * DELTAS;
+    float sum[DELTAS];
+#pragma unroll
+    for (int i = 0; i < DELTAS; i++)
+        sum[i] = first + i < n ? delta_part(y + (first + i) * d, dy + (first + i) * d, d, packs) : 0;
+#pragma unroll
+    for (int i = 0; i < DELTAS; i++) {
+#pragma unroll
+        for (int half = 4; half; half /= 2) sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], half);
+        if (threadIdx.x % 8 == 0 && first + i < n) delta[first + i] = sum[i];
+    }
 }
 
 /* dq of a tile of queries; with parts, the gradients of scores are summed by distance, each warp for itself, then by
@@ -310,18 +359,29 @@ static cudaError_t too_wide(dis__cuda_session *s)
     return cudaErrorNotSupported;
 }
 
+static prelude_call prelude_of(const dis__cuda_session *s, const attend_call *c)
+{
+    prelude_call p = {};
+    p.a = c->a;
+    p.keys = philox_keys_of(c->a.seed);
+    p.span = (int2 *)c->a.kept;
+    p.bits = (uint32_t *)c->bits;
+    p.threshold = drop_threshold(c->a.rate);
+    p.n_spans = grid_of(c->a.n_tokens, 256);
+    p.n_blocks = c->a.rate > 0 ? n_words(&c->a) / 32 : 0;
+    p.run = grid_of(p.n_blocks, (size_t)s->n_processors * 64); /* as many warps as the device has room for */
+    return p;
+}
+
 cudaError_t dis__cuda_attend(dis__cuda_session *s, const void *args)
 {
     const dis__attend_args *a = (const dis__attend_args *)args;
     if (a->n_tokens == 0 || a->n_rows == 0) return cudaSuccess;
     if (a->channels / a->n_heads > CHANNELS * 32) return too_wide(s);
     const attend_call c = call_of(a);
-    const unsigned n_spans = grid_of(a->n_tokens, 256);
-    const uint64_t words = a->rate > 0 ? n_words(a) : 0;
-    prelude_kernel<<<n_spans + (words ? grid_of(words, 32 * 8) : 0), 256, 0, s->stream>>>(*a, (int2 *)a->kept, n_spans,
-                                                                                          (uint32_t *)c.bits,
-                                                                                          drop_threshold(a->rate),
-                                                                                          words);
+    const prelude_call p = prelude_of(s, &c);
+    const uint64_t warps = (p.n_blocks + p.run - 1) / p.run;
+    prelude_kernel<<<p.n_spans + (warps ? grid_of(warps, 8) : 0), 256, 0, s->stream>>>(p);
     cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess || dis__cuda_attend_mma(s, &c, &error)) return error;
     const dim3 grid(grid_of(a->n_tokens, WARPS), (unsigned)a->n_heads);
@@ -350,8 +410,11 @@ cudaError_t dis__cuda_attend_grad(dis__cuda_session *s, const void *args)
     attend_call c = call_of(a);
     c.delta = (const float *)s->scratch;
     c.parts = a->d_bias ? (float *)a->work : NULL;
-    const unsigned blocks = grid_of(a->n_tokens * a->n_heads * 8, 128);
-    DIS_CUDA_BY_VALUE(s, delta_kernel<T><<<blocks, 128, 0, s->stream>>>(c, (float *)s->scratch));
+    const size_t n = a->n_tokens * a->n_heads, d = a->channels / a->n_heads;
+    const bool packs = aligned16(a->y) && aligned16(a->dy) && d % 8 == 0;
+    DIS_CUDA_BY_VALUE(s, (delta_kernel<T><<<grid_of(n, 32 * DELTAS), 256, 0, s->stream>>>((const T *)a->y,
+                                                                                          (const T *)a->dy, n, d, packs,
+                                                                                          (float *)s->scratch)));
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess && !dis__cuda_attend_grad_mma(s, &c, &error))
         DIS_CUDA_BY_VALUE(s, error = plain_grad<T>(s, &c));

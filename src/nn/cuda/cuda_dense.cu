@@ -1,6 +1,5 @@
-/* Kernels of dense layers: what follows a product, activations, sums, copies of columns, sums of columns. All are bound
- * by memory: 16 bytes per thread and access where rows allow it. Sums of columns are made in parts of rows, side by
- * side; the block that is last adds the parts up in order. */
+/* Kernels of dense layers: what follows a product, activations, sums of values, copies of columns. All are bound by
+ * memory: 16 bytes per thread and access where rows allow it. Sums of columns: cuda_sums.cu. */
 #include "nn/cuda/kernels.cuh"
 
 /* ---- elements ---- */
@@ -132,194 +131,6 @@ cudaError_t dis__cuda_copy_columns(dis__cuda_session *s, const void *args)
     return cudaGetLastError();
 }
 
-enum { SUM_COLUMNS = 64, SUM_WARPS = 8 };
-
-/* Block (columns / 64, parts): its warps go down the rows of the part, each lane has two columns. */
-template <class T>
-__global__ void __launch_bounds__(SUM_WARPS * 32)
-    column_sums_kernel(const T *x, size_t n_rows, size_t n_cols, size_t ld, float *out, float *part, unsigned *counter)
-{
-    __shared__ float room[SUM_WARPS][SUM_COLUMNS];
-    __shared__ bool last;
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const size_t c0 = (size_t)blockIdx.x * SUM_COLUMNS, c = c0 + 2 * lane, parts = gridDim.y;
-    const size_t from = n_rows * blockIdx.y / parts, to = n_rows * (blockIdx.y + 1) / parts;
-    float a = 0, b = 0;
-    const bool has_a = c < n_cols, has_b = c + 1 < n_cols;
-#pragma unroll 4
-    for (size_t r = from + warp; r < to; r += SUM_WARPS) {
-        if (has_a) a += as_float(x[r * ld + c]);
-        if (has_b) b += as_float(x[r * ld + c + 1]);
-    }
-    room[warp][2 * lane] = a;
-    room[warp][2 * lane + 1] = b;
-    __syncthreads();
-    const size_t mine = c0 + threadIdx.x;
-    const bool sums = threadIdx.x < SUM_COLUMNS && mine < n_cols;
-    float total = 0;
-    if (sums)
-        for (int w = 0; w < SUM_WARPS; w++) total += room[w][threadIdx.x];
-    if (parts == 1) {
-        if (sums) out[mine] += total;
-        return;
-    }
-    if (sums) part[blockIdx.y * n_cols + mine] = total;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(counter + blockIdx.x, 1) == parts - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    if (sums) {
-        total = 0;
-        for (size_t p = 0; p < parts; p++) total += __ldcg(part + p * n_cols + mine);
-        out[mine] += total;
-    }
-    if (threadIdx.x == 0) counter[blockIdx.x] = 0;
-}
-
-/* Rows of whole packs: a lane has a pack of columns, a block 32 packs. With GELU set, x is what the activation's
- * gradient makes of its argument (of) and dy (x), in place. */
-template <class T, bool GELU>
-__global__ void __launch_bounds__(SUM_WARPS * 32)
-    pack_sums_kernel(T *x, const T *of, size_t n_rows, size_t n_cols, size_t ld, float *out, float *part,
-                     unsigned *counter)
-{
-    enum { N = pack<T>::N, WIDE = 32 * N };
-    __shared__ float room[SUM_WARPS][WIDE];
-    __shared__ bool last;
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    const size_t c0 = (size_t)blockIdx.x * WIDE, c = c0 + lane * N, parts = gridDim.y;
-    const size_t from = n_rows * blockIdx.y / parts, to = n_rows * (blockIdx.y + 1) / parts;
-    float total[N] = {0};
-    if (c < n_cols)
-#pragma unroll 4
-        for (size_t r = from + warp; r < to; r += SUM_WARPS) {
-            float v[N];
-            pack<T> *at = (pack<T> *)(x + r * ld + c);
-            at->get(v);
-            if (GELU) {
-                float z[N];
-                ((const pack<T> *)(of + r * ld + c))->get(z);
-                pack<T> d;
-#pragma unroll
-                for (int i = 0; i < N; i++) v[i] *= gelu_slope_fast(z[i]);
-                d.set(v);
-                *at = d;
-                d.get(v); /* as it is stored */
-            }
-#pragma unroll
-            for (int i = 0; i < N; i++) total[i] += v[i];
-        }
-#pragma unroll
-    for (int i = 0; i < N; i++) room[warp][lane * N + i] = total[i];
-    __syncthreads();
-    for (int column = threadIdx.x; column < WIDE && c0 + column < n_cols; column += SUM_WARPS * 32) {
-        float sum = 0;
-        for (int w = 0; w < SUM_WARPS; w++) sum += room[w][column];
-        if (parts == 1)
-            out[c0 + column] += sum;
-        else
-            part[blockIdx.y * n_cols + c0 + column] = sum;
-    }
-    if (parts == 1) return;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(counter + blockIdx.x, 1) == parts - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    for (int column = threadIdx.x; column < WIDE && c0 + column < n_cols; column += SUM_WARPS * 32) {
-        float sum = 0;
-#pragma unroll 16
-        for (size_t p = 0; p < parts; p++) sum += __ldcg(part + p * n_cols + c0 + column);
-        out[c0 + column] += sum;
-    }
-    if (threadIdx.x == 0) counter[blockIdx.x] = 0;
-}
-
-/* Into how many parts rows are cut: enough to fill the device, few enough to be added up quickly. */
-static size_t row_parts(const dis__cuda_session *s, size_t n_rows, size_t n_cols, size_t wide, size_t fill)
-{
-    const size_t across = (n_cols + wide - 1) / wide, most = (n_rows + 31) / 32;
-    size_t parts = (size_t)s->n_processors * fill / across + 1;
-    if (parts > most) parts = most;
-    if (parts > 64) parts = 64;
-    return across > DIS_CUDA_COUNTERS || parts * n_cols * sizeof(float) > s->scratch_bytes ? 1 : parts;
-}
-
-template <class T, bool GELU>
-static cudaError_t pack_sums(dis__cuda_session *s, const dis__column_sums_args *a, const void *of)
-{
-    enum { WIDE = 32 * pack<T>::N };
-    const dim3 grid(grid_of(a->n_cols, WIDE), (unsigned)row_parts(s, a->n_rows, a->n_cols, WIDE, GELU ? 6 : 3));
-    pack_sums_kernel<T, GELU><<<grid, SUM_WARPS * 32, 0, s->stream>>>((T *)a->x, (const T *)of, a->n_rows, a->n_cols,
-                                                                      a->ld, (float *)a->out, (float *)s->scratch,
-                                                                      s->counters);
-    return cudaGetLastError();
-}
-
-template <class T> static bool in_packs(const dis__column_sums_args *a)
-{
-    return a->n_cols % pack<T>::N == 0 && a->ld % pack<T>::N == 0 && aligned16(a->x);
-}
-
-bool dis__cuda_gelu_sums(dis__cuda_session *s, const void *first, const void *second, cudaError_t *error)
-{
-    const dis__activate_args *act = (const dis__activate_args *)first;
-    const dis__column_sums_args *sums = (const dis__column_sums_args *)second;
-    if (s->value != DIS_BFLOAT16 || act->act != DIS_ACT_GELU || act->y != act->dy || sums->x != act->y ||
-        sums->ld != sums->n_cols || sums->n_rows * sums->n_cols != act->n || !in_packs<bf16>(sums) ||
-        !aligned16(act->x))
-        return false;
-    *error = pack_sums<bf16, true>(s, sums, act->x);
-    return true;
-}
-
-template <class T> static cudaError_t column_sums(dis__cuda_session *s, const dis__column_sums_args *a)
-{
-    if (a->n_cols == 0 || a->n_rows == 0) return cudaSuccess;
-    if (in_packs<T>(a)) return pack_sums<T, false>(s, a, NULL);
-    const size_t across = (a->n_cols + SUM_COLUMNS - 1) / SUM_COLUMNS;
-    size_t parts = (size_t)s->n_processors * 4 / across + 1, most = (a->n_rows + 31) / 32;
-    if (parts > most) parts = most;
-    if (parts > 65535) parts = 65535;
-    if (across > DIS_CUDA_COUNTERS || parts * a->n_cols * sizeof(float) > s->scratch_bytes) parts = 1;
-    const dim3 grid((unsigned)across, (unsigned)parts);
-    column_sums_kernel<T><<<grid, SUM_WARPS * 32, 0, s->stream>>>((const T *)a->x, a->n_rows, a->n_cols, a->ld,
-                                                                  (float *)a->out, (float *)s->scratch, s->counters);
-    return cudaGetLastError();
-}
-
-cudaError_t dis__cuda_column_sums(dis__cuda_session *s, const void *args)
-{
-    const dis__column_sums_args *a = (const dis__column_sums_args *)args;
-    return dis__cuda_number(s, a->x) == DIS_FLOAT32 ? column_sums<float>(s, a) : column_sums<bf16>(s, a);
-}
-
-/* As the kernel above with one thread per column: parts are few. */
-__global__ void __launch_bounds__(64) sum_parts_kernel(const float *part, size_t n_parts, size_t n, float *out)
-{
-    const size_t c = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    float sum = 0;
-    if (c >= n) return;
-#pragma unroll 16
-    for (size_t p = 0; p < n_parts; p++) sum += part[p * n + c];
-    out[c] += sum;
-}
-
-cudaError_t dis__cuda_sum_parts(dis__cuda_session *s, const float *part, size_t n_parts, size_t n, float *out)
-{
-    sum_parts_kernel<<<grid_of(n, 64), 64, 0, s->stream>>>(part, n_parts, n, out);
-    return cudaGetLastError();
-}
-
-cudaError_t dis__cuda_sum_rows(dis__cuda_session *s, const float *x, size_t n_rows, size_t n_cols, float *out)
-{
-    const dis__column_sums_args a = {x, n_rows, n_cols, n_cols, out, false};
-    return column_sums<float>(s, &a);
-}
-
 /* ---- products ---- */
 
 /* c = act(c + bias + bias2), rows ld apart; biases of the values' type. */
@@ -336,32 +147,36 @@ __global__ void finish_kernel(size_t m, size_t n, T *c, size_t ld, const T *bias
     }
 }
 
-/* The same for rows of whole packs, one behind the other. */
+/* The same for rows of whole packs, one behind the other: block (128 packs, rows); from the end on, which the product
+ * has left in the cache. */
 template <class T, dis__activation ACT>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(128)
     finish_packs_kernel(size_t m, unsigned n, pack<T> *c, const pack<T> *bias, const pack<T> *bias2)
 {
-    enum { N = pack<T>::N };
-    const size_t all = m * n, step = (size_t)gridDim.x * blockDim.x;
-    for (size_t e = (size_t)blockIdx.x * blockDim.x + threadIdx.x; e < all; e += step) {
-        const unsigned j = (unsigned)(e % n);
-        float x[N], b[N];
-        c[e].get(x);
-        if (bias) {
-            bias[j].get(b);
+    enum { N = pack<T>::N, BATCH = 4 };
+    const unsigned j = blockIdx.x * 128 + threadIdx.x;
+    if (j >= n) return;
+    float b[N] = {}, more[N] = {};
+    if (bias) bias[j].get(b);
+    if (bias2) bias2[j].get(more);
+    for (size_t row = blockIdx.y; row < m; row += (size_t)gridDim.y * BATCH) {
+        pack<T> in[BATCH];
 #pragma unroll
-            for (int i = 0; i < N; i++) x[i] += b[i];
+        for (int k = 0; k < BATCH; k++)
+            if (row + (size_t)k * gridDim.y < m) in[k] = c[(m - 1 - row - (size_t)k * gridDim.y) * n + j];
+#pragma unroll
+        for (int k = 0; k < BATCH; k++) {
+            float x[N];
+            if (row + (size_t)k * gridDim.y >= m) break;
+            in[k].get(x);
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                x[i] += b[i] + more[i];
+                x[i] = ACT == DIS_ACT_GELU && N == 8 ? gelu_fast(x[i]) : act_of(ACT, x[i]);
+            }
+            in[k].set(x);
+            c[(m - 1 - row - (size_t)k * gridDim.y) * n + j] = in[k];
         }
-        if (bias2) {
-            bias2[j].get(b);
-#pragma unroll
-            for (int i = 0; i < N; i++) x[i] += b[i];
-        }
-#pragma unroll
-        for (int i = 0; i < N; i++) x[i] = ACT == DIS_ACT_GELU && N == 8 ? gelu_fast(x[i]) : act_of(ACT, x[i]);
-        pack<T> out;
-        out.set(x);
-        c[e] = out;
     }
 }
 
@@ -370,23 +185,16 @@ template <class T, dis__activation ACT> static cudaError_t finish(dis__cuda_sess
     const T *bias = (const T *)dis__cuda_weight(s, a->bias), *bias2 = (const T *)dis__cuda_weight(s, a->bias2);
     enum { N = pack<T>::N };
     if (a->n % N == 0 && a->ldc == a->n && aligned16(a->c) && aligned16(bias) && aligned16(bias2)) {
-        const unsigned blocks = grid_some(s, a->m * a->n / N, 256);
-        finish_packs_kernel<T, ACT><<<blocks, 256, 0, s->stream>>>(a->m, (unsigned)(a->n / N), (pack<T> *)a->c,
-                                                                   (const pack<T> *)bias, (const pack<T> *)bias2);
+        const unsigned across = grid_of(a->n / N, 128), most = (unsigned)s->n_processors * 16 / across + 1;
+        const dim3 grid(across, grid_of(a->m, 1) < most ? grid_of(a->m, 1) : most);
+        finish_packs_kernel<T, ACT><<<grid, 128, 0, s->stream>>>(a->m, (unsigned)(a->n / N), (pack<T> *)a->c,
+                                                                 (const pack<T> *)bias, (const pack<T> *)bias2);
     } else {
         const unsigned blocks = grid_some(s, a->m * a->n, 256);
         finish_kernel<T, ACT><<<blocks, 256, 0, s->stream>>>(a->m, a->n, (T *)a->c, a->ldc, bias, bias2);
     }
     return cudaGetLastError();
 }
-
-static cudaError_t end_product(dis__cuda_session *s, const dis__product_args *a)
-{
-    DIS_CUDA_BY_VALUE(s, BY_ACT(a->act, return (finish<T, ACT>(s, a))));
-    return cudaSuccess;
-}
-
-enum { CACHED = 24 << 20 }; /* bytes */
 
 cudaError_t dis__cuda_product(dis__cuda_session *s, const void *args)
 {
@@ -401,19 +209,9 @@ cudaError_t dis__cuda_product(dis__cuda_session *s, const void *args)
     p.a = dis__cuda_weight(s, a->a), p.b = dis__cuda_weight(s, a->b), p.c = a->c;
     p.bias = ends ? NULL : dis__cuda_weight(s, a->bias);
     p.batch = 1;
-    if (!ends) return dis__cuda_gemm(s, &p);
-    /* What ends a product reads it again: rows at a time that stay in the device's cache. */
-    const size_t size = s->value == DIS_FLOAT32 ? 4 : 2, some = CACHED / (a->n * size) / 256 * 256;
-    const size_t step = a->ta || type_c != s->value || some == 0 || a->m < 2 * some ? a->m : some;
-    for (size_t row = 0; row < a->m; row += step) {
-        dis__product_args part = *a;
-        p.m = part.m = a->m - row < step ? a->m - row : step;
-        p.c = part.c = (char *)a->c + row * a->ldc * size;
-        cudaError_t error = dis__cuda_gemm(s, &p);
-        if (error == cudaSuccess) error = end_product(s, &part);
-        if (error != cudaSuccess) return error;
-        p.a = (const char *)p.a + step * a->lda * size;
-    }
+    const cudaError_t error = dis__cuda_gemm(s, &p);
+    if (error != cudaSuccess || !ends) return error;
+    DIS_CUDA_BY_VALUE(s, BY_ACT(a->act, return (finish<T, ACT>(s, a))));
     return cudaSuccess;
 }
 

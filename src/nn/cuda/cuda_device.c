@@ -45,6 +45,7 @@ static void close_session(void *session)
     dis__cuda_ring_close(s);
     dis__cuda_update_close(s);
     dis__cuda_side_close(s);
+    dis__cuda_chain_close(s);
     dis__cudnn_close(s);
     dis__nccl_close(s);
     cudaFree(s->copy);
@@ -71,6 +72,7 @@ static dis_status open_parts(dis__cuda_session *s)
     DIS_TRY(dis__cuda_plans_open(s));
     DIS_TRY(dis__cuda_update_open(s));
     DIS_TRY(dis__cuda_side_open(s));
+    DIS_TRY(dis__cuda_chain_open(s));
     return dis__cuda_steps_open(s);
 }
 
@@ -97,7 +99,7 @@ static dis_status open_session(const dis__device *device, void **session)
 static size_t own_bytes(const void *session, const dis_context *ctx)
 {
     (void)ctx;
-    return 2 * ((const dis__cuda_session *)session)->scratch_bytes + DIS_CUDA_PRODUCT;
+    return 2 * ((const dis__cuda_session *)session)->scratch_bytes + DIS_CUDA_PRODUCT + DIS_CUDA_CHAIN;
 }
 
 static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char *what)
@@ -123,6 +125,7 @@ static dis_status begin(void *session, dis_context *ctx)
     dis__cuda_lock();
     cudaError_t error = cudaMalloc((void **)&s->scratch, s->scratch_bytes);
     if (error == cudaSuccess && s->region[DIS_MEMORY_GRADS].at) error = dis__cuda_side_begin(s);
+    if (error == cudaSuccess && s->region[DIS_MEMORY_GRADS].at) error = dis__cuda_chain_begin(s);
     dis__cuda_unlock();
     return dis__cuda_status(s, error, "taking memory for operations");
 }
@@ -242,6 +245,7 @@ static cudaError_t run_waiting(dis__cuda_session *s)
 cudaError_t dis__cuda_flush(dis__cuda_session *s)
 {
     cudaError_t error = run_waiting(s);
+    if (error == cudaSuccess) error = dis__cuda_chain_flush(s);
     if (error == cudaSuccess) error = dis__cuda_join(s);
     return error == cudaSuccess ? dis__cuda_update_flush(s) : error;
 }
@@ -312,6 +316,8 @@ static dis_status run(void *session, dis__op op, const void *args)
     if (run_both(s, op, args, &error)) return dis__cuda_status(s, error, ops[op].name);
     CUDA_TRY(s, run_waiting(s), "an operation");
     if (op != DIS_OP_update) CUDA_TRY(s, dis__cuda_update_flush(s), "update");
+    if (dis__cuda_chain_take(s, op, args, &error)) return dis__cuda_status(s, error, ops[op].name);
+    CUDA_TRY(s, error, "an operation");
     if (!waits(s, op, args)) CUDA_TRY(s, run_now(s, op, args), ops[op].name);
     return DIS_OK;
 }

@@ -71,10 +71,10 @@ __device__ __forceinline__ int id_at(const dis__gather_args &a, size_t at)
     return id < 0 ? NONE : id;
 }
 
-/* sorted[rank] = (id, place). Eight threads share a place: each goes through every eighth id of the chunk. */
+/* sorted[rank] = (id, place). Eight threads share a place: each goes through an eighth of the ids of the chunk. */
 __global__ void __launch_bounds__(RANKS) rank_kernel(dis__gather_args a, size_t from, unsigned n, int2 *sorted)
 {
-    __shared__ int ids[RANKS];
+    __shared__ __align__(16) int ids[RANKS];
     const unsigned part = threadIdx.x % SHARE, mine = blockIdx.x * (RANKS / SHARE) + threadIdx.x / SHARE;
     const int id = mine < n ? id_at(a, from + mine) : NONE;
     unsigned rank = 0;
@@ -84,11 +84,17 @@ __global__ void __launch_bounds__(RANKS) rank_kernel(dis__gather_args a, size_t 
         __syncthreads();
         const unsigned m = n - base < RANKS ? n - base : RANKS;
         if (base + RANKS <= blockIdx.x * (RANKS / SHARE)) { /* all before mine */
-#pragma unroll 16
-            for (unsigned k = part; k < RANKS; k += SHARE) rank += ids[k] <= id;
+#pragma unroll 8
+            for (unsigned k = 4 * part; k < RANKS; k += 4 * SHARE) {
+                const int4 v = *(const int4 *)(ids + k);
+                rank += (v.x <= id) + (v.y <= id) + (v.z <= id) + (v.w <= id);
+            }
         } else if (base >= (blockIdx.x + 1) * (RANKS / SHARE) && m == RANKS) { /* all behind */
-#pragma unroll 16
-            for (unsigned k = part; k < RANKS; k += SHARE) rank += ids[k] < id;
+#pragma unroll 8
+            for (unsigned k = 4 * part; k < RANKS; k += 4 * SHARE) {
+                const int4 v = *(const int4 *)(ids + k);
+                rank += (v.x < id) + (v.y < id) + (v.z < id) + (v.w < id);
+            }
         } else {
             for (unsigned k = part; k < m; k += SHARE) rank += ids[k] < id || (ids[k] == id && base + k < mine);
         }

@@ -30,6 +30,10 @@ void dis__cuda_plans_close(dis__cuda_session *s);
 dis_status dis__cuda_update_open(dis__cuda_session *s);
 void dis__cuda_update_close(dis__cuda_session *s);
 
+dis_status dis__cuda_chain_open(dis__cuda_session *s);
+cudaError_t dis__cuda_chain_begin(dis__cuda_session *s); /* of nets that train: takes its memory */
+void dis__cuda_chain_close(dis__cuda_session *s);
+
 dis_status dis__cuda_side_open(dis__cuda_session *s);
 cudaError_t dis__cuda_side_begin(dis__cuda_session *s); /* of nets that train: takes its memory */
 void dis__cuda_side_close(dis__cuda_session *s);

@@ -24,6 +24,7 @@ typedef struct {
 typedef struct dis__cuda_plans dis__cuda_plans;     /* products by shape: cuda_product.c */
 typedef struct dis__cuda_steps dis__cuda_steps;     /* recorded steps: cuda_step.c */
 typedef struct dis__cuda_ring dis__cuda_ring;       /* pinned memory on the way: cuda_copy.c */
+typedef struct dis__cuda_chain dis__cuda_chain;     /* operations around a normalisation: cuda_norm_chain.cu */
 typedef struct dis__cuda_side dis__cuda_side;       /* streams beside the session's own: cuda_side.c */
 typedef struct dis__cuda_updates dis__cuda_updates; /* updates that wait to be run together: cuda_optimizer.cu */
 
@@ -31,6 +32,7 @@ enum {
     DIS_CUDA_COUNTERS = 4096,    /* of blocks that are done; each is 0 between operations */
     DIS_CUDA_SCRATCH = 64 << 20, /* bytes, at least */
     DIS_CUDA_PRODUCT = 32 << 20, /* bytes of work memory of products */
+    DIS_CUDA_CHAIN = 16 << 20,   /* bytes, at most, of sums around normalisations: cuda_norm_chain.cu */
     DIS_CUDA_LAG = 8,            /* layers */
 };
 
@@ -51,6 +53,7 @@ typedef struct dis__cuda_session {
     dis__cuda_ring *ring;
     dis__cuda_updates *update;
     dis__cuda_side *side;
+    dis__cuda_chain *chain;
     struct dis__cudnn *cudnn; /* cuda_cudnn.c; NULL: not asked for yet */
     dis__op waiting;          /* for the operation behind it, which it may be one kernel with; DIS_N_OPS: none */
     union {
@@ -109,11 +112,18 @@ cudaError_t dis__cuda_sum_parts(dis__cuda_session *s, const float *part, size_t 
 bool dis__cuda_gelu_sums(dis__cuda_session *s, const void *act, const void *sums, cudaError_t *error);
 bool dis__cuda_dropout_layernorm(dis__cuda_session *s, const void *dropout, const void *norm, cudaError_t *error);
 bool dis__cuda_layernorm_grad_dropout(dis__cuda_session *s, const void *norm, const void *dropout, cudaError_t *error);
+/* Where rows are many. */
+bool dis__cuda_dropout_norm(dis__cuda_session *s, const dis__dropout_args *d, const dis__layernorm_args *a,
+                            cudaError_t *error);
+/* The same for several: whether an operation waits from now on with those before it, or was run with them. */
+bool dis__cuda_chain_take(dis__cuda_session *s, dis__op op, const void *args, cudaError_t *error);
+cudaError_t dis__cuda_chain_flush(dis__cuda_session *s);
 
 /* What is run between the two goes to the side stream, behind all that is on the session's; nobody waits for it but
  * dis__cuda_join(). */
 cudaError_t dis__cuda_to_side(dis__cuda_session *s);
 void dis__cuda_to_main(dis__cuda_session *s);
+size_t dis__cuda_layers_done(const dis__cuda_session *s); /* that have gone backward, since the session was opened */
 /* The session's stream waits for what is on the side. */
 cudaError_t dis__cuda_join(dis__cuda_session *s);
 /* A stream for one of two kernels that do not depend on each other; done: the session's stream waits for it. */

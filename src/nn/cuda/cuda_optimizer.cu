@@ -213,8 +213,8 @@ __global__ void __launch_bounds__(256) start_kernel(dis__start_args a)
         float x = a.kind == DIS_START_ONE;
         if (a.kind == DIS_START_IDENTITY) x = i / a.side % a.side == i % a.side;
         if (a.kind == DIS_START_UNIFORM || a.kind == DIS_START_NORMAL) {
-            const uint4 w =
-                philox((uint32_t)i, (uint32_t)(i >> 32), (uint32_t)a.stream, (uint32_t)(a.stream >> 32), a.seed);
+            const uint4 w = philox((uint32_t)i, (uint32_t)(i >> 32), (uint32_t)a.stream, (uint32_t)(a.stream >> 32),
+                                   philox_keys_of(a.seed));
             if (a.kind == DIS_START_UNIFORM) {
                 const double u = (double)(long long)(((uint64_t)w.y << 32 | w.x) >> 11) * 0x1p-53;
                 x = (float)((2 * u - 1) * a.spread);

@@ -108,6 +108,11 @@ dis_status dis__cuda_layer_done(void *session)
     return dis__cuda_status(s, error, "a step of training");
 }
 
+size_t dis__cuda_layers_done(const dis__cuda_session *s)
+{
+    return s->side->n_layers;
+}
+
 cudaError_t dis__cuda_join(dis__cuda_session *s)
 {
     dis__cuda_side *side = s->side;

@@ -1,0 +1,144 @@
+/* batchnorm.cuh: what the kernels of batch normalisation share: how rows are cut, what a thread keeps of its channels.
+ *
+ * Bound by memory: a thread keeps its channels, goes down the rows and has four of them on their way at a time. Forward
+ * reads x twice; backward reads x and dy twice, and y (for the slope of the activation) only where it does not follow
+ * from x: behind ReLU without a residual it does. */
+#ifndef DIS_NN_CUDA_BATCHNORM_CUH
+#define DIS_NN_CUDA_BATCHNORM_CUH
+#include "nn/cuda/value.cuh"
+
+enum { MAX_PARTS = 132, MIN_ROWS = 32, TILE = 64, BATCH = 4 };
+
+/* Where the slope of the activation comes from; whether a ReLU's y is above 0 follows from x, or is read. What is asked
+ * per number must be a constant: these kernels have no time for a switch. */
+enum slope_source { NO_SLOPE, RELU_OF_X, RELU_OF_Y, SLOPE_OF_Y };
+
+static inline slope_source slope_of_args(const dis__batchnorm_args *a)
+{
+    if (a->act == DIS_ACT_NONE) return NO_SLOPE;
+    return a->act != DIS_ACT_RELU ? SLOPE_OF_Y : a->r ? RELU_OF_Y : RELU_OF_X;
+}
+
+#define BY_SLOPE(call)               \
+    switch (slope_of_args(a)) {      \
+    case NO_SLOPE: call(NO_SLOPE);   \
+    case RELU_OF_X: call(RELU_OF_X); \
+    case RELU_OF_Y: call(RELU_OF_Y); \
+    default: call(SLOPE_OF_Y);       \
+    }
+
+/* How a matrix of rows is cut: `across` threads side by side with V channels each, TILE together, and as
+ * many rows at a time as there are threads left. */
+typedef struct {
+    unsigned across, tiles, parts, turns; /* turns: see part_of() */
+    size_t rows_per_part;
+} cut;
+
+static inline cut cut_rows(size_t n_rows, size_t width, size_t v, size_t max_parts)
+{
+    cut c;
+    c.across = 1;
+    while (c.across * v < TILE && c.across * v < width) c.across *= 2;
+    c.tiles = grid_of(width, c.across * v);
+    const size_t enough = (n_rows + MIN_ROWS - 1) / MIN_ROWS, some = max_parts / c.tiles ? max_parts / c.tiles : 1;
+    c.parts = (unsigned)(enough < some ? enough : some);
+    c.rows_per_part = (n_rows + c.parts - 1) / c.parts;
+    c.turns = 1;
+    return c;
+}
+
+/* A block's part: the last of each `turns` of them first. */
+__device__ __forceinline__ unsigned part_of(const cut &c)
+{
+    const unsigned apart = c.parts / c.turns;
+    return blockIdx.x % apart * c.turns + (c.turns - 1 - blockIdx.x / apart);
+}
+
+/* Whether rows can be read 16 bytes at a time. */
+template <class T> static inline bool vectors(const dis__batchnorm_args *a)
+{
+    const void *const p[] = {a->x, a->r, a->y, a->dy, a->dx, a->dr, a->gain, a->bias, a->stats, a->sums};
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+        if (!aligned16(p[i])) return false;
+    return a->width % (16 / sizeof(T)) == 0;
+}
+
+/* V numbers of a row as they lie in memory. */
+template <class T, int V> struct raw {
+    typename word_of<V * sizeof(T)>::type w;
+    __device__ __forceinline__ void read(const void *base, size_t at)
+    {
+        w = *reinterpret_cast<const decltype(w) *>((const T *)base + at);
+    }
+    __device__ __forceinline__ void get(float (&x)[V]) const
+    {
+        union {
+            decltype(w) word;
+            T t[V];
+        } u;
+        u.word = w;
+#pragma unroll
+        for (int i = 0; i < V; i++) x[i] = as_float(u.t[i]);
+    }
+};
+
+template <int V> __device__ __forceinline__ void load_floats(const void *base, size_t at, float (&x)[V])
+{
+    const float *from = (const float *)base + at;
+#pragma unroll
+    for (int i = 0; i < V; i += V < 4 ? 1 : 4) {
+        if (V < 4) {
+            x[i] = from[i];
+            continue;
+        }
+        const float4 f = *reinterpret_cast<const float4 *>(from + i);
+        x[i] = f.x, x[(i + 1) % V] = f.y, x[(i + 2) % V] = f.z, x[(i + 3) % V] = f.w;
+    }
+}
+
+/* What a thread keeps of its channels: the value in front of residual and activation is x scale + shift. */
+template <int V> struct channels {
+    float scale[V], shift[V];
+    __device__ __forceinline__ void read(const dis__batchnorm_args &a, size_t col)
+    {
+        float mean[V], inverse[V];
+        load_floats<V>(a.stats, col, mean);
+        load_floats<V>(a.stats, a.width + col, inverse);
+        load_floats<V>(a.gain, col, scale);
+        load_floats<V>(a.bias, col, shift);
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            scale[i] *= inverse[i];
+            shift[i] -= mean[i] * scale[i];
+        }
+    }
+    /* dy act' */
+    template <slope_source S>
+    __device__ __forceinline__ float slope(int i, dis__activation act, float dy, float x, float y) const
+    {
+        if (S == NO_SLOPE) return dy;
+        if (S == SLOPE_OF_Y) return dy * slope_of(act, y);
+        return (S == RELU_OF_X ? x * scale[i] + shift[i] : y) > 0 ? dy : 0;
+    }
+};
+
+/* The rows of a thread. */
+typedef struct {
+    size_t first, last, down, col;
+} span;
+
+__device__ __forceinline__ span span_of(const cut &c, size_t n_rows, int v)
+{
+    span s;
+    s.down = blockDim.x / c.across;
+    s.first = part_of(c) * c.rows_per_part;
+    s.last = min(s.first + c.rows_per_part, n_rows);
+    s.first += threadIdx.x / c.across;
+    s.col = (blockIdx.y * (size_t)c.across + threadIdx.x % c.across) * (size_t)v;
+    return s;
+}
+
+/* Only vectors of bfloat16 have an instance for each kind of slope; the others one for all. */
+template <class T, int V> constexpr bool one_for_all = sizeof(T) > 2 || V == 1;
+
+#endif

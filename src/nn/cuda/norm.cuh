@@ -1,0 +1,44 @@
+/* norm.cuh: rows of layer normalisation: numbers of a row that one lane has, 16 bytes at a time where rows allow it. */
+#ifndef DIS_NN_CUDA_NORM_CUH
+#define DIS_NN_CUDA_NORM_CUH
+#include "nn/cuda/kernels.cuh"
+
+/* Numbers of a row that one lane has, N at a time: group g is at (g * 32 + lane) * N. */
+template <class T, int N> __device__ __forceinline__ void load_some(const T *p, float *x)
+{
+    if (N == 1) {
+        x[0] = as_float(*p);
+    } else {
+        ((const pack<T> *)p)->get(x);
+    }
+}
+template <class T, int N> __device__ __forceinline__ void store_some(T *p, const float *x)
+{
+    if (N == 1) {
+        *p = from_float<T>(x[0]);
+    } else {
+        pack<T> v;
+        v.set(x);
+        *(pack<T> *)p = v;
+    }
+}
+template <int N> __device__ __forceinline__ void load_floats(const float *p, float *x)
+{
+    if (N == 1) {
+        x[0] = *p;
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i += 4) {
+            const float4 v = *(const float4 *)(p + i);
+            x[i] = v.x, x[i + 1] = v.y, x[i + 2] = v.z, x[i + 3] = v.w;
+        }
+    }
+}
+
+static inline bool packs(const dis__layernorm_args *a, size_t n)
+{
+    return a->width % n == 0 && aligned16(a->x) && aligned16(a->r) && aligned16(a->y) && aligned16(a->gain) &&
+           aligned16(a->bias) && aligned16(a->dy) && aligned16(a->dx) && aligned16(a->dr);
+}
+
+#endif
