@@ -318,6 +318,65 @@ static void case_attend_mask(nn_net *f)
     above(f, dis__layer_pool_packed(f->net, attend(f, "att", x, &o), f->start - 1, f->length - 1, DIS_POOL_MAX));
 }
 
+/* ---- many tokens: heads as wide as encoders have them, rows of several tiles, and many rows ---- */
+
+enum { NN_MANY_TOKENS = 700, NN_MANY_ROWS = 4200 };
+
+static int packed_many(nn_net *f, size_t channels)
+{
+    f->tokens = dis__net_axis_packed(f->net, NN_MANY_TOKENS);
+    return packed(f, channels);
+}
+
+static dis__attend_options heads_of_many(size_t n_heads, double dropout)
+{
+    dis__attend_options o = dis__attend_options_default();
+    o.n_heads = n_heads;
+    o.longest = NN_MANY_TOKENS;
+    o.dropout = dropout;
+    o.scale = .03; /* parameters are large here: rounding would turn sharper choices */
+    return o;
+}
+
+static void case_heads_64(nn_net *f)
+{
+    const dis__attend_options o = heads_of_many(2, .2);
+    const int x = packed_many(f, 128), y = attend(f, "att", x, &o);
+    above(f, dis__layer_pool_packed(f->net, y, f->start - 1, f->length - 1, DIS_POOL_MEAN));
+}
+
+static void heads_with_bias(nn_net *f, size_t channels)
+{
+    const int x = packed_many(f, 2 * channels), table = dis__layer_table(f->net, "relative", 32, 2);
+    dis__attend_options o = heads_of_many(2, .1);
+    o.bias = table;
+    const int y = dis__layer_add(f->net, attend(f, "one", x, &o), x);
+    o.window = 70;
+    o.scale = .01;
+    above(f, attend(f, "two", y, &o));
+}
+
+static void case_heads_64_bias(nn_net *f)
+{
+    heads_with_bias(f, 64);
+}
+
+static void case_heads_32_bias(nn_net *f)
+{
+    heads_with_bias(f, 32);
+}
+
+static void case_heads_64_mask(nn_net *f)
+{
+    const int x = packed_many(f, 128);
+    dis__attend_options o = heads_of_many(2, 0);
+    o.mask = nn_ints_input(f, f->tokens, DIS_NONE, 1, 0, 2);
+    const int y = attend(f, "one", x, &o);
+    o.mask = DIS_NONE;
+    o.window = 9;
+    above(f, attend(f, "two", y, &o));
+}
+
 static void case_pool_packed_first(nn_net *f)
 {
     const int x = packed(f, 5);
@@ -337,6 +396,12 @@ static void case_wide_norms(nn_net *f)
     z = dis__layer_layernorm(f->net, "norm2", z, y);
     z = dis__layer_layernorm(f->net, "norm3", dis__layer_dropout(f->net, z, .2), DIS_NONE);
     above(f, z);
+}
+
+static void case_many_norms(nn_net *f)
+{
+    f->rows = dis__net_axis(f->net, NN_MANY_ROWS);
+    case_wide_norms(f);
 }
 
 static void case_layernorm_options(nn_net *f)
@@ -740,5 +805,18 @@ enum { NN_CASES = sizeof nn_cases / sizeof *nn_cases };
 /* rows, time, tokens: tiny, odd, nothing at all, and the most that was planned for. */
 static const size_t nn_sizes[][3] = {{1, 1, 1}, {3, 5, 7}, {0, 3, 0}, {17, 12, 33}, {40, 7, 60}};
 enum { NN_SIZES = sizeof nn_sizes / sizeof *nn_sizes };
+
+/* Sizes of their own: devices may take other ways where there is much to do. */
+static const struct {
+    nn_case net;
+    size_t size[3][3];
+} nn_many[] = {
+    {LARGE(heads_64), {{1, 1, 300}, {5, 1, 640}, {40, 1, 700}}},
+    {LARGE(heads_64_bias), {{1, 1, 300}, {5, 1, 640}, {40, 1, 700}}},
+    {LARGE(heads_32_bias), {{1, 1, 300}, {5, 1, 640}, {40, 1, 700}}},
+    {LARGE(heads_64_mask), {{1, 1, 300}, {5, 1, 640}, {40, 1, 700}}},
+    {LARGE(many_norms), {{4096, 1, 1}, {4099, 1, 1}, {4200, 1, 1}}},
+};
+enum { NN_MANY = sizeof nn_many / sizeof *nn_many };
 
 #endif

@@ -117,6 +117,23 @@ static void layers(void **state)
     if (bad) fail_msg("%zu cases differ", bad);
 }
 
+static void many(void **state)
+{
+    (void)state;
+    size_t bad = 0;
+    for (size_t d = 0; cuda_at(d); d++) {
+        double worst = 0;
+        for (int c = 0; c < NN_MANY; c++)
+            for (int s = 0; s < 3; s++) {
+                if (!chosen(3 * c + s)) continue;
+                bad += one_case(&nn_many[c].net, cuda_at(d), nn_many[c].size[s], true, &worst);
+                bad += one_case(&nn_many[c].net, cuda_at(d), nn_many[c].size[s], false, &worst);
+            }
+        print_message("%s: %d large cases, at most %.2g off\n", cuda_at(d)->name, NN_MANY, worst);
+    }
+    if (bad) fail_msg("%zu cases differ", bad);
+}
+
 /* ---- rounding ---- */
 
 /* Nets of a size at which bfloat16 still tells the way: four stages of a ResNet, and convolutions over letters. */
@@ -411,7 +428,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layers),        cmocka_unit_test(rounding), cmocka_unit_test(steps),
         cmocka_unit_test(models),        cmocka_unit_test(resume),   cmocka_unit_test(side_by_side),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(out_of_memory), cmocka_unit_test(many),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
 }

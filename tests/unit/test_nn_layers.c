@@ -66,30 +66,35 @@ static void finite_differences(void **state)
         }
 }
 
+/* By all instruction sets, or the best alone. */
+static void one_against_ref(const nn_case *c, const size_t size[3], int n_sets)
+{
+    static const char *const sets[] = {"baseline", "avx2", "avx512"};
+    size_t n, m;
+    double *wanted = nn_results(c, &dis__device_ref, NULL, size, &n), max = 0;
+    for (size_t i = 0; i < n; i++) max = fabs(wanted[i]) > max ? fabs(wanted[i]) : max;
+    for (int set = 3 - n_sets; set < 3; set++) {
+        setenv("DISSENT_ISA", sets[set], 1);
+        double *got = nn_results(c, &dis__device_cpu, NULL, size, &m);
+        assert_true(n == m);
+        for (size_t i = 0; i < n; i++)
+            if (!(fabs(got[i] - wanted[i]) <= 2e-5 * max + 1e-6 * fabs(wanted[i])))
+                fail_msg("%s, %zu rows, %s: number %zu is %.9g, not %.9g", c->name, size[0], sets[set], i, got[i],
+                         wanted[i]);
+        free(got);
+    }
+    unsetenv("DISSENT_ISA");
+    free(wanted);
+}
+
 static void cpu_against_ref(void **state)
 {
     (void)state;
-    static const char *const sets[] = {"baseline", "avx2", "avx512"};
     for (int c = 0; c < NN_CASES; c++)
-        for (int s = 0; s < NN_SIZES; s++) {
-            size_t n, m;
-            if (nn_cases[c].large && s == NN_SIZES - 1) continue;
-            double *wanted = nn_results(&nn_cases[c], &dis__device_ref, NULL, nn_sizes[s], &n);
-            double max = 0;
-            for (size_t i = 0; i < n; i++) max = fabs(wanted[i]) > max ? fabs(wanted[i]) : max;
-            for (int set = 0; set < 3; set++) {
-                setenv("DISSENT_ISA", sets[set], 1);
-                double *got = nn_results(&nn_cases[c], &dis__device_cpu, NULL, nn_sizes[s], &m);
-                assert_true(n == m);
-                for (size_t i = 0; i < n; i++)
-                    if (!(fabs(got[i] - wanted[i]) <= 2e-5 * max + 1e-6 * fabs(wanted[i])))
-                        fail_msg("%s, %zu rows, %s: number %zu is %.9g, not %.9g", nn_cases[c].name, nn_sizes[s][0],
-                                 sets[set], i, got[i], wanted[i]);
-                free(got);
-            }
-            unsetenv("DISSENT_ISA");
-            free(wanted);
-        }
+        for (int s = 0; s < NN_SIZES; s++)
+            if (!nn_cases[c].large || s < NN_SIZES - 1) one_against_ref(&nn_cases[c], nn_sizes[s], 3);
+    for (int c = 0; c < NN_MANY; c++)
+        if (nn_many[c].size[1][2] > 1) one_against_ref(&nn_many[c].net, nn_many[c].size[1], 1); /* of tokens */
 }
 
 /* The loss outside training, before and after the parameters change. */
