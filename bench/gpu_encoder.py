@@ -3,10 +3,14 @@
     python gpu_encoder.py ROWS LENGTH [predict]   ->  one line per way: eager, compiled, compiled and replayed as a CUDA graph
 
 Random weights, bf16 autocast, fused AdamW, gradients clipped to 1, dropout .1, scaled_dot_product_attention. Medians of 7
-groups of 20 steps with one wait each. Each way has 90 seconds, or as many as SECONDS says; compiling may take longer. `fine-tune FOLDER ITEMS` instead trains a sequence classifier on the pairs of a CSV
-file as users do, eager and padded to the batch of 8, and prints the seconds per epoch.
+groups of 20 steps with one wait each. Each way has 90 seconds to get ready, or as many as SECONDS says; compiling may take
+longer. LOCK names a file that is locked while steps are timed, so that several of these programs can compile side by side.
+`fine-tune FOLDER ITEMS` instead trains a sequence classifier on the pairs of a CSV file as users do, eager and padded to the
+batch of 8, and prints the seconds per epoch.
 """
+import contextlib
 import csv
+import fcntl
 import os
 import signal
 import statistics
@@ -37,6 +41,14 @@ def timed(step):
         torch.cuda.synchronize()
         took.append((time.perf_counter() - start) / GROUP * 1e3)
     return statistics.median(took)
+
+
+@contextlib.contextmanager
+def alone():
+    with open(os.environ.get("LOCK", os.devnull), "a") as file:
+        if "LOCK" in os.environ:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def give_up(*_):
@@ -86,7 +98,12 @@ def steps(rows, length, predict):
     for way, make in ways.items():
         signal.alarm(int(os.environ.get("SECONDS", 90)))
         try:
-            took = f"{timed(make()):.3f} ms"
+            step = make()
+            step()
+            torch.cuda.synchronize()
+            signal.alarm(0)
+            with alone():
+                took = f"{timed(step):.3f} ms"
         except Exception as error:  # one way that fails leaves the others
             took = (str(error) or type(error).__name__).splitlines()[0][:120]
         finally:

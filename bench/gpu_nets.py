@@ -3,9 +3,13 @@
     gpu_nets.py PROGRAM [resnet34:128 resnet34:512 tagger:1024 ...]
 
 PyTorch runs with bfloat16 autocast: eager; compiled (torch.compile); and as a CUDA graph of the compiled step. Medians of
-rounds of ten steps, by the clock, behind a synchronisation. One line of JSON per row, a table at the end: milliseconds of
-a step, `best` the fastest of PyTorch's three. Each of PyTorch's ways has 90 seconds, or as many as SECONDS says: compiling
-may take longer, and is then left out by name."""
+rounds of ten steps, by the clock, behind a synchronisation. A line per figure as soon as it is had, with the seconds that
+it took to get ready (compiling a ResNet takes PyTorch most of a minute); one line of JSON per row, and a table at the end:
+milliseconds of a step. Each of PyTorch's ways has 90 seconds to get ready, or as many as SECONDS says: what takes longer is
+left out by name. LOCK names a file that is locked while steps are timed, so that several of these programs can compile side
+by side. STEPS: of ours, 200 by default."""
+import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -98,6 +102,14 @@ def tagger(tokens):
 MODELS = {"resnet34": resnet34, "tagger": tagger}
 
 
+@contextlib.contextmanager
+def alone():
+    with open(os.environ.get("LOCK", os.devnull), "a") as file:
+        if "LOCK" in os.environ:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def time_step(step):
     for _ in range(5):
         step()
@@ -149,10 +161,20 @@ def torch_times(name, size):
     for way in ("eager", "compiled", "graph"):
         signal.alarm(int(os.environ.get("SECONDS", 90)))
         try:
+            begun = time.perf_counter()
             step = stepper(loss, optimizer) if way == "eager" else compiled
-            times[way] = time_step(recorded(step) if way == "graph" else step)
+            step()
+            if way == "graph":
+                step = recorded(step)
+            torch.cuda.synchronize()
+            ready = time.perf_counter() - begun
+            signal.alarm(0)
+            with alone():
+                times[way] = time_step(step)
+            print(f"{name}:{size} PyTorch {way}: {times[way]:.3f} ms, ready after {ready:.1f} s", flush=True)
         except Exception as error:  # one way that fails leaves the others
             times[way + "_failed"] = (str(error) or type(error).__name__).splitlines()[0][:120]
+            print(f"{name}:{size} PyTorch {way}: {times[way + '_failed']}", flush=True)
         finally:
             signal.alarm(0)
     return times
@@ -162,8 +184,10 @@ def main(program, rows):
     table = []
     for row in rows:
         name, size = row.split(":")
-        ours = [json.loads(subprocess.run([program, "cuda:0", name, size], capture_output=True, text=True, check=True).stdout)
-                for _ in range(2)]
+        command = [program, "cuda:0", name, size, os.environ.get("STEPS", "200")]
+        with alone():
+            ours = [json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(2)]
+        print(f"{row} ours: {min(o['same'] for o in ours):.3f} ms", flush=True)
         theirs = torch_times(name, int(size))
         line = {"row": row, "same": min(o["same"] for o in ours), "fed": min(o["fed"] for o in ours),
                 "repeats": ours[0]["checksum"] == ours[1]["checksum"], **theirs}
