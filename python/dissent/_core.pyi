@@ -140,6 +140,7 @@ def combine(
     spec: str,
     *,
     weights: Any = None,
+    votes: Votes | None = None,
     threads: int = 0,
     progress: _Progress = None,
 ) -> tuple[Array, dict[str, Any]]: ...
@@ -157,7 +158,7 @@ class Items:
 
 class Model:
     def predict_workers(self, items: Items, tasks: Sequence[str], workers: Sequence[str], threads: int, worker_table: str | None = None, /) -> Array: ...
-    def predict(self, items: Items, *, head: str | None = None, threads: int = 0, progress: _Progress = None) -> Array: ...
+    def predict(self, items: Items, *, head: str | None = None, threads: int = 0, progress: _Progress = None, device: str | None = None, precision: str | None = None) -> Array: ...
     def save(self, folder: str, /) -> None: ...
     def export(self, folder: str, /) -> None: ...
     def look(self) -> dict[str, Any]: ...
@@ -195,6 +196,8 @@ def train(
     threads: int = 0,
     progress: _Progress = None,
     encoder: str | None = None,
+    device: str | None = None,
+    precision: str | None = None,
     worker_table: str | None = None,
     worker_features: str | None = None,
 ) -> Model: ...
@@ -316,6 +319,8 @@ def review(
     by: str = "gain",
     top: int = ...,
     seed: int = 0,
+    labels: Any = None,
+    accept: float = 0,
     threads: int = 0,
     progress: _Progress = None,
 ) -> dict[str, Any]: ...
@@ -357,6 +362,8 @@ def experiment_run(
     retry_failed: bool = False,
     threads: int = 0,
     progress: _Progress = None,
+    device: str | None = None,
+    precision: str | None = None,
 ) -> dict[str, Any]: ...
 def experiment_table(
     path: str, *, store: str | None = None, data_folder: str | None = None, filters: Sequence[str] | None = None, threads: int = 0

@@ -315,6 +315,8 @@ def group_evaluation(
     table = as_votes(votes, n_jobs)
     values, how = as_groups(groups).of(table)
     labels = label_table(pred, "predictions")
+    if labels.tasks is None or labels.classes is None:
+        raise _core.DataError("predictions: whose they are is not known; give a table with tasks and classes")
     with Watching(n_jobs, progress) as watching:
         found = _core.group_evaluation(
             table.core,

@@ -59,7 +59,7 @@ class Panel:
             {"model_a": names[pairs["a"]], "model_b": names[pairs["b"]], "items": pairs["n"], "correlation": pairs["correlation"]}, None, pandas
         )
         rates = columns_of(found["rates"])
-        with_all = np.append(names.astype(object), None)
+        with_all = np.array([*names.tolist(), None], dtype=object)
         columns = {"model": with_all[rates["judge"]], "label": votes.classes[rates["class"]]}
         columns.update({c: rates[c] for c in ("n_people", "n_alone", "raw", "sensitivity", "specificity")})
         for name in ("people", "rogan_gladen", "powered"):

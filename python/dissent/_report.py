@@ -86,11 +86,11 @@ def report(
         if given is not None and table is None:
             raise _core.OptionError(f"{name} is about those who voted; give votes")
     by_group = None
-    if groups is not None:
+    if groups is not None and table is not None:
         who = as_groups(groups)
         values, how = who.of(table)
         by_group = table.core, (values, *how.values()), who.column or "group"
-    panel = None if models is None else (table.core, people_among(table, models))
+    panel = None if models is None or table is None else (table.core, people_among(table, models))
     with Watching(n_jobs, progress) as watching:
         _core.report(
             os.fspath(path),

@@ -256,7 +256,7 @@ class SoftClassifier(Estimator):
         dev: Any,
         folds: int = 0,
         fold_dev: float = 0.0,
-        known: dict[str, str] | None = None,
+        known: dict[str, Any] | None = None,
     ) -> tuple[Any, Rows, np.ndarray, int]:
         """A model, or the predictions of all folds; the items, the classes, and how many items were left out."""
         needs = self._needs()

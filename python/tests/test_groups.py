@@ -89,3 +89,9 @@ def test_report_has_the_groups(votes, people, tmp_path):
     assert "Groups of people" in page and "groups-within" in page
     with pytest.raises(dissent.OptionError, match="give votes"):
         dissent.report(tmp_path / "n.html", labels=dissent.SoftLabels(["a"], ["x"], [[1.0]]), groups=dissent.Groups(people, "side"))
+
+
+def test_predictions_of_nobody_knows_whom():
+    votes = [("t1", "a", "x"), ("t1", "b", "y"), ("t2", "a", "x"), ("t2", "b", "x")]
+    with pytest.raises(dissent.DataError, match="give a table with tasks"):
+        dissent.group_evaluation(np.array([[0.5, 0.5], [0.1, 0.9]]), votes, {"a": "g", "b": "h"})

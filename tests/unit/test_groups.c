@@ -209,6 +209,43 @@ static void test_within_is_alpha(void **state)
     dis_votes_destroy(votes);
 }
 
+/* The example that the authors of xRR test their own program with: items with 2 or 3 votes of one side and 2 of the
+ * other, and two items of one side alone, which do not count. */
+static void test_published(void **state)
+{
+    (void)state;
+    static const uint8_t even[][2] = {{0, 2}, {0, 3}, {2, 0}, {3, 0}, {1, 1}, {3, 0}, {2, 1}},
+                         odd[][2] = {{0, 2}, {1, 1}, {1, 1}, {1, 1}, {2, 0}, {0, 0}, {0, 0}};
+    size_t n = 0;
+    for (uint32_t i = 0; i < 7; i++)
+        for (uint32_t side = 0; side < 2; side++) {
+            const uint8_t *count = side ? odd[i] : even[i];
+            for (uint32_t k = 0; k < (uint32_t)count[0] + count[1]; k++) {
+                task_of[n] = i;
+                worker_of[n] = 2 * k + side;
+                label_of[n++] = k >= count[0];
+            }
+        }
+    const dis_votes_arrays a = {.n_votes = n,
+                                .n_items = 7,
+                                .n_workers = WORKERS,
+                                .n_classes = 2,
+                                .task = task_of,
+                                .worker = worker_of,
+                                .label = label_of};
+    dis_votes *votes;
+    assert_int_equal(dis_votes_from_arrays(NULL, &a, &votes), DIS_OK);
+    dis_worker_groups *groups = grouped(votes, by_parity, 2);
+    dis_group_agreement *found;
+    dis_group_agreement_options o = dis_group_agreement_options_default();
+    o.permutations = o.resamples = 0;
+    assert_int_equal(dis_group_agreement_run(NULL, votes, groups, &o, &found), DIS_OK);
+    em_assert_close(dis_group_agreement_look(found).pairs[0].across.value, .1818182, 1e-7);
+    dis_group_agreement_destroy(found);
+    dis_worker_groups_destroy(groups);
+    dis_votes_destroy(votes);
+}
+
 static void test_ordered(void **state)
 {
     (void)state;
@@ -542,11 +579,14 @@ static void test_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tails),           cmocka_unit_test(test_corrections),  cmocka_unit_test(test_two_rows),
-        cmocka_unit_test(test_within_is_alpha), cmocka_unit_test(test_ordered),      cmocka_unit_test(test_tests),
-        cmocka_unit_test(test_threads),         cmocka_unit_test(test_small_groups), cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_tables),          cmocka_unit_test(test_prefix),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_evaluation),      cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_tails),        cmocka_unit_test(test_corrections),
+        cmocka_unit_test(test_two_rows),     cmocka_unit_test(test_within_is_alpha),
+        cmocka_unit_test(test_published),    cmocka_unit_test(test_ordered),
+        cmocka_unit_test(test_tests),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_small_groups), cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_tables),       cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_evaluation),
+        cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
