@@ -677,8 +677,8 @@ static void case_confuse(nn_net *f)
 
 static void case_confuse_wide(nn_net *f)
 {
-    const int x = below(f, 5), q = dis__layer_linear(f->net, "class", x, 33, DIS_ACT_NONE);
-    nn_soft(f, "vote", dis__layer_confuse(f->net, q, dis__layer_linear(f->net, "matrix", x, 1089, DIS_ACT_NONE)), NULL);
+    const int x = below(f, 3), q = dis__layer_linear(f->net, "class", x, 17, DIS_ACT_NONE);
+    nn_soft(f, "vote", dis__layer_confuse(f->net, q, dis__layer_linear(f->net, "matrix", x, 289, DIS_ACT_NONE)), NULL);
 }
 
 static void case_pair_terms(nn_net *f)
