@@ -119,7 +119,7 @@
      "5:36: unknown key \"epoch\" of a cell; did you mean epochs? It may have name, data, labels, objective, "
      "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, "
      "accumulate, soft_weight, "
-     "base, floor, over_all, draw, vectors, encoder, baseline, published"},
+     "base, floor, over_all, draw, vectors, encoder, worker_table, worker_features, baseline, published"},
     {CELLS("  - {objective: [], model: text}\n"), "5:17: objective: an empty list"},
     {CELLS("  - {objective: gld, model: text}\n"),
      "5:17: objective: no objective \"gld\"; did you mean gold? dissent list objectives shows them"},
@@ -190,7 +190,7 @@
      "6:12: unknown key \"modle\" of a cell; did you mean model? It may have name, data, labels, objective, "
      "votes_per_item, random_workers, model, epochs, batch, rate, optimizer, schedule, keep, judge, patience, "
      "accumulate, soft_weight, "
-     "base, floor, over_all, draw, vectors, encoder, baseline, published"},
+     "base, floor, over_all, draw, vectors, encoder, worker_table, worker_features, baseline, published"},
     {CELLS("  - {labels: standard}\nsignificance: {fraction: 2}\n"),
      "6:26: fraction: \"2\" must be a number from 1e-06 to 1"},
     {"name: t\ndata: {d: {votes: votes.csv, gold: gold.csv}, e: {votes: votes.csv, gold: gold.csv}}\nmeasure: {test: "

@@ -5,14 +5,16 @@
 
 DATA has SET/orig/SET_train.json, SET_dev.json and SET_test.json for the sets MP, CSC, Paraphrase and VariErrNLI; training and
 development files that are there become one. ENCODER is a folder as Hugging Face lays it out. OUT gets, per set, train and test:
-texts (.csv), votes (.votes.csv), and vectors of the frozen encoder (.npy with .tasks.txt). VariErrNLI is three questions per item,
+texts (.csv), votes (.votes.csv), what is known of the annotators (people.csv), and vectors of the frozen encoder (.npy with .tasks.txt). VariErrNLI is three questions per item,
 and has 15 numbers instead: which of the three it is, the share of the statement's words that the context has, the overlap of both,
 whether the statement denies, and these three for each question by itself. (In cross-validation a sentence encoder's vectors
 made it worse: they say next to nothing of inference, and 438 items are few.)"""
 
 import array
 import csv
+import json
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -46,10 +48,23 @@ def question(row):
     return array.array("f", part + words + [w * p for p in part for w in words])
 
 
+def people(path):
+    """The official file of annotators as a table; it may have a comma too many and numbers that are none, which JSON has not."""
+    found = json.loads(re.sub(r",(\s*})", r"\1", path.read_text(encoding="utf-8")))
+    columns = list(dict.fromkeys(c for known in found.values() for c in known))
+    rows = []
+    for worker, known in found.items():
+        cells = {c: str(known.get(c, "")) for c in columns}
+        rows.append({"worker": worker if worker.startswith("Ann") else f"Ann{worker}",
+                     **{c: "" if x in ("nan", "DATA_EXPIRED", "CONSENT_REVOKED") else x for c, x in cells.items()}})
+    return rows
+
+
 def main(data, encoder, out, tool="dissent"):
     for name in ("MP", "CSC", "Paraphrase", "VariErrNLI"):
         folder = pathlib.Path(out) / name
         folder.mkdir(parents=True, exist_ok=True)
+        write(folder / "people.csv", people(pathlib.Path(data) / name / "orig" / f"{name}_annotators_meta.json"))
         for kind, splits in (("train", ("train", "dev")), ("test", ("test",))):
             texts, votes = [], []
             for split in splits:

@@ -204,6 +204,10 @@ static const dis__field cell_rows[] = {
          "another number: starts, order and dropout of every seed are drawn anew; splits and votes stay"),
      .high = 1e6},
     DIS_TRAIN_START_OPTIONS(TRAIN_ROW)
+    {ROW(dis__cell_part, worker_table, DIS_FIELD_FILE, "worker_table",
+         "what is known of the workers, for the objectives annotator and annot-mix")},
+    {ROW(dis__cell_part, worker_features, DIS_FIELD_TEXT, "worker_features",
+         "columns of worker_table to learn from, with commas between them")},
     {ROW(dis__cell_part, baseline, DIS_FIELD_TEXT, "baseline", "the cell to test against; {key} as in name")},
     {ROW(dis__cell_part, published, DIS_FIELD_NODE, "published",
          "what a paper reports: METRIC or SET.METRIC, and the number"),

@@ -81,7 +81,7 @@ typedef struct {
 
 typedef struct {
     const dis__yaml_node *at;
-    const char *name, *data, *labels, *objective, *model, *baseline;
+    const char *name, *data, *labels, *objective, *model, *baseline, *worker_table, *worker_features;
     dis_model_train_options train; /* what train_options.h lists */
     uint64_t votes_per_item, draw;
     double random_workers;

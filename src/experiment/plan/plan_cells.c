@@ -226,6 +226,17 @@ static dis_status check_encoder(dis__plan_internal *p, const dis__cell_part *par
                             dis__encoder_folder_check(NULL, part->train.encoder));
 }
 
+/* A table, what of it to learn from, and an objective that knows workers. */
+static dis_status check_features(dis__plan_internal *p, const dis__cell_part *part)
+{
+    const char *given = part->worker_table ? "worker_table" : "worker_features";
+    if (!part->worker_table && !part->worker_features) return DIS_OK;
+    if (!part->worker_table || !part->worker_features)
+        return FAIL(p, place_of(p, part, given), "%s: worker_table and worker_features go together", given);
+    if (dis__objective_row_find(part->objective)->annotator) return DIS_OK;
+    return FAIL(p, place_of(p, part, given), "%s is for the objectives annotator and annot-mix", given);
+}
+
 static dis_status check_training(dis__plan_internal *p, const dis__cell_internal *c)
 {
     const dis__cell_part *part = &c->part;
@@ -241,6 +252,7 @@ static dis_status check_training(dis__plan_internal *p, const dis__cell_internal
     DIS_TRY(
         dis__plan_refuse(p, place_of(p, part, "objective"), "objective", dis__objective_text(part->objective, text)));
     DIS_TRY(check_needs(p, c, o));
+    DIS_TRY(check_features(p, part));
     if (!part->model) return FAIL(p, part->at, "a cell with an objective needs the key model");
     dis_model *model;
     const dis__yaml_node *at = place_of(p, part, "model");

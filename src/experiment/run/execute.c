@@ -92,9 +92,15 @@ static dis_status train_on(running *r, const dis__examples *train, const dis__ex
     o.seed = r->run->seed + (c->draw << 32);
     o.lenient = true;
     o.classes = r->m->classes;
+    dis_worker_table *table = NULL;
+    if (c->worker_table) DIS_TRY(dis_worker_table_read(r->ctx, c->worker_table, NULL, &table));
+    o.worker_table = table;
+    o.worker_features = c->worker_features;
     const dis_examples t = {.items = train->items, .labels = train->labels, .gold = train->gold, .votes = train->votes};
     const dis_examples d = {.items = dev->items, .labels = dev->labels, .gold = dev->gold};
-    return dis_model_train(r->ctx, &t, dev->items ? &d : NULL, &o, &r->model);
+    const dis_status status = dis_model_train(r->ctx, &t, dev->items ? &d : NULL, &o, &r->model);
+    dis_worker_table_destroy(table);
+    return status;
 }
 
 static dis_status take_curve(running *r)
