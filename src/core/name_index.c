@@ -1,8 +1,10 @@
 /* Open addressing with linear probing, at most half full, over SipHash-1-3 under a random key. A slot keeps 24 bits of
  * the hash beside the index, so that a probe rarely has to look at a name that is not the one. Cost: O(n) to build, 16
- * to 32 bytes per name; about one cache miss in the table and one in the names for each find. */
+ * to 32 bytes per name; about one cache miss in the table and one in the names for each find. Lists that ascend are
+ * matched without (name_order.h). */
 #include "core/name_index.h"
 #include "core/memory.h"
+#include "core/name_order.h"
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -127,12 +129,61 @@ size_t dis__name_index_match(const dis__name_index *index, const dis_names *name
     return found;
 }
 
+/* ---- lists that ascend ---- */
+
+/* Notes the orders in which names do not ascend; all of them: they do not differ either, if they should. */
+static void look_for_order(const dis_names *names, bool differ, bool broken[DIS_NAME_ORDERS])
+{
+    const char *before = "";
+    size_t n_before = 0;
+    for (size_t i = 0; i < dis_names_count(names) && !(broken[0] && broken[1]); i++) {
+        size_t n;
+        const char *name = dis_names_get(names, i, &n);
+        if (i && !dis__name_differs(before, n_before, name, n, broken) && differ) broken[0] = broken[1] = true;
+        before = name;
+        n_before = n;
+    }
+}
+
+/* Matches by going through both lists, which ascend; stops behind a name of `to` that is not found, if `all` should be.
+ * row: (may be NULL). Returns how many were found. */
+static size_t merge(dis__name_order order, const dis_names *from, const dis_names *to, bool all, size_t *row)
+{
+    size_t at = 0, found = 0;
+    for (size_t i = 0; i < dis_names_count(to); i++) {
+        size_t n, n_other;
+        const char *name = dis_names_get(to, i, &n);
+        int way = -1;
+        for (; at < dis_names_count(from); at++) {
+            const char *other = dis_names_get(from, at, &n_other);
+            way = dis__name_compare(order, other, n_other, name, n);
+            if (way >= 0) break;
+        }
+        found += way == 0;
+        if (row) row[i] = way == 0 ? at : SIZE_MAX;
+        if (all && way != 0) break;
+    }
+    return found;
+}
+
+/* The first order in which names ascend and those of `from` differ; DIS_NAME_ORDERS: none. */
+static dis__name_order common_order(const dis_names *from, const dis_names *to)
+{
+    bool broken[DIS_NAME_ORDERS] = {false, false};
+    look_for_order(from, true, broken);
+    look_for_order(to, false, broken);
+    return !broken[DIS_ORDER_BYTES] ? DIS_ORDER_BYTES : !broken[DIS_ORDER_LENGTH] ? DIS_ORDER_LENGTH : DIS_NAME_ORDERS;
+}
+
+/* ---- matching ---- */
+
 dis_status dis__names_match(const dis_names *from, const dis_names *to, size_t *row, size_t *found)
 {
-    dis__name_index index;
-    size_t twice;
-    DIS_TRY(dis__name_index_build(from, &index, &twice));
-    const size_t n = dis__name_index_match(&index, to, row);
+    dis__name_index index = {.slot = NULL};
+    size_t n, twice;
+    const dis__name_order order = common_order(from, to);
+    if (order == DIS_NAME_ORDERS) DIS_TRY(dis__name_index_build(from, &index, &twice));
+    n = index.slot ? dis__name_index_match(&index, to, row) : merge(order, from, to, false, row);
     if (found) *found = n;
     dis__name_index_free(&index);
     return DIS_OK;
@@ -154,6 +205,12 @@ dis_status dis__names_lacking(const dis_names *from, const dis_names *to, size_t
 {
     dis__name_index index;
     size_t twice;
+    const dis__name_order order = common_order(to, from);
+    if (order != DIS_NAME_ORDERS) {
+        const size_t found = merge(order, to, from, true, NULL);
+        *which = found < dis_names_count(from) ? found : SIZE_MAX;
+        return DIS_OK;
+    }
     DIS_TRY(dis__name_index_build(to, &index, &twice));
     *which = SIZE_MAX;
     for (size_t i = 0; i < dis_names_count(from) && *which == SIZE_MAX; i++) {
@@ -168,6 +225,10 @@ dis_status dis__names_lacking(const dis_names *from, const dis_names *to, size_t
 dis_status dis__names_twice(const dis_names *names, size_t *twice)
 {
     dis__name_index index;
+    bool broken[DIS_NAME_ORDERS] = {false, false};
+    look_for_order(names, true, broken);
+    *twice = SIZE_MAX;
+    if (!broken[DIS_ORDER_BYTES] || !broken[DIS_ORDER_LENGTH]) return DIS_OK;
     DIS_TRY(dis__name_index_build(names, &index, twice));
     dis__name_index_free(&index);
     return DIS_OK;

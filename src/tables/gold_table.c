@@ -1,10 +1,12 @@
 /* Gold labels from a file of task and label, whatever items they are for; and groups of items, which are read alike.
- * Cost: two lookups per row. A table of labels may come from several sources, renamed and chosen as each says. */
+ * Cost: two lookups per row; none for tasks in ascending order. A table of labels may come from several sources, renamed
+ * and chosen as each says. */
 #include "tables/gold_table.h"
 #include "core/memory.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
 #include "core/name_index.h"
+#include "core/name_order.h"
 #include "core/names_build.h"
 #include "io/format_name.h"
 #include "io/records.h"
@@ -13,33 +15,67 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A list of different names that grows. */
+/* A list of different names that grows. While they ascend (core/name_order.h) there is no table of them. */
 typedef struct {
+    bool broken[DIS_NAME_ORDERS];
     dis__table table; /* value: index */
     dis__name_list names;
 } list;
 
+static bool ascends(const list *l)
+{
+    return !l->broken[DIS_ORDER_BYTES] || !l->broken[DIS_ORDER_LENGTH];
+}
+
+static dis_status put_key(list *l, const dis__secret *secret, dis__arena *texts, const char *text, size_t n, size_t i)
+{
+    const dis__key *at;
+    bool fresh;
+    if (n > DIS_KEY_INLINE) DIS_TRY(dis__arena_copy(texts, text, n, &text));
+    dis__key key = dis__key_of(secret, text, n);
+    key.value = (uint32_t)i;
+    return dis__table_put(&l->table, &key, &at, &fresh);
+}
+
+/* The first table, of names that have ascended so far. */
+static dis_status make_table(list *l, const dis__secret *secret, dis__arena *texts)
+{
+    for (size_t i = 0; i < l->names.n; i++) {
+        const uint64_t *start = &l->names.start[i];
+        DIS_TRY(put_key(l, secret, texts, l->names.bytes + start[0], (size_t)(start[1] - start[0]) - 1, i));
+    }
+    return DIS_OK;
+}
+
+/* Where a name is; SIZE_MAX: it is new. */
+static dis_status list_find(list *l, const dis__secret *secret, dis__arena *texts, const dis__record_cell *cell,
+                            size_t *index)
+{
+    const bool first = l->names.n == 0, ascended = ascends(l);
+    *index = SIZE_MAX;
+    if (!first && ascended) {
+        const uint64_t *start = &l->names.start[l->names.n - 1];
+        const size_t n = (size_t)(start[1] - start[0]) - 1;
+        if (!dis__name_differs(l->names.bytes + start[0], n, cell->text, cell->n, l->broken)) *index = l->names.n - 1;
+    }
+    if (ascends(l)) return DIS_OK;
+    if (ascended) DIS_TRY(make_table(l, secret, texts));
+    const dis__key key = dis__key_of(secret, cell->text, cell->n), *at = dis__table_find(&l->table, &key);
+    if (at) *index = at->value;
+    return DIS_OK;
+}
+
 static dis_status list_put(list *l, const dis__secret *secret, dis__arena *texts, const dis__record_cell *cell,
                            uint32_t *index, bool *fresh)
 {
-    dis__key key = dis__key_of(secret, cell->text, cell->n);
-    const dis__key *at = dis__table_find(&l->table, &key);
-    *fresh = !at;
-    if (at) {
-        *index = at->value;
-        return DIS_OK;
-    }
+    size_t at;
+    DIS_TRY(list_find(l, secret, texts, cell, &at));
+    *fresh = at == SIZE_MAX;
+    *index = (uint32_t)(*fresh ? l->names.n : at);
+    if (!*fresh) return DIS_OK;
     if (l->names.n >= DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "more than %u different names", DIS_MAX_IDS);
-    const char *stays = cell->text;
-    if (cell->n > DIS_KEY_INLINE) {
-        DIS_TRY(dis__arena_copy(texts, cell->text, cell->n, &stays));
-        key = dis__key_of(secret, stays, cell->n);
-    }
-    key.value = (uint32_t)l->names.n;
-    DIS_TRY(dis__table_put(&l->table, &key, &at, fresh));
-    DIS_TRY(dis__name_list_add(&l->names, cell->text, cell->n));
-    *index = key.value;
-    return DIS_OK;
+    if (!ascends(l)) DIS_TRY(put_key(l, secret, texts, cell->text, cell->n, l->names.n));
+    return dis__name_list_add(&l->names, cell->text, cell->n);
 }
 
 static void list_free(list *l)

@@ -9,6 +9,7 @@
 #include "core/faults.h"
 #include "core/kernel.h"
 #include "core/memory.h"
+#include "core/name_index.h"
 #include "core/names_build.h"
 #include "dissent/version.h"
 
@@ -218,13 +219,64 @@ static void instruction_set(void **state)
     unsetenv("DISSENT_ISA");
 }
 
+/* Lists of names that ascend, by bytes or by length, or do not, or have one twice. */
+static const char *const lists[][6] = {
+    {"a", "b", "c", "d", "e", "f"},           {"t1", "t2", "t3", "t10", "t11", "t100"},
+    {"t1", "t10", "t100", "t11", "t2", "t3"}, {"", "t1", "t10", "t2", "t3", "z"},
+    {"t3", "t2", "t1", "t10", "t11", "t100"}, {"t1", "t1", "t2", "t3", "t10", "t11"},
+    {"t1", "t2", "t2", "t10", "t3", "t2"},    {"x1", "x2", "x3", "x4", "x5", "x6"},
+    {"t", "t1", "t12", "t2", "t10", "t100"},
+};
+enum { LISTS = sizeof lists / sizeof *lists, LISTED = 6 };
+
+static size_t place_in(const char *const *list, const char *name)
+{
+    for (size_t i = 0; i < LISTED; i++)
+        if (strcmp(list[i], name) == 0) return i;
+    return SIZE_MAX;
+}
+
+/* Names are matched as by looking for each from the first on, whatever order lets do without a table. */
+static void names_that_ascend(void **state)
+{
+    (void)state;
+    dis_names *names[LISTS];
+    for (size_t a = 0; a < LISTS; a++) assert_int_equal(dis_names_create(lists[a], LISTED, &names[a]), DIS_OK);
+    for (size_t a = 0; a < LISTS; a++) {
+        size_t twice, want_twice = SIZE_MAX;
+        assert_int_equal(dis__names_twice(names[a], &twice), DIS_OK);
+        for (size_t i = LISTED; i-- > 0;)
+            if (place_in(lists[a], lists[a][i]) < i) want_twice = i;
+        assert_true(twice == want_twice);
+        for (size_t b = 0; b < LISTS; b++) {
+            size_t row[LISTED], found, want_found = 0, lacking, want_lacking = SIZE_MAX;
+            assert_int_equal(dis__names_match(names[a], names[b], row, &found), DIS_OK);
+            assert_int_equal(dis__names_lacking(names[b], names[a], &lacking), DIS_OK);
+            for (size_t i = LISTED; i-- > 0;) {
+                const size_t want = place_in(lists[a], lists[b][i]);
+                assert_true(row[i] == want);
+                want_found += want != SIZE_MAX;
+                if (want == SIZE_MAX) want_lacking = i;
+            }
+            assert_true(found == want_found);
+            assert_true(lacking == want_lacking);
+        }
+    }
+    for (size_t a = 0; a < LISTS; a++) dis_names_destroy(names[a]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),           cmocka_unit_test(allocation),
-        cmocka_unit_test(growing),         cmocka_unit_test(impossible_sizes),
-        cmocka_unit_test(messages),        cmocka_unit_test(faults_count),
-        cmocka_unit_test(names),           cmocka_unit_test(names_without_memory),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(allocation),
+        cmocka_unit_test(growing),
+        cmocka_unit_test(impossible_sizes),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(faults_count),
+        cmocka_unit_test(names),
+        cmocka_unit_test(names_without_memory),
+        cmocka_unit_test(names_that_ascend),
         cmocka_unit_test(instruction_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,11 +6,10 @@
  * made. Here is what it must remember between rounds, beside the names; its row is dis__tasks_sorted (numbering.h). */
 #ifndef DIS_VOTES_IDS_SORTED_IDS_H
 #define DIS_VOTES_IDS_SORTED_IDS_H
-#include <stdbool.h>
+#include "core/name_order.h"
 
-enum { DIS_SORTED_ORDERS = 2 };
 typedef struct {
-    bool broken[DIS_SORTED_ORDERS]; /* orders in which tasks did not ascend */
+    bool broken[DIS_NAME_ORDERS]; /* orders in which tasks did not ascend */
 } dis__sorted_ids;
 
 #endif

@@ -10,7 +10,7 @@
 
 /* What one batch looks like by itself. */
 typedef struct {
-    bool broken[DIS_SORTED_ORDERS];
+    bool broken[DIS_NAME_ORDERS];
     size_t n_ids, n_bytes; /* but for its first run */
 } batch_order;
 
@@ -47,14 +47,9 @@ static void follow_words(const dis__batch *b, batch_order *s)
     }
 }
 
-/* Whether a task is not the one before; notes the orders in which it is smaller. */
-static bool differs(dis__task_text before, dis__task_text task, bool broken[DIS_SORTED_ORDERS])
+static inline bool differs(dis__task_text before, dis__task_text task, bool broken[DIS_NAME_ORDERS])
 {
-    const int bytes = memcmp(task.text, before.text, task.n < before.n ? task.n : before.n);
-    if (bytes == 0 && task.n == before.n) return false;
-    broken[0] |= bytes < 0 || (bytes == 0 && task.n < before.n);
-    broken[1] |= task.n < before.n || (bytes < 0 && task.n == before.n);
-    return true;
+    return dis__name_differs(before.text, before.n, task.text, task.n, broken);
 }
 
 static void follow_texts(const dis__batch *b, batch_order *s)
@@ -112,7 +107,7 @@ static dis_status follow(dis__filled *round, dis__sorted_ids *sorted, bool *stil
         b->first_is_new = !last.text || differs(last, first, to.broken);
         share->n_ids += b->first_is_new;
         share->n_bytes += b->first_is_new ? first.n + 1 : 0;
-        for (int o = 0; o < DIS_SORTED_ORDERS; o++) to.broken[o] |= s->broken[o];
+        for (int o = 0; o < DIS_NAME_ORDERS; o++) to.broken[o] |= s->broken[o];
         last = dis__batch_task(b, b->n_runs - 1, &last_long);
     }
     dis__free(c.batch_order);
