@@ -36,6 +36,7 @@ same() {
 same "bwa and glad, known labels" "1 2 3 4" votes.csv --gold some.csv --method bwa:iterations=5 --method glad:iterations=4 --combine average
 same "papers, known labels" 2 votes.csv --gold some.csv --method papers
 same "predictions" 3 votes.csv --predictions predictions.csv --method dawid-skene:iterations=5 --method crowdlab --combine average
+same "classes in an order" "2 3" votes.csv --scale ordinal --method ordinal:iterations=6,intervals=yes
 same "a state" 3 votes.csv --init-state state.safetensors --method dawid-skene:iterations=2
 same "the first vote" 3 again.csv --duplicates first --method dawid-skene:iterations=3
 same "the last vote" 4 again.csv --duplicates last --method one-coin:iterations=3

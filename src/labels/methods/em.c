@@ -230,11 +230,16 @@ static dis_status update_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
+dis_status dis__em_collect(dis__em *em)
+{
+    return em->place->collect ? em->place->collect(em) : DIS_OK;
+}
+
 dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep)
 {
     em->rules = rules;
     em->keep = keep;
-    if (em->place->collect) DIS_TRY(em->place->collect(em));
+    DIS_TRY(dis__em_collect(em));
     DIS_TRY(dis__run_jobs(em->args->ctx, em->n_update_jobs, update_job, em));
     const double *sums = em->items ? dis__item_prior_sums(em->items, em->class_sum) : em->class_sum;
     em->penalty = rules->classes(rules->arg, sums, em->n_summed, em->prior, keep);

@@ -156,7 +156,9 @@ dis_status dis__em_pass(dis__em *em, dis__em_step step, bool sum, bool write);
  * n_items is 0: that is how parameters from elsewhere get in. */
 dis_status dis__em_update(dis__em *em, const dis__em_rules *rules, bool keep);
 
-/* What the passes have added up for worker w so far: worker_size numbers, as `worker` of the rules gets them. */
+/* What the passes have added up for worker w so far: worker_size numbers, as `worker` of the rules gets them. After a
+ * pass and before an update, on several ranks, dis__em_collect() first. */
+dis_status dis__em_collect(dis__em *em);
 void dis__em_worker_sums(const dis__em *em, size_t w, double *out);
 
 /* Passes and updates from the parameters at hand until the objective moves by less than `tolerance` relative to itself

@@ -31,6 +31,7 @@
  * Cost: an iteration is one pass over the votes with rows of K * points numbers, and two normal distribution functions
  * for each place, class and worker who chose it, two or three times. */
 #include "labels/methods/ordinal.h"
+#include "core/comm.h"
 #include <math.h>
 #include <string.h>
 
@@ -225,20 +226,21 @@ static dis_status start(dis__ordinal *m)
     double *count;
     DIS_TRY(dis__alloc_zeroed(&count, m->K, sizeof *count));
     for (size_t n = 0; n < v->n_votes; n++) count[dis__vote_label(v, n)] += 1;
+    const dis_status told = dis__comm_sum_reals(m->em.comm, count, m->K); /* whole numbers */
     m->u = 1 / FIRST_UNIT;
     for (size_t i = 1; i < m->K; i++) m->a[i] = ((double)i - .5) * m->u;
     for (size_t s = 0; s < m->S; s++) {
         m->place[s] = ((double)s + .5) / (double)m->G - .5;
         m->em.prior[s] = count[s / m->G] + 1;
     }
-    for (size_t c = 0; c < m->K; c++) m->base[c] = (count[c] + 1) / ((double)v->n_votes + (double)m->K);
+    for (size_t c = 0; c < m->K; c++) m->base[c] = (count[c] + 1) / ((double)m->em.args->part.n_votes + (double)m->K);
     for (size_t w = 0; w < v->n_workers; w++) {
         m->k[w] = 1;
         m->e[w] = m->o->lapse;
         memcpy(m->rate + w * m->K, m->base, m->K * sizeof *m->rate);
     }
     dis__free(count);
-    return DIS_OK;
+    return told;
 }
 
 static dis_status run(dis__ordinal *m)
@@ -340,6 +342,7 @@ static dis_status fit_ordinal(const dis__fit_args *args, dis_fit *fit)
     m.n_jobs = dis__n_jobs(dis__size(args->votes.n_workers, m.em.worker_size, 0), 4096, MAX_JOBS);
     dis_status status = allocate(&m);
     if (status == DIS_OK) status = run(&m);
+    if (status == DIS_OK) status = dis__em_collect(&m.em);
     if (status == DIS_OK) status = crowd_votes(&m);
     if (status == DIS_OK) status = make_labels(&m, &p);
     if (status == DIS_OK) note_parameters(&m, &p);
@@ -367,4 +370,5 @@ const dis__method dis__method_ordinal = {
     .options_size = sizeof(dis__ordinal_options),
     .memory = memory,
     .fit = fit_ordinal,
+    .ranks = true,
 };

@@ -9,6 +9,7 @@
  *     log spread = -log (k u) se = se(k) / k
  *
  * Cost: one pass over the votes, two normal densities for each place; six numbers per worker and job. */
+#include "labels/methods/job_sums.h"
 #include "labels/methods/ordinal.h"
 #include <math.h>
 #include <string.h>
@@ -18,8 +19,7 @@ enum { JOBS = 8, SUMS = 6 /* kk, kg, gg, ke, ge, ee */ };
 
 typedef struct {
     const dis__ordinal *m;
-    size_t n_jobs;
-    double *sums, *posterior; /* (n_jobs, n_workers, SUMS), (n_jobs, S) */
+    double *posterior; /* (threads, S) */
 } work;
 
 /* Slopes of the logarithm of a vote's probability by k, g and e. */
@@ -42,27 +42,25 @@ static void slopes_of(const dis__ordinal *m, size_t w, size_t v, const double *q
     }
 }
 
-static dis_status information_job(void *arg, size_t j, int thread)
+/* sums: (n_workers, SUMS). */
+static void information_job(void *arg, size_t first, size_t last, double *sums, int thread)
 {
-    (void)thread;
     const work *t = arg;
     const dis__ordinal *m = t->m;
     const dis_votes_view *v = &m->em.args->votes;
-    const size_t last = dis__job_first(v->n_items, t->n_jobs, j + 1);
-    double *q = t->posterior + j * m->S, slope[3];
-    for (size_t i = dis__job_first(v->n_items, t->n_jobs, j); i < last; i++) {
+    double *q = t->posterior + (size_t)thread * m->S, slope[3];
+    for (size_t i = first; i < last; i++) {
         double total = 0;
         dis__ordinal_place(m, i, q);
         for (size_t s = 0; s < m->S; s++) total += q[s];
         for (size_t s = 0; s < m->S; s++) q[s] /= total;
         for (uint64_t n = v->start[i]; n < v->start[i + 1]; n++) {
-            double *sum = t->sums + (j * v->n_workers + v->worker[n]) * SUMS;
+            double *sum = sums + v->worker[n] * SUMS;
             slopes_of(m, v->worker[n], dis__vote_label(v, n), q, slope);
             for (size_t a = 0, at = 0; a < 3; a++)
                 for (size_t b = 0; b <= a; b++) sum[at++] += slope[a] * slope[b];
         }
     }
-    return DIS_OK;
 }
 
 /* From the information of (k, g, e), e taken out, to standard errors. */
@@ -85,17 +83,23 @@ static void errors_of(const dis__ordinal *m, size_t w, const double *sum, double
 
 dis_status dis__ordinal_errors(const dis__ordinal *m, double *bias_se, double *spread_se)
 {
-    const dis_votes_view *v = &m->em.args->votes;
-    const size_t n = v->n_workers * SUMS;
-    work t = {.m = m, .n_jobs = dis__n_jobs(v->n_items, 4096, JOBS)};
-    DIS_TRY(dis__alloc_zeroed(&t.sums, dis__size(t.n_jobs, n, 0), sizeof *t.sums));
-    dis_status status = dis__alloc_array(&t.posterior, dis__size(t.n_jobs, m->S, 0), sizeof *t.posterior);
-    if (status == DIS_OK) status = dis__run_jobs(m->em.args->ctx, t.n_jobs, information_job, &t);
-    for (size_t j = 1; status == DIS_OK && j < t.n_jobs; j++)
-        for (size_t i = 0; i < n; i++) t.sums[i] += t.sums[j * n + i];
-    for (size_t w = 0; status == DIS_OK && w < v->n_workers; w++)
-        errors_of(m, w, t.sums + w * SUMS, bias_se + w, spread_se + w);
+    const dis__fit_args *args = m->em.args;
+    const size_t n_workers = args->votes.n_workers, threads = (size_t)dis_context_threads(args->ctx);
+    work t = {.m = m};
+    dis__job_sums pass = {.args = args,
+                          .n_jobs = dis__n_jobs(args->part.n_items, 4096, JOBS),
+                          .n_sums = dis__size(n_workers, SUMS, 0),
+                          .job = information_job,
+                          .arg = &t};
+    double *sums = NULL;
+    dis_status status = dis__alloc_array(&sums, pass.n_sums, sizeof *sums);
+    if (status == DIS_OK) status = dis__alloc_array(&t.posterior, dis__size(threads, m->S, 0), sizeof *t.posterior);
+    if (status == DIS_OK) status = dis__job_sums_create(&pass);
+    if (status == DIS_OK) status = dis__job_sums_run(&pass, sums);
+    for (size_t w = 0; status == DIS_OK && w < n_workers; w++)
+        errors_of(m, w, sums + w * SUMS, bias_se + w, spread_se + w);
+    dis__job_sums_destroy(&pass);
     dis__free(t.posterior);
-    dis__free(t.sums);
+    dis__free(sums);
     return status;
 }

@@ -228,10 +228,10 @@ static dis_status step_crowd(dis__ordinal *m)
 
 bool dis__ordinal_crowd(void *arg, dis__em *em)
 {
-    (void)em;
     dis__ordinal *m = arg;
     const size_t n = m->n_passes++;
-    if (n < EVERY_PASS || n % EVERY_PASS == 0) m->status = step_crowd(m);
+    if (n < EVERY_PASS || n % EVERY_PASS == 0) m->status = dis__em_collect(em);
+    if (m->status == DIS_OK && (n < EVERY_PASS || n % EVERY_PASS == 0)) m->status = step_crowd(m);
     return m->status != DIS_OK;
 }
 
