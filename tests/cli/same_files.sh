@@ -12,13 +12,13 @@ fail() { echo "same_files: $*" >&2; exit 1; }
 inputs() {
     case $1 in
     labels) echo gold init-state classes predictions groups texts text worker-table ;;
-    eval) echo gold human votes groups classes worker-table official soft annotators ;;
+    eval) echo gold human votes groups classes worker-table official soft annotators history ;;
     agree) echo gold classes worker-table ;;
     review) echo gold classes labels texts text predictions ;;
     compare) echo gold human a b ;;
     report) echo votes labels pred gold human classes texts text predictions items worker-table ;;
-    train) echo items labels gold votes classes dev-items dev-labels dev-gold vectors ids ;;
-    predict) echo items ids pairs ;;
+    train) echo items labels gold votes classes dev-items dev-labels dev-gold vectors ids worker-table ;;
+    predict) echo items ids pairs worker-table ;;
     panel) echo classes worker-table swapped ;;
     esac
 }
