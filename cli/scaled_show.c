@@ -30,6 +30,7 @@ static dis_status make(scaled_job *job, dis_context *ctx, dis_scaled **out)
     o.combine = job->combine;
     o.resamples = (size_t)job->resamples;
     o.seed = job->seed;
+    o.measures_only = !job->table && !job->labels && !job->items && job->in.v->table.n == 0;
     return dis_scaled_run(ctx, job->in.votes, &o, out);
 }
 
@@ -112,7 +113,7 @@ static dis_status write_json(const scaled_job *job, const dis_scaled_view *look)
     cli_inputs_end(j);
     if (status == DIS_OK) status = votes_input_put_table(&job->in, j);
     votes_input_put_notes(&job->in, j);
-    cli_put_text(j, "method", look->method);
+    if (look->method) cli_put_text(j, "method", look->method);
     cli_put_count(j, "iterations", (uint64_t)look->iterations);
     cli_put_bool(j, "converged", look->converged);
     cli_put_count(j, "resamples", job->resamples);

@@ -55,12 +55,15 @@ typedef struct {
     const char *combine; /* of several label methods */
     size_t resamples;    /* of items, for 95 % intervals; 0: none */
     uint64_t seed;
+    bool
+        measures_only; /* no label methods are fitted: tables that come from labels are not made. Scales with a model of
+                           their own are modelled all the same */
 } dis_scaled_options;
 DIS_OPTIONS_API(dis_scaled_options);
 
 typedef struct {
     dis_scale scale;
-    const char *method; /* what was used */
+    const char *method; /* what was used; NULL: nothing */
     int iterations;
     bool converged;
     size_t n_tables;

@@ -123,13 +123,15 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
     dis__sets x = {.args = args, .out = out};
     bool *has;
     DIS_TRY(dis_choose_labels(args->o->method, args->o->n_methods, args->o->combine, true, &x.choice));
-    out->method = x.choice.recipe ? x.choice.recipe->name : x.choice.combine ? x.choice.combine : x.choice.view[0];
-    DIS_TRY(dis__copy_text(&out->method_text, out->method, strlen(out->method)));
-    out->method = out->method_text;
+    const char *method = x.choice.recipe    ? x.choice.recipe->name
+                         : x.choice.combine ? x.choice.combine
+                                            : x.choice.view[0];
+    DIS_TRY(dis__copy_text(&out->method_text, method, strlen(method)));
+    out->method = args->o->measures_only ? NULL : out->method_text;
     DIS_TRY(take_classes(&x, &has));
     if (x.n_classes == 0) return dis__fail(DIS_EDATA, "no vote names a class");
     DIS_TRY(take_votes(&x, has));
-    DIS_TRY(dis__sets_label(&x));
+    if (!args->o->measures_only) DIS_TRY(dis__sets_label(&x));
     return dis__sets_measure(&x);
 }
 

@@ -24,14 +24,14 @@ static dis_status run(const dis__scaled_args *args, dis_scaled *out)
     DIS_TRY(dis_choose_labels(args->o->method, args->o->n_methods, args->o->combine, true, &choice));
     const char *method = choice.recipe ? choice.recipe->name : choice.combine ? choice.combine : choice.view[0];
     DIS_TRY(dis__copy_text(&out->method_text, method, strlen(method)));
-    out->method = out->method_text;
+    out->method = args->o->measures_only ? NULL : out->method_text;
     DIS_TRY(dis__spans_read(&x));
     if (x.n_classes > DIS_SPAN_CLASSES)
         return dis__fail(DIS_ELIMIT, "%zu classes of spans, and at most %d are possible", x.n_classes,
                          DIS_SPAN_CLASSES);
     if (x.n_classes < 2) return dis__fail(DIS_EDATA, "nobody marked a span");
     DIS_TRY(dis__spans_cut(&x));
-    DIS_TRY(dis__spans_label(&x, &choice));
+    if (!args->o->measures_only) DIS_TRY(dis__spans_label(&x, &choice));
     return dis__spans_measure(&x);
 }
 

@@ -196,6 +196,35 @@ static void test_ordinal(void **state)
     dis_votes_destroy(votes);
 }
 
+/* Measures alone are those of the whole, without the tables of labels. */
+static void test_measures_only(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        dis_scale scale;
+        const char *label;
+    } kinds[] = {{FIXTURES "sets.csv", DIS_SCALE_MULTI_LABEL, "label[|]"},
+                 {FIXTURES "spans.csv", DIS_SCALE_SPANS, NULL}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        dis_votes *votes = read_votes(kinds[k].file, kinds[k].scale, kinds[k].label);
+        dis_scaled_options o = dis_scaled_options_default();
+        dis_scaled *whole, *part;
+        assert_int_equal(dis_scaled_run(NULL, votes, &o, &whole), DIS_OK);
+        o.measures_only = true;
+        assert_int_equal(dis_scaled_run(NULL, votes, &o, &part), DIS_OK);
+        const dis_scaled_view a = dis_scaled_look(whole), b = dis_scaled_look(part);
+        assert_int_equal(a.n_measures, b.n_measures);
+        for (size_t m = 0; m < a.n_measures; m++) assert_true(a.measures[m].metric.value == b.measures[m].metric.value);
+        assert_non_null(dis_scaled_find(whole, "labels"));
+        assert_null(dis_scaled_find(part, "labels"));
+        assert_non_null(dis_scaled_find(part, "workers"));
+        dis_scaled_destroy(whole);
+        dis_scaled_destroy(part);
+        dis_votes_destroy(votes);
+    }
+}
+
 /* ---- what is refused ---- */
 
 static void refuse(dis_scale scale, const char *text, const char *message)
@@ -309,9 +338,10 @@ static void test_other_scale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numeric), cmocka_unit_test(test_sets),        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_spans),   cmocka_unit_test(test_ordinal),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_other_scale), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_numeric), cmocka_unit_test(test_sets),    cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_spans),   cmocka_unit_test(test_ordinal), cmocka_unit_test(test_measures_only),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_threads), cmocka_unit_test(test_other_scale),
+        cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
