@@ -10,7 +10,7 @@ if [ ! -f "$(dirname "$DISSENT")/libdissent-mpi.so" ] || [ -n "${DISSENT_SANITIZ
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
-cd "$scratch"
+cd "$scratch" || exit 1
 fail() {
     echo "$*"
     exit 1
