@@ -90,22 +90,47 @@ static dis_status write_pairs(const predict_values *v, const dis_labels_view *l,
     return status;
 }
 
-/* The mean over those who are asked about an item, items in the order of their first pair. */
+typedef struct {
+    const char *task;
+    size_t row;
+} pair_place;
+
+static int by_task(const void *a, const void *b)
+{
+    const pair_place *x = a, *y = b;
+    const int order = strcmp(x->task, y->task);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/* item[r]: the number of the item of row r, items in the order of their first row. Returns how many there are. */
+static size_t items_of_pairs(const dis_names *tasks, pair_place *place, size_t *item)
+{
+    const size_t n = dis_names_count(tasks);
+    for (size_t r = 0; r < n; r++) place[r] = (pair_place){dis_names_get(tasks, r, NULL), r};
+    qsort(place, n, sizeof *place, by_task);
+    size_t first = 0, n_items = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || strcmp(place[i].task, place[i - 1].task) != 0) first = place[i].row;
+        item[place[i].row] = first;
+    }
+    for (size_t r = 0; r < n; r++) item[r] = item[r] == r ? n_items++ : item[item[r]];
+    return n_items;
+}
+
+/* The mean over those who are asked about an item. */
 static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, dis_labels **out)
 {
-    const size_t n = pairs->n_classes;
-    const char **task = malloc(pairs->n_items * sizeof *task);
-    double *p = calloc(pairs->n_items * n, sizeof *p), *asked = calloc(pairs->n_items, sizeof *asked);
-    size_t n_items = 0;
-    dis_status status = task && p && asked ? DIS_OK : DIS_ELIMIT;
-    for (size_t r = 0; status == DIS_OK && r < pairs->n_items; r++) {
-        const char *name = dis_names_get(pairs->tasks, r, NULL);
-        size_t i = n_items ? n_items - 1 : 0; /* pairs of an item mostly lie together */
-        if (n_items == 0 || strcmp(task[i], name) != 0)
-            for (i = 0; i < n_items && strcmp(task[i], name) != 0;) i++;
-        if (i == n_items) task[n_items++] = name;
-        asked[i]++;
-        for (size_t k = 0; k < n; k++) p[i * n + k] += pairs->p[r * n + k];
+    const size_t n = pairs->n_classes, n_pairs = pairs->n_items;
+    pair_place *place = malloc(n_pairs * sizeof *place);
+    const char **task = malloc(n_pairs * sizeof *task);
+    size_t *item = malloc(n_pairs * sizeof *item);
+    double *p = calloc(n_pairs * n, sizeof *p), *asked = calloc(n_pairs, sizeof *asked);
+    dis_status status = place && task && item && p && asked ? DIS_OK : DIS_ELIMIT;
+    const size_t n_items = status == DIS_OK ? items_of_pairs(pairs->tasks, place, item) : 0;
+    for (size_t r = 0; status == DIS_OK && r < n_pairs; r++) {
+        task[item[r]] = dis_names_get(pairs->tasks, r, NULL);
+        asked[item[r]]++;
+        for (size_t k = 0; k < n; k++) p[item[r] * n + k] += pairs->p[r * n + k];
     }
     for (size_t i = 0; status == DIS_OK && i < n_items; i++)
         for (size_t k = 0; k < n; k++) p[i * n + k] /= asked[i];
@@ -115,7 +140,9 @@ static dis_status mean_of_pairs(dis_context *ctx, const dis_labels_view *pairs, 
         .n_items = n_items, .n_classes = n, .p = p, .tasks = tasks, .classes = pairs->classes};
     if (status == DIS_OK) status = dis_labels_from_memory(ctx, &view, out);
     dis_names_destroy(tasks);
+    free(place);
     free(task);
+    free(item);
     free(p);
     free(asked);
     return status;
