@@ -175,7 +175,7 @@ static void sort_votes(const dis__partition_bucket *bucket, const uint16_t *clas
         if (!is_vote) continue;
         s->sorted[s->next[s->number[i++]]++] = (dis__placed_vote){(uint32_t)vote, class_of ? class_of[label] : label};
     }
-    memcpy(bucket->record, s->sorted, sum * sizeof *s->sorted);
+    if (sum) memcpy(bucket->record, s->sorted, sum * sizeof *s->sorted);
 }
 
 /* Puts the tasks of a bucket behind its votes, or where there is room. */
