@@ -17,6 +17,7 @@
  * Cost: O(votes K) per round, O(n_workers K^2) numbers of memory and exponentials. */
 #include "labels/methods/crowd_model.h"
 #include "core/comm.h"
+#include "core/spill.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>
@@ -129,16 +130,31 @@ typedef struct {
     size_t n_scratch;
     size_t n_all_jobs, first_job;                        /* over items: of all ranks, and the first of this one */
     bool goes_on;                                        /* with the sums that are there */
+    size_t tile;                                         /* items whose posteriors are used at a time */
+    uint64_t *next;                                      /* (n_workers) where votes on the next tile begin */
     dis_status (*job)(void *pass, size_t j, int thread); /* over items */
 } pass;
 
+/* The first vote from `at` on, of a worker whose votes end at `end`, on item `item` or a later one. */
+static uint64_t first_on(const dis__crowd_model *m, uint64_t at, uint64_t end, size_t item)
+{
+    if (item >= m->votes.n_items) return end;
+    while (at < end) {
+        const uint64_t middle = at + (end - at) / 2;
+        if (m->item_of[middle] < item)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    return at;
+}
+
 /* Posteriors of items all over the table: they are asked for some votes ahead, so that memory has time to answer. */
-static void count_worker(const dis__crowd_model *m, size_t w, double *count)
+static void count_votes(const dis__crowd_model *m, uint64_t first, uint64_t end, double *count)
 {
     enum { AHEAD = 16 };
     const size_t K = m->n_classes;
-    const uint64_t end = m->worker_start[w + 1];
-    for (uint64_t a = m->worker_start[w]; a < end; a++) {
+    for (uint64_t a = first; a < end; a++) {
         const double *p = m->p + m->item_of[a] * K;
         double *row = count + m->label_of[a] * K;
         if (end - a > AHEAD) __builtin_prefetch(m->p + m->item_of[a + AHEAD] * K);
@@ -146,26 +162,43 @@ static void count_worker(const dis__crowd_model *m, size_t w, double *count)
     }
 }
 
-/* Soft counts of a range of workers, into log_confusion; the sum of them all beside. */
+/* Soft counts of a range of workers, into log_confusion; the sum of them all beside. Votes of a worker lie in the order
+ * of items: tile by tile they are added up in the same order, and only a tile of the posteriors is in use. */
 static dis_status count_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const pass *c = arg;
     const dis__crowd_model *m = c->m;
-    const size_t K = m->n_classes, last = dis__job_first(m->n_workers, c->n_jobs, j + 1);
+    const size_t K = m->n_classes, first = dis__job_first(m->n_workers, c->n_jobs, j),
+                 last = dis__job_first(m->n_workers, c->n_jobs, j + 1);
+    for (size_t from = 0; !m->counted && (from == 0 || from < m->votes.n_items); from += c->tile)
+        for (size_t w = first; w < last; w++) {
+            double *count = dis__crowd_matrix(m, w);
+            if (from == 0) memset(count, 0, K * K * sizeof *count);
+            const uint64_t at = from ? c->next[w] : m->worker_start[w],
+                           end = first_on(m, at, m->worker_start[w + 1], from + c->tile);
+            count_votes(m, at, end, count);
+            if (c->next) c->next[w] = end;
+        }
     double *total = c->sums + j * c->n_sums;
     memset(total, 0, K * K * sizeof *total);
-    for (size_t w = dis__job_first(m->n_workers, c->n_jobs, j); w < last; w++) {
-        double *count = dis__crowd_matrix(m, w);
-        if (m->counted) { /* by all ranks */
-            for (size_t x = 0; x < K * K; x++) total[x] += count[x];
-            continue;
-        }
-        memset(count, 0, K * K * sizeof *count);
-        count_worker(m, w, count);
+    for (size_t w = first; w < last; w++) {
+        const double *count = dis__crowd_matrix(m, w);
         for (size_t x = 0; x < K * K; x++) total[x] += count[x];
     }
     return DIS_OK;
+}
+
+/* Where posteriors take more than a share of the memory, tiles of that size. */
+static dis_status cut_tiles(const dis__crowd_model *m, pass *c)
+{
+    enum { SHARE = 16 };
+    const uint64_t limit = dis__memory_limit();
+    const size_t row = m->n_classes * sizeof(double), n = m->votes.n_items;
+    c->tile = n + 1;
+    if (limit == 0 || limit == DIS_MEMORY_OF_MACHINE || n * row <= limit / SHARE) return DIS_OK;
+    c->tile = (size_t)(limit / SHARE / row) + 1;
+    return dis__alloc_array(&c->next, m->n_workers, sizeof *c->next);
 }
 
 /* Soft counts over all ranks, in the order of items: each owner goes on where the one before ended. */
@@ -296,6 +329,7 @@ dis_status dis__crowd_workers(dis__crowd_model *m)
     c.n_sums = K * K;
     c.n_scratch = K * K + K;
     dis_status status;
+    DIS_TRY_GOTO(status, cut_tiles(m, &c), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&c.sums, dis__size(c.n_jobs, c.n_sums, 0), sizeof *c.sums), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__size(threads, c.n_scratch, 0), sizeof *c.scratch), end);
     DIS_TRY_GOTO(status, dis__run_jobs(m->ctx, c.n_jobs, m->votes.start ? count_job : count_anonymous_job, &c), end);
@@ -308,6 +342,7 @@ dis_status dis__crowd_workers(dis__crowd_model *m)
     }
     status = dis__run_jobs(m->ctx, c.n_jobs, settle_job, &c);
 end:
+    dis__free(c.next);
     dis__free(c.sums);
     dis__free(c.scratch);
     return status;
