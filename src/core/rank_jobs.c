@@ -1,4 +1,5 @@
-/* Jobs shared out over ranks: see rank_jobs.h. A rank has jobs next to each other, so the rows it sends lie in one piece.
+/* Jobs shared out over ranks: see rank_jobs.h. A rank has jobs next to each other, so the rows it sends lie in one
+ * piece.
  * Cost: the table once over the network for each rank, and twice in memory while it is put together. */
 #include "core/rank_jobs.h"
 #include "core/comm.h"

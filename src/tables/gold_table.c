@@ -1,6 +1,6 @@
 /* Gold labels from a file of task and label, whatever items they are for; and groups of items, which are read alike.
- * Cost: two lookups per row; none for tasks in ascending order. A table of labels may come from several sources, renamed
- * and chosen as each says. */
+ * Cost: two lookups per row; none for tasks in ascending order. A table of labels may come from several sources,
+ * renamed and chosen as each says. */
 #include "tables/gold_table.h"
 #include "core/memory.h"
 #include "core/spill.h"

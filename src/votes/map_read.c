@@ -1,6 +1,6 @@
 /* Records of tables and JSON: see map_read.h. A table is read row by row by the strict reader, JSON is split into
- * records that are parsed one at a time (json_records.h). Pages of the input that were passed are given back; an archive
- * is unpacked as it is read. */
+ * records that are parsed one at a time (json_records.h). Pages of the input that were passed are given back; an
+ * archive is unpacked as it is read. */
 #include "votes/map_read.h"
 #include "core/memory.h"
 #include "core/pool.h"

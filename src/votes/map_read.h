@@ -63,7 +63,8 @@ dis_status dis__read_mapped_counts(dis__reader *reader);
 dis_status dis__recognise(dis__reader *reader, dis__input *input);
 /* The same for a table that is about to be read as MACE's: one with a header or a column of ids is DIS_EDATA. */
 dis_status dis__check_wide(dis__reader *reader, const dis__input *input, const char *format);
-/* After DIS_EDATA from reading with a preset: the same message, and which other preset the file looks like, if it does. */
+/* After DIS_EDATA from reading with a preset: the same message, and which other preset the file looks like, if it
+ * does. */
 dis_status dis__other_preset(dis__reader *reader);
 
 #endif

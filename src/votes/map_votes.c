@@ -1,5 +1,5 @@
-/* Votes by the mapper: answers of records (map_walk.h) into batches of votes, one thread, in one pass; a second one where
- * duplicates go by time and there are some (map_times.c). */
+/* Votes by the mapper: answers of records (map_walk.h) into batches of votes, one thread, in one pass; a second one
+ * where duplicates go by time and there are some (map_times.c). */
 #include "votes/map_votes.h"
 #include "core/memory.h"
 #include <stdio.h>

@@ -248,8 +248,8 @@ static void large_files_in_no_order(void **state)
     free(text);
 }
 
-/* With so little memory that a table of all tasks would be too large: tasks that stop ascending are partitioned, and the
- * rows before with them. */
+/* With so little memory that a table of all tasks would be too large: tasks that stop ascending are partitioned, and
+ * the rows before with them. */
 static void much_for_the_memory(void **state)
 {
     (void)state;

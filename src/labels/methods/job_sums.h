@@ -30,7 +30,8 @@ dis_status dis__job_sums_create(dis__job_sums *s);
 void dis__job_sums_destroy(dis__job_sums *s);
 /* total (n_sums): the sums over all items, on every rank. All ranks call it. */
 dis_status dis__job_sums_run(dis__job_sums *s, double *total);
-/* The same for one job, so that items are added up one by one; start and total may be the same. For what costs little. */
+/* The same for one job, so that items are added up one by one; start and total may be the same. For what costs
+ * little. */
 dis_status dis__item_chain(const dis__fit_args *args, size_t n_sums,
                            void (*job)(void *arg, size_t first, size_t last, double *sums, int thread), void *arg,
                            const double *start, double *total);

@@ -1,6 +1,6 @@
 /* Sums of gradients over ranks by NCCL, where its library is found when ranks join: each rank sends every other one its
- * share of the numbers, adds what came in the order of ranks, and sends the sums to all. So the bytes are those that the
- * host would make, and do not depend on how NCCL goes about it.
+ * share of the numbers, adds what came in the order of ranks, and sends the sums to all. So the bytes are those that
+ * the host would make, and do not depend on how NCCL goes about it.
  *
  * What is used of the library is declared here: it need not be there when this is built. Its calls enqueue work on the
  * session's stream. Cost: 2 (1 - 1 / ranks) of the numbers are sent and received; memory: twice the numbers. */

@@ -1,5 +1,5 @@
-/* Numbering a bucket: see partition_number.h. A table, from words or hashes of texts to tasks, is asked for some records
- * at a time.
+/* Numbering a bucket: see partition_number.h. A table, from words or hashes of texts to tasks, is asked for some
+ * records at a time.
  *
  * Cost: 16 or more bytes per row read twice, 8 written; the table lies within the second cache while buckets are small.
  */
