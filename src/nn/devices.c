@@ -1,8 +1,8 @@
 /* The table of devices: those in the host's memory, then what libdissent-cuda.so finds on this machine. That library
- * is looked for once (core/plugins.h), when somebody asks for more than those. It stays loaded to the end. */
+ * is looked for once (core/cuda_library.h), when somebody asks for more than those. It stays loaded to the end. */
 #include "nn/devices.h"
 #include "core/memory.h"
-#include "core/plugins.h"
+#include "core/cuda_library.h"
 #include "core/pool.h"
 #include "core/sys.h"
 #include "dissent/device_list.h"
@@ -48,7 +48,7 @@ static void describe(const dis__device *row)
 
 static void look_for_cuda(void)
 {
-    void *library = dis__plugin_cuda(), *symbol = library ? dis__sys_symbol(library, DIS_PLUGIN_SYMBOL) : NULL;
+    void *library = dis__cuda_library(), *symbol = library ? dis__sys_symbol(library, DIS_PLUGIN_SYMBOL) : NULL;
     dis__plugin_devices *devices;
     if (!symbol) {
         snprintf(found.why, sizeof found.why, "%s", dis__sys_library_error());

@@ -6,7 +6,7 @@
  * every pass; 8 bytes per item and class back from the last. */
 #include "labels/methods/em.h"
 #include "core/comm.h"
-#include "core/plugins.h"
+#include "core/cuda_library.h"
 #include "core/sys.h"
 #include "dissent/version.h"
 #include <pthread.h>
@@ -30,7 +30,7 @@ static struct {
 
 static void look(void)
 {
-    void *library = dis__plugin_cuda(), *symbol = library ? dis__sys_symbol(library, DIS_EM_DEVICES_SYMBOL) : NULL;
+    void *library = dis__cuda_library(), *symbol = library ? dis__sys_symbol(library, DIS_EM_DEVICES_SYMBOL) : NULL;
     dis__em_devices *devices;
     if (!symbol) {
         snprintf(found.why, sizeof found.why, "%s", dis__sys_library_error());

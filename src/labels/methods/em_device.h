@@ -1,5 +1,5 @@
 /* em_device.h: passes of the EM methods (labels/methods/em.h) on a device that has memory of its own, as a table of
- * functions that a library gives (core/plugins.h).
+ * functions that a library gives (core/cuda_library.h).
  *
  * Votes go there once per fit, packed to 4 bytes each, through memory that the device can reach fast; probabilities
  * go there before every pass and sums come back behind it. Updates stay with the methods.

@@ -1,10 +1,10 @@
 /* CUDA devices: the library, and the words for them. */
-#include "core/plugins.h"
+#include "core/cuda_library.h"
 #include "core/plugin_file.h"
 #include <stdlib.h>
 #include <string.h>
 
-void *dis__plugin_cuda(void)
+void *dis__cuda_library(void)
 {
     return dis__plugin_open("libdissent-cuda.so", "DISSENT_CUDA");
 }
