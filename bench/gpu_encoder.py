@@ -8,17 +8,16 @@ longer. LOCK names a file that is locked while steps are timed, so that several 
 `fine-tune FOLDER ITEMS` instead trains a sequence classifier on the pairs of a CSV file as users do, eager and padded to the
 batch of 8, and prints the seconds per epoch.
 """
-import contextlib
 import csv
-import fcntl
 import os
 import signal
-import statistics
 import sys
 import time
 
 import torch
 import transformers
+
+from gpu_timing import alone, give_up, recorded, timed
 
 GROUP, GROUPS = 20, 7
 
@@ -27,45 +26,6 @@ def model_of(train):
     config = transformers.RobertaConfig(vocab_size=50265, max_position_embeddings=514, type_vocab_size=1, num_labels=3, layer_norm_eps=1e-5)
     model = transformers.RobertaForSequenceClassification(config).cuda()
     return model.train() if train else model.eval()
-
-
-def timed(step):
-    for _ in range(8):
-        step()
-    torch.cuda.synchronize()
-    took = []
-    for _ in range(GROUPS):
-        start = time.perf_counter()
-        for _ in range(GROUP):
-            step()
-        torch.cuda.synchronize()
-        took.append((time.perf_counter() - start) / GROUP * 1e3)
-    return statistics.median(took)
-
-
-@contextlib.contextmanager
-def alone():
-    with open(os.environ.get("LOCK", os.devnull), "a") as file:
-        if "LOCK" in os.environ:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def give_up(*_):
-    raise TimeoutError("it took too long")
-
-
-def recorded(step):
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(4):
-            step()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-    return graph.replay
 
 
 def steps(rows, length, predict):
@@ -103,7 +63,7 @@ def steps(rows, length, predict):
             torch.cuda.synchronize()
             signal.alarm(0)
             with alone():
-                took = f"{timed(step):.3f} ms"
+                took = f"{timed(step, GROUPS, GROUP):.3f} ms"
         except Exception as error:  # one way that fails leaves the others
             took = (str(error) or type(error).__name__).splitlines()[0][:120]
         finally:

@@ -8,18 +8,17 @@ it took to get ready (compiling a ResNet takes PyTorch most of a minute); one li
 milliseconds of a step. Each of PyTorch's ways has 90 seconds to get ready, or as many as SECONDS says: what takes longer is
 left out by name. LOCK names a file that is locked while steps are timed, so that several of these programs can compile side
 by side. STEPS: of ours, 200 by default."""
-import contextlib
-import fcntl
 import json
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import time
 
 import torch
 from torch import nn
+
+from gpu_timing import alone, give_up, recorded, timed
 
 torch.set_float32_matmul_precision("high")
 torch.backends.cudnn.benchmark = True
@@ -102,28 +101,6 @@ def tagger(tokens):
 MODELS = {"resnet34": resnet34, "tagger": tagger}
 
 
-@contextlib.contextmanager
-def alone():
-    with open(os.environ.get("LOCK", os.devnull), "a") as file:
-        if "LOCK" in os.environ:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def time_step(step):
-    for _ in range(5):
-        step()
-    torch.cuda.synchronize()
-    rounds = []
-    for _ in range(ROUNDS):
-        begun = time.perf_counter()
-        for _ in range(ROUND):
-            step()
-        torch.cuda.synchronize()
-        rounds.append((time.perf_counter() - begun) * 1e3 / ROUND)
-    return statistics.median(rounds)
-
-
 def stepper(loss, optimizer):
     def step():
         optimizer.zero_grad(set_to_none=False)
@@ -133,23 +110,6 @@ def stepper(loss, optimizer):
         optimizer.step()
 
     return step
-
-
-def recorded(step):
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(5):
-            step()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-    return graph.replay
-
-
-def give_up(*_):
-    raise TimeoutError("it took too long")
 
 
 def torch_times(name, size):
@@ -170,7 +130,7 @@ def torch_times(name, size):
             ready = time.perf_counter() - begun
             signal.alarm(0)
             with alone():
-                times[way] = time_step(step)
+                times[way] = timed(step, ROUNDS, ROUND)
             print(f"{name}:{size} PyTorch {way}: {times[way]:.3f} ms, ready after {ready:.1f} s", flush=True)
         except Exception as error:  # one way that fails leaves the others
             times[way + "_failed"] = (str(error) or type(error).__name__).splitlines()[0][:120]
