@@ -1,6 +1,6 @@
-/* Philox 4x32-10. Ten rounds of two 32 x 32 -> 64 multiplications; the key is bumped by Weyl constants between rounds.
- */
+/* Philox 4x32-10, a block at a time; the key is bumped by Weyl constants between rounds. */
 #include "core/random.h"
+#include "core/philox.h"
 #include <math.h>
 
 dis_random_block dis__philox(uint64_t counter_low, uint64_t counter_high, uint64_t key)
@@ -8,14 +8,10 @@ dis_random_block dis__philox(uint64_t counter_low, uint64_t counter_high, uint64
     uint32_t c0 = (uint32_t)counter_low, c1 = (uint32_t)(counter_low >> 32);
     uint32_t c2 = (uint32_t)counter_high, c3 = (uint32_t)(counter_high >> 32);
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-    for (int round = 0; round < 10; round++) {
-        const uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
-        c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
-        c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)b;
-        c3 = (uint32_t)a;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+    for (int round = 0; round < DIS_PHILOX_ROUNDS; round++) {
+        dis__philox_round(&c0, &c1, &c2, &c3, k0, k1);
+        k0 += DIS_PHILOX_WEYL0;
+        k1 += DIS_PHILOX_WEYL1;
     }
     return (dis_random_block){{c0, c1, c2, c3}};
 }

@@ -13,6 +13,7 @@
  *
  * Cost per vote at K = 4: 8 bytes of votes from memory, 32 of probabilities and 32 of posteriors from the second
  * cache; per item 8 bytes and the posteriors written and read once. */
+#include "core/philox.h"
 #include "labels/cuda/cuda_em.h"
 #include <limits.h>
 
@@ -235,19 +236,15 @@ struct logs {
 
 /* ---- shares ---- */
 
-/* Philox 4x32-10, as core/random.c: one word of the block. */
+/* As dis__philox (core/random.h): one word of the block. */
 __device__ uint32_t random_word(uint64_t low, uint64_t high, uint64_t key, int word)
 {
     uint32_t c0 = (uint32_t)low, c1 = (uint32_t)(low >> 32), c2 = (uint32_t)high, c3 = (uint32_t)(high >> 32);
     uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-    for (int round = 0; round < 10; round++) {
-        const uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
-        c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
-        c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)b;
-        c3 = (uint32_t)a;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+    for (int round = 0; round < DIS_PHILOX_ROUNDS; round++) {
+        dis__philox_round(&c0, &c1, &c2, &c3, k0, k1);
+        k0 += DIS_PHILOX_WEYL0;
+        k1 += DIS_PHILOX_WEYL1;
     }
     return word == 0 ? c0 : word == 1 ? c1 : word == 2 ? c2 : c3;
 }

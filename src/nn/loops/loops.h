@@ -5,6 +5,7 @@
  * the machine's registers. */
 #ifndef DIS_NN_LOOPS_LOOPS_H
 #define DIS_NN_LOOPS_LOOPS_H
+#include "core/philox.h"
 #include "nn/ops.h"
 #include <string.h>
 
@@ -89,16 +90,10 @@ static inline __attribute__((always_inline)) void philox_rounds(uint64_t seed, s
                                                                 uint32_t *restrict c3)
 {
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    for (int round = 0; round < 10; round++) {
-        for (size_t i = 0; i < n; i++) {
-            const uint64_t p = (uint64_t)0xD2511F53u * c0[i], q = (uint64_t)0xCD9E8D57u * c2[i];
-            c0[i] = (uint32_t)(q >> 32) ^ c1[i] ^ k0;
-            c2[i] = (uint32_t)(p >> 32) ^ c3[i] ^ k1;
-            c1[i] = (uint32_t)q;
-            c3[i] = (uint32_t)p;
-        }
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+    for (int round = 0; round < DIS_PHILOX_ROUNDS; round++) {
+        for (size_t i = 0; i < n; i++) dis__philox_round(&c0[i], &c1[i], &c2[i], &c3[i], k0, k1);
+        k0 += DIS_PHILOX_WEYL0;
+        k1 += DIS_PHILOX_WEYL1;
     }
 }
 
