@@ -9,7 +9,6 @@ template <class T>
 __global__ void __launch_bounds__(DOWN * 32) param_grad_kernel(dis__layernorm_args a, float *part, unsigned *counter)
 {
     __shared__ float room[2][DOWN][COLUMNS];
-    __shared__ bool last;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const size_t width = a.width, c0 = (size_t)blockIdx.x * COLUMNS, c = c0 + 2 * lane, parts = gridDim.y;
     const size_t from = a.n_rows * blockIdx.y / parts, to = a.n_rows * (blockIdx.y + 1) / parts;
@@ -46,18 +45,8 @@ __global__ void __launch_bounds__(DOWN * 32) param_grad_kernel(dis__layernorm_ar
         return;
     }
     if (sums) part[(blockIdx.y * 2 + which) * width + mine] = total;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(counter + blockIdx.x, 1) == parts - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    if (sums) {
-        total = 0;
-        for (size_t p = 0; p < parts; p++) total += __ldcg(part + (p * 2 + which) * width + mine);
-        out[mine] += total;
-    }
-    if (threadIdx.x == 0) counter[blockIdx.x] = 0;
+    if (last_of_parts(counter + blockIdx.x, parts) && sums)
+        out[mine] += sum_of_parts(part + which * width + mine, parts, 2 * width);
 }
 
 /* The same for rows of whole packs: a lane has a pack of columns, a block 32 packs. */
@@ -67,7 +56,6 @@ __global__ void __launch_bounds__(DOWN * 32)
 {
     enum { N = pack<T>::N, WIDE = 32 * N };
     __shared__ float room[DOWN][2 * WIDE];
-    __shared__ bool last;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const size_t width = a.width, c0 = (size_t)blockIdx.x * WIDE, c = c0 + lane * N, parts = gridDim.y;
     const size_t from = a.n_rows * blockIdx.y / parts, to = a.n_rows * (blockIdx.y + 1) / parts;
@@ -98,22 +86,12 @@ __global__ void __launch_bounds__(DOWN * 32)
             for (int w = 0; w < DOWN; w++) sum += room[w][which * WIDE + column];
             part[(blockIdx.y * 2 + which) * width + c0 + column] = sum;
         }
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(counter + blockIdx.x, 1) == parts - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
+    if (!last_of_parts(counter + blockIdx.x, parts)) return;
     for (int which = 0; which < 2; which++) {
         float *out = (float *)(which ? a.d_bias : a.d_gain);
-        for (int column = threadIdx.x; out && column < WIDE && c0 + column < width; column += DOWN * 32) {
-            float sum = 0;
-#pragma unroll 16
-            for (size_t p = 0; p < parts; p++) sum += __ldcg(part + (p * 2 + which) * width + c0 + column);
-            out[c0 + column] += sum;
-        }
+        for (int column = threadIdx.x; out && column < WIDE && c0 + column < width; column += DOWN * 32)
+            out[c0 + column] += sum_of_parts(part + which * width + c0 + column, parts, 2 * width);
     }
-    if (threadIdx.x == 0) counter[blockIdx.x] = 0;
 }
 
 template <class T> static bool param_grad_packs(dis__cuda_session *s, const dis__layernorm_args *a, cudaError_t *error)

@@ -10,7 +10,6 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
     column_sums_kernel(const T *x, size_t n_rows, size_t n_cols, size_t ld, float *out, float *part, unsigned *counter)
 {
     __shared__ float room[SUM_WARPS][SUM_COLUMNS];
-    __shared__ bool last;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const size_t c0 = (size_t)blockIdx.x * SUM_COLUMNS, c = c0 + 2 * lane, parts = gridDim.y;
     const size_t from = n_rows * blockIdx.y / parts, to = n_rows * (blockIdx.y + 1) / parts;
@@ -34,18 +33,7 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
         return;
     }
     if (sums) part[blockIdx.y * n_cols + mine] = total;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(counter + blockIdx.x, 1) == parts - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    if (sums) {
-        total = 0;
-        for (size_t p = 0; p < parts; p++) total += __ldcg(part + p * n_cols + mine);
-        out[mine] += total;
-    }
-    if (threadIdx.x == 0) counter[blockIdx.x] = 0;
+    if (last_of_parts(counter + blockIdx.x, parts) && sums) out[mine] += sum_of_parts(part + mine, parts, n_cols);
 }
 
 /* Rows of whole packs: a lane has a pack of columns, a block 32 packs. With GELU set, x is what the activation's
@@ -57,7 +45,6 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
 {
     enum { N = pack<T>::N, WIDE = 32 * N, BATCH = 4 }; /* rows on their way */
     __shared__ float room[SUM_WARPS][WIDE];
-    __shared__ bool last;
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const size_t c0 = (size_t)blockIdx.x * WIDE, c = c0 + lane * N, parts = gridDim.y;
     const size_t from = n_rows * blockIdx.y / parts, to = n_rows * (blockIdx.y + 1) / parts;
@@ -100,20 +87,9 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
         else
             part[blockIdx.y * n_cols + c0 + column] = sum;
     }
-    if (parts == 1) return;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(counter + blockIdx.x, 1) == parts - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    for (int column = threadIdx.x; column < WIDE && c0 + column < n_cols; column += SUM_WARPS * 32) {
-        float sum = 0;
-#pragma unroll 16
-        for (size_t p = 0; p < parts; p++) sum += __ldcg(part + p * n_cols + c0 + column);
-        out[c0 + column] += sum;
-    }
-    if (threadIdx.x == 0) counter[blockIdx.x] = 0;
+    if (parts == 1 || !last_of_parts(counter + blockIdx.x, parts)) return;
+    for (int column = threadIdx.x; column < WIDE && c0 + column < n_cols; column += SUM_WARPS * 32)
+        out[c0 + column] += sum_of_parts(part + c0 + column, parts, n_cols);
 }
 
 /* Into how many parts rows are cut: enough to fill the device, few enough to be added up quickly. */

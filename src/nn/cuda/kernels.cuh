@@ -2,6 +2,7 @@
  * activations, Philox words, sizes of grids. */
 #ifndef DIS_NN_CUDA_KERNELS_CUH
 #define DIS_NN_CUDA_KERNELS_CUH
+#include "core/philox.h"
 #include "core/random.h"
 #include "nn/cuda/cuda_ops.h"
 #include <cuda_bf16.h>
@@ -167,15 +168,15 @@ __device__ __forceinline__ float gelu_slope_fast(float x)
 /* The keys of the rounds of dis__philox (core/random.h): as an argument of a kernel they are constants there, which no
  * instruction needs to make. */
 typedef struct {
-    uint32_t k[20];
+    uint32_t k[2 * DIS_PHILOX_ROUNDS];
 } philox_keys;
 
 __host__ __device__ __forceinline__ philox_keys philox_keys_of(uint64_t key)
 {
     philox_keys keys;
-    for (uint32_t round = 0; round < 10; round++) {
-        keys.k[2 * round] = (uint32_t)key + round * 0x9E3779B9u;
-        keys.k[2 * round + 1] = (uint32_t)(key >> 32) + round * 0xBB67AE85u;
+    for (uint32_t round = 0; round < DIS_PHILOX_ROUNDS; round++) {
+        keys.k[2 * round] = (uint32_t)key + round * DIS_PHILOX_WEYL0;
+        keys.k[2 * round + 1] = (uint32_t)(key >> 32) + round * DIS_PHILOX_WEYL1;
     }
     return keys;
 }
@@ -183,13 +184,8 @@ __host__ __device__ __forceinline__ philox_keys philox_keys_of(uint64_t key)
 __device__ __forceinline__ uint4 philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, const philox_keys &keys)
 {
 #pragma unroll
-    for (int round = 0; round < 10; round++) {
-        const uint64_t p = (uint64_t)0xD2511F53u * c0, q = (uint64_t)0xCD9E8D57u * c2;
-        c0 = (uint32_t)(q >> 32) ^ c1 ^ keys.k[2 * round];
-        c2 = (uint32_t)(p >> 32) ^ c3 ^ keys.k[2 * round + 1];
-        c1 = (uint32_t)q;
-        c3 = (uint32_t)p;
-    }
+    for (int round = 0; round < DIS_PHILOX_ROUNDS; round++)
+        dis__philox_round(&c0, &c1, &c2, &c3, keys.k[2 * round], keys.k[2 * round + 1]);
     return make_uint4(c0, c1, c2, c3);
 }
 
@@ -210,6 +206,30 @@ __device__ __forceinline__ bool drops(uint64_t seed, uint32_t pass, uint32_t lay
 static inline uint32_t drop_threshold(double rate)
 {
     return (uint32_t)(rate * 4294967296.0);
+}
+
+/* Behind what each of `parts` blocks has written of its part of a sum, by all threads of a block: whether this one is
+ * the last of them, and so sees the parts of all. The counter is 0 before and after. */
+__device__ __forceinline__ bool last_of_parts(unsigned *counter, size_t parts)
+{
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicAdd(counter, 1) == parts - 1;
+        if (last) *counter = 0;
+    }
+    __syncthreads();
+    __threadfence();
+    return last;
+}
+/* Parts that other blocks have written, in their order. */
+__device__ __forceinline__ float sum_of_parts(const float *part, size_t parts, size_t apart)
+{
+    float sum = 0;
+#pragma unroll 16
+    for (size_t p = 0; p < parts; p++) sum += __ldcg(part + p * apart);
+    return sum;
 }
 
 static inline unsigned grid_of(size_t n, size_t per)
