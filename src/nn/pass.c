@@ -344,10 +344,13 @@ dis_status dis__net_train(dis__net *net, double rate, bool update)
     if (!net->back_planned || !same_heads(net)) plan_backward(net);
     DIS_TRY(prepare(net, update));
     DIS_TRY(net->device->begin_step(net->session, net->key, net->n_key, &replayed));
-    const dis_status status = replayed ? DIS_OK : run_step(net, update);
-    const dis_status ended = net->device->end_step(net->session);
-    DIS_TRY(status);
-    DIS_TRY(ended);
+    bool again;
+    do {
+        const dis_status status = replayed ? DIS_OK : run_step(net, update);
+        const dis_status ended = net->device->end_step(net->session, &again);
+        if (!again) DIS_TRY(status);
+        if (!again) DIS_TRY(ended);
+    } while (again);
     if (update) net->steps++;
     return DIS_OK;
 }

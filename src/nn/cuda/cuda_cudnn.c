@@ -7,7 +7,8 @@
  * timing: another run would choose another. The weight's gradient comes in bfloat16 (engines that give it in float32
  * took ten times as long on an H200) and is added to the one in float32 by a kernel of our own. */
 #include "nn/cuda/cuda_cudnn.h"
-#if __has_include(<cudnn.h>)
+#include "nn/cuda/cuda_host.h"
+#if __has_include(<cudnn.h>) && !defined DIS_CUDA_PLAIN
 #include <cudnn.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -277,23 +278,39 @@ static void open_library(dis__cuda_session *s, struct dis__cudnn *c)
     }
 }
 
+/* It takes memory and loads kernels as it likes. */
+static void lock(const dis__cuda_session *s)
+{
+    if (!dis__cuda_recording(s)) dis__cuda_lock();
+}
+
+static void unlock(const dis__cuda_session *s)
+{
+    if (!dis__cuda_recording(s)) dis__cuda_unlock();
+}
+
 static struct dis__cudnn *opened(dis__cuda_session *s)
 {
     if (!s->cudnn) {
         if (s->host->alloc_zeroed(&s->cudnn, 1, sizeof *s->cudnn) != DIS_OK) return NULL;
+        lock(s);
         open_library(s, s->cudnn);
+        unlock(s);
     }
     return s->cudnn->handle ? s->cudnn : NULL;
 }
 
-static plan *plan_of(struct dis__cudnn *c, const shape *t, size_t most)
+static plan *plan_of(const dis__cuda_session *s, const shape *t)
 {
+    struct dis__cudnn *c = s->cudnn;
     for (size_t i = 0; i < c->n; i++)
         if (memcmp(&c->plan[i].shape, t, sizeof *t) == 0) return &c->plan[i];
     if (c->n == PLANS) return NULL;
     plan *p = &c->plan[c->n++];
     p->shape = *t;
-    make_plan(c, p, most);
+    lock(s);
+    make_plan(c, p, s->scratch_bytes);
+    unlock(s);
     return p;
 }
 
@@ -351,10 +368,9 @@ static bool execute(dis__cuda_session *s, const plan *p, const void *x, const vo
 bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_kind kind, cudaError_t *error)
 {
     if (!suits(s, a, kind)) return false;
-    struct dis__cudnn *c = opened(s);
-    if (!c) return false;
+    if (!opened(s)) return false;
     const shape t = shape_of(a, kind);
-    const plan *p = plan_of(c, &t, s->scratch_bytes);
+    const plan *p = plan_of(s, &t);
     if (!p || !p->plan) return false;
     *error = cudaSuccess;
     if (kind == DIS_CUDNN_BY_WEIGHT) {

@@ -108,7 +108,10 @@ static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char
     dis__cuda_session *s = session;
     size_t left = 0, all = 0;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "asking for its memory");
-    CUDA_TRY(s, cudaMemGetInfo(&left, &all), "asking for its memory");
+    dis__cuda_lock();
+    const cudaError_t error = cudaMemGetInfo(&left, &all);
+    dis__cuda_unlock();
+    CUDA_TRY(s, error, "asking for its memory");
     if (bytes <= left) return DIS_OK;
     return s->host->fail(
         DIS_ELIMIT,

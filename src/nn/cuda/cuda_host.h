@@ -22,7 +22,8 @@ dis_status dis__cuda_copy_out(void *session, void *to, const void *from, size_t 
 dis_status dis__cuda_steps_open(dis__cuda_session *s);
 void dis__cuda_steps_close(dis__cuda_session *s);
 dis_status dis__cuda_begin_step(void *session, const uint64_t *key, size_t n, bool *replayed);
-dis_status dis__cuda_end_step(void *session);
+dis_status dis__cuda_end_step(void *session, bool *again);
+bool dis__cuda_recording(const dis__cuda_session *s); /* and so has the lock */
 
 dis_status dis__cuda_plans_open(dis__cuda_session *s);
 void dis__cuda_plans_close(dis__cuda_session *s);

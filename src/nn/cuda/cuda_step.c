@@ -1,15 +1,23 @@
 /* Steps as CUDA graphs, one per key. The first step of a key runs as it comes, which loads its kernels and chooses its
  * products; the second is recorded and launched; all further ones are one launch. A key is a list of numbers, found by
- * a hash and compared in full. */
+ * a hash and compared in full.
+ *
+ * A recording is lost when anything in the process waits for the whole device meanwhile. What does so in our hands
+ * (memory taken or given back, a graph launched for the first time) waits for the lock; the driver may do so by itself,
+ * when it loads a kernel or makes room for local variables in another thread. Then the step is run as it comes. */
 #include "nn/cuda/cuda_host.h"
 #include <string.h>
 
-enum { STEPS = 1024 }; /* keys, at most; further ones are run as they come */
+enum {
+    STEPS = 1024, /* keys, at most; further ones are run as they come */
+    TRIES = 3     /* of recording a key */
+};
 
 typedef struct {
     uint64_t hash, *key;
     size_t n;
     cudaGraphExec_t graph; /* NULL: it has run once */
+    int lost;              /* recordings */
 } step;
 
 struct dis__cuda_steps {
@@ -31,6 +39,11 @@ void dis__cuda_steps_close(dis__cuda_session *s)
         s->host->free(s->steps->step[i].key);
     }
     s->host->free(s->steps);
+}
+
+bool dis__cuda_recording(const dis__cuda_session *s)
+{
+    return s->steps->recording != NULL;
 }
 
 static uint64_t hash_of(const uint64_t *key, size_t n)
@@ -70,6 +83,7 @@ dis_status dis__cuda_begin_step(void *session, const uint64_t *key, size_t n, bo
     CUDA_TRY(s, dis__cuda_refresh(s), "copying parameters");
     CUDA_TRY(s, dis__cuda_flush(s), "update");
     if (!t) return remember(s, key, n, hash);
+    if (t->lost == TRIES) return DIS_OK;
     if (t->graph) {
         *replayed = true;
         CUDA_TRY(s, cudaGraphLaunch(t->graph, s->stream), "a step of training");
@@ -83,26 +97,48 @@ dis_status dis__cuda_begin_step(void *session, const uint64_t *key, size_t n, bo
     return DIS_OK;
 }
 
-/* The recorded step becomes a graph that can be launched. */
+/* What waits for the operation behind it comes to an end, whether it can be recorded or not: there are four kinds. */
+static cudaError_t end_waiting(dis__cuda_session *s)
+{
+    const cudaError_t error = dis__cuda_flush(s);
+    for (int i = 0; error != cudaSuccess && i < 3; i++) dis__cuda_flush(s);
+    return error;
+}
+
+/* The recorded step becomes a graph, and is launched. */
 static cudaError_t keep(dis__cuda_session *s, step *t)
 {
     cudaGraph_t graph = NULL;
-    const cudaError_t waiting = dis__cuda_flush(s), ended = cudaStreamEndCapture(s->stream, &graph);
-    if (waiting != cudaSuccess || ended != cudaSuccess) return waiting != cudaSuccess ? waiting : ended;
-    const cudaError_t error = cudaGraphInstantiate(&t->graph, graph, 0);
+    const cudaError_t waiting = end_waiting(s), ended = cudaStreamEndCapture(s->stream, &graph);
+    if (ended != cudaSuccess) return ended;
+    cudaError_t error = waiting;
+    if (error == cudaSuccess) error = cudaGraphInstantiate(&t->graph, graph, 0);
+    if (error == cudaSuccess) error = cudaGraphLaunch(t->graph, s->stream);
     cudaGraphDestroy(graph);
     return error;
 }
 
-dis_status dis__cuda_end_step(void *session)
+static bool was_lost(cudaError_t error)
+{
+    return error >= cudaErrorStreamCaptureUnsupported && error <= cudaErrorStreamCaptureWrongThread;
+}
+
+dis_status dis__cuda_end_step(void *session, bool *again)
 {
     dis__cuda_session *s = session;
     step *t = s->steps->recording;
+    *again = false;
     cudaSetDevice(s->ordinal);
     if (!t) return dis__cuda_status(s, dis__cuda_flush(s), "update");
     s->steps->recording = NULL;
-    cudaError_t error = keep(s, t);
+    const cudaError_t error = keep(s, t);
     dis__cuda_unlock();
-    if (error == cudaSuccess) error = cudaGraphLaunch(t->graph, s->stream);
+    if (was_lost(error)) {
+        cudaGetLastError();
+        s->why[0] = 0;
+        t->lost++;
+        *again = true;
+        return DIS_OK;
+    }
     return dis__cuda_status(s, error, "a step of training");
 }

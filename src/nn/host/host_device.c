@@ -200,7 +200,14 @@ dis_status dis__host_begin_step(void *session, const uint64_t *key, size_t n, bo
     return DIS_OK;
 }
 
-dis_status dis__host_end_step(void *session)
+dis_status dis__host_end_step(void *session, bool *again)
+{
+    (void)session;
+    *again = false;
+    return DIS_OK;
+}
+
+static dis_status synchronise(void *session)
 {
     (void)session;
     return DIS_OK;
@@ -234,7 +241,7 @@ static dis_status usable_bf16(void)
     .shares = true, .round = 1, .close = close_session, .own_bytes = dis__host_own_bytes, .fits = dis__host_fits,  \
     .begin = dis__host_begin, .serve = dis__host_serve, .allocate = allocate, .release = release, .copy_in = copy, \
     .copy_out = copy, .zero = zero, .begin_step = dis__host_begin_step, .end_step = dis__host_end_step,            \
-    .synchronise = dis__host_end_step
+    .synchronise = synchronise
 
 const dis__device dis__device_ref = {.name = "ref",
                                      .summary = "one thread, float64: what the others are compared with",

@@ -20,6 +20,6 @@ dis_status dis__host_begin(void *session, dis_context *ctx);
 bool dis__host_serve(void *session, dis_context *ctx);
 dis_status dis__host_run(void *session, dis__op op, const void *args);
 dis_status dis__host_begin_step(void *session, const uint64_t *key, size_t n, bool *replayed);
-dis_status dis__host_end_step(void *session);
+dis_status dis__host_end_step(void *session, bool *again);
 
 #endif
