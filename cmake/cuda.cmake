@@ -33,6 +33,11 @@ list(FILTER DIS_CUDA_SOURCES INCLUDE REGEX "/src/([a-z_]+/)*cuda/")
 add_library(dissent_cuda MODULE ${DIS_CUDA_SOURCES})
 target_include_directories(dissent_cuda PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src ${CUDAToolkit_INCLUDE_DIRS})
 target_compile_definitions(dissent_cuda PRIVATE _GNU_SOURCE)
+# For compute-sanitizer (tests/cuda_sanitizers.sh): kernels of our own alone, no library's.
+option(DIS_CUDA_PLAIN "Products and convolutions on CUDA devices without cuBLASLt and cuDNN: slow" OFF)
+if(DIS_CUDA_PLAIN)
+  target_compile_definitions(dissent_cuda PRIVATE DIS_CUDA_PLAIN)
+endif()
 target_compile_options(dissent_cuda PRIVATE "$<$<COMPILE_LANGUAGE:C>:${DIS_FLAGS}>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unused-parameter;--expt-relaxed-constexpr>")
 # One pass of the compiler per file: what it makes for 8.0 is also what machine code for 9.0 is made of. Clusters of blocks are 9.0's own,
