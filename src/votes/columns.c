@@ -1,34 +1,30 @@
 /* Votes from columns in memory: see dissent/columns.h. Rows are cut into chunks of equal size; a round of chunks goes
  * side by side, each into a batch (batch.h), and is then collected (collect.h), as when a file is read. Within a chunk,
- * rows go block by block: the texts of a block's cells are looked at where they lie; those that are plain (1 to 64 KiB
- * of ASCII, nearly all) need no second look, and of those of up to 8 bytes the word that they are is all that is
- * needed. Keys are made and their slots fetched before the first is looked up. Tasks that are words are mostly numbered
- * later (collect.h).
+ * rows go block by block: their texts are looked at (column_cells.h), keys are made and their slots fetched before the
+ * first is looked up. Tasks that are words are mostly numbered later (collect.h).
  *
  * A row with a flaw stops everything, or under lenient is skipped; it leaves no ids behind.
  *
  * Cost per row: its three texts read once, two lines of memory for its ids, 5 or 6 bytes written. */
 #include "dissent/columns.h"
 #include "core/memory.h"
-#include "core/number.h"
 #include "core/pool.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
 #include "core/utf8.h"
+#include "votes/column_cells.h"
 #include "votes/reader.h"
 #include "votes/fast_rows.h"
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { BLOCK = 64, CHUNK_ROWS = 8192, BUCKET_ROWS = 1 << 16, NUMBER_END = DIS_REAL_TEXT, NUMBER_ROOM = NUMBER_END + 8 };
+enum { BLOCK = DIS_COLUMN_BLOCK, CHUNK_ROWS = 8192, BUCKET_ROWS = 1 << 16 };
 enum { COLUMNS = DIS_ID_COLUMNS + 1, LABEL = DIS_ID_COLUMNS };
 static const char *const column_name[COLUMNS] = {"task", "worker", "label"};
 
 typedef struct {
     dis__reader reader;
-    dis_column column[COLUMNS];
-    size_t *first[COLUMNS]; /* (n_pieces + 1) row that each piece begins with */
+    dis__vote_column column[COLUMNS];
     size_t n_rows, chunk;
     size_t from, n; /* the round at hand: its first row, how many chunks it has */
     void (*find_homes)(const dis__ids *ids, const uint64_t *word, size_t n, uint32_t *home);
@@ -36,191 +32,6 @@ typedef struct {
                            uint32_t *missed, dis__ask ask);
     dis__batch **batches;
 } table;
-
-/* The texts of one column in a block of rows. */
-typedef struct {
-    dis_text text[BLOCK];
-    uint64_t word[BLOCK];            /* of plain texts of up to 8 bytes: padded with zeros */
-    uint64_t odd;                    /* one bit per row: its text is not plain */
-    char number[BLOCK][NUMBER_ROOM]; /* 8 bytes may be read from where a text begins */
-    bool stays;                      /* texts lie in the column, not in `number` */
-} cells;
-
-/* ---- cells ---- */
-
-static bool bit_at(const uint8_t *bits, size_t i)
-{
-    return bits[i / 8] >> i % 8 & 1;
-}
-
-static size_t write_number(uint64_t magnitude, bool negative, char room[NUMBER_ROOM], const char **text)
-{
-    char *p = room + NUMBER_END;
-    do {
-        *--p = (char)('0' + magnitude % 10);
-        magnitude /= 10;
-    } while (magnitude);
-    if (negative) *--p = '-';
-    *text = p;
-    return (size_t)(room + NUMBER_END - p);
-}
-
-static dis_text signed_text(int64_t x, char room[NUMBER_ROOM])
-{
-    dis_text t;
-    t.n = write_number(x < 0 ? 0 - (uint64_t)x : (uint64_t)x, x < 0, room, &t.bytes);
-    return t;
-}
-
-static dis_text unsigned_text(uint64_t x, char room[NUMBER_ROOM])
-{
-    dis_text t;
-    t.n = write_number(x, false, room, &t.bytes);
-    return t;
-}
-
-/* A word in the room, of which 8 bytes can be read whatever its length. */
-static dis_text word_text(const char *word, char room[NUMBER_ROOM])
-{
-    const size_t n = strlen(word);
-    memcpy(room, word, n);
-    return (dis_text){.bytes = room, .n = n};
-}
-
-static dis_text real_text(double x, char room[NUMBER_ROOM])
-{
-    if (isnan(x)) return (dis_text){0};
-    if (isinf(x)) return word_text(x < 0 ? "-inf" : "inf", room);
-    return (dis_text){.bytes = room, .n = dis__format_real(x, room)};
-}
-
-static bool is_integer(dis_cells_kind kind)
-{
-    return kind >= DIS_CELLS_INT8 && kind <= DIS_CELLS_UINT64;
-}
-
-/* An integer that counts cells; SIZE_MAX: a negative one. */
-static size_t index_at(const dis_cells *c, size_t i)
-{
-    int64_t x = -1;
-    switch (c->kind) {
-    case DIS_CELLS_INT8: x = 1 * ((const int8_t *)c->values)[i]; break; /* a number, not a letter */
-    case DIS_CELLS_INT16: x = ((const int16_t *)c->values)[i]; break;
-    case DIS_CELLS_INT32: x = ((const int32_t *)c->values)[i]; break;
-    case DIS_CELLS_INT64: x = ((const int64_t *)c->values)[i]; break;
-    case DIS_CELLS_UINT8: return ((const uint8_t *)c->values)[i];
-    case DIS_CELLS_UINT16: return ((const uint16_t *)c->values)[i];
-    case DIS_CELLS_UINT32: return ((const uint32_t *)c->values)[i];
-    case DIS_CELLS_UINT64: return (size_t)((const uint64_t *)c->values)[i];
-    case DIS_CELLS_TEXTS:
-    case DIS_CELLS_STRING:
-    case DIS_CELLS_LARGE_STRING:
-    case DIS_CELLS_STRING_VIEW:
-    case DIS_CELLS_FLOAT:
-    case DIS_CELLS_DOUBLE:
-    case DIS_CELLS_BOOL: break;
-    }
-    return x < 0 ? SIZE_MAX : (size_t)x;
-}
-
-/* A text of which only the end is wrong has this many bytes: no text is as long. */
-#define BROKEN SIZE_MAX
-
-static dis_text between(const char *bytes, int64_t begin, int64_t end)
-{
-    if (begin < 0 || end < begin) return (dis_text){.bytes = "", .n = BROKEN};
-    return (dis_text){.bytes = begin == end ? "" : bytes + begin, .n = (size_t)(end - begin)};
-}
-
-static dis_text view_text(const dis_cells *c, const char *view)
-{
-    enum { INSIDE = 12 };
-    int32_t n, buffer, offset;
-    memcpy(&n, view, sizeof n);
-    if (n < 0) return (dis_text){.bytes = "", .n = BROKEN};
-    if (n <= INSIDE) return (dis_text){.bytes = view + 4, .n = (size_t)n};
-    memcpy(&buffer, view + 8, sizeof buffer);
-    memcpy(&offset, view + 12, sizeof offset);
-    if (buffer < 0 || (size_t)buffer >= c->n_buffers || offset < 0 || c->buffer_size[buffer] < (int64_t)offset + n)
-        return (dis_text){.bytes = "", .n = BROKEN};
-    return (dis_text){.bytes = (const char *)c->buffers[buffer] + offset, .n = (size_t)n};
-}
-
-/* The text of cell i; bytes NULL: it has no value. Numbers are written into `room`. */
-static dis_text cell_text(const dis_cells *c, size_t i, char room[NUMBER_ROOM])
-{
-    i += c->first;
-    if (c->valid && !bit_at(c->valid, i)) return (dis_text){0};
-    if (c->dictionary) {
-        const size_t k = index_at(c, i);
-        if (k >= c->dictionary->n) return (dis_text){.bytes = "", .n = BROKEN};
-        c = c->dictionary;
-        i = k + c->first;
-        if (c->valid && !bit_at(c->valid, i)) return (dis_text){0};
-    }
-    switch (c->kind) {
-    case DIS_CELLS_TEXTS: return ((const dis_text *)c->values)[i];
-    case DIS_CELLS_STRING: {
-        const int32_t *at = (const int32_t *)c->values + i;
-        return between(c->bytes, at[0], at[1]);
-    }
-    case DIS_CELLS_LARGE_STRING: {
-        const int64_t *at = (const int64_t *)c->values + i;
-        return between(c->bytes, at[0], at[1]);
-    }
-    case DIS_CELLS_STRING_VIEW: return view_text(c, (const char *)c->values + 16 * i);
-    case DIS_CELLS_INT8: return signed_text(((const int8_t *)c->values)[i], room);
-    case DIS_CELLS_INT16: return signed_text(((const int16_t *)c->values)[i], room);
-    case DIS_CELLS_INT32: return signed_text(((const int32_t *)c->values)[i], room);
-    case DIS_CELLS_INT64: return signed_text(((const int64_t *)c->values)[i], room);
-    case DIS_CELLS_UINT8: return unsigned_text(((const uint8_t *)c->values)[i], room);
-    case DIS_CELLS_UINT16: return unsigned_text(((const uint16_t *)c->values)[i], room);
-    case DIS_CELLS_UINT32: return unsigned_text(((const uint32_t *)c->values)[i], room);
-    case DIS_CELLS_UINT64: return unsigned_text(((const uint64_t *)c->values)[i], room);
-    case DIS_CELLS_FLOAT: return real_text((double)((const float *)c->values)[i], room);
-    case DIS_CELLS_DOUBLE: return real_text(((const double *)c->values)[i], room);
-    case DIS_CELLS_BOOL: return word_text(bit_at(c->values, i) ? "true" : "false", room);
-    }
-    return (dis_text){.bytes = "", .n = BROKEN};
-}
-
-/* ---- plain texts ---- */
-
-#define EVERY_BYTE(x) (0x0101010101010101u * (x))
-
-/* Whether all 8 bytes are ASCII and none is NUL. */
-static inline bool plain_word(uint64_t word)
-{
-    return ((word | (word - EVERY_BYTE(1u))) & EVERY_BYTE(0x80u)) == 0;
-}
-
-static inline uint64_t first_bytes(size_t n)
-{
-    return n >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * n) - 1;
-}
-
-/* Sets word and odd of row i; room: bytes that may be read from where its text begins. */
-static inline void weigh(cells *c, size_t i, size_t room)
-{
-    const char *text = c->text[i].bytes;
-    const size_t n = c->text[i].n;
-    bool plain;
-    if (n - 1 < DIS_ID_INLINE) {
-        uint64_t word = 0;
-        if (room >= sizeof word)
-            word = dis__load64(text) & first_bytes(n);
-        else
-            memcpy(&word, text, n);
-        c->word[i] = word;
-        plain = plain_word(word | (EVERY_BYTE(1u) & ~first_bytes(n)));
-    } else if (n - 1 < DIS_MAX_ID) {
-        plain = plain_word(dis__load64(text + n - 8));
-        for (size_t k = 0; k + 8 < n; k += 8) plain = plain && plain_word(dis__load64(text + k));
-    } else {
-        plain = false;
-    }
-    c->odd |= (uint64_t)!plain << i;
-}
 
 /* ---- flaws ---- */
 
@@ -236,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static dis_status flaw(dis__problem *p, co
 static dis_status check_text(const dis_text *t, int column, size_t row, dis__problem *problem)
 {
     const char *name = column_name[column];
-    if (t->n == BROKEN)
+    if (t->n == DIS_CELL_BROKEN)
         return flaw(problem, "row %zu: the %s lies outside its buffer or dictionary; the column is damaged", row, name);
     if (column != LABEL && t->n == 0) return flaw(problem, "row %zu: no %s; every vote needs one", row, name);
     if (t->n > DIS_MAX_ID)
@@ -249,7 +60,7 @@ static dis_status check_text(const dis_text *t, int column, size_t row, dis__pro
 }
 
 /* The index and kind of row i's label. */
-static dis_status find_label(dis__batch *b, const cells *c, size_t i, size_t row, dis__label *label,
+static dis_status find_label(dis__batch *b, const dis__column_block *c, size_t i, size_t row, dis__label *label,
                              dis__problem *problem)
 {
     const dis_text *t = &c->text[i];
@@ -287,58 +98,6 @@ static dis_status find_label(dis__batch *b, const cells *c, size_t i, size_t row
 
 /* ---- blocks of rows ---- */
 
-/* The piece that has a row. */
-static size_t piece_of(const table *t, int column, size_t row)
-{
-    const size_t *first = t->first[column];
-    size_t low = 0, high = t->column[column].n_pieces;
-    while (high - low > 1) {
-        const size_t middle = (low + high) / 2;
-        *(first[middle] <= row ? &low : &high) = middle;
-    }
-    return low;
-}
-
-/* Cells first .. last - 1 of a piece into rows i .. of a block. Texts of one buffer, the most frequent kind, go by the
- * shortest way: all but those at its end have room for a word. */
-static void look_at_texts(const dis_cells *p, size_t first, size_t last, cells *out, size_t i)
-{
-    const bool wide = p->kind == DIS_CELLS_LARGE_STRING;
-    const int32_t *at32 = (const int32_t *)p->values + p->first;
-    const int64_t *at64 = (const int64_t *)p->values + p->first;
-    const int64_t end = wide ? at64[p->n] : at32[p->n];
-    for (size_t k = first; k < last; k++, i++) {
-        const int64_t a = wide ? at64[k] : at32[k], z = wide ? at64[k + 1] : at32[k + 1];
-        out->text[i] = between(p->bytes, a, z);
-        if (p->valid && !bit_at(p->valid, p->first + k)) out->text[i] = (dis_text){0};
-        weigh(out, i, end > a ? (size_t)(end - a) : out->text[i].n);
-    }
-}
-
-static void look(const table *t, int column, size_t row, size_t n, cells *out)
-{
-    const dis_column *c = &t->column[column];
-    size_t k = piece_of(t, column, row);
-    out->stays = true;
-    out->odd = 0;
-    for (size_t i = 0; i < n; k++) {
-        const size_t begin = t->first[column][k], end = t->first[column][k + 1];
-        const size_t last = row + n < end ? row + n : end;
-        const dis_cells *piece = &c->piece[k], *texts = piece->dictionary ? piece->dictionary : piece;
-        const bool stays = texts->kind <= DIS_CELLS_STRING_VIEW;
-        if (row + i >= last) continue; /* an empty piece */
-        if (piece->kind == DIS_CELLS_STRING || piece->kind == DIS_CELLS_LARGE_STRING) {
-            look_at_texts(piece, row + i - begin, last - begin, out, i);
-            i = last - row;
-        }
-        for (; row + i < last; i++) {
-            out->text[i] = cell_text(piece, row + i - begin, out->number[i]);
-            weigh(out, i, stays ? out->text[i].n : 8);
-        }
-        out->stays = out->stays && stays;
-    }
-}
-
 static bool same_text(const dis_text *a, const dis_text *b)
 {
     return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
@@ -346,7 +105,7 @@ static bool same_text(const dis_text *a, const dis_text *b)
 
 /* The numbers of ids of any length at `list` (n) of a block; a row whose task is that of the row before takes its
  * number. */
-static dis_status find_any(dis__id_share *share, const cells *c, const uint8_t *list, size_t n, bool runs,
+static dis_status find_any(dis__id_share *share, const dis__column_block *c, const uint8_t *list, size_t n, bool runs,
                            uint32_t *out)
 {
     dis__id_key key[BLOCK];
@@ -381,7 +140,7 @@ static dis_status find_any(dis__id_share *share, const cells *c, const uint8_t *
 }
 
 /* The words of the texts at `list` (n) of a block; false: one of them has none. */
-static bool words_of(const cells *c, const uint8_t *list, size_t n, uint64_t *word)
+static bool words_of(const dis__column_block *c, const uint8_t *list, size_t n, uint64_t *word)
 {
     bool all = true;
     for (size_t i = 0; i < n; i++) {
@@ -392,7 +151,7 @@ static bool words_of(const cells *c, const uint8_t *list, size_t n, uint64_t *wo
 }
 
 /* Tasks as words, 0 for long ones, which the batch keeps. */
-static dis_status keep_tasks(dis__batch *b, const cells *c, const uint8_t *list, size_t n, uint64_t *word)
+static dis_status keep_tasks(dis__batch *b, const dis__column_block *c, const uint8_t *list, size_t n, uint64_t *word)
 {
     if (words_of(c, list, n, word)) return DIS_OK;
     for (size_t i = 0; i < n; i++) {
@@ -405,8 +164,8 @@ static dis_status keep_tasks(dis__batch *b, const cells *c, const uint8_t *list,
 }
 
 /* The numbers of the ids at `list` (n) of a block. */
-static dis_status find_ids(const table *t, dis__id_share *share, const cells *c, const uint8_t *list, size_t n,
-                           bool runs, uint32_t *out)
+static dis_status find_ids(const table *t, dis__id_share *share, const dis__column_block *c, const uint8_t *list,
+                           size_t n, bool runs, uint32_t *out)
 {
     uint64_t word[BLOCK + DIS_FAST_ROWS_MARGIN];
     if (share->ids->fill == DIS_BUCKET && words_of(c, list, n, word)) {
@@ -420,7 +179,7 @@ static dis_status find_ids(const table *t, dis__id_share *share, const cells *c,
 }
 
 /* A block of rows into the batch. */
-static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n, cells block[COLUMNS])
+static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n, dis__column_block block[COLUMNS])
 {
     uint8_t list[BLOCK];
     uint16_t label_of[BLOCK];
@@ -429,7 +188,7 @@ static dis_status take_block(const table *t, dis__batch *b, size_t row, size_t n
     size_t n_votes = 0;
     uint64_t odd = 0;
     for (int c = 0; c < COLUMNS; c++) {
-        look(t, c, row, n, &block[c]);
+        dis__column_look(&t->column[c], row, n, &block[c]);
         odd |= block[c].odd;
     }
     for (size_t i = 0; i < n; i++) {
@@ -475,7 +234,7 @@ static dis_status chunk_job(void *arg, size_t j, int thread)
     table *t = arg;
     dis__collector *c = &t->reader.collector;
     dis__batch *b = t->batches[j];
-    cells block[COLUMNS];
+    dis__column_block block[COLUMNS];
     dis__batch_reset(b, &t->reader.rules, &c->labels, c->ids, j, j ? t->batches[j - 1] : NULL, &t->reader.texts[j]);
     b->late = c->tasks->late;
     const size_t end = chunk_first(t, j + 1);
@@ -537,6 +296,11 @@ static dis_status read_rounds(dis_context *ctx, table *t)
 
 /* ---- the whole ---- */
 
+static bool is_integer(dis_cells_kind kind)
+{
+    return kind >= DIS_CELLS_INT8 && kind <= DIS_CELLS_UINT64;
+}
+
 static dis_status check_kind(const dis_cells *c, int column)
 {
     const char *name = column_name[column];
@@ -552,14 +316,16 @@ static dis_status measure(table *t)
 {
     size_t n[COLUMNS] = {0};
     for (int c = 0; c < COLUMNS; c++) {
-        const dis_column *column = &t->column[c];
-        DIS_TRY(dis__alloc_array(&t->first[c], dis__size(column->n_pieces, 1, 1), sizeof *t->first[c]));
+        const dis_column *column = &t->column[c].cells;
+        size_t *first;
+        DIS_TRY(dis__alloc_array(&first, dis__size(column->n_pieces, 1, 1), sizeof *first));
+        t->column[c].first = first;
         for (size_t k = 0; k < column->n_pieces; k++) {
             DIS_TRY(check_kind(&column->piece[k], c));
-            t->first[c][k] = n[c];
+            first[k] = n[c];
             n[c] = dis__size(n[c], 1, column->piece[k].n);
         }
-        t->first[c][column->n_pieces] = n[c];
+        first[column->n_pieces] = n[c];
         if (n[c] != n[0])
             return dis__fail(DIS_EDATA, "%zu tasks, but %zu %ss; columns of votes are equally long", n[0], n[c],
                              column_name[c]);
@@ -571,20 +337,18 @@ static dis_status measure(table *t)
 
 static bool cell_is(const table *t, int column, size_t row, const dis_names *names, size_t name)
 {
-    char room[NUMBER_ROOM];
-    const size_t k = piece_of(t, column, row);
-    const dis_text text = cell_text(&t->column[column].piece[k], row - t->first[column][k], room);
+    char room[DIS_CELL_ROOM];
+    const dis_text text = dis__column_text(&t->column[column], row, room);
     dis_text wanted;
     wanted.bytes = dis_names_get(names, name, &wanted.n);
-    return text.bytes && text.n != BROKEN && same_text(&text, &wanted);
+    return text.bytes && text.n != DIS_CELL_BROKEN && same_text(&text, &wanted);
 }
 
 /* Whether the label of a row is a vote. */
 static bool is_vote(const table *t, size_t row)
 {
-    char room[NUMBER_ROOM];
-    const size_t k = piece_of(t, LABEL, row);
-    const dis_text text = cell_text(&t->column[LABEL].piece[k], row - t->first[LABEL][k], room);
+    char room[DIS_CELL_ROOM];
+    const dis_text text = dis__column_text(&t->column[LABEL], row, room);
     if (!text.bytes || text.n > DIS_MAX_ID) return false;
     const dis__key key = dis__key_of(&t->reader.rules.secret, text.bytes, text.n);
     return dis__label_kind_of(&t->reader.rules, &key) == DIS_LABEL_VOTE;
@@ -628,7 +392,7 @@ dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *co
 {
     table t = {
         .reader = {.ctx = ctx, .o = dis_votes_options_default(), .tuning = *tuning, .fail_duplicate = fail_duplicate},
-        .column = {columns->task, columns->worker, columns->label},
+        .column = {{.cells = columns->task}, {.cells = columns->worker}, {.cells = columns->label}},
         .chunk = tuning->chunk,
         .find_homes = DIS_KERNEL_PICK(dis__find_homes),
         .find_at_home = DIS_KERNEL_PICK(dis__find_at_home)};
@@ -636,7 +400,7 @@ dis_status dis__votes_from_columns(dis_context *ctx, const dis_votes_columns *co
     const dis_status status = read_table(ctx, &t);
     dis__reader_release(&t.reader);
     dis__free(t.batches);
-    for (int c = 0; c < COLUMNS; c++) dis__free(t.first[c]);
+    for (int c = 0; c < COLUMNS; c++) dis__free(t.column[c].first);
     if (status != DIS_OK) {
         dis_votes_destroy(t.reader.votes);
         return status;

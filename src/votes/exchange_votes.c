@@ -1,0 +1,163 @@
+/* Votes go to the owner of their item: see exchange.h. One exchange of parcels, an item each: its number, its name from
+ * who had it first, workers and labels as all ranks number them (6 bytes a vote). */
+#include "votes/exchange.h"
+#include "core/memory.h"
+#include "core/names_build.h"
+#include <string.h>
+
+/* Of an item: what comes before its workers and labels. */
+typedef struct {
+    uint32_t item, n;
+    uint32_t n_name; /* bytes with the NUL; 0: another rank has it */
+} parcel;
+
+static inline size_t label_of(const dis_votes *votes, uint64_t v)
+{
+    return votes->label8 ? votes->label8[v] : votes->label16[v];
+}
+
+static dis_status send_item(dis__sharing *s, size_t i, dis__comm_block *to)
+{
+    const dis_votes *votes = s->votes;
+    size_t n_name;
+    const char *name = dis_names_get(votes->tasks, i, &n_name);
+    const uint64_t begin = votes->start[i], end = votes->start[i + 1];
+    const parcel p = {.item = s->number[i],
+                      .n = (uint32_t)(end - begin),
+                      .n_name = s->is_first[i] ? (uint32_t)n_name + 1 : 0};
+    DIS_TRY(dis__comm_put(to, &p, sizeof p));
+    DIS_TRY(dis__comm_put(to, name, p.n_name));
+    DIS_TRY(dis__reserve(&to->bytes, &to->capacity, to->n, to->n + p.n * 6ull, 1));
+    for (uint64_t v = begin; v < end; v++) {
+        const uint32_t worker = s->worker_to[votes->worker[v]];
+        const uint16_t label = (uint16_t)s->class_to[label_of(votes, v)];
+        memcpy(to->bytes + to->n, &worker, sizeof worker);
+        memcpy(to->bytes + to->n + sizeof worker, &label, sizeof label);
+        to->n += sizeof worker + sizeof label;
+    }
+    return DIS_OK;
+}
+
+dis_status dis__sharing_send(dis__sharing *s)
+{
+    for (size_t i = 0; i < s->votes->n_items; i++) {
+        size_t r = 0;
+        while (r + 1 < s->part.n_owners && s->cut[r + 1] <= s->number[i]) r++;
+        DIS_TRY(send_item(s, i, &s->to[r]));
+    }
+    return dis__sharing_exchange(s);
+}
+
+/* What came, item by item: `see` gets each parcel with what is behind it. */
+typedef struct {
+    dis__sharing *s;
+    uint64_t *next;       /* (n_items + 1) votes of an item: how many, then where the next one goes */
+    uint64_t *name_start; /* (n_items + 1) likewise, of bytes of names */
+    char *names;
+    dis_votes *out;
+} receiving;
+
+static void for_each_parcel(receiving *w,
+                            void (*see)(receiving *w, const parcel *p, const char *name, const char *votes))
+{
+    for (size_t r = 0; r < w->s->size; r++)
+        for (size_t at = 0; at < w->s->from[r].n;) {
+            const char *bytes = w->s->from[r].bytes + at;
+            parcel p;
+            memcpy(&p, bytes, sizeof p);
+            see(w, &p, bytes + sizeof p, bytes + sizeof p + p.n_name);
+            at += sizeof p + p.n_name + p.n * 6ull;
+        }
+}
+
+static void see_sizes(receiving *w, const parcel *p, const char *name, const char *votes)
+{
+    (void)name, (void)votes;
+    const size_t i = p->item - w->s->part.first_item;
+    w->next[i] += p->n;
+    w->name_start[i] += p->n_name;
+}
+
+static void see_votes(receiving *w, const parcel *p, const char *name, const char *votes)
+{
+    const size_t i = p->item - w->s->part.first_item;
+    memcpy(w->names + w->name_start[i], name, p->n_name);
+    for (size_t k = 0; k < p->n; k++, votes += 6) {
+        const uint64_t v = w->next[i]++;
+        uint16_t label;
+        memcpy(&w->out->worker[v], votes, 4);
+        memcpy(&label, votes + 4, 2);
+        if (w->out->label8)
+            w->out->label8[v] = (uint8_t)label;
+        else
+            w->out->label16[v] = label;
+    }
+}
+
+static uint64_t add_up(uint64_t *x, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i <= n; i++) {
+        const uint64_t own = i < n ? x[i] : 0;
+        x[i] = sum;
+        sum += own;
+    }
+    return sum;
+}
+
+static dis_status receive_votes(receiving *w)
+{
+    dis_votes *out = w->out;
+    const size_t n = out->n_items;
+    DIS_TRY(dis__alloc_zeroed(&w->next, n + 1, sizeof *w->next));
+    DIS_TRY(dis__alloc_zeroed(&w->name_start, n + 1, sizeof *w->name_start));
+    for_each_parcel(w, see_sizes);
+    out->n_votes = (size_t)add_up(w->next, n);
+    const uint64_t n_bytes = add_up(w->name_start, n);
+    DIS_TRY(dis__alloc_array(&out->start, n + 1, sizeof *out->start));
+    memcpy(out->start, w->next, (n + 1) * sizeof *out->start);
+    DIS_TRY(dis__alloc_array(&w->names, (size_t)n_bytes, 1));
+    DIS_TRY(dis__alloc_array(&out->worker, out->n_votes, sizeof *out->worker));
+    DIS_TRY(out->n_classes <= 256 ? dis__alloc_array(&out->label8, out->n_votes, sizeof *out->label8)
+                                  : dis__alloc_array(&out->label16, out->n_votes, sizeof *out->label16));
+    for_each_parcel(w, see_votes);
+    DIS_TRY(dis__names_adopt(w->names, w->name_start, n, &out->tasks));
+    w->names = NULL;
+    w->name_start = NULL;
+    return DIS_OK;
+}
+
+/* The table of this rank in place of what it has read; notes stay. */
+dis_status dis__sharing_replace(dis__sharing *s)
+{
+    const size_t rank = (size_t)s->comm->rank;
+    const bool owner = rank < s->part.n_owners;
+    dis_votes out = {.n_items = owner ? (size_t)(s->cut[rank + 1] - s->cut[rank]) : 0,
+                     .n_workers = dis_names_count(s->workers),
+                     .n_classes = dis_names_count(s->classes),
+                     .part = s->part};
+    receiving w = {.s = s, .out = &out};
+    const dis_status status = receive_votes(&w);
+    dis__free(w.next);
+    dis__free(w.name_start);
+    dis__free(w.names);
+    dis_votes *votes = s->votes;
+    dis_votes old = status == DIS_OK ? *votes : out;
+    if (status == DIS_OK) {
+        out.workers = s->workers;
+        out.classes = s->classes;
+        s->workers = s->classes = NULL;
+        out.notes = votes->notes;
+        memcpy(out.skipped, votes->skipped, sizeof out.skipped);
+        out.n_skipped = votes->n_skipped;
+        *votes = out;
+    }
+    dis__free(old.start);
+    dis__free(old.worker);
+    dis__free(old.label8);
+    dis__free(old.label16);
+    dis_names_destroy(old.tasks);
+    dis_names_destroy(old.workers);
+    dis_names_destroy(old.classes);
+    return status;
+}
