@@ -1,32 +1,14 @@
 /* dissent review: which items to label again and which workers to look at, ranked, with the reason. */
-#include "figures.h"
+#include "review_job.h"
 #include "scaled_show.h"
-#include "texts_input.h"
-#include "votes_input.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-typedef struct {
-    cli_common common;
-    cli_votes_values reading;
-    cli_figures_values figures;
-    cli_texts_values texts;
-    const char *method, *gold, *items, *workers, *labels, *accepted, *send_back;
-    int by;
-    uint64_t top, budget;
-    double accept;
-} review_values;
-
-enum { DEFAULT_TOP = 20, LINE = 110 };
 
 #define TEXT(field, name_, argument_, names_, summary_)                                                   \
     {                                                                                                     \
         .name = name_, .kind = CLI_TEXT, .offset = offsetof(review_values, field), .argument = argument_, \
         .names = names_, .summary = summary_                                                              \
     }
-#define N(array) (sizeof(array) / sizeof *(array))
 #define COUNT(field, name_, fallback_, high_, summary_)                                              \
     {                                                                                                \
         .name = name_, .kind = CLI_COUNT, .offset = offsetof(review_values, field), .argument = "N", \
@@ -76,19 +58,6 @@ static const cli_option options[] = {
     CLI_COMMON_OPTIONS(review_values),
 };
 
-typedef struct {
-    cli *c;
-    const review_values *v;
-    votes_input in;
-    dis_review *review;
-    dis_review_view look;
-    dis_names *texts; /* (n_items), empty: not known; NULL without --texts */
-    int32_t *labels;  /* of --labels */
-    size_t n_labels, n_labels_unknown;
-} review_job;
-
-static const char *const orders[] = {"gain", "doubt", "surprise"};
-
 static bool for_people(const review_values *v)
 {
     return !cli_figures_format(&v->figures);
@@ -104,283 +73,7 @@ static int check_options(const review_job *job)
     return code == 0 && v->method ? cli_failed(job->c, dis_method_check(v->method)) : code;
 }
 
-/* ---- tables ---- */
-
-typedef enum { ALL_ITEMS, ACCEPTED_ITEMS, OTHER_ITEMS } which_items;
-
-static dis_status write_items(const review_job *job, const char *path, const char *format, size_t n, which_items which)
-{
-    static const char *const columns[] = {"task",      "label", "right",     "gain", "surprise", "hard", "votes",
-                                          "for_label", "other", "for_other", "buy",  "reason",   "best"};
-    const char *all[N(columns) + 3];
-    size_t n_columns = N(columns);
-    memcpy(all, columns, sizeof columns);
-    if (job->look.ordinal_items) {
-        all[n_columns++] = "place";
-        all[n_columns++] = "place_se";
-    }
-    if (job->texts) all[n_columns++] = "text";
-    dis_table *t;
-    const dis_status status = dis_table_open(path, format, all, n_columns, &t);
-    if (status != DIS_OK) return status;
-    for (size_t r = 0; r < n; r++) {
-        const dis_review_item *x = &job->look.items[r];
-        if (which != ALL_ITEMS && x->accepted != (which == ACCEPTED_ITEMS)) continue;
-        char reason[DIS_REVIEW_REASON];
-        cli_cell_name(t, job->in.look.tasks, x->item);
-        cli_cell_name(t, job->in.look.classes, x->label);
-        dis_table_real(t, x->right);
-        dis_table_real(t, x->gain);
-        dis_table_real(t, x->surprise);
-        dis_table_real(t, x->hard);
-        dis_table_real(t, x->votes);
-        dis_table_real(t, x->for_label);
-        if (x->for_other > 0)
-            cli_cell_name(t, job->in.look.classes, x->other);
-        else
-            dis_table_nothing(t);
-        dis_table_real(t, x->for_other);
-        dis_table_count(t, x->buy);
-        cli_cell_text(t, dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
-        cli_cell_name(t, job->in.look.classes, x->best);
-        if (job->look.ordinal_items) {
-            dis_table_real(t, job->look.ordinal_items[x->item].place);
-            dis_table_real(t, job->look.ordinal_items[x->item].place_se);
-        }
-        if (job->texts) cli_cell_name(t, job->texts, x->item);
-    }
-    return dis_table_finish(t, DIS_OK);
-}
-
-static dis_status write_workers(const review_job *job, const char *path)
-{
-    static const char *const columns[] = {"worker",    "votes",    "shared",     "quality",     "ci_low", "ci_high",
-                                          "peers",     "evidence", "verdict",    "reason",      "bias",   "bias_low",
-                                          "bias_high", "spread",   "spread_low", "spread_high", "lapse"};
-    enum { ORDINAL = 7 };
-    dis_table *t;
-    const dis_status status =
-        dis_table_open(path, NULL, columns, N(columns) - (job->look.ordinal_workers ? 0 : ORDINAL), &t);
-    if (status != DIS_OK) return status;
-    for (size_t r = 0; r < job->look.n_workers; r++) {
-        const dis_review_worker *x = &job->look.workers[r];
-        char reason[DIS_REVIEW_REASON];
-        cli_cell_name(t, job->in.look.workers, x->worker);
-        dis_table_count(t, x->votes);
-        dis_table_count(t, x->shared);
-        const double figures[] = {x->quality, x->low, x->high, x->peers, x->evidence};
-        for (size_t a = 0; a < N(figures); a++)
-            if (x->shared && !isnan(figures[a]))
-                dis_table_real(t, figures[a]);
-            else
-                dis_table_nothing(t);
-        cli_cell_text(t, dis_review_verdict(x->cause));
-        cli_cell_text(t, dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
-        if (!job->look.ordinal_workers) continue;
-        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[x->worker];
-        const double order[ORDINAL] = {o->bias,       o->bias_low,    o->bias_high, o->spread,
-                                       o->spread_low, o->spread_high, o->lapse};
-        for (size_t a = 0; a < ORDINAL; a++) dis_table_real(t, order[a]);
-    }
-    return dis_table_finish(t, DIS_OK);
-}
-
-/* ---- for machines ---- */
-
-static void put_share(dis_json *j, const char *name, double value, size_t n)
-{
-    dis_metric m = {.value = value, .n = n};
-    if (n == 0) m = dis_metric_undefined("there is nothing to judge by");
-    dis_json_key(j, name);
-    dis_json_metric(j, &m);
-}
-
-static void put_items(const review_job *job, dis_json *j, size_t n)
-{
-    dis_json_key(j, "items_to_relabel");
-    dis_json_begin_array(j);
-    for (size_t r = 0; r < n; r++) {
-        const dis_review_item *x = &job->look.items[r];
-        char reason[DIS_REVIEW_REASON];
-        dis_json_begin_object(j);
-        cli_put_text(j, "task", dis_names_get(job->in.look.tasks, x->item, NULL));
-        cli_put_text(j, "label", dis_names_get(job->in.look.classes, x->label, NULL));
-        cli_put_text(j, "best", dis_names_get(job->in.look.classes, x->best, NULL));
-        cli_put_real(j, "right", x->right);
-        cli_put_real(j, "gain", x->gain);
-        cli_put_real(j, "surprise", x->surprise);
-        cli_put_real(j, "hard", x->hard);
-        cli_put_real(j, "votes", x->votes);
-        cli_put_count(j, "buy", x->buy);
-        cli_put_text(j, "reason", dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason));
-        if (job->texts) cli_put_text(j, "text", dis_names_get(job->texts, x->item, NULL));
-        dis_json_end_object(j);
-    }
-    dis_json_end_array(j);
-}
-
-static void put_workers(const review_job *job, dis_json *j, size_t n)
-{
-    dis_json_key(j, "workers_to_check");
-    dis_json_begin_array(j);
-    for (size_t r = 0; r < n; r++) {
-        const dis_review_worker *x = &job->look.workers[r];
-        char reason[DIS_REVIEW_REASON];
-        dis_json_begin_object(j);
-        cli_put_text(j, "worker", dis_names_get(job->in.look.workers, x->worker, NULL));
-        cli_put_count(j, "votes", x->votes);
-        cli_put_count(j, "shared", x->shared);
-        dis_json_key(j, "quality");
-        const dis_metric quality = {
-            .value = x->quality, .ci_low = x->low, .ci_high = x->high, .n = (size_t)x->shared, .has_interval = true};
-        dis_json_metric(j, &quality);
-        cli_put_real(j, "peers", x->peers);
-        cli_put_real(j, "evidence", x->evidence);
-        cli_put_text(j, "verdict", dis_review_verdict(x->cause));
-        cli_put_text(j, "reason", dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason));
-        dis_json_end_object(j);
-    }
-    dis_json_end_array(j);
-}
-
-static void put_metric(dis_json *j, const char *name, double value, double low, double high, size_t n)
-{
-    const dis_metric m = {.value = value, .ci_low = low, .ci_high = high, .n = n, .has_interval = true};
-    dis_json_key(j, name);
-    dis_json_metric(j, &m);
-}
-
-/* Of votes whose classes have an order: whoever votes too high or too low. */
-static void put_biased(const review_job *job, dis_json *j, size_t n)
-{
-    if (!job->look.ordinal_workers) return;
-    cli_put_count(j, "biased_workers", job->look.n_biased);
-    dis_json_key(j, "workers_biased");
-    dis_json_begin_array(j);
-    for (size_t w = 0; w < job->look.n_workers && n > 0; w++) {
-        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[w];
-        if (!o->biased) continue;
-        n--;
-        dis_json_begin_object(j);
-        cli_put_text(j, "worker", dis_names_get(job->in.look.workers, w, NULL));
-        put_metric(j, "bias", o->bias, o->bias_low, o->bias_high, 1);
-        put_metric(j, "spread", o->spread, o->spread_low, o->spread_high, 1);
-        cli_put_real(j, "lapse", o->lapse);
-        dis_json_end_object(j);
-    }
-    dis_json_end_array(j);
-}
-
-static size_t at_most(size_t n, uint64_t max)
-{
-    return n < max ? n : (size_t)max;
-}
-
-static dis_status write_json(const review_job *job, const char *path)
-{
-    const dis_review_view *l = &job->look;
-    const uint64_t top = job->v->top ? job->v->top : DEFAULT_TOP;
-    dis_json *j;
-    dis_status status = cli_summary_open(path, "review", &job->v->figures.seed, &j);
-    if (status != DIS_OK) return status;
-    cli_inputs_begin(j);
-    status = votes_input_put_files(&job->in, j);
-    if (status == DIS_OK && job->v->gold) status = cli_put_file(j, job->v->gold, "gold");
-    if (status == DIS_OK && job->v->texts.path) status = cli_put_file(j, job->v->texts.path, "texts");
-    if (status == DIS_OK && job->v->labels) status = cli_put_file(j, job->v->labels, "labels");
-    cli_inputs_end(j);
-    if (status == DIS_OK) status = votes_input_put_table(&job->in, j);
-    votes_input_put_notes(&job->in, j);
-    cli_put_text(j, "method", l->method);
-    cli_put_text(j, "by", orders[job->v->labels ? DIS_REVIEW_BY_DOUBT : job->v->by]);
-    cli_put_count(j, "budget", job->v->budget);
-    cli_put_count(j, "spent", l->spent);
-    cli_put_count(j, "doubtful_workers", l->n_doubtful);
-    cli_put_count(j, "weak_workers", l->n_weak);
-    cli_put_count(j, "unjudged_workers", l->n_unjudged);
-    cli_put_real(j, "agreement_z", l->agreement_z);
-    dis_json_key(j, "agreement_beyond_chance");
-    dis_json_bool(j, l->beyond_chance);
-    cli_put_real(j, "temperature", l->temperature);
-    if (job->v->accept > 0) {
-        cli_put_real(j, "accept", job->v->accept);
-        cli_put_count(j, "accepted", l->n_accepted);
-        cli_put_count(j, "sent_back", l->n_items - l->n_accepted);
-    }
-    dis_json_key(j, "metrics");
-    dis_json_begin_object(j);
-    put_share(j, "expected_right", l->right, job->in.look.start && !l->n_compared ? 0 : l->n_items);
-    put_share(j, "expected_right_if_independent", l->right_independent, l->n_items);
-    put_share(j, "expected_right_after_budget", l->right_after, l->n_items);
-    if (job->v->accept > 0) put_share(j, "expected_right_accepted", l->right_accepted, l->n_accepted);
-    put_share(j, "typical_worker_right", l->typical, isnan(l->typical) ? 0 : job->in.look.n_votes);
-    dis_json_end_object(j);
-    put_items(job, j, at_most(l->n_items, top));
-    put_workers(job, j, at_most(l->n_doubtful, top));
-    put_biased(job, j, at_most(l->n_biased, top));
-    return cli_summary_finish(j, status);
-}
-
-/* ---- for people ---- */
-
-/* What the item says, below it, on one line; files have all of it. */
-static void print_text(const char *text)
-{
-    char cut[LINE + 8], safe[4 * sizeof cut];
-    size_t n = strlen(text);
-    if (n == 0) return;
-    const bool whole = n <= LINE;
-    if (!whole)
-        for (n = LINE; n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80;) n--;
-    snprintf(cut, sizeof cut, "%.*s%s", (int)n, text, whole ? "" : "...");
-    cli_escape(cut, safe, sizeof safe);
-    printf("    %s\n", safe);
-}
-
-static void print_items(const review_job *job, size_t n)
-{
-    const bool budget = job->v->budget > 0;
-    printf("%-24s %-12s %6s %6s %6s%s  %s\n", "item", "label", "right", "gain", "odd", budget ? "  buy" : "", "why");
-    for (size_t r = 0; r < n; r++) {
-        const dis_review_item *x = &job->look.items[r];
-        char task[CLI_SAFE], label[CLI_SAFE], reason[DIS_REVIEW_REASON], safe[2 * DIS_REVIEW_REASON];
-        dis_review_item_reason(job->review, job->in.votes, r, reason, sizeof reason);
-        cli_escape(reason, safe, sizeof safe);
-        printf("%-24s %-12s %6.3f %6.3f %6.1f", cli_safe(dis_names_get(job->in.look.tasks, x->item, NULL), task),
-               cli_safe(dis_names_get(job->in.look.classes, x->label, NULL), label), x->right, x->gain, x->surprise);
-        if (budget) printf(" %4u", x->buy);
-        printf("  %s\n", safe);
-        if (job->texts) print_text(dis_names_get(job->texts, x->item, NULL));
-    }
-}
-
-static void print_workers(const review_job *job, size_t n)
-{
-    printf("\n%-24s %7s %6s %-13s %8s  %s\n", "worker", "votes", "right", "95 % interval", "evidence", "why");
-    for (size_t r = 0; r < n; r++) {
-        const dis_review_worker *x = &job->look.workers[r];
-        char name[CLI_SAFE], reason[DIS_REVIEW_REASON], safe[2 * DIS_REVIEW_REASON];
-        dis_review_worker_reason(job->review, job->in.votes, r, reason, sizeof reason);
-        cli_escape(reason, safe, sizeof safe);
-        printf("%-24s %7llu %6.3f %5.3f - %5.3f %8.1f  %s\n",
-               cli_safe(dis_names_get(job->in.look.workers, x->worker, NULL), name), (unsigned long long)x->votes,
-               x->quality, x->low, x->high, x->evidence, safe);
-    }
-}
-
-static void print_biased(const review_job *job, size_t n)
-{
-    printf("\n%-24s %7s %-15s %7s %-13s %6s\n", "worker", "bias", "95 % interval", "spread", "95 % interval", "lapse");
-    for (size_t w = 0; w < job->look.n_workers && n > 0; w++) {
-        const dis_review_ordinal_worker *o = &job->look.ordinal_workers[w];
-        char name[CLI_SAFE];
-        if (!o->biased) continue;
-        n--;
-        printf("%-24s %7.2f %6.2f .. %-5.2f %7.2f %5.2f - %-5.2f %6.2f\n",
-               cli_safe(dis_names_get(job->in.look.workers, w, NULL), name), o->bias, o->bias_low, o->bias_high,
-               o->spread, o->spread_low, o->spread_high, o->lapse);
-    }
-}
+/* ---- in sentences ---- */
 
 static void tell_split(const review_job *job)
 {
@@ -455,8 +148,8 @@ static void tell(review_job *job)
 static size_t n_shown(const review_job *job, bool people)
 {
     const dis_review_view *l = &job->look;
-    if (job->v->top) return at_most(l->n_items, job->v->top);
-    if (!job->v->budget) return people ? at_most(l->n_items, DEFAULT_TOP) : l->n_items;
+    if (job->v->top) return review_at_most(l->n_items, job->v->top);
+    if (!job->v->budget) return people ? review_at_most(l->n_items, REVIEW_TOP) : l->n_items;
     size_t last = 0;
     for (size_t r = 0; r < l->n_items; r++)
         if (l->items[r].buy) last = r + 1;
@@ -470,18 +163,21 @@ static int write_all(const review_job *job)
     const size_t n = n_shown(job, people);
     dis_status status = DIS_OK;
     if (people) {
-        print_items(job, n);
-        const size_t workers = at_most(job->look.n_doubtful, v->top ? v->top : DEFAULT_TOP);
-        if (workers) print_workers(job, workers);
-        if (job->look.n_biased) print_biased(job, at_most(job->look.n_biased, v->top ? v->top : DEFAULT_TOP));
+        review_print_items(job, n);
+        const size_t workers = review_at_most(job->look.n_doubtful, v->top ? v->top : REVIEW_TOP);
+        if (workers) review_print_workers(job, workers);
+        if (job->look.n_biased)
+            review_print_biased(job, review_at_most(job->look.n_biased, v->top ? v->top : REVIEW_TOP));
     } else
-        status = write_items(job, cli_figures_path(&v->figures), cli_figures_format(&v->figures), n, ALL_ITEMS);
+        status = review_write_items(job, cli_figures_path(&v->figures), cli_figures_format(&v->figures), n,
+                                    REVIEW_ALL_ITEMS);
     const size_t all = job->look.n_items;
-    if (status == DIS_OK && v->items) status = write_items(job, v->items, NULL, all, ALL_ITEMS);
-    if (status == DIS_OK && v->accepted) status = write_items(job, v->accepted, NULL, all, ACCEPTED_ITEMS);
-    if (status == DIS_OK && v->send_back) status = write_items(job, v->send_back, NULL, all, OTHER_ITEMS);
-    if (status == DIS_OK && v->workers) status = write_workers(job, v->workers);
-    if (status == DIS_OK && v->figures.json) status = write_json(job, v->figures.json);
+    if (status == DIS_OK && v->items) status = review_write_items(job, v->items, NULL, all, REVIEW_ALL_ITEMS);
+    if (status == DIS_OK && v->accepted)
+        status = review_write_items(job, v->accepted, NULL, all, REVIEW_ACCEPTED_ITEMS);
+    if (status == DIS_OK && v->send_back) status = review_write_items(job, v->send_back, NULL, all, REVIEW_OTHER_ITEMS);
+    if (status == DIS_OK && v->workers) status = review_write_workers(job, v->workers);
+    if (status == DIS_OK && v->figures.json) status = review_write_json(job, v->figures.json);
     if (status != DIS_OK) return cli_failed(job->c, status);
     return cli_flush(job->c);
 }

@@ -56,10 +56,17 @@ typedef struct {
     char message[1024];
 } train_job;
 
-/* cmd_train.c: what to train with; `folder` is for checkpoints, NULL: none. */
+/* train_runs.c: what to train with; `folder` is for checkpoints, NULL: none. */
 dis_model_train_options train_options(const train_job *job, uint64_t seed, const char *folder);
 /* What epochs are judged by, *out; NULL when there is no development set of its own. */
 const dis_examples *train_dev_set(const train_job *job, dis_examples *out);
+/* All runs and folds; an exit code, what is wrong told already. */
+int train_all(train_job *job);
+
+/* train_write.c */
+void train_tell(const train_job *job);
+dis_status train_write_curves(const train_job *job);
+dis_status train_write_json(const train_job *job);
 
 /* train_folds.c: predictions out of fold. Those that return int return an exit code, what is wrong told already. */
 int train_check_folds(train_job *job);

@@ -1,0 +1,47 @@
+/* review_job.h: one run of `dissent review`, shared by the files that work, tell and write it down. */
+#ifndef DIS_CLI_REVIEW_JOB_H
+#define DIS_CLI_REVIEW_JOB_H
+#include "figures.h"
+#include "texts_input.h"
+#include "votes_input.h"
+
+enum { REVIEW_TOP = 20 }; /* rows for people where --top leaves it open */
+
+typedef struct {
+    cli_common common;
+    cli_votes_values reading;
+    cli_figures_values figures;
+    cli_texts_values texts;
+    const char *method, *gold, *items, *workers, *labels, *accepted, *send_back;
+    int by;
+    uint64_t top, budget;
+    double accept;
+} review_values;
+
+typedef struct {
+    cli *c;
+    const review_values *v;
+    votes_input in;
+    dis_review *review;
+    dis_review_view look;
+    dis_names *texts; /* (n_items), empty: not known; NULL without --texts */
+    int32_t *labels;  /* of --labels */
+    size_t n_labels, n_labels_unknown;
+} review_job;
+
+static inline size_t review_at_most(size_t n, uint64_t max)
+{
+    return n < max ? n : (size_t)max;
+}
+
+/* review_write.c; n: the first so many rows. */
+typedef enum { REVIEW_ALL_ITEMS, REVIEW_ACCEPTED_ITEMS, REVIEW_OTHER_ITEMS } review_which;
+dis_status review_write_items(const review_job *job, const char *path, const char *format, size_t n,
+                              review_which which);
+dis_status review_write_workers(const review_job *job, const char *path);
+dis_status review_write_json(const review_job *job, const char *path);
+void review_print_items(const review_job *job, size_t n);
+void review_print_workers(const review_job *job, size_t n);
+void review_print_biased(const review_job *job, size_t n);
+
+#endif
