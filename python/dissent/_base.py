@@ -465,3 +465,22 @@ def _order_of(votes: Votes, role: str) -> np.ndarray:
         return np.argsort(values, kind="stable")
     except TypeError:
         return np.arange(len(values))
+
+
+class Simple(Aggregator):
+    """Fits to votes, and where the method can, to what a model predicts."""
+
+    def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
+        """Fits to votes: a table with columns task, worker and label, of any kind that Votes takes. predictions: what a model
+        says of the tasks, out of fold (SoftLabels or a DataFrame by task; SoftClassifier.out_of_fold makes them), as the prior
+        of each task; predictions_weight: None to estimate their weight, else a number (1: as they are)."""
+        self._run(data, predictions=predictions, predictions_weight=predictions_weight)
+        return self
+
+    def fit_predict_proba(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
+        """Fits, and gives a distribution over the classes for each task."""
+        return self.fit(data, predictions, predictions_weight).probas_
+
+    def fit_predict(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> Any:
+        """Fits, and gives the most likely class of each task."""
+        return self.fit(data, predictions, predictions_weight).labels_

@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _core
-from ._base import COMBINERS, METHODS, Aggregator, spec_of
+from ._base import COMBINERS, METHODS, Aggregator, Simple, spec_of
 from ._docs import describe
 from ._results import SoftLabels
 from ._tables import Aligned, label_table
 from ._votes import ProgressLike, Votes, as_votes, progress_of, threads_of
-from .aggregation import MACE, Crowd, DawidSkene, Softmax, Standard, _Simple
+from .aggregation import MACE, Crowd, DawidSkene, Softmax, Standard
 
 __all__ = ["Average", "Calibrated", "Hybrid", "JensenShannonCentroid", "Temperature"]
 
@@ -33,7 +33,7 @@ def _same_rows(views: Sequence[Any]) -> tuple[list[np.ndarray], Any]:
     return Aligned(tables, tasks=first.tasks, classes=first.classes).p, views[0]
 
 
-class _Combination(_Simple):
+class _Combination(Simple):
     _combiner: ClassVar[str]
     _method = "standard"
 

@@ -1,0 +1,324 @@
+"""Label methods that estimate what each worker makes of each class."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import _core
+from ._base import Confusions, Simple, gold_of, spec_of
+from ._state import state_bytes
+from ._votes import ProgressLike, Votes, as_votes
+
+
+class DawidSkene(Confusions):
+    """Defaults are crowd-kit's. The command line's, smoothing=0.5, diagonal=2 and floor=0, are better on nearly every
+    real crowd: without pseudo-counts matrices of workers with few votes become certain of what they saw once.
+    ``initial_error_strategy`` says what ``initial_error`` of fit() is: with 'addition' counts of earlier votes that are added
+    to those of these votes before the first iteration, with 'assign' the matrices to begin with."""
+
+    _method = "dawid-skene"
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "smoothing": "smoothing",
+        "diagonal": "diagonal",
+        "floor": "floor",
+    }
+
+    def __init__(
+        self,
+        n_iter: int = 100,
+        tol: float = 1e-5,
+        initial_error_strategy: str | None = None,
+        *,
+        smoothing: float = 0.0,
+        diagonal: float = 0.0,
+        floor: float = 1e-10,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+        device: str = "cpu",
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.initial_error_strategy = initial_error_strategy
+        self.smoothing = smoothing
+        self.diagonal = diagonal
+        self.floor = floor
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.device = device
+
+    def fit(
+        self,
+        data: Any,
+        true_labels: Any = None,
+        initial_error: Any = None,
+        predictions: Any = None,
+        predictions_weight: float | None = None,
+    ) -> DawidSkene:
+        """Fits to votes; true_labels (a Series or dict by task) are labels that are known and stay as they are,
+        initial_error is a DataFrame by (worker, label given) with a column for each true label. predictions: what a model says
+        of the tasks, out of fold (SoftLabels or a DataFrame by task; SoftClassifier.out_of_fold makes them), as the prior of
+        each task; predictions_weight: None to estimate their weight, else a number (1: as they are)."""
+        if initial_error is None or self.initial_error_strategy is None:
+            self._run(data, true_labels, predictions=predictions, predictions_weight=predictions_weight)
+            return self
+        votes = as_votes(data, self.n_jobs)
+        shares = _shares(votes, gold_of(votes, true_labels))
+        confusion = _first_errors(votes, shares, initial_error, self.initial_error_strategy, self.floor)
+        if self.n_iter == 0:
+            self._keep(votes, shares, None)
+            self._fitted["confusion"] = confusion
+            return self
+        start = state_bytes(
+            "dawid-skene",
+            {"confusion": ("wvt", confusion), "prior": ("t", shares.mean(axis=0))},
+            votes.core.names("worker"),
+            votes.core.names("label"),
+        )
+        # the library counts iterations from the parameters it starts with, crowd-kit from the votes
+        options = {option: getattr(self, name) for name, option in self._options.items()}
+        spec = spec_of(self._method, {**options, "iterations": self.n_iter - 1, "soften": 0})
+        self._run(votes, true_labels, spec, start, predictions, predictions_weight)
+        return self
+
+    def _confusion(self) -> np.ndarray | None:
+        kept: np.ndarray | None = self._fitted.get("confusion")
+        return super()._confusion() if kept is None else kept
+
+    def fit_predict_proba(self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None) -> Any:
+        """Fits, and gives a distribution over the classes for each task."""
+        return self.fit(data, true_labels, initial_error, predictions).probas_
+
+    def fit_predict(self, data: Any, true_labels: Any = None, initial_error: Any = None, predictions: Any = None) -> Any:
+        """Fits, and gives the most likely class of each task."""
+        return self.fit(data, true_labels, initial_error, predictions).labels_
+
+
+def _shares(votes: Votes, gold: np.ndarray | None) -> np.ndarray:
+    """Shares of votes; known labels are certain."""
+    counts = votes.counts()
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    if gold is not None:
+        known = gold >= 0
+        shares[known] = np.eye(shares.shape[1])[gold[known]]
+    return shares
+
+
+def _given_errors(votes: Votes, given: Any) -> tuple[np.ndarray, np.ndarray]:
+    """initial_error as (workers, label given, true label) with 0 where it says nothing, and which (worker, label) it has."""
+    if list(getattr(getattr(given, "index", None), "names", [])) != ["worker", "label"]:
+        raise _core.DataError("initial_error must be a DataFrame indexed by worker and label")
+    k = votes.core.n_classes
+    worker_at = {w: i for i, w in enumerate(votes.workers.tolist())}
+    class_at = {c: i for i, c in enumerate(votes.classes.tolist())}
+    table = np.zeros((votes.core.n_workers, k, k))
+    there = np.zeros((votes.core.n_workers, k), dtype=bool)
+    columns = [class_at[c] for c in given.columns if c in class_at]
+    if len(columns) < k:
+        raise _core.DataError("initial_error must have a column for every class")
+    values = given[[c for c in given.columns if c in class_at]].to_numpy(dtype=np.float64)
+    for (worker, label), row in zip(given.index, values):
+        if worker in worker_at and label in class_at:
+            table[worker_at[worker], class_at[label], columns] = row
+            there[worker_at[worker], class_at[label]] = True
+    return table, there
+
+
+def _first_errors(votes: Votes, shares: np.ndarray, given: Any, strategy: str, floor: float) -> np.ndarray:
+    """The confusion matrices before the first iteration, as crowd-kit makes them."""
+    k = votes.core.n_classes
+    item, worker, label = votes.rows()
+    used = np.zeros((votes.core.n_workers, k), dtype=bool)
+    used[worker, label] = True
+    initial, there = _given_errors(votes, given)
+    if strategy == "addition":
+        table = np.zeros((votes.core.n_workers * k, k))
+        np.add.at(table, worker * k + label, shares[item])
+        table = table.reshape(-1, k, k) + initial
+        there |= used
+    elif strategy == "assign":
+        missing = (used & ~there).any(axis=1)
+        if missing.any():
+            raise _core.DataError(
+                f"All the workers in data should be in initial_error: {int(missing.sum())} of them are not, for one {votes.workers[missing][0]!r}"
+            )
+        if (np.asarray(given.to_numpy(dtype=np.float64)) <= 1).all() and not np.allclose(initial.sum(axis=1), 1):
+            raise _core.DataError("The sum of each worker's error matrix in initial_error should be 1.0")
+        table = initial
+    else:
+        raise _core.OptionError(f"initial_error_strategy is 'assign', 'addition' or None, not {strategy!r}")
+    table = np.where(there[:, :, None], np.maximum(table, floor), 0.0)
+    total = table.sum(axis=1, keepdims=True)
+    return np.divide(table, total, out=np.full_like(table, 1.0 / k), where=total > 0)
+
+
+class OneCoinDawidSkene(Simple, Confusions):
+    """A worker is right with one and the same chance, whatever the class; wrong labels share the rest. Defaults are
+    crowd-kit's; the command line's, smoothing=1 and prior='uniform', do not put every task of a crowd with a frequent
+    class into that class."""
+
+    _method = "one-coin"
+    _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance", "smoothing": "smoothing", "prior": "prior"}
+
+    def __init__(
+        self,
+        n_iter: int = 100,
+        tol: float = 1e-5,
+        initial_error_strategy: str | None = None,
+        *,
+        smoothing: float = 0.0,
+        prior: str = "estimate",
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+        device: str = "cpu",
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.initial_error_strategy = initial_error_strategy
+        self.smoothing = smoothing
+        self.prior = prior
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.device = device
+
+    def _confusion(self) -> np.ndarray | None:
+        skill = self._parameter("skill")
+        k = self._have("votes").core.n_classes
+        if skill is None:
+            return None
+        wrong = (1.0 - skill) / max(k - 1, 1)
+        return np.where(np.eye(k, dtype=bool), skill[:, None, None], wrong[:, None, None])
+
+
+class FastDawidSkene(Simple, Confusions):
+    """Hard assignments: settles in a few iterations. probas_ are the posteriors at the end."""
+
+    _method = "fast-dawid-skene"
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "method": "method",
+        "smoothing": "smoothing",
+        "floor": "floor",
+    }
+
+    def __init__(
+        self,
+        n_iter: int = 100,
+        tol: float = 1e-9,
+        *,
+        method: str = "hard",
+        smoothing: float = 0.0,
+        floor: float = 0.0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+        device: str = "cpu",
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.method = method
+        self.smoothing = smoothing
+        self.floor = floor
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.device = device
+
+
+class IBCC(Simple, Confusions):
+    """Dawid and Skene's model with priors on everything, so that few votes per worker are enough."""
+
+    _method = "ibcc"
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "diagonal": "diagonal",
+        "off_diagonal": "off-diagonal",
+        "class_prior": "class-prior",
+    }
+
+    def __init__(
+        self,
+        n_iter: int = 500,
+        tol: float = 1e-8,
+        *,
+        diagonal: float = 4.0,
+        off_diagonal: float = 1.0,
+        class_prior: float = 1.0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+        device: str = "cpu",
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.diagonal = diagonal
+        self.off_diagonal = off_diagonal
+        self.class_prior = class_prior
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.device = device
+
+
+class Crowd(Simple, Confusions):
+    """The model of the crowd behind review(): matrices drawn towards the crowd's, items of three difficulties."""
+
+    _method = "crowd"
+    _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance"}
+
+    def __init__(self, n_iter: int = 5, tol: float = 0.0, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class EBCC(Simple, Confusions):
+    """IBCC with several kinds of items per class, so that workers may err together. errors_ averages the kinds by their
+    shares. ``combine='mean'`` averages the labels of all restarts, which end in different optima: better calibrated, and
+    n_restarts times the work."""
+
+    _method = "ebcc"
+    _options: ClassVar[dict[str, str]] = {
+        "n_groups": "groups",
+        "n_restarts": "restarts",
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "combine": "combine",
+        "group_prior": "group-prior",
+        "diagonal": "diagonal",
+        "off_diagonal": "off-diagonal",
+        "class_prior": "class-prior",
+    }
+
+    def __init__(
+        self,
+        n_groups: int = 10,
+        n_restarts: int = 10,
+        n_iter: int = 500,
+        tol: float = 1e-7,
+        *,
+        combine: str = "best",
+        group_prior: float = 0.1,
+        diagonal: float = 4.0,
+        off_diagonal: float = 1.0,
+        class_prior: float = 1.0,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+        device: str = "cpu",
+    ) -> None:
+        self.n_groups = n_groups
+        self.n_restarts = n_restarts
+        self.n_iter = n_iter
+        self.tol = tol
+        self.combine = combine
+        self.group_prior = group_prior
+        self.diagonal = diagonal
+        self.off_diagonal = off_diagonal
+        self.class_prior = class_prior
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.device = device

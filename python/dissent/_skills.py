@@ -1,0 +1,256 @@
+"""Label methods that estimate a few numbers per worker: skill, care, bias; and what a model weighs beside them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import _core
+from ._base import Simple
+from ._votes import ProgressLike
+
+
+class BWA(Simple):
+    """Class by class, a mean of the votes weighted by how closely each worker keeps to such means. Calibrated, and cheap."""
+
+    _method = "bwa"
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "weight_prior": "weight-prior",
+        "mean_prior": "mean-prior",
+        "correction": "correction",
+    }
+
+    def __init__(
+        self,
+        n_iter: int = 500,
+        tol: float = 1e-6,
+        *,
+        weight_prior: float = 15.0,
+        mean_prior: float = 1.0,
+        correction: str = "yes",
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.weight_prior = weight_prior
+        self.mean_prior = mean_prior
+        self.correction = correction
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+
+class GLAD(Simple):
+    """alphas_ are the abilities of workers, betas_ the easiness of tasks, as crowd-kit has them."""
+
+    _method = "glad"
+    _sorts_tasks = True
+    _options: ClassVar[dict[str, str]] = {"n_iter": "iterations", "tol": "tolerance"}
+
+    def __init__(
+        self,
+        n_iter: int = 100,
+        tol: float = 1e-5,
+        silent: bool = True,
+        labels_priors: Any = None,
+        alphas_priors_mean: Any = None,
+        betas_priors_mean: Any = None,
+        m_step_max_iter: int = 25,
+        m_step_tol: float = 1e-2,
+        *,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.silent = silent
+        self.labels_priors = labels_priors
+        self.alphas_priors_mean = alphas_priors_mean
+        self.betas_priors_mean = betas_priors_mean
+        self.m_step_max_iter = m_step_max_iter
+        self.m_step_tol = m_step_tol
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def _progress(self) -> ProgressLike:
+        return self.progress if self.progress is not None else not self.silent
+
+    def fit(self, data: Any, predictions: Any = None, predictions_weight: float | None = None) -> GLAD:
+        """Fits to votes; it has no use for predictions, and says so."""
+        for name in ("labels_priors", "alphas_priors_mean", "betas_priors_mean"):
+            if getattr(self, name) is not None:
+                raise _core.OptionError(f"GLAD's {name} cannot be chosen here: classes are equally likely, abilities and easiness N(1, 1)")
+        self._run(data, predictions=predictions, predictions_weight=predictions_weight)
+        return self
+
+    @property
+    def priors_(self) -> Any:
+        """Classes are equally likely beforehand."""
+        k = self._have("votes").core.n_classes
+        return self._once("priors", lambda: self._by_class(np.full(k, 1.0 / k), "prior"))
+
+    @property
+    def alphas_(self) -> Any:
+        """The ability of each worker."""
+        return self._once("alphas", lambda: self._by_worker(np.asarray(self._parameter("ability")), "alpha", True))
+
+    @property
+    def betas_(self) -> Any:
+        """The easiness of each task, in logarithms."""
+        return self._once("betas", lambda: self._by_task(-np.log(np.asarray(self._parameter("difficulty"))), "beta", True))
+
+    @property
+    def skills_(self) -> Any:
+        """The ability of each worker."""
+        return self._once("skills", lambda: self._by_worker(np.asarray(self._parameter("ability")), "skill"))
+
+
+class MACE(Simple):
+    """spamming_ holds for each worker the chances of guessing and of knowing, thetas_ the strategy of guessing. Of all
+    restarts only the one that is best after a few iterations is run to the end, which has the same winner."""
+
+    _method = "mace"
+    _options: ClassVar[dict[str, str]] = {
+        "n_restarts": "restarts",
+        "n_iter": "iterations",
+        "method": "method",
+        "smoothing": "smoothing",
+        "default_noise": "noise",
+        "alpha": "guess-prior",
+        "beta": "know-prior",
+        "tol": "tolerance",
+    }
+
+    def __init__(
+        self,
+        n_restarts: int = 10,
+        n_iter: int = 50,
+        method: str = "vb",
+        smoothing: float = 0.01,
+        default_noise: float = 0.5,
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        random_state: Any = 0,
+        verbose: int = 0,
+        *,
+        tol: float = 0.0,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+        device: str = "cpu",
+    ) -> None:
+        self.n_restarts = n_restarts
+        self.n_iter = n_iter
+        self.method = method
+        self.smoothing = smoothing
+        self.default_noise = default_noise
+        self.alpha = alpha
+        self.beta = beta
+        self.random_state = random_state
+        self.verbose = verbose
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.device = device
+
+    def _progress(self) -> ProgressLike:
+        return self.progress if self.progress is not None else self.verbose > 0
+
+    @property
+    def spamming_(self) -> np.ndarray:
+        """(workers, 2): the chances of guessing and of knowing."""
+        return np.column_stack([np.asarray(self._parameter("guess")), np.asarray(self._parameter("know"))])
+
+    @property
+    def thetas_(self) -> np.ndarray:
+        """(workers, classes): what a worker says when guessing."""
+        return np.asarray(self._parameter("strategy")).reshape(self._have("votes").core.n_workers, -1)
+
+    @property
+    def skills_(self) -> Any:
+        """The chance that a worker knows."""
+
+        def make() -> Any:
+            guess, know = self.spamming_.T
+            return self._by_worker(know / (know + guess), "skill")
+
+        return self._once("skills", make)
+
+
+class Ordinal(Simple):
+    """Classes in an order, which is that of the votes: give Votes with scale="ordinal", or classes. The soft label of a task
+    is how workers who look at it would vote."""
+
+    _method = "ordinal"
+    _options: ClassVar[dict[str, str]] = {
+        "n_iter": "iterations",
+        "tol": "tolerance",
+        "points": "points",
+        "bias": "bias",
+        "spread": "spread",
+        "lapse": "lapse",
+    }
+
+    def __init__(
+        self,
+        n_iter: int = 1000,
+        tol: float = 1e-5,
+        *,
+        points: int = 0,
+        bias: float = 0.5,
+        spread: float = 0.15,
+        lapse: float = 0.1,
+        n_jobs: int | None = None,
+        progress: ProgressLike = None,
+    ) -> None:
+        self.n_iter = n_iter
+        self.tol = tol
+        self.points = points
+        self.bias = bias
+        self.spread = spread
+        self.lapse = lapse
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @property
+    def biases_(self) -> Any:
+        """How much too high each worker votes, in classes."""
+        return self._once("biases", lambda: self._by_worker(np.asarray(self._parameter("bias")), "bias"))
+
+    @property
+    def spreads_(self) -> Any:
+        """How far each worker's votes are spread, in classes."""
+        return self._once("spreads", lambda: self._by_worker(np.asarray(self._parameter("spread")), "spread"))
+
+    @property
+    def lapses_(self) -> Any:
+        """Which share of each worker's votes was cast without looking at the task."""
+        return self._once("lapses", lambda: self._by_worker(np.asarray(self._parameter("lapse")), "lapse"))
+
+    @property
+    def scores_(self) -> Any:
+        """Where each task lies on the line of classes, which are at 0, 1, 2, ..."""
+        return self._once("scores", lambda: self._by_task(np.asarray(self._parameter("score")), "score"))
+
+
+class Crowdlab(Simple):
+    """Needs predictions: ``Crowdlab().fit(votes, predictions)``. skills_ are the shares of co-voters that each worker agrees
+    with, weights_ what they count, predictions_weight_ what the model counts beside them."""
+
+    _method = "crowdlab"
+
+    def __init__(self, *, n_jobs: int | None = None, progress: ProgressLike = None) -> None:
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    @property
+    def skills_(self) -> Any:
+        """The share of the other votes on their tasks that each worker agrees with."""
+        return self._once("skills", lambda: self._by_worker(np.asarray(self._parameter("agreement")), "skill"))
+
+    @property
+    def weights_(self) -> Any:
+        """What each worker's votes count."""
+        return self._once("weights", lambda: self._by_worker(np.asarray(self._parameter("weight")), "weight"))
