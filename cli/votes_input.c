@@ -288,16 +288,18 @@ void votes_input_tell(votes_input *in)
         snprintf(workers, sizeof workers, "%s worker%s, ", cli_grouped(v->n_workers, number), cli_plural(v->n_workers));
     }
     if (in->n_paths > 1) snprintf(more, sizeof more, " and %zu more", in->n_paths - 1);
-    cli_say(c, "%s%s%s%s: %s item%s, %s%zu class%s, %s %s%s", cli_bold(c),
+    const bool own = votes_input_is_own(in->v); /* labels are numbers, spans, ...: no classes */
+    const char *label = own ? "different label" : "class", *labels = own ? "different labels" : "classes";
+    cli_say(c, "%s%s%s%s: %s item%s, %s%zu %s, %s %s%s", cli_bold(c),
             strcmp(in->paths[0], "-") == 0 ? "standard input" : cli_safe(in->paths[0], safe), cli_plain(c), more,
             cli_grouped(v->n_items, items), cli_plural(v->n_items), workers, v->n_classes,
-            v->n_classes == 1 ? "" : "es", cli_grouped(v->n_votes, votes), v->start ? "vote" : "row",
+            v->n_classes == 1 ? label : labels, cli_grouped(v->n_votes, votes), v->start ? "vote" : "row",
             cli_plural(v->n_votes));
     votes_spread spread;
     if (votes_input_spread(in, &spread) == DIS_OK)
         cli_say(c, "  %-18s %.6g to %.6g, median %.6g", "votes per item", spread.min, spread.max, spread.median);
     const dis_votes_notes *n = &in->notes;
-    if (!votes_input_is_own(in->v)) tell_count(c, "ties", n->ties, "item%s with several most-chosen classes");
+    if (!own) tell_count(c, "ties", n->ties, "item%s with several most-chosen classes");
     tell_count(c, "bad rows", n->bad_rows, "skipped (--lenient)");
     for (size_t i = 0; n->bad_rows && dis_votes_skipped(in->votes, i); i++) {
         char named[4 * CLI_SAFE];

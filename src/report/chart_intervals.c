@@ -36,9 +36,9 @@ void dis__chart_intervals(dis__markup *m, const dis__intervals *c, const dis__ma
         dis__putf(m, "<circle class=\"s0\" cx=\"%s\" cy=\"%s\" r=\"4\"><title>", dis__fixed(at, 1).text,
                   dis__fixed(y + 26, 1).text);
         dis__put_label(m, c->row[i], strlen(c->row[i]), 40);
-        dis__putf(m, ": %s", dis__fixed(c->value[i], 4).text);
+        dis__putf(m, ": %s", dis__fixed(c->value[i], 3).text);
         if (!isnan(c->low[i]))
-            dis__putf(m, ", 95 %% from %s to %s", dis__fixed(c->low[i], 4).text, dis__fixed(c->high_end[i], 4).text);
+            dis__putf(m, ", 95 %% from %s to %s", dis__fixed(c->low[i], 3).text, dis__fixed(c->high_end[i], 3).text);
         dis__putf(m, "</title></circle><text class=\"q\" x=\"%s\" y=\"%s\">%s</text>\n", dis__fixed(right + 10, 1).text,
                   dis__fixed(y + 30.5, 1).text, dis__fixed(c->value[i], 3).text);
     }

@@ -57,17 +57,17 @@ static void put_row(dis__markup *m, const dis__points *p, const dis__points_row 
                   dis__fixed(dis__scale_place(x, r->high, LEFT, RIGHT), 1).text);
     if (!isnan(r->other)) {
         dis__shape(m, 3, dis__scale_place(x, r->other, LEFT, RIGHT), line, 4, "s5");
-        dis__putf(m, "<title>%s %s</title></path>", p->other_name, dis__fixed(r->other, 4).text);
+        dis__putf(m, "<title>%s %s</title></path>", p->other_name, dis__fixed(r->other, 3).text);
     }
     if (!isnan(r->mean)) {
         dis__putf(m, "<circle class=\"s0\" cx=\"%s\" cy=\"%s\" r=\"4\"><title>",
                   dis__fixed(dis__scale_place(x, r->mean, LEFT, RIGHT), 1).text, dis__fixed(line, 1).text);
         dis__put_label(m, r->row, strlen(r->row), 40);
-        dis__putf(m, ": %s", dis__fixed(r->mean, 4).text);
+        dis__putf(m, ": %s", dis__fixed(r->mean, 3).text);
         if (!isnan(r->low))
-            dis__putf(m, ", 95 %% from %s to %s", dis__fixed(r->low, 4).text, dis__fixed(r->high, 4).text);
+            dis__putf(m, ", 95 %% from %s to %s", dis__fixed(r->low, 3).text, dis__fixed(r->high, 3).text);
         dis__putf(m, "</title></circle><text class=\"%s\" x=\"%s\" y=\"%s\">%s</text>", r->strong ? "b" : "q",
-                  dis__fixed(RIGHT + 10, 1).text, dis__fixed(line + 4.5, 1).text, dis__fixed(r->mean, 4).text);
+                  dis__fixed(RIGHT + 10, 1).text, dis__fixed(line + 4.5, 1).text, dis__fixed(r->mean, 3).text);
     }
     dis__put(m, "\n");
 }
