@@ -89,9 +89,12 @@ static void feed_sentences(void *arg, size_t which)
 {
     run *r = arg;
     const size_t tokens = r->size;
-    int32_t *length = calloc(tokens, sizeof *length), *place = calloc(tokens, sizeof *place),
-            *word = calloc(tokens, sizeof *word), *spelt = calloc(tokens, sizeof *spelt),
-            *ids = calloc(tokens * LONGEST, sizeof *ids), *letters = calloc(tokens * SPELT, sizeof *letters);
+    const dis__tagger_sizes most = dis__tagger_round(r->net, (dis__tagger_sizes){tokens, LONGEST, tokens, SPELT});
+    const size_t characters = most.characters;
+    int32_t *length = calloc(most.sentences, sizeof *length), *place = calloc(tokens, sizeof *place),
+            *word = calloc(tokens, sizeof *word), *spelt = calloc(most.distinct, sizeof *spelt),
+            *ids = calloc(most.sentences * most.positions, sizeof *ids),
+            *letters = calloc(most.distinct * characters, sizeof *letters);
     size_t sentences = 0, longest = 0, distinct = 0;
     for (size_t t = 0; t < tokens; sentences++) {
         size_t n = 4 + (size_t)draw(which, sentences, 20) + (size_t)(draw(9, sentences, 8) == 0) * 16;
@@ -100,6 +103,7 @@ static void feed_sentences(void *arg, size_t which)
         longest = n > longest ? n : longest;
         t += n;
     }
+    longest = dis__tagger_round(r->net, (dis__tagger_sizes){.positions = longest}).positions;
     for (size_t i = 0, t = 0; i < sentences; i++)
         for (size_t j = 0; j < (size_t)length[i]; j++, t++) {
             place[t] = (int32_t)(i * longest + j);
@@ -108,13 +112,15 @@ static void feed_sentences(void *arg, size_t which)
         }
     for (size_t i = 0; i < distinct; i++) {
         spelt[i] = 2 + draw(13 + which, i, 6) + (draw(14, i, 4) == 0) * draw(15, i, SPELT - 7);
-        for (size_t j = 0; j < SPELT; j++) letters[i * SPELT + j] = draw(16, i * SPELT + j, LETTERS);
+        for (size_t j = 0; j < SPELT; j++) letters[i * characters + j] = draw(16, i * SPELT + j, LETTERS);
     }
-    dis__net_resize(r->net, r->tagger.sentences, sentences);
+    const dis__tagger_sizes now =
+        dis__tagger_round(r->net, (dis__tagger_sizes){.sentences = sentences, .distinct = distinct});
+    dis__net_resize(r->net, r->tagger.sentences, now.sentences);
     dis__net_resize(r->net, r->tagger.positions, longest);
     dis__net_resize(r->net, r->tagger.tokens, tokens);
-    dis__net_resize(r->net, r->tagger.distinct, distinct);
-    dis__net_resize(r->net, r->tagger.characters, SPELT);
+    dis__net_resize(r->net, r->tagger.distinct, now.distinct);
+    dis__net_resize(r->net, r->tagger.characters, characters);
     must(dis__net_put_ints(r->net, r->tagger.word_ids, ids));
     must(dis__net_put_ints(r->net, r->tagger.lengths, length));
     must(dis__net_put_ints(r->net, r->tagger.character_ids, letters));

@@ -221,8 +221,10 @@ static void tagger(nn_net *f, dis__tagger_kind kind, dis__recurrent_cell cell)
     o.hidden = 4;
     o.feed = 7;
     o.encoder_layers = 1;
-    o.sentences = o.positions = o.tokens = o.distinct = o.characters = 12;
+    o.sentences = o.positions = o.tokens = o.distinct = o.characters = 128; /* a round number for any device */
     const dis__tagger t = dis__tagger_build(f->net, &o);
+    dis__net_resize(f->net, t.distinct, 12);
+    dis__net_resize(f->net, t.characters, 12);
     f->rows = t.sentences;
     f->time = t.positions;
     f->tokens = t.tokens;

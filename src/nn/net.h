@@ -256,6 +256,9 @@ void dis__net_resize(dis__net *net, int axis, size_t n);
 size_t dis__net_rows(const dis__net *net, int value); /* rows x time x height x width as they are now */
 /* The shape of a value; NULL after a failure of building. */
 const dis__shape *dis__net_shape(const dis__net *net, int value);
+/* Devices that record steps gain where sizes of batches repeat: n rounded up to a multiple of `to` there, n on others.
+ * Whoever asks fills up what he puts. */
+size_t dis__net_round(const dis__net *net, size_t n, size_t to);
 /* As many numbers as the value or the input has now, copied. */
 dis_status dis__net_put(dis__net *net, int value, const float *x);
 dis_status dis__net_put_row(dis__net *net, int value, size_t row, const float *x);

@@ -12,6 +12,11 @@ void dis__net_resize(dis__net *net, int axis, size_t n)
     net->axis[axis] = (given + round - 1) / round * round;
 }
 
+size_t dis__net_round(const dis__net *net, size_t n, size_t to)
+{
+    return net->device->round > 1 && n <= SIZE_MAX - to ? (n + to - 1) / to * to : n;
+}
+
 size_t dis__rows_now(const dis__net *net, int value)
 {
     const dis__shape *s = dis__shape_of(net, value);

@@ -311,7 +311,9 @@ typedef struct {
 } dis__recurrent_step;
 
 /* What one direction of a recurrent layer does: nodes, each of which stands for one position of a row or of several
- * (nn/layers/recurrent_layout.h). Rows of a block are neighbours in `order`. */
+ * (nn/layers/recurrent_layout.h). Rows of a block are neighbours in `order`. The last nodes may be there for a round
+ * number alone: no step has them, and DIS_RECURRENT_PAD is their parent. */
+#define DIS_RECURRENT_PAD INT32_MIN
 typedef struct {
     size_t n_nodes;
     dis__recurrent_step *steps; /* (blocks, n_times): as the direction goes */
@@ -327,7 +329,7 @@ typedef struct {
  * the four, from first_state on. memory[d]: (nodes, n_memory), the LSTM's c (statistics: sums over time); state[d]:
  * (nodes, hidden). y: (rows, time, directions hidden), 0 behind a row's length. grad: gates[d] become the gradients of
  * their arguments, before[d] (nodes, hidden) the state before each step. Index: blocks of DIS_RECURRENT_BLOCK rows of
- * direction 0, then of direction 1. */
+ * direction 0, then of direction 1. Both are 0 of nodes that no step has. */
 #define DIS_RECURRENT_GATES 4
 #define DIS_RECURRENT_BLOCK 64
 typedef struct {

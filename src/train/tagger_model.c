@@ -280,7 +280,11 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     const dis__tagger_options o = options_of(of, encoder, limits);
     in->tagger = dis__tagger_build(net, &o);
     to->trunk = in->tagger.trunk;
-    const size_t room = dis__size(o.sentences, o.positions + 1, dis__size(o.distinct, o.characters + 2, 2 * o.tokens));
+    const dis__tagger_sizes most =
+        dis__tagger_round(net, (dis__tagger_sizes){o.sentences, o.positions, o.distinct, o.characters});
+    const size_t room =
+        dis__size(most.sentences, most.positions + 1,
+                  dis__size(most.distinct, most.characters + 1, dis__size(1, o.distinct, 2 * o.tokens)));
     return dis__alloc_array(&in->room, room, sizeof *in->room);
 }
 
@@ -302,13 +306,17 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items,
     const encoded_items *encoded = (const encoded_items *)items;
     const uint32_t *units = batch->unit;
     const size_t n = batch->n;
-    size_t longest = 1, n_tokens = 0, n_distinct = 0, max_letters = 1;
+    size_t n_tokens = 0, n_distinct = 0;
+    dis__tagger_sizes size = {.sentences = n, .positions = 1, .characters = 1};
     for (size_t s = 0; s < n; s++) {
         const uint32_t length = encoded->length[units[s]];
-        if (length > longest) longest = length;
+        if (length > size.positions) size.positions = length;
         n_tokens += length;
     }
-    int32_t *ids = in->room, *lengths = ids + n * longest, *place = lengths + n, *word = place + n_tokens;
+    size = dis__tagger_round(net, size);
+    const size_t longest = size.positions;
+    int32_t *ids = in->room, *lengths = ids + size.sentences * longest, *place = lengths + size.sentences;
+    int32_t *word = place + n_tokens;
     int32_t *types = word + n_tokens; /* of the distinct words; their letters and lengths follow */
     size_t row = 0;
     for (size_t s = 0; s < n; s++) {
@@ -322,26 +330,32 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items,
                 encoded->mark[type] = (int32_t)n_distinct;
                 types[n_distinct++] = (int32_t)type;
                 const size_t letters = (size_t)(encoded->spelt[type + 1] - encoded->spelt[type]);
-                if (letters > max_letters) max_letters = letters;
+                if (letters > size.characters) size.characters = letters;
             }
             place[row] = (int32_t)(s * longest + p);
             word[row] = encoded->mark[type];
         }
     }
-    int32_t *spelt = types + n_distinct, *letters = spelt + n_distinct;
-    for (size_t d = 0; d < n_distinct; d++) {
-        const size_t type = (size_t)types[d], first = (size_t)encoded->spelt[type];
-        const size_t length = (size_t)encoded->spelt[type + 1] - first;
+    for (size_t s = n; s < size.sentences; s++) {
+        lengths[s] = 0;
+        for (size_t p = 0; p < longest; p++) ids[s * longest + p] = -1;
+    }
+    size.distinct = n_distinct;
+    size = dis__tagger_round(net, size);
+    int32_t *spelt = types + n_distinct, *letters = spelt + size.distinct;
+    for (size_t d = 0; d < size.distinct; d++) {
+        const size_t type = d < n_distinct ? (size_t)types[d] : 0, first = (size_t)encoded->spelt[type];
+        const size_t length = d < n_distinct ? (size_t)encoded->spelt[type + 1] - first : 0;
         spelt[d] = (int32_t)length;
-        for (size_t c = 0; c < max_letters; c++)
-            letters[d * max_letters + c] = c < length ? encoded->letters[first + c] : -1;
+        for (size_t c = 0; c < size.characters; c++)
+            letters[d * size.characters + c] = c < length ? encoded->letters[first + c] : -1;
         encoded->mark[type] = -1;
     }
-    dis__net_resize(net, t->sentences, n);
+    dis__net_resize(net, t->sentences, size.sentences);
     dis__net_resize(net, t->tokens, n_tokens);
     dis__net_resize(net, t->positions, longest);
-    dis__net_resize(net, t->distinct, n_distinct);
-    dis__net_resize(net, t->characters, max_letters);
+    dis__net_resize(net, t->distinct, size.distinct);
+    dis__net_resize(net, t->characters, size.characters);
     const struct {
         int ints;
         const int32_t *x;

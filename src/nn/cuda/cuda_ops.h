@@ -34,6 +34,7 @@ enum {
     DIS_CUDA_PRODUCT = 32 << 20, /* bytes of work memory of products */
     DIS_CUDA_CHAIN = 16 << 20,   /* bytes, at most, of sums around normalisations: cuda_norm_chain.cu */
     DIS_CUDA_LAG = 8,            /* layers */
+    DIS_CUDA_ROUND = 128,        /* dis__device.round */
 };
 
 typedef struct dis__cuda_session {

@@ -172,6 +172,18 @@ template <class T> __global__ void __launch_bounds__(STEP_THREADS) state_grad_ke
             passing(g, s, blockIdx.y, 0)[(size_t)(row + half) * n + first + (size_t)unit] += sum[half];
 }
 
+/* Nodes that no step has, of which there are fewer than DIS_CUDA_ROUND: block (node from the last, direction). */
+template <class T> __global__ void __launch_bounds__(256) zero_pads_kernel(recurrent_call g)
+{
+    const dis__recurrent_layout *l = &g.a.layout[blockIdx.y];
+    if (blockIdx.x >= l->n_nodes) return;
+    const size_t at = l->n_nodes - 1 - blockIdx.x, n = g.a.n_hidden, width = DIS_RECURRENT_GATES * n;
+    if (l->parent[at] != DIS_RECURRENT_PAD) return;
+    T *gates = (T *)g.a.gates[blockIdx.y] + at * width, *kept = (T *)g.a.before[blockIdx.y] + at * n;
+    for (size_t i = threadIdx.x; i < width; i += blockDim.x) gates[i] = from_float<T>(0);
+    for (size_t i = threadIdx.x; i < n; i += blockDim.x) kept[i] = from_float<T>(0);
+}
+
 /* ---- calls ---- */
 
 static recurrent_call call_of(dis__cuda_session *s, const dis__recurrent_args *a)
@@ -221,6 +233,8 @@ template <class T> static cudaError_t recurrent_grad_of(dis__cuda_session *s, co
     const recurrent_call c = call_of(s, a);
     cudaError_t error = cudaSuccess;
     if (a->n_rows == 0 || a->n_times == 0) return cudaSuccess;
+    const dim3 pads(DIS_CUDA_ROUND, (unsigned)a->n_directions);
+    zero_pads_kernel<T><<<pads, 256, 0, s->stream>>>(c);
     if (sizeof(T) == sizeof(bf16) && dis__cuda_recurrent_cluster(s, &c, true, &error)) return error;
     return a->cell == DIS_CELL_LSTM ? all_steps_grad<T, DIS_CELL_LSTM>(s, &c) : all_steps_grad<T, DIS_CELL_GRU>(s, &c);
 }

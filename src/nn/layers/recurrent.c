@@ -85,6 +85,7 @@ static dis_status prepare(dis__net *net, dis__layer *layer)
         int32_t *here = l->places + d * apart, *there = (int32_t *)layer->work[PLACES] + d * apart;
         for (size_t i = 0; l->by_row && i < layout[d].n_nodes; i++)
             if (layout[d].from[i] < 0) layout[d].from[i] = (int32_t)l->n_ids;
+        dis__recurrent_pad(&rows, net->device->round, &layout[d]);
         l->layout[d] = moved(&layout[d], here, there);
         dis__key_add(net, layout[d].n_nodes << 1 | layout[d].by_end);
         DIS_TRY(dis__copy_in(net, there, here, used * sizeof *here));

@@ -74,6 +74,7 @@ static void lay_chains(const maker *m)
             for (size_t i = 0; i < alive; i++) {
                 const size_t place = (size_t)to->order[first + i] * n_times + t;
                 to->from[to->n_nodes] = m->rows->ids ? m->rows->ids[place] : (int32_t)place;
+                to->parent[to->n_nodes] = -1;
                 to->node[place] = (int32_t)to->n_nodes++;
             }
         }
@@ -101,8 +102,10 @@ static int32_t in_common(const maker *m, int32_t x, int32_t y)
     return s;
 }
 
+/* Rows without ids come last, so that they change nothing of the others' blocks. */
 static bool comes_after(const maker *m, int32_t x, int32_t y)
 {
+    if (m->to->length[x] == 0 || m->to->length[y] == 0) return m->to->length[y] > 0;
     const int32_t s = in_common(m, x, y);
     if (s == m->to->length[x] || s == m->to->length[y]) return m->to->length[x] > m->to->length[y];
     return id_of(m, x, s) > id_of(m, y, s);
@@ -160,6 +163,17 @@ static void lay_trees(const maker *m)
                 to->node[(size_t)row * n_times + (size_t)t] = m->path[s];
             }
         }
+    }
+}
+
+void dis__recurrent_pad(const dis__recurrent_rows *rows, size_t round, dis__recurrent_layout *layout)
+{
+    const size_t n = layout->n_nodes, positions = rows->n_rows * rows->n_times;
+    const size_t rounded = (n + round - 1) / round * round;
+    layout->n_nodes = rounded < positions ? rounded : positions;
+    for (size_t i = n; i < layout->n_nodes; i++) {
+        layout->parent[i] = DIS_RECURRENT_PAD;
+        layout->from[i] = -1;
     }
 }
 

@@ -24,5 +24,7 @@ typedef struct {
 size_t dis__recurrent_layout_size(size_t n_rows, size_t n_times);
 void dis__recurrent_lay_out(const dis__recurrent_rows *rows, size_t direction, int32_t *memory,
                             dis__recurrent_layout *layout);
+/* Nodes up to a multiple of `round`, or up to all positions if these are less: those that are added are in no step. */
+void dis__recurrent_pad(const dis__recurrent_rows *rows, size_t round, dis__recurrent_layout *layout);
 
 #endif

@@ -191,6 +191,16 @@ static void take_gradients(const dis__recurrent_args *a, const recurrent_block *
     }
 }
 
+static void zero_pads(const dis__recurrent_args *a, size_t d)
+{
+    const dis__recurrent_layout *l = &a->layout[d];
+    const size_t n = a->n_hidden, width = DIS_RECURRENT_GATES * n;
+    for (size_t i = l->n_nodes; i-- > 0 && l->parent[i] == DIS_RECURRENT_PAD;) {
+        memset((real *)a->gates[d] + i * width, 0, width * sizeof(real));
+        memset((real *)a->before[d] + i * n, 0, n * sizeof(real));
+    }
+}
+
 void OP(recurrent_grad)(const void *args, size_t first, size_t last, void *scratch)
 {
     const dis__recurrent_args *a = args;
@@ -207,6 +217,7 @@ void OP(recurrent_grad)(const void *args, size_t first, size_t last, void *scrat
         x.b = a->weight[b.direction];
         x.ldb = n;
         pack(&x, packed);
+        if (b.first == 0) zero_pads(a, b.direction);
         memset(dh, 0, 2 * whole * sizeof *dh);
         for (size_t s = a->n_times; s-- > 0;) {
             const dis__recurrent_step *step = &b.steps[s];

@@ -44,6 +44,12 @@ typedef struct {
 } dis__tagger;
 
 dis__tagger dis__tagger_build(dis__net *net, const dis__tagger_options *options);
+/* The sizes that a batch is laid out in: rounded up where that lets steps repeat. What is added is empty: sentences and
+ * words of length 0, ids of none behind the others. */
+typedef struct {
+    size_t sentences, positions, distinct, characters;
+} dis__tagger_sizes;
+dis__tagger_sizes dis__tagger_round(const dis__net *net, dis__tagger_sizes batch);
 /* The logits of one head: with DIS_TAGGER_ENCODER another encoder and two linear layers of its own. */
 int dis__tagger_head(dis__net *net, const dis__tagger_options *options, const dis__tagger *tagger, const char *name,
                      size_t n_classes);

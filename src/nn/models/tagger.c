@@ -53,14 +53,25 @@ static int weigh_two(dis__net *net, int word, int spelling, size_t width)
     return dis__layer_weigh(net, both, dis__layer_linear(net, "attention.score", hidden, 1, DIS_ACT_NONE), DIS_NONE);
 }
 
+/* Whole blocks of rows; a step without nodes costs next to nothing. */
+dis__tagger_sizes dis__tagger_round(const dis__net *net, dis__tagger_sizes batch)
+{
+    return (dis__tagger_sizes){.sentences = dis__net_round(net, batch.sentences, DIS_RECURRENT_BLOCK),
+                               .positions = dis__net_round(net, batch.positions, 16),
+                               .distinct = dis__net_round(net, batch.distinct, DIS_RECURRENT_BLOCK),
+                               .characters = dis__net_round(net, batch.characters, 8)};
+}
+
 dis__tagger dis__tagger_build(dis__net *net, const dis__tagger_options *o)
 {
     dis__tagger t;
-    t.sentences = dis__net_axis(net, o->sentences);
-    t.positions = dis__net_axis(net, o->positions);
-    t.tokens = dis__net_axis(net, o->tokens);
-    t.distinct = dis__net_axis(net, o->distinct);
-    t.characters = dis__net_axis(net, o->characters);
+    const dis__tagger_sizes largest =
+        dis__tagger_round(net, (dis__tagger_sizes){o->sentences, o->positions, o->distinct, o->characters});
+    t.sentences = dis__net_axis(net, largest.sentences);
+    t.positions = dis__net_axis(net, largest.positions);
+    t.tokens = dis__net_axis_packed(net, o->tokens);
+    t.distinct = dis__net_axis(net, largest.distinct);
+    t.characters = dis__net_axis(net, largest.characters);
     t.word_ids = dis__net_ints(net, "words", t.sentences, t.positions, 1);
     t.lengths = dis__net_ints(net, "lengths", t.sentences, DIS_NONE, 1);
     t.character_ids = dis__net_ints(net, "characters", t.distinct, t.characters, 1);
