@@ -282,29 +282,34 @@ static void mean_of_pairs(const dis_agreement_options *o, bool ordered, dis_agre
 }
 
 static dis_status measure_workers(dis_context *ctx, const dis_votes_view *votes, const dis__vote_patterns *patterns,
-                                  const uint32_t *order, const dis_agreement_options *o, dis_agreement *a)
+                                  const dis_agreement_options *o, dis_agreement *a)
 {
     dis__by_worker by;
     DIS_TRY(dis__by_worker_make(ctx, votes, &by));
-    dis_status status = DIS_OK;
-    if ((o->parts & DIS_AGREEMENT_WORKERS) || o->gold) {
-        status = dis__alloc_array(&a->workers, votes->n_workers, sizeof *a->workers);
-        if (status == DIS_OK) status = dis__agreement_workers(ctx, votes, &by, patterns, o->gold, a->workers);
-    }
-    if (status == DIS_OK && (o->parts & DIS_AGREEMENT_PAIRS)) {
-        dis__worker_pairs pairs;
-        status = dis__agreement_pairs(ctx, votes, &by, o->max_pairs, order, &pairs);
-        if (status == DIS_OK) {
-            a->pairs = pairs.pair;
-            a->view.n_pairs = pairs.n;
-            a->view.pair_workers = pairs.workers;
-            if (patterns->compared) mean_of_pairs(o, order != NULL, a);
-            if (o->resamples && !a->metric[DIS_MEASURE_COHEN].reason)
-                status = dis__pair_intervals(ctx, votes, &by, &pairs, order, o, &a->metric[DIS_MEASURE_COHEN]);
-            dis__free(pairs.facts);
-        }
-    }
+    dis_status status = dis__alloc_array(&a->workers, votes->n_workers, sizeof *a->workers);
+    if (status == DIS_OK) status = dis__agreement_workers(ctx, votes, &by, patterns, o->gold, a->workers);
     dis__by_worker_free(&by);
+    return status;
+}
+
+static dis_status measure_pairs(dis_context *ctx, const dis_votes_view *votes, bool compared, const uint32_t *order,
+                                const dis_agreement_options *o, dis_agreement *a)
+{
+    dis__pair_table table;
+    dis__worker_pairs pairs;
+    const bool ordered = order != NULL;
+    const size_t spare = o->resamples ? dis__pair_interval_numbers(votes->n_classes, ordered) : 0;
+    DIS_TRY(dis__pair_table_create(ctx, votes, o->max_pairs, order, spare, &table));
+    dis_status status = dis__agreement_pairs(ctx, &table, ordered, &pairs);
+    if (status == DIS_OK) {
+        a->pairs = pairs.pair;
+        a->view.n_pairs = pairs.n;
+        a->view.pair_workers = pairs.workers;
+        if (compared) mean_of_pairs(o, ordered, a);
+        if (o->resamples && !a->metric[DIS_MEASURE_COHEN].reason)
+            status = dis__pair_intervals(ctx, &table, &pairs, ordered, o, &a->metric[DIS_MEASURE_COHEN]);
+    }
+    dis__pair_table_free(&table);
     return status;
 }
 
@@ -316,9 +321,11 @@ static dis_status measure_all(dis_context *ctx, const dis_votes_view *votes, con
     count_crowd(patterns, a);
     if (o->parts & DIS_AGREEMENT_ITEMS) DIS_TRY(dis__alloc_array(&a->items, votes->n_items, sizeof *a->items));
     if (a->items || o->gold) DIS_TRY(look_at_items(ctx, votes, o->gold, a->items, &gold));
-    const bool workers = votes->start != NULL, wanted = (o->parts & (DIS_AGREEMENT_WORKERS | DIS_AGREEMENT_PAIRS)) != 0;
-    if (workers && (wanted || o->gold))
-        DIS_TRY(measure_workers(ctx, votes, patterns, dis__class_order(coefficients), o, a));
+    const bool workers = votes->start != NULL;
+    if (workers && ((o->parts & DIS_AGREEMENT_WORKERS) || o->gold))
+        DIS_TRY(measure_workers(ctx, votes, patterns, o, a));
+    if (workers && (o->parts & DIS_AGREEMENT_PAIRS))
+        DIS_TRY(measure_pairs(ctx, votes, patterns->compared > 0, dis__class_order(coefficients), o, a));
     judge_crowd(o, &gold, workers, a);
     return DIS_OK;
 }

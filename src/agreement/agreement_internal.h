@@ -6,6 +6,7 @@
 #ifndef DIS_AGREEMENT_AGREEMENT_INTERNAL_H
 #define DIS_AGREEMENT_AGREEMENT_INTERNAL_H
 #include "dissent/agreement.h"
+#include "agreement/agreement_pair_table.h"
 #include "core/pool.h"
 
 /* `count` votes for class `class`. */
@@ -125,29 +126,12 @@ void dis__by_worker_free(dis__by_worker *by);
 dis_status dis__agreement_workers(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
                                   const dis__vote_patterns *patterns, const int32_t *gold, dis_agreement_worker *out);
 
-/* What ranks add up of a pair of workers: pairs of votes, those that agree, sums of distances and their squares, votes
- * of either for the class at each place. */
-typedef struct {
-    uint64_t *n, *equal, *linear, *quadratic;
-    uint64_t *a, *b; /* (n_classes) */
-} dis__pair_facts;
-static inline size_t dis__pair_facts_width(size_t n_classes)
-{
-    return 4 + 2 * n_classes;
-}
-static inline dis__pair_facts dis__pair_facts_of(uint64_t *row, size_t n_classes)
-{
-    return (dis__pair_facts){row, row + 1, row + 2, row + 3, row + 4, row + 4 + n_classes};
-}
-
 /* agreement_pairs.c */
 typedef struct {
-    dis_agreement_pair *pair;
-    uint64_t *facts; /* a row per pair on several ranks, else NULL */
+    dis_agreement_pair *pair; /* (n) that share an item, by a, then b */
     size_t n, workers;
 } dis__worker_pairs;
-dis_status dis__agreement_pairs(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
-                                size_t max_pairs, const uint32_t *order, dis__worker_pairs *out);
+dis_status dis__agreement_pairs(dis_context *ctx, dis__pair_table *table, bool ordered, dis__worker_pairs *out);
 /* Of two workers who chose the class at place k a[k] and b[k] times in n pairs of votes: what n times their
  * disagreement would be by chance. */
 enum { DIS_KAPPAS = 3 }; /* unweighted, linear, quadratic */
@@ -155,9 +139,9 @@ void dis__kappa_chance(const double *a, const double *b, size_t n_classes, doubl
 /* 1 - observed / expected; 1 when nothing is expected. */
 double dis__beyond_chance(double observed, double expected);
 
-/* agreement_pair_intervals.c: intervals of the means of Cohen's kappas over `pairs` (by a, then b). */
-dis_status dis__pair_intervals(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
-                               const dis__worker_pairs *pairs, const uint32_t *order,
+/* agreement_pair_intervals.c: intervals of the means of Cohen's kappas over `pairs`. */
+size_t dis__pair_interval_numbers(size_t n_classes, bool ordered); /* that it needs per pair */
+dis_status dis__pair_intervals(dis_context *ctx, dis__pair_table *table, const dis__worker_pairs *pairs, bool ordered,
                                const dis_agreement_options *options, dis_metric metric[DIS_KAPPAS]);
 
 /* agreement_intervals.c: intervals of the coefficients of patterns and of classes. */

@@ -10,11 +10,11 @@
  *
  * and M = sum n kappa / sum n over the pairs gets ((kappa - M) + n times that) / sum n. All these sum to 0.
  *
- * On several ranks, where the counts of pairs are known (agreement_pairs.c), each does its items, in the order of pairs
- * as one process would, and all get what every item adds.
+ * What a pair adds is made of its counts (agreement_pair_table.h); then the items are gone through, and each adds up its
+ * pairs of votes in the order of pairs. On several ranks each does its items, and all get what every item adds.
  *
- * Cost: one pass over the pairs of votes and O(classes) per pair of workers; then about a cycle for each item that some
- * pair shares, and resample. */
+ * Cost: one pass over the votes, or as many as counting took, and O(classes) per pair of workers; then about a cycle
+ * for each item that some pair shares, and resample. */
 #include "agreement/agreement_internal.h"
 #include "stats/bootstrap.h"
 #include "core/comm.h"
@@ -22,33 +22,37 @@
 #include <math.h>
 #include <string.h>
 
+enum { GRAIN = 1 << 14, MAX_JOBS = 64 };
+
+/* What a pair of workers adds for two of their votes: `always`, and so much for the distance and for the share of C. */
 typedef struct {
-    uint32_t item;
-    uint16_t mine, theirs; /* places */
-} co_vote;
+    double n;                                    /* pairs of votes; 0: too few to count */
+    double a_first, b_first, a_second, b_second; /* moments of the places */
+    double always[DIS_KAPPAS], by_distance[DIS_KAPPAS], by_chance[DIS_KAPPAS];
+    double classes[]; /* (n_classes) each: a, b and, where classes have an order, sum_j a_j |j - k|, and of b */
+} pair_adds;
 
 typedef struct {
-    const dis_votes_view *votes;
-    const dis__by_worker *by;
-    const dis_agreement_pair *pairs;
-    uint64_t *facts; /* of pairs, or NULL */
-    size_t n_pairs, min;
+    const dis__pair_table *table;
+    size_t min;
     int n_kappas;             /* 1 for classes without order */
+    size_t n_numbers;         /* of a pair_adds */
     double weight;            /* votes of all pairs that count */
     double mean[DIS_KAPPAS];  /* of kappa */
-    uint16_t *place;          /* (n_classes) */
-    uint32_t *pair_of;        /* (n_workers) UINT32_MAX but for those who share a pair with the worker at hand */
-    uint64_t *next;           /* (n_pairs) where the votes of each pair go */
-    co_vote *votes_of;        /* pairs of votes of the worker at hand */
-    double *a, *b;            /* (n_classes) */
-    double *from_a, *from_b;  /* (n_classes) sum_j a_j |j - k|, and of b */
+    double *pairs;            /* a pair_adds for each that the table has counts of */
+    size_t n_jobs;            /* over items */
     double *adds[DIS_KAPPAS]; /* (n_items) */
     bool *shared;             /* (n_items) some pair has both its votes there */
 } influence;
 
-static inline uint16_t label_of(const dis_votes_view *votes, uint64_t v)
+size_t dis__pair_interval_numbers(size_t n_classes, bool ordered)
 {
-    return votes->label8 ? votes->label8[v] : votes->label16[v];
+    return dis__size(n_classes, ordered ? 4 : 2, sizeof(pair_adds) / sizeof(double));
+}
+
+static pair_adds *pair_at(const influence *f, size_t pair)
+{
+    return (pair_adds *)(void *)(f->pairs + (pair - f->table->first) * f->n_numbers);
 }
 
 /* sum_j x_j |j - k| for all k. */
@@ -69,140 +73,107 @@ static void distances_to(const double *x, size_t n, double *out)
     }
 }
 
-/* What a pair of workers has chosen: f->a and f->b, and the sums of distances. */
-static void count_pair(const influence *f, const co_vote *c, size_t n_votes, double observed[DIS_KAPPAS])
+/* From the counts of a pair. */
+static void prepare_pair(const influence *f, size_t p)
 {
-    const size_t k = f->votes->n_classes;
-    memset(f->a, 0, k * sizeof *f->a);
-    memset(f->b, 0, k * sizeof *f->b);
-    for (size_t v = 0; v < n_votes; v++) {
-        const double apart = fabs((double)c[v].mine - (double)c[v].theirs);
-        f->a[c[v].mine]++;
-        f->b[c[v].theirs]++;
-        observed[0] += apart > 0;
-        observed[1] += apart;
-        observed[2] += apart * apart;
+    const size_t K = f->table->votes->n_classes;
+    const dis__pair_facts x = dis__pair_table_row(f->table, p);
+    pair_adds *to = pair_at(f, p);
+    double *a = to->classes, *b = a + K;
+    *to = (pair_adds){.n = *x.n < f->min ? 0 : (double)*x.n};
+    if (to->n == 0) return;
+    for (size_t k = 0; k < K; k++) {
+        const double place = (double)k;
+        a[k] = (double)x.a[k];
+        b[k] = (double)x.b[k];
+        to->a_first += a[k] * place;
+        to->a_second += a[k] * place * place;
+        to->b_first += b[k] * place;
+        to->b_second += b[k] * place * place;
     }
-}
-
-/* The same from the counts of all ranks. */
-static void take_facts(const influence *f, size_t p, double observed[DIS_KAPPAS])
-{
-    const size_t k = f->votes->n_classes;
-    const dis__pair_facts x = dis__pair_facts_of(f->facts + p * dis__pair_facts_width(k), k);
-    for (size_t i = 0; i < k; i++) {
-        f->a[i] = (double)x.a[i];
-        f->b[i] = (double)x.b[i];
+    const double n = to->n;
+    const double observed[DIS_KAPPAS] = {(double)(*x.n - *x.equal), (double)*x.linear, (double)*x.quadratic};
+    double chance[DIS_KAPPAS];
+    dis__kappa_chance(a, b, K, n, chance);
+    if (f->n_kappas > 1) {
+        distances_to(a, K, b + K);
+        distances_to(b, K, b + 2 * K);
     }
-    observed[0] = (double)(*x.n - *x.equal);
-    observed[1] = (double)*x.linear;
-    observed[2] = (double)*x.quadratic;
-}
-
-/* Pair p; the n_votes pairs of votes are those on the items of this rank. */
-static void add_pair(influence *f, size_t p, const co_vote *c, size_t n_votes)
-{
-    const size_t k = f->votes->n_classes;
-    const double n = (double)f->pairs[p].n;
-    double observed[DIS_KAPPAS] = {0}, chance[DIS_KAPPAS];
-    double a_first = 0, b_first = 0, a_second = 0, b_second = 0; /* moments of the places */
-    if (f->facts)
-        take_facts(f, p, observed);
-    else
-        count_pair(f, c, n_votes, observed);
-    for (size_t i = 0; i < k; i++) {
-        const double place = (double)i;
-        a_first += f->a[i] * place;
-        a_second += f->a[i] * place * place;
-        b_first += f->b[i] * place;
-        b_second += f->b[i] * place * place;
-    }
-    dis__kappa_chance(f->a, f->b, k, n, chance);
-    distances_to(f->a, k, f->from_a);
-    distances_to(f->b, k, f->from_b);
-    /* what a vote adds is `always`, and so much for its distance and for its share of C */
-    double always[DIS_KAPPAS], by_distance[DIS_KAPPAS], by_chance[DIS_KAPPAS];
     for (int m = 0; m < f->n_kappas; m++) {
         const double o = observed[m], e = chance[m], w = f->weight;
-        always[m] = (dis__beyond_chance(n * o, e) - f->mean[m] - (e > 0 ? n * o / e : 0)) / w;
-        by_distance[m] = e > 0 ? -n * n / e / w : 0;
-        by_chance[m] = e > 0 ? n * n * o / (e * e) / w : 0;
-    }
-    for (size_t v = 0; v < n_votes; v++) {
-        const double x = c[v].mine, y = c[v].theirs, apart = fabs(x - y);
-        const double d[DIS_KAPPAS] = {apart > 0, apart, apart * apart};
-        const double more_chance[DIS_KAPPAS] = {
-            2 * n - f->b[c[v].mine] - f->a[c[v].theirs],
-            f->from_b[c[v].mine] + f->from_a[c[v].theirs],
-            n * (x * x + y * y) - 2 * (x * b_first + y * a_first) + a_second + b_second,
-        };
-        f->shared[c[v].item] = true;
-        for (int m = 0; m < f->n_kappas; m++)
-            f->adds[m][c[v].item] += always[m] + by_distance[m] * d[m] + by_chance[m] * more_chance[m];
+        to->always[m] = (dis__beyond_chance(n * o, e) - f->mean[m] - (e > 0 ? n * o / e : 0)) / w;
+        to->by_distance[m] = e > 0 ? -n * n / e / w : 0;
+        to->by_chance[m] = e > 0 ? n * n * o / (e * e) / w : 0;
     }
 }
 
-/* The pairs [from, to) are those of one worker. */
-static void add_worker(influence *f, size_t from, size_t to)
+/* Two votes of a pair on an item. */
+static void add_votes(const influence *f, const pair_adds *pair, size_t item, size_t mine, size_t theirs)
 {
-    const dis_votes_view *v = f->votes;
-    const uint32_t me = f->pairs[from].a;
-    uint64_t n = 0;
-    for (size_t p = from; p < to; p++) {
-        f->next[p] = n;
-        if (f->pairs[p].n < f->min) continue;
-        f->pair_of[f->pairs[p].b] = (uint32_t)p;
-        n += f->pairs[p].n;
-    }
-    for (uint64_t x = f->by->first[me]; x < f->by->first[me + 1]; x++) {
-        const uint32_t i = f->by->cast[x].item;
-        const uint16_t mine = f->place[f->by->cast[x].class];
-        for (uint64_t y = v->start[i]; y < v->start[i + 1]; y++) {
-            const uint32_t p = f->pair_of[v->worker[y]];
-            if (p != UINT32_MAX)
-                f->votes_of[f->next[p]++] = (co_vote){.item = i, .mine = mine, .theirs = f->place[label_of(v, y)]};
+    const size_t K = f->table->votes->n_classes;
+    const double *a = pair->classes, *b = a + K, *from_a = b + K, *from_b = from_a + K;
+    const double x = (double)mine, y = (double)theirs, apart = fabs(x - y), n = pair->n;
+    const double d[DIS_KAPPAS] = {apart > 0, apart, apart * apart};
+    const bool ordered = f->n_kappas > 1;
+    const double more_chance[DIS_KAPPAS] = {
+        2 * n - b[mine] - a[theirs],
+        ordered ? from_b[mine] + from_a[theirs] : 0,
+        n * (x * x + y * y) - 2 * (x * pair->b_first + y * pair->a_first) + pair->a_second + pair->b_second,
+    };
+    f->shared[item] = true;
+    for (int m = 0; m < f->n_kappas; m++)
+        f->adds[m][item] += pair->always[m] + pair->by_distance[m] * d[m] + pair->by_chance[m] * more_chance[m];
+}
+
+/* The pairs of votes on an item, those of one pair of workers together. */
+static void add_item(const influence *f, size_t item, const dis__ranked_votes *v)
+{
+    const dis__pair_table *t = f->table;
+    for (size_t x = 0, x_end, y_end; x < v->n; x = x_end) {
+        for (x_end = x + 1; x_end < v->n && v->vote[x_end].rank == v->vote[x].rank;) x_end++;
+        for (size_t y = x_end; y < v->n; y = y_end) {
+            for (y_end = y + 1; y_end < v->n && v->vote[y_end].rank == v->vote[y].rank;) y_end++;
+            const size_t p = dis__pair_of(t, v->vote[x].rank, v->vote[y].rank);
+            if (p < t->first || p >= t->last || pair_at(f, p)->n == 0) continue;
+            for (size_t i = x; i < x_end; i++)
+                for (size_t j = y; j < y_end; j++)
+                    add_votes(f, pair_at(f, p), item, v->vote[i].place, v->vote[j].place);
         }
     }
-    const co_vote *first = f->votes_of;
-    for (size_t p = from; p < to; p++) {
-        if (f->pairs[p].n < f->min) continue;
-        f->pair_of[f->pairs[p].b] = UINT32_MAX;
-        add_pair(f, p, first, (size_t)(f->votes_of + f->next[p] - first));
-        first += f->pairs[p].n;
-    }
 }
 
-static size_t end_of_worker(const influence *f, size_t p)
+static dis_status item_job(void *arg, size_t j, int thread)
 {
-    size_t end = p + 1;
-    while (end < f->n_pairs && f->pairs[end].a == f->pairs[p].a) end++;
-    return end;
+    (void)thread;
+    const influence *f = arg;
+    const size_t n_items = f->table->votes->n_items, last = dis__job_first(n_items, f->n_jobs, j + 1);
+    dis__ranked_votes found = {0};
+    dis_status status = DIS_OK;
+    for (size_t i = dis__job_first(n_items, f->n_jobs, j); i < last && status == DIS_OK; i++) {
+        status = dis__ranked_votes_of(f->table, i, &found);
+        if (found.n > 1) add_item(f, i, &found);
+    }
+    dis__free(found.vote);
+    return status;
 }
 
-static dis_status prepare(influence *f, const uint32_t *order)
+static dis_status prepare(influence *f, const dis__worker_pairs *pairs)
 {
-    const size_t k = f->votes->n_classes;
-    uint64_t max = 0;
-    for (size_t p = 0, end; p < f->n_pairs; p = end) {
-        uint64_t n = 0;
-        end = end_of_worker(f, p);
-        for (size_t i = p; i < end; i++)
-            if (f->pairs[i].n >= f->min) n += f->pairs[i].n;
-        f->weight += (double)n;
-        max = n > max ? n : max;
+    const size_t n_items = f->table->votes->n_items;
+    for (size_t p = 0; p < pairs->n; p++)
+        if (pairs->pair[p].n >= f->min) f->weight += (double)pairs->pair[p].n;
+    DIS_TRY(dis__alloc_resident(&f->pairs, dis__size(f->table->room, f->n_numbers, 0), sizeof *f->pairs));
+    for (int m = 0; m < f->n_kappas; m++) DIS_TRY(dis__alloc_zeroed(&f->adds[m], n_items, sizeof *f->adds[m]));
+    return dis__alloc_zeroed(&f->shared, n_items, sizeof *f->shared);
+}
+
+static dis_status add_all(dis_context *ctx, dis__pair_table *t, influence *f)
+{
+    for (size_t first = 0; first < t->n_pairs; first = t->last) {
+        DIS_TRY(dis__pair_table_count(ctx, t, first));
+        for (size_t p = first; p < t->last; p++) prepare_pair(f, p);
+        DIS_TRY(dis__run_jobs(ctx, f->n_jobs, item_job, f));
     }
-    DIS_TRY(dis__alloc_array(&f->votes_of, (size_t)max, sizeof *f->votes_of));
-    DIS_TRY(dis__alloc_array(&f->next, f->n_pairs, sizeof *f->next));
-    DIS_TRY(dis__alloc_array(&f->pair_of, f->votes->n_workers, sizeof *f->pair_of));
-    DIS_TRY(dis__alloc_array(&f->place, k, sizeof *f->place));
-    DIS_TRY(dis__alloc_array(&f->a, k, sizeof *f->a));
-    DIS_TRY(dis__alloc_array(&f->b, k, sizeof *f->b));
-    DIS_TRY(dis__alloc_array(&f->from_a, k, sizeof *f->from_a));
-    DIS_TRY(dis__alloc_array(&f->from_b, k, sizeof *f->from_b));
-    for (int m = 0; m < DIS_KAPPAS; m++) DIS_TRY(dis__alloc_zeroed(&f->adds[m], f->votes->n_items, sizeof *f->adds[m]));
-    DIS_TRY(dis__alloc_zeroed(&f->shared, f->votes->n_items, sizeof *f->shared));
-    for (size_t w = 0; w < f->votes->n_workers; w++) f->pair_of[w] = UINT32_MAX;
-    for (size_t j = 0; j < k; j++) f->place[order ? order[j] : j] = (uint16_t)j;
     return DIS_OK;
 }
 
@@ -210,7 +181,7 @@ static dis_status prepare(influence *f, const uint32_t *order)
 static size_t keep_shared(const influence *f)
 {
     size_t n = 0;
-    for (size_t i = 0; i < f->votes->n_items; i++) {
+    for (size_t i = 0; i < f->table->votes->n_items; i++) {
         if (!f->shared[i]) continue;
         for (int m = 0; m < f->n_kappas; m++) f->adds[m][n] = f->adds[m][i];
         n++;
@@ -251,7 +222,8 @@ static dis_status gather_items(const dis__comm *comm, influence *f, size_t *item
 static dis_status draw(dis_context *ctx, influence *f, const dis_agreement_options *o, dis_metric metric[DIS_KAPPAS])
 {
     size_t items = keep_shared(f);
-    if (f->facts) DIS_TRY(gather_items(dis__context_comm(ctx), f, &items));
+    const dis__comm *comm = dis__context_comm(ctx);
+    if (dis__comm_is_shared(comm)) DIS_TRY(gather_items(comm, f, &items));
     const dis__bootstrap b = {.n_items = items, .n_draws = items, .n_resamples = o->resamples, .seed = o->seed};
     const size_t n = (size_t)f->n_kappas;
     double *sums, *scratch;
@@ -269,34 +241,19 @@ static dis_status draw(dis_context *ctx, influence *f, const dis_agreement_optio
     return status;
 }
 
-dis_status dis__pair_intervals(dis_context *ctx, const dis_votes_view *votes, const dis__by_worker *by,
-                               const dis__worker_pairs *pairs, const uint32_t *order, const dis_agreement_options *o,
-                               dis_metric metric[DIS_KAPPAS])
+dis_status dis__pair_intervals(dis_context *ctx, dis__pair_table *t, const dis__worker_pairs *pairs, bool ordered,
+                               const dis_agreement_options *o, dis_metric metric[DIS_KAPPAS])
 {
-    const size_t n = pairs->n;
-    influence f = {.votes = votes,
-                   .by = by,
-                   .pairs = pairs->pair,
-                   .facts = pairs->facts,
-                   .n_pairs = n,
+    influence f = {.table = t,
                    .min = o->min_common,
-                   .n_kappas = order ? DIS_KAPPAS : 1};
+                   .n_kappas = ordered ? DIS_KAPPAS : 1,
+                   .n_numbers = dis__pair_interval_numbers(t->votes->n_classes, ordered),
+                   .n_jobs = dis__n_jobs(t->votes->n_items, GRAIN, MAX_JOBS)};
     for (int m = 0; m < DIS_KAPPAS; m++) f.mean[m] = metric[m].reason ? 0 : metric[m].value;
-    dis_status status = prepare(&f, order);
-    for (size_t p = 0, end; p < n && status == DIS_OK; p = end) {
-        end = end_of_worker(&f, p);
-        add_worker(&f, p, end);
-        status = dis__check_stop(ctx);
-    }
+    dis_status status = prepare(&f, pairs);
+    if (status == DIS_OK) status = add_all(ctx, t, &f);
     if (status == DIS_OK) status = draw(ctx, &f, o, metric);
-    dis__free(f.votes_of);
-    dis__free(f.next);
-    dis__free(f.pair_of);
-    dis__free(f.place);
-    dis__free(f.a);
-    dis__free(f.b);
-    dis__free(f.from_a);
-    dis__free(f.from_b);
+    dis__free(f.pairs);
     dis__free(f.shared);
     for (int m = 0; m < DIS_KAPPAS; m++) dis__free(f.adds[m]);
     return status;
