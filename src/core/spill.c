@@ -180,27 +180,27 @@ static void forget(block *b)
 
 /* ---- files ---- */
 
-static const char *folder(void)
+const char *dis__spill_folder(void)
 {
     const char *named = getenv("TMPDIR");
     return named && *named ? named : access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
 }
 
-static dis_status fail(size_t bytes)
+dis_status dis__spill_fail(size_t bytes)
 {
     return dis__fail(DIS_EIO,
                      "cannot keep %.1f GiB in a temporary file in %s: %s; name a folder with more room by the variable "
                      "TMPDIR, or allow more memory",
-                     (double)bytes / 0x1p30, folder(), strerror(errno));
+                     (double)bytes / 0x1p30, dis__spill_folder(), strerror(errno));
 }
 
 static dis_status make_file(size_t bytes, int *fd, void **at)
 {
-    *fd = dis__sys_temporary(folder());
-    if (*fd < 0) return fail(bytes);
+    *fd = dis__sys_temporary(dis__spill_folder());
+    if (*fd < 0) return dis__spill_fail(bytes);
     *at = dis__sys_extend(*fd, bytes) == 0 ? dis__sys_map_shared(*fd, bytes) : NULL;
     if (*at) return DIS_OK;
-    const dis_status status = fail(bytes);
+    const dis_status status = dis__spill_fail(bytes);
     close(*fd);
     return status;
 }
@@ -210,14 +210,19 @@ static size_t whole_pages(size_t bytes)
     return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
-dis_status dis__spill(size_t bytes, void **out)
+bool dis__spill_would(size_t bytes)
 {
-    if (bytes < dis__spill_threshold()) return DIS_OK;
+    if (bytes < dis__spill_threshold()) return false;
     const uint64_t most = share();
     pthread_mutex_lock(&blocks.mutex);
     const bool fits = blocks.in_memory <= most && bytes <= most - blocks.in_memory;
     pthread_mutex_unlock(&blocks.mutex);
-    if (fits) return DIS_OK;
+    return !fits;
+}
+
+dis_status dis__spill(size_t bytes, void **out)
+{
+    if (!dis__spill_would(bytes)) return DIS_OK;
     void *at;
     int fd;
     bytes = whole_pages(bytes);

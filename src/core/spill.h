@@ -35,6 +35,12 @@ void dis__memory_leave(const uint64_t *before);
 #define DIS_MEMORY_SCOPE(ctx) \
     __attribute__((cleanup(dis__memory_leave), unused)) const uint64_t dis_memory_before = dis__memory_enter(ctx)
 
+/* Whether a block of so many bytes would go to a file. */
+bool dis__spill_would(size_t bytes);
+/* Where temporary files are made, and the failure to keep so many bytes there. */
+const char *dis__spill_folder(void);
+dis_status dis__spill_fail(size_t bytes);
+
 /* ---- for memory.c ---- */
 
 /* Takes a block of so many bytes to a file if it should be there: *block stays NULL if not. DIS_EIO. */

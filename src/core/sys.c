@@ -49,6 +49,26 @@ ssize_t dis__sys_write(int fd, const void *buffer, size_t n)
     return put;
 }
 
+ssize_t dis__sys_read_at(int fd, void *buffer, size_t n, uint64_t at)
+{
+    if (fault(EIO)) return -1;
+    if (n > 1 && dis__fault_hits(DIS_FAULT_SHORT)) n = 1;
+    ssize_t got;
+    do got = pread(fd, buffer, n, (off_t)at);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+ssize_t dis__sys_write_at(int fd, const void *buffer, size_t n, uint64_t at)
+{
+    if (fault(ENOSPC)) return -1;
+    if (n > 1 && dis__fault_hits(DIS_FAULT_SHORT)) n = 1;
+    ssize_t put;
+    do put = pwrite(fd, buffer, n, (off_t)at);
+    while (put < 0 && errno == EINTR);
+    return put;
+}
+
 int dis__sys_wait(int fd, int milliseconds)
 {
     if (fault(EIO)) return -1;

@@ -9,6 +9,8 @@
 int dis__sys_open(const char *path, int flags, mode_t mode);
 ssize_t dis__sys_read(int fd, void *buffer, size_t n);
 ssize_t dis__sys_write(int fd, const void *buffer, size_t n);
+ssize_t dis__sys_read_at(int fd, void *buffer, size_t n, uint64_t at); /* pread, pwrite */
+ssize_t dis__sys_write_at(int fd, const void *buffer, size_t n, uint64_t at);
 /* Whether something (or the end) can be read within so many milliseconds: 1, 0 (also after a signal), -1. */
 int dis__sys_wait(int fd, int milliseconds);
 int dis__sys_fstat(int fd, struct stat *st);

@@ -380,6 +380,7 @@ static dis_status read_table(dis_context *ctx, table *t)
     DIS_TRY(dis__reader_begin(r, t->n_rows));
     DIS_TRY(dis__alloc_array(&t->batches, r->tuning.round, sizeof *t->batches));
     for (size_t j = 0; j < r->tuning.round; j++) t->batches[j] = &r->batch[j];
+    r->collector.in_file = r->tuning.in_file;
     r->collector.bucket = r->tuning.bucket ? r->tuning.bucket : BUCKET_ROWS;
     r->collector.tasks = r->tuning.tasks ? r->tuning.tasks : &dis__tasks_sorted;
     DIS_TRY(read_rounds(ctx, t));

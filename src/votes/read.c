@@ -279,6 +279,7 @@ static dis_status look_at_files(dis__reader *r)
 static dis_status read_rows(dis__reader *r)
 {
     enum { BUCKET = 1 << 20 }; /* bytes: good for the cache */
+    r->collector.in_file = r->tuning.in_file;
     r->collector.bucket = r->tuning.bucket ? r->tuning.bucket : BUCKET;
     r->collector.tasks = r->tuning.tasks ? r->tuning.tasks : &dis__tasks_sorted;
     if (dis__comm_is_shared(dis__context_comm(r->ctx))) return dis__read_shared(r);

@@ -15,6 +15,7 @@ typedef struct {
     size_t chunk;  /* bytes of text that one job parses */
     size_t round;  /* chunks that are parsed before they are collected */
     size_t bucket; /* text (of columns: rows) per bucket, if votes are partitioned; 0: what is good for the cache */
+    bool in_file;  /* partitioned votes lie in a file, however few they are */
     const dis__numbering *tasks; /* how they are numbered at first; NULL: sorted */
 } dis__tuning;
 

@@ -128,6 +128,25 @@ static const shape shapes[] = {
      .n_tasks = 700,
      .odd_at = SIZE_MAX,
      .pad = 37},
+    {.name = "names of 9 to 12 letters, digits, - and _ in no order",
+     .task = "Zz-_%05u",
+     .n_rows = 4000,
+     .n_tasks = 700,
+     .odd_at = SIZE_MAX,
+     .pad = 3},
+    {.name = "names of 7 to 12 bytes in no order, with a point",
+     .task = "t.%05u",
+     .n_rows = 4000,
+     .n_tasks = 700,
+     .odd_at = 2000,
+     .odd = "t-00001xx,w1,0",
+     .pad = 5},
+    {.name = "names of 8 to 12 bytes in no order, in UTF-8",
+     .task = "\xc3\xa9t%05u",
+     .n_rows = 4000,
+     .n_tasks = 700,
+     .odd_at = SIZE_MAX,
+     .pad = 4},
     {.name = "names of 1 to 600 bytes in no order, then quotes",
      .task = "%u",
      .n_rows = 1000,
@@ -190,6 +209,7 @@ static dis_status read_in_all_ways(const char *const *paths, size_t n_paths, con
 static const way small_ways[] = {{{.chunk = 1 << 20, .round = 1}, 1},
                                  {{.chunk = 5000, .round = 4, .bucket = 10000}, 1},
                                  {{.chunk = 333, .round = 16, .bucket = 700}, 2},
+                                 {{.chunk = 700, .round = 3, .bucket = 3000, .in_file = true}, 2},
                                  {{.chunk = 2000, .round = 5, .bucket = 100}, 5}};
 enum { SMALL_WAYS = sizeof small_ways / sizeof *small_ways };
 
@@ -235,6 +255,7 @@ static void large_files_in_no_order(void **state)
     (void)state;
     enum { ROWS = SANITIZED ? 150000 : 400000 };
     static const way ways[] = {{{.chunk = 1 << 17, .round = 4, .bucket = 1 << 16}, 1},
+                               {{.chunk = 1 << 18, .round = 4, .bucket = 1 << 16, .in_file = true}, 2},
                                {{.chunk = 1 << 23, .round = 2, .bucket = 1 << 18}, 2},
                                {{.chunk = 1 << 16, .round = 32, .bucket = 3000}, 3}};
     char *text = malloc((size_t)ROWS * 32);
@@ -504,6 +525,8 @@ static void survives_every_fault(void **state)
         fault_case c = {put_text("f.csv", files[i]), NULL, {.chunk = 20, .round = 2, .bucket = 30}};
         walk_faults(read_once, NULL, &c);
         if (strstr(files[i], "bad")) continue;
+        c.tuning.in_file = true;
+        walk_faults(read_once, NULL, &c);
         cut(files[i], strlen(files[i]), rows);
         c = (fault_case){NULL, &rows->columns, {.chunk = 2, .round = 2, .bucket = 3}};
         walk_faults(read_once, NULL, &c);

@@ -1,54 +1,147 @@
 /* Votes partitioned by task: see partition.h. The records of a round go to their buckets in the order of rows; where
  * each batch puts its own is counted first. What becomes of them at the end is in partition_finish.c.
  *
- * Cost: 16 bytes per row written, 8 more for 8 bytes of a name beyond the first 8. Memory: the same. */
+ * Cost: 16 bytes per row written, 8 more for 8 bytes of a name beyond the first 8. Memory: the same, or a sixteenth of
+ * the limit where they lie in a file. */
 #include "votes/ids/partition.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "core/spill.h"
 #include "votes/fast_rows.h"
 #include <math.h>
 
 enum { MAX_BUCKETS = 1024, ROWS_PER_BASE = 1 << 16, BASE_WORDS = 2, SPARE = 512, MAX_MOVED = 32 };
 static const double MIN_GROWTH = 1.25;
 
+/* ---- tasks of 9 and 10 bytes ---- */
+
+static const char alphabet[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
+
+/* The place of a character there, from 0x40 on: it has none. */
+static inline unsigned code_of(unsigned char c)
+{
+#define DIGIT(d)   ['0' + (d)] = (d) + 1
+#define UPPER(n)   ['A' + (n)] = (n) + 11
+#define LOWER(n)   ['a' + (n)] = (n) + 37
+#define FIVE(x, n) x(n), x((n) + 1), x((n) + 2), x((n) + 3), x((n) + 4)
+    static const uint8_t place[256] = {FIVE(DIGIT, 0),  FIVE(DIGIT, 5),  FIVE(UPPER, 0),  FIVE(UPPER, 5),
+                                       FIVE(UPPER, 10), FIVE(UPPER, 15), FIVE(UPPER, 20), UPPER(25),
+                                       FIVE(LOWER, 0),  FIVE(LOWER, 5),  FIVE(LOWER, 10), FIVE(LOWER, 15),
+                                       FIVE(LOWER, 20), LOWER(25),       ['-'] = 63,      ['_'] = 64};
+#undef DIGIT
+#undef UPPER
+#undef LOWER
+#undef FIVE
+    return place[c] - 1u;
+}
+
+/* Six bits per character, then whether there are ten of them. */
+uint64_t dis__task_code(const char *text, size_t n)
+{
+    uint64_t bits = (uint64_t)(n == DIS_CODED_MAX) << 60;
+    unsigned all = 0;
+    for (size_t i = 0; i < DIS_CODED_MIN; i++) {
+        const unsigned code = code_of((unsigned char)text[i]);
+        all |= code;
+        bits |= (uint64_t)code << 6 * i;
+    }
+    if (n == DIS_CODED_MAX) {
+        const unsigned code = code_of((unsigned char)text[DIS_CODED_MIN]);
+        all |= code;
+        bits |= (uint64_t)code << 54;
+    }
+    return all < 64 ? bits >> 6 << 8 | DIS_TASK_CODED | (bits & 63) : 0;
+}
+
+static size_t coded_length(uint64_t word)
+{
+    return DIS_CODED_MIN + (word >> 62 & 1);
+}
+
+void dis__task_decode(uint64_t word, char *to)
+{
+    const uint64_t bits = word >> 8 << 6 | (word & 63);
+    for (size_t i = 0; i < coded_length(word); i++) to[i] = alphabet[bits >> 6 * i & 63];
+}
+
+size_t dis__packed_length(const uint64_t *task)
+{
+    return dis__task_is_coded(*task) ? coded_length(*task) : dis__packed_text(task).n;
+}
+
+/* ---- buckets ---- */
+
 static size_t n_buckets(const dis__partition *d)
 {
     return d->places.n_buckets;
 }
 
+/* Words that a bucket collects before they go to the file. */
+static size_t block_words(size_t n)
+{
+    enum { PART = 16, MIN = 64 };
+    const uint64_t limit = dis__memory_limit(), max = (uint64_t)256 << 20;
+    const uint64_t memory = (limit == DIS_MEMORY_OF_MACHINE ? dis__memory_available() : limit) / PART;
+    const size_t words = (size_t)(memory < max ? memory : max) / sizeof(uint64_t) / n;
+    return words < MIN ? MIN : words;
+}
+
 dis_status dis__partition_begin(dis__partition *d, const dis__secret *secret, uint64_t n_bytes, size_t bucket_bytes,
-                                double words_per_byte)
+                                double words_per_byte, bool in_file)
 {
     const uint64_t wanted = n_bytes / bucket_bytes + 1;
     const size_t n = wanted < MAX_BUCKETS ? (size_t)wanted : MAX_BUCKETS;
     const double expected = (double)n_bytes * words_per_byte / (double)n;
-    const size_t share = (size_t)(1.02 * expected + 20 * sqrt(expected)) + SPARE; /* some buckets have more */
     *d = (dis__partition){.places = {.secret = *secret, .n_buckets = n}};
+    d->share = (size_t)(1.02 * expected + 20 * sqrt(expected)) + SPARE; /* some buckets have more */
+    if (in_file || dis__spill_would(dis__size(dis__size(n, d->share, 0), sizeof *d->all, 0))) {
+        DIS_TRY(dis__scratch_open(&d->file));
+        const size_t block = block_words(n);
+        d->share = block < d->share ? block : d->share;
+    }
     DIS_TRY(dis__alloc_zeroed(&d->bucket, n, sizeof *d->bucket));
-    DIS_TRY(dis__alloc_array(&d->all, dis__size(n, share, 0), sizeof *d->all));
+    DIS_TRY(d->file.open ? dis__alloc_resident(&d->all, dis__size(n, d->share, 0), sizeof *d->all)
+                         : dis__alloc_array(&d->all, dis__size(n, d->share, 0), sizeof *d->all));
     for (size_t h = 0; h < n; h++)
-        d->bucket[h] = (dis__partition_bucket){.record = d->all + h * share, .capacity = share};
+        d->bucket[h] = (dis__partition_bucket){.record = d->all + h * d->share, .capacity = d->share};
     return DIS_OK;
 }
 
 void dis__partition_free(dis__partition *d)
 {
-    for (size_t h = 0; d->bucket && h < n_buckets(d); h++)
+    for (size_t h = 0; d->bucket && h < n_buckets(d); h++) {
         if (d->bucket[h].moved) dis__free(d->bucket[h].record);
+        dis__free(d->bucket[h].block);
+    }
     dis__free(d->bucket);
     dis__free(d->all);
     dis__free(d->place);
+    dis__scratch_close(&d->file);
     *d = (dis__partition){0};
 }
 
 typedef struct {
-    const dis__partition *partition;
+    dis__partition *partition;
     dis__batch *const *batch;
+    const size_t *more; /* (n_buckets) words that are to come, or NULL: no more */
 } partitioning;
 
 static size_t rows_end(const dis__batch *b, size_t run)
 {
     return run + 1 < b->n_runs ? b->run_row[run + 1] : b->n_rows;
+}
+
+/* Long tasks that are words after all become such. */
+static void code_tasks(dis__batch *b)
+{
+    size_t long_at = 0, n_long = 0;
+    for (size_t r = 0; r < b->n_runs && long_at < b->n_long; r++) {
+        if (b->run_word[r]) continue;
+        const dis__task_text task = b->long_task[long_at++];
+        if (task.n <= DIS_CODED_MAX) b->run_word[r] = dis__task_code(task.text, task.n);
+        if (b->run_word[r] == 0) b->long_task[n_long++] = task;
+    }
+    b->n_long = n_long;
 }
 
 /* The bucket of each run, and how many words each bucket gets. */
@@ -60,6 +153,7 @@ static dis_status count_job(void *arg, size_t j, int thread)
     dis__batch *b = w->batch[j];
     size_t *count = w->partition->place + j * n_buckets(w->partition), long_at = 0;
     DIS_TRY(dis__batch_reserve(b, DIS_FAST_ROWS_MARGIN));
+    code_tasks(b);
     DIS_KERNEL_PICK(dis__find_homes)(places, b->run_word, b->n_runs, b->run);
     const size_t bases = (b->first_row + b->n_rows + ROWS_PER_BASE - 1) / ROWS_PER_BASE -
                          (b->first_row + ROWS_PER_BASE - 1) / ROWS_PER_BASE;
@@ -85,13 +179,16 @@ static size_t with_foresight(size_t n, double done)
     return (size_t)((more > MIN_GROWTH ? more : MIN_GROWTH) * (double)n) + SPARE;
 }
 
-static dis_status move_bucket(dis__partition_bucket *bucket, size_t capacity)
+static dis_status move_bucket(const dis__partition *d, dis__partition_bucket *bucket, size_t capacity)
 {
     uint64_t *record;
-    DIS_TRY(dis__alloc_array(&record, capacity, sizeof *record));
+    DIS_TRY(d->file.open ? dis__alloc_resident(&record, capacity, sizeof *record)
+                         : dis__alloc_array(&record, capacity, sizeof *record));
     memcpy(record, bucket->record, bucket->n * sizeof *record);
     if (bucket->moved) dis__free(bucket->record);
-    *bucket = (dis__partition_bucket){.record = record, .n = bucket->n, .capacity = capacity, .moved = true};
+    bucket->record = record;
+    bucket->capacity = capacity;
+    bucket->moved = true;
     return DIS_OK;
 }
 
@@ -122,7 +219,79 @@ static dis_status make_fit(dis__partition *d, const size_t *n, double done)
     for (size_t h = 0; h < n_buckets(d); h++) n_moved += d->bucket[h].moved || n[h] > d->bucket[h].capacity;
     if (n_moved > MAX_MOVED) return move_all(d, n, done);
     for (size_t h = 0; h < n_buckets(d); h++)
-        if (n[h] > d->bucket[h].capacity) DIS_TRY(move_bucket(&d->bucket[h], with_foresight(n[h], done)));
+        if (n[h] > d->bucket[h].capacity) DIS_TRY(move_bucket(d, &d->bucket[h], with_foresight(n[h], done)));
+    return DIS_OK;
+}
+
+/* ---- to the file ---- */
+
+/* What a bucket has collected; its own memory, which one round needed, is given up. */
+static dis_status write_bucket(dis__partition *d, size_t h)
+{
+    dis__partition_bucket *b = &d->bucket[h];
+    if (b->n) {
+        DIS_TRY(dis__reserve(&b->block, &b->block_capacity, b->n_blocks, b->n_blocks + 1, sizeof *b->block));
+        dis__partition_block *block = &b->block[b->n_blocks];
+        block->n = b->n;
+        DIS_TRY(dis__scratch_append(&d->file, b->record, b->n * sizeof *b->record, &block->at));
+        b->n_blocks++;
+        b->n = 0;
+    }
+    if (b->moved) dis__free(b->record);
+    b->moved = false;
+    b->record = d->all + h * d->share;
+    b->capacity = d->share;
+    return DIS_OK;
+}
+
+enum { WRITE_JOBS = 64 };
+
+static dis_status write_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const partitioning *w = arg;
+    dis__partition *d = w->partition;
+    const size_t last = dis__job_first(n_buckets(d), WRITE_JOBS, j + 1);
+    for (size_t h = dis__job_first(n_buckets(d), WRITE_JOBS, j); h < last; h++) {
+        const dis__partition_bucket *b = &d->bucket[h];
+        if (!w->more || b->moved || w->more[h] > b->capacity - b->n) DIS_TRY(write_bucket(d, h));
+    }
+    return DIS_OK;
+}
+
+dis_status dis__partition_write(dis_context *ctx, dis__partition *d)
+{
+    partitioning w = {.partition = d};
+    if (!d->file.open) return DIS_OK;
+    DIS_TRY(dis__run_jobs(ctx, WRITE_JOBS, write_job, &w));
+    dis__free(d->all);
+    d->all = NULL;
+    for (size_t h = 0; h < n_buckets(d); h++) d->bucket[h].record = NULL;
+    return DIS_OK;
+}
+
+/* ---- places ---- */
+
+/* What has no room in memory goes to the file. */
+static dis_status make_place(dis_context *ctx, partitioning *w, size_t n_batches)
+{
+    const dis__partition *d = w->partition;
+    size_t *more = d->place + n_batches * n_buckets(d);
+    bool full = false;
+    memset(more, 0, n_buckets(d) * sizeof *more);
+    for (size_t j = 0; j < n_batches; j++)
+        for (size_t h = 0; h < n_buckets(d); h++) more[h] += d->place[j * n_buckets(d) + h];
+    for (size_t h = 0; h < n_buckets(d); h++)
+        full |= d->bucket[h].moved || more[h] > d->bucket[h].capacity - d->bucket[h].n;
+    w->more = more;
+    return full ? dis__run_jobs(ctx, WRITE_JOBS, write_job, w) : DIS_OK;
+}
+
+/* Buckets that have more than a block in this round. */
+static dis_status widen(dis__partition *d, const size_t *n)
+{
+    for (size_t h = 0; h < n_buckets(d); h++)
+        if (n[h] > d->bucket[h].capacity) DIS_TRY(move_bucket(d, &d->bucket[h], n[h]));
     return DIS_OK;
 }
 
@@ -137,7 +306,7 @@ static dis_status place_batches(dis__partition *d, size_t n_batches, double done
             n[h] += count;
         }
     }
-    DIS_TRY(make_fit(d, n, done));
+    DIS_TRY(d->file.open ? widen(d, n) : make_fit(d, n, done));
     for (size_t h = 0; h < n_buckets(d); h++) d->bucket[h].n = n[h];
     return DIS_OK;
 }
@@ -149,6 +318,7 @@ dis_status dis__partition_make_room(dis_context *ctx, dis__partition *d, dis__ba
     const size_t need = dis__size(dis__size(n_batches, 1, 1), n_buckets(d), 0); /* a row more for the sums */
     DIS_TRY(dis__reserve(&d->place, &d->place_capacity, 0, need, sizeof *d->place));
     DIS_TRY(dis__run_jobs(ctx, n_batches, count_job, &w));
+    if (d->file.open) DIS_TRY(make_place(ctx, &w, n_batches));
     return place_batches(d, n_batches, done, d->place + n_batches * n_buckets(d));
 }
 

@@ -5,6 +5,7 @@
  */
 #include "votes/ids/partition_number.h"
 #include "core/memory.h"
+#include "core/pool.h"
 
 enum { RECORDS_AT_ONCE = 64 };
 
@@ -45,12 +46,6 @@ static inline size_t next_slot(size_t k, size_t n_slots)
     return k + 1 == n_slots ? 0 : k + 1;
 }
 
-/* The words of a task that was found. */
-static inline const uint64_t *words_of(const dis__bucket_scratch *s, const dis__bucket_task *task)
-{
-    return dis__bucket_is_long(task->word) ? s->text + (task->word >> 8) : &task->word;
-}
-
 /* A table of that size for the n tasks that are known. */
 static dis_status make_slots(const dis__partition *d, dis__bucket_scratch *s, size_t n_slots, size_t n)
 {
@@ -58,7 +53,7 @@ static dis_status make_slots(const dis__partition *d, dis__bucket_scratch *s, si
     memset(s->slot, 0, n_slots * sizeof *s->slot);
     for (size_t t = 0; t < n; t++) {
         record r;
-        look_at(d, words_of(s, &s->task[t]), n_slots, &r);
+        look_at(d, dis__bucket_words(s->text, &s->task[t]), n_slots, &r);
         size_t k = r.home;
         while (s->slot[k].key) k = next_slot(k, n_slots);
         s->slot[k] = (dis__bucket_slot){r.key, (uint32_t)t};
@@ -69,14 +64,16 @@ static dis_status make_slots(const dis__partition *d, dis__bucket_scratch *s, si
 static inline bool is_same(const dis__bucket_scratch *s, const dis__bucket_slot *slot, const record *r)
 {
     if (slot->key != r->key) return false;
-    return r->words == 1 || memcmp(words_of(s, &s->task[slot->task]), r->at, r->words * sizeof *r->at) == 0;
+    return r->words == 1 ||
+           memcmp(dis__bucket_words(s->text, &s->task[slot->task]), r->at, r->words * sizeof *r->at) == 0;
 }
 
 /* A task that is new; there is room for it. */
-static inline uint32_t add_task(dis__bucket_scratch *s, size_t n, const record *r, uint32_t row)
+static inline uint32_t add_task(dis__bucket_scratch *s, size_t n, const record *r, uint64_t row)
 {
     dis__bucket_task *task = &s->task[n];
-    *task = (dis__bucket_task){.word = *r->at, .at = row};
+    *task = (dis__bucket_task){.word = *r->at};
+    s->first_row[n] = row;
     if (r->words > 1) {
         task->word = dis__bucket_long(s->n_text);
         memcpy(s->text + s->n_text, r->at, r->words * sizeof *r->at);
@@ -89,22 +86,23 @@ static inline uint32_t add_task(dis__bucket_scratch *s, size_t n, const record *
 /* Numbers some records of a bucket whose tasks are n so far; how many they are then. Slots are asked for together, then
  * looked at one by one. */
 static size_t number_records(dis__bucket_scratch *s, size_t n_slots, size_t n, const record *r, size_t n_records,
-                             size_t *n_votes, uint32_t *base)
+                             uint64_t *base)
 {
+    size_t n_votes = s->n_votes;
     for (size_t i = 0; i < n_records; i++, r++) {
         const uint64_t vote = r->at[r->words];
         if (r->key == 0) {
-            *base = (uint32_t)vote;
+            *base = vote;
             continue;
         }
         size_t k = r->home;
         while (s->slot[k].key && !is_same(s, &s->slot[k], r)) k = next_slot(k, n_slots);
-        if (s->slot[k].key == 0)
-            s->slot[k] = (dis__bucket_slot){r->key, add_task(s, n++, r, *base + (uint32_t)(vote >> 48))};
+        if (s->slot[k].key == 0) s->slot[k] = (dis__bucket_slot){r->key, add_task(s, n++, r, *base + (vote >> 48))};
         const uint32_t task = s->slot[k].task;
         s->next[task]++;
-        s->number[(*n_votes)++] = task;
+        s->number[n_votes++] = task;
     }
+    s->n_votes = n_votes;
     return n;
 }
 
@@ -122,52 +120,55 @@ static size_t look_ahead(const dis__partition *d, const dis__bucket_scratch *s, 
     return n;
 }
 
-static dis_status reserve_tasks(dis__bucket_scratch *s, size_t n, size_t n_votes, size_t n_records, size_t words)
+static dis_status reserve_tasks(dis__bucket_scratch *s, size_t n, size_t n_records, size_t words)
 {
     DIS_TRY(dis__reserve(&s->task, &s->task_capacity, n, n + n_records, sizeof *s->task));
+    DIS_TRY(dis__reserve(&s->first_row, &s->row_capacity, n, n + n_records, sizeof *s->first_row));
     DIS_TRY(dis__reserve(&s->next, &s->next_capacity, n, n + n_records, sizeof *s->next));
     DIS_TRY(dis__reserve(&s->text, &s->text_capacity, s->n_text, s->n_text + words, sizeof *s->text));
-    return dis__reserve(&s->number, &s->number_capacity, n_votes, n_votes + n_records, sizeof *s->number);
+    return dis__reserve(&s->number, &s->number_capacity, s->n_votes, s->n_votes + n_records, sizeof *s->number);
 }
 
-/* Finds the tasks of a bucket, by first appearance, and counts their votes. */
-static dis_status number_tasks(const dis__partition *d, const dis__partition_bucket *bucket, dis__bucket_scratch *s,
-                               size_t *n_tasks, size_t *n_votes)
+/* Finds the tasks of n_words of records, by first appearance, and counts their votes. */
+static dis_status number_tasks(const dis__partition *d, const uint64_t *at, size_t n_words, dis__bucket_scratch *s)
 {
-    enum { MIN_SLOTS = 4 * RECORDS_AT_ONCE, WORDS_PER_SLOT = 4 };
-    const uint64_t *at = bucket->record, *end = at + bucket->n;
-    size_t n_slots = MIN_SLOTS + bucket->n / WORDS_PER_SLOT, n = 0;
-    uint32_t base = 0;
+    enum { MIN_SLOTS = 4 * RECORDS_AT_ONCE };
+    const uint64_t *end = at + n_words;
+    const double expected = (s->tasks_per_word ? s->tasks_per_word : 1. / 8) * (double)n_words;
+    size_t n_slots = MIN_SLOTS + (size_t)(2.2 * expected), n = 0;
+    uint64_t base = 0;
     record r[RECORDS_AT_ONCE];
-    s->n_text = *n_votes = 0;
+    s->n_text = s->n_votes = 0;
     DIS_TRY(make_slots(d, s, n_slots, 0));
     while (at < end) {
         const uint64_t *from = at;
         size_t words = 0;
         size_t n_records = look_ahead(d, s, &at, end, n_slots, r, &words);
-        DIS_TRY(reserve_tasks(s, n, *n_votes, n_records, words));
+        DIS_TRY(reserve_tasks(s, n, n_records, words));
         if (2 * (n + n_records) > n_slots) {
             DIS_TRY(make_slots(d, s, n_slots *= 2, n));
             n_records = look_ahead(d, s, &from, at, n_slots, r, &words);
         }
-        n = number_records(s, n_slots, n, r, n_records, n_votes, &base);
+        n = number_records(s, n_slots, n, r, n_records, &base);
     }
-    *n_tasks = n;
+    if (s->n_votes > UINT32_MAX)
+        return dis__fail(DIS_ELIMIT, "more than %u votes on some tasks, too many to be put in order", UINT32_MAX);
+    s->n_tasks = n;
+    if (n_words) s->tasks_per_word = (double)n / (double)n_words;
     return DIS_OK;
 }
 
 /* Votes by task, in place of the records: they are half as large, or smaller. */
-static void sort_votes(const dis__partition_bucket *bucket, const uint16_t *class_of, const dis__bucket_scratch *s,
-                       size_t n_tasks)
+static void sort_votes(uint64_t *records, size_t n_words, const uint16_t *class_of, const dis__bucket_scratch *s)
 {
     uint32_t sum = 0;
-    for (size_t t = 0; t < n_tasks; t++) {
+    for (size_t t = 0; t < s->n_tasks; t++) {
         s->task[t].n = s->next[t];
         s->next[t] = sum;
         sum += s->task[t].n;
     }
     size_t i = 0;
-    for (const uint64_t *at = bucket->record, *end = at + bucket->n; at < end;) {
+    for (const uint64_t *at = records, *end = at + n_words; at < end;) {
         const bool is_vote = *at != 0;
         at += dis__packed_words(*at);
         const uint64_t vote = *at++;
@@ -175,50 +176,103 @@ static void sort_votes(const dis__partition_bucket *bucket, const uint16_t *clas
         if (!is_vote) continue;
         s->sorted[s->next[s->number[i++]]++] = (dis__placed_vote){(uint32_t)vote, class_of ? class_of[label] : label};
     }
-    if (sum) memcpy(bucket->record, s->sorted, sum * sizeof *s->sorted);
+    if (sum) memcpy(records, s->sorted, sum * sizeof *s->sorted);
 }
 
-/* Puts the tasks of a bucket behind its votes, or where there is room. */
-static dis_status keep_tasks(const dis__partition_bucket *bucket, const dis__bucket_scratch *s, size_t n_votes,
-                             dis__numbered_bucket *out)
+/* ---- in the file ---- */
+
+static size_t words_in_file(const dis__partition_bucket *bucket)
 {
-    enum { TASK_WORDS = sizeof(dis__bucket_task) / sizeof(uint64_t) };
-    _Static_assert(sizeof(dis__placed_vote) == sizeof(uint64_t) && sizeof(dis__bucket_task) % sizeof(uint64_t) == 0,
-                   "in place");
-    const size_t task_words = TASK_WORDS * out->n_tasks, words = task_words + s->n_text;
-    uint64_t *to = bucket->record + n_votes, *free_from = to + words, *end = bucket->record + bucket->n;
-    if (words > bucket->n - n_votes) {
+    size_t n = 0;
+    for (size_t i = 0; i < bucket->n_blocks; i++) n += bucket->block[i].n;
+    return n;
+}
+
+/* The records of a bucket, which are then gone from the file. Those of a bucket that will soon be asked for, `later`, may
+ * be on their way meanwhile. */
+static dis_status read_records(const dis__partition *d, const dis__partition_bucket *bucket,
+                               const dis__partition_bucket *later, dis__bucket_scratch *s)
+{
+    const size_t n = words_in_file(bucket);
+    uint64_t *to;
+    for (size_t i = 0; later && i < later->n_blocks; i++)
+        dis__scratch_ahead(&d->file, later->block[i].at, later->block[i].n * sizeof *to);
+    DIS_TRY(dis__reserve(&s->record, &s->record_capacity, 0, n, sizeof *s->record));
+    to = s->record;
+    for (size_t i = 0; i < bucket->n_blocks; i++) {
+        const dis__partition_block *b = &bucket->block[i];
+        DIS_TRY(dis__scratch_read(&d->file, b->at, to, b->n * sizeof *to));
+        dis__scratch_drop(&d->file, b->at, b->n * sizeof *to);
+        to += b->n;
+    }
+    return DIS_OK;
+}
+
+enum { TASK_WORDS = sizeof(dis__bucket_task) / sizeof(uint64_t) };
+_Static_assert(sizeof(dis__placed_vote) == sizeof(uint64_t) && sizeof(dis__bucket_task) % sizeof(uint64_t) == 0,
+               "in place of words");
+
+/* Tasks and texts, one behind the other. */
+static void put_tasks(const dis__bucket_scratch *s, uint64_t *to)
+{
+    if (s->n_tasks) memcpy(to, s->task, s->n_tasks * sizeof *s->task);
+    if (s->n_text) memcpy(to + TASK_WORDS * s->n_tasks, s->text, s->n_text * sizeof *s->text);
+}
+
+static dis_status keep_in_file(dis__partition *d, dis__bucket_scratch *s, dis__numbered_bucket *out)
+{
+    const size_t n = s->n_votes + TASK_WORDS * s->n_tasks + s->n_text;
+    DIS_TRY(dis__reserve(&s->record, &s->record_capacity, s->n_votes, n, sizeof *s->record));
+    put_tasks(s, s->record + s->n_votes);
+    return dis__scratch_append(&d->file, s->record, n * sizeof *s->record, &out->at);
+}
+
+/* ---- all of it ---- */
+
+dis_status dis__bucket_number(dis_context *ctx, const dis__partition *d, size_t h, const uint16_t *class_of,
+                              dis__bucket_scratch *s)
+{
+    const dis__partition_bucket *bucket = &d->bucket[h];
+    uint64_t *records = bucket->record;
+    size_t n = bucket->n;
+    if (d->file.open) {
+        const size_t later = h + (size_t)dis_context_threads(ctx);
+        DIS_TRY(read_records(d, bucket, later < d->places.n_buckets ? &d->bucket[later] : NULL, s));
+        n = words_in_file(bucket);
+        records = s->record;
+    }
+    DIS_TRY(number_tasks(d, records, n, s));
+    DIS_TRY(dis__reserve(&s->sorted, &s->sorted_capacity, 0, s->n_votes, sizeof *s->sorted));
+    sort_votes(records, n, class_of, s);
+    return DIS_OK;
+}
+
+dis_status dis__bucket_keep(dis__partition *d, size_t h, dis__bucket_scratch *s, dis__numbered_bucket *out)
+{
+    const dis__partition_bucket *bucket = &d->bucket[h];
+    *out = (dis__numbered_bucket){.n_votes = s->n_votes, .n_tasks = s->n_tasks, .n_text = s->n_text};
+    if (d->file.open) return keep_in_file(d, s, out);
+    const size_t words = TASK_WORDS * s->n_tasks + s->n_text;
+    uint64_t *to = bucket->record + s->n_votes, *free_from = to + words, *end = bucket->record + bucket->n;
+    if (words > bucket->n - s->n_votes) {
         DIS_TRY(dis__alloc_array(&out->own, words, sizeof *out->own));
         free_from = to;
         to = out->own;
     }
     dis__release(free_from, (size_t)(end - free_from) * sizeof *free_from);
-    uint64_t *text = to + task_words;
+    put_tasks(s, to);
+    out->vote = (const dis__placed_vote *)(const void *)bucket->record;
     out->task = (dis__bucket_task *)(void *)to;
-    if (s->n_text) memcpy(text, s->text, s->n_text * sizeof *text);
-    for (size_t t = 0; t < out->n_tasks; t++) {
-        out->task[t] = s->task[t];
-        if (dis__bucket_is_long(s->task[t].word))
-            out->task[t].word = dis__bucket_long((uintptr_t)(text + (s->task[t].word >> 8)));
-    }
+    out->text = to + TASK_WORDS * s->n_tasks;
     return DIS_OK;
-}
-
-dis_status dis__bucket_number(const dis__partition *d, size_t h, const uint16_t *class_of, dis__bucket_scratch *s,
-                              dis__numbered_bucket *out)
-{
-    const dis__partition_bucket *bucket = &d->bucket[h];
-    size_t n_votes;
-    DIS_TRY(number_tasks(d, bucket, s, &out->n_tasks, &n_votes));
-    DIS_TRY(dis__reserve(&s->sorted, &s->sorted_capacity, 0, n_votes, sizeof *s->sorted));
-    sort_votes(bucket, class_of, s, out->n_tasks);
-    return keep_tasks(bucket, s, n_votes, out);
 }
 
 void dis__bucket_scratch_free(dis__bucket_scratch *s)
 {
+    dis__free(s->record);
     dis__free(s->slot);
     dis__free(s->task);
+    dis__free(s->first_row);
     dis__free(s->text);
     dis__free(s->number);
     dis__free(s->next);

@@ -22,7 +22,9 @@ static double words_of(const dis__filled *round)
         size_t long_at = 0;
         for (size_t r = 0; r < b->n_runs; r++) {
             const size_t end = r + 1 < b->n_runs ? b->run_row[r + 1] : b->n_rows;
-            words += (double)((1 + dis__task_words(dis__batch_task(b, r, &long_at).n)) * (end - b->run_row[r]));
+            const dis__task_text task = dis__batch_task(b, r, &long_at);
+            const bool coded = b->run_word[r] == 0 && task.n <= DIS_CODED_MAX && dis__task_code(task.text, task.n);
+            words += (double)((1 + (coded ? 1 : dis__task_words(task.n))) * (end - b->run_row[r]));
         }
     }
     return words;
@@ -120,7 +122,7 @@ static dis_status take_over(dis__filled *round, const dis__numbering *before)
         share->n_ids = share->n_bytes = 0; /* whoever looked at them before may have counted */
     }
     DIS_TRY(dis__partition_begin(&c->partition, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->bucket,
-                                 words_of(round) / (double)round->n_bytes));
+                                 words_of(round) / (double)round->n_bytes, c->in_file));
     return c->n_rows ? take_rows(round) : DIS_OK;
 }
 
