@@ -14,10 +14,10 @@
  *     dis__partition_free(&partition);
  *
  * A record is words: the task, packed, and a last one with worker, label and row. A task of up to 8 bytes is one word,
- * padded with zeros; so is one of 9 or 10 letters, digits, - and _, six bits each, in a word whose first byte is one that
- * no text begins with (DIS_TASK_CODED and six bits of it). A longer one has another such byte before it, as texts are UTF-8: DIS_TASK_LONG and
- * how many words follow the first, or, from DIS_TASK_COUNTED on, DIS_TASK_COUNTED; then the other seven bytes of the
- * first word are its length, and the text begins with the second. */
+ * padded with zeros; so is one of 9 or 10 letters, digits, - and _, six bits each, in a word whose first byte is one
+ * that no text begins with, as texts are UTF-8 (DIS_TASK_CODED and six bits of it). A longer one has another such byte
+ * before it: DIS_TASK_LONG and how many words follow the first, or, from DIS_TASK_COUNTED on, DIS_TASK_COUNTED; then
+ * the other seven bytes of the first word are its length, and the text begins with the second. */
 #ifndef DIS_VOTES_IDS_PARTITION_H
 #define DIS_VOTES_IDS_PARTITION_H
 #include "dissent/context.h"
