@@ -134,7 +134,7 @@ static dis_status number_tasks(const dis__partition *d, const uint64_t *at, size
 {
     enum { MIN_SLOTS = 4 * RECORDS_AT_ONCE };
     const uint64_t *end = at + n_words;
-    const double expected = (s->tasks_per_word ? s->tasks_per_word : 1. / 8) * (double)n_words;
+    const double expected = (s->tasks_per_word > 0 ? s->tasks_per_word : 1. / 8) * (double)n_words;
     size_t n_slots = MIN_SLOTS + (size_t)(2.2 * expected), n = 0;
     uint64_t base = 0;
     record r[RECORDS_AT_ONCE];
