@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/pool.h"
+#include "votes/votes_internal.h"
 
 typedef struct {
     dis_context *ctx;
@@ -16,6 +17,7 @@ typedef struct {
     const double *const *p; /* n_views tables of (n_items, n_classes) */
     const double *weight;   /* (n_views), positive, summing to 1 */
     const dis_votes *votes; /* that the views were made from; NULL: not known */
+    dis__votes_part part;   /* what the items are of those of all ranks */
     const void *options;    /* the combination's own struct */
     double *out;            /* (n_items, n_classes); may be one of p */
     double *temperature;    /* (n_views), to be filled where there are any; zeros */
@@ -27,8 +29,10 @@ typedef struct {
     dis_combiner info;
     size_t options_size;
     dis_status (*run)(const dis__combine_args *args);
-    bool ranks; /* each item by itself: can be shared out over ranks */
 } dis__combiner;
+
+/* What is wrong with a combination of so many views of these votes, before there are any views. */
+dis_status dis__views_check(const dis_votes *votes, size_t n_views, const char *spec);
 
 /* Weights of views, the first field of every options struct. */
 enum { DIS_WEIGHTS_EQUAL, DIS_WEIGHTS_AUTO };

@@ -106,6 +106,26 @@ static dis_status choose_weights(const dis_views *views, const dis__combiner *c,
     return DIS_OK;
 }
 
+/* Views of votes that lie on several ranks have the items of one of them. */
+static dis__votes_part part_of(const dis_views *views)
+{
+    const dis__votes_part whole = {.n_items = views->n_items, .n_owners = 1};
+    return views->votes && views->votes->part.n_owners ? views->votes->part : whole;
+}
+
+/* The maximum of the steps that any rank took. */
+static dis_status join_steps(const dis__comm *comm, dis_combination *did)
+{
+    uint64_t *all;
+    if (!dis__comm_is_shared(comm)) return DIS_OK;
+    DIS_TRY(dis__alloc_array(&all, (size_t)comm->size, sizeof *all));
+    const dis_status status = dis__comm_all_counts(comm, (uint64_t)did->max_steps, all);
+    for (int r = 0; status == DIS_OK && r < comm->size; r++)
+        if ((int)all[r] > did->max_steps) did->max_steps = (int)all[r];
+    dis__free(all);
+    return status;
+}
+
 /* Runs the combination over the views that have weight. */
 static dis_status run(dis_context *ctx, const dis_views *views, const dis__combiner *c, const dis_reals *options,
                       double *out, dis_combination *did)
@@ -128,12 +148,14 @@ static dis_status run(dis_context *ctx, const dis_views *views, const dis__combi
                                     .p = p,
                                     .weight = weight,
                                     .votes = views->votes,
+                                    .part = part_of(views),
                                     .options = options,
                                     .out = out,
                                     .temperature = temperature,
                                     .on_bound = on_bound,
                                     .did = did};
     DIS_TRY(c->run(&args));
+    DIS_TRY(join_steps(dis__context_comm(ctx), did));
     n = 0;
     for (size_t m = 0; m < views->n_views; m++) {
         if (!(did->weight[m] > 0)) continue;
@@ -141,6 +163,33 @@ static dis_status run(dis_context *ctx, const dis_views *views, const dis__combi
         did->on_bound[m] = on_bound[n++];
     }
     return DIS_OK;
+}
+
+static dis_status check(const dis__combiner *c, const dis_votes *votes, size_t n_views)
+{
+    if (n_views < 1) return dis__fail(DIS_EUSAGE, "combination %s: there is no view to combine", c->info.name);
+    if (n_views > DIS_MAX_VIEWS)
+        return dis__fail(DIS_EUSAGE, "combination %s: %zu views; at most %d are possible", c->info.name, n_views,
+                         DIS_MAX_VIEWS);
+    if (c->info.needs_votes && !votes)
+        return dis__fail(DIS_EUSAGE,
+                         "combination %s needs the votes that the views were made from: use `dissent labels`, or "
+                         "another combination",
+                         c->info.name);
+    return DIS_OK;
+}
+
+dis_status dis__views_check(const dis_votes *votes, size_t n_views, const char *spec)
+{
+    const dis__combiner *c;
+    dis_reals *options;
+    double weight[DIS_MAX_VIEWS];
+    const dis_views views = {.n_views = n_views};
+    DIS_TRY(parse(spec, &c, &options));
+    dis_status status = check(c, votes, n_views);
+    if (status == DIS_OK && !dis_combiner_wants_auto_weights(spec)) status = choose_weights(&views, c, options, weight);
+    dis__free(options);
+    return status;
 }
 
 dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const char *spec, double *out,
@@ -151,25 +200,11 @@ dis_status dis_views_combine(dis_context *ctx, const dis_views *views, const cha
     dis_reals *options;
     DIS_TRY(parse(spec, &c, &options));
     dis_combination done;
-    dis_status status;
-    if (views->n_views < 1)
-        status = dis__fail(DIS_EUSAGE, "combination %s: there is no view to combine", c->info.name);
-    else if (views->n_views > DIS_MAX_VIEWS)
-        status = dis__fail(DIS_EUSAGE, "combination %s: %zu views; at most %d are possible", c->info.name,
-                           views->n_views, DIS_MAX_VIEWS);
-    else if (dis__comm_is_shared(dis__context_comm(ctx)) && (!c->ranks || dis_combiner_wants_auto_weights(spec)))
-        status =
-            dis__fail(DIS_EUSAGE,
-                      "combination %s%s cannot be shared out over ranks; leave mpirun out, or use average, centroid "
-                      "or calibrated with weights of your own",
-                      c->info.name, c->ranks ? " with weights=auto" : "");
-    else if (c->info.needs_votes && !views->votes)
-        status = dis__fail(DIS_EUSAGE,
-                           "combination %s needs the votes that the views were made from: use `dissent labels`, or "
-                           "another combination",
+    dis_status status = check(c, views->votes, views->n_views);
+    if (status == DIS_OK && dis__comm_is_shared(dis__context_comm(ctx)) && !views->votes)
+        status = dis__fail(DIS_EUSAGE, "combination %s over ranks needs the votes that the views were made from",
                            c->info.name);
-    else
-        status = run(ctx, views, c, options, out, &done);
+    if (status == DIS_OK) status = run(ctx, views, c, options, out, &done);
     dis__free(options);
     if (status == DIS_OK && did) *did = done;
     return status;

@@ -7,6 +7,7 @@
 #include "core/comm.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
+#include "labels/combiner.h"
 #include "labels/methods.h"
 #include "labels/methods/em_device.h"
 
@@ -20,21 +21,6 @@ struct dis_made {
 };
 
 DIS_OPTIONS_DEFAULTS(dis_make_options, .size = sizeof(dis_make_options))
-
-/* Combines nothing at all: tells what is wrong with the number of weights before any fit is made. */
-static dis_status check_combination(dis_context *ctx, const dis_votes *votes, const dis_label_choice *choice)
-{
-    double equal[DIS_MAX_VIEWS];
-    const double *p[DIS_MAX_VIEWS], none = 0;
-    for (size_t m = 0; m < choice->n_views; m++) {
-        equal[m] = 1;
-        p[m] = &none;
-    }
-    const bool automatic = dis_combiner_wants_auto_weights(choice->combine);
-    const dis_views views = {
-        .n_classes = 1, .n_views = choice->n_views, .p = p, .weight = automatic ? equal : NULL, .votes = votes};
-    return dis_views_combine(ctx, &views, choice->combine, equal, NULL);
-}
 
 /* Methods without parameters start from the votes beside those that have some; the state must be of one at least. */
 static dis_status check_start(const dis_label_choice *choice, const dis_state *start)
@@ -119,7 +105,7 @@ static dis_status make(dis_context *ctx, const dis_votes *votes, const dis_label
     dis_status status = dis_fit_check(ctx, votes, choice->view, choice->n_views);
     if (status == DIS_OK) status = check_start(choice, o->fit->start);
     if (status == DIS_OK) status = check_device(choice, o->fit->device);
-    if (status == DIS_OK && choice->combine) status = check_combination(ctx, votes, choice);
+    if (status == DIS_OK && choice->combine) status = dis__views_check(votes, choice->n_views, choice->combine);
     DIS_TRY(dis__comm_agree(dis__context_comm(ctx), status));
     DIS_TRY(fit_views(ctx, votes, choice, o, made));
     if (choice->combine) return combine_views(ctx, votes, choice, o, made);

@@ -46,5 +46,4 @@ const dis__combiner dis__combiner_average = {
              .n_options = sizeof options / sizeof *options},
     .options_size = sizeof(average_options),
     .run = run_average,
-    .ranks = true,
 };

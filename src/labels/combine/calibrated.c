@@ -89,5 +89,4 @@ const dis__combiner dis__combiner_calibrated = {
              .needs_votes = true},
     .options_size = sizeof(calibrated_options),
     .run = run_calibrated,
-    .ranks = true,
 };

@@ -164,5 +164,4 @@ const dis__combiner dis__combiner_centroid = {
              .n_options = sizeof options / sizeof *options},
     .options_size = sizeof(centroid_options),
     .run = run_centroid,
-    .ranks = true,
 };

@@ -13,9 +13,10 @@
  * stops when no projected derivative is above 1e-10. It is made from three starts, since f is not convex.
  *
  * Cost: a pass over the items an evaluation, n_views^2 / 2 * n_classes logarithms per item; some 10 evaluations a
- * start.
+ * start. On ranks each has its items, and 1 + n_views sums go from one to the next per evaluation.
  */
 #include "labels/combine/temper.h"
+#include "labels/methods/job_sums.h"
 #include <math.h>
 #include <string.h>
 
@@ -28,42 +29,32 @@ typedef struct {
     const dis__combine_args *args;
     double lambda;
     const double *temperature; /* (n_views), at which a pass evaluates */
-    size_t n_jobs, n_scratch;
-    double *scratch; /* (threads, n_scratch) */
-    double *sums;    /* (n_jobs, 1 + n_views): each job's part of f and its derivatives */
+    size_t n_scratch;
+    double *scratch;    /* (threads, n_scratch) */
+    dis__job_sums pass; /* of f and its derivatives */
 } score_work;
 
-static dis_status score_job(void *arg, size_t j, int thread)
+static void score_job(void *arg, size_t first, size_t last, double *sums, int thread)
 {
     const score_work *w = arg;
-    const size_t n_items = w->args->n_items;
-    double *sums = w->sums + j * (1 + w->args->n_views);
-    sums[0] = DIS_KERNEL_PICK(dis__temper_score)(w->args, w->temperature, dis__job_first(n_items, w->n_jobs, j),
-                                                 dis__job_first(n_items, w->n_jobs, j + 1),
-                                                 w->scratch + (size_t)thread * w->n_scratch, sums + 1);
-    return DIS_OK;
+    DIS_KERNEL_PICK(dis__temper_score)
+    (w->args, w->temperature, first, last, w->scratch + (size_t)thread * w->n_scratch, sums);
 }
 
 /* f and its derivatives (n_views) at T. */
 static dis_status score(score_work *w, const double *temperature, double *value, double *gradient)
 {
     const dis__combine_args *a = w->args;
-    double pairs = 0;
+    double pairs = 0, sums[1 + DIS_MAX_VIEWS];
     for (size_t i = 0; i < a->n_views; i++)
         for (size_t j = i + 1; j < a->n_views; j++) pairs += a->weight[i] * a->weight[j];
-    const double scale = pairs > 0 && a->n_items > 0 ? 1 / (pairs * (double)a->n_items) : 0;
+    const double scale = pairs > 0 && a->part.n_items > 0 ? 1 / (pairs * (double)a->part.n_items) : 0;
     w->temperature = temperature;
-    DIS_TRY(dis__run_jobs(a->ctx, w->n_jobs, score_job, w));
-    *value = 0;
-    memset(gradient, 0, a->n_views * sizeof *gradient);
-    for (size_t j = 0; j < w->n_jobs; j++) {
-        const double *sums = w->sums + j * (1 + a->n_views);
-        *value += scale * sums[0];
-        for (size_t m = 0; m < a->n_views; m++) gradient[m] += scale * sums[1 + m];
-    }
+    DIS_TRY(dis__job_sums_run(&w->pass, sums));
+    *value = scale * sums[0];
     for (size_t m = 0; m < a->n_views; m++) {
         *value += w->lambda * temperature[m] * temperature[m];
-        gradient[m] += 2 * w->lambda * temperature[m];
+        gradient[m] = scale * sums[1 + m] + 2 * w->lambda * temperature[m];
     }
     return DIS_OK;
 }
@@ -197,19 +188,24 @@ static dis_status choose(score_work *w, const dis__temper_options *o)
 
 dis_status dis__temper_choose(const dis__combine_args *args, const dis__temper_options *options)
 {
+    const dis__fit_args items = {.ctx = args->ctx, .votes = {.n_items = args->n_items}, .part = args->part};
     score_work w = {
         .args = args,
         .lambda = options->lambda,
-        .n_jobs = dis__n_jobs(args->n_items, 1 + 4096 / (args->n_classes * args->n_views), 64),
         .n_scratch = dis__temper_scratch(args->n_views, args->n_classes),
+        .pass = {.args = &items,
+                 .n_jobs = dis__n_jobs(args->part.n_items, 1 + 4096 / (args->n_classes * args->n_views), 64),
+                 .n_sums = 1 + args->n_views,
+                 .job = score_job,
+                 .arg = &w},
     };
     const size_t threads = (size_t)dis_context_threads(args->ctx);
     dis_status status;
     DIS_TRY_GOTO(status, dis__alloc_array(&w.scratch, threads, dis__size(w.n_scratch, sizeof *w.scratch, 0)), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&w.sums, w.n_jobs, (1 + args->n_views) * sizeof *w.sums), end);
+    DIS_TRY_GOTO(status, dis__job_sums_create(&w.pass), end);
     status = choose(&w, options);
 end:
     dis__free(w.scratch);
-    dis__free(w.sums);
+    dis__job_sums_destroy(&w.pass);
     return status;
 }

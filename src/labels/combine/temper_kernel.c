@@ -56,40 +56,41 @@ static vec pair(const tempered *a, const tempered *b, size_t n_classes, vec *by_
     return .5 * jsd;
 }
 
-static double lanes_sum(vec x, size_t many)
+/* Item by item: sums do not depend on which items lie side by side. */
+static double add_lanes(double sum, vec x, size_t many)
 {
-    double sum = 0;
     for (size_t lane = 0; lane < many; lane++) sum += x[lane];
     return sum;
 }
 
-double DIS_KERNEL(dis__temper_score)(const dis__combine_args *args, const double *temperature, size_t first,
-                                     size_t last, double *scratch, double *gradient)
+void DIS_KERNEL(dis__temper_score)(const dis__combine_args *args, const double *temperature, size_t first, size_t last,
+                                   double *scratch, double *sums)
 {
     const size_t n_classes = args->n_classes, n_views = args->n_views;
     tempered t[DIS_MAX_VIEWS];
     for (size_t m = 0; m < n_views; m++) {
         vec *own = (vec *)scratch + m * 3 * n_classes;
         t[m] = (tempered){own, own + n_classes, own + 2 * n_classes};
-        gradient[m] = 0;
     }
-    double value = 0;
     for (size_t i = first; i < last; i += DIS_LANES) {
         const size_t many = last - i < DIS_LANES ? last - i : DIS_LANES;
         size_t at[DIS_LANES];
         for (size_t lane = 0; lane < DIS_LANES; lane++) at[lane] = (i + (lane < many ? lane : 0)) * n_classes;
         for (size_t m = 0; m < n_views; m++)
             temper(args->p[m], at, n_classes, dis__vset(1 / temperature[m]), DIS_LOG_FLOOR, &t[m]);
+        vec value = {0}, gradient[DIS_MAX_VIEWS];
+        for (size_t m = 0; m < n_views; m++) gradient[m] = dis__vset(0);
         for (size_t a = 0; a < n_views; a++)
             for (size_t b = a + 1; b < n_views; b++) {
                 vec by_a, by_b;
                 const double weight = args->weight[a] * args->weight[b];
-                value += weight * lanes_sum(pair(&t[a], &t[b], n_classes, &by_a, &by_b), many);
-                gradient[a] += weight * lanes_sum(by_a, many);
-                gradient[b] += weight * lanes_sum(by_b, many);
+                value += weight * pair(&t[a], &t[b], n_classes, &by_a, &by_b);
+                gradient[a] += weight * by_a;
+                gradient[b] += weight * by_b;
             }
+        sums[0] = add_lanes(sums[0], value, many);
+        for (size_t m = 0; m < n_views; m++) sums[1 + m] = add_lanes(sums[1 + m], gradient[m], many);
     }
-    return value;
 }
 
 void DIS_KERNEL(dis__temper_rows)(const double *p, const double *temperature, size_t step, double floor,
