@@ -43,5 +43,9 @@ DIS_API dis_status dis_growing_append(dis_context *ctx, const dis_growing *state
  * behind the state's. DIS_EDATA as above; a worker's second vote on an item follows `duplicates`. */
 DIS_API dis_status dis_growing_votes(dis_context *ctx, const dis_growing *state, const dis_votes *more,
                                      dis_duplicates duplicates, dis_votes **out);
+/* Votes that the first rank alone has (*votes is NULL elsewhere), shared out over all ranks as those that
+ * dis_votes_read() reads; all ranks call it. By itself a process keeps them as they are. DIS_EDATA: they do not say who
+ * voted. */
+DIS_API dis_status dis_votes_deal(dis_context *ctx, dis_votes **votes);
 
 #endif

@@ -121,9 +121,8 @@ static void count(const dis__comm *comm, size_t n)
     if (comm->sent) *comm->sent += n;
 }
 
-/* Blocks whose sizes all know. */
-static dis_status move(const dis__comm *comm, const void *const *to, const size_t *n_to, void *const *from,
-                       const size_t *n_from)
+dis_status dis__comm_move(const dis__comm *comm, const void *const *to, const size_t *n_to, void *const *from,
+                          const size_t *n_from)
 {
     for (int r = 0; r < comm->size; r++) count(comm, r == comm->rank ? 0 : n_to[r]);
     return fine(comm->row.exchange(comm->size, to, n_to, from, n_from));
@@ -156,13 +155,13 @@ static dis_status exchange(const dis__comm *comm, const void **to, size_t *n_to,
         back[r] = &n_from[r];
         word[r] = sizeof(size_t);
     }
-    DIS_TRY(move(comm, each, word, back, word));
+    DIS_TRY(dis__comm_move(comm, each, word, back, word));
     for (size_t r = 0; r < size; r++) {
         DIS_TRY(dis__alloc_array(&out[r].bytes, n_from[r], 1));
         out[r].n = out[r].capacity = n_from[r];
         from[r] = out[r].bytes;
     }
-    return move(comm, to, n_to, from, n_from);
+    return dis__comm_move(comm, to, n_to, from, n_from);
 }
 
 static dis_status exchange_with(const dis__comm *comm, const void *const *bytes, const size_t *n, dis__comm_block *from)
@@ -253,7 +252,7 @@ static dis_status send_shares(const dis__comm *comm, const sharing *s, const cha
         s->from[r] = s->room + r * own * size;
         s->n_from[r] = own * size;
     }
-    return move(comm, s->to, s->n_to, s->from, s->n_from);
+    return dis__comm_move(comm, s->to, s->n_to, s->from, s->n_from);
 }
 
 /* The sums of each rank to all. */
@@ -267,7 +266,7 @@ static dis_status tell_shares(const dis__comm *comm, const sharing *s, char *x, 
         s->from[r] = x + at * size;
         s->n_from[r] = r == me ? 0 : many * size;
     }
-    return move(comm, s->to, s->n_to, s->from, s->n_from);
+    return dis__comm_move(comm, s->to, s->n_to, s->from, s->n_from);
 }
 
 static dis_status sum_shares(const dis__comm *comm, const sharing *s, char *x, size_t n, size_t size,

@@ -63,6 +63,24 @@ dis_status dis__comm_gather(const dis__comm *comm, const void *bytes, size_t n, 
 void dis__comm_free(const dis__comm *comm, dis__comm_block *blocks);
 dis_status dis__comm_put(dis__comm_block *block, const void *bytes, size_t n);
 
+/* Block r of `to` (n_to[r] bytes) to rank r, and its blocks from the others; all sizes known. */
+dis_status dis__comm_move(const dis__comm *comm, const void *const *to, const size_t *n_to, void *const *from,
+                          const size_t *n_from);
+
+/* Rows of a table of all ranks that one of them has: each has those behind the rows of the rank before. */
+typedef struct {
+    size_t first, n;
+} dis__comm_range;
+/* Rows `have` of this rank go to the ranks that want them; out (want.n, row_size) gets those of all. All ranks call it.
+ */
+dis_status dis__comm_move_rows(const dis__comm *comm, dis__comm_range have, const void *rows, size_t row_size,
+                               dis__comm_range want, void *out);
+/* Where n rows of this rank lie in the whole, which has n_all. */
+dis_status dis__comm_rows_of_all(const dis__comm *comm, size_t n, dis__comm_range *have, size_t *n_all);
+/* The rows of all ranks on the first one, to be freed by the caller; no row elsewhere. */
+dis_status dis__comm_rows_to_first(const dis__comm *comm, const void *rows, size_t n, size_t row_size, void **out,
+                                   size_t *n_out);
+
 /* Sums over ranks, in their order, on every rank. */
 dis_status dis__comm_sum_counts(const dis__comm *comm, uint64_t *x, size_t n);
 dis_status dis__comm_sum_reals(const dis__comm *comm, double *x, size_t n);

@@ -237,7 +237,7 @@ dis_status dis__votes_share_out(dis_context *ctx, const dis_names *declared, dis
 
 /* ---- once more, when votes were taken out ---- */
 
-/* Workers of whom no vote is left go, where items were left out; the others keep their order. */
+/* Workers of whom no vote is left go, unless all are to stay; the others keep their order. */
 static dis_status keep_workers(dis__sharing *s, bool all)
 {
     const dis_votes *votes = s->votes;
@@ -259,13 +259,11 @@ static dis_status keep_workers(dis__sharing *s, bool all)
     return status;
 }
 
-static dis_status share_again(dis__sharing *s)
+static dis_status share_again(dis__sharing *s, bool every_worker)
 {
     const dis_votes *votes = s->votes;
+    uint64_t next = 0;
     DIS_TRY(begin(s));
-    DIS_TRY(dis__comm_all_counts(s->comm, votes->notes.items_left_out, s->all));
-    uint64_t left_out = 0, next = 0;
-    for (size_t r = 0; r < s->size; r++) left_out += s->all[r];
     DIS_TRY(dis__comm_all_counts(s->comm, votes->n_items, s->all));
     for (size_t r = 0; r < s->size; r++) {
         if (r < (size_t)s->comm->rank) next += s->all[r];
@@ -276,7 +274,7 @@ static dis_status share_again(dis__sharing *s)
         s->is_first[i] = true;
     }
     for (size_t k = 0; k < votes->n_classes; k++) s->class_to[k] = (uint32_t)k;
-    DIS_TRY(keep_workers(s, left_out == 0));
+    DIS_TRY(keep_workers(s, every_worker));
     DIS_TRY(dis__names_copy(votes->classes, &s->classes));
     if (s->part.n_items == 0) {
         s->votes->part = s->part;
@@ -287,11 +285,11 @@ static dis_status share_again(dis__sharing *s)
     return dis__sharing_replace(s);
 }
 
-dis_status dis__votes_share_again(dis_context *ctx, dis_votes *votes)
+dis_status dis__votes_share_again(dis_context *ctx, bool every_worker, dis_votes *votes)
 {
     dis__sharing s = {.comm = dis__context_comm(ctx), .votes = votes};
     s.size = (size_t)s.comm->size;
-    const dis_status status = share_again(&s);
+    const dis_status status = share_again(&s, every_worker);
     end(&s);
     return status;
 }

@@ -87,6 +87,14 @@ static dis_status sum_notes(const dis__comm *comm, dis_votes_notes *notes)
     return DIS_OK;
 }
 
+/* What is left after votes were taken out; where items were left out, workers may be gone too. */
+static dis_status share_again(dis__reader *r)
+{
+    uint64_t left_out = r->votes->notes.items_left_out;
+    DIS_TRY(dis__comm_sum_counts(dis__context_comm(r->ctx), &left_out, 1));
+    return dis__votes_share_again(r->ctx, left_out == 0, r->votes);
+}
+
 dis_status dis__read_shared(dis__reader *r)
 {
     const dis__comm *comm = dis__context_comm(r->ctx);
@@ -103,7 +111,7 @@ dis_status dis__read_shared(dis__reader *r)
     dis_names_destroy(declared);
     if (status == DIS_OK) status = dis__reader_settle(r);
     DIS_TRY(dis__comm_agree(comm, status));
-    if (drops) DIS_TRY(dis__votes_share_again(r->ctx, votes));
+    if (drops) DIS_TRY(share_again(r));
     DIS_TRY(sum_notes(comm, &votes->notes));
     return votes->part.n_items ? DIS_OK : dis__comm_agree(comm, dis__reader_no_votes(r));
 }

@@ -39,9 +39,15 @@ size_t dis__votes_shards(size_t n_votes, size_t table_size, size_t row);
  * ids are numbered by first appearance over all ranks, votes go to the owner of their item by one exchange.
  * declared: the classes, NULL: those found. `votes` is replaced. */
 dis_status dis__votes_share_out(dis_context *ctx, const dis_names *declared, dis_votes *votes);
-/* The same once more after votes were taken out on each rank (dis__votes_dedup), so that shards are those of what is
- * left. */
-dis_status dis__votes_share_again(dis_context *ctx, dis_votes *votes);
+/* The same once more after votes were taken out on each rank, so that shards are those of what is left. Workers without
+ * a vote go too, unless every one is to stay. */
+dis_status dis__votes_share_again(dis_context *ctx, bool every_worker, dis_votes *votes);
+
+struct dis__comm;
+/* The votes of all ranks as one table on the first of them; elsewhere one without items. All ranks call it. */
+dis_status dis__votes_to_first(const struct dis__comm *comm, const dis_votes *votes, dis_votes **out);
+/* Likewise a list of names that lies in parts on the ranks. */
+dis_status dis__names_to_first(const struct dis__comm *comm, const dis_names *names, dis_names **out);
 
 /* Rows in the order they were read. Ids are indices; label is an index before `class_of` (below). */
 typedef struct {
