@@ -21,13 +21,19 @@
  * share one only when the votes do not tell them apart. The votes of an item are assigned to the halves in the order
  * of their colours; votes that cannot be told apart stay together.
  *
+ * Ranks: an item is split and judged by its owner. Half of the votes have shards of their own, so they are dealt out
+ * once more before a fit, and labels come back to who judges them.
+ *
  * Cost: per round two fits of every method to half of the votes; four rounds with different splits, one above a million
- * votes. */
+ * votes. On ranks each half goes over the network once per round, and 4 bytes per view, item and class come back. */
 #include "labels/combiner.h"
+#include "core/comm.h"
+#include "core/names_build.h"
 #include "core/spill.h"
 #include "core/sized_options.h"
 #include "labels/method.h"
 #include "labels/methods.h"
+#include "labels/methods/job_sums.h"
 #include "votes/votes_internal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -41,16 +47,17 @@ enum { ROUNDS = 4, REFINEMENTS = 3, MAX_STEPS = 500, MAX_JOBS = 64 };
 
 typedef struct {
     dis_context *ctx;
+    const dis__comm *comm;
     const dis_votes *votes;
     dis_votes_view v;
-    size_t n_views, n_rounds, n_terms; /* terms of the score so far */
-    uint64_t *item_colour;             /* (n_items) */
-    uint64_t *worker_colour;           /* (n_workers) */
-    uint8_t *half;                     /* (n_votes): 0 or 1 */
-    dis_votes part;                    /* the votes of one half; names are borrowed */
-    float *p[2];                       /* (n_views, n_items, n_classes) for each half */
-    float *score;                      /* (2 * n_rounds * n_items, n_views): P */
-    double *sums;                      /* (MAX_JOBS, n_views) */
+    dis__fit_args items; /* the votes as an argument of sums */
+    size_t n_views, n_rounds;
+    uint64_t n_terms;        /* of the score so far */
+    uint64_t *item_colour;   /* (n_items) */
+    uint64_t *worker_colour; /* (n_workers) */
+    uint8_t *half;           /* (n_votes): 0 or 1 */
+    float *p[2];             /* (n_views, n_items, n_classes) for each half */
+    float *score;            /* (n_items, 2 * n_rounds, n_views): P; below 0: not both halves voted */
 } auto_work;
 
 /* A good mixture of the bits of x (splitmix64). */
@@ -79,6 +86,11 @@ static dis_status colour(auto_work *a)
             a->item_colour[i] = mix(a->item_colour[i] + mix(own));
             for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++)
                 sum[v->worker[k]] += mix(a->item_colour[i] + mix(dis__vote_label(v, k)));
+        }
+        const dis_status status = dis__comm_sum_counts(a->comm, sum, v->n_workers);
+        if (status != DIS_OK) {
+            dis__free(sum);
+            return status;
         }
         for (size_t w = 0; w < v->n_workers; w++) a->worker_colour[w] = mix(a->worker_colour[w] + mix(sum[w]));
     }
@@ -128,11 +140,18 @@ static dis_status split(auto_work *a, uint64_t seed, size_t round)
     return DIS_OK;
 }
 
-/* The votes of one half into a->part. */
-static void take_half(auto_work *a, uint8_t half)
+/* The votes of one half of the crowd, with what is known of their items; on ranks, dealt out as such votes are. */
+typedef struct {
+    dis_votes votes;
+    bool shared; /* names are its own, else borrowed */
+    dis_fit_options options;
+    int32_t *gold;       /* (n_items) or NULL: as the caller has it */
+    double *predictions; /* (n_items, n_classes) or NULL, likewise */
+} half_work;
+
+static void take_votes(const auto_work *a, uint8_t half, dis_votes *part)
 {
     const dis_votes_view *v = &a->v;
-    dis_votes *part = &a->part;
     size_t n = 0;
     for (size_t i = 0; i < v->n_items; i++) {
         part->start[i] = n;
@@ -149,43 +168,132 @@ static void take_half(auto_work *a, uint8_t half)
     part->n_votes = n;
 }
 
+static dis__comm_range range_of(const dis_votes *votes)
+{
+    return (dis__comm_range){.first = votes->part.first_item, .n = votes->n_items};
+}
+
+/* The half to the ranks that own its items, which get what is known of them. */
+static dis_status share_half(const auto_work *a, half_work *h)
+{
+    const dis__comm_range have = range_of(a->votes);
+    const size_t row = a->v.n_classes * sizeof(double);
+    DIS_TRY(dis__votes_share_again(a->ctx, true, &h->votes));
+    const dis__comm_range want = range_of(&h->votes);
+    if (h->options.gold) {
+        DIS_TRY(dis__alloc_array(&h->gold, want.n, sizeof *h->gold));
+        DIS_TRY(dis__comm_move_rows(a->comm, have, h->options.gold, sizeof *h->gold, want, h->gold));
+        h->options.gold = h->gold;
+    }
+    if (h->options.predictions) {
+        DIS_TRY(dis__alloc_array(&h->predictions, want.n, row));
+        DIS_TRY(dis__comm_move_rows(a->comm, have, h->options.predictions, row, want, h->predictions));
+        h->options.predictions = h->predictions;
+    }
+    return DIS_OK;
+}
+
+static dis_status take_half(const auto_work *a, uint8_t half, half_work *h)
+{
+    const dis_votes_view *v = &a->v;
+    dis_votes *part = &h->votes;
+    *part = (dis_votes){.n_items = v->n_items, .n_workers = v->n_workers, .n_classes = v->n_classes};
+    h->shared = dis__comm_is_shared(a->comm);
+    if (h->shared) {
+        DIS_TRY(dis__names_copy(v->tasks, &part->tasks));
+        DIS_TRY(dis__names_copy(v->workers, &part->workers));
+        DIS_TRY(dis__names_copy(v->classes, &part->classes));
+    } else {
+        part->tasks = a->votes->tasks;
+        part->workers = a->votes->workers;
+        part->classes = a->votes->classes;
+    }
+    DIS_TRY(dis__alloc_array(&part->start, v->n_items + 1, sizeof *part->start));
+    DIS_TRY(dis__alloc_array(&part->worker, v->n_votes, sizeof *part->worker));
+    if (v->label8)
+        DIS_TRY(dis__alloc_array(&part->label8, v->n_votes, sizeof *part->label8));
+    else
+        DIS_TRY(dis__alloc_array(&part->label16, v->n_votes, sizeof *part->label16));
+    take_votes(a, half, part);
+    return h->shared ? share_half(a, h) : DIS_OK;
+}
+
+static void drop_half(half_work *h)
+{
+    if (h->shared) {
+        dis_names_destroy(h->votes.tasks);
+        dis_names_destroy(h->votes.workers);
+        dis_names_destroy(h->votes.classes);
+    }
+    dis__free(h->votes.start);
+    dis__free(h->votes.worker);
+    dis__free(h->votes.label8);
+    dis__free(h->votes.label16);
+    dis__free(h->gold);
+    dis__free(h->predictions);
+}
+
+/* Labels of the half's items to those who judge them. */
+static dis_status take_labels(const auto_work *a, const half_work *h, const double *p, float *out)
+{
+    const size_t K = a->v.n_classes, n = h->votes.n_items * K;
+    float *own = out;
+    if (h->shared) DIS_TRY(dis__alloc_array(&own, n, sizeof *own));
+    for (size_t k = 0; k < n; k++) own[k] = (float)p[k];
+    if (own == out) return DIS_OK;
+    const dis_status status =
+        dis__comm_move_rows(a->comm, range_of(&h->votes), own, K * sizeof *own, range_of(a->votes), out);
+    dis__free(own);
+    return status;
+}
+
+static dis_status fit_half(const auto_work *a, const half_work *h, const char *spec, float *out)
+{
+    dis_fit *fit;
+    const dis__method *method;
+    DIS_TRY(dis__method_find(spec, &method));
+    dis_fit_options own = h->options;
+    own.device = dis__view_device(method, a->n_views, own.device);
+    if (method->info.predictions == DIS_PREDICTIONS_UNUSED) own.predictions = NULL;
+    DIS_TRY(dis_fit_run(a->ctx, &h->votes, spec, &own, &fit));
+    const dis_status status = take_labels(a, h, dis_fit_p(fit), out);
+    dis_fit_destroy(fit);
+    return status;
+}
+
 /* Every method on both halves, into a->p. */
 static dis_status fit_halves(auto_work *a, const char *const *specs, const dis_fit_options *options, size_t round)
 {
     const size_t n = a->v.n_items * a->v.n_classes;
     for (uint8_t half = 0; half < 2; half++) {
-        take_half(a, half);
-        for (size_t m = 0; m < a->n_views; m++) {
-            dis_fit *fit;
-            const dis__method *method;
-            DIS_TRY(dis__method_find(specs[m], &method));
-            dis_fit_options own = *options;
-            own.device = dis__view_device(method, a->n_views, own.device);
-            if (method->info.predictions == DIS_PREDICTIONS_UNUSED) own.predictions = NULL;
-            DIS_TRY(dis_fit_run(a->ctx, &a->part, specs[m], &own, &fit));
-            const double *p = dis_fit_p(fit);
-            for (size_t k = 0; k < n; k++) a->p[half][m * n + k] = (float)p[k];
-            dis_fit_destroy(fit);
+        half_work h = {.options = *options};
+        dis_status status = take_half(a, half, &h);
+        for (size_t m = 0; m < a->n_views && status == DIS_OK; m++) {
+            status = fit_half(a, &h, specs[m], a->p[half] + m * n);
             dis__progress(a->ctx, "weights",
                           (double)(round * 2 * a->n_views + half * a->n_views + m + 1) /
                               (double)(a->n_rounds * 2 * a->n_views));
         }
+        drop_half(&h);
+        DIS_TRY(status);
     }
     return DIS_OK;
 }
 
 /* P of every view for items that both halves voted on: the mean over the classes that the judging half likes best,
  * which is one unless there is a tie. */
-static void judge(auto_work *a)
+static void judge(auto_work *a, size_t round)
 {
     const dis_votes_view *v = &a->v;
     const size_t n_classes = v->n_classes, n = v->n_items * n_classes;
     for (size_t i = 0; i < v->n_items; i++) {
         size_t count[2] = {0, 0};
         for (uint64_t k = v->start[i]; k < v->start[i + 1]; k++) count[a->half[k]]++;
-        for (int half = 0; half < 2 && count[0] && count[1]; half++) {
+        float *score = a->score + (i * a->n_rounds + round) * 2 * a->n_views;
+        score[0] = score[a->n_views] = -1;
+        for (int half = 0; half < 2 && count[0] && count[1]; half++, score += a->n_views) {
             const float *judging = a->p[1 - half] + i * n_classes, *judged = a->p[half] + i * n_classes;
-            double max = 0, n_best = 0, *sum = a->sums;
+            double max = 0, n_best = 0, sum[DIS_MAX_VIEWS];
             for (size_t k = 0; k < n_classes; k++) {
                 double mean = 0;
                 for (size_t m = 0; m < a->n_views; m++) mean += (double)judging[m * n + k];
@@ -199,7 +307,7 @@ static void judge(auto_work *a)
                 for (size_t m = 0; m < a->n_views; m++) sum[m] += (double)judged[m * n + k];
                 n_best++;
             }
-            for (size_t m = 0; m < a->n_views; m++) a->score[a->n_terms * a->n_views + m] = (float)(sum[m] / n_best);
+            for (size_t m = 0; m < a->n_views; m++) score[m] = (float)(sum[m] / n_best);
             a->n_terms++;
         }
     }
@@ -208,38 +316,32 @@ static void judge(auto_work *a)
 typedef struct {
     const auto_work *a;
     const double *weight;
-    size_t n_jobs;
 } step_work;
 
-/* Each view's share of the terms of job j. */
-static dis_status step_job(void *arg, size_t j, int thread)
+/* Each view's share of the terms of a range of items. */
+static void step_job(void *arg, size_t first, size_t last, double *sum, int thread)
 {
     (void)thread;
     const step_work *w = arg;
-    const size_t n_views = w->a->n_views, last = dis__job_first(w->a->n_terms, w->n_jobs, j + 1);
-    double *sum = w->a->sums + j * n_views, own[DIS_MAX_VIEWS];
-    memset(sum, 0, n_views * sizeof *sum);
-    for (size_t t = dis__job_first(w->a->n_terms, w->n_jobs, j); t < last; t++) {
+    const size_t n_views = w->a->n_views, row = 2 * w->a->n_rounds;
+    double own[DIS_MAX_VIEWS];
+    for (size_t t = first * row; t < last * row; t++) {
         const float *p = w->a->score + t * n_views;
         double all = 0;
+        if (p[0] < 0) continue;
         for (size_t m = 0; m < n_views; m++) all += own[m] = w->weight[m] * (double)p[m];
         if (!(all > 0)) continue; /* no view has any hope for it: nothing to choose by */
         for (size_t m = 0; m < n_views; m++) sum[m] += own[m] / all;
     }
-    return DIS_OK;
 }
 
-static dis_status maximise(auto_work *a, double *weight)
+static dis_status climb(const auto_work *a, dis__job_sums *pass, double *weight)
 {
     const size_t n_views = a->n_views;
-    step_work w = {.a = a, .weight = weight, .n_jobs = dis__n_jobs(a->n_terms, 4096, MAX_JOBS)};
-    for (size_t m = 0; m < n_views; m++) weight[m] = 1 / (double)n_views;
     double moved = 1;
     for (int step = 0; step < MAX_STEPS && moved > SETTLED && a->n_terms; step++) {
-        DIS_TRY(dis__run_jobs(a->ctx, w.n_jobs, step_job, &w));
-        double sum[DIS_MAX_VIEWS] = {0}, total = 0;
-        for (size_t j = 0; j < w.n_jobs; j++)
-            for (size_t m = 0; m < n_views; m++) sum[m] += a->sums[j * n_views + m];
+        double sum[DIS_MAX_VIEWS], total = 0;
+        DIS_TRY(dis__job_sums_run(pass, sum));
         for (size_t m = 0; m < n_views; m++) total += sum[m];
         if (!(total > 0)) break;
         moved = 0;
@@ -250,6 +352,22 @@ static dis_status maximise(auto_work *a, double *weight)
         }
     }
     return DIS_OK;
+}
+
+static dis_status maximise(auto_work *a, double *weight)
+{
+    DIS_TRY(dis__comm_sum_counts(a->comm, &a->n_terms, 1));
+    step_work w = {.a = a, .weight = weight};
+    dis__job_sums pass = {.args = &a->items,
+                          .n_jobs = dis__n_jobs((size_t)a->n_terms, 4096, MAX_JOBS),
+                          .n_sums = a->n_views,
+                          .job = step_job,
+                          .arg = &w};
+    for (size_t m = 0; m < a->n_views; m++) weight[m] = 1 / (double)a->n_views;
+    DIS_TRY(dis__job_sums_create(&pass));
+    const dis_status status = climb(a, &pass, weight);
+    dis__job_sums_destroy(&pass);
+    return status;
 }
 
 static dis_status allocate(auto_work *a)
@@ -265,15 +383,8 @@ static dis_status allocate(auto_work *a)
     DIS_TRY(dis__alloc_array(&a->item_colour, v->n_items, sizeof *a->item_colour));
     DIS_TRY(dis__alloc_array(&a->worker_colour, v->n_workers, sizeof *a->worker_colour));
     DIS_TRY(dis__alloc_array(&a->half, v->n_votes, sizeof *a->half));
-    DIS_TRY(dis__alloc_array(&a->part.start, v->n_items + 1, sizeof *a->part.start));
-    DIS_TRY(dis__alloc_array(&a->part.worker, v->n_votes, sizeof *a->part.worker));
-    if (v->label8)
-        DIS_TRY(dis__alloc_array(&a->part.label8, v->n_votes, sizeof *a->part.label8));
-    else
-        DIS_TRY(dis__alloc_array(&a->part.label16, v->n_votes, sizeof *a->part.label16));
     for (int half = 0; half < 2; half++) DIS_TRY(dis__alloc_array(&a->p[half], table, sizeof *a->p[half]));
-    DIS_TRY(dis__alloc_array(&a->score, terms, sizeof *a->score));
-    return dis__alloc_array(&a->sums, MAX_JOBS * a->n_views, sizeof *a->sums);
+    return dis__alloc_array(&a->score, terms, sizeof *a->score);
 }
 
 static dis_status choose(auto_work *a, const char *const *specs, const dis_fit_options *options, double *weight)
@@ -283,7 +394,7 @@ static dis_status choose(auto_work *a, const char *const *specs, const dis_fit_o
     for (size_t round = 0; round < a->n_rounds; round++) {
         DIS_TRY(split(a, options->seed, round));
         DIS_TRY(fit_halves(a, specs, options, round));
-        judge(a);
+        judge(a, round);
     }
     return maximise(a, weight);
 }
@@ -297,29 +408,20 @@ dis_status dis_views_auto_weights(dis_context *ctx, const dis_votes *votes, cons
     if (n_specs < 1 || n_specs > DIS_MAX_VIEWS)
         return dis__fail(DIS_EUSAGE, "weights=auto: %zu views; 1 to %d are possible", n_specs, DIS_MAX_VIEWS);
     for (size_t m = 0; m < n_specs; m++) DIS_TRY(dis_method_check(specs[m]));
-    auto_work a = {.ctx = ctx, .votes = votes, .v = dis_votes_look(votes), .n_views = n_specs};
+    auto_work a = {
+        .ctx = ctx, .comm = dis__context_comm(ctx), .votes = votes, .v = dis_votes_look(votes), .n_views = n_specs};
     if (!a.v.start)
         return dis__fail(DIS_EDATA, "weights=auto needs single votes to split the crowd in two; give the weights");
-    a.n_rounds = a.v.n_votes > MANY_VOTES ? 1 : ROUNDS;
-    a.part = (dis_votes){.n_items = a.v.n_items,
-                         .n_workers = a.v.n_workers,
-                         .n_classes = a.v.n_classes,
-                         .tasks = votes->tasks,
-                         .workers = votes->workers,
-                         .classes = votes->classes};
+    a.items = (dis__fit_args){.ctx = ctx, .votes = a.v, .part = dis__votes_part_of(votes)};
+    a.n_rounds = a.items.part.n_votes > MANY_VOTES ? 1 : ROUNDS;
     o.start = NULL; /* an earlier fit may have seen both halves */
     double chosen[DIS_MAX_VIEWS] = {1};
     const dis_status status = n_specs > 1 ? choose(&a, specs, &o, chosen) : DIS_OK;
     dis__free(a.item_colour);
     dis__free(a.worker_colour);
     dis__free(a.half);
-    dis__free(a.part.start);
-    dis__free(a.part.worker);
-    dis__free(a.part.label8);
-    dis__free(a.part.label16);
     for (int half = 0; half < 2; half++) dis__free(a.p[half]);
     dis__free(a.score);
-    dis__free(a.sums);
     if (status == DIS_OK) memcpy(weight, chosen, n_specs * sizeof *weight);
     return status;
 }
