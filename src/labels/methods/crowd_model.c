@@ -19,6 +19,7 @@
 #include "core/comm.h"
 #include "core/spill.h"
 #include "labels/method.h"
+#include "labels/methods/job_sums.h"
 #include <math.h>
 #include <string.h>
 
@@ -124,15 +125,13 @@ static dis_status index_votes(dis__crowd_model *m)
 typedef struct {
     dis__crowd_model *m;
     size_t n_jobs;
-    double *sums; /* (n_jobs, n_sums) */
-    size_t n_sums;
+    double *sums;    /* (n_jobs, K K) */
     double *scratch; /* (threads, n_scratch) */
     size_t n_scratch;
-    size_t n_all_jobs, first_job;                        /* over items: of all ranks, and the first of this one */
-    bool goes_on;                                        /* with the sums that are there */
-    size_t tile;                                         /* items whose posteriors are used at a time */
-    uint64_t *next;                                      /* (n_workers) where votes on the next tile begin */
-    dis_status (*job)(void *pass, size_t j, int thread); /* over items */
+    size_t tile;        /* items whose posteriors are used at a time */
+    uint64_t *next;     /* (n_workers) where votes on the next tile begin */
+    size_t first, last; /* workers whose votes are counted on ranks at a time */
+    bool goes_on;       /* with the counts of the rank before */
 } pass;
 
 /* The first vote from `at` on, of a worker whose votes end at `end`, on item `item` or a later one. */
@@ -162,8 +161,24 @@ static void count_votes(const dis__crowd_model *m, uint64_t first, uint64_t end,
     }
 }
 
-/* Soft counts of a range of workers, into log_confusion; the sum of them all beside. Votes of a worker lie in the order
- * of items: tile by tile they are added up in the same order, and only a tile of the posteriors is in use. */
+/* Soft counts of workers [first, last), into log_confusion. Votes of a worker lie in the order of items: tile by tile
+ * they are added up in the same order, and only a tile of the posteriors is in use. */
+static void count_workers(const pass *c, size_t first, size_t last)
+{
+    const dis__crowd_model *m = c->m;
+    const size_t K = m->n_classes;
+    for (size_t from = 0; from == 0 || from < m->votes.n_items; from += c->tile)
+        for (size_t w = first; w < last; w++) {
+            double *count = dis__crowd_matrix(m, w);
+            if (from == 0 && !c->goes_on) memset(count, 0, K * K * sizeof *count);
+            const uint64_t at = from ? c->next[w] : m->worker_start[w],
+                           end = first_on(m, at, m->worker_start[w + 1], from + c->tile);
+            count_votes(m, at, end, count);
+            if (c->next) c->next[w] = end;
+        }
+}
+
+/* Those of a range of workers, unless ranks have counted them, and their sum. */
 static dis_status count_job(void *arg, size_t j, int thread)
 {
     (void)thread;
@@ -171,16 +186,8 @@ static dis_status count_job(void *arg, size_t j, int thread)
     const dis__crowd_model *m = c->m;
     const size_t K = m->n_classes, first = dis__job_first(m->n_workers, c->n_jobs, j),
                  last = dis__job_first(m->n_workers, c->n_jobs, j + 1);
-    for (size_t from = 0; !m->counted && (from == 0 || from < m->votes.n_items); from += c->tile)
-        for (size_t w = first; w < last; w++) {
-            double *count = dis__crowd_matrix(m, w);
-            if (from == 0) memset(count, 0, K * K * sizeof *count);
-            const uint64_t at = from ? c->next[w] : m->worker_start[w],
-                           end = first_on(m, at, m->worker_start[w + 1], from + c->tile);
-            count_votes(m, at, end, count);
-            if (c->next) c->next[w] = end;
-        }
-    double *total = c->sums + j * c->n_sums;
+    if (!m->counted) count_workers(c, first, last);
+    double *total = c->sums + j * K * K;
     memset(total, 0, K * K * sizeof *total);
     for (size_t w = first; w < last; w++) {
         const double *count = dis__crowd_matrix(m, w);
@@ -201,23 +208,38 @@ static dis_status cut_tiles(const dis__crowd_model *m, pass *c)
     return dis__alloc_array(&c->next, m->n_workers, sizeof *c->next);
 }
 
-/* Soft counts over all ranks, in the order of items: each owner goes on where the one before ended. */
-static dis_status count_over_ranks(dis__crowd_model *m)
+static dis_status count_rank_job(void *arg, size_t j, int thread)
 {
+    (void)thread;
+    const pass *c = arg;
+    const size_t n = c->last - c->first;
+    count_workers(c, c->first + dis__job_first(n, c->n_jobs, j), c->first + dis__job_first(n, c->n_jobs, j + 1));
+    return DIS_OK;
+}
+
+/* Soft counts over all ranks, in the order of items: each owner goes on where the one before ended, with some workers
+ * at a time, so that all are at work. */
+static dis_status count_over_ranks(const pass *whole)
+{
+    enum { PIECES = 8 }; /* for each owner */
+    const dis__crowd_model *m = whole->m;
     const dis__comm *comm = dis__context_comm(m->ctx);
-    const size_t K = m->n_classes, row = K * K, step = row < 4096 ? 4096 / row : 1;
+    const size_t row = m->n_classes * m->n_classes * sizeof(double), W = m->n_workers;
+    const size_t n_pieces = dis__n_jobs(W, 1, PIECES * m->part.n_owners);
     const int last = (int)m->part.n_owners - 1;
-    for (size_t w = 0; w < m->n_workers && comm->rank <= last; w += step) {
-        const size_t end = m->n_workers - w < step ? m->n_workers : w + step, n = (end - w) * row * sizeof(double);
-        double *x = dis__crowd_matrix(m, w);
-        memset(x, 0, n);
-        if (comm->rank > 0) DIS_TRY(dis__comm_receive(comm, x, n, comm->rank - 1));
-        for (uint64_t a = m->worker_start[w], i = w; i < end; i++)
-            for (double *count = dis__crowd_matrix(m, i); a < m->worker_start[i + 1]; a++)
-                for (size_t t = 0; t < K; t++) count[m->label_of[a] * K + t] += m->p[m->item_of[a] * K + t];
+    pass c = *whole;
+    for (size_t i = 0; i < n_pieces && comm->rank <= last; i++) {
+        c.first = dis__job_first(W, n_pieces, i);
+        c.last = dis__job_first(W, n_pieces, i + 1);
+        c.n_jobs = dis__n_jobs(m->worker_start[c.last] - m->worker_start[c.first], GRAIN, MAX_JOBS);
+        c.goes_on = comm->rank > 0;
+        double *x = dis__crowd_matrix(m, c.first);
+        const size_t n = (c.last - c.first) * row;
+        if (c.goes_on) DIS_TRY(dis__comm_receive(comm, x, n, comm->rank - 1));
+        DIS_TRY(dis__run_jobs(m->ctx, c.n_jobs, count_rank_job, &c));
         if (comm->rank < last) DIS_TRY(dis__comm_send(comm, x, n, comm->rank + 1));
     }
-    return dis__comm_broadcast(comm, m->log_confusion, m->n_workers * row * sizeof(double), last);
+    return dis__comm_broadcast(comm, m->log_confusion, W * row, last);
 }
 
 /* The same for counts: one worker, a range of items. */
@@ -227,7 +249,7 @@ static dis_status count_anonymous_job(void *arg, size_t j, int thread)
     const pass *c = arg;
     const dis__crowd_model *m = c->m;
     const size_t K = m->n_classes, last = dis__job_first(m->votes.n_items, c->n_jobs, j + 1);
-    double *total = c->sums + j * c->n_sums;
+    double *total = c->sums + j * K * K;
     memset(total, 0, K * K * sizeof *total);
     for (size_t i = dis__job_first(m->votes.n_items, c->n_jobs, j); i < last; i++)
         for (size_t v = 0; v < K; v++) {
@@ -323,14 +345,13 @@ dis_status dis__crowd_workers(dis__crowd_model *m)
     const size_t K = m->n_classes, n = m->votes.start ? m->n_workers : m->votes.n_items;
     const size_t threads = (size_t)dis_context_threads(m->ctx);
     m->counted = dis__comm_is_shared(dis__context_comm(m->ctx));
-    if (m->counted) DIS_TRY(count_over_ranks(m));
     pass c = {.m = m, .n_jobs = dis__n_jobs(m->part.n_votes, GRAIN + 16 * K * K, MAX_JOBS)};
     c.n_jobs = c.n_jobs < n ? c.n_jobs : n ? n : 1;
-    c.n_sums = K * K;
     c.n_scratch = K * K + K;
     dis_status status;
     DIS_TRY_GOTO(status, cut_tiles(m, &c), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&c.sums, dis__size(c.n_jobs, c.n_sums, 0), sizeof *c.sums), end);
+    if (m->counted) DIS_TRY_GOTO(status, count_over_ranks(&c), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&c.sums, dis__size(c.n_jobs, K * K, 0), sizeof *c.sums), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__size(threads, c.n_scratch, 0), sizeof *c.scratch), end);
     DIS_TRY_GOTO(status, dis__run_jobs(m->ctx, c.n_jobs, m->votes.start ? count_job : count_anonymous_job, &c), end);
     for (size_t j = 1; j < c.n_jobs; j++)
@@ -350,13 +371,6 @@ end:
 
 /* ---- items ---- */
 
-/* The first item of a job among this rank's; jobs are cut from the items of all. */
-static size_t own_item(const dis__crowd_model *m, size_t n_jobs, size_t j)
-{
-    const size_t at = dis__job_first(m->part.n_items, n_jobs, j), first = m->part.first_item;
-    return at < first ? 0 : at - first < m->votes.n_items ? at - first : m->votes.n_items;
-}
-
 /* What the joint posterior of item i says of its class, and of the sums over items: levels, classes. */
 static void take_item(const dis__crowd_model *m, size_t i, const double *joint, double *level, double *class_sum)
 {
@@ -372,16 +386,21 @@ static void take_item(const dis__crowd_model *m, size_t i, const double *joint, 
     for (size_t t = 0; t < K; t++) class_sum[t] += p[t];
 }
 
+typedef struct {
+    const dis__crowd_model *m;
+    double *scratch; /* (threads, n_scratch) */
+    size_t n_scratch;
+} item_pass;
+
 /* New posteriors of a range of items; sums: levels, classes, log-likelihood. */
-static dis_status item_job(void *arg, size_t j, int thread)
+static void item_job(void *arg, size_t first, size_t last, double *sums, int thread)
 {
-    const pass *c = arg;
+    const item_pass *c = arg;
     const dis__crowd_model *m = c->m;
-    const size_t K = m->n_classes, job = c->first_job + j, last = own_item(m, c->n_all_jobs, job + 1);
+    const size_t K = m->n_classes;
     double *joint = c->scratch + (size_t)thread * c->n_scratch, log_total[DIS_CROWD_BLOCK];
-    double *level = c->sums + j * c->n_sums, *class_sum = level + DIS_CROWD_LEVELS, *likelihood = class_sum + K;
-    if (!c->goes_on) memset(level, 0, c->n_sums * sizeof *level);
-    for (size_t i = own_item(m, c->n_all_jobs, job), n; i < last; i += n) {
+    double *level = sums, *class_sum = level + DIS_CROWD_LEVELS, *likelihood = class_sum + K;
+    for (size_t i = first, n; i < last; i += n) {
         n = dis__crowd_block(K) < last - i ? dis__crowd_block(K) : last - i;
         dis__crowd_joints(m, i, n, joint, joint + DIS_CROWD_LEVELS * K * n, log_total);
         for (size_t b = 0; b < n; b++) {
@@ -389,7 +408,6 @@ static dis_status item_job(void *arg, size_t j, int thread)
             take_item(m, i + b, joint + b * DIS_CROWD_LEVELS * K, level, class_sum);
         }
     }
-    return DIS_OK;
 }
 
 static void settle_priors(dis__crowd_model *m, const double *sums)
@@ -402,117 +420,60 @@ static void settle_priors(dis__crowd_model *m, const double *sums)
         m->log_prior[t] = log((sums[DIS_CROWD_LEVELS + t] + PRIOR_DOUBT / (double)K) / (n + PRIOR_DOUBT));
 }
 
-/* The jobs of this rank. A job that began on the rank before goes on with its sums, once the others are done; what of
- * the last one is left for the rank behind goes there. */
-static dis_status run_own_jobs(pass *c)
+/* Sums over all items of all ranks (n_sums), in their order. */
+static dis_status sum_items(const dis__crowd_model *m,
+                            void (*job)(void *arg, size_t first, size_t last, double *sums, int thread), void *arg,
+                            size_t n_sums, const double *start, double *total)
 {
-    const dis__crowd_model *m = c->m;
-    const dis__comm *comm = dis__context_comm(m->ctx);
-    const size_t n = m->part.n_items, first = m->part.first_item, end = first + m->votes.n_items;
-    size_t begin = 0, stop; /* jobs with an item here, or that end here */
-    if ((size_t)comm->rank >= m->part.n_owners) {
-        c->n_jobs = 0;
-        return DIS_OK;
-    }
-    while (begin < c->n_all_jobs && dis__job_first(n, c->n_all_jobs, begin + 1) <= first) begin++;
-    for (stop = begin; stop < c->n_all_jobs && dis__job_first(n, c->n_all_jobs, stop) < end;) stop++;
-    const bool from_before = begin < stop && dis__job_first(n, c->n_all_jobs, begin) < first;
-    const bool to_next = begin < stop && dis__job_first(n, c->n_all_jobs, stop) > end;
-    double *sums = c->sums;
-    c->first_job = begin + from_before;
-    c->sums = sums + c->first_job * c->n_sums;
-    c->n_jobs = stop - begin - from_before;
-    DIS_TRY(dis__run_jobs(m->ctx, c->n_jobs, c->job, c));
-    const size_t n_bytes = c->n_sums * sizeof *sums;
-    const bool same = from_before && stop == begin + 1;
-    if (to_next && !same) DIS_TRY(dis__comm_send(comm, sums + (stop - 1) * c->n_sums, n_bytes, comm->rank + 1));
-    if (from_before) {
-        c->first_job = begin;
-        c->sums = sums + begin * c->n_sums;
-        c->goes_on = true;
-        DIS_TRY(dis__comm_receive(comm, c->sums, n_bytes, comm->rank - 1));
-        DIS_TRY(c->job(c, 0, 0));
-        if (to_next && same) DIS_TRY(dis__comm_send(comm, c->sums, n_bytes, comm->rank + 1));
-    }
-    c->first_job = begin;
-    c->n_jobs = stop - begin - to_next;
-    c->sums = sums;
-    return DIS_OK;
-}
-
-/* The sums of all jobs, which lie with the ranks that ended them, on every rank. */
-static dis_status gather_jobs(pass *c)
-{
-    const dis__comm *comm = dis__context_comm(c->m->ctx);
-    if (!dis__comm_is_shared(comm)) return DIS_OK;
-    dis__comm_block *from;
-    DIS_TRY(dis__alloc_zeroed(&from, (size_t)comm->size, sizeof *from));
-    const size_t row = c->n_sums * sizeof *c->sums;
-    const dis_status status =
-        dis__comm_gather(comm, c->sums + (c->n_jobs ? c->first_job * c->n_sums : 0), c->n_jobs * row, from);
-    char *to = (char *)c->sums;
-    for (int r = 0; status == DIS_OK && r < comm->size; r++) {
-        if (from[r].n) memcpy(to, from[r].bytes, from[r].n);
-        to += from[r].n;
-    }
-    dis__comm_free(comm, from);
-    return status;
-}
-
-/* Sums over all items, of all jobs in their order, into the first n_sums of *sums, which the caller frees. */
-static dis_status sum_items(dis__crowd_model *m, dis_status (*job)(void *pass, size_t j, int thread), size_t n_sums,
-                            double **sums)
-{
-    const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
-    pass c = {.m = m, .n_all_jobs = dis__n_jobs(m->part.n_items, GRAIN, MAX_JOBS), .job = job, .n_sums = n_sums};
-    c.n_scratch = (DIS_CROWD_LEVELS + 1) * K * dis__crowd_block(K);
-    dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_zeroed(&c.sums, dis__size(c.n_all_jobs, n_sums, 0), sizeof *c.sums), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__size(threads, c.n_scratch, 0), sizeof *c.scratch), end);
-    DIS_TRY_GOTO(status, run_own_jobs(&c), end);
-    DIS_TRY_GOTO(status, gather_jobs(&c), end);
-    for (size_t j = 1; j < c.n_all_jobs; j++)
-        for (size_t x = 0; x < n_sums; x++) c.sums[x] += c.sums[j * n_sums + x];
-end:
-    dis__free(c.scratch);
-    *sums = c.sums;
+    const dis__fit_args items = {.ctx = m->ctx, .votes = m->votes, .part = m->part};
+    dis__job_sums s = {.args = &items,
+                       .n_jobs = dis__n_jobs(m->part.n_items, GRAIN, MAX_JOBS),
+                       .n_sums = n_sums,
+                       .job = job,
+                       .arg = arg,
+                       .start = start};
+    DIS_TRY(dis__job_sums_create(&s));
+    const dis_status status = dis__job_sums_run(&s, total);
+    dis__job_sums_destroy(&s);
     return status;
 }
 
 dis_status dis__crowd_items(dis__crowd_model *m)
 {
-    const size_t K = m->n_classes;
+    const size_t K = m->n_classes, threads = (size_t)dis_context_threads(m->ctx);
+    item_pass c = {.m = m, .n_scratch = (DIS_CROWD_LEVELS + 1) * K * dis__crowd_block(K)};
     double *sums = NULL;
-    const dis_status status = sum_items(m, item_job, DIS_CROWD_LEVELS + K + 1, &sums);
-    if (status == DIS_OK) {
-        m->log_likelihood = sums[DIS_CROWD_LEVELS + K];
-        settle_priors(m, sums);
-    }
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_array(&sums, DIS_CROWD_LEVELS + K + 1, sizeof *sums), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__size(threads, c.n_scratch, 0), sizeof *c.scratch), end);
+    DIS_TRY_GOTO(status, sum_items(m, item_job, &c, DIS_CROWD_LEVELS + K + 1, NULL, sums), end);
+    m->log_likelihood = sums[DIS_CROWD_LEVELS + K];
+    settle_priors(m, sums);
+end:
+    dis__free(c.scratch);
     dis__free(sums);
     return status;
 }
 
-/* The first labels of a range of items, summed by class, with the doubt in the first of all. */
-static dis_status first_job(void *arg, size_t j, int thread)
+/* The first labels of a range of items, summed by class. */
+static void first_job(void *arg, size_t first, size_t last, double *sums, int thread)
 {
     (void)thread;
-    const pass *c = arg;
-    const dis__crowd_model *m = c->m;
-    const size_t K = m->n_classes, job = c->first_job + j, last = own_item(m, c->n_all_jobs, job + 1);
-    double *sum = c->sums + j * c->n_sums;
-    for (size_t t = 0; t < K && !c->goes_on; t++) sum[t] = job ? 0 : PRIOR_DOUBT / (double)K;
-    for (size_t i = own_item(m, c->n_all_jobs, job); i < last; i++)
-        for (size_t t = 0; t < K; t++) sum[t] += m->p[i * K + t];
-    return DIS_OK;
+    const dis__crowd_model *m = arg;
+    const size_t K = m->n_classes;
+    for (size_t i = first; i < last; i++)
+        for (size_t t = 0; t < K; t++) sums[t] += m->p[i * K + t];
 }
 
 /* Class prior of the first labels. */
 dis_status dis__crowd_first_priors(dis__crowd_model *m)
 {
     const size_t K = m->n_classes;
-    double *sum = NULL;
+    double *sum;
+    DIS_TRY(dis__alloc_array(&sum, K, sizeof *sum));
     for (size_t e = 0; e < DIS_CROWD_LEVELS; e++) m->log_level[e] = log(first_level[e]);
-    const dis_status status = sum_items(m, first_job, K, &sum);
+    for (size_t t = 0; t < K; t++) sum[t] = PRIOR_DOUBT / (double)K;
+    const dis_status status = sum_items(m, first_job, m, K, sum, sum);
     for (size_t t = 0; status == DIS_OK && t < K; t++)
         m->log_prior[t] = log(sum[t] / ((double)m->part.n_items + PRIOR_DOUBT));
     dis__free(sum);
