@@ -229,6 +229,8 @@ const char *cli_bold(const cli *c), *cli_dim(const cli *c), *cli_plain(const cli
 void cli_bar_clear(cli *c);
 double cli_seconds(const struct timespec *since);
 dis_status cli_context(cli *c, const cli_common *common, dis_context **out);
+/* One of this process by itself, whoever has started it. */
+dis_status cli_context_alone(cli *c, const cli_common *common, dis_context **out);
 /* How many processes mpirun or srun says that it has started, 0: this was not started by them. mpirun gives processes a
  * terminal, whatever is behind it. */
 long cli_started_ranks(void);

@@ -153,37 +153,6 @@ static int check_options(labels_job *job)
     return code == 0 && v->save_views ? check_views(job) : code;
 }
 
-/* Numbers of single items that a method keeps are spread over ranks. */
-static int check_state(const labels_job *job)
-{
-    if (!job->v->save_state || dis_context_ranks(job->ctx) == 1) return 0;
-    for (size_t m = 0; m < job->n_views; m++)
-        for (size_t i = 0; dis_fit_parameter_at(job->view[m].fit, i); i++)
-            if (strchr(dis_fit_parameter_at(job->view[m].fit, i)->axes, 'i'))
-                return dis_context_rank(job->ctx) ? DIS_EUSAGE
-                                                  : cli_usage(job->c,
-                                                              "--save-state of %s, which knows of every item, works "
-                                                              "in one process; leave mpirun out",
-                                                              job->view[m].look.method->name);
-    return 0;
-}
-
-/* What needs all items at once stays in one process. */
-static int check_ranks(const labels_job *job)
-{
-    const labels_values *v = job->v;
-    const struct {
-        bool given;
-        const char *name;
-    } alone[] = {{v->groups.group, "group"}, {v->save_growing, "save-growing"}};
-    for (size_t i = 0; dis_context_ranks(job->ctx) > 1 && i < sizeof alone / sizeof *alone; i++)
-        if (alone[i].given)
-            return dis_context_rank(job->ctx)
-                       ? DIS_EUSAGE
-                       : cli_usage(job->c, "--%s works in one process; leave mpirun out", alone[i].name);
-    return 0;
-}
-
 static void tell_ranks(const labels_job *job)
 {
     char items[CLI_NUMBER], votes[CLI_NUMBER];
@@ -309,7 +278,7 @@ static int write_all(labels_job *job)
     int code = cli_failed(job->c, dis_labels_write(job->ctx, &labels, v->output ? v->output : "-", v->format));
     const bool first = dis_context_rank(job->ctx) == 0;
     if (code == 0 && v->workers && first) code = labels_write_workers(job, v->workers);
-    if (code == 0 && v->save_state && first)
+    if (code == 0 && v->save_state)
         code = cli_failed(job->c, dis_state_write(job->ctx, job->in.votes, fits, job->n_views, v->save_state));
     if (code == 0 && v->save_growing)
         code = cli_failed(job->c, dis_growing_write(job->ctx, job->in.votes, job->p, v->save_growing));
@@ -327,8 +296,7 @@ static int work(labels_job *job)
     status = dis_context_agree(job->ctx, status);
     if (status != DIS_OK) return cli_failed(job->c, status);
     if (job->v->append && !job->v->refit) return labels_append(job);
-    code = check_ranks(job);
-    if (code == 0) code = job->v->append ? labels_read_all(job) : votes_input_read(&job->in, job->ctx);
+    code = job->v->append ? labels_read_all(job) : votes_input_read(&job->in, job->ctx);
     if (code == 0 && job->v->gold) code = votes_input_read_gold(&job->in, job->ctx, job->v->gold);
     if (code == 0) code = groups_input_read(&job->groups, job->ctx, job->in.votes);
     if (code == 0) code = labels_read_predictions(job);
@@ -341,7 +309,6 @@ static int work(labels_job *job)
     code = choose_views(job);
     if (code == 0) labels_tell_predictions(job);
     if (code == 0) code = make_labels(job);
-    if (code == 0) code = check_state(job);
     if (code == 0) code = count_workers(job);
     if (code == 0) code = write_all(job);
     if (code == 0 && !shared) labels_tell_result(job);

@@ -40,6 +40,21 @@ int groups_input_check_beside(groups_input *in, bool used)
     return take_cuts(in);
 }
 
+/* Votes of each group on all ranks, where each has some. */
+static dis_status sum_votes(groups_input *in, dis_context *ctx)
+{
+    uint64_t part[DIS_MAX_GROUPS + 1];
+    const size_t n = in->look.n_groups;
+    for (int r = 0; r < dis_context_ranks(ctx); r++) {
+        memcpy(part, in->look.votes, n * sizeof *part);
+        const dis_status status = dis_context_broadcast(ctx, r, part, n * sizeof *part);
+        if (status != DIS_OK) return status;
+        for (size_t g = 0; g < n; g++) in->votes[g] += part[g];
+    }
+    in->look.votes = in->votes;
+    return DIS_OK;
+}
+
 int groups_input_read(groups_input *in, dis_context *ctx, const dis_votes *votes)
 {
     const cli_groups_values *v = in->v;
@@ -58,6 +73,7 @@ int groups_input_read(groups_input *in, dis_context *ctx, const dis_votes *votes
     if (status == DIS_OK) status = dis_worker_table_values(table, v->group, votes, &value);
     if (status == DIS_OK) status = dis_worker_groups_make(votes, value, &o, &in->groups);
     if (status == DIS_OK) in->look = dis_worker_groups_look(in->groups);
+    if (status == DIS_OK && !in->c->whole && dis_context_ranks(ctx) > 1) status = sum_votes(in, ctx);
     dis_names_destroy(value);
     dis_worker_table_destroy(table);
     return cli_failed(in->c, status);

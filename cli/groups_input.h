@@ -65,6 +65,7 @@ typedef struct {
     size_t n_cuts;
     dis_worker_groups *groups; /* NULL without --group */
     dis_worker_groups_view look;
+    uint64_t votes[DIS_MAX_GROUPS + 1]; /* of all ranks, where votes are shared out */
 } groups_input;
 
 int groups_input_check(groups_input *in);

@@ -71,58 +71,81 @@ static void tell(labels_job *job, const dis_growing_notes *n)
             n->change);
 }
 
-static int append(labels_job *job, const dis_growing *state)
+static int append(labels_job *job, dis_context *ctx, const dis_growing *state)
 {
     dis_labels *labels;
     dis_growing_notes notes;
-    dis_status status = dis_growing_append(job->ctx, state, job->in.votes, &labels, &notes);
+    dis_status status = dis_growing_append(ctx, state, job->in.votes, &labels, &notes);
     if (status != DIS_OK) return cli_failed(job->c, status);
     const dis_labels_view view = dis_labels_look(labels);
-    status = dis_labels_write(job->ctx, &view, job->v->output ? job->v->output : "-", job->v->format);
+    status = dis_labels_write(ctx, &view, job->v->output ? job->v->output : "-", job->v->format);
     if (status == DIS_OK) tell(job, &notes);
     dis_labels_destroy(labels);
     return cli_failed(job->c, status);
 }
 
 /* The state open, the new votes read. */
-static int begin(labels_job *job, dis_growing **state)
+static int begin(labels_job *job, dis_context *ctx, dis_growing **state)
 {
     const char **classes = NULL;
-    if (dis_context_ranks(job->ctx) > 1) return cli_usage(job->c, "--append works in one process; leave mpirun out");
-    const dis_status status = dis_growing_open(job->ctx, job->v->append, state);
+    const dis_status status = dis_growing_open(ctx, job->v->append, state);
     if (status != DIS_OK) return cli_failed(job->c, status);
     int code = declare_classes(job, *state, &classes);
-    if (code == 0) code = votes_input_read(&job->in, job->ctx);
+    if (code == 0) code = votes_input_read(&job->in, ctx);
     job->in.how.classes = NULL;
     free(classes);
     return code;
 }
 
-int labels_append(labels_job *job)
+static int append_alone(labels_job *job, dis_context *ctx)
 {
     dis_growing *state = NULL;
-    int code = begin(job, &state);
+    int code = begin(job, ctx, &state);
     if (code == 0) labels_tell_input(job);
-    if (code == 0) code = append(job, state);
+    if (code == 0) code = append(job, ctx, state);
     dis_growing_destroy(state);
     return code;
 }
 
-int labels_read_all(labels_job *job)
+static int read_alone(labels_job *job, dis_context *ctx)
 {
     dis_growing *state = NULL;
     dis_votes *all;
     char safe[CLI_SAFE];
-    int code = begin(job, &state);
+    int code = begin(job, ctx, &state);
     if (code == 0)
-        code = cli_failed(job->c, dis_growing_votes(job->ctx, state, job->in.votes, job->in.how.duplicates, &all));
+        code = cli_failed(job->c, dis_growing_votes(ctx, state, job->in.votes, job->in.how.duplicates, &all));
     if (code == 0) {
         dis_votes_destroy(job->in.votes);
         job->in.votes = all;
         cli_say(job->c, "%s with new votes:", cli_safe(job->v->append, safe));
-        job->in.look = dis_votes_look(all);
-        job->in.notes = dis_votes_read_notes(all);
     }
     dis_growing_destroy(state);
     return code;
+}
+
+/* On ranks the first one does it, by itself. */
+static int by_first(labels_job *job, int (*work)(labels_job *job, dis_context *ctx))
+{
+    dis_context *alone;
+    if (dis_context_ranks(job->ctx) == 1) return work(job, job->ctx);
+    if (dis_context_rank(job->ctx) > 0) return 0;
+    int code = cli_failed(job->c, cli_context_alone(job->c, &job->v->common, &alone));
+    if (code == 0) {
+        code = work(job, alone);
+        dis_context_destroy(alone);
+    }
+    return code;
+}
+
+int labels_append(labels_job *job)
+{
+    return by_first(job, append_alone);
+}
+
+int labels_read_all(labels_job *job)
+{
+    int code = by_first(job, read_alone);
+    if (code == 0) code = cli_failed(job->c, dis_votes_deal(job->ctx, &job->in.votes));
+    return code == 0 ? votes_input_take(&job->in, job->ctx) : code;
 }

@@ -86,11 +86,12 @@ static dis_status label_group(labels_job *job, const dis_votes *votes, const cha
 static void tell_group(const labels_job *job, size_t g, const dis_votes *votes, const char *path)
 {
     char name[CLI_SAFE], file[CLI_SAFE], items[CLI_NUMBER], cast[CLI_NUMBER], people[CLI_NUMBER];
-    const dis_votes_view v = dis_votes_look(votes);
+    size_t n_items, n_votes;
+    dis_votes_whole(votes, &n_items, &n_votes);
     cli_safe(dis_names_get(job->groups.look.names, g, NULL), name);
     cli_say(job->c, "  %-28s %6s workers %9s votes on %9s items  %s", name,
-            cli_grouped(job->groups.look.workers[g], people), cli_grouped(v.n_votes, cast),
-            cli_grouped(v.n_items, items), cli_safe(path, file));
+            cli_grouped(job->groups.look.workers[g], people), cli_grouped(n_votes, cast), cli_grouped(n_items, items),
+            cli_safe(path, file));
 }
 
 static int save_group(labels_job *job, size_t g, bool *keep)
@@ -99,7 +100,9 @@ static int save_group(labels_job *job, size_t g, bool *keep)
     char *path = group_path(job, g);
     if (!path) return cli_error(job->c, DIS_ELIMIT, "no memory for a file name");
     for (size_t w = 0; w < job->in.look.n_workers; w++) keep[w] = job->groups.look.group[w] == (int32_t)g;
-    int code = cli_check_output(job->c, &cli_cmd_labels, job->v, job->in.paths, job->in.n_paths, "save-groups", path);
+    int code = 0;
+    if (dis_context_rank(job->ctx) == 0)
+        code = cli_check_output(job->c, &cli_cmd_labels, job->v, job->in.paths, job->in.n_paths, "save-groups", path);
     if (code == 0) code = cli_failed(job->c, dis_votes_of_workers(job->ctx, job->in.votes, keep, &votes));
     if (code == 0) code = cli_failed(job->c, label_group(job, votes, path));
     if (code == 0) tell_group(job, g, votes, path);

@@ -256,6 +256,23 @@ static bool device_of_rank(const char *device, char *name, size_t n)
     return true;
 }
 
+static void set_common(cli *c, const cli_common *common, dis_context_options *o)
+{
+    o->threads = (int)common->threads;
+    o->memory = common->memory;
+    o->precision = (dis_precision)common->precision;
+    o->progress = progress;
+    o->stop = stop;
+    o->user = c;
+}
+
+dis_status cli_context_alone(cli *c, const cli_common *common, dis_context **out)
+{
+    dis_context_options o = dis_context_options_default();
+    set_common(c, common, &o);
+    return dis_context_create(&o, out);
+}
+
 dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
 {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
@@ -276,14 +293,9 @@ dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
         exit(DIS_EUSAGE);
     }
     o.whole = c->whole;
-    o.threads = (int)common->threads;
-    o.memory = common->memory;
-    o.precision = (dis_precision)common->precision;
+    set_common(c, common, &o);
     char device[32];
     o.device = device_of_rank(common->device, device, sizeof device) ? device : common->device;
-    o.progress = progress;
-    o.stop = stop;
-    o.user = c;
     const dis_status status = dis_context_create(&o, out);
     if (status != DIS_OK && o.ranks && started_as(ranks) > 0) exit(DIS_EUSAGE);
     if (status == DIS_OK && dis_context_rank(*out) > 0) c->quiet = true;

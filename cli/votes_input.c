@@ -261,7 +261,11 @@ dis_status votes_input_spread(const votes_input *in, votes_spread *out)
 int votes_input_read(votes_input *in, dis_context *ctx)
 {
     const dis_status status = dis_votes_read(ctx, (const char *const *)in->paths, in->n_paths, &in->how, &in->votes);
-    if (status != DIS_OK) return cli_failed(in->c, status);
+    return status == DIS_OK ? votes_input_take(in, ctx) : cli_failed(in->c, status);
+}
+
+int votes_input_take(votes_input *in, dis_context *ctx)
+{
     in->look = dis_votes_look(in->votes);
     in->notes = dis_votes_read_notes(in->votes);
     in->ctx = ctx;

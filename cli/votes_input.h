@@ -140,6 +140,7 @@ int votes_input_delimiter(cli *c, const char *text, int *out);
  * FILE". */
 int votes_input_unused(cli *c, const cli_votes_values *v, const char *remedy);
 int votes_input_read(votes_input *in, dis_context *ctx);
+int votes_input_take(votes_input *in, dis_context *ctx); /* in->votes have come another way */
 int votes_input_read_gold(votes_input *in, dis_context *ctx, const char *path);
 void votes_input_free(votes_input *in);
 

@@ -5,8 +5,11 @@
  *     votes/start (U64), votes/worker (U32), votes/label (U16): votes by item
  *     counts (F64, workers x voted x true): sum of p(t | item) over votes; class_sum (F64): sum of p over items
  *
+ * Ranks: counts are added up one after the other, in the order of items; the first rank writes what the others send.
+ *
  * Cost: a pass over the votes, and the bytes of the file. */
 #include "labels/growing_inside.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/names_build.h"
@@ -14,6 +17,7 @@
 #include "dissent/version.h"
 #include "io/outfile.h"
 #include "labels/method.h"
+#include "labels/methods/job_sums.h"
 
 const struct dis__growing_part dis__growing_parts[DIS_GROWING_PARTS] = {
     {"tasks/key", "U64"},           {"votes/start", "U64"},         {"names/tasks/start", "U64"},
@@ -27,7 +31,7 @@ typedef struct {
     uint32_t *index;
     size_t n_index;
     uint16_t *label;
-    double *counts, *class_sum;
+    double *counts, *class_sum; /* one behind the other */
 } writing;
 
 static dis_status index_tasks(const dis_names *tasks, writing *x)
@@ -46,21 +50,42 @@ static dis_status index_tasks(const dis_names *tasks, writing *x)
     return DIS_OK;
 }
 
-static dis_status count_votes(const dis_votes_view *v, const double *p, writing *x)
+typedef struct {
+    const dis_votes_view *v;
+    const double *p;
+} counting;
+
+static void count_items(void *arg, size_t first, size_t last, double *sums, int thread)
 {
+    (void)thread;
+    const counting *c = arg;
+    const dis_votes_view *v = c->v;
     const size_t K = v->n_classes;
-    DIS_TRY(dis__alloc_zeroed(&x->counts, dis__size(v->n_workers, K * K, 0), sizeof *x->counts));
-    DIS_TRY(dis__alloc_zeroed(&x->class_sum, K, sizeof *x->class_sum));
-    DIS_TRY(dis__alloc_array(&x->label, v->n_votes, sizeof *x->label));
-    for (size_t i = 0; i < v->n_items; i++, p += K) {
-        for (size_t t = 0; t < K; t++) x->class_sum[t] += p[t];
+    double *class_sum = sums + v->n_workers * K * K;
+    for (size_t i = first; i < last; i++) {
+        const double *p = c->p + i * K;
+        for (size_t t = 0; t < K; t++) class_sum[t] += p[t];
         for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) {
-            const size_t l = dis__vote_label(v, a);
-            double *row = x->counts + (v->worker[a] * K + l) * K;
+            double *row = sums + (v->worker[a] * K + dis__vote_label(v, a)) * K;
             for (size_t t = 0; t < K; t++) row[t] += p[t];
-            x->label[a] = (uint16_t)l;
         }
     }
+}
+
+static dis_status count_votes(dis_context *ctx, const dis_votes *votes, const double *p, writing *x)
+{
+    const dis__fit_args args = {.ctx = ctx, .votes = dis_votes_look(votes), .part = dis__votes_part_of(votes)};
+    const size_t K = args.votes.n_classes, n_counts = dis__size(args.votes.n_workers, K * K, 0);
+    counting c = {.v = &args.votes, .p = p};
+    DIS_TRY(dis__alloc_array(&x->counts, dis__size(n_counts, 1, K), sizeof *x->counts));
+    x->class_sum = x->counts + n_counts;
+    return dis__item_chain(&args, n_counts + K, count_items, &c, NULL, x->counts);
+}
+
+static dis_status widen_labels(const dis_votes_view *v, writing *x)
+{
+    DIS_TRY(dis__alloc_array(&x->label, v->n_votes, sizeof *x->label));
+    for (size_t a = 0; a < v->n_votes; a++) x->label[a] = (uint16_t)dis__vote_label(v, a);
     return DIS_OK;
 }
 
@@ -106,17 +131,23 @@ static dis_status write_parts(const dis_votes_view *v, const writing *x, const c
 dis_status dis_growing_write(dis_context *ctx, const dis_votes *votes, const double *p, const char *path)
 {
     DIS_MEMORY_SCOPE(ctx);
-    const dis_votes_view v = dis_votes_look(votes);
-    if (!v.start) return dis__fail(DIS_EDATA, "this input does not say who voted; bring one row per vote");
+    const dis__comm *comm = dis__context_comm(ctx);
+    const bool shared = dis__comm_is_shared(comm);
+    dis_votes *all = NULL;
+    if (!votes->start) return dis__fail(DIS_EDATA, "this input does not say who voted; bring one row per vote");
     writing x = {.n_index = 0};
     dis_status status;
+    DIS_TRY_GOTO(status, count_votes(ctx, votes, p, &x), end);
+    if (shared) DIS_TRY_GOTO(status, dis__votes_to_first(comm, votes, &all), end);
+    if (shared && comm->rank > 0) goto end;
+    const dis_votes_view v = dis_votes_look(shared ? all : votes);
+    DIS_TRY_GOTO(status, widen_labels(&v, &x), end);
     DIS_TRY_GOTO(status, index_tasks(v.tasks, &x), end);
-    DIS_TRY_GOTO(status, count_votes(&v, p, &x), end);
     status = write_parts(&v, &x, path);
 end:
+    dis_votes_destroy(all);
     dis__free(x.index);
     dis__free(x.label);
     dis__free(x.counts);
-    dis__free(x.class_sum);
     return status;
 }

@@ -7,8 +7,10 @@
  * the first is kept: a method asks for its start by its own name.
  *
  * A later fit fills its parameters by name: workers, items and classes that the state does not know keep the method's
- * own start. Cost: O(names) to read; O(names + cells) for each parameter that is filled. */
+ * own start. Cost: O(names) to read; O(names + cells) for each parameter that is filled. On ranks the first one writes;
+ * numbers and names of items come to it. */
 #include "labels/state.h"
+#include "core/comm.h"
 #include "labels/method.h"
 #include "core/memory.h"
 #include "core/spill.h"
@@ -59,6 +61,9 @@ typedef struct {
     size_t n_metadata;
     char *keys; /* "METHOD/PARAMETER" texts */
     size_t keys_used;
+    void **gathered; /* numbers of items of all ranks, to be freed */
+    size_t n_gathered;
+    dis_names *tasks; /* of all ranks; NULL: nobody asked */
 } plan;
 
 static void add_starts(plan *p, int list, const dis_names *names)
@@ -102,6 +107,20 @@ static dis_status add_parameter(plan *p, const char *method, const dis_parameter
     return DIS_OK;
 }
 
+/* Of a parameter of items, that of all ranks: complete on the first one. */
+static dis_status gather_parameter(const dis__comm *comm, plan *p, size_t n_items, dis_parameter *parameter)
+{
+    size_t row = parameter->n && n_items ? parameter->n / n_items : 0, n;
+    uint64_t widest = row;
+    if (!dis__comm_is_shared(comm) || parameter->axes[0] != 'i') return DIS_OK;
+    DIS_TRY(dis__comm_broadcast(comm, &widest, sizeof widest, 0)); /* the first rank always has items */
+    row = (size_t)widest * sizeof *parameter->values;
+    DIS_TRY(dis__comm_rows_to_first(comm, parameter->values, n_items, row, &p->gathered[p->n_gathered], &n));
+    parameter->values = p->gathered[p->n_gathered++];
+    parameter->n = n * (size_t)widest;
+    return DIS_OK;
+}
+
 static bool was_before(const dis_fit *const *fits, size_t f)
 {
     for (size_t i = 0; i < f; i++)
@@ -109,7 +128,8 @@ static bool was_before(const dis_fit *const *fits, size_t f)
     return false;
 }
 
-static dis_status make_plan(const dis_votes_view *votes, const dis_fit *const *fits, size_t n_fits, plan *p)
+static dis_status make_plan(const dis__comm *comm, const dis_votes_view *votes, const dis_fit *const *fits,
+                            size_t n_fits, plan *p)
 {
     size_t n_parameters = 0, key_bytes = 0;
     for (size_t f = 0; f < n_fits; f++)
@@ -118,21 +138,27 @@ static dis_status make_plan(const dis_votes_view *votes, const dis_fit *const *f
     DIS_TRY(dis__alloc_array(&p->tensors, n_parameters + 2 * LISTS, sizeof *p->tensors));
     DIS_TRY(dis__alloc_array(&p->metadata, n_parameters + 3, sizeof *p->metadata));
     DIS_TRY(dis__alloc_array(&p->keys, key_bytes, 1));
+    DIS_TRY(dis__alloc_array(&p->gathered, n_parameters, sizeof *p->gathered));
     p->metadata[0][0] = "format", p->metadata[0][1] = STATE_FORMAT;
     p->metadata[1][0] = "version", p->metadata[1][1] = STATE_VERSION;
     p->metadata[2][0] = "dissent", p->metadata[2][1] = DIS_VERSION;
     p->n_metadata = 3;
     bool items = false;
+    for (size_t f = 0; f < n_fits; f++)
+        for (size_t i = 0; i < fits[f]->n_parameters; i++) items |= strchr(fits[f]->parameter[i].axes, 'i') != NULL;
+    if (items && dis__comm_is_shared(comm)) DIS_TRY(dis__names_to_first(comm, votes->tasks, &p->tasks));
+    const size_t n_items = p->tasks ? dis_names_count(p->tasks) : votes->n_items;
     for (size_t f = 0; f < n_fits; f++) {
         if (was_before(fits, f)) continue;
-        const size_t n_names[AXES] = {votes->n_workers, votes->n_classes, votes->n_items, fits[f]->n_groups};
+        const size_t n_names[AXES] = {votes->n_workers, votes->n_classes, n_items, fits[f]->n_groups};
         for (size_t i = 0; i < fits[f]->n_parameters; i++) {
-            DIS_TRY(add_parameter(p, fits[f]->method->info.name, &fits[f]->parameter[i], n_names));
-            items |= strchr(fits[f]->parameter[i].axes, 'i') != NULL;
+            dis_parameter parameter = fits[f]->parameter[i];
+            DIS_TRY(gather_parameter(comm, p, votes->n_items, &parameter));
+            DIS_TRY(add_parameter(p, fits[f]->method->info.name, &parameter, n_names));
         }
     }
     /* Wide numbers first keeps all of them aligned, which some readers of safetensors ask for. */
-    const dis_names *const names[LISTS] = {votes->workers, votes->classes, votes->tasks};
+    const dis_names *const names[LISTS] = {votes->workers, votes->classes, p->tasks ? p->tasks : votes->tasks};
     for (int list = 0; list < (items ? LISTS : TASKS); list++) add_starts(p, list, names[list]);
     for (int list = 0; list < (items ? LISTS : TASKS); list++) add_bytes(p, list, names[list]);
     return DIS_OK;
@@ -144,10 +170,12 @@ dis_status dis_state_write(dis_context *ctx, const dis_votes *votes, const dis_f
     DIS_MEMORY_SCOPE(ctx);
     DIS_TRY(dis__check_stop(ctx));
     const dis_votes_view view = dis_votes_look(votes);
+    const dis__comm *comm = dis__context_comm(ctx);
     plan p = {0};
     dis__out *out;
     dis_status status;
-    DIS_TRY_GOTO(status, make_plan(&view, fits, n_fits, &p), end);
+    DIS_TRY_GOTO(status, make_plan(comm, &view, fits, n_fits, &p), end);
+    if (comm->rank > 0) goto end;
     DIS_TRY_GOTO(status, dis__out_open(path, &out), end);
     status = dis__safetensors_write(out, p.tensors, p.n_tensors, (const char *const(*)[2])p.metadata, p.n_metadata);
     status = dis__out_finish(out, status);
@@ -155,6 +183,9 @@ end:
     dis__free(p.tensors);
     dis__free(p.metadata);
     dis__free(p.keys);
+    for (size_t i = 0; i < p.n_gathered; i++) dis__free(p.gathered[i]);
+    dis__free(p.gathered);
+    dis_names_destroy(p.tasks);
     return status;
 }
 

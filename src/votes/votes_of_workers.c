@@ -1,5 +1,7 @@
-/* The votes of some workers as a table of its own. Cost: two passes over the votes. */
+/* The votes of some workers as a table of its own; on ranks, dealt out once more as such a table is. Cost: two passes
+ * over the votes, and on ranks those kept over the network. */
 #include "dissent/worker_table.h"
+#include "core/comm.h"
 #include "core/memory.h"
 #include "core/names_build.h"
 #include "core/spill.h"
@@ -44,17 +46,20 @@ static dis_status take_item(selection *s, size_t i)
     return s->arrays.n_votes > before ? dis__name_list_add(&s->tasks, name, n) : DIS_OK;
 }
 
-static dis_status select_votes(selection *s)
+static dis_status select_votes(const dis__comm *comm, selection *s)
 {
     uint64_t n = 0;
     for (uint64_t t = 0; t < s->v->n_votes; t++) n += s->keep[s->v->worker[t]];
-    if (n == 0) return dis__fail(DIS_EDATA, "none of these workers cast a vote");
+    uint64_t n_all = n;
+    DIS_TRY(dis__comm_sum_counts(comm, &n_all, 1));
+    if (n_all == 0) return dis__fail(DIS_EDATA, "none of these workers cast a vote");
     DIS_TRY(number_workers(s));
     DIS_TRY(dis__alloc_array(&s->task, (size_t)n, sizeof *s->task));
     DIS_TRY(dis__alloc_array(&s->worker, (size_t)n, sizeof *s->worker));
     DIS_TRY(dis__alloc_array(&s->label, (size_t)n, sizeof *s->label));
     for (size_t i = 0; i < s->v->n_items; i++) DIS_TRY(take_item(s, i));
-    DIS_TRY(dis__name_list_finish(&s->tasks, &s->task_names));
+    DIS_TRY(s->tasks.n ? dis__name_list_finish(&s->tasks, &s->task_names)
+                       : dis_names_create(NULL, 0, &s->task_names)); /* a rank may have none */
     return dis__name_list_finish(&s->workers, &s->worker_names);
 }
 
@@ -64,7 +69,8 @@ dis_status dis_votes_of_workers(dis_context *ctx, const dis_votes *votes, const 
     const dis_votes_view v = dis_votes_look(votes);
     if (!v.start) return dis__fail(DIS_EDATA, "the votes do not say who voted; bring one row per vote");
     selection s = {.v = &v, .keep = keep};
-    dis_status status = select_votes(&s);
+    dis_votes *kept = NULL;
+    dis_status status = select_votes(dis__context_comm(ctx), &s);
     if (status == DIS_OK) {
         s.arrays.n_items = dis_names_count(s.task_names);
         s.arrays.n_workers = dis_names_count(s.worker_names);
@@ -76,8 +82,14 @@ dis_status dis_votes_of_workers(dis_context *ctx, const dis_votes *votes, const 
         s.arrays.workers = s.worker_names;
         s.arrays.classes = v.classes;
         s.arrays.duplicates = DIS_DUPLICATES_ALL; /* which to keep was decided when they were read */
-        status = dis_votes_from_arrays(ctx, &s.arrays, out);
+        status = dis_votes_from_arrays(ctx, &s.arrays, &kept);
     }
+    if (status == DIS_OK && dis__comm_is_shared(dis__context_comm(ctx)))
+        status = dis__votes_share_again(ctx, true, kept);
+    if (status == DIS_OK)
+        *out = kept;
+    else
+        dis_votes_destroy(kept);
     dis__name_list_free(&s.tasks);
     dis__name_list_free(&s.workers);
     dis_names_destroy(s.task_names);
