@@ -51,8 +51,13 @@ cmp one.npy ranks.npy && cmp one.tasks.txt ranks.tasks.txt && cmp one.classes.tx
 gzip -dc one.jsonl.gz >one.jsonl
 gzip -dc ranks.jsonl.gz | cmp - one.jsonl || fail "an archive: other bytes"
 
-refused "numbers of items" "save-state of glad" "$DISSENT" labels votes.csv --method glad:iterations=1 --save-state s.safetensors -o refused.csv -q
-refused "groups" "works in one process" "$DISSENT" labels votes.csv --worker-table gold.csv --group label --save-groups folder -o refused.csv -q
+# combinations that look at all items, weights by halves of the crowd
+same "temperatures" 2 votes.csv --method majority --method dawid-skene:iterations=2 --combine temperature
+same "hybrid" "1 4" votes.csv --gold some.csv --method softmax --method dawid-skene:iterations=3 --combine hybrid
+same "chosen weights" 3 votes.csv --gold some.csv --method softmax --method dawid-skene:iterations=3 --combine hybrid:weights=auto
+same "chosen weights with predictions" 2 votes.csv --predictions predictions.csv --method ibcc:iterations=2 --method one-coin:iterations=2 \
+    --combine average:weights=auto
+
 code=0
 ranks 3 "$DISSENT" labels votes.csv --min-votes 9 -o refused.csv -q 2>message || code=$?
 [ $code = 3 ] && [ "$(grep -c "no votes are left" message)" = 1 ] || fail "no votes left: exit code $code, $(cat message)"

@@ -74,7 +74,6 @@ train 2 -o two --resume --threads 1 # done already: nothing changes
 cmp two/weights-*.safetensors again/weights-*.safetensors || fail "training: resumed, it gives other bytes"
 
 # what cannot be shared out is refused, exit code 2, said once
-refused "a combination" "cannot be shared out" "$DISSENT" labels grouped.csv --method ibcc --method mace --combine hybrid -o refused.csv -q
 refused "several models" "works in one process" "$DISSENT" train --items texts.csv --labels soft.csv --runs 2 -o refused
 refused "no plug-in" "cannot be loaded" env DISSENT_MPI=/nowhere/libdissent-mpi.so "$DISSENT" labels grouped.csv -o refused.csv -q
 [ ! -e refused.csv ] || fail "something was written"
