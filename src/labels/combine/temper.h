@@ -40,10 +40,10 @@ typedef struct {
 dis_status dis__temper_choose(const dis__combine_args *args, const dis__temper_options *options);
 
 /* Pairs of views: adds sum_{a < b} w_a w_b JSD(a, b) at temperatures T, and its derivatives by T, of items first ..
- * last - 1 to sums (1 + n_views), item by item. scratch: dis__temper_scratch numbers. (temper_kernel.c) */
+ * end - 1 to sums (1 + n_views), item by item. scratch: dis__temper_scratch numbers. (temper_kernel.c) */
 DIS_KERNEL_DECLARE(void, dis__temper_score,
-                   (const dis__combine_args *args, const double *temperature, size_t first, size_t last,
-                    double *scratch, double *sums));
+                   (const dis__combine_args *args, const double *temperature, size_t first, size_t end, double *scratch,
+                    double *sums));
 /* softmax(log p / T) of n rows at p, to out, which may be p. Row i has temperature[i * step]; log p counts as at least
  * `floor` (-INFINITY: what is impossible stays so). */
 DIS_KERNEL_DECLARE(void, dis__temper_rows,

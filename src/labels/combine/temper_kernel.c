@@ -63,7 +63,7 @@ static double add_lanes(double sum, vec x, size_t many)
     return sum;
 }
 
-void DIS_KERNEL(dis__temper_score)(const dis__combine_args *args, const double *temperature, size_t first, size_t last,
+void DIS_KERNEL(dis__temper_score)(const dis__combine_args *args, const double *temperature, size_t first, size_t end,
                                    double *scratch, double *sums)
 {
     const size_t n_classes = args->n_classes, n_views = args->n_views;
@@ -72,8 +72,8 @@ void DIS_KERNEL(dis__temper_score)(const dis__combine_args *args, const double *
         vec *own = (vec *)scratch + m * 3 * n_classes;
         t[m] = (tempered){own, own + n_classes, own + 2 * n_classes};
     }
-    for (size_t i = first; i < last; i += DIS_LANES) {
-        const size_t many = last - i < DIS_LANES ? last - i : DIS_LANES;
+    for (size_t i = first; i < end; i += DIS_LANES) {
+        const size_t many = end - i < DIS_LANES ? end - i : DIS_LANES;
         size_t at[DIS_LANES];
         for (size_t lane = 0; lane < DIS_LANES; lane++) at[lane] = (i + (lane < many ? lane : 0)) * n_classes;
         for (size_t m = 0; m < n_views; m++)
