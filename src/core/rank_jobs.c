@@ -1,6 +1,7 @@
 /* Jobs shared out over ranks: see rank_jobs.h. A rank has jobs next to each other, so the rows it sends lie in one
  * piece.
- * Cost: the table once over the network for each rank, and twice in memory while it is put together. */
+ * Cost: the table once over the network for each rank, in one exchange, and twice in memory while it is put
+ * together. */
 #include "core/rank_jobs.h"
 #include "core/comm.h"
 #include "core/memory.h"
@@ -26,18 +27,27 @@ static size_t first_row(const dis__comm *team, size_t n_jobs, const dis__rank_ro
     return at < rows->n ? at : rows->n;
 }
 
-/* What a rank sends: whether it has failed, then its rows of each table. */
-static dis_status pack(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables,
-                       uint64_t failed, dis__comm_block *to)
+/* Bytes that rank r sends: whether it has failed, then its rows of each table. */
+static size_t n_bytes(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables, size_t r)
 {
-    DIS_TRY(dis__comm_put(to, &failed, sizeof failed));
+    size_t n = sizeof(uint64_t);
+    for (size_t t = 0; t < n_tables; t++)
+        n += (first_row(team, n_jobs, &tables[t], r + 1) - first_row(team, n_jobs, &tables[t], r)) * tables[t].row_size;
+    return n;
+}
+
+static void pack(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables, uint64_t failed,
+                 char *to)
+{
+    memcpy(to, &failed, sizeof failed);
+    to += sizeof failed;
     for (size_t t = 0; t < n_tables && !failed; t++) {
         const dis__rank_rows *rows = &tables[t];
         const size_t first = first_row(team, n_jobs, rows, (size_t)team->rank);
-        const size_t n = first_row(team, n_jobs, rows, (size_t)team->rank + 1) - first;
-        DIS_TRY(dis__comm_put(to, (const char *)rows->table + first * rows->row_size, n * rows->row_size));
+        const size_t n = (first_row(team, n_jobs, rows, (size_t)team->rank + 1) - first) * rows->row_size;
+        if (n) memcpy(to, (const char *)rows->table + first * rows->row_size, n);
+        to += n;
     }
-    return DIS_OK;
 }
 
 static void unpack(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables, size_t r,
@@ -53,24 +63,50 @@ static void unpack(const dis__comm *team, size_t n_jobs, const dis__rank_rows *t
     }
 }
 
+/* What each rank sends to the others, whose sizes all know; `failed` when one says so, else rows are in place. */
+static dis_status exchange(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables,
+                           bool *failed, char *bytes, void **pointers, size_t *sizes)
+{
+    const size_t size = (size_t)team->size, me = (size_t)team->rank;
+    const void **to = (const void **)pointers;
+    void **from = pointers + size;
+    pack(team, n_jobs, tables, n_tables, *failed, bytes);
+    char *at = bytes + n_bytes(team, n_jobs, tables, n_tables, me);
+    for (size_t r = 0; r < size; r++) {
+        to[r] = bytes;
+        from[r] = at;
+        sizes[r] = r == me ? 0 : n_bytes(team, n_jobs, tables, n_tables, me);
+        sizes[size + r] = r == me ? 0 : n_bytes(team, n_jobs, tables, n_tables, r);
+        at += sizes[size + r];
+    }
+    DIS_TRY(dis__comm_move(team, to, sizes, from, sizes + size));
+    for (size_t r = 0; r < size; r++) {
+        uint64_t flag = 0;
+        if (r != me) memcpy(&flag, from[r], sizeof flag);
+        *failed |= flag != 0;
+    }
+    for (size_t r = 0; r < size && !*failed; r++) unpack(team, n_jobs, tables, n_tables, r, from[r]);
+    return DIS_OK;
+}
+
 static dis_status gather(const dis__comm *team, size_t n_jobs, const dis__rank_rows *tables, size_t n_tables,
                          dis_status status)
 {
     const size_t size = (size_t)team->size;
-    dis__comm_block mine = {0}, *from;
-    DIS_TRY(dis__alloc_zeroed(&from, size, sizeof *from));
-    dis_status talked = pack(team, n_jobs, tables, n_tables, status != DIS_OK, &mine);
-    if (talked == DIS_OK) talked = dis__comm_gather(team, mine.bytes, mine.n, from);
-    bool failed = false;
-    for (size_t r = 0; talked == DIS_OK && r < size; r++) {
-        uint64_t flag;
-        memcpy(&flag, from[r].bytes, sizeof flag);
-        failed |= flag != 0;
-    }
-    for (size_t r = 0; talked == DIS_OK && !failed && r < size; r++)
-        unpack(team, n_jobs, tables, n_tables, r, from[r].bytes);
-    dis__free(mine.bytes);
-    dis__comm_free(team, from);
+    size_t total = 0, *sizes = NULL;
+    char *bytes = NULL;
+    void **pointers = NULL;
+    bool failed = status != DIS_OK;
+    for (size_t r = 0; r < size; r++) total += n_bytes(team, n_jobs, tables, n_tables, r);
+    dis_status talked;
+    DIS_TRY_GOTO(talked, dis__alloc_array(&bytes, total, 1), end);
+    DIS_TRY_GOTO(talked, dis__alloc_array(&pointers, 2 * size, sizeof *pointers), end);
+    DIS_TRY_GOTO(talked, dis__alloc_array(&sizes, 2 * size, sizeof *sizes), end);
+    talked = exchange(team, n_jobs, tables, n_tables, &failed, bytes, pointers, sizes);
+end:
+    dis__free(bytes);
+    dis__free(pointers);
+    dis__free(sizes);
     DIS_TRY(talked);
     return failed ? dis__comm_agree(team, status) : DIS_OK;
 }

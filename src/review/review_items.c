@@ -20,6 +20,7 @@
  *
  * Cost: O(K) per item for the gain, O(K) per vote and probable class for the surprise. */
 #include "review/review_parts.h"
+#include "core/rank_jobs.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>
@@ -258,7 +259,8 @@ dis_status dis__review_items(const dis__crowd_model *m, const double *p, const i
                    .n_scratch = (LEVELS + 3) * m->n_classes};
     DIS_TRY(dis__alloc_array(&w.scratch, dis__size((size_t)dis_context_threads(m->ctx), w.n_scratch, 0),
                              sizeof *w.scratch));
-    const dis_status status = dis__run_jobs(m->ctx, w.n_jobs, item_job, &w);
+    const dis__rank_rows all = {.table = rows, .row_size = sizeof *rows, .n = m->votes.n_items};
+    const dis_status status = dis__run_rank_jobs(m->ctx, w.n_jobs, item_job, &w, &all, 1);
     dis__free(w.scratch);
     return status;
 }

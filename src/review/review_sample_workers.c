@@ -7,6 +7,7 @@
  * Cost: O(votes) and some 20 exponentials for each worker and class. */
 #include "core/draw.h"
 #include "core/random.h"
+#include "core/rank_jobs.h"
 #include "review/review_sampler.h"
 #include <math.h>
 #include <string.h>
@@ -197,17 +198,23 @@ static void draw_means(dis__sampler *s, dis__source *source, const dis__sampler_
 
 dis_status dis__sampler_workers(dis__sampler *s)
 {
-    DIS_TRY(dis__run_jobs(s->m->ctx, s->n_worker_jobs, worker_job, s));
+    const size_t K = s->K, n = LEVELS * K;
+    const dis__rank_rows tables[] = {
+        {.table = s->wrong, .row_size = n * sizeof *s->wrong, .n = s->W},
+        {.table = s->odds, .row_size = n * sizeof *s->odds, .n = s->W},
+        {.table = s->mistake, .row_size = K * K * sizeof *s->mistake, .n = s->W},
+        {.table = s->worker_sums, .row_size = s->n_worker_sums * sizeof(double), .n = s->n_worker_jobs, .per_job = 1}};
+    DIS_TRY(dis__run_rank_jobs(s->m->ctx, s->n_worker_jobs, worker_job, s, tables, sizeof tables / sizeof *tables));
     for (size_t j = 1; j < s->n_worker_jobs; j++)
         for (size_t x = 0; x < s->n_worker_sums; x++) s->worker_sums[x] += s->worker_sums[j * s->n_worker_sums + x];
     const dis__sampler_sums sums = dis__sampler_sums_of(s->worker_sums, s->K);
     dis__source source = dis__source_at(s->seed, DIS_STREAM_REVIEW_CROWD, 2 * s->sweep + 1);
-    double square = 0, n = 0;
+    double square = 0, number = 0;
     for (size_t t = 0; t < s->K; t++) {
         square += sums.square[t];
-        n += sums.number[t];
+        number += sums.number[t];
     }
-    s->tau2 = draw_variance(&source, square, n, prior_tau.n, prior_tau.value);
+    s->tau2 = draw_variance(&source, square, number, prior_tau.n, prior_tau.value);
     s->sigma2 = draw_variance(&source, sums.talent[0], sums.talent[1], prior_sigma.n, prior_sigma.value);
     draw_means(s, &source, &sums);
     settle_mistakes(s, sums.mistake);

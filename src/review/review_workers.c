@@ -21,6 +21,7 @@
  * else voted on are no evidence of anything and are left out.
  *
  * Cost: two passes, O(K) per vote and probable truth; K^2 numbers per thread and job. */
+#include "core/rank_jobs.h"
 #include "review/review_parts.h"
 #include "labels/method.h"
 #include <math.h>
@@ -260,14 +261,17 @@ static dis_status worker_job(void *arg, size_t j, int thread)
 static dis_status two_passes(worker_work *work)
 {
     const size_t K = work->m->n_classes;
-    DIS_TRY(dis__run_jobs(work->m->ctx, work->n_jobs, worker_job, work));
+    const dis__rank_rows tables[] = {
+        {.table = work->rows, .row_size = sizeof *work->rows, .n = work->m->n_workers},
+        {.table = work->sums, .row_size = K * K * sizeof *work->sums, .n = work->n_jobs, .per_job = 1}};
+    DIS_TRY(dis__run_rank_jobs(work->m->ctx, work->n_jobs, worker_job, work, tables, 2));
     for (size_t j = 1; j < work->n_jobs; j++)
         for (size_t x = 0; x < K * K; x++) work->sums[x] += work->sums[j * K * K + x];
     double *others = work->sums + work->n_jobs * K * K;
     dis__crowd_normalise(work->sums, K, others);
     work->crowd = others;
     work->last = true;
-    return dis__run_jobs(work->m->ctx, work->n_jobs, worker_job, work);
+    return dis__run_rank_jobs(work->m->ctx, work->n_jobs, worker_job, work, tables, 1);
 }
 
 dis_status dis__review_workers(const dis__crowd_model *m, const dis__review_sample *sample, bool beyond_chance,

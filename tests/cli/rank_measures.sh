@@ -18,11 +18,13 @@ same_output "eval with votes and groups" 3 eval a.csv b.csv --gold gold.csv --vo
 same_output "eval of perspectives" 2 eval --perspectives votes --votes votes.csv --annotators votes.csv --resamples 20
 same_output "compare" "2 3" compare --a a.csv --b b.csv --gold gold.csv --human b.csv --resamples 200
 head -3001 votes.csv >few.csv
-same_output "review" 2 review few.csv --gold gold.csv
+same_output "review" "2 3" review few.csv --gold gold.csv --budget 50
+same_output "numbers" 2 review few.csv --scale numeric
+same_output "labels that are numbers" 3 labels few.csv --scale numeric
+same_output "agreement of numbers" 2 agree few.csv --scale numeric --resamples 20
 
 refused "another command" "views works in one process" "$DISSENT" views a.csv b.csv
 refused "scores of a shared task" "perspectives works in one process" "$DISSENT" eval --perspectives MP --official no.json --soft no.csv
-refused "another scale" "scale works in one process" "$DISSENT" review votes.csv --scale numeric
 code=0
 ranks 3 "$DISSENT" eval a.csv --gold nothing.csv 2>message || code=$?
 [ $code = 4 ] && [ "$(grep -c "nothing.csv" message)" = 1 ] || fail "a missing file: exit code $code, $(cat message)"
