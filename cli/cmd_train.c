@@ -200,7 +200,7 @@ static int read_all(train_job *job)
     return code == 0 ? table_input_read(c, job->ctx, &v->table, &job->table) : code;
 }
 
-/* Ranks train one model together. What would be several, or needs votes, which ranks share out, stays in one
+/* Ranks train one model together, or several, each as a whole. One that needs votes, which ranks share out, stays in one
  * process. */
 static int check_ranks(const train_job *job)
 {
@@ -208,8 +208,8 @@ static int check_ranks(const train_job *job)
     const struct {
         bool given;
         const char *name;
-    } alone[] = {{v->folds, "folds"}, {v->runs > 1, "runs"}, {v->jobs > 1, "jobs"}, {v->votes, "votes"}};
-    for (size_t i = 0; dis_context_ranks(job->ctx) > 1 && i < sizeof alone / sizeof *alone; i++)
+    } alone[] = {{v->jobs > 1, "jobs"}, {v->votes, "votes"}};
+    for (size_t i = 0; dis_context_ranks(job->ctx) > 1 && !train_by_ranks(v) && i < sizeof alone / sizeof *alone; i++)
         if (alone[i].given) return cli_usage(job->c, "--%s works in one process; leave mpirun out", alone[i].name);
     return 0;
 }
@@ -251,6 +251,7 @@ static int work(train_job *job)
     if (code == 0) code = class_list_take(job->c, job->v->classes, &job->classes);
     if (code == 0 && job->classes.n)
         code = cli_failed(job->c, dis_names_create(job->classes.name, job->classes.n, &job->declared));
+    job->c->whole = train_by_ranks(job->v);
     if (code == 0) code = cli_failed(job->c, cli_context(job->c, &job->v->common, &job->ctx));
     const int rank = dis_context_rank(job->ctx);
     job->c->silent = rank > 0;
@@ -263,7 +264,8 @@ static int work(train_job *job)
     job->curve = calloc((size_t)job->v->runs, sizeof *job->curve);
     if (!job->curve) return cli_error(job->c, DIS_ELIMIT, "no memory for %llu runs", (unsigned long long)job->v->runs);
     code = train_all(job);
-    if (code == 0 && job->folds) code = train_write_folds(job);
+    if (code == 0) code = cli_failed(job->c, train_gather(job));
+    if (code == 0 && job->folds && rank == 0) code = train_write_folds(job);
     if (!job->v->output || rank > 0) return code;
     if (code == 0 && job->v->curves) code = cli_failed(job->c, train_write_curves(job));
     if (code == 0 && job->v->json) code = cli_failed(job->c, train_write_json(job));

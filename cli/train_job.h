@@ -63,6 +63,12 @@ const dis_examples *train_dev_set(const train_job *job, dis_examples *out);
 /* All runs and folds; an exit code, what is wrong told already. */
 int train_all(train_job *job);
 
+/* train_ranks.c: whether ranks train several models, each as a whole; whether this one trains fold n or, behind the
+ * folds, run n; and what the others have trained. */
+bool train_by_ranks(const train_values *v);
+bool train_is_mine(const train_job *job, size_t n);
+dis_status train_gather(train_job *job);
+
 /* train_write.c */
 void train_tell(const train_job *job);
 dis_status train_write_curves(const train_job *job);

@@ -64,7 +64,7 @@ static dis_status train_run(train_job *job, dis_context *ctx, size_t run)
     dis_model *model;
     dis_status status = dis_model_train(ctx, &train, train_dev_set(job, &dev), &o, &model);
     if (status != DIS_OK) return status;
-    if (dis_context_rank(ctx) == 0) status = dis_model_write(ctx, model, folder);
+    if (dis_context_rank(ctx) == 0 || job->c->whole) status = dis_model_write(ctx, model, folder);
     if (status == DIS_OK) status = keep_curve(model, &job->curve[run]);
     if (status == DIS_OK && run == 0)
         job->first = model;
@@ -87,6 +87,7 @@ static dis_status train_one(train_job *job, dis_context *ctx, size_t n)
 static size_t take_run(train_job *job)
 {
     pthread_mutex_lock(&job->mutex);
+    while (job->next < n_trainings(job) && !train_is_mine(job, job->next)) job->next++;
     size_t run = job->status == DIS_OK ? job->next++ : SIZE_MAX;
     if (run >= n_trainings(job)) run = SIZE_MAX;
     if (run != SIZE_MAX) job->at_work++;
@@ -172,6 +173,7 @@ int train_all(train_job *job)
     const size_t n_all = n_trainings(job), n_jobs = n_side_by_side(job);
     if (n_jobs == 1) {
         for (size_t run = 0; run < n_all; run++) {
+            if (!train_is_mine(job, run)) continue;
             const int code = cli_failed(job->c, train_one(job, job->ctx, run));
             if (code != 0) return code;
         }

@@ -73,8 +73,22 @@ awk -F, 'NR == FNR { loss[FNR] = $3; next } FNR > 1 && (d = $3 - loss[FNR]) * d 
 train 2 -o two --resume --threads 1 # done already: nothing changes
 cmp two/weights-*.safetensors again/weights-*.safetensors || fail "training: resumed, it gives other bytes"
 
+# several models: each rank trains some of them as a whole, the files are those of one process
+several() {
+    "$@" "$DISSENT" train --model text:width=8 --items texts.csv --labels soft.csv --gold gold.csv --dev .2 --epochs 2 --batch 64 -q --threads 1 \
+        --runs 3 --folds 3 --out-of-fold predictions.csv -o models --curves curves.csv --json models.json
+}
+several env
+mkdir one && mv models predictions.csv curves.csv models.json one
+several ranks 2
+for file in predictions.csv curves.csv models.json; do cmp "one/$file" $file || fail "several models on ranks: another $file"; done
+for seed in 0 1 2; do
+    cmp one/models/seed-$seed/weights-*.safetensors models/seed-$seed/weights-*.safetensors || fail "several models on ranks: other weights"
+done
+rm -r one models
+
 # what cannot be shared out is refused, exit code 2, said once
-refused "several models" "works in one process" "$DISSENT" train --items texts.csv --labels soft.csv --runs 2 -o refused
+refused "votes of all" "works in one process" "$DISSENT" train --items texts.csv --votes train.csv --objective crowd:mw -o refused
 refused "no plug-in" "cannot be loaded" env DISSENT_MPI=/nowhere/libdissent-mpi.so "$DISSENT" labels grouped.csv -o refused.csv -q
 [ ! -e refused.csv ] || fail "something was written"
 
