@@ -175,14 +175,15 @@ static int work(scaled_job *job, dis_context **ctx)
     dis_scaled *result = NULL;
     int code = check(job);
     if (code == 0) code = votes_input_check(&job->in);
+    job->c->whole = true; /* ranks share resamples out, and the first one writes */
     if (code == 0) code = cli_failed(job->c, cli_context(job->c, job->common, ctx));
-    if (code == 0) code = cli_ranks_refuse(job->c, *ctx, "scale");
     if (code == 0) code = votes_input_read(&job->in, *ctx);
     if (code == 0) code = cli_failed(job->c, make(job, *ctx, &result));
-    if (code != 0) return code;
-    const dis_scaled_view look = dis_scaled_look(result);
-    tell(job, &look);
-    code = write_all(job, result, &look);
+    if (code == 0 && dis_context_rank(*ctx) == 0) {
+        const dis_scaled_view look = dis_scaled_look(result);
+        tell(job, &look);
+        code = write_all(job, result, &look);
+    }
     dis_scaled_destroy(result);
     return code;
 }
