@@ -205,7 +205,8 @@ static dis_status fill(dis_context *ctx, const dis_votes *votes, const dis_revie
     DIS_TRY(first_labels(ctx, votes, method, o, &p));
     DIS_TRY(dis__crowd_model_create(ctx, &look, NULL, o->gold, p, &m));
     dis__review_sample sample = {0};
-    dis_status status = dis__crowd_model_fit(&m);
+    dis_status status = look.start ? dis__crowd_index(&m) : DIS_OK;
+    if (status == DIS_OK) status = dis__crowd_model_fit(&m);
     review->view.beyond_chance = true;
     if (status == DIS_OK && look.start && K > 1) {
         status = dis__review_agreement(&m, &review->view);
@@ -246,7 +247,9 @@ static dis_status check(dis_context *ctx, const dis_votes *votes, const dis_revi
     snprintf(what, sizeof what, "a review with %zu classes and %zu workers", v.n_classes, v.n_workers);
     const size_t rows = dis__size(v.n_items, 2 * sizeof(dis_review_item) + sizeof(rank) + v.n_classes * sizeof(double),
                                   dis__size(v.n_workers, 2 * sizeof(dis_review_worker) + sizeof(rank), 0));
-    const size_t model = dis__size(1, dis__crowd_model_memory(&v), dis__review_sample_memory(&v));
+    const size_t by_worker = v.start ? dis__size(v.n_votes, 6, 0) : 0;
+    const size_t model =
+        dis__size(1, dis__crowd_model_memory(&v), dis__size(1, by_worker, dis__review_sample_memory(&v)));
     return dis__check_memory(ctx, dis__size(1, rows, model), what);
 }
 

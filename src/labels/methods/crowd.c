@@ -7,7 +7,7 @@
  *
  * No objective: rounds nearly always raise the marginal likelihood of the votes but are not bound to.
  *
- * Cost: a round passes over the votes twice, by item and by worker; one K x K matrix for each worker. */
+ * Cost: a round passes over the votes twice, item by item; one K x K matrix for each worker. */
 #include "labels/methods/crowd_model.h"
 #include "labels/method.h"
 #include <math.h>

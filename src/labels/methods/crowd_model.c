@@ -55,7 +55,7 @@ size_t dis__crowd_model_memory(const dis_votes_view *votes)
 {
     const size_t K = votes->n_classes, W = votes->start ? votes->n_workers : 1;
     const size_t tables = dis__size(dis__size(W, K, 0), K + DIS_CROWD_LEVELS, dis__size(K, 3 * K, 0));
-    return dis__size(tables, sizeof(double), votes->start ? dis__size(votes->n_votes, 6, 0) : 0);
+    return dis__size(tables, sizeof(double), 0);
 }
 
 /* ---- votes by worker ---- */
@@ -94,7 +94,7 @@ static dis_status place_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-static dis_status index_votes(dis__crowd_model *m)
+dis_status dis__crowd_index(dis__crowd_model *m)
 {
     enum { MAX_INDEX_JOBS = 16 };
     const dis_votes_view *v = &m->votes;
@@ -178,18 +178,16 @@ static void count_workers(const pass *c, size_t first, size_t last)
         }
 }
 
-/* Those of a range of workers, unless ranks have counted them, and their sum. */
-static dis_status count_job(void *arg, size_t j, int thread)
+/* The sum of the soft counts of a range of workers. */
+static dis_status total_job(void *arg, size_t j, int thread)
 {
     (void)thread;
     const pass *c = arg;
     const dis__crowd_model *m = c->m;
-    const size_t K = m->n_classes, first = dis__job_first(m->n_workers, c->n_jobs, j),
-                 last = dis__job_first(m->n_workers, c->n_jobs, j + 1);
-    if (!m->counted) count_workers(c, first, last);
+    const size_t K = m->n_classes, last = dis__job_first(m->n_workers, c->n_jobs, j + 1);
     double *total = c->sums + j * K * K;
     memset(total, 0, K * K * sizeof *total);
-    for (size_t w = first; w < last; w++) {
+    for (size_t w = dis__job_first(m->n_workers, c->n_jobs, j); w < last; w++) {
         const double *count = dis__crowd_matrix(m, w);
         for (size_t x = 0; x < K * K; x++) total[x] += count[x];
     }
@@ -240,6 +238,17 @@ static dis_status count_over_ranks(const pass *whole)
         if (comm->rank < last) DIS_TRY(dis__comm_send(comm, x, n, comm->rank + 1));
     }
     return dis__comm_broadcast(comm, m->log_confusion, W * row, last);
+}
+
+/* Soft counts of all workers, where they are known. */
+static dis_status count(pass *c)
+{
+    dis__crowd_model *m = c->m;
+    if (!m->votes.start) return DIS_OK;
+    if (!dis__comm_is_shared(dis__context_comm(m->ctx))) return dis__crowd_count(m);
+    if (!m->worker_start) DIS_TRY(dis__crowd_index(m));
+    DIS_TRY(cut_tiles(m, c));
+    return count_over_ranks(c);
 }
 
 /* The same for counts: one worker, a range of items. */
@@ -344,16 +353,14 @@ dis_status dis__crowd_workers(dis__crowd_model *m)
 {
     const size_t K = m->n_classes, n = m->votes.start ? m->n_workers : m->votes.n_items;
     const size_t threads = (size_t)dis_context_threads(m->ctx);
-    m->counted = dis__comm_is_shared(dis__context_comm(m->ctx));
     pass c = {.m = m, .n_jobs = dis__n_jobs(m->part.n_votes, GRAIN + 16 * K * K, MAX_JOBS)};
     c.n_jobs = c.n_jobs < n ? c.n_jobs : n ? n : 1;
     c.n_scratch = K * K + K;
     dis_status status;
-    DIS_TRY_GOTO(status, cut_tiles(m, &c), end);
-    if (m->counted) DIS_TRY_GOTO(status, count_over_ranks(&c), end);
+    DIS_TRY_GOTO(status, count(&c), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&c.sums, dis__size(c.n_jobs, K * K, 0), sizeof *c.sums), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&c.scratch, dis__size(threads, c.n_scratch, 0), sizeof *c.scratch), end);
-    DIS_TRY_GOTO(status, dis__run_jobs(m->ctx, c.n_jobs, m->votes.start ? count_job : count_anonymous_job, &c), end);
+    DIS_TRY_GOTO(status, dis__run_jobs(m->ctx, c.n_jobs, m->votes.start ? total_job : count_anonymous_job, &c), end);
     for (size_t j = 1; j < c.n_jobs; j++)
         for (size_t x = 0; x < K * K; x++) c.sums[x] += c.sums[j * K * K + x];
     settle_crowd(m, c.sums);
@@ -487,7 +494,7 @@ static dis_status allocate(dis__crowd_model *m)
     DIS_TRY(dis__alloc_array(&m->log_norm, dis__size(m->n_workers, DIS_CROWD_LEVELS * K, 0), sizeof(double)));
     DIS_TRY(dis__alloc_array(&m->crowd, DIS_CROWD_LEVELS * K * K, sizeof(double)));
     DIS_TRY(dis__alloc_array(&m->log_prior, K, sizeof(double)));
-    return m->votes.start ? index_votes(m) : DIS_OK;
+    return DIS_OK;
 }
 
 dis_status dis__crowd_model_create(dis_context *ctx, const dis_votes_view *votes, const dis__votes_part *part,

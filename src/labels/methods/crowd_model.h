@@ -31,11 +31,10 @@ typedef struct {
     double *log_prior;     /* (K) */
     double log_level[DIS_CROWD_LEVELS];
     double log_likelihood; /* of all votes, at the parameters that made p */
-    /* Votes by worker; NULL where it is not known who voted. */
+    /* Votes by worker, once dis__crowd_index() made them. */
     uint64_t *worker_start; /* (n_workers + 1) */
     uint32_t *item_of;      /* (n_votes) */
     uint16_t *label_of;     /* (n_votes) */
-    bool counted;           /* soft counts are there, those of all ranks */
 } dis__crowd_model;
 
 /* Bytes beside the votes and the posterior. */
@@ -53,6 +52,9 @@ dis_status dis__crowd_items(dis__crowd_model *m);   /* p, levels, class prior an
 /* Posteriors from matrices (n_workers, K voted, K true) and a class prior (K) of an earlier fit. */
 dis_status dis__crowd_model_warm(dis__crowd_model *m, const double *confusion, const double *prior);
 void dis__crowd_model_destroy(dis__crowd_model *m);
+dis_status dis__crowd_index(dis__crowd_model *m); /* votes by worker; it must be known who voted */
+/* crowd_count.c: soft counts of workers, from p, in place of log_confusion. */
+dis_status dis__crowd_count(const dis__crowd_model *m);
 
 /* Joint posterior (levels, K) of item i: sums to 1. `sums` (K) gets the summed log-probabilities of its votes at ease
  * 1, class by class. Returns the log-likelihood of the votes. */
