@@ -9,4 +9,10 @@ void *dis__cuda_library(void);
 /* Which GPU "cuda" or "cuda:N" names, from 0; -1: other words. */
 long dis__cuda_ordinal(const char *device);
 
+/* Starts the GPU that these words name, which takes some tenths of a second, so that its first user need not wait.
+ * What goes wrong is told when it is used. */
+void dis__cuda_start(const char *device);
+typedef void dis__cuda_starter(int ordinal);
+#define DIS_CUDA_START_SYMBOL "dis_plugin_cuda_start"
+
 #endif

@@ -3,6 +3,7 @@
  * are taken from one atomic counter, so uneven jobs even out. */
 #include "core/pool.h"
 #include "core/comm.h"
+#include "core/cuda_library.h"
 #include "core/memory.h"
 #include "core/sized_options.h"
 #include "core/spill.h"
@@ -28,6 +29,8 @@ struct dis_context {
     dis__comm comm;
     uint64_t sent; /* bytes to other ranks */
     char device[DEVICE];
+    pthread_t starting; /* the device */
+    bool started;
     int n_threads;
     worker *workers; /* n_threads - 1: the caller is thread 0 */
     pthread_mutex_t mutex;
@@ -118,6 +121,19 @@ static int usable_cpus(void)
     return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n;
 }
 
+static void *starting_main(void *arg)
+{
+    dis__cuda_start(arg);
+    return NULL;
+}
+
+/* Files are read meanwhile. Without a thread for it, whoever uses the device waits. */
+static void start_device(dis_context *ctx)
+{
+    if (!*ctx->device || strcmp(ctx->device, "cpu") == 0) return;
+    ctx->started = pthread_create(&ctx->starting, NULL, starting_main, ctx->device) == 0;
+}
+
 dis_status dis_context_create(const dis_context_options *options, dis_context **out)
 {
     dis_context_options o = dis_context_options_default();
@@ -157,6 +173,7 @@ dis_status dis_context_create(const dis_context_options *options, dis_context **
             return dis__fail(DIS_ELIMIT, "the system gives no more than %d threads; ask for fewer", got);
         }
     }
+    start_device(ctx);
     *out = ctx;
     return DIS_OK;
 }
@@ -169,6 +186,7 @@ void dis_context_destroy(dis_context *ctx)
     pthread_cond_broadcast(&ctx->wake);
     pthread_mutex_unlock(&ctx->mutex);
     for (int t = 1; t < ctx->n_threads; t++) pthread_join(ctx->workers[t - 1].id, NULL);
+    if (ctx->started) pthread_join(ctx->starting, NULL);
     pthread_mutex_destroy(&ctx->mutex);
     pthread_cond_destroy(&ctx->wake);
     pthread_cond_destroy(&ctx->done);

@@ -1,5 +1,7 @@
 /* GPUs of this machine, and the lock on their memory. */
 #include "core/cuda/cuda_find.h"
+#include "core/cuda/cuda_memory.h"
+#include "core/cuda_library.h"
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -50,4 +52,19 @@ bool dis__cuda_new_enough(int ordinal, char why[DIS_CUDA_WHY])
     else
         return true;
     return false;
+}
+
+__attribute__((visibility("default"))) dis__cuda_starter dis_plugin_cuda_start;
+
+/* The context of the driver, and the pinned memory through which arrays go. */
+void dis_plugin_cuda_start(int ordinal)
+{
+    dis__cuda_block pinned = {0};
+    if (cudaSetDevice(ordinal) == cudaSuccess && cudaFree(NULL) == cudaSuccess) {
+        dis__cuda_lock();
+        if (dis__cuda_take(DIS_CUDA_PINNED, ordinal, DIS_CUDA_PINNED_START, &pinned) == cudaSuccess)
+            dis__cuda_give(&pinned);
+        dis__cuda_unlock();
+    }
+    cudaGetLastError();
 }

@@ -6,6 +6,7 @@
 #include "nn/cuda/cuda_host.h"
 #include "nn/cuda/cuda_cudnn.h"
 #include "nn/cuda/cuda_nccl.h"
+#include "core/cuda/cuda_memory.h"
 #include "dissent/version.h"
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +110,11 @@ static dis_status fits(void *session, dis_context *ctx, size_t bytes, const char
     size_t left = 0, all = 0;
     CUDA_TRY(s, cudaSetDevice(s->ordinal), "asking for its memory");
     dis__cuda_lock();
-    const cudaError_t error = cudaMemGetInfo(&left, &all);
+    cudaError_t error = cudaMemGetInfo(&left, &all);
+    if (error == cudaSuccess && bytes > left && dis__cuda_kept(s->ordinal)) { /* for passes over votes */
+        dis__cuda_trim();
+        error = cudaMemGetInfo(&left, &all);
+    }
     dis__cuda_unlock();
     CUDA_TRY(s, error, "asking for its memory");
     if (bytes <= left) return DIS_OK;

@@ -1,0 +1,36 @@
+/* cuda_memory.h: large blocks that are kept when they are given back, since to take one from the system costs as much
+ * as several passes over votes: one block of the memory of each GPU, one of host memory that is never swapped out.
+ *
+ *     dis__cuda_lock();
+ *     error = dis__cuda_take(DIS_CUDA_THERE, ordinal, bytes, &block);
+ *     ...
+ *     dis__cuda_give(&block);
+ *     dis__cuda_unlock();
+ *
+ * Threads: under dis__cuda_lock(). */
+#ifndef DIS_CORE_CUDA_CUDA_MEMORY_H
+#define DIS_CORE_CUDA_CUDA_MEMORY_H
+#include <cuda_runtime_api.h>
+
+typedef enum { DIS_CUDA_THERE, DIS_CUDA_PINNED, DIS_CUDA_KINDS } dis__cuda_kind;
+
+/* Pinned bytes that are taken when a device is started: four pieces of 16 MiB, and tables of some 10,000 workers. */
+#define DIS_CUDA_PINNED_START ((size_t)80 << 20)
+
+typedef struct {
+    void *at;
+    size_t bytes;
+    dis__cuda_kind kind;
+    int ordinal;
+} dis__cuda_block;
+
+/* At least so many bytes, what they hold is undefined. */
+cudaError_t dis__cuda_take(dis__cuda_kind kind, int ordinal, size_t bytes, dis__cuda_block *block);
+/* Nobody uses it any more, no stream either. at NULL: nothing. */
+void dis__cuda_give(dis__cuda_block *block);
+/* Bytes of a GPU that are kept and not used. */
+size_t dis__cuda_kept(int ordinal);
+/* Gives all that is kept back to the system. */
+void dis__cuda_trim(void);
+
+#endif
