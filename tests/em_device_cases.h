@@ -48,10 +48,10 @@ static inline dis_votes *cases_votes(const em_crowd *c)
 }
 
 static const em_crowd em_crowds[] = {
-    {3000, 40, 4, 40, false}, {700, 9, 2, 12, false},  {600, 9, 1, 12, false},  {900, 30, 3, 40, true},
-    {700, 20, 8, 8, false},   {400, 25, 16, 8, false}, {300, 25, 17, 8, false}, {400, 25, 40, 20, true},
-    {400, 60, 65, 20, false}, {90, 12, 200, 8, false}, {60, 6, 300, 8, false},  {3, 1, 3, 2, false},
-    {60, 12, 4, 2000, false}, /* products that no double holds */
+    {3000, 40, 4, 40, false}, {700, 9, 2, 12, false},   {70, 9, 3, 7000, true},   {900, 30, 3, 40, true},
+    {600, 9, 1, 12, false},   {60, 12, 9, 2500, false}, {700, 20, 8, 8, false},   {400, 25, 16, 8, false},
+    {300, 25, 17, 8, false},  {400, 25, 40, 20, true},  {400, 60, 65, 20, false}, {90, 12, 200, 8, false},
+    {60, 6, 300, 8, false},   {3, 1, 3, 2, false},      {60, 12, 4, 2000, false}, /* products that no double holds */
 };
 
 static const char *const em_specs[] = {"dawid-skene:iterations=6",
@@ -104,6 +104,11 @@ static inline double cases_compare(dis_context *ctx, const dis_votes *votes, con
                          x->values[e]);
     }
     assert_memory_equal(dis_fit_p(fit[1]), dis_fit_p(fit[2]), n * sizeof(double));
+    for (size_t i = 0; dis_fit_warning_at(fit[0], i) || dis_fit_warning_at(fit[1], i); i++) {
+        assert_non_null(dis_fit_warning_at(fit[0], i));
+        assert_non_null(dis_fit_warning_at(fit[1], i));
+        assert_string_equal(dis_fit_warning_at(fit[0], i), dis_fit_warning_at(fit[1], i));
+    }
     for (int k = 0; k < 3; k++) dis_fit_destroy(fit[k]);
     return most;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 1000 * 8 }; /* bytes: many pieces, none of them round */
+enum { PIECE = 1000 * 8 /* bytes: many pieces, none of them round */, LONG = 30, PART = 7 };
 
 typedef struct {
     const dis__em_device *device;
@@ -20,6 +20,7 @@ typedef struct {
     char piece[PIECE];
     void *array[DIS_EM_N_SENDS];
     double *rates, *sums, *p, *x;
+    bool started; /* a pass */
     long passes;
 } stand_in;
 
@@ -36,14 +37,14 @@ static void close_it(void *session)
 
 static dis_status open_it(const dis__em_device *device, const dis__em_shape *g, dis__em_tables *tables, void **session)
 {
-    const size_t table = g->n_rows * g->row, sizes[] = {8, 4, 4, 8};
+    const size_t table = g->n_rows * g->row, sizes[] = {8, 4, 4, 8, 4, 4};
     if (getenv("STUB_BYTES") && 4 * g->n_votes > strtoull(getenv("STUB_BYTES"), NULL, 10))
         return device->host->fail(DIS_ELIMIT, "the memory of device cuda:0 is used up (0 of 1 MiB are free)");
     stand_in *s = calloc(1, sizeof *s);
     s->device = device;
     s->g = *g;
     for (int i = 0; i < DIS_EM_N_SENDS; i++)
-        s->array[i] = calloc((i == DIS_EM_SEND_VOTES ? g->n_votes : g->n_items) + 1, sizes[i]);
+        s->array[i] = calloc((i == DIS_EM_SEND_VOTES ? g->n_votes : g->n_items) + 1, sizes[i]); /* parts: n_long */
     s->rates = calloc(table + 1, sizeof *s->rates);
     s->sums = calloc(table + 1, sizeof *s->sums);
     s->p = calloc(g->n_items * g->n_classes + 1, sizeof *s->p);
@@ -135,13 +136,40 @@ static double score(const stand_in *s, size_t i, const double *prior, bool hard,
     return top + log(total);
 }
 
-static dis_status pass(void *session, dis__em_device_pass *pass)
+/* Whether the items of many votes are those that were told. */
+static bool long_items_are_right(const stand_in *s)
+{
+    const uint64_t *start = s->array[DIS_EM_SEND_START];
+    const uint32_t *item = s->array[DIS_EM_SEND_LONG], *part = s->array[DIS_EM_SEND_PARTS];
+    size_t n = 0, parts = 0;
+    for (size_t i = 0; i < s->g.n_items; i++) {
+        const uint64_t votes = start[i + 1] - start[i];
+        if (votes <= LONG) continue;
+        if (n >= s->g.n_long || item[n] != i || part[n] != parts) return false;
+        parts += (votes + PART - 1) / PART;
+        n++;
+    }
+    return n == s->g.n_long && parts == s->g.n_parts && (n == 0 || part[n] == parts);
+}
+
+static dis_status start_pass(void *session, const dis__em_device_pass *pass)
+{
+    stand_in *s = session;
+    if (s->started) return s->device->host->fail(DIS_EBUG, "a pass is under way");
+    if (!long_items_are_right(s)) return s->device->host->fail(DIS_EBUG, "other long items");
+    s->started = pass->prior != NULL;
+    return DIS_OK;
+}
+
+static dis_status end_pass(void *session, dis__em_device_pass *pass)
 {
     stand_in *s = session;
     const dis__em_shape *g = &s->g;
     const uint64_t *start = s->array[DIS_EM_SEND_START];
     const uint32_t *votes = s->array[DIS_EM_SEND_VOTES];
     const int32_t *known = s->array[DIS_EM_SEND_GOLD];
+    if (!s->started) return s->device->host->fail(DIS_EBUG, "no pass is under way");
+    s->started = false;
     if (getenv("STUB_AT") && ++s->passes == atol(getenv("STUB_AT")))
         return s->device->host->fail(DIS_EIO, "a pass over the votes on device cuda:0: it is lost");
     memset(pass->class_sum, 0, g->n_states * sizeof *pass->class_sum);
@@ -166,6 +194,31 @@ static dis_status pass(void *session, dis__em_device_pass *pass)
     return DIS_OK;
 }
 
+static dis_status count_labels(void *session, uint64_t *counts)
+{
+    stand_in *s = session;
+    const dis__em_shape *g = &s->g;
+    const uint64_t *start = s->array[DIS_EM_SEND_START];
+    const uint32_t *votes = s->array[DIS_EM_SEND_VOTES];
+    const int32_t *known = s->array[DIS_EM_SEND_GOLD];
+    memset(counts, 0, (2 * g->n_classes + 2) * sizeof *counts);
+    for (size_t i = 0; i < g->n_items; i++) {
+        uint64_t n[4] = {0};
+        size_t max = 0, label = 0;
+        if (start[i] == start[i + 1] || (g->gold && known[i] >= 0)) continue;
+        for (uint64_t v = start[i]; v < start[i + 1]; v++) n[label_of(s, votes[v])]++;
+        for (size_t k = 1; k < g->n_classes; k++) {
+            if (n[k] > n[max]) max = k;
+            if (s->p[i * g->n_classes + k] > s->p[i * g->n_classes + label]) label = k;
+        }
+        counts[max]++;
+        counts[g->n_classes + label]++;
+        counts[2 * g->n_classes]++;
+        counts[2 * g->n_classes + 1] += n[label] == 0;
+    }
+    return DIS_OK;
+}
+
 __attribute__((visibility("default"))) dis__em_devices dis_plugin_em_devices;
 
 size_t dis_plugin_em_devices(const dis__em_host *host, dis__em_device *rows, size_t room, char *why)
@@ -178,10 +231,15 @@ size_t dis_plugin_em_devices(const dis__em_host *host, dis__em_device *rows, siz
     rows[0] = (dis__em_device){.name = "cuda:0",
                                .host = host,
                                .max_states = 1024,
+                               .long_votes = LONG,
+                               .part_votes = PART,
                                .open = open_it,
                                .buffer = buffer,
                                .send = send_it,
-                               .pass = pass,
+                               .start_pass = start_pass,
+                               .end_pass = end_pass,
+                               .count_classes = 4,
+                               .count_labels = count_labels,
                                .receive = receive,
                                .close = close_it};
     return 1;

@@ -43,7 +43,7 @@ typedef struct {
     bool devices; /* its passes can be made elsewhere than on the processor (methods/em_device.h) */
 } dis__method;
 
-enum { DIS_MAX_PARAMETERS = 12, DIS_MAX_WARNINGS = 3, DIS_WARNING_SIZE = 240 };
+enum { DIS_MAX_PARAMETERS = 12, DIS_MAX_WARNINGS = 3, DIS_WARNING_SIZE = 240, DIS_FIT_COUNTED = 8 };
 
 struct dis_fit {
     const dis__method *method;
@@ -60,6 +60,8 @@ struct dis_fit {
     char warning[DIS_MAX_WARNINGS][DIS_WARNING_SIZE];
     size_t n_warnings;
     const char *device; /* "cuda:0"; NULL: the processor */
+    bool counted;       /* by the device, of labels as they are in p: the counts of dis__em_device */
+    uint64_t counts[2 * DIS_FIT_COUNTED + 2];
 };
 
 /* DIS_EUSAGE: this method does not start from a state, or the state holds nothing of it. */

@@ -1,31 +1,34 @@
 /* EM passes on CUDA devices: sessions, memory, what goes there and back. A session has a stream of its own, one
- * block of device memory, which is taken when it is opened, and one of pinned host memory: the tables, and two
- * pieces through which arrays go.
+ * block of device memory, which is taken when it is opened, and one of pinned host memory: the tables, and some
+ * pieces through which arrays go. Both blocks are kept for the next session (core/cuda/cuda_memory.h).
  *
- * Memory of the device: 8 bytes per vote, 12 more while they are put in order; 8 (K + 1) per item (with groups 8 K
- * more for each), 4 more with gold labels; 24 per number of the tables. */
+ * Memory of the device: 8 bytes per vote; 8 (K + 1) per item (with groups 8 K more for each), 4 more with gold labels;
+ * 24 per number of the tables. Votes are put in order where posteriors will be, which takes 12 bytes per vote. */
 #include "labels/cuda/cuda_em.h"
 #include "core/cuda/cuda_find.h"
+#include "core/cuda/cuda_memory.h"
 #include "dissent/version.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { PIECES = 2, PIECE = 8 << 20, ALIGN = 256 };
+enum { PIECES = 4, PIECE = 16 << 20, ALIGN = 256 };
 
 typedef struct {
     const dis__em_device *device;
     dis__em_shape shape;
     unsigned blocks;
-    bool ordered;   /* votes are there by worker too */
-    size_t scratch; /* bytes that ordering them takes */
+    bool ordered;         /* votes are there by worker too */
+    size_t scratch_bytes; /* that ordering them takes */
+    char *scratch;        /* where posteriors will be */
     cudaStream_t stream;
     cudaEvent_t moved[PIECES];
     size_t piece; /* the next */
-    char *memory, *pinned;
+    dis__cuda_block memory, pinned;
     void *array[DIS_EM_N_SENDS];
     dis__cuda_em_pass pass;
     double *rates; /* of the device; the prior lies behind them */
     double *host_rates, *host_out;
+    uint64_t *counts, *host_counts; /* (2 n_classes + 2) of labels, there and here */
     char *host_piece[PIECES];
     size_t table;  /* numbers of a table */
     size_t coming; /* bytes of posteriors that are on their way or there */
@@ -75,21 +78,29 @@ static size_t lay_out(em_session *s, char *memory)
         [DIS_EM_SEND_VOTES] = g->n_votes * sizeof(uint32_t),
         [DIS_EM_SEND_GOLD] = g->gold ? g->n_items * sizeof(int32_t) : 0,
         [DIS_EM_SEND_SIGNATURE] = g->n_groups > 1 ? g->n_items * sizeof(uint64_t) : 0,
+        [DIS_EM_SEND_LONG] = g->n_long * sizeof(uint32_t),
+        [DIS_EM_SEND_PARTS] = (g->n_long + 1) * sizeof(uint32_t),
     };
     size_t used = 0;
     for (int i = 0; i < DIS_EM_N_SENDS; i++) s->array[i] = carve(memory, &used, bytes[i]);
-    const dis__cuda_em_order *o = &s->pass.order;
     dis__cuda_em_pass *pass = &s->pass;
+    const dis__cuda_em_order *o = &pass->order;
     s->rates = carve(memory, &used, (s->table + g->n_states) * sizeof(double));
     pass->out = carve(memory, &used, (s->table + g->n_states + 1) * sizeof(double));
+    s->counts = carve(memory, &used, (2 * g->n_classes + 2) * sizeof *s->counts);
     pass->part = carve(memory, &used, s->blocks * (g->n_states + 1) * sizeof(double));
-    pass->unit_sum = carve(memory, &used, o->n_units * g->row * sizeof(double));
-    pass->x = carve(memory, &used, g->n_items * g->n_states * sizeof(double));
-    pass->p = g->n_groups > 1 ? carve(memory, &used, g->n_items * g->n_classes * sizeof(double)) : pass->x;
+    pass->part_x = carve(memory, &used, g->n_parts * g->n_states * sizeof *pass->part_x);
+    pass->part_e = carve(memory, &used, g->n_parts * g->n_states * sizeof *pass->part_e);
     pass->order.item = carve(memory, &used, g->n_votes * sizeof *o->item);
     pass->order.segment = carve(memory, &used, (o->n_segments + 1) * sizeof *o->segment);
     pass->order.unit_start = carve(memory, &used, (o->n_segments + 1) * sizeof *o->unit_start);
     pass->order.unit = carve(memory, &used, o->n_units * sizeof *o->unit);
+    const size_t before = used;
+    pass->unit_sum = carve(memory, &used, o->n_units * g->row * sizeof(double));
+    pass->x = carve(memory, &used, g->n_items * g->n_states * sizeof(double));
+    pass->p = g->n_groups > 1 ? carve(memory, &used, g->n_items * g->n_classes * sizeof(double)) : pass->x;
+    s->scratch = memory ? memory + before : NULL;
+    if (used < before + s->scratch_bytes) used = before + s->scratch_bytes;
     return used;
 }
 
@@ -99,6 +110,7 @@ static size_t lay_out_pinned(em_session *s, char *memory)
     size_t used = 0;
     s->host_rates = carve(memory, &used, (s->table + n_states) * sizeof(double));
     s->host_out = carve(memory, &used, (s->table + n_states + 1) * sizeof(double));
+    s->host_counts = carve(memory, &used, (2 * s->shape.n_classes + 2) * sizeof *s->host_counts);
     for (int i = 0; i < PIECES; i++) s->host_piece[i] = carve(memory, &used, PIECE);
     return used;
 }
@@ -106,9 +118,10 @@ static size_t lay_out_pinned(em_session *s, char *memory)
 static dis_status take_memory(em_session *s)
 {
     static const char doing[] = "taking memory for votes and tables";
-    const size_t there = lay_out(s, NULL) + s->scratch, here = lay_out_pinned(s, NULL);
+    const size_t there = lay_out(s, NULL), here = lay_out_pinned(s, NULL);
     size_t left = 0, all = 0;
     TRY(cudaMemGetInfo(&left, &all), doing);
+    left += dis__cuda_kept(s->device->ordinal);
     if (there > left)
         return s->device->host->fail(DIS_ELIMIT,
                                      "%zu votes on %zu items by %zu workers need %zu MiB of the memory of device %s, "
@@ -116,8 +129,8 @@ static dis_status take_memory(em_session *s)
                                      "`device` cpu needs none",
                                      s->shape.n_votes, s->shape.n_items, s->shape.n_workers, (there >> 20) + 1,
                                      s->device->name, left >> 20, all >> 20);
-    TRY(cudaMalloc((void **)&s->memory, there - s->scratch), doing);
-    const cudaError_t error = cudaHostAlloc((void **)&s->pinned, here, cudaHostAllocDefault);
+    TRY(dis__cuda_take(DIS_CUDA_THERE, s->device->ordinal, there, &s->memory), doing);
+    const cudaError_t error = dis__cuda_take(DIS_CUDA_PINNED, s->device->ordinal, here, &s->pinned);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
         return s->device->host->fail(DIS_ELIMIT,
@@ -126,8 +139,8 @@ static dis_status take_memory(em_session *s)
                                      s->shape.n_workers, (here >> 20) + 1);
     }
     TRY(error, doing);
-    lay_out(s, s->memory);
-    lay_out_pinned(s, s->pinned);
+    lay_out(s, s->memory.at);
+    lay_out_pinned(s, s->pinned.at);
     return DIS_OK;
 }
 
@@ -142,8 +155,8 @@ static void close_session(void *session)
     dis__cuda_lock();
     for (int i = 0; i < PIECES; i++)
         if (s->moved[i]) cudaEventDestroy(s->moved[i]);
-    cudaFree(s->memory);
-    cudaFreeHost(s->pinned);
+    dis__cuda_give(&s->memory);
+    dis__cuda_give(&s->pinned);
     if (s->stream) cudaStreamDestroy(s->stream);
     dis__cuda_unlock();
     cudaGetLastError();
@@ -158,7 +171,7 @@ static dis_status open_parts(em_session *s)
     TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking), doing);
     for (int i = 0; i < PIECES; i++) TRY(cudaEventCreateWithFlags(&s->moved[i], cudaEventDisableTiming), doing);
     dis__cuda_em_tile(&s->shape, &s->pass.order);
-    TRY(dis__cuda_em_order_bytes(&s->shape, &s->pass.order, &s->scratch), doing);
+    TRY(dis__cuda_em_order_bytes(&s->shape, &s->pass.order, &s->scratch_bytes), doing);
     return take_memory(s);
 }
 
@@ -182,6 +195,8 @@ static dis_status open_session(const dis__em_device *device, const dis__em_shape
     s->pass.votes = s->array[DIS_EM_SEND_VOTES];
     s->pass.gold = shape->gold ? s->array[DIS_EM_SEND_GOLD] : NULL;
     s->pass.signature = s->array[DIS_EM_SEND_SIGNATURE];
+    s->pass.long_item = s->array[DIS_EM_SEND_LONG];
+    s->pass.long_part = s->array[DIS_EM_SEND_PARTS];
     s->pass.rates = s->rates;
     s->pass.prior = s->rates + s->table;
     memset(s->host_rates, 0, s->table * sizeof *s->host_rates);
@@ -218,7 +233,6 @@ static dis_status send(void *session, dis__em_send what, size_t offset, size_t b
 static dis_status call_for(em_session *s, size_t all)
 {
     const size_t at = s->coming, n = all - at < PIECE ? all - at : PIECE, i = at / PIECE % PIECES;
-    if (n == 0) return DIS_OK;
     TRY(cudaMemcpyAsync(s->host_piece[i], (const char *)s->pass.p + at, n, cudaMemcpyDeviceToHost, s->stream),
         "copying labels");
     TRY(cudaEventRecord(s->moved[i], s->stream), "copying labels");
@@ -231,11 +245,8 @@ static dis_status receive(void *session, size_t offset, size_t bytes, size_t *go
     em_session *s = session;
     const size_t all = offset + bytes, i = offset / PIECE % PIECES;
     TRY(cudaSetDevice(s->device->ordinal), "copying labels");
-    if (offset == 0) {
-        s->coming = 0;
-        DIS_TRY(call_for(s, all));
-    }
-    DIS_TRY(call_for(s, all));
+    if (offset == 0) s->coming = 0;
+    while (s->coming < all && s->coming < offset + PIECES * (size_t)PIECE) DIS_TRY(call_for(s, all));
     TRY(cudaEventSynchronize(s->moved[i]), "copying labels");
     *got = bytes < PIECE ? bytes : PIECE;
     *from = s->host_piece[i];
@@ -244,26 +255,20 @@ static dis_status receive(void *session, size_t offset, size_t bytes, size_t *go
 
 /* ---- passes ---- */
 
+static const char in_pass[] = "a pass over the votes";
+
 static dis_status put_in_order(em_session *s)
 {
-    static const char doing[] = "putting votes in order";
-    void *scratch = NULL;
-    dis__cuda_lock();
-    cudaError_t error = cudaMalloc(&scratch, s->scratch);
-    if (error == cudaSuccess) error = dis__cuda_em_make_order(&s->pass, scratch, s->scratch, s->stream);
-    if (error == cudaSuccess) error = cudaStreamSynchronize(s->stream);
-    cudaFree(scratch);
-    dis__cuda_unlock();
-    s->ordered = error == cudaSuccess;
-    return told(s, error, doing);
+    TRY(dis__cuda_em_make_order(&s->pass, s->scratch, s->scratch_bytes, s->stream), "putting votes in order");
+    s->ordered = true;
+    return DIS_OK;
 }
 
-static dis_status run_pass(void *session, dis__em_device_pass *pass)
+static dis_status start_pass(void *session, const dis__em_device_pass *pass)
 {
-    static const char doing[] = "a pass over the votes";
     em_session *s = session;
     const size_t n = s->shape.n_states, from = pass->sum ? 0 : s->table;
-    TRY(cudaSetDevice(s->device->ordinal), doing);
+    TRY(cudaSetDevice(s->device->ordinal), in_pass);
     if (!s->ordered) DIS_TRY(put_in_order(s));
     s->pass.step = pass->step;
     s->pass.sum = pass->sum;
@@ -271,14 +276,35 @@ static dis_status run_pass(void *session, dis__em_device_pass *pass)
     s->pass.keep = pass->keep;
     memcpy(s->host_rates + s->table, pass->prior, n * sizeof *pass->prior);
     TRY(cudaMemcpyAsync(s->rates, s->host_rates, (s->table + n) * sizeof *s->rates, cudaMemcpyHostToDevice, s->stream),
-        doing);
-    TRY(dis__cuda_em_run(&s->pass, s->blocks, s->stream), doing);
+        in_pass);
+    TRY(dis__cuda_em_run(&s->pass, s->blocks, s->stream), in_pass);
     TRY(cudaMemcpyAsync(s->host_out + from, s->pass.out + from, (s->table - from + n + 1) * sizeof *s->host_out,
                         cudaMemcpyDeviceToHost, s->stream),
-        doing);
-    TRY(cudaStreamSynchronize(s->stream), doing);
+        in_pass);
+    return DIS_OK;
+}
+
+static dis_status end_pass(void *session, dis__em_device_pass *pass)
+{
+    em_session *s = session;
+    const size_t n = s->shape.n_states;
+    TRY(cudaSetDevice(s->device->ordinal), in_pass);
+    TRY(cudaStreamSynchronize(s->stream), in_pass);
     memcpy(pass->class_sum, s->host_out + s->table, n * sizeof *pass->class_sum);
     pass->log_z = s->host_out[s->table + n];
+    return DIS_OK;
+}
+
+static dis_status count_labels(void *session, uint64_t *counts)
+{
+    static const char doing[] = "counting labels";
+    em_session *s = session;
+    const size_t n = 2 * s->shape.n_classes + 2;
+    TRY(cudaSetDevice(s->device->ordinal), doing);
+    TRY(dis__cuda_em_count(&s->pass, s->counts, s->stream), doing);
+    TRY(cudaMemcpyAsync(s->host_counts, s->counts, n * sizeof *counts, cudaMemcpyDeviceToHost, s->stream), doing);
+    TRY(cudaStreamSynchronize(s->stream), doing);
+    memcpy(counts, s->host_counts, n * sizeof *counts);
     return DIS_OK;
 }
 
@@ -303,10 +329,15 @@ size_t dis_plugin_em_devices(const dis__em_host *host, dis__em_device *rows, siz
                                             .ordinal = i,
                                             .host = host,
                                             .max_states = DIS_CUDA_EM_STATES,
+                                            .long_votes = DIS_CUDA_EM_LONG,
+                                            .part_votes = DIS_CUDA_EM_PART,
                                             .open = open_session,
                                             .buffer = next_buffer,
                                             .send = send,
-                                            .pass = run_pass,
+                                            .start_pass = start_pass,
+                                            .end_pass = end_pass,
+                                            .count_classes = DIS_CUDA_EM_COUNTED,
+                                            .count_labels = count_labels,
                                             .receive = receive,
                                             .close = close_session};
     return made;

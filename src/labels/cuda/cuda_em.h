@@ -8,7 +8,13 @@
 extern "C" {
 #endif
 
-enum { DIS_CUDA_EM_STATES = 1024, DIS_CUDA_EM_UNIT = 2048 };
+enum {
+    DIS_CUDA_EM_STATES = 1024,
+    DIS_CUDA_EM_UNIT = 2048,
+    DIS_CUDA_EM_COUNTED = 8,
+    DIS_CUDA_EM_LONG = 2048,
+    DIS_CUDA_EM_PART = 1024
+};
 
 /* Votes once more, by (tile of items, worker, label), items ascending: what sums are made from. A tile has as many
  * items as the second cache holds posteriors of. A segment is the votes of one (tile, worker, label), a unit a piece
@@ -34,9 +40,12 @@ typedef struct {
     const uint64_t *signature; /* of random shares */
     uint64_t key;
     const double *rates, *prior;
-    double *x;    /* (n_items, n_states): posteriors */
-    double *p;    /* (n_items, n_classes): those of classes; x where there are no groups */
-    double *part; /* (blocks, n_states + 1): class sums, log normalisers */
+    const uint32_t *long_item, *long_part; /* (n_long), (n_long + 1) */
+    double *part_x;                        /* (n_parts, n_states): products of the votes of a part, 1 to 2 */
+    long long *part_e;                     /* and powers of 2 beside them; of shares, counts of votes */
+    double *x;                             /* (n_items, n_states): posteriors */
+    double *p;                             /* (n_items, n_classes): those of classes; x where there are no groups */
+    double *part;                          /* (blocks, n_states + 1): class sums, log normalisers */
     dis__cuda_em_order order;
     double *unit_sum; /* (n_units, row) */
     double *out;      /* (n_rows * row + n_states + 1): sums, class sums, the log normaliser */
@@ -50,6 +59,8 @@ cudaError_t dis__cuda_em_make_order(const dis__cuda_em_pass *pass, void *scratch
 
 /* Blocks of the kernel for so many states: what `part` must have room for. */
 cudaError_t dis__cuda_em_blocks(const dis__em_shape *shape, int ordinal, unsigned *blocks);
+/* counts (2 n_classes + 2) as dis__em_device has them, of at most DIS_CUDA_EM_COUNTED classes. */
+cudaError_t dis__cuda_em_count(const dis__cuda_em_pass *pass, uint64_t *counts, cudaStream_t stream);
 cudaError_t dis__cuda_em_run(const dis__cuda_em_pass *pass, unsigned blocks, cudaStream_t stream);
 
 #ifdef __cplusplus

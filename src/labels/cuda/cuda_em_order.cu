@@ -1,12 +1,13 @@
 /* Votes by (tile of items, worker, label), items ascending (cuda_em.h): a radix sort of CUB, which is stable, once
  * per fit.
  *
- * Cost: some 20 bits of 8 bytes per vote, in three turns; 12 bytes per vote of scratch memory besides. */
+ * Cost: some 20 bits of 8 bytes per vote, in three turns at the speed of the memory; 12 bytes per vote of scratch
+ * memory, where posteriors will be. */
 #include "labels/cuda/cuda_em.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-enum { THREADS = 256, ALIGN = 256, SHORT = 32 };
+enum { THREADS = 256, ALIGN = 256, SHORT = 32, STRETCH = 1024 };
 #define CACHED ((size_t)16 << 20) /* bytes of posteriors that stay in the second cache beside what else is read */
 
 void dis__cuda_em_tile(const dis__em_shape *shape, dis__cuda_em_order *order)
@@ -41,22 +42,43 @@ static __device__ size_t all_of(void)
     return gridDim.x * (size_t)THREADS;
 }
 
-__global__ void keys_kernel(dis__cuda_em_pass g, uint32_t *key, uint32_t *item)
+/* The item of vote v: the last one that begins at or before it. */
+static __device__ __forceinline__ size_t item_of(const uint64_t *start, size_t low, size_t high, uint64_t v)
+{
+    while (low + 1 < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (__ldg(start + middle) <= v)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A warp has a stretch of votes, whatever items they are of: the first is looked for among all, the others among the
+ * items up to the last one's. */
+static __global__ void keys_kernel(dis__cuda_em_pass g, uint32_t *key, uint32_t *item)
 {
     const uint32_t n_classes = (uint32_t)g.shape.n_classes, bits = g.shape.label_bits;
     const uint32_t n_pairs = (uint32_t)g.shape.n_workers * n_classes;
-    for (size_t i = first_of(); i < g.shape.n_items; i += all_of()) {
-        const uint32_t tile = (uint32_t)(i / g.order.tile) * n_pairs;
-        for (uint64_t v = g.start[i]; v < g.start[i + 1]; v++) {
+    const size_t n = g.shape.n_votes, lane = threadIdx.x % 32;
+    for (size_t base = first_of() / 32 * STRETCH; base < n; base += all_of() / 32 * STRETCH) {
+        const size_t end = base + STRETCH < n ? base + STRETCH : n;
+        size_t low = item_of(g.start, 0, g.shape.n_items, lane < 16 ? base : end - 1);
+        const size_t high = __shfl_sync(0xffffffffu, low, 16) + 1;
+        low = __shfl_sync(0xffffffffu, low, 0);
+        for (uint64_t v = base + lane; v < end; v += 32) {
+            low = item_of(g.start, low, high, v);
             const uint32_t vote = g.votes[v];
-            key[v] = tile + (vote >> bits) * n_classes + (vote & ((1u << bits) - 1));
-            item[v] = (uint32_t)i;
+            key[v] = (uint32_t)(low / g.order.tile) * n_pairs + (vote >> bits) * n_classes +
+                     (vote & ((1u << bits) - 1));
+            item[v] = (uint32_t)low;
         }
     }
 }
 
 /* Where the votes of each segment begin, from the sorted keys; segments of none begin where the next one does. */
-__global__ void segments_kernel(const uint32_t *key, size_t n, uint64_t *segment, size_t n_segments)
+static __global__ void segments_kernel(const uint32_t *key, size_t n, uint64_t *segment, size_t n_segments)
 {
     for (size_t v = first_of(); v <= n; v += all_of()) {
         const uint64_t from = v ? (uint64_t)key[v - 1] + 1 : 0, to = v < n ? key[v] : n_segments;
@@ -64,7 +86,7 @@ __global__ void segments_kernel(const uint32_t *key, size_t n, uint64_t *segment
     }
 }
 
-__global__ void count_kernel(const uint64_t *segment, size_t n_segments, uint32_t *units)
+static __global__ void count_kernel(const uint64_t *segment, size_t n_segments, uint32_t *units)
 {
     for (size_t s = first_of(); s <= n_segments; s += all_of())
         units[s] = s < n_segments
@@ -72,7 +94,7 @@ __global__ void count_kernel(const uint64_t *segment, size_t n_segments, uint32_
                        : 0;
 }
 
-__global__ void units_kernel(const uint32_t *unit_start, size_t n_segments, uint32_t *unit)
+static __global__ void units_kernel(const uint32_t *unit_start, size_t n_segments, uint32_t *unit)
 {
     for (size_t s = first_of(); s < n_segments; s += all_of())
         for (uint32_t u = unit_start[s]; u < unit_start[s + 1]; u++) unit[u] = (uint32_t)s;
@@ -90,10 +112,10 @@ static size_t rounded(size_t n)
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static cudaError_t sort(void *work, size_t *bytes, const uint32_t *key, uint32_t *sorted, const uint32_t *item,
-                        uint32_t *to, size_t n, size_t n_segments, cudaStream_t stream)
+static cudaError_t sort(void *work, size_t *bytes, cub::DoubleBuffer<uint32_t> *key,
+                        cub::DoubleBuffer<uint32_t> *item, size_t n, size_t n_segments, cudaStream_t stream)
 {
-    return cub::DeviceRadixSort::SortPairs(work, *bytes, key, sorted, item, to, n, 0, bits_of(n_segments), stream);
+    return cub::DeviceRadixSort::SortPairs(work, *bytes, *key, *item, n, 0, bits_of(n_segments), stream);
 }
 
 static cudaError_t scan(void *work, size_t *bytes, uint32_t *units, size_t n, cudaStream_t stream)
@@ -105,7 +127,8 @@ static cudaError_t scan(void *work, size_t *bytes, uint32_t *units, size_t n, cu
 static cudaError_t library_bytes(const dis__em_shape *shape, const dis__cuda_em_order *order, size_t *bytes)
 {
     size_t for_sort = 0, for_scan = 0;
-    cudaError_t error = sort(NULL, &for_sort, NULL, NULL, NULL, NULL, shape->n_votes, order->n_segments, 0);
+    cub::DoubleBuffer<uint32_t> key, item;
+    cudaError_t error = sort(NULL, &for_sort, &key, &item, shape->n_votes, order->n_segments, 0);
     if (error == cudaSuccess) error = scan(NULL, &for_scan, NULL, order->n_segments + 1, 0);
     *bytes = for_sort > for_scan ? for_sort : for_scan;
     return error;
@@ -122,18 +145,20 @@ cudaError_t dis__cuda_em_make_order(const dis__cuda_em_pass *pass, void *scratch
 {
     const dis__cuda_em_order *o = &pass->order;
     const size_t n = pass->shape.n_votes, array = rounded(n * sizeof(uint32_t));
-    uint32_t *key = (uint32_t *)scratch, *sorted = (uint32_t *)((char *)scratch + array),
-             *item = (uint32_t *)((char *)scratch + 2 * array);
+    cub::DoubleBuffer<uint32_t> key((uint32_t *)scratch, (uint32_t *)((char *)scratch + array)),
+        item((uint32_t *)((char *)scratch + 2 * array), o->item);
     void *work = (char *)scratch + 3 * array;
     size_t left = bytes - 3 * array;
     cudaError_t error = cudaSuccess;
     if (n) {
-        keys_kernel<<<blocks_for(pass->shape.n_items), THREADS, 0, stream>>>(*pass, key, item);
+        keys_kernel<<<blocks_for((n + STRETCH - 1) / STRETCH * 32), THREADS, 0, stream>>>(*pass, key.Current(), item.Current());
         error = cudaGetLastError();
-        if (error == cudaSuccess) error = sort(work, &left, key, sorted, item, o->item, n, o->n_segments, stream);
+        if (error == cudaSuccess) error = sort(work, &left, &key, &item, n, o->n_segments, stream);
+        if (error == cudaSuccess && item.Current() != o->item)
+            error = cudaMemcpyAsync(o->item, item.Current(), n * sizeof *o->item, cudaMemcpyDeviceToDevice, stream);
         if (error != cudaSuccess) return error;
     }
-    segments_kernel<<<blocks_for(n + 1), THREADS, 0, stream>>>(sorted, n, o->segment, o->n_segments);
+    segments_kernel<<<blocks_for(n + 1), THREADS, 0, stream>>>(key.Current(), n, o->segment, o->n_segments);
     count_kernel<<<blocks_for(o->n_segments + 1), THREADS, 0, stream>>>(o->segment, o->n_segments, o->unit_start);
     left = bytes - 3 * array;
     error = cudaGetLastError();

@@ -4,7 +4,7 @@
  * Posteriors: a group of lanes has an item, one state each (or up to 32). The group reads its votes together and
  * hands them round; of each vote it reads the row of probabilities, the lanes side by side. Probabilities are
  * multiplied as they are; an item whose normaliser is outside 2^-700 .. 2^700 is done again with mantissa and
- * exponent apart.
+ * exponent apart. Items of many votes are cut into parts, which groups of their own multiply before.
  *
  * Sums: votes lie there once more by (tile of items, worker, label); a warp adds up the posteriors of the items of
  * one unit. Tiles are as large as the second cache, so that posteriors are read from memory once. All sums are
@@ -165,19 +165,12 @@ __device__ __forceinline__ void score(const dis__cuda_em_pass &g, uint64_t first
     }
 }
 
-/* The same for products of any size, to the same power of 2 for all states of an item, which is returned. */
+/* Products of votes first .. last, mantissa and power of 2 apart. */
 template <class K>
-__device__ __noinline__ long long careful(const dis__cuda_em_pass &g, uint64_t first, uint64_t last, int lane, int gold,
-                                          double (&x)[K::PER])
+__device__ __forceinline__ void multiply(const dis__cuda_em_pass &g, uint64_t first, uint64_t last, int lane,
+                                         double (&x)[K::PER], long long (&e)[K::PER])
 {
     const int n_states = (int)g.shape.n_states;
-    long long e[K::PER], top = LLONG_MIN;
-#pragma unroll
-    for (int j = 0; j < K::PER; j++) {
-        const int k = lane + j * K::LANES;
-        e[j] = 0;
-        x[j] = split(k < n_states ? g.prior[k] : 0, &e[j]);
-    }
     reader<K> r(g, first, last, lane);
     while (r.next())
         for (int u = 0; u < K::VOTES; u++) {
@@ -189,6 +182,50 @@ __device__ __noinline__ long long careful(const dis__cuda_em_pass &g, uint64_t f
                 if (u < r.n && (K::PAIRS ? k == (int)label_of(g, vote) : k < n_states))
                     x[j] = split(x[j] * split(row[K::PAIRS ? 0 : k], &e[j]), &e[j]);
             }
+        }
+}
+
+/* The parts of a long item: first .. last. */
+struct range {
+    uint32_t first, last;
+};
+
+__device__ __noinline__ range parts_of(const dis__cuda_em_pass &g, size_t item)
+{
+    size_t low = 0, high = g.shape.n_long;
+    while (low + 1 < high) {
+        const size_t middle = (low + high) / 2;
+        if (g.long_item[middle] <= item)
+            low = middle;
+        else
+            high = middle;
+    }
+    return {g.long_part[low], g.long_part[low + 1]};
+}
+
+/* The same as score() for products of any size, to the same power of 2 for all states of an item, which is returned.
+ * Of long items the votes have been multiplied before, part by part. */
+template <class K>
+__device__ __noinline__ long long careful(const dis__cuda_em_pass &g, uint64_t first, uint64_t last, range parts,
+                                          int lane, int gold, double (&x)[K::PER])
+{
+    const int n_states = (int)g.shape.n_states;
+    long long e[K::PER], top = LLONG_MIN;
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) {
+        const int k = lane + j * K::LANES;
+        e[j] = 0;
+        x[j] = split(k < n_states ? g.prior[k] : 0, &e[j]);
+    }
+    multiply<K>(g, first, last, lane, x, e);
+    for (uint32_t p = parts.first; p < parts.last; p++)
+#pragma unroll
+        for (int j = 0; j < K::PER; j++) {
+            const int k = lane + j * K::LANES;
+            if (k >= n_states) continue;
+            const size_t at = p * (size_t)n_states + k;
+            e[j] += g.part_e[at];
+            x[j] = split(x[j] * g.part_x[at], &e[j]);
         }
 #pragma unroll
     for (int j = 0; j < K::PER; j++)
@@ -252,13 +289,10 @@ __device__ uint32_t random_word(uint64_t low, uint64_t high, uint64_t key, int w
 /* Of each class its share of the votes, nobody voted: all alike; with groups split over the states at random
  * (em_kernel.c), by way of `line` (n_states) of this group. */
 template <class K>
-__device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uint64_t first, uint64_t last, int lane,
-                                    int gold, double *line, double (&x)[K::PER])
+__device__ __forceinline__ void count(const dis__cuda_em_pass &g, uint64_t first, uint64_t last, int lane,
+                                      uint64_t (&n)[K::PER])
 {
-    const int n_states = (int)g.shape.n_states, n_groups = (int)g.shape.n_groups;
-    uint64_t n[K::PER];
-#pragma unroll
-    for (int j = 0; j < K::PER; j++) n[j] = 0;
+    const int n_groups = (int)g.shape.n_groups;
     reader<K> r(g, first, last, lane);
     while (r.next())
         for (int u = 0; u < K::VOTES; u++) {
@@ -266,13 +300,29 @@ __device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uin
 #pragma unroll
             for (int j = 0; j < K::PER; j++) n[j] += u < r.n && (lane + j * K::LANES) / n_groups == label;
         }
+}
+
+template <class K>
+__device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uint64_t first, uint64_t last, range parts,
+                                    uint64_t n_votes, int lane, int gold, double *line, double (&x)[K::PER])
+{
+    const int n_states = (int)g.shape.n_states, n_groups = (int)g.shape.n_groups;
+    uint64_t n[K::PER];
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) n[j] = 0;
+    count<K>(g, first, last, lane, n);
+    for (uint32_t p = parts.first; p < parts.last; p++)
+#pragma unroll
+        for (int j = 0; j < K::PER; j++)
+            if (lane + j * K::LANES < n_states)
+                n[j] += (uint64_t)g.part_e[p * (size_t)n_states + lane + j * K::LANES];
 #pragma unroll
     for (int j = 0; j < K::PER; j++) {
         const int k = lane + j * K::LANES, of = k / n_groups;
-        x[j] = k >= n_states  ? 0
-               : gold >= 0    ? (double)(of == gold)
-               : last > first ? (double)n[j] / (double)(last - first)
-                              : 1 / (double)g.shape.n_classes;
+        x[j] = k >= n_states ? 0
+               : gold >= 0   ? (double)(of == gold)
+               : n_votes > 0 ? (double)n[j] / (double)n_votes
+                             : 1 / (double)g.shape.n_classes;
     }
     if (n_groups == 1) return;
     double part[K::PER];
@@ -352,12 +402,16 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
          base += stride) {
         const size_t item = base + (size_t)(group % TOGETHER);
         const bool there = item < n_items;
-        const uint64_t first = there ? g.start[item] : 0, last = there ? g.start[item + 1] : 0;
+        const uint64_t begin = there ? g.start[item] : 0, last = there ? g.start[item + 1] : 0;
+        const bool is_long = last - begin > DIS_CUDA_EM_LONG;
+        const uint64_t first = is_long ? last : begin; /* its parts are done */
         const int gold = there && g.gold ? g.gold[item] : -1;
+        range parts = {0, 0};
+        if (is_long) parts = parts_of(g, item);
         double x[K::PER];
         if (g.step == DIS_EM_SHARES) {
             double y[K::PER]; /* what a call is given lies in memory */
-            shares<K>(g, there ? item : 0, first, last, lane, gold, line, y);
+            shares<K>(g, there ? item : 0, first, last, parts, last - begin, lane, gold, line, y);
             copy<K>(x, y);
         } else {
             score<K>(g, first, last, lane, x);
@@ -366,10 +420,10 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
                 if (gold >= 0 && is_out(g, lane + j * K::LANES, gold)) x[j] = 0;
             double total = total_of<K>(hard, x);
             long long top = 0;
-            const bool bad = !(total > LEAST && total < MOST);
+            const bool bad = is_long || !(total > LEAST && total < MOST);
             if (__any_sync(EVERY, bad)) {
                 double y[K::PER];
-                const long long power = careful<K>(g, first, last, lane, gold, y);
+                const long long power = careful<K>(g, first, last, parts, lane, gold, y);
                 const double all = total_of<K>(hard, y);
                 if (bad) {
                     copy<K>(x, y);
@@ -399,6 +453,51 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
         }
     }
     finish_block<K>(g, lane, group, lines, sum, log(l.product) + (double)l.exponent * LN2);
+}
+
+/* Parts of long items, one a group: products, or counts. */
+template <class K>
+__global__ void __launch_bounds__(K::THREADS) parts_kernel(const __grid_constant__ dis__cuda_em_pass g)
+{
+    const int lane = (int)threadIdx.x % K::LANES, group = (int)threadIdx.x / K::LANES, n_states = (int)g.shape.n_states;
+    const size_t part = blockIdx.x * (size_t)K::GROUPS + (size_t)group;
+    const bool there = part < g.shape.n_parts;
+    uint64_t first = 0, last = 0;
+    if (there) {
+        size_t low = 0, high = g.shape.n_long;
+        while (low + 1 < high) {
+            const size_t middle = (low + high) / 2;
+            if (g.long_part[middle] <= part)
+                low = middle;
+            else
+                high = middle;
+        }
+        const size_t item = g.long_item[low];
+        const uint64_t end = g.start[item + 1];
+        first = g.start[item] + (part - g.long_part[low]) * DIS_CUDA_EM_PART;
+        last = end - first < DIS_CUDA_EM_PART ? end : first + DIS_CUDA_EM_PART;
+    }
+    __syncwarp();
+    double x[K::PER];
+    long long e[K::PER];
+#pragma unroll
+    for (int j = 0; j < K::PER; j++) {
+        x[j] = 1;
+        e[j] = 0;
+    }
+    if (g.step == DIS_EM_SHARES) {
+        uint64_t n[K::PER] = {};
+        count<K>(g, first, last, lane, n);
+#pragma unroll
+        for (int j = 0; j < K::PER; j++) e[j] = (long long)n[j];
+    } else
+        multiply<K>(g, first, last, lane, x, e);
+#pragma unroll
+    for (int j = 0; j < K::PER; j++)
+        if (there && lane + j * K::LANES < n_states) {
+            g.part_x[part * (size_t)n_states + lane + j * K::LANES] = x[j];
+            g.part_e[part * (size_t)n_states + lane + j * K::LANES] = e[j];
+        }
 }
 
 /* ---- sums ---- */
@@ -515,6 +614,7 @@ typedef struct {
     size_t max_states;
     int lanes, threads;
     void (*posteriors[2])(dis__cuda_em_pass); /* rows, pairs */
+    void (*parts[2])(dis__cuda_em_pass);
     void (*units[2])(dis__cuda_em_pass);
 } row_of_kinds;
 
@@ -522,6 +622,7 @@ typedef struct {
     {                                                                                          \
         (lanes) * (per), lanes, kind<lanes, per, false>::THREADS,                              \
             {posteriors_kernel<kind<lanes, per, false>>, posteriors_kernel<kind<lanes, per, true>>}, \
+            {parts_kernel<kind<lanes, per, false>>, parts_kernel<kind<lanes, per, true>>},     \
         {                                                                                      \
             units_kernel<kind<lanes, per, false>>, units_kernel<kind<2, 1, true>>              \
         }                                                                                      \
@@ -559,6 +660,10 @@ cudaError_t dis__cuda_em_run(const dis__cuda_em_pass *pass, unsigned blocks, cud
     const bool sum = pass->sum && pass->order.n_units;
     const size_t n_sums = pass->sum ? pass->shape.n_rows * pass->shape.row : 0,
                  per_block = UNIT_THREADS / ALL;
+    const size_t groups = (size_t)(k->threads / k->lanes);
+    if (pass->shape.n_parts)
+        k->parts[pass->shape.pairs]<<<(unsigned)((pass->shape.n_parts + groups - 1) / groups), k->threads, 0, stream>>>(
+            *pass);
     k->posteriors[pass->shape.pairs]<<<blocks, k->threads, shared_bytes(k, &pass->shape), stream>>>(*pass);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess && sum) {

@@ -343,6 +343,7 @@ static dis_status run_all(ebcc *b, const dis__em_rules *rules, dis_fit *fit)
     fit->n_trace = 0;
     DIS_TRY(begin(b, rules, best, false));
     DIS_TRY(settle(b, rules));
+    fit->counted = false; /* other labels than those of the last pass */
     for (size_t i = 0; i < fit->n_items; i++) {
         double total = 0, *p = fit->p + i * fit->n_classes;
         for (size_t k = 0; k < fit->n_classes; k++) total += p[k] = sum[i * fit->n_classes + k];

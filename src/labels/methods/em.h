@@ -107,6 +107,7 @@ struct dis__em {
     void *session;                /* of the device, with its tables */
     double *rates, *sums; /* (n_workers, worker_size) of the session: probabilities to go there, sums from there */
     bool signed_there;    /* it has the signatures */
+    size_t touched;       /* bytes of the labels whose pages are there */
     const dis__fit_args *args;
     dis_fit *fit;
     dis__em_layout layout;

@@ -126,7 +126,7 @@ static dis_status fill_job(void *arg, size_t j, int thread)
     return DIS_OK;
 }
 
-enum { GRAIN = 1 << 15, MAX_JOBS = 64 };
+enum { GRAIN = 1 << 15, MAX_JOBS = 64, PAGE = 4096, TOUCHED = 64 << 20 };
 
 /* n elements of `size` bytes to array `what` of the device; from NULL: the votes. */
 static dis_status send(dis__em *em, dis__em_send what, const void *from, size_t size, size_t n)
@@ -143,7 +143,58 @@ static dis_status send(dis__em *em, dis__em_send what, const void *from, size_t 
     return DIS_OK;
 }
 
-static dis_status open_there(dis__em *em)
+/* Items of many votes, and where their parts begin. */
+typedef struct {
+    const uint64_t *start;
+    size_t n_items, n_jobs, most, of_part;
+    uint32_t first[MAX_JOBS]; /* a job: how many; then where its first one goes */
+    uint32_t *item, *part;    /* (n), (n + 1); NULL: they are only counted */
+    size_t n;
+} long_items;
+
+static dis_status long_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    long_items *g = arg;
+    const size_t last = dis__job_first(g->n_items, g->n_jobs, j + 1);
+    uint32_t n = g->item ? g->first[j] : 0;
+    for (size_t i = dis__job_first(g->n_items, g->n_jobs, j); i < last; i++) {
+        if (g->start[i + 1] - g->start[i] <= g->most) continue;
+        if (g->item) g->item[n] = (uint32_t)i;
+        n++;
+    }
+    if (!g->item) g->first[j] = n;
+    return DIS_OK;
+}
+
+static dis_status find_long(const dis__em *em, long_items *g)
+{
+    const dis_votes_view *v = &em->args->votes;
+    *g = (long_items){.start = v->start,
+                      .n_items = v->n_items,
+                      .n_jobs = dis__n_jobs(v->n_items, GRAIN, MAX_JOBS),
+                      .most = em->device->long_votes,
+                      .of_part = em->device->part_votes};
+    if (!g->most || v->n_votes <= g->most) return DIS_OK;
+    DIS_TRY(dis__run_jobs(em->args->ctx, g->n_jobs, long_job, g));
+    for (size_t j = 0; j < g->n_jobs; j++) {
+        const uint32_t n = g->first[j];
+        g->first[j] = (uint32_t)g->n;
+        g->n += n;
+    }
+    if (!g->n) return DIS_OK;
+    DIS_TRY(dis__alloc_array(&g->part, g->n + 1, sizeof *g->part));
+    DIS_TRY(dis__alloc_array(&g->item, g->n, sizeof *g->item));
+    DIS_TRY(dis__run_jobs(em->args->ctx, g->n_jobs, long_job, g));
+    g->part[0] = 0;
+    for (size_t i = 0; i < g->n; i++) {
+        const uint64_t votes = v->start[g->item[i] + 1] - v->start[g->item[i]];
+        g->part[i + 1] = g->part[i] + (uint32_t)((votes + g->of_part - 1) / g->of_part);
+    }
+    return DIS_OK;
+}
+
+static dis_status open_with(dis__em *em, const long_items *many)
 {
     const dis_votes_view *v = &em->args->votes;
     const int32_t *gold = em->args->gold;
@@ -158,6 +209,8 @@ static dis_status open_there(dis__em *em)
                                  .pairs = em->layout != DIS_EM_ROWS,
                                  .by_label = em->layout == DIS_EM_LABELS,
                                  .gold = gold != NULL,
+                                 .n_long = many->n,
+                                 .n_parts = many->n ? many->part[many->n] : 0,
                                  .label_bits = dis__em_label_bits(v->n_classes)};
     dis__em_tables tables;
     DIS_TRY(em->device->open(em->device, &shape, &tables, &em->session));
@@ -166,7 +219,19 @@ static dis_status open_there(dis__em *em)
     em->fit->device = em->device->name;
     DIS_TRY(send(em, DIS_EM_SEND_START, v->start, sizeof *v->start, v->n_items + 1));
     DIS_TRY(send(em, DIS_EM_SEND_VOTES, NULL, sizeof(uint32_t), v->n_votes));
+    if (many->n) DIS_TRY(send(em, DIS_EM_SEND_LONG, many->item, sizeof *many->item, many->n));
+    if (many->n) DIS_TRY(send(em, DIS_EM_SEND_PARTS, many->part, sizeof *many->part, many->n + 1));
     return gold ? send(em, DIS_EM_SEND_GOLD, gold, sizeof *gold, v->n_items) : DIS_OK;
+}
+
+static dis_status open_there(dis__em *em)
+{
+    long_items many;
+    dis_status status = find_long(em, &many);
+    if (status == DIS_OK) status = open_with(em, &many);
+    dis__free(many.item);
+    dis__free(many.part);
+    return status;
 }
 
 static void close_there(dis__em *em)
@@ -187,6 +252,38 @@ static dis_status receive(dis__em *em)
         g.n_jobs = dis__n_jobs(got, (size_t)GRAIN * sizeof(double), MAX_JOBS);
         DIS_TRY(dis__run_jobs(em->args->ctx, g.n_jobs, fill_job, &g));
     }
+    em->touched = all;
+    return DIS_OK;
+}
+
+/* While the device is at work: pages of the labels, which the system clears when they are first written to. */
+static dis_status touch_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const piece *g = arg;
+    const size_t begin = dis__job_first(g->n, g->n_jobs, j), end = dis__job_first(g->n, g->n_jobs, j + 1);
+    for (size_t at = begin; at < end; at += PAGE) ((volatile char *)g->to)[at] = 0;
+    return DIS_OK;
+}
+
+static dis_status touch(dis__em *em)
+{
+    const size_t all = dis__size(em->fit->n_items, em->fit->n_classes * sizeof(double), 0), left = all - em->touched;
+    if (left == 0 || dis__context_memory(em->args->ctx)) return DIS_OK; /* labels may lie in a file */
+    piece g = {.to = (char *)em->fit->p + em->touched, .n = left < TOUCHED ? left : TOUCHED};
+    g.n_jobs = dis__n_jobs(g.n, TOUCHED / MAX_JOBS, MAX_JOBS);
+    em->touched += g.n;
+    return dis__run_jobs(em->args->ctx, g.n_jobs, touch_job, &g);
+}
+
+/* What is odd about labels is seen where votes and labels are. */
+static dis_status count_there(dis__em *em)
+{
+    dis_fit *fit = em->fit;
+    fit->counted = false;
+    if (fit->n_classes > em->device->count_classes || fit->n_classes > DIS_FIT_COUNTED) return DIS_OK;
+    DIS_TRY(em->device->count_labels(em->session, fit->counts));
+    fit->counted = true;
     return DIS_OK;
 }
 
@@ -198,11 +295,16 @@ static dis_status pass_there(dis__em *em, dis__em_step step, bool sum, bool writ
     }
     dis__em_device_pass pass = {
         .step = step, .sum = sum, .keep = write, .prior = em->prior, .key = em->key, .class_sum = em->class_sum};
-    DIS_TRY(em->device->pass(em->session, &pass));
+    DIS_TRY(em->device->start_pass(em->session, &pass));
+    const dis_status meanwhile = touch(em);
+    DIS_TRY(em->device->end_pass(em->session, &pass));
+    DIS_TRY(meanwhile);
     em->log_z = pass.log_z;
     em->evidence = 0;
     em->n_summed = em->args->part.n_items;
-    return write ? receive(em) : DIS_OK;
+    if (!write) return DIS_OK;
+    DIS_TRY(receive(em));
+    return count_there(em);
 }
 
 static void gather(const dis__em *em, size_t w, double *out)

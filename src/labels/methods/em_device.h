@@ -7,7 +7,8 @@
  *     DIS_TRY(device->open(device, &shape, &tables, &session));
  *     DIS_TRY(device->buffer(session, &at, &bytes));   // room to be filled: as many bytes as there are
  *     DIS_TRY(device->send(session, DIS_EM_SEND_VOTES, 0, bytes));
- *     DIS_TRY(device->pass(session, &pass));           // tables.rates are read, tables.sums written
+ *     DIS_TRY(device->start_pass(session, &pass));     // tables.rates are read
+ *     DIS_TRY(device->end_pass(session, &pass));       // tables.sums are written; between the two the host is free
  *     DIS_TRY(device->receive(session, 0, bytes, &got, &from)); // posteriors of a pass that kept them
  *     device->close(session);
  *
@@ -25,9 +26,10 @@ typedef struct {
     size_t n_states, n_groups; /* n_classes * n_groups, state s being of class s / n_groups */
     size_t row;                /* numbers of a row of the tables */
     size_t n_rows;             /* (n_workers, n_classes), or (n_workers) */
-    bool pairs, by_label; /* rows have one number, the factor of the voted class: of a (worker, label), or a worker */
-    bool gold;            /* some items are known */
-    unsigned label_bits;  /* a vote is worker << label_bits | label */
+    bool pairs, by_label;   /* rows have one number, the factor of the voted class: of a (worker, label), or a worker */
+    bool gold;              /* some items are known */
+    size_t n_long, n_parts; /* items of more than long_votes votes, and how many parts of part_votes they have */
+    unsigned label_bits;    /* a vote is worker << label_bits | label */
 } dis__em_shape;
 
 /* Memory that both sides see. */
@@ -37,12 +39,15 @@ typedef struct {
 } dis__em_tables;
 
 /* Arrays that are sent: start (n_items + 1) of 8 bytes, votes (n_votes) of 4, gold (n_items) of 4, signatures (n_items)
- * of 8. */
+ * of 8; where there are long items, these (n_long) of 4, ascending, and where the parts of each begin (n_long + 1) of
+ * 4. */
 typedef enum {
     DIS_EM_SEND_START,
     DIS_EM_SEND_VOTES,
     DIS_EM_SEND_GOLD,
     DIS_EM_SEND_SIGNATURE,
+    DIS_EM_SEND_LONG,
+    DIS_EM_SEND_PARTS,
     DIS_EM_N_SENDS
 } dis__em_send;
 
@@ -63,14 +68,21 @@ struct dis__em_device {
     int ordinal;
     const dis__em_host *host;
     size_t max_states;
+    size_t long_votes, part_votes; /* items of more votes than long_votes are told apart; 0: none */
     dis_status (*open)(const dis__em_device *device, const dis__em_shape *shape, dis__em_tables *tables,
                        void **session);
     dis_status (*buffer)(void *session, void **at, size_t *bytes);
     dis_status (*send)(void *session, dis__em_send what, size_t offset, size_t bytes);
-    dis_status (*pass)(void *session, dis__em_device_pass *pass);
+    dis_status (*start_pass)(void *session, const dis__em_device_pass *pass);
+    dis_status (*end_pass)(void *session, dis__em_device_pass *pass);
     /* Posteriors (n_items, n_classes) from byte `offset` on, all `bytes` that are left: *got of them are at *from,
      * until the next call. From 0 on, in order. */
     dis_status (*receive)(void *session, size_t offset, size_t bytes, size_t *got, const void **from);
+    /* counts (2 n_classes + 2), of the labels that were received last, over items with votes that are not known: items
+     * where a class has most votes, the first on a tie; where it is the label; all; where nobody voted for the label.
+     * Of at most count_classes classes. */
+    size_t count_classes;
+    dis_status (*count_labels)(void *session, uint64_t *counts);
     void (*close)(void *session); /* NULL: nothing */
 };
 

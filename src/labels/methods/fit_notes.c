@@ -8,7 +8,7 @@
  * Only methods with workers can do the last two; items without votes and known ones do not count. The bounds are such
  * that the methods' defaults say nothing on most real crowds (docs/methods.md).
  *
- * Cost: one pass over the votes. */
+ * Cost: one pass over the votes, which a device that has made the labels makes too. */
 #include "labels/method.h"
 #include "core/comm.h"
 #include "dissent/labels.h"
@@ -115,6 +115,17 @@ static void judge_classes(const dis_votes_view *v, const uint64_t *max, const ui
              more);
 }
 
+static void judge(const dis_votes_view *v, const uint64_t *max, const uint64_t *label, const uint64_t *all,
+                  dis_fit *fit)
+{
+    const double n_items = (double)all[0], unvoted = (double)all[1];
+    judge_classes(v, max, label, n_items, fit);
+    if (unvoted >= MIN_UNVOTED && unvoted >= unvoted_share * n_items)
+        snprintf(next_warning(fit), DIS_WARNING_SIZE,
+                 "on %.0f of %.0f items (%.1f %%) the label is a class that nobody voted for there", unvoted, n_items,
+                 100 * unvoted / n_items);
+}
+
 static dis_status judge_labels(const dis__fit_args *args, dis_fit *fit)
 {
     const dis_votes_view *v = &args->votes;
@@ -128,12 +139,7 @@ static dis_status judge_labels(const dis__fit_args *args, dis_fit *fit)
     for (size_t j = 1; j < w.n_jobs; j++)
         for (size_t i = 0; i < size; i++) w.count[i] += w.count[j * w.width + i];
     if (status == DIS_OK) status = dis__comm_sum_counts(dis__context_comm(args->ctx), w.count, size);
-    const double n_items = (double)w.count[3 * K], unvoted = (double)w.count[3 * K + 1];
-    if (status == DIS_OK) judge_classes(v, w.count, w.count + K, n_items, fit);
-    if (status == DIS_OK && unvoted >= MIN_UNVOTED && unvoted >= unvoted_share * n_items)
-        snprintf(next_warning(fit), DIS_WARNING_SIZE,
-                 "on %.0f of %.0f items (%.1f %%) the label is a class that nobody voted for there", unvoted, n_items,
-                 100 * unvoted / n_items);
+    if (status == DIS_OK) judge(v, w.count, w.count + K, w.count + 3 * K, fit);
     dis__free(w.count);
     return status;
 }
@@ -154,7 +160,10 @@ dis_status dis__fit_warn(const dis__fit_args *args, dis_fit *fit)
     if (!fit->converged && fit->iterations > 0 && tolerance_of(args, fit) > 0)
         snprintf(next_warning(fit), DIS_WARNING_SIZE,
                  "did not converge in %d iterations; allow more (iterations=N) or a larger tolerance", fit->iterations);
-    return fit->method->info.needs_workers ? judge_labels(args, fit) : DIS_OK;
+    if (!fit->method->info.needs_workers) return DIS_OK;
+    if (!fit->counted) return judge_labels(args, fit);
+    judge(&args->votes, fit->counts, fit->counts + fit->n_classes, fit->counts + 2 * fit->n_classes, fit);
+    return DIS_OK;
 }
 
 const char *dis_fit_warning_at(const dis_fit *fit, size_t i)
