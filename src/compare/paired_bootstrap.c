@@ -11,7 +11,7 @@
  * scikit-learn has it. Differences in accuracy are compared as whole numbers. Cost per resample: O(patterns x seeds +
  * classes x seeds) and the draw. */
 #include "compare/compare_internal.h"
-#include "stats/bootstrap.h"
+#include "stats/bootstrap_device.h"
 #include "core/memory.h"
 #include "core/pool.h"
 #include <math.h>
@@ -68,13 +68,12 @@ static void figures(const dis__patterns *p, const uint64_t *tally, size_t s, uin
     *f1 = macro_f1(answers, tally + p->n_series * p->n_classes, p->n_classes);
 }
 
-static void measure(const bootstrap_work *w, const uint64_t *drawn, int thread, double *values)
+static void measure_tally(const bootstrap_work *w, const uint64_t *tally, double *values)
 {
     const dis__patterns *p = w->p;
-    uint64_t *tally = w->tally + (size_t)thread * w->tally_room, right[2] = {0, 0};
     const size_t n_seeds[2] = {p->n_a, p->n_series - p->n_a};
+    uint64_t right[2] = {0, 0};
     double f1[2] = {0, 0};
-    count(p, drawn, tally);
     for (size_t s = 0; s < p->n_series; s++) {
         uint64_t r;
         double f;
@@ -89,6 +88,13 @@ static void measure(const bootstrap_work *w, const uint64_t *drawn, int thread, 
     macro[SIDE_A] = f1[0];
     macro[SIDE_B] = f1[1];
     macro[DIFFERENCE] = f1[0] - f1[1];
+}
+
+static void measure(const bootstrap_work *w, const uint64_t *drawn, int thread, double *values)
+{
+    uint64_t *tally = w->tally + (size_t)thread * w->tally_room;
+    count(w->p, drawn, tally);
+    measure_tally(w, tally, values);
 }
 
 static dis_status of_cells(void *arg, const uint64_t *drawn, size_t resample, int thread, double *values)
@@ -106,6 +112,66 @@ static dis_status of_items(void *arg, const uint8_t *times, size_t resample, int
     for (size_t c = 0; c < p->n_patterns; c++) drawn[c] = 0;
     for (size_t i = 0; i < p->n; i++) drawn[p->pattern[i]] += times[i];
     return of_cells(arg, drawn, resample, thread, values);
+}
+
+/* ---- on a device ---- */
+
+/* Of each series its answers, right and wrong ones, are bins of the drawn items, of gold its classes: whole numbers, so
+ * that the tallies are those of the processor. series n_series: gold. */
+static void fill_bins(const dis__patterns *p, size_t series, uint8_t *bin)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const size_t c = p->pattern[i];
+        const uint32_t truth = p->gold[c], answer = series < p->n_series ? p->answer[c * p->n_series + series] : truth;
+        bin[i] = (uint8_t)(series < p->n_series ? 2 * answer + (answer == truth) : truth);
+    }
+}
+
+static void take_bins(const dis__patterns *p, size_t series, const double *sums, uint64_t *tally)
+{
+    for (size_t k = 0; k < p->n_classes; k++) {
+        const uint64_t wrong = (uint64_t)sums[2 * k], right = (uint64_t)sums[2 * k + 1];
+        tally[series * p->n_classes + k] = series < p->n_series ? right << 32 | (right + wrong) : (uint64_t)sums[k];
+    }
+}
+
+static dis_status run_there(dis_context *ctx, const dis__bootstrap *b, const bootstrap_work *w, double *values)
+{
+    const dis__patterns *p = w->p;
+    const size_t n_bins = 2 * p->n_classes;
+    double *one = NULL, *sums = NULL;
+    uint64_t *tally = NULL;
+    uint8_t *bin = NULL;
+    dis_status status;
+    DIS_TRY_GOTO(status, dis__alloc_array(&one, p->n, sizeof *one), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&bin, p->n, sizeof *bin), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&sums, dis__size(b->n_resamples, n_bins, 0), sizeof *sums), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&tally, dis__size(b->n_resamples, w->tally_room, 0), sizeof *tally), end);
+    for (size_t i = 0; i < p->n; i++) one[i] = 1;
+    for (size_t series = 0; series <= p->n_series; series++) {
+        fill_bins(p, series, bin);
+        DIS_TRY_GOTO(status, dis__bootstrap_bins(ctx, b, one, bin, n_bins, sums), end);
+        for (size_t r = 0; r < b->n_resamples; r++) take_bins(p, series, sums + r * n_bins, tally + r * w->tally_room);
+    }
+    for (size_t r = 0; r < b->n_resamples; r++)
+        measure_tally(w, tally + r * w->tally_room, values + r * N_VALUES * DIS_COMPARE_METRICS);
+end:
+    dis__free(one);
+    dis__free(bin);
+    dis__free(sums);
+    dis__free(tally);
+    return status;
+}
+
+/* Counts of all items; on a device where there is one and bins have room for the classes. */
+static dis_status run_items(dis_context *ctx, const dis__bootstrap *b, bootstrap_work *w, double *values)
+{
+    const size_t threads = (size_t)dis_context_threads(ctx), n_values = N_VALUES * DIS_COMPARE_METRICS;
+    const dis__bootstrap_device *device;
+    DIS_TRY(dis__bootstrap_device_for(ctx, b, &device));
+    if (device && 2 * w->p->n_classes <= DIS_BOOTSTRAP_MAX_BINS) return run_there(ctx, b, w, values);
+    DIS_TRY(dis__alloc_array(&w->drawn, dis__size(threads, w->p->n_patterns, 0), sizeof *w->drawn));
+    return dis__bootstrap_run(ctx, b, of_items, w, n_values, values);
 }
 
 /* ---- from resamples to p-values ---- */
@@ -217,10 +283,8 @@ dis_status dis__paired_bootstrap(dis_context *ctx, const dis__patterns *p, const
     DIS_TRY_GOTO(status, dis__alloc_array(&scratch, b.n_resamples, sizeof *scratch), end);
     if (by_pattern)
         status = dis__bootstrap_cells(ctx, &b, p->count, p->n_patterns, of_cells, &w, n_values, values);
-    else {
-        DIS_TRY_GOTO(status, dis__alloc_array(&w.drawn, dis__size(threads, p->n_patterns, 0), sizeof *w.drawn), end);
-        status = dis__bootstrap_run(ctx, &b, of_items, &w, n_values, values);
-    }
+    else
+        status = run_items(ctx, &b, &w, values);
     if (status == DIS_OK) conclude(p, values, b.n_resamples, b.n_draws, scratch, observed, out);
 end:
     dis__free(w.tally);

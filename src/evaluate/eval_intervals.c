@@ -162,43 +162,37 @@ static dis_status of_gold(resampling *r, const dis__bootstrap *b)
 
 /* ---- calibration error ---- */
 
-typedef struct {
-    size_t n, n_bins, n_draws;
-    uint8_t *bin;
-    double *excess; /* confidence less whether it was right */
-} reliability;
-
-static dis_status ece_of(void *arg, const uint8_t *count, size_t resample, int thread, double *values)
+/* Of one resample, from the sums of its bins. */
+static double ece_of(const double *sum, size_t n_bins, size_t n_draws)
 {
-    (void)resample;
-    (void)thread;
-    const reliability *x = arg;
-    double sum[DIS_EVAL_MAX_BINS + 1] = {0}, error = 0;
-    for (size_t i = 0; i < x->n; i++) sum[x->bin[i]] += count[i] * x->excess[i];
-    for (size_t b = 0; b < x->n_bins; b++) error += fabs(sum[b]);
-    *values = error / (double)x->n_draws;
-    return DIS_OK;
+    double error = 0;
+    for (size_t b = 0; b < n_bins; b++) error += fabs(sum[b]);
+    return error / (double)n_draws;
 }
 
 static dis_status of_bins(dis_context *ctx, dis_evaluation *e, const dis__bootstrap *b)
 {
-    reliability x = {.n = e->view.n_gold, .n_bins = e->o.n_bins, .n_draws = b->n_draws};
-    double *figure = NULL;
+    const size_t n = e->view.n_gold, n_bins = e->o.n_bins;
+    uint8_t *bin = NULL;
+    double *excess = NULL /* confidence less whether it was right */, *sums = NULL, *figure = NULL;
     dis_status status;
-    DIS_TRY_GOTO(status, dis__alloc_array(&x.bin, x.n, sizeof *x.bin), end);
-    DIS_TRY_GOTO(status, dis__alloc_array(&x.excess, x.n, sizeof *x.excess), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&bin, n, sizeof *bin), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&excess, n, sizeof *excess), end);
+    DIS_TRY_GOTO(status, dis__alloc_array(&sums, dis__size(b->n_resamples, n_bins, 0), sizeof *sums), end);
     DIS_TRY_GOTO(status, dis__alloc_array(&figure, b->n_resamples, sizeof *figure), end);
-    for (size_t i = 0; i < x.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const size_t item = e->known ? e->known[i] : i;
         const double confidence = e->column[DIS_ITEM_CONFIDENCE][item];
-        x.bin[i] = (uint8_t)dis__reliability_bin_of(confidence, x.n_bins);
-        x.excess[i] = confidence - e->column[DIS_ITEM_CORRECT][item];
+        bin[i] = (uint8_t)dis__reliability_bin_of(confidence, n_bins);
+        excess[i] = confidence - e->column[DIS_ITEM_CORRECT][item];
     }
-    DIS_TRY_GOTO(status, dis__bootstrap_run(ctx, b, ece_of, &x, 1, figure), end);
+    DIS_TRY_GOTO(status, dis__bootstrap_bins(ctx, b, excess, bin, n_bins, sums), end);
+    for (size_t r = 0; r < b->n_resamples; r++) figure[r] = ece_of(sums + r * n_bins, n_bins, b->n_draws);
     set_interval(&e->view.metric[DIS_EVAL_ECE], figure, b->n_resamples);
 end:
-    dis__free(x.bin);
-    dis__free(x.excess);
+    dis__free(bin);
+    dis__free(excess);
+    dis__free(sums);
     dis__free(figure);
     return status;
 }

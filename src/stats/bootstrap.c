@@ -15,6 +15,7 @@
  * Resamples are taken in groups, a block of items at a time, so a column comes from memory once per group. Cost: about
  * a cycle for an item and resample, and half a cycle for each column; a binomial number for each cell. */
 #include "stats/bootstrap.h"
+#include "stats/bootstrap_device.h"
 #include "stats/bootstrap_kernel.h"
 #include "core/draw.h"
 #include "core/memory.h"
@@ -25,10 +26,10 @@
 #include <string.h>
 
 enum {
-    BLOCK = 8192,   /* items whose counts are drawn together */
-    GROUP = 16,     /* resamples that one job does */
-    MAX_COUNT = 24, /* Poisson numbers above this are not told apart: below 2^-80 for means up to 1.1 */
-    SHORT_BY = 3,   /* standard deviations that the Poisson sum aims below the total */
+    BLOCK = DIS_BOOTSTRAP_BLOCK,
+    GROUP = 16,                      /* resamples that one job does */
+    MAX_COUNT = DIS_BOOTSTRAP_COUNT, /* numbers above are below 2^-80 for means up to 1.1 */
+    SHORT_BY = DIS_BOOTSTRAP_SHORT_BY,
 };
 
 size_t dis__bootstrap_draws(size_t n_items, double fraction)
@@ -130,8 +131,7 @@ static size_t block_items(const dis__bootstrap *b, size_t block)
     return left < BLOCK ? left : BLOCK;
 }
 
-/* How the draws of a resample fall on the blocks: total (n_blocks). */
-static void draw_totals(const dis__bootstrap *b, size_t resample, size_t n_blocks, uint64_t *total)
+void dis__bootstrap_totals(const dis__bootstrap *b, size_t resample, size_t n_blocks, uint64_t *total)
 {
     dis__source source = dis__source_at(b->seed, DIS_STREAM_BOOTSTRAP, (uint64_t)resample);
     uint64_t draws = b->n_draws, left = b->n_items;
@@ -167,7 +167,7 @@ static dis_status sums_job(void *arg, size_t j, int thread)
     const size_t first = j * GROUP, n = b->n_resamples - first < GROUP ? b->n_resamples - first : GROUP;
     uint64_t *total = w->totals + (size_t)thread * GROUP * w->n_blocks;
     uint8_t *count = w->counts + (size_t)thread * w->counts_room;
-    for (size_t r = 0; r < n; r++) draw_totals(b, first + r, w->n_blocks, total + r * w->n_blocks);
+    for (size_t r = 0; r < n; r++) dis__bootstrap_totals(b, first + r, w->n_blocks, total + r * w->n_blocks);
     memset(w->values + first * w->n_values, 0, n * w->n_values * sizeof *w->values);
     for (size_t block = 0; block < w->n_blocks; block++) {
         const size_t items = block_items(b, block);
@@ -187,7 +187,7 @@ static dis_status run_job(void *arg, size_t j, int thread)
     uint64_t *total = w->totals + (size_t)thread * GROUP * w->n_blocks;
     uint8_t *count = w->counts + (size_t)thread * w->counts_room;
     for (size_t r = j * GROUP; r < last; r++) {
-        draw_totals(b, r, w->n_blocks, total);
+        dis__bootstrap_totals(b, r, w->n_blocks, total);
         for (size_t block = 0; block < w->n_blocks; block++)
             draw_block(b, r, block, total[block], count + block * BLOCK, block_items(b, block));
         DIS_TRY(w->statistic(w->arg, count, r, thread, w->values + r * w->n_values));
@@ -235,6 +235,9 @@ dis_status dis__bootstrap_sums(dis_context *ctx, const dis__bootstrap *b, const 
                                size_t n_columns, double *sums)
 {
     const size_t n_blocks = (b->n_items + BLOCK - 1) / BLOCK;
+    const dis__bootstrap_device *device;
+    DIS_TRY(dis__bootstrap_device_for(ctx, b, &device));
+    if (device) return dis__bootstrap_there(ctx, device, b, columns, n_columns, NULL, 0, sums);
     work w = {.b = b,
               .n_blocks = n_blocks,
               .n_values = n_columns,
@@ -256,6 +259,33 @@ dis_status dis__bootstrap_run(dis_context *ctx, const dis__bootstrap *b, dis__bo
               .arg = arg,
               .counts_room = dis__size(n_blocks, BLOCK, 0)};
     return run(ctx, &w, dis__size(GROUP, n_blocks, 0), run_job);
+}
+
+typedef struct {
+    size_t n_items, n_bins;
+    const double *column;
+    const uint8_t *bin;
+} binned;
+
+static dis_status bins_of(void *arg, const uint8_t *count, size_t resample, int thread, double *values)
+{
+    (void)resample;
+    (void)thread;
+    const binned *x = arg;
+    double sum[DIS_BOOTSTRAP_MAX_BINS] = {0};
+    for (size_t i = 0; i < x->n_items; i++) sum[x->bin[i]] += count[i] * x->column[i];
+    memcpy(values, sum, x->n_bins * sizeof *values);
+    return DIS_OK;
+}
+
+dis_status dis__bootstrap_bins(dis_context *ctx, const dis__bootstrap *b, const double *column, const uint8_t *bin,
+                               size_t n_bins, double *sums)
+{
+    const dis__bootstrap_device *device;
+    DIS_TRY(dis__bootstrap_device_for(ctx, b, &device));
+    if (device) return dis__bootstrap_there(ctx, device, b, &column, 1, bin, n_bins, sums);
+    binned x = {.n_items = b->n_items, .n_bins = n_bins, .column = column, .bin = bin};
+    return dis__bootstrap_run(ctx, b, bins_of, &x, n_bins, sums);
 }
 
 dis_status dis__bootstrap_cells(dis_context *ctx, const dis__bootstrap *b, const uint64_t *cells, size_t n_cells,

@@ -6,7 +6,8 @@
  *
  *     dis__bootstrap_cells   the figure depends on how many items fall into each of a few cells (accuracy, F1):
  *                            counts of cells are drawn as such, without looking at items (same law, other numbers)
- *     dis__bootstrap_sums    the figure is made of sums over items (means, correlations): sums of several columns
+ *     dis__bootstrap_sums    the figure is made of sums over items (means, correlations): sums of several columns; of
+ *                            one by bins: dis__bootstrap_bins. Both also on the device of the context
  *     dis__bootstrap_run     anything: the counts of all items are handed to a function
  *
  *     dis__bootstrap b = {.n_items = n, .n_draws = n, .n_resamples = 1000, .seed = seed};
@@ -34,6 +35,11 @@ size_t dis__bootstrap_draws(size_t n_items, double fraction);
 /* sums (n_resamples, n_columns): the sum over the drawn items of columns[c][i]. */
 dis_status dis__bootstrap_sums(dis_context *ctx, const dis__bootstrap *b, const double *const *columns,
                                size_t n_columns, double *sums);
+
+/* sums (n_resamples, n_bins): the sum over the drawn items of a column, by the bin of the item, below n_bins. */
+enum { DIS_BOOTSTRAP_MAX_BINS = 256 };
+dis_status dis__bootstrap_bins(dis_context *ctx, const dis__bootstrap *b, const double *column, const uint8_t *bin,
+                               size_t n_bins, double *sums);
 
 /* Calls statistic(arg, count, resample, thread, values) once per resample, from any thread: count (n_items) is how
  * often each item was drawn; it writes n_values numbers, NaN where a figure is undefined. values (n_resamples,

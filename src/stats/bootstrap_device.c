@@ -1,0 +1,179 @@
+/* Sums over resamples on a device from a library (stats/bootstrap_device.h): which one it is, and what goes there and
+ * back.
+ *
+ * Cost: 8 bytes per item and column to the device, 12 per resample and block of 8,192 items; a binomial number for each
+ * of these; 8 bytes per resample and column back. */
+#include "stats/bootstrap_device.h"
+#include "core/comm.h"
+#include "core/cuda_library.h"
+#include "core/memory.h"
+#include "core/pool.h"
+#include "core/sys.h"
+#include "dissent/version.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GRAIN = 1 << 18, MAX_JOBS = 64, PLANNED = 1 << 19 /* blocks of all resamples of a plan */ };
+#define FEW ((size_t)1 << 26) /* draws that the processor makes in the time that copies take */
+
+static const dis__bootstrap_host host = {.size = sizeof host,
+                                         .device_size = sizeof(dis__bootstrap_device),
+                                         .version = DIS_VERSION,
+                                         .fail = dis__fail,
+                                         .alloc_zeroed = dis__alloc_zeroed,
+                                         .free = dis__free};
+
+/* What was found; written once. */
+static struct {
+    pthread_once_t once;
+    dis__bootstrap_device rows[DIS_BOOTSTRAP_DEVICES];
+    size_t n;
+    char why[DIS_BOOTSTRAP_WHY];
+} found = {.once = PTHREAD_ONCE_INIT};
+
+static void look(void)
+{
+    void *library = dis__cuda_library(),
+         *symbol = library ? dis__sys_symbol(library, DIS_BOOTSTRAP_DEVICES_SYMBOL) : NULL;
+    dis__bootstrap_devices *devices;
+    if (!symbol) {
+        snprintf(found.why, sizeof found.why, "%s", dis__sys_library_error());
+        return;
+    }
+    memcpy(&devices, &symbol, sizeof devices);
+    found.n = devices(&host, found.rows, DIS_BOOTSTRAP_DEVICES, found.why);
+}
+
+dis_status dis__bootstrap_device_for(dis_context *ctx, const dis__bootstrap *b, const dis__bootstrap_device **out)
+{
+    const char *words = dis__context_device(ctx);
+    const bool automatic = strcmp(words, "auto") == 0;
+    *out = NULL;
+    if (!*words || strcmp(words, "cpu") == 0) return DIS_OK;
+    const long ordinal = automatic ? 0 : dis__cuda_ordinal(words);
+    if (ordinal < 0)
+        return dis__fail(DIS_EUSAGE, "a device of \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", words);
+    if (dis__size(b->n_items, b->n_resamples, 0) < FEW || dis_context_ranks(ctx) > 1) return DIS_OK;
+    pthread_once(&found.once, look);
+    for (size_t i = 0; i < found.n && !*out; i++)
+        if (found.rows[i].ordinal == ordinal) *out = &found.rows[i];
+    if (*out || automatic) return DIS_OK;
+    if (!found.n) return dis__fail(DIS_EIO, "no CUDA device: %s", found.why);
+    return dis__fail(DIS_EUSAGE, "there is no device cuda:%ld; dissent list devices shows them", ordinal);
+}
+
+/* ---- there ---- */
+
+typedef struct {
+    dis_context *ctx;
+    const dis__bootstrap_device *device;
+    void *session;
+    const dis__bootstrap *b;
+    size_t n_blocks;
+    /* a piece of a column */
+    const char *from;
+    char *to;
+    size_t bytes, n_jobs;
+    /* a plan */
+    size_t first, n;
+    uint32_t *total;
+    double *mass;
+    uint64_t *drawn; /* a thread: (n_blocks) */
+} work;
+
+static dis_status copy_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const work *w = arg;
+    const size_t begin = dis__job_first(w->bytes, w->n_jobs, j), end = dis__job_first(w->bytes, w->n_jobs, j + 1);
+    memcpy(w->to + begin, w->from + begin, end - begin);
+    return DIS_OK;
+}
+
+static dis_status send(work *w, size_t column, const void *from, size_t all)
+{
+    size_t room;
+    for (size_t at = 0; at < all; at += w->bytes) {
+        void *to;
+        DIS_TRY(w->device->buffer(w->session, &to, &room));
+        w->to = to;
+        w->from = (const char *)from + at;
+        w->bytes = all - at < room ? all - at : room;
+        w->n_jobs = dis__n_jobs(w->bytes, GRAIN, MAX_JOBS);
+        DIS_TRY(dis__run_jobs(w->ctx, w->n_jobs, copy_job, w));
+        DIS_TRY(w->device->send(w->session, column, at, w->bytes));
+    }
+    return DIS_OK;
+}
+
+static dis_status plan_job(void *arg, size_t j, int thread)
+{
+    const work *w = arg;
+    const dis__bootstrap *b = w->b;
+    uint64_t *drawn = w->drawn + (size_t)thread * w->n_blocks;
+    const size_t last = dis__job_first(w->n, w->n_jobs, j + 1);
+    for (size_t r = dis__job_first(w->n, w->n_jobs, j); r < last; r++) {
+        dis__bootstrap_totals(b, w->first + r, w->n_blocks, drawn);
+        for (size_t i = 0; i < w->n_blocks; i++) {
+            const size_t left = b->n_items - i * DIS_BOOTSTRAP_BLOCK,
+                         n = left < DIS_BOOTSTRAP_BLOCK ? left : DIS_BOOTSTRAP_BLOCK;
+            const double total = (double)drawn[i], aim = total - DIS_BOOTSTRAP_SHORT_BY * sqrt(total);
+            w->total[r * w->n_blocks + i] = (uint32_t)drawn[i];
+            w->mass[r * w->n_blocks + i] = exp(-(aim / (double)n));
+        }
+    }
+    return DIS_OK;
+}
+
+static dis_status draw_all(work *w, size_t chunk)
+{
+    for (w->first = 0; w->first < w->b->n_resamples; w->first += w->n) {
+        w->n = w->b->n_resamples - w->first < chunk ? w->b->n_resamples - w->first : chunk;
+        w->n_jobs = dis__n_jobs(w->n, 1, MAX_JOBS);
+        DIS_TRY(w->device->plan(w->session, &w->total, &w->mass));
+        DIS_TRY(dis__run_jobs(w->ctx, w->n_jobs, plan_job, w));
+        DIS_TRY(w->device->draw(w->session, w->first, w->n));
+    }
+    return DIS_OK;
+}
+
+/* Few enough resamples that their plan stays small; a multiple of 16, which the device does together. */
+static size_t chunk_for(const dis__bootstrap *b, size_t n_blocks)
+{
+    const size_t fit = PLANNED / n_blocks / 16 * 16, chunk = fit < 16 ? 16 : fit;
+    return chunk < b->n_resamples ? chunk : b->n_resamples;
+}
+
+dis_status dis__bootstrap_there(dis_context *ctx, const dis__bootstrap_device *device, const dis__bootstrap *b,
+                                const double *const *columns, size_t n_columns, const uint8_t *bin, size_t n_bins,
+                                double *sums)
+{
+    work w = {.ctx = ctx,
+              .device = device,
+              .b = b,
+              .n_blocks = (b->n_items + DIS_BOOTSTRAP_BLOCK - 1) / DIS_BOOTSTRAP_BLOCK};
+    const dis__bootstrap_shape shape = {.n_items = b->n_items,
+                                        .n_blocks = w.n_blocks,
+                                        .n_resamples = b->n_resamples,
+                                        .n_columns = n_columns,
+                                        .n_bins = bin ? n_bins : 0,
+                                        .chunk = chunk_for(b, w.n_blocks),
+                                        .seed = b->seed};
+    dis_status status;
+    DIS_TRY_GOTO(status,
+                 dis__alloc_array(&w.drawn, dis__size(w.n_blocks, (size_t)dis_context_threads(ctx), 0),
+                                  sizeof *w.drawn),
+                 end);
+    DIS_TRY_GOTO(status, device->open(device, &shape, &w.session), end);
+    for (size_t c = 0; c < n_columns; c++)
+        DIS_TRY_GOTO(status, send(&w, c, columns[c], b->n_items * sizeof(double)), end);
+    if (bin) DIS_TRY_GOTO(status, send(&w, n_columns, bin, b->n_items), end);
+    DIS_TRY_GOTO(status, draw_all(&w, shape.chunk), end);
+    status = device->sums(w.session, sums);
+end:
+    device->close(w.session);
+    dis__free(w.drawn);
+    return status;
+}

@@ -1,0 +1,81 @@
+/* bootstrap_device.h: sums of columns over resamples (stats/bootstrap.h) on a device that has memory of its own, as a
+ * table of functions that a library gives (core/cuda_library.h).
+ *
+ * The device draws the counts of items that the processor would draw, number for number, and adds up what they count;
+ * how the draws of a resample fall on blocks of items is drawn by the processor, a few at a time while the device
+ * works on those before.
+ *
+ *     DIS_TRY(device->open(device, &shape, &session));
+ *     DIS_TRY(device->buffer(session, &at, &bytes));    // room to be filled: as many bytes as there are
+ *     DIS_TRY(device->send(session, column, 0, bytes)); // column n_columns: the bins
+ *     DIS_TRY(device->plan(session, &total, &mass));    // room to be filled for `chunk` resamples
+ *     DIS_TRY(device->draw(session, first, n));         // resamples first .. first + n - 1 are on their way
+ *     DIS_TRY(device->sums(session, sums));             // of all resamples
+ *     device->close(session);
+ *
+ * Sums differ from the processor's by rounding alone; they are the same bytes every time. */
+#ifndef DIS_STATS_BOOTSTRAP_DEVICE_H
+#define DIS_STATS_BOOTSTRAP_DEVICE_H
+#include "stats/bootstrap.h"
+
+enum {
+    DIS_BOOTSTRAP_BLOCK = 8192, /* items whose counts are drawn together */
+    DIS_BOOTSTRAP_COUNT = 24,   /* Poisson numbers above this are not told apart */
+    DIS_BOOTSTRAP_SHORT_BY = 3, /* standard deviations that the Poisson sum aims below the total */
+    DIS_BOOTSTRAP_DEVICES = 16,
+    DIS_BOOTSTRAP_WHY = 400
+};
+
+typedef struct {
+    size_t n_items, n_blocks, n_resamples;
+    size_t n_columns; /* of numbers; 1 with bins */
+    size_t n_bins;    /* 0: none. Else sums are (n_resamples, n_bins): of the column, by the bin of the item */
+    size_t chunk;     /* resamples of a plan, at most */
+    uint64_t seed;
+} dis__bootstrap_shape;
+
+typedef struct dis__bootstrap_host dis__bootstrap_host;
+typedef struct dis__bootstrap_device dis__bootstrap_device;
+struct dis__bootstrap_device {
+    const char *name; /* "cuda:0" */
+    int ordinal;
+    const dis__bootstrap_host *host;
+    dis_status (*open)(const dis__bootstrap_device *device, const dis__bootstrap_shape *shape, void **session);
+    dis_status (*buffer)(void *session, void **at, size_t *bytes);
+    /* Columns are n_items doubles, bins n_items bytes. */
+    dis_status (*send)(void *session, size_t column, size_t offset, size_t bytes);
+    /* total (chunk, n_blocks): draws of a resample that fall on a block; mass: the probability that the Poisson numbers
+     * of its items are 0. */
+    dis_status (*plan)(void *session, uint32_t **total, double **mass);
+    dis_status (*draw)(void *session, size_t first, size_t n);
+    dis_status (*sums)(void *session, double *sums);
+    void (*close)(void *session); /* NULL: nothing */
+};
+
+/* What the library needs of this one. */
+struct dis__bootstrap_host {
+    size_t size, device_size;
+    const char *version;
+    dis_status (*fail)(dis_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    dis_status (*alloc_zeroed)(void *out, size_t n, size_t size);
+    void (*free)(void *memory);
+};
+
+/* Returns the number of rows, at most `room`; 0: `why` says what is missing. `host` stays valid. */
+typedef size_t dis__bootstrap_devices(const dis__bootstrap_host *host, dis__bootstrap_device *rows, size_t room,
+                                      char *why);
+#define DIS_BOOTSTRAP_DEVICES_SYMBOL "dis_plugin_bootstrap_devices"
+
+/* The device of the context; *out NULL: the processor, where it is asked for, where there is so little to do that
+ * copies would take longer, or with several ranks. DIS_EUSAGE: no such words; DIS_EIO: it is not there, and why. */
+dis_status dis__bootstrap_device_for(dis_context *ctx, const dis__bootstrap *b, const dis__bootstrap_device **out);
+
+/* sums (n_resamples, n_columns), or with bins (n_resamples, n_bins) of one column. */
+dis_status dis__bootstrap_there(dis_context *ctx, const dis__bootstrap_device *device, const dis__bootstrap *b,
+                                const double *const *columns, size_t n_columns, const uint8_t *bin, size_t n_bins,
+                                double *sums);
+
+/* How the draws of a resample fall on the blocks: total (n_blocks). */
+void dis__bootstrap_totals(const dis__bootstrap *b, size_t resample, size_t n_blocks, uint64_t *total);
+
+#endif
