@@ -116,6 +116,8 @@ typedef struct {
                    "(dissent list devices)"                                                                \
     }
 #define CLI_DEVICE_OPTION(type) CLI_DEVICE_OPTION_FOR(type, "nets run")
+/* Of commands with bootstrap intervals. */
+#define CLI_RESAMPLES "items are drawn and added up for intervals, when they are many"
 /* How nets multiply. */
 #define CLI_PRECISION_OPTION(type)                                                                                   \
     {                                                                                                                \

@@ -53,6 +53,7 @@ static const cli_option options[] = {
     CLI_SCALE_OPTIONS(agree_values, reading),
     CLI_PARTS_OPTIONS(agree_values, reading),
     CLI_TABLES_OPTION(agree_values, reading),
+    CLI_DEVICE_OPTION_FOR(agree_values, CLI_RESAMPLES),
     CLI_COMMON_OPTIONS(agree_values),
 };
 

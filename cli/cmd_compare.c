@@ -24,6 +24,7 @@ static const cli_option options[] = {
      .summary = "leave out items that not all files have, take missing classes as 0, and count both"},
     {.name = "renormalise", .kind = CLI_FLAG, .offset = offsetof(compare_values, renormalise),
      .summary = "scale rows that do not sum to 1, and count them"},
+    CLI_DEVICE_OPTION_FOR(compare_values, CLI_RESAMPLES),
     CLI_COMMON_OPTIONS(compare_values),
 };
 /* clang-format on */

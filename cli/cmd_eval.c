@@ -64,6 +64,7 @@ static const cli_option options[] = {
     CLI_FIGURES_OPTIONS(eval_values, figures, "1000"),
     CLI_VOTES_OPTIONS(eval_values, reading),
     CLI_SCALE_OPTIONS(eval_values, reading),
+    CLI_DEVICE_OPTION_FOR(eval_values, CLI_RESAMPLES),
     CLI_COMMON_OPTIONS(eval_values),
 };
 /* clang-format on */

@@ -17,6 +17,7 @@ static const cli_option options[] = {
      .summary = "leave out items that not all files have, take missing classes as 0, and count both"},
     {.name = "renormalise", .kind = CLI_FLAG, .offset = offsetof(views_values, renormalise),
      .summary = "scale rows that do not sum to 1, and count them"},
+    CLI_DEVICE_OPTION_FOR(views_values, CLI_RESAMPLES),
     CLI_COMMON_OPTIONS(views_values),
 };
 /* clang-format on */

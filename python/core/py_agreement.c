@@ -74,17 +74,18 @@ static PyObject *agreement_of(core_state *state, const dis_agreement_view *v)
 
 static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"votes", "gold",      "items",     "workers",    "pairs",   "ordinal",  "singles",
-                            "seed",  "resamples", "max_pairs", "min_common", "threads", "progress", NULL};
+    static char *names[] = {"votes",     "gold",      "items",      "workers", "pairs",    "ordinal", "singles", "seed",
+                            "resamples", "max_pairs", "min_common", "threads", "progress", "device",  NULL};
+    const char *device = NULL;
     PyObject *table, *gold = NULL, *progress = NULL, *result = NULL;
     int items = 1, workers = 1, pairs = 1, ordinal = 0, singles = 0, threads = 0;
     dis_agreement_options o = dis_agreement_options_default();
     unsigned long long seed = 0;
     Py_ssize_t resamples = (Py_ssize_t)o.resamples, max_pairs = (Py_ssize_t)o.max_pairs,
                min_common = (Py_ssize_t)o.min_common;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OpppppKnnniO:agreement", names, &table, &gold, &items,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OpppppKnnniOz:agreement", names, &table, &gold, &items,
                                      &workers, &pairs, &ordinal, &singles, &seed, &resamples, &max_pairs, &min_common,
-                                     &threads, &progress))
+                                     &threads, &progress, &device))
         return NULL;
     core_state *state = core_state_of_module(module);
     const dis_votes *votes = core_votes_look(state, table);
@@ -106,7 +107,7 @@ static PyObject *agreement(PyObject *module, PyObject *args, PyObject *keywords)
     o.max_pairs = (size_t)max_pairs;
     o.min_common = (size_t)min_common;
     core_call call;
-    if (core_begin(&call, state, threads, progress) == 0) {
+    if (core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
         dis_agreement *a = NULL;
         core_release(&call);
         const dis_status status = dis_agreement_run(call.ctx, votes, &o, &a);

@@ -131,15 +131,16 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
 {
     static char *names[] = {"q",        "n_items", "n_classes", "gold",     "human",   "group",      "n_groups",
                             "metrics",  "seed",    "resamples", "fraction", "ordinal", "keep_items", "top_k",
-                            "n_splits", "n_bins",  "threads",   "progress", NULL};
+                            "n_splits", "n_bins",  "threads",   "progress", "device",  NULL};
+    const char *device = NULL;
     PyObject *q, *gold = NULL, *human = NULL, *group = NULL, *list = NULL, *progress = NULL, *result = NULL;
     Py_ssize_t n_items, n_classes, n_groups = 0, top_k = 3, n_splits = 5, n_bins = 15;
     unsigned long long seed = 0, resamples = 0;
     dis_evaluation_options o = dis_evaluation_options_default();
     int ordinal = 0, keep_items = 0, threads = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Onn|$OOOnOKKdppnnniO:evaluate", names, &q, &n_items, &n_classes,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "Onn|$OOOnOKKdppnnniOz:evaluate", names, &q, &n_items, &n_classes,
                                      &gold, &human, &group, &n_groups, &list, &seed, &resamples, &o.fraction, &ordinal,
-                                     &keep_items, &top_k, &n_splits, &n_bins, &threads, &progress))
+                                     &keep_items, &top_k, &n_splits, &n_bins, &threads, &progress, &device))
         return NULL;
     core_state *state = core_state_of_module(module);
     bool wanted[DIS_EVAL_METRICS] = {false}, some;
@@ -151,7 +152,7 @@ static PyObject *evaluate(PyObject *module, PyObject *args, PyObject *keywords)
     if (core_rows_must(q, "predictions", n, k, &t.q) == 0 && core_gold_get(gold, "gold", n, k, &t.gold) == 0 &&
         core_rows_get(human, "human", n, k, &t.human) == 0 &&
         (!groups || core_get_buffer(group, "groups", CORE_UINT32, n_items, &t.group) == 0) &&
-        core_begin(&call, state, threads, progress) == 0) {
+        core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
         const dis_evaluation_input in = {.n_items = n,
                                          .n_classes = k,
                                          .q = t.q.buf,
@@ -280,17 +281,17 @@ static int alternative_of(const char *word, dis_alternative *out)
 
 static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"a",        "b",          "gold",        "n_classes", "human",    "seed", "resamples",
-                            "fraction", "pool_seeds", "alternative", "threads",   "progress", NULL};
+    static char *names[] = {"a",        "b",          "gold",        "n_classes", "human",    "seed",   "resamples",
+                            "fraction", "pool_seeds", "alternative", "threads",   "progress", "device", NULL};
     PyObject *a, *b, *gold, *human = NULL, *progress = NULL, *result = NULL;
     Py_ssize_t n_classes;
     unsigned long long seed = 0, resamples = 10000;
     dis_comparison_options o = dis_comparison_options_default();
     int pool = 0, threads = 0;
-    const char *alternative = "two-sided";
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!On|$OKKdpsiO:compare", names, &PyTuple_Type, &a,
+    const char *alternative = "two-sided", *device = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!On|$OKKdpsiOz:compare", names, &PyTuple_Type, &a,
                                      &PyTuple_Type, &b, &gold, &n_classes, &human, &seed, &resamples, &o.fraction,
-                                     &pool, &alternative, &threads, &progress))
+                                     &pool, &alternative, &threads, &progress, &device))
         return NULL;
     core_state *state = core_state_of_module(module);
     const Py_ssize_t n_items = gold == Py_None ? 0 : PyObject_Size(gold);
@@ -303,7 +304,7 @@ static PyObject *compare(PyObject *module, PyObject *args, PyObject *keywords)
     core_call call;
     if (core_gold_must(gold, "gold", n, k, &known) == 0 && core_rows_get(human, "human", n, k, &people) == 0 &&
         take_side(a, "a", n, k, &sides[0]) == 0 && take_side(b, "b", n, k, &sides[1]) == 0 &&
-        core_begin(&call, state, threads, progress) == 0) {
+        core_begin_on(&call, state, threads, progress, device, NULL) == 0) {
         const dis_comparison_input in = {.n_items = n,
                                          .n_classes = k,
                                          .gold = known.buf,

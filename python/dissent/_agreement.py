@@ -87,6 +87,7 @@ def agreement(
     max_pairs: int | None = None,
     min_common: int | None = None,
     random_state: Any = 0,
+    device: str = "cpu",
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> Agreement:
@@ -108,6 +109,8 @@ def agreement(
         Resamples of the items for 95 % intervals; 0: none.
     max_pairs, min_common : int
         Maximum number of pairs of workers to look at, and the votes that a pair must share to count in cohen*.
+    device : str
+        Where items are drawn and added up for intervals, when they are many: "cpu", "cuda", "cuda:N", or "auto".
 
     >>> votes = [("t1", "a", "x"), ("t1", "b", "x"), ("t2", "a", "y"), ("t2", "b", "x"), ("t3", "a", "y"), ("t3", "b", "y")]
     >>> result = agreement(votes, resamples=0)
@@ -132,6 +135,7 @@ def agreement(
             seed=seed_of(random_state),
             resamples=checked_count("resamples", resamples),
             **more,
+            device=device,
             **watching,
         )
     return Agreement(found, table)

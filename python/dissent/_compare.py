@@ -148,6 +148,7 @@ def compare(
     alternative: str = "two-sided",
     lenient: bool = False,
     random_state: Any = 0,
+    device: str = "cpu",
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> Comparison:
@@ -167,6 +168,8 @@ def compare(
         Resample (item, seed) pairs instead of items.
     alternative : {"two-sided", "less", "greater"}
         Of the Mann-Whitney test, "only A right" being the first group.
+    device : str
+        Where items are drawn and added up for intervals, when they are many: "cpu", "cuda", "cuda:N", or "auto".
 
     >>> gold = ["x", "y", "y", "x"]
     >>> c = compare(["x", "y", "y", "y"], ["y", "y", "x", "y"], gold, resamples=0)
@@ -211,6 +214,7 @@ def compare(
             fraction=float(fraction),
             pool_seeds=pool_seeds,
             alternative=alternative,
+            device=device,
             **watching,
         )
 

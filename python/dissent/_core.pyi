@@ -228,6 +228,7 @@ def evaluate(
     n_bins: int = 15,
     threads: int = 0,
     progress: _Progress = None,
+    device: str | None = None,
 ) -> dict[str, Any]: ...
 def compare(
     a: tuple[Any, ...],
@@ -243,6 +244,7 @@ def compare(
     alternative: str = "two-sided",
     threads: int = 0,
     progress: _Progress = None,
+    device: str | None = None,
 ) -> dict[str, Any]: ...
 def metrics() -> list[dict[str, Any]]: ...
 def panel(
@@ -308,6 +310,7 @@ def agreement(
     min_common: int = ...,
     threads: int = 0,
     progress: _Progress = None,
+    device: str | None = None,
 ) -> dict[str, Any]: ...
 def agreement_measures() -> list[dict[str, Any]]: ...
 def review(

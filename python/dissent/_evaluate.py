@@ -101,6 +101,7 @@ def evaluate(
     n_bins: int = 15,
     lenient: bool = False,
     random_state: Any = 0,
+    device: str = "cpu",
     n_jobs: int | None = None,
     progress: ProgressLike = None,
 ) -> Evaluation:
@@ -130,6 +131,8 @@ def evaluate(
         Also the values of single items, in ``items``.
     lenient : bool
         Leave out tasks that not all have, take missing classes as 0; otherwise those are errors.
+    device : str
+        Where items are drawn and added up for intervals, when they are many: "cpu", "cuda", "cuda:N", or "auto".
     """
     tables = [label_table(pred, "predictions")]
     if human is not None:
@@ -159,6 +162,7 @@ def evaluate(
             top_k=top_k,
             n_splits=n_splits,
             n_bins=n_bins,
+            device=device,
             **watching,
         )
     if metrics is not None:
