@@ -134,8 +134,14 @@ template <int SUMS, bool BINS> struct sums_of {
     double x[SUMS];
     const double *column;
     size_t stride;
+    int n; /* columns; sums behind the last one are never looked at */
     const uint8_t *bin;
     int first_bin;
+
+    __device__ __forceinline__ const double *column_of(int c) const
+    {
+        return column + (size_t)(c < n ? c : 0) * stride;
+    }
 
     __device__ __forceinline__ void clear()
     {
@@ -151,7 +157,7 @@ template <int SUMS, bool BINS> struct sums_of {
             for (int c = 0; c < SUMS; c++) x[c] += which == c ? value : 0;
         } else {
 #pragma unroll
-            for (int c = 0; c < SUMS; c++) x[c] += count * column[(size_t)c * stride + i];
+            for (int c = 0; c < SUMS; c++) x[c] += count * column_of(c)[i];
         }
     }
     /* Four items from i on, a multiple of 4. */
@@ -163,7 +169,7 @@ template <int SUMS, bool BINS> struct sums_of {
         } else {
 #pragma unroll
             for (int c = 0; c < SUMS; c++) {
-                const double2 *at = (const double2 *)(column + (size_t)c * stride + i), a = at[0], b = at[1];
+                const double2 *at = (const double2 *)(column_of(c) + i), a = at[0], b = at[1];
                 x[c] += count[0] * a.x;
                 x[c] += count[1] * a.y;
                 x[c] += count[2] * b.x;
@@ -290,7 +296,7 @@ static __global__ void __launch_bounds__(THREADS) draw_kernel(const __grid_const
     const double aim = less((double)total, times(DIS_BOOTSTRAP_SHORT_BY, sqrt((double)total)));
     poisson *const p = &shared[group];
     source from = source_at(b.seed, STREAM | (uint64_t)(block + 1) << 32, (uint64_t)(b.first + r));
-    sums_of<SUMS, BINS> sums = {{}, b.column + (BINS ? 0 : b.first_sum * b.stride) + at, b.stride,
+    sums_of<SUMS, BINS> sums = {{}, b.column + (BINS ? 0 : b.first_sum * b.stride) + at, b.stride, (int)b.n_sums,
                                 BINS ? b.bin + at : NULL, (int)b.first_sum};
     uint32_t drawn = 0;
     sums.clear();
