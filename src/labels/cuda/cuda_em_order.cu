@@ -151,7 +151,8 @@ cudaError_t dis__cuda_em_make_order(const dis__cuda_em_pass *pass, void *scratch
     size_t left = bytes - 3 * array;
     cudaError_t error = cudaSuccess;
     if (n) {
-        keys_kernel<<<blocks_for((n + STRETCH - 1) / STRETCH * 32), THREADS, 0, stream>>>(*pass, key.Current(), item.Current());
+        const unsigned blocks = blocks_for((n + STRETCH - 1) / STRETCH * 32);
+        keys_kernel<<<blocks, THREADS, 0, stream>>>(*pass, key.Current(), item.Current());
         error = cudaGetLastError();
         if (error == cudaSuccess) error = sort(work, &left, &key, &item, n, o->n_segments, stream);
         if (error == cudaSuccess && item.Current() != o->item)

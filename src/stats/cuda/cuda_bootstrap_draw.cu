@@ -91,8 +91,8 @@ static __device__ __forceinline__ double less(double a, double b)
     return __dadd_rn(a, -b);
 }
 
-/* A Poisson distribution cut for 16 bits. Bounds as numbers of 32 bits: 16 random ones above zeros or others are above a
- * bound when they are above these 16. */
+/* A Poisson distribution cut for 16 bits. Bounds are numbers of 32 bits: 16 random bits, whatever lies below them, are
+ * above a bound when they are above its upper half. */
 typedef struct {
     int bound[COUNT + 2];
     double rest[COUNT + 1], all_rest;
