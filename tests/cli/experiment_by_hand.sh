@@ -70,6 +70,22 @@ for objective in soft-ce gold+kl gold silver; do
     compare $objective accuracy macro_f1 cross_entropy kl entropy_correlation calibrated_log_likelihood
 done
 
+# Bands of items by how divided people are, put together again, are all items: n times the value adds up to the table's.
+"$DISSENT" experiment report e.yaml --store store -o report.html --quiet
+# bands TITLE METRIC
+bands() {
+    sed -n "/<h3>$1 where people are divided, test</,/<\/figure>/s/.*charset=utf-8,\([^\"]*\)\".*/\1/p" report.html | sed 's/%0D%0A/\n/g' >bands.csv
+    test "$(grep -c '^gold,' bands.csv)" -ge 2
+    for cell in soft-ce gold; do
+        awk -F, -v cell=$cell -v metric="$2" '
+            FNR == NR && $1 == cell { n += $3; sum += $3 * $4 }
+            FNR != NR && index($0, cell "," "test," metric ",") { sub(".*,test," metric ",[^,]*,[^,]*,[^,]*,[^,]*,", ""); split($0, of, ","); d = sum / n - of[1]; found = n == 24 }
+            END { if (!found || d < -1e-4 || d > 1e-4) { print cell, metric, n, sum / n, of[1]; exit 1 } }' bands.csv table.csv
+    done
+}
+bands Accuracy accuracy
+bands Cross-entropy cross_entropy
+
 # Tokens: whole sentences are read, and the labels say which tokens count.
 awk -F, 'NR == 1 { print "task,token,sentence,part"; next } { print $1 ",w" $2 NR % 4 "," int((NR - 2) / 10) "," (NR % 5 == 0 ? "test" : NR % 5 == 1 ? "dev" : "train") }' gold.csv >tokens.csv
 for part in train dev test; do

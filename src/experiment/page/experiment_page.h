@@ -30,6 +30,10 @@ const dis_experiment_cell *dis__row_cell(const dis__experiment_page *p, size_t r
 /* Predictions of the first seed of a cell that is done, all its folds together; *found false: there is none. */
 dis_status dis__first_pooled(dis__experiment_page *p, size_t cell, const char *set, dis__pooled *out, bool *found);
 
+/* How conditions do where people are divided: figures of the rows first .. end - 1 on a set of items; none where people
+ * are not known. */
+dis_status dis__divided_figures(dis__experiment_page *p, size_t first, size_t end, const char *set);
+
 /* One section each; nothing to show is no failure. */
 dis_status dis__experiment_results(dis__experiment_page *p);
 dis_status dis__experiment_labels(dis__experiment_page *p);

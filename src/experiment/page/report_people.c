@@ -430,8 +430,10 @@ dis_status dis__experiment_people(dis__experiment_page *p)
         for (size_t first = 0, end; first < p->t.n_rows && status == DIS_OK; first = end) {
             end = dis__data_end(p, first);
             for (size_t i = 0; i < n && status == DIS_OK; i++)
-                if (strcmp(all[i].data, dis__row_cell(p, first)->data) == 0)
+                if (strcmp(all[i].data, dis__row_cell(p, first)->data) == 0) {
                     status = beside_people(p, first, end, &all[i]);
+                    if (status == DIS_OK) status = dis__divided_figures(p, first, end, all[i].set);
+                }
         }
         if (status == DIS_OK) entropies(p, all, n);
         dis__page_section_end(p->page);
