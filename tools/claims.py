@@ -1,140 +1,39 @@
 #!/usr/bin/env python3
-"""The table of claims at the top of docs/results.md, from stores of results.
+"""The table of claims at the top of docs/results.md, from stores of results; the claims are those of claim_list.py.
 
 usage: tools/claims.py STORES [--dissent TOOL] [--data FOLDER] [--write docs/results.md]
 
-STORES is a folder with NAME.results for experiments/NAME.yaml; those that are not there are passed over. A claim is one
+STORES is a folder with NAME.results for experiments/NAME.yaml; those that are not there are passed over. Tables that
+`dissent experiment table` makes of them are kept in STORES/tables until a store or its file changes. A claim is one
 or several comparisons. Of each, the difference of two conditions (in the direction that is claimed to be better) has a
-95 % interval by Student's t over seeds, paired by seed: it holds where the interval lies above 0, fails where it lies
-below, and is open otherwise. Equality holds where the interval lies within the margin. A claim is reproduced when all
-comparisons hold, in part when some do, not when none does and one fails, and else it cannot be told; nor can it with
-fewer than three seeds, nor where an artefact decides, which the claim's remark then names. Where large-NAME.yaml, the
-paper's size, has as many seeds, it is taken in place of NAME.yaml.
+95 % interval by Student's t over seeds, paired by seed.
+  beats   holds where the interval lies above 0; fails where it lies below 0, or below half of the published difference
+          (whatever the gain may be, it is less than half of that one)
+  near    holds where the interval lies above -margin, fails where it lies below
+  equals  holds where the interval lies within the margin, fails where it lies beyond
+and is open otherwise: then the number of seeds at which the interval would tell, were mean and spread to stay what they
+are. A claim is reproduced when all comparisons hold, in part when some do, not when none does and one fails, and else it
+cannot be told; nor can it with fewer than three seeds, nor where an artefact decides, which the claim's remark then names.
+Where large-NAME.yaml, the paper's size, has seeds enough, it is taken in place of NAME.yaml.
 """
 import argparse
 import json
 import math
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
+
+from claim_list import CLAIMS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- claims -->", "<!-- /claims -->"
 LOWER = {"cross_entropy", "kl", "calibrated_log_likelihood", "log_loss"}
 PERCENT = {"accuracy", "macro_f1"}
 ENOUGH = 3
+MANY = 300
 ON_GPU = {"cifar10h", "encoder-chaosnli", "encoder-popquorn", "why-inverse-kl"}
-
-
-def beats(file, better, worse, measure):
-    """`better` is claimed to be better than each of `worse`."""
-    return [("beats", file, better, w, measure) for w in ([worse] if isinstance(worse, str) else worse)]
-
-
-def equals(file, one, other, measure, margin):
-    return [("equals", file, one, other, measure, margin)]
-
-
-SILVER = ["majority", "d&s"]
-MTL = ["kl", "inverse-kl", "ce"]
-VIEWS = ["standard", "softmax", "mace", "dawid-skene"]
-COMBINED = ["average", "centroid", "temperature", "hybrid"]
-
-# paper, claim, published, comparisons, remark (what decides besides, or why it fails)
-CLAIMS = [
-    ("SOFT-LOSS", "POS: soft labels are more accurate than both silver labels", "80.0 against 77.9 and 77.5",
-     beats("pos-soft-loss", "soft", SILVER, "test.accuracy"), ""),
-    ("SOFT-LOSS", "POS: and than the crowd layer", "80.0 against 76.5",
-     beats("pos-soft-loss", "soft", "crowd layer", "test.accuracy"), ""),
-    ("SOFT-LOSS", "POS: gold is more accurate than soft labels", "89.2 against 80.0",
-     beats("pos-soft-loss", "gold", "soft", "test.accuracy"), ""),
-    ("SOFT-LOSS", "POS: soft labels are nearest to people in cross-entropy", "1.67; others 2.16 to 3.34",
-     beats("pos-soft-loss", "soft", ["gold", *SILVER, "crowd layer"], "test.cross_entropy"), ""),
-    ("SOFT-LOSS", "POS: and in the correlation of entropies", ".67; others .41 to .60",
-     beats("pos-soft-loss", "soft", ["gold", *SILVER, "crowd layer"], "test.entropy_correlation"), ""),
-    ("SOFT-LOSS", "POS: softmax of votes is a better target than shares", "80.0 against 79.0",
-     beats("pos-soft-loss", "soft", "soft, standard", "test.accuracy"), ""),
-    ("SOFT-LOSS", "LabelMe: soft labels are more accurate than both silver labels", "84.9 against 80.4 and 83.4",
-     beats("labelme", "soft", SILVER, "images.accuracy"), "on the 1,188 test images"),
-    ("SOFT-LOSS", "LabelMe: and than the crowd layer", "84.9 against 83.5",
-     beats("labelme", "soft", "crowd layer", "images.accuracy"), "on the 1,188 test images"),
-    ("SOFT-LOSS", "LabelMe: gold is the most accurate", "97.2 against 84.9",
-     beats("labelme", "gold", "soft", "images.accuracy"), "on the 1,188 test images"),
-    ("SOFT-LOSS", "LabelMe: soft labels are nearest to people in cross-entropy", "1.64; others 2.80 to 4.86",
-     beats("labelme", "soft", ["gold", *SILVER, "crowd layer"], "test.cross_entropy"), ""),
-    ("SOFT-LOSS", "LabelMe: and in the correlation of entropies", ".39; others -.01 to .28",
-     beats("labelme", "soft", ["gold", *SILVER, "crowd layer"], "test.entropy_correlation"),
-     "holds on images that were trained on alone: [why](#why-labelme-differs)"),
-    ("SOFT-LOSS", "LabelMe: softmax of votes is a better target than shares", "84.9 against 83.5",
-     beats("labelme", "soft", "soft, standard", "images.accuracy"), ""),
-    ("SOFT-LOSS", "CIFAR-10H: soft labels are more accurate than gold and majority", "66.6 against 65.2 and 65.7",
-     beats("cifar10h", "soft, standard", ["gold", "majority"], "test.accuracy"), ""),
-    ("SOFT-LOSS", "CIFAR-10H: shares of votes are a better target than their softmax", "66.6 against 65.5",
-     beats("cifar10h", "soft, standard", "soft, softmax", "test.accuracy"), ""),
-    ("SOFT-LOSS", "CIFAR-10H: soft labels are nearest to people", "1.11 / .22; others 2.6 / .13",
-     beats("cifar10h", "soft, standard", ["gold", "majority"], "test.cross_entropy")
-     + beats("cifar10h", "soft, standard", ["gold", "majority"], "test.entropy_correlation"), ""),
-    ("MTL", "POS, 5 folds, gold: a second head helps, with each loss", "+.8 to +1.0 accuracy, +.9 to +1.0 F1",
-     [c for m in MTL for k in ("accuracy", "macro_f1") for c in beats("mtl-pos", f"gold+{m}", "gold", f"test.{k}")],
-     "inverse KL: [why](#part-of-speech-tags-of-tweets-five-folds-tables-1-to-3)"),
-    ("MTL", "POS, 5 folds, silver: the same", "+.6 to +.8 accuracy, +.7 to +.8 F1",
-     [c for m in MTL for k in ("accuracy", "macro_f1") for c in beats("mtl-pos", f"silver+{m}", "silver", f"test.{k}")], ""),
-    ("MTL", "POS, other tweets, gold: a second head helps", "+.1 to +.5 accuracy, +.5 to +.6 F1",
-     [c for m in MTL for k in ("accuracy", "macro_f1") for c in beats("mtl-pos-test", f"gold+{m}", "gold", f"lowlands.{k}")], ""),
-    ("MTL", "POS, other tweets, silver: the same", "+.7 to +1.4 accuracy, +.9 to +1.4 F1",
-     [c for m in MTL for k in ("accuracy", "macro_f1")
-      for c in beats("mtl-pos-test", f"silver+{m}", "silver", f"lowlands.{k}")], ""),
-    ("MTL", "Stemming, gold: a second head raises accuracy, most by inverse KL", "+1.7 to +3.5",
-     [c for m in MTL for c in beats("mtl-stemming", f"gold+{m}", "gold", "test.accuracy")]
-     + beats("mtl-stemming", "gold+inverse-kl", "gold+kl", "test.accuracy"), ""),
-    ("MTL", "Stemming, silver: the same", "+1.8 to +6.1",
-     [c for m in MTL for c in beats("mtl-stemming", f"silver+{m}", "silver", "test.accuracy")]
-     + beats("mtl-stemming", "silver+inverse-kl", "silver+kl", "test.accuracy"), ""),
-    ("MULTI-VIEW", "POS to newspapers: training on the centroid beats single views in F1", "best or near best",
-     beats("multi-view-pos", "centroid", VIEWS, "words.macro_f1"), "traces left out; a small tagger, no encoder"),
-    ("MULTI-VIEW", "the same with traces", "best or near best",
-     beats("multi-view-pos", "centroid", VIEWS, "treebank.macro_f1"), "6,592 traces tagged X take part"),
-    ("MULTI-VIEW", "POS: gold is best in F1", "gold above all crowd labels",
-     beats("multi-view-pos", "gold", [*VIEWS, "centroid"], "words.macro_f1"), "traces left out; a small tagger, no encoder"),
-    ("MULTI-VIEW", "POS: and in calibrated log-likelihood", "gold above all crowd labels",
-     beats("multi-view-pos", "gold", [*VIEWS, "centroid"], "words.calibrated_log_likelihood"), "traces left out; a small tagger, no encoder"),
-    ("MULTI-VIEW", "POS: combining Dawid-Skene and MACE alone beats all four, in F1", "figure 3",
-     [c for k in COMBINED for c in beats("multi-view-pos", f"{k} of two", k, "words.macro_f1")], "traces left out; a small tagger, no encoder"),
-    ("MULTI-VIEW", "RTE to SNLI: soft labels beat gold in F1", "gold lowest",
-     [c for v in (*VIEWS, "centroid") for c in beats("large-multi-view-rte", v, "gold", "snli.macro_f1")], "MPNet-base"),
-    ("MULTI-VIEW", "RTE to SNLI: Gold + KLD is worse than KLD", "figure 1",
-     [c for v in (*VIEWS, "centroid") for c in beats("large-multi-view-rte", v, f"gold + {v}", "snli.macro_f1")], "MPNet-base"),
-    ("MULTI-VIEW", "RTE to SNLI: training on the centroid beats single views in F1", "best or near best",
-     beats("large-multi-view-rte", "centroid", VIEWS, "snli.macro_f1"), "MPNet-base"),
-    ("MULTI-VIEW", "MRE to press releases: soft labels beat gold in F1", "gold lower",
-     [c for v in (*VIEWS, "centroid") for c in beats("large-multi-view-mre", v, "gold", "insciout.macro_f1")],
-     "artefact: calibrated log-likelihood is that of guessing in all conditions; MPNet-base"),
-    ("MULTI-VIEW", "Toxicity: silver labels are far below gold in F1", "almost 20 points",
-     beats("multi-view-toxicity", "gold", "silver", "test.macro_f1"), "another data set; MPNet-base"),
-    ("MULTI-VIEW", "Toxicity: training on the centroid beats single views in F1", "best or near best",
-     beats("multi-view-toxicity", "centroid", VIEWS, "test.macro_f1"), "another data set; MPNet-base"),
-    ("MULTI-VIEW", "Toxicity: combining Dawid-Skene and MACE alone beats all four, in F1", "nearer to the best",
-     [c for k in COMBINED for c in beats("multi-view-toxicity", f"{k} of two", k, "test.macro_f1")], "another data set; MPNet-base"),
-    *[("EPISTEMIC", f"{name}: soft training {text}", published, make(file, soft, hard),
-       "artefact: hard training gives the most frequent answer always; MPNet-base" if (name, text[:5]) == ("POPQUORN", "keeps")
-       else "MPNet-base" if "mpnet" in soft else "")
-      for name, file, soft, hard in (("ChaosNLI, SNLI", "encoder-chaosnli", "snli, mpnet, soft", "snli, mpnet, hard"),
-                                     ("ChaosNLI, MNLI", "encoder-chaosnli", "mnli, mpnet, soft", "mnli, mpnet, hard"),
-                                     ("ChaosNLI, alphaNLI", "encoder-chaosnli", "alphanli, mpnet, soft", "alphanli, mpnet, hard"),
-                                     ("POPQUORN", "encoder-popquorn", "mpnet, soft", "mpnet, hard"),
-                                     ("CIFAR-10H", "cifar10h", "soft, standard", "majority"))
-      for text, published, make in (("lowers KL to people", "-32 % (three sets together)", lambda f, a, b: beats(f, a, b, "test.kl")),
-                                    ("raises the correlation of entropies", "+61 % (three sets together)",
-                                     lambda f, a, b: beats(f, a, b, "test.entropy_correlation")),
-                                    ("keeps accuracy, within 2 points", "equal", lambda f, a, b: equals(f, a, b, "test.accuracy", .02)))],
-    ("EPISTEMIC", "POPQUORN, words alone: soft training lowers KL to people", "-32 % (three sets together)",
-     beats("epistemic-popquorn", "soft", "hard", "test.kl"), ""),
-    ("EPISTEMIC", "POPQUORN, words alone: and raises the correlation of entropies", "+61 % (three sets together)",
-     beats("epistemic-popquorn", "soft", "hard", "test.entropy_correlation"), ""),
-    ("EPISTEMIC", "POPQUORN, words alone: at equal accuracy", "equal",
-     equals("epistemic-popquorn", "soft", "hard", "test.accuracy", .01), "artefact: both give the most frequent answer nearly always"),
-]  # fmt: skip
 
 
 def student(n):
@@ -177,25 +76,49 @@ class Results:
                 return m if table[cell]["done"] == m["seeds"] * self.folds(file, table[cell]["runs"]) else None
         return None
 
+    def published(self, file, cell, metric):
+        """What the paper reports of this metric of a cell, on whichever set."""
+        self.measure(file, cell, f"test.{metric}")
+        said = [m["published"] for m in (self.tables[file] or {}).get(cell, {"measures": []})["measures"] if m["metric"] == metric and "published" in m]
+        return said[0] if said else None
+
     def read(self, file, filters=()):
         """The cells of `experiment table`, by name; None: no store."""
-        store = pathlib.Path(self.options.stores) / f"{file}.results"
+        store, yaml = pathlib.Path(self.options.stores) / f"{file}.results", ROOT / f"experiments/{file}.yaml"
         if not store.exists():
             return None
-        command = [self.options.dissent, "experiment", "table", str(ROOT / f"experiments/{file}.yaml"), "--store", str(store), "--json", "-", "-q", *filters]
+        kept = pathlib.Path(self.options.stores) / "tables" / f"{file}{'.'.join(filters)}.json"  # the bootstrap takes its time
+        if not kept.exists() or kept.stat().st_mtime < max(f.stat().st_mtime for f in (yaml, store / "results.sqlite")):
+            self.make(file, store, filters, kept)
+        return {c["name"]: c for c in json.loads(kept.read_text())["cells"]}
+
+    def make(self, file, store, filters, kept):
+        done = self.run(file, store, ["table"], ["--json", "-", "-q", *filters])
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(done)
+
+    def run(self, file, store, command, options):
+        """Standard output of `dissent experiment COMMAND` on one file and its store."""
+        line = [self.options.dissent, "experiment", *command, str(ROOT / f"experiments/{file}.yaml"), "--store", str(store), *options]
         if self.options.data:
-            command += ["--data", self.options.data]
+            line += ["--data", self.options.data]
         if file.startswith("large-") or file in ON_GPU:  # which need not be here
-            command += ["--device", "cuda"]
-        done = subprocess.run(command, capture_output=True, text=True)
+            line += ["--device", "cuda"]
+        done = subprocess.run(line, capture_output=True, text=True)
         if done.returncode:
             sys.exit(done.stderr)
-        return {c["name"]: c for c in json.loads(done.stdout)["cells"]}
+        return done.stdout
 
     def by_seed(self, file, cell, measure):
-        """Seed: value. A table names no seeds, so each one is asked for."""
-        found, n, seed = {}, len(self.values(file, cell, measure)), 0
-        while len(found) < n:
+        """Seed: value. A table names no seeds: the store does, and where its runs are not those of the table, each seed is asked for."""
+        values = self.values(file, cell, measure)
+        db = sqlite3.connect(f"file:{self.options.stores}/{file}.results/results.sqlite?mode=ro", uri=True)
+        rows = "select seed, avg(value) from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = ? and metric = ? group by seed order by seed"
+        stored = dict(db.execute(rows, (file, cell, *measure.split(".", 1))))
+        if len(stored) == len(values) and all(abs(a - b) < 1e-12 for a, b in zip(stored.values(), values)):
+            return stored
+        found, seed = {}, 0
+        while len(found) < len(values):
             if (file, seed) not in self.seeds:
                 self.seeds[file, seed] = self.read(file, ("--filter", f"seed={seed}"))
             for m in self.seeds[file, seed][cell]["measures"]:
@@ -228,32 +151,89 @@ def pair(results, file, one, other, measure):
     return small
 
 
-def compare(results, comparison):
-    kind, file, one, other, measure = comparison[:5]
-    found = pair(results, file, one, other, measure)
-    if not found:
-        return None
-    a, b, n, name = found
-    metric = measure.partition(".")[2]
-    sign = -1 if metric in LOWER else 1
-    d = [sign * (x - y) for x, y in zip(a, b)]
-    mean = sum(d) / n
-    half = student(n) * math.sqrt(sum((x - mean) ** 2 for x in d) / (n - 1) / n)
-    low, high = mean - half, mean + half
-    if kind == "equals":
-        margin = comparison[5]
-        verdict = "holds" if -margin < low and high < margin else "fails" if low > margin or high < -margin else "open"
+def published(results, file, c):
+    """The published difference, in the direction that is claimed; None: not reported."""
+    metric = c["measure"].partition(".")[2]
+    said = [results.published(file, cell, metric) for cell in (c["one"], c["other"])]
+    return None if None in said else (said[0] - said[1]) * (-1 if metric in LOWER else 1)
+
+
+def quantile(n):
+    """student(n) to three digits, quickly (Cornish-Fisher)."""
+    z, df = 1.959964, n - 1
+    return z + (z**3 + z) / (4 * df) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * df**2)
+
+
+def seeds_to_tell(distances, spread, n):
+    """Seeds at which the interval is narrower than one of these distances; None: more than MANY."""
+    return next((k for k in range(n + 1, MANY + 1) if any(quantile(k) * spread / math.sqrt(k) < d for d in distances)), None)
+
+
+def interval(d):
+    n, mean = len(d), sum(d) / len(d)
+    spread = math.sqrt(sum((x - mean) ** 2 for x in d) / (n - 1))
+    half = student(n) * spread / math.sqrt(n)
+    return mean, spread, mean - half, mean + half
+
+
+def judge_one(c, d, gain):
+    """One comparison by its differences of single seeds: verdict, the test, and seeds at which an open one would be told."""
+    mean, spread, low, high = interval(d)
+    margin, n = c.get("margin"), len(d)
+    if c["kind"] == "equals":
+        if -margin < low and high < margin:
+            return "holds", "within the margin", None
+        if low > margin or high < -margin:
+            return "fails", "beyond the margin", None
+        return "open", "margin within", seeds_to_tell([abs(margin - abs(mean))], spread, n)
+    floor = -margin if c["kind"] == "near" else 0
+    if low > floor:
+        return "holds", "above 0" if not floor else "at most a margin behind", None
+    if high < floor:
+        return "fails", "below 0" if not floor else "more than a margin behind", None
+    if gain and gain > 0 and high < gain / 2:
+        return "fails", "below half of the published", None
+    return "open", "0 within" if not floor else "margin within", seeds_to_tell([abs(mean - floor)] + ([gain / 2 - mean] if gain and gain > 0 else []), spread, n)
+
+
+def compare(results, c):
+    """What one comparison says, or None: nothing was run."""
+    if c["kind"] == "labels":
+        return compare_labels(results, c)
+    if c["kind"] == "right alone":
+        from paper_tables import differences_alone
+
+        d, name, metric, gain = differences_alone(results, c), c["file"], "kurtosis" if c["kurtosis"] else "entropy", None
+        if not d:
+            return None
     else:
-        verdict = "holds" if low > 0 else "fails" if high < 0 else "open"
-    if n < ENOUGH:
-        verdict = "open"
+        found = pair(results, c["file"], c["one"], c["other"], c["measure"])
+        if not found:
+            return None
+        a, b, _, name = found
+        metric = c["measure"].partition(".")[2]
+        d = [(-1 if metric in LOWER else 1) * (x - y) for x, y in zip(a, b)]
+        gain = published(results, name, c) if c["kind"] == "beats" else None
+    verdict, test, need = judge_one(c, d, gain)
+    if len(d) < ENOUGH:
+        verdict, test, need = "open", "too few seeds", None
     scale = 100 if metric in PERCENT else 1
-    return {"verdict": verdict, "n": n, "text": f"{number(mean * scale)} [{number(low * scale)}, {number(high * scale)}]", "other": other, "one": one,
-            "metric": metric, "file": name}  # fmt: skip
+    mean, _, low, high = (x * scale for x in interval(d))
+    digits = 3 if max(abs(low), abs(high)) < 0.1 else 2
+    return {"verdict": verdict, "test": test, "need": need, "n": len(d), "one": c["one"], "other": c["other"], "metric": metric, "file": name,
+            "text": f"{number(mean, digits)} [{number(low, digits)}, {number(high, digits)}]"}  # fmt: skip
 
 
-def number(x):
-    text = f"{x:+.2f}"
+def compare_labels(results, c):
+    one, others = results.measure(c["file"], c["one"], c["measure"]), [results.measure(c["file"], o, c["measure"]) for o in c["other"]]
+    if not one or None in others:
+        return None
+    d = (one["mean"] - max(o["mean"] for o in others)) * 100
+    return {"verdict": "holds" if d >= 0 else "fails", "test": "", "need": None, "n": 0, "one": c["said"], "other": "", "metric": "accuracy", "file": c["file"], "text": number(d)}
+
+
+def number(x, digits=2):
+    text = f"{x:+.{digits}f}"
     return text.replace("+0.", "+.").replace("-0.", "-.")
 
 
@@ -269,28 +249,43 @@ def judge(found):
 NAMES = {"macro_f1": "F1", "entropy_correlation": "correlation", "cross_entropy": "cross-entropy", "calibrated_log_likelihood": "CLL"}
 
 
+def what_is_compared(found):
+    """Of each comparison the words that tell it from the others of the claim."""
+    several = len({f["other"] for f in found}) > 1, len({f["one"] for f in found}) > 1, len({f["metric"] for f in found}) > 1
+    again = lambda f: f["other"] != found[0]["other"] and sum((g["one"], g["metric"]) == (f["one"], f["metric"]) for g in found) > 1
+    for f in found:
+        words = [f["one"] if several[1] else "", "to " + f["other"] if several[0] and (not several[1] or again(f)) else "", NAMES.get(f["metric"], f["metric"]) if several[2] else ""]
+        yield ", ".join(w for w in words if w)
+
+
+def test_behind(found, verdict, artefact):
+    """The words in brackets behind a verdict."""
+    count = {v: sum(f["verdict"] == v for f in found) for v in ("holds", "fails", "open")}
+    if len(found) == 1:
+        said = found[0]["test"] or ("at least as good" if count["holds"] else "below")
+    else:
+        said = f"{count['holds']} of {len(found)} hold" + (f", {count['fails']} {'fails' if count['fails'] == 1 else 'fail'}" if count["fails"] else "")
+        reasons = {f["test"] for f in found if f["verdict"] == "fails"}
+        said += f": {reasons.pop()}" if len(reasons) == 1 and "" not in reasons else ""
+    if verdict == "cannot be told" and not artefact:
+        needs = [f["need"] for f in found if f["need"]]
+        said += f"; about {min(needs)} seeds would tell" if needs else f"; more than {MANY} seeds would be needed"
+    return said
+
+
 def row(results, claim):
-    paper, text, published, comparisons, remark = claim
+    paper, text, said_published, comparisons, remark = claim
     found = [f for f in (compare(results, c) for c in comparisons) if f]
     if not found:
         return None
-    several = len({f["other"] for f in found}) > 1, len({f["one"] for f in found}) > 1, len({f["metric"] for f in found}) > 1
-    again = lambda f: f["other"] != found[0]["other"] and sum((g["one"], g["metric"]) == (f["one"], f["metric"]) for g in found) > 1
-    said = []
-    for f in found:
-        what = [f["one"] if several[1] else "", "to " + f["other"] if several[0] and (not several[1] or again(f)) else "", NAMES.get(f["metric"], f["metric"]) if several[2] else ""]
-        what = ", ".join(w for w in what if w)
-        said.append(f"{what + ': ' if what else ''}{f['text']}")
-    holds = sum(f["verdict"] == "holds" for f in found)
-    verdict = "cannot be told" if remark.startswith("artefact") else judge(found)
-    test = f"{holds} of {len(found)} hold" if len(found) > 1 else {"holds": "above 0", "fails": "below 0", "open": "0 within"}[found[0]["verdict"]]
-    if found[0]["n"] < ENOUGH:
-        test = "too few seeds"
-    if any(f["file"].startswith("large-") for f in found) and not comparisons[0][1].startswith("large-"):
+    said = [f"{what + ': ' if what else ''}{f['text']}" for what, f in zip(what_is_compared(found), found)]
+    artefact = remark.startswith("artefact")
+    verdict = "cannot be told" if artefact else judge(found)
+    if any(f["file"].startswith("large-") for f in found) and not comparisons[0]["file"].startswith("large-"):
         remark = "; ".join(r for r in ("at the paper's size", remark.replace("; a small tagger, no encoder", "")) if r)
-    if comparisons[0][0] == "equals":
-        test = {"holds": "within the margin", "fails": "beyond the margin", "open": "margin within"}[found[0]["verdict"]]
-    return f"| {paper} | {text} | {published} | {'; '.join(said)} | {found[0]['n']} | **{verdict}** ({test}){'; ' + remark if remark else ''} |"
+    seeds = sorted({f["n"] for f in found})
+    seeds = "" if seeds == [0] else str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    return f"| {paper} | {text} | {said_published} | {'; '.join(said)} | {seeds} | **{verdict}** ({test_behind(found, verdict, artefact)}){'; ' + remark if remark else ''} |"
 
 
 def main():

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """The tables of docs/results.md that hold published rows against ours, from stores of results.
 
-    tools/paper_tables.py STORES [--dissent build/dissent] [--data FOLDER] [--write docs/results.md]
+    tools/paper_tables.py STORES [--dissent build/dissent] [--data FOLDER] [--write docs/results.md] [--figures docs/figures]
 
 STORES has NAME.results for experiments/NAME.yaml, as tools/claims.py reads them. Each table of TABLES stands between
 <!-- table KEY --> and <!-- /table --> of the document, or is printed. Means over seeds (of each the mean over its folds), accuracies
 and F1 in percent, stars as `dissent experiment table` has them; a condition of which a seed lacks folds is left empty. The tables
 of table 3 of Fornaciari et al. (kurtosis, entropy) and of near and far views are made from what the store keeps of predictions and
-labels, and need numpy and scipy.
+labels, and need numpy and scipy. --figures draws anew those figures that docs/results.md shows.
 """
 import argparse
 import csv
 import pathlib
 import re
+import shutil
 import sqlite3
+import tempfile
 
 from claims import PERCENT, ROOT, Results
 
@@ -96,6 +98,11 @@ _m = lambda said, measure, what="mean": (said, "beyond-images", lambda c: c, [me
 TABLES["beyond-images"] = ([*[(a, b, "") for a, b in VIEWS[:6]], ("centroid, weighted", "centroid, weighted", ""), *[(a, b, "") for a, b in VIEWS[6:]]], "",
                            [_m("accuracy, {n} seeds", "images.accuracy"), _m("sd", "images.accuracy", "sd"), _m("calibrated log-likelihood", "images.calibrated_log_likelihood"),
                             _m("cross-entropy to people", "test.cross_entropy")])  # fmt: skip
+TABLES["beyond-votes-images"] = ([(f"{n} at most" if n > 1 else "1", str(n), "") for n in (1, 2, 3)], "",
+                                 [here("beyond-votes-images", ["images.accuracy", "test.cross_entropy"], f"{said}, {{n}} seeds", lambda c, k=said: f"{k} of {c}") for said in ("majority", "shares", "softmax")])  # fmt: skip
+TABLES["beyond-votes-tags"] = ([(f"{n} at most" if n > 1 else "1", str(n), "") for n in (1, 2, 3, 5)], "",
+                               [f for said, kind in (("majority", "majority of"), ("softmax", "soft, of"))
+                                for f in (here("beyond-votes-tags", SOFT3, f"{said}, {{n}} seeds", lambda c, k=kind: f"{k} {c}"), sd("beyond-votes-tags", SOFT3, lambda c, k=kind: f"{k} {c}"))])  # fmt: skip
 AT_15 = {"temperature": "temperature 1.5", "hybrid": "hybrid 1.5"}  # where the released optimiser stops
 for _key, _measure, _what in (("labels-accuracy", "test.accuracy", "both"), ("labels-log-loss", "test.log_loss", "mean")):
     TABLES[_key] = ([("RTE", "rte", ""), ("MRE", "mre", ""), ("POS", "pos", ""), ("toxicity, another set", "toxicity", "")], "",
@@ -180,7 +187,8 @@ def predictions(store):
     return found
 
 
-def four_cells(found, one, two, kurtosis):
+def right_or_wrong(found, one, two, kurtosis):
+    """How people agree on the items that both, only two heads, only one head and neither got right; None: no runs of both."""
     import numpy
     from scipy import stats
 
@@ -194,11 +202,28 @@ def four_cells(found, one, two, kurtosis):
         known, a, b = gold >= 0, a == gold, b == gold
         for to, which in zip(cells, (a & b, b & ~a, a & ~b, ~a & ~b)):
             to.append(x[which & known])
-    if not cells[0]:
+    return [numpy.concatenate(c) for c in cells] if cells[0] else None
+
+
+def four_cells(found, one, two, kurtosis):
+    from scipy import stats
+
+    cells = right_or_wrong(found, one, two, kurtosis)
+    if not cells:
         return None
-    cells = [numpy.concatenate(c) for c in cells]
     p = stats.mannwhitneyu(cells[1], cells[2]).pvalue
     return [f"{c.mean():.3f}".removeprefix("0") for c in cells] + [f"{p:.2g}".removeprefix("0")]
+
+
+def differences_alone(results, c):
+    """Of each seed, how much more people agree where only `one` (two heads) is right than where only `other` is."""
+    store = pathlib.Path(results.options.stores) / f"{c['file']}.results"
+    if not store.exists():
+        return None
+    found = predictions(store)
+    seeds = sorted({seed for cell, _, seed in found if cell == c["one"]})
+    made = [right_or_wrong({k: v for k, v in found.items() if k[2] == seed}, c["other"], c["one"], c["kurtosis"]) for seed in seeds]
+    return [(1 if c["kurtosis"] else -1) * (m[1].mean() - m[2].mean()) for m in made if m]
 
 
 def who_is_right(results, key):
@@ -276,7 +301,107 @@ def late_runs(results, _):
     return "\n".join(lines)
 
 
-OTHERS = {"kurtosis": who_is_right, "entropy": who_is_right, "beyond-views": near_and_far, "why-inverse-kl": late_runs}
+# ---- soft against hard training, words alone ----
+
+
+def words_alone(results, _):
+    lines = ["| | hard | sd | soft | sd | KL, soft against hard |", "|---|---|---|---|---|---|"]
+    for kept in ("", ", kept by accuracy"):
+        for label, file, data in (("SNLI", "epistemic-chaosnli", "snli, "), ("MNLI", "epistemic-chaosnli", "mnli, "), ("alphaNLI", "epistemic-chaosnli", "alphanli, "), ("POPQUORN", "epistemic-popquorn", "")):
+            cells = [f"{data}{kind}{kept}" for kind in ("hard", "soft")]
+            kl = [results.measure(file, c, "test.kl") for c in cells]
+            if None in kl:
+                continue
+            said = [" / ".join(value(results, file, c, m, what) for m in PEOPLE3) for c in cells for what in ("mean", "sd")]
+            lines.append(f"| {label}{', by accuracy' if kept else ''} | " + " | ".join(said) + f" | {100 * (kl[1]['mean'] / kl[0]['mean'] - 1):+.0f} % |")
+    return "\n".join(lines) if len(lines) > 2 else None
+
+
+# ---- what gold loses where people are divided ----
+
+
+def votes_of_labelme(results):
+    """Of each image of LabelMe its classes in the order of the votes."""
+    found = {}
+    with open(pathlib.Path(results.options.data or ROOT / "../shared/data") / "labelme/annotations.csv", newline="") as f:
+        for r in csv.DictReader(f):
+            found.setdefault(r["task"], []).append(r["label"])
+    return found
+
+
+def split_by_people(results, key, store, truth):
+    """Which items people agree on and which they dispute, and the shares of their votes."""
+    import numpy
+
+    tasks, classes = ([line.rstrip("\n") for line in open(f"{store}/truth/{truth}.{end}.txt")] for end in ("tasks", "classes"))
+    if key == "disputed-labelme":
+        votes = votes_of_labelme(results)
+        shares = numpy.array([[votes[t].count(c) / len(votes[t]) for c in classes] for t in tasks])
+        return shares, numpy.array([len(votes[t]) > 1 and len(set(votes[t])) == 1 for t in tasks]), numpy.array([len(set(votes[t])) > 1 for t in tasks])
+    shares = numpy.load(f"{store}/truth/{truth}.npy")
+    return shares, shares.max(1) >= 0.95, shares.max(1) < 2 / 3
+
+
+DISPUTED = {"disputed-labelme": ("labelme", [("gold", "gold"), ("majority", "majority"), ("Dawid-Skene, hard", "d&s"), ("crowd layer on logits", "crowd layer"), ("soft, standard shares", "soft, standard")]),
+            "disputed-cifar10h": ("cifar10h", [("gold", "gold"), ("majority", "majority"), ("soft, standard shares", "soft, standard"), ("soft, softmax", "soft, softmax")])}  # fmt: skip
+
+
+def disputed(results, key):
+    """Accuracy, cross-entropy to the shares of votes and mean probability of the answer, per kind of item; means over seeds."""
+    import numpy
+
+    file, rows = DISPUTED[key]
+    store = pathlib.Path(results.options.stores) / f"{file}.results"
+    if not store.exists():
+        return None
+    db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
+    people, found, count = {}, {}, {}
+    sets = "select cell, path, truth from runs join sets using(key) where state = 'done' and set_name = 'test'"
+    for cell, path, truth in db.execute(sets):
+        if truth not in people:
+            people[truth] = split_by_people(results, key, store, truth)
+        shares, *kinds = people[truth]
+        classes = [line.rstrip("\n") for line in open(f"{store}/truth/{truth}.classes.txt")]
+        with open(f"{store}/truth/{truth}.gold.csv", newline="") as f:
+            gold = {r["task"]: classes.index(r["label"]) for r in csv.DictReader(f)}
+        gold = numpy.array([gold.get(line.rstrip("\n"), -1) for line in open(f"{store}/truth/{truth}.tasks.txt")])
+        p = numpy.load(f"{store}/{path}")
+        each = numpy.stack([p.argmax(1) == gold, -(shares * numpy.log(numpy.maximum(p, 1e-12))).sum(1), p.max(1)])
+        for kind, which in zip(("agreed", "disputed"), kinds):
+            found.setdefault((cell, kind), []).append(each[:, which & (gold >= 0)].mean(1))
+            count.setdefault(kind, []).append(which.sum())
+    said = lambda x: f"{100 * x[0]:.1f} / {x[1]:.2f} / {x[2]:.2f}".replace(" 0.", " .")
+    mean = lambda cell, kind: numpy.mean(found[cell, kind], axis=0)
+    lines = ["| trained on | " + " | ".join(f"{kind}, {numpy.mean(count[kind]):.0f} images" for kind in ("agreed", "disputed")) + " |", "|---|---|---|"]
+    lines += [f"| {label} | {said(mean(cell, 'agreed'))} | {said(mean(cell, 'disputed'))} |" for label, cell in rows if (cell, "agreed") in found]
+    return "\n".join(lines)
+
+
+OTHERS = {"words-alone": words_alone, "disputed-labelme": disputed, "disputed-cifar10h": disputed, "kurtosis": who_is_right, "entropy": who_is_right, "beyond-views": near_and_far, "why-inverse-kl": late_runs}
+
+
+# ---- figures ----
+
+
+def draw(results, folder):
+    """The figures that docs/results.md shows, each by `dissent experiment report` of the file that begins its name."""
+    shown = sorted(set(re.findall(r"\(figures/([^)]+\.svg)\)", (ROOT / "docs/results.md").read_text())))
+    files = sorted((f.stem for f in (ROOT / "experiments").glob("*.yaml")), key=len, reverse=True)
+    by_file = {}
+    for name in shown:
+        by_file.setdefault(next((f for f in files if name.startswith(f + "-")), None), []).append(name)
+    for file, names in by_file.items():
+        store = pathlib.Path(results.options.stores) / f"{file}.results"
+        if not file or not store.exists():
+            print(f"no store: {', '.join(names)}")
+            continue
+        with tempfile.TemporaryDirectory() as made:
+            results.run(file, store, ["report"], ["--figures", made])
+            for name in names:
+                if (pathlib.Path(made) / name).exists():
+                    shutil.copy(pathlib.Path(made) / name, folder)
+                else:
+                    print(f"not drawn: {name}")
 
 
 def main():
@@ -285,8 +410,12 @@ def main():
     parser.add_argument("--dissent", default=str(ROOT / "build/dissent"))
     parser.add_argument("--data")
     parser.add_argument("--write")
+    parser.add_argument("--figures")
     options = parser.parse_args()
     results = Results(options)
+    if options.figures:
+        draw(results, options.figures)
+        return
     text = pathlib.Path(options.write).read_text() if options.write else "".join(f"<!-- table {k} -->\n<!-- /table -->\n" for k in (*TABLES, *OTHERS))
 
     def fill(match):
