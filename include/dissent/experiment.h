@@ -202,7 +202,7 @@ typedef struct {
 
 typedef struct {
     size_t n_rows, n_measures;
-    const dis_experiment_row *row; /* cells with selected runs, in their order */
+    const dis_experiment_row *row; /* cells with selected runs: data set by data set, else in their order */
 } dis_experiment_table_view;
 
 typedef struct dis_experiment_table dis_experiment_table;

@@ -230,14 +230,25 @@ static dis_status test_cell(dis_context *ctx, const dis_experiment *e, dis__stor
     return DIS_OK;
 }
 
+static bool first_of_data(const dis__plan *plan, size_t cell)
+{
+    size_t c = 0;
+    while (strcmp(plan->cell[c].data, plan->cell[cell].data) != 0) c++;
+    return c == cell;
+}
+
 static dis_status fill(dis_context *ctx, const dis_experiment *e, dis__store *store, const dis__known *known,
                        dis_experiment_table *t)
 {
     const dis__plan *plan = e->plan;
     double *room = t->seed;
     for (size_t c = 0; c < plan->n_cells; c++) {
-        fill_row(e, known, t, c, &t->row[t->n_rows], &room);
-        t->n_rows += t->row[t->n_rows].n_runs > 0;
+        if (!first_of_data(plan, c)) continue;
+        for (size_t d = c; d < plan->n_cells; d++) { /* cells of a data set lie together */
+            if (strcmp(plan->cell[d].data, plan->cell[c].data) != 0) continue;
+            fill_row(e, known, t, d, &t->row[t->n_rows], &room);
+            t->n_rows += t->row[t->n_rows].n_runs > 0;
+        }
     }
     mark_best(e, t);
     for (size_t i = 0; i < t->n_rows && store; i++) DIS_TRY(test_cell(ctx, e, store, known, t, t->row[i].cell));

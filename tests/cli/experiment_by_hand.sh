@@ -86,6 +86,20 @@ bands() {
 bands Accuracy accuracy
 bands Cross-entropy cross_entropy
 
+# Cells of a data set lie together in the table, in whatever order the file has them.
+cat >two.yaml <<'YAML'
+name: two
+data:
+  a: {votes: votes.csv, gold: gold.csv}
+  b: {votes: votes.csv, gold: gold.csv}
+measure: {test: [accuracy]}
+cells:
+  - {name: "{data}, {labels}", data: [a, b], labels: standard}
+  - {name: "{data}, {labels}", data: [a, b], labels: softmax}
+YAML
+"$DISSENT" experiment run two.yaml --store store --quiet
+test "$("$DISSENT" experiment table two.yaml --store store --format csv --quiet | cut -d, -f1 | tail -n +2 | tr -d '\n')" = aabb
+
 # Tokens: whole sentences are read, and the labels say which tokens count.
 awk -F, 'NR == 1 { print "task,token,sentence,part"; next } { print $1 ",w" $2 NR % 4 "," int((NR - 2) / 10) "," (NR % 5 == 0 ? "test" : NR % 5 == 1 ? "dev" : "train") }' gold.csv >tokens.csv
 for part in train dev test; do

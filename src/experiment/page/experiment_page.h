@@ -22,6 +22,9 @@ typedef struct {
 dis__figure_id dis__next_id(dis__experiment_page *p, const char *kind);
 /* Text of ours and of users as one title that is safe as it is; the caller frees it. */
 void dis__put_title(dis__markup *m, const char *ours, const char *theirs);
+/* The same with the name of a set of items, and of the data set where there are several. */
+void dis__put_set_title(const dis__experiment_page *p, dis__markup *m, const char *ours, const char *set,
+                        const char *data);
 
 /* Rows of the table that belong to the data set of row `first`: first .. end - 1 (cells of a data set lie together). */
 size_t dis__data_end(const dis__experiment_page *p, size_t first);

@@ -38,6 +38,15 @@ size_t dis__data_end(const dis__experiment_page *p, size_t first)
     return end;
 }
 
+void dis__put_set_title(const dis__experiment_page *p, dis__markup *m, const char *ours, const char *set,
+                        const char *data)
+{
+    const bool several = p->t.n_rows && dis__data_end(p, 0) < p->t.n_rows;
+    char theirs[128];
+    snprintf(theirs, sizeof theirs, "%.40s%s%.40s", set, several ? ", " : "", several ? data : "");
+    dis__put_title(m, ours, theirs);
+}
+
 /* ---- how it was made ---- */
 
 static void made_row(dis__grid *g, const char *what, const char *value)

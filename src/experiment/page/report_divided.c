@@ -171,7 +171,7 @@ static void draw(dis__experiment_page *p, const divided *d, size_t which)
         line[c] = (dis__line){.name = d->name[c], .x = x[c], .y = y[c], .n = d->n_bands};
     }
     const dis__figure_id id = dis__next_id(p, "divided");
-    dis__put_title(&title, drawn[which].title, d->set);
+    dis__put_set_title(p, &title, drawn[which].title, d->set, d->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
     dis__put_name(&f.caption, d->data, strlen(d->data), 40);
     dis__putf(&f.caption,

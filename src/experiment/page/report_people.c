@@ -79,7 +79,7 @@ static dis_status put_four(dis__experiment_page *p, dis__figure *f, const char *
         dis__page_section(p->page, "baseline", "Against the baseline",
                           "On which items a condition and its baseline differ, and what people said of these.");
     *begun = true;
-    dis__put_title(&title, ours, set);
+    dis__put_set_title(p, &title, ours, set, data);
     f->title = title.status == DIS_OK ? title.bytes : "";
     dis__put_name(&f->caption, data, strlen(data), 40);
     dis__put(&f->caption, about);
@@ -159,7 +159,8 @@ dis_status dis__first_pooled(dis__experiment_page *p, size_t cell, const char *s
 /* Everything that the two figures of one data set and set of items need. */
 typedef struct {
     const char *data, *set;
-    dis__pooled some; /* of any cell: for people */
+    size_t first, end; /* rows of the table */
+    dis__pooled some;  /* of any cell: for people */
     bool found;
     uint64_t bin[BINS];
     double mean;
@@ -176,6 +177,14 @@ static void count_entropies(people *w)
     }
 }
 
+/* Cells of a data set may lie in several groups of rows: its people are the same. */
+static bool shown_before(const people *all, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (strcmp(all[j].data, all[i].data) == 0 && strcmp(all[j].set, all[i].set) == 0) return true;
+    return false;
+}
+
 static void entropies(dis__experiment_page *p, const people *all, size_t n)
 {
     enum { MAX = 8 };
@@ -183,7 +192,7 @@ static void entropies(dis__experiment_page *p, const people *all, size_t n)
     const uint64_t *count[MAX];
     double mean[MAX], edge[BINS + 1];
     dis__markup name[MAX] = {{0}};
-    const size_t shown = n < MAX ? n : MAX;
+    size_t shown = 0;
     dis__figure f = {.id = "human-entropies", .title = "How divided people are"};
     dis__put(&f.caption,
              "Entropy of what people said of an item, as a share of the largest possible: 0 is one answer, 1 "
@@ -191,15 +200,18 @@ static void entropies(dis__experiment_page *p, const people *all, size_t n)
     for (size_t b = 0; b <= BINS; b++) edge[b] = (double)b / BINS;
     dis__grid_column(&f.grid, "entropy, from", DIS__REAL);
     dis__grid_column(&f.grid, "to", DIS__REAL);
-    for (size_t i = 0; i < shown; i++) {
-        dis__put_n(&name[i], all[i].data, strlen(all[i].data));
-        dis__put(&name[i], ", ");
-        dis__put_n(&name[i], all[i].set, strlen(all[i].set) + 1);
-        panel[i] = name[i].status == DIS_OK ? name[i].bytes : "";
-        count[i] = all[i].bin;
-        mean[i] = all[i].mean;
-        dis__grid_column_named(&f.grid, panel[i], DIS__COUNT);
-        if (f.grid.status == DIS_OK) f.grid.status = name[i].status;
+    for (size_t i = 0; i < n && shown < MAX; i++) {
+        dis__markup *m = &name[shown];
+        if (shown_before(all, i)) continue;
+        dis__put_n(m, all[i].data, strlen(all[i].data));
+        dis__put(m, ", ");
+        dis__put_n(m, all[i].set, strlen(all[i].set) + 1);
+        panel[shown] = m->status == DIS_OK ? m->bytes : "";
+        count[shown] = all[i].bin;
+        mean[shown] = all[i].mean;
+        dis__grid_column_named(&f.grid, panel[shown], DIS__COUNT);
+        if (f.grid.status == DIS_OK) f.grid.status = m->status;
+        shown++;
     }
     for (size_t b = 0; b < BINS; b++) {
         dis__grid_number(&f.grid, edge[b]);
@@ -329,7 +341,7 @@ static void draw_items(dis__experiment_page *p, const people *w, const two_cells
     }
     const dis__figure_id id = dis__next_id(p, "beside-people");
     dis__markup title = {0};
-    dis__put_title(&title, title_ours, w->set);
+    dis__put_set_title(p, &title, title_ours, w->set, w->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
     dis__put_name(&f.caption, w->data, strlen(w->data), 40);
     dis__putf(&f.caption, ": %s ", about);
@@ -367,13 +379,13 @@ static void draw_pair(dis__experiment_page *p, const people *w, const two_cells 
                    "items on which both answer the same, but one is far nearer to how sure people are:");
 }
 
-static dis_status beside_people(dis__experiment_page *p, size_t first, size_t end, const people *w)
+static dis_status beside_people(dis__experiment_page *p, const people *w)
 {
     const dis__plan *plan = p->e->plan;
     size_t close, other;
     dis__pooled a = {0}, b = {0};
     bool found_a = false, found_b = false;
-    by_distance(p, first, end, w->set, &close, &other);
+    by_distance(p, w->first, w->end, w->set, &close, &other);
     const size_t baseline = plan->cell[close].baseline;
     if (baseline != SIZE_MAX && baseline != close) other = baseline;
     DIS_TRY(dis__first_pooled(p, close, w->set, &a, &found_a));
@@ -405,6 +417,8 @@ static dis_status gather_people(dis__experiment_page *p, people *all, size_t max
             if (w->found && w->some.human) {
                 w->data = dis__row_cell(p, first)->data;
                 w->set = set;
+                w->first = first;
+                w->end = end;
                 count_entropies(w);
                 ++*n;
             } else {
@@ -427,13 +441,9 @@ dis_status dis__experiment_people(dis__experiment_page *p)
     if (status == DIS_OK && n) {
         dis__page_section(p->page, "people", "People",
                           "How far people agree on the items that models were measured on, and whether models follow.");
-        for (size_t first = 0, end; first < p->t.n_rows && status == DIS_OK; first = end) {
-            end = dis__data_end(p, first);
-            for (size_t i = 0; i < n && status == DIS_OK; i++)
-                if (strcmp(all[i].data, dis__row_cell(p, first)->data) == 0) {
-                    status = beside_people(p, first, end, &all[i]);
-                    if (status == DIS_OK) status = dis__divided_figures(p, first, end, all[i].set);
-                }
+        for (size_t i = 0; i < n && status == DIS_OK; i++) {
+            status = beside_people(p, &all[i]);
+            if (status == DIS_OK) status = dis__divided_figures(p, all[i].first, all[i].end, all[i].set);
         }
         if (status == DIS_OK) entropies(p, all, n);
         dis__page_section_end(p->page);

@@ -211,9 +211,7 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
         dis__markup title = {0};
         plain_metric(p, m, name);
         snprintf(ours, sizeof ours, "%s, ", name);
-        char theirs[128];
-        snprintf(theirs, sizeof theirs, "%.40s%s%.40s", set, several ? ", " : "", several ? data : "");
-        dis__put_title(&title, ours, theirs);
+        dis__put_set_title(p, &title, ours, set, data);
         dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
         if (several) {
             dis__put_name(&f.caption, data, strlen(data), 40);
