@@ -11,7 +11,8 @@
 
 dis__scale dis__scale_nice(double low, double high, int ticks, bool whole)
 {
-    if (!(high > low)) high = low + (fabs(low) > 1e-300 ? fabs(low) : 1);
+    /* Numbers that differ by rounding alone are one number: steps between them would vanish when added. */
+    if (!(high - low > 1e-12 * fmax(fabs(low), fabs(high)))) high = low + (fabs(low) > 1e-300 ? fabs(low) : 1);
     const double rough = (high - low) / ticks, power = pow(10, floor(log10(rough))), lead = rough / power;
     double step = power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
     if (whole && step < 1) step = 1;

@@ -47,7 +47,7 @@ static dis_status choose_bands(const dis__pooled *s, divided *d)
     d->n_bands = 1;
     for (size_t b = 1; b < BANDS && s->n_items; b++) {
         const double least = h[b * s->n_items / BANDS];
-        if (least > h[0] && least > d->edge[d->n_bands - 1]) d->edge[d->n_bands++] = least;
+        if (least > fmax(h[0], d->edge[d->n_bands - 1]) + 1e-9) d->edge[d->n_bands++] = least;
     }
     dis__free(h);
     return DIS_OK;
