@@ -10,7 +10,6 @@ or several comparisons. Of each, the difference of two conditions (in the direct
   beats   holds where the interval lies above 0; fails where it lies below 0, or below half of the published difference
           (whatever the gain may be, it is less than half of that one)
   near    holds where the interval lies above -margin, fails where it lies below
-  equals  holds where the interval lies within the margin, fails where it lies beyond
 and is open otherwise: then the number of seeds at which the interval would tell, were mean and spread to stay what they
 are. A claim is reproduced when all comparisons hold, in part when some do, not when none does and one fails, and else it
 cannot be told; nor can it with fewer than three seeds, nor where an artefact decides, which the claim's remark then names.
@@ -180,17 +179,11 @@ def judge_one(c, d, gain):
     """One comparison by its differences of single seeds: verdict, the test, and seeds at which an open one would be told."""
     mean, spread, low, high = interval(d)
     margin, n = c.get("margin"), len(d)
-    if c["kind"] == "equals":
-        if -margin < low and high < margin:
-            return "holds", "within the margin", None
-        if low > margin or high < -margin:
-            return "fails", "beyond the margin", None
-        return "open", "margin within", seeds_to_tell([abs(margin - abs(mean))], spread, n)
     floor = -margin if c["kind"] == "near" else 0
     if low > floor:
-        return "holds", "above 0" if not floor else "at most a margin behind", None
+        return "holds", "above 0" if not floor else "at most the margin behind", None
     if high < floor:
-        return "fails", "below 0" if not floor else "more than a margin behind", None
+        return "fails", "below 0" if not floor else "more than the margin behind", None
     if gain and gain > 0 and high < gain / 2:
         return "fails", "below half of the published", None
     return "open", "0 within" if not floor else "margin within", seeds_to_tell([abs(mean - floor)] + ([gain / 2 - mean] if gain and gain > 0 else []), spread, n)
