@@ -133,8 +133,10 @@ static const struct {
     bool gold;
 } drawn[] = {
     {right_of, "Accuracy where people are divided, ", "accuracy", "share of items that are answered right", true},
-    {sure_of, "Certainty where people are divided, ", "mean probability of the answer", "how sure the model is of its answer", false},
-    {away_of, "Cross-entropy where people are divided, ", "cross-entropy to people (nats)", "how far predictions are from what people said", false},
+    {sure_of, "Certainty where people are divided, ", "mean probability of the answer",
+     "how sure the model is of its answer", false},
+    {away_of, "Cross-entropy where people are divided, ", "cross-entropy to people (nats)",
+     "how far predictions are from what people said", false},
 };
 /* clang-format on */
 
