@@ -190,9 +190,12 @@ dis_status dis__comm_exchange(const dis__comm *comm, dis__comm_block *to, dis__c
     if (comm->size > MAX) return dis__fail(DIS_ELIMIT, "%d ranks; at most %d are possible", comm->size, (int)MAX);
     for (int r = 0; r < comm->size; r++) {
         bytes[r] = to[r].bytes;
-        n[r] = to[r].n;
+        n[r] = r == comm->rank ? 0 : to[r].n;
     }
     DIS_TRY(exchange_with(comm, bytes, n, from));
+    dis__free(from[comm->rank].bytes);
+    from[comm->rank] = to[comm->rank]; /* its own goes nowhere */
+    to[comm->rank] = (dis__comm_block){0};
     for (int r = 0; r < comm->size; r++) {
         dis__free(to[r].bytes);
         to[r] = (dis__comm_block){0};

@@ -1,6 +1,7 @@
 /* The numbers of tasks that several ranks have read: see exchange.h. A task's hash tells which rank, its home, knows who
  * had it first; those number their own in order, from where the ranks before end, and tell the others by way of the
- * homes. Cost per rank: its items three times (name, a flag, a number), and a table of its share of all tasks. */
+ * homes. Cost per rank: its items three times (name, a flag, a number), and a table of its share of all tasks. Names that
+ * ascend over all ranks, as those of a sorted file do, need none of that: only neighbours can have the same. */
 #include "votes/exchange.h"
 #include "core/memory.h"
 #include "core/name_index.h"
@@ -120,9 +121,94 @@ static dis_status take_numbers(dis__sharing *s)
     return DIS_OK;
 }
 
+/* ---- names that ascend ---- */
+
+enum { BY_BYTES = 1, BY_LENGTH = 2 }; /* orders, as flags */
+
+static unsigned orders_of(const char *a, size_t n_a, const char *b, size_t n_b, bool same)
+{
+    const int c = memcmp(a, b, n_a < n_b ? n_a : n_b);
+    if (c == 0 && n_a == n_b) return same ? BY_BYTES | BY_LENGTH : 0;
+    return (c < 0 || (c == 0 && n_a < n_b) ? BY_BYTES : 0u) | (n_a < n_b || (n_a == n_b && c < 0) ? BY_LENGTH : 0u);
+}
+
+/* What all ranks tell of their names: in which orders they ascend, how many there are, the first and the last. */
+typedef struct {
+    uint64_t orders, n;
+} ends;
+
+static dis_status tell_ends(dis__sharing *s)
+{
+    const dis_names *tasks = s->votes->tasks;
+    ends e = {.orders = BY_BYTES | BY_LENGTH, .n = s->votes->n_items};
+    dis__comm_block own = {0};
+    size_t n_before = 0, n = 0;
+    const char *before = NULL, *name = NULL;
+    for (size_t i = 0; i < s->votes->n_items; i++, before = name, n_before = n) {
+        name = dis_names_get(tasks, i, &n);
+        if (i) e.orders &= orders_of(before, n_before, name, n, false);
+        if (e.orders == 0) break;
+    }
+    dis_status status = dis__comm_put(&own, &e, sizeof e);
+    for (size_t k = 0; k < 2 && e.n && e.orders && status == DIS_OK; k++) {
+        name = dis_names_get(tasks, k ? s->votes->n_items - 1 : 0, &n);
+        status = dis__comm_put(&own, name, n + 1);
+    }
+    for (size_t r = 0; r < s->size; r++) {
+        dis__free(s->from[r].bytes);
+        s->from[r] = (dis__comm_block){0};
+    }
+    if (status == DIS_OK) status = dis__comm_gather(s->comm, own.bytes, own.n, s->from);
+    dis__free(own.bytes);
+    return status;
+}
+
+/* Whether names ascend over all ranks. Then *next: the number of this rank's first task that is new, and *again whether
+ * the rank before has the first one too. */
+static bool they_ascend(dis__sharing *s, uint64_t *next, bool *again)
+{
+    uint64_t orders = BY_BYTES | BY_LENGTH, n_all = 0;
+    const char *last = NULL;
+    for (size_t r = 0; r < s->size && orders; r++) {
+        ends e;
+        memcpy(&e, s->from[r].bytes, sizeof e);
+        orders &= e.orders;
+        if (e.n == 0 || orders == 0) continue;
+        const char *first = s->from[r].bytes + sizeof e;
+        const bool twice = last && strcmp(last, first) == 0;
+        if (last) orders &= orders_of(last, strlen(last), first, strlen(first), true);
+        if (r == (size_t)s->comm->rank) {
+            *next = n_all;
+            *again = twice;
+        }
+        n_all += e.n - twice;
+        last = first + strlen(first) + 1;
+    }
+    s->part.n_items = (size_t)n_all;
+    return orders != 0;
+}
+
+static dis_status number_ascending(dis__sharing *s, bool *done)
+{
+    uint64_t next = 0;
+    bool again = false;
+    DIS_TRY(tell_ends(s));
+    *done = they_ascend(s, &next, &again);
+    if (!*done) return DIS_OK;
+    if (s->part.n_items > DIS_MAX_IDS) return dis__fail(DIS_ELIMIT, "more than %u tasks", DIS_MAX_IDS);
+    for (size_t i = 0; i < s->votes->n_items; i++) {
+        s->is_first[i] = i || !again;
+        s->number[i] = (uint32_t)(next + i - again);
+    }
+    return DIS_OK;
+}
+
 dis_status dis__sharing_number_tasks(dis__sharing *s)
 {
     home h = {0};
+    bool done;
+    DIS_TRY(number_ascending(s, &done));
+    if (done) return DIS_OK;
     dis_status status = dis__alloc_zeroed(&h.index, s->size, sizeof *h.index);
     if (status == DIS_OK) status = dis__alloc_zeroed(&h.n, s->size, sizeof *h.n);
     if (status == DIS_OK) status = ask_homes(s);

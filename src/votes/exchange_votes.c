@@ -16,34 +16,61 @@ static inline size_t label_of(const dis_votes *votes, uint64_t v)
     return votes->label8 ? votes->label8[v] : votes->label16[v];
 }
 
-static dis_status send_item(dis__sharing *s, size_t i, dis__comm_block *to)
+static parcel parcel_of(const dis__sharing *s, size_t i, const char **name)
 {
     const dis_votes *votes = s->votes;
     size_t n_name;
-    const char *name = dis_names_get(votes->tasks, i, &n_name);
-    const uint64_t begin = votes->start[i], end = votes->start[i + 1];
-    const parcel p = {.item = s->number[i],
-                      .n = (uint32_t)(end - begin),
-                      .n_name = s->is_first[i] ? (uint32_t)n_name + 1 : 0};
-    DIS_TRY(dis__comm_put(to, &p, sizeof p));
-    DIS_TRY(dis__comm_put(to, name, p.n_name));
-    DIS_TRY(dis__reserve(&to->bytes, &to->capacity, to->n, to->n + p.n * 6ull, 1));
-    for (uint64_t v = begin; v < end; v++) {
-        const uint32_t worker = s->worker_to[votes->worker[v]];
-        const uint16_t label = (uint16_t)s->class_to[label_of(votes, v)];
-        memcpy(to->bytes + to->n, &worker, sizeof worker);
-        memcpy(to->bytes + to->n + sizeof worker, &label, sizeof label);
-        to->n += sizeof worker + sizeof label;
-    }
-    return DIS_OK;
+    *name = dis_names_get(votes->tasks, i, &n_name);
+    return (parcel){.item = s->number[i],
+                    .n = (uint32_t)(votes->start[i + 1] - votes->start[i]),
+                    .n_name = s->is_first[i] ? (uint32_t)n_name + 1 : 0};
 }
 
+static inline uint64_t parcel_size(const parcel *p)
+{
+    return sizeof *p + p->n_name + p->n * 6ull;
+}
+
+/* There is room for it. */
+static void send_item(const dis__sharing *s, size_t i, dis__comm_block *to)
+{
+    const dis_votes *votes = s->votes;
+    const char *name;
+    const parcel p = parcel_of(s, i, &name);
+    char *at = to->bytes + to->n;
+    memcpy(at, &p, sizeof p);
+    memcpy(at + sizeof p, name, p.n_name);
+    at += sizeof p + p.n_name;
+    for (uint64_t v = votes->start[i]; v < votes->start[i + 1]; v++, at += 6) {
+        const uint32_t worker = s->worker_to[votes->worker[v]];
+        const uint16_t label = (uint16_t)s->class_to[label_of(votes, v)];
+        memcpy(at, &worker, sizeof worker);
+        memcpy(at + sizeof worker, &label, sizeof label);
+    }
+    to->n += parcel_size(&p);
+}
+
+/* Who owns a task; `last` owned the one before, which is often its neighbour. */
+static size_t owner_of(const dis__sharing *s, uint32_t number, size_t last)
+{
+    size_t r = s->cut[last] <= number ? last : 0;
+    while (r + 1 < s->part.n_owners && s->cut[r + 1] <= number) r++;
+    return r;
+}
+
+/* Blocks as large as they will be, then what goes into them. */
 dis_status dis__sharing_send(dis__sharing *s)
 {
-    for (size_t i = 0; i < s->votes->n_items; i++) {
-        size_t r = 0;
-        while (r + 1 < s->part.n_owners && s->cut[r + 1] <= s->number[i]) r++;
-        DIS_TRY(send_item(s, i, &s->to[r]));
+    const char *name;
+    for (size_t i = 0, r = 0; i < s->votes->n_items; i++) {
+        const parcel p = parcel_of(s, i, &name);
+        r = owner_of(s, p.item, r);
+        s->to[r].capacity += parcel_size(&p);
+    }
+    for (size_t r = 0; r < s->part.n_owners; r++) DIS_TRY(dis__alloc_array(&s->to[r].bytes, s->to[r].capacity, 1));
+    for (size_t i = 0, r = 0; i < s->votes->n_items; i++) {
+        r = owner_of(s, s->number[i], r);
+        send_item(s, i, &s->to[r]);
     }
     return dis__sharing_exchange(s);
 }

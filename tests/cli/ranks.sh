@@ -33,6 +33,8 @@ same "papers" "2 4" grouped.csv --method papers
 same "files" "3" part1.csv part2.csv.gz --method ibcc
 same "quotes" "2 3" quoted.csv --method one-coin:iterations=5
 same "small" "4" small.csv --method dawid-skene
+printf 'task,worker,label\na,1,x\na,2,x\na,3,y\na,4,y\na,5,x\nb,1,x\n' >two.csv # an item that lies on three ranks
+same "two items" "4" two.csv --method standard
 same "methods" "3" grouped.csv --method fast-dawid-skene --method mace:method=em,prior=estimate,restarts=2 --method majority --combine average
 same "weighted votes" "3" shuffled.csv --method wawa --method zero-based-skill --combine average
 same "kinds of items" "3" grouped.csv --method ebcc:iterations=4,restarts=2,groups=3
