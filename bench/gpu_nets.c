@@ -4,8 +4,9 @@
  *     gpu_nets DEVICE resnet34|tagger SIZE [STEPS]
  *
  * SIZE: images, or tokens, of a batch. same: milliseconds of a step that is taken again and again, the numbers on the
- * device; fed: with the batch copied to the device before each step, one of four of different sizes in turn; fresh: of
- * a tagger, with a batch of other sizes every time. Each is the median of rounds of ten steps. `checksum` of the
+ * device; fed: with the batch copied to the device before each step, one of four of different sizes in turn; taken: of a
+ * ResNet, with images and labels on the device and their rows told before each step; fresh: of a tagger, with a batch of
+ * other sizes every time. Each is the median of rounds of ten steps. `checksum` of the
  * parameters at the end: equal from run to run. */
 #include "core/random.h"
 #include "nn/models/nets.h"
@@ -63,6 +64,25 @@ static void feed_images(void *arg, size_t which)
     dis__net_resize(r->net, r->resnet.rows, r->size);
     must(dis__net_put(r->net, r->resnet.images, r->images + which * 64));
     put_labels(r, which, r->size);
+}
+
+/* Rows of what lies on the device, shifted and mirrored. */
+static void take_images(void *arg, size_t which)
+{
+    run *r = arg;
+    const size_t per = 32 * 32 * 3;
+    const void *images, *labels;
+    int32_t *label = calloc(r->size, sizeof *label), *row = calloc(r->size * 4, sizeof *row);
+    for (size_t i = 0; i < r->size; i++) label[i] = (int32_t)(i % 10);
+    must(dis__net_keep_reals(r->net, DIS_ROLE_VALUE, r->images, r->images, r->size * per, &images));
+    must(dis__net_keep_ints(r->net, r, label, r->size, &labels));
+    if (!images || !labels) exit(1);
+    for (size_t i = 0; i < r->size; i++) label[i] = row[4 * i] = (int32_t)((7 * i + which) % r->size);
+    for (size_t i = 0; i < r->size; i++) row[4 * i + 1] = (int32_t)(i % 9) - 4, row[4 * i + 3] = i % 2;
+    dis__net_resize(r->net, r->resnet.rows, r->size);
+    must(dis__net_take(r->net, r->resnet.images, images, row, true));
+    must(dis__head_take_labels(r->net, r->heads[0], labels, label, (double)r->size));
+    free(label), free(row);
 }
 
 static void build_resnet(run *r)
@@ -217,13 +237,19 @@ int main(int argc, char **argv)
     const double same = time_steps(&r, 0, rounds);
     time_steps(&r, BATCHES, 2);
     const double fed = time_steps(&r, BATCHES, rounds);
+    double taken = 0;
+    if (strcmp(argv[2], "tagger") != 0 && !device->shares) {
+        r.feed = take_images;
+        time_steps(&r, BATCHES, 2);
+        taken = time_steps(&r, BATCHES, rounds);
+    }
     const double fresh = strcmp(argv[2], "tagger") == 0 ? time_steps(&r, SIZE_MAX, rounds) : 0;
     double loss;
     must(dis__net_get_loss(r.net, &loss));
     printf("{\"model\": \"%s\", \"size\": %zu, \"device\": \"%s\", \"parameters\": %zu, \"same\": %.4f, \"fed\": %.4f, "
-           "\"fresh\": %.4f, "
+           "\"taken\": %.4f, \"fresh\": %.4f, "
            "\"loss\": %.6f, \"checksum\": \"%016llx\"}\n",
-           argv[2], r.size, device->name, dis__net_n_parameters(r.net), same, fed, fresh, loss,
+           argv[2], r.size, device->name, dis__net_n_parameters(r.net), same, fed, taken, fresh, loss,
            (unsigned long long)checksum(r.net));
     dis__net_destroy(r.net);
     free(r.images);

@@ -149,7 +149,7 @@ def main(program, rows):
             ours = [json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(2)]
         print(f"{row} ours: {min(o['same'] for o in ours):.3f} ms", flush=True)
         theirs = torch_times(name, int(size))
-        line = {"row": row, "same": min(o["same"] for o in ours), "fed": min(o["fed"] for o in ours),
+        line = {"row": row, "same": min(o["same"] for o in ours), "fed": min(o["fed"] for o in ours), "taken": min(o["taken"] for o in ours), "fresh": min(o["fresh"] for o in ours),
                 "repeats": ours[0]["checksum"] == ours[1]["checksum"], **theirs}
         print(json.dumps(line), flush=True)
         table.append(line)

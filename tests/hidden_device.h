@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HIDDEN_REGIONS = 16, HIDDEN_STEPS = 64, HIDDEN_CALLS = 2048, HIDDEN_ZERO = DIS_N_OPS };
+enum { HIDDEN_REGIONS = 64, HIDDEN_STEPS = 64, HIDDEN_CALLS = 2048, HIDDEN_ZERO = DIS_N_OPS };
 enum { HIDDEN_LAG = 8, HIDDEN_LATE = 64 };
 
 typedef struct {

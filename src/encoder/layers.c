@@ -102,7 +102,7 @@ dis_status dis__encoder_build(dis__net *net, const dis__encoder_config *c, const
     if (c->family->relative) attend.bias = dis__layer_table(net, "encoder.relative", c->n_buckets, c->n_heads);
     for (size_t l = 0; l < c->n_layers; l++) x = block(net, c, limits, l, x, &b, &attend, dropout);
     b.hidden = x;
-    const size_t room = dis__size(3, limits->tokens, dis__size(2, limits->rows, 0));
+    const size_t room = dis__size(3, limits->tokens, dis__size(6, limits->rows, 4));
     DIS_TRY(dis__alloc_array(&b.room, room, sizeof *b.room));
     *out = b;
     return DIS_OK;
@@ -152,6 +152,60 @@ dis_status dis__encoder_put(dis__net *net, const dis__encoder_net *b, const dis_
     DIS_TRY(dis__net_put_ints(net, b->ids, ids));
     DIS_TRY(dis__net_put_ints(net, b->positions, positions));
     if (b->types != DIS_NONE) DIS_TRY(dis__net_put_ints(net, b->types, types));
+    DIS_TRY(dis__net_put_ints(net, b->start, start));
+    return dis__net_put_ints(net, b->length, length);
+}
+
+/* ---- batches by index ---- */
+
+enum { IDS, POSITIONS, TYPES, ARRAYS };
+
+/* Ids, positions and types of all texts. */
+static dis_status keep(dis__net *net, const dis__encoder_config *c, const dis_tokens_view *tokens,
+                       const void *kept[ARRAYS])
+{
+    const void *const of[ARRAYS] = {tokens->id, tokens->start, tokens->type};
+    const size_t n = tokens->start[tokens->n_texts];
+    bool known = true;
+    for (int i = 0; i < ARRAYS; i++) known &= dis__net_keeps(net, of[i], &kept[i]);
+    if (known) return DIS_OK;
+    int32_t *all;
+    DIS_TRY(dis__alloc_array(&all, dis__size(n, ARRAYS, 0), sizeof *all));
+    for (size_t t = 0; t < tokens->n_texts; t++) {
+        int32_t *at = all + tokens->start[t];
+        lay_out(c, tokens, t, at, at + n, at + 2 * n);
+    }
+    dis_status status = DIS_OK;
+    for (int i = 0; i < ARRAYS && status == DIS_OK; i++)
+        status = dis__net_keep_ints(net, of[i], all + (size_t)i * n, n, &kept[i]);
+    dis__free(all);
+    return status;
+}
+
+dis_status dis__encoder_take(dis__net *net, const dis__encoder_net *b, const dis__encoder_config *c,
+                             const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows)
+{
+    const void *kept[ARRAYS];
+    const int inputs[ARRAYS] = {b->ids, b->positions, b->types};
+    size_t at = 0;
+    DIS_TRY(keep(net, c, tokens, kept));
+    for (int i = 0; i < ARRAYS; i++)
+        if (!kept[i]) return dis__encoder_put(net, b, c, tokens, row, n_rows);
+    int32_t *start = b->room, *length = start + n_rows, (*span)[4] = (int32_t(*)[4])(length + n_rows);
+    for (size_t r = 0; r < n_rows; r++) {
+        start[r] = span[r][1] = (int32_t)at;
+        span[r][0] = (int32_t)tokens->start[row[r]];
+        length[r] = span[r][2] = span[r][3] = (int32_t)(tokens->start[row[r] + 1] - tokens->start[row[r]]);
+        at += (size_t)length[r];
+    }
+    dis__net_resize(net, b->rows, n_rows);
+    dis__net_resize(net, b->tokens, at);
+    span[n_rows][0] = span[n_rows][2] = 0; /* what lies behind the tokens */
+    span[n_rows][1] = (int32_t)at;
+    span[n_rows][3] = (int32_t)(dis__net_filled(net, b->ids) - at);
+    for (int i = 0; i < ARRAYS; i++)
+        if (inputs[i] != DIS_NONE)
+            DIS_TRY(dis__net_take_ints(net, inputs[i], kept[i], (const int32_t(*)[4])span, n_rows + 1));
     DIS_TRY(dis__net_put_ints(net, b->start, start));
     return dis__net_put_ints(net, b->length, length);
 }

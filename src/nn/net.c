@@ -33,6 +33,7 @@ void dis__net_destroy(dis__net *net)
     dis__free(net->layers);
     dis__free(net->heads);
     dis__free(net->pieces);
+    dis__feeds_free(net);
     void *const memory[] = {net->param_arena, net->grad_arena, net->state_arena, net->work_arena,
                             net->int_arena,   net->squares,    net->scalars};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) net->device->release(net->session, memory[i]);
@@ -44,6 +45,7 @@ void dis__net_destroy(dis__net *net)
 
 void dis__net_finish(dis__net *net)
 {
+    dis__feeds_free(net);
     char **const memory[] = {&net->grad_arena, &net->state_arena, &net->work_arena};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
         net->device->release(net->session, *memory[i]);

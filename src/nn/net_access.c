@@ -44,6 +44,7 @@ static dis_status zero_behind(dis__net *net, int value)
 
 dis_status dis__net_put(dis__net *net, int value, const float *x)
 {
+    dis__feed_stop(net, dis__data(net, value));
     DIS_TRY(dis__put_floats(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value)));
     return zero_behind(net, value);
 }
@@ -51,17 +52,18 @@ dis_status dis__net_put(dis__net *net, int value, const float *x)
 dis_status dis__net_put_row(dis__net *net, int value, size_t row, const float *x)
 {
     const size_t n = dis__shape_of(net, value)->channels;
+    dis__feed_stop(net, dis__data(net, value));
     return dis__put_floats(net, DIS_ROLE_VALUE, dis__value_at(net, dis__data(net, value), row * n), x, n);
 }
 
 dis_status dis__net_put_exact(dis__net *net, int value, const double *x)
 {
+    dis__feed_stop(net, dis__data(net, value));
     DIS_TRY(dis__put_doubles(net, DIS_ROLE_VALUE, dis__data(net, value), x, n_numbers(net, value)));
     return zero_behind(net, value);
 }
 
-/* Ids that are none. */
-static dis_status put_none(dis__net *net, int32_t *to, size_t n)
+dis_status dis__put_none(dis__net *net, int32_t *to, size_t n)
 {
     enum { SOME = 256 };
     int32_t none[SOME];
@@ -75,9 +77,10 @@ dis_status dis__net_put_ints(dis__net *net, int ints, const int32_t *x)
 {
     const dis__ints *s = &net->ints[ints];
     const size_t per = dis__axis_now(net, s->time) * s->per, n = net->axis_given[s->rows] * per;
+    dis__feed_stop(net, s->data);
     if (s->mirror && n) memcpy(s->mirror, x, n * sizeof *x);
     DIS_TRY(dis__copy_in(net, s->data, x, n * sizeof *x));
-    return put_none(net, s->data + n, net->axis[s->rows] * per - n);
+    return dis__put_none(net, s->data + n, net->axis[s->rows] * per - n);
 }
 
 dis_status dis__net_get(const dis__net *net, int value, double *x)

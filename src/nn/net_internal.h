@@ -111,6 +111,9 @@ typedef struct {
     double total, sum; /* losses of the last pass, and since the sum was set */
 } dis__net_scalars;
 
+typedef struct dis__kept dis__kept; /* net_feed.c: arrays on the device, and what of them goes where */
+typedef struct dis__feed dis__feed;
+
 struct dis__net {
     const dis__device *device;
     void *session;       /* on the device */
@@ -154,8 +157,12 @@ struct dis__net {
     /* The host's. */
     dis__net_scalars now;
     dis__head_scalars *heads_now; /* (n_heads) */
-    uint64_t *key;                /* of a step: axes, heads, and what layers add */
+    uint64_t *key;                /* of a step: axes, heads, feeds, and what layers add */
     size_t n_key;
+    dis__kept *kept;
+    size_t n_kept, kept_room;
+    dis__feed *feeds;
+    size_t n_feeds, feeds_room;
 };
 
 /* ---- for building ---- */
@@ -217,6 +224,21 @@ dis_status dis__put_doubles(dis__net *net, dis__role role, void *to, const doubl
 dis_status dis__get_doubles(const dis__net *net, dis__role role, const void *from, double *x, size_t n);
 dis_status dis__get_floats(const dis__net *net, dis__role role, const void *from, float *x, size_t n);
 dis_status dis__copy_in(dis__net *net, void *to, const void *from, size_t bytes);
+
+dis_status dis__put_none(dis__net *net, int32_t *to, size_t n); /* ids that are none */
+
+/* ---- batches by index (net_feed.c) ---- */
+
+/* args->y gets rows of args->x in each pass from now on; row: n numbers on the host (four each where moved), of `max` at
+ * most, those behind them up to args->n_rows none; NULL: args->row is another feed's. */
+dis_status dis__feed_rows(dis__net *net, const dis__take_rows_args *args, const int32_t *row, size_t n, size_t max);
+const int32_t *dis__feed_index(const dis__net *net, const void *to); /* of such a feed, on the device */
+dis_status dis__feed_one_hot(dis__net *net, const dis__one_hot_args *args);
+void dis__feed_stop(dis__net *net, const void *to); /* the host fills this place, or nobody does */
+void dis__feeds_key(dis__net *net);                 /* adds to the key of a step */
+dis_status dis__feeds_run(dis__net *net);
+void dis__feeds_free(dis__net *net);
+enum { DIS_HEAD_FEEDS = 3, DIS_FEED_KEYS = 2 };
 
 /* What row losses of the batch are divided by; 0: the head takes no part. */
 double dis__head_norm(const dis__head *head);

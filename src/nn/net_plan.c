@@ -258,7 +258,9 @@ static dis_status take_mirrors(dis__net *net)
         const size_t n = dis__size(dis__size(axis_max(net, s->rows), axis_max(net, s->time), 0), s->per, 0);
         if (s->mirrored) DIS_TRY(dis__alloc_zeroed(&s->mirror, n, sizeof *s->mirror));
     }
-    const size_t max_keys = dis__size(net->n_layers, DIS_LAYER_KEYS, DIS_NET_AXES + 2 + net->n_heads);
+    const size_t feeds = net->n_slots + net->n_ints + DIS_HEAD_FEEDS * net->n_heads;
+    const size_t max_keys =
+        dis__size(net->n_layers, DIS_LAYER_KEYS, dis__size(feeds, DIS_FEED_KEYS, DIS_NET_AXES + 2 + net->n_heads));
     DIS_TRY(dis__alloc_zeroed(&net->key, max_keys, sizeof *net->key));
     return dis__alloc_zeroed(&net->heads_now, net->n_heads, sizeof *net->heads_now);
 }

@@ -71,7 +71,9 @@ typedef enum { DIS_ACT_NONE, DIS_ACT_RELU, DIS_ACT_TANH, DIS_ACT_SIGMOID, DIS_AC
     X(update)               \
     X(square_sums)          \
     X(clip)                 \
-    X(start)
+    X(start)                \
+    X(take_rows)            \
+    X(take_spans)
 
 typedef enum {
 #define DIS_OP_ENUM(name) DIS_OP_##name,
@@ -497,5 +499,26 @@ typedef struct {
     size_t n, side;
     void *y;
 } dis__start_args;
+
+/* Rows of a larger array: row i of y, height x width x channels numbers of `size` bytes, is row row[i] of x; below 0: all
+ * its bytes are `behind`. With `moved` row has four numbers for each, (which, dy, dx, mirror): an image whose place (r,
+ * c) is x's (r + dy, c' + dx), c' counted from the other side where it is mirrored, 0 outside. Index: rows. */
+typedef struct {
+    const void *x;
+    void *y;
+    const int32_t *row;
+    size_t size, n_rows, height, width, channels;
+    bool moved;
+    unsigned char behind;
+} dis__take_rows_args;
+
+/* Spans (from, to, n, room) of whole numbers: y[to + j] = x[from + j] for j < n, and -1 for the rest of the room. Index:
+ * spans. */
+typedef struct {
+    const int32_t *x;
+    int32_t *y;
+    const int32_t *span; /* (n_spans, 4) */
+    size_t n_spans;
+} dis__take_spans_args;
 
 #endif

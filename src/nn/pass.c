@@ -159,6 +159,7 @@ static dis_status prepare(dis__net *net, bool update)
                               (uint64_t)counts << 2);
     }
     dis__key_add(net, update);
+    dis__feeds_key(net);
     for (size_t i = 0; i < net->n_layers; i++)
         if (net->layers[i].kind->prepare) DIS_TRY(net->layers[i].kind->prepare(net, &net->layers[i]));
     return write_scalars(net);
@@ -190,6 +191,7 @@ static void place_values(dis__net *net)
 static dis_status run_forward(dis__net *net)
 {
     place_values(net);
+    DIS_TRY(dis__feeds_run(net));
     for (size_t i = 0; i < net->n_layers; i++) DIS_TRY(net->layers[i].kind->forward(net, &net->layers[i]));
     net->prepared = true;
     return sum_heads(net);

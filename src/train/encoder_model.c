@@ -394,6 +394,12 @@ static dis_status put_places(dis__net *net, const inputs *in, const encoded_item
     return dis__net_put_ints(net, in->places, in->room);
 }
 
+static dis_status put_rows(dis__net *net, const inputs *in, const encoded_items *e, const uint32_t *row, size_t n)
+{
+    return e->shared.lasting ? dis__encoder_take(net, &in->built, &in->config, &e->view, row, n)
+                             : dis__encoder_put(net, &in->built, &in->config, &e->view, row, n);
+}
+
 /* An item's choices are rows that follow each other. */
 static dis_status put_choices(dis__net *net, const inputs *in, const encoded_items *e, const dis__unit_batch *batch)
 {
@@ -402,7 +408,7 @@ static dis_status put_choices(dis__net *net, const inputs *in, const encoded_ite
         in->rows[r] = (uint32_t)(batch->unit[r / e->per] * e->per + r % e->per);
         in->room[r] = (int32_t)r;
     }
-    DIS_TRY(dis__encoder_put(net, &in->built, &in->config, &e->view, in->rows, n));
+    DIS_TRY(put_rows(net, in, e, in->rows, n));
     dis__net_resize(net, in->items, batch->n);
     return dis__net_put_ints(net, in->places, in->room);
 }
@@ -412,7 +418,7 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encode
     const inputs *in = (const inputs *)to;
     const encoded_items *e = (const encoded_items *)encoded;
     if (in->rows) return put_choices(net, in, e, batch);
-    DIS_TRY(dis__encoder_put(net, &in->built, &in->config, &e->view, batch->unit, batch->n));
+    DIS_TRY(put_rows(net, in, e, batch->unit, batch->n));
     return in->places == DIS_NONE ? DIS_OK : put_places(net, in, e, batch);
 }
 

@@ -31,6 +31,7 @@ typedef struct {
     const uint64_t *unit;   /* (n_units + 1): the items of each; NULL: a unit is an item */
     const uint32_t *length; /* (n_units): what units of a batch should have alike, unless packed; NULL: all do */
     bool packed;            /* units of a batch lie one behind the other: lengths need not be alike */
+    bool lasting;           /* they stay as they are while a net takes batches of them: devices may keep them */
     const int32_t
         *worker; /* (n_units): who is asked, -1: nobody in particular, -2 and below: those told of since; NULL:
                                the model does not want to know. Of whoever had the items encoded */

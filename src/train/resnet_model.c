@@ -67,6 +67,7 @@ typedef struct {
     size_t height, width, channels, pad;
     bool flip;
     float *numbers; /* one batch */
+    int32_t *moves; /* (units, 4): as dis__net_take wants them */
 } inputs;
 
 static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const dis__model_files *files,
@@ -201,12 +202,25 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     in->pad = (size_t)s->pad;
     in->flip = s->flip;
     const size_t room = dis__size(limits->units, e->pixels.n_features, 0);
+    DIS_TRY(dis__alloc_array(&in->moves, dis__size(limits->units, 4, 0), sizeof *in->moves));
     return dis__alloc_array(&in->numbers, room, sizeof *in->numbers);
 }
 
 static void free_inputs(dis__inputs *in)
 {
     dis__free(((inputs *)in)->numbers);
+    dis__free(((inputs *)in)->moves);
+}
+
+/* What becomes of image i of a batch: (unit, dy, dx, mirror). */
+static void draw_move(const inputs *in, const dis__unit_batch *batch, size_t i, int32_t move[4])
+{
+    const size_t span = 2 * in->pad + 1;
+    const uint64_t draw = dis__random(batch->seed ^ batch->number << 20, DIS_STREAM_AUGMENT, batch->unit[i]);
+    move[0] = (int32_t)batch->unit[i];
+    move[1] = batch->training ? (int32_t)((draw & 0xffffff) % span) - (int32_t)in->pad : 0;
+    move[2] = batch->training ? (int32_t)((draw >> 24 & 0xffffff) % span) - (int32_t)in->pad : 0;
+    move[3] = batch->training && in->flip && draw >> 63;
 }
 
 /* One image, shifted by (dy, dx) and perhaps mirrored. */
@@ -227,18 +241,20 @@ static void lay_out(const inputs *in, const float *from, long dy, long dx, bool 
 static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__unit_batch *batch)
 {
     const inputs *in = (const inputs *)to;
-    const size_t k = in->height * in->width * in->channels, span = 2 * in->pad + 1;
-    for (size_t i = 0; i < batch->n; i++) {
-        const float *from = ((const encoded_items *)encoded)->x + batch->unit[i] * k;
-        const uint64_t draw = dis__random(batch->seed ^ batch->number << 20, DIS_STREAM_AUGMENT, batch->unit[i]);
-        if (batch->training)
-            lay_out(in, from, (long)((draw & 0xffffff) % span) - (long)in->pad,
-                    (long)((draw >> 24 & 0xffffff) % span) - (long)in->pad, in->flip && draw >> 63,
-                    in->numbers + i * k);
-        else
-            memcpy(in->numbers + i * k, from, k * sizeof *from);
-    }
+    const float *x = ((const encoded_items *)encoded)->x;
+    const size_t k = in->height * in->width * in->channels;
+    const void *kept;
     dis__net_resize(net, in->rows, batch->n);
+    DIS_TRY(dis__net_keep_reals(net, DIS_ROLE_VALUE, encoded->lasting ? x : NULL, x, encoded->n_items * k, &kept));
+    for (size_t i = 0; i < batch->n; i++) {
+        int32_t *move = in->moves + 4 * i;
+        draw_move(in, batch, i, move);
+        if (!kept && batch->training)
+            lay_out(in, x + batch->unit[i] * k, move[1], move[2], move[3], in->numbers + i * k);
+        else if (!kept)
+            memcpy(in->numbers + i * k, x + batch->unit[i] * k, k * sizeof *x);
+    }
+    if (kept) return dis__net_take(net, in->images, kept, in->moves, true);
     return dis__net_put(net, in->images, in->numbers);
 }
 

@@ -48,6 +48,9 @@ typedef struct {
 dis_status dis__train_on(const dis__device *device, dis_context *ctx, const dis_examples *train,
                          const dis_examples *dev, const dis_model_train_options *options, dis_model **out);
 
+/* Labels of the items of these units, to a head of labels. */
+dis_status dis__training_put_labels(dis__training *t, int head, const uint32_t *units, size_t n);
+
 /* worker_terms.c: heads of models that know who is asked, what goes into them, and what their terms are divided by. */
 dis_status dis__worker_heads(dis__training *t, dis__model_net *r, const int *logits);
 dis_status dis__worker_targets(dis__training *t, const uint32_t *units, size_t n);

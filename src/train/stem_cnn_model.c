@@ -48,7 +48,8 @@ typedef struct {
 typedef struct {
     dis__inputs shared;
     int rows, text[TEXTS];
-    int32_t *ids; /* one text of a batch */
+    int32_t *ids;       /* one text of a batch */
+    int32_t (*span)[4]; /* (units): as dis__net_take_ints wants them */
 } inputs;
 
 static dis_status learn(dis_context *ctx, const void *of, const dis_items_view *items, const dis__model_files *files,
@@ -162,24 +163,33 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
     in->text[0] = t.text[0];
     in->text[1] = t.text[1];
     to->trunk = t.trunk;
+    DIS_TRY(dis__alloc_array(&in->span, limits->units, sizeof *in->span));
     return dis__alloc_array(&in->ids, dis__size(limits->units, o.length, 0), sizeof *in->ids);
 }
 
 static void free_inputs(dis__inputs *in)
 {
     dis__free(((inputs *)in)->ids);
+    dis__free(((inputs *)in)->span);
 }
 
 static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__unit_batch *batch)
 {
     const inputs *in = (const inputs *)to;
     const encoded_items *e = (const encoded_items *)encoded;
+    const void *kept;
+    const size_t n = encoded->n_items * TEXTS * e->length;
     dis__net_resize(net, in->rows, batch->n);
+    DIS_TRY(dis__net_keep_ints(net, encoded->lasting ? e->ids : NULL, e->ids, n, &kept));
     for (size_t t = 0; t < TEXTS; t++) {
-        for (size_t i = 0; i < batch->n; i++)
-            memcpy(in->ids + i * e->length, e->ids + (batch->unit[i] * TEXTS + t) * e->length,
-                   e->length * sizeof *in->ids);
-        DIS_TRY(dis__net_put_ints(net, in->text[t], in->ids));
+        for (size_t i = 0; i < batch->n; i++) {
+            const size_t from = (batch->unit[i] * TEXTS + t) * e->length;
+            const int32_t length = (int32_t)e->length, span[4] = {(int32_t)from, (int32_t)i * length, length, length};
+            memcpy(in->span[i], span, sizeof span);
+            if (!kept) memcpy(in->ids + i * e->length, e->ids + from, e->length * sizeof *in->ids);
+        }
+        DIS_TRY(kept ? dis__net_take_ints(net, in->text[t], kept, (const int32_t(*)[4])in->span, batch->n)
+                     : dis__net_put_ints(net, in->text[t], in->ids));
     }
     return DIS_OK;
 }

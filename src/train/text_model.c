@@ -67,7 +67,8 @@ typedef struct {
     dis__inputs shared;
     int rows, bags, positions; /* axes */
     int ids, lengths, list[MAX_TEXTS + EXTRA_LISTS];
-    int32_t *room; /* to lay out a batch */
+    int32_t *room;      /* to lay out a batch */
+    int32_t (*span)[4]; /* (bags): where its ids lie */
 } inputs;
 
 static size_t n_lists(const text_encoder *e)
@@ -309,12 +310,14 @@ static dis_status build(dis__net *net, const void *of, const void *encoder, cons
         to->trunk = dis__layer_dropout(net, to->trunk, s->dropout);
     }
     const size_t room = dis__size(dis__size(limits->units, lists, 0), max + 1, 0);
+    DIS_TRY(dis__alloc_array(&in->span, dis__size(limits->units, lists, 0), sizeof *in->span));
     return dis__alloc_array(&in->room, room, sizeof *in->room);
 }
 
 static void free_inputs(dis__inputs *in)
 {
     dis__free(((inputs *)in)->room);
+    dis__free(((inputs *)in)->span);
 }
 
 static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encoded, const dis__unit_batch *batch)
@@ -325,19 +328,25 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *encode
     size_t longest = 1;
     for (size_t i = 0; i < n; i++)
         if (e->length[batch->unit[i]] > longest) longest = e->length[batch->unit[i]];
+    const void *kept;
+    DIS_TRY(dis__net_keep_ints(net, encoded->lasting ? e->ids : NULL, e->ids,
+                               (size_t)e->start[encoded->n_items * lists], &kept));
     int32_t *ids = in->room, *lengths = ids + n * lists * longest;
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < lists; l++) {
             const uint64_t *start = e->start + batch->unit[i] * lists + l;
             const size_t length = (size_t)(start[1] - start[0]), row = i * lists + l;
-            if (length) memcpy(ids + row * longest, e->ids + start[0], length * sizeof *ids);
-            for (size_t j = length; j < longest; j++) ids[row * longest + j] = -1;
+            const int32_t span[4] = {(int32_t)start[0], (int32_t)(row * longest), (int32_t)length, (int32_t)longest};
+            memcpy(in->span[row], span, sizeof span);
+            if (!kept && length) memcpy(ids + row * longest, e->ids + start[0], length * sizeof *ids);
+            for (size_t j = length; !kept && j < longest; j++) ids[row * longest + j] = -1;
             lengths[row] = (int32_t)length;
         }
     dis__net_resize(net, in->rows, n);
     dis__net_resize(net, in->bags, n * lists);
     dis__net_resize(net, in->positions, longest);
-    DIS_TRY(dis__net_put_ints(net, in->ids, ids));
+    DIS_TRY(kept ? dis__net_take_ints(net, in->ids, kept, (const int32_t(*)[4])in->span, n * lists)
+                 : dis__net_put_ints(net, in->ids, ids));
     DIS_TRY(dis__net_put_ints(net, in->lengths, lengths));
     for (size_t l = 0; l < lists; l++) {
         for (size_t i = 0; i < n; i++) ids[i] = (int32_t)(i * lists + l);

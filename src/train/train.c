@@ -148,6 +148,7 @@ static dis_status encode(dis__training *t, dis_context *ctx, const dis_items *it
     const dis_items_view view = dis_items_look(pairs->items ? pairs->items : items);
     DIS_TRY(dis__encode(ctx, t->model, &view, out));
     (*out)->worker = pairs->worker;
+    (*out)->lasting = true;
     return DIS_OK;
 }
 
@@ -253,30 +254,52 @@ static dis_status put_votes(dis__training *t, int head, const uint32_t *units, s
     return dis__head_put_votes(t->model_net.net, head, n_votes, row_of, worker, label);
 }
 
-static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
+dis_status dis__training_put_labels(dis__training *t, int head, const uint32_t *units, size_t n)
+{
+    const dis__targets *g = &t->targets;
+    const void *kept;
+    double counted = 0;
+    DIS_TRY(dis__net_keep_ints(t->model_net.net, g->label, g->label, g->n_items, &kept));
+    EACH_ITEM(t, units, n, row, item)
+    {
+        t->label[row] = kept ? (int32_t)item : g->label[item];
+        counted += g->label[item] >= 0 && (size_t)g->label[item] < g->n_classes;
+    }
+    return kept ? dis__head_take_labels(t->model_net.net, head, kept, t->label, counted)
+                : dis__head_put_labels(t->model_net.net, head, t->label);
+}
+
+static dis_status put_soft(dis__training *t, int head, const uint32_t *units, size_t n)
 {
     const dis__targets *g = &t->targets;
     const size_t k = g->n_classes;
+    const void *target, *weight;
+    double counted = 0;
+    DIS_TRY(dis__net_keep_reals(t->model_net.net, DIS_ROLE_STAT, g->target, g->target, g->n_items * k, &target));
+    DIS_TRY(dis__net_keep_reals(t->model_net.net, DIS_ROLE_STAT, g->weight, g->weight, g->n_items, &weight));
+    const bool kept = target && weight;
+    EACH_ITEM(t, units, n, row, item)
+    {
+        t->label[row] = (int32_t)item;
+        t->weight[row] = g->weight[item];
+        counted += (double)g->weight[item];
+        if (!kept) memcpy(t->target + row * k, g->target + item * k, k * sizeof *t->target);
+    }
+    return kept ? dis__head_take_targets(t->model_net.net, head, target, weight, t->label, counted)
+                : dis__head_put_targets(t->model_net.net, head, t->target, t->weight);
+}
+
+static dis_status put_targets(dis__training *t, const uint32_t *units, size_t n)
+{
     size_t h = 0;
     if (t->objective->annotator) return dis__worker_targets(t, units, n);
-    if (t->objective->main != DIS_MAIN_NONE) {
-        EACH_ITEM(t, units, n, row, item) t->label[row] = g->label[item];
-        DIS_TRY(dis__head_put_labels(t->model_net.net, t->model_net.head[h++], t->label));
-    }
-    if (t->objective->soft >= 0) {
-        EACH_ITEM(t, units, n, row, item)
-        {
-            memcpy(t->target + row * k, g->target + item * k, k * sizeof *t->target);
-            t->weight[row] = g->weight[item];
-        }
-        DIS_TRY(dis__head_put_targets(t->model_net.net, t->model_net.head[h++], t->target, t->weight));
-    }
+    if (t->objective->main != DIS_MAIN_NONE) DIS_TRY(dis__training_put_labels(t, t->model_net.head[h++], units, n));
+    if (t->objective->soft >= 0) DIS_TRY(put_soft(t, t->model_net.head[h++], units, n));
     if (t->objective->crowd < 0) return DIS_OK;
     const bool warming = t->at.epoch < (size_t)t->settings.warm_up;
     if (t->warm_up != DIS_NONE) dis__head_put_nothing(t->model_net.net, warming ? t->model_net.head[h] : t->warm_up);
     if (!warming) return put_votes(t, t->model_net.head[h], units, n);
-    EACH_ITEM(t, units, n, row, item) t->label[row] = g->label[item];
-    return dis__head_put_labels(t->model_net.net, t->warm_up, t->label);
+    return dis__training_put_labels(t, t->warm_up, units, n);
 }
 
 /* Batches that make one step are one large batch to a head: its loss is divided by what all of them count for. */

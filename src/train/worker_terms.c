@@ -102,8 +102,7 @@ dis_status dis__worker_targets(dis__training *t, const uint32_t *units, size_t n
     if (t->model->confuses) dis__head_put_nothing(r->net, r->head[1]);
     if (t->terms != DIS_NONE) DIS_TRY(put_terms(t, units, n));
     if (r->asked->mixed) return put_mixed(t, units, n);
-    for (size_t i = 0; i < n; i++) t->label[i] = t->targets.label[units[i]];
-    return dis__head_put_labels(r->net, r->head[0], t->label);
+    return dis__training_put_labels(t, r->head[0], units, n);
 }
 
 void dis__worker_norm(dis__training *t, size_t b)

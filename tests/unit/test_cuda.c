@@ -326,7 +326,7 @@ static void models(void **state)
                                              "annotator:norm=.05,contrast=.1", "annot-mix:alpha=.4"};
     for (size_t d = 0; cuda_at(d); d++)
         for (size_t i = 0; i < MODELS; i++)
-            for (size_t j = 0; j < sizeof objectives / sizeof *objectives; j++) {
+            for (size_t j = 0; chosen((int)i) && j < sizeof objectives / sizeof *objectives; j++) {
                 const dis_items *items;
                 dis_model_train_options o = quick(small_model(&c, i, &items), objectives[j]);
                 if (j > 2 && items == c.tokens) continue; /* who is asked is asked about items */

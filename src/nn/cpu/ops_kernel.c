@@ -59,3 +59,4 @@ void DIS_KERNEL(dis__cpu_end_product)(const dis__product_args *args, size_t row,
 #include "nn/loops/image_loops.h"
 #include "nn/loops/lookup_loops.h"
 #include "nn/loops/batchnorm_loops.h"
+#include "nn/loops/take_loops.h"

@@ -107,6 +107,8 @@ CUT(update, dis__update_args) { return rows(a->n, 4); }
 CUT(square_sums, dis__square_sums_args) { return rows(parts(a->n, DIS_SQUARES_BLOCK), DIS_SQUARES_BLOCK); }
 CUT(clip, dis__clip_args) { (void)a; return rows(1, 1); }
 CUT(start, dis__start_args) { return rows(a->n, 8); }
+CUT(take_rows, dis__take_rows_args) { return rows(a->n_rows, a->height * a->width * a->channels); }
+CUT(take_spans, dis__take_spans_args) { return rows(a->n_spans, 64); }
 /* clang-format on */
 
 CUT(crowd_loss, dis__crowd_args)
@@ -292,6 +294,8 @@ static const row table[DIS_N_OPS] = {
     ROW(square_sums, dis__square_sums_args, cut_square_sums, NULL, NULL),
     ROW(clip, dis__clip_args, cut_clip, NULL, NULL),
     ROW(start, dis__start_args, cut_start, NULL, NULL),
+    ROW(take_rows, dis__take_rows_args, cut_take_rows, NULL, NULL),
+    ROW(take_spans, dis__take_spans_args, cut_take_spans, NULL, NULL),
 };
 
 dis__cut dis__cut_of(dis__op op, void *args, int n_threads)

@@ -93,6 +93,12 @@ int dis__head_soft(dis__net *net, const char *name, int logits, const dis__soft_
 
 /* ---- targets ---- */
 
+static void stop_feeds(dis__net *net, const dis__layer *layer)
+{
+    static const int filled[DIS_HEAD_FEEDS] = {TARGET, WEIGHT, LABEL};
+    for (int i = 0; i < DIS_HEAD_FEEDS; i++) dis__feed_stop(net, layer->work[filled[i]]);
+}
+
 static dis__layer *open_targets(dis__net *net, int head, size_t *rows)
 {
     dis__layer *layer = &net->layers[net->heads[head]];
@@ -100,6 +106,7 @@ static dis__layer *open_targets(dis__net *net, int head, size_t *rows)
     *rows = dis__net_rows(net, layer->in[0]);
     h->has_targets = true;
     h->counted = 0;
+    stop_feeds(net, layer);
     return layer;
 }
 
@@ -159,7 +166,49 @@ dis_status dis__head_put_labels(dis__net *net, int head, const int32_t *label)
     return end_targets(net, layer, rows);
 }
 
+/* Rows of an array go to memory of the head; `row` NULL: those that `like` has. */
+static dis_status take(dis__net *net, dis__layer *layer, int to, const dis__take_rows_args *what, const int32_t *row)
+{
+    dis__take_rows_args args = *what;
+    args.y = layer->work[to];
+    args.n_rows = dis__rows_now(net, layer->in[0]);
+    args.height = args.width = 1;
+    return dis__feed_rows(net, &args, row, dis__net_rows(net, layer->in[0]), dis__most_rows(net, layer->in[0]));
+}
+
+dis_status dis__head_take_targets(dis__net *net, int head, const void *target, const void *weight, const int32_t *row,
+                                  double counted)
+{
+    size_t rows;
+    dis__layer *layer = open_targets(net, head, &rows);
+    dis__head *h = layer->own;
+    h->counted = counted;
+    dis__take_rows_args args = {.x = target, .size = dis__real(net, DIS_ROLE_STAT), .channels = h->n_classes};
+    DIS_TRY(take(net, layer, TARGET, &args, row));
+    args = (dis__take_rows_args){.x = weight, .size = args.size, .channels = 1};
+    args.row = dis__feed_index(net, layer->work[TARGET]);
+    return take(net, layer, WEIGHT, &args, NULL);
+}
+
+dis_status dis__head_take_labels(dis__net *net, int head, const void *label, const int32_t *row, double counted)
+{
+    size_t rows;
+    dis__layer *layer = open_targets(net, head, &rows);
+    dis__head *h = layer->own;
+    h->counted = counted;
+    const dis__take_rows_args args = {.x = label, .size = sizeof(int32_t), .channels = 1, .behind = 0xff};
+    DIS_TRY(take(net, layer, LABEL, &args, row));
+    const dis__one_hot_args hot = {.n_rows = dis__rows_now(net, layer->in[0]),
+                                   .n_classes = h->n_classes,
+                                   .label = layer->work[LABEL],
+                                   .target = layer->work[TARGET],
+                                   .weight = layer->work[WEIGHT]};
+    return dis__feed_one_hot(net, &hot);
+}
+
 void dis__head_put_nothing(dis__net *net, int head)
 {
-    ((dis__head *)net->layers[net->heads[head]].own)->has_targets = false;
+    dis__layer *layer = &net->layers[net->heads[head]];
+    ((dis__head *)layer->own)->has_targets = false;
+    if (layer->kind == &soft_kind) stop_feeds(net, layer);
 }

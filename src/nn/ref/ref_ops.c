@@ -60,3 +60,4 @@ enum { TIMES_SCRATCH = 64 };
 #include "nn/loops/image_loops.h"
 #include "nn/loops/lookup_loops.h"
 #include "nn/loops/batchnorm_loops.h"
+#include "nn/loops/take_loops.h"
