@@ -5,11 +5,13 @@ multiplies probabilities, which underflow.
 
     python bench/peers_spark.py VOTES.csv [--dissent build/dissent] [--iterations 5] [--cores 2]
 
-Prints JSON: seconds of reading and of all iterations for Spark, seconds from file to file for dissent, and the largest
-difference of a label. Names must be those of `dissent synth` (t12, w3, 0): spark-crowd takes numbers. Needs pyspark and
+Prints JSON: for Spark, seconds and processor seconds of reading and of all iterations; for dissent the same from file to
+file; and the largest difference of a label. Names must be those of `dissent synth` (t12, w3, 0): spark-crowd takes numbers. Needs pyspark and
 Java; without them it says `skipped: reason`."""
 import argparse
 import json
+import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -21,6 +23,12 @@ from pathlib import Path
 def skip(reason):
     print(json.dumps({"skipped": reason}))
     sys.exit(0)
+
+
+def processor(spark):
+    """Seconds of processor time of Spark's Java so far."""
+    fields = Path(f"/proc/{spark.sparkContext._gateway.proc.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def read(spark, path, cores):
@@ -65,22 +73,23 @@ def run_spark(args):
     builder = builder.config("spark.driver.memory", "4g").config("spark.sql.shuffle.partitions", str(2 * args.cores))
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    started = time.perf_counter()
+    started, used = time.perf_counter(), processor(spark)
     votes, n, K = read(spark, args.votes, args.cores)
     labels = first_labels(F, votes, K).cache()
     labels.count()
-    was_read = time.perf_counter()
+    was_read, used_read = time.perf_counter(), processor(spark)
     for _ in range(args.iterations):
         logs, prior, sums = matrices(F, votes, labels, K, args.smoothing)
         after = new_labels(F, votes, logs, prior, K).localCheckpoint()  # or plans grow with every iteration
         for table in (labels, sums):
             table.unpersist()
         labels = after
-    done = time.perf_counter()
+    done, used_all = time.perf_counter(), processor(spark)
     rows = {f"t{row['task']}": [row[f"p{k}"] for k in range(K)] for row in labels.collect()}
     spark.stop()
-    return rows, {"votes": n, "spark": {"start": started - start, "read": was_read - started, "iterate": done - was_read,
-                                        "each": (done - was_read) / args.iterations}}
+    return rows, {"votes": n, "iterations": args.iterations,
+                  "spark": {"start": started - start, "read": was_read - started, "iterate": done - was_read},
+                  "spark processor": {"start": used, "read": used_read - used, "iterate": used_all - used_read}}
 
 
 def run_dissent(args, folder):
@@ -90,13 +99,14 @@ def run_dissent(args, folder):
     subprocess.run([str(args.dissent), "labels", str(args.votes), "--method", method, "--threads", str(args.cores), "-q",
                     "-o", str(out)], check=True)
     seconds = time.perf_counter() - start
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     rows = {}
     with open(out) as lines:
         next(lines)
         for line in lines:
             cells = line.rstrip("\n").split(",")
             rows[cells[0]] = [float(x) for x in cells[3:]]
-    return rows, seconds
+    return rows, seconds, used.ru_utime + used.ru_stime
 
 
 def main():
@@ -114,9 +124,9 @@ def main():
     except ImportError:
         skip("no pyspark here")
     with tempfile.TemporaryDirectory() as folder:
-        ours, seconds = run_dissent(args, folder)
+        ours, seconds, used = run_dissent(args, folder)
     theirs, out = run_spark(args)
-    out["dissent"] = seconds
+    out["dissent"], out["dissent processor"] = seconds, used
     out["difference"] = max(abs(a - b) for task, row in ours.items() for a, b in zip(row, theirs[task]))
     print(json.dumps(out))
 

@@ -1,7 +1,7 @@
 """The model of time in docs/scale.md ("A model of time") beside what ranks took: processor time of each, without what it
 spent in calls of MPI (ranks_time.c), so that other work on the machine and waiting ranks disturb it little.
 
-    python bench/ranks_model.py [--dissent build/dissent] [--votes 1e6,1e7] [--ranks 1,2,4] [--repeat 3] [--fit]
+    python bench/ranks_model.py [--dissent build/dissent] [--votes 1e6,1e7] [--ranks 1,2,4] [--repeat 3] [--shuffle] [--fit]
 
 Parts are told apart by differences between runs: an iteration by dawid-skene with more of them, writing labels by
 writing them once more (--save-views), reading by what is left of labels by majority without those of a few votes. Each figure is that of the rank
@@ -82,6 +82,7 @@ def main():
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--shuffle", action="store_true", help="rows in no order")
     args = parser.parse_args()
     for program in ("mpirun", "mpicc"):
         if not shutil.which(program):
@@ -98,7 +99,7 @@ def main():
         for votes in (float(x) for x in args.votes.split(",")):
             subprocess.run([str(args.dissent), "synth", "--items", f"{votes * ITEMS_PER_VOTE:.0f}", "--workers",
                             str(WORKERS), "--classes", str(CLASSES), "--votes-per-item", f"{1 / ITEMS_PER_VOTE:.0f}",
-                            "-o", str(folder / f"votes-{votes:.0f}.csv"), "-q"], check=True)
+                            "-o", str(folder / f"votes-{votes:.0f}.csv"), "-q", *["--shuffle"][: args.shuffle]], check=True)
             for ranks in (int(x) for x in args.ranks.split(",")):
                 read, iteration, write = measure(args, tool, ranks, votes, folder)
                 by = model(ranks, votes)

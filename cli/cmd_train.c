@@ -175,6 +175,18 @@ static int hold_out(train_job *job)
     return cli_failed(job->c, status);
 }
 
+/* All of them on every rank, which has parts of batches, not of votes. */
+static int read_votes(train_job *job, const dis_votes_options *how)
+{
+    dis_context *alone;
+    dis_status status = cli_context_alone(job->c, &job->v->common, &alone);
+    if (status == DIS_OK) {
+        status = dis_votes_read(alone, &job->v->votes, 1, how, &job->votes);
+        dis_context_destroy(alone);
+    }
+    return cli_failed(job->c, status);
+}
+
 static int read_all(train_job *job)
 {
     cli *c = job->c;
@@ -195,23 +207,16 @@ static int read_all(train_job *job)
         how.label = v->votes_label;
         how.classes = job->classes.name;
         how.n_classes = job->classes.n;
-        code = cli_failed(c, dis_votes_read(job->ctx, &v->votes, 1, &how, &job->votes));
+        code = read_votes(job, &how);
     }
     return code == 0 ? table_input_read(c, job->ctx, &v->table, &job->table) : code;
 }
 
-/* Ranks train one model together, or several, each as a whole. One that needs votes, which ranks share out, stays in one
- * process. */
+/* Ranks train one model together, or several, each as a whole. */
 static int check_ranks(const train_job *job)
 {
-    const train_values *v = job->v;
-    const struct {
-        bool given;
-        const char *name;
-    } alone[] = {{v->jobs > 1, "jobs"}, {v->votes, "votes"}};
-    for (size_t i = 0; dis_context_ranks(job->ctx) > 1 && !train_by_ranks(v) && i < sizeof alone / sizeof *alone; i++)
-        if (alone[i].given) return cli_usage(job->c, "--%s works in one process; leave mpirun out", alone[i].name);
-    return 0;
+    if (dis_context_ranks(job->ctx) == 1 || train_by_ranks(job->v) || job->v->jobs <= 1) return 0;
+    return cli_usage(job->c, "--jobs is about several models, and ranks train one together; leave it out");
 }
 
 /* All ranks have come as far, or the first that has not tells why and ends the others. */

@@ -75,6 +75,16 @@ awk -F, 'NR == FNR { loss[FNR] = $3; next } FNR > 1 && (d = $3 - loss[FNR]) * d 
 train 2 -o two --resume --threads 1 # done already: nothing changes
 cmp two/weights-*.safetensors again/weights-*.safetensors || fail "training: resumed, it gives other bytes"
 
+# votes: all of them on every rank
+votes() {
+    "$@" "$DISSENT" train --model text:width=8,dropout=0 --items texts.csv --votes train.csv --gold gold.csv --objective crowd:mw --dev .2 --epochs 2 \
+        --batch 32 -q --threads 1 -o "$folder" --curves "$folder.csv"
+}
+folder=votes1 votes env
+folder=votes2 votes ranks 2
+awk -F, 'NR == FNR { loss[FNR] = $3; next } FNR > 1 && (d = $3 - loss[FNR]) * d > 1e-4 { exit 1 }' votes1.csv votes2.csv ||
+    fail "training on votes: the losses of 2 ranks are not those of one process"
+
 # several models: each rank trains some of them as a whole, the files are those of one process
 several() {
     "$@" "$DISSENT" train --model text:width=8 --items texts.csv --labels soft.csv --gold gold.csv --dev .2 --epochs 2 --batch 64 -q --threads 1 \
@@ -90,7 +100,6 @@ done
 rm -r one models
 
 # what cannot be shared out is refused, exit code 2, said once
-refused "votes of all" "works in one process" "$DISSENT" train --items texts.csv --votes train.csv --objective crowd:mw -o refused
 refused "no plug-in" "cannot be loaded" env DISSENT_MPI=/nowhere/libdissent-mpi.so "$DISSENT" labels grouped.csv -o refused.csv -q
 [ ! -e refused.csv ] || fail "something was written"
 
