@@ -3,8 +3,9 @@
     python gpu_encoder.py ROWS LENGTH [predict]   ->  one line per way: eager, compiled, compiled and replayed as a CUDA graph
 
 Random weights, bf16 autocast, fused AdamW, gradients clipped to 1, dropout .1, scaled_dot_product_attention. Medians of 7
-groups of 20 steps with one wait each. Each way has 90 seconds to get ready, or as many as SECONDS says; compiling may take
-longer. LOCK names a file that is locked while steps are timed, so that several of these programs can compile side by side.
+groups (or GROUPS) of 20 steps with one wait each. All ways get ready first, each in 90 seconds, or as many as SECONDS says
+(compiling may take longer), then they are timed: LOCK names a file that is locked meanwhile, so that several of these
+programs can compile side by side.
 `fine-tune FOLDER ITEMS` instead trains a sequence classifier on the pairs of a CSV file as users do, eager and padded to the
 batch of 8, and prints the seconds per epoch.
 """
@@ -19,7 +20,7 @@ import transformers
 
 from gpu_timing import alone, give_up, recorded, timed
 
-GROUP, GROUPS = 20, 7
+GROUP, GROUPS = 20, int(os.environ.get("GROUPS", 7))
 
 
 def model_of(train):
@@ -55,20 +56,21 @@ def steps(rows, length, predict):
 
     eager, compiled = stepper(loss_of), stepper(torch.compile(loss_of, dynamic=False))
     ways = {"eager": lambda: eager, "compiled": lambda: compiled, "compiled, graph": lambda: recorded(compiled)}
+    ready = {}
     for way, make in ways.items():
         signal.alarm(int(os.environ.get("SECONDS", 90)))
         try:
-            step = make()
-            step()
+            ready[way] = make()
+            ready[way]()
             torch.cuda.synchronize()
-            signal.alarm(0)
-            with alone():
-                took = f"{timed(step, GROUPS, GROUP):.3f} ms"
         except Exception as error:  # one way that fails leaves the others
-            took = (str(error) or type(error).__name__).splitlines()[0][:120]
+            ready[way] = (str(error) or type(error).__name__).splitlines()[0][:120]
         finally:
             signal.alarm(0)
-        print(f"PyTorch {torch.__version__} {way}, {rows} x {length}{' forward' if predict else ''}: {took}", flush=True)
+    with alone():
+        for way, step in ready.items():
+            took = step if isinstance(step, str) else f"{timed(step, GROUPS, GROUP):.3f} ms"
+            print(f"PyTorch {torch.__version__} {way}, {rows} x {length}{' forward' if predict else ''}: {took}", flush=True)
 
 
 def fine_tune(folder, items):

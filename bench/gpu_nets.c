@@ -4,10 +4,10 @@
  *     gpu_nets DEVICE resnet34|tagger SIZE [STEPS]
  *
  * SIZE: images, or tokens, of a batch. same: milliseconds of a step that is taken again and again, the numbers on the
- * device; fed: with the batch copied to the device before each step, one of four of different sizes in turn; taken: of a
- * ResNet, with images and labels on the device and their rows told before each step; fresh: of a tagger, with a batch of
- * other sizes every time. Each is the median of rounds of ten steps. `checksum` of the
- * parameters at the end: equal from run to run. */
+ * device; fed: with the batch copied to the device before each step, one of four of different sizes in turn; taken: of
+ * a ResNet, with images and labels on the device and their rows told before each step; fresh: of a tagger, with a batch
+ * of other sizes every time. Each is the median of rounds of ten steps. `checksum` of the parameters at the end: equal
+ * from run to run. */
 #include "core/random.h"
 #include "nn/models/nets.h"
 #include <stdio.h>

@@ -22,7 +22,7 @@ from gpu_timing import alone, give_up, recorded, timed
 
 torch.set_float32_matmul_precision("high")
 torch.backends.cudnn.benchmark = True
-ROUNDS, ROUND = 12, 10
+ROUNDS, ROUND = int(os.environ.get("ROUNDS", 12)), 10
 
 
 class Block(nn.Module):
@@ -112,31 +112,39 @@ def stepper(loss, optimizer):
     return step
 
 
-def torch_times(name, size):
-    times = {}
+def prepared(name, size):
+    """Each way's step, or why there is none, and the seconds that it took to get ready."""
+    steps = {}
     signal.signal(signal.SIGALRM, give_up)
     torch.manual_seed(0)
     _, loss, optimizer = MODELS[name](size)
     compiled = stepper(torch.compile(loss), optimizer)  # once for both
     for way in ("eager", "compiled", "graph"):
         signal.alarm(int(os.environ.get("SECONDS", 90)))
+        begun = time.perf_counter()
         try:
-            begun = time.perf_counter()
             step = stepper(loss, optimizer) if way == "eager" else compiled
             step()
             if way == "graph":
                 step = recorded(step)
             torch.cuda.synchronize()
-            ready = time.perf_counter() - begun
-            signal.alarm(0)
-            with alone():
-                times[way] = timed(step, ROUNDS, ROUND)
-            print(f"{name}:{size} PyTorch {way}: {times[way]:.3f} ms, ready after {ready:.1f} s", flush=True)
         except Exception as error:  # one way that fails leaves the others
-            times[way + "_failed"] = (str(error) or type(error).__name__).splitlines()[0][:120]
-            print(f"{name}:{size} PyTorch {way}: {times[way + '_failed']}", flush=True)
+            step = (str(error) or type(error).__name__).splitlines()[0][:120]
         finally:
             signal.alarm(0)
+        steps[way] = step, time.perf_counter() - begun
+    return steps
+
+
+def torch_times(name, size, steps):
+    times = {}
+    for way, (step, ready) in steps.items():
+        if isinstance(step, str):
+            times[way + "_failed"] = step
+            print(f"{name}:{size} PyTorch {way}: {step}", flush=True)
+        else:
+            times[way] = timed(step, ROUNDS, ROUND)
+            print(f"{name}:{size} PyTorch {way}: {times[way]:.3f} ms, ready after {ready:.1f} s", flush=True)
     return times
 
 
@@ -145,11 +153,13 @@ def main(program, rows):
     for row in rows:
         name, size = row.split(":")
         command = [program, "cuda:0", name, size, os.environ.get("STEPS", "200")]
+        steps = prepared(name, int(size))
         with alone():
             ours = [json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout) for _ in range(2)]
-        print(f"{row} ours: {min(o['same'] for o in ours):.3f} ms", flush=True)
-        theirs = torch_times(name, int(size))
-        line = {"row": row, "same": min(o["same"] for o in ours), "fed": min(o["fed"] for o in ours), "taken": min(o["taken"] for o in ours), "fresh": min(o["fresh"] for o in ours),
+            print(f"{row} ours: {min(o['same'] for o in ours):.3f} ms", flush=True)
+            theirs = torch_times(name, int(size), steps)
+        line = {"row": row, "same": min(o["same"] for o in ours), "fed": min(o["fed"] for o in ours),
+                "taken": min(o["taken"] for o in ours), "fresh": min(o["fresh"] for o in ours),
                 "repeats": ours[0]["checksum"] == ours[1]["checksum"], **theirs}
         print(json.dumps(line), flush=True)
         table.append(line)

@@ -7,7 +7,8 @@
 #
 # memcheck runs with cuBLASLt and cuDNN. racecheck and initcheck run with kernels of our own in their place (DIS_CUDA_PLAIN): what is
 # asked is whether ours are right, and initcheck does not see what cuBLASLt writes by bulk copies, so that whatever reads a product
-# would be reported. A line per process as it ends, and what was found at the end; FOLDER (by default a new one) keeps the logs.
+# would be reported; each case runs once, in training. A line per process as it ends, and what was found at the end; FOLDER (by default a
+# new one) keeps the logs.
 # LIMIT: seconds for a process, 600 by default. TOOLS: "memcheck racecheck initcheck".
 set -eu
 one() { # TOOL PROGRAM ARGUMENT...
@@ -34,10 +35,12 @@ export FOLDER="${4:-$(mktemp -d)}"
 mkdir -p "$FOLDER"
 : >"$FOLDER/ended"
 for tool in ${TOOLS:-memcheck racecheck initcheck}; do
+    much=once
+    [ "$tool" != memcheck ] || much=brief
     for test in layers many; do
         i=0
         while [ $i -lt "$n" ]; do
-            echo "$tool test_cuda $test $i/$n brief"
+            echo "$tool test_cuda $test $i/$n $much"
             i=$((i + 1))
         done
     done

@@ -123,8 +123,8 @@ bool dis__encoder_lora_parts(const dis__encoder_lora *lora, size_t layer, const 
 int dis__encoder_top_build(dis__net *net, const dis__encoder_config *config, const dis__encoder_net *built,
                            bool dropout);
 
-/* The same as dis__encoder_put, of tokens that stay as they are while the net trains: they lie on the device where there
- * is room, and a batch is gathered there. */
+/* The same as dis__encoder_put, of tokens that stay as they are while the net trains: they lie on the device where
+ * there is room, and a batch is gathered there. */
 dis_status dis__encoder_take(dis__net *net, const dis__encoder_net *built, const dis__encoder_config *config,
                              const dis_tokens_view *tokens, const uint32_t *row, size_t n_rows);
 /* Row r of a batch is the text row[r] of `tokens`. */

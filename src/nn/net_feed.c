@@ -1,5 +1,5 @@
-/* Batches by index. Arrays that do not change while a net trains (items, ids, targets) lie on the device once, where its
- * memory is not the host's and has room for them; a batch then sends the numbers of its rows, and operations at the
+/* Batches by index. Arrays that do not change while a net trains (items, ids, targets) lie on the device once, where
+ * its memory is not the host's and has room for them; a batch then sends the numbers of its rows, and operations at the
  * beginning of the step copy these to where layers read them, recorded with the step. What is copied is what a batch
  * from the host would have brought, in the same type of number. */
 #include "nn/net_internal.h"

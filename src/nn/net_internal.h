@@ -229,8 +229,8 @@ dis_status dis__put_none(dis__net *net, int32_t *to, size_t n); /* ids that are 
 
 /* ---- batches by index (net_feed.c) ---- */
 
-/* args->y gets rows of args->x in each pass from now on; row: n numbers on the host (four each where moved), of `max` at
- * most, those behind them up to args->n_rows none; NULL: args->row is another feed's. */
+/* args->y gets rows of args->x in each pass from now on; row: n numbers on the host (four each where moved), of `max`
+ * at most, those behind them up to args->n_rows none; NULL: args->row is another feed's. */
 dis_status dis__feed_rows(dis__net *net, const dis__take_rows_args *args, const int32_t *row, size_t n, size_t max);
 const int32_t *dis__feed_index(const dis__net *net, const void *to); /* of such a feed, on the device */
 dis_status dis__feed_one_hot(dis__net *net, const dis__one_hot_args *args);

@@ -500,9 +500,9 @@ typedef struct {
     void *y;
 } dis__start_args;
 
-/* Rows of a larger array: row i of y, height x width x channels numbers of `size` bytes, is row row[i] of x; below 0: all
- * its bytes are `behind`. With `moved` row has four numbers for each, (which, dy, dx, mirror): an image whose place (r,
- * c) is x's (r + dy, c' + dx), c' counted from the other side where it is mirrored, 0 outside. Index: rows. */
+/* Rows of a larger array: row i of y, height x width x channels numbers of `size` bytes, is row row[i] of x; below 0:
+ * all its bytes are `behind`. With `moved` row has four numbers for each, (which, dy, dx, mirror): an image whose place
+ * (r, c) is x's (r + dy, c' + dx), c' counted from the other side where it is mirrored, 0 outside. Index: rows. */
 typedef struct {
     const void *x;
     void *y;
@@ -512,8 +512,8 @@ typedef struct {
     unsigned char behind;
 } dis__take_rows_args;
 
-/* Spans (from, to, n, room) of whole numbers: y[to + j] = x[from + j] for j < n, and -1 for the rest of the room. Index:
- * spans. */
+/* Spans (from, to, n, room) of whole numbers: y[to + j] = x[from + j] for j < n, and -1 for the rest of the room.
+ * Index: spans. */
 typedef struct {
     const int32_t *x;
     int32_t *y;

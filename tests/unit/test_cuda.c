@@ -22,10 +22,10 @@ static const dis__device *cuda_at(size_t i)
     return NULL;
 }
 
-/* Every n-th case is run, from one on, in `brief` once in two sizes: for tools under which opening a net takes most of
- * a second, in parts side by side (tests/cuda_sanitizers.sh). */
+/* Every n-th case is run, from one on, `brief` once in two sizes, `once` in one and in training alone: for tools under
+ * which opening a net takes a second, in parts side by side (tests/cuda_sanitizers.sh). */
 static int first_case, cases_apart = 1;
-static bool brief;
+static bool brief, once;
 
 static bool chosen(int c)
 {
@@ -116,8 +116,9 @@ static void layers(void **state)
             for (int s = 0; s < NN_SIZES; s++) {
                 if (!chosen(c) || (nn_cases[c].large && s == NN_SIZES - 1)) continue;
                 if (brief && s != 1 && s != NN_SIZES - 1 - nn_cases[c].large) continue;
+                if (once && s != (nn_cases[c].large ? 1 : NN_SIZES - 1)) continue;
                 bad += one_case(&nn_cases[c], cuda_at(d), nn_sizes[s], true, &worst);
-                if (s == 1) bad += one_case(&nn_cases[c], cuda_at(d), nn_sizes[s], false, &worst);
+                if (s == 1 && !once) bad += one_case(&nn_cases[c], cuda_at(d), nn_sizes[s], false, &worst);
             }
         print_message("%s: %d cases, at most %.2g off\n", cuda_at(d)->name, NN_CASES, worst);
     }
@@ -134,7 +135,7 @@ static void many(void **state)
             for (int s = 0; s < 3; s++) {
                 if (!chosen(3 * c + s)) continue;
                 bad += one_case(&nn_many[c].net, cuda_at(d), nn_many[c].size[s], true, &worst);
-                bad += one_case(&nn_many[c].net, cuda_at(d), nn_many[c].size[s], false, &worst);
+                if (!once) bad += one_case(&nn_many[c].net, cuda_at(d), nn_many[c].size[s], false, &worst);
             }
         print_message("%s: %d large cases, at most %.2g off\n", cuda_at(d)->name, NN_MANY, worst);
     }
@@ -465,12 +466,13 @@ static void out_of_memory(void **state)
     }
 }
 
-/* Arguments: a pattern of tests' names; I/N: every N-th case from I on; brief. */
+/* Arguments: a pattern of tests' names; I/N: every N-th case from I on; brief or once. */
 int main(int argc, char **argv)
 {
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     if (argc > 2 && (sscanf(argv[2], "%d/%d", &first_case, &cases_apart) != 2 || cases_apart < 1)) return 2;
-    brief = argc > 3 && strcmp(argv[3], "brief") == 0;
+    once = argc > 3 && strcmp(argv[3], "once") == 0;
+    brief = once || (argc > 3 && strcmp(argv[3], "brief") == 0);
     if (!cuda_at(0)) {
         printf("skipped: no CUDA device: %s\n", dis__device_missing());
         return 77;
