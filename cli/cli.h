@@ -160,6 +160,7 @@ typedef struct {
     bool bar;                     /* a progress bar is on the screen */
     struct timespec start, drawn;
     const char *command; /* the subcommand at work, "" before there is one */
+    bool device;         /* another one than the processor was asked for */
 } cli;
 
 typedef struct cli_command {
@@ -168,6 +169,7 @@ typedef struct cli_command {
     const char *text;        /* paragraphs between the usage line and the options; "\n\n" parts them */
     const char *examples;    /* one per line */
     bool ranks;              /* mpirun shares it out; others refuse to be started N times */
+    bool late_device;        /* a device that is likely to be there is asked for when it is used */
     bool methods, combiners; /* help and man page go on with these tables */
     cli_names names;         /* what operands are: inputs */
     const char *holds;       /* as that of an option */

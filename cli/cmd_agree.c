@@ -463,6 +463,7 @@ const cli_command cli_cmd_agree = {
                 "  dissent agree ratings.csv --classes low,medium,high --scale ordinal --json agreement.json -o "
                 "agreement.csv\n",
     .ranks = true,
+    .late_device = true,
     .names = CLI_NAMES_FILE,
     .min = 1,
     .max = SIZE_MAX,

@@ -205,6 +205,7 @@ const cli_command cli_cmd_compare = {
         "  dissent compare --a soft-*.csv --b gold-*.csv --gold test.csv --pool-seeds --fraction .33 "
         "--resamples 1000\n",
     .ranks = true,
+    .late_device = true,
     .names = CLI_NAMES_FILE,
     .min = 0,
     .max = 0,

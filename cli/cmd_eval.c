@@ -337,6 +337,7 @@ const cli_command cli_cmd_eval = {
                 "  dissent eval --perspectives MP --official MP_test.json --annotators predictions.csv\n"
                 "  dissent eval model.npy --votes votes.csv --human-labels softmax --items items.csv\n",
     .ranks = true,
+    .late_device = true,
     .names = CLI_NAMES_FILE,
     .min = 0,
     .max = CLI_MAX_VALUES,

@@ -386,6 +386,7 @@ const cli_command cli_cmd_labels = {
                 "  dissent labels votes.csv --method dawid-skene --workers workers.csv -o labels.csv\n"
                 "  dissent labels votes.csv --method standard --method mace:method=em --combine hybrid:weights=auto\n",
     .ranks = true,
+    .late_device = true,
     .methods = true,
     .combiners = true,
     .names = CLI_NAMES_FILE,

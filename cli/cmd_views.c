@@ -250,6 +250,7 @@ static int run(cli *c, const void *values, char **operands, size_t n_operands)
 extern const cli_command cli_cmd_views;
 const cli_command cli_cmd_views = {
     .name = "views",
+    .late_device = true,
     .summary = "how far apart several sets of soft labels are",
     .operands = "VIEW VIEW...",
     .text =

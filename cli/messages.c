@@ -273,10 +273,19 @@ dis_status cli_context_alone(cli *c, const cli_common *common, dis_context **out
     return dis_context_create(&o, out);
 }
 
+/* CUDA takes tenths of a second to say what there is. Where its driver's file is, and only passes over votes or items are
+ * made on the device, whoever uses it asks, and files are read meanwhile. */
+static bool is_asked_later(const cli *c, const char *device)
+{
+    return cli_command_find(c->command)->late_device && strncmp(device, "cuda", 4) == 0 &&
+           access("/dev/nvidiactl", F_OK) == 0;
+}
+
 dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
 {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
-    if (common->device && strcmp(common->device, "cpu") != 0 && !common->elsewhere) {
+    c->device = common->device && strcmp(common->device, "cpu") != 0;
+    if (c->device && !common->elsewhere && !is_asked_later(c, common->device)) {
         const dis_device *device;
         const dis_status there = dis_device_choose(common->device, (dis_precision)common->precision, false, &device);
         if (there != DIS_OK) return there;

@@ -119,14 +119,15 @@ static inline void cases_run(int threads)
     dis_context *ctx;
     o.threads = threads;
     assert_int_equal(dis_context_create(&o, &ctx), DIS_OK);
-    const size_t n_crowds = getenv("DISSENT_SMALL") ? 4 : sizeof em_crowds / sizeof *em_crowds; /* for checkers */
+    const bool small = getenv("DISSENT_SMALL") != NULL; /* for checkers, which are slow */
+    const size_t n_crowds = small ? 3 : sizeof em_crowds / sizeof *em_crowds;
     double most = 0;
     for (size_t i = 0; i < n_crowds; i++) {
         const em_crowd *c = &em_crowds[i];
         dis_votes *votes = cases_votes(c);
         int32_t *gold = malloc(c->n_items * sizeof *gold);
         for (size_t k = 0; k < c->n_items; k++) gold[k] = k % 7 == 2 ? (int32_t)(k % c->n_classes) : -1;
-        for (size_t s = 0; s < sizeof em_specs / sizeof *em_specs; s++)
+        for (size_t s = 0; s < sizeof em_specs / sizeof *em_specs; s += small ? 4 : 1)
             most = fmax(most, cases_compare(ctx, votes, c, em_specs[s], c->known ? gold : NULL));
         free(gold);
         dis_votes_destroy(votes);

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GRAIN = 1 << 18, MAX_JOBS = 64, PLANNED = 1 << 19 /* blocks of all resamples of a plan */ };
+enum { GRAIN = 1 << 18, MAX_JOBS = 64, PLANNED = 1 << 19 /* blocks of all resamples of a plan */, TOGETHER = 32 };
 #define FEW ((size_t)1 << 26) /* draws that the processor makes in the time that copies take */
 
 static const dis__bootstrap_host host = {.size = sizeof host,
@@ -139,10 +139,10 @@ static dis_status draw_all(work *w, size_t chunk)
     return DIS_OK;
 }
 
-/* Few enough resamples that their plan stays small; a multiple of 16, which the device does together. */
+/* Few enough resamples that their plan stays small; a multiple of TOGETHER, which the device does side by side. */
 static size_t chunk_for(const dis__bootstrap *b, size_t n_blocks)
 {
-    const size_t fit = PLANNED / n_blocks / 16 * 16, chunk = fit < 16 ? 16 : fit;
+    const size_t fit = PLANNED / n_blocks / TOGETHER * TOGETHER, chunk = fit < TOGETHER ? TOGETHER : fit;
     return chunk < b->n_resamples ? chunk : b->n_resamples;
 }
 

@@ -29,6 +29,36 @@ static void large_problems(void **state)
     free(column);
 }
 
+/* Two sides of a comparison, whose answers have too many patterns to be drawn as such: not a bit differs. */
+static void comparisons(void **state)
+{
+    (void)state;
+    enum { N = 68000, K = 50 };
+    int32_t *answer[3];
+    dis_comparison *made[2];
+    for (int s = 0; s < 3; s++) {
+        answer[s] = malloc(N * sizeof *answer[s]);
+        for (size_t i = 0; i < N; i++)
+            answer[s][i] =
+                (int32_t)(s && dis__random(8, 1, i) % 3 ? answer[0][i] : (int32_t)dis__below((uint64_t)s, 1, i, K));
+    }
+    const int32_t *const a[] = {answer[1]}, *const b[] = {answer[2]};
+    const dis_comparison_input in = {
+        .n_items = N, .n_classes = K, .gold = answer[0], .n_a = 1, .n_b = 1, .a = a, .b = b};
+    dis_comparison_options o = dis_comparison_options_default();
+    o.resamples = 1000;
+    for (int k = 0; k < 2; k++) {
+        dis_context *ctx = resample_context(k ? "cuda" : "cpu");
+        assert_int_equal(dis_comparison_run(ctx, &in, &o, &made[k]), DIS_OK);
+        dis_context_destroy(ctx);
+    }
+    const dis_comparison_view x = dis_comparison_look(made[0]), y = dis_comparison_look(made[1]);
+    assert_memory_equal(x.metric, y.metric, sizeof x.metric);
+    assert_true(x.metric[DIS_COMPARE_MACRO_F1].difference.has_interval);
+    for (int k = 0; k < 2; k++) dis_comparison_destroy(made[k]);
+    for (int s = 0; s < 3; s++) free(answer[s]);
+}
+
 static void where(void **state)
 {
     (void)state;
@@ -74,7 +104,8 @@ static void failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(as_on_the_processor), cmocka_unit_test(large_problems),
-                                       cmocka_unit_test(where), cmocka_unit_test(failures)};
+                                       cmocka_unit_test(comparisons), cmocka_unit_test(where),
+                                       cmocka_unit_test(failures)};
     setenv("DISSENT_CUDA", DIS_STAND_IN, 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

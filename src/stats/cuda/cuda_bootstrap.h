@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* Sums that one launch makes, at most; resamples that a block of threads draws. */
-enum { DIS_CUDA_BOOTSTRAP_SUMS = 8, DIS_CUDA_BOOTSTRAP_GROUPS = 16 };
+enum { DIS_CUDA_BOOTSTRAP_SUMS = 8, DIS_CUDA_BOOTSTRAP_GROUPS = 32 };
 
 /* Arguments of a launch; pointers are the device's. */
 typedef struct {

@@ -288,7 +288,9 @@ static __global__ void __launch_bounds__(THREADS) draw_kernel(const __grid_const
     __shared__ poisson shared[GROUPS];
     const int lane = (int)threadIdx.x % LANES, group = (int)threadIdx.x / LANES;
     const unsigned mask = 0xffu << (threadIdx.x / LANES % (ALL / LANES) * LANES);
-    const size_t block = blockIdx.x, r = blockIdx.y * (size_t)GROUPS + (size_t)group;
+    /* those that run side by side have the same items */
+    const unsigned n_groups = (unsigned)((b.n + GROUPS - 1) / GROUPS);
+    const size_t block = blockIdx.x / n_groups, r = blockIdx.x % n_groups * (size_t)GROUPS + (size_t)group;
     if (r >= b.n) return; /* its eight lanes do */
     const size_t at = block * BLOCK, place = r * b.n_blocks + block;
     const int n = b.n_items - at < BLOCK ? (int)(b.n_items - at) : BLOCK;
@@ -353,8 +355,8 @@ cudaError_t dis__cuda_bootstrap_draw(const dis__cuda_bootstrap *b, cudaStream_t 
 {
     const row_of_kernels *row = rows;
     while ((size_t)row->width < b->n_sums) row++;
-    const dim3 grid((unsigned)b->n_blocks, (unsigned)((b->n + GROUPS - 1) / GROUPS));
-    row->kernel[b->bin != NULL]<<<grid, THREADS, 0, stream>>>(*b);
+    const size_t grid = b->n_blocks * ((b->n + GROUPS - 1) / GROUPS);
+    row->kernel[b->bin != NULL]<<<(unsigned)grid, THREADS, 0, stream>>>(*b);
     cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) return error;
     const size_t threads = b->n * b->n_sums * ALL;
