@@ -160,7 +160,6 @@ typedef struct {
     bool bar;                     /* a progress bar is on the screen */
     struct timespec start, drawn;
     const char *command; /* the subcommand at work, "" before there is one */
-    bool device;         /* another one than the processor was asked for */
 } cli;
 
 typedef struct cli_command {

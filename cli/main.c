@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 extern const cli_command cli_cmd_labels, cli_cmd_combine, cli_cmd_train, cli_cmd_predict, cli_cmd_model, cli_cmd_synth,
     cli_cmd_list, cli_cmd_help, cli_cmd_completion;
@@ -182,9 +181,5 @@ int main(int argc, char **argv)
     cli c = cli_start();
     const int code = dispatch(&c, argc, argv);
     faults_end();
-    if (c.device) { /* the driver would take a tenth of a second to tidy up what ends with the process anyway */
-        fflush(NULL);
-        _exit(code);
-    }
     return code;
 }

@@ -284,8 +284,8 @@ static bool is_asked_later(const cli *c, const char *device)
 dis_status cli_context(cli *c, const cli_common *common, dis_context **out)
 {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", NULL};
-    c->device = common->device && strcmp(common->device, "cpu") != 0;
-    if (c->device && !common->elsewhere && !is_asked_later(c, common->device)) {
+    if (common->device && strcmp(common->device, "cpu") != 0 && !common->elsewhere &&
+        !is_asked_later(c, common->device)) {
         const dis_device *device;
         const dis_status there = dis_device_choose(common->device, (dis_precision)common->precision, false, &device);
         if (there != DIS_OK) return there;

@@ -61,6 +61,8 @@ cudaError_t dis__cuda_em_make_order(const dis__cuda_em_pass *pass, void *scratch
 cudaError_t dis__cuda_em_blocks(const dis__em_shape *shape, int ordinal, unsigned *blocks);
 /* counts (2 n_classes + 2) as dis__em_device has them, of at most DIS_CUDA_EM_COUNTED classes. */
 cudaError_t dis__cuda_em_count(const dis__cuda_em_pass *pass, uint64_t *counts, cudaStream_t stream);
+/* Before a pass: the parts of long items. */
+cudaError_t dis__cuda_em_parts(const dis__cuda_em_pass *pass, cudaStream_t stream);
 cudaError_t dis__cuda_em_run(const dis__cuda_em_pass *pass, unsigned blocks, cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -4,7 +4,7 @@
  * Posteriors: a group of lanes has an item, one state each (or up to 32). The group reads its votes together and
  * hands them round; of each vote it reads the row of probabilities, the lanes side by side. Probabilities are
  * multiplied as they are; an item whose normaliser is outside 2^-700 .. 2^700 is done again with mantissa and
- * exponent apart. Items of many votes are cut into parts, which groups of their own multiply before.
+ * exponent apart. Items of many votes are cut into parts, which are multiplied before (cuda_em_parts.cu).
  *
  * Sums: votes lie there once more by (tile of items, worker, label); a warp adds up the posteriors of the items of
  * one unit. Tiles are as large as the second cache, so that posteriors are read from memory once. All sums are
@@ -14,12 +14,11 @@
  * Cost per vote at K = 4: 8 bytes of votes from memory, 32 of probabilities and 32 of posteriors from the second
  * cache; per item 8 bytes and the posteriors written and read once. */
 #include "core/philox.h"
-#include "labels/cuda/cuda_em.h"
+#include "labels/cuda/em_vote.cuh"
 #include <limits.h>
 
 enum { ALL = 32 };
 static const unsigned EVERY = 0xffffffffu;
-#define NEVER  (-144269504LL) /* DIS_EM_NEVER */
 #define LEAST  0x1p-700
 #define MOST   0x1p700
 #define LN2    0.693147180559945309417
@@ -87,26 +86,12 @@ template <class K> struct reader {
     }
 };
 
-__device__ __forceinline__ uint32_t label_of(const dis__cuda_em_pass &g, uint32_t vote)
-{
-    return vote & ((1u << g.shape.label_bits) - 1);
-}
-
 /* Where the row of a vote begins. */
 template <class K> __device__ __forceinline__ uint64_t row_of(const dis__cuda_em_pass &g, uint32_t vote)
 {
     const uint32_t worker = vote >> g.shape.label_bits, n = (uint32_t)g.shape.n_classes;
     if (K::PAIRS) return g.shape.by_label ? worker * n + label_of(g, vote) : worker;
     return (uint64_t)(worker * n + label_of(g, vote)) * (uint32_t)g.shape.row;
-}
-
-/* x = mantissa 2^exponent, 1 <= mantissa < 2; the exponent is added to e. 0: 2^NEVER. */
-__device__ __forceinline__ double split(double x, long long *e)
-{
-    const long long bits = __double_as_longlong(x);
-    const bool zero = x < 0x1p-1022;
-    *e += zero ? NEVER : (bits >> 52) - 1023;
-    return zero ? 1. : __longlong_as_double((bits & 0x000fffffffffffffLL) | 0x3ff0000000000000LL);
 }
 
 /* Numbers below 2^-1022 count as 0, as on the processor. */
@@ -165,26 +150,6 @@ __device__ __forceinline__ void score(const dis__cuda_em_pass &g, uint64_t first
     }
 }
 
-/* Products of votes first .. last, mantissa and power of 2 apart. */
-template <class K>
-__device__ __forceinline__ void multiply(const dis__cuda_em_pass &g, uint64_t first, uint64_t last, int lane,
-                                         double (&x)[K::PER], long long (&e)[K::PER])
-{
-    const int n_states = (int)g.shape.n_states;
-    reader<K> r(g, first, last, lane);
-    while (r.next())
-        for (int u = 0; u < K::VOTES; u++) {
-            const uint32_t vote = r.vote(u);
-            const double *row = g.rates + row_of<K>(g, vote);
-#pragma unroll
-            for (int j = 0; j < K::PER; j++) {
-                const int k = lane + j * K::LANES;
-                if (u < r.n && (K::PAIRS ? k == (int)label_of(g, vote) : k < n_states))
-                    x[j] = split(x[j] * split(row[K::PAIRS ? 0 : k], &e[j]), &e[j]);
-            }
-        }
-}
-
 /* The parts of a long item: first .. last. */
 struct range {
     uint32_t first, last;
@@ -217,15 +182,27 @@ __device__ __noinline__ long long careful(const dis__cuda_em_pass &g, uint64_t f
         e[j] = 0;
         x[j] = split(k < n_states ? g.prior[k] : 0, &e[j]);
     }
-    multiply<K>(g, first, last, lane, x, e);
+    reader<K> r(g, first, last, lane);
+    while (r.next())
+        for (int u = 0; u < K::VOTES; u++) {
+            const uint32_t vote = r.vote(u);
+            const double *row = g.rates + row_of<K>(g, vote);
+#pragma unroll
+            for (int j = 0; j < K::PER; j++) {
+                const int k = lane + j * K::LANES;
+                if (u < r.n && (K::PAIRS ? k == (int)label_of(g, vote) : k < n_states))
+                    x[j] = split(x[j] * split(row[K::PAIRS ? 0 : k], &e[j]), &e[j]);
+            }
+        }
+#pragma unroll(K::PER > 1 ? 1 : 8)
     for (uint32_t p = parts.first; p < parts.last; p++)
 #pragma unroll
         for (int j = 0; j < K::PER; j++) {
             const int k = lane + j * K::LANES;
             if (k >= n_states) continue;
             const size_t at = p * (size_t)n_states + k;
-            e[j] += g.part_e[at];
-            x[j] = split(x[j] * g.part_x[at], &e[j]);
+            e[j] += __ldg(g.part_e + at);
+            x[j] = split(x[j] * __ldg(g.part_x + at), &e[j]);
         }
 #pragma unroll
     for (int j = 0; j < K::PER; j++)
@@ -289,20 +266,6 @@ __device__ uint32_t random_word(uint64_t low, uint64_t high, uint64_t key, int w
 /* Of each class its share of the votes, nobody voted: all alike; with groups split over the states at random
  * (em_kernel.c), by way of `line` (n_states) of this group. */
 template <class K>
-__device__ __forceinline__ void count(const dis__cuda_em_pass &g, uint64_t first, uint64_t last, int lane,
-                                      uint64_t (&n)[K::PER])
-{
-    const int n_groups = (int)g.shape.n_groups;
-    reader<K> r(g, first, last, lane);
-    while (r.next())
-        for (int u = 0; u < K::VOTES; u++) {
-            const int label = (int)label_of(g, r.vote(u));
-#pragma unroll
-            for (int j = 0; j < K::PER; j++) n[j] += u < r.n && (lane + j * K::LANES) / n_groups == label;
-        }
-}
-
-template <class K>
 __device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uint64_t first, uint64_t last, range parts,
                                     uint64_t n_votes, int lane, int gold, double *line, double (&x)[K::PER])
 {
@@ -310,7 +273,13 @@ __device__ __noinline__ void shares(const dis__cuda_em_pass &g, size_t item, uin
     uint64_t n[K::PER];
 #pragma unroll
     for (int j = 0; j < K::PER; j++) n[j] = 0;
-    count<K>(g, first, last, lane, n);
+    reader<K> r(g, first, last, lane);
+    while (r.next())
+        for (int u = 0; u < K::VOTES; u++) {
+            const int label = (int)label_of(g, r.vote(u));
+#pragma unroll
+            for (int j = 0; j < K::PER; j++) n[j] += u < r.n && (lane + j * K::LANES) / n_groups == label;
+        }
     for (uint32_t p = parts.first; p < parts.last; p++)
 #pragma unroll
         for (int j = 0; j < K::PER; j++)
@@ -455,51 +424,6 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
     finish_block<K>(g, lane, group, lines, sum, log(l.product) + (double)l.exponent * LN2);
 }
 
-/* Parts of long items, one a group: products, or counts. */
-template <class K>
-__global__ void __launch_bounds__(K::THREADS) parts_kernel(const __grid_constant__ dis__cuda_em_pass g)
-{
-    const int lane = (int)threadIdx.x % K::LANES, group = (int)threadIdx.x / K::LANES, n_states = (int)g.shape.n_states;
-    const size_t part = blockIdx.x * (size_t)K::GROUPS + (size_t)group;
-    const bool there = part < g.shape.n_parts;
-    uint64_t first = 0, last = 0;
-    if (there) {
-        size_t low = 0, high = g.shape.n_long;
-        while (low + 1 < high) {
-            const size_t middle = (low + high) / 2;
-            if (g.long_part[middle] <= part)
-                low = middle;
-            else
-                high = middle;
-        }
-        const size_t item = g.long_item[low];
-        const uint64_t end = g.start[item + 1];
-        first = g.start[item] + (part - g.long_part[low]) * DIS_CUDA_EM_PART;
-        last = end - first < DIS_CUDA_EM_PART ? end : first + DIS_CUDA_EM_PART;
-    }
-    __syncwarp();
-    double x[K::PER];
-    long long e[K::PER];
-#pragma unroll
-    for (int j = 0; j < K::PER; j++) {
-        x[j] = 1;
-        e[j] = 0;
-    }
-    if (g.step == DIS_EM_SHARES) {
-        uint64_t n[K::PER] = {};
-        count<K>(g, first, last, lane, n);
-#pragma unroll
-        for (int j = 0; j < K::PER; j++) e[j] = (long long)n[j];
-    } else
-        multiply<K>(g, first, last, lane, x, e);
-#pragma unroll
-    for (int j = 0; j < K::PER; j++)
-        if (there && lane + j * K::LANES < n_states) {
-            g.part_x[part * (size_t)n_states + lane + j * K::LANES] = x[j];
-            g.part_e[part * (size_t)n_states + lane + j * K::LANES] = e[j];
-        }
-}
-
 /* ---- sums ---- */
 
 enum { UNIT_THREADS = 256, FINISH = 256 };
@@ -614,7 +538,6 @@ typedef struct {
     size_t max_states;
     int lanes, threads;
     void (*posteriors[2])(dis__cuda_em_pass); /* rows, pairs */
-    void (*parts[2])(dis__cuda_em_pass);
     void (*units[2])(dis__cuda_em_pass);
 } row_of_kinds;
 
@@ -622,7 +545,6 @@ typedef struct {
     {                                                                                          \
         (lanes) * (per), lanes, kind<lanes, per, false>::THREADS,                              \
             {posteriors_kernel<kind<lanes, per, false>>, posteriors_kernel<kind<lanes, per, true>>}, \
-            {parts_kernel<kind<lanes, per, false>>, parts_kernel<kind<lanes, per, true>>},     \
         {                                                                                      \
             units_kernel<kind<lanes, per, false>>, units_kernel<kind<2, 1, true>>              \
         }                                                                                      \
@@ -660,10 +582,10 @@ cudaError_t dis__cuda_em_run(const dis__cuda_em_pass *pass, unsigned blocks, cud
     const bool sum = pass->sum && pass->order.n_units;
     const size_t n_sums = pass->sum ? pass->shape.n_rows * pass->shape.row : 0,
                  per_block = UNIT_THREADS / ALL;
-    const size_t groups = (size_t)(k->threads / k->lanes);
-    if (pass->shape.n_parts)
-        k->parts[pass->shape.pairs]<<<(unsigned)((pass->shape.n_parts + groups - 1) / groups), k->threads, 0, stream>>>(
-            *pass);
+    if (pass->shape.n_parts) {
+        const cudaError_t parts = dis__cuda_em_parts(pass, stream);
+        if (parts != cudaSuccess) return parts;
+    }
     k->posteriors[pass->shape.pairs]<<<blocks, k->threads, shared_bytes(k, &pass->shape), stream>>>(*pass);
     cudaError_t error = cudaGetLastError();
     if (error == cudaSuccess && sum) {
