@@ -21,7 +21,11 @@ dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char 
     cudaGetLastError(); /* so that it is told once */
     if (error == cudaErrorMemoryAllocation) {
         size_t left = 0, all = 0;
-        cudaMemGetInfo(&left, &all);
+        if (cudaMemGetInfo(&left, &all) != cudaSuccess || all == 0)
+            return s->host->fail(DIS_ELIMIT,
+                                 "%s: device cuda:%d has no room for another process, as memory or as hardware queues "
+                                 "under MPS; fewer processes side by side need less",
+                                 doing, s->ordinal);
         return s->host->fail(
             DIS_ELIMIT,
             "%s: the memory of device cuda:%d is used up (%zu of %zu MiB are free); smaller batches or "
