@@ -17,8 +17,12 @@ test: all
 	@ctest --test-dir build --output-on-failure -j $(JOBS)
 
 # A build with sanitizers in a folder of its own, then its tests: make asan, make tsan.
-asan tsan dev clang: %:
+asan tsan dev: %:
 	@cmake --preset $@ >/dev/null && cmake --build build-$@ -j $(JOBS) && ctest --test-dir build-$@ --output-on-failure -j $(JOBS)
+
+# What clang says of the sources.
+clang: all
+	@python3 tools/clang_warnings.py build
 
 # What costs minutes and finds what is rare: a million random problems for the label methods.
 long: all

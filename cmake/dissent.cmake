@@ -9,6 +9,7 @@ set(DIS_FLAGS ${DIS_WARNINGS} -ffp-contract=off -fno-math-errno -fno-trapping-ma
 if(DIS_SANITIZE) # lines are all that their reports need to know of the sources
   add_compile_options(-fsanitize=${DIS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
   add_link_options(-fsanitize=${DIS_SANITIZE})
+  add_compile_definitions(DIS_SANITIZED)
 endif()
 
 # A file called NAME_kernel.c is compiled once for each instruction set, its symbols told apart by DIS_KERNEL (src/core/kernel.h).

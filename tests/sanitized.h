@@ -3,7 +3,7 @@
 #ifndef DIS_TESTS_SANITIZED_H
 #define DIS_TESTS_SANITIZED_H
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef DIS_SANITIZED /* cmake/dissent.cmake */
 enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };

@@ -10,13 +10,13 @@ fail() {
     exit 1
 }
 
-"$DISSENT" synth --items 8000 --workers 200 --classes 4 --seed 3 --shuffle --gold gold.csv -o votes.csv -q
-head -300 gold.csv >known.csv
-"$DISSENT" synth --items 2000 --workers 60 --classes 300 --votes-per-item 7 --seed 4 -o many.csv -q # 16-bit labels
-
 # Sanitizers make each run ten times as long, and look at what it does to memory: one count is enough for that.
-counts="1 2 3 7 16"
-[ -z "${DISSENT_SANITIZE:-}" ] || counts=7
+counts="1 2 7 16" items=6000 many=1000
+[ -z "${DISSENT_SANITIZE:-}" ] || { counts=7 items=2000 many=300; }
+
+"$DISSENT" synth --items $items --workers 200 --classes 4 --seed 3 --shuffle --gold gold.csv -o votes.csv -q
+head -300 gold.csv >known.csv
+"$DISSENT" synth --items $many --workers 60 --classes 300 --votes-per-item 7 --seed 4 -o many.csv -q # 16-bit labels
 
 # run NAME COMMAND...: the same as with one thread.
 run() {

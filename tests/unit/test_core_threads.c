@@ -239,7 +239,7 @@ static void allocation_faults(void **state)
 static void no_more_threads(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef DIS_SANITIZED
     skip();
 #else
     const pid_t child = fork();

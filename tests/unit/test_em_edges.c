@@ -166,7 +166,7 @@ static void check_all(const problem *p)
     for (size_t i = 0; i < p->n_items; i++) gold[i] = i % 3 ? -1 : (int32_t)((i / 3) % p->n_classes);
     for (size_t m = 0; m < n_methods() + N_EXTRA; m++) {
         check(p, votes, spec_at(m), NULL);
-        check(p, votes, spec_at(m), gold);
+        if (!SANITIZED || p->n_classes < 100) check(p, votes, spec_at(m), gold); /* many classes take seconds there */
     }
     free(gold);
     dis_votes_destroy(votes);
@@ -238,7 +238,7 @@ static void edge_cases(void **state)
 static void crowded_item(void **state)
 {
     (void)state;
-    enum { VOTES = SANITIZED ? 20000 : 100000, WORKERS = 500 };
+    enum { VOTES = SANITIZED ? 3000 : 100000, WORKERS = 500 };
     const size_t n = VOTES + 10;
     uint32_t *task = malloc(n * sizeof *task), *worker = malloc(n * sizeof *worker);
     uint16_t *label = malloc(n * sizeof *label);
@@ -281,7 +281,7 @@ static void random_problem(problem *p)
 static void random_problems(void **state)
 {
     (void)state;
-    size_t n_problems = SANITIZED ? 10000 : 40000;
+    size_t n_problems = SANITIZED ? 2000 : 16000;
     const char *wanted = getenv("DISSENT_PROBLEMS");
     if (wanted) n_problems = strtoull(wanted, NULL, 10);
     const size_t n_specs = n_methods() + N_EXTRA;

@@ -1,6 +1,7 @@
 /* Any number of threads gives the same bytes: posteriors, parameters and objective of every EM method, on problems
  * large enough to be cut into many shards, with few and with many workers. */
 #include "em_support.h"
+#include "sanitized.h"
 
 static uint64_t state_ = 12345;
 
@@ -60,13 +61,13 @@ static void same_bytes(void **state)
     static const struct {
         size_t n_votes, n_workers, n_classes, per_item;
     } shapes[] = {{120000, 40, 3, 5}, {90000, 2500, 2, 3}, {60000, 30, 11, 7}};
-    static const int threads[] = {2, 3, 7, 16};
+    static const int threads[] = {2, 3, 16, 7};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         dis_votes *votes = make(shapes[s].n_votes, shapes[s].n_workers, shapes[s].n_classes, shapes[s].per_item);
         const size_t n = dis_votes_look(votes).n_items * shapes[s].n_classes;
         for (size_t m = 0; m < sizeof specs / sizeof *specs; m++) {
             dis_fit *one = em_fit(NULL, votes, specs[m], NULL);
-            for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+            for (size_t t = SANITIZED ? 3 : 0; t < sizeof threads / sizeof *threads; t++) {
                 dis_context_options o = dis_context_options_default();
                 o.threads = threads[t];
                 dis_context *ctx;

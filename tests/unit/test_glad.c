@@ -13,11 +13,7 @@
 #include <cmocka.h>
 #include "fault_walk.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { N_RANDOM = 300 };
-#else
-enum { N_RANDOM = 5000 };
-#endif
+enum { N_RANDOM = SANITIZED ? 300 : 5000 };
 
 static dis_fit *fit(dis_context *ctx, const dis_votes *votes, const char *spec, const dis_fit_options *options)
 {

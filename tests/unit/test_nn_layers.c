@@ -34,10 +34,10 @@ static double slope(nn_net *f, size_t p, double *x, size_t i, double h)
 static void finite_differences(void **state)
 {
     (void)state;
-    enum { PLACES = SANITIZED ? 3 : 24 }; /* of each parameter */
+    enum { PLACES = SANITIZED ? 3 : 12 }; /* of each parameter */
     for (int c = 0; c < NN_CASES; c++)
         for (int s = 0; s < NN_SIZES; s++) {
-            if ((nn_cases[c].large && s > 1) || s == NN_SIZES - 1) continue;
+            if ((nn_cases[c].large && s > 1) || s == NN_SIZES - 1 || (SANITIZED && s != 1)) continue;
             nn_net f;
             nn_must_make(&nn_cases[c], &dis__device_ref, NULL, &f);
             assert_int_equal(nn_fill(&f, nn_sizes[s][0], nn_sizes[s][1], nn_sizes[s][2]), DIS_OK);
