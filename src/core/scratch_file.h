@@ -1,24 +1,30 @@
-/* scratch_file.h: a temporary file that threads append blocks to and read them from, for what is written once and read
- * once. Arrays that are used in place are mapped instead (spill.h): a page that is touched costs a fault, one that is
+/* scratch_file.h: temporary files that threads append blocks to and read them from, for what is written once and read
+ * once. The system lets one thread at a time write to a file: each has its own. Arrays that are used in place are mapped instead (spill.h): a page that is touched costs a fault, one that is
  * copied does not.
  *
- * The file has no name, so nothing of it is left behind however the process ends. */
+ * The files have no name, so nothing of them is left behind however the process ends. */
 #ifndef DIS_CORE_SCRATCH_FILE_H
 #define DIS_CORE_SCRATCH_FILE_H
 #include "core/error.h"
 #include <stdatomic.h>
 
+enum { DIS_SCRATCH_FILES = 16 };
+
 typedef struct {
-    int fd; /* valid while `open` */
-    bool open;
-    _Atomic uint64_t end;
+    int n; /* files; 0: it is not open */
+    int fd[DIS_SCRATCH_FILES];
+    _Atomic uint64_t end[DIS_SCRATCH_FILES];
 } dis__scratch_file;
 
-/* DIS_EIO, with the folder's name, where there is no room. */
-dis_status dis__scratch_open(dis__scratch_file *file);
+/* For so many threads. DIS_EIO, with the folder's name, where there is no room. */
+dis_status dis__scratch_open(int n_threads, dis__scratch_file *file);
 void dis__scratch_close(dis__scratch_file *file);
-/* Appends a block: *at is its place. From all threads. DIS_EIO: the disk is full. */
-dis_status dis__scratch_append(dis__scratch_file *file, const void *block, size_t n, uint64_t *at);
+static inline bool dis__scratch_is_open(const dis__scratch_file *file)
+{
+    return file->n > 0;
+}
+/* Appends a block: *at is its place. DIS_EIO: the disk is full. */
+dis_status dis__scratch_append(dis__scratch_file *file, int thread, const void *block, size_t n, uint64_t *at);
 dis_status dis__scratch_read(const dis__scratch_file *file, uint64_t at, void *to, size_t n);
 /* It will soon be read, or never again; both are hints. */
 void dis__scratch_ahead(const dis__scratch_file *file, uint64_t at, size_t n);

@@ -21,7 +21,8 @@ typedef struct {
 
 typedef struct {
     const dis__crowd_model *m;
-    size_t n_groups;                   /* a power of two: worker w is in group w % n_groups */
+    size_t n_groups;
+    unsigned shift;                    /* worker w is in group w >> shift */
     uint64_t first, last;              /* votes of the piece */
     sorted_vote *vote;                 /* (last - first) */
     uint32_t (*begin)[MAX_GROUPS + 1]; /* (blocks) where the votes of each group begin within the block */
@@ -57,11 +58,12 @@ static dis_status sort_job(void *arg, size_t b, int thread)
     (void)thread;
     const counting *c = arg;
     const dis_votes_view *votes = &c->m->votes;
-    const uint32_t mask = (uint32_t)c->n_groups - 1, *worker = votes->worker;
+    const uint32_t *worker = votes->worker;
+    const unsigned shift = c->shift;
     const uint64_t first = block_first(c, b), last = block_first(c, b + 1);
     sorted_vote *to = c->vote + (first - c->first);
     uint32_t place[MAX_GROUPS] = {0}, sum = 0;
-    for (uint64_t v = first; v < last; v++) place[worker[v] & mask]++;
+    for (uint64_t v = first; v < last; v++) place[worker[v] >> shift]++;
     for (size_t g = 0; g < c->n_groups; g++) {
         const uint32_t n = place[g];
         c->begin[b][g] = place[g] = sum;
@@ -71,7 +73,8 @@ static dis_status sort_job(void *arg, size_t b, int thread)
     uint64_t v = first;
     for (size_t i = item_of_vote(votes, first); v < last; i++)
         for (const uint64_t end = votes->start[i + 1] < last ? votes->start[i + 1] : last; v < end; v++)
-            to[place[worker[v] & mask]++] = (sorted_vote){(uint32_t)i, worker[v], (uint16_t)dis__vote_label(votes, v)};
+            to[place[worker[v] >> shift]++] =
+                (sorted_vote){(uint32_t)i, worker[v], (uint16_t)dis__vote_label(votes, v)};
     return DIS_OK;
 }
 
@@ -105,11 +108,11 @@ static dis_status add_job(void *arg, size_t g, int thread)
     return DIS_OK;
 }
 
-static size_t groups_of(size_t n_workers)
+/* Neighbours are in one group: their counts are, too, within a small cache. */
+static void cut_groups(size_t n_workers, counting *c)
 {
-    size_t n = 1;
-    while (n < MAX_GROUPS && 2 * n <= n_workers) n *= 2;
-    return n;
+    for (c->shift = 0; (n_workers - 1) >> c->shift >= MAX_GROUPS;) c->shift++;
+    c->n_groups = ((n_workers - 1) >> c->shift) + 1;
 }
 
 /* Blocks of a piece: with a limit of memory, no more than a part of it. */
@@ -125,7 +128,9 @@ static size_t blocks_of_piece(const dis_context *ctx)
 
 dis_status dis__crowd_count(const dis__crowd_model *m)
 {
-    counting c = {.m = m, .n_groups = groups_of(m->n_workers)};
+    counting c = {.m = m};
+    if (m->n_workers == 0) return DIS_OK;
+    cut_groups(m->n_workers, &c);
     const uint64_t n_votes = m->votes.n_votes;
     const size_t n = blocks_of_piece(m->ctx);
     const uint64_t piece = (uint64_t)n * BLOCK;

@@ -178,6 +178,15 @@ static void count_workers(const pass *c, size_t first, size_t last)
         }
 }
 
+static dis_status count_job(void *arg, size_t j, int thread)
+{
+    (void)thread;
+    const pass *c = arg;
+    const size_t n = c->m->n_workers;
+    count_workers(c, dis__job_first(n, c->n_jobs, j), dis__job_first(n, c->n_jobs, j + 1));
+    return DIS_OK;
+}
+
 /* The sum of the soft counts of a range of workers. */
 static dis_status total_job(void *arg, size_t j, int thread)
 {
@@ -240,15 +249,25 @@ static dis_status count_over_ranks(const pass *whole)
     return dis__comm_broadcast(comm, m->log_confusion, W * row, last);
 }
 
+/* Whether votes are counted item by item, without a list of votes by worker. With many threads these would hand votes
+ * to each other all the time: a list is quicker, if there is memory for it. */
+static bool goes_by_item(const dis__crowd_model *m)
+{
+    enum { FEW_THREADS = 4 };
+    if (dis_context_threads(m->ctx) <= FEW_THREADS) return true;
+    return !m->worker_start && dis__spill_would(dis__size(m->votes.n_votes, sizeof *m->item_of, 0));
+}
+
 /* Soft counts of all workers, where they are known. */
 static dis_status count(pass *c)
 {
     dis__crowd_model *m = c->m;
     if (!m->votes.start) return DIS_OK;
-    if (!dis__comm_is_shared(dis__context_comm(m->ctx))) return dis__crowd_count(m);
+    const bool shared = dis__comm_is_shared(dis__context_comm(m->ctx));
+    if (!shared && goes_by_item(m)) return dis__crowd_count(m);
     if (!m->worker_start) DIS_TRY(dis__crowd_index(m));
     DIS_TRY(cut_tiles(m, c));
-    return count_over_ranks(c);
+    return shared ? count_over_ranks(c) : dis__run_jobs(m->ctx, c->n_jobs, count_job, c);
 }
 
 /* The same for counts: one worker, a range of items. */

@@ -86,8 +86,8 @@ static size_t block_words(size_t n)
     return words < MIN ? MIN : words;
 }
 
-dis_status dis__partition_begin(dis__partition *d, const dis__secret *secret, uint64_t n_bytes, size_t bucket_bytes,
-                                double words_per_byte, bool in_file)
+dis_status dis__partition_begin(dis_context *ctx, dis__partition *d, const dis__secret *secret, uint64_t n_bytes,
+                                size_t bucket_bytes, double words_per_byte, bool in_file)
 {
     const uint64_t wanted = n_bytes / bucket_bytes + 1;
     const size_t n = wanted < MAX_BUCKETS ? (size_t)wanted : MAX_BUCKETS;
@@ -95,13 +95,13 @@ dis_status dis__partition_begin(dis__partition *d, const dis__secret *secret, ui
     *d = (dis__partition){.places = {.secret = *secret, .n_buckets = n}};
     d->share = (size_t)(1.02 * expected + 20 * sqrt(expected)) + SPARE; /* some buckets have more */
     if (in_file || dis__spill_would(dis__size(dis__size(n, d->share, 0), sizeof *d->all, 0))) {
-        DIS_TRY(dis__scratch_open(&d->file));
+        DIS_TRY(dis__scratch_open(dis_context_threads(ctx), &d->file));
         const size_t block = block_words(n);
         d->share = block < d->share ? block : d->share;
     }
     DIS_TRY(dis__alloc_zeroed(&d->bucket, n, sizeof *d->bucket));
-    DIS_TRY(d->file.open ? dis__alloc_resident(&d->all, dis__size(n, d->share, 0), sizeof *d->all)
-                         : dis__alloc_array(&d->all, dis__size(n, d->share, 0), sizeof *d->all));
+    DIS_TRY(dis__scratch_is_open(&d->file) ? dis__alloc_resident(&d->all, dis__size(n, d->share, 0), sizeof *d->all)
+                                           : dis__alloc_array(&d->all, dis__size(n, d->share, 0), sizeof *d->all));
     for (size_t h = 0; h < n; h++)
         d->bucket[h] = (dis__partition_bucket){.record = d->all + h * d->share, .capacity = d->share};
     return DIS_OK;
@@ -182,8 +182,8 @@ static size_t with_foresight(size_t n, double done)
 static dis_status move_bucket(const dis__partition *d, dis__partition_bucket *bucket, size_t capacity)
 {
     uint64_t *record;
-    DIS_TRY(d->file.open ? dis__alloc_resident(&record, capacity, sizeof *record)
-                         : dis__alloc_array(&record, capacity, sizeof *record));
+    DIS_TRY(dis__scratch_is_open(&d->file) ? dis__alloc_resident(&record, capacity, sizeof *record)
+                                           : dis__alloc_array(&record, capacity, sizeof *record));
     memcpy(record, bucket->record, bucket->n * sizeof *record);
     if (bucket->moved) dis__free(bucket->record);
     bucket->record = record;
@@ -226,14 +226,14 @@ static dis_status make_fit(dis__partition *d, const size_t *n, double done)
 /* ---- to the file ---- */
 
 /* What a bucket has collected; its own memory, which one round needed, is given up. */
-static dis_status write_bucket(dis__partition *d, size_t h)
+static dis_status write_bucket(dis__partition *d, size_t h, int thread)
 {
     dis__partition_bucket *b = &d->bucket[h];
     if (b->n) {
         DIS_TRY(dis__reserve(&b->block, &b->block_capacity, b->n_blocks, b->n_blocks + 1, sizeof *b->block));
         dis__partition_block *block = &b->block[b->n_blocks];
         block->n = b->n;
-        DIS_TRY(dis__scratch_append(&d->file, b->record, b->n * sizeof *b->record, &block->at));
+        DIS_TRY(dis__scratch_append(&d->file, thread, b->record, b->n * sizeof *b->record, &block->at));
         b->n_blocks++;
         b->n = 0;
     }
@@ -248,13 +248,12 @@ enum { WRITE_JOBS = 64 };
 
 static dis_status write_job(void *arg, size_t j, int thread)
 {
-    (void)thread;
     const partitioning *w = arg;
     dis__partition *d = w->partition;
     const size_t last = dis__job_first(n_buckets(d), WRITE_JOBS, j + 1);
     for (size_t h = dis__job_first(n_buckets(d), WRITE_JOBS, j); h < last; h++) {
         const dis__partition_bucket *b = &d->bucket[h];
-        if (!w->more || b->moved || w->more[h] > b->capacity - b->n) DIS_TRY(write_bucket(d, h));
+        if (!w->more || b->moved || w->more[h] > b->capacity - b->n) DIS_TRY(write_bucket(d, h, thread));
     }
     return DIS_OK;
 }
@@ -262,7 +261,7 @@ static dis_status write_job(void *arg, size_t j, int thread)
 dis_status dis__partition_write(dis_context *ctx, dis__partition *d)
 {
     partitioning w = {.partition = d};
-    if (!d->file.open) return DIS_OK;
+    if (!dis__scratch_is_open(&d->file)) return DIS_OK;
     DIS_TRY(dis__run_jobs(ctx, WRITE_JOBS, write_job, &w));
     dis__free(d->all);
     d->all = NULL;
@@ -306,7 +305,7 @@ static dis_status place_batches(dis__partition *d, size_t n_batches, double done
             n[h] += count;
         }
     }
-    DIS_TRY(d->file.open ? widen(d, n) : make_fit(d, n, done));
+    DIS_TRY(dis__scratch_is_open(&d->file) ? widen(d, n) : make_fit(d, n, done));
     for (size_t h = 0; h < n_buckets(d); h++) d->bucket[h].n = n[h];
     return DIS_OK;
 }
@@ -318,7 +317,7 @@ dis_status dis__partition_make_room(dis_context *ctx, dis__partition *d, dis__ba
     const size_t need = dis__size(dis__size(n_batches, 1, 1), n_buckets(d), 0); /* a row more for the sums */
     DIS_TRY(dis__reserve(&d->place, &d->place_capacity, 0, need, sizeof *d->place));
     DIS_TRY(dis__run_jobs(ctx, n_batches, count_job, &w));
-    if (d->file.open) DIS_TRY(make_place(ctx, &w, n_batches));
+    if (dis__scratch_is_open(&d->file)) DIS_TRY(make_place(ctx, &w, n_batches));
     return place_batches(d, n_batches, done, d->place + n_batches * n_buckets(d));
 }
 

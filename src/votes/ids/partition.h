@@ -6,7 +6,7 @@
  * they go follows from the rows in which the tasks of all buckets first appear. Buckets that are too much for the memory
  * lie in a file (core/scratch_file.h), block by block; of each as much as a block is collected in memory.
  *
- *     DIS_TRY(dis__partition_begin(&partition, &secret, n_bytes, bucket_bytes, words_per_byte, false));
+ *     DIS_TRY(dis__partition_begin(ctx, &partition, &secret, n_bytes, bucket_bytes, words_per_byte, false));
  *     ... round by round:
  *         DIS_TRY(dis__partition_make_room(ctx, &partition, batches, n_batches, done));
  *         ... in each batch j: dis__partition_batch(&partition, batches[j], j); ...
@@ -46,7 +46,7 @@ typedef struct {
     dis__ids places;               /* the buckets of votes as those of a table of ids, for the hash of a task */
     uint64_t *all;                 /* a share for each bucket, */
     size_t share;                  /* of so many words */
-    dis__scratch_file file;        /* open: buckets lie there */
+    dis__scratch_file file;        /* where buckets lie if it is open */
     dis__partition_bucket *bucket; /* (places.n_buckets) */
     size_t *place;                 /* (n_batches, n_buckets) where the records of a batch go */
     size_t place_capacity;
@@ -99,8 +99,8 @@ static inline size_t dis__task_pack(dis__task_text task, uint64_t *to)
 
 /* n_bytes: of text, with so many words of records per byte; bucket_bytes: of text for each bucket. Sixty thousand rows
  * are good: what a bucket needs fits in the second cache then. in_file: even if there is memory enough. */
-dis_status dis__partition_begin(dis__partition *partition, const dis__secret *secret, uint64_t n_bytes,
-                                size_t bucket_bytes, double words_per_byte, bool in_file);
+dis_status dis__partition_begin(dis_context *ctx, dis__partition *partition, const dis__secret *secret,
+                                uint64_t n_bytes, size_t bucket_bytes, double words_per_byte, bool in_file);
 /* Room for what the batches of a round hold, which keep texts and know their first rows. done: the share of all text
  * that they and those before come from. */
 dis_status dis__partition_make_room(dis_context *ctx, dis__partition *partition, dis__batch *const *batches,

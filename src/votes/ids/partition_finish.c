@@ -95,7 +95,7 @@ static dis_status bucket_job(void *arg, size_t h, int thread)
     dis__bucket_scratch *s = &f->scratch[thread].bucket;
     DIS_TRY(dis__bucket_number(f->ctx, f->partition, h, f->class_of, s));
     cut_tasks(f, s, f->part + h * f->n_ranges);
-    return dis__bucket_keep(f->partition, h, s, &f->bucket[h]);
+    return dis__bucket_keep(f->partition, h, thread, s, &f->bucket[h]);
 }
 
 /* ---- lay out ---- */
@@ -157,7 +157,8 @@ static dis_status get_tasks(const finishing *f, size_t r, scratch *s)
     const size_t n = f->range[r + 1].items - f->range[r].items, n_text = f->range[r].text;
     DIS_TRY(dis__reserve(&s->task, &s->task_capacity, 0, n, sizeof *s->task));
     DIS_TRY(dis__reserve(&s->item, &s->item_capacity, 0, n, sizeof *s->item));
-    if (f->partition->file.open) DIS_TRY(dis__reserve(&s->text, &s->text_capacity, 0, n_text, sizeof *s->text));
+    if (dis__scratch_is_open(&f->partition->file))
+        DIS_TRY(dis__reserve(&s->text, &s->text_capacity, 0, n_text, sizeof *s->text));
     dis__bucket_task *to = s->task;
     uint64_t *text = s->text;
     for (size_t h = 0; h < n_buckets(f->partition); h++) {

@@ -219,12 +219,12 @@ static void put_tasks(const dis__bucket_scratch *s, uint64_t *to)
     if (s->n_text) memcpy(to + TASK_WORDS * s->n_tasks, s->text, s->n_text * sizeof *s->text);
 }
 
-static dis_status keep_in_file(dis__partition *d, dis__bucket_scratch *s, dis__numbered_bucket *out)
+static dis_status keep_in_file(dis__partition *d, int thread, dis__bucket_scratch *s, dis__numbered_bucket *out)
 {
     const size_t n = s->n_votes + TASK_WORDS * s->n_tasks + s->n_text;
     DIS_TRY(dis__reserve(&s->record, &s->record_capacity, s->n_votes, n, sizeof *s->record));
     put_tasks(s, s->record + s->n_votes);
-    return dis__scratch_append(&d->file, s->record, n * sizeof *s->record, &out->at);
+    return dis__scratch_append(&d->file, thread, s->record, n * sizeof *s->record, &out->at);
 }
 
 /* ---- all of it ---- */
@@ -235,7 +235,7 @@ dis_status dis__bucket_number(dis_context *ctx, const dis__partition *d, size_t 
     const dis__partition_bucket *bucket = &d->bucket[h];
     uint64_t *records = bucket->record;
     size_t n = bucket->n;
-    if (d->file.open) {
+    if (dis__scratch_is_open(&d->file)) {
         const size_t later = h + (size_t)dis_context_threads(ctx);
         DIS_TRY(read_records(d, bucket, later < d->places.n_buckets ? &d->bucket[later] : NULL, s));
         n = words_in_file(bucket);
@@ -247,11 +247,11 @@ dis_status dis__bucket_number(dis_context *ctx, const dis__partition *d, size_t 
     return DIS_OK;
 }
 
-dis_status dis__bucket_keep(dis__partition *d, size_t h, dis__bucket_scratch *s, dis__numbered_bucket *out)
+dis_status dis__bucket_keep(dis__partition *d, size_t h, int thread, dis__bucket_scratch *s, dis__numbered_bucket *out)
 {
     const dis__partition_bucket *bucket = &d->bucket[h];
     *out = (dis__numbered_bucket){.n_votes = s->n_votes, .n_tasks = s->n_tasks, .n_text = s->n_text};
-    if (d->file.open) return keep_in_file(d, s, out);
+    if (dis__scratch_is_open(&d->file)) return keep_in_file(d, thread, s, out);
     const size_t words = TASK_WORDS * s->n_tasks + s->n_text;
     uint64_t *to = bucket->record + s->n_votes, *free_from = to + words, *end = bucket->record + bucket->n;
     if (words > bucket->n - s->n_votes) {

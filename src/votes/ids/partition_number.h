@@ -75,7 +75,7 @@ static inline const uint64_t *dis__bucket_words(const uint64_t *text, const dis_
 dis_status dis__bucket_number(dis_context *ctx, const dis__partition *partition, size_t h, const uint16_t *class_of,
                               dis__bucket_scratch *scratch);
 /* Keeps what was found. */
-dis_status dis__bucket_keep(dis__partition *partition, size_t h, dis__bucket_scratch *scratch,
+dis_status dis__bucket_keep(dis__partition *partition, size_t h, int thread, dis__bucket_scratch *scratch,
                             dis__numbered_bucket *out);
 void dis__bucket_scratch_free(dis__bucket_scratch *scratch);
 

@@ -121,7 +121,7 @@ static dis_status take_over(dis__filled *round, const dis__numbering *before)
         dis__id_share *share = &round->batch[j]->share[DIS_COLUMN_TASK];
         share->n_ids = share->n_bytes = 0; /* whoever looked at them before may have counted */
     }
-    DIS_TRY(dis__partition_begin(&c->partition, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->bucket,
+    DIS_TRY(dis__partition_begin(round->ctx, &c->partition, &c->ids[DIS_COLUMN_TASK].secret, c->n_bytes, c->bucket,
                                  words_of(round) / (double)round->n_bytes, c->in_file));
     return c->n_rows ? take_rows(round) : DIS_OK;
 }
