@@ -73,14 +73,3 @@ void dis__scratch_ahead(const dis__scratch_file *file, uint64_t at, size_t n)
     const int fd = file_of(file, at, &from);
     if (n) (void)posix_fadvise(fd, from, (off_t)n, POSIX_FADV_WILLNEED);
 }
-
-void dis__scratch_drop(const dis__scratch_file *file, uint64_t at, size_t n)
-{
-#if defined(__linux__) && defined(FALLOC_FL_PUNCH_HOLE)
-    off_t from;
-    const int fd = file_of(file, at, &from);
-    if (n) (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, (off_t)n);
-#else
-    (void)file, (void)at, (void)n;
-#endif
-}

@@ -1,6 +1,7 @@
 /* scratch_file.h: temporary files that threads append blocks to and read them from, for what is written once and read
- * once. The system lets one thread at a time write to a file: each has its own. Arrays that are used in place are mapped instead (spill.h): a page that is touched costs a fault, one that is
- * copied does not.
+ * once. Arrays that are used in place are mapped instead (spill.h): a page that is touched costs a fault, one that is
+ * copied does not. The system lets one thread at a time write to a file: each has its own. Blocks that were read stay
+ * where they are until the end: to give parts of a file back can mean to wait for the disk each time.
  *
  * The files have no name, so nothing of them is left behind however the process ends. */
 #ifndef DIS_CORE_SCRATCH_FILE_H
@@ -26,8 +27,7 @@ static inline bool dis__scratch_is_open(const dis__scratch_file *file)
 /* Appends a block: *at is its place. DIS_EIO: the disk is full. */
 dis_status dis__scratch_append(dis__scratch_file *file, int thread, const void *block, size_t n, uint64_t *at);
 dis_status dis__scratch_read(const dis__scratch_file *file, uint64_t at, void *to, size_t n);
-/* It will soon be read, or never again; both are hints. */
+/* It will soon be read: a hint. */
 void dis__scratch_ahead(const dis__scratch_file *file, uint64_t at, size_t n);
-void dis__scratch_drop(const dis__scratch_file *file, uint64_t at, size_t n);
 
 #endif

@@ -188,8 +188,7 @@ static size_t words_in_file(const dis__partition_bucket *bucket)
     return n;
 }
 
-/* The records of a bucket, which are then gone from the file. Those of a bucket that will soon be asked for, `later`, may
- * be on their way meanwhile. */
+/* The records of a bucket. Those of a bucket that will soon be asked for, `later`, may be on their way meanwhile. */
 static dis_status read_records(const dis__partition *d, const dis__partition_bucket *bucket,
                                const dis__partition_bucket *later, dis__bucket_scratch *s)
 {
@@ -202,7 +201,6 @@ static dis_status read_records(const dis__partition *d, const dis__partition_buc
     for (size_t i = 0; i < bucket->n_blocks; i++) {
         const dis__partition_block *b = &bucket->block[i];
         DIS_TRY(dis__scratch_read(&d->file, b->at, to, b->n * sizeof *to));
-        dis__scratch_drop(&d->file, b->at, b->n * sizeof *to);
         to += b->n;
     }
     return DIS_OK;
