@@ -100,6 +100,11 @@ CLAIMS = [
     ("SOFT-LOSS", "CIFAR-10H: soft labels are nearest to people", "1.11 / .22; others 2.6 / .13",
      beats("cifar10h", "soft, standard", ["gold", "majority"], "test.cross_entropy")
      + beats("cifar10h", "soft, standard", ["gold", "majority"], "test.entropy_correlation"), ""),
+    ("SOFT-LOSS", "CIFAR-10H, second reading of the recipe: soft labels are more accurate than gold and majority", "66.6 against 65.2 and 65.7",
+     beats("cifar10h", "soft, standard, later recipe", ["gold, later recipe", "majority, later recipe"], "test.accuracy"), ""),
+    ("SOFT-LOSS", "CIFAR-10H, second reading: and nearest to people", "1.11 / .22; others 2.6 / .13",
+     beats("cifar10h", "soft, standard, later recipe", ["gold, later recipe", "majority, later recipe"], "test.cross_entropy")
+     + beats("cifar10h", "soft, standard, later recipe", ["gold, later recipe", "majority, later recipe"], "test.entropy_correlation"), ""),
     ("MTL", "POS, 5 folds, gold: a second head helps, with each loss", "+.8 to +1.0 accuracy, +.9 to +1.0 F1",
      heads("mtl-pos", "gold", ["test.accuracy", "test.macro_f1"]), "inverse KL: [why](#part-of-speech-tags-of-tweets-five-folds-tables-1-to-3)"),
     ("MTL", "POS, 5 folds, silver: the same", "+.6 to +.8 accuracy, +.7 to +.8 F1",

@@ -247,7 +247,7 @@ def what_is_compared(found):
     several = len({f["other"] for f in found}) > 1, len({f["one"] for f in found}) > 1, len({f["metric"] for f in found}) > 1
     again = lambda f: f["other"] != found[0]["other"] and sum((g["one"], g["metric"]) == (f["one"], f["metric"]) for g in found) > 1
     for f in found:
-        words = [f["one"] if several[1] else "", "to " + f["other"] if several[0] and (not several[1] or again(f)) else "", NAMES.get(f["metric"], f["metric"]) if several[2] else ""]
+        words = [f["one"] if several[1] else "", "to " + f["other"].removesuffix(", later recipe") if several[0] and (not several[1] or again(f)) else "", NAMES.get(f["metric"], f["metric"]) if several[2] else ""]
         yield ", ".join(w for w in words if w)
 
 

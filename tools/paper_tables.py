@@ -58,12 +58,14 @@ def sd(file, measures, cell=lambda c: c):
     return ("sd", file, cell, measures, "sd")
 
 
+LATER = "{}, later recipe".format
 TABLES = {
     "labelme": (SOFT_LOSS_LABELME, "published", [here("labelme", SOFT3), sd("labelme", SOFT3), here("labelme", ["images.accuracy"], "test images"),
                                                  here("why-labelme", [m.replace("test", "seen") for m in SOFT3], "images trained on")]),
     "pos-soft-loss": (SOFT_LOSS_POS, "published, 30 seeds", [here("large-pos-soft-loss", SOFT3, "the paper's size, {n} seeds"), sd("large-pos-soft-loss", SOFT3),
                                                              here("pos-soft-loss", SOFT3, "smaller, {n} seeds")]),
-    "cifar10h": (SOFT_LOSS_CIFAR, "published, 10 seeds", [here("cifar10h", SOFT3), sd("cifar10h", SOFT3), here("cifar10h", ["test.kl"], "KL to people")]),
+    "cifar10h": (SOFT_LOSS_CIFAR, "published, 10 seeds", [here("cifar10h", SOFT3), sd("cifar10h", SOFT3), here("cifar10h", ["test.kl"], "KL to people"),
+                                                          here("cifar10h", SOFT3, "second recipe, {n} seeds", LATER), sd("cifar10h", SOFT3, LATER)]),
     "mtl-pos": (heads(["85.73 / 85.00", "86.62 / 85.90", "86.55 / 85.88", "86.76 / 85.98", "75.22 / 67.01", "75.82 / 67.66", "76.00 / 67.76", "75.99 / 67.80"]),
                 "published, 10 seeds", [here("large-mtl-pos", ["test.accuracy", "test.macro_f1"], "the paper's size, {n} seeds"), sd("large-mtl-pos", ["test.accuracy", "test.macro_f1"])]),
     "mtl-pos-test": (heads(["85.84 / 74.56", "85.93 / 75.04", "86.29 / 75.04", "86.27 / 75.13", "77.81 / 60.59", "78.61 / 61.68", "79.16 / 61.94", "78.49 / 61.53"]),
@@ -98,9 +100,9 @@ _m = lambda said, measure, what="mean": (said, "beyond-images", lambda c: c, [me
 TABLES["beyond-images"] = ([*[(a, b, "") for a, b in VIEWS[:6]], ("centroid, weighted", "centroid, weighted", ""), *[(a, b, "") for a, b in VIEWS[6:]]], "",
                            [_m("accuracy, {n} seeds", "images.accuracy"), _m("sd", "images.accuracy", "sd"), _m("calibrated log-likelihood", "images.calibrated_log_likelihood"),
                             _m("cross-entropy to people", "test.cross_entropy")])  # fmt: skip
-TABLES["beyond-votes-images"] = ([(f"{n} at most" if n > 1 else "1", str(n), "") for n in (1, 2, 3)], "",
+TABLES["beyond-votes-images"] = ([(f"{n} votes at most" if n > 1 else "1 vote", str(n), "") for n in (1, 2, 3)], "",
                                  [here("beyond-votes-images", ["images.accuracy", "test.cross_entropy"], f"{said}, {{n}} seeds", lambda c, k=said: f"{k} of {c}") for said in ("majority", "shares", "softmax")])  # fmt: skip
-TABLES["beyond-votes-tags"] = ([(f"{n} at most" if n > 1 else "1", str(n), "") for n in (1, 2, 3, 5)], "",
+TABLES["beyond-votes-tags"] = ([(f"{n} votes at most" if n > 1 else "1 vote", str(n), "") for n in (1, 2, 3, 5)], "",
                                [f for said, kind in (("majority", "majority of"), ("softmax", "soft, of"))
                                 for f in (here("beyond-votes-tags", SOFT3, f"{said}, {{n}} seeds", lambda c, k=kind: f"{k} {c}"), sd("beyond-votes-tags", SOFT3, lambda c, k=kind: f"{k} {c}"))])  # fmt: skip
 AT_15 = {"temperature": "temperature 1.5", "hybrid": "hybrid 1.5"}  # where the released optimiser stops

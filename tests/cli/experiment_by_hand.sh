@@ -100,6 +100,26 @@ YAML
 "$DISSENT" experiment run two.yaml --store store --quiet
 test "$("$DISSENT" experiment table two.yaml --store store --format csv --quiet | cut -d, -f1 | tail -n +2 | tr -d '\n')" = aabb
 
+# A number that the file varies is an axis: a line of as many points as there are values, each the table's mean.
+cat >votes.yaml <<'YAML'
+name: by votes
+data:
+  a: {votes: votes.csv, gold: gold.csv}
+measure: {test: [accuracy]}
+seeds: 2
+defaults: {votes_per_item: [1, 2, 3]}
+cells:
+  - {name: "{labels}, {votes_per_item}", labels: [majority, dawid-skene]}
+YAML
+"$DISSENT" experiment run votes.yaml --store store --quiet
+"$DISSENT" experiment report votes.yaml --store store -o votes.html --quiet
+"$DISSENT" experiment table votes.yaml --store store --format csv -o by-votes.csv --quiet
+sed -n '/<h3>accuracy.* by votes per item, test</,/<\/figure>/s/.*charset=utf-8,\([^"]*\)".*/\1/p' votes.html | sed 's/%0D%0A/\n/g' >line.csv
+test "$(sed -e 1d -e '/^$/d' line.csv | cut -d, -f1,2 | tr '\n' ' ')" = "majority,1 majority,2 majority,3 dawid-skene,1 dawid-skene,2 dawid-skene,3 "
+awk -F, 'FNR == NR { if (FNR > 1) of[$1 ", " $2] = $3; next }
+    FNR > 1 { name = $2 "," $3; gsub(/"/, "", name); d = $10 - of[name]; n++; if (d < -1e-4 || d > 1e-4) { print name, $10, of[name]; bad = 1 } }
+    END { exit bad || n != 6 }' line.csv by-votes.csv
+
 # Tokens: whole sentences are read, and the labels say which tokens count.
 awk -F, 'NR == 1 { print "task,token,sentence,part"; next } { print $1 ",w" $2 NR % 4 "," int((NR - 2) / 10) "," (NR % 5 == 0 ? "test" : NR % 5 == 1 ? "dev" : "train") }' gold.csv >tokens.csv
 for part in train dev test; do

@@ -37,6 +37,9 @@ dis_status dis__first_pooled(dis__experiment_page *p, size_t cell, const char *s
  * are not known. */
 dis_status dis__divided_figures(dis__experiment_page *p, size_t first, size_t end, const char *set);
 
+/* A measure as a function of each number that cells of the rows first .. end - 1 differ by; none where they do not. */
+void dis__by_setting_figures(dis__experiment_page *p, size_t first, size_t end, size_t m, const char *metric);
+
 /* One section each; nothing to show is no failure. */
 dis_status dis__experiment_results(dis__experiment_page *p);
 dis_status dis__experiment_labels(dis__experiment_page *p);

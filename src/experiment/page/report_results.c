@@ -233,6 +233,7 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
         if (f.grid.status == DIS_OK) f.grid.status = title.status;
         dis__page_figure(p->page, &f);
         dis__markup_free(&title);
+        dis__by_setting_figures(p, first, end, m, name);
     }
     dis__free(row);
     return DIS_OK;
