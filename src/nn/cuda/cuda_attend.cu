@@ -4,6 +4,7 @@
 #include "nn/cuda/cuda_attend.cuh"
 
 enum { WARPS = 4, CHANNELS = 8 }; /* lanes have up to 8 channels each */
+enum { MANY_BLOCKS = 8192 };      /* of dropout: they are drawn beside the product that makes qkv */
 
 /* ---- spans and dropout ---- */
 
@@ -369,7 +370,7 @@ static prelude_call prelude_of(const dis__cuda_session *s, const attend_call *c)
     p.threshold = drop_threshold(c->a.rate);
     p.n_spans = grid_of(c->a.n_tokens, 256);
     p.n_blocks = c->a.rate > 0 ? n_words(&c->a) / 32 : 0;
-    p.run = grid_of(p.n_blocks, (size_t)s->n_processors * 64); /* as many warps as the device has room for */
+    p.run = grid_of(p.n_blocks, (size_t)s->n_processors * 36); /* as many warps as the device has room for, and spans */
     return p;
 }
 
@@ -381,8 +382,13 @@ cudaError_t dis__cuda_attend(dis__cuda_session *s, const void *args)
     const attend_call c = call_of(a);
     const prelude_call p = prelude_of(s, &c);
     const uint64_t warps = (p.n_blocks + p.run - 1) / p.run;
-    prelude_kernel<<<p.n_spans + (warps ? grid_of(warps, 8) : 0), 256, 0, s->stream>>>(p);
-    cudaError_t error = cudaGetLastError();
+    cudaStream_t twin = s->stream;
+    cudaError_t error = cudaSuccess;
+    const bool beside = p.n_blocks >= MANY_BLOCKS && dis__cuda_marked(s, a->qkv, &twin, &error);
+    if (error != cudaSuccess) return error;
+    prelude_kernel<<<p.n_spans + (warps ? grid_of(warps, 8) : 0), 256, 0, twin>>>(p);
+    error = cudaGetLastError();
+    if (error == cudaSuccess && beside) error = dis__cuda_twin_done(s);
     if (error != cudaSuccess || dis__cuda_attend_mma(s, &c, &error)) return error;
     const dim3 grid(grid_of(a->n_tokens, WARPS), (unsigned)a->n_heads);
     DIS_CUDA_BY_VALUE(s, attend_kernel<T><<<grid, WARPS * 32, 0, s->stream>>>(c));

@@ -4,22 +4,33 @@
 
 /* ---- elements ---- */
 
-/* y[i] = f(i's numbers): F(float *x): x[0] of the first input, x[1] of the second, result in x[0]. */
+/* y[i] = f(i's numbers), from the end on, which the operation before has left in the cache; packs of a thread are on
+ * their way together. */
 template <class T, int IN, class F>
 __global__ void __launch_bounds__(256) each_kernel(size_t n, const T *a, const T *b, T *y, bool vectors, F f)
 {
-    enum { N = pack<T>::N };
+    enum { N = pack<T>::N, BATCH = IN > 1 ? 2 : 4 };
     const size_t step = (size_t)gridDim.x * blockDim.x, first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     const size_t whole = vectors ? n / N : 0;
-    for (size_t v = first; v < whole; v += step) {
-        float x[N], z[N];
-        ((const pack<T> *)a)[v].get(x);
-        if (IN > 1) ((const pack<T> *)b)[v].get(z);
+    for (size_t v = first; v < whole; v += BATCH * step) {
+        pack<T> one[BATCH], two[BATCH];
 #pragma unroll
-        for (int i = 0; i < N; i++) x[i] = f(x[i], IN > 1 ? z[i] : 0);
-        pack<T> out;
-        out.set(x);
-        ((pack<T> *)y)[v] = out;
+        for (int k = 0; k < BATCH; k++)
+            if (v + k * step < whole) {
+                one[k] = ((const pack<T> *)a)[whole - 1 - v - k * step];
+                if (IN > 1) two[k] = ((const pack<T> *)b)[whole - 1 - v - k * step];
+            }
+#pragma unroll
+        for (int k = 0; k < BATCH; k++) {
+            float x[N], z[N];
+            if (v + k * step >= whole) break;
+            one[k].get(x);
+            if (IN > 1) two[k].get(z);
+#pragma unroll
+            for (int i = 0; i < N; i++) x[i] = f(x[i], IN > 1 ? z[i] : 0);
+            one[k].set(x);
+            ((pack<T> *)y)[whole - 1 - v - k * step] = one[k];
+        }
     }
     for (size_t i = whole * N + first; i < n; i += step)
         y[i] = from_float<T>(f(as_float(a[i]), IN > 1 ? as_float(b[i]) : 0));
@@ -209,7 +220,8 @@ cudaError_t dis__cuda_product(dis__cuda_session *s, const void *args)
     p.a = dis__cuda_weight(s, a->a), p.b = dis__cuda_weight(s, a->b), p.c = a->c;
     p.bias = ends ? NULL : dis__cuda_weight(s, a->bias);
     p.batch = 1;
-    const cudaError_t error = dis__cuda_gemm(s, &p);
+    cudaError_t error = dis__cuda_mark(s, a->c);
+    if (error == cudaSuccess) error = dis__cuda_gemm(s, &p);
     if (error != cudaSuccess || !ends) return error;
     DIS_CUDA_BY_VALUE(s, BY_ACT(a->act, return (finish<T, ACT>(s, a))));
     return cudaSuccess;

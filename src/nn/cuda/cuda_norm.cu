@@ -159,8 +159,10 @@ LAYERNORM(layernorm)
 
 cudaError_t dis__cuda_layernorm(dis__cuda_session *s, const void *args)
 {
+    cudaError_t error = cudaSuccess;
+    if (dis__cuda_norm_rows(s, (const dis__layernorm_args *)args, &error)) return error;
     DIS_CUDA_BY_VALUE(s, return run_layernorm<T>(s, (const dis__layernorm_args *)args));
-    return cudaSuccess;
+    return error;
 }
 
 template <class T, int N, int GROUPS, bool DROP>

@@ -32,7 +32,7 @@ enum {
     DIS_CUDA_COUNTERS = 4096,    /* of blocks that are done; each is 0 between operations */
     DIS_CUDA_SCRATCH = 64 << 20, /* bytes, at least */
     DIS_CUDA_PRODUCT = 32 << 20, /* bytes of work memory of products */
-    DIS_CUDA_CHAIN = 16 << 20,   /* bytes, at most, of sums around normalisations: cuda_norm_chain.cu */
+    DIS_CUDA_CHAIN = 40 << 20,   /* bytes, at most, of sums around normalisations: cuda_norm_chain.cu */
     DIS_CUDA_LAG = 8,            /* layers */
     DIS_CUDA_ROUND = 128,        /* dis__device.round */
 };
@@ -56,6 +56,7 @@ typedef struct dis__cuda_session {
     dis__cuda_side *side;
     dis__cuda_chain *chain;
     struct dis__cudnn *cudnn; /* cuda_cudnn.c; NULL: not asked for yet */
+    const void *made;         /* by the operation before, which was marked (dis__cuda_mark); NULL: it was not */
     dis__op waiting;          /* for the operation behind it, which it may be one kernel with; DIS_N_OPS: none */
     union {
         dis__activate_args activate;
@@ -116,6 +117,7 @@ bool dis__cuda_layernorm_grad_dropout(dis__cuda_session *s, const void *norm, co
 /* Where rows are many. */
 bool dis__cuda_dropout_norm(dis__cuda_session *s, const dis__dropout_args *d, const dis__layernorm_args *a,
                             cudaError_t *error);
+bool dis__cuda_norm_rows(dis__cuda_session *s, const dis__layernorm_args *a, cudaError_t *error);
 /* The same for several: whether an operation waits from now on with those before it, or was run with them. */
 bool dis__cuda_chain_take(dis__cuda_session *s, dis__op op, const void *args, cudaError_t *error);
 cudaError_t dis__cuda_chain_flush(dis__cuda_session *s);
@@ -130,6 +132,10 @@ cudaError_t dis__cuda_join(dis__cuda_session *s);
 /* A stream for one of two kernels that do not depend on each other; done: the session's stream waits for it. */
 cudaError_t dis__cuda_twin(dis__cuda_session *s, cudaStream_t *twin);
 cudaError_t dis__cuda_twin_done(dis__cuda_session *s);
+/* Before an operation that makes `made`: what the next one does not need of it may begin beside it. marked: whether the
+ * operation before was that one; what is enqueued on the twin then comes behind what was there before it. */
+cudaError_t dis__cuda_mark(dis__cuda_session *s, const void *made);
+bool dis__cuda_marked(dis__cuda_session *s, const void *made, cudaStream_t *twin, cudaError_t *error);
 
 cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n);
 /* Updates that wait are run. */

@@ -13,7 +13,7 @@ struct dis__cuda_side {
     cudaStream_t stream, twin;
     char *scratch, *product_work;
     unsigned *counters;
-    cudaEvent_t fork, join, layer[LAG];
+    cudaEvent_t fork, join, before, layer[LAG];
     bool marked[LAG]; /* work of that layer is to be waited for */
     bool fresh, busy; /* work since the last layer ended; since the last join */
     bool aside;       /* the session's memory is this one's */
@@ -30,9 +30,9 @@ dis_status dis__cuda_side_open(dis__cuda_session *s)
     CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&least, &most), doing);
     CUDA_TRY(s, cudaStreamCreateWithPriority(&side->stream, cudaStreamNonBlocking, least), doing);
     CUDA_TRY(s, cudaStreamCreateWithPriority(&side->twin, cudaStreamNonBlocking, most), doing);
-    cudaEvent_t *const events[] = {&side->fork, &side->join};
-    for (size_t i = 0; i < 2 + LAG; i++)
-        CUDA_TRY(s, cudaEventCreateWithFlags(i < 2 ? events[i] : &side->layer[i - 2], cudaEventDisableTiming), doing);
+    cudaEvent_t *const events[] = {&side->fork, &side->join, &side->before};
+    for (size_t i = 0; i < 3 + LAG; i++)
+        CUDA_TRY(s, cudaEventCreateWithFlags(i < 3 ? events[i] : &side->layer[i - 3], cudaEventDisableTiming), doing);
     return DIS_OK;
 }
 
@@ -56,6 +56,7 @@ void dis__cuda_side_close(dis__cuda_session *s)
     cudaFree(side->counters);
     if (side->fork) cudaEventDestroy(side->fork);
     if (side->join) cudaEventDestroy(side->join);
+    if (side->before) cudaEventDestroy(side->before);
     for (size_t i = 0; i < LAG; i++)
         if (side->layer[i]) cudaEventDestroy(side->layer[i]);
     if (side->stream) cudaStreamDestroy(side->stream);
@@ -131,4 +132,20 @@ cudaError_t dis__cuda_twin(dis__cuda_session *s, cudaStream_t *twin)
 cudaError_t dis__cuda_twin_done(dis__cuda_session *s)
 {
     return behind(s->side->twin, s->side->fork, s->stream);
+}
+
+cudaError_t dis__cuda_mark(dis__cuda_session *s, const void *made)
+{
+    dis__cuda_side *side = s->side;
+    if (!side->scratch || side->aside) return cudaSuccess; /* a net that does not train */
+    s->made = made;
+    return cudaEventRecord(side->before, s->stream);
+}
+
+bool dis__cuda_marked(dis__cuda_session *s, const void *made, cudaStream_t *twin, cudaError_t *error)
+{
+    if (!made || s->made != made) return false;
+    *twin = s->side->twin;
+    *error = cudaStreamWaitEvent(*twin, s->side->before, 0);
+    return true;
 }

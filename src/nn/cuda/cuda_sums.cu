@@ -47,7 +47,8 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
     __shared__ float room[SUM_WARPS][WIDE];
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const size_t c0 = (size_t)blockIdx.x * WIDE, c = c0 + lane * N, parts = gridDim.y;
-    const size_t from = n_rows * blockIdx.y / parts, to = n_rows * (blockIdx.y + 1) / parts;
+    const size_t mine = parts - 1 - blockIdx.y; /* from the end on, which the product before has left in the cache */
+    const size_t from = n_rows * mine / parts, to = n_rows * (mine + 1) / parts;
     float total[N] = {0};
     for (size_t r = from + warp; c < n_cols && r < to; r += BATCH * SUM_WARPS) {
         pack<T> in[BATCH], arg[BATCH];
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(SUM_WARPS * 32)
         if (parts == 1)
             out[c0 + column] += sum;
         else
-            part[blockIdx.y * n_cols + c0 + column] = sum;
+            part[mine * n_cols + c0 + column] = sum;
     }
     if (parts == 1 || !last_of_parts(counter + blockIdx.x, parts)) return;
     for (int column = threadIdx.x; column < WIDE && c0 + column < n_cols; column += SUM_WARPS * 32)
