@@ -430,3 +430,13 @@ def test_review_of_given_labels():
     assert int(np.sum(r.workers["shared"])) == len(votes)
     with pytest.raises(dissent.OptionError):
         dissent.review(votes, accept=2)
+
+
+def test_device_of_resamples():
+    """Resamples of many items are drawn on a device that is asked for by its name; few are always the processor's."""
+    gold, p = ["a", "b"] * 20, np.tile([[0.7, 0.3], [0.4, 0.6]], (20, 1))
+    here = dissent.evaluate(p, [0, 1] * 20, resamples=50)
+    assert dissent.evaluate(p, [0, 1] * 20, resamples=50, device="auto").to_dict() == here.to_dict()
+    with pytest.raises(dissent.OptionError, match="abacus"):
+        dissent.evaluate(p, [0, 1] * 20, resamples=50, device="abacus")
+    assert dissent.compare(gold, gold[::-1], gold, resamples=50, device="auto").accuracy.a.value == 1

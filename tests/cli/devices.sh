@@ -135,7 +135,8 @@ size_t dis_plugin_devices(const dis__plugin_host *h, dis__device *rows, size_t r
 }
 TEXT
 ${CC:-cc} -std=c11 -D_GNU_SOURCE -shared -fPIC -w -I"$DISSENT_SOURCE/include" -I"$DISSENT_SOURCE/src" lost.c \
-    "$DISSENT_SOURCE/tests/em_stand_in.c" "$DISSENT_SOURCE/src/core/random.c" -lm -o lost.so
+    "$DISSENT_SOURCE/tests/em_stand_in.c" "$DISSENT_SOURCE/tests/bootstrap_stand_in.c" "$DISSENT_SOURCE/src/core/random.c" \
+    "$DISSENT_SOURCE/src/core/draw.c" -lm -o lost.so
 DISSENT_CUDA=$scratch/lost.so
 export DISSENT_CUDA
 train -o whole
@@ -159,7 +160,7 @@ STUB_SLEEP=1 STUB_BYTES=$bytes expect 5 "is used up" train --runs 6 --jobs 6 --t
 STUB_SLEEP=1 STUB_TELL=1 STUB_BYTES=$bytes train --runs 6 --jobs auto --threads 6 -o fitted 2>err
 [ "$(awk '/at most/ { print $3 }' err)" -ge $((one * 3 / 2)) ] || fail "one run at a time: $(cat err)"
 [ "$(find fitted -name model.json | wc -l)" = 6 ] || fail "not six models: $(ls fitted)"
-STUB_BYTES=$((one / 2)) expect 5 "is used up" train --runs 3 --jobs auto --threads 3 -o none
+STUB_BYTES=1000 expect 5 "is used up" train --runs 3 --jobs auto --threads 3 -o none
 
 # ---- labels on the device (tests/em_stand_in.c) ----
 fit() {
@@ -181,4 +182,17 @@ grep -q "the processor alone makes glad; leave --device out, use auto, or one of
 fit --device cuda:3 --method dawid-skene -o lost.csv 2>err && fail "there is one device"
 grep -q "there is no device cuda:3" err || fail "$(cat err)"
 [ ! -e lost.csv ] || fail "labels of a fit that failed"
+
+# ---- resamples on the device (tests/bootstrap_stand_in.c): from 2^26 draws on ----
+measure() {
+    "$DISSENT" eval labels.csv --gold gold.csv -q --device cuda --metric log_loss --metric ece "$@"
+}
+digits() { sed 's/\(\.[0-9]\{10\}\)[0-9]*/\1/g'; }
+measure --resamples 240000 | digits >table
+"$DISSENT" eval labels.csv --gold gold.csv -q --metric log_loss --metric ece --resamples 240000 | digits | cmp - table ||
+    fail "other intervals: $(cat table)"
+STUB_AT=1 expect 4 "it is lost" measure --resamples 240000
+STUB_BYTES=100 expect 5 "the memory of device cuda:0 is used up" measure --resamples 240000
+measure --resamples 100 --device cuda:3 >table 2>err && fail "there is one device"
+grep -q "cuda:3" err || fail "$(cat err)"
 echo "${drivers}a device that is lost, and one whose memory is used up: exits 4 and 5, nothing half written"
