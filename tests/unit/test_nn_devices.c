@@ -142,7 +142,7 @@ static size_t rows_of(size_t b, int32_t row[MOST][4], int32_t span[3][4])
                                  (i + b) % 2};
         memcpy(row[i], move, sizeof move);
     }
-    span[0][0] = (int32_t)b, span[0][1] = 0, span[0][2] = span[0][3] = 3 + (int32_t)b % 4;
+    span[0][0] = (int32_t)(b % 20), span[0][1] = 0, span[0][2] = span[0][3] = 3 + (int32_t)b % 4;
     span[1][0] = 20, span[1][1] = span[0][2], span[1][2] = span[1][3] = 2;
     return n;
 }
