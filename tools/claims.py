@@ -281,6 +281,16 @@ def row(results, claim):
     return f"| {paper} | {text} | {said_published} | {'; '.join(said)} | {seeds} | **{verdict}** ({test_behind(found, verdict, artefact)}){'; ' + remark if remark else ''} |"
 
 
+def by_paper(rows, verdicts):
+    """How many claims of each paper have which verdict."""
+    kinds = ("reproduced", "in part", "not", "cannot be told")
+    papers = [r.split(" | ")[0].removeprefix("| ") for r in rows]
+    lines = ["| | " + " | ".join(kinds) + " |", "|---" * (len(kinds) + 1) + "|"]
+    for paper in dict.fromkeys(papers):
+        lines.append(f"| {paper} | " + " | ".join(str(sum((p, v) == (paper, k) for p, v in zip(papers, verdicts))) for k in kinds) + " |")
+    return lines
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stores")
@@ -292,7 +302,7 @@ def main():
     rows = [r for r in (row(results, c) for c in CLAIMS) if r]
     verdicts = [re.search(r"\*\*(.+?)\*\*", r)[1] for r in rows]
     said = ", ".join(f"{verdicts.count(v)} {t}" for v, t in (("reproduced", "are reproduced"), ("in part", "in part"), ("not", "not"), ("cannot be told", "cannot be told")))
-    table = "\n".join([f"Of {len(rows)} claims {said}.", "", "| paper | claim | published | here: difference [95 % interval] | seeds | verdict |", "|---|---|---|---|---|---|", *rows])
+    table = "\n".join([f"Of {len(rows)} claims {said}.", "", *by_paper(rows, verdicts), "", "| paper | claim | published | here: difference [95 % interval] | seeds | verdict |", "|---|---|---|---|---|---|", *rows])
     if not options.write:
         print(table)
         return

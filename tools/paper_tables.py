@@ -11,6 +11,7 @@ labels, and need numpy and scipy. --figures draws anew those figures that docs/r
 """
 import argparse
 import csv
+import functools
 import pathlib
 import re
 import shutil
@@ -172,6 +173,7 @@ def table(results, key):
 # ---- table 3 of Fornaciari et al.: which model is right where ----
 
 
+@functools.lru_cache
 def predictions(store):
     """(cell, fold, seed): predicted classes, gold classes (-1: none), what the soft labels of people say."""
     import numpy
