@@ -46,7 +46,11 @@ run "compare" compare --a ../views/mace.csv ../views/softmax.csv --b ../views/st
 run "views" views ../views/mace.csv ../views/softmax.csv ../views/standard.csv --resamples 300 -o table.csv --json summary.json
 run "report" report --votes ../votes.csv --gold ../known.csv --resamples 20 -o report.html --json summary.json
 run "review" review ../votes.csv --gold ../known.csv --budget 900 -o items.csv --items all.csv --workers workers.csv --json summary.json
-run "review of many classes" review ../many.csv --method mace:iterations=5 --budget 50 -o items.jsonl --workers workers.csv
+"$DISSENT" synth --items $many --workers 12 --classes 300 --votes-per-item 7 --seed 4 -o few.csv -q # seconds each
+all=$counts
+[ -n "${DISSENT_SANITIZE:-}" ] || counts="1 7"
+run "review of many classes" review ../few.csv --method mace:iterations=5 --budget 50 -o items.jsonl --workers workers.csv
+counts=$all
 run "agreement" agree ../votes.csv --gold ../gold.csv -o agreement.csv --workers workers.csv --items items.csv --classes-table classes.csv \
     --pairs pairs.csv --json summary.json
 run "agreement of many classes" agree ../many.csv -o agreement.jsonl --workers workers.csv --pairs pairs.csv --resamples 100 --json summary.json
