@@ -5,9 +5,9 @@ multiplies probabilities, which underflow.
 
     python bench/peers_spark.py VOTES.csv [--dissent build/dissent] [--iterations 5] [--cores 2]
 
-Prints JSON: for Spark, seconds and processor seconds of reading and of all iterations; for dissent the same from file to
-file; and the largest difference of a label. Names must be those of `dissent synth` (t12, w3, 0): spark-crowd takes numbers. Needs pyspark and
-Java; without them it says `skipped: reason`."""
+Prints JSON: for Spark, seconds and processor seconds of reading and of all iterations; for dissent the same from file
+to file; and the largest difference of a label. Names must be those of `dissent synth` (t12, w3, 0): spark-crowd takes
+numbers. Needs pyspark and Java; without them it says `skipped: reason`."""
 import argparse
 import json
 import os
@@ -34,7 +34,8 @@ def processor(spark):
 def read(spark, path, cores):
     """Votes as numbers, those of an item in one partition, in memory."""
     rows = spark.read.csv(str(path), header=True, schema="task STRING, worker STRING, label INT")
-    rows = rows.selectExpr("CAST(substring(task, 2) AS INT) AS task", "CAST(substring(worker, 2) AS INT) AS worker", "label")
+    numbers = [f"CAST(substring({name}, 2) AS INT) AS {name}" for name in ("task", "worker")]
+    rows = rows.selectExpr(*numbers, "label")
     votes = rows.repartition(2 * cores, "task").cache()
     return votes, votes.count(), votes.agg({"label": "max"}).first()[0] + 1
 
@@ -96,8 +97,8 @@ def run_dissent(args, folder):
     out = Path(folder) / "labels.csv"
     method = f"dawid-skene:iterations={args.iterations},tolerance=0,smoothing={args.smoothing},diagonal=0,prior-count=0"
     start = time.perf_counter()
-    subprocess.run([str(args.dissent), "labels", str(args.votes), "--method", method, "--threads", str(args.cores), "-q",
-                    "-o", str(out)], check=True)
+    subprocess.run([str(args.dissent), "labels", str(args.votes), "--method", method, "--threads", str(args.cores),
+                    "-q", "-o", str(out)], check=True)
     seconds = time.perf_counter() - start
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     rows = {}

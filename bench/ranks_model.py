@@ -1,11 +1,13 @@
-"""The model of time in docs/scale.md ("A model of time") beside what ranks took: processor time of each, without what it
-spent in calls of MPI (ranks_time.c), so that other work on the machine and waiting ranks disturb it little.
+"""The model of time in docs/scale.md beside what ranks took: processor time of each, without what it spent in calls of
+MPI (ranks_time.c), so that other work on the machine and waiting ranks disturb it little.
 
-    python bench/ranks_model.py [--dissent build/dissent] [--votes 1e6,1e7] [--ranks 1,2,4] [--repeat 3] [--shuffle] [--fit]
+    python bench/ranks_model.py [--dissent build/dissent] [--votes 1e6,1e7] [--ranks 1,2,4] [--repeat 3] [--shuffle]
+                                [--fit]
 
-Parts are told apart by differences between runs: an iteration by dawid-skene with more of them, writing labels by
-writing them once more (--save-views), reading by what is left of labels by majority without those of a few votes. Each figure is that of the rank
-that took most, of the run that took least. --fit also prints the constants that the figures of one rank say.
+Parts are told apart by differences between runs: reading and writing by labels of `majority` without those of a few
+votes, an iteration by dawid-skene with more of them. Each figure is that of the rank that took most, of the run that
+took least. --fit also prints what single votes and items took, writing told apart by writing labels once more
+(--save-views).
 
 Needs mpirun and mpicc; without them it says `skipped: reason`."""
 import argparse
@@ -17,8 +19,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-# ns, docs/scale.md: a vote read, a vote shared out, a vote in a pass, a number of a worker's table, an item written
-READ, SHARE, PASS, UPDATE, WRITE = 25.0, 20.0, 2.7, 12.0, 75.0
+# ns, docs/scale.md: a vote read, a vote of ascending names or an item in no order shared out, a worker's name of each
+# rank, a vote in a pass, a number of a worker's table, an item written
+READ, SHARE, SHARE_ITEM, NAME, PASS, UPDATE, WRITE = 24.0, 15.0, 340.0, 200.0, 2.8, 12.0, 75.0
+READ_UNORDERED = 48.0
 ITEMS_PER_VOTE, WORKERS, CLASSES = 0.1, 10000, 4
 FEW, MANY = 2, 12  # iterations
 
@@ -67,11 +71,19 @@ def measure(args, tool, ranks, votes, folder):
     return plain - write - start, (many - few) / (MANY - FEW), write
 
 
-def model(ranks, votes):
+def reading(ranks, votes, shuffled):
+    ns = (READ_UNORDERED if shuffled else READ) * votes / ranks
+    if ranks == 1:
+        return ns
+    items = votes * ITEMS_PER_VOTE
+    met = items * (1 - (1 - 1 / ranks) ** (1 / ITEMS_PER_VOTE))  # of those in no order, by each rank
+    return ns + NAME * WORKERS * ranks + (SHARE_ITEM * met if shuffled else SHARE * votes / ranks)
+
+
+def model(ranks, votes, shuffled):
     items, owners = votes * ITEMS_PER_VOTE, 1 << (ranks.bit_length() - 1)  # a power of 2 of ranks own items
     formatted = 1 if ranks == 1 else 2  # several count the bytes of their rows first
-    shared = READ if ranks == 1 else READ + SHARE
-    return (shared * votes / ranks * 1e-9, (PASS * votes / owners + UPDATE * WORKERS * CLASSES**2) * 1e-9,
+    return (reading(ranks, votes, shuffled) * 1e-9, (PASS * votes / owners + UPDATE * WORKERS * CLASSES**2) * 1e-9,
             formatted * WRITE * items / owners * 1e-9)
 
 
@@ -94,17 +106,18 @@ def main():
         subprocess.run(["mpicc", "-O2", "-shared", "-fPIC", "-o", str(tool),
                         str(Path(__file__).with_name("ranks_time.c"))], check=True)
         subprocess.run([str(args.dissent), "synth", "--items", "30", "-o", str(folder / "start.csv"), "-q"], check=True)
-        print("| votes | ranks | reading, s | by the model | an iteration, ms | by the model | labels, s | by the model |")
-        print("|---|---|---|---|---|---|---|---|")
+        print("| votes | ranks | reading and labels, s | by the model | an iteration, ms | by the model |")
+        print("|---|---|---|---|---|---|")
         for votes in (float(x) for x in args.votes.split(",")):
+            order = ["--shuffle"] if args.shuffle else []
             subprocess.run([str(args.dissent), "synth", "--items", f"{votes * ITEMS_PER_VOTE:.0f}", "--workers",
                             str(WORKERS), "--classes", str(CLASSES), "--votes-per-item", f"{1 / ITEMS_PER_VOTE:.0f}",
-                            "-o", str(folder / f"votes-{votes:.0f}.csv"), "-q", *["--shuffle"][: args.shuffle]], check=True)
+                            "-o", str(folder / f"votes-{votes:.0f}.csv"), "-q", *order], check=True)
             for ranks in (int(x) for x in args.ranks.split(",")):
                 read, iteration, write = measure(args, tool, ranks, votes, folder)
-                by = model(ranks, votes)
-                print(f"| {votes:.0e} | {ranks} | {read:.3f} | {by[0]:.3f} | {1e3 * iteration:.2f} | {1e3 * by[1]:.2f} | "
-                      f"{write:.3f} | {by[2]:.3f} |", flush=True)
+                by = model(ranks, votes, args.shuffle)
+                print(f"| {votes:.0e} | {ranks} | {read + write:.3f} | {by[0] + by[2]:.3f} | {1e3 * iteration:.2f} | "
+                      f"{1e3 * by[1]:.2f} |", flush=True)
                 if args.fit:
                     items = votes * ITEMS_PER_VOTE
                     print(f"    per rank: {1e9 * read * ranks / votes:.1f} ns per vote read, "
