@@ -206,6 +206,32 @@ static void take_batch(indexed *s, size_t b)
     assert_int_equal(dis__head_take_targets(s->net, s->soft_head, target, weight, item, weights), DIS_OK);
 }
 
+static dis_status no_room(void *session, dis_context *ctx, size_t bytes, const char *what)
+{
+    (void)session;
+    (void)ctx;
+    (void)bytes;
+    return strcmp(what, "a copy of the items") == 0 ? dis__fail(DIS_ELIMIT, "no room") : DIS_OK;
+}
+
+/* Batches come from the host then. */
+static void no_room_for_items(void **state)
+{
+    (void)state;
+    dis__device narrow = hidden_device;
+    narrow.fits = no_room;
+    indexed s;
+    make_indexed(&s, &narrow);
+    for (int twice = 0; twice < 2; twice++) {
+        const void *kept = &kept;
+        assert_int_equal(dis__net_keep_ints(s.net, s.id, s.id, IDS, &kept), DIS_OK);
+        assert_null(kept);
+    }
+    put_batch(&s, 1);
+    assert_int_equal(dis__net_train(s.net, .01, true), DIS_OK);
+    dis__net_destroy(s.net);
+}
+
 /* The same losses and parameters as with batches from the host, which may come between. */
 static void by_index(void **state)
 {
@@ -281,8 +307,13 @@ static void numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers),   cmocka_unit_test(steps),  cmocka_unit_test(models),
-        cmocka_unit_test(by_index), cmocka_unit_test(resume), cmocka_unit_test(numbers),
+        cmocka_unit_test(layers),
+        cmocka_unit_test(steps),
+        cmocka_unit_test(models),
+        cmocka_unit_test(by_index),
+        cmocka_unit_test(no_room_for_items),
+        cmocka_unit_test(resume),
+        cmocka_unit_test(numbers),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
 }
