@@ -25,6 +25,7 @@
  * classes, never fewer than 60. */
 #include "review/review_sample.h"
 #include "core/draw.h"
+#include "core/kernel.h"
 #include "core/random.h"
 #include "core/rank_jobs.h"
 #include "labels/method.h"
@@ -33,8 +34,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEVELS = DIS_SAMPLER_LEVELS, ITEM_GRAIN = 1024, VOTE_GRAIN = 8192, MAX_JOBS = 64, RESCALE_EVERY = 16 };
+enum { LEVELS = DIS_SAMPLER_LEVELS, ITEM_GRAIN = 1024, VOTE_GRAIN = 8192, MAX_JOBS = 64 };
 enum { MAX_SWEEPS = 500, MIN_SWEEPS = 60 };
+DIS_KERNEL_DECLARE(void, dis__sampler_products, (const dis__sampler *s, size_t i, double *joint, double *mistakes));
+
 #define VOTES_VISITED 1e8          /* with 4 classes */
 #define WORKER_BYTES  (256u << 20) /* of counts over sweeps, at most, while there are MIN_SWEEPS */
 #define BURN_IN       .25
@@ -58,39 +61,11 @@ static size_t kept_of(const dis_votes_view *v)
 
 /* ---- items ---- */
 
-/* Brings the largest number to 1: hundreds of votes would underflow. */
-static void rescale(double *joint, double *mistakes, size_t K)
-{
-    double max = 0;
-    for (size_t e = 0; e < LEVELS; e++)
-        for (size_t t = 0; t < K; t++) {
-            joint[e * K + t] *= mistakes[t];
-            max = joint[e * K + t] > max ? joint[e * K + t] : max;
-        }
-    for (size_t t = 0; t < K; t++) mistakes[t] = 1;
-    for (size_t x = 0; x < LEVELS * K && max > 0; x++) joint[x] /= max;
-}
-
-/* Probability of (level, truth) and the votes of item i, up to a factor. mistakes: (K). */
+/* Probability of (level, truth) and the votes of item i, up to a factor. mistakes: (K) scratch. */
 static void item_products(const dis__sampler *s, size_t i, double *joint, double *mistakes)
 {
     const size_t K = s->K, n = LEVELS * K;
-    const dis_votes_view *v = &s->m->votes;
-    size_t since = 0;
-    memcpy(joint, s->prior, n * sizeof *joint);
-    for (size_t t = 0; t < K; t++) mistakes[t] = 1;
-    for (uint64_t a = v->start[i]; a < v->start[i + 1]; a++) {
-        const size_t w = v->worker[a], l = dis__vote_label(v, a);
-        const double *wrong = s->wrong + w * n, *odds = s->odds + w * n, *row = s->mistake + (w * K + l) * K;
-        for (size_t t = 0; t < K; t++) mistakes[t] *= row[t];
-        for (size_t x = 0; x < n; x++) joint[x] *= wrong[x];
-        for (size_t e = 0; e < LEVELS; e++) joint[e * K + l] *= odds[e * K + l];
-        if (++since == RESCALE_EVERY) {
-            rescale(joint, mistakes, K);
-            since = 0;
-        }
-    }
-    rescale(joint, mistakes, K);
+    s->products(s, i, joint, mistakes);
     const int32_t gold = s->m->gold ? s->m->gold[i] : -1;
     for (size_t x = 0; gold >= 0 && x < n; x++)
         if (x % K != (size_t)gold) joint[x] = 0;
@@ -115,7 +90,7 @@ static dis_status item_job(void *arg, size_t j, int thread)
         size_t x = 0;
         for (; x + 1 < n && (u >= joint[x] || joint[x] == 0); x++) u -= joint[x];
         s->truth[i] = (uint16_t)(x % K);
-        s->level[i] = (uint8_t)(x / K);
+        s->level[i] = (uint8_t)(x / K) | (dis__review_shared(s->m, i) ? 0 : DIS_SAMPLER_ALONE);
         level[x / K]++;
         class_sum[x % K]++;
     }
@@ -267,6 +242,7 @@ static size_t worker_jobs(const dis_votes_view *v)
 static dis_status run(dis__sampler *s, dis__review_sample *out)
 {
     const size_t n = sweeps_of(&s->m->votes);
+    s->products = DIS_KERNEL_PICK(dis__sampler_products);
     DIS_TRY(allocate(s));
     DIS_TRY(dis__sampler_keys(s));
     start(s);

@@ -93,11 +93,17 @@ void dis__sampler_fill(dis__sampler *s, size_t w, const double *counts)
 
 static uint32_t count_votes(const dis__sampler *s, size_t w, const tally *y)
 {
+    enum { AHEAD = 16 };
     const dis__crowd_model *m = s->m;
+    const uint64_t end = m->worker_start[w + 1];
     uint32_t n_right = 0;
-    for (uint64_t a = m->worker_start[w]; a < m->worker_start[w + 1]; a++) {
+    for (uint64_t a = m->worker_start[w]; a < end; a++) {
         const size_t i = m->item_of[a], l = m->label_of[a], t = s->truth[i], e = s->level[i];
-        if (!dis__review_shared(m, i)) continue;
+        if (end - a > AHEAD) {
+            __builtin_prefetch(&s->truth[m->item_of[a + AHEAD]]);
+            __builtin_prefetch(&s->level[m->item_of[a + AHEAD]]);
+        }
+        if (e & DIS_SAMPLER_ALONE) continue;
         y->count[l * s->K + t] += 1;
         y->votes[t * LEVELS + e] += 1;
         if (l == t) {

@@ -3,7 +3,7 @@
 #define DIS_REVIEW_REVIEW_SAMPLER_H
 #include "review/review_sample.h"
 
-enum { DIS_SAMPLER_LEVELS = DIS_CROWD_LEVELS };
+enum { DIS_SAMPLER_LEVELS = DIS_CROWD_LEVELS, DIS_SAMPLER_ALONE = 0x80 };
 
 /* What workers add up to, for the draw of the crowd's parameters. */
 typedef struct {
@@ -14,8 +14,10 @@ typedef struct {
     double *mistake; /* (K voted, K true): all votes by the truth drawn */
 } dis__sampler_sums;
 
-typedef struct {
+typedef struct dis__sampler dis__sampler;
+struct dis__sampler {
     const dis__crowd_model *m;
+    void (*products)(const dis__sampler *s, size_t i, double *joint, double *mistakes); /* review_kernel.c */
     size_t K, W;
     uint64_t seed, sweep;
     size_t n_kept, kept; /* sweeps that count, and how many of them are done */
@@ -23,7 +25,7 @@ typedef struct {
     double chance; /* log(K - 1): at x = 0 a worker is right as often as a guess */
     /* items */
     uint16_t *truth;
-    uint8_t *level;
+    uint8_t *level; /* and DIS_SAMPLER_ALONE, where votes can judge nobody: workers look at items all over memory */
     uint64_t *item_key;
     double *prior; /* (levels, K) */
     double *p;     /* (n_items, K): sum over the sweeps that count */
@@ -46,7 +48,7 @@ typedef struct {
     double spread;   /* sum of sigma over the sweeps that count */
     double *scratch; /* (threads, n_scratch) */
     size_t n_scratch;
-} dis__sampler;
+};
 
 dis__sampler_sums dis__sampler_sums_of(double *sums, size_t K);
 

@@ -212,6 +212,7 @@ static void judge(const worker_work *work, const tally *y, dis_review_worker *ou
 
 static void review_worker(const worker_work *work, size_t w, double *scratch, dis_review_worker *out)
 {
+    enum { AHEAD = 16 };
     const dis__crowd_model *m = work->m;
     const size_t K = m->n_classes;
     const double *matrix = dis__crowd_matrix(m, w);
@@ -224,7 +225,12 @@ static void review_worker(const worker_work *work, size_t w, double *scratch, di
                                .high = NAN,
                                .peers = NAN,
                                .cause = DIS_REVIEW_UNJUDGED};
-    for (uint64_t a = m->worker_start[w]; a < m->worker_start[w + 1]; a++) {
+    const uint64_t end = m->worker_start[w + 1];
+    for (uint64_t a = m->worker_start[w]; a < end; a++) {
+        if (end - a > AHEAD) { /* items lie all over memory */
+            __builtin_prefetch(m->votes.start + m->item_of[a + AHEAD]);
+            __builtin_prefetch(m->p + m->item_of[a + AHEAD] * K);
+        }
         if (!dis__review_shared(m, m->item_of[a])) continue;
         add_vote(work, m->p + m->item_of[a] * K, matrix + m->label_of[a] * K, m->label_of[a], &y);
         out->shared++;
