@@ -296,13 +296,25 @@ __device__ __forceinline__ uint2 in_range(const tile_facts &f, const dis__attend
     return make_uint2(range_word(range.x, range.y), range_word(range.x - 32, range.y - 32));
 }
 
+/* What a block has: a tile of one head. Heads are next to each other in memory and in time; tokens come from the end on,
+ * which the kernel before has left in the cache. */
+struct block_place {
+    int tile, head;
+    __device__ __forceinline__ block_place(const dis__attend_args &a)
+    {
+        const unsigned n = (unsigned)a.n_heads, last = gridDim.x / n - 1;
+        tile = (int)(last - blockIdx.x / n);
+        head = (int)(blockIdx.x % n);
+    }
+};
+
 /* ---- launches ---- */
 
 typedef void attend_kernel_of(const attend_call call);
 
 static inline cudaError_t launch_tiles(cudaStream_t stream, attend_kernel_of *run, const attend_call *c, size_t bytes)
 {
-    const dim3 grid((unsigned)attend_tiles(&c->a), (unsigned)c->a.n_heads);
+    const unsigned grid = (unsigned)(attend_tiles(&c->a) * c->a.n_heads);
     bytes += ROOM_ALIGN;
     cudaFuncSetAttribute((const void *)run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     run<<<grid, THREADS, bytes, stream>>>(*c);

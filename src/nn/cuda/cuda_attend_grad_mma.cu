@@ -133,7 +133,7 @@ struct distance_sums {
             total += diagonal[row * (TILE + 1) + row + shift];
         by_distance[at] += total;
     }
-    __device__ __forceinline__ void to_buckets(const attend_call &call, int head) const
+    __device__ __forceinline__ void to_buckets(const attend_call &call, const block_place &here) const
     {
         const dis__attend_args &a = call.a;
         const int lane = threadIdx.x & 31;
@@ -142,7 +142,7 @@ struct distance_sums {
             for (int i = lane; i < n; i += 32)
                 if (a.bucket[i] == b) total += by_distance[i];
             total = warp_sum(total);
-            if (lane == 0) call.parts[((size_t)blockIdx.x * a.n_buckets + b) * a.n_heads + head] = total;
+            if (lane == 0) call.parts[((size_t)here.tile * a.n_buckets + b) * a.n_heads + here.head] = total;
         }
     }
 };
@@ -176,7 +176,8 @@ template <int D, bool KEYS, bool BIAS, bool DROP>
 __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *room, tile_facts &f, bool *own_seen)
 {
     const dis__attend_args &a = call.a;
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = blockIdx.y, own0 = blockIdx.x * TILE;
+    const block_place here(a);
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = here.head, own0 = here.tile * TILE;
     const int n_tokens = (int)a.n_tokens, r0 = warp * 16 + lane / 4, c0 = lane % 4 * 2;
     const size_t ld = 3 * a.channels;
     const bf16 *q = (const bf16 *)a.qkv + head * D, *k = q + a.channels, *v = k + a.channels;
@@ -273,7 +274,7 @@ __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *
     }
     if (!sums) return;
     __syncthreads();
-    by_distance.to_buckets(call, head);
+    by_distance.to_buckets(call, here);
 }
 
 /* Fewer registers let three blocks share a processor. */

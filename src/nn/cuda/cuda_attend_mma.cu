@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(THREADS, 4) attend_mma_kernel(const __grid_con
     __shared__ __align__(16) tile_facts f;
     const dis__attend_args &a = call.a;
     bf16 *const room = aligned_room(any_room);
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = blockIdx.y, q0 = blockIdx.x * TILE;
+    const block_place here(a);
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, head = here.head, q0 = here.tile * TILE;
     const int n_tokens = (int)a.n_tokens, r0 = warp * 16 + lane / 4, c0 = lane % 4 * 2;
     const size_t ld = 3 * a.channels;
     const bf16 *q = (const bf16 *)a.qkv + head * D, *k = q + a.channels, *v = k + a.channels;
