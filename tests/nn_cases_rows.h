@@ -171,6 +171,14 @@ static void case_many_norms(nn_net *f)
     case_wide_norms(f);
 }
 
+/* 2^24 numbers and more. */
+static void case_many_gelus(nn_net *f)
+{
+    f->rows = dis__net_axis(f->net, NN_MANY_ROWS);
+    const int wide = dis__layer_linear(f->net, "wide", below(f, 16), 4096, DIS_ACT_GELU);
+    above(f, dis__layer_linear(f->net, "narrow", wide, 8, DIS_ACT_NONE));
+}
+
 static void case_layernorm_options(nn_net *f)
 {
     dis__layernorm_options o = dis__layernorm_options_default();

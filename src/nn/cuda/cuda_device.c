@@ -56,6 +56,7 @@ static void close_session(void *session)
     cudaFree(s->copy);
     cudaFree(s->scratch);
     cudaFree(s->product_work);
+    cudaFree(s->product_twin);
     cudaFree(s->counters);
     if (s->stream) cudaStreamDestroy(s->stream);
     dis__cuda_unlock();
@@ -71,6 +72,7 @@ static dis_status open_parts(dis__cuda_session *s)
     CUDA_TRY(s, cudaDeviceGetStreamPriorityRange(&least, &most), doing); /* before what is done on the side */
     CUDA_TRY(s, cudaStreamCreateWithPriority(&s->stream, cudaStreamNonBlocking, most), doing);
     CUDA_TRY(s, cudaMalloc((void **)&s->product_work, DIS_CUDA_PRODUCT), doing);
+    CUDA_TRY(s, cudaMalloc((void **)&s->product_twin, DIS_CUDA_PRODUCT), doing);
     CUDA_TRY(s, cudaMalloc((void **)&s->counters, DIS_CUDA_COUNTERS * sizeof *s->counters), doing);
     CUDA_TRY(s, cudaMemsetAsync(s->counters, 0, DIS_CUDA_COUNTERS * sizeof *s->counters, s->stream), doing);
     DIS_TRY(dis__cuda_ring_open(s));

@@ -47,7 +47,7 @@ typedef struct dis__cuda_session {
     bool stale;                              /* parameters were written without their copy */
     char *scratch;                           /* within one operation; scratch_bytes, as plans asked for */
     size_t scratch_bytes;
-    char *product_work;
+    char *product_work, *product_twin; /* products take turns; NULL: there is one */
     unsigned *counters;
     dis__cuda_plans *plans;
     dis__cuda_steps *steps;
@@ -90,9 +90,10 @@ const void *dis__cuda_weight(const dis__cuda_session *s, const void *param);
 cudaError_t dis__cuda_refresh(dis__cuda_session *s);
 
 /* C (m x n, row by row) = alpha op(A) op(B) + beta C, + bias (n, of C's type; NULL: none). A and B have the same type,
- * float32 or bfloat16; C that or float32. `batch` products, `step_*` numbers apart (batch 1: not read). */
+ * float32 or bfloat16; C that or float32. `batch` products, `step_*` numbers apart (batch 1: not read). gelu: GELU of
+ * that, by the library, where C is bfloat16; cudaErrorNotSupported: it has none, and nothing is done. */
 typedef struct {
-    bool ta, tb;
+    bool ta, tb, gelu;
     size_t m, n, k, lda, ldb, ldc;
     float alpha, beta;
     dis__number type_ab, type_c;

@@ -11,7 +11,7 @@ enum { LAG = DIS_CUDA_LAG };
 
 struct dis__cuda_side {
     cudaStream_t stream, twin;
-    char *scratch, *product_work;
+    char *scratch, *product_work, *product_twin;
     unsigned *counters;
     cudaEvent_t fork, join, before, layer[LAG];
     bool marked[LAG]; /* work of that layer is to be waited for */
@@ -77,6 +77,7 @@ static void exchange(dis__cuda_session *s)
     side->stream = s->stream, s->stream = was.stream;
     side->scratch = s->scratch, s->scratch = was.scratch;
     side->product_work = s->product_work, s->product_work = was.product_work;
+    side->product_twin = s->product_twin, s->product_twin = was.product_twin;
     side->counters = s->counters, s->counters = was.counters;
     side->aside = !side->aside;
 }
