@@ -12,7 +12,7 @@
 #include "fault_walk.h"
 #include "sanitized.h"
 
-enum { N_RANDOM = SANITIZED ? 300 : 3000 };
+enum { N_RANDOM = SANITIZED ? 100 : 3000 };
 enum { MAX_CLASSES = 9, MAX_VIEWS = 9 };
 
 static double js(const double *p, const double *q, size_t n)

@@ -306,7 +306,7 @@ static void many_items_make_no_large_file(void **state)
 {
     (void)state;
     setup s;
-    make(&s, SANITIZED ? 50000 : 300000, SANITIZED ? 2000 : 10000, 3, 2, false, 2);
+    make(&s, SANITIZED ? 5000 : 300000, SANITIZED ? 500 : 10000, 3, 2, false, 2);
     assert_int_equal(write_report(&s), DIS_OK);
     size_t n;
     char *page = contents(target, &n);
