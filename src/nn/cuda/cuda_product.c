@@ -20,8 +20,12 @@ enum { SLOTS = 1024 }; /* a power of 2; open addressing */
 /* All that a choice depends on, pointers but by their alignment. */
 typedef struct {
     uint64_t m, n, k, lda, ldb, ldc, batch, step_a, step_b, step_c;
-    uint32_t ta, tb, type_ab, type_c, bias, gelu, beta, align_a, align_b, align_c, align_bias;
+    uint32_t ta, tb, type_ab, type_c, ends, beta, align_a, align_b, align_c, align_bias;
 } shape;
+
+enum { BIAS = 1, GELU = 2 }; /* shape.ends */
+static const cublasLtEpilogue_t epilogues[] = {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_BIAS,
+                                               CUBLASLT_EPILOGUE_GELU, CUBLASLT_EPILOGUE_GELU_BIAS};
 
 typedef struct {
     bool used, plain; /* plain: the library has nothing */
@@ -38,7 +42,7 @@ struct dis__cuda_plans {
     int turn;                /* which work memory the next product has */
     cudaGraphNode_t user[2]; /* the last one of each, in the recording `id`; NULL: none */
     unsigned long long id;
-    bool known[2];
+    bool known[2]; /* whether `user` is all there is */
 };
 
 static void drop_plan(plan *p)
@@ -93,7 +97,7 @@ static shape shape_of(const dis__cuda_product_args *p)
     t.batch = p->batch ? p->batch : 1;
     if (t.batch > 1) t.step_a = p->step_a, t.step_b = p->step_b, t.step_c = p->step_c;
     t.ta = p->ta, t.tb = p->tb, t.type_ab = p->type_ab, t.type_c = p->type_c;
-    t.bias = p->bias != NULL, t.gelu = p->gelu, t.beta = p->beta != 0;
+    t.ends = (p->bias ? BIAS : 0) | (p->gelu ? GELU : 0), t.beta = p->beta != 0;
     t.align_a = alignment(p->a), t.align_b = alignment(p->b), t.align_c = alignment(p->c);
     t.align_bias = p->bias ? alignment(p->bias) : 0;
     return t;
@@ -173,13 +177,11 @@ static cudaError_t make_plan(dis__cuda_session *s, plan *p, const dis__cuda_prod
     LT_TRY(cublasLtMatmulDescCreate(&p->product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
     LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_TRANSA, &op_b, sizeof op_b));
     LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_TRANSB, &op_a, sizeof op_a));
-    if (t->bias || t->gelu) {
-        const cublasLtEpilogue_t epilogue = !t->gelu  ? CUBLASLT_EPILOGUE_BIAS
-                                            : t->bias ? CUBLASLT_EPILOGUE_GELU_BIAS
-                                                      : CUBLASLT_EPILOGUE_GELU;
+    if (t->ends) {
+        const cublasLtEpilogue_t epilogue = epilogues[t->ends];
         LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
     }
-    if (t->bias) {
+    if (t->ends & BIAS) {
         LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &c, sizeof c));
         LT_TRY(cublasLtMatmulDescSetAttribute(p->product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &args->bias,
                                               sizeof args->bias));
@@ -239,16 +241,17 @@ typedef struct {
     size_t n;
 } tail;
 
-/* What comes next on a stream that is recorded waits for these; false: it is not recorded, or waits for too many. */
+/* What comes next on a stream that is recorded waits for these; n 0: too many, or nothing. false: it is not recorded. */
 static bool tail_of(cudaStream_t stream, tail *t)
 {
     enum cudaStreamCaptureStatus status;
     const cudaGraphNode_t *node;
     const cudaGraphEdgeData *edge;
     if (cudaStreamGetCaptureInfo(stream, &status, &t->id, &t->graph, &node, &edge, &t->n) != cudaSuccess ||
-        status != cudaStreamCaptureStatusActive || t->n == 0 || t->n > NODES)
+        status != cudaStreamCaptureStatusActive)
         return false;
-    memcpy(t->node, node, t->n * sizeof *node);
+    if (t->n > NODES) t->n = 0;
+    if (t->n) memcpy(t->node, node, t->n * sizeof *node);
     return true;
 }
 
@@ -261,25 +264,31 @@ static cudaGraphNode_t only_before(cudaGraphNode_t node)
     return cudaGraphNodeGetDependencies(node, before, edge, &n) == cudaSuccess && n == 1 ? before[0] : NULL;
 }
 
-static bool clears(cudaGraphNode_t node)
+/* Whether a node clears some of a product's work memory, and nothing else. */
+static bool clears(cudaGraphNode_t node, const char *work)
 {
     enum cudaGraphNodeType type;
-    return node && cudaGraphNodeGetType(node, &type) == cudaSuccess && type == cudaGraphNodeTypeMemset;
+    struct cudaMemsetParams m;
+    if (!node || cudaGraphNodeGetType(node, &type) != cudaSuccess || type != cudaGraphNodeTypeMemset ||
+        cudaGraphMemsetNodeGetParams(node, &m) != cudaSuccess)
+        return false;
+    const uintptr_t from = (uintptr_t)m.dst, to = from + (m.height > 1 ? m.pitch * m.height : m.width * m.elementSize);
+    return from >= (uintptr_t)work && to <= (uintptr_t)work + DIS_CUDA_PRODUCT;
 }
 
-/* The product that was just recorded behind `before`: what it clears is cleared earlier. */
-static cudaError_t clear_early(dis__cuda_session *s, const tail *before)
+/* The product that was just recorded behind `before`: what it clears of `work` is cleared earlier. */
+static cudaError_t clear_early(dis__cuda_session *s, const tail *before, const char *work)
 {
     dis__cuda_plans *p = s->plans;
     const int turn = p->turn;
-    tail now;
+    tail now = {0};
     if (p->id != before->id) p->user[0] = p->user[1] = NULL, p->known[0] = p->known[1] = true, p->id = before->id;
     const bool sure = tail_of(s->stream, &now) && now.n == 1 && p->known[turn];
-    const cudaGraphNode_t user = p->user[turn], product = now.node[0];
+    cudaGraphNode_t user = p->user[turn], product = now.node[0], clear = NULL;
     p->known[turn] = sure;
     p->user[turn] = sure ? product : NULL;
-    const cudaGraphNode_t clear = sure && before->n == 1 ? only_before(product) : NULL;
-    if (!clears(clear) || only_before(clear) != before->node[0]) return cudaSuccess;
+    if (sure && before->n == 1) clear = only_before(product);
+    if (!clears(clear, work) || only_before(clear) != before->node[0]) return cudaSuccess;
     cudaError_t error = cudaGraphRemoveDependencies(now.graph, before->node, &clear, NULL, 1);
     if (error == cudaSuccess) error = cudaGraphAddDependencies(now.graph, before->node, &product, NULL, 1);
     if (error == cudaSuccess && user) error = cudaGraphAddDependencies(now.graph, &user, &clear, NULL, 1);
@@ -302,7 +311,7 @@ cudaError_t dis__cuda_gemm(dis__cuda_session *s, const dis__cuda_product_args *a
     char *const work = s->product_twin && s->plans->turn ? s->product_twin : s->product_work;
     LT_TRY(cublasLtMatmul(s->plans->handle, p->product, &args->alpha, args->b, p->b, args->a, p->a, &args->beta,
                           args->c, p->c, args->c, p->c, &p->algorithm, work, DIS_CUDA_PRODUCT, s->stream));
-    const cudaError_t moved = recorded ? clear_early(s, &before) : cudaSuccess;
+    const cudaError_t moved = recorded ? clear_early(s, &before, work) : cudaSuccess;
     if (s->product_twin) s->plans->turn ^= 1;
     return moved;
 }
