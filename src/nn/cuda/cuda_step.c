@@ -6,6 +6,7 @@
  * (memory taken or given back, a graph launched for the first time) waits for the lock; the driver may do so by itself,
  * when it loads a kernel or makes room for local variables in another thread. Then the step is run as it comes. */
 #include "nn/cuda/cuda_host.h"
+#include "nn/cuda/cuda_zero.h"
 #include <string.h>
 
 enum {
@@ -97,6 +98,19 @@ dis_status dis__cuda_begin_step(void *session, const uint64_t *key, size_t n, bo
     return DIS_OK;
 }
 
+static cudaError_t quicken(dis__cuda_session *s, cudaGraph_t graph)
+{
+    cudaGraphNode_t *nodes = NULL;
+    size_t n = 0;
+    cudaError_t error = cudaGraphGetNodes(graph, NULL, &n);
+    if (error != cudaSuccess || n == 0) return error;
+    if (s->host->alloc_zeroed(&nodes, n, sizeof(*nodes)) != DIS_OK) return cudaSuccess; /* it is as good, and slower */
+    error = cudaGraphGetNodes(graph, nodes, &n);
+    if (error == cudaSuccess) error = dis__cuda_zeros_by_kernels(graph, nodes, n);
+    s->host->free(nodes);
+    return error;
+}
+
 /* What waits for the operation behind it comes to an end, whether it can be recorded or not: there are four kinds. */
 static cudaError_t end_waiting(dis__cuda_session *s)
 {
@@ -112,6 +126,7 @@ static cudaError_t keep(dis__cuda_session *s, step *t)
     const cudaError_t waiting = end_waiting(s), ended = cudaStreamEndCapture(s->stream, &graph);
     if (ended != cudaSuccess) return ended;
     cudaError_t error = waiting;
+    if (error == cudaSuccess) error = quicken(s, graph);
     if (error == cudaSuccess) error = cudaGraphInstantiate(&t->graph, graph, 0);
     if (error == cudaSuccess) error = cudaGraphLaunch(t->graph, s->stream);
     cudaGraphDestroy(graph);

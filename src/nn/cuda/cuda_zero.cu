@@ -1,0 +1,57 @@
+/* Zeros in recorded steps. Libraries clear a few bytes of work memory in front of a kernel; as a node of a graph that
+ * is a job for another part of the device, and the stream stands still for some 10 microseconds around it (H200). A
+ * kernel in its place takes 2. */
+#include "nn/cuda/cuda_zero.h"
+
+enum { THREADS = 256, MOST = 1 << 20 /* bytes; more is left to the device */ };
+
+__global__ void __launch_bounds__(THREADS) zero_kernel(unsigned char *to, size_t n, unsigned char value)
+{
+    const size_t e = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    if (e < n) to[e] = value;
+}
+
+static bool plain(const cudaMemsetParams &p)
+{
+    return p.height <= 1 && p.width * p.elementSize <= MOST && p.width && (p.elementSize == 1 || p.value == 0);
+}
+
+/* The kernel behind what the node is behind, and in front of what it is in front of. A node stays where its edges say
+ * more than that. */
+static cudaError_t replace(cudaGraph_t graph, cudaGraphNode_t node, const cudaMemsetParams &p)
+{
+    cudaGraphNode_t before[DIS_CUDA_EDGES], behind[DIS_CUDA_EDGES], self[DIS_CUDA_EDGES], made;
+    size_t n_before = DIS_CUDA_EDGES, n_behind = DIS_CUDA_EDGES;
+    if (cudaGraphNodeGetDependencies(node, NULL, NULL, &n_before) != cudaSuccess || n_before > DIS_CUDA_EDGES ||
+        cudaGraphNodeGetDependentNodes(node, NULL, NULL, &n_behind) != cudaSuccess || n_behind > DIS_CUDA_EDGES)
+        return cudaSuccess;
+    if (n_before && cudaGraphNodeGetDependencies(node, before, NULL, &n_before) != cudaSuccess) return cudaSuccess;
+    if (n_behind && cudaGraphNodeGetDependentNodes(node, behind, NULL, &n_behind) != cudaSuccess) return cudaSuccess;
+    size_t n = p.width * p.elementSize;
+    unsigned char *to = (unsigned char *)p.dst, value = (unsigned char)p.value;
+    void *args[] = {&to, &n, &value};
+    cudaKernelNodeParams k = {};
+    k.func = (void *)zero_kernel;
+    k.gridDim = dim3((unsigned)((n + THREADS - 1) / THREADS));
+    k.blockDim = dim3(THREADS);
+    k.kernelParams = args;
+    cudaError_t error = cudaGraphAddKernelNode(&made, graph, before, n_before, &k);
+    if (error != cudaSuccess) return error;
+    for (size_t i = 0; i < n_behind; i++) self[i] = made;
+    if (n_behind) error = cudaGraphAddDependencies(graph, self, behind, NULL, n_behind);
+    return error == cudaSuccess ? cudaGraphDestroyNode(node) : error;
+}
+
+cudaError_t dis__cuda_zeros_by_kernels(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        cudaGraphNodeType type;
+        cudaMemsetParams p;
+        cudaError_t error = cudaGraphNodeGetType(nodes[i], &type);
+        if (error == cudaSuccess && type != cudaGraphNodeTypeMemset) continue;
+        if (error == cudaSuccess) error = cudaGraphMemsetNodeGetParams(nodes[i], &p);
+        if (error == cudaSuccess && plain(p)) error = replace(graph, nodes[i], p);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
