@@ -5,7 +5,7 @@
 #include "nn_support.h"
 #include "nn/models/nets.h"
 
-enum { NN_MANY_TOKENS = 700, NN_MANY_ROWS = 4200 };
+enum { NN_MANY_TOKENS = 700, NN_MANY_ROWS = 4200, NN_MANY_IMAGES = 7700 };
 
 static int below(nn_net *f, size_t channels)
 {

@@ -132,6 +132,30 @@ static void case_batchnorm_wide(nn_net *f)
                                2));
 }
 
+/* Channels and images for which devices have convolutions of their own; of what comes back to x there are two. */
+static void case_conv_64(nn_net *f)
+{
+    f->rows = dis__net_axis(f->net, 40);
+    const int in = nn_reals(f, (dis__shape){f->rows, DIS_NONE, 16, 24, 3});
+    const int x = dis__layer_linear(f->net, "below", in, 64, DIS_ACT_TANH);
+    const int y = convolve_plain(f, "first", x, DIS_NONE, 64, 3, 1);
+    const int z = convolve_plain(f, "second", y, DIS_NONE, 64, 3, 1);
+    const int sum = dis__layer_pool(f->net, dis__layer_add(f->net, x, z), DIS_NONE, DIS_POOL_MEAN);
+    above(f, dis__layer_layernorm(f->net, "norm", sum, DIS_NONE));
+}
+
+/* More places than devices keep at hand between two passes over them. */
+static void case_batchnorm_many(nn_net *f)
+{
+    f->rows = dis__net_axis(f->net, NN_MANY_IMAGES);
+    const int x = nn_reals(f, (dis__shape){f->rows, DIS_NONE, 6, 5, 3});
+    const int y = dis__layer_batchnorm(f->net, "norm", dis__layer_linear(f->net, "one", x, 64, DIS_ACT_NONE), DIS_NONE,
+                                       DIS_ACT_RELU);
+    const int z =
+        dis__layer_batchnorm(f->net, "norm2", dis__layer_linear(f->net, "two", x, 64, DIS_ACT_NONE), y, DIS_ACT_RELU);
+    above(f, dis__layer_pool(f->net, z, DIS_NONE, DIS_POOL_MEAN));
+}
+
 static void case_stem_cnn(nn_net *f)
 {
     dis__stem_cnn_options o = dis__stem_cnn_options_default();

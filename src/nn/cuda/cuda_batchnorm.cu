@@ -1,5 +1,6 @@
 /* Batch normalisation (Ioffe & Szegedy 2015) over rows of channels, with the residual and the activation that follow:
- * rows, forward and backward. Sums: cuda_batch_sums.cu. */
+ * rows, forward and backward, where cuda_batch_once.cu does not do it: without training, or for channels that are no
+ * whole vectors. Sums: cuda_batch_sums.cu. */
 #include "nn/cuda/batchnorm.cuh"
 
 enum { ROW_THREADS = 256, ROW_PARTS = 1056 };
@@ -66,7 +67,7 @@ __device__ __forceinline__ void read_rest(const dis__batchnorm_args &a, size_t c
 }
 
 /* dx = gain / sd (dz - mean(dz) - z mean(dz z)); dr = dz. */
-template <class T, int V, slope_source S>
+template <class T, int V>
 __global__ void __launch_bounds__(ROW_THREADS, 3) backward_kernel(dis__batchnorm_args a, cut g)
 {
     enum { SOME = 2 }; /* rows on their way: they are of three tensors here */
@@ -85,20 +86,20 @@ __global__ void __launch_bounds__(ROW_THREADS, 3) backward_kernel(dis__batchnorm
             if (row + b * p.down >= p.last) break;
             x[b].read(a.x, at);
             d[b].read(a.dy, at);
-            if (S >= RELU_OF_Y) y[b].read(a.y, at);
+            y[b].read(a.y, at);
         }
 #pragma unroll
         for (int b = 0; b < SOME; b++) {
             const size_t at = (row + b * p.down) * w + p.col;
-            float v[V], dz[V], yv[V] = {}, old[V] = {};
+            float v[V], dz[V], yv[V], old[V] = {};
             if (row + b * p.down >= p.last) break;
             x[b].get(v);
             d[b].get(dz);
-            if (S >= RELU_OF_Y) y[b].get(yv);
+            y[b].get(yv);
             if (a.dx && a.add) load<V>((const T *)a.dx + at, old);
 #pragma unroll
             for (int i = 0; i < V; i++) {
-                dz[i] = c.template slope<S>(i, a.act, dz[i], v[i], yv[i]);
+                dz[i] = c.template slope<SLOPE_OF_Y>(i, a.act, dz[i], v[i], yv[i]);
                 v[i] = old[i] + (c.scale[i] * dz[i] + (slope[i] * v[i] + rest[i]));
             }
             if (a.dx) store<V>((T *)a.dx + at, v);
@@ -130,15 +131,7 @@ template <class T, int V> static cudaError_t backward_by(dis__cuda_session *s, c
 {
     const cut c = cut_again(a->n_rows, a->width, V);
     const dim3 grid(c.parts, c.tiles);
-#define ROWS(S)                                                           \
-    backward_kernel<T, V, S><<<grid, ROW_THREADS, 0, s->stream>>>(*a, c); \
-    break
-    if constexpr (one_for_all<T, V>) do {
-            ROWS(SLOPE_OF_Y);
-        } while (0);
-    else
-        BY_SLOPE(ROWS)
-#undef ROWS
+    backward_kernel<T, V><<<grid, ROW_THREADS, 0, s->stream>>>(*a, c);
     return cudaGetLastError();
 }
 

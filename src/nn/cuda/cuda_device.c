@@ -273,6 +273,8 @@ static const struct {
     {DIS_OP_activate_grad, DIS_OP_column_sums, sizeof(dis__activate_args), dis__cuda_gelu_sums},
     {DIS_OP_dropout, DIS_OP_layernorm, sizeof(dis__dropout_args), dis__cuda_dropout_layernorm},
     {DIS_OP_layernorm_grad, DIS_OP_dropout, sizeof(dis__layernorm_args), dis__cuda_layernorm_grad_dropout},
+    {DIS_OP_batch_stats, DIS_OP_batchnorm, sizeof(dis__batchnorm_args), dis__cuda_batchnorm_once},
+    {DIS_OP_batchnorm_sums, DIS_OP_batchnorm_grad, sizeof(dis__batchnorm_args), dis__cuda_batchnorm_grad_once},
 };
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 

@@ -62,6 +62,7 @@ typedef struct dis__cuda_session {
         dis__activate_args activate;
         dis__dropout_args dropout;
         dis__layernorm_args layernorm;
+        dis__batchnorm_args batchnorm;
     } waiting_args;
     char why[200];          /* of a failure that cudaError_t has no word for; "": none */
     struct dis__nccl *nccl; /* cuda_nccl.c; NULL: no other ranks */
@@ -115,6 +116,8 @@ cudaError_t dis__cuda_sum_parts(dis__cuda_session *s, const float *part, size_t 
 bool dis__cuda_gelu_sums(dis__cuda_session *s, const void *act, const void *sums, cudaError_t *error);
 bool dis__cuda_dropout_layernorm(dis__cuda_session *s, const void *dropout, const void *norm, cudaError_t *error);
 bool dis__cuda_layernorm_grad_dropout(dis__cuda_session *s, const void *norm, const void *dropout, cudaError_t *error);
+bool dis__cuda_batchnorm_once(dis__cuda_session *s, const void *stats, const void *rows, cudaError_t *error);
+bool dis__cuda_batchnorm_grad_once(dis__cuda_session *s, const void *sums, const void *rows, cudaError_t *error);
 /* Where rows are many. */
 bool dis__cuda_dropout_norm(dis__cuda_session *s, const dis__dropout_args *d, const dis__layernorm_args *a,
                             cudaError_t *error);

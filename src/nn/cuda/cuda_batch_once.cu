@@ -1,0 +1,418 @@
+/* Batch normalisation (Ioffe & Szegedy 2015) as one kernel each way, with the residual and the activation that follow:
+ * a block per multiprocessor sums its share of the rows, waits for the others, and writes them. What it has read stays
+ * in shared memory as far as there is room (27 vectors of 16 bytes per thread on an H200: all of a tensor of 28 MB);
+ * the rest is read again, the last first, for that is still in the cache.
+ *
+ * Memory: forward x (and the residual) in and y out; backward x, dy (and y, where the slope does not follow from x) in,
+ * dx (and the residual's gradient) out; and once more in what has no room. Blocks of the same channels wait for each
+ * other, so all run at the same time: a cooperative launch, which the driver refuses otherwise. */
+#include "nn/cuda/batch_sums.cuh"
+#include "nn/cuda/mma.cuh"
+
+enum { THREADS = SUM_THREADS, RESERVE = 12 << 10 }; /* RESERVE: shared memory beside what is kept */
+
+/* What a thread has of the rows: the first `kept` in shared memory. */
+typedef struct {
+    span p, rest;
+    size_t n, kept;
+} share;
+
+__device__ __forceinline__ share share_of(const sum_args &g, int v)
+{
+    share m;
+    m.p = m.rest = span_of(g.c, g.a.n_rows, v);
+    const bool none = m.p.first >= m.p.last || m.p.col >= g.a.width;
+    m.n = none ? 0 : (m.p.last - m.p.first + m.p.down - 1) / m.p.down;
+    m.kept = min(m.n, (size_t)g.kept);
+    m.rest.first += m.kept * m.p.down;
+    if (none) m.rest.last = m.rest.first;
+    return m;
+}
+
+__device__ __forceinline__ size_t place(const share &m, size_t i, size_t width)
+{
+    return (m.p.first + i * m.p.down) * width + m.p.col;
+}
+
+/* Until all n blocks are here. */
+__device__ __forceinline__ void meet(unsigned *counter, unsigned n)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(counter, 1);
+        while (*(volatile unsigned *)counter < n) {}
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+/* The last block that leaves makes the two counters 0 again. */
+__device__ __forceinline__ void leave(unsigned *counter, unsigned n)
+{
+    if (threadIdx.x == 0 && atomicAdd(counter + 1, 1) == n - 1) {
+        counter[0] = 0;
+        counter[1] = 0;
+    }
+}
+
+template <class T, int V> __device__ __forceinline__ raw<T, V> from_kept(const uint4 *kept, unsigned slot)
+{
+    raw<T, V> x;
+    x.w = kept[slot * THREADS + threadIdx.x];
+    return x;
+}
+
+/* Two sums of a channel, of the thread that has it in the end. */
+typedef struct {
+    double2 sum;
+    size_t channel;
+    bool mine;
+} totals;
+
+template <int V>
+__device__ __forceinline__ totals find_sums(const sum_args &g, double *room, float (&s)[V], float (&t)[V])
+{
+    const unsigned tile = g.c.across * V;
+    totals f;
+    f.channel = blockIdx.y * (size_t)tile + threadIdx.x;
+    put_part<V>(g, tile, (float *)room, s, t);
+    meet(g.counter + 2 * blockIdx.y, gridDim.x);
+    f.sum = add_parts(g, tile, room, &f.mine);
+    return f;
+}
+
+/* The first rows of a thread on their way. */
+template <class T, int V>
+__device__ __forceinline__ void keep_tensor(const void *from, size_t width, const share &m, uint4 *kept)
+{
+    for (size_t i = 0; i < m.kept; i++)
+        copy_16(kept + i * THREADS + threadIdx.x, (const T *)from + place(m, i, width), true);
+    copies_commit();
+}
+
+/* ---- forward ---- */
+
+template <class T, int V, int ACT>
+__device__ __forceinline__ void write_row(const dis__batchnorm_args &a, const channels<V> &c, const raw<T, V> &x,
+                                          const raw<T, V> &r, size_t at)
+{
+    float v[V], rv[V] = {};
+    x.get(v);
+    if (a.r) r.get(rv);
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        const float z = v[i] * c.scale[i] + c.shift[i] + rv[i];
+        v[i] = act_of(ACT == DIS_N_ACTS ? a.act : (dis__activation)ACT, z);
+    }
+    store<V>((T *)a.y + at, v);
+}
+
+template <class T, int V, int ACT>
+__device__ __forceinline__ void write_rows(const sum_args &g, const share &m, const channels<V> &c, const uint4 *kept)
+{
+    const bool has_r = g.slots > 1; /* in shared memory, behind x */
+    const dis__batchnorm_args &a = g.a;
+    for (size_t end = m.n; end > m.kept; end -= min(end - m.kept, (size_t)BATCH)) {
+        raw<T, V> x[BATCH], r[BATCH];
+#pragma unroll
+        for (int b = 0; b < BATCH; b++) {
+            if (end - m.kept <= (size_t)b) break;
+            x[b].read(a.x, place(m, end - 1 - (size_t)b, a.width));
+            if (a.r) r[b].read(a.r, place(m, end - 1 - (size_t)b, a.width));
+        }
+#pragma unroll
+        for (int b = 0; b < BATCH; b++) {
+            if (end - m.kept <= (size_t)b) break;
+            write_row<T, V, ACT>(a, c, x[b], r[b], place(m, end - 1 - (size_t)b, a.width));
+        }
+    }
+    for (size_t i = 0; i < m.kept; i += BATCH) {
+        raw<T, V> r[BATCH];
+#pragma unroll
+        for (int b = 0; b < BATCH; b++)
+            if (a.r && i + b < m.kept) {
+                if (has_r)
+                    r[b] = from_kept<T, V>(kept, g.kept + (unsigned)i + b);
+                else
+                    r[b].read(a.r, place(m, i + b, a.width));
+            }
+#pragma unroll
+        for (int b = 0; b < BATCH; b++) {
+            if (i + b >= m.kept) break;
+            write_row<T, V, ACT>(a, c, from_kept<T, V>(kept, (unsigned)i + b), r[b], place(m, i + b, a.width));
+        }
+    }
+}
+
+template <class T, int V, int ACT>
+__global__ void __launch_bounds__(THREADS, 1) forward_once_kernel(const __grid_constant__ sum_args g)
+{
+    extern __shared__ uint4 kept[];
+    __shared__ double room[2 * THREADS];
+    __shared__ float2 found[TILE];
+    const dis__batchnorm_args &a = g.a;
+    const share m = share_of(g, V);
+    const size_t own = blockIdx.y * (size_t)(g.c.across * V) + threadIdx.x; /* the channel it may find the sums of */
+    float s[V] = {}, t[V] = {}, shift[V] = {}, gain[V] = {}, bias[V] = {};
+    keep_tensor<T, V>(a.x, a.width, m, kept);
+    if (g.slots > 1) keep_tensor<T, V>(a.r, a.width, m, kept + (size_t)g.kept * THREADS);
+    const float first = threadIdx.x < g.c.across * V && own < a.width ? as_float(((const T *)a.x)[own]) : 0;
+    if (m.n) {
+        load<V>((const T *)a.x + m.p.col, shift);
+        load_floats<V>(a.gain, m.p.col, gain);
+        load_floats<V>(a.bias, m.p.col, bias);
+    }
+    add_squares<T, V>(g, m.rest, shift, s, t);
+    if (g.slots > 1)
+        copies_wait<1>();
+    else
+        copies_wait<0>();
+    for (size_t i = 0; i < m.kept; i++) {
+        float v[V];
+        from_kept<T, V>(kept, (unsigned)i).get(v);
+        add_square<V>(v, shift, s, t);
+    }
+    const totals f = find_sums<V>(g, room, s, t);
+    if (f.mine) found[threadIdx.x] = stats_of(a, first, f.sum);
+    copies_wait<0>();
+    __syncthreads();
+    if (m.n) {
+        channels<V> c;
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            const float2 at = found[threadIdx.x % g.c.across * V + i];
+            c.scale[i] = gain[i] * at.y;
+            c.shift[i] = bias[i] - at.x * c.scale[i];
+        }
+        write_rows<T, V, ACT>(g, m, c, kept);
+    }
+    if (f.mine && blockIdx.x == 0) keep_stats(a, f.channel, found[threadIdx.x], f.sum);
+    leave(g.counter + 2 * blockIdx.y, gridDim.x);
+}
+
+/* ---- backward ---- */
+
+/* dx = scale dz + slope x + rest; dr = dz. */
+template <int V> struct gradient {
+    float slope[V], rest[V];
+    __device__ __forceinline__ void set(const dis__batchnorm_args &a, const channels<V> &c, const float (&mean)[V],
+                                        const float (&inverse)[V], const float2 *found)
+    {
+        const float part = 1 / (float)a.n_rows;
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            slope[i] = -c.scale[i] * inverse[i] * (found[i].y * part);
+            rest[i] = -c.scale[i] * (found[i].x * part) - slope[i] * mean[i];
+        }
+    }
+};
+
+/* WRITTEN: d is dz, and dr has it. */
+template <class T, int V, slope_source S, bool WRITTEN>
+__device__ __forceinline__ void write_gradient(const dis__batchnorm_args &a, const channels<V> &c,
+                                               const gradient<V> &gr, const raw<T, V> &x, const raw<T, V> &d,
+                                               const raw<T, V> &y, size_t at)
+{
+    float v[V], dz[V], yv[V] = {}, old[V] = {};
+    x.get(v);
+    d.get(dz);
+    if (S >= RELU_OF_Y && !WRITTEN) y.get(yv);
+    if (a.dx && a.add) load<V>((const T *)a.dx + at, old);
+#pragma unroll
+    for (int i = 0; i < V; i++) {
+        if (!WRITTEN) dz[i] = c.template slope<S>(i, a.act, dz[i], v[i], yv[i]);
+        v[i] = old[i] + (c.scale[i] * dz[i] + (gr.slope[i] * v[i] + gr.rest[i]));
+    }
+    if (a.dx) store<V>((T *)a.dx + at, v);
+    if (WRITTEN || !a.dr) return;
+    if (a.add_r) {
+        load<V>((const T *)a.dr + at, old); /* behind dx, which may be the same */
+#pragma unroll
+        for (int i = 0; i < V; i++) dz[i] += old[i];
+    }
+    store<V>((T *)a.dr + at, dz);
+}
+
+template <class T, int V, slope_source S, bool WRITTEN>
+__device__ __forceinline__ void write_rest(const dis__batchnorm_args &a, const share &m, const channels<V> &c,
+                                           const gradient<V> &gr)
+{
+    enum { SOME = 2 }; /* rows on their way: they are of three tensors here */
+    for (size_t end = m.n; end > m.kept; end -= min(end - m.kept, (size_t)SOME)) {
+        raw<T, V> x[SOME], d[SOME], y[SOME];
+#pragma unroll
+        for (int b = 0; b < SOME; b++) {
+            if (end - m.kept <= (size_t)b) break;
+            const size_t at = place(m, end - 1 - (size_t)b, a.width);
+            x[b].read(a.x, at);
+            d[b].read(WRITTEN ? a.dr : a.dy, at);
+            if (S >= RELU_OF_Y && !WRITTEN) y[b].read(a.y, at);
+        }
+#pragma unroll
+        for (int b = 0; b < SOME; b++) {
+            if (end - m.kept <= (size_t)b) break;
+            write_gradient<T, V, S, WRITTEN>(a, c, gr, x[b], d[b], y[b], place(m, end - 1 - (size_t)b, a.width));
+        }
+    }
+}
+
+/* Vectors of a row in shared memory: x, dy, and y where it is read. */
+constexpr unsigned slots_of(slope_source s)
+{
+    return s >= RELU_OF_Y ? 3 : 2;
+}
+
+template <class T, int V, slope_source S>
+__device__ __forceinline__ void keep_rows(const dis__batchnorm_args &a, const share &m, uint4 *kept)
+{
+    for (size_t i = 0; i < m.kept; i++) {
+        uint4 *const to = kept + i * slots_of(S) * THREADS + threadIdx.x;
+        const size_t at = place(m, i, a.width);
+        copy_16(to, (const T *)a.x + at, true);
+        copy_16(to + THREADS, (const T *)a.dy + at, true);
+        if (S >= RELU_OF_Y) copy_16(to + 2 * THREADS, (const T *)a.y + at, true);
+    }
+    copies_commit();
+}
+
+template <class T, int V, slope_source S>
+__global__ void __launch_bounds__(THREADS, 1) backward_once_kernel(const __grid_constant__ sum_args g)
+{
+    extern __shared__ uint4 kept[];
+    __shared__ double room[2 * THREADS];
+    __shared__ float2 found[TILE];
+    enum { X, D, Y, SLOTS = slots_of(S) };
+    const dis__batchnorm_args &a = g.a;
+    const share m = share_of(g, V);
+    const bool early = S == RELU_OF_Y && a.dr && !a.add_r; /* dz is a value as it is, and can be read again */
+    channels<V> c;
+    float s[V] = {}, t[V] = {}, mean[V] = {}, inverse[V] = {};
+    keep_rows<T, V, S>(a, m, kept);
+    if (m.n) {
+        c.read(a, m.p.col);
+        load_floats<V>(a.stats, m.p.col, mean);
+        load_floats<V>(a.stats, a.width + m.p.col, inverse);
+        add_gradients<T, V, S>(g, m.rest, c, mean, early, s, t);
+    }
+    copies_wait<0>();
+    for (size_t i = 0; i < m.kept; i++) {
+        const unsigned slot = (unsigned)i * SLOTS;
+        float dz[V];
+        add_gradient<T, V, S>(g, c, mean, from_kept<T, V>(kept, slot + X), from_kept<T, V>(kept, slot + D),
+                              from_kept<T, V>(kept, slot + Y % SLOTS), s, t, dz);
+        if (early) store<V>((T *)a.dr + place(m, i, a.width), dz);
+    }
+#pragma unroll
+    for (int i = 0; i < V; i++) t[i] *= inverse[i];
+    const totals f = find_sums<V>(g, room, s, t);
+    if (f.mine) found[threadIdx.x] = make_float2((float)f.sum.x, (float)f.sum.y);
+    __syncthreads();
+    if (m.n) {
+        gradient<V> gr;
+        gr.set(a, c, mean, inverse, found + threadIdx.x % g.c.across * V);
+        if (early)
+            write_rest<T, V, S, true>(a, m, c, gr);
+        else
+            write_rest<T, V, S, false>(a, m, c, gr);
+        dis__batchnorm_args b = a;
+        if (early) b.dr = NULL;
+        for (size_t i = 0; i < m.kept; i++) {
+            const unsigned slot = (unsigned)i * SLOTS;
+            write_gradient<T, V, S, false>(b, c, gr, from_kept<T, V>(kept, slot + X), from_kept<T, V>(kept, slot + D),
+                                           from_kept<T, V>(kept, slot + Y % SLOTS), place(m, i, a.width));
+        }
+    }
+    if (f.mine && blockIdx.x == 0) finish_sums(a, f.channel, f.sum.x, f.sum.y);
+    leave(g.counter + 2 * blockIdx.y, gridDim.x);
+}
+
+/* ---- launching ---- */
+
+template <int V> static bool cut_once(dis__cuda_session *s, const dis__batchnorm_args *a, sum_args *g)
+{
+    int together = 0;
+    g->a = *a;
+    g->parts = (float *)s->scratch;
+    g->counter = s->counters;
+    g->c = cut_rows(a->n_rows, a->width, V, (size_t)s->n_processors);
+    return cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, s->ordinal) == cudaSuccess && together &&
+           g->c.tiles <= (unsigned)s->n_processors && 2 * g->c.tiles <= DIS_CUDA_COUNTERS &&
+           g->c.parts * 2 * a->width * sizeof(float) <= s->scratch_bytes;
+}
+
+/* slots: vectors of a row that are kept; more: one more where all rows have room then. */
+static cudaError_t launch(dis__cuda_session *s, void (*kernel)(sum_args), sum_args *g, unsigned slots, bool more)
+{
+    const size_t down = THREADS / g->c.across, rows = (g->c.rows_per_part + down - 1) / down, slot = THREADS * 16;
+    int most = 0;
+    cudaError_t error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->ordinal);
+    const size_t all = ((size_t)most - RESERVE) / slot;
+    g->slots = more && rows * (slots + 1) <= all ? slots + 1 : slots;
+    g->kept = (unsigned)(rows < all / g->slots ? rows : all / g->slots);
+    const size_t bytes = g->kept * g->slots * slot;
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error != cudaSuccess) return error;
+    cudaLaunchAttribute together = {};
+    together.id = cudaLaunchAttributeCooperative;
+    together.val.cooperative = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(g->c.parts, g->c.tiles);
+    config.blockDim = dim3(THREADS);
+    config.dynamicSmemBytes = bytes;
+    config.stream = s->stream;
+    config.attrs = &together;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, kernel, *g);
+}
+
+template <class T> static bool forward_of(dis__cuda_session *s, const dis__batchnorm_args *a, cudaError_t *error)
+{
+    enum { V = 16 / sizeof(T) };
+    sum_args g;
+    if (!vectors<T>(a) || !cut_once<V>(s, a, &g)) return false;
+    if constexpr (one_for_all<T, V>)
+        *error = launch(s, forward_once_kernel<T, V, DIS_N_ACTS>, &g, 1, a->r);
+    else if (a->act == DIS_ACT_RELU)
+        *error = launch(s, forward_once_kernel<T, V, DIS_ACT_RELU>, &g, 1, a->r);
+    else if (a->act == DIS_ACT_NONE)
+        *error = launch(s, forward_once_kernel<T, V, DIS_ACT_NONE>, &g, 1, a->r);
+    else
+        *error = launch(s, forward_once_kernel<T, V, DIS_N_ACTS>, &g, 1, a->r);
+    return true;
+}
+
+template <class T> static bool backward_of(dis__cuda_session *s, const dis__batchnorm_args *a, cudaError_t *error)
+{
+    enum { V = 16 / sizeof(T) };
+    sum_args g;
+    if (!vectors<T>(a) || !cut_once<V>(s, a, &g)) return false;
+#define ONCE(S)                                                                    \
+    do {                                                                           \
+        *error = launch(s, backward_once_kernel<T, V, S>, &g, slots_of(S), false); \
+        return true;                                                               \
+    } while (0)
+    if constexpr (one_for_all<T, V>)
+        ONCE(SLOPE_OF_Y);
+    else
+        BY_SLOPE(ONCE)
+#undef ONCE
+}
+
+/* batch_stats and batchnorm. */
+extern "C" bool dis__cuda_batchnorm_once(dis__cuda_session *s, const void *stats, const void *rows, cudaError_t *error)
+{
+    const dis__batchnorm_args *first = (const dis__batchnorm_args *)stats, *a = (const dis__batchnorm_args *)rows;
+    if (first->x != a->x || first->stats != a->stats || a->fixed || a->n_rows == 0 || a->width == 0) return false;
+    return s->value == DIS_BFLOAT16 ? forward_of<bf16>(s, a, error) : forward_of<float>(s, a, error);
+}
+
+/* batchnorm_sums and batchnorm_grad. */
+extern "C" bool dis__cuda_batchnorm_grad_once(dis__cuda_session *s, const void *sums, const void *rows,
+                                              cudaError_t *error)
+{
+    const dis__batchnorm_args *first = (const dis__batchnorm_args *)sums, *a = (const dis__batchnorm_args *)rows;
+    if (first->dy != a->dy || first->sums != a->sums || a->n_rows == 0 || a->width == 0) return false;
+    return s->value == DIS_BFLOAT16 ? backward_of<bf16>(s, a, error) : backward_of<float>(s, a, error);
+}
