@@ -28,6 +28,10 @@ conv_call dis__cuda_conv_call(dis__cuda_session *s, const dis__conv_args *a, con
 bool dis__cuda_conv_mma(dis__cuda_session *s, const conv_call *c, conv_product product, unsigned parts,
                         cudaError_t *error);
 
+/* 3 x 3, 64 channels to 64, on compute capability 9.0: y, or (back) dx; false: not for these arguments or this device,
+ * and nothing is done. */
+bool dis__cuda_conv_64(dis__cuda_session *s, const dis__conv_args *a, bool back, cudaError_t *error);
+
 /* A place of the output: its image, and the input's row and column that the kernel's first place looks at. */
 typedef struct {
     int image, row, col, limit; /* limit: columns of the image that count */

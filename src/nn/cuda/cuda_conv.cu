@@ -68,15 +68,37 @@ template <class T, conv_product P> __global__ void __launch_bounds__(THREADS) pl
         }
 }
 
-__global__ void add_weight_kernel(const bf16 *from, size_t n, float *to)
+/* to (rows, width) += from (rows, wide). */
+__global__ void add_weight_kernel(const bf16 *from, size_t n, unsigned wide, unsigned width, float *to)
 {
     const size_t e = blockIdx.x * (size_t)THREADS + threadIdx.x;
-    if (e < n) to[e] += as_float(from[e]);
+    if (e < n && e % wide < width) to[e / wide * width + e % wide] += as_float(from[e]);
 }
 
-extern "C" cudaError_t dis__cuda_add_weight(dis__cuda_session *s, float *d_weight, const void *from, size_t n)
+__global__ void __launch_bounds__(THREADS) add_weight_vectors_kernel(const pack<bf16> *from, size_t n, pack<float> *to)
 {
-    add_weight_kernel<<<grid_of(n, THREADS), THREADS, 0, s->stream>>>((const bf16 *)from, n, d_weight);
+    const size_t e = blockIdx.x * (size_t)THREADS + threadIdx.x;
+    float x[8], y[8];
+    if (e >= n) return;
+    from[e].get(x);
+    to[2 * e].get(y);
+    to[2 * e + 1].get(y + 4);
+#pragma unroll
+    for (int i = 0; i < 8; i++) y[i] += x[i];
+    to[2 * e].set(y);
+    to[2 * e + 1].set(y + 4);
+}
+
+extern "C" cudaError_t dis__cuda_add_weight(dis__cuda_session *s, float *d_weight, const void *from, size_t rows,
+                                            size_t wide, size_t width)
+{
+    const size_t n = rows * wide;
+    if (wide == width && n % 8 == 0 && aligned16(from) && aligned16(d_weight))
+        add_weight_vectors_kernel<<<grid_of(n / 8, THREADS), THREADS, 0, s->stream>>>((const pack<bf16> *)from, n / 8,
+                                                                                      (pack<float> *)d_weight);
+    else
+        add_weight_kernel<<<grid_of(n, THREADS), THREADS, 0, s->stream>>>((const bf16 *)from, n, (unsigned)wide,
+                                                                          (unsigned)width, d_weight);
     return cudaGetLastError();
 }
 
@@ -187,18 +209,20 @@ template <class T> static cudaError_t conv_of(dis__cuda_session *s, const dis__c
     dis__conv_args wide;
     cudaError_t error = cudaSuccess;
     if (a->n == 0 || a->out_h == 0 || a->out_w == 0) return cudaSuccess;
-    if (dis__cudnn_conv(s, a, DIS_CUDNN_FORWARD, &error)) return error;
-    if (!thin(s, a)) return product_of<T, FORWARD>(s, a, 1);
+    if (dis__cuda_conv_64(s, a, false, &error)) return error;
+    if (!thin(s, a))
+        return dis__cudnn_conv(s, a, DIS_CUDNN_FORWARD, 0, &error) ? error : product_of<T, FORWARD>(s, a, 1);
     error = widened(s, a, true, &wide);
-    return error == cudaSuccess ? product_of<T, FORWARD>(s, &wide, 1) : error;
+    if (error != cudaSuccess || dis__cudnn_conv(s, &wide, DIS_CUDNN_FORWARD, 0, &error)) return error;
+    return product_of<T, FORWARD>(s, &wide, 1);
 }
 
 template <class T> static cudaError_t by_weight(dis__cuda_session *s, const dis__conv_args *a)
 {
     dis__conv_args wide = *a;
     cudaError_t error = cudaSuccess;
-    if (dis__cudnn_conv(s, a, DIS_CUDNN_BY_WEIGHT, &error)) return error;
     if (thin(s, a)) error = widened(s, a, false, &wide);
+    if (error != cudaSuccess || dis__cudnn_conv(s, &wide, DIS_CUDNN_BY_WEIGHT, a->channels, &error)) return error;
     const size_t n = a->out * a->kernel_h * a->kernel_w * wide.channels, parts = parts_for(&wide);
     if (error == cudaSuccess) error = product_of<T, BY_WEIGHT>(s, &wide, parts);
     if (error != cudaSuccess) return error;
@@ -218,7 +242,8 @@ template <class T> static cudaError_t conv_grad_of(dis__cuda_session *s, const d
         dis__cuda_to_main(s);
     }
     if (error != cudaSuccess || !a->dx) return error;
-    if (dis__cudnn_conv(s, a, DIS_CUDNN_BY_INPUT, &error)) return error;
+    if (dis__cuda_conv_64(s, a, true, &error)) return error;
+    if (dis__cudnn_conv(s, a, DIS_CUDNN_BY_INPUT, 0, &error)) return error;
     return product_of<T, BY_INPUT>(s, a, 1);
 }
 

@@ -9,12 +9,13 @@
 #include "nn/cuda/cuda_cudnn.h"
 #include "nn/cuda/cuda_host.h"
 #if __has_include(<cudnn.h>) && !defined DIS_CUDA_PLAIN
+#include "nn/cuda/cudnn_choices.h"
 #include <cudnn.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PLANS = 512, CONFIGS = 24, NOTES = 16, PARTS = 12 };
+enum { PLANS = 512, CONFIGS = 24, NOTES = 16, PARTS = 32 };
 
 #define CALLS(X)                     \
     X(cudnnCreate)                   \
@@ -238,11 +239,50 @@ static void choose(struct dis__cudnn *c, cudnnBackendDescriptor_t graph, cudnnBa
     if (heuristics) c->cudnnBackendDestroyDescriptor(heuristics);
 }
 
+static const dis__cudnn_choice *choice_of(const shape *t)
+{
+    for (size_t i = 0; i < sizeof dis__cudnn_choices / sizeof *dis__cudnn_choices; i++) {
+        const dis__cudnn_choice *l = &dis__cudnn_choices[i];
+        if (l->kind == t->kind && l->height == t->height && l->height == t->width && l->channels == t->channels &&
+            l->out == t->out && l->kernel == t->kernel_h && l->kernel == t->kernel_w && l->stride == t->stride &&
+            t->n >= l->least && t->n <= l->most && t->pad_h == l->kernel / 2 && t->pad_w == l->kernel / 2)
+            return l;
+    }
+    return NULL;
+}
+
+/* The engine and the settings that a list has for a shape. */
+static void take_listed(maker *m, cudnnBackendDescriptor_t graph, const dis__cudnn_choice *l, size_t most, plan *to)
+{
+    cudnnBackendDescriptor_t engine = make(m, CUDNN_BACKEND_ENGINE_DESCRIPTOR), knob[DIS_CUDNN_KNOBS], config;
+    const int64_t index = l->engine;
+    int64_t n = 0;
+    set(m, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &index);
+    set(m, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &graph);
+    finish(m, engine);
+    for (; n < l->n_knobs; n++) {
+        const cudnnBackendKnobType_t type = (cudnnBackendKnobType_t)l->knob[n].type;
+        const int64_t value = l->knob[n].value;
+        knob[n] = make(m, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+        set(m, knob[n], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type);
+        set(m, knob[n], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &value);
+        finish(m, knob[n]);
+    }
+    config = make(m, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    set(m, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
+    if (n) set(m, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, n, knob);
+    finish(m, config);
+    if (!m->failed) build(m->c, config, most, to);
+}
+
+/* Another version of the library may not have what is listed: then its heuristics choose. */
 static void make_plan(struct dis__cudnn *c, plan *p, size_t most)
 {
     maker m = {.c = c};
     cudnnBackendDescriptor_t graph = graph_of(&m, &p->shape);
-    if (graph) choose(c, graph, CUDNN_HEUR_MODE_A, most, p);
+    const dis__cudnn_choice *listed = graph ? choice_of(&p->shape) : NULL;
+    if (listed) take_listed(&m, graph, listed, most, p);
+    if (graph && !p->plan) choose(c, graph, CUDNN_HEUR_MODE_A, most, p);
     if (graph && !p->plan) choose(c, graph, CUDNN_HEUR_MODE_FALLBACK, most, p);
     drop_all(&m);
 }
@@ -300,7 +340,7 @@ static struct dis__cudnn *opened(dis__cuda_session *s)
     return s->cudnn->handle ? s->cudnn : NULL;
 }
 
-static plan *plan_of(const dis__cuda_session *s, const shape *t)
+static plan *plan_of(const dis__cuda_session *s, const shape *t, size_t most)
 {
     struct dis__cudnn *c = s->cudnn;
     for (size_t i = 0; i < c->n; i++)
@@ -309,7 +349,7 @@ static plan *plan_of(const dis__cuda_session *s, const shape *t)
     plan *p = &c->plan[c->n++];
     p->shape = *t;
     lock(s);
-    make_plan(c, p, s->scratch_bytes);
+    make_plan(c, p, most);
     unlock(s);
     return p;
 }
@@ -347,12 +387,25 @@ static shape shape_of(const dis__conv_args *a, dis__cudnn_kind kind)
     return t;
 }
 
-static bool execute(dis__cuda_session *s, const plan *p, const void *x, const void *w, const void *y)
+typedef struct {
+    char *at;
+    size_t bytes;
+} room;
+
+/* Work memory of a plan: what x does not lie in. */
+static room room_of(const dis__cuda_session *s, const void *x)
+{
+    const char *at = x;
+    const bool taken = at >= s->scratch && at < s->scratch + s->scratch_bytes;
+    return taken ? (room){s->product_work, DIS_CUDA_PRODUCT} : (room){s->scratch, s->scratch_bytes};
+}
+
+static bool execute(dis__cuda_session *s, const plan *p, char *work, const void *x, const void *w, const void *y)
 {
     struct dis__cudnn *c = s->cudnn;
     maker m = {.c = c};
     const int64_t ids[] = {X, W, Y};
-    const void *const pointers[] = {x, w, y}, *const work = s->scratch;
+    const void *const pointers[] = {x, w, y};
     cudnnBackendDescriptor_t pack = make(&m, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     set(&m, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids);
     set(&m, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, pointers);
@@ -365,20 +418,22 @@ static bool execute(dis__cuda_session *s, const plan *p, const void *x, const vo
     return done;
 }
 
-bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_kind kind, cudaError_t *error)
+bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_kind kind, size_t width,
+                     cudaError_t *error)
 {
     if (!suits(s, a, kind)) return false;
     if (!opened(s)) return false;
     const shape t = shape_of(a, kind);
-    const plan *p = plan_of(s, &t);
+    const room work = room_of(s, a->x);
+    const plan *p = plan_of(s, &t, work.bytes);
     if (!p || !p->plan) return false;
     *error = cudaSuccess;
     if (kind == DIS_CUDNN_BY_WEIGHT) {
-        if (!execute(s, p, a->x, a->work, a->dy)) *error = cudaErrorUnknown;
+        if (!execute(s, p, work.at, a->x, a->work, a->dy)) *error = cudaErrorUnknown;
         if (*error == cudaSuccess)
-            *error = dis__cuda_add_weight(s, (float *)a->d_weight, a->work,
-                                          a->out * a->kernel_h * a->kernel_w * a->channels);
-    } else if (!execute(s, p, kind == DIS_CUDNN_FORWARD ? a->x : a->dx, dis__cuda_weight(s, a->weight),
+            *error = dis__cuda_add_weight(s, (float *)a->d_weight, a->work, a->out * a->kernel_h * a->kernel_w,
+                                          a->channels, width);
+    } else if (!execute(s, p, work.at, kind == DIS_CUDNN_FORWARD ? a->x : a->dx, dis__cuda_weight(s, a->weight),
                         kind == DIS_CUDNN_FORWARD ? a->y : a->dy)) {
         *error = cudaErrorUnknown;
     }
@@ -393,11 +448,13 @@ void dis__cudnn_close(dis__cuda_session *s)
     (void)s;
 }
 
-bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_kind kind, cudaError_t *error)
+bool dis__cudnn_conv(dis__cuda_session *s, const dis__conv_args *a, dis__cudnn_kind kind, size_t width,
+                     cudaError_t *error)
 {
     (void)s;
     (void)a;
     (void)kind;
+    (void)width;
     (void)error;
     return false;
 }
