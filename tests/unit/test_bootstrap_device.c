@@ -1,6 +1,7 @@
 /* Resamples on a device that is not the processor, without a GPU: a library in place of libdissent-cuda.so draws them in
  * plain loops (tests/bootstrap_stand_in.c). What goes there and back, when it is used, and failures half-way. */
 #include "bootstrap_device_cases.h"
+#include "sanitized.h"
 
 static void as_on_the_processor(void **state)
 {
@@ -14,6 +15,7 @@ static void as_on_the_processor(void **state)
 static void large_problems(void **state)
 {
     (void)state;
+    if (SANITIZED) skip(); /* 67 million draws in plain loops */
     const resample_case c = {70000, 70000, 960, 1, 0};
     const dis__bootstrap b = {.n_items = c.n_items, .n_draws = c.n_draws, .n_resamples = c.n_resamples, .seed = 3};
     double size, **column = resample_columns(&c, &size), *sums[2];
@@ -33,6 +35,7 @@ static void large_problems(void **state)
 static void comparisons(void **state)
 {
     (void)state;
+    if (SANITIZED) skip();
     enum { N = 68000, K = 50 };
     int32_t *answer[3];
     dis_comparison *made[2];
