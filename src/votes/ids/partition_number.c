@@ -174,7 +174,8 @@ static void sort_votes(uint64_t *records, size_t n_words, const uint16_t *class_
         const uint64_t vote = *at++;
         const uint16_t label = (uint16_t)(vote >> 32);
         if (!is_vote) continue;
-        s->sorted[s->next[s->number[i++]]++] = (dis__placed_vote){(uint32_t)vote, class_of ? class_of[label] : label};
+        s->sorted[s->next[s->number[i++]]++] =
+            (dis__placed_vote){(uint32_t)vote, class_of ? class_of[label] : label, 0};
     }
     if (sum) memcpy(records, s->sorted, sum * sizeof *s->sorted);
 }

@@ -12,7 +12,7 @@ typedef struct {
 
 typedef struct {
     uint32_t worker;
-    uint16_t label;
+    uint16_t label, unused;
 } dis__placed_vote;
 
 /* What is left of a bucket: votes, task by task, tasks by first row, texts of tasks that take several words. */
