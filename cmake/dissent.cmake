@@ -42,6 +42,9 @@ foreach(isa ${DIS_ISA_NAMES})
   dissent_settings(dissent_kernels_${isa} "")
   target_compile_definitions(dissent_kernels_${isa} PRIVATE DIS_ISA=${isa} DIS_ISA_${isa})
   target_compile_options(dissent_kernels_${isa} PRIVATE ${DIS_ISA_FLAGS_${isa}} -ffp-contract=fast)
+  if(DIS_SANITIZE MATCHES undefined) # takes minutes to compile: in one set, which is seldom run, not optimised
+    target_compile_options(dissent_kernels_${isa} PRIVATE $<IF:$<STREQUAL:${isa},baseline>,-O0,-fno-sanitize=undefined>)
+  endif()
 endforeach()
 
 # What the tests can make fail goes through these files; all others are the same in every library and compiled once.
