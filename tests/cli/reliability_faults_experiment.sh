@@ -28,8 +28,8 @@ walk "show.json" experiment show ../e.yaml "$key" --store ../e.results --json sh
 for kind in alloc:5 io:4; do
     n=0
     while :; do
-        # shellcheck disable=SC2154 # step: of the walk, which takes a sample under sanitizers
-        n=$((n + (n > 30 ? step : 1)))
+        # shellcheck disable=SC2154 # every: of the walk, which takes a sample under sanitizers
+        n=$((n + 1 + n / every))
         [ $n -le 2000 ] || fail "merge ${kind%:*}: more than 2000 sites"
         rm -rf joined
         status=0
