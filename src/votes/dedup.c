@@ -120,7 +120,7 @@ static dis_status survey_job(void *arg, size_t j, int thread)
     const size_t last = dis__job_first(votes->n_items, s->n_jobs, j + 1);
     for (size_t i = dis__job_first(votes->n_items, s->n_jobs, j); i < last; i++) {
         const size_t first = (size_t)votes->start[i], n = (size_t)votes->start[i + 1] - first;
-        if (n <= few) {
+        if (few && n <= few) {
             const quick_look q = look(votes->worker + first, votes->label8 + first, n);
             f.ties += counts_tie(q.counts, n);
             if (!q.again) continue;
