@@ -77,11 +77,13 @@ cmp two/weights-*.safetensors again/weights-*.safetensors || fail "training: res
 
 # votes: all of them on every rank
 votes() {
+    folder=$1
+    shift
     "$@" "$DISSENT" train --model text:width=8,dropout=0 --items texts.csv --votes train.csv --gold gold.csv --objective crowd:mw --dev .2 --epochs 2 \
         --batch 32 -q --threads 1 -o "$folder" --curves "$folder.csv"
 }
-folder=votes1 votes env
-folder=votes2 votes ranks 2
+votes votes1 env
+votes votes2 ranks 2
 awk -F, 'NR == FNR { loss[FNR] = $3; next } FNR > 1 && (d = $3 - loss[FNR]) * d > 1e-4 { exit 1 }' votes1.csv votes2.csv ||
     fail "training on votes: the losses of 2 ranks are not those of one process"
 
