@@ -2,12 +2,20 @@
 #include "core/cuda_library.h"
 #include "core/plugin_file.h"
 #include "core/sys.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void *dis__cuda_library(void)
 {
     return dis__plugin_open("libdissent-cuda.so", "DISSENT_CUDA");
+}
+
+void *dis__cuda_symbol(const char *name, char *why, size_t size)
+{
+    void *library = dis__cuda_library(), *symbol = library ? dis__sys_symbol(library, name) : NULL;
+    if (!symbol) snprintf(why, size, "%s", dis__sys_library_error());
+    return symbol;
 }
 
 long dis__cuda_ordinal(const char *device)
@@ -18,6 +26,21 @@ long dis__cuda_ordinal(const char *device)
     if (device[4] != ':' || device[5] < '0' || device[5] > '9') return -1;
     const long n = strtol(device + 5, &end, 10);
     return *end || n > 1000 ? -1 : n;
+}
+
+dis_status dis__cuda_words(const char *device, bool *automatic, long *ordinal)
+{
+    const bool cpu = !device || !*device || strcmp(device, "cpu") == 0;
+    *automatic = !cpu && strcmp(device, "auto") == 0;
+    *ordinal = cpu ? -1 : *automatic ? 0 : dis__cuda_ordinal(device);
+    if (cpu || *ordinal >= 0) return DIS_OK;
+    return dis__fail(DIS_EUSAGE, "a device of \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", device);
+}
+
+dis_status dis__cuda_absent(size_t n, const char *why, long ordinal)
+{
+    if (n == 0) return dis__fail(DIS_EIO, "no CUDA device: %s", why);
+    return dis__fail(DIS_EUSAGE, "there is no device cuda:%ld; dissent list devices shows them", ordinal);
 }
 
 void dis__cuda_start(const char *device)

@@ -48,12 +48,9 @@ static void describe(const dis__device *row)
 
 static void look_for_cuda(void)
 {
-    void *library = dis__cuda_library(), *symbol = library ? dis__sys_symbol(library, DIS_PLUGIN_SYMBOL) : NULL;
+    void *symbol = dis__cuda_symbol(DIS_PLUGIN_SYMBOL, found.why, sizeof found.why);
     dis__plugin_devices *devices;
-    if (!symbol) {
-        snprintf(found.why, sizeof found.why, "%s", dis__sys_library_error());
-        return;
-    }
+    if (!symbol) return;
     memcpy(&devices, &symbol, sizeof devices);
     found.n = devices(&host, found.rows, DIS_PLUGIN_ROWS, found.why);
 }
@@ -120,16 +117,13 @@ static dis_status check_row(const dis__device *row, bool training)
 
 dis_status dis__device_choose(const char *device, dis_precision precision, bool training, const dis__device **out)
 {
-    const bool automatic = device && strcmp(device, "auto") == 0;
-    const bool cpu = !device || !*device || strcmp(device, "cpu") == 0;
-    const long ordinal = cpu || automatic ? 0 : dis__cuda_ordinal(device);
-    if (ordinal < 0)
-        return dis__fail(DIS_EUSAGE, "a device of \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", device);
-    if (!cpu) look_once();
-    const bool cuda = !cpu && (!automatic || found.n);
-    if (cuda && !found.n) return dis__fail(DIS_EIO, "no CUDA device: %s", found.why);
-    const dis__device *row = row_of(cuda ? "cuda" : "cpu", (int)ordinal, precision);
-    if (!row) return dis__fail(DIS_EUSAGE, "there is no device cuda:%ld; dissent list devices shows them", ordinal);
+    bool automatic;
+    long ordinal;
+    DIS_TRY(dis__cuda_words(device, &automatic, &ordinal));
+    if (ordinal >= 0) look_once();
+    const bool cuda = ordinal >= 0 && (!automatic || found.n);
+    const dis__device *row = cuda ? row_of("cuda", (int)ordinal, precision) : row_of("cpu", 0, precision);
+    if (!row) return dis__cuda_absent(found.n, found.why, ordinal);
     DIS_TRY(check_row(row, training));
     *out = row;
     return DIS_OK;

@@ -26,6 +26,14 @@ typedef struct {
 
 /* At least so many bytes, what they hold is undefined. */
 cudaError_t dis__cuda_take(dis__cuda_kind kind, int ordinal, size_t bytes, dis__cuda_block *block);
+/* n bytes of a block, of which `used` are given out; memory NULL: it is only being measured. */
+static inline void *dis__cuda_carve(char *memory, size_t *used, size_t n)
+{
+    enum { ALIGN = 256 };
+    char *at = memory ? memory + *used : NULL;
+    *used += (n + ALIGN - 1) / ALIGN * ALIGN;
+    return at;
+}
 /* Nobody uses it any more, no stream either. at NULL: nothing. */
 void dis__cuda_give(dis__cuda_block *block);
 /* Bytes of a GPU that are kept and not used. */

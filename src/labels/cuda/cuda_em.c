@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PIECES = 4, PIECE = 16 << 20, ALIGN = 256 };
+enum { PIECES = 4, PIECE = 16 << 20 };
 
 typedef struct {
     const dis__em_device *device;
@@ -61,14 +61,6 @@ static dis_status told(em_session *s, cudaError_t error, const char *doing)
 
 /* ---- memory ---- */
 
-/* n bytes of a block; NULL: the block is only being measured. */
-static void *carve(char *memory, size_t *used, size_t n)
-{
-    char *at = memory ? memory + *used : NULL;
-    *used += (n + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
-
 /* Places in the device's memory; returns its bytes. */
 static size_t lay_out(em_session *s, char *memory)
 {
@@ -82,23 +74,23 @@ static size_t lay_out(em_session *s, char *memory)
         [DIS_EM_SEND_PARTS] = (g->n_long + 1) * sizeof(uint32_t),
     };
     size_t used = 0;
-    for (int i = 0; i < DIS_EM_N_SENDS; i++) s->array[i] = carve(memory, &used, bytes[i]);
+    for (int i = 0; i < DIS_EM_N_SENDS; i++) s->array[i] = dis__cuda_carve(memory, &used, bytes[i]);
     dis__cuda_em_pass *pass = &s->pass;
     const dis__cuda_em_order *o = &pass->order;
-    s->rates = carve(memory, &used, (s->table + g->n_states) * sizeof(double));
-    pass->out = carve(memory, &used, (s->table + g->n_states + 1) * sizeof(double));
-    s->counts = carve(memory, &used, (2 * g->n_classes + 2) * sizeof *s->counts);
-    pass->part = carve(memory, &used, s->blocks * (g->n_states + 1) * sizeof(double));
-    pass->part_x = carve(memory, &used, g->n_parts * g->n_states * sizeof *pass->part_x);
-    pass->part_e = carve(memory, &used, g->n_parts * g->n_states * sizeof *pass->part_e);
-    pass->order.item = carve(memory, &used, g->n_votes * sizeof *o->item);
-    pass->order.segment = carve(memory, &used, (o->n_segments + 1) * sizeof *o->segment);
-    pass->order.unit_start = carve(memory, &used, (o->n_segments + 1) * sizeof *o->unit_start);
-    pass->order.unit = carve(memory, &used, o->n_units * sizeof *o->unit);
+    s->rates = dis__cuda_carve(memory, &used, (s->table + g->n_states) * sizeof(double));
+    pass->out = dis__cuda_carve(memory, &used, (s->table + g->n_states + 1) * sizeof(double));
+    s->counts = dis__cuda_carve(memory, &used, (2 * g->n_classes + 2) * sizeof *s->counts);
+    pass->part = dis__cuda_carve(memory, &used, s->blocks * (g->n_states + 1) * sizeof(double));
+    pass->part_x = dis__cuda_carve(memory, &used, g->n_parts * g->n_states * sizeof *pass->part_x);
+    pass->part_e = dis__cuda_carve(memory, &used, g->n_parts * g->n_states * sizeof *pass->part_e);
+    pass->order.item = dis__cuda_carve(memory, &used, g->n_votes * sizeof *o->item);
+    pass->order.segment = dis__cuda_carve(memory, &used, (o->n_segments + 1) * sizeof *o->segment);
+    pass->order.unit_start = dis__cuda_carve(memory, &used, (o->n_segments + 1) * sizeof *o->unit_start);
+    pass->order.unit = dis__cuda_carve(memory, &used, o->n_units * sizeof *o->unit);
     const size_t before = used;
-    pass->unit_sum = carve(memory, &used, o->n_units * g->row * sizeof(double));
-    pass->x = carve(memory, &used, g->n_items * g->n_states * sizeof(double));
-    pass->p = g->n_groups > 1 ? carve(memory, &used, g->n_items * g->n_classes * sizeof(double)) : pass->x;
+    pass->unit_sum = dis__cuda_carve(memory, &used, o->n_units * g->row * sizeof(double));
+    pass->x = dis__cuda_carve(memory, &used, g->n_items * g->n_states * sizeof(double));
+    pass->p = g->n_groups > 1 ? dis__cuda_carve(memory, &used, g->n_items * g->n_classes * sizeof(double)) : pass->x;
     s->scratch = memory ? memory + before : NULL;
     if (used < before + s->scratch_bytes) used = before + s->scratch_bytes;
     return used;
@@ -108,10 +100,10 @@ static size_t lay_out_pinned(em_session *s, char *memory)
 {
     const size_t n_states = s->shape.n_states;
     size_t used = 0;
-    s->host_rates = carve(memory, &used, (s->table + n_states) * sizeof(double));
-    s->host_out = carve(memory, &used, (s->table + n_states + 1) * sizeof(double));
-    s->host_counts = carve(memory, &used, (2 * s->shape.n_classes + 2) * sizeof *s->host_counts);
-    for (int i = 0; i < PIECES; i++) s->host_piece[i] = carve(memory, &used, PIECE);
+    s->host_rates = dis__cuda_carve(memory, &used, (s->table + n_states) * sizeof(double));
+    s->host_out = dis__cuda_carve(memory, &used, (s->table + n_states + 1) * sizeof(double));
+    s->host_counts = dis__cuda_carve(memory, &used, (2 * s->shape.n_classes + 2) * sizeof *s->host_counts);
+    for (int i = 0; i < PIECES; i++) s->host_piece[i] = dis__cuda_carve(memory, &used, PIECE);
     return used;
 }
 

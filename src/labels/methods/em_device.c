@@ -30,30 +30,23 @@ static struct {
 
 static void look(void)
 {
-    void *library = dis__cuda_library(), *symbol = library ? dis__sys_symbol(library, DIS_EM_DEVICES_SYMBOL) : NULL;
+    void *symbol = dis__cuda_symbol(DIS_EM_DEVICES_SYMBOL, found.why, sizeof found.why);
     dis__em_devices *devices;
-    if (!symbol) {
-        snprintf(found.why, sizeof found.why, "%s", dis__sys_library_error());
-        return;
-    }
+    if (!symbol) return;
     memcpy(&devices, &symbol, sizeof devices);
     found.n = devices(&host, found.rows, DIS_EM_DEVICES, found.why);
 }
 
 dis_status dis__em_device_find(const char *words, const dis__em_device **out, bool *automatic)
 {
+    long ordinal;
     *out = NULL;
-    *automatic = words && strcmp(words, "auto") == 0;
-    if (!words || !*words || strcmp(words, "cpu") == 0) return DIS_OK;
-    const long ordinal = *automatic ? 0 : dis__cuda_ordinal(words);
-    if (ordinal < 0)
-        return dis__fail(DIS_EUSAGE, "a device of \"%.40s\"; `device` may be cpu, cuda, cuda:N or auto", words);
+    DIS_TRY(dis__cuda_words(words, automatic, &ordinal));
+    if (ordinal < 0) return DIS_OK;
     pthread_once(&found.once, look);
     for (size_t i = 0; i < found.n && !*out; i++)
         if (found.rows[i].ordinal == ordinal) *out = &found.rows[i];
-    if (*out || *automatic) return DIS_OK;
-    if (!found.n) return dis__fail(DIS_EIO, "no CUDA device: %s", found.why);
-    return dis__fail(DIS_EUSAGE, "there is no device cuda:%ld; dissent list devices shows them", ordinal);
+    return *out || *automatic ? DIS_OK : dis__cuda_absent(found.n, found.why, ordinal);
 }
 
 /* What passes on devices do not have; NULL: nothing is missing. */

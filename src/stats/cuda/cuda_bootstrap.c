@@ -53,27 +53,19 @@ static dis_status told(session_of *s, cudaError_t error, const char *doing)
 
 /* ---- memory ---- */
 
-/* n bytes of a block; NULL: the block is only being measured. */
-static void *carve(char *memory, size_t *used, size_t n)
-{
-    char *at = memory ? memory + *used : NULL;
-    *used += (n + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
-
 static size_t lay_out(session_of *s, char *memory)
 {
     const dis__bootstrap_shape *g = &s->shape;
     const size_t planned = g->chunk * g->n_blocks;
     size_t used = 0;
-    s->column = carve(memory, &used, g->n_columns * s->b.stride * sizeof *s->column);
-    s->bin = carve(memory, &used, g->n_bins ? s->b.stride : 0);
+    s->column = dis__cuda_carve(memory, &used, g->n_columns * s->b.stride * sizeof *s->column);
+    s->bin = dis__cuda_carve(memory, &used, g->n_bins ? s->b.stride : 0);
     for (int i = 0; i < PLANS; i++) {
-        s->plan[i].total = carve(memory, &used, planned * sizeof *s->plan[i].total);
-        s->plan[i].mass = carve(memory, &used, planned * sizeof *s->plan[i].mass);
+        s->plan[i].total = dis__cuda_carve(memory, &used, planned * sizeof *s->plan[i].total);
+        s->plan[i].mass = dis__cuda_carve(memory, &used, planned * sizeof *s->plan[i].mass);
     }
-    s->b.part = carve(memory, &used, planned * DIS_CUDA_BOOTSTRAP_SUMS * sizeof *s->b.part);
-    s->b.sums = carve(memory, &used, g->n_resamples * s->n_sums * sizeof *s->b.sums);
+    s->b.part = dis__cuda_carve(memory, &used, planned * DIS_CUDA_BOOTSTRAP_SUMS * sizeof *s->b.part);
+    s->b.sums = dis__cuda_carve(memory, &used, g->n_resamples * s->n_sums * sizeof *s->b.sums);
     return used;
 }
 
@@ -81,10 +73,10 @@ static size_t lay_out_pinned(session_of *s, char *memory)
 {
     const size_t planned = s->shape.chunk * s->shape.n_blocks;
     size_t used = 0;
-    for (int i = 0; i < PIECES; i++) s->host_piece[i] = carve(memory, &used, PIECE);
+    for (int i = 0; i < PIECES; i++) s->host_piece[i] = dis__cuda_carve(memory, &used, PIECE);
     for (int i = 0; i < PLANS; i++) {
-        s->plan[i].host_total = carve(memory, &used, planned * sizeof *s->plan[i].host_total);
-        s->plan[i].host_mass = carve(memory, &used, planned * sizeof *s->plan[i].host_mass);
+        s->plan[i].host_total = dis__cuda_carve(memory, &used, planned * sizeof *s->plan[i].host_total);
+        s->plan[i].host_mass = dis__cuda_carve(memory, &used, planned * sizeof *s->plan[i].host_mass);
     }
     return used;
 }
