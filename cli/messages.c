@@ -273,8 +273,8 @@ dis_status cli_context_alone(cli *c, const cli_common *common, dis_context **out
     return dis_context_create(&o, out);
 }
 
-/* CUDA takes tenths of a second to say what there is. Where its driver's file is, and only passes over votes or items are
- * made on the device, whoever uses it asks, and files are read meanwhile. */
+/* CUDA takes tenths of a second to say what there is. Where its driver's file is, and only passes over votes or items
+ * are made on the device, whoever uses it asks, and files are read meanwhile. */
 static bool is_asked_later(const cli *c, const char *device)
 {
     return cli_command_find(c->command)->late_device && strncmp(device, "cuda", 4) == 0 &&

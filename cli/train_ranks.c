@@ -1,5 +1,5 @@
-/* dissent train of several models on ranks: each run and each fold is trained as a whole by one of them, the first run by
- * the first rank; what is told of them comes to the first rank afterwards. Files are those of one process. */
+/* dissent train of several models on ranks: each run and each fold is trained as a whole by one of them, the first run
+ * by the first rank; what is told of them comes to the first rank afterwards. Files are those of one process. */
 #include "train_job.h"
 #include <stdlib.h>
 #include <string.h>
