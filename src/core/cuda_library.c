@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *dis__cuda_library(void)
+static void *find(const char *name)
 {
-    return dis__plugin_open("libdissent-cuda.so", "DISSENT_CUDA");
+    void *library = dis__plugin_open("libdissent-cuda.so", "DISSENT_CUDA");
+    return library ? dis__sys_symbol(library, name) : NULL;
 }
 
 void *dis__cuda_symbol(const char *name, char *why, size_t size)
 {
-    void *library = dis__cuda_library(), *symbol = library ? dis__sys_symbol(library, name) : NULL;
+    void *symbol = find(name);
     if (!symbol) snprintf(why, size, "%s", dis__sys_library_error());
     return symbol;
 }
@@ -46,8 +47,7 @@ dis_status dis__cuda_absent(size_t n, const char *why, long ordinal)
 void dis__cuda_start(const char *device)
 {
     const long ordinal = strcmp(device, "auto") == 0 ? 0 : dis__cuda_ordinal(device);
-    void *library = ordinal >= 0 ? dis__cuda_library() : NULL;
-    void *symbol = library ? dis__sys_symbol(library, DIS_CUDA_START_SYMBOL) : NULL;
+    void *symbol = ordinal >= 0 ? find(DIS_CUDA_START_SYMBOL) : NULL;
     dis__cuda_starter *start;
     if (!symbol) return;
     memcpy(&start, &symbol, sizeof start);

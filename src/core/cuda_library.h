@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* libdissent-cuda.so (core/plugin_file.h), the path in DISSENT_CUDA first; NULL: not there. */
-void *dis__cuda_library(void);
-/* What it calls by this name; NULL: `why` says what is missing. */
+/* What libdissent-cuda.so (core/plugin_file.h), the path in DISSENT_CUDA first, has by this name; NULL: `why` says what
+ * is missing. */
 void *dis__cuda_symbol(const char *name, char *why, size_t size);
 
 /* Which GPU "cuda" or "cuda:N" names, from 0; -1: other words. */
