@@ -100,7 +100,7 @@ typedef struct {
     const char *const *row;  /* (n) names, hostile */
     const char *const *note; /* (n) ours, at the right; may be NULL */
     const char *const *text; /* (n) hostile, below the name; may be NULL */
-    const char *const *bar;  /* (n_bars) ours: "votes", "labels" */
+    const char *const *bar;  /* (n_bars) hostile: "votes", "labels" */
     size_t n, n_bars;
     const char *const *part; /* (n_parts) names, hostile */
     size_t n_parts;          /* at most DIS__SERIES_COLOURS */
@@ -147,7 +147,8 @@ typedef struct dis__line {
     size_t n;
     const struct dis__line *thin; /* lines that this one sums up, drawn thin in its colour */
     size_t n_thin;
-    size_t marked; /* one point has a shape: 1 for the first; 0: none */
+    size_t marked;            /* one point has a shape: 1 for the first; 0: none */
+    const double *low, *high; /* (n) intervals of y, NaN: none; low NULL: not drawn */
 } dis__line;
 typedef struct {
     const dis__line *line;

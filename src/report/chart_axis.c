@@ -112,17 +112,18 @@ static double end_of(const dis__scale *s)
 dis__frame dis__frame_make(dis__scale x, dis__scale y, const char *x_title, const char *y_title, double top,
                            double height)
 {
-    size_t longest = 1;
+    size_t longest = 1, last = 1;
     for (double t = y.first; t <= end_of(&y); t = next_tick(&y, t)) {
         const size_t n = strlen(dis__scale_text(&y, t).text);
         if (n > longest) longest = n;
     }
+    for (double t = x.first; t <= end_of(&x); t = next_tick(&x, t)) last = strlen(dis__scale_text(&x, t).text);
     return (dis__frame){.x = x,
                         .y = y,
                         .x_title = x_title,
                         .y_title = y_title,
                         .left = 12 + DIGIT * (double)longest,
-                        .right = DIS__CHART_WIDTH - 14,
+                        .right = DIS__CHART_WIDTH - fmax(14, DIGIT / 2 * (double)last + 2),
                         .top = top + 26,
                         .bottom = height - 42};
 }
@@ -255,9 +256,9 @@ double dis__legend(dis__markup *m, double top, const char *const *names, size_t 
                       dis__fixed(x + 3, 1).text, dis__fixed(y + 3, 1).text);
         } else {
             if (mark == DIS__MARK_LINE)
-                dis__putf(m, "<path class=\"l l%zu\" d=\"M%s %sh20\"/>", colour, dis__fixed(x, 1).text,
+                dis__putf(m, "<path class=\"l l%zu\" d=\"M%s %sh18\"/>", colour, dis__fixed(x + 2, 1).text,
                           dis__fixed(y + 9, 1).text);
-            dis__shape(m, i, x + 10, y + 9, 4, class);
+            dis__shape(m, i, x + 11, y + 9, 4, class);
             dis__put(m, i % 4 == 0 ? "</circle>" : "</path>");
         }
         dis__putf(m, "<text x=\"%s\" y=\"%s\">", dis__fixed(x + SWATCH, 1).text, dis__fixed(y + 13.5, 1).text);

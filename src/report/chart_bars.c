@@ -152,8 +152,10 @@ void dis__chart_stack(dis__markup *m, const dis__stack *s, const dis__markup *na
         if (s->text) put_item_text(m, s->text[i], left, y + 29, 1.15 * (right - left));
         for (size_t b = 0; b < s->n_bars; b++) {
             const double at = y + head + (BAR + 2) * (double)b;
-            dis__putf(m, "<text class=\"q e\" x=\"%s\" y=\"%s\">%s</text>", dis__fixed(left - 6, 1).text,
-                      dis__fixed(at + BAR - 3.5, 1).text, s->bar[b]);
+            dis__putf(m, "<text class=\"q e\" x=\"%s\" y=\"%s\">", dis__fixed(left - 6, 1).text,
+                      dis__fixed(at + BAR - 3.5, 1).text);
+            dis__put_label(m, s->bar[b], strlen(s->bar[b]), dis__text_fit(s->bar[b], left + 1));
+            dis__put(m, "</text>");
             put_parts(m, s, s->share + (i * s->n_bars + b) * s->n_parts, left, right, at, BAR);
         }
     }

@@ -62,7 +62,7 @@ void dis__chart_panels(dis__markup *m, const dis__panels *p, const dis__markup *
     enum { PANEL = 74, BAR = 46 };
     const double height = PANEL * (double)p->n_panels + 40;
     const dis__scale x = dis__scale_nice(p->edge[0], p->edge[p->n], 5, false);
-    const double left = 8, right = DIS__CHART_WIDTH - 14;
+    const double left = 14, right = DIS__CHART_WIDTH - 14; /* half of "0.0" and "1.0" fits beside */
     dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
     for (size_t i = 0; i < p->n_panels; i++) {
         const double bottom = PANEL * (double)(i + 1), max = fmax(1, largest(p->count[i], p->n));

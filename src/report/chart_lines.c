@@ -17,6 +17,17 @@ static void put_line(dis__markup *m, const dis__frame *f, const dis__line *l, co
     dis__put(m, "\"/>\n");
 }
 
+/* A whisker at each point that has one, `aside` of it so that those of several lines do not cover each other. */
+static void put_intervals(dis__markup *m, const dis__frame *f, const dis__line *l, const char *class, double aside)
+{
+    for (size_t i = 0; l->low && i < l->n; i++) {
+        if (!isfinite(l->x[i]) || !isfinite(l->low[i]) || !isfinite(l->high[i])) continue;
+        dis__putf(m, "<path class=\"%s thin whisker\" d=\"M%s %sV%s\"/>\n", class,
+                  dis__fixed(dis__frame_x(f, l->x[i]) + aside, 1).text, dis__fixed(dis__frame_y(f, l->low[i]), 1).text,
+                  dis__fixed(dis__frame_y(f, l->high[i]), 1).text);
+    }
+}
+
 void dis__chart_lines(dis__markup *m, const dis__lines *l, const dis__markup *name)
 {
     enum { MAX = 16 };
@@ -39,6 +50,7 @@ void dis__chart_lines(dis__markup *m, const dis__lines *l, const dis__markup *na
         snprintf(mark, sizeof mark, "s%zu", i % DIS__SERIES_COLOURS);
         for (size_t t = 0; t < l->line[i].n_thin; t++) put_line(m, &f, &l->line[i].thin[t], thin);
         put_line(m, &f, &l->line[i], line);
+        put_intervals(m, &f, &l->line[i], line, 3 * ((double)i - (double)(n - 1) / 2));
         for (size_t k = 0; k < l->line[i].n; k++) {
             if (!l->marks && k + 1 != l->line[i].marked) continue;
             const double x = l->line[i].x[k], y = l->line[i].y[k];

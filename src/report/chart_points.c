@@ -3,7 +3,26 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROW = 44, LEFT = 6, RIGHT = DIS__CHART_WIDTH - 62 };
+/* Where rows stand: names beside the dots where the widest is short, which halves the height, else above them. */
+typedef struct {
+    double left, right, row, line; /* line: of the dots, below the top of a row */
+    bool beside;
+} points_layout;
+
+static points_layout lay_out(const dis__points *p, const dis__scale *x)
+{
+    enum { SHORT = 150, LONGER = 205, MANY = 8 }; /* of many rows the height counts more than the width */
+    double widest = 0;
+    for (size_t i = 0; i < p->n; i++)
+        widest = fmax(widest, dis__text_width(p->row[i].row) * (p->row[i].strong ? 1.12 : 1));
+    const bool beside = widest <= (p->n > MANY ? LONGER : SHORT);
+    const double half = dis__text_width(dis__scale_text(x, x->first).text) / 2 + 2; /* the first tick is not cut off */
+    return (points_layout){.left = beside ? widest + 14 : fmax(6, half),
+                           .right = DIS__CHART_WIDTH - 62,
+                           .row = beside ? 24 : 44,
+                           .line = beside ? 12 : 29,
+                           .beside = beside};
+}
 
 static void widen(double x, double *low, double *high)
 {
@@ -28,46 +47,54 @@ static dis__scale scale_of(const dis__points *p)
     return dis__scale_nice(low, high, 5, false);
 }
 
-static void put_axis(dis__markup *m, const dis__points *p, const dis__scale *x, double top, double height)
+static void put_axis(dis__markup *m, const dis__points *p, const dis__scale *x, const points_layout *l, double top,
+                     double height)
 {
     dis__put(m, "<g class=\"ax\" aria-hidden=\"true\">");
     for (double t = x->first; t <= x->high + x->step * 1e-6; t += x->step) {
-        const double at = dis__scale_place(x, t, LEFT, RIGHT);
+        const double at = dis__scale_place(x, t, l->left, l->right);
         dis__putf(m, "<path class=\"g\" d=\"M%s %sV%s\"/><text class=\"m\" x=\"%s\" y=\"%s\">%s</text>",
                   dis__fixed(at, 1).text, dis__fixed(top, 1).text, dis__fixed(height - 44, 1).text,
-                  dis__fixed(fmax(at, LEFT + 10), 1).text, dis__fixed(height - 26, 1).text, dis__scale_text(x, t).text);
+                  dis__fixed(at, 1).text, dis__fixed(height - 26, 1).text, dis__scale_text(x, t).text);
     }
-    dis__putf(m, "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text></g>\n", dis__fixed(RIGHT, 1).text,
+    dis__putf(m, "<text class=\"at e\" x=\"%s\" y=\"%s\">%s</text></g>\n", dis__fixed(l->right, 1).text,
               dis__fixed(height - 7, 1).text, p->x_title);
 }
 
-static void put_row(dis__markup *m, const dis__points *p, const dis__points_row *r, const dis__scale *x, double y)
+static void put_name(dis__markup *m, const dis__points_row *r, const points_layout *l, double y)
 {
-    dis__putf(m, "<text class=\"%s\" x=\"%s\" y=\"%s\">", r->strong ? "b" : "", dis__fixed(LEFT + 5, 1).text,
-              dis__fixed(y + 14, 1).text);
-    dis__put_label(m, r->row, strlen(r->row), dis__text_fit(r->row, RIGHT));
+    const char *class = l->beside ? r->strong ? "b e" : "e" : r->strong ? "b" : "";
+    dis__putf(m, "<text class=\"%s\" x=\"%s\" y=\"%s\">", class, dis__fixed(l->beside ? l->left - 10 : 11, 1).text,
+              dis__fixed(y + (l->beside ? l->line + 4.5 : 14), 1).text);
+    dis__put_label(m, r->row, strlen(r->row), dis__text_fit(r->row, l->beside ? 2 * l->left : l->right));
     dis__put(m, "</text>");
-    const double line = y + 29;
+}
+
+static void put_row(dis__markup *m, const dis__points *p, const dis__points_row *r, const dis__scale *x,
+                    const points_layout *l, double y)
+{
+    const double line = y + l->line;
+    put_name(m, r, l, y);
     for (size_t k = 0; k < r->n; k++)
         dis__putf(m, "<circle class=\"p s4\" cx=\"%s\" cy=\"%s\" r=\"2.6\"/>",
-                  dis__fixed(dis__scale_place(x, r->value[k], LEFT, RIGHT), 1).text, dis__fixed(line, 1).text);
+                  dis__fixed(dis__scale_place(x, r->value[k], l->left, l->right), 1).text, dis__fixed(line, 1).text);
     if (!isnan(r->low))
         dis__putf(m, "<path class=\"l l0\" d=\"M%s %sH%s\"/>",
-                  dis__fixed(dis__scale_place(x, r->low, LEFT, RIGHT), 1).text, dis__fixed(line, 1).text,
-                  dis__fixed(dis__scale_place(x, r->high, LEFT, RIGHT), 1).text);
+                  dis__fixed(dis__scale_place(x, r->low, l->left, l->right), 1).text, dis__fixed(line, 1).text,
+                  dis__fixed(dis__scale_place(x, r->high, l->left, l->right), 1).text);
     if (!isnan(r->other)) {
-        dis__shape(m, 3, dis__scale_place(x, r->other, LEFT, RIGHT), line, 4, "s5");
+        dis__shape(m, 3, dis__scale_place(x, r->other, l->left, l->right), line, 4, "s5");
         dis__putf(m, "<title>%s %s</title></path>", p->other_name, dis__fixed(r->other, 3).text);
     }
     if (!isnan(r->mean)) {
         dis__putf(m, "<circle class=\"s0\" cx=\"%s\" cy=\"%s\" r=\"4\"><title>",
-                  dis__fixed(dis__scale_place(x, r->mean, LEFT, RIGHT), 1).text, dis__fixed(line, 1).text);
+                  dis__fixed(dis__scale_place(x, r->mean, l->left, l->right), 1).text, dis__fixed(line, 1).text);
         dis__put_label(m, r->row, strlen(r->row), 40);
         dis__putf(m, ": %s", dis__fixed(r->mean, 3).text);
         if (!isnan(r->low))
             dis__putf(m, ", 95 %% from %s to %s", dis__fixed(r->low, 3).text, dis__fixed(r->high, 3).text);
         dis__putf(m, "</title></circle><text class=\"%s\" x=\"%s\" y=\"%s\">%s</text>", r->strong ? "b" : "q",
-                  dis__fixed(RIGHT + 10, 1).text, dis__fixed(line + 4.5, 1).text, dis__fixed(r->mean, 3).text);
+                  dis__fixed(l->right + 10, 1).text, dis__fixed(line + 4.5, 1).text, dis__fixed(r->mean, 3).text);
     }
     dis__put(m, "\n");
 }
@@ -75,7 +102,7 @@ static void put_row(dis__markup *m, const dis__points *p, const dis__points_row 
 /* Marks and what they are, in one line. */
 static void put_legend(dis__markup *m, const dis__points *p, bool intervals, bool values, bool other)
 {
-    double x = LEFT;
+    double x = 6;
     dis__putf(m, "<circle class=\"s0\" cx=\"%s\" cy=\"9\" r=\"4\"/>", dis__fixed(x + 9, 1).text);
     if (intervals) dis__putf(m, "<path class=\"l l0\" d=\"M%s 9h18\"/>", dis__fixed(x, 1).text);
     dis__putf(m, "<text x=\"%s\" y=\"13.5\">%s</text>", dis__fixed(x + 24, 1).text, p->mean_name);
@@ -96,7 +123,8 @@ void dis__chart_points(dis__markup *m, const dis__points *p, const dis__markup *
 {
     enum { LEGEND = 24 };
     const dis__scale x = scale_of(p);
-    const double height = LEGEND + ROW * (double)p->n + 52;
+    const points_layout l = lay_out(p, &x);
+    const double height = LEGEND + l.row * (double)p->n + 52;
     bool intervals = false, values = false, other = false;
     for (size_t i = 0; i < p->n; i++) {
         intervals |= !isnan(p->row[i].low);
@@ -105,7 +133,7 @@ void dis__chart_points(dis__markup *m, const dis__points *p, const dis__markup *
     }
     dis__svg_begin(m, DIS__CHART_WIDTH, height, name);
     put_legend(m, p, intervals, values, other);
-    put_axis(m, p, &x, LEGEND, height);
-    for (size_t i = 0; i < p->n; i++) put_row(m, p, &p->row[i], &x, LEGEND + ROW * (double)i);
+    put_axis(m, p, &x, &l, LEGEND, height);
+    for (size_t i = 0; i < p->n; i++) put_row(m, p, &p->row[i], &x, &l, LEGEND + l.row * (double)i);
     dis__svg_end(m);
 }

@@ -37,7 +37,7 @@
     ".l0{stroke:var(--c0)}.l1{stroke:var(--c1);stroke-dasharray:7 4}.l2{stroke:var(--c2);stroke-dasharray:2 4}"       \
     ".l3{stroke:var(--c3);stroke-dasharray:9 3 2 3}.l4{stroke:var(--c4)}.l5{stroke:var(--c5);stroke-dasharray:7 4}"   \
     ".l6{stroke:var(--c6);stroke-dasharray:2 4}.l7{stroke:var(--c7);stroke-dasharray:9 3 2 3}\n"                      \
-    ".thin{stroke-width:.9;stroke-opacity:.5;stroke-dasharray:none}\n"                                                \
+    ".thin{stroke-width:.9;stroke-opacity:.5;stroke-dasharray:none}.whisker{stroke-width:1.4;stroke-opacity:.8}\n"    \
     "svg .on0{fill:var(--o0)}svg .on1{fill:var(--o1)}svg .on2{fill:var(--o2)}svg .on3{fill:var(--o3)}"                \
     "svg .on4{fill:var(--o4)}svg .on5{fill:var(--o5)}svg .on6{fill:var(--o6)}svg .on7{fill:var(--o7)}\n"              \
     "svg [class^=on]{font-size:11.5px}\n"                                                                             \

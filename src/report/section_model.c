@@ -111,10 +111,8 @@ static void table_of_metrics(dis__report_job *job)
         bool any = false;
         for (size_t m = 0; m < n; m++) any |= dis__model_has(job->model[m], (dis_eval_metric)i);
         if (!any) continue;
-        char name[64];
-        snprintf(name, sizeof name, "%s", dis_eval_metric_at(i)->name);
-        for (char *s = name; *s; s++)
-            if (*s == '_') *s = ' ';
+        char name[DIS__METRIC_WORDS];
+        dis__metric_words(i, name);
         dis__grid_ours(&f.grid, name);
         dis__grid_ours(&f.grid, dis_eval_metric_at(i)->better);
         for (size_t m = 0; m < n; m++) {

@@ -253,13 +253,12 @@ static void draw_kept(dis__report_job *job, many *m)
         if (strcmp(row->name, "cross_entropy") == 0) continue; /* has a chart of its own */
         gather(r, row, m);
         if (m->n == 0) continue;
-        char id[96], y_title[96];
+        char id[96], words[DIS__METRIC_WORDS], y_title[128];
+        dis__metric_words(i, words);
         snprintf(id, sizeof id, "dev-%s", row->name);
-        snprintf(y_title, sizeof y_title, "%s, development set", row->name);
+        snprintf(y_title, sizeof y_title, "%s, development set%s", words, dis__metric_unit(i));
         for (char *s = id; *s; s++)
             if (*s == '_') *s = '-';
-        for (char *s = y_title; *s; s++)
-            if (*s == '_') *s = ' ';
         dis__figure f = {.id = id, .title = "How good it was after each epoch"};
         draw(job, m, &f, dev_of, strcmp(row->better, "lower") == 0, y_title);
     }

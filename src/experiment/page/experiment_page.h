@@ -30,6 +30,9 @@ void dis__put_set_title(const dis__experiment_page *p, dis__markup *m, const cha
 size_t dis__data_end(const dis__experiment_page *p, size_t first);
 const dis_experiment_cell *dis__row_cell(const dis__experiment_page *p, size_t row);
 
+/* The name of row r's cell among the rows first .. end - 1 of one data set: without "DATA: " where all begin so. */
+const char *dis__short_name(const dis__experiment_page *p, size_t first, size_t end, size_t r);
+
 /* Predictions of the first seed of a cell that is done, all its folds together; *found false: there is none. */
 dis_status dis__first_pooled(dis__experiment_page *p, size_t cell, const char *set, dis__pooled *out, bool *found);
 

@@ -38,6 +38,22 @@ size_t dis__data_end(const dis__experiment_page *p, size_t first)
     return end;
 }
 
+/* What stands behind "DATA: " or "DATA, " of a cell's name; NULL: it begins otherwise, or nothing is left. */
+static const char *behind_data(const dis_experiment_cell *c)
+{
+    const size_t n = strlen(c->data);
+    if (strncmp(c->name, c->data, n) != 0 || (c->name[n] != ':' && c->name[n] != ',') || c->name[n + 1] != ' ')
+        return NULL;
+    return c->name[n + 2] ? c->name + n + 2 : NULL;
+}
+
+const char *dis__short_name(const dis__experiment_page *p, size_t first, size_t end, size_t r)
+{
+    for (size_t i = first; i < end; i++)
+        if (!behind_data(dis__row_cell(p, i))) return dis__row_cell(p, r)->name;
+    return behind_data(dis__row_cell(p, r));
+}
+
 void dis__put_set_title(const dis__experiment_page *p, dis__markup *m, const char *ours, const char *set,
                         const char *data)
 {

@@ -4,7 +4,6 @@
 #include "experiment/page/experiment_page.h"
 #include "core/number.h"
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,7 +46,19 @@ static bool same_but(const dis_experiment_cell *a, const dis_experiment_cell *b,
     return true;
 }
 
-/* The cell's name with dots in place of the last mention of the value; a value behind a comma at the end is left out. */
+/* How many bytes before `at`, where the name ends with the value, are left out with it. */
+static size_t joint_before(const char *name, const char *at)
+{
+    static const char *const joints[] = {", of ", " of ", ", "};
+    for (size_t i = 0; i < sizeof joints / sizeof *joints; i++) {
+        const size_t n = strlen(joints[i]);
+        if ((size_t)(at - name) > n && strncmp(at - n, joints[i], n) == 0) return n;
+    }
+    return 0;
+}
+
+/* The cell's name with dots in place of the last mention of the value; at the end the value is left out, with a comma
+ * or "of" before it. */
 static void name_series(const dis_experiment_cell *c, const char *value, char out[96])
 {
     const char *at = NULL;
@@ -57,9 +68,8 @@ static void name_series(const dis_experiment_cell *c, const char *value, char ou
         return;
     }
     const char *rest = at + strlen(value);
-    const bool comma = !*rest && at - c->name > 2 && strncmp(at - 2, ", ", 2) == 0;
-    const ptrdiff_t n = at - c->name - (comma ? 2 : 0);
-    snprintf(out, 96, "%.*s%s%.40s", (int)(n < 48 ? n : 48), c->name, comma ? "" : "\xE2\x80\xA6", rest);
+    const size_t joint = *rest ? 0 : joint_before(c->name, at), n = (size_t)(at - c->name) - joint;
+    snprintf(out, 96, "%.*s%s%.40s", (int)(n < 48 ? n : 48), c->name, joint ? "" : "\xE2\x80\xA6", rest);
 }
 
 static bool all_whole(const many *all)
@@ -137,16 +147,17 @@ static void draw(dis__experiment_page *p, const many *all, size_t first, size_t 
 {
     dis__line line[SERIES];
     double near = INFINITY, far = -INFINITY, low = INFINITY, high = -INFINITY;
-    char ours[160], x_title[64];
+    char ours[160], x_title[64], y_title[128];
     dis__markup title = {0};
     for (size_t s = 0; s < all->n; s++) {
         const series *one = &all->one[s];
-        line[s] = (dis__line){.name = one->name, .x = one->x, .y = one->y, .n = one->n};
+        line[s] =
+            (dis__line){.name = one->name, .x = one->x, .y = one->y, .n = one->n, .low = one->low, .high = one->high};
         near = fmin(near, one->x[0]);
         far = fmax(far, one->x[one->n - 1]);
         for (size_t i = 0; i < one->n; i++) {
-            low = fmin(low, one->y[i]);
-            high = fmax(high, one->y[i]);
+            low = fmin(low, isfinite(one->low[i]) ? one->low[i] : one->y[i]);
+            high = fmax(high, isfinite(one->high[i]) ? one->high[i] : one->y[i]);
         }
     }
     const dis__figure_id id = dis__next_id(p, "by-setting");
@@ -154,15 +165,16 @@ static void draw(dis__experiment_page *p, const many *all, size_t first, size_t 
     snprintf(x_title, sizeof x_title, "%s", all->key);
     put_words(ours);
     put_words(x_title);
+    snprintf(y_title, sizeof y_title, "%s%s", metric, dis__metric_unit(p->e->plan->measure[m].metric));
     dis__put_set_title(p, &title, ours, p->e->plan->measure[m].set, dis__row_cell(p, first)->data);
     dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
-    dis__put(&f.caption, "Means over seeds of cells that differ by this number alone.");
+    dis__put(&f.caption, "Means over seeds, with 95\xC2\xA0% intervals, of cells that differ by this number alone.");
     const dis__lines l = {.line = line,
                           .n = all->n,
                           .x = dis__scale_nice(near, far, 5, all_whole(all)),
                           .y = dis__scale_nice(low, high, 5, false),
                           .x_title = x_title,
-                          .y_title = metric,
+                          .y_title = y_title,
                           .marks = true};
     dis__chart_lines(&f.chart, &l, dis__figure_name(&f, "line chart"));
     put_numbers(&f.grid, all);

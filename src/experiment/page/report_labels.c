@@ -34,7 +34,7 @@ static dis_status gather(dis__experiment_page *p, size_t first, size_t end, cons
         if (s->n && !(dis__names_same(one->tasks, s->one[0].tasks) && dis__names_same(one->classes, s->one[0].classes)))
             dis__pooled_free(one);
         else
-            s->name[s->n++] = cell->name;
+            s->name[s->n++] = dis__short_name(p, first, end, r);
     }
     return DIS_OK;
 }

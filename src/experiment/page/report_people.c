@@ -322,11 +322,24 @@ typedef struct {
     bool baseline;                       /* the other one is the baseline; else it is the furthest from people */
 } two_cells;
 
+/* A cell's name is short enough to stand beside its bar. */
+static bool fits_beside(const char *name)
+{
+    return dis__text_width(name) <= 120;
+}
+
 static void draw_items(dis__experiment_page *p, const people *w, const two_cells *pair, const size_t *item, size_t n,
                        const char *title_ours, const char *about)
 {
     const dis__pooled *close = pair->close, *other = pair->other;
-    const char *const bars[] = {"people", !other ? "model" : pair->baseline ? "baseline" : "furthest", "closest"};
+    const bool named = fits_beside(pair->close_name) && (!other || fits_beside(pair->other_name));
+    const char *const bars[] = {
+        "people",
+        !other  ? named ? pair->close_name : "model"
+        : named ? pair->other_name
+                : (pair->baseline ? "baseline" : "furthest"),
+        named ? pair->close_name : "closest",
+    };
     const size_t n_bars = other ? 3 : 2, k = close->n_classes;
     const parts c = choose_parts(close, item, n);
     const char *row[SHOWN_ITEMS], *part[DIS__SERIES_COLOURS];
@@ -360,7 +373,7 @@ static void draw_items(dis__experiment_page *p, const people *w, const two_cells
     for (size_t i = 0; i < n; i++)
         for (size_t b = 0; b < n_bars; b++) {
             dis__grid_text(&f.grid, row[i], strlen(row[i]));
-            dis__grid_ours(&f.grid, bars[b]);
+            dis__grid_text(&f.grid, bars[b], strlen(bars[b]));
             for (size_t s = 0; s < c.n_parts; s++) dis__grid_number(&f.grid, share[(i * n_bars + b) * c.n_parts + s]);
         }
     if (f.grid.status == DIS_OK) f.grid.status = title.status;

@@ -5,18 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *metric_name(const dis__experiment_page *p, size_t m)
-{
-    return dis_eval_metric_at(p->e->plan->measure[m].metric)->name;
-}
+enum { WORDS = DIS__METRIC_WORDS + 16 };
 
-/* "macro f1" for macro_f1. */
-static void plain_metric(const dis__experiment_page *p, size_t m, char out[64])
+/* "macro-F1" and the arrow that says which way is better. */
+static void plain_metric(const dis__experiment_page *p, size_t m, char out[WORDS])
 {
-    const char *arrow = dis_eval_arrow(p->e->plan->measure[m].metric);
-    snprintf(out, 64, "%s%s%s", metric_name(p, m), *arrow ? " " : "", arrow);
-    for (char *s = out; *s; s++)
-        if (*s == '_') *s = ' ';
+    const size_t metric = p->e->plan->measure[m].metric;
+    const char *arrow = dis_eval_arrow(metric);
+    char words[DIS__METRIC_WORDS];
+    dis__metric_words(metric, words);
+    snprintf(out, WORDS, "%s%s%s", words, *arrow ? " " : "", arrow);
 }
 
 static void put_cell_name(dis__markup *m, const char *name)
@@ -52,7 +50,7 @@ static void say_progress(dis__experiment_page *p)
 /* The best cell of a data set by one measure, and how it stands to its baseline; true: something was said. */
 static bool say_best(dis__experiment_page *p, size_t first, size_t end, size_t m)
 {
-    char metric[64];
+    char metric[WORDS];
     plain_metric(p, m, metric);
     for (size_t r = first; r < end; r++) {
         const dis_experiment_figure *f = &p->t.row[r].figure[m];
@@ -133,7 +131,7 @@ static void table(dis__experiment_page *p, size_t first, size_t end)
     dis__grid_column(&f.grid, "cell", DIS__TEXT);
     dis__grid_column(&f.grid, "runs", DIS__TEXT);
     for (size_t m = 0; m < n_measures; m++) {
-        char metric[64];
+        char metric[WORDS];
         plain_metric(p, m, metric);
         dis__putf(&head[m], "%s, ", metric);
         dis__put_n(&head[m], p->e->plan->measure[m].set, strlen(p->e->plan->measure[m].set) + 1);
@@ -190,14 +188,14 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
     dis__points_row *row;
     const char *set = p->e->plan->measure[m].set, *data = dis__row_cell(p, first)->data;
     const dis_eval_row *metric = dis_eval_metric_at(p->e->plan->measure[m].metric);
-    char name[64], ours[96];
+    char name[WORDS], ours[WORDS + 8], axis[WORDS + 8];
     size_t n = 0, seeds = 0;
     DIS_TRY(dis__alloc_array(&row, end - first, sizeof *row));
     for (size_t r = first; r < end; r++) {
         const dis_experiment_figure *f = &p->t.row[r].figure[m];
         if (f->n == 0) continue;
         if (f->n > seeds) seeds = f->n;
-        row[n++] = (dis__points_row){.row = dis__row_cell(p, r)->name,
+        row[n++] = (dis__points_row){.row = dis__short_name(p, first, end, r),
                                      .mean = f->mean,
                                      .low = f->ci_low,
                                      .high = f->ci_high,
@@ -211,6 +209,7 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
         dis__markup title = {0};
         plain_metric(p, m, name);
         snprintf(ours, sizeof ours, "%s, ", name);
+        snprintf(axis, sizeof axis, "%s%s", name, dis__metric_unit(p->e->plan->measure[m].metric));
         dis__put_set_title(p, &title, ours, set, data);
         dis__figure f = {.id = id.text, .title = title.status == DIS_OK ? title.bytes : ""};
         if (several) {
@@ -224,7 +223,7 @@ static dis_status measure(dis__experiment_page *p, size_t first, size_t end, siz
                       strcmp(metric->better, "higher") == 0 ? "Higher" : "Lower");
         const dis__points points = {.row = row,
                                     .n = n,
-                                    .x_title = name,
+                                    .x_title = axis,
                                     .value_name = "single seeds",
                                     .mean_name = seeds > 1 ? "mean, 95 % interval" : "value",
                                     .other_name = "published"};
