@@ -2,6 +2,7 @@
  * computed. What asks for something else is refused with the field's name. */
 #include "encoder/encoder.h"
 #include "core/memory.h"
+#include "io/folder.h"
 #include "io/input.h"
 #include "tokens/token_internal.h"
 #include <math.h>
@@ -180,12 +181,17 @@ static dis_status check_folder(const char *folder)
 }
 
 /* PEFT saves what LoRA has learnt without the encoder that it belongs to. */
-static dis_status check_adapter(const char *folder)
+static dis_status check_config(const char *folder)
 {
     bool config, adapter;
     DIS_TRY(dis__file_is_there(folder, "config.json", &config));
     DIS_TRY(dis__file_is_there(folder, "adapter_config.json", &adapter));
-    if (config || !adapter) return DIS_OK;
+    if (config) return DIS_OK;
+    if (!adapter)
+        return dis__fail(DIS_EIO,
+                         "%s has no config.json; an encoder is a folder with config.json, a tokenizer and "
+                         "model.safetensors",
+                         folder);
     return dis__fail(DIS_EDATA,
                      "%s/adapter_config.json: an adapter without its encoder; in Python, "
                      "AutoPeftModelForSequenceClassification.from_pretrained(FOLDER).merge_and_unload()"
@@ -199,7 +205,7 @@ dis_status dis__encoder_config_read(dis_context *ctx, const char *folder, dis__e
     dis__input in;
     DIS_TRY(check_folder(folder));
     DIS_TRY(dis__folder_check(folder));
-    DIS_TRY(check_adapter(folder));
+    DIS_TRY(check_config(folder));
     if ((size_t)snprintf(path, sizeof path, "%s/config.json", folder) >= sizeof path)
         return dis__fail(DIS_EUSAGE, "the name of the encoder's folder is too long");
     DIS_TRY(dis__input_open(ctx, path, &in));

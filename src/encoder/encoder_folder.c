@@ -3,6 +3,7 @@
 #include "core/memory.h"
 #include "core/sha256.h"
 #include "encoder/encoder.h"
+#include "io/folder.h"
 #include "tokens/token_internal.h"
 #include <string.h>
 

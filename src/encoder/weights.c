@@ -4,6 +4,7 @@
 #include "encoder/encoder.h"
 #include "core/memory.h"
 #include "core/sha256.h"
+#include "io/folder.h"
 #include "io/input.h"
 #include "nn/fill.h"
 #include "tokens/token_internal.h"

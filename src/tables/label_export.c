@@ -11,6 +11,7 @@
 #include "core/number.h"
 #include "core/sized_options.h"
 #include "core/sys.h"
+#include "io/folder.h"
 #include "io/json_records.h"
 #include "io/outfile.h"
 #include "io/text_write.h"
@@ -261,10 +262,8 @@ static dis_status hugging_card(exporting *e)
 
 static dis_status open_in(exporting *e, const char *name, dis__out **out)
 {
-    const size_t n = strlen(e->path) + strlen(name) + 2;
     char *path;
-    DIS_TRY(dis__alloc_array(&path, n, 1));
-    snprintf(path, n, "%s/%s", e->path, name);
+    DIS_TRY(dis__path_in(e->path, name, &path));
     const dis_status status = dis__out_open(path, out);
     dis__free(path);
     return status;

@@ -321,9 +321,6 @@ dis_status dis__tokenizer_read_lines(dis__tokenizer_reader *r, const char *vocab
 dis_status dis__tokenizer_read_merges(dis__tokenizer_reader *r, const char *vocabulary, const char *merges);
 /* Fills r->config from the files of a folder that are there. */
 dis_status dis__token_config_read(dis__tokenizer_reader *r, const char *folder);
-/* folder/name, *out to be freed; whether there is such a file. */
-dis_status dis__path_in(const char *folder, const char *name, char **out);
-dis_status dis__file_is_there(const char *folder, const char *name, bool *out);
 dis_status dis__folder_check(const char *folder); /* DIS_EIO: it is not there, or no folder */
 /* A tokenizer from the text of a tokenizer.json alone. */
 dis_status dis__tokenizer_of_text(const char *text, size_t n, dis_tokenizer **out);

@@ -3,6 +3,7 @@
 #include "tokens/token_internal.h"
 #include "core/memory.h"
 #include "core/sized_options.h"
+#include "io/folder.h"
 #include <string.h>
 
 /* Sets of files that make a tokenizer, the first that is there counts. */

@@ -6,6 +6,7 @@
 #include "core/memory.h"
 #include "core/sys.h"
 #include "dissent/json.h"
+#include "io/folder.h"
 #include "io/outfile.h"
 #include "io/safetensors.h"
 #include "tokens/token_internal.h"

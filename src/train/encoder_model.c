@@ -8,6 +8,7 @@
  * Tokens of a batch are packed, nothing is computed for padding. A word of which normalising leaves nothing is judged
  * by the first token of its sentence. */
 #include "train/encoder_model.h"
+#include "io/folder.h"
 #include "train/models.h"
 #include "core/memory.h"
 #include "io/input.h"

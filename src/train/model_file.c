@@ -10,6 +10,7 @@
 #include "core/sys.h"
 #include "dissent/file.h"
 #include "dissent/version.h"
+#include "io/folder.h"
 #include "io/input.h"
 #include "io/safetensors.h"
 #include "nn/devices.h"
@@ -25,14 +26,6 @@
 enum { OLD_SCHEMA = 1, SCHEMA = 2, HEX = DIS_MODEL_HEX, SHORT = 16, FILE_NAME = 64 };
 #define MODEL_FORMAT "dissent-model"
 #define MEANING      "meaning_sha256"
-
-static dis_status path_of(const char *folder, const char *name, char **out)
-{
-    const size_t n = strlen(folder) + strlen(name) + 2;
-    DIS_TRY(dis__alloc_array(out, n, 1));
-    snprintf(*out, n, "%s/%s", folder, name);
-    return DIS_OK;
-}
 
 /* ---- writing ---- */
 
@@ -147,7 +140,7 @@ static dis_status old_weights(dis_context *ctx, const char *path, char name[FILE
 static dis_status remove_file(const char *folder, const char *name)
 {
     char *path;
-    DIS_TRY(path_of(folder, name, &path));
+    DIS_TRY(dis__path_in(folder, name, &path));
     unlink(path); /* a file too many does no harm */
     dis__free(path);
     return DIS_OK;
@@ -161,8 +154,8 @@ dis_status dis_model_write(dis_context *ctx, const dis_model *model, const char 
     dis__model_meaning(model, meaning);
     dis__model_digest(model, meaning, hex);
     snprintf(name, sizeof name, "weights-%.*s.safetensors", SHORT, hex);
-    DIS_TRY_GOTO(status, path_of(folder, "model.json", &json), end);
-    DIS_TRY_GOTO(status, path_of(folder, name, &weights), end);
+    DIS_TRY_GOTO(status, dis__path_in(folder, "model.json", &json), end);
+    DIS_TRY_GOTO(status, dis__path_in(folder, name, &weights), end);
     DIS_TRY_GOTO(status, old_weights(ctx, json, old), end);
     DIS_TRY_GOTO(status, write_weights(model, weights, meaning, hex), end);
     DIS_TRY_GOTO(status, write_json(model, folder, json, name, hex), end);
@@ -360,7 +353,7 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
     if (status == DIS_OK) status = read_model(&s, folder, out, &name, &hex);
     if (status == DIS_OK && strchr(name, '/'))
         status = dis__fail_at(DIS_EDATA, path, 0, 0, "the file of weights must lie in the model's folder");
-    if (status == DIS_OK) status = path_of(folder, name, &weights);
+    if (status == DIS_OK) status = dis__path_in(folder, name, &weights);
     if (status == DIS_OK) status = read_weights(ctx, weights, path, s.schema, hex, *out);
     dis__free(name);
     dis__free(hex);
@@ -370,11 +363,23 @@ static dis_status load(dis_context *ctx, const char *folder, const char *path, d
     return status;
 }
 
+/* Somebody may name a file, or a folder of another kind. */
+static dis_status check_folder(const char *folder)
+{
+    bool there;
+    DIS_TRY(dis__file_is_there(folder, "model.json", &there));
+    if (there) return DIS_OK;
+    return dis__fail(DIS_EIO,
+                     "%s: no model there; a model is a folder with model.json in it, as dissent train writes it",
+                     folder);
+}
+
 dis_status dis_model_read(dis_context *ctx, const char *folder, dis_model **out)
 {
     char *path;
     dis_model *model = NULL;
-    DIS_TRY(path_of(folder, "model.json", &path));
+    DIS_TRY(check_folder(folder));
+    DIS_TRY(dis__path_in(folder, "model.json", &path));
     const dis_status status = load(ctx, folder, path, &model);
     dis__free(path);
     if (status != DIS_OK) {

@@ -10,6 +10,7 @@
 #include "core/comm.h"
 #include "core/sha256.h"
 #include "dissent/version.h"
+#include "io/folder.h"
 #include "io/input.h"
 #include "io/safetensors.h"
 #include "nn/devices.h"
@@ -22,14 +23,6 @@
 
 enum { NUMBER = 17, PER_EPOCH = 4, RARELY = 20 };
 enum { SMALL = 16 << 20, BYTES_PER_SECOND = 500000000 }; /* a checkpoint that is always written first; writing */
-
-static dis_status path_of(const dis__training *t, const char *name, char **out)
-{
-    const size_t n = strlen(t->o->folder) + strlen(name) + 2;
-    DIS_TRY(dis__alloc_array(out, n, 1));
-    snprintf(*out, n, "%s/%s", t->o->folder, name);
-    return DIS_OK;
-}
 
 static void hash_text(dis__sha256 *sha, const char *text)
 {
@@ -109,7 +102,7 @@ static dis_status write_best(const dis__training *t)
     char *path, key[65];
     key_of(t, key);
     const char *const extra[][2] = {{"run", key}};
-    DIS_TRY(path_of(t, "best.safetensors", &path));
+    DIS_TRY(dis__path_in(t->o->folder, "best.safetensors", &path));
     const dis_status status = dis__net_save(t->model_net.net, path, false, extra, 1);
     dis__free(path);
     return status;
@@ -146,7 +139,7 @@ static dis_status save_place(const dis__training *t)
     put_real(sums, t->at.loss);
     put_real(sums + NUMBER - 1, t->at.rate);
     const char *const extra[][2] = {{"run", key}, {"place", place}, {"sums", sums}, {"curve", curve}};
-    DIS_TRY_GOTO(status, path_of(t, "checkpoint.safetensors", &path), end);
+    DIS_TRY_GOTO(status, dis__path_in(t->o->folder, "checkpoint.safetensors", &path), end);
     status = dis__net_save(t->model_net.net, path, true, extra, sizeof extra / sizeof *extra);
 end:
     dis__free(curve);
@@ -266,8 +259,8 @@ dis_status dis__training_load(dis__training *t, dis_context *ctx)
 {
     char *path = NULL, *best = NULL;
     dis_status status;
-    DIS_TRY_GOTO(status, path_of(t, "checkpoint.safetensors", &path), end);
-    DIS_TRY_GOTO(status, path_of(t, "best.safetensors", &best), end);
+    DIS_TRY_GOTO(status, dis__path_in(t->o->folder, "checkpoint.safetensors", &path), end);
+    DIS_TRY_GOTO(status, dis__path_in(t->o->folder, "best.safetensors", &best), end);
     if (access(path, F_OK) == 0) status = load(t, ctx, path, best);
 end:
     dis__free(path);

@@ -5,6 +5,7 @@
 #include "core/memory.h"
 #include "core/name_index.h"
 #include "core/sys.h"
+#include "io/folder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +15,6 @@
 #include <unistd.h>
 
 enum { TRIES = 100 };
-
-static dis_status path_of(const char *folder, const char *name, char **out)
-{
-    const size_t n = strlen(folder) + strlen(name) + 2;
-    DIS_TRY(dis__alloc_array(out, n, 1));
-    snprintf(*out, n, "%s/%s", folder, name);
-    return DIS_OK;
-}
 
 /* One file of the folder: *alive, and removed when it is not. */
 static dis_status probe(const char *path, bool *alive)
@@ -43,7 +36,7 @@ static dis_status probe(const char *path, bool *alive)
 dis_status dis__owner_lives(const char *folder, const char *name, bool *out)
 {
     char *path;
-    DIS_TRY(path_of(folder, name, &path));
+    DIS_TRY(dis__path_in(folder, name, &path));
     const dis_status status = probe(path, out);
     dis__free(path);
     return status;
@@ -75,7 +68,7 @@ static dis_status make_file(const char *folder, dis__owner *o, bool *there)
     uint64_t bits[2];
     dis__draw_key(bits, o);
     snprintf(o->name, sizeof o->name, "%016llx%016llx", (unsigned long long)bits[0], (unsigned long long)bits[1]);
-    DIS_TRY(path_of(folder, o->name, &o->path));
+    DIS_TRY(dis__path_in(folder, o->name, &o->path));
     o->fd = dis__sys_open(o->path, O_RDWR | O_CREAT | O_EXCL, 0666);
     if (o->fd < 0) return dis__fail_io("create", o->path);
     if (dis__sys_flock(o->fd, LOCK_EX) != 0) return dis__fail_io("lock", o->path);
