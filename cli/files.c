@@ -3,12 +3,16 @@
  * Every option says whether it names what is read or what is written; operands are read. Before anything is done, each
  * output is held against all inputs and all other outputs: the same file, whatever the name, through symbolic and hard
  * links, and standard input and output for what they are connected to. In folders only the files count that are known
- * to matter there (cli_option.holds). Devices are exempt. Cost: a look at the disk for each pair with an output in
+ * to matter there (cli_option.holds). Devices are exempt. Then each new file must have a folder that it can be made in,
+ * since that would otherwise be found out behind all the work. Cost: a look at the disk for each pair with an output in
  * it. */
 #include "cli.h"
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct {
     const cli_option *option; /* NULL: an operand */
@@ -170,6 +174,38 @@ static int check_pairs(cli *c, const file_list *list)
     return 0;
 }
 
+/* Whether a folder that the command line names as output leads to `folder`, and will be made by the command. */
+static bool is_made(const file_list *list, const char *folder)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const named_file *f = &list->file[i];
+        const size_t n = strlen(f->path);
+        if (f->writes && f->folder && strncmp(folder, f->path, n) == 0 && (!folder[n] || folder[n] == '/')) return true;
+    }
+    return false;
+}
+
+/* Over ranks one of them writes, and others may be on machines that have no such folder. */
+static int check_folders(cli *c, const file_list *list)
+{
+    for (size_t i = 0; i < list->n && cli_started_ranks() <= 1; i++) {
+        const named_file *f = &list->file[i];
+        struct stat st;
+        if (!f->writes || cli_is_dash(f->path) || lstat(f->path, &st) == 0 || errno != ENOENT) continue;
+        char folder[4096], safe[CLI_SAFE], shown[CLI_SAFE + 64];
+        const char *slash = strrchr(f->path, '/');
+        if (!slash || slash == f->path || (size_t)(slash - f->path) >= sizeof folder) continue;
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - f->path), f->path);
+        if (is_made(list, folder) || access(folder, W_OK | X_OK) == 0) continue;
+        const int why = errno;
+        cli_safe(folder, safe);
+        show(f, shown);
+        if (why == ENOENT) return cli_error(c, DIS_EIO, "%s: there is no folder %s; make it first", shown, safe);
+        return cli_error(c, DIS_EIO, "%s: cannot write to the folder %s: %s", shown, safe, strerror(why));
+    }
+    return 0;
+}
+
 /* Whether --format says what the main output is, whatever its name. */
 static bool format_given(const cli_command *command, const void *values)
 {
@@ -209,6 +245,7 @@ int cli_check_files(cli *c, const cli_command *command, const void *values, char
     int code = check_dashes(c, &list);
     if (code == 0) code = check_pairs(c, &list);
     if (code == 0) code = check_names(c, &list, format_given(command, values));
+    if (code == 0) code = check_folders(c, &list);
     free(list.file);
     return code;
 }
