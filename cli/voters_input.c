@@ -54,6 +54,9 @@ static int sort_voters(voters_input *in, const votes_input *votes, const dis_nam
     const char *people = people_value(in, values);
     char have[400];
     list_values(values, have, sizeof have);
+    if (!people && in->v->people)
+        return cli_usage(in->c, "--people %s: no voter has this in %s; there are: %s", in->v->people, in->v->type,
+                         have);
     if (!people)
         return cli_usage(in->c,
                          "--voter-type %s: which value means a person? There are: %s; say it with --people VALUE",

@@ -40,7 +40,7 @@ dis_status dis__cuda_words(const char *device, bool *automatic, long *ordinal)
 
 dis_status dis__cuda_absent(size_t n, const char *why, long ordinal)
 {
-    if (n == 0) return dis__fail(DIS_EIO, "no CUDA device: %s", why);
+    if (n == 0) return dis__fail(DIS_EIO, "no CUDA device: %s; `device` cpu works everywhere", why);
     return dis__fail(DIS_EUSAGE, "there is no device cuda:%ld; dissent list devices shows them", ordinal);
 }
 

@@ -65,6 +65,11 @@ dis_status dis__fail_io(const char *verb, const char *file)
                      strerror_r(code, text, sizeof text));
 }
 
+dis_status dis__fail_folder(const char *path)
+{
+    return dis__fail(DIS_EIO, "cannot read %s: it is a folder; name a file in it", path);
+}
+
 const char *dis_status_meaning(dis_status status)
 {
     switch (status) {

@@ -34,6 +34,9 @@ dis_status dis__fail_at(dis_status status, const char *file, uint64_t line, uint
 /* DIS_EIO with "verb FILE: strerror(errno)". */
 dis_status dis__fail_io(const char *verb, const char *file);
 
+/* DIS_EIO: a folder where a file is wanted. */
+dis_status dis__fail_folder(const char *path);
+
 /* Replaces this thread's message: for carrying one over from another thread. */
 void dis__set_error(const char *message);
 

@@ -162,7 +162,7 @@ static dis_status load(dis_context *ctx, int fd, dis__input *in)
 {
     struct stat st;
     if (dis__sys_fstat(fd, &st) != 0) return dis__fail_io("look at", in->path);
-    if (S_ISDIR(st.st_mode)) return dis__fail(DIS_EIO, "cannot read %s: it is a folder; name a file in it", in->path);
+    if (S_ISDIR(st.st_mode)) return dis__fail_folder(in->path);
     if (S_ISREG(st.st_mode) && st.st_size > 0 && fd != STDIN_FILENO) {
         if ((uintmax_t)st.st_size > SIZE_MAX / 2) return dis__fail(DIS_ELIMIT, "%s is too large to map", in->path);
         in->map = dis__sys_map(fd, (size_t)st.st_size);

@@ -58,7 +58,11 @@ static dis_status open_folder(dis__out *out)
                   : dis__copy_text(&folder, ".", 1));
     out->folder = dis__sys_open(folder, O_RDONLY | O_DIRECTORY, 0);
     /* EACCES: a folder that may be written but not listed; its flush is left to the system */
-    const dis_status status = out->folder < 0 && errno != EACCES ? dis__fail_io("create", out->path) : DIS_OK;
+    dis_status status = DIS_OK;
+    if (out->folder < 0 && errno == ENOENT)
+        status = dis__fail(DIS_EIO, "cannot create %s: there is no folder %s; make it first", out->path, folder);
+    else if (out->folder < 0 && errno != EACCES)
+        status = dis__fail_io("create", out->path);
     dis__free(folder);
     return status;
 }

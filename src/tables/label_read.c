@@ -203,6 +203,15 @@ static dis_status find_columns(reading *r, dis__csv *csv)
     return status;
 }
 
+/* Votes are often named where labels are wanted. */
+static dis_status number_problem(const reading *r, dis__csv *csv, const dis__csv_field *f, size_t k)
+{
+    return dis__csv_fail(csv, f, "\"%.*s\" is not a finite number%s", (int)(f->n < 100 ? f->n : 100), f->text,
+                         strcmp(dis_names_get(r->labels->classes, k, NULL), "worker") == 0
+                             ? "; these look like votes: dissent labels makes labels of them"
+                             : "");
+}
+
 static dis_status read_csv_row(const reading *r, chunk *to, dis__csv *csv)
 {
     const size_t n_classes = r->labels->n_classes;
@@ -212,8 +221,7 @@ static dis_status read_csv_row(const reading *r, chunk *to, dis__csv *csv)
     if (!p) return dis__fail(DIS_EBUG, "more labels than lines");
     for (size_t k = 0; k < n_classes; k++) {
         const dis__csv_field *f = &csv->field[r->columns.p[k]];
-        if (!dis__parse_real(f->text, f->n, &p[k]))
-            return dis__csv_fail(csv, f, "\"%.*s\" is not a finite number", (int)(f->n < 100 ? f->n : 100), f->text);
+        if (!dis__parse_real(f->text, f->n, &p[k])) return number_problem(r, csv, f, k);
         if (p[k] < 0) return dis__csv_fail(csv, f, "a probability below 0");
     }
     dis__row_sum sum;

@@ -65,8 +65,8 @@ static dis_status match(const dis_names *from, const dis_names *to, const char *
     /* `from` has more: name one of them. */
     DIS_TRY(dis__names_lacking(from, to, &which));
     if (which == SIZE_MAX) return dis__fail(DIS_EDATA, "the same %s more than once", what);
-    return dis__fail(DIS_EDATA, "labels for the %s \"%.200s\", which the other table does not have", what,
-                     dis_names_get(from, which, NULL));
+    return dis__fail(DIS_EDATA, "labels for the %s \"%.200s\", which the other table does not have; give both the same",
+                     what, dis_names_get(from, which, NULL));
 }
 
 static dis_status align(const dis_labels *labels, const dis_names *tasks, const dis_names *classes, dis_labels *out,

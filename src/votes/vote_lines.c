@@ -28,7 +28,10 @@ dis_status dis__vote_lines_open(const char *path, const dis_votes_options *optio
     const char *format;
     DIS_TRY(dis__votes_format(options->format, path, &format));
     const dis__row_format *rows = rows_of(format);
-    if (!rows) return dis__fail(DIS_EUSAGE, "%s does not come line by line; csv, tsv and jsonl do", format);
+    if (!rows)
+        return dis__fail_at(
+            DIS_EUSAGE, path, 0, 0,
+            "%s does not come line by line; csv, tsv and jsonl do: dissent convert FILE | dissent watch -", format);
     const bool standard = strcmp(path, "-") == 0;
     const int fd = standard ? STDIN_FILENO : dis__sys_open(path, O_RDONLY, 0);
     if (fd < 0) return dis__fail_io("open", path);
@@ -78,6 +81,7 @@ dis_status dis__vote_lines_wait(dis_context *ctx, dis__vote_lines *l)
             ready = dis__sys_wait(l->fd, STEP_MS);
         } while (ready == 0);
         const ssize_t n = ready < 0 ? -1 : dis__sys_read(l->fd, l->buffer + l->used, l->capacity - l->used);
+        if (n < 0 && errno == EISDIR) return dis__fail_folder(l->path);
         if (n < 0) return dis__fail_io("read", l->path);
         l->used += (size_t)n;
         l->ended = n == 0;
