@@ -249,7 +249,9 @@ static void put_alike(dis__markup *m, const dis__grid *g, const look *l)
             dis__put_shown(m, cell->n ? g->texts.bytes + cell->first : "", cell->n, DIS__GRID_WORDS);
             dis__put(m, "</bdi>");
         } else {
-            put_number(m, g->column[c].kind, cell->x, l[c].decimals);
+            const bool whole =
+                fabs(cell->x) < 1e15 && cell->x == floor(cell->x); /* one number: no others to align with */
+            put_number(m, g->column[c].kind, cell->x, whole ? 0 : l[c].decimals);
         }
         any = true;
     }
