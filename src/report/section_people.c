@@ -1,6 +1,7 @@
 /* People: how many votes there are, for which classes, and how far they agree. */
 #include "report/report_internal.h"
 #include "core/memory.h"
+#include "dissent/panel.h"
 #include "labels/method.h"
 #include <math.h>
 #include <string.h>
@@ -165,19 +166,27 @@ static void tiles(dis__report_job *job)
     if (ties) dis__page_tile(page, dis__large(ties).text, ties == 1 ? "item with a tie" : "items with a tie");
 }
 
+/* "60 people", of a panel "16 people and 4 models". */
+static void put_voters(const dis__report_job *job, dis__markup *say)
+{
+    const size_t all = job->look.n_workers, people = job->r->panel ? dis_panel_look(job->r->panel).n_people : all;
+    dis__putf(say, "%s %s", dis__grouped(people).text, people == 1 ? "person" : "people");
+    if (people < all) dis__putf(say, " and %s model%s", dis__grouped(all - people).text, dis__plural(all - people));
+}
+
 static void say_size(dis__report_job *job, const spread *s)
 {
     const dis_votes_view *v = &job->look;
     const dis_votes_notes notes = dis_votes_read_notes(job->r->votes);
     dis__markup say = {0};
-    if (v->start)
-        dis__putf(&say, "%s %s cast %s vote%s on %s item%s: %s%s per item and %s per person%s.",
-                  dis__grouped(v->n_workers).text, v->n_workers == 1 ? "person" : "people",
-                  dis__grouped(v->n_votes).text, dis__plural(v->n_votes), dis__grouped(v->n_items).text,
-                  dis__plural(v->n_items), s->min == s->max && s->max > 1 ? "exactly " : "", dis__brief(s->mean).text,
+    if (v->start) {
+        put_voters(job, &say);
+        dis__putf(&say, " cast %s vote%s on %s item%s: %s%s per item and %s per %s%s.", dis__grouped(v->n_votes).text,
+                  dis__plural(v->n_votes), dis__grouped(v->n_items).text, dis__plural(v->n_items),
+                  s->min == s->max && s->max > 1 ? "exactly " : "", dis__brief(s->mean).text,
                   dis__brief((double)v->n_votes / fmax(1, (double)v->n_workers)).text,
-                  v->n_workers > 1 ? " on average" : "");
-    else
+                  job->r->panel ? "voter" : "person", v->n_workers > 1 ? " on average" : "");
+    } else
         dis__putf(&say, "%s items have %s votes each on average; who voted is not known.",
                   dis__grouped(v->n_items).text, dis__brief(s->mean).text);
     if (notes.ties)
