@@ -14,8 +14,7 @@ static dis_status check_line(const char *path, size_t line, const char *text, si
 {
     const size_t bad = dis__utf8_check(text, n);
     if (bad == n) return DIS_OK;
-    return dis__fail_at(DIS_EDATA, path, line, bad + 1,
-                        "invalid UTF-8 (byte 0x%02x); save the file as UTF-8",
+    return dis__fail_at(DIS_EDATA, path, line, bad + 1, "invalid UTF-8 (byte 0x%02x); save the file as UTF-8",
                         (unsigned)(unsigned char)text[bad]);
 }
 
