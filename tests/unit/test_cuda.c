@@ -37,17 +37,29 @@ static bool rough(const dis__device *device)
     return device->number[DIS_ROLE_VALUE] != DIS_FLOAT32;
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Loss and gradients; NULL after a failure, which is printed. */
 static double *results(const nn_case *c, const dis__device *device, const size_t size[3], bool training, size_t *n)
 {
     nn_net f = {0};
     dis__plan_options options = dis__plan_options_default();
     options.training = training;
+    const double begin = now();
     dis_status status = nn_make(c, device, NULL, &options, &f);
+    const double made = now();
     if (status == DIS_OK) status = nn_fill(&f, size[0], size[1], size[2]);
     if (status == DIS_OK && training) status = nn_pass(&f, true);
     if (status == DIS_OK && !training) status = dis__net_forward(f.net, false);
     if (status == DIS_OK) status = device->synchronise(f.net->session);
+    if (brief)
+        print_message("%s, %zu x %zu x %zu on %s: opened in %.2f s, run in %.2f s\n", c->name, size[0], size[1],
+                      size[2], device->name, made - begin, now() - made);
     if (status != DIS_OK) {
         print_message("%s on %s: %s\n", c->name, device->name, dis_last_error());
         dis__net_destroy(f.net);
@@ -81,9 +93,6 @@ static double distance(const double *x, const double *wanted, size_t n, bool by_
 static size_t one_case(const nn_case *c, const dis__device *device, const size_t size[3], bool training, double *worst)
 {
     size_t n = 0, m = 0, k = 0;
-    if (brief)
-        print_message("%s, %zu x %zu x %zu on %s, at %ld\n", c->name, size[0], size[1], size[2], device->name,
-                      (long)time(NULL) % 1000);
     double *wanted = results(c, &dis__device_ref, size, training, &n);
     double *got = results(c, device, size, training, &m);
     double *again = brief ? got : results(c, device, size, training, &k);

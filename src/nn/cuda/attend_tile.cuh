@@ -204,11 +204,16 @@ struct facts_ahead {
     float2 sums;
     bool seen;
 
-    __device__ __forceinline__ void load_bits(const uint32_t *bits, uint64_t e)
+    /* Words that hold bits of keys of the query's row: others may never have been drawn. */
+    __device__ __forceinline__ void load_bits(const uint32_t *bits, uint64_t base, int k0, int2 span)
     {
+        const uint64_t e = base + (uint64_t)(int64_t)k0;
         const uint32_t *from = bits + (e >> 5);
         shift = (uint32_t)e & 31;
-        word[0] = from[0], word[1] = from[1], word[2] = from[2];
+        const int first = k0 - (int)shift; /* the key of the first word's first bit */
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            word[i] = first + 32 * i < span.y && first + 32 * i + 32 > span.x ? from[i] : 0;
     }
     template <bool BIAS, bool DROP, bool SUMS> __device__ __forceinline__ void put(pair_facts &f) const
     {

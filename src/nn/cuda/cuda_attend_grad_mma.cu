@@ -34,8 +34,7 @@ template <bool KEYS, bool BIAS, bool DROP> struct grad_facts {
             const bool here = query < (int)a.n_tokens;
             next.sums = here ? make_float2(((const float *)a.log_sum)[at] * LOG2E, call.delta[at]) : make_float2(0, 0);
         }
-        if (DROP && call.bits && span.y)
-            next.load_bits(call.bits, drop_base(a, head, query, span) + (uint64_t)(int64_t)k0);
+        if (DROP && call.bits && span.y) next.load_bits(call.bits, drop_base(a, head, query, span), k0, span);
         if (KEYS) span = span_at(other + TILE);
     }
     __device__ __forceinline__ void put(pair_facts &f) const

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(THREADS, 4) attend_mma_kernel(const __grid_con
     if (n) {
         if (BIAS) ahead.bias = bias_of(a, head, q0, all.x);
         ahead.seen = key_counts(a, all.x);
-        if (drops) ahead.load_bits(call.bits, base + (uint64_t)(int64_t)all.x);
+        if (drops) ahead.load_bits(call.bits, base, all.x, f.span[threadIdx.x]);
         ahead.put<BIAS, DROP, false>(f.pair[0]);
     }
     left_tile<D> left;
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(THREADS, 4) attend_mma_kernel(const __grid_con
             next_values.fetch(next + TILE * D);
             if (BIAS) ahead.bias = bias_of(a, head, q0, k1);
             ahead.seen = key_counts(a, k1);
-            if (drops) ahead.load_bits(call.bits, base + (uint64_t)(int64_t)k1);
+            if (drops) ahead.load_bits(call.bits, base, k1, f.span[threadIdx.x]);
         }
         copies_commit();
         sums_done<D, 0>(s);
