@@ -2,9 +2,11 @@
 #include "core/cuda/cuda_find.h"
 #include "core/cuda/cuda_memory.h"
 #include "core/cuda_library.h"
+#include "dissent/version.h"
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { OLDEST = 80 };
 
@@ -20,7 +22,8 @@ void dis__cuda_unlock(void)
     pthread_mutex_unlock(&memory_lock);
 }
 
-int dis__cuda_count(char why[DIS_CUDA_WHY])
+/* How many GPUs there are; 0: `why`. */
+static int count_all(char why[DIS_CUDA_WHY])
 {
     int n = 0, driver = 0, runtime = 0;
     const cudaError_t error = cudaGetDeviceCount(&n);
@@ -40,7 +43,8 @@ int dis__cuda_count(char why[DIS_CUDA_WHY])
     return error == cudaSuccess ? n : 0;
 }
 
-bool dis__cuda_new_enough(int ordinal, char why[DIS_CUDA_WHY])
+/* Whether one of them has what the kernels need; false: `why`. */
+static bool new_enough(int ordinal, char why[DIS_CUDA_WHY])
 {
     int major = 0, minor = 0;
     if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal) != cudaSuccess ||
@@ -52,6 +56,32 @@ bool dis__cuda_new_enough(int ordinal, char why[DIS_CUDA_WHY])
     else
         return true;
     return false;
+}
+
+size_t dis__cuda_usable(bool same, const char *version, int ordinal[DIS_CUDA_GPUS], char why[DIS_CUDA_WHY])
+{
+    size_t n = 0;
+    if (!same || strcmp(version, DIS_VERSION) != 0) {
+        snprintf(why, DIS_CUDA_WHY, "it was built for another version of dissent than %s", version);
+        return 0;
+    }
+    const int all = count_all(why);
+    for (int i = 0; i < all && i < DIS_CUDA_GPUS; i++)
+        if (new_enough(i, why)) ordinal[n++] = i;
+    return n;
+}
+
+#define NAMES(i)                          \
+    {                                     \
+        "cuda:" #i, "cuda:" #i " float32" \
+    }
+
+const char *dis__cuda_name(int ordinal, bool exact)
+{
+    static const char *const names[DIS_CUDA_GPUS][2] = {NAMES(0),  NAMES(1),  NAMES(2),  NAMES(3), NAMES(4),  NAMES(5),
+                                                        NAMES(6),  NAMES(7),  NAMES(8),  NAMES(9), NAMES(10), NAMES(11),
+                                                        NAMES(12), NAMES(13), NAMES(14), NAMES(15)};
+    return names[ordinal][exact];
 }
 
 __attribute__((visibility("default"))) dis__cuda_starter dis_plugin_cuda_start;

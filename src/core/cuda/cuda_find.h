@@ -2,13 +2,15 @@
 #ifndef DIS_CORE_CUDA_CUDA_FIND_H
 #define DIS_CORE_CUDA_CUDA_FIND_H
 #include <stdbool.h>
+#include <stddef.h>
 
-enum { DIS_CUDA_WHY = 400 };
+enum { DIS_CUDA_WHY = 400, DIS_CUDA_GPUS = 16 };
 
-/* How many GPUs there are; 0: `why`. */
-int dis__cuda_count(char why[DIS_CUDA_WHY]);
-/* Whether one of them has what the kernels need; false: `why`. */
-bool dis__cuda_new_enough(int ordinal, char why[DIS_CUDA_WHY]);
+/* The ordinals of GPUs that have what the kernels need, in order; `same`: whoever asks was built with this library, as
+ * far as can be told, and is of `version`. 0: `why`. */
+size_t dis__cuda_usable(bool same, const char *version, int ordinal[DIS_CUDA_GPUS], char why[DIS_CUDA_WHY]);
+/* cuda:N, or "cuda:N float32"; N below DIS_CUDA_GPUS. */
+const char *dis__cuda_name(int ordinal, bool exact);
 
 /* While a step of a net is recorded, nobody takes or gives back memory, in any thread: the driver would drop the
  * recording. */

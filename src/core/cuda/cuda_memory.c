@@ -1,8 +1,8 @@
 /* Blocks of memory that are kept between sessions. Of a GPU at most MAX_KEPT bytes: other programs want some too. */
 #include "core/cuda/cuda_memory.h"
-#include <string.h>
+#include "core/cuda/cuda_find.h"
 
-enum { GPUS = 16 };
+enum { GPUS = DIS_CUDA_GPUS };
 #define MAX_KEPT ((size_t)24 << 30)
 
 /* By kind and GPU; host memory is kept with the first. Guarded by dis__cuda_lock(). */

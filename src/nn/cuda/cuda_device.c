@@ -7,11 +7,8 @@
 #include "nn/cuda/cuda_cudnn.h"
 #include "nn/cuda/cuda_nccl.h"
 #include "core/cuda/cuda_memory.h"
-#include "dissent/version.h"
 #include <stdio.h>
 #include <string.h>
-
-enum { DEVICES = DIS_PLUGIN_ROWS / 2, NAME = 24 };
 
 /* ---- errors ---- */
 
@@ -47,7 +44,7 @@ static void close_session(void *session)
     dis__cuda_lock();
     dis__cuda_steps_close(s);
     dis__cuda_plans_close(s);
-    dis__cuda_ring_close(s);
+    dis__cuda_copies_close(s);
     dis__cuda_update_close(s);
     dis__cuda_side_close(s);
     dis__cuda_chain_close(s);
@@ -75,7 +72,7 @@ static dis_status open_parts(dis__cuda_session *s)
     CUDA_TRY(s, cudaMalloc((void **)&s->product_twin, DIS_CUDA_PRODUCT), doing);
     CUDA_TRY(s, cudaMalloc((void **)&s->counters, DIS_CUDA_COUNTERS * sizeof *s->counters), doing);
     CUDA_TRY(s, cudaMemsetAsync(s->counters, 0, DIS_CUDA_COUNTERS * sizeof *s->counters, s->stream), doing);
-    DIS_TRY(dis__cuda_ring_open(s));
+    DIS_TRY(dis__cuda_copies_open(s));
     DIS_TRY(dis__cuda_plans_open(s));
     DIS_TRY(dis__cuda_update_open(s));
     DIS_TRY(dis__cuda_side_open(s));
@@ -184,6 +181,7 @@ static void release(void *session, void *memory)
     dis__cuda_session *s = session;
     if (!memory) return;
     cudaSetDevice(s->ordinal);
+    dis__cuda_copies_flush(s);
     dis__cuda_join(s);
     cudaStreamSynchronize(s->stream);
     dis__cuda_lock();
@@ -213,6 +211,8 @@ cudaError_t dis__cuda_refresh(dis__cuda_session *s)
 {
     const dis__cuda_region *params = &s->region[DIS_MEMORY_PARAMS];
     if (!s->stale) return cudaSuccess;
+    const cudaError_t error = dis__cuda_copies_flush(s);
+    if (error != cudaSuccess) return error;
     s->stale = false;
     if (!s->copy || !params->at) return cudaSuccess;
     return dis__cuda_to_bfloat16(s, s->copy, (const float *)params->at, params->bytes / sizeof(float));
@@ -256,12 +256,19 @@ static cudaError_t run_waiting(dis__cuda_session *s)
     return ops[op].run(s, &s->waiting_args);
 }
 
-cudaError_t dis__cuda_flush(dis__cuda_session *s)
+cudaError_t dis__cuda_end_waiting(dis__cuda_session *s)
 {
     cudaError_t error = run_waiting(s);
     if (error == cudaSuccess) error = dis__cuda_chain_flush(s);
     if (error == cudaSuccess) error = dis__cuda_join(s);
     return error == cudaSuccess ? dis__cuda_update_flush(s) : error;
+}
+
+/* Where something was copied in, nothing waits: it was ended before. */
+cudaError_t dis__cuda_flush(dis__cuda_session *s)
+{
+    const cudaError_t error = dis__cuda_copies_flush(s);
+    return error == cudaSuccess ? dis__cuda_end_waiting(s) : error;
 }
 
 /* Operations that gain by being one kernel with the next: the first of two waits for it. */
@@ -325,6 +332,7 @@ static dis_status run(void *session, dis__op op, const void *args)
     dis__cuda_session *s = session;
     cudaError_t error = cudaSuccess;
     cudaSetDevice(s->ordinal); /* each thread has its own */
+    CUDA_TRY(s, dis__cuda_copies_flush(s), "copying to the device");
     if (op == DIS_OP_start && within(&s->region[DIS_MEMORY_PARAMS], ((const dis__start_args *)args)->y))
         s->stale = true;
     else if (s->stale)
@@ -363,18 +371,9 @@ static void describe(const dis__device *device, char *text, size_t n)
                  runtime % 1000 / 10, driver / 1000, driver % 1000 / 10);
 }
 
-#define CUDA_NAME(i)                      \
-    {                                     \
-        "cuda:" #i, "cuda:" #i " float32" \
-    }
-static const char *const names[DEVICES][2] = {CUDA_NAME(0),  CUDA_NAME(1),  CUDA_NAME(2),  CUDA_NAME(3),
-                                              CUDA_NAME(4),  CUDA_NAME(5),  CUDA_NAME(6),  CUDA_NAME(7),
-                                              CUDA_NAME(8),  CUDA_NAME(9),  CUDA_NAME(10), CUDA_NAME(11),
-                                              CUDA_NAME(12), CUDA_NAME(13), CUDA_NAME(14), CUDA_NAME(15)};
-
 static dis__device row_of(const dis__plugin_host *host, int ordinal, bool exact)
 {
-    return (dis__device){.name = names[ordinal][exact],
+    return (dis__device){.name = dis__cuda_name(ordinal, exact),
                          .summary = exact ? "a CUDA device, float32"
                                           : "a CUDA device, bfloat16 products, float32 parameters and sums",
                          .machine = "cuda",
@@ -413,17 +412,13 @@ __attribute__((visibility("default"))) dis__plugin_devices dis_plugin_devices;
 
 size_t dis_plugin_devices(const dis__plugin_host *host, dis__device *rows, size_t room, char why[DIS_PLUGIN_WHY])
 {
-    if (host->size != sizeof *host || host->device_size != sizeof *rows || host->n_ops != DIS_N_OPS ||
-        strcmp(host->version, DIS_VERSION) != 0) {
-        snprintf(why, DIS_PLUGIN_WHY, "it was built for another version of dissent than %s", host->version);
-        return 0;
-    }
-    const int n = dis__cuda_count(why);
+    int ordinal[DIS_CUDA_GPUS];
+    const bool same = host->size == sizeof *host && host->device_size == sizeof *rows && host->n_ops == DIS_N_OPS;
+    const size_t n = dis__cuda_usable(same, host->version, ordinal, why);
     size_t made = 0;
-    for (int i = 0; i < n && i < DEVICES && made + 2 <= room; i++) {
-        if (!dis__cuda_new_enough(i, why)) continue;
-        rows[made++] = row_of(host, i, false);
-        rows[made++] = row_of(host, i, true);
+    for (size_t i = 0; i < n && made + 2 <= room; i++) {
+        rows[made++] = row_of(host, ordinal[i], false);
+        rows[made++] = row_of(host, ordinal[i], true);
     }
     return made;
 }
