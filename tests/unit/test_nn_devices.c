@@ -257,6 +257,72 @@ static void by_index(void **state)
     dis__net_destroy(taken.net);
 }
 
+/* Batches with ever other numbers of votes, of workers and of pairs: the steps of a few are recorded, all others
+ * replayed, with the numbers of ref. */
+enum { CROWD = 150, VOTES = 300, CROWD_ROWS = 16 };
+
+typedef struct {
+    dis__net *net;
+    int rows, x, votes, pairs, id;
+} crowded;
+
+static void make_crowded(crowded *c, const dis__device *device)
+{
+    assert_int_equal(dis__net_create(device, 3, &c->net), DIS_OK);
+    c->rows = dis__net_axis(c->net, CROWD_ROWS);
+    c->x = dis__net_reals(c->net, "x", dis__shape_rows(c->rows, 5));
+    c->id = dis__net_ints(c->net, "id", c->rows, DIS_NONE, 1);
+    const int of = dis__layer_embed(c->net, "workers", c->id, CROWD, 4);
+    const int both = dis__layer_concat(c->net, (int[]){c->x, of}, 2);
+    const int logits = dis__layer_linear(c->net, "logits", both, CLASSES, DIS_ACT_NONE);
+    c->votes = dis__head_crowd(c->net, "votes", logits, CROWD, VOTES, NULL);
+    c->pairs = dis__head_pairs(c->net, "pairs", of, VOTES);
+    if (dis__net_plan(c->net, NULL, NULL) != DIS_OK) fail_msg("%s", dis_last_error());
+}
+
+static void put_crowded(crowded *c, size_t b)
+{
+    int32_t row[VOTES], worker[VOTES], label[VOTES], pair[3 * VOTES], id[CROWD_ROWS];
+    float x[CROWD_ROWS * 5], weight[VOTES];
+    const size_t n = 100 + b * 37 % 190, n_pairs = 33 + b * 5 % 30;
+    for (size_t i = 0; i < CROWD_ROWS * 5; i++) x[i] = (float)(i * 7 % 11) / 11 - .5f;
+    for (size_t i = 0; i < CROWD_ROWS; i++) id[i] = (int32_t)((i * 13 + b) % CROWD);
+    for (size_t v = 0; v < n; v++) {
+        row[v] = (int32_t)(v * CROWD_ROWS / n);
+        worker[v] = (int32_t)((v * 31 + b) % (65 + b % 60));
+        label[v] = (int32_t)((v + b) % CLASSES);
+    }
+    for (size_t i = 0; i < n_pairs; i++) {
+        pair[3 * i] = (int32_t)(i % CROWD);
+        pair[3 * i + 1] = (int32_t)((i + b + 1) % CROWD);
+        pair[3 * i + 2] = (int32_t)(i % DIS_N_PAIRS);
+        weight[i] = .25f;
+    }
+    dis__net_resize(c->net, c->rows, CROWD_ROWS);
+    assert_int_equal(dis__net_put(c->net, c->x, x), DIS_OK);
+    assert_int_equal(dis__net_put_ints(c->net, c->id, id), DIS_OK);
+    assert_int_equal(dis__head_put_votes(c->net, c->votes, n, row, worker, label), DIS_OK);
+    assert_int_equal(dis__head_put_pairs(c->net, c->pairs, n_pairs, pair, weight), DIS_OK);
+}
+
+static void few_sizes(void **state)
+{
+    (void)state;
+    crowded ref, hidden;
+    make_crowded(&ref, &dis__device_ref);
+    make_crowded(&hidden, &hidden_device);
+    for (size_t b = 0; b < 30; b++) {
+        put_crowded(&ref, b);
+        put_crowded(&hidden, b);
+        assert_int_equal(dis__net_train(ref.net, .01, true), DIS_OK);
+        if (dis__net_train(hidden.net, .01, true) != DIS_OK) fail_msg("%s", dis_last_error());
+        assert_true(dis__net_loss(ref.net) == dis__net_loss(hidden.net));
+    }
+    assert_true(((hidden_session *)hidden.net->session)->n_replayed >= 26);
+    dis__net_destroy(ref.net);
+    dis__net_destroy(hidden.net);
+}
+
 static void resume(void **state)
 {
     (void)state;
@@ -312,6 +378,7 @@ int main(void)
         cmocka_unit_test(models),
         cmocka_unit_test(by_index),
         cmocka_unit_test(no_room_for_items),
+        cmocka_unit_test(few_sizes),
         cmocka_unit_test(resume),
         cmocka_unit_test(numbers),
     };

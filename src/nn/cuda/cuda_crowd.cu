@@ -125,6 +125,7 @@ template <class T> __global__ void crowd_param_kernel(dis__crowd_args a, size_t 
 {
     const size_t n = a.n_classes, first = (size_t)a.group_start[blockIdx.x];
     const size_t last = (size_t)a.group_start[blockIdx.x + 1];
+    if (first == last) return; /* there are fewer workers */
     const size_t w = (size_t)a.worker[a.order[first]];
     const float *d_vote = (const float *)a.d_vote;
     const size_t all = (a.d_matrix ? per : 0) + (a.d_bias ? n : 0);

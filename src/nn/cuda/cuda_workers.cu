@@ -138,6 +138,7 @@ __global__ void __launch_bounds__(THREADS) pair_terms_grad_kernel(dis__pair_term
         const int32_t *pair = a.pair + 3 * i;
         const float *slope = (const float *)a.slope + 3 * i;
         const size_t at = (size_t)pair[0] * n + c, to = (size_t)pair[1] * n + c;
+        if (slope[0] == 0 && slope[1] == 0 && slope[2] == 0) continue;
         d[at] += scale * (slope[0] * table[at] + slope[1] * table[to]);
         if (pair[2] != DIS_PAIR_LENGTH) d[to] += scale * (slope[1] * table[at] + slope[2] * table[to]);
     }

@@ -110,6 +110,7 @@ typedef struct {
 } pairs;
 
 enum { LOSS, SLOPE, PAIR, WEIGHT };
+enum { ROUND = 32 }; /* pairs, on a device that records steps */
 
 static dis_status plan_pairs(dis__net *net, dis__layer *layer)
 {
@@ -182,6 +183,16 @@ int dis__head_pairs(dis__net *net, const char *name, int embedded, size_t max_pa
     return dis__net_head(net, layer);
 }
 
+/* Pairs behind those that were given, of weight 0, so that numbers of pairs are few. */
+static dis_status pad_pairs(dis__net *net, const dis__layer *layer, size_t n)
+{
+    static const float weight[ROUND];
+    static const int32_t pair[3 * ROUND];
+    const size_t more = ((const pairs *)layer->own)->n_pairs - n, real = dis__real(net, DIS_ROLE_STAT);
+    DIS_TRY(dis__put_floats(net, DIS_ROLE_STAT, (char *)layer->work[WEIGHT] + n * real, weight, more));
+    return dis__copy_in(net, (int32_t *)layer->work[PAIR] + 3 * n, pair, 3 * more * sizeof *pair);
+}
+
 dis_status dis__head_put_pairs(dis__net *net, int head, size_t n, const int32_t *pair, const float *weight)
 {
     dis__layer *layer = &net->layers[net->heads[head]];
@@ -192,10 +203,12 @@ dis_status dis__head_put_pairs(dis__net *net, int head, size_t n, const int32_t 
         if (pair[3 * i] < 0 || pair[3 * i + 1] < 0 || (size_t)pair[3 * i] >= p->n_rows ||
             (size_t)pair[3 * i + 1] >= p->n_rows || pair[3 * i + 2] < 0 || pair[3 * i + 2] >= DIS_N_PAIRS)
             return dis__fail(DIS_EUSAGE, "%s: pair %zu is out of range", layer->name, i);
-    p->n_pairs = n;
+    const size_t rounded = dis__net_round(net, n, ROUND);
+    p->n_pairs = rounded < p->max_pairs ? rounded : p->max_pairs;
     p->head.has_targets = n > 0;
     p->head.counted = 1;
     if (!n) return DIS_OK;
     DIS_TRY(dis__put_floats(net, DIS_ROLE_STAT, layer->work[WEIGHT], weight, n));
-    return dis__copy_in(net, layer->work[PAIR], pair, 3 * n * sizeof *pair);
+    DIS_TRY(dis__copy_in(net, layer->work[PAIR], pair, 3 * n * sizeof *pair));
+    return pad_pairs(net, layer, n);
 }

@@ -23,6 +23,7 @@ typedef struct {
 } crowd;
 
 enum { Q, ROW_LOSS, VOTE_GRAD, WASTE, VOTES };
+enum { GROUPS = 64 }; /* a device that records steps has as many at a time */
 
 dis__crowd_head_options dis__crowd_head_options_default(void)
 {
@@ -73,7 +74,7 @@ static dis__crowd_args arguments(const dis__net *net, const dis__layer *layer)
         .on_logits = h->on_logits,
         .n_rows = dis__rows_now(net, layer->in[0]),
         .n_classes = h->head.n_classes,
-        .n_votes = h->n_votes,
+        .n_votes = net->device->round > 1 ? h->max_votes : h->n_votes,
         .n_groups = h->n_groups,
         .logits = dis__data(net, layer->in[0]),
         .matrix = h->has_matrix ? dis__param_of(net, layer, 0) : NULL,
@@ -90,11 +91,11 @@ static dis__crowd_args arguments(const dis__net *net, const dis__layer *layer)
     };
 }
 
+/* The number of votes is not in the key: starts of rows and groups say where they end. */
 static dis_status prepare(dis__net *net, dis__layer *layer)
 {
     const crowd *h = layer->own;
-    dis__key_add(net, h->head.has_targets ? h->n_votes : 0);
-    dis__key_add(net, h->n_groups);
+    dis__key_add(net, h->head.has_targets ? h->n_groups : 0);
     return DIS_OK;
 }
 
@@ -163,8 +164,9 @@ int dis__head_crowd(dis__net *net, const char *name, int logits, size_t n_worker
 
 /* ---- votes ---- */
 
-/* order: votes by worker, each worker's as they came; group_start: where each worker that voted begins. */
-static void group_by_worker(crowd *h, size_t n)
+/* order: votes by worker, each worker's as they came; group_start: where each worker that voted begins. Groups are as
+ * many as the device wants at a time, the last ones without votes. */
+static void group_by_worker(const dis__net *net, crowd *h, size_t n)
 {
     memset(h->count, 0, (h->n_workers + 1) * sizeof *h->count);
     for (size_t v = 0; v < n; v++) h->count[h->worker[v] + 1]++;
@@ -176,7 +178,10 @@ static void group_by_worker(crowd *h, size_t n)
         h->count[w] = start;
         start += votes;
     }
-    h->group_start[h->n_groups] = (int32_t)n;
+    const size_t max = h->n_workers < h->max_votes ? h->n_workers : h->max_votes;
+    const size_t rounded = dis__net_round(net, h->n_groups, GROUPS), n_groups = rounded < max ? rounded : max;
+    for (size_t g = h->n_groups; g <= n_groups; g++) h->group_start[g] = (int32_t)n;
+    h->n_groups = n_groups;
     for (size_t v = 0; v < n; v++) h->order[h->count[h->worker[v]]++] = (int32_t)v;
 }
 
@@ -203,6 +208,17 @@ dis_status dis__head_put_votes(dis__net *net, int head, size_t n, const int32_t 
         while (v < n && (size_t)row[v] < i) v++;
         h->row_start[i] = (int32_t)v;
     }
-    group_by_worker(h, n);
-    return dis__copy_in(net, layer->work[VOTES], h->votes, h->n_ints * sizeof *h->votes);
+    group_by_worker(net, h, n);
+    const struct {
+        const int32_t *x;
+        size_t n;
+    } all[] = {{h->row, n},
+               {h->worker, n},
+               {h->label, n},
+               {h->order, n},
+               {h->group_start, h->n_groups + 1},
+               {h->row_start, all_rows + 1}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        DIS_TRY(dis__copy_in(net, (int32_t *)there(layer, all[i].x), all[i].x, all[i].n * sizeof *all[i].x));
+    return DIS_OK;
 }
