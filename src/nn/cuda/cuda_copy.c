@@ -1,49 +1,69 @@
-/* Copies between the host and the device through pinned memory. On the way in, numbers go to the next free place of a
+/* Copies between the host and the device through pinned memory. On the way in, numbers go to the next free room of a
  * ring, from where the device fetches them when it comes to it; the host waits only when the ring is full, half of it
- * at a time. On the way out it must wait. */
+ * at a time. What a batch sends is a dozen arrays of some kilobytes: they wait until something is to be run, and one
+ * kernel fetches them all (cuda_fetch.cu), since a copy of its own would hold the stream up for some microseconds. On
+ * the way out the host must wait. */
 #include "nn/cuda/cuda_host.h"
+#include "core/cuda/cuda_ring.h"
+#include "nn/cuda/cuda_fetch.h"
 #include <string.h>
 
-enum { HALF = 4 << 20, ALIGN = 256 };
+enum { HALF = 4 << 20, SMALL = 256 << 10 };
 
-struct dis__cuda_ring {
-    char *at;    /* two halves, and one for the way out */
-    size_t used; /* of the half in use */
-    int half;
-    cudaEvent_t done[2]; /* what was put into each half has arrived */
+struct dis__cuda_copies {
+    char *pinned; /* the ring of two halves, and as much for the way out */
+    dis__cuda_ring ring;
+    dis__cuda_fetches waiting;
 };
 
-dis_status dis__cuda_ring_open(dis__cuda_session *s)
+dis_status dis__cuda_copies_open(dis__cuda_session *s)
 {
-    DIS_TRY(s->host->alloc_zeroed(&s->ring, 1, sizeof *s->ring));
-    CUDA_TRY(s, cudaMallocHost((void **)&s->ring->at, 3 * (size_t)HALF), "taking pinned memory");
-    for (int i = 0; i < 2; i++)
-        CUDA_TRY(s, cudaEventCreateWithFlags(&s->ring->done[i], cudaEventDisableTiming), "opening");
+    DIS_TRY(s->host->alloc_zeroed(&s->copies, 1, sizeof *s->copies));
+    CUDA_TRY(s, cudaMallocHost((void **)&s->copies->pinned, 3 * (size_t)HALF), "taking pinned memory");
+    CUDA_TRY(s, dis__cuda_ring_open(&s->copies->ring, 2, HALF, s->copies->pinned), "opening");
     return DIS_OK;
 }
 
-void dis__cuda_ring_close(dis__cuda_session *s)
+void dis__cuda_copies_close(dis__cuda_session *s)
 {
-    if (!s->ring) return;
-    for (int i = 0; i < 2; i++)
-        if (s->ring->done[i]) cudaEventDestroy(s->ring->done[i]);
-    cudaFreeHost(s->ring->at);
-    s->host->free(s->ring);
+    if (!s->copies) return;
+    dis__cuda_ring_close(&s->copies->ring);
+    cudaFreeHost(s->copies->pinned);
+    s->host->free(s->copies);
 }
 
-/* A place for `bytes`, at most half a ring, that nobody reads any more. */
-static cudaError_t next_place(dis__cuda_session *s, size_t bytes, char **place)
+cudaError_t dis__cuda_copies_flush(dis__cuda_session *s)
 {
-    dis__cuda_ring *r = s->ring;
-    if (r->used + bytes > HALF) {
-        cudaError_t error = cudaEventRecord(r->done[r->half], s->stream);
-        r->half = !r->half;
-        r->used = 0;
-        if (error == cudaSuccess) error = cudaEventSynchronize(r->done[r->half]);
-        if (error != cudaSuccess) return error;
-    }
-    *place = r->at + (size_t)r->half * HALF + r->used;
-    r->used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    dis__cuda_fetches *w = &s->copies->waiting;
+    if (w->n == 0) return cudaSuccess;
+    const cudaError_t error = dis__cuda_fetch(w, s->stream);
+    w->n = 0;
+    return error;
+}
+
+/* What follows must be there before what is written to the same place again. */
+static bool overlaps(const dis__cuda_fetches *w, const char *to, size_t bytes)
+{
+    for (unsigned i = 0; i < w->n; i++)
+        if (to < w->to[i] + w->bytes[i] && w->to[i] < to + bytes) return true;
+    return false;
+}
+
+static cudaError_t put_piece(dis__cuda_session *s, char *to, const char *from, size_t bytes)
+{
+    dis__cuda_copies *c = s->copies;
+    dis__cuda_fetches *w = &c->waiting;
+    cudaError_t error = cudaSuccess;
+    char *room;
+    if (bytes > SMALL || w->n == DIS_CUDA_FETCHES || c->ring.used + bytes > HALF || overlaps(w, to, bytes))
+        error = dis__cuda_copies_flush(s);
+    if (error == cudaSuccess) error = dis__cuda_ring_room(&c->ring, s->stream, bytes, &room);
+    if (error != cudaSuccess) return error;
+    memcpy(room, from, bytes);
+    if (bytes > SMALL) return cudaMemcpyAsync(to, room, bytes, cudaMemcpyHostToDevice, s->stream);
+    w->to[w->n] = to;
+    w->from[w->n] = room;
+    w->bytes[w->n++] = (unsigned)bytes;
     return cudaSuccess;
 }
 
@@ -52,13 +72,10 @@ dis_status dis__cuda_copy_in(void *session, void *to, const void *from, size_t b
     static const char doing[] = "copying to the device";
     dis__cuda_session *s = session;
     cudaSetDevice(s->ordinal);
-    CUDA_TRY(s, dis__cuda_flush(s), doing);
+    CUDA_TRY(s, dis__cuda_end_waiting(s), doing);
     for (size_t at = 0; at < bytes; at += HALF) {
         const size_t n = bytes - at < HALF ? bytes - at : HALF;
-        char *place;
-        CUDA_TRY(s, next_place(s, n, &place), doing);
-        memcpy(place, (const char *)from + at, n);
-        CUDA_TRY(s, cudaMemcpyAsync((char *)to + at, place, n, cudaMemcpyHostToDevice, s->stream), doing);
+        CUDA_TRY(s, put_piece(s, (char *)to + at, (const char *)from + at, n), doing);
     }
     return DIS_OK;
 }
@@ -68,13 +85,13 @@ dis_status dis__cuda_copy_out(void *session, void *to, const void *from, size_t 
     static const char doing[] = "copying from the device";
     dis__cuda_session *s = session;
     cudaSetDevice(s->ordinal);
-    char *place = s->ring->at + 2 * (size_t)HALF;
+    char *room = s->copies->pinned + 2 * (size_t)HALF;
     CUDA_TRY(s, dis__cuda_flush(s), doing);
     for (size_t at = 0; at < bytes; at += HALF) {
         const size_t n = bytes - at < HALF ? bytes - at : HALF;
-        CUDA_TRY(s, cudaMemcpyAsync(place, (const char *)from + at, n, cudaMemcpyDeviceToHost, s->stream), doing);
+        CUDA_TRY(s, cudaMemcpyAsync(room, (const char *)from + at, n, cudaMemcpyDeviceToHost, s->stream), doing);
         CUDA_TRY(s, cudaStreamSynchronize(s->stream), doing);
-        memcpy((char *)to + at, place, n);
+        memcpy((char *)to + at, room, n);
     }
     return DIS_OK;
 }

@@ -14,8 +14,8 @@ dis_status dis__cuda_status(dis__cuda_session *s, cudaError_t error, const char 
 size_t dis__cuda_plan(void *session, dis__op op, const void *args);
 
 /* Copies through pinned memory, so that the host goes on while numbers are on their way. */
-dis_status dis__cuda_ring_open(dis__cuda_session *s);
-void dis__cuda_ring_close(dis__cuda_session *s);
+dis_status dis__cuda_copies_open(dis__cuda_session *s);
+void dis__cuda_copies_close(dis__cuda_session *s);
 dis_status dis__cuda_copy_in(void *session, void *to, const void *from, size_t bytes);
 dis_status dis__cuda_copy_out(void *session, void *to, const void *from, size_t bytes);
 

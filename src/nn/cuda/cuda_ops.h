@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct dis__cuda_plans dis__cuda_plans;     /* products by shape: cuda_product.c */
 typedef struct dis__cuda_steps dis__cuda_steps;     /* recorded steps: cuda_step.c */
-typedef struct dis__cuda_ring dis__cuda_ring;       /* pinned memory on the way: cuda_copy.c */
+typedef struct dis__cuda_copies dis__cuda_copies;   /* numbers on their way: cuda_copy.c */
 typedef struct dis__cuda_chain dis__cuda_chain;     /* operations around a normalisation: cuda_norm_chain.cu */
 typedef struct dis__cuda_side dis__cuda_side;       /* streams beside the session's own: cuda_side.c */
 typedef struct dis__cuda_updates dis__cuda_updates; /* updates that wait to be run together: cuda_optimizer.cu */
@@ -51,7 +51,7 @@ typedef struct dis__cuda_session {
     unsigned *counters;
     dis__cuda_plans *plans;
     dis__cuda_steps *steps;
-    dis__cuda_ring *ring;
+    dis__cuda_copies *copies;
     dis__cuda_updates *update;
     dis__cuda_side *side;
     dis__cuda_chain *chain;
@@ -144,8 +144,10 @@ bool dis__cuda_marked(dis__cuda_session *s, const void *made, cudaStream_t *twin
 cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n);
 /* Updates that wait are run. */
 cudaError_t dis__cuda_update_flush(dis__cuda_session *s);
-/* So is everything else that waits for what follows it. */
-cudaError_t dis__cuda_flush(dis__cuda_session *s);
+/* So is everything else that waits for what follows it; and what was copied in since is fetched. */
+cudaError_t dis__cuda_end_waiting(dis__cuda_session *s);
+cudaError_t dis__cuda_copies_flush(dis__cuda_session *s);
+cudaError_t dis__cuda_flush(dis__cuda_session *s); /* both */
 
 #ifdef __cplusplus
 }

@@ -112,7 +112,7 @@ static cudaError_t quicken(dis__cuda_session *s, cudaGraph_t graph)
 }
 
 /* What waits for the operation behind it comes to an end, whether it can be recorded or not: there are four kinds. */
-static cudaError_t end_waiting(dis__cuda_session *s)
+static cudaError_t end_all(dis__cuda_session *s)
 {
     const cudaError_t error = dis__cuda_flush(s);
     for (int i = 0; error != cudaSuccess && i < 3; i++) dis__cuda_flush(s);
@@ -123,7 +123,7 @@ static cudaError_t end_waiting(dis__cuda_session *s)
 static cudaError_t keep(dis__cuda_session *s, step *t)
 {
     cudaGraph_t graph = NULL;
-    const cudaError_t waiting = end_waiting(s), ended = cudaStreamEndCapture(s->stream, &graph);
+    const cudaError_t waiting = end_all(s), ended = cudaStreamEndCapture(s->stream, &graph);
     if (ended != cudaSuccess) return ended;
     cudaError_t error = waiting;
     if (error == cudaSuccess) error = quicken(s, graph);
