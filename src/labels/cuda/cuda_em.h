@@ -63,6 +63,8 @@ cudaError_t dis__cuda_em_blocks(const dis__em_shape *shape, int ordinal, unsigne
 cudaError_t dis__cuda_em_count(const dis__cuda_em_pass *pass, uint64_t *counts, cudaStream_t stream);
 /* Before a pass: the parts of long items. */
 cudaError_t dis__cuda_em_parts(const dis__cuda_em_pass *pass, cudaStream_t stream);
+/* What a pass leaves: sums of the posteriors, and of what so many blocks have left in `part`. */
+cudaError_t dis__cuda_em_sums(const dis__cuda_em_pass *pass, unsigned blocks, cudaStream_t stream);
 cudaError_t dis__cuda_em_run(const dis__cuda_em_pass *pass, unsigned blocks, cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -6,35 +6,17 @@
  * multiplied as they are; an item whose normaliser is outside 2^-700 .. 2^700 is done again with mantissa and
  * exponent apart. Items of many votes are cut into parts, which are multiplied before (cuda_em_parts.cu).
  *
- * Sums: votes lie there once more by (tile of items, worker, label); a warp adds up the posteriors of the items of
- * one unit. Tiles are as large as the second cache, so that posteriors are read from memory once. All sums are
- * doubles in an order that the votes alone decide: the same bytes every time, and small sums are as exact as large
- * ones.
+ * Sums are made of the posteriors afterwards (cuda_em_sums.cu).
  *
  * Cost per vote at K = 4: 8 bytes of votes from memory, 32 of probabilities and 32 of posteriors from the second
  * cache; per item 8 bytes and the posteriors written and read once. */
 #include "core/philox.h"
-#include "labels/cuda/em_vote.cuh"
+#include "labels/cuda/em_kind.cuh"
 #include <limits.h>
 
-enum { ALL = 32 };
-static const unsigned EVERY = 0xffffffffu;
 #define LEAST  0x1p-700
 #define MOST   0x1p700
 #define LN2    0.693147180559945309417
-
-/* The constants of one expansion. */
-template <int LANES_, int PER_, bool PAIRS_> struct kind {
-    enum {
-        LANES = LANES_,                                   /* of a group */
-        PER = PER_,                                       /* states of a lane */
-        PAIRS = PAIRS_,
-        THREADS = PER_ >= 8 ? 128 : 256,
-        GROUPS = THREADS / LANES_,
-        VOTES = LANES_ < 4 ? 4 : LANES_,                  /* that a group reads at a time */
-        FEW = PER_ > 2 ? 1 : PER_ > 1 ? 2 : 4,            /* of these, rows that are on their way at once */
-    };
-};
 
 template <class K> __device__ __forceinline__ double group_sum(double x)
 {
@@ -424,133 +406,18 @@ __global__ void __launch_bounds__(K::THREADS) posteriors_kernel(const __grid_con
     finish_block<K>(g, lane, group, lines, sum, log(l.product) + (double)l.exponent * LN2);
 }
 
-/* ---- sums ---- */
-
-enum { UNIT_THREADS = 256, FINISH = 256 };
-
-__device__ __forceinline__ void unit_range(const dis__cuda_em_order &o, uint32_t unit, uint64_t *first, uint64_t *last)
-{
-    const uint32_t segment = __ldg(o.unit + unit);
-    const uint64_t end = __ldg(o.segment + segment + 1);
-    *first = __ldg(o.segment + segment) + (uint64_t)(unit - __ldg(o.unit_start + segment)) * DIS_CUDA_EM_UNIT;
-    *last = end - *first < DIS_CUDA_EM_UNIT ? end : *first + DIS_CUDA_EM_UNIT;
-}
-
-/* A unit a warp: items 32 at a time, groups side by side, then the groups together. */
-template <class K> __device__ __forceinline__ void add_rows(const dis__cuda_em_pass &g, uint32_t unit, int place)
-{
-    enum { TOGETHER = ALL / K::LANES, AT_ONCE = K::LANES < 4 ? K::LANES : K::PER > 2 ? 1 : 4 };
-    const int lane = place % K::LANES, group = place / K::LANES, n_states = (int)g.shape.n_states;
-    uint64_t first, last;
-    unit_range(g.order, unit, &first, &last);
-    double sum[K::PER] = {};
-    for (uint64_t v = first; v < last; v += ALL) {
-        const int n = last - v < ALL ? (int)(last - v) : ALL;
-        const uint32_t mine = place < n ? __ldg(g.order.item + v + place) : 0;
-#pragma unroll(K::LANES <= 8 ? 8 : 2)
-        for (int u = 0; u < K::LANES; u += AT_ONCE) {
-            double f[AT_ONCE][K::PER];
-#pragma unroll
-            for (int i = 0; i < AT_ONCE; i++) {
-                const int which = (u + i) * TOGETHER + group;
-                const double *x = g.x + (uint64_t)__shfl_sync(EVERY, mine, which) * (uint32_t)n_states;
-#pragma unroll
-                for (int j = 0; j < K::PER; j++)
-                    f[i][j] = which < n && lane + j * K::LANES < n_states ? __ldg(x + lane + j * K::LANES) : 0;
-            }
-#pragma unroll
-            for (int i = 0; i < AT_ONCE; i++)
-#pragma unroll
-                for (int j = 0; j < K::PER; j++) sum[j] += f[i][j];
-        }
-    }
-#pragma unroll
-    for (int j = 0; j < K::PER; j++) {
-#pragma unroll
-        for (int o = K::LANES; o < ALL; o *= 2) sum[j] += __shfl_xor_sync(EVERY, sum[j], o);
-        if (group == 0 && lane + j * K::LANES < n_states)
-            g.unit_sum[unit * g.shape.row + lane + j * K::LANES] = sum[j];
-    }
-}
-
-/* The same where only the posterior of the voted class counts: an item a lane. */
-__device__ __forceinline__ void add_pairs(const dis__cuda_em_pass &g, uint32_t unit, int place)
-{
-    const uint32_t n_classes = (uint32_t)g.shape.n_classes, label = __ldg(g.order.unit + unit) % n_classes;
-    uint64_t first, last;
-    unit_range(g.order, unit, &first, &last);
-    double sum = 0;
-#pragma unroll 4
-    for (uint64_t v = first + place; v < last; v += ALL)
-        sum += __ldg(g.x + (uint64_t)__ldg(g.order.item + v) * n_classes + label);
-#pragma unroll
-    for (int o = 1; o < ALL; o *= 2) sum += __shfl_xor_sync(EVERY, sum, o);
-    if (place == 0) g.unit_sum[unit] = sum;
-}
-
-template <class K>
-__global__ void __launch_bounds__(UNIT_THREADS) units_kernel(const __grid_constant__ dis__cuda_em_pass g)
-{
-    const uint32_t unit = blockIdx.x * (UNIT_THREADS / ALL) + threadIdx.x / ALL;
-    if (unit >= __ldg(g.order.unit_start + g.order.n_segments)) return;
-    if (K::PAIRS)
-        add_pairs(g, unit, (int)threadIdx.x % ALL);
-    else
-        add_rows<K>(g, unit, (int)threadIdx.x % ALL);
-}
-
-/* Number i of a table: the units of its row, tile by tile. `step`: rows of (worker, label) that make one of the
- * table. */
-__device__ __forceinline__ double add_units(const dis__cuda_em_pass &g, size_t i, size_t step)
-{
-    const size_t n_pairs = g.order.n_segments / g.order.n_tiles, row = i / g.shape.row, k = i % g.shape.row;
-    double sum = 0;
-    if (k >= g.shape.n_states) return 0;
-    for (size_t t = 0; t < g.order.n_tiles; t++)
-        for (size_t r = row * step; r < (row + 1) * step; r++) {
-            const uint32_t *at = g.order.unit_start + t * n_pairs + r;
-            for (uint32_t u = at[0]; u < at[1]; u++) sum += g.unit_sum[u * g.shape.row + k];
-        }
-    return sum;
-}
-
-/* The last block adds up what the blocks of posteriors left, one warp a number. */
-__global__ void __launch_bounds__(FINISH)
-    finish_kernel(const __grid_constant__ dis__cuda_em_pass g, size_t n_sums, unsigned n_parts)
-{
-    const size_t i = blockIdx.x * (size_t)FINISH + threadIdx.x;
-    if (blockIdx.x + 1 < gridDim.x) {
-        if (i < n_sums) g.out[i] = add_units(g, i, g.shape.pairs && !g.shape.by_label ? g.shape.n_classes : 1);
-        return;
-    }
-    const unsigned n = (unsigned)g.shape.n_states + 1, lane = threadIdx.x % ALL;
-    for (unsigned k = threadIdx.x / ALL; k < n; k += FINISH / ALL) {
-        double total = 0;
-        for (unsigned b = lane; b < n_parts; b += ALL) total += g.part[b * (size_t)n + k];
-        for (int o = 1; o < ALL; o *= 2) total += __shfl_xor_sync(EVERY, total, o);
-        if (lane == 0) g.out[g.shape.n_rows * g.shape.row + k] = total;
-    }
-}
-
 /* ---- launches ---- */
 
 typedef struct {
     size_t max_states;
     int lanes, threads;
     void (*posteriors[2])(dis__cuda_em_pass); /* rows, pairs */
-    void (*units[2])(dis__cuda_em_pass);
 } row_of_kinds;
 
-#define KIND(lanes, per)                                                                       \
-    {                                                                                          \
-        (lanes) * (per), lanes, kind<lanes, per, false>::THREADS,                              \
-            {posteriors_kernel<kind<lanes, per, false>>, posteriors_kernel<kind<lanes, per, true>>}, \
-        {                                                                                      \
-            units_kernel<kind<lanes, per, false>>, units_kernel<kind<2, 1, true>>              \
-        }                                                                                      \
-    }
-static const row_of_kinds kinds[] = {KIND(2, 1),  KIND(4, 1),  KIND(8, 1),  KIND(16, 1), KIND(32, 1),
-                                     KIND(32, 2), KIND(32, 4), KIND(32, 8), KIND(32, 32)};
+#define ROW(lanes, per)                                                                              \
+    {(lanes) * (per), lanes, kind<lanes, per, false>::THREADS,                                       \
+     {posteriors_kernel<kind<lanes, per, false>>, posteriors_kernel<kind<lanes, per, true>>}},
+static const row_of_kinds kinds[] = {EM_KINDS(ROW)};
 
 static const row_of_kinds *kind_for(const dis__em_shape *shape)
 {
@@ -579,21 +446,11 @@ cudaError_t dis__cuda_em_blocks(const dis__em_shape *shape, int ordinal, unsigne
 cudaError_t dis__cuda_em_run(const dis__cuda_em_pass *pass, unsigned blocks, cudaStream_t stream)
 {
     const row_of_kinds *k = kind_for(&pass->shape);
-    const bool sum = pass->sum && pass->order.n_units;
-    const size_t n_sums = pass->sum ? pass->shape.n_rows * pass->shape.row : 0,
-                 per_block = UNIT_THREADS / ALL;
     if (pass->shape.n_parts) {
         const cudaError_t parts = dis__cuda_em_parts(pass, stream);
         if (parts != cudaSuccess) return parts;
     }
     k->posteriors[pass->shape.pairs]<<<blocks, k->threads, shared_bytes(k, &pass->shape), stream>>>(*pass);
-    cudaError_t error = cudaGetLastError();
-    if (error == cudaSuccess && sum) {
-        k->units[pass->shape.pairs]<<<(unsigned)((pass->order.n_units + per_block - 1) / per_block), UNIT_THREADS, 0,
-                                      stream>>>(*pass);
-        error = cudaGetLastError();
-    }
-    if (error != cudaSuccess) return error;
-    finish_kernel<<<(unsigned)((n_sums + FINISH - 1) / FINISH + 1), FINISH, 0, stream>>>(*pass, n_sums, blocks);
-    return cudaGetLastError();
+    const cudaError_t error = cudaGetLastError();
+    return error == cudaSuccess ? dis__cuda_em_sums(pass, blocks, stream) : error;
 }
