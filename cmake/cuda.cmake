@@ -38,6 +38,13 @@ option(DIS_CUDA_PLAIN "Products and convolutions on CUDA devices without cuBLASL
 if(DIS_CUDA_PLAIN)
   target_compile_definitions(dissent_cuda PRIVATE DIS_CUDA_PLAIN)
 endif()
+option(DIS_CUDA_SEEN "libdissent-cuda.so tells which of its kernels were launched (tests/cuda_seen.c)" OFF)
+if(DIS_CUDA_SEEN)
+  target_sources(dissent_cuda PRIVATE ${CMAKE_SOURCE_DIR}/tests/cuda_seen.c)
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/cuda_seen.c PROPERTIES COMPILE_OPTIONS "-Wno-reserved-identifier")
+  target_link_options(dissent_cuda PRIVATE
+    "LINKER:--wrap=__cudaRegisterFunction,--wrap=__cudaGetKernel,--wrap=cudaLaunchKernelExC")
+endif()
 target_compile_options(dissent_cuda PRIVATE "$<$<COMPILE_LANGUAGE:C>:${DIS_FLAGS}>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unused-parameter;--expt-relaxed-constexpr>")
 # One pass of the compiler per file: what it makes for 8.0 is also what machine code for 9.0 is made of. Clusters of blocks are 9.0's own,
