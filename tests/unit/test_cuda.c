@@ -381,6 +381,7 @@ static void resume(void **state)
 
 typedef struct {
     const dis__device *device;
+    int which;
     double *x;
     size_t n;
 } side;
@@ -412,6 +413,57 @@ static void side_by_side(void **state)
             free(sides[i].x);
         }
         free(alone.x);
+    }
+}
+
+/* Threads that launch the same kernels with other sizes of shared memory: nets of batch normalisation. */
+static double *after_passes(const dis__device *device, const size_t size[3], size_t *n)
+{
+    const nn_case norms = {"batchnorm_many", case_batchnorm_many, true};
+    nn_net f = {0};
+    dis_status status = nn_make(&norms, device, NULL, NULL, &f);
+    if (status == DIS_OK) status = nn_fill(&f, size[0], size[1], size[2]);
+    for (int i = 0; i < 40 && status == DIS_OK; i++) status = nn_pass(&f, true);
+    double *x = status == DIS_OK ? all_params(f.net, n) : NULL;
+    for (size_t p = 0, at = 0; x && p < f.net->n_params; at += f.net->params[p++].info.n)
+        dis__param_get_grad(f.net, p, x + at);
+    if (status != DIS_OK) print_message("%s: %s\n", device->name, dis_last_error());
+    dis__net_destroy(f.net);
+    return x;
+}
+
+static const size_t beside_sizes[][3] = {{11, 1, 1}, {300, 1, 1}, {1100, 1, 1}};
+
+static void *beside_others(void *arg)
+{
+    side *s = arg;
+    s->x = after_passes(s->device, beside_sizes[s->which], &s->n);
+    return NULL;
+}
+
+static void beside_other_sizes(void **state)
+{
+    (void)state;
+    enum { SIZES = 3, SIDES = 6 };
+    for (size_t d = 0; cuda_at(d); d++) {
+        side alone[SIZES], sides[SIDES];
+        pthread_t thread[SIDES];
+        for (int i = 0; i < SIZES; i++) {
+            alone[i] = (side){.device = cuda_at(d), .which = i};
+            beside_others(&alone[i]);
+            assert_non_null(alone[i].x);
+        }
+        for (int i = 0; i < SIDES; i++) {
+            sides[i] = (side){.device = cuda_at(d), .which = i % SIZES};
+            assert_int_equal(pthread_create(&thread[i], NULL, beside_others, &sides[i]), 0);
+        }
+        for (int i = 0; i < SIDES; i++) {
+            const side *a = &alone[i % SIZES];
+            pthread_join(thread[i], NULL);
+            assert_true(sides[i].x && memcmp(sides[i].x, a->x, a->n * sizeof *a->x) == 0);
+            free(sides[i].x);
+        }
+        for (int i = 0; i < SIZES; i++) free(alone[i].x);
     }
 }
 
@@ -487,9 +539,11 @@ int main(int argc, char **argv)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers),         cmocka_unit_test(rounding),      cmocka_unit_test(steps),
-        cmocka_unit_test(models),         cmocka_unit_test(resume),        cmocka_unit_test(side_by_side),
-        cmocka_unit_test(lost_recording), cmocka_unit_test(out_of_memory), cmocka_unit_test(many),
+        cmocka_unit_test(layers),         cmocka_unit_test(rounding),
+        cmocka_unit_test(steps),          cmocka_unit_test(models),
+        cmocka_unit_test(resume),         cmocka_unit_test(side_by_side),
+        cmocka_unit_test(lost_recording), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(many),           cmocka_unit_test(beside_other_sizes),
     };
     return cmocka_run_group_tests(tests, make_folder_in_memory, remove_folder);
 }

@@ -181,11 +181,6 @@ template <class T> __global__ void attention_grad_kernel(attention_call g)
             dq[(size_t)t * p.ld + c] = dk[(size_t)t * p.ld + c] = dv[(size_t)t * p.ld + c] = from_float<T>(0);
 }
 
-template <class K> static cudaError_t allow_room(K *kernel, size_t bytes)
-{
-    return cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-}
-
 template <class T> static cudaError_t attention_of(dis__cuda_session *s, const dis__attention_args *a)
 {
     if (a->value_only) return value_alone<T>(s, a, a->qkv, a->y, false);
@@ -194,7 +189,7 @@ template <class T> static cudaError_t attention_of(dis__cuda_session *s, const d
     while (warps > 1 && warps * a->n_times * sizeof(float) > ROOM) warps /= 2;
     const size_t bytes = warps * a->n_times * sizeof(float);
     if (bytes > ROOM) return cudaErrorInvalidValue;
-    const cudaError_t error = allow_room(attention_kernel<T>, bytes);
+    const cudaError_t error = allow_shared(s, (const void *)attention_kernel<T>, bytes);
     if (error != cudaSuccess) return error;
     const dim3 grid((unsigned)(a->n_rows * a->n_heads), grid_of(a->n_times, 4 * warps));
     attention_kernel<T><<<grid, (unsigned)(32 * warps), bytes, s->stream>>>(call_of(a));
@@ -209,7 +204,7 @@ template <class T> static cudaError_t attention_grad_of(dis__cuda_session *s, co
     while (warps > 1 && (1 + 2 * warps) * a->n_times * sizeof(float) > ROOM) warps /= 2;
     const size_t bytes = (1 + 2 * warps) * a->n_times * sizeof(float);
     if (bytes > ROOM) return cudaErrorInvalidValue;
-    const cudaError_t error = allow_room(attention_grad_kernel<T>, bytes);
+    const cudaError_t error = allow_shared(s, (const void *)attention_grad_kernel<T>, bytes);
     if (error != cudaSuccess) return error;
     attention_grad_kernel<T>
         <<<(unsigned)(a->n_rows * a->n_heads), (unsigned)(32 * warps), bytes, s->stream>>>(call_of(a));

@@ -351,8 +351,7 @@ static cudaError_t launch(dis__cuda_session *s, void (*kernel)(sum_args), sum_ar
     g->slots = more && rows * (slots + 1) <= all ? slots + 1 : slots;
     g->kept = (unsigned)(rows < all / g->slots ? rows : all / g->slots);
     const size_t bytes = g->kept * g->slots * slot;
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error == cudaSuccess) error = allow_shared(s, (const void *)kernel, bytes);
     if (error != cudaSuccess) return error;
     cudaLaunchAttribute together = {};
     together.id = cudaLaunchAttributeCooperative;

@@ -331,8 +331,7 @@ typedef void cluster_kernel(recurrent_call);
 static cudaError_t launch(dis__cuda_session *s, cluster_kernel *kernel, const recurrent_call *c, size_t bytes)
 {
     const unsigned cluster = (unsigned)(c->a.n_hidden / UNITS);
-    cudaError_t error =
-        cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    cudaError_t error = allow_shared(s, (const void *)kernel, bytes);
     if (error != cudaSuccess) return error;
     cudaLaunchAttribute attribute;
     attribute.id = cudaLaunchAttributeClusterDimension;

@@ -14,12 +14,6 @@ static unsigned warps_for(size_t n)
     return fit < WARPS ? (unsigned)fit : (unsigned)WARPS;
 }
 
-template <class K> static cudaError_t allow_room(K *kernel, size_t bytes)
-{
-    if (bytes <= 48 << 10) return cudaSuccess;
-    return cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-}
-
 /* q = softmax(z) of n numbers in shared memory or registers' reach; returns log sum exp. z and q may be the same. */
 __device__ __forceinline__ float warp_softmax(const float *z, float *q, int n)
 {
@@ -159,7 +153,7 @@ template <class T> static cudaError_t crowd_loss_of(dis__cuda_session *s, const 
     const size_t bytes = warps * ROWS * a->n_classes * sizeof(float);
     if (a->n_rows == 0) return cudaSuccess;
     if (warps == 0) return cudaErrorInvalidValue;
-    const cudaError_t error = allow_room(crowd_loss_kernel<T>, bytes);
+    const cudaError_t error = allow_shared(s, (const void *)crowd_loss_kernel<T>, bytes);
     if (error != cudaSuccess) return error;
     crowd_loss_kernel<T><<<grid_of(a->n_rows, warps), 32 * warps, bytes, s->stream>>>(*a);
     return cudaGetLastError();
@@ -226,7 +220,7 @@ template <class T> static cudaError_t weigh_of(dis__cuda_session *s, const dis__
     const size_t bytes = warps * a->per * sizeof(float);
     if (a->n_rows == 0) return cudaSuccess;
     if (warps == 0) return cudaErrorInvalidValue;
-    const cudaError_t error = allow_room(weigh_kernel<T>, bytes);
+    const cudaError_t error = allow_shared(s, (const void *)weigh_kernel<T>, bytes);
     if (error != cudaSuccess) return error;
     weigh_kernel<T><<<grid_of(a->n_rows, warps), 32 * warps, bytes, s->stream>>>(*a);
     return cudaGetLastError();

@@ -245,6 +245,20 @@ static inline unsigned grid_some(const dis__cuda_session *s, size_t n, size_t pe
     return blocks < most ? blocks : most;
 }
 
+/* Before a launch with so many bytes of dynamic shared memory. The limit is the kernel's in the whole process, and other
+ * threads launch it with other sizes: it is never lowered. */
+static inline cudaError_t allow_shared(const dis__cuda_session *s, const void *kernel, size_t bytes)
+{
+    int most = 0;
+    cudaFuncAttributes about;
+    cudaError_t error = cudaFuncGetAttributes(&about, kernel);
+    if (error != cudaSuccess || (size_t)about.maxDynamicSharedSizeBytes >= bytes) return error;
+    error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, s->ordinal);
+    if (error != cudaSuccess) return error;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                most - (int)about.sharedSizeBytes);
+}
+
 /* f(T()) with T float or bf16, as the session's values are. */
 #define DIS_CUDA_BY_VALUE(s, ...)        \
     do {                                 \
