@@ -61,7 +61,7 @@ parts() { # TOOL TEST PARTS HOW
 for tool in $tools; do
     much=once
     [ "$tool" != memcheck ] || much=brief
-    parts "$tool" many "$n" $much
+    parts "$tool" many 24 $much
     parts "$tool" layers "$n" $much
     echo "$tool test_em_cuda"
     echo "$tool test_bootstrap_cuda"
