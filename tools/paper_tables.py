@@ -321,7 +321,7 @@ def words_alone(results, _):
                 lines += [there[f"| {label}"]] if f"| {label}" in there else []
                 continue
             said = [" / ".join(value(results, file, c, m, what) for m in PEOPLE3) for c in cells for what in ("mean", "sd")]
-            lines.append(f"| {label} | " + " | ".join(said) + f" | {100 * (kl[1]['mean'] / kl[0]['mean'] - 1):+.0f} % |")
+            lines.append(f"| {label} | " + " | ".join(said) + f" | {round(100 * (kl[1]['mean'] / kl[0]['mean'] - 1))} % |")
     return "\n".join(lines) if len(lines) > 2 else None
 
 
