@@ -13,7 +13,7 @@ static const cli_option options[] = {
     {.name = "data", .kind = CLI_TEXT, .offset = offsetof(experiment_values, data), .argument = "FOLDER",
      .names = CLI_NAMES_FOLDER, .summary = "where the file's relative paths of data are looked for"},
     {.name = "filter", .kind = CLI_LIST, .offset = offsetof(experiment_values, filter), .argument = "TEXT|KEY=VALUE",
-     .summary = "only runs whose cell has TEXT in its name, or a setting, cell, data, fold, seed or paper of that value"},
+     .summary = "only runs whose cell has TEXT in its name, or a setting, cell, data, fold, seed, paper or size of that value"},
     {.name = "jobs", .letter = 'j', .kind = CLI_COUNT, .offset = offsetof(experiment_values, jobs), .argument = "N",
      .fallback = "auto", .none = "auto", .high = 1024,
      .summary = "run: so many runs side by side; auto: as many as threads, on a GPU up to 12 of those that fit"},
@@ -455,7 +455,7 @@ const cli_command cli_cmd_experiment = {
                 "  dissent experiment table experiments/labelme.yaml --format markdown -o labelme.md\n"
                 "  dissent experiment report experiments/labelme.yaml -o labelme.html\n"
                 "  dissent experiment run experiments/labelme.yaml --filter gold --filter seed=0\n"
-                "  dissent experiment run experiments/*.yaml --filter paper=soft-loss\n"
+                "  dissent experiment run experiments/*.yaml --filter paper=soft-loss --filter size=small\n"
                 "  dissent experiment merge first.results second.results --store all.results\n",
     .names = CLI_NAMES_FILE,
     .words = "run|status|table|show|report|merge",

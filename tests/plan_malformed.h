@@ -1,6 +1,6 @@
 {"", " the file is empty"}, {"x", "1:1: an experiment must be a map of keys and values"},
     {HEAD TAIL "cell: 1\n", "5:1: unknown key \"cell\" of an experiment; did you mean cells? It may have name, about, "
-                            "paper, data, labels, split, "
+                            "paper, size, data, labels, split, "
                             "dev, human, defaults, cells, seeds, measure, published, significance, keep_predictions"},
     {"name: t\n" TAIL, "1:1: an experiment needs the key \"data\": data sets by name"},
     {DATA TAIL, "1:1: an experiment needs the key \"name\": of the experiment"},

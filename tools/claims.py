@@ -252,43 +252,68 @@ def what_is_compared(found):
 
 
 def test_behind(found, verdict, artefact):
-    """The words in brackets behind a verdict."""
-    count = {v: sum(f["verdict"] == v for f in found) for v in ("holds", "fails", "open")}
-    if len(found) == 1:
-        said = found[0]["test"] or ("at least as good" if count["holds"] else "below")
-    else:
-        said = f"{count['holds']} of {len(found)} hold" + (f", {count['fails']} {'fails' if count['fails'] == 1 else 'fail'}" if count["fails"] else "")
-        reasons = {f["test"] for f in found if f["verdict"] == "fails"}
-        said += f": {reasons.pop()}" if len(reasons) == 1 and "" not in reasons else ""
+    """Why a verdict is what it is, in words."""
     if verdict == "cannot be told" and not artefact:
         needs = [f["need"] for f in found if f["need"]]
-        said += f"; about {min(needs)} seeds would tell" if needs else f"; more than {MANY} seeds would be needed"
-    return said
+        return f"about {min(needs)} seeds would tell" if needs else f"more than {MANY} seeds would be needed"
+    reasons = {f["test"] for f in found if f["verdict"] == "fails" and f["test"]}
+    if verdict == "not" or (reasons and verdict == "in part"):
+        return " or ".join(sorted(reasons)) if len(found) == 1 or verdict == "not" else f"what fails is {' or '.join(sorted(reasons))}"
+    return ""
+
+
+def spread(found):
+    """What came out, in one cell: the difference, or how many comparisons hold and from where to where they go."""
+    if len(found) == 1:
+        return found[0]["text"]
+    count = {v: sum(f["verdict"] == v for f in found) for v in ("holds", "fails", "open")}
+    said = f"{count['holds']} of {len(found)} hold" + (f", {count['fails']} {'fails' if count['fails'] == 1 else 'fail'}" if count["fails"] else "")
+    means = sorted((f["text"].split(" ")[0] for f in found), key=float)
+    return said + (f"; {means[0]} to {means[-1]}" if len({f["metric"] for f in found}) == 1 and means[0] != means[-1] else "")
+
+
+def seeds_of(found):
+    seeds = sorted({f["n"] for f in found})
+    return "" if seeds == [0] else str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
 
 
 def row(results, claim):
+    """One claim, judged; None: nothing was run."""
     paper, text, said_published, comparisons, remark = claim
     found = [f for f in (compare(results, c) for c in comparisons) if f]
     if not found:
         return None
-    said = [f"{what + ': ' if what else ''}{f['text']}" for what, f in zip(what_is_compared(found), found)]
     artefact = remark.startswith("artefact")
     verdict = "cannot be told" if artefact else judge(found)
     if any(f["file"].startswith("large-") for f in found) and not comparisons[0]["file"].startswith("large-"):
         remark = "; ".join(r for r in ("at the paper's size", remark.replace("; a small tagger, no encoder", "")) if r)
-    seeds = sorted({f["n"] for f in found})
-    seeds = "" if seeds == [0] else str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-    return f"| {paper} | {text} | {said_published} | {'; '.join(said)} | {seeds} | **{verdict}** ({test_behind(found, verdict, artefact)}){'; ' + remark if remark else ''} |"
+    remarks = "; ".join(r for r in (test_behind(found, verdict, artefact), remark) if r)
+    return {"paper": paper, "text": text, "published": said_published, "found": found, "verdict": verdict, "remarks": remarks}
 
 
-def by_paper(rows, verdicts):
+MARKS = {"reproduced": "\u2713 **reproduced**", "in part": "\u25d0 in part", "not": "\u2717 **not**", "cannot be told": "? open"}
+SAID = {"holds": "holds", "fails": "fails", "open": "open"}
+
+
+def by_paper(rows):
     """How many claims of each paper have which verdict."""
     kinds = ("reproduced", "in part", "not", "cannot be told")
-    papers = [r.split(" | ")[0].removeprefix("| ") for r in rows]
     lines = ["| | " + " | ".join(kinds) + " |", "|---" * (len(kinds) + 1) + "|"]
-    for paper in dict.fromkeys(papers):
-        lines.append(f"| {paper} | " + " | ".join(str(sum((p, v) == (paper, k) for p, v in zip(papers, verdicts))) for k in kinds) + " |")
+    for paper in dict.fromkeys(r["paper"] for r in rows):
+        lines.append(f"| {paper} | " + " | ".join(str(sum((r["paper"], r["verdict"]) == (paper, k) for r in rows)) for k in kinds) + " |")
     return lines
+
+
+def table_of(paper, rows):
+    """The claims of a paper, a line each; all their comparisons behind a fold."""
+    lines = [f"**{paper}**", "", "| | verdict | claim | published | here | seeds | remarks |", "|---|---|---|---|---|---|---|"]
+    names = [f"{paper[0] if paper != 'MULTI-VIEW' else 'V'}{i}" for i, _ in enumerate(rows, 1)]
+    lines += [f"| {n} | {MARKS[r['verdict']]} | {r['text']} | {r['published']} | {spread(r['found'])} | {seeds_of(r['found'])} | {r['remarks']} |" for n, r in zip(names, rows)]
+    lines += ["", f"<details><summary>Every comparison of {paper}, with its interval</summary>", "", "| | comparison | difference [95 % interval] | seeds | |", "|---|---|---|---|---|"]
+    for n, r in zip(names, rows):
+        for what, f in zip(what_is_compared(r["found"]), r["found"]):
+            lines.append(f"| {n} | {what or f['one'] + ' to ' + f['other']} | {f['text']} | {f['n'] or ''} | {SAID[f['verdict']]}{': ' + f['test'] if f['verdict'] == 'fails' and f['test'] else ''} |")
+    return [re.sub(r"(?<=\|) {2,}(?=\|)", " ", line) for line in [*lines, "", "</details>", ""]]
 
 
 def main():
@@ -300,9 +325,10 @@ def main():
     options = parser.parse_args()
     results = Results(options)
     rows = [r for r in (row(results, c) for c in CLAIMS) if r]
-    verdicts = [re.search(r"\*\*(.+?)\*\*", r)[1] for r in rows]
+    verdicts = [r["verdict"] for r in rows]
     said = ", ".join(f"{verdicts.count(v)} {t}" for v, t in (("reproduced", "are reproduced"), ("in part", "in part"), ("not", "not"), ("cannot be told", "cannot be told")))
-    table = "\n".join([f"Of {len(rows)} claims {said}.", "", *by_paper(rows, verdicts), "", "| paper | claim | published | here: difference [95 % interval] | seeds | verdict |", "|---|---|---|---|---|---|", *rows])
+    papers = [line for p in dict.fromkeys(r["paper"] for r in rows) for line in table_of(p, [r for r in rows if r["paper"] == p])]
+    table = "\n".join([f"Of {len(rows)} claims {said}.", "", *by_paper(rows), "", *papers]).rstrip()
     if not options.write:
         print(table)
         return

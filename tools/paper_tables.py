@@ -16,31 +16,37 @@ import pathlib
 import re
 import shutil
 import sqlite3
+import sys
 import tempfile
 
-from claims import PERCENT, ROOT, Results
+from claims import PERCENT, ROOT, Results, interval
+from claims import number as signed
+from paper_more import MORE
+from prose_check import check
 
-# label, cell, published
-SOFT_LOSS_POS = [("gold", "gold", "89.22 / 3.34 / .41"), ("majority", "majority", "77.90 / 2.58 / .52"),
-                 ("Dawid-Skene, hard", "d&s", "77.46 / 2.52 / .50"),
-                 ("crowd layer on logits, 5 votes per token", "crowd layer", "76.50 / 2.16 / .60"),
+# label, cell (None: cannot be run), published, its standard deviation
+SOFT_LOSS_POS = [("gold", "gold", "89.22 / 3.34 / .41", ".70 / .40 / .02"), ("majority", "majority", "77.90 / 2.58 / .52", ".84 / .13 / .02"),
+                 ("Dawid-Skene, hard", "d&s", "77.46 / 2.52 / .50", "1.75 / .09 / .02"),
+                 ("crowd layer on logits, 5 votes per token", "crowd layer", "76.50 / 2.16 / .60", "2.57 / .04 / .04"),
                  ("the same with 3 epochs of warm-up", "crowd layer, warm-up", ""),
                  ("crowd layer on logits, all votes", "crowd layer, all votes", ""),
                  ("crowd layer on probabilities, 5 votes per token", "crowd layer, on probabilities", ""),
-                 ("soft", "soft", "80.03 / 1.67 / .67"), ("soft, standard shares", "soft, standard", "78.99")]  # fmt: skip
-SOFT_LOSS_LABELME = [("gold", "gold", "97.21 / 4.86 / -.01"), ("majority", "majority", "80.36 / 3.07 / .15"),
-                     ("Dawid-Skene, hard", "d&s", "83.43 / 2.90 / .11"), ("crowd layer on logits", "crowd layer", "83.54 / 2.80 / .28"),
+                 ("soft", "soft", "80.03 / 1.67 / .67", ".28 / .52 / .01"), ("soft, standard shares", "soft, standard", "78.99", ".36")]  # fmt: skip
+SOFT_LOSS_LABELME = [("gold", "gold", "97.21 / 4.86 / -.01", ".49 / .14 / .01"), ("majority", "majority", "80.36 / 3.07 / .15", ".57 / .09 / .01"),
+                     ("Dawid-Skene, hard", "d&s", "83.43 / 2.90 / .11", ".79 / .23 / .05"), ("crowd layer on logits", "crowd layer", "83.54 / 2.80 / .28", ".57 / .15 / .06"),
                      ("crowd layer on probabilities", "crowd layer, on probabilities", ""),
                      ("crowd layer on logits, 5 epochs of warm-up", "crowd layer, warm-up", ""),
-                     ("soft", "soft", "84.85 / 1.64 / .39"), ("soft, standard shares", "soft, standard", "83.46")]  # fmt: skip
-SOFT_LOSS_CIFAR = [("gold", "gold", "65.22 / 2.61 / .13"), ("majority", "majority", "65.68 / 2.63 / .13"),
-                   ("soft, standard shares", "soft, standard", "66.64 / 1.11 / .22"), ("soft, softmax", "soft, softmax", "65.50")]  # fmt: skip
+                     ("soft", "soft", "84.85 / 1.64 / .39", ".50 / .02 / .08"), ("soft, standard shares", "soft, standard", "83.46", ".82")]  # fmt: skip
+SOFT_LOSS_CIFAR = [("gold", "gold", "65.22 / 2.61 / .13", ".76 / .07 / .09"), ("majority", "majority", "65.68 / 2.63 / .13", "1.01 / .10 / .03"),
+                   ("Dawid-Skene, hard: needs ids of workers", None, "65.65 / 2.55 / .13", "1.15 / .14 / .02"), ("crowd layer: needs ids of workers", None, "68.25 / 3.51 / .12", "1.06 / .14 / .01"),
+                   ("soft, standard shares", "soft, standard", "66.64 / 1.11 / .22", ".81 / .04 / .01"), ("soft, softmax", "soft, softmax", "65.50", "1.10")]  # fmt: skip
 
 
-def heads(published):
+def heads(published, before=()):
+    """Eight conditions with what is published of them, behind rows of earlier work."""
     names = [(main, soft) for main in ("gold", "silver") for soft in ("", "kl", "inverse-kl", "ce")]
     said = {"": "", "kl": " + KL", "inverse-kl": " + inverse KL", "ce": " + CE, other draws"}
-    return [(main + said[soft], f"{main}+{soft}" if soft else main, p) for (main, soft), p in zip(names, published)]
+    return [*before, *[(main + said[soft], f"{main}+{soft}" if soft else main, p) for (main, soft), p in zip(names, published)]]
 
 
 VIEWS = [("standard", "standard"), ("softmax", "softmax"), ("MACE", "mace"), ("Dawid-Skene", "dawid-skene"), ("average", "average"),
@@ -55,26 +61,30 @@ def here(file, measures, header="here, {n} seeds", cell=lambda c: c):
     return (header, file, cell, measures, "mean")
 
 
+def less(file, measures):
+    return ("less published", file, lambda c: c, measures, "difference")
+
+
 def sd(file, measures, cell=lambda c: c):
     return ("sd", file, cell, measures, "sd")
 
 
 LATER = "{}, later recipe".format
 TABLES = {
-    "labelme": (SOFT_LOSS_LABELME, "published", [here("labelme", SOFT3), sd("labelme", SOFT3), here("labelme", ["images.accuracy"], "test images"),
+    "labelme": (SOFT_LOSS_LABELME, "published", [here("labelme", SOFT3), sd("labelme", SOFT3), less("labelme", SOFT3), here("labelme", ["images.accuracy"], "test images"),
                                                  here("why-labelme", [m.replace("test", "seen") for m in SOFT3], "images trained on")]),
-    "pos-soft-loss": (SOFT_LOSS_POS, "published, 30 seeds", [here("large-pos-soft-loss", SOFT3, "the paper's size, {n} seeds"), sd("large-pos-soft-loss", SOFT3),
+    "pos-soft-loss": (SOFT_LOSS_POS, "published, 30 seeds", [here("large-pos-soft-loss", SOFT3, "the paper's size, {n} seeds"), sd("large-pos-soft-loss", SOFT3), less("large-pos-soft-loss", SOFT3),
                                                              here("pos-soft-loss", SOFT3, "smaller, {n} seeds")]),
-    "cifar10h": (SOFT_LOSS_CIFAR, "published, 10 seeds", [here("cifar10h", SOFT3), sd("cifar10h", SOFT3), here("cifar10h", ["test.kl"], "KL to people"),
+    "cifar10h": (SOFT_LOSS_CIFAR, "published, 10 seeds", [here("cifar10h", SOFT3), sd("cifar10h", SOFT3), less("cifar10h", SOFT3), here("cifar10h", ["test.kl"], "KL to people"),
                                                           here("cifar10h", SOFT3, "second recipe, {n} seeds", LATER), sd("cifar10h", SOFT3, LATER)]),
-    "mtl-pos": (heads(["85.73 / 85.00", "86.62 / 85.90", "86.55 / 85.88", "86.76 / 85.98", "75.22 / 67.01", "75.82 / 67.66", "76.00 / 67.76", "75.99 / 67.80"]),
-                "published, 10 seeds", [here("large-mtl-pos", ["test.accuracy", "test.macro_f1"], "the paper's size, {n} seeds"), sd("large-mtl-pos", ["test.accuracy", "test.macro_f1"])]),
-    "mtl-pos-test": (heads(["85.84 / 74.56", "85.93 / 75.04", "86.29 / 75.04", "86.27 / 75.13", "77.81 / 60.59", "78.61 / 61.68", "79.16 / 61.94", "78.49 / 61.53"]),
+    "mtl-pos": (heads(["85.73 / 85.00", "86.62** / 85.90**", "86.55** / 85.88**", "86.76** / 85.98**", "75.22 / 67.01", "75.82** / 67.66**", "76.00** / 67.76**", "75.99** / 67.80**"], [("Jamison and Gurevych (2015)", None, "78.9")]),
+                "published, 10 seeds", [here("large-mtl-pos", ["test.accuracy", "test.macro_f1"], "the paper's size, {n} seeds"), sd("large-mtl-pos", ["test.accuracy", "test.macro_f1"]), less("large-mtl-pos", ["test.accuracy", "test.macro_f1"])]),
+    "mtl-pos-test": (heads(["85.84 / 74.56", "85.93 / 75.04", "86.29* / 75.04", "86.27* / 75.13", "77.81 / 60.59", "78.61** / 61.68**", "79.16** / 61.94**", "78.49** / 61.53**"], [("Plank et al. (2014)", None, "83.6")]),
                      "published, 10 seeds", [here("large-mtl-pos-test", ["lowlands.accuracy", "lowlands.macro_f1"], "the paper's size, {n} seeds"),
-                                             sd("large-mtl-pos-test", ["lowlands.accuracy", "lowlands.macro_f1"]),
+                                             sd("large-mtl-pos-test", ["lowlands.accuracy", "lowlands.macro_f1"]), less("large-mtl-pos-test", ["lowlands.accuracy", "lowlands.macro_f1"]),
                                              here("mtl-pos-test", ["lowlands.accuracy", "lowlands.macro_f1"], "smaller, {n} seeds")]),
-    "mtl-stemming": (heads(["73.59 / 57.57", "75.63 / 55.58", "77.09 / 58.41", "75.26 / 55.92", "71.34 / 58.85", "73.17 / 57.75", "77.47 / 57.85", "74.41 / 57.06"]),
-                     "published, 10 seeds", [here("large-mtl-stemming", ["test.accuracy", "test.macro_f1"], "the paper's size, {n} seeds"), sd("large-mtl-stemming", ["test.accuracy", "test.macro_f1"]),
+    "mtl-stemming": (heads(["73.59 / 57.57", "75.63** / 55.58", "77.09** / 58.41*", "75.26** / 55.92", "71.34 / 58.85", "73.17** / 57.75", "77.47** / 57.85", "74.41** / 57.06"], [("Jamison and Gurevych (2015)", None, "76.6")]),
+                     "published, 10 seeds", [here("large-mtl-stemming", ["test.accuracy", "test.macro_f1"], "the paper's size, {n} seeds"), sd("large-mtl-stemming", ["test.accuracy", "test.macro_f1"]), less("large-mtl-stemming", ["test.accuracy", "test.macro_f1"]),
                                              here("mtl-stemming", ["test.accuracy", "test.macro_f1"], "smaller, {n} seeds")]),
     "encoder-chaosnli": ([(d, f"{n}, mpnet", "") for d, n in (("SNLI", "snli"), ("MNLI", "mnli"), ("alphaNLI", "alphanli"))], "",
                          [here("encoder-chaosnli", ["test.majority_accuracy"], "most frequent class", lambda c: c + ", hard"),
@@ -109,7 +119,8 @@ TABLES["beyond-votes-tags"] = ([(f"{n} votes at most" if n > 1 else "1 vote", st
 AT_15 = {"temperature": "temperature 1.5", "hybrid": "hybrid 1.5"}  # where the released optimiser stops
 for _key, _measure, _what in (("labels-accuracy", "test.accuracy", "both"), ("labels-log-loss", "test.log_loss", "mean")):
     TABLES[_key] = ([("RTE", "rte", ""), ("MRE", "mre", ""), ("POS", "pos", ""), ("toxicity, another set", "toxicity", "")], "",
-                    [(said, "multi-view-labels", lambda c, k=AT_15.get(view, view) if _what == "both" else view: f"{c}: {k}", [_measure], _what) for said, view in VIEWS])  # fmt: skip
+                    [(said, "multi-view-labels", lambda c, k=view, at=_what == "both": (f"{c[:-1]}: {k}" if k in AT_15 else "") if c.endswith("!") else f"{c}: {AT_15.get(k, k) if at else k}", [_measure], _what) for said, view in VIEWS])  # fmt: skip
+TABLES["labels-accuracy"][0].insert(1, ("RTE, temperatures at their optimum", "rte!", ""))
 TWO = [(f"{a} of Dawid-Skene and MACE" if i == 0 else f"{a} of the two", f"{a} of two", "") for i, a in enumerate(("average", "centroid", "temperature", "hybrid"))]
 for _file, _sets, _metrics, _more in (("large-multi-view-rte", ["snli"], ("accuracy", "macro_f1", "calibrated_log_likelihood"), []),
                                       ("large-multi-view-mre", ["insciout"], ("macro_f1", "calibrated_log_likelihood"), []),
@@ -124,6 +135,10 @@ for _file, _sets, _metrics, _more in (("large-multi-view-rte", ["snli"], ("accur
     TABLES[_file] = ([("gold alone", "gold", ""), ("silver alone", "silver", ""), *[(a, b, "") for a, b in VIEWS], *_more], "", _columns)
 
 CELLS = {"kurtosis": ("large-mtl-pos", "| published, gold + CE | 6.614 | 6.015 | 5.961 | 5.727 | |"), "entropy": ("large-mtl-stemming", None)}
+
+
+# Rows that are quoted alone.
+ALSO = {"labels-accuracy": "| toxicity, the paper's set, published | 78.4 | 78.4 | 73.1 | 73.3 | 75.4 | 75.4 | 75.7 | 75.7 |"}
 
 
 def number(x, measure):
@@ -143,11 +158,27 @@ def value(results, file, cell, measure, what):
     return number(m[what], measure) + ("*" * m.get("stars", 0) if what == "mean" else "") if m.get(what) is not None else "-"
 
 
+def from_published(results, file, cell, measures, published):
+    """What we have less what is published, measure by measure."""
+    shown = []
+    for m, text in zip(measures, published.replace("*", "").split(" / ") if published else []):
+        found = results.measure(file, cell, m)
+        scale = 100 if m.partition(".")[2] in PERCENT else 1
+        shown.append(signed(found["mean"] * scale - float(text), 2) if found else "-")
+    return " / ".join(shown)
+
+
 def column(results, rows, spec):
     """The cells of a column, and its header; None: nothing of it is there."""
     header, file, name_of, measures, what = spec
     cells, seeds = [], set()
-    for _, cell, _ in rows:
+    for _, cell, *said in rows:
+        if cell is None:
+            cells.append("")
+            continue
+        if what == "difference":
+            cells.append(from_published(results, file, name_of(cell), measures, said[0]))
+            continue
         got = [value(results, file, name_of(cell), m, what) for m in measures]
         found = results.measure(file, name_of(cell), measures[0])
         seeds |= {found["seeds"]} if found else set()
@@ -163,10 +194,13 @@ def table(results, key):
         return None
     if published:
         columns.insert(0, (published, [r[2] for r in rows]))
+        if any(len(r) > 3 for r in rows):
+            columns.insert(1, ("its sd", [r[3] if len(r) > 3 else "" for r in rows]))
     lines = ["| | " + " | ".join(h for h, _ in columns) + " |", "|---" * (len(columns) + 1) + "|"]
-    for i, (label, _, _) in enumerate(rows):
-        if any(c[i] for h, c in columns if h != published):
+    for i, (label, cell, *_) in enumerate(rows):
+        if cell is None or any(c[i] for h, c in columns if h not in (published, "its sd")):
             lines.append(f"| {label} | " + " | ".join(c[i] for _, c in columns) + " |")
+    lines += [ALSO[key]] if key in ALSO else []
     return "\n".join(re.sub(r"(?<=\|) {2,}(?=\|)", " ", line) for line in lines)
 
 
@@ -364,7 +398,7 @@ def disputed(results, key):
         return None
     db = sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
     people, found, count = {}, {}, {}
-    sets = "select cell, path, truth from runs join sets using(key) where state = 'done' and set_name = 'test'"
+    sets = "select cell, path, truth from runs join sets using(key) where state = 'done' and set_name = 'test' order by seed"
     for cell, path, truth in db.execute(sets):
         if truth not in people:
             people[truth] = split_by_people(results, key, store, truth)
@@ -382,13 +416,22 @@ def disputed(results, key):
     mean = lambda cell, kind: numpy.mean(found[cell, kind], axis=0)
     lines = ["| trained on | " + " | ".join(f"{kind}, {numpy.mean(count[kind]):.0f} images" for kind in ("agreed", "disputed")) + " |", "|---|---|---|"]
     lines += [f"| {label} | {said(mean(cell, 'agreed'))} | {said(mean(cell, 'disputed'))} |" for label, cell in rows if (cell, "agreed") in found]
-    return "\n".join(lines)
+    told = []
+    for kind in ("agreed", "disputed"):
+        d = numpy.array(found["gold", kind]) - numpy.array(found["soft, standard", kind])  # seed by seed
+        said = [[x * s for x in interval(list(d[:, i]))] for i, s in ((0, 100), (1, 1))]
+        told.append(" / ".join(f"{signed(x[0], k)} [{signed(x[2], k)}, {signed(x[3], k)}]" for x, k in zip(said, (1, 2))))
+    return "\n".join([*lines, f"| gold less shares, 95 % over seeds | {told[0]} | {told[1]} |"])
 
 
-OTHERS = {"words-alone": words_alone, "disputed-labelme": disputed, "disputed-cifar10h": disputed, "kurtosis": who_is_right, "entropy": who_is_right, "beyond-views": near_and_far, "why-inverse-kl": late_runs}
+OTHERS = {**MORE, "words-alone": words_alone, "disputed-labelme": disputed, "disputed-cifar10h": disputed, "kurtosis": who_is_right, "entropy": who_is_right, "beyond-views": near_and_far, "why-inverse-kl": late_runs}
 
 
 # ---- figures ----
+
+
+# Lines that tell nothing new are left out: a file, part of a figure's name, the filter of `dissent experiment report`.
+ONLY = [("cifar10h", "divide", "model=resnet"), ("cifar10h", "divided", "model=resnet"), ("cifar10h", "held-out", "model=resnet"), ("epistemic-popquorn", "held-out", "keep=cross_entropy")]
 
 
 def draw(results, folder):
@@ -397,14 +440,16 @@ def draw(results, folder):
     files = sorted((f.stem for f in (ROOT / "experiments").glob("*.yaml")), key=len, reverse=True)
     by_file = {}
     for name in shown:
-        by_file.setdefault(next((f for f in files if name.startswith(f + "-")), None), []).append(name)
-    for file, names in by_file.items():
+        file = next((f for f in files if name.startswith(f + "-")), None)
+        only = next((o for f, part, o in ONLY if f == file and part in name), None)
+        by_file.setdefault((file, only), []).append(name)
+    for (file, only), names in by_file.items():
         store = pathlib.Path(results.options.stores) / f"{file}.results"
         if not file or not store.exists():
             print(f"no store: {', '.join(names)}")
             continue
         with tempfile.TemporaryDirectory() as made:
-            results.run(file, store, ["report"], ["--figures", made])
+            results.run(file, store, ["report"], ["--figures", made, *(["--filter", only] if only else [])])
             for name in names:
                 if (pathlib.Path(made) / name).exists():
                     shutil.copy(pathlib.Path(made) / name, folder)
@@ -414,12 +459,20 @@ def draw(results, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stores")
+    parser.add_argument("stores", nargs="?")
+    parser.add_argument("--check", metavar="DOCUMENT", help="look for figures in its text that its tables do not have; needs no stores")
     parser.add_argument("--dissent", default=str(ROOT / "build/dissent"))
     parser.add_argument("--data")
     parser.add_argument("--write")
     parser.add_argument("--figures")
     options = parser.parse_args()
+    if options.check:
+        missing = check(pathlib.Path(options.check).read_text())
+        for line, said in missing:
+            print(f"{options.check}:{line}: {said} is in no table of its section")
+        sys.exit(1 if missing else 0)
+    if not options.stores:
+        parser.error("STORES or --check DOCUMENT")
     results = Results(options)
     if options.figures:
         draw(results, options.figures)

@@ -64,7 +64,7 @@ typedef struct {
     const char *data_folder; /* where relative paths of data are looked for; NULL: as the file says */
     size_t n_filters;
     /* Which runs are meant; all that must hold. TEXT: part of the cell's name. KEY=VALUE: a setting of the cell, or
-     * cell, data, fold or seed, or the file's paper. */
+     * cell, data, fold or seed, or the file's paper or size. */
     const char *const *filter;
     bool may_be_empty; /* filters that fit no run are no error */
 } dis_experiment_options;

@@ -44,6 +44,7 @@ static bool fits(const dis__plan *plan, const dis__run *run, const char *filter)
     const size_t n = (size_t)(equals - filter);
     const char *value = equals + 1;
     if (n == 5 && memcmp(filter, "paper", n) == 0) return strcmp(plan->paper, value) == 0;
+    if (n == 4 && memcmp(filter, "size", n) == 0) return strcmp(plan->size, value) == 0;
     if (n == 4 && memcmp(filter, "cell", n) == 0) return strcmp(cell->name, value) == 0;
     if (n == 4 && memcmp(filter, "data", n) == 0) return strcmp(cell->data, value) == 0;
     if (n == 4 && memcmp(filter, "fold", n) == 0) return is_number(value, run->fold);
@@ -66,7 +67,7 @@ static dis_status select_runs(dis_experiment *e, const dis_experiment_options *o
     if (e->n_selected == 0 && plan->n_runs && !o->may_be_empty)
         return dis__fail(DIS_EUSAGE,
                          "no run fits the filter%s \"%.100s\"%s; a filter is part of a cell's name, or "
-                         "KEY=VALUE of a setting, cell, data, fold, seed or paper",
+                         "KEY=VALUE of a setting, cell, data, fold, seed, paper or size",
                          o->n_filters > 1 ? "s" : "", o->filter[0], o->n_filters > 1 ? " and the others" : "");
     return DIS_OK;
 }

@@ -99,8 +99,8 @@ static void put_point(series *s, double x, const dis_experiment_figure *f)
     }
     s->x[i] = x;
     s->y[i] = f->mean;
-    s->low[i] = f->ci_low;
-    s->high[i] = f->ci_high;
+    s->low[i] = f->n > 2 ? f->ci_low : (double)NAN; /* that of two seeds would hide all else */
+    s->high[i] = f->n > 2 ? f->ci_high : (double)NAN;
     s->n++;
 }
 

@@ -325,7 +325,7 @@ typedef struct {
 /* A cell's name is short enough to stand beside its bar. */
 static bool fits_beside(const char *name)
 {
-    return dis__text_width(name) <= 120;
+    return dis__text_width(name) <= 140;
 }
 
 static void draw_items(dis__experiment_page *p, const people *w, const two_cells *pair, const size_t *item, size_t n,
@@ -392,6 +392,14 @@ static void draw_pair(dis__experiment_page *p, const people *w, const two_cells 
                    "items on which both answer the same, but one is far nearer to how sure people are:");
 }
 
+/* The name of a cell among those of its data set. */
+static const char *name_among(const dis__experiment_page *p, const people *w, size_t cell)
+{
+    for (size_t r = w->first; r < w->end; r++)
+        if (p->t.row[r].cell == cell) return dis__short_name(p, w->first, w->end, r);
+    return p->e->plan->cell[cell].name;
+}
+
 static dis_status beside_people(dis__experiment_page *p, const people *w)
 {
     const dis__plan *plan = p->e->plan;
@@ -408,8 +416,8 @@ static dis_status beside_people(dis__experiment_page *p, const people *w)
         status == DIS_OK && found_b && dis__names_same(a.tasks, b.tasks) && dis__names_same(a.classes, b.classes);
     const two_cells two = {.close = &a,
                            .other = same ? &b : NULL,
-                           .close_name = plan->cell[close].name,
-                           .other_name = plan->cell[other].name,
+                           .close_name = name_among(p, w, close),
+                           .other_name = name_among(p, w, other),
                            .baseline = other == baseline};
     if (status == DIS_OK && found_a && a.human) draw_pair(p, w, &two);
     dis__pooled_free(&a);

@@ -236,6 +236,7 @@ static const dis__field file_rows[] = {
     {ROW(dis__file_part, name, DIS_FIELD_TEXT, "name", "of the experiment"), .required = true},
     {ROW(dis__file_part, about, DIS_FIELD_TEXT, "about", "what it is for, for people")},
     {ROW(dis__file_part, paper, DIS_FIELD_TEXT, "paper", "the paper that it repeats, in a word that filters name")},
+    {ROW(dis__file_part, size, DIS_FIELD_TEXT, "size", "how much it takes, in a word that filters name: small, large")},
     {ROW(dis__file_part, data, DIS_FIELD_NAMED, "data", "data sets by name"), .part = &dis__data_schema,
      .required = true},
     {ROW(dis__file_part, labels, DIS_FIELD_NAMED, "labels", "sets of labels by name, beside the methods themselves"),

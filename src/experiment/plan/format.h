@@ -99,7 +99,7 @@ typedef struct {
 
 typedef struct {
     const dis__yaml_node *at;
-    const char *name, *about, *paper, *dev, *human;
+    const char *name, *about, *paper, *size, *dev, *human;
     dis__parts data;   /* dis__data_part */
     dis__parts labels; /* dis__labels_part */
     dis__split_part *split;

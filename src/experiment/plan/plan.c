@@ -57,6 +57,7 @@ static dis_status read_file(dis_context *ctx, const char *path, const char *data
     plan->name = p->file.name;
     plan->about = p->file.about ? p->file.about : "";
     plan->paper = p->file.paper ? p->file.paper : "";
+    plan->size = p->file.size ? p->file.size : "";
     plan->path = p->yaml.path;
     plan->keep_predictions = p->file.keep_predictions;
     plan->resamples = s->resamples;

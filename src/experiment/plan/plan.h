@@ -15,8 +15,8 @@ typedef dis_experiment_setting dis__setting;
 typedef dis_run dis__run;
 
 typedef struct {
-    const char *name, *about, *paper; /* about and paper: "" when the file says nothing */
-    const char *path;                 /* of the file */
+    const char *name, *about, *paper, *size; /* all but name: "" when the file says nothing */
+    const char *path;                        /* of the file */
     size_t n_cells, n_measures, n_runs;
     const dis_experiment_cell *cell;
     const dis_experiment_measure *measure;

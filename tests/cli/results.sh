@@ -1,0 +1,32 @@
+#!/bin/sh
+# docs/results.md: figures in its text are those of its tables, links lead somewhere, pictures are there; and the check finds a wrong one.
+set -eu
+source=${DISSENT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+cd "$source"
+command -v python3 >/dev/null || { echo "no python3"; exit 77; }
+failed=0
+check() { python3 tools/paper_tables.py --check "$1"; }
+check docs/results.md || failed=1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 - docs/results.md "$work/wrong.md" <<'P' || failed=1
+import pathlib, re, sys
+page = pathlib.Path(sys.argv[1])
+text = page.read_text()
+bad = [f for f in re.findall(r"\(figures/([^)]+)\)", text) if not (page.parent / "figures" / f).exists()]
+anchor = lambda heading: re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+there = {anchor(h) for h in re.findall(r"(?m)^#+ (.*)$", text)}
+bad += [a for a in re.findall(r"\]\(#([^)]+)\)", text) if a not in there]
+shown = set(re.findall(r"figures/([\w-]+\.svg)", text))
+bad += [f.name + " is shown nowhere" for f in (page.parent / "figures").glob("*.svg") if f.name not in shown]
+print("\n".join(bad), end="\n" if bad else "")
+table = text.index("<!-- table beyond-targets -->")
+wrong = text[:table] + "It gains 1.6 points (.3 to 9.9) and has 12.34.\n\n" + text[table:]
+pathlib.Path(sys.argv[2]).write_text(wrong)
+sys.exit(1 if bad else 0)
+P
+if check "$work/wrong.md" >"$work/said"; then echo "a wrong figure passes"; failed=1; fi
+for wrong in "12.34" "1.6 (.3 to 9.9)"; do
+    grep -qF "$wrong" "$work/said" || { echo "$wrong is not named"; failed=1; }
+done
+exit $failed

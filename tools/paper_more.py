@@ -1,0 +1,390 @@
+"""Tables of docs/results.md that are not one row per condition; tools/paper_tables.py puts them into the document.
+
+Crowds of SOFT-LOSS's table 1 (by `dissent agree`), distances of views to the centroid, items of low and high entropy, differences of
+two conditions with 95 % intervals by Student's t over seeds (or over seeds and folds where there are few seeds), which epochs
+were kept, what the reference run of an encoder has, what is not told by conditions one by one, where each table of a paper is, and
+how long runs took.
+"""
+import csv
+import math
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+from claims import LOWER, PERCENT, ROOT, interval
+from claims import number as signed
+
+VIEWS = ["standard", "softmax", "mace", "dawid-skene"]
+
+
+def plain(x, digits):
+    return f"{x:.{digits}f}".replace("0.", ".", 1) if abs(x) < 1 else f"{x:.{digits}f}"
+
+
+def opened(results, file):
+    """The store of an experiment; None: not there."""
+    store = pathlib.Path(results.options.stores) / f"{file}.results"
+    if not (store / "results.sqlite").exists():
+        return None, None
+    return store, sqlite3.connect(f"file:{store}/results.sqlite?mode=ro", uri=True)
+
+
+def data_of(results):
+    return pathlib.Path(results.options.data or ROOT / "../shared/data")
+
+
+# ---- the crowds of SOFT-LOSS ----
+
+CROWDS = [("votes per item", "votes_per_item", ("5.00", "2.50", "51.10"), 2), ("coder to label ratio", "coder_to_label_ratio", (".30", ".26", "5.11"), 2),
+          ("agreement per item, single votes as agreeing", "agreement_with_singles", (".73", ".73", ".94"), 3),
+          ("accuracy of workers", "worker_accuracy", (".68", ".69", ".95"), 3), ("share of workers at .75 or more", "workers_at_75", (".29", ".42", "1.00"), 3),
+          ("share of workers above .75", "workers_above_75", (".29", ".42", "1.00"), 3), ("accuracy of votes", "vote_accuracy", ("", "", ""), 3),
+          ("items whose gold label got no vote", "gold_never_voted", ("", "", ""), 4)]  # fmt: skip
+
+
+def first_five(path, to):
+    """The first five votes of each item of a file of votes."""
+    seen = {}
+    with open(path, newline="") as f, open(to, "w", newline="") as out:
+        rows = csv.reader(f)
+        written = csv.writer(out)
+        written.writerow(next(rows))
+        for r in rows:
+            seen[r[0]] = seen.get(r[0], 0) + 1
+            if seen[r[0]] <= 5:
+                written.writerow(r)
+
+
+def crowds(results, _):
+    data, said = data_of(results), []
+    if not (data / "labelme").exists():
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        first_five(data / "pos_gimpel/annotations.csv", f"{folder}/votes.csv")
+        counts = (data / "cifar10h/counts.csv").read_text()
+        pathlib.Path(folder, "counts.csv").write_text(counts.replace("c", "", 10))  # classes as gold names them
+        for line in ([f"{folder}/votes.csv", "--gold", data / "pos_gimpel/gold.csv"], [data / "labelme/annotations.csv", "--gold", data / "labelme/gold.csv"],
+                     [f"{folder}/counts.csv", "--input", "counts", "--gold", data / "cifar10h/gold.csv"]):  # fmt: skip
+            done = subprocess.run([results.options.dissent, "agree", *map(str, line), "-q", "--resamples", "0"], capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(done.stderr)
+            said.append({r["measure"]: r["value"] for r in csv.DictReader(done.stdout.splitlines())})
+    lines = ["| | POS, published / here | LabelMe | CIFAR-10H |", "|---|---|---|---|"]
+    for label, measure, published, digits in CROWDS:
+        here = [plain(float(s[measure]), digits) if s.get(measure) else "no ids of workers" for s in said]
+        lines.append(f"| {label} | " + " | ".join(f"{p} / {h}" if p else h for p, h in zip(published, here)) + " |")
+    return "\n".join(lines)
+
+
+# ---- views and their centroid ----
+
+
+def divergence(p, q):
+    import numpy
+
+    entropy = lambda x: -(x * numpy.log(numpy.where(x > 0, x, 1))).sum(1)
+    return numpy.maximum(0, entropy((p + q) / 2) - (entropy(p) + entropy(q)) / 2)
+
+
+def hub(results, _):
+    """Correlation of a view's distance to the centroid with its mean distance to the other views."""
+    import numpy
+
+    store, db = opened(results, "multi-view-labels")
+    if not db:
+        return None
+    lines, means = ["| | over items and views |", "|---|---|"], []
+    for said, data in (("RTE", "rte"), ("MRE", "mre"), ("POS", "pos"), ("toxicity, another set", "toxicity")):
+        path = lambda name: db.execute("select path from runs join sets using(key) where state = 'done' and cell = ?", (f"{data}: {name}",)).fetchone()[0]
+        p = {name: numpy.load(f"{store}/{path(name)}") for name in (*VIEWS, "centroid")}
+        near = {v: divergence(p[v], p["centroid"]) for v in VIEWS}
+        far = {v: sum(divergence(p[v], p[w]) for w in VIEWS if w != v) / 3 for v in VIEWS}
+        r = numpy.corrcoef(numpy.concatenate([near[v] for v in VIEWS]), numpy.concatenate([far[v] for v in VIEWS]))[0, 1]
+        lines.append(f"| {said} | {plain(r, 3)} |")
+        means += [(near[v].mean(), far[v].mean()) for v in VIEWS] if data != "toxicity" else []
+    r = numpy.corrcoef(*zip(*means))[0, 1]
+    return "\n".join([*lines, f"| the 12 means of the first three | {plain(r, 3)} |", "| published | .935 |"])
+
+
+# ---- items of low and high entropy ----
+
+CIFAR = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
+ENTROPIES = [("SNLI", "chaosnli/snli_items.csv", {"c_e": "entailment", "c_n": "neutral", "c_c": "contradiction"}),
+             ("MNLI", "chaosnli/mnli_m_items.csv", {"c_e": "entailment", "c_n": "neutral", "c_c": "contradiction"}),
+             ("alphaNLI", "chaosnli/alphanli_items.csv", {"c_1": "first", "c_2": "second"}),
+             ("CIFAR-10H", "cifar10h/counts.csv", {f"c{k}": name for k, name in enumerate(CIFAR)})]  # fmt: skip
+
+
+def low_and_high(results, _):
+    """Of each data set the items that people see most and least alike, and how its entropies lie."""
+    data = data_of(results)
+    lines = ["| | most alike | most divided | unanimous | mean entropy | above .9 |", "|---|---|---|---|---|---|"]
+    for said, file, columns in ENTROPIES:
+        if not (data / file).exists():
+            return None
+        with open(data / file, newline="") as f:
+            rows = list(csv.DictReader(f))
+        found = []
+        for r in rows:
+            votes = [int(r[c]) for c in columns]
+            share = [v / sum(votes) for v in votes]
+            found.append((-sum(s * math.log(s) for s in share if s) / math.log(len(share)) + 0.0, r.get("task") or r.get("image") or str(len(found)), votes))
+        shown = lambda x: f"{x[1]}: " + ", ".join(f"{n} {name}" for name, n in sorted(zip(columns.values(), x[2]), key=lambda y: -y[1]) if n)
+        entropy = [x[0] for x in found]
+        lines.append(f"| {said} | {shown(min(found))} | {shown(max(found))} | {sum(e == 0 for e in entropy)} of {len(entropy):,} | {plain(sum(entropy) / len(entropy), 2)} | {100 * sum(e > .9 for e in entropy) / len(entropy):.1f} % |")
+    return "\n".join(lines)
+
+
+# ---- differences of two conditions ----
+
+
+def pairs(db, experiment, one, other, measure):
+    """Differences of runs of the same seed and fold; a cell EXPERIMENT//CELL is another experiment's."""
+    metric = measure.partition(".")[2]
+    rows = "select seed, fold, value from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = ? and metric = ?"
+    named = [cell.split("//") if "//" in cell else (experiment, cell) for cell in (one, other)]
+    got = [{(s, f): v for s, f, v in db.execute(rows, (*name, *measure.split(".", 1)))} for name in named]
+    both = sorted(got[0].keys() & got[1].keys())
+    if len({s for s, _ in both}) >= 3:  # of each seed the mean over its folds
+        seeds = sorted({s for s, _ in both})
+        mean = lambda g, s: sum(g[k] for k in both if k[0] == s) / sum(k[0] == s for k in both)
+        return [mean(got[0], s) - mean(got[1], s) for s in seeds], metric
+    return [got[0][k] - got[1][k] for k in both], metric
+
+
+def difference(db, experiment, one, other, measure):
+    """"+1.35 [+.62, +2.08]" in points where the measure is a share; None: nothing to compare."""
+    d, metric = pairs(db, experiment, one, other, measure)
+    if len(d) < 2:
+        return None
+    scale, digits = (100, 2) if metric in PERCENT else (1, 3)
+    mean, _, low, high = (x * scale for x in interval(d))
+    return f"{signed(mean, digits)} [{signed(low, digits)}, {signed(high, digits)}]"
+
+
+ACCURACY, PEOPLE = "images.accuracy", "test.cross_entropy"
+LOSS = "{} against KL, {}".format
+# key: file, rows of (what, one, other, measure)
+GAINS = {
+    "gains-trust": ("beyond-trust", [(f"{said}, {int(100 * float(t))} % random", f"{one}, {t}", f"{other}, {t}", ACCURACY) for t in (".1", ".25", ".5", ".75")
+                                     for said, one, other in (("Dawid-Skene as soft labels against shares", "soft d&s", "soft"), ("crowd layer against shares", "crowd layer", "soft"),
+                                                              ("crowd layer against Dawid-Skene as soft labels", "crowd layer", "soft d&s"))]),
+    "gains-targets": ("beyond-targets", [(f"Jensen-Shannon against KL, {said}", f"js to {k}", f"kl to {k}", m) for m in (ACCURACY, PEOPLE) for said, k in (("softmax", "softmax"), ("centroid", "centroid"), ("default labels", "default"))]
+                      + [(f"default labels against the centroid, {said}", f"{k} to default", f"{k} to centroid", m) for m in (ACCURACY, PEOPLE) for said, k in (("KL", "kl"), ("Jensen-Shannon", "js"))]),
+    "gains-votes-tags": ("beyond-votes-tags", [(f"softmax against the majority, {n} votes at most" if n > 1 else "softmax against the majority, 1 vote", f"soft, of {n}", f"majority of {n}", m) for m in ("test.accuracy", PEOPLE) for n in (1, 2, 3, 5)]),
+    "gains-inverse-kl": ("why-inverse-kl", [(f"inverse KL with {said}, against {told}", cell, f"large-mtl-pos//{other}", "test.accuracy") for said, cell in (("20 steps of warm-up", "20 steps of warm-up"), ("one encoder layer", "one encoder layer"))
+                                            for told, other in (("KL", "gold+kl"), ("one head", "gold"))]),
+}  # fmt: skip
+UNIT = {"accuracy": "accuracy, points", "macro_f1": "macro-F1, points", "cross_entropy": "cross-entropy to people, nats"}
+
+
+def gains(results, key):
+    file, rows = GAINS[key]
+    _, db = opened(results, file)
+    if not db:
+        return None
+    lines = ["| difference | of | [95 % over seeds] |", "|---|---|---|"]
+    for said, one, other, measure in rows:
+        d = difference(db, file, one, other, measure)
+        if d:
+            lines.append(f"| {said} | {UNIT[measure.partition('.')[2]]} | {d} |")
+    return "\n".join(lines) if len(lines) > 2 else None
+
+
+# ---- why claims fail ----
+
+STEMS = [("2 epochs", "{}, 2"), ("5 epochs", "{}, 5"), ("10 epochs, as the paper has it", "{}, 10"), ("20 epochs", "{}, 20"),
+         ("10 epochs, the epoch chosen by accuracy", "{}, epoch by accuracy"), ("10 epochs, batches of 1,024", "{}, batches of 1024"), ("10 epochs, words cut at 12 letters", "{}, 12 letters")]  # fmt: skip
+BLOCKS = [(f"{said}, {v} votes{more}", f"{d}, {v} votes: {{}}") for d, said, more in (("first", "the first 2,439 tokens", ""), ("last", "the last 2,439 tokens", "")) for v in ("all", "5")]
+BLOCKS += [("the first, 5 votes, no word vectors", "no vectors: {}"), ("the first, 5 votes, vectors of 50 numbers", "50 numbers: {}")]
+
+
+def mean_of(db, experiment, cell, measure):
+    rows = "select avg(value), count(*) from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = ? and metric = ?"
+    return db.execute(rows, (experiment, cell, *measure.split(".", 1))).fetchone()
+
+
+def why_stemming(results, _):
+    _, db = opened(results, "why-stemming")
+    if not db:
+        return None
+    cells = lambda form: [form.format(who) for who in ("one head", "two heads")]
+    lines = ["| | runs | one head: accuracy / macro-F1 | two heads, inverse KL | gain in accuracy [95 %] | in macro-F1 |", "|---|---|---|---|---|---|"]
+    for said, form in STEMS:
+        one, two = cells(form)
+        x = [[mean_of(db, "why-stemming", c, f"test.{m}") for m in ("accuracy", "macro_f1")] for c in (one, two)]
+        if not (x[0][0][1] and x[1][0][1]):
+            continue
+        shown = [" / ".join(f"{100 * v:.2f}" for v, _ in y) for y in x]
+        lines.append(f"| {said} | {x[0][0][1]} and {x[1][0][1]} | {shown[0]} | {shown[1]} | {difference(db, 'why-stemming', two, one, 'test.accuracy')} | {difference(db, 'why-stemming', two, one, 'test.macro_f1')} |")
+    return "\n".join(lines) if len(lines) > 2 else None
+
+
+def why_tags(results, _):
+    file = "why-pos-soft-loss"
+    _, db = opened(results, file)
+    if not db:
+        return None
+    lines = ["| tested on | soft | against the majority [95 %] | against shares | against the crowd layer |", "|---|---|---|---|---|"]
+    for said, form in BLOCKS:
+        mean, n = mean_of(db, file, form.format("soft"), "test.accuracy")
+        if n:
+            lines.append(f"| {said} | {100 * mean:.2f} | " + " | ".join(difference(db, file, form.format("soft"), form.format(o), "test.accuracy") or "" for o in ("majority", "shares", "crowd layer")) + " |")
+    return "\n".join(lines) if len(lines) > 2 else None
+
+
+STEPS = [("gold", "gold", 97.21), ("majority", "majority", 80.36), ("Dawid-Skene, hard", "d&s", 83.43), ("crowd layer on logits", "crowd layer", 83.54), ("soft", "soft", 84.85), ("soft, standard shares", "soft shares", 83.46)]
+
+
+def why_steps(results, _):
+    file = "why-labelme-steps"
+    _, db = opened(results, file)
+    if not db:
+        return None
+    lines = ["| | published | " + " | ".join(f"{s}, {e} epochs" for s in ("trained on", "test images") for e in (20, 60, 200)) + " |", "|---" * 8 + "|"]
+    for said, cell, published in STEPS:
+        x = [mean_of(db, file, f"{cell}, {e}", f"{s}.accuracy") for s in ("seen", "images") for e in (20, 60, 200)]
+        if all(n for _, n in x):
+            lines.append(f"| {said} | {published:.2f} | " + " | ".join(f"{100 * v:.2f}" for v, _ in x) + " |")
+    for other in ("majority", "d&s", "crowd layer", "soft shares"):
+        got = [difference(db, file, f"soft, {e}", f"{other}, {e}", f"{s}.accuracy") for s in ("seen", "images") for e in (20, 60, 200)]
+        if all(got):
+            published = {c: p for _, c, p in STEPS}
+            lines.append(f"| soft against {dict((c, s) for s, c, _ in STEPS)[other]} | {signed(84.85 - published[other])} | " + " | ".join(got) + " |")
+    return "\n".join(lines) if len(lines) > 2 else None
+
+
+def kept_epochs(results, _):
+    """Accuracy of the runs of stemming by the epoch that they kept."""
+    file = "large-mtl-stemming"
+    _, db = opened(results, file)
+    if not db:
+        return None
+    bands = [("1 to 3", 0, 2), ("4 to 6", 3, 5), ("7 to 10", 6, 9)]
+    rows = "select count(*), avg(value) from runs join measures using(key) where state = 'done' and experiment = ? and cell = ? and set_name = 'test' and metric = 'accuracy' and best_epoch between ? and ?"
+    lines = ["| epoch kept | " + " | ".join(b for b, _, _ in bands) + " |", "|---" * (len(bands) + 1) + "|"]
+    for said, cell in (("gold", "gold"), ("gold + inverse KL", "gold+inverse-kl"), ("silver", "silver"), ("silver + inverse KL", "silver+inverse-kl")):
+        got = [db.execute(rows, (file, cell, low, high)).fetchone() for _, low, high in bands]
+        lines.append(f"| {said} | " + " | ".join(f"{100 * v:.2f} ({n} runs)" if n else "" for n, v in got) + " |")
+    return "\n".join(lines)
+
+
+# ---- the reference run of an encoder, by PyTorch and transformers (accuracy, macro-F1, calibrated log-likelihood) ----
+
+REFERENCE = {"gold": (.583, .545, .653), "silver": (.678, .646, .595), "standard": (.695, .670, .589), "softmax": (.687, .641, .591), "dawid-skene": (.645, .611, .621),
+             "mace": (.599, .563, .656), "average": (.678, .652, .600), "centroid": (.660, .637, .617), "temperature": (.684, .651, .595), "hybrid": (.642, .631, .632),
+             "gold + standard": (.631, .595, .615), "gold + softmax": (.691, .631, .583), "gold + dawid-skene": (.627, .609, .635), "gold + mace": (.617, .599, .639),
+             "gold + average": (.642, .593, .629), "gold + centroid": (.640, .620, .625), "gold + temperature": (.608, .547, .645), "gold + hybrid": (.638, .615, .626)}  # fmt: skip
+
+
+def reference(results, _):
+    file, metrics = "large-multi-view-rte", ("accuracy", "macro_f1", "calibrated_log_likelihood")
+    shown, within, differences = [], [], {m: [] for m in metrics}
+    for cell, there in REFERENCE.items():
+        here = [results.measure(file, cell, f"snli.{m}") for m in metrics]
+        if None in here:
+            continue
+        within += [abs(h["mean"] - t) / h["sd"] for h, t in zip(here, there)]
+        for m, h, t in zip(metrics, here, there):
+            differences[m].append(h["mean"] - t)
+        said = lambda x: f"{100 * x[0]:.1f} / {100 * x[1]:.1f} / {plain(x[2], 3)}"
+        shown.append(f"| {cell} | {said([h['mean'] for h in here])} | {said(there)} |")
+    if not shown:
+        return None
+    n, mean = len(within), {m: sum(d) / len(d) for m, d in differences.items()}
+    told = f"Of {n} figures {sum(w <= 1 for w in within)} lie within one standard deviation over our seeds of the reference run, all within {max(within):.1f}; on average accuracy is {signed(100 * mean['accuracy'], 1)} points, macro-F1 {signed(100 * mean['macro_f1'], 1)} points and calibrated log-likelihood {signed(mean['calibrated_log_likelihood'], 3)} here."
+    return "\n".join([told, "", "<details><summary>Condition by condition</summary>", "", "| | here: accuracy / macro-F1 / calibrated log-likelihood | reference |", "|---|---|---|", *shown, "", "</details>"])
+
+
+# ---- what conditions without pretraining have in common ----
+
+BAGS = [("RTE to SNLI", "multi-view-rte", "snli"), ("MRE to press releases", "multi-view-mre", "insciout"), ("toxicity, another set", "multi-view-toxicity", "test")]
+
+
+def ranges(results, _):
+    lines = ["| | conditions | seeds | gold: macro-F1 / calibrated log-likelihood | the others, lowest to highest |", "|---|---|---|---|---|"]
+    for said, file, name in BAGS:
+        results.measure(file, "gold", f"{name}.macro_f1")
+        cells = [c for c in results.tables.get(file) or {} if results.measure(file, c, f"{name}.macro_f1")]
+        if "gold" not in cells:
+            continue
+        get = lambda c, m: results.measure(file, c, f"{name}.{m}")["mean"]
+        others = [c for c in cells if c != "gold"]
+        f1, cll = ([get(c, m) for c in others] for m in ("macro_f1", "calibrated_log_likelihood"))
+        seeds = {results.measure(file, c, f"{name}.macro_f1")["seeds"] for c in cells}
+        lines.append(f"| {said} | {len(cells)} | {'to'.join(str(s) for s in sorted(seeds))} | {100 * get('gold', 'macro_f1'):.1f} / {plain(get('gold', 'calibrated_log_likelihood'), 3)} | {100 * min(f1):.1f} to {100 * max(f1):.1f} / {plain(min(cll), 3)} to {plain(max(cll), 3)} |")
+    return "\n".join(lines) if len(lines) > 2 else None
+
+
+# ---- where each table and figure of the papers is ----
+
+INDEX = [
+    ("SOFT-LOSS", "table 1, figure 1: the crowds", "#the-crowds-table-1-and-figure-1", None, "all votes"),
+    ("SOFT-LOSS", "tables 2 and 3: POS", "#part-of-speech-tags-of-tweets-tables-2-and-3", "large-pos-soft-loss", "the paper's, word vectors of 25 numbers instead of 300"),
+    ("SOFT-LOSS", "tables 2 and 3: LabelMe", "#labelme-features-of-vgg-16-tables-2-and-3", "labelme", "the paper's net, one copy of each image instead of ten"),
+    ("SOFT-LOSS", "tables 2 and 3: CIFAR-10H", "#cifar-10h-tables-2-and-3", "cifar10h", "the paper's, two readings of the recipe; no rows that need ids of workers"),
+    ("MTL", "tables 1 and 2: POS, five folds", "#part-of-speech-tags-of-tweets-five-folds-tables-1-to-3", "large-mtl-pos", "the paper's, word vectors of 25 numbers instead of 300"),
+    ("MTL", "tables 1 and 2: POS, other tweets", "#other-tweets-tables-1-and-2", "large-mtl-pos-test", "the same"),
+    ("MTL", "tables 1 and 2: stemming", "#stemming-tables-1-to-3", "large-mtl-stemming", "the paper's"),
+    ("MTL", "table 3: who is right where, POS", "#part-of-speech-tags-of-tweets-five-folds-tables-1-to-3", "large-mtl-pos", "the paper's; all losses"),
+    ("MTL", "table 3 in words: stemming", "#stemming-tables-1-to-3", "large-mtl-stemming", "entropy in place of kurtosis"),
+    ("MULTI-VIEW", "table 1: labels", "#soft-labels-table-1", "multi-view-labels", "the paper's data but for toxicity"),
+    ("MULTI-VIEW", "figure 4, section 5.4: distances", "#distances-between-views-section-54-figure-4", "multi-view-labels", "the same"),
+    ("MULTI-VIEW", "figures 1 and 2: RTE", "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3", "large-multi-view-rte", "MPNet-base instead of RoBERTa-base"),
+    ("MULTI-VIEW", "figures 1 and 2: MRE", "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3", "large-multi-view-mre", "the same"),
+    ("MULTI-VIEW", "figures 1 to 3: POS", "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3", "large-multi-view-pos", "the same; with and without traces"),
+    ("MULTI-VIEW", "figures 1 to 3: toxicity", "#the-conditions-with-mpnet-base-on-a-gpu-figures-1-to-3", "large-multi-view-toxicity", "the same; another data set"),
+    ("EPISTEMIC", "figure 1: low and high entropy", "#low-and-high-entropy-figure-1", None, "all votes"),
+    ("EPISTEMIC", "figures 2 to 5, the abstract's figures: ChaosNLI", "#with-mpnet-base-and-on-images", "encoder-chaosnli", "MPNet-base; the paper's four tables are not in what can be had of it"),
+    ("EPISTEMIC", "the same: POPQUORN", "#with-mpnet-base-and-on-images", "encoder-popquorn", "MPNet-base"),
+    ("EPISTEMIC", "the same: CIFAR-10H", "#with-mpnet-base-and-on-images", "cifar10h", "SOFT-LOSS's runs: soft shares against the majority"),
+]  # fmt: skip
+PUBLISHED_SEEDS = {"large-pos-soft-loss": "30", "labelme": "30", "cifar10h": "10", "large-mtl-pos": "10", "large-mtl-pos-test": "10", "large-mtl-stemming": "10",
+                   "large-multi-view-rte": "20", "large-multi-view-mre": "20", "large-multi-view-pos": "20", "large-multi-view-toxicity": "20"}  # fmt: skip
+
+
+def seeds_of(results, file):
+    """Fewest and most seeds of the cells of an experiment that are whole."""
+    if file not in results.tables:
+        results.tables[file] = results.read(file)
+    cells = results.tables[file] or {}
+    found = [m["seeds"] for name, c in cells.items() for m in c["measures"][:1] if m["seeds"] and c["done"] == m["seeds"] * results.folds(file, c["runs"])]
+    return "" if not found else str(max(found)) if min(found) == max(found) else f"{min(found)} to {max(found)}"
+
+
+def index(results, _):
+    lines = ["| paper | table or figure | experiment | seeds, published / here | size |", "|---|---|---|---|---|"]
+    for paper, what, anchor, file, size in INDEX:
+        seeds = f"{PUBLISHED_SEEDS.get(file, '-')} / {seeds_of(results, file)}" if file and file != "multi-view-labels" else "nothing is drawn"
+        lines.append(f"| {paper} | [{what}]({anchor}) | {f'`{file}.yaml`' if file else '`dissent agree`'} | {seeds} | {size} |")
+    return "\n".join(lines)
+
+
+# ---- times ----
+
+ON_GPU = {"cifar10h", "encoder-chaosnli", "encoder-popquorn", "why-inverse-kl"}
+
+
+def seconds(x):
+    return f"{x:.2g} s" if x < 10 else f"{x:.0f} s" if x < 120 else f"{x / 60:.0f} min"
+
+
+def times(results, _):
+    """Runs in the stores, and how long the quickest tenth of them took at most: the others waited for the processor."""
+    lines = ["| experiment | runs | where | a run | all, one after the other |", "|---|---|---|---|---|"]
+    for yaml in sorted((ROOT / "experiments").glob("*.yaml")):
+        _, db = opened(results, yaml.stem)
+        if not db:
+            continue
+        took = sorted(r[0] for r in db.execute("select seconds from runs where state = 'done' and experiment = ?", (yaml.stem,)))
+        if took:
+            quick = took[len(took) // 10]
+            where = "H200, beside others" if yaml.stem.startswith("large-") or yaml.stem in ON_GPU else "processor"
+            lines.append(f"| {yaml.stem} | {len(took):,} | {where} | {seconds(quick)} | {seconds(quick * len(took))} |")
+    return "\n".join(lines)
+
+
+MORE = {"crowds": crowds, "hub": hub, "low-and-high": low_and_high, "why-stemming": why_stemming, "why-pos-soft-loss": why_tags, "why-labelme-steps": why_steps,
+        "kept-epochs": kept_epochs, "reference": reference, "ranges": ranges, "index": index, "times": times, **{k: gains for k in GAINS}}  # fmt: skip
