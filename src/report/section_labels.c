@@ -131,6 +131,53 @@ static void fill_shares(const double *p, const size_t *part, size_t n_parts, siz
     if (n_shown > n_parts) out[n_parts] = fmax(0, rest);
 }
 
+/* How many of them the labels settle all the same. */
+static void say_settled(const dis__report_job *job, const disputed *d, dis__markup *caption)
+{
+    const dis_report *r = job->r;
+    size_t settled = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        const double *p = r->view[job->main].p + d->best[i].item * r->n_classes;
+        settled += p[dis_argmax(p, r->n_classes)] >= .8;
+    }
+    if (settled == d->n)
+        dis__putf(caption, "All %zu still end with one class at 80 %% or more: it knows whom to trust.", d->n);
+    else if (settled)
+        dis__putf(caption,
+                  "Of the %zu most disputed, %zu still end%s with one class at 80 %% or more: there it knows whom "
+                  "to trust. The others are worth another look.",
+                  d->n, settled, settled == 1 ? "s" : "");
+    else
+        dis__putf(caption,
+                  "None of the %zu most disputed ends with one class at 80 %% or more: they are worth another look.",
+                  d->n);
+}
+
+static void fill_disputed(const dis__report_job *job, const disputed *d, dis__grid *grid)
+{
+    const dis_report *r = job->r;
+    dis__grid_column(grid, "item", DIS__TEXT);
+    dis__text_column(job, grid);
+    if (r->votes) dis__grid_column(grid, "votes", job->look.start ? DIS__COUNT : DIS__REAL);
+    dis__grid_column(grid, r->votes ? "spread of the votes (entropy, nats)" : "entropy (nats)", DIS__REAL);
+    if (r->n_views) dis__grid_column(grid, "label", DIS__TEXT);
+    if (r->n_views) dis__grid_column(grid, "its probability", DIS__REAL);
+    for (size_t i = 0; i < d->n; i++) {
+        const size_t item = d->best[i].item;
+        size_t length;
+        const char *name = dis_names_get(r->tasks, item, &length);
+        dis__grid_text(grid, name, length);
+        dis__text_cell(job, grid, item);
+        if (r->votes) dis__grid_number(grid, d->best[i].weight);
+        dis__grid_number(grid, d->best[i].score);
+        if (!r->n_views) continue;
+        const double *p = r->view[job->main].p + item * r->n_classes;
+        const size_t k = dis_argmax(p, r->n_classes);
+        dis__grid_text(grid, dis__class_name(job, k), strlen(dis__class_name(job, k)));
+        dis__grid_number(grid, p[k]);
+    }
+}
+
 static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
 {
     const dis_report *r = job->r;
@@ -168,25 +215,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
     else
         dis__put(&f.caption, "they say");
     dis__put(&f.caption, r->n_views ? " makes of them. " : ". ");
-    if (r->n_views && r->votes) { /* how many of them the labels settle all the same */
-        size_t settled = 0;
-        for (size_t i = 0; i < d->n; i++) {
-            const double *p = r->view[job->main].p + d->best[i].item * r->n_classes;
-            settled += p[dis_argmax(p, r->n_classes)] >= .8;
-        }
-        if (settled == d->n)
-            dis__putf(&f.caption, "All %zu still end with one class at 80 %% or more: it knows whom to trust.", d->n);
-        else if (settled)
-            dis__putf(&f.caption,
-                      "Of the %zu most disputed, %zu still end%s with one class at 80 %% or more: there it knows whom "
-                      "to trust. The others are worth another look.",
-                      d->n, settled, settled == 1 ? "s" : "");
-        else
-            dis__putf(
-                &f.caption,
-                "None of the %zu most disputed ends with one class at 80 %% or more: they are worth another look.",
-                d->n);
-    }
+    if (r->n_views && r->votes) say_settled(job, d, &f.caption);
     /* two pictures: side by side where there is room */
     for (size_t first = 0, end = (n + 1) / 2; first < n; first = end, end = n) {
         const dis__stack s = {.row = rows + first,
@@ -200,26 +229,7 @@ static void draw_disputed(dis__report_job *job, disputed *d, double *mass)
                               .share = d->share + first * n_bars * n_shown};
         dis__chart_stack(&f.chart, &s, dis__figure_name(&f, first ? "stacked bars, continued" : "stacked bars"));
     }
-    dis__grid_column(&f.grid, "item", DIS__TEXT);
-    dis__text_column(job, &f.grid);
-    if (r->votes) dis__grid_column(&f.grid, "votes", job->look.start ? DIS__COUNT : DIS__REAL);
-    dis__grid_column(&f.grid, r->votes ? "spread of the votes (entropy, nats)" : "entropy (nats)", DIS__REAL);
-    if (r->n_views) dis__grid_column(&f.grid, "label", DIS__TEXT);
-    if (r->n_views) dis__grid_column(&f.grid, "its probability", DIS__REAL);
-    for (size_t i = 0; i < d->n; i++) {
-        const size_t item = d->best[i].item;
-        size_t length;
-        const char *name = dis_names_get(r->tasks, item, &length);
-        dis__grid_text(&f.grid, name, length);
-        dis__text_cell(job, &f.grid, item);
-        if (r->votes) dis__grid_number(&f.grid, d->best[i].weight);
-        dis__grid_number(&f.grid, d->best[i].score);
-        if (!r->n_views) continue;
-        const double *p = r->view[job->main].p + item * r->n_classes;
-        const size_t k = dis_argmax(p, r->n_classes);
-        dis__grid_text(&f.grid, dis__class_name(job, k), strlen(dis__class_name(job, k)));
-        dis__grid_number(&f.grid, p[k]);
-    }
+    fill_disputed(job, d, &f.grid);
     dis__page_figure(&job->page, &f);
 }
 

@@ -84,6 +84,52 @@ static dis_status share_memory(dis__em *em)
     return dis__alloc_zeroed(&em->lines, dis__size(em->n_all_shards, em->n_states + 2, 0), sizeof *em->lines);
 }
 
+/* Cuts the tables up: those of shards, what each shard has beside, then what all share. */
+static void carve(dis__em *em, const plan *p)
+{
+    const dis_votes_view *v = &em->args->votes;
+    const dis__votes_part *part = &em->args->part;
+    double *next = em->tables + p->table_size * p->n_shards;
+    for (size_t j = 0; j < p->n_shards; j++) {
+        em->jobs[j] = (dis__em_job){.first = shard_first(v, part, em->n_all_shards, em->first_shard + j),
+                                    .last = shard_first(v, part, em->n_all_shards, em->first_shard + j + 1),
+                                    .votes = v,
+                                    .gold = em->args->gold,
+                                    .layout = em->layout,
+                                    .n_states = p->n_states,
+                                    .n_groups = em->n_groups,
+                                    .table = em->tables + j * p->table_size,
+                                    .row = p->row,
+                                    .block = p->block,
+                                    .normaliser = next,
+                                    .index = p->table_size > UINT32_MAX ? NULL : (uint32_t *)(next + 2 * DIS_EM_BLOCK),
+                                    .scratch = next + 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2,
+                                    .line = next + 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2 + p->line * p->block};
+        next += 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2 + p->line * (p->block + 1);
+    }
+    if (p->n_shards) em->jobs[p->n_shards - 1].last = v->n_items;
+    em->class_sums = next;
+    em->prior = em->class_sums + p->line * (p->n_shards + 1);
+    em->penalties = em->prior + p->line;
+    em->update_scratch = em->penalties + em->n_update_jobs * 8;
+    for (size_t j = 0; j < p->n_shards; j++) {
+        em->jobs[j].class_sum = em->class_sums + p->line * j;
+        em->jobs[j].prior = em->prior;
+    }
+    em->class_sum = em->class_sums + p->line * p->n_shards;
+    for (size_t j = 0; em->items && j < p->n_shards; j++) {
+        em->jobs[j].item = em->items->factor;
+        em->jobs[j].log_q = em->items->log_q;
+    }
+}
+
+/* The end of making one: what ranks share, and the place where passes are done. */
+static dis_status open_place(dis__em *em)
+{
+    if (dis__comm_is_shared(em->comm)) DIS_TRY(share_memory(em));
+    return em->place->open ? em->place->open(em) : DIS_OK;
+}
+
 dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layout layout, size_t n_groups, dis__em *em)
 {
     const dis_votes_view *v = &args->votes;
@@ -93,7 +139,7 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
     whole.n_items = part->n_items;
     whole.n_votes = part->n_votes;
     plan p = make_plan(&whole, layout, n_groups);
-    const size_t n_all = p.n_shards, line = p.line;
+    const size_t n_all = p.n_shards;
     if (n_all < part->n_owners)
         return dis__comm_agree(comm,
                                dis__fail(DIS_EUSAGE,
@@ -120,6 +166,11 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
                  .n_shards = p.n_shards,
                  .n_update_jobs = update_jobs(v, &p),
                  .block = p.block,
+                 .items = args->items,
+                 .evidence = NAN,
+                 .comm = comm,
+                 .n_all_shards = n_all,
+                 .first_shard = first,
                  .special = dis__special_pick(),
                  .kernel = DIS_KERNEL_PICK(dis__em_kernel)};
     char what[120];
@@ -136,51 +187,8 @@ dis_status dis__em_create(const dis__fit_args *args, dis_fit *fit, dis__em_layou
         dis__free(e.tables);
         return status;
     }
-    double *next = e.tables + p.table_size * p.n_shards;
-    for (size_t j = 0; j < p.n_shards; j++) {
-        e.jobs[j] = (dis__em_job){.first = shard_first(v, part, n_all, first + j),
-                                  .last = shard_first(v, part, n_all, first + j + 1),
-                                  .votes = v,
-                                  .gold = args->gold,
-                                  .layout = layout,
-                                  .n_states = p.n_states,
-                                  .n_groups = n_groups,
-                                  .table = e.tables + j * p.table_size,
-                                  .row = p.row,
-                                  .block = p.block,
-                                  .normaliser = next,
-                                  .index = p.table_size > UINT32_MAX ? NULL : (uint32_t *)(next + 2 * DIS_EM_BLOCK),
-                                  .scratch = next + 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2,
-                                  .line = next + 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2 + line * p.block};
-        next += 2 * DIS_EM_BLOCK + DIS_EM_VOTES / 2 + line * (p.block + 1);
-    }
-    if (p.n_shards) e.jobs[p.n_shards - 1].last = v->n_items;
-    e.class_sums = next;
-    e.prior = e.class_sums + line * (p.n_shards + 1);
-    e.penalties = e.prior + line;
-    e.update_scratch = e.penalties + e.n_update_jobs * 8;
-    for (size_t j = 0; j < p.n_shards; j++) {
-        e.jobs[j].class_sum = e.class_sums + line * j;
-        e.jobs[j].prior = e.prior;
-    }
-    e.class_sum = e.class_sums + line * p.n_shards;
-    e.items = args->items;
-    e.evidence = NAN;
-    e.comm = comm;
-    e.n_all_shards = n_all;
-    e.first_shard = first;
-    if (dis__comm_is_shared(comm)) {
-        const dis_status shared = share_memory(&e);
-        if (shared != DIS_OK) {
-            dis__em_destroy(&e);
-            return shared;
-        }
-    }
-    for (size_t j = 0; e.items && j < p.n_shards; j++) {
-        e.jobs[j].item = e.items->factor;
-        e.jobs[j].log_q = e.items->log_q;
-    }
-    const dis_status opened = e.place->open ? e.place->open(&e) : DIS_OK;
+    carve(&e, &p);
+    const dis_status opened = open_place(&e);
     if (opened != DIS_OK) {
         dis__em_destroy(&e);
         return opened;
