@@ -1,0 +1,230 @@
+"""What a SoftClassifier has once it is fitted: its epochs, predictions, folders, and how notebooks show it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._base import Estimator
+from ._items import Rows, Targets, flat_labels, is_soft
+from ._perspectives import table_file
+from ._results import _table, _text
+from ._tables import id_texts, label_table
+from ._votes import is_pandas, threads_of
+
+_CLASSES_FILE = "python.json"
+
+
+class TrainedModel(Estimator):
+    """The part of SoftClassifier that needs a trained model."""
+
+    n_jobs: int | None
+    device: str
+    precision: str
+
+    # ---- what was fitted ----
+
+    def _fitted_state(self) -> dict[str, Any]:
+        """The files of the model's folder, and what stands beside them."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.model_.save(folder)
+            files = {name: (Path(folder) / name).read_bytes() for name in sorted(os.listdir(folder))}
+        return {"files": files, "classes": self._classes, "left_out": self._left_out}
+
+    def _take_fitted(self, state: dict[str, Any]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in state["files"].items():
+                (Path(folder) / os.path.basename(name)).write_bytes(content)
+            self._keep(_core.load_model(folder), state["classes"])
+        self._left_out = state["left_out"]
+
+    def _keep(self, model: _core.Model, classes: np.ndarray) -> None:
+        self._trained = model
+        self._look: dict[str, Any] = model.look()
+        self._classes = classes
+        self._left_out = 0
+
+    def _is_fitted(self) -> bool:
+        return "_trained" in self.__dict__
+
+    def _have(self, name: str) -> Any:
+        if not self._is_fitted():
+            raise AttributeError(f"{type(self).__name__} has not been fitted: call fit() first")
+        return self.__dict__[name]
+
+    @property
+    def model_(self) -> _core.Model:
+        """The trained model itself."""
+        return self._have("_trained")
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Classes in the order of the columns of predict_proba."""
+        return self._have("_classes")
+
+    @property
+    def history_(self) -> list[dict[str, float | None]]:
+        """One dict per epoch: loss, rate, dev (the metric that the best epoch is kept by), dev_cross_entropy."""
+        return self._have("_look")["epochs"]
+
+    @property
+    def n_epochs_(self) -> int:
+        """Epochs that were run."""
+        return len(self._have("_look")["epochs"])
+
+    @property
+    def best_epoch_(self) -> int:
+        """The epoch that was kept, from 0."""
+        return self._have("_look")["best_epoch"]
+
+    @property
+    def keep_(self) -> str | None:
+        """The metric that it was kept by; None without a development set."""
+        return self._have("_look")["keep"]
+
+    @property
+    def heads_(self) -> list[str]:
+        """Names of the heads; predictions are those of the first unless asked for another."""
+        return self._have("_look")["heads"]
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers the model has."""
+        return self._have("_look")["n_parameters"]
+
+    @property
+    def n_left_out_(self) -> int:
+        """Items without a label that lenient=True left out."""
+        self._have("_trained")
+        return self._left_out
+
+    # ---- predicting ----
+
+    def predict_proba(self, X: Any, *, head: str | None = None) -> Any:
+        """A distribution over classes_ for every item: an array, a DataFrame when X is pandas, an array per sentence of tokens."""
+        model: _core.Model = self._have("_trained")
+        rows = Rows(X)
+        p = np.asarray(model.predict(rows.items(), head=head, threads=threads_of(self.n_jobs), device=self.device, precision=self.precision))
+        if rows.bounds is not None:
+            return np.split(p, rows.bounds[1:-1].astype(np.int64))
+        if rows.pandas:
+            import pandas as pd
+
+            return pd.DataFrame(p, index=rows.index, columns=pd.Index(self.classes_, name="label"), copy=False)
+        return p
+
+    def predict_workers(self, X: Any, workers: Any, *, worker_table: Any = None) -> np.ndarray:
+        """What each worker would say: workers has one per row of X (repeat rows to ask several). Needs the objective annotator or
+        annot-mix.
+
+        A worker who was not seen in training is nobody in particular, or, where the model has learned from worker_features, who
+        worker_table says it is.
+        """
+        model: _core.Model = self._have("_trained")
+        rows = Rows(X)
+        asked = [str(w) for w in (workers.tolist() if hasattr(workers, "tolist") else workers)]
+        if len(asked) != rows.n:
+            raise _core.DataError(f"{len(asked)} workers for {rows.n} items")
+        rows.ids = None
+        tasks = [str(i) for i in range(rows.n)]
+        with table_file(worker_table) as path:
+            return np.asarray(model.predict_workers(rows.items(), tasks, asked, threads_of(self.n_jobs), path))
+
+    def predict(self, X: Any, *, head: str | None = None) -> Any:
+        """The most probable class of every item; the first one on a tie."""
+        p = self.predict_proba(X, head=head)
+        if isinstance(p, list):
+            return [self.classes_[np.argmax(s, axis=1)] for s in p]
+        labels = self.classes_[np.argmax(np.asarray(p), axis=1)]
+        if is_pandas(p):
+            return type(p[p.columns[0]])(labels, index=p.index, name="label")
+        return labels
+
+    def score(self, X: Any, y: Any) -> float:
+        """Accuracy against one label per item; against soft labels minus the cross-entropy, nats. Higher is better."""
+        rows = Rows(X)
+        y = flat_labels(y, rows)
+        p = self.predict_proba(X)
+        q = np.ascontiguousarray(np.concatenate(p) if isinstance(p, list) else np.asarray(p))
+        targets = Targets(label_table(y, "y") if is_soft(y) else None, None if is_soft(y) else y, None, self.classes_.tolist())
+        human, codes = targets.soft_rows(rows), targets.gold_rows(rows)
+        if human is not None and np.isnan(human).any():
+            raise _core.DataError("y: an item has no soft label")
+        name = "accuracy" if human is None else "cross_entropy"
+        found = _core.evaluate(q, *q.shape, gold=codes, human=human, metrics=[name], threads=threads_of(self.n_jobs))
+        value = found["metrics"][name]
+        if value["value"] is None:
+            raise _core.DataError(f"{name}: {value['reason']}")
+        return value["value"] if human is None else -value["value"]
+
+    # ---- folders ----
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes the model as a folder that ``dissent predict`` and load() read."""
+        model: _core.Model = self._have("_trained")
+        path = os.fspath(folder)
+        model.save(path)
+        classes = self.classes_.tolist()
+        beside = os.path.join(path, _CLASSES_FILE)
+        if all(type(c) in (int, float, bool) for c in classes):
+            with open(beside + ".new", "w", encoding="utf-8") as f:
+                json.dump({"classes": classes}, f)
+            os.replace(beside + ".new", beside)
+        elif os.path.exists(beside):
+            os.remove(beside)
+
+    def export(self, folder: str | os.PathLike[str]) -> None:
+        """Writes a model of a pretrained encoder as a folder that transformers loads with the same logits, LoRA added to the
+        encoder's matrices; of two heads the first."""
+        model: _core.Model = self._have("_trained")
+        model.export(os.fspath(folder))
+
+    # ---- manners ----
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(string=True, allow_nan=False),
+        )
+
+    def _repr_html_(self) -> str:
+        name = f"<code>{_text(repr(self), 200)}</code>"
+        if not self._is_fitted():
+            return name
+        losses = [e["loss"] for e in self.history_ if e["loss"] is not None]
+        rows = [["epochs", str(self.n_epochs_)], ["epoch kept", str(self.best_epoch_ + 1)], ["loss", f"{losses[-1]:.4f}" if losses else "–"]]
+        rows += [["parameters", f"{self.n_parameters_:,}"], ["classes", _text(", ".join(map(str, self.classes_.tolist())))]]
+        return name + _curve(losses) + _table(["", ""], rows, "trained model")
+
+
+def classes_of(path: str, texts: list[str]) -> list[Any]:
+    """The classes of the model of a folder: as save() was given them, else texts."""
+    try:
+        with open(os.path.join(path, _CLASSES_FILE), encoding="utf-8") as f:
+            were = json.load(f)["classes"]
+        return were if id_texts(were) == texts else texts
+    except FileNotFoundError:
+        return texts
+    except (ValueError, KeyError, TypeError) as e:
+        raise _core.DataError(f"{path}/{_CLASSES_FILE}: not what save() writes: {e}") from None
+
+
+def _curve(values: Sequence[float], width: int = 240, height: int = 60) -> str:
+    """A line of losses."""
+    if len(values) < 2:
+        return ""
+    low, high = min(values), max(values)
+    span = (high - low) or 1.0
+    points = " ".join(f"{width * i / (len(values) - 1):.1f},{height - height * (v - low) / span:.1f}" for i, v in enumerate(values))
+    return f'<svg width="{width}" height="{height + 4}" role="img"><polyline fill="none" stroke="#3b6fb6" stroke-width="1.5" points="{points}"/></svg>'
