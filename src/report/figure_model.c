@@ -210,6 +210,33 @@ static choice frequent(const dis_evaluation_view *e)
     return c;
 }
 
+/* Scores of each class and, of few, how often each was answered. */
+static void fill_confusion(const dis_names *classes, const dis_evaluation_view *e, const choice *c, dis__grid *grid)
+{
+    dis__grid_column(grid, "class", DIS__TEXT);
+    dis__grid_column(grid, "known", DIS__COUNT);
+    dis__grid_column(grid, "answered", DIS__COUNT);
+    dis__grid_column(grid, "precision", DIS__REAL);
+    dis__grid_column(grid, "recall", DIS__REAL);
+    dis__grid_column(grid, "F1", DIS__REAL);
+    enum { MAX_ROWS = 500, MAX_CELLS = 20 };
+    for (size_t i = 0; i < c->n && c->n <= MAX_CELLS; i++)
+        dis__grid_column_named(grid, dis_names_get(classes, c->class[i], NULL),
+                               DIS__COUNT); /* how often each class was answered */
+    for (size_t k = 0; k < e->n_classes && k < MAX_ROWS; k++) {
+        const dis_class_scores *s = &e->classes[k];
+        const char *one = dis_names_get(classes, k, NULL);
+        dis__grid_text(grid, one, strlen(one));
+        dis__grid_number(grid, (double)s->n_gold);
+        dis__grid_number(grid, (double)s->n_predicted);
+        dis__grid_number(grid, s->precision.reason ? (double)NAN : s->precision.value);
+        dis__grid_number(grid, s->recall.reason ? (double)NAN : s->recall.value);
+        dis__grid_number(grid, s->f1.reason ? (double)NAN : s->f1.value);
+        for (size_t i = 0; i < c->n && c->n <= MAX_CELLS; i++)
+            dis__grid_number(grid, (double)e->confusion[k * e->n_classes + c->class[i]]);
+    }
+}
+
 dis_status dis__figure_confusion(dis__report_job *job, size_t model)
 {
     const dis_evaluation_view *e = job->model[model];
@@ -259,27 +286,7 @@ dis_status dis__figure_confusion(dis__report_job *job, size_t model)
                          .width = DIS__CHART_WIDTH,
                          .legend = true};
     dis__chart_heat(&f.chart, &h, dis__figure_name(&f, "heat map"));
-    dis__grid_column(&f.grid, "class", DIS__TEXT);
-    dis__grid_column(&f.grid, "known", DIS__COUNT);
-    dis__grid_column(&f.grid, "answered", DIS__COUNT);
-    dis__grid_column(&f.grid, "precision", DIS__REAL);
-    dis__grid_column(&f.grid, "recall", DIS__REAL);
-    dis__grid_column(&f.grid, "F1", DIS__REAL);
-    enum { MAX_ROWS = 500, MAX_CELLS = 20 };
-    for (size_t i = 0; i < c.n && c.n <= MAX_CELLS; i++)
-        dis__grid_column_named(&f.grid, name[i], DIS__COUNT); /* how often each class was answered */
-    for (size_t k = 0; k < e->n_classes && k < MAX_ROWS; k++) {
-        const dis_class_scores *s = &e->classes[k];
-        const char *one = dis_names_get(classes, k, NULL);
-        dis__grid_text(&f.grid, one, strlen(one));
-        dis__grid_number(&f.grid, (double)s->n_gold);
-        dis__grid_number(&f.grid, (double)s->n_predicted);
-        dis__grid_number(&f.grid, s->precision.reason ? (double)NAN : s->precision.value);
-        dis__grid_number(&f.grid, s->recall.reason ? (double)NAN : s->recall.value);
-        dis__grid_number(&f.grid, s->f1.reason ? (double)NAN : s->f1.value);
-        for (size_t i = 0; i < c.n && c.n <= MAX_CELLS; i++)
-            dis__grid_number(&f.grid, (double)e->confusion[k * e->n_classes + c.class[i]]);
-    }
+    fill_confusion(classes, e, &c, &f.grid);
     dis__page_figure(&job->page, &f);
     return DIS_OK;
 }

@@ -299,6 +299,20 @@ static int head(dis__net *net, const void *of, const dis__inputs *in, const char
     return dis__tagger_head(net, &o, &((const inputs *)in)->tagger, name, n_classes);
 }
 
+/* Lengths and letters of the distinct words, rows behind them empty; the marks of these words are taken back. */
+static void put_letters(const encoded_items *encoded, const int32_t *types, size_t n_distinct,
+                        const dis__tagger_sizes *size, int32_t *spelt, int32_t *letters)
+{
+    for (size_t d = 0; d < size->distinct; d++) {
+        const size_t type = d < n_distinct ? (size_t)types[d] : 0, first = (size_t)encoded->spelt[type];
+        const size_t length = d < n_distinct ? (size_t)encoded->spelt[type + 1] - first : 0;
+        spelt[d] = (int32_t)length;
+        for (size_t c = 0; c < size->characters; c++)
+            letters[d * size->characters + c] = c < length ? encoded->letters[first + c] : -1;
+        encoded->mark[type] = -1;
+    }
+}
+
 static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items, const dis__unit_batch *batch)
 {
     const inputs *in = (const inputs *)to;
@@ -343,14 +357,7 @@ static dis_status put(dis__net *net, dis__inputs *to, const dis__encoded *items,
     size.distinct = n_distinct;
     size = dis__tagger_round(net, size);
     int32_t *spelt = types + n_distinct, *letters = spelt + size.distinct;
-    for (size_t d = 0; d < size.distinct; d++) {
-        const size_t type = d < n_distinct ? (size_t)types[d] : 0, first = (size_t)encoded->spelt[type];
-        const size_t length = d < n_distinct ? (size_t)encoded->spelt[type + 1] - first : 0;
-        spelt[d] = (int32_t)length;
-        for (size_t c = 0; c < size.characters; c++)
-            letters[d * size.characters + c] = c < length ? encoded->letters[first + c] : -1;
-        encoded->mark[type] = -1;
-    }
+    put_letters(encoded, types, n_distinct, &size, spelt, letters);
     dis__net_resize(net, t->sentences, size.sentences);
     dis__net_resize(net, t->tokens, n_tokens);
     dis__net_resize(net, t->positions, longest);
