@@ -61,6 +61,7 @@ int core_add_train(PyObject *module);
 int core_add_experiment(PyObject *module);
 int core_add_tokens(PyObject *module);
 int core_add_watch(PyObject *module);
+int core_add_synth(PyObject *module);
 
 /* ---- calls (py_call.c) ---- */
 

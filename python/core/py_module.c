@@ -25,6 +25,7 @@ static int (*const parts[])(PyObject *module) = {
     core_add_experiment,
     core_add_tokens,
     core_add_watch,
+    core_add_synth,
 };
 /* clang-format on */
 

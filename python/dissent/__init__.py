@@ -24,6 +24,7 @@ from ._core import (
 from . import experiment
 from ._base import FitWarning
 from ._results import SoftLabels, Values
+from ._synth import SyntheticCrowd, synth
 from ._tokens import Tokenizer, Tokens, embed
 from ._votes import Votes, presets, read_votes, scales
 from ._watch import Watch, WatchRow
@@ -124,6 +125,7 @@ __all__ = [
     "SoftLabels",
     "Softmax",
     "Standard",
+    "SyntheticCrowd",
     "Table",
     "Temperature",
     "Tokenizer",
@@ -159,6 +161,7 @@ __all__ = [
     "scaled",
     "scales",
     "swaps",
+    "synth",
     "view_distances",
     "write_labels",
 ]

@@ -265,6 +265,24 @@ def panel(
     progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def panel_swaps(votes: Votes, swapped: Votes, mirror: Any, first: int, /) -> dict[str, Any]: ...
+def synth(
+    votes: str,
+    gold: str,
+    *,
+    model: str,
+    n_items: int,
+    n_workers: int,
+    n_classes: int,
+    votes_per_item: int,
+    seed: int,
+    accuracy: float,
+    spread: float,
+    spammers: float,
+    shuffle: bool,
+    text: str | None,
+    features: str | None,
+    n_features: int,
+) -> None: ...
 def lewidi(set: str, official: str, soft: str | None, annotators: str | None, soft_out: str | None, annotators_out: str | None, /) -> dict[str, Any]: ...
 def worker_table(path: str, *, table_id: str | None = None, table_prefix: str | None = None) -> dict[str, list[str]]: ...
 def worker_groups(votes: Votes, values: Sequence[str], *, min_group: int = 5, hide: bool = False, cuts: Any = None) -> dict[str, Any]: ...

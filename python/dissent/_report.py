@@ -59,6 +59,8 @@ def report(
     models : list of worker ids, optional
         Which of the voters are models, as panel() takes them: a section on what they are worth beside people.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path: where the page goes, not {type(path).__name__}: report(\"report.html\", votes)")
     if votes is None and labels is not None:
         votes = next((v.votes_ for v in one_or_named(labels, "labels").values() if hasattr(v, "votes_")), None)
     table = None if votes is None else as_votes(votes, n_jobs)

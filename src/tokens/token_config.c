@@ -20,8 +20,8 @@ dis_status dis__folder_check(const char *folder)
                          folder);
     if (errno != ENOENT) return dis__fail_io("open", folder);
     return dis__fail(DIS_EIO,
-                     "%s: no such folder; an encoder is a folder of this machine, and nothing is downloaded: hf "
-                     "download NAME --local-dir FOLDER fetches one from Hugging Face",
+                     "%s: no such folder; an encoder is a folder of this machine, and nothing is downloaded: \"hf "
+                     "download NAME --local-dir FOLDER\" fetches one from Hugging Face",
                      folder);
 }
 

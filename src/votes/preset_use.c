@@ -12,6 +12,13 @@ static const char *name_at(const void *arg, size_t i)
     return dis_votes_preset_at(i) ? dis_votes_preset_at(i)->name : NULL;
 }
 
+static void list_presets(char *out, size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; name_at(NULL, i) && used + 40 < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%s%.30s", i ? ", " : "", name_at(NULL, i));
+}
+
 /* `text` with `name` for every "@"; text itself where it has none, or there is no name. */
 static dis_status name_in(dis__reader *r, const char *text, const char *name, const char **out)
 {
@@ -77,8 +84,10 @@ dis_status dis__preset_use(dis__reader *r)
     const dis_votes_preset *p = dis_votes_preset_find(o->preset);
     if (!p) {
         const char *near = dis_nearest(o->preset, name_at, NULL);
-        return dis__fail(DIS_EUSAGE, "no preset \"%.100s\"%s%s%s", o->preset, near ? "; did you mean " : "",
-                         near ? near : "", near ? "?" : "");
+        char names[600];
+        list_presets(names, sizeof names);
+        return dis__fail(DIS_EUSAGE, "no preset \"%.100s\"%s%s%s; there are: %s", o->preset,
+                         near ? "; did you mean " : "", near ? near : "", near ? "?" : "", names);
     }
     const char *name = o->label && p->choice && !dis__path_is_special(o->label, false) ? o->label : NULL;
     if (!o->label && p->choice && !p->label)

@@ -1,0 +1,104 @@
+"""Crowds whose truth is known."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._base import seed_of
+from ._votes import Votes, read_votes
+
+
+class SyntheticCrowd(NamedTuple):
+    """What synth() made: ``votes``; ``gold``, the true class by task; ``texts`` by task and ``features``, a row per task in the
+    order of ``gold``, None unless asked for."""
+
+    votes: Votes
+    gold: dict[str, str]
+    texts: dict[str, str] | None
+    features: np.ndarray | None
+
+
+def _pairs(path: str) -> dict[str, str]:
+    with open(path, encoding="utf-8", newline="") as f:
+        return dict(list(csv.reader(f))[1:])
+
+
+def synth(
+    n_items: int = 1000,
+    n_workers: int = 50,
+    n_classes: int = 4,
+    votes_per_item: int = 5,
+    *,
+    model: str = "dawid-skene",
+    accuracy: float = 0.7,
+    spread: float = 0.15,
+    spammers: float = 0.2,
+    shuffle: bool = False,
+    texts: bool = False,
+    n_features: int = 0,
+    random_state: Any = 0,
+) -> SyntheticCrowd:
+    """Votes of a crowd that is drawn, with the truth: for examples, tests and trying methods out. The same as ``dissent synth``.
+
+    Parameters
+    ----------
+    n_items, n_workers, n_classes, votes_per_item : int
+        Its size; votes on an item are by as many different workers.
+    model : {"dawid-skene", "one-coin", "spammer", "difficulty"}
+        How the crowd votes.
+    accuracy, spread : float
+        Mean chance that a worker is right, and how much workers differ: the standard deviation of that chance.
+    spammers : float
+        Share of workers who vote without looking (model spammer).
+    shuffle : bool
+        Rows in random order instead of grouped by item.
+    texts : bool
+        Also texts whose words depend on the true class.
+    n_features : int
+        Also so many numbers per item that depend on the true class.
+    random_state
+        As everywhere; the same one gives the same crowd on every machine.
+
+    >>> from dissent import DawidSkene, evaluate, synth
+    >>> crowd = synth(200, n_classes=3)
+    >>> crowd.votes
+    Votes(200 tasks, 50 workers, 3 classes, 1000 votes)
+    >>> round(evaluate(DawidSkene().fit(crowd.votes), gold=crowd.gold).accuracy, 2) > 0.8
+    True
+    """
+    for name, value in (("n_items", n_items), ("n_workers", n_workers), ("n_classes", n_classes)):
+        if int(value) < 1:
+            raise _core.OptionError(f"{name} is {value!r}; it is a whole number of at least 1")
+    if int(votes_per_item) < 1 or int(n_features) < 0:
+        raise _core.OptionError("votes_per_item is at least 1, n_features at least 0")
+    with tempfile.TemporaryDirectory() as folder:
+        path = {name: os.path.join(folder, name) for name in ("votes.csv", "gold.csv", "texts.csv", "features.npy")}
+        _core.synth(
+            path["votes.csv"],
+            path["gold.csv"],
+            model=model,
+            n_items=int(n_items),
+            n_workers=int(n_workers),
+            n_classes=int(n_classes),
+            votes_per_item=int(votes_per_item),
+            seed=seed_of(random_state),
+            accuracy=accuracy,
+            spread=spread,
+            spammers=spammers,
+            shuffle=shuffle,
+            text=path["texts.csv"] if texts else None,
+            features=path["features.npy"] if n_features else None,
+            n_features=int(n_features) or 16,
+        )
+        return SyntheticCrowd(
+            read_votes(path["votes.csv"]),
+            _pairs(path["gold.csv"]),
+            _pairs(path["texts.csv"]) if texts else None,
+            np.load(path["features.npy"]) if n_features else None,
+        )

@@ -1,0 +1,55 @@
+"""Crowds that are drawn: those of the tool."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from tool import needs_tool, run
+
+import dissent
+
+
+@needs_tool
+def test_a_crowd_is_that_of_the_tool(tmp_path):
+    votes, gold, texts, features = (tmp_path / n for n in ("v.csv", "g.csv", "t.csv", "f.npy"))
+    size = ["--items", 60, "--workers", 9, "--classes", 3, "--votes-per-item", 4, "--seed", 5]
+    how = ["--model", "spammer", "--accuracy", 0.8, "--spread", 0.1, "--spammers", 0.3, "--shuffle", "--n-features", 2]
+    run("synth", *size, *how, "--gold", gold, "--text", texts, "--features", features, "-o", votes)
+    made = dissent.synth(
+        60, 9, 3, 4, model="spammer", accuracy=0.8, spread=0.1, spammers=0.3, shuffle=True, texts=True, n_features=2, random_state=5
+    )
+    told = dissent.read_votes(votes)
+    assert [a.tolist() for a in made.votes.rows()] == [a.tolist() for a in told.rows()]
+    assert made.votes.tasks.tolist() == told.tasks.tolist()
+    assert list(made.gold.items()) == [tuple(row) for row in list(csv.reader(gold.open()))[1:]]
+    assert list(made.texts.items()) == [tuple(row) for row in list(csv.reader(texts.open()))[1:]]
+    assert np.array_equal(made.features, np.load(features))
+
+
+def test_what_was_not_asked_for_is_not_there():
+    made = dissent.synth(20)
+    assert made.texts is None and made.features is None and len(made.gold) == 20 and len(made.votes) == 100
+
+
+def test_wrong_sizes_are_told():
+    with pytest.raises(dissent.OptionError, match="n_items is 0"):
+        dissent.synth(0)
+    with pytest.raises(dissent.OptionError, match="between 1 and 3, not 5"):
+        dissent.synth(10, 3)
+    with pytest.raises(dissent.OptionError, match="nope"):
+        dissent.synth(10, model="nope")
+
+
+def test_a_report_without_a_path_says_what_is_meant():
+    made = dissent.synth(20)
+    with pytest.raises(TypeError, match="path: where the page goes, not Votes"):
+        dissent.report(made.votes)
+
+
+def test_commands_in_messages_keep_their_dashes(tmp_path):
+    with pytest.raises(dissent.FileError, match="--local-dir"):
+        dissent.Tokenizer(tmp_path / "nowhere")
+    with pytest.raises(dissent.OptionError, match="there are: .*label-studio"):
+        dissent.read_votes(tmp_path / "votes.csv", preset="nope")
