@@ -67,10 +67,14 @@ template <int D> struct passing {
     }
 };
 
-/* What was fetched is there for this thread, and for all behind the next barrier. */
-template <int D> __device__ __forceinline__ void fetched()
+/* What was fetched is there for this thread, and for all behind the next barrier, but for what was fetched last where
+ * `first` is set: two pairs of tiles are on their way in the beginning. */
+template <int D> __device__ __forceinline__ void fetched(bool first)
 {
-    copies_wait<0>();
+    if (first)
+        copies_wait<1>();
+    else
+        copies_wait<0>();
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     if (by_group<D>) group_publish();
 #endif
@@ -179,6 +183,39 @@ template <int D, int N, int GROUPS> __device__ __forceinline__ void sums_done(fl
         group_settled(c);
     }
 #endif
+}
+
+/* A warp's 16 rows of sums, times by[0] and by[1] (rows r0 and r0 + 8), to memory as bfloat16, rows `ld` apart of which
+ * the first `here` of the tile are there. They go through shared memory (`tile`, which nobody else uses), so that whole
+ * lines are written. */
+template <int D>
+__device__ __forceinline__ void store_tile(const float (&c)[D / 8][4], const float (&by)[2], bf16 *tile, bf16 *to,
+                                           size_t ld, int here, bool add)
+{
+    enum { CHUNKS = D / 8 };
+    const int lane = threadIdx.x & 31, first = (threadIdx.x >> 5) * 16, r0 = first + lane / 4, c0 = lane % 4 * 2;
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+#pragma unroll
+        for (int j = 0; j < CHUNKS; j++)
+            *(uint32_t *)(place<D>(tile, r0 + 8 * h, j) + c0) = two(c[j][2 * h] * by[h], c[j][2 * h + 1] * by[h]);
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < CHUNKS / 2; i++) {
+        const int row = first + (i * 32 + lane) / CHUNKS, chunk = lane % CHUNKS;
+        if (row >= here) continue;
+        pack<bf16> out = *(const pack<bf16> *)place<D>(tile, row, chunk);
+        pack<bf16> *at = (pack<bf16> *)(to + (size_t)row * ld + chunk * 8);
+        if (add) {
+            float x[8], before[8];
+            out.get(x);
+            at->get(before);
+#pragma unroll
+            for (int k = 0; k < 8; k++) x[k] += before[k];
+            out.set(x);
+        }
+        *at = out;
+    }
 }
 
 /* ---- what tiles have beside numbers ---- */

@@ -108,11 +108,11 @@ template <bool KEYS, bool BIAS, bool DROP> struct grad_pair {
 /* Sums of gradients of scores by distance. */
 struct distance_sums {
     float *diagonal, *by_distance; /* a tile's, rows one number longer than its own; (2 longest - 1) */
-    int n;
+    int first, last;               /* of these, that the block has: [first, last) */
 
     __device__ __forceinline__ void clear() const
     {
-        for (int i = threadIdx.x; i < n; i += THREADS) by_distance[i] = 0;
+        for (int i = first + (int)threadIdx.x; i < last; i += THREADS) by_distance[i] = 0;
     }
     __device__ __forceinline__ void put(const float (&g)[8][4], int r0, int c0) const
     {
@@ -126,7 +126,7 @@ struct distance_sums {
     {
         const int shift = (int)threadIdx.x - (TILE - 1); /* column - row */
         const int at = apart + shift + (int)a.longest - 1;
-        if (threadIdx.x >= 2 * TILE - 1 || at < 0 || at >= n) return;
+        if (threadIdx.x >= 2 * TILE - 1 || at < first || at >= last) return;
         float total = 0;
         for (int row = shift < 0 ? -shift : 0; row < TILE && row + shift < TILE; row++)
             total += diagonal[row * (TILE + 1) + row + shift];
@@ -138,36 +138,13 @@ struct distance_sums {
         const int lane = threadIdx.x & 31;
         for (int b = threadIdx.x >> 5; b < (int)a.n_buckets; b += THREADS / 32) {
             float total = 0;
-            for (int i = lane; i < n; i += 32)
+            for (int i = first + lane; i < last; i += 32)
                 if (a.bucket[i] == b) total += by_distance[i];
             total = warp_sum(total);
             if (lane == 0) call.parts[((size_t)here.tile * a.n_buckets + b) * a.n_heads + here.head] = total;
         }
     }
 };
-
-/* Two rows of sums to d_qkv, from channel 0 of a head on. */
-template <int D>
-__device__ __forceinline__ void store_sums(const dis__attend_args &a, const float (&d)[D / 8][4], bf16 *to, int token,
-                                           int c0, float by)
-{
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        if (token + 8 * h >= (int)a.n_tokens) continue;
-        bf16 *row = to + (size_t)(token + 8 * h) * 3 * a.channels + c0;
-#pragma unroll
-        for (int j = 0; j < D / 8; j++) {
-            __nv_bfloat162 *at = (__nv_bfloat162 *)(row + j * 8);
-            float2 x = make_float2(d[j][2 * h] * by, d[j][2 * h + 1] * by);
-            if (a.add) {
-                const float2 before = __bfloat1622float2(*at);
-                x.x += before.x;
-                x.y += before.y;
-            }
-            *at = __floats2bfloat162_rn(x.x, x.y);
-        }
-    }
-}
 
 /* One tile of queries (KEYS false: dq) or keys (KEYS true: dk, dv), with the other kind passing by. p and g are the
  * shares and the gradients of scores of this block's rows and those columns. */
@@ -182,18 +159,24 @@ __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *
     const bf16 *q = (const bf16 *)a.qkv + head * D, *k = q + a.channels, *v = k + a.channels;
     const bf16 *dy = (const bf16 *)a.dy + head * D;
     float *diagonal = (float *)(room + 6 * TILE * D);
-    const distance_sums by_distance = {diagonal, diagonal + TILE * (TILE + 1), 2 * (int)a.longest - 1};
     const bool sums = BIAS && !KEYS && call.parts;
-    if (sums) by_distance.clear();
     passing<D>(KEYS ? k : q, ld, own0, n_tokens).fetch(room);
     passing<D>(KEYS ? v : dy, KEYS ? ld : a.channels, own0, n_tokens).fetch(room + TILE * D);
     const int2 all = seen_by_all(call, own0);
-    const int n = all.y > all.x ? (all.y - all.x + TILE - 1) / TILE : 0;
+    const int n = all.y > all.x ? (all.y - all.x + TILE - 1) / TILE : 0, middle = (int)a.longest - 1;
+    const distance_sums by_distance = {diagonal, diagonal + TILE * (TILE + 1), max(middle + all.x - own0 - TILE + 1, 0),
+                                       min(middle + all.y - own0, 2 * middle + 1)};
+    if (sums) by_distance.clear();
     passing<D> next_first(KEYS ? q : k, ld, all.x, n_tokens);
     passing<D> next_second(KEYS ? dy : v, KEYS ? a.channels : ld, all.x, n_tokens);
     if (n) {
         next_first.fetch(room + 2 * TILE * D);
         next_second.fetch(room + 3 * TILE * D);
+    }
+    copies_commit();
+    if (n > 1) {
+        next_first.fetch(room + 4 * TILE * D);
+        next_second.fetch(room + 5 * TILE * D);
     }
     copies_commit();
     load_spans(f, call, own0);
@@ -216,7 +199,7 @@ __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *
         const int other0 = all.x + t * TILE;
         const pair_facts &now = f.pair[t % 2];
         bf16 *first = room + (2 + t % 2 * 2) * TILE * D, *second = first + TILE * D;
-        fetched<D>();
+        fetched<D>(t == 0);
         const bool whole = __syncthreads_and(all_count(f, a, other0)); /* this pair is there, the other one is free */
         if (t == 0) {
             left.load(room);
@@ -226,13 +209,13 @@ __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *
         products_begin<D>();
         times_transposed<D>(p, left, first);   /* scores */
         times_transposed<D>(g, left2, second); /* dy v */
-        if (t + 1 < n) {
+        if (t && t + 1 < n) {
             bf16 *next = room + (2 + (t + 1) % 2 * 2) * TILE * D;
             next_first.fetch(next);
             next_second.fetch(next + TILE * D);
-            ahead.load(other0 + TILE);
         }
         copies_commit();
+        if (t + 1 < n) ahead.load(other0 + TILE);
         const grad_pair<KEYS, BIAS, DROP> pair = {now, r0, c0, (float)a.scale * LOG2E, DROP ? call.keep : 1, row_sums};
         sums_done<D, 1>(p);
         pair.shares(p);
@@ -267,9 +250,11 @@ __device__ __forceinline__ void attend_grad_tile(const attend_call &call, bf16 *
     }
     copies_wait<0>();
     if (a.d_qkv) {
-        bf16 *to = (bf16 *)a.d_qkv + head * D;
-        store_sums<D>(a, d1, to + (KEYS ? a.channels : 0), own0 + r0, c0, (float)a.scale);
-        if (KEYS) store_sums<D>(a, d2, to + 2 * a.channels, own0 + r0, c0, 1);
+        bf16 *to = (bf16 *)a.d_qkv + (size_t)own0 * ld + head * D;
+        bf16 *free_room = room + (2 + n % 2 * 2) * TILE * D; /* of the pair before the last, or of none */
+        const float by[2] = {(float)a.scale, (float)a.scale}, one[2] = {1, 1};
+        store_tile<D>(d1, by, free_room, to + (KEYS ? a.channels : 0), ld, n_tokens - own0, a.add);
+        if (KEYS) store_tile<D>(d2, one, free_room + TILE * D, to + 2 * a.channels, ld, n_tokens - own0, a.add);
     }
     if (!sums) return;
     __syncthreads();

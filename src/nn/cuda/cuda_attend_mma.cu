@@ -58,6 +58,11 @@ __global__ void __launch_bounds__(THREADS, 4) attend_mma_kernel(const __grid_con
         next_values.fetch(room + 2 * TILE * D);
     }
     copies_commit();
+    if (n > 1) {
+        next_keys.fetch(room + 3 * TILE * D);
+        next_values.fetch(room + 4 * TILE * D);
+    }
+    copies_commit();
     load_spans(f, call, q0);
     const bool drops = DROP && call.bits && threadIdx.x < TILE && f.span[threadIdx.x].y;
     const uint64_t base = drops ? drop_base(a, head, q0 + (int)threadIdx.x, f.span[threadIdx.x]) : 0;
@@ -75,21 +80,23 @@ __global__ void __launch_bounds__(THREADS, 4) attend_mma_kernel(const __grid_con
         const int k0 = all.x + t * TILE, k1 = k0 + TILE;
         const pair_facts &now = f.pair[t % 2];
         bf16 *keys = room + (1 + t % 2 * 2) * TILE * D, *values = keys + TILE * D;
-        fetched<D>();
+        fetched<D>(t == 0);
         const bool whole = __syncthreads_and(all_count(f, a, k0)); /* this pair is there, the other one is free */
         if (t == 0) left.load(room);
         float s[8][4];
         products_begin<D>();
         times_transposed<D>(s, left, keys);
-        if (t + 1 < n) {
+        if (t && t + 1 < n) {
             bf16 *next = room + (1 + (t + 1) % 2 * 2) * TILE * D;
             next_keys.fetch(next);
             next_values.fetch(next + TILE * D);
+        }
+        copies_commit();
+        if (t + 1 < n) {
             if (BIAS) ahead.bias = bias_of(a, head, q0, k1);
             ahead.seen = key_counts(a, k1);
             if (drops) ahead.load_bits(call.bits, base, k1, f.span[threadIdx.x]);
         }
-        copies_commit();
         sums_done<D, 0>(s);
         if (BIAS)
 #pragma unroll
@@ -117,19 +124,18 @@ __global__ void __launch_bounds__(THREADS, 4) attend_mma_kernel(const __grid_con
         sums_done<D, 0>(y);
     }
     copies_wait<0>();
+    float by[2];
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         const int query = q0 + r0 + 8 * h;
         float total = sum[h] + __shfl_xor_sync(0xffffffffu, sum[h], 1);
         total += __shfl_xor_sync(0xffffffffu, total, 2);
-        if (query >= n_tokens) continue;
-        const float by = total > 0 ? (DROP ? call.keep : 1) / total : 0;
-        uint32_t *to = (uint32_t *)((bf16 *)a.y + (size_t)query * a.channels + head * D + c0);
-#pragma unroll
-        for (int j = 0; j < D / 8; j++) to[j * 4] = two(y[j][2 * h] * by, y[j][2 * h + 1] * by);
-        if (lane % 4 == 0)
+        by[h] = total > 0 ? (DROP ? call.keep : 1) / total : 0;
+        if (query < n_tokens && lane % 4 == 0)
             ((float *)a.log_sum)[(size_t)query * a.n_heads + head] = total > 0 ? (max[h] + log2f(total)) / LOG2E : 0;
     }
+    bf16 *free_room = room + (1 + n % 2 * 2) * TILE * D; /* of the pair before the last, or of none */
+    store_tile<D>(y, by, free_room, (bf16 *)a.y + (size_t)q0 * a.channels + head * D, a.channels, n_tokens - q0, false);
 }
 
 /* The instance for what there is. One that knows biases and dropout does without them too, a little slower: only the
