@@ -199,9 +199,17 @@ void dis__add_in_place(dis__net *net, int value); /* of dis__linear_in_place: sa
 
 /* ---- for planning ---- */
 
-/* Memory of a layer's own: kept from forward to backward, used within backward only, kept for the caller to read
- * afterwards, filled by the caller before the pass, or kept from pass to pass. The n-th call makes layer->work[n]. */
-typedef enum { DIS_WORK_KEPT, DIS_WORK_BACKWARD, DIS_WORK_RESULT, DIS_WORK_BATCH, DIS_WORK_LASTING } dis__work_life;
+/* Memory of a layer's own: kept from forward to backward, the same but the layer's from the beginning of the pass on,
+ * used within backward only, kept for the caller to read afterwards, filled by the caller before the pass, or kept from
+ * pass to pass. The n-th call makes layer->work[n]. */
+typedef enum {
+    DIS_WORK_KEPT,
+    DIS_WORK_AHEAD,
+    DIS_WORK_BACKWARD,
+    DIS_WORK_RESULT,
+    DIS_WORK_BATCH,
+    DIS_WORK_LASTING
+} dis__work_life;
 dis_status dis__layer_work(dis__net *net, dis__layer *layer, size_t bytes, dis__work_life life);
 /* The layer will run this operation, with these arguments at the axes' maxima; returns the bytes of args.work. */
 size_t dis__layer_runs(dis__net *net, dis__op op, const void *args);

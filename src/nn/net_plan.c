@@ -55,7 +55,7 @@ dis_status dis__layer_work(dis__net *net, dis__layer *layer, size_t bytes, dis__
     if (layer->n_works == DIS_LAYER_WORKS) return dis__fail(DIS_EBUG, "%s: too much memory of its own", layer->name);
     const size_t back = backward_moment(net, layer->index);
     const bool early = life == DIS_WORK_BATCH || life == DIS_WORK_LASTING, stays = early || life == DIS_WORK_RESULT;
-    const size_t from = life == DIS_WORK_BACKWARD ? back : early ? 0 : (size_t)layer->index;
+    const size_t from = life == DIS_WORK_BACKWARD ? back : early || life == DIS_WORK_AHEAD ? 0 : (size_t)layer->index;
     const size_t to = stays ? 2 * net->n_layers : net->training_plan ? back : (size_t)layer->index;
     if (life == DIS_WORK_BACKWARD && !net->training_plan) bytes = 0;
     return new_piece(net, bytes, from < to ? from : to, to, &layer->work_piece[layer->n_works++]);

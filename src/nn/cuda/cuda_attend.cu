@@ -4,7 +4,7 @@
 #include "nn/cuda/cuda_attend.cuh"
 
 enum { WARPS = 4, CHANNELS = 8 }; /* lanes have up to 8 channels each */
-enum { MANY_BLOCKS = 8192 };      /* of dropout: they are drawn beside the product that makes qkv */
+enum { MANY_BLOCKS = 8192 };      /* of dropout: they are drawn beside the product that makes qkv; fewer: long before */
 
 /* ---- spans and dropout ---- */
 
@@ -385,10 +385,12 @@ cudaError_t dis__cuda_attend(dis__cuda_session *s, const void *args)
     cudaStream_t twin = s->stream;
     cudaError_t error = cudaSuccess;
     const bool beside = p.n_blocks >= MANY_BLOCKS && dis__cuda_marked(s, a->qkv, &twin, &error);
+    const bool ahead = p.n_blocks && p.n_blocks < MANY_BLOCKS && dis__cuda_ahead(s, a->qkv, &twin, &error);
     if (error != cudaSuccess) return error;
     prelude_kernel<<<p.n_spans + (warps ? grid_of(warps, 8) : 0), 256, 0, twin>>>(p);
     error = cudaGetLastError();
     if (error == cudaSuccess && beside) error = dis__cuda_twin_done(s);
+    if (error == cudaSuccess && ahead) error = dis__cuda_ahead_done(s);
     if (error != cudaSuccess || dis__cuda_attend_mma(s, &c, &error)) return error;
     const dim3 grid(grid_of(a->n_tokens, WARPS), (unsigned)a->n_heads);
     DIS_CUDA_BY_VALUE(s, attend_kernel<T><<<grid, WARPS * 32, 0, s->stream>>>(c));

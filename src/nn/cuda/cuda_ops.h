@@ -141,6 +141,13 @@ cudaError_t dis__cuda_twin_done(dis__cuda_session *s);
 cudaError_t dis__cuda_mark(dis__cuda_session *s, const void *made);
 bool dis__cuda_marked(dis__cuda_session *s, const void *made, cudaStream_t *twin, cudaError_t *error);
 
+/* Between the two a step of training is enqueued. */
+void dis__cuda_side_step(dis__cuda_session *s, bool begins);
+/* Within one: what needs nothing of it but what came with the batch may begin as soon as `made` did of the first such
+ * operation (dis__cuda_mark), on the side; done: the session's stream waits for it. false: not now. */
+bool dis__cuda_ahead(dis__cuda_session *s, const void *made, cudaStream_t *side, cudaError_t *error);
+cudaError_t dis__cuda_ahead_done(dis__cuda_session *s);
+
 cudaError_t dis__cuda_to_bfloat16(dis__cuda_session *s, void *to, const float *from, size_t n);
 /* Updates that wait are run. */
 cudaError_t dis__cuda_update_flush(dis__cuda_session *s);

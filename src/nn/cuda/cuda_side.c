@@ -17,6 +17,8 @@ struct dis__cuda_side {
     bool marked[LAG]; /* work of that layer is to be waited for */
     bool fresh, busy; /* work since the last layer ended; since the last join */
     bool aside;       /* the session's memory is this one's */
+    bool in_step;     /* what is enqueued now is a step of training */
+    bool ahead;       /* of which something has begun ahead on the side */
     size_t n_layers;
 };
 
@@ -96,6 +98,27 @@ cudaError_t dis__cuda_to_side(dis__cuda_session *s)
 void dis__cuda_to_main(dis__cuda_session *s)
 {
     if (s->side->aside) exchange(s);
+}
+
+void dis__cuda_side_step(dis__cuda_session *s, bool begins)
+{
+    s->side->in_step = begins && s->side->scratch;
+    s->side->ahead = false;
+}
+
+bool dis__cuda_ahead(dis__cuda_session *s, const void *made, cudaStream_t *side, cudaError_t *error)
+{
+    dis__cuda_side *own = s->side;
+    if (!own->in_step || own->aside || (!own->ahead && s->made != made)) return false;
+    *side = own->stream;
+    if (!own->ahead) *error = cudaStreamWaitEvent(own->stream, own->before, 0);
+    own->ahead = true;
+    return true;
+}
+
+cudaError_t dis__cuda_ahead_done(dis__cuda_session *s)
+{
+    return behind(s->side->stream, s->side->fork, s->stream);
 }
 
 dis_status dis__cuda_layer_done(void *session)

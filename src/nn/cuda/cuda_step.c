@@ -83,6 +83,7 @@ dis_status dis__cuda_begin_step(void *session, const uint64_t *key, size_t n, bo
     *replayed = false;
     CUDA_TRY(s, dis__cuda_refresh(s), "copying parameters");
     CUDA_TRY(s, dis__cuda_flush(s), "update");
+    dis__cuda_side_step(s, !t || !t->graph);
     if (!t) return remember(s, key, n, hash);
     if (t->lost == TRIES) return DIS_OK;
     if (t->graph) {
@@ -144,6 +145,7 @@ dis_status dis__cuda_end_step(void *session, bool *again)
     step *t = s->steps->recording;
     *again = false;
     cudaSetDevice(s->ordinal);
+    dis__cuda_side_step(s, false);
     if (!t) return dis__cuda_status(s, dis__cuda_flush(s), "update");
     s->steps->recording = NULL;
     const cudaError_t error = keep(s, t);

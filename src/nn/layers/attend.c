@@ -78,7 +78,7 @@ static dis_status plan(dis__net *net, dis__layer *layer)
     DIS_TRY(dis__layer_work(net, layer, sums, DIS_WORK_KEPT));
     DIS_TRY(dis__layer_work(net, layer, work, DIS_WORK_BACKWARD));
     DIS_TRY(dis__layer_work(net, layer, dis__size(n, sizeof(int32_t), 0), DIS_WORK_LASTING));
-    DIS_TRY(dis__layer_work(net, layer, kept, DIS_WORK_KEPT));
+    DIS_TRY(dis__layer_work(net, layer, kept, net->training_plan ? DIS_WORK_AHEAD : DIS_WORK_KEPT));
     if (!n) return DIS_OK;
     DIS_TRY(dis__alloc_array(&l->bucket, n, sizeof *l->bucket));
     for (size_t i = 0; i < n; i++)
