@@ -58,13 +58,16 @@ static int block(dis__net *net, const dis__encoder_config *c, const dis__encoder
 #define NAME(what) (snprintf(name, sizeof name, "encoder.layer.%zu." what, layer), name)
     int y = linear(net, c, limits, layer, "qkv", x, 3 * c->width, DIS_ACT_NONE);
     y = dis__layer_attend(net, NAME("attend"), y, b->start, b->length, attend);
-    y = linear(net, c, limits, layer, "proj", y, c->width, DIS_ACT_NONE);
-    if (dropout > 0) y = dis__layer_dropout(net, y, dropout);
+    const int proj = linear(net, c, limits, layer, "proj", y, c->width, DIS_ACT_NONE);
+    y = dropout > 0 ? dis__layer_dropout(net, proj, dropout) : proj;
     x = dis__layer_layernorm_with(net, NAME("norm1"), y, x, &norm);
+    dis__linear_in_place(net, proj, x);
     y = linear(net, c, limits, layer, "up", x, c->feed, c->act);
-    y = linear(net, c, limits, layer, "down", y, c->width, DIS_ACT_NONE);
-    if (dropout > 0) y = dis__layer_dropout(net, y, dropout);
-    return dis__layer_layernorm_with(net, NAME("norm2"), y, x, &norm);
+    const int down = linear(net, c, limits, layer, "down", y, c->width, DIS_ACT_NONE);
+    y = dropout > 0 ? dis__layer_dropout(net, down, dropout) : down;
+    x = dis__layer_layernorm_with(net, NAME("norm2"), y, x, &norm);
+    dis__linear_in_place(net, down, x);
+    return x;
 #undef NAME
 }
 

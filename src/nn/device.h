@@ -50,6 +50,7 @@ struct dis__device {
     /* What was found on this machine: "AVX-512, 8 threads". */
     void (*describe)(const dis__device *device, char *text, size_t n);
     size_t round; /* counts of packed tokens are rounded up to multiples of this; 1: as they are */
+    bool sums;    /* products that add to what is there are as fast: in nets that never train they add residuals */
     size_t lag;   /* what an operation reads stays for so many layers more: some may be run later, or with the next */
 
     dis_status (*open)(const dis__device *device, void **session);

@@ -88,6 +88,9 @@ typedef struct {
 } dis__linear_options;
 dis__linear_options dis__linear_options_default(void); /* no activation, with bias, not tied */
 int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out, const dis__linear_options *options);
+/* A linear layer's value goes into a sum of two, as its second, or into a normalisation of two, as its first, and
+ * nowhere else: in nets that never train the layer adds to the other where it lies, if that is not needed any more. */
+void dis__linear_in_place(dis__net *net, int value, int sum);
 int dis__layer_activate(dis__net *net, int x, dis__activation act);
 /* y + scale B A x, as LoRA has it, for columns [first, first + n_out) of y, in each of n_parts parts: A (n_parts x
  * rank, channels of x), B (n_parts x n_out, rank), which starts at 0. */

@@ -192,10 +192,13 @@ static inline const dis__shape *dis__shape_of(const dis__net *net, int value)
 /* Two linear layers whose values are x W' + a and y, y made of the first by layers that pass it on: in nets that never
  * train they become one, its matrix and bias made once. */
 void dis__linear_merge(dis__net *net, int first, int second);
-/* A linear layer's value goes into a sum of two, as its second, and nowhere else: in nets that never train the layer
- * adds to the first where it lies, if that is not needed any more. */
-void dis__linear_in_place(dis__net *net, int value, int sum);
-void dis__add_in_place(dis__net *net, int value); /* of dis__linear_in_place: says so to the sum */
+/* Of dis__linear_in_place: says so to the layer behind. */
+void dis__add_in_place(dis__layer *layer);
+void dis__layernorm_in_place(dis__layer *layer);
+/* What a linear layer in front of a normalisation adds its value to; DIS_NONE: it has a place of its own. */
+int dis__layernorm_sum(const dis__layer *layer);
+/* join.c: nobody needs the value behind this layer, which is the last to read it, under this name or another. */
+bool dis__value_ends(const dis__net *net, const dis__layer *layer, int value);
 
 /* ---- for planning ---- */
 

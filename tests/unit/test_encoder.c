@@ -282,13 +282,22 @@ static void check_forward(const char *name, const dis__device *device, double to
     dis__encoder_files_close(files);
 }
 
+/* Products that add residuals, as CUDA devices have them in bfloat16, too. */
 static void forward_alone(void **state)
 {
     (void)state;
+    dis__device adding = dis__device_ref;
+    adding.sums = true;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         check_forward(folders[i], &dis__device_ref, 1e-8);
+        check_forward(folders[i], &adding, 1e-8);
         check_forward(folders[i], &dis__device_cpu, 1e-4);
         if (!dis__bf16_lacks()) check_forward(folders[i], &dis__device_cpu_bf16, .1);
+        for (size_t d = 0; dis__device_at(d); d++) {
+            const dis__device *device = dis__device_at(d);
+            if (strcmp(device->machine, "cuda") == 0)
+                check_forward(folders[i], device, device->number[DIS_ROLE_VALUE] == DIS_FLOAT32 ? 1e-4 : .1);
+        }
     }
     if (dis__bf16_lacks()) printf("bf16 is skipped: %s\n", dis__bf16_lacks());
 }

@@ -127,19 +127,22 @@ static const dis__layer_kind add_kind = {.name = "add",
                                          .backward = add_backward,
                                          .reads = reads_nothing};
 
-/* Nobody needs the first value behind this layer, under this name or another. */
-static bool add_passes(const dis__net *net, const dis__layer *layer)
+bool dis__value_ends(const dis__net *net, const dis__layer *layer, int value)
 {
-    const dis__slot *first = &net->slots[layer->in[0]];
-    if (!((const sum *)layer->own)->in_place || first->producer == DIS_NONE || first->last_use != layer->index)
-        return false;
-    const dis__layer *producer = &net->layers[first->producer];
+    const dis__slot *slot = &net->slots[value];
+    if (slot->producer == DIS_NONE || slot->last_use != layer->index) return false;
+    const dis__layer *producer = &net->layers[slot->producer];
     if (producer->passes && producer->kind != &add_kind) return false;
     for (size_t i = 0; i < net->n_layers; i++) {
         const dis__layer *other = &net->layers[i];
-        if (other != layer && other->kind->passes && other->in[0] == layer->in[0]) return false;
+        if (other != layer && other->kind->passes && other->in[0] == value) return false;
     }
     return true;
+}
+
+static bool add_passes(const dis__net *net, const dis__layer *layer)
+{
+    return ((const sum *)layer->own)->in_place && dis__value_ends(net, layer, layer->in[0]);
 }
 
 int dis__layer_add(dis__net *net, int x, int y)
@@ -151,9 +154,9 @@ int dis__layer_add(dis__net *net, int x, int y)
     return layer ? layer->out : DIS_NONE;
 }
 
-void dis__add_in_place(dis__net *net, int value)
+void dis__add_in_place(dis__layer *layer)
 {
-    ((sum *)net->layers[net->slots[value].producer].own)->in_place = true;
+    if (layer->kind == &add_kind) ((sum *)layer->own)->in_place = true;
 }
 
 /* ---- concat ---- */

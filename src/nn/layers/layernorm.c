@@ -1,9 +1,12 @@
 /* Layer normalisation over channels, of x or of x + residual: O(elements). Mean and 1 / sd of each row are kept, the
- * rest is computed again in backward. */
+ * rest is computed again in backward. In nets that never train x may be within the residual already, added by the
+ * product that makes it. */
 #include "nn/net_internal.h"
 
 typedef struct {
     dis__layernorm_options o;
+    bool in_place; /* x is made by a linear layer for this one alone */
+    bool summed;   /* and was added to the residual, where that lies */
 } layernorm;
 
 dis__layernorm_options dis__layernorm_options_default(void)
@@ -14,15 +17,18 @@ dis__layernorm_options dis__layernorm_options_default(void)
 static dis_status plan(dis__net *net, dis__layer *layer)
 {
     const size_t rows = dis__most_rows(net, layer->out);
+    layernorm *l = layer->own;
+    l->summed = l->in_place && !net->training_plan && net->device->sums && dis__value_ends(net, layer, layer->in[1]);
     return dis__layer_work(net, layer, dis__size(rows, 2 * dis__real(net, DIS_ROLE_STAT), 0), DIS_WORK_KEPT);
 }
 
 static dis__layernorm_args arguments(const dis__net *net, const dis__layer *layer)
 {
-    const dis__layernorm_options *o = &((const layernorm *)layer->own)->o;
+    const layernorm *l = layer->own;
+    const dis__layernorm_options *o = &l->o;
     return (dis__layernorm_args){
-        .x = dis__data(net, layer->in[0]),
-        .r = layer->in[1] == DIS_NONE ? NULL : dis__data(net, layer->in[1]),
+        .x = dis__data(net, layer->in[l->summed ? 1 : 0]),
+        .r = layer->in[1] == DIS_NONE || l->summed ? NULL : dis__data(net, layer->in[1]),
         .gain = dis__param_of(net, layer, 0),
         .bias = o->bias ? dis__param_of(net, layer, 1) : NULL,
         .y = dis__data(net, layer->out),
@@ -77,4 +83,14 @@ int dis__layer_layernorm_with(dis__net *net, const char *name, int x, int residu
     dis__layer_param(net, layer, "weight", 1, &shape.channels, DIS_START_ONE, 0);
     if (options->bias) dis__layer_param(net, layer, "bias", 1, &shape.channels, DIS_START_ZERO, 0);
     return layer->out;
+}
+
+void dis__layernorm_in_place(dis__layer *layer)
+{
+    if (layer->kind == &layernorm_kind && layer->in[1] != DIS_NONE) ((layernorm *)layer->own)->in_place = true;
+}
+
+int dis__layernorm_sum(const dis__layer *layer)
+{
+    return layer->kind == &layernorm_kind && ((const layernorm *)layer->own)->summed ? layer->in[1] : DIS_NONE;
 }

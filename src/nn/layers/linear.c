@@ -1,5 +1,6 @@
 /* Linear layer with its activation: y = act(x W' + b), W (out, in). Backward: dz = dy act' in place of dy; dx = dz W,
- * dW += dz' x, db += sums of dz. Three products of 2 rows in out operations each.
+ * dW += dz' x (the first one behind an update is stored), db += sums of dz. Three products of 2 rows in out operations
+ * each.
  *
  * Two without anything between them, (x V' + a) W' + b, are one with the matrix W V and the bias W a + b: where nothing
  * is trained these are made once, 2 in middle out operations, and save 2 rows (in middle + middle out - in out). */
@@ -11,7 +12,7 @@ typedef struct {
     dis__activation act;
     bool merged; /* into a later layer, where nothing is trained */
     int first;   /* layer that is merged into this one; DIS_NONE: none */
-    int sum;     /* layer that adds this one's value to another; DIS_NONE: none */
+    int sum;     /* layer that adds this one's value to another, or normalises both; DIS_NONE: none */
     bool bias;
     bool tied; /* the matrix is another layer's too */
 } linear;
@@ -91,12 +92,14 @@ static dis_status prepare(dis__net *net, const dis__layer *layer, const dis__lay
     return dis__product(net, &args);
 }
 
-/* Where the value goes: to its own place, or onto what the sum behind it has as its first. */
+/* Where the value goes: to its own place, or onto what the sum or normalisation behind it has as its other. */
 static void set_target(const dis__net *net, const dis__layer *layer, dis__product_args *args)
 {
     const linear *l = layer->own;
-    args->add = l->sum != DIS_NONE && net->layers[l->sum].passes;
-    args->c = dis__data(net, args->add ? net->layers[l->sum].in[0] : layer->out);
+    const dis__layer *sum = l->sum == DIS_NONE ? NULL : &net->layers[l->sum];
+    const int onto = !sum ? DIS_NONE : sum->passes ? sum->in[0] : dis__layernorm_sum(sum);
+    args->add = onto != DIS_NONE;
+    args->c = dis__data(net, args->add ? onto : layer->out);
     args->ldc = l->n_out;
 }
 
@@ -293,10 +296,15 @@ void dis__linear_merge(dis__net *net, int first, int second)
 void dis__linear_in_place(dis__net *net, int value, int sum)
 {
     if (value < 0 || sum < 0) return;
-    linear *l = net->layers[net->slots[value].producer].own;
-    if (l->act != DIS_ACT_NONE) return;
-    l->sum = net->slots[sum].producer;
-    dis__add_in_place(net, sum);
+    const dis__layer *layer = &net->layers[net->slots[value].producer];
+    dis__layer *behind = &net->layers[net->slots[sum].producer];
+    linear *l = layer->own;
+    if (layer->kind != &linear_kind || l->act != DIS_ACT_NONE || layer->in[0] == behind->in[0] ||
+        layer->in[0] == behind->in[1])
+        return;
+    l->sum = behind->index;
+    dis__add_in_place(behind);
+    dis__layernorm_in_place(behind);
 }
 
 /* ---- an activation alone ---- */
