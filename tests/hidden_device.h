@@ -2,11 +2,13 @@
  * program but while the device works. Whoever touches tensor memory directly dies of SIGSEGV here. A step is
  * recorded once per key and replayed from then on: whoever leaves something out of the key, or waits or copies
  * within a step, is found out. Every other recording is lost at first, and nothing of the step has happened then. What
- * may be run later is run as late as it may: who has not kept what it reads is found out, too. */
+ * may be run later is run as late as it may: who has not kept what it reads is found out, too, and so is who adds to a
+ * gradient that an update need not clear. */
 #ifndef DIS_TESTS_HIDDEN_DEVICE_H
 #define DIS_TESTS_HIDDEN_DEVICE_H
 #include "nn/host/cuts.h"
 #include "nn/host/host_device.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +145,8 @@ static inline dis_status hidden_do(hidden_session *s, int op, const void *args, 
         memset((void *)args, 0, bytes);
     else
         status = dis__host_run(s->host, (dis__op)op, args);
+    const dis__update_args *update = op == DIS_OP_update ? args : NULL;
+    for (size_t i = 0; update && update->stored && i < update->n; i++) ((double *)update->grad)[i] = NAN;
     hidden_open_up(s, false);
     return status;
 }

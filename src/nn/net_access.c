@@ -137,7 +137,7 @@ dis_status dis__param_get_floats(const dis__net *net, size_t param, float *x)
 dis_status dis__param_get_grad(const dis__net *net, size_t param, double *x)
 {
     const dis__param *p = &net->params[param];
-    if (p->info.trained)
+    if (p->info.trained && !(net->stale && p->stored))
         return dis__get_doubles(net, DIS_ROLE_PARAM, dis__param_at(net, net->grad_arena, p->at), x, p->info.n);
     memset(x, 0, p->info.n * sizeof *x);
     return DIS_OK;

@@ -49,6 +49,7 @@ typedef struct {
     const void *elsewhere[DIS_PARAM_PARTS];
     size_t n_elsewhere;
     bool parted; /* whoever uses it can do with several parts */
+    bool stored; /* its gradient has one owner, who stores the first one behind an update */
 } dis__param;
 
 typedef struct dis__layer dis__layer;
@@ -88,6 +89,7 @@ struct dis__layer {
     bool back, adds[DIS_LAYER_INS]; /* of the planned backward pass; adds: to the gradient of an input, or stored */
     int ints[DIS_LAYER_INTS];
     size_t param[DIS_LAYER_PARAMS], n_params;
+    size_t below; /* numbers of the arena up to the last that a layer before this one uses */
     size_t work_piece[DIS_LAYER_WORKS], n_works;
     void *work[DIS_LAYER_WORKS];
     void *own;
@@ -125,6 +127,7 @@ struct dis__net {
     uint64_t seed, pass, steps; /* pass: of training, keys dropout */
     bool planned, training_plan, training, unset;
     bool back_planned; /* for the heads that took part last time */
+    bool stale;        /* gradients that are stored may be what the last update has left of them; they count as 0 */
     bool prepared;     /* what layers make of parameters alone, in nets that never train, is made */
     dis__optimizer_options optimizer;
 
@@ -145,6 +148,7 @@ struct dis__net {
 
     size_t n_numbers; /* of the arena of parameters, padding included */
     size_t n_trained; /* of these, trained: the first; gradients and states have as many */
+    size_t squared;   /* while a step goes backward: gradients from here on are part of the norm already */
     /* Device memory. */
     char *param_arena, *grad_arena, *state_arena;
     int n_states;
@@ -219,6 +223,9 @@ size_t dis__layer_runs(dis__net *net, dis__op op, const void *args);
 size_t dis__most_rows(const dis__net *net, int value); /* as dis__rows_now, at the axes' maxima; SIZE_MAX: overflow */
 
 /* ---- for running ---- */
+
+/* Gradients that only count as 0 become 0. */
+dis_status dis__net_clear_stale(dis__net *net);
 
 /* rows x time x height x width as they are computed: packed axes rounded up. */
 size_t dis__rows_now(const dis__net *net, int value);

@@ -205,6 +205,14 @@ static void plan_params(dis__net *net)
         }
         if (!frozen) net->n_trained = net->n_numbers;
     }
+    for (size_t i = 0, below = 0; i < net->n_layers; i++) {
+        dis__layer *layer = &net->layers[i];
+        layer->below = below;
+        for (size_t k = 0; k < layer->n_params; k++) {
+            const dis__param *p = &net->params[layer->param[k]];
+            if (p->info.trained && p->at + p->info.n > below) below = p->at + p->info.n;
+        }
+    }
 }
 
 static void plan_ints(dis__net *net)
@@ -269,6 +277,7 @@ static dis_status take_memory(dis__net *net)
 {
     const size_t real = dis__real(net, DIS_ROLE_PARAM);
     DIS_TRY(take(net, DIS_MEMORY_PARAMS, &net->param_arena, net->n_numbers, real, true));
+    net->stale = net->training_plan;
     if (net->training_plan) {
         DIS_TRY(take(net, DIS_MEMORY_GRADS, &net->grad_arena, net->n_trained, real, true));
         const size_t n_states = dis__size(net->n_trained, (size_t)net->n_states, 0);

@@ -52,6 +52,7 @@ dis_status dis__net_join_ranks(dis__net *net, const dis__comm *comm, const char 
 dis_status dis__net_share_gradients(dis__net *net, const dis__comm *comm)
 {
     const size_t n = net->n_trained;
+    DIS_TRY(dis__net_clear_stale(net)); /* a rank without rows has not gone backward */
     if (net->team) return net->device->team_sum(net->session, net->grad_arena, n);
     float *x;
     DIS_TRY(dis__alloc_array(&x, n, sizeof *x));

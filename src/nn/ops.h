@@ -470,6 +470,7 @@ typedef struct {
     const dis__step_scalars *step;
     double factor, momentum, beta1, beta2, epsilon, decay;
     bool nesterov;
+    bool stored; /* the next gradient is stored, not added: this one may be left as it is */
 } dis__update_args;
 
 /* sums[b] = sum of squares of x's block b. Index: blocks of DIS_SQUARES_BLOCK elements. */
@@ -478,6 +479,7 @@ typedef struct {
     const void *x;
     size_t n;
     double *sums;
+    bool later;
 } dis__square_sums_args;
 
 /* *scale = most / (norm + 1e-6) where norm, the root of the sum of n sums, is above `max`; 1 otherwise. Index: one. */

@@ -158,7 +158,7 @@ static dis_status prepare(dis__net *net, bool update)
         dis__key_add(net, (uint64_t)net->layers[net->heads[h]].back | (uint64_t)head->has_targets << 1 |
                               (uint64_t)counts << 2);
     }
-    dis__key_add(net, update);
+    dis__key_add(net, (uint64_t)update | (uint64_t)net->stale << 1);
     dis__feeds_key(net);
     for (size_t i = 0; i < net->n_layers; i++)
         if (net->layers[i].kind->prepare) DIS_TRY(net->layers[i].kind->prepare(net, &net->layers[i]));
@@ -238,14 +238,58 @@ static void plan_backward(dis__net *net)
     net->back_planned = true;
 }
 
-static dis_status run_backward(dis__net *net)
+static dis_status clear_stored(dis__net *net, const dis__layer *layer)
 {
+    for (size_t i = 0; i < layer->n_params; i++) {
+        const dis__param *p = &net->params[layer->param[i]];
+        void *grad = dis__param_grad(net, layer, i);
+        if (grad && p->stored)
+            DIS_TRY(net->device->zero(net->session, grad, p->info.n * dis__real(net, DIS_ROLE_PARAM)));
+    }
+    return DIS_OK;
+}
+
+dis_status dis__net_clear_stale(dis__net *net)
+{
+    for (size_t i = 0; net->stale && i < net->n_layers; i++) DIS_TRY(clear_stored(net, &net->layers[i]));
+    net->stale = false;
+    return DIS_OK;
+}
+
+/* Sums of squares of gradients from `from` on, as far as they are not there. */
+static dis_status add_squares(dis__net *net, size_t from, bool later)
+{
+    const dis__square_sums_args args = {.x = dis__param_at(net, net->grad_arena, from),
+                                        .n = net->squared - from,
+                                        .sums = net->squares + from / DIS_SQUARES_BLOCK,
+                                        .later = later};
+    net->squared = from;
+    return args.n ? dis__op_run(net, DIS_OP_square_sums, &args) : DIS_OK;
+}
+
+/* Behind a layer's backward nobody adds to the gradients above those that layers before it use: they are summed, some
+ * 30th of them at a time. */
+static dis_status add_squares_behind(dis__net *net, const dis__layer *layer)
+{
+    const size_t many = net->n_trained / 32 + DIS_SQUARES_BLOCK;
+    const size_t from = (layer->below + DIS_SQUARES_BLOCK - 1) / DIS_SQUARES_BLOCK * DIS_SQUARES_BLOCK;
+    const bool owner = layer->n_params && net->params[layer->param[0]].stored; /* nothing of it waits for the next */
+    return owner && from + many <= net->squared ? add_squares(net, from, true) : DIS_OK;
+}
+
+/* squares: gradients are final once their layer has gone backward, and their norm will be asked for. */
+static dis_status run_backward(dis__net *net, bool squares)
+{
+    net->squared = net->n_trained;
     for (size_t i = net->n_layers; i-- > 0;) {
         dis__layer *layer = &net->layers[i];
         if (layer->back) {
             DIS_TRY(remake(net, layer));
             DIS_TRY(layer->kind->backward(net, layer));
+        } else if (net->stale) {
+            DIS_TRY(clear_stored(net, layer));
         }
+        if (squares) DIS_TRY(add_squares_behind(net, layer));
         if (net->device->layer_done) DIS_TRY(net->device->layer_done(net->session));
     }
     return DIS_OK;
@@ -255,7 +299,9 @@ dis_status dis__net_backward(dis__net *net)
 {
     if (!net->training_plan) return dis__fail(DIS_EBUG, "backward in a net that was planned for forward only");
     if (!net->back_planned || !same_heads(net)) plan_backward(net);
-    return run_backward(net);
+    DIS_TRY(run_backward(net, false));
+    net->stale = false;
+    return DIS_OK;
 }
 
 /* ---- the optimiser ---- */
@@ -263,13 +309,12 @@ dis_status dis__net_backward(dis__net *net)
 /* The norm of all gradients: blocks in parallel, added up in order. */
 static dis_status clip_gradients(dis__net *net)
 {
-    const dis__square_sums_args squares = {.x = net->grad_arena, .n = net->n_trained, .sums = net->squares};
     const dis__clip_args clip = {.sums = net->squares,
                                  .n = (net->n_trained + DIS_SQUARES_BLOCK - 1) / DIS_SQUARES_BLOCK,
                                  .max = net->optimizer.clip,
                                  .scale = &net->scalars->step.scale};
     if (!(net->optimizer.clip > 0)) return DIS_OK;
-    DIS_TRY(dis__op_run(net, DIS_OP_square_sums, &squares));
+    DIS_TRY(add_squares(net, 0, false));
     return dis__op_run(net, DIS_OP_clip, &clip);
 }
 
@@ -296,11 +341,13 @@ static dis_status run_update(dis__net *net)
         const dis__param *p = &net->params[i];
         size_t j = i + 1;
         while (j < net->n_params && net->params[j].info.trained == p->info.trained &&
-               decays(net, &net->params[j]) == decays(net, p) && net->params[j].rate == p->rate)
+               decays(net, &net->params[j]) == decays(net, p) && net->params[j].rate == p->rate &&
+               net->params[j].stored == p->stored)
             j++;
         if (p->info.trained) {
             args.n = net->params[j - 1].at + net->params[j - 1].info.n - p->at;
             args.factor = p->rate;
+            args.stored = p->stored;
             args.decay = decays(net, p) ? o->weight_decay : 0;
             args.param = dis__param_at(net, net->param_arena, p->at);
             args.grad = dis__param_at(net, net->grad_arena, p->at);
@@ -317,8 +364,10 @@ dis_status dis__net_step(dis__net *net, double rate)
 {
     set_step(net, rate);
     DIS_TRY(write_step(net));
+    net->squared = net->n_trained;
     DIS_TRY(run_update(net));
     net->steps++;
+    net->stale = true;
     return DIS_OK;
 }
 
@@ -332,7 +381,7 @@ uint64_t dis__net_steps(const dis__net *net)
 static dis_status run_step(dis__net *net, bool update)
 {
     DIS_TRY(run_forward(net));
-    DIS_TRY(run_backward(net));
+    DIS_TRY(run_backward(net, update && net->optimizer.clip > 0 && net->device->lag > 0));
     return update ? run_update(net) : DIS_OK;
 }
 
@@ -354,5 +403,6 @@ dis_status dis__net_train(dis__net *net, double rate, bool update)
         if (!again) DIS_TRY(ended);
     } while (again);
     if (update) net->steps++;
+    net->stale = update;
     return DIS_OK;
 }

@@ -312,6 +312,7 @@ static const size_t later[DIS_N_OPS] = {
     [DIS_OP_product] = offsetof(dis__product_args, later),
     [DIS_OP_column_sums] = offsetof(dis__column_sums_args, later),
     [DIS_OP_layernorm_param_grad] = offsetof(dis__layernorm_args, later),
+    [DIS_OP_square_sums] = offsetof(dis__square_sums_args, later),
 };
 
 static cudaError_t run_now(dis__cuda_session *s, dis__op op, const void *args)

@@ -211,7 +211,7 @@ static dis_status backward(dis__net *net, dis__layer *layer)
     }
     if (dw)
         DIS_TRY(dis__product(net, &(dis__product_args){.ta = true,
-                                                       .add = true,
+                                                       .add = l->tied || !net->stale,
                                                        .later = !l->tied,
                                                        .m = l->n_out,
                                                        .n = l->n_in,
@@ -279,7 +279,10 @@ int dis__layer_linear_with(dis__net *net, const char *name, int x, size_t n_out,
         layer->param[layer->n_params++] = tied;
     else
         dis__layer_param(net, layer, "weight", 2, (size_t[]){n_out, n_in}, DIS_START_UNIFORM, spread);
-    if (tied == SIZE_MAX && layer->n_params) net->params[layer->param[0]].parted = true;
+    if (tied == SIZE_MAX && layer->n_params) {
+        net->params[layer->param[0]].parted = true;
+        net->params[layer->param[0]].stored = true;
+    }
     if (options->bias) dis__layer_param(net, layer, "bias", 1, &n_out, DIS_START_UNIFORM, spread);
     return layer->out;
 }
